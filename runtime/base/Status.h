@@ -1,0 +1,79 @@
+// Status and Result: how every part of Cleave outside MLIR reports that something did not work.
+//
+// The kind says whose turn it is to act and is the exit code of the command-line tools (docs/interface.md).
+// The message is one sentence in lower case: what was found, what was expected, and a way out.
+#pragma once
+
+#include <cassert>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace cleave {
+
+enum class StatusKind : int {
+  Ok = 0,
+  UserError = 1,  // the user's mistake, or a bad input file
+  Infeasible = 2, // no plan fits the cluster
+  Lost = 3,       // a rank or a device was lost while running
+  Defect = 4,     // a mistake of Cleave's own
+};
+
+class [[nodiscard]] Status {
+public:
+  Status() = default;
+  static Status ok() { return {}; }
+  static Status userError(std::string message) { return {StatusKind::UserError, std::move(message)}; }
+  static Status infeasible(std::string message) {
+    return {StatusKind::Infeasible, std::move(message)};
+  }
+  static Status lost(std::string message) { return {StatusKind::Lost, std::move(message)}; }
+  static Status defect(std::string message) { return {StatusKind::Defect, std::move(message)}; }
+
+  bool isOk() const { return kind_ == StatusKind::Ok; }
+  explicit operator bool() const { return isOk(); }
+  StatusKind kind() const { return kind_; }
+  const std::string &message() const { return message_; }
+  int exitCode() const { return static_cast<int>(kind_); }
+
+  // The same status with "CONTEXT: " before the message.
+  Status withContext(const std::string &context) const {
+    return isOk() ? *this : Status(kind_, context + ": " + message_);
+  }
+
+private:
+  Status(StatusKind kind, std::string message) : kind_(kind), message_(std::move(message)) {}
+  StatusKind kind_ = StatusKind::Ok;
+  std::string message_;
+};
+
+// A value, or the status that says why there is none.
+template <typename T> class [[nodiscard]] Result {
+public:
+  Result(T value) : value_(std::move(value)) {}
+  Result(Status status) : status_(std::move(status)) {
+    assert(!status_.isOk() && "a Result without a value needs a failed status");
+  }
+
+  bool isOk() const { return value_.has_value(); }
+  explicit operator bool() const { return isOk(); }
+  const Status &status() const { return status_; }
+
+  T &operator*() { return *value_; }
+  const T &operator*() const { return *value_; }
+  T *operator->() { return &*value_; }
+  const T *operator->() const { return &*value_; }
+
+private:
+  std::optional<T> value_;
+  Status status_;
+};
+
+// Leaves the enclosing function with the status of EXPR if that failed.
+#define CLEAVE_TRY(EXPR)                                                                           \
+  do {                                                                                             \
+    if (::cleave::Status cleaveStatus = (EXPR); !cleaveStatus.isOk())                              \
+      return cleaveStatus;                                                                         \
+  } while (false)
+
+} // namespace cleave

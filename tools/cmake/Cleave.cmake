@@ -1,0 +1,69 @@
+# The functions that every CMakeLists.txt of Cleave uses.
+#
+#   cleave_library(compiler/solver SRCS a.cpp … DEPS compiler/cost nlohmann_json …)
+#     A static library named by its folder. DEPS are exactly the folders and outside libraries whose
+#     headers it includes; test/structure checks that they agree with the #include lines.
+#   cleave_tool(cleave-run SRCS main.cpp DEPS …)        an executable in build/bin
+#   cleave_unit_test(solver SRCS … DEPS …)              a Catch2 executable, one ctest, label fast
+#   cleave_tablegen(graph FILE.td OUTPUT.inc ARGS …)    one generated file; collected per dialect
+
+set(CLEAVE_WARNINGS -Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-field-initializers)
+
+# compiler/solver -> compiler_solver; names without a slash are outside targets and stay as they are.
+function(cleave_target_names OUT)
+  set(names)
+  foreach(dep ${ARGN})
+    string(REPLACE "/" "_" name ${dep})
+    list(APPEND names ${name})
+  endforeach()
+  set(${OUT} ${names} PARENT_SCOPE)
+endfunction()
+
+function(cleave_configure_target target)
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  target_compile_options(${target} PRIVATE ${CLEAVE_WARNINGS})
+endfunction()
+
+function(cleave_library NAME)
+  cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
+  cleave_target_names(target ${NAME})
+  cleave_target_names(deps ${ARG_DEPS})
+  if(ARG_SRCS)
+    add_library(${target} STATIC ${ARG_SRCS})
+    cleave_configure_target(${target})
+    target_link_libraries(${target} PUBLIC ${deps})
+  else()
+    add_library(${target} INTERFACE)
+    target_include_directories(${target} INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+    target_link_libraries(${target} INTERFACE ${deps})
+  endif()
+endfunction()
+
+function(cleave_tool NAME)
+  cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
+  cleave_target_names(deps ${ARG_DEPS})
+  add_executable(${NAME} ${ARG_SRCS})
+  cleave_configure_target(${NAME})
+  target_link_libraries(${NAME} PRIVATE ${deps})
+endfunction()
+
+function(cleave_unit_test NAME)
+  cmake_parse_arguments(ARG "" "LABEL" "SRCS;DEPS" ${ARGN})
+  if(NOT ARG_LABEL)
+    set(ARG_LABEL fast)
+  endif()
+  cleave_tool(unit-${NAME} SRCS ${ARG_SRCS} DEPS ${ARG_DEPS} catch2_main)
+  set_target_properties(unit-${NAME} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test/unit)
+  add_test(NAME unit-${NAME} COMMAND unit-${NAME})
+  set_tests_properties(unit-${NAME} PROPERTIES LABELS ${ARG_LABEL})
+endfunction()
+
+# Runs mlir-tblgen on TD; OUT lands beside the sources' place in the build tree.
+function(cleave_tablegen NAME TD OUT)
+  set(LLVM_TARGET_DEFINITIONS ${TD})
+  set(MLIR_MAIN_INCLUDE_DIR ${PROJECT_SOURCE_DIR})
+  include_directories(${PROJECT_SOURCE_DIR})
+  mlir_tablegen(${OUT} ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY CLEAVE_TABLEGEN_${NAME} ${CMAKE_CURRENT_BINARY_DIR}/${OUT})
+endfunction()

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Builds and passes the tests. `tools/test.sh fast` runs only those that take under a minute together.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+tools/build.sh
+if [ "${1:-all}" = fast ]; then
+  ctest --test-dir build --output-on-failure -L fast
+else
+  ctest --test-dir build --output-on-failure -LE slow
+fi
