@@ -67,3 +67,18 @@ function(cleave_tablegen NAME TD OUT)
   mlir_tablegen(${OUT} ${ARGN})
   set_property(GLOBAL APPEND PROPERTY CLEAVE_TABLEGEN_${NAME} ${CMAKE_CURRENT_BINARY_DIR}/${OUT})
 endfunction()
+
+# A static library with the C++ classes of one .proto file (included as "FOLDER/FILE.pb.h"), named
+# FOLDER/FILE without its ending: runtime/artifact/program.
+function(cleave_protobuf FOLDER FILE)
+  get_filename_component(stem ${FILE} NAME_WE)
+  cleave_target_names(target ${FOLDER}/${stem})
+  set(outputs ${PROJECT_BINARY_DIR}/${FOLDER}/${stem}.pb.cc ${PROJECT_BINARY_DIR}/${FOLDER}/${stem}.pb.h)
+  add_custom_command(OUTPUT ${outputs}
+    COMMAND protobuf::protoc --cpp_out=${PROJECT_BINARY_DIR} -I${PROJECT_SOURCE_DIR} ${FOLDER}/${FILE}
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    DEPENDS ${PROJECT_SOURCE_DIR}/${FOLDER}/${FILE} VERBATIM)
+  add_library(${target} STATIC ${outputs})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  target_link_libraries(${target} PUBLIC protobuf)
+endfunction()
