@@ -1,11 +1,15 @@
-// FactorRule: the einsum-like description of how an op's results depend on its operands. This one rule
-// drives sharding strategies, partitioning, propagation and most of the FLOP count. Plain C++: no MLIR.
+// FactorRule: the einsum-like description of how an op's results depend on its operands. This one
+// rule drives sharding strategies, partitioning, propagation and most of the FLOP count. Plain C++:
+// no MLIR.
 //
 //   matmul      "b m k, b k n -> b m n"        k occurs in no result: a sum over k
-//   reshape     "(i j) -> i j"                 a dim that is the product of two factors, major first
-//   softmax     "b !c -> b !c"                 !c: every rank needs all of c
+//   reshape     "(i j) -> i j"                 a dim that is the product of two factors, major
+//   first softmax     "b !c -> b !c"                 !c: every rank needs all of c
 //
-// Size-one dims that exist only to be broadcast are factors of their own, of size 1.
+//   bias        "b c, 1 -> b c"                1: a dim of size one that exists only to be
+//   broadcast, a
+//                                              factor of its own
+//   loss        "b !v, b ->"                   a scalar has no dims
 #pragma once
 
 #include "dialects/interfaces/Polynomial.h"
@@ -37,10 +41,11 @@ struct FactorRule {
   // f(x + y) = f(x) + f(y) jointly in all operands: partial sums may pass through.
   bool linear = false;
 
-  // The rule in the notation above, sizes taken from the operands' and results' shapes. A factor that
-  // stands in no result is a reduction of kind `reduce`. Asserts that the notation fits the shapes; it is
-  // written by us, next to the op. Where a dim is a product, the factors' sizes must be known from
-  // another dim that is not one.
+  // The rule in the notation above, sizes taken from the operands' and results' shapes. A factor
+  // that stands in no result is a reduction of kind `reduce`. Asserts that the notation fits the
+  // shapes; it is written by us, next to the op. Where a dim is a product, the sizes of all its
+  // factors but one must be known from other dims. No operands at all are written as nothing: `->
+  // b`.
   static FactorRule parse(const std::string &notation,
                           const std::vector<std::vector<Polynomial>> &operandShapes,
                           const std::vector<std::vector<Polynomial>> &resultShapes,
@@ -53,13 +58,19 @@ struct FactorRule {
 // Which mesh axes split which factor: one list per factor, major to minor. The decision for one op.
 using FactorAxes = std::vector<std::vector<int>>;
 
-// The layout of a value whose dims are made of the rule's factors, when the factors are split like this.
-// For a result pass the rule, so that split reductions become partial.
+// The layout of a value whose dims are made of the rule's factors, when the factors are split like
+// this. A result is partial along the axes of every split factor that an operand has and this
+// result has not: a reduction, or a factor that only stands in another result.
 Sharding operandSharding(const FactorRule &rule, size_t operand, const FactorAxes &axes);
 Sharding resultSharding(const FactorRule &rule, size_t result, const FactorAxes &axes);
 
-// Whether the split is one the partitioner can carry out: only splittable factors; a factor that shares a dim
-// with others divides evenly, and all factors minor to a split one in that dim … are whole.
+// Whether the split is one the partitioner can carry out:
+//  * an axis splits at most one factor, and no Replicated one;
+//  * a factor has at least as many elements as it has blocks; they need not be equal;
+//  * but where it shares a dim with others it is the major one (all before it have size 1), and its
+//  blocks are
+//    equal unless all after it have size 1.
+// A size that still has symbols is taken to be large enough.
 bool isValidSplit(const FactorRule &rule, const FactorAxes &axes, const Mesh &mesh);
 
 } // namespace cleave

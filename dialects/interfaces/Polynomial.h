@@ -32,7 +32,7 @@ public:
   Polynomial &operator-=(const Polynomial &other);
   Polynomial &operator*=(const Polynomial &other);
 
-  // This divided by `other`, if that leaves no remainder; `other` has one term.
+  // This divided by `other`, if that leaves no remainder; `other` has one term or equals this.
   std::optional<Polynomial> dividedBy(const Polynomial &other) const;
 
   // Replaces the symbols that `binding` names.

@@ -1,9 +1,9 @@
 // Mesh and Sharding: how the ranks are arranged, and how one logical tensor is laid out over them.
 // The plain-data form of the attributes of the mesh dialect; no MLIR.
 //
-// A dim of size n that is split over axes of together k ranks is cut into k blocks of ceil(n/k); the
-// last blocks may hold less than that, or nothing. Every rank's buffer has the full block; what lies
-// past the end of the logical tensor is padding, whose content nobody may rely on.
+// A dim of size n that is split over axes of together k ranks is cut into k blocks of ceil(n/k);
+// the last blocks may hold less than that, or nothing. Every rank's buffer has the full block; what
+// lies past the end of the logical tensor is padding, whose content nobody may rely on.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,8 @@ struct Sharding {
   // For each dim of the tensor the mesh axes (indices) it is split over, major to minor.
   std::vector<std::vector<int>> dims;
   // The axes along which every rank holds one summand (or one candidate for max/min) of the value,
-  // sorted. An axis stands at most once in dims and partial together; on all others it is replicated.
+  // sorted. An axis stands at most once in dims and partial together; on all others it is
+  // replicated.
   std::vector<int> partial;
   ReduceKind reduce = ReduceKind::Sum; // meaning of `partial`
 
