@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""Records what PyTorch computes when it trains the models of ../models: losses, norms, logits.
+
+    python3 test/golden/record.py          # writes RUN.json and the .npz files of this folder
+    python3 test/golden/record.py --check  # runs again and compares with what is there
+
+Needs torch, numpy, onnx. Weights are read from ../models/M.dynamo-noopt.onnx, so a record never depends on how a
+PyTorch version draws its parameters. README.md says what the files hold.
+"""
+
+import argparse
+import copy
+import json
+import pathlib
+import sys
+
+import numpy as np
+import onnx
+import torch
+from onnx import numpy_helper
+from torch.nn import functional as F
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "models"))
+import models  # noqa: E402
+
+ROOT = HERE.parent.parent
+STEPS = 20
+SAMPLES = 40  # not a multiple of 7: an epoch of batch 7 ends inside a step
+ADAMW = "adamw:lr=1e-3,beta1=0.9,beta2=0.999,eps=1e-8,weight-decay=0.01"
+ADAM = "adam:lr=1e-3,beta1=0.9,beta2=0.999,eps=1e-8"
+SGD = "sgd:lr=0.05,momentum=0.9,weight-decay=0.001"
+CROSS_ENTROPY = "softmax-cross-entropy:logits"
+
+# Exports that hold the same model, by model. BatchNormalization is folded in the other two of resnet.
+SAME = {
+    "gpt": ["gpt.dynamo", "gpt.dynamo-noopt", "gpt.ts-train", "gpt.ts-eval", "gpt-external"],
+    "resnet": ["resnet.dynamo-noopt", "resnet.ts-train", "resnet.ts-train-13"],
+    "mlp": ["mlp.dynamo", "mlp.dynamo-noopt", "mlp.ts-train", "mlp.ts-eval"],
+    "vit": ["vit.dynamo", "vit.dynamo-noopt", "vit.ts-train", "vit.ts-eval"],
+    "example": ["../../examples/gpt/gpt"],
+}
+SPECS = {**models.MODELS, "example": models.EXAMPLE_GPT}
+
+
+def run(model, data, batch=8, optimizer=ADAMW, loss=CROSS_ENTROPY, **options):
+    """One row of RUNS; options: clip_norm, accumulate, batch_norm ("frozen"), freeze (name prefix)."""
+    return dict(model=model, data=data, batch=batch, optimizer=optimizer, loss=loss, **options)
+
+
+RUNS = {
+    "gpt.b8": run("gpt", "gpt.npz"),
+    "gpt.b7": run("gpt", "gpt.npz", batch=7),
+    "gpt.clip": run("gpt", "gpt.npz", clip_norm=0.5),
+    "gpt.accumulate": run("gpt", "gpt.npz", accumulate=2),
+    "gpt.ignore": run("gpt", "gpt-ignore.npz", batch=7),
+    "resnet.b8": run("resnet", "image.npz"),
+    "resnet.b7": run("resnet", "image.npz", batch=7),
+    "resnet.frozen": run("resnet", "image.npz", batch_norm="frozen"),
+    "mlp.b8": run("mlp", "mlp.npz"),
+    "mlp.b7": run("mlp", "mlp.npz", batch=7),
+    "mlp.sgd": run("mlp", "mlp.npz", optimizer=SGD),
+    "mlp.adam": run("mlp", "mlp.npz", optimizer=ADAM),
+    "mlp.mse": run("mlp", "mlp-mse.npz", loss="mse:logits"),
+    "mlp.freeze": run("mlp", "mlp.npz", freeze="fc2."),
+    "vit.b8": run("vit", "image.npz"),
+    "vit.b7": run("vit", "image.npz", batch=7),
+    "example.b8": run("example", "license.npz"),
+}
+
+
+def make_data():
+    """File name -> arrays by graph input and `logits.label`, SAMPLES samples each."""
+    generator = torch.Generator().manual_seed(11)
+    integers = lambda high, shape: torch.randint(high, shape, generator=generator).numpy()
+    text = integers(64, (SAMPLES, 17))
+    tokens, labels = text[:, :-1].copy(), text[:, 1:].copy()
+    ignored = labels.copy()
+    ignored[torch.rand(ignored.shape, generator=generator).numpy() < 0.3] = -100
+    ignored[5] = -100  # a sample without any label
+    x = torch.randn(SAMPLES, 20, generator=generator).numpy()
+    image = torch.randn(SAMPLES, 3, 16, 16, generator=generator).numpy()
+    target = torch.randn(SAMPLES, 7, generator=generator).numpy()
+    text = np.frombuffer((ROOT / "LICENSE").read_bytes(), np.uint8).astype(np.int64)
+    windows = STEPS * 8  # window i is bytes 64 i to 64 i + 63, its labels are the bytes one further
+    return {
+        "license.npz": {"tokens": text[:64 * windows].reshape(windows, 64),
+                        "logits.label": text[1:64 * windows + 1].reshape(windows, 64)},
+        "gpt.npz": {"tokens": tokens, "logits.label": labels},
+        "gpt-ignore.npz": {"tokens": tokens, "logits.label": ignored},
+        "image.npz": {"image": image, "logits.label": integers(10, (SAMPLES,))},
+        "mlp.npz": {"x": x, "logits.label": integers(7, (SAMPLES,))},
+        "mlp-mse.npz": {"x": x, "logits.label": target},
+    }
+
+
+def load_model(name):
+    """The model with the weights of its dynamo-noopt export; the example's come from the seed, and are compared."""
+    model = models.build(SPECS[name])
+    if name == "example":
+        proto = onnx.load(str(ROOT / "examples/gpt/gpt.onnx"))
+        own = model.head.weight.detach().numpy()
+        if not any(i.name == "head.weight" and np.array_equal(numpy_helper.to_array(i), own)
+                   for i in proto.graph.initializer):
+            raise SystemExit("examples/gpt/gpt.onnx: not the weights that seed 1 gives; export it again")
+        return model
+    proto = onnx.load(str(HERE.parent / "models" / f"{name}.dynamo-noopt.onnx"))
+    state = {i.name: torch.from_numpy(numpy_helper.to_array(i).copy()) for i in proto.graph.initializer}
+    unknown = set(state) - set(model.state_dict())
+    missing = {n for n, _ in model.named_parameters(remove_duplicate=False)} - set(state) - {"tok.weight"}
+    if unknown or missing:
+        raise SystemExit(f"{name}: the export has {sorted(unknown)} and lacks {sorted(missing)}")
+    model.load_state_dict(state, strict=False)
+    return model
+
+
+def make_optimizer(text, parameters):
+    """The torch optimizer that a `--optimizer` text names."""
+    kind, _, rest = text.partition(":")
+    o = {key: float(value) for key, value in (item.split("=") for item in rest.split(","))}
+    decay = o.get("weight-decay", 0.0)
+    if kind == "sgd":
+        return torch.optim.SGD(parameters, lr=o["lr"], momentum=o["momentum"], weight_decay=decay)
+    make = torch.optim.AdamW if kind == "adamw" else torch.optim.Adam
+    return make(parameters, lr=o["lr"], betas=(o["beta1"], o["beta2"]), eps=o["eps"], weight_decay=decay,
+                foreach=False)
+
+
+def loss_of(kind, logits, label):
+    """Mean loss as `--loss` defines it."""
+    if kind.startswith("mse"):
+        return F.mse_loss(logits, label.to(logits.dtype))
+    return F.cross_entropy(logits.flatten(0, -2), label.flatten(), ignore_index=-100)
+
+
+def norm(tensors):
+    """Euclidean norm over all elements, accumulated in float64."""
+    return float(torch.sqrt(sum((t.detach().double() ** 2).sum() for t in tensors)))
+
+
+def train(spec, data, dtype):
+    """Runs STEPS steps in `dtype`; returns the numbers of the record."""
+    model = load_model(spec["model"]).to(dtype).train(spec.get("batch_norm") != "frozen")
+    named = dict(model.named_parameters())
+    for name, parameter in named.items():
+        parameter.requires_grad_(not (spec.get("freeze") and name.startswith(spec["freeze"])))
+    trained = {n: p for n, p in named.items() if p.requires_grad}
+    optimizer = make_optimizer(spec["optimizer"], trained.values())
+    input_name = SPECS[spec["model"]][1]
+    x, label = torch.from_numpy(data[input_name]), torch.from_numpy(data["logits.label"])
+    x = x.to(dtype) if x.is_floating_point() else x
+    parts = spec.get("accumulate", 1)
+    out = {"loss": [], "grad_norm": []}
+    for step in range(STEPS):
+        picked = torch.arange(step * spec["batch"], (step + 1) * spec["batch"]) % len(x)
+        optimizer.zero_grad()
+        total = 0.0
+        for rows in picked.chunk(parts):
+            loss = loss_of(spec["loss"], model(x[rows]), label[rows]) / parts
+            loss.backward()
+            total += loss.item()
+        out["loss"].append(total)
+        out["grad_norm"].append(norm(p.grad for p in trained.values()))
+        if step == 0:
+            out["first_grad_norms"] = {n: norm([p.grad]) for n, p in trained.items()}
+        if "clip_norm" in spec:
+            torch.nn.utils.clip_grad_norm_(trained.values(), spec["clip_norm"], foreach=False)
+        optimizer.step()
+    out["final_norms"] = {n: norm([p]) for n, p in named.items()}
+    out["final_buffer_norms"] = {n: norm([b]) for n, b in model.named_buffers() if b.is_floating_point()}
+    return out
+
+
+def record(spec, data):
+    """The content of RUN.json."""
+    model = load_model(spec["model"])
+    own = dict(model.named_parameters())
+    every = dict(model.named_parameters(remove_duplicate=False))
+    tied = {n: next(o for o in own if own[o] is p) for n, p in every.items() if n not in own}
+    return {
+        **spec,
+        "files": [f"{stem}.onnx" for stem in SAME[spec["model"]]],
+        "parameters": {n: list(p.shape) for n, p in own.items()},
+        "tied": tied,
+        "steps": STEPS,
+        "float32": train(spec, data, torch.float32),
+        "float64": train(spec, data, torch.float64),
+    }
+
+
+def forward(name, data):
+    """The first samples (eight; two of the example, which is larger), the logits in training form and, where they differ, in inference form."""
+    input_name = SPECS[name][1]
+    x = data[input_name][:2 if name == "example" else 8]
+    model = load_model(name)
+    with torch.no_grad():
+        trained = copy.deepcopy(model).train()(torch.from_numpy(x)).numpy()
+        inferred = model.eval()(torch.from_numpy(x)).numpy()
+    out = {input_name: x, "logits": trained}
+    if not np.array_equal(trained, inferred):
+        out["logits.eval"] = inferred
+    return out
+
+
+def compare(name, new, old):
+    """Largest relative difference between two records' float32 losses and norms."""
+    worst = 0.0
+    for key in ("loss", "grad_norm"):
+        for a, b in zip(new["float32"][key], old["float32"][key], strict=True):
+            worst = max(worst, abs(a - b) / max(abs(b), 1e-12))
+    print(f"{name}: differs by {worst:.2e}")
+    return worst
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="compare with the committed records; write nothing")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    data = make_data()
+    worst = 0.0
+    for name, spec in RUNS.items():
+        new = record(spec, data[spec["data"]])
+        path = HERE / f"{name}.json"
+        if arguments.check:
+            worst = max(worst, compare(name, new, json.loads(path.read_text())))
+        else:
+            path.write_text(json.dumps(new, indent=1) + "\n")
+            gap = max(abs(a - b) / abs(b) for a, b in zip(new["float32"]["loss"], new["float64"]["loss"]))
+            first, last = new["float32"]["loss"][0], new["float32"]["loss"][-1]
+            print(f"{name}: loss {first:.4f} -> {last:.4f}, float32 noise {gap:.1e}")
+    if arguments.check:
+        sys.exit(1 if worst > 1e-5 else 0)
+    for name, arrays in data.items():
+        np.savez(HERE / name, **arrays)
+    for name in SPECS:
+        source = next(spec["data"] for spec in RUNS.values() if spec["model"] == name)
+        np.savez(HERE / f"{name}.forward.npz", **forward(name, data[source]))
+
+
+if __name__ == "__main__":
+    main()
