@@ -1,0 +1,157 @@
+// Reading and writing plan files: see Artifact.h.
+#include "runtime/artifact/Artifact.h"
+
+#include "runtime/artifact/Sha256.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/logging.h>
+#include <limits>
+#include <unistd.h>
+
+namespace cleave::runtime {
+namespace {
+
+// The last two bytes show a file that went through a text-mode transfer.
+constexpr char kMagic[8] = {'C', 'L', 'E', 'A', 'V', 'E', '\r', '\n'};
+constexpr size_t kHeaderBytes = 20; // magic, uint32 version, uint64 payload bytes; little endian
+
+void appendLittleEndian(std::string &bytes, uint64_t value, int count) {
+  for (int i = 0; i < count; ++i)
+    bytes += char(value >> (8 * i));
+}
+
+uint64_t readLittleEndian(const std::string &bytes, size_t offset, int count) {
+  uint64_t value = 0;
+  for (int i = 0; i < count; ++i)
+    value |= uint64_t(uint8_t(bytes[offset + i])) << (8 * i);
+  return value;
+}
+
+// Map fields would make the plain serialisation depend on hashing; this one never does.
+std::string serializeDeterministically(const plan::Plan &plan) {
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    plan.SerializeToCodedStream(&coded);
+  }
+  return bytes;
+}
+
+Status checkHeader(const std::string &bytes, const std::string &path) {
+  if (bytes.size() < 6 || std::memcmp(bytes.data(), kMagic, 6) != 0)
+    return Status::userError("'" + path +
+                             "' is not a plan file; cleave-compile writes one from a model");
+  if (bytes.size() < kHeaderBytes)
+    return Status::userError("plan file '" + path + "' is truncated: it has " +
+                             std::to_string(bytes.size()) + " bytes; compile the model again");
+  if (std::memcmp(bytes.data(), kMagic, 8) != 0)
+    return Status::userError("plan file '" + path +
+                             "' is damaged: its line ends were converted; copy it as a binary file");
+  uint64_t version = readLittleEndian(bytes, 8, 4);
+  if (version != kFormatVersion)
+    return Status::userError("plan file '" + path + "' has format version " +
+                             std::to_string(version) + ", this program reads version " +
+                             std::to_string(kFormatVersion) +
+                             "; compile the model again with this version of cleave-compile");
+  uint64_t expected = readLittleEndian(bytes, 12, 8), found = bytes.size() - kHeaderBytes;
+  if (found < expected)
+    return Status::userError("plan file '" + path + "' is truncated: it has " +
+                             std::to_string(bytes.size()) + " of " +
+                             std::to_string(expected + kHeaderBytes) +
+                             " bytes; copy it or compile the model again");
+  if (found > expected)
+    return Status::userError("plan file '" + path + "' is damaged: " +
+                             std::to_string(found - expected) +
+                             " bytes follow its end; copy it or compile the model again");
+  return Status::ok();
+}
+
+Status writeAll(int fd, const std::string &bytes) {
+  for (size_t done = 0; done < bytes.size();) {
+    ssize_t count = ::write(fd, bytes.data() + done, bytes.size() - done);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return Status::userError(std::strerror(errno));
+    done += size_t(count);
+  }
+  return ::fsync(fd) == 0 || errno == EINVAL ? Status::ok() : Status::userError(std::strerror(errno));
+}
+
+} // namespace
+
+std::string contentHash(const plan::Plan &plan) {
+  plan::Plan unsigned_ = plan;
+  unsigned_.clear_content_hash();
+  return sha256(serializeDeterministically(unsigned_));
+}
+
+Result<std::string> serializePlan(plan::Plan plan) {
+  plan.set_format_version(kFormatVersion);
+  plan.clear_content_hash();
+  if (plan.ByteSizeLong() > size_t(std::numeric_limits<int32_t>::max()) - 128)
+    return Status::userError("the plan takes " + std::to_string(plan.ByteSizeLong()) +
+                             " bytes, a plan file holds 2 GiB at most; constants of that size belong "
+                             "into the model's external data");
+  plan.set_content_hash(sha256(serializeDeterministically(plan)));
+  std::string payload = serializeDeterministically(plan);
+  std::string bytes(kMagic, sizeof kMagic);
+  appendLittleEndian(bytes, kFormatVersion, 4);
+  appendLittleEndian(bytes, payload.size(), 8);
+  return bytes + payload;
+}
+
+Result<plan::Plan> parsePlan(const std::string &bytes, const std::string &path) {
+  CLEAVE_TRY(checkHeader(bytes, path));
+  plan::Plan plan;
+  google::protobuf::LogSilencer silence; // the message below says all
+  bool parsed = plan.ParseFromArray(bytes.data() + kHeaderBytes, int(bytes.size() - kHeaderBytes));
+  if (!parsed || plan.content_hash() != contentHash(plan) ||
+      plan.format_version() != kFormatVersion)
+    return Status::userError("plan file '" + path + "' is damaged: its content does not match its " +
+                             "hash; copy it or compile the model again");
+  return plan;
+}
+
+Status writePlan(const plan::Plan &plan, const std::string &path) {
+  Result<std::string> bytes = serializePlan(plan);
+  CLEAVE_TRY(bytes.status());
+  std::string temporary = path + ".partial." + std::to_string(::getpid());
+  int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0)
+    return Status::userError("cannot write '" + path + "': " + std::strerror(errno));
+  Status status = writeAll(fd, *bytes);
+  ::close(fd);
+  if (status && ::rename(temporary.c_str(), path.c_str()) != 0)
+    status = Status::userError(std::strerror(errno));
+  if (!status) {
+    ::unlink(temporary.c_str());
+    return status.withContext("cannot write '" + path + "'");
+  }
+  return Status::ok();
+}
+
+Result<plan::Plan> readPlan(const std::string &path) {
+  FILE *file = std::fopen(path.c_str(), "rb");
+  if (!file)
+    return Status::userError("cannot read plan file '" + path + "': " + std::strerror(errno));
+  std::string bytes;
+  char piece[1 << 16];
+  size_t size;
+  while ((size = std::fread(piece, 1, sizeof piece, file)) > 0)
+    bytes.append(piece, size);
+  bool failed = std::ferror(file);
+  std::fclose(file);
+  if (failed)
+    return Status::userError("cannot read plan file '" + path + "': " + std::strerror(errno));
+  return parsePlan(bytes, path);
+}
+
+} // namespace cleave::runtime

@@ -1,0 +1,92 @@
+// Plan files come back as they were written, and every kind of broken file gets its own message.
+#include "runtime/artifact/Artifact.h"
+#include "runtime/artifact/Sha256.h"
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <fstream>
+#include <unistd.h>
+
+using namespace cleave;
+using namespace cleave::runtime;
+using Catch::Matchers::Contains;
+
+static plan::Plan smallPlan() {
+  plan::Plan plan;
+  plan.set_producer("cleave 0.1.0");
+  plan.add_mesh()->set_size(1);
+  plan.add_program_of_rank(0);
+  plan.add_programs()->add_arenas()->set_bytes(64);
+  plan.set_cpu_library(std::string(1000, '\x7f'));
+  return plan;
+}
+
+TEST_CASE("SHA-256 gives the digests of the standard") {
+  CHECK(sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(sha256(std::string(1000000, 'a')) ==
+        "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST_CASE("SHA-256 does not depend on how the message is cut") {
+  std::string message(333, 'x');
+  Sha256 hash;
+  for (size_t at = 0; at < message.size(); at += 37)
+    hash.update(message.data() + at, std::min<size_t>(37, message.size() - at));
+  CHECK(hash.finish() == sha256(message));
+}
+
+TEST_CASE("a plan is read back as it was written") {
+  std::string path = "artifact-test." + std::to_string(getpid()) + ".plan";
+  REQUIRE(writePlan(smallPlan(), path));
+  Result<plan::Plan> plan = readPlan(path);
+  std::remove(path.c_str());
+  REQUIRE(plan);
+  CHECK(plan->producer() == "cleave 0.1.0");
+  CHECK(plan->format_version() == kFormatVersion);
+  CHECK(plan->content_hash() == contentHash(*plan));
+}
+
+TEST_CASE("equal plans give equal bytes") {
+  CHECK(*serializePlan(smallPlan()) == *serializePlan(smallPlan()));
+}
+
+TEST_CASE("a missing file, another file, and an empty one are told apart from plans") {
+  CHECK_THAT(readPlan("no/such.plan").status().message(), Contains("cannot read plan file"));
+  CHECK_THAT(parsePlan("", "x").status().message(), Contains("is not a plan file"));
+  CHECK_THAT(parsePlan("\x08\x07pytorch model", "x").status().message(),
+             Contains("is not a plan file"));
+}
+
+TEST_CASE("a plan of another version is refused with both numbers") {
+  std::string bytes = *serializePlan(smallPlan());
+  bytes[8] = 9;
+  std::string message = parsePlan(bytes, "x").status().message();
+  CHECK_THAT(message, Contains("format version 9") && Contains("version 1"));
+}
+
+TEST_CASE("every truncation of a plan is reported as one") {
+  std::string bytes = *serializePlan(smallPlan());
+  for (size_t size = 6; size < bytes.size(); size += 13)
+    CHECK_THAT(parsePlan(bytes.substr(0, size), "x").status().message(), Contains("is truncated"));
+  CHECK_THAT(parsePlan(bytes + "x", "x").status().message(), Contains("1 bytes follow"));
+}
+
+TEST_CASE("every flipped bit of the payload is noticed") {
+  const std::string bytes = *serializePlan(smallPlan());
+  for (size_t at = 20; at < bytes.size(); at += 7) {
+    std::string flipped = bytes;
+    flipped[at] ^= char(1 << (at % 8));
+    Result<plan::Plan> plan = parsePlan(flipped, "x");
+    INFO("byte " << at);
+    REQUIRE_FALSE(plan);
+    CHECK_THAT(plan.status().message(), Contains("is damaged"));
+    CHECK(plan.status().exitCode() == 1);
+  }
+}
+
+TEST_CASE("an unwritable place is a user error that names it") {
+  Status status = writePlan(smallPlan(), "/no/such/folder/x.plan");
+  CHECK(status.exitCode() == 1);
+  CHECK_THAT(status.message(), Contains("/no/such/folder/x.plan"));
+}
