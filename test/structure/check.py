@@ -1,0 +1,32 @@
+"""Checks the source tree at ROOT (default: this one) against every rule; one line per violation, exit code 1."""
+
+import os
+import sys
+
+sys.dont_write_bytecode = True
+
+import layers
+import names
+import sizes
+from sources import Tree
+
+RULES = layers.RULES + sizes.RULES + names.RULES
+
+
+def violations(root):
+    tree = Tree(root)
+    return [line for rule in RULES for line in rule(tree)]
+
+
+def main():
+    here = os.path.dirname(os.path.abspath(__file__))
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "..", "..")
+    found = violations(root)
+    for line in found:
+        print(line)
+    print(f"{len(found)} violations" if found else "the tree keeps its rules")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""Who may include whom: the walls of docs/architecture.md, no cycles, and DEPS equal to the include edges."""
+
+import re
+
+PLAIN_COMPILER = ("compiler/cluster/", "compiler/cost/", "compiler/solver/", "compiler/simulate/")
+PLAIN_HEADERS = tuple(f"dialects/interfaces/{n}.h" for n in ("Polynomial", "Sharding", "FactorRule"))
+MLIR = ("mlir/", "llvm/", "mlir-c/", "llvm-c/")
+
+# (who, must not include, except these, the rule in words)
+WALLS = [
+    (("runtime/",), MLIR + ("compiler/", "dialects/", "passes/"), (),
+     "the runtime knows neither MLIR nor the compiler"),
+    (("dialects/",), ("compiler/", "passes/"), (), "dialects hold IR only"),
+    (PLAIN_COMPILER, MLIR + ("passes/",), (), "the planner's mathematics is plain C++"),
+    (PLAIN_COMPILER, ("dialects/",), PLAIN_HEADERS, "of the dialects it sees the plain headers only"),
+    (PLAIN_HEADERS, MLIR, (), "the plain headers are read where there is no MLIR"),
+    (("compiler/", "tools/"), ("passes/",), ("compiler/driver/", "tools/cleave-opt/"),
+     "only the driver and cleave-opt run passes"),
+]
+
+# Headers of an outside library and the folders that may see them. Tests may see everything.
+OUTSIDE_WALLS = [
+    (r"gloo/", ("runtime/comm/gloo/",)),
+    (r"(oneapi/)?dnnl", ("runtime/device/cpu/", "runtime/kernels/")),
+    (r"(cuda|cublas|cudnn|nvrtc|nvToolsExt|cupti)", ("runtime/device/cuda/", "runtime/kernels/cuda/")),
+    (r"nccl", ("runtime/comm/nccl/",)),
+    (r"coin/", ("compiler/solver/",)),
+]
+
+# The outside targets of third_party/CMakeLists.txt by the headers that need them.
+OUTSIDE_TARGETS = [
+    (r"(mlir|llvm)(-c)?/", "mlir"),
+    (r"google/protobuf/", "protobuf"),
+    (r"nlohmann/", "nlohmann_json"),
+    (r"CLI/", "cli11"),
+    (r"(oneapi/)?dnnl", "dnnl_lib"),
+    (r"omp\.h", "openmp"),
+    (r"zlib\.h", "zlib"),
+    (r"gloo/", "gloo_lib"),
+    (r"coin/", "cbc"),
+]
+
+
+def walls(tree):
+    for path in tree.code():
+        for include in tree.includes(path):
+            for who, forbidden, allowed, rule in WALLS:
+                # `allowed` names either the includer or the included.
+                if path.startswith(who) and include.startswith(forbidden) \
+                        and not include.startswith(allowed) and not path.startswith(allowed):
+                    yield f"{path}: includes {include}, but {rule}"
+            for pattern, folders in OUTSIDE_WALLS:
+                if re.match(pattern, include) and not path.startswith(folders + ("test/",)):
+                    yield f"{path}: includes {include}, which only {' and '.join(folders)} may see"
+
+
+def edges(tree):
+    """Folder -> the folders of other libraries that its files include, with one witness each."""
+    graph = {}
+    for path in tree.code():
+        folder = tree.owner(path)
+        for include in tree.includes(path):
+            other = tree.owner(include)
+            if folder and other and other != folder:
+                graph.setdefault(folder, {}).setdefault(other, path)
+    return graph
+
+
+def no_cycles(tree):
+    graph = edges(tree)
+    done = set()
+    for start in sorted(graph):
+        trail, stack = [], [(start, iter(sorted(graph.get(start, {}))))]
+        trail.append(start)
+        while stack:
+            folder, rest = stack[-1]
+            following = next(rest, None)
+            if following is None:
+                stack.pop()
+                trail.pop()
+                done.add(folder)
+            elif following in trail:
+                cycle = trail[trail.index(following):] + [following]
+                witness = graph[folder][following]
+                yield f"{witness}: closes the folder cycle {' -> '.join(cycle)}"
+                return
+            elif following not in done:
+                trail.append(following)
+                stack.append((following, iter(sorted(graph.get(following, {})))))
+
+
+def _needs(tree, folder, paths):
+    """The DEPS that the includes of `paths` ask for, each with one witness."""
+    needs = {}
+    for path in paths:
+        for include in tree.includes(path):
+            other = tree.owner(include)
+            if include.endswith(".pb.h"): # cleave_protobuf names its library by the .proto file
+                needs.setdefault(include.removesuffix(".pb.h"), path)
+            elif other and other != folder:
+                needs.setdefault(other, path)
+            for pattern, target in OUTSIDE_TARGETS:
+                if re.match(pattern, include):
+                    needs.setdefault(target, path)
+    return needs
+
+
+def deps_are_include_edges(tree):
+    optional = {"threads", "openmp", "catch2_main"}  # without headers of their own, or not always
+    for target in tree.targets:
+        siblings = [t for t in tree.targets if t.folder == target.folder]
+        if len(siblings) == 1:
+            paths = [p for p in tree.code() if (tree.owner(p) or _folder(p)) == target.folder
+                     or p.startswith(target.folder + "/") and target.kind != "cleave_library"]
+        else:
+            paths = [p for p in target.srcs if p in tree.files]
+        folder = target.folder if target.kind == "cleave_library" else None
+        needs = _needs(tree, folder, paths)
+        cmake = f"{target.folder}/CMakeLists.txt"
+        for missing in sorted(set(needs) - target.deps):
+            yield f"{cmake}: {target.name} includes {missing} ({needs[missing]}) but has it not in DEPS"
+        headers_only_by_siblings = set()
+        if len(siblings) > 1:
+            headers = [p for p in tree.code() if _folder(p) == target.folder and p.endswith(".h")]
+            headers_only_by_siblings = set(_needs(tree, folder, headers))
+        for unused in sorted(target.deps - set(needs) - optional - headers_only_by_siblings):
+            if "$" not in unused:
+                yield f"{cmake}: {target.name} has {unused} in DEPS but includes nothing of it"
+
+
+def _folder(path):
+    return path.rsplit("/", 1)[0]
+
+
+RULES = [walls, no_cycles, deps_are_include_edges]

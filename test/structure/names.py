@@ -1,0 +1,43 @@
+"""What a reader finds where: a README in every folder, a first comment in every file, names that say something."""
+
+import os
+import re
+
+from sources import CODE, SCRIPTS
+
+EMPTY_WORDS = re.compile(r"^(utils?|utility|utilities|helpers?|common|misc)$", re.I)
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+DECLARATION = re.compile(r"^\s*(?:class|struct|namespace)\s+(\w+)", re.M)
+COMMENT = {".h": "//", ".cpp": "//", ".c": "//", ".cu": "//", ".td": "//", ".proto": "//",
+           ".cmake": "#", ".sh": "#!"}
+
+
+def every_folder_has_a_readme(tree):
+    """Folders of one test suite (test/unit/solver) are described by the suite's README."""
+    folders = {os.path.dirname(f) for f in tree.files if f.endswith(CODE + SCRIPTS)}
+    for folder in sorted(folders):
+        described = "/".join(folder.split("/")[:2]) if folder.startswith("test/") else folder
+        if f"{described}/README.md" not in tree.files and folder != "tools":
+            yield f"{folder}: has sources but no {described}/README.md"
+
+
+def every_file_begins_with_a_comment(tree):
+    for path in tree.files:
+        mark = COMMENT.get(os.path.splitext(path)[1])
+        if mark and not tree.text(path).startswith(mark):
+            yield f"{path}: does not begin with a comment on what it holds"
+
+
+def names_say_something(tree):
+    for path in tree.files:
+        stem = os.path.splitext(path)[0]
+        names = re.split(r"[/_.-]", stem)
+        if path.endswith(CODE):
+            names += DECLARATION.findall(tree.text(path))
+        for name in names:
+            for word in WORD.findall(name):
+                if EMPTY_WORDS.match(word):
+                    yield f"{path}: the name {name} says nothing; call it by what it holds"
+
+
+RULES = [every_folder_has_a_readme, every_file_begins_with_a_comment, names_say_something]

@@ -1,0 +1,139 @@
+"""Breaks every rule of the structure once, in a tiny tree, and shows that check.py says so."""
+
+import os
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+
+import check
+import sizes
+
+README = {f"{f}/README.md": "what it is\n" for f in (
+    "runtime/base", "runtime/comm", "dialects/interfaces", "dialects/graph", "compiler/solver",
+    "compiler/driver", "passes/shard", "tools/cleave-run", "test/unit")}
+
+
+def library(folder, *deps):
+    return {f"{folder}/CMakeLists.txt":
+            f"cleave_library({folder} SRCS A.cpp\n  DEPS {' '.join(deps)})  # comment\n"}
+
+
+def function(lines, head="void f()"):
+    return head + " {\n" + "  g();\n" * (lines - 2) + "}\n"
+
+
+class Structure(unittest.TestCase):
+    def check(self, files, *expected):
+        """The tree of `files` has exactly the violations that match `expected`."""
+        with tempfile.TemporaryDirectory() as root:
+            for path, text in {**README, **files}.items():
+                os.makedirs(os.path.dirname(f"{root}/{path}"), exist_ok=True)
+                with open(f"{root}/{path}", "w", encoding="utf-8") as file:
+                    file.write(text)
+            found = check.violations(root)
+        self.assertEqual(len(found), len(expected), found)
+        for line, pattern in zip(found, expected):
+            self.assertRegex(line, pattern)
+
+    def test_a_good_tree_passes(self):
+        self.check({**library("runtime/base"), **library("compiler/solver", "runtime/base"),
+                    "runtime/base/A.cpp": '// a\n#include "runtime/base/A.h"\n',
+                    "runtime/base/A.h": "// a\n#include <vector>\n",
+                    "compiler/solver/A.cpp": '// a\n#include "runtime/base/A.h"\n'})
+
+    def test_the_runtime_does_not_know_the_compiler(self):
+        self.check({"runtime/base/A.cpp": '// a\n#include "mlir/IR/Value.h"\n#include "compiler/x/X.h"\n'},
+                   "mlir/IR/Value.h, but the runtime", "compiler/x/X.h, but the runtime")
+
+    def test_dialects_do_not_know_passes(self):
+        self.check({"dialects/graph/A.td": '// a\ninclude "passes/shard/A.td"\n'}, "dialects hold IR only")
+
+    def test_the_solver_does_not_know_mlir(self):
+        self.check({"compiler/solver/A.cpp": '// a\n#include "mlir/IR/Value.h"\n'}, "plain C")
+
+    def test_the_solver_sees_plain_headers_of_the_dialects_only(self):
+        self.check({"compiler/solver/A.cpp": '// a\n#include "dialects/interfaces/Sharding.h"\n'
+                                             '#include "dialects/graph/Graph.h"\n'}, "graph/Graph.h")
+
+    def test_plain_headers_stay_plain(self):
+        self.check({"dialects/interfaces/Sharding.h": '// a\n#include "llvm/ADT/STL.h"\n'}, "plain headers")
+
+    def test_only_the_driver_runs_passes(self):
+        include = '// a\n#include "passes/shard/Shard.h"\n'
+        self.check({"compiler/driver/A.cpp": include, "tools/cleave-run/A.cpp": include,
+                    "passes/shard/A.cpp": include}, "tools/cleave-run/A.cpp: .* only the driver")
+
+    def test_outside_headers_stay_in_their_folder(self):
+        self.check({"runtime/comm/A.cpp": "// a\n#include <gloo/context.h>\n"}, "which only runtime/comm/gloo")
+
+    def test_cycles_between_folders_are_found(self):
+        self.check({**library("dialects/interfaces", "dialects/graph"),
+                    **library("dialects/graph", "dialects/interfaces"),
+                    "dialects/graph/A.cpp": '// a\n#include "dialects/interfaces/A.h"\n',
+                    "dialects/interfaces/A.cpp": '// a\n#include "dialects/graph/A.h"\n'},
+                   "cycle dialects/graph -> dialects/interfaces -> dialects/graph")
+
+    def test_a_missing_dep_is_found(self):
+        self.check({**library("runtime/base"), **library("compiler/solver"),
+                    "compiler/solver/A.cpp": '// a\n#include "runtime/base/A.h"\n#include <nlohmann/json.hpp>\n'},
+                   "includes nlohmann_json", "includes runtime/base .*has it not in DEPS")
+
+    def test_generated_message_classes_are_a_library_of_their_own(self):
+        self.check({**library("runtime/base", "runtime/base/plan"), **library("compiler/solver", "runtime/base"),
+                    "runtime/base/A.cpp": '// a\n#include "runtime/base/plan.pb.h"\n',
+                    "compiler/solver/A.cpp": '// a\n#include "runtime/base/plan.pb.h"\n'},
+                   "includes runtime/base/plan", "has runtime/base in DEPS but")
+
+    def test_a_dep_without_include_is_found(self):
+        self.check({**library("runtime/base"), **library("compiler/solver", "runtime/base", "zlib")},
+                   "runtime/base in DEPS but", "zlib in DEPS but")
+
+    def test_the_deps_of_two_tests_in_one_folder_are_told_apart(self):
+        self.check({**library("runtime/base"),
+                    "test/unit/x/CMakeLists.txt": "cleave_unit_test(a SRCS A.cpp DEPS runtime/base)\n"
+                                                  "cleave_unit_test(b SRCS B.cpp DEPS runtime/base)\n",
+                    "test/unit/x/A.cpp": '// a\n#include "runtime/base/A.h"\n', "test/unit/x/B.cpp": "// b\n"},
+                   "b has runtime/base in DEPS but")
+
+    def test_long_files_need_a_reason_and_have_a_limit(self):
+        long, longer = "// a\n" + "int x;\n" * 700, "// a\n" + "int x;\n" * 1001
+        exceptions = {"test/structure/exceptions.txt": "# reasons\nruntime/base/A.h  one table\n"
+                                                       "runtime/base/C.h  one table\n"}
+        readme = {"test/structure/README.md": "what it is\n"}
+        self.check({"runtime/base/A.h": long}, "A.h: 701 lines, more than 600")
+        self.check({"runtime/base/A.h": long, "runtime/base/C.h": longer, **exceptions, **readme},
+                   "C.h: 1002 lines, more than 1000: split it$")
+
+    def test_an_entry_that_is_not_needed_is_found(self):
+        self.check({"test/structure/exceptions.txt": "runtime/base/A.h one table\n",
+                    "test/structure/README.md": "what it is\n"}, "small enough now")
+
+    def test_long_functions_need_a_reason_and_have_a_limit(self):
+        self.check({"runtime/base/A.cpp": "// a\nnamespace n {\n" + function(60) + function(61, "static int h(int a)")
+                    + function(101, "int C::m() const") + "}\n"},
+                   "A.cpp:63: h: 61 lines, more than 60", "m: 101 lines, more than 100: split")
+        self.check({"runtime/base/a.py": "def f():\n" + "    g()\n" * 70}, "a.py:1: f: 71 lines")
+
+    def test_functions_are_told_from_other_braces(self):
+        text = ('namespace n {\nstruct S {\n  S(int a) : a_(a) {\n    if (a) {\n    }\n  }\n'
+                '  int get() const override { return a_; } // "}"\n};\nint table[] = {1, 2};\n'
+                'auto f = [](int x) -> int {\n  const char *s = "{";\n  return x;\n};\n}\n')
+        self.assertEqual([(name, first, lines) for name, first, lines in sizes.cpp_functions(text)],
+                         [("S", 3, 4), ("get", 7, 1), ("f", 10, 4)])
+
+    def test_every_folder_has_a_readme(self):
+        self.check({"compiler/cost/A.cpp": "// a\n", "test/unit/cost/A.cpp": "// a\n"},
+                   "no compiler/cost/README.md")
+
+    def test_files_begin_with_a_comment(self):
+        self.check({"runtime/base/A.h": "#pragma once\n"}, "does not begin with a comment")
+
+    def test_empty_names_are_found(self):
+        self.check({"runtime/base/StringUtils.h": "// a\n", "runtime/base/Commons.h": "// a\n",
+                    "runtime/base/A.h": "// a\nstruct ParseHelper {};\n"}, "ParseHelper", "StringUtils")
+
+
+if __name__ == "__main__":
+    unittest.main()
