@@ -6,6 +6,8 @@
 #   cleave_tool(cleave-run SRCS main.cpp DEPS …)        an executable in build/bin
 #   cleave_unit_test(solver SRCS … DEPS …)              a Catch2 executable, one ctest, label fast
 #   cleave_tablegen(graph FILE.td OUTPUT.inc ARGS …)    one generated file; collected per dialect
+#   cleave_generates(dialects/graph graph)              the library that they belong to
+#   cleave_protobuf(runtime/artifact FILE.proto)        the C++ classes of a .proto file
 
 set(CLEAVE_WARNINGS -Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-field-initializers)
 
@@ -59,13 +61,19 @@ function(cleave_unit_test NAME)
   set_tests_properties(unit-${NAME} PROPERTIES LABELS ${ARG_LABEL})
 endfunction()
 
-# Runs mlir-tblgen on TD; OUT lands beside the sources' place in the build tree.
+# Runs mlir-tblgen on TD; OUT lands at the sources' place in the build tree. NAME collects the outputs.
 function(cleave_tablegen NAME TD OUT)
   set(LLVM_TARGET_DEFINITIONS ${TD})
-  set(MLIR_MAIN_INCLUDE_DIR ${PROJECT_SOURCE_DIR})
-  include_directories(${PROJECT_SOURCE_DIR})
-  mlir_tablegen(${OUT} ${ARGN})
+  mlir_tablegen(${OUT} ${ARGN} EXTRA_INCLUDES ${PROJECT_SOURCE_DIR})
   set_property(GLOBAL APPEND PROPERTY CLEAVE_TABLEGEN_${NAME} ${CMAKE_CURRENT_BINARY_DIR}/${OUT})
+endfunction()
+
+# Library LIB includes what cleave_tablegen collected under NAME; so whoever includes LIB's headers waits for it.
+function(cleave_generates LIB NAME)
+  cleave_target_names(target ${LIB})
+  get_property(outputs GLOBAL PROPERTY CLEAVE_TABLEGEN_${NAME})
+  add_custom_target(${target}_generated DEPENDS ${outputs})
+  add_dependencies(${target} ${target}_generated)
 endfunction()
 
 # A static library with the C++ classes of one .proto file (included as "FOLDER/FILE.pb.h"), named

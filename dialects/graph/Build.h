@@ -1,0 +1,34 @@
+// Building graph ops the way a formula reads: constants like a value, broadcasts as numpy does them, means.
+// For importers, gradients, decompositions and the optimizer.
+#pragma once
+
+#include "dialects/graph/Graph.h"
+
+namespace cleave::graph {
+
+// A constant of this type with every element `value`: a scalar constant and, for a ranked type, its broadcast.
+mlir::Value buildSplat(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type, double value);
+inline mlir::Value buildSplatLike(mlir::OpBuilder &b, mlir::Value like, double value) {
+  return buildSplat(b, like.getLoc(), like.getType(), value);
+}
+
+// `value` broadcast to `shape` by numpy's rule: dims aligned at the end, size 1 repeated.
+// The caller has made sure that it fits.
+mlir::Value buildBroadcast(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, const Shape &shape);
+
+// `value` repeated along the dims that `dims` leaves out of `like`'s shape (the inverse of a reduction over them).
+mlir::Value buildBroadcastOver(mlir::OpBuilder &b, mlir::Value value, mlir::Value like,
+                               llvm::ArrayRef<int64_t> reducedDims);
+
+// Reductions; mean divides by the number of elements, as a number or (symbolic dims) as a product of sizes.
+mlir::Value buildReduce(mlir::OpBuilder &b, Reduction kind, mlir::Value value, llvm::ArrayRef<int64_t> dims);
+mlir::Value buildMean(mlir::OpBuilder &b, mlir::Value value, llvm::ArrayRef<int64_t> dims);
+
+mlir::Value buildReshape(mlir::OpBuilder &b, mlir::Value value, const Shape &shape);
+mlir::Value buildTranspose(mlir::OpBuilder &b, mlir::Value value, llvm::ArrayRef<int64_t> permutation);
+mlir::Value buildCast(mlir::OpBuilder &b, mlir::Value value, mlir::Type element);
+
+// lhs[…, m, k] · rhs[…, k, n] with equal leading batch dims.
+mlir::Value buildMatmul(mlir::OpBuilder &b, mlir::Value lhs, mlir::Value rhs);
+
+} // namespace cleave::graph

@@ -1,0 +1,10 @@
+// All families of the graph dialect.
+include "dialects/graph/Contraction.td"
+include "dialects/graph/Elementwise.td"
+include "dialects/graph/Indexing.td"
+include "dialects/graph/Loss.td"
+include "dialects/graph/Movement.td"
+include "dialects/graph/Normalization.td"
+include "dialects/graph/Optimizer.td"
+include "dialects/graph/Reduction.td"
+include "dialects/graph/Structure.td"

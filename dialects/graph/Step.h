@@ -1,0 +1,58 @@
+// Step: the conventions of the function that is one training (or inference) step, and typed access to them.
+//
+// The module holds one func.func @step. Its arguments are the tensors that exist before the step, each with
+//   graph.name = "blocks.0.fc.weight"     the user's name
+//   graph.role = "input" | "label" | "parameter" | "state" | "constant"
+//   graph.source = …                      where its value comes from (see TensorOrigin)
+//   graph.parameter = "…"                 on optimizer state: whose
+//   graph.trainable                       unit: on a parameter that gets a gradient
+// its results those after it, each with
+//   graph.name, graph.role = "output" | "loss" | "metric" | "parameter" | "state"
+//   graph.alias = 3 : i64                 the argument that it replaces (parameter and state)
+#pragma once
+
+#include "dialects/graph/Graph.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace cleave::graph {
+
+inline constexpr llvm::StringLiteral kStepName = "step";
+
+// The step function of the module, or null.
+mlir::func::FuncOp stepOf(mlir::ModuleOp module);
+
+// graph.* attributes of argument i (empty or none where absent).
+llvm::StringRef argName(mlir::func::FuncOp step, unsigned i);
+llvm::StringRef argRole(mlir::func::FuncOp step, unsigned i);
+bool isTrainable(mlir::func::FuncOp step, unsigned i);
+// The argument with this name.
+std::optional<unsigned> argNamed(mlir::func::FuncOp step, llvm::StringRef name);
+
+llvm::StringRef resultName(mlir::func::FuncOp step, unsigned i);
+llvm::StringRef resultRole(mlir::func::FuncOp step, unsigned i);
+// The argument that result i replaces.
+std::optional<unsigned> aliasOf(mlir::func::FuncOp step, unsigned i);
+
+// Where the first value of a parameter, state or constant comes from. As an attribute it is a dictionary:
+// {path, offset, bytes, element, permutation} | {fill} | {data}.
+struct TensorOrigin {
+  enum class Kind { File, Fill, Inline } kind = Kind::Fill;
+  std::string path;        // File: relative to the model's folder, empty for the model file itself
+  uint64_t offset = 0;     // File: of the first byte
+  uint64_t bytes = 0;      // File
+  ElementType element = ElementType::F32; // File: as stored
+  std::vector<int64_t> permutation; // dim i of the tensor is stored dim permutation[i]; empty: as stored
+  double fill = 0;         // Fill: every element
+  Tensor data;             // Inline
+};
+mlir::Attribute toAttribute(const TensorOrigin &origin, mlir::MLIRContext *context);
+std::optional<TensorOrigin> originOf(mlir::func::FuncOp step, unsigned i);
+
+// Adds an argument (result) at the end; attributes as above.
+mlir::BlockArgument addArgument(mlir::func::FuncOp step, mlir::Type type, llvm::StringRef name,
+                                llvm::StringRef role, const TensorOrigin *origin = nullptr);
+void addResult(mlir::func::FuncOp step, mlir::Value value, llvm::StringRef name, llvm::StringRef role,
+               std::optional<unsigned> alias = std::nullopt);
+
+} // namespace cleave::graph

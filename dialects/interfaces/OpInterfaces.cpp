@@ -1,0 +1,16 @@
+// The generated interface definitions, and cloning.
+#include "dialects/interfaces/OpInterfaces.h"
+
+using namespace mlir;
+
+#include "dialects/interfaces/OpInterfaces.cpp.inc"
+
+SmallVector<Value> cleave::graph::cloneWith(OpBuilder &b, Operation *op, ValueRange operands,
+                                            TypeRange resultTypes) {
+  OperationState state(op->getLoc(), op->getName(), operands, resultTypes, op->getAttrs());
+  for (Region &region : op->getRegions()) {
+    IRMapping mapping;
+    region.cloneInto(state.addRegion(), mapping);
+  }
+  return llvm::to_vector(b.create(state)->getResults());
+}
