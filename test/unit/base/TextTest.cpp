@@ -1,0 +1,51 @@
+// Numbers with units, and tables.
+#include "runtime/base/Table.h"
+#include "runtime/base/Units.h"
+
+#include <catch2/catch.hpp>
+
+#include <limits>
+
+using namespace cleave;
+
+TEST_CASE("bytes have three digits and a binary unit") {
+  CHECK(bytesText(0) == "0 B");
+  CHECK(bytesText(1023) == "1023 B");
+  CHECK(bytesText(1536) == "1.50 KiB");
+  CHECK(bytesText(13 << 20) == "13.0 MiB");
+  CHECK(bytesText((1 << 20) - 1) == "1.00 MiB");
+  CHECK(bytesText(std::numeric_limits<uint64_t>::max()) == "16.0 EiB");
+}
+
+TEST_CASE("seconds take the unit that fits") {
+  CHECK(secondsText(0) == "0 s");
+  CHECK(secondsText(8.5e-7) == "850 ns");
+  CHECK(secondsText(1.234e-5) == "12.3 us");
+  CHECK(secondsText(0.00099996) == "1.00 ms");
+  CHECK(secondsText(-0.004) == "-4.00 ms");
+  CHECK(secondsText(125) == "2 min 05 s");
+  CHECK(secondsText(std::numeric_limits<double>::infinity()) == "infinite");
+}
+
+TEST_CASE("counts and fractions are readable") {
+  CHECK(countText(4.7e10, "FLOP") == "47.0 GFLOP");
+  CHECK(countText(12, "FLOP") == "12 FLOP");
+  CHECK(percentText(0.0312) == "3.1 %");
+}
+
+TEST_CASE("a table aligns its columns and leaves no blanks at line ends") {
+  Table table({"name", ">bytes", "why"});
+  CHECK(table.isEmpty());
+  table.add({"β", "12 B"});
+  table.add({"weight", "1024 B", "it fits"});
+  CHECK(table.str(1) == " name     bytes  why\n"
+                        " β         12 B\n"
+                        " weight  1024 B  it fits\n");
+}
+
+TEST_CASE("long lines are clipped between characters") {
+  Table table({"", ""});
+  table.add({"ab", "äöüß"});
+  CHECK(table.str(0, 7) == "ab  äö…\n");
+  CHECK(table.str(0, 8) == "ab  äöüß\n");
+}
