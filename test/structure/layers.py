@@ -55,12 +55,12 @@ def walls(tree):
 
 
 def edges(tree):
-    """Folder -> the folders of other libraries that its files include, with one witness each."""
+    """Folder -> the other folders that its files include from, with one witness each."""
     graph = {}
     for path in tree.code():
-        folder = tree.owner(path)
+        folder = tree.folder(path)
         for include in tree.includes(path):
-            other = tree.owner(include)
+            other = tree.folder(include)
             if folder and other and other != folder:
                 graph.setdefault(folder, {}).setdefault(other, path)
     return graph
@@ -89,47 +89,32 @@ def no_cycles(tree):
                 stack.append((following, iter(sorted(graph.get(following, {})))))
 
 
-def _needs(tree, folder, paths):
-    """The DEPS that the includes of `paths` ask for, each with one witness."""
+def _needs(tree, target):
+    """The DEPS that the includes of a target's files ask for, each with one witness."""
     needs = {}
-    for path in paths:
+    for path in target.files:
         for include in tree.includes(path):
             other = tree.owner(include)
-            if include.endswith(".pb.h"): # cleave_protobuf names its library by the .proto file
+            if include.endswith(".pb.h"):  # cleave_protobuf names its library by the .proto file
                 needs.setdefault(include.removesuffix(".pb.h"), path)
-            elif other and other != folder:
+            elif other and other != target.name:
                 needs.setdefault(other, path)
-            for pattern, target in OUTSIDE_TARGETS:
+            for pattern, outside in OUTSIDE_TARGETS:
                 if re.match(pattern, include):
-                    needs.setdefault(target, path)
+                    needs.setdefault(outside, path)
     return needs
 
 
 def deps_are_include_edges(tree):
     optional = {"threads", "openmp", "catch2_main"}  # without headers of their own, or not always
     for target in tree.targets:
-        siblings = [t for t in tree.targets if t.folder == target.folder]
-        if len(siblings) == 1:
-            paths = [p for p in tree.code() if (tree.owner(p) or _folder(p)) == target.folder
-                     or p.startswith(target.folder + "/") and target.kind != "cleave_library"]
-        else:
-            paths = [p for p in target.srcs if p in tree.files]
-        folder = target.folder if target.kind == "cleave_library" else None
-        needs = _needs(tree, folder, paths)
+        needs = _needs(tree, target)
         cmake = f"{target.folder}/CMakeLists.txt"
         for missing in sorted(set(needs) - target.deps):
             yield f"{cmake}: {target.name} includes {missing} ({needs[missing]}) but has it not in DEPS"
-        headers_only_by_siblings = set()
-        if len(siblings) > 1:
-            headers = [p for p in tree.code() if _folder(p) == target.folder and p.endswith(".h")]
-            headers_only_by_siblings = set(_needs(tree, folder, headers))
-        for unused in sorted(target.deps - set(needs) - optional - headers_only_by_siblings):
+        for unused in sorted(target.deps - set(needs) - optional):
             if "$" not in unused:
                 yield f"{cmake}: {target.name} has {unused} in DEPS but includes nothing of it"
-
-
-def _folder(path):
-    return path.rsplit("/", 1)[0]
 
 
 RULES = [walls, no_cycles, deps_are_include_edges]

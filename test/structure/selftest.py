@@ -86,6 +86,14 @@ class Structure(unittest.TestCase):
                     "compiler/solver/A.cpp": '// a\n#include "runtime/base/plan.pb.h"\n'},
                    "includes runtime/base/plan", "has runtime/base in DEPS but")
 
+    def test_two_libraries_may_share_a_folder(self):
+        cmake = {"dialects/graph/CMakeLists.txt": "cleave_library(dialects/graph SRCS A.cpp)\n"
+                                                  "cleave_library(dialects/graph/ops SRCS B.cpp DEPS mlir)\n"}
+        self.check({**cmake, "dialects/graph/A.cpp": "// a\n",
+                    "dialects/graph/B.cpp": '// b\n#include "dialects/graph/A.h"\n#include "mlir/X.h"\n',
+                    "dialects/graph/C.h": '// c\n#include "dialects/graph/B.h.inc"\n'},
+                   "dialects/graph includes dialects/graph/ops", "dialects/graph/ops includes dialects/graph ")
+
     def test_a_dep_without_include_is_found(self):
         self.check({**library("runtime/base"), **library("compiler/solver", "runtime/base", "zlib")},
                    "runtime/base in DEPS but", "zlib in DEPS but")

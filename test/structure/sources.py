@@ -13,6 +13,12 @@ CALL = re.compile(r"\b(cleave_library|cleave_tool|cleave_unit_test)\s*\(([^()]*)
 KEYWORDS = {"SRCS", "DEPS", "LABEL"}
 
 
+def _stem(path):
+    """a/b/Ops.h.inc -> a/b/Ops"""
+    folder, name = os.path.split(path)
+    return f"{folder}/{name.split('.')[0]}"
+
+
 @dataclass
 class Target:
     kind: str                                  # cleave_library, cleave_tool, cleave_unit_test
@@ -20,6 +26,7 @@ class Target:
     folder: str
     srcs: list = field(default_factory=list)   # paths from the root
     deps: set = field(default_factory=set)
+    files: list = field(default_factory=list)  # those of its sources and headers that exist
 
 
 class Tree:
@@ -29,7 +36,12 @@ class Tree:
         self.root = root
         self.files = sorted(self._walk())
         self.targets = [t for f in self.files if f.endswith("CMakeLists.txt") for t in self._targets(f)]
-        self.libraries = {t.folder: t for t in self.targets if t.kind == "cleave_library"}
+        self.folders = {t.folder for t in self.targets}
+        self._owners = {}
+        for target in self.targets:
+            target.files = sorted(self._files_of(target))
+            if target.kind == "cleave_library":
+                self._owners.update({_stem(f): target.name for f in target.files + target.srcs})
 
     def _walk(self):
         for top in TOP_FOLDERS:
@@ -49,14 +61,32 @@ class Tree:
         """The paths that a file includes, in order."""
         return INCLUDE.findall(self.text(path)) if path.endswith(CODE) else []
 
-    def owner(self, path):
-        """The folder of the innermost library that a path of the tree lies in, or None."""
+    def folder(self, path):
+        """The innermost folder with a target that a path lies in, or None."""
         folder = os.path.dirname(path)
-        while folder:
-            if folder in self.libraries:
-                return folder
+        while folder and folder not in self.folders:
             folder = os.path.dirname(folder)
-        return None
+        return folder or None
+
+    def owner(self, path):
+        """The library whose header, source or generated file a path is, or None."""
+        if _stem(path) in self._owners:
+            return self._owners[_stem(path)]
+        folder = self.folder(path)
+        names = [t.name for t in self.targets if t.folder == folder and t.kind == "cleave_library"]
+        return folder if folder in names else names[0] if names else None
+
+    def _files_of(self, target):
+        """Files of a target. Where several share a folder: its SRCS and what is named like them; what is
+        named like no source belongs to the library that is named like the folder."""
+        siblings = [t for t in self.targets if t.folder == target.folder]
+        here = [f for f in self.code() if self.folder(f) == target.folder]
+        if len(siblings) == 1:
+            return here
+        stems = {_stem(src) for src in target.srcs}
+        if target.name == target.folder:
+            stems |= {_stem(f) for f in here} - {_stem(src) for t in siblings for src in t.srcs}
+        return [f for f in here if _stem(f) in stems]
 
     def _targets(self, cmake):
         folder = os.path.dirname(cmake)
