@@ -3,9 +3,9 @@
 
     python3 test/bench/torch_gpt.py [--threads N] [--steps 10] [--batch 8] [--compile] [--data FILE.npz]
 
-The model is the one that `test/models/export.py --bench OUT` writes: 4 layers, 256 wide, 4 heads, vocabulary 256, sequence 256, fresh
-weights; AdamW, float32. One line of JSON per run; FLOP count as below (2 per multiply-add, forward and twice that
-backward, nothing for softmax, norms and the optimizer).
+The model is the one that `test/models/export.py --bench OUT` writes: 4 layers, 256 wide, 4 heads, vocabulary
+256, sequence 256, fresh weights; AdamW, float32. One line of JSON per run; FLOP count as below (2 per
+multiply-add, forward and twice that backward, nothing for softmax, norms and the optimizer).
 """
 
 import argparse
@@ -66,12 +66,21 @@ def main():
         losses.append(loss.item())
         seconds.append(time.perf_counter() - begin)
     median = statistics.median(seconds[2:] or seconds)
-    print(json.dumps({
-        "engine": f"PyTorch {torch.__version__} " + ("compiled" if a.compile else "eager"),
-        "threads": a.threads, "batch": a.batch, "steps": a.steps,
-        "seconds_per_step": round(median, 4), "fastest": round(min(seconds), 4),
-        "gflop": round(flops(a.batch) / 1e9, 2), "gflop_per_second": round(flops(a.batch) / median / 1e9, 1),
-        "loss": losses}))
+    print(
+        json.dumps(
+            {
+                "engine": f"PyTorch {torch.__version__} " + ("compiled" if a.compile else "eager"),
+                "threads": a.threads,
+                "batch": a.batch,
+                "steps": a.steps,
+                "seconds_per_step": round(median, 4),
+                "fastest": round(min(seconds), 4),
+                "gflop": round(flops(a.batch) / 1e9, 2),
+                "gflop_per_second": round(flops(a.batch) / median / 1e9, 1),
+                "loss": losses,
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -84,8 +84,10 @@ def make_data():
     text = np.frombuffer((ROOT / "LICENSE").read_bytes(), np.uint8).astype(np.int64)
     windows = STEPS * 8  # window i is bytes 64 i to 64 i + 63, its labels are the bytes one further
     return {
-        "license.npz": {"tokens": text[:64 * windows].reshape(windows, 64),
-                        "logits.label": text[1:64 * windows + 1].reshape(windows, 64)},
+        "license.npz": {
+            "tokens": text[: 64 * windows].reshape(windows, 64),
+            "logits.label": text[1 : 64 * windows + 1].reshape(windows, 64),
+        },
         "gpt.npz": {"tokens": tokens, "logits.label": labels},
         "gpt-ignore.npz": {"tokens": tokens, "logits.label": ignored},
         "image.npz": {"image": image, "logits.label": integers(10, (SAMPLES,))},
@@ -95,13 +97,15 @@ def make_data():
 
 
 def load_model(name):
-    """The model with the weights of its dynamo-noopt export; the example's come from the seed, and are compared."""
+    """The model with its dynamo-noopt export's weights; the example's come from the seed and are compared."""
     model = models.build(SPECS[name])
     if name == "example":
         proto = onnx.load(str(ROOT / "examples/gpt/gpt.onnx"))
         own = model.head.weight.detach().numpy()
-        if not any(i.name == "head.weight" and np.array_equal(numpy_helper.to_array(i), own)
-                   for i in proto.graph.initializer):
+        if not any(
+            i.name == "head.weight" and np.array_equal(numpy_helper.to_array(i), own)
+            for i in proto.graph.initializer
+        ):
             raise SystemExit("examples/gpt/gpt.onnx: not the weights that seed 1 gives; export it again")
         return model
     proto = onnx.load(str(HERE.parent / "models" / f"{name}.dynamo-noopt.onnx"))
@@ -122,8 +126,9 @@ def make_optimizer(text, parameters):
     if kind == "sgd":
         return torch.optim.SGD(parameters, lr=o["lr"], momentum=o["momentum"], weight_decay=decay)
     make = torch.optim.AdamW if kind == "adamw" else torch.optim.Adam
-    return make(parameters, lr=o["lr"], betas=(o["beta1"], o["beta2"]), eps=o["eps"], weight_decay=decay,
-                foreach=False)
+    return make(
+        parameters, lr=o["lr"], betas=(o["beta1"], o["beta2"]), eps=o["eps"], weight_decay=decay, foreach=False
+    )
 
 
 def loss_of(kind, logits, label):
@@ -189,9 +194,10 @@ def record(spec, data):
 
 
 def forward(name, data):
-    """The first samples (eight; two of the example, which is larger), the logits in training form and, where they differ, in inference form."""
+    """The first samples (two of the larger example, else eight) and their logits: in training form and, where
+    they differ, in inference form."""
     input_name = SPECS[name][1]
-    x = data[input_name][:2 if name == "example" else 8]
+    x = data[input_name][: 2 if name == "example" else 8]
     model = load_model(name)
     with torch.no_grad():
         trained = copy.deepcopy(model).train()(torch.from_numpy(x)).numpy()

@@ -27,8 +27,12 @@ def weight(name, *shape):
 def model(nodes, initializers, x=("batch", 4), y=("batch", 6), opset=17):
     """A model x -> logits."""
     graph = helper.make_graph(
-        nodes, "bad", [helper.make_tensor_value_info("x", FLOAT, x)],
-        [helper.make_tensor_value_info("logits", FLOAT, y)], initializers)
+        nodes,
+        "bad",
+        [helper.make_tensor_value_info("x", FLOAT, x)],
+        [helper.make_tensor_value_info("logits", FLOAT, y)],
+        initializers,
+    )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
 
 
@@ -45,8 +49,10 @@ def linear(**options):
 def node(op, inputs, **attributes):
     """logits = op(inputs), with one 4x6 weight `fc.weight`."""
     domain = attributes.pop("domain", "")
-    return model([helper.make_node(op, inputs, ["logits"], f"/fc/{op}", domain=domain, **attributes)],
-                 [weight("fc.weight", 4, 6)])
+    return model(
+        [helper.make_node(op, inputs, ["logits"], f"/fc/{op}", domain=domain, **attributes)],
+        [weight("fc.weight", 4, 6)],
+    )
 
 
 def external(location, offset="0", length="96"):
@@ -82,9 +88,14 @@ def without_graph():
 
 
 def cyclic():
-    return model([helper.make_node("Add", ["x", "b"], ["a"], "/first"),
-                  helper.make_node("Relu", ["a"], ["b"], "/second"),
-                  matmul("b")], [weight("fc.weight", 4, 6)])
+    return model(
+        [
+            helper.make_node("Add", ["x", "b"], ["a"], "/first"),
+            helper.make_node("Relu", ["a"], ["b"], "/second"),
+            matmul("b"),
+        ],
+        [weight("fc.weight", 4, 6)],
+    )
 
 
 def written_twice():
@@ -99,8 +110,10 @@ def mixed_types():
 
 def wrong_reshape():
     shape = numpy_helper.from_array(np.array([5, 5], np.int64), "shape")
-    return model([helper.make_node("Reshape", ["fc.weight", "shape"], ["v"], "/reshape"),
-                  matmul("x", "v")], [weight("fc.weight", 4, 6), shape])
+    return model(
+        [helper.make_node("Reshape", ["fc.weight", "shape"], ["v"], "/reshape"), matmul("x", "v")],
+        [weight("fc.weight", 4, 6), shape],
+    )
 
 
 def output_of_nothing():
@@ -118,16 +131,25 @@ def initializer_twice():
 # name -> (model, words of the message, in any order)
 CASES = {
     "unknown-op": (node("Frobnicate", ["x", "fc.weight"]), ["Frobnicate", "/fc/Frobnicate"]),
-    "unknown-domain": (node("FusedMatMul", ["x", "fc.weight"], domain="com.example"),
-                       ["com.example", "FusedMatMul"]),
+    "unknown-domain": (
+        node("FusedMatMul", ["x", "fc.weight"], domain="com.example"),
+        ["com.example", "FusedMatMul"],
+    ),
     "missing-weights": (external("missing-weights.data"), ["missing-weights.data", "fc.weight"]),
     "short-weights": (external("short-weights.data", length="96"), ["short-weights.data", "fc.weight"]),
     "weights-beyond-end": (external("short-weights.data", offset="4096"), ["short-weights.data", "fc.weight"]),
     "weights-length": (external("full-weights.data", length="40"), ["fc.weight", "40", "96"]),
     "weights-outside": (external("../../../LICENSE"), ["../../../LICENSE", "fc.weight"]),
     "matmul-dims": (model([matmul("x")], [weight("fc.weight", 5, 6)], x=(3, 4), y=(3, 6)), ["MatMul", "4", "5"]),
-    "add-dims": (model([helper.make_node("Add", ["x", "fc.weight"], ["logits"], "/add")],
-                       [weight("fc.weight", 5)], x=(3, 4), y=(3, 4)), ["Add", "4", "5"]),
+    "add-dims": (
+        model(
+            [helper.make_node("Add", ["x", "fc.weight"], ["logits"], "/add")],
+            [weight("fc.weight", 5)],
+            x=(3, 4),
+            y=(3, 4),
+        ),
+        ["Add", "4", "5"],
+    ),
     "reshape-size": (wrong_reshape(), ["Reshape", "24", "25"]),
     "opset-future": (linear(opset=99), ["99", "opset"]),
     "opset-old": (linear(opset=5), ["5", "opset"]),
@@ -170,7 +192,8 @@ def main():
 README = """# Broken models
 
 One mistake per file; `cases.json` lists the words that Cleave's message (exit code 1, one line) must hold, in
-upper or lower case. Begin with `../bad.py`, which writes all of it. `good.onnx` is the model that they spoil; it must be accepted.
+upper or lower case. Begin with `../bad.py`, which writes all of it. `good.onnx` is the model that they spoil; it
+must be accepted.
 """
 
 if __name__ == "__main__":

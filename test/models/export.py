@@ -57,14 +57,29 @@ def export(spec, exporter, opset, path, external=False):
         warnings.simplefilter("ignore")
         if exporter in ("dynamo", "noopt"):
             batch = torch.export.Dim("batch", min=1, max=4096)
-            torch.onnx.export(model, (models.samples(spec, 2, seed=0),), str(path), dynamo=True,
-                              optimize=exporter == "dynamo", external_data=external, verbose=False,
-                              dynamic_shapes={name: {0: batch}}, **common)
+            torch.onnx.export(
+                model,
+                (models.samples(spec, 2, seed=0),),
+                str(path),
+                dynamo=True,
+                optimize=exporter == "dynamo",
+                external_data=external,
+                verbose=False,
+                dynamic_shapes={name: {0: batch}},
+                **common,
+            )
         else:
             mode = torch.onnx.TrainingMode.TRAINING if training else torch.onnx.TrainingMode.EVAL
-            torch.onnx.export(model, (models.samples(spec, 2, seed=0),), str(path), dynamo=False,
-                              training=mode, do_constant_folding=not training,
-                              dynamic_axes={name: {0: "batch"}, "logits": {0: "batch"}}, **common)
+            torch.onnx.export(
+                model,
+                (models.samples(spec, 2, seed=0),),
+                str(path),
+                dynamo=False,
+                training=mode,
+                do_constant_folding=not training,
+                dynamic_axes={name: {0: "batch"}, "logits": {0: "batch"}},
+                **common,
+            )
     drop_stack_traces(path)
     return model
 

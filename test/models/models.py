@@ -96,7 +96,8 @@ class BasicBlock(nn.Module):
         self.downsample = None
         if stride != 1 or inputs != outputs:
             self.downsample = nn.Sequential(
-                nn.Conv2d(inputs, outputs, 1, stride=stride, bias=False), nn.BatchNorm2d(outputs))
+                nn.Conv2d(inputs, outputs, 1, stride=stride, bias=False), nn.BatchNorm2d(outputs)
+            )
 
     def forward(self, x):
         shortcut = x if self.downsample is None else self.downsample(x)
