@@ -35,6 +35,7 @@ CROSS_ENTROPY = "softmax-cross-entropy:logits"
 # Exports that hold the same model, by model. BatchNormalization is folded in the other two of resnet.
 SAME = {
     "gpt": ["gpt.dynamo", "gpt.dynamo-noopt", "gpt.ts-train", "gpt.ts-eval", "gpt-external"],
+    "gpt2": ["gpt2.dynamo", "gpt2.dynamo-noopt", "gpt2.ts-train", "gpt2.ts-eval"],
     "resnet": ["resnet.dynamo-noopt", "resnet.ts-train", "resnet.ts-train-13"],
     "mlp": ["mlp.dynamo", "mlp.dynamo-noopt", "mlp.ts-train", "mlp.ts-eval"],
     "vit": ["vit.dynamo", "vit.dynamo-noopt", "vit.ts-train", "vit.ts-eval"],
@@ -44,7 +45,8 @@ SPECS = {**models.MODELS, "example": models.EXAMPLE_GPT}
 
 
 def run(model, data, batch=8, optimizer=ADAMW, loss=CROSS_ENTROPY, **options):
-    """One row of RUNS; options: clip_norm, accumulate, batch_norm ("frozen"), freeze (name prefix)."""
+    """One row of RUNS; options: clip_norm, accumulate, batch_norm ("frozen"), freeze (name prefix),
+    files (where not all of SAME)."""
     return dict(model=model, data=data, batch=batch, optimizer=optimizer, loss=loss, **options)
 
 
@@ -54,9 +56,11 @@ RUNS = {
     "gpt.clip": run("gpt", "gpt.npz", clip_norm=0.5),
     "gpt.accumulate": run("gpt", "gpt.npz", accumulate=2),
     "gpt.ignore": run("gpt", "gpt-ignore.npz", batch=7),
+    "gpt2.b8": run("gpt2", "gpt.npz"),
+    "gpt2.b7": run("gpt2", "gpt.npz", batch=7),
     "resnet.b8": run("resnet", "image.npz"),
     "resnet.b7": run("resnet", "image.npz", batch=7),
-    "resnet.frozen": run("resnet", "image.npz", batch_norm="frozen"),
+    "resnet.frozen": run("resnet", "image.npz", batch_norm="frozen", files=["resnet.dynamo-noopt"]),
     "mlp.b8": run("mlp", "mlp.npz"),
     "mlp.b7": run("mlp", "mlp.npz", batch=7),
     "mlp.sgd": run("mlp", "mlp.npz", optimizer=SGD),
@@ -184,7 +188,7 @@ def record(spec, data):
     tied = {n: next(o for o in own if own[o] is p) for n, p in every.items() if n not in own}
     return {
         **spec,
-        "files": [f"{stem}.onnx" for stem in SAME[spec["model"]]],
+        "files": [f"{stem}.onnx" for stem in spec.get("files", SAME[spec["model"]])],
         "parameters": {n: list(p.shape) for n, p in own.items()},
         "tied": tied,
         "steps": STEPS,

@@ -1,9 +1,11 @@
-"""The four PyTorch models behind the .onnx files of this folder, and the table of their sizes.
+"""The PyTorch models behind the .onnx files of this folder, and the table of their sizes.
 
 export.py writes them as PyTorch's exporters do; ../golden/record.py trains them and records the losses.
 Parameters are drawn from a fixed seed exactly as PyTorch initialises fresh modules (equal LayerNorm
 weights and all): exporters merge equal parameters, and that is one of the things under test.
 """
+
+import math
 
 import torch
 from torch import nn
@@ -84,6 +86,72 @@ def init_like_gpt2(module):
         nn.init.zeros_(module.bias)
 
 
+class Projection(nn.Module):
+    """GPT-2's linear layer: the weight is [inputs, outputs]."""
+
+    def __init__(self, inputs, outputs):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(inputs, outputs) * 0.02)
+        self.bias = nn.Parameter(torch.zeros(outputs))
+
+    def forward(self, x):
+        return torch.addmm(self.bias, x.view(-1, x.shape[-1]), self.weight).view(*x.shape[:-1], -1)
+
+
+class SpelledBlock(nn.Module):
+    """A pre-norm block with attention, mask, GELU (tanh form) and dropout spelled out, as GPT-2's first code does."""
+
+    def __init__(self, width, heads, positions):
+        super().__init__()
+        self.heads = heads
+        self.ln_1 = nn.LayerNorm(width)
+        self.c_attn = Projection(width, 3 * width)
+        self.c_proj = Projection(width, width)
+        self.ln_2 = nn.LayerNorm(width)
+        self.c_fc = Projection(width, 4 * width)
+        self.c_out = Projection(4 * width, width)
+        self.dropout = nn.Dropout(0.0)
+        self.register_buffer("mask", torch.tril(torch.ones(positions, positions)).view(1, 1, positions, positions))
+
+    def attention(self, x):
+        batch, seq, width = x.shape
+        q, k, v = self.c_attn(x).chunk(3, dim=-1)
+        q, k, v = (t.view(batch, seq, self.heads, -1).permute(0, 2, 1, 3) for t in (q, k, v))
+        scores = q @ k.transpose(-2, -1) / math.sqrt(width // self.heads)
+        scores = scores.masked_fill(self.mask[:, :, :seq, :seq] == 0, float("-inf"))
+        y = self.dropout(F.softmax(scores, dim=-1)) @ v
+        return self.c_proj(y.permute(0, 2, 1, 3).contiguous().view(batch, seq, width))
+
+    def mlp(self, x):
+        h = self.c_fc(x)
+        h = 0.5 * h * (1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * (h + 0.044715 * torch.pow(h, 3.0))))
+        return self.dropout(self.c_out(h))
+
+    def forward(self, x):
+        x = x + self.attention(self.ln_1(x))
+        return x + self.mlp(self.ln_2(x))
+
+
+class SpelledGpt(nn.Module):
+    """tokens [batch, 16] -> logits [batch, 16, 64] as GPT-2's first code spells it; the position table is longer."""
+
+    def __init__(self, layers=2, width=32, heads=4, vocab=64, positions=24):
+        super().__init__()
+        self.wte = nn.Embedding(vocab, width)
+        self.wpe = nn.Embedding(positions, width)
+        self.h = nn.ModuleList(SpelledBlock(width, heads, positions) for _ in range(layers))
+        self.ln_f = nn.LayerNorm(width)
+        nn.init.normal_(self.wte.weight, std=0.02)
+        nn.init.normal_(self.wpe.weight, std=0.02)
+
+    def forward(self, tokens):
+        positions = torch.arange(tokens.shape[1], dtype=torch.long, device=tokens.device).unsqueeze(0)
+        x = self.wte(tokens) + self.wpe(positions)
+        for block in self.h:
+            x = block(x)
+        return self.ln_f(x) @ self.wte.weight.t()
+
+
 class BasicBlock(nn.Module):
     """Two 3x3 convolutions with a shortcut, which is a strided 1x1 convolution where the shape changes."""
 
@@ -161,6 +229,7 @@ class Vit(nn.Module):
 # name -> (constructor, name of the one input, its shape without the batch dim, integer range or None)
 MODELS = {
     "gpt": (Gpt, "tokens", (16,), 64),
+    "gpt2": (SpelledGpt, "tokens", (16,), 64),
     "resnet": (ResNet, "image", (3, 16, 16), None),
     "mlp": (Perceptron, "x", (20,), None),
     "vit": (Vit, "image", (3, 16, 16), None),
