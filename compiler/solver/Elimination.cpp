@@ -1,0 +1,304 @@
+// Order, tables and the two sweeps (towards the last node, and back for the choices).
+#include "compiler/solver/Elimination.h"
+
+#include <algorithm>
+#include <cassert>
+#include <queue>
+#include <set>
+
+namespace cleave::solver {
+
+int64_t Elimination::tableSize(const std::vector<int> &scope) const {
+  double size = 1;
+  for (int v : scope)
+    size *= static_cast<double>(network_.nodes[v].size());
+  return size > 1e15 ? int64_t(1e15) : static_cast<int64_t>(size);
+}
+
+Elimination::Elimination(const Network &network, int64_t maxTableEntries)
+    : network_(network), maxTableEntries_(maxTableEntries) {
+  const size_t count = network.nodes.size();
+  position_.assign(count, -1);
+  groupsOf_.resize(count);
+  makeOrder();
+  // Edges become tables, the earlier node contiguous; then follow the order.
+  std::vector<std::vector<int>> tablesOf(count);
+  for (const NetworkEdge &edge : network.edges) {
+    bool fromFirst = position_[edge.from] < position_[edge.to];
+    Table table;
+    table.scope = fromFirst ? std::vector<int>{edge.to, edge.from}
+                            : std::vector<int>{edge.from, edge.to};
+    const size_t rows = network.nodes[edge.from].size(), columns = network.nodes[edge.to].size();
+    table.values.resize(edge.cost.size());
+    for (size_t i = 0; i < rows; ++i)
+      for (size_t j = 0; j < columns; ++j)
+        table.values[fromFirst ? j * rows + i : i * columns + j] = edge.cost[i * columns + j];
+    tablesOf[table.scope.back()].push_back(static_cast<int>(tables_.size()));
+    tables_.push_back(std::move(table));
+  }
+  for (int v : order_) {
+    makeGroups(v, tablesOf[v]);
+    for (int g : groupsOf_[v])
+      if (!groups_[g].scope.empty())
+        tablesOf[groups_[g].scope.back()].push_back(groups_[g].output);
+  }
+  for (size_t g = 0; g < groups_.size(); ++g)
+    groups_[g].parent = groups_[g].output < 0 ? -1 : tables_[groups_[g].output].user;
+  own_.resize(groups_.size());
+}
+
+// Greedily: next the node whose elimination makes the smallest table.
+void Elimination::makeOrder() {
+  const int count = static_cast<int>(network_.nodes.size());
+  std::vector<std::set<int>> neighbours(count);
+  for (const NetworkEdge &edge : network_.edges) {
+    neighbours[edge.from].insert(edge.to);
+    neighbours[edge.to].insert(edge.from);
+  }
+  auto costOf = [&](int v) {
+    double size = static_cast<double>(network_.nodes[v].size());
+    for (int w : neighbours[v]) {
+      size *= static_cast<double>(network_.nodes[w].size());
+      if (size > 1e15)
+        break;
+    }
+    return size;
+  };
+  using Entry = std::pair<double, int>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  std::vector<double> current(count);
+  for (int v = 0; v < count; ++v)
+    queue.push({current[v] = costOf(v), v});
+  while (!queue.empty()) {
+    auto [size, v] = queue.top();
+    queue.pop();
+    if (position_[v] >= 0 || size != current[v])
+      continue;
+    position_[v] = static_cast<int>(order_.size());
+    order_.push_back(v);
+    std::vector<int> scope(neighbours[v].begin(), neighbours[v].end());
+    // A table that will be split joins nobody: the groups' scopes are not known yet.
+    bool isSplit = size > static_cast<double>(maxTableEntries_) && scope.size() > 1;
+    for (int a : scope) {
+      neighbours[a].erase(v);
+      if (!isSplit)
+        for (int b : scope)
+          if (a != b)
+            neighbours[a].insert(b);
+    }
+    for (int a : scope)
+      if (double now = costOf(a); now != current[a])
+        queue.push({current[a] = now, a});
+  }
+}
+
+// Forms the groups of v from the tables that mention it.
+void Elimination::makeGroups(int v, const std::vector<int> &tables) {
+  std::vector<int> bySize = tables;
+  std::stable_sort(bySize.begin(), bySize.end(), [&](int a, int b) {
+    return tables_[a].scope.size() > tables_[b].scope.size();
+  });
+  std::vector<std::vector<int>> members;
+  std::vector<std::vector<int>> scopes; // without v, latest first
+  auto later = [&](int a, int b) { return position_[a] > position_[b]; };
+  for (int t : bySize) {
+    std::vector<int> scope(tables_[t].scope.begin(), tables_[t].scope.end() - 1);
+    bool placed = false;
+    for (size_t g = 0; g < members.size() && !placed; ++g) {
+      std::vector<int> joined;
+      std::set_union(scopes[g].begin(), scopes[g].end(), scope.begin(), scope.end(),
+                     std::back_inserter(joined), later);
+      if (joined.size() > scopes[g].size() &&
+          tableSize(joined) * static_cast<int64_t>(network_.nodes[v].size()) > maxTableEntries_)
+        continue;
+      members[g].push_back(t);
+      scopes[g] = std::move(joined);
+      placed = true;
+    }
+    if (!placed) {
+      members.push_back({t});
+      scopes.push_back(scope);
+    }
+  }
+  if (members.empty()) {
+    members.push_back({});
+    scopes.push_back({});
+  }
+  exact_ &= members.size() == 1;
+  for (size_t g = 0; g < members.size(); ++g)
+    groupsOf_[v].push_back(addGroup(v, members[g], scopes[g]));
+}
+
+int Elimination::addGroup(int v, const std::vector<int> &tables, const std::vector<int> &scope) {
+  const int index = static_cast<int>(groups_.size());
+  Group group;
+  group.node = v;
+  group.scope = scope;
+  for (int t : tables) {
+    Input input{t, std::vector<int64_t>(scope.size(), 0)};
+    int64_t stride = 1;
+    const std::vector<int> &nodes = tables_[t].scope;
+    for (size_t d = nodes.size(); d-- > 0; stride *= network_.nodes[nodes[d]].size())
+      if (auto at = std::find(scope.begin(), scope.end(), nodes[d]); at != scope.end())
+        input.strides[at - scope.begin()] = stride;
+    group.inputs.push_back(std::move(input));
+    tables_[t].user = index;
+  }
+  work_ += tableSize(scope) * static_cast<int64_t>(network_.nodes[v].size()) *
+           static_cast<int64_t>(1 + tables.size());
+  if (!scope.empty()) {
+    group.output = static_cast<int>(tables_.size());
+    tables_.push_back({scope, {}, -1}); // minimize() takes the memory
+  }
+  groups_.push_back(std::move(group));
+  return index;
+}
+
+// Calls visit(index, sums) for every combination of the scope's choices: index counts them with the
+// last node of the scope fastest; sums holds, per choice of the group's node, the inputs' sum.
+template <typename Visit> void Elimination::sweep(const Group &group, Visit visit) const {
+  const size_t choices = network_.nodes[group.node].size();
+  const size_t dims = group.scope.size();
+  std::vector<int> at(dims, 0);
+  std::vector<const double *> pointers;
+  for (const Input &input : group.inputs)
+    pointers.push_back(tables_[input.table].values.data());
+  std::vector<double> sums(choices);
+  const int64_t total = tableSize(group.scope);
+  for (int64_t index = 0; index < total; ++index) {
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for (const double *pointer : pointers)
+      for (size_t i = 0; i < choices; ++i)
+        sums[i] += pointer[i];
+    visit(index, sums);
+    for (size_t d = dims; d-- > 0;) {
+      const int size = static_cast<int>(network_.nodes[group.scope[d]].size());
+      const bool carry = ++at[d] == size;
+      for (size_t p = 0; p < pointers.size(); ++p)
+        pointers[p] += carry ? -group.inputs[p].strides[d] * (size - 1)
+                             : group.inputs[p].strides[d];
+      if (!carry)
+        break;
+      at[d] = 0;
+    }
+  }
+}
+
+// Per choice of the group's node the least sum of the inputs.
+std::vector<double> Elimination::leastPerChoice(const Group &group) const {
+  std::vector<double> least(network_.nodes[group.node].size(), forbidden);
+  sweep(group, [&](int64_t, const std::vector<double> &sums) {
+    for (size_t i = 0; i < sums.size(); ++i)
+      least[i] = std::min(least[i], sums[i]);
+  });
+  return least;
+}
+
+// Distributes the costs of v over its groups so that all see the same least cost per choice.
+void Elimination::balance(int v, const NodeCosts &costs) {
+  const std::vector<int> &groups = groupsOf_[v];
+  own_[groups[0]] = costs[v];
+  if (groups.size() == 1)
+    return;
+  std::vector<std::vector<double>> least;
+  std::vector<double> mean = costs[v];
+  for (int g : groups) {
+    least.push_back(leastPerChoice(groups_[g]));
+    for (size_t i = 0; i < mean.size(); ++i)
+      mean[i] += least.back()[i];
+  }
+  for (size_t k = 0; k < groups.size(); ++k) {
+    own_[groups[k]].resize(mean.size());
+    for (size_t i = 0; i < mean.size(); ++i)
+      own_[groups[k]][i] = mean[i] == forbidden ? forbidden
+                                                : mean[i] / static_cast<double>(groups.size()) -
+                                                      least[k][i];
+  }
+}
+
+double Elimination::minimize(const NodeCosts &costs) {
+  double bound = 0;
+  for (int v : order_) {
+    balance(v, costs);
+    for (int g : groupsOf_[v]) {
+      const Group &group = groups_[g];
+      const std::vector<double> &own = own_[g];
+      double *output = nullptr;
+      if (group.output >= 0) {
+        tables_[group.output].values.resize(tableSize(group.scope));
+        output = tables_[group.output].values.data();
+      }
+      sweep(group, [&](int64_t index, const std::vector<double> &sums) {
+        double least = forbidden;
+        for (size_t i = 0; i < sums.size(); ++i)
+          least = std::min(least, sums[i] + own[i]);
+        if (output)
+          output[index] = least;
+        else
+          bound += least;
+      });
+    }
+  }
+  return bound;
+}
+
+// Per choice of the group's node the inputs' sum where the scope's nodes take the given choices.
+std::vector<double> Elimination::sumAt(const Group &group, const std::vector<int> &choices) const {
+  std::vector<double> sums(network_.nodes[group.node].size(), 0.0);
+  for (const Input &input : group.inputs) {
+    int64_t offset = 0;
+    for (size_t d = 0; d < group.scope.size(); ++d)
+      offset += input.strides[d] * choices[group.scope[d]];
+    const double *values = tables_[input.table].values.data() + offset;
+    for (size_t i = 0; i < sums.size(); ++i)
+      sums[i] += values[i];
+  }
+  return sums;
+}
+
+static int argmin(const std::vector<double> &values) {
+  return static_cast<int>(std::min_element(values.begin(), values.end()) - values.begin());
+}
+
+std::vector<int> Elimination::decode() const {
+  std::vector<int> choices(network_.nodes.size(), 0);
+  for (auto v = order_.rbegin(); v != order_.rend(); ++v) {
+    std::vector<double> sums(network_.nodes[*v].size(), 0.0);
+    for (int g : groupsOf_[*v]) {
+      std::vector<double> part = sumAt(groups_[g], choices);
+      for (size_t i = 0; i < sums.size(); ++i)
+        sums[i] += part[i] + own_[g][i];
+    }
+    choices[*v] = argmin(sums);
+  }
+  return choices;
+}
+
+NodeCosts Elimination::support() const {
+  NodeCosts fractions(network_.nodes.size());
+  for (size_t v = 0; v < fractions.size(); ++v)
+    fractions[v].assign(network_.nodes[v].size(), 0.0);
+  // Every group inherits the choices of its parent, which has the same nodes but one.
+  std::vector<std::vector<int>> taken(groups_.size()); // of the scope, then of the group's own node
+  std::vector<int> choices(network_.nodes.size(), 0);
+  for (size_t g = groups_.size(); g-- > 0;) {
+    const Group &group = groups_[g];
+    if (group.parent >= 0) {
+      const Group &parent = groups_[group.parent];
+      for (size_t d = 0; d < parent.scope.size(); ++d)
+        choices[parent.scope[d]] = taken[group.parent][d];
+      choices[parent.node] = taken[group.parent].back();
+    }
+    std::vector<double> sums = sumAt(group, choices);
+    for (size_t i = 0; i < sums.size(); ++i)
+      sums[i] += own_[g][i];
+    for (int w : group.scope)
+      taken[g].push_back(choices[w]);
+    taken[g].push_back(argmin(sums));
+    fractions[group.node][taken[g].back()] +=
+        1.0 / static_cast<double>(groupsOf_[group.node].size());
+  }
+  return fractions;
+}
+
+} // namespace cleave::solver

@@ -1,0 +1,182 @@
+// Building the network: rows from intervals, one edge per pair of nodes.
+#include "compiler/solver/Network.h"
+
+#include <algorithm>
+
+namespace cleave::solver {
+
+double Network::totalCost(const std::vector<int> &choices) const {
+  double sum = constant;
+  for (size_t v = 0; v < nodes.size(); ++v)
+    sum += nodes[v].cost[choices[v]];
+  for (const NetworkEdge &edge : edges)
+    sum += edge.cost[choices[edge.from] * nodes[edge.to].size() + choices[edge.to]];
+  return sum;
+}
+
+std::vector<int64_t> Network::usage(const std::vector<int> &choices) const {
+  std::vector<int64_t> bytes(rows.size() + 1, 0);
+  for (size_t v = 0; v < nodes.size(); ++v)
+    for (const Load &load : nodes[v].loads) {
+      bytes[load.begin] += load.bytes[choices[v]];
+      bytes[load.end] -= load.bytes[choices[v]];
+    }
+  for (size_t r = 1; r < bytes.size(); ++r)
+    bytes[r] += bytes[r - 1];
+  bytes.pop_back();
+  return bytes;
+}
+
+namespace {
+
+// The time points of one space at which the live set is maximal: the last begin before an end.
+std::vector<int64_t> maximalTimes(const Problem &problem, int space) {
+  std::vector<std::pair<int64_t, bool>> events; // (time, begins); ends come before begins
+  for (const Node &node : problem.nodes)
+    for (const Usage &usage : node.usages)
+      if (usage.space == space && usage.begin < usage.end) {
+        events.push_back({usage.begin, true});
+        events.push_back({usage.end, false});
+      }
+  std::sort(events.begin(), events.end());
+  std::vector<int64_t> times;
+  int64_t begun = 0;
+  bool pending = false;
+  for (auto &[time, begins] : events) {
+    if (begins) {
+      begun = time;
+      pending = true;
+    } else if (pending) {
+      times.push_back(begun);
+      pending = false;
+    }
+  }
+  return times;
+}
+
+void addRows(const Problem &problem, Network &network) {
+  for (size_t s = 0; s < problem.spaces.size(); ++s) {
+    int first = static_cast<int>(network.rows.size());
+    std::vector<int64_t> times = maximalTimes(problem, static_cast<int>(s));
+    for (int64_t time : times)
+      network.rows.push_back({static_cast<int>(s), time, problem.spaces[s].budget, 0});
+    for (size_t v = 0; v < problem.nodes.size(); ++v) {
+      const Node &node = problem.nodes[v];
+      for (size_t u = 0; u < node.usages.size(); ++u) {
+        const Usage &usage = node.usages[u];
+        if (usage.space != static_cast<int>(s) || usage.begin >= usage.end)
+          continue;
+        auto at = [&](int64_t time) {
+          return first + static_cast<int>(std::lower_bound(times.begin(), times.end(), time) -
+                                          times.begin());
+        };
+        Load load{at(usage.begin), at(usage.end), {}};
+        for (const Choice &choice : node.choices)
+          load.bytes.push_back(choice.bytes[u]);
+        if (load.begin < load.end)
+          network.nodes[v].loads.push_back(std::move(load));
+      }
+    }
+  }
+}
+
+} // namespace
+
+// Adds the costs of `edge`, oriented from the smaller to the larger node, to the network.
+static void addEdge(const Problem &problem, const Edge &edge, Network &network) {
+  bool swapped = edge.from > edge.to;
+  int from = swapped ? edge.to : edge.from;
+  int to = swapped ? edge.from : edge.to;
+  size_t rows = problem.nodes[from].choices.size();
+  size_t columns = problem.nodes[to].choices.size();
+  auto [place, isNew] =
+      network.nodes[from].edgeTo.insert({to, static_cast<int>(network.edges.size())});
+  if (isNew) {
+    network.nodes[to].edgeTo[from] = place->second;
+    network.edges.push_back({from, to, std::vector<double>(rows * columns, 0.0)});
+  }
+  std::vector<double> &cost = network.edges[place->second].cost;
+  for (size_t i = 0; i < rows; ++i)
+    for (size_t j = 0; j < columns; ++j)
+      cost[i * columns + j] += swapped ? edge.cost[j * rows + i] : edge.cost[i * columns + j];
+}
+
+Network buildNetwork(const Problem &problem) {
+  Network network;
+  network.nodes.resize(problem.nodes.size());
+  for (size_t v = 0; v < problem.nodes.size(); ++v)
+    for (const Choice &choice : problem.nodes[v].choices)
+      network.nodes[v].cost.push_back(choice.cost);
+  addRows(problem, network);
+  for (const Edge &edge : problem.edges)
+    addEdge(problem, edge, network);
+  return network;
+}
+
+// Moves the part of every load that all choices share to the rows; joins loads of equal extent.
+static void takeShared(Network &network) {
+  std::vector<int64_t> shared(network.rows.size() + 1, 0);
+  for (NetworkNode &node : network.nodes) {
+    std::map<std::pair<int, int>, Load> joined;
+    for (Load &load : node.loads) {
+      auto [place, isNew] = joined.insert({{load.begin, load.end}, load});
+      if (!isNew)
+        for (size_t i = 0; i < node.size(); ++i)
+          place->second.bytes[i] += load.bytes[i];
+    }
+    node.loads.clear();
+    for (auto &[extent, load] : joined) {
+      int64_t least = *std::min_element(load.bytes.begin(), load.bytes.end());
+      shared[load.begin] += least;
+      shared[load.end] -= least;
+      bool varies = false;
+      for (int64_t &bytes : load.bytes) {
+        bytes -= least;
+        varies |= bytes > 0;
+      }
+      if (varies)
+        node.loads.push_back(std::move(load));
+    }
+  }
+  int64_t sum = 0;
+  for (size_t r = 0; r < network.rows.size(); ++r) {
+    sum += shared[r];
+    network.rows[r].budget -= sum;
+    network.rows[r].taken += sum;
+  }
+}
+
+void reduceRows(Network &network) {
+  takeShared(network);
+  const size_t count = network.rows.size();
+  std::vector<int64_t> most(count + 1, 0);
+  for (const NetworkNode &node : network.nodes)
+    for (const Load &load : node.loads) {
+      int64_t largest = *std::max_element(load.bytes.begin(), load.bytes.end());
+      most[load.begin] += largest;
+      most[load.end] -= largest;
+    }
+  std::vector<int> newIndex(count + 1, 0);
+  std::vector<Row> kept;
+  int64_t sum = 0;
+  for (size_t r = 0; r < count; ++r) {
+    sum += most[r];
+    newIndex[r] = static_cast<int>(kept.size());
+    if (sum > network.rows[r].budget)
+      kept.push_back(network.rows[r]);
+  }
+  newIndex[count] = static_cast<int>(kept.size());
+  network.rows = std::move(kept);
+  for (NetworkNode &node : network.nodes) {
+    std::vector<Load> loads;
+    for (Load &load : node.loads) {
+      load.begin = newIndex[load.begin];
+      load.end = newIndex[load.end];
+      if (load.begin < load.end)
+        loads.push_back(std::move(load));
+    }
+    node.loads = std::move(loads);
+  }
+}
+
+} // namespace cleave::solver

@@ -1,0 +1,289 @@
+// Repair, descent and re-solving of parts.
+#include "compiler/solver/Search.h"
+
+#include "compiler/solver/Presolve.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cleave::solver {
+
+Search::Search(const Network &network, uint64_t seed) : network_(network), random_(seed) {}
+
+// The cost that changes when v takes i instead of what it has.
+double Search::changeOf(const State &state, int v, int i) const {
+  const NetworkNode &node = network_.nodes[v];
+  const int now = state.choices[v];
+  double change = node.cost[i] - node.cost[now];
+  for (auto [w, e] : node.edgeTo)
+    change += network_.edgeCost(e, v, i, state.choices[w]) -
+              network_.edgeCost(e, v, now, state.choices[w]);
+  return change;
+}
+
+// Whether no row exceeds its budget, among those that grow when v takes i.
+bool Search::fits(const State &state, int v, int i) const {
+  for (const Load &load : network_.nodes[v].loads) {
+    int64_t more = load.bytes[i] - load.bytes[state.choices[v]];
+    if (more > 0)
+      for (int r = load.begin; r < load.end; ++r)
+        if (state.bytes[r] + more > network_.rows[r].budget)
+          return false;
+  }
+  return true;
+}
+
+void Search::apply(State &state, int v, int i) const {
+  for (const Load &load : network_.nodes[v].loads) {
+    int64_t more = load.bytes[i] - load.bytes[state.choices[v]];
+    if (more != 0)
+      for (int r = load.begin; r < load.end; ++r)
+        state.bytes[r] += more;
+  }
+  state.choices[v] = i;
+}
+
+static double excessShare(const Row &row, int64_t bytes) {
+  double total = std::max<double>(1.0, static_cast<double>(row.budget + row.taken));
+  return static_cast<double>(bytes - row.budget) / total;
+}
+
+// The largest excess of a row, as a share of its space's budget; <= 0 if all is within.
+double Search::excessOf(const std::vector<int64_t> &bytes) const {
+  double most = -1;
+  for (size_t r = 0; r < bytes.size(); ++r)
+    most = std::max(most, excessShare(network_.rows[r], bytes[r]));
+  return most;
+}
+
+int Search::worstRow(const State &state) const {
+  int worst = -1;
+  double most = 0;
+  for (size_t r = 0; r < state.bytes.size(); ++r)
+    if (state.bytes[r] > network_.rows[r].budget) {
+      double excess = excessShare(network_.rows[r], state.bytes[r]);
+      if (worst < 0 || excess > most) {
+        worst = static_cast<int>(r);
+        most = excess;
+      }
+    }
+  return worst;
+}
+
+void Search::remember(const State &state) {
+  double excess = excessOf(state.bytes);
+  if (excess < leastExcess_) {
+    leastExcess_ = excess;
+    leastExceeding_ = state.choices;
+  }
+}
+
+// Takes single changes that save cost and fit, until there are none.
+void Search::descend(State &state) const {
+  bool changed = true;
+  for (int round = 0; round < 50 && changed; ++round) {
+    changed = false;
+    for (size_t v = 0; v < network_.nodes.size(); ++v) {
+      int best = -1;
+      double most = -1e-12 * std::max(1e-6, std::abs(network_.nodes[v].cost[state.choices[v]]));
+      for (size_t i = 0; i < network_.nodes[v].size(); ++i) {
+        if (static_cast<int>(i) == state.choices[v])
+          continue;
+        double change = changeOf(state, static_cast<int>(v), static_cast<int>(i));
+        if (change < most && fits(state, static_cast<int>(v), static_cast<int>(i))) {
+          most = change;
+          best = static_cast<int>(i);
+        }
+      }
+      if (best >= 0) {
+        apply(state, static_cast<int>(v), best);
+        changed = true;
+      }
+    }
+  }
+}
+
+bool Search::offer(std::vector<int> choices) {
+  double cost = network_.totalCost(choices);
+  if (!(cost < forbidden))
+    return false;
+  State state{std::move(choices), {}};
+  state.bytes = network_.usage(state.choices);
+  remember(state);
+  if (worstRow(state) >= 0)
+    return false;
+  if (bestCost_ < forbidden && cost > bestCost_ + 0.05 * std::abs(bestCost_))
+    return true; // too far to be worth the descent
+  descend(state);
+  cost = network_.totalCost(state.choices);
+  if (cost < bestCost_) {
+    bestCost_ = cost;
+    best_ = state.choices;
+  }
+  return true;
+}
+
+// Makes the one change that lowers the row's bytes at the least cost per byte. False if none does.
+bool Search::reduceRow(State &state, int row, const std::vector<double> &priceBefore) const {
+  int bestNode = -1, bestChoice = -1;
+  double bestRatio = forbidden;
+  const int64_t excess = state.bytes[row] - network_.rows[row].budget;
+  for (size_t v = 0; v < network_.nodes.size(); ++v) {
+    const NetworkNode &node = network_.nodes[v];
+    for (const Load &load : node.loads) {
+      if (row < load.begin || row >= load.end || load.bytes[state.choices[v]] == 0)
+        continue;
+      for (size_t i = 0; i < node.size(); ++i) {
+        int64_t saved = load.bytes[state.choices[v]] - load.bytes[i];
+        if (saved <= 0)
+          continue;
+        double change = changeOf(state, static_cast<int>(v), static_cast<int>(i));
+        for (const Load &other : node.loads)
+          change += (priceBefore[other.end] - priceBefore[other.begin]) *
+                    static_cast<double>(other.bytes[i] - other.bytes[state.choices[v]]);
+        double ratio = change / static_cast<double>(std::min(saved, excess));
+        if (ratio < bestRatio) {
+          bestRatio = ratio;
+          bestNode = static_cast<int>(v);
+          bestChoice = static_cast<int>(i);
+        }
+      }
+    }
+  }
+  if (bestNode < 0)
+    return false;
+  apply(state, bestNode, bestChoice);
+  return true;
+}
+
+bool Search::repair(std::vector<int> choices, const Prices &prices) {
+  if (!(network_.totalCost(choices) < forbidden))
+    return false;
+  State state{std::move(choices), {}};
+  state.bytes = network_.usage(state.choices);
+  std::vector<double> priceBefore(prices.size() + 1, 0.0);
+  for (size_t r = 0; r < prices.size(); ++r)
+    priceBefore[r + 1] = priceBefore[r] + prices[r];
+  // Every change lowers the worst row; raising another one is possible, so the number is limited.
+  size_t limit = 20 + 2 * network_.nodes.size();
+  for (size_t k = 0; k < limit; ++k) {
+    int row = worstRow(state);
+    if (row < 0)
+      return offer(state.choices);
+    if (!reduceRow(state, row, priceBefore))
+      break;
+  }
+  remember(state);
+  return false;
+}
+
+// A random node and those that are few edges away from it, or from a second one that is live with it.
+std::vector<int> Search::choosePart(int partSize) {
+  const int count = static_cast<int>(network_.nodes.size());
+  std::vector<int> part;
+  std::vector<bool> taken(count, false);
+  auto grow = [&](int seed, size_t size) {
+    std::vector<int> frontier;
+    if (!taken[seed]) {
+      taken[seed] = true;
+      frontier.push_back(seed);
+    }
+    while (!frontier.empty() && part.size() < size) {
+      size_t at = random_() % frontier.size();
+      int v = frontier[at];
+      frontier[at] = frontier.back();
+      frontier.pop_back();
+      part.push_back(v);
+      for (auto [w, e] : network_.nodes[v].edgeTo)
+        if (!taken[w]) {
+          taken[w] = true;
+          frontier.push_back(w);
+        }
+    }
+  };
+  const int seeds = 1 + static_cast<int>(random_() % 3);
+  for (int k = 1; k <= seeds; ++k)
+    grow(static_cast<int>(random_() % count), static_cast<size_t>(partSize) * k / seeds);
+  std::sort(part.begin(), part.end());
+  return part;
+}
+
+// The network of the part alone, everything else as in the best solution.
+Network Search::extract(const std::vector<int> &part) const {
+  std::vector<int> newIndex(network_.nodes.size(), -1);
+  for (size_t k = 0; k < part.size(); ++k)
+    newIndex[part[k]] = static_cast<int>(k);
+  Network small;
+  small.rows = network_.rows;
+  std::vector<int64_t> bytes = network_.usage(best_);
+  std::vector<int64_t> own(bytes.size() + 1, 0);
+  for (int v : part) {
+    const NetworkNode &node = network_.nodes[v];
+    NetworkNode copy{node.cost, node.loads, {}};
+    for (auto [w, e] : node.edgeTo)
+      if (newIndex[w] < 0)
+        for (size_t i = 0; i < node.size(); ++i)
+          copy.cost[i] += network_.edgeCost(e, v, static_cast<int>(i), best_[w]);
+    for (const Load &load : node.loads) {
+      own[load.begin] += load.bytes[best_[v]];
+      own[load.end] -= load.bytes[best_[v]];
+    }
+    small.nodes.push_back(std::move(copy));
+  }
+  for (int v : part)
+    for (auto [w, e] : network_.nodes[v].edgeTo)
+      if (v < w && newIndex[w] >= 0) {
+        int a = newIndex[v], b = newIndex[w];
+        small.nodes[a].edgeTo[b] = small.nodes[b].edgeTo[a] = static_cast<int>(small.edges.size());
+        small.edges.push_back({a, b, network_.edges[e].cost});
+      }
+  int64_t sum = 0;
+  for (size_t r = 0; r < bytes.size(); ++r) {
+    sum += own[r];
+    small.rows[r].budget -= bytes[r] - sum;
+    small.rows[r].taken += bytes[r] - sum;
+  }
+  return small;
+}
+
+bool Search::improve(const Prices &prices, int partSize) {
+  if (best_.empty())
+    return false;
+  std::vector<int> part = choosePart(partSize);
+  Presolve presolve(extract(part));
+  const Network &small = presolve.result();
+  const double before = bestCost_;
+  auto take = [&](const std::vector<int> &reduced) {
+    std::vector<int> choices = best_;
+    std::vector<int> expanded = presolve.expand(reduced);
+    for (size_t k = 0; k < part.size(); ++k)
+      choices[part[k]] = expanded[k];
+    if (network_.totalCost(choices) < bestCost_)
+      offer(choices);
+  };
+  // Rows were dropped: match the remaining ones by space and time.
+  Prices start(small.rows.size(), 0.0);
+  for (size_t r = 0, s = 0; s < start.size(); ++s, ++r) {
+    while (network_.rows[r].space != small.rows[s].space ||
+           network_.rows[r].time != small.rows[s].time)
+      ++r;
+    start[s] = prices[r];
+  }
+  NodeCosts costs;
+  for (const NetworkNode &node : small.nodes)
+    costs.push_back(node.cost);
+  Elimination elimination(small, 1 << 14);
+  Search inner(small, random_());
+  AscentOptions options;
+  options.iterations = 12;
+  ascend(small, elimination, costs, start, options, [&](const std::vector<int> &choices) {
+    if (!inner.offer(choices))
+      inner.repair(choices, start);
+    return inner.bestCost();
+  });
+  if (inner.bestCost() < forbidden)
+    take(inner.best());
+  return bestCost_ < before;
+}
+
+} // namespace cleave::solver

@@ -1,0 +1,56 @@
+// Search: keeps the best solution of a network, and makes solutions out of choices that exceed the
+// memory (repair), then better ones (descent, and exact solution of small parts).
+#pragma once
+
+#include "compiler/solver/Bound.h"
+
+#include <functional>
+#include <random>
+
+namespace cleave::solver {
+
+class Search {
+public:
+  Search(const Network &network, uint64_t seed);
+
+  // The best solution so far; its cost is `forbidden` if there is none.
+  const std::vector<int> &best() const { return best_; }
+  double bestCost() const { return bestCost_; }
+
+  // Takes the choices if they are a solution, after descent. Whether they became the best.
+  bool offer(std::vector<int> choices);
+  // Changes single nodes until the choices fit, preferring what costs least per byte (bytes also
+  // weighed with the prices), then offers them. Whether a solution was found.
+  bool repair(std::vector<int> choices, const Prices &prices);
+  // Solves the part around a random node anew, all else fixed, and takes the result if it is better.
+  bool improve(const Prices &prices, int partSize);
+
+  // Permitted choices that exceed the budgets least, of all that were offered or repaired: what the
+  // answer to an infeasible problem refers to. Empty if nothing permitted was offered.
+  const std::vector<int> &leastExceeding() const { return leastExceeding_; }
+
+private:
+  struct State {
+    std::vector<int> choices;
+    std::vector<int64_t> bytes; // per row
+  };
+  double changeOf(const State &state, int v, int i) const;
+  bool fits(const State &state, int v, int i) const;
+  void apply(State &state, int v, int i) const;
+  double excessOf(const std::vector<int64_t> &bytes) const;
+  int worstRow(const State &state) const;
+  bool reduceRow(State &state, int row, const std::vector<double> &priceBefore) const;
+  void descend(State &state) const;
+  void remember(const State &state);
+  std::vector<int> choosePart(int partSize);
+  Network extract(const std::vector<int> &part) const;
+
+  const Network &network_;
+  std::mt19937_64 random_;
+  std::vector<int> best_;
+  double bestCost_ = forbidden;
+  std::vector<int> leastExceeding_;
+  double leastExcess_ = forbidden;
+};
+
+} // namespace cleave::solver

@@ -1,0 +1,218 @@
+// The steps of a solve, in order.
+#include "compiler/solver/Solver.h"
+
+#include "compiler/solver/Branch.h"
+#include "compiler/solver/Check.h"
+#include "compiler/solver/LeastPeak.h"
+#include "compiler/solver/Presolve.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+
+namespace cleave::solver {
+
+namespace {
+
+class Solve {
+public:
+  Solve(const Problem &problem, const SolveOptions &options)
+      : problem_(problem), options_(options), start_(std::chrono::steady_clock::now()),
+        presolve_(buildNetwork(problem)), network_(presolve_.result()),
+        search_(network_, options.seed) {}
+
+  Solution run() {
+    Solution solution;
+    solution.shadowPrice.assign(problem_.spaces.size(), 0.0);
+    if (presolve_.contradiction() >= 0) {
+      explainContradiction(solution, presolve_.contradiction());
+    } else {
+      double bound = boundAndSearch(solution);
+      if (search_.bestCost() < forbidden)
+        report(solution, bound);
+      else
+        explainMemory(solution, bound == forbidden);
+    }
+    solution.seconds = elapsed();
+    return solution;
+  }
+
+private:
+  double elapsed() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  bool isLate() const { return elapsed() > options_.maxSeconds; }
+
+  bool isClosed(double bound) const {
+    double upper = search_.bestCost();
+    return upper < forbidden && upper - bound <= options_.acceptedGap * std::abs(upper);
+  }
+
+  // Larger tables are tried as long as one evaluation stays cheap.
+  std::unique_ptr<Elimination> makeElimination() const {
+    constexpr int64_t affordable = 200'000'000; // additions of one evaluation
+    int64_t entries = std::max(options_.maxTableEntries, int64_t(1) << 24);
+    for (;; entries /= 4) {
+      bool isLast = entries <= options_.maxTableEntries;
+      auto elimination =
+          std::make_unique<Elimination>(network_, isLast ? options_.maxTableEntries : entries);
+      if (isLast || (elimination->isExact() && elimination->work() <= affordable))
+        return elimination;
+    }
+  }
+
+  // So that the limit is the same on every machine, iterations are counted by their additions.
+  int affordable(int wanted, const Elimination &elimination, int least) const {
+    double many = static_cast<double>(options_.maxWork) / static_cast<double>(elimination.work() + 1);
+    return std::min(wanted, std::max(least, static_cast<int>(std::min(many, 1e9))));
+  }
+
+  // Returns a lower bound; `forbidden` proves that nothing fits.
+  double boundAndSearch(Solution &solution) {
+    std::unique_ptr<Elimination> elimination = makeElimination();
+    NodeCosts costs;
+    for (const NetworkNode &node : network_.nodes)
+      costs.push_back(node.cost);
+    AscentOptions ascentOptions;
+    ascentOptions.iterations = affordable(options_.maxIterations, *elimination, 10);
+    ascentOptions.acceptedGap = options_.acceptedGap;
+    ascentOptions.isLate = [this] { return isLate(); };
+    Prices zero(network_.rows.size(), 0.0);
+    int calls = 0;
+    Ascent root = ascend(network_, *elimination, costs, zero, ascentOptions,
+                         [&](const std::vector<int> &choices) {
+                           if (!search_.offer(choices) && calls++ % 10 == 0)
+                             search_.repair(choices, zero);
+                           return search_.bestCost();
+                         });
+    solution.iterations = root.iterations;
+    setShadowPrices(solution, root.prices);
+    double bound = root.bound;
+    if (bound == forbidden || isClosed(bound))
+      return bound;
+    raisePrices(*elimination, costs, root.prices);
+    if (search_.bestCost() == forbidden && provenInfeasible())
+      return forbidden;
+    return closeGap(*elimination, root, bound);
+  }
+
+  // Multiples of the best prices, until what they lead to fits.
+  void raisePrices(Elimination &elimination, const NodeCosts &costs, const Prices &prices) {
+    double factor = 1;
+    for (int k = 0; k < 24 && !isLate(); ++k) {
+      Prices raised = prices;
+      for (double &price : raised)
+        price *= factor;
+      elimination.minimize(pricedCosts(network_, costs, raised));
+      std::vector<int> choices = elimination.decode();
+      if (search_.offer(choices))
+        break;
+      search_.repair(choices, raised);
+      factor *= k < 8 ? 1.02 : 1.4;
+    }
+  }
+
+  // Per space the least peak; true if one exceeds its budget whatever is chosen.
+  bool provenInfeasible() {
+    provenBudget_.assign(problem_.spaces.size(), 0);
+    bool proven = false;
+    for (size_t s = 0; s < problem_.spaces.size() && !isLate(); ++s) {
+      provenBudget_[s] =
+          leastPeak(network_, static_cast<int>(s), 60, options_.maxTableEntries, search_);
+      proven |= provenBudget_[s] > problem_.spaces[s].budget;
+    }
+    return proven;
+  }
+
+  // Searches parts and branches until the bound is met or the limits are.
+  double closeGap(Elimination &elimination, const Ascent &root, double bound) {
+    int rounds = std::min<int>(options_.maxSearchRounds, 20 * static_cast<int>(network_.nodes.size()));
+    for (int k = 0; k < rounds && !isLate() && !isClosed(bound); ++k)
+      search_.improve(root.prices, 8 + 8 * (k % 5));
+    if (isClosed(bound))
+      return bound;
+    BranchOptions branchOptions;
+    branchOptions.maxBranches =
+        affordable(options_.maxBranches * branchOptions.iterationsPerBranch, elimination, 0) /
+        branchOptions.iterationsPerBranch;
+    branchOptions.acceptedGap = options_.acceptedGap;
+    branchOptions.isLate = [this] { return isLate(); };
+    BranchResult result = branch(network_, elimination, root, search_, branchOptions);
+    return std::max(bound, result.bound);
+  }
+
+  void setShadowPrices(Solution &solution, const Prices &prices) const {
+    for (size_t r = 0; r < prices.size(); ++r)
+      solution.shadowPrice[network_.rows[r].space] += prices[r];
+  }
+
+  void report(Solution &solution, double bound) const {
+    solution.choices = presolve_.expand(search_.best());
+    solution.cost = totalCost(problem_, solution.choices);
+    solution.peaks = memoryPeaks(problem_, solution.choices);
+    // Sums in another order differ in the last digits.
+    bool closed = solution.cost - bound <= options_.acceptedGap * std::abs(solution.cost);
+    solution.lowerBound = closed ? solution.cost : bound;
+    solution.gap = closed ? 0 : (solution.cost - bound) / std::abs(solution.cost);
+    solution.status = closed ? SolveStatus::Optimal : SolveStatus::Feasible;
+  }
+
+  void explainContradiction(Solution &solution, int node) const {
+    solution.status = SolveStatus::Infeasible;
+    solution.lowerBound = forbidden;
+    solution.infeasibility.bindingNodes = {node};
+    solution.infeasibility.message = "no choice of node '" + problem_.nodes[node].name +
+                                     "' is permitted together with the choices of its neighbours";
+  }
+
+  void explainMemory(Solution &solution, bool proven) {
+    solution.status = proven ? SolveStatus::Infeasible : SolveStatus::NotFound;
+    solution.lowerBound = proven ? forbidden : solution.lowerBound;
+    Infeasibility &why = solution.infeasibility;
+    why.provenBudget = provenBudget_;
+    if (search_.leastExceeding().empty()) {
+      why.message = proven ? "no combination of choices is permitted"
+                           : "no permitted combination of choices was found";
+      return;
+    }
+    std::vector<MemoryPeak> peaks =
+        memoryPeaks(problem_, presolve_.expand(search_.leastExceeding()));
+    double most = 0;
+    for (size_t s = 0; s < peaks.size(); ++s) {
+      why.smallestBudget.push_back(std::max<int64_t>(peaks[s].bytes, 0));
+      double budget = std::max<double>(1, static_cast<double>(problem_.spaces[s].budget));
+      double excess = static_cast<double>(peaks[s].bytes) / budget;
+      if (peaks[s].bytes > problem_.spaces[s].budget && excess > most) {
+        most = excess;
+        why.space = static_cast<int>(s);
+        why.time = peaks[s].time;
+        why.bindingNodes = peaks[s].liveNodes;
+      }
+    }
+    if (why.space < 0)
+      return;
+    const MemorySpace &space = problem_.spaces[why.space];
+    why.message = "memory space '" + space.name + "' holds " + std::to_string(space.budget) +
+                  " bytes, but " + std::to_string(why.smallestBudget[why.space]) +
+                  " bytes are needed at time " + std::to_string(why.time) +
+                  (proven ? "" : " by the least demanding choices that were found");
+  }
+
+  const Problem &problem_;
+  const SolveOptions &options_;
+  std::chrono::steady_clock::time_point start_;
+  Presolve presolve_;
+  const Network &network_;
+  Search search_;
+  std::vector<int64_t> provenBudget_;
+};
+
+} // namespace
+
+Result<Solution> solve(const Problem &problem, const SolveOptions &options) {
+  CLEAVE_TRY(validate(problem));
+  return Solve(problem, options).run();
+}
+
+} // namespace cleave::solver

@@ -1,0 +1,28 @@
+// Solver: finds a good solution of a Problem together with a lower bound on all solutions.
+//
+// presolve (Presolve.h) -> Lagrange multipliers on the memory rows (Bound.h) around exact elimination
+// (Elimination.h) -> repair and local search (Search.h) -> branch and bound if little is left (Branch.h).
+#pragma once
+
+#include "compiler/solver/Problem.h"
+#include "compiler/solver/Solution.h"
+
+namespace cleave::solver {
+
+struct SolveOptions {
+  // The limits that count: the same input then gives the same answer on every machine.
+  int maxIterations = 300;        // of the bounding loop
+  int maxSearchRounds = 200;      // of improving the solution by searching around it
+  int maxBranches = 2000;         // nodes of branch and bound
+  int64_t maxTableEntries = int64_t(1) << 16; // of one elimination table; more = tighter bound, slower
+  int64_t maxWork = 3'000'000'000; // additions in tables, of the bounding loop and again of branching
+  // Safety only: beyond it the best so far is returned, which then depends on the machine.
+  double maxSeconds = 60;
+  double acceptedGap = 1e-9; // relative; closer is optimal
+  uint64_t seed = 1;
+};
+
+// An invalid problem is a user error. That nothing fits is a Solution with that status.
+Result<Solution> solve(const Problem &problem, const SolveOptions &options = {});
+
+} // namespace cleave::solver

@@ -1,0 +1,26 @@
+// Random problems and their exhaustive solution, for the solver's tests.
+#pragma once
+
+#include "compiler/solver/Problem.h"
+
+#include <random>
+
+namespace cleave::solver {
+
+struct RandomShape {
+  int nodes = 6;
+  int maxChoices = 4;
+  double edgesPerNode = 1.5;
+  double forbiddenShare = 0.1;
+  int spaces = 1;
+  double budgetShare = 0.5; // of what all largest choices together take
+  bool isInteger = true;    // integer costs make ties likely
+};
+
+// Nodes in a chain with random further edges; one or two intervals per node.
+Problem randomProblem(const RandomShape &shape, std::mt19937 &random);
+
+// The least cost of all combinations that fit; `forbidden` if there is none.
+double bruteForce(const Problem &problem);
+
+} // namespace cleave::solver
