@@ -13,7 +13,7 @@
 #include <limits>
 #include <unistd.h>
 
-namespace cleave::runtime {
+namespace cleave::artifact {
 namespace {
 
 // The last two bytes show a file that went through a text-mode transfer.
@@ -52,8 +52,9 @@ Status checkHeader(const std::string &bytes, const std::string &path) {
     return Status::userError("plan file '" + path + "' is truncated: it has " +
                              std::to_string(bytes.size()) + " bytes; compile the model again");
   if (std::memcmp(bytes.data(), kMagic, 8) != 0)
-    return Status::userError("plan file '" + path +
-                             "' is damaged: its line ends were converted; copy it as a binary file");
+    return Status::userError(
+        "plan file '" + path +
+        "' is damaged: its line ends were converted; copy it as a binary file");
   uint64_t version = readLittleEndian(bytes, 8, 4);
   if (version != kFormatVersion)
     return Status::userError("plan file '" + path + "' has format version " +
@@ -62,13 +63,12 @@ Status checkHeader(const std::string &bytes, const std::string &path) {
                              "; compile the model again with this version of cleave-compile");
   uint64_t expected = readLittleEndian(bytes, 12, 8), found = bytes.size() - kHeaderBytes;
   if (found < expected)
-    return Status::userError("plan file '" + path + "' is truncated: it has " +
-                             std::to_string(bytes.size()) + " of " +
-                             std::to_string(expected + kHeaderBytes) +
-                             " bytes; copy it or compile the model again");
+    return Status::userError(
+        "plan file '" + path + "' is truncated: it has " + std::to_string(bytes.size()) + " of " +
+        std::to_string(expected + kHeaderBytes) + " bytes; copy it or compile the model again");
   if (found > expected)
-    return Status::userError("plan file '" + path + "' is damaged: " +
-                             std::to_string(found - expected) +
+    return Status::userError("plan file '" + path +
+                             "' is damaged: " + std::to_string(found - expected) +
                              " bytes follow its end; copy it or compile the model again");
   return Status::ok();
 }
@@ -82,7 +82,8 @@ Status writeAll(int fd, const std::string &bytes) {
       return Status::userError(std::strerror(errno));
     done += size_t(count);
   }
-  return ::fsync(fd) == 0 || errno == EINVAL ? Status::ok() : Status::userError(std::strerror(errno));
+  return ::fsync(fd) == 0 || errno == EINVAL ? Status::ok()
+                                             : Status::userError(std::strerror(errno));
 }
 
 } // namespace
@@ -97,9 +98,10 @@ Result<std::string> serializePlan(plan::Plan plan) {
   plan.set_format_version(kFormatVersion);
   plan.clear_content_hash();
   if (plan.ByteSizeLong() > size_t(std::numeric_limits<int32_t>::max()) - 128)
-    return Status::userError("the plan takes " + std::to_string(plan.ByteSizeLong()) +
-                             " bytes, a plan file holds 2 GiB at most; constants of that size belong "
-                             "into the model's external data");
+    return Status::userError(
+        "the plan takes " + std::to_string(plan.ByteSizeLong()) +
+        " bytes, a plan file holds 2 GiB at most; constants of that size belong "
+        "into the model's external data");
   plan.set_content_hash(sha256(serializeDeterministically(plan)));
   std::string payload = serializeDeterministically(plan);
   std::string bytes(kMagic, sizeof kMagic);
@@ -115,7 +117,8 @@ Result<plan::Plan> parsePlan(const std::string &bytes, const std::string &path) 
   bool parsed = plan.ParseFromArray(bytes.data() + kHeaderBytes, int(bytes.size() - kHeaderBytes));
   if (!parsed || plan.content_hash() != contentHash(plan) ||
       plan.format_version() != kFormatVersion)
-    return Status::userError("plan file '" + path + "' is damaged: its content does not match its " +
+    return Status::userError("plan file '" + path +
+                             "' is damaged: its content does not match its " +
                              "hash; copy it or compile the model again");
   return plan;
 }
@@ -154,4 +157,4 @@ Result<plan::Plan> readPlan(const std::string &path) {
   return parsePlan(bytes, path);
 }
 
-} // namespace cleave::runtime
+} // namespace cleave::artifact

@@ -1,9 +1,11 @@
 // Coordinates, groups and blocks: see Mesh.h.
 #include "runtime/artifact/Mesh.h"
 
+#include "runtime/base/DType.h"
+
 #include <algorithm>
 
-namespace cleave::runtime {
+namespace cleave::artifact {
 
 uint32_t rankCount(const plan::Plan &plan) {
   uint32_t count = 1;
@@ -73,51 +75,13 @@ Block blockOf(const plan::Plan &plan, const plan::Tensor &tensor, uint32_t rank)
 }
 
 uint64_t byteSize(plan::DType dtype) {
-  switch (dtype) {
-  case plan::F64:
-  case plan::I64:
-    return 8;
-  case plan::F32:
-  case plan::I32:
-    return 4;
-  case plan::F16:
-  case plan::BF16:
-  case plan::I16:
-    return 2;
-  case plan::I8:
-  case plan::U8:
-  case plan::BOOL:
-    return 1;
-  default:
-    return 0;
-  }
+  std::optional<DType> known = dtypeFromNumber(int(dtype));
+  return known ? uint64_t(cleave::byteSize(*known)) : 0;
 }
 
-const char *dtypeName(plan::DType dtype) {
-  switch (dtype) {
-  case plan::F32:
-    return "f32";
-  case plan::F64:
-    return "f64";
-  case plan::F16:
-    return "f16";
-  case plan::BF16:
-    return "bf16";
-  case plan::I8:
-    return "i8";
-  case plan::I16:
-    return "i16";
-  case plan::I32:
-    return "i32";
-  case plan::I64:
-    return "i64";
-  case plan::U8:
-    return "u8";
-  case plan::BOOL:
-    return "bool";
-  default:
-    return "no dtype";
-  }
+std::string dtypeName(plan::DType dtype) {
+  std::optional<DType> known = dtypeFromNumber(int(dtype));
+  return known ? std::string(name(*known)) : "no dtype";
 }
 
-} // namespace cleave::runtime
+} // namespace cleave::artifact

@@ -1,5 +1,5 @@
-// SHA-256 as FIPS 180-4 writes it down, and the same rounds through the processor's SHA instructions where
-// it has them (a model file of gigabytes is hashed before a run).
+// SHA-256 as FIPS 180-4 writes it down, and the same rounds through the processor's SHA
+// instructions where it has them (a model file of gigabytes is hashed before a run).
 #include "runtime/artifact/Sha256.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include <immintrin.h>
 #endif
 
-namespace cleave::runtime {
+namespace cleave::artifact {
 namespace {
 
 // The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
@@ -41,8 +41,8 @@ void mixPlain(uint32_t *state, const uint8_t *block) {
     uint32_t s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ (w[i - 2] >> 10);
     w[i] = w[i - 16] + s0 + w[i - 7] + s1;
   }
-  auto [a, b, c, d, e, f, g, h] = std::to_array({state[0], state[1], state[2], state[3], state[4],
-                                                 state[5], state[6], state[7]});
+  auto [a, b, c, d, e, f, g, h] = std::to_array(
+      {state[0], state[1], state[2], state[3], state[4], state[5], state[6], state[7]});
   for (int i = 0; i < 64; ++i) {
     uint32_t s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
     uint32_t t1 = h + s1 + ((e & f) ^ (~e & g)) + kRound[i] + w[i];
@@ -165,4 +165,4 @@ Result<std::string> sha256OfFile(const std::string &path) {
   return hash.finish();
 }
 
-} // namespace cleave::runtime
+} // namespace cleave::artifact

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace cleave::runtime {
+namespace cleave::artifact {
 
 // Takes the message in pieces of any length.
 class Sha256 {
@@ -32,4 +32,4 @@ std::string sha256(std::string_view bytes);
 // The digest of a file's contents; a user error when it cannot be read.
 Result<std::string> sha256OfFile(const std::string &path);
 
-} // namespace cleave::runtime
+} // namespace cleave::artifact

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 using namespace cleave;
-using namespace cleave::runtime;
+using namespace cleave::artifact;
 using Catch::Matchers::Contains;
 
 static plan::Plan smallPlan() {

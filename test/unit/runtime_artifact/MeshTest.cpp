@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 using namespace cleave;
-using namespace cleave::runtime;
+using namespace cleave::artifact;
 
 static plan::Plan twoByThree() {
   plan::Plan plan;
@@ -49,7 +49,7 @@ TEST_CASE("a rank beyond the end of a small dim holds padding only") {
   plan::Tensor tensor;
   tensor.add_shape(4);
   plan::DimSharding *dim = tensor.add_sharding();
-  dim->add_axes(1), dim->add_axes(0); // 6 parts of 1
+  dim->add_axes(1), dim->add_axes(0);            // 6 parts of 1
   CHECK(blockOf(plan, tensor, 4).begin[0] == 3); // tp 1, dp 1 -> part 3
   Block beyond = blockOf(plan, tensor, 5);       // tp 2, dp 1 -> part 5
   CHECK(beyond.extent[0] == 0);

@@ -1,0 +1,179 @@
+// The buffers that each kind of instruction touches: see Access.h.
+#include "runtime/artifact/Access.h"
+
+#include "runtime/artifact/Mesh.h"
+
+namespace cleave::artifact {
+namespace {
+
+// Collects accesses; the dtypes come from the program's buffers.
+class Collector {
+public:
+  explicit Collector(const plan::Program &program) : program_(program) {}
+
+  void read(uint32_t buffer, uint64_t elements = 0) { add(buffer, true, false, elements); }
+  void write(uint32_t buffer, uint64_t elements = 0) { add(buffer, false, true, elements); }
+  void update(uint32_t buffer, uint64_t elements = 0) { add(buffer, true, true, elements); }
+  std::vector<Access> take() { return std::move(accesses_); }
+
+private:
+  void add(uint32_t buffer, bool reads, bool writes, uint64_t elements) {
+    uint64_t size =
+        buffer < uint32_t(program_.buffers_size()) ? byteSize(program_.buffers(buffer).dtype()) : 0;
+    accesses_.push_back({buffer, reads, writes, elements * size});
+  }
+  const plan::Program &program_;
+  std::vector<Access> accesses_;
+};
+
+void collectLaunch(const plan::Launch &launch, Collector &to) {
+  std::vector<bool> written(launch.buffers_size());
+  for (uint32_t position : launch.written())
+    if (position < written.size())
+      written[position] = true;
+  for (int i = 0; i < launch.buffers_size(); ++i)
+    written[i] ? to.write(launch.buffers(i)) : to.read(launch.buffers(i));
+}
+
+void collectMatmul(const plan::Matmul &matmul, Collector &to) {
+  auto reach = [&](const plan::StridedOperand &operand, int64_t rows, int64_t columns) {
+    std::vector<int64_t> sizes(matmul.batch().begin(), matmul.batch().end());
+    sizes.push_back(rows), sizes.push_back(columns);
+    return uint64_t(std::max<int64_t>(0, reachOf(operand, sizes)));
+  };
+  to.read(matmul.lhs().buffer(), reach(matmul.lhs(), matmul.m(), matmul.k()));
+  to.read(matmul.rhs().buffer(), reach(matmul.rhs(), matmul.k(), matmul.n()));
+  uint64_t out = reach(matmul.out(), matmul.m(), matmul.n());
+  matmul.accumulate() ? to.update(matmul.out().buffer(), out)
+                      : to.write(matmul.out().buffer(), out);
+  if (matmul.bias_plus_one())
+    to.read(matmul.bias_plus_one() - 1, matmul.n());
+}
+
+void collectConvolution(const plan::Convolution &convolution, Collector &to) {
+  auto touch = [&](uint32_t buffer, const google::protobuf::RepeatedField<int64_t> &shape,
+                   bool writes) {
+    uint64_t elements = std::max<int64_t>(0, elementCount(shape));
+    writes ? to.write(buffer, elements) : to.read(buffer, elements);
+  };
+  using Kind = plan::Convolution;
+  touch(convolution.input(), convolution.input_shape(), convolution.kind() == Kind::INPUT_GRADIENT);
+  touch(convolution.weight(), convolution.weight_shape(),
+        convolution.kind() == Kind::WEIGHT_GRADIENT);
+  touch(convolution.output(), convolution.output_shape(), convolution.kind() == Kind::FORWARD);
+}
+
+} // namespace
+
+int64_t elementCount(const google::protobuf::RepeatedField<int64_t> &shape) {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    count *= size;
+  return count;
+}
+
+int64_t reachOf(const plan::StridedOperand &operand, std::span<const int64_t> sizes) {
+  if (operand.strides_size() != int(sizes.size()) || operand.offset() < 0)
+    return -1;
+  int64_t last = operand.offset();
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (operand.strides(int(i)) < 0 || sizes[i] < 0)
+      return -1;
+    if (sizes[i] == 0)
+      return 0;
+    last += (sizes[i] - 1) * operand.strides(int(i));
+  }
+  return last + 1;
+}
+
+std::vector<Access> accessesOf(const plan::Program &program, const plan::Instruction &instruction) {
+  Collector to(program);
+  switch (instruction.kind_case()) {
+  case plan::Instruction::kLaunch:
+    collectLaunch(instruction.launch(), to);
+    break;
+  case plan::Instruction::kMatmul:
+    collectMatmul(instruction.matmul(), to);
+    break;
+  case plan::Instruction::kConvolution:
+    collectConvolution(instruction.convolution(), to);
+    break;
+  case plan::Instruction::kCollective:
+    for (uint32_t buffer : instruction.collective().send())
+      to.read(buffer);
+    for (uint32_t buffer : instruction.collective().recv())
+      to.write(buffer);
+    break;
+  case plan::Instruction::kCopy:
+    to.read(instruction.copy().from());
+    to.write(instruction.copy().to());
+    break;
+  case plan::Instruction::kFill:
+    to.write(instruction.fill().buffer());
+    break;
+  case plan::Instruction::kLoadInput:
+    to.write(instruction.load_input().buffer());
+    break;
+  case plan::Instruction::kStoreOutput:
+    to.read(instruction.store_output().buffer());
+    break;
+  case plan::Instruction::kMetric:
+    to.read(instruction.metric().buffer());
+    break;
+  case plan::Instruction::kWait:
+  case plan::Instruction::KIND_NOT_SET:
+    break;
+  }
+  return to.take();
+}
+
+const char *kindName(plan::Collective::Kind kind) {
+  switch (kind) {
+  case plan::Collective::ALL_REDUCE:
+    return "all-reduce";
+  case plan::Collective::ALL_GATHER:
+    return "all-gather";
+  case plan::Collective::REDUCE_SCATTER:
+    return "reduce-scatter";
+  case plan::Collective::ALL_TO_ALL:
+    return "all-to-all";
+  case plan::Collective::BROADCAST:
+    return "broadcast";
+  case plan::Collective::SEND:
+    return "send";
+  case plan::Collective::RECV:
+    return "recv";
+  default:
+    return "unknown collective";
+  }
+}
+
+std::string kindName(const plan::Instruction &instruction) {
+  switch (instruction.kind_case()) {
+  case plan::Instruction::kLaunch:
+    return "launch";
+  case plan::Instruction::kMatmul:
+    return "matmul";
+  case plan::Instruction::kConvolution:
+    return "convolution";
+  case plan::Instruction::kCollective:
+    return kindName(instruction.collective().kind());
+  case plan::Instruction::kWait:
+    return "wait";
+  case plan::Instruction::kCopy:
+    return "copy";
+  case plan::Instruction::kFill:
+    return "fill";
+  case plan::Instruction::kLoadInput:
+    return "load input";
+  case plan::Instruction::kStoreOutput:
+    return "store output";
+  case plan::Instruction::kMetric:
+    return "metric";
+  case plan::Instruction::KIND_NOT_SET:
+    break;
+  }
+  return "nothing";
+}
+
+} // namespace cleave::artifact

@@ -1,0 +1,213 @@
+// The communication rule: all ranks walk their schedules at once. On each rank, calls of one group
+// wait in a queue of their own (sends and receives in one per peer and direction); the rank itself
+// waits for a call that has no event, and at WaitEvent. A collective completes when it heads the
+// queues of all members, a send when its recv heads the peer's. Ranks that can never go on are a
+// deadlock.
+#include "runtime/artifact/Access.h"
+#include "runtime/artifact/Mesh.h"
+#include "runtime/artifact/VerifyRules.h"
+
+#include <deque>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace cleave::artifact {
+namespace {
+
+// What calls must have in common to meet: the group, and for a send the two ranks (else both -1).
+struct Channel {
+  const std::vector<uint32_t> *group;
+  int64_t sender = -1, receiver = -1;
+  auto key() const { return std::tuple(*group, sender, receiver); }
+  bool operator<(const Channel &other) const { return key() < other.key(); }
+};
+
+// One collective in a rank's schedule, or a wait for one.
+struct Step {
+  const plan::Collective *what; // null: a wait
+  uint32_t event;
+  int segment, instruction;
+};
+
+// A started call.
+struct Call {
+  const plan::Collective *what;
+  uint32_t rank;
+  int segment, instruction;
+  bool done = false;
+};
+
+class Walk {
+public:
+  explicit Walk(const plan::Plan &plan) : plan_(plan), ranks_(rankCount(plan)) {
+    for (uint32_t rank = 0; rank < ranks_.size(); ++rank)
+      collect(rank);
+  }
+
+  Status run() {
+    for (uint32_t rank = 0; rank < ranks_.size(); ++rank)
+      CLEAVE_TRY(advance(rank));
+    while (!touched_.empty()) {
+      Channel channel = *touched_.begin();
+      touched_.erase(touched_.begin());
+      CLEAVE_TRY(meet(channel));
+    }
+    for (uint32_t rank = 0; rank < ranks_.size(); ++rank)
+      if (ranks_[rank].next < ranks_[rank].steps.size() || ranks_[rank].blocked)
+        return stuck(rank);
+    return Status::ok();
+  }
+
+private:
+  struct Rank {
+    std::vector<Step> steps;
+    size_t next = 0;         // of steps
+    Call *blocked = nullptr; // what the rank waits for
+    std::map<uint32_t, Call *> events;
+  };
+  using Queues = std::map<uint32_t, std::deque<Call *>>; // by rank
+
+  void collect(uint32_t rank) {
+    const plan::Program &program = plan_.programs(plan_.program_of_rank(rank));
+    for (const plan::ScheduleStep &step : program.schedule()) {
+      const plan::Segment &segment = program.segments(step.segment());
+      for (int i = 0; i < segment.instructions_size(); ++i) {
+        const plan::Instruction &instruction = segment.instructions(i);
+        if (instruction.has_wait())
+          ranks_[rank].steps.push_back(
+              {nullptr, instruction.wait().event(), int(step.segment()), i});
+        else if (instruction.has_collective())
+          ranks_[rank].steps.push_back({&instruction.collective(), instruction.collective().event(),
+                                        int(step.segment()), i});
+      }
+    }
+  }
+
+  Channel channelOf(const plan::Collective &what, uint32_t rank) {
+    std::vector<uint32_t> axes(what.axes().begin(), what.axes().end());
+    Channel channel{&*groups_.insert(groupOf(plan_, rank, axes)).first};
+    uint32_t peer = (*channel.group)[what.peer()];
+    if (what.kind() == plan::Collective::SEND)
+      channel.sender = rank, channel.receiver = peer;
+    if (what.kind() == plan::Collective::RECV)
+      channel.sender = peer, channel.receiver = rank;
+    return channel;
+  }
+
+  // Lets a rank go on until it has to wait.
+  Status advance(uint32_t rank) {
+    Rank &state = ranks_[rank];
+    while (!(state.blocked && !state.blocked->done) && state.next < state.steps.size()) {
+      state.blocked = nullptr;
+      const Step &step = state.steps[state.next++];
+      if (!step.what) {
+        state.blocked = state.events[step.event];
+        continue;
+      }
+      Channel channel = channelOf(*step.what, rank);
+      if (channel.sender >= 0 && channel.sender == channel.receiver)
+        return Status::defect(place(rank, step.segment, step.instruction) +
+                              " has its own rank as its peer");
+      calls_.push_back({step.what, rank, step.segment, step.instruction});
+      channels_[channel][rank].push_back(&calls_.back());
+      touched_.insert(channel);
+      (step.event ? state.events[step.event] : state.blocked) = &calls_.back();
+    }
+    if (state.blocked && state.blocked->done)
+      state.blocked = nullptr;
+    return Status::ok();
+  }
+
+  // Completes the calls that stand at the heads of all the channel's queues, as long as there are
+  // such.
+  Status meet(const Channel &channel) {
+    std::vector<uint32_t> members = *channel.group;
+    if (channel.sender >= 0)
+      members = {uint32_t(channel.sender), uint32_t(channel.receiver)};
+    Queues &queues = channels_[channel];
+    while (true) {
+      for (uint32_t member : members)
+        if (queues[member].empty())
+          return Status::ok();
+      for (uint32_t member : members)
+        CLEAVE_TRY(compare(*queues[members[0]].front(), *queues[member].front()));
+      for (uint32_t member : members) {
+        queues[member].front()->done = true;
+        queues[member].pop_front();
+      }
+      for (uint32_t member : members)
+        CLEAVE_TRY(advance(member));
+    }
+  }
+
+  // Two calls that meet must agree. For a send and its recv, the send is `a`.
+  Status compare(const Call &a, const Call &b) const {
+    if (&a == &b)
+      return Status::ok();
+    bool pair = a.what->kind() == plan::Collective::SEND;
+    const auto &left = a.what->send(), &right = pair ? b.what->recv() : b.what->send();
+    std::string difference;
+    if (!pair && a.what->kind() != b.what->kind())
+      difference = "their kinds differ";
+    else if (a.what->tag() != b.what->tag())
+      difference = "their tags differ";
+    else if (a.what->reduce() != b.what->reduce() || a.what->root() != b.what->root())
+      difference = "their reductions or roots differ";
+    else if (left.size() != right.size())
+      difference = "they move " + std::to_string(left.size()) + " and " +
+                   std::to_string(right.size()) + " buffers";
+    for (int i = 0; difference.empty() && i < left.size(); ++i) {
+      const plan::Buffer &mine = buffer(a.rank, left[i]), &theirs = buffer(b.rank, right[i]);
+      if (mine.dtype() != theirs.dtype() ||
+          elementCount(mine.shape()) != elementCount(theirs.shape()))
+        difference = "buffers '" + mine.name() + "' and '" + theirs.name() + "' differ in size";
+    }
+    return difference.empty()
+               ? Status::ok()
+               : Status::defect(place(a) + " does not match " + place(b) + ": " + difference);
+  }
+
+  // Some rank for which `rank` waits: one with nothing in the queue that the call stands in.
+  Status stuck(uint32_t rank) {
+    const Call &call = *ranks_[rank].blocked;
+    Channel channel = channelOf(*call.what, rank);
+    std::vector<uint32_t> members = *channel.group;
+    if (channel.sender >= 0)
+      members = {uint32_t(channel.sender), uint32_t(channel.receiver)};
+    for (uint32_t member : members) {
+      if (!channels_[channel][member].empty())
+        continue;
+      const Call *other = ranks_[member].blocked;
+      return Status::defect(
+          "deadlock: " + place(call) + " waits for ever for " +
+          (other ? place(*other)
+                 : "rank " + std::to_string(member) + ", which has ended its step"));
+    }
+    return Status::defect("deadlock: " + place(call) + " waits for ever");
+  }
+
+  const plan::Buffer &buffer(uint32_t rank, uint32_t index) const {
+    return plan_.programs(plan_.program_of_rank(rank)).buffers(index);
+  }
+  std::string place(uint32_t rank, int segment, int instruction) const {
+    ProgramView view{plan_, plan_.programs(plan_.program_of_rank(rank)), rank};
+    return view.instruction(segment, instruction);
+  }
+  std::string place(const Call &call) const {
+    return place(call.rank, call.segment, call.instruction);
+  }
+
+  const plan::Plan &plan_;
+  std::vector<Rank> ranks_;
+  std::deque<Call> calls_;
+  std::set<std::vector<uint32_t>> groups_;
+  std::map<Channel, Queues> channels_;
+  std::set<Channel> touched_;
+};
+
+} // namespace
+
+Status verifyCommunication(const plan::Plan &plan) { return Walk(plan).run(); }
+
+} // namespace cleave::artifact

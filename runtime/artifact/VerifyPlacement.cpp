@@ -1,0 +1,154 @@
+// The placement rule: buffers in their arenas, nothing in the same bytes at the same time, the
+// stated peak.
+#include "runtime/artifact/Access.h"
+#include "runtime/artifact/Mesh.h"
+#include "runtime/artifact/VerifyRules.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace cleave::artifact {
+namespace {
+
+bool isPersistent(plan::Role role) {
+  return role == plan::PARAMETER || role == plan::STATE || role == plan::CONSTANT ||
+         role == plan::COORDINATES;
+}
+
+Status verifyTensorOf(const ProgramView &view, const plan::Buffer &buffer) {
+  if (buffer.tensor() < -1 || buffer.tensor() >= view.plan.tensors_size())
+    return Status::defect("it belongs to tensor " + std::to_string(buffer.tensor()) +
+                          ", the plan has " + std::to_string(view.plan.tensors_size()));
+  bool needed = buffer.role() == plan::PARAMETER || buffer.role() == plan::STATE ||
+                buffer.role() == plan::CONSTANT || buffer.role() == plan::INPUT ||
+                buffer.role() == plan::OUTPUT;
+  if (buffer.tensor() == -1)
+    return needed ? Status::defect("its role " + plan::Role_Name(buffer.role()) + " needs a tensor")
+                  : Status::ok();
+  const plan::Tensor &tensor = view.plan.tensors(buffer.tensor());
+  Block block = blockOf(view.plan, tensor, view.rank);
+  if (!std::equal(block.shape.begin(), block.shape.end(), buffer.shape().begin(),
+                  buffer.shape().end()))
+    return Status::defect("its shape is not that of its block of tensor '" + tensor.name() + "'");
+  if (tensor.dtype() != buffer.dtype() || tensor.role() != buffer.role())
+    return Status::defect("it is " + std::string(dtypeName(buffer.dtype())) + " " +
+                          plan::Role_Name(buffer.role()) + ", its tensor '" + tensor.name() +
+                          "' is " + dtypeName(tensor.dtype()) + " " +
+                          plan::Role_Name(tensor.role()));
+  return Status::ok();
+}
+
+Status verifyLifetime(const plan::Buffer &buffer, uint32_t instructions) {
+  if (isPersistent(buffer.role())) {
+    if (buffer.first() != 0 || buffer.last() + 1 < instructions)
+      return Status::defect("it must live from 0 to " + std::to_string(instructions - 1) +
+                            " as its role persists, but lives from " +
+                            std::to_string(buffer.first()) + " to " +
+                            std::to_string(buffer.last()));
+    return Status::ok();
+  }
+  if (buffer.first() > buffer.last() || buffer.last() >= instructions)
+    return Status::defect("its lifetime from " + std::to_string(buffer.first()) + " to " +
+                          std::to_string(buffer.last()) + " is none of " +
+                          std::to_string(instructions) + " instructions");
+  return Status::ok();
+}
+
+Status verifyBuffer(const ProgramView &view, const plan::Buffer &buffer, uint32_t instructions) {
+  if (buffer.arena() >= uint32_t(view.program.arenas_size()))
+    return Status::defect("it lies in arena " + std::to_string(buffer.arena()) +
+                          ", the program has " + std::to_string(view.program.arenas_size()));
+  uint64_t end = buffer.offset() + buffer.bytes();
+  const plan::Arena &arena = view.program.arenas(buffer.arena());
+  if (end > arena.bytes() || end < buffer.offset())
+    return Status::defect("it ends at byte " + std::to_string(end) + " of arena " +
+                          std::to_string(buffer.arena()) + ", which has " +
+                          std::to_string(arena.bytes()));
+  if (buffer.offset() % 64 != 0)
+    return Status::defect("its offset " + std::to_string(buffer.offset()) +
+                          " is no multiple of 64");
+  if (byteSize(buffer.dtype()) == 0)
+    return Status::defect("it has no dtype");
+  for (int64_t size : buffer.shape())
+    if (size < 0)
+      return Status::defect("it has a dim of size " + std::to_string(size));
+  uint64_t needed = uint64_t(elementCount(buffer.shape())) * byteSize(buffer.dtype());
+  if (buffer.bytes() < needed)
+    return Status::defect("it has " + std::to_string(buffer.bytes()) + " bytes, its shape needs " +
+                          std::to_string(needed));
+  if (buffer.role() == plan::COORDINATES &&
+      (buffer.dtype() != plan::I64 || elementCount(buffer.shape()) != view.plan.mesh_size()))
+    return Status::defect("coordinates must be one i64 per mesh axis");
+  CLEAVE_TRY(verifyLifetime(buffer, instructions));
+  return verifyTensorOf(view, buffer);
+}
+
+// The buffers of one arena in the order of time: births before deaths at a position, since `last`
+// is inclusive.
+struct Event {
+  uint32_t position;
+  bool birth;
+  uint32_t buffer;
+  bool operator<(const Event &other) const {
+    return std::tuple(position, !birth, buffer) <
+           std::tuple(other.position, !other.birth, other.buffer);
+  }
+};
+
+Status verifyArena(const ProgramView &view, uint32_t arena) {
+  const auto &buffers = view.program.buffers();
+  std::vector<Event> events;
+  for (int i = 0; i < buffers.size(); ++i)
+    if (buffers[i].arena() == arena && buffers[i].bytes() > 0) {
+      events.push_back({buffers[i].first(), true, uint32_t(i)});
+      events.push_back({buffers[i].last(), false, uint32_t(i)});
+    }
+  std::sort(events.begin(), events.end());
+  std::map<uint64_t, uint32_t> live; // offset -> buffer
+  uint64_t bytes = 0, peak = 0;
+  for (const Event &event : events) {
+    const plan::Buffer &buffer = buffers[event.buffer];
+    if (!event.birth) {
+      live.erase(buffer.offset());
+      bytes -= buffer.bytes();
+      continue;
+    }
+    auto next = live.lower_bound(buffer.offset());
+    const plan::Buffer *other = nullptr;
+    if (next != live.end() && next->first < buffer.offset() + buffer.bytes())
+      other = &buffers[next->second];
+    else if (next != live.begin() &&
+             std::prev(next)->first + buffers[std::prev(next)->second].bytes() > buffer.offset())
+      other = &buffers[std::prev(next)->second];
+    if (other)
+      return Status::defect(view.buffer(event.buffer) + " overlaps buffer '" + other->name() +
+                            "' in arena " + std::to_string(arena) + " at instruction " +
+                            std::to_string(event.position));
+    live.emplace(buffer.offset(), event.buffer);
+    bytes += buffer.bytes();
+    peak = std::max(peak, bytes);
+  }
+  if (peak != view.program.arenas(arena).peak_bytes())
+    return Status::defect("rank " + std::to_string(view.rank) + ", arena " + std::to_string(arena) +
+                          " states a peak of " +
+                          std::to_string(view.program.arenas(arena).peak_bytes()) +
+                          " bytes, its buffers reach " + std::to_string(peak));
+  return Status::ok();
+}
+
+} // namespace
+
+Status verifyPlacement(const ProgramView &view) {
+  uint32_t instructions = 0;
+  for (const plan::Segment &segment : view.program.segments())
+    instructions += uint32_t(segment.instructions_size());
+  for (int i = 0; i < view.program.buffers_size(); ++i)
+    CLEAVE_TRY(verifyBuffer(view, view.program.buffers(i), instructions)
+                   .withContext(view.buffer(uint32_t(i))));
+  for (int arena = 0; arena < view.program.arenas_size(); ++arena)
+    CLEAVE_TRY(verifyArena(view, uint32_t(arena)));
+  return Status::ok();
+}
+
+} // namespace cleave::artifact

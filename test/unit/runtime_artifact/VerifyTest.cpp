@@ -1,0 +1,565 @@
+// One valid plan for two ranks, and for every rule of the verifier the same plan with one thing
+// broken.
+//
+// Each rank multiplies its rows of `x` by `w`, and the two sum their products: load x, y = x * w
+// (kernel scratch beside it), z = all-reduce of y (started, then waited for), loss = kernel(z),
+// report it.
+#include "runtime/artifact/Verify.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using Catch::Matchers::Contains;
+
+namespace {
+
+enum Buffers : uint32_t { X, W, Y, Z, Loss, Where };
+enum Instructions { Load, Multiply, Start, Wait, Reduce, Report };
+
+plan::Buffer *addBuffer(plan::Program &program, const char *name, plan::Role role, uint64_t offset,
+                        std::vector<int64_t> shape, uint32_t first, uint32_t last, int tensor) {
+  plan::Buffer *buffer = program.add_buffers();
+  buffer->set_name(name);
+  buffer->set_role(role);
+  buffer->set_offset(offset);
+  buffer->set_dtype(role == plan::COORDINATES ? plan::I64 : plan::F32);
+  uint64_t bytes = role == plan::COORDINATES ? 8 : 4;
+  for (int64_t size : shape) {
+    buffer->add_shape(size);
+    bytes *= uint64_t(size);
+  }
+  buffer->set_bytes(bytes);
+  buffer->set_first(first), buffer->set_last(last), buffer->set_tensor(tensor);
+  return buffer;
+}
+
+plan::Instruction *addInstruction(plan::Program &program, const char *name) {
+  plan::Instruction *instruction = program.mutable_segments(0)->add_instructions();
+  instruction->set_name(name);
+  return instruction;
+}
+
+void addTensors(plan::Plan &plan) {
+  plan::Tensor *x = plan.add_tensors(), *w = plan.add_tensors();
+  x->set_name("x"), x->set_dtype(plan::F32), x->set_role(plan::INPUT);
+  x->add_shape(8), x->add_shape(16);
+  x->add_sharding()->add_axes(0);
+  x->add_sharding();
+  w->set_name("w"), w->set_dtype(plan::F32), w->set_role(plan::PARAMETER);
+  w->add_shape(16), w->add_shape(16);
+  w->add_sharding(), w->add_sharding();
+  w->mutable_source()->set_fill(0.5);
+}
+
+void setStrides(plan::StridedOperand *operand, uint32_t buffer, int64_t rows, int64_t columns) {
+  operand->set_buffer(buffer);
+  operand->add_strides(rows), operand->add_strides(columns);
+}
+
+void addInstructions(plan::Program &program) {
+  program.add_segments()->set_name("micro");
+  addInstruction(program, "x")->mutable_load_input()->set_buffer(X);
+  plan::Matmul *matmul = addInstruction(program, "product")->mutable_matmul();
+  matmul->set_m(4), matmul->set_n(16), matmul->set_k(16);
+  setStrides(matmul->mutable_lhs(), X, 16, 1);
+  setStrides(matmul->mutable_rhs(), W, 16, 1);
+  setStrides(matmul->mutable_out(), Y, 16, 1);
+  plan::Collective *sum = addInstruction(program, "sum")->mutable_collective();
+  sum->add_axes(0), sum->add_send(Y), sum->add_recv(Z), sum->set_event(1);
+  addInstruction(program, "sum")->mutable_wait()->set_event(1);
+  plan::Launch *launch = addInstruction(program, "loss")->mutable_launch();
+  launch->add_buffers(Z), launch->add_buffers(Loss), launch->add_written(1);
+  plan::Metric *metric = addInstruction(program, "loss")->mutable_metric();
+  metric->set_buffer(Loss), metric->set_name("loss");
+}
+
+// Two ranks, one program. x 256 bytes, w 1024, y 256, z 256, loss in y's place, coordinates.
+plan::Plan validPlan() {
+  plan::Plan plan;
+  plan::MeshAxis *dp = plan.add_mesh();
+  dp->set_name("dp"), dp->set_size(2);
+  plan.add_program_of_rank(0), plan.add_program_of_rank(0);
+  plan.set_cpu_library("elf");
+  addTensors(plan);
+  plan::Program &program = *plan.add_programs();
+  program.set_events(1);
+  plan::Arena *arena = program.add_arenas();
+  arena->set_bytes(1856), arena->set_peak_bytes(1024 + 8 + 256 + 256);
+  plan::Kernel *kernel = program.add_kernels();
+  kernel->set_symbol("sum"), kernel->set_extent(1);
+  addBuffer(program, "x", plan::INPUT, 0, {4, 16}, Load, Multiply, 0);
+  addBuffer(program, "w", plan::PARAMETER, 256, {16, 16}, 0, Report, 1);
+  addBuffer(program, "y", plan::ACTIVATION, 1280, {4, 16}, Multiply, Wait, -1);
+  addBuffer(program, "z", plan::ACTIVATION, 1536, {4, 16}, Start, Reduce, -1);
+  addBuffer(program, "loss", plan::METRIC, 1280, {}, Reduce, Report, -1);
+  addBuffer(program, "where", plan::COORDINATES, 1792, {1}, 0, Report, -1);
+  addInstructions(program);
+  program.add_schedule();
+  return plan;
+}
+
+plan::Buffer &buffer(plan::Plan &plan, Buffers which) {
+  return *plan.mutable_programs(0)->mutable_buffers(int(which));
+}
+
+plan::Instruction &instruction(plan::Plan &plan, int which, int program = 0) {
+  return *plan.mutable_programs(program)->mutable_segments(0)->mutable_instructions(which);
+}
+
+// The valid plan in which rank 1 has a program of its own, for rules about several ranks.
+plan::Plan twoPrograms() {
+  plan::Plan plan = validPlan();
+  *plan.add_programs() = plan.programs(0);
+  plan.set_program_of_rank(1, 1);
+  return plan;
+}
+
+// The message of the first broken rule; the plan's own mistakes are defects.
+std::string brokenRule(const plan::Plan &plan) {
+  Status status = artifact::verifyPlan(plan);
+  if (!status)
+    CHECK(status.exitCode() == 4);
+  return status.message();
+}
+
+} // namespace
+
+TEST_CASE("a valid plan passes") { CHECK(brokenRule(validPlan()) == ""); }
+
+TEST_CASE("a valid plan with two programs passes") { CHECK(brokenRule(twoPrograms()) == ""); }
+
+TEST_CASE("structure: the mesh and the program table must agree") {
+  plan::Plan plan = validPlan();
+  SECTION("an empty axis") {
+    plan.mutable_mesh(0)->set_size(0);
+    CHECK_THAT(brokenRule(plan), Contains("mesh axis 'dp' has size 0"));
+  }
+  SECTION("a rank without program") {
+    plan.mutable_program_of_rank()->RemoveLast();
+    CHECK_THAT(brokenRule(plan), Contains("programs for 1 ranks, its mesh has 2"));
+  }
+  SECTION("a program that is not there") {
+    plan.set_program_of_rank(1, 3);
+    CHECK_THAT(brokenRule(plan), Contains("rank 1 runs program 3"));
+  }
+  SECTION("kernels without a library") {
+    plan.clear_cpu_library();
+    CHECK_THAT(brokenRule(plan), Contains("no library"));
+  }
+}
+
+TEST_CASE("structure: tensors must be well formed") {
+  plan::Plan plan = validPlan();
+  plan::Tensor &w = *plan.mutable_tensors(1);
+  SECTION("no dtype") {
+    w.clear_dtype();
+    CHECK_THAT(brokenRule(plan), Contains("tensor 'w': it has no dtype"));
+  }
+  SECTION("an axis that the mesh does not have") {
+    w.mutable_sharding(0)->add_axes(7);
+    CHECK_THAT(brokenRule(plan), Contains("mesh axis 7"));
+  }
+  SECTION("one axis for two dims") {
+    w.mutable_sharding(0)->add_axes(0), w.mutable_sharding(1)->add_axes(0);
+    CHECK_THAT(brokenRule(plan), Contains("sharded twice on mesh axis 'dp'"));
+  }
+  SECTION("a dim without sharding") {
+    w.mutable_sharding()->RemoveLast();
+    CHECK_THAT(brokenRule(plan), Contains("2 dims and shardings for 1"));
+  }
+  SECTION("a parameter without source") {
+    w.clear_source();
+    CHECK_THAT(brokenRule(plan), Contains("no source"));
+  }
+  SECTION("inline data of another size") {
+    w.mutable_source()->set_inline_data("1234");
+    CHECK_THAT(brokenRule(plan), Contains("inline data has 4 bytes"));
+  }
+  SECTION("a file slice of another size") {
+    w.mutable_source()->mutable_file()->set_bytes(100);
+    w.mutable_source()->mutable_file()->set_dtype(plan::F32);
+    CHECK_THAT(brokenRule(plan), Contains("file slice has 100 bytes"));
+  }
+  SECTION("a permutation with a dim twice") {
+    w.mutable_source()->add_permutation(1), w.mutable_source()->add_permutation(1);
+    CHECK_THAT(brokenRule(plan), Contains("permutation"));
+  }
+  SECTION("a role that has no tensor") {
+    w.set_role(plan::ACTIVATION);
+    CHECK_THAT(brokenRule(plan), Contains("role ACTIVATION"));
+  }
+}
+
+TEST_CASE("placement: buffers must lie well in their arena") {
+  plan::Plan plan = validPlan();
+  SECTION("beyond the arena") {
+    plan.mutable_programs(0)->mutable_arenas(0)->set_bytes(1799);
+    CHECK_THAT(brokenRule(plan),
+               Contains("rank 0, buffer 'where': it ends at byte 1800 of arena 0, which has 1799"));
+  }
+  SECTION("not aligned") {
+    buffer(plan, X).set_offset(32);
+    CHECK_THAT(brokenRule(plan), Contains("offset 32 is no multiple of 64"));
+  }
+  SECTION("in no arena") {
+    buffer(plan, X).set_arena(2);
+    CHECK_THAT(brokenRule(plan), Contains("arena 2"));
+  }
+  SECTION("too small for its shape") {
+    buffer(plan, Y).set_bytes(255);
+    CHECK_THAT(brokenRule(plan), Contains("has 255 bytes, its shape needs 256"));
+  }
+  SECTION("without dtype") {
+    buffer(plan, Y).clear_dtype();
+    CHECK_THAT(brokenRule(plan), Contains("no dtype"));
+  }
+}
+
+TEST_CASE("placement: no two buffers share bytes at one time") {
+  plan::Plan plan = validPlan();
+  SECTION("the same beginning") { buffer(plan, Z).set_offset(1280); }
+  SECTION("the end of one in the other") { buffer(plan, Z).set_offset(1472); }
+  SECTION("lives that touch at one instruction") { buffer(plan, Loss).set_first(Wait); }
+  CHECK_THAT(brokenRule(plan), Contains("overlaps buffer"));
+}
+
+TEST_CASE("placement: the stated peak must be the recomputed one") {
+  plan::Plan plan = validPlan();
+  plan.mutable_programs(0)->mutable_arenas(0)->set_peak_bytes(1000);
+  CHECK_THAT(brokenRule(plan), Contains("states a peak of 1000 bytes, its buffers reach 1544"));
+}
+
+TEST_CASE("placement: persistent buffers live always, others within the program") {
+  plan::Plan plan = validPlan();
+  SECTION("a parameter that dies") {
+    buffer(plan, W).set_last(Wait);
+    CHECK_THAT(brokenRule(plan), Contains("must live from 0 to 5"));
+  }
+  SECTION("coordinates that are born late") {
+    buffer(plan, Where).set_first(1);
+    CHECK_THAT(brokenRule(plan), Contains("must live from 0 to 5"));
+  }
+  SECTION("a life that ends before it begins") {
+    buffer(plan, Y).set_first(Report);
+    CHECK_THAT(brokenRule(plan), Contains("lifetime from 5 to 3"));
+  }
+}
+
+TEST_CASE("placement: a buffer is its tensor's block") {
+  plan::Plan plan = validPlan();
+  SECTION("a tensor that is not there") {
+    buffer(plan, X).set_tensor(5);
+    CHECK_THAT(brokenRule(plan), Contains("tensor 5"));
+  }
+  SECTION("an input without tensor") {
+    buffer(plan, X).set_tensor(-1);
+    CHECK_THAT(brokenRule(plan), Contains("role INPUT needs a tensor"));
+  }
+  SECTION("another shape") {
+    buffer(plan, X).set_shape(0, 3);
+    CHECK_THAT(brokenRule(plan), Contains("not that of its block of tensor 'x'"));
+  }
+  SECTION("another role") {
+    buffer(plan, X).set_role(plan::CONSTANT);
+    buffer(plan, X).set_last(Report);
+    CHECK_THAT(brokenRule(plan), Contains("is f32 INPUT"));
+  }
+  SECTION("coordinates of another rank than the mesh") {
+    buffer(plan, Where).set_dtype(plan::I32);
+    CHECK_THAT(brokenRule(plan), Contains("one i64 per mesh axis"));
+  }
+}
+
+TEST_CASE("instructions: indices must be in range") {
+  plan::Plan plan = validPlan();
+  SECTION("of a buffer") {
+    instruction(plan, Load).mutable_load_input()->set_buffer(9);
+    CHECK_THAT(brokenRule(plan), Contains("instruction 0 (load input 'x'): it uses buffer 9"));
+  }
+  SECTION("of a kernel") {
+    instruction(plan, Reduce).mutable_launch()->set_kernel(1);
+    CHECK_THAT(brokenRule(plan), Contains("launches kernel 1"));
+  }
+  SECTION("of a written operand") {
+    instruction(plan, Reduce).mutable_launch()->add_written(2);
+    CHECK_THAT(brokenRule(plan), Contains("writes operand 2"));
+  }
+  SECTION("of an event") {
+    instruction(plan, Wait).mutable_wait()->set_event(2);
+    CHECK_THAT(brokenRule(plan), Contains("waits for event 2"));
+  }
+  SECTION("of a started event") {
+    instruction(plan, Start).mutable_collective()->set_event(2);
+    CHECK_THAT(brokenRule(plan), Contains("signals event 2"));
+  }
+  SECTION("of a segment") {
+    plan.mutable_programs(0)->mutable_schedule(0)->set_segment(1);
+    CHECK_THAT(brokenRule(plan), Contains("schedules segment 1"));
+  }
+  SECTION("of a collective's axis") {
+    instruction(plan, Start).mutable_collective()->set_axes(0, 1);
+    CHECK_THAT(brokenRule(plan), Contains("mesh axis 1"));
+  }
+  SECTION("of an instruction's kind") {
+    instruction(plan, Wait).clear_kind();
+    CHECK_THAT(brokenRule(plan), Contains("no known kind"));
+  }
+}
+
+TEST_CASE("instructions: operands must be alive and writable") {
+  plan::Plan plan = validPlan();
+  SECTION("a read after death") {
+    buffer(plan, X).set_last(Load);
+    CHECK_THAT(brokenRule(plan), Contains("position 1, but buffer 'x' lives from 0 to 0"));
+  }
+  SECTION("a write to coordinates") {
+    instruction(plan, Wait).mutable_fill()->set_buffer(Where);
+    CHECK_THAT(brokenRule(plan), Contains("writes buffer 'where' of role COORDINATES"));
+  }
+}
+
+TEST_CASE("instructions: matmul operands must fit their buffers") {
+  plan::Plan plan = validPlan();
+  plan::Matmul &matmul = *instruction(plan, Multiply).mutable_matmul();
+  SECTION("too many rows") {
+    matmul.set_m(5);
+    CHECK_THAT(brokenRule(plan), Contains("reaches byte 320 of buffer 'x', which has 256"));
+  }
+  SECTION("a stride that is too long") {
+    matmul.mutable_rhs()->set_strides(0, 17);
+    CHECK_THAT(brokenRule(plan), Contains("buffer 'w'"));
+  }
+  SECTION("an offset too far") {
+    matmul.mutable_out()->set_offset(1);
+    CHECK_THAT(brokenRule(plan), Contains("reaches byte 260 of buffer 'y'"));
+  }
+  SECTION("a missing stride") {
+    matmul.mutable_lhs()->mutable_strides()->RemoveLast();
+    CHECK_THAT(brokenRule(plan), Contains("its lhs needs one non-negative stride"));
+  }
+  SECTION("other dtypes") {
+    buffer(plan, Y).set_dtype(plan::I32);
+    CHECK_THAT(brokenRule(plan), Contains("its out is i32, its lhs is f32"));
+  }
+  SECTION("a result over an operand") {
+    matmul.mutable_out()->set_buffer(X);
+    CHECK_THAT(brokenRule(plan), Contains("its out 'x' overlaps its operand 'x'"));
+  }
+  SECTION("a bias that is too short") {
+    matmul.set_bias_plus_one(Where + 1);
+    CHECK_THAT(brokenRule(plan), Contains("reaches byte 128 of buffer 'where'"));
+  }
+}
+
+TEST_CASE("instructions: a convolution's shapes must agree") {
+  plan::Plan plan = validPlan();
+  plan::Convolution &c = *instruction(plan, Multiply).mutable_convolution();
+  c.set_input(X), c.set_weight(W), c.set_output(Y), c.set_groups(1);
+  for (int64_t size : {1, 2, 32})
+    c.add_input_shape(size);
+  for (int64_t size : {2, 2, 3})
+    c.add_weight_shape(size);
+  for (int64_t size : {1, 2, 32})
+    c.add_output_shape(size);
+  c.add_strides(1), c.add_dilations(1), c.add_pads_low(1), c.add_pads_high(1);
+  SECTION("nothing broken") { CHECK(brokenRule(plan) == ""); }
+  SECTION("another output") {
+    c.set_output_shape(2, 30);
+    CHECK_THAT(brokenRule(plan), Contains("spatial dim 0 does not follow"));
+  }
+  SECTION("other channels") {
+    c.set_weight_shape(1, 1);
+    CHECK_THAT(brokenRule(plan), Contains("channels or groups do not agree"));
+  }
+  SECTION("too few strides") {
+    c.clear_strides();
+    CHECK_THAT(brokenRule(plan), Contains("differ in rank"));
+  }
+  SECTION("too large an input") {
+    c.set_input_shape(0, 2), c.set_output_shape(0, 2);
+    CHECK_THAT(brokenRule(plan), Contains("reaches byte 512 of buffer 'x'"));
+  }
+}
+
+TEST_CASE("instructions: a collective's buffers must fit its group") {
+  plan::Plan plan = validPlan();
+  plan::Collective &sum = *instruction(plan, Start).mutable_collective();
+  SECTION("a gather into the size of one part") {
+    sum.set_kind(plan::Collective::ALL_GATHER);
+    CHECK_THAT(brokenRule(plan), Contains("64 elements of 'y' and receives 64 in 'z'"));
+  }
+  SECTION("a scatter of the whole") {
+    sum.set_kind(plan::Collective::REDUCE_SCATTER);
+    CHECK_THAT(brokenRule(plan), Contains("does not fit 2 ranks"));
+  }
+  SECTION("a pair without its other half") {
+    sum.mutable_recv()->RemoveLast();
+    CHECK_THAT(brokenRule(plan), Contains("sends 1 buffers and receives 0"));
+  }
+  SECTION("a root that is not there") {
+    sum.set_kind(plan::Collective::BROADCAST), sum.set_root(2);
+    CHECK_THAT(brokenRule(plan), Contains("none of its 2 ranks"));
+  }
+  SECTION("an exchange in place") {
+    sum.set_kind(plan::Collective::ALL_TO_ALL), sum.set_recv(0, Y);
+    CHECK_THAT(brokenRule(plan), Contains("it receives 'y' over 'y'"));
+  }
+}
+
+TEST_CASE("instructions: copies, inputs, outputs and metrics name fitting buffers") {
+  plan::Plan plan = validPlan();
+  SECTION("a copy between sizes") {
+    instruction(plan, Reduce).mutable_copy()->set_from(Z);
+    instruction(plan, Reduce).mutable_copy()->set_to(Loss);
+    CHECK_THAT(brokenRule(plan), Contains("copies 'z' to 'loss', which has another size"));
+  }
+  SECTION("loading what is no input") {
+    instruction(plan, Multiply).mutable_load_input()->set_buffer(Y);
+    CHECK_THAT(brokenRule(plan), Contains("'y' has role ACTIVATION, not INPUT"));
+  }
+  SECTION("storing what is no output") {
+    instruction(plan, Wait).mutable_store_output()->set_buffer(Y);
+    CHECK_THAT(brokenRule(plan), Contains("'y' has role ACTIVATION, not OUTPUT"));
+  }
+  SECTION("a metric that is no scalar") {
+    instruction(plan, Reduce).mutable_metric()->set_buffer(Z);
+    CHECK_THAT(brokenRule(plan), Contains("'z' is no f32 or f64 scalar"));
+  }
+}
+
+TEST_CASE("dataflow: what is read must have been written and still be there") {
+  plan::Plan plan = validPlan();
+  SECTION("a value that is never written") {
+    instruction(plan, Load).mutable_store_output()->set_buffer(X);
+    buffer(plan, X).set_role(plan::OUTPUT), plan.mutable_tensors(0)->set_role(plan::OUTPUT);
+    CHECK_THAT(brokenRule(plan), Contains("reads buffer 'x' before anything writes it"));
+  }
+  SECTION("a value that should survive to the next slot") {
+    // The second slot adds to y, whose bytes loss has taken in between.
+    instruction(plan, Multiply).mutable_matmul()->set_accumulate(true);
+    plan::Program &program = *plan.mutable_programs(0);
+    plan::Segment *before = program.add_segments();
+    before->add_instructions()->mutable_fill()->set_buffer(Y);
+    program.mutable_segments()->SwapElements(0, 1);
+    for (plan::Buffer &each : *program.mutable_buffers())
+      each.set_first(each.first() ? each.first() + 1 : 0), each.set_last(each.last() + 1);
+    buffer(plan, Y).set_first(0);
+    program.add_schedule()->set_segment(1);
+    program.mutable_arenas(0)->set_peak_bytes(1544);
+    CHECK(brokenRule(plan) == "");
+    program.add_schedule()->set_segment(1);
+    CHECK_THAT(brokenRule(plan),
+               Contains("reads buffer 'y' after buffer 'loss' has taken its bytes"));
+  }
+}
+
+TEST_CASE("dataflow: events are started, waited for, and left alone in between") {
+  plan::Plan plan = validPlan();
+  SECTION("waited for twice") {
+    instruction(plan, Report).mutable_wait()->set_event(1);
+    CHECK_THAT(brokenRule(plan), Contains("waits for event 1, which nothing has started"));
+  }
+  SECTION("never waited for") {
+    instruction(plan, Wait).mutable_fill()->set_buffer(Loss);
+    instruction(plan, Reduce).mutable_fill()->set_buffer(Loss);
+    buffer(plan, Loss).set_offset(0), buffer(plan, Loss).set_first(Wait);
+    plan.mutable_programs(0)->mutable_arenas(0)->set_peak_bytes(1548);
+    CHECK_THAT(brokenRule(plan), Contains("ends its step with event 1 started and not waited for"));
+  }
+  SECTION("touched in between") {
+    instruction(plan, Wait).mutable_fill()->set_buffer(Y);
+    CHECK_THAT(brokenRule(plan),
+               Contains("touches buffer 'y' while the collective of event 1 uses its bytes"));
+  }
+  SECTION("started twice") {
+    instruction(plan, Wait) = instruction(plan, Start);
+    plan::Collective &again = *instruction(plan, Wait).mutable_collective();
+    again.clear_send(), again.clear_recv();
+    CHECK_THAT(brokenRule(plan), Contains("starts event 1, which is started"));
+  }
+}
+
+TEST_CASE("communication: members issue equal collectives in one order") {
+  plan::Plan plan = twoPrograms();
+  plan::Collective &other = *instruction(plan, Start, 1).mutable_collective();
+  SECTION("another kind") {
+    other.set_kind(plan::Collective::BROADCAST);
+    CHECK_THAT(brokenRule(plan),
+               Contains("instruction 2 (all-reduce 'sum') does not match rank 1") &&
+                   Contains("kinds differ"));
+  }
+  SECTION("another reduction") {
+    other.set_reduce(plan::MAX);
+    CHECK_THAT(brokenRule(plan), Contains("reductions or roots differ"));
+  }
+  SECTION("another size") {
+    for (Buffers each : {Y, Z})
+      plan.mutable_programs(1)->mutable_buffers(int(each))->set_shape(0, 3);
+    instruction(plan, Multiply, 1).mutable_matmul()->set_m(3);
+    CHECK_THAT(brokenRule(plan), Contains("buffers 'y' and 'y' differ in size"));
+  }
+  SECTION("another bucket") {
+    other.clear_send(), other.clear_recv();
+    instruction(plan, Reduce, 1).mutable_fill()->set_buffer(Loss);
+    CHECK_THAT(brokenRule(plan), Contains("they move 1 and 0 buffers"));
+  }
+}
+
+TEST_CASE("communication: a rank that does not come is a deadlock") {
+  plan::Plan plan = twoPrograms();
+  instruction(plan, Start, 1).mutable_fill()->set_buffer(Z);
+  instruction(plan, Wait, 1).mutable_fill()->set_buffer(Z);
+  CHECK_THAT(
+      brokenRule(plan),
+      Contains("deadlock: rank 0, segment 'micro', instruction 2 (all-reduce 'sum') waits for "
+               "ever for rank 1, which has ended its step"));
+}
+
+// Both ranks first send (rank 0 y, rank 1 y) and then receive into z, or rank 1 the other way
+// round.
+static plan::Plan exchange(bool reversed, bool started) {
+  plan::Plan plan = twoPrograms();
+  for (int rank = 0; rank < 2; ++rank) {
+    bool receivesFirst = reversed && rank == 1;
+    plan::Collective send, recv;
+    send.set_kind(plan::Collective::SEND), send.add_axes(0), send.add_send(Y);
+    recv.set_kind(plan::Collective::RECV), recv.add_axes(0), recv.add_recv(Z);
+    send.set_peer(uint32_t(1 - rank)), recv.set_peer(uint32_t(1 - rank));
+    *instruction(plan, Start, rank).mutable_collective() = receivesFirst ? recv : send;
+    *instruction(plan, Wait, rank).mutable_collective() = receivesFirst ? send : recv;
+    if (started) {
+      instruction(plan, Start, rank).mutable_collective()->set_event(1);
+      plan::Segment &segment = *plan.mutable_programs(rank)->mutable_segments(0);
+      *segment.mutable_instructions(Report) = segment.instructions(Reduce);
+      segment.mutable_instructions(Reduce)->mutable_wait()->set_event(1);
+      plan.mutable_programs(rank)->mutable_buffers(Y)->set_last(Reduce);
+      plan.mutable_programs(rank)->mutable_buffers(Z)->set_last(Report);
+      plan.mutable_programs(rank)->mutable_buffers(Loss)->set_first(Report);
+    }
+  }
+  return plan;
+}
+
+TEST_CASE("communication: sends meet their receives") {
+  SECTION("in opposite order") { CHECK(brokenRule(exchange(true, false)) == ""); }
+  SECTION("or started without waiting") { CHECK(brokenRule(exchange(false, true)) == ""); }
+  SECTION("but two ranks that both wait in a send are a deadlock") {
+    CHECK_THAT(brokenRule(exchange(false, false)),
+               Contains("deadlock: rank 0") && Contains("rank 1") && Contains("(send 'sum')"));
+  }
+  SECTION("another tag") {
+    plan::Plan plan = exchange(true, false);
+    instruction(plan, Start, 0).mutable_collective()->set_tag(5);
+    CHECK_THAT(brokenRule(plan), Contains("their tags differ"));
+  }
+  SECTION("to itself") {
+    plan::Plan plan = exchange(true, false);
+    instruction(plan, Start, 0).mutable_collective()->set_peer(0);
+    CHECK_THAT(brokenRule(plan), Contains("has its own rank as its peer"));
+  }
+  SECTION("with a buffer of the other direction") {
+    plan::Plan plan = exchange(true, false);
+    instruction(plan, Start, 0).mutable_collective()->add_recv(Z);
+    CHECK_THAT(brokenRule(plan), Contains("buffers of the other direction"));
+  }
+}
