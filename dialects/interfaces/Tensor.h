@@ -3,6 +3,7 @@
 // up to 2^53. Plain C++: no MLIR.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -51,7 +52,7 @@ template <typename Visit> void forEachIndex(const std::vector<int64_t> &shape, V
 // The row-major position of a multi-index.
 inline int64_t linearIndex(const std::vector<int64_t> &index, const std::vector<int64_t> &strides) {
   int64_t position = 0;
-  for (size_t i = 0; i < index.size(); ++i)
+  for (std::size_t i = 0; i < index.size(); ++i)
     position += index[i] * strides[i];
   return position;
 }

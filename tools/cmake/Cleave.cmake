@@ -64,7 +64,7 @@ endfunction()
 # Runs mlir-tblgen on TD; OUT lands at the sources' place in the build tree. NAME collects the outputs.
 function(cleave_tablegen NAME TD OUT)
   set(LLVM_TARGET_DEFINITIONS ${TD})
-  mlir_tablegen(${OUT} ${ARGN} EXTRA_INCLUDES ${PROJECT_SOURCE_DIR})
+  mlir_tablegen(${OUT} ${ARGN} EXTRA_INCLUDES ${PROJECT_SOURCE_DIR} ${MLIR_INCLUDE_DIRS})
   set_property(GLOBAL APPEND PROPERTY CLEAVE_TABLEGEN_${NAME} ${CMAKE_CURRENT_BINARY_DIR}/${OUT})
 endfunction()
 
