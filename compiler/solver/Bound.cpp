@@ -158,8 +158,9 @@ Ascent ascend(const Network &network, Elimination &elimination, const NodeCosts 
     if (method.bound() == forbidden)
       break;
     double upper = candidate(choices);
-    if (upper - method.bound() <= options.acceptedGap * std::abs(upper) || method.isStationary() ||
-        (options.isLate && options.isLate()))
+    bool isClosed =
+        upper < forbidden && upper - method.bound() <= options.acceptedGap * std::abs(upper);
+    if (isClosed || method.isStationary() || (options.isLate && options.isLate()))
       break;
     idle = rose ? 0 : idle + 1;
     if (idle >= patience) {

@@ -1,9 +1,10 @@
 // Bound: a lower bound by Lagrange multipliers, one price per memory row in seconds per byte.
 //
-// For any prices >= 0, the least of (cost + price * (bytes - budget) summed over the rows), over all
-// choices, is at most the best cost within the budgets. The prices are raised where the choices that
-// attain it exceed the budget and lowered where they stay below (a subgradient method with Polyak's
-// step: B. Polyak, USSR Comp. Math. 9, 1969). Those choices are also good starting points for Search.h.
+// For any prices >= 0, the least of (cost + price * (bytes - budget) summed over the rows), over
+// all choices, is at most the best cost within the budgets. The prices are raised where the choices
+// that attain it exceed the budget and lowered where they stay below (a subgradient method with
+// Polyak's step: B. Polyak, USSR Comp. Math. 9, 1969). Those choices are also good starting points
+// for Search.h.
 #pragma once
 
 #include "compiler/solver/Elimination.h"
@@ -19,7 +20,7 @@ NodeCosts pricedCosts(const Network &network, const NodeCosts &costs, const Pric
 
 struct AscentOptions {
   int iterations = 100;
-  double acceptedGap = 1e-9;   // stop when the upper bound is this close (relative)
+  double acceptedGap = 1e-9;    // stop when the upper bound is this close (relative)
   std::function<bool()> isLate; // stop when true; may be empty
 };
 

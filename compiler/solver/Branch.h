@@ -1,6 +1,8 @@
-// Branch: branch and bound on a network, best bound first, to close what the root bound leaves open.
+// Branch: branch and bound on a network, best bound first, to close what the root bound leaves
+// open.
 //
-// A branch fixes one node to the choice that the bound's subproblems took most often, or excludes it.
+// A branch fixes one node to the choice that the bound's subproblems took most often, or excludes
+// it.
 #pragma once
 
 #include "compiler/solver/Search.h"

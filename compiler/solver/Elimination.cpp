@@ -26,8 +26,8 @@ Elimination::Elimination(const Network &network, int64_t maxTableEntries)
   for (const NetworkEdge &edge : network.edges) {
     bool fromFirst = position_[edge.from] < position_[edge.to];
     Table table;
-    table.scope = fromFirst ? std::vector<int>{edge.to, edge.from}
-                            : std::vector<int>{edge.from, edge.to};
+    table.scope =
+        fromFirst ? std::vector<int>{edge.to, edge.from} : std::vector<int>{edge.from, edge.to};
     const size_t rows = network.nodes[edge.from].size(), columns = network.nodes[edge.to].size();
     table.values.resize(edge.cost.size());
     for (size_t i = 0; i < rows; ++i)
@@ -95,9 +95,8 @@ void Elimination::makeOrder() {
 // Forms the groups of v from the tables that mention it.
 void Elimination::makeGroups(int v, const std::vector<int> &tables) {
   std::vector<int> bySize = tables;
-  std::stable_sort(bySize.begin(), bySize.end(), [&](int a, int b) {
-    return tables_[a].scope.size() > tables_[b].scope.size();
-  });
+  std::stable_sort(bySize.begin(), bySize.end(),
+                   [&](int a, int b) { return tables_[a].scope.size() > tables_[b].scope.size(); });
   std::vector<std::vector<int>> members;
   std::vector<std::vector<int>> scopes; // without v, latest first
   auto later = [&](int a, int b) { return position_[a] > position_[b]; };
@@ -175,8 +174,8 @@ template <typename Visit> void Elimination::sweep(const Group &group, Visit visi
       const int size = static_cast<int>(network_.nodes[group.scope[d]].size());
       const bool carry = ++at[d] == size;
       for (size_t p = 0; p < pointers.size(); ++p)
-        pointers[p] += carry ? -group.inputs[p].strides[d] * (size - 1)
-                             : group.inputs[p].strides[d];
+        pointers[p] +=
+            carry ? -group.inputs[p].strides[d] * (size - 1) : group.inputs[p].strides[d];
       if (!carry)
         break;
       at[d] = 0;
@@ -210,9 +209,9 @@ void Elimination::balance(int v, const NodeCosts &costs) {
   for (size_t k = 0; k < groups.size(); ++k) {
     own_[groups[k]].resize(mean.size());
     for (size_t i = 0; i < mean.size(); ++i)
-      own_[groups[k]][i] = mean[i] == forbidden ? forbidden
-                                                : mean[i] / static_cast<double>(groups.size()) -
-                                                      least[k][i];
+      own_[groups[k]][i] = mean[i] == forbidden
+                               ? forbidden
+                               : mean[i] / static_cast<double>(groups.size()) - least[k][i];
   }
 }
 

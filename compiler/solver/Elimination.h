@@ -1,10 +1,10 @@
-// Elimination: the least cost of a network without its memory rows, by eliminating one node after the
-// other (bucket elimination; R. Dechter, Artificial Intelligence 113, 1999).
+// Elimination: the least cost of a network without its memory rows, by eliminating one node after
+// the other (bucket elimination; R. Dechter, Artificial Intelligence 113, 1999).
 //
-// Eliminating a node sums all tables that mention it and minimises over its choices; the result is a
-// table over its neighbours. Where that would be too large, the tables are split into several groups
-// (mini-buckets; Dechter and Rish, J. ACM 50, 2003) that are minimised apart, after their views of the
-// node's costs have been averaged. The result is then a lower bound only.
+// Eliminating a node sums all tables that mention it and minimises over its choices; the result is
+// a table over its neighbours. Where that would be too large, the tables are split into several
+// groups (mini-buckets; Dechter and Rish, J. ACM 50, 2003) that are minimised apart, after their
+// views of the node's costs have been averaged. The result is then a lower bound only.
 //
 // The order and all index arithmetic are fixed once; the nodes' costs may change from call to call.
 #pragma once
@@ -27,8 +27,8 @@ public:
   // The sum of the sizes of all tables: the time of one minimize() in additions, about.
   int64_t work() const { return work_; }
 
-  // A lower bound on (exactly, if isExact) the least sum of these node costs and the edges' costs. The
-  // network's own node costs and constant are not used. `forbidden` if nothing is permitted.
+  // A lower bound on (exactly, if isExact) the least sum of these node costs and the edges' costs.
+  // The network's own node costs and constant are not used. `forbidden` if nothing is permitted.
   double minimize(const NodeCosts &costs);
 
   // After minimize(): choices that attain it if exact, else good ones (which may be forbidden).
@@ -40,9 +40,9 @@ public:
 
 private:
   struct Table {
-    std::vector<int> scope;     // nodes, the earliest to be eliminated last (and contiguous)
+    std::vector<int> scope; // nodes, the earliest to be eliminated last (and contiguous)
     std::vector<double> values;
-    int user = -1;              // the group that reads it
+    int user = -1; // the group that reads it
   };
   struct Input {
     int table = 0;

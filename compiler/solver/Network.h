@@ -1,6 +1,6 @@
-// Network: the solver's own form of a Problem. Parallel edges are added up, the least bytes of every node
-// are taken off the budgets, and of the time points only those are kept as memory rows at which the
-// set of live nodes is a maximal one and where the budget could be exceeded at all.
+// Network: the solver's own form of a Problem. Parallel edges are added up, the least bytes of
+// every node are taken off the budgets, and of the time points only those are kept as memory rows
+// at which the set of live nodes is a maximal one and where the budget could be exceeded at all.
 #pragma once
 
 #include "compiler/solver/Problem.h"
@@ -60,8 +60,8 @@ struct Network {
 // The problem must be valid. Its rows are not yet reduced by what can be exceeded (see reduceRows).
 Network buildNetwork(const Problem &problem);
 
-// Takes every load's least off the rows, drops loads that are the same for all choices and rows that
-// cannot be exceeded. Rows with a negative budget stay: they prove that nothing fits.
+// Takes every load's least off the rows, drops loads that are the same for all choices and rows
+// that cannot be exceeded. Rows with a negative budget stay: they prove that nothing fits.
 void reduceRows(Network &network);
 
 } // namespace cleave::solver

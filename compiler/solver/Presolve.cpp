@@ -7,7 +7,8 @@
 
 namespace cleave::solver {
 
-// A merge or an elimination must not create matrices of more entries than this beyond what it removes.
+// A merge or an elimination must not create matrices of more entries than this beyond what it
+// removes.
 static constexpr int64_t maxGrowth = 1 << 12;
 
 Presolve::Presolve(Network network) : network_(std::move(network)) {
@@ -223,7 +224,8 @@ void Presolve::removeNode(int v) {
   alive_[v] = false;
 }
 
-// Whether taking i instead of j never costs more and never needs more memory, whatever the others do.
+// Whether taking i instead of j never costs more and never needs more memory, whatever the others
+// do.
 bool Presolve::dominates(int v, int i, int j) const {
   const NetworkNode &node = network_.nodes[v];
   double excess = node.cost[i] - node.cost[j];
@@ -253,8 +255,8 @@ bool Presolve::dominate() {
     std::vector<bool> keep(count, true);
     for (size_t j = 0; j < count; ++j)
       for (size_t i = 0; i < count && keep[j]; ++i)
-        if (i != j && keep[i] && dominates(static_cast<int>(v), static_cast<int>(i),
-                                           static_cast<int>(j)))
+        if (i != j && keep[i] &&
+            dominates(static_cast<int>(v), static_cast<int>(i), static_cast<int>(j)))
           keep[j] = false;
     if (std::find(keep.begin(), keep.end(), false) != keep.end()) {
       keepChoices(static_cast<int>(v), keep);
@@ -283,8 +285,8 @@ bool Presolve::eliminate() {
       before += network_.edges[e].cost.size();
       after *= network_.nodes[w].size();
     }
-    bool isEdge = neighbours.size() == 2 &&
-                  network_.nodes[neighbours[0]].edgeTo.count(neighbours[1]);
+    bool isEdge =
+        neighbours.size() == 2 && network_.nodes[neighbours[0]].edgeTo.count(neighbours[1]);
     if (neighbours.size() == 2 && !isEdge && after > before + maxGrowth)
       continue;
     eliminateNode(v);

@@ -1,4 +1,5 @@
-// Presolve: makes a network smaller without losing its best solution, and undoes that for solutions.
+// Presolve: makes a network smaller without losing its best solution, and undoes that for
+// solutions.
 //
 //  * choices that no permitted combination contains are removed;
 //  * a node whose choice follows from a neighbour's is merged into that neighbour;

@@ -47,8 +47,7 @@ static Status validateEdge(const Problem &problem, size_t e) {
   if (edge.from == edge.to)
     return Status::userError(where + " joins " + nodeName(problem, edge.from) +
                              " with itself; add its cost to the choices instead");
-  size_t expected =
-      problem.nodes[edge.from].choices.size() * problem.nodes[edge.to].choices.size();
+  size_t expected = problem.nodes[edge.from].choices.size() * problem.nodes[edge.to].choices.size();
   if (edge.cost.size() != expected)
     return Status::userError(where + " has " + std::to_string(edge.cost.size()) +
                              " costs, expected " + std::to_string(expected) +

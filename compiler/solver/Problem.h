@@ -1,8 +1,9 @@
-// Problem: a cost network with memory over time, the one form in which every planning question is asked.
+// Problem: a cost network with memory over time, the one form in which every planning question is
+// asked.
 //
-// Choose exactly one choice per node so that the sum of the choices' costs and of the edges' costs is
-// least, while in every memory space the bytes in use never exceed the budget at any time.
-// Read next: Solution.h (the answer), Solver.h (how to ask), Check.h (what a solution must satisfy).
+// Choose exactly one choice per node so that the sum of the choices' costs and of the edges' costs
+// is least, while in every memory space the bytes in use never exceed the budget at any time. Read
+// next: Solution.h (the answer), Solver.h (how to ask), Check.h (what a solution must satisfy).
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -51,7 +52,8 @@ struct Node {
 struct Edge {
   int from = 0;
   int to = 0;
-  // Seconds, row-major: cost[i * (choices of `to`) + j]; `forbidden` for pairs that exclude each other.
+  // Seconds, row-major: cost[i * (choices of `to`) + j]; `forbidden` for pairs that exclude each
+  // other.
   std::vector<double> cost;
   bool operator==(const Edge &) const = default;
 };
@@ -64,8 +66,8 @@ struct Problem {
   bool operator==(const Problem &) const = default;
 };
 
-// Whether all indices and sizes fit together, no cost is NaN or -infinity, no bytes are negative. The
-// message names the node or edge at fault.
+// Whether all indices and sizes fit together, no cost is NaN or -infinity, no bytes are negative.
+// The message names the node or edge at fault.
 Status validate(const Problem &problem);
 
 } // namespace cleave::solver

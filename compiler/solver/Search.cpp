@@ -177,7 +177,8 @@ bool Search::repair(std::vector<int> choices, const Prices &prices) {
   return false;
 }
 
-// A random node and those that are few edges away from it, or from a second one that is live with it.
+// A random node and those that are few edges away from it, or from a second one that is live with
+// it.
 std::vector<int> Search::choosePart(int partSize) {
   const int count = static_cast<int>(network_.nodes.size());
   std::vector<int> part;

@@ -4,7 +4,7 @@
 
 #include "compiler/solver/Bound.h"
 
-#include <functional>
+#include <optional>
 #include <random>
 
 namespace cleave::solver {
@@ -22,12 +22,13 @@ public:
   // Changes single nodes until the choices fit, preferring what costs least per byte (bytes also
   // weighed with the prices), then offers them. Whether a solution was found.
   bool repair(std::vector<int> choices, const Prices &prices);
-  // Solves the part around a random node anew, all else fixed, and takes the result if it is better.
+  // Solves the part around a random node anew, all else fixed, and takes the result if it is
+  // better.
   bool improve(const Prices &prices, int partSize);
 
   // Permitted choices that exceed the budgets least, of all that were offered or repaired: what the
-  // answer to an infeasible problem refers to. Empty if nothing permitted was offered.
-  const std::vector<int> &leastExceeding() const { return leastExceeding_; }
+  // answer to an infeasible problem refers to. Nothing if nothing permitted was offered.
+  const std::optional<std::vector<int>> &leastExceeding() const { return leastExceeding_; }
 
 private:
   struct State {
@@ -49,7 +50,7 @@ private:
   std::mt19937_64 random_;
   std::vector<int> best_;
   double bestCost_ = forbidden;
-  std::vector<int> leastExceeding_;
+  std::optional<std::vector<int>> leastExceeding_;
   double leastExcess_ = forbidden;
 };
 

@@ -28,11 +28,11 @@ struct Infeasibility {
   std::vector<int64_t> smallestBudget;
   // Per space a proven lower bound on what any solution needs.
   std::vector<int64_t> provenBudget;
-  int space = -1;              // the space that binds, -1 if it is not memory
-  int64_t time = 0;            // where it binds
+  int space = -1;                // the space that binds, -1 if it is not memory
+  int64_t time = 0;              // where it binds
   std::vector<int> bindingNodes; // live there and largest in the least demanding solution, or the
                                  // nodes without a permitted combination
-  std::string message;         // one sentence
+  std::string message;           // one sentence
 };
 
 struct Solution {
@@ -42,7 +42,8 @@ struct Solution {
   double lowerBound = 0;         // seconds: no solution costs less
   double gap = 0;                // (cost - lowerBound) / |cost|, 0 if both are equal
   std::vector<MemoryPeak> peaks; // per space
-  // Per space the seconds that one more byte of budget saves, to first order (the multipliers' sum).
+  // Per space the seconds that one more byte of budget saves, to first order (the multipliers'
+  // sum).
   std::vector<double> shadowPrice;
   Infeasibility infeasibility; // if Infeasible or NotFound
   int iterations = 0;          // of the bounding loop, for the curious

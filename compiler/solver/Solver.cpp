@@ -64,7 +64,8 @@ private:
 
   // So that the limit is the same on every machine, iterations are counted by their additions.
   int affordable(int wanted, const Elimination &elimination, int least) const {
-    double many = static_cast<double>(options_.maxWork) / static_cast<double>(elimination.work() + 1);
+    double many =
+        static_cast<double>(options_.maxWork) / static_cast<double>(elimination.work() + 1);
     return std::min(wanted, std::max(least, static_cast<int>(std::min(many, 1e9))));
   }
 
@@ -74,27 +75,42 @@ private:
     NodeCosts costs;
     for (const NetworkNode &node : network_.nodes)
       costs.push_back(node.cost);
-    AscentOptions ascentOptions;
-    ascentOptions.iterations = affordable(options_.maxIterations, *elimination, 10);
-    ascentOptions.acceptedGap = options_.acceptedGap;
-    ascentOptions.isLate = [this] { return isLate(); };
-    Prices zero(network_.rows.size(), 0.0);
-    int calls = 0;
-    Ascent root = ascend(network_, *elimination, costs, zero, ascentOptions,
-                         [&](const std::vector<int> &choices) {
-                           if (!search_.offer(choices) && calls++ % 10 == 0)
-                             search_.repair(choices, zero);
-                           return search_.bestCost();
-                         });
+    // A short ascent first: if it leads to no solution, it may be that there is none.
+    constexpr int shortAscent = 25;
+    const int iterations = affordable(options_.maxIterations, *elimination, 10);
+    Ascent root = ascendFrom(Prices(network_.rows.size(), 0.0), *elimination, costs,
+                             std::min(iterations, shortAscent));
+    if (root.bound < forbidden && search_.bestCost() == forbidden) {
+      raisePrices(*elimination, costs, root.prices);
+      if (search_.bestCost() == forbidden && provenInfeasible())
+        return forbidden;
+    }
+    if (root.bound < forbidden && !isClosed(root.bound) && iterations > shortAscent) {
+      int before = root.iterations;
+      root = ascendFrom(root.prices, *elimination, costs, iterations - shortAscent);
+      root.iterations += before;
+    }
     solution.iterations = root.iterations;
     setShadowPrices(solution, root.prices);
-    double bound = root.bound;
-    if (bound == forbidden || isClosed(bound))
-      return bound;
+    if (root.bound == forbidden || isClosed(root.bound))
+      return root.bound;
     raisePrices(*elimination, costs, root.prices);
-    if (search_.bestCost() == forbidden && provenInfeasible())
-      return forbidden;
-    return closeGap(*elimination, root, bound);
+    return closeGap(*elimination, root, root.bound);
+  }
+
+  Ascent ascendFrom(const Prices &start, Elimination &elimination, const NodeCosts &costs,
+                    int iterations) {
+    AscentOptions options;
+    options.iterations = iterations;
+    options.acceptedGap = options_.acceptedGap;
+    options.isLate = [this] { return isLate(); };
+    int calls = 0;
+    return ascend(network_, elimination, costs, start, options,
+                  [&](const std::vector<int> &choices) {
+                    if (!search_.offer(choices) && calls++ % 10 == 0)
+                      search_.repair(choices, start);
+                    return search_.bestCost();
+                  });
   }
 
   // Multiples of the best prices, until what they lead to fits.
@@ -127,15 +143,15 @@ private:
 
   // Searches parts and branches until the bound is met or the limits are.
   double closeGap(Elimination &elimination, const Ascent &root, double bound) {
-    int rounds = std::min<int>(options_.maxSearchRounds, 20 * static_cast<int>(network_.nodes.size()));
+    int rounds = std::min(options_.maxSearchRounds, 20 * static_cast<int>(network_.nodes.size()));
     for (int k = 0; k < rounds && !isLate() && !isClosed(bound); ++k)
       search_.improve(root.prices, 8 + 8 * (k % 5));
     if (isClosed(bound))
       return bound;
     BranchOptions branchOptions;
     branchOptions.maxBranches =
-        affordable(options_.maxBranches * branchOptions.iterationsPerBranch, elimination, 0) /
-        branchOptions.iterationsPerBranch;
+        std::min(options_.maxBranches,
+                 affordable(INT32_MAX, elimination, 0) / branchOptions.iterationsPerBranch);
     branchOptions.acceptedGap = options_.acceptedGap;
     branchOptions.isLate = [this] { return isLate(); };
     BranchResult result = branch(network_, elimination, root, search_, branchOptions);
@@ -171,13 +187,13 @@ private:
     solution.lowerBound = proven ? forbidden : solution.lowerBound;
     Infeasibility &why = solution.infeasibility;
     why.provenBudget = provenBudget_;
-    if (search_.leastExceeding().empty()) {
+    if (!search_.leastExceeding()) {
       why.message = proven ? "no combination of choices is permitted"
                            : "no permitted combination of choices was found";
       return;
     }
     std::vector<MemoryPeak> peaks =
-        memoryPeaks(problem_, presolve_.expand(search_.leastExceeding()));
+        memoryPeaks(problem_, presolve_.expand(*search_.leastExceeding()));
     double most = 0;
     for (size_t s = 0; s < peaks.size(); ++s) {
       why.smallestBudget.push_back(std::max<int64_t>(peaks[s].bytes, 0));
@@ -193,7 +209,7 @@ private:
     if (why.space < 0)
       return;
     const MemorySpace &space = problem_.spaces[why.space];
-    why.message = "memory space '" + space.name + "' holds " + std::to_string(space.budget) +
+    why.message = "memory space '" + space.name + "' has " + std::to_string(space.budget) +
                   " bytes, but " + std::to_string(why.smallestBudget[why.space]) +
                   " bytes are needed at time " + std::to_string(why.time) +
                   (proven ? "" : " by the least demanding choices that were found");

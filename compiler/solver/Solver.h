@@ -1,7 +1,8 @@
 // Solver: finds a good solution of a Problem together with a lower bound on all solutions.
 //
-// presolve (Presolve.h) -> Lagrange multipliers on the memory rows (Bound.h) around exact elimination
-// (Elimination.h) -> repair and local search (Search.h) -> branch and bound if little is left (Branch.h).
+// presolve (Presolve.h) -> Lagrange multipliers on the memory rows (Bound.h) around exact
+// elimination (Elimination.h) -> repair and local search (Search.h) -> branch and bound if little
+// is left (Branch.h).
 #pragma once
 
 #include "compiler/solver/Problem.h"
@@ -11,11 +12,13 @@ namespace cleave::solver {
 
 struct SolveOptions {
   // The limits that count: the same input then gives the same answer on every machine.
-  int maxIterations = 300;        // of the bounding loop
-  int maxSearchRounds = 200;      // of improving the solution by searching around it
-  int maxBranches = 2000;         // nodes of branch and bound
-  int64_t maxTableEntries = int64_t(1) << 16; // of one elimination table; more = tighter bound, slower
-  int64_t maxWork = 3'000'000'000; // additions in tables, of the bounding loop and again of branching
+  int maxIterations = 300;   // of the bounding loop
+  int maxSearchRounds = 200; // of improving the solution by searching around it
+  int maxBranches = 2000;    // nodes of branch and bound
+  int64_t maxTableEntries = int64_t(1)
+                            << 16; // of one elimination table; more = tighter bound, slower
+  int64_t maxWork =
+      3'000'000'000; // additions in tables, of the bounding loop and again of branching
   // Safety only: beyond it the best so far is returned, which then depends on the machine.
   double maxSeconds = 60;
   double acceptedGap = 1e-9; // relative; closer is optimal

@@ -25,7 +25,8 @@ static int compareMany(const RandomShape &shape, int count, unsigned seed,
       CHECK_FALSE(solution->infeasibility.message.empty());
       continue;
     }
-    REQUIRE((solution->status == SolveStatus::Optimal || solution->status == SolveStatus::Feasible));
+    REQUIRE(
+        (solution->status == SolveStatus::Optimal || solution->status == SolveStatus::Feasible));
     Status status = checkSolution(problem, *solution);
     INFO(status.message());
     CHECK(status);

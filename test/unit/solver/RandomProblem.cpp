@@ -42,8 +42,7 @@ Problem randomProblem(const RandomShape &shape, std::mt19937 &random) {
     edge.to = e + 1 < shape.nodes ? e + 1 : static_cast<int>(random() % shape.nodes);
     if (edge.from == edge.to)
       continue;
-    size_t size =
-        problem.nodes[edge.from].choices.size() * problem.nodes[edge.to].choices.size();
+    size_t size = problem.nodes[edge.from].choices.size() * problem.nodes[edge.to].choices.size();
     for (size_t k = 0; k < size; ++k)
       edge.cost.push_back(static_cast<double>(random() % 1000) < 1000 * shape.forbiddenShare
                               ? forbidden
@@ -70,8 +69,7 @@ double bruteForce(const Problem &problem) {
     if (cost < best && checkChoices(problem, choices))
       best = cost;
     size_t v = 0;
-    while (v < choices.size() &&
-           ++choices[v] == static_cast<int>(problem.nodes[v].choices.size()))
+    while (v < choices.size() && ++choices[v] == static_cast<int>(problem.nodes[v].choices.size()))
       choices[v++] = 0;
     if (v == choices.size())
       return best;

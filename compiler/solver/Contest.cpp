@@ -1,0 +1,69 @@
+#include "compiler/solver/Contest.h"
+
+#include <nlohmann/json.hpp>
+#include <zlib.h>
+
+namespace cleave::solver {
+
+using nlohmann::json;
+
+static constexpr double forbiddenFrom = 1e18;
+
+static Problem readContest(const json &root) {
+  const json &from = root.at("problem");
+  const json &nodes = from.at("nodes");
+  Problem problem;
+  problem.name = from.value("name", "");
+  problem.spaces.push_back({"device", from.at("usage_limit")});
+  const json &intervals = nodes.at("intervals");
+  for (size_t v = 0; v < intervals.size(); ++v) {
+    Node node;
+    node.name = std::to_string(v);
+    const json &costs = nodes.at("costs").at(v);
+    const json &usages = nodes.at("usages").at(v);
+    node.usages.push_back({intervals[v].at(0), intervals[v].at(1), 0});
+    for (size_t i = 0; i < costs.size(); ++i) {
+      double cost = costs[i];
+      node.choices.push_back({"", cost >= forbiddenFrom ? forbidden : cost, {usages.at(i)}});
+    }
+    problem.nodes.push_back(std::move(node));
+  }
+  const json &edges = from.at("edges");
+  for (size_t e = 0; e < edges.at("nodes").size(); ++e) {
+    const json &ends = edges.at("nodes")[e];
+    Edge edge{ends.at(0), ends.at(1), edges.at("costs").at(e).get<std::vector<double>>()};
+    for (double &cost : edge.cost)
+      if (cost >= forbiddenFrom)
+        cost = forbidden;
+    problem.edges.push_back(std::move(edge));
+  }
+  return problem;
+}
+
+Result<Problem> contestFromJson(const std::string &text) {
+  try {
+    Problem problem = readContest(json::parse(text));
+    CLEAVE_TRY(validate(problem));
+    return problem;
+  } catch (const json::exception &error) {
+    return Status::userError(std::string("not an instance of the contest: ") + error.what());
+  }
+}
+
+Result<Problem> readContestFile(const std::string &path) {
+  gzFile file = gzopen(path.c_str(), "rb");
+  if (!file)
+    return Status::userError("cannot open '" + path + "'");
+  std::string text;
+  std::vector<char> buffer(1 << 20);
+  int read = 0;
+  while ((read = gzread(file, buffer.data(), static_cast<unsigned>(buffer.size()))) > 0)
+    text.append(buffer.data(), read);
+  gzclose(file);
+  if (read < 0)
+    return Status::userError("'" + path + "' is damaged: it cannot be decompressed");
+  Result<Problem> problem = contestFromJson(text);
+  return problem ? std::move(problem) : Result<Problem>(problem.status().withContext(path));
+}
+
+} // namespace cleave::solver

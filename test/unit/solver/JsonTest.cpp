@@ -1,0 +1,69 @@
+// Problems, solutions and contest instances as JSON.
+#include "compiler/solver/Json.h"
+#include "compiler/solver/Check.h"
+#include "compiler/solver/Contest.h"
+#include "compiler/solver/Solver.h"
+#include "test/unit/solver/RandomProblem.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::solver;
+
+TEST_CASE("a problem survives being written and read") {
+  std::mt19937 random(5);
+  for (int k = 0; k < 20; ++k) {
+    Problem problem = randomProblem({}, random);
+    Result<Problem> read = problemFromJson(toJson(problem));
+    REQUIRE(read);
+    CHECK(*read == problem);
+  }
+}
+
+TEST_CASE("a solution survives being written and read") {
+  std::mt19937 random(6);
+  Problem problem = randomProblem({}, random);
+  Result<Solution> solution = solve(problem);
+  REQUIRE(solution);
+  Result<Solution> read = solutionFromJson(toJson(*solution));
+  REQUIRE(read);
+  CHECK(read->choices == solution->choices);
+  CHECK(read->status == solution->status);
+  CHECK(checkSolution(problem, *read));
+  CHECK(toJson(*read) == toJson(*solution));
+}
+
+TEST_CASE("a damaged problem is refused with the place of the damage") {
+  CHECK(problemFromJson("{").status().message().find("not a problem in JSON") == 0);
+  Result<Problem> noCost = problemFromJson(
+      R"({"spaces": [], "nodes": [{"choices": [{"cost": 1}]}, {"choices": [{}]}], "edges": []})");
+  REQUIRE_FALSE(noCost);
+  CHECK(noCost.status().message().find("at '/nodes/1'") != std::string::npos);
+  CHECK(noCost.status().exitCode() == 1);
+  Result<Problem> badEdge = problemFromJson(
+      R"({"spaces": [], "nodes": [{"choices": [{"cost": 1}]}], "edges": [{"from": 0, "to": 3, "cost": []}]})");
+  REQUIRE_FALSE(badEdge);
+  CHECK(badEdge.status().message() == "edge 0 joins nodes 0 and 3, but there are 1");
+}
+
+TEST_CASE("an invalid problem is a user error that names the node") {
+  Problem problem;
+  problem.nodes.push_back({"lonely", {}, {}});
+  Result<Solution> solution = solve(problem);
+  REQUIRE_FALSE(solution);
+  CHECK(solution.status().message() == "node 0 ('lonely') has no choices, expected at least one");
+}
+
+TEST_CASE("an instance of the contest is read with its forbidden costs") {
+  Result<Problem> problem = contestFromJson(R"({"problem": {"name": "tiny", "nodes": {
+      "intervals": [[0, 2], [1, 1]], "costs": [[5, 1], [2, 1000000000000000000]],
+      "usages": [[1, 9], [7, 7]]}, "edges": {"nodes": [[0, 1]], "costs": [[0, 1, 2, 3]]},
+      "usage_limit": 8}})");
+  REQUIRE(problem);
+  CHECK(problem->nodes[1].choices[1].cost == forbidden);
+  Result<Solution> solution = solve(*problem);
+  REQUIRE(solution);
+  CHECK(solution->choices == std::vector<int>{0, 0});
+  CHECK(solution->cost == 7);
+  CHECK(solution->status == SolveStatus::Optimal);
+}

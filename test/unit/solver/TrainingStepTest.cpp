@@ -1,0 +1,38 @@
+// The solver on problems with the wiring and size of a compiler's.
+#include "compiler/solver/Check.h"
+#include "compiler/solver/Json.h"
+#include "compiler/solver/Solver.h"
+#include "test/unit/solver/TrainingStepProblem.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::solver;
+
+TEST_CASE("a training step of 512 nodes and 20 choices with slack memory is solved to optimality") {
+  Problem problem = trainingStepProblem(64, 20, 1.0, 1);
+  Result<Solution> solution = solve(problem);
+  REQUIRE(solution);
+  CHECK(checkSolution(problem, *solution));
+  CHECK(solution->status == SolveStatus::Optimal);
+  CHECK(solution->seconds < 1);
+}
+
+TEST_CASE("with tight memory the gap stays small and proven") {
+  for (double budget : {0.3, 0.15}) {
+    Problem problem = trainingStepProblem(24, 8, budget, 2);
+    Result<Solution> solution = solve(problem);
+    REQUIRE(solution);
+    CHECK(checkSolution(problem, *solution));
+    CHECK(solution->gap < 0.02);
+    CHECK(solution->shadowPrice[0] > 0);
+  }
+}
+
+TEST_CASE("the same problem gives the same solution") {
+  Problem problem = trainingStepProblem(8, 8, 0.25, 3);
+  Result<Solution> first = solve(problem), second = solve(problem);
+  REQUIRE((first && second));
+  first->seconds = second->seconds = 0;
+  CHECK(toJson(*first) == toJson(*second));
+}
