@@ -1,0 +1,188 @@
+// The views of cleave-dump on a plan made by hand, and on plans that are broken.
+#include "SmallPlan.h"
+
+#include "runtime/artifact/Verify.h"
+#include "tools/cleave-dump/Fold.h"
+#include "tools/cleave-dump/Timeline.h"
+#include "tools/cleave-dump/Views.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace cleave;
+using Catch::Matchers::Contains;
+
+// The text with one blank for several: columns may move.
+static std::string squeezed(const std::string &text) {
+  std::string result;
+  for (char c : text)
+    if (c != ' ' || (!result.empty() && result.back() != ' '))
+      result += c;
+  return result;
+}
+
+TEST_CASE("the plan made by hand is valid") {
+  CHECK(artifact::verifyPlan(smallPlan()).message() == "");
+}
+
+TEST_CASE("the summary says what was decided, why, and what it costs") {
+  std::string text = squeezed(dump::summary(smallPlan(), "out/two.plan"));
+  for (const char *line :
+       {"two.plan: training of two.onnx on 4 ranks, mesh dp=2 x tp=2\n",
+        "step 44.0 us: compute 14.0 us, communication 30.0 us (predicted for local-cpu)\n",
+        "bound no plan is faster than 40.0 us: gap 9.1 %\n", "the verifier has no objection\n",
+        "0-3 device 4.00 KiB 3.50 KiB 12.5 % parameter 2.00 KiB, state 1.00 "
+        "KiB",
+        "h.{0,1}.w x2 [_, _] 2.00 KiB 2.00 us replicated: gathering it costs more than it "
+        "saves\n",
+        "* half of the ranks repeat the other half's work\n",
+        "micro all-reduce dp 2 2 512 B 30.0 us\n"})
+    CHECK_THAT(text, Contains(line));
+}
+
+TEST_CASE("a broken plan is shown with the verifier's objection") {
+  plan::Plan plan = smallPlan();
+  plan.mutable_programs(0)->mutable_arenas(0)->set_bytes(3000);
+  CHECK_THAT(dump::summary(plan, "p"), !Contains("no objection") && Contains("arena 0"));
+}
+
+TEST_CASE("the layouts tell what one rank holds and where values come from") {
+  std::string text = squeezed(dump::shardingView(smallPlan()));
+  CHECK_THAT(text, Contains("x input f32 8x16 [dp, _] 4x16 256 B\n"));
+  CHECK_THAT(text, Contains("[_, _] 16x16 1.00 KiB model file\n"));
+  CHECK_THAT(text, Contains("two.bin\n") && Contains("all 0.5\n"));
+  CHECK_THAT(text, Contains("4 tensors of 3.50 KiB; one rank holds 3.25 KiB\n"));
+}
+
+TEST_CASE("the timeline counts what is live at every instruction") {
+  dump::Timeline timeline = dump::timelineOf(smallPlan().programs(0), 0);
+  CHECK(timeline.live ==
+        std::vector<uint64_t>{3328, 3584, 3584, 3584, 3584, 3332, 3076, 3072, 3072});
+  CHECK(timeline.always == 3072);
+  CHECK(timeline.peakPosition == 1);
+  CHECK(timeline.roles[plan::INPUT] == 256);
+}
+
+TEST_CASE("the memory view draws a picture with segments and names what is live at the peak") {
+  std::string text = dump::memoryView(smallPlan());
+  std::string tables = squeezed(text);
+  CHECK_THAT(text, Contains("4.00 KiB allocated, 3.50 KiB at the peak, 512 B lost to placement\n"));
+  CHECK_THAT(text, Contains("the peak is at instruction 1 (micro, h.0.product)"));
+  CHECK_THAT(text, Contains("4.00 KiB |\n"));
+  CHECK_THAT(text, Contains(" |▒▒▒▒▒▒▒▒▒\n"));
+  CHECK_THAT(text, Contains(" |micro |update\n"));
+  CHECK_THAT(tables, Contains("h.{0,1}.w 2 parameter 2.00 KiB"));
+  CHECK_THAT(tables, Contains("h.1.y f32 4x16 activation 256 B 0 2-4\n"));
+}
+
+TEST_CASE(
+    "every collective is listed with its groups, bytes and the place where it is waited for") {
+  std::string text = squeezed(dump::collectivesView(smallPlan()));
+  CHECK_THAT(text, Contains("3 micro sum all-reduce dp {0,2} {1,3} 1 256 B 15.0 us 4\n"));
+  CHECK_THAT(text, Contains("segment micro runs 2 times a step\n"));
+  plan::Plan alone = smallPlan();
+  alone.mutable_programs(0)->mutable_segments(0)->clear_instructions();
+  CHECK_THAT(dump::collectivesView(alone), Contains("No collectives"));
+}
+
+TEST_CASE("a rank's program is listed instruction by instruction") {
+  Result<std::string> text = dump::programView(smallPlan(), 2);
+  REQUIRE(text);
+  for (const char *line :
+       {"rank 2 (the same on ranks 0-3): 8 buffers, 2 kernels, 1 events; a step runs micro x2, "
+        "update\n",
+        "load input x -> x f32[4x16]",
+        "matmul h.1.product 4x16x16: h.0.y f32[4x16], h.1.w f32[16x16] -> h.1.y f32[4x16]",
+        "all-reduce sum over dp, event 1: h.1.y f32[4x16] -> z f32[4x16]",
+        "launch h.1.w cleave_sgd: -> h.1.w f32[16x16]"})
+    CHECK_THAT(squeezed(*text), Contains(line));
+}
+
+TEST_CASE("a rank that the plan has not is the user's mistake") {
+  Result<std::string> text = dump::programView(smallPlan(), 4);
+  REQUIRE_FALSE(text);
+  CHECK(text.status().exitCode() == 1);
+  CHECK(text.status().message() ==
+        "found rank 4, but the plan is for 4 ranks: give one from 0 to 3");
+}
+
+TEST_CASE("explain gathers decision, alternatives, state, place and uses of one name") {
+  Result<std::string> text = dump::explain(smallPlan(), "h.0.w");
+  REQUIRE(text);
+  for (const char *line :
+       {"parameter: f32[16x16], layout [_, _], 1.00 KiB in all, 1.00 KiB on one rank\n",
+        "its optimizer state: h.0.w.momentum [_, _], 1.00 KiB on one rank\n",
+        "[dp, _] +10.0 us 512 B an all-gather a step\n",
+        "h.0.w f32[16x16] parameter 1.00 KiB 256 0 8\n", "matmul h.0.product", "launch h.0.w"})
+    CHECK_THAT(squeezed(*text), Contains(line));
+}
+
+TEST_CASE("explain offers the nearest names for one that is unknown") {
+  Result<std::string> text = dump::explain(smallPlan(), "h.2.w");
+  REQUIRE_FALSE(text);
+  CHECK(text.status().exitCode() == 1);
+  CHECK_THAT(text.status().message(),
+             Contains("nothing named h.2.w; the nearest names are h.0.w, h.1.w"));
+}
+
+TEST_CASE("the JSON has the fields that scripts rely on") {
+  nlohmann::json json = nlohmann::json::parse(dump::json(smallPlan()));
+  CHECK(json["mesh"] == nlohmann::json{{"dp", 2}, {"tp", 2}});
+  CHECK(json["ranks"] == 4);
+  CHECK(json["predicted"]["step_seconds"] == 0.000044);
+  CHECK(json["predicted"]["bound_seconds"] == 0.00004);
+  CHECK(json["predicted"]["peak_bytes"] == 3584);
+  CHECK(json["predicted"]["gap"] == 0.0909);
+  REQUIRE(json["decisions"].size() == 4);
+  CHECK(json["decisions"][0]["name"] == "h.0.w");
+  CHECK(json["decisions"][0]["kind"] == "parameter");
+  CHECK(json["decisions"][0]["alternatives"][0]["why_not"] == "an all-gather a step");
+  CHECK(json["tensors"][0]["sharding"] == nlohmann::json::array({{"dp"}, nlohmann::json::array()}));
+  CHECK(json["programs"][0]["collectives"][0]["group_size"] == 2);
+  CHECK(json["objection"] == "");
+}
+
+TEST_CASE("indices into nothing print as question marks") {
+  plan::Plan plan = smallPlan();
+  plan::Program &program = *plan.mutable_programs(0);
+  for (plan::Instruction &instruction : *program.mutable_segments(0)->mutable_instructions()) {
+    if (instruction.has_matmul())
+      instruction.mutable_matmul()->mutable_lhs()->set_buffer(99);
+    if (instruction.has_launch())
+      instruction.mutable_launch()->set_kernel(99);
+    if (instruction.has_collective()) {
+      instruction.mutable_collective()->set_axes(0, 9);
+      instruction.mutable_collective()->add_send(99);
+    }
+  }
+  program.mutable_buffers(0)->set_tensor(99);
+  program.mutable_buffers(1)->set_arena(99);
+  program.mutable_buffers(2)->set_first(1000);
+  program.mutable_buffers(3)->set_last(1000);
+  program.mutable_schedule(0)->set_segment(99);
+  plan.mutable_tensors(0)->mutable_sharding(0)->set_axes(0, 9);
+  plan.set_program_of_rank(1, 99);
+  Result<std::string> text = dump::programView(plan, 0);
+  REQUIRE(text);
+  CHECK_THAT(squeezed(*text), Contains("?99, h.0.w f32[16x16]") && Contains("over ?"));
+  CHECK(dump::programView(plan, 1));
+  CHECK(dump::explain(plan, "h.0.w"));
+  CHECK_THAT(dump::shardingView(plan), Contains("[?, _]"));
+  CHECK_FALSE(dump::memoryView(plan).empty());
+  CHECK_FALSE(dump::collectivesView(plan).empty());
+  CHECK_FALSE(dump::summary(plan, "p").empty());
+  CHECK_FALSE(dump::json(plan).empty());
+  plan::Plan empty;
+  CHECK_FALSE(dump::summary(empty, "p").empty());
+  CHECK_FALSE(dump::json(empty).empty());
+  CHECK_FALSE(dump::programView(empty, 0));
+  CHECK_FALSE(dump::explain(empty, "x"));
+}
+
+TEST_CASE("names of repeated blocks fold into one") {
+  CHECK(dump::nameShape("h.12.attn.w") == "h.#.attn.w");
+  CHECK(dump::foldedName({"h.0.w"}) == "h.0.w");
+  CHECK(dump::foldedName({"h.0.w1", "h.1.w1", "h.2.w1"}) == "h.{0-2}.w1");
+  CHECK(dump::foldedName({"a.3", "a.10", "a.4", "a.5", "a.8"}) == "a.{3-5,8,10}");
+  CHECK(dump::foldedName({"7", "8"}) == "{7,8}");
+}

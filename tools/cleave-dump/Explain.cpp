@@ -1,0 +1,165 @@
+// --explain NAME: all that the plan says about one name.
+#include "runtime/artifact/Access.h"
+#include "runtime/artifact/Mesh.h"
+#include "runtime/base/Table.h"
+#include "runtime/base/Units.h"
+#include "tools/cleave-dump/InstructionText.h"
+#include "tools/cleave-dump/PlanText.h"
+#include "tools/cleave-dump/Views.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace cleave::dump {
+
+// The text in lines of at most `width` characters, broken at blanks, each after `indent`.
+static std::string wrapped(const std::string &text, const std::string &indent, size_t width) {
+  std::string result, line;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = std::min(text.find(' ', at), text.size());
+    std::string word = text.substr(at, end - at);
+    if (!line.empty() && displayWidth(line) + 1 + displayWidth(word) > width) {
+      result += indent + line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+    at = end + 1;
+  }
+  return line.empty() ? result : result + indent + line + "\n";
+}
+
+// `+1.2 ms`, `-3 us`: relative to the chosen one.
+static std::string more(double seconds) { return (seconds >= 0 ? "+" : "") + secondsText(seconds); }
+
+static std::string decisionText(const plan::Decision &decision) {
+  std::string result = decision.kind() + ": " + decision.choice();
+  if (decision.bytes())
+    result += ", " + bytesText(decision.bytes()) + " on one rank";
+  if (decision.seconds() != 0)
+    result += ", " + secondsText(decision.seconds());
+  result += "\n" + wrapped(decision.reason(), "  ", 96);
+  Table table({"instead", ">cost", ">one rank", "why not"});
+  for (const plan::Alternative &alternative : decision.alternatives())
+    table.add({alternative.choice(), more(alternative.seconds()), bytesText(alternative.bytes()),
+               alternative.why_not()});
+  return table.isEmpty() ? result : result + table.str(2, 140);
+}
+
+static std::string tensorText(const plan::Plan &plan, const plan::Tensor &tensor) {
+  std::string result = text(tensor.role()) + ": " + artifact::dtypeName(tensor.dtype()) + "[" +
+                       shapeText(tensor.shape()) + "], layout " + layoutText(plan, tensor) + ", " +
+                       bytesText(tensorBytes(tensor)) + " in all, " +
+                       bytesText(blockBytes(plan, tensor)) + " on one rank\n";
+  if (!tensor.parameter().empty())
+    result += "  belongs to parameter " + tensor.parameter() + "\n";
+  for (const plan::Tensor &other : plan.tensors())
+    if (other.parameter() == tensor.name())
+      result += "  its optimizer state: " + other.name() + " " + layoutText(plan, other) + ", " +
+                bytesText(blockBytes(plan, other)) + " on one rank\n";
+  return result;
+}
+
+// Buffers that have the name or hold the block of the tensor that has it, and who touches them.
+static std::string programText(const plan::Plan &plan, uint32_t index, const std::string &name) {
+  const plan::Program &program = plan.programs(static_cast<int>(index));
+  std::set<uint32_t> buffers;
+  Table places({"buffer", "type", "role", ">bytes", ">offset", ">first", ">last"});
+  for (int b = 0; b < program.buffers_size(); ++b) {
+    const plan::Buffer &buffer = program.buffers(b);
+    bool isBlock = buffer.tensor() >= 0 && tensorAt(plan, buffer.tensor()).name() == name;
+    if (buffer.name() != name && !isBlock)
+      continue;
+    buffers.insert(b);
+    places.add({buffer.name(),
+                artifact::dtypeName(buffer.dtype()) + "[" + shapeText(buffer.shape()) + "]",
+                text(buffer.role()), bytesText(buffer.bytes()), std::to_string(buffer.offset()),
+                std::to_string(buffer.first()), std::to_string(buffer.last())});
+  }
+  Table uses({">at", "instruction", "for", "what", ">predicted"});
+  size_t position = 0;
+  for (const plan::Segment &segment : program.segments()) {
+    for (const plan::Instruction &instruction : segment.instructions()) {
+      std::set<uint32_t> touched = buffersOf(program, instruction);
+      bool uses_it = std::any_of(touched.begin(), touched.end(),
+                                 [&](uint32_t buffer) { return buffers.contains(buffer); });
+      if (uses_it || instruction.name() == name)
+        uses.add({std::to_string(position), artifact::kindName(instruction),
+                  clipped(instruction.name(), 36),
+                  clipped(instructionText(plan, program, instruction), 110),
+                  secondsText(instruction.seconds())});
+      ++position;
+    }
+  }
+  if (places.isEmpty() && uses.isEmpty())
+    return "";
+  std::string result = "on ranks " + ranksOf(plan, index) + ":\n";
+  result += places.isEmpty() ? "" : places.str(2, 150);
+  return result + (uses.isEmpty() ? "" : uses.str(2, 220));
+}
+
+// Every name that explain() knows something about.
+static std::set<std::string> allNames(const plan::Plan &plan) {
+  std::set<std::string> names;
+  for (const plan::Decision &decision : plan.decisions())
+    names.insert(decision.name());
+  for (const plan::Tensor &tensor : plan.tensors())
+    names.insert(tensor.name());
+  for (const plan::Program &program : plan.programs()) {
+    for (const plan::Buffer &buffer : program.buffers())
+      names.insert(buffer.name());
+    for (const plan::Segment &segment : program.segments())
+      for (const plan::Instruction &instruction : segment.instructions())
+        names.insert(instruction.name());
+  }
+  names.erase("");
+  return names;
+}
+
+// Insertions, deletions and replacements of characters that make one of the other.
+static size_t editDistance(const std::string &a, const std::string &b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 0; j < b.size(); ++j) {
+      size_t replaced = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+static Status unknownName(const plan::Plan &plan, const std::string &name) {
+  std::vector<std::pair<size_t, std::string>> ranked;
+  for (const std::string &other : allNames(plan)) {
+    bool contains = other.find(name) != std::string::npos;
+    ranked.emplace_back(contains ? other.size() - name.size() : 1000 + editDistance(name, other),
+                        other);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  std::string nearest;
+  for (size_t i = 0; i < std::min<size_t>(5, ranked.size()); ++i)
+    nearest += (i ? ", " : "") + ranked[i].second;
+  return Status::userError("the plan knows nothing named " + name +
+                           (nearest.empty() ? "" : "; the nearest names are " + nearest));
+}
+
+Result<std::string> explain(const plan::Plan &plan, const std::string &name) {
+  std::string result;
+  for (const plan::Tensor &tensor : plan.tensors())
+    if (tensor.name() == name)
+      result += tensorText(plan, tensor);
+  for (const plan::Decision &decision : plan.decisions())
+    if (decision.name() == name)
+      result += (result.empty() ? "" : "\n") + decisionText(decision);
+  for (int p = 0; p < plan.programs_size(); ++p)
+    if (std::string found = programText(plan, p, name); !found.empty())
+      result += (result.empty() ? "" : "\n") + found;
+  if (result.empty())
+    return unknownName(plan, name);
+  return name + "\n" + result;
+}
+
+} // namespace cleave::dump

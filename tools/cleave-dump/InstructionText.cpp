@@ -1,0 +1,59 @@
+// Instructions as `what is particular to the kind: reads -> writes`.
+#include "tools/cleave-dump/InstructionText.h"
+
+#include "runtime/artifact/Access.h"
+#include "tools/cleave-dump/PlanText.h"
+
+namespace cleave::dump {
+
+std::set<uint32_t> buffersOf(const plan::Program &program, const plan::Instruction &instruction) {
+  std::set<uint32_t> result;
+  for (const artifact::Access &access : artifact::accessesOf(program, instruction))
+    result.insert(access.buffer);
+  return result;
+}
+
+// What is particular to the kind, before the buffers: `cleave_k3 `, `4 x 128x256x64 `, `over dp `.
+static std::string particulars(const plan::Plan &plan, const plan::Program &program,
+                               const plan::Instruction &instruction) {
+  switch (instruction.kind_case()) {
+  case plan::Instruction::kLaunch:
+    return kernelAt(program, instruction.launch().kernel()).symbol() + ": ";
+  case plan::Instruction::kMatmul: {
+    const plan::Matmul &matmul = instruction.matmul();
+    int64_t batch = 1;
+    for (int64_t size : matmul.batch())
+      batch *= size;
+    return (batch > 1 ? std::to_string(batch) + " x " : "") + std::to_string(matmul.m()) + "x" +
+           std::to_string(matmul.n()) + "x" + std::to_string(matmul.k()) +
+           (matmul.accumulate() ? " added" : "") + ": ";
+  }
+  case plan::Instruction::kCollective: {
+    const plan::Collective &collective = instruction.collective();
+    return std::string(collective.reduce() == plan::SUM ? "" : text(collective.reduce()) + " ") +
+           "over " + axesText(plan, collective.axes()) +
+           (collective.event() ? ", event " + std::to_string(collective.event()) : "") + ": ";
+  }
+  case plan::Instruction::kWait:
+    return "event " + std::to_string(instruction.wait().event());
+  case plan::Instruction::kFill:
+    return "with " + std::to_string(instruction.fill().value()) + ": ";
+  case plan::Instruction::kMetric:
+    return instruction.metric().name() + ": ";
+  default:
+    return "";
+  }
+}
+
+std::string instructionText(const plan::Plan &plan, const plan::Program &program,
+                            const plan::Instruction &instruction) {
+  std::string reads, writes;
+  for (const artifact::Access &access : artifact::accessesOf(program, instruction)) {
+    std::string &side = access.writes ? writes : reads;
+    side += (side.empty() ? "" : ", ") + bufferText(program, access.buffer);
+  }
+  std::string arrow = writes.empty() ? "" : reads.empty() ? "-> " : " -> ";
+  return particulars(plan, program, instruction) + reads + arrow + writes;
+}
+
+} // namespace cleave::dump

@@ -1,0 +1,124 @@
+// --json: the plan for programs. The fields that docs/interface.md names are stable.
+#include "runtime/artifact/Access.h"
+#include "runtime/artifact/Mesh.h"
+#include "runtime/artifact/Verify.h"
+#include "tools/cleave-dump/PlanText.h"
+#include "tools/cleave-dump/Views.h"
+
+#include <nlohmann/json.hpp>
+
+using Json = nlohmann::ordered_json;
+
+namespace cleave::dump {
+
+static Json decisionJson(const plan::Decision &decision) {
+  Json alternatives = Json::array();
+  for (const plan::Alternative &alternative : decision.alternatives())
+    alternatives.push_back({{"choice", alternative.choice()},
+                            {"seconds", alternative.seconds()},
+                            {"bytes", alternative.bytes()},
+                            {"why_not", alternative.why_not()}});
+  return {{"name", decision.name()},       {"kind", decision.kind()},
+          {"choice", decision.choice()},   {"reason", decision.reason()},
+          {"seconds", decision.seconds()}, {"bytes", decision.bytes()},
+          {"alternatives", alternatives}};
+}
+
+static Json tensorJson(const plan::Plan &plan, const plan::Tensor &tensor) {
+  Json shape = Json::array(), sharding = Json::array();
+  for (int64_t size : tensor.shape())
+    shape.push_back(size);
+  for (const plan::DimSharding &dim : tensor.sharding()) {
+    Json axes = Json::array();
+    for (uint32_t axis : dim.axes())
+      axes.push_back(axis < static_cast<uint32_t>(plan.mesh_size()) ? plan.mesh(axis).name() : "?");
+    sharding.push_back(axes);
+  }
+  return {{"name", tensor.name()},
+          {"role", text(tensor.role())},
+          {"dtype", artifact::dtypeName(tensor.dtype())},
+          {"shape", shape},
+          {"sharding", sharding},
+          {"bytes", tensorBytes(tensor)},
+          {"rank_bytes", blockBytes(plan, tensor)}};
+}
+
+static Json collectivesJson(const plan::Plan &plan, const plan::Program &program) {
+  Json result = Json::array();
+  for (int s = 0; s < program.segments_size(); ++s) {
+    for (const plan::Instruction &instruction : program.segments(s).instructions()) {
+      if (!instruction.has_collective())
+        continue;
+      const plan::Collective &collective = instruction.collective();
+      result.push_back({{"name", instruction.name()},
+                        {"segment", program.segments(s).name()},
+                        {"runs", runsPerStep(program, s)},
+                        {"kind", artifact::kindName(collective.kind())},
+                        {"reduce", text(collective.reduce())},
+                        {"axes", axesText(plan, collective.axes())},
+                        {"group_size", ranksAlong(plan, collective.axes())},
+                        {"bytes", collectiveBytes(program, collective)},
+                        {"seconds", instruction.seconds()}});
+    }
+  }
+  return result;
+}
+
+static Json programJson(const plan::Plan &plan, int index) {
+  const plan::Program &program = plan.programs(index);
+  Json ranks = Json::array(), arenas = Json::array();
+  for (int rank = 0; rank < plan.program_of_rank_size(); ++rank)
+    if (plan.program_of_rank(rank) == static_cast<uint32_t>(index))
+      ranks.push_back(rank);
+  for (const plan::Arena &arena : program.arenas())
+    arenas.push_back({{"space", text(arena.space())},
+                      {"bytes", arena.bytes()},
+                      {"peak_bytes", arena.peak_bytes()}});
+  return {{"ranks", ranks},
+          {"arenas", arenas},
+          {"buffers", program.buffers_size()},
+          {"kernels", program.kernels_size()},
+          {"collectives", collectivesJson(plan, program)}};
+}
+
+static Json predictedJson(const plan::Prediction &predicted) {
+  return {{"step_seconds", predicted.step_seconds()},
+          {"peak_bytes", predicted.peak_bytes()},
+          {"bound_seconds", predicted.bound_seconds()},
+          {"gap", predicted.gap()},
+          {"compute_seconds", predicted.compute_seconds()},
+          {"communication_seconds", predicted.communication_seconds()},
+          {"flops", predicted.flops()},
+          {"communication_bytes", predicted.communication_bytes()},
+          {"cluster", predicted.cluster()}};
+}
+
+std::string json(const plan::Plan &plan) {
+  Json mesh = Json::object(), decisions = Json::array(), tensors = Json::array(),
+       programs = Json::array();
+  for (const plan::MeshAxis &axis : plan.mesh())
+    mesh[axis.name()] = axis.size();
+  for (const plan::Decision &decision : plan.decisions())
+    decisions.push_back(decisionJson(decision));
+  for (const plan::Tensor &tensor : plan.tensors())
+    tensors.push_back(tensorJson(plan, tensor));
+  for (int p = 0; p < plan.programs_size(); ++p)
+    programs.push_back(programJson(plan, p));
+  Json result = {{"mesh", mesh},
+                 {"ranks", plan.program_of_rank_size()},
+                 {"trains", plan.trains()},
+                 {"predicted", predictedJson(plan.predicted())},
+                 {"decisions", decisions},
+                 {"tensors", tensors},
+                 {"programs", programs},
+                 {"objection", artifact::verifyPlan(plan).message()},
+                 {"source", {{"path", plan.source().path()}, {"sha256", plan.source().sha256()}}},
+                 {"producer", plan.producer()},
+                 {"command_line", plan.command_line()},
+                 {"format_version", plan.format_version()},
+                 {"content_hash", plan.content_hash()}};
+  // Names come from the user's file; bytes that are no UTF-8 must not end the dump.
+  return result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace cleave::dump

@@ -1,0 +1,165 @@
+// --memory: memory over one step as a picture, what is live at the peak, the largest buffers.
+#include "runtime/artifact/Mesh.h"
+#include "runtime/base/Table.h"
+#include "runtime/base/Units.h"
+#include "tools/cleave-dump/Fold.h"
+#include "tools/cleave-dump/PlanText.h"
+#include "tools/cleave-dump/Timeline.h"
+#include "tools/cleave-dump/Views.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace cleave::dump {
+
+static constexpr size_t kColumns = 72, kLines = 10; // of the picture
+static constexpr size_t kGroups = 12, kLargest = 8; // rows of the tables
+
+// One character of the picture: the share [0, 1] of the cell that is filled.
+static const char *cell(double filled, bool always) {
+  static const char *const eighths[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  if (filled >= 1)
+    return always ? "▒" : "█";
+  return eighths[filled <= 0 ? 0 : std::max(1, static_cast<int>(filled * 8))];
+}
+
+// The most live bytes in each column's share of the positions.
+static std::vector<uint64_t> columns(const std::vector<uint64_t> &live) {
+  std::vector<uint64_t> result(std::min(kColumns, live.size()));
+  for (size_t c = 0; c < result.size(); ++c) {
+    size_t begin = c * live.size() / result.size(), end = (c + 1) * live.size() / result.size();
+    result[c] = *std::max_element(live.begin() + begin, live.begin() + std::max(end, begin + 1));
+  }
+  return result;
+}
+
+// The line below the picture that names the segments where they begin.
+static std::string segmentLine(const plan::Program &program, size_t width) {
+  std::string line;
+  size_t positions = std::max<size_t>(1, positionCount(program));
+  std::vector<size_t> begins = segmentBegins(program);
+  for (size_t s = 0; s < begins.size(); ++s) {
+    size_t column = begins[s] * width / positions;
+    if (!line.empty() && line.size() >= column)
+      continue; // no room for its name
+    line.resize(column, ' ');
+    line += "|" + program.segments(static_cast<int>(s)).name();
+  }
+  return line;
+}
+
+static std::string picture(const plan::Program &program, const Timeline &timeline, uint64_t top) {
+  std::vector<uint64_t> heights = columns(timeline.live);
+  double perLine = static_cast<double>(std::max<uint64_t>(top, 1)) / kLines;
+  std::string result;
+  for (size_t line = kLines; line-- > 0;) {
+    bool labelled = line == kLines - 1 || line == kLines / 2 - 1;
+    std::string label =
+        labelled ? bytesText(static_cast<uint64_t>(perLine * double(line + 1))) : "";
+    result += "  " + std::string(10 - std::min<size_t>(10, label.size()), ' ') + label + " |";
+    for (uint64_t height : heights)
+      result += cell(static_cast<double>(height) / perLine - double(line),
+                     static_cast<double>(timeline.always) / perLine >= double(line) + 0.5);
+    result.erase(result.find_last_not_of(' ') + 1);
+    result += "\n";
+  }
+  return result + "             " + segmentLine(program, heights.size()) + "\n";
+}
+
+static std::string lifetime(const plan::Buffer &buffer, size_t positions) {
+  if (buffer.first() == 0 && buffer.last() + 1 >= positions)
+    return "always";
+  return std::to_string(buffer.first()) + "-" + std::to_string(buffer.last());
+}
+
+// What is live at the peak, buffers of the same role and place in repeated blocks in one row.
+static std::string peakTable(const plan::Program &program, const Timeline &timeline) {
+  struct Group {
+    std::vector<std::string> names;
+    uint64_t bytes = 0;
+  };
+  std::map<std::tuple<int, std::string>, Group> groups;
+  for (int b : timeline.atPeak) {
+    const plan::Buffer &buffer = program.buffers(b);
+    Group &group = groups[{buffer.role(), nameShape(buffer.name())}];
+    group.names.push_back(buffer.name());
+    group.bytes += buffer.bytes();
+  }
+  std::vector<std::pair<std::tuple<int, std::string>, Group>> rows(groups.begin(), groups.end());
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto &a, const auto &b) { return a.second.bytes > b.second.bytes; });
+  Table table({"live at the peak", ">buffers", "role", ">bytes", ">share"});
+  uint64_t rest = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Group &group = rows[i].second;
+    if (i >= kGroups && rows.size() > kGroups + 1) {
+      rest += group.bytes;
+      continue;
+    }
+    table.add({clipped(foldedName(group.names), 56), std::to_string(group.names.size()),
+               text(static_cast<plan::Role>(std::get<0>(rows[i].first))), bytesText(group.bytes),
+               percentText(double(group.bytes) / double(timeline.peakBytes()))});
+  }
+  if (rest)
+    table.add({"… " + std::to_string(rows.size() - kGroups) + " more", "", "", bytesText(rest),
+               percentText(double(rest) / double(timeline.peakBytes()))});
+  return table.isEmpty() ? "" : "\n" + table.str();
+}
+
+// The largest buffers that do not live always.
+static std::string largestTable(const plan::Program &program, uint32_t arena) {
+  size_t positions = positionCount(program);
+  std::vector<const plan::Buffer *> buffers;
+  for (const plan::Buffer &buffer : program.buffers())
+    if (buffer.arena() == arena && lifetime(buffer, positions) != "always")
+      buffers.push_back(&buffer);
+  std::stable_sort(
+      buffers.begin(), buffers.end(),
+      [](const plan::Buffer *a, const plan::Buffer *b) { return a->bytes() > b->bytes(); });
+  Table table(
+      {"largest of the passing ones", "type", "shape", "role", ">bytes", ">offset", "live"});
+  for (size_t i = 0; i < std::min(kLargest, buffers.size()); ++i)
+    table.add({clipped(buffers[i]->name(), 48), artifact::dtypeName(buffers[i]->dtype()),
+               shapeText(buffers[i]->shape()), text(buffers[i]->role()),
+               bytesText(buffers[i]->bytes()), std::to_string(buffers[i]->offset()),
+               lifetime(*buffers[i], positions)});
+  return table.isEmpty() ? "" : "\n" + table.str();
+}
+
+// The name of the instruction at a position.
+static std::string instructionAt(const plan::Program &program, size_t position) {
+  for (const plan::Segment &segment : program.segments()) {
+    if (position < static_cast<size_t>(segment.instructions_size()))
+      return segment.name() + ", " + segment.instructions(static_cast<int>(position)).name();
+    position -= segment.instructions_size();
+  }
+  return "?";
+}
+
+static std::string arenaView(const plan::Plan &plan, uint32_t programIndex, uint32_t arenaIndex) {
+  const plan::Program &program = plan.programs(programIndex);
+  const plan::Arena &arena = program.arenas(arenaIndex);
+  Timeline timeline = timelineOf(program, arenaIndex);
+  uint64_t lost = arena.bytes() - std::min(arena.bytes(), arena.peak_bytes());
+  std::string head = text(arena.space()) + " memory of ranks " + ranksOf(plan, programIndex) +
+                     ": " + bytesText(arena.bytes()) + " allocated, " +
+                     bytesText(arena.peak_bytes()) + " at the peak, " + bytesText(lost) +
+                     " lost to placement\n";
+  head += "  the peak is at instruction " + std::to_string(timeline.peakPosition) + " (" +
+          instructionAt(program, timeline.peakPosition) + "); " + bytesText(timeline.always) +
+          " live always (▒)\n\n";
+  return head + picture(program, timeline, std::max(arena.bytes(), timeline.peakBytes())) +
+         peakTable(program, timeline) + largestTable(program, arenaIndex);
+}
+
+std::string memoryView(const plan::Plan &plan) {
+  std::string result;
+  for (int p = 0; p < plan.programs_size(); ++p)
+    for (int a = 0; a < plan.programs(p).arenas_size(); ++a)
+      if (plan.programs(p).arenas(a).bytes())
+        result += (result.empty() ? "" : "\n") + arenaView(plan, p, a);
+  return result.empty() ? "No memory: the plan has no arena.\n" : result;
+}
+
+} // namespace cleave::dump

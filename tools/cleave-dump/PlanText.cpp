@@ -1,0 +1,146 @@
+// Names, shapes and layouts of a plan as text; checked access by index.
+#include "tools/cleave-dump/PlanText.h"
+
+#include "runtime/artifact/Mesh.h"
+
+#include <algorithm>
+#include <cctype>
+
+using google::protobuf::RepeatedField;
+
+namespace cleave::dump {
+
+// `ALL_REDUCE` -> `all-reduce`.
+static std::string readable(std::string name) {
+  for (char &c : name)
+    c = c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return name.empty() ? "?" : name;
+}
+
+std::string text(plan::Role role) {
+  return role == plan::ROLE_UNSPECIFIED ? "?" : readable(plan::Role_Name(role));
+}
+
+std::string text(plan::Space space) { return readable(plan::Space_Name(space)); }
+
+std::string text(plan::Reduce reduce) { return readable(plan::Reduce_Name(reduce)); }
+
+std::string shapeText(const RepeatedField<int64_t> &shape) {
+  std::string result;
+  for (int64_t size : shape)
+    result += (result.empty() ? "" : "x") + std::to_string(size);
+  return result.empty() ? "scalar" : result;
+}
+
+std::string axesText(const plan::Plan &plan, const RepeatedField<uint32_t> &axes) {
+  std::string result;
+  for (uint32_t axis : axes)
+    result += (result.empty() ? "" : "+") +
+              (axis < static_cast<uint32_t>(plan.mesh_size()) ? plan.mesh(axis).name() : "?");
+  return result.empty() ? "-" : result;
+}
+
+std::string meshText(const plan::Plan &plan) {
+  std::string result;
+  for (const plan::MeshAxis &axis : plan.mesh())
+    result += (result.empty() ? "" : " x ") + axis.name() + "=" + std::to_string(axis.size());
+  return result.empty() ? "one rank" : result;
+}
+
+std::string layoutText(const plan::Plan &plan, const plan::Tensor &tensor) {
+  std::string result;
+  for (int d = 0; d < std::max(tensor.shape_size(), tensor.sharding_size()); ++d) {
+    bool split = d < tensor.sharding_size() && tensor.sharding(d).axes_size() > 0;
+    result += (d ? ", " : "") + (split ? axesText(plan, tensor.sharding(d).axes()) : "_");
+  }
+  return "[" + result + "]";
+}
+
+uint64_t tensorBytes(const plan::Tensor &tensor) {
+  uint64_t bytes = artifact::byteSize(tensor.dtype());
+  for (int64_t size : tensor.shape())
+    bytes *= size;
+  return bytes;
+}
+
+uint64_t blockBytes(const plan::Plan &plan, const plan::Tensor &tensor) {
+  uint64_t bytes = artifact::byteSize(tensor.dtype());
+  for (int d = 0; d < tensor.shape_size(); ++d) {
+    uint64_t parts = d < tensor.sharding_size() ? ranksAlong(plan, tensor.sharding(d).axes()) : 1;
+    bytes *= (tensor.shape(d) + parts - 1) / parts;
+  }
+  return bytes;
+}
+
+// The element of a repeated field, or an empty one.
+template <typename Message, typename Field>
+static const Message &elementAt(const Field &field, uint64_t index) {
+  if (index < static_cast<uint64_t>(field.size()))
+    return field.Get(static_cast<int>(index));
+  return Message::default_instance();
+}
+
+const plan::Buffer &bufferAt(const plan::Program &program, uint64_t index) {
+  return elementAt<plan::Buffer>(program.buffers(), index);
+}
+
+const plan::Kernel &kernelAt(const plan::Program &program, uint64_t index) {
+  return elementAt<plan::Kernel>(program.kernels(), index);
+}
+
+const plan::Tensor &tensorAt(const plan::Plan &plan, uint64_t index) {
+  return elementAt<plan::Tensor>(plan.tensors(), index);
+}
+
+const plan::Program &programOf(const plan::Plan &plan, uint64_t rank) {
+  if (rank >= static_cast<uint64_t>(plan.program_of_rank_size()))
+    return plan::Program::default_instance();
+  return elementAt<plan::Program>(plan.programs(), plan.program_of_rank(static_cast<int>(rank)));
+}
+
+std::string bufferText(const plan::Program &program, uint64_t index) {
+  if (index >= static_cast<uint64_t>(program.buffers_size()))
+    return "?" + std::to_string(index);
+  const plan::Buffer &buffer = bufferAt(program, index);
+  std::string shape = buffer.shape_size() ? "[" + shapeText(buffer.shape()) + "]" : "";
+  return buffer.name() + " " + artifact::dtypeName(buffer.dtype()) + shape;
+}
+
+std::string ranksOf(const plan::Plan &plan, uint32_t index) {
+  std::string result;
+  for (int rank = 0; rank < plan.program_of_rank_size(); ++rank) {
+    if (plan.program_of_rank(rank) != index)
+      continue;
+    int last = rank;
+    while (last + 1 < plan.program_of_rank_size() && plan.program_of_rank(last + 1) == index)
+      ++last;
+    result += (result.empty() ? "" : ",") + std::to_string(rank);
+    if (last > rank)
+      result += "-" + std::to_string(last);
+    rank = last;
+  }
+  return result;
+}
+
+uint64_t ranksAlong(const plan::Plan &plan, const RepeatedField<uint32_t> &axes) {
+  uint64_t ranks = 1;
+  for (uint32_t axis : axes)
+    ranks *= std::max<uint32_t>(1, elementAt<plan::MeshAxis>(plan.mesh(), axis).size());
+  return ranks;
+}
+
+uint64_t runsPerStep(const plan::Program &program, uint32_t segment) {
+  return std::count_if(program.schedule().begin(), program.schedule().end(),
+                       [&](const plan::ScheduleStep &step) { return step.segment() == segment; });
+}
+
+uint64_t collectiveBytes(const plan::Program &program, const plan::Collective &collective) {
+  uint64_t sent = 0, received = 0;
+  for (uint32_t buffer : collective.send())
+    sent += bufferAt(program, buffer).bytes();
+  for (uint32_t buffer : collective.recv())
+    received += bufferAt(program, buffer).bytes();
+  return std::max(sent, received);
+}
+
+} // namespace cleave::dump

@@ -1,0 +1,57 @@
+// --program RANK: the instructions that one rank carries out, segment by segment.
+#include "runtime/artifact/Access.h"
+#include "runtime/base/Table.h"
+#include "runtime/base/Units.h"
+#include "tools/cleave-dump/InstructionText.h"
+#include "tools/cleave-dump/PlanText.h"
+#include "tools/cleave-dump/Views.h"
+
+namespace cleave::dump {
+
+// `update 1, micro 4`: the schedule with repetitions counted.
+static std::string scheduleText(const plan::Program &program) {
+  std::string result;
+  for (int i = 0; i < program.schedule_size();) {
+    uint32_t segment = program.schedule(i).segment();
+    int end = i;
+    while (end < program.schedule_size() && program.schedule(end).segment() == segment)
+      ++end;
+    bool known = segment < static_cast<uint32_t>(program.segments_size());
+    result += (result.empty() ? "" : ", ") +
+              (known ? program.segments(static_cast<int>(segment)).name() : "?") +
+              (end - i > 1 ? " x" + std::to_string(end - i) : "");
+    i = end;
+  }
+  return result;
+}
+
+Result<std::string> programView(const plan::Plan &plan, uint32_t rank) {
+  uint32_t ranks = plan.program_of_rank_size();
+  if (rank >= ranks)
+    return Status::userError("found rank " + std::to_string(rank) + ", but the plan is for " +
+                             std::to_string(ranks) + " ranks: give one from 0 to " +
+                             std::to_string(ranks ? ranks - 1 : 0));
+  const plan::Program &program = programOf(plan, rank);
+  std::string result =
+      "Program of rank " + std::to_string(rank) + " (the same on ranks " +
+      ranksOf(plan, plan.program_of_rank(rank)) + "): " + std::to_string(program.buffers_size()) +
+      " buffers, " + std::to_string(program.kernels_size()) + " kernels, " +
+      std::to_string(program.events()) + " events; a step runs " + scheduleText(program) + "\n";
+  size_t position = 0;
+  for (const plan::Segment &segment : program.segments()) {
+    Table table({">at", "instruction", "for", "what", ">predicted"});
+    double seconds = 0;
+    for (const plan::Instruction &instruction : segment.instructions()) {
+      table.add({std::to_string(position++), artifact::kindName(instruction),
+                 clipped(instruction.name(), 36),
+                 clipped(instructionText(plan, program, instruction), 120),
+                 secondsText(instruction.seconds())});
+      seconds += instruction.seconds();
+    }
+    result += "\nsegment " + segment.name() + ": " + std::to_string(segment.instructions_size()) +
+              " instructions, " + secondsText(seconds) + " predicted\n" + table.str(2, 240);
+  }
+  return result;
+}
+
+} // namespace cleave::dump

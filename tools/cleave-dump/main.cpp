@@ -1,0 +1,82 @@
+// cleave-dump PLAN: shows what a plan decided, why, and what it costs. Options: docs/interface.md.
+#include "runtime/artifact/Artifact.h"
+#include "tools/cleave-dump/Views.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <optional>
+
+using namespace cleave;
+
+namespace {
+
+struct Options {
+  std::string path;
+  bool sharding = false, memory = false, collectives = false, json = false;
+  std::optional<uint32_t> program;
+  std::optional<std::string> explain;
+};
+
+} // namespace
+
+// The views that were asked for, one after the other; the summary if none was.
+static Result<std::string> views(const plan::Plan &plan, const Options &options) {
+  if (options.json)
+    return dump::json(plan);
+  std::vector<std::string> parts;
+  if (options.sharding)
+    parts.push_back(dump::shardingView(plan));
+  if (options.memory)
+    parts.push_back(dump::memoryView(plan));
+  if (options.collectives)
+    parts.push_back(dump::collectivesView(plan));
+  if (options.program) {
+    Result<std::string> view = dump::programView(plan, *options.program);
+    CLEAVE_TRY(view.status());
+    parts.push_back(std::move(*view));
+  }
+  if (options.explain) {
+    Result<std::string> view = dump::explain(plan, *options.explain);
+    CLEAVE_TRY(view.status());
+    parts.push_back(std::move(*view));
+  }
+  if (parts.empty())
+    parts.push_back(dump::summary(plan, options.path));
+  std::string text;
+  for (const std::string &part : parts)
+    text += (text.empty() ? "" : "\n") + part;
+  return text;
+}
+
+static int fail(const Status &status) {
+  std::fprintf(stderr, "cleave-dump: %s\n", status.message().c_str());
+  return status.exitCode();
+}
+
+int main(int argc, char **argv) {
+  Options options;
+  CLI::App app("Shows what a plan decided and why, and what it costs; without options a summary.");
+  app.add_option("PLAN", options.path, "the plan that cleave-compile wrote")->required();
+  app.add_flag("--sharding", options.sharding, "how every parameter, state and input is laid out");
+  app.add_flag("--memory", options.memory, "memory over one step, and what is live at the peak");
+  app.add_flag("--collectives", options.collectives, "every collective of one step");
+  app.add_option("--program", options.program, "the instructions of one rank")->type_name("RANK");
+  app.add_option("--explain", options.explain, "all about one parameter, op or value")
+      ->type_name("NAME");
+  app.add_flag("--json", options.json, "everything, for programs");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : static_cast<int>(StatusKind::UserError);
+  }
+
+  Result<plan::Plan> plan = artifact::readPlan(options.path);
+  if (!plan)
+    return fail(plan.status());
+  Result<std::string> text = views(*plan, options);
+  if (!text)
+    return fail(text.status());
+  std::fputs(text->c_str(), stdout);
+  return 0;
+}
