@@ -1,7 +1,8 @@
 // Status and Result: how every part of Cleave outside MLIR reports that something did not work.
 //
-// The kind says whose turn it is to act and is the exit code of the command-line tools (docs/interface.md).
-// The message is one sentence in lower case: what was found, what was expected, and a way out.
+// The kind says whose turn it is to act and is the exit code of the command-line tools
+// (docs/interface.md). The message is one sentence in lower case: what was found, what was
+// expected, and a way out.
 #pragma once
 
 #include <cassert>
@@ -23,7 +24,9 @@ class [[nodiscard]] Status {
 public:
   Status() = default;
   static Status ok() { return {}; }
-  static Status userError(std::string message) { return {StatusKind::UserError, std::move(message)}; }
+  static Status userError(std::string message) {
+    return {StatusKind::UserError, std::move(message)};
+  }
   static Status infeasible(std::string message) {
     return {StatusKind::Infeasible, std::move(message)};
   }

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cleave::comm {
@@ -28,6 +29,9 @@ enum class Kind : int { // numbers of Collective.Kind
   Send = 5,
   Recv = 6,
 };
+
+// `all_reduce`, `send`, …
+std::string_view name(Kind kind);
 
 enum class Reduce : int { Sum = 0, Max = 1, Min = 2 }; // numbers of program.proto's Reduce
 
@@ -94,9 +98,13 @@ public:
   Status broadcast(const void *send, void *recv, int64_t count, DType dtype, int root);
 
 protected:
-  // Does one checked call of a group of two or more. Calls with different queues (see AsyncQueues)
-  // may come at the same time from several threads.
+  // Does one checked call of a group of two or more. Collectives, and sends and receives per peer
+  // (per peer and tag, if tags overtake), come one at a time, but those of different kinds from
+  // several threads.
   virtual Status execute(const Call &call) = 0;
+  // Whether a send has to run beside earlier ones of other tags to the same peer, because these may
+  // wait for receives that come later.
+  virtual bool tagsOvertake() const { return false; }
   // Stops the threads of started calls. Every implementation's destructor begins with this.
   void stopQueues();
   // `rank 5 (index 1 of the group of ranks 1, 5)`

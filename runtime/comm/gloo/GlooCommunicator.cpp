@@ -1,0 +1,223 @@
+#include "runtime/comm/gloo/GlooCommunicator.h"
+
+#include "runtime/comm/Reduction.h"
+
+#include <algorithm>
+#include <cstring>
+#include <gloo/common/error.h>
+#include <gloo/transport/unbound_buffer.h>
+
+namespace cleave::comm {
+
+constexpr size_t kPieceBytes = 16 << 20; // bounds the memory for received parts
+
+GlooCommunicator::GlooCommunicator(std::vector<int> members, int index, uint32_t group,
+                                   std::shared_ptr<gloo::Context> context, const Options &options)
+    : Communicator(std::move(members), index), group(group), context(std::move(context)),
+      options(options), packedOut(size()), packedIn(size()) {}
+
+uint64_t GlooCommunicator::slotOf(bool message, uint32_t number) const {
+  return (uint64_t(group) << 40) | (uint64_t(message) << 39) | number;
+}
+
+Status GlooCommunicator::execute(const Call &call) {
+  if (call.kind == Kind::Send || call.kind == Kind::Recv) {
+    for (const BufferPair &pair : call.pairs)
+      CLEAVE_TRY(passMessage(call, pair));
+    return Status::ok();
+  }
+  PieceCutter cutter(call, size(), kPieceBytes);
+  while (true) {
+    CLEAVE_TRY(broken);
+    std::vector<Segment> segments = cutter.next();
+    if (segments.empty())
+      return Status::ok();
+    bool reduces = call.kind == Kind::AllReduce || call.kind == Kind::ReduceScatter;
+    broken = reduces ? reducePiece(call, segments) : executePiece(call, segments);
+  }
+}
+
+// The elements [begin, end) of a chunk of a buffer.
+static Fragment fragment(const void *buffer, const BufferPair &pair, int64_t chunk, int64_t begin,
+                         int64_t end) {
+  int64_t elementBytes = byteSize(pair.dtype);
+  auto *bytes = static_cast<unsigned char *>(const_cast<void *>(buffer));
+  return {bytes + (chunk * pair.count + begin) * elementBytes,
+          static_cast<size_t>((end - begin) * elementBytes)};
+}
+
+static void copyFragment(const Fragment &from, const Fragment &to) {
+  if (from.data != to.data && from.bytes > 0)
+    std::memcpy(to.data, from.data, from.bytes);
+}
+
+// AllGather, AllToAll, Broadcast: pure exchanges.
+Status GlooCommunicator::executePiece(const Call &call, const std::vector<Segment> &segments) {
+  Fragments outgoing(size()), incoming(size());
+  for (const Segment &segment : segments) {
+    const BufferPair &pair = call.pairs[segment.pair];
+    for (int member = 0; member < size(); ++member) {
+      int64_t sent = call.kind == Kind::AllToAll ? member : 0;
+      int64_t taken = call.kind == Kind::Broadcast ? 0 : member;
+      Fragment out = fragment(pair.send, pair, sent, segment.begin, segment.end);
+      Fragment in = fragment(pair.recv, pair, taken, segment.begin, segment.end);
+      bool sends = call.kind != Kind::Broadcast || call.root == rank();
+      bool takes = call.kind != Kind::Broadcast || call.root == member;
+      if (member == rank() && sends)
+        copyFragment(out, in);
+      else if (sends)
+        outgoing[member].push_back(out);
+      if (member != rank() && takes)
+        incoming[member].push_back(in);
+    }
+  }
+  return exchange(call.kind, outgoing, incoming);
+}
+
+// AllReduce, ReduceScatter: every member gets its part from all, reduces it, and (AllReduce) hands
+// it out.
+Status GlooCommunicator::reducePiece(const Call &call, const std::vector<Segment> &segments) {
+  bool scatter = call.kind == Kind::ReduceScatter;
+  auto part = [&](const Segment &segment, int member) {
+    if (scatter)
+      return std::pair<int64_t, int64_t>{segment.begin, segment.end};
+    auto [begin, end] = partOf(segment.end - segment.begin, member, size());
+    return std::pair<int64_t, int64_t>{segment.begin + begin, segment.begin + end};
+  };
+  auto partBytes = [&](const Segment &segment) {
+    auto [begin, end] = part(segment, rank());
+    size_t bytes = (end - begin) * byteSize(call.pairs[segment.pair].dtype);
+    return bytes;
+  };
+  size_t total = 0;
+  for (const Segment &segment : segments)
+    total += partBytes(segment);
+  if (received.size() < total * size())
+    received.resize(total * size());
+  Fragments outgoing(size()), incoming(size());
+  std::vector<std::vector<const void *>> sources; // per segment and member
+  size_t at = 0;
+  for (const Segment &segment : segments) {
+    const BufferPair &pair = call.pairs[segment.pair];
+    std::vector<const void *> &parts = sources.emplace_back();
+    size_t bytes = partBytes(segment);
+    for (int member = 0; member < size(); ++member) {
+      auto [begin, end] = part(segment, member);
+      Fragment own = fragment(pair.send, pair, scatter ? member : 0, begin, end);
+      Fragment other{received.data() + member * total + at, bytes};
+      parts.push_back(member == rank() ? own.data : other.data);
+      if (member != rank()) {
+        outgoing[member].push_back(own);
+        incoming[member].push_back(other);
+      }
+    }
+    at += bytes;
+  }
+  CLEAVE_TRY(exchange(call.kind, outgoing, incoming));
+  Fragments results(size()), others(size());
+  for (size_t i = 0; i < segments.size(); ++i) {
+    const BufferPair &pair = call.pairs[segments[i].pair];
+    auto [begin, end] = part(segments[i], rank());
+    Fragment target = fragment(pair.recv, pair, 0, begin, end);
+    reduceInOrder(pair.dtype, call.reduce, sources[i], target.data, end - begin);
+    for (int member = 0; member < size(); ++member) {
+      auto [theirBegin, theirEnd] = part(segments[i], member);
+      if (member != rank()) {
+        results[member].push_back(target);
+        others[member].push_back(fragment(pair.recv, pair, 0, theirBegin, theirEnd));
+      }
+    }
+  }
+  return scatter ? Status::ok() : exchange(call.kind, results, others);
+}
+
+// The fragments as one piece of memory: themselves if there is only one, otherwise `packed`.
+static Fragment asMessage(const std::vector<Fragment> &fragments,
+                          std::vector<unsigned char> &packed) {
+  if (fragments.size() == 1)
+    return fragments[0];
+  size_t bytes = 0;
+  for (const Fragment &fragment : fragments)
+    bytes += fragment.bytes;
+  if (packed.size() < bytes)
+    packed.resize(bytes);
+  return {packed.data(), bytes};
+}
+
+// Sends to and receives from all members at once; nothing where a member's list is empty or has no
+// bytes.
+Status GlooCommunicator::exchange(Kind kind, const Fragments &outgoing, const Fragments &incoming) {
+  uint64_t slot = slotOf(false, exchanges++);
+  std::vector<std::unique_ptr<gloo::transport::UnboundBuffer>> sends(size()), receives(size());
+  auto begun = std::chrono::steady_clock::now();
+  int member = 0;
+  try {
+    for (int i = 1; i < size(); ++i) {
+      member = (rank() + i) % size();
+      Fragment in = asMessage(incoming[member], packedIn[member]);
+      if (in.bytes > 0) {
+        receives[member] = context->createUnboundBuffer(in.data, in.bytes);
+        receives[member]->recv(members()[member], slot);
+      }
+      Fragment out = asMessage(outgoing[member], packedOut[member]);
+      if (outgoing[member].size() > 1)
+        for (size_t k = 0, at = 0; k < outgoing[member].size(); at += outgoing[member][k++].bytes)
+          copyFragment(outgoing[member][k], {out.data + at, outgoing[member][k].bytes});
+      if (out.bytes > 0) {
+        sends[member] = context->createUnboundBuffer(out.data, out.bytes);
+        sends[member]->send(members()[member], slot);
+      }
+    }
+    for (member = 0; member < size(); ++member) {
+      if (receives[member])
+        receives[member]->waitRecv(options.timeout);
+      if (receives[member] && incoming[member].size() > 1)
+        for (size_t k = 0, at = 0; k < incoming[member].size(); at += incoming[member][k++].bytes)
+          copyFragment({packedIn[member].data() + at, incoming[member][k].bytes},
+                       incoming[member][k]);
+    }
+    for (member = 0; member < size(); ++member)
+      if (sends[member])
+        sends[member]->waitSend(options.timeout);
+  } catch (const std::exception &error) {
+    bool timedOut = std::chrono::steady_clock::now() - begun >= options.timeout;
+    return missing(member, kind, timedOut, error.what());
+  }
+  return Status::ok();
+}
+
+Status GlooCommunicator::passMessage(const Call &call, const BufferPair &pair) {
+  if (pair.count == 0)
+    return Status::ok();
+  Fragment data = fragment(call.kind == Kind::Send ? pair.send : pair.recv, pair, 0, 0, pair.count);
+  auto begun = std::chrono::steady_clock::now();
+  try {
+    auto buffer = context->createUnboundBuffer(data.data, data.bytes);
+    uint64_t slot = slotOf(true, call.tag);
+    if (call.kind == Kind::Send) {
+      buffer->send(members()[call.peer], slot);
+      buffer->waitSend(options.timeout);
+    } else {
+      buffer->recv(members()[call.peer], slot);
+      buffer->waitRecv(options.timeout);
+    }
+  } catch (const std::exception &error) {
+    bool timedOut = std::chrono::steady_clock::now() - begun >= options.timeout;
+    return missing(call.peer, call.kind, timedOut, error.what());
+  }
+  return Status::ok();
+}
+
+Status GlooCommunicator::missing(int member, Kind kind, bool timedOut,
+                                 const std::string &detail) const {
+  std::string call(name(kind)), self = std::to_string(members()[rank()]);
+  if (!timedOut)
+    return Status::lost(describe(member) + " ended while rank " + self + " waited for it in " +
+                        call);
+  char limit[32];
+  snprintf(limit, sizeof limit, "%g", std::chrono::duration<double>(options.timeout).count());
+  return Status::lost(describe(member) + " did not come to " + call + " of rank " + self +
+                      " within " + limit + " s");
+}
+
+} // namespace cleave::comm

@@ -1,0 +1,115 @@
+#include "runtime/comm/gloo/GlooWorld.h"
+
+#include "runtime/comm/gloo/GlooCommunicator.h"
+
+#include <algorithm>
+#include <gloo/rendezvous/context.h>
+#include <gloo/rendezvous/store.h>
+#include <gloo/transport/tcp/device.h>
+#include <map>
+#include <stdexcept>
+
+namespace cleave::comm {
+namespace {
+
+// Gloo's view of our store.
+class StoreAdapter final : public gloo::rendezvous::Store {
+public:
+  StoreAdapter(TcpStore &store, std::chrono::milliseconds timeout)
+      : store(store), timeout(timeout) {}
+
+  void set(const std::string &key, const std::vector<char> &data) override {
+    check(store.set("gloo/" + key, std::string(data.begin(), data.end())));
+  }
+  std::vector<char> get(const std::string &key) override {
+    Result<std::string> value = store.get("gloo/" + key, timeout);
+    check(value.status());
+    return {value->begin(), value->end()};
+  }
+  void wait(const std::vector<std::string> &keys) override {
+    for (const std::string &key : keys)
+      get(key);
+  }
+  void wait(const std::vector<std::string> &keys, const std::chrono::milliseconds &) override {
+    wait(keys);
+  }
+
+private:
+  static void check(const Status &status) {
+    if (!status) // caught in connectGloo: Gloo reports by exceptions
+      throw std::runtime_error(status.message());
+  }
+  TcpStore &store;
+  std::chrono::milliseconds timeout;
+};
+
+class GlooWorld final : public World {
+public:
+  GlooWorld(int rank, int size, std::shared_ptr<TcpStore> store,
+            std::shared_ptr<gloo::Context> context, const Options &options)
+      : World(rank, size), store(std::move(store)), context(std::move(context)), options(options) {}
+
+  Result<std::unique_ptr<Communicator>> connect(const std::vector<int> &members) override {
+    auto found = std::find(members.begin(), members.end(), rank());
+    if (found == members.end())
+      return Status::defect("rank " + std::to_string(rank()) + " connects to a group it is not in");
+    uint32_t group = numberOf(members, made[members]++);
+    if (!numbers.insert({group, members}).second)
+      return Status::defect("two groups of rank " + std::to_string(rank()) +
+                            " got the same number");
+    return std::unique_ptr<Communicator>(std::make_unique<GlooCommunicator>(
+        members, static_cast<int>(found - members.begin()), group, context, options));
+  }
+
+  std::string implementation() const override { return "gloo"; }
+
+private:
+  // The same on all members without asking them.
+  static uint32_t numberOf(const std::vector<int> &members, int repetition) {
+    uint64_t hash = 0xcbf29ce484222325ull + repetition;
+    for (int member : members)
+      hash = (hash ^ static_cast<uint64_t>(member + 1)) * 0x100000001b3ull;
+    return (hash ^ (hash >> 24) ^ (hash >> 48)) & 0xffffff;
+  }
+
+  std::shared_ptr<TcpStore> store;
+  std::shared_ptr<gloo::Context> context;
+  Options options;
+  std::map<std::vector<int>, int> made; // groups of these members so far
+  std::map<uint32_t, std::vector<int>> numbers;
+};
+
+} // namespace
+
+Result<std::unique_ptr<World>> connectGloo(const Rendezvous &rendezvous, const Options &options) {
+  auto store = TcpStore::connect(rendezvous, options.timeout);
+  CLEAVE_TRY(store.status());
+  return connectGloo(std::shared_ptr<TcpStore>(std::move(*store)), rendezvous.rank, rendezvous.size,
+                     options);
+}
+
+Result<std::unique_ptr<World>> connectGloo(std::shared_ptr<TcpStore> store, int rank, int size,
+                                           const Options &options) {
+  try {
+    gloo::transport::tcp::attr attribute;
+    attribute.hostname = store->localAddress();
+    std::shared_ptr<gloo::transport::Device> device = gloo::transport::tcp::CreateDevice(attribute);
+    auto context = std::make_shared<gloo::rendezvous::Context>(rank, size);
+    context->setTimeout(options.timeout);
+    StoreAdapter adapter(*store, options.timeout);
+    context->connectFullMesh(adapter, device);
+    auto world = std::make_unique<GlooWorld>(rank, size, store, context, options);
+    std::vector<int> everyone(size);
+    for (int i = 0; i < size; ++i)
+      everyone[i] = i;
+    auto all = world->connect(everyone); // nobody goes on, or ends, before all are connected
+    CLEAVE_TRY(all.status());
+    CLEAVE_TRY((*all)->barrier());
+    return std::unique_ptr<World>(std::move(world));
+  } catch (const std::exception &error) {
+    return Status::lost("rank " + std::to_string(rank) + " could not connect to the other " +
+                        std::to_string(size - 1) + " ranks: " + error.what());
+  }
+}
+
+} // namespace cleave::comm

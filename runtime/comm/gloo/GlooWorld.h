@@ -1,0 +1,20 @@
+// Ranks that are processes, on one or several machines, over Gloo's TCP transport. Only Gloo's
+// unbound sends and receives are used: its own reductions have an order of their own.
+#pragma once
+
+#include "runtime/comm/Communicator.h"
+#include "runtime/comm/TcpStore.h"
+
+#include <memory>
+
+namespace cleave::comm {
+
+// Connects all ranks with each other; returns when all are there.
+Result<std::unique_ptr<World>> connectGloo(const Rendezvous &rendezvous,
+                                           const Options &options = {});
+
+// The same over a store that exists already.
+Result<std::unique_ptr<World>> connectGloo(std::shared_ptr<TcpStore> store, int rank, int size,
+                                           const Options &options = {});
+
+} // namespace cleave::comm

@@ -1,0 +1,60 @@
+// Waiting for another thread or process to change a word of shared memory.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <climits>
+#include <cstdint>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace cleave::comm {
+
+enum class Waited { Ready, Gone, TimedOut };
+
+// Wakes all who sleep on the word.
+inline void wakeAll(std::atomic<uint32_t> &word) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+// Sleeps until the word differs from `seen` or 20 ms have passed.
+inline void sleepOn(std::atomic<uint32_t> &word, uint32_t seen) {
+  timespec limit{0, 20'000'000};
+  syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAIT, seen, &limit, nullptr, 0);
+}
+
+// Returns when ready() holds; whoever makes it hold changes `word` afterwards and wakes. Looks at
+// gone() and at the clock every 20 ms. Spins first: short waits are the common ones.
+template <typename Ready, typename Gone>
+Waited waitUntil(std::atomic<uint32_t> &word, std::chrono::milliseconds timeout, Ready ready,
+                 Gone gone) {
+  constexpr int kSpins = 200, kYields = 20;
+  for (int i = 0; i < kSpins + kYields; ++i) {
+    if (ready())
+      return Waited::Ready;
+    if (i < kSpins)
+      __builtin_ia32_pause();
+    else
+      sched_yield();
+  }
+  auto deadline = std::chrono::steady_clock::now() + timeout;
+  while (true) {
+    uint32_t seen = word.load();
+    if (ready())
+      return Waited::Ready;
+    sleepOn(word, seen);
+    if (word.load() != seen)
+      continue;
+    bool isGone = gone();
+    if (ready())
+      return Waited::Ready;
+    if (isGone)
+      return Waited::Gone;
+    if (std::chrono::steady_clock::now() >= deadline)
+      return Waited::TimedOut;
+  }
+}
+
+} // namespace cleave::comm

@@ -1,0 +1,103 @@
+#include "runtime/comm/local/LocalWorld.h"
+
+#include "runtime/comm/local/SharedCommunicator.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <sys/mman.h>
+
+namespace cleave::comm {
+namespace {
+
+// Zeroed memory of one group.
+struct GroupMemory {
+  explicit GroupMemory(size_t bytes)
+      : bytes(bytes), memory(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  ~GroupMemory() {
+    if (memory != MAP_FAILED)
+      munmap(memory, bytes);
+  }
+  size_t bytes;
+  void *memory;
+};
+
+// What the ranks of the job have in common.
+struct Job {
+  explicit Job(int size) : gone(size) {}
+  std::vector<std::atomic<bool>> gone;
+  std::mutex mutex;
+  std::map<std::pair<std::vector<int>, int>, std::shared_ptr<GroupMemory>> groups;
+};
+
+class LocalCommunicator final : public SharedCommunicator {
+public:
+  LocalCommunicator(std::vector<int> members, int index, const SharedLayout &layout,
+                    std::shared_ptr<GroupMemory> memory, std::shared_ptr<Job> job,
+                    const Options &options)
+      : SharedCommunicator(std::move(members), index, layout, memory->memory, options),
+        memory(std::move(memory)), job(std::move(job)) {}
+  ~LocalCommunicator() override { stopQueues(); }
+
+protected:
+  bool isGone(int rank) override { return job->gone[rank]; }
+  uint64_t offer(const void *address, size_t) override {
+    return reinterpret_cast<uint64_t>(address);
+  }
+  Result<unsigned char *> offered(int, uint64_t address) override {
+    return reinterpret_cast<unsigned char *>(address);
+  }
+
+private:
+  std::shared_ptr<GroupMemory> memory;
+  std::shared_ptr<Job> job;
+};
+
+class LocalWorld final : public World {
+public:
+  LocalWorld(int rank, int size, std::shared_ptr<Job> job, const Options &options)
+      : World(rank, size), job(std::move(job)), options(options) {}
+  ~LocalWorld() override { job->gone[rank()] = true; }
+
+  Result<std::unique_ptr<Communicator>> connect(const std::vector<int> &members) override {
+    auto found = std::find(members.begin(), members.end(), rank());
+    if (found == members.end())
+      return Status::defect("rank " + std::to_string(rank()) + " connects to a group it is not in");
+    // Everything is addressable, so no staging; small messages need not wait for their receiver.
+    SharedLayout layout(static_cast<int>(members.size()), 0, 8192);
+    std::shared_ptr<GroupMemory> memory = memoryOf(members, made[members]++, layout.bytes());
+    if (memory->memory == MAP_FAILED)
+      return Status::lost("could not get memory for a group of " + std::to_string(members.size()));
+    return std::unique_ptr<Communicator>(std::make_unique<LocalCommunicator>(
+        members, static_cast<int>(found - members.begin()), layout, memory, job, options));
+  }
+
+  std::string implementation() const override { return "local"; }
+
+private:
+  std::shared_ptr<GroupMemory> memoryOf(const std::vector<int> &members, int number, size_t bytes) {
+    std::lock_guard lock(job->mutex);
+    std::shared_ptr<GroupMemory> &memory = job->groups[{members, number}];
+    if (!memory)
+      memory = std::make_shared<GroupMemory>(bytes);
+    return memory;
+  }
+
+  std::shared_ptr<Job> job;
+  Options options;
+  std::map<std::vector<int>, int> made; // groups of these members so far
+};
+
+} // namespace
+
+std::vector<std::unique_ptr<World>> makeLocalWorlds(int size, const Options &options) {
+  auto job = std::make_shared<Job>(size);
+  std::vector<std::unique_ptr<World>> worlds;
+  for (int rank = 0; rank < size; ++rank)
+    worlds.push_back(std::make_unique<LocalWorld>(rank, size, job, options));
+  return worlds;
+}
+
+} // namespace cleave::comm

@@ -1,0 +1,128 @@
+// What the others are told when a rank ends, hangs, or calls something else.
+#include "Ranks.h"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <thread>
+
+using namespace cleave;
+using namespace cleave::comm;
+using namespace std::chrono_literals;
+
+static double secondsSince(std::chrono::steady_clock::time_point begun) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+}
+
+TEST_CASE("a rank that ends is named by those that wait for it, within seconds") {
+  for (const std::string &implementation : implementations())
+    DYNAMIC_SECTION(implementation) {
+      CHECK(runRanks(implementation, 3, [](World &world, Findings &findings) {
+              auto group = world.connect(firstRanks(3));
+              findings.expectOk((*group)->barrier(), "all are there");
+              if (world.rank() == 2)
+                return; // its World is destroyed
+              auto begun = std::chrono::steady_clock::now();
+              std::vector<float> data(10000);
+              Status status =
+                  (*group)->allReduce(data.data(), data.data(), 10000, DType::F32, Reduce::Sum);
+              findings.expect(status.kind() == StatusKind::Lost,
+                              "expected a lost rank, found: " + status.message());
+              findings.expect(status.message().find(
+                                  "rank 2 (index 2 of the group of ranks 0, 1, 2) ended") == 0,
+                              status.message());
+              findings.expect(secondsSince(begun) < 5, "took too long");
+              Status again = (*group)->barrier();
+              findings.expect(again.kind() == StatusKind::Lost, "the group stays unusable");
+              std::this_thread::sleep_for(300ms); // so that this rank is not the one that is missed
+            }) == "");
+    }
+}
+
+TEST_CASE("a rank that hangs is named after the timeout") {
+  Options options;
+  options.timeout = 1s;
+  for (const std::string &implementation : implementations())
+    DYNAMIC_SECTION(implementation) {
+      CHECK(runRanks(
+                implementation, 2,
+                [](World &world, Findings &findings) {
+                  auto group = world.connect(firstRanks(2));
+                  findings.expectOk((*group)->barrier(), "all are there");
+                  if (world.rank() == 1) {
+                    std::this_thread::sleep_for(3s);
+                    return;
+                  }
+                  auto begun = std::chrono::steady_clock::now();
+                  Status status = (*group)->barrier();
+                  findings.expect(status.kind() == StatusKind::Lost, "expected a lost rank");
+                  findings.expect(status.message() ==
+                                      "rank 1 (index 1 of the group of ranks 0, 1) did not come to "
+                                      "all_reduce of rank 0 within 1 s",
+                                  status.message());
+                  findings.expect(secondsSince(begun) > 0.9 && secondsSince(begun) < 2.5,
+                                  "took " + std::to_string(secondsSince(begun)));
+                },
+                options) == "");
+    }
+}
+
+TEST_CASE("a receive from a rank that ended says so") {
+  for (const std::string &implementation : implementations())
+    DYNAMIC_SECTION(implementation) {
+      CHECK(runRanks(implementation, 2, [](World &world, Findings &findings) {
+              auto group = world.connect(firstRanks(2));
+              findings.expectOk((*group)->barrier(), "all are there");
+              if (world.rank() == 1)
+                return;
+              float value = 0;
+              Status status = (*group)->run(
+                  {Kind::Recv, Reduce::Sum, {{nullptr, &value, 1, DType::F32}}, 0, 1, 3});
+              findings.expect(status.kind() == StatusKind::Lost &&
+                                  status.message().find("rank 1 (index 1") == 0,
+                              status.message());
+            }) == "");
+    }
+}
+
+TEST_CASE("members that call different collectives are told so where they share memory") {
+  for (const std::string &implementation : implementations())
+    if (implementation != "gloo")
+      for (int64_t count : {4, 100'000})
+        DYNAMIC_SECTION(implementation << " with " << count << " elements") {
+          CHECK(runRanks(implementation, 2, [&](World &world, Findings &findings) {
+                  auto group = world.connect(firstRanks(2));
+                  std::vector<float> send(200'000), recv(200'000);
+                  Call call{world.rank() == 0 ? Kind::AllReduce : Kind::AllGather,
+                            Reduce::Sum,
+                            {{send.data(), recv.data(), count, DType::F32}}};
+                  Status status = (*group)->run(call);
+                  findings.expect(status.kind() == StatusKind::Defect, "expected a defect");
+                  findings.expect(status.message().find("all_reduce") != std::string::npos &&
+                                      status.message().find("all_gather") != std::string::npos,
+                                  status.message());
+                  std::this_thread::sleep_for(100ms);
+                }) == "");
+        }
+}
+
+TEST_CASE("calls that make no sense are refused before anyone waits") {
+  CHECK(runRanks("local", 2, [](World &world, Findings &findings) {
+          auto group = world.connect(firstRanks(2));
+          float value = 0;
+          auto refused = [&](const Call &call, const std::string &part) {
+            Status status = (*group)->run(call);
+            findings.expect(status.kind() == StatusKind::Defect &&
+                                status.message().find(part) != std::string::npos,
+                            status.message());
+          };
+          refused({Kind::Send, Reduce::Sum, {{&value, nullptr, 1, DType::F32}}, 0, 2}, "peer 2");
+          refused({Kind::Send, Reduce::Sum, {{&value, nullptr, 1, DType::F32}}, 0, world.rank()},
+                  "not another");
+          refused({Kind::Broadcast, Reduce::Sum, {{&value, &value, 1, DType::F32}}, 7}, "root 7");
+          refused({Kind::AllReduce, Reduce::Sum, {{&value, nullptr, 1, DType::F32}}},
+                  "missing buffer");
+          findings.expect(world.connect({1 - world.rank()}).status().kind() == StatusKind::Defect,
+                          "a group one is not in");
+          findings.expectOk((*group)->barrier(), "the group still works");
+        }) == "");
+}
