@@ -232,6 +232,13 @@ static bool isSizeOne(const FactorRule &rule, int factor) {
   return rule.factors[factor].size.constant() == 1;
 }
 
+// Whether `ranks` equal blocks make up the factor.
+static bool isDivisible(const Factor &factor, int64_t ranks) {
+  if (std::optional<int64_t> size = factor.size.constant())
+    return *size % ranks == 0;
+  return factor.size.dividedBy(ranks).has_value();
+}
+
 // Whether every dim in which split factors stand beside others can be cut into equal blocks.
 static bool dimsAllowSplit(const FactorRule &rule, const FactorRule::Dims &dims,
                            const FactorAxes &axes, const Mesh &mesh) {
@@ -246,7 +253,7 @@ static bool dimsAllowSplit(const FactorRule &rule, const FactorRule::Dims &dims,
         bool minorsAreOne = std::all_of(dim.begin() + i + 1, dim.end(),
                                         [&](int minor) { return isSizeOne(rule, minor); });
         int64_t ranks = mesh.ranksAlong(axes[dim[i]]);
-        if (!minorsAreOne && !rule.factors[dim[i]].size.dividedBy(ranks))
+        if (!minorsAreOne && !isDivisible(rule.factors[dim[i]], ranks))
           return false;
       }
       isMajor &= isSizeOne(rule, dim[i]);

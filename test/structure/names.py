@@ -40,4 +40,16 @@ def names_say_something(tree):
                     yield f"{path}: the name {name} says nothing; call it by what it holds"
 
 
-RULES = [every_folder_has_a_readme, every_file_begins_with_a_comment, names_say_something]
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
+
+
+def links_lead_somewhere(tree):
+    """Links of Markdown files to files of the tree."""
+    for path in tree.documents:
+        for link in LINK.findall(tree.text(path)):
+            target = os.path.normpath(os.path.join(os.path.dirname(path), link))
+            if "://" not in link and not os.path.exists(os.path.join(tree.root, target)):
+                yield f"{path}: links to {link}, which is not there"
+
+
+RULES = [every_folder_has_a_readme, every_file_begins_with_a_comment, names_say_something, links_lead_somewhere]

@@ -142,6 +142,11 @@ class Structure(unittest.TestCase):
         self.check({"runtime/base/StringUtils.h": "// a\n", "runtime/base/Commons.h": "// a\n",
                     "runtime/base/A.h": "// a\nstruct ParseHelper {};\n"}, "ParseHelper", "StringUtils")
 
+    def test_links_lead_somewhere(self):
+        self.check({"README.md": "see [a](docs/a.md), [w](https://example.org/x) and [b](docs/b.md#part)\n",
+                    "docs/a.md": "see [readme](../README.md) and [c](c.md)\n"},
+                   "docs/a.md: links to c.md", "README.md: links to docs/b.md")
+
 
 if __name__ == "__main__":
     unittest.main()

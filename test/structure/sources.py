@@ -34,8 +34,10 @@ class Tree:
 
     def __init__(self, root):
         self.root = root
-        self.files = sorted(self._walk())
+        self.files = sorted(self._walk(TOP_FOLDERS))
         self.targets = [t for f in self.files if f.endswith("CMakeLists.txt") for t in self._targets(f)]
+        self.documents = [f for f in self.files + sorted(self._walk(["docs"])) if f.endswith(".md")]
+        self.documents += [f for f in os.listdir(root) if f.endswith(".md")]
         self.folders = {t.folder for t in self.targets}
         self._owners = {}
         for target in self.targets:
@@ -43,8 +45,8 @@ class Tree:
             if target.kind == "cleave_library":
                 self._owners.update({_stem(f): target.name for f in target.files + target.srcs})
 
-    def _walk(self):
-        for top in TOP_FOLDERS:
+    def _walk(self, tops):
+        for top in tops:
             for where, folders, names in os.walk(os.path.join(self.root, top)):
                 folders[:] = [f for f in folders if f != "__pycache__" and not f.startswith(".")]
                 for name in names:

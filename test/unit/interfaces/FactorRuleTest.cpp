@@ -111,6 +111,15 @@ TEST_CASE("of factors that share a dim only the major one may be split, evenly")
   CHECK_FALSE(isValidSplit(three, {{}, {}, {tp}}, mesh));
 }
 
+TEST_CASE("a symbolic major factor is divisible where its coefficients are") {
+  Polynomial batch = Polynomial::symbol("batch");
+  auto merge = [&](int64_t times) {
+    return FactorRule::parse("(i j) -> i j", {{batch * times * 3}}, {{batch * times, 3}});
+  };
+  CHECK(isValidSplit(merge(4), {{tp}, {}}, mesh));
+  CHECK_FALSE(isValidSplit(merge(2), {{tp}, {}}, mesh));
+}
+
 TEST_CASE("a factor alone in one dim still obeys the dim it shares") {
   FactorRule rule = FactorRule::parse("i, (i j) -> j", {{6}, {18}}, {{3}});
   CHECK_FALSE(isValidSplit(rule, {{tp}, {}}, mesh));
