@@ -1,0 +1,151 @@
+// Convolution and its gradients by oneDNN. The plan's layouts are dense (N, C, spatial…); oneDNN's
+// fast kernels want blocked channels, so each tensor that it asks for in another layout is
+// reordered through the scratch memory.
+#include "runtime/device/cpu/Dnnl.h"
+#include "runtime/device/cpu/Parts.h"
+
+namespace cleave::device {
+namespace {
+
+using Dims = dnnl::memory::dims;
+using Layout = dnnl::memory::desc;
+using Kind = plan::Convolution;
+
+// All that oneDNN needs to know of a convolution besides its direction.
+struct Problem {
+  Layout input, weight, output;          // as the plan has them
+  Layout anyInput, anyWeight, anyOutput; // oneDNN may choose
+  Dims strides, dilations, low, high;
+};
+
+Layout dense(const Dims &dims, dnnl::memory::data_type type) {
+  Dims strides(dims.size(), 1);
+  for (size_t i = dims.size() - 1; i-- > 0;)
+    strides[i] = strides[i + 1] * dims[i + 1];
+  return Layout(dims, type, strides);
+}
+
+Problem problemOf(const plan::Convolution &c, dnnl::memory::data_type type) {
+  auto dims = [](const auto &values) { return Dims(values.begin(), values.end()); };
+  Dims weight = dims(c.weight_shape());
+  if (c.groups() > 1) {
+    weight[0] /= c.groups();
+    weight.insert(weight.begin(), c.groups());
+  }
+  auto any = [&](const Dims &of) { return Layout(of, type, dnnl::memory::format_tag::any); };
+  Dims input = dims(c.input_shape()), output = dims(c.output_shape()),
+       dilations = dims(c.dilations());
+  for (auto &dilation : dilations)
+    --dilation; // oneDNN counts the gaps
+  return {dense(input, type), dense(weight, type), dense(output, type), any(input),
+          any(weight),        any(output),         dims(c.strides()),   dilations,
+          dims(c.pads_low()), dims(c.pads_high())};
+}
+
+// A tensor of the primitive: in place when the layouts agree, else reordered before or after it.
+dnnl::memory operand(DnnlAction &action, const Layout &have, const Layout &want, void *data,
+                     bool written) {
+  dnnl::memory plain(have, cpuEngine(), data);
+  if (have == want)
+    return plain;
+  dnnl::memory blocked = action.inScratch(want);
+  if (!written)
+    action.add(dnnl::reorder(plain, blocked), {{DNNL_ARG_FROM, plain}, {DNNL_ARG_TO, blocked}});
+  return blocked;
+}
+
+dnnl::convolution_forward::primitive_desc forward(const Problem &p,
+                                                  const dnnl::primitive_attr &attributes) {
+  dnnl::convolution_forward::desc what(dnnl::prop_kind::forward_training,
+                                       dnnl::algorithm::convolution_direct, p.anyInput, p.anyWeight,
+                                       p.anyOutput, p.strides, p.dilations, p.low, p.high);
+  return {what, attributes, cpuEngine()};
+}
+
+// Adds the primitive to the action: `reads` and `writes` are (argument, plan layout, oneDNN's
+// layout, address).
+struct Tensor {
+  int argument;
+  const Layout &have;
+  Layout want;
+  void *data;
+};
+
+void assemble(DnnlAction &action, const dnnl::primitive &primitive, const Layout &scratchpad,
+              std::initializer_list<Tensor> reads, const Tensor &written) {
+  std::unordered_map<int, dnnl::memory> arguments;
+  for (const Tensor &tensor : reads)
+    arguments.emplace(tensor.argument,
+                      operand(action, tensor.have, tensor.want, tensor.data, false));
+  dnnl::memory result = operand(action, written.have, written.want, written.data, true);
+  arguments.emplace(written.argument, result);
+  arguments.emplace(DNNL_ARG_SCRATCHPAD, action.inScratch(scratchpad));
+  action.add(primitive, std::move(arguments));
+  if (written.have == written.want)
+    return;
+  dnnl::memory plain(written.have, cpuEngine(), written.data);
+  action.add(dnnl::reorder(result, plain), {{DNNL_ARG_FROM, result}, {DNNL_ARG_TO, plain}});
+}
+
+void addForward(DnnlAction &action, const Problem &p, const ConvolutionOperands &at,
+                const dnnl::primitive_attr &attributes) {
+  auto how = forward(p, attributes);
+  assemble(action, dnnl::convolution_forward(how), how.scratchpad_desc(),
+           {{DNNL_ARG_SRC, p.input, how.src_desc(), at.input},
+            {DNNL_ARG_WEIGHTS, p.weight, how.weights_desc(), at.weight}},
+           {DNNL_ARG_DST, p.output, how.dst_desc(), at.output});
+}
+
+void addInputGradient(DnnlAction &action, const Problem &p, const ConvolutionOperands &at,
+                      const dnnl::primitive_attr &attributes) {
+  dnnl::convolution_backward_data::desc what(dnnl::algorithm::convolution_direct, p.anyInput,
+                                             p.anyWeight, p.anyOutput, p.strides, p.dilations,
+                                             p.low, p.high);
+  dnnl::convolution_backward_data::primitive_desc how(what, attributes, cpuEngine(),
+                                                      forward(p, attributes));
+  assemble(action, dnnl::convolution_backward_data(how), how.scratchpad_desc(),
+           {{DNNL_ARG_DIFF_DST, p.output, how.diff_dst_desc(), at.output},
+            {DNNL_ARG_WEIGHTS, p.weight, how.weights_desc(), at.weight}},
+           {DNNL_ARG_DIFF_SRC, p.input, how.diff_src_desc(), at.input});
+}
+
+void addWeightGradient(DnnlAction &action, const Problem &p, const ConvolutionOperands &at,
+                       const dnnl::primitive_attr &attributes) {
+  dnnl::convolution_backward_weights::desc what(dnnl::algorithm::convolution_direct, p.anyInput,
+                                                p.anyWeight, p.anyOutput, p.strides, p.dilations,
+                                                p.low, p.high);
+  dnnl::convolution_backward_weights::primitive_desc how(what, attributes, cpuEngine(),
+                                                         forward(p, attributes));
+  assemble(action, dnnl::convolution_backward_weights(how), how.scratchpad_desc(),
+           {{DNNL_ARG_SRC, p.input, how.src_desc(), at.input},
+            {DNNL_ARG_DIFF_DST, p.output, how.diff_dst_desc(), at.output}},
+           {DNNL_ARG_DIFF_WEIGHTS, p.weight, how.diff_weights_desc(), at.weight});
+}
+
+} // namespace
+
+PreparedAction prepareConvolution(const plan::Convolution &convolution,
+                                  const ConvolutionOperands &operands, Scratch &scratch) {
+  dnnl::memory::data_type type = dnnlType(operands.dtype);
+  if (type == dnnl::memory::data_type::undef)
+    return Status::userError("the CPU has no convolution of " + std::string(name(operands.dtype)) +
+                             "; f32 and bf16 are there");
+  try {
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    Problem problem = problemOf(convolution, type);
+    auto action = std::make_unique<DnnlAction>();
+    if (convolution.kind() == Kind::FORWARD)
+      addForward(*action, problem, operands, attributes);
+    else if (convolution.kind() == Kind::INPUT_GRADIENT)
+      addInputGradient(*action, problem, operands, attributes);
+    else
+      addWeightGradient(*action, problem, operands, attributes);
+    action->reserve(scratch);
+    return PreparedAction(std::move(action));
+  } catch (const dnnl::error &error) {
+    return Status::defect(std::string("oneDNN has no such convolution: ") + error.what());
+  }
+}
+
+} // namespace cleave::device

@@ -1,0 +1,208 @@
+// The CPU device: chooses how each instruction is run and holds what the actions share.
+#include "runtime/device/cpu/CpuDevice.h"
+
+#include "runtime/device/cpu/Dnnl.h"
+#include "runtime/device/cpu/KernelLibrary.h"
+#include "runtime/device/cpu/Parts.h"
+
+#include <algorithm>
+#include <cstring>
+#include <omp.h>
+
+namespace cleave::device {
+
+void inParallel(int64_t extent, const std::function<void(int64_t, int64_t)> &part) {
+  int64_t threads = std::min<int64_t>(omp_get_max_threads(), extent);
+  if (threads <= 1) {
+    part(0, extent);
+    return;
+  }
+#pragma omp parallel num_threads(int(threads))
+  {
+    int64_t self = omp_get_thread_num(), count = omp_get_num_threads();
+    int64_t begin = extent * self / count, end = extent * (self + 1) / count;
+    if (begin < end)
+      part(begin, end);
+  }
+}
+
+namespace {
+
+// Below this many bytes and FLOPs together, waking the other threads costs more than they save.
+constexpr double kWorthSharing = 1 << 17;
+
+class LaunchAction : public Action {
+public:
+  LaunchAction(KernelFunction function, const plan::Kernel &kernel, std::vector<void *> buffers)
+      : function_(function), extent_(kernel.extent()), buffers_(std::move(buffers)),
+        shared_(kernel.bytes() + kernel.flops() >= kWorthSharing) {}
+  Status run() override {
+    if (shared_)
+      inParallel(extent_,
+                 [this](int64_t begin, int64_t end) { function_(buffers_.data(), begin, end); });
+    else
+      function_(buffers_.data(), 0, extent_);
+    return Status::ok();
+  }
+
+private:
+  KernelFunction function_;
+  int64_t extent_;
+  std::vector<void *> buffers_;
+  bool shared_;
+};
+
+class CopyAction : public Action {
+public:
+  CopyAction(const void *from, void *to, uint64_t bytes)
+      : from_(static_cast<const char *>(from)), to_(static_cast<char *>(to)), bytes_(bytes) {}
+  Status run() override {
+    if (bytes_ < kWorthSharing)
+      std::memmove(to_, from_, bytes_);
+    else
+      inParallel(int64_t(bytes_ + 4095) / 4096, [this](int64_t begin, int64_t end) {
+        uint64_t first = uint64_t(begin) * 4096, last = std::min<uint64_t>(bytes_, end * 4096);
+        std::memcpy(to_ + first, from_ + first, last - first);
+      });
+    return Status::ok();
+  }
+
+private:
+  const char *from_;
+  char *to_;
+  uint64_t bytes_;
+};
+
+template <typename T> class FillAction : public Action {
+public:
+  FillAction(void *to, int64_t count, T value)
+      : to_(static_cast<T *>(to)), count_(count), value_(value) {}
+  Status run() override {
+    if (count_ * double(sizeof(T)) < kWorthSharing)
+      std::fill(to_, to_ + count_, value_);
+    else
+      inParallel(count_,
+                 [this](int64_t begin, int64_t end) { std::fill(to_ + begin, to_ + end, value_); });
+    return Status::ok();
+  }
+
+private:
+  T *to_;
+  int64_t count_;
+  T value_;
+};
+
+template <typename T> PreparedAction makeFill(void *to, int64_t count, T value) {
+  return PreparedAction(std::make_unique<FillAction<T>>(to, count, value));
+}
+
+// Nothing to do: a matmul without elements.
+class NoAction : public Action {
+  Status run() override { return Status::ok(); }
+};
+
+// The upper half of the f32, rounded to nearest even.
+uint16_t toBf16(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, 4);
+  return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+// Whether rows or columns are contiguous, as gemms need it. The stride of a dim of size 1 means
+// nothing.
+bool isRegular(const std::vector<int64_t> &strides, int64_t rows, int64_t columns) {
+  int64_t row = strides[strides.size() - 2], column = strides[strides.size() - 1];
+  if (rows == 1 || columns == 1)
+    return (rows == 1 || row > 0) && (columns == 1 || column > 0);
+  return (column == 1 && row >= columns) || (row == 1 && column >= rows);
+}
+
+class CpuDevice : public Device {
+public:
+  explicit CpuDevice(int threads) : threads_(threads) { omp_set_num_threads(threads_); }
+
+  std::string name() const override { return "cpu"; }
+
+  Status loadKernels(const plan::Plan &plan) override {
+    return plan.cpu_library().empty() ? Status::ok()
+                                      : kernels_.load(plan.cpu_library(), plan.cpu_target());
+  }
+
+  PreparedAction launch(const plan::Kernel &kernel, std::vector<void *> buffers) override {
+    Result<KernelFunction> function = kernels_.find(kernel.symbol());
+    CLEAVE_TRY(function.status());
+    return PreparedAction(std::make_unique<LaunchAction>(*function, kernel, std::move(buffers)));
+  }
+
+  PreparedAction matmul(const plan::Matmul &matmul, const MatmulOperands &operands) override {
+    int64_t size = byteSize(operands.dtype);
+    MatmulOperands at = operands;
+    at.lhs = static_cast<const char *>(operands.lhs) + matmul.lhs().offset() * size;
+    at.rhs = static_cast<const char *>(operands.rhs) + matmul.rhs().offset() * size;
+    at.out = static_cast<char *>(operands.out) + matmul.out().offset() * size;
+    MatmulShape shape = simplified(matmul);
+    int64_t elements = shape.m * shape.n;
+    for (int64_t count : shape.batch)
+      elements *= count;
+    if (elements == 0 || (shape.k == 0 && matmul.accumulate() && !operands.bias))
+      return PreparedAction(std::make_unique<NoAction>());
+    bool regular = isRegular(shape.lhs, shape.m, shape.k) &&
+                   isRegular(shape.rhs, shape.k, shape.n) && isRegular(shape.out, shape.m, shape.n);
+    if (dnnlType(operands.dtype) == dnnl::memory::data_type::undef || !regular || shape.k == 0)
+      return preparePlainMatmul(shape, matmul.accumulate(), at);
+    return prepareDnnlMatmul(shape, matmul.accumulate(), at, scratch_);
+  }
+
+  PreparedAction convolution(const plan::Convolution &convolution,
+                             const ConvolutionOperands &operands) override {
+    return prepareConvolution(convolution, operands, scratch_);
+  }
+
+  PreparedAction copy(const void *from, void *to, uint64_t bytes) override {
+    return PreparedAction(std::make_unique<CopyAction>(from, to, bytes));
+  }
+
+  PreparedAction fill(void *to, DType dtype, int64_t count, double value) override {
+    switch (dtype) {
+    case DType::F32:
+      return makeFill<float>(to, count, float(value));
+    case DType::F64:
+      return makeFill<double>(to, count, value);
+    case DType::BF16:
+      return makeFill<uint16_t>(to, count, toBf16(float(value)));
+    case DType::I16:
+      return makeFill<int16_t>(to, count, int16_t(value));
+    case DType::I32:
+      return makeFill<int32_t>(to, count, int32_t(value));
+    case DType::I64:
+      return makeFill<int64_t>(to, count, int64_t(value));
+    case DType::I8:
+      return makeFill<int8_t>(to, count, int8_t(value));
+    case DType::U8:
+    case DType::Bool:
+      return makeFill<uint8_t>(to, count, uint8_t(value));
+    case DType::F16:
+      if (value == 0)
+        return makeFill<uint16_t>(to, count, uint16_t(0));
+    }
+    return Status::userError("the CPU cannot fill " + std::string(cleave::name(dtype)) + " with " +
+                             std::to_string(value));
+  }
+
+  Status finishPreparing() override { return scratch_.allocate(); }
+  uint64_t libraryBytes() const override { return scratch_.bytes(); }
+  Status synchronize() override { return Status::ok(); }
+
+private:
+  int threads_;
+  KernelLibrary kernels_;
+  Scratch scratch_;
+};
+
+} // namespace
+
+std::unique_ptr<Device> makeCpuDevice(int threads) {
+  return std::make_unique<CpuDevice>(std::max(1, threads));
+}
+
+} // namespace cleave::device

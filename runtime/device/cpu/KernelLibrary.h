@@ -1,0 +1,36 @@
+// The plan's generated kernels: an ELF shared object that lives in the plan file and is loaded from
+// memory.
+#pragma once
+
+#include "runtime/base/Status.h"
+
+#include <cstdint>
+#include <string>
+
+namespace cleave::device {
+
+// void symbol(void *const *buffers, int64_t begin, int64_t end): see Kernel in program.proto.
+using KernelFunction = void (*)(void *const *, int64_t, int64_t);
+
+class KernelLibrary {
+public:
+  KernelLibrary() = default;
+  ~KernelLibrary();
+  KernelLibrary(const KernelLibrary &) = delete;
+  KernelLibrary &operator=(const KernelLibrary &) = delete;
+
+  // Loads the object. `target` is Plan.cpu_target; a user error names the CPU features that this
+  // machine lacks, a defect an object that cannot be loaded.
+  Status load(const std::string &object, const std::string &target);
+  // The function of that name; a defect if there is none.
+  Result<KernelFunction> find(const std::string &symbol) const;
+
+private:
+  void *handle_ = nullptr;
+};
+
+// The features of `target` (`NAME +avx2,+fma,-sha…`, separated by commas or spaces) that this CPU
+// does not have, separated by commas; empty if it has all.
+std::string missingFeatures(const std::string &target);
+
+} // namespace cleave::device

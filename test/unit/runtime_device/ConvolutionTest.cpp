@@ -1,0 +1,114 @@
+// Convolutions and their two gradients against plain loops.
+#include "runtime/device/cpu/CpuDevice.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+using namespace cleave;
+using namespace cleave::device;
+
+namespace {
+
+struct Case {
+  std::string name;
+  int64_t n, channels, height, width, out, kernel, stride, dilation, low, high, groups;
+};
+
+std::vector<Case> cases() {
+  return {
+      {"3x3 same", 2, 16, 8, 8, 32, 3, 1, 1, 1, 1, 1},
+      {"first layer, three channels", 2, 3, 9, 9, 16, 7, 2, 1, 3, 3, 1},
+      {"1x1", 2, 16, 5, 5, 8, 1, 1, 1, 0, 0, 1},
+      {"strided 1x1", 2, 16, 8, 8, 8, 1, 2, 1, 0, 0, 1},
+      {"uneven padding", 1, 4, 7, 7, 4, 3, 2, 1, 0, 1, 1},
+      {"dilated", 1, 4, 9, 9, 4, 3, 1, 2, 2, 2, 1},
+      {"grouped", 2, 8, 6, 6, 12, 3, 1, 1, 1, 1, 4},
+      {"depthwise", 2, 8, 6, 6, 8, 3, 1, 1, 1, 1, 8},
+  };
+}
+
+int64_t outputSize(const Case &c, int64_t size) {
+  return (size + c.low + c.high - c.dilation * (c.kernel - 1) - 1) / c.stride + 1;
+}
+
+plan::Convolution convolutionOf(const Case &c, plan::Convolution::Kind kind) {
+  plan::Convolution conv;
+  conv.set_kind(kind);
+  conv.set_groups(c.groups);
+  for (int64_t size : {c.n, c.channels, c.height, c.width})
+    conv.add_input_shape(size);
+  for (int64_t size : {c.out, c.channels / c.groups, c.kernel, c.kernel})
+    conv.add_weight_shape(size);
+  for (int64_t size : {c.n, c.out, outputSize(c, c.height), outputSize(c, c.width)})
+    conv.add_output_shape(size);
+  for (int i = 0; i < 2; ++i) {
+    conv.add_strides(c.stride), conv.add_dilations(c.dilation);
+    conv.add_pads_low(c.low), conv.add_pads_high(c.high);
+  }
+  return conv;
+}
+
+// Calls visit(index of input, of weight, of output) for every product of the convolution.
+template <typename Visit> void forEachProduct(const Case &c, Visit visit) {
+  int64_t oh = outputSize(c, c.height), ow = outputSize(c, c.width), per = c.channels / c.groups;
+  for (int64_t n = 0; n < c.n; ++n)
+    for (int64_t o = 0; o < c.out; ++o)
+      for (int64_t y = 0; y < oh; ++y)
+        for (int64_t x = 0; x < ow; ++x)
+          for (int64_t i = 0; i < per; ++i)
+            for (int64_t ky = 0; ky < c.kernel; ++ky)
+              for (int64_t kx = 0; kx < c.kernel; ++kx) {
+                int64_t iy = y * c.stride + ky * c.dilation - c.low;
+                int64_t ix = x * c.stride + kx * c.dilation - c.low;
+                int64_t channel = o / (c.out / c.groups) * per + i;
+                if (iy >= 0 && iy < c.height && ix >= 0 && ix < c.width)
+                  visit(((n * c.channels + channel) * c.height + iy) * c.width + ix,
+                        ((o * per + i) * c.kernel + ky) * c.kernel + kx,
+                        ((n * c.out + o) * oh + y) * ow + x);
+              }
+}
+
+std::vector<float> numbers(int64_t count, int seed) {
+  std::vector<float> values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = float(int((i * 29 + size_t(seed) * 7) % 13) - 6) / 8;
+  return values;
+}
+
+} // namespace
+
+TEST_CASE("a convolution and its gradients compute what their shapes say") {
+  for (const Case &c : cases())
+    for (auto kind : {plan::Convolution::FORWARD, plan::Convolution::INPUT_GRADIENT,
+                      plan::Convolution::WEIGHT_GRADIENT}) {
+      INFO(c.name << ", kind " << plan::Convolution::Kind_Name(kind));
+      plan::Convolution conv = convolutionOf(c, kind);
+      int64_t oh = outputSize(c, c.height), ow = outputSize(c, c.width);
+      std::vector<float> tensors[] = {
+          numbers(c.n * c.channels * c.height * c.width, 1),
+          numbers(c.out * c.channels / c.groups * c.kernel * c.kernel, 2),
+          numbers(c.n * c.out * oh * ow, 3)};
+      int result = kind == plan::Convolution::FORWARD          ? 2
+                   : kind == plan::Convolution::INPUT_GRADIENT ? 0
+                                                               : 1;
+      std::vector<double> reference(tensors[result].size());
+      forEachProduct(c, [&](int64_t input, int64_t weight, int64_t output) {
+        int64_t at[] = {input, weight, output};
+        int a = result == 0 ? 1 : 0, b = result == 2 ? 1 : 2;
+        reference[size_t(at[result])] +=
+            double(tensors[a][size_t(at[a])]) * tensors[b][size_t(at[b])];
+      });
+      auto device = makeCpuDevice(1);
+      PreparedAction action = device->convolution(
+          conv, {DType::F32, tensors[0].data(), tensors[1].data(), tensors[2].data()});
+      INFO(action.status().message());
+      REQUIRE(action);
+      REQUIRE(device->finishPreparing());
+      for (int twice = 0; twice < 2; ++twice)
+        REQUIRE((*action)->run());
+      double worst = 0;
+      for (size_t i = 0; i < reference.size(); ++i)
+        worst = std::max(worst, std::abs(reference[i] - tensors[result][i]));
+      CHECK(worst < 1e-4);
+    }
+}

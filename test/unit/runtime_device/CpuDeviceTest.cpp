@@ -1,0 +1,88 @@
+// Launches, copies, fills and the loading of kernels.
+#include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/device/cpu/KernelLibrary.h"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
+
+using namespace cleave;
+using namespace cleave::device;
+using Catch::Matchers::Contains;
+
+static plan::Plan planWithKernels() {
+  std::ifstream file(CLEAVE_TEST_KERNELS, std::ios::binary);
+  plan::Plan plan;
+  plan.set_cpu_library(std::string(std::istreambuf_iterator<char>(file), {}));
+  return plan;
+}
+
+TEST_CASE("a kernel covers its extent once, in one thread or in several") {
+  for (int threads : {1, 2, 3}) {
+    auto device = makeCpuDevice(threads);
+    REQUIRE(device->loadKernels(planWithKernels()));
+    std::vector<float> from(100000), to(100001);
+    for (size_t i = 0; i < from.size(); ++i)
+      from[i] = float(i);
+    plan::Kernel kernel;
+    kernel.set_symbol("add_one"), kernel.set_extent(100000), kernel.set_bytes(800000);
+    PreparedAction action = device->launch(kernel, {from.data(), to.data()});
+    REQUIRE(action);
+    REQUIRE((*action)->run());
+    for (size_t i = 0; i < from.size(); ++i)
+      REQUIRE(to[i] == float(i + 1));
+    CHECK(to[100000] == 0);
+  }
+}
+
+TEST_CASE("a kernel that the library does not have is a defect that names it") {
+  auto device = makeCpuDevice(1);
+  REQUIRE(device->loadKernels(planWithKernels()));
+  plan::Kernel kernel;
+  kernel.set_symbol("nowhere");
+  Status status = device->launch(kernel, {}).status();
+  CHECK(status.exitCode() == 4);
+  CHECK_THAT(status.message(), Contains("no function 'nowhere'"));
+}
+
+TEST_CASE("a library that is no shared object is a defect") {
+  plan::Plan plan;
+  plan.set_cpu_library("not an object");
+  CHECK(makeCpuDevice(1)->loadKernels(plan).exitCode() == 4);
+}
+
+TEST_CASE("kernels for another CPU are refused with what is missing") {
+  plan::Plan plan = planWithKernels();
+  plan.set_cpu_target("supercpu +avx9000,-sse4a,+cx16");
+  Status status = makeCpuDevice(1)->loadKernels(plan);
+  CHECK(status.exitCode() == 1);
+  CHECK_THAT(status.message(), Contains("'supercpu'") && Contains("lacks avx9000;"));
+}
+
+TEST_CASE("copies and fills reach every element") {
+  auto device = makeCpuDevice(2);
+  std::vector<float> from(70001, 3), to(70001);
+  REQUIRE((*device->copy(from.data(), to.data(), from.size() * 4))->run());
+  CHECK(to == from);
+  REQUIRE((*device->fill(to.data(), DType::F32, int64_t(to.size()), 0.5))->run());
+  CHECK(to == std::vector<float>(70001, 0.5));
+  std::vector<uint16_t> half(3);
+  REQUIRE((*device->fill(half.data(), DType::BF16, 3, 1.0))->run());
+  CHECK(half == std::vector<uint16_t>(3, 0x3f80));
+  std::vector<int64_t> whole(3);
+  REQUIRE((*device->fill(whole.data(), DType::I64, 3, -100))->run());
+  CHECK(whole == std::vector<int64_t>(3, -100));
+}
+
+TEST_CASE("oneDNN's scratch memory is counted") {
+  auto device = makeCpuDevice(1);
+  std::vector<float> a(256 * 256), b(256 * 256), c(256 * 256);
+  plan::Matmul matmul;
+  matmul.set_m(256), matmul.set_n(256), matmul.set_k(256);
+  matmul.mutable_lhs()->add_strides(1), matmul.mutable_lhs()->add_strides(256);
+  matmul.mutable_rhs()->add_strides(256), matmul.mutable_rhs()->add_strides(1);
+  matmul.mutable_out()->add_strides(256), matmul.mutable_out()->add_strides(1);
+  REQUIRE(device->matmul(matmul, {DType::F32, a.data(), b.data(), c.data(), nullptr}));
+  REQUIRE(device->finishPreparing());
+  CHECK(device->libraryBytes() > 0);
+}
