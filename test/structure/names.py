@@ -22,8 +22,12 @@ def every_folder_has_a_readme(tree):
 
 
 def every_file_begins_with_a_comment(tree):
+    """A source beside the header of the same name is described there."""
     for path in tree.files:
-        mark = COMMENT.get(os.path.splitext(path)[1])
+        stem, ending = os.path.splitext(path)
+        mark = COMMENT.get(ending)
+        if ending == ".cpp" and f"{stem}.h" in tree.files:
+            continue
         if mark and not tree.text(path).startswith(mark):
             yield f"{path}: does not begin with a comment on what it holds"
 

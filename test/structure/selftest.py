@@ -136,7 +136,9 @@ class Structure(unittest.TestCase):
                    "no compiler/cost/README.md")
 
     def test_files_begin_with_a_comment(self):
-        self.check({"runtime/base/A.h": "#pragma once\n"}, "does not begin with a comment")
+        self.check({"runtime/base/A.h": "#pragma once\n", "runtime/base/A.cpp": "int a;\n"},
+                   "A.h: does not begin with a comment")
+        self.check({"runtime/base/A.cpp": "int a;\n"}, "A.cpp: does not begin with a comment")
 
     def test_empty_names_are_found(self):
         self.check({"runtime/base/StringUtils.h": "// a\n", "runtime/base/Commons.h": "// a\n",
