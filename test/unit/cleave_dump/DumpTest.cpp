@@ -46,6 +46,36 @@ TEST_CASE("a broken plan is shown with the verifier's objection") {
   CHECK_THAT(dump::summary(plan, "p"), !Contains("no objection") && Contains("arena 0"));
 }
 
+TEST_CASE("of many decisions the costliest are shown and the rest is counted") {
+  plan::Plan plan = smallPlan();
+  plan.clear_decisions();
+  for (char letter = 'A'; letter <= 'Z'; ++letter) {
+    plan::Decision *decision = plan.add_decisions();
+    decision->set_name(std::string("layer") + letter);
+    decision->set_kind("compute");
+    decision->set_seconds(letter == 'Q' ? 1 : 0.001 * ('Z' - letter));
+  }
+  std::string text = squeezed(dump::summary(plan, "p"));
+  CHECK_THAT(text, Contains("layerA") && Contains("layerS") && Contains("layerQ 1.00 s"));
+  CHECK_THAT(text, !Contains("layerU") && !Contains("layerZ"));
+  CHECK_THAT(text, Contains("… and 6 rows that cost less: --json has all\n"));
+}
+
+TEST_CASE("a long program is drawn on a line of fixed width that shows its peak") {
+  plan::Plan plan = smallPlan();
+  plan::Program &program = *plan.mutable_programs(0);
+  for (int i = 0; i < 1000; ++i)
+    program.mutable_segments(1)->add_instructions()->set_name("nothing");
+  for (plan::Buffer &buffer : *program.mutable_buffers())
+    if (buffer.last() == 8)
+      buffer.set_last(1008);
+  plan::Buffer *peak = program.add_buffers();
+  peak->set_name("spike"), peak->set_bytes(4096), peak->set_first(500), peak->set_last(500);
+  std::string text = dump::memoryView(plan);
+  CHECK_THAT(text, Contains("the peak is at instruction 500 (update, nothing)"));
+  CHECK_THAT(text, Contains("7.00 KiB |" + std::string(35, ' ') + "█\n"));
+}
+
 TEST_CASE("the layouts tell what one rank holds and where values come from") {
   std::string text = squeezed(dump::shardingView(smallPlan()));
   CHECK_THAT(text, Contains("x input f32 8x16 [dp, _] 4x16 256 B\n"));
