@@ -130,7 +130,7 @@ def Graph_SelectOp : Graph_PointwiseOp<"select", "x[0] != 0 ? x[1] : x[2]",
     [AllTypesMatch<["on_true", "on_false", "result"]>, SameOperandsAndResultShape]> {
   let arguments = (ins Graph_BoolTensor:$condition, Graph_Tensor:$on_true, Graph_Tensor:$on_false);
   let results = (outs Graph_Tensor:$result);
-  let assemblyFormat = "$condition `,` $on_true `,` $on_false attr-dict `:` type($result)";
+  let assemblyFormat = "$condition `,` $on_true `,` $on_false attr-dict `:` type($condition) `,` type($result)";
 }
 
 // -- composites -------------------------------------------------------------------------------------------

@@ -5,14 +5,11 @@
 
 include "dialects/graph/GraphBase.td"
 
-def Graph_ConstantOp : Graph_PrimitiveOp<"constant", [ConstantLike]> {
+def Graph_ConstantOp : Graph_PrimitiveOp<"constant", [ConstantLike, InferTypeOpAdaptor], Graph_OwnPartition> {
   let summary = "Known elements; weights are arguments of the step, not constants";
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Graph_Tensor:$result);
   let assemblyFormat = "attr-dict $value";
-  let builders = [OpBuilder<(ins "::mlir::ElementsAttr":$value), [{
-    build($_builder, $_state, value.getShapedType(), value);
-  }]>];
   let hasFolder = 1;
   let hasVerifier = 1;
 }
@@ -52,7 +49,7 @@ def Graph_FusionOp : Graph_Op<"fusion", [
   let hasVerifier = 1;
 }
 
-def Graph_YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator, ReturnLike, HasParent<"FusionOp">]> {
+def Graph_YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator, HasParent<"FusionOp">]> {
   let summary = "The results of a kernel group";
   let arguments = (ins Variadic<Graph_Tensor>:$operands);
   let assemblyFormat = "$operands attr-dict `:` type($operands)";

@@ -12,5 +12,5 @@ SmallVector<Value> cleave::graph::cloneWith(OpBuilder &b, Operation *op, ValueRa
     IRMapping mapping;
     region.cloneInto(state.addRegion(), mapping);
   }
-  return llvm::to_vector(b.create(state)->getResults());
+  return SmallVector<Value>(b.create(state)->getResults());
 }

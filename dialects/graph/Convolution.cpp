@@ -1,0 +1,192 @@
+// Contraction: the convolution and its two gradients. They are one sum of products, looked at from its three tensors.
+#include "dialects/graph/Graph.h"
+#include "dialects/graph/Window.h"
+
+using namespace mlir;
+
+namespace cleave::graph {
+
+Shape Window::outputOf(ArrayRef<Polynomial> input) const {
+  Shape output;
+  for (size_t d = 0; d < rank(); ++d) {
+    Polynomial span = input[d] + Polynomial(padsLow[d] + padsHigh[d] - dilations[d] * (kernel[d] - 1) - 1);
+    if (std::optional<int64_t> size = span.constant())
+      output.push_back(Polynomial(*size < 0 ? 0 : *size / strides[d] + 1));
+    else // symbolic: exact only where the stride divides, which is what models with symbolic images rely on
+      output.push_back(span.dividedBy(Polynomial(strides[d])).value_or(span) + Polynomial(1));
+  }
+  return output;
+}
+
+void Window::visitInside(ArrayRef<int64_t> at, ArrayRef<int64_t> input,
+                         llvm::function_ref<void(const std::vector<int64_t> &,
+                                                 const std::vector<int64_t> &)> visit) const {
+  std::vector<int64_t> position(rank());
+  forEachIndex(kernel, [&](const std::vector<int64_t> &k) {
+    for (size_t d = 0; d < rank(); ++d) {
+      position[d] = inputAt(d, at[d], k[d]);
+      if (position[d] < 0 || position[d] >= input[d])
+        return;
+    }
+    visit(k, position);
+  });
+}
+
+template <typename Op> static Window windowOf(Op op, ArrayRef<int64_t> weightShape) {
+  return {weightShape.drop_front(2).vec(), op.getStrides().vec(), op.getDilations().vec(),
+          op.getPadsLow().vec(), op.getPadsHigh().vec()};
+}
+
+LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
+  Shape input = shapeOf(adaptor.getInput()), result;
+  Window window = windowOf(adaptor, cast<RankedTensorType>(adaptor.getWeight().getType()).getShape());
+  result = {input[0], shapeOf(adaptor.getWeight())[0]};
+  llvm::append_range(result, window.outputOf(ArrayRef(input).drop_front(2)));
+  types.push_back(tensorOf(result, elementTypeOf(adaptor.getInput())));
+  return success();
+}
+
+LogicalResult ConvOp::verify() {
+  int64_t rank = rankOf(getInput());
+  if (rank < 3 || rankOf(getWeight()) != rank)
+    return emitOpError() << "needs input and weight of one rank of at least 3, found " << rank << " and "
+                         << rankOf(getWeight());
+  if (getGroups() < 1)
+    return emitOpError() << "needs at least one group, found " << getGroups();
+  for (ArrayRef<int64_t> list : {getStrides(), getDilations(), getPadsLow(), getPadsHigh()})
+    if (static_cast<int64_t>(list.size()) != rank - 2)
+      return emitOpError() << "needs one entry per spatial dim (" << rank - 2 << ") in each list, found "
+                           << list.size();
+  Polynomial channels = shapeOf(getInput())[1];
+  Polynomial expected = shapeOf(getWeight())[1] * Polynomial(getGroups());
+  if (channels != expected)
+    return emitOpError() << "has " << channels.str() << " input channels, but its weight expects "
+                         << expected.str();
+  return success();
+}
+
+// The rule of the sum, given the three shapes; `data` and `out` are N C spatial. Windows overlap, so spatial dims
+// stay whole; with several groups the channels do, too.
+namespace {
+struct ConvDims {
+  FactorRule rule;
+  FactorRule::Dims data, weight, out;
+  int addFactor(const Polynomial &size, FactorKind kind) {
+    rule.factors.push_back({size, kind});
+    return static_cast<int>(rule.factors.size()) - 1;
+  }
+};
+} // namespace
+
+static ConvDims convDims(const Shape &data, const Shape &weight, const Shape &out, int64_t groups) {
+  ConvDims dims;
+  auto channels = groups == 1 ? FactorKind::PassThrough : FactorKind::Replicated;
+  int n = dims.addFactor(data[0], FactorKind::PassThrough);
+  int o = dims.addFactor(out[1], channels);
+  int c = dims.addFactor(weight[1], channels);
+  dims.data = {{n}, {c}};
+  dims.weight = {{o}, {c}};
+  dims.out = {{n}, {o}};
+  if (groups != 1)
+    dims.data[1] = {dims.addFactor(data[1], FactorKind::Replicated)};
+  for (size_t d = 2; d < data.size(); ++d) {
+    dims.data.push_back({dims.addFactor(data[d], FactorKind::Replicated)});
+    dims.weight.push_back({dims.addFactor(weight[d], FactorKind::Replicated)});
+    dims.out.push_back({dims.addFactor(out[d], FactorKind::Replicated)});
+  }
+  return dims;
+}
+
+// Factors that a result lacks are summed over.
+static FactorRule finish(ConvDims dims, FactorRule::Dims first, FactorRule::Dims second,
+                         FactorRule::Dims result) {
+  for (size_t f = 0; f < dims.rule.factors.size(); ++f) {
+    bool kept = llvm::any_of(result, [&](const auto &dim) { return llvm::is_contained(dim, (int)f); });
+    if (!kept && dims.rule.factors[f].kind == FactorKind::PassThrough)
+      dims.rule.factors[f].kind = FactorKind::Reduction;
+  }
+  dims.rule.operands = {std::move(first), std::move(second)};
+  dims.rule.results = {std::move(result)};
+  return dims.rule;
+}
+
+FactorRule ConvOp::getFactorRule() {
+  ConvDims dims = convDims(shapeOf(getInput()), shapeOf(getWeight()), shapeOf(getResult()), getGroups());
+  return finish(dims, dims.data, dims.weight, dims.out);
+}
+FactorRule ConvInputGradOp::getFactorRule() {
+  ConvDims dims = convDims(shapeOf(getResult()), shapeOf(getWeight()), shapeOf(getGrad()), getGroups());
+  return finish(dims, dims.out, dims.weight, dims.data);
+}
+FactorRule ConvWeightGradOp::getFactorRule() {
+  ConvDims dims = convDims(shapeOf(getInput()), shapeOf(getResult()), shapeOf(getGrad()), getGroups());
+  return finish(dims, dims.out, dims.data, dims.weight);
+}
+
+static Polynomial convFlops(const Shape &weight, Type out) {
+  Polynomial flops = elementCount(out) * Polynomial(2);
+  for (const Polynomial &dim : ArrayRef(weight).drop_front())
+    flops *= dim;
+  return flops;
+}
+Polynomial ConvOp::getFlops() { return convFlops(shapeOf(getWeight()), getType()); }
+Polynomial ConvInputGradOp::getFlops() { return convFlops(shapeOf(getWeight()), getGrad().getType()); }
+Polynomial ConvWeightGradOp::getFlops() { return convFlops(shapeOf(getResult()), getGrad().getType()); }
+
+// Visits every product of the sum as positions in (data, weight, out).
+static void forEachProduct(const Window &window, ArrayRef<int64_t> data, const std::vector<int64_t> &weight,
+                           const std::vector<int64_t> &out, int64_t groups,
+                           llvm::function_ref<void(int64_t, int64_t, int64_t)> visit) {
+  auto strides = [](ArrayRef<int64_t> shape) { return Tensor(ElementType::F64, shape.vec()).strides(); };
+  std::vector<int64_t> dataStrides = strides(data), weightStrides = strides(weight), outStrides = strides(out);
+  int64_t outPerGroup = weight[0] / groups;
+  forEachIndex(out, [&](const std::vector<int64_t> &at) {
+    int64_t outAt = linearIndex(at, outStrides);
+    window.visitInside(ArrayRef(at).drop_front(2), data.drop_front(2), [&](const auto &k, const auto &x) {
+      for (int64_t c = 0; c < weight[1]; ++c) {
+        std::vector<int64_t> dataIndex = {at[0], at[1] / outPerGroup * weight[1] + c};
+        std::vector<int64_t> weightIndex = {at[1], c};
+        llvm::append_range(dataIndex, x);
+        llvm::append_range(weightIndex, k);
+        visit(linearIndex(dataIndex, dataStrides), linearIndex(weightIndex, weightStrides), outAt);
+      }
+    });
+  });
+}
+
+static SmallVector<Tensor> rounded(Tensor tensor) {
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    tensor.set(i, tensor.values[i]);
+  return {tensor};
+}
+
+SmallVector<Tensor> ConvOp::evaluate(ArrayRef<Tensor> operands) {
+  const Tensor &data = operands[0], &weight = operands[1];
+  Window window = windowOf(*this, weight.shape);
+  std::vector<int64_t> shape = {data.shape[0], weight.shape[0]};
+  Shape spatial(data.shape.begin() + 2, data.shape.end());
+  for (const Polynomial &size : window.outputOf(spatial))
+    shape.push_back(*size.constant());
+  Tensor out(data.type, shape);
+  forEachProduct(window, data.shape, weight.shape, out.shape, getGroups(),
+                 [&](int64_t d, int64_t w, int64_t o) { out.values[o] += data.values[d] * weight.values[w]; });
+  return rounded(out);
+}
+SmallVector<Tensor> ConvInputGradOp::evaluate(ArrayRef<Tensor> operands) {
+  const Tensor &out = operands[0], &weight = operands[1];
+  Tensor data(out.type, staticShapeOf(getType()));
+  data.shape[0] = out.shape[0];
+  forEachProduct(windowOf(*this, weight.shape), data.shape, weight.shape, out.shape, getGroups(),
+                 [&](int64_t d, int64_t w, int64_t o) { data.values[d] += out.values[o] * weight.values[w]; });
+  return rounded(data);
+}
+SmallVector<Tensor> ConvWeightGradOp::evaluate(ArrayRef<Tensor> operands) {
+  const Tensor &out = operands[0], &data = operands[1];
+  Tensor weight(out.type, staticShapeOf(getType()));
+  forEachProduct(windowOf(*this, weight.shape), data.shape, weight.shape, out.shape, getGroups(),
+                 [&](int64_t d, int64_t w, int64_t o) { weight.values[w] += out.values[o] * data.values[d]; });
+  return rounded(weight);
+}
+
+} // namespace cleave::graph

@@ -1,0 +1,79 @@
+// Loss: softmax cross entropy.
+#include "dialects/graph/Build.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace cleave::graph {
+
+LogicalResult SoftmaxCrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                                      Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  types.push_back(tensorOf({}, elementTypeOf(adaptor.getLogits())));
+  return success();
+}
+
+LogicalResult SoftmaxCrossEntropyOp::verify() {
+  Shape logits = shapeOf(getLogits());
+  if (logits.empty() || Shape(logits.begin(), logits.end() - 1) != shapeOf(getLabels()))
+    return emitOpError() << "needs labels of the shape of the logits without their last dim, found "
+                         << getLabels().getType() << " for " << getLogits().getType();
+  return success();
+}
+
+FactorRule SoftmaxCrossEntropyOp::getFactorRule() {
+  FactorRule rule;
+  FactorRule::Dims logits, labels;
+  Shape shape = shapeOf(getLogits());
+  for (auto [d, size] : llvm::enumerate(shape)) {
+    rule.factors.push_back({size, FactorKind::Replicated}); // the divisor counts the labels of all ranks
+    logits.push_back({static_cast<int>(d)});
+    if (d + 1 < shape.size())
+      labels.push_back(logits.back());
+  }
+  rule.operands = {logits, labels};
+  rule.results = {{}};
+  return rule;
+}
+Polynomial SoftmaxCrossEntropyOp::getFlops() { return elementCount(getLogits().getType()) * Polynomial(5); }
+
+SmallVector<Tensor> SoftmaxCrossEntropyOp::evaluate(ArrayRef<Tensor> operands) {
+  const Tensor &logits = operands[0], &labels = operands[1];
+  int64_t classes = logits.shape.back();
+  double loss = 0, count = 0;
+  for (int64_t row = 0; row < labels.size(); ++row) {
+    if (labels.values[row] == static_cast<double>(static_cast<int64_t>(getIgnoreIndex())))
+      continue;
+    const double *x = &logits.values[row * classes];
+    double largest = *std::max_element(x, x + classes), sum = 0;
+    for (int64_t c = 0; c < classes; ++c)
+      sum += std::exp(x[c] - largest);
+    loss += largest + std::log(sum) - x[static_cast<int64_t>(labels.values[row])];
+    count += 1;
+  }
+  Tensor result(logits.type, {});
+  result.set(0, loss / count);
+  return {result};
+}
+
+SmallVector<Value> SoftmaxCrossEntropyOp::decompose(OpBuilder &b) {
+  Location loc = getLoc();
+  Value logits = getLogits(), labels = getLabels();
+  int64_t classDim = rankOf(logits) - 1;
+  Value logProbability = LogSoftmaxOp::create(b, loc, logits, classDim).getResult();
+  // The logarithm at the label, by comparing class numbers: works on any block of the classes.
+  Type labelType = elementTypeOf(labels);
+  Value classes = IotaOp::create(b, loc, tensorOf(shapeOf(logits), labelType), classDim);
+  Value isLabel = CompareOp::create(b, loc, Predicate::EQ, classes, buildBroadcastOver(b, labels, logits, classDim));
+  Value chosen = SelectOp::create(b, loc, isLabel, logProbability, buildSplatLike(b, logits, 0));
+  Value perLabel = NegOp::create(b, loc, buildReduce(b, Reduction::Sum, chosen, classDim));
+  Value ignored = buildSplatLike(b, labels, static_cast<double>(static_cast<int64_t>(getIgnoreIndex())));
+  Value counts = CompareOp::create(b, loc, Predicate::NE, labels, ignored);
+  Value weight = buildCast(b, counts, elementTypeOf(logits));
+  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, classDim));
+  Value total = buildReduce(b, Reduction::Sum, MulOp::create(b, loc, perLabel, weight), all);
+  Value count = buildReduce(b, Reduction::Sum, weight, all);
+  return {DivOp::create(b, loc, total, count)};
+}
+
+} // namespace cleave::graph

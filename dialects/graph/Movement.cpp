@@ -1,0 +1,299 @@
+// Movement: shapes, rules and meaning of the ops that only move elements. Reshape's rule is in Reshape.cpp.
+#include "dialects/graph/Graph.h"
+
+using namespace mlir;
+
+namespace cleave::graph {
+
+// A rule in which operand and result share the factor of dim d, except those dims named in `whole`, where both sides
+// have an unsplittable factor of their own size.
+static FactorRule alongDims(Value operand, Value result, ArrayRef<int64_t> whole) {
+  Shape in = shapeOf(operand), out = shapeOf(result);
+  FactorRule rule;
+  FactorRule::Dims inDims, outDims;
+  auto factor = [&](const Polynomial &size, FactorKind kind) {
+    rule.factors.push_back({size, kind});
+    return static_cast<int>(rule.factors.size()) - 1;
+  };
+  for (size_t d = 0; d < in.size(); ++d) {
+    if (!llvm::is_contained(whole, static_cast<int64_t>(d))) {
+      inDims.push_back({factor(in[d], FactorKind::PassThrough)});
+      outDims.push_back(inDims.back());
+      continue;
+    }
+    inDims.push_back({factor(in[d], FactorKind::Replicated)});
+    outDims.push_back({factor(out[d], FactorKind::Replicated)});
+  }
+  rule.operands = {inDims};
+  rule.results = {outDims};
+  rule.linear = true;
+  return rule;
+}
+
+// The operand and result agree but in dim `dim`.
+static LogicalResult verifyOtherDims(Operation *op, Value operand, Value result, int64_t dim) {
+  Shape in = shapeOf(operand), out = shapeOf(result);
+  if (in.size() != out.size())
+    return op->emitOpError() << "has an operand of rank " << in.size() << " and a result of rank " << out.size();
+  if (dim < 0 || dim >= static_cast<int64_t>(in.size()))
+    return op->emitOpError() << "acts on dim " << dim << " of a tensor of rank " << in.size();
+  for (size_t d = 0; d < in.size(); ++d)
+    if (static_cast<int64_t>(d) != dim && in[d] != out[d])
+      return op->emitOpError() << "changes dim " << d << " from " << in[d].str() << " to " << out[d].str()
+                               << ", but acts on dim " << dim;
+  return success();
+}
+
+// -- transpose --------------------------------------------------------------------------------------------
+
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  Shape in = shapeOf(adaptor.getOperand()), out;
+  for (int64_t dim : adaptor.getPermutation())
+    out.push_back(in[dim]);
+  types.push_back(tensorOf(out, elementTypeOf(adaptor.getOperand())));
+  return success();
+}
+
+LogicalResult TransposeOp::verify() {
+  SmallVector<int64_t> sorted(getPermutation());
+  llvm::sort(sorted);
+  bool isPermutation = static_cast<int64_t>(sorted.size()) == rankOf(getOperand());
+  for (size_t i = 0; i < sorted.size(); ++i)
+    isPermutation &= sorted[i] == static_cast<int64_t>(i);
+  if (!isPermutation)
+    return emitOpError() << "needs a permutation of its operand's " << rankOf(getOperand()) << " dims";
+  return success();
+}
+
+FactorRule TransposeOp::getFactorRule() {
+  FactorRule rule;
+  FactorRule::Dims in, out;
+  for (auto [d, size] : llvm::enumerate(shapeOf(getOperand()))) {
+    rule.factors.push_back({size});
+    in.push_back({static_cast<int>(d)});
+  }
+  for (int64_t dim : getPermutation())
+    out.push_back({static_cast<int>(dim)});
+  rule.operands = {in};
+  rule.results = {out};
+  rule.linear = true;
+  return rule;
+}
+Polynomial TransposeOp::getFlops() { return 0; }
+
+SmallVector<Tensor> TransposeOp::evaluate(ArrayRef<Tensor> operands) {
+  const Tensor &operand = operands[0];
+  std::vector<int64_t> shape, strides, inStrides = operand.strides();
+  for (int64_t dim : getPermutation()) {
+    shape.push_back(operand.shape[dim]);
+    strides.push_back(inStrides[dim]);
+  }
+  Tensor result(operand.type, shape);
+  int64_t i = 0;
+  forEachIndex(shape, [&](const auto &index) {
+    result.values[i++] = operand.values[linearIndex(index, strides)];
+  });
+  return {result};
+}
+
+OpFoldResult TransposeOp::fold(FoldAdaptor) {
+  if (llvm::is_sorted(getPermutation()))
+    return getOperand();
+  auto inner = getOperand().getDefiningOp<TransposeOp>();
+  if (!inner)
+    return {};
+  SmallVector<int64_t> permutation;
+  for (int64_t dim : getPermutation())
+    permutation.push_back(inner.getPermutation()[dim]);
+  setOperand(inner.getOperand());
+  setPermutation(permutation);
+  return getResult();
+}
+
+// -- broadcast --------------------------------------------------------------------------------------------
+
+LogicalResult BroadcastOp::verify() {
+  Shape in = shapeOf(getOperand()), out = shapeOf(getResult());
+  if (getDims().size() != in.size())
+    return emitOpError() << "names " << getDims().size() << " dims for an operand of rank " << in.size();
+  SmallVector<int64_t> seen;
+  for (auto [d, dim] : llvm::enumerate(getDims())) {
+    if (dim < 0 || dim >= static_cast<int64_t>(out.size()) || llvm::is_contained(seen, dim))
+      return emitOpError() << "maps operand dim " << d << " to result dim " << dim << ", which is taken or does not exist";
+    if (in[d] != out[dim])
+      return emitOpError() << "maps operand dim " << d << " of size " << in[d].str() << " to result dim "
+                           << dim << " of size " << out[dim].str();
+    seen.push_back(dim);
+  }
+  return success();
+}
+
+FactorRule BroadcastOp::getFactorRule() {
+  FactorRule rule;
+  FactorRule::Dims in, out;
+  for (auto [d, size] : llvm::enumerate(shapeOf(getResult()))) {
+    rule.factors.push_back({size});
+    out.push_back({static_cast<int>(d)});
+  }
+  for (int64_t dim : getDims())
+    in.push_back({static_cast<int>(dim)});
+  rule.operands = {in};
+  rule.results = {out};
+  rule.linear = true;
+  return rule;
+}
+Polynomial BroadcastOp::getFlops() { return 0; }
+
+SmallVector<Tensor> BroadcastOp::evaluate(ArrayRef<Tensor> operands) {
+  const Tensor &operand = operands[0];
+  Tensor result(operand.type, staticShapeOf(getType()));
+  std::vector<int64_t> strides(result.shape.size(), 0), inStrides = operand.strides();
+  for (auto [d, dim] : llvm::enumerate(getDims()))
+    strides[dim] = inStrides[d];
+  int64_t i = 0;
+  forEachIndex(result.shape, [&](const auto &index) {
+    result.values[i++] = operand.values[linearIndex(index, strides)];
+  });
+  return {result};
+}
+
+OpFoldResult BroadcastOp::fold(FoldAdaptor) {
+  if (getOperand().getType() == getType() && llvm::is_sorted(getDims()))
+    return getOperand();
+  auto inner = getOperand().getDefiningOp<BroadcastOp>();
+  if (!inner)
+    return {};
+  SmallVector<int64_t> dims;
+  for (int64_t dim : inner.getDims())
+    dims.push_back(getDims()[dim]);
+  setOperand(inner.getOperand());
+  setDims(dims);
+  return getResult();
+}
+
+// -- slice ------------------------------------------------------------------------------------------------
+
+LogicalResult SliceOp::verify() {
+  if (getStride() < 1 || static_cast<int64_t>(getStart()) < 0)
+    return emitOpError() << "needs a positive stride and a start of at least 0, found " << getStride()
+                         << " and " << getStart();
+  return verifyOtherDims(*this, getOperand(), getResult(), getDim());
+}
+FactorRule SliceOp::getFactorRule() {
+  return alongDims(getOperand(), getResult(), {static_cast<int64_t>(getDim())});
+}
+Polynomial SliceOp::getFlops() { return 0; }
+
+SmallVector<Tensor> SliceOp::evaluate(ArrayRef<Tensor> operands) {
+  const Tensor &operand = operands[0];
+  std::vector<int64_t> shape = operand.shape, strides = operand.strides();
+  shape[getDim()] = staticShapeOf(getType())[getDim()];
+  Tensor result(operand.type, shape);
+  int64_t i = 0, offset = getStart() * strides[getDim()];
+  strides[getDim()] *= getStride();
+  forEachIndex(shape, [&](const auto &index) {
+    result.values[i++] = operand.values[offset + linearIndex(index, strides)];
+  });
+  return {result};
+}
+
+OpFoldResult SliceOp::fold(FoldAdaptor) {
+  return getOperand().getType() == getType() ? OpFoldResult(getOperand()) : OpFoldResult();
+}
+
+// -- pad --------------------------------------------------------------------------------------------------
+
+LogicalResult PadOp::verify() {
+  if (static_cast<int64_t>(getLow()) < 0 || static_cast<int64_t>(getInterior()) < 0)
+    return emitOpError() << "cannot remove elements; slice does";
+  return verifyOtherDims(*this, getOperand(), getResult(), getDim());
+}
+FactorRule PadOp::getFactorRule() {
+  FactorRule rule = alongDims(getOperand(), getResult(), {static_cast<int64_t>(getDim())});
+  rule.linear = getValue().isZero();
+  return rule;
+}
+Polynomial PadOp::getFlops() { return 0; }
+
+SmallVector<Tensor> PadOp::evaluate(ArrayRef<Tensor> operands) {
+  const Tensor &operand = operands[0];
+  std::vector<int64_t> shape = operand.shape;
+  shape[getDim()] = staticShapeOf(getType())[getDim()];
+  Tensor result(operand.type, shape, getValue().convertToDouble());
+  std::vector<int64_t> strides = result.strides();
+  int64_t i = 0, offset = getLow() * strides[getDim()];
+  strides[getDim()] *= getInterior() + 1;
+  forEachIndex(operand.shape, [&](const auto &index) {
+    result.values[offset + linearIndex(index, strides)] = operand.values[i++];
+  });
+  return {result};
+}
+
+// -- concat -----------------------------------------------------------------------------------------------
+
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  Shape shape = shapeOf(adaptor.getOperands()[0]);
+  for (Value operand : adaptor.getOperands().drop_front())
+    shape[adaptor.getDim()] += shapeOf(operand)[adaptor.getDim()];
+  types.push_back(tensorOf(shape, elementTypeOf(adaptor.getOperands()[0])));
+  return success();
+}
+
+LogicalResult ConcatOp::verify() {
+  for (Value operand : getOperands())
+    if (failed(verifyOtherDims(*this, operand, getResult(), getDim())))
+      return failure();
+  return success();
+}
+
+FactorRule ConcatOp::getFactorRule() {
+  FactorRule rule = alongDims(getOperands()[0], getResult(), {static_cast<int64_t>(getDim())});
+  for (Value operand : getOperands().drop_front()) {
+    FactorRule::Dims dims = rule.operands[0];
+    dims[getDim()] = {static_cast<int>(rule.factors.size())};
+    rule.factors.push_back({shapeOf(operand)[getDim()], FactorKind::Replicated});
+    rule.operands.push_back(dims);
+  }
+  return rule;
+}
+Polynomial ConcatOp::getFlops() { return 0; }
+
+SmallVector<Tensor> ConcatOp::evaluate(ArrayRef<Tensor> operands) {
+  std::vector<int64_t> shape = operands[0].shape;
+  for (const Tensor &operand : operands.drop_front())
+    shape[getDim()] += operand.shape[getDim()];
+  Tensor result(operands[0].type, shape);
+  std::vector<int64_t> strides = result.strides();
+  int64_t offset = 0;
+  for (const Tensor &operand : operands) {
+    int64_t i = 0;
+    forEachIndex(operand.shape, [&](const auto &index) {
+      result.values[offset + linearIndex(index, strides)] = operand.values[i++];
+    });
+    offset += operand.shape[getDim()] * strides[getDim()];
+  }
+  return {result};
+}
+
+// -- reverse ----------------------------------------------------------------------------------------------
+
+FactorRule ReverseOp::getFactorRule() {
+  return alongDims(getOperand(), getResult(), {static_cast<int64_t>(getDim())});
+}
+Polynomial ReverseOp::getFlops() { return 0; }
+
+SmallVector<Tensor> ReverseOp::evaluate(ArrayRef<Tensor> operands) {
+  const Tensor &operand = operands[0];
+  Tensor result(operand.type, operand.shape);
+  std::vector<int64_t> strides = operand.strides();
+  int64_t i = 0, last = operand.shape[getDim()] - 1;
+  forEachIndex(operand.shape, [&](std::vector<int64_t> index) {
+    index[getDim()] = last - index[getDim()];
+    result.values[i++] = operand.values[linearIndex(index, strides)];
+  });
+  return {result};
+}
+
+} // namespace cleave::graph

@@ -1,0 +1,104 @@
+// Movement: reshape. Its factors are the common refinement of the two shapes, found from the last dim to the first.
+#include "dialects/graph/Graph.h"
+
+using namespace mlir;
+
+namespace cleave::graph {
+
+namespace {
+// One side of the reshape while it is taken apart, from minor to major.
+struct Side {
+  Shape shape;
+  FactorRule::Dims dims;
+  int64_t dim;          // the dim being taken apart
+  Polynomial remaining; // what is left of it
+
+  explicit Side(Shape s) : shape(std::move(s)), dims(shape.size()), dim(shape.size()) { next(); }
+  bool done() const { return dim < 0; }
+  void next() {
+    --dim;
+    if (dim >= 0)
+      remaining = shape[dim];
+  }
+  // Gives the current dim a factor, major to those it has.
+  void take(int factor, const Polynomial &size) {
+    dims[dim].insert(dims[dim].begin(), factor);
+    remaining = *remaining.dividedBy(size);
+    if (remaining == Polynomial(1))
+      next();
+  }
+};
+} // namespace
+
+// Steps over dims of size 1, which get a factor of their own.
+static void skipOnes(Side &side, FactorRule &rule) {
+  while (!side.done() && side.remaining == Polynomial(1) && side.dims[side.dim].empty()) {
+    side.dims[side.dim] = {static_cast<int>(rule.factors.size())};
+    rule.factors.push_back({Polynomial(1)});
+    side.next();
+  }
+}
+
+// No common factor: what is left of both sides, up to where their products agree, stays whole.
+static void takeWhole(Side &in, Side &out, FactorRule &rule) {
+  for (Side *side : {&in, &out})
+    while (!side->done()) {
+      Polynomial size = side->remaining;
+      rule.factors.push_back({size, FactorKind::Replicated});
+      side->take(static_cast<int>(rule.factors.size()) - 1, size);
+    }
+}
+
+FactorRule ReshapeOp::getFactorRule() {
+  FactorRule rule;
+  rule.linear = true;
+  Side in(shapeOf(getOperand())), out(shapeOf(getResult()));
+  while (true) {
+    skipOnes(in, rule);
+    skipOnes(out, rule);
+    if (in.done() || out.done())
+      break;
+    Polynomial size = in.remaining;
+    if (!out.remaining.dividedBy(size)) {
+      size = out.remaining;
+      if (!in.remaining.dividedBy(size)) {
+        takeWhole(in, out, rule);
+        break;
+      }
+    }
+    int factor = static_cast<int>(rule.factors.size());
+    rule.factors.push_back({size});
+    in.take(factor, size);
+    out.take(factor, size);
+  }
+  rule.operands = {in.dims};
+  rule.results = {out.dims};
+  return rule;
+}
+
+Polynomial ReshapeOp::getFlops() { return 0; }
+
+LogicalResult ReshapeOp::verify() {
+  Polynomial in = elementCount(getOperand().getType()), out = elementCount(getType());
+  if (in != out)
+    return emitOpError() << "makes " << out.str() << " elements of " << in.str();
+  return success();
+}
+
+SmallVector<Tensor> ReshapeOp::evaluate(ArrayRef<Tensor> operands) {
+  Tensor result = operands[0];
+  result.shape = staticShapeOf(getType());
+  return {result};
+}
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor) {
+  if (getOperand().getType() == getType())
+    return getOperand();
+  if (auto inner = getOperand().getDefiningOp<ReshapeOp>()) {
+    setOperand(inner.getOperand());
+    return getResult();
+  }
+  return {};
+}
+
+} // namespace cleave::graph

@@ -1,0 +1,104 @@
+// The step function's conventions.
+#include "dialects/graph/Step.h"
+
+using namespace mlir;
+
+namespace cleave::graph {
+
+func::FuncOp stepOf(ModuleOp module) { return module.lookupSymbol<func::FuncOp>(kStepName); }
+
+static StringRef text(Attribute attr) {
+  auto string = dyn_cast_if_present<StringAttr>(attr);
+  return string ? string.getValue() : StringRef();
+}
+
+StringRef argName(func::FuncOp step, unsigned i) { return text(step.getArgAttr(i, "graph.name")); }
+StringRef argRole(func::FuncOp step, unsigned i) { return text(step.getArgAttr(i, "graph.role")); }
+bool isTrainable(func::FuncOp step, unsigned i) { return bool(step.getArgAttr(i, "graph.trainable")); }
+
+std::optional<unsigned> argNamed(func::FuncOp step, StringRef name) {
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    if (argName(step, i) == name)
+      return i;
+  return std::nullopt;
+}
+
+StringRef resultName(func::FuncOp step, unsigned i) { return text(step.getResultAttr(i, "graph.name")); }
+StringRef resultRole(func::FuncOp step, unsigned i) { return text(step.getResultAttr(i, "graph.role")); }
+
+std::optional<unsigned> aliasOf(func::FuncOp step, unsigned i) {
+  auto alias = step.getResultAttrOfType<IntegerAttr>(i, "graph.alias");
+  return alias ? std::optional<unsigned>(alias.getInt()) : std::nullopt;
+}
+
+Attribute toAttribute(const TensorOrigin &origin, MLIRContext *context) {
+  Builder b(context);
+  SmallVector<NamedAttribute> entries;
+  switch (origin.kind) {
+  case TensorOrigin::Kind::Fill:
+    entries.push_back(b.getNamedAttr("fill", b.getF64FloatAttr(origin.fill)));
+    break;
+  case TensorOrigin::Kind::Inline:
+    entries.push_back(b.getNamedAttr("data", toAttribute(origin.data, context)));
+    break;
+  case TensorOrigin::Kind::File:
+    entries.push_back(b.getNamedAttr("path", b.getStringAttr(origin.path)));
+    entries.push_back(b.getNamedAttr("offset", b.getI64IntegerAttr(origin.offset)));
+    entries.push_back(b.getNamedAttr("bytes", b.getI64IntegerAttr(origin.bytes)));
+    entries.push_back(b.getNamedAttr("element", TypeAttr::get(fromElementType(origin.element, context))));
+    if (!origin.permutation.empty())
+      entries.push_back(b.getNamedAttr("permutation", b.getDenseI64ArrayAttr(origin.permutation)));
+    break;
+  }
+  return b.getDictionaryAttr(entries);
+}
+
+std::optional<TensorOrigin> originOf(func::FuncOp step, unsigned i) {
+  auto entries = step.getArgAttrOfType<DictionaryAttr>(i, "graph.source");
+  if (!entries)
+    return std::nullopt;
+  TensorOrigin origin;
+  if (auto fill = entries.getAs<FloatAttr>("fill")) {
+    origin.fill = fill.getValueAsDouble();
+    return origin;
+  }
+  if (auto data = entries.getAs<DenseElementsAttr>("data")) {
+    origin.kind = TensorOrigin::Kind::Inline;
+    origin.data = toTensor(data);
+    return origin;
+  }
+  origin.kind = TensorOrigin::Kind::File;
+  origin.path = text(entries.get("path")).str();
+  origin.offset = entries.getAs<IntegerAttr>("offset").getInt();
+  origin.bytes = entries.getAs<IntegerAttr>("bytes").getInt();
+  origin.element = toElementType(entries.getAs<TypeAttr>("element").getValue());
+  if (auto permutation = entries.getAs<DenseI64ArrayAttr>("permutation"))
+    origin.permutation = permutation.asArrayRef().vec();
+  return origin;
+}
+
+BlockArgument addArgument(func::FuncOp step, Type type, StringRef name, StringRef role,
+                          const TensorOrigin *origin) {
+  Builder b(step.getContext());
+  SmallVector<NamedAttribute> attrs = {b.getNamedAttr("graph.name", b.getStringAttr(name)),
+                                       b.getNamedAttr("graph.role", b.getStringAttr(role))};
+  if (origin)
+    attrs.push_back(b.getNamedAttr("graph.source", toAttribute(*origin, step.getContext())));
+  unsigned index = step.getNumArguments();
+  (void)step.insertArgument(index, type, b.getDictionaryAttr(attrs), step.getLoc());
+  return step.getArgument(index);
+}
+
+void addResult(func::FuncOp step, Value value, StringRef name, StringRef role,
+               std::optional<unsigned> alias) {
+  Builder b(step.getContext());
+  SmallVector<NamedAttribute> attrs = {b.getNamedAttr("graph.name", b.getStringAttr(name)),
+                                       b.getNamedAttr("graph.role", b.getStringAttr(role))};
+  if (alias)
+    attrs.push_back(b.getNamedAttr("graph.alias", b.getI64IntegerAttr(*alias)));
+  (void)step.insertResult(step.getNumResults(), value.getType(), b.getDictionaryAttr(attrs));
+  Operation *terminator = step.getBody().front().getTerminator();
+  terminator->insertOperands(terminator->getNumOperands(), value);
+}
+
+} // namespace cleave::graph

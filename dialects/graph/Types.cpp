@@ -1,0 +1,162 @@
+// Shapes, element types and constants between MLIR and plain data.
+#include "dialects/graph/Types.h"
+
+#include "dialects/graph/Graph.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace cleave::graph {
+
+Shape shapeOf(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  auto dims = dyn_cast_if_present<DimsAttr>(tensor.getEncoding());
+  Shape shape;
+  for (auto [i, size] : llvm::enumerate(tensor.getShape())) {
+    if (!ShapedType::isDynamic(size)) {
+      shape.push_back(Polynomial(size));
+      continue;
+    }
+    assert(dims && "a symbolic dim needs a #graph.dims encoding");
+    auto text = cast<StringAttr>(dims.getDims()[i]).getValue();
+    shape.push_back(*Polynomial::parse(text.str()));
+  }
+  return shape;
+}
+
+RankedTensorType tensorOf(const Shape &shape, Type element) {
+  SmallVector<int64_t> sizes;
+  SmallVector<Attribute> texts;
+  bool symbolic = false;
+  for (const Polynomial &dim : shape) {
+    std::optional<int64_t> constant = dim.constant();
+    symbolic |= !constant;
+    sizes.push_back(constant.value_or(ShapedType::kDynamic));
+    texts.push_back(StringAttr::get(element.getContext(), constant ? "" : dim.str()));
+  }
+  Attribute encoding;
+  if (symbolic)
+    encoding = DimsAttr::get(element.getContext(), ArrayAttr::get(element.getContext(), texts));
+  return RankedTensorType::get(sizes, element, encoding);
+}
+
+bool hasStaticShape(Type type) { return cast<RankedTensorType>(type).hasStaticShape(); }
+
+std::vector<int64_t> staticShapeOf(Type type) {
+  assert(hasStaticShape(type) && "symbols must have been bound");
+  return cast<RankedTensorType>(type).getShape().vec();
+}
+
+Type elementTypeOf(Type type) { return cast<RankedTensorType>(type).getElementType(); }
+int64_t rankOf(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
+
+Polynomial elementCount(Type type) {
+  Polynomial count(1);
+  for (const Polynomial &dim : shapeOf(type))
+    count *= dim;
+  return count;
+}
+
+Polynomial byteCount(Type type) {
+  return elementCount(type) * Polynomial(byteSize(toElementType(elementTypeOf(type))));
+}
+
+ElementType toElementType(Type type) {
+  if (type.isF64())
+    return ElementType::F64;
+  if (type.isF32())
+    return ElementType::F32;
+  if (type.isF16())
+    return ElementType::F16;
+  if (type.isBF16())
+    return ElementType::BF16;
+  if (type.isUnsignedInteger(8))
+    return ElementType::U8;
+  switch (type.getIntOrFloatBitWidth()) {
+  case 1:
+    return ElementType::Bool;
+  case 8:
+    return ElementType::I8;
+  case 16:
+    return ElementType::I16;
+  case 32:
+    return ElementType::I32;
+  default:
+    return ElementType::I64;
+  }
+}
+
+Type fromElementType(ElementType type, MLIRContext *context) {
+  switch (type) {
+  case ElementType::F64:
+    return Float64Type::get(context);
+  case ElementType::F32:
+    return Float32Type::get(context);
+  case ElementType::F16:
+    return Float16Type::get(context);
+  case ElementType::BF16:
+    return BFloat16Type::get(context);
+  case ElementType::U8:
+    return IntegerType::get(context, 8, IntegerType::Unsigned);
+  case ElementType::Bool:
+    return IntegerType::get(context, 1);
+  default:
+    return IntegerType::get(context, 8 * byteSize(type));
+  }
+}
+
+Tensor toTensor(ElementsAttr attr) {
+  auto type = cast<RankedTensorType>(attr.getShapedType());
+  Tensor tensor(toElementType(type.getElementType()), type.getShape().vec());
+  int64_t i = 0;
+  if (isa<FloatType>(type.getElementType())) {
+    for (const APFloat &value : attr.getValues<APFloat>()) {
+      APFloat wide = value;
+      bool lossy;
+      wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lossy);
+      tensor.values[i++] = wide.convertToDouble();
+    }
+    return tensor;
+  }
+  bool isSigned = !type.getElementType().isInteger(1) && !type.getElementType().isUnsignedInteger();
+  for (const APInt &value : attr.getValues<APInt>())
+    tensor.values[i++] = isSigned ? static_cast<double>(value.getSExtValue())
+                                  : static_cast<double>(value.getZExtValue());
+  return tensor;
+}
+
+DenseElementsAttr toAttribute(const Tensor &tensor, MLIRContext *context) {
+  Type element = fromElementType(tensor.type, context);
+  auto type = RankedTensorType::get(tensor.shape, element);
+  if (auto floatType = dyn_cast<FloatType>(element)) {
+    SmallVector<APFloat> values;
+    for (double value : tensor.values) {
+      APFloat narrow(value);
+      bool lossy;
+      narrow.convert(floatType.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lossy);
+      values.push_back(narrow);
+    }
+    return DenseElementsAttr::get(type, values);
+  }
+  unsigned width = element.getIntOrFloatBitWidth();
+  SmallVector<APInt> values;
+  for (double value : tensor.values)
+    values.push_back(APInt(64, static_cast<uint64_t>(static_cast<int64_t>(value))).trunc(width));
+  return DenseElementsAttr::get(type, values);
+}
+
+std::optional<double> splatValue(Value value) {
+  while (auto broadcast = value.getDefiningOp<BroadcastOp>())
+    value = broadcast.getOperand();
+  auto constant = value.getDefiningOp<ConstantOp>();
+  if (!constant)
+    return std::nullopt;
+  auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+  if (!elements || !elements.isSplat())
+    return std::nullopt;
+  auto scalar = elements.resizeSplat(RankedTensorType::get({}, elements.getElementType()));
+  return toTensor(scalar).values[0];
+}
+
+} // namespace cleave::graph
