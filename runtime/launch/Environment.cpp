@@ -1,0 +1,116 @@
+// Reads what torchrun, mpirun and Slurm leave in the environment.
+#include "runtime/launch/Launch.h"
+
+#include <cstdlib>
+
+namespace cleave::launch {
+namespace {
+
+const char *variable(const char *name) {
+  const char *value = std::getenv(name);
+  return value && *value ? value : nullptr;
+}
+
+// Reads a number that is not negative; leaves `value` alone if the variable is not set.
+Status readNumber(const char *name, int &value) {
+  const char *text = variable(name);
+  if (!text)
+    return Status::ok();
+  char *end = nullptr;
+  long number = std::strtol(text, &end, 10);
+  if (*end || number < 0 || number > 1'000'000)
+    return Status::userError(std::string("found ") + name + "=" + text + ", expected a number");
+  value = static_cast<int>(number);
+  return Status::ok();
+}
+
+// The names under which a launcher tells who we are.
+struct Launcher {
+  const char *name, *present, *rank, *size, *localRank, *localSize;
+};
+
+constexpr Launcher kLaunchers[] = {
+    {"torchrun", "WORLD_SIZE", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
+    {"mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+     "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"mpirun", "PMI_SIZE", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
+    // Only inside srun: the batch script itself has SLURM_NTASKS too, but is not a task.
+    {"slurm", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID",
+     "SLURM_NTASKS_PER_NODE"},
+};
+
+// `node[03-05,9],other` -> `node03`.
+std::string firstHost(const std::string &list) {
+  size_t bracket = list.find('['), comma = list.find(',');
+  if (bracket == std::string::npos || comma < bracket)
+    return list.substr(0, comma);
+  size_t end = list.find_first_of("-,]", bracket);
+  return list.substr(0, bracket) + list.substr(bracket + 1, end - bracket - 1);
+}
+
+// Jobs that give no port get one by their name, so that two jobs on a machine rarely meet.
+int portOf(const std::string &job) {
+  uint32_t hash = 2166136261u;
+  for (char c : job)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return 29600 + static_cast<int>(hash % 2000);
+}
+
+std::string jobName() {
+  for (const char *name : {"TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid",
+                           "PMI_JOBID", "SLURM_JOB_ID"})
+    if (const char *value = variable(name)) {
+      const char *step = variable("SLURM_STEP_ID");
+      return std::string(value) + (step ? std::string(".") + step : "");
+    }
+  return "cleave";
+}
+
+Status findMaster(RankEnvironment &environment) {
+  environment.job = jobName();
+  if (const char *address = variable("MASTER_ADDR"))
+    environment.masterAddress = address;
+  else if (const char *nodes = variable("SLURM_STEP_NODELIST");
+           nodes && environment.launcher == "slurm")
+    environment.masterAddress = firstHost(nodes);
+  else if (environment.size > environment.localSize)
+    return Status::userError("rank " + std::to_string(environment.rank) + " of " +
+                             std::to_string(environment.size) + " (" + environment.launcher +
+                             ") does not know where rank 0 runs: set MASTER_ADDR and MASTER_PORT");
+  environment.masterPort = portOf(environment.job);
+  CLEAVE_TRY(readNumber("MASTER_PORT", environment.masterPort));
+  // torchrun's agent itself listens at MASTER_PORT.
+  if (variable("TORCHELASTIC_USE_AGENT_STORE"))
+    ++environment.masterPort;
+  return Status::ok();
+}
+
+} // namespace
+
+Result<std::optional<RankEnvironment>> detectRankEnvironment() {
+  for (const Launcher &launcher : kLaunchers) {
+    if (!variable(launcher.present))
+      continue;
+    if (!variable(launcher.rank))
+      return Status::userError(std::string("found ") + launcher.present +
+                               " in the environment, expected " + launcher.rank +
+                               " beside it (unset both to start the ranks on this machine)");
+    RankEnvironment environment;
+    environment.launcher = launcher.name;
+    CLEAVE_TRY(readNumber(launcher.rank, environment.rank));
+    CLEAVE_TRY(readNumber(launcher.size, environment.size));
+    environment.localRank = environment.rank;
+    environment.localSize = environment.size;
+    CLEAVE_TRY(readNumber(launcher.localRank, environment.localRank));
+    CLEAVE_TRY(readNumber(launcher.localSize, environment.localSize));
+    if (environment.rank >= environment.size)
+      return Status::userError(std::string("found ") + launcher.rank + "=" +
+                               std::to_string(environment.rank) + " with " + launcher.size + "=" +
+                               std::to_string(environment.size) + ", expected a smaller rank");
+    CLEAVE_TRY(findMaster(environment));
+    return std::optional<RankEnvironment>(environment);
+  }
+  return std::optional<RankEnvironment>();
+}
+
+} // namespace cleave::launch

@@ -1,0 +1,107 @@
+// Joining jobs that torchrun, mpirun and Slurm have started.
+#include "runtime/launch/Launch.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <map>
+
+using namespace cleave;
+using namespace cleave::launch;
+
+// Sets variables, and nothing else of the kind, while it lives.
+class Variables {
+public:
+  using Values = std::map<std::string, std::string>;
+  explicit Variables(Values values) {
+    for (const char *name :
+         {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT",
+          "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "SLURM_PROCID",
+          "SLURM_STEP_NUM_TASKS", "TORCHELASTIC_USE_AGENT_STORE"})
+      unsetenv(name);
+    for (auto &[name, value] : values)
+      setenv(name.c_str(), value.c_str(), 1);
+    names = std::move(values);
+  }
+  Variables(const Variables &) = delete;
+  ~Variables() {
+    for (auto &[name, value] : names)
+      unsetenv(name.c_str());
+  }
+
+private:
+  std::map<std::string, std::string> names;
+};
+
+TEST_CASE("without an outer launcher nothing is detected, in a Slurm batch script neither") {
+  Variables variables({{"SLURM_NTASKS", "8"}, {"SLURM_PROCID", "0"}});
+  auto found = detectRankEnvironment();
+  REQUIRE(found);
+  CHECK_FALSE(found->has_value());
+}
+
+TEST_CASE("torchrun's variables are read, and its agent's port left alone") {
+  Variables variables({{"RANK", "5"},
+                       {"WORLD_SIZE", "8"},
+                       {"LOCAL_RANK", "1"},
+                       {"LOCAL_WORLD_SIZE", "4"},
+                       {"MASTER_ADDR", "node7"},
+                       {"MASTER_PORT", "29400"},
+                       {"TORCHELASTIC_USE_AGENT_STORE", "True"}});
+  auto found = detectRankEnvironment();
+  REQUIRE(found);
+  REQUIRE(found->has_value());
+  RankEnvironment &environment = **found;
+  CHECK(environment.rank == 5);
+  CHECK(environment.size == 8);
+  CHECK(environment.localRank == 1);
+  CHECK(environment.localSize == 4);
+  CHECK(environment.masterAddress == "node7");
+  CHECK(environment.masterPort == 29401);
+  CHECK(environment.launcher == "torchrun");
+}
+
+TEST_CASE("mpirun on one machine needs no address") {
+  Variables variables({{"OMPI_COMM_WORLD_RANK", "1"},
+                       {"OMPI_COMM_WORLD_SIZE", "2"},
+                       {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+                       {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}});
+  auto found = detectRankEnvironment();
+  REQUIRE(found);
+  CHECK((*found)->masterAddress == "127.0.0.1");
+  CHECK((*found)->masterPort > 1024);
+}
+
+TEST_CASE("mpirun on several machines asks for the address") {
+  Variables variables({{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}, {"MPI_LOCALNRANKS", "2"}});
+  auto found = detectRankEnvironment();
+  CHECK(found.status().message().find("set MASTER_ADDR") != std::string::npos);
+}
+
+TEST_CASE("Slurm's first node is where rank 0 runs") {
+  for (auto [list, first] : std::map<std::string, std::string>{
+           {"gpu[003-005,9],x1", "gpu003"}, {"a,b", "a"}, {"n[7]", "n7"}, {"one", "one"}}) {
+    Variables variables({{"SLURM_PROCID", "3"},
+                         {"SLURM_STEP_NUM_TASKS", "4"},
+                         {"SLURM_LOCALID", "1"},
+                         {"SLURM_STEP_NODELIST", list}});
+    auto found = detectRankEnvironment();
+    REQUIRE(found);
+    CHECK((*found)->masterAddress == first);
+    CHECK((*found)->localRank == 1);
+  }
+}
+
+TEST_CASE("contradicting variables are refused by name") {
+  {
+    Variables variables(Variables::Values{{"WORLD_SIZE", "2"}});
+    CHECK(detectRankEnvironment().status().message().find("expected RANK beside it") !=
+          std::string::npos);
+  }
+  {
+    Variables variables({{"RANK", "2"}, {"WORLD_SIZE", "2"}});
+    CHECK(detectRankEnvironment().status().message() ==
+          "found RANK=2 with WORLD_SIZE=2, expected a smaller rank");
+  }
+  Variables variables({{"RANK", "one"}, {"WORLD_SIZE", "2"}});
+  CHECK(detectRankEnvironment().status().message() == "found RANK=one, expected a number");
+}
