@@ -21,7 +21,7 @@ WALLS = [
 # Headers of an outside library and the folders that may see them. Tests may see everything.
 OUTSIDE_WALLS = [
     (r"gloo/", ("runtime/comm/gloo/",)),
-    (r"(oneapi/)?dnnl", ("runtime/device/cpu/", "runtime/kernels/")),
+    (r"(oneapi/)?dnnl", ("runtime/device/cpu/", "runtime/kernels/", "compiler/cluster/")),
     (r"(cuda|cublas|cudnn|nvrtc|nvToolsExt|cupti)", ("runtime/device/cuda/", "runtime/kernels/cuda/")),
     (r"nccl", ("runtime/comm/nccl/",)),
     (r"coin/", ("compiler/solver/",)),

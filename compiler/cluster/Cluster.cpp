@@ -1,0 +1,96 @@
+// Curves, links and the view of a cluster that a number of ranks has.
+#include "compiler/cluster/Cluster.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace cleave::cluster {
+
+double Curve::at(double size) const {
+  if (points.empty())
+    return 1;
+  if (size <= points.front().first)
+    return points.front().second;
+  for (size_t k = 1; k < points.size(); ++k) {
+    auto [left, low] = points[k - 1];
+    auto [right, high] = points[k];
+    if (size <= right)
+      return low + (high - low) * std::log(size / left) / std::log(right / left);
+  }
+  return points.back().second;
+}
+
+const char *name(CollectiveKind kind) {
+  static const char *const names[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
+                                      "send_recv"};
+  return names[static_cast<int>(kind)];
+}
+
+const Link &Level::link(CollectiveKind kind, int64_t ranks) const {
+  auto entries = links.find(kind);
+  if (entries == links.end())
+    entries = links.find(CollectiveKind::SendRecv);
+  assert(entries != links.end() && !entries->second.empty() && "fromJson() ensures an entry");
+  for (const Link &link : entries->second)
+    if (link.ranks == 0 || link.ranks >= ranks)
+      return link;
+  return entries->second.back();
+}
+
+const Compute &Cluster::computeOf(const std::string &elementType) const {
+  auto entry = compute.find(elementType);
+  if (entry == compute.end())
+    entry = compute.find("f32");
+  assert(entry != compute.end() && "fromJson() ensures an entry for f32");
+  return entry->second;
+}
+
+// Ranks of a CPU share its memory, and where there are more ranks than cores also those.
+static Cluster shareCpu(const Cluster &cluster, int64_t ranksPerNode) {
+  Cluster shared = cluster;
+  const double crowd = std::max(1.0, static_cast<double>(ranksPerNode) /
+                                         static_cast<double>(cluster.devicesPerNode));
+  shared.deviceBytes = cluster.deviceBytes * cluster.devicesPerNode / ranksPerNode;
+  shared.reservedBytes = cluster.reservedBytes * cluster.devicesPerNode / ranksPerNode;
+  shared.devicesPerNode = ranksPerNode;
+  shared.memoryBytesPerSecond /= crowd;
+  shared.launchSeconds *= crowd;
+  for (auto &[type, compute] : shared.compute)
+    compute.peakFlops /= crowd;
+  for (Level &level : shared.levels) {
+    if (level.devices == cluster.devicesPerNode)
+      level.devices = ranksPerNode;
+    for (auto &[kind, links] : level.links)
+      for (Link &link : links) {
+        link.bytesPerSecond /= crowd;
+        link.latencySeconds *= crowd;
+      }
+  }
+  return shared;
+}
+
+Result<Cluster> forRanks(const Cluster &cluster, int64_t ranks) {
+  if (ranks < 1)
+    return Status::userError("found " + std::to_string(ranks) + " ranks, expected at least 1");
+  if (cluster.isCpu) {
+    int64_t nodes = std::max<int64_t>(1, cluster.nodes);
+    return shareCpu(cluster, (ranks + nodes - 1) / nodes);
+  }
+  int64_t devices = cluster.nodes * cluster.devicesPerNode;
+  if (cluster.nodes > 0 && ranks > devices)
+    return Status::userError("found " + std::to_string(ranks) + " ranks, but cluster '" +
+                             cluster.name + "' has " + std::to_string(devices) +
+                             " devices; use fewer ranks or raise \"nodes\" in its file");
+  if (ranks > cluster.devicesPerNode && cluster.levels.back().devices > 0 &&
+      ranks > cluster.levels.back().devices)
+    return Status::userError("found " + std::to_string(ranks) +
+                             " ranks, but the outermost level of "
+                             "cluster '" +
+                             cluster.name + "' joins only " +
+                             std::to_string(cluster.levels.back().devices) +
+                             " devices; add a level with \"devices\": 0");
+  return cluster;
+}
+
+} // namespace cleave::cluster

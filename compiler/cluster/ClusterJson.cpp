@@ -1,0 +1,295 @@
+// Clusters as JSON. Every field is asked for by its path, so that an error can name it.
+#include "compiler/cluster/Cluster.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <set>
+
+namespace cleave::cluster {
+
+using nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
+
+namespace {
+
+// One JSON object while it is read: remembers the path, the fields that were asked for, and, shared
+// by all, the first error.
+class Reader {
+public:
+  Reader(const json &value, std::string path, Status &status)
+      : value_(value), path_(std::move(path)), status_(status) {
+    if (!value.is_object())
+      fail(path_, "found " + std::string(value.type_name()) + ", expected an object");
+  }
+
+  bool has(const char *key) const { return value_.is_object() && value_.contains(key); }
+  std::string pathOf(const std::string &key) const { return path_ + "/" + key; }
+
+  // A number of at least (or, if `isOpen`, above) the given least.
+  double number(const char *key, double least, bool isOpen) {
+    const json *field = find(key);
+    if (!field)
+      return 0;
+    if (!field->is_number())
+      fail(pathOf(key), "found " + std::string(field->type_name()) + ", expected a number");
+    else if (double got = field->get<double>();
+             !std::isfinite(got) || got < least || (isOpen && got == least))
+      fail(pathOf(key), "found " + field->dump() + ", expected a number " +
+                            (isOpen ? "above " : "of at least ") + json(least).dump());
+    else
+      return got;
+    return 0;
+  }
+
+  int64_t integer(const char *key, int64_t least) {
+    double value = number(key, static_cast<double>(least), false);
+    if (status_ && value != std::floor(value))
+      fail(pathOf(key), "found " + value_[key].dump() + ", expected a whole number");
+    return static_cast<int64_t>(value);
+  }
+
+  std::string text(const char *key) {
+    const json *field = find(key);
+    if (!field)
+      return "";
+    if (field->is_string())
+      return field->get<std::string>();
+    fail(pathOf(key), "found " + std::string(field->type_name()) + ", expected a string");
+    return "";
+  }
+
+  Reader object(const char *key) {
+    static const json empty = json::object();
+    const json *field = find(key);
+    return Reader(field ? *field : empty, pathOf(key), status_);
+  }
+
+  // The elements of a list, or none after an error.
+  std::vector<json> list(const char *key) {
+    const json *field = find(key);
+    if (!field)
+      return {};
+    if (field->is_array())
+      return field->get<std::vector<json>>();
+    fail(pathOf(key), "found " + std::string(field->type_name()) + ", expected a list");
+    return {};
+  }
+
+  std::vector<std::string> keys() const {
+    std::vector<std::string> names;
+    if (value_.is_object())
+      for (auto &[key, field] : value_.items())
+        names.push_back(key);
+    return names;
+  }
+
+  // A misspelt optional field must not go unnoticed.
+  void refuseOthers() {
+    for (const std::string &key : keys())
+      if (!asked_.count(key))
+        fail(pathOf(key), "there is no such field");
+  }
+
+  Status &status() { return status_; }
+  void fail(const std::string &path, const std::string &message) {
+    if (status_)
+      status_ = Status::userError((path.empty() ? "/" : path) + ": " + message);
+  }
+
+private:
+  const json *find(const char *key) {
+    asked_.insert(key);
+    if (has(key))
+      return &value_[key];
+    fail(pathOf(key), "this field is missing");
+    return nullptr;
+  }
+
+  const json &value_;
+  std::string path_;
+  Status &status_;
+  std::set<std::string> asked_;
+};
+
+Curve readCurve(Reader &reader, const char *key) {
+  Curve curve;
+  if (!reader.has(key))
+    return curve;
+  for (size_t k = 0; const json &point : reader.list(key)) {
+    std::string path = reader.pathOf(key) + "/" + std::to_string(k++);
+    if (!point.is_array() || point.size() != 2 || !point[0].is_number() || !point[1].is_number()) {
+      reader.fail(path, "found " + point.dump() + ", expected [size, share]");
+      return curve;
+    }
+    double size = point[0], share = point[1];
+    if (!(share > 0 && share <= 1))
+      reader.fail(path,
+                  "found the share " + point[1].dump() + ", expected one above 0 and at most 1");
+    if (!(size > 0) || (!curve.points.empty() && size <= curve.points.back().first))
+      reader.fail(path, "found the size " + point[0].dump() + ", expected sizes above 0 that rise");
+    curve.points.push_back({size, share});
+  }
+  return curve;
+}
+
+Link readLink(Reader reader) {
+  Link link;
+  if (reader.has("ranks"))
+    link.ranks = reader.integer("ranks", 0);
+  link.latencySeconds = reader.number("latency_seconds", 0, false);
+  link.bytesPerSecond = reader.number("bytes_per_second", 0, true);
+  reader.refuseOthers();
+  return link;
+}
+
+Level readLevel(const json &value, const std::string &path, Status &status) {
+  Reader reader(value, path, status);
+  Level level;
+  level.name = reader.text("name");
+  level.devices = reader.integer("devices", 0);
+  Reader links = reader.object("links");
+  for (int k = 0; k < collectiveKinds; ++k) {
+    auto kind = static_cast<CollectiveKind>(k);
+    if (!links.has(name(kind)))
+      continue;
+    std::vector<Link> &entries = level.links[kind];
+    for (size_t i = 0; const json &entry : links.list(name(kind))) {
+      std::string entryPath = links.pathOf(name(kind)) + "/" + std::to_string(i++);
+      entries.push_back(readLink(Reader(entry, entryPath, status)));
+    }
+    if (entries.empty())
+      links.fail(links.pathOf(name(kind)), "the list is empty, expected at least one entry");
+  }
+  if (!links.has(name(CollectiveKind::SendRecv)))
+    links.fail(links.pathOf("send_recv"), "this field is missing");
+  links.refuseOthers();
+  reader.refuseOthers();
+  return level;
+}
+
+void readCompute(Reader reader, Cluster &cluster) {
+  for (const std::string &type : reader.keys()) {
+    Reader entry = reader.object(type.c_str());
+    Compute &compute = cluster.compute[type];
+    compute.peakFlops = entry.number("peak_flops", 0, true);
+    compute.efficiency = readCurve(entry, "efficiency");
+    entry.refuseOthers();
+  }
+  if (!cluster.compute.count("f32"))
+    reader.fail(reader.pathOf("f32"), "this field is missing");
+}
+
+void readMemory(Reader reader, Cluster &cluster) {
+  cluster.deviceBytes = reader.integer("device_bytes", 1);
+  if (reader.has("reserved_bytes"))
+    cluster.reservedBytes = reader.integer("reserved_bytes", 0);
+  cluster.hostBytes = reader.integer("host_bytes", 0);
+  if (reader.status() && cluster.usableBytes() <= 0)
+    reader.fail(reader.pathOf("reserved_bytes"), "nothing of device_bytes is left");
+  reader.refuseOthers();
+}
+
+Cluster readCluster(const json &root, Status &status) {
+  Cluster cluster;
+  Reader reader(root, "", status);
+  cluster.name = reader.text("name");
+  if (reader.has("source"))
+    cluster.source = reader.text("source");
+  std::string kind = reader.text("kind");
+  if (status && kind != "cpu" && kind != "gpu")
+    reader.fail("/kind", "found '" + kind + "', expected 'cpu' or 'gpu'");
+  cluster.isCpu = kind == "cpu";
+  cluster.nodes = reader.integer("nodes", 0);
+  cluster.devicesPerNode = reader.integer("devices_per_node", 1);
+  readMemory(reader.object("memory"), cluster);
+  readCompute(reader.object("compute"), cluster);
+  Reader bandwidth = reader.object("memory_bandwidth");
+  cluster.memoryBytesPerSecond = bandwidth.number("bytes_per_second", 0, true);
+  cluster.memoryEfficiency = readCurve(bandwidth, "efficiency");
+  bandwidth.refuseOthers();
+  cluster.launchSeconds = reader.number("launch_seconds", 0, false);
+  cluster.hostLink = readLink(reader.object("host_link"));
+  for (size_t k = 0; const json &level : reader.list("levels"))
+    cluster.levels.push_back(readLevel(level, "/levels/" + std::to_string(k++), status));
+  if (status && cluster.levels.empty())
+    reader.fail("/levels", "the list is empty, expected at least one level");
+  for (size_t k = 1; status && k < cluster.levels.size(); ++k)
+    if (cluster.levels[k].devices != 0 &&
+        (cluster.levels[k - 1].devices == 0 ||
+         cluster.levels[k].devices <= cluster.levels[k - 1].devices))
+      reader.fail("/levels/" + std::to_string(k) + "/devices",
+                  "expected more than the level before spans, or 0 for all");
+  reader.refuseOthers();
+  return cluster;
+}
+
+OrderedJson curveToJson(const Curve &curve) {
+  OrderedJson points = OrderedJson::array();
+  for (auto [size, share] : curve.points)
+    points.push_back({size, share});
+  return points;
+}
+
+OrderedJson linkToJson(const Link &link) {
+  OrderedJson value;
+  if (link.ranks)
+    value["ranks"] = link.ranks;
+  value["latency_seconds"] = link.latencySeconds;
+  value["bytes_per_second"] = link.bytesPerSecond;
+  return value;
+}
+
+OrderedJson levelToJson(const Level &level) {
+  OrderedJson links = OrderedJson::object();
+  for (auto &[kind, entries] : level.links)
+    for (const Link &link : entries)
+      links[name(kind)].push_back(linkToJson(link));
+  return {{"name", level.name}, {"devices", level.devices}, {"links", links}};
+}
+
+} // namespace
+
+Result<Cluster> fromJson(const std::string &text) {
+  json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (root.is_discarded()) {
+    try {
+      root = json::parse(text);
+    } catch (const json::exception &error) {
+      return Status::userError(std::string("not JSON: ") + error.what());
+    }
+  }
+  Status status;
+  Cluster cluster = readCluster(root, status);
+  if (!status)
+    return status;
+  return cluster;
+}
+
+std::string toJson(const Cluster &cluster) {
+  OrderedJson compute = OrderedJson::object(), levels = OrderedJson::array();
+  for (auto &[type, entry] : cluster.compute)
+    compute[type] = {{"peak_flops", entry.peakFlops},
+                     {"efficiency", curveToJson(entry.efficiency)}};
+  for (const Level &level : cluster.levels)
+    levels.push_back(levelToJson(level));
+  OrderedJson root = {{"name", cluster.name},
+                      {"source", cluster.source},
+                      {"kind", cluster.isCpu ? "cpu" : "gpu"},
+                      {"nodes", cluster.nodes},
+                      {"devices_per_node", cluster.devicesPerNode},
+                      {"memory",
+                       {{"device_bytes", cluster.deviceBytes},
+                        {"reserved_bytes", cluster.reservedBytes},
+                        {"host_bytes", cluster.hostBytes}}},
+                      {"compute", compute},
+                      {"memory_bandwidth",
+                       {{"bytes_per_second", cluster.memoryBytesPerSecond},
+                        {"efficiency", curveToJson(cluster.memoryEfficiency)}}},
+                      {"launch_seconds", cluster.launchSeconds},
+                      {"host_link", linkToJson(cluster.hostLink)},
+                      {"levels", levels}};
+  return root.dump(1);
+}
+
+} // namespace cleave::cluster

@@ -1,0 +1,12 @@
+// Measure: what this machine's CPU can do, as a cluster of one node.
+#pragma once
+
+#include "compiler/cluster/Cluster.h"
+
+namespace cleave::cluster {
+
+// Runs for about `seconds`: matrix products at several sizes (oneDNN, one thread), copies within
+// memory, and transfers between threads over loopback TCP as an estimate of local collectives.
+Result<Cluster> measureLocalCpu(double seconds = 0.7);
+
+} // namespace cleave::cluster

@@ -1,0 +1,87 @@
+// Finding a cluster: file, built-in text, or measurement kept in a file.
+#include "compiler/cluster/Presets.h"
+
+#include "compiler/cluster/Measure.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace cleave::cluster {
+
+// In the generated PresetTexts.cpp: (name, JSON), sorted by name.
+std::vector<std::pair<std::string, std::string>> presetTexts();
+
+static const char localCpu[] = "local-cpu";
+
+std::vector<std::string> presetNames() {
+  std::vector<std::string> names;
+  for (auto &[name, text] : presetTexts())
+    names.push_back(name);
+  names.insert(std::lower_bound(names.begin(), names.end(), localCpu), localCpu);
+  return names;
+}
+
+std::string localCpuFile() {
+  const char *cache = std::getenv("XDG_CACHE_HOME");
+  const char *home = std::getenv("HOME");
+  std::filesystem::path folder;
+  if (cache && *cache)
+    folder = cache;
+  else if (home && *home)
+    folder = std::filesystem::path(home) / ".cache";
+  else
+    return "";
+  return folder / "cleave" / "local-cpu.json";
+}
+
+static Result<Cluster> readFile(const std::string &path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file)
+    return Status::userError("cannot read '" + path + "'");
+  Result<Cluster> cluster = fromJson(text.str());
+  return cluster ? std::move(cluster) : Result<Cluster>(cluster.status().withContext(path));
+}
+
+// Writes aside and renames, as several processes may do this at once. Failing to keep it is no
+// error.
+static void keep(const Cluster &cluster, const std::string &path) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  std::string aside = path + "." + std::to_string(std::hash<std::string>()(toJson(cluster)));
+  if (!(std::ofstream(aside) << toJson(cluster) << "\n"))
+    return;
+  std::filesystem::rename(aside, path, error);
+}
+
+static Result<Cluster> findLocalCpu() {
+  std::string path = localCpuFile();
+  if (!path.empty() && std::filesystem::exists(path))
+    if (Result<Cluster> kept = readFile(path))
+      return kept;
+  Result<Cluster> measured = measureLocalCpu();
+  if (measured && !path.empty())
+    keep(*measured, path);
+  return measured;
+}
+
+Result<Cluster> findCluster(const std::string &nameOrPath) {
+  if (std::filesystem::is_regular_file(nameOrPath))
+    return readFile(nameOrPath);
+  if (nameOrPath == localCpu)
+    return findLocalCpu();
+  for (auto &[name, text] : presetTexts())
+    if (name == nameOrPath)
+      return fromJson(text);
+  std::string known;
+  for (const std::string &name : presetNames())
+    known += (known.empty() ? "" : ", ") + name;
+  return Status::userError("there is no cluster '" + nameOrPath +
+                           "': found neither a file of that path nor one of " + known);
+}
+
+} // namespace cleave::cluster

@@ -1,0 +1,115 @@
+// Cluster files: reading, writing, and what is said about bad ones.
+#include "compiler/cluster/Presets.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace cleave;
+using namespace cleave::cluster;
+using nlohmann::json;
+
+static json goodJson() { return json::parse(toJson(*findCluster("a100-80-node"))); }
+
+static std::string messageOf(const json &root) {
+  Result<Cluster> cluster = fromJson(root.dump());
+  REQUIRE_FALSE(cluster);
+  CHECK(cluster.status().exitCode() == 1);
+  return cluster.status().message();
+}
+
+TEST_CASE("a cluster survives being written and read") {
+  Result<Cluster> cluster = findCluster("h100-node");
+  REQUIRE(cluster);
+  Result<Cluster> read = fromJson(toJson(*cluster));
+  REQUIRE(read);
+  CHECK(*read == *cluster);
+}
+
+TEST_CASE("a bad cluster file is refused with the path of the bad field") {
+  json root = goodJson();
+  root.erase("launch_seconds");
+  CHECK(messageOf(root) == "/launch_seconds: this field is missing");
+  root = goodJson();
+  root["compute"]["f32"]["peak_flops"] = -1;
+  CHECK(messageOf(root) == "/compute/f32/peak_flops: found -1, expected a number above 0.0");
+  root = goodJson();
+  root["memory"]["device_bytes"] = "80GB";
+  CHECK(messageOf(root) == "/memory/device_bytes: found string, expected a number");
+  root = goodJson();
+  root["memory"]["device_bytes"] = 1.5;
+  CHECK(messageOf(root) == "/memory/device_bytes: found 1.5, expected a whole number");
+  root = goodJson();
+  root["memory"]["reserved_bytes"] = root["memory"]["device_bytes"];
+  CHECK(messageOf(root) == "/memory/reserved_bytes: nothing of device_bytes is left");
+  root = goodJson();
+  root["levels"][1]["links"]["all_gather"][0].erase("bytes_per_second");
+  CHECK(messageOf(root) == "/levels/1/links/all_gather/0/bytes_per_second: this field is missing");
+  root = goodJson();
+  root["levels"][0]["links"]["all_gahter"] = json::array();
+  CHECK(messageOf(root) == "/levels/0/links/all_gahter: there is no such field");
+  root = goodJson();
+  root["levels"] = json::array();
+  CHECK(messageOf(root) == "/levels: the list is empty, expected at least one level");
+  root = goodJson();
+  root["levels"][1]["devices"] = 4;
+  CHECK(messageOf(root) ==
+        "/levels/1/devices: expected more than the level before spans, or 0 for all");
+  root = goodJson();
+  root["compute"]["f32"]["efficiency"] = {{10, 0.5}, {5, 0.6}};
+  CHECK(messageOf(root) ==
+        "/compute/f32/efficiency/1: found the size 5, expected sizes above 0 that rise");
+  root = goodJson();
+  root["compute"]["f32"]["efficiency"] = {{10, 1.5}};
+  CHECK(messageOf(root) ==
+        "/compute/f32/efficiency/0: found the share 1.5, expected one above 0 and at most 1");
+  root = goodJson();
+  root["compute"].erase("f32");
+  CHECK(messageOf(root) == "/compute/f32: this field is missing");
+  root = goodJson();
+  root["kind"] = "tpu";
+  CHECK(messageOf(root) == "/kind: found 'tpu', expected 'cpu' or 'gpu'");
+  CHECK(messageOf(json::array()) == "/: found array, expected an object");
+  CHECK(fromJson("{").status().message().find("not JSON: ") == 0);
+}
+
+TEST_CASE("a curve is interpolated over the logarithm of the size and constant beyond its ends") {
+  Curve curve{{{1e3, 0.2}, {1e5, 0.6}}};
+  CHECK(curve.at(1) == Approx(0.2));
+  CHECK(curve.at(1e4) == Approx(0.4));
+  CHECK(curve.at(1e9) == Approx(0.6));
+  CHECK(Curve{}.at(7) == 1);
+}
+
+TEST_CASE("a link is chosen by the size of the group") {
+  Level level{"node", 8, {{CollectiveKind::SendRecv, {{2, 1, 10}, {8, 2, 20}}}}};
+  CHECK(level.link(CollectiveKind::SendRecv, 2).latencySeconds == 1);
+  CHECK(level.link(CollectiveKind::AllReduce, 4).latencySeconds == 2);
+  CHECK(level.link(CollectiveKind::AllReduce, 64).latencySeconds == 2);
+}
+
+TEST_CASE("ranks beyond the cores of a CPU share cores and memory") {
+  Cluster cpu = *findCluster("a100-80-node");
+  cpu.isCpu = true;
+  cpu.nodes = 1;
+  cpu.devicesPerNode = 2;
+  cpu.deviceBytes = 1000;
+  cpu.reservedBytes = 0;
+  Result<Cluster> four = forRanks(cpu, 4);
+  REQUIRE(four);
+  CHECK(four->deviceBytes == 500);
+  CHECK(four->compute["f32"].peakFlops == cpu.compute["f32"].peakFlops / 2);
+  Result<Cluster> one = forRanks(cpu, 1);
+  CHECK(one->deviceBytes == 2000);
+  CHECK(one->compute["f32"].peakFlops == cpu.compute["f32"].peakFlops);
+}
+
+TEST_CASE("more ranks than devices is an error that names both") {
+  Cluster cluster = *findCluster("v100-node");
+  CHECK(forRanks(cluster, 1024));
+  cluster.nodes = 2;
+  CHECK(forRanks(cluster, 16));
+  CHECK(
+      forRanks(cluster, 17).status().message() ==
+      "found 17 ranks, but cluster 'v100-node' has 16 devices; use fewer ranks or raise \"nodes\" "
+      "in its file");
+}

@@ -1,0 +1,43 @@
+// cleave-calibrate: measures this machine's CPU and writes its cluster file.
+#include "compiler/cluster/Measure.h"
+#include "compiler/cluster/Presets.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+using namespace cleave;
+using namespace cleave::cluster;
+
+static int fail(const Status &status) {
+  std::fprintf(stderr, "cleave-calibrate: error: %s\n", status.message().c_str());
+  return status.exitCode();
+}
+
+int main(int argc, char **argv) {
+  CLI::App app("Measures this machine's CPU and writes its cluster file.");
+  std::string path = localCpuFile();
+  double seconds = 3;
+  app.add_option("-o,--output", path, "file to write; by default what --cluster local-cpu reads");
+  app.add_option("--seconds", seconds, "how long to measure")->check(CLI::PositiveNumber);
+  CLI11_PARSE(app, argc, argv);
+  if (path.empty())
+    return fail(Status::userError("neither XDG_CACHE_HOME nor HOME is set; pass -o FILE"));
+  Result<Cluster> cluster = measureLocalCpu(seconds);
+  if (!cluster)
+    return fail(cluster.status());
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::absolute(path).parent_path(), error);
+  if (!(std::ofstream(path) << toJson(*cluster) << "\n"))
+    return fail(Status::userError("cannot write '" + path + "'"));
+  const Link &link = cluster->levels[0].link(CollectiveKind::SendRecv, 2);
+  std::printf(
+      "%lld cores, %.1f GFLOP/s f32 each, memory %.1f GB/s, loopback %.2f GB/s and %.1f us\n"
+      "written to %s\n",
+      static_cast<long long>(cluster->devicesPerNode), cluster->compute["f32"].peakFlops * 1e-9,
+      cluster->memoryBytesPerSecond * 1e-9, link.bytesPerSecond * 1e-9, link.latencySeconds * 1e6,
+      path.c_str());
+  return 0;
+}
