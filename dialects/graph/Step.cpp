@@ -14,7 +14,9 @@ static StringRef text(Attribute attr) {
 
 StringRef argName(func::FuncOp step, unsigned i) { return text(step.getArgAttr(i, "graph.name")); }
 StringRef argRole(func::FuncOp step, unsigned i) { return text(step.getArgAttr(i, "graph.role")); }
-bool isTrainable(func::FuncOp step, unsigned i) { return bool(step.getArgAttr(i, "graph.trainable")); }
+bool isTrainable(func::FuncOp step, unsigned i) {
+  return bool(step.getArgAttr(i, "graph.trainable"));
+}
 
 std::optional<unsigned> argNamed(func::FuncOp step, StringRef name) {
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
@@ -23,12 +25,47 @@ std::optional<unsigned> argNamed(func::FuncOp step, StringRef name) {
   return std::nullopt;
 }
 
-StringRef resultName(func::FuncOp step, unsigned i) { return text(step.getResultAttr(i, "graph.name")); }
-StringRef resultRole(func::FuncOp step, unsigned i) { return text(step.getResultAttr(i, "graph.role")); }
+StringRef resultName(func::FuncOp step, unsigned i) {
+  return text(step.getResultAttr(i, "graph.name"));
+}
+StringRef resultRole(func::FuncOp step, unsigned i) {
+  return text(step.getResultAttr(i, "graph.role"));
+}
 
 std::optional<unsigned> aliasOf(func::FuncOp step, unsigned i) {
   auto alias = step.getResultAttrOfType<IntegerAttr>(i, "graph.alias");
   return alias ? std::optional<unsigned>(alias.getInt()) : std::nullopt;
+}
+
+bool isPerMicroBatch(func::FuncOp step, unsigned i) {
+  return argRole(step, i) == "input" || argRole(step, i) == "label";
+}
+
+llvm::DenseSet<Operation *> perMicroBatch(func::FuncOp step) {
+  Block &body = step.getBody().front();
+  llvm::DenseSet<Value> ofInputs, ofSums; // values that depend on inputs, and on accumulated sums
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    if (isPerMicroBatch(step, i))
+      ofInputs.insert(step.getArgument(i));
+  llvm::DenseSet<Operation *> repeated;
+  for (Operation &op : body.without_terminator()) {
+    bool isSum = isa<AccumulateOp>(op);
+    auto dependsOn = [&](const llvm::DenseSet<Value> &values) {
+      return llvm::any_of(op.getOperands(), [&](Value v) { return values.contains(v); });
+    };
+    if (isSum || dependsOn(ofSums))
+      ofSums.insert(op.result_begin(), op.result_end());
+    else if (dependsOn(ofInputs))
+      ofInputs.insert(op.result_begin(), op.result_end());
+    if (isSum || (op.getNumResults() > 0 && ofInputs.contains(op.getResult(0))))
+      repeated.insert(&op);
+  }
+  for (Operation &op : llvm::reverse(body.without_terminator()))
+    if (repeated.contains(&op))
+      for (Value operand : op.getOperands())
+        if (Operation *producer = operand.getDefiningOp())
+          repeated.insert(producer);
+  return repeated;
 }
 
 Attribute toAttribute(const TensorOrigin &origin, MLIRContext *context) {
@@ -45,7 +82,8 @@ Attribute toAttribute(const TensorOrigin &origin, MLIRContext *context) {
     entries.push_back(b.getNamedAttr("path", b.getStringAttr(origin.path)));
     entries.push_back(b.getNamedAttr("offset", b.getI64IntegerAttr(origin.offset)));
     entries.push_back(b.getNamedAttr("bytes", b.getI64IntegerAttr(origin.bytes)));
-    entries.push_back(b.getNamedAttr("element", TypeAttr::get(fromElementType(origin.element, context))));
+    entries.push_back(
+        b.getNamedAttr("element", TypeAttr::get(fromElementType(origin.element, context))));
     if (!origin.permutation.empty())
       entries.push_back(b.getNamedAttr("permutation", b.getDenseI64ArrayAttr(origin.permutation)));
     break;

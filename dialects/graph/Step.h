@@ -1,6 +1,8 @@
-// Step: the conventions of the function that is one training (or inference) step, and typed access to them.
+// Step: the conventions of the function that is one training (or inference) step, and typed access
+// to them.
 //
-// The module holds one func.func @step. Its arguments are the tensors that exist before the step, each with
+// The module holds one func.func @step. Its arguments are the tensors that exist before the step,
+// each with
 //   graph.name = "blocks.0.fc.weight"     the user's name
 //   graph.role = "input" | "label" | "parameter" | "state" | "constant"
 //   graph.source = …                      where its value comes from (see TensorOrigin)
@@ -14,6 +16,7 @@
 #include "dialects/graph/Graph.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace cleave::graph {
 
@@ -34,17 +37,26 @@ llvm::StringRef resultRole(mlir::func::FuncOp step, unsigned i);
 // The argument that result i replaces.
 std::optional<unsigned> aliasOf(mlir::func::FuncOp step, unsigned i);
 
-// Where the first value of a parameter, state or constant comes from. As an attribute it is a dictionary:
-// {path, offset, bytes, element, permutation} | {fill} | {data}.
+// Whether argument i differs from micro-batch to micro-batch: an input or a label.
+bool isPerMicroBatch(mlir::func::FuncOp step, unsigned i);
+
+// The ops that run once per micro-batch, the others run once a step: accumulate ops and all that
+// they depend on, and what depends on inputs or labels but on no accumulate op (outputs, running
+// statistics).
+llvm::DenseSet<mlir::Operation *> perMicroBatch(mlir::func::FuncOp step);
+
+// Where the first value of a parameter, state or constant comes from. As an attribute it is a
+// dictionary: {path, offset, bytes, element, permutation} | {fill} | {data}.
 struct TensorOrigin {
   enum class Kind { File, Fill, Inline } kind = Kind::Fill;
-  std::string path;        // File: relative to the model's folder, empty for the model file itself
-  uint64_t offset = 0;     // File: of the first byte
-  uint64_t bytes = 0;      // File
+  std::string path;    // File: relative to the model's folder, empty for the model file itself
+  uint64_t offset = 0; // File: of the first byte
+  uint64_t bytes = 0;  // File
   ElementType element = ElementType::F32; // File: as stored
-  std::vector<int64_t> permutation; // dim i of the tensor is stored dim permutation[i]; empty: as stored
-  double fill = 0;         // Fill: every element
-  Tensor data;             // Inline
+  std::vector<int64_t>
+      permutation; // dim i of the tensor is stored dim permutation[i]; empty: as stored
+  double fill = 0; // Fill: every element
+  Tensor data;     // Inline
 };
 mlir::Attribute toAttribute(const TensorOrigin &origin, mlir::MLIRContext *context);
 std::optional<TensorOrigin> originOf(mlir::func::FuncOp step, unsigned i);
@@ -52,7 +64,7 @@ std::optional<TensorOrigin> originOf(mlir::func::FuncOp step, unsigned i);
 // Adds an argument (result) at the end; attributes as above.
 mlir::BlockArgument addArgument(mlir::func::FuncOp step, mlir::Type type, llvm::StringRef name,
                                 llvm::StringRef role, const TensorOrigin *origin = nullptr);
-void addResult(mlir::func::FuncOp step, mlir::Value value, llvm::StringRef name, llvm::StringRef role,
-               std::optional<unsigned> alias = std::nullopt);
+void addResult(mlir::func::FuncOp step, mlir::Value value, llvm::StringRef name,
+               llvm::StringRef role, std::optional<unsigned> alias = std::nullopt);
 
 } // namespace cleave::graph
