@@ -11,6 +11,7 @@ include "dialects/graph/GraphBase.td"
 class Graph_PointwiseOp<string mnemonic, string formula, string build, list<Trait> traits>
     : Graph_PrimitiveOp<mnemonic, traits # [
         DeclareOpInterfaceMethods<PointwiseInterface, ["getFlopsPerElement", "isLinear"]>]> {
+  string scalar = formula; // for the reference
   int flopsPerElement = 1;
   bit linear = 0;
   let extraClassDefinition = [{

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Writes docs/generated: the reference of every dialect, pass and phase, from what the code says about itself.
+#   tools/dev/generate-docs.sh [--check] [BUILD]     BUILD: the build folder (default: build)
+# With --check it writes nothing, shows what is stale and ends with 1 if anything is.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+check=0
+if [ "${1:-}" = --check ]; then check=1; shift; fi
+build=${1:-build}
+llvm=$(sed -n 's/^CLEAVE_LLVM_BIN[^=]*=//p' "$build/CMakeCache.txt")
+llvm=${llvm:-/usr/lib/llvm-22/bin}
+
+out=docs/generated
+if [ $check = 1 ]; then out=$(mktemp -d); trap 'rm -rf "$out"' EXIT; fi
+mkdir -p "$out"
+
+for source in dialects/*/*Ops.td; do
+  dialect=$(basename "$(dirname "$source")")
+  "$llvm/llvm-tblgen" --dump-json -I . -I "$llvm/../include" "$source" |
+    python3 -B tools/dev/op-reference.py "$dialect" >"$out/$dialect.md"
+done
+"$build/bin/cleave-opt" --help | python3 -B tools/dev/pass-reference.py >"$out/passes.md"
+
+if [ $check = 1 ] && ! diff -ru --exclude=README.md docs/generated "$out"; then
+  echo "docs/generated is stale (< as committed, > as it should be): run tools/dev/generate-docs.sh $build"
+  exit 1
+fi
