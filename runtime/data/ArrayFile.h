@@ -34,6 +34,8 @@ public:
   const std::vector<ArrayView> &arrays() const { return arrays_; }
   // Null if there is none of that name.
   const ArrayView *find(const std::string &name) const;
+  // Arrays that are there but cannot be used, and why (text, objects, complex numbers, …).
+  const std::vector<std::pair<std::string, std::string>> &unreadable() const { return unreadable_; }
   // Pairs of the `__metadata__` of a safetensors file.
   const std::vector<std::pair<std::string, std::string>> &metadata() const { return metadata_; }
 
@@ -41,12 +43,14 @@ private:
   friend class ArrayFileBuilder;
   std::string path_;
   std::vector<ArrayView> arrays_;
+  std::vector<std::pair<std::string, std::string>> unreadable_;
   std::vector<std::pair<std::string, std::string>> metadata_;
   std::vector<std::shared_ptr<const void>> storage; // mappings and inflated arrays
 };
 
 // Each writes to PATH.tmp and renames, so that a file of that name is always complete.
-// .npz is written without compression; .npy holds one array. BF16 exists in safetensors only.
+// .npz is written without compression; .npy holds one array. NumPy has no bf16: it is written as
+// f32 there.
 Status writeNpz(const std::string &path, const std::vector<ArrayView> &arrays);
 Status writeNpy(const std::string &path, const ArrayView &array);
 Status writeSafetensors(const std::string &path, const std::vector<ArrayView> &arrays,

@@ -20,15 +20,19 @@ struct InputDescription {
   std::string name;
   DType dtype = DType::F32;
   std::vector<int64_t> shape; // of the whole micro-batch; the first dim counts samples
-  std::optional<int64_t>
-      vocabulary; // if known, integers must lie in [0, vocabulary) (labels: or be -100)
+  // If known, integers must lie in [0, vocabulary).
+  std::optional<int64_t> vocabulary;
+  // Compared with the model's output: the next token for token files, and may be -100 (ignored). An
+  // input whose name ends in `.label` counts as one anyway.
+  bool label = false;
 };
 
 struct DataOptions {
   // FILE.npz or FILE.safetensors (one array per input, by name), NAME=FILE.npy, or, for a model
   // with one integer input (and perhaps one integer label), one token file: a one-dimensional
-  // integer .npy (tokens) or any other file (its bytes are the tokens). Several files with arrays
-  // may be given.
+  // integer .npy, .u16 or .u32 (raw little-endian numbers), or any other file, whose bytes are the
+  // tokens. It is cut into windows as long as one sample; the label is the next token. Several
+  // files with arrays may be given.
   std::vector<std::string> specs;
   std::optional<uint64_t> shuffleSeed;
   int64_t slots = 1; // micro-batches per step

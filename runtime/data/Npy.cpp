@@ -1,0 +1,168 @@
+// NumPy's .npy: a magic number, a Python dict as text (type, order, shape), then the elements.
+#include "runtime/base/Float16.h"
+#include "runtime/data/ArrayFileBuilder.h"
+
+#include <cstring>
+
+namespace cleave::data {
+namespace {
+
+struct Header {
+  std::string type;
+  bool fortran = false;
+  std::vector<int64_t> shape;
+  size_t bytes = 0; // of magic number and dict
+};
+
+// The text after `'key':` of a Python dict, without leading blanks.
+std::string valueOf(const std::string &dict, const std::string &key) {
+  size_t at = dict.find("'" + key + "'");
+  at = at == std::string::npos ? at : dict.find(':', at);
+  at = at == std::string::npos ? at : dict.find_first_not_of(' ', at + 1);
+  return at == std::string::npos ? "" : dict.substr(at);
+}
+
+bool parseShape(const std::string &text, std::vector<int64_t> &shape) {
+  if (text.empty() || text[0] != '(')
+    return false;
+  const char *at = text.c_str() + 1;
+  while (*at && *at != ')') {
+    char *end = nullptr;
+    int64_t size = std::strtoll(at, &end, 10);
+    if (end == at || size < 0)
+      return false;
+    shape.push_back(size);
+    for (at = end; *at == ',' || *at == ' ' || *at == 'L'; ++at) {
+    }
+  }
+  return *at == ')';
+}
+
+bool parseHeader(const unsigned char *bytes, size_t size, Header &header) {
+  if (size < 12 || std::memcmp(bytes, "\x93NUMPY", 6) != 0)
+    return false;
+  uint32_t length = bytes[8] | bytes[9] << 8;
+  size_t start = 10;
+  if (bytes[6] >= 2) {
+    std::memcpy(&length, bytes + 8, sizeof length);
+    start = 12;
+  }
+  if (length > size - start)
+    return false;
+  std::string dict(reinterpret_cast<const char *>(bytes) + start, length);
+  header.bytes = start + length;
+  header.fortran = valueOf(dict, "fortran_order").rfind("True", 0) == 0;
+  std::string type = valueOf(dict, "descr");
+  header.type = type.size() > 1 && type[0] == '\'' ? type.substr(1, type.find('\'', 1) - 1)
+                                                   : type.substr(0, 40);
+  return parseShape(valueOf(dict, "shape"), header.shape);
+}
+
+struct TypeName {
+  const char *name;
+  DType dtype;
+};
+constexpr TypeName kTypes[] = {{"<f4", DType::F32}, {"<f8", DType::F64}, {"<f2", DType::F16},
+                               {"|i1", DType::I8},  {"<i2", DType::I16}, {"<i4", DType::I32},
+                               {"<i8", DType::I64}, {"|u1", DType::U8},  {"|b1", DType::Bool}};
+
+template <typename From, typename To>
+const void *widen(ArrayFileBuilder &builder, const unsigned char *data, int64_t count) {
+  auto values = std::make_shared<std::vector<To>>(count);
+  for (int64_t i = 0; i < count; ++i) {
+    From value;
+    std::memcpy(&value, data + i * sizeof(From), sizeof(From));
+    (*values)[i] = static_cast<To>(value);
+  }
+  builder.keep(values);
+  return values->data();
+}
+
+// Elements, or -1 if that is more than any file has.
+int64_t countOf(const std::vector<int64_t> &shape) {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    if (__builtin_mul_overflow(count, size, &count) || count > (int64_t(1) << 56))
+      return -1;
+  return count;
+}
+
+} // namespace
+
+Status addNpy(ArrayFileBuilder &builder, const std::string &name, const unsigned char *bytes,
+              size_t size) {
+  Header header;
+  if (!parseHeader(bytes, size, header))
+    return Status::userError("array `" + name + "` has a damaged header (not the .npy format)");
+  if (header.fortran && header.shape.size() > 1) {
+    builder.addUnreadable(name, "it is stored in Fortran order; write numpy.ascontiguousarray(x)");
+    return Status::ok();
+  }
+  int64_t count = countOf(header.shape);
+  auto enough = [&](int64_t elementBytes) {
+    return count >= 0 && static_cast<uint64_t>(count) <= (size - header.bytes) / elementBytes;
+  };
+  const unsigned char *data = bytes + header.bytes;
+  Status cutShort = Status::userError(
+      "array `" + name + "` is cut short: " + std::to_string(size - header.bytes) +
+      " bytes do not hold " + std::to_string(count) + " elements of " + header.type);
+  for (const TypeName &type : kTypes)
+    if (header.type == type.name) {
+      if (!enough(byteSize(type.dtype)))
+        return cutShort;
+      builder.add({name, type.dtype, header.shape, data});
+      return Status::ok();
+    }
+  if (header.type == "<u2" || header.type == "<u4" || header.type == "<u8") {
+    if (!enough(header.type[2] - '0'))
+      return cutShort;
+    if (header.type == "<u2")
+      builder.add({name, DType::I32, header.shape, widen<uint16_t, int32_t>(builder, data, count)});
+    else if (header.type == "<u4")
+      builder.add({name, DType::I64, header.shape, widen<uint32_t, int64_t>(builder, data, count)});
+    else
+      builder.add({name, DType::I64, header.shape, widen<uint64_t, int64_t>(builder, data, count)});
+    return Status::ok();
+  }
+  builder.addUnreadable(name, "elements of type " + header.type + " are not supported");
+  return Status::ok();
+}
+
+Status readNpy(ArrayFileBuilder &builder, const MappedFile &file, const std::string &name) {
+  return addNpy(builder, name, file.data(), file.size());
+}
+
+std::string npyHeader(DType dtype, const std::vector<int64_t> &shape) {
+  std::string type = "<f4";
+  for (const TypeName &candidate : kTypes)
+    if (candidate.dtype == dtype)
+      type = candidate.name;
+  std::string dict = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (";
+  for (size_t i = 0; i < shape.size(); ++i)
+    dict += std::to_string(shape[i]) + (i + 1 < shape.size() ? ", " : shape.size() == 1 ? "," : "");
+  dict += "), }";
+  size_t padding = 63 - (10 + dict.size()) % 64; // so that the elements begin at a multiple of 64
+  dict += std::string(padding, ' ') + "\n";
+  std::string header("\x93NUMPY\x01\x00", 8);
+  header += static_cast<char>(dict.size() & 0xff);
+  header += static_cast<char>(dict.size() >> 8);
+  return header + dict;
+}
+
+ArrayView asNpy(const ArrayView &array, std::vector<float> &widened) {
+  if (array.dtype != DType::BF16)
+    return array;
+  widened.resize(array.elements());
+  for (size_t i = 0; i < widened.size(); ++i)
+    widened[i] = fromBF16(static_cast<const uint16_t *>(array.data)[i]);
+  return {array.name, DType::F32, array.shape, widened.data()};
+}
+
+Status writeNpy(const std::string &path, const ArrayView &array) {
+  std::vector<float> widened;
+  ArrayView stored = asNpy(array, widened);
+  std::string header = npyHeader(stored.dtype, stored.shape);
+  return writeParts(path, {{header.data(), header.size()}, {stored.data, stored.bytes()}});
+}
+
+} // namespace cleave::data

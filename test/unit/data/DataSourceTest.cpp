@@ -1,0 +1,183 @@
+// Samples from arrays: which, in what order, cut into blocks; and what the user is told.
+#include "Files.h"
+
+#include "runtime/data/ArrayFile.h"
+#include "runtime/data/DataSource.h"
+#include "runtime/data/SampleOrder.h"
+
+#include <catch2/catch.hpp>
+#include <numeric>
+#include <set>
+
+using namespace cleave;
+using namespace cleave::data;
+
+// `x`: 10 samples of [2, 3], sample n holding n*100 … n*100+5; `y`: 10 labels n.
+static std::string writeTen(const Folder &folder, DType labels = DType::I64) {
+  std::vector<float> x;
+  std::vector<int64_t> y;
+  for (int n = 0; n < 10; ++n) {
+    for (int i = 0; i < 6; ++i)
+      x.push_back(n * 100 + i);
+    y.push_back(n);
+  }
+  std::vector<int32_t> y32(y.begin(), y.end());
+  const void *data = labels == DType::I64 ? static_cast<const void *>(y.data()) : y32.data();
+  REQUIRE(writeNpz(folder / "d.npz",
+                   {{"x", DType::F32, {10, 2, 3}, x.data()}, {"y", labels, {10}, data}}));
+  return folder / "d.npz";
+}
+
+static const std::vector<InputDescription> kInputs{{"x", DType::F32, {4, 2, 3}},
+                                                   {"y", DType::I32, {4}}};
+
+static std::vector<int32_t> labelsOf(const DataSource &source, int64_t step, int64_t slot) {
+  std::vector<int32_t> labels(4);
+  REQUIRE(source.fill(1, step, slot, {0}, {4}, labels.data()));
+  return labels;
+}
+
+TEST_CASE("samples come in order, slot after slot and step after step, and wrap round") {
+  Folder folder;
+  auto source = DataSource::open({{writeTen(folder)}, {}, 2}, kInputs);
+  INFO(source.status().message());
+  REQUIRE(source);
+  CHECK((*source)->samples() == 10);
+  CHECK(labelsOf(**source, 0, 0) == std::vector<int32_t>{0, 1, 2, 3});
+  CHECK(labelsOf(**source, 0, 1) == std::vector<int32_t>{4, 5, 6, 7});
+  CHECK(labelsOf(**source, 1, 0) == std::vector<int32_t>{8, 9, 0, 1});
+  CHECK(labelsOf(**source, 5, 1) == std::vector<int32_t>{4, 5, 6, 7});
+}
+
+TEST_CASE("a rank gets its block, and zeros where it sticks out") {
+  Folder folder;
+  auto source = DataSource::open({{writeTen(folder)}}, kInputs);
+  REQUIRE(source);
+  std::vector<float> block(2 * 1 * 2);
+  REQUIRE((*source)->fill(0, 0, 0, {2, 1, 1}, {2, 1, 2}, block.data()));
+  CHECK(block == std::vector<float>{204, 205, 304, 305});
+  std::vector<float> padded(3 * 2 * 2, -1);
+  REQUIRE((*source)->fill(0, 0, 0, {2, 0, 2}, {3, 2, 2}, padded.data()));
+  CHECK(padded == std::vector<float>{202, 0, 205, 0, 302, 0, 305, 0, 0, 0, 0, 0});
+  std::vector<float> outside(2, -1);
+  REQUIRE((*source)->fill(0, 0, 0, {4, 0, 0}, {1, 1, 2}, outside.data()));
+  CHECK(outside == std::vector<float>{0, 0});
+}
+
+TEST_CASE("shuffling takes every sample once a pass, inputs together, the same on every rank") {
+  Folder folder;
+  std::string path = writeTen(folder);
+  auto source = DataSource::open({{path}, 7}, kInputs),
+       again = DataSource::open({{path}, 7}, kInputs),
+       other = DataSource::open({{path}, 8}, kInputs);
+  REQUIRE(source);
+  std::vector<int32_t> order, orderAgain, orderOther;
+  for (int step = 0; step < 5; ++step) { // two passes of ten
+    auto append = [&](std::vector<int32_t> &to, const DataSource &from) {
+      auto labels = labelsOf(from, step, 0);
+      to.insert(to.end(), labels.begin(), labels.end());
+      std::vector<float> x(24);
+      REQUIRE(from.fill(0, step, 0, {0, 0, 0}, {4, 2, 3}, x.data()));
+      for (int i = 0; i < 4; ++i)
+        CHECK(x[i * 6] == labels[i] * 100);
+    };
+    append(order, **source);
+    append(orderAgain, **again);
+    append(orderOther, **other);
+  }
+  CHECK(order == orderAgain);
+  CHECK(order != orderOther);
+  CHECK(std::set<int32_t>(order.begin(), order.begin() + 10).size() == 10);
+  CHECK(std::set<int32_t>(order.begin() + 10, order.end()).size() == 10);
+  CHECK(std::vector<int32_t>(order.begin(), order.begin() + 10) !=
+        std::vector<int32_t>(order.begin() + 10, order.end()));
+}
+
+TEST_CASE("a permutation reaches every sample once for any number of them") {
+  for (int64_t samples : {1, 2, 3, 5, 16, 17, 1000}) {
+    SampleOrder order(samples, 3);
+    std::set<int64_t> seen;
+    for (int64_t i = 0; i < samples; ++i)
+      seen.insert(order.at(samples * 4 + i));
+    CHECK(seen.size() == static_cast<size_t>(samples));
+    CHECK(*seen.rbegin() == samples - 1);
+  }
+}
+
+TEST_CASE("inputs come from several files, by name or NAME=FILE") {
+  Folder folder;
+  std::vector<float> x(12);
+  std::iota(x.begin(), x.end(), 0.0f);
+  std::vector<uint8_t> y{3, 4};
+  REQUIRE(writeNpy(folder / "images.npy", {"", DType::F32, {2, 2, 3}, x.data()}));
+  REQUIRE(writeSafetensors(folder / "l.safetensors", {{"y", DType::U8, {2}, y.data()}}));
+  auto source =
+      DataSource::open({{"x=" + (folder / "images.npy"), folder / "l.safetensors"}}, kInputs);
+  INFO(source.status().message());
+  REQUIRE(source);
+  CHECK(labelsOf(**source, 0, 0) == std::vector<int32_t>{3, 4, 3, 4});
+}
+
+TEST_CASE("an input without samples, such as a mask, is the same in every micro-batch") {
+  Folder folder;
+  std::vector<float> x(60), mask{0, 1, 2, 3};
+  REQUIRE(writeNpz(folder / "d.npz", {{"x", DType::F32, {10, 6}, x.data()},
+                                      {"mask", DType::F32, {2, 2}, mask.data()}}));
+  auto source = DataSource::open({{folder / "d.npz"}, 5},
+                                 {{"x", DType::F32, {4, 6}}, {"mask", DType::F32, {2, 2}}});
+  INFO(source.status().message());
+  REQUIRE(source);
+  std::vector<float> found(4);
+  REQUIRE((*source)->fill(1, 3, 0, {0, 0}, {2, 2}, found.data()));
+  CHECK(found == mask);
+}
+
+static std::string problem(const DataOptions &options,
+                           const std::vector<InputDescription> &inputs) {
+  return DataSource::open(options, inputs).status().message();
+}
+
+TEST_CASE("the user is told what was found and what was expected") {
+  Folder folder;
+  std::string path = writeTen(folder);
+  CHECK(problem({}, kInputs) == "the model reads `x`, `y`: give --data FILE.npz, FILE.safetensors, "
+                                "NAME=FILE.npy or, for tokens, a text file");
+  CHECK(problem({{path}}, {{"z", DType::F32, {4, 2}}}) ==
+        "no data for input `z` f32[4, 2]; " + path + " has `x`, `y`");
+  CHECK(problem({{path}}, {{"x", DType::F32, {4, 3, 3}}}) ==
+        "found array `x` in " + path +
+            " of shape [10, 2, 3], expected samples of shape [3, 3] along its first dim");
+  CHECK(problem({{path}}, {{"x", DType::I32, {4, 2, 3}}}) ==
+        "found array `x` in " + path + " of type f32, expected i32");
+  CHECK(problem({{folder / "none.npz"}}, kInputs) ==
+        "could not open " + (folder / "none.npz") + ": No such file or directory");
+  CHECK(problem({{path, path}}, kInputs) ==
+        "input `x` is given twice: in " + path + " and in " + path);
+  CHECK(problem({{"q=" + path}}, kInputs) ==
+        "found --data q=" + path + ", but the model has no input `q`; its inputs are `x`, `y`");
+  std::vector<float> y(9);
+  REQUIRE(writeNpz(folder / "y.npz", {{"y", DType::F32, {9}, y.data()}}));
+  CHECK(problem({{"x=" + path, folder / "y.npz"}},
+                {{"x", DType::F32, {4, 2, 3}}, {"y", DType::F32, {4}}}) ==
+        "found 10 samples of `x` but 9 of `y`, expected as many");
+}
+
+TEST_CASE("values that do not fit the input or its vocabulary are named") {
+  Folder folder;
+  std::vector<int64_t> tokens{1, 2, 300, 4}, huge{5'000'000'000, 0, 0, 0}, labels{1, -100, 2, 3};
+  REQUIRE(writeNpz(folder / "t.npz", {{"t", DType::I64, {2, 2}, tokens.data()},
+                                      {"h", DType::I64, {2, 2}, huge.data()},
+                                      {"t.label", DType::I64, {2, 2}, labels.data()}}));
+  std::vector<int32_t> block(2);
+  auto fill = [&](const InputDescription &input) {
+    auto source = DataSource::open({{folder / "t.npz"}}, {input});
+    REQUIRE(source);
+    Status first = (*source)->fill(0, 0, 0, {0, 0}, {1, 2}, block.data());
+    return first ? (*source)->fill(0, 1, 0, {0, 0}, {1, 2}, block.data()) : first;
+  };
+  CHECK(fill({"t", DType::I32, {1, 2}, 256}).message() ==
+        "found token 300 for input `t` in " + (folder / "t.npz") + ", expected 0 to 255");
+  CHECK(fill({"h", DType::I32, {1, 2}}).message() ==
+        (folder / "t.npz") + ", input `h`: i32 cannot hold 5000000000");
+  CHECK(fill({"t.label", DType::I32, {1, 2}, 256}));
+}
