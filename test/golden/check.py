@@ -4,8 +4,9 @@
     test/golden/check.py [--bin build/bin] [--ranks 1,2,4] [--plans solver,dp,...] [--exports] [RUN...]
 
 For each RUN (default: all) × ranks × plan: cleave-compile, cleave-run, then losses and gradient norms against the
-record (1e-4 relative), and against the same run on one rank (1e-5). One line each; exit code 1 if any is off. With
---exports the runs are repeated on one rank from every export that must give the same numbers, not only the first.
+record (1e-4 relative), and against the same run on one rank (1e-5); every rank must have allocated exactly the bytes
+that were planned. One line each; exit code 1 if any is off. With --exports the runs are repeated on one rank from every
+export that must give the same numbers, not only the first.
 Needs Python's standard library only. `check.py --log LOG RUN` compares an existing log and runs nothing.
 """
 
@@ -62,9 +63,19 @@ def call(command):
 
 
 def read_log(path):
-    """The lines of a log that are steps."""
+    """The lines of a log: (steps, ranks)."""
     lines = [json.loads(line) for line in pathlib.Path(path).read_text().splitlines() if line.strip()]
-    return [line for line in lines if "step" in line]
+    return [line for line in lines if "step" in line], [line for line in lines if "planned_bytes" in line]
+
+
+def memory_complaint(lines, ranks):
+    """What is wrong with what the ranks say about their memory, or None."""
+    if sorted(line["rank"] for line in lines) != list(range(ranks)):
+        return f"the log has {len(lines)} ranks' memory, not {ranks}"
+    for line in lines:
+        if line["planned_bytes"] != line["allocated_bytes"]:
+            return f"rank {line['rank']} planned {line['planned_bytes']} bytes and took {line['allocated_bytes']}"
+    return None
 
 
 def distance(steps, key, wanted):
@@ -109,7 +120,11 @@ def train(tools, record, model, ranks, plan, folder):
             log,
         ]
     )
-    return (None, wrong) if wrong else (read_log(log), None)
+    if wrong:
+        return None, wrong
+    steps, lines = read_log(log)
+    wrong = memory_complaint(lines, ranks)
+    return (None, wrong) if wrong else (steps, None)
 
 
 def judge(title, record, steps, one_rank):
@@ -171,7 +186,7 @@ def main():
     arguments = parse()
     if arguments.log:
         record = json.loads((HERE / f"{arguments.runs[0]}.json").read_text())
-        return 0 if judge(arguments.runs[0], record, read_log(arguments.log), None) else 1
+        return 0 if judge(arguments.runs[0], record, read_log(arguments.log)[0], None) else 1
     runs = arguments.runs or sorted(path.stem for path in HERE.glob("*.json"))
     with tempfile.TemporaryDirectory() as folder:
         failed = sum(check(name, arguments, pathlib.Path(folder)) for name in runs)

@@ -1,0 +1,71 @@
+"""Training that is saved and resumed gives the losses of training that is not interrupted, also under another plan."""
+
+import pathlib
+import tempfile
+import unittest
+
+import cleave
+
+STEPS, STOP = 12, 6
+
+# What a run is compiled with: (ranks, options)
+ONE = (1, [])
+ZERO3 = (2, ["--pin", "zero3"])
+MEGATRON = (4, ["--pin", "megatron"])
+
+
+class Checkpoints(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def plan(self, model, how):
+        ranks, options = how
+        plan = self.folder / f"{ranks}{''.join(options)}.plan"
+        if not plan.exists():
+            cleave.compile_model(model["model"], plan, *options, ranks=ranks)
+        return plan
+
+    def check(self, model, before, after, closeness):
+        """Trains to STOP under `before`, resumes under `after`, and compares with a run that goes through."""
+        log = self.folder / "log.jsonl"
+        through, _ = cleave.train(self.plan(model, after), model["data"], STEPS, log)
+        saved = self.folder / "saved"
+        first, _ = cleave.train(self.plan(model, before), model["data"], STOP, log, "--save", saved)
+        second, _ = cleave.train(self.plan(model, after), model["data"], STEPS, log, "--resume", saved)
+        self.assertEqual([line["step"] for line in second], list(range(STOP, STEPS)))
+        found = {**cleave.losses(first), **cleave.losses(second)}
+        wanted = cleave.losses(through)
+        self.assertEqual(sorted(found), sorted(wanted))
+        distance = cleave.apart([found[s] for s in sorted(found)], [wanted[s] for s in sorted(wanted)])
+        self.assertLessEqual(distance, closeness, f"{found} instead of {wanted}")
+
+    def test_one_rank_resumes_where_it_stopped_to_the_last_bit(self):
+        self.check(cleave.MLP, ONE, ONE, 0)
+
+    def test_sharded_parameters_and_optimizer_state_resume_to_the_last_bit(self):
+        self.check(cleave.GPT, ZERO3, ZERO3, 0)
+
+    def test_one_ranks_checkpoint_resumes_on_four(self):
+        self.check(cleave.GPT, ONE, MEGATRON, 1e-5)
+
+    def test_four_ranks_checkpoint_resumes_on_two_under_another_plan(self):
+        self.check(cleave.GPT, MEGATRON, ZERO3, 1e-5)
+
+    def test_running_statistics_of_batch_norm_are_kept(self):
+        resnet = {"model": cleave.MODELS / "resnet.ts-train.onnx", "data": cleave.GOLDEN / "image.npz"}
+        self.check(resnet, ONE, (2, ["--pin", "dp"]), 1e-5)
+
+    def test_a_checkpoint_of_another_model_is_refused_by_name(self):
+        saved, log = self.folder / "saved", self.folder / "log.jsonl"
+        cleave.train(self.plan(cleave.MLP, ONE), cleave.MLP["data"], 2, log, "--save", saved)
+        plan = self.folder / "gpt.plan"
+        cleave.compile_model(cleave.GPT["model"], plan)
+        answer = cleave.tool("cleave-run", plan, "--data", cleave.GPT["data"], "--steps", 4, "--resume", saved)
+        self.assertEqual(answer.code, 1, answer)
+        self.assertIn(str(saved), answer.err, answer)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

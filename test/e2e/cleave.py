@@ -1,0 +1,106 @@
+"""How the tests of this folder run Cleave's tools and read what they write. Standard library only."""
+
+import ast
+import json
+import math
+import os
+import pathlib
+import struct
+import subprocess
+import zipfile
+from array import array
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BIN = pathlib.Path(os.environ.get("CLEAVE_BIN", ROOT / "build/bin"))
+MODELS = ROOT / "test/models"
+GOLDEN = ROOT / "test/golden"
+MLP = {"model": MODELS / "mlp.dynamo.onnx", "data": GOLDEN / "mlp.npz"}
+GPT = {"model": MODELS / "gpt.dynamo.onnx", "data": GOLDEN / "gpt.npz"}
+ADAMW = "adamw:lr=1e-3,weight-decay=0.01"
+
+
+class Answer:
+    """How a tool ended: exit code and what it said."""
+
+    def __init__(self, command, code, out, err):
+        self.command, self.code, self.out, self.err = command, code, out, err
+
+    def __str__(self):
+        said = f"\n--- stdout\n{self.out[-1500:]}\n--- stderr\n{self.err[-1500:]}"
+        return f"`{' '.join(map(str, self.command))}` ended with {self.code}{said}"
+
+
+def tool(name, *arguments, timeout=120, env=None):
+    """Runs one tool to its end. A tool that does not end in time is a failure of the test."""
+    command = [str(BIN / name), *map(str, arguments)]
+    environment = {**os.environ, **(env or {})}
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=timeout, env=environment)
+    except subprocess.TimeoutExpired:
+        raise AssertionError(f"`{' '.join(command)}` does not end within {timeout} s") from None
+    return Answer(command, done.returncode, done.stdout, done.stderr)
+
+
+def must(name, *arguments, **options):
+    """Runs a tool that has to succeed."""
+    answer = tool(name, *arguments, **options)
+    if answer.code != 0:
+        raise AssertionError(str(answer))
+    return answer
+
+
+def compile_options(model, *options, ranks=1, batch=8, train=True):
+    training = ["--train", "--loss", "softmax-cross-entropy:logits", "--optimizer", ADAMW] if train else []
+    return [model, *training, "--set", f"batch={batch}", "--cluster", "local-cpu", "--ranks", ranks, *options]
+
+
+def compile_model(model, plan, *options, **how):
+    """Writes `plan`, which the compiler has to manage."""
+    return must("cleave-compile", *compile_options(model, *options, **how), "-o", plan)
+
+
+def train(plan, data, steps, log, *options, **how):
+    """Runs a training that has to succeed; returns the steps and ranks of its log."""
+    must("cleave-run", plan, "--data", data, "--steps", steps, "--threads", 1, "--log", log, *options, **how)
+    return read_log(log)
+
+
+def read_log(path):
+    """The lines of a log: (steps, ranks)."""
+    lines = [json.loads(line) for line in pathlib.Path(path).read_text().splitlines() if line.strip()]
+    return [line for line in lines if "step" in line], [line for line in lines if "planned_bytes" in line]
+
+
+def losses(steps):
+    return {line["step"]: line["loss"] for line in steps}
+
+
+def apart(found, wanted):
+    """The largest relative difference of two lists of numbers; infinite if lengths differ or one is not a number."""
+    if len(found) != len(wanted) or any(not math.isfinite(x) for x in found):
+        return math.inf
+    scale = max((abs(x) for x in wanted), default=1.0)
+    return max((abs(a - b) for a, b in zip(found, wanted)), default=0.0) / max(scale, 1e-30)
+
+
+TYPES = {"<f4": "f", "<f8": "d", "<i8": "q", "<i4": "i", "|u1": "B"}
+
+
+def read_npy(data):
+    """(shape, flat list) of one array in NumPy's format."""
+    if data[:6] != b"\x93NUMPY":
+        raise AssertionError("not a NumPy array")
+    width, form = (2, "<H") if data[6] == 1 else (4, "<I")
+    length = struct.unpack(form, data[8 : 8 + width])[0]
+    header = ast.literal_eval(data[8 + width : 8 + width + length].decode())
+    if header["fortran_order"]:
+        raise AssertionError("an array in column-major order")
+    values = array(TYPES[header["descr"]])
+    values.frombytes(data[8 + width + length :])
+    return tuple(header["shape"]), values.tolist()
+
+
+def read_npz(path):
+    """Name -> (shape, flat list)."""
+    with zipfile.ZipFile(path) as archive:
+        return {name.removesuffix(".npy"): read_npy(archive.read(name)) for name in archive.namelist()}

@@ -1,0 +1,84 @@
+"""Ranks that another launcher has started: they join by its environment, and give the losses of a local launch."""
+
+import os
+import pathlib
+import socket
+import subprocess
+import tempfile
+import unittest
+
+import cleave
+
+STEPS = 4
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def torchrun(rank, size, port):
+    return {"RANK": rank, "WORLD_SIZE": size, "LOCAL_RANK": rank, "LOCAL_WORLD_SIZE": size,
+            "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+
+
+def open_mpi(rank, size, port):
+    return {"OMPI_COMM_WORLD_RANK": rank, "OMPI_COMM_WORLD_SIZE": size, "OMPI_COMM_WORLD_LOCAL_RANK": rank,
+            "OMPI_COMM_WORLD_LOCAL_SIZE": size, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+
+
+def slurm(rank, size, port):
+    return {"SLURM_PROCID": rank, "SLURM_STEP_NUM_TASKS": size, "SLURM_LOCALID": rank, "SLURM_JOB_ID": 4711,
+            "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+
+
+class Launchers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.plan = cls.folder / "mlp.plan"
+        cleave.compile_model(cleave.MLP["model"], cls.plan, "--pin", "dp", ranks=2)
+        cls.wanted, _ = cleave.train(cls.plan, cleave.MLP["data"], STEPS, cls.folder / "local.jsonl")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def check(self, launcher, **more):
+        log, port, ranks = self.folder / "joined.jsonl", free_port(), []
+        log.unlink(missing_ok=True)
+        command = [cleave.BIN / "cleave-run", self.plan, "--data", cleave.MLP["data"], "--steps", STEPS]
+        command = [str(word) for word in [*command, "--threads", 1, "--log", log]]
+        for rank in range(2):
+            variables = {name: str(value) for name, value in launcher(rank, 2, port).items()}
+            ranks.append(subprocess.Popen(command, env={**os.environ, **variables, **more},
+                                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+        try:
+            said = [process.communicate(timeout=60)[1] for process in ranks]
+        finally:
+            for process in ranks:
+                process.kill()
+                process.wait()
+                process.stderr.close()
+        self.assertEqual([process.returncode for process in ranks], [0, 0], said)
+        steps, lines = cleave.read_log(log)
+        self.assertEqual(cleave.losses(steps), cleave.losses(self.wanted))
+        self.assertEqual([line["rank"] for line in lines], [0, 1])
+
+    def test_torchrun(self):
+        self.check(torchrun)
+
+    def test_torchrun_over_tcp(self):
+        self.check(torchrun, CLEAVE_COMM="gloo")
+
+    def test_mpirun(self):
+        self.check(open_mpi)
+
+    def test_slurm(self):
+        self.check(slurm)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

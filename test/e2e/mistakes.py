@@ -1,0 +1,117 @@
+"""The user's mistakes at run time and impossible plans: one message that says what was found and the way out."""
+
+import pathlib
+import struct
+import tempfile
+import unittest
+
+import cleave
+
+
+class Mistakes(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.plan = cls.folder / "mlp.plan"
+        cleave.compile_model(cleave.MLP["model"], cls.plan, "--pin", "dp", ranks=2)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def refuses(self, answer, *words, code=1):
+        """One message on stderr with all the words."""
+        self.assertEqual(answer.code, code, answer)
+        errors = [line for line in answer.err.splitlines() if "error" in line.lower()]
+        self.assertEqual(len(errors), 1, answer)
+        for word in words:
+            self.assertIn(word.lower(), answer.err.lower(), answer)
+
+    def run_plan(self, plan, *options, **how):
+        return cleave.tool("cleave-run", plan, "--data", cleave.MLP["data"], "--steps", 2, *options, **how)
+
+    def damaged(self, name, change):
+        data = bytearray(self.plan.read_bytes())
+        path = self.folder / name
+        path.write_bytes(change(data))
+        return path
+
+    def test_a_plan_of_another_version(self):
+        plan = self.damaged("version.plan", lambda b: b[:8] + struct.pack("<I", 999) + b[12:])
+        self.refuses(self.run_plan(plan), "version.plan", "version 999", "compile the model again")
+        self.refuses(cleave.tool("cleave-dump", plan), "version 999")
+
+    def test_a_plan_that_is_cut_off(self):
+        plan = self.damaged("cut.plan", lambda b: b[: len(b) // 2])
+        self.refuses(self.run_plan(plan), "cut.plan", "truncated")
+
+    def test_a_plan_with_one_bit_flipped(self):
+        def flip(data):
+            data[len(data) // 3] ^= 4
+            return data
+
+        self.refuses(self.run_plan(self.damaged("flipped.plan", flip)), "flipped.plan", "damaged")
+
+    def test_a_file_that_is_no_plan(self):
+        self.refuses(self.run_plan(cleave.MLP["model"]), "mlp.dynamo.onnx", "not a plan")
+
+    def test_a_plan_that_is_not_there(self):
+        self.refuses(self.run_plan(self.folder / "none.plan"), "none.plan")
+
+    def test_another_number_of_processes_than_the_plan_has_ranks(self):
+        self.refuses(self.run_plan(self.plan, "--nproc", 3), "3", "2", "rank")
+
+    def test_another_number_of_ranks_in_the_launchers_environment(self):
+        outer = {"RANK": "0", "WORLD_SIZE": "3", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29555"}
+        self.refuses(self.run_plan(self.plan, env=outer), "3", "2", "rank")
+
+    def test_data_that_lacks_an_input(self):
+        answer = cleave.tool("cleave-run", self.plan, "--data", cleave.GPT["data"], "--steps", 2)
+        self.refuses(answer, "x", "tokens")
+
+    def test_data_of_another_shape(self):
+        answer = cleave.tool("cleave-run", self.plan, "--data", cleave.GOLDEN / "image.npz", "--steps", 2)
+        self.refuses(answer, "image")
+
+    def test_a_data_file_that_is_not_there(self):
+        answer = cleave.tool("cleave-run", self.plan, "--data", self.folder / "none.npz", "--steps", 2)
+        self.refuses(answer, "none.npz")
+
+    def test_a_checkpoint_folder_that_is_empty(self):
+        empty = self.folder / "empty"
+        empty.mkdir(exist_ok=True)
+        self.refuses(self.run_plan(self.plan, "--resume", empty), "empty")
+
+    def test_a_model_file_that_changed_after_the_plan_was_made(self):
+        model, plan = self.folder / "mine.onnx", self.folder / "mine.plan"
+        model.write_bytes(cleave.MLP["model"].read_bytes())
+        cleave.compile_model(model, plan)
+        model.write_bytes(cleave.GPT["model"].read_bytes())
+        self.refuses(self.run_plan(plan), "mine.onnx")
+
+    def test_memory_that_no_plan_fits_says_how_much_is_missing(self):
+        options = cleave.compile_options(cleave.GPT["model"], "--memory", "100KiB", ranks=2)
+        answer = cleave.tool("cleave-compile", *options, "-o", self.folder / "small.plan")
+        self.refuses(answer, "100 KiB", "KiB", code=2)
+        self.assertFalse((self.folder / "small.plan").exists())
+
+    def test_an_unknown_symbol_loss_optimizer_and_cluster_name_what_there_is(self):
+        def compile_with(*options):
+            return cleave.tool("cleave-compile", cleave.MLP["model"], *options, "-o", self.folder / "no.plan")
+
+        loss, batch = ["--train", "--loss", "softmax-cross-entropy:logits"], ["--set", "batch=8"]
+        self.refuses(compile_with(*loss, "--set", "bach=8"), "bach", "batch")
+        self.refuses(compile_with(*loss), "batch", "--set")
+        self.refuses(compile_with("--train", "--loss", "mse:logit", *batch), "logit", "logits")
+        self.refuses(compile_with("--train", "--loss", "huber:logits", *batch), "huber", "mse")
+        self.refuses(compile_with(*loss, *batch, "--optimizer", "lamb"), "lamb", "adamw")
+        self.refuses(compile_with(*loss, *batch, "--optimizer", "sgd:speed=1"), "speed", "lr")
+        self.refuses(compile_with(*loss, *batch, "--cluster", "tpu-pod"), "tpu-pod", "local-cpu")
+        self.refuses(compile_with(*loss, *batch, "--ranks", 4, "--mesh", "dp=3"), "3", "4")
+        self.refuses(compile_with(*loss, *batch, "--ranks", 2, "--pin", "zero9"), "zero9", "zero3")
+        self.refuses(compile_with(*loss, *batch, "--freeze", "fc9.*"), "fc9.*", "fc2.weight")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
