@@ -1,0 +1,82 @@
+// Seconds of collectives: the α-β formulas, and where groups lie in the topology.
+#include "compiler/cost/Collective.h"
+#include "compiler/cost/Reshard.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::cost;
+using cluster::CollectiveKind;
+
+// One level with latency α and 1/β bytes/s.
+static cluster::Cluster flat(double alpha, double beta) {
+  cluster::Cluster cluster;
+  cluster.compute["f32"] = {1e30, {}};
+  cluster.memoryBytesPerSecond = 1e30;
+  cluster.levels.push_back({"all", 0, {{CollectiveKind::SendRecv, {{0, alpha, 1 / beta}}}}});
+  return cluster;
+}
+
+TEST_CASE("collectives follow the formulas for bandwidth-optimal algorithms") {
+  CollectiveCost cost(flat(1, 0.5), {{{"x", 4}, {"y", 2}}});
+  CHECK(cost.seconds(CollectiveKind::AllReduce, {0}, 800) == Approx(1 + 0.5 * 2 * 0.75 * 800));
+  CHECK(cost.seconds(CollectiveKind::AllGather, {0}, 800) == Approx(1 + 0.5 * 0.75 * 800));
+  CHECK(cost.seconds(CollectiveKind::ReduceScatter, {0}, 800) == Approx(1 + 0.5 * 0.75 * 800));
+  CHECK(cost.seconds(CollectiveKind::AllToAll, {0, 1}, 800) == Approx(1 + 0.5 * 0.875 * 800));
+  CHECK(cost.seconds(CollectiveKind::SendRecv, {1}, 800) == Approx(1 + 0.5 * 800));
+}
+
+TEST_CASE("one rank alone communicates nothing") {
+  CollectiveCost cost(flat(1, 1), {{{"x", 1}, {"y", 2}}});
+  CHECK(cost.seconds(CollectiveKind::AllReduce, {0}, 800) == 0);
+  CHECK(cost.seconds(CollectiveKind::AllReduce, {}, 800) == 0);
+  CHECK(cost.seconds(CollectiveKind::AllReduce, {1}, 0) == 0);
+}
+
+// The published optima of a two-layer perceptron on 4 devices with α = β = 1 (Alpa's solver tests,
+// without their tie-breaking constants): data parallel reduces two weight gradients, tensor
+// parallel one activation.
+TEST_CASE("the communication of a two-layer perceptron is that of the published optima") {
+  CollectiveCost cost(flat(1, 1), {{{"x", 4}}});
+  const double hidden = 128, batch = 1024;
+  double weight = cost.seconds(CollectiveKind::AllReduce, {0}, hidden * hidden * 4);
+  CHECK(2 * weight == Approx(196610.02 - 0.02));
+  double activation = cost.seconds(CollectiveKind::AllReduce, {0}, 128 * 1024 * 4);
+  CHECK(activation == Approx(786433.01 - 0.01));
+  CHECK(batch > hidden);
+}
+
+// Volume of one pair of matmuls on P devices: 1D tensor parallel 2(P-1)/P of the activation.
+TEST_CASE("sequence parallelism moves what tensor parallelism moves") {
+  Mesh mesh{{{"tp", 8}}};
+  CollectiveCost cost(flat(0, 1), mesh);
+  const double bytes = 1 << 20;
+  double reduce = cost.sentBytes(CollectiveKind::AllReduce, {0}, bytes);
+  double split = cost.sentBytes(CollectiveKind::ReduceScatter, {0}, bytes) +
+                 cost.sentBytes(CollectiveKind::AllGather, {0}, bytes);
+  CHECK(reduce == Approx(2.0 * 7 / 8 * bytes));
+  CHECK(split == Approx(reduce));
+}
+
+// Two nodes of four devices: 100 bytes/s inside, 10 bytes/s per device outside.
+static cluster::Cluster twoLevels() {
+  cluster::Cluster cluster = flat(0, 0.01);
+  cluster.levels[0].devices = 4;
+  cluster.levels.push_back({"network", 0, {{CollectiveKind::SendRecv, {{0, 0, 10}}}}});
+  return cluster;
+}
+
+TEST_CASE("a group costs what the outermost level that it crosses costs") {
+  CollectiveCost cost(twoLevels(), {{{"node", 2}, {"inside", 4}}});
+  CHECK(cost.seconds(CollectiveKind::AllGather, {1}, 400) == Approx(0.75 * 400 / 100));
+  CHECK(cost.seconds(CollectiveKind::AllGather, {0}, 400) == Approx(0.5 * 400 / 10));
+  // All eight: four connections per node carry it together.
+  CHECK(cost.seconds(CollectiveKind::AllGather, {0, 1}, 400) == Approx(0.875 * 400 / 40));
+  // An all-to-all cannot share them.
+  CHECK(cost.seconds(CollectiveKind::AllToAll, {0, 1}, 400) == Approx(0.875 * 400 / 10));
+}
+
+TEST_CASE("axes that straddle nodes are priced by their worst group") {
+  CollectiveCost cost(twoLevels(), {{{"x", 2}, {"y", 3}}}); // ranks 0 1 2 | 3 4 5, nodes of 4
+  CHECK(cost.seconds(CollectiveKind::AllGather, {1}, 300) == Approx(2.0 / 3 * 300 / 10));
+}

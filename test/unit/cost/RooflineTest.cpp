@@ -1,0 +1,32 @@
+// Seconds of kernels.
+#include "compiler/cost/Roofline.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::cost;
+
+static cluster::Cluster device() {
+  cluster::Cluster cluster;
+  cluster.compute["f32"] = {1e12, {{{1e6, 0.1}, {1e9, 0.5}}}};
+  cluster.compute["bf16"] = {4e12, {}};
+  cluster.memoryBytesPerSecond = 1e9;
+  cluster.launchSeconds = 1e-6;
+  return cluster;
+}
+
+TEST_CASE("a kernel takes the longer of computing and moving, plus its launch") {
+  CHECK(kernelSeconds(device(), {1e9, 0, "f32", 1}) == Approx(2e-3 + 1e-6));
+  CHECK(kernelSeconds(device(), {1e9, 1e9, "f32", 1}) == Approx(1 + 1e-6));
+  CHECK(kernelSeconds(device(), {4e12, 0, "bf16", 1}) == Approx(1 + 1e-6));
+  CHECK(kernelSeconds(device(), {1e9, 0, "f16", 1}) == Approx(2e-3 + 1e-6)); // as f32
+  CHECK(kernelSeconds(device(), {0, 0, "f32", 1}) == Approx(1e-6));
+}
+
+TEST_CASE("many small kernels are less efficient than one large one") {
+  CHECK(kernelSeconds(device(), {1e9, 0, "f32", 1000}) == Approx(1e-2 + 1e-3));
+}
+
+TEST_CASE("a copy reads and writes its bytes") {
+  CHECK(copySeconds(device(), 1e6) == Approx(2e-3 + 1e-6));
+}
