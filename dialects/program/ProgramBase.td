@@ -1,0 +1,75 @@
+// The program dialect, its attributes and types.
+
+#ifndef CLEAVE_PROGRAM_BASE
+#define CLEAVE_PROGRAM_BASE
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Program_Dialect : Dialect {
+  let name = "program";
+  let cppNamespace = "::cleave::program";
+  let summary = "What one rank does: buffers at offsets of an arena and lists of instructions on them";
+  let description = [{
+    The last level before the plan file (runtime/artifact/program.proto), with the same words. A `program.plan`
+    holds the logical tensors, the kernels and one `program.program`; all sizes and offsets of buffers count
+    bytes, strides and offsets inside a buffer count elements.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+}
+
+class Program_Attr<string name, string mnemonic_> : AttrDef<Program_Dialect, name> {
+  let mnemonic = mnemonic_;
+}
+
+def Program_BufferType : TypeDef<Program_Dialect, "Buffer"> {
+  let mnemonic = "buffer";
+  let summary = "A range of bytes in an arena";
+}
+
+def Program_ViewAttr : Program_Attr<"View", "view"> {
+  let summary = "How a tensor lies in a buffer: element index = offset + sum of index * stride";
+  let description = "`buffer` is a position in a list of buffers, of a kernel or of an instruction.";
+  let parameters = (ins "int64_t":$buffer, "int64_t":$offset, OptionalArrayRefParameter<"int64_t">:$strides);
+  let assemblyFormat = "`<` $buffer `at` $offset (`by` `[` $strides^ `]`)? `>`";
+}
+
+def Program_ArenaAttr : Program_Attr<"Arena", "arena"> {
+  let summary = "Memory that is allocated once: its bytes, and the most of them that are live at one time";
+  let parameters = (ins "int64_t":$bytes, "int64_t":$peak);
+  let assemblyFormat = "`<` $bytes `bytes` `,` `peak` $peak `>`";
+}
+
+def Program_Role : I32EnumAttr<"Role", "what a buffer or tensor is for (numbers of program.proto)",
+    [I32EnumAttrCase<"Input", 1, "input">, I32EnumAttrCase<"Parameter", 2, "parameter">,
+     I32EnumAttrCase<"State", 3, "state">, I32EnumAttrCase<"Constant", 4, "constant">,
+     I32EnumAttrCase<"Output", 5, "output">, I32EnumAttrCase<"Metric", 6, "metric">,
+     I32EnumAttrCase<"Activation", 7, "activation">, I32EnumAttrCase<"Gradient", 8, "gradient">,
+     I32EnumAttrCase<"Workspace", 9, "workspace">, I32EnumAttrCase<"Coordinates", 10, "coordinates">]> {
+  let cppNamespace = "::cleave::program";
+  let genSpecializedAttr = 0;
+}
+def Program_RoleAttr : EnumAttr<Program_Dialect, Program_Role, "role">;
+
+def Program_ConvolutionKind : I32EnumAttr<"ConvolutionKind", "a convolution or one of its gradients",
+    [I32EnumAttrCase<"Forward", 0, "forward">, I32EnumAttrCase<"InputGradient", 1, "input_gradient">,
+     I32EnumAttrCase<"WeightGradient", 2, "weight_gradient">]> {
+  let cppNamespace = "::cleave::program";
+  let genSpecializedAttr = 0;
+}
+def Program_ConvolutionKindAttr : EnumAttr<Program_Dialect, Program_ConvolutionKind, "convolution_kind">;
+
+def Program_CollectiveKind : I32EnumAttr<"CollectiveKind", "numbers of program.proto",
+    [I32EnumAttrCase<"AllReduce", 0, "all_reduce">, I32EnumAttrCase<"AllGather", 1, "all_gather">,
+     I32EnumAttrCase<"ReduceScatter", 2, "reduce_scatter">, I32EnumAttrCase<"AllToAll", 3, "all_to_all">]> {
+  let cppNamespace = "::cleave::program";
+  let genSpecializedAttr = 0;
+}
+def Program_CollectiveKindAttr : EnumAttr<Program_Dialect, Program_CollectiveKind, "collective_kind">;
+
+#endif

@@ -1,0 +1,117 @@
+// The Columns nest: sums over rows, several rows at a time, into accumulators for a range of
+// columns.
+#include "passes/codegen/cpu/GroupEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace cleave::codegen {
+
+namespace {
+constexpr int64_t kBlockColumns = 4096; // accumulators in use at a time: 16 KiB of f32
+constexpr int64_t kRowsAtOnce = 4;      // so that accumulators are read and written less often
+} // namespace
+
+void GroupEmitter::emitColumns() {
+  planPasses();
+  int64_t columns = nest_.sizes[nest_.inner];
+  auto blocks = [&](Value from, Value to) {
+    if (columns <= kBlockColumns)
+      return emitColumnRange(from, to, columns);
+    k_.loop(from, to, kBlockColumns, [&](Value first) {
+      Value end = k_.add(first, k_.constant(kBlockColumns));
+      emitColumnRange(first, arith::MinSIOp::create(k_.builder(), k_.loc(), end, to),
+                      kBlockColumns);
+    });
+  };
+  if (!nest_.outer.empty())
+    return outerLoop([&] { blocks(k_.constant(0), k_.constant(columns)); });
+  Value end = arith::MinSIOp::create(k_.builder(), k_.loc(), k_.mul(k_.end(), kColumnUnit),
+                                     k_.constant(columns));
+  blocks(k_.mul(k_.begin(), kColumnUnit), end);
+}
+
+void GroupEmitter::emitColumnRange(Value from, Value to, int64_t width) {
+  Pass &pass = passes_.front();
+  SmallVector<Value> scratch;
+  auto column = [&](Value index) {
+    return Value(arith::SubIOp::create(k_.builder(), k_.loc(), index, from));
+  };
+  for (graph::ReduceOp reduce : pass.reductions)
+    scratch.push_back(k_.scratch(width, graph::elementTypeOf(reduce.getOperand())));
+  k_.loop(from, to, 1, [&](Value index) {
+    for (auto [reduce, accumulators] : llvm::zip(pass.reductions, scratch)) {
+      graph::ReduceOp op = reduce;
+      k_.storeTo(k_.neutral(op.getKind(), graph::elementTypeOf(op.getOperand())), accumulators,
+                 column(index));
+    }
+  });
+  accumulateColumns(from, to, scratch);
+  Roots results(body_.getTerminator()->getOperands());
+  k_.loop(from, to, 1, [&](Value index) {
+    index_[nest_.inner] = index;
+    inner_.clear();
+    for (auto [reduce, accumulators] : llvm::zip(pass.reductions, scratch)) {
+      graph::ReduceOp op = reduce;
+      inner_[op.getResult()] =
+          k_.loadFrom(accumulators, column(index), graph::elementTypeOf(op.getResult()));
+    }
+    emitInner(results);
+    storeResults(/*inner=*/true);
+    storeResults(/*inner=*/false);
+    inner_.clear();
+  });
+}
+
+// Loops over all reduced factors; the innermost in steps of several rows.
+void GroupEmitter::accumulateColumns(Value from, Value to, ArrayRef<Value> scratch) {
+  std::function<void(size_t)> nest = [&](size_t depth) {
+    int factor = nest_.reduced[depth];
+    int64_t size = nest_.sizes[factor], whole = size - size % kRowsAtOnce;
+    if (depth + 1 < nest_.reduced.size())
+      return k_.loop(k_.constant(0), k_.constant(size), 1, [&](Value row) {
+        index_[factor] = row;
+        nest(depth + 1);
+      });
+    if (whole > 0)
+      k_.loop(k_.constant(0), k_.constant(whole), kRowsAtOnce,
+              [&](Value row) { accumulateRows(row, kRowsAtOnce, from, to, scratch); });
+    if (whole < size)
+      k_.loop(k_.constant(whole), k_.constant(size), 1,
+              [&](Value row) { accumulateRows(row, 1, from, to, scratch); });
+  };
+  nest(0);
+}
+
+void GroupEmitter::accumulateRows(Value row, int64_t rows, Value from, Value to,
+                                  ArrayRef<Value> scratch) {
+  Pass &pass = passes_.front();
+  int factor = nest_.reduced.back();
+  k_.loop(from, to, 1, [&](Value index) {
+    index_[nest_.inner] = index;
+    SmallVector<Value> sums(pass.reductions.size());
+    for (int64_t r = 0; r < rows; ++r) {
+      index_[factor] = r == 0 ? row : k_.add(row, k_.constant(r));
+      inner_.clear();
+      Roots operands;
+      for (graph::ReduceOp reduce : pass.reductions)
+        operands.push_back(reduce.getOperand());
+      emitInner(operands);
+      for (auto [sum, reduce] : llvm::zip(sums, pass.reductions)) {
+        graph::ReduceOp op = reduce;
+        Value value = valueOf(op.getOperand());
+        sum = sum ? k_.combine(op.getKind(), sum, value) : value;
+      }
+    }
+    Value column = arith::SubIOp::create(k_.builder(), k_.loc(), index, from);
+    for (auto [sum, reduce, accumulators] : llvm::zip(sums, pass.reductions, scratch)) {
+      graph::ReduceOp op = reduce;
+      Value before = k_.loadFrom(accumulators, column, graph::elementTypeOf(op.getOperand()));
+      k_.storeTo(k_.combine(op.getKind(), before, sum), accumulators, column);
+    }
+    inner_.clear();
+  });
+}
+
+} // namespace cleave::codegen

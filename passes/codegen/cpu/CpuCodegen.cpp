@@ -1,0 +1,104 @@
+// Chooses the emitter of each kernel and compiles all of them, spread over threads.
+#include "passes/codegen/cpu/CpuCodegen.h"
+
+#include "passes/codegen/cpu/GroupEmitter.h"
+#include "passes/codegen/cpu/IndexingEmitter.h"
+#include "passes/codegen/cpu/MachineCode.h"
+#include "passes/codegen/cpu/PoolEmitter.h"
+
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+
+#include <thread>
+
+using namespace mlir;
+
+namespace cleave::codegen {
+
+static FailureOr<int64_t> emitKernel(program::KernelOp kernel, ModuleOp into) {
+  Operation &op = kernel.getComputation();
+  if (auto fusion = dyn_cast<graph::FusionOp>(op)) {
+    FailureOr<GroupNest> nest = groupNestOf(kernel);
+    if (failed(nest))
+      return failure();
+    KernelBuilder builder(into, kernel);
+    GroupEmitter(builder, fusion, *nest).emit();
+    return nest->extent();
+  }
+  KernelBuilder builder(into, kernel);
+  if (isa<graph::GatherOp, graph::ScatterAddOp>(op))
+    return emitIndexing(builder, kernel);
+  if (isa<graph::PoolOp, graph::PoolGradOp>(op))
+    return emitPool(builder, kernel);
+  return kernel.emitOpError() << "computes " << op.getName() << ", for which there is no kernel";
+}
+
+static void loadDialects(MLIRContext *context) {
+  context->loadDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
+                       LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect>();
+  DialectRegistry registry;
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  context->appendDialectRegistry(registry);
+}
+
+LogicalResult emitKernels(ArrayRef<program::KernelOp> kernels, ModuleOp into) {
+  loadDialects(into.getContext());
+  for (program::KernelOp kernel : kernels) {
+    FailureOr<int64_t> extent = emitKernel(kernel, into);
+    if (failed(extent))
+      return failure();
+    kernel.setExtent(*extent);
+  }
+  return success();
+}
+
+Result<CpuLibrary> compileKernels(ArrayRef<program::KernelOp> kernels, const CpuOptions &options) {
+  CpuLibrary library;
+  library.target = hostTarget();
+  if (kernels.empty())
+    return library;
+  MLIRContext *context = kernels.front()->getContext();
+  loadDialects(context);
+  size_t parts = std::clamp<size_t>(options.threads, 1, kernels.size());
+  std::vector<OwningOpRef<ModuleOp>> modules;
+  for (size_t part = 0; part < parts; ++part) {
+    modules.push_back(ModuleOp::create(UnknownLoc::get(context)));
+    SmallVector<program::KernelOp> mine;
+    for (size_t i = part; i < kernels.size(); i += parts)
+      mine.push_back(kernels[i]);
+    if (failed(emitKernels(mine, *modules.back())))
+      return Status::defect("a kernel could not be generated");
+  }
+  std::vector<std::string> objects(parts);
+  std::vector<Status> statuses(parts);
+  auto compile = [&](size_t part) {
+    statuses[part] = lowerToLlvm(*modules[part]);
+    if (!statuses[part])
+      return;
+    Result<std::string> object = compileObject(*modules[part]);
+    statuses[part] = object.status();
+    if (object)
+      objects[part] = std::move(*object);
+  };
+  std::vector<std::thread> threads;
+  for (size_t part = 1; part < parts; ++part)
+    threads.emplace_back(compile, part);
+  compile(0);
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const Status &status : statuses)
+    CLEAVE_TRY(status);
+  Result<std::string> bytes = linkShared(objects);
+  if (!bytes)
+    return bytes.status();
+  library.bytes = std::move(*bytes);
+  return library;
+}
+
+} // namespace cleave::codegen

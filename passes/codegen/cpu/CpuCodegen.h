@@ -1,0 +1,36 @@
+// The CPU code generator: kernels of the program dialect in, one shared object out.
+//
+//   program.kernel  ->  loops (GroupEmitter, IndexingEmitter, PoolEmitter)  ->  LLVM  ->  object ->
+//   ld.lld -shared
+//
+// The functions have the signature that runtime/artifact/program.proto asks for and need nothing
+// but libc's memset, memcpy and, for double precision, libm.
+#pragma once
+
+#include "dialects/program/Program.h"
+#include "runtime/base/Status.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+
+namespace cleave::codegen {
+
+struct CpuLibrary {
+  std::string bytes;  // ELF shared object; empty without kernels
+  std::string target; // CPU name and features that it is for
+};
+
+struct CpuOptions {
+  int threads = 2; // that compile
+};
+
+// Emits the kernels as functions of `into` (builtin, func, arith, math, scf and llvm ops) and sets
+// their `extent`. An op that has no emitter is an error at the kernel.
+mlir::LogicalResult emitKernels(llvm::ArrayRef<program::KernelOp> kernels, mlir::ModuleOp into);
+
+// The same down to machine code for this machine's CPU.
+Result<CpuLibrary> compileKernels(llvm::ArrayRef<program::KernelOp> kernels,
+                                  const CpuOptions &options = {});
+
+} // namespace cleave::codegen

@@ -1,0 +1,70 @@
+// Emitting the loops of a kernel group: elements are computed by what each op says of one element
+// (PointwiseInterface::buildScalar), at the outermost loop that they depend on.
+#pragma once
+
+#include "passes/codegen/cpu/KernelBuilder.h"
+
+#include "llvm/ADT/SetVector.h"
+
+namespace cleave::codegen {
+
+class GroupEmitter {
+public:
+  GroupEmitter(KernelBuilder &kernel, graph::FusionOp fusion, const GroupNest &nest);
+  void emit();
+
+private:
+  using Values = llvm::DenseMap<mlir::Value, mlir::Value>;
+  using Roots = llvm::SmallVector<mlir::Value>;
+
+  void emitPointwise();
+  void emitRows();
+  void emitPoint();
+  void emitColumns();
+  void emitColumnRange(mlir::Value from, mlir::Value to, int64_t width);
+  void accumulateColumns(mlir::Value from, mlir::Value to, llvm::ArrayRef<mlir::Value> scratch);
+  void accumulateRows(mlir::Value row, int64_t rows, mlir::Value from, mlir::Value to,
+                      llvm::ArrayRef<mlir::Value> scratch);
+
+  // Rows: what every pass computes.
+  struct Pass {
+    llvm::SmallVector<graph::ReduceOp> reductions;
+    Roots roots; // operands of the reductions, results of the group in the last pass
+    // Values that later passes need and the scratch memory where they are stored.
+    llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> kept;
+  };
+  void planPasses();
+  void planScratch();
+  llvm::SmallVector<mlir::Value> emitPassLoops(const Pass &pass, size_t depth,
+                                               mlir::ValueRange carried);
+  llvm::SmallVector<mlir::Value> emitPassBody(const Pass &pass, mlir::ValueRange carried);
+
+  // Emits what `roots` need and does not vary in the inner loops, at the insertion point or before
+  // all loops.
+  void emitOuter(llvm::ArrayRef<mlir::Value> roots);
+  // Emits the rest of what `roots` need at the insertion point.
+  void emitInner(llvm::ArrayRef<mlir::Value> roots);
+  // Values that `roots` need and that have not been emitted, in an order in which they can be.
+  Roots needed(llvm::ArrayRef<mlir::Value> roots);
+  mlir::Value emitValue(mlir::Value value);
+  mlir::Value emitOp(mlir::Operation *op);
+  mlir::Value valueOf(mlir::Value value);
+  bool isAvailable(mlir::Value value) const;
+  bool isReduction(mlir::Operation *op) const;
+
+  mlir::Value addressOf(const Access &access);
+  void storeResults(bool inner);
+  mlir::Value linearReduced();
+  void outerLoop(const std::function<void()> &body);
+
+  KernelBuilder &k_;
+  const GroupNest &nest_;
+  mlir::Block &body_;
+  llvm::SmallVector<mlir::Value> index_;             // per factor
+  Values outer_, inner_;                             // emitted values
+  llvm::DenseMap<mlir::Value, mlir::Value> scratch_; // what earlier passes kept, and where
+  llvm::SmallVector<Pass> passes_;
+  mlir::Operation *loops_ = nullptr; // before which values without factors are emitted
+};
+
+} // namespace cleave::codegen

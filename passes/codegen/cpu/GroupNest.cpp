@@ -1,0 +1,232 @@
+// From the iteration space and the operands' layouts: order the factors by the memory they walk
+// through, merge those that always go together, and choose the shape of the nest.
+#include "passes/codegen/cpu/GroupNest.h"
+
+#include "compiler/analysis/IterationSpace.h"
+
+using namespace mlir;
+
+namespace cleave::codegen {
+
+namespace {
+
+class NestBuilder {
+public:
+  explicit NestBuilder(program::KernelOp kernel)
+      : kernel_(kernel), fusion_(cast<graph::FusionOp>(kernel.getComputation())),
+        body_(fusion_.getBody().front()) {}
+
+  FailureOr<GroupNest> build() {
+    SmallVector<Operation *> ops;
+    for (Operation &op : body_.without_terminator())
+      ops.push_back(&op);
+    space_ = analysis::iterationSpaceOf(ops, body_.getArguments());
+    for (const Polynomial &size : space_.sizes)
+      sizes_.push_back(*size.constant());
+    if (!space_.isProper())
+      return fusion_.emitOpError("has a value with two dims of one factor");
+    if (space_.sizes.size() > 64)
+      return fusion_.emitOpError("has more than 64 factors");
+    if (failed(collectReduced(ops)))
+      return failure();
+    collectAccesses();
+    mergeFactors();
+    collectValues(ops);
+    chooseKind();
+    return std::move(nest_);
+  }
+
+private:
+  LogicalResult collectReduced(ArrayRef<Operation *> ops) {
+    reduced_.assign(sizes_.size(), false);
+    bool first = true;
+    for (Operation *op : ops) {
+      if (!isa<graph::ReduceOp>(op))
+        continue;
+      std::vector<bool> mine(sizes_.size(), false);
+      for (int factor : space_.reduced.lookup(op))
+        mine[factor] = true;
+      if (!first && mine != reduced_)
+        return op->emitOpError("reduces other dims than the rest of its group");
+      reduced_ = std::move(mine);
+      first = false;
+    }
+    return success();
+  }
+
+  // Strides per factor of the space; a dim without a factor has only index 0.
+  Access accessOf(Value value, program::ViewAttr view) {
+    Access access;
+    access.argument = view.getBuffer();
+    access.offset = view.getOffset();
+    access.element = graph::elementTypeOf(value);
+    access.strides.assign(sizes_.size(), 0);
+    for (auto [dim, stride] : llvm::enumerate(view.getStrides()))
+      if (int factor = space_.factorOf(value, dim); factor >= 0)
+        access.strides[factor] = stride;
+    return access;
+  }
+
+  void collectAccesses() {
+    // The kernel's block arguments may come to the group in any order, or several times.
+    for (Value operand : fusion_.getOperands())
+      nest_.operands.push_back(
+          accessOf(body_.getArgument(nest_.operands.size()),
+                   kernel_.getOperandView(cast<BlockArgument>(operand).getArgNumber())));
+    for (auto [i, value] : llvm::enumerate(body_.getTerminator()->getOperands()))
+      nest_.results.push_back(accessOf(value, kernel_.getResultView(i)));
+    all_.append(nest_.operands.begin(), nest_.operands.end());
+    all_.append(nest_.results.begin(), nest_.results.end());
+    // Results first: where two accesses walk differently, writing in order is worth more.
+    std::rotate(all_.begin(), all_.begin() + nest_.operands.size(), all_.end());
+  }
+
+  // Factors from the largest step to the smallest in the access that has most of them.
+  SmallVector<int> factorOrder() {
+    auto count = [](const Access &access) {
+      return llvm::count_if(access.strides, [](int64_t s) { return s != 0; });
+    };
+    const Access *reference = nullptr;
+    for (const Access &access : all_)
+      if (!reference || count(access) > count(*reference))
+        reference = &access;
+    SmallVector<int> order = llvm::to_vector(llvm::seq<int>(0, sizes_.size()));
+    if (reference)
+      llvm::stable_sort(order, [&](int a, int b) {
+        int64_t x = std::abs(reference->strides[a]), y = std::abs(reference->strides[b]);
+        return (x == 0) != (y == 0) ? x == 0 : x > y;
+      });
+    return order;
+  }
+
+  bool canMerge(int major, int minor) {
+    if (reduced_[major] != reduced_[minor])
+      return false;
+    for (auto &[value, dims] : space_.dims)
+      if (auto iota = value.getDefiningOp<graph::IotaOp>())
+        if (int f = space_.factorOf(value, iota.getDim()); f == major || f == minor)
+          return false;
+    return llvm::all_of(all_, [&](const Access &access) {
+      return access.strides[major] == access.strides[minor] * sizes_[minor];
+    });
+  }
+
+  void mergeFactors() {
+    SmallVector<int> order = factorOrder();
+    SmallVector<SmallVector<int>> merged;
+    for (int factor : order) {
+      if (!merged.empty() && canMerge(merged.back().back(), factor))
+        merged.back().push_back(factor);
+      else
+        merged.push_back({factor});
+    }
+    number_.assign(sizes_.size(), -1);
+    for (auto [id, parts] : llvm::enumerate(merged)) {
+      nest_.sizes.push_back(1);
+      for (int part : parts) {
+        nest_.sizes.back() *= sizes_[part];
+        number_[part] = id;
+      }
+    }
+    auto restride = [&](Access &access) {
+      SmallVector<int64_t> strides;
+      for (ArrayRef<int> parts : merged)
+        strides.push_back(access.strides[parts.back()]);
+      access.strides = std::move(strides);
+    };
+    llvm::for_each(nest_.operands, restride);
+    llvm::for_each(nest_.results, restride);
+  }
+
+  void collectValues(ArrayRef<Operation *> ops) {
+    auto mask = [&](Value value) {
+      uint64_t bits = 0;
+      for (int factor : space_.factorsOf(value))
+        bits |= uint64_t(1) << number_[factor];
+      return bits;
+    };
+    for (Value argument : body_.getArguments())
+      nest_.factors[argument] = mask(argument);
+    for (Operation *op : ops) {
+      int stage = 0;
+      for (Value operand : op->getOperands())
+        stage = std::max(stage, nest_.stage.lookup(operand));
+      Value result = op->getResult(0);
+      nest_.stage[result] = stage + !space_.reduced.lookup(op).empty();
+      nest_.factors[result] = mask(result);
+      if (auto iota = dyn_cast<graph::IotaOp>(op)) {
+        int factor = space_.factorOf(result, iota.getDim());
+        nest_.iota[result] = factor < 0 ? -1 : number_[factor];
+      }
+    }
+  }
+
+  bool isContiguous(int factor) {
+    return llvm::any_of(
+               nest_.operands,
+               [&](const Access &access) { return std::abs(access.strides[factor]) == 1; }) ||
+           llvm::any_of(nest_.results, [&](const Access &access) {
+             return std::abs(access.strides[factor]) == 1;
+           });
+  }
+
+  void chooseKind() {
+    uint64_t reducedMask = 0;
+    for (auto [factor, number] : llvm::enumerate(number_))
+      if (reduced_[factor])
+        reducedMask |= uint64_t(1) << number;
+    SmallVector<int> parallel;
+    for (int factor = 0; factor < static_cast<int>(nest_.sizes.size()); ++factor)
+      (reducedMask >> factor & 1 ? nest_.reduced : parallel).push_back(factor);
+    int maxStage = 0;
+    for (auto &[value, stage] : nest_.stage)
+      maxStage = std::max(maxStage, stage);
+    int last = static_cast<int>(nest_.sizes.size()) - 1;
+    if (maxStage == 0)
+      nest_.kind = GroupNest::Kind::Pointwise;
+    else if (nest_.reduced.empty() || nest_.reduced.back() == last || maxStage > 1 ||
+             parallel.empty() || !isContiguous(last))
+      nest_.kind = GroupNest::Kind::Rows;
+    else
+      nest_.kind = GroupNest::Kind::Columns;
+    if (nest_.kind != GroupNest::Kind::Rows && !parallel.empty())
+      nest_.inner = parallel.pop_back_val();
+    nest_.outer = std::move(parallel);
+  }
+
+  program::KernelOp kernel_;
+  graph::FusionOp fusion_;
+  Block &body_;
+  analysis::IterationSpace space_;
+  std::vector<int64_t> sizes_; // per factor of the space
+  std::vector<bool> reduced_;  // likewise
+  SmallVector<int> number_;    // likewise its factor in the nest
+  SmallVector<Access> all_;    // results, then operands, with strides per factor of the space
+  GroupNest nest_;
+};
+
+} // namespace
+
+uint64_t GroupNest::innerFactors() const {
+  uint64_t mask = inner >= 0 ? uint64_t(1) << inner : 0;
+  for (int factor : reduced)
+    mask |= uint64_t(1) << factor;
+  return mask;
+}
+
+int64_t GroupNest::size(ArrayRef<int> list) const {
+  int64_t size = 1;
+  for (int factor : list)
+    size *= sizes[factor];
+  return size;
+}
+
+int64_t GroupNest::extent() const {
+  if (!outer.empty() || inner < 0)
+    return size(outer);
+  return kind == Kind::Columns ? llvm::divideCeil(sizes[inner], kColumnUnit) : sizes[inner];
+}
+
+FailureOr<GroupNest> groupNestOf(program::KernelOp kernel) { return NestBuilder(kernel).build(); }
+
+} // namespace cleave::codegen

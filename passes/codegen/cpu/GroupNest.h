@@ -1,0 +1,54 @@
+// GroupNest: the loops of a kernel group as plain data, decided before any code is emitted.
+//
+// Three shapes of nest cover all groups. P are the parallel factors, R those that are reduced:
+//   Pointwise  R is empty: the innermost factor is the vector loop, the others are the parallel
+//   range Rows       the contiguous factor is reduced: for every point of P some passes over R
+//   (softmax, layer norm, loss) Columns    the contiguous factor is kept: accumulators for a range
+//   of columns, one pass over R (bias gradients)
+#pragma once
+
+#include "dialects/graph/Graph.h"
+#include "dialects/program/Program.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace cleave::codegen {
+
+// How a value lies in memory, per factor of the nest; a factor that it has not has stride 0.
+struct Access {
+  int64_t argument = 0; // of the kernel
+  int64_t offset = 0;   // elements
+  llvm::SmallVector<int64_t> strides;
+  mlir::Type element;
+};
+
+struct GroupNest {
+  enum class Kind { Pointwise, Rows, Columns };
+  Kind kind = Kind::Pointwise;
+  llvm::SmallVector<int64_t> sizes; // per factor; factors that always go together are one
+  llvm::SmallVector<int> outer;     // the parallel range, major to minor
+  int inner = -1; // Pointwise and Columns: the contiguous factor, -1: the group is one scalar
+  llvm::SmallVector<int> reduced;                // R, major to minor
+  llvm::SmallVector<Access> operands;            // per block argument
+  llvm::SmallVector<Access> results;             // per yielded value
+  llvm::DenseMap<mlir::Value, uint64_t> factors; // per value its factors, as a bit set
+  llvm::DenseMap<mlir::Value, int> iota;         // of an iota, the factor that it counts
+  llvm::DenseMap<mlir::Value, int>
+      stage; // per value the passes over R that must be over before it can be computed
+
+  // Factors of the loops inside the parallel range.
+  uint64_t innerFactors() const;
+  bool hasInner(mlir::Value value) const { return (factors.lookup(value) & innerFactors()) != 0; }
+  // The size of the kernel's parallel range. Columns without outer factors are split in units of
+  // kColumnUnit.
+  int64_t extent() const;
+  int64_t size(llvm::ArrayRef<int> factors) const;
+};
+
+inline constexpr int64_t kColumnUnit = 16;
+
+// The nest of a kernel whose computation is a graph.fusion. Emits an error and fails if its ops
+// share no nest.
+mlir::FailureOr<GroupNest> groupNestOf(program::KernelOp kernel);
+
+} // namespace cleave::codegen

@@ -1,0 +1,191 @@
+// Scalars and loops as arith, scf and LLVM ops.
+#include "passes/codegen/cpu/KernelBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace cleave::codegen {
+
+KernelBuilder::KernelBuilder(ModuleOp module, program::KernelOp kernel)
+    : b_(module.getContext()), loc_(UnknownLoc::get(module.getContext())),
+      buffers_(kernel.getBuffers()) {
+  b_.setInsertionPointToEnd(module.getBody());
+  SmallVector<Type> types(buffers_, LLVM::LLVMPointerType::get(b_.getContext()));
+  types.append(2, b_.getI64Type());
+  body_ = func::FuncOp::create(b_, loc_, (kernel.getSymName() + kBodySuffix).str(),
+                               b_.getFunctionType(types, {}));
+  buildEntry(module, kernel.getSymName());
+  Block *block = body_.addEntryBlock();
+  b_.setInsertionPointToEnd(block);
+  b_.setInsertionPoint(func::ReturnOp::create(b_, loc_));
+}
+
+void KernelBuilder::buildEntry(ModuleOp module, StringRef symbol) {
+  Type pointer = LLVM::LLVMPointerType::get(b_.getContext());
+  auto entry = func::FuncOp::create(
+      b_, loc_, symbol, b_.getFunctionType({pointer, b_.getI64Type(), b_.getI64Type()}, {}));
+  Block *block = entry.addEntryBlock();
+  OpBuilder inside = OpBuilder::atBlockEnd(block);
+  SmallVector<Value> arguments;
+  for (int64_t i = 0; i < buffers_; ++i) {
+    Value slot = LLVM::GEPOp::create(inside, loc_, pointer, pointer, block->getArgument(0),
+                                     ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    arguments.push_back(LLVM::LoadOp::create(inside, loc_, pointer, slot));
+  }
+  arguments.push_back(block->getArgument(1));
+  arguments.push_back(block->getArgument(2));
+  func::CallOp::create(inside, loc_, body_, arguments);
+  func::ReturnOp::create(inside, loc_);
+}
+
+Value KernelBuilder::constant(int64_t value) {
+  return arith::ConstantOp::create(b_, loc_, b_.getI64IntegerAttr(value));
+}
+
+Value KernelBuilder::add(Value a, Value b) {
+  return arith::AddIOp::create(b_, loc_, a, b, arith::IntegerOverflowFlags::nsw);
+}
+
+Value KernelBuilder::mul(Value a, int64_t factor) {
+  if (factor == 1)
+    return a;
+  return arith::MulIOp::create(b_, loc_, a, constant(factor), arith::IntegerOverflowFlags::nsw);
+}
+
+Value KernelBuilder::scalar(Type type, double value) {
+  if (isa<FloatType>(type))
+    return arith::ConstantOp::create(b_, loc_, b_.getFloatAttr(type, value));
+  return arith::ConstantOp::create(b_, loc_, b_.getIntegerAttr(type, static_cast<int64_t>(value)));
+}
+
+Type KernelBuilder::memoryType(Type element) {
+  return element.isInteger(1) ? b_.getI8Type() : element;
+}
+
+Value KernelBuilder::loadFrom(Value pointer, Value index, Type element) {
+  Type memory = memoryType(element);
+  Value address =
+      LLVM::GEPOp::create(b_, loc_, pointer.getType(), memory, pointer,
+                          ArrayRef<LLVM::GEPArg>{index}, LLVM::GEPNoWrapFlags::inbounds);
+  Value value = LLVM::LoadOp::create(b_, loc_, memory, address);
+  if (memory == element)
+    return value;
+  return arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ne, value, scalar(memory, 0));
+}
+
+void KernelBuilder::storeTo(Value value, Value pointer, Value index) {
+  Type memory = memoryType(value.getType());
+  if (memory != value.getType())
+    value = arith::ExtUIOp::create(b_, loc_, memory, value);
+  Value address =
+      LLVM::GEPOp::create(b_, loc_, pointer.getType(), memory, pointer,
+                          ArrayRef<LLVM::GEPArg>{index}, LLVM::GEPNoWrapFlags::inbounds);
+  LLVM::StoreOp::create(b_, loc_, value, address);
+}
+
+Value KernelBuilder::load(int64_t argument, Value index, Type element) {
+  return loadFrom(body_.getArgument(argument), index, element);
+}
+
+void KernelBuilder::store(Value value, int64_t argument, Value index) {
+  storeTo(value, body_.getArgument(argument), index);
+}
+
+Value KernelBuilder::scratch(int64_t count, Type element) {
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(&body_.front());
+  return LLVM::AllocaOp::create(b_, loc_, LLVM::LLVMPointerType::get(b_.getContext()),
+                                memoryType(element), constant(count), /*alignment=*/64);
+}
+
+void KernelBuilder::loop(Value from, Value to, int64_t step, const Body &body) {
+  auto loop = scf::ForOp::create(b_, loc_, from, to, constant(step));
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+SmallVector<Value> KernelBuilder::fold(Value from, Value to, ValueRange start, const Fold &body) {
+  auto loop = scf::ForOp::create(b_, loc_, from, to, constant(1), start);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());
+  if (!start.empty())
+    scf::YieldOp::create(b_, loc_, next);
+  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
+Value KernelBuilder::combine(graph::Reduction kind, Value a, Value b) {
+  bool isFloat = isa<FloatType>(a.getType()), isBool = a.getType().isInteger(1);
+  Value value;
+  switch (kind) {
+  case graph::Reduction::Sum:
+    value = isFloat ? Value(arith::AddFOp::create(b_, loc_, a, b))
+                    : Value(arith::AddIOp::create(b_, loc_, a, b));
+    break;
+  case graph::Reduction::Prod:
+    value = isFloat ? Value(arith::MulFOp::create(b_, loc_, a, b))
+                    : Value(arith::MulIOp::create(b_, loc_, a, b));
+    break;
+  case graph::Reduction::Max:
+    value = isFloat  ? Value(arith::MaximumFOp::create(b_, loc_, a, b))
+            : isBool ? Value(arith::OrIOp::create(b_, loc_, a, b))
+                     : Value(arith::MaxSIOp::create(b_, loc_, a, b));
+    break;
+  case graph::Reduction::Min:
+    value = isFloat  ? Value(arith::MinimumFOp::create(b_, loc_, a, b))
+            : isBool ? Value(arith::AndIOp::create(b_, loc_, a, b))
+                     : Value(arith::MinSIOp::create(b_, loc_, a, b));
+    break;
+  }
+  relax(value);
+  return value;
+}
+
+Value KernelBuilder::neutral(graph::Reduction kind, Type element) {
+  bool isFloat = isa<FloatType>(element), isBool = element.isInteger(1);
+  double infinity = std::numeric_limits<double>::infinity();
+  switch (kind) {
+  case graph::Reduction::Sum:
+    return scalar(element, 0);
+  case graph::Reduction::Prod:
+    return scalar(element, 1);
+  case graph::Reduction::Max:
+  case graph::Reduction::Min:
+    break;
+  }
+  bool isMax = kind == graph::Reduction::Max;
+  if (isFloat)
+    return scalar(element, isMax ? -infinity : infinity);
+  if (isBool)
+    return scalar(element, isMax ? 0 : 1);
+  unsigned bits = element.getIntOrFloatBitWidth();
+  APInt limit = isMax ? APInt::getSignedMinValue(bits) : APInt::getSignedMaxValue(bits);
+  return arith::ConstantOp::create(b_, loc_, b_.getIntegerAttr(element, limit));
+}
+
+void KernelBuilder::relax(Value value) {
+  using Flags = arith::FastMathFlags;
+  if (auto op = value.getDefiningOp<arith::ArithFastMathInterface>())
+    op->setAttr(op.getFastMathAttrName(),
+                arith::FastMathFlagsAttr::get(b_.getContext(), Flags::reassoc | Flags::contract |
+                                                                   Flags::nsz | Flags::arcp));
+}
+
+SmallVector<Value> KernelBuilder::delinearize(Value linear, ArrayRef<int64_t> sizes) {
+  SmallVector<Value> indices(sizes.size());
+  for (size_t i = sizes.size(); i-- > 1;) {
+    Value size = constant(sizes[i]);
+    indices[i] = arith::RemUIOp::create(b_, loc_, linear, size);
+    linear = arith::DivUIOp::create(b_, loc_, linear, size);
+  }
+  if (!sizes.empty())
+    indices[0] = linear;
+  return indices;
+}
+
+} // namespace cleave::codegen

@@ -1,0 +1,189 @@
+// MLIR's conversions, LLVM's optimiser and code generator, and the linker.
+#include "passes/codegen/cpu/MachineCode.h"
+
+#include "passes/codegen/cpu/KernelBuilder.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+
+namespace cleave::codegen {
+
+namespace {
+
+std::string hostFeatures() {
+  std::vector<std::string> features;
+  for (auto &[name, enabled] : llvm::sys::getHostCPUFeatures())
+    if (enabled)
+      features.push_back("+" + name.str());
+  llvm::sort(features);
+  return llvm::join(features, ",");
+}
+
+Result<std::unique_ptr<llvm::TargetMachine>> targetMachine() {
+  static bool initialised =
+      (llvm::InitializeNativeTarget(), llvm::InitializeNativeTargetAsmPrinter(), true);
+  (void)initialised;
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  std::string error;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return Status::defect("LLVM has no code generator for this machine: " + error);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, llvm::sys::getHostCPUName(), hostFeatures(), options,
+                                  llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+  return machine;
+}
+
+// What LLVM cannot know by itself: bodies' pointers do not overlap and are aligned, and wide
+// vectors are wanted.
+void annotate(llvm::Module &module) {
+  std::string cpu = llvm::sys::getHostCPUName().str(), features = hostFeatures();
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", cpu);
+    function.addFnAttr("target-features", features);
+    function.addFnAttr("prefer-vector-width", "512");
+    function.addFnAttr("no-trapping-math", "true");
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    if (!function.getName().ends_with(kBodySuffix))
+      continue;
+    function.addFnAttr(llvm::Attribute::NoInline);
+    function.setLinkage(llvm::GlobalValue::InternalLinkage);
+    for (llvm::Argument &argument : function.args())
+      if (argument.getType()->isPointerTy()) {
+        argument.addAttr(llvm::Attribute::NoAlias);
+        argument.addAttr(llvm::Attribute::getWithAlignment(module.getContext(), llvm::Align(64)));
+      }
+  }
+}
+
+void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = true;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+}
+
+} // namespace
+
+std::string hostTarget() { return llvm::sys::getHostCPUName().str() + " " + hostFeatures(); }
+
+Status lowerToLlvm(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  populateMathPolynomialApproximationPatterns(patterns);
+  math::populateExpansionPatterns(patterns, {"powf"});
+  if (failed(applyPatternsGreedily(module, std::move(patterns))))
+    return Status::defect("the mathematical functions of the kernels could not be approximated");
+  PassManager pm(module.getContext());
+  pm.enableVerifier(false);
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  if (failed(pm.run(module)))
+    return Status::defect("the kernels could not be lowered to LLVM");
+  return Status::ok();
+}
+
+Result<std::string> compileObject(ModuleOp module) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(module, context);
+  if (!llvmModule)
+    return Status::defect("the kernels could not be translated to LLVM");
+  Result<std::unique_ptr<llvm::TargetMachine>> machine = targetMachine();
+  if (!machine)
+    return machine.status();
+  llvmModule->setTargetTriple((*machine)->getTargetTriple());
+  llvmModule->setDataLayout((*machine)->createDataLayout());
+  annotate(*llvmModule);
+  optimise(*llvmModule, **machine);
+  if (const char *dump = std::getenv("CLEAVE_DUMP_LLVM")) {
+    std::error_code error;
+    llvm::raw_fd_ostream out(dump, error);
+    llvmModule->print(out, nullptr);
+  }
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream out(object);
+  llvm::legacy::PassManager emitter;
+  if ((*machine)->addPassesToEmitFile(emitter, out, nullptr, llvm::CodeGenFileType::ObjectFile))
+    return Status::defect("LLVM cannot write object files for this machine");
+  emitter.run(*llvmModule);
+  return std::string(object.begin(), object.end());
+}
+
+Result<std::string> linkShared(const std::vector<std::string> &objects) {
+  std::vector<std::string> arguments = {"ld.lld", "-shared", "--gc-sections", "-s", "-o", ""};
+  std::vector<llvm::FileRemover> removers;
+  auto temporary = [&](StringRef ending) -> std::string {
+    llvm::SmallString<128> path;
+    if (llvm::sys::fs::createTemporaryFile("cleave-kernels", ending, path))
+      return "";
+    removers.emplace_back(path);
+    return path.str().str();
+  };
+  std::string output = arguments[5] = temporary("so");
+  for (const std::string &object : objects) {
+    arguments.push_back(temporary("o"));
+    std::error_code error;
+    llvm::raw_fd_ostream file(arguments.back(), error);
+    if (error)
+      return Status::userError("cannot write the kernels to the temporary folder: " +
+                               error.message());
+    file << object;
+  }
+  auto linker = llvm::sys::findProgramByName("ld.lld-22");
+  if (!linker)
+    linker = llvm::sys::findProgramByName("ld.lld", {CLEAVE_LLVM_BIN});
+  if (!linker)
+    return Status::userError("the linker ld.lld is missing; install the package lld-22");
+  std::vector<StringRef> references(arguments.begin(), arguments.end());
+  std::string message;
+  if (llvm::sys::ExecuteAndWait(*linker, references, std::nullopt, {}, 0, 0, &message) != 0)
+    return Status::defect("the kernels could not be linked: " + message);
+  auto buffer = llvm::MemoryBuffer::getFile(output);
+  if (!buffer)
+    return Status::defect("the linked kernels could not be read: " + buffer.getError().message());
+  return (*buffer)->getBuffer().str();
+}
+
+} // namespace cleave::codegen

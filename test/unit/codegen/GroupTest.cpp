@@ -1,0 +1,241 @@
+// Kernel groups: every shape of nest against the reference evaluation, at even and odd sizes.
+#include "KernelHarness.h"
+
+#include <catch2/catch.hpp>
+
+#include "llvm/ADT/StringRef.h"
+
+using cleave::test::KernelCase;
+using cleave::test::worstDifference;
+
+namespace {
+
+// Replaces N and M by sizes: the texts below are written once for all shapes.
+std::string sized(std::string text, int rows, int columns) {
+  std::string out;
+  for (char c : text)
+    out += c == 'N' ? std::to_string(rows) : c == 'M' ? std::to_string(columns) : std::string(1, c);
+  return out;
+}
+
+struct Size {
+  int rows, columns;
+};
+const Size kSizes[] = {{4, 64}, {1, 1}, {3, 5}, {7, 257}, {64, 16}, {33, 100}, {5, 1000}};
+
+void checkSizes(KernelCase testCase) {
+  std::string text = testCase.text;
+  for (Size size : kSizes) {
+    testCase.text = sized(text, size.rows, size.columns);
+    INFO(size.rows << " x " << size.columns);
+    CHECK(worstDifference(testCase) <= testCase.tolerance);
+  }
+}
+
+const char *kSoftmax = R"(func.func @f(%x: tensor<NxMxf32>) -> tensor<NxMxf32> {
+  %r = graph.fusion (%a = %x : tensor<NxMxf32>) -> (tensor<NxMxf32>) {
+    %m = graph.reduce max %a over [1] : tensor<NxMxf32> -> tensor<Nxf32>
+    %mb = graph.broadcast %m to [0] : tensor<Nxf32> -> tensor<NxMxf32>
+    %d = graph.sub %a, %mb : tensor<NxMxf32>
+    %e = graph.exp %d : tensor<NxMxf32>
+    %s = graph.reduce sum %e over [1] : tensor<NxMxf32> -> tensor<Nxf32>
+    %sb = graph.broadcast %s to [0] : tensor<Nxf32> -> tensor<NxMxf32>
+    %q = graph.div %e, %sb : tensor<NxMxf32>
+    graph.yield %q : tensor<NxMxf32>
+  }
+  return %r : tensor<NxMxf32>
+})";
+
+const char *kLayerNorm =
+    R"(func.func @f(%x: tensor<NxMxf32>, %y: tensor<NxMxf32>, %scale: tensor<Mxf32>, %bias: tensor<Mxf32>)
+    -> (tensor<NxMxf32>, tensor<Nxf32>, tensor<NxMxf32>) {
+  %r:3 = graph.fusion (%a = %x : tensor<NxMxf32>, %b = %y : tensor<NxMxf32>, %g = %scale : tensor<Mxf32>,
+                       %h = %bias : tensor<Mxf32>) -> (tensor<NxMxf32>, tensor<Nxf32>, tensor<NxMxf32>) {
+    %z = graph.add %a, %b : tensor<NxMxf32>
+    %s = graph.reduce sum %z over [1] : tensor<NxMxf32> -> tensor<Nxf32>
+    %c = graph.constant dense<0.125> : tensor<f32>
+    %cb = graph.broadcast %c to [] : tensor<f32> -> tensor<Nxf32>
+    %mean = graph.mul %s, %cb : tensor<Nxf32>
+    %mean2 = graph.reshape %mean : tensor<Nxf32> -> tensor<Nx1xf32>
+    %mean1 = graph.reshape %mean2 : tensor<Nx1xf32> -> tensor<Nxf32>
+    %meanb = graph.broadcast %mean1 to [0] : tensor<Nxf32> -> tensor<NxMxf32>
+    %d = graph.sub %z, %meanb : tensor<NxMxf32>
+    %dd = graph.mul %d, %d : tensor<NxMxf32>
+    %v = graph.reduce sum %dd over [1] : tensor<NxMxf32> -> tensor<Nxf32>
+    %eps = graph.constant dense<1.0> : tensor<Nxf32>
+    %ve = graph.add %v, %eps : tensor<Nxf32>
+    %i = graph.rsqrt %ve : tensor<Nxf32>
+    %ib = graph.broadcast %i to [0] : tensor<Nxf32> -> tensor<NxMxf32>
+    %n = graph.mul %d, %ib : tensor<NxMxf32>
+    %gb = graph.broadcast %g to [1] : tensor<Mxf32> -> tensor<NxMxf32>
+    %hb = graph.broadcast %h to [1] : tensor<Mxf32> -> tensor<NxMxf32>
+    %ng = graph.mul %n, %gb : tensor<NxMxf32>
+    %o = graph.add %ng, %hb : tensor<NxMxf32>
+    graph.yield %o, %i, %z : tensor<NxMxf32>, tensor<Nxf32>, tensor<NxMxf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<NxMxf32>, tensor<Nxf32>, tensor<NxMxf32>
+})";
+
+} // namespace
+
+TEST_CASE("a pointwise group with broadcasts computes what its ops mean") {
+  checkSizes({R"(func.func @f(%x: tensor<NxMxf32>, %y: tensor<Mxf32>) -> tensor<NxMxf32> {
+    %r = graph.fusion (%a = %x : tensor<NxMxf32>, %b = %y : tensor<Mxf32>) -> (tensor<NxMxf32>) {
+      %bb = graph.broadcast %b to [1] : tensor<Mxf32> -> tensor<NxMxf32>
+      %s = graph.add %a, %bb : tensor<NxMxf32>
+      %h = graph.constant dense<0.70710678> : tensor<f32>
+      %hb = graph.broadcast %h to [] : tensor<f32> -> tensor<NxMxf32>
+      %t = graph.mul %s, %hb : tensor<NxMxf32>
+      %e = graph.erf %t : tensor<NxMxf32>
+      %o = graph.constant dense<1.0> : tensor<NxMxf32>
+      %p = graph.add %e, %o : tensor<NxMxf32>
+      %q = graph.mul %p, %s : tensor<NxMxf32>
+      graph.yield %q : tensor<NxMxf32>
+    }
+    return %r : tensor<NxMxf32>
+  })"});
+}
+
+TEST_CASE("softmax is one kernel, in place too") {
+  checkSizes({kSoftmax});
+  checkSizes({kSoftmax, {{0, 0}}});
+}
+
+TEST_CASE("layer norm with a residual sum and saved statistics is one kernel, in place too") {
+  checkSizes({kLayerNorm, {}, 2e-5});
+  checkSizes({kLayerNorm, {{0, 0}}, 2e-5});
+  checkSizes({kLayerNorm, {{0, 1}, {2, 0}}, 2e-5});
+}
+
+TEST_CASE("masked softmax takes minus infinity and counts rows and columns") {
+  checkSizes({R"(func.func @f(%x: tensor<2xNxMxf32>) -> tensor<2xNxMxf32> {
+    %r = graph.fusion (%a = %x : tensor<2xNxMxf32>) -> (tensor<2xNxMxf32>) {
+      %i = graph.iota dim 1 : tensor<2xNxMxi32>
+      %j = graph.iota dim 2 : tensor<2xNxMxi32>
+      %c = graph.compare ge %i, %j : tensor<2xNxMxi32>
+      %inf = graph.constant dense<0xFF800000> : tensor<2xNxMxf32>
+      %k = graph.select %c, %a, %inf : tensor<2xNxMxi1>, tensor<2xNxMxf32>
+      %m = graph.reduce max %k over [2] : tensor<2xNxMxf32> -> tensor<2xNxf32>
+      %mb = graph.broadcast %m to [0, 1] : tensor<2xNxf32> -> tensor<2xNxMxf32>
+      %d = graph.sub %k, %mb : tensor<2xNxMxf32>
+      %e = graph.exp %d : tensor<2xNxMxf32>
+      %s = graph.reduce sum %e over [2] : tensor<2xNxMxf32> -> tensor<2xNxf32>
+      %sb = graph.broadcast %s to [0, 1] : tensor<2xNxf32> -> tensor<2xNxMxf32>
+      %q = graph.div %e, %sb : tensor<2xNxMxf32>
+      graph.yield %q : tensor<2xNxMxf32>
+    }
+    return %r : tensor<2xNxMxf32>
+  })"});
+}
+
+TEST_CASE("sums over rows run over columns in parallel") {
+  checkSizes(
+      {R"(func.func @f(%x: tensor<2xNxMxf32>, %y: tensor<2xNxMxf32>) -> (tensor<Mxf32>, tensor<Mxf32>) {
+    %r:2 = graph.fusion (%a = %x : tensor<2xNxMxf32>, %b = %y : tensor<2xNxMxf32>) -> (tensor<Mxf32>, tensor<Mxf32>) {
+      %p = graph.mul %a, %b : tensor<2xNxMxf32>
+      %s = graph.reduce sum %p over [0, 1] : tensor<2xNxMxf32> -> tensor<Mxf32>
+      %t = graph.reduce max %a over [0, 1] : tensor<2xNxMxf32> -> tensor<Mxf32>
+      graph.yield %s, %t : tensor<Mxf32>, tensor<Mxf32>
+    }
+    return %r#0, %r#1 : tensor<Mxf32>, tensor<Mxf32>
+  })",
+       {},
+       1e-5});
+}
+
+TEST_CASE("sums over a middle dim and over outer and inner dims") {
+  checkSizes({R"(func.func @f(%x: tensor<3xNxMxf32>) -> tensor<3xMxf32> {
+    %r = graph.fusion (%a = %x : tensor<3xNxMxf32>) -> (tensor<3xMxf32>) {
+      %s = graph.reduce sum %a over [1] : tensor<3xNxMxf32> -> tensor<3xMxf32>
+      graph.yield %s : tensor<3xMxf32>
+    }
+    return %r : tensor<3xMxf32>
+  })",
+              {},
+              1e-5});
+  checkSizes({R"(func.func @f(%x: tensor<3xNxMxf32>) -> tensor<Nxf32> {
+    %r = graph.fusion (%a = %x : tensor<3xNxMxf32>) -> (tensor<Nxf32>) {
+      %s = graph.reduce sum %a over [0, 2] : tensor<3xNxMxf32> -> tensor<Nxf32>
+      graph.yield %s : tensor<Nxf32>
+    }
+    return %r : tensor<Nxf32>
+  })",
+              {},
+              1e-5});
+}
+
+TEST_CASE("a whole tensor is reduced to one number") {
+  checkSizes({R"(func.func @f(%x: tensor<NxMxf32>) -> tensor<f32> {
+    %r = graph.fusion (%a = %x : tensor<NxMxf32>) -> (tensor<f32>) {
+      %q = graph.mul %a, %a : tensor<NxMxf32>
+      %s = graph.reduce sum %q over [0, 1] : tensor<NxMxf32> -> tensor<f32>
+      graph.yield %s : tensor<f32>
+    }
+    return %r : tensor<f32>
+  })",
+              {},
+              1e-5});
+}
+
+TEST_CASE("an optimizer step writes several tensors in place") {
+  checkSizes(
+      {R"(func.func @f(%p: tensor<NxMxf32>, %g: tensor<NxMxf32>, %m: tensor<NxMxf32>, %t: tensor<f32>)
+      -> (tensor<NxMxf32>, tensor<NxMxf32>) {
+    %r:2 = graph.fusion (%pp = %p : tensor<NxMxf32>, %gg = %g : tensor<NxMxf32>, %mm = %m : tensor<NxMxf32>,
+                         %tt = %t : tensor<f32>) -> (tensor<NxMxf32>, tensor<NxMxf32>) {
+      %b = graph.constant dense<0.9> : tensor<f32>
+      %bt = graph.pow %b, %tt : tensor<f32>
+      %one = graph.constant dense<1.0> : tensor<f32>
+      %c = graph.sub %one, %bt : tensor<f32>
+      %cb = graph.broadcast %c to [] : tensor<f32> -> tensor<NxMxf32>
+      %bb = graph.constant dense<0.9> : tensor<NxMxf32>
+      %k = graph.constant dense<0.1> : tensor<NxMxf32>
+      %m1 = graph.mul %mm, %bb : tensor<NxMxf32>
+      %m2 = graph.mul %gg, %k : tensor<NxMxf32>
+      %m3 = graph.add %m1, %m2 : tensor<NxMxf32>
+      %two = graph.constant dense<2.0> : tensor<NxMxf32>
+      %sq = graph.pow %m3, %two : tensor<NxMxf32>
+      %u = graph.sub %sq, %cb : tensor<NxMxf32>
+      %p1 = graph.sub %pp, %u : tensor<NxMxf32>
+      graph.yield %p1, %m3 : tensor<NxMxf32>, tensor<NxMxf32>
+    }
+    return %r#0, %r#1 : tensor<NxMxf32>, tensor<NxMxf32>
+  })",
+       {{0, 0}, {1, 2}}});
+}
+
+TEST_CASE("scalars, truth values, integers and doubles") {
+  CHECK(worstDifference({R"(func.func @f(%x: tensor<f32>) -> tensor<f32> {
+    %r = graph.fusion (%a = %x : tensor<f32>) -> (tensor<f32>) {
+      %one = graph.constant dense<1.0> : tensor<f32>
+      %s = graph.add %a, %one : tensor<f32>
+      graph.yield %s : tensor<f32>
+    }
+    return %r : tensor<f32>
+  })",
+                         {{0, 0}}}) <= 1e-6);
+  checkSizes({R"(func.func @f(%x: tensor<NxMxi1>, %i: tensor<NxMxi64>, %d: tensor<NxMxf64>)
+      -> (tensor<NxMxi1>, tensor<NxMxf64>, tensor<Nxi64>) {
+    %r:3 = graph.fusion (%a = %x : tensor<NxMxi1>, %b = %i : tensor<NxMxi64>, %c = %d : tensor<NxMxf64>)
+        -> (tensor<NxMxi1>, tensor<NxMxf64>, tensor<Nxi64>) {
+      %n = graph.not %a : tensor<NxMxi1>
+      %e = graph.exp %c : tensor<NxMxf64>
+      %z = graph.constant dense<0.5> : tensor<NxMxf64>
+      %s = graph.select %a, %e, %z : tensor<NxMxi1>, tensor<NxMxf64>
+      %t = graph.reduce sum %b over [1] : tensor<NxMxi64> -> tensor<Nxi64>
+      graph.yield %n, %s, %t : tensor<NxMxi1>, tensor<NxMxf64>, tensor<Nxi64>
+    }
+    return %r#0, %r#1, %r#2 : tensor<NxMxi1>, tensor<NxMxf64>, tensor<Nxi64>
+  })"});
+}
+
+TEST_CASE("a transposed group walks both layouts") {
+  checkSizes({R"(func.func @f(%x: tensor<NxMxf32>) -> tensor<MxNxf32> {
+    %r = graph.fusion (%a = %x : tensor<NxMxf32>) -> (tensor<MxNxf32>) {
+      %t = graph.transpose %a by [1, 0] : tensor<NxMxf32> -> tensor<MxNxf32>
+      %e = graph.neg %t : tensor<MxNxf32>
+      graph.yield %e : tensor<MxNxf32>
+    }
+    return %r : tensor<MxNxf32>
+  })"});
+}

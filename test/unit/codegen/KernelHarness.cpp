@@ -1,0 +1,194 @@
+// One module per case: its function's op is moved into a program.kernel.
+#include "KernelHarness.h"
+
+#include "passes/codegen/cpu/CpuCodegen.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Parser/Parser.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+#include <limits>
+#include <random>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace mlir;
+
+namespace cleave::test {
+
+namespace {
+
+using Bytes = std::vector<char>;
+using Kernel = void (*)(void *const *, int64_t, int64_t);
+
+template <typename T> void put(char *to, double value) {
+  T typed = static_cast<T>(value);
+  std::memcpy(to, &typed, sizeof(T));
+}
+template <typename T> double get(const char *from) {
+  T typed;
+  std::memcpy(&typed, from, sizeof(T));
+  return static_cast<double>(typed);
+}
+
+void write(ElementType type, char *to, double value) {
+  switch (type) {
+  case ElementType::F32:
+    return put<float>(to, value);
+  case ElementType::F64:
+    return put<double>(to, value);
+  case ElementType::I64:
+    return put<int64_t>(to, value);
+  case ElementType::I32:
+    return put<int32_t>(to, value);
+  default:
+    return put<uint8_t>(to, value);
+  }
+}
+
+double read(ElementType type, const char *from) {
+  switch (type) {
+  case ElementType::F32:
+    return get<float>(from);
+  case ElementType::F64:
+    return get<double>(from);
+  case ElementType::I64:
+    return get<int64_t>(from);
+  case ElementType::I32:
+    return get<int32_t>(from);
+  default:
+    return get<uint8_t>(from);
+  }
+}
+
+Tensor randomTensor(Type type, const KernelCase &testCase, std::mt19937 &random) {
+  Tensor tensor(graph::toElementType(graph::elementTypeOf(type)), graph::staticShapeOf(type));
+  std::uniform_real_distribution<double> real(testCase.low, testCase.high);
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    tensor.set(i, tensor.type == ElementType::Bool ? real(random) > 0 : real(random));
+  return tensor;
+}
+
+// Memory that begins at a multiple of 64, as the kernels may assume.
+struct Memory {
+  explicit Memory(const Tensor &tensor)
+      : bytes(static_cast<char *>(
+            std::aligned_alloc(64, (tensor.size() * byteSize(tensor.type) + 127) / 64 * 64))) {
+    for (int64_t i = 0; i < tensor.size(); ++i)
+      write(tensor.type, bytes + i * byteSize(tensor.type), tensor.values[i]);
+  }
+  Memory(Memory &&other) : bytes(std::exchange(other.bytes, nullptr)) {}
+  ~Memory() { std::free(bytes); }
+  char *bytes;
+};
+
+// A kernel op made of the function's op; results lie in buffers of their own or where an operand
+// lies.
+program::KernelOp buildKernel(func::FuncOp function, const KernelCase &testCase) {
+  Operation *op = &function.getBody().front().front();
+  OpBuilder b(function);
+  SmallVector<Attribute> operands, results;
+  int64_t buffers = 0;
+  for (Type type : function.getArgumentTypes())
+    operands.push_back(
+        program::denseView(b.getContext(), buffers++, cast<RankedTensorType>(type).getShape()));
+  for (auto [i, type] : llvm::enumerate(op->getResultTypes())) {
+    auto place = testCase.inPlace.find(i);
+    int64_t buffer = place == testCase.inPlace.end() ? buffers++ : place->second;
+    results.push_back(
+        program::denseView(b.getContext(), buffer, cast<RankedTensorType>(type).getShape()));
+  }
+  auto kernel = program::KernelOp::create(
+      b, function.getLoc(), b.getStringAttr("kernel"), b.getI64IntegerAttr(buffers),
+      b.getArrayAttr(operands), b.getArrayAttr(results), IntegerAttr(), FloatAttr(), FloatAttr());
+  Block &body = kernel.getBody().emplaceBlock();
+  IRMapping mapping;
+  for (BlockArgument argument : function.getArguments())
+    mapping.map(argument, body.addArgument(argument.getType(), argument.getLoc()));
+  OpBuilder::atBlockEnd(&body).clone(*op, mapping);
+  return kernel;
+}
+
+Kernel load(const std::string &library, void *&handle) {
+  int file = memfd_create("kernels", 0);
+  if (::write(file, library.data(), library.size()) != static_cast<ssize_t>(library.size()))
+    return nullptr;
+  handle = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
+  close(file);
+  if (!handle)
+    std::fprintf(stderr, "%s\n", dlerror());
+  return handle ? reinterpret_cast<Kernel>(dlsym(handle, "kernel")) : nullptr;
+}
+
+double difference(const Tensor &expected, const char *found, double worst) {
+  for (int64_t i = 0; i < expected.size(); ++i) {
+    double a = expected.values[i], b = read(expected.type, found + i * byteSize(expected.type));
+    if (a == b || (std::isnan(a) && std::isnan(b)))
+      continue;
+    double d = std::fabs(a - b) / std::max(1.0, std::fabs(a));
+    worst = std::isnan(d) ? std::numeric_limits<double>::infinity() : std::max(worst, d);
+  }
+  return worst;
+}
+
+double runAndCompare(program::KernelOp kernel, Kernel function, const KernelCase &testCase,
+                     int parts) {
+  std::mt19937 random(1);
+  Operation &op = kernel.getComputation();
+  SmallVector<Tensor> operands;
+  std::vector<Memory> memory;
+  for (BlockArgument argument : kernel.getBody().getArguments()) {
+    operands.push_back(randomTensor(argument.getType(), testCase, random));
+    memory.emplace_back(operands.back());
+  }
+  SmallVector<Tensor> inputs;
+  for (Value operand : op.getOperands())
+    inputs.push_back(operands[cast<BlockArgument>(operand).getArgNumber()]);
+  SmallVector<Tensor> expected = cast<graph::ReferenceInterface>(op).evaluate(inputs);
+  for (auto [i, tensor] : llvm::enumerate(expected))
+    if (!testCase.inPlace.count(i)) {
+      Tensor garbage(tensor.type, tensor.shape, 77);
+      memory.emplace_back(garbage);
+    }
+  std::vector<void *> pointers;
+  for (const Memory &m : memory)
+    pointers.push_back(m.bytes);
+  int64_t extent = *kernel.getExtent();
+  for (int part = parts - 1; part >= 0; --part)
+    function(pointers.data(), extent * part / parts, extent * (part + 1) / parts);
+  double worst = 0;
+  for (auto [i, tensor] : llvm::enumerate(expected))
+    worst = difference(tensor, memory[kernel.getResultView(i).getBuffer()].bytes, worst);
+  return worst;
+}
+
+} // namespace
+
+double worstDifference(const KernelCase &testCase) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  context.loadDialect<graph::GraphDialect, program::ProgramDialect, func::FuncDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(testCase.text, &context);
+  double failed = std::numeric_limits<double>::infinity();
+  if (!module)
+    return failed;
+  program::KernelOp kernel = buildKernel(*module->getOps<func::FuncOp>().begin(), testCase);
+  Result<codegen::CpuLibrary> library = codegen::compileKernels({kernel});
+  if (!library) {
+    std::fprintf(stderr, "%s\n", library.status().message().c_str());
+    return failed;
+  }
+  void *handle = nullptr;
+  Kernel function = load(library->bytes, handle);
+  if (!function)
+    return failed;
+  double worst = std::max(runAndCompare(kernel, function, testCase, 1),
+                          runAndCompare(kernel, function, testCase, 3));
+  dlclose(handle);
+  return worst;
+}
+
+} // namespace cleave::test
