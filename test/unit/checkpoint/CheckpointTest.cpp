@@ -1,0 +1,118 @@
+// Saved under one plan, loaded under another.
+#include "Job.h"
+
+#include "runtime/data/ArrayFile.h"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+using namespace cleave;
+using namespace cleave::checkpoint;
+
+// Sizes that no number of ranks divides.
+static std::vector<Sharded> tensors(std::vector<std::vector<int>> weight,
+                                    std::vector<std::vector<int>> bias) {
+  return {{"weight", {7, 10, 3}, weight}, {"bias", {5}, bias}, {"steps", {}, {}}};
+}
+
+TEST_CASE("what is saved under one sharding is loaded under any other") {
+  struct Plan {
+    std::vector<int64_t> mesh;
+    std::vector<Sharded> tensors;
+  };
+  std::vector<Plan> plans{{{1}, tensors({{}, {}, {}}, {{}})},
+                          {{4}, tensors({{0}, {}, {}}, {{0}})},
+                          {{2, 2}, tensors({{0}, {1}, {}}, {{1}})},
+                          {{3, 2}, tensors({{}, {1, 0}, {}}, {{}})},
+                          {{2, 3}, tensors({{1}, {}, {0}}, {{0, 1}})}};
+  for (const Plan &from : plans) {
+    Folder folder;
+    Status saved = saveAll(folder / "run", from.mesh, from.tensors, 12);
+    INFO(saved.message());
+    REQUIRE(saved);
+    for (const Plan &to : plans)
+      CHECK(loadAll(folder / "run", to.mesh, to.tensors, 12) == "");
+  }
+}
+
+TEST_CASE("of equal slices on several ranks one is written") {
+  Folder folder;
+  REQUIRE(saveAll(folder / "run", {2, 2}, {{"weight", {1000, 64}, {{1}, {}}}}, 1));
+  uintmax_t bytes = 0;
+  for (const auto &entry : std::filesystem::directory_iterator(folder / "run/step-00000001"))
+    if (entry.path().extension() == ".safetensors")
+      bytes += entry.file_size();
+  CHECK(bytes > 1000 * 64 * sizeof(float));
+  CHECK(bytes < 1000 * 64 * sizeof(float) + 2000);
+}
+
+TEST_CASE("the newest complete checkpoint is taken, older ones go as asked, progress comes back") {
+  Folder folder;
+  std::vector<Sharded> small{{"w", {3}, {{0}}}};
+  for (int64_t step : {10, 20, 30})
+    REQUIRE(saveAll(folder / "run", {2}, small, step, 2));
+  CHECK_FALSE(std::filesystem::exists(folder / "run/step-00000010"));
+  CHECK(loadAll(folder / "run", {1}, small, 30) == "");
+  CHECK(loadAll(folder / "run/step-00000020", {1}, small, 20) == "");
+  auto checkpoint = Checkpoint::open(folder / "run");
+  REQUIRE(checkpoint);
+  CHECK((*checkpoint)->progress().extra.at("samples") == "240");
+  CHECK((*checkpoint)->tensors().at("w").shape == std::vector<int64_t>{3});
+}
+
+TEST_CASE("a step is saved again in the place of the first time") {
+  Folder folder;
+  REQUIRE(saveAll(folder / "run", {2}, {{"old", {3}, {{0}}}}, 5));
+  REQUIRE(saveAll(folder / "run", {3}, {{"newer", {4}, {{0}}}}, 5));
+  CHECK(loadAll(folder / "run", {1}, {{"newer", {4}, {{0}}}}, 5) == "");
+  for (const auto &entry : std::filesystem::directory_iterator(folder / "run"))
+    CHECK(entry.path().filename() == "step-00000005");
+}
+
+TEST_CASE("whole tensors are exported to one safetensors file") {
+  Folder folder;
+  std::vector<Sharded> all = tensors({{0}, {1}, {}}, {{}});
+  REQUIRE(saveAll(folder / "run", {2, 2}, all, 3));
+  auto checkpoint = Checkpoint::open(folder / "run");
+  REQUIRE(checkpoint);
+  REQUIRE(
+      (*checkpoint)->exportSafetensors(folder / "model.safetensors", [](const std::string &name) {
+        return name != "steps";
+      }));
+  auto file = data::ArrayFile::open(folder / "model.safetensors");
+  REQUIRE(file);
+  CHECK((*file)->arrays().size() == 2);
+  for (size_t i : {0, 1}) {
+    const data::ArrayView *array = (*file)->find(all[i].name);
+    REQUIRE(array);
+    CHECK(array->shape == all[i].shape);
+    std::vector<float> right =
+        valuesOf(all[i], {std::vector<int64_t>(array->shape.size(), 0), array->shape}, 3);
+    CHECK(std::equal(right.begin(), right.end(), static_cast<const float *>(array->data)));
+  }
+}
+
+TEST_CASE("a tensor is converted when the plan wants another type") {
+  Folder folder;
+  std::vector<Sharded> one{{"w", {5}, {{0}}}};
+  REQUIRE(saveAll(folder / "run", {2}, one, 3));
+  auto checkpoint = Checkpoint::open(folder / "run");
+  std::vector<double> found(5);
+  REQUIRE((*checkpoint)->read("w", DType::F64, {5}, {0}, {5}, found.data()));
+  CHECK(found[4] == valueAt("w", {4}, 3));
+}
+
+TEST_CASE("missing tensors and other shapes are named") {
+  Folder folder;
+  REQUIRE(saveAll(folder / "run", {2}, {{"w", {5}, {{0}}}}, 3));
+  auto checkpoint = Checkpoint::open(folder / "run");
+  REQUIRE(checkpoint);
+  std::vector<float> memory(8);
+  std::string where = "checkpoint " + (folder / "run/step-00000003");
+  CHECK((*checkpoint)->read("v", DType::F32, {5}, {0}, {5}, memory.data()).message() ==
+        where + " has no tensor `v`");
+  CHECK((*checkpoint)->read("w", DType::F32, {2, 3}, {0, 0}, {2, 3}, memory.data()).message() ==
+        "found tensor `w` of shape [5] in " + where + ", expected [2, 3]");
+  CHECK(Checkpoint::open(folder / "none").status().message() ==
+        "found no checkpoint " + (folder / "none"));
+}
