@@ -5,6 +5,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import zipfile
@@ -25,9 +26,17 @@ class Answer:
     def __init__(self, command, code, out, err):
         self.command, self.code, self.out, self.err = command, code, out, err
 
+    def errors(self):
+        return errors(self.err)
+
     def __str__(self):
         said = f"\n--- stdout\n{self.out[-1500:]}\n--- stderr\n{self.err[-1500:]}"
         return f"`{' '.join(map(str, self.command))}` ended with {self.code}{said}"
+
+
+def errors(text):
+    """The lines in which a tool says what is wrong; it should be one."""
+    return [line for line in text.splitlines() if re.match(r"cleave-\w+: (?!remark|warning|note)", line)]
 
 
 def tool(name, *arguments, timeout=120, env=None):

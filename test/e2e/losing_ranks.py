@@ -60,7 +60,7 @@ class LosingRanks(unittest.TestCase):
             code, err = self.end_of(process, seconds)
             left = [pid for pid in ranks if pathlib.Path(f"/proc/{pid}").exists()]
         self.assertEqual(code, 3, err)
-        message = [line for line in err.splitlines() if "error" in line]
+        message = cleave.errors(err)
         self.assertEqual(len(message), 1, err)
         self.assertRegex(message[0], re.compile(r"rank 2\b.*step \d+"))
         self.assertEqual(left, [], "ranks outlive the job")

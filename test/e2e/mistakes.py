@@ -23,8 +23,7 @@ class Mistakes(unittest.TestCase):
     def refuses(self, answer, *words, code=1):
         """One message on stderr with all the words."""
         self.assertEqual(answer.code, code, answer)
-        errors = [line for line in answer.err.splitlines() if "error" in line.lower()]
-        self.assertEqual(len(errors), 1, answer)
+        self.assertEqual(len(answer.errors()), 1, answer)
         for word in words:
             self.assertIn(word.lower(), answer.err.lower(), answer)
 

@@ -74,6 +74,9 @@ def kind_of(record, records):
         return "optional " + kind_of(records.get(record["baseType"]), records)
     if "EnumAttr" in supers:
         return " | ".join(records.get(case)["str"] for case in records.get(record["enum"])["enumerants"])
+    if record.get("mnemonic"):
+        mark = "#" if "AttrDef" in supers else "!"
+        return f"{mark}{records.get(record['dialect'])['name']}.{record['mnemonic']}"
     words = record.get("summary") or record["!name"]
     words = re.sub(r"^ranked ", "", re.sub(r" attribute$", "", words))
     for pattern, short in WORDS:
@@ -114,7 +117,7 @@ def syntax_of(op, dialect):
     """How the op is written, with literals as they are and types left out."""
     words = " ".join((op["assemblyFormat"] or "").split())
     words = re.sub(r"custom<\w+>\(([^)]*)\)", r"\1", words)
-    words = re.sub(r" `:`.*|attr-dict ?", "", words).replace(" `,`", ",").replace("`", "").strip()
+    words = re.sub(r" `:`.*|attr-dict(-with-keyword)? ?", "", words).replace(" `,`", ",").replace("`", "").strip()
     return f"{dialect}.{op['opName']} {words}".strip() if op["assemblyFormat"] else ""
 
 
@@ -163,13 +166,13 @@ def family(name, ops, dialect, records):
 
 
 def attributes(dialect, records):
-    """The section of the dialect's own attributes; enums stand where they are used."""
+    """The section of the dialect's own attributes and types; enums stand where they are used."""
     parts = []
-    for record in records.of("AttrDef"):
+    for record in records.of("AttrDef") + records.of("TypeDef"):
         if "EnumAttr" not in record["!superclasses"] and records.get(record["dialect"])["name"] == dialect:
             about = f"{sentence(record['summary'])}\n\n{plain(record['description'])}"
-            parts.append(f"### #{dialect}.{record['mnemonic']}\n\n{about.strip()}\n")
-    return "\n".join(["## Attributes\n"] + parts) if parts else ""
+            parts.append(f"### {kind_of(record, records)}\n\n{about.strip()}\n")
+    return "\n".join(["## Attributes and types\n"] + parts) if parts else ""
 
 
 def main():
