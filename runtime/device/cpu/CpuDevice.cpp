@@ -1,6 +1,7 @@
 // The CPU device: chooses how each instruction is run and holds what the actions share.
 #include "runtime/device/cpu/CpuDevice.h"
 
+#include "runtime/base/Float16.h"
 #include "runtime/device/cpu/Dnnl.h"
 #include "runtime/device/cpu/KernelLibrary.h"
 #include "runtime/device/cpu/Parts.h"
@@ -101,13 +102,6 @@ class NoAction : public Action {
   Status run() override { return Status::ok(); }
 };
 
-// The upper half of the f32, rounded to nearest even.
-uint16_t toBf16(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, 4);
-  return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
 // Whether rows or columns are contiguous, as gemms need it. The stride of a dim of size 1 means
 // nothing.
 bool isRegular(const std::vector<int64_t> &strides, int64_t rows, int64_t columns) {
@@ -169,7 +163,7 @@ public:
     case DType::F64:
       return makeFill<double>(to, count, value);
     case DType::BF16:
-      return makeFill<uint16_t>(to, count, toBf16(float(value)));
+      return makeFill<uint16_t>(to, count, toBF16(float(value)));
     case DType::I16:
       return makeFill<int16_t>(to, count, int16_t(value));
     case DType::I32:
@@ -182,8 +176,7 @@ public:
     case DType::Bool:
       return makeFill<uint8_t>(to, count, uint8_t(value));
     case DType::F16:
-      if (value == 0)
-        return makeFill<uint16_t>(to, count, uint16_t(0));
+      return makeFill<uint16_t>(to, count, toF16(float(value)));
     }
     return Status::userError("the CPU cannot fill " + std::string(cleave::name(dtype)) + " with " +
                              std::to_string(value));

@@ -1,0 +1,256 @@
+// See Executor.h.
+#include "runtime/executor/Executor.h"
+
+#include "runtime/artifact/Access.h"
+#include "runtime/artifact/Mesh.h"
+#include "runtime/comm/Groups.h"
+#include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/executor/Instructions.h"
+#include "runtime/executor/TensorLoader.h"
+#include "runtime/memory/Arenas.h"
+
+#include <algorithm>
+#include <set>
+
+namespace cleave::executor {
+namespace {
+
+std::vector<int64_t> meshSizes(const plan::Plan &plan) {
+  std::vector<int64_t> sizes;
+  for (const plan::MeshAxis &axis : plan.mesh())
+    sizes.push_back(axis.size());
+  return sizes;
+}
+
+std::vector<int64_t> shapeOf(const plan::Tensor &tensor) {
+  return {tensor.shape().begin(), tensor.shape().end()};
+}
+
+class ProgramExecutor : public Executor {
+public:
+  ProgramExecutor(const plan::Plan &plan, comm::World &world, const data::DataSource *data,
+                  const ExecutorOptions &options)
+      : plan_(plan), world_(world), data_(data), options_(options), rank_(uint32_t(world.rank())),
+        program_(plan.programs(int(plan.program_of_rank(int(rank_))))),
+        loader_(plan, options.modelPath) {}
+
+  // The parts of create(), in their order.
+  Status prepareAll() {
+    CLEAVE_TRY(allocate());
+    CLEAVE_TRY(fillPersistent());
+    CLEAVE_TRY(connectGroups());
+    device_ = device::makeCpuDevice(options_.threads);
+    CLEAVE_TRY(device_->loadKernels(plan_));
+    CLEAVE_TRY(prepareSegments());
+    return device_->finishPreparing();
+  }
+
+  Status step(int64_t step) override {
+    context_.step = step;
+    context_.outputs.clear();
+    for (StepContext::Report &report : context_.reports)
+      report.sum = 0, report.count = 0;
+    if (profile_)
+      profile_->beginStep(step);
+    for (const plan::ScheduleStep &scheduled : program_.schedule()) {
+      context_.slot = scheduled.slot();
+      CLEAVE_TRY(profile_ ? runProfiled(scheduled.segment()) : run(scheduled.segment()));
+    }
+    CLEAVE_TRY(device_->synchronize());
+    for (size_t i = 0; i < metrics_.size(); ++i) {
+      const StepContext::Report &report = context_.reports[i];
+      metrics_[i].value = report.count ? report.sum / double(report.count) : 0;
+    }
+    return Status::ok();
+  }
+
+  const std::vector<MetricValue> &metrics() const override { return metrics_; }
+  const std::vector<StoredOutput> &storedOutputs() const override { return context_.outputs; }
+  const Profile *profile() const override { return profile_.get(); }
+
+  MemoryNumbers memory() const override {
+    uint64_t planned = 0;
+    for (const plan::Arena &arena : program_.arenas())
+      planned += arena.bytes();
+    return {planned, arenas_.bytes(), device_->libraryBytes()};
+  }
+
+  std::vector<memory::KnownRange> memoryRanges() const override {
+    std::vector<memory::KnownRange> ranges;
+    for (const memory::Arenas::Range &range : arenas_.ranges())
+      ranges.push_back({"arenas", range.begin, range.bytes});
+    return ranges;
+  }
+
+  std::vector<checkpoint::Slice> slices() const override {
+    std::vector<checkpoint::Slice> slices;
+    for (const plan::Buffer &buffer : program_.buffers()) {
+      if (buffer.role() != plan::PARAMETER && buffer.role() != plan::STATE)
+        continue;
+      const plan::Tensor &tensor = plan_.tensors(buffer.tensor());
+      artifact::Block block = artifact::blockOf(plan_, tensor, rank_);
+      std::vector<int> axes;
+      for (const plan::DimSharding &dim : tensor.sharding())
+        axes.insert(axes.end(), dim.axes().begin(), dim.axes().end());
+      slices.push_back({tensor.name(), static_cast<DType>(tensor.dtype()), shapeOf(tensor),
+                        block.begin, block.shape, arenas_.address(buffer),
+                        checkpoint::ownsSlice(meshSizes(plan_), axes, int(rank_))});
+    }
+    return slices;
+  }
+
+private:
+  using Actions = std::vector<std::unique_ptr<device::Action>>;
+
+  Status allocate() {
+    // Memory of the world is what the other ranks of this machine can read without a copy.
+    auto fromWorld = [this](uint64_t bytes) -> Result<std::shared_ptr<void>> {
+      Result<void *> memory = world_.allocate(bytes);
+      CLEAVE_TRY(memory.status());
+      return std::shared_ptr<void>(*memory, [](void *) {});
+    };
+    memory::Allocator allocator = memory::allocatePages;
+    if (world_.size() > 1)
+      allocator = fromWorld;
+    Result<memory::Arenas> arenas = memory::Arenas::allocate(program_, allocator);
+    CLEAVE_TRY(arenas.status());
+    arenas_ = std::move(*arenas);
+    return Status::ok();
+  }
+
+  Status fillPersistent() {
+    for (const plan::Buffer &buffer : program_.buffers()) {
+      void *address = arenas_.address(buffer);
+      if (buffer.role() == plan::COORDINATES) {
+        std::vector<uint32_t> coordinates = artifact::coordinatesOf(plan_, rank_);
+        std::copy(coordinates.begin(), coordinates.end(), static_cast<int64_t *>(address));
+      } else if (buffer.role() == plan::PARAMETER || buffer.role() == plan::STATE) {
+        CLEAVE_TRY(options_.resume ? readCheckpoint(buffer, address)
+                                   : loader_.load(plan_.tensors(buffer.tensor()), rank_, address));
+      } else if (buffer.role() == plan::CONSTANT) {
+        CLEAVE_TRY(loader_.load(plan_.tensors(buffer.tensor()), rank_, address));
+      }
+    }
+    return Status::ok();
+  }
+
+  Status readCheckpoint(const plan::Buffer &buffer, void *address) {
+    const plan::Tensor &tensor = plan_.tensors(buffer.tensor());
+    artifact::Block block = artifact::blockOf(plan_, tensor, rank_);
+    return options_.resume
+        ->read(tensor.name(), static_cast<DType>(tensor.dtype()), shapeOf(tensor), block.begin,
+               block.shape, address)
+        .withContext("checkpoint '" + options_.resume->path() + "'");
+  }
+
+  // One communicator per list of axes that some instruction names, connected in the order of the
+  // lists.
+  Status connectGroups() {
+    std::set<std::vector<int>> lists;
+    for (const plan::Segment &segment : program_.segments())
+      for (const plan::Instruction &instruction : segment.instructions())
+        if (instruction.has_collective())
+          lists.emplace(instruction.collective().axes().begin(),
+                        instruction.collective().axes().end());
+    Result<comm::Groups> groups =
+        comm::makeCommunicators(world_, meshSizes(plan_), {lists.begin(), lists.end()});
+    CLEAVE_TRY(groups.status());
+    groups_ = std::move(*groups);
+    return Status::ok();
+  }
+
+  Status prepareSegments() {
+    tickets_.resize(program_.events() + 1);
+    startedBy_.resize(program_.events() + 1);
+    Surroundings around{plan_,    program_, rank_,     arenas_,
+                        *device_, groups_,  data_,     options_.keepOutputs,
+                        context_, tickets_, startedBy_};
+    for (const plan::Segment &segment : program_.segments()) {
+      segments_.emplace_back();
+      for (const plan::Instruction &instruction : segment.instructions()) {
+        device::PreparedAction action = prepare(around, instruction);
+        if (!action)
+          return action.status().withContext(artifact::kindName(instruction) + " '" +
+                                             instruction.name() + "'");
+        segments_.back().push_back(std::move(*action));
+      }
+    }
+    for (const StepContext::Report &report : context_.reports)
+      metrics_.push_back({report.name, 0});
+    if (options_.profiledSteps)
+      profile_ = std::make_unique<Profile>(program_, rank_, options_.profiledSteps);
+    return Status::ok();
+  }
+
+  Status failed(const Status &status, uint32_t segment, size_t index) const {
+    const plan::Instruction &instruction = program_.segments(int(segment)).instructions(int(index));
+    return status.withContext(artifact::kindName(instruction) + " '" + instruction.name() + "'");
+  }
+
+  Status run(uint32_t segment) {
+    const Actions &actions = segments_[segment];
+    for (size_t i = 0; i < actions.size(); ++i)
+      if (Status status = actions[i]->run(); !status)
+        return failed(status, segment, i);
+    return Status::ok();
+  }
+
+  Status runProfiled(uint32_t segment) {
+    const Actions &actions = segments_[segment];
+    for (size_t i = 0; i < actions.size(); ++i) {
+      double begin = Profile::now();
+      if (Status status = actions[i]->run(); !status)
+        return failed(status, segment, i);
+      profile_->record(segment, uint32_t(i), context_.slot, begin, Profile::now());
+    }
+    return Status::ok();
+  }
+
+  const plan::Plan &plan_;
+  comm::World &world_;
+  const data::DataSource *data_;
+  ExecutorOptions options_;
+  uint32_t rank_;
+  const plan::Program &program_;
+  TensorLoader loader_;
+  memory::Arenas arenas_;
+  std::unique_ptr<device::Device> device_;
+  StepContext context_;
+  std::vector<comm::Ticket> tickets_;
+  std::vector<comm::Communicator *> startedBy_;
+  std::vector<Actions> segments_;
+  std::vector<MetricValue> metrics_;
+  std::unique_ptr<Profile> profile_;
+  comm::Groups groups_; // ended first: its threads may still use the arenas
+};
+
+} // namespace
+
+std::vector<data::InputDescription> inputsOf(const plan::Plan &plan) {
+  std::vector<data::InputDescription> inputs;
+  for (const plan::Tensor &tensor : plan.tensors())
+    if (tensor.role() == plan::INPUT)
+      inputs.push_back({tensor.name(), static_cast<DType>(tensor.dtype()), shapeOf(tensor), {}});
+  return inputs;
+}
+
+int64_t slotsOf(const plan::Plan &plan) {
+  int64_t slots = 1;
+  for (const plan::Program &program : plan.programs())
+    for (const plan::ScheduleStep &step : program.schedule())
+      slots = std::max<int64_t>(slots, int64_t(step.slot()) + 1);
+  return slots;
+}
+
+Result<std::unique_ptr<Executor>> Executor::create(const plan::Plan &plan, comm::World &world,
+                                                   const data::DataSource *data,
+                                                   const ExecutorOptions &options) {
+  if (uint32_t(world.size()) != artifact::rankCount(plan))
+    return Status::userError("the plan is for " + std::to_string(artifact::rankCount(plan)) +
+                             " ranks, the job has " + std::to_string(world.size()));
+  auto executor = std::make_unique<ProgramExecutor>(plan, world, data, options);
+  CLEAVE_TRY(executor->prepareAll());
+  return Result<std::unique_ptr<Executor>>(std::move(executor));
+}
+
+} // namespace cleave::executor

@@ -1,0 +1,248 @@
+// See TensorLoader.h.
+#include "runtime/executor/TensorLoader.h"
+
+#include "runtime/artifact/Mesh.h"
+#include "runtime/artifact/Sha256.h"
+#include "runtime/base/DType.h"
+#include "runtime/data/ArrayFile.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <functional>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+namespace cleave::executor {
+
+class MappedFile {
+public:
+  ~MappedFile() {
+    if (data)
+      ::munmap(const_cast<char *>(data), bytes);
+  }
+
+  static Result<std::unique_ptr<MappedFile>> open(const std::string &path) {
+    auto file = std::make_unique<MappedFile>();
+    int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 || ::fstat(fd, &status) != 0) {
+      int reason = errno;
+      if (fd >= 0)
+        ::close(fd);
+      return Status::userError("cannot read '" + path + "': " + std::strerror(reason) +
+                               "; the plan's weights are read from there");
+    }
+    file->path = path;
+    file->bytes = uint64_t(status.st_size);
+    void *memory =
+        file->bytes ? ::mmap(nullptr, file->bytes, PROT_READ, MAP_PRIVATE, fd, 0) : nullptr;
+    int reason = errno;
+    ::close(fd);
+    if (memory == MAP_FAILED)
+      return Status::userError("cannot map '" + path + "': " + std::strerror(reason));
+    file->data = static_cast<const char *>(memory);
+    return file;
+  }
+
+  // Forgets the resident pages of a part: they are clean and would only count as memory of this
+  // process.
+  void release(uint64_t begin, uint64_t end) const {
+    uint64_t first = begin / 4096 * 4096, last = std::min((end + 4095) / 4096 * 4096, bytes);
+    if (first < last)
+      ::madvise(const_cast<char *>(data) + first, last - first, MADV_DONTNEED);
+  }
+
+  std::string path;
+  const char *data = nullptr;
+  uint64_t bytes = 0;
+};
+
+namespace {
+
+// The tensor in the file: where it begins, how it is typed, and the strides (in elements) of the
+// tensor's dims in it.
+struct Stored {
+  const char *data;
+  DType dtype;
+  std::vector<int64_t> strides;
+};
+
+// Strides of the tensor's dims in the stored tensor, whose dim permutation[i] is dim i.
+std::vector<int64_t> stridesInStored(const plan::Tensor &tensor) {
+  int rank = tensor.shape_size();
+  std::vector<int> place(static_cast<size_t>(rank));
+  for (int i = 0; i < rank; ++i)
+    place[size_t(i)] = tensor.source().permutation_size() ? int(tensor.source().permutation(i)) : i;
+  std::vector<int64_t> storedShape(place.size()), storedStrides(place.size()),
+      strides(place.size());
+  for (size_t i = 0; i < place.size(); ++i)
+    storedShape[size_t(place[i])] = tensor.shape(int(i));
+  int64_t stride = 1;
+  for (size_t i = place.size(); i-- > 0; stride *= storedShape[i])
+    storedStrides[i] = stride;
+  for (size_t i = 0; i < place.size(); ++i)
+    strides[i] = storedStrides[size_t(place[i])];
+  return strides;
+}
+
+// Copies the block's part inside the tensor row by row (a row: the last dim), converting. After
+// each `kPiece` bytes of rows, `afterPiece` is called.
+class BlockCopy {
+public:
+  BlockCopy(const Stored &from, const artifact::Block &block, DType dtype, void *to)
+      : from_(from), block_(block), dtype_(dtype), to_(static_cast<char *>(to)),
+        rank_(block.shape.size()), rowLength_(rank_ ? block.extent[rank_ - 1] : 1),
+        rowStride_(rank_ ? from.strides[rank_ - 1] : 1) {
+    if (rowStride_ != 1)
+      gathered_.resize(size_t(rowLength_ * byteSize(from.dtype)));
+  }
+
+  Status run(const std::function<void()> &afterPiece) {
+    constexpr int64_t kPiece = 4 << 20;
+    int64_t rows = 1, since = 0;
+    for (size_t dim = 0; dim + 1 < rank_; ++dim)
+      rows *= block_.extent[dim];
+    std::vector<int64_t> index(rank_ ? rank_ - 1 : 0);
+    for (int64_t row = 0; row < rows && rowLength_ > 0; ++row) {
+      CLEAVE_TRY(copyRow(index));
+      since += rowLength_ * byteSize(from_.dtype);
+      if (since >= kPiece) {
+        afterPiece();
+        since = 0;
+      }
+      for (size_t dim = index.size(); dim-- > 0;) {
+        if (++index[dim] < block_.extent[dim])
+          break;
+        index[dim] = 0;
+      }
+    }
+    return Status::ok();
+  }
+
+private:
+  Status copyRow(const std::vector<int64_t> &index) {
+    int64_t source = rank_ ? block_.begin[rank_ - 1] * rowStride_ : 0, target = 0;
+    for (size_t dim = 0; dim < index.size(); ++dim) {
+      source += (block_.begin[dim] + index[dim]) * from_.strides[dim];
+      target = (target + index[dim]) * block_.shape[dim + 1];
+    }
+    int64_t size = byteSize(from_.dtype);
+    const char *data = from_.data + source * size;
+    if (rowStride_ != 1) {
+      for (int64_t i = 0; i < rowLength_; ++i)
+        std::memcpy(gathered_.data() + i * size, data + i * rowStride_ * size, size_t(size));
+      data = gathered_.data();
+    }
+    char *to = to_ + target * byteSize(dtype_);
+    if (from_.dtype == dtype_) {
+      std::memcpy(to, data, size_t(rowLength_ * size));
+      return Status::ok();
+    }
+    return data::convert(data, from_.dtype, to, dtype_, rowLength_);
+  }
+
+  const Stored &from_;
+  const artifact::Block &block_;
+  DType dtype_;
+  char *to_;
+  size_t rank_;
+  int64_t rowLength_, rowStride_;
+  std::vector<char> gathered_;
+};
+
+} // namespace
+
+TensorLoader::TensorLoader(const plan::Plan &plan, std::string modelPath)
+    : plan_(plan), modelPath_(modelPath.empty() ? plan.source().path() : std::move(modelPath)) {}
+
+TensorLoader::~TensorLoader() = default;
+
+std::string TensorLoader::pathOf(const std::string &relativePath) const {
+  if (relativePath.empty() || relativePath[0] == '/')
+    return relativePath.empty() ? modelPath_ : relativePath;
+  size_t slash = modelPath_.rfind('/');
+  return (slash == std::string::npos ? "" : modelPath_.substr(0, slash + 1)) + relativePath;
+}
+
+Result<const MappedFile *> TensorLoader::open(const std::string &relativePath) {
+  std::string path = pathOf(relativePath);
+  auto at = files_.find(path);
+  if (at == files_.end()) {
+    Result<std::unique_ptr<MappedFile>> file = MappedFile::open(path);
+    CLEAVE_TRY(file.status());
+    at = files_.emplace(path, std::move(*file)).first;
+  }
+  return static_cast<const MappedFile *>(at->second.get());
+}
+
+Status TensorLoader::checkModel(bool compareHash) const {
+  bool readsFiles = std::any_of(plan_.tensors().begin(), plan_.tensors().end(),
+                                [](const plan::Tensor &t) { return t.source().has_file(); });
+  if (!readsFiles)
+    return Status::ok();
+  struct stat status;
+  if (::stat(modelPath_.c_str(), &status) != 0)
+    return Status::userError(
+        "cannot read model file '" + modelPath_ + "': " + std::strerror(errno) +
+        "; the plan's weights are read from there (--model gives another place)");
+  const char *wayOut = "; compile it again, or give the original with --model";
+  if (uint64_t(status.st_size) != plan_.source().bytes())
+    return Status::userError(
+        "model file '" + modelPath_ +
+        "' has changed since the plan was made: " + std::to_string(status.st_size) +
+        " bytes, were " + std::to_string(plan_.source().bytes()) + wayOut);
+  if (!compareHash || plan_.source().sha256().empty())
+    return Status::ok();
+  Result<std::string> hash = artifact::sha256OfFile(modelPath_);
+  CLEAVE_TRY(hash.status());
+  if (*hash != plan_.source().sha256())
+    return Status::userError("model file '" + modelPath_ +
+                             "' has changed since the plan was made: its content differs" + wayOut);
+  return Status::ok();
+}
+
+Status TensorLoader::loadFile(const plan::Tensor &tensor, const artifact::Block &block,
+                              void *destination) {
+  const plan::FileSlice &slice = tensor.source().file();
+  Result<const MappedFile *> file = open(slice.path());
+  CLEAVE_TRY(file.status());
+  uint64_t end = slice.offset() + slice.bytes();
+  if (end > (*file)->bytes || end < slice.offset())
+    return Status::userError("'" + (*file)->path + "' has " + std::to_string((*file)->bytes) +
+                             " bytes and is too short: expected at least " + std::to_string(end));
+  Stored stored{(*file)->data + slice.offset(), static_cast<DType>(slice.dtype()),
+                stridesInStored(tensor)};
+  auto release = [&] { (*file)->release(slice.offset(), end); };
+  Status status =
+      BlockCopy(stored, block, static_cast<DType>(tensor.dtype()), destination).run(release);
+  release();
+  return status;
+}
+
+Status TensorLoader::load(const plan::Tensor &tensor, uint32_t rank, void *destination) {
+  artifact::Block block = artifact::blockOf(plan_, tensor, rank);
+  DType dtype = static_cast<DType>(tensor.dtype());
+  std::memset(destination, 0, size_t(block.elements() * byteSize(dtype)));
+  std::string context = "tensor '" + tensor.name() + "'";
+  const plan::TensorSource &source = tensor.source();
+  if (source.has_file())
+    return loadFile(tensor, block, destination).withContext(context);
+  if (source.has_inline_data()) {
+    Stored stored{source.inline_data().data(), dtype, stridesInStored(tensor)};
+    return BlockCopy(stored, block, dtype, destination).run([] {}).withContext(context);
+  }
+  // One element, repeated by strides of 0.
+  double value = source.fill();
+  int64_t whole = int64_t(value);
+  bool integer = isInteger(dtype) || dtype == DType::Bool;
+  Stored stored{
+      integer ? reinterpret_cast<const char *>(&whole) : reinterpret_cast<const char *>(&value),
+      integer ? DType::I64 : DType::F64, std::vector<int64_t>(size_t(tensor.shape_size()), 0)};
+  return BlockCopy(stored, block, dtype, destination).run([] {}).withContext(context);
+}
+
+} // namespace cleave::executor

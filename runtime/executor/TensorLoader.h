@@ -1,0 +1,43 @@
+// Where the values of parameters, states and constants come from at the first step: fills one
+// rank's block of a tensor from its TensorSource. Of files only the pages of the block are read.
+#pragma once
+
+#include "runtime/artifact/Mesh.h"
+#include "runtime/artifact/program.pb.h"
+#include "runtime/base/Status.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace cleave::executor {
+
+class MappedFile; // one file of weights
+
+class TensorLoader {
+public:
+  // `modelPath`: the model file, in place of SourceModel.path unless empty. External data are
+  // looked for beside it. The plan outlives the loader.
+  TensorLoader(const plan::Plan &plan, std::string modelPath);
+  ~TensorLoader();
+
+  // Whether the model file is the one that the plan was made from: a user error if it is missing,
+  // has another size, or (with `compareHash`) another content. Ok if nothing is read from files.
+  Status checkModel(bool compareHash) const;
+
+  // Writes the rank's block of `tensor`, dense and row-major, with its padding zero. A user error
+  // names the tensor and the file that is missing or too short, or a value that does not fit the
+  // dtype.
+  Status load(const plan::Tensor &tensor, uint32_t rank, void *destination);
+
+private:
+  Status loadFile(const plan::Tensor &tensor, const artifact::Block &block, void *destination);
+  Result<const MappedFile *> open(const std::string &relativePath);
+  std::string pathOf(const std::string &relativePath) const;
+
+  const plan::Plan &plan_;
+  std::string modelPath_;
+  std::map<std::string, std::unique_ptr<MappedFile>> files_;
+};
+
+} // namespace cleave::executor

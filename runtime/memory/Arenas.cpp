@@ -1,0 +1,81 @@
+// See Arenas.h.
+#include "runtime/memory/Arenas.h"
+
+#include "runtime/base/Units.h"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/mman.h>
+
+namespace cleave::memory {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kHugePage = 2 << 20;
+
+// Makes all pages resident, as huge ones where that is allowed and they fit entirely.
+void touch(void *memory, uint64_t bytes) {
+  uintptr_t begin = reinterpret_cast<uintptr_t>(memory);
+  uintptr_t first = (begin + kHugePage - 1) / kHugePage * kHugePage;
+  uintptr_t last = (begin + bytes) / kHugePage * kHugePage;
+  if (first < last)
+    ::madvise(reinterpret_cast<void *>(first), last - first, MADV_HUGEPAGE);
+  for (uint64_t at = 0; at < bytes; at += kPage)
+    static_cast<volatile char *>(memory)[at] = 0;
+}
+
+} // namespace
+
+Result<std::shared_ptr<void>> allocatePages(uint64_t bytes) {
+  // Huge pages need 2 MiB alignment, which mmap does not promise: map more and give the ends back.
+  bool huge = bytes >= 2 * kHugePage;
+  uint64_t mapped = (bytes + kPage - 1) / kPage * kPage, slack = huge ? kHugePage : 0;
+  void *memory =
+      ::mmap(nullptr, mapped + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    return Status::userError(std::strerror(errno));
+  char *begin = static_cast<char *>(memory);
+  if (huge) {
+    uint64_t before = (kHugePage - reinterpret_cast<uintptr_t>(begin) % kHugePage) % kHugePage;
+    if (before)
+      ::munmap(begin, before);
+    if (slack - before)
+      ::munmap(begin + before + mapped, slack - before);
+    begin += before;
+  }
+  return std::shared_ptr<void>(begin, [mapped](void *p) { ::munmap(p, mapped); });
+}
+
+Result<Arenas> Arenas::allocate(const plan::Program &program, const Allocator &deviceAllocator) {
+  Arenas arenas;
+  for (const plan::Arena &arena : program.arenas()) {
+    if (arena.space() == plan::FILE)
+      return Status::userError("the plan keeps values in a file, which this runtime cannot do yet");
+    if (arena.bytes() == 0) {
+      arenas.arenas_.push_back({nullptr, 0});
+      continue;
+    }
+    Result<std::shared_ptr<void>> memory = arena.space() == plan::DEVICE
+                                               ? deviceAllocator(arena.bytes())
+                                               : allocatePages(arena.bytes());
+    if (!memory)
+      return memory.status().withContext("no memory for an arena of " + bytesText(arena.bytes()));
+    touch(memory->get(), arena.bytes());
+    arenas.arenas_.push_back({std::move(*memory), arena.bytes()});
+    arenas.bytes_ += arena.bytes();
+  }
+  return arenas;
+}
+
+void *Arenas::address(const plan::Buffer &buffer) const {
+  return static_cast<char *>(arenas_[buffer.arena()].memory.get()) + buffer.offset();
+}
+
+std::vector<Arenas::Range> Arenas::ranges() const {
+  std::vector<Range> ranges;
+  for (const Arena &arena : arenas_)
+    ranges.push_back({arena.memory.get(), arena.bytes});
+  return ranges;
+}
+
+} // namespace cleave::memory

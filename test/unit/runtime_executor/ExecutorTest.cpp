@@ -1,0 +1,223 @@
+// Whole steps of hand-built plans, with several ranks as threads.
+#include "test/unit/runtime_executor/PlanBuilder.h"
+#include "test/unit/runtime_executor/RunRanks.h"
+
+#include "runtime/artifact/Verify.h"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+using namespace cleave;
+using namespace cleave::executor;
+using Catch::Matchers::Contains;
+
+namespace {
+
+// y = x * w with the contracted dim on the mesh axis, y summed over the ranks and stored.
+PlanBuilder shardedMatmul(uint32_t ranks, bool started) {
+  PlanBuilder builder({ranks});
+  int x = builder.tensor("x", plan::INPUT, {4, 6}, {{}, {0}});
+  int w = builder.tensor("w", plan::PARAMETER, {6, 3}, {{0}, {}});
+  int y = builder.tensor("y", plan::OUTPUT, {4, 3}, {{}, {}});
+  std::vector<float> weights(18);
+  for (size_t i = 0; i < 18; ++i)
+    weights[i] = float(i) - 9;
+  builder.plan().mutable_tensors(w)->mutable_source()->set_inline_data(weights.data(), 72);
+  int64_t part = (6 + ranks - 1) / ranks;
+  uint32_t bx = builder.buffer("x", plan::INPUT, {4, part}, x);
+  uint32_t bw = builder.buffer("w", plan::PARAMETER, {part, 3}, w);
+  uint32_t partial = builder.buffer("partial", plan::ACTIVATION, {4, 3});
+  uint32_t by = builder.buffer("y", plan::OUTPUT, {4, 3}, y);
+  builder.load(bx);
+  builder.matmul(bx, bw, partial, 4, 3, part);
+  plan::Collective *sum = builder.add("sum")->mutable_collective();
+  sum->add_axes(0), sum->add_send(partial), sum->add_recv(by);
+  if (started) {
+    sum->set_event(1);
+    builder.program().set_events(1);
+    builder.add("sum")->mutable_wait()->set_event(1);
+  }
+  builder.store(by);
+  return builder;
+}
+
+float valueOf(size_t, int64_t element, int64_t step, int64_t) { return float(element + step); }
+
+std::vector<float> expectedProduct(int64_t step) {
+  std::vector<float> y(12);
+  for (int64_t m = 0; m < 4; ++m)
+    for (int64_t n = 0; n < 3; ++n)
+      for (int64_t k = 0; k < 6; ++k)
+        y[size_t(m * 3 + n)] += valueOf(0, m * 6 + k, step, 0) * float(k * 3 + n - 9);
+  return y;
+}
+
+} // namespace
+
+TEST_CASE("a contraction split over ranks gives the whole product, evenly and unevenly") {
+  for (uint32_t ranks : {1, 2, 3, 4})
+    for (bool started : {false, true}) {
+      INFO(ranks << " ranks, " << (started ? "started" : "waiting"));
+      PlanBuilder builder = shardedMatmul(ranks, started);
+      const plan::Plan &plan = builder.finish();
+      REQUIRE(artifact::verifyPlan(plan).message() == "");
+      FormulaData data(plan, valueOf);
+      ExecutorOptions options;
+      options.keepOutputs = true;
+      std::mutex mutex;
+      Status status = runRanks(plan, &data, options, [&](Executor &executor, comm::World &) {
+        for (int64_t step = 0; step < 3; ++step) {
+          CLEAVE_TRY(executor.step(step));
+          std::vector<float> y(12);
+          const std::vector<char> &block = executor.storedOutputs().at(0).block;
+          std::copy(block.begin(), block.end(), reinterpret_cast<char *>(y.data()));
+          std::lock_guard lock(mutex);
+          CHECK(y == expectedProduct(step));
+        }
+        return Status::ok();
+      });
+      CHECK(status.message() == "");
+    }
+}
+
+TEST_CASE("allocated arena bytes are exactly the planned ones") {
+  PlanBuilder builder = shardedMatmul(2, false);
+  FormulaData data(builder.finish(), valueOf);
+  CHECK(runRanks(builder.plan(), &data, {}, [&](Executor &executor, comm::World &) {
+    MemoryNumbers memory = executor.memory();
+    return memory.planned == memory.allocated &&
+                   memory.planned == builder.program().arenas(0).bytes()
+               ? Status::ok()
+               : Status::defect("bytes differ");
+  }));
+}
+
+TEST_CASE("a plan without its data is refused by the input's name") {
+  PlanBuilder builder = shardedMatmul(1, false);
+  Status status = runRanks(builder.finish(), nullptr, {},
+                           [](Executor &, comm::World &) { return Status::ok(); });
+  CHECK(status.exitCode() == 1);
+  CHECK_THAT(status.message(), Contains("an input 'x'") && Contains("--data"));
+}
+
+TEST_CASE("a job of another size than the plan is refused with both numbers") {
+  PlanBuilder builder = shardedMatmul(2, false);
+  auto worlds = comm::makeLocalWorlds(1);
+  Status status = Executor::create(builder.finish(), *worlds[0], nullptr, {}).status();
+  CHECK(status.exitCode() == 1);
+  CHECK_THAT(status.message(), Contains("for 2 ranks, the job has 1"));
+}
+
+// Two slots run `micro`: sum += sum_64(x + 1), reported; then `update` reports
+// coordinates-independent step totals. Uses generated kernels.
+static PlanBuilder kernelsInSlots() {
+  PlanBuilder builder({1});
+  std::ifstream file(CLEAVE_TEST_KERNELS, std::ios::binary);
+  builder.plan().set_cpu_library(std::string(std::istreambuf_iterator<char>(file), {}));
+  for (auto [symbol, extent] : {std::pair{"add_one", 64}, {"sum_64", 1}}) {
+    plan::Kernel *kernel = builder.program().add_kernels();
+    kernel->set_symbol(symbol), kernel->set_extent(extent);
+  }
+  int x = builder.tensor("x", plan::INPUT, {8, 8}, {{}, {}});
+  uint32_t bx = builder.buffer("x", plan::INPUT, {8, 8}, x);
+  uint32_t more = builder.buffer("more", plan::ACTIVATION, {8, 8});
+  uint32_t loss = builder.buffer("loss", plan::METRIC, {});
+  builder.load(bx);
+  for (auto [kernel, from, to] : {std::tuple{0u, bx, more}, {1u, more, loss}}) {
+    plan::Launch *launch = builder.add("kernel")->mutable_launch();
+    launch->set_kernel(kernel), launch->add_written(1);
+    launch->add_buffers(from), launch->add_buffers(to);
+  }
+  builder.metric("loss", loss);
+  builder.program().add_schedule()->set_slot(1);
+  return builder;
+}
+
+TEST_CASE("kernels run in every slot and a metric is the mean over them") {
+  PlanBuilder builder = kernelsInSlots();
+  const plan::Plan &plan = builder.finish();
+  REQUIRE(artifact::verifyPlan(plan).message() == "");
+  CHECK(slotsOf(plan) == 2);
+  FormulaData data(
+      plan, [](size_t, int64_t, int64_t step, int64_t slot) { return float(10 * step + slot); });
+  Status status = runRanks(plan, &data, {}, [&](Executor &executor, comm::World &) {
+    for (int64_t step = 0; step < 2; ++step) {
+      CLEAVE_TRY(executor.step(step));
+      REQUIRE(executor.metrics().size() == 1);
+      CHECK(executor.metrics()[0].name == "loss");
+      CHECK(executor.metrics()[0].value == 64 * (10 * double(step) + 0.5 + 1));
+    }
+    return Status::ok();
+  });
+  CHECK(status.message() == "");
+}
+
+TEST_CASE("a profile keeps the last steps with measured and predicted times") {
+  PlanBuilder builder = kernelsInSlots();
+  for (plan::Instruction &each : *builder.program().mutable_segments(0)->mutable_instructions())
+    each.set_seconds(0.001);
+  FormulaData data(builder.finish(), valueOf);
+  ExecutorOptions options;
+  options.profiledSteps = 2;
+  std::string events;
+  REQUIRE(runRanks(builder.plan(), &data, options, [&](Executor &executor, comm::World &) {
+    for (int64_t step = 0; step < 5; ++step)
+      CLEAVE_TRY(executor.step(step));
+    events = executor.profile()->events();
+    CHECK_THAT(executor.profile()->summary(), Contains("kernel add_one"));
+    return Status::ok();
+  }));
+  nlohmann::json trace = nlohmann::json::parse("[" + events + "]");
+  int measured = 0, predicted = 0;
+  for (const auto &event : trace) {
+    if (event["ph"] != "X")
+      continue;
+    CHECK(event["args"]["step"] >= 3);
+    CHECK(event["args"]["predicted_us"] == 1000);
+    ++(event["tid"] == 0 ? measured : predicted);
+  }
+  CHECK(measured == 2 * 2 * 4); // steps, slots, instructions
+  CHECK(predicted == measured);
+}
+
+TEST_CASE("coordinates tell a rank where it stands") {
+  PlanBuilder builder({2, 2});
+  int out = builder.tensor("where", plan::OUTPUT, {2}, {{}}, plan::I64);
+  uint32_t where = builder.buffer("where", plan::COORDINATES, {2}, -1, plan::I64);
+  uint32_t copy = builder.buffer("copy", plan::OUTPUT, {2}, out, plan::I64);
+  plan::Copy *instruction = builder.add("copy")->mutable_copy();
+  instruction->set_from(where), instruction->set_to(copy);
+  builder.store(copy);
+  REQUIRE(artifact::verifyPlan(builder.finish()).message() == "");
+  ExecutorOptions options;
+  options.keepOutputs = true;
+  Status status =
+      runRanks(builder.plan(), nullptr, options, [](Executor &executor, comm::World &world) {
+        CLEAVE_TRY(executor.step(0));
+        const int64_t *at =
+            reinterpret_cast<const int64_t *>(executor.storedOutputs()[0].block.data());
+        return at[0] == world.rank() / 2 && at[1] == world.rank() % 2 ? Status::ok()
+                                                                      : Status::defect("elsewhere");
+      });
+  CHECK(status.message() == "");
+}
+
+TEST_CASE("slices of persistent tensors are owned by one rank per block") {
+  PlanBuilder builder = shardedMatmul(2, false);
+  FormulaData data(builder.finish(), valueOf);
+  Status status = runRanks(builder.plan(), &data, {}, [](Executor &executor, comm::World &world) {
+    auto slices = executor.slices();
+    if (slices.size() != 1 || slices[0].name != "w" || !slices[0].owned)
+      return Status::defect("expected one owned slice of w");
+    if (slices[0].offset != std::vector<int64_t>{world.rank() * 3, 0} ||
+        slices[0].blockShape != std::vector<int64_t>{3, 3})
+      return Status::defect("another block");
+    return static_cast<const float *>(slices[0].data)[0] == float(world.rank() * 9 - 9)
+               ? Status::ok()
+               : Status::defect("other values");
+  });
+  CHECK(status.message() == "");
+}

@@ -1,0 +1,62 @@
+// Arenas have exactly the planned bytes, and the report finds them in the process's resident
+// memory.
+#include "runtime/memory/Arenas.h"
+#include "runtime/memory/MemoryReport.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::memory;
+
+static plan::Program programWith(std::initializer_list<uint64_t> arenas) {
+  plan::Program program;
+  for (uint64_t bytes : arenas)
+    program.add_arenas()->set_bytes(bytes);
+  return program;
+}
+
+TEST_CASE("arenas have exactly the planned bytes, aligned and zero") {
+  Result<Arenas> arenas = Arenas::allocate(programWith({100, 0, (9 << 20) + 64}));
+  REQUIRE(arenas);
+  CHECK(arenas->bytes() == 100 + (9 << 20) + 64);
+  plan::Buffer last;
+  last.set_arena(2), last.set_offset(9 << 20), last.set_bytes(64);
+  char *memory = static_cast<char *>(arenas->address(last));
+  CHECK(reinterpret_cast<uintptr_t>(memory) % 64 == 0);
+  CHECK(memory[63] == 0);
+  memory[63] = 1;
+}
+
+TEST_CASE("an arena beyond the address space is refused with its size") {
+  Status status = Arenas::allocate(programWith({uint64_t(1) << 60})).status();
+  CHECK(status.exitCode() == 1);
+  CHECK_THAT(status.message(), Catch::Matchers::Contains("no memory for an arena of"));
+}
+
+TEST_CASE("an arena in a file is refused, not ignored") {
+  plan::Program program = programWith({64});
+  program.mutable_arenas(0)->set_space(plan::FILE);
+  CHECK_THAT(Arenas::allocate(program).status().message(), Catch::Matchers::Contains("in a file"));
+}
+
+TEST_CASE("the report accounts for an arena, the libraries and everything else") {
+  Result<Arenas> arenas = Arenas::allocate(programWith({uint64_t(64) << 20}));
+  REQUIRE(arenas);
+  Arenas::Range range = arenas->ranges()[0];
+  Result<MemoryReport> report = memoryReport({{"arenas", range.begin, range.bytes}});
+  REQUIRE(report);
+  REQUIRE(report->known.size() == 1);
+  CHECK(report->known[0].residentBytes == uint64_t(64) << 20);
+  bool hasLibc = false;
+  uint64_t sum = report->known[0].residentBytes;
+  for (const MemoryPart &part : report->libraries) {
+    hasLibc |= part.name.starts_with("libc.so");
+    sum += part.residentBytes;
+  }
+  for (const MemoryPart &part : report->other)
+    sum += part.residentBytes;
+  CHECK(hasLibc);
+  CHECK(sum == report->residentBytes);
+  CHECK(report->peakBytes >= report->known[0].residentBytes);
+  CHECK(report->explained() > 0.9);
+}
