@@ -44,7 +44,7 @@ def names_say_something(tree):
                     yield f"{path}: the name {name} says nothing; call it by what it holds"
 
 
-LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
+LINK = re.compile(r"\[[^\]]+\]\(([^)#\s]+)[^)]*\)")
 
 
 def links_lead_somewhere(tree):
