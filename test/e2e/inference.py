@@ -24,7 +24,7 @@ class Inference(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             plan, out = pathlib.Path(folder) / "model.plan", pathlib.Path(folder) / "out.npz"
             cleave.compile_model(model, plan, ranks=ranks, batch=batch, train=False)
-            cleave.must("cleave-run", plan, "--data", data, "--threads", 1, "--out", out)
+            cleave.must("cleave-run", plan, "--data", data, "--steps", 1, "--threads", 1, "--out", out)
             return cleave.read_npz(out)["logits"]
 
     def compare(self, ranks):

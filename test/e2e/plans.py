@@ -54,6 +54,14 @@ class Plans(unittest.TestCase):
                 peak = self.json_of(plan)["predicted"]["peak_bytes"]
                 self.assertEqual(max(line["allocated_bytes"] for line in ranks), peak)
 
+    def test_resident_memory_is_explained_within_five_percent(self):
+        plan, log = self.folder / "gpt.plan", self.folder / "log.jsonl"
+        cleave.compile_model(cleave.GPT["model"], plan, ranks=2)
+        _, ranks = cleave.train(plan, cleave.GPT["data"], 5, log)
+        for line in ranks:
+            self.assertGreaterEqual(line["explained"], 0.95, line)
+            self.assertLessEqual(line["explained"], 1.05, line)
+
     def test_a_budget_is_kept_and_costs_time(self):
         free, tight = self.folder / "free.plan", self.folder / "tight.plan"
         cleave.compile_model(cleave.GPT["model"], free, ranks=4)
