@@ -1,0 +1,49 @@
+#include "compiler/planner/Costs.h"
+
+#include "compiler/cost/Roofline.h"
+#include "compiler/solver/Problem.h"
+
+namespace cleave::planner {
+
+static const char *computeType(ElementType type) {
+  switch (type) {
+  case ElementType::F64:
+    return "f64";
+  case ElementType::F16:
+    return "f16";
+  case ElementType::BF16:
+    return "bf16";
+  default:
+    return "f32";
+  }
+}
+
+double Costs::compute(const Op &op, const OpChoice &choice) const {
+  cost::KernelWork work;
+  work.flops = localFlops(op, choice.factors, mesh_);
+  for (size_t i = 0; i < op.operands.size(); ++i)
+    work.bytes +=
+        static_cast<double>(localBytes(model_.values[op.operands[i]], choice.operands[i], mesh_));
+  for (size_t i = 0; i < op.results.size(); ++i)
+    work.bytes +=
+        static_cast<double>(localBytes(model_.values[op.results[i]], choice.natural[i], mesh_));
+  if (!op.results.empty())
+    work.elementType = computeType(model_.values[op.results[0]].element);
+  return cost::kernelSeconds(cluster_, work);
+}
+
+double Costs::resolve(const Op &op, const OpChoice &choice) {
+  double seconds = 0;
+  for (size_t i = 0; i < op.results.size(); ++i)
+    seconds += reshard(op.results[i], choice.natural[i], choice.results[i]);
+  return seconds;
+}
+
+double Costs::reshard(int value, const Sharding &from, const Sharding &to) {
+  if (from == to)
+    return 0;
+  const Value &plain = model_.values[value];
+  return resharder_.seconds(from, to, plain.shape, static_cast<double>(byteSize(plain.element)));
+}
+
+} // namespace cleave::planner

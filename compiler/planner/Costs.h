@@ -1,0 +1,32 @@
+// Costs: seconds of the planner's choices on one cluster and mesh. Looks the same question up only
+// once.
+#pragma once
+
+#include "compiler/cost/Reshard.h"
+#include "compiler/planner/Choices.h"
+
+namespace cleave::planner {
+
+class Costs {
+public:
+  // `cluster` as the mesh's ranks see it (cluster::forRanks).
+  Costs(const StepModel &model, const cluster::Cluster &cluster, const Mesh &mesh)
+      : model_(model), cluster_(cluster), mesh_(mesh), resharder_(cluster, mesh) {}
+
+  const StepModel &model() const { return model_; }
+  const Mesh &mesh() const { return mesh_; }
+
+  // Once: the kernel, and bringing its results to the layouts stated.
+  double compute(const Op &op, const OpChoice &choice) const;
+  double resolve(const Op &op, const OpChoice &choice);
+  // Bringing a value from one layout to another; `solver::forbidden` where that is impossible.
+  double reshard(int value, const Sharding &from, const Sharding &to);
+
+private:
+  const StepModel &model_;
+  const cluster::Cluster &cluster_;
+  const Mesh &mesh_;
+  cost::Resharder resharder_;
+};
+
+} // namespace cleave::planner

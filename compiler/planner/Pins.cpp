@@ -1,0 +1,301 @@
+// Recipes and rules as filters on choices.
+#include "compiler/planner/Pins.h"
+
+#include "nlohmann/json.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+namespace cleave::planner {
+
+bool matchesGlob(const std::string &pattern, const std::string &text) {
+  size_t p = 0, t = 0, star = std::string::npos, resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t]) && pattern[p] != '*') {
+      ++p, ++t;
+    } else if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (star != std::string::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*')
+    ++p;
+  return p == pattern.size();
+}
+
+// -- reading
+// ----------------------------------------------------------------------------------------------
+
+static const std::pair<const char *, Recipe> recipes[] = {
+    {"", Recipe::None},       {"dp", Recipe::Dp},       {"zero1", Recipe::Zero1},
+    {"zero2", Recipe::Zero2}, {"zero3", Recipe::Zero3}, {"megatron", Recipe::Megatron}};
+
+Pins Pins::ofRecipe(Recipe recipe) {
+  Pins pins;
+  pins.recipe_ = recipe;
+  for (const auto &[name, value] : recipes)
+    if (value == recipe)
+      pins.name_ = name;
+  return pins;
+}
+
+Result<Pins> Pins::parse(const std::string &text) {
+  for (const auto &[name, recipe] : recipes)
+    if (text == name)
+      return ofRecipe(recipe);
+  std::ifstream file(text);
+  if (!file)
+    return Status::userError("unknown pin " + text +
+                             ": expected dp, zero1, zero2, zero3, megatron or a JSON file");
+  std::stringstream content;
+  content << file.rdbuf();
+  Result<Pins> pins = fromJson(content.str());
+  if (!pins)
+    return pins.status().withContext(text);
+  pins->name_ = text;
+  return pins;
+}
+
+Result<Pins> Pins::fromJson(const std::string &json) {
+  nlohmann::json root = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
+  if (!root.is_object() || !root.contains("pins") || !root["pins"].is_array())
+    return Status::userError(
+        "not a file of pins: expected {\"pins\": [{\"name\": …, \"layout\": …}]}");
+  Pins pins;
+  auto readLayout = [](const nlohmann::json &value, std::vector<std::vector<std::string>> &layout) {
+    if (!value.is_array())
+      return false;
+    for (const nlohmann::json &dim : value) {
+      if (!dim.is_array() || !std::all_of(dim.begin(), dim.end(), [](const nlohmann::json &axis) {
+            return axis.is_string();
+          }))
+        return false;
+      layout.push_back(dim.get<std::vector<std::string>>());
+    }
+    return true;
+  };
+  for (const nlohmann::json &entry : root["pins"]) {
+    NamePin pin;
+    bool ok = entry.is_object() && entry.contains("layout") &&
+              readLayout(entry["layout"], pin.layout) &&
+              entry.contains("name") + entry.contains("op") == 1;
+    for (const char *key : {"name", "op"})
+      if (ok && entry.contains(key)) {
+        ok = entry[key].is_string();
+        if (ok)
+          (std::string(key) == "op" ? pin.op : pin.name) = entry[key].get<std::string>();
+      }
+    if (ok && entry.contains("use"))
+      ok = readLayout(entry["use"], pin.use.emplace());
+    if (!ok)
+      return Status::userError("pin " + std::to_string(pins.rules_.size() + 1) +
+                               " is malformed: expected {\"name\" or \"op\": \"glob\", \"layout\": "
+                               "[[axis, …] per dim]}, found " +
+                               entry.dump());
+    pins.rules_.push_back(std::move(pin));
+  }
+  return pins;
+}
+
+std::optional<Mesh> Pins::defaultMesh(int64_t ranks) const {
+  if (recipe_ == Recipe::None)
+    return std::nullopt;
+  return Mesh{{{recipe_ == Recipe::Megatron ? "tp" : "dp", ranks}}};
+}
+
+// The layout with axis indices; an unknown axis is -1.
+static Sharding toSharding(const std::vector<std::vector<std::string>> &layout, const Mesh &mesh) {
+  Sharding sharding = Sharding::replicated(layout.size());
+  for (size_t d = 0; d < layout.size(); ++d)
+    for (const std::string &axis : layout[d])
+      sharding.dims[d].push_back(mesh.axisIndex(axis));
+  return sharding;
+}
+
+static Status checkLayout(const NamePin &pin, const std::vector<std::vector<std::string>> &layout,
+                          const Mesh &mesh) {
+  std::vector<std::string> seen;
+  for (const std::vector<std::string> &dim : layout)
+    for (const std::string &axis : dim) {
+      const std::string &who = pin.name.empty() ? pin.op : pin.name;
+      if (mesh.axisIndex(axis) < 0)
+        return Status::userError("the pin for " + who + " names the axis " + axis +
+                                 ", which the mesh does not have: give --mesh");
+      if (std::find(seen.begin(), seen.end(), axis) != seen.end())
+        return Status::userError("the pin for " + who + " names the axis " + axis + " twice");
+      seen.push_back(axis);
+    }
+  return Status::ok();
+}
+
+Status Pins::check(const StepModel &model, const Mesh &mesh) const {
+  for (const NamePin &pin : rules_) {
+    CLEAVE_TRY(checkLayout(pin, pin.layout, mesh));
+    if (pin.use)
+      CLEAVE_TRY(checkLayout(pin, *pin.use, mesh));
+    bool matches = false;
+    for (const Argument &argument : model.arguments)
+      matches |= !pin.name.empty() && matchesGlob(pin.name, argument.name) &&
+                 model.values[argument.value].shape.size() == pin.layout.size();
+    for (const Op &op : model.ops)
+      matches |= !pin.op.empty() && matchesGlob(pin.op, op.name);
+    if (!matches)
+      return Status::userError("the pin for " + (pin.name.empty() ? pin.op : pin.name) +
+                               " matches nothing with " + std::to_string(pin.layout.size()) +
+                               " dims");
+  }
+  return Status::ok();
+}
+
+// -- filtering
+// --------------------------------------------------------------------------------------------
+
+// Drops what does not satisfy the predicate, if something does.
+template <typename Choice, typename Predicate>
+static void prefer(std::vector<Choice> &choices, Predicate predicate) {
+  if (std::any_of(choices.begin(), choices.end(), predicate))
+    std::erase_if(choices, [&](const Choice &choice) { return !predicate(choice); });
+}
+
+static bool contains(const std::vector<int> &axes, int axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+static bool isSplitBy(const Sharding &sharding, int axis) {
+  return std::any_of(sharding.dims.begin(), sharding.dims.end(),
+                     [&](const std::vector<int> &axes) { return contains(axes, axis); });
+}
+
+// The axes that split samples, and the one that splits weights (or -1).
+static std::pair<std::vector<int>, int> rolesOfAxes(const Mesh &mesh, Recipe recipe) {
+  int weights = -1;
+  if (recipe == Recipe::Megatron) {
+    weights = mesh.axisIndex("tp");
+    if (weights < 0)
+      weights = static_cast<int>(mesh.axes.size()) - 1;
+  }
+  std::vector<int> samples;
+  for (int axis = 0; axis < static_cast<int>(mesh.axes.size()); ++axis)
+    if (axis != weights && mesh.axes[axis].size > 1)
+      samples.push_back(axis);
+  return {samples, weights};
+}
+
+// Whether the axis splits a factor over samples; without such a factor, whether it splits none.
+static bool followsBatch(const OpChoice &choice, const std::vector<bool> &isBatch, bool hasBatch,
+                         int axis) {
+  for (size_t f = 0; f < choice.factors.size(); ++f)
+    if (contains(choice.factors[f], axis))
+      return isBatch[f];
+  return !hasBatch;
+}
+
+static bool splitsSamples(const OpChoice &choice, const std::vector<bool> &isBatch, int axis) {
+  for (size_t f = 0; f < choice.factors.size(); ++f)
+    if (isBatch[f] && contains(choice.factors[f], axis))
+      return true;
+  return false;
+}
+
+static bool feedsUpdate(const StepModel &model, const Op &op) {
+  for (int value : op.results)
+    for (const Use &use : model.values[value].uses)
+      if (op.part == Part::Backward && model.ops[use.op].part == Part::Update)
+        return true;
+  return false;
+}
+
+void Pins::restrictOp(const StepModel &model, int index, const Mesh &mesh,
+                      std::vector<OpChoice> &choices) const {
+  const Op &op = model.ops[index];
+  for (const NamePin &pin : rules_)
+    if (!pin.op.empty() && matchesGlob(pin.op, op.name))
+      std::erase_if(choices, [&](const OpChoice &choice) {
+        return choice.results.empty() || choice.results[0] != toSharding(pin.layout, mesh);
+      });
+  if (recipe_ == Recipe::None)
+    return;
+  auto [samples, weights] = rolesOfAxes(mesh, recipe_);
+  const std::vector<bool> &isBatch = batch_.factors[index];
+  bool hasBatch = batch_.hasFactor(index);
+  bool splitsUpdate =
+      recipe_ == Recipe::Zero1 || recipe_ == Recipe::Zero2 || recipe_ == Recipe::Zero3;
+  bool isFree = splitsUpdate && !hasBatch && op.part == Part::Backward; // work on gradients
+  for (int axis : samples) {
+    if (splitsUpdate && op.part == Part::Update)
+      prefer(choices, [&](const OpChoice &choice) {
+        return std::any_of(choice.factors.begin(), choice.factors.end(),
+                           [&](const std::vector<int> &axes) { return contains(axes, axis); });
+      });
+    else if (!isFree)
+      prefer(choices, [&](const OpChoice &c) { return followsBatch(c, isBatch, hasBatch, axis); });
+    if (splitsUpdate && feedsUpdate(model, op))
+      prefer(choices, [&](const OpChoice &choice) {
+        bool reduces = recipe_ == Recipe::Zero1;
+        return !contains(choice.results[0].partial, axis) &&
+               isSplitBy(choice.results[0], axis) != reduces;
+      });
+  }
+  if (weights >= 0 && hasBatch)
+    prefer(choices, [&](const OpChoice &c) { return !splitsSamples(c, isBatch, weights); });
+}
+
+// Whether the parameter is a weight of a product, or a table of rows to look up; then the dim of
+// the rows.
+static std::pair<bool, int> weightKind(const StepModel &model, const Value &value) {
+  bool isWeight = false;
+  for (const Use &use : value.uses) {
+    const Op &op = model.ops[use.op];
+    if (op.part != Part::Forward || value.shape.size() < 2)
+      continue;
+    for (const std::vector<int> &dim : op.rule.operands[use.operand])
+      isWeight |= dim.size() == 1 && op.rule.factors[dim[0]].kind == FactorKind::Reduction;
+    if (op.kind == "graph.gather" && use.operand == 0)
+      for (size_t d = 0; d < value.shape.size(); ++d)
+        if (op.rule.factors[op.rule.operands[0][d][0]].kind == FactorKind::Reduction)
+          return {true, static_cast<int>(d)};
+  }
+  return {isWeight, -1};
+}
+
+void Pins::restrictArgument(const StepModel &model, int index, const Mesh &mesh,
+                            std::vector<ArgumentChoice> &choices) const {
+  const Argument &argument = model.arguments[index];
+  const Value &value = model.values[argument.value];
+  for (const NamePin &pin : rules_) {
+    if (pin.name.empty() || !matchesGlob(pin.name, argument.name) ||
+        pin.layout.size() != value.shape.size())
+      continue;
+    ArgumentChoice pinned;
+    pinned.storage = toSharding(pin.layout, mesh);
+    pinned.compute = toSharding(pin.use.value_or(pin.layout), mesh);
+    choices = {pinned};
+    return;
+  }
+  if (recipe_ == Recipe::None || argument.role != "parameter")
+    return;
+  auto [samples, weights] = rolesOfAxes(mesh, recipe_);
+  for (int axis : samples) {
+    prefer(choices, [&](const ArgumentChoice &choice) { return !isSplitBy(choice.compute, axis); });
+    prefer(choices, [&](const ArgumentChoice &choice) {
+      return isSplitBy(choice.storage, axis) == (recipe_ == Recipe::Zero3);
+    });
+  }
+  if (weights < 0)
+    return;
+  auto [isWeight, rowDim] = weightKind(model, value);
+  prefer(choices, [&](const ArgumentChoice &choice) { return choice.storage == choice.compute; });
+  if (isWeight)
+    prefer(choices, [&](const ArgumentChoice &choice) {
+      return rowDim >= 0 ? contains(choice.storage.dims[rowDim], weights)
+                         : isSplitBy(choice.storage, weights);
+    });
+}
+
+} // namespace cleave::planner

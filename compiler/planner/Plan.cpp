@@ -1,0 +1,105 @@
+#include "compiler/planner/Plan.h"
+
+#include "nlohmann/json.hpp"
+
+#include <charconv>
+
+namespace cleave::planner {
+
+std::string str(const Mesh &mesh) {
+  std::string text;
+  for (const MeshAxis &axis : mesh.axes)
+    text += (text.empty() ? "" : ",") + axis.name + "=" + std::to_string(axis.size);
+  return text;
+}
+
+std::optional<Mesh> parseMesh(const std::string &text) {
+  Mesh mesh;
+  for (size_t at = 0; at <= text.size();) {
+    size_t end = std::min(text.find(',', at), text.size());
+    std::string part = text.substr(at, end - at);
+    size_t equals = part.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return std::nullopt;
+    MeshAxis axis{part.substr(0, equals), 0};
+    const char *last = part.data() + part.size();
+    auto [stop, error] = std::from_chars(part.data() + equals + 1, last, axis.size);
+    if (error != std::errc() || stop != last || axis.size < 1 || mesh.axisIndex(axis.name) >= 0)
+      return std::nullopt;
+    mesh.axes.push_back(std::move(axis));
+    at = end + 1;
+  }
+  return mesh;
+}
+
+using Json = nlohmann::ordered_json;
+
+static Json axisNames(const std::vector<int> &axes, const Mesh &mesh) {
+  Json names = Json::array();
+  for (int axis : axes)
+    names.push_back(mesh.axes[axis].name);
+  return names;
+}
+
+static Json layoutJson(const Sharding &sharding, const Mesh &mesh) {
+  Json dims = Json::array();
+  for (const std::vector<int> &axes : sharding.dims)
+    dims.push_back(axisNames(axes, mesh));
+  if (sharding.partial.empty())
+    return dims;
+  return {{"dims", dims}, {"partial", axisNames(sharding.partial, mesh)}};
+}
+
+static Json reasonsJson(const Plan &plan) {
+  Json reasons = Json::array();
+  for (const Reason &reason : plan.reasons) {
+    Json entry = {{"name", reason.name},
+                  {"kind", reason.kind},
+                  {"choice", reason.choice},
+                  {"seconds", reason.seconds}};
+    if (!reason.alternative.empty())
+      entry["alternative"] = {{"choice", reason.alternative},
+                              {"costs_more_seconds", reason.alternativeSeconds}};
+    reasons.push_back(std::move(entry));
+  }
+  return reasons;
+}
+
+std::string toJson(const Plan &plan, const StepModel &model) {
+  Json root;
+  root["mesh"] = str(plan.mesh);
+  root["pin"] = plan.pin;
+  root["predicted"] = {{"step_seconds", plan.seconds},
+                       {"bound_seconds", plan.boundSeconds},
+                       {"gap", plan.gap},
+                       {"peak_bytes", plan.peakBytes},
+                       {"budget_bytes", plan.budgetBytes},
+                       {"seconds_per_byte", plan.secondsPerByte}};
+  root["meshes"] = plan.meshesTried;
+  Json holders = Json::array(), arguments = Json::array(), ops = Json::array();
+  for (const Holder &holder : plan.atPeak)
+    holders.push_back({{"name", holder.name}, {"bytes", holder.bytes}});
+  root["at_peak"] = holders;
+  for (size_t i = 0; i < plan.arguments.size(); ++i)
+    arguments.push_back({{"name", model.arguments[i].name},
+                         {"storage", layoutJson(plan.arguments[i].storage, plan.mesh)},
+                         {"use", layoutJson(plan.arguments[i].compute, plan.mesh)}});
+  root["arguments"] = arguments;
+  for (size_t i = 0; i < plan.ops.size(); ++i) {
+    Json factors = Json::array(), results = Json::array();
+    for (const std::vector<int> &axes : plan.ops[i].factors)
+      factors.push_back(axisNames(axes, plan.mesh));
+    for (const Sharding &result : plan.ops[i].results)
+      results.push_back(layoutJson(result, plan.mesh));
+    ops.push_back({{"name", model.ops[i].name},
+                   {"rule", model.ops[i].rule.str()},
+                   {"factors", factors},
+                   {"partial", axisNames(plan.ops[i].partial, plan.mesh)},
+                   {"results", results}});
+  }
+  root["ops"] = ops;
+  root["decisions"] = reasonsJson(plan);
+  return root.dump(2) + "\n";
+}
+
+} // namespace cleave::planner

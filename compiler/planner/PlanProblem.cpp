@@ -1,0 +1,361 @@
+// Nodes, edges and memory of the cost network.
+#include "compiler/planner/PlanProblem.h"
+
+#include "compiler/solver/Problem.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace cleave::planner {
+
+Sharding followedLayout(const StepModel &model, int argument, const OpChoice &readerChoice) {
+  return readerChoice.operands[model.values[model.arguments[argument].value].uses[0].operand];
+}
+
+namespace {
+
+// The layouts of one value on one side of an edge, each once, and which choice has which.
+struct LayoutSet {
+  std::vector<Sharding> layouts;
+  std::vector<int> ofChoice;
+
+  void add(const Sharding &layout) {
+    auto found = std::find(layouts.begin(), layouts.end(), layout);
+    ofChoice.push_back(static_cast<int>(found - layouts.begin()));
+    if (found == layouts.end())
+      layouts.push_back(layout);
+  }
+};
+
+class Builder {
+public:
+  Builder(Costs &costs, const Pins &pins, int64_t memoryBytes)
+      : costs_(costs), model_(costs.model()), mesh_(costs.mesh()), pins_(pins),
+        end_(static_cast<int64_t>(model_.ops.size()) + 1) {
+    result_.problem.name = "step";
+    result_.problem.spaces = {{"device", memoryBytes}};
+  }
+
+  PlanProblem build() {
+    findFollowers();
+    for (size_t i = 0; i < model_.ops.size(); ++i)
+      addOpNode(static_cast<int>(i));
+    for (size_t i = 0; i < model_.arguments.size(); ++i)
+      addArgumentNode(static_cast<int>(i));
+    for (size_t v = 0; v < model_.values.size(); ++v)
+      addEdges(static_cast<int>(v));
+    for (const Output &output : model_.outputs)
+      addReturnEdge(output);
+    return std::move(result_);
+  }
+
+private:
+  // -- arguments that live where their only reader wants them
+  // ----------------------------------------------
+
+  void findFollowers() {
+    result_.argumentNode.assign(model_.arguments.size(), -1);
+    result_.argumentChoices.resize(model_.arguments.size());
+    followers_.resize(model_.ops.size());
+    for (size_t i = 0; i < model_.arguments.size(); ++i) {
+      const Argument &argument = model_.arguments[i];
+      const std::vector<Use> &uses = model_.values[argument.value].uses;
+      if (argument.role == "parameter" || uses.size() != 1)
+        continue;
+      const Op &reader = model_.ops[uses[0].op];
+      bool returnsIt = argument.output >= 0 &&
+                       model_.values[model_.outputs[argument.output].value].producer == uses[0].op;
+      if (reader.operands.size() && (argument.output < 0 || returnsIt))
+        followers_[uses[0].op].push_back(static_cast<int>(i));
+    }
+  }
+  bool isFollower(int argument) const {
+    const std::vector<Use> &uses = model_.values[model_.arguments[argument].value].uses;
+    if (uses.size() != 1)
+      return false;
+    const std::vector<int> &list = followers_[uses[0].op];
+    return std::find(list.begin(), list.end(), argument) != list.end();
+  }
+
+  // -- ops
+  // ---------------------------------------------------------------------------------------------------
+
+  // Whether an argument that lives as this choice wants it also gets its new value so.
+  bool keepsFollowers(int op, const OpChoice &choice) const {
+    for (int argument : followers_[op]) {
+      Sharding layout = followedLayout(model_, argument, choice);
+      if (!layout.partial.empty())
+        return false;
+      int output = model_.arguments[argument].output;
+      if (output < 0)
+        continue;
+      const Value &value = model_.values[model_.outputs[output].value];
+      if (choice.results[value.result] != layout)
+        return false;
+    }
+    return true;
+  }
+
+  double opCost(const Op &op, const OpChoice &choice) {
+    double seconds =
+        static_cast<double>(op.repeats) * costs_.compute(op, choice) +
+        static_cast<double>(op.isAccumulate ? 1 : op.repeats) * costs_.resolve(op, choice);
+    for (size_t i = 0; i < op.results.size(); ++i)
+      if (isOutput(op.results[i]) && !choice.results[i].partial.empty()) {
+        Sharding whole = choice.results[i];
+        whole.partial.clear();
+        seconds += costs_.reshard(op.results[i], choice.results[i], whole);
+      }
+    return seconds;
+  }
+
+  // Whether the value leaves the step without replacing an argument.
+  bool isOutput(int value) const {
+    return std::any_of(model_.outputs.begin(), model_.outputs.end(), [&](const Output &output) {
+      return output.value == value && output.argument < 0;
+    });
+  }
+
+  void addOpNode(int index) {
+    const Op &op = model_.ops[index];
+    std::vector<OpChoice> all = enumerateOp(op, model_, mesh_);
+    std::erase_if(all, [&](const OpChoice &choice) { return !keepsFollowers(index, choice); });
+    pins_.restrictOp(model_, index, mesh_, all);
+    solver::Node node;
+    node.name = op.name;
+    node.usages = opUsages(index);
+    std::vector<double> seconds;
+    for (const OpChoice &choice : all)
+      seconds.push_back(opCost(op, choice));
+    std::vector<OpChoice> kept;
+    for (size_t i : undominated(all, seconds)) {
+      node.choices.push_back({"", seconds[i], opBytes(index, all[i])});
+      kept.push_back(std::move(all[i]));
+    }
+    result_.problem.nodes.push_back(std::move(node));
+    result_.opChoices.push_back(std::move(kept));
+  }
+
+  // Of choices with the same layouts outside only the cheapest; then the `perOp` cheapest, in their
+  // order.
+  std::vector<size_t> undominated(const std::vector<OpChoice> &all,
+                                  const std::vector<double> &seconds) const {
+    std::vector<size_t> order(all.size());
+    std::iota(order.begin(), order.end(), size_t(0));
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return seconds[a] < seconds[b]; });
+    std::vector<size_t> kept;
+    for (size_t i : order) {
+      bool isNew = std::none_of(kept.begin(), kept.end(), [&](size_t k) {
+        return all[k].operands == all[i].operands && all[k].results == all[i].results;
+      });
+      if (isNew && (kept.size() < limits_.perOp || i == 0) && seconds[i] < solver::forbidden)
+        kept.push_back(i);
+    }
+    std::sort(kept.begin(), kept.end());
+    return kept;
+  }
+
+  // -- memory: the clock counts ops
+  // ------------------------------------------------------------------------
+
+  // Results in order, then what is needed while the results are brought to their layouts, then
+  // followers.
+  std::vector<solver::Usage> opUsages(int index) const {
+    const Op &op = model_.ops[index];
+    std::vector<solver::Usage> usages;
+    for (int value : op.results) {
+      int64_t last = index + 1;
+      for (const Use &use : model_.values[value].uses)
+        last = std::max<int64_t>(last, use.op + 1);
+      for (const Output &output : model_.outputs)
+        if (output.value == value && output.argument < 0)
+          last = end_;
+      bool isHeld = op.isAccumulate && op.repeats > 1; // through all micro-batches
+      usages.push_back({isHeld ? 0 : index, last, 0});
+    }
+    usages.push_back({index, index + 1, 0});
+    usages.push_back({0, end_, 0});
+    return usages;
+  }
+
+  std::vector<int64_t> opBytes(int index, const OpChoice &choice) const {
+    const Op &op = model_.ops[index];
+    std::vector<int64_t> bytes;
+    int64_t workspace = 0, followed = 0;
+    for (size_t i = 0; i < op.results.size(); ++i) {
+      const Value &value = model_.values[op.results[i]];
+      bytes.push_back(localBytes(value, choice.results[i], mesh_));
+      if (choice.results[i] != choice.natural[i])
+        workspace += localBytes(value, choice.natural[i], mesh_);
+    }
+    for (int argument : followers_[index])
+      followed += localBytes(model_.values[model_.arguments[argument].value],
+                             followedLayout(model_, argument, choice), mesh_);
+    bytes.push_back(workspace);
+    bytes.push_back(followed);
+    return bytes;
+  }
+
+  // -- arguments
+  // ---------------------------------------------------------------------------------------------
+
+  void addArgumentNode(int index) {
+    const Argument &argument = model_.arguments[index];
+    if (isFollower(index))
+      return;
+    const Value &value = model_.values[argument.value];
+    bool isParameter = argument.role == "parameter";
+    std::vector<Sharding> wanted;
+    for (const Use &use : value.uses)
+      if (!isParameter || model_.ops[use.op].part != Part::Update)
+        for (const OpChoice &choice : result_.opChoices[use.op])
+          wanted.push_back(choice.operands[use.operand]);
+    std::vector<ArgumentChoice> choices =
+        enumerateArgument(value.shape, mesh_, wanted, isParameter);
+    pins_.restrictArgument(model_, index, mesh_, choices);
+    std::array<solver::Usage, 2> gathered = {partInterval(value, Part::Forward),
+                                             partInterval(value, Part::Backward)};
+    solver::Node node;
+    node.name = argument.name;
+    node.usages = {{0, end_, 0}, gathered[0], gathered[1]};
+    for (const ArgumentChoice &choice : choices)
+      node.choices.push_back(argumentChoice(index, choice, gathered));
+    keepCheapest(node, choices);
+    result_.argumentNode[index] = static_cast<int>(result_.problem.nodes.size());
+    result_.problem.nodes.push_back(std::move(node));
+    result_.argumentChoices[index] = std::move(choices);
+  }
+
+  // From the first to the last reader of that part; empty if there is none.
+  solver::Usage partInterval(const Value &value, Part part) const {
+    solver::Usage usage{end_, 0, 0};
+    for (const Use &use : value.uses)
+      if (model_.ops[use.op].part == part) {
+        usage.begin = std::min<int64_t>(usage.begin, use.op);
+        usage.end = std::max<int64_t>(usage.end, use.op + 1);
+      }
+    return usage.end == 0 ? solver::Usage{0, 0, 0} : usage;
+  }
+
+  solver::Choice argumentChoice(int index, const ArgumentChoice &choice,
+                                const std::array<solver::Usage, 2> &gathered) {
+    int v = model_.arguments[index].value;
+    const Value &value = model_.values[v];
+    bool isGathered = choice.storage != choice.compute;
+    int64_t copy = isGathered ? localBytes(value, choice.compute, mesh_) : 0;
+    double seconds = 0;
+    for (const solver::Usage &usage : gathered)
+      if (isGathered && usage.begin < usage.end)
+        seconds += static_cast<double>(model_.ops[usage.begin].repeats) *
+                   costs_.reshard(v, choice.storage, choice.compute);
+    return {"", seconds, {localBytes(value, choice.storage, mesh_), copy, copy}};
+  }
+
+  // Drops what cannot be and, beyond the limit, what costs most.
+  void keepCheapest(solver::Node &node, std::vector<ArgumentChoice> &choices) const {
+    std::vector<size_t> order(choices.size());
+    std::iota(order.begin(), order.end(), size_t(0));
+    std::erase_if(order, [&](size_t i) { return std::isinf(node.choices[i].cost); });
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return node.choices[a].cost < node.choices[b].cost;
+    });
+    order.resize(std::min(order.size(), limits_.perArgument));
+    std::sort(order.begin(), order.end());
+    std::vector<solver::Choice> nodeChoices;
+    std::vector<ArgumentChoice> kept;
+    for (size_t i : order) {
+      nodeChoices.push_back(node.choices[i]);
+      kept.push_back(choices[i]);
+    }
+    node.choices = std::move(nodeChoices);
+    choices = std::move(kept);
+  }
+
+  // -- edges
+  // -------------------------------------------------------------------------------------------------
+
+  // The seconds between all pairs of choices, from those between all pairs of layouts.
+  void addEdge(int value, int from, const LayoutSet &made, int to, const LayoutSet &wanted,
+               double times) {
+    std::vector<double> seconds;
+    bool isFree = true;
+    for (const Sharding &a : made.layouts)
+      for (const Sharding &b : wanted.layouts) {
+        seconds.push_back(times * costs_.reshard(value, a, b));
+        isFree &= seconds.back() == 0;
+      }
+    if (isFree)
+      return;
+    solver::Edge edge{from, to, {}};
+    edge.cost.reserve(made.ofChoice.size() * wanted.ofChoice.size());
+    for (int a : made.ofChoice)
+      for (int b : wanted.ofChoice)
+        edge.cost.push_back(seconds[a * wanted.layouts.size() + b]);
+    result_.problem.edges.push_back(std::move(edge));
+  }
+
+  LayoutSet operandLayouts(const Use &use) const {
+    LayoutSet set;
+    for (const OpChoice &choice : result_.opChoices[use.op])
+      set.add(choice.operands[use.operand]);
+    return set;
+  }
+
+  // From the maker of a value (op or argument) to all its readers.
+  void addEdges(int index) {
+    const Value &value = model_.values[index];
+    int node = value.producer >= 0 ? value.producer : result_.argumentNode[value.argument];
+    if (node < 0)
+      return;
+    LayoutSet made, stored;
+    if (value.producer >= 0) {
+      for (const OpChoice &choice : result_.opChoices[value.producer])
+        made.add(choice.results[value.result]);
+    } else {
+      for (const ArgumentChoice &choice : result_.argumentChoices[value.argument]) {
+        made.add(choice.compute);
+        stored.add(choice.storage);
+      }
+    }
+    for (const Use &use : value.uses) {
+      const Op &reader = model_.ops[use.op];
+      bool fromStorage = value.argument >= 0 && reader.part == Part::Update;
+      addEdge(index, node, fromStorage ? stored : made, use.op, operandLayouts(use),
+              static_cast<double>(reader.repeats));
+    }
+  }
+
+  // From the maker of an argument's new value to the argument.
+  void addReturnEdge(const Output &output) {
+    int producer = model_.values[output.value].producer;
+    int node = output.argument < 0 ? -1 : result_.argumentNode[output.argument];
+    if (producer < 0 || node < 0)
+      return;
+    LayoutSet made, stored;
+    for (const OpChoice &choice : result_.opChoices[producer])
+      made.add(choice.results[model_.values[output.value].result]);
+    for (const ArgumentChoice &choice : result_.argumentChoices[output.argument])
+      stored.add(choice.storage);
+    addEdge(output.value, producer, made, node, stored, 1);
+  }
+
+  Costs &costs_;
+  const StepModel &model_;
+  const Mesh &mesh_;
+  const Pins &pins_;
+  const ChoiceLimits limits_;
+  int64_t end_;
+  PlanProblem result_;
+  std::vector<std::vector<int>> followers_; // per op its arguments without a node
+};
+
+} // namespace
+
+PlanProblem buildProblem(Costs &costs, const Pins &pins, int64_t memoryBytes) {
+  return Builder(costs, pins, memoryBytes).build();
+}
+
+} // namespace cleave::planner

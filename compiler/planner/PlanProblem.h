@@ -1,0 +1,35 @@
+// PlanProblem: the step on one mesh as a solver::Problem (see planner.md: "How the decisions become
+// nodes").
+//
+// Nodes: one per op, with its ways of being split; one per argument that several ops share, with
+// its layouts. An optimizer state that only its update touches has no node: it lives in the layout
+// that its update wants (so ZeRO-1 is nothing but a split update). Edges: seconds of changing
+// layouts between maker and reader, and of bringing a parameter's new value back to where it lives.
+// Memory: every value from the op that makes it to its last reader, at the size of its local block;
+// arguments at all times.
+//
+// Conservative in two points: when several ops of one part of the step need one value in the same
+// other layout, the partitioner changes it once but every edge counts it; and copies made for one
+// reader take no memory here.
+#pragma once
+
+#include "compiler/planner/Costs.h"
+#include "compiler/planner/Pins.h"
+#include "compiler/solver/Problem.h"
+
+namespace cleave::planner {
+
+struct PlanProblem {
+  solver::Problem problem;
+  std::vector<std::vector<OpChoice>> opChoices;             // per op; its node has the same number
+  std::vector<int> argumentNode;                            // per argument, or -1
+  std::vector<std::vector<ArgumentChoice>> argumentChoices; // per argument; empty without a node
+};
+
+// `memoryBytes`: what one rank may use.
+PlanProblem buildProblem(Costs &costs, const Pins &pins, int64_t memoryBytes);
+
+// Where an argument without a node lives, given its reader's choice.
+Sharding followedLayout(const StepModel &model, int argument, const OpChoice &readerChoice);
+
+} // namespace cleave::planner

@@ -1,0 +1,29 @@
+// Planner: from a step and a cluster to a Plan. Tries meshes, builds the cost network of each
+// (PlanProblem.h), has it solved, and explains the answer.
+#pragma once
+
+#include "compiler/cluster/Cluster.h"
+#include "compiler/planner/Pins.h"
+#include "compiler/planner/Plan.h"
+#include "compiler/solver/Solver.h"
+
+namespace cleave::planner {
+
+struct PlannerOptions {
+  int64_t ranks = 1;
+  std::optional<Mesh> mesh; // empty: chosen
+  int64_t memoryBytes = 0;  // of one rank; 0: what the cluster has
+  Pins pins;
+  solver::SolveOptions solve;
+  size_t maxReasons = 40; // ops explained, besides all parameters
+};
+
+// Nothing fits: an infeasible status that says how many bytes are missing, what takes them, and
+// ways out. Bad options: a user error.
+Result<Plan> planStep(const StepModel &model, const cluster::Cluster &cluster,
+                      const PlannerOptions &options);
+
+// The meshes that are tried for so many ranks: one axis `dp`, and all products of two, `dp` x `tp`.
+std::vector<Mesh> candidateMeshes(int64_t ranks);
+
+} // namespace cleave::planner

@@ -1,0 +1,159 @@
+// Reading values, ops, arguments and results of the step function.
+#include "compiler/planner/ReadStep.h"
+
+#include "dialects/graph/Graph.h"
+#include "dialects/graph/Step.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+using namespace mlir;
+
+namespace cleave::planner {
+
+SmallVector<Operation *> opsOf(func::FuncOp step) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : step.getBody().front().without_terminator())
+    ops.push_back(&op);
+  return ops;
+}
+
+Group readGroup(graph::FusionOp fusion) {
+  Group group;
+  llvm::DenseMap<mlir::Value, int> index;
+  auto add = [&](mlir::Value value) {
+    index[value] = static_cast<int>(group.dims.size());
+    group.dims.push_back(static_cast<int>(graph::rankOf(value)));
+    return index[value];
+  };
+  Block &body = fusion.getBody().front();
+  for (BlockArgument argument : body.getArguments())
+    group.arguments.push_back(add(argument));
+  for (Operation &op : body.without_terminator()) {
+    GroupOp plain;
+    plain.rule = cast<graph::FactorRuleInterface>(op).getFactorRule();
+    for (mlir::Value operand : op.getOperands())
+      plain.operands.push_back(index.at(operand));
+    for (mlir::Value result : op.getResults())
+      plain.results.push_back(add(result));
+    group.ops.push_back(std::move(plain));
+  }
+  for (mlir::Value value : body.getTerminator()->getOperands())
+    group.yielded.push_back(index.at(value));
+  return group;
+}
+
+namespace {
+
+class Reader {
+public:
+  explicit Reader(func::FuncOp step) : step_(step) {}
+
+  FailureOr<StepModel> read() {
+    for (unsigned i = 0; i < step_.getNumArguments(); ++i)
+      if (failed(readArgument(i)))
+        return failure();
+    for (Operation *op : opsOf(step_))
+      if (failed(readOp(op)))
+        return failure();
+    Operation *end = step_.getBody().front().getTerminator();
+    for (unsigned i = 0; i < end->getNumOperands(); ++i)
+      readOutput(i, end->getOperand(i));
+    findRepeats();
+    classifyOps(model_);
+    return std::move(model_);
+  }
+
+private:
+  LogicalResult addValue(mlir::Value value, int producer, int result, int argument) {
+    if (!graph::hasStaticShape(value.getType()))
+      return emitError(value.getLoc())
+             << "a plan needs sizes: the tensor " << value.getType()
+             << " still has symbolic dims; give them values with --set NAME=SIZE";
+    index_[value] = static_cast<int>(model_.values.size());
+    Value plain;
+    plain.shape = graph::staticShapeOf(value);
+    plain.element = graph::toElementType(graph::elementTypeOf(value));
+    plain.producer = producer;
+    plain.result = result;
+    plain.argument = argument;
+    model_.values.push_back(std::move(plain));
+    return success();
+  }
+
+  LogicalResult readArgument(unsigned i) {
+    Argument argument;
+    argument.name = graph::argName(step_, i).str();
+    argument.role = graph::argRole(step_, i).str();
+    if (auto owner = step_.getArgAttrOfType<StringAttr>(i, "graph.parameter"))
+      argument.parameter = owner.str();
+    argument.value = static_cast<int>(model_.values.size());
+    model_.arguments.push_back(std::move(argument));
+    return addValue(step_.getArgument(i), -1, 0, static_cast<int>(i));
+  }
+
+  static std::string nameOf(Operation *op, size_t number) {
+    if (auto name = dyn_cast<NameLoc>(op->getLoc()))
+      return name.getName().str();
+    return op->getName().stripDialect().str() + "." + std::to_string(number);
+  }
+
+  LogicalResult readOp(Operation *op) {
+    auto rule = dyn_cast<graph::FactorRuleInterface>(op);
+    auto cost = dyn_cast<graph::CostInterface>(op);
+    if (!rule || !cost)
+      return op->emitOpError("cannot be planned: it has no factor rule");
+    int number = static_cast<int>(model_.ops.size());
+    Op plain;
+    plain.name = nameOf(op, number);
+    plain.kind = op->getName().getStringRef().str();
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      int value = index_.at(operand);
+      plain.operands.push_back(value);
+      model_.values[value].uses.push_back({number, static_cast<int>(i)});
+    }
+    for (auto [i, result] : llvm::enumerate(op->getResults())) {
+      if (failed(addValue(result, number, static_cast<int>(i), -1)))
+        return failure();
+      plain.results.push_back(index_.at(result));
+    }
+    plain.rule = rule.getFactorRule();
+    if (auto fusion = dyn_cast<graph::FusionOp>(op))
+      plain.group = readGroup(fusion);
+    plain.flops = static_cast<double>(cost.getFlops().constant().value_or(0));
+    plain.isAccumulate = isa<graph::AccumulateOp>(op);
+    model_.ops.push_back(std::move(plain));
+    return success();
+  }
+
+  void readOutput(unsigned i, mlir::Value value) {
+    Output output;
+    output.name = graph::resultName(step_, i).str();
+    output.role = graph::resultRole(step_, i).str();
+    output.value = index_.at(value);
+    if (std::optional<unsigned> argument = graph::aliasOf(step_, i)) {
+      output.argument = static_cast<int>(*argument);
+      model_.arguments[*argument].output = static_cast<int>(i);
+    }
+    model_.outputs.push_back(std::move(output));
+  }
+
+  void findRepeats() {
+    int64_t microBatches = 1;
+    for (Operation *op : opsOf(step_))
+      if (auto accumulate = dyn_cast<graph::AccumulateOp>(op))
+        microBatches = accumulate.getCount();
+    llvm::DenseSet<Operation *> repeated = graph::perMicroBatch(step_);
+    for (auto [i, op] : llvm::enumerate(opsOf(step_)))
+      model_.ops[i].repeats = repeated.contains(op) ? microBatches : 1;
+  }
+
+  func::FuncOp step_;
+  StepModel model_;
+  llvm::DenseMap<mlir::Value, int> index_;
+};
+
+} // namespace
+
+FailureOr<StepModel> readStep(func::FuncOp step) { return Reader(step).read(); }
+
+} // namespace cleave::planner

@@ -1,0 +1,23 @@
+// From the IR to the planner's plain StepModel.
+#pragma once
+
+#include "compiler/planner/StepModel.h"
+
+#include "dialects/graph/Graph.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Support/LLVM.h"
+
+namespace cleave::planner {
+
+// Ops are numbered as opsOf() lists them. Fails with a diagnostic where a shape is still symbolic
+// or an op has no factor rule.
+mlir::FailureOr<StepModel> readStep(mlir::func::FuncOp step);
+
+// The ops of the step that get a strategy, in program order: all but the terminator.
+llvm::SmallVector<mlir::Operation *> opsOf(mlir::func::FuncOp step);
+
+// The inside of a kernel group, ops in program order.
+Group readGroup(graph::FusionOp fusion);
+
+} // namespace cleave::planner

@@ -1,0 +1,109 @@
+// Which part of the step every op belongs to.
+#include "compiler/planner/StepModel.h"
+
+#include <algorithm>
+
+namespace cleave::planner {
+
+int64_t Value::bytes() const {
+  int64_t count = byteSize(element);
+  for (int64_t size : shape)
+    count *= size;
+  return count;
+}
+
+namespace {
+
+// What the results of an op end up in: nothing long-lived, one parameter (with its state), or
+// several.
+constexpr int kNothing = -1, kSeveral = -2;
+
+int join(int a, int b) {
+  if (a == kNothing || a == b)
+    return b;
+  return b == kNothing ? a : kSeveral;
+}
+
+class Classifier {
+public:
+  explicit Classifier(StepModel &model) : model_(model) {}
+
+  void run() {
+    isForward_.assign(model_.ops.size(), false);
+    markForward();
+    findOwners();
+    for (size_t i = 0; i < model_.ops.size(); ++i)
+      model_.ops[i].part = isForward_[i] ? Part::Forward
+                           : isUpdate(i) ? Part::Update
+                                         : Part::Backward;
+  }
+
+private:
+  void markForward() {
+    std::vector<bool> needed(model_.values.size(), false);
+    for (const Output &output : model_.outputs)
+      if (output.role == "loss" || output.role == "output")
+        needed[output.value] = true;
+    for (size_t i = model_.ops.size(); i-- > 0;) {
+      const Op &op = model_.ops[i];
+      isForward_[i] =
+          std::any_of(op.results.begin(), op.results.end(), [&](int v) { return needed[v]; });
+      if (isForward_[i])
+        for (int v : op.operands)
+          needed[v] = true;
+    }
+  }
+
+  // The parameter that an argument is or belongs to, as the index of the parameter's argument.
+  int ownerOf(int argument) const {
+    const Argument &arg = model_.arguments[argument];
+    if (arg.role == "parameter")
+      return argument;
+    for (size_t i = 0; i < model_.arguments.size(); ++i)
+      if (model_.arguments[i].role == "parameter" && model_.arguments[i].name == arg.parameter)
+        return static_cast<int>(i);
+    return kSeveral;
+  }
+
+  void findOwners() {
+    endsIn_.assign(model_.values.size(), kNothing);
+    for (const Output &output : model_.outputs) {
+      int owner = output.argument < 0 ? kSeveral : ownerOf(output.argument);
+      endsIn_[output.value] = join(endsIn_[output.value], owner);
+    }
+    for (size_t i = model_.ops.size(); i-- > 0;) {
+      const Op &op = model_.ops[i];
+      int owner = kNothing;
+      for (int v : op.results)
+        owner = join(owner, endsIn_[v]);
+      for (int v : op.operands)
+        endsIn_[v] = join(endsIn_[v], owner);
+    }
+  }
+
+  bool isUpdate(size_t op) {
+    int owner = kNothing;
+    for (int v : model_.ops[op].results)
+      owner = join(owner, endsIn_[v]);
+    if (owner < 0)
+      return false;
+    for (int v : model_.ops[op].operands) {
+      const Value &value = model_.values[v];
+      if (value.argument >= 0 && ownerOf(value.argument) == owner)
+        return true;
+      if (value.producer >= 0 && model_.ops[value.producer].part == Part::Update)
+        return true;
+    }
+    return false;
+  }
+
+  StepModel &model_;
+  std::vector<bool> isForward_;
+  std::vector<int> endsIn_; // per value
+};
+
+} // namespace
+
+void classifyOps(StepModel &model) { Classifier(model).run(); }
+
+} // namespace cleave::planner

@@ -1,0 +1,104 @@
+#include "passes/shard/Annotate.h"
+
+#include "compiler/planner/ReadStep.h"
+#include "dialects/graph/Types.h"
+#include "dialects/mesh/MeshDialect.h"
+
+using namespace mlir;
+
+namespace cleave::shard {
+
+void annotate(func::FuncOp step, const planner::Plan &plan) {
+  MLIRContext *context = step.getContext();
+  step->getParentOfType<ModuleOp>()->setAttr(mesh::kMesh, mesh::toAttribute(plan.mesh, context));
+  for (auto [op, decision] : llvm::zip(planner::opsOf(step), plan.ops)) {
+    mesh::Strategy strategy{decision.factors, decision.partial, decision.results};
+    op->setAttr(mesh::kStrategy, mesh::toAttribute(strategy, plan.mesh, context));
+  }
+  for (auto [i, decision] : llvm::enumerate(plan.arguments)) {
+    step.setArgAttr(i, mesh::kSharding, mesh::toAttribute(decision.storage, plan.mesh, context));
+    if (decision.compute != decision.storage)
+      step.setArgAttr(i, mesh::kCompute, mesh::toAttribute(decision.compute, plan.mesh, context));
+  }
+}
+
+namespace {
+
+class AnnotationReader {
+public:
+  explicit AnnotationReader(func::FuncOp step) : step_(step) {}
+
+  FailureOr<Annotations> read() {
+    mesh::MeshAttr attr = mesh::meshOf(step_);
+    if (!attr)
+      return step_.emitError("cannot be partitioned: the module has no attribute ") << mesh::kMesh;
+    result_.mesh = mesh::toMesh(attr);
+    for (unsigned i = 0; i < step_.getNumArguments(); ++i)
+      if (failed(readArgument(i)))
+        return failure();
+    for (Operation *op : planner::opsOf(step_))
+      if (failed(readOp(op)))
+        return failure();
+    return std::move(result_);
+  }
+
+private:
+  // A layout stated on argument i, `otherwise` if there is none.
+  FailureOr<Sharding> layoutOf(unsigned i, StringRef name, Sharding otherwise) {
+    auto attr = step_.getArgAttrOfType<mesh::ShardingAttr>(i, name);
+    if (!attr)
+      return otherwise;
+    std::optional<Sharding> sharding = mesh::toSharding(attr, result_.mesh);
+    if (!sharding || sharding->dims.size() != otherwise.dims.size() || !sharding->partial.empty())
+      return step_.emitError("argument ")
+             << i << " has " << name << " " << attr << ", which is no layout of "
+             << step_.getArgument(i).getType() << " on the module's mesh";
+    return *sharding;
+  }
+
+  LogicalResult readArgument(unsigned i) {
+    size_t rank = graph::rankOf(step_.getArgument(i));
+    FailureOr<Sharding> storage = layoutOf(i, mesh::kSharding, Sharding::replicated(rank));
+    if (failed(storage))
+      return failure();
+    FailureOr<Sharding> compute = layoutOf(i, mesh::kCompute, *storage);
+    if (failed(compute))
+      return failure();
+    result_.arguments.push_back({*storage, *compute});
+    return success();
+  }
+
+  LogicalResult readOp(Operation *op) {
+    auto interface = dyn_cast<graph::FactorRuleInterface>(op);
+    if (!interface || !isa<graph::PartitionInterface>(op))
+      return op->emitOpError("cannot be partitioned: it has no factor rule");
+    FactorRule rule = interface.getFactorRule();
+    planner::OpDecision decision{FactorAxes(rule.factors.size()), {}, {}};
+    if (auto attr = op->getAttrOfType<mesh::StrategyAttr>(mesh::kStrategy)) {
+      std::optional<mesh::Strategy> strategy = mesh::toStrategy(attr, result_.mesh);
+      if (!strategy || strategy->factors.size() != rule.factors.size() ||
+          !isValidSplit(rule, strategy->factors, result_.mesh))
+        return op->emitOpError("has a strategy that does not fit its factor rule ") << rule.str();
+      decision = {strategy->factors, strategy->partial, strategy->results};
+      if (!decision.partial.empty() && !rule.linear)
+        return op->emitOpError("has a strategy with partial operands, but is not linear");
+    }
+    for (unsigned i = decision.results.size(); i < op->getNumResults(); ++i)
+      decision.results.push_back(Sharding::replicated(graph::rankOf(op->getResult(i))));
+    for (auto [i, layout] : llvm::enumerate(decision.results))
+      if (i >= op->getNumResults() ||
+          layout.dims.size() != static_cast<size_t>(graph::rankOf(op->getResult(i))))
+        return op->emitOpError("has a strategy with layouts that do not fit its results");
+    result_.ops.push_back(std::move(decision));
+    return success();
+  }
+
+  func::FuncOp step_;
+  Annotations result_;
+};
+
+} // namespace
+
+FailureOr<Annotations> readAnnotations(func::FuncOp step) { return AnnotationReader(step).read(); }
+
+} // namespace cleave::shard

@@ -1,0 +1,24 @@
+// Annotate: a Plan as attributes of the step (mesh.mesh, mesh.strategy, mesh.sharding,
+// mesh.compute), and back.
+#pragma once
+
+#include "compiler/planner/Plan.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace cleave::shard {
+
+// The plan's ops and arguments are those of the step.
+void annotate(mlir::func::FuncOp step, const planner::Plan &plan);
+
+// The decisions that the attributes state. An op or argument without any is not split. Fails with a
+// diagnostic where attributes contradict the mesh or the op's rule.
+struct Annotations {
+  Mesh mesh;
+  std::vector<planner::OpDecision> ops; // in the order of planner::opsOf
+  std::vector<planner::ArgumentDecision> arguments;
+};
+mlir::FailureOr<Annotations> readAnnotations(mlir::func::FuncOp step);
+
+} // namespace cleave::shard

@@ -1,0 +1,173 @@
+#include "passes/shard/Partition.h"
+
+#include "compiler/planner/ReadStep.h"
+#include "dialects/graph/Graph.h"
+#include "dialects/graph/Step.h"
+#include "dialects/mesh/MeshDialect.h"
+#include "passes/shard/Annotate.h"
+#include "passes/shard/GroupPartition.h"
+#include "passes/shard/LayoutChange.h"
+#include "passes/shard/Masking.h"
+
+using namespace mlir;
+
+namespace cleave::shard {
+
+namespace {
+
+class Partitioner {
+public:
+  Partitioner(func::FuncOp step, Annotations annotations, planner::StepModel model,
+              const cluster::Cluster &cluster)
+      : step_(step), plan_(std::move(annotations)), model_(std::move(model)), mesh_(plan_.mesh),
+        layouts_(cluster, mesh_), b_(step.getContext()), copies_(model_.values.size()) {}
+
+  void run() {
+    SmallVector<Operation *> ops = planner::opsOf(step_);
+    Block &old = step_.getBody().front();
+    for (BlockArgument argument : old.getArguments())
+      globals_.push_back(argument);
+    for (Operation *op : ops)
+      llvm::append_range(globals_, op->getResults());
+    auto *block = new Block();
+    block_ = block;
+    offsets_.emplace(block, mesh_);
+    b_.setInsertionPointToEnd(block);
+    for (auto [i, argument] : llvm::enumerate(old.getArguments())) {
+      const Sharding &storage = plan_.arguments[i].storage;
+      Value local =
+          block->addArgument(localType(argument.getType(), storage, mesh_), argument.getLoc());
+      homes_.push_back({storage, local});
+    }
+    for (auto [i, op] : llvm::enumerate(ops))
+      partitionOp(op, i);
+    finish(old.getTerminator());
+  }
+
+private:
+  struct Copy {
+    Sharding layout;
+    Value value;
+  };
+
+  // A value in a layout, as some part of the step needs it.
+  Value read(int value, const Sharding &wanted, planner::Part part) {
+    Copy home = homes_[value];
+    if (home.layout == wanted)
+      return home.value;
+    std::vector<Copy> &copies = copies_[value][static_cast<int>(part)];
+    for (const Copy &copy : copies)
+      if (copy.layout == wanted)
+        return copy.value;
+    int argument = model_.values[value].argument;
+    if (argument >= 0 && part != planner::Part::Update &&
+        plan_.arguments[argument].compute != wanted &&
+        plan_.arguments[argument].compute != home.layout)
+      home = {plan_.arguments[argument].compute,
+              read(value, plan_.arguments[argument].compute, part)};
+    Value local = layouts_.change(b_, home.value, globals_[value].getType(), home.layout, wanted);
+    copies_[value][static_cast<int>(part)].push_back({wanted, local});
+    return local;
+  }
+
+  void partitionOp(Operation *op, size_t index) {
+    const planner::Op &plain = model_.ops[index];
+    const planner::OpDecision &decision = plan_.ops[index];
+    op->removeAttr(mesh::kStrategy);
+    SmallVector<Value> operands;
+    for (size_t i = 0; i < plain.operands.size(); ++i) {
+      Sharding wanted = operandSharding(plain.rule, i, decision.factors);
+      wanted.partial = decision.partial;
+      operands.push_back(read(plain.operands[i], wanted, plain.part));
+    }
+    SmallVector<Value> results = buildLocal(op, plain.rule, decision.factors, operands);
+    for (auto [i, result] : llvm::enumerate(results)) {
+      Sharding natural = resultSharding(plain.rule, i, decision.factors);
+      natural.partial.insert(natural.partial.end(), decision.partial.begin(),
+                             decision.partial.end());
+      llvm::sort(natural.partial);
+      const Sharding &wanted = decision.results[i];
+      homes_.push_back(
+          {wanted, layouts_.change(b_, result, op->getResult(i).getType(), natural, wanted)});
+    }
+  }
+
+  SmallVector<Value> buildLocal(Operation *op, const FactorRule &rule, const FactorAxes &axes,
+                                SmallVector<Value> operands) {
+    if (auto fusion = dyn_cast<graph::FusionOp>(op))
+      return partitionGroup(b_, fusion, operands, axes, mesh_, *offsets_);
+    auto blockOffset = [&](unsigned factor) {
+      return offsets_->get(axes[factor], *rule.factors[factor].size.constant(), op->getLoc());
+    };
+    for (const PaddedDim &padded : paddedDims(op, rule, axes, mesh_))
+      operands[padded.operand] =
+          maskPadding(b_, operands[padded.operand], padded, blockOffset(padded.factor));
+    SmallVector<Type> types;
+    for (auto [i, result] : llvm::enumerate(op->getResults()))
+      types.push_back(localType(result.getType(), resultSharding(rule, i, axes), mesh_));
+    return cast<graph::PartitionInterface>(op).partition(b_, operands, types, blockOffset);
+  }
+
+  // The layout in which an output leaves the step.
+  Sharding outputLayout(const planner::Output &output) const {
+    if (output.argument >= 0)
+      return plan_.arguments[output.argument].storage;
+    Sharding layout = homes_[output.value].layout;
+    layout.partial.clear();
+    layout.reduce = ReduceKind::Sum;
+    return layout;
+  }
+
+  void finish(Operation *terminator) {
+    SmallVector<Value> returned;
+    SmallVector<Type> argumentTypes, resultTypes;
+    for (auto [i, output] : llvm::enumerate(model_.outputs)) {
+      Sharding layout = outputLayout(output);
+      returned.push_back(read(output.value, layout, planner::Part::Update));
+      resultTypes.push_back(returned.back().getType());
+      step_.setResultAttr(i, mesh::kSharding, mesh::toAttribute(layout, mesh_, b_.getContext()));
+      step_.setResultAttr(i, mesh::kGlobal, TypeAttr::get(globals_[output.value].getType()));
+    }
+    func::ReturnOp::create(b_, terminator->getLoc(), returned);
+    for (auto [i, argument] : llvm::enumerate(block_->getArguments())) {
+      argumentTypes.push_back(argument.getType());
+      const Sharding &storage = plan_.arguments[i].storage;
+      step_.setArgAttr(i, mesh::kSharding, mesh::toAttribute(storage, mesh_, b_.getContext()));
+      step_.setArgAttr(i, mesh::kGlobal, TypeAttr::get(globals_[i].getType()));
+      step_.removeArgAttr(i, mesh::kCompute);
+    }
+    Region &body = step_.getBody();
+    body.front().dropAllReferences();
+    body.front().dropAllDefinedValueUses();
+    body.front().erase();
+    body.push_back(block_);
+    step_.setType(FunctionType::get(b_.getContext(), argumentTypes, resultTypes));
+  }
+
+  func::FuncOp step_;
+  Annotations plan_;
+  planner::StepModel model_;
+  const Mesh &mesh_;
+  LayoutChanger layouts_;
+  OpBuilder b_;
+  Block *block_ = nullptr;
+  std::optional<BlockOffsets> offsets_;
+  SmallVector<Value> globals_; // per value of the model the one of the old step
+  std::vector<Copy> homes_;    // per value its layout and local block
+  std::vector<std::array<std::vector<Copy>, 3>> copies_; // per value and part other layouts
+};
+
+} // namespace
+
+LogicalResult partition(func::FuncOp step, const cluster::Cluster &cluster) {
+  FailureOr<Annotations> annotations = readAnnotations(step);
+  if (failed(annotations))
+    return failure();
+  FailureOr<planner::StepModel> model = planner::readStep(step);
+  if (failed(model))
+    return failure();
+  Partitioner(step, std::move(*annotations), std::move(*model), cluster).run();
+  return success();
+}
+
+} // namespace cleave::shard

@@ -1,0 +1,127 @@
+#include "test/unit/shard/Programs.h"
+
+namespace cleave::test {
+
+static const char *const perceptron = R"(
+func.func @step(%x: tensor<7x6xf32> {graph.role = "input"}, %w: tensor<6x10xf32> {graph.role = "parameter"},
+                %b: tensor<10xf32> {graph.role = "parameter"}, %v: tensor<10x5xf32> {graph.role = "parameter"})
+    -> (tensor<7x5xf32>, tensor<f32>, tensor<5xf32>) {
+  %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<7x6xf32>, tensor<6x10xf32> -> tensor<7x10xf32>
+  %1 = graph.broadcast %b to [1] : tensor<10xf32> -> tensor<7x10xf32>
+  %2 = graph.add %0, %1 : tensor<7x10xf32>
+  %3 = graph.exp %2 : tensor<7x10xf32>
+  %4 = graph.dot_general %3, %v batch [] x [] contract [1] x [0] : tensor<7x10xf32>, tensor<10x5xf32> -> tensor<7x5xf32>
+  %5 = graph.reduce sum %4 over [0, 1] : tensor<7x5xf32> -> tensor<f32>
+  %6 = graph.reduce max %4 over [0] : tensor<7x5xf32> -> tensor<5xf32>
+  return %4, %5, %6 : tensor<7x5xf32>, tensor<f32>, tensor<5xf32>
+})";
+
+// Embedding, heads split and merged, softmax, tied output; and the gradient of the embedding.
+static const char *const attention = R"(
+func.func @step(%t: tensor<3x5xi64> {graph.role = "input"}, %e: tensor<11x8xf32> {graph.role = "parameter"})
+    -> (tensor<3x5x11xf32>, tensor<11x8xf32>) {
+  %x = graph.gather %e at %t dim 0 : tensor<11x8xf32>, tensor<3x5xi64> -> tensor<3x5x8xf32>
+  %h = graph.reshape %x : tensor<3x5x8xf32> -> tensor<3x5x4x2xf32>
+  %q = graph.transpose %h by [0, 2, 1, 3] : tensor<3x5x4x2xf32> -> tensor<3x4x5x2xf32>
+  %s = graph.dot_general %q, %q batch [0, 1] x [0, 1] contract [3] x [3]
+     : tensor<3x4x5x2xf32>, tensor<3x4x5x2xf32> -> tensor<3x4x5x5xf32>
+  %p = graph.softmax %s dim 3 : tensor<3x4x5x5xf32>
+  %o = graph.dot_general %p, %q batch [0, 1] x [0, 1] contract [3] x [2]
+     : tensor<3x4x5x5xf32>, tensor<3x4x5x2xf32> -> tensor<3x4x5x2xf32>
+  %m = graph.transpose %o by [0, 2, 1, 3] : tensor<3x4x5x2xf32> -> tensor<3x5x4x2xf32>
+  %y = graph.reshape %m : tensor<3x5x4x2xf32> -> tensor<3x5x8xf32>
+  %z = graph.dot_general %y, %e batch [] x [] contract [2] x [1]
+     : tensor<3x5x8xf32>, tensor<11x8xf32> -> tensor<3x5x11xf32>
+  %g = graph.scatter_add %y at %t dim 0 : tensor<3x5x8xf32>, tensor<3x5xi64> -> tensor<11x8xf32>
+  return %z, %g : tensor<3x5x11xf32>, tensor<11x8xf32>
+})";
+
+static const char *const convolution = R"(
+func.func @step(%x: tensor<3x4x5x5xf32> {graph.role = "input"}, %w: tensor<6x4x3x3xf32> {graph.role = "parameter"})
+    -> (tensor<3x6x2x2xf32>, tensor<3x4x5x5xf32>, tensor<6x4x3x3xf32>, tensor<3x6x5x5xf32>) {
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>,
+       pads_high = array<i64: 1, 1>, groups = 1 : i64} : tensor<3x4x5x5xf32>, tensor<6x4x3x3xf32> -> tensor<3x6x5x5xf32>
+  %p = graph.pool max %y {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>,
+       pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>} : tensor<3x6x5x5xf32> -> tensor<3x6x2x2xf32>
+  %dy = graph.pool_grad max %p, %y {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>,
+       pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>}
+     : tensor<3x6x2x2xf32>, tensor<3x6x5x5xf32> -> tensor<3x6x5x5xf32>
+  %dx = graph.conv_input_grad %dy, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+       pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, groups = 1 : i64}
+     : tensor<3x6x5x5xf32>, tensor<6x4x3x3xf32> -> tensor<3x4x5x5xf32>
+  %dw = graph.conv_weight_grad %dy, %x {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+       pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>, groups = 1 : i64}
+     : tensor<3x6x5x5xf32>, tensor<3x4x5x5xf32> -> tensor<6x4x3x3xf32>
+  return %p, %dx, %dw, %dy : tensor<3x6x2x2xf32>, tensor<3x4x5x5xf32>, tensor<6x4x3x3xf32>, tensor<3x6x5x5xf32>
+})";
+
+static const char *const movement = R"(
+func.func @step(%x: tensor<6x7xf32> {graph.role = "input"}, %i: tensor<6x7xi32> {graph.role = "input"})
+    -> (tensor<42xf32>, tensor<6x5xf32>, tensor<12x7xf32>, tensor<7xi32>, tensor<7xf32>, tensor<6x9xf32>) {
+  %a = graph.iota dim 1 : tensor<6x7xf32>
+  %b = graph.add %x, %a : tensor<6x7xf32>
+  %c = graph.reshape %b : tensor<6x7xf32> -> tensor<42xf32>
+  %d = graph.slice %b dim 1 from 1 step 1 : tensor<6x7xf32> -> tensor<6x5xf32>
+  %e = graph.concat %b, %x dim 0 : tensor<6x7xf32>, tensor<6x7xf32> -> tensor<12x7xf32>
+  %f = graph.reduce max %i over [0] : tensor<6x7xi32> -> tensor<7xi32>
+  %g = graph.reduce min %x over [0] : tensor<6x7xf32> -> tensor<7xf32>
+  %p = graph.pad %x dim 1 low 1 : tensor<6x7xf32> -> tensor<6x9xf32>
+  return %c, %d, %e, %f, %g, %p
+    : tensor<42xf32>, tensor<6x5xf32>, tensor<12x7xf32>, tensor<7xi32>, tensor<7xf32>, tensor<6x9xf32>
+})";
+
+// A kernel group with a reduction over what may be padded, and one with a constant and a count
+// inside.
+static const char *const groups = R"(
+func.func @step(%x: tensor<7x6xf32> {graph.role = "input"}, %y: tensor<7x6xf32> {graph.role = "input"})
+    -> (tensor<7x6xf32>, tensor<6xf32>, tensor<7x3x2xf32>, tensor<6xf32>) {
+  %0:2 = graph.fusion (%a = %x : tensor<7x6xf32>, %b = %y : tensor<7x6xf32>) -> (tensor<7x6xf32>, tensor<6xf32>) {
+    %s = graph.add %a, %b : tensor<7x6xf32>
+    %e = graph.exp %s : tensor<7x6xf32>
+    %r = graph.reduce sum %e over [0] : tensor<7x6xf32> -> tensor<6xf32>
+    graph.yield %e, %r : tensor<7x6xf32>, tensor<6xf32>
+  }
+  %1 = graph.fusion (%a = %0#0 : tensor<7x6xf32>) -> (tensor<7x3x2xf32>) {
+    %n = graph.iota dim 0 : tensor<7x6xf32>
+    %c = graph.constant dense<2.0> : tensor<7x6xf32>
+    %m = graph.mul %n, %c : tensor<7x6xf32>
+    %s = graph.add %a, %m : tensor<7x6xf32>
+    %t = graph.reshape %s : tensor<7x6xf32> -> tensor<7x3x2xf32>
+    graph.yield %t : tensor<7x3x2xf32>
+  }
+  %2 = graph.fusion (%a = %x : tensor<7x6xf32>) -> (tensor<6xf32>) {
+    %e = graph.exp %a : tensor<7x6xf32>
+    %r = graph.reduce max %e over [0] : tensor<7x6xf32> -> tensor<6xf32>
+    graph.yield %r : tensor<6xf32>
+  }
+  return %0#0, %0#1, %1, %2 : tensor<7x6xf32>, tensor<6xf32>, tensor<7x3x2xf32>, tensor<6xf32>
+})";
+
+// Gradients summed over micro-batches, an update, and results that replace arguments.
+static const char *const update = R"(
+func.func @step(%x: tensor<5x4xf32> {graph.role = "input", graph.name = "x"},
+                %w: tensor<4x6xf32> {graph.role = "parameter", graph.name = "w"},
+                %m: tensor<4x6xf32> {graph.role = "state", graph.name = "w.m", graph.parameter = "w"})
+    -> (tensor<f32> {graph.role = "loss", graph.name = "loss"},
+        tensor<4x6xf32> {graph.role = "parameter", graph.name = "w", graph.alias = 1 : i64},
+        tensor<4x6xf32> {graph.role = "state", graph.name = "w.m", graph.alias = 2 : i64}) {
+  %y = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<5x4xf32>, tensor<4x6xf32> -> tensor<5x6xf32>
+  %l = graph.reduce sum %y over [0, 1] : tensor<5x6xf32> -> tensor<f32>
+  %c = graph.constant dense<1.0> : tensor<5x6xf32>
+  %d = graph.mul %y, %c : tensor<5x6xf32>
+  %g = graph.dot_general %x, %d batch [] x [] contract [0] x [0] : tensor<5x4xf32>, tensor<5x6xf32> -> tensor<4x6xf32>
+  %a = graph.accumulate %g count 1 : tensor<4x6xf32>
+  %n = graph.add %m, %a : tensor<4x6xf32>
+  %v = graph.sub %w, %n : tensor<4x6xf32>
+  return %l, %v, %n : tensor<f32>, tensor<4x6xf32>, tensor<4x6xf32>
+})";
+
+const std::vector<Program> &programs() {
+  static const std::vector<Program> all = {
+      {"perceptron", perceptron},   {"attention", attention, 0, 11},
+      {"convolution", convolution}, {"movement", movement, -3, 9},
+      {"groups", groups},           {"update", update}};
+  return all;
+}
+
+} // namespace cleave::test
