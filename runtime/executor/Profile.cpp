@@ -6,6 +6,7 @@
 #include "runtime/base/Units.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -16,13 +17,50 @@
 namespace cleave::executor {
 namespace {
 
-// A few kinds to sum up by: what a kernel or library call is, not where it stands.
+// What to sum up by: which kernel, which shape of a library call, not where it stands.
 std::string kindOf(const plan::Program &program, const plan::Instruction &instruction) {
+  auto times = [](const auto &sizes) {
+    std::string text;
+    for (int64_t size : sizes)
+      text += (text.empty() ? "" : "x") + std::to_string(size);
+    return text;
+  };
   if (instruction.has_launch())
     return "kernel " + program.kernels(int(instruction.launch().kernel())).symbol();
+  if (instruction.has_matmul()) {
+    const plan::Matmul &matmul = instruction.matmul();
+    return "matmul " + (matmul.batch_size() ? times(matmul.batch()) + " of " : "") +
+           times(std::array{matmul.m(), matmul.n(), matmul.k()});
+  }
   if (instruction.has_convolution())
-    return "convolution " + plan::Convolution::Kind_Name(instruction.convolution().kind());
+    return "convolution " + plan::Convolution::Kind_Name(instruction.convolution().kind()) + " " +
+           times(instruction.convolution().input_shape()) + " by " +
+           times(instruction.convolution().weight_shape());
   return artifact::kindName(instruction);
+}
+
+// FLOPs of one run of the instruction; 0 where that says nothing.
+double flopsOf(const plan::Program &program, const plan::Instruction &instruction) {
+  if (instruction.has_launch())
+    return program.kernels(int(instruction.launch().kernel())).flops();
+  if (instruction.has_matmul()) {
+    const plan::Matmul &matmul = instruction.matmul();
+    double flops = 2.0 * double(matmul.m()) * double(matmul.n()) * double(matmul.k());
+    for (int64_t size : matmul.batch())
+      flops *= double(size);
+    return flops;
+  }
+  if (instruction.has_convolution()) {
+    const plan::Convolution &c = instruction.convolution();
+    return 2.0 * double(artifact::elementCount(c.output_shape())) *
+           double(artifact::elementCount(c.weight_shape())) / double(c.weight_shape(0));
+  }
+  return 0;
+}
+
+// Bytes that a kernel reads and writes; 0 for other instructions.
+double bytesOf(const plan::Program &program, const plan::Instruction &instruction) {
+  return instruction.has_launch() ? program.kernels(int(instruction.launch().kernel())).bytes() : 0;
 }
 
 } // namespace
@@ -96,32 +134,40 @@ std::string Profile::events() const {
 std::string Profile::summary() const {
   struct Sum {
     size_t count = 0;
-    double measured = 0, predicted = 0;
+    double measured = 0, predicted = 0, flops = 0, bytes = 0;
   };
   std::map<std::string, Sum> sums;
+  Sum all;
   size_t kept = std::min(count_, ring_.size());
-  double total = 0;
   for (size_t i = 0; i < kept; ++i) {
     const Event &event = ring_[i];
     const plan::Instruction &what =
         program_.segments(int(event.segment)).instructions(int(event.index));
-    Sum &sum = sums[kindOf(program_, what)];
-    ++sum.count;
-    sum.measured += event.end - event.begin;
-    sum.predicted += what.seconds();
-    total += event.end - event.begin;
+    for (Sum *sum : {&sums[kindOf(program_, what)], &all}) {
+      ++sum->count;
+      sum->measured += event.end - event.begin;
+      sum->predicted += what.seconds();
+      sum->flops += flopsOf(program_, what);
+      sum->bytes += bytesOf(program_, what);
+    }
   }
   double steps = std::max<double>(1, double(kept) / double(std::max<size_t>(1, perStep_)));
   std::vector<std::pair<std::string, Sum>> sorted(sums.begin(), sums.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto &a, const auto &b) {
     return a.second.measured > b.second.measured;
   });
-  Table table({"instructions", ">per step", ">measured", ">share", ">predicted"});
-  for (const auto &[kind, sum] : sorted)
+  sorted.emplace_back("all", all);
+  Table table(
+      {"instructions", ">per step", ">measured", ">share", ">predicted", ">FLOP/s", ">B/s"});
+  for (const auto &[kind, sum] : sorted) {
+    double rate = sum.measured > 0 ? 1 / sum.measured : 0;
     table.add({kind, std::to_string(int64_t(double(sum.count) / steps + 0.5)),
-               secondsText(sum.measured / steps), percentText(total ? sum.measured / total : 0),
-               secondsText(sum.predicted / steps)});
-  return table.str();
+               secondsText(sum.measured / steps),
+               percentText(all.measured > 0 ? sum.measured / all.measured : 0),
+               secondsText(sum.predicted / steps), sum.flops ? countText(sum.flops * rate, "") : "",
+               sum.bytes ? countText(sum.bytes * rate, "") : ""});
+  }
+  return table.str(2, 160);
 }
 
 Status writeTrace(const std::string &path, const std::vector<std::string> &eventsOfRanks) {

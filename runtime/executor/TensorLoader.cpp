@@ -5,63 +5,28 @@
 #include "runtime/artifact/Sha256.h"
 #include "runtime/base/DType.h"
 #include "runtime/data/ArrayFile.h"
+#include "runtime/data/MappedFile.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <functional>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <vector>
 
 namespace cleave::executor {
 
-class MappedFile {
-public:
-  ~MappedFile() {
-    if (data)
-      ::munmap(const_cast<char *>(data), bytes);
-  }
-
-  static Result<std::unique_ptr<MappedFile>> open(const std::string &path) {
-    auto file = std::make_unique<MappedFile>();
-    int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat status;
-    if (fd < 0 || ::fstat(fd, &status) != 0) {
-      int reason = errno;
-      if (fd >= 0)
-        ::close(fd);
-      return Status::userError("cannot read '" + path + "': " + std::strerror(reason) +
-                               "; the plan's weights are read from there");
-    }
-    file->path = path;
-    file->bytes = uint64_t(status.st_size);
-    void *memory =
-        file->bytes ? ::mmap(nullptr, file->bytes, PROT_READ, MAP_PRIVATE, fd, 0) : nullptr;
-    int reason = errno;
-    ::close(fd);
-    if (memory == MAP_FAILED)
-      return Status::userError("cannot map '" + path + "': " + std::strerror(reason));
-    file->data = static_cast<const char *>(memory);
-    return file;
-  }
-
-  // Forgets the resident pages of a part: they are clean and would only count as memory of this
-  // process.
-  void release(uint64_t begin, uint64_t end) const {
-    uint64_t first = begin / 4096 * 4096, last = std::min((end + 4095) / 4096 * 4096, bytes);
-    if (first < last)
-      ::madvise(const_cast<char *>(data) + first, last - first, MADV_DONTNEED);
-  }
-
-  std::string path;
-  const char *data = nullptr;
-  uint64_t bytes = 0;
-};
-
 namespace {
+
+// Forgets the resident pages of a part of a file: they are clean and would only count as memory of
+// this process.
+void release(const data::MappedFile &file, uint64_t begin, uint64_t end) {
+  uint64_t first = begin / 4096 * 4096,
+           last = std::min<uint64_t>((end + 4095) / 4096 * 4096, file.size());
+  if (first < last)
+    ::madvise(const_cast<unsigned char *>(file.data()) + first, last - first, MADV_DONTNEED);
+}
 
 // The tensor in the file: where it begins, how it is typed, and the strides (in elements) of the
 // tensor's dims in it.
@@ -159,8 +124,6 @@ private:
 TensorLoader::TensorLoader(const plan::Plan &plan, std::string modelPath)
     : plan_(plan), modelPath_(modelPath.empty() ? plan.source().path() : std::move(modelPath)) {}
 
-TensorLoader::~TensorLoader() = default;
-
 std::string TensorLoader::pathOf(const std::string &relativePath) const {
   if (relativePath.empty() || relativePath[0] == '/')
     return relativePath.empty() ? modelPath_ : relativePath;
@@ -168,15 +131,18 @@ std::string TensorLoader::pathOf(const std::string &relativePath) const {
   return (slash == std::string::npos ? "" : modelPath_.substr(0, slash + 1)) + relativePath;
 }
 
-Result<const MappedFile *> TensorLoader::open(const std::string &relativePath) {
+Result<const data::MappedFile *> TensorLoader::open(const std::string &relativePath) {
   std::string path = pathOf(relativePath);
   auto at = files_.find(path);
   if (at == files_.end()) {
-    Result<std::unique_ptr<MappedFile>> file = MappedFile::open(path);
-    CLEAVE_TRY(file.status());
+    Result<std::shared_ptr<const data::MappedFile>> file = data::MappedFile::open(path);
+    if (!file)
+      return Status::userError(
+          file.status().message() +
+          "; the plan's weights are read from there (--model gives another place)");
     at = files_.emplace(path, std::move(*file)).first;
   }
-  return static_cast<const MappedFile *>(at->second.get());
+  return at->second.get();
 }
 
 Status TensorLoader::checkModel(bool compareHash) const {
@@ -208,18 +174,19 @@ Status TensorLoader::checkModel(bool compareHash) const {
 Status TensorLoader::loadFile(const plan::Tensor &tensor, const artifact::Block &block,
                               void *destination) {
   const plan::FileSlice &slice = tensor.source().file();
-  Result<const MappedFile *> file = open(slice.path());
-  CLEAVE_TRY(file.status());
+  Result<const data::MappedFile *> opened = open(slice.path());
+  CLEAVE_TRY(opened.status());
+  const data::MappedFile &file = **opened;
   uint64_t end = slice.offset() + slice.bytes();
-  if (end > (*file)->bytes || end < slice.offset())
-    return Status::userError("'" + (*file)->path + "' has " + std::to_string((*file)->bytes) +
+  if (end > file.size() || end < slice.offset())
+    return Status::userError("'" + pathOf(slice.path()) + "' has " + std::to_string(file.size()) +
                              " bytes and is too short: expected at least " + std::to_string(end));
-  Stored stored{(*file)->data + slice.offset(), static_cast<DType>(slice.dtype()),
-                stridesInStored(tensor)};
-  auto release = [&] { (*file)->release(slice.offset(), end); };
+  Stored stored{reinterpret_cast<const char *>(file.data()) + slice.offset(),
+                static_cast<DType>(slice.dtype()), stridesInStored(tensor)};
+  auto afterPiece = [&] { release(file, slice.offset(), end); };
   Status status =
-      BlockCopy(stored, block, static_cast<DType>(tensor.dtype()), destination).run(release);
-  release();
+      BlockCopy(stored, block, static_cast<DType>(tensor.dtype()), destination).run(afterPiece);
+  afterPiece();
   return status;
 }
 

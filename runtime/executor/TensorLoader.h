@@ -5,6 +5,7 @@
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/program.pb.h"
 #include "runtime/base/Status.h"
+#include "runtime/data/MappedFile.h"
 
 #include <map>
 #include <memory>
@@ -12,14 +13,11 @@
 
 namespace cleave::executor {
 
-class MappedFile; // one file of weights
-
 class TensorLoader {
 public:
   // `modelPath`: the model file, in place of SourceModel.path unless empty. External data are
   // looked for beside it. The plan outlives the loader.
   TensorLoader(const plan::Plan &plan, std::string modelPath);
-  ~TensorLoader();
 
   // Whether the model file is the one that the plan was made from: a user error if it is missing,
   // has another size, or (with `compareHash`) another content. Ok if nothing is read from files.
@@ -32,12 +30,12 @@ public:
 
 private:
   Status loadFile(const plan::Tensor &tensor, const artifact::Block &block, void *destination);
-  Result<const MappedFile *> open(const std::string &relativePath);
+  Result<const data::MappedFile *> open(const std::string &relativePath);
   std::string pathOf(const std::string &relativePath) const;
 
   const plan::Plan &plan_;
   std::string modelPath_;
-  std::map<std::string, std::unique_ptr<MappedFile>> files_;
+  std::map<std::string, std::shared_ptr<const data::MappedFile>> files_; // by path
 };
 
 } // namespace cleave::executor

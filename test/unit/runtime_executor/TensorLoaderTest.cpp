@@ -131,7 +131,7 @@ TEST_CASE("external data lie beside the model, wherever that is given to be") {
   std::vector<float> value(1);
   Status missing = TensorLoader(plan, "").load(plan.tensors(0), 3, value.data());
   CHECK(missing.exitCode() == 1);
-  CHECK_THAT(missing.message(), Contains("tensor 'w': cannot read '/elsewhere/loader-test"));
+  CHECK_THAT(missing.message(), Contains("tensor 'w'") && Contains("/elsewhere/loader-test"));
   CHECK(TensorLoader(plan, "./model.onnx").load(plan.tensors(0), 3, value.data()));
 }
 
