@@ -1,0 +1,298 @@
+// Forming groups: greedy merging along edges and between readers of one value, under the rules of
+// Groups.h.
+#include "passes/fuse/Groups.h"
+
+#include "compiler/analysis/IterationSpace.h"
+#include "dialects/graph/Step.h"
+
+using namespace mlir;
+
+namespace cleave::fuse {
+
+namespace {
+
+constexpr size_t kMostMembers = 256; // keeps the compile time of one kernel in bounds
+
+bool isCostly(Operation *op) {
+  return isa<graph::ExpOp, graph::LogOp, graph::TanhOp, graph::ErfOp, graph::SinOp, graph::CosOp,
+             graph::PowOp>(op);
+}
+
+// The ops that a group would hold: its workers and the carriers in front of them.
+SmallVector<Operation *> withCarriers(ArrayRef<Operation *> workers) {
+  SmallVector<Operation *> ops, stack;
+  llvm::DenseSet<Operation *> seen;
+  for (Operation *worker : workers) {
+    ops.push_back(worker);
+    stack.push_back(worker);
+    while (!stack.empty())
+      for (Value operand : stack.pop_back_val()->getOperands())
+        if (Operation *op = operand.getDefiningOp();
+            op && isCarrier(op) && seen.insert(op).second) {
+          ops.push_back(op);
+          stack.push_back(op);
+        }
+  }
+  return ops;
+}
+
+// Whether the reduction goes over the last dims of its operand and leaves others, with few enough
+// elements (G3).
+bool isRow(graph::ReduceOp reduce) {
+  graph::Shape shape = graph::shapeOf(reduce.getOperand());
+  Polynomial elements(1);
+  bool leavesSome = false, reducedBefore = false;
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    if (shape[dim] == Polynomial(1))
+      continue;
+    bool reduced = llvm::is_contained(reduce.getDims(), static_cast<int64_t>(dim));
+    if (!reduced && reducedBefore)
+      return false;
+    leavesSome |= !reduced;
+    reducedBefore |= reduced;
+    if (reduced)
+      elements *= shape[dim];
+  }
+  std::optional<int64_t> count = elements.constant();
+  return leavesSome && count && *count <= kRowElements;
+}
+
+using Factors = SmallVector<int>;
+
+bool isSubset(const Factors &part, const Factors &whole) {
+  return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
+}
+
+} // namespace
+
+bool isCarrier(Operation *op) {
+  return analysis::isGroupable(op) &&
+         isa<graph::ConstantOp, graph::IotaOp, graph::BroadcastOp, graph::ReshapeOp>(op);
+}
+
+bool isWorker(Operation *op) { return isa<graph::PointwiseInterface, graph::ReduceOp>(op); }
+
+Value sourceOf(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isCarrier(op))
+      break;
+    if (op->getNumOperands() == 0)
+      return {};
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+Groups::Groups(func::FuncOp step) : perMicroBatch_(graph::perMicroBatch(step)) {
+  for (Operation &op : step.getBody().front()) {
+    position_[&op] = static_cast<int>(ops_.size());
+    ops_.push_back(&op);
+    groupOf_.push_back(-1);
+    if (!isWorker(&op))
+      continue;
+    groupOf_.back() = static_cast<int>(groups_.size());
+    groups_.push_back({{static_cast<int>(ops_.size()) - 1}, {}, {groupOf_.back()}});
+  }
+}
+
+SmallVector<int> Groups::workersOf(const Group &group) const {
+  SmallVector<int> workers = group.members;
+  llvm::append_range(workers, group.recomputed);
+  llvm::sort(workers);
+  return workers;
+}
+
+bool Groups::isIn(Operation *op, const Group &group) const {
+  int position = position_.lookup(op);
+  return std::binary_search(group.members.begin(), group.members.end(), position) ||
+         llvm::is_contained(group.recomputed, position);
+}
+
+SmallVector<Operation *> Groups::usersOf(Value value) const {
+  SmallVector<Operation *> users;
+  SmallVector<Value> stack = {value};
+  while (!stack.empty())
+    for (Operation *user : stack.pop_back_val().getUsers()) {
+      users.push_back(user);
+      if (isCarrier(user))
+        stack.push_back(user->getResult(0));
+    }
+  llvm::sort(users,
+             [&](Operation *x, Operation *y) { return position_.lookup(x) < position_.lookup(y); });
+  users.erase(llvm::unique(users), users.end());
+  return users;
+}
+
+SmallVector<int> Groups::groupsWith(int worker) const {
+  SmallVector<int> groups = {groupOf_[worker]};
+  if (auto it = recomputedIn_.find(worker); it != recomputedIn_.end())
+    llvm::append_range(groups, it->second);
+  return groups;
+}
+
+bool Groups::isRead(Value value, const Group &group) const {
+  for (Operation *user : usersOf(value)) {
+    if (isCarrier(user))
+      continue;
+    int position = position_.lookup(user);
+    if (groupOf_[position] < 0)
+      return true;
+    for (int reader : groupsWith(position))
+      if (!llvm::is_contained(group.numbers, reader) &&
+          !isIn(value.getDefiningOp(), groups_[reader]))
+        return true;
+  }
+  return false;
+}
+
+// Whether something that `a` gives reaches `b` through ops outside both. Carriers are copied: a way
+// over carriers alone is none.
+bool Groups::pathOutside(int a, int b) const {
+  llvm::DenseSet<int> seen;
+  SmallVector<int> stack;
+  for (int member : groups_[a].members)
+    for (Operation *user : usersOf(ops_[member]->getResult(0)))
+      if (int position = position_.lookup(user), group = groupOf_[position];
+          !isCarrier(user) && group != a && group != b)
+        stack.push_back(position);
+  while (!stack.empty()) {
+    int position = stack.pop_back_val(), group = groupOf_[position];
+    if (group == b)
+      return true;
+    if (group == a || !seen.insert(group >= 0 ? -1 - group : position).second)
+      continue;
+    SmallVector<int> single = {position};
+    for (int member : group >= 0 ? groups_[group].members : single)
+      for (Value result : ops_[member]->getResults())
+        for (Operation *user : result.getUsers())
+          stack.push_back(position_.lookup(user));
+  }
+  return false;
+}
+
+bool Groups::obeysRules(const Group &group) const {
+  SmallVector<Operation *> workers;
+  for (int position : workersOf(group))
+    workers.push_back(ops_[position]);
+  if (workers.size() > kMostMembers)
+    return false;
+  SmallVector<Operation *> ops = withCarriers(workers);
+  analysis::IterationSpace space = analysis::iterationSpaceOf(ops);
+  if (!space.isProper())
+    return false;
+  Factors all, reduced;
+  bool reduces = false, rows = true, usedInside = false;
+  for (Operation *op : workers)
+    for (Value value : {Value(op->getOperand(0)), Value(op->getResult(0))})
+      llvm::append_range(all, space.factorsOf(value));
+  llvm::sort(all);
+  all.erase(llvm::unique(all), all.end());
+  for (Operation *op : workers) {
+    auto reduce = dyn_cast<graph::ReduceOp>(op);
+    if (!reduce)
+      continue;
+    Factors mine = space.reduced.lookup(op);
+    llvm::sort(mine);
+    if ((reduces && mine != reduced) || space.factorsOf(reduce.getOperand()) != all)
+      return false;
+    reduced = mine;
+    reduces = true;
+    rows &= isRow(reduce);
+    usedInside |= llvm::any_of(workers, [&](Operation *user) {
+      return llvm::any_of(user->getOperands(),
+                          [&](Value v) { return sourceOf(v) == reduce.getResult(); });
+    });
+  }
+  if (usedInside && !rows)
+    return false;
+  Factors kept;
+  std::set_difference(all.begin(), all.end(), reduced.begin(), reduced.end(),
+                      std::back_inserter(kept));
+  for (Operation *op : workers) {
+    Factors factors = space.factorsOf(op->getResult(0));
+    bool isFull = factors == all && (!reduces || rows), isKept = reduces && factors == kept;
+    bool given =
+        llvm::is_contained(group.members, position_.lookup(op)) && isRead(op->getResult(0), group);
+    if (given ? !(isFull || isKept)
+              : !(factors == all || isKept || factors.empty() || !isCostly(op)))
+      return false;
+    if (!isSubset(factors, all))
+      return false;
+  }
+  return true;
+}
+
+bool Groups::tryMerge(int a, int b) {
+  if (perMicroBatch_.contains(ops_[groups_[a].members.front()]) !=
+      perMicroBatch_.contains(ops_[groups_[b].members.front()]))
+    return false;
+  Group merged;
+  std::merge(groups_[a].members.begin(), groups_[a].members.end(), groups_[b].members.begin(),
+             groups_[b].members.end(), std::back_inserter(merged.members));
+  merged.numbers = {a, b};
+  if (!obeysRules(merged) || pathOutside(a, b) || pathOutside(b, a))
+    return false;
+  int into = std::min(a, b), from = std::max(a, b);
+  merged.numbers = {into};
+  groups_[into] = std::move(merged);
+  groups_[from].members.clear();
+  for (int member : groups_[into].members)
+    groupOf_[member] = into;
+  return true;
+}
+
+bool Groups::mergeProducers() {
+  bool changed = false;
+  for (size_t position = 0; position < ops_.size(); ++position) {
+    if (groupOf_[position] < 0)
+      continue;
+    for (Value operand : ops_[position]->getOperands()) {
+      Value source = sourceOf(operand);
+      Operation *producer = source ? source.getDefiningOp() : nullptr;
+      int a = producer ? groupOf_[position_.lookup(producer)] : -1;
+      if (a >= 0 && a != groupOf_[position])
+        changed |= tryMerge(a, groupOf_[position]);
+    }
+  }
+  return changed;
+}
+
+// Reductions that read the same value, over the same dims: one walk through memory serves them all.
+bool Groups::mergeSiblings() {
+  auto reduces = [&](int group) {
+    return llvm::any_of(groups_[group].members,
+                        [&](int m) { return isa<graph::ReduceOp>(ops_[m]); });
+  };
+  SmallVector<Value> values(ops_.front()->getBlock()->getArguments());
+  for (Operation *op : ops_)
+    llvm::append_range(values, op->getResults());
+  bool changed = false;
+  for (Value value : values) {
+    SmallVector<int> readers = readersOf(value);
+    for (size_t i = 0; i < readers.size(); ++i)
+      for (size_t j = i + 1; j < readers.size(); ++j) {
+        int a = groupOf_[readers[i]], b = groupOf_[readers[j]];
+        if (a != b && reduces(a) && reduces(b))
+          changed |= tryMerge(a, b);
+      }
+  }
+  return changed;
+}
+
+void Groups::form() {
+  while (mergeProducers()) {
+  }
+  while (mergeSiblings()) {
+  }
+}
+
+// The workers that read a value, through carriers or directly, ascending.
+SmallVector<int> Groups::readersOf(Value value) const {
+  SmallVector<int> readers;
+  for (Operation *user : usersOf(value))
+    if (int position = position_.lookup(user); groupOf_[position] >= 0)
+      readers.push_back(position);
+  return readers;
+}
+
+} // namespace cleave::fuse

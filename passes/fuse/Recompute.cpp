@@ -1,0 +1,127 @@
+// Recomputing cheap values inside the groups that read them: what the backward part needs of the
+// forward part is then a few inputs and row statistics instead of every intermediate.
+#include "passes/fuse/Groups.h"
+
+using namespace mlir;
+
+namespace cleave::fuse {
+
+// The pointwise workers of one group that lead to a value, back to what lies in memory anyway.
+struct Groups::Cone {
+  SmallVector<int> workers; // positions
+  llvm::DenseSet<Value> leaves;
+};
+
+namespace {
+
+constexpr size_t kLargestCone = 24;
+
+// Symbolic sizes count as large.
+double bytesOf(Value value) {
+  std::optional<int64_t> bytes = graph::byteCount(value.getType()).constant();
+  return bytes ? static_cast<double>(*bytes) : 1e12;
+}
+
+} // namespace
+
+// Whether the value lies in memory, whatever becomes of other values.
+bool Groups::isMaterialised(Value value) const {
+  Operation *op = value.getDefiningOp();
+  int group = op ? groupOf_[position_.lookup(op)] : -1;
+  return group < 0 || isRead(value, groups_[group]);
+}
+
+llvm::DenseSet<Value> Groups::inputsOf(const Group &group) const {
+  llvm::DenseSet<Value> inputs;
+  for (int position : workersOf(group))
+    for (Value operand : ops_[position]->getOperands())
+      if (Value source = sourceOf(operand))
+        if (Operation *op = source.getDefiningOp(); !op || !isIn(op, group))
+          inputs.insert(source);
+  return inputs;
+}
+
+std::optional<Groups::Cone> Groups::coneOf(Value value) const {
+  Cone cone;
+  SmallVector<Value> stack = {value};
+  llvm::DenseSet<Value> seen;
+  while (!stack.empty()) {
+    Value next = stack.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    Operation *op = next.getDefiningOp();
+    bool isLeaf =
+        !op || !isa<graph::PointwiseInterface>(op) || (next != value && isMaterialised(next));
+    if (isLeaf) {
+      cone.leaves.insert(next);
+      continue;
+    }
+    cone.workers.push_back(position_.lookup(op));
+    if (cone.workers.size() > kLargestCone)
+      return std::nullopt;
+    for (Value operand : op->getOperands())
+      if (Value source = sourceOf(operand))
+        stack.push_back(source);
+  }
+  return cone;
+}
+
+// Repeats `value` in all groups that read it, if that moves fewer bytes than writing and reading
+// it.
+bool Groups::tryRecompute(Value value) {
+  SmallVector<int> readers;
+  for (Operation *user : usersOf(value)) {
+    int position = position_.lookup(user);
+    if (groupOf_[position] < 0 && !isCarrier(user))
+      return false; // it has to lie in memory for somebody
+    if (groupOf_[position] >= 0)
+      for (int group : groupsWith(position))
+        if (!isIn(value.getDefiningOp(), groups_[group]))
+          readers.push_back(group);
+  }
+  llvm::sort(readers);
+  readers.erase(llvm::unique(readers), readers.end());
+  std::optional<Cone> cone = readers.empty() ? std::nullopt : coneOf(value);
+  if (!cone)
+    return false;
+  double saved = bytesOf(value), added = 0;
+  for (Value leaf : cone->leaves)
+    if (!isMaterialised(leaf))
+      added += bytesOf(leaf); // it has to be written
+  std::vector<Group> changed;
+  for (int reader : readers) {
+    llvm::DenseSet<Value> inputs = inputsOf(groups_[reader]);
+    saved += bytesOf(value);
+    for (Value leaf : cone->leaves)
+      if (!inputs.contains(leaf) &&
+          !(leaf.getDefiningOp() && isIn(leaf.getDefiningOp(), groups_[reader])))
+        added += bytesOf(leaf);
+    changed.push_back(groups_[reader]);
+    for (int worker : cone->workers)
+      if (!isIn(ops_[worker], changed.back()))
+        changed.back().recomputed.push_back(worker);
+    if (!obeysRules(changed.back()))
+      return false;
+  }
+  if (added > saved)
+    return false;
+  for (auto [reader, group] : llvm::zip(readers, changed)) {
+    for (int worker : ArrayRef(group.recomputed).drop_front(groups_[reader].recomputed.size()))
+      recomputedIn_[worker].push_back(reader);
+    groups_[reader] = group;
+  }
+  return true;
+}
+
+void Groups::recompute() {
+  for (auto it = ops_.rbegin(); it != ops_.rend(); ++it) {
+    Operation *op = *it;
+    int group = groupOf_[position_.lookup(op)];
+    if (group < 0 || !isa<graph::PointwiseInterface>(op) ||
+        !isRead(op->getResult(0), groups_[group]))
+      continue;
+    tryRecompute(op->getResult(0));
+  }
+}
+
+} // namespace cleave::fuse

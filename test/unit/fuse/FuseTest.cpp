@@ -1,0 +1,147 @@
+// Which ops become one kernel, and that the step means the same before and after.
+#include "passes/fuse/Fuse.h"
+#include "dialects/graph/Build.h"
+#include "dialects/graph/Step.h"
+
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+
+#include <catch2/catch.hpp>
+
+using namespace mlir;
+using namespace cleave;
+
+namespace {
+
+struct Fused {
+  MLIRContext context{MLIRContext::Threading::DISABLED};
+  OwningOpRef<ModuleOp> module;
+  SmallVector<graph::FusionOp> groups;
+
+  // `body` stands between the braces of the step.
+  Fused(const std::string &signature, const std::string &body) {
+    context.loadDialect<graph::GraphDialect, func::FuncDialect>();
+    module =
+        parseSourceString<ModuleOp>("func.func @step" + signature + " {" + body + "}", &context);
+    REQUIRE(module);
+    func::FuncOp step = graph::stepOf(*module);
+    // Decomposed composites, as the pipeline does before.
+    for (Operation &op : llvm::make_early_inc_range(step.getBody().front()))
+      if (auto composite = dyn_cast<graph::DecompositionInterface>(op)) {
+        OpBuilder b(&op);
+        op.replaceAllUsesWith(composite.decompose(b));
+        op.erase();
+      }
+    std::vector<Tensor> before = run(step);
+    fuse::formGroups(step);
+    REQUIRE(succeeded(verify(*module)));
+    std::vector<Tensor> after = run(step);
+    for (size_t i = 0; i < before.size(); ++i)
+      CHECK(before[i].values == after[i].values);
+    for (graph::FusionOp fusion : step.getOps<graph::FusionOp>())
+      groups.push_back(fusion);
+  }
+
+  // All results on operands that count up.
+  static std::vector<Tensor> run(func::FuncOp step) {
+    llvm::DenseMap<Value, Tensor> values;
+    for (BlockArgument argument : step.getArguments()) {
+      Tensor tensor(graph::toElementType(graph::elementTypeOf(argument)),
+                    graph::staticShapeOf(argument));
+      for (int64_t i = 0; i < tensor.size(); ++i)
+        tensor.set(i, 0.1 * static_cast<double>((i * 7 + argument.getArgNumber() * 3) % 23));
+      values[argument] = tensor;
+    }
+    for (Operation &op : step.getBody().front().without_terminator()) {
+      SmallVector<Tensor> operands;
+      for (Value operand : op.getOperands())
+        operands.push_back(values[operand]);
+      SmallVector<Tensor> results = cast<graph::ReferenceInterface>(op).evaluate(operands);
+      for (auto [value, tensor] : llvm::zip(op.getResults(), results))
+        values[value] = tensor;
+    }
+    std::vector<Tensor> results;
+    for (Value value : step.getBody().front().getTerminator()->getOperands())
+      results.push_back(values[value]);
+    return results;
+  }
+};
+
+} // namespace
+
+TEST_CASE("a softmax becomes one group") {
+  Fused fused("(%x: tensor<4x8xf32>) -> tensor<4x8xf32>", R"(
+    %s = graph.softmax %x dim 1 : tensor<4x8xf32>
+    return %s : tensor<4x8xf32>)");
+  CHECK(fused.groups.size() == 1);
+}
+
+TEST_CASE("a layer norm with the residual sum before it becomes one group of two results") {
+  Fused fused("(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %g: tensor<8xf32>, %b: tensor<8xf32>) -> "
+              "(tensor<4x8xf32>, tensor<4x8xf32>)",
+              R"(
+    %z = graph.add %x, %y : tensor<4x8xf32>
+    %s = graph.layer_norm %z, %g, %b {epsilon = 1.0e-5 : f64} : tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>
+    return %s, %z : tensor<4x8xf32>, tensor<4x8xf32>)");
+  REQUIRE(fused.groups.size() == 1);
+  CHECK(fused.groups[0].getNumResults() == 2);
+}
+
+TEST_CASE("a sum over rows ends its group, and sums that read the same value share one") {
+  Fused fused("(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<8xf32>, tensor<8xf32>)", R"(
+    %z = graph.mul %x, %y : tensor<4x8xf32>
+    %s = graph.reduce sum %z over [0] : tensor<4x8xf32> -> tensor<8xf32>
+    %t = graph.reduce sum %x over [0] : tensor<4x8xf32> -> tensor<8xf32>
+    %u = graph.exp %s : tensor<8xf32>
+    return %u, %t : tensor<8xf32>, tensor<8xf32>)");
+  CHECK(fused.groups.size() == 2);
+}
+
+TEST_CASE("a row that is too long for the cache is not fused through") {
+  Fused fused("(%x: tensor<2x20000xf32>) -> tensor<2x20000xf32>", R"(
+    %s = graph.softmax %x dim 1 : tensor<2x20000xf32>
+    return %s : tensor<2x20000xf32>)");
+  CHECK(fused.groups.size() == 3);
+}
+
+TEST_CASE("a mean over the whole batch does not tie the batch together") {
+  Fused fused("(%x: tensor<4x8xf32>) -> tensor<4x8xf32>", R"(
+    %s = graph.reduce sum %x over [0, 1] : tensor<4x8xf32> -> tensor<f32>
+    %b = graph.broadcast %s to [] : tensor<f32> -> tensor<4x8xf32>
+    %d = graph.sub %x, %b : tensor<4x8xf32>
+    return %d : tensor<4x8xf32>)");
+  CHECK(fused.groups.size() == 2);
+}
+
+TEST_CASE("what lies around a matmul stays apart, without a cycle") {
+  Fused fused("(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32>", R"(
+    %e = graph.exp %x : tensor<4x4xf32>
+    %m = graph.dot_general %e, %w batch [] x [] contract [1] x [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+    %s = graph.add %e, %m : tensor<4x4xf32>
+    return %s : tensor<4x4xf32>)");
+  CHECK(fused.groups.size() == 2);
+}
+
+TEST_CASE("a cheap value is computed again behind a matmul instead of being kept") {
+  Fused fused("(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32>", R"(
+    %t = graph.tanh %x : tensor<4x4xf32>
+    %y = graph.mul %t, %x : tensor<4x4xf32>
+    %m = graph.dot_general %y, %w batch [] x [] contract [1] x [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+    %s = graph.mul %t, %m : tensor<4x4xf32>
+    return %s : tensor<4x4xf32>)");
+  REQUIRE(fused.groups.size() == 2);
+  CHECK(fused.groups[0].getNumResults() == 1);
+  CHECK(fused.groups[1].getNumOperands() == 2);
+}
+
+TEST_CASE("two counts along different dims of one iota are two") {
+  Fused fused("(%x: tensor<4x4xf32>) -> tensor<4x4xf32>", R"(
+    %i = graph.iota dim 0 : tensor<4xi32>
+    %a = graph.broadcast %i to [0] : tensor<4xi32> -> tensor<4x4xi32>
+    %b = graph.broadcast %i to [1] : tensor<4xi32> -> tensor<4x4xi32>
+    %c = graph.compare ge %a, %b : tensor<4x4xi32>
+    %f = graph.cast %c : tensor<4x4xi1> -> tensor<4x4xf32>
+    %s = graph.mul %f, %x : tensor<4x4xf32>
+    return %s : tensor<4x4xf32>)");
+  CHECK(fused.groups.size() == 1);
+}
