@@ -1,0 +1,445 @@
+// See Import.h. Here: the step function around the nodes: inputs, parameters, constants, state,
+// results. The nodes themselves are imported by the operators' handlers (NodeImport.h).
+#include "compiler/frontend/onnx/Import.h"
+
+#include "compiler/frontend/onnx/NodeImport.h"
+#include "compiler/frontend/onnx/Parameters.h"
+#include "compiler/frontend/onnx/Topology.h"
+
+#include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace cleave::onnx {
+namespace {
+
+using namespace graph;
+
+// Tensors up to this size become constants, larger ones arguments of the step.
+constexpr int64_t kMaxConstantBytes = 4096;
+
+// Subgraphs in subgraphs that are imported; the reader allows no more either.
+constexpr int kMaxDepth = 16;
+
+// -- checks of the whole model
+// -------------------------------------------------------------------------------
+
+void checkOpset(const Model &model) {
+  int64_t opset = model.opset();
+  if (opset < kOldestOpset || opset > kNewestOpset)
+    fail("the model uses opset " + std::to_string(opset) + ", expected one from " +
+         std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset) +
+         "; export it with opset_version=" +
+         std::to_string(opset < kOldestOpset ? kOldestOpset : 20));
+}
+
+// Operators without a handler, with the nodes that use them.
+void findUnknown(const Graph &graph, int64_t opset,
+                 std::map<std::string, std::vector<std::string>> &unknown) {
+  for (const Node &node : graph.nodes) {
+    if (!findOp(node.domain, node.op, opset))
+      unknown[node.op + (node.domain.empty() ? "" : " of the domain " + node.domain)].push_back(
+          node.label());
+    for (const Attribute &attribute : node.attributes)
+      if (attribute.graph)
+        findUnknown(*attribute.graph, opset, unknown);
+  }
+}
+
+void checkOperators(const Model &model) {
+  std::map<std::string, std::vector<std::string>> unknown;
+  findUnknown(model.graph, model.opset(), unknown);
+  if (unknown.empty())
+    return;
+  std::string list;
+  for (const auto &[op, nodes] : unknown) {
+    list += (list.empty() ? "" : "; ") + op + " (";
+    for (size_t i = 0; i < nodes.size() && i < 3; ++i)
+      list += (i ? ", '" : "'") + nodes[i] + "'";
+    list += nodes.size() > 3 ? " and " + std::to_string(nodes.size() - 3) + " more)" : ")";
+  }
+  fail("the model has operators that Cleave does not know at opset " +
+       std::to_string(model.opset()) + ": " + list);
+}
+
+// -- the import
+// ----------------------------------------------------------------------------------------------
+
+// Names of one graph, and those of the graphs around it.
+struct Scope {
+  const Scope *outer = nullptr;
+  std::map<std::string, Binding> names;
+
+  const Binding *find(const std::string &name) const {
+    for (const Scope *scope = this; scope; scope = scope->outer)
+      if (auto found = scope->names.find(name); found != scope->names.end())
+        return &found->second;
+    return nullptr;
+  }
+  std::set<std::string> allNames() const {
+    std::set<std::string> all;
+    for (const Scope *scope = this; scope; scope = scope->outer)
+      for (const auto &[name, binding] : scope->names)
+        all.insert(name);
+    return all;
+  }
+};
+
+class Importer {
+public:
+  Importer(mlir::MLIRContext &context, const Model &model, WeightFiles &files,
+           const ImportOptions &options)
+      : context_(context), model_(model), files_(files), options_(options),
+        b_(&context), services_{evaluator_, options, model.opset(), {}, {}, {}, {}} {
+    services_.importGraph = [&](mlir::OpBuilder &, const Graph &graph) {
+      return importSubgraph(graph);
+    };
+    services_.tensorValue = [&](mlir::OpBuilder &, mlir::Location, const StoredTensor &tensor) {
+      return tensorValue(tensor, tensor.name);
+    };
+    services_.replaceState = [&](Value state, Value next) { replaceState(state, next); };
+    services_.isState = [&](Value value) { return states_.contains(value); };
+  }
+
+  Imported run() {
+    order_ = sortedNodes(model_.graph, {});
+    plan_ = planParameters(model_.graph, order_, files_, {options_.tie, options_.untie});
+    makeStep();
+    for (const ValueInfo &input : model_.graph.inputs)
+      scope_.names[input.name] = {{addInput(input)}};
+    checkSymbols();
+    for (const Parameter &parameter : plan_.parameters)
+      addParameter(parameter);
+    importNodes(model_.graph, order_, /*isMain=*/true);
+    addResults();
+    finish();
+    return {std::move(module_), plan_.remarks, model_.producer};
+  }
+
+private:
+  void makeStep() {
+    auto location = mlir::FileLineColLoc::get(&context_, model_.path, 0, 0);
+    module_ = mlir::ModuleOp::create(location);
+    b_.setInsertionPointToStart(module_->getBody());
+    step_ = mlir::func::FuncOp::create(b_, location, kStepName, b_.getFunctionType({}, {}));
+    b_.setInsertionPointToStart(step_.addEntryBlock());
+    auto end = mlir::func::ReturnOp::create(b_, location);
+    b_.setInsertionPoint(end);
+  }
+
+  // -- arguments
+  Value addInput(const ValueInfo &input) {
+    std::optional<ElementType> type = elementTypeOf(input.dataType);
+    if (!type)
+      fail("input '" + input.name + "' has elements of " + dataTypeName(input.dataType) +
+           ", which Cleave does not compute with");
+    if (!input.hasShape || input.dims.size() > kMaxRank)
+      fail("input '" + input.name + "' has no usable shape; export the model with one");
+    Dims dims;
+    int64_t count = 1;
+    for (size_t i = 0; i < input.dims.size(); ++i) {
+      dims.push_back(sizeOf(input, i));
+      if (__builtin_mul_overflow(count, dims.back(), &count) || count > (int64_t(1) << 56))
+        fail("input '" + input.name + "' has more elements than fit into memory");
+    }
+    auto tensor = mlir::RankedTensorType::get(dims, fromElementType(*type, &context_));
+    return addArgument(step_, tensor, input.name, "input");
+  }
+
+  int64_t sizeOf(const ValueInfo &input, size_t i) {
+    const Dim &dim = input.dims[i];
+    std::string symbol = dim.symbol.empty() ? input.name + "." + std::to_string(i) : dim.symbol;
+    int64_t size = dim.size.value_or(0);
+    if (!dim.size || *dim.size == 0) {
+      symbols_.insert(symbol);
+      auto found = options_.symbols.find(symbol);
+      if (found == options_.symbols.end())
+        fail("symbol '" + symbol + "' (dim " + std::to_string(i) + " of input '" + input.name +
+             "') has no value: give --set " + symbol + "=8, say");
+      size = found->second;
+    }
+    if (size < 1)
+      fail("dim " + std::to_string(i) + " of input '" + input.name + "' has the size " +
+           std::to_string(size) + ", expected at least 1");
+    return size;
+  }
+
+  void checkSymbols() {
+    for (const auto &[symbol, size] : options_.symbols) {
+      if (symbols_.contains(symbol))
+        continue;
+      std::string known;
+      for (const std::string &name : symbols_)
+        known += (known.empty() ? "" : ", ") + name;
+      fail("--set " + symbol + "=" + std::to_string(size) + ": the model has no symbol '" + symbol +
+           "'; it has " + (known.empty() ? "none" : known));
+    }
+  }
+
+  Value addTensorArgument(const StoredTensor &tensor, const std::string &name, const char *role,
+                          bool transposed) {
+    Dims dims = tensor.dims;
+    std::vector<int64_t> permutation;
+    if (transposed) {
+      std::swap(dims[0], dims[1]);
+      permutation = {1, 0};
+    }
+    auto type = mlir::RankedTensorType::get(dims, fromElementType(tensor.element(), &context_));
+    TensorOrigin origin = files_.originOf(tensor, permutation);
+    return addArgument(step_, type, name, role, &origin);
+  }
+
+  void addParameter(const Parameter &parameter) {
+    const StoredTensor &tensor = model_.graph.initializers[parameter.initializer];
+    if (parameter.zeros) {
+      auto type = mlir::RankedTensorType::get({*parameter.zeros},
+                                              fromElementType(tensor.element(), &context_));
+      TensorOrigin origin; // zeros
+      parameters_.push_back(addArgument(step_, type, parameter.name, "parameter", &origin));
+      return;
+    }
+    Value value;
+    if (parameter.kind == Claim::Kind::Constant) {
+      value = tensorValue(tensor, parameter.name);
+    } else {
+      bool isState = parameter.kind == Claim::Kind::State;
+      StoredTensor stored = tensor;
+      if (parameter.squeezed)
+        stored.dims = shapeOf(model_.graph, parameter);
+      value = addTensorArgument(stored, parameter.name, isState ? "state" : "parameter",
+                                parameter.storedTransposed);
+      if (isState)
+        states_[value] = value;
+    }
+    parameters_.push_back(value);
+  }
+
+  // A small tensor as a constant, a large one as an argument.
+  Value tensorValue(const StoredTensor &tensor, const std::string &name) {
+    if (tensor.byteCount() > kMaxConstantBytes)
+      return addTensorArgument(tensor, name, "constant", false);
+    mlir::Location location =
+        mlir::NameLoc::get(b_.getStringAttr(name.empty() ? "constant" : name));
+    auto type =
+        mlir::RankedTensorType::get(tensor.dims, fromElementType(tensor.element(), &context_));
+    std::string_view bytes = files_.bytesOf(tensor);
+    if (tensor.element() != ElementType::I64)
+      return ConstantOp::create(b_, location, toAttribute(files_.read(tensor), &context_));
+    std::vector<int64_t> exact(bytes.size() / sizeof(int64_t));
+    std::memcpy(exact.data(), bytes.data(), bytes.size());
+    return ConstantOp::create(b_, location,
+                              mlir::DenseElementsAttr::get(type, llvm::ArrayRef(exact)));
+  }
+
+  // -- nodes
+  void importNodes(const Graph &graph, const std::vector<size_t> &order, bool isMain) {
+    bindInitializers(graph, isMain);
+    for (size_t i : order) {
+      const Node &node = graph.nodes[i];
+      try {
+        importNode(node, isMain ? std::optional(i) : std::nullopt);
+      } catch (const Failure &failure) {
+        throw Failure{failure.status.withContext(node.op + " node '" + node.label() + "'")};
+      }
+    }
+  }
+
+  // Names of initializers; floats of the main graph are the plan's.
+  void bindInitializers(const Graph &graph, bool isMain) {
+    for (size_t i = 0; i < graph.initializers.size(); ++i) {
+      const StoredTensor &tensor = graph.initializers[i];
+      auto planned = plan_.byInitializer.find(i);
+      if (isMain && planned != plan_.byInitializer.end())
+        scope_.names[tensor.name] = {{initializerValue(tensor, planned->second)}};
+      else if (elementTypeOf(tensor.dataType))
+        scope_.names[tensor.name] = {{tensorValue(tensor, tensor.name)}};
+    }
+  }
+
+  // The initializer itself, whatever parameter it became.
+  Value initializerValue(const StoredTensor &tensor, size_t parameter) {
+    size_t rank = shapeOf(model_.graph, plan_.parameters[parameter]).size();
+    return valueOf(
+        {parameter, plan_.parameters[parameter].storedTransposed, tensor.dims.size() - rank});
+  }
+
+  // What the slot reads, as it is at this point of the step.
+  Value valueOf(const Use &use) {
+    Value value = parameters_[use.parameter];
+    if (auto state = states_.find(value); state != states_.end())
+      value = state->second;
+    if (use.transposed)
+      value = buildTranspose(b_, value, {1, 0});
+    if (use.unitDims == 0)
+      return value;
+    Shape shape = graph::shapeOf(value);
+    shape.insert(shape.begin(), use.unitDims, Polynomial(1));
+    return buildReshape(b_, value, shape);
+  }
+
+  Binding operand(const Node &node, std::optional<size_t> mainIndex, size_t input) {
+    if (node.inputs[input].empty())
+      return {};
+    if (mainIndex)
+      if (auto use = plan_.uses.find({*mainIndex, input}); use != plan_.uses.end())
+        return {{valueOf(use->second)}};
+    const Binding *binding = scope_.find(node.inputs[input]);
+    if (!binding)
+      fail("reads '" + node.inputs[input] +
+           "', which has elements that Cleave does not compute with");
+    return *binding;
+  }
+
+  void importNode(const Node &node, std::optional<size_t> mainIndex) {
+    b_.setInsertionPoint(step_.getBody().front().getTerminator());
+    mlir::Location location = mlir::NameLoc::get(b_.getStringAttr(node.label()));
+    std::vector<Binding> inputs;
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      inputs.push_back(operand(node, mainIndex, i));
+    // A bias that the exporter dropped.
+    if (auto use = mainIndex ? plan_.uses.find({*mainIndex, inputs.size()}) : plan_.uses.end();
+        use != plan_.uses.end())
+      inputs.push_back({{valueOf(use->second)}});
+    const OpEntry *entry = findOp(node.domain, node.op, model_.opset());
+    NodeImport import(node, std::move(inputs), b_, location, services_);
+    Values results = entry->handler(import);
+    import.checkAttributes();
+    bindOutputs(node, results, entry->givesSequence);
+  }
+
+  void bindOutputs(const Node &node, const Values &results, bool isSequence) {
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i].empty())
+        continue;
+      if (isSequence ? i > 0 : i >= results.size())
+        unsupported_[node.outputs[i]] = "output " + std::to_string(i) + " ('" + node.outputs[i] +
+                                        "') of " + node.op + " node '" + node.label() +
+                                        "' is read, but Cleave does not compute it";
+      else
+        scope_.names[node.outputs[i]] = isSequence ? Binding{results, true} : Binding{{results[i]}};
+    }
+  }
+
+  std::vector<Binding> importSubgraph(const Graph &graph) {
+    if (++depth_ > kMaxDepth)
+      fail("has subgraphs nested too deeply");
+    Scope outer = std::move(scope_);
+    scope_ = Scope{&outer, {}};
+    importNodes(graph, sortedNodes(graph, outer.allNames()), /*isMain=*/false);
+    std::vector<Binding> outputs;
+    for (const ValueInfo &output : graph.outputs)
+      outputs.push_back(resolve(output.name));
+    scope_ = std::move(outer);
+    --depth_;
+    return outputs;
+  }
+
+  Binding resolve(const std::string &name) {
+    if (const Binding *binding = scope_.find(name))
+      return *binding;
+    auto known = unsupported_.find(name);
+    fail(known != unsupported_.end()
+             ? known->second
+             : "'" + name + "' has elements that Cleave does not compute with");
+  }
+
+  void replaceState(Value state, Value next) {
+    for (auto &[argument, current] : states_)
+      if (current == state)
+        current = next;
+  }
+
+  // -- results
+  void addResults() {
+    for (const ValueInfo &output : model_.graph.outputs) {
+      Binding binding = resolve(output.name);
+      if (binding.isSequence || binding.values.size() != 1)
+        fail("the model's output '" + output.name + "' is a sequence, expected a tensor");
+      addResult(step_, binding.values[0], output.name, "output");
+    }
+    for (Value argument : parameters_) {
+      auto state = states_.find(argument);
+      if (state == states_.end())
+        continue;
+      unsigned index = mlir::cast<mlir::BlockArgument>(argument).getArgNumber();
+      if (state->second == argument) // only read
+        step_.setArgAttr(index, "graph.role", b_.getStringAttr("constant"));
+      else
+        addResult(step_, state->second, argName(step_, index), "state", index);
+    }
+  }
+
+  // Parameters from which no number reaches a result (masks, say: only compared) are constants.
+  void findConstants() {
+    llvm::DenseSet<Value> reached;
+    llvm::SmallVector<Value> open;
+    auto reach = [&](mlir::ValueRange values) {
+      for (Value value : values)
+        if (mlir::isa<mlir::FloatType>(elementOf(value)) && reached.insert(value).second)
+          open.push_back(value);
+    };
+    reach(step_.getBody().front().getTerminator()->getOperands());
+    while (!open.empty())
+      if (mlir::Operation *op = open.pop_back_val().getDefiningOp())
+        reach(op->getOperands());
+    for (unsigned i = 0; i < step_.getNumArguments(); ++i)
+      if (argRole(step_, i) == "parameter" && !reached.contains(step_.getArgument(i)))
+        step_.setArgAttr(i, "graph.role", b_.getStringAttr("constant"));
+  }
+
+  // Unused ops and constants vanish.
+  void finish() {
+    findConstants();
+    for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(step_.getBody().front())))
+      if (mlir::isOpTriviallyDead(&op))
+        op.erase();
+    for (unsigned i = step_.getNumArguments(); i-- > 0;)
+      if (argRole(step_, i) == "constant" && step_.getArgument(i).use_empty())
+        eraseArgument(i);
+    if (mlir::failed(mlir::verify(*module_)))
+      throw Failure{Status::defect("the imported model does not verify")};
+  }
+
+  // Removes an argument; results name those that they replace by number.
+  void eraseArgument(unsigned i) {
+    (void)step_.eraseArgument(i);
+    for (unsigned result = 0; result < step_.getNumResults(); ++result)
+      if (std::optional<unsigned> alias = aliasOf(step_, result); alias && *alias > i)
+        step_.setResultAttr(result, "graph.alias", b_.getI64IntegerAttr(*alias - 1));
+  }
+
+  mlir::MLIRContext &context_;
+  const Model &model_;
+  WeightFiles &files_;
+  const ImportOptions &options_;
+  mlir::OpBuilder b_;
+  Evaluator evaluator_;
+  ImportServices services_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+  mlir::func::FuncOp step_;
+  std::vector<size_t> order_;
+  ParameterPlan plan_;
+  std::set<std::string> symbols_;
+  std::vector<Value> parameters_;        // by index in the plan
+  llvm::MapVector<Value, Value> states_; // argument -> its value at this point of the step
+  std::map<std::string, std::string> unsupported_; // outputs that handlers left out -> message
+  Scope scope_;
+  int depth_ = 0;
+};
+
+} // namespace
+
+Result<Imported> importOnnx(mlir::MLIRContext &context, const std::string &path,
+                            const ImportOptions &options) {
+  try {
+    context.loadDialect<GraphDialect, mlir::func::FuncDialect>();
+    WeightFiles files(path);
+    Model model = readModel(files.modelBytes(), path);
+    checkOpset(model);
+    checkOperators(model);
+    return Importer(context, model, files, options).run();
+  } catch (const Failure &failure) {
+    return failure.status.withContext(path);
+  }
+}
+
+} // namespace cleave::onnx

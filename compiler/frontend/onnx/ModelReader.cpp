@@ -1,0 +1,247 @@
+// Reading the ONNX wire format into Model.h. One function per message of the format; the numbers
+// are the field numbers of the public onnx.proto.
+#include "compiler/frontend/onnx/Failure.h"
+#include "compiler/frontend/onnx/Model.h"
+#include "compiler/frontend/onnx/TensorReader.h"
+
+#include <set>
+
+namespace cleave::onnx {
+namespace {
+
+// Subgraphs inside subgraphs; more than this is damage, not a model.
+constexpr int kMaxDepth = 16;
+
+Graph readGraph(WireReader in, int depth);
+
+void readMetadata(WireReader in, Metadata &out) {
+  std::string key, value;
+  while (in.next()) {
+    if (in.field() == 1)
+      key = in.text();
+    else if (in.field() == 2)
+      value = in.text();
+  }
+  out[key] = value;
+}
+
+Attribute readAttribute(WireReader in, int depth) {
+  Attribute out;
+  while (in.next()) {
+    switch (in.field()) {
+    case 1:
+      out.name = in.text();
+      break;
+    case 2:
+      out.number = in.float32();
+      break;
+    case 3:
+      out.integer = in.integer();
+      break;
+    case 4:
+      out.text = in.text();
+      break;
+    case 5:
+      out.tensor = std::make_shared<StoredTensor>(readTensor(in.message()));
+      break;
+    case 6:
+      out.graph = std::make_shared<Graph>(readGraph(in.message(), depth + 1));
+      break;
+    case 7:
+      in.floats(out.numbers);
+      break;
+    case 8:
+      in.integers(out.integers);
+      break;
+    case 20:
+      out.type = static_cast<AttributeType>(in.integer());
+      break;
+    }
+  }
+  return out;
+}
+
+Node readNode(WireReader in, int depth) {
+  Node out;
+  while (in.next()) {
+    switch (in.field()) {
+    case 1:
+      out.inputs.push_back(in.text());
+      break;
+    case 2:
+      out.outputs.push_back(in.text());
+      break;
+    case 3:
+      out.name = in.text();
+      break;
+    case 4:
+      out.op = in.text();
+      break;
+    case 5:
+      out.attributes.push_back(readAttribute(in.message(), depth));
+      break;
+    case 7:
+      out.domain = in.text();
+      break;
+    case 9:
+      readMetadata(in.message(), out.metadata);
+      break;
+    }
+  }
+  if (out.domain == "ai.onnx")
+    out.domain.clear();
+  return out;
+}
+
+Dim readDim(WireReader in) {
+  Dim out;
+  while (in.next()) {
+    if (in.field() == 1)
+      out.size = in.integer();
+    else if (in.field() == 2)
+      out.symbol = in.text();
+  }
+  return out;
+}
+
+void readTensorType(WireReader in, ValueInfo &out) {
+  while (in.next()) {
+    if (in.field() == 1) {
+      out.dataType = static_cast<int32_t>(in.integer());
+    } else if (in.field() == 2) {
+      out.hasShape = true;
+      WireReader shape = in.message();
+      while (shape.next())
+        if (shape.field() == 1)
+          out.dims.push_back(readDim(shape.message()));
+    }
+  }
+}
+
+ValueInfo readValueInfo(WireReader in) {
+  ValueInfo out;
+  while (in.next()) {
+    if (in.field() == 1) {
+      out.name = in.text();
+    } else if (in.field() == 2) {
+      WireReader type = in.message();
+      while (type.next())
+        if (type.field() == 1)
+          readTensorType(type.message(), out);
+    } else if (in.field() == 4) {
+      readMetadata(in.message(), out.metadata);
+    }
+  }
+  return out;
+}
+
+// Old files list initializers among the inputs, too: there they are only defaults of those inputs.
+void dropInitializersFromInputs(Graph &graph) {
+  std::set<std::string> names;
+  for (const StoredTensor &tensor : graph.initializers)
+    names.insert(tensor.name);
+  std::erase_if(graph.inputs, [&](const ValueInfo &input) { return names.contains(input.name); });
+}
+
+Graph readGraph(WireReader in, int depth) {
+  if (depth > kMaxDepth)
+    fail("the model has subgraphs nested more than " + std::to_string(kMaxDepth) + " deep");
+  Graph out;
+  while (in.next()) {
+    switch (in.field()) {
+    case 1:
+      out.nodes.push_back(readNode(in.message(), depth));
+      break;
+    case 2:
+      out.name = in.text();
+      break;
+    case 5:
+      out.initializers.push_back(readTensor(in.message()));
+      break;
+    case 11:
+      out.inputs.push_back(readValueInfo(in.message()));
+      break;
+    case 12:
+      out.outputs.push_back(readValueInfo(in.message()));
+      break;
+    case 13:
+      out.values.push_back(readValueInfo(in.message()));
+      break;
+    case 15:
+      fail("the model has a sparse initializer, which Cleave does not read; store it densely");
+    case 16:
+      readMetadata(in.message(), out.metadata);
+      break;
+    }
+  }
+  dropInitializersFromInputs(out);
+  return out;
+}
+
+void readOpset(WireReader in, Model &out) {
+  std::string domain;
+  int64_t version = 0;
+  while (in.next()) {
+    if (in.field() == 1)
+      domain = in.text();
+    else if (in.field() == 2)
+      version = in.integer();
+  }
+  out.opsets[domain == "ai.onnx" ? "" : domain] = version;
+}
+
+void readFunction(WireReader in, Model &out) {
+  std::string name, domain;
+  while (in.next()) {
+    if (in.field() == 1)
+      name = in.text();
+    else if (in.field() == 10)
+      domain = in.text();
+  }
+  out.functions.push_back(domain + ":" + name);
+}
+
+} // namespace
+
+Model readModel(std::string_view bytes, const std::string &path) {
+  if (bytes.empty())
+    fail("the file is empty, expected an ONNX model");
+  Model out;
+  out.path = path;
+  std::string producerVersion;
+  bool hasGraph = false;
+  WireReader in(bytes);
+  while (in.next()) {
+    switch (in.field()) {
+    case 2:
+      out.producer = in.text();
+      break;
+    case 3:
+      producerVersion = in.text();
+      break;
+    case 7:
+      out.graph = readGraph(in.message(), 0);
+      hasGraph = true;
+      break;
+    case 8:
+      readOpset(in.message(), out);
+      break;
+    case 14:
+      readMetadata(in.message(), out.graph.metadata);
+      break;
+    case 25:
+      readFunction(in.message(), out);
+      break;
+    }
+  }
+  if (!hasGraph)
+    fail("the file has no graph: not an ONNX model");
+  if (!out.opsets.contains(""))
+    fail("the model does not say which opset of the standard operators it uses (opset_import is "
+         "missing)");
+  if (!producerVersion.empty())
+    out.producer += " " + producerVersion;
+  return out;
+}
+
+} // namespace cleave::onnx

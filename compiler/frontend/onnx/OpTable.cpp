@@ -1,0 +1,30 @@
+// The operators of all families, by name and opset.
+#include "compiler/frontend/onnx/NodeImport.h"
+
+namespace cleave::onnx {
+namespace {
+
+using Table = std::map<std::string, std::map<int64_t, const OpEntry *>>;
+
+Table buildTable() {
+  Table table;
+  for (llvm::ArrayRef<OpEntry> family :
+       {elementwiseOps(), activationOps(), contractionOps(), poolingOps(), normalizationOps(),
+        movementOps(), slicingOps(), reductionOps(), indexingOps(), structureOps()})
+    for (const OpEntry &entry : family)
+      table[entry.name][entry.since] = &entry;
+  return table;
+}
+
+} // namespace
+
+const OpEntry *findOp(const std::string &domain, const std::string &op, int64_t opset) {
+  static const Table table = buildTable();
+  auto found = domain.empty() ? table.find(op) : table.end();
+  if (found == table.end())
+    return nullptr;
+  auto after = found->second.upper_bound(opset);
+  return after == found->second.begin() ? nullptr : std::prev(after)->second;
+}
+
+} // namespace cleave::onnx

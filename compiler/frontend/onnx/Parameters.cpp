@@ -1,0 +1,185 @@
+// See Parameters.h. Here: finding the slots, and building the plan from what is claimed about each
+// of them.
+#include "compiler/frontend/onnx/Parameters.h"
+
+#include "compiler/frontend/onnx/Failure.h"
+#include "compiler/frontend/onnx/Metadata.h"
+
+namespace cleave::onnx {
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+class PlanBuilder {
+public:
+  PlanBuilder(const Graph &graph, ParameterPlan &plan) : graph_(graph), plan_(plan) {
+    for (size_t i = 0; i < graph.initializers.size(); ++i)
+      initializers_[graph.initializers[i].name] = i;
+  }
+
+  void add(const Slot &slot, Claim claim) {
+    size_t parameter = find(slot, claim);
+    size_t unitDims = claim.squeezed ? dimsOf(slot.initializer).size() - 2 : 0;
+    plan_.uses[{slot.node, slot.input}] = {parameter, claim.transposed, unitDims};
+    plan_.byInitializer.insert({slot.initializer, parameter});
+  }
+
+  // A parameter that the exporter dropped because it was zero.
+  void addDropped(const DroppedBias &bias) {
+    if (byName_.contains({false, bias.name}))
+      return;
+    Parameter parameter;
+    parameter.name = bias.name;
+    parameter.initializer = bias.weight;
+    parameter.zeros = bias.size;
+    plan_.remarks.push_back({Remark::Kind::Restored, bias.name,
+                             "had been dropped because it was zero: a parameter again"});
+    plan_.uses[{bias.node, bias.input}] = {plan_.parameters.size(), false, 0};
+    byName_[{false, bias.name}] = plan_.parameters.size();
+    plan_.parameters.push_back(parameter);
+  }
+
+  // A float initializer that no slot reads (an output, or a subgraph's operand).
+  void addUnread(size_t initializer) {
+    if (plan_.byInitializer.contains(initializer))
+      return;
+    Claim claim{Claim::Kind::Constant, graph_.initializers[initializer].name, false, false, {}};
+    plan_.byInitializer[initializer] = find({0, 0, initializer, {}}, claim);
+  }
+
+private:
+  const Dims &dimsOf(size_t initializer) const { return graph_.initializers[initializer].dims; }
+
+  Dims claimedDims(const Slot &slot, const Claim &claim) const {
+    Dims dims = dimsOf(slot.initializer);
+    if (claim.transposed)
+      std::swap(dims[0], dims[1]);
+    if (claim.squeezed)
+      dims.erase(dims.begin(), dims.end() - 2);
+    return dims;
+  }
+
+  // The claimed parameter, new if need be. A claim that contradicts an earlier one is dropped for
+  // the initializer's own name.
+  size_t find(const Slot &slot, Claim &claim) {
+    const std::string &own = graph_.initializers[slot.initializer].name;
+    Dims dims = claimedDims(slot, claim);
+    bool isConstant = claim.kind == Claim::Kind::Constant;
+    auto known = byName_.find({isConstant, claim.name});
+    if (known != byName_.end()) {
+      if (shapeOf(graph_, plan_.parameters[known->second]) == dims)
+        return known->second;
+      claim = {claim.kind, claim.name == own ? own + "'" : own, false, false, {}};
+      return find(slot, claim);
+    }
+    Parameter parameter{claim.kind,       claim.name,     slot.initializer,
+                        claim.transposed, claim.squeezed, {}};
+    // Where the file still holds the parameter under its own name, its value is there.
+    auto original = initializers_.find(claim.name);
+    if (original != initializers_.end() && dimsOf(original->second) == dims)
+      parameter = {claim.kind, claim.name, original->second, false, false, {}};
+    if (!claim.remark.empty())
+      plan_.remarks.push_back({claim.transposed ? Remark::Kind::Transposed : Remark::Kind::Split,
+                               claim.name, claim.remark});
+    plan_.parameters.push_back(parameter);
+    return byName_[{isConstant, claim.name}] = plan_.parameters.size() - 1;
+  }
+
+  const Graph &graph_;
+  ParameterPlan &plan_;
+  std::map<std::string, size_t> initializers_;
+  std::map<std::pair<bool, std::string>, size_t> byName_; // constants have names of their own
+};
+
+bool isFloatTensor(const StoredTensor &tensor) {
+  std::optional<ElementType> type = elementTypeOf(tensor.dataType);
+  return type && isFloat(*type);
+}
+
+} // namespace
+
+std::vector<int64_t> shapeOf(const Graph &graph, const Parameter &parameter) {
+  if (parameter.zeros)
+    return {*parameter.zeros};
+  Dims dims = graph.initializers[parameter.initializer].dims;
+  if (parameter.storedTransposed)
+    std::swap(dims[0], dims[1]);
+  if (parameter.squeezed)
+    dims.erase(dims.begin(), dims.end() - 2);
+  return dims;
+}
+
+std::vector<Slot> findSlots(const Graph &graph, const std::vector<size_t> &order) {
+  // Names that stand for a float initializer, directly or through Identity nodes.
+  std::map<std::string, std::pair<size_t, std::string>> names;
+  for (size_t i = 0; i < graph.initializers.size(); ++i)
+    if (isFloatTensor(graph.initializers[i]))
+      names[graph.initializers[i].name] = {i, {}};
+  std::vector<Slot> slots;
+  for (size_t i : order) {
+    const Node &node = graph.nodes[i];
+    bool passesOn = node.op == "Identity" && node.inputs.size() == 1 && node.outputs.size() == 1;
+    for (size_t input = 0; input < node.inputs.size(); ++input) {
+      auto found = names.find(node.inputs[input]);
+      if (found == names.end())
+        continue;
+      if (passesOn)
+        names[node.outputs[0]] = {found->second.first, node.outputs[0]};
+      else
+        slots.push_back({i, input, found->second.first, found->second.second});
+    }
+  }
+  return slots;
+}
+
+bool isLinearWeight(const Graph &graph, const Slot &slot) {
+  const Node &node = graph.nodes[slot.node];
+  if (slot.input != 1 || graph.initializers[slot.initializer].dims.size() != 2)
+    return false;
+  if (node.op == "MatMul")
+    return true;
+  if (node.op != "Gemm")
+    return false;
+  for (const Attribute &attribute : node.attributes)
+    if (attribute.name == "transB" && attribute.integer != 0)
+      return false;
+  return true;
+}
+
+bool isRunningStatistic(const Graph &graph, const Slot &slot) {
+  return graph.nodes[slot.node].op == "BatchNormalization" && (slot.input == 3 || slot.input == 4);
+}
+
+bool isSetting(const Graph &graph, const Slot &slot) {
+  const std::string &op = graph.nodes[slot.node].op;
+  return (op == "Pad" || op == "Dropout" || op == "Range" || op == "Resize" || op == "OneHot" ||
+          op == "Clip") &&
+         (slot.input > 0 || op == "Range");
+}
+
+ParameterPlan planParameters(const Graph &graph, const std::vector<size_t> &order,
+                             WeightFiles &files, const TieOptions &options) {
+  std::vector<Slot> slots = findSlots(graph, order);
+  Testimony told = hearMetadata(graph, slots);
+  ParameterPlan plan;
+  PlanBuilder builder(graph, plan);
+  for (size_t i = 0; i < slots.size(); ++i) {
+    Claim claim = told.exists && told.claims[i] ? *told.claims[i] : claimByName(graph, slots[i]);
+    if (isRunningStatistic(graph, slots[i]))
+      claim.kind = Claim::Kind::State;
+    if (isSetting(graph, slots[i]))
+      claim = {
+          Claim::Kind::Constant, graph.initializers[slots[i].initializer].name, false, false, {}};
+    builder.add(slots[i], claim);
+  }
+  for (const DroppedBias &bias : told.dropped)
+    builder.addDropped(bias);
+  for (size_t i = 0; i < graph.initializers.size(); ++i)
+    if (isFloatTensor(graph.initializers[i]))
+      builder.addUnread(i);
+  tieParameters(graph, files, options, slots, plan);
+  warnOfFoldedBatchNorms(graph, plan.remarks);
+  return plan;
+}
+
+} // namespace cleave::onnx

@@ -1,0 +1,107 @@
+// Which parameters a model really has. Exporters merge parameters that happen to be equal, fold
+// transposes into nameless copies and so untie what was tied; here every place that reads a float
+// initializer is told which parameter it means. Decisions are plain data; every repair is a remark.
+#pragma once
+
+#include "compiler/frontend/onnx/Remark.h"
+#include "compiler/frontend/onnx/Weights.h"
+
+namespace cleave::onnx {
+
+// A place that reads a float initializer: an input of a node of the main graph.
+struct Slot {
+  size_t node = 0;
+  size_t input = 0;
+  size_t initializer = 0;
+  std::string alias; // the last name on the way, where Identity nodes lie between; otherwise empty
+};
+
+// What a slot reads.
+struct Claim {
+  enum class Kind { Parameter, State, Constant } kind = Kind::Parameter;
+  std::string name;
+  bool transposed = false; // the initializer holds the parameter's transpose
+  bool squeezed = false;   // it has dims of size 1 in front that the parameter lacks
+  std::string remark;      // what had to be repaired; empty if nothing
+};
+
+// A parameter, running statistic or constant of the model.
+struct Parameter {
+  Claim::Kind kind = Claim::Kind::Parameter;
+  std::string name;
+  size_t initializer = 0;        // where its first value is
+  bool storedTransposed = false; // and how
+  bool squeezed = false; // the initializer has dims of size 1 in front that the parameter lacks
+  std::optional<int64_t>
+      zeros; // the file lacks it: a vector of so many zeros, of the initializer's element type
+};
+
+// The parameter's dims, as PyTorch has them.
+std::vector<int64_t> shapeOf(const Graph &graph, const Parameter &parameter);
+
+// Slot -> parameter, and whether the slot wants its transpose or dims of size 1 in front.
+struct Use {
+  size_t parameter = 0;
+  bool transposed = false;
+  size_t unitDims = 0;
+};
+
+struct ParameterPlan {
+  std::vector<Parameter> parameters;             // in the order of their first use
+  std::map<std::pair<size_t, size_t>, Use> uses; // by node and input
+  std::map<size_t, size_t>
+      byInitializer; // for whoever reads an initializer elsewhere (outputs, subgraphs)
+  std::vector<Remark> remarks;
+};
+
+struct TieOptions {
+  std::vector<std::pair<std::string, std::string>> tie; // the first becomes the second
+  std::vector<std::string> untie;                       // one parameter per module that reads it
+};
+
+// `order` is the graph's sortedNodes. Fails on a tie or untie of a name that is no parameter.
+ParameterPlan planParameters(const Graph &graph, const std::vector<size_t> &order,
+                             WeightFiles &files, const TieOptions &options);
+
+// -- the steps
+// ------------------------------------------------------------------------------------------- All
+// slots of float initializers, in the order of nodes and inputs.
+std::vector<Slot> findSlots(const Graph &graph, const std::vector<size_t> &order);
+
+// An optional bias that the exporter dropped because it was zero.
+struct DroppedBias {
+  size_t node = 0;
+  size_t input = 0;
+  std::string name;
+  int64_t size = 0;
+  size_t weight = 0; // the initializer beside it, of the same element type
+};
+
+// What the metadata of PyTorch's current exporter says.
+struct Testimony {
+  bool exists = false;                      // the file has such metadata
+  std::vector<std::optional<Claim>> claims; // one per slot; none where it says nothing
+  std::vector<DroppedBias> dropped;
+};
+Testimony hearMetadata(const Graph &graph, const std::vector<Slot> &slots);
+
+// What names and the way of use say.
+Claim claimByName(const Graph &graph, const Slot &slot);
+
+// Ties: of a table and the transposed copy of it that the exporter made, and what the user asks
+// for.
+void tieParameters(const Graph &graph, WeightFiles &files, const TieOptions &options,
+                   const std::vector<Slot> &slots, ParameterPlan &plan);
+
+// Remarks on batch norms that the exporter folded into convolutions.
+void warnOfFoldedBatchNorms(const Graph &graph, std::vector<Remark> &remarks);
+
+// Whether the slot is the second operand of a product, as a linear layer's transposed weight is.
+bool isLinearWeight(const Graph &graph, const Slot &slot);
+// Whether the slot says how an operator works (a padding value, a bound) rather than what it works
+// on.
+bool isSetting(const Graph &graph, const Slot &slot);
+// Whether the slot is a running statistic of a batch norm.
+bool isRunningStatistic(const Graph &graph, const Slot &slot);
+
+} // namespace cleave::onnx

@@ -1,0 +1,17 @@
+// Remark: one thing that the import decided or suspects and the user should know, as plain data.
+#pragma once
+
+#include <string>
+
+namespace cleave::onnx {
+
+struct Remark {
+  enum class Kind { Split, Transposed, Tied, Untied, Restored, Warning } kind = Kind::Warning;
+  std::string name; // the parameter or node
+  std::string text; // one sentence in lower case
+};
+
+// `split`, `transposed`, …, `warning`.
+const char *kindName(Remark::Kind kind);
+
+} // namespace cleave::onnx

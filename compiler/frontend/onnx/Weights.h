@@ -1,0 +1,40 @@
+// WeightFiles: the model file and the files of external weights, mapped into memory, never copied.
+// Answers where a tensor's elements are, and reads the few that are needed while importing.
+#pragma once
+
+#include "compiler/frontend/onnx/Model.h"
+#include "dialects/graph/Step.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace cleave::onnx {
+
+class WeightFiles {
+public:
+  // Maps the model file; fails if there is none or it is no regular file.
+  explicit WeightFiles(const std::string &modelPath);
+
+  std::string_view modelBytes() const;
+
+  // The tensor's elements, mapped (row-major, little-endian). Fails where an external file is
+  // missing, too short or outside the model's folder.
+  std::string_view bytesOf(const StoredTensor &tensor);
+  // The same elements as plain data.
+  Tensor read(const StoredTensor &tensor);
+  // Where the runtime finds them. `permutation` as in TensorOrigin.
+  graph::TensorOrigin originOf(const StoredTensor &tensor, std::vector<int64_t> permutation = {});
+  // Checks that the elements are there.
+  void check(const StoredTensor &tensor) { bytesOf(tensor); }
+
+private:
+  std::string_view externalBytes(const StoredTensor &tensor);
+
+  std::string modelPath_;
+  std::unique_ptr<llvm::MemoryBuffer> model_;
+  std::map<std::string, std::unique_ptr<llvm::MemoryBuffer>> external_; // by location
+};
+
+// One element of little-endian bytes.
+double elementAt(std::string_view bytes, ElementType type, int64_t index);
+
+} // namespace cleave::onnx
