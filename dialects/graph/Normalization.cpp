@@ -7,10 +7,11 @@ using namespace mlir;
 
 namespace cleave::graph {
 
-// -- rules ------------------------------------------------------------------------------------------------
+// -- rules
+// ------------------------------------------------------------------------------------------------
 
-// Result and first operand have the same dims; `whole` are unsplittable; the other operands are made of the dims
-// that `parameterDims` names.
+// Result and first operand have the same dims; `whole` are unsplittable; the other operands are
+// made of the dims that `parameterDims` names.
 static FactorRule normRule(Operation *op, llvm::function_ref<bool(int64_t)> whole,
                            ArrayRef<int64_t> parameterDims) {
   FactorRule rule;
@@ -51,11 +52,13 @@ FactorRule LogSoftmaxOp::getFactorRule() {
 }
 FactorRule LayerNormOp::getFactorRule() {
   SmallVector<int64_t> dims = lastDims(getOperand(), getScale());
-  return normRule(*this, [&](int64_t d) { return llvm::is_contained(dims, d); }, dims);
+  return normRule(
+      *this, [&](int64_t d) { return llvm::is_contained(dims, d); }, dims);
 }
 FactorRule RmsNormOp::getFactorRule() {
   SmallVector<int64_t> dims = lastDims(getOperand(), getScale());
-  return normRule(*this, [&](int64_t d) { return llvm::is_contained(dims, d); }, dims);
+  return normRule(
+      *this, [&](int64_t d) { return llvm::is_contained(dims, d); }, dims);
 }
 FactorRule BatchNormOp::getFactorRule() {
   return normRule(*this, [](int64_t d) { return d != 1; }, {1});
@@ -67,10 +70,13 @@ Polynomial LayerNormOp::getFlops() { return elementCount(getType()) * Polynomial
 Polynomial RmsNormOp::getFlops() { return elementCount(getType()) * Polynomial(5); }
 Polynomial BatchNormOp::getFlops() { return elementCount(getOperand().getType()) * Polynomial(8); }
 
-// -- plain loops ------------------------------------------------------------------------------------------
+// -- plain loops
+// ------------------------------------------------------------------------------------------
 
-// Calls visit(positions) with the positions of every row along the last dims that hold `length` elements.
-static void forEachRow(int64_t size, int64_t length, llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
+// Calls visit(positions) with the positions of every row along the last dims that hold `length`
+// elements.
+static void forEachRow(int64_t size, int64_t length,
+                       llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
   SmallVector<int64_t> row(length);
   for (int64_t begin = 0; begin < size; begin += length) {
     for (int64_t i = 0; i < length; ++i)
@@ -80,7 +86,8 @@ static void forEachRow(int64_t size, int64_t length, llvm::function_ref<void(Arr
 }
 
 // Calls visit(positions) with the positions of every line along one dim.
-static void forEachLine(const Tensor &tensor, int64_t dim, llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
+static void forEachLine(const Tensor &tensor, int64_t dim,
+                        llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
   std::vector<int64_t> outer = tensor.shape, strides = tensor.strides();
   outer[dim] = 1;
   SmallVector<int64_t> line(tensor.shape[dim]);
@@ -143,7 +150,8 @@ SmallVector<Tensor> LayerNormOp::evaluate(ArrayRef<Tensor> operands) {
   forEachRow(x.size(), scale.size(), [&](ArrayRef<int64_t> row) {
     Moments moments = momentsOf(x, row);
     for (auto [k, i] : llvm::enumerate(row))
-      result.set(i, (x.values[i] - moments.mean) / std::sqrt(moments.variance + epsilon) * scale.values[k] +
+      result.set(i, (x.values[i] - moments.mean) / std::sqrt(moments.variance + epsilon) *
+                            scale.values[k] +
                         bias.values[k]);
   });
   return {result};
@@ -173,7 +181,8 @@ SmallVector<Tensor> BatchNormOp::evaluate(ArrayRef<Tensor> operands) {
   for (auto [c, positions] : llvm::enumerate(channels)) {
     Moments moments = momentsOf(x, positions);
     for (int64_t i : positions)
-      result.set(i, (x.values[i] - moments.mean) / std::sqrt(moments.variance + epsilon) * scale.values[c] +
+      result.set(i, (x.values[i] - moments.mean) / std::sqrt(moments.variance + epsilon) *
+                            scale.values[c] +
                         operands[2].values[c]);
     double count = static_cast<double>(positions.size());
     double unbiased = moments.variance * count / std::max(count - 1, 1.0);
@@ -183,7 +192,8 @@ SmallVector<Tensor> BatchNormOp::evaluate(ArrayRef<Tensor> operands) {
   return {result, mean, variance};
 }
 
-// -- simpler ops ------------------------------------------------------------------------------------------
+// -- simpler ops
+// ------------------------------------------------------------------------------------------
 
 SmallVector<Value> SoftmaxOp::decompose(OpBuilder &b) {
   Value x = getOperand();
@@ -204,16 +214,7 @@ SmallVector<Value> LogSoftmaxOp::decompose(OpBuilder &b) {
   return {SubOp::create(b, getLoc(), shifted, total)};
 }
 
-namespace {
-// x - mean and 1 / sqrt(variance + epsilon), both over `dims`.
-struct Normalised {
-  Value mean, variance; // without the dims
-  Value centred;        // x - mean
-  Value inverse;        // without the dims
-};
-} // namespace
-
-static Normalised normalise(OpBuilder &b, Value x, ArrayRef<int64_t> dims, double epsilon) {
+Normalised buildNormalised(OpBuilder &b, Value x, ArrayRef<int64_t> dims, double epsilon) {
   Location loc = x.getLoc();
   Normalised n;
   n.mean = buildMean(b, x, dims);
@@ -224,12 +225,19 @@ static Normalised normalise(OpBuilder &b, Value x, ArrayRef<int64_t> dims, doubl
   return n;
 }
 
+Value buildInverseRms(OpBuilder &b, Value x, ArrayRef<int64_t> dims, double epsilon) {
+  Location loc = x.getLoc();
+  Value square = buildMean(b, MulOp::create(b, loc, x, x), dims);
+  return RsqrtOp::create(b, loc, AddOp::create(b, loc, square, buildSplatLike(b, square, epsilon)));
+}
+
 SmallVector<Value> LayerNormOp::decompose(OpBuilder &b) {
   Value x = getOperand();
   SmallVector<int64_t> dims = lastDims(x, getScale());
-  Normalised n = normalise(b, x, dims, getEpsilon().convertToDouble());
+  Normalised n = buildNormalised(b, x, dims, getEpsilon().convertToDouble());
   Value unit = MulOp::create(b, getLoc(), n.centred, buildBroadcastOver(b, n.inverse, x, dims));
-  Value scaled = MulOp::create(b, getLoc(), unit, buildBroadcast(b, getLoc(), getScale(), shapeOf(x)));
+  Value scaled =
+      MulOp::create(b, getLoc(), unit, buildBroadcast(b, getLoc(), getScale(), shapeOf(x)));
   return {AddOp::create(b, getLoc(), scaled, buildBroadcast(b, getLoc(), getBias(), shapeOf(x)))};
 }
 
@@ -237,9 +245,8 @@ SmallVector<Value> RmsNormOp::decompose(OpBuilder &b) {
   Value x = getOperand();
   Location loc = getLoc();
   SmallVector<int64_t> dims = lastDims(x, getScale());
-  Value square = buildMean(b, MulOp::create(b, loc, x, x), dims);
-  Value shifted = AddOp::create(b, loc, square, buildSplatLike(b, square, getEpsilon().convertToDouble()));
-  Value inverse = buildBroadcastOver(b, RsqrtOp::create(b, loc, shifted), x, dims);
+  Value root = buildInverseRms(b, x, dims, getEpsilon().convertToDouble());
+  Value inverse = buildBroadcastOver(b, root, x, dims);
   Value unit = MulOp::create(b, loc, x, inverse);
   return {MulOp::create(b, loc, unit, buildBroadcast(b, loc, getScale(), shapeOf(x)))};
 }
@@ -248,28 +255,30 @@ SmallVector<Value> RmsNormOp::decompose(OpBuilder &b) {
 static Value buildMoved(OpBuilder &b, Value running, Value value, double momentum) {
   Location loc = running.getLoc();
   Value kept = MulOp::create(b, loc, running, buildSplatLike(b, running, 1 - momentum));
-  return AddOp::create(b, loc, kept, MulOp::create(b, loc, value, buildSplatLike(b, value, momentum)));
+  return AddOp::create(b, loc, kept,
+                       MulOp::create(b, loc, value, buildSplatLike(b, value, momentum)));
 }
 
 SmallVector<Value> BatchNormOp::decompose(OpBuilder &b) {
   Value x = getOperand();
   Location loc = getLoc();
   SmallVector<int64_t> dims = allButChannel(rankOf(x));
-  Normalised n = normalise(b, x, dims, getEpsilon().convertToDouble());
+  Normalised n = buildNormalised(b, x, dims, getEpsilon().convertToDouble());
   Value factor = MulOp::create(b, loc, n.inverse, getScale());
   Value scaled = MulOp::create(b, loc, n.centred, buildBroadcastOver(b, factor, x, dims));
   Value result = AddOp::create(b, loc, scaled, buildBroadcastOver(b, getBias(), x, dims));
   double count = 1;
   for (int64_t d : dims)
     count *= static_cast<double>(*shapeOf(x)[d].constant());
-  Value unbiased =
-      MulOp::create(b, loc, n.variance, buildSplatLike(b, n.variance, count / std::max(count - 1, 1.0)));
+  Value unbiased = MulOp::create(b, loc, n.variance,
+                                 buildSplatLike(b, n.variance, count / std::max(count - 1, 1.0)));
   double momentum = getMomentum().convertToDouble();
   return {result, buildMoved(b, getRunningMean(), n.mean, momentum),
           buildMoved(b, getRunningVar(), unbiased, momentum)};
 }
 
-// -- verifiers --------------------------------------------------------------------------------------------
+// -- verifiers
+// --------------------------------------------------------------------------------------------
 
 static LogicalResult verifyLast(Operation *op, Value operand, Value scale, Value bias) {
   Shape x = shapeOf(operand), s = shapeOf(scale);
@@ -278,8 +287,12 @@ static LogicalResult verifyLast(Operation *op, Value operand, Value scale, Value
     return op->emitOpError() << "needs a scale and a bias of the operand's last dims";
   return success();
 }
-LogicalResult LayerNormOp::verify() { return verifyLast(*this, getOperand(), getScale(), getBias()); }
-LogicalResult RmsNormOp::verify() { return verifyLast(*this, getOperand(), getScale(), getScale()); }
+LogicalResult LayerNormOp::verify() {
+  return verifyLast(*this, getOperand(), getScale(), getBias());
+}
+LogicalResult RmsNormOp::verify() {
+  return verifyLast(*this, getOperand(), getScale(), getScale());
+}
 LogicalResult BatchNormOp::verify() {
   if (rankOf(getOperand()) < 2 || shapeOf(getScale()) != Shape{shapeOf(getOperand())[1]})
     return emitOpError() << "needs one scale per channel (dim 1)";

@@ -1,5 +1,7 @@
 // cleave-opt: every pass on its own, on text files with MLIR; for lit tests and for the curious.
 #include "dialects/graph/Step.h"
+#include "passes/decompose/Decompose.h"
+#include "passes/train/Train.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,6 +14,8 @@ int main(int argc, char **argv) {
   registry.insert<cleave::graph::GraphDialect, mlir::func::FuncDialect, mlir::arith::ArithDialect,
                   mlir::math::MathDialect>();
   mlir::registerTransformsPasses();
+  cleave::registerDecomposePasses();
+  cleave::registerTrainPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Cleave's passes, one by one\n", registry));
 }

@@ -1,0 +1,17 @@
+// The table of all families.
+#include "passes/autodiff/rules/Rules.h"
+
+namespace cleave::autodiff {
+
+RuleTable::RuleTable() {
+  addContractionRules(*this);
+  addElementwiseRules(*this);
+  addIndexingRules(*this);
+  addLossRules(*this);
+  addMovementRules(*this);
+  addNormalizationRules(*this);
+  addReductionRules(*this);
+  addStructureRules(*this);
+}
+
+} // namespace cleave::autodiff

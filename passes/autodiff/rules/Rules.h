@@ -1,0 +1,49 @@
+// The table of gradient rules: per op, how the gradients of its operands are built from the
+// gradient of its first result. One function per family; each is in the file of the family's name.
+#pragma once
+
+#include "passes/autodiff/rules/Formula.h"
+
+#include "llvm/ADT/StringMap.h"
+
+#include <functional>
+
+namespace cleave::autodiff {
+
+// One gradient per operand, of the operand's type; null where there is none (integers, step
+// functions). Rules need not look at which gradients are wanted: what nobody uses is erased.
+using Gradients = llvm::SmallVector<mlir::Value>;
+using Rule = std::function<Gradients(mlir::Operation *op, Term dy)>;
+
+class RuleTable {
+public:
+  // The rules of all families.
+  RuleTable();
+
+  // The rule of an op, or null.
+  const Rule *find(llvm::StringRef opName) const {
+    auto entry = rules_.find(opName);
+    return entry == rules_.end() ? nullptr : &entry->second;
+  }
+
+  // For the families: `rule` is a function (Op, Term dy) -> Gradients.
+  template <typename Op, typename Function> void add(Function rule) {
+    rules_[Op::getOperationName()] = [rule](mlir::Operation *op, Term dy) -> Gradients {
+      return rule(mlir::cast<Op>(op), dy);
+    };
+  }
+
+private:
+  llvm::StringMap<Rule> rules_;
+};
+
+void addContractionRules(RuleTable &table);
+void addElementwiseRules(RuleTable &table);
+void addIndexingRules(RuleTable &table);
+void addLossRules(RuleTable &table);
+void addMovementRules(RuleTable &table);
+void addNormalizationRules(RuleTable &table);
+void addReductionRules(RuleTable &table);
+void addStructureRules(RuleTable &table);
+
+} // namespace cleave::autodiff

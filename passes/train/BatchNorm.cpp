@@ -1,0 +1,53 @@
+// Batch norm in inference form.
+#include "passes/train/Train.h"
+
+#include "dialects/graph/Build.h"
+#include "dialects/graph/Step.h"
+
+using namespace mlir;
+using namespace cleave::graph;
+
+namespace cleave {
+
+// (x - running mean) / sqrt(running variance + epsilon) * scale + bias, with one factor per
+// channel.
+static Value buildFrozen(OpBuilder &b, BatchNormOp op) {
+  Location loc = op.getLoc();
+  Value x = op.getOperand(), variance = op.getRunningVar();
+  SmallVector<int64_t> dims; // all but the channel
+  for (int64_t dim = 0; dim < rankOf(x); ++dim)
+    if (dim != 1)
+      dims.push_back(dim);
+  Value shifted = AddOp::create(b, loc, variance,
+                                buildSplatLike(b, variance, op.getEpsilon().convertToDouble()));
+  Value factor = MulOp::create(b, loc, RsqrtOp::create(b, loc, shifted), op.getScale());
+  Value centred = SubOp::create(b, loc, x, buildBroadcastOver(b, op.getRunningMean(), x, dims));
+  Value scaled = MulOp::create(b, loc, centred, buildBroadcastOver(b, factor, x, dims));
+  return AddOp::create(b, loc, scaled, buildBroadcastOver(b, op.getBias(), x, dims));
+}
+
+// Drops the results that only hand a state argument back; the argument becomes a constant.
+static void dropUnchangedStates(func::FuncOp step) {
+  Operation *end = step.getBody().front().getTerminator();
+  for (unsigned i = step.getNumResults(); i-- > 0;) {
+    std::optional<unsigned> alias = aliasOf(step, i);
+    if (!alias || end->getOperand(i) != step.getArgument(*alias))
+      continue;
+    step.setArgAttr(*alias, "graph.role", StringAttr::get(step.getContext(), "constant"));
+    end->eraseOperand(i);
+    (void)step.eraseResult(i);
+  }
+}
+
+void freezeBatchNorm(func::FuncOp step) {
+  SmallVector<BatchNormOp> norms;
+  step.walk([&](BatchNormOp op) { norms.push_back(op); });
+  for (BatchNormOp op : norms) {
+    OpBuilder b(op);
+    op->replaceAllUsesWith(ValueRange{buildFrozen(b, op), op.getRunningMean(), op.getRunningVar()});
+    op->erase();
+  }
+  dropUnchangedStates(step);
+}
+
+} // namespace cleave

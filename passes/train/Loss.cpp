@@ -1,0 +1,107 @@
+// Losses over the outputs of the model, with labels as new arguments.
+#include "passes/train/Steps.h"
+
+#include "dialects/graph/Build.h"
+#include "dialects/graph/Step.h"
+
+using namespace mlir;
+using namespace cleave::graph;
+
+namespace cleave::train {
+
+// The value of the output with this name; null after an error.
+static Value findOutput(func::FuncOp step, const std::string &name) {
+  std::string known;
+  for (unsigned i = 0; i < step.getNumResults(); ++i) {
+    if (resultRole(step, i) != "output")
+      continue;
+    if (resultName(step, i) == name)
+      return step.getBody().front().getTerminator()->getOperand(i);
+    known += (known.empty() ? "" : ", ") + resultName(step, i).str();
+  }
+  step.emitError() << "the loss names the output `" << name
+                   << "`, but the model's outputs are: " << known;
+  return {};
+}
+
+// The label as an argument; losses may share one.
+static Value addLabel(func::FuncOp step, const std::string &name, Type type) {
+  std::optional<unsigned> existing = argNamed(step, name);
+  if (!existing)
+    return addArgument(step, type, name, "label");
+  if (argRole(step, *existing) != "label" || step.getArgument(*existing).getType() != type) {
+    step.emitError() << "the label `" << name << "` would be a new input of type " << type
+                     << ", but that name is taken; choose another one: KIND:OUTPUT,LABEL";
+    return {};
+  }
+  return step.getArgument(*existing);
+}
+
+static Value crossEntropy(OpBuilder &b, func::FuncOp step, const LossOption &loss, Value output) {
+  Shape shape = shapeOf(output);
+  if (shape.size() < 2) {
+    step.emitError()
+        << "softmax-cross-entropy needs an output with a batch and classes as its last dim, but `"
+        << loss.output << "` is " << output.getType();
+    return {};
+  }
+  shape.pop_back();
+  Value labels = addLabel(step, loss.label, tensorOf(shape, b.getI64Type()));
+  if (!labels)
+    return {};
+  return SoftmaxCrossEntropyOp::create(b, output.getLoc(), output, labels);
+}
+
+static Value meanSquare(OpBuilder &b, func::FuncOp step, const LossOption &loss, Value output) {
+  Value label = addLabel(step, loss.label, output.getType());
+  if (!label)
+    return {};
+  Value difference = SubOp::create(b, output.getLoc(), output, label);
+  Value square = MulOp::create(b, output.getLoc(), difference, difference);
+  return buildMean(b, square, llvm::to_vector(llvm::seq<int64_t>(0, rankOf(output))));
+}
+
+static Value outputAsLoss(OpBuilder &b, func::FuncOp step, const LossOption &loss, Value output) {
+  if (elementCount(output.getType()) == Polynomial(1))
+    return buildReshape(b, output, {});
+  step.emitError() << "the loss output:" << loss.output
+                   << " needs a single number, but that output is " << output.getType();
+  return {};
+}
+
+static Value buildOne(OpBuilder &b, func::FuncOp step, const LossOption &loss) {
+  Value output = findOutput(step, loss.output);
+  if (!output)
+    return {};
+  if (!isa<FloatType>(elementTypeOf(output))) {
+    step.emitError() << "a loss needs an output of floats, but `" << loss.output << "` is "
+                     << output.getType();
+    return {};
+  }
+  switch (loss.kind) {
+  case LossOption::Kind::SoftmaxCrossEntropy:
+    return crossEntropy(b, step, loss, output);
+  case LossOption::Kind::Mse:
+    return meanSquare(b, step, loss, output);
+  case LossOption::Kind::Output:
+    return outputAsLoss(b, step, loss, output);
+  }
+  return {};
+}
+
+Value buildLoss(OpBuilder &b, func::FuncOp step, const std::vector<LossOption> &losses) {
+  Value sum;
+  for (const LossOption &loss : losses) {
+    Value one = buildOne(b, step, loss);
+    if (!one)
+      return {};
+    if (sum && sum.getType() != one.getType())
+      one = buildCast(b, one, elementTypeOf(sum));
+    sum = sum ? AddOp::create(b, step.getLoc(), sum, one).getResult() : one;
+  }
+  if (!sum)
+    step.emitError() << "training needs at least one loss";
+  return sum;
+}
+
+} // namespace cleave::train

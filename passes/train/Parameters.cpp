@@ -1,0 +1,42 @@
+// Which parameters are trained.
+#include "passes/train/Steps.h"
+
+#include "dialects/graph/Step.h"
+
+using namespace mlir;
+using namespace cleave::graph;
+
+namespace cleave::train {
+
+static bool matchesAny(StringRef name, const std::vector<std::string> &patterns) {
+  return llvm::any_of(patterns, [&](const std::string &p) { return matchesGlob(name.str(), p); });
+}
+
+// A pattern that matches no parameter is a mistake.
+static LogicalResult checkPatterns(func::FuncOp step, const std::vector<std::string> &patterns,
+                                   StringRef option) {
+  for (const std::string &pattern : patterns) {
+    bool isUsed = false;
+    for (unsigned i = 0; i < step.getNumArguments(); ++i)
+      isUsed |= argRole(step, i) == "parameter" && matchesGlob(argName(step, i).str(), pattern);
+    if (!isUsed)
+      return step.emitError() << option << " `" << pattern << "` matches no parameter of the model";
+  }
+  return success();
+}
+
+FailureOr<SmallVector<unsigned>> chooseParameters(func::FuncOp step, const TrainOptions &options) {
+  if (failed(checkPatterns(step, options.trainable, "--trainable")) ||
+      failed(checkPatterns(step, options.freeze, "--freeze")))
+    return failure();
+  SmallVector<unsigned> chosen;
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    if (argRole(step, i) == "parameter" &&
+        isa<FloatType>(elementTypeOf(step.getArgument(i).getType())) &&
+        (options.trainable.empty() || matchesAny(argName(step, i), options.trainable)) &&
+        !matchesAny(argName(step, i), options.freeze))
+      chosen.push_back(i);
+  return chosen;
+}
+
+} // namespace cleave::train
