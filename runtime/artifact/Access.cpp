@@ -3,8 +3,14 @@
 
 #include "runtime/artifact/Mesh.h"
 
+#include <algorithm>
+
 namespace cleave::artifact {
 namespace {
+
+// What counts beyond this are reported as: far more elements than any buffer has, small enough to
+// be multiplied by an element's size.
+constexpr int64_t kTooMany = int64_t(1) << 56;
 
 // Collects accesses; the dtypes come from the program's buffers.
 class Collector {
@@ -68,7 +74,8 @@ void collectConvolution(const plan::Convolution &convolution, Collector &to) {
 int64_t elementCount(const google::protobuf::RepeatedField<int64_t> &shape) {
   int64_t count = 1;
   for (int64_t size : shape)
-    count *= size;
+    if (__builtin_mul_overflow(count, size, &count))
+      return kTooMany;
   return count;
 }
 
@@ -76,14 +83,17 @@ int64_t reachOf(const plan::StridedOperand &operand, std::span<const int64_t> si
   if (operand.strides_size() != int(sizes.size()) || operand.offset() < 0)
     return -1;
   int64_t last = operand.offset();
+  bool empty = false;
   for (size_t i = 0; i < sizes.size(); ++i) {
+    int64_t step;
     if (operand.strides(int(i)) < 0 || sizes[i] < 0)
       return -1;
-    if (sizes[i] == 0)
-      return 0;
-    last += (sizes[i] - 1) * operand.strides(int(i));
+    empty |= sizes[i] == 0;
+    if (__builtin_mul_overflow(sizes[i] - 1, operand.strides(int(i)), &step) ||
+        __builtin_add_overflow(last, step, &last))
+      last = kTooMany - 1;
   }
-  return last + 1;
+  return empty ? 0 : std::min(last, kTooMany - 1) + 1;
 }
 
 std::vector<Access> accessesOf(const plan::Program &program, const plan::Instruction &instruction) {

@@ -27,7 +27,7 @@ std::vector<Access> accessesOf(const plan::Program &program, const plan::Instruc
 // differ.
 int64_t reachOf(const plan::StridedOperand &operand, std::span<const int64_t> sizes);
 
-// Elements of a dense shape.
+// Elements of a dense shape; 2^56 if there are too many to count.
 int64_t elementCount(const google::protobuf::RepeatedField<int64_t> &shape);
 
 // `launch`, `matmul`, `all-reduce`, …: the word for an instruction in messages and traces.

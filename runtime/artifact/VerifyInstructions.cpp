@@ -236,6 +236,10 @@ Status verifyInstructions(const ProgramView &view) {
         CLEAVE_TRY(verifyAccess(view, access, position).withContext(view.instruction(s, i)));
       CLEAVE_TRY(verifyKind(view, instruction).withContext(view.instruction(s, i)));
     }
+  if (view.program.events() > position)
+    return Status::defect("rank " + std::to_string(view.rank) + " has " +
+                          std::to_string(view.program.events()) +
+                          " events, more than instructions");
   for (const plan::ScheduleStep &step : view.program.schedule())
     if (step.segment() >= uint32_t(view.program.segments_size()))
       return Status::defect("rank " + std::to_string(view.rank) + " schedules segment " +

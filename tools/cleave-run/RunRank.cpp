@@ -32,7 +32,10 @@ public:
     CLEAVE_TRY(join());
     CLEAVE_TRY(openFiles());
     CLEAVE_TRY(load());
-    CLEAVE_TRY(runSteps());
+    if (Status status = runSteps(); !status)
+      return environment_.launcher == "cleave-run" // which adds the step itself
+                 ? status
+                 : status.withContext("step " + std::to_string(step_));
     CLEAVE_TRY(save(first_ + count_));
     return finish();
   }
@@ -104,7 +107,11 @@ private:
 
   Status runSteps() {
     Progress progress(first_, count_, options_.quiet || !isFirst());
+    if (count_ == 0 && first_ > 0 && isFirst() && !options_.quiet)
+      std::printf("nothing to do: '%s' is at step %lld already\n", options_.resume.c_str(),
+                  static_cast<long long>(first_));
     for (int64_t step = first_; step < first_ + count_; ++step) {
+      step_ = step;
       reporter_.step(step);
       auto begin = std::chrono::steady_clock::now();
       CLEAVE_TRY(executor_->step(step));
@@ -198,7 +205,9 @@ private:
   std::unique_ptr<executor::Executor> executor_;
   std::unique_ptr<executor::OutputCollector> outputs_;
   RunLog log_;
-  int64_t first_ = 0, count_ = 0, saved_ = -1;
+  int64_t first_ = 0, count_ = 0; // steps of this run
+  int64_t step_ = 0;              // the one that runs
+  int64_t saved_ = -1;            // the last one saved
   bool warned_ = false;
 };
 

@@ -1,128 +1,19 @@
-// One valid plan for two ranks, and for every rule of the verifier the same plan with one thing
-// broken.
-//
-// Each rank multiplies its rows of `x` by `w`, and the two sum their products: load x, y = x * w
-// (kernel scratch beside it), z = all-reduce of y (started, then waited for), loss = kernel(z),
-// report it.
+// For every rule of the verifier the valid plan with one thing broken.
 #include "runtime/artifact/Verify.h"
+#include "test/unit/runtime_artifact/ValidPlan.h"
 
 #include <catch2/catch.hpp>
 
 using namespace cleave;
 using Catch::Matchers::Contains;
 
-namespace {
-
-enum Buffers : uint32_t { X, W, Y, Z, Loss, Where };
-enum Instructions { Load, Multiply, Start, Wait, Reduce, Report };
-
-plan::Buffer *addBuffer(plan::Program &program, const char *name, plan::Role role, uint64_t offset,
-                        std::vector<int64_t> shape, uint32_t first, uint32_t last, int tensor) {
-  plan::Buffer *buffer = program.add_buffers();
-  buffer->set_name(name);
-  buffer->set_role(role);
-  buffer->set_offset(offset);
-  buffer->set_dtype(role == plan::COORDINATES ? plan::I64 : plan::F32);
-  uint64_t bytes = role == plan::COORDINATES ? 8 : 4;
-  for (int64_t size : shape) {
-    buffer->add_shape(size);
-    bytes *= uint64_t(size);
-  }
-  buffer->set_bytes(bytes);
-  buffer->set_first(first), buffer->set_last(last), buffer->set_tensor(tensor);
-  return buffer;
-}
-
-plan::Instruction *addInstruction(plan::Program &program, const char *name) {
-  plan::Instruction *instruction = program.mutable_segments(0)->add_instructions();
-  instruction->set_name(name);
-  return instruction;
-}
-
-void addTensors(plan::Plan &plan) {
-  plan::Tensor *x = plan.add_tensors(), *w = plan.add_tensors();
-  x->set_name("x"), x->set_dtype(plan::F32), x->set_role(plan::INPUT);
-  x->add_shape(8), x->add_shape(16);
-  x->add_sharding()->add_axes(0);
-  x->add_sharding();
-  w->set_name("w"), w->set_dtype(plan::F32), w->set_role(plan::PARAMETER);
-  w->add_shape(16), w->add_shape(16);
-  w->add_sharding(), w->add_sharding();
-  w->mutable_source()->set_fill(0.5);
-}
-
-void setStrides(plan::StridedOperand *operand, uint32_t buffer, int64_t rows, int64_t columns) {
-  operand->set_buffer(buffer);
-  operand->add_strides(rows), operand->add_strides(columns);
-}
-
-void addInstructions(plan::Program &program) {
-  program.add_segments()->set_name("micro");
-  addInstruction(program, "x")->mutable_load_input()->set_buffer(X);
-  plan::Matmul *matmul = addInstruction(program, "product")->mutable_matmul();
-  matmul->set_m(4), matmul->set_n(16), matmul->set_k(16);
-  setStrides(matmul->mutable_lhs(), X, 16, 1);
-  setStrides(matmul->mutable_rhs(), W, 16, 1);
-  setStrides(matmul->mutable_out(), Y, 16, 1);
-  plan::Collective *sum = addInstruction(program, "sum")->mutable_collective();
-  sum->add_axes(0), sum->add_send(Y), sum->add_recv(Z), sum->set_event(1);
-  addInstruction(program, "sum")->mutable_wait()->set_event(1);
-  plan::Launch *launch = addInstruction(program, "loss")->mutable_launch();
-  launch->add_buffers(Z), launch->add_buffers(Loss), launch->add_written(1);
-  plan::Metric *metric = addInstruction(program, "loss")->mutable_metric();
-  metric->set_buffer(Loss), metric->set_name("loss");
-}
-
-// Two ranks, one program. x 256 bytes, w 1024, y 256, z 256, loss in y's place, coordinates.
-plan::Plan validPlan() {
-  plan::Plan plan;
-  plan::MeshAxis *dp = plan.add_mesh();
-  dp->set_name("dp"), dp->set_size(2);
-  plan.add_program_of_rank(0), plan.add_program_of_rank(0);
-  plan.set_cpu_library("elf");
-  addTensors(plan);
-  plan::Program &program = *plan.add_programs();
-  program.set_events(1);
-  plan::Arena *arena = program.add_arenas();
-  arena->set_bytes(1856), arena->set_peak_bytes(1024 + 8 + 256 + 256);
-  plan::Kernel *kernel = program.add_kernels();
-  kernel->set_symbol("sum"), kernel->set_extent(1);
-  addBuffer(program, "x", plan::INPUT, 0, {4, 16}, Load, Multiply, 0);
-  addBuffer(program, "w", plan::PARAMETER, 256, {16, 16}, 0, Report, 1);
-  addBuffer(program, "y", plan::ACTIVATION, 1280, {4, 16}, Multiply, Wait, -1);
-  addBuffer(program, "z", plan::ACTIVATION, 1536, {4, 16}, Start, Reduce, -1);
-  addBuffer(program, "loss", plan::METRIC, 1280, {}, Reduce, Report, -1);
-  addBuffer(program, "where", plan::COORDINATES, 1792, {1}, 0, Report, -1);
-  addInstructions(program);
-  program.add_schedule();
-  return plan;
-}
-
-plan::Buffer &buffer(plan::Plan &plan, Buffers which) {
-  return *plan.mutable_programs(0)->mutable_buffers(int(which));
-}
-
-plan::Instruction &instruction(plan::Plan &plan, int which, int program = 0) {
-  return *plan.mutable_programs(program)->mutable_segments(0)->mutable_instructions(which);
-}
-
-// The valid plan in which rank 1 has a program of its own, for rules about several ranks.
-plan::Plan twoPrograms() {
-  plan::Plan plan = validPlan();
-  *plan.add_programs() = plan.programs(0);
-  plan.set_program_of_rank(1, 1);
-  return plan;
-}
-
 // The message of the first broken rule; the plan's own mistakes are defects.
-std::string brokenRule(const plan::Plan &plan) {
+static std::string brokenRule(const plan::Plan &plan) {
   Status status = artifact::verifyPlan(plan);
   if (!status)
     CHECK(status.exitCode() == 4);
   return status.message();
 }
-
-} // namespace
 
 TEST_CASE("a valid plan passes") { CHECK(brokenRule(validPlan()) == ""); }
 
@@ -291,6 +182,10 @@ TEST_CASE("instructions: indices must be in range") {
   SECTION("of a started event") {
     instruction(plan, Start).mutable_collective()->set_event(2);
     CHECK_THAT(brokenRule(plan), Contains("signals event 2"));
+  }
+  SECTION("of more events than anything could start") {
+    plan.mutable_programs(0)->set_events(UINT32_MAX);
+    CHECK_THAT(brokenRule(plan), Contains("4294967295 events, more than instructions"));
   }
   SECTION("of a segment") {
     plan.mutable_programs(0)->mutable_schedule(0)->set_segment(1);
@@ -513,31 +408,6 @@ TEST_CASE("communication: a rank that does not come is a deadlock") {
       brokenRule(plan),
       Contains("deadlock: rank 0, segment 'micro', instruction 2 (all-reduce 'sum') waits for "
                "ever for rank 1, which has ended its step"));
-}
-
-// Both ranks first send (rank 0 y, rank 1 y) and then receive into z, or rank 1 the other way
-// round.
-static plan::Plan exchange(bool reversed, bool started) {
-  plan::Plan plan = twoPrograms();
-  for (int rank = 0; rank < 2; ++rank) {
-    bool receivesFirst = reversed && rank == 1;
-    plan::Collective send, recv;
-    send.set_kind(plan::Collective::SEND), send.add_axes(0), send.add_send(Y);
-    recv.set_kind(plan::Collective::RECV), recv.add_axes(0), recv.add_recv(Z);
-    send.set_peer(uint32_t(1 - rank)), recv.set_peer(uint32_t(1 - rank));
-    *instruction(plan, Start, rank).mutable_collective() = receivesFirst ? recv : send;
-    *instruction(plan, Wait, rank).mutable_collective() = receivesFirst ? send : recv;
-    if (started) {
-      instruction(plan, Start, rank).mutable_collective()->set_event(1);
-      plan::Segment &segment = *plan.mutable_programs(rank)->mutable_segments(0);
-      *segment.mutable_instructions(Report) = segment.instructions(Reduce);
-      segment.mutable_instructions(Reduce)->mutable_wait()->set_event(1);
-      plan.mutable_programs(rank)->mutable_buffers(Y)->set_last(Reduce);
-      plan.mutable_programs(rank)->mutable_buffers(Z)->set_last(Report);
-      plan.mutable_programs(rank)->mutable_buffers(Loss)->set_first(Report);
-    }
-  }
-  return plan;
 }
 
 TEST_CASE("communication: sends meet their receives") {

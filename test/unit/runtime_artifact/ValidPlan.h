@@ -1,0 +1,142 @@
+// A valid plan for two ranks, of which the verifier's tests break one thing each.
+//
+// Each rank multiplies its rows of `x` by `w`, and the two sum their products: load x, y = x * w
+// (kernel scratch beside it), z = all-reduce of y (started, then waited for), loss = kernel(z),
+// report it.
+#pragma once
+
+#include "runtime/artifact/program.pb.h"
+
+#include <vector>
+
+namespace cleave {
+
+enum Buffers : uint32_t { X, W, Y, Z, Loss, Where };
+enum Instructions { Load, Multiply, Start, Wait, Reduce, Report };
+
+inline plan::Buffer *addBuffer(plan::Program &program, const char *name, plan::Role role,
+                               uint64_t offset, std::vector<int64_t> shape, uint32_t first,
+                               uint32_t last, int tensor) {
+  plan::Buffer *buffer = program.add_buffers();
+  buffer->set_name(name);
+  buffer->set_role(role);
+  buffer->set_offset(offset);
+  buffer->set_dtype(role == plan::COORDINATES ? plan::I64 : plan::F32);
+  uint64_t bytes = role == plan::COORDINATES ? 8 : 4;
+  for (int64_t size : shape) {
+    buffer->add_shape(size);
+    bytes *= uint64_t(size);
+  }
+  buffer->set_bytes(bytes);
+  buffer->set_first(first), buffer->set_last(last), buffer->set_tensor(tensor);
+  return buffer;
+}
+
+inline plan::Instruction *addInstruction(plan::Program &program, const char *name) {
+  plan::Instruction *instruction = program.mutable_segments(0)->add_instructions();
+  instruction->set_name(name);
+  return instruction;
+}
+
+inline void addTensors(plan::Plan &plan) {
+  plan::Tensor *x = plan.add_tensors(), *w = plan.add_tensors();
+  x->set_name("x"), x->set_dtype(plan::F32), x->set_role(plan::INPUT);
+  x->add_shape(8), x->add_shape(16);
+  x->add_sharding()->add_axes(0);
+  x->add_sharding();
+  w->set_name("w"), w->set_dtype(plan::F32), w->set_role(plan::PARAMETER);
+  w->add_shape(16), w->add_shape(16);
+  w->add_sharding(), w->add_sharding();
+  w->mutable_source()->set_fill(0.5);
+}
+
+inline void setStrides(plan::StridedOperand *operand, uint32_t buffer, int64_t rows,
+                       int64_t columns) {
+  operand->set_buffer(buffer);
+  operand->add_strides(rows), operand->add_strides(columns);
+}
+
+inline void addInstructions(plan::Program &program) {
+  program.add_segments()->set_name("micro");
+  addInstruction(program, "x")->mutable_load_input()->set_buffer(X);
+  plan::Matmul *matmul = addInstruction(program, "product")->mutable_matmul();
+  matmul->set_m(4), matmul->set_n(16), matmul->set_k(16);
+  setStrides(matmul->mutable_lhs(), X, 16, 1);
+  setStrides(matmul->mutable_rhs(), W, 16, 1);
+  setStrides(matmul->mutable_out(), Y, 16, 1);
+  plan::Collective *sum = addInstruction(program, "sum")->mutable_collective();
+  sum->add_axes(0), sum->add_send(Y), sum->add_recv(Z), sum->set_event(1);
+  addInstruction(program, "sum")->mutable_wait()->set_event(1);
+  plan::Launch *launch = addInstruction(program, "loss")->mutable_launch();
+  launch->add_buffers(Z), launch->add_buffers(Loss), launch->add_written(1);
+  plan::Metric *metric = addInstruction(program, "loss")->mutable_metric();
+  metric->set_buffer(Loss), metric->set_name("loss");
+}
+
+// Two ranks, one program. x 256 bytes, w 1024, y 256, z 256, loss in y's place, coordinates.
+inline plan::Plan validPlan() {
+  plan::Plan plan;
+  plan::MeshAxis *dp = plan.add_mesh();
+  dp->set_name("dp"), dp->set_size(2);
+  plan.add_program_of_rank(0), plan.add_program_of_rank(0);
+  plan.set_cpu_library("elf");
+  addTensors(plan);
+  plan::Program &program = *plan.add_programs();
+  program.set_events(1);
+  plan::Arena *arena = program.add_arenas();
+  arena->set_bytes(1856), arena->set_peak_bytes(1024 + 8 + 256 + 256);
+  plan::Kernel *kernel = program.add_kernels();
+  kernel->set_symbol("sum"), kernel->set_extent(1);
+  addBuffer(program, "x", plan::INPUT, 0, {4, 16}, Load, Multiply, 0);
+  addBuffer(program, "w", plan::PARAMETER, 256, {16, 16}, 0, Report, 1);
+  addBuffer(program, "y", plan::ACTIVATION, 1280, {4, 16}, Multiply, Wait, -1);
+  addBuffer(program, "z", plan::ACTIVATION, 1536, {4, 16}, Start, Reduce, -1);
+  addBuffer(program, "loss", plan::METRIC, 1280, {}, Reduce, Report, -1);
+  addBuffer(program, "where", plan::COORDINATES, 1792, {1}, 0, Report, -1);
+  addInstructions(program);
+  program.add_schedule();
+  return plan;
+}
+
+inline plan::Buffer &buffer(plan::Plan &plan, Buffers which) {
+  return *plan.mutable_programs(0)->mutable_buffers(int(which));
+}
+
+inline plan::Instruction &instruction(plan::Plan &plan, int which, int program = 0) {
+  return *plan.mutable_programs(program)->mutable_segments(0)->mutable_instructions(which);
+}
+
+// The valid plan in which rank 1 has a program of its own, for rules about several ranks.
+inline plan::Plan twoPrograms() {
+  plan::Plan plan = validPlan();
+  *plan.add_programs() = plan.programs(0);
+  plan.set_program_of_rank(1, 1);
+  return plan;
+}
+
+// Both ranks first send (rank 0 y, rank 1 y) and then receive into z, or rank 1 the other way
+// round.
+inline plan::Plan exchange(bool reversed, bool started) {
+  plan::Plan plan = twoPrograms();
+  for (int rank = 0; rank < 2; ++rank) {
+    bool receivesFirst = reversed && rank == 1;
+    plan::Collective send, recv;
+    send.set_kind(plan::Collective::SEND), send.add_axes(0), send.add_send(Y);
+    recv.set_kind(plan::Collective::RECV), recv.add_axes(0), recv.add_recv(Z);
+    send.set_peer(uint32_t(1 - rank)), recv.set_peer(uint32_t(1 - rank));
+    *instruction(plan, Start, rank).mutable_collective() = receivesFirst ? recv : send;
+    *instruction(plan, Wait, rank).mutable_collective() = receivesFirst ? send : recv;
+    if (started) {
+      instruction(plan, Start, rank).mutable_collective()->set_event(1);
+      plan::Segment &segment = *plan.mutable_programs(rank)->mutable_segments(0);
+      *segment.mutable_instructions(Report) = segment.instructions(Reduce);
+      segment.mutable_instructions(Reduce)->mutable_wait()->set_event(1);
+      plan.mutable_programs(rank)->mutable_buffers(Y)->set_last(Reduce);
+      plan.mutable_programs(rank)->mutable_buffers(Z)->set_last(Report);
+      plan.mutable_programs(rank)->mutable_buffers(Loss)->set_first(Report);
+    }
+  }
+  return plan;
+}
+
+} // namespace cleave
