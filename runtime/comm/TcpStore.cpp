@@ -1,5 +1,6 @@
 // The client side. A request is one byte (`S`et, `G`et), the key and, for Set, the value; the
-// answer to Get is the value. Strings are preceded by their length as four bytes, little endian.
+// answer to Get is `N`, or `Y` and the value. Strings are preceded by their length as four bytes,
+// little endian.
 #include "runtime/comm/TcpStore.h"
 
 #include "runtime/comm/TcpStoreServer.h"
@@ -10,6 +11,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <optional>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
@@ -139,20 +141,39 @@ Status TcpStore::set(const std::string &key, const std::string &value) {
   return sendAll(connection->descriptor, message);
 }
 
-Result<std::string> TcpStore::get(const std::string &key, std::chrono::milliseconds timeout) {
-  std::lock_guard lock(connection->mutex);
-  timeval limit{timeout.count() / 1000, (timeout.count() % 1000) * 1000 + 1};
-  setsockopt(connection->descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+// Asks once; nothing if the key is not there.
+static Result<std::optional<std::string>> ask(int descriptor, const std::string &key) {
   std::string message = "G";
   append(message, key);
-  CLEAVE_TRY(sendAll(connection->descriptor, message));
+  CLEAVE_TRY(sendAll(descriptor, message));
+  char there = 'N';
+  CLEAVE_TRY(receiveAll(descriptor, &there, 1));
+  if (there == 'N')
+    return std::optional<std::string>();
   uint32_t length = 0;
-  CLEAVE_TRY(
-      receiveAll(connection->descriptor, &length, sizeof length).withContext("waiting for " + key));
+  CLEAVE_TRY(receiveAll(descriptor, &length, sizeof length));
   std::string value(length, '\0');
-  CLEAVE_TRY(
-      receiveAll(connection->descriptor, value.data(), length).withContext("reading " + key));
-  return value;
+  CLEAVE_TRY(receiveAll(descriptor, value.data(), length));
+  return std::optional<std::string>(std::move(value));
+}
+
+Result<std::string> TcpStore::get(const std::string &key, std::chrono::milliseconds timeout) {
+  auto deadline = Clock::now() + timeout;
+  timeval limit{timeout.count() / 1000 + 1, 0};
+  for (auto pause = std::chrono::microseconds(200);;
+       pause = std::min(2 * pause, std::chrono::microseconds(20'000))) {
+    {
+      std::lock_guard lock(connection->mutex);
+      setsockopt(connection->descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+      auto value = ask(connection->descriptor, key);
+      CLEAVE_TRY(value.status().withContext("waiting for " + key));
+      if (*value)
+        return **value;
+    }
+    if (Clock::now() >= deadline)
+      return Status::lost("waiting for " + key + ": timed out");
+    std::this_thread::sleep_for(pause);
+  }
 }
 
 } // namespace cleave::comm

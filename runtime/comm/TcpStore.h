@@ -37,7 +37,7 @@ public:
   ~TcpStore();
 
   Status set(const std::string &key, const std::string &value);
-  // Waits for the key.
+  // Waits for the key, asking again and again: other threads may use the store meanwhile.
   Result<std::string> get(const std::string &key, std::chrono::milliseconds timeout);
   // This machine's address as the master sees it.
   const std::string &localAddress() const { return localAddress_; }

@@ -86,15 +86,13 @@ void TcpStoreServer::serve() {
     std::erase_if(clients, [](const Client &client) { return client.descriptor < 0; });
     if (watched[1].revents)
       accept();
-    for (Client &client : clients)
-      answer(client);
   }
 }
 
 void TcpStoreServer::accept() {
   int descriptor = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
   if (descriptor >= 0)
-    clients.push_back({descriptor, {}, {}});
+    clients.push_back({descriptor, {}});
 }
 
 // False when the client is gone.
@@ -132,24 +130,22 @@ bool TcpStoreServer::takeRequest(Client &client) {
       return false;
     values[key] = value;
   } else {
-    client.wanted.push_back(key);
+    answer(client, key);
   }
   client.received.erase(0, at);
   return true;
 }
 
-void TcpStoreServer::answer(Client &client) {
-  while (!client.wanted.empty()) {
-    auto found = values.find(client.wanted.front());
-    if (found == values.end())
-      return;
+void TcpStoreServer::answer(Client &client, const std::string &key) {
+  auto found = values.find(key);
+  std::string message(1, found == values.end() ? 'N' : 'Y');
+  if (found != values.end()) {
     uint32_t length = static_cast<uint32_t>(found->second.size());
-    std::string message(reinterpret_cast<const char *>(&length), sizeof length);
+    message.append(reinterpret_cast<const char *>(&length), sizeof length);
     message += found->second;
-    [[maybe_unused]] ssize_t ignored =
-        ::send(client.descriptor, message.data(), message.size(), MSG_NOSIGNAL);
-    client.wanted.erase(client.wanted.begin());
   }
+  [[maybe_unused]] ssize_t ignored =
+      ::send(client.descriptor, message.data(), message.size(), MSG_NOSIGNAL);
 }
 
 } // namespace cleave::comm

@@ -21,8 +21,7 @@ public:
 private:
   struct Client {
     int descriptor;
-    std::string received;            // not yet a whole request
-    std::vector<std::string> wanted; // keys it waits for
+    std::string received; // not yet a whole request
   };
 
   TcpStoreServer() = default;
@@ -30,7 +29,7 @@ private:
   void accept();
   bool read(Client &client);
   bool takeRequest(Client &client);
-  void answer(Client &client);
+  void answer(Client &client, const std::string &key);
 
   int listener = -1;
   int stopPipe[2] = {-1, -1};

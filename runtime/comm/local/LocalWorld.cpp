@@ -37,8 +37,10 @@ public:
   LocalCommunicator(std::vector<int> members, int index, const SharedLayout &layout,
                     std::shared_ptr<GroupMemory> memory, std::shared_ptr<Job> job,
                     const Options &options)
-      : SharedCommunicator(std::move(members), index, layout, memory->memory, options),
-        memory(std::move(memory)), job(std::move(job)) {}
+      : SharedCommunicator(std::move(members), index, layout, options), memory(std::move(memory)),
+        job(std::move(job)) {
+    attach(this->memory->memory);
+  }
   ~LocalCommunicator() override { stopQueues(); }
 
 protected:

@@ -7,10 +7,9 @@
 namespace cleave::comm {
 
 SharedCommunicator::SharedCommunicator(std::vector<int> members, int index,
-                                       const SharedLayout &layout, void *memory,
-                                       const Options &options)
-    : Communicator(std::move(members), index), layout(layout), memory(memory), options(options),
-      partsSent(size()), partsReceived(size()), unexpected(size()) {}
+                                       const SharedLayout &layout, const Options &options)
+    : Communicator(std::move(members), index), layout(layout), options(options), partsSent(size()),
+      partsReceived(size()), unexpected(size()) {}
 
 Status SharedCommunicator::execute(const Call &call) {
   if (call.kind == Kind::Send || call.kind == Kind::Recv) {

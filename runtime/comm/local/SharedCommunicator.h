@@ -19,10 +19,12 @@ namespace cleave::comm {
 
 class SharedCommunicator : public Communicator {
 public:
+  // Attaches before the first call at the latest.
+  SharedCommunicator(std::vector<int> members, int index, const SharedLayout &layout,
+                     const Options &options);
   // `memory` holds a layout's bytes, zero before the first member came; it outlives the
   // communicator.
-  SharedCommunicator(std::vector<int> members, int index, const SharedLayout &layout, void *memory,
-                     const Options &options);
+  void attach(void *memory) { this->memory = memory; }
 
 protected:
   Status execute(const Call &call) override;
@@ -75,7 +77,7 @@ private:
   };
 
   SharedLayout layout;
-  void *memory;
+  void *memory = nullptr;
   Options options;
   uint64_t barriers = 0; // that this member has come to
   uint64_t postings = 0; // collectives posted

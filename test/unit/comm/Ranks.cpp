@@ -2,14 +2,25 @@
 
 #include "runtime/comm/gloo/GlooWorld.h"
 #include "runtime/comm/local/LocalWorld.h"
+#include "runtime/comm/shm/ShmWorld.h"
 
 #include <thread>
 
 namespace cleave::comm {
 
 const std::vector<std::string> &implementations() {
-  static const std::vector<std::string> names{"local", "gloo"};
+  static const std::vector<std::string> names{"local", "shm", "gloo"};
   return names;
+}
+
+static Result<std::unique_ptr<World>> connectOver(const std::string &implementation,
+                                                  const Rendezvous &rendezvous,
+                                                  const Options &options) {
+  auto store = TcpStore::connect(rendezvous, options.timeout);
+  CLEAVE_TRY(store.status());
+  auto *connect =
+      implementation == "gloo" ? static_cast<decltype(&connectShm)>(connectGloo) : connectShm;
+  return connect(std::move(*store), rendezvous.rank, rendezvous.size, options);
 }
 
 std::string runRanks(const std::string &implementation, int size, const RankMain &main,
@@ -30,7 +41,7 @@ std::string runRanks(const std::string &implementation, int size, const RankMain
                             rank == 0 ? socket.descriptor : -1};
       Result<std::unique_ptr<World>> world =
           implementation == "local" ? Result<std::unique_ptr<World>>(std::move(local[rank]))
-                                    : connectGloo(rendezvous, options);
+                                    : connectOver(implementation, rendezvous, options);
       findings[rank].expectOk(world.status(), "connecting");
       if (world)
         main(**world, findings[rank]);

@@ -1,0 +1,99 @@
+// Times collectives of processes on this machine, in every implementation, and checks each result
+// before it is timed.
+//
+//   bench-comm [ranks] [bytes]        prints milliseconds (median) and the bytes of a buffer per
+//   second
+#include "runtime/comm/Communicator.h"
+#include "runtime/launch/Launch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+using namespace cleave;
+using namespace cleave::comm;
+
+// One kind on one kind of memory: the median of several runs, in seconds; negative if the result
+// was wrong.
+static double timeCall(Communicator &group, Kind kind, float *send, float *recv, int64_t elements,
+                       int repetitions) {
+  int64_t p = group.size(),
+          count = kind == Kind::AllReduce || kind == Kind::Broadcast ? elements : elements / p;
+  for (int64_t i = 0; i < elements; ++i)
+    send[i] = static_cast<float>(group.rank() + 1);
+  Call call{kind, Reduce::Sum, {{send, recv, count, DType::F32}}};
+  std::vector<double> seconds;
+  for (int i = 0; i < repetitions; ++i) {
+    if (!group.barrier())
+      return -1;
+    auto begun = std::chrono::steady_clock::now();
+    Status status = group.run(call);
+    seconds.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
+    if (!status) {
+      fprintf(stderr, "%s\n", status.message().c_str());
+      return -1;
+    }
+  }
+  float sum = p * (p + 1) / 2.0f;
+  bool reduces = kind == Kind::AllReduce || kind == Kind::ReduceScatter;
+  float first = reduces ? sum : 1, last = reduces ? sum : kind == Kind::Broadcast ? 1 : p;
+  int64_t received = kind == Kind::ReduceScatter ? count : elements / p * p;
+  if (recv[0] != first || recv[received - 1] != last)
+    return -1;
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+static int benchRank(const launch::RankEnvironment &environment, launch::StepReporter &reporter,
+                     int64_t bytes) {
+  auto world = launch::joinWorld(environment);
+  if (!world) {
+    reporter.fail(world.status());
+    return world.status().exitCode();
+  }
+  std::vector<int> everyone;
+  for (int i = 0; i < environment.size; ++i)
+    everyone.push_back(i);
+  auto group = (*world)->connect(everyone);
+  auto shared = (*world)->allocate(2 * bytes);
+  auto *inWorld = static_cast<float *>(*shared);
+  std::vector<float> send(bytes / 4), recv(bytes / 4);
+  for (bool ofWorld : {false, true})
+    for (Kind kind :
+         {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter, Kind::AllToAll, Kind::Broadcast}) {
+      float *from = ofWorld ? inWorld : send.data(),
+            *to = ofWorld ? inWorld + bytes / 4 : recv.data();
+      double large = timeCall(**group, kind, from, to, bytes / 4, 15),
+             small = timeCall(**group, kind, from, to, environment.size, 2000);
+      if (environment.rank == 0)
+        printf("%-6s %d ranks  %-14s %-15s %8.2f ms %7.2f GB/s   %d elements: %7.2f us\n",
+               (*world)->implementation().c_str(), environment.size,
+               std::string(name(kind)).c_str(), ofWorld ? "World::allocate" : "other memory",
+               large * 1e3, bytes / large * 1e-9, environment.size, small * 1e6);
+      if (large < 0 || small < 0) {
+        reporter.fail(Status::defect("wrong result of " + std::string(name(kind))));
+        return 4;
+      }
+    }
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  int ranks = argc > 1 ? atoi(argv[1]) : 4;
+  int64_t bytes = argc > 2 ? atoll(argv[2]) : 64 << 20;
+  for (const char *choice : {"shm", "gloo"}) {
+    setenv("CLEAVE_COMM", choice, 1);
+    auto outcome = launch::launchLocal(
+        ranks, {}, [&](const launch::RankEnvironment &environment, launch::StepReporter &reporter) {
+          return benchRank(environment, reporter, bytes);
+        });
+    if (!outcome || outcome->exitCode) {
+      fprintf(stderr, "%s\n",
+              outcome ? outcome->message.c_str() : outcome.status().message().c_str());
+      return 1;
+    }
+  }
+}
