@@ -71,6 +71,12 @@ class Plans(unittest.TestCase):
         found = self.json_of(tight)["predicted"]
         self.assertLessEqual(found["peak_bytes"], budget)
 
+    def test_a_plan_for_machines_that_are_not_here(self):
+        plan = self.folder / "far.plan"
+        options = ["--train", "--loss", "softmax-cross-entropy:logits", "--set", "batch=64", "--cluster", "h100-node"]
+        cleave.must("cleave-compile", cleave.GPT["model"], *options, "--ranks", 16, "-o", plan)
+        self.assertEqual(self.json_of(plan)["ranks"], 16)
+
     def test_every_view_of_a_plan_is_printed(self):
         plan = self.folder / "gpt.plan"
         cleave.compile_model(cleave.GPT["model"], plan, "--pin", "megatron", ranks=2)
