@@ -229,8 +229,11 @@ private:
 std::vector<data::InputDescription> inputsOf(const plan::Plan &plan) {
   std::vector<data::InputDescription> inputs;
   for (const plan::Tensor &tensor : plan.tensors())
-    if (tensor.role() == plan::INPUT)
+    if (tensor.role() == plan::INPUT) {
       inputs.push_back({tensor.name(), static_cast<DType>(tensor.dtype()), shapeOf(tensor), {}});
+      if (tensor.vocabulary() > 0)
+        inputs.back().vocabulary = tensor.vocabulary();
+    }
   return inputs;
 }
 

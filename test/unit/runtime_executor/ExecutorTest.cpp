@@ -103,6 +103,19 @@ TEST_CASE("a plan without its data is refused by the input's name") {
   CHECK_THAT(status.message(), Contains("an input 'x'") && Contains("--data"));
 }
 
+TEST_CASE("inputs are described with the values they may have, if the plan knows") {
+  PlanBuilder builder({1});
+  int tokens = builder.tensor("tokens", plan::INPUT, {8, 16}, {{}, {}}, plan::I64);
+  builder.tensor("image", plan::INPUT, {8, 3}, {{}, {}});
+  builder.plan().mutable_tensors(tokens)->set_vocabulary(50257);
+  auto inputs = inputsOf(builder.plan());
+  REQUIRE(inputs.size() == 2);
+  CHECK(inputs[0].vocabulary == 50257);
+  CHECK(inputs[0].dtype == DType::I64);
+  CHECK(inputs[0].shape == std::vector<int64_t>{8, 16});
+  CHECK_FALSE(inputs[1].vocabulary);
+}
+
 TEST_CASE("a job of another size than the plan is refused with both numbers") {
   PlanBuilder builder = shardedMatmul(2, false);
   auto worlds = comm::makeLocalWorlds(1);
