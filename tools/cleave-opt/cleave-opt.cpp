@@ -1,6 +1,8 @@
 // cleave-opt: every pass on its own, on text files with MLIR; for lit tests and for the curious.
 #include "dialects/graph/Step.h"
+#include "dialects/mesh/MeshDialect.h"
 #include "passes/decompose/Decompose.h"
+#include "passes/shard/Passes.h"
 #include "passes/train/Train.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,11 +13,12 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<cleave::graph::GraphDialect, mlir::func::FuncDialect, mlir::arith::ArithDialect,
-                  mlir::math::MathDialect>();
+  registry.insert<cleave::graph::GraphDialect, cleave::mesh::MeshDialect, mlir::func::FuncDialect,
+                  mlir::arith::ArithDialect, mlir::math::MathDialect>();
   mlir::registerTransformsPasses();
   cleave::registerDecomposePasses();
   cleave::registerTrainPasses();
+  cleave::shard::registerShardPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Cleave's passes, one by one\n", registry));
 }

@@ -1,0 +1,42 @@
+// What partitioning refuses.
+// RUN: cleave-opt %s --split-input-file --verify-diagnostics --cleave-shard-partition
+
+// expected-error @+1 {{has no function @step}}
+module {}
+
+// -----
+// expected-error @+1 {{cannot be partitioned: the module has no attribute mesh.mesh}}
+func.func @step(%x: tensor<4xf32>) { return }
+
+// -----
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  // expected-error @+1 {{argument 0 has mesh.sharding #mesh.sharding<[{tp}]>, which is no layout of 'tensor<4xf32>' on the module's mesh}}
+  func.func @step(%x: tensor<4xf32> {mesh.sharding = #mesh.sharding<[{tp}]>}) { return }
+}
+
+// -----
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error @+1 {{has a strategy that does not fit its factor rule a -> a}}
+    %0 = graph.exp %x {mesh.strategy = #mesh.strategy<[{dp}, {}], results = []>} : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error @+1 {{has a strategy with partial operands, but is not linear}}
+    %0 = graph.exp %x {mesh.strategy = #mesh.strategy<[{}], partial = {dp}, results = [#mesh.sharding<[{}]>]>} : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error @+1 {{has a strategy with layouts that do not fit its results}}
+    %0 = graph.exp %x {mesh.strategy = #mesh.strategy<[{}], results = [#mesh.sharding<[{}, {}]>]>} : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}

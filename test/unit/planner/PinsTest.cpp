@@ -1,0 +1,118 @@
+// Reading pins, and what the recipes make of a plan.
+#include "compiler/cluster/Presets.h"
+#include "compiler/planner/Planner.h"
+#include "test/unit/planner/TrainingStep.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::planner;
+using namespace cleave::test;
+
+namespace {
+
+struct Planned {
+  StepModel model;
+  Plan plan;
+
+  Planned(const std::string &pin, const std::optional<Mesh> &mesh = {})
+      : model(trainingModel(64, 256, 1024)) {
+    PlannerOptions options;
+    options.ranks = 4;
+    options.mesh = mesh;
+    options.pins = *Pins::parse(pin);
+    Result<Plan> result = planStep(model, *cluster::findCluster("h100-node"), options);
+    INFO((result.isOk() ? "" : result.status().message()));
+    REQUIRE(result.isOk());
+    plan = *result;
+  }
+  std::string storage(size_t argument) const {
+    return plan.arguments[argument].storage.str(plan.mesh);
+  }
+  std::string use(size_t argument) const { return plan.arguments[argument].compute.str(plan.mesh); }
+  std::string result(size_t op) const { return plan.ops[op].results[0].str(plan.mesh); }
+};
+
+// Arguments and ops of the training step.
+constexpr size_t kX = 0, kUp = 1, kDown = 2, kUpM = 3;
+constexpr size_t kHidden = 0, kOut = 2;
+
+} // namespace
+
+TEST_CASE("dp splits samples and nothing else") {
+  Planned planned("dp");
+  CHECK(planned.storage(kX) == "[dp, _]");
+  CHECK(planned.storage(kUp) == "[_, _]");
+  CHECK(planned.storage(kUpM) == "[_, _]");
+  CHECK(planned.result(kHidden) == "[dp, _]");
+}
+
+TEST_CASE("zero1 splits the optimizer's state, zero3 the parameters as well") {
+  Planned one("zero1"), two("zero2"), three("zero3");
+  for (const Planned *planned : {&one, &two}) {
+    CHECK(planned->storage(kUp) == "[_, _]");
+    CHECK(planned->storage(kUpM) != "[_, _]");
+    CHECK(planned->result(kHidden) == "[dp, _]");
+  }
+  CHECK(three.storage(kUp) != "[_, _]");
+  CHECK(three.use(kUp) == "[_, _]");
+  CHECK(three.storage(kUpM) == three.storage(kUp));
+  CHECK(three.result(kHidden) == "[dp, _]");
+}
+
+TEST_CASE("megatron splits the first weight by columns and the second by rows") {
+  Planned planned("megatron");
+  CHECK(planned.storage(kUp) == "[_, tp]");
+  CHECK(planned.storage(kDown) == "[tp, _]");
+  CHECK(planned.result(kHidden) == "[_, tp]");
+  CHECK(planned.use(kUp) == planned.storage(kUp));
+}
+
+TEST_CASE("megatron on two axes splits samples along the first") {
+  Planned planned("megatron", Mesh{{{"dp", 2}, {"tp", 2}}});
+  CHECK(planned.storage(kX) == "[dp, _]");
+  CHECK(planned.storage(kUp) == "[_, tp]");
+  CHECK(planned.result(kHidden) == "[dp, tp]");
+  CHECK(planned.result(kOut).substr(0, 4) == "[dp,");
+}
+
+TEST_CASE("pins by name bind") {
+  StepModel model = trainingModel(64, 256, 1024);
+  PlannerOptions options;
+  options.ranks = 4;
+  options.mesh = Mesh{{{"dp", 4}}};
+  options.pins = *Pins::fromJson(
+      R"({"pins": [{"name": "*.weight", "layout": [["dp"], []], "use": [[], []]}]})");
+  Result<Plan> plan = planStep(model, *cluster::findCluster("h100-node"), options);
+  REQUIRE(plan.isOk());
+  for (size_t weight : {kUp, kDown}) {
+    CHECK(plan->arguments[weight].storage.str(plan->mesh) == "[dp, _]");
+    CHECK(plan->arguments[weight].compute.isReplicated());
+  }
+}
+
+TEST_CASE("wrong pins are refused with the reason") {
+  CHECK(Pins::parse("zero4").status().message() ==
+        "unknown pin zero4: expected dp, zero1, zero2, zero3, megatron or a JSON file");
+  CHECK_THAT(Pins::fromJson("[]").status().message(), Catch::StartsWith("not a file of pins"));
+  CHECK_THAT(Pins::fromJson(R"({"pins": [{"name": "w"}]})").status().message(),
+             Catch::StartsWith("pin 1 is malformed"));
+  StepModel model = trainingModel(8, 4, 16);
+  const Mesh mesh = {{{"dp", 4}}};
+  auto check = [&](const std::string &json) {
+    return Pins::fromJson(json)->check(model, mesh).message();
+  };
+  CHECK(check(R"({"pins": [{"name": "up.weight", "layout": [["tp"], []]}]})") ==
+        "the pin for up.weight names the axis tp, which the mesh does not have: give --mesh");
+  CHECK(check(R"({"pins": [{"name": "nobody", "layout": [["dp"], []]}]})") ==
+        "the pin for nobody matches nothing with 2 dims");
+  CHECK(check(R"({"pins": [{"name": "up.weight", "layout": [["dp"], ["dp"]]}]})") ==
+        "the pin for up.weight names the axis dp twice");
+}
+
+TEST_CASE("globs match any characters") {
+  CHECK(matchesGlob("blocks.*.fc?.weight", "blocks.11.fc1.weight"));
+  CHECK(matchesGlob("*", ""));
+  CHECK(!matchesGlob("blocks.*.bias", "blocks.0.weight"));
+  CHECK(!matchesGlob("a?", "a"));
+}

@@ -1,0 +1,113 @@
+// The planner as a whole: what it finds, proves and says.
+#include "compiler/planner/Planner.h"
+#include "compiler/cluster/Presets.h"
+#include "test/unit/planner/TrainingStep.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::planner;
+using namespace cleave::test;
+
+static Result<Plan> planOn(const StepModel &model, PlannerOptions options) {
+  return planStep(model, *cluster::findCluster("h100-node"), options);
+}
+
+TEST_CASE("meshes are read and written") {
+  CHECK(str(*parseMesh("dp=2,tp=4")) == "dp=2,tp=4");
+  for (const char *bad : {"", "dp", "dp=", "=2", "dp=0", "dp=2,", "dp=2,dp=2", "dp=x"})
+    CHECK(!parseMesh(bad));
+}
+
+TEST_CASE("all products of two axes are tried") {
+  std::vector<std::string> names;
+  for (const Mesh &mesh : candidateMeshes(8))
+    names.push_back(str(mesh));
+  CHECK(names == std::vector<std::string>{"dp=8", "dp=4,tp=2", "dp=2,tp=4"});
+}
+
+TEST_CASE("the answer lies between its bound and any recipe") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  PlannerOptions options;
+  options.ranks = 4;
+  Result<Plan> best = planOn(model, options);
+  REQUIRE(best.isOk());
+  CHECK(best->boundSeconds <= best->seconds);
+  CHECK(best->gap >= 0);
+  CHECK(best->peakBytes > 0);
+  for (const char *pin : {"dp", "zero1", "zero2", "zero3", "megatron"}) {
+    options.pins = *Pins::parse(pin);
+    Result<Plan> pinned = planOn(model, options);
+    REQUIRE(pinned.isOk());
+    CHECK(pinned->pin == pin);
+    CHECK(pinned->seconds >= best->boundSeconds);
+  }
+}
+
+TEST_CASE("one rank has nothing to decide") {
+  StepModel model = trainingModel(64, 256, 1024);
+  Result<Plan> plan = planOn(model, {});
+  REQUIRE(plan.isOk());
+  for (const ArgumentDecision &argument : plan->arguments)
+    CHECK(argument.storage.isReplicated());
+  CHECK(plan->gap < 1e-6);
+}
+
+TEST_CASE("less memory makes the plan split what lives long") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  PlannerOptions options;
+  options.ranks = 4;
+  Result<Plan> free = planOn(model, options);
+  REQUIRE(free.isOk());
+  // Two weights with two moments each: 96 MiB if every rank holds all of them.
+  options.memoryBytes = 60 << 20;
+  Result<Plan> tight = planOn(model, options);
+  INFO((tight.isOk() ? "" : tight.status().message()));
+  REQUIRE(tight.isOk());
+  CHECK(tight->peakBytes <= options.memoryBytes);
+  CHECK(tight->seconds >= free->boundSeconds);
+}
+
+TEST_CASE("what does not fit is refused with numbers and ways out") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  PlannerOptions options;
+  options.ranks = 2;
+  options.memoryBytes = 1 << 20;
+  Result<Plan> plan = planOn(model, options);
+  REQUIRE(!plan.isOk());
+  CHECK(plan.status().kind() == StatusKind::Infeasible);
+  CHECK_THAT(plan.status().message(),
+             Catch::StartsWith("no plan fits into 1.00 MiB per rank on 2 ranks: the "
+                               "smallest found needs ") &&
+                 Catch::Contains(" more; largest at that point: ") &&
+                 Catch::Contains("ways out: --memory "));
+}
+
+TEST_CASE("mesh and ranks must agree") {
+  StepModel model = trainingModel(8, 4, 16);
+  PlannerOptions options;
+  options.ranks = 4;
+  options.mesh = *parseMesh("dp=2");
+  CHECK(planOn(model, options).status().message() ==
+        "the mesh dp=2 has 2 ranks, but 4 were asked for: make --mesh and --ranks agree");
+}
+
+TEST_CASE("the same question gets the same answer") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  PlannerOptions options;
+  options.ranks = 4;
+  CHECK(toJson(*planOn(model, options), model) == toJson(*planOn(model, options), model));
+}
+
+TEST_CASE("parameters are explained with the next best choice") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  PlannerOptions options;
+  options.ranks = 4;
+  Result<Plan> plan = planOn(model, options);
+  REQUIRE(plan.isOk());
+  REQUIRE(plan->reasons.size() >= 2);
+  CHECK(plan->reasons[0].name == "up.weight");
+  CHECK(plan->reasons[0].kind == "parameter");
+  CHECK_THAT(plan->reasons[0].choice, Catch::StartsWith("lives as ["));
+  CHECK(!plan->reasons[0].alternative.empty());
+}

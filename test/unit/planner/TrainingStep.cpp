@@ -1,0 +1,75 @@
+#include "test/unit/planner/TrainingStep.h"
+
+#include "compiler/planner/ReadStep.h"
+#include "test/unit/graph_text/GraphText.h"
+
+#include <catch2/catch.hpp>
+
+namespace cleave::test {
+
+// B: batch, I: in, H: hidden, N: micro-batches.
+static const char *const step = R"(
+func.func @step(%x: tensor<BxIxf32> {graph.role = "input", graph.name = "x"},
+    %w: tensor<IxHxf32> {graph.role = "parameter", graph.name = "up.weight"},
+    %v: tensor<HxIxf32> {graph.role = "parameter", graph.name = "down.weight"},
+    %wm: tensor<IxHxf32> {graph.role = "state", graph.name = "up.weight.m", graph.parameter = "up.weight"},
+    %wv: tensor<IxHxf32> {graph.role = "state", graph.name = "up.weight.v", graph.parameter = "up.weight"},
+    %vm: tensor<HxIxf32> {graph.role = "state", graph.name = "down.weight.m", graph.parameter = "down.weight"},
+    %vv: tensor<HxIxf32> {graph.role = "state", graph.name = "down.weight.v", graph.parameter = "down.weight"},
+    %t: tensor<f32> {graph.role = "state", graph.name = "step"})
+    -> (tensor<f32> {graph.role = "loss", graph.name = "loss"},
+        tensor<IxHxf32> {graph.role = "parameter", graph.name = "up.weight", graph.alias = 1 : i64},
+        tensor<HxIxf32> {graph.role = "parameter", graph.name = "down.weight", graph.alias = 2 : i64},
+        tensor<IxHxf32> {graph.role = "state", graph.name = "up.weight.m", graph.alias = 3 : i64},
+        tensor<IxHxf32> {graph.role = "state", graph.name = "up.weight.v", graph.alias = 4 : i64},
+        tensor<HxIxf32> {graph.role = "state", graph.name = "down.weight.m", graph.alias = 5 : i64},
+        tensor<HxIxf32> {graph.role = "state", graph.name = "down.weight.v", graph.alias = 6 : i64},
+        tensor<f32> {graph.role = "state", graph.name = "step", graph.alias = 7 : i64}) {
+  %h = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<BxIxf32>, tensor<IxHxf32> -> tensor<BxHxf32>
+  %a = graph.relu %h : tensor<BxHxf32>
+  %y = graph.dot_general %a, %v batch [] x [] contract [1] x [0] : tensor<BxHxf32>, tensor<HxIxf32> -> tensor<BxIxf32>
+  %q = graph.mul %y, %y : tensor<BxIxf32>
+  %l = graph.reduce sum %q over [0, 1] : tensor<BxIxf32> -> tensor<f32>
+  %c = graph.constant dense<2.0> : tensor<BxIxf32>
+  %dy = graph.mul %y, %c : tensor<BxIxf32>
+  %gv = graph.dot_general %a, %dy batch [] x [] contract [0] x [0] : tensor<BxHxf32>, tensor<BxIxf32> -> tensor<HxIxf32>
+  %da = graph.dot_general %dy, %v batch [] x [] contract [1] x [1] : tensor<BxIxf32>, tensor<HxIxf32> -> tensor<BxHxf32>
+  %dh = graph.mul %da, %a : tensor<BxHxf32>
+  %gw = graph.dot_general %x, %dh batch [] x [] contract [0] x [0] : tensor<BxIxf32>, tensor<BxHxf32> -> tensor<IxHxf32>
+  %sv = graph.accumulate %gv count N : tensor<HxIxf32>
+  %sw = graph.accumulate %gw count N : tensor<IxHxf32>
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %t1 = graph.add %t, %one : tensor<f32>
+  %nw:3 = graph.adam %w, %sw moments %wm, %wv step %t1 {lr = 1.0e-3 : f64, beta1 = 0.9 : f64, beta2 = 0.999 : f64,
+       eps = 1.0e-8 : f64, weight_decay = 0.01 : f64, decoupled} : tensor<IxHxf32>, tensor<f32>
+  %nv:3 = graph.adam %v, %sv moments %vm, %vv step %t1 {lr = 1.0e-3 : f64, beta1 = 0.9 : f64, beta2 = 0.999 : f64,
+       eps = 1.0e-8 : f64, weight_decay = 0.01 : f64, decoupled} : tensor<HxIxf32>, tensor<f32>
+  return %l, %nw#0, %nv#0, %nw#1, %nw#2, %nv#1, %nv#2, %t1 : tensor<f32>, tensor<IxHxf32>, tensor<HxIxf32>,
+    tensor<IxHxf32>, tensor<IxHxf32>, tensor<HxIxf32>, tensor<HxIxf32>, tensor<f32>
+})";
+
+static void replaceAll(std::string &text, const std::string &from, const std::string &to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+std::string trainingStep(int64_t batch, int64_t in, int64_t hidden, int64_t microBatches) {
+  std::string text = step;
+  const std::string b = std::to_string(batch), i = std::to_string(in), h = std::to_string(hidden);
+  replaceAll(text, "<BxI", "<" + b + "x" + i);
+  replaceAll(text, "<BxH", "<" + b + "x" + h);
+  replaceAll(text, "<IxH", "<" + i + "x" + h);
+  replaceAll(text, "<HxI", "<" + h + "x" + i);
+  replaceAll(text, "count N", "count " + std::to_string(microBatches));
+  return text;
+}
+
+planner::StepModel trainingModel(int64_t batch, int64_t in, int64_t hidden, int64_t microBatches) {
+  GraphText text(trainingStep(batch, in, hidden, microBatches));
+  auto model = planner::readStep(text.function());
+  INFO(text.diagnostics);
+  REQUIRE(mlir::succeeded(model));
+  return std::move(*model);
+}
+
+} // namespace cleave::test

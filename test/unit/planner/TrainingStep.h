@@ -1,0 +1,15 @@
+// The training step of a perceptron with two weights, of any size: what the planner's tests plan.
+#pragma once
+
+#include "compiler/planner/StepModel.h"
+
+#include <string>
+
+namespace cleave::test {
+
+// Inputs batch x in, weights in x hidden and hidden x in, adam on both.
+std::string trainingStep(int64_t batch, int64_t in, int64_t hidden, int64_t microBatches = 1);
+planner::StepModel trainingModel(int64_t batch, int64_t in, int64_t hidden,
+                                 int64_t microBatches = 1);
+
+} // namespace cleave::test
