@@ -135,14 +135,15 @@ bool Presolve::follow() {
     for (int v : neighbours)
       if (mergeInto(u, v)) {
         changed = true;
-        queue.push_back(v);
+        queue.push_back(alive_[u] ? u : v);
         break;
       }
   }
   return changed;
 }
 
-// Merges u into v if v's choice determines u's and the matrices do not grow much.
+// Merges u into v if v's choice determines u's and the matrices do not grow much (or v into u if
+// each determines the other and v has fewer edges).
 bool Presolve::mergeInto(int u, int v) {
   NetworkNode &from = network_.nodes[u];
   NetworkNode &into = network_.nodes[v];
@@ -157,6 +158,9 @@ bool Presolve::mergeInto(int u, int v) {
       }
   if (std::find(image.begin(), image.end(), -1) != image.end())
     return false; // left to propagate()
+  // One to one: the one with fewer edges is cheaper to move.
+  if (from.size() == into.size() && from.edgeTo.size() > into.edgeTo.size())
+    return mergeInto(v, u);
   int64_t growth = 0;
   for (auto [w, f] : from.edgeTo)
     if (w != v)

@@ -4,6 +4,7 @@
 #include "compiler/solver/Branch.h"
 #include "compiler/solver/Check.h"
 #include "compiler/solver/LeastPeak.h"
+#include "compiler/solver/Messages.h"
 #include "compiler/solver/Presolve.h"
 
 #include <algorithm>
@@ -50,78 +51,103 @@ private:
   }
 
   // Larger tables are tried as long as one evaluation stays cheap.
-  std::unique_ptr<Elimination> makeElimination() const {
+  std::unique_ptr<Elimination> makeElimination(const Network &network) const {
     constexpr int64_t affordable = 200'000'000; // additions of one evaluation
     int64_t entries = std::max(options_.maxTableEntries, int64_t(1) << 24);
     for (;; entries /= 4) {
       bool isLast = entries <= options_.maxTableEntries;
       auto elimination =
-          std::make_unique<Elimination>(network_, isLast ? options_.maxTableEntries : entries);
+          std::make_unique<Elimination>(network, isLast ? options_.maxTableEntries : entries);
       if (isLast || (elimination->isExact() && elimination->work() <= affordable))
         return elimination;
     }
   }
 
   // So that the limit is the same on every machine, iterations are counted by their additions.
-  int affordable(int wanted, const Elimination &elimination, int least) const {
-    double many =
-        static_cast<double>(options_.maxWork) / static_cast<double>(elimination.work() + 1);
+  int affordable(int wanted, int least) const {
+    const double work = static_cast<double>(elimination_->work() + 1);
+    double many = static_cast<double>(options_.maxWork) / work;
     return std::min(wanted, std::max(least, static_cast<int>(std::min(many, 1e9))));
   }
 
   // Returns a lower bound; `forbidden` proves that nothing fits.
   double boundAndSearch(Solution &solution) {
-    std::unique_ptr<Elimination> elimination = makeElimination();
-    NodeCosts costs;
-    for (const NetworkNode &node : network_.nodes)
-      costs.push_back(node.cost);
+    Prices start(network_.rows.size(), 0.0);
+    double bound = -forbidden;
+    prepare(start, bound, solution.iterations);
     // A short ascent first: if it leads to no solution, it may be that there is none.
     constexpr int shortAscent = 25;
-    const int iterations = affordable(options_.maxIterations, *elimination, 10);
-    Ascent root = ascendFrom(Prices(network_.rows.size(), 0.0), *elimination, costs,
-                             std::min(iterations, shortAscent));
+    const int iterations = affordable(options_.maxIterations, 10);
+    Ascent root = ascendFrom(start, std::min(iterations, shortAscent));
     if (root.bound < forbidden && search_.bestCost() == forbidden) {
-      raisePrices(*elimination, costs, root.prices);
+      raisePrices(root.prices);
       if (search_.bestCost() == forbidden && provenInfeasible())
         return forbidden;
     }
+    solution.iterations += root.iterations;
     if (root.bound < forbidden && !isClosed(root.bound) && iterations > shortAscent) {
-      int before = root.iterations;
-      root = ascendFrom(root.prices, *elimination, costs, iterations - shortAscent);
-      root.iterations += before;
+      root = ascendFrom(root.prices, iterations - shortAscent);
+      solution.iterations += root.iterations;
     }
-    solution.iterations = root.iterations;
+    root.bound = std::max(root.bound, bound);
     setShadowPrices(solution, root.prices);
     if (root.bound == forbidden || isClosed(root.bound))
       return root.bound;
-    raisePrices(*elimination, costs, root.prices);
-    return closeGap(*elimination, root, root.bound);
+    raisePrices(root.prices);
+    return closeGap(root);
   }
 
-  Ascent ascendFrom(const Prices &start, Elimination &elimination, const NodeCosts &costs,
-                    int iterations) {
+  // Chooses the elimination. Where it is inexact or slow, messages tighten the network and find
+  // prices first.
+  void prepare(Prices &prices, double &bound, int &iterations) {
+    elimination_ = makeElimination(network_);
+    AscentOptions options = ascentOptions(options_.maxIterations);
+    if (!elimination_->isExact() || affordable(options.iterations, 0) < options.iterations) {
+      Tightened tightened = tighten(network_, prices, options, candidate(prices));
+      prices = std::move(tightened.prices);
+      bound = tightened.bound;
+      iterations = tightened.iterations;
+      if (!elimination_->isExact()) {
+        tightNetwork_ = std::move(tightened.network);
+        elimination_ = makeElimination(tightNetwork_);
+      }
+    }
+    for (const NetworkNode &node : tight().nodes)
+      costs_.push_back(node.cost);
+  }
+
+  const Network &tight() const { return elimination_->isExact() ? network_ : tightNetwork_; }
+
+  AscentOptions ascentOptions(int iterations) const {
     AscentOptions options;
     options.iterations = iterations;
     options.acceptedGap = options_.acceptedGap;
     options.isLate = [this] { return isLate(); };
-    int calls = 0;
-    return ascend(network_, elimination, costs, start, options,
-                  [&](const std::vector<int> &choices) {
-                    if (!search_.offer(choices) && calls++ % 10 == 0)
-                      search_.repair(choices, start);
-                    return search_.bestCost();
-                  });
+    return options;
+  }
+
+  Candidate candidate(const Prices &prices) {
+    return [this, &prices, calls = 0](const std::vector<int> &choices) mutable {
+      if (!search_.offer(choices) && calls++ % 10 == 0)
+        search_.repair(choices, prices);
+      return search_.bestCost();
+    };
+  }
+
+  Ascent ascendFrom(const Prices &start, int iterations) {
+    return ascend(tight(), *elimination_, costs_, start, ascentOptions(iterations),
+                  candidate(start));
   }
 
   // Multiples of the best prices, until what they lead to fits.
-  void raisePrices(Elimination &elimination, const NodeCosts &costs, const Prices &prices) {
+  void raisePrices(const Prices &prices) {
     double factor = 1;
     for (int k = 0; k < 24 && !isLate(); ++k) {
       Prices raised = prices;
       for (double &price : raised)
         price *= factor;
-      elimination.minimize(pricedCosts(network_, costs, raised));
-      std::vector<int> choices = elimination.decode();
+      elimination_->minimize(pricedCosts(tight(), costs_, raised));
+      std::vector<int> choices = elimination_->decode();
       if (search_.offer(choices))
         break;
       search_.repair(choices, raised);
@@ -142,19 +168,19 @@ private:
   }
 
   // Searches parts and branches until the bound is met or the limits are.
-  double closeGap(Elimination &elimination, const Ascent &root, double bound) {
+  double closeGap(const Ascent &root) {
+    const double bound = root.bound;
     int rounds = std::min(options_.maxSearchRounds, 20 * static_cast<int>(network_.nodes.size()));
     for (int k = 0; k < rounds && !isLate() && !isClosed(bound); ++k)
       search_.improve(root.prices, 8 + 8 * (k % 5));
     if (isClosed(bound))
       return bound;
     BranchOptions branchOptions;
-    branchOptions.maxBranches =
-        std::min(options_.maxBranches,
-                 affordable(INT32_MAX, elimination, 0) / branchOptions.iterationsPerBranch);
+    branchOptions.maxBranches = std::min(
+        options_.maxBranches, affordable(INT32_MAX, 0) / branchOptions.iterationsPerBranch);
     branchOptions.acceptedGap = options_.acceptedGap;
     branchOptions.isLate = [this] { return isLate(); };
-    BranchResult result = branch(network_, elimination, root, search_, branchOptions);
+    BranchResult result = branch(tight(), *elimination_, root, search_, branchOptions);
     return std::max(bound, result.bound);
   }
 
@@ -221,6 +247,9 @@ private:
   Presolve presolve_;
   const Network &network_;
   Search search_;
+  Network tightNetwork_; // the same, written differently; used where elimination is inexact
+  std::unique_ptr<Elimination> elimination_; // of tight()
+  NodeCosts costs_;                          // of tight()
   std::vector<int64_t> provenBudget_;
 };
 
