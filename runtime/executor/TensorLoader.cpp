@@ -54,69 +54,87 @@ std::vector<int64_t> stridesInStored(const plan::Tensor &tensor) {
   return strides;
 }
 
-// Copies the block's part inside the tensor row by row (a row: the last dim), converting. After
-// each `kPiece` bytes of rows, `afterPiece` is called.
+// Copies the block's part inside the tensor, converting. It goes through the stored tensor in its
+// own order, so that of a mapped file only the pages just read are resident; after every few MiB
+// `afterPiece` is called.
 class BlockCopy {
 public:
   BlockCopy(const Stored &from, const artifact::Block &block, DType dtype, void *to)
-      : from_(from), block_(block), dtype_(dtype), to_(static_cast<char *>(to)),
-        rank_(block.shape.size()), rowLength_(rank_ ? block.extent[rank_ - 1] : 1),
-        rowStride_(rank_ ? from.strides[rank_ - 1] : 1) {
-    if (rowStride_ != 1)
-      gathered_.resize(size_t(rowLength_ * byteSize(from.dtype)));
+      : data_(from.data), fromType_(from.dtype), toType_(dtype), to_(static_cast<char *>(to)) {
+    int64_t stride = 1;
+    for (size_t i = block.shape.size(); i-- > 0; stride *= block.shape[i]) {
+      dims_.insert(dims_.begin(), {block.extent[i], from.strides[i], stride});
+      data_ += block.begin[i] * from.strides[i] * byteSize(fromType_);
+    }
+    std::stable_sort(dims_.begin(), dims_.end(),
+                     [](const Dim &a, const Dim &b) { return a.source > b.source; });
+    if (!dims_.empty()) {
+      row_ = dims_.back();
+      dims_.pop_back();
+    }
+    if (row_.source != 1)
+      gathered_.resize(size_t(row_.extent * byteSize(fromType_)));
+    if (row_.target != 1)
+      converted_.resize(size_t(row_.extent * byteSize(toType_)));
   }
 
   Status run(const std::function<void()> &afterPiece) {
-    constexpr int64_t kPiece = 4 << 20;
-    int64_t rows = 1, since = 0;
-    for (size_t dim = 0; dim + 1 < rank_; ++dim)
-      rows *= block_.extent[dim];
-    std::vector<int64_t> index(rank_ ? rank_ - 1 : 0);
-    for (int64_t row = 0; row < rows && rowLength_ > 0; ++row) {
-      CLEAVE_TRY(copyRow(index));
-      since += rowLength_ * byteSize(from_.dtype);
+    constexpr int64_t kPiece = 1 << 20, kPage = 4096;
+    int64_t rows = row_.extent > 0 ? 1 : 0, since = 0;
+    for (const Dim &dim : dims_)
+      rows *= dim.extent;
+    std::vector<int64_t> index(dims_.size());
+    int64_t source = 0, target = 0;
+    for (int64_t row = 0; row < rows; ++row) {
+      CLEAVE_TRY(copyRow(source, target));
+      since += row_.extent * byteSize(fromType_) + kPage;
       if (since >= kPiece) {
         afterPiece();
         since = 0;
       }
-      for (size_t dim = index.size(); dim-- > 0;) {
-        if (++index[dim] < block_.extent[dim])
+      for (size_t i = dims_.size(); i-- > 0;) {
+        source += dims_[i].source, target += dims_[i].target;
+        if (++index[i] < dims_[i].extent)
           break;
-        index[dim] = 0;
+        index[i] = 0;
+        source -= dims_[i].extent * dims_[i].source, target -= dims_[i].extent * dims_[i].target;
       }
     }
     return Status::ok();
   }
 
 private:
-  Status copyRow(const std::vector<int64_t> &index) {
-    int64_t source = rank_ ? block_.begin[rank_ - 1] * rowStride_ : 0, target = 0;
-    for (size_t dim = 0; dim < index.size(); ++dim) {
-      source += (block_.begin[dim] + index[dim]) * from_.strides[dim];
-      target = (target + index[dim]) * block_.shape[dim + 1];
+  // A dim of the block and its strides, in elements.
+  struct Dim {
+    int64_t extent, source, target;
+  };
+
+  Status copyRow(int64_t source, int64_t target) {
+    int64_t fromSize = byteSize(fromType_), toSize = byteSize(toType_);
+    const char *row = data_ + source * fromSize;
+    if (row_.source != 1) {
+      for (int64_t i = 0; i < row_.extent; ++i)
+        std::memcpy(gathered_.data() + i * fromSize, row + i * row_.source * fromSize,
+                    size_t(fromSize));
+      row = gathered_.data();
     }
-    int64_t size = byteSize(from_.dtype);
-    const char *data = from_.data + source * size;
-    if (rowStride_ != 1) {
-      for (int64_t i = 0; i < rowLength_; ++i)
-        std::memcpy(gathered_.data() + i * size, data + i * rowStride_ * size, size_t(size));
-      data = gathered_.data();
-    }
-    char *to = to_ + target * byteSize(dtype_);
-    if (from_.dtype == dtype_) {
-      std::memcpy(to, data, size_t(rowLength_ * size));
-      return Status::ok();
-    }
-    return data::convert(data, from_.dtype, to, dtype_, rowLength_);
+    char *to = to_ + target * toSize, *dense = row_.target == 1 ? to : converted_.data();
+    if (fromType_ == toType_)
+      std::memcpy(dense, row, size_t(row_.extent * toSize));
+    else
+      CLEAVE_TRY(data::convert(row, fromType_, dense, toType_, row_.extent));
+    if (row_.target != 1)
+      for (int64_t i = 0; i < row_.extent; ++i)
+        std::memcpy(to + i * row_.target * toSize, dense + i * toSize, size_t(toSize));
+    return Status::ok();
   }
 
-  const Stored &from_;
-  const artifact::Block &block_;
-  DType dtype_;
+  const char *data_;
+  DType fromType_, toType_;
   char *to_;
-  size_t rank_;
-  int64_t rowLength_, rowStride_;
-  std::vector<char> gathered_;
+  std::vector<Dim> dims_; // but the last, by falling stride in the stored tensor
+  Dim row_ = {1, 1, 1};   // the last
+  std::vector<char> gathered_, converted_;
 };
 
 } // namespace
