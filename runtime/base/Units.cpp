@@ -3,7 +3,9 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <iterator>
+#include <map>
 
 namespace cleave {
 
@@ -64,6 +66,21 @@ std::string percentText(double fraction) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f %%", fraction * 100);
   return text;
+}
+
+Result<uint64_t> parseBytes(const std::string &text) {
+  static const std::map<std::string, double> units = {
+      {"", 1},      {"B", 1},     {"KB", 1e3},      {"MB", 1e6},      {"GB", 1e9},      {"TB", 1e12},
+      {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+  char *end = nullptr;
+  double number = std::strtod(text.c_str(), &end);
+  while (*end == ' ')
+    ++end;
+  auto unit = units.find(end);
+  double bytes = unit == units.end() ? -1 : number * unit->second;
+  if (end == text.c_str() || !(bytes >= 0) || bytes >= 0x1p63)
+    return Status::userError("found '" + text + "', expected an amount such as 2GiB, 800MB or 4096");
+  return static_cast<uint64_t>(bytes);
 }
 
 } // namespace cleave

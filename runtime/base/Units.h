@@ -3,6 +3,8 @@
 // plain numbers.
 #pragma once
 
+#include "runtime/base/Status.h"
+
 #include <cstdint>
 #include <string>
 
@@ -10,6 +12,9 @@ namespace cleave {
 
 // `0 B`, `512 B`, `1.50 KiB`, … in powers of 1024.
 std::string bytesText(uint64_t bytes);
+
+// The inverse, for options: `2GiB`, `1.5 MiB`, `800MB` (powers of 1000), `4096`. A user error otherwise.
+Result<uint64_t> parseBytes(const std::string &text);
 
 // `850 ns`, `12.3 us`, `4.00 ms`, `1.50 s`, `2 min 05 s`; `-` before negative ones.
 std::string secondsText(double seconds);

@@ -49,3 +49,12 @@ TEST_CASE("long lines are clipped between characters") {
   CHECK(table.str(0, 7) == "ab  äö…\n");
   CHECK(table.str(0, 8) == "ab  äöüß\n");
 }
+
+TEST_CASE("amounts of bytes are read with binary and decimal units, and other text is refused") {
+  CHECK(*parseBytes("2GiB") == uint64_t(2) << 30);
+  CHECK(*parseBytes("1.5 MiB") == 3 << 19);
+  CHECK(*parseBytes("800MB") == 800'000'000);
+  CHECK(*parseBytes("4096") == 4096);
+  for (const char *text : {"", "GiB", "-1", "2 pints", "2GiBs"})
+    CHECK(parseBytes(text).status().kind() == StatusKind::UserError);
+}

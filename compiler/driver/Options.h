@@ -1,0 +1,46 @@
+// CompileOptions: what the user asked for, as plain data. The command line of cleave-compile fills it; docs/interface.md
+// says what each option means.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace cleave::driver {
+
+struct CompileOptions {
+  std::string model;  // file to read: .onnx, or .mlir with startFrom
+  std::string output; // plan to write; with stopAfter the IR as text, `-` for standard output
+
+  // The training step.
+  bool train = false;
+  std::vector<std::string> losses;    // KIND:OUTPUT[,LABEL]
+  std::string optimizer = "adamw";    // KIND[:OPTION=VALUE,…]
+  std::vector<std::string> trainable; // globs of parameter names; empty: all
+  std::vector<std::string> freeze;
+  double clipNorm = 0;                // 0: gradients are not clipped
+  int64_t accumulate = 1;             // micro-batches per step
+  std::string batchNorm = "train";    // or `frozen`
+
+  // The model as the user meant it.
+  std::map<std::string, int64_t> symbols;                // --set
+  std::vector<std::pair<std::string, std::string>> ties; // --tie A=B
+  std::vector<std::string> unties;
+
+  // The machines and what is fixed about the plan.
+  std::string cluster = "local-cpu";
+  int64_t ranks = 1;
+  uint64_t memoryBytes = 0; // budget of one rank; 0: what the cluster file says
+  std::string mesh;         // AXIS=N,…; empty: the planner chooses
+  std::string pin;          // recipe or file; empty: none
+
+  // Looking inside.
+  std::string stopAfter;  // phase names of Phases.h
+  std::string startFrom;
+  std::string dumpPhases; // folder
+  bool timing = false;
+  std::string commandLine; // as typed, recorded in the plan
+};
+
+} // namespace cleave::driver

@@ -1,0 +1,163 @@
+// The table of phases.
+#include "compiler/driver/Phases.h"
+
+#include "compiler/cluster/Presets.h"
+#include "compiler/driver/Diagnostics.h"
+#include "compiler/frontend/onnx/Import.h"
+#include "compiler/planner/Planner.h"
+#include "compiler/planner/ReadStep.h"
+#include "dialects/graph/Step.h"
+#include "passes/decompose/Decompose.h"
+#include "passes/fuse/Fuse.h"
+#include "passes/shard/Annotate.h"
+#include "passes/shard/Partition.h"
+#include "passes/train/Train.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace cleave::driver {
+
+static Status import(Compilation &c) {
+  onnx::ImportOptions options;
+  options.symbols = c.options.symbols;
+  options.tie = c.options.ties;
+  options.untie = c.options.unties;
+  using BatchNorm = onnx::ImportOptions::BatchNorm;
+  options.batchNorm = !c.options.train                  ? BatchNorm::AsExported
+                      : c.options.batchNorm == "frozen" ? BatchNorm::Frozen
+                                                        : BatchNorm::Train;
+  Result<onnx::Imported> imported = onnx::importOnnx(*c.context, c.options.model, options);
+  CLEAVE_TRY(imported.status());
+  c.module = std::move(imported->module);
+  for (const onnx::Remark &remark : imported->remarks)
+    c.remarks.push_back({onnx::kindName(remark.kind), remark.name + ": " + remark.text});
+  return Status::ok();
+}
+
+// The step that phases after import work on.
+static func::FuncOp step(Compilation &c) { return graph::stepOf(*c.module); }
+
+// Runs `work`, whose complaints are the user's mistakes.
+static Status reported(Compilation &c, llvm::function_ref<LogicalResult()> work) {
+  DiagnosticText diagnostics(*c.context);
+  return succeeded(work()) ? Status::ok() : Status::userError(diagnostics.text());
+}
+
+// Canonical forms, and what is computed twice only once.
+static void tidy(Compilation &c) {
+  PassManager passes(c.context.get());
+  passes.addNestedPass<func::FuncOp>(createCanonicalizerPass());
+  passes.addNestedPass<func::FuncOp>(createCSEPass());
+  LogicalResult result = passes.run(*c.module);
+  assert(succeeded(result) && "tidying changes nothing that can go wrong");
+  (void)result;
+}
+
+static Status forward(Compilation &c) {
+  tidy(c);
+  return Status::ok();
+}
+
+static Status train(Compilation &c) {
+  if (!c.options.train)
+    return Status::ok();
+  TrainOptions options;
+  for (const std::string &text : c.options.losses) {
+    Result<LossOption> loss = parseLoss(text);
+    CLEAVE_TRY(loss.status().withContext("--loss"));
+    options.losses.push_back(*loss);
+  }
+  Result<OptimizerOption> optimizer = parseOptimizer(c.options.optimizer);
+  CLEAVE_TRY(optimizer.status().withContext("--optimizer"));
+  options.optimizer = *optimizer;
+  options.trainable = c.options.trainable;
+  options.freeze = c.options.freeze;
+  if (c.options.clipNorm > 0)
+    options.clipNorm = c.options.clipNorm;
+  options.accumulate = c.options.accumulate;
+  options.freezeBatchNorm = c.options.batchNorm == "frozen";
+  return reported(c, [&] { return buildTrainingStep(step(c), options); });
+}
+
+static Status primitive(Compilation &c) {
+  decomposeComposites(step(c));
+  tidy(c);
+  fuse::formGroups(step(c));
+  return Status::ok();
+}
+
+static Result<planner::PlannerOptions> plannerOptions(const CompileOptions &from) {
+  planner::PlannerOptions options;
+  options.ranks = from.ranks;
+  options.memoryBytes = static_cast<int64_t>(from.memoryBytes);
+  if (!from.mesh.empty()) {
+    options.mesh = planner::parseMesh(from.mesh);
+    if (!options.mesh)
+      return Status::userError("--mesh: found '" + from.mesh + "', expected AXIS=N,..., for example dp=2,tp=2");
+  }
+  Result<planner::Pins> pins = planner::Pins::parse(from.pin);
+  CLEAVE_TRY(pins.status().withContext("--pin"));
+  options.pins = *pins;
+  return options;
+}
+
+// The cluster, read once.
+static Status loadCluster(Compilation &c) {
+  if (c.cluster)
+    return Status::ok();
+  Result<cluster::Cluster> cluster = cluster::findCluster(c.options.cluster);
+  CLEAVE_TRY(cluster.status().withContext("--cluster"));
+  c.cluster = *cluster;
+  return Status::ok();
+}
+
+static Status plan(Compilation &c) {
+  Result<planner::PlannerOptions> options = plannerOptions(c.options);
+  CLEAVE_TRY(options.status());
+  CLEAVE_TRY(loadCluster(c));
+  FailureOr<planner::StepModel> model = failure();
+  CLEAVE_TRY(reported(c, [&] {
+    model = planner::readStep(step(c));
+    return success(succeeded(model));
+  }));
+  Result<planner::Plan> decided = planner::planStep(*model, *c.cluster, *options);
+  CLEAVE_TRY(decided.status());
+  c.decided = *decided;
+  shard::annotate(step(c), *decided);
+  return Status::ok();
+}
+
+static Status partition(Compilation &c) {
+  CLEAVE_TRY(loadCluster(c));
+  Result<cluster::Cluster> shared = cluster::forRanks(*c.cluster, c.options.ranks);
+  CLEAVE_TRY(shared.status().withContext("--cluster"));
+  CLEAVE_TRY(reported(c, [&] { return shard::partition(step(c), *shared); }));
+  tidy(c);
+  return Status::ok();
+}
+
+static const Phase kPhases[] = {
+    {"import", "the model file as one function on whole tensors", import, nullptr},
+    {"forward", "the same in canonical form", forward, nullptr},
+    {"train", "loss, gradients and optimizer added: one whole training step", train, nullptr},
+    {"primitive", "composites taken apart, and what will be one kernel grouped", primitive, nullptr},
+    {"planned", "every op and argument says how it is split over which mesh", plan, nullptr},
+    {"partitioned", "one rank's blocks of all tensors, joined by collectives", partition, nullptr},
+};
+
+ArrayRef<Phase> phases() { return kPhases; }
+
+Result<size_t> findPhase(const std::string &name) {
+  std::string known;
+  for (auto [i, phase] : llvm::enumerate(kPhases)) {
+    if (name == phase.name)
+      return i;
+    known += std::string(i ? ", " : "") + phase.name;
+  }
+  return Status::userError("found phase '" + name + "', expected one of " + known);
+}
+
+} // namespace cleave::driver

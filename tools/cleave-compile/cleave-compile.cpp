@@ -1,0 +1,133 @@
+// cleave-compile: a model file and a description of the machines in, a plan out.
+#include "Report.h"
+
+#include "compiler/driver/Compile.h"
+#include "compiler/driver/Phases.h"
+#include "runtime/base/Units.h"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+
+using namespace cleave;
+using driver::CompileOptions;
+
+namespace {
+// Options as they are typed, before they are checked.
+struct Typed {
+  std::vector<std::string> symbols, ties;
+  std::string memory;
+};
+} // namespace
+
+static void addStepOptions(CLI::App &app, CompileOptions &options) {
+  app.add_flag("--train", options.train, "plan training steps (default: inference)")->group("Training");
+  app.add_option("--loss", options.losses,
+                 "KIND:OUTPUT[,LABEL]: softmax-cross-entropy, mse or output; several are summed")
+      ->group("Training");
+  app.add_option("--optimizer", options.optimizer,
+                 "KIND[:OPTION=VALUE,...]: sgd, momentum, adam or adamw, with PyTorch's meaning")
+      ->group("Training")->capture_default_str();
+  app.add_option("--trainable", options.trainable, "names (globs) of what is trained; default: all parameters")
+      ->group("Training");
+  app.add_option("--freeze", options.freeze, "names (globs) of what is not trained")->group("Training");
+  app.add_option("--clip-norm", options.clipNorm, "clip gradients to this global norm; 0: do not")
+      ->group("Training")->check(CLI::NonNegativeNumber);
+  app.add_option("--accumulate", options.accumulate, "micro-batches per step")
+      ->group("Training")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--batch-norm", options.batchNorm, "train or frozen statistics")
+      ->group("Training")->check(CLI::IsMember({"train", "frozen"}))->capture_default_str();
+}
+
+static void addModelOptions(CLI::App &app, CompileOptions &options, Typed &typed) {
+  app.add_option("MODEL", options.model, "ONNX file")->required();
+  app.add_option("-o,--output", options.output, "the plan file to write")->required();
+  app.add_option("--set", typed.symbols, "SYMBOL=N: the size of a symbolic dim")->delimiter(',')->group("Model");
+  app.add_option("--tie", typed.ties, "A=B: two parameters are one")->delimiter(',')->group("Model");
+  app.add_option("--untie", options.unties, "A: every module that reads A has its own")->delimiter(',')->group("Model");
+}
+
+static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed) {
+  app.add_option("--cluster", options.cluster, "local-cpu, a preset's name or a cluster file")
+      ->group("Plan")->capture_default_str();
+  app.add_option("--ranks", options.ranks, "how many ranks the plan is for")
+      ->group("Plan")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--memory", typed.memory, "budget of one rank, as 2GiB; default: what the cluster file says")
+      ->group("Plan");
+  app.add_option("--mesh", options.mesh, "AXIS=N,...: the mesh; default: the planner chooses")->group("Plan");
+  app.add_option("--pin", options.pin, "a recipe (dp, zero1, zero2, zero3, megatron) or a file of rules")->group("Plan");
+}
+
+static void addInspectionOptions(CLI::App &app, CompileOptions &options) {
+  std::string names;
+  for (const driver::Phase &phase : driver::phases())
+    names += std::string(names.empty() ? "" : ", ") + phase.name;
+  app.add_option("--stop-after", options.stopAfter, "write the IR after this phase instead of a plan: " + names)
+      ->group("Looking inside");
+  app.add_option("--start-from", options.startFrom, "MODEL is the IR that this phase left")->group("Looking inside");
+  app.add_option("--dump-phases", options.dumpPhases, "write the IR after every phase to this folder")
+      ->group("Looking inside");
+  app.add_flag("--timing", options.timing, "print the time that every phase took")->group("Looking inside");
+}
+
+// NAME=VALUE, both not empty.
+static Result<std::pair<std::string, std::string>> splitPair(const std::string &text, const std::string &option) {
+  size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    return Status::userError(option + ": found '" + text + "', expected NAME=VALUE");
+  return std::pair(text.substr(0, equals), text.substr(equals + 1));
+}
+
+static Status check(const Typed &typed, CompileOptions &options) {
+  for (const std::string &text : typed.symbols) {
+    auto pair = splitPair(text, "--set");
+    CLEAVE_TRY(pair.status());
+    char *end = nullptr;
+    long long value = std::strtoll(pair->second.c_str(), &end, 10);
+    if (*end || value < 1)
+      return Status::userError("--set: found '" + text + "', expected a positive number after '='");
+    options.symbols[pair->first] = value;
+  }
+  for (const std::string &text : typed.ties) {
+    auto pair = splitPair(text, "--tie");
+    CLEAVE_TRY(pair.status());
+    options.ties.push_back(*pair);
+  }
+  if (!typed.memory.empty()) {
+    Result<uint64_t> bytes = parseBytes(typed.memory);
+    CLEAVE_TRY(bytes.status().withContext("--memory"));
+    options.memoryBytes = *bytes;
+  }
+  if (options.train && options.losses.empty())
+    return Status::userError("--train needs a loss, for example --loss softmax-cross-entropy:logits,labels");
+  if (!options.train && !options.losses.empty())
+    return Status::userError("--loss is given without --train; add --train to plan training steps");
+  return Status::ok();
+}
+
+int main(int argc, char **argv) {
+  CLI::App app{"Turns a model file into a plan: one program per rank for training it (or running it) on a cluster."};
+  CompileOptions options;
+  Typed typed;
+  addModelOptions(app, options, typed);
+  addStepOptions(app, options);
+  addPlanOptions(app, options, typed);
+  addInspectionOptions(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : Status::userError("").exitCode();
+  }
+  for (int i = 0; i < argc; ++i)
+    options.commandLine += (i ? " " : "") + std::string(argv[i]);
+
+  Status status = check(typed, options);
+  if (status) {
+    driver::Compilation compilation(options);
+    status = driver::compile(compilation);
+    printReport(compilation, status.isOk());
+  }
+  if (!status)
+    std::cerr << "cleave-compile: " << status.message() << "\n";
+  return status.exitCode();
+}

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# From nothing to a trained model: installs what is missing, builds, compiles the bundled GPT for four ranks on this
+# machine, shows what was decided and why, trains it on a real text, and shows that one rank gives the same losses.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+tools/build.sh
+bin=build/bin
+out=build/demo
+steps=${STEPS:-300}
+mkdir -p "$out"
+
+# The text to learn: this project's own sources and docs, as bytes.
+git ls-files -z -- '*.md' '*.h' '*.cpp' '*.td' 2>/dev/null | xargs -0 -r cat >"$out/text.bin"
+[ -s "$out/text.bin" ] || find . -path ./build -prune -o -name '*.md' -print0 -o -name '*.cpp' -print0 |
+  sort -z | xargs -0 cat >"$out/text.bin"
+
+compile() { # RANKS PLAN
+  "$bin/cleave-compile" examples/gpt/gpt.onnx --train --loss softmax-cross-entropy:logits,labels \
+    --optimizer adamw:lr=1e-3 --set batch=16 --cluster local-cpu --ranks "$1" -o "$2"
+}
+
+echo; echo "== compiling examples/gpt/gpt.onnx for 4 ranks of this machine"
+compile 4 "$out/gpt-4.plan"
+echo; echo "== training it: 4 processes, $steps steps on $(wc -c <"$out/text.bin") bytes of text"
+"$bin/cleave-run" "$out/gpt-4.plan" --data "$out/text.bin" --steps "$steps" --threads 1 --log "$out/gpt-4.jsonl"
+echo; echo "== the same on one rank"
+compile 1 "$out/gpt-1.plan" >/dev/null
+"$bin/cleave-run" "$out/gpt-1.plan" --data "$out/text.bin" --steps "$steps" --threads 1 --log "$out/gpt-1.jsonl"
+echo
+python3 tools/dev/compare-losses.py "$out/gpt-1.jsonl" "$out/gpt-4.jsonl"
