@@ -35,8 +35,10 @@ inline constexpr llvm::StringLiteral kCompute =
     "mesh.compute"; // ShardingAttr, on a parameter: the
                     // layout that it is gathered to first
 inline constexpr llvm::StringLiteral kGlobal =
-    "mesh.global"; // TypeAttr, on an argument or result of
-                   // a partitioned step: the logical tensor
+    "mesh.global";                                        // TypeAttr, on an argument or result of
+                                                          // a partitioned step: the logical tensor
+inline constexpr llvm::StringLiteral kPart = "mesh.part"; // StringAttr, on a collective: `forward`,
+                                                          // `backward` or `update`
 
 // The decision for one op in plain form; see StrategyAttr.
 struct Strategy {

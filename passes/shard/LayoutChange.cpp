@@ -100,7 +100,7 @@ private:
 } // namespace
 
 Value LayoutChanger::change(OpBuilder &b, Value block, Type global, const Sharding &from,
-                            const Sharding &to) {
+                            const Sharding &to, StringRef part) {
   if (from == to)
     return block;
   std::vector<int64_t> shape = graph::staticShapeOf(global);
@@ -108,8 +108,10 @@ Value LayoutChanger::change(OpBuilder &b, Value block, Type global, const Shardi
   auto steps = resharder_.path(from, to, shape, bytes);
   assert(steps && "no way between the layouts");
   StepEmitter emitter(b, block, global, from, mesh_);
-  for (const cost::ReshardStep &step : *steps)
+  for (const cost::ReshardStep &step : *steps) {
     emitter.apply(step);
+    emitter.block().getDefiningOp()->setAttr(mesh::kPart, b.getStringAttr(part));
+  }
   return emitter.block();
 }
 

@@ -20,9 +20,10 @@ public:
       : mesh_(mesh), resharder_(cluster, mesh) {}
 
   // `block` in layout `from` of a tensor of type `global`, in layout `to`. Asserts that there is a
-  // way: `to` is partial at most where `from` is.
+  // way: `to` is partial at most where `from` is. `part` of the step is written on the ops as
+  // mesh.part, so that nobody later takes one part's copy for another's and keeps it alive between.
   mlir::Value change(mlir::OpBuilder &b, mlir::Value block, mlir::Type global, const Sharding &from,
-                     const Sharding &to);
+                     const Sharding &to, llvm::StringRef part);
 
 private:
   const Mesh &mesh_;

@@ -15,6 +15,11 @@ namespace cleave::shard {
 
 namespace {
 
+const char *nameOf(planner::Part part) {
+  static const char *const names[] = {"forward", "backward", "update"};
+  return names[static_cast<int>(part)];
+}
+
 class Partitioner {
 public:
   Partitioner(func::FuncOp step, Annotations annotations, planner::StepModel model,
@@ -65,7 +70,8 @@ private:
         plan_.arguments[argument].compute != home.layout)
       home = {plan_.arguments[argument].compute,
               read(value, plan_.arguments[argument].compute, part)};
-    Value local = layouts_.change(b_, home.value, globals_[value].getType(), home.layout, wanted);
+    Value local = layouts_.change(b_, home.value, globals_[value].getType(), home.layout, wanted,
+                                  nameOf(part));
     copies_[value][static_cast<int>(part)].push_back({wanted, local});
     return local;
   }
@@ -87,8 +93,8 @@ private:
                              decision.partial.end());
       llvm::sort(natural.partial);
       const Sharding &wanted = decision.results[i];
-      homes_.push_back(
-          {wanted, layouts_.change(b_, result, op->getResult(i).getType(), natural, wanted)});
+      homes_.push_back({wanted, layouts_.change(b_, result, op->getResult(i).getType(), natural,
+                                                wanted, nameOf(plain.part))});
     }
   }
 

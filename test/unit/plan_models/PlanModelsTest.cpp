@@ -1,0 +1,146 @@
+// Whole training steps of real models: under every recipe and the solver's own choice N ranks
+// compute what one computes.
+#include "compiler/cluster/Presets.h"
+#include "compiler/frontend/onnx/Import.h"
+#include "compiler/interpret/Ranks.h"
+#include "compiler/planner/Planner.h"
+#include "compiler/planner/ReadStep.h"
+#include "dialects/graph/Step.h"
+#include "dialects/mesh/MeshDialect.h"
+#include "passes/decompose/Decompose.h"
+#include "passes/fuse/Fuse.h"
+#include "passes/shard/Annotate.h"
+#include "passes/shard/Partition.h"
+#include "passes/train/Train.h"
+#include "test/unit/graph_text/GraphText.h"
+
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+
+using namespace cleave;
+using namespace cleave::test;
+using namespace mlir;
+
+namespace {
+
+struct Model {
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  std::string diagnostics;
+
+  Model(const std::string &path, int64_t batch, int64_t accumulate) {
+    context.loadDialect<graph::GraphDialect, func::FuncDialect, mesh::MeshDialect>();
+    context.getDiagEngine().registerHandler(
+        [this](Diagnostic &diagnostic) { diagnostics += diagnostic.str() + "\n"; });
+    onnx::ImportOptions options;
+    options.symbols = {{"batch", batch}};
+    options.batchNorm = onnx::ImportOptions::BatchNorm::Train;
+    auto imported = onnx::importOnnx(context, path, options);
+    INFO((imported.isOk() ? "" : imported.status().message()));
+    REQUIRE(imported.isOk());
+    module = std::move(imported->module);
+    tidy();
+    TrainOptions train;
+    train.losses = {*parseLoss("softmax-cross-entropy:logits")};
+    train.optimizer = *parseOptimizer("adamw:lr=1e-3");
+    train.accumulate = accumulate;
+    train.clipNorm = 1.0;
+    bool isBuilt = succeeded(buildTrainingStep(step(), train));
+    INFO(diagnostics);
+    REQUIRE(isBuilt);
+    decomposeComposites(step());
+    tidy();
+    fuse::formGroups(step());
+    REQUIRE(succeeded(mlir::verify(*module)));
+  }
+
+  func::FuncOp step() { return graph::stepOf(*module); }
+
+  void tidy() {
+    PassManager passes(&context);
+    passes.addNestedPass<func::FuncOp>(createCanonicalizerPass());
+    passes.addNestedPass<func::FuncOp>(createCSEPass());
+    REQUIRE(succeeded(passes.run(*module)));
+  }
+};
+
+// Small weights, states that a step may have, tokens and labels below 10.
+std::vector<Tensor> argumentsOf(func::FuncOp step, Random &random) {
+  std::vector<Tensor> args;
+  for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+    Type type = step.getArgument(i).getType();
+    bool isFloat = isa<FloatType>(graph::elementTypeOf(type));
+    bool isState = graph::argRole(step, i) == "state";
+    args.push_back(isState   ? randomTensor(type, random, 0.01, 0.02)
+                   : isFloat ? randomTensor(type, random, -0.3, 0.3)
+                             : randomTensor(type, random, 0, 10));
+  }
+  return args;
+}
+
+void checkModel(const std::string &file, int64_t batch, int64_t ranks, const std::string &pin,
+                const std::string &mesh, int64_t accumulate = 1) {
+  Model model(std::string(CLEAVE_MODELS) + "/" + file, batch, accumulate);
+  Random random(1);
+  std::vector<Tensor> args = argumentsOf(model.step(), random);
+  auto expected = interpret(model.step(), args);
+  REQUIRE(expected.isOk());
+  auto begin = std::chrono::steady_clock::now();
+  auto plain = planner::readStep(model.step());
+  INFO(model.diagnostics);
+  REQUIRE(succeeded(plain));
+  planner::PlannerOptions options;
+  options.ranks = ranks;
+  options.pins = *planner::Pins::parse(pin);
+  if (!mesh.empty())
+    options.mesh = planner::parseMesh(mesh);
+  auto cluster = cluster::findCluster("h100-node");
+  auto plan = planner::planStep(*plain, *cluster, options);
+  INFO(file << " batch " << batch << " on " << ranks << " ranks, pin " << pin);
+  INFO((plan.isOk() ? "" : plan.status().message()));
+  REQUIRE(plan.isOk());
+  std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+  if (std::getenv("CLEAVE_SHOW"))
+    std::cout << file << " batch " << batch << " ranks " << ranks << " pin " << pin << " mesh "
+              << planner::str(plan->mesh) << ": ops " << plain->ops.size() << " planned in "
+              << spent.count() << " s (solve " << plan->solveSeconds << "), " << plan->seconds
+              << " s, gap " << plan->gap << ", peak " << plan->peakBytes << "\n";
+  shard::annotate(model.step(), *plan);
+  auto shared = cluster::forRanks(*cluster, ranks);
+  REQUIRE(succeeded(shard::partition(model.step(), *shared)));
+  model.tidy();
+  auto actual = interpretPartitioned(model.step(), args);
+  INFO((actual.isOk() ? "" : actual.status().message()));
+  REQUIRE(actual.isOk());
+  for (size_t i = 0; i < expected->size(); ++i) {
+    INFO("result " << graph::resultName(model.step(), i).str());
+    CHECK(difference((*actual)[i], (*expected)[i]) < 1e-4);
+  }
+}
+
+} // namespace
+
+TEST_CASE("four ranks train like one, whatever the recipe") {
+  for (const char *pin : {"", "dp", "zero1", "zero2", "zero3", "megatron"})
+    checkModel("gpt.dynamo.onnx", 4, 4, pin, "");
+  for (const char *pin : {"", "zero3"})
+    checkModel("mlp.dynamo.onnx", 4, 4, pin, "");
+  for (const char *pin : {"", "megatron"})
+    checkModel("vit.dynamo-noopt.onnx", 4, 4, pin, "");
+  for (const char *pin : {"", "dp", "zero2", "megatron"})
+    checkModel("resnet.ts-train.onnx", 4, 4, pin, "");
+}
+
+TEST_CASE("two axes, uneven batches and micro-batches change nothing") {
+  checkModel("gpt.dynamo.onnx", 4, 4, "megatron", "dp=2,tp=2");
+  checkModel("gpt.dynamo.onnx", 7, 4, "dp", "");
+  checkModel("gpt.dynamo.onnx", 7, 4, "", "dp=2,tp=2");
+  checkModel("mlp.dynamo.onnx", 7, 4, "zero3", "");
+  checkModel("gpt.dynamo.onnx", 2, 2, "zero2", "", 3);
+}
