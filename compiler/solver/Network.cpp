@@ -113,31 +113,46 @@ Network buildNetwork(const Problem &problem) {
   return network;
 }
 
-// Moves the part of every load that all choices share to the rows; joins loads of equal extent.
+// Cuts the loads of a node where one begins or ends, so that no two overlap; takes the least bytes
+// of every piece off and adds them to `shared` (a difference per row).
+static void separateLoads(NetworkNode &node, std::vector<int64_t> &shared) {
+  std::map<int, std::vector<int64_t>> change; // row -> per choice the bytes that come or go
+  for (const Load &load : node.loads)
+    for (bool isEnd : {false, true}) {
+      std::vector<int64_t> &bytes = change[isEnd ? load.end : load.begin];
+      bytes.resize(node.size(), 0);
+      for (size_t i = 0; i < node.size(); ++i)
+        bytes[i] += isEnd ? -load.bytes[i] : load.bytes[i];
+    }
+  node.loads.clear();
+  std::vector<int64_t> now(node.size(), 0);
+  for (auto at = change.begin(); at != change.end(); ++at) {
+    for (size_t i = 0; i < now.size(); ++i)
+      now[i] += at->second[i];
+    auto next = std::next(at);
+    if (next == change.end())
+      break;
+    int64_t least = *std::min_element(now.begin(), now.end());
+    shared[at->first] += least;
+    shared[next->first] -= least;
+    Load piece{at->first, next->first, now};
+    for (int64_t &bytes : piece.bytes)
+      bytes -= least;
+    if (std::all_of(piece.bytes.begin(), piece.bytes.end(), [](int64_t b) { return b == 0; }))
+      continue;
+    if (!node.loads.empty() && node.loads.back().end == piece.begin &&
+        node.loads.back().bytes == piece.bytes)
+      node.loads.back().end = piece.end;
+    else
+      node.loads.push_back(std::move(piece));
+  }
+}
+
+// Moves the part of every load that all choices share to the rows.
 static void takeShared(Network &network) {
   std::vector<int64_t> shared(network.rows.size() + 1, 0);
-  for (NetworkNode &node : network.nodes) {
-    std::map<std::pair<int, int>, Load> joined;
-    for (Load &load : node.loads) {
-      auto [place, isNew] = joined.insert({{load.begin, load.end}, load});
-      if (!isNew)
-        for (size_t i = 0; i < node.size(); ++i)
-          place->second.bytes[i] += load.bytes[i];
-    }
-    node.loads.clear();
-    for (auto &[extent, load] : joined) {
-      int64_t least = *std::min_element(load.bytes.begin(), load.bytes.end());
-      shared[load.begin] += least;
-      shared[load.end] -= least;
-      bool varies = false;
-      for (int64_t &bytes : load.bytes) {
-        bytes -= least;
-        varies |= bytes > 0;
-      }
-      if (varies)
-        node.loads.push_back(std::move(load));
-    }
-  }
+  for (NetworkNode &node : network.nodes)
+    separateLoads(node, shared);
   int64_t sum = 0;
   for (size_t r = 0; r < network.rows.size(); ++r) {
     sum += shared[r];

@@ -25,8 +25,8 @@ struct Load {
 };
 
 struct NetworkNode {
-  std::vector<double> cost; // per choice
-  std::vector<Load> loads;
+  std::vector<double> cost;  // per choice
+  std::vector<Load> loads;   // that do not overlap, after reduceRows
   std::map<int, int> edgeTo; // neighbour -> edge
   size_t size() const { return cost.size(); }
 };
@@ -60,8 +60,9 @@ struct Network {
 // The problem must be valid. Its rows are not yet reduced by what can be exceeded (see reduceRows).
 Network buildNetwork(const Problem &problem);
 
-// Takes every load's least off the rows, drops loads that are the same for all choices and rows
-// that cannot be exceeded. Rows with a negative budget stay: they prove that nothing fits.
+// Makes the loads of every node disjoint, takes their least off the rows, drops loads that are the
+// same for all choices and rows that cannot be exceeded. Rows with a negative budget stay: they
+// prove that nothing fits.
 void reduceRows(Network &network);
 
 } // namespace cleave::solver

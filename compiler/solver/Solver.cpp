@@ -74,6 +74,14 @@ private:
   double boundAndSearch(Solution &solution) {
     Prices start(network_.rows.size(), 0.0);
     double bound = -forbidden;
+    elimination_ = makeElimination(network_);
+    setCosts(network_);
+    if (elimination_->isExact()) { // enough where memory does not bind
+      bound = ascendFrom(start, 1).bound;
+      solution.iterations = 1;
+      if (bound == forbidden || isClosed(bound))
+        return bound;
+    }
     prepare(start, bound, solution.iterations);
     // A short ascent first: if it leads to no solution, it may be that there is none.
     constexpr int shortAscent = 25;
@@ -100,19 +108,23 @@ private:
   // Chooses the elimination. Where it is inexact or slow, messages tighten the network and find
   // prices first.
   void prepare(Prices &prices, double &bound, int &iterations) {
-    elimination_ = makeElimination(network_);
     AscentOptions options = ascentOptions(options_.maxIterations);
     if (!elimination_->isExact() || affordable(options.iterations, 0) < options.iterations) {
       Tightened tightened = tighten(network_, prices, options, candidate(prices));
       prices = std::move(tightened.prices);
-      bound = tightened.bound;
-      iterations = tightened.iterations;
+      bound = std::max(bound, tightened.bound);
+      iterations += tightened.iterations;
       if (!elimination_->isExact()) {
         tightNetwork_ = std::move(tightened.network);
         elimination_ = makeElimination(tightNetwork_);
+        setCosts(tightNetwork_);
       }
     }
-    for (const NetworkNode &node : tight().nodes)
+  }
+
+  void setCosts(const Network &network) {
+    costs_.clear();
+    for (const NetworkNode &node : network.nodes)
       costs_.push_back(node.cost);
   }
 

@@ -71,6 +71,19 @@ TEST_CASE("several memory spaces are respected together") {
   CHECK(optimal + infeasible == 200);
 }
 
+TEST_CASE("problems with many followers are solved to the optimum") {
+  RandomShape shape;
+  shape.nodes = 8;
+  shape.maxChoices = 3;
+  shape.edgesPerNode = 1.1;
+  shape.forbiddenShare = 0.35;
+  shape.budgetShare = 0.4;
+  int infeasible = 0;
+  int optimal = compareMany(shape, 400, 23, {}, infeasible);
+  CHECK(optimal + infeasible == 400);
+  CHECK(optimal > 40);
+}
+
 TEST_CASE("split tables and few iterations still give valid bounds") {
   RandomShape shape;
   shape.nodes = 8;
@@ -86,4 +99,21 @@ TEST_CASE("split tables and few iterations still give valid bounds") {
   int infeasible = 0;
   int optimal = compareMany(shape, 200, 11, options, infeasible);
   CHECK(optimal > 100);
+}
+
+TEST_CASE("followers whose intervals overlap with their leader's are counted together") {
+  // Three nodes that must agree, each with its own interval around the same time.
+  Problem problem;
+  problem.spaces.push_back({"device", 10});
+  for (int v = 0; v < 3; ++v)
+    problem.nodes.push_back({"n" + std::to_string(v),
+                             {{v, v + 3, 0}},
+                             {{"large", 0, {4}}, {"middle", 1, {3}}, {"small", 2, {1}}}});
+  const double no = forbidden;
+  for (int v = 0; v < 2; ++v)
+    problem.edges.push_back({v, v + 1, {0, no, no, no, 0, no, no, no, 0}});
+  Result<Solution> solution = solve(problem);
+  REQUIRE(solution);
+  CHECK(checkSolution(problem, *solution));
+  CHECK(solution->choices == std::vector<int>{1, 1, 1});
 }
