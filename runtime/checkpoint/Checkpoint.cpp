@@ -3,7 +3,9 @@
 
 #include "runtime/checkpoint/Index.h"
 #include "runtime/data/ArrayFile.h"
+#include "runtime/data/MappedFile.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <mutex>
@@ -14,6 +16,24 @@ namespace cleave::checkpoint {
 namespace {
 
 namespace fs = std::filesystem;
+
+// So much of a file is read before its pages are released again.
+constexpr int64_t kPiece = 1 << 20;
+
+// The block cut along its first dim into pieces of about kPiece bytes.
+std::vector<data::Block> pieces(const data::Block &block, int64_t elementBytes) {
+  if (block.shape.empty())
+    return {block};
+  int64_t rowBytes = data::elements(block.shape) / block.shape[0] * elementBytes;
+  int64_t rows = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, rowBytes));
+  std::vector<data::Block> cut;
+  for (int64_t at = 0; at < block.shape[0]; at += rows) {
+    cut.push_back(block);
+    cut.back().offset[0] += at;
+    cut.back().shape[0] = std::min(rows, block.shape[0] - at);
+  }
+  return cut;
+}
 
 class StoredCheckpoint final : public Checkpoint {
 public:
@@ -86,7 +106,14 @@ Result<const data::ArrayView *> StoredCheckpoint::verified(const std::string &na
     if (intact.count(key))
       return view;
   }
-  if (checksum(view->data, view->bytes()) != slice.crc)
+  uint32_t crc = 0;
+  const char *data = static_cast<const char *>(view->data);
+  for (int64_t at = 0; at < view->bytes(); at += kPiece) {
+    size_t piece = static_cast<size_t>(std::min(kPiece, view->bytes() - at));
+    crc = checksum(data + at, piece, crc);
+    data::releasePages(data + at, piece);
+  }
+  if (crc != slice.crc)
     return Status::userError("checkpoint " + folder + " is damaged: the data of `" + name +
                              "` in " + slice.file + " have changed since they were written");
   std::lock_guard lock(mutex);
@@ -114,9 +141,12 @@ Status StoredCheckpoint::read(const std::string &name, DType dtype,
       continue;
     auto view = verified(name, slice);
     CLEAVE_TRY(view.status());
-    CLEAVE_TRY(
-        data::copyPart(part, slice.block, tensor.dtype, (*view)->data, block, dtype, destination)
-            .withContext("checkpoint " + folder + ", tensor `" + name + "`"));
+    for (const data::Block &rows : pieces(part, byteSize(tensor.dtype))) {
+      CLEAVE_TRY(
+          data::copyPart(rows, slice.block, tensor.dtype, (*view)->data, block, dtype, destination)
+              .withContext("checkpoint " + folder + ", tensor `" + name + "`"));
+      data::releasePages((*view)->data, (*view)->bytes());
+    }
   }
   return Status::ok();
 }

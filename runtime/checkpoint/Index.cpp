@@ -120,9 +120,8 @@ std::vector<fs::path> completeSteps(const fs::path &directory) {
   return steps;
 }
 
-uint32_t checksum(const void *data, size_t bytes) {
-  return static_cast<uint32_t>(
-      crc32_z(crc32(0, nullptr, 0), static_cast<const Bytef *>(data), bytes));
+uint32_t checksum(const void *data, size_t bytes, uint32_t before) {
+  return static_cast<uint32_t>(crc32_z(before, static_cast<const Bytef *>(data), bytes));
 }
 
 } // namespace cleave::checkpoint

@@ -43,6 +43,7 @@ std::string folderOfStep(int64_t step);
 // Complete checkpoints in a folder, oldest step first.
 std::vector<std::filesystem::path> completeSteps(const std::filesystem::path &directory);
 
-uint32_t checksum(const void *data, size_t bytes);
+// CRC-32; of data in several pieces, `before` is that of the pieces before.
+uint32_t checksum(const void *data, size_t bytes, uint32_t before = 0);
 
 } // namespace cleave::checkpoint

@@ -1,6 +1,7 @@
 #include "runtime/data/MappedFile.h"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -28,6 +29,13 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string &pa
   file->data_ = static_cast<const unsigned char *>(memory);
   file->size_ = info.st_size;
   return std::shared_ptr<const MappedFile>(file);
+}
+
+void releasePages(const void *begin, size_t bytes) {
+  constexpr uintptr_t kPage = 4096;
+  uintptr_t first = reinterpret_cast<uintptr_t>(begin) / kPage * kPage;
+  uintptr_t last = (reinterpret_cast<uintptr_t>(begin) + bytes + kPage - 1) / kPage * kPage;
+  madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED);
 }
 
 MappedFile::~MappedFile() {

@@ -26,4 +26,8 @@ private:
   size_t size_ = 0;
 };
 
+// Forgets the resident pages of a part of a mapped file, which would only count as memory of this
+// process; they are read again when touched.
+void releasePages(const void *begin, size_t bytes);
+
 } // namespace cleave::data

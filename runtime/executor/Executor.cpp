@@ -137,10 +137,8 @@ private:
   Status readCheckpoint(const plan::Buffer &buffer, void *address) {
     const plan::Tensor &tensor = plan_.tensors(buffer.tensor());
     artifact::Block block = artifact::blockOf(plan_, tensor, rank_);
-    return options_.resume
-        ->read(tensor.name(), static_cast<DType>(tensor.dtype()), shapeOf(tensor), block.begin,
-               block.shape, address)
-        .withContext("checkpoint '" + options_.resume->path() + "'");
+    return options_.resume->read(tensor.name(), static_cast<DType>(tensor.dtype()),
+                                 shapeOf(tensor), block.begin, block.shape, address);
   }
 
   // One communicator per list of axes that some instruction names, connected in the order of the

@@ -11,22 +11,12 @@
 #include <cerrno>
 #include <cstring>
 #include <functional>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <vector>
 
 namespace cleave::executor {
 
 namespace {
-
-// Forgets the resident pages of a part of a file: they are clean and would only count as memory of
-// this process.
-void release(const data::MappedFile &file, uint64_t begin, uint64_t end) {
-  uint64_t first = begin / 4096 * 4096,
-           last = std::min<uint64_t>((end + 4095) / 4096 * 4096, file.size());
-  if (first < last)
-    ::madvise(const_cast<unsigned char *>(file.data()) + first, last - first, MADV_DONTNEED);
-}
 
 // The tensor in the file: where it begins, how it is typed, and the strides (in elements) of the
 // tensor's dims in it.
@@ -201,7 +191,7 @@ Status TensorLoader::loadFile(const plan::Tensor &tensor, const artifact::Block 
                              " bytes and is too short: expected at least " + std::to_string(end));
   Stored stored{reinterpret_cast<const char *>(file.data()) + slice.offset(),
                 static_cast<DType>(slice.dtype()), stridesInStored(tensor)};
-  auto afterPiece = [&] { release(file, slice.offset(), end); };
+  auto afterPiece = [&] { data::releasePages(stored.data, slice.bytes()); };
   Status status =
       BlockCopy(stored, block, static_cast<DType>(tensor.dtype()), destination).run(afterPiece);
   afterPiece();
