@@ -82,6 +82,9 @@ private:
       if (bound == forbidden || isClosed(bound))
         return bound;
     }
+    // Few iterations with small tables often suffice to see that nothing fits.
+    if (search_.bestCost() == forbidden && provenInfeasible(20, int64_t(1) << 12))
+      return forbidden;
     prepare(start, bound, solution.iterations);
     // A short ascent first: if it leads to no solution, it may be that there is none.
     constexpr int shortAscent = 25;
@@ -89,7 +92,7 @@ private:
     Ascent root = ascendFrom(start, std::min(iterations, shortAscent));
     if (root.bound < forbidden && search_.bestCost() == forbidden) {
       raisePrices(root.prices);
-      if (search_.bestCost() == forbidden && provenInfeasible())
+      if (search_.bestCost() == forbidden && provenInfeasible(60, options_.maxTableEntries))
         return forbidden;
     }
     solution.iterations += root.iterations;
@@ -168,12 +171,12 @@ private:
   }
 
   // Per space the least peak; true if one exceeds its budget whatever is chosen.
-  bool provenInfeasible() {
+  bool provenInfeasible(int iterations, int64_t maxTableEntries) {
     provenBudget_.assign(problem_.spaces.size(), 0);
     bool proven = false;
     for (size_t s = 0; s < problem_.spaces.size() && !isLate(); ++s) {
       provenBudget_[s] =
-          leastPeak(network_, static_cast<int>(s), 60, options_.maxTableEntries, search_);
+          leastPeak(network_, static_cast<int>(s), iterations, maxTableEntries, search_);
       proven |= provenBudget_[s] > problem_.spaces[s].budget;
     }
     return proven;
