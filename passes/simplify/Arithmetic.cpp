@@ -1,0 +1,190 @@
+// Simplification: arithmetic with neutral operands, casts of casts, choices that are known.
+#include "passes/simplify/Match.h"
+#include "passes/simplify/Patterns.h"
+
+using namespace mlir;
+
+namespace cleave::simplify {
+namespace {
+
+using namespace graph;
+
+// op(x, neutral) is x; also op(neutral, x) where the op is commutative.
+template <typename Op, int neutral, bool commutative> struct DropNeutral : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    auto isNeutral = [](Value value) { return splatValue(value) == neutral; };
+    if (isNeutral(op.getRhs()))
+      rewriter.replaceOp(op, op.getLhs());
+    else if (commutative && isNeutral(op.getLhs()))
+      rewriter.replaceOp(op, op.getRhs());
+    else
+      return failure();
+    return success();
+  }
+};
+
+// (x * a) * b is x * (a b) for known a and b; likewise sums.
+template <typename Op> struct MergeSplats : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  // The operand that is no splat and the splat's value.
+  static std::optional<std::pair<Value, double>> parts(Op op) {
+    std::optional<double> left = splatValue(op.getLhs()), right = splatValue(op.getRhs());
+    if (left.has_value() == right.has_value())
+      return std::nullopt;
+    return left ? std::pair(Value(op.getRhs()), *left) : std::pair(Value(op.getLhs()), *right);
+  }
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    if (!isa<FloatType>(elementTypeOf(op.getType())))
+      return failure();
+    auto outer = parts(op);
+    auto innerOp = outer ? outer->first.template getDefiningOp<Op>() : Op();
+    auto inner = innerOp && innerOp->hasOneUse() ? parts(innerOp) : std::nullopt;
+    if (!inner)
+      return failure();
+    bool isSum = std::is_same_v<Op, AddOp>;
+    double both = isSum ? inner->second + outer->second : inner->second * outer->second;
+    rewriter.replaceOpWithNewOp<Op>(op, inner->first,
+                                    buildSplat(rewriter, op.getLoc(), op.getType(), both));
+    return success();
+  }
+};
+
+// Whether every value of `from` is one of `to`.
+bool widens(Type from, Type to) {
+  if (from == to)
+    return true;
+  if (isa<FloatType>(from))
+    return to.isF64() || (to.isF32() && !from.isF64());
+  if (isa<FloatType>(to))
+    return from.getIntOrFloatBitWidth() <= 8 || to.isF64() == (from.getIntOrFloatBitWidth() <= 32);
+  return from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth();
+}
+
+struct MergeCasts : OpRewritePattern<CastOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(CastOp op, PatternRewriter &rewriter) const override {
+    Value source = op.getOperand();
+    if (source.getType() == op.getType()) {
+      rewriter.replaceOp(op, source);
+      return success();
+    }
+    auto inner = source.getDefiningOp<CastOp>();
+    if (!inner || !widens(elementTypeOf(inner.getOperand()), elementTypeOf(source)))
+      return failure();
+    rewriter.replaceOpWithNewOp<CastOp>(op, op.getType(), inner.getOperand());
+    return success();
+  }
+};
+
+struct KnownSelect : OpRewritePattern<SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(SelectOp op, PatternRewriter &rewriter) const override {
+    std::optional<double> condition = splatValue(op.getCondition());
+    if (!condition && op.getOnTrue() != op.getOnFalse())
+      return failure();
+    rewriter.replaceOp(op, !condition || *condition ? op.getOnTrue() : op.getOnFalse());
+    return success();
+  }
+};
+
+// select(not c, x, y) is select(c, y, x).
+struct SelectOfNot : OpRewritePattern<SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(SelectOp op, PatternRewriter &rewriter) const override {
+    auto inverted = op.getCondition().getDefiningOp<NotOp>();
+    if (!inverted)
+      return failure();
+    rewriter.replaceOpWithNewOp<SelectOp>(op, op.getType(), inverted.getOperand(), op.getOnFalse(),
+                                          op.getOnTrue());
+    return success();
+  }
+};
+
+struct NotOfNot : OpRewritePattern<NotOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(NotOp op, PatternRewriter &rewriter) const override {
+    auto inner = op.getOperand().getDefiningOp<NotOp>();
+    if (!inner)
+      return failure();
+    rewriter.replaceOp(op, inner.getOperand());
+    return success();
+  }
+};
+
+// Comparing a choice between two known numbers with a known number: the condition, its opposite, or
+// known. Exporters write causal masks so: tril(ones) == 0.
+struct CompareOfSelect : OpRewritePattern<CompareOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  static bool holds(Predicate predicate, double a, double b) {
+    switch (predicate) {
+    case Predicate::EQ:
+      return a == b;
+    case Predicate::NE:
+      return a != b;
+    case Predicate::LT:
+      return a < b;
+    case Predicate::LE:
+      return a <= b;
+    case Predicate::GT:
+      return a > b;
+    case Predicate::GE:
+      return a >= b;
+    }
+    return false;
+  }
+
+  LogicalResult matchAndRewrite(CompareOp op, PatternRewriter &rewriter) const override {
+    auto select = op.getLhs().getDefiningOp<SelectOp>();
+    std::optional<double> bound = splatValue(op.getRhs());
+    std::optional<double> yes = select ? splatValue(select.getOnTrue()) : std::nullopt;
+    std::optional<double> no = select ? splatValue(select.getOnFalse()) : std::nullopt;
+    if (!bound || !yes || !no)
+      return failure();
+    bool ifTrue = holds(op.getPredicate(), *yes, *bound),
+         ifFalse = holds(op.getPredicate(), *no, *bound);
+    if (ifTrue == ifFalse)
+      rewriter.replaceOp(op, buildSplat(rewriter, op.getLoc(), op.getType(), ifTrue));
+    else if (ifTrue)
+      rewriter.replaceOp(op, select.getCondition());
+    else
+      rewriter.replaceOpWithNewOp<NotOp>(op, op.getType(), select.getCondition());
+    return success();
+  }
+};
+
+// not (a < b) is a >= b for integers.
+struct NotOfCompare : OpRewritePattern<NotOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(NotOp op, PatternRewriter &rewriter) const override {
+    auto compare = op.getOperand().getDefiningOp<CompareOp>();
+    if (!compare || isa<FloatType>(elementTypeOf(compare.getLhs())))
+      return failure();
+    static constexpr Predicate opposite[] = {Predicate::NE, Predicate::EQ, Predicate::GE,
+                                             Predicate::GT, Predicate::LE, Predicate::LT};
+    rewriter.replaceOpWithNewOp<CompareOp>(op, opposite[static_cast<int>(compare.getPredicate())],
+                                           compare.getLhs(), compare.getRhs());
+    return success();
+  }
+};
+
+} // namespace
+
+void addArithmeticPatterns(RewritePatternSet &patterns) {
+  patterns
+      .add<DropNeutral<AddOp, 0, true>, DropNeutral<SubOp, 0, false>, DropNeutral<MulOp, 1, true>,
+           DropNeutral<DivOp, 1, false>, MergeSplats<AddOp>, MergeSplats<MulOp>, MergeCasts,
+           KnownSelect, SelectOfNot, NotOfNot, CompareOfSelect, NotOfCompare>(
+          patterns.getContext());
+}
+
+} // namespace cleave::simplify

@@ -1,0 +1,58 @@
+// See Match.h.
+#include "passes/simplify/Match.h"
+
+#include <cmath>
+
+namespace cleave::simplify {
+
+using namespace graph;
+
+bool isNear(double a, double b) { return a == b || std::fabs(a - b) <= 1e-5 * std::fabs(b); }
+
+bool isSplatOf(Value value, double number) {
+  std::optional<double> splat = splatValue(value);
+  return splat && isNear(*splat, number);
+}
+
+Product productOf(Value value) {
+  Product out;
+  llvm::SmallVector<std::pair<Value, int>> open{{value, 0}};
+  while (!open.empty()) {
+    auto [next, depth] = open.pop_back_val();
+    auto mul = next.getDefiningOp<MulOp>();
+    auto div = next.getDefiningOp<DivOp>();
+    if (std::optional<double> number = splatValue(next)) {
+      out.number *= *number;
+    } else if (mul && depth < 4) {
+      open.push_back({mul.getRhs(), depth + 1});
+      open.push_back({mul.getLhs(), depth + 1});
+    } else if (std::optional<double> divisor = div ? splatValue(div.getRhs()) : std::nullopt;
+               divisor && depth < 4) {
+      out.number /= *divisor;
+      open.push_back({div.getLhs(), depth + 1});
+    } else if (auto neg = next.getDefiningOp<NegOp>(); neg && depth < 4) {
+      out.number = -out.number;
+      open.push_back({neg.getOperand(), depth + 1});
+    } else {
+      out.factors.push_back(next);
+    }
+  }
+  return out;
+}
+
+static Shape dropUnitDims(Value value) {
+  Shape shape = shapeOf(value);
+  std::erase(shape, Polynomial(1));
+  return shape;
+}
+
+Value withoutUnitDims(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>()) {
+    if (dropUnitDims(reshape.getOperand()) != dropUnitDims(value))
+      break;
+    value = reshape.getOperand();
+  }
+  return value;
+}
+
+} // namespace cleave::simplify

@@ -1,0 +1,37 @@
+// What the patterns ask of values: known splats, products and sums taken apart.
+#pragma once
+
+#include "dialects/graph/Build.h"
+
+namespace cleave::simplify {
+
+using mlir::Value;
+
+// Whether all elements of `value` are `number` (up to a relative 1e-5: exporters write √2 as a
+// float32).
+bool isSplatOf(Value value, double number);
+bool isNear(double a, double b);
+
+// A product of whole tensors and known numbers: number * factors[0] * factors[1] * ….
+struct Product {
+  double number = 1;
+  llvm::SmallVector<Value> factors;
+};
+// Takes `value` apart at multiplications, divisions by known numbers and negations, a few levels
+// deep.
+Product productOf(Value value);
+
+// The other operand of a commutative op with the splat `number` as one operand; null if neither is.
+template <typename Op> Value otherThanSplat(Value value, double number) {
+  auto op = value.getDefiningOp<Op>();
+  if (!op)
+    return nullptr;
+  if (isSplatOf(op.getRhs(), number))
+    return op.getLhs();
+  return isSplatOf(op.getLhs(), number) ? op.getRhs() : Value();
+}
+
+// The value behind reshapes that only add or drop dims of size 1.
+Value withoutUnitDims(Value value);
+
+} // namespace cleave::simplify

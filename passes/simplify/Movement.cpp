@@ -1,0 +1,178 @@
+// Simplification: moves that cancel each other or can be one. (reshape of reshape, transpose of
+// transpose and broadcast of broadcast are folders of the ops themselves.)
+#include "passes/simplify/Match.h"
+#include "passes/simplify/Patterns.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace cleave::simplify {
+namespace {
+
+using namespace graph;
+
+// A transpose that moves only dims of size 1 is a reshape.
+struct TransposeOfUnitDims : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    Shape shape = shapeOf(op.getOperand());
+    SmallVector<int64_t> moved;
+    for (int64_t dim : op.getPermutation())
+      if (shape[dim] != Polynomial(1))
+        moved.push_back(dim);
+    if (!llvm::is_sorted(moved) || llvm::is_sorted(op.getPermutation()))
+      return failure();
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), op.getOperand());
+    return success();
+  }
+};
+
+// For a reshape that merges neighbouring dims: the operand's dims behind each dim of the result;
+// none otherwise.
+std::optional<SmallVector<SmallVector<int64_t>>> mergedDims(ReshapeOp op) {
+  Shape from = shapeOf(op.getOperand()), to = shapeOf(op.getResult());
+  SmallVector<SmallVector<int64_t>> groups;
+  size_t next = 0;
+  for (const Polynomial &size : to) {
+    SmallVector<int64_t> group;
+    Polynomial product(1);
+    while (next < from.size() && (group.empty() || product != size)) {
+      product *= from[next];
+      group.push_back(static_cast<int64_t>(next++));
+    }
+    if (group.empty() || product != size)
+      return std::nullopt;
+    groups.push_back(std::move(group));
+  }
+  if (next != from.size())
+    return std::nullopt;
+  return groups;
+}
+
+// reshape(transpose(merge(x))) is reshape(transpose'(x)): batch and heads stay apart, as they have
+// to for sharding.
+struct TransposeOfMerged : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto transpose = op.getOperand().getDefiningOp<TransposeOp>();
+    auto merge = transpose ? transpose.getOperand().getDefiningOp<ReshapeOp>() : ReshapeOp();
+    auto groups = merge ? mergedDims(merge) : std::nullopt;
+    if (!groups || rankOf(merge.getOperand()) <= rankOf(merge))
+      return failure();
+    SmallVector<int64_t> permutation;
+    for (int64_t dim : transpose.getPermutation())
+      llvm::append_range(permutation, (*groups)[dim]);
+    Value moved = buildTranspose(rewriter, merge.getOperand(), permutation);
+    rewriter.replaceOp(op, buildReshape(rewriter, moved, shapeOf(op)));
+    return success();
+  }
+};
+
+// Rows 0, 1, 2, … of a table are a slice of it.
+struct GatherOfIota : OpRewritePattern<GatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
+    Value indices = withoutUnitDims(op.getIndices());
+    auto iota = indices.getDefiningOp<IotaOp>();
+    if (!iota || rankOf(indices) != 1 || !hasStaticShape(op.getOperand().getType()) ||
+        !hasStaticShape(indices.getType()))
+      return failure();
+    auto dim = static_cast<int64_t>(op.getDim());
+    Shape shape = shapeOf(op.getOperand());
+    int64_t rows = staticShapeOf(indices)[0];
+    if (rows > *shape[dim].constant())
+      return failure();
+    shape[dim] = Polynomial(rows);
+    Value slice = op.getOperand();
+    Type type = tensorOf(shape, elementTypeOf(op.getOperand()));
+    if (type != slice.getType())
+      slice = SliceOp::create(rewriter, op.getLoc(), type, slice, dim, 0, 1);
+    rewriter.replaceOp(op, buildReshape(rewriter, slice, shapeOf(op)));
+    return success();
+  }
+};
+
+struct SliceOfSlice : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    auto inner = op.getOperand().getDefiningOp<SliceOp>();
+    if (!inner || inner.getDim() != op.getDim())
+      return failure();
+    auto start = static_cast<int64_t>(inner.getStart() + op.getStart() * inner.getStride());
+    rewriter.replaceOpWithNewOp<SliceOp>(op, op.getType(), inner.getOperand(), op.getDim(), start,
+                                         inner.getStride() * op.getStride());
+    return success();
+  }
+};
+
+// A slice that is one operand of a concat.
+struct SliceOfConcat : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    auto concat = op.getOperand().getDefiningOp<ConcatOp>();
+    if (!concat || concat.getDim() != op.getDim() || op.getStride() != 1)
+      return failure();
+    int64_t start = 0;
+    for (Value piece : concat.getOperands()) {
+      std::optional<int64_t> size = shapeOf(piece)[op.getDim()].constant();
+      if (!size)
+        return failure();
+      if (start == static_cast<int64_t>(op.getStart()) && piece.getType() == op.getType()) {
+        rewriter.replaceOp(op, piece);
+        return success();
+      }
+      start += *size;
+    }
+    return failure();
+  }
+};
+
+struct ReverseOfReverse : OpRewritePattern<ReverseOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReverseOp op, PatternRewriter &rewriter) const override {
+    auto inner = op.getOperand().getDefiningOp<ReverseOp>();
+    if (!inner || inner.getDim() != op.getDim())
+      return failure();
+    rewriter.replaceOp(op, inner.getOperand());
+    return success();
+  }
+};
+
+// A pad by nothing, a concat of one.
+struct DropPad : OpRewritePattern<PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(PadOp op, PatternRewriter &rewriter) const override {
+    if (op.getOperand().getType() != op.getType())
+      return failure();
+    rewriter.replaceOp(op, op.getOperand());
+    return success();
+  }
+};
+
+struct DropConcat : OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
+    if (op.getOperands().size() != 1)
+      return failure();
+    rewriter.replaceOp(op, op.getOperands()[0]);
+    return success();
+  }
+};
+
+} // namespace
+
+void addMovementPatterns(RewritePatternSet &patterns) {
+  patterns.add<TransposeOfUnitDims, TransposeOfMerged, GatherOfIota, SliceOfSlice, SliceOfConcat,
+               ReverseOfReverse, DropPad, DropConcat>(patterns.getContext());
+}
+
+} // namespace cleave::simplify

@@ -1,0 +1,56 @@
+// See Simplify.h.
+#include "passes/simplify/Simplify.h"
+
+#include "passes/simplify/Patterns.h"
+
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace cleave::simplify {
+
+LogicalResult simplify(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
+  addConstantPatterns(patterns);
+  addArithmeticPatterns(patterns);
+  addMovementPatterns(patterns);
+  addContractionPatterns(patterns);
+  addActivationPatterns(patterns);
+  addNormPatterns(patterns);
+  FrozenRewritePatternSet frozen(std::move(patterns));
+  // Patterns ask for equal operands, so equal ops are merged first; that may make more ops equal.
+  IRRewriter rewriter(function.getContext());
+  bool changed = true;
+  for (int round = 0; changed && round < 10; ++round) {
+    DominanceInfo dominance(function);
+    bool merged = false, rewritten = false;
+    eliminateCommonSubExpressions(rewriter, dominance, function, &merged);
+    if (failed(applyPatternsGreedily(function, frozen, GreedyRewriteConfig(), &rewritten)))
+      return function.emitError("simplification does not come to an end");
+    changed = merged || rewritten;
+  }
+  return success();
+}
+
+namespace {
+
+struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SimplifyPass)
+  StringRef getArgument() const override { return "cleave-simplify"; }
+  StringRef getDescription() const override {
+    return "Fold constants, remove needless ops and recognise composites";
+  }
+  void runOnOperation() override {
+    if (failed(simplify(getOperation())))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createSimplifyPass() { return std::make_unique<SimplifyPass>(); }
+void registerSimplifyPasses() { PassRegistration<SimplifyPass>(); }
+
+} // namespace cleave::simplify
