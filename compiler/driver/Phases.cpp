@@ -11,6 +11,7 @@
 #include "passes/fuse/Fuse.h"
 #include "passes/shard/Annotate.h"
 #include "passes/shard/Partition.h"
+#include "passes/simplify/Simplify.h"
 #include "passes/train/Train.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -57,8 +58,7 @@ static void tidy(Compilation &c) {
 }
 
 static Status forward(Compilation &c) {
-  tidy(c);
-  return Status::ok();
+  return reported(c, [&] { return simplify::simplify(step(c)); });
 }
 
 static Status train(Compilation &c) {

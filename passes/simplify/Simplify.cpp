@@ -11,14 +11,16 @@ using namespace mlir;
 
 namespace cleave::simplify {
 
-LogicalResult simplify(func::FuncOp function) {
+LogicalResult simplify(func::FuncOp function, Composites composites) {
   RewritePatternSet patterns(function.getContext());
   addConstantPatterns(patterns);
   addArithmeticPatterns(patterns);
   addMovementPatterns(patterns);
   addContractionPatterns(patterns);
-  addActivationPatterns(patterns);
-  addNormPatterns(patterns);
+  if (composites == Composites::Form) {
+    addActivationPatterns(patterns);
+    addNormPatterns(patterns);
+  }
   FrozenRewritePatternSet frozen(std::move(patterns));
   // Patterns ask for equal operands, so equal ops are merged first; that may make more ops equal.
   IRRewriter rewriter(function.getContext());

@@ -7,11 +7,13 @@
 
 namespace cleave::simplify {
 
-// Folds constants, removes what computes nothing, merges equal ops, and forms gelu, silu, relu,
-// layer_norm and rms_norm from their parts, until nothing changes.
-mlir::LogicalResult simplify(mlir::func::FuncOp function);
+enum class Composites { Form, Leave };
 
-// --cleave-simplify
+// Folds constants, removes what computes nothing and merges equal ops, until nothing changes; with `Form` also makes
+// gelu, silu, relu, layer_norm and rms_norm of their parts.
+mlir::LogicalResult simplify(mlir::func::FuncOp function, Composites composites = Composites::Form);
+
+// --cleave-simplify, which forms composites
 std::unique_ptr<mlir::Pass> createSimplifyPass();
 void registerSimplifyPasses();
 

@@ -3,6 +3,7 @@
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/decompose/Decompose.h"
 #include "passes/shard/Passes.h"
+#include "passes/simplify/Simplify.h"
 #include "passes/train/Train.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,6 +20,7 @@ int main(int argc, char **argv) {
   cleave::registerDecomposePasses();
   cleave::registerTrainPasses();
   cleave::shard::registerShardPasses();
+  cleave::simplify::registerSimplifyPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Cleave's passes, one by one\n", registry));
 }

@@ -1,0 +1,61 @@
+// Neutral operands, casts and known choices.
+// RUN: cleave-opt --cleave-simplify %s | FileCheck %s
+
+// CHECK-LABEL: @adding_zero_and_multiplying_by_one_vanish
+// CHECK-SAME: %[[X:.*]]: tensor<4xf32>
+func.func @adding_zero_and_multiplying_by_one_vanish(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: return %[[X]]
+  %zero = graph.constant dense<0.0> : tensor<4xf32>
+  %one = graph.constant dense<1.0> : tensor<4xf32>
+  %0 = graph.add %zero, %x : tensor<4xf32>
+  %1 = graph.mul %0, %one : tensor<4xf32>
+  %2 = graph.sub %1, %zero : tensor<4xf32>
+  %3 = graph.div %2, %one : tensor<4xf32>
+  return %3 : tensor<4xf32>
+}
+
+// CHECK-LABEL: @known_factors_are_merged
+func.func @known_factors_are_merged(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: graph.constant dense<6.000000e+00>
+  // CHECK: graph.mul
+  // CHECK-NOT: graph.mul
+  %two = graph.constant dense<2.0> : tensor<4xf32>
+  %three = graph.constant dense<3.0> : tensor<4xf32>
+  %0 = graph.mul %x, %two : tensor<4xf32>
+  %1 = graph.mul %three, %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// CHECK-LABEL: @a_cast_back_from_a_wider_type_vanishes
+// CHECK-SAME: %[[X:.*]]: tensor<4xf32>
+func.func @a_cast_back_from_a_wider_type_vanishes(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: return %[[X]]
+  %0 = graph.cast %x : tensor<4xf32> -> tensor<4xf64>
+  %1 = graph.cast %0 : tensor<4xf64> -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// CHECK-LABEL: @a_cast_that_rounds_stays
+func.func @a_cast_that_rounds_stays(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-COUNT-2: graph.cast
+  %0 = graph.cast %x : tensor<4xf32> -> tensor<4xf16>
+  %1 = graph.cast %0 : tensor<4xf16> -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// tril(ones) == 0 selects where the column is greater than the row.
+// CHECK-LABEL: @a_causal_mask_is_one_comparison
+func.func @a_causal_mask_is_one_comparison(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // CHECK: %[[KEEP:.*]] = graph.compare {{.*}}le
+  // CHECK-NEXT: graph.select %[[KEEP]], %arg1, %arg0
+  // CHECK-NEXT: return
+  %row = graph.iota dim 0 : tensor<8x8xi64>
+  %column = graph.iota dim 1 : tensor<8x8xi64>
+  %keep = graph.compare le %column, %row : tensor<8x8xi64>
+  %one = graph.constant dense<1.0> : tensor<8x8xf32>
+  %zero = graph.constant dense<0.0> : tensor<8x8xf32>
+  %triangle = graph.select %keep, %one, %zero : tensor<8x8xi1>, tensor<8x8xf32>
+  %masked = graph.compare eq %triangle, %zero : tensor<8x8xf32>
+  %0 = graph.select %masked, %x, %y : tensor<8x8xi1>, tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}

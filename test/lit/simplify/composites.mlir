@@ -1,0 +1,122 @@
+// Composites that an exporter spelled out.
+// RUN: cleave-opt --cleave-simplify %s | FileCheck %s
+
+// CHECK-LABEL: @gelu_by_erf
+func.func @gelu_by_erf(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: graph.gelu %arg0 : tensor<4xf32>
+  // CHECK-NEXT: return
+  %sqrt2 = graph.constant dense<1.41421354> : tensor<4xf32>
+  %one = graph.constant dense<1.0> : tensor<4xf32>
+  %half = graph.constant dense<0.5> : tensor<4xf32>
+  %0 = graph.div %x, %sqrt2 : tensor<4xf32>
+  %1 = graph.erf %0 : tensor<4xf32>
+  %2 = graph.add %1, %one : tensor<4xf32>
+  %3 = graph.mul %x, %2 : tensor<4xf32>
+  %4 = graph.mul %3, %half : tensor<4xf32>
+  return %4 : tensor<4xf32>
+}
+
+// CHECK-LABEL: @gelu_by_tanh
+func.func @gelu_by_tanh(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: graph.gelu %arg0 {tanh} : tensor<4xf32>
+  // CHECK-NEXT: return
+  %half = graph.constant dense<0.5> : tensor<4xf32>
+  %cubic = graph.constant dense<0.044715> : tensor<4xf32>
+  %root = graph.constant dense<0.797884583> : tensor<4xf32>
+  %one = graph.constant dense<1.0> : tensor<4xf32>
+  %0 = graph.mul %x, %half : tensor<4xf32>
+  %1 = graph.mul %x, %x : tensor<4xf32>
+  %2 = graph.mul %1, %x : tensor<4xf32>
+  %3 = graph.mul %2, %cubic : tensor<4xf32>
+  %4 = graph.add %x, %3 : tensor<4xf32>
+  %5 = graph.mul %4, %root : tensor<4xf32>
+  %6 = graph.tanh %5 : tensor<4xf32>
+  %7 = graph.add %6, %one : tensor<4xf32>
+  %8 = graph.mul %0, %7 : tensor<4xf32>
+  return %8 : tensor<4xf32>
+}
+
+// CHECK-LABEL: @another_factor_is_no_gelu
+func.func @another_factor_is_no_gelu(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: graph.erf
+  %sqrt2 = graph.constant dense<1.5> : tensor<4xf32>
+  %one = graph.constant dense<1.0> : tensor<4xf32>
+  %half = graph.constant dense<0.5> : tensor<4xf32>
+  %0 = graph.div %x, %sqrt2 : tensor<4xf32>
+  %1 = graph.erf %0 : tensor<4xf32>
+  %2 = graph.add %1, %one : tensor<4xf32>
+  %3 = graph.mul %x, %2 : tensor<4xf32>
+  %4 = graph.mul %3, %half : tensor<4xf32>
+  return %4 : tensor<4xf32>
+}
+
+// CHECK-LABEL: @silu_and_relu
+func.func @silu_and_relu(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK-DAG: graph.silu %arg0
+  // CHECK-DAG: graph.relu %arg0
+  %zero = graph.constant dense<0.0> : tensor<4xf32>
+  %0 = graph.sigmoid %x : tensor<4xf32>
+  %1 = graph.mul %0, %x : tensor<4xf32>
+  %2 = graph.max %x, %zero : tensor<4xf32>
+  return %1, %2 : tensor<4xf32>, tensor<4xf32>
+}
+
+// CHECK-LABEL: @layer_norm_with_scale_and_bias
+func.func @layer_norm_with_scale_and_bias(%x: tensor<2x3x8xf32>, %w: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<2x3x8xf32> {
+  // CHECK-NEXT: graph.layer_norm %arg0, %arg1, %arg2
+  // CHECK-NEXT: return
+  %eighth = graph.constant dense<0.125> : tensor<2x3xf32>
+  %epsilon = graph.constant dense<1.0e-5> : tensor<2x3x1xf32>
+  %sum = graph.reduce sum %x over [2] : tensor<2x3x8xf32> -> tensor<2x3xf32>
+  %mean = graph.mul %sum, %eighth : tensor<2x3xf32>
+  %means = graph.broadcast %mean to [0, 1] : tensor<2x3xf32> -> tensor<2x3x8xf32>
+  %centred = graph.sub %x, %means : tensor<2x3x8xf32>
+  %squares = graph.mul %centred, %centred : tensor<2x3x8xf32>
+  %sums = graph.reduce sum %squares over [2] : tensor<2x3x8xf32> -> tensor<2x3xf32>
+  %variance = graph.mul %sums, %eighth : tensor<2x3xf32>
+  %column = graph.reshape %variance : tensor<2x3xf32> -> tensor<2x3x1xf32>
+  %shifted = graph.add %column, %epsilon : tensor<2x3x1xf32>
+  %deviation = graph.sqrt %shifted : tensor<2x3x1xf32>
+  %row = graph.reshape %deviation : tensor<2x3x1xf32> -> tensor<2x3xf32>
+  %rows = graph.broadcast %row to [0, 1] : tensor<2x3xf32> -> tensor<2x3x8xf32>
+  %normal = graph.div %centred, %rows : tensor<2x3x8xf32>
+  %scale = graph.broadcast %w to [2] : tensor<8xf32> -> tensor<2x3x8xf32>
+  %scaled = graph.mul %scale, %normal : tensor<2x3x8xf32>
+  %bias = graph.broadcast %b to [2] : tensor<8xf32> -> tensor<2x3x8xf32>
+  %0 = graph.add %scaled, %bias : tensor<2x3x8xf32>
+  return %0 : tensor<2x3x8xf32>
+}
+
+// CHECK-LABEL: @rms_norm
+func.func @rms_norm(%x: tensor<2x8xf32>, %w: tensor<8xf32>) -> tensor<2x8xf32> {
+  // CHECK-NEXT: graph.rms_norm %arg0, %arg1
+  // CHECK-NEXT: return
+  %eighth = graph.constant dense<0.125> : tensor<2xf32>
+  %epsilon = graph.constant dense<1.0e-6> : tensor<2xf32>
+  %squares = graph.mul %x, %x : tensor<2x8xf32>
+  %sums = graph.reduce sum %squares over [1] : tensor<2x8xf32> -> tensor<2xf32>
+  %mean = graph.mul %sums, %eighth : tensor<2xf32>
+  %shifted = graph.add %mean, %epsilon : tensor<2xf32>
+  %inverse = graph.rsqrt %shifted : tensor<2xf32>
+  %rows = graph.broadcast %inverse to [0] : tensor<2xf32> -> tensor<2x8xf32>
+  %normal = graph.mul %x, %rows : tensor<2x8xf32>
+  %scale = graph.broadcast %w to [1] : tensor<8xf32> -> tensor<2x8xf32>
+  %0 = graph.mul %normal, %scale : tensor<2x8xf32>
+  return %0 : tensor<2x8xf32>
+}
+
+// The mean of another number of elements is no mean.
+// CHECK-LABEL: @a_wrong_count_is_no_norm
+func.func @a_wrong_count_is_no_norm(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  // CHECK-NOT: graph.rms_norm
+  %seventh = graph.constant dense<0.142857149> : tensor<2xf32>
+  %epsilon = graph.constant dense<1.0e-6> : tensor<2xf32>
+  %squares = graph.mul %x, %x : tensor<2x8xf32>
+  %sums = graph.reduce sum %squares over [1] : tensor<2x8xf32> -> tensor<2xf32>
+  %mean = graph.mul %sums, %seventh : tensor<2xf32>
+  %shifted = graph.add %mean, %epsilon : tensor<2xf32>
+  %inverse = graph.rsqrt %shifted : tensor<2xf32>
+  %rows = graph.broadcast %inverse to [0] : tensor<2xf32> -> tensor<2x8xf32>
+  %normal = graph.mul %x, %rows : tensor<2x8xf32>
+  return %normal : tensor<2x8xf32>
+}
