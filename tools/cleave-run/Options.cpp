@@ -11,7 +11,9 @@ void describe(CLI::App &app, Options &options) {
   app.add_option("plan", options.plan, "plan file, written by cleave-compile")->required();
   app.add_option(
          "--data", options.data,
-         "arrays by input name (.npz, .safetensors), NAME=FILE.npy, or a text or token file")
+         "arrays by input name (.npz, .safetensors), NAME=FILE.npy, or a text or token file; "
+         "may be given several times")
+      ->allow_extra_args(false)
       ->type_name("FILE");
   app.add_option("--steps", options.steps,
                  "steps to do, those before --resume included (default: one pass over the data)")

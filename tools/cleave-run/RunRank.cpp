@@ -99,10 +99,27 @@ private:
     auto executor = executor::Executor::create(plan_, *world_, data_.get(), options);
     CLEAVE_TRY(executor.status());
     executor_ = std::move(*executor);
+    describe(options.threads);
     if (!options_.out.empty())
       outputs_ = std::make_unique<executor::OutputCollector>(plan_, *everyone_);
     // So that a rank that could not load is reported as such, and not as one that does not answer.
     return everyone_->barrier();
+  }
+
+  // `4 ranks (dp 2, tp 2) over shm, 1 thread each; 33.1 MiB of arenas on rank 0`
+  void describe(int threads) const {
+    if (!isFirst() || options_.quiet)
+      return;
+    std::string mesh;
+    for (const plan::MeshAxis &axis : plan_.mesh())
+      mesh += (mesh.empty() ? "" : ", ") + axis.name() + " " + std::to_string(axis.size());
+    std::string ranks = std::to_string(environment_.size) + " ranks (" + mesh + ") over " +
+                        world_->implementation();
+    if (environment_.size == 1)
+      ranks = "1 rank";
+    std::printf("%s, %d thread%s each; %s of arenas on rank 0\n", ranks.c_str(), threads,
+                threads == 1 ? "" : "s", bytesText(executor_->memory().allocated).c_str());
+    std::fflush(stdout);
   }
 
   Status runSteps() {
@@ -152,7 +169,11 @@ private:
     progress.step = next;
     progress.extra["plan"] = plan_.content_hash();
     progress.extra["model"] = plan_.source().path();
-    return checkpoint::save(where, executor_->slices(), progress);
+    CLEAVE_TRY(checkpoint::save(where, executor_->slices(), progress));
+    if (isFirst() && !options_.quiet && next == first_ + count_)
+      std::printf("saved in '%s', next step %lld\n", options_.save.c_str(),
+                  static_cast<long long>(next));
+    return Status::ok();
   }
 
   Status finish() {
