@@ -95,21 +95,27 @@ class Mistakes(unittest.TestCase):
         self.refuses(answer, "100 KiB", "KiB", code=2)
         self.assertFalse((self.folder / "small.plan").exists())
 
-    def test_an_unknown_symbol_loss_optimizer_and_cluster_name_what_there_is(self):
-        def compile_with(*options):
-            return cleave.tool("cleave-compile", cleave.MLP["model"], *options, "-o", self.folder / "no.plan")
-
-        loss, batch = ["--train", "--loss", "softmax-cross-entropy:logits"], ["--set", "batch=8"]
-        self.refuses(compile_with(*loss, "--set", "bach=8"), "bach", "batch")
-        self.refuses(compile_with(*loss), "batch", "--set")
-        self.refuses(compile_with("--train", "--loss", "mse:logit", *batch), "logit", "logits")
-        self.refuses(compile_with("--train", "--loss", "huber:logits", *batch), "huber", "mse")
-        self.refuses(compile_with(*loss, *batch, "--optimizer", "lamb"), "lamb", "adamw")
-        self.refuses(compile_with(*loss, *batch, "--optimizer", "sgd:speed=1"), "speed", "lr")
-        self.refuses(compile_with(*loss, *batch, "--cluster", "tpu-pod"), "tpu-pod", "local-cpu")
-        self.refuses(compile_with(*loss, *batch, "--ranks", 4, "--mesh", "dp=3"), "3", "4")
-        self.refuses(compile_with(*loss, *batch, "--ranks", 2, "--pin", "zero9"), "zero9", "zero3")
-        self.refuses(compile_with(*loss, *batch, "--freeze", "fc9.*"), "fc9.*", "fc2.weight")
+    def test_what_an_option_cannot_mean_is_answered_with_what_there_is(self):
+        train = ["--train", "--loss", "softmax-cross-entropy:logits"]
+        batch = ["--set", "batch=8"]
+        mistakes = [
+            ([*train], ["batch", "--set"]),
+            ([*train, *batch, "--set", "bach=8"], ["bach", "batch"]),
+            (["--train", *batch], ["--loss"]),
+            (["--train", "--loss", "mse:logit", *batch], ["logit", "logits"]),
+            (["--train", "--loss", "huber:logits", *batch], ["huber", "mse"]),
+            ([*train, *batch, "--optimizer", "lamb"], ["lamb", "adamw"]),
+            ([*train, *batch, "--optimizer", "sgd:speed=1"], ["speed", "lr"]),
+            ([*train, *batch, "--cluster", "tpu-pod"], ["tpu-pod", "local-cpu"]),
+            ([*train, *batch, "--ranks", 4, "--mesh", "dp=3"], ["3", "4"]),
+            ([*train, *batch, "--ranks", 2, "--pin", "zero9"], ["zero9", "zero3"]),
+            ([*train, *batch, "--freeze", "fc9.*"], ["fc9.*"]),
+            ([*train, *batch, "--memory", "2 lots"], ["2 lots"]),
+        ]
+        for options, words in mistakes:
+            with self.subTest(options=options):
+                plan = self.folder / "no.plan"
+                self.refuses(cleave.tool("cleave-compile", cleave.MLP["model"], *options, "-o", plan), *words)
 
 
 if __name__ == "__main__":

@@ -33,8 +33,8 @@ PLANS = {
 
 def options_of(record):
     """cleave-compile's options for what the record says was run."""
-    loss = record["loss"]
-    options = ["--train", "--loss", loss, "--optimizer", record["optimizer"], "--set", f"batch={record['batch']}"]
+    micro = record["batch"] // record.get("accumulate", 1)
+    options = ["--train", "--loss", record["loss"], "--optimizer", record["optimizer"], "--set", f"batch={micro}"]
     if record["model"] == "resnet":
         options += ["--batch-norm", record.get("batch_norm", "train")]
     if "clip_norm" in record:
