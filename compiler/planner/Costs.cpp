@@ -40,10 +40,34 @@ double Costs::resolve(const Op &op, const OpChoice &choice) {
 }
 
 double Costs::reshard(int value, const Sharding &from, const Sharding &to) {
+  return from == to ? 0 : reshard(value, number(from), number(to));
+}
+
+int Costs::number(const Sharding &layout) {
+  auto [entry, isNew] = numbers_.try_emplace(layout, static_cast<int>(layouts_.size()));
+  if (isNew)
+    layouts_.push_back(layout);
+  return entry->second;
+}
+
+double Costs::reshard(int value, int from, int to) {
   if (from == to)
     return 0;
   const Value &plain = model_.values[value];
-  return resharder_.seconds(from, to, plain.shape, static_cast<double>(byteSize(plain.element)));
+  if (kindOf_[value] < 0)
+    kindOf_[value] =
+        kinds_.try_emplace({plain.shape, byteSize(plain.element)}, kinds_.size()).first->second;
+  seconds_.resize(kinds_.size());
+  std::vector<std::vector<double>> &table = seconds_[kindOf_[value]];
+  if (table.size() < layouts_.size())
+    table.resize(layouts_.size());
+  std::vector<double> &row = table[from];
+  if (row.size() < layouts_.size())
+    row.resize(layouts_.size(), -1);
+  if (row[to] < 0)
+    row[to] = resharder_.seconds(layouts_[from], layouts_[to], plain.shape,
+                                 static_cast<double>(byteSize(plain.element)));
+  return row[to];
 }
 
 } // namespace cleave::planner

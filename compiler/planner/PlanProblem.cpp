@@ -16,17 +16,23 @@ Sharding followedLayout(const StepModel &model, int argument, const OpChoice &re
 
 namespace {
 
-// The layouts of one value on one side of an edge, each once, and which choice has which.
+// The layouts of one value on one side of an edge by number, each once, and which choice has which.
 struct LayoutSet {
-  std::vector<Sharding> layouts;
+  std::vector<int> layouts;
   std::vector<int> ofChoice;
 
-  void add(const Sharding &layout) {
+  void add(int layout) {
     auto found = std::find(layouts.begin(), layouts.end(), layout);
     ofChoice.push_back(static_cast<int>(found - layouts.begin()));
     if (found == layouts.end())
       layouts.push_back(layout);
   }
+};
+
+// The numbers of a choice's layouts.
+struct ChoiceNumbers {
+  std::vector<int> operands, results;
+  bool operator==(const ChoiceNumbers &) const = default;
 };
 
 class Builder {
@@ -59,6 +65,7 @@ private:
     result_.argumentNode.assign(model_.arguments.size(), -1);
     result_.argumentChoices.resize(model_.arguments.size());
     followers_.resize(model_.ops.size());
+    numbers_.resize(model_.ops.size());
     for (size_t i = 0; i < model_.arguments.size(); ++i) {
       const Argument &argument = model_.arguments[i];
       const std::vector<Use> &uses = model_.values[argument.value].uses;
@@ -129,18 +136,32 @@ private:
     std::vector<double> seconds;
     for (const OpChoice &choice : all)
       seconds.push_back(opCost(op, choice));
+    std::vector<ChoiceNumbers> numbers = numbersOf(all);
     std::vector<OpChoice> kept;
-    for (size_t i : undominated(all, seconds)) {
+    for (size_t i : undominated(numbers, seconds)) {
       node.choices.push_back({"", seconds[i], opBytes(index, all[i])});
       kept.push_back(std::move(all[i]));
+      numbers_[index].push_back(std::move(numbers[i]));
     }
     result_.problem.nodes.push_back(std::move(node));
     result_.opChoices.push_back(std::move(kept));
   }
 
+  std::vector<ChoiceNumbers> numbersOf(const std::vector<OpChoice> &choices) {
+    std::vector<ChoiceNumbers> all;
+    for (const OpChoice &choice : choices) {
+      ChoiceNumbers &numbers = all.emplace_back();
+      for (const Sharding &layout : choice.operands)
+        numbers.operands.push_back(costs_.number(layout));
+      for (const Sharding &layout : choice.results)
+        numbers.results.push_back(costs_.number(layout));
+    }
+    return all;
+  }
+
   // Of choices with the same layouts outside only the cheapest; then the `perOp` cheapest, in their
   // order.
-  std::vector<size_t> undominated(const std::vector<OpChoice> &all,
+  std::vector<size_t> undominated(const std::vector<ChoiceNumbers> &all,
                                   const std::vector<double> &seconds) const {
     std::vector<size_t> order(all.size());
     std::iota(order.begin(), order.end(), size_t(0));
@@ -148,9 +169,8 @@ private:
                      [&](size_t a, size_t b) { return seconds[a] < seconds[b]; });
     std::vector<size_t> kept;
     for (size_t i : order) {
-      bool isNew = std::none_of(kept.begin(), kept.end(), [&](size_t k) {
-        return all[k].operands == all[i].operands && all[k].results == all[i].results;
-      });
+      bool isNew =
+          std::none_of(kept.begin(), kept.end(), [&](size_t k) { return all[k] == all[i]; });
       if (isNew && (kept.size() < limits_.perOp || i == 0) && seconds[i] < solver::forbidden)
         kept.push_back(i);
     }
@@ -282,8 +302,8 @@ private:
                double times) {
     std::vector<double> seconds;
     bool isFree = true;
-    for (const Sharding &a : made.layouts)
-      for (const Sharding &b : wanted.layouts) {
+    for (int a : made.layouts)
+      for (int b : wanted.layouts) {
         seconds.push_back(times * costs_.reshard(value, a, b));
         isFree &= seconds.back() == 0;
       }
@@ -299,8 +319,8 @@ private:
 
   LayoutSet operandLayouts(const Use &use) const {
     LayoutSet set;
-    for (const OpChoice &choice : result_.opChoices[use.op])
-      set.add(choice.operands[use.operand]);
+    for (const ChoiceNumbers &numbers : numbers_[use.op])
+      set.add(numbers.operands[use.operand]);
     return set;
   }
 
@@ -312,12 +332,12 @@ private:
       return;
     LayoutSet made, stored;
     if (value.producer >= 0) {
-      for (const OpChoice &choice : result_.opChoices[value.producer])
-        made.add(choice.results[value.result]);
+      for (const ChoiceNumbers &numbers : numbers_[value.producer])
+        made.add(numbers.results[value.result]);
     } else {
       for (const ArgumentChoice &choice : result_.argumentChoices[value.argument]) {
-        made.add(choice.compute);
-        stored.add(choice.storage);
+        made.add(costs_.number(choice.compute));
+        stored.add(costs_.number(choice.storage));
       }
     }
     for (const Use &use : value.uses) {
@@ -335,10 +355,10 @@ private:
     if (producer < 0 || node < 0)
       return;
     LayoutSet made, stored;
-    for (const OpChoice &choice : result_.opChoices[producer])
-      made.add(choice.results[model_.values[output.value].result]);
+    for (const ChoiceNumbers &numbers : numbers_[producer])
+      made.add(numbers.results[model_.values[output.value].result]);
     for (const ArgumentChoice &choice : result_.argumentChoices[output.argument])
-      stored.add(choice.storage);
+      stored.add(costs_.number(choice.storage));
     addEdge(output.value, producer, made, node, stored, 1);
   }
 
@@ -349,7 +369,8 @@ private:
   const ChoiceLimits limits_;
   int64_t end_;
   PlanProblem result_;
-  std::vector<std::vector<int>> followers_; // per op its arguments without a node
+  std::vector<std::vector<int>> followers_;         // per op its arguments without a node
+  std::vector<std::vector<ChoiceNumbers>> numbers_; // per op and choice
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/decompose/Decompose.h"
+#include "passes/schedule/Bucket.h"
 #include "passes/shard/Passes.h"
 #include "passes/simplify/Simplify.h"
 #include "passes/train/Train.h"
@@ -19,6 +20,7 @@ int main(int argc, char **argv) {
   mlir::registerTransformsPasses();
   cleave::registerDecomposePasses();
   cleave::registerTrainPasses();
+  cleave::schedule::registerSchedulePasses();
   cleave::shard::registerShardPasses();
   cleave::simplify::registerSimplifyPasses();
   return mlir::asMainReturnCode(

@@ -9,6 +9,7 @@
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/decompose/Decompose.h"
 #include "passes/fuse/Fuse.h"
+#include "passes/schedule/Bucket.h"
 #include "passes/shard/Annotate.h"
 #include "passes/shard/Partition.h"
 #include "passes/train/Train.h"
@@ -115,6 +116,8 @@ void checkModel(const std::string &file, int64_t batch, int64_t ranks, const std
   auto shared = cluster::forRanks(*cluster, ranks);
   REQUIRE(succeeded(shard::partition(model.step(), *shared)));
   model.tidy();
+  schedule::bucketReductions(model.step());
+  REQUIRE(succeeded(mlir::verify(*model.module)));
   auto actual = interpretPartitioned(model.step(), args);
   INFO((actual.isOk() ? "" : actual.status().message()));
   REQUIRE(actual.isOk());

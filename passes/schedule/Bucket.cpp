@@ -1,0 +1,141 @@
+#include "passes/schedule/Bucket.h"
+
+#include "dialects/graph/Step.h"
+#include "dialects/mesh/MeshDialect.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace cleave::schedule {
+
+namespace {
+
+// What all members of a bucket have in common, in a form that sorts the same way in every run.
+using Key = std::tuple<std::string, std::string, std::string, bool>;
+
+struct Bucket {
+  SmallVector<mesh::AllReduceOp> members; // in program order
+  int64_t bytes = 0;
+};
+
+class Bucketing {
+public:
+  Bucketing(func::FuncOp step, int64_t limit)
+      : body_(step.getBody().front()), limit_(limit), repeated_(graph::perMicroBatch(step)) {}
+
+  void run() {
+    hoist();
+    for (Operation &op : llvm::make_early_inc_range(body_)) {
+      closeReadBy(&op);
+      if (auto reduce = dyn_cast<mesh::AllReduceOp>(op))
+        enter(reduce);
+    }
+    for (auto &[key, bucket] : open_)
+      close(bucket);
+  }
+
+private:
+  void hoist() {
+    for (Operation &op : llvm::make_early_inc_range(body_))
+      if (auto reduce = dyn_cast<mesh::AllReduceOp>(op))
+        if (reduce.getOperands().size() == 1)
+          moveBehindOperand(reduce);
+  }
+
+  // Behind the operand, and behind other all_reduces that stand there already.
+  void moveBehindOperand(mesh::AllReduceOp reduce) {
+    Operation *producer = reduce.getOperands()[0].getDefiningOp();
+    Block::iterator at = producer ? std::next(producer->getIterator()) : body_.begin();
+    while (isa<mesh::AllReduceOp>(*at) && &*at != reduce)
+      ++at;
+    reduce->moveBefore(&body_, at);
+  }
+
+  Key keyOf(mesh::AllReduceOp reduce) const {
+    std::string axes, element;
+    llvm::raw_string_ostream(axes) << reduce.getAxes();
+    llvm::raw_string_ostream(element) << graph::elementTypeOf(reduce.getOperands()[0]);
+    return {stringifyReduction(reduce.getKind()).str(), axes, element, repeated_.contains(reduce)};
+  }
+
+  void enter(mesh::AllReduceOp reduce) {
+    Bucket &bucket = open_[keyOf(reduce)];
+    int64_t bytes = 0;
+    for (Value operand : reduce.getOperands())
+      bytes += *graph::byteCount(operand.getType()).constant();
+    if (!bucket.members.empty() && bucket.bytes + bytes > limit_)
+      close(bucket);
+    bucket.members.push_back(reduce);
+    bucket.bytes += bytes;
+  }
+
+  // Closes the buckets a member of which `op` reads.
+  void closeReadBy(Operation *op) {
+    for (auto &[key, bucket] : open_)
+      if (llvm::any_of(op->getOperands(), [&](Value operand) {
+            return llvm::is_contained(bucket.members, operand.getDefiningOp<mesh::AllReduceOp>());
+          }))
+        close(bucket);
+  }
+
+  // One op in place of the members, where the last of them stands.
+  static void close(Bucket &bucket) {
+    if (bucket.members.size() > 1) {
+      mesh::AllReduceOp last = bucket.members.back();
+      OpBuilder b(last);
+      SmallVector<Value> operands;
+      SmallVector<Location> locations;
+      for (mesh::AllReduceOp member : bucket.members) {
+        llvm::append_range(operands, member.getOperands());
+        locations.push_back(member.getLoc());
+      }
+      auto joined =
+          mesh::AllReduceOp::create(b, b.getFusedLoc(locations), ValueRange(operands).getTypes(),
+                                    last.getKind(), operands, last.getAxes());
+      joined->setDiscardableAttrs(last->getDiscardableAttrDictionary());
+      size_t next = 0;
+      for (mesh::AllReduceOp member : bucket.members) {
+        for (Value result : member.getResults())
+          result.replaceAllUsesWith(joined.getResult(next++));
+        member.erase();
+      }
+    }
+    bucket = {};
+  }
+
+  Block &body_;
+  int64_t limit_;
+  llvm::DenseSet<Operation *> repeated_;
+  std::map<Key, Bucket> open_;
+};
+
+} // namespace
+
+void bucketReductions(func::FuncOp step, int64_t bucketBytes) {
+  Bucketing(step, bucketBytes).run();
+}
+
+namespace {
+
+struct BucketPass : PassWrapper<BucketPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BucketPass)
+  Option<int64_t> bytes{*this, "bytes", llvm::cl::desc("Size of a bucket"),
+                        llvm::cl::init(kBucketBytes)};
+
+  BucketPass() = default;
+  BucketPass(const BucketPass &other) : PassWrapper(other) {}
+  StringRef getArgument() const override { return "cleave-schedule-bucket"; }
+  StringRef getDescription() const override { return "Joins all_reduces into few large ones"; }
+  void runOnOperation() override {
+    if (func::FuncOp step = graph::stepOf(getOperation()))
+      bucketReductions(step, bytes);
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createBucketPass() { return std::make_unique<BucketPass>(); }
+void registerSchedulePasses() { PassRegistration<BucketPass>(); }
+
+} // namespace cleave::schedule
