@@ -61,8 +61,8 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2, tp = 2]>} {
 // A reduction of every micro-batch does not wait for one of the step.
 // CHECK-LABEL: func @step
 // CHECK: mesh.all_reduce sum %{{[a-z0-9]*}} over {dp} : tensor<4xf32>
-// CHECK: graph.accumulate
 // CHECK: mesh.all_reduce sum %{{[a-z0-9]*}} over {dp} : tensor<4xf32>
+// CHECK: graph.accumulate
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2, tp = 2]>} {
   func.func @step(%a: tensor<4xf32> {graph.role = "input"}, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
     %0 = mesh.all_reduce sum %a over {dp} : tensor<4xf32>
