@@ -10,6 +10,7 @@
 #include "tools/cleave-run/Options.h"
 #include "tools/cleave-run/RunRank.h"
 
+#include <csignal>
 #include <cstdio>
 #include <malloc.h>
 
@@ -88,6 +89,7 @@ int runAllRanks(const plan::Plan &plan, const run::Options &options) {
 } // namespace
 
 int main(int argc, char **argv) {
+  std::signal(SIGPIPE, SIG_IGN); // `cleave-run … | head` goes on without its reader
   run::Options options;
   if (std::optional<int> code = run::parseOptions(argc, argv, options))
     return *code;
