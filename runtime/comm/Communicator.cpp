@@ -5,7 +5,6 @@
 #include "runtime/comm/AsyncQueues.h"
 
 #include <cstring>
-#include <sys/mman.h>
 
 namespace cleave::comm {
 
@@ -103,18 +102,6 @@ Status Communicator::allGather(const void *send, void *recv, int64_t count, DTyp
 
 Status Communicator::broadcast(const void *send, void *recv, int64_t count, DType dtype, int root) {
   return run({Kind::Broadcast, Reduce::Sum, {{send, recv, count, dtype}}, root});
-}
-
-void World::Unmap::operator()(void *memory) const { munmap(memory, bytes); }
-
-Result<void *> World::allocate(uint64_t bytes) {
-  void *memory =
-      mmap(nullptr, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
-    return Status::lost("could not get " + std::to_string(bytes) +
-                        " bytes of memory: " + strerror(errno));
-  allocations.emplace_back(memory, Unmap{bytes ? bytes : 1});
-  return memory;
 }
 
 } // namespace cleave::comm

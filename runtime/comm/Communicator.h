@@ -138,21 +138,12 @@ public:
   // by the order in which they were made.
   virtual Result<std::unique_ptr<Communicator>> connect(const std::vector<int> &members) = 0;
 
-  // Page-aligned zeroed memory, freed with the World. Collectives are fastest on buffers in it (for
-  // ranks of one machine the others read it directly, without a copy), and correct on any other.
-  virtual Result<void *> allocate(uint64_t bytes);
-
   // `local`, `shm`, `gloo`: for messages and logs.
   virtual std::string implementation() const = 0;
 
 private:
-  struct Unmap {
-    uint64_t bytes;
-    void operator()(void *memory) const;
-  };
   int rank_;
   int size_;
-  std::vector<std::unique_ptr<void, Unmap>> allocations;
 };
 
 } // namespace cleave::comm

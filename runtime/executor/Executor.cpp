@@ -103,16 +103,7 @@ private:
   using Actions = std::vector<std::unique_ptr<device::Action>>;
 
   Status allocate() {
-    // Memory of the world is what the other ranks of this machine can read without a copy.
-    auto fromWorld = [this](uint64_t bytes) -> Result<std::shared_ptr<void>> {
-      Result<void *> memory = world_.allocate(bytes);
-      CLEAVE_TRY(memory.status());
-      return std::shared_ptr<void>(*memory, [](void *) {});
-    };
-    memory::Allocator allocator = memory::allocatePages;
-    if (world_.size() > 1)
-      allocator = fromWorld;
-    Result<memory::Arenas> arenas = memory::Arenas::allocate(program_, allocator);
+    Result<memory::Arenas> arenas = memory::Arenas::allocate(program_);
     CLEAVE_TRY(arenas.status());
     arenas_ = std::move(*arenas);
     return Status::ok();

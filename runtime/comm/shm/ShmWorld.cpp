@@ -13,67 +13,11 @@ namespace {
 constexpr size_t kStagingBytes = 2 << 20; // per member: two halves
 constexpr size_t kSlotBytes = 256 << 10;  // per part of a message
 
-// What a rank and all its communicators know of the job. An address that another rank can read is
-// (number of the memory + 1) << kOffsetBits | offset.
-class ShmJob {
-public:
-  ShmJob(std::shared_ptr<TcpStore> store, int rank, std::unique_ptr<SharedMemory> alive,
-         const Options &options)
-      : options(options), store_(std::move(store)), rank(rank), alive(std::move(alive)) {}
-
-  bool isGone(int rank) const { return !alive->isHeld(rank); }
-  TcpStore &store() { return *store_; }
-
-  Result<void *> allocate(uint64_t bytes) {
-    auto memory = SharedMemory::create(bytes);
-    CLEAVE_TRY(memory.status());
-    std::lock_guard lock(mutex);
-    CLEAVE_TRY(store_->set(keyOf(rank, own.size()), (*memory)->ticket()));
-    own.push_back(std::move(*memory));
-    return static_cast<void *>(own.back()->data());
-  }
-
-  uint64_t offer(const void *address, size_t bytes) {
-    std::lock_guard lock(mutex);
-    const auto *at = static_cast<const unsigned char *>(address);
-    for (size_t i = 0; i < own.size(); ++i)
-      if (at >= own[i]->data() && at + bytes <= own[i]->data() + own[i]->bytes())
-        return (i + 1) << kOffsetBits | static_cast<uint64_t>(at - own[i]->data());
-    return 0;
-  }
-
-  Result<unsigned char *> offered(int rank, uint64_t address) {
-    size_t number = address >> kOffsetBits;
-    uint64_t offset = address & ((uint64_t(1) << kOffsetBits) - 1);
-    if (number == 0)
-      return nullptr;
-    std::lock_guard lock(mutex);
-    if (rank == this->rank) // the same address, not a second mapping
-      return own[number - 1]->data() + offset;
-    std::unique_ptr<SharedMemory> &memory = others[{rank, number - 1}];
-    if (!memory) {
-      auto ticket = store_->get(keyOf(rank, number - 1), options.timeout);
-      CLEAVE_TRY(ticket.status());
-      auto opened = SharedMemory::open(*ticket);
-      CLEAVE_TRY(opened.status().withContext("memory of rank " + std::to_string(rank)));
-      memory = std::move(*opened);
-    }
-    return memory->data() + offset;
-  }
-
-  const Options options;
-
-private:
-  static constexpr int kOffsetBits = 44;
-  static std::string keyOf(int rank, size_t number) {
-    return "shm/memory/" + std::to_string(rank) + "/" + std::to_string(number);
-  }
-  std::shared_ptr<TcpStore> store_;
-  int rank;
+// What a rank and all its communicators know of the job.
+struct ShmJob {
+  Options options;
+  std::shared_ptr<TcpStore> store;
   std::unique_ptr<SharedMemory> alive; // one byte per rank, held as long as it lives
-  std::mutex mutex;
-  std::vector<std::unique_ptr<SharedMemory>> own;
-  std::map<std::pair<int, size_t>, std::unique_ptr<SharedMemory>> others;
 };
 
 // The first member makes the group's memory at once; the others map it when they first need it, so
@@ -93,7 +37,7 @@ public:
     CLEAVE_TRY(made.status());
     memory = std::move(*made);
     attach(memory->data());
-    return job->store().set(key, memory->ticket());
+    return job->store->set(key, memory->ticket());
   }
 
 protected:
@@ -101,10 +45,12 @@ protected:
     CLEAVE_TRY(map());
     return SharedCommunicator::execute(call);
   }
-  bool isGone(int rank) override { return job->isGone(rank); }
-  uint64_t offer(const void *address, size_t bytes) override { return job->offer(address, bytes); }
-  Result<unsigned char *> offered(int rank, uint64_t address) override {
-    return job->offered(rank, address);
+  bool isGone(int rank) override { return !job->alive->isHeld(rank); }
+  // Buffers lie in each process' own memory (which has huge pages), so the data go through staging. Reading
+  // them in place, in shared memory, saved 10 % of the CPU time of a 64 MB all_reduce.
+  uint64_t offer(const void *, size_t) override { return 0; }
+  Result<unsigned char *> offered(int, uint64_t) override {
+    return Status::defect("nothing was offered");
   }
 
 private:
@@ -112,7 +58,7 @@ private:
     std::lock_guard lock(mutex);
     if (memory)
       return Status::ok();
-    auto ticket = job->store().get(key, job->options.timeout);
+    auto ticket = job->store->get(key, job->options.timeout);
     if (!ticket)
       return Status::lost(describe(0) + " did not open the group (" + ticket.status().message() +
                           ")");
@@ -150,7 +96,6 @@ public:
     return std::unique_ptr<Communicator>(std::move(communicator));
   }
 
-  Result<void *> allocate(uint64_t bytes) override { return job->allocate(bytes); }
   std::string implementation() const override { return "shm"; }
 
 private:
@@ -192,7 +137,7 @@ Result<std::unique_ptr<World>> connectShm(std::shared_ptr<TcpStore> store, int r
   }
   if (!all)
     return std::unique_ptr<World>();
-  auto job = std::make_shared<ShmJob>(store, rank, std::move(*alive), options);
+  auto job = std::make_shared<ShmJob>(ShmJob{options, store, std::move(*alive)});
   return std::unique_ptr<World>(std::make_unique<ShmWorld>(rank, size, job));
 }
 

@@ -323,39 +323,3 @@ TEST_CASE("a reduction is the sum in rank order, bit by bit, in every implementa
             }) == "");
     }
 }
-
-TEST_CASE("memory of the world is zero and works in collectives") {
-  for (const std::string &implementation : implementations())
-    DYNAMIC_SECTION(implementation) {
-      CHECK(runRanks(implementation, 3, [](World &world, Findings &findings) {
-              auto memory = world.allocate(8 << 20);
-              findings.expectOk(memory.status(), "allocate");
-              auto *bytes = static_cast<unsigned char *>(*memory);
-              findings.expect(bytes[0] == 0 && bytes[(8 << 20) - 1] == 0, "zero");
-              auto *data = reinterpret_cast<float *>(bytes + 4096);
-              auto group = world.connect(firstRanks(3));
-              for (Kind kind : kCollectives) {
-                int64_t count = 300'001;
-                float *recv = data + 1'000'000;
-                for (int64_t i = 0; i < sentElements(kind, 3, count); ++i)
-                  data[i] = static_cast<float>(valueOf(world.rank(), i));
-                Call call{kind, Reduce::Sum, {{data, recv, count, DType::F32}}, 1};
-                findings.expectOk((*group)->run(call), std::string(name(kind)));
-                for (int64_t i = 0; i < receivedElements(kind, 3, count); ++i)
-                  if (recv[i] != expected(call, 3, world.rank(), count, i))
-                    return findings.expect(false, std::string(name(kind)) + " element " +
-                                                      std::to_string(i));
-              }
-              bool sends = world.rank() == 0;
-              if (world.rank() < 2)
-                findings.expectOk((*group)->run({sends ? Kind::Send : Kind::Recv,
-                                                 Reduce::Sum,
-                                                 {{data, data, 500'000, DType::F32}},
-                                                 0,
-                                                 1 - world.rank(),
-                                                 1}),
-                                  "message");
-              findings.expectOk((*group)->barrier(), "barrier");
-            }) == "");
-    }
-}
