@@ -55,7 +55,8 @@ public:
   void untie(const std::string &name) {
     size_t parameter = named(name, "--untie");
     bool first = true;
-    for (const auto &[module, slots] : readers()[parameter]) {
+    Readers modules = readers()[parameter];
+    for (const auto &[module, slots] : modules) {
       if (std::exchange(first, false))
         continue;
       Parameter copy = plan_.parameters[parameter];

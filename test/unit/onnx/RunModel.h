@@ -1,0 +1,41 @@
+// Importing a model and computing it with the interpreter, for the tests of the importer.
+#pragma once
+
+#include "compiler/frontend/onnx/Import.h"
+#include "dialects/interfaces/Tensor.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace cleave::onnx {
+
+using Arrays = std::map<std::string, Tensor>;
+
+// The arrays of an .npz file.
+Arrays readArrays(const std::string &path);
+
+struct Argument {
+  std::string name;
+  std::string role;
+  std::vector<int64_t> shape;
+};
+
+struct Computed {
+  Status status;
+  std::vector<Argument> arguments;
+  std::vector<Remark> remarks;
+  Arrays outputs;
+};
+
+enum class After { Nothing, Simplify };
+
+// Imports the model and, with `inputs`, computes its outputs (weights from the file).
+Computed importModel(const std::string &path, const ImportOptions &options);
+Computed runModel(const std::string &path, const ImportOptions &options, const Arrays &inputs,
+                  After after = After::Nothing);
+
+// The largest difference of two tensors relative to 1 + |b|, infinite where their shapes differ; NaN equals NaN.
+double difference(const Tensor &a, const Tensor &b);
+
+} // namespace cleave::onnx
