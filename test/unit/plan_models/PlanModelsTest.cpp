@@ -35,6 +35,7 @@ struct Model {
   OwningOpRef<ModuleOp> module;
   std::string diagnostics;
 
+  // `accumulate` 0: inference.
   Model(const std::string &path, int64_t batch, int64_t accumulate) {
     context.loadDialect<graph::GraphDialect, func::FuncDialect, mesh::MeshDialect>();
     context.getDiagEngine().registerHandler(
@@ -47,6 +48,15 @@ struct Model {
     REQUIRE(imported.isOk());
     module = std::move(imported->module);
     tidy();
+    if (accumulate > 0)
+      train(accumulate);
+    decomposeComposites(step());
+    tidy();
+    fuse::formGroups(step());
+    REQUIRE(succeeded(mlir::verify(*module)));
+  }
+
+  void train(int64_t accumulate) {
     TrainOptions train;
     train.losses = {*parseLoss("softmax-cross-entropy:logits")};
     train.optimizer = *parseOptimizer("adamw:lr=1e-3");
@@ -55,10 +65,6 @@ struct Model {
     bool isBuilt = succeeded(buildTrainingStep(step(), train));
     INFO(diagnostics);
     REQUIRE(isBuilt);
-    decomposeComposites(step());
-    tidy();
-    fuse::formGroups(step());
-    REQUIRE(succeeded(mlir::verify(*module)));
   }
 
   func::FuncOp step() { return graph::stepOf(*module); }
@@ -117,6 +123,7 @@ void checkModel(const std::string &file, int64_t batch, int64_t ranks, const std
   REQUIRE(succeeded(shard::partition(model.step(), *shared)));
   model.tidy();
   schedule::bucketReductions(model.step());
+  fuse::formGroups(model.step()); // what came in by partitioning
   REQUIRE(succeeded(mlir::verify(*model.module)));
   auto actual = interpretPartitioned(model.step(), args);
   INFO((actual.isOk() ? "" : actual.status().message()));
@@ -146,4 +153,22 @@ TEST_CASE("two axes, uneven batches and micro-batches change nothing") {
   checkModel("gpt.dynamo.onnx", 7, 4, "", "dp=2,tp=2");
   checkModel("mlp.dynamo.onnx", 7, 4, "zero3", "");
   checkModel("gpt.dynamo.onnx", 2, 2, "zero2", "", 3);
+}
+
+TEST_CASE("inference is split like training") {
+  for (const char *pin : {"", "dp", "megatron"})
+    checkModel("gpt.dynamo.onnx", 7, 4, pin, "", 0);
+  checkModel("resnet.dynamo.onnx", 4, 4, "", "", 0);
+}
+
+// Minutes; by hand: unit-plan_models "[sweep]".
+TEST_CASE("every exported model under every recipe and mesh", "[.sweep]") {
+  for (const char *model : {"gpt", "gpt2", "mlp", "vit", "resnet"})
+    for (const char *exporter : {"dynamo", "dynamo-noopt", "ts-train", "ts-eval"})
+      for (const char *pin : {"", "dp", "zero1", "zero2", "zero3", "megatron"})
+        for (const char *mesh : {"dp=4", "dp=2,tp=2", "dp=3", "dp=2,tp=3"})
+          for (int64_t batch : {6, 7}) {
+            const std::string file = std::string(model) + "." + exporter + ".onnx";
+            checkModel(file, batch, planner::parseMesh(mesh)->ranks(), pin, mesh);
+          }
 }
