@@ -3,6 +3,9 @@
 #include "compiler/cost/Roofline.h"
 #include "compiler/solver/Problem.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace cleave::planner {
 
 static const char *computeType(ElementType type) {
@@ -32,11 +35,33 @@ double Costs::compute(const Op &op, const OpChoice &choice) const {
   return cost::kernelSeconds(cluster_, work);
 }
 
+// Reductions that nobody waits for are joined into buckets (passes/schedule): about so many share the
+// latency of one call.
+static constexpr double kSharers = 8;
+// And nobody waits where the first reader is at least so many ops away.
+static constexpr int kFarAway = 16;
+
+// Whether the value is read so late that its reduction is joined with others.
+static bool isReadLate(const Value &value) {
+  return value.uses.empty() || value.uses[0].op >= value.producer + kFarAway;
+}
+
 double Costs::resolve(const Op &op, const OpChoice &choice) {
   double seconds = 0;
-  for (size_t i = 0; i < op.results.size(); ++i)
-    seconds += reshard(op.results[i], choice.natural[i], choice.results[i]);
-  return seconds;
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    const Sharding &natural = choice.natural[i], &wanted = choice.results[i];
+    if (natural == wanted)
+      continue;
+    seconds += reshard(op.results[i], natural, wanted);
+    if (natural.dims == wanted.dims && isReadLate(model_.values[op.results[i]])) {
+      std::vector<int> reduced;
+      std::set_difference(natural.partial.begin(), natural.partial.end(), wanted.partial.begin(),
+                          wanted.partial.end(), std::back_inserter(reduced));
+      seconds -= (1 - 1 / kSharers) *
+                 resharder_.collectives().seconds(cluster::CollectiveKind::AllReduce, reduced, 1);
+    }
+  }
+  return std::max(seconds, 0.0);
 }
 
 double Costs::reshard(int value, const Sharding &from, const Sharding &to) {

@@ -117,7 +117,7 @@ void checkModel(const std::string &file, int64_t batch, int64_t ranks, const std
     std::cout << file << " batch " << batch << " ranks " << ranks << " pin " << pin << " mesh "
               << planner::str(plan->mesh) << ": ops " << plain->ops.size() << " planned in "
               << spent.count() << " s (solve " << plan->solveSeconds << "), " << plan->seconds
-              << " s, gap " << plan->gap << ", peak " << plan->peakBytes << "\n";
+              << " s, gap " << plan->gap << ", peak " << plan->peakBytes << std::endl;
   shard::annotate(model.step(), *plan);
   auto shared = cluster::forRanks(*cluster, ranks);
   REQUIRE(succeeded(shard::partition(model.step(), *shared)));
@@ -161,14 +161,15 @@ TEST_CASE("inference is split like training") {
   checkModel("resnet.dynamo.onnx", 4, 4, "", "", 0);
 }
 
-// Minutes; by hand: unit-plan_models "[sweep]".
-TEST_CASE("every exported model under every recipe and mesh", "[.sweep]") {
+// Minutes; by hand: unit-plan_models "[sweep]". The seed of what is combined moves through all of it.
+TEST_CASE("every exported model under every recipe and on other meshes", "[.sweep]") {
+  const std::vector<std::string> meshes = {"dp=4", "dp=2,tp=2", "dp=3", "dp=2,tp=3"};
+  size_t turn = 0;
   for (const char *model : {"gpt", "gpt2", "mlp", "vit", "resnet"})
     for (const char *exporter : {"dynamo", "dynamo-noopt", "ts-train", "ts-eval"})
-      for (const char *pin : {"", "dp", "zero1", "zero2", "zero3", "megatron"})
-        for (const char *mesh : {"dp=4", "dp=2,tp=2", "dp=3", "dp=2,tp=3"})
-          for (int64_t batch : {6, 7}) {
-            const std::string file = std::string(model) + "." + exporter + ".onnx";
-            checkModel(file, batch, planner::parseMesh(mesh)->ranks(), pin, mesh);
-          }
+      for (const char *pin : {"", "dp", "zero1", "zero2", "zero3", "megatron"}) {
+        const std::string mesh = meshes[turn++ % meshes.size()];
+        checkModel(std::string(model) + "." + exporter + ".onnx", 5 + turn % 3,
+                   planner::parseMesh(mesh)->ranks(), pin, mesh);
+      }
 }
