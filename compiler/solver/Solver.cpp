@@ -185,14 +185,22 @@ private:
   // Searches parts and branches until the bound is met or the limits are.
   double closeGap(const Ascent &root) {
     const double bound = root.bound;
-    int rounds = std::min(options_.maxSearchRounds, 20 * static_cast<int>(network_.nodes.size()));
-    for (int k = 0; k < rounds && !isLate() && !isClosed(bound); ++k)
-      search_.improve(root.prices, 8 + 8 * (k % 5));
+    constexpr int partSizes[] = {16, 160, 48, 240, 96};
+    const int patience = 40 + options_.maxSearchRounds / 4;
+    int idle = 0;
+    for (int k = 0; k < options_.maxSearchRounds && idle < patience && !isLate(); ++k) {
+      idle = search_.improve(root.prices, partSizes[k % 5]) ? 0 : idle + 1;
+      if (isClosed(bound))
+        break;
+    }
     if (isClosed(bound))
       return bound;
+    constexpr int worthwhile = 50; // fewer branches close nothing
     BranchOptions branchOptions;
     branchOptions.maxBranches = std::min(
         options_.maxBranches, affordable(INT32_MAX, 0) / branchOptions.iterationsPerBranch);
+    if (branchOptions.maxBranches < std::min(worthwhile, options_.maxBranches))
+      return bound;
     branchOptions.acceptedGap = options_.acceptedGap;
     branchOptions.isLate = [this] { return isLate(); };
     BranchResult result = branch(tight(), *elimination_, root, search_, branchOptions);
