@@ -1,7 +1,7 @@
 // The sweep: what is built and what is not, sums of gradients, ties, and missing rules.
+#include "passes/autodiff/Autodiff.h"
 #include "compiler/interpret/Interpret.h"
 #include "dialects/graph/Graph.h"
-#include "passes/autodiff/Autodiff.h"
 #include "test/unit/graph_text/GraphText.h"
 
 #include <catch2/catch.hpp>
@@ -17,10 +17,11 @@ static SmallVector<Value> differentiate(GraphText &text, unsigned count) {
   OpBuilder b(end);
   SmallVector<Value> wrt(function.getArguments().take_front(count)), gradients;
   REQUIRE(succeeded(buildGradients(b, end->getOperand(0), wrt, gradients)));
-  SmallVector<Value> existing = llvm::to_vector(llvm::make_filter_range(gradients, [](Value v) { return bool(v); }));
+  SmallVector<Value> existing =
+      llvm::to_vector(llvm::make_filter_range(gradients, [](Value v) { return bool(v); }));
   end->setOperands(existing);
-  function.setFunctionType(
-      FunctionType::get(function.getContext(), function.getArgumentTypes(), ValueRange(existing).getTypes()));
+  function.setFunctionType(FunctionType::get(function.getContext(), function.getArgumentTypes(),
+                                             ValueRange(existing).getTypes()));
   return gradients;
 }
 
@@ -75,7 +76,8 @@ TEST_CASE("nothing is built for values that no wanted argument depends on") {
 }
 
 TEST_CASE("gradients of matrix products need no transpose") {
-  GraphText text(R"(func.func @f(%x: tensor<2x3x4xf64>, %w: tensor<4x5xf64>, %t: tensor<6x5xf64>) -> tensor<f64> {
+  GraphText text(
+      R"(func.func @f(%x: tensor<2x3x4xf64>, %w: tensor<4x5xf64>, %t: tensor<6x5xf64>) -> tensor<f64> {
     %a = graph.dot_general %x, %w batch [] x [] contract [2] x [0]
       : tensor<2x3x4xf64>, tensor<4x5xf64> -> tensor<2x3x5xf64>
     %b = graph.dot_general %a, %t batch [] x [] contract [2] x [1]

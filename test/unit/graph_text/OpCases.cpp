@@ -1,0 +1,313 @@
+// The table of small programs.
+#include "test/unit/graph_text/OpCases.h"
+
+namespace cleave::test {
+
+std::string OpCase::text() const {
+  return "func.func @f(" + args + ") -> " + result + " {\n" + body + "\nreturn %y : " + result +
+         "\n}";
+}
+
+namespace {
+
+const char *kMatrix = "tensor<3x4xf64>";
+
+std::vector<OpCase> elementwise() {
+  std::vector<OpCase> cases;
+  auto unary = [&](const std::string &op, double low, double high) {
+    cases.push_back(
+        {"%x: tensor<3x4xf64>", "%y = graph." + op + " %x : tensor<3x4xf64>", kMatrix, low, high});
+  };
+  auto binary = [&](const std::string &op, double low, double high) {
+    cases.push_back({"%x: tensor<3x4xf64>, %z: tensor<3x4xf64>",
+                     "%y = graph." + op + " %x, %z : tensor<3x4xf64>", kMatrix, low, high});
+  };
+  for (const char *op :
+       {"neg", "abs", "exp", "sin", "cos", "tanh", "erf", "relu", "sigmoid", "silu", "gelu"})
+    unary(op, -2, 2);
+  cases.push_back(
+      {"%x: tensor<3x4xf64>", "%y = graph.gelu %x {tanh} : tensor<3x4xf64>", kMatrix, -2, 2});
+  for (const char *op : {"log", "sqrt", "rsqrt"})
+    unary(op, 0.5, 2);
+  for (const char *op : {"floor", "ceil", "round"})
+    unary(op, 0.1, 0.4);
+  for (const char *op : {"add", "sub", "mul", "max", "min"})
+    binary(op, -2, 2);
+  for (const char *op : {"div", "rem", "pow"})
+    binary(op, 1.1, 1.9);
+  cases.push_back({"%x: tensor<3x4xf64>",
+                   R"(%c = graph.constant dense<2.0> : tensor<f64>
+                      %e = graph.broadcast %c to [] : tensor<f64> -> tensor<3x4xf64>
+                      %y = graph.pow %x, %e : tensor<3x4xf64>)",
+                   kMatrix, -2, 2});
+  cases.push_back({"%p: tensor<3x4xi1>, %x: tensor<3x4xf64>, %z: tensor<3x4xf64>",
+                   "%y = graph.select %p, %x, %z : tensor<3x4xi1>, tensor<3x4xf64>", kMatrix});
+  cases.push_back({"%x: tensor<3x4xf64>, %n: tensor<3x4xi64>",
+                   R"(%c = graph.cast %n : tensor<3x4xi64> -> tensor<3x4xf64>
+                      %y = graph.mul %x, %c : tensor<3x4xf64>)",
+                   kMatrix, -3, 3});
+  return cases;
+}
+
+// dot_general of operands with these types; lists as "batch x batch contract c x c".
+OpCase dot(const std::string &lhs, const std::string &rhs, const std::string &lists,
+           const std::string &result) {
+  return {"%x: " + lhs + ", %z: " + rhs,
+          "%y = graph.dot_general %x, %z batch " + lists + " : " + lhs + ", " + rhs + " -> " +
+              result,
+          result};
+}
+
+std::vector<OpCase> contraction() {
+  std::vector<OpCase> cases = {
+      dot("tensor<3x4xf64>", "tensor<4x5xf64>", "[] x [] contract [1] x [0]", "tensor<3x5xf64>"),
+      dot("tensor<3x4xf64>", "tensor<5x4xf64>", "[] x [] contract [1] x [1]", "tensor<3x5xf64>"),
+      dot("tensor<4x3xf64>", "tensor<4x5xf64>", "[] x [] contract [0] x [0]", "tensor<3x5xf64>"),
+      dot("tensor<2x3x4xf64>", "tensor<4x5xf64>", "[] x [] contract [2] x [0]",
+          "tensor<2x3x5xf64>"),
+      dot("tensor<2x3x4xf64>", "tensor<2x4x5xf64>", "[0] x [0] contract [2] x [1]",
+          "tensor<2x3x5xf64>"),
+      dot("tensor<2x3x4xf64>", "tensor<2x5x4xf64>", "[0] x [0] contract [2] x [2]",
+          "tensor<2x3x5xf64>"),
+      dot("tensor<3x2x4xf64>", "tensor<4x2x5xf64>", "[1] x [1] contract [2] x [0]",
+          "tensor<2x3x5xf64>"),
+      dot("tensor<2x3x4x5xf64>", "tensor<5x4x6xf64>", "[] x [] contract [2, 3] x [1, 0]",
+          "tensor<2x3x6xf64>"),
+      dot("tensor<3x4xf64>", "tensor<5xf64>", "[] x [] contract [] x []", "tensor<3x4x5xf64>"),
+      dot("tensor<4xf64>", "tensor<4xf64>", "[] x [] contract [0] x [0]", "tensor<f64>"),
+  };
+  auto conv = [&](const std::string &data, const std::string &weight, const std::string &result,
+                  const char *strides, const char *dilations, const char *low, const char *high,
+                  int groups) {
+    std::string attributes =
+        std::string(" {strides = array<i64: ") + strides +
+        ">, dilations = array<i64: " + dilations + ">, pads_low = array<i64: " + low +
+        ">, pads_high = array<i64: " + high + ">, groups = " + std::to_string(groups) + " : i64}";
+    cases.push_back(
+        {"%x: " + data + ", %w: " + weight,
+         "%y = graph.conv %x, %w" + attributes + " : " + data + ", " + weight + " -> " + result,
+         result});
+  };
+  conv("tensor<2x3x5x5xf64>", "tensor<2x3x3x3xf64>", "tensor<2x2x5x5xf64>", "1, 1", "1, 1", "1, 1",
+       "1, 1", 1);
+  conv("tensor<1x2x6x5xf64>", "tensor<3x2x2x3xf64>", "tensor<1x3x3x2xf64>", "2, 2", "1, 1", "0, 1",
+       "1, 0", 1);
+  conv("tensor<1x4x7xf64>", "tensor<6x2x2xf64>", "tensor<1x6x4xf64>", "1", "3", "0", "0", 2);
+  for (const char *kind : {"max", "average"})
+    for (const char *flag : {"", ", count_padding"})
+      cases.push_back({"%x: tensor<2x2x5x5xf64>",
+                       std::string("%y = graph.pool ") + kind +
+                           " %x {kernel = array<i64: 3, 2>, strides = array<i64: 2, 2>, dilations "
+                           "= array<i64: 1, 1>, "
+                           "pads_low = array<i64: 1, 0>, pads_high = array<i64: 1, 1>" +
+                           flag + "} : tensor<2x2x5x5xf64> -> tensor<2x2x3x3xf64>",
+                       "tensor<2x2x3x3xf64>"});
+  return cases;
+}
+
+std::vector<OpCase> movement() {
+  return {
+      {"%x: tensor<3x4xf64>", "%y = graph.reshape %x : tensor<3x4xf64> -> tensor<2x6xf64>",
+       "tensor<2x6xf64>"},
+      {"%x: tensor<2x3x4xf64>",
+       "%y = graph.transpose %x by [2, 0, 1] : tensor<2x3x4xf64> -> tensor<4x2x3xf64>",
+       "tensor<4x2x3xf64>"},
+      {"%x: tensor<3xf64>", "%y = graph.broadcast %x to [1] : tensor<3xf64> -> tensor<2x3x4xf64>",
+       "tensor<2x3x4xf64>"},
+      {"%x: tensor<3x2xf64>",
+       "%y = graph.broadcast %x to [2, 0] : tensor<3x2xf64> -> tensor<2x4x3xf64>",
+       "tensor<2x4x3xf64>"},
+      {"%x: tensor<f64>", "%y = graph.broadcast %x to [] : tensor<f64> -> tensor<2x3xf64>",
+       "tensor<2x3xf64>"},
+      {"%x: tensor<3x7xf64>",
+       "%y = graph.slice %x dim 1 from 1 step 2 : tensor<3x7xf64> -> tensor<3x3xf64>",
+       "tensor<3x3xf64>"},
+      {"%x: tensor<3x4xf64>", "%y = graph.pad %x dim 0 low 1 : tensor<3x4xf64> -> tensor<5x4xf64>",
+       "tensor<5x4xf64>"},
+      {"%x: tensor<3x4xf64>",
+       "%y = graph.pad %x dim 1 low 2 {interior = 1 : i64, value = 3.0 : f64} : tensor<3x4xf64> -> "
+       "tensor<3x10xf64>",
+       "tensor<3x10xf64>"},
+      {"%x: tensor<3x2xf64>, %z: tensor<3x4xf64>",
+       "%y = graph.concat %x, %z, %x dim 1 : tensor<3x2xf64>, tensor<3x4xf64>, tensor<3x2xf64> -> "
+       "tensor<3x8xf64>",
+       "tensor<3x8xf64>"},
+      {"%x: tensor<3x4xf64>", "%y = graph.reverse %x dim 1 : tensor<3x4xf64>", kMatrix},
+  };
+}
+
+std::vector<OpCase> reduction() {
+  std::vector<OpCase> cases;
+  for (const char *kind : {"sum", "max", "min", "prod"})
+    for (auto [dims, result] :
+         {std::pair("[1]", "tensor<2x4xf64>"), std::pair("[0, 2]", "tensor<3xf64>"),
+          std::pair("[0, 1, 2]", "tensor<f64>")})
+      cases.push_back({"%x: tensor<2x3x4xf64>",
+                       std::string("%y = graph.reduce ") + kind + " %x over " + dims +
+                           " : tensor<2x3x4xf64> -> " + result,
+                       result, -2, 2});
+  return cases;
+}
+
+std::vector<OpCase> indexing() {
+  return {
+      {"%t: tensor<4x3xf64>, %i: tensor<2x5xi64>",
+       "%y = graph.gather %t at %i dim 0 : tensor<4x3xf64>, tensor<2x5xi64> -> tensor<2x5x3xf64>",
+       "tensor<2x5x3xf64>", -1, 5},
+      {"%t: tensor<3x4xf64>, %i: tensor<5xi32>",
+       "%y = graph.gather %t at %i dim 1 : tensor<3x4xf64>, tensor<5xi32> -> tensor<3x5xf64>",
+       "tensor<3x5xf64>", -1, 5},
+      {"%u: tensor<2x5x3xf64>, %i: tensor<2x5xi64>",
+       "%y = graph.scatter_add %u at %i dim 0 : tensor<2x5x3xf64>, tensor<2x5xi64> -> "
+       "tensor<4x3xf64>",
+       "tensor<4x3xf64>", -1, 5},
+  };
+}
+
+std::vector<OpCase> normalization() {
+  const std::string cube = "tensor<2x3x4xf64>";
+  std::vector<OpCase> cases;
+  for (const char *op : {"softmax", "log_softmax"})
+    for (const char *dim : {"0", "2"})
+      cases.push_back({"%x: " + cube,
+                       std::string("%y = graph.") + op + " %x dim " + dim + " : " + cube, cube, -2,
+                       2});
+  for (const std::string scale : {"tensor<4xf64>", "tensor<3x4xf64>"}) {
+    cases.push_back({"%x: " + cube + ", %s: " + scale + ", %b: " + scale,
+                     "%y = graph.layer_norm %x, %s, %b {epsilon = 1.0e-3 : f64} : " + cube + ", " +
+                         scale + ", " + scale,
+                     cube, -2, 2});
+    cases.push_back({"%x: " + cube + ", %s: " + scale,
+                     "%y = graph.rms_norm %x, %s {epsilon = 1.0e-3 : f64} : " + cube + ", " + scale,
+                     cube, -2, 2});
+  }
+  for (const std::string data : {"tensor<4x3xf64>", "tensor<2x3x2x2xf64>"})
+    cases.push_back(
+        {"%x: " + data +
+             ", %s: tensor<3xf64>, %b: tensor<3xf64>, %m: tensor<3xf64>, %v: tensor<3xf64>",
+         "%y, %nm, %nv = graph.batch_norm %x, %s, %b running %m, %v {epsilon = 1.0e-3 : f64, "
+         "momentum = "
+         "0.1 : f64} : " +
+             data + ", tensor<3xf64>",
+         data, -2, 2});
+  return cases;
+}
+
+std::vector<OpCase> lossesAndStructure() {
+  return {
+      {"%x: tensor<6x4xf64>, %l: tensor<6xi64>",
+       "%y = graph.softmax_cross_entropy %x, %l : tensor<6x4xf64>, tensor<6xi64> -> tensor<f64>",
+       "tensor<f64>", 0, 4},
+      {"%x: tensor<2x3x4xf64>, %l: tensor<2x3xi64>",
+       "%y = graph.softmax_cross_entropy %x, %l {ignore_index = 1 : i64} : tensor<2x3x4xf64>, "
+       "tensor<2x3xi64> -> "
+       "tensor<f64>",
+       "tensor<f64>", 0, 4},
+      {"%x: tensor<3x4xf64>", "%y = graph.accumulate %x count 2 : tensor<3x4xf64>", kMatrix},
+  };
+}
+
+std::vector<OpCase> truthValues() {
+  std::vector<OpCase> cases;
+  for (const char *op : {"and", "or", "xor"})
+    cases.push_back({"%x: tensor<3x4xi1>, %z: tensor<3x4xi1>",
+                     std::string("%y = graph.") + op + " %x, %z : tensor<3x4xi1>",
+                     "tensor<3x4xi1>"});
+  cases.push_back({"%x: tensor<3x4xi1>", "%y = graph.not %x : tensor<3x4xi1>", "tensor<3x4xi1>"});
+  for (const char *predicate : {"eq", "ne", "lt", "le", "gt", "ge"})
+    cases.push_back({"%x: tensor<3x4xi32>, %z: tensor<3x4xi32>",
+                     std::string("%y = graph.compare ") + predicate + " %x, %z : tensor<3x4xi32>",
+                     "tensor<3x4xi1>", -2, 2});
+  return cases;
+}
+
+std::vector<OpCase> sources() {
+  return {
+      {"", "%y = graph.constant dense<[1.0, 2.0]> : tensor<2xf64>", "tensor<2xf64>"},
+      {"", "%y = graph.constant dense<3.0> : tensor<4xf64>", "tensor<4xf64>"},
+      {"", "%y = graph.iota dim 1 : tensor<3x4xi64>", "tensor<3x4xi64>"},
+  };
+}
+
+std::vector<OpCase> windowGradients() {
+  const std::string conv =
+      " {strides = array<i64: 2, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 0>, "
+      "pads_high = array<i64: 0, 1>, groups = 1 : i64}";
+  const std::string pool =
+      " {kernel = array<i64: 2, 2>, strides = array<i64: 2, 1>, dilations = array<i64: 1, 1>, "
+      "pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>}";
+  const std::string data = "tensor<2x4x5x4xf64>", weight = "tensor<6x4x3x2xf64>",
+                    out = "tensor<2x6x2x4xf64>";
+  const std::string pooled = "tensor<2x4x2x3xf64>";
+  return {
+      {"%x: " + data + ", %w: " + weight,
+       "%y = graph.conv %x, %w" + conv + " : " + data + ", " + weight + " -> " + out, out},
+      {"%g: " + out + ", %w: " + weight,
+       "%y = graph.conv_input_grad %g, %w" + conv + " : " + out + ", " + weight + " -> " + data,
+       data},
+      {"%g: " + out + ", %x: " + data,
+       "%y = graph.conv_weight_grad %g, %x" + conv + " : " + out + ", " + data + " -> " + weight,
+       weight},
+      {"%g: " + pooled + ", %x: " + data,
+       "%y = graph.pool_grad max %g, %x" + pool + " : " + pooled + ", " + data + " -> " + data,
+       data},
+      {"%g: " + pooled + ", %x: " + data,
+       "%y = graph.pool_grad average %g, %x" + pool + " : " + pooled + ", " + data + " -> " + data,
+       data},
+  };
+}
+
+std::vector<OpCase> optimizers() {
+  const std::string p = "tensor<4x3xf64>";
+  const std::string three = "%p: " + p + ", %g: " + p + ", %v: " + p + ", %t: tensor<f64>";
+  std::vector<OpCase> cases;
+  for (const char *attributes :
+       {"momentum = 0.9 : f64, dampening = 0.5 : f64, weight_decay = 0.1 : f64",
+        "momentum = 0.9 : f64, dampening = 0.0 : f64, weight_decay = 0.0 : f64, nesterov"})
+    cases.push_back({three,
+                     std::string("%y, %nv = graph.sgd %p, %g, %v step %t {lr = 0.1 : f64, ") +
+                         attributes + "} : " + p + ", tensor<f64>",
+                     p, 1, 3});
+  for (const char *flag : {"", ", decoupled"})
+    cases.push_back(
+        {three + ", %m: " + p,
+         std::string(
+             "%y, %nm, %nv = graph.adam %p, %g moments %m, %v step %t {lr = 0.1 : f64, beta1 = 0.9 "
+             ": f64, beta2 = 0.99 : f64, eps = 1.0e-8 : f64, weight_decay = 0.1 : f64") +
+             flag + "} : " + p + ", tensor<f64>",
+         p, 1, 3});
+  return cases;
+}
+
+std::vector<OpCase> fusions() {
+  return {
+      {"%x: tensor<6x4xf64>, %b: tensor<4xf64>",
+       R"(%y = graph.fusion (%a = %x : tensor<6x4xf64>, %c = %b : tensor<4xf64>) -> (tensor<6xf64>) {
+                %d = graph.broadcast %c to [1] : tensor<4xf64> -> tensor<6x4xf64>
+                %e = graph.add %a, %d : tensor<6x4xf64>
+                %f = graph.reduce sum %e over [1] : tensor<6x4xf64> -> tensor<6xf64>
+                graph.yield %f : tensor<6xf64>
+              })",
+       "tensor<6xf64>"}};
+}
+
+} // namespace
+
+std::vector<OpCase> differentiableCases() {
+  std::vector<OpCase> cases;
+  for (auto family :
+       {elementwise, contraction, movement, reduction, indexing, normalization, lossesAndStructure})
+    for (OpCase &c : family())
+      cases.push_back(std::move(c));
+  return cases;
+}
+
+std::vector<OpCase> allCases() {
+  std::vector<OpCase> cases = differentiableCases();
+  for (auto family : {truthValues, sources, windowGradients, optimizers, fusions})
+    for (OpCase &c : family())
+      cases.push_back(std::move(c));
+  return cases;
+}
+
+} // namespace cleave::test
