@@ -84,9 +84,9 @@ Polynomial DotGeneralOp::getFlops() {
 SmallVector<Tensor> DotGeneralOp::evaluate(ArrayRef<Tensor> operands) {
   const Tensor &lhs = operands[0], &rhs = operands[1];
   FactorRule rule = getFactorRule();
-  // The strides of every factor in the three tensors; a tensor without the factor does not move along it.
+  // The strides of every factor in both operands; a tensor without the factor does not move along it.
   std::vector<int64_t> sizes(rule.factors.size());
-  std::vector<int64_t> left(sizes.size(), 0), right(sizes.size(), 0), out(sizes.size(), 0);
+  std::vector<int64_t> left(sizes.size(), 0), right(sizes.size(), 0);
   auto place = [](const FactorRule::Dims &dims, ArrayRef<int64_t> strides, std::vector<int64_t> &into) {
     for (size_t dim = 0; dim < dims.size(); ++dim)
       into[dims[dim][0]] = strides[dim];
@@ -101,14 +101,24 @@ SmallVector<Tensor> DotGeneralOp::evaluate(ArrayRef<Tensor> operands) {
   Tensor result(lhs.type, shape);
   place(rule.operands[0], lhs.strides(), left);
   place(rule.operands[1], rhs.strides(), right);
-  place(rule.results[0], result.strides(), out);
-  // Contracting factors are the last ones, so each sum is complete before the next begins.
-  forEachIndex(sizes, [&](const std::vector<int64_t> &index) {
-    result.values[linearIndex(index, out)] +=
-        lhs.values[linearIndex(index, left)] * rhs.values[linearIndex(index, right)];
+  // Contracting factors are the last ones: the positions of one sum's summands, relative to its first.
+  size_t kept = shape.size();
+  std::vector<int64_t> summed(sizes.begin() + kept, sizes.end());
+  std::vector<int64_t> leftOf(left.begin() + kept, left.end()),
+      rightOf(right.begin() + kept, right.end());
+  std::vector<std::pair<int64_t, int64_t>> summands;
+  forEachIndex(summed, [&](const std::vector<int64_t> &index) {
+    summands.push_back({linearIndex(index, leftOf), linearIndex(index, rightOf)});
   });
-  for (int64_t i = 0; i < result.size(); ++i)
-    result.set(i, result.values[i]);
+  int64_t position = 0;
+  forEachIndex(shape, [&](const std::vector<int64_t> &index) {
+    const double *l = lhs.values.data() + linearIndex(index, left);
+    const double *r = rhs.values.data() + linearIndex(index, right);
+    double sum = 0;
+    for (auto [leftAt, rightAt] : summands)
+      sum += l[leftAt] * r[rightAt];
+    result.set(position++, sum);
+  });
   return {result};
 }
 

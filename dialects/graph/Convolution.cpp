@@ -144,13 +144,14 @@ static void forEachProduct(const Window &window, ArrayRef<int64_t> data, const s
   forEachIndex(out, [&](const std::vector<int64_t> &at) {
     int64_t outAt = linearIndex(at, outStrides);
     window.visitInside(ArrayRef(at).drop_front(2), data.drop_front(2), [&](const auto &k, const auto &x) {
-      for (int64_t c = 0; c < weight[1]; ++c) {
-        std::vector<int64_t> dataIndex = {at[0], at[1] / outPerGroup * weight[1] + c};
-        std::vector<int64_t> weightIndex = {at[1], c};
-        llvm::append_range(dataIndex, x);
-        llvm::append_range(weightIndex, k);
-        visit(linearIndex(dataIndex, dataStrides), linearIndex(weightIndex, weightStrides), outAt);
+      int64_t dataAt = at[0] * dataStrides[0] + at[1] / outPerGroup * weight[1] * dataStrides[1];
+      int64_t weightAt = at[1] * weightStrides[0];
+      for (size_t d = 0; d < k.size(); ++d) {
+        dataAt += x[d] * dataStrides[d + 2];
+        weightAt += k[d] * weightStrides[d + 2];
       }
+      for (int64_t c = 0; c < weight[1]; ++c)
+        visit(dataAt + c * dataStrides[1], weightAt + c * weightStrides[1], outAt);
     });
   });
 }

@@ -35,12 +35,12 @@ def Graph_AccumulateOp : Graph_PrimitiveOp<"accumulate", [SameOperandsAndResultT
 }
 
 def Graph_FusionOp : Graph_Op<"fusion", [
-    Pure, IsolatedFromAbove, SingleBlock,
+    Graph_ClonedPartition, Pure, IsolatedFromAbove, SingleBlock,
     DeclareOpInterfaceMethods<ReferenceInterface>]> {
   let summary = "A kernel group: ops that run as one kernel";
   let description = [{
     The block's arguments are the operands, what it yields are the results. From the phase that forms it on it is one
-    unit: one factor rule, one strategy, one launch. Whoever cuts it cuts the ops inside (passes/shard).
+    unit: one factor rule, one strategy, one launch.
   }];
   let arguments = (ins Variadic<Graph_Tensor>:$operands);
   let results = (outs Variadic<Graph_Tensor>:$results);

@@ -1,0 +1,256 @@
+// The training step of a small model: its interface, what is trained, micro-batches, clipping, batch norm, mistakes.
+#include "compiler/interpret/Interpret.h"
+#include "dialects/graph/Step.h"
+#include "passes/train/Train.h"
+#include "test/unit/graph_text/GraphText.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+
+using namespace cleave;
+using namespace cleave::test;
+using namespace mlir;
+
+// logits = x w + b, in double precision, for a batch of `batch`.
+static std::string linear(int batch) {
+  std::string rows = std::to_string(batch);
+  std::string x = "tensor<" + rows + "x4xf64>", y = "tensor<" + rows + "x3xf64>";
+  return "func.func @step(%x: " + x + R"( {graph.name = "x", graph.role = "input"},
+      %w: tensor<4x3xf64> {graph.name = "fc.weight", graph.role = "parameter"},
+      %b: tensor<3xf64> {graph.name = "fc.bias", graph.role = "parameter"},
+      %mask: tensor<3xi64> {graph.name = "mask", graph.role = "parameter"})
+    -> ()" + y + R"( {graph.name = "logits", graph.role = "output"}) {
+  %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : )" + x + ", tensor<4x3xf64> -> " + y + R"(
+  %1 = graph.broadcast %b to [1] : tensor<3xf64> -> )" + y + R"(
+  %2 = graph.add %0, %1 : )" + y + R"(
+  return %2 : )" + y + "\n}";
+}
+
+static TrainOptions options(const std::string &loss = "mse:logits", const std::string &optimizer = "sgd:lr=0.5") {
+  TrainOptions options;
+  options.losses = {*parseLoss(loss)};
+  options.optimizer = *parseOptimizer(optimizer);
+  return options;
+}
+
+static std::vector<std::string> argumentNames(func::FuncOp step) {
+  std::vector<std::string> names;
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    names.push_back(graph::argName(step, i).str() + ":" + graph::argRole(step, i).str());
+  return names;
+}
+
+static std::vector<std::string> resultNames(func::FuncOp step) {
+  std::vector<std::string> names;
+  for (unsigned i = 0; i < step.getNumResults(); ++i) {
+    std::optional<unsigned> alias = graph::aliasOf(step, i);
+    names.push_back(graph::resultName(step, i).str() + ":" + graph::resultRole(step, i).str() +
+                    (alias ? "=" + graph::argName(step, *alias).str() : ""));
+  }
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+TEST_CASE("the step gets labels, a counter and states, and gives loss, norm and what is new") {
+  GraphText text(linear(2));
+  REQUIRE(succeeded(buildTrainingStep(text.function(), options("softmax-cross-entropy:logits", "adamw"))));
+  CHECK(argumentNames(text.function()) ==
+        Names{"x:input", "fc.weight:parameter", "fc.bias:parameter", "mask:constant", "logits.label:label",
+              "step:state", "fc.weight/adam.m:state", "fc.weight/adam.v:state", "fc.bias/adam.m:state",
+              "fc.bias/adam.v:state"});
+  CHECK(resultNames(text.function()) ==
+        Names{"loss:loss", "grad_norm:metric", "fc.weight:parameter=fc.weight", "fc.weight/adam.m:state=fc.weight/adam.m",
+              "fc.weight/adam.v:state=fc.weight/adam.v", "fc.bias:parameter=fc.bias",
+              "fc.bias/adam.m:state=fc.bias/adam.m", "fc.bias/adam.v:state=fc.bias/adam.v", "step:state=step"});
+  CHECK(graph::isTrainable(text.function(), 1));
+  CHECK_FALSE(graph::isTrainable(text.function(), 3));
+  auto owner = text.function().getArgAttrOfType<StringAttr>(6, "graph.parameter");
+  REQUIRE(owner);
+  CHECK(owner.getValue() == "fc.weight");
+  CHECK(graph::originOf(text.function(), 6)->fill == 0);
+}
+
+TEST_CASE("gradient descent without momentum needs no states") {
+  GraphText text(linear(2));
+  REQUIRE(succeeded(buildTrainingStep(text.function(), options())));
+  CHECK(resultNames(text.function()) ==
+        Names{"loss:loss", "grad_norm:metric", "fc.weight:parameter=fc.weight", "fc.bias:parameter=fc.bias",
+              "step:state=step"});
+}
+
+TEST_CASE("frozen parameters become constants") {
+  GraphText text(linear(2));
+  TrainOptions chosen = options();
+  chosen.freeze = {"*.weight"};
+  REQUIRE(succeeded(buildTrainingStep(text.function(), chosen)));
+  CHECK(graph::argRole(text.function(), 1) == "constant");
+  CHECK(graph::argRole(text.function(), 2) == "parameter");
+  CHECK(resultNames(text.function()) ==
+        Names{"loss:loss", "grad_norm:metric", "fc.bias:parameter=fc.bias", "step:state=step"});
+}
+
+TEST_CASE("only what is named trainable is trained") {
+  GraphText text(linear(2));
+  TrainOptions chosen = options();
+  chosen.trainable = {"fc.w*"};
+  REQUIRE(succeeded(buildTrainingStep(text.function(), chosen)));
+  CHECK(graph::argRole(text.function(), 2) == "constant");
+}
+
+TEST_CASE("losses are summed and may share a label") {
+  GraphText text(linear(2));
+  TrainOptions both = options("mse:logits,y");
+  both.losses.push_back(*parseLoss("mse:logits,y"));
+  REQUIRE(succeeded(buildTrainingStep(text.function(), both)));
+  CHECK(argumentNames(text.function())[4] == "y:label");
+  CHECK(argumentNames(text.function())[5] == "step:state");
+}
+
+// Runs one step; the results by name. `inputs` are those of each micro-batch.
+static std::map<std::string, Tensor> run(GraphText &text, const std::vector<std::vector<Tensor>> &inputs) {
+  func::FuncOp step = text.function();
+  Random random(5); // the same parameters for every variant of the step
+  std::vector<Tensor> persistent;
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    if (!graph::isPerMicroBatch(step, i)) {
+      Type type = step.getArgument(i).getType();
+      bool isState = graph::argRole(step, i) == "state";
+      persistent.push_back(isState ? Tensor(graph::toElementType(graph::elementTypeOf(type)), graph::staticShapeOf(type))
+                                   : randomTensor(type, random));
+    }
+  auto results = interpretStep(step, persistent, inputs);
+  INFO(results.status().message());
+  REQUIRE(results.isOk());
+  std::map<std::string, Tensor> byName;
+  for (unsigned i = 0; i < step.getNumResults(); ++i)
+    byName[graph::resultName(step, i).str()] = (*results)[i];
+  return byName;
+}
+
+static Tensor matrix(int64_t rows, int64_t columns, unsigned seed) {
+  Tensor tensor(ElementType::F64, {rows, columns});
+  Random random(seed);
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    tensor.set(i, static_cast<double>(random()) / 0x1p32);
+  return tensor;
+}
+
+static Tensor rows(const Tensor &tensor, int64_t begin, int64_t count) {
+  Tensor part(tensor.type, {count, tensor.shape[1]});
+  std::copy_n(tensor.values.begin() + begin * tensor.shape[1], part.size(), part.values.begin());
+  return part;
+}
+
+TEST_CASE("micro-batches give what the whole batch gives") {
+  GraphText whole(linear(6)), parts(linear(2));
+  TrainOptions chosen = options("mse:logits", "adamw:lr=0.1");
+  REQUIRE(succeeded(buildTrainingStep(whole.function(), chosen)));
+  chosen.accumulate = 3;
+  REQUIRE(succeeded(buildTrainingStep(parts.function(), chosen)));
+  Tensor x = matrix(6, 4, 1), y = matrix(6, 3, 2);
+  std::vector<std::vector<Tensor>> microBatches;
+  for (int64_t i = 0; i < 6; i += 2)
+    microBatches.push_back({rows(x, i, 2), rows(y, i, 2)});
+  auto expected = run(whole, {{x, y}}), found = run(parts, microBatches);
+  for (const auto &[name, tensor] : expected) {
+    INFO(name);
+    CHECK(difference(tensor, found[name]) < 1e-12);
+  }
+}
+
+TEST_CASE("clipping scales the gradients down to the norm, which is reported as it was") {
+  GraphText plain(linear(2)), clipped(linear(2));
+  TrainOptions chosen = options();
+  REQUIRE(succeeded(buildTrainingStep(plain.function(), chosen)));
+  chosen.clipNorm = 0.25;
+  REQUIRE(succeeded(buildTrainingStep(clipped.function(), chosen)));
+  Tensor x = matrix(2, 4, 1), y = matrix(2, 3, 2);
+  auto before = run(plain, {{x, y}}), after = run(clipped, {{x, y}});
+  double norm = before["grad_norm"].values[0];
+  REQUIRE(norm > 0.25);
+  CHECK(after["grad_norm"].values[0] == norm);
+  Random random(5);
+  Tensor weight = randomTensor(plain.function().getArgument(1).getType(), random);
+  for (int64_t i = 0; i < weight.size(); ++i) {
+    double full = before["fc.weight"].values[i] - weight.values[i], less = after["fc.weight"].values[i] - weight.values[i];
+    CHECK(less == Approx(full * 0.25 / (norm + 1e-6)));
+  }
+}
+
+TEST_CASE("momentum starts with the plain gradient") {
+  GraphText plain(linear(2)), momentum(linear(2));
+  REQUIRE(succeeded(buildTrainingStep(plain.function(), options("mse:logits", "sgd:lr=0.5"))));
+  REQUIRE(succeeded(buildTrainingStep(momentum.function(), options("mse:logits", "sgd:lr=0.5,momentum=0.9,dampening=0.5"))));
+  Tensor x = matrix(2, 4, 1), y = matrix(2, 3, 2);
+  CHECK(difference(run(plain, {{x, y}})["fc.weight"], run(momentum, {{x, y}})["fc.weight"]) < 1e-14);
+}
+
+static const char *kBatchNorm = R"(func.func @step(%x: tensor<4x2xf64> {graph.name = "x", graph.role = "input"},
+      %s: tensor<2xf64> {graph.name = "s", graph.role = "parameter"},
+      %b: tensor<2xf64> {graph.name = "b", graph.role = "parameter"},
+      %m: tensor<2xf64> {graph.name = "m", graph.role = "state"},
+      %v: tensor<2xf64> {graph.name = "v", graph.role = "state"})
+    -> (tensor<4x2xf64> {graph.name = "y", graph.role = "output"},
+        tensor<2xf64> {graph.name = "m", graph.role = "state", graph.alias = 3 : i64},
+        tensor<2xf64> {graph.name = "v", graph.role = "state", graph.alias = 4 : i64}) {
+  %y, %nm, %nv = graph.batch_norm %x, %s, %b running %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.1 : f64}
+    : tensor<4x2xf64>, tensor<2xf64>
+  return %y, %nm, %nv : tensor<4x2xf64>, tensor<2xf64>, tensor<2xf64>
+})";
+
+TEST_CASE("running statistics stay states of the step") {
+  GraphText text(kBatchNorm);
+  REQUIRE(succeeded(buildTrainingStep(text.function(), options("mse:y"))));
+  CHECK(resultNames(text.function()) == Names{"m:state=m", "v:state=v", "loss:loss", "grad_norm:metric",
+                                              "s:parameter=s", "b:parameter=b", "step:state=step"});
+}
+
+TEST_CASE("frozen batch norms normalise by their running statistics and keep them") {
+  GraphText text(kBatchNorm);
+  freezeBatchNorm(text.function());
+  CHECK(argumentNames(text.function()) ==
+        Names{"x:input", "s:parameter", "b:parameter", "m:constant", "v:constant"});
+  CHECK(resultNames(text.function()) == Names{"y:output"});
+  Random random(1);
+  std::vector<Tensor> args = randomArguments(text.function(), random, 0.5, 2);
+  auto results = interpret(text.function(), args);
+  REQUIRE(results.isOk());
+  for (int64_t i = 0; i < 8; ++i) {
+    int64_t c = i % 2;
+    double unit = (args[0].values[i] - args[3].values[c]) / std::sqrt(args[4].values[c] + 1e-5);
+    CHECK((*results)[0].values[i] == Approx(unit * args[1].values[c] + args[2].values[c]));
+  }
+}
+
+// The message with which the options are refused.
+static std::string refusal(const std::string &program, const TrainOptions &chosen) {
+  GraphText text(program);
+  CHECK(failed(buildTrainingStep(text.function(), chosen)));
+  return text.diagnostics;
+}
+
+TEST_CASE("mistakes are told with what there is") {
+  CHECK(refusal(linear(2), options("mse:out")) ==
+        "the loss names the output `out`, but the model's outputs are: logits\n");
+  CHECK(refusal(linear(2), options("mse:logits,x")) ==
+        "the label `x` would be a new input of type 'tensor<2x3xf64>', but that name is taken; choose another one: "
+        "KIND:OUTPUT,LABEL\n");
+  CHECK(refusal(linear(2), options("output:logits")) ==
+        "the loss output:logits needs a single number, but that output is 'tensor<2x3xf64>'\n");
+  TrainOptions chosen = options();
+  chosen.freeze = {"conv*"};
+  CHECK(refusal(linear(2), chosen) == "--freeze `conv*` matches no parameter of the model\n");
+  chosen.freeze = {"*"};
+  CHECK(refusal(linear(2), chosen) == "there is nothing to train: the loss depends on no trainable parameter\n");
+  chosen = options();
+  chosen.losses.clear();
+  CHECK(refusal(linear(2), chosen) == "training needs at least one loss\n");
+}
+
+TEST_CASE("symbolic dims must have got their sizes") {
+  std::string type = R"(tensor<?xf32, #graph.dims<["batch"]>>)";
+  CHECK(refusal("func.func @step(%x: " + type + R"( {graph.name = "x", graph.role = "input"}) { return })", options()) ==
+        "`x` has the symbolic dim batch; training needs sizes: --set batch=8\n");
+}
