@@ -6,7 +6,8 @@ using namespace mlir;
 namespace cleave::graph {
 
 // The dims of a tensor of this rank that stand in neither list, in order.
-static SmallVector<int64_t> freeDims(int64_t rank, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracting) {
+static SmallVector<int64_t> freeDims(int64_t rank, ArrayRef<int64_t> batch,
+                                     ArrayRef<int64_t> contracting) {
   SmallVector<int64_t> dims;
   for (int64_t dim = 0; dim < rank; ++dim)
     if (!llvm::is_contained(batch, dim) && !llvm::is_contained(contracting, dim))
@@ -14,8 +15,8 @@ static SmallVector<int64_t> freeDims(int64_t rank, ArrayRef<int64_t> batch, Arra
   return dims;
 }
 
-LogicalResult DotGeneralOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
-                                             SmallVectorImpl<Type> &types) {
+LogicalResult DotGeneralOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                             Adaptor adaptor, SmallVectorImpl<Type> &types) {
   Shape lhs = shapeOf(adaptor.getLhs()), rhs = shapeOf(adaptor.getRhs()), result;
   for (int64_t dim : adaptor.getLhsBatch())
     result.push_back(lhs[dim]);
@@ -29,16 +30,18 @@ LogicalResult DotGeneralOp::inferReturnTypes(MLIRContext *, std::optional<Locati
 
 LogicalResult DotGeneralOp::verify() {
   Shape lhs = shapeOf(getLhs()), rhs = shapeOf(getRhs());
-  auto check = [&](ArrayRef<int64_t> left, ArrayRef<int64_t> right, StringRef what) -> LogicalResult {
+  auto check = [&](ArrayRef<int64_t> left, ArrayRef<int64_t> right,
+                   StringRef what) -> LogicalResult {
     if (left.size() != right.size())
       return emitOpError() << "has " << left.size() << " " << what << " dims on the left, but "
                            << right.size() << " on the right";
     for (auto [l, r] : llvm::zip(left, right)) {
-      if (l < 0 || r < 0 || l >= static_cast<int64_t>(lhs.size()) || r >= static_cast<int64_t>(rhs.size()))
+      if (l < 0 || r < 0 || l >= static_cast<int64_t>(lhs.size()) ||
+          r >= static_cast<int64_t>(rhs.size()))
         return emitOpError() << what << " dims " << l << " and " << r << " do not exist";
       if (lhs[l] != rhs[r])
-        return emitOpError() << what << " dims " << l << " and " << r << " differ in size: "
-                             << lhs[l].str() << " and " << rhs[r].str();
+        return emitOpError() << what << " dims " << l << " and " << r
+                             << " differ in size: " << lhs[l].str() << " and " << rhs[r].str();
     }
     return success();
   };
@@ -87,7 +90,8 @@ SmallVector<Tensor> DotGeneralOp::evaluate(ArrayRef<Tensor> operands) {
   // The strides of every factor in both operands; a tensor without the factor does not move along it.
   std::vector<int64_t> sizes(rule.factors.size());
   std::vector<int64_t> left(sizes.size(), 0), right(sizes.size(), 0);
-  auto place = [](const FactorRule::Dims &dims, ArrayRef<int64_t> strides, std::vector<int64_t> &into) {
+  auto place = [](const FactorRule::Dims &dims, ArrayRef<int64_t> strides,
+                  std::vector<int64_t> &into) {
     for (size_t dim = 0; dim < dims.size(); ++dim)
       into[dims[dim][0]] = strides[dim];
   };

@@ -9,7 +9,8 @@ namespace cleave::graph {
 Shape Window::outputOf(ArrayRef<Polynomial> input) const {
   Shape output;
   for (size_t d = 0; d < rank(); ++d) {
-    Polynomial span = input[d] + Polynomial(padsLow[d] + padsHigh[d] - dilations[d] * (kernel[d] - 1) - 1);
+    Polynomial span =
+        input[d] + Polynomial(padsLow[d] + padsHigh[d] - dilations[d] * (kernel[d] - 1) - 1);
     if (std::optional<int64_t> size = span.constant())
       output.push_back(Polynomial(*size < 0 ? 0 : *size / strides[d] + 1));
     else // symbolic: exact only where the stride divides, which is what models with symbolic images rely on
@@ -18,9 +19,10 @@ Shape Window::outputOf(ArrayRef<Polynomial> input) const {
   return output;
 }
 
-void Window::visitInside(ArrayRef<int64_t> at, ArrayRef<int64_t> input,
-                         llvm::function_ref<void(const std::vector<int64_t> &,
-                                                 const std::vector<int64_t> &)> visit) const {
+void Window::visitInside(
+    ArrayRef<int64_t> at, ArrayRef<int64_t> input,
+    llvm::function_ref<void(const std::vector<int64_t> &, const std::vector<int64_t> &)> visit)
+    const {
   std::vector<int64_t> position(rank());
   forEachIndex(kernel, [&](const std::vector<int64_t> &k) {
     for (size_t d = 0; d < rank(); ++d) {
@@ -40,7 +42,8 @@ template <typename Op> static Window windowOf(Op op, ArrayRef<int64_t> weightSha
 LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
                                        SmallVectorImpl<Type> &types) {
   Shape input = shapeOf(adaptor.getInput()), result;
-  Window window = windowOf(adaptor, cast<RankedTensorType>(adaptor.getWeight().getType()).getShape());
+  Window window =
+      windowOf(adaptor, cast<RankedTensorType>(adaptor.getWeight().getType()).getShape());
   result = {input[0], shapeOf(adaptor.getWeight())[0]};
   llvm::append_range(result, window.outputOf(ArrayRef(input).drop_front(2)));
   types.push_back(tensorOf(result, elementTypeOf(adaptor.getInput())));
@@ -50,14 +53,14 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location>, A
 LogicalResult ConvOp::verify() {
   int64_t rank = rankOf(getInput());
   if (rank < 3 || rankOf(getWeight()) != rank)
-    return emitOpError() << "needs input and weight of one rank of at least 3, found " << rank << " and "
-                         << rankOf(getWeight());
+    return emitOpError() << "needs input and weight of one rank of at least 3, found " << rank
+                         << " and " << rankOf(getWeight());
   if (getGroups() < 1)
     return emitOpError() << "needs at least one group, found " << getGroups();
   for (ArrayRef<int64_t> list : {getStrides(), getDilations(), getPadsLow(), getPadsHigh()})
     if (static_cast<int64_t>(list.size()) != rank - 2)
-      return emitOpError() << "needs one entry per spatial dim (" << rank - 2 << ") in each list, found "
-                           << list.size();
+      return emitOpError() << "needs one entry per spatial dim (" << rank - 2
+                           << ") in each list, found " << list.size();
   Polynomial channels = shapeOf(getInput())[1];
   Polynomial expected = shapeOf(getWeight())[1] * Polynomial(getGroups());
   if (channels != expected)
@@ -102,7 +105,8 @@ static ConvDims convDims(const Shape &data, const Shape &weight, const Shape &ou
 static FactorRule finish(ConvDims dims, FactorRule::Dims first, FactorRule::Dims second,
                          FactorRule::Dims result) {
   for (size_t f = 0; f < dims.rule.factors.size(); ++f) {
-    bool kept = llvm::any_of(result, [&](const auto &dim) { return llvm::is_contained(dim, (int)f); });
+    bool kept =
+        llvm::any_of(result, [&](const auto &dim) { return llvm::is_contained(dim, (int)f); });
     if (!kept && dims.rule.factors[f].kind == FactorKind::PassThrough)
       dims.rule.factors[f].kind = FactorKind::Reduction;
   }
@@ -112,15 +116,18 @@ static FactorRule finish(ConvDims dims, FactorRule::Dims first, FactorRule::Dims
 }
 
 FactorRule ConvOp::getFactorRule() {
-  ConvDims dims = convDims(shapeOf(getInput()), shapeOf(getWeight()), shapeOf(getResult()), getGroups());
+  ConvDims dims =
+      convDims(shapeOf(getInput()), shapeOf(getWeight()), shapeOf(getResult()), getGroups());
   return finish(dims, dims.data, dims.weight, dims.out);
 }
 FactorRule ConvInputGradOp::getFactorRule() {
-  ConvDims dims = convDims(shapeOf(getResult()), shapeOf(getWeight()), shapeOf(getGrad()), getGroups());
+  ConvDims dims =
+      convDims(shapeOf(getResult()), shapeOf(getWeight()), shapeOf(getGrad()), getGroups());
   return finish(dims, dims.out, dims.weight, dims.data);
 }
 FactorRule ConvWeightGradOp::getFactorRule() {
-  ConvDims dims = convDims(shapeOf(getInput()), shapeOf(getResult()), shapeOf(getGrad()), getGroups());
+  ConvDims dims =
+      convDims(shapeOf(getInput()), shapeOf(getResult()), shapeOf(getGrad()), getGroups());
   return finish(dims, dims.out, dims.data, dims.weight);
 }
 
@@ -131,28 +138,38 @@ static Polynomial convFlops(const Shape &weight, Type out) {
   return flops;
 }
 Polynomial ConvOp::getFlops() { return convFlops(shapeOf(getWeight()), getType()); }
-Polynomial ConvInputGradOp::getFlops() { return convFlops(shapeOf(getWeight()), getGrad().getType()); }
-Polynomial ConvWeightGradOp::getFlops() { return convFlops(shapeOf(getResult()), getGrad().getType()); }
+Polynomial ConvInputGradOp::getFlops() {
+  return convFlops(shapeOf(getWeight()), getGrad().getType());
+}
+Polynomial ConvWeightGradOp::getFlops() {
+  return convFlops(shapeOf(getResult()), getGrad().getType());
+}
 
 // Visits every product of the sum as positions in (data, weight, out).
-static void forEachProduct(const Window &window, ArrayRef<int64_t> data, const std::vector<int64_t> &weight,
-                           const std::vector<int64_t> &out, int64_t groups,
+static void forEachProduct(const Window &window, ArrayRef<int64_t> data,
+                           const std::vector<int64_t> &weight, const std::vector<int64_t> &out,
+                           int64_t groups,
                            llvm::function_ref<void(int64_t, int64_t, int64_t)> visit) {
-  auto strides = [](ArrayRef<int64_t> shape) { return Tensor(ElementType::F64, shape.vec()).strides(); };
-  std::vector<int64_t> dataStrides = strides(data), weightStrides = strides(weight), outStrides = strides(out);
+  auto strides = [](ArrayRef<int64_t> shape) {
+    return Tensor(ElementType::F64, shape.vec()).strides();
+  };
+  std::vector<int64_t> dataStrides = strides(data), weightStrides = strides(weight),
+                       outStrides = strides(out);
   int64_t outPerGroup = weight[0] / groups;
   forEachIndex(out, [&](const std::vector<int64_t> &at) {
     int64_t outAt = linearIndex(at, outStrides);
-    window.visitInside(ArrayRef(at).drop_front(2), data.drop_front(2), [&](const auto &k, const auto &x) {
-      int64_t dataAt = at[0] * dataStrides[0] + at[1] / outPerGroup * weight[1] * dataStrides[1];
-      int64_t weightAt = at[1] * weightStrides[0];
-      for (size_t d = 0; d < k.size(); ++d) {
-        dataAt += x[d] * dataStrides[d + 2];
-        weightAt += k[d] * weightStrides[d + 2];
-      }
-      for (int64_t c = 0; c < weight[1]; ++c)
-        visit(dataAt + c * dataStrides[1], weightAt + c * weightStrides[1], outAt);
-    });
+    window.visitInside(
+        ArrayRef(at).drop_front(2), data.drop_front(2), [&](const auto &k, const auto &x) {
+          int64_t dataAt =
+              at[0] * dataStrides[0] + at[1] / outPerGroup * weight[1] * dataStrides[1];
+          int64_t weightAt = at[1] * weightStrides[0];
+          for (size_t d = 0; d < k.size(); ++d) {
+            dataAt += x[d] * dataStrides[d + 2];
+            weightAt += k[d] * weightStrides[d + 2];
+          }
+          for (int64_t c = 0; c < weight[1]; ++c)
+            visit(dataAt + c * dataStrides[1], weightAt + c * weightStrides[1], outAt);
+        });
   });
 }
 
@@ -170,23 +187,26 @@ SmallVector<Tensor> ConvOp::evaluate(ArrayRef<Tensor> operands) {
   for (const Polynomial &size : window.outputOf(spatial))
     shape.push_back(*size.constant());
   Tensor out(data.type, shape);
-  forEachProduct(window, data.shape, weight.shape, out.shape, getGroups(),
-                 [&](int64_t d, int64_t w, int64_t o) { out.values[o] += data.values[d] * weight.values[w]; });
+  forEachProduct(
+      window, data.shape, weight.shape, out.shape, getGroups(),
+      [&](int64_t d, int64_t w, int64_t o) { out.values[o] += data.values[d] * weight.values[w]; });
   return rounded(out);
 }
 SmallVector<Tensor> ConvInputGradOp::evaluate(ArrayRef<Tensor> operands) {
   const Tensor &out = operands[0], &weight = operands[1];
   Tensor data(out.type, staticShapeOf(getType()));
   data.shape[0] = out.shape[0];
-  forEachProduct(windowOf(*this, weight.shape), data.shape, weight.shape, out.shape, getGroups(),
-                 [&](int64_t d, int64_t w, int64_t o) { data.values[d] += out.values[o] * weight.values[w]; });
+  forEachProduct(
+      windowOf(*this, weight.shape), data.shape, weight.shape, out.shape, getGroups(),
+      [&](int64_t d, int64_t w, int64_t o) { data.values[d] += out.values[o] * weight.values[w]; });
   return rounded(data);
 }
 SmallVector<Tensor> ConvWeightGradOp::evaluate(ArrayRef<Tensor> operands) {
   const Tensor &out = operands[0], &data = operands[1];
   Tensor weight(out.type, staticShapeOf(getType()));
-  forEachProduct(windowOf(*this, weight.shape), data.shape, weight.shape, out.shape, getGroups(),
-                 [&](int64_t d, int64_t w, int64_t o) { weight.values[w] += out.values[o] * data.values[d]; });
+  forEachProduct(
+      windowOf(*this, weight.shape), data.shape, weight.shape, out.shape, getGroups(),
+      [&](int64_t d, int64_t w, int64_t o) { weight.values[w] += out.values[o] * data.values[d]; });
   return rounded(weight);
 }
 

@@ -50,9 +50,9 @@ private:
       return success();
     const autodiff::Rule *rule = rules.find(op->getName().getStringRef());
     if (!rule)
-      return op->emitError() << "'" << op->getName()
-                             << "' has no gradient, but the loss depends on trainable "
-                             << "parameters through it; freeze them or choose another loss";
+      return emitError(op->getLoc())
+             << "'" << op->getName() << "' has no gradient, but the loss depends on trainable "
+             << "parameters through it; freeze them or choose another loss";
     b.setLoc(op->getLoc());
     autodiff::Gradients gradients = (*rule)(op, {&b, gradientOf(op->getResult(0))});
     for (auto [operand, gradient] : llvm::zip_equal(op->getOperands(), gradients))

@@ -19,8 +19,8 @@ static Value findOutput(func::FuncOp step, const std::string &name) {
       return step.getBody().front().getTerminator()->getOperand(i);
     known += (known.empty() ? "" : ", ") + resultName(step, i).str();
   }
-  step.emitError() << "the loss names the output `" << name
-                   << "`, but the model's outputs are: " << known;
+  emitError(step.getLoc()) << "the loss names the output `" << name
+                           << "`, but the model's outputs are: " << known;
   return {};
 }
 
@@ -30,8 +30,8 @@ static Value addLabel(func::FuncOp step, const std::string &name, Type type) {
   if (!existing)
     return addArgument(step, type, name, "label");
   if (argRole(step, *existing) != "label" || step.getArgument(*existing).getType() != type) {
-    step.emitError() << "the label `" << name << "` would be a new input of type " << type
-                     << ", but that name is taken; choose another one: KIND:OUTPUT,LABEL";
+    emitError(step.getLoc()) << "the label `" << name << "` would be a new input of type " << type
+                             << ", but that name is taken; choose another one: KIND:OUTPUT,LABEL";
     return {};
   }
   return step.getArgument(*existing);
@@ -40,7 +40,7 @@ static Value addLabel(func::FuncOp step, const std::string &name, Type type) {
 static Value crossEntropy(OpBuilder &b, func::FuncOp step, const LossOption &loss, Value output) {
   Shape shape = shapeOf(output);
   if (shape.size() < 2) {
-    step.emitError()
+    emitError(step.getLoc())
         << "softmax-cross-entropy needs an output with a batch and classes as its last dim, but `"
         << loss.output << "` is " << output.getType();
     return {};
@@ -64,8 +64,8 @@ static Value meanSquare(OpBuilder &b, func::FuncOp step, const LossOption &loss,
 static Value outputAsLoss(OpBuilder &b, func::FuncOp step, const LossOption &loss, Value output) {
   if (elementCount(output.getType()) == Polynomial(1))
     return buildReshape(b, output, {});
-  step.emitError() << "the loss output:" << loss.output
-                   << " needs a single number, but that output is " << output.getType();
+  emitError(step.getLoc()) << "the loss output:" << loss.output
+                           << " needs a single number, but that output is " << output.getType();
   return {};
 }
 
@@ -74,8 +74,8 @@ static Value buildOne(OpBuilder &b, func::FuncOp step, const LossOption &loss) {
   if (!output)
     return {};
   if (!isa<FloatType>(elementTypeOf(output))) {
-    step.emitError() << "a loss needs an output of floats, but `" << loss.output << "` is "
-                     << output.getType();
+    emitError(step.getLoc()) << "a loss needs an output of floats, but `" << loss.output << "` is "
+                             << output.getType();
     return {};
   }
   switch (loss.kind) {
@@ -100,7 +100,7 @@ Value buildLoss(OpBuilder &b, func::FuncOp step, const std::vector<LossOption> &
     sum = sum ? AddOp::create(b, step.getLoc(), sum, one).getResult() : one;
   }
   if (!sum)
-    step.emitError() << "training needs at least one loss";
+    emitError(step.getLoc()) << "training needs at least one loss";
   return sum;
 }
 

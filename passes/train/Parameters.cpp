@@ -20,7 +20,8 @@ static LogicalResult checkPatterns(func::FuncOp step, const std::vector<std::str
     for (unsigned i = 0; i < step.getNumArguments(); ++i)
       isUsed |= argRole(step, i) == "parameter" && matchesGlob(argName(step, i).str(), pattern);
     if (!isUsed)
-      return step.emitError() << option << " `" << pattern << "` matches no parameter of the model";
+      return emitError(step.getLoc())
+             << option << " `" << pattern << "` matches no parameter of the model";
   }
   return success();
 }

@@ -17,8 +17,9 @@ static LogicalResult checkStaticShapes(func::FuncOp step) {
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
     for (const Polynomial &dim : shapeOf(step.getArgument(i)))
       if (!dim.isConstant())
-        return step.emitError() << "`" << argName(step, i) << "` has the symbolic dim " << dim.str()
-                                << "; training needs sizes: --set " << dim.symbols()[0] << "=8";
+        return emitError(step.getLoc())
+               << "`" << argName(step, i) << "` has the symbolic dim " << dim.str()
+               << "; training needs sizes: --set " << dim.symbols()[0] << "=8";
   return success();
 }
 
@@ -44,7 +45,7 @@ static FailureOr<SmallVector<train::Trained>> differentiate(OpBuilder &b, func::
     if (gradient)
       trained.push_back({argument, gradient});
   if (trained.empty())
-    return step.emitError()
+    return emitError(step.getLoc())
            << "there is nothing to train: the loss depends on no trainable parameter";
   return trained;
 }
@@ -116,8 +117,8 @@ struct TrainStepPass : PassWrapper<TrainStepPass, OperationPass<ModuleOp>> {
     Result<TrainOptions> options = read();
     func::FuncOp step = stepOf(getOperation());
     if (!options || !step) {
-      getOperation().emitError() << (step ? options.status().message()
-                                          : "the module has no function @step");
+      emitError(getOperation().getLoc())
+          << (step ? options.status().message() : "the module has no function @step");
       return signalPassFailure();
     }
     if (failed(buildTrainingStep(step, *options)))

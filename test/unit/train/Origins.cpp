@@ -51,19 +51,22 @@ static Tensor readFile(const graph::TensorOrigin &origin, Type type, const std::
     strides[i] = storedStrides[origin.permutation.empty() ? i : origin.permutation[i]];
   int64_t at = 0;
   forEachIndex(tensor.shape, [&](const std::vector<int64_t> &index) {
-    tensor.set(at++, element(origin.element, &bytes[linearIndex(index, strides) * byteSize(origin.element)]));
+    tensor.set(at++, element(origin.element,
+                             &bytes[linearIndex(index, strides) * byteSize(origin.element)]));
   });
   return tensor;
 }
 
-Tensor firstValue(func::FuncOp step, unsigned i, const std::string &folder, const std::string &file) {
+Tensor firstValue(func::FuncOp step, unsigned i, const std::string &folder,
+                  const std::string &file) {
   Type type = step.getArgument(i).getType();
   INFO(graph::argName(step, i).str());
   std::optional<graph::TensorOrigin> origin = graph::originOf(step, i);
   REQUIRE(origin);
   switch (origin->kind) {
   case graph::TensorOrigin::Kind::Fill:
-    return Tensor(graph::toElementType(graph::elementTypeOf(type)), graph::staticShapeOf(type), origin->fill);
+    return Tensor(graph::toElementType(graph::elementTypeOf(type)), graph::staticShapeOf(type),
+                  origin->fill);
   case graph::TensorOrigin::Kind::Inline:
     return origin->data;
   case graph::TensorOrigin::Kind::File:

@@ -6,6 +6,7 @@
 namespace cleave::test {
 
 // The value of argument i of the model in `folder`/`file`; the test fails where the origin is not readable.
-Tensor firstValue(mlir::func::FuncOp step, unsigned i, const std::string &folder, const std::string &file);
+Tensor firstValue(mlir::func::FuncOp step, unsigned i, const std::string &folder,
+                  const std::string &file);
 
 } // namespace cleave::test

@@ -19,11 +19,13 @@ TEST_CASE("a loss names an output and, if need be, a label") {
 TEST_CASE("a loss that cannot be read says what was expected") {
   CHECK(parseLoss("hinge:x").status().message() ==
         "unknown loss `hinge`: expected softmax-cross-entropy, mse or output");
-  CHECK(parseLoss("mse").status().message() == "found the loss `mse`, expected `mse:OUTPUT` or `mse:OUTPUT,LABEL`");
+  CHECK(parseLoss("mse").status().message() ==
+        "found the loss `mse`, expected `mse:OUTPUT` or `mse:OUTPUT,LABEL`");
   CHECK(parseLoss("mse:a,b,c").status().message() ==
         "found the loss `mse:a,b,c`, expected `mse:OUTPUT` or `mse:OUTPUT,LABEL`");
   CHECK(parseLoss("mse:a,").status().kind() == StatusKind::UserError);
-  CHECK(parseLoss("output:a,b").status().message() == "found the loss `output:a,b`, expected `output:OUTPUT`");
+  CHECK(parseLoss("output:a,b").status().message() ==
+        "found the loss `output:a,b`, expected `output:OUTPUT`");
 }
 
 TEST_CASE("optimizers have PyTorch's defaults") {
@@ -61,7 +63,8 @@ TEST_CASE("an optimizer that cannot be read says what was expected") {
         "`beta1` of the optimizer adam must be a number of at least 0 and below 1, found `1`");
   CHECK(parseOptimizer("sgd:nesterov=maybe").status().message() ==
         "`nesterov` of the optimizer sgd must be true or false, found `maybe`");
-  CHECK(parseOptimizer("sgd:nesterov").status().message() == "nesterov needs a momentum and no dampening");
+  CHECK(parseOptimizer("sgd:nesterov").status().message() ==
+        "nesterov needs a momentum and no dampening");
   CHECK(parseOptimizer("sgd:").status().kind() == StatusKind::UserError);
 }
 

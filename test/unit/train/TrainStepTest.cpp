@@ -20,14 +20,20 @@ static std::string linear(int batch) {
       %w: tensor<4x3xf64> {graph.name = "fc.weight", graph.role = "parameter"},
       %b: tensor<3xf64> {graph.name = "fc.bias", graph.role = "parameter"},
       %mask: tensor<3xi64> {graph.name = "mask", graph.role = "parameter"})
-    -> ()" + y + R"( {graph.name = "logits", graph.role = "output"}) {
-  %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : )" + x + ", tensor<4x3xf64> -> " + y + R"(
-  %1 = graph.broadcast %b to [1] : tensor<3xf64> -> )" + y + R"(
-  %2 = graph.add %0, %1 : )" + y + R"(
-  return %2 : )" + y + "\n}";
+    -> ()" +
+         y + R"( {graph.name = "logits", graph.role = "output"}) {
+  %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : )" +
+         x + ", tensor<4x3xf64> -> " + y + R"(
+  %1 = graph.broadcast %b to [1] : tensor<3xf64> -> )" +
+         y + R"(
+  %2 = graph.add %0, %1 : )" +
+         y + R"(
+  return %2 : )" +
+         y + "\n}";
 }
 
-static TrainOptions options(const std::string &loss = "mse:logits", const std::string &optimizer = "sgd:lr=0.5") {
+static TrainOptions options(const std::string &loss = "mse:logits",
+                            const std::string &optimizer = "sgd:lr=0.5") {
   TrainOptions options;
   options.losses = {*parseLoss(loss)};
   options.optimizer = *parseOptimizer(optimizer);
@@ -55,15 +61,17 @@ using Names = std::vector<std::string>;
 
 TEST_CASE("the step gets labels, a counter and states, and gives loss, norm and what is new") {
   GraphText text(linear(2));
-  REQUIRE(succeeded(buildTrainingStep(text.function(), options("softmax-cross-entropy:logits", "adamw"))));
+  REQUIRE(succeeded(
+      buildTrainingStep(text.function(), options("softmax-cross-entropy:logits", "adamw"))));
   CHECK(argumentNames(text.function()) ==
-        Names{"x:input", "fc.weight:parameter", "fc.bias:parameter", "mask:constant", "logits.label:label",
-              "step:state", "fc.weight/adam.m:state", "fc.weight/adam.v:state", "fc.bias/adam.m:state",
-              "fc.bias/adam.v:state"});
+        Names{"x:input", "fc.weight:parameter", "fc.bias:parameter", "mask:constant",
+              "logits.label:label", "step:state", "fc.weight/adam.m:state",
+              "fc.weight/adam.v:state", "fc.bias/adam.m:state", "fc.bias/adam.v:state"});
   CHECK(resultNames(text.function()) ==
-        Names{"loss:loss", "grad_norm:metric", "fc.weight:parameter=fc.weight", "fc.weight/adam.m:state=fc.weight/adam.m",
-              "fc.weight/adam.v:state=fc.weight/adam.v", "fc.bias:parameter=fc.bias",
-              "fc.bias/adam.m:state=fc.bias/adam.m", "fc.bias/adam.v:state=fc.bias/adam.v", "step:state=step"});
+        Names{"loss:loss", "grad_norm:metric", "fc.weight:parameter=fc.weight",
+              "fc.weight/adam.m:state=fc.weight/adam.m", "fc.weight/adam.v:state=fc.weight/adam.v",
+              "fc.bias:parameter=fc.bias", "fc.bias/adam.m:state=fc.bias/adam.m",
+              "fc.bias/adam.v:state=fc.bias/adam.v", "step:state=step"});
   CHECK(graph::isTrainable(text.function(), 1));
   CHECK_FALSE(graph::isTrainable(text.function(), 3));
   auto owner = text.function().getArgAttrOfType<StringAttr>(6, "graph.parameter");
@@ -75,9 +83,9 @@ TEST_CASE("the step gets labels, a counter and states, and gives loss, norm and 
 TEST_CASE("gradient descent without momentum needs no states") {
   GraphText text(linear(2));
   REQUIRE(succeeded(buildTrainingStep(text.function(), options())));
-  CHECK(resultNames(text.function()) ==
-        Names{"loss:loss", "grad_norm:metric", "fc.weight:parameter=fc.weight", "fc.bias:parameter=fc.bias",
-              "step:state=step"});
+  CHECK(resultNames(text.function()) == Names{"loss:loss", "grad_norm:metric",
+                                              "fc.weight:parameter=fc.weight",
+                                              "fc.bias:parameter=fc.bias", "step:state=step"});
 }
 
 TEST_CASE("frozen parameters become constants") {
@@ -109,7 +117,8 @@ TEST_CASE("losses are summed and may share a label") {
 }
 
 // Runs one step; the results by name. `inputs` are those of each micro-batch.
-static std::map<std::string, Tensor> run(GraphText &text, const std::vector<std::vector<Tensor>> &inputs) {
+static std::map<std::string, Tensor> run(GraphText &text,
+                                         const std::vector<std::vector<Tensor>> &inputs) {
   func::FuncOp step = text.function();
   Random random(5); // the same parameters for every variant of the step
   std::vector<Tensor> persistent;
@@ -117,7 +126,8 @@ static std::map<std::string, Tensor> run(GraphText &text, const std::vector<std:
     if (!graph::isPerMicroBatch(step, i)) {
       Type type = step.getArgument(i).getType();
       bool isState = graph::argRole(step, i) == "state";
-      persistent.push_back(isState ? Tensor(graph::toElementType(graph::elementTypeOf(type)), graph::staticShapeOf(type))
+      persistent.push_back(isState ? Tensor(graph::toElementType(graph::elementTypeOf(type)),
+                                            graph::staticShapeOf(type))
                                    : randomTensor(type, random));
     }
   auto results = interpretStep(step, persistent, inputs);
@@ -174,7 +184,8 @@ TEST_CASE("clipping scales the gradients down to the norm, which is reported as 
   Random random(5);
   Tensor weight = randomTensor(plain.function().getArgument(1).getType(), random);
   for (int64_t i = 0; i < weight.size(); ++i) {
-    double full = before["fc.weight"].values[i] - weight.values[i], less = after["fc.weight"].values[i] - weight.values[i];
+    double full = before["fc.weight"].values[i] - weight.values[i],
+           less = after["fc.weight"].values[i] - weight.values[i];
     CHECK(less == Approx(full * 0.25 / (norm + 1e-6)));
   }
 }
@@ -182,12 +193,15 @@ TEST_CASE("clipping scales the gradients down to the norm, which is reported as 
 TEST_CASE("momentum starts with the plain gradient") {
   GraphText plain(linear(2)), momentum(linear(2));
   REQUIRE(succeeded(buildTrainingStep(plain.function(), options("mse:logits", "sgd:lr=0.5"))));
-  REQUIRE(succeeded(buildTrainingStep(momentum.function(), options("mse:logits", "sgd:lr=0.5,momentum=0.9,dampening=0.5"))));
+  REQUIRE(succeeded(buildTrainingStep(
+      momentum.function(), options("mse:logits", "sgd:lr=0.5,momentum=0.9,dampening=0.5"))));
   Tensor x = matrix(2, 4, 1), y = matrix(2, 3, 2);
-  CHECK(difference(run(plain, {{x, y}})["fc.weight"], run(momentum, {{x, y}})["fc.weight"]) < 1e-14);
+  CHECK(difference(run(plain, {{x, y}})["fc.weight"], run(momentum, {{x, y}})["fc.weight"]) <
+        1e-14);
 }
 
-static const char *kBatchNorm = R"(func.func @step(%x: tensor<4x2xf64> {graph.name = "x", graph.role = "input"},
+static const char *kBatchNorm =
+    R"(func.func @step(%x: tensor<4x2xf64> {graph.name = "x", graph.role = "input"},
       %s: tensor<2xf64> {graph.name = "s", graph.role = "parameter"},
       %b: tensor<2xf64> {graph.name = "b", graph.role = "parameter"},
       %m: tensor<2xf64> {graph.name = "m", graph.role = "state"},
@@ -203,8 +217,9 @@ static const char *kBatchNorm = R"(func.func @step(%x: tensor<4x2xf64> {graph.na
 TEST_CASE("running statistics stay states of the step") {
   GraphText text(kBatchNorm);
   REQUIRE(succeeded(buildTrainingStep(text.function(), options("mse:y"))));
-  CHECK(resultNames(text.function()) == Names{"m:state=m", "v:state=v", "loss:loss", "grad_norm:metric",
-                                              "s:parameter=s", "b:parameter=b", "step:state=step"});
+  CHECK(resultNames(text.function()) == Names{"m:state=m", "v:state=v", "loss:loss",
+                                              "grad_norm:metric", "s:parameter=s", "b:parameter=b",
+                                              "step:state=step"});
 }
 
 TEST_CASE("frozen batch norms normalise by their running statistics and keep them") {
@@ -235,7 +250,8 @@ TEST_CASE("mistakes are told with what there is") {
   CHECK(refusal(linear(2), options("mse:out")) ==
         "the loss names the output `out`, but the model's outputs are: logits\n");
   CHECK(refusal(linear(2), options("mse:logits,x")) ==
-        "the label `x` would be a new input of type 'tensor<2x3xf64>', but that name is taken; choose another one: "
+        "the label `x` would be a new input of type 'tensor<2x3xf64>', but that name is taken; "
+        "choose another one: "
         "KIND:OUTPUT,LABEL\n");
   CHECK(refusal(linear(2), options("output:logits")) ==
         "the loss output:logits needs a single number, but that output is 'tensor<2x3xf64>'\n");
@@ -243,7 +259,8 @@ TEST_CASE("mistakes are told with what there is") {
   chosen.freeze = {"conv*"};
   CHECK(refusal(linear(2), chosen) == "--freeze `conv*` matches no parameter of the model\n");
   chosen.freeze = {"*"};
-  CHECK(refusal(linear(2), chosen) == "there is nothing to train: the loss depends on no trainable parameter\n");
+  CHECK(refusal(linear(2), chosen) ==
+        "there is nothing to train: the loss depends on no trainable parameter\n");
   chosen = options();
   chosen.losses.clear();
   CHECK(refusal(linear(2), chosen) == "training needs at least one loss\n");
@@ -251,6 +268,8 @@ TEST_CASE("mistakes are told with what there is") {
 
 TEST_CASE("symbolic dims must have got their sizes") {
   std::string type = R"(tensor<?xf32, #graph.dims<["batch"]>>)";
-  CHECK(refusal("func.func @step(%x: " + type + R"( {graph.name = "x", graph.role = "input"}) { return })", options()) ==
+  CHECK(refusal("func.func @step(%x: " + type +
+                    R"( {graph.name = "x", graph.role = "input"}) { return })",
+                options()) ==
         "`x` has the symbolic dim batch; training needs sizes: --set batch=8\n");
 }
