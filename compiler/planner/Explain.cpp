@@ -154,10 +154,13 @@ std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &s
   if (why.smallestBudget.empty())
     return "no plan exists, however much memory there is: " + why.message;
   int64_t budget = plan.problem.spaces[0].budget, needed = why.smallestBudget[0];
-  std::string text = "no plan fits into " + bytesText(budget) + " per rank on " +
-                     std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks") +
-                     ": the smallest found needs " + bytesText(needed) + ", " +
-                     bytesText(needed - budget) + " more";
+  bool isProven = solution.status == solver::SolveStatus::Infeasible;
+  std::string text = std::string(isProven ? "no plan fits" : "no plan was found that fits") +
+                     " into " + bytesText(budget) + " per rank on " + std::to_string(ranks) +
+                     (ranks == 1 ? " rank" : " ranks") + ": the smallest found needs " +
+                     bytesText(needed) + ", " + bytesText(needed - budget) + " more";
+  if (!isProven && !why.provenBudget.empty())
+    text += " (and none needs less than " + bytesText(why.provenBudget[0]) + ")";
   if (!why.bindingNodes.empty()) {
     text += "; largest at that point:";
     for (size_t i = 0; i < std::min<size_t>(why.bindingNodes.size(), 4); ++i)
