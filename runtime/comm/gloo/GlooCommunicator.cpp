@@ -74,61 +74,71 @@ Status GlooCommunicator::executePiece(const Call &call, const std::vector<Segmen
   return exchange(call.kind, outgoing, incoming);
 }
 
-// AllReduce, ReduceScatter: every member gets its part from all, reduces it, and (AllReduce) hands
-// it out.
+// The part of a segment that a member reduces: of ReduceScatter all of its chunk's elements.
+std::pair<int64_t, int64_t> GlooCommunicator::reducedBy(const Call &call, const Segment &segment,
+                                                        int member) const {
+  if (call.kind == Kind::ReduceScatter)
+    return {segment.begin, segment.end};
+  auto [begin, end] = partOf(segment.end - segment.begin, member, size());
+  return {segment.begin + begin, segment.begin + end};
+}
+
+// AllReduce, ReduceScatter: every member gets its part from all, reduces it, and (AllReduce) hands it out.
 Status GlooCommunicator::reducePiece(const Call &call, const std::vector<Segment> &segments) {
-  bool scatter = call.kind == Kind::ReduceScatter;
-  auto part = [&](const Segment &segment, int member) {
-    if (scatter)
-      return std::pair<int64_t, int64_t>{segment.begin, segment.end};
-    auto [begin, end] = partOf(segment.end - segment.begin, member, size());
-    return std::pair<int64_t, int64_t>{segment.begin + begin, segment.begin + end};
+  auto placed = [&](const Segment &segment) { // bytes of our part, rounded up for alignment
+    auto [begin, end] = reducedBy(call, segment, rank());
+    return ((end - begin) * byteSize(call.pairs[segment.pair].dtype) + 7) / 8 * 8;
   };
-  auto partBytes = [&](const Segment &segment) {
-    auto [begin, end] = part(segment, rank());
-    size_t bytes = (end - begin) * byteSize(call.pairs[segment.pair].dtype);
-    return bytes;
-  };
-  size_t total = 0;
+  size_t total = 0, at = 0;
   for (const Segment &segment : segments)
-    total += partBytes(segment);
+    total += placed(segment);
   if (received.size() < total * size())
     received.resize(total * size());
   Fragments outgoing(size()), incoming(size());
   std::vector<std::vector<const void *>> sources; // per segment and member
-  size_t at = 0;
   for (const Segment &segment : segments) {
     const BufferPair &pair = call.pairs[segment.pair];
     std::vector<const void *> &parts = sources.emplace_back();
-    size_t bytes = partBytes(segment);
+    auto [ourBegin, ourEnd] = reducedBy(call, segment, rank());
     for (int member = 0; member < size(); ++member) {
-      auto [begin, end] = part(segment, member);
-      Fragment own = fragment(pair.send, pair, scatter ? member : 0, begin, end);
-      Fragment other{received.data() + member * total + at, bytes};
+      auto [begin, end] = reducedBy(call, segment, member);
+      Fragment own =
+          fragment(pair.send, pair, chunksSent(call, size()) > 1 ? member : 0, begin, end);
+      Fragment other{received.data() + member * total + at,
+                     static_cast<size_t>((ourEnd - ourBegin) * byteSize(pair.dtype))};
       parts.push_back(member == rank() ? own.data : other.data);
       if (member != rank()) {
         outgoing[member].push_back(own);
         incoming[member].push_back(other);
       }
     }
-    at += bytes;
+    at += placed(segment);
   }
   CLEAVE_TRY(exchange(call.kind, outgoing, incoming));
-  Fragments results(size()), others(size());
   for (size_t i = 0; i < segments.size(); ++i) {
     const BufferPair &pair = call.pairs[segments[i].pair];
-    auto [begin, end] = part(segments[i], rank());
+    auto [begin, end] = reducedBy(call, segments[i], rank());
     Fragment target = fragment(pair.recv, pair, 0, begin, end);
     reduceInOrder(pair.dtype, call.reduce, sources[i], target.data, end - begin);
+  }
+  return call.kind == Kind::AllReduce ? shareParts(call, segments) : Status::ok();
+}
+
+// Every member sends the part it has reduced to all others.
+Status GlooCommunicator::shareParts(const Call &call, const std::vector<Segment> &segments) {
+  Fragments outgoing(size()), incoming(size());
+  for (const Segment &segment : segments) {
+    const BufferPair &pair = call.pairs[segment.pair];
+    auto [ourBegin, ourEnd] = reducedBy(call, segment, rank());
     for (int member = 0; member < size(); ++member) {
-      auto [theirBegin, theirEnd] = part(segments[i], member);
-      if (member != rank()) {
-        results[member].push_back(target);
-        others[member].push_back(fragment(pair.recv, pair, 0, theirBegin, theirEnd));
-      }
+      auto [begin, end] = reducedBy(call, segment, member);
+      if (member == rank())
+        continue;
+      outgoing[member].push_back(fragment(pair.recv, pair, 0, ourBegin, ourEnd));
+      incoming[member].push_back(fragment(pair.recv, pair, 0, begin, end));
     }
   }
-  return scatter ? Status::ok() : exchange(call.kind, results, others);
+  return exchange(call.kind, outgoing, incoming);
 }
 
 // The fragments as one piece of memory: themselves if there is only one, otherwise `packed`.

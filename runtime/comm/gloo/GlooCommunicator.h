@@ -33,6 +33,8 @@ private:
 
   Status executePiece(const Call &call, const std::vector<Segment> &segments);
   Status reducePiece(const Call &call, const std::vector<Segment> &segments);
+  Status shareParts(const Call &call, const std::vector<Segment> &segments);
+  std::pair<int64_t, int64_t> reducedBy(const Call &call, const Segment &segment, int member) const;
   Status passMessage(const Call &call, const BufferPair &pair);
   Status exchange(Kind kind, const Fragments &outgoing, const Fragments &incoming);
   Status missing(int member, Kind kind, bool timedOut, const std::string &detail) const;
