@@ -1,5 +1,5 @@
-// Which parameter a slot means: by the metadata of PyTorch's current exporter, or by names. See
-// Parameters.h.
+// Which parameter a slot means, by the metadata of PyTorch's current exporter. See Parameters.h; without metadata:
+// Names.cpp.
 #include "compiler/frontend/onnx/Metadata.h"
 #include "compiler/frontend/onnx/Parameters.h"
 
@@ -8,6 +8,8 @@
 
 namespace cleave::onnx {
 namespace {
+
+using Dims = std::vector<int64_t>;
 
 // The metadata of one file, and the questions asked of it.
 class Witness {
@@ -22,8 +24,7 @@ public:
 
   Testimony hear() {
     Testimony out{true, std::vector<std::optional<Claim>>(slots_.size()), {}};
-    // Nodes that come from one FX node belong together; their slots are in the order of its
-    // arguments.
+    // Nodes that come from one FX node belong together; their slots are in the order of its arguments.
     std::map<std::string, std::vector<size_t>> groups;
     for (size_t i = 0; i < slots_.size(); ++i)
       if (std::optional<FxNode> fx = fxNodeOf(graph_.nodes[slots_[i].node]);
@@ -38,8 +39,10 @@ public:
   }
 
 private:
-  const StoredTensor &tensorOf(const Slot &slot) const {
-    return graph_.initializers[slot.initializer];
+  using Arguments = std::vector<const SignatureEntry *>;
+
+  const StoredTensor &tensorOf(size_t slot) const {
+    return graph_.initializers[slots_[slot].initializer];
   }
 
   // The parameters from which the exporter computed the initializer.
@@ -48,38 +51,38 @@ private:
     auto found = folded_.find(name);
     if (found != folded_.end())
       for (const std::string &source : found->second)
-        if (targets_.contains(source))
+        if (auto target = targets_.find(source); target != targets_.end() && target->second)
           out.push_back(source);
     return out;
   }
 
   bool mayBeParameter(const Slot &slot) const {
-    const StoredTensor &tensor = tensorOf(slot);
+    const StoredTensor &tensor = graph_.initializers[slot.initializer];
     return targets_.contains(tensor.name) || !sourcesOf(tensor.name).empty() ||
            (!folded_.contains(tensor.name) && tensor.elementCount() > 1);
   }
 
-  Claim claim(const Slot &slot, const SignatureEntry &entry, const FxNode &fx) const {
-    const std::string &own = tensorOf(slot).name;
-    Claim out{entry.isParameter ? Claim::Kind::Parameter : Claim::Kind::Constant,
-              entry.target,
-              false,
-              false,
-              {}};
-    out.transposed = fx.target.starts_with("aten.linear") && isLinearWeight(graph_, slot);
-    if (own == entry.target)
-      return out;
-    if (out.transposed)
-      out.remark = "'" + own + "' holds its transpose: given back its name and orientation";
-    else
-      out.remark = "had been merged with the equal '" + own + "': a parameter of its own again";
+  Claim claim(size_t slot, const SignatureEntry &entry, const FxNode &fx) const {
+    const StoredTensor &tensor = tensorOf(slot);
+    Claim out;
+    out.kind = entry.isParameter ? Claim::Kind::Parameter : Claim::Kind::Constant;
+    out.name = entry.target;
+    if (fx.target.starts_with("aten.linear") && isLinearWeight(graph_, slots_[slot])) {
+      out.transposed = true;
+      out.repair = Remark::Kind::Transposed;
+      out.remark = "'" + tensor.name + "' holds its transpose: given back its name and orientation";
+    } else if (targets_.contains(tensor.name)) {
+      if (tensor.name != entry.target)
+        out.remark =
+            "had been merged with the equal '" + tensor.name + "': a parameter of its own again";
+    } else {
+      out.remark = "'" + tensor.name + "' holds it: given back its name";
+      out.dims = withoutUnitDims(tensor.dims, 1);
+    }
     return out;
   }
 
-  using Arguments = std::vector<const SignatureEntry *>;
-
-  // The parameters among an FX node's arguments, in the order in which exporters write what reads
-  // them.
+  // The parameters among an FX node's arguments, in the order in which exporters write what reads them.
   Arguments argumentsOf(const FxNode &fx) const {
     Arguments out;
     for (const std::string &argument : fx.arguments)
@@ -98,31 +101,32 @@ private:
     for (size_t member : members)
       ++readers[slots_[member].initializer];
     std::vector<size_t> open;
-    std::set<const SignatureEntry *> taken;
     bool complete = members.size() == arguments.size();
+    std::set<const SignatureEntry *> taken;
     for (size_t member : members) {
       auto named =
           std::find_if(arguments.begin(), arguments.end(), [&](const SignatureEntry *entry) {
-            return entry->target == tensorOf(slots_[member]).name;
+            return entry->target == tensorOf(member).name;
           });
       if (named == arguments.end() || (complete && readers[slots_[member].initializer] > 1)) {
         open.push_back(member);
         continue;
       }
-      out.claims[member] = claim(slots_[member], **named, fx);
+      out.claims[member] = claim(member, **named, fx);
       taken.insert(*named);
     }
     std::erase_if(arguments, [&](const SignatureEntry *entry) { return taken.contains(entry); });
-    if (open.size() == arguments.size()) {
+    // The last argument may be a bias that the exporter dropped.
+    if (open.size() + 1 == arguments.size() && arguments.back()->isParameter &&
+        hearDropped(members, arguments.back()->target, out))
+      arguments.pop_back();
+    if (open.size() == arguments.size())
       for (size_t i = 0; i < open.size(); ++i)
-        out.claims[open[i]] = claim(slots_[open[i]], *arguments[i], fx);
-    } else if (open.empty() && arguments.size() == 1 && arguments[0]->isParameter) {
-      hearDropped(members, arguments[0]->target, out);
-    }
+        out.claims[open[i]] = claim(open[i], *arguments[i], fx);
   }
 
-  // A parameter that no slot reads: the bias that the node could have.
-  void hearDropped(const std::vector<size_t> &members, const std::string &name,
+  // Whether a node of the group could have a bias and has none: then that was the parameter `name`.
+  bool hearDropped(const std::vector<size_t> &members, const std::string &name,
                    Testimony &out) const {
     for (size_t member : members) {
       const Slot &slot = slots_[member];
@@ -130,47 +134,47 @@ private:
       bool takesBias = node.op == "Gemm" || node.op == "Conv" || node.op == "LayerNormalization";
       if (!takesBias || node.inputs.size() != 2 || slot.input != 1)
         continue;
-      const std::vector<int64_t> &dims = tensorOf(slot).dims;
+      const Dims &dims = tensorOf(member).dims;
       bool outLast = node.op == "Gemm" && isLinearWeight(graph_, slot);
       out.dropped.push_back(
           {slot.node, 2, name, outLast ? dims.back() : dims.front(), slot.initializer});
-      return;
+      return true;
     }
-  }
-
-  // Rows of a table, looked up while exporting; the FX node's name is all that is left of it.
-  bool isLookup(const StoredTensor &tensor) const {
-    size_t rank = tensor.dims.size();
-    return tensor.name.starts_with("embedding") && rank >= 2 &&
-           std::all_of(tensor.dims.begin(), tensor.dims.end() - 2,
-                       [](int64_t dim) { return dim == 1; });
+    return false;
   }
 
   // Without an FX node that tells: by the initializer's own name, or by what it was computed from.
-  std::optional<Claim> claimByFolding(const Slot &slot) const {
-    const StoredTensor &tensor = tensorOf(slot);
-    if (auto target = targets_.find(tensor.name); target != targets_.end())
-      return Claim{target->second ? Claim::Kind::Parameter : Claim::Kind::Constant,
-                   tensor.name,
-                   false,
-                   false,
-                   {}};
+  Claim claimByFolding(const Slot &slot) const {
+    const StoredTensor &tensor = graph_.initializers[slot.initializer];
+    Claim out;
+    out.name = tensor.name;
     std::vector<std::string> sources = sourcesOf(tensor.name);
-    std::erase_if(sources, [&](const std::string &source) { return !targets_.at(source); });
-    if (sources.empty())
-      return Claim{Claim::Kind::Constant, tensor.name, false, false, {}};
-    bool alone = sources.size() == 1;
-    if (alone && isLookup(tensor))
-      return Claim{Claim::Kind::Parameter, sources[0], false, tensor.dims.size() > 2,
-                   "'" + tensor.name +
-                       "' holds the rows that the model reads: given back its name"};
-    if (alone && folded_.at(tensor.name).size() == 1 && isLinearWeight(graph_, slot))
-      return Claim{Claim::Kind::Parameter, sources[0], true, false,
-                   "'" + tensor.name +
-                       "' holds its transpose: given back its name and orientation"};
-    return Claim{Claim::Kind::Parameter, tensor.name, false, false,
-                 "the exporter computed it from '" + sources[0] +
-                     "': it is trained instead of that; export with optimize=False to avoid this"};
+    if (auto target = targets_.find(tensor.name); target != targets_.end()) {
+      out.kind = target->second ? Claim::Kind::Parameter : Claim::Kind::Constant;
+    } else if (sources.empty()) {
+      out.kind = Claim::Kind::Constant;
+    } else if (sources.size() == 1 && isLookup(tensor)) {
+      out.name = sources[0];
+      out.dims = Dims(tensor.dims.end() - 2, tensor.dims.end());
+      out.remark = "'" + tensor.name + "' holds the rows that the model reads: given back its name";
+    } else if (folded_.at(tensor.name).size() == 1 && isLinearWeight(graph_, slot)) {
+      out.name = sources[0];
+      out.transposed = true;
+      out.repair = Remark::Kind::Transposed;
+      out.remark = "'" + tensor.name + "' holds its transpose: given back its name and orientation";
+    } else {
+      out.repair = Remark::Kind::Warning;
+      out.remark = "the exporter computed it from '" + sources[0] +
+                   "': it is trained instead of that; export with optimize=False to avoid this";
+    }
+    return out;
+  }
+
+  // Rows of a table, looked up while exporting; the FX node's name is all that is left of it.
+  static bool isLookup(const StoredTensor &tensor) {
+    return tensor.name.starts_with("embedding") && tensor.dims.size() >= 2 &&
+           std::all_of(tensor.dims.begin(), tensor.dims.end() - 2,
+                       [](int64_t dim) { return dim == 1; });
   }
 
   const Graph &graph_;
@@ -180,63 +184,19 @@ private:
   std::map<std::string, bool> targets_; // PyTorch's name -> whether it is a parameter
 };
 
-struct Leaf {
-  const char *op;
-  size_t input;
-  const char *name;
-};
-
-// The names that PyTorch's modules give to what an operator reads.
-constexpr Leaf kLeaves[] = {
-    {"MatMul", 1, "weight"},
-    {"Gemm", 1, "weight"},
-    {"Gemm", 2, "bias"},
-    {"Conv", 1, "weight"},
-    {"Conv", 2, "bias"},
-    {"ConvTranspose", 1, "weight"},
-    {"ConvTranspose", 2, "bias"},
-    {"BatchNormalization", 1, "weight"},
-    {"BatchNormalization", 2, "bias"},
-    {"BatchNormalization", 3, "running_mean"},
-    {"BatchNormalization", 4, "running_var"},
-    {"LayerNormalization", 1, "weight"},
-    {"LayerNormalization", 2, "bias"},
-    {"Gather", 0, "weight"},
-};
-
 } // namespace
+
+std::optional<Dims> withoutUnitDims(const Dims &dims, size_t atLeast) {
+  Dims out = dims;
+  for (size_t i = out.size(); i-- > 0 && out.size() > atLeast;)
+    if (out[i] == 1)
+      out.erase(out.begin() + static_cast<int64_t>(i));
+  return out == dims ? std::nullopt : std::optional(out);
+}
 
 Testimony hearMetadata(const Graph &graph, const std::vector<Slot> &slots) {
   Witness witness(graph, slots);
   return witness.isEmpty() ? Testimony{} : witness.hear();
-}
-
-Claim claimByName(const Graph &graph, const Slot &slot) {
-  const Node &node = graph.nodes[slot.node];
-  const StoredTensor &tensor = graph.initializers[slot.initializer];
-  const std::string &name = slot.alias.empty() ? tensor.name : slot.alias;
-  if (!isMadeUpName(name)) {
-    Claim out{Claim::Kind::Parameter, name, false, false, {}};
-    if (!slot.alias.empty())
-      out.remark =
-          "had been merged with the equal '" + tensor.name + "': a parameter of its own again";
-    return out;
-  }
-  const Leaf *leaf =
-      std::find_if(std::begin(kLeaves), std::end(kLeaves), [&](const Leaf &candidate) {
-        return node.op == candidate.op && slot.input == candidate.input;
-      });
-  std::string module = moduleOf(node);
-  if (leaf == std::end(kLeaves))
-    return {Claim::Kind::Constant, name, false, false, {}};
-  if (module.empty())
-    return {Claim::Kind::Parameter, name, isLinearWeight(graph, slot), false, {}};
-  Claim out{
-      Claim::Kind::Parameter, module + "." + leaf->name, isLinearWeight(graph, slot), false, {}};
-  out.remark = out.transposed
-                   ? "'" + name + "' holds its transpose: given back its name and orientation"
-                   : "'" + name + "' had lost its name: named after the node '" + node.name + "'";
-  return out;
 }
 
 } // namespace cleave::onnx

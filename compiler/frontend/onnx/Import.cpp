@@ -203,8 +203,8 @@ private:
     } else {
       bool isState = parameter.kind == Claim::Kind::State;
       StoredTensor stored = tensor;
-      if (parameter.squeezed)
-        stored.dims = shapeOf(model_.graph, parameter);
+      if (parameter.dims)
+        stored.dims = *parameter.dims;
       value = addTensorArgument(stored, parameter.name, isState ? "state" : "parameter",
                                 parameter.storedTransposed);
       if (isState)
@@ -257,9 +257,9 @@ private:
 
   // The initializer itself, whatever parameter it became.
   Value initializerValue(const StoredTensor &tensor, size_t parameter) {
-    size_t rank = shapeOf(model_.graph, plan_.parameters[parameter]).size();
-    return valueOf(
-        {parameter, plan_.parameters[parameter].storedTransposed, tensor.dims.size() - rank});
+    const Parameter &planned = plan_.parameters[parameter];
+    return valueOf({parameter, planned.storedTransposed,
+                    planned.dims ? std::optional(tensor.dims) : std::nullopt});
   }
 
   // What the slot reads, as it is at this point of the step.
@@ -269,11 +269,9 @@ private:
       value = state->second;
     if (use.transposed)
       value = buildTranspose(b_, value, {1, 0});
-    if (use.unitDims == 0)
+    if (!use.dims)
       return value;
-    Shape shape = graph::shapeOf(value);
-    shape.insert(shape.begin(), use.unitDims, Polynomial(1));
-    return buildReshape(b_, value, shape);
+    return buildReshape(b_, value, Shape(use.dims->begin(), use.dims->end()));
   }
 
   Binding operand(const Node &node, std::optional<size_t> mainIndex, size_t input) {

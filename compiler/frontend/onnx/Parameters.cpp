@@ -10,6 +10,13 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
+Claim constantClaim(const std::string &name) {
+  Claim out;
+  out.kind = Claim::Kind::Constant;
+  out.name = name;
+  return out;
+}
+
 class PlanBuilder {
 public:
   PlanBuilder(const Graph &graph, ParameterPlan &plan) : graph_(graph), plan_(plan) {
@@ -19,8 +26,10 @@ public:
 
   void add(const Slot &slot, Claim claim) {
     size_t parameter = find(slot, claim);
-    size_t unitDims = claim.squeezed ? dimsOf(slot.initializer).size() - 2 : 0;
-    plan_.uses[{slot.node, slot.input}] = {parameter, claim.transposed, unitDims};
+    Use use{parameter, claim.transposed, {}};
+    if (claim.dims)
+      use.dims = dimsOf(slot.initializer);
+    plan_.uses[{slot.node, slot.input}] = use;
     plan_.byInitializer.insert({slot.initializer, parameter});
   }
 
@@ -34,7 +43,7 @@ public:
     parameter.zeros = bias.size;
     plan_.remarks.push_back({Remark::Kind::Restored, bias.name,
                              "had been dropped because it was zero: a parameter again"});
-    plan_.uses[{bias.node, bias.input}] = {plan_.parameters.size(), false, 0};
+    plan_.uses[{bias.node, bias.input}] = {plan_.parameters.size(), false, {}};
     byName_[{false, bias.name}] = plan_.parameters.size();
     plan_.parameters.push_back(parameter);
   }
@@ -43,7 +52,7 @@ public:
   void addUnread(size_t initializer) {
     if (plan_.byInitializer.contains(initializer))
       return;
-    Claim claim{Claim::Kind::Constant, graph_.initializers[initializer].name, false, false, {}};
+    Claim claim = constantClaim(graph_.initializers[initializer].name);
     plan_.byInitializer[initializer] = find({0, 0, initializer, {}}, claim);
   }
 
@@ -54,9 +63,7 @@ private:
     Dims dims = dimsOf(slot.initializer);
     if (claim.transposed)
       std::swap(dims[0], dims[1]);
-    if (claim.squeezed)
-      dims.erase(dims.begin(), dims.end() - 2);
-    return dims;
+    return claim.dims.value_or(dims);
   }
 
   // The claimed parameter, new if need be. A claim that contradicts an earlier one is dropped for
@@ -69,18 +76,18 @@ private:
     if (known != byName_.end()) {
       if (shapeOf(graph_, plan_.parameters[known->second]) == dims)
         return known->second;
-      claim = {claim.kind, claim.name == own ? own + "'" : own, false, false, {}};
-      return find(slot, claim);
+      Claim instead;
+      instead.kind = claim.kind;
+      instead.name = claim.name == own ? own + "'" : own;
+      return find(slot, claim = instead);
     }
-    Parameter parameter{claim.kind,       claim.name,     slot.initializer,
-                        claim.transposed, claim.squeezed, {}};
+    Parameter parameter{claim.kind, claim.name, slot.initializer, claim.transposed, claim.dims, {}};
     // Where the file still holds the parameter under its own name, its value is there.
     auto original = initializers_.find(claim.name);
     if (original != initializers_.end() && dimsOf(original->second) == dims)
-      parameter = {claim.kind, claim.name, original->second, false, false, {}};
+      parameter = {claim.kind, claim.name, original->second, false, {}, {}};
     if (!claim.remark.empty())
-      plan_.remarks.push_back({claim.transposed ? Remark::Kind::Transposed : Remark::Kind::Split,
-                               claim.name, claim.remark});
+      plan_.remarks.push_back({claim.repair, claim.name, claim.remark});
     plan_.parameters.push_back(parameter);
     return byName_[{isConstant, claim.name}] = plan_.parameters.size() - 1;
   }
@@ -104,9 +111,7 @@ std::vector<int64_t> shapeOf(const Graph &graph, const Parameter &parameter) {
   Dims dims = graph.initializers[parameter.initializer].dims;
   if (parameter.storedTransposed)
     std::swap(dims[0], dims[1]);
-  if (parameter.squeezed)
-    dims.erase(dims.begin(), dims.end() - 2);
-  return dims;
+  return parameter.dims.value_or(dims);
 }
 
 std::vector<Slot> findSlots(const Graph &graph, const std::vector<size_t> &order) {
@@ -161,15 +166,15 @@ ParameterPlan planParameters(const Graph &graph, const std::vector<size_t> &orde
                              WeightFiles &files, const TieOptions &options) {
   std::vector<Slot> slots = findSlots(graph, order);
   Testimony told = hearMetadata(graph, slots);
+  std::vector<Claim> named = claimByNames(graph, slots);
   ParameterPlan plan;
   PlanBuilder builder(graph, plan);
   for (size_t i = 0; i < slots.size(); ++i) {
-    Claim claim = told.exists && told.claims[i] ? *told.claims[i] : claimByName(graph, slots[i]);
+    Claim claim = told.exists && told.claims[i] ? *told.claims[i] : named[i];
     if (isRunningStatistic(graph, slots[i]))
       claim.kind = Claim::Kind::State;
     if (isSetting(graph, slots[i]))
-      claim = {
-          Claim::Kind::Constant, graph.initializers[slots[i].initializer].name, false, false, {}};
+      claim = constantClaim(graph.initializers[slots[i].initializer].name);
     builder.add(slots[i], claim);
   }
   for (const DroppedBias &bias : told.dropped)

@@ -21,17 +21,20 @@ struct Claim {
   enum class Kind { Parameter, State, Constant } kind = Kind::Parameter;
   std::string name;
   bool transposed = false; // the initializer holds the parameter's transpose
-  bool squeezed = false;   // it has dims of size 1 in front that the parameter lacks
-  std::string remark;      // what had to be repaired; empty if nothing
+  // The parameter's dims where the initializer has other ones of size 1.
+  std::optional<std::vector<int64_t>> dims;
+  // What had to be repaired; empty if nothing.
+  Remark::Kind repair = Remark::Kind::Split;
+  std::string remark;
 };
 
 // A parameter, running statistic or constant of the model.
 struct Parameter {
   Claim::Kind kind = Claim::Kind::Parameter;
   std::string name;
-  size_t initializer = 0;        // where its first value is
-  bool storedTransposed = false; // and how
-  bool squeezed = false; // the initializer has dims of size 1 in front that the parameter lacks
+  size_t initializer = 0;                   // where its first value is
+  bool storedTransposed = false;            // and how
+  std::optional<std::vector<int64_t>> dims; // as in Claim
   std::optional<int64_t>
       zeros; // the file lacks it: a vector of so many zeros, of the initializer's element type
 };
@@ -39,11 +42,11 @@ struct Parameter {
 // The parameter's dims, as PyTorch has them.
 std::vector<int64_t> shapeOf(const Graph &graph, const Parameter &parameter);
 
-// Slot -> parameter, and whether the slot wants its transpose or dims of size 1 in front.
+// Slot -> parameter, and whether the slot wants its transpose or other dims of size 1.
 struct Use {
   size_t parameter = 0;
   bool transposed = false;
-  size_t unitDims = 0;
+  std::optional<std::vector<int64_t>> dims;
 };
 
 struct ParameterPlan {
@@ -85,8 +88,8 @@ struct Testimony {
 };
 Testimony hearMetadata(const Graph &graph, const std::vector<Slot> &slots);
 
-// What names and the way of use say.
-Claim claimByName(const Graph &graph, const Slot &slot);
+// What names and the way of use say about each slot.
+std::vector<Claim> claimByNames(const Graph &graph, const std::vector<Slot> &slots);
 
 // Ties: of a table and the transposed copy of it that the exporter made, and what the user asks
 // for.
@@ -95,6 +98,10 @@ void tieParameters(const Graph &graph, WeightFiles &files, const TieOptions &opt
 
 // Remarks on batch norms that the exporter folded into convolutions.
 void warnOfFoldedBatchNorms(const Graph &graph, std::vector<Remark> &remarks);
+
+// The dims without those of size 1, but at least so many; none if that changes nothing.
+std::optional<std::vector<int64_t>> withoutUnitDims(const std::vector<int64_t> &dims,
+                                                    size_t atLeast);
 
 // Whether the slot is the second operand of a product, as a linear layer's transposed weight is.
 bool isLinearWeight(const Graph &graph, const Slot &slot);
