@@ -79,7 +79,11 @@ static Status train(Compilation &c) {
     options.clipNorm = c.options.clipNorm;
   options.accumulate = c.options.accumulate;
   options.freezeBatchNorm = c.options.batchNorm == "frozen";
-  return reported(c, [&] { return buildTrainingStep(step(c), options); });
+  return reported(c, [&] {
+    if (failed(buildTrainingStep(step(c), options)))
+      return failure();
+    return simplify::simplify(step(c), simplify::Composites::Leave);
+  });
 }
 
 static Status primitive(Compilation &c) {
@@ -96,7 +100,8 @@ static Result<planner::PlannerOptions> plannerOptions(const CompileOptions &from
   if (!from.mesh.empty()) {
     options.mesh = planner::parseMesh(from.mesh);
     if (!options.mesh)
-      return Status::userError("--mesh: found '" + from.mesh + "', expected AXIS=N,..., for example dp=2,tp=2");
+      return Status::userError("--mesh: found '" + from.mesh +
+                               "', expected AXIS=N,..., for example dp=2,tp=2");
   }
   Result<planner::Pins> pins = planner::Pins::parse(from.pin);
   CLEAVE_TRY(pins.status().withContext("--pin"));
@@ -143,7 +148,8 @@ static const Phase kPhases[] = {
     {"import", "the model file as one function on whole tensors", import, nullptr},
     {"forward", "the same in canonical form", forward, nullptr},
     {"train", "loss, gradients and optimizer added: one whole training step", train, nullptr},
-    {"primitive", "composites taken apart, and what will be one kernel grouped", primitive, nullptr},
+    {"primitive", "composites taken apart, and what will be one kernel grouped", primitive,
+     nullptr},
     {"planned", "every op and argument says how it is split over which mesh", plan, nullptr},
     {"partitioned", "one rank's blocks of all tensors, joined by collectives", partition, nullptr},
 };

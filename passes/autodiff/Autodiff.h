@@ -14,4 +14,8 @@ mlir::LogicalResult buildGradients(mlir::OpBuilder &b, mlir::Value target,
                                    llvm::ArrayRef<mlir::Value> wrt,
                                    llvm::SmallVectorImpl<mlir::Value> &grads);
 
+// `--cleave-autodiff-gradients` on functions, for tests: returns the gradients of the first result, a scalar, by all float
+// arguments that it depends on, instead of the results.
+void registerAutodiffPasses();
+
 } // namespace cleave

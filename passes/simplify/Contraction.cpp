@@ -1,4 +1,4 @@
-// Simplification: a dot_general reads a transposed operand where it lies.
+// Simplification: a dot_general reads a transposed operand where it lies, and a known factor of an operand moves behind it.
 #include "passes/simplify/Match.h"
 #include "passes/simplify/Patterns.h"
 
@@ -49,10 +49,43 @@ struct DotOfTranspose : OpRewritePattern<DotGeneralOp> {
   }
 };
 
+// The tensor that is multiplied by a splat, and the splat's value; the value itself and 1 if it is no such product.
+std::pair<Value, double> withoutFactor(Value value) {
+  auto product = value.getDefiningOp<MulOp>();
+  if (product)
+    for (auto [tensor, factor] : {std::pair(product.getLhs(), product.getRhs()),
+                                  std::pair(product.getRhs(), product.getLhs())})
+      if (std::optional<double> number = splatValue(factor))
+        return {tensor, *number};
+  return {value, 1};
+}
+
+// (a x) · (b y) is a b (x · y), where elementwise work follows that can take the factor in: attention scales queries
+// and keys, each a pass over memory. Not in f16, whose range the scaling may be there to keep.
+struct FactorsOfDot : OpRewritePattern<DotGeneralOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(DotGeneralOp op, PatternRewriter &rewriter) const override {
+    auto [lhs, left] = withoutFactor(op.getLhs());
+    auto [rhs, right] = withoutFactor(op.getRhs());
+    Type element = elementTypeOf(op.getType());
+    bool isFollowed = llvm::all_of(op->getUsers(), [](Operation *user) {
+      return isa<PointwiseInterface, DecompositionInterface>(user);
+    });
+    if ((left == 1 && right == 1) || !isFollowed || !isa<FloatType>(element) || element.isF16())
+      return failure();
+    auto dot =
+        DotGeneralOp::create(rewriter, op.getLoc(), lhs, rhs, op.getLhsBatch(), op.getRhsBatch(),
+                             op.getLhsContracting(), op.getRhsContracting());
+    rewriter.replaceOpWithNewOp<MulOp>(op, dot, buildSplatLike(rewriter, dot, left * right));
+    return success();
+  }
+};
+
 } // namespace
 
 void addContractionPatterns(RewritePatternSet &patterns) {
-  patterns.add<DotOfTranspose>(patterns.getContext());
+  patterns.add<DotOfTranspose, FactorsOfDot>(patterns.getContext());
 }
 
 } // namespace cleave::simplify

@@ -1,6 +1,7 @@
 // cleave-opt: every pass on its own, on text files with MLIR; for lit tests and for the curious.
 #include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
+#include "passes/autodiff/Autodiff.h"
 #include "passes/decompose/Decompose.h"
 #include "passes/schedule/Bucket.h"
 #include "passes/shard/Passes.h"
@@ -18,6 +19,7 @@ int main(int argc, char **argv) {
   registry.insert<cleave::graph::GraphDialect, cleave::mesh::MeshDialect, mlir::func::FuncDialect,
                   mlir::arith::ArithDialect, mlir::math::MathDialect>();
   mlir::registerTransformsPasses();
+  cleave::registerAutodiffPasses();
   cleave::registerDecomposePasses();
   cleave::registerTrainPasses();
   cleave::schedule::registerSchedulePasses();
