@@ -1,8 +1,11 @@
 // Imported models, trained by the interpreter, against what PyTorch recorded (test/golden): losses and gradient norms of
-// the first steps.
+// the first steps, of the step as it is built and as it is after all passes on whole tensors.
 #include "compiler/frontend/onnx/Import.h"
 #include "compiler/interpret/Interpret.h"
 #include "dialects/graph/Step.h"
+#include "passes/decompose/Decompose.h"
+#include "passes/fuse/Fuse.h"
+#include "passes/simplify/Simplify.h"
 #include "passes/train/Train.h"
 #include "runtime/data/ArrayFile.h"
 #include "test/unit/train/Origins.h"
@@ -58,7 +61,7 @@ Tensor samples(const data::ArrayView &array, Type type, int64_t begin, int64_t c
 // One model that is being trained.
 class Training {
 public:
-  Training(const std::string &file, const nlohmann::json &record)
+  Training(const std::string &file, const nlohmann::json &record, bool isTransformed)
       : record(record), accumulate(record.value("accumulate", 1)) {
     onnx::ImportOptions options;
     options.batchNorm = onnx::ImportOptions::BatchNorm::Train; // the step freezes them, if at all
@@ -68,7 +71,14 @@ public:
     REQUIRE(model.isOk());
     module = std::move(model->module);
     step = graph::stepOf(*module);
+    if (isTransformed)
+      REQUIRE(succeeded(simplify::simplify(step)));
     REQUIRE(succeeded(buildTrainingStep(step, optionsOf(record))));
+    if (isTransformed) {
+      REQUIRE(succeeded(simplify::simplify(step, simplify::Composites::Leave)));
+      decomposeComposites(step);
+      fuse::formGroups(step);
+    }
     for (unsigned i = 0; i < step.getNumArguments(); ++i)
       if (!graph::isPerMicroBatch(step, i))
         persistent.push_back(firstValue(step, i, kData + "/models", file));
@@ -124,12 +134,14 @@ private:
 
 void check(const std::string &name, const std::string &file, int64_t steps) {
   nlohmann::json record = readRecord(name);
-  Training training(file, record);
-  for (int64_t i = 0; i < steps; ++i) {
-    INFO(name << " on " << file << ", step " << i);
-    training.run(i);
-    CHECK(training.loss == Approx(record["float64"]["loss"][i].get<double>()).epsilon(1e-5));
-    CHECK(training.norm == Approx(record["float64"]["grad_norm"][i].get<double>()).epsilon(1e-4));
+  for (bool isTransformed : {false, true}) {
+    Training training(file, record, isTransformed);
+    for (int64_t i = 0; i < steps; ++i) {
+      INFO(name << " on " << file << ", step " << i << (isTransformed ? ", after all passes" : ""));
+      training.run(i);
+      CHECK(training.loss == Approx(record["float64"]["loss"][i].get<double>()).epsilon(1e-5));
+      CHECK(training.norm == Approx(record["float64"]["grad_norm"][i].get<double>()).epsilon(1e-4));
+    }
   }
 }
 
