@@ -10,6 +10,7 @@
 namespace cleave::comm {
 
 constexpr size_t kPieceBytes = 16 << 20; // bounds the memory for received parts
+constexpr size_t kSmallBytes = 64 << 10; // of all members: up to here latency counts
 
 GlooCommunicator::GlooCommunicator(std::vector<int> members, int index, uint32_t group,
                                    std::shared_ptr<gloo::Context> context, const Options &options)
@@ -26,6 +27,8 @@ Status GlooCommunicator::execute(const Call &call) {
       CLEAVE_TRY(passMessage(call, pair));
     return Status::ok();
   }
+  if (call.kind == Kind::AllReduce && packedBytes(call, size()) * size() <= kSmallBytes)
+    return broken ? broken = reduceSmall(call) : broken;
   PieceCutter cutter(call, size(), kPieceBytes);
   while (true) {
     CLEAVE_TRY(broken);
@@ -72,6 +75,37 @@ Status GlooCommunicator::executePiece(const Call &call, const std::vector<Segmen
     }
   }
   return exchange(call.kind, outgoing, incoming);
+}
+
+// Small AllReduce: everyone sends everything to all and reduces it, which takes one exchange, not two.
+Status GlooCommunicator::reduceSmall(const Call &call) {
+  size_t total = packedBytes(call, size());
+  if (received.size() < total * size())
+    received.resize(total * size());
+  std::vector<Segment> segments = PieceCutter(call, size(), kPieceBytes).next();
+  Fragments outgoing(size()), incoming(size());
+  for (const Segment &segment : segments) {
+    const BufferPair &pair = call.pairs[segment.pair];
+    Fragment own = fragment(pair.send, pair, 0, 0, pair.count);
+    for (int member = 0; member < size(); ++member) {
+      Fragment other{received.data() + member * total + segment.packedAt, own.bytes};
+      if (member == rank()) {
+        copyFragment(own, other);
+        continue;
+      }
+      outgoing[member].push_back(own);
+      incoming[member].push_back(other);
+    }
+  }
+  CLEAVE_TRY(exchange(call.kind, outgoing, incoming));
+  for (const Segment &segment : segments) {
+    const BufferPair &pair = call.pairs[segment.pair];
+    std::vector<const void *> sources;
+    for (int member = 0; member < size(); ++member)
+      sources.push_back(received.data() + member * total + segment.packedAt);
+    reduceInOrder(pair.dtype, call.reduce, sources, pair.recv, pair.count);
+  }
+  return Status::ok();
 }
 
 // The part of a segment that a member reduces: of ReduceScatter all of its chunk's elements.

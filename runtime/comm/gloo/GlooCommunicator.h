@@ -33,6 +33,7 @@ private:
 
   Status executePiece(const Call &call, const std::vector<Segment> &segments);
   Status reducePiece(const Call &call, const std::vector<Segment> &segments);
+  Status reduceSmall(const Call &call);
   Status shareParts(const Call &call, const std::vector<Segment> &segments);
   std::pair<int64_t, int64_t> reducedBy(const Call &call, const Segment &segment, int member) const;
   Status passMessage(const Call &call, const BufferPair &pair);

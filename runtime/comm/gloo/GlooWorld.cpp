@@ -3,11 +3,16 @@
 #include "runtime/comm/gloo/GlooCommunicator.h"
 
 #include <algorithm>
+#include <arpa/inet.h>
+#include <cstdlib>
 #include <gloo/rendezvous/context.h>
 #include <gloo/rendezvous/store.h>
 #include <gloo/transport/tcp/device.h>
 #include <map>
+#include <netinet/in.h>
 #include <stdexcept>
+#include <sys/socket.h>
+#include <unistd.h>
 
 namespace cleave::comm {
 namespace {
@@ -81,6 +86,46 @@ private:
 
 } // namespace
 
+static bool isLoopback(const std::string &address) {
+  return address.rfind("127.", 0) == 0 || address == "::1";
+}
+
+// This machine's address on the way to another one; empty if there is none. Nothing is sent.
+static std::string addressTowards(const std::string &other) {
+  sockaddr_in target{};
+  target.sin_family = AF_INET;
+  target.sin_port = htons(9);
+  if (inet_pton(AF_INET, other.c_str(), &target.sin_addr) != 1)
+    return "";
+  int descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_in own{};
+  socklen_t length = sizeof own;
+  char text[INET_ADDRSTRLEN] = "";
+  if (connect(descriptor, reinterpret_cast<sockaddr *>(&target), sizeof target) == 0 &&
+      getsockname(descriptor, reinterpret_cast<sockaddr *>(&own), &length) == 0)
+    inet_ntop(AF_INET, &own.sin_addr, text, sizeof text);
+  close(descriptor);
+  return text;
+}
+
+// The address at which the other ranks reach this one: the one from which it reaches rank 0. Rank 0's machine
+// reaches itself over the loopback interface; where others come from outside, it takes the way to them.
+static Result<std::string> addressForOthers(TcpStore &store, int rank, int size,
+                                            std::chrono::milliseconds timeout) {
+  std::string mine = store.localAddress();
+  CLEAVE_TRY(store.set("address/" + std::to_string(rank), mine));
+  for (int other = 0; other < size && isLoopback(mine); ++other) {
+    auto address = store.get("address/" + std::to_string(other), timeout);
+    CLEAVE_TRY(address.status());
+    if (!isLoopback(*address))
+      mine = addressTowards(*address);
+  }
+  if (mine.empty())
+    return Status::lost("rank " + std::to_string(rank) +
+                        " found no address for ranks on other machines; set GLOO_SOCKET_IFNAME");
+  return mine;
+}
+
 Result<std::unique_ptr<World>> connectGloo(const Rendezvous &rendezvous, const Options &options) {
   auto store = TcpStore::connect(rendezvous, options.timeout);
   CLEAVE_TRY(store.status());
@@ -92,7 +137,14 @@ Result<std::unique_ptr<World>> connectGloo(std::shared_ptr<TcpStore> store, int 
                                            const Options &options) {
   try {
     gloo::transport::tcp::attr attribute;
-    attribute.hostname = store->localAddress();
+    const char *interface = std::getenv("GLOO_SOCKET_IFNAME");
+    if (interface && *interface) {
+      attribute.iface = interface;
+    } else {
+      auto address = addressForOthers(*store, rank, size, options.timeout);
+      CLEAVE_TRY(address.status());
+      attribute.hostname = *address;
+    }
     std::shared_ptr<gloo::transport::Device> device = gloo::transport::tcp::CreateDevice(attribute);
     auto context = std::make_shared<gloo::rendezvous::Context>(rank, size);
     context->setTimeout(options.timeout);
