@@ -104,9 +104,9 @@ private:
 };
 
 // Maps the memory in which every rank holds a byte, and holds ours.
-Result<std::unique_ptr<SharedMemory>> openAlive(TcpStore &store, int rank,
+Result<std::unique_ptr<SharedMemory>> openAlive(TcpStore &store, const std::string &key, int rank,
                                                 std::chrono::milliseconds timeout) {
-  auto ticket = store.get("shm/alive", timeout);
+  auto ticket = store.get(key, timeout);
   CLEAVE_TRY(ticket.status());
   auto alive = SharedMemory::open(*ticket);
   CLEAVE_TRY(alive.status());
@@ -116,19 +116,21 @@ Result<std::unique_ptr<SharedMemory>> openAlive(TcpStore &store, int rank,
 
 } // namespace
 
-Result<std::unique_ptr<World>> connectShm(std::shared_ptr<TcpStore> store, int rank, int size,
+Result<std::unique_ptr<World>> connectShm(std::shared_ptr<TcpStore> store, int rank,
+                                          const std::vector<int> &ranks, int size,
                                           const Options &options) {
-  std::unique_ptr<SharedMemory> made; // rank 0's own stays open until all have mapped it
-  if (rank == 0) {
+  std::string aliveKey = "shm/alive/" + std::to_string(ranks[0]);
+  std::unique_ptr<SharedMemory> made; // the first rank's own stays open until all have mapped it
+  if (rank == ranks[0]) {
     auto alive = SharedMemory::create(size);
     CLEAVE_TRY(alive.status());
     made = std::move(*alive);
-    CLEAVE_TRY(store->set("shm/alive", made->ticket()));
+    CLEAVE_TRY(store->set(aliveKey, made->ticket()));
   }
-  auto alive = openAlive(*store, rank, options.timeout);
+  auto alive = openAlive(*store, aliveKey, rank, options.timeout);
   CLEAVE_TRY(store->set("shm/here/" + std::to_string(rank), alive ? "yes" : "no"));
   bool all = true;
-  for (int other = 0; other < size; ++other) {
+  for (int other : ranks) {
     auto here = store->get("shm/here/" + std::to_string(other), options.timeout);
     if (!here)
       return Status::lost("rank " + std::to_string(other) + " did not come within the timeout (" +

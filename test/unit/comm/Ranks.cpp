@@ -2,6 +2,7 @@
 
 #include "runtime/comm/gloo/GlooWorld.h"
 #include "runtime/comm/local/LocalWorld.h"
+#include "runtime/comm/mixed/MixedWorld.h"
 #include "runtime/comm/shm/ShmWorld.h"
 
 #include <thread>
@@ -9,7 +10,7 @@
 namespace cleave::comm {
 
 const std::vector<std::string> &implementations() {
-  static const std::vector<std::string> names{"local", "shm", "gloo"};
+  static const std::vector<std::string> names{"local", "shm", "gloo", "mixed"};
   return names;
 }
 
@@ -18,9 +19,14 @@ static Result<std::unique_ptr<World>> connectOver(const std::string &implementat
                                                   const Options &options) {
   auto store = TcpStore::connect(rendezvous, options.timeout);
   CLEAVE_TRY(store.status());
-  auto *connect =
-      implementation == "gloo" ? static_cast<decltype(&connectShm)>(connectGloo) : connectShm;
-  return connect(std::move(*store), rendezvous.rank, rendezvous.size, options);
+  std::shared_ptr<TcpStore> shared = std::move(*store);
+  if (implementation == "gloo")
+    return connectGloo(shared, rendezvous.rank, rendezvous.size, options);
+  if (implementation == "shm")
+    return connectShm(shared, rendezvous.rank, firstRanks(rendezvous.size), rendezvous.size,
+                      options);
+  std::string machine = "machine " + std::to_string(rendezvous.rank / 2); // two ranks on each
+  return connectMixed(shared, rendezvous.rank, rendezvous.size, machine, options);
 }
 
 std::string runRanks(const std::string &implementation, int size, const RankMain &main,
