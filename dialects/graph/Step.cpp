@@ -95,6 +95,11 @@ std::optional<TensorOrigin> originOf(func::FuncOp step, unsigned i) {
   auto entries = step.getArgAttrOfType<DictionaryAttr>(i, "graph.source");
   if (!entries)
     return std::nullopt;
+  return toOrigin(entries);
+}
+
+TensorOrigin toOrigin(Attribute attribute) {
+  auto entries = cast<DictionaryAttr>(attribute);
   TensorOrigin origin;
   if (auto fill = entries.getAs<FloatAttr>("fill")) {
     origin.fill = fill.getValueAsDouble();

@@ -59,6 +59,7 @@ struct TensorOrigin {
   Tensor data;     // Inline
 };
 mlir::Attribute toAttribute(const TensorOrigin &origin, mlir::MLIRContext *context);
+TensorOrigin toOrigin(mlir::Attribute attribute);
 std::optional<TensorOrigin> originOf(mlir::func::FuncOp step, unsigned i);
 
 // Adds an argument (result) at the end; attributes as above.

@@ -1,8 +1,10 @@
 // Chooses the emitter of each kernel and compiles all of them, spread over threads.
 #include "passes/codegen/cpu/CpuCodegen.h"
 
+#include "dialects/mesh/MeshDialect.h"
 #include "passes/codegen/cpu/GroupEmitter.h"
 #include "passes/codegen/cpu/IndexingEmitter.h"
+#include "passes/codegen/cpu/LocalEmitter.h"
 #include "passes/codegen/cpu/MachineCode.h"
 #include "passes/codegen/cpu/PoolEmitter.h"
 
@@ -35,6 +37,8 @@ static FailureOr<int64_t> emitKernel(program::KernelOp kernel, ModuleOp into) {
     return emitIndexing(builder, kernel);
   if (isa<graph::PoolOp, graph::PoolGradOp>(op))
     return emitPool(builder, kernel);
+  if (isa<mesh::SliceOp, mesh::BlockOffsetOp>(op))
+    return emitLocal(builder, kernel);
   return kernel.emitOpError() << "computes " << op.getName() << ", for which there is no kernel";
 }
 

@@ -1,0 +1,219 @@
+// Op by op; buffers, kernels and tensors are numbered in the order in which they stand.
+#include "compiler/artifact/ExportPlan.h"
+
+#include "compiler/artifact/ExportTensor.h"
+#include "dialects/mesh/MeshDialect.h"
+#include "dialects/program/Program.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace cleave::artifact {
+
+namespace {
+
+class Exporter {
+public:
+  Exporter(ModuleOp module, plan::Plan &plan) : module_(module), plan_(plan) {}
+
+  Status run() {
+    addMesh();
+    for (auto tensor : module_.getOps<program::TensorOp>())
+      addTensor(tensor);
+    auto programs = module_.getOps<program::ProgramOp>();
+    if (programs.empty())
+      return Status::defect("the module holds no program to write to a plan");
+    out_ = plan_.add_programs();
+    for (auto kernel : module_.getOps<program::KernelOp>())
+      CLEAVE_TRY(addKernel(kernel));
+    addProgram(*programs.begin());
+    return Status::ok();
+  }
+
+private:
+  void addMesh() {
+    Mesh mesh;
+    if (mesh::MeshAttr attr = mesh::meshOf(module_))
+      mesh = mesh::toMesh(attr);
+    for (const MeshAxis &axis : mesh.axes) {
+      plan::MeshAxis *out = plan_.add_mesh();
+      out->set_name(axis.name);
+      out->set_size(static_cast<uint32_t>(axis.size));
+    }
+    for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
+      plan_.add_program_of_rank(0);
+  }
+
+  void addTensor(program::TensorOp tensor) {
+    plan::Tensor *out = plan_.add_tensors();
+    out->set_name(tensor.getName().str());
+    auto type = cast<RankedTensorType>(tensor.getType());
+    out->set_dtype(dtypeOf(type.getElementType()));
+    out->mutable_shape()->Assign(type.getShape().begin(), type.getShape().end());
+    out->set_role(static_cast<plan::Role>(tensor.getRole()));
+    for (Attribute dim : tensor.getDims()) {
+      plan::DimSharding *sharding = out->add_sharding();
+      for (Attribute axis : cast<ArrayAttr>(dim))
+        sharding->add_axes(static_cast<uint32_t>(cast<IntegerAttr>(axis).getInt()));
+    }
+    if (tensor.getParameter())
+      out->set_parameter(tensor.getParameter()->str());
+    if (tensor.getOrigin())
+      *out->mutable_source() = sourceOf(*tensor.getOrigin());
+    if (tensor.getRole() == program::Role::Parameter)
+      plan_.set_trains(true);
+  }
+
+  Status addKernel(program::KernelOp kernel) {
+    if (!kernel.getExtent())
+      return Status::defect("kernel '" + kernel.getSymName().str() + "' has not been compiled");
+    kernels_[kernel.getSymNameAttr()] = static_cast<uint32_t>(out_->kernels_size());
+    plan::Kernel *out = out_->add_kernels();
+    out->set_symbol(kernel.getSymName().str());
+    out->set_extent(*kernel.getExtent());
+    if (kernel.getFlops())
+      out->set_flops(kernel.getFlops()->convertToDouble());
+    if (kernel.getBytes())
+      out->set_bytes(kernel.getBytes()->convertToDouble());
+    return Status::ok();
+  }
+
+  void addProgram(program::ProgramOp program) {
+    plan::Arena *arena = out_->add_arenas();
+    arena->set_space(plan::DEVICE);
+    arena->set_bytes(program.getArena().getBytes());
+    arena->set_peak_bytes(program.getArena().getPeak());
+    for (Operation &op : program.getBody().front())
+      if (auto buffer = dyn_cast<program::BufferOp>(op))
+        addBuffer(buffer);
+      else if (auto segment = dyn_cast<program::SegmentOp>(op))
+        addSegment(segment);
+    for (size_t i = 0; i < program.getSchedule().size(); i += 2) {
+      plan::ScheduleStep *step = out_->add_schedule();
+      step->set_segment(static_cast<uint32_t>(program.getSchedule()[i]));
+      step->set_slot(static_cast<uint32_t>(program.getSchedule()[i + 1]));
+    }
+  }
+
+  void addBuffer(program::BufferOp buffer) {
+    buffers_[buffer.getResult()] = static_cast<uint32_t>(out_->buffers_size());
+    plan::Buffer *out = out_->add_buffers();
+    auto type = cast<RankedTensorType>(buffer.getType());
+    out->set_name(buffer.getName().str());
+    out->set_offset(buffer.getOffset());
+    out->set_bytes(buffer.getBytes());
+    out->set_dtype(dtypeOf(type.getElementType()));
+    out->mutable_shape()->Assign(type.getShape().begin(), type.getShape().end());
+    out->set_role(static_cast<plan::Role>(buffer.getRole()));
+    out->set_first(static_cast<uint32_t>(buffer.getFirst()));
+    out->set_last(static_cast<uint32_t>(buffer.getLast()));
+    out->set_tensor(static_cast<int32_t>(buffer.getTensor()));
+  }
+
+  void addSegment(program::SegmentOp segment) {
+    plan::Segment *out = out_->add_segments();
+    out->set_name(segment.getName().str());
+    for (Operation &op : segment.getBody().front())
+      addInstruction(&op, *out->add_instructions());
+  }
+
+  void addInstruction(Operation *op, plan::Instruction &out) {
+    if (auto source = op->getAttrOfType<StringAttr>("source"))
+      out.set_name(source.str());
+    if (auto seconds = op->getAttrOfType<FloatAttr>("seconds"))
+      out.set_seconds(seconds.getValueAsDouble());
+    llvm::TypeSwitch<Operation *>(op)
+        .Case([&](program::LaunchOp launch) { setLaunch(launch, *out.mutable_launch()); })
+        .Case([&](program::MatmulOp matmul) { setMatmul(matmul, *out.mutable_matmul()); })
+        .Case([&](program::ConvolutionOp conv) { setConvolution(conv, *out.mutable_convolution()); })
+        .Case([&](program::CollectiveOp collective) { setCollective(collective, *out.mutable_collective()); })
+        .Case([&](program::CopyOp copy) {
+          out.mutable_copy()->set_from(number(copy.getFrom()));
+          out.mutable_copy()->set_to(number(copy.getTo()));
+        })
+        .Case([&](program::FillOp fill) {
+          out.mutable_fill()->set_buffer(number(fill.getBuffer()));
+          out.mutable_fill()->set_value(fill.getValue().convertToDouble());
+        })
+        .Case([&](program::LoadInputOp load) { out.mutable_load_input()->set_buffer(number(load.getBuffer())); })
+        .Case([&](program::StoreOutputOp store) { out.mutable_store_output()->set_buffer(number(store.getBuffer())); })
+        .Case([&](program::MetricOp metric) {
+          out.mutable_metric()->set_name(metric.getName().str());
+          out.mutable_metric()->set_buffer(number(metric.getBuffer()));
+        });
+  }
+
+  uint32_t number(Value buffer) const { return buffers_.lookup(buffer); }
+
+  void setLaunch(program::LaunchOp launch, plan::Launch &out) {
+    out.set_kernel(kernels_.lookup(launch.getKernelAttr().getAttr()));
+    for (Value buffer : launch.getBuffers())
+      out.add_buffers(number(buffer));
+    for (int64_t position : launch.getWritten())
+      out.add_written(static_cast<uint32_t>(position));
+  }
+
+  void setMatmul(program::MatmulOp matmul, plan::Matmul &out) {
+    out.mutable_batch()->Assign(matmul.getBatch().begin(), matmul.getBatch().end());
+    out.set_m(matmul.getM());
+    out.set_n(matmul.getN());
+    out.set_k(matmul.getK());
+    auto operand = [&](plan::StridedOperand &to, Value buffer, program::ViewAttr view) {
+      to.set_buffer(number(buffer));
+      to.set_offset(view.getOffset());
+      to.mutable_strides()->Assign(view.getStrides().begin(), view.getStrides().end());
+    };
+    operand(*out.mutable_lhs(), matmul.getLhs(), matmul.getLhsView());
+    operand(*out.mutable_rhs(), matmul.getRhs(), matmul.getRhsView());
+    operand(*out.mutable_out(), matmul.getOut(), matmul.getOutView());
+    out.set_accumulate(matmul.getAccumulate());
+  }
+
+  void setConvolution(program::ConvolutionOp conv, plan::Convolution &out) {
+    out.set_kind(static_cast<plan::Convolution::Kind>(conv.getKind()));
+    out.set_input(number(conv.getInput()));
+    out.set_weight(number(conv.getWeight()));
+    out.set_output(number(conv.getOutput()));
+    auto assign = [](auto *to, ArrayRef<int64_t> from) { to->Assign(from.begin(), from.end()); };
+    assign(out.mutable_input_shape(), conv.getInputShape());
+    assign(out.mutable_weight_shape(), conv.getWeightShape());
+    assign(out.mutable_output_shape(), conv.getOutputShape());
+    assign(out.mutable_strides(), conv.getStrides());
+    assign(out.mutable_dilations(), conv.getDilations());
+    assign(out.mutable_pads_low(), conv.getPadsLow());
+    assign(out.mutable_pads_high(), conv.getPadsHigh());
+    out.set_groups(conv.getGroups());
+  }
+
+  void setCollective(program::CollectiveOp collective, plan::Collective &out) {
+    out.set_kind(static_cast<plan::Collective::Kind>(collective.getKind()));
+    for (int64_t axis : collective.getAxes())
+      out.add_axes(static_cast<uint32_t>(axis));
+    out.set_reduce(static_cast<plan::Reduce>(collective.getReduce()));
+    for (Value buffer : collective.getSend())
+      out.add_send(number(buffer));
+    for (Value buffer : collective.getRecv())
+      out.add_recv(number(buffer));
+  }
+
+  ModuleOp module_;
+  plan::Plan &plan_;
+  plan::Program *out_ = nullptr;
+  llvm::DenseMap<Value, uint32_t> buffers_;
+  llvm::DenseMap<Attribute, uint32_t> kernels_;
+};
+
+} // namespace
+
+Result<plan::Plan> exportPlan(ModuleOp module, const std::string &library, const std::string &target) {
+  plan::Plan plan;
+  CLEAVE_TRY(Exporter(module, plan).run());
+  plan.set_cpu_library(library);
+  plan.set_cpu_target(target);
+  plan.set_producer("cleave 0.1.0");
+  return plan;
+}
+
+} // namespace cleave::artifact

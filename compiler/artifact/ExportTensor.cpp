@@ -1,0 +1,103 @@
+// Where first values come from: a slice of a file, one number, or the elements themselves.
+#include "compiler/artifact/ExportTensor.h"
+
+#include "dialects/graph/Step.h"
+
+#include <cstring>
+
+using namespace mlir;
+
+namespace cleave::artifact {
+
+namespace {
+
+plan::DType dtypeOfElement(ElementType type) {
+  switch (type) {
+  case ElementType::F64:
+    return plan::F64;
+  case ElementType::F32:
+    return plan::F32;
+  case ElementType::F16:
+    return plan::F16;
+  case ElementType::BF16:
+    return plan::BF16;
+  case ElementType::I64:
+    return plan::I64;
+  case ElementType::I32:
+    return plan::I32;
+  case ElementType::I16:
+    return plan::I16;
+  case ElementType::I8:
+    return plan::I8;
+  case ElementType::U8:
+    return plan::U8;
+  case ElementType::Bool:
+    return plan::BOOL;
+  }
+  return plan::DTYPE_UNSPECIFIED;
+}
+
+template <typename T> void append(std::string &bytes, double value) {
+  T typed = static_cast<T>(value);
+  bytes.append(reinterpret_cast<const char *>(&typed), sizeof(T));
+}
+
+// The two-byte floats are cut out of the float that they were rounded from.
+void appendElement(std::string &bytes, ElementType type, double value) {
+  switch (type) {
+  case ElementType::F64:
+    return append<double>(bytes, value);
+  case ElementType::F32:
+    return append<float>(bytes, value);
+  case ElementType::F16:
+    return append<_Float16>(bytes, value);
+  case ElementType::BF16: {
+    float wide = static_cast<float>(value);
+    bytes.append(reinterpret_cast<const char *>(&wide) + 2, 2);
+    return;
+  }
+  case ElementType::I64:
+    return append<int64_t>(bytes, value);
+  case ElementType::I32:
+    return append<int32_t>(bytes, value);
+  case ElementType::I16:
+    return append<int16_t>(bytes, value);
+  case ElementType::I8:
+    return append<int8_t>(bytes, value);
+  case ElementType::U8:
+  case ElementType::Bool:
+    return append<uint8_t>(bytes, value);
+  }
+}
+
+} // namespace
+
+plan::DType dtypeOf(Type element) { return dtypeOfElement(graph::toElementType(element)); }
+
+plan::TensorSource sourceOf(Attribute attribute) {
+  graph::TensorOrigin origin = graph::toOrigin(attribute);
+  plan::TensorSource source;
+  switch (origin.kind) {
+  case graph::TensorOrigin::Kind::Fill:
+    source.set_fill(origin.fill);
+    break;
+  case graph::TensorOrigin::Kind::Inline: {
+    std::string bytes;
+    for (double value : origin.data.values)
+      appendElement(bytes, origin.data.type, value);
+    source.set_inline_data(std::move(bytes));
+    break;
+  }
+  case graph::TensorOrigin::Kind::File:
+    source.mutable_file()->set_path(origin.path);
+    source.mutable_file()->set_offset(origin.offset);
+    source.mutable_file()->set_bytes(origin.bytes);
+    source.mutable_file()->set_dtype(dtypeOfElement(origin.element));
+    break;
+  }
+  for (int64_t dim : origin.permutation)
+    source.add_permutation(static_cast<uint32_t>(dim));
+  return source;
+}
+
+} // namespace cleave::artifact

@@ -1,0 +1,92 @@
+// The boundary of the step: arguments become buffers of logical tensors, results replace arguments or are handed out.
+#include "dialects/graph/Step.h"
+#include "passes/bufferize/StepLowering.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace cleave::bufferize {
+
+namespace {
+
+program::Role roleOf(StringRef role) {
+  return llvm::StringSwitch<program::Role>(role)
+      .Cases({"input", "label"}, program::Role::Input)
+      .Case("parameter", program::Role::Parameter)
+      .Case("state", program::Role::State)
+      .Default(program::Role::Constant);
+}
+
+// Per dim the numbers of the mesh axes that split it.
+ArrayAttr splitOf(Attribute sharding, const Mesh &mesh, Type type) {
+  Builder b(type.getContext());
+  SmallVector<Attribute> dims(graph::shapeOf(type).size(), b.getArrayAttr({}));
+  if (auto attr = dyn_cast_or_null<mesh::ShardingAttr>(sharding))
+    if (std::optional<Sharding> plain = mesh::toSharding(attr, mesh))
+      for (auto [dim, axes] : llvm::zip(dims, plain->dims)) {
+        SmallVector<Attribute> numbers;
+        for (int axis : axes)
+          numbers.push_back(b.getI64IntegerAttr(axis));
+        dim = b.getArrayAttr(numbers);
+      }
+  return b.getArrayAttr(dims);
+}
+
+Type globalType(Attribute global, Type local) {
+  auto type = dyn_cast_or_null<TypeAttr>(global);
+  return type ? type.getValue() : local;
+}
+
+} // namespace
+
+void StepLowering::addArguments() {
+  for (auto [i, argument] : llvm::enumerate(step_.getArguments())) {
+    program::Role role = roleOf(graph::argRole(step_, i));
+    Type global = globalType(step_.getArgAttr(i, mesh::kGlobal), argument.getType());
+    StringRef name = graph::argName(step_, i);
+    int64_t tensor = program_.addTensor(name, role, global, splitOf(step_.getArgAttr(i, mesh::kSharding), mesh_, global),
+                                        step_.getArgAttrOfType<StringAttr>(i, "graph.parameter"),
+                                        step_.getArgAttr(i, "graph.source"));
+    std::vector<int64_t> shape = graph::staticShapeOf(argument);
+    Value buffer = program_.addBuffer(name, role, graph::elementTypeOf(argument), shape, tensor);
+    persistent_.insert(buffer);
+    setView(argument, View::dense(buffer, shape));
+  }
+}
+
+// Inputs are read when a micro-batch begins.
+void StepLowering::addLoads() {
+  program_.setSegment(micro_);
+  for (auto [i, argument] : llvm::enumerate(step_.getArguments()))
+    if (graph::isPerMicroBatch(step_, i) && !argument.use_empty())
+      program_.add<program::LoadInputOp>(views_[argument].buffer);
+}
+
+void StepLowering::addResults() {
+  Operation *terminator = order_.back();
+  for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
+    Operation *producer = value.getDefiningOp();
+    program_.setSegment(!producer || isUpdate(producer) ? update_ : micro_);
+    StringRef role = graph::resultRole(step_, i), name = graph::resultName(step_, i);
+    if (std::optional<unsigned> alias = graph::aliasOf(step_, i)) {
+      View home = views_[step_.getArgument(*alias)];
+      if (viewOf(value).buffer != home.buffer)
+        program_.copy(viewOf(value), home);
+    } else if (role == "output") {
+      std::vector<int64_t> shape = graph::staticShapeOf(value);
+      Type global = globalType(step_.getResultAttr(i, mesh::kGlobal), value.getType());
+      int64_t tensor =
+          program_.addTensor(name, program::Role::Output, global,
+                             splitOf(step_.getResultAttr(i, mesh::kSharding), mesh_, global), StringAttr(), Attribute());
+      View out = View::dense(
+          program_.addBuffer(name, program::Role::Output, graph::elementTypeOf(value), shape, tensor), shape);
+      program_.copy(viewOf(value), out);
+      program_.add<program::StoreOutputOp>(out.buffer);
+    } else {
+      program_.add<program::MetricOp>(program_.builder().getStringAttr(name), wholeViewOf(value).buffer);
+    }
+  }
+}
+
+} // namespace cleave::bufferize

@@ -1,0 +1,143 @@
+// What is decided before instructions are made: the order of the ops, last uses, and destinations.
+#include "passes/bufferize/StepLowering.h"
+
+#include "compiler/analysis/IterationSpace.h"
+#include "dialects/graph/Step.h"
+
+using namespace mlir;
+
+namespace cleave::bufferize {
+
+// Once per micro-batch first, then once a step.
+void StepLowering::orderOps() {
+  repeated_ = graph::perMicroBatch(step_);
+  Block &block = step_.getBody().front();
+  bool anyRepeated = false;
+  for (Operation &op : block.without_terminator()) {
+    anyRepeated |= repeated_.contains(&op);
+    if (auto accumulate = dyn_cast<graph::AccumulateOp>(op))
+      microBatches_ = std::max<int64_t>(microBatches_, accumulate.getCount());
+  }
+  for (bool wanted : {true, false})
+    for (Operation &op : block.without_terminator())
+      if (repeated_.contains(&op) == wanted)
+        order_.push_back(&op);
+  order_.push_back(block.getTerminator());
+  for (auto [i, op] : llvm::enumerate(order_))
+    position_[op] = static_cast<int>(i);
+}
+
+// Ops whose result is another view of their operand, or whose operand may be written where their result lies.
+bool StepLowering::isAliasing(Operation *op) const {
+  return isa<graph::TransposeOp, graph::ReshapeOp, graph::SliceOp, graph::ReverseOp, graph::ConcatOp>(op) ||
+         (isa<graph::AccumulateOp>(op) && microBatches_ == 1);
+}
+
+void StepLowering::planUses() {
+  auto plan = [&](Value value) {
+    int last = -1;
+    for (Operation *user : value.getUsers()) {
+      last = std::max(last, position_.lookup(user));
+      if (isAliasing(user))
+        last = std::max(last, lastUse_.lookup(user->getResult(0)));
+    }
+    lastUse_[value] = last;
+  };
+  for (Operation *op : llvm::reverse(order_))
+    llvm::for_each(op->getResults(), plan);
+  llvm::for_each(step_.getArguments(), plan);
+}
+
+// Whether the value's op can write its result with any strides and nobody else reads it.
+bool StepLowering::canWriteAnywhere(Value value) const {
+  Operation *op = value.getDefiningOp();
+  if (!op || !value.hasOneUse() || destinations_.contains(value))
+    return false;
+  if (isa<graph::TransposeOp, graph::ReshapeOp>(op))
+    return canWriteAnywhere(op->getOperand(0));
+  return isa<graph::DotGeneralOp, graph::FusionOp, graph::ConcatOp>(op);
+}
+
+// Passes a destination from a layout op's result to its operand.
+void StepLowering::planDestination(Operation *op) {
+  if (op->getNumResults() != 1 || op->use_empty())
+    return;
+  Value result = op->getResult(0);
+  if (auto transpose = dyn_cast<graph::TransposeOp>(op)) {
+    if (!canWriteAnywhere(transpose.getOperand()))
+      return;
+    if (!destinations_.contains(result))
+      destinations_[result] = newBuffer(result);
+    SmallVector<int64_t> inverse(transpose.getPermutation().size());
+    for (auto [i, dim] : llvm::enumerate(transpose.getPermutation()))
+      inverse[dim] = i;
+    destinations_[transpose.getOperand()] = View(destinations_[result]).transposed(inverse);
+  } else if (auto reshape = dyn_cast<graph::ReshapeOp>(op)) {
+    if (!destinations_.contains(result) || !canWriteAnywhere(reshape.getOperand()))
+      return;
+    if (auto view = destinations_[result].reshaped(graph::staticShapeOf(reshape.getOperand())))
+      destinations_[reshape.getOperand()] = *view;
+  } else if (auto concat = dyn_cast<graph::ConcatOp>(op)) {
+    if (!destinations_.contains(result))
+      destinations_[result] = newBuffer(result);
+    View whole = destinations_[result];
+    int64_t start = 0;
+    for (Value operand : concat.getOperands()) {
+      int64_t count = graph::staticShapeOf(operand)[concat.getDim()];
+      if (canWriteAnywhere(operand))
+        destinations_[operand] = whole.sliced(concat.getDim(), start, 1, count);
+      start += count;
+    }
+  }
+}
+
+// Whether the group reads an operand at each point only where it writes a result, so that both may share memory.
+bool StepLowering::readsElementwise(graph::FusionOp fusion, unsigned operand, unsigned result) const {
+  Block &body = fusion.getBody().front();
+  SmallVector<Operation *> ops;
+  for (Operation &op : body.without_terminator())
+    ops.push_back(&op);
+  analysis::IterationSpace space = analysis::iterationSpaceOf(ops, body.getArguments());
+  Value read = body.getArgument(operand), written = body.getTerminator()->getOperand(result);
+  if (graph::staticShapeOf(read) != graph::staticShapeOf(written))
+    return false;
+  for (int64_t dim = 0; dim < graph::rankOf(read); ++dim)
+    if (space.factorOf(read, dim) != space.factorOf(written, dim))
+      return false;
+  return true;
+}
+
+// A result that replaces an argument is written into it, unless the old value is still needed then.
+void StepLowering::planReplacement(unsigned result) {
+  std::optional<unsigned> alias = graph::aliasOf(step_, result);
+  Value value = step_.getBody().front().getTerminator()->getOperand(result);
+  Operation *op = value.getDefiningOp();
+  if (!alias || !op || destinations_.contains(value) ||
+      !isa<graph::FusionOp, graph::DotGeneralOp, mesh::AllGatherOp, mesh::ReduceScatterOp, mesh::AllReduceOp>(op))
+    return;
+  Value argument = step_.getArgument(*alias);
+  int position = position_.lookup(op);
+  if (lastUse_.lookup(argument) > position)
+    return;
+  for (OpOperand &use : argument.getUses()) {
+    if (position_.lookup(use.getOwner()) != position)
+      continue;
+    auto fusion = dyn_cast<graph::FusionOp>(op);
+    if (!fusion || !readsElementwise(fusion, use.getOperandNumber(), cast<OpResult>(value).getResultNumber()))
+      return;
+  }
+  // A view of the argument that the op reads would be torn.
+  if (lastUse_.lookup(argument) == position && llvm::none_of(argument.getUsers(), [&](Operation *u) { return u == op; }))
+    return;
+  destinations_[value] = views_.lookup(argument);
+}
+
+void StepLowering::planDestinations() {
+  unsigned results = step_.getBody().front().getTerminator()->getNumOperands();
+  for (unsigned i = 0; i < results; ++i)
+    planReplacement(i);
+  for (Operation *op : llvm::reverse(order_))
+    planDestination(op);
+}
+
+} // namespace cleave::bufferize

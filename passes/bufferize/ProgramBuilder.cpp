@@ -1,0 +1,181 @@
+// Kernels of equal text are one kernel.
+#include "passes/bufferize/ProgramBuilder.h"
+
+#include "dialects/graph/Graph.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace cleave::bufferize {
+
+ProgramBuilder::ProgramBuilder(ModuleOp module)
+    : module_(module), b_(module.getContext()), loc_(module.getLoc()) {
+  b_.setInsertionPointToEnd(module.getBody());
+  auto arena = program::ArenaAttr::get(b_.getContext(), 0, 0);
+  program_ = program::ProgramOp::create(b_, loc_, arena, b_.getDenseI64ArrayAttr({}));
+  program_.getBody().emplaceBlock();
+  b_.setInsertionPoint(program_);
+}
+
+// The innermost name of a location.
+static StringRef nameOfLocation(Location location) {
+  StringRef name;
+  location->walk([&](Location at) {
+    if (auto named = dyn_cast<NameLoc>(at))
+      name = named.getName();
+    return name.empty() ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return name;
+}
+
+void ProgramBuilder::setSource(Operation *op) {
+  StringRef name = op ? nameOfLocation(op->getLoc()) : StringRef();
+  source_ = name.empty() ? StringAttr() : b_.getStringAttr(name);
+}
+
+program::SegmentOp ProgramBuilder::addSegment(StringRef name) {
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToEnd(&program_.getBody().front());
+  segment_ = program::SegmentOp::create(b_, loc_, b_.getStringAttr(name));
+  segment_.getBody().emplaceBlock();
+  ++segments_;
+  return segment_;
+}
+
+int64_t ProgramBuilder::addTensor(StringRef name, program::Role role, Type type, ArrayAttr dims, StringAttr parameter,
+                                  Attribute origin) {
+  program::TensorOp::create(b_, loc_, b_.getStringAttr(name), program::RoleAttr::get(b_.getContext(), role),
+                            TypeAttr::get(type), dims, parameter, origin);
+  return tensors_++;
+}
+
+Value ProgramBuilder::addBuffer(StringRef name, program::Role role, Type element, ArrayRef<int64_t> shape,
+                                int64_t tensor) {
+  OpBuilder::InsertionGuard guard(b_);
+  if (lastBuffer_)
+    b_.setInsertionPointAfter(lastBuffer_);
+  else
+    b_.setInsertionPointToStart(&program_.getBody().front());
+  auto type = RankedTensorType::get(shape, element);
+  int64_t bytes = type.getNumElements() * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  auto number = [&](int64_t value) { return b_.getI64IntegerAttr(value); };
+  auto buffer = program::BufferOp::create(b_, loc_, program::BufferType::get(b_.getContext()), b_.getStringAttr(name),
+                                          program::RoleAttr::get(b_.getContext(), role), TypeAttr::get(type), number(0),
+                                          number(bytes), number(0), number(0), number(tensor));
+  lastBuffer_ = buffer;
+  return buffer.getResult();
+}
+
+Type ProgramBuilder::elementOf(Value buffer) {
+  return cast<RankedTensorType>(buffer.getDefiningOp<program::BufferOp>().getType()).getElementType();
+}
+
+int64_t ProgramBuilder::elementsOf(Value buffer) {
+  return cast<RankedTensorType>(buffer.getDefiningOp<program::BufferOp>().getType()).getNumElements();
+}
+
+// `k7_sub_exp_div`: the ops that do something, a few of them.
+std::string ProgramBuilder::nameOf(Operation *op) {
+  std::string name = "k" + std::to_string(kernels_.size());
+  auto append = [&](Operation *inner) {
+    name += "_" + inner->getName().stripDialect().str();
+  };
+  auto fusion = dyn_cast<graph::FusionOp>(op);
+  if (!fusion) {
+    append(op);
+    return name;
+  }
+  int count = 0;
+  StringRef last;
+  for (Operation &inner : fusion.getBody().front().without_terminator()) {
+    if (!isa<graph::PointwiseInterface, graph::ReduceOp>(inner) || inner.getName().stripDialect() == last || ++count > 4)
+      continue;
+    last = inner.getName().stripDialect();
+    append(&inner);
+  }
+  return count == 0 ? name + "_copy" : name;
+}
+
+program::KernelOp ProgramBuilder::kernelFor(Operation *op, int64_t buffers, ArrayAttr operands, ArrayAttr results) {
+  auto kernel = program::KernelOp::create(b_, loc_, b_.getStringAttr("kernel"), b_.getI64IntegerAttr(buffers), operands,
+                                          results, IntegerAttr(), FloatAttr(), FloatAttr());
+  Block &body = kernel.getBody().emplaceBlock();
+  IRMapping mapping;
+  // Every operand gets its own argument, so that kernels look alike wherever values come from.
+  SmallVector<Value> arguments;
+  for (Value operand : op->getOperands())
+    arguments.push_back(body.addArgument(operand.getType(), loc_));
+  OpBuilder inside = OpBuilder::atBlockEnd(&body);
+  Operation *copy = op->clone();
+  copy->setOperands(arguments);
+  inside.insert(copy);
+  copy->walk([&](Operation *inner) { inner->setLoc(loc_); });
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  kernel->print(stream, OpPrintingFlags().useLocalScope());
+  auto [it, isNew] = kernels_.try_emplace(text, kernel);
+  if (isNew)
+    kernel.setSymName(nameOf(op));
+  else
+    kernel.erase();
+  return it->second;
+}
+
+void ProgramBuilder::launch(Operation *op, ArrayRef<View> operands, ArrayRef<View> results, Value extra) {
+  SmallVector<Value> buffers;
+  auto positionOf = [&](Value buffer) {
+    auto it = llvm::find(buffers, buffer);
+    if (it == buffers.end())
+      it = buffers.insert(buffers.end(), buffer);
+    return std::distance(buffers.begin(), it);
+  };
+  SmallVector<Attribute> operandViews, resultViews;
+  SmallVector<int64_t> written;
+  for (const View &view : operands)
+    operandViews.push_back(view.attribute(positionOf(view.buffer)));
+  for (const View &view : results) {
+    int64_t position = positionOf(view.buffer);
+    resultViews.push_back(view.attribute(position));
+    if (!llvm::is_contained(written, position))
+      written.push_back(position);
+  }
+  if (extra)
+    buffers.push_back(extra);
+  program::KernelOp kernel =
+      kernelFor(op, buffers.size(), b_.getArrayAttr(operandViews), b_.getArrayAttr(resultViews));
+  add<program::LaunchOp>(FlatSymbolRefAttr::get(kernel.getSymNameAttr()), buffers, b_.getDenseI64ArrayAttr(written));
+}
+
+void ProgramBuilder::copy(const View &from, const View &to) {
+  if (from == to || from.size() == 0)
+    return;
+  auto isWhole = [](const View &view) {
+    return view.offset == 0 && view.isDense() && view.size() == elementsOf(view.buffer);
+  };
+  if (isWhole(from) && isWhole(to)) {
+    add<program::CopyOp>(from.buffer, to.buffer);
+    return;
+  }
+  auto type = RankedTensorType::get(from.shape, elementOf(from.buffer));
+  OpBuilder detached(b_.getContext());
+  Block block;
+  Value operand = block.addArgument(type, loc_);
+  OperationState state(loc_, graph::FusionOp::getOperationName(), operand, type, {});
+  Region *region = state.addRegion();
+  Operation *fusion = detached.create(state);
+  Block *body = new Block();
+  region = &fusion->getRegion(0);
+  region->push_back(body);
+  detached.setInsertionPointToEnd(body);
+  graph::YieldOp::create(detached, loc_, body->addArgument(type, loc_));
+  launch(fusion, from, to);
+  fusion->destroy();
+}
+
+void ProgramBuilder::fill(Value buffer, double value) {
+  add<program::FillOp>(buffer, b_.getF64FloatAttr(value));
+}
+
+} // namespace cleave::bufferize

@@ -1,0 +1,74 @@
+// ProgramBuilder: adds buffers, kernels and instructions to a program under construction.
+#pragma once
+
+#include "passes/bufferize/View.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include <map>
+#include <string>
+
+namespace cleave::bufferize {
+
+class ProgramBuilder {
+public:
+  // Declarations go before the program, which is made at the end of the module.
+  explicit ProgramBuilder(mlir::ModuleOp module);
+
+  program::ProgramOp program() { return program_; }
+  mlir::MLIRContext *context() { return b_.getContext(); }
+  // Instructions come from this op of the step, for profiles and messages.
+  void setSource(mlir::Operation *op);
+  // A new segment at the end; instructions are added to the one set last.
+  program::SegmentOp addSegment(llvm::StringRef name);
+  void setSegment(program::SegmentOp segment) { segment_ = segment; }
+  // How many segments there are is what later ones are numbered by.
+  int64_t segments() const { return segments_; }
+
+  // A logical tensor; returns its number.
+  int64_t addTensor(llvm::StringRef name, program::Role role, mlir::Type type, mlir::ArrayAttr dims,
+                    mlir::StringAttr parameter, mlir::Attribute origin);
+  mlir::Value addBuffer(llvm::StringRef name, program::Role role, mlir::Type element, llvm::ArrayRef<int64_t> shape,
+                        int64_t tensor = -1);
+
+  // Runs `op` (which is copied into a kernel) on operands and results that lie like this; `extra`, if given, is the
+  // kernel's last buffer.
+  void launch(mlir::Operation *op, llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
+              mlir::Value extra = {});
+  // Copies elements between equally shaped views.
+  void copy(const View &from, const View &to);
+  void fill(mlir::Value buffer, double value);
+
+  // The element type and the elements that a buffer holds.
+  static mlir::Type elementOf(mlir::Value buffer);
+  static int64_t elementsOf(mlir::Value buffer);
+
+  // Adds an instruction built by the caller's function.
+  template <typename Op, typename... Args> Op add(Args &&...args) {
+    mlir::OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToEnd(&segment_.getBody().front());
+    Op op = Op::create(b_, loc_, std::forward<Args>(args)...);
+    if (source_)
+      op->setAttr("source", source_);
+    return op;
+  }
+  mlir::OpBuilder &builder() { return b_; }
+
+private:
+  program::KernelOp kernelFor(mlir::Operation *op, int64_t buffers, mlir::ArrayAttr operands,
+                              mlir::ArrayAttr results);
+  std::string nameOf(mlir::Operation *op);
+
+  mlir::ModuleOp module_;
+  mlir::OpBuilder b_;
+  mlir::Location loc_;
+  mlir::StringAttr source_;
+  program::ProgramOp program_;
+  program::SegmentOp segment_;
+  int64_t segments_ = 0, tensors_ = 0;
+  mlir::Operation *lastBuffer_ = nullptr;
+  std::map<std::string, program::KernelOp> kernels_; // by their text
+};
+
+} // namespace cleave::bufferize

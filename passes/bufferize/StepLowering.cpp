@@ -1,0 +1,327 @@
+// From ops to instructions: arguments, layout ops, kernels, matmuls, convolutions, results.
+#include "passes/bufferize/StepLowering.h"
+
+#include "dialects/graph/Step.h"
+#include "passes/bufferize/MatmulForm.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace cleave::bufferize {
+
+StepLowering::StepLowering(func::FuncOp step, ProgramBuilder &program) : step_(step), program_(program) {
+  if (mesh::MeshAttr mesh = mesh::meshOf(step))
+    mesh_ = mesh::toMesh(mesh);
+}
+
+LogicalResult StepLowering::run() {
+  orderOps();
+  planUses();
+  begin_ = microBatches_ > 1 ? program_.addSegment("begin") : program::SegmentOp();
+  micro_ = program_.addSegment("micro");
+  bool anyUpdate = llvm::any_of(order_, [&](Operation *op) { return isUpdate(op) && op != order_.back(); });
+  update_ = anyUpdate ? program_.addSegment("update") : micro_;
+  addArguments();
+  planDestinations();
+  addLoads();
+  for (Operation *op : order_) {
+    if (op == order_.back())
+      break;
+    program_.setSegment(isUpdate(op) ? update_ : micro_);
+    program_.setSource(op);
+    if (failed(lower(op)))
+      return failure();
+  }
+  program_.setSource(nullptr);
+  addResults();
+  SmallVector<int64_t> schedule;
+  int64_t micro = begin_ ? 1 : 0;
+  if (begin_)
+    schedule.append({0, 0});
+  for (int64_t slot = 0; slot < microBatches_; ++slot)
+    schedule.append({micro, slot});
+  if (anyUpdate)
+    schedule.append({micro + 1, 0});
+  program_.program().setSchedule(schedule);
+  return success();
+}
+
+// -- views ------------------------------------------------------------------------------------------------
+
+void StepLowering::setView(Value value, View view) {
+  auto [it, isNew] = bufferLastUse_.try_emplace(view.buffer, lastUse_.lookup(value));
+  it->second = std::max(it->second, lastUse_.lookup(value));
+  views_[value] = std::move(view);
+}
+
+View StepLowering::newBuffer(Value value, StringRef suffix) {
+  std::string name = value.getDefiningOp() ? value.getDefiningOp()->getName().stripDialect().str() : "value";
+  std::vector<int64_t> shape = graph::staticShapeOf(value);
+  return View::dense(
+      program_.addBuffer(name + suffix.str(), program::Role::Activation, graph::elementTypeOf(value), shape), shape);
+}
+
+View StepLowering::viewOf(Value value) {
+  if (auto it = views_.find(value); it != views_.end())
+    return it->second;
+  std::optional<double> splat = graph::splatValue(value);
+  assert(splat && "a value has no view yet");
+  View view = newBuffer(value);
+  program_.fill(view.buffer, *splat);
+  setView(value, view);
+  return view;
+}
+
+bool StepLowering::isWhole(const View &view) {
+  return view.offset == 0 && view.isDense() && view.size() == ProgramBuilder::elementsOf(view.buffer);
+}
+
+View StepLowering::copyToDense(const View &view) {
+  View dense = View::dense(program_.addBuffer("dense", program::Role::Workspace,
+                                              ProgramBuilder::elementOf(view.buffer), view.shape),
+                           view.shape);
+  program_.copy(view, dense);
+  return dense;
+}
+
+View StepLowering::denseViewOf(Value value) {
+  View view = viewOf(value);
+  return view.isDense() ? view : copyToDense(view);
+}
+
+View StepLowering::wholeViewOf(Value value) {
+  View view = viewOf(value);
+  return isWhole(view) ? view : copyToDense(view);
+}
+
+View StepLowering::resultView(Value result) {
+  auto it = destinations_.find(result);
+  return it == destinations_.end() ? newBuffer(result) : it->second;
+}
+
+View StepLowering::wholeResult(Value result) {
+  auto it = destinations_.find(result);
+  return it != destinations_.end() && isWhole(it->second) ? it->second : newBuffer(result);
+}
+
+void StepLowering::finishWhole(Value result, const View &made) {
+  auto it = destinations_.find(result);
+  if (it == destinations_.end() || it->second == made)
+    return setView(result, made);
+  program_.copy(made, it->second);
+  setView(result, it->second);
+}
+
+bool StepLowering::diesAt(const View &view, Operation *op) const {
+  return !persistent_.contains(view.buffer) && bufferLastUse_.lookup(view.buffer) <= position_.lookup(op);
+}
+
+// -- layout -----------------------------------------------------------------------------------------------
+
+void StepLowering::lowerLayout(Operation *op) {
+  Value operand = op->getOperand(0), result = op->getResult(0);
+  std::vector<int64_t> shape = graph::staticShapeOf(result);
+  View from = viewOf(operand);
+  std::optional<View> view;
+  if (auto transpose = dyn_cast<graph::TransposeOp>(op)) {
+    view = from.transposed(transpose.getPermutation());
+  } else if (auto slice = dyn_cast<graph::SliceOp>(op)) {
+    view = from.sliced(slice.getDim(), slice.getStart(), slice.getStride(), shape[slice.getDim()]);
+  } else if (auto reverse = dyn_cast<graph::ReverseOp>(op)) {
+    int64_t size = shape[reverse.getDim()];
+    view = from.sliced(reverse.getDim(), size - 1, -1, size);
+  } else {
+    view = from.reshaped(shape);
+    if (!view)
+      view = copyToDense(from).reshaped(shape);
+  }
+  auto destination = destinations_.find(result);
+  if (destination == destinations_.end())
+    return setView(result, *view);
+  if (!destinations_.contains(operand)) // otherwise it was written there already
+    program_.copy(*view, destination->second);
+  setView(result, destination->second);
+}
+
+void StepLowering::lowerConcat(graph::ConcatOp op) {
+  View whole = resultView(op.getResult());
+  int64_t start = 0;
+  for (Value operand : op.getOperands()) {
+    int64_t count = graph::staticShapeOf(operand)[op.getDim()];
+    if (!destinations_.contains(operand))
+      program_.copy(viewOf(operand), whole.sliced(op.getDim(), start, 1, count));
+    start += count;
+  }
+  setView(op.getResult(), whole);
+}
+
+void StepLowering::lowerPad(graph::PadOp op) {
+  View whole = wholeResult(op.getResult());
+  program_.fill(whole.buffer, op.getValue().convertToDouble());
+  View from = viewOf(op.getOperand());
+  int64_t step = op.getInterior() + 1;
+  program_.copy(from, whole.sliced(op.getDim(), op.getLow(), step, from.shape[op.getDim()]));
+  finishWhole(op.getResult(), whole);
+}
+
+void StepLowering::lowerConstant(graph::ConstantOp op) {
+  if (op.getValue().isSplat())
+    return; // filled where it is used
+  std::vector<int64_t> shape = graph::staticShapeOf(op.getResult());
+  graph::TensorOrigin origin;
+  origin.kind = graph::TensorOrigin::Kind::Inline;
+  origin.data = graph::toTensor(op.getValue());
+  Builder b(op.getContext());
+  SmallVector<Attribute> dims(shape.size(), b.getArrayAttr({}));
+  std::string name = "constant." + std::to_string(position_.lookup(op));
+  int64_t tensor = program_.addTensor(name, program::Role::Constant, op.getType(), b.getArrayAttr(dims), StringAttr(),
+                                      graph::toAttribute(origin, op.getContext()));
+  Value buffer = program_.addBuffer(name, program::Role::Constant, graph::elementTypeOf(op.getResult()), shape, tensor);
+  persistent_.insert(buffer);
+  setView(op.getResult(), View::dense(buffer, shape));
+}
+
+// -- computation ------------------------------------------------------------------------------------------
+
+void StepLowering::lowerFusion(graph::FusionOp op) {
+  SmallVector<View> operands, results;
+  for (Value operand : op.getOperands())
+    operands.push_back(viewOf(operand));
+  llvm::DenseSet<Value> taken;
+  for (Value result : op.getResults()) {
+    if (destinations_.contains(result)) {
+      results.push_back(destinations_[result]);
+      continue;
+    }
+    std::optional<View> inPlace;
+    for (auto [i, operand] : llvm::enumerate(operands)) {
+      Value buffer = operand.buffer;
+      bool isOnlyReader = llvm::count_if(operands, [&](const View &v) { return v.buffer == buffer; }) == 1;
+      if (!inPlace && isOnlyReader && !taken.contains(buffer) && diesAt(operand, op) && isWhole(operand) &&
+          ProgramBuilder::elementOf(buffer) == graph::elementTypeOf(result) &&
+          readsElementwise(op, i, cast<OpResult>(result).getResultNumber()))
+        inPlace = operand;
+    }
+    results.push_back(inPlace ? *inPlace : newBuffer(result));
+    taken.insert(results.back().buffer);
+  }
+  program_.launch(op, operands, results);
+  for (auto [result, view] : llvm::zip(op.getResults(), results))
+    setView(result, view);
+}
+
+void StepLowering::lowerDot(graph::DotGeneralOp op) {
+  View lhs = viewOf(op.getLhs()), rhs = viewOf(op.getRhs()), out = resultView(op.getResult());
+  if (!isUsable(lhs, op.getLhsBatch(), op.getLhsContracting()))
+    lhs = copyToDense(lhs);
+  if (!isUsable(rhs, op.getRhsBatch(), op.getRhsContracting()))
+    rhs = copyToDense(rhs);
+  View target = out;
+  std::optional<MatmulForm> form = matmulForm(op, lhs, rhs, target);
+  if (!form) {
+    target = newBuffer(op.getResult(), ".dense");
+    form = matmulForm(op, lhs, rhs, target);
+  }
+  if (!form) {
+    lhs = copyToDense(viewOf(op.getLhs()));
+    rhs = copyToDense(viewOf(op.getRhs()));
+    form = matmulForm(op, lhs, rhs, target);
+  }
+  assert(form && "dense operands always have a form, unless contracting dims are not adjacent");
+  auto number = [&](int64_t value) { return program_.builder().getI64IntegerAttr(value); };
+  program_.add<program::MatmulOp>(form->lhs.buffer, form->rhs.buffer, form->out.buffer,
+                                  program_.builder().getDenseI64ArrayAttr(form->batch), number(form->m), number(form->n),
+                                  number(form->k), form->lhs.attribute(0), form->rhs.attribute(1), form->out.attribute(2),
+                                  UnitAttr());
+  if (!(target == out))
+    program_.copy(target, out);
+  setView(op.getResult(), out);
+}
+
+template <typename Op>
+static void addConvolution(ProgramBuilder &program, Op op, program::ConvolutionKind kind, const View &input,
+                           const View &weight, const View &output) {
+  OpBuilder &b = program.builder();
+  auto list = [&](ArrayRef<int64_t> values) { return b.getDenseI64ArrayAttr(values); };
+  program.add<program::ConvolutionOp>(program::ConvolutionKindAttr::get(b.getContext(), kind), input.buffer, weight.buffer,
+                                      output.buffer, list(input.shape), list(weight.shape), list(output.shape),
+                                      list(op.getStrides()), list(op.getDilations()), list(op.getPadsLow()),
+                                      list(op.getPadsHigh()), op.getGroupsAttr());
+}
+
+LogicalResult StepLowering::lowerConvolution(Operation *op) {
+  View first = wholeViewOf(op->getOperand(0)), second = wholeViewOf(op->getOperand(1));
+  View result = wholeResult(op->getResult(0));
+  using Kind = program::ConvolutionKind;
+  if (auto conv = dyn_cast<graph::ConvOp>(op))
+    addConvolution(program_, conv, Kind::Forward, first, second, result);
+  else if (auto grad = dyn_cast<graph::ConvInputGradOp>(op))
+    addConvolution(program_, grad, Kind::InputGradient, result, second, first);
+  else
+    addConvolution(program_, cast<graph::ConvWeightGradOp>(op), Kind::WeightGradient, second, result, first);
+  finishWhole(op->getResult(0), result);
+  return success();
+}
+
+// A kernel of its own on dense tensors.
+void StepLowering::lowerDenseKernel(Operation *op) {
+  SmallVector<View> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(wholeViewOf(operand));
+  View result = wholeResult(op->getResult(0));
+  program_.launch(op, operands, result);
+  finishWhole(op->getResult(0), result);
+}
+
+// sum += operand, once per micro-batch; the sum is cleared when the step begins.
+void StepLowering::lowerAccumulate(graph::AccumulateOp op) {
+  View from = viewOf(op.getOperand());
+  if (microBatches_ == 1)
+    return setView(op.getResult(), from);
+  std::vector<int64_t> shape = graph::staticShapeOf(op.getResult());
+  View sum = View::dense(
+      program_.addBuffer("sum", program::Role::Gradient, graph::elementTypeOf(op.getResult()), shape), shape);
+  program_.setSegment(begin_);
+  program_.fill(sum.buffer, 0);
+  program_.setSegment(micro_);
+  OpBuilder b(op);
+  Value operand = op.getOperand();
+  auto fusion = graph::FusionOp::create(b, op.getLoc(), operand.getType(), ValueRange{operand, operand});
+  Block &body = fusion.getBody().emplaceBlock();
+  Value x = body.addArgument(operand.getType(), op.getLoc()), y = body.addArgument(operand.getType(), op.getLoc());
+  OpBuilder inside = OpBuilder::atBlockEnd(&body);
+  Value total = graph::AddOp::create(inside, op.getLoc(), operand.getType(), x, y);
+  graph::YieldOp::create(inside, op.getLoc(), total);
+  program_.launch(fusion, {sum, from}, sum);
+  fusion.erase();
+  setView(op.getResult(), sum);
+}
+
+LogicalResult StepLowering::lower(Operation *op) {
+  if (op->use_empty() || graph::splatValue(op->getResult(0)))
+    return success();
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<graph::TransposeOp, graph::ReshapeOp, graph::SliceOp, graph::ReverseOp>(
+          [&](Operation *o) { return lowerLayout(o), success(); })
+      .Case([&](graph::ConcatOp o) { return lowerConcat(o), success(); })
+      .Case([&](graph::PadOp o) { return lowerPad(o), success(); })
+      .Case([&](graph::ConstantOp o) { return lowerConstant(o), success(); })
+      .Case([&](graph::AccumulateOp o) { return lowerAccumulate(o), success(); })
+      .Case([&](graph::FusionOp o) { return lowerFusion(o), success(); })
+      .Case([&](graph::DotGeneralOp o) { return lowerDot(o), success(); })
+      .Case<graph::ConvOp, graph::ConvInputGradOp, graph::ConvWeightGradOp>(
+          [&](Operation *o) { return lowerConvolution(o); })
+      .Case<graph::GatherOp, graph::ScatterAddOp, graph::PoolOp, graph::PoolGradOp>(
+          [&](Operation *o) { return lowerDenseKernel(o), success(); })
+      .Case([&](mesh::AllReduceOp o) { return lowerAllReduce(o), success(); })
+      .Case([&](mesh::AllGatherOp o) { return lowerAllGather(o), success(); })
+      .Case([&](mesh::ReduceScatterOp o) { return lowerReduceScatter(o), success(); })
+      .Case([&](mesh::AllToAllOp o) { return lowerAllToAll(o), success(); })
+      .Case<mesh::SliceOp, mesh::BlockOffsetOp>([&](Operation *o) { return lowerLocal(o), success(); })
+      .Default([&](Operation *o) {
+        return o->emitOpError("cannot be executed: neither an instruction nor a kernel exists for it outside a group");
+      });
+}
+
+} // namespace cleave::bufferize

@@ -1,0 +1,92 @@
+// StepLowering: walks the step's ops in the order in which they run and turns them into instructions.
+//
+// Layout ops (transpose, reshape, slice, reverse) become views. A result whose only reader wants it elsewhere (a transpose
+// that must be dense, a part of a concat, an argument that it replaces) is written there in the first place.
+#pragma once
+
+#include "dialects/graph/Graph.h"
+#include "dialects/mesh/MeshDialect.h"
+#include "passes/bufferize/ProgramBuilder.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace cleave::bufferize {
+
+class StepLowering {
+public:
+  StepLowering(mlir::func::FuncOp step, ProgramBuilder &program);
+  mlir::LogicalResult run();
+
+private:
+  // -- plan (Plan.cpp): before instructions are made --
+  void orderOps();
+  void planUses();
+  void planDestinations();
+  void planDestination(mlir::Operation *op);
+  void planReplacement(unsigned result);
+  bool canWriteAnywhere(mlir::Value value) const;
+  bool isAliasing(mlir::Operation *op) const;
+  bool readsElementwise(graph::FusionOp fusion, unsigned operand, unsigned result) const;
+
+  // -- lowering --
+  void addArguments();
+  void addLoads();
+  mlir::LogicalResult lower(mlir::Operation *op);
+  void lowerLayout(mlir::Operation *op);
+  void lowerConcat(graph::ConcatOp op);
+  void lowerPad(graph::PadOp op);
+  void lowerConstant(graph::ConstantOp op);
+  void lowerAccumulate(graph::AccumulateOp op);
+  void lowerFusion(graph::FusionOp op);
+  void lowerDot(graph::DotGeneralOp op);
+  mlir::LogicalResult lowerConvolution(mlir::Operation *op);
+  void lowerDenseKernel(mlir::Operation *op);
+  void lowerAllReduce(mesh::AllReduceOp op);
+  void lowerAllGather(mesh::AllGatherOp op);
+  void lowerReduceScatter(mesh::ReduceScatterOp op);
+  void lowerAllToAll(mesh::AllToAllOp op);
+  void lowerLocal(mlir::Operation *op);
+  void addResults();
+
+  // Collectives work on whole buffers; blocks along a dim that is not leading are packed and unpacked.
+  mlir::Value pack(const View &whole, int64_t dim, int64_t ranks, int64_t block);
+  void unpack(mlir::Value blocks, llvm::ArrayRef<int64_t> blockShape, int64_t dim, const View &whole);
+  void collective(program::CollectiveKind kind, mlir::ArrayAttr axes, int64_t reduce, llvm::ArrayRef<mlir::Value> send,
+                  llvm::ArrayRef<mlir::Value> recv);
+  int64_t ranksAlong(mlir::ArrayAttr axes) const;
+
+  // The view of a value; constants with all elements equal get a buffer on first use.
+  View viewOf(mlir::Value value);
+  // The same, copied if it is not dense (not a whole buffer).
+  View denseViewOf(mlir::Value value);
+  View wholeViewOf(mlir::Value value);
+  View copyToDense(const View &view);
+  static bool isWhole(const View &view);
+  // Where a result is to be written: its destination, or a new buffer.
+  View resultView(mlir::Value result);
+  // A place that is sure to be a whole buffer; finishWhole() copies from there if the destination is another one.
+  View wholeResult(mlir::Value result);
+  void finishWhole(mlir::Value result, const View &made);
+  View newBuffer(mlir::Value value, llvm::StringRef suffix = "");
+  void setView(mlir::Value value, View view);
+  bool diesAt(const View &view, mlir::Operation *op) const;
+  mlir::Value coordinates();
+  bool isUpdate(mlir::Operation *op) const { return !repeated_.contains(op); }
+
+  mlir::func::FuncOp step_;
+  ProgramBuilder &program_;
+  Mesh mesh_;
+  int64_t microBatches_ = 1;
+  llvm::DenseSet<mlir::Operation *> repeated_; // runs once per micro-batch
+  std::vector<mlir::Operation *> order_;
+  llvm::DenseMap<mlir::Operation *, int> position_;
+  llvm::DenseMap<mlir::Value, int> lastUse_;        // position of the last instruction that reads what the value views
+  llvm::DenseMap<mlir::Value, View> destinations_;
+  llvm::DenseMap<mlir::Value, View> views_;
+  llvm::DenseMap<mlir::Value, int> bufferLastUse_;  // per buffer, over all values that lie in it
+  llvm::DenseSet<mlir::Value> persistent_;          // buffers that are never free
+  program::SegmentOp begin_, micro_, update_;
+  mlir::Value coordinates_;
+};
+
+} // namespace cleave::bufferize

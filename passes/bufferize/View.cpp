@@ -1,0 +1,98 @@
+// Arithmetic of shapes and strides.
+#include "passes/bufferize/View.h"
+
+#include "mlir/IR/Value.h"
+
+using namespace mlir;
+
+namespace cleave::bufferize {
+
+View View::dense(Value buffer, ArrayRef<int64_t> shape) {
+  return {buffer, 0, SmallVector<int64_t>(shape), program::denseStrides(shape)};
+}
+
+int64_t View::size() const {
+  int64_t size = 1;
+  for (int64_t dim : shape)
+    size *= dim;
+  return size;
+}
+
+bool View::isDense() const {
+  int64_t expected = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    if (shape[i] != 1 && strides[i] != expected)
+      return false;
+    expected *= shape[i];
+  }
+  return true;
+}
+
+View View::transposed(ArrayRef<int64_t> permutation) const {
+  View view{buffer, offset, {}, {}};
+  for (int64_t dim : permutation) {
+    view.shape.push_back(shape[dim]);
+    view.strides.push_back(strides[dim]);
+  }
+  return view;
+}
+
+View View::sliced(int64_t dim, int64_t start, int64_t step, int64_t count) const {
+  View view = *this;
+  view.offset += start * strides[dim];
+  view.strides[dim] *= step;
+  view.shape[dim] = count;
+  return view;
+}
+
+View View::split(int64_t dim, int64_t minor) const {
+  View view = *this;
+  view.shape[dim] /= minor;
+  view.strides[dim] *= minor;
+  view.shape.insert(view.shape.begin() + dim + 1, minor);
+  view.strides.insert(view.strides.begin() + dim + 1, strides[dim]);
+  return view;
+}
+
+// Both shapes are walked from the last dim; runs of old dims that lie evenly are matched with runs of new ones.
+std::optional<View> View::reshaped(ArrayRef<int64_t> to) const {
+  View view{buffer, offset, SmallVector<int64_t>(to), SmallVector<int64_t>(to.size(), 1)};
+  SmallVector<int64_t> sizes, steps; // without dims of size one
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (shape[i] != 1) {
+      sizes.push_back(shape[i]);
+      steps.push_back(strides[i]);
+    }
+  size_t from = sizes.size();
+  int64_t available = 1, step = 1; // of the run of old dims in hand: elements not yet used up, and their stride
+  for (size_t i = to.size(); i-- > 0;) {
+    if (to[i] == 1)
+      continue;
+    if (available == 1) {
+      if (from == 0)
+        return std::nullopt;
+      --from;
+      available = sizes[from];
+      step = steps[from];
+    }
+    view.strides[i] = step;
+    int64_t needed = to[i];
+    while (available < needed) {
+      if (needed % available != 0 || from == 0 || steps[from - 1] != step * available)
+        return std::nullopt;
+      --from;
+      available *= sizes[from];
+    }
+    if (available % needed != 0)
+      return std::nullopt;
+    available /= needed;
+    step *= needed;
+  }
+  return view;
+}
+
+program::ViewAttr View::attribute(int64_t position) const {
+  return program::ViewAttr::get(buffer.getContext(), position, offset, strides);
+}
+
+} // namespace cleave::bufferize

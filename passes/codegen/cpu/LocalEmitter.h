@@ -1,0 +1,12 @@
+// Kernels of mesh.slice and mesh.block_offset: what a rank does by itself, knowing where it stands.
+#pragma once
+
+#include "passes/codegen/cpu/KernelBuilder.h"
+
+namespace cleave::codegen {
+
+// Emits the kernel of a mesh.slice or mesh.block_offset on dense tensors and returns its extent. The kernel's last buffer
+// holds this rank's coordinate on every mesh axis, as i64.
+int64_t emitLocal(KernelBuilder &k, program::KernelOp kernel);
+
+} // namespace cleave::codegen
