@@ -4,6 +4,7 @@
 #include "compiler/driver/Diagnostics.h"
 #include "compiler/driver/Phases.h"
 #include "runtime/artifact/Artifact.h"
+#include "runtime/base/Units.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Verifier.h"
@@ -24,6 +25,13 @@ Compilation::Compilation(CompileOptions options) : options(std::move(options)) {
   context->loadAllAvailableDialects();
 }
 Compilation::~Compilation() = default;
+
+int64_t Compilation::budgetBytes() const {
+  if (options.memoryBytes)
+    return static_cast<int64_t>(options.memoryBytes);
+  Result<cluster::Cluster> shared = cluster::forRanks(*cluster, options.ranks);
+  return shared ? shared->usableBytes() : 0;
+}
 
 static Status writeText(ModuleOp module, const std::string &path) {
   std::error_code error;
@@ -67,6 +75,33 @@ static Status runPhase(Compilation &c, size_t number) {
   return dumpPhase(c, number, phase);
 }
 
+// The planner's memory is a model; the program's arenas are what counts. Where they exceed the budget, the planner gets
+// that much less and the phases from it on run again.
+static constexpr int kPlanningRounds = 5;
+
+static Status runPhases(Compilation &c, size_t first, size_t last) {
+  const size_t planned = *findPhase("planned"), program = *findPhase("program");
+  OwningOpRef<ModuleOp> unplanned;
+  int rounds = 0;
+  for (size_t number = first; number <= last; ++number) {
+    if (number == planned)
+      unplanned = c.module->clone();
+    CLEAVE_TRY(runPhase(c, number));
+    int64_t budget = c.decided.budgetBytes ? c.budgetBytes() : 0;
+    int64_t excess = static_cast<int64_t>(c.arenaBytes) - budget;
+    if (number != program || !budget || excess <= 0)
+      continue;
+    if (!unplanned || ++rounds == kPlanningRounds)
+      return Status::infeasible("the program of one rank takes " + bytesText(c.arenaBytes) + ", which is " +
+                                bytesText(excess) + " more than its budget of " + bytesText(budget) +
+                                "; use more ranks, a smaller batch, or --accumulate");
+    c.plannerBudget = c.decided.budgetBytes - excess;
+    c.module = unplanned->clone();
+    number = planned - 1;
+  }
+  return Status::ok();
+}
+
 Status compile(Compilation &c) {
   size_t first = 0, last = phases().size() - 1;
   if (!c.options.startFrom.empty()) {
@@ -80,8 +115,7 @@ Status compile(Compilation &c) {
     CLEAVE_TRY(phase.status().withContext("--stop-after"));
     last = *phase;
   }
-  for (size_t number = first; number <= last; ++number)
-    CLEAVE_TRY(runPhase(c, number));
+  CLEAVE_TRY(runPhases(c, first, last));
   if (!c.options.stopAfter.empty())
     return writeText(*c.module, c.options.output);
   return artifact::writePlan(c.plan, c.options.output);

@@ -29,11 +29,16 @@ struct Compilation {
   explicit Compilation(CompileOptions options);
   ~Compilation();
 
+  // Bytes that one rank may take: the user's budget, or what the planner took from the cluster.
+  int64_t budgetBytes() const;
+
   CompileOptions options;
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::optional<cluster::Cluster> cluster; // the whole one; read by the phase that needs it first
+  int64_t plannerBudget = 0;               // bytes of one rank that the planner may use; 0: all there are
   planner::Plan decided;                   // what the planner decided
+  uint64_t arenaBytes = 0;                 // what the program of one rank takes
   plan::Plan plan;                         // the file that comes out
   std::vector<Remark> remarks;
   std::vector<PhaseTime> times;

@@ -2,6 +2,7 @@
 
 #include "dialects/graph/Graph.h"
 #include "dialects/mesh/MeshDialect.h"
+#include "dialects/program/Program.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -32,7 +33,7 @@ DiagnosticText::DiagnosticText(MLIRContext &context)
       }) {}
 
 void registerDialects(DialectRegistry &registry) {
-  registry.insert<graph::GraphDialect, mesh::MeshDialect, func::FuncDialect, arith::ArithDialect,
+  registry.insert<graph::GraphDialect, mesh::MeshDialect, program::ProgramDialect, func::FuncDialect, arith::ArithDialect,
                   math::MathDialect>();
 }
 

@@ -1,18 +1,23 @@
 // The table of phases.
 #include "compiler/driver/Phases.h"
 
+#include "compiler/artifact/ExportPlan.h"
 #include "compiler/cluster/Presets.h"
 #include "compiler/driver/Diagnostics.h"
+#include "compiler/driver/PlanFile.h"
 #include "compiler/frontend/onnx/Import.h"
 #include "compiler/planner/Planner.h"
 #include "compiler/planner/ReadStep.h"
 #include "dialects/graph/Step.h"
+#include "passes/bufferize/Bufferize.h"
+#include "passes/codegen/cpu/CpuCodegen.h"
 #include "passes/decompose/Decompose.h"
 #include "passes/fuse/Fuse.h"
 #include "passes/shard/Annotate.h"
 #include "passes/shard/Partition.h"
 #include "passes/simplify/Simplify.h"
 #include "passes/train/Train.h"
+#include "runtime/artifact/Verify.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -93,10 +98,11 @@ static Status primitive(Compilation &c) {
   return Status::ok();
 }
 
-static Result<planner::PlannerOptions> plannerOptions(const CompileOptions &from) {
+static Result<planner::PlannerOptions> plannerOptions(const Compilation &c) {
+  const CompileOptions &from = c.options;
   planner::PlannerOptions options;
   options.ranks = from.ranks;
-  options.memoryBytes = static_cast<int64_t>(from.memoryBytes);
+  options.memoryBytes = c.plannerBudget ? c.plannerBudget : static_cast<int64_t>(from.memoryBytes);
   if (!from.mesh.empty()) {
     options.mesh = planner::parseMesh(from.mesh);
     if (!options.mesh)
@@ -120,7 +126,7 @@ static Status loadCluster(Compilation &c) {
 }
 
 static Status plan(Compilation &c) {
-  Result<planner::PlannerOptions> options = plannerOptions(c.options);
+  Result<planner::PlannerOptions> options = plannerOptions(c);
   CLEAVE_TRY(options.status());
   CLEAVE_TRY(loadCluster(c));
   FailureOr<planner::StepModel> model = failure();
@@ -144,6 +150,29 @@ static Status partition(Compilation &c) {
   return Status::ok();
 }
 
+static Status program(Compilation &c) {
+  FailureOr<bufferize::MemoryReport> memory = failure();
+  DiagnosticText diagnostics(*c.context);
+  memory = bufferize::bufferize(*c.module);
+  if (failed(memory))
+    return Status::defect(diagnostics.text());
+  c.arenaBytes = memory->arena;
+  return Status::ok();
+}
+
+static Status artifact(Compilation &c) {
+  SmallVector<program::KernelOp> kernels(c.module->getOps<program::KernelOp>());
+  Result<codegen::CpuLibrary> library = codegen::compileKernels(kernels);
+  CLEAVE_TRY(library.status());
+  Result<plan::Plan> exported = artifact::exportPlan(*c.module, library->bytes, library->target);
+  CLEAVE_TRY(exported.status());
+  c.plan = *exported;
+  return completePlan(c);
+}
+
+// The plan file, looked at by somebody who does not believe the compiler.
+static Status verifyArtifact(Compilation &c) { return artifact::verifyPlan(c.plan); }
+
 static const Phase kPhases[] = {
     {"import", "the model file as one function on whole tensors", import, nullptr},
     {"forward", "the same in canonical form", forward, nullptr},
@@ -152,6 +181,8 @@ static const Phase kPhases[] = {
      nullptr},
     {"planned", "every op and argument says how it is split over which mesh", plan, nullptr},
     {"partitioned", "one rank's blocks of all tensors, joined by collectives", partition, nullptr},
+    {"program", "what one rank does: instructions on buffers at fixed offsets", program, nullptr},
+    {"artifact", "kernels compiled, everything in one plan", artifact, verifyArtifact},
 };
 
 ArrayRef<Phase> phases() { return kPhases; }
