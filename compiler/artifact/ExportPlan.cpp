@@ -127,8 +127,11 @@ private:
     llvm::TypeSwitch<Operation *>(op)
         .Case([&](program::LaunchOp launch) { setLaunch(launch, *out.mutable_launch()); })
         .Case([&](program::MatmulOp matmul) { setMatmul(matmul, *out.mutable_matmul()); })
-        .Case([&](program::ConvolutionOp conv) { setConvolution(conv, *out.mutable_convolution()); })
-        .Case([&](program::CollectiveOp collective) { setCollective(collective, *out.mutable_collective()); })
+        .Case(
+            [&](program::ConvolutionOp conv) { setConvolution(conv, *out.mutable_convolution()); })
+        .Case([&](program::CollectiveOp collective) {
+          setCollective(collective, *out.mutable_collective());
+        })
         .Case([&](program::CopyOp copy) {
           out.mutable_copy()->set_from(number(copy.getFrom()));
           out.mutable_copy()->set_to(number(copy.getTo()));
@@ -137,8 +140,12 @@ private:
           out.mutable_fill()->set_buffer(number(fill.getBuffer()));
           out.mutable_fill()->set_value(fill.getValue().convertToDouble());
         })
-        .Case([&](program::LoadInputOp load) { out.mutable_load_input()->set_buffer(number(load.getBuffer())); })
-        .Case([&](program::StoreOutputOp store) { out.mutable_store_output()->set_buffer(number(store.getBuffer())); })
+        .Case([&](program::LoadInputOp load) {
+          out.mutable_load_input()->set_buffer(number(load.getBuffer()));
+        })
+        .Case([&](program::StoreOutputOp store) {
+          out.mutable_store_output()->set_buffer(number(store.getBuffer()));
+        })
         .Case([&](program::MetricOp metric) {
           out.mutable_metric()->set_name(metric.getName().str());
           out.mutable_metric()->set_buffer(number(metric.getBuffer()));
@@ -207,7 +214,8 @@ private:
 
 } // namespace
 
-Result<plan::Plan> exportPlan(ModuleOp module, const std::string &library, const std::string &target) {
+Result<plan::Plan> exportPlan(ModuleOp module, const std::string &library,
+                              const std::string &target) {
   plan::Plan plan;
   CLEAVE_TRY(Exporter(module, plan).run());
   plan.set_cpu_library(library);

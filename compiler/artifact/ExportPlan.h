@@ -12,6 +12,7 @@ namespace cleave::artifact {
 // `target`, and its mesh; all ranks run the one program. What the module does not know (source model, prediction,
 // decisions, command line) is for the caller to fill in; `trains` is set if the step has a parameter. A defect if the
 // module holds no program, or a kernel without extent.
-Result<plan::Plan> exportPlan(mlir::ModuleOp module, const std::string &library, const std::string &target);
+Result<plan::Plan> exportPlan(mlir::ModuleOp module, const std::string &library,
+                              const std::string &target);
 
 } // namespace cleave::artifact

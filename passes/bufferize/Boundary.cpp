@@ -45,9 +45,10 @@ void StepLowering::addArguments() {
     program::Role role = roleOf(graph::argRole(step_, i));
     Type global = globalType(step_.getArgAttr(i, mesh::kGlobal), argument.getType());
     StringRef name = graph::argName(step_, i);
-    int64_t tensor = program_.addTensor(name, role, global, splitOf(step_.getArgAttr(i, mesh::kSharding), mesh_, global),
-                                        step_.getArgAttrOfType<StringAttr>(i, "graph.parameter"),
-                                        step_.getArgAttr(i, "graph.source"));
+    int64_t tensor = program_.addTensor(
+        name, role, global, splitOf(step_.getArgAttr(i, mesh::kSharding), mesh_, global),
+        step_.getArgAttrOfType<StringAttr>(i, "graph.parameter"),
+        step_.getArgAttr(i, "graph.source"));
     std::vector<int64_t> shape = graph::staticShapeOf(argument);
     Value buffer = program_.addBuffer(name, role, graph::elementTypeOf(argument), shape, tensor);
     persistent_.insert(buffer);
@@ -78,13 +79,16 @@ void StepLowering::addResults() {
       Type global = globalType(step_.getResultAttr(i, mesh::kGlobal), value.getType());
       int64_t tensor =
           program_.addTensor(name, program::Role::Output, global,
-                             splitOf(step_.getResultAttr(i, mesh::kSharding), mesh_, global), StringAttr(), Attribute());
-      View out = View::dense(
-          program_.addBuffer(name, program::Role::Output, graph::elementTypeOf(value), shape, tensor), shape);
+                             splitOf(step_.getResultAttr(i, mesh::kSharding), mesh_, global),
+                             StringAttr(), Attribute());
+      View out = View::dense(program_.addBuffer(name, program::Role::Output,
+                                                graph::elementTypeOf(value), shape, tensor),
+                             shape);
       program_.copy(viewOf(value), out);
       program_.add<program::StoreOutputOp>(out.buffer);
     } else {
-      program_.add<program::MetricOp>(program_.builder().getStringAttr(name), wholeViewOf(value).buffer);
+      program_.add<program::MetricOp>(program_.builder().getStringAttr(name),
+                                      wholeViewOf(value).buffer);
     }
   }
 }

@@ -13,8 +13,8 @@ namespace cleave::bufferize {
 namespace {
 
 bool isPersistent(program::Role role) {
-  return role == program::Role::Parameter || role == program::Role::State || role == program::Role::Constant ||
-         role == program::Role::Coordinates;
+  return role == program::Role::Parameter || role == program::Role::State ||
+         role == program::Role::Constant || role == program::Role::Coordinates;
 }
 
 // First and last position of every buffer, as attributes; buffers that nobody touches are removed.
@@ -28,7 +28,8 @@ void setLifetimes(program::ProgramOp program) {
         lives.try_emplace(buffer, position, position).first->second.second = position;
       ++position;
     }
-  for (auto buffer : llvm::make_early_inc_range(program.getBody().front().getOps<program::BufferOp>())) {
+  for (auto buffer :
+       llvm::make_early_inc_range(program.getBody().front().getOps<program::BufferOp>())) {
     auto life = lives.find(buffer.getResult());
     if (isPersistent(buffer.getRole())) {
       buffer.setFirst(0);
@@ -46,22 +47,28 @@ MemoryReport place(program::ProgramOp program) {
   SmallVector<program::BufferOp> buffers(program.getBody().front().getOps<program::BufferOp>());
   std::vector<Lifetime> lifetimes;
   for (program::BufferOp buffer : buffers)
-    lifetimes.push_back({static_cast<int64_t>(buffer.getBytes()), static_cast<int64_t>(buffer.getFirst()),
+    lifetimes.push_back({static_cast<int64_t>(buffer.getBytes()),
+                         static_cast<int64_t>(buffer.getFirst()),
                          static_cast<int64_t>(buffer.getLast())});
   Placement placement = placeBuffers(lifetimes);
   for (auto [buffer, offset] : llvm::zip(buffers, placement.offsets)) {
     program::BufferOp op = buffer;
     op.setOffset(offset);
   }
-  program.setArenaAttr(program::ArenaAttr::get(program.getContext(), placement.bytes, placement.peak));
+  program.setArenaAttr(
+      program::ArenaAttr::get(program.getContext(), placement.bytes, placement.peak));
   return {placement.bytes, placement.peak};
 }
 
 struct BufferizePass : PassWrapper<BufferizePass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BufferizePass)
   StringRef getArgument() const override { return "cleave-bufferize"; }
-  StringRef getDescription() const override { return "Turn one rank's step into its program on buffers"; }
-  void getDependentDialects(DialectRegistry &registry) const override { registry.insert<program::ProgramDialect>(); }
+  StringRef getDescription() const override {
+    return "Turn one rank's step into its program on buffers";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<program::ProgramDialect>();
+  }
   void runOnOperation() override {
     if (failed(bufferize(getOperation())))
       signalPassFailure();

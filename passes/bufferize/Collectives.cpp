@@ -5,20 +5,24 @@ using namespace mlir;
 
 namespace cleave::bufferize {
 
-int64_t StepLowering::ranksAlong(ArrayAttr axes) const { return mesh_.ranksAlong(*mesh::toAxes(axes, mesh_)); }
+int64_t StepLowering::ranksAlong(ArrayAttr axes) const {
+  return mesh_.ranksAlong(*mesh::toAxes(axes, mesh_));
+}
 
-void StepLowering::collective(program::CollectiveKind kind, ArrayAttr axes, int64_t reduce, ArrayRef<Value> send,
-                              ArrayRef<Value> recv) {
+void StepLowering::collective(program::CollectiveKind kind, ArrayAttr axes, int64_t reduce,
+                              ArrayRef<Value> send, ArrayRef<Value> recv) {
   OpBuilder &b = program_.builder();
   std::vector<int> plain = *mesh::toAxes(axes, mesh_);
   SmallVector<int64_t> numbers(plain.begin(), plain.end());
-  program_.add<program::CollectiveOp>(program::CollectiveKindAttr::get(b.getContext(), kind), b.getDenseI64ArrayAttr(numbers),
-                                      b.getI64IntegerAttr(reduce), send, recv);
+  program_.add<program::CollectiveOp>(program::CollectiveKindAttr::get(b.getContext(), kind),
+                                      b.getDenseI64ArrayAttr(numbers), b.getI64IntegerAttr(reduce),
+                                      send, recv);
 }
 
 // Whether the blocks along `dim` follow each other in memory and fill it exactly.
 static bool liesInBlocks(ArrayRef<int64_t> shape, int64_t dim, int64_t ranks, int64_t block) {
-  return llvm::all_of(shape.take_front(dim), [](int64_t size) { return size == 1; }) && shape[dim] == ranks * block;
+  return llvm::all_of(shape.take_front(dim), [](int64_t size) { return size == 1; }) &&
+         shape[dim] == ranks * block;
 }
 
 // Calls visit(begin, view of the blocks begin, begin + 1, … in `blocks`, view of their place in `whole`): full blocks
@@ -26,7 +30,8 @@ static bool liesInBlocks(ArrayRef<int64_t> shape, int64_t dim, int64_t ranks, in
 template <typename Visit>
 static void forEachPart(const View &blocks, const View &whole, int64_t dim, Visit visit) {
   // blocks: [ranks, …, block, …] with `block` at dim + 1.
-  int64_t block = blocks.shape[dim + 1], size = whole.shape[dim], full = size / block, rest = size % block;
+  int64_t block = blocks.shape[dim + 1], size = whole.shape[dim], full = size / block,
+          rest = size % block;
   SmallVector<int64_t> order; // the ranks' dim right before the block's
   for (size_t i = 1; i < blocks.shape.size(); ++i) {
     if (static_cast<int64_t>(i) == dim + 1)
@@ -34,7 +39,8 @@ static void forEachPart(const View &blocks, const View &whole, int64_t dim, Visi
     order.push_back(i);
   }
   if (full > 0)
-    visit(blocks.sliced(0, 0, 1, full).transposed(order), whole.sliced(dim, 0, 1, full * block).split(dim, block));
+    visit(blocks.sliced(0, 0, 1, full).transposed(order),
+          whole.sliced(dim, 0, 1, full * block).split(dim, block));
   if (rest > 0)
     visit(blocks.sliced(0, full, 1, 1).sliced(dim + 1, 0, 1, rest).transposed(order),
           whole.sliced(dim, full * block, 1, rest).split(dim, rest));
@@ -54,14 +60,17 @@ Value StepLowering::pack(const View &whole, int64_t dim, int64_t ranks, int64_t 
   shape[dim] = block;
   SmallVector<int64_t> all = blocksShape(shape, ranks);
   Type element = ProgramBuilder::elementOf(whole.buffer);
-  View packed = View::dense(program_.addBuffer("packed", program::Role::Workspace, element, all), all);
+  View packed =
+      View::dense(program_.addBuffer("packed", program::Role::Workspace, element, all), all);
   if (whole.shape[dim] < ranks * block)
     program_.fill(packed.buffer, 0);
-  forEachPart(packed, whole, dim, [&](const View &part, const View &place) { program_.copy(place, part); });
+  forEachPart(packed, whole, dim,
+              [&](const View &part, const View &place) { program_.copy(place, part); });
   return packed.buffer;
 }
 
-void StepLowering::unpack(Value blocks, ArrayRef<int64_t> blockShape, int64_t dim, const View &whole) {
+void StepLowering::unpack(Value blocks, ArrayRef<int64_t> blockShape, int64_t dim,
+                          const View &whole) {
   SmallVector<int64_t> all = blocksShape(blockShape, ProgramBuilder::elementsOf(blocks) /
                                                          View::dense(blocks, blockShape).size());
   forEachPart(View::dense(blocks, all), whole, dim,
@@ -79,7 +88,8 @@ void StepLowering::lowerAllReduce(mesh::AllReduceOp op) {
     send.push_back(from.buffer);
     recv.push_back(results.back().buffer);
   }
-  collective(program::CollectiveKind::AllReduce, op.getAxes(), static_cast<int64_t>(op.getKind()), send, recv);
+  collective(program::CollectiveKind::AllReduce, op.getAxes(), static_cast<int64_t>(op.getKind()),
+             send, recv);
   for (auto [result, view] : llvm::zip(op.getResults(), results)) {
     view.shape.assign(cast<RankedTensorType>(result.getType()).getShape().begin(),
                       cast<RankedTensorType>(result.getType()).getShape().end());
@@ -98,7 +108,8 @@ void StepLowering::lowerAllGather(mesh::AllGatherOp op) {
     return finishWhole(op.getResult(), result);
   }
   Type element = ProgramBuilder::elementOf(from.buffer);
-  Value blocks = program_.addBuffer("gathered", program::Role::Workspace, element, blocksShape(from.shape, ranks));
+  Value blocks = program_.addBuffer("gathered", program::Role::Workspace, element,
+                                    blocksShape(from.shape, ranks));
   collective(program::CollectiveKind::AllGather, op.getAxes(), 0, from.buffer, blocks);
   View result = resultView(op.getResult());
   unpack(blocks, from.shape, dim, result);
@@ -109,8 +120,8 @@ void StepLowering::lowerReduceScatter(mesh::ReduceScatterOp op) {
   int64_t block = cast<RankedTensorType>(op.getType()).getDimSize(op.getDim());
   Value send = pack(viewOf(op.getOperand()), op.getDim(), ranksAlong(op.getAxes()), block);
   View result = wholeResult(op.getResult());
-  collective(program::CollectiveKind::ReduceScatter, op.getAxes(), static_cast<int64_t>(op.getKind()), send,
-             result.buffer);
+  collective(program::CollectiveKind::ReduceScatter, op.getAxes(),
+             static_cast<int64_t>(op.getKind()), send, result.buffer);
   finishWhole(op.getResult(), result);
 }
 
@@ -127,7 +138,8 @@ void StepLowering::lowerAllToAll(mesh::AllToAllOp op) {
     collective(program::CollectiveKind::AllToAll, op.getAxes(), 0, send, result.buffer);
     return setView(op.getResult(), result);
   }
-  Value recv = program_.addBuffer("received", program::Role::Workspace, type.getElementType(), blocksShape(block, ranks));
+  Value recv = program_.addBuffer("received", program::Role::Workspace, type.getElementType(),
+                                  blocksShape(block, ranks));
   collective(program::CollectiveKind::AllToAll, op.getAxes(), 0, send, recv);
   unpack(recv, block, op.getFrom(), result);
   setView(op.getResult(), result);
@@ -136,7 +148,8 @@ void StepLowering::lowerAllToAll(mesh::AllToAllOp op) {
 Value StepLowering::coordinates() {
   if (!coordinates_) {
     int64_t axes = mesh_.axes.size();
-    coordinates_ = program_.addBuffer("coordinates", program::Role::Coordinates, program_.builder().getI64Type(), axes);
+    coordinates_ = program_.addBuffer("coordinates", program::Role::Coordinates,
+                                      program_.builder().getI64Type(), axes);
     persistent_.insert(coordinates_);
   }
   return coordinates_;

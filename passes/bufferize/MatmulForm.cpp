@@ -21,7 +21,8 @@ void merge(Dims &dims) {
       continue;
     if (!merged.empty()) {
       Dim &major = merged.back();
-      if (major.lhs == dim.lhs * dim.size && major.rhs == dim.rhs * dim.size && major.out == dim.out * dim.size) {
+      if (major.lhs == dim.lhs * dim.size && major.rhs == dim.rhs * dim.size &&
+          major.out == dim.out * dim.size) {
         major = {major.size * dim.size, dim.lhs, dim.rhs, dim.out};
         continue;
       }
@@ -44,11 +45,14 @@ bool hasUnitStride(int64_t rows, int64_t rowStride, int64_t columns, int64_t col
   return rows == 1 || columns == 1 || rowStride == 1 || columnStride == 1;
 }
 
-bool contains(ArrayRef<int64_t> list, size_t dim) { return llvm::is_contained(list, static_cast<int64_t>(dim)); }
+bool contains(ArrayRef<int64_t> list, size_t dim) {
+  return llvm::is_contained(list, static_cast<int64_t>(dim));
+}
 
 } // namespace
 
-std::optional<MatmulForm> matmulForm(graph::DotGeneralOp dot, const View &lhs, const View &rhs, const View &out) {
+std::optional<MatmulForm> matmulForm(graph::DotGeneralOp dot, const View &lhs, const View &rhs,
+                                     const View &out) {
   Dims batch, rows, columns, sums;
   size_t o = 0;
   for (auto [l, r] : llvm::zip(dot.getLhsBatch(), dot.getRhsBatch())) {
@@ -72,19 +76,27 @@ std::optional<MatmulForm> matmulForm(graph::DotGeneralOp dot, const View &lhs, c
     merge(*dims);
   if (sums.size() > 1)
     return std::nullopt;
-  Dim m = takeLast(rows, batch), n = takeLast(columns, batch), k = sums.empty() ? Dim{1, 1, 1, 1} : sums[0];
-  MatmulForm form{{}, m.size, n.size, k.size, {lhs.buffer, lhs.offset}, {rhs.buffer, rhs.offset}, {out.buffer, out.offset}};
+  Dim m = takeLast(rows, batch), n = takeLast(columns, batch),
+      k = sums.empty() ? Dim{1, 1, 1, 1} : sums[0];
+  MatmulForm form{{},
+                  m.size,
+                  n.size,
+                  k.size,
+                  {lhs.buffer, lhs.offset},
+                  {rhs.buffer, rhs.offset},
+                  {out.buffer, out.offset}};
   for (const Dim &dim : batch) {
     form.batch.push_back(dim.size);
     form.lhs.strides.push_back(dim.lhs);
     form.rhs.strides.push_back(dim.rhs);
     form.out.strides.push_back(dim.out);
   }
-  if (!hasUnitStride(m.size, m.lhs, k.size, k.lhs) || !hasUnitStride(k.size, k.rhs, n.size, n.rhs) ||
-      !hasUnitStride(m.size, m.out, n.size, n.out))
+  if (!hasUnitStride(m.size, m.lhs, k.size, k.lhs) ||
+      !hasUnitStride(k.size, k.rhs, n.size, n.rhs) || !hasUnitStride(m.size, m.out, n.size, n.out))
     return std::nullopt;
   auto matrix = [](View &view, int64_t row, int64_t column) { view.strides.append({row, column}); };
-  bool swap = m.size != 1 && n.size != 1 && n.out != 1; // the transposed product writes its rows in order
+  bool swap =
+      m.size != 1 && n.size != 1 && n.out != 1; // the transposed product writes its rows in order
   if (swap) {
     std::swap(form.m, form.n);
     std::swap(form.lhs, form.rhs);
@@ -103,13 +115,15 @@ bool isUsable(const View &operand, ArrayRef<int64_t> batch, ArrayRef<int64_t> co
   Dims sums, free;
   for (size_t i = 0; i < operand.shape.size(); ++i)
     if (!contains(batch, i))
-      (contains(contracting, i) ? sums : free).push_back({operand.shape[i], operand.strides[i], 0, 0});
+      (contains(contracting, i) ? sums : free)
+          .push_back({operand.shape[i], operand.strides[i], 0, 0});
   llvm::stable_sort(sums, [](const Dim &a, const Dim &b) { return a.lhs > b.lhs; });
   merge(sums);
   merge(free);
   if (sums.size() > 1)
     return false;
-  Dim k = sums.empty() ? Dim{1, 1, 1, 1} : sums[0], f = free.empty() ? Dim{1, 1, 1, 1} : free.back();
+  Dim k = sums.empty() ? Dim{1, 1, 1, 1} : sums[0],
+      f = free.empty() ? Dim{1, 1, 1, 1} : free.back();
   return k.lhs > 0 && f.lhs > 0 && hasUnitStride(k.size, k.lhs, f.size, f.lhs);
 }
 

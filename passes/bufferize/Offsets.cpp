@@ -45,9 +45,10 @@ Placement placeInOrder(const std::vector<Lifetime> &lifetimes, const std::vector
     placement.offsets[i] = offset;
     placement.bytes = std::max(placement.bytes, offset + bytes);
     Placed mine{offset, offset + bytes, life.first, life.last};
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), mine,
-                                   [](const Placed &a, const Placed &b) { return a.offset < b.offset; }),
-                  mine);
+    placed.insert(
+        std::upper_bound(placed.begin(), placed.end(), mine,
+                         [](const Placed &a, const Placed &b) { return a.offset < b.offset; }),
+        mine);
   }
   return placement;
 }
@@ -56,10 +57,13 @@ Placement placeInOrder(const std::vector<Lifetime> &lifetimes, const std::vector
 
 Placement placeBuffers(const std::vector<Lifetime> &lifetimes) {
   using Key = std::function<double(const Lifetime &)>;
-  auto duration = [](const Lifetime &life) { return static_cast<double>(life.last - life.first + 1); };
-  const Key keys[] = {[](const Lifetime &life) { return static_cast<double>(life.bytes); },
-                      [&](const Lifetime &life) { return static_cast<double>(life.bytes) * duration(life); },
-                      [&](const Lifetime &life) { return duration(life); }};
+  auto duration = [](const Lifetime &life) {
+    return static_cast<double>(life.last - life.first + 1);
+  };
+  const Key keys[] = {
+      [](const Lifetime &life) { return static_cast<double>(life.bytes); },
+      [&](const Lifetime &life) { return static_cast<double>(life.bytes) * duration(life); },
+      [&](const Lifetime &life) { return duration(life); }};
   Placement best;
   for (const Key &key : keys) {
     std::vector<size_t> order(lifetimes.size());

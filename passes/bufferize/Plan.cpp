@@ -29,7 +29,8 @@ void StepLowering::orderOps() {
 
 // Ops whose result is another view of their operand, or whose operand may be written where their result lies.
 bool StepLowering::isAliasing(Operation *op) const {
-  return isa<graph::TransposeOp, graph::ReshapeOp, graph::SliceOp, graph::ReverseOp, graph::ConcatOp>(op) ||
+  return isa<graph::TransposeOp, graph::ReshapeOp, graph::SliceOp, graph::ReverseOp,
+             graph::ConcatOp>(op) ||
          (isa<graph::AccumulateOp>(op) && microBatches_ == 1);
 }
 
@@ -92,7 +93,8 @@ void StepLowering::planDestination(Operation *op) {
 }
 
 // Whether the group reads an operand at each point only where it writes a result, so that both may share memory.
-bool StepLowering::readsElementwise(graph::FusionOp fusion, unsigned operand, unsigned result) const {
+bool StepLowering::readsElementwise(graph::FusionOp fusion, unsigned operand,
+                                    unsigned result) const {
   Block &body = fusion.getBody().front();
   SmallVector<Operation *> ops;
   for (Operation &op : body.without_terminator())
@@ -113,7 +115,8 @@ void StepLowering::planReplacement(unsigned result) {
   Value value = step_.getBody().front().getTerminator()->getOperand(result);
   Operation *op = value.getDefiningOp();
   if (!alias || !op || destinations_.contains(value) ||
-      !isa<graph::FusionOp, graph::DotGeneralOp, mesh::AllGatherOp, mesh::ReduceScatterOp, mesh::AllReduceOp>(op))
+      !isa<graph::FusionOp, graph::DotGeneralOp, mesh::AllGatherOp, mesh::ReduceScatterOp,
+           mesh::AllReduceOp>(op))
     return;
   Value argument = step_.getArgument(*alias);
   int position = position_.lookup(op);
@@ -123,11 +126,13 @@ void StepLowering::planReplacement(unsigned result) {
     if (position_.lookup(use.getOwner()) != position)
       continue;
     auto fusion = dyn_cast<graph::FusionOp>(op);
-    if (!fusion || !readsElementwise(fusion, use.getOperandNumber(), cast<OpResult>(value).getResultNumber()))
+    if (!fusion ||
+        !readsElementwise(fusion, use.getOperandNumber(), cast<OpResult>(value).getResultNumber()))
       return;
   }
   // A view of the argument that the op reads would be torn.
-  if (lastUse_.lookup(argument) == position && llvm::none_of(argument.getUsers(), [&](Operation *u) { return u == op; }))
+  if (lastUse_.lookup(argument) == position &&
+      llvm::none_of(argument.getUsers(), [&](Operation *u) { return u == op; }))
     return;
   destinations_[value] = views_.lookup(argument);
 }

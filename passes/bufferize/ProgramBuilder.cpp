@@ -44,15 +44,16 @@ program::SegmentOp ProgramBuilder::addSegment(StringRef name) {
   return segment_;
 }
 
-int64_t ProgramBuilder::addTensor(StringRef name, program::Role role, Type type, ArrayAttr dims, StringAttr parameter,
-                                  Attribute origin) {
-  program::TensorOp::create(b_, loc_, b_.getStringAttr(name), program::RoleAttr::get(b_.getContext(), role),
-                            TypeAttr::get(type), dims, parameter, origin);
+int64_t ProgramBuilder::addTensor(StringRef name, program::Role role, Type type, ArrayAttr dims,
+                                  StringAttr parameter, Attribute origin) {
+  program::TensorOp::create(b_, loc_, b_.getStringAttr(name),
+                            program::RoleAttr::get(b_.getContext(), role), TypeAttr::get(type),
+                            dims, parameter, origin);
   return tensors_++;
 }
 
-Value ProgramBuilder::addBuffer(StringRef name, program::Role role, Type element, ArrayRef<int64_t> shape,
-                                int64_t tensor) {
+Value ProgramBuilder::addBuffer(StringRef name, program::Role role, Type element,
+                                ArrayRef<int64_t> shape, int64_t tensor) {
   OpBuilder::InsertionGuard guard(b_);
   if (lastBuffer_)
     b_.setInsertionPointAfter(lastBuffer_);
@@ -61,27 +62,28 @@ Value ProgramBuilder::addBuffer(StringRef name, program::Role role, Type element
   auto type = RankedTensorType::get(shape, element);
   int64_t bytes = type.getNumElements() * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   auto number = [&](int64_t value) { return b_.getI64IntegerAttr(value); };
-  auto buffer = program::BufferOp::create(b_, loc_, program::BufferType::get(b_.getContext()), b_.getStringAttr(name),
-                                          program::RoleAttr::get(b_.getContext(), role), TypeAttr::get(type), number(0),
-                                          number(bytes), number(0), number(0), number(tensor));
+  auto buffer = program::BufferOp::create(
+      b_, loc_, program::BufferType::get(b_.getContext()), b_.getStringAttr(name),
+      program::RoleAttr::get(b_.getContext(), role), TypeAttr::get(type), number(0), number(bytes),
+      number(0), number(0), number(tensor));
   lastBuffer_ = buffer;
   return buffer.getResult();
 }
 
 Type ProgramBuilder::elementOf(Value buffer) {
-  return cast<RankedTensorType>(buffer.getDefiningOp<program::BufferOp>().getType()).getElementType();
+  return cast<RankedTensorType>(buffer.getDefiningOp<program::BufferOp>().getType())
+      .getElementType();
 }
 
 int64_t ProgramBuilder::elementsOf(Value buffer) {
-  return cast<RankedTensorType>(buffer.getDefiningOp<program::BufferOp>().getType()).getNumElements();
+  return cast<RankedTensorType>(buffer.getDefiningOp<program::BufferOp>().getType())
+      .getNumElements();
 }
 
 // `k7_sub_exp_div`: the ops that do something, a few of them.
 std::string ProgramBuilder::nameOf(Operation *op) {
   std::string name = "k" + std::to_string(kernels_.size());
-  auto append = [&](Operation *inner) {
-    name += "_" + inner->getName().stripDialect().str();
-  };
+  auto append = [&](Operation *inner) { name += "_" + inner->getName().stripDialect().str(); };
   auto fusion = dyn_cast<graph::FusionOp>(op);
   if (!fusion) {
     append(op);
@@ -90,7 +92,8 @@ std::string ProgramBuilder::nameOf(Operation *op) {
   int count = 0;
   StringRef last;
   for (Operation &inner : fusion.getBody().front().without_terminator()) {
-    if (!isa<graph::PointwiseInterface, graph::ReduceOp>(inner) || inner.getName().stripDialect() == last || ++count > 4)
+    if (!isa<graph::PointwiseInterface, graph::ReduceOp>(inner) ||
+        inner.getName().stripDialect() == last || ++count > 4)
       continue;
     last = inner.getName().stripDialect();
     append(&inner);
@@ -98,9 +101,11 @@ std::string ProgramBuilder::nameOf(Operation *op) {
   return count == 0 ? name + "_copy" : name;
 }
 
-program::KernelOp ProgramBuilder::kernelFor(Operation *op, int64_t buffers, ArrayAttr operands, ArrayAttr results) {
-  auto kernel = program::KernelOp::create(b_, loc_, b_.getStringAttr("kernel"), b_.getI64IntegerAttr(buffers), operands,
-                                          results, IntegerAttr(), FloatAttr(), FloatAttr());
+program::KernelOp ProgramBuilder::kernelFor(Operation *op, int64_t buffers, ArrayAttr operands,
+                                            ArrayAttr results) {
+  auto kernel =
+      program::KernelOp::create(b_, loc_, b_.getStringAttr("kernel"), b_.getI64IntegerAttr(buffers),
+                                operands, results, IntegerAttr(), FloatAttr(), FloatAttr());
   Block &body = kernel.getBody().emplaceBlock();
   IRMapping mapping;
   // Every operand gets its own argument, so that kernels look alike wherever values come from.
@@ -123,7 +128,8 @@ program::KernelOp ProgramBuilder::kernelFor(Operation *op, int64_t buffers, Arra
   return it->second;
 }
 
-void ProgramBuilder::launch(Operation *op, ArrayRef<View> operands, ArrayRef<View> results, Value extra) {
+void ProgramBuilder::launch(Operation *op, ArrayRef<View> operands, ArrayRef<View> results,
+                            Value extra) {
   SmallVector<Value> buffers;
   auto positionOf = [&](Value buffer) {
     auto it = llvm::find(buffers, buffer);
@@ -145,7 +151,8 @@ void ProgramBuilder::launch(Operation *op, ArrayRef<View> operands, ArrayRef<Vie
     buffers.push_back(extra);
   program::KernelOp kernel =
       kernelFor(op, buffers.size(), b_.getArrayAttr(operandViews), b_.getArrayAttr(resultViews));
-  add<program::LaunchOp>(FlatSymbolRefAttr::get(kernel.getSymNameAttr()), buffers, b_.getDenseI64ArrayAttr(written));
+  add<program::LaunchOp>(FlatSymbolRefAttr::get(kernel.getSymNameAttr()), buffers,
+                         b_.getDenseI64ArrayAttr(written));
 }
 
 void ProgramBuilder::copy(const View &from, const View &to) {

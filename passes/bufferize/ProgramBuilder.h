@@ -29,8 +29,8 @@ public:
   // A logical tensor; returns its number.
   int64_t addTensor(llvm::StringRef name, program::Role role, mlir::Type type, mlir::ArrayAttr dims,
                     mlir::StringAttr parameter, mlir::Attribute origin);
-  mlir::Value addBuffer(llvm::StringRef name, program::Role role, mlir::Type element, llvm::ArrayRef<int64_t> shape,
-                        int64_t tensor = -1);
+  mlir::Value addBuffer(llvm::StringRef name, program::Role role, mlir::Type element,
+                        llvm::ArrayRef<int64_t> shape, int64_t tensor = -1);
 
   // Runs `op` (which is copied into a kernel) on operands and results that lie like this; `extra`, if given, is the
   // kernel's last buffer.

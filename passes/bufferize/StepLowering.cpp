@@ -10,7 +10,8 @@ using namespace mlir;
 
 namespace cleave::bufferize {
 
-StepLowering::StepLowering(func::FuncOp step, ProgramBuilder &program) : step_(step), program_(program) {
+StepLowering::StepLowering(func::FuncOp step, ProgramBuilder &program)
+    : step_(step), program_(program) {
   if (mesh::MeshAttr mesh = mesh::meshOf(step))
     mesh_ = mesh::toMesh(mesh);
 }
@@ -20,7 +21,8 @@ LogicalResult StepLowering::run() {
   planUses();
   begin_ = microBatches_ > 1 ? program_.addSegment("begin") : program::SegmentOp();
   micro_ = program_.addSegment("micro");
-  bool anyUpdate = llvm::any_of(order_, [&](Operation *op) { return isUpdate(op) && op != order_.back(); });
+  bool anyUpdate =
+      llvm::any_of(order_, [&](Operation *op) { return isUpdate(op) && op != order_.back(); });
   update_ = anyUpdate ? program_.addSegment("update") : micro_;
   addArguments();
   planDestinations();
@@ -56,10 +58,12 @@ void StepLowering::setView(Value value, View view) {
 }
 
 View StepLowering::newBuffer(Value value, StringRef suffix) {
-  std::string name = value.getDefiningOp() ? value.getDefiningOp()->getName().stripDialect().str() : "value";
+  std::string name =
+      value.getDefiningOp() ? value.getDefiningOp()->getName().stripDialect().str() : "value";
   std::vector<int64_t> shape = graph::staticShapeOf(value);
-  return View::dense(
-      program_.addBuffer(name + suffix.str(), program::Role::Activation, graph::elementTypeOf(value), shape), shape);
+  return View::dense(program_.addBuffer(name + suffix.str(), program::Role::Activation,
+                                        graph::elementTypeOf(value), shape),
+                     shape);
 }
 
 View StepLowering::viewOf(Value value) {
@@ -74,7 +78,8 @@ View StepLowering::viewOf(Value value) {
 }
 
 bool StepLowering::isWhole(const View &view) {
-  return view.offset == 0 && view.isDense() && view.size() == ProgramBuilder::elementsOf(view.buffer);
+  return view.offset == 0 && view.isDense() &&
+         view.size() == ProgramBuilder::elementsOf(view.buffer);
 }
 
 View StepLowering::copyToDense(const View &view) {
@@ -114,7 +119,8 @@ void StepLowering::finishWhole(Value result, const View &made) {
 }
 
 bool StepLowering::diesAt(const View &view, Operation *op) const {
-  return !persistent_.contains(view.buffer) && bufferLastUse_.lookup(view.buffer) <= position_.lookup(op);
+  return !persistent_.contains(view.buffer) &&
+         bufferLastUse_.lookup(view.buffer) <= position_.lookup(op);
 }
 
 // -- layout -----------------------------------------------------------------------------------------------
@@ -175,9 +181,11 @@ void StepLowering::lowerConstant(graph::ConstantOp op) {
   Builder b(op.getContext());
   SmallVector<Attribute> dims(shape.size(), b.getArrayAttr({}));
   std::string name = "constant." + std::to_string(position_.lookup(op));
-  int64_t tensor = program_.addTensor(name, program::Role::Constant, op.getType(), b.getArrayAttr(dims), StringAttr(),
-                                      graph::toAttribute(origin, op.getContext()));
-  Value buffer = program_.addBuffer(name, program::Role::Constant, graph::elementTypeOf(op.getResult()), shape, tensor);
+  int64_t tensor =
+      program_.addTensor(name, program::Role::Constant, op.getType(), b.getArrayAttr(dims),
+                         StringAttr(), graph::toAttribute(origin, op.getContext()));
+  Value buffer = program_.addBuffer(name, program::Role::Constant,
+                                    graph::elementTypeOf(op.getResult()), shape, tensor);
   persistent_.insert(buffer);
   setView(op.getResult(), View::dense(buffer, shape));
 }
@@ -197,9 +205,10 @@ void StepLowering::lowerFusion(graph::FusionOp op) {
     std::optional<View> inPlace;
     for (auto [i, operand] : llvm::enumerate(operands)) {
       Value buffer = operand.buffer;
-      bool isOnlyReader = llvm::count_if(operands, [&](const View &v) { return v.buffer == buffer; }) == 1;
-      if (!inPlace && isOnlyReader && !taken.contains(buffer) && diesAt(operand, op) && isWhole(operand) &&
-          ProgramBuilder::elementOf(buffer) == graph::elementTypeOf(result) &&
+      bool isOnlyReader =
+          llvm::count_if(operands, [&](const View &v) { return v.buffer == buffer; }) == 1;
+      if (!inPlace && isOnlyReader && !taken.contains(buffer) && diesAt(operand, op) &&
+          isWhole(operand) && ProgramBuilder::elementOf(buffer) == graph::elementTypeOf(result) &&
           readsElementwise(op, i, cast<OpResult>(result).getResultNumber()))
         inPlace = operand;
     }
@@ -231,22 +240,24 @@ void StepLowering::lowerDot(graph::DotGeneralOp op) {
   assert(form && "dense operands always have a form, unless contracting dims are not adjacent");
   auto number = [&](int64_t value) { return program_.builder().getI64IntegerAttr(value); };
   program_.add<program::MatmulOp>(form->lhs.buffer, form->rhs.buffer, form->out.buffer,
-                                  program_.builder().getDenseI64ArrayAttr(form->batch), number(form->m), number(form->n),
-                                  number(form->k), form->lhs.attribute(0), form->rhs.attribute(1), form->out.attribute(2),
-                                  UnitAttr());
+                                  program_.builder().getDenseI64ArrayAttr(form->batch),
+                                  number(form->m), number(form->n), number(form->k),
+                                  form->lhs.attribute(0), form->rhs.attribute(1),
+                                  form->out.attribute(2), UnitAttr());
   if (!(target == out))
     program_.copy(target, out);
   setView(op.getResult(), out);
 }
 
 template <typename Op>
-static void addConvolution(ProgramBuilder &program, Op op, program::ConvolutionKind kind, const View &input,
-                           const View &weight, const View &output) {
+static void addConvolution(ProgramBuilder &program, Op op, program::ConvolutionKind kind,
+                           const View &input, const View &weight, const View &output) {
   OpBuilder &b = program.builder();
   auto list = [&](ArrayRef<int64_t> values) { return b.getDenseI64ArrayAttr(values); };
-  program.add<program::ConvolutionOp>(program::ConvolutionKindAttr::get(b.getContext(), kind), input.buffer, weight.buffer,
-                                      output.buffer, list(input.shape), list(weight.shape), list(output.shape),
-                                      list(op.getStrides()), list(op.getDilations()), list(op.getPadsLow()),
+  program.add<program::ConvolutionOp>(program::ConvolutionKindAttr::get(b.getContext(), kind),
+                                      input.buffer, weight.buffer, output.buffer, list(input.shape),
+                                      list(weight.shape), list(output.shape), list(op.getStrides()),
+                                      list(op.getDilations()), list(op.getPadsLow()),
                                       list(op.getPadsHigh()), op.getGroupsAttr());
 }
 
@@ -259,7 +270,8 @@ LogicalResult StepLowering::lowerConvolution(Operation *op) {
   else if (auto grad = dyn_cast<graph::ConvInputGradOp>(op))
     addConvolution(program_, grad, Kind::InputGradient, result, second, first);
   else
-    addConvolution(program_, cast<graph::ConvWeightGradOp>(op), Kind::WeightGradient, second, result, first);
+    addConvolution(program_, cast<graph::ConvWeightGradOp>(op), Kind::WeightGradient, second,
+                   result, first);
   finishWhole(op->getResult(0), result);
   return success();
 }
@@ -280,16 +292,19 @@ void StepLowering::lowerAccumulate(graph::AccumulateOp op) {
   if (microBatches_ == 1)
     return setView(op.getResult(), from);
   std::vector<int64_t> shape = graph::staticShapeOf(op.getResult());
-  View sum = View::dense(
-      program_.addBuffer("sum", program::Role::Gradient, graph::elementTypeOf(op.getResult()), shape), shape);
+  View sum = View::dense(program_.addBuffer("sum", program::Role::Gradient,
+                                            graph::elementTypeOf(op.getResult()), shape),
+                         shape);
   program_.setSegment(begin_);
   program_.fill(sum.buffer, 0);
   program_.setSegment(micro_);
   OpBuilder b(op);
   Value operand = op.getOperand();
-  auto fusion = graph::FusionOp::create(b, op.getLoc(), operand.getType(), ValueRange{operand, operand});
+  auto fusion =
+      graph::FusionOp::create(b, op.getLoc(), operand.getType(), ValueRange{operand, operand});
   Block &body = fusion.getBody().emplaceBlock();
-  Value x = body.addArgument(operand.getType(), op.getLoc()), y = body.addArgument(operand.getType(), op.getLoc());
+  Value x = body.addArgument(operand.getType(), op.getLoc()),
+        y = body.addArgument(operand.getType(), op.getLoc());
   OpBuilder inside = OpBuilder::atBlockEnd(&body);
   Value total = graph::AddOp::create(inside, op.getLoc(), operand.getType(), x, y);
   graph::YieldOp::create(inside, op.getLoc(), total);
@@ -318,9 +333,11 @@ LogicalResult StepLowering::lower(Operation *op) {
       .Case([&](mesh::AllGatherOp o) { return lowerAllGather(o), success(); })
       .Case([&](mesh::ReduceScatterOp o) { return lowerReduceScatter(o), success(); })
       .Case([&](mesh::AllToAllOp o) { return lowerAllToAll(o), success(); })
-      .Case<mesh::SliceOp, mesh::BlockOffsetOp>([&](Operation *o) { return lowerLocal(o), success(); })
+      .Case<mesh::SliceOp, mesh::BlockOffsetOp>(
+          [&](Operation *o) { return lowerLocal(o), success(); })
       .Default([&](Operation *o) {
-        return o->emitOpError("cannot be executed: neither an instruction nor a kernel exists for it outside a group");
+        return o->emitOpError("cannot be executed: neither an instruction nor a kernel exists for "
+                              "it outside a group");
       });
 }
 

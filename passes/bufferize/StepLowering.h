@@ -50,9 +50,10 @@ private:
 
   // Collectives work on whole buffers; blocks along a dim that is not leading are packed and unpacked.
   mlir::Value pack(const View &whole, int64_t dim, int64_t ranks, int64_t block);
-  void unpack(mlir::Value blocks, llvm::ArrayRef<int64_t> blockShape, int64_t dim, const View &whole);
-  void collective(program::CollectiveKind kind, mlir::ArrayAttr axes, int64_t reduce, llvm::ArrayRef<mlir::Value> send,
-                  llvm::ArrayRef<mlir::Value> recv);
+  void unpack(mlir::Value blocks, llvm::ArrayRef<int64_t> blockShape, int64_t dim,
+              const View &whole);
+  void collective(program::CollectiveKind kind, mlir::ArrayAttr axes, int64_t reduce,
+                  llvm::ArrayRef<mlir::Value> send, llvm::ArrayRef<mlir::Value> recv);
   int64_t ranksAlong(mlir::ArrayAttr axes) const;
 
   // The view of a value; constants with all elements equal get a buffer on first use.
@@ -80,11 +81,12 @@ private:
   llvm::DenseSet<mlir::Operation *> repeated_; // runs once per micro-batch
   std::vector<mlir::Operation *> order_;
   llvm::DenseMap<mlir::Operation *, int> position_;
-  llvm::DenseMap<mlir::Value, int> lastUse_;        // position of the last instruction that reads what the value views
+  llvm::DenseMap<mlir::Value, int>
+      lastUse_; // position of the last instruction that reads what the value views
   llvm::DenseMap<mlir::Value, View> destinations_;
   llvm::DenseMap<mlir::Value, View> views_;
-  llvm::DenseMap<mlir::Value, int> bufferLastUse_;  // per buffer, over all values that lie in it
-  llvm::DenseSet<mlir::Value> persistent_;          // buffers that are never free
+  llvm::DenseMap<mlir::Value, int> bufferLastUse_; // per buffer, over all values that lie in it
+  llvm::DenseSet<mlir::Value> persistent_;         // buffers that are never free
   program::SegmentOp begin_, micro_, update_;
   mlir::Value coordinates_;
 };

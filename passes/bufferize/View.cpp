@@ -64,7 +64,8 @@ std::optional<View> View::reshaped(ArrayRef<int64_t> to) const {
       steps.push_back(strides[i]);
     }
   size_t from = sizes.size();
-  int64_t available = 1, step = 1; // of the run of old dims in hand: elements not yet used up, and their stride
+  int64_t available = 1,
+          step = 1; // of the run of old dims in hand: elements not yet used up, and their stride
   for (size_t i = to.size(); i-- > 0;) {
     if (to[i] == 1)
       continue;

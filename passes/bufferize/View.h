@@ -8,8 +8,8 @@
 namespace cleave::bufferize {
 
 struct View {
-  mlir::Value buffer;                    // of type !program.buffer
-  int64_t offset = 0;                    // elements
+  mlir::Value buffer; // of type !program.buffer
+  int64_t offset = 0; // elements
   llvm::SmallVector<int64_t> shape, strides;
 
   // A dense row-major tensor that begins with the buffer.

@@ -36,7 +36,8 @@ static int64_t emitSlice(KernelBuilder &k, program::KernelOp kernel, mesh::Slice
   k.loop(k.begin(), k.end(), 1, [&](Value row) {
     SmallVector<Value> at = k.delinearize(row, {outer, block});
     // Past the end lies padding: any element will do.
-    Value source = arith::MinSIOp::create(k.builder(), k.loc(), k.add(start, at[1]), k.constant(size - 1));
+    Value source =
+        arith::MinSIOp::create(k.builder(), k.loc(), k.add(start, at[1]), k.constant(size - 1));
     Value first = k.mul(k.add(k.mul(at[0], size), source), inner), target = k.mul(row, inner);
     k.loop(k.constant(0), k.constant(inner), 1,
            [&](Value i) { k.store(k.load(from, k.add(first, i), element), to, k.add(target, i)); });

@@ -29,6 +29,8 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 
+#include <deque>
+
 using namespace mlir;
 
 namespace cleave::codegen {
@@ -153,7 +155,7 @@ Result<std::string> compileObject(ModuleOp module) {
 
 Result<std::string> linkShared(const std::vector<std::string> &objects) {
   std::vector<std::string> arguments = {"ld.lld", "-shared", "--gc-sections", "-s", "-o", ""};
-  std::vector<llvm::FileRemover> removers;
+  std::deque<llvm::FileRemover> removers; // not to be moved
   auto temporary = [&](StringRef ending) -> std::string {
     llvm::SmallString<128> path;
     if (llvm::sys::fs::createTemporaryFile("cleave-kernels", ending, path))
