@@ -15,6 +15,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
 
 #include <thread>
 
@@ -70,22 +72,23 @@ Result<CpuLibrary> compileKernels(ArrayRef<program::KernelOp> kernels, const Cpu
   MLIRContext *context = kernels.front()->getContext();
   loadDialects(context);
   size_t parts = std::clamp<size_t>(options.threads, 1, kernels.size());
-  std::vector<OwningOpRef<ModuleOp>> modules;
+  std::vector<LlvmModule> modules;
   for (size_t part = 0; part < parts; ++part) {
-    modules.push_back(ModuleOp::create(UnknownLoc::get(context)));
+    OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
     SmallVector<program::KernelOp> mine;
     for (size_t i = part; i < kernels.size(); i += parts)
       mine.push_back(kernels[i]);
-    if (failed(emitKernels(mine, *modules.back())))
+    if (failed(emitKernels(mine, *module)))
       return Status::defect("a kernel could not be generated");
+    CLEAVE_TRY(lowerToLlvm(*module));
+    Result<LlvmModule> translated = translate(*module);
+    CLEAVE_TRY(translated.status());
+    modules.push_back(std::move(*translated));
   }
   std::vector<std::string> objects(parts);
   std::vector<Status> statuses(parts);
   auto compile = [&](size_t part) {
-    statuses[part] = lowerToLlvm(*modules[part]);
-    if (!statuses[part])
-      return;
-    Result<std::string> object = compileObject(*modules[part]);
+    Result<std::string> object = compileObject(std::move(modules[part]));
     statuses[part] = object.status();
     if (object)
       objects[part] = std::move(*object);

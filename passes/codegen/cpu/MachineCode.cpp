@@ -127,11 +127,20 @@ Status lowerToLlvm(ModuleOp module) {
   return Status::ok();
 }
 
-Result<std::string> compileObject(ModuleOp module) {
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(module, context);
-  if (!llvmModule)
+LlvmModule::LlvmModule() : context(std::make_unique<llvm::LLVMContext>()) {}
+LlvmModule::LlvmModule(LlvmModule &&) = default;
+LlvmModule::~LlvmModule() = default;
+
+Result<LlvmModule> translate(ModuleOp module) {
+  LlvmModule translated;
+  translated.module = translateModuleToLLVMIR(module, *translated.context);
+  if (!translated.module)
     return Status::defect("the kernels could not be translated to LLVM");
+  return translated;
+}
+
+Result<std::string> compileObject(LlvmModule translated) {
+  llvm::Module *llvmModule = translated.module.get();
   Result<std::unique_ptr<llvm::TargetMachine>> machine = targetMachine();
   if (!machine)
     return machine.status();

@@ -5,8 +5,14 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <memory>
 #include <string>
 #include <vector>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+} // namespace llvm
 
 namespace cleave::codegen {
 
@@ -16,8 +22,20 @@ std::string hostTarget();
 // Lowers a module of emitKernels to the llvm dialect.
 Status lowerToLlvm(mlir::ModuleOp module);
 
-// Translates such a module, optimises it and returns an ELF object.
-Result<std::string> compileObject(mlir::ModuleOp module);
+// A module of LLVM's own IR, in a context of its own: several can be compiled at the same time.
+struct LlvmModule {
+  LlvmModule();
+  ~LlvmModule();
+  LlvmModule(LlvmModule &&);
+  std::unique_ptr<llvm::LLVMContext> context;
+  std::unique_ptr<llvm::Module> module;
+};
+
+// Translates a module of lowerToLlvm.
+Result<LlvmModule> translate(mlir::ModuleOp module);
+
+// Optimises for this machine and returns an ELF object. May run in several threads.
+Result<std::string> compileObject(LlvmModule module);
 
 // Links objects into one shared object by ld.lld.
 Result<std::string> linkShared(const std::vector<std::string> &objects);
