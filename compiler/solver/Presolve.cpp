@@ -132,12 +132,18 @@ bool Presolve::follow() {
     std::vector<int> neighbours;
     for (auto [v, e] : network_.nodes[u].edgeTo)
       neighbours.push_back(v);
+    bool merged = false;
     for (int v : neighbours)
       if (mergeInto(u, v)) {
-        changed = true;
-        queue.push_back(alive_[u] ? u : v);
-        break;
+        merged = true;
+        if (!alive_[u]) {
+          queue.push_back(v);
+          break;
+        }
       }
+    if (merged && alive_[u])
+      queue.push_back(u);
+    changed |= merged;
   }
   return changed;
 }
@@ -147,6 +153,12 @@ bool Presolve::follow() {
 bool Presolve::mergeInto(int u, int v) {
   NetworkNode &from = network_.nodes[u];
   NetworkNode &into = network_.nodes[v];
+  // Most pairs are told apart without looking at the matrices.
+  if (into.size() < from.size())
+    return false;
+  const int64_t wider = static_cast<int64_t>(into.size() - from.size());
+  if (wider * static_cast<int64_t>(from.edgeTo.size() - 1) > maxGrowth)
+    return false;
   const int e = from.edgeTo.at(v);
   std::vector<int> image(into.size(), -1); // v's choice -> u's
   for (size_t j = 0; j < into.size(); ++j)
@@ -164,8 +176,7 @@ bool Presolve::mergeInto(int u, int v) {
   int64_t growth = 0;
   for (auto [w, f] : from.edgeTo)
     if (w != v)
-      growth += static_cast<int64_t>(network_.nodes[w].size()) *
-                (static_cast<int64_t>(into.size()) - static_cast<int64_t>(from.size()));
+      growth += static_cast<int64_t>(network_.nodes[w].size()) * wider;
   if (growth > maxGrowth)
     return false;
 
