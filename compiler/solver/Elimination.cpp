@@ -1,6 +1,8 @@
 // Order, tables and the two sweeps (towards the last node, and back for the choices).
 #include "compiler/solver/Elimination.h"
 
+#include "compiler/solver/MinPlus.h"
+
 #include <algorithm>
 #include <cassert>
 #include <queue>
@@ -153,29 +155,27 @@ int Elimination::addGroup(int v, const std::vector<int> &tables, const std::vect
   return index;
 }
 
-// Calls visit(index, sums) for every combination of the scope's choices: index counts them with the
-// last node of the scope fastest; sums holds, per choice of the group's node, the inputs' sum.
+// Calls visit(index, rows) for all combinations of the scope's choices, those of its last node together:
+// index counts the combinations with the last node fastest, rows holds the inputs' entries.
 template <typename Visit> void Elimination::sweep(const Group &group, Visit visit) const {
-  const size_t choices = network_.nodes[group.node].size();
   const size_t dims = group.scope.size();
+  TableRows rows;
+  rows.choices = network_.nodes[group.node].size();
+  rows.rows = dims == 0 ? 1 : static_cast<int64_t>(network_.nodes[group.scope.back()].size());
+  for (const Input &input : group.inputs) {
+    rows.tables.push_back(tables_[input.table].values.data());
+    rows.strides.push_back(dims == 0 ? 0 : input.strides.back());
+  }
   std::vector<int> at(dims, 0);
-  std::vector<const double *> pointers;
-  for (const Input &input : group.inputs)
-    pointers.push_back(tables_[input.table].values.data());
-  std::vector<double> sums(choices);
   const int64_t total = tableSize(group.scope);
-  for (int64_t index = 0; index < total; ++index) {
-    std::fill(sums.begin(), sums.end(), 0.0);
-    for (const double *pointer : pointers)
-      for (size_t i = 0; i < choices; ++i)
-        sums[i] += pointer[i];
-    visit(index, sums);
-    for (size_t d = dims; d-- > 0;) {
+  for (int64_t index = 0; index < total; index += rows.rows) {
+    visit(index, rows);
+    for (size_t d = dims - 1; dims > 1 && d-- > 0;) {
       const int size = static_cast<int>(network_.nodes[group.scope[d]].size());
       const bool carry = ++at[d] == size;
-      for (size_t p = 0; p < pointers.size(); ++p)
-        pointers[p] +=
-            carry ? -group.inputs[p].strides[d] * (size - 1) : group.inputs[p].strides[d];
+      for (size_t k = 0; k < rows.tables.size(); ++k)
+        rows.tables[k] +=
+            carry ? -group.inputs[k].strides[d] * (size - 1) : group.inputs[k].strides[d];
       if (!carry)
         break;
       at[d] = 0;
@@ -184,12 +184,9 @@ template <typename Visit> void Elimination::sweep(const Group &group, Visit visi
 }
 
 // Per choice of the group's node the least sum of the inputs.
-std::vector<double> Elimination::leastPerChoice(const Group &group) const {
+std::vector<double> Elimination::leastInputs(const Group &group) const {
   std::vector<double> least(network_.nodes[group.node].size(), forbidden);
-  sweep(group, [&](int64_t, const std::vector<double> &sums) {
-    for (size_t i = 0; i < sums.size(); ++i)
-      least[i] = std::min(least[i], sums[i]);
-  });
+  sweep(group, [&](int64_t, const TableRows &rows) { leastPerChoice(rows, least.data()); });
   return least;
 }
 
@@ -202,7 +199,7 @@ void Elimination::balance(int v, const NodeCosts &costs) {
   std::vector<std::vector<double>> least;
   std::vector<double> mean = costs[v];
   for (int g : groups) {
-    least.push_back(leastPerChoice(groups_[g]));
+    least.push_back(leastInputs(groups_[g]));
     for (size_t i = 0; i < mean.size(); ++i)
       mean[i] += least.back()[i];
   }
@@ -222,20 +219,14 @@ double Elimination::minimize(const NodeCosts &costs) {
     for (int g : groupsOf_[v]) {
       const Group &group = groups_[g];
       const std::vector<double> &own = own_[g];
-      double *output = nullptr;
-      if (group.output >= 0) {
-        tables_[group.output].values.resize(tableSize(group.scope));
-        output = tables_[group.output].values.data();
-      }
-      sweep(group, [&](int64_t index, const std::vector<double> &sums) {
-        double least = forbidden;
-        for (size_t i = 0; i < sums.size(); ++i)
-          least = std::min(least, sums[i] + own[i]);
-        if (output)
-          output[index] = least;
-        else
-          bound += least;
+      std::vector<double> number(1);
+      std::vector<double> &output = group.output < 0 ? number : tables_[group.output].values;
+      output.resize(tableSize(group.scope));
+      sweep(group, [&](int64_t index, const TableRows &rows) {
+        leastPerRow(rows, own.data(), output.data() + index);
       });
+      if (group.output < 0)
+        bound += number[0];
     }
   }
   return bound;

@@ -62,7 +62,7 @@ private:
   int addGroup(int v, const std::vector<int> &tables, const std::vector<int> &scope);
   int64_t tableSize(const std::vector<int> &scope) const;
   template <typename Visit> void sweep(const Group &group, Visit visit) const;
-  std::vector<double> leastPerChoice(const Group &group) const;
+  std::vector<double> leastInputs(const Group &group) const;
   void balance(int v, const NodeCosts &costs);
   std::vector<double> sumAt(const Group &group, const std::vector<int> &choices) const;
 

@@ -1,0 +1,73 @@
+// Four entries at a time, in the widest instructions that the machine has.
+#include "compiler/solver/MinPlus.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define CLEAVE_VECTORISED __attribute__((target_clones("avx2", "default")))
+#else
+#define CLEAVE_VECTORISED
+#endif
+
+namespace cleave::solver {
+
+using Four = double __attribute__((vector_size(32)));
+
+CLEAVE_VECTORISED
+void leastPerRow(const TableRows &rows, const double *own, double *out) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const double *const *tables = rows.tables.data();
+  const int64_t *strides = rows.strides.data();
+  const size_t count = rows.tables.size(), choices = rows.choices;
+  for (int64_t row = 0; row < rows.rows; ++row) {
+    Four best = {infinity, infinity, infinity, infinity};
+    size_t i = 0;
+    for (; i + 4 <= choices; i += 4) {
+      Four sum, part;
+      std::memcpy(&sum, own + i, sizeof(sum));
+      for (size_t k = 0; k < count; ++k) {
+        std::memcpy(&part, tables[k] + row * strides[k] + i, sizeof(part));
+        sum += part;
+      }
+      best = sum < best ? sum : best;
+    }
+    double least = std::min(std::min(best[0], best[1]), std::min(best[2], best[3]));
+    for (; i < choices; ++i) {
+      double sum = own[i];
+      for (size_t k = 0; k < count; ++k)
+        sum += tables[k][row * strides[k] + static_cast<int64_t>(i)];
+      least = std::min(least, sum);
+    }
+    out[row] = least;
+  }
+}
+
+CLEAVE_VECTORISED
+void leastPerChoice(const TableRows &rows, double *least) {
+  const double *const *tables = rows.tables.data();
+  const int64_t *strides = rows.strides.data();
+  const size_t count = rows.tables.size(), choices = rows.choices;
+  for (int64_t row = 0; row < rows.rows; ++row) {
+    size_t i = 0;
+    for (; i + 4 <= choices; i += 4) {
+      Four sum = {0, 0, 0, 0}, part;
+      for (size_t k = 0; k < count; ++k) {
+        std::memcpy(&part, tables[k] + row * strides[k] + i, sizeof(part));
+        sum += part;
+      }
+      std::memcpy(&part, least + i, sizeof(part));
+      part = sum < part ? sum : part;
+      std::memcpy(least + i, &part, sizeof(part));
+    }
+    for (; i < choices; ++i) {
+      double sum = 0;
+      for (size_t k = 0; k < count; ++k)
+        sum += tables[k][row * strides[k] + static_cast<int64_t>(i)];
+      least[i] = std::min(least[i], sum);
+    }
+  }
+}
+
+} // namespace cleave::solver
