@@ -137,6 +137,7 @@ struct OpEntry {
 llvm::ArrayRef<OpEntry> elementwiseOps();
 llvm::ArrayRef<OpEntry> activationOps();
 llvm::ArrayRef<OpEntry> contractionOps();
+llvm::ArrayRef<OpEntry> einsumOps();
 llvm::ArrayRef<OpEntry> poolingOps();
 llvm::ArrayRef<OpEntry> normalizationOps();
 llvm::ArrayRef<OpEntry> movementOps();

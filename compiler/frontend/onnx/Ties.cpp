@@ -90,6 +90,40 @@ public:
     }
   }
 
+  // Without metadata a buffer looks like a parameter, but is read in other ways.
+  void warnOfBuffers() {
+    static const std::set<std::string> usual = {"Add",
+                                                "BatchNormalization",
+                                                "Concat",
+                                                "Conv",
+                                                "ConvTranspose",
+                                                "Div",
+                                                "Einsum",
+                                                "Expand",
+                                                "Gather",
+                                                "Gemm",
+                                                "GroupNormalization",
+                                                "InstanceNormalization",
+                                                "LayerNormalization",
+                                                "MatMul",
+                                                "Mul",
+                                                "PRelu",
+                                                "Sub",
+                                                "Transpose"};
+    std::set<size_t> told;
+    for (const Slot &slot : slots_) {
+      const Parameter &parameter = plan_.parameters[parameterOf(slot)];
+      const std::string &op = graph_.nodes[slot.node].op;
+      if (parameter.kind != Claim::Kind::Parameter || usual.contains(op) ||
+          !told.insert(parameterOf(slot)).second)
+        continue;
+      plan_.remarks.push_back(
+          {Remark::Kind::Warning, parameter.name,
+           "read by " + op + ", so it may be a buffer, which the file does not tell; --freeze " +
+               parameter.name + " does not train it"});
+    }
+  }
+
   void warnOfSharing() {
     std::vector<Readers> all = readers();
     for (size_t i = 0; i < plan_.parameters.size(); ++i) {
@@ -162,12 +196,18 @@ private:
     std::string_view x = files_.bytesOf(a), y = files_.bytesOf(b);
     int64_t rows = a.dims[0], columns = a.dims[1], size = byteSize(a.element());
     bool differ = false;
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = 0; j < columns; ++j) {
-        const char *element = x.data() + (i * columns + j) * size;
-        if (std::memcmp(element, y.data() + (j * rows + i) * size, size))
-          return false;
-        differ |= std::memcmp(element, x.data(), size) != 0;
+    // Block by block: one of the two is read across its rows.
+    constexpr int64_t block = 32;
+    for (int64_t i0 = 0; i0 < rows; i0 += block) {
+      for (int64_t j0 = 0; j0 < columns; j0 += block) {
+        for (int64_t i = i0; i < std::min(i0 + block, rows); ++i) {
+          for (int64_t j = j0; j < std::min(j0 + block, columns); ++j) {
+            const char *element = x.data() + (i * columns + j) * size;
+            if (std::memcmp(element, y.data() + (j * rows + i) * size, size))
+              return false;
+            differ |= std::memcmp(element, x.data(), size) != 0;
+          }
+        }
       }
     }
     return differ;
@@ -191,8 +231,10 @@ void tieParameters(const Graph &graph, WeightFiles &files, const TieOptions &opt
     ties.tieTransposedCopies({options.untie.begin(), options.untie.end()});
   for (const auto &[from, to] : options.tie)
     ties.tie(from, to);
-  if (!hasMetadata)
+  if (!hasMetadata) {
     ties.warnOfSharing();
+    ties.warnOfBuffers();
+  }
   ties.dropUnread();
 }
 
