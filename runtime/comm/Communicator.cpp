@@ -86,9 +86,11 @@ Ticket Communicator::start(const Call &call) {
 
 Status Communicator::wait(Ticket ticket) { return queues->wait(ticket); }
 
-Status Communicator::barrier() {
+Status Communicator::barrier(std::chrono::milliseconds timeout) {
   uint8_t mine = 0;
-  return allReduce(&mine, &mine, 1, DType::U8, Reduce::Max);
+  Call call{Kind::AllReduce, Reduce::Max, {{&mine, &mine, 1, DType::U8}}};
+  call.timeout = timeout;
+  return run(call);
 }
 
 Status Communicator::allReduce(const void *send, void *recv, int64_t count, DType dtype,

@@ -56,8 +56,10 @@ struct Call {
   std::vector<BufferPair> pairs;
   int root = 0; // index in the group, of Broadcast
   int peer = 0; // index in the group, of Send and Recv
-  int tag =
-      0; // of Send and Recv: a message is received by the first Recv of its tag from its sender
+  // Of Send and Recv: a message is received by the first Recv of its tag from its sender.
+  int tag = 0;
+  // How long to wait for other members, in a collective; 0: the World's timeout.
+  std::chrono::milliseconds timeout{0};
 };
 
 // Names an asynchronous call until it is waited for. 0 is none.
@@ -90,8 +92,9 @@ public:
   // Waits for a started call. Each ticket is waited for once.
   Status wait(Ticket ticket);
 
-  // Returns when all members have come here.
-  Status barrier();
+  // Returns when all members have come here. Where some may take long for good reason (reading weights,
+  // writing a checkpoint), the timeout is longer than the World's (0).
+  Status barrier(std::chrono::milliseconds timeout = {});
 
   Status allReduce(const void *send, void *recv, int64_t count, DType dtype, Reduce reduce);
   Status allGather(const void *send, void *recv, int64_t count, DType dtype);

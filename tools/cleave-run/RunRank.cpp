@@ -21,6 +21,9 @@
 namespace cleave::run {
 namespace {
 
+// How long one rank may read weights or write a checkpoint while others wait; a dead one is noticed at once.
+constexpr std::chrono::minutes kSlow{30};
+
 // One rank's run. The parts are called in their order.
 class RankRun {
 public:
@@ -103,7 +106,7 @@ private:
     if (!options_.out.empty())
       outputs_ = std::make_unique<executor::OutputCollector>(plan_, *everyone_);
     // So that a rank that could not load is reported as such, and not as one that does not answer.
-    return everyone_->barrier();
+    return everyone_->barrier(kSlow);
   }
 
   // `4 ranks (dp 2, tp 2) over shm, 1 thread each; 33.1 MiB of arenas on rank 0`
@@ -164,7 +167,7 @@ private:
     checkpoint::SaveOptions where;
     where.directory = options_.save;
     where.rank = environment_.rank, where.size = environment_.size;
-    where.barrier = [this] { return everyone_->barrier(); };
+    where.barrier = [this] { return everyone_->barrier(kSlow); };
     checkpoint::Progress progress;
     progress.step = next;
     progress.extra["plan"] = plan_.content_hash();

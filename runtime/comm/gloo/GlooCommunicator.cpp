@@ -27,6 +27,7 @@ Status GlooCommunicator::execute(const Call &call) {
       CLEAVE_TRY(passMessage(call, pair));
     return Status::ok();
   }
+  patience = call.timeout.count() > 0 ? call.timeout : options.timeout;
   if (call.kind == Kind::AllReduce && packedBytes(call, size()) * size() <= kSmallBytes)
     return broken ? broken = reduceSmall(call) : broken;
   PieceCutter cutter(call, size(), kPieceBytes);
@@ -214,7 +215,7 @@ Status GlooCommunicator::exchange(Kind kind, const Fragments &outgoing, const Fr
     }
     for (member = 0; member < size(); ++member) {
       if (receives[member])
-        receives[member]->waitRecv(options.timeout);
+        receives[member]->waitRecv(patience);
       if (receives[member] && incoming[member].size() > 1)
         for (size_t k = 0, at = 0; k < incoming[member].size(); at += incoming[member][k++].bytes)
           copyFragment({packedIn[member].data() + at, incoming[member][k].bytes},
@@ -222,10 +223,10 @@ Status GlooCommunicator::exchange(Kind kind, const Fragments &outgoing, const Fr
     }
     for (member = 0; member < size(); ++member)
       if (sends[member])
-        sends[member]->waitSend(options.timeout);
-  } catch (const std::exception &error) {
-    bool timedOut = std::chrono::steady_clock::now() - begun >= options.timeout;
-    return missing(member, kind, timedOut, error.what());
+        sends[member]->waitSend(patience);
+  } catch (const std::exception &) {
+    bool timedOut = std::chrono::steady_clock::now() - begun >= patience;
+    return missing(member, kind, timedOut, patience);
   }
   return Status::ok();
 }
@@ -245,21 +246,21 @@ Status GlooCommunicator::passMessage(const Call &call, const BufferPair &pair) {
       buffer->recv(members()[call.peer], slot);
       buffer->waitRecv(options.timeout);
     }
-  } catch (const std::exception &error) {
+  } catch (const std::exception &) {
     bool timedOut = std::chrono::steady_clock::now() - begun >= options.timeout;
-    return missing(call.peer, call.kind, timedOut, error.what());
+    return missing(call.peer, call.kind, timedOut, options.timeout);
   }
   return Status::ok();
 }
 
 Status GlooCommunicator::missing(int member, Kind kind, bool timedOut,
-                                 const std::string &detail) const {
+                                 std::chrono::milliseconds waited) const {
   std::string call(name(kind)), self = std::to_string(members()[rank()]);
   if (!timedOut)
     return Status::lost(describe(member) + " ended while rank " + self + " waited for it in " +
                         call);
   char limit[32];
-  snprintf(limit, sizeof limit, "%g", std::chrono::duration<double>(options.timeout).count());
+  snprintf(limit, sizeof limit, "%g", std::chrono::duration<double>(waited).count());
   return Status::lost(describe(member) + " did not come to " + call + " of rank " + self +
                       " within " + limit + " s");
 }

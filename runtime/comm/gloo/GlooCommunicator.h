@@ -38,12 +38,13 @@ private:
   std::pair<int64_t, int64_t> reducedBy(const Call &call, const Segment &segment, int member) const;
   Status passMessage(const Call &call, const BufferPair &pair);
   Status exchange(Kind kind, const Fragments &outgoing, const Fragments &incoming);
-  Status missing(int member, Kind kind, bool timedOut, const std::string &detail) const;
+  Status missing(int member, Kind kind, bool timedOut, std::chrono::milliseconds waited) const;
   uint64_t slotOf(bool message, uint32_t number) const;
 
   uint32_t group;
   std::shared_ptr<gloo::Context> context;
   Options options;
+  std::chrono::milliseconds patience{0}; // of the collective that is going on
   uint32_t exchanges = 0;
   Status broken;                       // why the group can no longer be used
   std::vector<unsigned char> received; // the other members' parts of a reduction

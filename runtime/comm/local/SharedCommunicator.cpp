@@ -19,6 +19,7 @@ Status SharedCommunicator::execute(const Call &call) {
     return Status::ok();
   }
   CLEAVE_TRY(broken);
+  patience = call.timeout.count() > 0 ? call.timeout : options.timeout;
   for (size_t first = 0; first < call.pairs.size(); first += kPostedPairs) {
     size_t last = std::min(call.pairs.size(), first + kPostedPairs);
     if (first == 0 && last == call.pairs.size()) {
@@ -172,16 +173,17 @@ Status SharedCommunicator::arrive(Kind kind) {
     wakeAll(bell);
     return Status::ok();
   }
-  Waited how = waitUntil(bell, options.timeout, all, [&] { return isGone(members()[waitsFor]); });
-  return how == Waited::Ready ? Status::ok() : missing(how, waitsFor, kind);
+  Waited how = waitUntil(bell, patience, all, [&] { return isGone(members()[waitsFor]); });
+  return how == Waited::Ready ? Status::ok() : missing(how, waitsFor, kind, patience);
 }
 
-Status SharedCommunicator::missing(Waited how, int member, Kind kind) const {
+Status SharedCommunicator::missing(Waited how, int member, Kind kind,
+                                   std::chrono::milliseconds waited) const {
   std::string call(name(kind));
   if (how == Waited::Gone)
     return Status::lost(describe(member) + " ended while rank " +
                         std::to_string(members()[rank()]) + " waited for it in " + call);
-  double seconds = std::chrono::duration<double>(options.timeout).count();
+  double seconds = std::chrono::duration<double>(waited).count();
   char limit[32];
   snprintf(limit, sizeof limit, "%g", seconds);
   return Status::lost(describe(member) + " did not come to " + call + " of rank " +

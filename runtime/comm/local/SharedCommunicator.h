@@ -69,7 +69,7 @@ private:
   Status receiveMessage(const BufferPair &pair, int peer, uint32_t tag);
   Status receiveParts(int peer, unsigned char *destination, uint64_t bytes);
   Status waitForSlot(MessageSlot &slot, bool full, int peer, Kind kind);
-  Status missing(Waited how, int member, Kind kind) const;
+  Status missing(Waited how, int member, Kind kind, std::chrono::milliseconds waited) const;
 
   struct Unexpected {
     uint32_t tag;
@@ -79,8 +79,9 @@ private:
   SharedLayout layout;
   void *memory = nullptr;
   Options options;
-  uint64_t barriers = 0; // that this member has come to
-  uint64_t postings = 0; // collectives posted
+  std::chrono::milliseconds patience{0}; // of the collective that is going on
+  uint64_t barriers = 0;                 // that this member has come to
+  uint64_t postings = 0;                 // collectives posted
   uint64_t stagedPieces = 0;
   Status broken;                                  // why the group can no longer be used
   std::vector<uint64_t> partsSent, partsReceived; // per peer

@@ -12,7 +12,7 @@ Status SharedCommunicator::waitForSlot(MessageSlot &slot, bool full, int peer, K
   Waited how = waitUntil(
       slot.full, options.timeout, [&] { return (slot.full.load() != 0) == full; },
       [&] { return isGone(members()[peer]); });
-  return how == Waited::Ready ? Status::ok() : missing(how, peer, kind);
+  return how == Waited::Ready ? Status::ok() : missing(how, peer, kind, options.timeout);
 }
 
 Status SharedCommunicator::sendMessage(const BufferPair &pair, int peer, uint32_t tag) {

@@ -66,6 +66,23 @@ TEST_CASE("a rank that hangs is named after the timeout") {
     }
 }
 
+TEST_CASE("a barrier may be given more time than other collectives") {
+  Options options;
+  options.timeout = 200ms;
+  for (const std::string &implementation : implementations())
+    DYNAMIC_SECTION(implementation) {
+      CHECK(runRanks(
+                implementation, 2,
+                [](World &world, Findings &findings) {
+                  auto group = world.connect(firstRanks(2));
+                  if (world.rank() == 1)
+                    std::this_thread::sleep_for(600ms);
+                  findings.expectOk((*group)->barrier(30s), "a slow rank");
+                },
+                options) == "");
+    }
+}
+
 TEST_CASE("a receive from a rank that ended says so") {
   for (const std::string &implementation : implementations())
     DYNAMIC_SECTION(implementation) {
