@@ -54,7 +54,8 @@ static Status dumpPhase(Compilation &c, size_t number, const Phase &phase) {
     return Status::ok();
   if (std::error_code error = llvm::sys::fs::create_directories(c.options.dumpPhases))
     return Status::userError("cannot create " + c.options.dumpPhases + ": " + error.message());
-  return writeText(*c.module, c.options.dumpPhases + "/" + std::to_string(number) + "-" + phase.name + ".mlir");
+  return writeText(*c.module, c.options.dumpPhases + "/" + std::to_string(number) + "-" +
+                                  phase.name + ".mlir");
 }
 
 // What every phase owes: IR that its ops accept, and its own promise.

@@ -45,9 +45,21 @@ LogicalResult DotGeneralOp::verify() {
     }
     return success();
   };
-  if (failed(check(getLhsBatch(), getRhsBatch(), "batch")))
+  if (elementTypeOf(getLhs()) != elementTypeOf(getRhs()))
+    return emitOpError() << "multiplies elements of type " << elementTypeOf(getLhs()) << " with "
+                         << elementTypeOf(getRhs());
+  if (failed(check(getLhsBatch(), getRhsBatch(), "batch")) ||
+      failed(check(getLhsContracting(), getRhsContracting(), "contracting")))
     return failure();
-  return check(getLhsContracting(), getRhsContracting(), "contracting");
+  for (auto [batch, contracting] : {std::pair(getLhsBatch(), getLhsContracting()),
+                                    std::pair(getRhsBatch(), getRhsContracting())}) {
+    SmallVector<int64_t> named(batch);
+    llvm::append_range(named, contracting);
+    llvm::sort(named);
+    if (std::adjacent_find(named.begin(), named.end()) != named.end())
+      return emitOpError() << "names a dim of an operand twice";
+  }
+  return success();
 }
 
 FactorRule DotGeneralOp::getFactorRule() {

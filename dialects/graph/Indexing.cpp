@@ -29,7 +29,14 @@ LogicalResult ScatterAddOp::verify() {
     return failure();
   int64_t expected = rankOf(getResult()) - 1 + rankOf(getIndices());
   if (rankOf(getUpdates()) != expected)
-    return emitOpError() << "needs updates of rank " << expected << ", found " << rankOf(getUpdates());
+    return emitOpError() << "needs updates of rank " << expected << ", found "
+                         << rankOf(getUpdates());
+  Shape shape = shapeOf(getResult()), indices = shapeOf(getIndices());
+  shape.erase(shape.begin() + getDim());
+  shape.insert(shape.begin() + getDim(), indices.begin(), indices.end());
+  if (shape != shapeOf(getUpdates()) || elementTypeOf(getUpdates()) != elementTypeOf(getResult()))
+    return emitOpError() << "needs updates like its result with the indices' dims in place of dim "
+                         << getDim() << ", found " << getUpdates().getType();
   return success();
 }
 
@@ -106,14 +113,16 @@ static void forEachRow(const Tensor &indices, const std::vector<int64_t> &tableS
                        llvm::function_ref<void(int64_t, int64_t)> visit) {
   std::vector<int64_t> outer(tableShape.begin(), tableShape.begin() + dim);
   std::vector<int64_t> inner(tableShape.begin() + dim + 1, tableShape.end());
-  int64_t outerSize = Tensor(ElementType::F64, outer).size(), innerSize = Tensor(ElementType::F64, inner).size();
+  int64_t outerSize = Tensor(ElementType::F64, outer).size(),
+          innerSize = Tensor(ElementType::F64, inner).size();
   for (int64_t o = 0; o < outerSize; ++o)
     for (int64_t i = 0; i < indices.size(); ++i) {
       int64_t index = static_cast<int64_t>(indices.values[i]);
       if (index < 0 || index >= tableShape[dim])
         continue;
       for (int64_t c = 0; c < innerSize; ++c)
-        visit((o * indices.size() + i) * innerSize + c, (o * tableShape[dim] + index) * innerSize + c);
+        visit((o * indices.size() + i) * innerSize + c,
+              (o * tableShape[dim] + index) * innerSize + c);
     }
 }
 

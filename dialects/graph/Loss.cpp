@@ -8,7 +8,8 @@ using namespace mlir;
 namespace cleave::graph {
 
 LogicalResult SoftmaxCrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                                      Adaptor adaptor, SmallVectorImpl<Type> &types) {
+                                                      Adaptor adaptor,
+                                                      SmallVectorImpl<Type> &types) {
   types.push_back(tensorOf({}, elementTypeOf(adaptor.getLogits())));
   return success();
 }
@@ -26,7 +27,8 @@ FactorRule SoftmaxCrossEntropyOp::getFactorRule() {
   FactorRule::Dims logits, labels;
   Shape shape = shapeOf(getLogits());
   for (auto [d, size] : llvm::enumerate(shape)) {
-    rule.factors.push_back({size, FactorKind::Replicated}); // the divisor counts the labels of all ranks
+    rule.factors.push_back(
+        {size, FactorKind::Replicated}); // the divisor counts the labels of all ranks
     logits.push_back({static_cast<int>(d)});
     if (d + 1 < shape.size())
       labels.push_back(logits.back());
@@ -35,7 +37,9 @@ FactorRule SoftmaxCrossEntropyOp::getFactorRule() {
   rule.results = {{}};
   return rule;
 }
-Polynomial SoftmaxCrossEntropyOp::getFlops() { return elementCount(getLogits().getType()) * Polynomial(5); }
+Polynomial SoftmaxCrossEntropyOp::getFlops() {
+  return elementCount(getLogits().getType()) * Polynomial(5);
+}
 
 SmallVector<Tensor> SoftmaxCrossEntropyOp::evaluate(ArrayRef<Tensor> operands) {
   const Tensor &logits = operands[0], &labels = operands[1];
@@ -48,7 +52,10 @@ SmallVector<Tensor> SoftmaxCrossEntropyOp::evaluate(ArrayRef<Tensor> operands) {
     double largest = *std::max_element(x, x + classes), sum = 0;
     for (int64_t c = 0; c < classes; ++c)
       sum += std::exp(x[c] - largest);
-    loss += largest + std::log(sum) - x[static_cast<int64_t>(labels.values[row])];
+    // As in the decomposition, a label that is no class gives nothing but counts.
+    auto label = static_cast<int64_t>(labels.values[row]);
+    if (label >= 0 && label < classes)
+      loss += largest + std::log(sum) - x[label];
     count += 1;
   }
   Tensor result(logits.type, {});
@@ -64,10 +71,12 @@ SmallVector<Value> SoftmaxCrossEntropyOp::decompose(OpBuilder &b) {
   // The logarithm at the label, by comparing class numbers: works on any block of the classes.
   Type labelType = elementTypeOf(labels);
   Value classes = IotaOp::create(b, loc, tensorOf(shapeOf(logits), labelType), classDim);
-  Value isLabel = CompareOp::create(b, loc, Predicate::EQ, classes, buildBroadcastOver(b, labels, logits, classDim));
+  Value isLabel = CompareOp::create(b, loc, Predicate::EQ, classes,
+                                    buildBroadcastOver(b, labels, logits, classDim));
   Value chosen = SelectOp::create(b, loc, isLabel, logProbability, buildSplatLike(b, logits, 0));
   Value perLabel = NegOp::create(b, loc, buildReduce(b, Reduction::Sum, chosen, classDim));
-  Value ignored = buildSplatLike(b, labels, static_cast<double>(static_cast<int64_t>(getIgnoreIndex())));
+  Value ignored =
+      buildSplatLike(b, labels, static_cast<double>(static_cast<int64_t>(getIgnoreIndex())));
   Value counts = CompareOp::create(b, loc, Predicate::NE, labels, ignored);
   Value weight = buildCast(b, counts, elementTypeOf(logits));
   SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, classDim));

@@ -1,4 +1,6 @@
 // Movement: shapes, rules and meaning of the ops that only move elements. Reshape's rule is in Reshape.cpp.
+#include "dialects/graph/Movement.h"
+
 #include "dialects/graph/Graph.h"
 
 using namespace mlir;
@@ -30,17 +32,27 @@ static FactorRule alongDims(Value operand, Value result, ArrayRef<int64_t> whole
   return rule;
 }
 
+LogicalResult verifySameElement(Operation *op, Value operand, Value result) {
+  if (elementTypeOf(operand) != elementTypeOf(result))
+    return op->emitOpError() << "moves elements of type " << elementTypeOf(operand)
+                             << " to a result of " << elementTypeOf(result);
+  return success();
+}
+
 // The operand and result agree but in dim `dim`.
 static LogicalResult verifyOtherDims(Operation *op, Value operand, Value result, int64_t dim) {
   Shape in = shapeOf(operand), out = shapeOf(result);
+  if (failed(verifySameElement(op, operand, result)))
+    return failure();
   if (in.size() != out.size())
-    return op->emitOpError() << "has an operand of rank " << in.size() << " and a result of rank " << out.size();
+    return op->emitOpError() << "has an operand of rank " << in.size() << " and a result of rank "
+                             << out.size();
   if (dim < 0 || dim >= static_cast<int64_t>(in.size()))
     return op->emitOpError() << "acts on dim " << dim << " of a tensor of rank " << in.size();
   for (size_t d = 0; d < in.size(); ++d)
     if (static_cast<int64_t>(d) != dim && in[d] != out[d])
-      return op->emitOpError() << "changes dim " << d << " from " << in[d].str() << " to " << out[d].str()
-                               << ", but acts on dim " << dim;
+      return op->emitOpError() << "changes dim " << d << " from " << in[d].str() << " to "
+                               << out[d].str() << ", but acts on dim " << dim;
   return success();
 }
 
@@ -62,7 +74,8 @@ LogicalResult TransposeOp::verify() {
   for (size_t i = 0; i < sorted.size(); ++i)
     isPermutation &= sorted[i] == static_cast<int64_t>(i);
   if (!isPermutation)
-    return emitOpError() << "needs a permutation of its operand's " << rankOf(getOperand()) << " dims";
+    return emitOpError() << "needs a permutation of its operand's " << rankOf(getOperand())
+                         << " dims";
   return success();
 }
 
@@ -116,14 +129,18 @@ OpFoldResult TransposeOp::fold(FoldAdaptor) {
 LogicalResult BroadcastOp::verify() {
   Shape in = shapeOf(getOperand()), out = shapeOf(getResult());
   if (getDims().size() != in.size())
-    return emitOpError() << "names " << getDims().size() << " dims for an operand of rank " << in.size();
+    return emitOpError() << "names " << getDims().size() << " dims for an operand of rank "
+                         << in.size();
+  if (failed(verifySameElement(*this, getOperand(), getResult())))
+    return failure();
   SmallVector<int64_t> seen;
   for (auto [d, dim] : llvm::enumerate(getDims())) {
     if (dim < 0 || dim >= static_cast<int64_t>(out.size()) || llvm::is_contained(seen, dim))
-      return emitOpError() << "maps operand dim " << d << " to result dim " << dim << ", which is taken or does not exist";
+      return emitOpError() << "maps operand dim " << d << " to result dim " << dim
+                           << ", which is taken or does not exist";
     if (in[d] != out[dim])
-      return emitOpError() << "maps operand dim " << d << " of size " << in[d].str() << " to result dim "
-                           << dim << " of size " << out[dim].str();
+      return emitOpError() << "maps operand dim " << d << " of size " << in[d].str()
+                           << " to result dim " << dim << " of size " << out[dim].str();
     seen.push_back(dim);
   }
   return success();
@@ -176,9 +193,16 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor) {
 
 LogicalResult SliceOp::verify() {
   if (getStride() < 1 || static_cast<int64_t>(getStart()) < 0)
-    return emitOpError() << "needs a positive stride and a start of at least 0, found " << getStride()
-                         << " and " << getStart();
-  return verifyOtherDims(*this, getOperand(), getResult(), getDim());
+    return emitOpError() << "needs a positive stride and a start of at least 0, found "
+                         << getStride() << " and " << getStart();
+  if (failed(verifyOtherDims(*this, getOperand(), getResult(), getDim())))
+    return failure();
+  std::optional<int64_t> size = shapeOf(getOperand())[getDim()].constant();
+  std::optional<int64_t> taken = shapeOf(getResult())[getDim()].constant();
+  int64_t last = taken ? static_cast<int64_t>(getStart() + (*taken - 1) * getStride()) : 0;
+  if (size && taken && *taken > 0 && last >= *size)
+    return emitOpError() << "reads element " << last << " of a dim of size " << *size;
+  return success();
 }
 FactorRule SliceOp::getFactorRule() {
   return alongDims(getOperand(), getResult(), {static_cast<int64_t>(getDim())});
@@ -207,7 +231,15 @@ OpFoldResult SliceOp::fold(FoldAdaptor) {
 LogicalResult PadOp::verify() {
   if (static_cast<int64_t>(getLow()) < 0 || static_cast<int64_t>(getInterior()) < 0)
     return emitOpError() << "cannot remove elements; slice does";
-  return verifyOtherDims(*this, getOperand(), getResult(), getDim());
+  if (failed(verifyOtherDims(*this, getOperand(), getResult(), getDim())))
+    return failure();
+  std::optional<int64_t> size = shapeOf(getOperand())[getDim()].constant();
+  std::optional<int64_t> padded = shapeOf(getResult())[getDim()].constant();
+  int64_t needed = size && *size > 0 ? getLow() + (*size - 1) * (getInterior() + 1) + 1 : getLow();
+  if (size && padded && *padded < needed)
+    return emitOpError() << "needs at least " << needed << " elements, but its result has "
+                         << *padded;
+  return success();
 }
 FactorRule PadOp::getFactorRule() {
   FactorRule rule = alongDims(getOperand(), getResult(), {static_cast<int64_t>(getDim())});
@@ -242,9 +274,15 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
 }
 
 LogicalResult ConcatOp::verify() {
-  for (Value operand : getOperands())
+  Polynomial size(0);
+  for (Value operand : getOperands()) {
     if (failed(verifyOtherDims(*this, operand, getResult(), getDim())))
       return failure();
+    size += shapeOf(operand)[getDim()];
+  }
+  if (size != shapeOf(getResult())[getDim()])
+    return emitOpError() << "has " << size.str() << " elements along dim " << getDim()
+                         << ", but its result " << shapeOf(getResult())[getDim()].str();
   return success();
 }
 

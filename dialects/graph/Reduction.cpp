@@ -18,9 +18,14 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
 }
 
 LogicalResult ReduceOp::verify() {
+  SmallVector<int64_t> sorted(getDims());
+  llvm::sort(sorted);
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+    return emitOpError() << "reduces a dim twice";
   for (int64_t dim : getDims())
     if (dim < 0 || dim >= rankOf(getOperand()))
-      return emitOpError() << "reduces dim " << dim << " of a tensor of rank " << rankOf(getOperand());
+      return emitOpError() << "reduces dim " << dim << " of a tensor of rank "
+                           << rankOf(getOperand());
   return success();
 }
 

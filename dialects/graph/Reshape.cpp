@@ -1,5 +1,6 @@
 // Movement: reshape. Its factors are the common refinement of the two shapes, found from the last dim to the first.
 #include "dialects/graph/Graph.h"
+#include "dialects/graph/Movement.h"
 
 using namespace mlir;
 
@@ -82,7 +83,7 @@ LogicalResult ReshapeOp::verify() {
   Polynomial in = elementCount(getOperand().getType()), out = elementCount(getType());
   if (in != out)
     return emitOpError() << "makes " << out.str() << " elements of " << in.str();
-  return success();
+  return verifySameElement(*this, getOperand(), getResult());
 }
 
 SmallVector<Tensor> ReshapeOp::evaluate(ArrayRef<Tensor> operands) {

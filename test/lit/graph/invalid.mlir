@@ -1,0 +1,105 @@
+// What the verifiers of graph ops refuse.
+// RUN: cleave-opt --verify-diagnostics --split-input-file %s
+
+func.func @a_reshape_keeps_the_element_type(%x: tensor<4xf32>) -> tensor<2x2xf64> {
+  // expected-error @below {{moves elements of type 'f32' to a result of 'f64'}}
+  %0 = graph.reshape %x : tensor<4xf32> -> tensor<2x2xf64>
+  return %0 : tensor<2x2xf64>
+}
+
+// -----
+
+func.func @a_reshape_keeps_the_elements(%x: tensor<4xf32>) -> tensor<3xf32> {
+  // expected-error @below {{makes 3 elements of 4}}
+  %0 = graph.reshape %x : tensor<4xf32> -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
+// -----
+
+func.func @a_slice_stays_inside(%x: tensor<4xf32>) -> tensor<2xf32> {
+  // expected-error @below {{reads element 4 of a dim of size 4}}
+  %0 = graph.slice %x dim 0 from 1 step 3 : tensor<4xf32> -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
+func.func @a_pad_has_room_for_its_operand(%x: tensor<3xf32>) -> tensor<5xf32> {
+  // expected-error @below {{needs at least 6 elements, but its result has 5}}
+  %0 = graph.pad %x dim 0 low 1 {interior = 1 : i64} : tensor<3xf32> -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+
+// -----
+
+func.func @a_transpose_names_every_dim_once(%x: tensor<2x3xf32>) -> tensor<2x2xf32> {
+  // expected-error @below {{needs a permutation of its operand's 2 dims}}
+  %0 = graph.transpose %x by [0, 0] : tensor<2x3xf32> -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+
+// -----
+
+func.func @a_broadcast_maps_equal_sizes(%x: tensor<3xf32>) -> tensor<2x4xf32> {
+  // expected-error @below {{maps operand dim 0 of size 3 to result dim 1 of size 4}}
+  %0 = graph.broadcast %x to [1] : tensor<3xf32> -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+
+// -----
+
+func.func @a_product_contracts_equal_sizes(%x: tensor<2x3xf32>, %w: tensor<4x5xf32>) -> tensor<2x5xf32> {
+  // expected-error @below {{contracting dims 1 and 0 differ in size: 3 and 4}}
+  %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<2x3xf32>, tensor<4x5xf32> -> tensor<2x5xf32>
+  return %0 : tensor<2x5xf32>
+}
+
+// -----
+
+func.func @a_product_multiplies_one_type(%x: tensor<2x3xf32>, %w: tensor<3x5xf64>) -> tensor<2x5xf32> {
+  // expected-error @below {{multiplies elements of type 'f32' with 'f64'}}
+  %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<2x3xf32>, tensor<3x5xf64> -> tensor<2x5xf32>
+  return %0 : tensor<2x5xf32>
+}
+
+// -----
+
+func.func @a_product_names_a_dim_once(%x: tensor<3x3xf32>) -> tensor<3xf32> {
+  // expected-error @below {{names a dim of an operand twice}}
+  %0 = graph.dot_general %x, %x batch [0] x [0] contract [0] x [1] : tensor<3x3xf32>, tensor<3x3xf32> -> tensor<3x3xf32>
+  return %0 : tensor<3x3xf32>
+}
+
+// -----
+
+func.func @a_dim_is_reduced_once(%x: tensor<3x3xf32>) -> tensor<3xf32> {
+  // expected-error @below {{reduces a dim twice}}
+  %0 = graph.reduce sum %x over [0, 0] : tensor<3x3xf32> -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
+// -----
+
+func.func @scattered_rows_fit(%u: tensor<2x5xf32>, %i: tensor<2xi64>) -> tensor<4x3xf32> {
+  // expected-error @below {{needs updates like its result with the indices' dims in place of dim 0, found 'tensor<2x5xf32>'}}
+  %0 = graph.scatter_add %u at %i dim 0 : tensor<2x5xf32>, tensor<2xi64> -> tensor<4x3xf32>
+  return %0 : tensor<4x3xf32>
+}
+
+// -----
+
+func.func @labels_have_the_shape_of_the_logits_without_classes(%x: tensor<2x5xf32>, %l: tensor<3xi64>) -> tensor<f32> {
+  // expected-error @below {{needs labels of the shape of the logits without their last dim}}
+  %0 = graph.softmax_cross_entropy %x, %l : tensor<2x5xf32>, tensor<3xi64> -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+func.func @a_convolution_has_the_channels_of_its_weight(%x: tensor<1x3x5xf32>, %w: tensor<4x2x3xf32>) -> tensor<1x4x3xf32> {
+  // expected-error @below {{has 3 input channels, but its weight expects 2}}
+  %0 = graph.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, pads_low = array<i64: 0>, pads_high = array<i64: 0>, groups = 1 : i64}
+    : tensor<1x3x5xf32>, tensor<4x2x3xf32> -> tensor<1x4x3xf32>
+  return %0 : tensor<1x4x3xf32>
+}
