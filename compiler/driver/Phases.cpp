@@ -13,6 +13,7 @@
 #include "passes/codegen/cpu/CpuCodegen.h"
 #include "passes/decompose/Decompose.h"
 #include "passes/fuse/Fuse.h"
+#include "passes/schedule/Bucket.h"
 #include "passes/shard/Annotate.h"
 #include "passes/shard/Partition.h"
 #include "passes/simplify/Simplify.h"
@@ -147,6 +148,7 @@ static Status partition(Compilation &c) {
   CLEAVE_TRY(shared.status().withContext("--cluster"));
   CLEAVE_TRY(reported(c, [&] { return shard::partition(step(c), *shared); }));
   tidy(c);
+  schedule::bucketReductions(step(c));
   return Status::ok();
 }
 
