@@ -20,7 +20,7 @@ struct SolveOptions {
   int64_t maxWork =
       3'000'000'000; // additions in tables, of the bounding loop and again of branching
   // Safety only: beyond it the best so far is returned, which then depends on the machine.
-  double maxSeconds = 60;
+  double maxSeconds = 300;
   double acceptedGap = 1e-9; // relative; closer is optimal
   uint64_t seed = 1;
 };
