@@ -11,18 +11,15 @@ using namespace mlir;
 
 namespace cleave::simplify {
 
-LogicalResult simplify(func::FuncOp function, Composites composites) {
+using AddPatterns = void (*)(RewritePatternSet &);
+
+// Applies the patterns until nothing changes. Patterns ask for equal operands, so equal ops are merged first; that may make
+// more ops equal.
+static LogicalResult applyUntilStable(func::FuncOp function, ArrayRef<AddPatterns> themes) {
   RewritePatternSet patterns(function.getContext());
-  addConstantPatterns(patterns);
-  addArithmeticPatterns(patterns);
-  addMovementPatterns(patterns);
-  addContractionPatterns(patterns);
-  if (composites == Composites::Form) {
-    addActivationPatterns(patterns);
-    addNormPatterns(patterns);
-  }
+  for (AddPatterns add : themes)
+    add(patterns);
   FrozenRewritePatternSet frozen(std::move(patterns));
-  // Patterns ask for equal operands, so equal ops are merged first; that may make more ops equal.
   IRRewriter rewriter(function.getContext());
   bool changed = true;
   for (int round = 0; changed && round < 10; ++round) {
@@ -34,6 +31,17 @@ LogicalResult simplify(func::FuncOp function, Composites composites) {
     changed = merged || rewritten;
   }
   return success();
+}
+
+LogicalResult simplify(func::FuncOp function, Composites composites) {
+  // Composites first: a factor that has moved behind a product cannot be recognised as part of a gelu.
+  if (composites == Composites::Form &&
+      failed(applyUntilStable(function,
+                              {addConstantPatterns, addArithmeticPatterns, addMovementPatterns,
+                               addActivationPatterns, addNormPatterns})))
+    return failure();
+  return applyUntilStable(function, {addConstantPatterns, addArithmeticPatterns,
+                                     addMovementPatterns, addContractionPatterns});
 }
 
 namespace {

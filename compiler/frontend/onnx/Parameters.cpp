@@ -5,6 +5,8 @@
 #include "compiler/frontend/onnx/Failure.h"
 #include "compiler/frontend/onnx/Metadata.h"
 
+#include <set>
+
 namespace cleave::onnx {
 namespace {
 
@@ -66,6 +68,16 @@ private:
     return claim.dims.value_or(dims);
   }
 
+  // A second initializer that turns out to be a parameter that is already there.
+  void noteCopy(const Slot &slot, const Claim &claim, size_t parameter) {
+    const Parameter &known = plan_.parameters[parameter];
+    bool isCopy = slot.initializer != known.initializer && claim.repair == Remark::Kind::Transposed;
+    if (isCopy && copies_.insert(slot.initializer).second)
+      plan_.remarks.push_back({Remark::Kind::Tied, claim.name,
+                               "'" + graph_.initializers[slot.initializer].name +
+                                   "' is its transposed copy: tied again"});
+  }
+
   // The claimed parameter, new if need be. A claim that contradicts an earlier one is dropped for
   // the initializer's own name.
   size_t find(const Slot &slot, Claim &claim) {
@@ -74,8 +86,10 @@ private:
     bool isConstant = claim.kind == Claim::Kind::Constant;
     auto known = byName_.find({isConstant, claim.name});
     if (known != byName_.end()) {
-      if (shapeOf(graph_, plan_.parameters[known->second]) == dims)
+      if (shapeOf(graph_, plan_.parameters[known->second]) == dims) {
+        noteCopy(slot, claim, known->second);
         return known->second;
+      }
       Claim instead;
       instead.kind = claim.kind;
       instead.name = claim.name == own ? own + "'" : own;
@@ -95,6 +109,7 @@ private:
   const Graph &graph_;
   ParameterPlan &plan_;
   std::map<std::string, size_t> initializers_;
+  std::set<size_t> copies_;                               // initializers that were tied again
   std::map<std::pair<bool, std::string>, size_t> byName_; // constants have names of their own
 };
 
