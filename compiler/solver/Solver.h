@@ -1,8 +1,8 @@
 // Solver: finds a good solution of a Problem together with a lower bound on all solutions.
 //
-// presolve (Presolve.h) -> Lagrange multipliers on the memory rows (Bound.h) around exact
-// elimination (Elimination.h) -> repair and local search (Search.h) -> branch and bound if little
-// is left (Branch.h).
+// presolve (Presolve.h) -> Lagrange multipliers on the memory rows (Bound.h) around elimination
+// (Elimination.h), preceded by message passing where that is inexact or slow (Messages.h) -> repair and
+// search of parts (Search.h) -> branch and bound if it can close what is left (Branch.h).
 #pragma once
 
 #include "compiler/solver/Problem.h"
@@ -15,10 +15,10 @@ struct SolveOptions {
   int maxIterations = 300;   // of the bounding loop
   int maxSearchRounds = 150; // of improving the solution by searching around it
   int maxBranches = 2000;    // nodes of branch and bound
-  int64_t maxTableEntries = int64_t(1)
-                            << 16; // of one elimination table; more = tighter bound, slower
-  int64_t maxWork =
-      3'000'000'000; // additions in tables, of the bounding loop and again of branching
+  // Of one elimination table: more makes the bound tighter where elimination is inexact, and slower.
+  int64_t maxTableEntries = int64_t(1) << 16;
+  // Additions in tables, of the bounding loop and again of branching; about 3e9 per second.
+  int64_t maxWork = 2'000'000'000;
   // Safety only: beyond it the best so far is returned, which then depends on the machine.
   double maxSeconds = 300;
   double acceptedGap = 1e-9; // relative; closer is optimal
