@@ -1,5 +1,6 @@
 #include "compiler/driver/PlanFile.h"
 
+#include "compiler/driver/Predict.h"
 #include "runtime/artifact/Sha256.h"
 #include "runtime/base/Units.h"
 
@@ -29,27 +30,6 @@ static std::vector<int64_t> runsOf(const plan::Program &program) {
   for (const plan::ScheduleStep &step : program.schedule())
     ++runs[step.segment()];
   return runs;
-}
-
-static double flopsOf(const plan::Program &program, const plan::Instruction &instruction) {
-  if (instruction.has_launch())
-    return program.kernels(instruction.launch().kernel()).flops();
-  if (instruction.has_matmul()) {
-    const plan::Matmul &matmul = instruction.matmul();
-    double flops = 2.0 * matmul.m() * matmul.n() * matmul.k();
-    for (int64_t size : matmul.batch())
-      flops *= size;
-    return flops;
-  }
-  if (!instruction.has_convolution())
-    return 0;
-  const plan::Convolution &conv = instruction.convolution();
-  double flops = 2;
-  for (int64_t size : conv.output_shape())
-    flops *= size;
-  for (int i = 1; i < conv.weight_shape_size(); ++i)
-    flops *= conv.weight_shape(i);
-  return flops;
 }
 
 static uint64_t sentBytes(const plan::Program &program, const plan::Instruction &instruction) {
@@ -119,6 +99,11 @@ Status completePlan(Compilation &c) {
   c.plan.set_producer("cleave " CLEAVE_VERSION);
   c.plan.set_command_line(c.options.commandLine);
   CLEAVE_TRY(addSource(c));
+  if (c.cluster) {
+    Result<cluster::Cluster> shared = cluster::forRanks(*c.cluster, c.options.ranks);
+    CLEAVE_TRY(shared.status());
+    predictInstructions(c.plan, *shared, c.decided.mesh);
+  }
   addPrediction(c);
   addDecisions(c);
   return Status::ok();
