@@ -1,12 +1,11 @@
-// Short benchmarks of one core, of memory, and of TCP over the loopback device.
+// Short benchmarks of one core and of memory.
 #include "compiler/cluster/Measure.h"
+
+#include "compiler/cluster/MeasureLinks.h"
 
 #include <oneapi/dnnl/dnnl.h>
 
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
 #include <omp.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -91,68 +90,6 @@ double measureMemory(double seconds, Curve &curve) {
   return toCurve(rates, curve);
 }
 
-// Two connected TCP sockets over the loopback device, or {-1, -1}.
-std::pair<int, int> connectLoopback() {
-  int listener = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof(address);
-  int one = 1, client = -1, server = -1;
-  if (listener >= 0 && !bind(listener, reinterpret_cast<sockaddr *>(&address), length) &&
-      !listen(listener, 1) &&
-      !getsockname(listener, reinterpret_cast<sockaddr *>(&address), &length)) {
-    client = socket(AF_INET, SOCK_STREAM, 0);
-    if (!connect(client, reinterpret_cast<sockaddr *>(&address), length))
-      server = accept(listener, nullptr, nullptr);
-  }
-  if (listener >= 0)
-    close(listener);
-  for (int end : {client, server})
-    if (end >= 0)
-      setsockopt(end, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-  return {client, server};
-}
-
-bool transferAll(int end, std::vector<char> &buffer, size_t bytes, bool isSend) {
-  for (size_t done = 0; done < bytes;) {
-    ssize_t moved = isSend ? send(end, buffer.data() + done, bytes - done, MSG_NOSIGNAL)
-                           : recv(end, buffer.data() + done, bytes - done, 0);
-    if (moved <= 0)
-      return false;
-    done += static_cast<size_t>(moved);
-  }
-  return true;
-}
-
-// Seconds of one message of `bytes` there and as much back, halved; 0 if there is no loopback
-// device.
-double pingPong(size_t bytes, double seconds) {
-  auto [client, server] = connectLoopback();
-  double time = 0;
-  if (server >= 0) {
-    std::thread echo([server = server, bytes] {
-      std::vector<char> buffer(bytes);
-      while (transferAll(server, buffer, bytes, false) &&
-             transferAll(server, buffer, bytes, true)) {
-      }
-    });
-    std::vector<char> buffer(bytes, 1);
-    time = leastSeconds(seconds,
-                        [&] {
-                          transferAll(client, buffer, bytes, true);
-                          transferAll(client, buffer, bytes, false);
-                        }) /
-           2;
-    shutdown(client, SHUT_RDWR);
-    echo.join();
-  }
-  for (int end : {client, server})
-    if (end >= 0)
-      close(end);
-  return time;
-}
-
 // Of the machine, or less if the process's control group has less.
 int64_t memoryBytes() {
   int64_t bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
@@ -162,25 +99,9 @@ int64_t memoryBytes() {
   return bytes;
 }
 
-// What collectives make of the link between two processes, as shares: an all-reduce also adds up,
-// and its ring is slowed by every member's scheduling. Ratios measured with Gloo between two
-// processes.
-Level localLevel(int64_t cores, double latency, double bytesPerSecond) {
-  Level level{"node", cores, {}};
-  auto add = [&](CollectiveKind kind, double calls, double share) {
-    level.links[kind] = {{0, calls * latency, share * bytesPerSecond}};
-  };
-  add(CollectiveKind::AllReduce, 6, 0.40);
-  add(CollectiveKind::AllGather, 4, 0.55);
-  add(CollectiveKind::ReduceScatter, 4, 0.45);
-  add(CollectiveKind::AllToAll, 4, 0.55);
-  add(CollectiveKind::SendRecv, 1, 1.0);
-  return level;
-}
-
 } // namespace
 
-Result<Cluster> measureLocalCpu(double seconds) {
+Cluster measureLocalCpu(double seconds) {
   Cluster cluster;
   cluster.name = "local-cpu";
   cluster.source = "measured by cleave-calibrate";
@@ -193,15 +114,7 @@ Result<Cluster> measureLocalCpu(double seconds) {
   cluster.compute["f32"] = measureGemm(seconds * 0.5, cluster.launchSeconds);
   cluster.memoryBytesPerSecond = measureMemory(seconds * 0.2, cluster.memoryEfficiency);
   cluster.hostLink = {0, 0.0, cluster.memoryBytesPerSecond / 2};
-  constexpr size_t large = 8 << 20;
-  double latency = pingPong(4, seconds * 0.1);
-  double transfer = pingPong(large, seconds * 0.2);
-  if (latency <= 0 || transfer <= latency)
-    return Status::userError(
-        "cannot measure this machine's links: no TCP connection to the loopback "
-        "address; pass a cluster file with --cluster instead");
-  cluster.levels.push_back(
-      localLevel(cluster.devicesPerNode, latency, static_cast<double>(large) / transfer));
+  cluster.levels.push_back(measureLinks(cluster.devicesPerNode, seconds * 0.3));
   return cluster;
 }
 

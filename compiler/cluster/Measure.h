@@ -5,8 +5,8 @@
 
 namespace cleave::cluster {
 
-// Runs for about `seconds`: matrix products at several sizes (oneDNN, one thread), copies within
-// memory, and transfers between threads over loopback TCP as an estimate of local collectives.
-Result<Cluster> measureLocalCpu(double seconds = 0.7);
+// Runs for about `seconds`: matrix products at several sizes (oneDNN, one thread), sums of arrays, and
+// collectives between threads that share memory.
+Cluster measureLocalCpu(double seconds = 0.7);
 
 } // namespace cleave::cluster

@@ -63,9 +63,9 @@ static Result<Cluster> findLocalCpu() {
   if (!path.empty() && std::filesystem::exists(path))
     if (Result<Cluster> kept = readFile(path))
       return kept;
-  Result<Cluster> measured = measureLocalCpu();
-  if (measured && !path.empty())
-    keep(*measured, path);
+  Cluster measured = measureLocalCpu();
+  if (!path.empty())
+    keep(measured, path);
   return measured;
 }
 
