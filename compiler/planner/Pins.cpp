@@ -211,6 +211,57 @@ static bool feedsUpdate(const StepModel &model, const Op &op) {
   return false;
 }
 
+// The dim along which a weight is split, -1 if the parameter is none: the rows of a table that is looked up; else the
+// larger dim of a product's weight, and of equal ones the one that is summed over.
+static int weightDim(const StepModel &model, const Value &value) {
+  int best = -1;
+  for (const Use &use : value.uses) {
+    const Op &op = model.ops[use.op];
+    if (op.part != Part::Forward || value.shape.size() < 2)
+      continue;
+    const FactorRule::Dims &dims = op.rule.operands[use.operand];
+    auto isSummed = [&](int d) {
+      return dims[d].size() == 1 && op.rule.factors[dims[d][0]].kind == FactorKind::Reduction;
+    };
+    for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
+      if (!isSummed(d))
+        continue;
+      if (op.kind == "graph.gather" && use.operand == 0)
+        return d;
+      best = d;
+      for (int other = 0; other < static_cast<int>(dims.size()); ++other)
+        if (value.shape[other] > value.shape[best])
+          best = other;
+    }
+  }
+  return best;
+}
+
+// Along the axis that splits weights: no samples; a product with a weight on its block of it; and the gradient of a
+// weight whole as a sum, on the block of the weight.
+static void preferSplitWeights(const StepModel &model, const Op &op,
+                               const std::vector<bool> &isBatch, int axis,
+                               std::vector<OpChoice> &choices) {
+  prefer(choices, [&](const OpChoice &choice) { return !splitsSamples(choice, isBatch, axis); });
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    const Value &value = model.values[op.operands[i]];
+    bool isParameter = value.argument >= 0 && model.arguments[value.argument].role == "parameter";
+    int dim = isParameter && op.part != Part::Update ? weightDim(model, value) : -1;
+    if (dim >= 0)
+      prefer(choices,
+             [&](const OpChoice &choice) { return contains(choice.operands[i].dims[dim], axis); });
+  }
+  bool sumsSamples = false;
+  for (size_t f = 0; f < isBatch.size(); ++f)
+    sumsSamples |= isBatch[f] && op.rule.factors[f].kind == FactorKind::Reduction;
+  if (op.part != Part::Backward || !sumsSamples)
+    return;
+  prefer(choices,
+         [&](const OpChoice &choice) { return !contains(choice.natural[0].partial, axis); });
+  if (model.values[op.results[0]].shape.size() >= 2)
+    prefer(choices, [&](const OpChoice &choice) { return isSplitBy(choice.natural[0], axis); });
+}
+
 void Pins::restrictOp(const StepModel &model, int index, const Mesh &mesh,
                       std::vector<OpChoice> &choices) const {
   const Op &op = model.ops[index];
@@ -243,25 +294,7 @@ void Pins::restrictOp(const StepModel &model, int index, const Mesh &mesh,
       });
   }
   if (weights >= 0 && hasBatch)
-    prefer(choices, [&](const OpChoice &c) { return !splitsSamples(c, isBatch, weights); });
-}
-
-// Whether the parameter is a weight of a product, or a table of rows to look up; then the dim of
-// the rows.
-static std::pair<bool, int> weightKind(const StepModel &model, const Value &value) {
-  bool isWeight = false;
-  for (const Use &use : value.uses) {
-    const Op &op = model.ops[use.op];
-    if (op.part != Part::Forward || value.shape.size() < 2)
-      continue;
-    for (const std::vector<int> &dim : op.rule.operands[use.operand])
-      isWeight |= dim.size() == 1 && op.rule.factors[dim[0]].kind == FactorKind::Reduction;
-    if (op.kind == "graph.gather" && use.operand == 0)
-      for (size_t d = 0; d < value.shape.size(); ++d)
-        if (op.rule.factors[op.rule.operands[0][d][0]].kind == FactorKind::Reduction)
-          return {true, static_cast<int>(d)};
-  }
-  return {isWeight, -1};
+    preferSplitWeights(model, op, isBatch, weights, choices);
 }
 
 void Pins::restrictArgument(const StepModel &model, int index, const Mesh &mesh,
@@ -289,12 +322,11 @@ void Pins::restrictArgument(const StepModel &model, int index, const Mesh &mesh,
   }
   if (weights < 0)
     return;
-  auto [isWeight, rowDim] = weightKind(model, value);
   prefer(choices, [&](const ArgumentChoice &choice) { return choice.storage == choice.compute; });
-  if (isWeight)
+  int dim = weightDim(model, value);
+  if (dim >= 0)
     prefer(choices, [&](const ArgumentChoice &choice) {
-      return rowDim >= 0 ? contains(choice.storage.dims[rowDim], weights)
-                         : isSplitBy(choice.storage, weights);
+      return contains(choice.storage.dims[dim], weights);
     });
 }
 
