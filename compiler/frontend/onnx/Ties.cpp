@@ -239,21 +239,26 @@ void tieParameters(const Graph &graph, WeightFiles &files, const TieOptions &opt
 }
 
 void warnOfFoldedBatchNorms(const Graph &graph, std::vector<Remark> &remarks) {
+  std::vector<std::string> nodes;
+  bool current = false;
   for (const Node &node : graph.nodes) {
     if (node.op != "Conv" || node.inputs.size() < 2)
       continue;
-    bool current = isInBatchNorm(node);
-    bool old = !current && isMadeUpName(node.inputs[1]);
-    if (!current && !old)
-      continue;
-    remarks.push_back(
-        {Remark::Kind::Warning, node.label(),
-         "the exporter folded a batch norm into this convolution, so the model trains without it; "
-         "export with " +
-             std::string(current ? "optimize=False"
-                                 : "training=TrainingMode.TRAINING, do_constant_folding=False") +
-             " to keep it"});
+    current |= isInBatchNorm(node);
+    if (isInBatchNorm(node) || isMadeUpName(node.inputs[1]))
+      nodes.push_back(node.label());
   }
+  if (nodes.empty())
+    return;
+  std::string text =
+      "the exporter folded batch norms into " + std::to_string(nodes.size()) + " convolutions (";
+  for (size_t i = 0; i < nodes.size() && i < 3; ++i)
+    text += (i ? ", '" : "'") + nodes[i] + "'";
+  text += nodes.size() > 3 ? ", ...)" : ")";
+  text += ", so the model trains without them; export with ";
+  text += current ? "optimize=False" : "training=TrainingMode.TRAINING, do_constant_folding=False";
+  remarks.push_back({Remark::Kind::Warning, graph.name.empty() ? "the model" : graph.name,
+                     text + " to keep them"});
 }
 
 const char *kindName(Remark::Kind kind) {
