@@ -97,7 +97,7 @@ std::string toJson(const Solution &solution) {
                {"choices", solution.choices},
                {"cost", costToJson(solution.cost)},
                {"lower_bound", costToJson(solution.lowerBound)},
-               {"gap", solution.gap},
+               {"gap", costToJson(solution.gap)},
                {"peaks", peaks},
                {"shadow_price", solution.shadowPrice},
                {"iterations", solution.iterations},
@@ -122,7 +122,7 @@ static Solution readSolution(const json &root) {
   root.at("choices").get_to(solution.choices);
   solution.cost = costFromJson(root.at("cost"));
   solution.lowerBound = costFromJson(root.at("lower_bound"));
-  solution.gap = root.at("gap");
+  solution.gap = costFromJson(root.at("gap"));
   for (const json &peak : root.at("peaks"))
     solution.peaks.push_back({peak.at("bytes"), peak.at("time"), peak.at("live_nodes")});
   root.at("shadow_price").get_to(solution.shadowPrice);

@@ -209,8 +209,10 @@ Tightened tighten(const Network &network, const Prices &start, const AscentOptio
       idle = 0;
       steps.set(result.prices);
     }
-    double distance = upper < forbidden ? upper - bound : 0.1 * std::abs(bound);
-    steps.step(sweeps.argmin(), factor * std::max(distance, 1e-9 * std::abs(bound)));
+    // Without a solution the distance to the best bound is guessed; of the best, not of the last, which
+    // may be far off.
+    double distance = upper < forbidden ? upper - result.bound : 0.1 * std::abs(result.bound);
+    steps.step(sweeps.argmin(), factor * std::max(distance, 1e-6 * std::abs(result.bound)));
   }
   result.network = sweeps.rewritten();
   return result;

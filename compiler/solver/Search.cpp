@@ -179,7 +179,10 @@ bool Search::repair(std::vector<int> choices, const Prices &prices) {
 
 // A random node and those that are few edges away from it, or from a second one that is live with
 // it.
-std::vector<int> Search::choosePart(int partSize) {
+std::vector<int> Search::choosePart() {
+  // Small parts as often as large ones.
+  const double fraction = static_cast<double>(random_() % 1024) / 1024;
+  const int partSize = static_cast<int>(8 * std::pow(largestPart_ / 8, fraction));
   const int count = static_cast<int>(network_.nodes.size());
   std::vector<int> part;
   std::vector<bool> taken(count, false);
@@ -247,10 +250,10 @@ Network Search::extract(const std::vector<int> &part) const {
   return small;
 }
 
-bool Search::improve(const Prices &prices, int partSize) {
+bool Search::improve(const Prices &prices) {
   if (best_.empty())
     return false;
-  std::vector<int> part = choosePart(partSize);
+  std::vector<int> part = choosePart();
   Presolve presolve(extract(part));
   const Network &small = presolve.result();
   const double before = bestCost_;
@@ -274,6 +277,8 @@ bool Search::improve(const Prices &prices, int partSize) {
   for (const NetworkNode &node : small.nodes)
     costs.push_back(node.cost);
   Elimination elimination(small, 1 << 14);
+  largestPart_ = elimination.isExact() ? std::min(400.0, largestPart_ * 1.02)
+                                       : std::max(16.0, largestPart_ * 0.95);
   Search inner(small, random_());
   AscentOptions options;
   options.iterations = 12;

@@ -22,9 +22,9 @@ public:
   // Changes single nodes until the choices fit, preferring what costs least per byte (bytes also
   // weighed with the prices), then offers them. Whether a solution was found.
   bool repair(std::vector<int> choices, const Prices &prices);
-  // Solves the part around a random node anew, all else fixed, and takes the result if it is
-  // better.
-  bool improve(const Prices &prices, int partSize);
+  // Solves the part around a random node anew, all else fixed, and takes the result if it is better.
+  // Parts are as large as they can be solved exactly, or smaller.
+  bool improve(const Prices &prices);
 
   // Permitted choices that exceed the budgets least, of all that were offered or repaired: what the
   // answer to an infeasible problem refers to. Nothing if nothing permitted was offered.
@@ -43,7 +43,7 @@ private:
   bool reduceRow(State &state, int row, const std::vector<double> &priceBefore) const;
   void descend(State &state) const;
   void remember(const State &state);
-  std::vector<int> choosePart(int partSize);
+  std::vector<int> choosePart();
   Network extract(const std::vector<int> &part) const;
 
   const Network &network_;
@@ -52,6 +52,7 @@ private:
   double bestCost_ = forbidden;
   std::optional<std::vector<int>> leastExceeding_;
   double leastExcess_ = forbidden;
+  double largestPart_ = 240; // nodes; adapted by improve()
 };
 
 } // namespace cleave::solver

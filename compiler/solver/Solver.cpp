@@ -33,7 +33,7 @@ public:
       if (search_.bestCost() < forbidden)
         report(solution, bound);
       else
-        explainMemory(solution, bound == forbidden);
+        explainMemory(solution, bound);
     }
     solution.seconds = elapsed();
     return solution;
@@ -108,11 +108,14 @@ private:
     return closeGap(root);
   }
 
-  // Chooses the elimination. Where it is inexact or slow, messages tighten the network and find
-  // prices first.
+  // Where elimination is inexact or slow, messages tighten the network and find prices first: once to
+  // find a solution, and again with steps that fit its distance to the bound.
   void prepare(Prices &prices, double &bound, int &iterations) {
     AscentOptions options = ascentOptions(options_.maxIterations);
-    if (!elimination_->isExact() || affordable(options.iterations, 0) < options.iterations) {
+    if (elimination_->isExact() && affordable(options.iterations, 0) == options.iterations)
+      return;
+    const int passes = elimination_->isExact() ? 1 : 2;
+    for (int pass = 0; pass < passes && !isClosed(bound); ++pass) {
       Tightened tightened = tighten(network_, prices, options, candidate(prices));
       prices = std::move(tightened.prices);
       bound = std::max(bound, tightened.bound);
@@ -122,6 +125,10 @@ private:
         elimination_ = makeElimination(tightNetwork_);
         setCosts(tightNetwork_);
       }
+      if (search_.bestCost() == forbidden)
+        raisePrices(prices);
+      if (pass + 1 < passes)
+        searchParts(prices, bound, options_.maxSearchRounds / 4, 0.3);
     }
   }
 
@@ -137,7 +144,7 @@ private:
     AscentOptions options;
     options.iterations = iterations;
     options.acceptedGap = options_.acceptedGap;
-    options.isLate = [this] { return isLate(); };
+    options.isLate = [this] { return elapsed() > 0.5 * options_.maxSeconds; };
     return options;
   }
 
@@ -182,17 +189,20 @@ private:
     return proven;
   }
 
+  // Solves parts anew until the bound is met, nothing has changed for long, or the share of the time is over.
+  void searchParts(const Prices &prices, double bound, int rounds, double timeShare) {
+    const int patience = 40 + rounds / 4;
+    for (int k = 0, idle = 0; k < rounds && idle < patience && !isClosed(bound); ++k) {
+      idle = search_.improve(prices) ? 0 : idle + 1;
+      if (elapsed() > timeShare * options_.maxSeconds)
+        break;
+    }
+  }
+
   // Searches parts and branches until the bound is met or the limits are.
   double closeGap(const Ascent &root) {
     const double bound = root.bound;
-    constexpr int partSizes[] = {16, 160, 48, 240, 96};
-    const int patience = 40 + options_.maxSearchRounds / 4;
-    int idle = 0;
-    for (int k = 0; k < options_.maxSearchRounds && idle < patience && !isLate(); ++k) {
-      idle = search_.improve(root.prices, partSizes[k % 5]) ? 0 : idle + 1;
-      if (isClosed(bound))
-        break;
-    }
+    searchParts(root.prices, bound, options_.maxSearchRounds, 0.9);
     if (isClosed(bound))
       return bound;
     constexpr int worthwhile = 50; // fewer branches close nothing
@@ -231,9 +241,10 @@ private:
                                      "' is permitted together with the choices of its neighbours";
   }
 
-  void explainMemory(Solution &solution, bool proven) {
+  void explainMemory(Solution &solution, double bound) {
+    const bool proven = bound == forbidden;
     solution.status = proven ? SolveStatus::Infeasible : SolveStatus::NotFound;
-    solution.lowerBound = proven ? forbidden : solution.lowerBound;
+    solution.lowerBound = bound;
     Infeasibility &why = solution.infeasibility;
     why.provenBudget = provenBudget_;
     if (!search_.leastExceeding()) {

@@ -13,7 +13,7 @@ namespace cleave::solver {
 struct SolveOptions {
   // The limits that count: the same input then gives the same answer on every machine.
   int maxIterations = 300;   // of the bounding loop
-  int maxSearchRounds = 150; // of improving the solution by searching around it
+  int maxSearchRounds = 250; // of improving the solution by searching around it
   int maxBranches = 2000;    // nodes of branch and bound
   // Of one elimination table: more makes the bound tighter where elimination is inexact, and slower.
   int64_t maxTableEntries = int64_t(1) << 16;
