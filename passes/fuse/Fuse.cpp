@@ -2,6 +2,7 @@
 #include "passes/fuse/Fuse.h"
 
 #include "passes/fuse/Groups.h"
+#include "passes/fuse/Prune.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -151,6 +152,7 @@ void formGroups(func::FuncOp step) {
           value.replaceAllUsesWith(given);
   }
   sortTopologically(&block);
+  pruneGroups(block);
   eraseDead(block);
   wrapCarriers(step);
 }

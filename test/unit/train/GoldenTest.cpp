@@ -78,6 +78,7 @@ public:
       REQUIRE(succeeded(simplify::simplify(step, simplify::Composites::Leave)));
       decomposeComposites(step);
       fuse::formGroups(step);
+      checkGroups();
     }
     for (unsigned i = 0; i < step.getNumArguments(); ++i)
       if (!graph::isPerMicroBatch(step, i))
@@ -108,6 +109,16 @@ public:
   double loss = 0, norm = 0;
 
 private:
+  // No kernel reads or writes what nobody needs: recomputation leaves nothing behind.
+  void checkGroups() {
+    step.walk([&](graph::FusionOp group) {
+      for (BlockArgument argument : group.getBody().getArguments())
+        CHECK_FALSE(argument.use_empty());
+      for (Value result : group.getResults())
+        CHECK_FALSE(result.use_empty());
+    });
+  }
+
   void take(const std::vector<Tensor> &results) {
     std::vector<size_t> position(step.getNumArguments(), 0);
     for (unsigned i = 0, next = 0; i < step.getNumArguments(); ++i)

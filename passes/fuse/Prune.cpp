@@ -1,0 +1,54 @@
+// From the last group to the first, so that an operand dropped here is a result that nobody reads there.
+#include "passes/fuse/Prune.h"
+
+using namespace mlir;
+
+namespace cleave::fuse {
+
+static void pruneBody(Block &body) {
+  Operation *op = body.getTerminator()->getPrevNode();
+  while (op) {
+    Operation *previous = op->getPrevNode();
+    if (op->use_empty())
+      op->erase();
+    op = previous;
+  }
+}
+
+static void prune(graph::FusionOp fusion) {
+  Block &body = fusion.getBody().front();
+  Operation *yield = body.getTerminator();
+  SmallVector<Value> used;
+  for (unsigned i = fusion.getNumResults(); i-- > 0;)
+    if (fusion.getResult(i).use_empty())
+      yield->eraseOperand(i);
+    else
+      used.insert(used.begin(), fusion.getResult(i));
+  pruneBody(body);
+  SmallVector<Value> operands;
+  for (unsigned i = body.getNumArguments(); i-- > 0;)
+    if (body.getArgument(i).use_empty())
+      body.eraseArgument(i);
+    else
+      operands.insert(operands.begin(), fusion.getOperand(i));
+  if (used.size() == fusion.getNumResults() && operands.size() == fusion.getNumOperands())
+    return;
+  if (!used.empty()) {
+    OpBuilder b(fusion);
+    auto pruned =
+        graph::FusionOp::create(b, fusion.getLoc(), TypeRange(ValueRange(used)), operands);
+    pruned->setDiscardableAttrs(fusion->getDiscardableAttrDictionary());
+    pruned.getBody().takeBody(fusion.getBody());
+    for (auto [value, result] : llvm::zip_equal(used, pruned.getResults()))
+      value.replaceAllUsesWith(result);
+  }
+  fusion.erase();
+}
+
+void pruneGroups(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (auto fusion = dyn_cast<graph::FusionOp>(op))
+      prune(fusion);
+}
+
+} // namespace cleave::fuse
