@@ -45,8 +45,14 @@ Status verifyLaunch(const ProgramView &view, const plan::Launch &launch) {
   if (launch.kernel() >= uint32_t(view.program.kernels_size()))
     return Status::defect("it launches kernel " + std::to_string(launch.kernel()) +
                           ", the program has " + std::to_string(view.program.kernels_size()));
-  if (view.program.kernels(launch.kernel()).extent() < 0)
-    return Status::defect("its kernel's extent is negative");
+  // Every part of the range computes something, so there are no more of them than bytes to write.
+  int64_t extent = view.program.kernels(launch.kernel()).extent();
+  uint64_t bytes = 1;
+  for (uint32_t buffer : launch.buffers())
+    bytes += at(view, buffer).bytes();
+  if (extent < 0 || uint64_t(extent) > bytes)
+    return Status::defect("its kernel has extent " + std::to_string(extent) + " on buffers of " +
+                          std::to_string(bytes - 1) + " bytes");
   for (uint32_t position : launch.written())
     if (position >= uint32_t(launch.buffers_size()))
       return Status::defect("it writes operand " + std::to_string(position) + ", it has " +

@@ -171,6 +171,10 @@ TEST_CASE("instructions: indices must be in range") {
     instruction(plan, Reduce).mutable_launch()->set_kernel(1);
     CHECK_THAT(brokenRule(plan), Contains("launches kernel 1"));
   }
+  SECTION("of a kernel's parts") {
+    plan.mutable_programs(0)->mutable_kernels(0)->set_extent(23570780520448);
+    CHECK_THAT(brokenRule(plan), Contains("extent 23570780520448 on buffers of 260 bytes"));
+  }
   SECTION("of a written operand") {
     instruction(plan, Reduce).mutable_launch()->add_written(2);
     CHECK_THAT(brokenRule(plan), Contains("writes operand 2"));
