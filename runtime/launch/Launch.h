@@ -54,6 +54,9 @@ struct LaunchOptions {
   // Longest time without any rank beginning a step before the job counts as hung; 0: no limit (a
   // hung rank is then found by the ranks that wait for it in a collective).
   std::chrono::milliseconds stallTimeout{0};
+  // Longest time that a rank may be in a step when another one has begun a later step; 0: no limit. (A
+  // program without collectives has nobody who waits for a hung rank.)
+  std::chrono::milliseconds lagTimeout{0};
 };
 
 struct LaunchOutcome {

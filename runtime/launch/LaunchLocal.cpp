@@ -43,6 +43,7 @@ private:
   bool anyRunning() const;
   bool anyFailed() const;
   bool stalled() const;
+  int laggard() const;
   LaunchOutcome outcome() const;
   LaunchOutcome crashOf(int rank) const;
   std::string stepOf(int rank) const;
@@ -54,6 +55,7 @@ private:
   sigset_t watched, before;
   int signal = 0; // that ended the job
   bool stall = false;
+  int late = -1; // the rank that stayed behind the others
   Clock::time_point begun = Clock::now();
 };
 
@@ -158,6 +160,20 @@ bool Job::stalled() const {
   return Clock::now() - last > options.stallTimeout;
 }
 
+// A running rank that has been in its step for too long while another has gone on; -1 if there is none.
+int Job::laggard() const {
+  int64_t furthest = -1;
+  for (size_t i = 0; i < ranks.size(); ++i)
+    furthest = std::max(furthest, slots[i].step.load());
+  for (size_t i = 0; i < ranks.size() && options.lagTimeout.count() > 0; ++i) {
+    Clock::time_point since(Clock::duration(slots[i].stepBegan.load()));
+    if (ranks[i].running && slots[i].step >= 0 && slots[i].step < furthest &&
+        Clock::now() - since > options.lagTimeout)
+      return static_cast<int>(i);
+  }
+  return -1;
+}
+
 LaunchOutcome Job::watch() {
   bool failed = false;
   Clock::time_point patience;
@@ -170,7 +186,9 @@ LaunchOutcome Job::watch() {
       kill(SIGTERM);
     }
     stall = stall || (!failed && stalled());
-    if (!failed && (signal || stall || anyFailed())) {
+    if (!failed)
+      late = laggard();
+    if (!failed && (signal || stall || late >= 0 || anyFailed())) {
       failed = true;
       patience = Clock::now() + options.grace;
     }
@@ -217,6 +235,9 @@ LaunchOutcome Job::outcome() const {
     return {3, "no rank began a step within " +
                    std::to_string(options.stallTimeout.count() / 1000) + " s; rank 0 was " +
                    stepOf(0)};
+  if (late >= 0)
+    return {3, "rank " + std::to_string(late) + " has been " + stepOf(late) + " for more than " +
+                   std::to_string(options.lagTimeout.count() / 1000) + " s while others went on"};
   int own = -1, lost = -1, silent = -1;
   auto earlier = [&](int candidate, int &best) {
     if (best < 0 || slots[candidate].failedAt < slots[best].failedAt)

@@ -74,6 +74,7 @@ int runAllRanks(const plan::Plan &plan, const run::Options &options) {
     return fail(status);
   launch::LaunchOptions launching;
   launching.stallTimeout = std::chrono::seconds(options.stallSeconds);
+  launching.lagTimeout = std::chrono::seconds(options.timeoutSeconds);
   auto outcome = launch::launchLocal(
       ranks, launching,
       [&](const launch::RankEnvironment &environment, launch::StepReporter &reporter) {

@@ -147,6 +147,25 @@ TEST_CASE("a job in which nobody begins a step any more is ended, if asked for")
   CHECK(outcome->message == "no rank began a step within 1 s; rank 0 was in step 5");
 }
 
+TEST_CASE("a hung rank that nobody waits for is found by the steps of the others") {
+  LaunchOptions options;
+  options.lagTimeout = 1000ms;
+  options.grace = 100ms;
+  auto begun = std::chrono::steady_clock::now();
+  auto outcome =
+      launchLocal(3, options, [](const RankEnvironment &environment, StepReporter &reporter) {
+        for (int64_t step = 0; step < 600; ++step) {
+          reporter.step(step);
+          std::this_thread::sleep_for(environment.rank == 1 && step == 7 ? 60s : 100ms);
+        }
+        return 0;
+      });
+  REQUIRE(outcome);
+  CHECK(outcome->exitCode == 3);
+  CHECK(outcome->message == "rank 1 has been in step 7 for more than 1 s while others went on");
+  CHECK(secondsSince(begun) < 10);
+}
+
 // Runs `body` in a process of its own group, as a shell would; returns its id.
 template <typename Body> static pid_t inChild(Body body) {
   pid_t child = fork();
