@@ -66,14 +66,23 @@ void StepLowering::addLoads() {
 
 void StepLowering::addResults() {
   Operation *terminator = order_.back();
+  // Old values of other arguments are saved before any argument is overwritten.
+  llvm::DenseMap<unsigned, View> saved;
+  program_.setSegment(update_);
+  for (auto [i, value] : llvm::enumerate(terminator->getOperands()))
+    if (std::optional<unsigned> alias = graph::aliasOf(step_, i))
+      if (View view = viewOf(value); persistent_.contains(view.buffer) &&
+                                     view.buffer != views_[step_.getArgument(*alias)].buffer)
+        saved[i] = copyToDense(view);
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
     Operation *producer = value.getDefiningOp();
     program_.setSegment(!producer || isUpdate(producer) ? update_ : micro_);
     StringRef role = graph::resultRole(step_, i), name = graph::resultName(step_, i);
     if (std::optional<unsigned> alias = graph::aliasOf(step_, i)) {
       View home = views_[step_.getArgument(*alias)];
-      if (viewOf(value).buffer != home.buffer)
-        program_.copy(viewOf(value), home);
+      View from = saved.contains(i) ? saved[i] : viewOf(value);
+      if (from.buffer != home.buffer)
+        program_.copy(from, home);
     } else if (role == "output") {
       std::vector<int64_t> shape = graph::staticShapeOf(value);
       Type global = globalType(step_.getResultAttr(i, mesh::kGlobal), value.getType());

@@ -59,8 +59,27 @@ bool StepLowering::canWriteAnywhere(Value value) const {
   return isa<graph::DotGeneralOp, graph::FusionOp, graph::ConcatOp>(op);
 }
 
+// A group that writes its result in another order than row-major reads best what lies in that order too.
+void StepLowering::planGroupOperands(graph::FusionOp fusion) {
+  for (OpResult result : fusion->getResults()) {
+    auto destination = destinations_.find(result);
+    if (destination == destinations_.end())
+      continue;
+    SmallVector<int64_t> strides = destination->second.strides;
+    if (llvm::is_sorted(strides, std::greater<>()))
+      continue;
+    for (OpOperand &operand : fusion->getOpOperands())
+      if (isa_and_nonnull<graph::DotGeneralOp>(operand.get().getDefiningOp()) &&
+          canWriteAnywhere(operand.get()) &&
+          readsElementwise(fusion, operand.getOperandNumber(), result.getResultNumber()))
+        destinations_[operand.get()] = newBufferLike(operand.get(), strides);
+  }
+}
+
 // Passes a destination from a layout op's result to its operand.
 void StepLowering::planDestination(Operation *op) {
+  if (auto fusion = dyn_cast<graph::FusionOp>(op))
+    return planGroupOperands(fusion);
   if (op->getNumResults() != 1 || op->use_empty())
     return;
   Value result = op->getResult(0);

@@ -66,6 +66,35 @@ View StepLowering::newBuffer(Value value, StringRef suffix) {
                      shape);
 }
 
+View StepLowering::newBufferLike(Value value, ArrayRef<int64_t> strides) {
+  std::vector<int64_t> shape = graph::staticShapeOf(value);
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, shape.size())),
+                       inverse(shape.size()), stored;
+  llvm::stable_sort(order, [&](int64_t a, int64_t b) { return strides[a] > strides[b]; });
+  for (auto [i, dim] : llvm::enumerate(order)) {
+    inverse[dim] = i;
+    stored.push_back(shape[dim]);
+  }
+  std::string name = value.getDefiningOp()->getName().stripDialect().str();
+  Value buffer =
+      program_.addBuffer(name, program::Role::Activation, graph::elementTypeOf(value), stored);
+  return View::dense(buffer, stored).transposed(inverse);
+}
+
+View StepLowering::newGroupResult(graph::FusionOp fusion, unsigned result,
+                                  ArrayRef<View> operands) {
+  Value value = fusion.getResult(result);
+  if (!llvm::all_of(value.getUsers(),
+                    [](Operation *user) { return isa<graph::DotGeneralOp>(user); }))
+    return newBuffer(value);
+  for (auto [i, operand] : llvm::enumerate(operands))
+    if (readsElementwise(fusion, i, result))
+      return llvm::is_sorted(operand.strides, std::greater<>())
+                 ? newBuffer(value)
+                 : newBufferLike(value, operand.strides);
+  return newBuffer(value);
+}
+
 View StepLowering::viewOf(Value value) {
   if (auto it = views_.find(value); it != views_.end())
     return it->second;
@@ -212,7 +241,9 @@ void StepLowering::lowerFusion(graph::FusionOp op) {
           readsElementwise(op, i, cast<OpResult>(result).getResultNumber()))
         inPlace = operand;
     }
-    results.push_back(inPlace ? *inPlace : newBuffer(result));
+    results.push_back(inPlace
+                          ? *inPlace
+                          : newGroupResult(op, cast<OpResult>(result).getResultNumber(), operands));
     taken.insert(results.back().buffer);
   }
   program_.launch(op, operands, results);

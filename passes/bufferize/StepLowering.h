@@ -23,6 +23,7 @@ private:
   void planUses();
   void planDestinations();
   void planDestination(mlir::Operation *op);
+  void planGroupOperands(graph::FusionOp fusion);
   void planReplacement(unsigned result);
   bool canWriteAnywhere(mlir::Value value) const;
   bool isAliasing(mlir::Operation *op) const;
@@ -69,6 +70,10 @@ private:
   View wholeResult(mlir::Value result);
   void finishWhole(mlir::Value result, const View &made);
   View newBuffer(mlir::Value value, llvm::StringRef suffix = "");
+  // A new buffer whose dims lie in the order of these strides, the largest first.
+  View newBufferLike(mlir::Value value, llvm::ArrayRef<int64_t> strides);
+  // Where a group's result is written best if its readers do not mind: as the group walks its operands.
+  View newGroupResult(graph::FusionOp fusion, unsigned result, llvm::ArrayRef<View> operands);
   void setView(mlir::Value value, View view);
   bool diesAt(const View &view, mlir::Operation *op) const;
   mlir::Value coordinates();
