@@ -30,6 +30,8 @@ SAMPLES = 40  # not a multiple of 7: an epoch of batch 7 ends inside a step
 ADAMW = "adamw:lr=1e-3,beta1=0.9,beta2=0.999,eps=1e-8,weight-decay=0.01"
 ADAM = "adam:lr=1e-3,beta1=0.9,beta2=0.999,eps=1e-8"
 SGD = "sgd:lr=0.05,momentum=0.9,weight-decay=0.001"
+NESTEROV = "sgd:lr=0.05,momentum=0.9,nesterov=1"
+DAMPENING = "sgd:lr=0.05,momentum=0.9,dampening=0.5"
 CROSS_ENTROPY = "softmax-cross-entropy:logits"
 
 # Exports that hold the same model, by model. BatchNormalization is folded in the other two of resnet.
@@ -60,10 +62,13 @@ RUNS = {
     "gpt2.b7": run("gpt2", "gpt.npz", batch=7),
     "resnet.b8": run("resnet", "image.npz"),
     "resnet.b7": run("resnet", "image.npz", batch=7),
+    "resnet.accumulate": run("resnet", "image.npz", accumulate=2),
     "resnet.frozen": run("resnet", "image.npz", batch_norm="frozen", files=["resnet.dynamo-noopt"]),
     "mlp.b8": run("mlp", "mlp.npz"),
     "mlp.b7": run("mlp", "mlp.npz", batch=7),
     "mlp.sgd": run("mlp", "mlp.npz", optimizer=SGD),
+    "mlp.nesterov": run("mlp", "mlp.npz", optimizer=NESTEROV),
+    "mlp.dampening": run("mlp", "mlp.npz", optimizer=DAMPENING),
     "mlp.adam": run("mlp", "mlp.npz", optimizer=ADAM),
     "mlp.mse": run("mlp", "mlp-mse.npz", loss="mse:logits"),
     "mlp.freeze": run("mlp", "mlp.npz", freeze="fc2."),
@@ -128,7 +133,10 @@ def make_optimizer(text, parameters):
     o = {key: float(value) for key, value in (item.split("=") for item in rest.split(","))}
     decay = o.get("weight-decay", 0.0)
     if kind == "sgd":
-        return torch.optim.SGD(parameters, lr=o["lr"], momentum=o["momentum"], weight_decay=decay)
+        return torch.optim.SGD(
+            parameters, lr=o["lr"], momentum=o["momentum"], weight_decay=decay,
+            dampening=o.get("dampening", 0.0), nesterov=bool(o.get("nesterov", 0)),
+        )
     make = torch.optim.AdamW if kind == "adamw" else torch.optim.Adam
     return make(
         parameters, lr=o["lr"], betas=(o["beta1"], o["beta2"]), eps=o["eps"], weight_decay=decay, foreach=False

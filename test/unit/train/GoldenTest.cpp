@@ -159,7 +159,8 @@ void check(const std::string &name, const std::string &file, int64_t steps) {
 } // namespace
 
 TEST_CASE("an MLP trains as in PyTorch, with every optimizer and loss") {
-  for (const char *name : {"mlp.b8", "mlp.b7", "mlp.adam", "mlp.sgd", "mlp.mse", "mlp.freeze"})
+  for (const char *name : {"mlp.b8", "mlp.b7", "mlp.adam", "mlp.sgd", "mlp.nesterov",
+                           "mlp.dampening", "mlp.mse", "mlp.freeze"})
     check(name, "mlp.dynamo-noopt.onnx", 10);
 }
 
@@ -185,4 +186,5 @@ TEST_CASE("a vision transformer trains as in PyTorch") {
 TEST_CASE("a ResNet trains as in PyTorch, with batch statistics and with frozen ones") {
   check("resnet.b8", "resnet.dynamo-noopt.onnx", 2);
   check("resnet.frozen", "resnet.dynamo-noopt.onnx", 2);
+  check("resnet.accumulate", "resnet.dynamo-noopt.onnx", 2);
 }
