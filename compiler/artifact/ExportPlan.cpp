@@ -62,8 +62,6 @@ private:
       out->set_parameter(tensor.getParameter()->str());
     if (tensor.getOrigin())
       *out->mutable_source() = sourceOf(*tensor.getOrigin());
-    if (tensor.getRole() == program::Role::Parameter)
-      plan_.set_trains(true);
   }
 
   Status addKernel(program::KernelOp kernel) {
@@ -214,13 +212,21 @@ private:
 
 } // namespace
 
+// Every training step reports its loss; inference reports nothing.
+static bool reportsMetric(const plan::Program &program) {
+  return llvm::any_of(program.segments(), [](const plan::Segment &segment) {
+    return llvm::any_of(segment.instructions(),
+                        [](const plan::Instruction &instruction) { return instruction.has_metric(); });
+  });
+}
+
 Result<plan::Plan> exportPlan(ModuleOp module, const std::string &library,
                               const std::string &target) {
   plan::Plan plan;
   CLEAVE_TRY(Exporter(module, plan).run());
   plan.set_cpu_library(library);
   plan.set_cpu_target(target);
-  plan.set_producer("cleave 0.1.0");
+  plan.set_trains(reportsMetric(plan.programs(0)));
   return plan;
 }
 
