@@ -69,6 +69,7 @@ def Graph_RsqrtOp   : Graph_UnaryOp<"rsqrt", "1 / std::sqrt(x[0])", "::mlir::mat
 def Graph_SinOp     : Graph_UnaryOp<"sin", "std::sin(x[0])", "::mlir::math::SinOp">;
 def Graph_CosOp     : Graph_UnaryOp<"cos", "std::cos(x[0])", "::mlir::math::CosOp">;
 def Graph_TanhOp    : Graph_UnaryOp<"tanh", "std::tanh(x[0])", "::mlir::math::TanhOp">;
+def Graph_AtanOp    : Graph_UnaryOp<"atan", "std::atan(x[0])", "::mlir::math::AtanOp">;
 def Graph_ErfOp     : Graph_UnaryOp<"erf", "std::erf(x[0])", "::mlir::math::ErfOp">;
 def Graph_FloorOp   : Graph_UnaryOp<"floor", "std::floor(x[0])", "::mlir::math::FloorOp">;
 def Graph_CeilOp    : Graph_UnaryOp<"ceil", "std::ceil(x[0])", "::mlir::math::CeilOp">;

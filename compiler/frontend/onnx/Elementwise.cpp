@@ -256,6 +256,7 @@ constexpr OpEntry kOps[] = {
     {"Abs", 6, importAbs},
     {"Add", 7, arithmetic<AddOp>},
     {"And", 7, logical<AndOp>},
+    {"Atan", 7, unary<AtanOp>},
     {"Cast", 9, importCast},
     {"CastLike", 15, importCastLike},
     {"Ceil", 6, unary<CeilOp>},

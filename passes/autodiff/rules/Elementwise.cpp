@@ -42,6 +42,7 @@ static void addUnaryRules(RuleTable &t) {
   unary<SinOp>(t, [](Term x, Term y, Term dy) { return dy * cos(x); });
   unary<CosOp>(t, [](Term x, Term y, Term dy) { return dy * -sin(x); });
   unary<TanhOp>(t, [](Term x, Term y, Term dy) { return dy * (1 - y * y); });
+  unary<AtanOp>(t, [](Term x, Term y, Term dy) { return dy / (x * x + 1); });
   unary<ErfOp>(t, [](Term x, Term y, Term dy) { return dy * M_2_SQRTPI * exp(-(x * x)); });
   flat<FloorOp>(t);
   flat<CeilOp>(t);

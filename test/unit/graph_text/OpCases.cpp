@@ -23,7 +23,7 @@ std::vector<OpCase> elementwise() {
                      "%y = graph." + op + " %x, %z : tensor<3x4xf64>", kMatrix, low, high});
   };
   for (const char *op :
-       {"neg", "abs", "exp", "sin", "cos", "tanh", "erf", "relu", "sigmoid", "silu", "gelu"})
+       {"neg", "abs", "exp", "sin", "cos", "tanh", "atan", "erf", "relu", "sigmoid", "silu", "gelu"})
     unary(op, -2, 2);
   cases.push_back(
       {"%x: tensor<3x4xf64>", "%y = graph.gelu %x {tanh} : tensor<3x4xf64>", kMatrix, -2, 2});
