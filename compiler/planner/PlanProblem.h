@@ -1,5 +1,4 @@
-// PlanProblem: the step on one mesh as a solver::Problem (see planner.md: "How the decisions become
-// nodes").
+// PlanProblem: the step on one mesh as a solver::Problem.
 //
 // Nodes: one per op, with its ways of being split; one per argument that several ops share, with
 // its layouts. An optimizer state that only its update touches has no node: it lives in the layout
