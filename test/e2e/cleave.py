@@ -113,3 +113,17 @@ def read_npz(path):
     """Name -> (shape, flat list)."""
     with zipfile.ZipFile(path) as archive:
         return {name.removesuffix(".npy"): read_npy(archive.read(name)) for name in archive.namelist()}
+
+
+def write_npy(shape, integers):
+    """An int64 array in NumPy's format."""
+    header = f"{{'descr': '<i8', 'fortran_order': False, 'shape': {tuple(shape)!r}, }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + array("q", integers).tobytes()
+
+
+def write_npz(path, arrays):
+    """Writes int64 arrays: name -> (shape, flat list)."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, (shape, integers) in arrays.items():
+            archive.writestr(f"{name}.npy", write_npy(shape, integers))
