@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Shows that the README's two commands are all that a fresh Debian 12 needs: makes a minimal one in FOLDER (removed
+# first if this script made it), clones HEAD into it, and runs tools/demo.sh and tools/test.sh there with an empty environment and
+# no compiler cache. Takes about half an hour on two cores. Needs root and the package debootstrap.
+#
+#     sudo tools/dev/fresh-machine.sh FOLDER
+#
+# MIRROR and SECURITY_MIRROR choose other Debian mirrors.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+folder=${1:?usage: tools/dev/fresh-machine.sh FOLDER}
+mirror=${MIRROR:-http://deb.debian.org/debian}
+security=${SECURITY_MIRROR:-http://deb.debian.org/debian-security}
+
+mark="$folder/made-by-fresh-machine"
+if [ -e "$folder" ] && [ ! -e "$mark" ] && [ -n "$(ls -A "$folder")" ]; then
+  echo "fresh-machine.sh: $folder exists and was not made by this script: name another folder" >&2
+  exit 1
+fi
+[ "$(id -u)" = 0 ] || { echo "fresh-machine.sh: needs root: run it with sudo" >&2; exit 1; }
+
+unmount() { for place in dev/shm dev proc sys; do umount "$folder/$place" 2>/dev/null || true; done; }
+unmount
+rm -rf --one-file-system "$folder"
+mkdir -p "$folder"
+touch "$mark"
+trap unmount EXIT
+
+debootstrap --variant=minbase --include=ca-certificates bookworm "$folder" "$mirror"
+printf 'deb %s bookworm main\ndeb %s bookworm-updates main\ndeb %s bookworm-security main\n' \
+  "$mirror" "$mirror" "$security" >"$folder/etc/apt/sources.list"
+# The network as this machine reaches it: names, proxies, certificates.
+cp /etc/resolv.conf /etc/hosts "$folder/etc/"
+cp /etc/apt/apt.conf.d/*proxy* "$folder/etc/apt/apt.conf.d/" 2>/dev/null || true
+cp -r /etc/ssl/certs/. "$folder/etc/ssl/certs/"
+mount --bind /proc "$folder/proc"
+mount --bind /sys "$folder/sys"
+mount --bind /dev "$folder/dev"
+mount -t tmpfs tmpfs "$folder/dev/shm"
+
+git clone -q . "$folder/root/cleave"
+for command in tools/demo.sh tools/test.sh; do
+  echo "== $command"
+  time chroot "$folder" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+    CCACHE_DISABLE=1 bash -c "cd /root/cleave && bash $command"
+done
