@@ -1,0 +1,400 @@
+"""PyTorch modules for the importers of PyTorch's own formats: name -> (module, inputs).
+
+`build(name)` gives a module with seeded weights, in eval mode unless TRAIN names it, and a tuple of inputs; the module returns
+one tensor of floats. Needs torch; modules marked so need torchvision or transformers.
+"""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+BATCH = 4
+
+
+class Function(nn.Module):
+    """A linear layer before a function, so that there is a parameter whose gradient goes through it."""
+
+    def __init__(self, function, width, rows=()):
+        super().__init__()
+        self.function = function
+        self.fc = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.function(self.fc(x))
+
+
+class Pick(nn.Module):
+    """One part of what a module returns: an item of a tuple, or an entry of a dictionary."""
+
+    def __init__(self, module, key):
+        super().__init__()
+        self.module = module
+        self.key = key
+
+    def forward(self, *inputs):
+        return self.module(*inputs)[self.key]
+
+
+class Keyword(nn.Module):
+    """A model of transformers, called by keyword without a cache."""
+
+    def __init__(self, model, argument, output, cached=True):
+        super().__init__()
+        self.model = model
+        self.argument = argument
+        self.output = output
+        self.options = {"use_cache": False} if cached else {}
+
+    def forward(self, x):
+        return self.model(**{self.argument: x}, **self.options, return_dict=True)[self.output]
+
+
+class Residual(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(4, 4, 3, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(4)
+        self.conv2 = nn.Conv2d(4, 4, 3, padding=1, groups=2)
+        self.bn2 = nn.BatchNorm2d(4)
+
+    def forward(self, x):
+        y = self.bn1(self.conv1(x))
+        y = F.relu_(y)
+        y = self.bn2(self.conv2(y))
+        y += x
+        return F.relu(y, inplace=True)
+
+
+class Tagger(nn.Module):
+    """tokens -> a score per tag and position, by a recurrent network."""
+
+    def __init__(self, cell, **options):
+        super().__init__()
+        self.embed = nn.Embedding(30, 12)
+        self.rnn = cell(12, 10, batch_first=True, **options)
+        self.tag = nn.Linear(20 if options.get("bidirectional") else 10, 5)
+
+    def forward(self, tokens):
+        return self.tag(self.rnn(self.embed(tokens))[0])
+
+
+class CellLoop(nn.Module):
+    """A loop over the steps of a sequence, unrolled by the exporter."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.LSTMCell(6, 5)
+
+    def forward(self, x):
+        h = torch.zeros(x.shape[0], 5)
+        c = torch.zeros(x.shape[0], 5)
+        out = []
+        for step in range(x.shape[1]):
+            h, c = self.cell(x[:, step], (h, c))
+            out.append(h)
+        return torch.stack(out, dim=1)
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(12, 3, batch_first=True)
+
+    def forward(self, x):
+        mask = torch.triu(torch.ones(x.shape[1], x.shape[1], dtype=torch.bool), diagonal=1)
+        return self.attention(x, x, x, attn_mask=mask, need_weights=False)[0]
+
+
+class GroupedAttention(nn.Module):
+    """Queries of 4 heads on keys and values of 2, with rotary positions, as current language models have them."""
+
+    def __init__(self):
+        super().__init__()
+        self.q = nn.Linear(16, 32, bias=False)
+        self.kv = nn.Linear(16, 32, bias=False)
+        self.register_buffer("freqs", 1.0 / 100.0 ** (torch.arange(0, 8, 2).float() / 8))
+
+    def rotate(self, x):
+        angle = torch.outer(torch.arange(x.shape[2]).float(), self.freqs)
+        cos, sin = torch.cat([angle.cos()] * 2, -1), torch.cat([angle.sin()] * 2, -1)
+        a, b = x.chunk(2, dim=-1)
+        return x * cos + torch.cat([-b, a], dim=-1) * sin
+
+    def forward(self, x):
+        batch, seq, _ = x.shape
+        q = self.q(x).view(batch, seq, 4, 8).transpose(1, 2)
+        k, v = self.kv(x).view(batch, seq, 2, 2, 8).permute(3, 0, 2, 1, 4)
+        k, v = k.repeat_interleave(2, dim=1), v.repeat_interleave(2, dim=1)
+        y = F.scaled_dot_product_attention(self.rotate(q), self.rotate(k), v, is_causal=True)
+        return y.transpose(1, 2).reshape(batch, seq, -1)
+
+
+class UNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.down = nn.Sequential(nn.Conv2d(3, 6, 3, stride=2, padding=1), nn.GroupNorm(2, 6), nn.SiLU())
+        self.up = nn.ConvTranspose2d(6, 3, 4, stride=2, padding=1)
+        self.out = nn.Conv2d(6, 2, 1)
+
+    def forward(self, x):
+        return self.out(torch.cat([self.up(self.down(x)), F.leaky_relu(x)], dim=1))
+
+
+class Resizing(nn.Module):
+    def __init__(self, **options):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3)
+        self.options = options
+
+    def forward(self, x):
+        return F.interpolate(self.conv(x), **self.options)
+
+
+class Slices(nn.Module):
+    """Writes to views of a tensor, reads with ellipsis, steps and negative places."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 8)
+
+    def forward(self, x):
+        y = self.fc(x).clone()
+        y[:, 1] = 0
+        y[..., ::2] *= 2
+        y[:, -2:, 1:3].add_(1)
+        return torch.cat([y[:, 1:], y.flip(1)[:, :1], torch.roll(y, 1, dims=-1)], dim=1)
+
+
+class Indices(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(6, 5))
+
+    def forward(self, rows):
+        picked = self.table[rows]
+        spread = torch.zeros(rows.shape[0], 6).scatter(1, rows, 1.0) @ self.table
+        along = torch.gather(self.table.expand(rows.shape[0], 6, 5), 1, rows.unsqueeze(-1).expand(-1, -1, 5))
+        return picked.sum(1) + spread + along.mean(1) + self.table[rows[:, 0], rows[:, 1] % 5].unsqueeze(1)
+
+
+class Reductions(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(6, 6)
+
+    def forward(self, x):
+        y = self.fc(x)
+        parts = [y.sum(-1), y.mean(-1), y.amax(-1), y.std(-1), y.var(-1, unbiased=False), y.logsumexp(-1), y.norm(dim=-1)]
+        parts += [y.max(dim=-1).values, y.prod(dim=-1), y.cumsum(-1)[..., -1], torch.topk(y, 2).values.sum(-1)]
+        return torch.stack(parts, dim=-1)
+
+
+class Pointwise(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(6, 6)
+
+    def forward(self, x):
+        y = self.fc(x)
+        z = torch.where(y > 0, y, y.exp() - 1) + y.clamp(-0.5, 0.5) + y.abs().pow(1.5) + torch.rsqrt(y * y + 1)
+        z = z + torch.addcmul(y, y, x, value=0.5) + torch.lerp(y, x, 0.25) + y.sigmoid().log() + torch.atan(y) + y.erf()
+        return z.masked_fill(x > 1.5, 0.0) + (x > 0).float() * y + y // 0.5 * 0.1 + torch.remainder(x, 0.7)
+
+
+class Norms(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.instance = nn.InstanceNorm1d(6, affine=True)
+        self.layer = nn.LayerNorm((6, 5))
+        self.weighted = nn.utils.parametrizations.weight_norm(nn.Linear(5, 5))
+        self.rms = nn.RMSNorm(5, eps=1e-6)
+
+    def forward(self, x):
+        return self.rms(self.weighted(self.layer(self.instance(x))))
+
+
+class Losses(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(6, 5)
+
+    def forward(self, x, labels):
+        y = self.fc(x)
+        losses = [F.cross_entropy(y, labels), F.cross_entropy(y, labels, label_smoothing=0.1)]
+        losses += [F.nll_loss(F.log_softmax(y, -1), labels, weight=torch.tensor([1.0, 2.0, 0.5, 1.0, 1.5]))]
+        losses += [F.mse_loss(y, y.roll(1, 0)), F.smooth_l1_loss(y, torch.zeros_like(y), beta=0.5)]
+        losses += [F.binary_cross_entropy_with_logits(y, (y > 0).float()), F.kl_div(F.log_softmax(y, -1), F.softmax(x[:, :5], -1))]
+        return torch.stack(losses)
+
+
+def floats(*shape):
+    return lambda: (torch.randn(BATCH, *shape),)
+
+
+def tokens(high, *shape):
+    return lambda: (torch.randint(high, (BATCH, *shape)),)
+
+
+def vision(name, size=64, **options):
+    def make():
+        import torchvision
+
+        return torchvision.models.get_model(name, weights=None, **options)
+
+    return make, floats(3, size, size)
+
+
+def segmentation(name, size=64):
+    def make():
+        import torchvision
+
+        return Pick(torchvision.models.get_model(name, weights=None, weights_backbone=None, num_classes=5), "out")
+
+    return make, floats(3, size, size)
+
+
+def small_vit():
+    from torchvision.models.vision_transformer import VisionTransformer
+
+    return VisionTransformer(image_size=32, patch_size=8, num_layers=2, num_heads=3, hidden_dim=24, mlp_dim=48, num_classes=10)
+
+
+def small_swin():
+    from torchvision.models.swin_transformer import SwinTransformer
+
+    return SwinTransformer([4, 4], embed_dim=12, depths=[2, 2], num_heads=[2, 4], window_size=[4, 4], stochastic_depth_prob=0.0, num_classes=10)
+
+
+def small_convnext():
+    from torchvision.models.convnext import CNBlockConfig, ConvNeXt
+
+    return ConvNeXt([CNBlockConfig(8, 16, 1), CNBlockConfig(16, None, 2)], num_classes=10)
+
+
+def hugging(kind):
+    """A small model of transformers with random weights."""
+
+    def make():
+        import transformers as t
+
+        if kind == "gpt2":
+            config = t.GPT2Config(vocab_size=50, n_positions=16, n_embd=24, n_layer=2, n_head=3)
+            return Keyword(t.GPT2LMHeadModel(config), "input_ids", "logits")
+        if kind == "llama":
+            config = t.LlamaConfig(vocab_size=50, hidden_size=24, intermediate_size=40, num_hidden_layers=2,
+                                   num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=32)
+            return Keyword(t.LlamaForCausalLM(config), "input_ids", "logits")
+        if kind == "bert":
+            config = t.BertConfig(vocab_size=50, hidden_size=24, num_hidden_layers=2, num_attention_heads=3,
+                                  intermediate_size=48, max_position_embeddings=16)
+            return Keyword(t.BertModel(config, add_pooling_layer=False), "input_ids", "last_hidden_state", False)
+        if kind == "t5":
+            config = t.T5Config(vocab_size=50, d_model=24, d_kv=8, d_ff=48, num_layers=2, num_heads=3)
+            return Keyword(t.T5EncoderModel(config), "input_ids", "last_hidden_state", False)
+        config = t.ViTConfig(hidden_size=24, num_hidden_layers=2, num_attention_heads=3, intermediate_size=48,
+                             image_size=32, patch_size=8)
+        return Keyword(t.ViTModel(config, add_pooling_layer=False), "pixel_values", "last_hidden_state", False)
+
+    return make
+
+
+def encoder():
+    layer = nn.TransformerEncoderLayer(12, 3, 24, dropout=0.0, batch_first=True, norm_first=True)
+    return nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+
+
+def activations(x):
+    names = "relu gelu silu elu selu celu leaky_relu hardtanh hardswish hardsigmoid softplus softsign mish logsigmoid tanhshrink"
+    return torch.stack([getattr(F, name)(x) for name in names.split()])
+
+
+def movement(x):
+    y = F.pad(x, (1, 2), value=0.5) + F.pad(x.unsqueeze(1), (1, 2), mode="replicate").squeeze(1)
+    y = torch.cat([y, F.pad(x.unsqueeze(1), (2, 1), mode="reflect").squeeze(1)], dim=-1).unflatten(-1, (2, -1))
+    return torch.stack(torch.tril(y).unbind(1), -1).repeat(1, 2, 1).tile(2).permute(2, 0, 1).contiguous()
+
+
+# name -> (constructor, function that draws the inputs)
+MODULES = {
+    "linear": (lambda: nn.Linear(5, 3), floats(5)),
+    "mlp": (lambda: nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Dropout(0.5), nn.Linear(8, 3)), floats(6)),
+    "activations": (lambda: Function(activations, 6), floats(6)),
+    "movement": (lambda: Function(movement, 8), floats(8)),
+    "pointwise": (Pointwise, floats(6)),
+    "reductions": (Reductions, floats(3, 6)),
+    "slices": (Slices, floats(4, 8)),
+    "indices": (Indices, lambda: (torch.stack([torch.randperm(6)[:3] for _ in range(BATCH)]),)),
+    "norms": (Norms, floats(6, 5)),
+    "losses": (Losses, lambda: (torch.randn(BATCH, 6), torch.randint(5, (BATCH,)))),
+    "einsum": (lambda: Function(lambda x: torch.einsum("bij,bkj->bik", x, x), 4), floats(3, 4)),
+    "bilinear": (lambda: Function(lambda x: torch.baddbmm(x, x, x, alpha=0.5), 4), floats(4, 4)),
+    "glu": (lambda: Function(lambda x: F.glu(x) + F.softmax(x[..., :4], -1), 8), floats(8)),
+    "conv1d": (lambda: nn.Conv1d(3, 4, 3, padding="same", dilation=2), floats(3, 9)),
+    "conv2d": (lambda: nn.Conv2d(4, 6, 3, stride=2, padding=1, groups=2), floats(4, 9, 9)),
+    "conv3d": (lambda: nn.Conv3d(2, 3, 2), floats(2, 4, 5, 4)),
+    "depthwise": (lambda: nn.Conv2d(4, 8, 3, groups=4, padding_mode="circular", padding=1), floats(4, 6, 6)),
+    "deconv": (lambda: nn.ConvTranspose2d(4, 6, 3, stride=2, padding=1, output_padding=1, groups=2), floats(4, 5, 5)),
+    "pools": (
+        lambda: nn.Sequential(nn.Conv2d(3, 4, 3), nn.MaxPool2d(3, 2, 1, ceil_mode=True), nn.AvgPool2d(2, 1, 1), nn.AdaptiveAvgPool2d((3, 2))),
+        floats(3, 12, 12),
+    ),
+    "residual": (Residual, floats(4, 6, 6)),
+    "residual.train": (Residual, floats(4, 6, 6)),
+    "batchnorm1d.train": (lambda: nn.Sequential(nn.Linear(5, 6), nn.BatchNorm1d(6), nn.Tanh()), floats(5)),
+    "unet": (UNet, floats(3, 8, 8)),
+    "nearest": (lambda: Resizing(scale_factor=2), floats(3, 6, 6)),
+    "linear-resize": (lambda: Resizing(size=(9, 7), mode="bilinear", align_corners=False), floats(3, 6, 6)),
+    "corners": (lambda: Resizing(scale_factor=2.0, mode="bilinear", align_corners=True), floats(3, 6, 6)),
+    "cubic": (lambda: Resizing(size=(9, 7), mode="bicubic"), floats(3, 6, 6)),
+    "shuffle": (lambda: nn.Sequential(nn.Conv2d(3, 8, 1), nn.PixelShuffle(2), nn.PixelUnshuffle(2)), floats(3, 4, 4)),
+    "lstm": (lambda: Tagger(nn.LSTM), tokens(30, 7)),
+    "lstm.deep": (lambda: Tagger(nn.LSTM, num_layers=2, bidirectional=True), tokens(30, 7)),
+    "gru": (lambda: Tagger(nn.GRU, bidirectional=True), tokens(30, 7)),
+    "rnn": (lambda: Tagger(nn.RNN), tokens(30, 7)),
+    "cells": (CellLoop, floats(4, 6)),
+    "attention": (Attention, floats(5, 12)),
+    "grouped-attention": (GroupedAttention, floats(6, 16)),
+    "encoder": (encoder, floats(5, 12)),
+    "encoder.train": (encoder, floats(5, 12)),
+    "resnet18": vision("resnet18"),
+    "resnet18.train": vision("resnet18"),
+    "squeezenet": vision("squeezenet1_1"),
+    "mobilenet": vision("mobilenet_v3_small"),
+    "shufflenet": vision("shufflenet_v2_x0_5"),
+    "efficientnet": vision("efficientnet_b0"),
+    "mnasnet": vision("mnasnet0_5"),
+    "densenet": vision("densenet121"),
+    "googlenet": vision("googlenet", aux_logits=False, init_weights=False),
+    "regnet": vision("regnet_y_400mf"),
+    "vit": (small_vit, floats(3, 32, 32)),
+    "swin": (small_swin, floats(3, 32, 32)),
+    "convnext": (small_convnext, floats(3, 32, 32)),
+    "lraspp": segmentation("lraspp_mobilenet_v3_large"),
+    "deeplab": segmentation("deeplabv3_mobilenet_v3_large"),
+    "gpt2": (hugging("gpt2"), tokens(50, 9)),
+    "llama": (hugging("llama"), tokens(50, 9)),
+    "bert": (hugging("bert"), tokens(50, 9)),
+    "t5": (hugging("t5"), tokens(50, 9)),
+    "hf-vit": (hugging("vit"), floats(3, 32, 32)),
+}
+
+# Built in training mode: those named so. Dropout is 0 there.
+TRAIN = {name for name in MODULES if name.endswith(".train")}
+# Those that need more than torch.
+TORCHVISION = {"resnet18", "resnet18.train", "squeezenet", "mobilenet", "shufflenet", "efficientnet", "mnasnet", "densenet",
+               "googlenet", "regnet", "vit", "swin", "convnext", "lraspp", "deeplab"}
+TRANSFORMERS = {"gpt2", "llama", "bert", "t5", "hf-vit"}
+
+
+def build(name):
+    """(module, inputs) with the same numbers whenever it is called."""
+    make, draw = MODULES[name]
+    torch.manual_seed(7)
+    module = make().train(name in TRAIN)
+    # Running statistics that are not those of a fresh module.
+    for buffer_name, buffer in module.named_buffers():
+        if buffer_name.endswith("running_mean"):
+            buffer.normal_(0, 0.1)
+        elif buffer_name.endswith("running_var"):
+            buffer.uniform_(0.5, 1.5)
+    return module, draw()
