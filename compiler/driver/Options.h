@@ -19,12 +19,13 @@ struct CompileOptions {
   std::string optimizer = "adamw";    // KIND[:OPTION=VALUE,…]
   std::vector<std::string> trainable; // globs of parameter names; empty: all
   std::vector<std::string> freeze;
-  double clipNorm = 0;                // 0: gradients are not clipped
-  int64_t accumulate = 1;             // micro-batches per step
-  std::string batchNorm = "train";    // or `frozen`
+  double clipNorm = 0;             // 0: gradients are not clipped
+  int64_t accumulate = 1;          // micro-batches per step
+  std::string batchNorm = "train"; // or `frozen`
 
   // The model as the user meant it.
   std::map<std::string, int64_t> symbols;                // --set
+  std::map<std::string, std::vector<double>> values;     // --value: inputs that are known
   std::vector<std::pair<std::string, std::string>> ties; // --tie A=B
   std::vector<std::string> unties;
 
@@ -36,7 +37,7 @@ struct CompileOptions {
   std::string pin;          // recipe or file; empty: none
 
   // Looking inside.
-  std::string stopAfter;  // phase names of Phases.h
+  std::string stopAfter; // phase names of Phases.h
   std::string startFrom;
   std::string dumpPhases; // folder
   bool timing = false;

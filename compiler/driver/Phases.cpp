@@ -30,6 +30,7 @@ namespace cleave::driver {
 static Status import(Compilation &c) {
   onnx::ImportOptions options;
   options.symbols = c.options.symbols;
+  options.values = c.options.values;
   options.tie = c.options.ties;
   options.untie = c.options.unties;
   using BatchNorm = onnx::ImportOptions::BatchNorm;

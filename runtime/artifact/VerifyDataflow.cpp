@@ -79,7 +79,8 @@ private:
     const std::vector<Access> &accesses = accesses_[segment][index];
     for (const Access &access : accesses) {
       CLEAVE_TRY(checkNotPending(access.buffer));
-      if (access.reads && !holds_[access.buffer])
+      if (access.reads && !holds_[access.buffer] &&
+          view_.program.buffers(int(access.buffer)).bytes() > 0)
         return unreadable(access.buffer);
     }
     for (const Access &access : accesses)

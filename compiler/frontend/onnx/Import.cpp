@@ -107,6 +107,7 @@ public:
     for (const ValueInfo &input : model_.graph.inputs)
       scope_.names[input.name] = {{addInput(input)}};
     checkSymbols();
+    checkValues();
     for (const Parameter &parameter : plan_.parameters)
       addParameter(parameter);
     importNodes(model_.graph, order_, /*isMain=*/true);
@@ -134,6 +135,8 @@ private:
            ", which Cleave does not compute with");
     if (!input.hasShape || input.dims.size() > kMaxRank)
       fail("input '" + input.name + "' has no usable shape; export the model with one");
+    if (auto known = options_.values.find(input.name); known != options_.values.end())
+      return knownInput(input, *type, known->second);
     Dims dims;
     int64_t count = 1;
     for (size_t i = 0; i < input.dims.size(); ++i) {
@@ -145,9 +148,41 @@ private:
     return addArgument(step_, tensor, input.name, "input");
   }
 
+  // An input whose value the user fixed, as a constant.
+  Value knownInput(const ValueInfo &input, ElementType type, const std::vector<double> &values) {
+    Dims dims;
+    std::optional<size_t> open;
+    int64_t count = 1;
+    for (size_t i = 0; i < input.dims.size(); ++i) {
+      bool isOpen = !open && !input.dims[i].size && !options_.symbols.contains(symbolOf(input, i));
+      if (isOpen)
+        open = i;
+      dims.push_back(isOpen ? 1 : sizeOf(input, i));
+      count *= dims.back();
+    }
+    auto found = static_cast<int64_t>(values.size());
+    if (open && count > 0 && found % count == 0)
+      dims[*open] = found / count;
+    if (product(dims) != found)
+      fail("--value " + input.name + "=… has " + std::to_string(found) +
+           " elements, but the input is " + showDims(dims));
+    Tensor tensor(type, dims);
+    constexpr double most = 4611686018427387904.0; // 2^62: larger integers mean "to the end"
+    for (int64_t i = 0; i < found; ++i)
+      tensor.set(i, isFloat(type) ? values[i] : std::clamp(values[i], -most, most));
+    mlir::Location location = mlir::NameLoc::get(b_.getStringAttr(input.name));
+    return ConstantOp::create(b_, location, toAttribute(tensor, &context_));
+  }
+
+  // What --set calls dim i.
+  static std::string symbolOf(const ValueInfo &input, size_t i) {
+    const std::string &symbol = input.dims[i].symbol;
+    return symbol.empty() ? input.name + "." + std::to_string(i) : symbol;
+  }
+
   int64_t sizeOf(const ValueInfo &input, size_t i) {
     const Dim &dim = input.dims[i];
-    std::string symbol = dim.symbol.empty() ? input.name + "." + std::to_string(i) : dim.symbol;
+    std::string symbol = symbolOf(input, i);
     int64_t size = dim.size.value_or(0);
     if (!dim.size || *dim.size == 0) {
       symbols_.insert(symbol);
@@ -157,9 +192,9 @@ private:
              "') has no value: give --set " + symbol + "=8, say");
       size = found->second;
     }
-    if (size < 1)
+    if (size < 0)
       fail("dim " + std::to_string(i) + " of input '" + input.name + "' has the size " +
-           std::to_string(size) + ", expected at least 1");
+           std::to_string(size) + ", expected at least 0");
     return size;
   }
 
@@ -173,6 +208,12 @@ private:
       fail("--set " + symbol + "=" + std::to_string(size) + ": the model has no symbol '" + symbol +
            "'; it has " + (known.empty() ? "none" : known));
     }
+  }
+
+  void checkValues() {
+    for (const auto &[name, values] : options_.values)
+      if (llvm::none_of(model_.graph.inputs, [&](const ValueInfo &i) { return i.name == name; }))
+        fail("--value " + name + "=…: the model has no input '" + name + "'");
   }
 
   Value addTensorArgument(const StoredTensor &tensor, const std::string &name, const char *role,
@@ -308,7 +349,7 @@ private:
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i].empty())
         continue;
-      if (isSequence ? i > 0 : i >= results.size())
+      if (isSequence ? i > 0 : i >= results.size() || !results[i])
         unsupported_[node.outputs[i]] = "output " + std::to_string(i) + " ('" + node.outputs[i] +
                                         "') of " + node.op + " node '" + node.label() +
                                         "' is read, but Cleave does not compute it";

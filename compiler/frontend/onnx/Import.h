@@ -17,6 +17,9 @@ struct ImportOptions {
   // Sizes of the model's symbolic dims, by name (--set); a nameless dim i of input x is called
   // `x.i`.
   std::map<std::string, int64_t> symbols;
+  // Inputs with a known value, row-major (--value): they become constants. One unknown dim of such an
+  // input follows from the number of elements.
+  std::map<std::string, std::vector<double>> values;
   // --tie A=B lets whoever reads the parameter A read B; --untie A gives every module that reads A
   // its own.
   std::vector<std::pair<std::string, std::string>> tie;

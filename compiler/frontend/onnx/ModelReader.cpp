@@ -9,6 +9,9 @@
 namespace cleave::onnx {
 namespace {
 
+// A model whose operators are all of other domains need not say which standard ones it would use.
+constexpr int64_t kAssumedOpset = 20;
+
 // Subgraphs inside subgraphs; more than this is damage, not a model.
 constexpr int kMaxDepth = 16;
 
@@ -236,7 +239,9 @@ Model readModel(std::string_view bytes, const std::string &path) {
   }
   if (!hasGraph)
     fail("the file has no graph: not an ONNX model");
-  if (!out.opsets.contains(""))
+  if (!out.opsets.contains("") && !out.opsets.empty())
+    out.opsets[""] = kAssumedOpset;
+  if (out.opsets.empty())
     fail("the model does not say which opset of the standard operators it uses (opset_import is "
          "missing)");
   if (!producerVersion.empty())

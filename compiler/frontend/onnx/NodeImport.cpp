@@ -1,6 +1,8 @@
 // See NodeImport.h.
 #include "compiler/frontend/onnx/NodeImport.h"
 
+#include "dialects/graph/Step.h"
+
 #include <charconv>
 #include <cmath>
 
@@ -141,16 +143,47 @@ void NodeImport::checkAttributes() const {
 
 // -- known values
 // --------------------------------------------------------------------------------------------
-Tensor NodeImport::known(size_t i, const std::string &what) const {
+// The names of the step's inputs that the value depends on; empty if it depends on weights, too.
+static std::set<std::string> inputsBehind(Value value) {
+  std::set<std::string> names;
+  llvm::SmallVector<Value> open{value};
+  llvm::DenseSet<Value> seen{value};
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(next)) {
+      auto step = mlir::cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
+      if (graph::argRole(step, argument.getArgNumber()) != "input")
+        return {};
+      names.insert(graph::argName(step, argument.getArgNumber()).str());
+      continue;
+    }
+    for (Value operand : next.getDefiningOp()->getOperands())
+      if (seen.insert(operand).second)
+        open.push_back(operand);
+  }
+  return names;
+}
+
+[[noreturn]] static void failUnknown(Value value, const std::string &what) {
+  std::set<std::string> inputs = inputsBehind(value);
+  if (inputs.empty())
+    fail(what + " depends on data, expected it to be known");
+  std::string list;
+  for (const std::string &name : inputs)
+    list += (list.empty() ? "'" : ", '") + name + "'";
+  fail(what + " depends on the input" + (inputs.size() > 1 ? "s " : " ") + list +
+       ", expected it to be known; give --value " + *inputs.begin() + "=1,2,3, say");
+}
+
+Tensor NodeImport::constantTensor(size_t i, const std::string &what) const {
   std::optional<Tensor> tensor = services.evaluator.evaluate(input(i));
   if (!tensor)
-    fail("the " + what + " (input " + std::to_string(i) +
-         ") depends on data, expected it to be known");
+    failUnknown(input(i), "the " + what + " (input " + std::to_string(i) + ")");
   return *tensor;
 }
 
 Dims NodeImport::constantIntegers(size_t i, const std::string &what) const {
-  Tensor tensor = known(i, what);
+  Tensor tensor = constantTensor(i, what);
   if (tensor.rank() > 1 || isFloat(tensor.type))
     fail("the " + what + " (input " + std::to_string(i) + ") is " + typeNameOf(input(i)) +
          showDims(tensor.shape) + ", expected a list of integers");
@@ -166,7 +199,7 @@ int64_t NodeImport::constantInteger(size_t i, const std::string &what) const {
 }
 
 double NodeImport::constantNumber(size_t i, const std::string &what) const {
-  Tensor tensor = known(i, what);
+  Tensor tensor = constantTensor(i, what);
   if (tensor.size() != 1)
     fail("the " + what + " (input " + std::to_string(i) + ") has " + std::to_string(tensor.size()) +
          " elements, expected 1");

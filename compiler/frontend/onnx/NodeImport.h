@@ -75,6 +75,7 @@ public:
   void checkAttributes() const;
 
   // -- known values: fail where the operand depends on data
+  Tensor constantTensor(size_t i, const std::string &what) const;
   Dims constantIntegers(size_t i, const std::string &what) const;
   int64_t constantInteger(size_t i, const std::string &what) const;
   double constantNumber(size_t i, const std::string &what) const;
@@ -106,7 +107,6 @@ public:
 
 private:
   const Attribute *find(const std::string &name, AttributeType type, const char *expected);
-  Tensor known(size_t i, const std::string &what) const;
 
   std::vector<Binding> inputs_;
   std::set<std::string> read_;
@@ -123,11 +123,12 @@ int64_t product(llvm::ArrayRef<int64_t> dims);
 // The common numpy shape; fails if there is none.
 Dims broadcastDims(const Dims &a, const Dims &b);
 
+// The values of the outputs; a null one is not computed, which only matters where the model reads it.
 using Handler = Values (*)(NodeImport &);
 
 // One operator from one opset version on.
 struct OpEntry {
-  const char *name;
+  const char *name; // of another domain than the standard one: `DOMAIN:NAME`, from version 1 on
   int64_t since;
   Handler handler;
   bool givesSequence = false;

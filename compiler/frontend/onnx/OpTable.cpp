@@ -21,10 +21,10 @@ Table buildTable() {
 
 const OpEntry *findOp(const std::string &domain, const std::string &op, int64_t opset) {
   static const Table table = buildTable();
-  auto found = domain.empty() ? table.find(op) : table.end();
+  auto found = table.find(domain.empty() ? op : domain + ":" + op);
   if (found == table.end())
     return nullptr;
-  auto after = found->second.upper_bound(opset);
+  auto after = found->second.upper_bound(domain.empty() ? opset : 1);
   return after == found->second.begin() ? nullptr : std::prev(after)->second;
 }
 

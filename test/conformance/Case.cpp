@@ -1,0 +1,140 @@
+// See Case.h.
+#include "test/conformance/Case.h"
+
+#include "compiler/frontend/onnx/Failure.h"
+#include "compiler/frontend/onnx/Model.h"
+#include "compiler/frontend/onnx/TensorReader.h"
+#include "compiler/frontend/onnx/Weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace cleave::conformance {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kRelative = 1e-3, kAbsolute = 1e-7;
+// ONNX's runner grants bfloat16 two units in the last place.
+constexpr double kRelativeBF16 = 1.0 / 64;
+
+std::string contentOf(const fs::path &path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream content;
+  content << file.rdbuf();
+  return content.str();
+}
+
+fs::path exampleFolder(const Case &test, int number) {
+  return fs::path(test.folder) / ("test_data_set_" + std::to_string(number));
+}
+
+Array readArray(const std::string &content) {
+  onnx::StoredTensor stored = onnx::readTensor(onnx::WireReader(content));
+  Array out{stored.element(), stored.dims, stored.decoded};
+  if (stored.inFile)
+    out.bytes = content.substr(stored.range.offset, stored.range.size);
+  return out;
+}
+
+// The files PREFIX_0.pb, PREFIX_1.pb, … for the values of these names.
+std::map<std::string, Array> readArrays(const fs::path &folder, const std::string &prefix,
+                                        const std::vector<onnx::ValueInfo> &values) {
+  std::map<std::string, Array> out;
+  for (size_t i = 0; i < values.size(); ++i) {
+    fs::path path = folder / (prefix + "_" + std::to_string(i) + ".pb");
+    if (!fs::exists(path))
+      onnx::fail(path.filename().string() + " is missing");
+    if (values[i].dataType == 0)
+      onnx::fail("'" + values[i].name + "' is no tensor");
+    out[values[i].name] = readArray(contentOf(path));
+  }
+  return out;
+}
+
+bool isNumeric(const onnx::ValueInfo &value) {
+  // The format's numbers: 1 to 7, 9 to 13 and 16 but for strings (8).
+  return (value.dataType >= 1 && value.dataType <= 13 && value.dataType != 8) ||
+         value.dataType == 16;
+}
+
+std::string showShape(const std::vector<int64_t> &shape) {
+  std::string text;
+  for (int64_t size : shape)
+    text += (text.empty() ? "" : ", ") + std::to_string(size);
+  return "[" + text + "]";
+}
+
+} // namespace
+
+Tensor Array::tensor() const {
+  Tensor out(type, shape);
+  for (int64_t i = 0; i < out.size(); ++i)
+    out.values[i] = onnx::elementAt(bytes, type, i);
+  return out;
+}
+
+std::vector<Case> findCases(const std::string &root, const std::string &prefix) {
+  std::vector<Case> out;
+  for (const fs::directory_entry &entry : fs::recursive_directory_iterator(root))
+    if (entry.path().filename() == "model.onnx") {
+      fs::path folder = entry.path().parent_path();
+      out.push_back({prefix + fs::relative(folder, root).string(), folder.string()});
+    }
+  std::sort(out.begin(), out.end(), [](const Case &a, const Case &b) { return a.name < b.name; });
+  return out;
+}
+
+bool isNumeric(const Case &test) {
+  std::string content = contentOf(test.model());
+  try {
+    onnx::Model model = onnx::readModel(content, test.model());
+    auto numeric = [](const onnx::ValueInfo &value) { return isNumeric(value); };
+    return std::all_of(model.graph.inputs.begin(), model.graph.inputs.end(), numeric) &&
+           std::all_of(model.graph.outputs.begin(), model.graph.outputs.end(), numeric);
+  } catch (const onnx::Failure &) {
+    return false;
+  }
+}
+
+int exampleCount(const Case &test) {
+  int count = 0;
+  while (fs::exists(exampleFolder(test, count)))
+    ++count;
+  return count;
+}
+
+Result<Example> readExample(const Case &test, int number) {
+  std::string content = contentOf(test.model());
+  try {
+    onnx::Model model = onnx::readModel(content, test.model());
+    fs::path folder = exampleFolder(test, number);
+    return Example{readArrays(folder, "input", model.graph.inputs),
+                   readArrays(folder, "output", model.graph.outputs)};
+  } catch (const onnx::Failure &failure) {
+    return failure.status;
+  }
+}
+
+std::string difference(const Tensor &actual, const Tensor &expected) {
+  if (actual.type != expected.type)
+    return "the element type is " + onnx::typeName(actual.type) + ", expected " +
+           onnx::typeName(expected.type);
+  if (actual.shape != expected.shape)
+    return "the shape is " + showShape(actual.shape) + ", expected " + showShape(expected.shape);
+  double relative = expected.type == ElementType::BF16 ? kRelativeBF16 : kRelative;
+  for (int64_t i = 0; i < expected.size(); ++i) {
+    double a = actual.values[i], b = expected.values[i];
+    bool same = a == b || (std::isnan(a) && std::isnan(b)) ||
+                (std::isfinite(b) && std::fabs(a - b) <= kAbsolute + relative * std::fabs(b));
+    if (!same)
+      return "element " + std::to_string(i) + " is " + std::to_string(a) + ", expected " +
+             std::to_string(b);
+  }
+  return "";
+}
+
+} // namespace cleave::conformance

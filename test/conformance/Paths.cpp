@@ -1,0 +1,192 @@
+// See Paths.h.
+#include "test/conformance/Paths.h"
+
+#include "compiler/driver/Compile.h"
+#include "compiler/frontend/onnx/Import.h"
+#include "compiler/frontend/onnx/Model.h"
+#include "compiler/frontend/onnx/Weights.h"
+#include "compiler/interpret/Interpret.h"
+#include "dialects/graph/Step.h"
+#include "runtime/artifact/Artifact.h"
+#include "runtime/comm/local/LocalWorld.h"
+#include "runtime/executor/Executor.h"
+
+#include <cstring>
+#include <filesystem>
+
+namespace cleave::conformance {
+namespace {
+
+using Outputs = std::map<std::string, Tensor>;
+
+// -- what a user would say about the model
+// -------------------------------------------------------------------------------------------------
+
+// Sizes of the inputs' open dims, as the example has them.
+void setSymbols(const Case &test, const Example &example, onnx::ImportOptions &options) {
+  onnx::WeightFiles files(test.model());
+  onnx::Model model = onnx::readModel(files.modelBytes(), test.model());
+  for (const onnx::ValueInfo &input : model.graph.inputs) {
+    const std::vector<int64_t> &shape = example.inputs.at(input.name).shape;
+    for (size_t i = 0; i < input.dims.size() && i < shape.size(); ++i) {
+      const onnx::Dim &dim = input.dims[i];
+      if (!dim.size || *dim.size == 0)
+        options.symbols[dim.symbol.empty() ? input.name + "." + std::to_string(i) : dim.symbol] =
+            shape[i];
+    }
+  }
+}
+
+// The input whose value the message asks for; empty if it asks for none.
+std::string askedFor(const std::string &message) {
+  const std::string option = "--value ";
+  size_t begin = message.find(option);
+  if (begin == std::string::npos)
+    return "";
+  begin += option.size();
+  return message.substr(begin, message.find('=', begin) - begin);
+}
+
+// Imports the model and does what its complaints suggest: gives the inputs' values that they name.
+Result<onnx::Imported> import(mlir::MLIRContext &context, const Case &test, const Example &example,
+                              onnx::ImportOptions &options) {
+  setSymbols(test, example, options);
+  while (true) {
+    Result<onnx::Imported> imported = onnx::importOnnx(context, test.model(), options);
+    std::string asked = imported ? "" : askedFor(imported.status().message());
+    if (!example.inputs.contains(asked) || options.values.contains(asked))
+      return imported;
+    options.values[asked] = example.inputs.at(asked).tensor().values;
+  }
+}
+
+// -- import and interpreter
+// -------------------------------------------------------------------------------------------------
+
+// The first value of an argument that is no input: from the model file or the origin itself.
+Result<Tensor> initialValue(const graph::TensorOrigin &origin, mlir::Value argument,
+                            const Case &test) {
+  using Kind = graph::TensorOrigin::Kind;
+  std::vector<int64_t> shape = graph::staticShapeOf(argument);
+  if (origin.kind == Kind::Inline)
+    return origin.data;
+  if (origin.kind == Kind::Fill)
+    return Tensor(graph::toElementType(graph::elementTypeOf(argument)), shape, origin.fill);
+  if (!origin.path.empty() || !origin.permutation.empty())
+    return Status::userError("the runner reads no external or transposed weights");
+  onnx::WeightFiles files(test.model());
+  std::string bytes(files.modelBytes().substr(origin.offset, origin.bytes));
+  return Array{origin.element, shape, bytes}.tensor();
+}
+
+Result<Outputs> interpretCase(const Case &test, const Example &example) {
+  mlir::MLIRContext context;
+  onnx::ImportOptions options;
+  Result<onnx::Imported> imported = import(context, test, example, options);
+  CLEAVE_TRY(imported.status());
+  mlir::func::FuncOp step = graph::stepOf(*imported->module);
+  std::vector<Tensor> arguments;
+  for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+    if (graph::argRole(step, i) == "input") {
+      arguments.push_back(example.inputs.at(graph::argName(step, i).str()).tensor());
+      continue;
+    }
+    Result<Tensor> value = initialValue(*graph::originOf(step, i), step.getArgument(i), test);
+    CLEAVE_TRY(value.status());
+    arguments.push_back(*value);
+  }
+  Result<std::vector<Tensor>> results = interpret(step, arguments);
+  CLEAVE_TRY(results.status());
+  Outputs outputs;
+  for (unsigned i = 0; i < step.getNumResults(); ++i)
+    if (graph::resultRole(step, i) == "output")
+      outputs[graph::resultName(step, i).str()] = (*results)[i];
+  return outputs;
+}
+
+// -- compiler and runtime
+// -------------------------------------------------------------------------------------------------
+
+ElementType elementOf(DType dtype) {
+  for (int type = 0; type <= static_cast<int>(ElementType::Bool); ++type) {
+    auto element = static_cast<ElementType>(type);
+    std::string name = onnx::typeName(element); // float32, …
+    std::string shortName = element == ElementType::Bool ? "bool"
+                            : element == ElementType::BF16
+                                ? "bf16"
+                                : name[0] + name.substr(name.find_first_of("0123456789"));
+    if (shortName == cleave::name(dtype))
+      return element;
+  }
+  return ElementType::F32;
+}
+
+// The example's inputs as the runtime asks for them: one rank, so always whole tensors.
+class ExampleData : public data::DataSource {
+public:
+  ExampleData(const Example &example, std::vector<data::InputDescription> inputs)
+      : example_(example), inputs_(std::move(inputs)) {}
+  int64_t samples() const override { return 1; }
+  Status fill(size_t input, int64_t, int64_t, const std::vector<int64_t> &,
+              const std::vector<int64_t> &shape, void *destination) const override {
+    const Array &array = example_.inputs.at(inputs_[input].name);
+    if (array.shape != shape)
+      return Status::defect("the runtime wants another shape of input '" + inputs_[input].name +
+                            "'");
+    std::memcpy(destination, array.bytes.data(), array.bytes.size());
+    return Status::ok();
+  }
+
+private:
+  const Example &example_;
+  std::vector<data::InputDescription> inputs_;
+};
+
+Result<plan::Plan> compileCase(const Case &test, const Example &example,
+                               const std::string &scratch) {
+  driver::CompileOptions options;
+  {
+    mlir::MLIRContext context;
+    onnx::ImportOptions found;
+    CLEAVE_TRY(import(context, test, example, found).status());
+    options.symbols = found.symbols;
+    options.values = found.values;
+  }
+  options.model = test.model();
+  options.output = scratch + "/case.plan";
+  driver::Compilation compilation(options);
+  CLEAVE_TRY(driver::compile(compilation));
+  return artifact::readPlan(options.output);
+}
+
+Result<Outputs> compileAndRun(const Case &test, const Example &example,
+                              const std::string &scratch) {
+  Result<plan::Plan> plan = compileCase(test, example, scratch);
+  CLEAVE_TRY(plan.status());
+  auto worlds = comm::makeLocalWorlds(1);
+  ExampleData data(example, executor::inputsOf(*plan));
+  executor::ExecutorOptions options;
+  options.keepOutputs = true;
+  auto executor = executor::Executor::create(*plan, *worlds[0], &data, options);
+  CLEAVE_TRY(executor.status());
+  CLEAVE_TRY((*executor)->step(0));
+  Outputs outputs;
+  for (const executor::StoredOutput &stored : (*executor)->storedOutputs()) {
+    const plan::Tensor &what = plan->tensors(stored.tensor);
+    std::vector<int64_t> shape(what.shape().begin(), what.shape().end());
+    std::string bytes(stored.block.begin(), stored.block.end());
+    outputs[what.name()] =
+        Array{elementOf(static_cast<DType>(what.dtype())), shape, bytes}.tensor();
+  }
+  return outputs;
+}
+
+} // namespace
+
+Result<Outputs> compute(Path path, const Case &test, const Example &example,
+                        const std::string &scratch) {
+  return path == Path::Interpret ? interpretCase(test, example)
+                                 : compileAndRun(test, example, scratch);
+}
+
+} // namespace cleave::conformance

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Runs the conformance tests that this machine has: ONNX's archive (unpacked once) and Debian's. Exit code 77: none."""
+
+import argparse
+import glob
+import os
+import re
+import subprocess
+import sys
+import tarfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+SHARED = os.path.join(os.path.dirname(ROOT), "shared", "data")
+DEBIAN = "/usr/share/libonnx-testdata/data"
+
+
+def unpacked(archive, version, build):
+    """The folder with the archive's tests, which a marker calls complete."""
+    folder = os.path.join(build, version)
+    marker = os.path.join(folder, "complete")
+    if not os.path.exists(marker):
+        with tarfile.open(archive) as tar:
+            tar.extractall(folder)
+        open(marker, "w", encoding="utf-8").close()
+    return folder
+
+
+def sets(shared, build):
+    found = []
+    for archive in sorted(glob.glob(os.path.join(shared, "onnx_node_*.tgz"))):
+        version = re.search(r"onnx_node_(.*)\.tgz", archive).group(1)
+        found.append(f"{version}={unpacked(archive, version, build)}/data")
+    if os.path.isdir(DEBIAN):
+        found.append(f"debian={DEBIAN}")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", required=True, help="the program conformance")
+    parser.add_argument("--shared", default=SHARED, help="the folder with the archive")
+    options, more = parser.parse_known_args()
+    found = sets(options.shared, os.path.dirname(options.bin))
+    if not found:
+        print(f"skipped: neither onnx_node_*.tgz in {options.shared} nor {DEBIAN} is there")
+        return 77
+    expected = os.path.join(HERE, "not-passed.txt")
+    command = [options.bin, *found, *(["--expected", expected] if os.path.exists(expected) else []), *more]
+    return subprocess.run(command, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
