@@ -13,6 +13,26 @@ Value buildSplat(OpBuilder &b, Location loc, Type type, double value) {
   return BroadcastOp::create(b, loc, type, constant, ArrayRef<int64_t>());
 }
 
+Value buildSize(OpBuilder &b, Location loc, Type element, const Polynomial &numerator,
+                const Polynomial &divisor) {
+  std::optional<int64_t> above = numerator.constant(), below = divisor.constant();
+  auto type = RankedTensorType::get({}, element);
+  if (above && below)
+    return buildSplat(b, loc, type,
+                      static_cast<double>(*above) /
+                          static_cast<double>(std::max<int64_t>(*below, 1)));
+  return SizesOp::create(b, loc, type, b.getStrArrayAttr({numerator.str()}),
+                         b.getStringAttr(divisor.str()));
+}
+
+Value buildSizeLike(OpBuilder &b, Value like, const Polynomial &numerator,
+                    const Polynomial &divisor) {
+  Value scalar = buildSize(b, like.getLoc(), elementTypeOf(like), numerator, divisor);
+  if (rankOf(like) == 0)
+    return scalar;
+  return BroadcastOp::create(b, like.getLoc(), like.getType(), scalar, ArrayRef<int64_t>());
+}
+
 Value buildBroadcast(OpBuilder &b, Location loc, Value value, const Shape &shape) {
   Shape from = shapeOf(value), kept;
   SmallVector<int64_t> dims;
@@ -51,9 +71,10 @@ Value buildMean(OpBuilder &b, Value value, ArrayRef<int64_t> dims) {
   for (int64_t dim : dims)
     count *= shape[dim];
   Value sum = buildReduce(b, Reduction::Sum, value, dims);
-  std::optional<int64_t> number = count.constant();
-  assert(number && "a mean over symbolic dims needs their values");
-  return MulOp::create(b, value.getLoc(), sum, buildSplatLike(b, sum, 1.0 / static_cast<double>(*number)));
+  std::optional<int64_t> number = count.constant(); // 0: the mean of nothing is NaN
+  Value share = number ? buildSplatLike(b, sum, 1.0 / static_cast<double>(*number))
+                       : buildSizeLike(b, sum, 1, count);
+  return MulOp::create(b, value.getLoc(), sum, share);
 }
 
 Value buildReshape(OpBuilder &b, Value value, const Shape &shape) {

@@ -13,6 +13,13 @@ inline mlir::Value buildSplatLike(mlir::OpBuilder &b, mlir::Value like, double v
   return buildSplat(b, like.getLoc(), like.getType(), value);
 }
 
+// A scalar of `numerator` over `divisor` (Structure.td, sizes): a constant where both are numbers.
+mlir::Value buildSize(mlir::OpBuilder &b, mlir::Location loc, mlir::Type element,
+                      const Polynomial &numerator, const Polynomial &divisor = 1);
+// The same, broadcast to the type of `like`.
+mlir::Value buildSizeLike(mlir::OpBuilder &b, mlir::Value like, const Polynomial &numerator,
+                          const Polynomial &divisor = 1);
+
 // `value` broadcast to `shape` by numpy's rule: dims aligned at the end, size 1 repeated.
 // The caller has made sure that it fits.
 mlir::Value buildBroadcast(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
@@ -23,8 +30,7 @@ mlir::Value buildBroadcast(mlir::OpBuilder &b, mlir::Location loc, mlir::Value v
 mlir::Value buildBroadcastOver(mlir::OpBuilder &b, mlir::Value value, mlir::Value like,
                                llvm::ArrayRef<int64_t> reducedDims);
 
-// Reductions; mean divides by the number of elements, as a number or (symbolic dims) as a product
-// of sizes.
+// Reductions; mean divides by the number of elements.
 mlir::Value buildReduce(mlir::OpBuilder &b, Reduction kind, mlir::Value value,
                         llvm::ArrayRef<int64_t> dims);
 mlir::Value buildMean(mlir::OpBuilder &b, mlir::Value value, llvm::ArrayRef<int64_t> dims);

@@ -11,10 +11,9 @@ Shape Window::outputOf(ArrayRef<Polynomial> input) const {
   for (size_t d = 0; d < rank(); ++d) {
     Polynomial span =
         input[d] + Polynomial(padsLow[d] + padsHigh[d] - dilations[d] * (kernel[d] - 1) - 1);
-    if (std::optional<int64_t> size = span.constant())
-      output.push_back(Polynomial(*size < 0 ? 0 : *size / strides[d] + 1));
-    else // symbolic: exact only where the stride divides, which is what models with symbolic images rely on
-      output.push_back(span.dividedBy(Polynomial(strides[d])).value_or(span) + Polynomial(1));
+    // A symbolic image is taken to be no smaller than the window.
+    bool isEmpty = span.constant().value_or(0) < 0;
+    output.push_back(isEmpty ? Polynomial() : span.floorDividedBy(strides[d]) + Polynomial(1));
   }
   return output;
 }

@@ -36,6 +36,7 @@ def Graph_DimsAttr : Graph_Attr<"Dims", "dims"> {
   }];
   let parameters = (ins "::mlir::ArrayAttr":$dims);
   let assemblyFormat = "`<` $dims `>`";
+  let genVerifyDecl = 1;
 }
 
 // Any tensor of numbers or truth values.

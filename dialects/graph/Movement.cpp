@@ -191,17 +191,47 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor) {
 
 // -- slice ------------------------------------------------------------------------------------------------
 
+// A place in a dim as an attribute's number and, where it is symbolic, text.
+static std::pair<int64_t, StringAttr> placeOf(OpBuilder &b, const Polynomial &place) {
+  if (std::optional<int64_t> number = place.constant())
+    return {*number, StringAttr()};
+  return {0, b.getStringAttr(place.str())};
+}
+
+static Polynomial placeOf(int64_t number, std::optional<StringRef> text) {
+  return Polynomial(number) + (text ? *Polynomial::parse(text->str()) : Polynomial());
+}
+
+static LogicalResult verifyPlace(Operation *op, std::optional<StringRef> text) {
+  if (text && !Polynomial::parse(text->str()))
+    return op->emitOpError() << "needs a polynomial of symbols, found '" << *text << "'";
+  return success();
+}
+
+// Less than 0, whatever the symbols.
+static bool isNegative(const Polynomial &size) { return size.atMost(1).value_or(0) < 0; }
+
+void SliceOp::build(OpBuilder &b, OperationState &state, Type result, Value operand, int64_t dim,
+                    const Polynomial &start, int64_t stride) {
+  auto [number, text] = placeOf(b, start);
+  build(b, state, result, operand, dim, number, stride, text);
+}
+
+Polynomial SliceOp::startSize() { return placeOf(getStart(), getSymbolicStart()); }
+
 LogicalResult SliceOp::verify() {
-  if (getStride() < 1 || static_cast<int64_t>(getStart()) < 0)
+  if (failed(verifyPlace(*this, getSymbolicStart())))
+    return failure();
+  Polynomial start = startSize();
+  if (getStride() < 1 || isNegative(start))
     return emitOpError() << "needs a positive stride and a start of at least 0, found "
-                         << getStride() << " and " << getStart();
+                         << getStride() << " and " << start.str();
   if (failed(verifyOtherDims(*this, getOperand(), getResult(), getDim())))
     return failure();
-  std::optional<int64_t> size = shapeOf(getOperand())[getDim()].constant();
-  std::optional<int64_t> taken = shapeOf(getResult())[getDim()].constant();
-  int64_t last = taken ? static_cast<int64_t>(getStart() + (*taken - 1) * getStride()) : 0;
-  if (size && taken && *taken > 0 && last >= *size)
-    return emitOpError() << "reads element " << last << " of a dim of size " << *size;
+  Polynomial size = shapeOf(getOperand())[getDim()], taken = shapeOf(getResult())[getDim()];
+  Polynomial last = start + (taken - 1) * static_cast<int64_t>(getStride());
+  if (taken != Polynomial() && isNegative(size - 1 - last))
+    return emitOpError() << "reads element " << last.str() << " of a dim of size " << size.str();
   return success();
 }
 FactorRule SliceOp::getFactorRule() {
@@ -213,6 +243,7 @@ SmallVector<Tensor> SliceOp::evaluate(ArrayRef<Tensor> operands) {
   const Tensor &operand = operands[0];
   std::vector<int64_t> shape = operand.shape, strides = operand.strides();
   shape[getDim()] = staticShapeOf(getType())[getDim()];
+  assert(!getSymbolicStart() && "symbols must have been bound");
   Tensor result(operand.type, shape);
   int64_t i = 0, offset = getStart() * strides[getDim()];
   strides[getDim()] *= getStride();
@@ -228,17 +259,30 @@ OpFoldResult SliceOp::fold(FoldAdaptor) {
 
 // -- pad --------------------------------------------------------------------------------------------------
 
+void PadOp::build(OpBuilder &b, OperationState &state, Type result, Value operand, int64_t dim,
+                  const Polynomial &low, int64_t interior, double value) {
+  auto [number, text] = placeOf(b, low);
+  build(b, state, result, operand, b.getI64IntegerAttr(dim), b.getI64IntegerAttr(number),
+        b.getI64IntegerAttr(interior), b.getF64FloatAttr(value), text);
+}
+
+Polynomial PadOp::lowSize() { return placeOf(getLow(), getSymbolicLow()); }
+
 LogicalResult PadOp::verify() {
-  if (static_cast<int64_t>(getLow()) < 0 || static_cast<int64_t>(getInterior()) < 0)
+  if (failed(verifyPlace(*this, getSymbolicLow())))
+    return failure();
+  Polynomial low = lowSize();
+  if (isNegative(low) || static_cast<int64_t>(getInterior()) < 0)
     return emitOpError() << "cannot remove elements; slice does";
   if (failed(verifyOtherDims(*this, getOperand(), getResult(), getDim())))
     return failure();
-  std::optional<int64_t> size = shapeOf(getOperand())[getDim()].constant();
-  std::optional<int64_t> padded = shapeOf(getResult())[getDim()].constant();
-  int64_t needed = size && *size > 0 ? getLow() + (*size - 1) * (getInterior() + 1) + 1 : getLow();
-  if (size && padded && *padded < needed)
-    return emitOpError() << "needs at least " << needed << " elements, but its result has "
-                         << *padded;
+  Polynomial size = shapeOf(getOperand())[getDim()], padded = shapeOf(getResult())[getDim()];
+  Polynomial needed = low;
+  if (size != Polynomial())
+    needed += (size - 1) * static_cast<int64_t>(getInterior() + 1) + 1;
+  if (isNegative(padded - needed))
+    return emitOpError() << "needs at least " << needed.str() << " elements, but its result has "
+                         << padded.str();
   return success();
 }
 FactorRule PadOp::getFactorRule() {
@@ -252,6 +296,7 @@ SmallVector<Tensor> PadOp::evaluate(ArrayRef<Tensor> operands) {
   const Tensor &operand = operands[0];
   std::vector<int64_t> shape = operand.shape;
   shape[getDim()] = staticShapeOf(getType())[getDim()];
+  assert(!getSymbolicLow() && "symbols must have been bound");
   Tensor result(operand.type, shape, getValue().convertToDouble());
   std::vector<int64_t> strides = result.strides();
   int64_t i = 0, offset = getLow() * strides[getDim()];

@@ -35,9 +35,16 @@ def Graph_BroadcastOp : Graph_MovementOp<"broadcast"> {
 
 def Graph_SliceOp : Graph_MovementOp<"slice"> {
   let summary = "Elements start, start + stride, … of one dim, as many as the result has";
-  let arguments = (ins Graph_Tensor:$operand, I64Attr:$dim, I64Attr:$start, I64Attr:$stride);
+  let description = "Until its symbols have values, `symbolic_start` is a polynomial to be added to `start`.";
+  let arguments = (ins Graph_Tensor:$operand, I64Attr:$dim, I64Attr:$start, I64Attr:$stride,
+                       OptionalAttr<StrAttr>:$symbolic_start);
   let assemblyFormat = [{
     $operand `dim` $dim `from` $start `step` $stride attr-dict `:` type($operand) `->` type($result)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$operand, "int64_t":$dim,
+                                 "const ::cleave::Polynomial &":$start, "int64_t":$stride)>];
+  let extraClassDeclaration = [{
+    ::cleave::Polynomial startSize(); // start and symbolic_start together
   }];
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -45,11 +52,20 @@ def Graph_SliceOp : Graph_MovementOp<"slice"> {
 
 def Graph_PadOp : Graph_MovementOp<"pad"> {
   let summary = "One dim extended by `low` elements in front and more at the end, all `value`";
-  let description = "With `interior`, as many elements between any two neighbours: the gradient of a strided slice.";
+  let description = [{
+    With `interior`, as many elements between any two neighbours: the gradient of a strided slice. Until its symbols
+    have values, `symbolic_low` is a polynomial to be added to `low`.
+  }];
   let arguments = (ins Graph_Tensor:$operand, I64Attr:$dim, I64Attr:$low,
                        DefaultValuedOptionalAttr<I64Attr, "0">:$interior,
-                       DefaultValuedOptionalAttr<F64Attr, "0.0">:$value);
+                       DefaultValuedOptionalAttr<F64Attr, "0.0">:$value,
+                       OptionalAttr<StrAttr>:$symbolic_low);
   let assemblyFormat = "$operand `dim` $dim `low` $low attr-dict `:` type($operand) `->` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$operand, "int64_t":$dim,
+                                 "const ::cleave::Polynomial &":$low, "int64_t":$interior, "double":$value)>];
+  let extraClassDeclaration = [{
+    ::cleave::Polynomial lowSize(); // low and symbolic_low together
+  }];
   let hasVerifier = 1;
 }
 

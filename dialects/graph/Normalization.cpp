@@ -267,11 +267,11 @@ SmallVector<Value> BatchNormOp::decompose(OpBuilder &b) {
   Value factor = MulOp::create(b, loc, n.inverse, getScale());
   Value scaled = MulOp::create(b, loc, n.centred, buildBroadcastOver(b, factor, x, dims));
   Value result = AddOp::create(b, loc, scaled, buildBroadcastOver(b, getBias(), x, dims));
-  double count = 1;
+  Polynomial count(1);
   for (int64_t d : dims)
-    count *= static_cast<double>(*shapeOf(x)[d].constant());
-  Value unbiased = MulOp::create(b, loc, n.variance,
-                                 buildSplatLike(b, n.variance, count / std::max(count - 1, 1.0)));
+    count *= shapeOf(x)[d];
+  Value correction = buildSizeLike(b, n.variance, count, count - 1);
+  Value unbiased = MulOp::create(b, loc, n.variance, correction);
   double momentum = getMomentum().convertToDouble();
   return {result, buildMoved(b, getRunningMean(), n.mean, momentum),
           buildMoved(b, getRunningVar(), unbiased, momentum)};

@@ -15,8 +15,8 @@ LogicalResult ConstantOp::inferReturnTypes(MLIRContext *, std::optional<Location
 }
 LogicalResult ConstantOp::verify() {
   if (getValue().getShapedType() != getType())
-    return emitOpError() << "has elements of type " << getValue().getShapedType() << ", but the result type "
-                         << getType();
+    return emitOpError() << "has elements of type " << getValue().getShapedType()
+                         << ", but the result type " << getType();
   return success();
 }
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
@@ -42,11 +42,63 @@ SmallVector<Value> ConstantOp::partition(OpBuilder &b, ValueRange, TypeRange typ
 
 SmallVector<Tensor> ConstantOp::evaluate(ArrayRef<Tensor>) { return {toTensor(getValue())}; }
 
+// -- sizes ------------------------------------------------------------------------------------------------
+
+LogicalResult SizesOp::verify() {
+  auto type = cast<RankedTensorType>(getType());
+  auto count = static_cast<int64_t>(getValues().size());
+  if (!type.hasStaticShape() || type.getNumElements() != count)
+    return emitOpError() << "has " << count << " values for a result " << type;
+  if (!Polynomial::parse(getDivisor().str()))
+    return emitOpError() << "needs a polynomial of symbols, found '" << getDivisor() << "'";
+  for (StringRef text : getValues().getAsValueRange<StringAttr>())
+    if (!Polynomial::parse(text.str()))
+      return emitOpError() << "needs polynomials of symbols, found '" << text << "'";
+  return success();
+}
+
+// The elements, if no symbol is left.
+static std::optional<Tensor> boundValues(SizesOp op) {
+  std::optional<int64_t> divisor = Polynomial::parse(op.getDivisor().str())->constant();
+  if (!divisor)
+    return std::nullopt;
+  Tensor result(toElementType(elementTypeOf(op.getResult())), staticShapeOf(op.getType()));
+  int64_t i = 0;
+  for (StringRef text : op.getValues().getAsValueRange<StringAttr>()) {
+    std::optional<int64_t> value = Polynomial::parse(text.str())->constant();
+    if (!value)
+      return std::nullopt;
+    result.set(i++,
+               static_cast<double>(*value) / static_cast<double>(std::max<int64_t>(*divisor, 1)));
+  }
+  return result;
+}
+
+OpFoldResult SizesOp::fold(FoldAdaptor) {
+  std::optional<Tensor> values = boundValues(*this);
+  return values ? OpFoldResult(toAttribute(*values, getContext())) : OpFoldResult();
+}
+
+FactorRule SizesOp::getFactorRule() {
+  FactorRule rule = pointwiseRule(*this);
+  for (Factor &factor : rule.factors)
+    factor.kind = FactorKind::Replicated;
+  return rule;
+}
+Polynomial SizesOp::getFlops() { return 0; }
+
+SmallVector<Tensor> SizesOp::evaluate(ArrayRef<Tensor>) {
+  std::optional<Tensor> values = boundValues(*this);
+  assert(values && "symbols must have been bound");
+  return {*values};
+}
+
 // -- iota -------------------------------------------------------------------------------------------------
 
 LogicalResult IotaOp::verify() {
   if (static_cast<int64_t>(getDim()) < 0 || static_cast<int64_t>(getDim()) >= rankOf(getResult()))
-    return emitOpError() << "counts along dim " << getDim() << " of a tensor of rank " << rankOf(getResult());
+    return emitOpError() << "counts along dim " << getDim() << " of a tensor of rank "
+                         << rankOf(getResult());
   return success();
 }
 FactorRule IotaOp::getFactorRule() { return pointwiseRule(*this); }
@@ -65,7 +117,8 @@ SmallVector<Value> IotaOp::partition(OpBuilder &b, ValueRange, TypeRange types,
 SmallVector<Tensor> IotaOp::evaluate(ArrayRef<Tensor>) {
   Tensor result(toElementType(elementTypeOf(getResult())), staticShapeOf(getType()));
   int64_t i = 0;
-  forEachIndex(result.shape, [&](const auto &index) { result.set(i++, static_cast<double>(index[getDim()])); });
+  forEachIndex(result.shape,
+               [&](const auto &index) { result.set(i++, static_cast<double>(index[getDim()])); });
   return {result};
 }
 

@@ -14,6 +14,19 @@ def Graph_ConstantOp : Graph_PrimitiveOp<"constant", [ConstantLike, InferTypeOpA
   let hasVerifier = 1;
 }
 
+def Graph_SizesOp : Graph_PrimitiveOp<"sizes"> {
+  let summary = "Numbers that follow from symbolic dims; a constant as soon as all symbols have values";
+  let description = [{
+    One polynomial per element, row-major, each divided by the polynomial `divisor`; a divisor below 1 counts
+    as 1. Symbols.h gives the symbols values.
+  }];
+  let arguments = (ins StrArrayAttr:$values, DefaultValuedStrAttr<StrAttr, "1">:$divisor);
+  let results = (outs Graph_Tensor:$result);
+  let assemblyFormat = "$values attr-dict `:` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
 def Graph_IotaOp : Graph_PrimitiveOp<"iota", [], Graph_OwnPartition> {
   let summary = "Every element is its own index along one dim";
   let arguments = (ins I64Attr:$dim);

@@ -9,6 +9,15 @@ using namespace mlir;
 
 namespace cleave::graph {
 
+LogicalResult DimsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ArrayAttr dims) {
+  for (Attribute dim : dims) {
+    auto text = dyn_cast<StringAttr>(dim);
+    if (!text || (!text.empty() && !Polynomial::parse(text.getValue().str())))
+      return emitError() << "needs a polynomial of symbols for every symbolic dim, found " << dim;
+  }
+  return success();
+}
+
 Shape shapeOf(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   auto dims = dyn_cast_if_present<DimsAttr>(tensor.getEncoding());

@@ -5,7 +5,9 @@
 #include <cctype>
 #include <charconv>
 #include <limits>
+#include <numeric>
 #include <set>
+#include <string_view>
 
 namespace cleave {
 
@@ -79,6 +81,9 @@ Polynomial &Polynomial::operator*=(const Polynomial &other) {
   return *this;
 }
 
+// -- division
+// -------------------------------------------------------------------------------------------------
+
 // `monomial` without the powers of `divisor`, if it has them all.
 static std::optional<Polynomial::Monomial> divide(Polynomial::Monomial monomial,
                                                   const Polynomial::Monomial &divisor) {
@@ -92,35 +97,144 @@ static std::optional<Polynomial::Monomial> divide(Polynomial::Monomial monomial,
   return monomial;
 }
 
-std::optional<Polynomial> Polynomial::dividedBy(const Polynomial &other) const {
-  if (other.terms_.size() != 1) {
-    if (!other.terms_.empty() && *this == other)
-      return Polynomial(1);
-    return std::nullopt;
+// Whether a comes before b in the order by degree, then by the powers of the names in turn.
+static bool leads(const Polynomial::Monomial &a, const Polynomial::Monomial &b) {
+  if (int difference = degree(a) - degree(b))
+    return difference > 0;
+  auto x = a.begin(), y = b.begin();
+  for (; x != a.end() && y != b.end(); ++x, ++y) {
+    if (x->first != y->first)
+      return x->first < y->first;
+    if (x->second != y->second)
+      return x->second > y->second;
   }
-  const auto &[divisor, divisorCoefficient] = *other.terms_.begin();
-  Polynomial quotient;
-  for (const auto &[monomial, coefficient] : terms_) {
-    std::optional<Monomial> rest = divide(monomial, divisor);
-    if (!rest)
+  return x != a.end();
+}
+
+static auto leadingTerm(const std::map<Polynomial::Monomial, int64_t> &terms) {
+  auto leading = terms.begin();
+  for (auto term = terms.begin(); term != terms.end(); ++term)
+    if (leads(term->first, leading->first))
+      leading = term;
+  return leading;
+}
+
+// The leading term of the rest is divided by the divisor's until nothing is left.
+std::optional<Polynomial> Polynomial::dividedBy(const Polynomial &other) const {
+  if (other.terms_.empty())
+    return std::nullopt;
+  auto [divisor, divisorCoefficient] = *leadingTerm(other.terms_);
+  Polynomial quotient, rest = *this;
+  for (size_t left = 256; !rest.terms_.empty(); --left) {
+    auto [monomial, coefficient] = *leadingTerm(rest.terms_);
+    std::optional<Monomial> ratio = divide(monomial, divisor);
+    if (!ratio || left == 0)
       return std::nullopt;
+    Polynomial step;
     if (divisorCoefficient == -1) // by itself: the smallest number has no quotient by -1
-      quotient.terms_[*rest] = multiplySaturating(coefficient, -1);
+      step.terms_[*ratio] = multiplySaturating(coefficient, -1);
     else if (coefficient % divisorCoefficient == 0)
-      quotient.terms_[*rest] = coefficient / divisorCoefficient;
+      step.terms_[*ratio] = coefficient / divisorCoefficient;
     else
       return std::nullopt;
+    quotient += step;
+    if (other.terms_.size() == 1) // exact even where products saturate
+      rest.terms_.erase(monomial);
+    else
+      rest -= step * other;
   }
   return quotient;
 }
 
-Polynomial Polynomial::substitute(const Binding &binding) const {
+static constexpr std::string_view kFloor = "floor(";
+static bool isFloor(const std::string &atom) { return atom.starts_with(kFloor); }
+
+namespace {
+// A floor taken apart again.
+struct Floor {
+  Polynomial numerator;
+  int64_t divisor = 1;
+};
+} // namespace
+
+// The text between `floor(` and `)` is `sum/number`, the sum in parentheses if it has several terms.
+static Floor partsOf(const std::string &atom) {
+  std::string inside = atom.substr(kFloor.size(), atom.size() - kFloor.size() - 1);
+  size_t slash = inside.rfind('/');
+  std::string numerator = inside.substr(0, slash);
+  if (numerator.starts_with('('))
+    numerator = numerator.substr(1, numerator.size() - 2);
+  return {Polynomial::parse(numerator).value_or(Polynomial()),
+          std::stoll(inside.substr(slash + 1))};
+}
+
+static int64_t floorDivide(int64_t value, int64_t divisor) {
+  return value / divisor - (value % divisor < 0);
+}
+
+Polynomial Polynomial::floorDividedBy(int64_t divisor) const {
+  if (divisor == 1)
+    return *this;
+  // floor((floor(p/a) + q) / b) = floor((p + a q) / (a b)), for whole p and q.
+  std::optional<Monomial> inner;
+  int floors = 0;
+  for (const auto &[monomial, coefficient] : terms_) {
+    bool has = std::any_of(monomial.begin(), monomial.end(),
+                           [](const auto &atom) { return isFloor(atom.first); });
+    floors += has;
+    if (has && degree(monomial) == 1 && coefficient == 1)
+      inner = monomial;
+  }
+  if (inner && floors == 1) {
+    Floor parts = partsOf(inner->begin()->first);
+    int64_t product = multiplySaturating(parts.divisor, divisor);
+    if (product != saturated(false)) {
+      Polynomial rest = *this;
+      rest.terms_.erase(*inner);
+      return (parts.numerator + rest * parts.divisor).floorDividedBy(product);
+    }
+  }
+  // What divides stands before the floor, remainders from 0 to divisor - 1 in it.
+  Polynomial whole, rest;
+  int64_t common = divisor, offset = 0;
+  for (const auto &[monomial, coefficient] : terms_) {
+    int64_t quotient = floorDivide(coefficient, divisor);
+    int64_t remainder = coefficient - quotient * divisor;
+    if (quotient)
+      whole.terms_[monomial] = quotient;
+    if (monomial.empty())
+      offset = remainder;
+    else if (remainder)
+      common = std::gcd(common, rest.terms_[monomial] = remainder);
+  }
+  if (rest.terms_.empty())
+    return whole;
+  for (auto &[monomial, coefficient] : rest.terms_)
+    coefficient /= common;
+  rest += Polynomial(offset / common);
+  divisor /= common;
+  if (divisor == 1)
+    return whole + rest;
+  std::string numerator = rest.str();
+  if (rest.terms_.size() > 1)
+    numerator = "(" + numerator + ")";
+  return whole + symbol(std::string(kFloor) + numerator + "/" + std::to_string(divisor) + ")");
+}
+
+Polynomial Polynomial::ceilDividedBy(int64_t divisor) const {
+  return (*this + Polynomial(divisor - 1)).floorDividedBy(divisor);
+}
+
+// -- symbols
+// --------------------------------------------------------------------------------------------------
+
+// The same sum of products with every atom replaced by valueOf(atom).
+template <typename Value> Polynomial Polynomial::replaceAtoms(Value valueOf) const {
   Polynomial result;
   for (const auto &[monomial, coefficient] : terms_) {
     Polynomial term(coefficient);
     for (const auto &[name, power] : monomial) {
-      auto value = binding.find(name);
-      Polynomial base = value == binding.end() ? symbol(name) : Polynomial(value->second);
+      Polynomial base = valueOf(name);
       for (int i = 0; i < power; ++i)
         term *= base;
     }
@@ -129,12 +243,63 @@ Polynomial Polynomial::substitute(const Binding &binding) const {
   return result;
 }
 
+Polynomial Polynomial::substitute(const Binding &binding) const {
+  return replaceAtoms([&](const std::string &atom) {
+    if (isFloor(atom)) {
+      Floor parts = partsOf(atom);
+      return parts.numerator.substitute(binding).floorDividedBy(parts.divisor);
+    }
+    auto value = binding.find(atom);
+    return value == binding.end() ? symbol(atom) : Polynomial(value->second);
+  });
+}
+
 std::vector<std::string> Polynomial::symbols() const {
   std::set<std::string> names;
   for (const auto &[monomial, coefficient] : terms_)
-    for (const auto &[name, power] : monomial)
-      names.insert(name);
+    for (const auto &[name, power] : monomial) {
+      if (!isFloor(name)) {
+        names.insert(name);
+        continue;
+      }
+      for (const std::string &inner : partsOf(name).numerator.symbols())
+        names.insert(inner);
+    }
   return {names.begin(), names.end()};
+}
+
+// Every atom is its least value plus something that is not negative; if no coefficient is negative
+// then, the constant is the least value.
+std::optional<int64_t> Polynomial::atLeast(int64_t leastSymbol) const {
+  bool known = true;
+  Polynomial shifted = replaceAtoms([&](const std::string &atom) {
+    if (!isFloor(atom))
+      return symbol(atom) + Polynomial(leastSymbol);
+    Floor parts = partsOf(atom);
+    std::optional<int64_t> least = parts.numerator.atLeast(leastSymbol);
+    known &= least.has_value();
+    return symbol(atom) + Polynomial(floorDivide(least.value_or(0), parts.divisor));
+  });
+  if (!known)
+    return std::nullopt;
+  for (const auto &[monomial, coefficient] : shifted.terms_)
+    if (coefficient < 0 && !monomial.empty())
+      return std::nullopt;
+  auto constant = shifted.terms_.find({});
+  return constant == shifted.terms_.end() ? 0 : constant->second;
+}
+
+std::optional<int64_t> Polynomial::atMost(int64_t leastSymbol) const {
+  std::optional<int64_t> least = (*this * -1).atLeast(leastSymbol);
+  return least ? std::optional(multiplySaturating(*least, -1)) : std::nullopt;
+}
+
+std::string symbolName(const std::string &text) {
+  std::string name = text;
+  for (char &c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '.')
+      c = '_';
+  return name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) ? "_" + name : name;
 }
 
 // One term without its sign: `2*batch*seq^2`.
@@ -176,6 +341,13 @@ class Reader {
 public:
   explicit Reader(const std::string &text) : text_(text) {}
 
+  // All of the text.
+  std::optional<Polynomial> whole() {
+    std::optional<Polynomial> result = sum();
+    return atEnd() ? result : std::nullopt;
+  }
+
+private:
   std::optional<Polynomial> sum() {
     Polynomial result;
     bool negative = take('-');
@@ -184,15 +356,12 @@ public:
       if (!next)
         return std::nullopt;
       result += *next;
-      if (atEnd())
-        return result;
       negative = take('-');
       if (!negative && !take('+'))
-        return std::nullopt;
+        return result;
     }
   }
 
-private:
   std::optional<Polynomial> product(bool negative) {
     Polynomial result(negative ? -1 : 1);
     do {
@@ -213,7 +382,14 @@ private:
       ++at_;
     if (begin == at_)
       return std::nullopt;
-    Polynomial base = Polynomial::symbol(text_.substr(begin, at_ - begin));
+    std::string name = text_.substr(begin, at_ - begin);
+    Polynomial base = Polynomial::symbol(name);
+    if (name == "floor" && take('(')) {
+      std::optional<Polynomial> quotient = floor();
+      if (!quotient)
+        return std::nullopt;
+      base = *quotient;
+    }
     if (!take('^'))
       return base;
     skipSpace();
@@ -224,6 +400,22 @@ private:
     for (int64_t i = 0; i < *power; ++i)
       result *= base;
     return result;
+  }
+
+  // What follows `floor(`: `(sum)/number)` or `product/number)`.
+  std::optional<Polynomial> floor() {
+    if (++depth_ > kMaxDepth)
+      return std::nullopt;
+    bool inParentheses = take('(');
+    std::optional<Polynomial> numerator = inParentheses ? sum() : product(take('-'));
+    if (!numerator || (inParentheses && !take(')')) || !take('/'))
+      return std::nullopt;
+    skipSpace();
+    std::optional<int64_t> divisor = number();
+    if (!divisor || *divisor < 1 || !take(')'))
+      return std::nullopt;
+    --depth_;
+    return numerator->floorDividedBy(*divisor);
   }
 
   std::optional<int64_t> number() {
@@ -254,12 +446,17 @@ private:
   }
   unsigned char byte() const { return text_[at_]; }
 
+  static constexpr int kMaxDepth = 32; // of floors in floors
+
   const std::string &text_;
   size_t at_ = 0;
+  int depth_ = 0;
 };
 
 } // namespace
 
-std::optional<Polynomial> Polynomial::parse(const std::string &text) { return Reader(text).sum(); }
+std::optional<Polynomial> Polynomial::parse(const std::string &text) {
+  return Reader(text).whole();
+}
 
 } // namespace cleave

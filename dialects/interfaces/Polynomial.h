@@ -1,5 +1,6 @@
 // Polynomial: a size, FLOP count or byte count as an expression in the named symbols of a model
 // (`batch`, `seq`), with integer coefficients. A plain number is the polynomial without symbols.
+// A division that leaves a remainder stays in it as an atom, written `floor((height + 1)/2)`.
 //
 // Plain C++: no MLIR. Overflow of 64 bits saturates at the limits and is therefore visible.
 #pragma once
@@ -14,7 +15,8 @@ namespace cleave {
 
 class Polynomial {
 public:
-  // A product of symbols, each with its power; sorted by name, so equal products compare equal.
+  // A product of atoms, each with its power; sorted by name, so equal products compare equal. An atom
+  // is a symbol or the text of a floor.
   using Monomial = std::map<std::string, int>;
   // The values of symbols.
   using Binding = std::map<std::string, int64_t>;
@@ -32,25 +34,43 @@ public:
   Polynomial &operator-=(const Polynomial &other);
   Polynomial &operator*=(const Polynomial &other);
 
-  // This divided by `other`, if that leaves no remainder; `other` has one term or equals this.
+  // This divided by `other`, if that leaves no remainder.
   std::optional<Polynomial> dividedBy(const Polynomial &other) const;
+
+  // floor(this / divisor) for divisor >= 1. What divides is pulled out and floors of floors become
+  // one, so that equal sizes compare equal: floor((height - 1)/2) + 1 is floor((height + 1)/2).
+  Polynomial floorDividedBy(int64_t divisor) const;
+  // The same, rounded up.
+  Polynomial ceilDividedBy(int64_t divisor) const;
 
   // Replaces the symbols that `binding` names.
   Polynomial substitute(const Binding &binding) const;
 
+  // A number that this never falls below (never exceeds) when every symbol is at least
+  // `leastSymbol`; none where that cannot be told.
+  std::optional<int64_t> atLeast(int64_t leastSymbol) const;
+  std::optional<int64_t> atMost(int64_t leastSymbol) const;
+
   // The names of the symbols that occur, sorted.
   std::vector<std::string> symbols() const;
 
-  // Sum of products, highest power first: `2*batch*seq + 3`. parse() reads it back.
+  // Sum of products, highest power first: `2*batch*seq + 3`. parse() reads it back; none where the
+  // text is no polynomial.
   std::string str() const;
   static std::optional<Polynomial> parse(const std::string &text);
 
 private:
+  template <typename Value> Polynomial replaceAtoms(Value valueOf) const;
+
   std::map<Monomial, int64_t> terms_; // monomial -> coefficient, never zero
 };
 
 inline Polynomial operator+(Polynomial a, const Polynomial &b) { return a += b; }
 inline Polynomial operator-(Polynomial a, const Polynomial &b) { return a -= b; }
 inline Polynomial operator*(Polynomial a, const Polynomial &b) { return a *= b; }
+
+// `text` with all characters replaced that a symbol's name cannot have: letters, digits, _ and dot,
+// not beginning with a digit.
+std::string symbolName(const std::string &text);
 
 } // namespace cleave

@@ -78,15 +78,15 @@ struct GatherOfIota : OpRewritePattern<GatherOp> {
   LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
     Value indices = withoutUnitDims(op.getIndices());
     auto iota = indices.getDefiningOp<IotaOp>();
-    if (!iota || rankOf(indices) != 1 || !hasStaticShape(op.getOperand().getType()) ||
-        !hasStaticShape(indices.getType()))
+    if (!iota || rankOf(indices) != 1)
       return failure();
     auto dim = static_cast<int64_t>(op.getDim());
     Shape shape = shapeOf(op.getOperand());
-    int64_t rows = staticShapeOf(indices)[0];
-    if (rows > *shape[dim].constant())
+    Polynomial rows = shapeOf(indices)[0];
+    // More rows than the table has would be zero; a symbolic number of them is taken to fit.
+    if ((shape[dim] - rows).atMost(1).value_or(0) < 0)
       return failure();
-    shape[dim] = Polynomial(rows);
+    shape[dim] = rows;
     Value slice = op.getOperand();
     Type type = tensorOf(shape, elementTypeOf(op.getOperand()));
     if (type != slice.getType())
@@ -103,7 +103,7 @@ struct SliceOfSlice : OpRewritePattern<SliceOp> {
     auto inner = op.getOperand().getDefiningOp<SliceOp>();
     if (!inner || inner.getDim() != op.getDim())
       return failure();
-    auto start = static_cast<int64_t>(inner.getStart() + op.getStart() * inner.getStride());
+    Polynomial start = inner.startSize() + op.startSize() * static_cast<int64_t>(inner.getStride());
     rewriter.replaceOpWithNewOp<SliceOp>(op, op.getType(), inner.getOperand(), op.getDim(), start,
                                          inner.getStride() * op.getStride());
     return success();
@@ -118,16 +118,13 @@ struct SliceOfConcat : OpRewritePattern<SliceOp> {
     auto concat = op.getOperand().getDefiningOp<ConcatOp>();
     if (!concat || concat.getDim() != op.getDim() || op.getStride() != 1)
       return failure();
-    int64_t start = 0;
+    Polynomial start;
     for (Value piece : concat.getOperands()) {
-      std::optional<int64_t> size = shapeOf(piece)[op.getDim()].constant();
-      if (!size)
-        return failure();
-      if (start == static_cast<int64_t>(op.getStart()) && piece.getType() == op.getType()) {
+      if (start == op.startSize() && piece.getType() == op.getType()) {
         rewriter.replaceOp(op, piece);
         return success();
       }
-      start += *size;
+      start += shapeOf(piece)[op.getDim()];
     }
     return failure();
   }

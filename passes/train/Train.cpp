@@ -13,16 +13,6 @@ using namespace cleave::graph;
 
 namespace cleave {
 
-static LogicalResult checkStaticShapes(func::FuncOp step) {
-  for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    for (const Polynomial &dim : shapeOf(step.getArgument(i)))
-      if (!dim.isConstant())
-        return emitError(step.getLoc())
-               << "`" << argName(step, i) << "` has the symbolic dim " << dim.str()
-               << "; training needs sizes: --set " << dim.symbols()[0] << "=8";
-  return success();
-}
-
 // The mean over the micro-batches.
 static Value accumulated(OpBuilder &b, Value value, int64_t count) {
   if (count == 1)
@@ -72,8 +62,6 @@ static void dropOutputs(func::FuncOp step) {
 }
 
 LogicalResult buildTrainingStep(func::FuncOp step, const TrainOptions &options) {
-  if (failed(checkStaticShapes(step)))
-    return failure();
   if (options.freezeBatchNorm)
     freezeBatchNorm(step);
   auto chosen = train::chooseParameters(step, options);

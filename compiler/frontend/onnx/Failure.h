@@ -1,18 +1,11 @@
-// Failure: how reading and importing a model stops at the user's mistake. Thrown and caught inside
-// this folder only; importOnnx and readModel turn it into a Status.
+// Failure: how reading and importing a model stops at the user's mistake, as in all frontends.
 #pragma once
 
-#include "runtime/base/Status.h"
+#include "compiler/frontend/emit/Failure.h"
 
 namespace cleave::onnx {
 
-struct Failure {
-  Status status;
-};
-
-// Stops with a user's error; the message is lower case: found, expected, way out.
-[[noreturn]] inline void fail(std::string message) {
-  throw Failure{Status::userError(std::move(message))};
-}
+using emit::fail;
+using emit::Failure;
 
 } // namespace cleave::onnx

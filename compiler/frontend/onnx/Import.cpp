@@ -2,6 +2,8 @@
 // results. The nodes themselves are imported by the operators' handlers (NodeImport.h).
 #include "compiler/frontend/onnx/Import.h"
 
+#include "compiler/frontend/onnx/Functions.h"
+#include "compiler/frontend/onnx/Metadata.h"
 #include "compiler/frontend/onnx/NodeImport.h"
 #include "compiler/frontend/onnx/Parameters.h"
 #include "compiler/frontend/onnx/Topology.h"
@@ -36,7 +38,7 @@ void checkOpset(const Model &model) {
 void findUnknown(const Graph &graph, int64_t opset,
                  std::map<std::string, std::vector<std::string>> &unknown) {
   for (const Node &node : graph.nodes) {
-    if (!findOp(node.domain, node.op, opset))
+    if (!findOp(node.domain, node.op, node.opset ? node.opset : opset))
       unknown[node.op + (node.domain.empty() ? "" : " of the domain " + node.domain)].push_back(
           node.label());
     for (const Attribute &attribute : node.attributes)
@@ -90,8 +92,8 @@ public:
            const ImportOptions &options)
       : context_(context), model_(model), files_(files), options_(options),
         b_(&context), services_{evaluator_, options, model.opset(), {}, {}, {}, {}} {
-    services_.importGraph = [&](mlir::OpBuilder &, const Graph &graph) {
-      return importSubgraph(graph);
+    services_.importGraph = [&](const Graph &graph, const Bindings &inputs) {
+      return importSubgraph(graph, inputs);
     };
     services_.tensorValue = [&](mlir::OpBuilder &, mlir::Location, const StoredTensor &tensor) {
       return tensorValue(tensor, tensor.name);
@@ -137,35 +139,39 @@ private:
       fail("input '" + input.name + "' has no usable shape; export the model with one");
     if (auto known = options_.values.find(input.name); known != options_.values.end())
       return knownInput(input, *type, known->second);
-    Dims dims;
+    Shape dims;
     int64_t count = 1;
     for (size_t i = 0; i < input.dims.size(); ++i) {
       dims.push_back(sizeOf(input, i));
-      if (__builtin_mul_overflow(count, dims.back(), &count) || count > (int64_t(1) << 56))
+      int64_t size = dims.back().constant().value_or(1);
+      if (__builtin_mul_overflow(count, size, &count) || count > (int64_t(1) << 56))
         fail("input '" + input.name + "' has more elements than fit into memory");
     }
-    auto tensor = mlir::RankedTensorType::get(dims, fromElementType(*type, &context_));
-    return addArgument(step_, tensor, input.name, "input");
+    return addArgument(step_, tensorOf(dims, fromElementType(*type, &context_)), input.name,
+                       "input");
   }
 
   // An input whose value the user fixed, as a constant.
   Value knownInput(const ValueInfo &input, ElementType type, const std::vector<double> &values) {
-    Dims dims;
+    Ints dims;
     std::optional<size_t> open;
     int64_t count = 1;
     for (size_t i = 0; i < input.dims.size(); ++i) {
       bool isOpen = !open && !input.dims[i].size && !options_.symbols.contains(symbolOf(input, i));
       if (isOpen)
         open = i;
-      dims.push_back(isOpen ? 1 : sizeOf(input, i));
+      std::optional<int64_t> size = isOpen ? 1 : sizeOf(input, i).constant();
+      if (!size)
+        fail("--value " + input.name + "=…: give --set " + symbolOf(input, i) + "=8, say, too");
+      dims.push_back(*size);
       count *= dims.back();
     }
     auto found = static_cast<int64_t>(values.size());
     if (open && count > 0 && found % count == 0)
-      dims[*open] = found / count;
-    if (product(dims) != found)
+      count *= dims[*open] = found / count;
+    if (count != found)
       fail("--value " + input.name + "=… has " + std::to_string(found) +
-           " elements, but the input is " + showDims(dims));
+           " elements, but the input is " + emit::showInts(dims));
     Tensor tensor(type, dims);
     constexpr double most = 4611686018427387904.0; // 2^62: larger integers mean "to the end"
     for (int64_t i = 0; i < found; ++i)
@@ -180,27 +186,45 @@ private:
     return symbol.empty() ? input.name + "." + std::to_string(i) : symbol;
   }
 
-  int64_t sizeOf(const ValueInfo &input, size_t i) {
+  Polynomial sizeOf(const ValueInfo &input, size_t i) {
     const Dim &dim = input.dims[i];
-    std::string symbol = symbolOf(input, i);
-    int64_t size = dim.size.value_or(0);
-    if (!dim.size || *dim.size == 0) {
-      symbols_.insert(symbol);
-      auto found = options_.symbols.find(symbol);
-      if (found == options_.symbols.end())
-        fail("symbol '" + symbol + "' (dim " + std::to_string(i) + " of input '" + input.name +
-             "') has no value: give --set " + symbol + "=8, say");
-      size = found->second;
-    }
-    if (size < 0)
+    std::string name = symbolOf(input, i);
+    bool isSymbol = !dim.size || *dim.size == 0;
+    Polynomial size = isSymbol ? symbolicSize(name, i, input.name) : Polynomial(*dim.size);
+    if (size.constant().value_or(0) < 0)
       fail("dim " + std::to_string(i) + " of input '" + input.name + "' has the size " +
-           std::to_string(size) + ", expected at least 0");
+           size.str() + ", expected at least 0");
     return size;
+  }
+
+  // A symbol, or an expression of symbols (`past + 1`).
+  Polynomial symbolicSize(const std::string &name, size_t i, const std::string &input) {
+    std::optional<Polynomial> size = Polynomial::parse(name);
+    if (!size || size->isConstant() || options_.symbols.contains(name))
+      size = Polynomial::symbol(symbolName(name));
+    if (*size == Polynomial::symbol(symbolName(name)))
+      givenNames_[symbolName(name)] = name;
+    Polynomial::Binding values;
+    for (const std::string &symbol : size->symbols()) {
+      const std::string &given = givenNames_.try_emplace(symbol, symbol).first->second;
+      symbols_.insert(given);
+      auto found = options_.symbols.find(given);
+      if (found == options_.symbols.end())
+        found = options_.symbols.find(symbol);
+      if (found != options_.symbols.end())
+        values[symbol] = found->second;
+      else
+        missing_.try_emplace(given, "dim " + std::to_string(i) + " of input '" + input + "'");
+    }
+    return size->substitute(values);
   }
 
   void checkSymbols() {
     for (const auto &[symbol, size] : options_.symbols) {
-      if (symbols_.contains(symbol))
+      auto isMeant = [&](const std::string &name) {
+        return name == symbol || symbolName(name) == symbol;
+      };
+      if (llvm::any_of(symbols_, isMeant))
         continue;
       std::string known;
       for (const std::string &name : symbols_)
@@ -208,6 +232,16 @@ private:
       fail("--set " + symbol + "=" + std::to_string(size) + ": the model has no symbol '" + symbol +
            "'; it has " + (known.empty() ? "none" : known));
     }
+    if (missing_.empty() || options_.keepSymbols)
+      return;
+    std::string list, options;
+    for (const auto &[name, place] : missing_) {
+      list += (list.empty() ? "'" : ", '") + name + "' (" + place + ")";
+      options += " --set " + name + "=8";
+    }
+    fail((missing_.size() == 1 ? "symbol " + list + " has no value"
+                               : "symbols " + list + " have no values") +
+         ": give" + options + ", say");
   }
 
   void checkValues() {
@@ -218,7 +252,7 @@ private:
 
   Value addTensorArgument(const StoredTensor &tensor, const std::string &name, const char *role,
                           bool transposed) {
-    Dims dims = tensor.dims;
+    Ints dims = tensor.dims;
     std::vector<int64_t> permutation;
     if (transposed) {
       std::swap(dims[0], dims[1]);
@@ -254,10 +288,15 @@ private:
     parameters_.push_back(value);
   }
 
-  // A small tensor as a constant, a large one as an argument.
+  // A small tensor as a constant, a large one as an argument; one only, however often a loop's body
+  // is imported.
   Value tensorValue(const StoredTensor &tensor, const std::string &name) {
-    if (tensor.byteCount() > kMaxConstantBytes)
-      return addTensorArgument(tensor, name, "constant", false);
+    if (tensor.byteCount() > kMaxConstantBytes) {
+      Value &argument = stored_[&tensor];
+      if (!argument)
+        argument = addTensorArgument(tensor, name, "constant", false);
+      return argument;
+    }
     mlir::Location location =
         mlir::NameLoc::get(b_.getStringAttr(name.empty() ? "constant" : name));
     auto type =
@@ -291,9 +330,24 @@ private:
       auto planned = plan_.byInitializer.find(i);
       if (isMain && planned != plan_.byInitializer.end())
         scope_.names[tensor.name] = {{initializerValue(tensor, planned->second)}};
+      else if (!isMain && isWeight(tensor))
+        scope_.names[tensor.name] = {{subgraphWeight(tensor)}};
       else if (elementTypeOf(tensor.dataType))
         scope_.names[tensor.name] = {{tensorValue(tensor, tensor.name)}};
     }
+  }
+
+  // Whether an initializer of a subgraph is a parameter; findConstants looks at its use later.
+  static bool isWeight(const StoredTensor &tensor) {
+    std::optional<ElementType> type = elementTypeOf(tensor.dataType);
+    return type && isFloat(*type) && tensor.elementCount() > 1 && !isMadeUpName(tensor.name);
+  }
+
+  Value subgraphWeight(const StoredTensor &tensor) {
+    Value &argument = stored_[&tensor];
+    if (!argument)
+      argument = addTensorArgument(tensor, tensor.name, "parameter", false);
+    return argument;
   }
 
   // The initializer itself, whatever parameter it became.
@@ -331,40 +385,50 @@ private:
   void importNode(const Node &node, std::optional<size_t> mainIndex) {
     b_.setInsertionPoint(step_.getBody().front().getTerminator());
     mlir::Location location = mlir::NameLoc::get(b_.getStringAttr(node.label()));
-    std::vector<Binding> inputs;
+    Bindings inputs;
     for (size_t i = 0; i < node.inputs.size(); ++i)
       inputs.push_back(operand(node, mainIndex, i));
     // A bias that the exporter dropped.
     if (auto use = mainIndex ? plan_.uses.find({*mainIndex, inputs.size()}) : plan_.uses.end();
         use != plan_.uses.end())
       inputs.push_back({{valueOf(use->second)}});
-    const OpEntry *entry = findOp(node.domain, node.op, model_.opset());
     NodeImport import(node, std::move(inputs), b_, location, services_);
-    Values results = entry->handler(import);
+    const OpEntry *entry = findOp(node.domain, node.op, import.opset());
+    Bindings results;
+    if (entry->bindingHandler)
+      results = entry->bindingHandler(import);
+    else
+      for (Value value : entry->handler(import))
+        results.push_back({{value}});
     import.checkAttributes();
-    bindOutputs(node, results, entry->givesSequence);
+    bindOutputs(node, results);
   }
 
-  void bindOutputs(const Node &node, const Values &results, bool isSequence) {
+  void bindOutputs(const Node &node, const Bindings &results) {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i].empty())
         continue;
-      if (isSequence ? i > 0 : i >= results.size() || !results[i])
+      if (i >= results.size() || (results[i].isTensor() && !results[i].values[0]))
         unsupported_[node.outputs[i]] = "output " + std::to_string(i) + " ('" + node.outputs[i] +
                                         "') of " + node.op + " node '" + node.label() +
                                         "' is read, but Cleave does not compute it";
       else
-        scope_.names[node.outputs[i]] = isSequence ? Binding{results, true} : Binding{{results[i]}};
+        scope_.names[node.outputs[i]] = results[i];
     }
   }
 
-  std::vector<Binding> importSubgraph(const Graph &graph) {
+  Bindings importSubgraph(const Graph &graph, const Bindings &inputs) {
     if (++depth_ > kMaxDepth)
       fail("has subgraphs nested too deeply");
+    if (inputs.size() < graph.inputs.size())
+      fail("has a subgraph with " + std::to_string(graph.inputs.size()) + " inputs, but gives it " +
+           std::to_string(inputs.size()));
     Scope outer = std::move(scope_);
     scope_ = Scope{&outer, {}};
+    for (size_t i = 0; i < graph.inputs.size(); ++i)
+      scope_.names[graph.inputs[i].name] = inputs[i];
     importNodes(graph, sortedNodes(graph, outer.allNames()), /*isMain=*/false);
-    std::vector<Binding> outputs;
+    Bindings outputs;
     for (const ValueInfo &output : graph.outputs)
       outputs.push_back(resolve(output.name));
     scope_ = std::move(outer);
@@ -391,7 +455,7 @@ private:
   void addResults() {
     for (const ValueInfo &output : model_.graph.outputs) {
       Binding binding = resolve(output.name);
-      if (binding.isSequence || binding.values.size() != 1)
+      if (!binding.isTensor())
         fail("the model's output '" + output.name + "' is a sequence, expected a tensor");
       addResult(step_, binding.values[0], output.name, "output");
     }
@@ -413,7 +477,7 @@ private:
     llvm::SmallVector<Value> open;
     auto reach = [&](mlir::ValueRange values) {
       for (Value value : values)
-        if (mlir::isa<mlir::FloatType>(elementOf(value)) && reached.insert(value).second)
+        if (emit::isFloat(value) && reached.insert(value).second)
           open.push_back(value);
     };
     reach(step_.getBody().front().getTerminator()->getOperands());
@@ -457,9 +521,12 @@ private:
   mlir::func::FuncOp step_;
   std::vector<size_t> order_;
   ParameterPlan plan_;
-  std::set<std::string> symbols_;
-  std::vector<Value> parameters_;        // by index in the plan
-  llvm::MapVector<Value, Value> states_; // argument -> its value at this point of the step
+  std::set<std::string> symbols_;                 // as the model names them
+  std::map<std::string, std::string> givenNames_; // by the name that a polynomial can have
+  std::map<std::string, std::string> missing_;    // without a size -> where it occurs
+  std::vector<Value> parameters_;                 // by index in the plan
+  llvm::MapVector<Value, Value> states_;          // argument -> its value at this point of the step
+  std::map<const StoredTensor *, Value> stored_;  // tensors that became arguments, looked up only
   std::map<std::string, std::string> unsupported_; // outputs that handlers left out -> message
   Scope scope_;
   int depth_ = 0;
@@ -474,6 +541,7 @@ Result<Imported> importOnnx(mlir::MLIRContext &context, const std::string &path,
     WeightFiles files(path);
     Model model = readModel(files.modelBytes(), path);
     checkOpset(model);
+    inlineFunctions(model);
     checkOperators(model);
     return Importer(context, model, files, options).run();
   } catch (const Failure &failure) {

@@ -20,6 +20,9 @@ struct ImportOptions {
   // Inputs with a known value, row-major (--value): they become constants. One unknown dim of such an
   // input follows from the number of elements.
   std::map<std::string, std::vector<double>> values;
+  // Whether symbols without a size stay symbols (dialects/graph/Symbols.h), under the names that
+  // symbolName makes of theirs; else all of them are reported.
+  bool keepSymbols = false;
   // --tie A=B lets whoever reads the parameter A read B; --untie A gives every module that reads A
   // its own.
   std::vector<std::pair<std::string, std::string>> tie;

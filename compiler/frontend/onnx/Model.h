@@ -60,6 +60,7 @@ enum class AttributeType {
 
 struct Attribute {
   std::string name;
+  std::string reference; // inside a function: the attribute of the call that stands here
   AttributeType type = AttributeType::Undefined;
   float number = 0;
   int64_t integer = 0;
@@ -73,6 +74,7 @@ struct Attribute {
 struct Node {
   std::string op;
   std::string domain; // empty: the standard operators
+  int64_t opset = 0;  // of the standard operators, where it is not the model's (inside functions)
   std::string name;
   std::vector<std::string> inputs; // empty: left out
   std::vector<std::string> outputs;
@@ -107,11 +109,20 @@ struct Graph {
   Metadata metadata;
 };
 
+// An operator that the model defines itself.
+struct Function {
+  std::string domain, name;
+  std::vector<std::string> inputs, outputs;
+  std::vector<Attribute> defaults; // of attributes that a call may leave out
+  std::vector<Node> nodes;
+  int64_t opset = 0; // of the standard operators in it, 0: the model's
+};
+
 struct Model {
   std::string path;                      // of the file
   std::string producer;                  // name and version of the exporter
   std::map<std::string, int64_t> opsets; // domain -> version
-  std::vector<std::string> functions;    // `domain:name` of the model's own functions
+  std::vector<Function> functions;
   Graph graph;
 
   // The version of the standard operators.

@@ -56,6 +56,9 @@ Attribute readAttribute(WireReader in, int depth) {
     case 8:
       in.integers(out.integers);
       break;
+    case 21:
+      out.reference = in.text();
+      break;
     case 20:
       out.type = static_cast<AttributeType>(in.integer());
       break;
@@ -193,15 +196,39 @@ void readOpset(WireReader in, Model &out) {
   out.opsets[domain == "ai.onnx" ? "" : domain] = version;
 }
 
-void readFunction(WireReader in, Model &out) {
-  std::string name, domain;
+Function readFunction(WireReader in) {
+  Function out;
+  Model imports; // whose opsets are the function's
   while (in.next()) {
-    if (in.field() == 1)
-      name = in.text();
-    else if (in.field() == 10)
-      domain = in.text();
+    switch (in.field()) {
+    case 1:
+      out.name = in.text();
+      break;
+    case 4:
+      out.inputs.push_back(in.text());
+      break;
+    case 5:
+      out.outputs.push_back(in.text());
+      break;
+    case 7:
+      out.nodes.push_back(readNode(in.message(), 0));
+      break;
+    case 9:
+      readOpset(in.message(), imports);
+      break;
+    case 10:
+      out.domain = in.text();
+      break;
+    case 11:
+      out.defaults.push_back(readAttribute(in.message(), 0));
+      break;
+    }
   }
-  out.functions.push_back(domain + ":" + name);
+  if (out.domain == "ai.onnx")
+    out.domain.clear();
+  if (auto version = imports.opsets.find(""); version != imports.opsets.end())
+    out.opset = version->second;
+  return out;
 }
 
 } // namespace
@@ -233,7 +260,7 @@ Model readModel(std::string_view bytes, const std::string &path) {
       readMetadata(in.message(), out.graph.metadata);
       break;
     case 25:
-      readFunction(in.message(), out);
+      out.functions.push_back(readFunction(in.message()));
       break;
     }
   }

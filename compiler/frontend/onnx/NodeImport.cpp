@@ -1,21 +1,17 @@
 // See NodeImport.h.
 #include "compiler/frontend/onnx/NodeImport.h"
 
-#include "dialects/graph/Step.h"
-
 #include <charconv>
 #include <cmath>
 
 namespace cleave::onnx {
-
-using graph::toElementType;
 
 // -- operands
 // ------------------------------------------------------------------------------------------------
 Value NodeImport::input(size_t i) const {
   if (!hasInput(i))
     fail("has " + std::to_string(inputs_.size()) + " inputs, but needs input " + std::to_string(i));
-  if (inputs_[i].isSequence)
+  if (!inputs_[i].isTensor())
     fail("input " + std::to_string(i) + " is a sequence, expected a tensor");
   return inputs_[i].values[0];
 }
@@ -90,7 +86,7 @@ static double shortestDecimal(float value) {
   return out;
 }
 
-double NodeImport::number(const std::string &name, double absent) {
+double NodeImport::decimal(const std::string &name, double absent) {
   const Attribute *found = find(name, AttributeType::Float, "a number");
   return found ? shortestDecimal(found->number) : absent;
 }
@@ -100,12 +96,12 @@ std::string NodeImport::text(const std::string &name, const std::string &absent)
   return found ? found->text : absent;
 }
 
-std::optional<Dims> NodeImport::integers(const std::string &name) {
+std::optional<Ints> NodeImport::integers(const std::string &name) {
   const Attribute *found = find(name, AttributeType::Ints, "a list of integers");
   return found ? std::optional(found->integers) : std::nullopt;
 }
 
-std::optional<std::vector<double>> NodeImport::numbers(const std::string &name) {
+std::optional<std::vector<double>> NodeImport::decimals(const std::string &name) {
   const Attribute *found = find(name, AttributeType::Floats, "a list of numbers");
   if (!found)
     return std::nullopt;
@@ -137,203 +133,39 @@ void NodeImport::ignore(std::initializer_list<const char *> names) {
 void NodeImport::checkAttributes() const {
   for (const Attribute &attribute : node.attributes)
     if (!read_.contains(attribute.name))
-      fail("attribute '" + attribute.name + "' is not known at opset " +
-           std::to_string(services.opset));
+      fail("attribute '" + attribute.name + "' is not known at opset " + std::to_string(opset()));
 }
 
-// -- known values
+int64_t NodeImport::axisAttribute(int64_t absent) { return axisAttribute(absent, rank()); }
+
+int64_t NodeImport::axisAttribute(int64_t absent, int64_t rank) {
+  return axis(integer("axis", absent), rank);
+}
+
+// -- known inputs
 // --------------------------------------------------------------------------------------------
-// The names of the step's inputs that the value depends on; empty if it depends on weights, too.
-static std::set<std::string> inputsBehind(Value value) {
-  std::set<std::string> names;
-  llvm::SmallVector<Value> open{value};
-  llvm::DenseSet<Value> seen{value};
-  while (!open.empty()) {
-    Value next = open.pop_back_val();
-    if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(next)) {
-      auto step = mlir::cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
-      if (graph::argRole(step, argument.getArgNumber()) != "input")
-        return {};
-      names.insert(graph::argName(step, argument.getArgNumber()).str());
-      continue;
-    }
-    for (Value operand : next.getDefiningOp()->getOperands())
-      if (seen.insert(operand).second)
-        open.push_back(operand);
-  }
-  return names;
+static std::string describe(size_t i, const std::string &what) {
+  return what + " (input " + std::to_string(i) + ")";
 }
 
-[[noreturn]] static void failUnknown(Value value, const std::string &what) {
-  std::set<std::string> inputs = inputsBehind(value);
-  if (inputs.empty())
-    fail(what + " depends on data, expected it to be known");
-  std::string list;
-  for (const std::string &name : inputs)
-    list += (list.empty() ? "'" : ", '") + name + "'";
-  fail(what + " depends on the input" + (inputs.size() > 1 ? "s " : " ") + list +
-       ", expected it to be known; give --value " + *inputs.begin() + "=1,2,3, say");
+Tensor NodeImport::tensorInput(size_t i, const std::string &what) const {
+  return tensorOf(input(i), describe(i, what));
 }
 
-Tensor NodeImport::constantTensor(size_t i, const std::string &what) const {
-  std::optional<Tensor> tensor = services.evaluator.evaluate(input(i));
-  if (!tensor)
-    failUnknown(input(i), "the " + what + " (input " + std::to_string(i) + ")");
-  return *tensor;
+Shape NodeImport::sizesInput(size_t i, const std::string &what) const {
+  return sizesOf(input(i), describe(i, what));
 }
 
-Dims NodeImport::constantIntegers(size_t i, const std::string &what) const {
-  Tensor tensor = constantTensor(i, what);
-  if (tensor.rank() > 1 || isFloat(tensor.type))
-    fail("the " + what + " (input " + std::to_string(i) + ") is " + typeNameOf(input(i)) +
-         showDims(tensor.shape) + ", expected a list of integers");
-  return Dims(tensor.values.begin(), tensor.values.end());
+Ints NodeImport::integersInput(size_t i, const std::string &what) const {
+  return integersOf(input(i), describe(i, what));
 }
 
-int64_t NodeImport::constantInteger(size_t i, const std::string &what) const {
-  Dims values = constantIntegers(i, what);
-  if (values.size() != 1)
-    fail("the " + what + " (input " + std::to_string(i) + ") has " + std::to_string(values.size()) +
-         " elements, expected 1");
-  return values[0];
+int64_t NodeImport::integerInput(size_t i, const std::string &what) const {
+  return integerOf(input(i), describe(i, what));
 }
 
-double NodeImport::constantNumber(size_t i, const std::string &what) const {
-  Tensor tensor = constantTensor(i, what);
-  if (tensor.size() != 1)
-    fail("the " + what + " (input " + std::to_string(i) + ") has " + std::to_string(tensor.size()) +
-         " elements, expected 1");
-  return tensor.values[0];
-}
-
-// -- checks
-// --------------------------------------------------------------------------------------------------
-int64_t NodeImport::axis(int64_t axis, int64_t rank, const std::string &what) const {
-  if (axis < -rank || axis >= rank)
-    fail(what + " " + std::to_string(axis) + " is out of range for " + std::to_string(rank) +
-         " dims");
-  return axis < 0 ? axis + rank : axis;
-}
-
-Dims NodeImport::axes(const Dims &axes, int64_t rank) const {
-  std::set<int64_t> seen;
-  for (int64_t one : axes)
-    if (!seen.insert(axis(one, rank, "axes:")).second)
-      fail("axes: " + std::to_string(one) + " is named twice");
-  return Dims(seen.begin(), seen.end());
-}
-
-void NodeImport::checkFloat(Value value) const {
-  if (!mlir::isa<mlir::FloatType>(elementOf(value)))
-    fail("has an operand of " + typeNameOf(value) + ", expected floating-point numbers");
-}
-
-void NodeImport::checkSameType(Value a, Value b) const {
-  if (elementOf(a) != elementOf(b))
-    fail("has operands of " + typeNameOf(a) + " and " + typeNameOf(b) + ", expected the same type");
-}
-
-mlir::RankedTensorType NodeImport::type(const Dims &dims, mlir::Type element) const {
-  int64_t count = 1;
-  for (int64_t dim : dims) {
-    if (dim < 0)
-      fail("the result would have a dim of size " + std::to_string(dim));
-    if (__builtin_mul_overflow(count, dim, &count) || count > (int64_t(1) << 56))
-      fail("the result " + showDims(dims) + " has more elements than fit into memory");
-  }
-  if (dims.size() > kMaxRank)
-    fail("the result has " + std::to_string(dims.size()) + " dims, expected at most " +
-         std::to_string(kMaxRank));
-  return mlir::RankedTensorType::get(dims, element);
-}
-
-// -- building
-// ------------------------------------------------------------------------------------------------
-Value NodeImport::constant(const Dims &dims, ElementType element,
-                           std::vector<double> values) const {
-  Tensor tensor(element, dims);
-  for (size_t i = 0; i < values.size(); ++i)
-    tensor.set(static_cast<int64_t>(i), values[i]);
-  return graph::ConstantOp::create(b, loc, graph::toAttribute(tensor, b.getContext()));
-}
-
-Value NodeImport::constantIntegers(const Dims &values) const {
-  auto type = mlir::RankedTensorType::get({static_cast<int64_t>(values.size())}, b.getI64Type());
-  return graph::ConstantOp::create(b, loc,
-                                   mlir::DenseElementsAttr::get(type, llvm::ArrayRef(values)));
-}
-
-Value NodeImport::reshape(Value value, const Dims &dims) const {
-  Dims found = dimsOf(value);
-  if (found == dims)
-    return value;
-  auto result = type(dims, elementOf(value));
-  if (product(found) != product(dims))
-    fail("cannot give " + showDims(found) + " with " + std::to_string(product(found)) +
-         " elements the shape " + showDims(dims) + " with " + std::to_string(product(dims)));
-  return graph::ReshapeOp::create(b, loc, result, value);
-}
-
-Value NodeImport::broadcast(Value value, const Dims &dims) const {
-  Dims found = dimsOf(value);
-  if (found == dims)
-    return value;
-  type(dims, elementOf(value));
-  if (broadcastDims(found, dims) != dims)
-    fail("cannot broadcast " + showDims(found) + " to " + showDims(dims));
-  return graph::buildBroadcast(b, loc, value, graph::Shape(dims.begin(), dims.end()));
-}
-
-Value NodeImport::transpose(Value value, llvm::ArrayRef<int64_t> permutation) const {
-  for (size_t i = 0; i < permutation.size(); ++i)
-    if (permutation[i] != static_cast<int64_t>(i))
-      return graph::buildTranspose(b, value, permutation);
-  return value;
-}
-
-void NodeImport::broadcastTogether(Value &x, Value &y) const {
-  Dims dims = broadcastDims(dimsOf(x), dimsOf(y));
-  x = broadcast(x, dims);
-  y = broadcast(y, dims);
-}
-
-Value NodeImport::slice(Value value, int64_t dim, int64_t start, int64_t size,
-                        int64_t stride) const {
-  Dims dims = dimsOf(value);
-  if (start == 0 && stride == 1 && size == dims[dim])
-    return value;
-  dims[dim] = size;
-  return graph::SliceOp::create(b, loc, type(dims, elementOf(value)), value, dim, start, stride);
-}
-
-// -- what handlers share
-// -------------------------------------------------------------------------------------
-std::string typeNameOf(Value value) { return typeName(toElementType(elementOf(value))); }
-
-std::string showDims(const Dims &dims) {
-  std::string text = "[";
-  for (size_t i = 0; i < dims.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(dims[i]);
-  return text + "]";
-}
-
-int64_t product(llvm::ArrayRef<int64_t> dims) {
-  int64_t out = 1;
-  for (int64_t dim : dims)
-    out *= dim;
-  return out;
-}
-
-Dims broadcastDims(const Dims &a, const Dims &b) {
-  Dims out(std::max(a.size(), b.size()), 1);
-  for (size_t i = 0; i < out.size(); ++i) { // from the last dim on
-    int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
-    int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
-    if (x != y && x != 1 && y != 1)
-      fail("cannot broadcast the shapes " + showDims(a) + " and " + showDims(b) + " together");
-    out[out.size() - 1 - i] = x == 1 ? y : x;
-  }
-  return out;
+double NodeImport::decimalInput(size_t i, const std::string &what) const {
+  return numberOf(input(i), describe(i, what));
 }
 
 } // namespace cleave::onnx

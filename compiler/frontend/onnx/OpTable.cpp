@@ -9,9 +9,9 @@ using Table = std::map<std::string, std::map<int64_t, const OpEntry *>>;
 Table buildTable() {
   Table table;
   for (llvm::ArrayRef<OpEntry> family :
-       {elementwiseOps(), activationOps(), contractionOps(), einsumOps(), poolingOps(),
-        normalizationOps(), movementOps(), slicingOps(), reductionOps(), indexingOps(),
-        structureOps()})
+       {elementwiseOps(), activationOps(), contractionOps(), poolingOps(), normalizationOps(),
+        movementOps(), slicingOps(), reductionOps(), indexingOps(), structureOps(),
+        controlFlowOps(), sequenceOps()})
     for (const OpEntry &entry : family)
       table[entry.name][entry.since] = &entry;
   return table;

@@ -1,110 +1,67 @@
 // Slicing: parts of a tensor (Slice, Split) and the padded whole (Pad).
-#include "compiler/frontend/onnx/NodeImport.h"
+#include "compiler/frontend/emit/Slicing.h"
 
-#include <algorithm>
+#include "compiler/frontend/emit/Movement.h"
+#include "compiler/frontend/onnx/NodeImport.h"
 
 namespace cleave::onnx {
 namespace {
 
-using namespace graph;
+using emit::shapeOf;
 
-// Elements start, start + step, … before (step < 0: behind) end of one dim, with numpy's clamping.
-Value sliceDim(NodeImport &n, Value x, int64_t dim, int64_t start, int64_t end, int64_t step) {
-  int64_t size = dimsOf(x)[dim];
-  auto place = [&](int64_t at, int64_t low, int64_t high) {
-    return std::clamp(at < 0 ? at + size : at, low, high);
-  };
-  if (step > 0) {
-    start = place(start, 0, size);
-    end = place(end, 0, size);
-    int64_t count = end > start ? (end - start - 1) / step + 1 : 0;
-    return n.slice(x, dim, count ? start : 0, count, count > 1 ? step : 1);
-  }
-  start = place(start, -1, size - 1);
-  end = place(end, -1, size - 1);
-  int64_t count = start > end ? (start - end - 1) / -step + 1 : 0;
-  Value reversed = ReverseOp::create(n.b, n.loc, x.getType(), x, dim);
-  return n.slice(reversed, dim, count ? size - 1 - start : 0, count, count > 1 ? -step : 1);
-}
-
-Values importSlice(NodeImport &n) {
-  n.checkInputs(3, 5);
-  Value x = n.input(0);
-  Dims starts = n.constantIntegers(1, "starts"), ends = n.constantIntegers(2, "ends");
-  Dims axes, steps(starts.size(), 1);
-  for (size_t i = 0; i < starts.size(); ++i)
-    axes.push_back(static_cast<int64_t>(i));
-  if (n.hasInput(3))
-    axes = n.constantIntegers(3, "axes");
-  if (n.hasInput(4))
-    steps = n.constantIntegers(4, "steps");
+Value sliceDims(NodeImport &n, const Shape &starts, const Shape &ends, const Ints &axes,
+                const Ints &steps) {
   if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
     fail("has " + std::to_string(starts.size()) + " starts, " + std::to_string(ends.size()) +
          " ends, " + std::to_string(axes.size()) + " axes and " + std::to_string(steps.size()) +
          " steps, expected equally many");
-  n.axes(axes, rankOf(x));
-  for (size_t i = 0; i < starts.size(); ++i) {
-    if (steps[i] == 0)
-      fail("has a step of 0");
-    x = sliceDim(n, x, n.axis(axes[i], rankOf(x)), starts[i], ends[i], steps[i]);
-  }
-  return {x};
-}
-
-// One piece per size.
-Values cut(NodeImport &n, Value x, int64_t axis, const Dims &sizes) {
-  int64_t total = 0;
-  for (int64_t size : sizes) {
-    if (size < 0 || size > dimsOf(x)[axis])
-      fail("cuts dim " + std::to_string(axis) + " of " + showDims(dimsOf(x)) + " into pieces of " +
-           showDims(sizes));
-    total += size;
-  }
-  if (total != dimsOf(x)[axis])
-    fail("cuts dim " + std::to_string(axis) + " of size " + std::to_string(dimsOf(x)[axis]) +
-         " into pieces of " + showDims(sizes) + ", which are " + std::to_string(total));
-  Values pieces;
-  int64_t start = 0;
-  for (int64_t size : sizes) {
-    pieces.push_back(n.slice(x, axis, start, size));
-    start += size;
-  }
-  return pieces;
-}
-
-// Pieces of one size, the last one smaller if need be.
-Dims evenly(int64_t total, int64_t size) {
-  Dims sizes;
-  for (int64_t start = 0; start < total; start += size)
-    sizes.push_back(std::min(size, total - start));
-  return sizes;
-}
-
-Values split(NodeImport &n, std::optional<Dims> sizes, bool unevenAllowed) {
   Value x = n.input(0);
-  int64_t axis = n.axis(n.integer("axis", 0), rankOf(x)), total = dimsOf(x)[axis];
+  n.axes(axes, n.rank());
+  for (size_t i = 0; i < starts.size(); ++i)
+    x = emit::sliceDim(n, x, n.axis(axes[i], n.rank()), starts[i], ends[i], steps[i]);
+  return x;
+}
+
+// Everything as attributes.
+Values importSlice1(NodeImport &n) {
+  n.checkInputs(1, 1);
+  Ints starts = n.integers("starts").value_or(Ints()), ends = n.integers("ends").value_or(Ints());
+  Ints axes = n.integers("axes").value_or(emit::dimsFrom(0, static_cast<int64_t>(starts.size())));
+  return {sliceDims(n, emit::toShape(starts), emit::toShape(ends), axes, Ints(starts.size(), 1))};
+}
+
+Values importSlice10(NodeImport &n) {
+  n.checkInputs(3, 5);
+  Shape starts = n.sizesInput(1, "starts"), ends = n.sizesInput(2, "ends");
+  Ints axes = emit::dimsFrom(0, static_cast<int64_t>(starts.size())), steps(starts.size(), 1);
+  if (n.hasInput(3))
+    axes = n.integersInput(3, "axes");
+  if (n.hasInput(4))
+    steps = n.integersInput(4, "steps");
+  return {sliceDims(n, starts, ends, axes, steps)};
+}
+
+Values split(NodeImport &n, std::optional<Shape> sizes, bool unevenAllowed) {
+  Value x = n.input(0);
+  int64_t axis = n.axisAttribute(0);
   auto count = static_cast<int64_t>(n.node.outputs.size());
-  if (!sizes && count > 0) {
-    int64_t size = (total + count - 1) / count;
-    if (total % count && !unevenAllowed)
-      fail("cuts a dim of size " + std::to_string(total) + " into " + std::to_string(count) +
-           " equal pieces");
-    sizes = size ? evenly(total, size) : Dims(count, 0);
-  }
-  if (!sizes || static_cast<int64_t>(sizes->size()) != count)
-    fail("has " + std::to_string(count) + " outputs for " +
-         std::to_string(sizes ? sizes->size() : 0) + " pieces");
-  return cut(n, x, axis, *sizes);
+  if (!sizes)
+    sizes = emit::piecesBy(n, shapeOf(x)[axis], count, unevenAllowed);
+  if (static_cast<int64_t>(sizes->size()) != count)
+    fail("has " + std::to_string(count) + " outputs for " + std::to_string(sizes->size()) +
+         " pieces");
+  return emit::split(n, x, axis, *sizes);
 }
 
 Values importSplit2(NodeImport &n) {
   n.checkInputs(1, 1);
-  return split(n, n.integers("split"), false);
+  std::optional<Ints> sizes = n.integers("split");
+  return split(n, sizes ? std::optional(emit::toShape(*sizes)) : std::nullopt, false);
 }
 
-std::optional<Dims> sizesInput(NodeImport &n) {
+std::optional<Shape> sizesInput(NodeImport &n) {
   n.checkInputs(1, 2);
-  return n.hasInput(1) ? std::optional(n.constantIntegers(1, "sizes")) : std::nullopt;
+  return n.hasInput(1) ? std::optional(n.sizesInput(1, "sizes")) : std::nullopt;
 }
 
 Values importSplit13(NodeImport &n) { return split(n, sizesInput(n), false); }
@@ -117,111 +74,72 @@ Values importSplit18(NodeImport &n) {
   return split(n, sizesInput(n), true);
 }
 
-Values importSplitToSequence(NodeImport &n) {
+Bindings importSplitToSequence(NodeImport &n) {
   n.checkInputs(1, 2);
   Value x = n.input(0);
-  int64_t axis = n.axis(n.integer("axis", 0), rankOf(x)), total = dimsOf(x)[axis];
-  bool keepDims = n.integer("keepdims", 1);
-  bool bySize = n.hasInput(1) && rankOf(n.input(1)) == 0;
-  Dims sizes;
+  int64_t axis = n.axisAttribute(0);
+  bool keepDims = n.integer("keepdims", 1), bySize = n.hasInput(1) && n.rank(1) == 0;
+  Shape sizes;
   if (n.hasInput(1) && !bySize)
-    sizes = n.constantIntegers(1, "sizes");
-  else if (int64_t size = bySize ? n.constantInteger(1, "size") : 1;
-           size > 0 && total / size <= 4096)
-    sizes = evenly(total, size);
+    sizes = n.sizesInput(1, "sizes");
   else
-    fail("cuts a dim of size " + std::to_string(total) + " into pieces of " + std::to_string(size));
-  Values pieces = cut(n, x, axis, sizes);
-  if (n.hasInput(1) || keepDims)
-    return pieces;
-  Dims dims = dimsOf(x);
-  dims.erase(dims.begin() + axis);
-  for (Value &piece : pieces)
-    piece = n.reshape(piece, dims);
-  return pieces;
+    sizes = emit::piecesOf(n, shapeOf(x)[axis], bySize ? n.sizesInput(1, "size")[0] : 1);
+  Values pieces = emit::split(n, x, axis, sizes);
+  if (!n.hasInput(1) && !keepDims)
+    for (Value &piece : pieces)
+      piece = n.dropDim(piece, axis);
+  return {{pieces, /*isSequence=*/true}};
 }
 
-// Where the elements of a padded dim come from, for the modes that repeat elements.
-Dims paddedSources(const std::string &mode, int64_t size, int64_t low, int64_t high) {
-  Dims sources;
-  for (int64_t i = -low; i < size + high; ++i) {
-    int64_t at = i;
-    if (mode == "edge") {
-      at = std::clamp<int64_t>(i, 0, size - 1);
-    } else if (mode == "wrap") {
-      at = ((i % size) + size) % size;
-    } else { // reflect, without repeating the border
-      int64_t period = std::max<int64_t>(2 * size - 2, 1);
-      at = ((i % period) + period) % period;
-      at = at < size ? at : period - at;
-    }
-    sources.push_back(at);
-  }
-  return sources;
-}
-
-Value padDim(NodeImport &n, Value x, int64_t dim, int64_t low, int64_t high,
-             const std::string &mode, double value) {
-  Dims dims = dimsOf(x);
-  // Negative padding cuts off.
-  if (low < 0 || high < 0) {
-    int64_t front = std::max<int64_t>(-low, 0), back = std::max<int64_t>(-high, 0);
-    if (front + back > dims[dim])
-      fail("cuts more off dim " + std::to_string(dim) + " than its size " +
-           std::to_string(dims[dim]));
-    x = n.slice(x, dim, front, dims[dim] - front - back);
-    return padDim(n, x, dim, std::max<int64_t>(low, 0), std::max<int64_t>(high, 0), mode, value);
-  }
-  if (low == 0 && high == 0)
-    return x;
-  int64_t size = dims[dim];
-  dims[dim] = size + low + high;
-  auto type = n.type(dims, elementOf(x));
-  if (mode == "constant")
-    return PadOp::create(n.b, n.loc, type, x, n.b.getI64IntegerAttr(dim),
-                         n.b.getI64IntegerAttr(low), n.b.getI64IntegerAttr(0),
-                         n.b.getF64FloatAttr(value));
-  if (size == 0 || dims[dim] > (1 << 20))
-    fail("pads a dim of size " + std::to_string(size) + " by " + std::to_string(low + high) +
-         " elements of its own");
-  return GatherOp::create(n.b, n.loc, x, n.constantIntegers(paddedSources(mode, size, low, high)),
-                          dim);
-}
-
-Values importPad(NodeImport &n) {
-  n.checkInputs(2, 4);
-  Value x = n.input(0);
+emit::PadMode readMode(NodeImport &n) {
   std::string mode = n.text("mode", "constant");
-  if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap")
-    fail("attribute 'mode' is '" + mode + "', expected constant, reflect, edge or wrap");
-  Dims pads = n.constantIntegers(1, "pads");
-  double value = n.hasInput(2) ? n.constantNumber(2, "value") : 0;
-  Dims axes;
-  if (n.hasInput(3))
-    axes = n.constantIntegers(3, "axes");
-  else
-    for (int64_t i = 0; i < rankOf(x); ++i)
-      axes.push_back(i);
-  n.axes(axes, rankOf(x));
+  if (mode == "constant")
+    return emit::PadMode::Constant;
+  if (mode == "edge")
+    return emit::PadMode::Edge;
+  if (mode == "reflect")
+    return emit::PadMode::Reflect;
+  if (mode == "wrap")
+    return emit::PadMode::Wrap;
+  fail("attribute 'mode' is '" + mode + "', expected constant, reflect, edge or wrap");
+}
+
+Value padDims(NodeImport &n, const Shape &pads, const Ints &axes, double value) {
+  Value x = n.input(0);
+  emit::PadMode mode = readMode(n);
+  n.axes(axes, n.rank());
   size_t count = axes.size();
   if (pads.size() != 2 * count)
     fail("has " + std::to_string(pads.size()) + " pads for " + std::to_string(count) +
          " dims, expected twice as many");
-  for (int64_t pad : pads)
-    if (std::abs(pad) > (int64_t(1) << 40))
-      fail("pads by " + std::to_string(pad) + " elements");
+  for (const Polynomial &pad : pads)
+    if (std::abs(pad.constant().value_or(0)) > (int64_t(1) << 40))
+      fail("pads by " + pad.str() + " elements");
   for (size_t i = 0; i < count; ++i)
-    x = padDim(n, x, n.axis(axes[i], rankOf(x)), pads[i], pads[count + i], mode, value);
-  return {x};
+    x = emit::padDim(n, x, n.axis(axes[i], n.rank()), pads[i], pads[count + i], mode, value);
+  return x;
+}
+
+Values importPad2(NodeImport &n) {
+  n.checkInputs(1, 1);
+  double value = n.decimal("value", 0);
+  Ints pads = n.integers("pads").value_or(Ints());
+  return {padDims(n, emit::toShape(pads), emit::dimsFrom(0, n.rank()), value)};
+}
+
+Values importPad11(NodeImport &n) {
+  n.checkInputs(2, 4);
+  Shape pads = n.sizesInput(1, "pads");
+  double value = n.hasInput(2) ? n.decimalInput(2, "value") : 0;
+  Ints axes = n.hasInput(3) ? n.integersInput(3, "axes") : emit::dimsFrom(0, n.rank());
+  return {padDims(n, pads, axes, value)};
 }
 
 constexpr OpEntry kOps[] = {
-    {"Pad", 11, importPad},
-    {"Slice", 10, importSlice},
-    {"Split", 2, importSplit2},
-    {"Split", 13, importSplit13},
-    {"Split", 18, importSplit18},
-    {"SplitToSequence", 11, importSplitToSequence, /*givesSequence=*/true},
+    {"Pad", 2, importPad2},       {"Pad", 11, importPad11},
+    {"Slice", 1, importSlice1},   {"Slice", 10, importSlice10},
+    {"Split", 2, importSplit2},   {"Split", 13, importSplit13},
+    {"Split", 18, importSplit18}, {"SplitToSequence", 11, importSplitToSequence},
 };
 
 } // namespace

@@ -1,17 +1,21 @@
 // Window: the sliding window of convolutions and pooling, as the ONNX attributes give it.
 #pragma once
 
+#include "compiler/frontend/emit/Convolution.h"
 #include "compiler/frontend/onnx/NodeImport.h"
 
 namespace cleave::onnx {
 
-struct Window {
-  Dims kernel, strides, dilations, padsLow, padsHigh; // one entry per spatial dim
+struct WindowAttributes {
+  emit::Window window; // the kernel is empty where the attribute is absent
+  emit::AutoPad autoPad = emit::AutoPad::None;
 };
 
-// Reads kernel_shape, strides, dilations, pads and auto_pad of a node over spatial dims of sizes
-// `spatial`. `kernel` is the weight's kernel; empty: kernel_shape says it. With `ceil` (pooling)
-// the last window may begin inside and end outside: the padding behind grows accordingly.
-Window readWindow(NodeImport &n, const Dims &spatial, Dims kernel, bool ceil = false);
+// Reads kernel_shape, strides, dilations, pads and auto_pad.
+WindowAttributes readWindow(NodeImport &n);
+
+// The padding with which a transposed convolution of the node's first two inputs has a result of
+// these spatial `sizes`.
+void padToSizes(NodeImport &n, Ints sizes, const Ints &outputPadding, WindowAttributes &read);
 
 } // namespace cleave::onnx

@@ -72,6 +72,24 @@ static Gradients conv(ConvOp op, Term dy) {
                                    op.getPadsHigh(), op.getGroups())};
 }
 
+// A convolution and its gradients are one sum of products of three tensors: the gradient by either
+// operand is the product of dy with the other one.
+static Gradients convInputGrad(ConvInputGradOp op, Term dy) {
+  return {ConvOp::create(*dy.b, dy, op.getWeight(), op.getStrides(), op.getDilations(),
+                         op.getPadsLow(), op.getPadsHigh(), op.getGroups()),
+          ConvWeightGradOp::create(*dy.b, op.getWeight().getType(), op.getGrad(), dy,
+                                   op.getStrides(), op.getDilations(), op.getPadsLow(),
+                                   op.getPadsHigh(), op.getGroups())};
+}
+
+static Gradients convWeightGrad(ConvWeightGradOp op, Term dy) {
+  return {ConvOp::create(*dy.b, op.getInput(), dy, op.getStrides(), op.getDilations(),
+                         op.getPadsLow(), op.getPadsHigh(), op.getGroups()),
+          ConvInputGradOp::create(*dy.b, op.getInput().getType(), op.getGrad(), dy, op.getStrides(),
+                                  op.getDilations(), op.getPadsLow(), op.getPadsHigh(),
+                                  op.getGroups())};
+}
+
 static Gradients pool(PoolOp op, Term dy) {
   return {PoolGradOp::create(*dy.b, op.getInput().getType(), dy, op.getInput(), op.getKind(),
                              op.getKernel(), op.getStrides(), op.getDilations(), op.getPadsLow(),
@@ -81,6 +99,8 @@ static Gradients pool(PoolOp op, Term dy) {
 void addContractionRules(RuleTable &table) {
   table.add<DotGeneralOp>(dotGeneral);
   table.add<ConvOp>(conv);
+  table.add<ConvInputGradOp>(convInputGrad);
+  table.add<ConvWeightGradOp>(convWeightGrad);
   table.add<PoolOp>(pool);
 }
 

@@ -31,12 +31,12 @@ static Gradients broadcast(BroadcastOp op, Term dy) {
 }
 
 static Gradients slice(SliceOp op, Term dy) {
-  return {PadOp::create(*dy.b, op.getOperand().getType(), dy, op.getDim(), op.getStart(),
-                        op.getStride() - 1, APFloat(0.0))};
+  return {PadOp::create(*dy.b, op.getOperand().getType(), dy, op.getDim(), op.startSize(),
+                        op.getStride() - 1, 0.0)};
 }
 
 static Gradients pad(PadOp op, Term dy) {
-  return {SliceOp::create(*dy.b, op.getOperand().getType(), dy, op.getDim(), op.getLow(),
+  return {SliceOp::create(*dy.b, op.getOperand().getType(), dy, op.getDim(), op.lowSize(),
                           op.getInterior() + 1)};
 }
 
@@ -44,9 +44,7 @@ static Gradients concat(ConcatOp op, Term dy) {
   Gradients gradients;
   Polynomial start(0);
   for (Value operand : op.getOperands()) {
-    std::optional<int64_t> at = start.constant();
-    assert(at && "a concatenated dim has a known size");
-    gradients.push_back(SliceOp::create(*dy.b, operand.getType(), dy, op.getDim(), *at, 1));
+    gradients.push_back(SliceOp::create(*dy.b, operand.getType(), dy, op.getDim(), start, 1));
     start += shapeOf(operand)[op.getDim()];
   }
   return gradients;

@@ -58,13 +58,14 @@ static Gradients batchNorm(BatchNormOp op, Term dy) {
       dims.push_back(dim);
       count *= shapeOf(x)[dim];
     }
-  assert(count.isConstant() && "batch statistics need the batch's size");
-  double share = 1.0 / static_cast<double>(*count.constant());
+  auto share = [&](Term value) {
+    return value * Term{dy.b, buildSizeLike(*dy.b, value, 1, count)};
+  };
   Normalised n = buildNormalised(*dy.b, x, dims, op.getEpsilon().convertToDouble());
   Term inverse{dy.b, n.inverse};
   Term unit = Term{dy.b, n.centred} * spread(inverse, x, dims);
   Term dBias = sum(dy, dims), dScale = sum(dy * unit, dims);
-  Term inner = dy - spread(dBias * share, x, dims) - unit * spread(dScale * share, x, dims);
+  Term inner = dy - spread(share(dBias), x, dims) - unit * spread(share(dScale), x, dims);
   return {inner * spread(inverse * scale, x, dims), dScale, dBias, Value(), Value()};
 }
 

@@ -22,8 +22,8 @@ std::vector<OpCase> elementwise() {
     cases.push_back({"%x: tensor<3x4xf64>, %z: tensor<3x4xf64>",
                      "%y = graph." + op + " %x, %z : tensor<3x4xf64>", kMatrix, low, high});
   };
-  for (const char *op :
-       {"neg", "abs", "exp", "sin", "cos", "tanh", "atan", "erf", "relu", "sigmoid", "silu", "gelu"})
+  for (const char *op : {"neg", "abs", "exp", "sin", "cos", "tanh", "atan", "erf", "relu",
+                         "sigmoid", "silu", "gelu"})
     unary(op, -2, 2);
   cases.push_back(
       {"%x: tensor<3x4xf64>", "%y = graph.gelu %x {tanh} : tensor<3x4xf64>", kMatrix, -2, 2});
@@ -226,35 +226,41 @@ std::vector<OpCase> sources() {
       {"", "%y = graph.constant dense<[1.0, 2.0]> : tensor<2xf64>", "tensor<2xf64>"},
       {"", "%y = graph.constant dense<3.0> : tensor<4xf64>", "tensor<4xf64>"},
       {"", "%y = graph.iota dim 1 : tensor<3x4xi64>", "tensor<3x4xi64>"},
+      {"", R"(%y = graph.sizes ["3", "4"] {divisor = "2"} : tensor<2xf64>)", "tensor<2xf64>"},
   };
 }
 
-std::vector<OpCase> windowGradients() {
-  const std::string conv =
+// A convolution and its two gradients, each a product of the other two tensors.
+std::vector<OpCase> convolutions() {
+  const std::string window =
       " {strides = array<i64: 2, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 0>, "
       "pads_high = array<i64: 0, 1>, groups = 1 : i64}";
-  const std::string pool =
-      " {kernel = array<i64: 2, 2>, strides = array<i64: 2, 1>, dilations = array<i64: 1, 1>, "
-      "pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>}";
   const std::string data = "tensor<2x4x5x4xf64>", weight = "tensor<6x4x3x2xf64>",
                     out = "tensor<2x6x2x4xf64>";
-  const std::string pooled = "tensor<2x4x2x3xf64>";
   return {
       {"%x: " + data + ", %w: " + weight,
-       "%y = graph.conv %x, %w" + conv + " : " + data + ", " + weight + " -> " + out, out},
+       "%y = graph.conv %x, %w" + window + " : " + data + ", " + weight + " -> " + out, out},
       {"%g: " + out + ", %w: " + weight,
-       "%y = graph.conv_input_grad %g, %w" + conv + " : " + out + ", " + weight + " -> " + data,
+       "%y = graph.conv_input_grad %g, %w" + window + " : " + out + ", " + weight + " -> " + data,
        data},
       {"%g: " + out + ", %x: " + data,
-       "%y = graph.conv_weight_grad %g, %x" + conv + " : " + out + ", " + data + " -> " + weight,
+       "%y = graph.conv_weight_grad %g, %x" + window + " : " + out + ", " + data + " -> " + weight,
        weight},
-      {"%g: " + pooled + ", %x: " + data,
-       "%y = graph.pool_grad max %g, %x" + pool + " : " + pooled + ", " + data + " -> " + data,
-       data},
-      {"%g: " + pooled + ", %x: " + data,
-       "%y = graph.pool_grad average %g, %x" + pool + " : " + pooled + ", " + data + " -> " + data,
-       data},
   };
+}
+
+std::vector<OpCase> poolGradients() {
+  const std::string window =
+      " {kernel = array<i64: 2, 2>, strides = array<i64: 2, 1>, dilations = array<i64: 1, 1>, "
+      "pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>}";
+  const std::string data = "tensor<2x4x5x4xf64>", pooled = "tensor<2x4x2x3xf64>";
+  std::vector<OpCase> cases;
+  for (const char *kind : {"max", "average"})
+    cases.push_back({"%g: " + pooled + ", %x: " + data,
+                     std::string("%y = graph.pool_grad ") + kind + " %g, %x" + window + " : " +
+                         pooled + ", " + data + " -> " + data,
+                     data});
+  return cases;
 }
 
 std::vector<OpCase> optimizers() {
@@ -295,8 +301,8 @@ std::vector<OpCase> fusions() {
 
 std::vector<OpCase> differentiableCases() {
   std::vector<OpCase> cases;
-  for (auto family :
-       {elementwise, contraction, movement, reduction, indexing, normalization, lossesAndStructure})
+  for (auto family : {elementwise, contraction, convolutions, movement, reduction, indexing,
+                      normalization, lossesAndStructure})
     for (OpCase &c : family())
       cases.push_back(std::move(c));
   return cases;
@@ -304,7 +310,7 @@ std::vector<OpCase> differentiableCases() {
 
 std::vector<OpCase> allCases() {
   std::vector<OpCase> cases = differentiableCases();
-  for (auto family : {truthValues, sources, windowGradients, optimizers, fusions})
+  for (auto family : {truthValues, sources, poolGradients, optimizers, fusions})
     for (OpCase &c : family())
       cases.push_back(std::move(c));
   return cases;

@@ -55,6 +55,9 @@ TEST_CASE("division gives a quotient only where no remainder is left") {
   CHECK_FALSE(p.dividedBy(0));
   CHECK(p.dividedBy(p) == Polynomial(1));
   CHECK(Polynomial().dividedBy(batch) == Polynomial());
+  CHECK(((batch - 1) * 64).dividedBy(batch - 1) == Polynomial(64));
+  CHECK(((batch + seq) * (seq - 3)).dividedBy(seq - 3) == batch + seq);
+  CHECK_FALSE((batch * batch + 1).dividedBy(batch + 1));
 }
 
 TEST_CASE("substitution replaces the symbols that have values") {
@@ -71,4 +74,53 @@ TEST_CASE("overflow stays at the limits") {
   CHECK(huge * -2 == Polynomial(std::numeric_limits<int64_t>::min()));
   CHECK(Polynomial::parse("99999999999999999999999") == huge);
   CHECK(Polynomial(std::numeric_limits<int64_t>::min()).dividedBy(-1) == huge);
+}
+
+TEST_CASE("a floor keeps only what does not divide") {
+  Polynomial height = Polynomial::symbol("height");
+  CHECK(Polynomial(-7).floorDividedBy(2) == Polynomial(-4));
+  CHECK((height * 4 + 2).floorDividedBy(2) == height * 2 + 1);
+  CHECK((height * 5 + 7).floorDividedBy(2).str() == "floor((height + 1)/2) + 2*height + 3");
+  CHECK((height * 2 + 1).floorDividedBy(4) == height.floorDividedBy(2));
+  CHECK((height - 1).floorDividedBy(2) + 1 == (height + 1).floorDividedBy(2));
+  CHECK(height.ceilDividedBy(2) == (height + 1).floorDividedBy(2));
+}
+
+TEST_CASE("a floor of a floor is one floor") {
+  Polynomial height = Polynomial::symbol("height");
+  Polynomial halved = (height - 1).floorDividedBy(2) + 1;
+  CHECK(((halved - 1).floorDividedBy(2) + 1).str() == "floor((height + 3)/4)");
+}
+
+TEST_CASE("floors are evaluated when their symbols get values, and survive as text") {
+  Polynomial height = Polynomial::symbol("height"), width = Polynomial::symbol("width");
+  Polynomial floors = (height * width + 2).floorDividedBy(3);
+  Polynomial p = floors * floors * batch - (width + 1).floorDividedBy(2);
+  CHECK(Polynomial::parse(p.str()) == p);
+  CHECK(p.symbols() == std::vector<std::string>{"batch", "height", "width"});
+  for (int64_t h : {2, 3, 7, 16})
+    for (int64_t w : {2, 5, 9}) {
+      int64_t expected = ((h * w + 2) / 3) * ((h * w + 2) / 3) * 4 - (w + 1) / 2;
+      CHECK(p.substitute({{"height", h}, {"width", w}, {"batch", 4}}).constant() == expected);
+      CHECK(p.substitute({{"height", h}}).substitute({{"width", w}, {"batch", 4}}).constant() ==
+            expected);
+    }
+  for (const char *text : {"floor(a/0)", "floor(a)", "floor((a/2)", "floor((a + 1)/b)", "floor("})
+    CHECK_FALSE(Polynomial::parse(text));
+}
+
+TEST_CASE("bounds follow from the least value of the symbols") {
+  CHECK((batch * seq - 1).atLeast(2) == 3);
+  CHECK((batch * seq - seq).atLeast(2) == 2);
+  CHECK_FALSE((batch - seq).atLeast(2));
+  CHECK((Polynomial(1) - batch).atMost(2) == -1);
+  CHECK_FALSE(batch.atMost(2));
+  CHECK(((batch + 1).floorDividedBy(2) + 1).atLeast(2) == 2);
+}
+
+TEST_CASE("a symbol's name has letters, digits, underscores and dots") {
+  CHECK(symbolName("batch") == "batch");
+  CHECK(symbolName("past-seq + 1") == "past_seq___1");
+  CHECK(symbolName("2d/x:0") == "_2d_x_0");
+  CHECK(symbolName("") == "_");
 }

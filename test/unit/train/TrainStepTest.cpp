@@ -265,11 +265,3 @@ TEST_CASE("mistakes are told with what there is") {
   chosen.losses.clear();
   CHECK(refusal(linear(2), chosen) == "training needs at least one loss\n");
 }
-
-TEST_CASE("symbolic dims must have got their sizes") {
-  std::string type = R"(tensor<?xf32, #graph.dims<["batch"]>>)";
-  CHECK(refusal("func.func @step(%x: " + type +
-                    R"( {graph.name = "x", graph.role = "input"}) { return })",
-                options()) ==
-        "`x` has the symbolic dim batch; training needs sizes: --set batch=8\n");
-}

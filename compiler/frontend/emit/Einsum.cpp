@@ -1,14 +1,16 @@
-// Einsum: a product of any number of operands as a chain of sums, transposes and dot_generals.
-#include "compiler/frontend/onnx/NodeImport.h"
+// See Einsum.h. The product becomes a chain of sums, transposes and dot_generals.
+#include "compiler/frontend/emit/Einsum.h"
 
 #include <algorithm>
+#include <map>
 
-namespace cleave::onnx {
-namespace {
+namespace cleave::emit {
 
 using namespace graph;
 
-// An operand and the label of each of its dims. Dims of an ellipsis are labelled '0', '1', … from the last one.
+namespace {
+
+// An operand and the label of each of its dims. Ints of an ellipsis are labelled '0', '1', … from the last one.
 struct Term {
   Value value;
   std::string labels;
@@ -47,17 +49,16 @@ std::string impliedResult(const std::vector<std::string> &operands) {
   return ellipsis + rest;
 }
 
-Equation parse(NodeImport &n, std::string text) {
-  std::erase(text, ' ');
+Equation parse(const std::string &text, const Values &values) {
   size_t arrow = text.find("->");
   std::string left = text.substr(0, arrow);
   Equation out;
   size_t most = 0;
   for (size_t begin = 0, i = 0; begin <= left.size(); ++i) {
     size_t end = std::min(left.find(',', begin), left.size());
-    if (i >= n.inputCount())
-      fail("equation '" + text + "' has more operands than the node has inputs");
-    size_t rank = dimsOf(n.input(i)).size();
+    if (i >= values.size())
+      fail("equation '" + text + "' has more operands than there are inputs");
+    size_t rank = rankOf(values[i]);
     out.operands.push_back(expandEllipsis(left.substr(begin, end - begin), rank));
     most = std::max(most, rank);
     if (out.operands.back().size() != rank)
@@ -65,9 +66,9 @@ Equation parse(NodeImport &n, std::string text) {
            " dims of input " + std::to_string(i) + ", which has " + std::to_string(rank));
     begin = end + 1;
   }
-  if (out.operands.size() != n.inputCount())
+  if (out.operands.size() != values.size())
     fail("equation '" + text + "' has " + std::to_string(out.operands.size()) + " operands for " +
-         std::to_string(n.inputCount()) + " inputs");
+         std::to_string(values.size()) + " inputs");
   if (arrow == std::string::npos) {
     out.result = impliedResult(out.operands);
     return out;
@@ -85,20 +86,19 @@ Equation parse(NodeImport &n, std::string text) {
 
 bool has(const std::string &labels, char label) { return labels.find(label) != std::string::npos; }
 
-// Every label once per operand, of one size everywhere, and the result's among them.
+// Every label of one size everywhere, and the result's among them.
 void check(const std::vector<Term> &terms, const std::string &result) {
-  std::map<char, int64_t> sizes;
+  std::map<char, Polynomial> sizes;
   for (const Term &term : terms) {
-    Dims dims = dimsOf(term.value);
+    Shape dims = shapeOf(term.value);
     for (size_t i = 0; i < dims.size(); ++i) {
       char label = term.labels[i];
-      if (!std::isalnum(static_cast<unsigned char>(label)) ||
-          std::count(term.labels.begin(), term.labels.end(), label) > 1)
-        fail("has the operand '" + term.labels + "', expected different letters");
+      if (!std::isalnum(static_cast<unsigned char>(label)))
+        fail("has the operand '" + term.labels + "', expected letters");
       auto [known, isNew] = sizes.emplace(label, dims[i]);
       if (known->second != dims[i])
-        fail("uses '" + std::string(1, label) + "' for dims of size " +
-             std::to_string(known->second) + " and " + std::to_string(dims[i]));
+        fail("uses '" + std::string(1, label) + "' for dims of size " + known->second.str() +
+             " and " + dims[i].str());
     }
   }
   for (char label : result)
@@ -107,8 +107,8 @@ void check(const std::vector<Term> &terms, const std::string &result) {
 }
 
 // Sums over the dims whose label is not in `needed`.
-Term sumOthers(NodeImport &n, const Term &term, const std::string &needed) {
-  Dims over;
+Term sumOthers(const Emitter &e, const Term &term, const std::string &needed) {
+  Ints over;
   Term out;
   for (size_t i = 0; i < term.labels.size(); ++i) {
     if (has(needed, term.labels[i]))
@@ -116,15 +116,15 @@ Term sumOthers(NodeImport &n, const Term &term, const std::string &needed) {
     else
       over.push_back(static_cast<int64_t>(i));
   }
-  out.value = buildReduce(n.b, Reduction::Sum, term.value, over);
+  out.value = buildReduce(e.b, Reduction::Sum, term.value, over);
   return out;
 }
 
 // The product, summed over what only these two have and nobody needs later.
-Term multiply(NodeImport &n, Term a, Term c, const std::string &needed) {
-  a = sumOthers(n, a, needed + c.labels);
-  c = sumOthers(n, c, needed + a.labels);
-  Dims batch[2], contracting[2];
+Term multiply(const Emitter &e, Term a, Term c, const std::string &needed) {
+  a = sumOthers(e, a, needed + c.labels);
+  c = sumOthers(e, c, needed + a.labels);
+  Ints batch[2], contracting[2];
   std::string shared, left, right;
   for (size_t i = 0; i < a.labels.size(); ++i) {
     char label = a.labels[i];
@@ -142,41 +142,78 @@ Term multiply(NodeImport &n, Term a, Term c, const std::string &needed) {
   for (char label : c.labels)
     if (!has(a.labels, label))
       right += label;
-  Value value = DotGeneralOp::create(n.b, n.loc, a.value, c.value, batch[0], batch[1],
+  Value value = DotGeneralOp::create(e.b, e.loc, a.value, c.value, batch[0], batch[1],
                                      contracting[0], contracting[1]);
   return {value, shared + left + right};
 }
 
-Values importEinsum(NodeImport &n) {
-  Values inputs = n.allInputs();
-  if (!n.hasAttribute("equation"))
-    fail("attribute 'equation' is missing");
-  Equation equation = parse(n, n.text("equation", ""));
-  std::vector<Term> terms;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    n.checkSameType(inputs[0], inputs[i]);
-    terms.push_back({inputs[i], equation.operands[i]});
+// Dims of one operand with the same label become one.
+Term takeDiagonals(const Emitter &e, Term term) {
+  for (size_t i = 0; i < term.labels.size(); ++i) {
+    size_t again;
+    while ((again = term.labels.find(term.labels[i], i + 1)) != std::string::npos) {
+      term.value = diagonal(e, term.value, static_cast<int64_t>(i), static_cast<int64_t>(again));
+      term.labels.erase(again, 1);
+    }
   }
-  check(terms, equation.result);
-  Term product = terms[0];
-  for (size_t i = 1; i < terms.size(); ++i) {
-    std::string needed = equation.result;
-    for (size_t later = i + 1; later < terms.size(); ++later)
-      needed += terms[later].labels;
-    product = multiply(n, product, terms[i], needed);
-    n.type(dimsOf(product.value), elementOf(product.value));
-  }
-  product = sumOthers(n, product, equation.result);
-  Dims permutation;
-  for (char label : equation.result)
-    permutation.push_back(static_cast<int64_t>(product.labels.find(label)));
-  return {n.transpose(product.value, permutation)};
+  return term;
 }
 
-constexpr OpEntry kOps[] = {{"Einsum", 12, importEinsum}};
+// Broadcasts the dims of size 1 under an ellipsis.
+void spreadEllipses(const Emitter &e, std::vector<Term> &terms) {
+  std::map<char, Polynomial> sizes;
+  for (const Term &term : terms)
+    for (size_t i = 0; i < term.labels.size(); ++i)
+      if (term.labels[i] <= '9' && shapeOf(term.value)[i] != Polynomial(1))
+        sizes.emplace(term.labels[i], shapeOf(term.value)[i]);
+  for (Term &term : terms) {
+    Shape dims = shapeOf(term.value);
+    for (size_t i = 0; i < term.labels.size(); ++i)
+      if (auto size = sizes.find(term.labels[i]); size != sizes.end())
+        dims[i] = size->second;
+    term.value = e.broadcast(term.value, dims);
+  }
+}
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> einsumOps() { return kOps; }
+// Where the indices along both dims agree, the element, else 0; and the sum over one of them.
+Value diagonal(const Emitter &e, Value x, int64_t a, int64_t c) {
+  Shape dims = shapeOf(x);
+  if (dims[a] != dims[c])
+    fail("takes the diagonal of dims of size " + dims[a].str() + " and " + dims[c].str());
+  mlir::Type index = e.b.getI64Type();
+  Value isDiagonal = e.compare(Predicate::EQ, e.iota(dims, a, index), e.iota(dims, c, index));
+  return e.reduce(Reduction::Sum, e.select(isDiagonal, x, e.splat(x, 0)), {std::max(a, c)});
+}
 
-} // namespace cleave::onnx
+Value einsum(const Emitter &e, std::string equation, const Values &operands) {
+  std::erase(equation, ' ');
+  Equation parsed = parse(equation, operands);
+  std::vector<Term> terms;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    e.checkSameType(operands[0], operands[i]);
+    terms.push_back({operands[i], parsed.operands[i]});
+  }
+  if (terms.empty())
+    fail("has no inputs, expected at least 1");
+  spreadEllipses(e, terms);
+  check(terms, parsed.result);
+  for (Term &term : terms)
+    term = takeDiagonals(e, term);
+  Term product = terms[0];
+  for (size_t i = 1; i < terms.size(); ++i) {
+    std::string needed = parsed.result;
+    for (size_t later = i + 1; later < terms.size(); ++later)
+      needed += terms[later].labels;
+    product = multiply(e, product, terms[i], needed);
+    e.type(shapeOf(product.value), elementOf(product.value));
+  }
+  product = sumOthers(e, product, parsed.result);
+  Ints permutation;
+  for (char label : parsed.result)
+    permutation.push_back(static_cast<int64_t>(product.labels.find(label)));
+  return e.transpose(product.value, permutation);
+}
+
+} // namespace cleave::emit

@@ -1,0 +1,182 @@
+// See Activation.h.
+#include "compiler/frontend/emit/Activation.h"
+
+#include "compiler/frontend/emit/Slicing.h"
+
+#include <cmath>
+
+namespace cleave::emit {
+
+using namespace graph;
+
+namespace {
+
+// yes where the comparison of x with a number holds.
+Value where(const Emitter &e, Predicate predicate, Value x, double number, Value yes, Value no) {
+  return e.select(e.compare(predicate, x, number), yes, no);
+}
+
+// exp(min(x, 0)) - 1: the negative branch of the exponential units, without overflow in the other
+// one.
+Value expBelowZero(const Emitter &e, Value x) { return e.sub(e.unary<ExpOp>(e.min(x, 0)), 1); }
+
+} // namespace
+
+Value relu(const Emitter &e, Value x) {
+  e.checkFloat(x);
+  return e.unary<ReluOp>(x);
+}
+
+Value hardTanh(const Emitter &e, Value x, double low, double high) {
+  return e.min(e.max(x, low), high);
+}
+
+Value sigmoid(const Emitter &e, Value x) {
+  e.checkFloat(x);
+  return e.unary<SigmoidOp>(x);
+}
+
+Value logSigmoid(const Emitter &e, Value x) { return e.neg(softplus(e, e.neg(x))); }
+
+Value silu(const Emitter &e, Value x, double alpha) {
+  e.checkFloat(x);
+  return alpha == 1 ? e.unary<SiluOp>(x) : e.mul(x, sigmoid(e, e.mul(x, alpha)));
+}
+
+Value gelu(const Emitter &e, Value x, bool byTanh) {
+  e.checkFloat(x);
+  return GeluOp::create(e.b, e.loc, x.getType(), x, byTanh);
+}
+
+Value leakyRelu(const Emitter &e, Value x, double slope) {
+  e.checkFloat(x);
+  return where(e, Predicate::LT, x, 0, e.mul(x, slope), x);
+}
+
+Value prelu(const Emitter &e, Value x, Value slope) {
+  e.checkFloat(x);
+  e.checkSameType(x, slope);
+  slope = e.broadcast(slope, shapeOf(x));
+  return where(e, Predicate::LT, x, 0, e.mul(x, slope), x);
+}
+
+Value elu(const Emitter &e, Value x, double alpha) {
+  e.checkFloat(x);
+  return where(e, Predicate::LT, x, 0, e.mul(expBelowZero(e, x), alpha), x);
+}
+
+Value celu(const Emitter &e, Value x, double alpha) {
+  e.checkFloat(x);
+  Value below = e.mul(expBelowZero(e, e.div(x, alpha)), alpha);
+  return where(e, Predicate::LT, x, 0, below, x);
+}
+
+Value selu(const Emitter &e, Value x, double alpha, double gamma) {
+  return e.mul(elu(e, x, alpha), gamma);
+}
+
+// max(x, 0) + log(1 + exp(-|x|)).
+Value softplus(const Emitter &e, Value x, double beta, double threshold) {
+  e.checkFloat(x);
+  Value scaled = beta == 1 ? x : e.mul(x, beta);
+  Value small = e.unary<ExpOp>(e.neg(e.abs(scaled)));
+  Value soft = e.add(e.max(scaled, 0), e.unary<LogOp>(e.add(small, 1)));
+  if (beta != 1)
+    soft = e.div(soft, beta);
+  // Beyond this the logarithm no longer changes a float32, and the value is x by itself.
+  constexpr double invisible = 20;
+  return threshold < invisible ? where(e, Predicate::GT, scaled, threshold, x, soft) : soft;
+}
+
+Value softsign(const Emitter &e, Value x) {
+  e.checkFloat(x);
+  return e.div(x, e.add(e.abs(x), 1));
+}
+
+Value mish(const Emitter &e, Value x) { return e.mul(x, e.unary<TanhOp>(softplus(e, x))); }
+
+Value hardSigmoid(const Emitter &e, Value x, double alpha, double beta) {
+  e.checkFloat(x);
+  Value line = e.add(e.mul(x, alpha), beta);
+  return e.max(e.min(line, 1), 0);
+}
+
+Value hardSwish(const Emitter &e, Value x) { return e.mul(x, hardSigmoid(e, x, 1.0 / 6, 0.5)); }
+
+Value thresholdedRelu(const Emitter &e, Value x, double alpha, double below) {
+  e.checkFloat(x);
+  return where(e, Predicate::GT, x, alpha, x, e.splat(x, below));
+}
+
+Value shrink(const Emitter &e, Value x, double lambda, double bias) {
+  Value inner = where(e, Predicate::LT, x, -lambda, e.add(x, bias), e.splat(x, 0));
+  return where(e, Predicate::GT, x, lambda, e.sub(x, bias), inner);
+}
+
+Value glu(const Emitter &e, Value x, int64_t dim) {
+  Values halves = split(e, x, dim, piecesBy(e, shapeOf(x)[dim], 2, false));
+  return e.mul(halves[0], sigmoid(e, halves[1]));
+}
+
+// -- trigonometry
+// --------------------------------------------------------------------------------------------
+
+Value tangent(const Emitter &e, Value x) {
+  e.checkFloat(x);
+  return e.div(e.unary<SinOp>(x), e.unary<CosOp>(x));
+}
+
+// atan(x / sqrt((1 - x) (1 + x))).
+Value arcSine(const Emitter &e, Value x) {
+  e.checkFloat(x);
+  Value root = e.unary<SqrtOp>(e.mul(e.sub(1, x), e.add(x, 1)));
+  return e.unary<AtanOp>(e.div(x, root));
+}
+
+Value arcCosine(const Emitter &e, Value x) { return e.sub(M_PI_2, arcSine(e, x)); }
+
+// atan(y / x), turned by π to the left of the axis; π/2 and 0 on it.
+Value arcTangent2(const Emitter &e, Value y, Value x) {
+  e.checkFloat(y);
+  e.checkSameType(y, x);
+  e.broadcastTogether(y, x);
+  Value angle = e.unary<AtanOp>(e.div(y, x));
+  Value turn = where(e, Predicate::LT, y, 0, e.splat(y, -M_PI), e.splat(y, M_PI));
+  Value turned = where(e, Predicate::LT, x, 0, e.add(angle, turn), angle);
+  Value upright = e.mul(turn, 0.5);
+  upright = where(e, Predicate::EQ, y, 0, y, upright);
+  return where(e, Predicate::EQ, x, 0, upright, turned);
+}
+
+// (exp(x) ± exp(-x)) / 2.
+Value hyperbolicSine(const Emitter &e, Value x) {
+  e.checkFloat(x);
+  return e.mul(e.sub(e.unary<ExpOp>(x), e.unary<ExpOp>(e.neg(x))), 0.5);
+}
+Value hyperbolicCosine(const Emitter &e, Value x) {
+  e.checkFloat(x);
+  return e.mul(e.add(e.unary<ExpOp>(x), e.unary<ExpOp>(e.neg(x))), 0.5);
+}
+
+// sign(x) log(|x| + sqrt(x^2 + 1)), which cancels nothing where x is negative.
+Value areaSine(const Emitter &e, Value x) {
+  e.checkFloat(x);
+  Value size = where(e, Predicate::LT, x, 0, e.neg(x), x); // whose slope at 0 is 1
+  Value area = e.unary<LogOp>(e.add(size, e.unary<SqrtOp>(e.add(e.mul(x, x), 1))));
+  return where(e, Predicate::LT, x, 0, e.neg(area), area);
+}
+
+// log(x + sqrt(x^2 - 1)).
+Value areaCosine(const Emitter &e, Value x) {
+  e.checkFloat(x);
+  Value root = e.unary<SqrtOp>(e.sub(e.mul(x, x), 1));
+  return e.unary<LogOp>(e.add(x, root));
+}
+
+// log((1 + x) / (1 - x)) / 2.
+Value areaTangent(const Emitter &e, Value x) {
+  e.checkFloat(x);
+  return e.mul(e.unary<LogOp>(e.div(e.add(x, 1), e.sub(1, x))), 0.5);
+}
+
+} // namespace cleave::emit

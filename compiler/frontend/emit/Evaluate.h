@@ -1,0 +1,48 @@
+// Evaluator: the values that depend on no data (shapes, axes, positions), computed while importing
+// by the ops' own reference semantics, or in symbols where they depend on symbolic dims. Nothing in
+// the IR changes.
+#pragma once
+
+#include "compiler/frontend/emit/Quotient.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <variant>
+
+namespace cleave::emit {
+
+// A tensor whose elements may depend on symbols, row-major.
+struct SizeTensor {
+  ElementType type = ElementType::I64;
+  std::vector<int64_t> shape;
+  std::vector<Quotient> elements;
+};
+
+class Evaluator {
+public:
+  // The value, if it follows from constants alone and everything on the way is small. Integers
+  // beyond 2^53, which exporters write for "to the end", become ±2^53.
+  std::optional<Tensor> evaluate(mlir::Value value);
+
+  // The value, if it follows from constants and the sizes of symbolic dims. Comparisons of symbols
+  // are decided as dialects/graph/Symbols.h says; what they leave open is not known.
+  std::optional<SizeTensor> sizes(mlir::Value value);
+
+  // Why a value is not known, for messages, with the option that makes it known: `depends on data, …`,
+  // `depends on the input 'axes', …`, or `depends on the symbol 'seq': give --set seq=8, say`.
+  std::string whyUnknown(mlir::Value value);
+
+private:
+  using Known = std::variant<Tensor, SizeTensor>;
+  using KnownResults = std::optional<llvm::SmallVector<Known>>;
+
+  const Known *find(mlir::Value value);
+  bool compute(mlir::Operation *op);
+
+  llvm::DenseMap<mlir::Operation *, KnownResults> known_;
+};
+
+// `depends on the symbol 'seq': give --set seq=8, say`.
+std::string dependsOnSymbols(const std::vector<std::string> &symbols);
+
+} // namespace cleave::emit

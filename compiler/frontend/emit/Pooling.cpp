@@ -1,0 +1,174 @@
+// See Pooling.h.
+#include "compiler/frontend/emit/Pooling.h"
+
+#include "compiler/frontend/emit/Slicing.h"
+
+namespace cleave::emit {
+
+using namespace graph;
+
+namespace {
+
+void checkData(const Emitter &e, Value x) {
+  e.checkFloat(x);
+  e.checkRank(x, 3);
+}
+
+Value pool(const Emitter &e, Value x, PoolKind kind, const Window &window, bool countPadding) {
+  return PoolOp::create(e.b, e.loc, x, kind, window.kernel, window.strides, window.dilations,
+                        window.padsLow, window.padsHigh, countPadding);
+}
+
+// The padding as elements of the data, all 0.
+Value padZeros(const Emitter &e, Value x, Window &window) {
+  for (size_t i = 0; i < window.rank(); ++i)
+    x = e.pad(x, static_cast<int64_t>(i) + 2, std::exchange(window.padsLow[i], 0),
+              std::exchange(window.padsHigh[i], 0));
+  return x;
+}
+
+// x^p, or |x|^p, and the root of it.
+Value powerOf(const Emitter &e, Value x, double p) {
+  if (p == 1)
+    return x;
+  if (p == 2)
+    return e.mul(x, x);
+  return PowOp::create(e.b, e.loc, x, e.splat(x, p));
+}
+Value rootOf(const Emitter &e, Value x, double p) {
+  if (p == 1)
+    return x;
+  if (p == 2)
+    return e.unary<SqrtOp>(x);
+  return PowOp::create(e.b, e.loc, x, e.splat(x, 1 / p));
+}
+
+void checkPower(double p) {
+  if (!(p >= 1))
+    fail("has a norm of power " + std::to_string(p) + ", expected at least 1");
+}
+
+} // namespace
+
+Value maxPool(const Emitter &e, Value x, const PoolOptions &options) {
+  checkData(e, x);
+  Window window = fittedWindow(e, spatialOf(x), options.window, options.autoPad, options.ceil);
+  return pool(e, x, PoolKind::Max, window, false);
+}
+
+Value averagePool(const Emitter &e, Value x, const PoolOptions &options) {
+  checkData(e, x);
+  Window window = fittedWindow(e, spatialOf(x), options.window, options.autoPad);
+  if (!options.ceil)
+    return pool(e, x, PoolKind::Average, window, options.countPadding);
+  // What is counted is the data or, with countPadding, the padded data; never what lies behind it.
+  if (options.countPadding)
+    x = padZeros(e, x, window);
+  window = fittedWindow(e, spatialOf(x), window, AutoPad::None, /*ceil=*/true);
+  return pool(e, x, PoolKind::Average, window, false);
+}
+
+Value lpPool(const Emitter &e, Value x, double p, const PoolOptions &options) {
+  checkData(e, x);
+  checkPower(p);
+  Window window = fittedWindow(e, spatialOf(x), options.window, options.autoPad, options.ceil);
+  double count = 1;
+  for (int64_t size : window.kernel)
+    count *= static_cast<double>(size);
+  x = padZeros(e, powerOf(e, e.abs(x), p), window);
+  Value sum = e.mul(pool(e, x, PoolKind::Average, window, false), count);
+  return rootOf(e, sum, p);
+}
+
+Value globalMaxPool(const Emitter &e, Value x) {
+  checkData(e, x);
+  return e.reduce(Reduction::Max, x, dimsFrom(2, rankOf(x)), /*keep=*/true);
+}
+
+Value globalAveragePool(const Emitter &e, Value x) {
+  checkData(e, x);
+  return e.mean(x, dimsFrom(2, rankOf(x)), /*keep=*/true);
+}
+
+Value globalLpPool(const Emitter &e, Value x, double p) {
+  checkData(e, x);
+  checkPower(p);
+  Value sum =
+      e.reduce(Reduction::Sum, powerOf(e, e.abs(x), p), dimsFrom(2, rankOf(x)), /*keep=*/true);
+  return rootOf(e, sum, p);
+}
+
+// -- adaptive
+// ------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Elements of a dim that each window of an adaptive pooling looks at.
+struct Range {
+  int64_t start, size;
+};
+
+std::vector<Range> rangesOf(int64_t from, int64_t to) {
+  std::vector<Range> ranges;
+  for (int64_t i = 0; i < to; ++i) {
+    int64_t start = i * from / to, end = ((i + 1) * from + to - 1) / to;
+    ranges.push_back({start, end - start});
+  }
+  return ranges;
+}
+
+// One dim whose windows differ in size.
+Value poolUnevenly(const Emitter &e, Value x, int64_t dim, int64_t size, bool average) {
+  int64_t from = e.number(shapeOf(x)[dim], "pooled size");
+  Values pieces;
+  for (Range range : rangesOf(from, size)) {
+    Value piece = e.slice(x, dim, range.start, range.size);
+    pieces.push_back(average ? e.mean(piece, {dim}, true)
+                             : e.reduce(Reduction::Max, piece, {dim}, true));
+  }
+  return e.concat(pieces, dim);
+}
+
+Value adaptivePool(const Emitter &e, Value x, const Ints &sizes, bool average) {
+  checkData(e, x);
+  Shape spatial = spatialOf(x);
+  if (sizes.size() != spatial.size())
+    fail("has " + std::to_string(sizes.size()) + " sizes for data " + showShape(shapeOf(x)));
+  // Dims that become 1 are reduced, those that divide are pooled together, others one by one.
+  PoolOptions options;
+  Ints reduced, uneven;
+  bool pools = false;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < 1)
+      fail("pools to a size of " + std::to_string(sizes[i]));
+    std::optional<Polynomial> ratio = spatial[i].dividedBy(sizes[i]);
+    bool one = sizes[i] == 1, even = !one && ratio && ratio->isConstant();
+    options.window.kernel.push_back(even ? *ratio->constant() : 1);
+    pools |= even && *ratio != Polynomial(1);
+    auto dim = static_cast<int64_t>(i) + 2;
+    if (one)
+      reduced.push_back(dim);
+    else if (!even)
+      uneven.push_back(dim);
+  }
+  if (!reduced.empty())
+    x = average ? e.mean(x, reduced, true) : e.reduce(Reduction::Max, x, reduced, true);
+  options.window.strides = options.window.kernel;
+  if (pools)
+    x = average ? averagePool(e, x, options) : maxPool(e, x, options);
+  for (int64_t dim : uneven)
+    x = poolUnevenly(e, x, dim, sizes[dim - 2], average);
+  return x;
+}
+
+} // namespace
+
+Value adaptiveAveragePool(const Emitter &e, Value x, const Ints &sizes) {
+  return adaptivePool(e, x, sizes, true);
+}
+
+Value adaptiveMaxPool(const Emitter &e, Value x, const Ints &sizes) {
+  return adaptivePool(e, x, sizes, false);
+}
+
+} // namespace cleave::emit

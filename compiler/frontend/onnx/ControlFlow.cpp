@@ -1,0 +1,224 @@
+// Control flow that is decided while importing: branches whose condition follows from shapes and
+// constants, and loops whose number of rounds does; their bodies are written out.
+#include "compiler/frontend/emit/Movement.h"
+#include "compiler/frontend/emit/Slicing.h"
+#include "compiler/frontend/onnx/NodeImport.h"
+
+namespace cleave::onnx {
+namespace {
+
+using emit::shapeOf;
+
+// Rounds of one loop that are written out.
+constexpr int64_t kMaxRounds = 4096;
+
+Bindings importIf(NodeImport &n) {
+  n.checkInputs(1, 1);
+  bool condition = n.decimalInput(0, "condition") != 0;
+  const Graph &yes = n.graph("then_branch"), &no = n.graph("else_branch");
+  return n.services.importGraph(condition ? yes : no, {});
+}
+
+[[noreturn]] void failRounds() {
+  fail("runs for more than " + std::to_string(kMaxRounds) +
+       " rounds, which are more than Cleave writes out");
+}
+
+Value tensorOf(const Binding &binding, const char *what) {
+  if (!binding.isTensor())
+    fail("has a " + std::string(what) + " that is no tensor");
+  return binding.values[0];
+}
+
+// What each round adds to an output, along dim `axis`.
+Value stacked(NodeImport &n, Values rounds, int64_t axis, bool backwards) {
+  if (rounds.empty())
+    fail("runs for no rounds, so that its outputs have no shape");
+  if (backwards)
+    std::reverse(rounds.begin(), rounds.end());
+  return emit::stack(n, rounds, n.axis(axis, emit::rankOf(rounds[0]) + 1));
+}
+
+// -- Loop
+// ----------------------------------------------------------------------------------------------------
+
+Bindings importLoop(NodeImport &n) {
+  n.checkInputs(2, 1 << 16);
+  const Graph &body = n.graph("body");
+  int64_t rounds = n.hasInput(0) ? n.integerInput(0, "number of rounds") : kMaxRounds + 1;
+  bool goesOn = !n.hasInput(1) || n.decimalInput(1, "condition") != 0;
+  Bindings carried;
+  for (size_t i = 2; i < n.inputCount(); ++i)
+    carried.push_back(n.binding(i));
+  if (body.outputs.size() < carried.size() + 1)
+    fail("has a body with " + std::to_string(body.outputs.size()) + " outputs for " +
+         std::to_string(carried.size()) + " values that it carries on");
+  std::vector<Values> scanned(body.outputs.size() - 1 - carried.size());
+  for (int64_t round = 0; goesOn && round < rounds; ++round) {
+    if (round == kMaxRounds)
+      failRounds();
+    Bindings inputs{{{n.size(round)}}, {{n.scalar(n.b.getI1Type(), 1)}}};
+    inputs.insert(inputs.end(), carried.begin(), carried.end());
+    Bindings outputs = n.services.importGraph(body, inputs);
+    goesOn = n.numberOf(tensorOf(outputs[0], "condition"), "condition to go on") != 0;
+    carried.assign(outputs.begin() + 1, outputs.begin() + 1 + carried.size());
+    for (size_t i = 0; i < scanned.size(); ++i)
+      scanned[i].push_back(tensorOf(outputs[1 + carried.size() + i], "stacked output"));
+  }
+  Bindings results = carried;
+  for (const Values &pieces : scanned)
+    results.push_back({{stacked(n, pieces, 0, false)}});
+  return results;
+}
+
+// -- Scan
+// ----------------------------------------------------------------------------------------------------
+
+// What a Scan does, besides its body: which inputs it walks along, how, and how outputs are stacked.
+struct ScanOptions {
+  Ints inputAxes, inputDirections, outputAxes, outputDirections; // direction 1: backwards
+};
+
+// One list of an entry per input or output; absent ones are 0.
+Ints listOf(NodeImport &n, const char *name, size_t count) {
+  Ints list = n.integers(name).value_or(Ints(count, 0));
+  if (list.size() != count)
+    fail("attribute '" + std::string(name) + "' has " + std::to_string(list.size()) +
+         " entries, expected " + std::to_string(count));
+  return list;
+}
+
+// How many rounds: the size of the walked dim, one for all inputs.
+int64_t roundsOf(NodeImport &n, const Values &walked, const ScanOptions &options) {
+  if (walked.empty())
+    fail("walks along no input");
+  std::optional<Polynomial> size;
+  for (size_t i = 0; i < walked.size(); ++i) {
+    Shape dims = shapeOf(walked[i]);
+    Polynomial found = dims[n.axis(options.inputAxes[i], static_cast<int64_t>(dims.size()))];
+    if (size && *size != found)
+      fail("walks along dims of different sizes " + size->str() + " and " + found.str());
+    size = found;
+  }
+  int64_t rounds = n.number(*size, "number of rounds");
+  if (rounds > kMaxRounds)
+    failRounds();
+  return rounds;
+}
+
+// State variables in and out, then the stacked outputs.
+Values scan(NodeImport &n, const Graph &body, Values state, const Values &walked,
+            const ScanOptions &options) {
+  int64_t rounds = roundsOf(n, walked, options);
+  std::vector<Values> scanned(options.outputAxes.size());
+  for (int64_t round = 0; round < rounds; ++round) {
+    Bindings inputs;
+    for (Value value : state)
+      inputs.push_back({{value}});
+    for (size_t i = 0; i < walked.size(); ++i) {
+      int64_t at = options.inputDirections[i] ? rounds - 1 - round : round;
+      int64_t axis = n.axis(options.inputAxes[i], emit::rankOf(walked[i]));
+      inputs.push_back({{emit::takeOne(n, walked[i], axis, at)}});
+    }
+    Bindings outputs = n.services.importGraph(body, inputs);
+    for (size_t i = 0; i < state.size(); ++i)
+      state[i] = tensorOf(outputs[i], "state");
+    for (size_t i = 0; i < scanned.size(); ++i)
+      scanned[i].push_back(tensorOf(outputs[state.size() + i], "stacked output"));
+  }
+  for (size_t i = 0; i < scanned.size(); ++i)
+    state.push_back(
+        stacked(n, scanned[i], options.outputAxes[i], options.outputDirections[i] != 0));
+  return state;
+}
+
+// How many of the inputs from `first` on are states, and whether the body fits.
+size_t stateCount(NodeImport &n, const Graph &body, size_t first) {
+  int64_t walked = n.requiredInteger("num_scan_inputs");
+  int64_t states = static_cast<int64_t>(n.inputCount() - first) - walked;
+  if (walked < 1 || states < 0 || static_cast<int64_t>(body.outputs.size()) < states)
+    fail("has " + std::to_string(n.inputCount() - first) + " inputs, of which it walks along " +
+         std::to_string(walked) + ", and a body with " + std::to_string(body.outputs.size()) +
+         " outputs");
+  return static_cast<size_t>(states);
+}
+
+Values importScan9(NodeImport &n) {
+  const Graph &body = n.graph("body");
+  Values inputs = n.allInputs();
+  size_t states = stateCount(n, body, 0), walked = inputs.size() - states,
+         outputs = body.outputs.size() - states;
+  ScanOptions options{
+      listOf(n, "scan_input_axes", walked), listOf(n, "scan_input_directions", walked),
+      listOf(n, "scan_output_axes", outputs), listOf(n, "scan_output_directions", outputs)};
+  Values state(inputs.begin(), inputs.begin() + states);
+  return scan(n, body, state, Values(inputs.begin() + states, inputs.end()), options);
+}
+
+// Opset 8: for every sample of a batch by itself, along dim 1.
+Values importScan8(NodeImport &n) {
+  const Graph &body = n.graph("body");
+  if (n.hasInput(0))
+    fail("has sequences of different lengths (input 0), which Cleave does not import");
+  size_t states = stateCount(n, body, 1), walked = n.inputCount() - 1 - states,
+         outputs = body.outputs.size() - states;
+  ScanOptions options{Ints(walked, 0), listOf(n, "directions", walked), Ints(outputs, 0),
+                      Ints(outputs, 0)};
+  int64_t batch = n.number(shapeOf(n.input(1))[0], "size of the batch");
+  if (batch < 1 || batch > kMaxRounds)
+    fail("walks along a batch of " + std::to_string(batch) + " samples");
+  std::vector<Values> perSample(states + outputs);
+  for (int64_t sample = 0; sample < batch; ++sample) {
+    Values state, sequences;
+    for (size_t i = 1; i < n.inputCount(); ++i)
+      (i <= states ? state : sequences).push_back(emit::takeOne(n, n.input(i), 0, sample));
+    Values results = scan(n, body, state, sequences, options);
+    for (size_t i = 0; i < results.size(); ++i)
+      perSample[i].push_back(results[i]);
+  }
+  Values out;
+  for (const Values &samples : perSample)
+    out.push_back(emit::stack(n, samples, 0));
+  return out;
+}
+
+// -- SequenceMap
+// ---------------------------------------------------------------------------------------------
+
+// The body for every element of the sequences; tensors are the same for all.
+Bindings importSequenceMap(NodeImport &n) {
+  const Graph &body = n.graph("body");
+  std::vector<Values> results(body.outputs.size());
+  size_t count = n.sequence(0).size();
+  for (size_t at = 0; at < count; ++at) {
+    Bindings inputs;
+    for (size_t i = 0; i < n.inputCount(); ++i) {
+      Binding input = n.binding(i);
+      if (input.isSequence && input.values.size() != count)
+        fail("has sequences of " + std::to_string(count) + " and " +
+             std::to_string(input.values.size()) + " elements");
+      inputs.push_back(input.isSequence ? Binding{{input.values[at]}} : input);
+    }
+    Bindings outputs = n.services.importGraph(body, inputs);
+    for (size_t i = 0; i < outputs.size(); ++i)
+      results[i].push_back(tensorOf(outputs[i], "result"));
+  }
+  Bindings sequences;
+  for (Values &values : results)
+    sequences.push_back({std::move(values), /*isSequence=*/true});
+  return sequences;
+}
+
+constexpr OpEntry kOps[] = {
+    {"If", 1, importIf},
+    {"Loop", 1, importLoop},
+    {"Scan", 8, importScan8},
+    {"Scan", 9, importScan9},
+    {"SequenceMap", 17, importSequenceMap},
+};
+
+} // namespace
+
+llvm::ArrayRef<OpEntry> controlFlowOps() { return kOps; }
+
+} // namespace cleave::onnx

@@ -1,0 +1,141 @@
+// See Symbols.h.
+#include "dialects/graph/Symbols.h"
+
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/Verifier.h"
+
+#include <set>
+
+using namespace mlir;
+
+namespace cleave::graph {
+
+bool isNotOne(const Polynomial &size) {
+  return size.atLeast(kLeastSymbol).value_or(2) > 1 || size.atMost(kLeastSymbol).value_or(2) < 1;
+}
+
+// The polynomials that stand in an op's own attributes.
+static SmallVector<StringRef> textsOf(Operation *op) {
+  SmallVector<StringRef> texts;
+  auto add = [&](std::optional<StringRef> text) {
+    if (text)
+      texts.push_back(*text);
+  };
+  if (auto slice = dyn_cast<SliceOp>(op))
+    add(slice.getSymbolicStart());
+  if (auto pad = dyn_cast<PadOp>(op))
+    add(pad.getSymbolicLow());
+  if (auto sizes = dyn_cast<SizesOp>(op)) {
+    add(sizes.getDivisor());
+    for (StringRef text : sizes.getValues().getAsValueRange<StringAttr>())
+      add(text);
+  }
+  return texts;
+}
+
+std::vector<std::string> symbolsOf(ModuleOp module) {
+  std::set<std::string> names;
+  auto add = [&](const Polynomial &size) {
+    for (const std::string &name : size.symbols())
+      names.insert(name);
+  };
+  AttrTypeWalker walker;
+  walker.addWalk([&](DimsAttr dims) {
+    for (Attribute text : dims.getDims())
+      if (StringRef value = cast<StringAttr>(text).getValue(); !value.empty())
+        add(*Polynomial::parse(value.str()));
+  });
+  module->walk([&](Operation *op) {
+    walker.walk(op->getAttrDictionary());
+    for (Type type : op->getResultTypes())
+      walker.walk(type);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Type type : block.getArgumentTypes())
+          walker.walk(type);
+    for (StringRef text : textsOf(op))
+      add(*Polynomial::parse(text.str()));
+  });
+  return {names.begin(), names.end()};
+}
+
+// A place that is a number plus a symbolic text, after substitution.
+template <typename Number, typename Text>
+static void bindPlace(const Polynomial &place, Number setNumber, Text setText) {
+  if (std::optional<int64_t> number = place.constant()) {
+    setNumber(*number);
+    setText(std::nullopt);
+    return;
+  }
+  setNumber(0);
+  setText(place.str());
+}
+
+static void bindSizes(SizesOp sizes, const Polynomial::Binding &binding) {
+  OpBuilder b(sizes);
+  auto bound = [&](StringRef text) {
+    return Polynomial::parse(text.str())->substitute(binding).str();
+  };
+  SmallVector<Attribute> values;
+  for (StringRef text : sizes.getValues().getAsValueRange<StringAttr>())
+    values.push_back(b.getStringAttr(bound(text)));
+  sizes.setValuesAttr(b.getArrayAttr(values));
+  sizes.setDivisorAttr(b.getStringAttr(bound(sizes.getDivisor())));
+  SmallVector<OpFoldResult> folded;
+  if (failed(sizes->fold(folded)) || folded.empty())
+    return;
+  auto elements = cast<ElementsAttr>(cast<Attribute>(folded[0]));
+  sizes.replaceAllUsesWith(ConstantOp::create(b, sizes.getLoc(), elements).getResult());
+  sizes.erase();
+}
+
+static void bindAttributes(Operation *op, const Polynomial::Binding &binding) {
+  auto setText = [&](StringRef name) {
+    return [op, name](std::optional<std::string> text) {
+      if (text)
+        op->setAttr(name, StringAttr::get(op->getContext(), *text));
+      else
+        op->removeAttr(name);
+    };
+  };
+  if (auto slice = dyn_cast<SliceOp>(op); slice && slice.getSymbolicStart())
+    bindPlace(
+        slice.startSize().substitute(binding), [&](int64_t number) { slice.setStart(number); },
+        setText(slice.getSymbolicStartAttrName()));
+  if (auto pad = dyn_cast<PadOp>(op); pad && pad.getSymbolicLow())
+    bindPlace(
+        pad.lowSize().substitute(binding), [&](int64_t number) { pad.setLow(number); },
+        setText(pad.getSymbolicLowAttrName()));
+  if (auto sizes = dyn_cast<SizesOp>(op))
+    bindSizes(sizes, binding);
+}
+
+Status bindSymbols(ModuleOp module, const Polynomial::Binding &binding) {
+  for (const auto &[name, value] : binding)
+    if (value < 1)
+      return Status::userError("symbol '" + name + "' cannot be " + std::to_string(value) +
+                               ", expected at least 1");
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](RankedTensorType type) -> std::optional<Type> {
+    if (!isa_and_present<DimsAttr>(type.getEncoding()))
+      return std::nullopt;
+    Shape shape = shapeOf(type);
+    for (Polynomial &dim : shape)
+      dim = dim.substitute(binding);
+    return tensorOf(shape, type.getElementType());
+  });
+  replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                                        /*replaceTypes=*/true);
+  module->walk([&](Operation *op) { bindAttributes(op, binding); });
+  std::string message;
+  ScopedDiagnosticHandler handler(module->getContext(), [&](Diagnostic &diagnostic) {
+    if (message.empty())
+      message = diagnostic.str();
+    return success();
+  });
+  if (failed(verify(module)))
+    return Status::userError("the model does not fit these sizes: " + message);
+  return Status::ok();
+}
+
+} // namespace cleave::graph

@@ -1,0 +1,57 @@
+// Building with dims as polynomials: shapes that fit, and messages where they do not.
+#include "test/unit/emit/Building.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::emit;
+
+static const char *kSequence = R"(%x: tensor<?x?x64xf32, #graph.dims<["batch", "seq", ""]>>)";
+static const Polynomial batch = Polynomial::symbol("batch"), seq = Polynomial::symbol("seq");
+
+TEST_CASE("a reshape needs equally many elements, in symbols too") {
+  Building at(kSequence);
+  Value x = at.argument(0);
+  CHECK(showShape(shapeOf(at.e.reshape(x, {batch * seq, Polynomial(64)}))) == "[batch*seq, 64]");
+  CHECK(at.e.reshape(x, shapeOf(x)) == x);
+  CHECK(failureOf([&] {
+          at.e.reshape(x, {batch, seq, Polynomial(32)});
+        }) ==
+        "cannot give [batch, seq, 64] with 64*batch*seq elements the shape [batch, seq, 32] with "
+        "32*batch*seq");
+}
+
+TEST_CASE("a symbol is no size of 1 when shapes are broadcast") {
+  Building at(kSequence);
+  Value x = at.argument(0), y = at.e.splat({seq, Polynomial(1)}, at.b.getF32Type(), 2);
+  at.e.broadcastTogether(x, y);
+  CHECK(showShape(shapeOf(y)) == "[batch, seq, 64]");
+  CHECK(failureOf([&] { broadcastShape({batch}, {seq}); }) ==
+        "cannot broadcast the shapes [batch] and [seq] together: whether batch is seq depends on "
+        "the symbols 'batch', 'seq': give --set batch=8 --set seq=8, say");
+  CHECK(failureOf([&] { broadcastShape({Polynomial(2)}, {Polynomial(3)}); }) ==
+        "cannot broadcast the shapes [2] and [3] together");
+}
+
+TEST_CASE("slices and padding may begin at symbolic places") {
+  Building at(kSequence);
+  Value last = at.e.slice(at.argument(0), 1, seq - 1, 1);
+  CHECK(showShape(shapeOf(last)) == "[batch, 1, 64]");
+  CHECK(showShape(shapeOf(at.e.pad(last, 1, seq, 2))) == "[batch, seq + 3, 64]");
+  CHECK(failureOf([&] { at.e.slice(at.argument(0), 1, seq, 1); }) ==
+        "takes 1 elements from seq on of dim 1 of [batch, seq, 64]");
+}
+
+TEST_CASE("a mean over symbolic dims divides by their product") {
+  Building at(kSequence);
+  Value mean = at.e.mean(at.argument(0), {1, 2}, true);
+  CHECK(showShape(shapeOf(mean)) == "[batch, 1, 1]");
+  CHECK_THAT(at.text.str(), Catch::Contains(R"(graph.sizes ["1"] {divisor = "64*seq"})"));
+}
+
+TEST_CASE("axes are counted from the front, once each") {
+  Building at;
+  CHECK(at.e.axes({-1, 0}, 3) == Ints{0, 2});
+  CHECK(failureOf([&] { at.e.axes({1, -2}, 3); }) == "axes: -2 is named twice");
+  CHECK(failureOf([&] { at.e.axis(3, 3); }) == "axis 3 is out of range for 3 dims");
+}

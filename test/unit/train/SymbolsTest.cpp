@@ -1,0 +1,93 @@
+// Training steps in symbols: built once and then given sizes, they are those that are built with
+// these sizes.
+#include "dialects/graph/Symbols.h"
+#include "compiler/frontend/onnx/Import.h"
+#include "dialects/graph/Step.h"
+#include "passes/decompose/Decompose.h"
+#include "passes/simplify/Simplify.h"
+#include "passes/train/Train.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+
+namespace {
+
+using Module = mlir::OwningOpRef<mlir::ModuleOp>;
+
+struct Example {
+  std::string file, loss;
+};
+const std::vector<Example> kExamples = {
+    {"mlp.dynamo.onnx", "softmax-cross-entropy:logits"},
+    {"gpt.dynamo.onnx", "softmax-cross-entropy:logits"},
+    {"resnet.ts-train.onnx", "softmax-cross-entropy:logits"},
+    {"vit.dynamo.onnx", "softmax-cross-entropy:logits"},
+};
+
+// The model's training step; without `batch` in symbols.
+Module trainingStep(mlir::MLIRContext &context, const Example &example,
+                    std::optional<int64_t> batch, bool isSimplified) {
+  onnx::ImportOptions options;
+  options.keepSymbols = true;
+  if (batch)
+    options.symbols["batch"] = *batch;
+  std::string path = std::string(CLEAVE_TEST_DATA) + "/models/" + example.file;
+  Result<onnx::Imported> imported = onnx::importOnnx(context, path, options);
+  REQUIRE(imported.status().message() == "");
+  mlir::func::FuncOp step = graph::stepOf(*imported->module);
+  if (isSimplified)
+    REQUIRE(mlir::succeeded(simplify::simplify(step)));
+  TrainOptions train;
+  train.losses = {*parseLoss(example.loss)};
+  train.optimizer = *parseOptimizer("adamw:lr=0.01,weight-decay=0.1");
+  train.clipNorm = 1.0;
+  REQUIRE(mlir::succeeded(buildTrainingStep(step, train)));
+  decomposeComposites(step);
+  return std::move(imported->module);
+}
+
+std::string textOf(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream(text) << module;
+  return text;
+}
+
+Polynomial flopsOf(mlir::ModuleOp module) {
+  Polynomial sum;
+  module->walk([&](graph::CostInterface op) { sum += op.getFlops(); });
+  return sum;
+}
+
+} // namespace
+
+TEST_CASE("a training step in symbols becomes the one with sizes when they are bound") {
+  for (const Example &example : kExamples) {
+    INFO(example.file);
+    mlir::MLIRContext context;
+    context.loadDialect<graph::GraphDialect, mlir::func::FuncDialect>();
+    Module symbolic = trainingStep(context, example, std::nullopt, false);
+    CHECK(graph::symbolsOf(*symbolic) == std::vector<std::string>{"batch"});
+    for (int64_t batch : {2, 7}) {
+      Module bound = symbolic->clone();
+      REQUIRE(graph::bindSymbols(*bound, {{"batch", batch}}).message() == "");
+      Module direct = trainingStep(context, example, batch, false);
+      CHECK((textOf(*bound) == textOf(*direct)));
+    }
+  }
+}
+
+TEST_CASE("what a simplified training step costs is known in symbols") {
+  for (const Example &example : kExamples) {
+    INFO(example.file);
+    mlir::MLIRContext context;
+    context.loadDialect<graph::GraphDialect, mlir::func::FuncDialect>();
+    Polynomial flops = flopsOf(*trainingStep(context, example, std::nullopt, true));
+    Module direct = trainingStep(context, example, 6, true);
+    double exact = static_cast<double>(*flopsOf(*direct).constant());
+    double symbolic = static_cast<double>(*flops.substitute({{"batch", 6}}).constant());
+    CHECK(symbolic == Approx(exact).epsilon(0.01));
+  }
+}
