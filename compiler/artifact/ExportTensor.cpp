@@ -29,6 +29,12 @@ plan::DType dtypeOfElement(ElementType type) {
     return plan::I16;
   case ElementType::I8:
     return plan::I8;
+  case ElementType::U64:
+    return plan::U64;
+  case ElementType::U32:
+    return plan::U32;
+  case ElementType::U16:
+    return plan::U16;
   case ElementType::U8:
     return plan::U8;
   case ElementType::Bool:
@@ -64,6 +70,12 @@ void appendElement(std::string &bytes, ElementType type, double value) {
     return append<int16_t>(bytes, value);
   case ElementType::I8:
     return append<int8_t>(bytes, value);
+  case ElementType::U64:
+    return append<uint64_t>(bytes, value);
+  case ElementType::U32:
+    return append<uint32_t>(bytes, value);
+  case ElementType::U16:
+    return append<uint16_t>(bytes, value);
   case ElementType::U8:
   case ElementType::Bool:
     return append<uint8_t>(bytes, value);

@@ -96,6 +96,31 @@ Value buildCast(OpBuilder &b, Value value, Type element) {
   return CastOp::create(b, value.getLoc(), tensorOf(shapeOf(value), element), value);
 }
 
+// Dim `dim` and the last one change places; twice it is the identity.
+static Value buildSwapped(OpBuilder &b, Value value, int64_t dim) {
+  auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, rankOf(value)));
+  std::swap(permutation[dim], permutation.back());
+  return buildTranspose(b, value, permutation);
+}
+
+Value buildGatherAlong(OpBuilder &b, Value value, Value indices, int64_t dim) {
+  int64_t last = rankOf(value) - 1;
+  Value chosen = GatherOp::create(b, value.getLoc(), buildSwapped(b, value, dim),
+                                  buildSwapped(b, indices, dim), last, last);
+  return buildSwapped(b, chosen, dim);
+}
+
+Value buildScatterAlong(OpBuilder &b, Reduction kind, Value updates, Value indices, int64_t dim,
+                        const Polynomial &size) {
+  int64_t last = rankOf(updates) - 1;
+  Value swapped = buildSwapped(b, updates, dim);
+  Shape shape = shapeOf(swapped);
+  shape[last] = size;
+  Value combined = ScatterOp::create(b, updates.getLoc(), tensorOf(shape, elementTypeOf(updates)),
+                                     kind, swapped, buildSwapped(b, indices, dim), last, last);
+  return buildSwapped(b, combined, dim);
+}
+
 Value buildMatmul(OpBuilder &b, Value lhs, Value rhs) {
   int64_t rank = rankOf(lhs);
   SmallVector<int64_t> batch;

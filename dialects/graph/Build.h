@@ -52,6 +52,15 @@ mlir::Value buildTranspose(mlir::OpBuilder &b, mlir::Value value,
                            llvm::ArrayRef<int64_t> permutation);
 mlir::Value buildCast(mlir::OpBuilder &b, mlir::Value value, mlir::Type element);
 
+// Elements chosen along one dim: result[…, i, …] = value[…, indices[…, i, …], …], where the dims but `dim` of
+// both are equal; zero where the index is out of range.
+mlir::Value buildGatherAlong(mlir::OpBuilder &b, mlir::Value value, mlir::Value indices,
+                             int64_t dim);
+// The same the other way round: element r along `dim`, of `size`, combines the updates whose index is r (see
+// graph.scatter).
+mlir::Value buildScatterAlong(mlir::OpBuilder &b, Reduction kind, mlir::Value updates,
+                              mlir::Value indices, int64_t dim, const Polynomial &size);
+
 // lhs[…, m, k] · rhs[…, k, n] with equal leading batch dims.
 mlir::Value buildMatmul(mlir::OpBuilder &b, mlir::Value lhs, mlir::Value rhs);
 

@@ -1,12 +1,9 @@
-// Elementwise: what all pointwise ops share, and the composites' formulas. The ops' own facts are in Elementwise.td.
+// Elementwise: what all pointwise ops share, and the composites' formulas. The ops' own facts are in Elementwise.td,
+// the arithmetic of single elements is in Scalar.cpp.
 #include "dialects/graph/Build.h"
 #include "dialects/graph/Pointwise.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-
 #include <cmath>
-#include <limits>
 
 using namespace mlir;
 
@@ -44,83 +41,18 @@ SmallVector<Tensor> evaluatePointwise(Operation *op, ArrayRef<Tensor> operands) 
   return {result};
 }
 
-bool isFloat(Value scalar) { return isa<FloatType>(scalar.getType()); }
-
-Value buildCast(OpBuilder &b, Location loc, Value scalar, Type to) {
-  Type from = scalar.getType();
-  if (from == to)
-    return scalar;
-  if (to.isInteger(1)) {
-    if (isa<FloatType>(from)) {
-      Value zero = arith::ConstantOp::create(b, loc, b.getFloatAttr(from, 0));
-      return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, scalar, zero);
-    }
-    Value zero = arith::ConstantOp::create(b, loc, b.getIntegerAttr(from, 0));
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, scalar, zero);
-  }
-  auto width = [](Type type) { return type.getIntOrFloatBitWidth(); };
-  if (isa<FloatType>(from) && isa<FloatType>(to)) {
-    if (width(to) > width(from))
-      return arith::ExtFOp::create(b, loc, to, scalar);
-    return arith::TruncFOp::create(b, loc, to, scalar);
-  }
-  if (isa<FloatType>(from))
-    return arith::FPToSIOp::create(b, loc, to, scalar);
-  if (isa<FloatType>(to)) {
-    if (from.isInteger(1))
-      return arith::UIToFPOp::create(b, loc, to, scalar);
-    return arith::SIToFPOp::create(b, loc, to, scalar);
-  }
-  if (width(to) < width(from))
-    return arith::TruncIOp::create(b, loc, to, scalar);
-  if (from.isInteger(1))
-    return arith::ExtUIOp::create(b, loc, to, scalar);
-  return arith::ExtSIOp::create(b, loc, to, scalar);
-}
-
-Value buildCompare(OpBuilder &b, Location loc, Predicate predicate, Value lhs, Value rhs) {
-  if (isFloat(lhs)) {
-    static constexpr arith::CmpFPredicate floats[] = {
-        arith::CmpFPredicate::OEQ, arith::CmpFPredicate::UNE, arith::CmpFPredicate::OLT,
-        arith::CmpFPredicate::OLE, arith::CmpFPredicate::OGT, arith::CmpFPredicate::OGE};
-    return arith::CmpFOp::create(b, loc, floats[static_cast<int>(predicate)], lhs, rhs);
-  }
-  static constexpr arith::CmpIPredicate ints[] = {
-      arith::CmpIPredicate::eq,  arith::CmpIPredicate::ne,  arith::CmpIPredicate::slt,
-      arith::CmpIPredicate::sle, arith::CmpIPredicate::sgt, arith::CmpIPredicate::sge};
-  return arith::CmpIOp::create(b, loc, ints[static_cast<int>(predicate)], lhs, rhs);
-}
-
-bool compareScalars(Predicate predicate, double lhs, double rhs) {
-  switch (predicate) {
-  case Predicate::EQ:
-    return lhs == rhs;
-  case Predicate::NE:
-    return lhs != rhs;
-  case Predicate::LT:
-    return lhs < rhs;
-  case Predicate::LE:
-    return lhs <= rhs;
-  case Predicate::GT:
-    return lhs > rhs;
-  case Predicate::GE:
-    return lhs >= rhs;
-  }
-  return false;
-}
-
-double maximum(double a, double b) {
-  return std::isnan(a) || std::isnan(b) ? std::numeric_limits<double>::quiet_NaN() : std::max(a, b);
-}
-double minimum(double a, double b) {
-  return std::isnan(a) || std::isnan(b) ? std::numeric_limits<double>::quiet_NaN() : std::min(a, b);
-}
-
 LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
                                           Adaptor adaptor, SmallVectorImpl<Type> &types) {
   types.push_back(tensorOf(shapeOf(adaptor.getLhs()), IntegerType::get(context, 1)));
   return success();
 }
+
+// -- dropout ----------------------------------------------------------------------------------------------
+
+FactorRule DropoutOp::getFactorRule() { return pointwiseRule(*this); }
+Polynomial DropoutOp::getFlops() { return elementCount(getType()) * Polynomial(2); }
+SmallVector<Tensor> DropoutOp::evaluate(ArrayRef<Tensor> operands) { return {operands[0]}; }
+SmallVector<Value> DropoutOp::decompose(OpBuilder &) { return {getOperand()}; }
 
 // -- composites: formulas of one element, each written twice: as plain C++ and as ops -----------------------
 

@@ -40,9 +40,9 @@ def Graph_DimsAttr : Graph_Attr<"Dims", "dims"> {
 }
 
 // Any tensor of numbers or truth values.
-def Graph_Tensor : TensorOf<[AnyFloat, AnySignlessInteger, I1, UI8]>;
+def Graph_Tensor : TensorOf<[AnyFloat, AnySignlessInteger, I1, UI8, UI16, UI32, UI64]>;
 def Graph_FloatTensor : TensorOf<[AnyFloat]>;
-def Graph_IntTensor : TensorOf<[AnySignlessInteger, UI8]>;
+def Graph_IntTensor : TensorOf<[AnySignlessInteger, UI8, UI16, UI32, UI64]>;
 def Graph_BoolTensor : TensorOf<[I1]>;
 
 class Graph_Op<string mnemonic, list<Trait> traits = []>

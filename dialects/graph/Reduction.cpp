@@ -54,7 +54,7 @@ FactorRule ReduceOp::getFactorRule() {
 
 Polynomial ReduceOp::getFlops() { return elementCount(getOperand().getType()); }
 
-static double identityOf(Reduction kind) {
+double identityOf(Reduction kind) {
   switch (kind) {
   case Reduction::Sum:
     return 0;
@@ -68,7 +68,7 @@ static double identityOf(Reduction kind) {
   return 0;
 }
 
-static double combine(Reduction kind, double a, double b) {
+double combine(Reduction kind, double a, double b) {
   switch (kind) {
   case Reduction::Sum:
     return a + b;

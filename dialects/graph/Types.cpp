@@ -82,6 +82,12 @@ ElementType toElementType(Type type) {
     return ElementType::BF16;
   if (type.isUnsignedInteger(8))
     return ElementType::U8;
+  if (type.isUnsignedInteger(16))
+    return ElementType::U16;
+  if (type.isUnsignedInteger(32))
+    return ElementType::U32;
+  if (type.isUnsignedInteger(64))
+    return ElementType::U64;
   switch (type.getIntOrFloatBitWidth()) {
   case 1:
     return ElementType::Bool;
@@ -107,7 +113,10 @@ Type fromElementType(ElementType type, MLIRContext *context) {
   case ElementType::BF16:
     return BFloat16Type::get(context);
   case ElementType::U8:
-    return IntegerType::get(context, 8, IntegerType::Unsigned);
+  case ElementType::U16:
+  case ElementType::U32:
+  case ElementType::U64:
+    return IntegerType::get(context, 8 * byteSize(type), IntegerType::Unsigned);
   case ElementType::Bool:
     return IntegerType::get(context, 1);
   default:
@@ -149,9 +158,16 @@ DenseElementsAttr toAttribute(const Tensor &tensor, MLIRContext *context) {
     return DenseElementsAttr::get(type, values);
   }
   unsigned width = element.getIntOrFloatBitWidth();
+  bool isSigned = !element.isUnsignedInteger();
+  auto bitsOf = [&](double value) {
+    if (isSigned && value >= 0x1p63) // rounded up from the largest
+      return static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+    return value < 0 ? static_cast<uint64_t>(static_cast<int64_t>(value))
+                     : static_cast<uint64_t>(value);
+  };
   SmallVector<APInt> values;
   for (double value : tensor.values)
-    values.push_back(APInt(64, static_cast<uint64_t>(static_cast<int64_t>(value))).trunc(width));
+    values.push_back(APInt(64, bitsOf(value)).trunc(width));
   return DenseElementsAttr::get(type, values);
 }
 

@@ -11,13 +11,16 @@ int64_t byteSize(ElementType type) {
   switch (type) {
   case ElementType::F64:
   case ElementType::I64:
+  case ElementType::U64:
     return 8;
   case ElementType::F32:
   case ElementType::I32:
+  case ElementType::U32:
     return 4;
   case ElementType::F16:
   case ElementType::BF16:
   case ElementType::I16:
+  case ElementType::U16:
     return 2;
   case ElementType::I8:
   case ElementType::U8:
@@ -52,6 +55,16 @@ template <typename Int> static double wrap(double value) {
   return static_cast<double>(static_cast<Int>(static_cast<int64_t>(value)));
 }
 
+static double wrapUnsigned(double value) {
+  if (value >= 0x1p64)
+    return 0x1p64 - 2048; // the largest that a double can hold
+  if (value >= 0)
+    return std::trunc(value);
+  if (!(value > -0x1p63))
+    return 0;
+  return static_cast<double>(static_cast<uint64_t>(static_cast<int64_t>(value)));
+}
+
 double roundTo(ElementType type, double value) {
   switch (type) {
   case ElementType::F64:
@@ -70,6 +83,12 @@ double roundTo(ElementType type, double value) {
     return wrap<int16_t>(value);
   case ElementType::I8:
     return wrap<int8_t>(value);
+  case ElementType::U64:
+    return wrapUnsigned(value);
+  case ElementType::U32:
+    return wrap<uint32_t>(value);
+  case ElementType::U16:
+    return wrap<uint16_t>(value);
   case ElementType::U8:
     return wrap<uint8_t>(value);
   case ElementType::Bool:

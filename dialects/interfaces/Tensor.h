@@ -9,7 +9,7 @@
 
 namespace cleave {
 
-enum class ElementType { F64, F32, F16, BF16, I64, I32, I16, I8, U8, Bool };
+enum class ElementType { F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, Bool };
 
 // Bytes of one element.
 int64_t byteSize(ElementType type);

@@ -61,7 +61,7 @@ def Mesh_StrategyAttr : Mesh_Attr<"Strategy", "strategy"> {
 }
 
 // -- collectives ------------------------------------------------------------------------------------------
-def Mesh_Tensor : RankedTensorOf<[AnyFloat, AnySignlessInteger, I1, UI8]>;
+def Mesh_Tensor : RankedTensorOf<[AnyFloat, AnySignlessInteger, I1, UI8, UI16, UI32, UI64]>;
 
 def Mesh_Reduction : I32EnumAttr<"Reduction", "how the ranks' values combine",
     [I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">, I32EnumAttrCase<"Min", 2, "min">]> {

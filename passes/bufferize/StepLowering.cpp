@@ -312,9 +312,12 @@ void StepLowering::lowerDenseKernel(Operation *op) {
   SmallVector<View> operands;
   for (Value operand : op->getOperands())
     operands.push_back(wholeViewOf(operand));
-  View result = wholeResult(op->getResult(0));
-  program_.launch(op, operands, result);
-  finishWhole(op->getResult(0), result);
+  SmallVector<View> results;
+  for (Value result : op->getResults())
+    results.push_back(wholeResult(result));
+  program_.launch(op, operands, results);
+  for (auto [result, view] : llvm::zip(op->getResults(), results))
+    finishWhole(result, view);
 }
 
 // sum += operand, once per micro-batch; the sum is cleared when the step begins.
@@ -358,8 +361,8 @@ LogicalResult StepLowering::lower(Operation *op) {
       .Case([&](graph::DotGeneralOp o) { return lowerDot(o), success(); })
       .Case<graph::ConvOp, graph::ConvInputGradOp, graph::ConvWeightGradOp>(
           [&](Operation *o) { return lowerConvolution(o); })
-      .Case<graph::GatherOp, graph::ScatterAddOp, graph::PoolOp, graph::PoolGradOp>(
-          [&](Operation *o) { return lowerDenseKernel(o), success(); })
+      .Case<graph::GatherOp, graph::ScatterOp, graph::PoolOp, graph::PoolGradOp, graph::ScanOp,
+            graph::SortOp>([&](Operation *o) { return lowerDenseKernel(o), success(); })
       .Case([&](mesh::AllReduceOp o) { return lowerAllReduce(o), success(); })
       .Case([&](mesh::AllGatherOp o) { return lowerAllGather(o), success(); })
       .Case([&](mesh::ReduceScatterOp o) { return lowerReduceScatter(o), success(); })

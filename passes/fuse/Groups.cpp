@@ -14,8 +14,9 @@ namespace {
 constexpr size_t kMostMembers = 256; // keeps the compile time of one kernel in bounds
 
 bool isCostly(Operation *op) {
-  return isa<graph::ExpOp, graph::LogOp, graph::TanhOp, graph::ErfOp, graph::SinOp, graph::CosOp,
-             graph::PowOp>(op);
+  return isa<graph::ExpOp, graph::Expm1Op, graph::LogOp, graph::Log1pOp, graph::TanhOp,
+             graph::ErfOp, graph::SinOp, graph::CosOp, graph::AtanOp, graph::PowOp,
+             graph::RandomOp>(op);
 }
 
 // The ops that a group would hold: its workers and the carriers in front of them.

@@ -32,7 +32,7 @@ std::optional<Tensor> knownTensor(Value value) {
 
 // 64-bit integers that doubles cannot hold are left alone.
 bool isExact(const Tensor &tensor) {
-  if (tensor.type != ElementType::I64)
+  if (tensor.type != ElementType::I64 && tensor.type != ElementType::U64)
     return true;
   return llvm::all_of(tensor.values,
                       [](double value) { return std::fabs(value) < 9007199254740992.0; });

@@ -64,6 +64,7 @@ static void dropOutputs(func::FuncOp step) {
 LogicalResult buildTrainingStep(func::FuncOp step, const TrainOptions &options) {
   if (options.freezeBatchNorm)
     freezeBatchNorm(step);
+  train::buildDropout(step);
   auto chosen = train::chooseParameters(step, options);
   if (failed(chosen))
     return failure();

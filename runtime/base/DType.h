@@ -18,6 +18,9 @@ enum class DType : int {
   I64 = 8,
   U8 = 9,
   Bool = 10, // one byte, 0 or 1
+  U16 = 11,
+  U32 = 12,
+  U64 = 13,
 };
 
 // Bytes of one element.
@@ -25,13 +28,16 @@ constexpr int64_t byteSize(DType dtype) {
   switch (dtype) {
   case DType::F64:
   case DType::I64:
+  case DType::U64:
     return 8;
   case DType::F32:
   case DType::I32:
+  case DType::U32:
     return 4;
   case DType::F16:
   case DType::BF16:
   case DType::I16:
+  case DType::U16:
     return 2;
   case DType::I8:
   case DType::U8:
@@ -43,7 +49,7 @@ constexpr int64_t byteSize(DType dtype) {
 
 constexpr bool isInteger(DType dtype) {
   return dtype == DType::I8 || dtype == DType::I16 || dtype == DType::I32 || dtype == DType::I64 ||
-         dtype == DType::U8;
+         dtype == DType::U8 || dtype == DType::U16 || dtype == DType::U32 || dtype == DType::U64;
 }
 
 // `f32`, `bf16`, `i64`, `bool`, …
@@ -69,13 +75,19 @@ constexpr std::string_view name(DType dtype) {
     return "u8";
   case DType::Bool:
     return "bool";
+  case DType::U16:
+    return "u16";
+  case DType::U32:
+    return "u32";
+  case DType::U64:
+    return "u64";
   }
   return "?";
 }
 
 // The type whose number in program.proto is `number`, if there is one.
 constexpr std::optional<DType> dtypeFromNumber(int number) {
-  if (number < 1 || number > 10)
+  if (number < 1 || number > 13)
     return std::nullopt;
   return static_cast<DType>(number);
 }

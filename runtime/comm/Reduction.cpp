@@ -125,6 +125,12 @@ void reduceIntegers(DType dtype, Reduce op, const void *const *sources, size_t s
     return reduceFormat<Plain<int64_t>, SumOp>(op, sources, sourceCount, destination, count);
   case DType::U8:
     return reduceFormat<Plain<uint8_t>, SumOp>(op, sources, sourceCount, destination, count);
+  case DType::U16:
+    return reduceFormat<Plain<uint16_t>, SumOp>(op, sources, sourceCount, destination, count);
+  case DType::U32:
+    return reduceFormat<Plain<uint32_t>, SumOp>(op, sources, sourceCount, destination, count);
+  case DType::U64:
+    return reduceFormat<Plain<uint64_t>, SumOp>(op, sources, sourceCount, destination, count);
   default:
     return reduceFormat<Bool, OrOp>(op, sources, sourceCount, destination, count);
   }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
+#include <utility>
 
 namespace cleave::data {
 namespace {
@@ -30,7 +30,12 @@ void loadIntegers(DType type, const unsigned char *from, Wide *to, int64_t count
   case DType::I32:
     return loadAs<int32_t>(from, to, count);
   case DType::I64:
+  case DType::U64: // beyond 2^63 as the negative number with these bits
     return loadAs<int64_t>(from, to, count);
+  case DType::U16:
+    return loadAs<uint16_t>(from, to, count);
+  case DType::U32:
+    return loadAs<uint32_t>(from, to, count);
   default:
     return loadAs<uint8_t>(from, to, count);
   }
@@ -64,7 +69,7 @@ void storeFloats(DType type, const double *from, unsigned char *to, int64_t coun
 template <typename T>
 const int64_t *storeChecked(const int64_t *from, unsigned char *to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
-    if (from[i] < std::numeric_limits<T>::min() || from[i] > std::numeric_limits<T>::max())
+    if (!std::in_range<T>(from[i]))
       return &from[i];
     T value = static_cast<T>(from[i]);
     std::memcpy(to + i * sizeof(T), &value, sizeof(T));
@@ -84,6 +89,12 @@ const int64_t *storeIntegers(DType type, const int64_t *from, unsigned char *to,
     return storeChecked<int64_t>(from, to, count);
   case DType::U8:
     return storeChecked<uint8_t>(from, to, count);
+  case DType::U16:
+    return storeChecked<uint16_t>(from, to, count);
+  case DType::U32:
+    return storeChecked<uint32_t>(from, to, count);
+  case DType::U64:
+    return storeChecked<uint64_t>(from, to, count);
   default: // bool
     for (int64_t i = 0; i < count; ++i)
       to[i] = from[i] != 0;

@@ -64,7 +64,8 @@ struct TypeName {
 };
 constexpr TypeName kTypes[] = {{"<f4", DType::F32}, {"<f8", DType::F64}, {"<f2", DType::F16},
                                {"|i1", DType::I8},  {"<i2", DType::I16}, {"<i4", DType::I32},
-                               {"<i8", DType::I64}, {"|u1", DType::U8},  {"|b1", DType::Bool}};
+                               {"<i8", DType::I64}, {"|u1", DType::U8},  {"<u2", DType::U16},
+                               {"<u4", DType::U32}, {"<u8", DType::U64}, {"|b1", DType::Bool}};
 
 template <typename From, typename To>
 const void *widen(ArrayFileBuilder &builder, const unsigned char *data, int64_t count) {

@@ -17,6 +17,7 @@ struct TypeName {
 constexpr TypeName kTypes[] = {{"F32", DType::F32},   {"F64", DType::F64}, {"F16", DType::F16},
                                {"BF16", DType::BF16}, {"I8", DType::I8},   {"I16", DType::I16},
                                {"I32", DType::I32},   {"I64", DType::I64}, {"U8", DType::U8},
+                               {"U16", DType::U16},   {"U32", DType::U32}, {"U64", DType::U64},
                                {"BOOL", DType::Bool}};
 
 const char *nameOf(DType dtype) {

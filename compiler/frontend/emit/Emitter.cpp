@@ -287,13 +287,8 @@ Value Emitter::reverse(Value value, int64_t dim) const {
 
 // -- arithmetic
 // ----------------------------------------------------------------------------------------------
-Value Emitter::neg(Value x) const {
-  return emit::isFloat(x) ? unary<NegOp>(x) : sub(splat(x, 0), x);
-}
-
-Value Emitter::abs(Value x) const {
-  return emit::isFloat(x) ? unary<AbsOp>(x) : max(x, sub(splat(x, 0), x));
-}
+Value Emitter::neg(Value x) const { return unary<NegOp>(x); }
+Value Emitter::abs(Value x) const { return unary<AbsOp>(x); }
 
 Value Emitter::compare(Predicate predicate, Value x, Value y) const {
   return CompareOp::create(b, loc, predicate, x, y);
@@ -355,6 +350,12 @@ std::string typeName(ElementType type) {
     return "int16";
   case ElementType::I8:
     return "int8";
+  case ElementType::U64:
+    return "uint64";
+  case ElementType::U32:
+    return "uint32";
+  case ElementType::U16:
+    return "uint16";
   case ElementType::U8:
     return "uint8";
   case ElementType::Bool:

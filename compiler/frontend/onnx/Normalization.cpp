@@ -133,13 +133,14 @@ Values importLrn(NodeImport &n) {
   return {emit::localResponseNorm(n, n.input(0), n.requiredInteger("size"), alpha, beta, bias)};
 }
 
-// In training mode it would draw random numbers.
+// In training mode it draws random numbers where the step trains.
 Values dropout(NodeImport &n, bool training, double ratio) {
-  if (training && ratio > 0)
-    fail("drops elements in training mode, which Cleave does not do yet; export the model with "
-         "dropout 0");
+  if (ratio < 0 || ratio > 1)
+    fail("drops a part of " + std::to_string(ratio) + ", expected between 0 and 1");
   Value x = n.input(0);
   Values results{x};
+  if (training && ratio > 0)
+    results[0] = graph::DropoutOp::create(n.b, n.loc, x.getType(), x, llvm::APFloat(ratio));
   if (n.hasOutput(1))
     results.push_back(n.splat(shapeOf(x), n.b.getI1Type(), 1));
   return results;

@@ -17,12 +17,12 @@ struct DataType {
 
 constexpr DataType kDataTypes[] = {
     {1, "float32", ElementType::F32},  {2, "uint8", ElementType::U8},
-    {3, "int8", ElementType::I8},      {4, "uint16", std::nullopt},
+    {3, "int8", ElementType::I8},      {4, "uint16", ElementType::U16},
     {5, "int16", ElementType::I16},    {6, "int32", ElementType::I32},
     {7, "int64", ElementType::I64},    {8, "string", std::nullopt},
     {9, "bool", ElementType::Bool},    {10, "float16", ElementType::F16},
-    {11, "float64", ElementType::F64}, {12, "uint32", std::nullopt},
-    {13, "uint64", std::nullopt},      {14, "complex64", std::nullopt},
+    {11, "float64", ElementType::F64}, {12, "uint32", ElementType::U32},
+    {13, "uint64", ElementType::U64},  {14, "complex64", std::nullopt},
     {15, "complex128", std::nullopt},  {16, "bfloat16", ElementType::BF16},
 };
 

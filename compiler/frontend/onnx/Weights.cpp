@@ -68,6 +68,12 @@ double elementAt(std::string_view bytes, ElementType type, int64_t index) {
     return loadAt<int16_t>(bytes, index);
   case ElementType::I8:
     return loadAt<int8_t>(bytes, index);
+  case ElementType::U64:
+    return static_cast<double>(loadAt<uint64_t>(bytes, index));
+  case ElementType::U32:
+    return loadAt<uint32_t>(bytes, index);
+  case ElementType::U16:
+    return loadAt<uint16_t>(bytes, index);
   case ElementType::U8:
     return loadAt<uint8_t>(bytes, index);
   case ElementType::Bool:

@@ -37,6 +37,8 @@ static void addUnaryRules(RuleTable &t) {
   unary<AbsOp>(t, [](Term x, Term y, Term dy) { return select(x > 0, dy, select(x < 0, -dy, 0)); });
   unary<ExpOp>(t, [](Term x, Term y, Term dy) { return dy * y; });
   unary<LogOp>(t, [](Term x, Term y, Term dy) { return dy / x; });
+  unary<Expm1Op>(t, [](Term x, Term y, Term dy) { return dy * (y + 1); });
+  unary<Log1pOp>(t, [](Term x, Term y, Term dy) { return dy / (x + 1); });
   unary<SqrtOp>(t, [](Term x, Term y, Term dy) { return dy * 0.5 / y; });
   unary<RsqrtOp>(t, [](Term x, Term y, Term dy) { return dy * -0.5 * (y * y * y); });
   unary<SinOp>(t, [](Term x, Term y, Term dy) { return dy * cos(x); });
@@ -119,6 +121,7 @@ void addElementwiseRules(RuleTable &t) {
     Term condition{dy.b, op.getCondition()};
     return {Value(), select(condition, dy, 0), select(condition, dy.splat(0), dy)};
   });
+  t.add<DropoutOp>([](DropoutOp, Term dy) -> Gradients { return {dy}; });
   unary<ReluOp>(t, [](Term x, Term y, Term dy) { return select(y > 0, dy, 0); });
   unary<SigmoidOp>(t, [](Term x, Term y, Term dy) { return dy * (y * (1 - y)); });
   t.add<SiluOp>(silu);

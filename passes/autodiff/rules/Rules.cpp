@@ -11,6 +11,7 @@ RuleTable::RuleTable() {
   addMovementRules(*this);
   addNormalizationRules(*this);
   addReductionRules(*this);
+  addSequenceRules(*this);
   addStructureRules(*this);
 }
 

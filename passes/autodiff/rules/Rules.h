@@ -44,6 +44,7 @@ void addLossRules(RuleTable &table);
 void addMovementRules(RuleTable &table);
 void addNormalizationRules(RuleTable &table);
 void addReductionRules(RuleTable &table);
+void addSequenceRules(RuleTable &table);
 void addStructureRules(RuleTable &table);
 
 } // namespace cleave::autodiff

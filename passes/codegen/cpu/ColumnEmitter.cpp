@@ -39,12 +39,12 @@ void GroupEmitter::emitColumnRange(Value from, Value to, int64_t width) {
     return Value(arith::SubIOp::create(k_.builder(), k_.loc(), index, from));
   };
   for (graph::ReduceOp reduce : pass.reductions)
-    scratch.push_back(k_.scratch(width, graph::elementTypeOf(reduce.getOperand())));
+    scratch.push_back(k_.scratch(width, k_.wideType(graph::elementTypeOf(reduce.getOperand()))));
   k_.loop(from, to, 1, [&](Value index) {
     for (auto [reduce, accumulators] : llvm::zip(pass.reductions, scratch)) {
       graph::ReduceOp op = reduce;
-      k_.storeTo(k_.neutral(op.getKind(), graph::elementTypeOf(op.getOperand())), accumulators,
-                 column(index));
+      Type wide = k_.wideType(graph::elementTypeOf(op.getOperand()));
+      k_.storeTo(k_.neutral(op.getKind(), wide), accumulators, column(index));
     }
   });
   accumulateColumns(from, to, scratch);
@@ -54,8 +54,9 @@ void GroupEmitter::emitColumnRange(Value from, Value to, int64_t width) {
     inner_.clear();
     for (auto [reduce, accumulators] : llvm::zip(pass.reductions, scratch)) {
       graph::ReduceOp op = reduce;
-      inner_[op.getResult()] =
-          k_.loadFrom(accumulators, column(index), graph::elementTypeOf(op.getResult()));
+      Type element = graph::elementTypeOf(op.getResult());
+      Value sum = k_.loadFrom(accumulators, column(index), k_.wideType(element));
+      inner_[op.getResult()] = k_.narrow(sum, element);
     }
     emitInner(results);
     storeResults(/*inner=*/true);
@@ -100,15 +101,17 @@ void GroupEmitter::accumulateRows(Value row, int64_t rows, Value from, Value to,
       emitInner(operands);
       for (auto [sum, reduce] : llvm::zip(sums, pass.reductions)) {
         graph::ReduceOp op = reduce;
-        Value value = valueOf(op.getOperand());
-        sum = sum ? k_.combine(op.getKind(), sum, value) : value;
+        Value value = k_.widen(valueOf(op.getOperand()));
+        Type element = graph::elementTypeOf(op.getOperand());
+        sum = sum ? k_.combine(op.getKind(), element, sum, value) : value;
       }
     }
     Value column = arith::SubIOp::create(k_.builder(), k_.loc(), index, from);
     for (auto [sum, reduce, accumulators] : llvm::zip(sums, pass.reductions, scratch)) {
       graph::ReduceOp op = reduce;
-      Value before = k_.loadFrom(accumulators, column, graph::elementTypeOf(op.getOperand()));
-      k_.storeTo(k_.combine(op.getKind(), before, sum), accumulators, column);
+      Type element = graph::elementTypeOf(op.getOperand());
+      Value before = k_.loadFrom(accumulators, column, k_.wideType(element));
+      k_.storeTo(k_.combine(op.getKind(), element, before, sum), accumulators, column);
     }
     inner_.clear();
   });

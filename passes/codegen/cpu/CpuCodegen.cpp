@@ -7,6 +7,7 @@
 #include "passes/codegen/cpu/LocalEmitter.h"
 #include "passes/codegen/cpu/MachineCode.h"
 #include "passes/codegen/cpu/PoolEmitter.h"
+#include "passes/codegen/cpu/SequenceEmitter.h"
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -35,10 +36,12 @@ static FailureOr<int64_t> emitKernel(program::KernelOp kernel, ModuleOp into) {
     return nest->extent();
   }
   KernelBuilder builder(into, kernel);
-  if (isa<graph::GatherOp, graph::ScatterAddOp>(op))
+  if (isa<graph::GatherOp, graph::ScatterOp>(op))
     return emitIndexing(builder, kernel);
   if (isa<graph::PoolOp, graph::PoolGradOp>(op))
     return emitPool(builder, kernel);
+  if (isa<graph::ScanOp, graph::SortOp>(op))
+    return emitSequence(builder, kernel);
   if (isa<mesh::SliceOp, mesh::BlockOffsetOp>(op))
     return emitLocal(builder, kernel);
   return kernel.emitOpError() << "computes " << op.getName() << ", for which there is no kernel";

@@ -1,6 +1,8 @@
 // Elements of a group and the nests Pointwise and Rows; Columns is in ColumnEmitter.cpp.
 #include "passes/codegen/cpu/GroupEmitter.h"
 
+#include "dialects/graph/Pointwise.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -17,8 +19,9 @@ constexpr int64_t kScratchElements = 16384;
 
 // Ops that cost more than the memory access that keeping their result would take.
 bool isCostly(Operation *op) {
-  return isa<graph::ExpOp, graph::LogOp, graph::TanhOp, graph::ErfOp, graph::SinOp, graph::CosOp,
-             graph::PowOp>(op);
+  return isa<graph::ExpOp, graph::Expm1Op, graph::LogOp, graph::Log1pOp, graph::TanhOp,
+             graph::ErfOp, graph::SinOp, graph::CosOp, graph::AtanOp, graph::PowOp,
+             graph::RandomOp>(op);
 }
 
 // x to a constant power, by multiplications and roots where that is exact enough; null where it is
@@ -139,18 +142,16 @@ Value GroupEmitter::emitOp(Operation *op) {
     int factor = nest_.iota.lookup(iota.getResult());
     Type element = graph::elementTypeOf(iota.getResult());
     Value index = factor < 0 ? k_.constant(0) : index_[factor];
-    if (isa<FloatType>(element))
-      return arith::SIToFPOp::create(b, k_.loc(), element, index);
-    return element.getIntOrFloatBitWidth() < 64
-               ? Value(arith::TruncIOp::create(b, k_.loc(), element, index))
-               : index;
+    return graph::buildCast(b, k_.loc(), index, b.getI64Type(), element);
   }
   auto pointwise = dyn_cast<graph::PointwiseInterface>(op);
   if (!pointwise) // moves elements only
     return valueOf(op->getOperand(0));
+  // Short floats are computed in f32 and rounded after every op.
+  bool isWidened = !isa<graph::CastOp, graph::SelectOp>(op);
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
-    operands.push_back(valueOf(operand));
+    operands.push_back(isWidened ? k_.widen(valueOf(operand)) : valueOf(operand));
   Block::iterator point = b.getInsertionPoint();
   Operation *last = point == b.getInsertionBlock()->begin() ? nullptr : &*std::prev(point);
   Value result;
@@ -166,7 +167,7 @@ Value GroupEmitter::emitOp(Operation *op) {
   for (Operation &made : llvm::make_range(first, point))
     if (made.getNumResults() == 1)
       k_.relax(made.getResult(0));
-  return result;
+  return isWidened ? k_.narrow(result, graph::elementTypeOf(op->getResult(0))) : result;
 }
 
 void GroupEmitter::emitOuter(ArrayRef<Value> roots) {
@@ -299,7 +300,9 @@ SmallVector<Value> GroupEmitter::emitPassBody(const Pass &pass, ValueRange carri
   SmallVector<Value> next;
   for (auto [reduce, before] : llvm::zip(pass.reductions, carried)) {
     graph::ReduceOp op = reduce;
-    next.push_back(k_.combine(op.getKind(), before, valueOf(op.getOperand())));
+    Value operand = k_.widen(valueOf(op.getOperand()));
+    next.push_back(
+        k_.combine(op.getKind(), graph::elementTypeOf(op.getOperand()), before, operand));
   }
   if (&pass == &passes_.back())
     storeResults(/*inner=*/true);
@@ -323,13 +326,14 @@ void GroupEmitter::emitPoint() {
     emitOuter(pass.roots);
     SmallVector<Value> start;
     for (graph::ReduceOp reduce : pass.reductions)
-      start.push_back(k_.neutral(reduce.getKind(), graph::elementTypeOf(reduce.getOperand())));
+      start.push_back(
+          k_.neutral(reduce.getKind(), k_.wideType(graph::elementTypeOf(reduce.getOperand()))));
     SmallVector<Value> sums = emitPassLoops(pass, 0, start);
     for (auto [value, scratch] : pass.kept)
       scratch_[value] = scratch;
     for (auto [reduce, sum] : llvm::zip(pass.reductions, sums)) {
       graph::ReduceOp op = reduce;
-      outer_[op.getResult()] = sum;
+      outer_[op.getResult()] = k_.narrow(sum, graph::elementTypeOf(op.getResult()));
     }
   }
   Roots results;

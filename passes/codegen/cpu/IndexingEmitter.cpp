@@ -1,5 +1,7 @@
-// A table is seen as [outer, rows, inner], the gathered rows as [outer, indices, inner].
+// A table is seen as [batch, outer, rows, inner], the chosen rows as [batch, outer, indices, inner].
 #include "passes/codegen/cpu/IndexingEmitter.h"
+
+#include "dialects/graph/Pointwise.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -11,28 +13,36 @@ namespace cleave::codegen {
 namespace {
 
 struct Table {
-  int64_t outer = 1, rows = 1, inner = 1, indices = 1;
+  int64_t batch = 1, outer = 1, rows = 1, inner = 1;
+  int64_t indices = 1; // in each batch
   Type element, indexElement;
 };
 
-Table tableOf(Value table, Value indices, int64_t dim) {
+Table tableOf(Value table, Value indices, int64_t dim, int64_t batch) {
   Table t;
-  for (auto [d, size] : llvm::enumerate(graph::staticShapeOf(table)))
-    (static_cast<int64_t>(d) < dim    ? t.outer
-     : static_cast<int64_t>(d) == dim ? t.rows
-                                      : t.inner) *= size;
-  for (int64_t size : graph::staticShapeOf(indices))
+  for (auto [d, size] : llvm::enumerate(graph::staticShapeOf(table))) {
+    auto at = static_cast<int64_t>(d);
+    (at < batch ? t.batch : at < dim ? t.outer : at == dim ? t.rows : t.inner) *= size;
+  }
+  std::vector<int64_t> chosen = graph::staticShapeOf(indices);
+  for (int64_t size : llvm::drop_begin(chosen, batch))
     t.indices *= size;
   t.element = graph::elementTypeOf(table);
   t.indexElement = graph::elementTypeOf(indices);
   return t;
 }
 
-Value loadIndex(KernelBuilder &k, int64_t argument, Value position, Type element) {
-  Value index = k.load(argument, position, element);
-  if (index.getType().isInteger(64))
-    return index;
-  return arith::ExtSIOp::create(k.builder(), k.loc(), k.builder().getI64Type(), index);
+Value divide(KernelBuilder &k, Value value, int64_t divisor) {
+  if (divisor == 1)
+    return value;
+  return arith::DivUIOp::create(k.builder(), k.loc(), value, k.constant(divisor));
+}
+
+// Index `i` of the batch that the block `o` of [batch, outer] lies in.
+Value loadIndex(KernelBuilder &k, const Table &t, int64_t argument, Value o, Value i) {
+  Value position = t.batch == 1 ? i : k.add(k.mul(divide(k, o, t.outer), t.indices), i);
+  Value index = k.load(argument, position, t.indexElement);
+  return graph::buildCast(k.builder(), k.loc(), index, t.indexElement, k.builder().getI64Type());
 }
 
 Value isBetween(KernelBuilder &k, Value index, Value from, Value to) {
@@ -45,8 +55,8 @@ Value isBetween(KernelBuilder &k, Value index, Value from, Value to) {
 void emitGather(KernelBuilder &k, const Table &t, int64_t table, int64_t indices, int64_t result) {
   OpBuilder &b = k.builder();
   k.loop(k.begin(), k.end(), 1, [&](Value row) {
-    SmallVector<Value> at = k.delinearize(row, {t.outer, t.indices});
-    Value index = loadIndex(k, indices, at[1], t.indexElement);
+    SmallVector<Value> at = k.delinearize(row, {t.batch * t.outer, t.indices});
+    Value index = loadIndex(k, t, indices, at[0], at[1]);
     Value valid = isBetween(k, index, k.constant(0), k.constant(t.rows));
     Value safe = arith::SelectOp::create(b, k.loc(), valid, index, k.constant(0));
     Value from = k.mul(k.add(k.mul(at[0], t.rows), safe), t.inner), to = k.mul(row, t.inner);
@@ -58,29 +68,56 @@ void emitGather(KernelBuilder &k, const Table &t, int64_t table, int64_t indices
   });
 }
 
-void emitScatterAdd(KernelBuilder &k, const Table &t, int64_t updates, int64_t indices,
-                    int64_t result) {
-  OpBuilder &b = k.builder();
-  k.loop(k.constant(0), k.constant(t.outer), 1, [&](Value o) {
-    Value first = k.mul(o, t.rows);
-    k.loop(k.mul(k.add(first, k.begin()), t.inner), k.mul(k.add(first, k.end()), t.inner), 1,
-           [&](Value i) { k.store(k.scalar(t.element, 0), result, i); });
-    k.loop(k.constant(0), k.constant(t.indices), 1, [&](Value row) {
-      Value index = loadIndex(k, indices, row, t.indexElement);
-      auto branch = scf::IfOp::create(b, k.loc(), isBetween(k, index, k.begin(), k.end()),
+class ScatterEmitter {
+public:
+  ScatterEmitter(KernelBuilder &k, const Table &t, graph::Reduction kind, int64_t updates,
+                 int64_t indices, int64_t result)
+      : k_(k), t_(t), kind_(kind), updates_(updates), indices_(indices), result_(result) {}
+
+  // Every part writes blocks of [batch, outer], or, if there are few, rows of all blocks.
+  bool isSplitByBlocks() const { return t_.batch * t_.outer >= 16; }
+  int64_t extent() const { return isSplitByBlocks() ? t_.batch * t_.outer : t_.rows; }
+
+  void emit() {
+    if (isSplitByBlocks())
+      return k_.loop(k_.begin(), k_.end(), 1,
+                     [&](Value o) { emitBlock(o, k_.constant(0), k_.constant(t_.rows)); });
+    k_.loop(k_.constant(0), k_.constant(t_.batch * t_.outer), 1,
+            [&](Value o) { emitBlock(o, k_.begin(), k_.end()); });
+  }
+
+private:
+  // The rows [from, to) of one block.
+  void emitBlock(Value o, Value from, Value to) {
+    Value first = k_.mul(o, t_.rows);
+    k_.loop(k_.mul(k_.add(first, from), t_.inner), k_.mul(k_.add(first, to), t_.inner), 1,
+            [&](Value i) { k_.store(k_.neutral(kind_, t_.element), result_, i); });
+    k_.loop(k_.constant(0), k_.constant(t_.indices), 1, [&](Value i) {
+      Value index = loadIndex(k_, t_, indices_, o, i);
+      OpBuilder &b = k_.builder();
+      auto branch = scf::IfOp::create(b, k_.loc(), isBetween(k_, index, from, to),
                                       /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(branch.thenBlock());
-      Value from = k.mul(k.add(k.mul(o, t.indices), row), t.inner),
-            to = k.mul(k.add(first, index), t.inner);
-      k.loop(k.constant(0), k.constant(t.inner), 1, [&](Value i) {
-        Value sum = k.combine(graph::Reduction::Sum, k.load(result, k.add(to, i), t.element),
-                              k.load(updates, k.add(from, i), t.element));
-        k.store(sum, result, k.add(to, i));
-      });
+      addRow(k_.mul(k_.add(k_.mul(o, t_.indices), i), t_.inner),
+             k_.mul(k_.add(first, index), t_.inner));
     });
-  });
-}
+  }
+
+  void addRow(Value from, Value to) {
+    k_.loop(k_.constant(0), k_.constant(t_.inner), 1, [&](Value i) {
+      Value before = k_.widen(k_.load(result_, k_.add(to, i), t_.element));
+      Value update = k_.widen(k_.load(updates_, k_.add(from, i), t_.element));
+      Value sum = k_.combine(kind_, t_.element, before, update);
+      k_.store(k_.narrow(sum, t_.element), result_, k_.add(to, i));
+    });
+  }
+
+  KernelBuilder &k_;
+  const Table &t_;
+  graph::Reduction kind_;
+  int64_t updates_, indices_, result_;
+};
 
 } // namespace
 
@@ -90,14 +127,16 @@ int64_t emitIndexing(KernelBuilder &k, program::KernelOp kernel) {
           indices = kernel.getOperandView(1).getBuffer();
   int64_t result = kernel.getResultView(0).getBuffer();
   if (auto gather = dyn_cast<graph::GatherOp>(op)) {
-    Table t = tableOf(gather.getOperand(), gather.getIndices(), gather.getDim());
+    Table t = tableOf(gather.getOperand(), gather.getIndices(), gather.getDim(), gather.getBatch());
     emitGather(k, t, operand, indices, result);
-    return t.outer * t.indices;
+    return t.batch * t.outer * t.indices;
   }
-  auto scatter = cast<graph::ScatterAddOp>(op);
-  Table t = tableOf(scatter.getResult(), scatter.getIndices(), scatter.getDim());
-  emitScatterAdd(k, t, operand, indices, result);
-  return t.rows;
+  auto scatter = cast<graph::ScatterOp>(op);
+  Table t =
+      tableOf(scatter.getResult(), scatter.getIndices(), scatter.getDim(), scatter.getBatch());
+  ScatterEmitter emitter(k, t, scatter.getKind(), operand, indices, result);
+  emitter.emit();
+  return emitter.extent();
 }
 
 } // namespace cleave::codegen

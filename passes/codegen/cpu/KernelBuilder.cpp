@@ -1,6 +1,8 @@
 // Scalars and loops as arith, scf and LLVM ops.
 #include "passes/codegen/cpu/KernelBuilder.h"
 
+#include "dialects/graph/Pointwise.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -59,11 +61,12 @@ Value KernelBuilder::mul(Value a, int64_t factor) {
 Value KernelBuilder::scalar(Type type, double value) {
   if (isa<FloatType>(type))
     return arith::ConstantOp::create(b_, loc_, b_.getFloatAttr(type, value));
-  return arith::ConstantOp::create(b_, loc_, b_.getIntegerAttr(type, static_cast<int64_t>(value)));
+  int64_t bits = static_cast<int64_t>(graph::toBits(value));
+  return arith::ConstantOp::create(b_, loc_, b_.getIntegerAttr(graph::scalarType(type), bits));
 }
 
 Type KernelBuilder::memoryType(Type element) {
-  return element.isInteger(1) ? b_.getI8Type() : element;
+  return element.isInteger(1) ? b_.getI8Type() : graph::scalarType(element);
 }
 
 Value KernelBuilder::loadFrom(Value pointer, Value index, Type element) {
@@ -72,7 +75,7 @@ Value KernelBuilder::loadFrom(Value pointer, Value index, Type element) {
       LLVM::GEPOp::create(b_, loc_, pointer.getType(), memory, pointer,
                           ArrayRef<LLVM::GEPArg>{index}, LLVM::GEPNoWrapFlags::inbounds);
   Value value = LLVM::LoadOp::create(b_, loc_, memory, address);
-  if (memory == element)
+  if (!element.isInteger(1))
     return value;
   return arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ne, value, scalar(memory, 0));
 }
@@ -119,8 +122,8 @@ SmallVector<Value> KernelBuilder::fold(Value from, Value to, ValueRange start, c
   return llvm::to_vector_of<Value>(loop.getResults());
 }
 
-Value KernelBuilder::combine(graph::Reduction kind, Value a, Value b) {
-  bool isFloat = isa<FloatType>(a.getType()), isBool = a.getType().isInteger(1);
+Value KernelBuilder::combine(graph::Reduction kind, Type element, Value a, Value b) {
+  bool isFloat = isa<FloatType>(a.getType()), isUnsigned = graph::isUnsigned(element);
   Value value;
   switch (kind) {
   case graph::Reduction::Sum:
@@ -132,14 +135,14 @@ Value KernelBuilder::combine(graph::Reduction kind, Value a, Value b) {
                     : Value(arith::MulIOp::create(b_, loc_, a, b));
     break;
   case graph::Reduction::Max:
-    value = isFloat  ? Value(arith::MaximumFOp::create(b_, loc_, a, b))
-            : isBool ? Value(arith::OrIOp::create(b_, loc_, a, b))
-                     : Value(arith::MaxSIOp::create(b_, loc_, a, b));
+    value = isFloat      ? Value(arith::MaximumFOp::create(b_, loc_, a, b))
+            : isUnsigned ? Value(arith::MaxUIOp::create(b_, loc_, a, b))
+                         : Value(arith::MaxSIOp::create(b_, loc_, a, b));
     break;
   case graph::Reduction::Min:
-    value = isFloat  ? Value(arith::MinimumFOp::create(b_, loc_, a, b))
-            : isBool ? Value(arith::AndIOp::create(b_, loc_, a, b))
-                     : Value(arith::MinSIOp::create(b_, loc_, a, b));
+    value = isFloat      ? Value(arith::MinimumFOp::create(b_, loc_, a, b))
+            : isUnsigned ? Value(arith::MinUIOp::create(b_, loc_, a, b))
+                         : Value(arith::MinSIOp::create(b_, loc_, a, b));
     break;
   }
   relax(value);
@@ -147,7 +150,6 @@ Value KernelBuilder::combine(graph::Reduction kind, Value a, Value b) {
 }
 
 Value KernelBuilder::neutral(graph::Reduction kind, Type element) {
-  bool isFloat = isa<FloatType>(element), isBool = element.isInteger(1);
   double infinity = std::numeric_limits<double>::infinity();
   switch (kind) {
   case graph::Reduction::Sum:
@@ -159,13 +161,28 @@ Value KernelBuilder::neutral(graph::Reduction kind, Type element) {
     break;
   }
   bool isMax = kind == graph::Reduction::Max;
-  if (isFloat)
+  if (isa<FloatType>(element))
     return scalar(element, isMax ? -infinity : infinity);
-  if (isBool)
-    return scalar(element, isMax ? 0 : 1);
   unsigned bits = element.getIntOrFloatBitWidth();
-  APInt limit = isMax ? APInt::getSignedMinValue(bits) : APInt::getSignedMaxValue(bits);
-  return arith::ConstantOp::create(b_, loc_, b_.getIntegerAttr(element, limit));
+  APInt limit = graph::isUnsigned(element)
+                    ? (isMax ? APInt::getMinValue(bits) : APInt::getMaxValue(bits))
+                    : (isMax ? APInt::getSignedMinValue(bits) : APInt::getSignedMaxValue(bits));
+  return arith::ConstantOp::create(b_, loc_, b_.getIntegerAttr(graph::scalarType(element), limit));
+}
+
+Type KernelBuilder::wideType(Type element) {
+  return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32 ? b_.getF32Type()
+                                                                         : element;
+}
+
+Value KernelBuilder::widen(Value value) {
+  Type wide = wideType(value.getType());
+  return wide == value.getType() ? value : Value(arith::ExtFOp::create(b_, loc_, wide, value));
+}
+
+Value KernelBuilder::narrow(Value value, Type element) {
+  Type type = graph::scalarType(element);
+  return type == value.getType() ? value : Value(arith::TruncFOp::create(b_, loc_, type, value));
 }
 
 void KernelBuilder::relax(Value value) {

@@ -30,7 +30,7 @@ public:
   mlir::Value constant(int64_t value);
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value mul(mlir::Value a, int64_t factor);
-  // A constant of a scalar element type.
+  // A constant of an element type.
   mlir::Value scalar(mlir::Type type, double value);
 
   // One element of a buffer; truth values are i1 here and bytes in memory.
@@ -50,9 +50,14 @@ public:
   llvm::SmallVector<mlir::Value> fold(mlir::Value from, mlir::Value to, mlir::ValueRange start,
                                       const Fold &body);
 
-  // How elements combine in a reduction, and the value to begin with.
-  mlir::Value combine(graph::Reduction kind, mlir::Value a, mlir::Value b);
+  // How elements of this type combine in a reduction, and the value to begin with.
+  mlir::Value combine(graph::Reduction kind, mlir::Type element, mlir::Value a, mlir::Value b);
   mlir::Value neutral(graph::Reduction kind, mlir::Type element);
+  // The element type in which many elements of this one are combined, f32 for the short floats, and casts
+  // between the two.
+  mlir::Type wideType(mlir::Type element);
+  mlir::Value widen(mlir::Value value);
+  mlir::Value narrow(mlir::Value value, mlir::Type element);
 
   // Lets float arithmetic be reordered and contracted; infinities and NaN keep their meaning.
   void relax(mlir::Value value);

@@ -18,12 +18,10 @@ public:
   template <typename Op>
   PoolEmitter(KernelBuilder &k, Op op, Value outputTensor)
       : k_(k), b_(k.builder()), isMax_(op.getKind() == graph::PoolKind::Max),
-        countPadding_(op.getCountPadding()),
-        element_(graph::elementTypeOf(op.getInput())), window_{op.getKernel().vec(),
-                                                               op.getStrides().vec(),
-                                                               op.getDilations().vec(),
-                                                               op.getPadsLow().vec(),
-                                                               op.getPadsHigh().vec()} {
+        countPadding_(op.getCountPadding()), element_(graph::elementTypeOf(op.getInput())),
+        wide_(k.wideType(element_)), window_{op.getKernel().vec(), op.getStrides().vec(),
+                                             op.getDilations().vec(), op.getPadsLow().vec(),
+                                             op.getPadsHigh().vec()} {
     std::vector<int64_t> input = graph::staticShapeOf(op.getInput()),
                          output = graph::staticShapeOf(outputTensor);
     planes_ = input[0] * input[1];
@@ -38,7 +36,7 @@ public:
         Value value = summary.value;
         if (!isMax_)
           value = arith::DivFOp::create(b_, k_.loc(), value, summary.divisor);
-        k_.store(value, result, k_.add(outputBase, output));
+        k_.store(k_.narrow(value, element_), result, k_.add(outputBase, output));
       });
     });
   }
@@ -49,7 +47,7 @@ public:
               [&](Value i) { k_.store(k_.scalar(element_, 0), result, k_.add(inputBase, i)); });
       positions([&](ArrayRef<Value> at, Value output) {
         Summary summary = summarise(at, inputBase, input);
-        Value value = k_.load(grad, k_.add(outputBase, output), element_);
+        Value value = k_.widen(k_.load(grad, k_.add(outputBase, output), element_));
         if (isMax_)
           return whenNotNegative(summary.position, [&] { addTo(result, summary.position, value); });
         Value share = arith::DivFOp::create(b_, k_.loc(), value, summary.divisor);
@@ -114,12 +112,12 @@ private:
   }
 
   Summary summarise(ArrayRef<Value> at, Value base, int64_t input) {
-    Value zero = k_.scalar(element_, 0);
+    Value zero = k_.scalar(wide_, 0);
     SmallVector<Value> start = {zero, isMax_ ? k_.constant(-1) : k_.constant(0)};
     SmallVector<Value> last =
         visit(at, start, [&](Value position, Value inside, ValueRange carried) {
           Value safe = arith::SelectOp::create(b_, k_.loc(), inside, position, k_.constant(0));
-          Value value = k_.load(input, k_.add(base, safe), element_);
+          Value value = k_.widen(k_.load(input, k_.add(base, safe), element_));
           return isMax_ ? larger(value, k_.add(base, safe), inside, carried)
                         : added(value, inside, carried);
         });
@@ -137,10 +135,11 @@ private:
   }
 
   SmallVector<Value> added(Value value, Value inside, ValueRange carried) {
-    Value zero = k_.scalar(element_, 0);
+    Value zero = k_.scalar(wide_, 0);
     Value summand = arith::SelectOp::create(b_, k_.loc(), inside, value, zero);
     Value one = arith::ExtUIOp::create(b_, k_.loc(), b_.getI64Type(), inside);
-    return {k_.combine(graph::Reduction::Sum, carried[0], summand), k_.add(carried[1], one)};
+    return {k_.combine(graph::Reduction::Sum, element_, carried[0], summand),
+            k_.add(carried[1], one)};
   }
 
   // The elements inside the input, or with count_padding inside the padded input.
@@ -158,12 +157,13 @@ private:
         count = arith::MulIOp::create(b_, k_.loc(), count, counted);
       }
     }
-    return arith::SIToFPOp::create(b_, k_.loc(), element_, count);
+    return arith::SIToFPOp::create(b_, k_.loc(), wide_, count);
   }
 
   void addTo(int64_t argument, Value position, Value value) {
-    k_.store(k_.combine(graph::Reduction::Sum, k_.load(argument, position, element_), value),
-             argument, position);
+    Value before = k_.widen(k_.load(argument, position, element_));
+    Value sum = k_.combine(graph::Reduction::Sum, element_, before, value);
+    k_.store(k_.narrow(sum, element_), argument, position);
   }
   void when(Value condition, const std::function<void()> &body) {
     auto branch = scf::IfOp::create(b_, k_.loc(), condition, /*withElseRegion=*/false);
@@ -179,7 +179,7 @@ private:
   KernelBuilder &k_;
   OpBuilder &b_;
   bool isMax_, countPadding_;
-  Type element_;
+  Type element_, wide_; // stored, and computed in
   graph::Window window_;
   int64_t planes_;
   std::vector<int64_t> in_, out_; // spatial sizes

@@ -124,12 +124,9 @@ void addWeightGradient(DnnlAction &action, const Problem &p, const ConvolutionOp
 
 } // namespace
 
-PreparedAction prepareConvolution(const plan::Convolution &convolution,
-                                  const ConvolutionOperands &operands, Scratch &scratch) {
+PreparedAction prepareDnnlConvolution(const plan::Convolution &convolution,
+                                      const ConvolutionOperands &operands, Scratch &scratch) {
   dnnl::memory::data_type type = dnnlType(operands.dtype);
-  if (type == dnnl::memory::data_type::undef)
-    return Status::userError("the CPU has no convolution of " + std::string(name(operands.dtype)) +
-                             "; f32 and bf16 are there");
   try {
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);

@@ -149,7 +149,9 @@ public:
 
   PreparedAction convolution(const plan::Convolution &convolution,
                              const ConvolutionOperands &operands) override {
-    return prepareConvolution(convolution, operands, scratch_);
+    if (dnnlType(operands.dtype) == dnnl::memory::data_type::undef)
+      return preparePlainConvolution(convolution, operands);
+    return prepareDnnlConvolution(convolution, operands, scratch_);
   }
 
   PreparedAction copy(const void *from, void *to, uint64_t bytes) override {
@@ -172,6 +174,12 @@ public:
       return makeFill<int64_t>(to, count, int64_t(value));
     case DType::I8:
       return makeFill<int8_t>(to, count, int8_t(value));
+    case DType::U16:
+      return makeFill<uint16_t>(to, count, uint16_t(value));
+    case DType::U32:
+      return makeFill<uint32_t>(to, count, uint32_t(value));
+    case DType::U64:
+      return makeFill<uint64_t>(to, count, uint64_t(value));
     case DType::U8:
     case DType::Bool:
       return makeFill<uint8_t>(to, count, uint8_t(value));

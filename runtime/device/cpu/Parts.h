@@ -19,17 +19,19 @@ struct MatmulShape {
 };
 MatmulShape simplified(const plan::Matmul &matmul);
 
-// A matmul that oneDNN runs (f32, bf16, f16). Operands already stand at their offsets.
+// A matmul that oneDNN runs (f32, bf16). Operands already stand at their offsets.
 PreparedAction prepareDnnlMatmul(const MatmulShape &shape, bool accumulate,
                                  const MatmulOperands &operands, Scratch &scratch);
 
-// A matmul as loops, for f64 and for strides that oneDNN does not take.
+// A matmul as loops, for element types and strides that oneDNN does not take.
 PreparedAction preparePlainMatmul(const MatmulShape &shape, bool accumulate,
                                   const MatmulOperands &operands);
 
-// A convolution or one of its gradients by oneDNN.
-PreparedAction prepareConvolution(const plan::Convolution &convolution,
-                                  const ConvolutionOperands &operands, Scratch &scratch);
+// A convolution or one of its gradients by oneDNN, and as loops.
+PreparedAction prepareDnnlConvolution(const plan::Convolution &convolution,
+                                      const ConvolutionOperands &operands, Scratch &scratch);
+PreparedAction preparePlainConvolution(const plan::Convolution &convolution,
+                                       const ConvolutionOperands &operands);
 
 // Calls part(begin, end) on parts of [0, extent) in the threads of the calling thread's OpenMP
 // team.

@@ -1,16 +1,23 @@
-// Matmul as plain loops, for f64 (gradient checks, small references) and for strides beyond oneDNN:
-// right rather than fast.
+// Matmul as plain loops, for element types and strides that oneDNN does not take: right rather than fast.
 #include "runtime/device/cpu/Parts.h"
+#include "runtime/device/cpu/PlainFormat.h"
+
+#include <algorithm>
 
 namespace cleave::device {
 namespace {
 
-template <typename T> class PlainMatmul : public Action {
+constexpr int64_t kColumns = 128; // whose sums are computed at a time
+
+template <typename Format> class PlainMatmul : public Action {
+  using Stored = typename Format::Stored;
+  using Value = typename Format::Value;
+
 public:
   PlainMatmul(const MatmulShape &shape, bool accumulate, const MatmulOperands &operands)
-      : shape_(shape), accumulate_(accumulate), lhs_(static_cast<const T *>(operands.lhs)),
-        rhs_(static_cast<const T *>(operands.rhs)), out_(static_cast<T *>(operands.out)),
-        bias_(static_cast<const T *>(operands.bias)) {}
+      : shape_(shape), accumulate_(accumulate), lhs_(static_cast<const Stored *>(operands.lhs)),
+        rhs_(static_cast<const Stored *>(operands.rhs)), out_(static_cast<Stored *>(operands.out)),
+        bias_(static_cast<const Stored *>(operands.bias)) {}
 
   Status run() override {
     int64_t rows = shape_.m;
@@ -26,45 +33,54 @@ public:
 private:
   // `row` counts rows over the whole batch.
   void computeRow(int64_t row) const {
-    size_t r = shape_.batch.size(), c = r + 1;
-    const T *lhs = lhs_ + row % shape_.m * shape_.lhs[r];
-    const T *rhs = rhs_;
-    T *out = out_ + row % shape_.m * shape_.out[r];
+    size_t r = shape_.batch.size();
+    const Stored *lhs = lhs_ + row % shape_.m * shape_.lhs[r];
+    const Stored *rhs = rhs_;
+    Stored *out = out_ + row % shape_.m * shape_.out[r];
     int64_t rest = row / shape_.m;
     for (size_t i = r; i-- > 0;) {
       int64_t index = rest % shape_.batch[i];
       rest /= shape_.batch[i];
       lhs += index * shape_.lhs[i], rhs += index * shape_.rhs[i], out += index * shape_.out[i];
     }
-    for (int64_t n = 0; n < shape_.n; ++n) {
-      T &value = out[n * shape_.out[c]];
-      value = (accumulate_ ? value : T(0)) + (bias_ ? bias_[n] : T(0));
+    for (int64_t first = 0; first < shape_.n; first += kColumns)
+      computeColumns(lhs, rhs, out, first, std::min(kColumns, shape_.n - first));
+  }
+
+  void computeColumns(const Stored *lhs, const Stored *rhs, Stored *out, int64_t first,
+                      int64_t count) const {
+    size_t r = shape_.batch.size(), c = r + 1;
+    Value sums[kColumns];
+    for (int64_t n = 0; n < count; ++n) {
+      sums[n] = accumulate_ ? Format::load(out[(first + n) * shape_.out[c]]) : Value(0);
+      if (bias_)
+        sums[n] += Format::load(bias_[first + n]);
     }
     for (int64_t k = 0; k < shape_.k; ++k) {
-      T factor = lhs[k * shape_.lhs[c]];
-      const T *from = rhs + k * shape_.rhs[r];
-      for (int64_t n = 0; n < shape_.n; ++n)
-        out[n * shape_.out[c]] += factor * from[n * shape_.rhs[c]];
+      Value factor = Format::load(lhs[k * shape_.lhs[c]]);
+      const Stored *from = rhs + k * shape_.rhs[r] + first * shape_.rhs[c];
+      for (int64_t n = 0; n < count; ++n)
+        sums[n] += static_cast<Value>(factor * Format::load(from[n * shape_.rhs[c]]));
     }
+    for (int64_t n = 0; n < count; ++n)
+      out[(first + n) * shape_.out[c]] = Format::store(sums[n]);
   }
 
   MatmulShape shape_;
   bool accumulate_;
-  const T *lhs_, *rhs_;
-  T *out_;
-  const T *bias_;
+  const Stored *lhs_, *rhs_;
+  Stored *out_;
+  const Stored *bias_;
 };
 
 } // namespace
 
 PreparedAction preparePlainMatmul(const MatmulShape &shape, bool accumulate,
                                   const MatmulOperands &operands) {
-  if (operands.dtype == DType::F32)
-    return PreparedAction(std::make_unique<PlainMatmul<float>>(shape, accumulate, operands));
-  if (operands.dtype == DType::F64)
-    return PreparedAction(std::make_unique<PlainMatmul<double>>(shape, accumulate, operands));
-  return Status::userError("the CPU has no matmul of " + std::string(name(operands.dtype)) +
-                           "; f32, bf16 and f64 are there");
+  return withFormat(operands.dtype, [&](auto format) {
+    return PreparedAction(
+        std::make_unique<PlainMatmul<decltype(format)>>(shape, accumulate, operands));
+  });
 }
 
 } // namespace cleave::device

@@ -35,7 +35,7 @@ func.func @softmax_is_differentiated_from_its_result(%x: tensor<2x4xf32>, %m: te
 
 // CHECK-LABEL: @an_embedding_gets_the_sum_of_its_rows_gradients
 func.func @an_embedding_gets_the_sum_of_its_rows_gradients(%t: tensor<10x4xf32>, %i: tensor<3xi64>) -> tensor<f32> {
-  // CHECK: %[[G:.*]] = graph.scatter_add %{{.*}} at %arg1 dim 0 : tensor<3x4xf32>, tensor<3xi64> -> tensor<10x4xf32>
+  // CHECK: %[[G:.*]] = graph.scatter sum %{{.*}} at %arg1 dim 0 : tensor<3x4xf32>, tensor<3xi64> -> tensor<10x4xf32>
   // CHECK: return %[[G]] : tensor<10x4xf32>
   %y = graph.gather %t at %i dim 0 : tensor<10x4xf32>, tensor<3xi64> -> tensor<3x4xf32>
   %loss = graph.reduce sum %y over [0, 1] : tensor<3x4xf32> -> tensor<f32>

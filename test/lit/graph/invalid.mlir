@@ -83,7 +83,7 @@ func.func @a_dim_is_reduced_once(%x: tensor<3x3xf32>) -> tensor<3xf32> {
 
 func.func @scattered_rows_fit(%u: tensor<2x5xf32>, %i: tensor<2xi64>) -> tensor<4x3xf32> {
   // expected-error @below {{needs updates like its result with the indices' dims in place of dim 0, found 'tensor<2x5xf32>'}}
-  %0 = graph.scatter_add %u at %i dim 0 : tensor<2x5xf32>, tensor<2xi64> -> tensor<4x3xf32>
+  %0 = graph.scatter sum %u at %i dim 0 : tensor<2x5xf32>, tensor<2xi64> -> tensor<4x3xf32>
   return %0 : tensor<4x3xf32>
 }
 
@@ -102,4 +102,28 @@ func.func @a_convolution_has_the_channels_of_its_weight(%x: tensor<1x3x5xf32>, %
   %0 = graph.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, pads_low = array<i64: 0>, pads_high = array<i64: 0>, groups = 1 : i64}
     : tensor<1x3x5xf32>, tensor<4x2x3xf32> -> tensor<1x4x3xf32>
   return %0 : tensor<1x4x3xf32>
+}
+
+// -----
+
+func.func @batches_are_leading_dims_of_both(%t: tensor<2x4x3xf32>, %i: tensor<3x5xi64>) -> tensor<2x5x3xf32> {
+  // expected-error @below {{needs 1 equal leading dims before dim 1, found indices 'tensor<3x5xi64>'}}
+  %0 = graph.gather %t at %i dim 1 {batch = 1 : i64} : tensor<2x4x3xf32>, tensor<3x5xi64> -> tensor<2x5x3xf32>
+  return %0 : tensor<2x5x3xf32>
+}
+
+// -----
+
+func.func @scans_go_along_a_dim(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  // expected-error @below {{acts on dim 2 of a tensor of rank 2}}
+  %0 = graph.scan sum %x dim 2 : tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+
+// -----
+
+func.func @sorting_goes_along_a_dim(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  // expected-error @below {{acts on dim 3 of a tensor of rank 2}}
+  %0, %1 = graph.sort %x dim 3 : tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
 }

@@ -1,4 +1,4 @@
-// Kernels that are no groups: gather, scatter_add and pooling.
+// Kernels that are no groups: gather, scatter, scan, sort and pooling.
 #include "KernelHarness.h"
 
 #include <catch2/catch.hpp>
@@ -26,10 +26,10 @@ TEST_CASE("gather gives zero rows for indices out of range") {
              9}) == 0);
 }
 
-TEST_CASE("scatter_add sums rows of equal index and drops those out of range") {
+TEST_CASE("scatter sums rows of equal index and drops those out of range") {
   CHECK(worstDifference(
             {R"(func.func @f(%x: tensor<2x9x7xf32>, %i: tensor<2x9xi64>) -> tensor<5x7xf32> {
-    %r = graph.scatter_add %x at %i dim 0 : tensor<2x9x7xf32>, tensor<2x9xi64> -> tensor<5x7xf32>
+    %r = graph.scatter sum %x at %i dim 0 : tensor<2x9x7xf32>, tensor<2x9xi64> -> tensor<5x7xf32>
     return %r : tensor<5x7xf32>
   })",
              {},
@@ -38,13 +38,89 @@ TEST_CASE("scatter_add sums rows of equal index and drops those out of range") {
              7}) <= 1e-6);
   CHECK(worstDifference(
             {R"(func.func @f(%x: tensor<3x4x2xf32>, %i: tensor<4xi64>) -> tensor<3x5x2xf32> {
-    %r = graph.scatter_add %x at %i dim 1 : tensor<3x4x2xf32>, tensor<4xi64> -> tensor<3x5x2xf32>
+    %r = graph.scatter sum %x at %i dim 1 : tensor<3x4x2xf32>, tensor<4xi64> -> tensor<3x5x2xf32>
     return %r : tensor<3x5x2xf32>
   })",
              {},
              1e-6,
              -2,
              7}) <= 1e-6);
+}
+
+// Rows of a function of one op from `operands` to `result`.
+static std::string oneOp(const std::string &operands, const std::string &op,
+                         const std::string &result) {
+  return "func.func @f(" + operands + ") -> " + result + " { %r = " + op +
+         " return %r : " + result + " }";
+}
+
+TEST_CASE("gather and scatter in batches, and every way to combine") {
+  const std::string table = "tensor<3x2x5x4xf32>", indices = "tensor<3x6xi64>",
+                    rows = "tensor<3x2x6x4xf32>", lines = "tensor<6x7x5xf32>",
+                    places = "tensor<6x7x9xui8>", chosen = "tensor<6x7x9xf32>";
+  CHECK(worstDifference({oneOp("%t: " + table + ", %i: " + indices,
+                               "graph.gather %t at %i dim 2 {batch = 1 : i64} : " + table + ", " +
+                                   indices + " -> " + rows,
+                               rows),
+                         {},
+                         0,
+                         -2,
+                         7}) == 0);
+  CHECK(worstDifference({oneOp("%t: " + lines + ", %i: " + places,
+                               "graph.gather %t at %i dim 2 {batch = 2 : i64} : " + lines + ", " +
+                                   places + " -> " + chosen,
+                               chosen),
+                         {},
+                         0,
+                         0,
+                         7}) == 0);
+  for (const char *kind : {"sum", "max", "min", "prod"}) {
+    CHECK(worstDifference({oneOp("%u: " + rows + ", %i: " + indices,
+                                 std::string("graph.scatter ") + kind +
+                                     " %u at %i dim 2 {batch = 1 : i64} : " + rows + ", " +
+                                     indices + " -> " + table,
+                                 table),
+                           {},
+                           1e-6,
+                           -2,
+                           7}) <= 1e-6);
+    CHECK(worstDifference({oneOp("%u: " + chosen + ", %i: " + places,
+                                 std::string("graph.scatter ") + kind +
+                                     " %u at %i dim 2 {batch = 2 : i64} : " + chosen + ", " +
+                                     places + " -> " + lines,
+                                 lines),
+                           {},
+                           1e-6,
+                           0,
+                           7}) <= 1e-6);
+  }
+}
+
+TEST_CASE("scans and sorting along every dim") {
+  for (const std::string element : {"f32", "f16", "i32", "ui8", "i64"})
+    for (const std::string shape : {"3x17x4x", "1x1x1x", "2x64x1x"}) {
+      std::string type = "tensor<" + shape + element + ">", order = "tensor<" + shape + "i64>";
+      for (const char *dim : {"0", "1", "2"}) {
+        INFO(type << " along " << dim);
+        for (const char *kind : {"sum", "max", "min"})
+          CHECK(
+              worstDifference(
+                  {oneOp("%x: " + type,
+                         std::string("graph.scan ") + kind + " %x dim " + dim + " : " + type, type),
+                   {},
+                   2e-3,
+                   0,
+                   9}) <= 2e-3);
+        for (const char *flag : {"", " {descending}"})
+          CHECK(worstDifference({"func.func @f(%x: " + type + ") -> (" + type + ", " + order +
+                                     ") { %r:2 = graph.sort %x dim " + dim + flag + " : " + type +
+                                     " return %r#0, %r#1 : " + type + ", " + order + " }",
+                                 {},
+                                 0,
+                                 0,
+                                 9}) == 0);
+      }
+    }
 }
 
 static std::string pool(const std::string &kind, const std::string &attributes, bool gradient) {

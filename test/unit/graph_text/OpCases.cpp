@@ -12,6 +12,20 @@ namespace {
 
 const char *kMatrix = "tensor<3x4xf64>";
 
+// %y: %z without infinities, which a scatter leaves in rows that nobody chose.
+std::string finite(const std::string &type) {
+  return R"(%low = graph.constant dense<-9.0> : tensor<f64>
+            %lows = graph.broadcast %low to [] : tensor<f64> -> )" +
+         type + R"(
+            %high = graph.constant dense<9.0> : tensor<f64>
+            %highs = graph.broadcast %high to [] : tensor<f64> -> )" +
+         type + R"(
+            %above = graph.max %z, %lows : )" +
+         type + R"(
+            %y = graph.min %above, %highs : )" +
+         type;
+}
+
 std::vector<OpCase> elementwise() {
   std::vector<OpCase> cases;
   auto unary = [&](const std::string &op, double low, double high) {
@@ -22,13 +36,15 @@ std::vector<OpCase> elementwise() {
     cases.push_back({"%x: tensor<3x4xf64>, %z: tensor<3x4xf64>",
                      "%y = graph." + op + " %x, %z : tensor<3x4xf64>", kMatrix, low, high});
   };
-  for (const char *op : {"neg", "abs", "exp", "sin", "cos", "tanh", "atan", "erf", "relu",
+  for (const char *op : {"neg", "abs", "exp", "expm1", "sin", "cos", "tanh", "atan", "erf", "relu",
                          "sigmoid", "silu", "gelu"})
     unary(op, -2, 2);
   cases.push_back(
       {"%x: tensor<3x4xf64>", "%y = graph.gelu %x {tanh} : tensor<3x4xf64>", kMatrix, -2, 2});
-  for (const char *op : {"log", "sqrt", "rsqrt"})
+  for (const char *op : {"log", "log1p", "sqrt", "rsqrt"})
     unary(op, 0.5, 2);
+  cases.push_back({"%x: tensor<3x4xf64>",
+                   "%y = graph.dropout %x {rate = 2.5e-1 : f64} : tensor<3x4xf64>", kMatrix});
   for (const char *op : {"floor", "ceil", "round"})
     unary(op, 0.1, 0.4);
   for (const char *op : {"add", "sub", "mul", "max", "min"})
@@ -149,19 +165,62 @@ std::vector<OpCase> reduction() {
   return cases;
 }
 
+// A gather or scatter of 2x5 indices, or 5 in each batch, on a table of 4 rows.
 std::vector<OpCase> indexing() {
-  return {
-      {"%t: tensor<4x3xf64>, %i: tensor<2x5xi64>",
-       "%y = graph.gather %t at %i dim 0 : tensor<4x3xf64>, tensor<2x5xi64> -> tensor<2x5x3xf64>",
-       "tensor<2x5x3xf64>", -1, 5},
-      {"%t: tensor<3x4xf64>, %i: tensor<5xi32>",
-       "%y = graph.gather %t at %i dim 1 : tensor<3x4xf64>, tensor<5xi32> -> tensor<3x5xf64>",
-       "tensor<3x5xf64>", -1, 5},
-      {"%u: tensor<2x5x3xf64>, %i: tensor<2x5xi64>",
-       "%y = graph.scatter_add %u at %i dim 0 : tensor<2x5x3xf64>, tensor<2x5xi64> -> "
-       "tensor<4x3xf64>",
-       "tensor<4x3xf64>", -1, 5},
+  std::vector<OpCase> cases;
+  auto gather = [&](const std::string &table, const std::string &indices, const std::string &rows,
+                    const char *where) {
+    cases.push_back({"%t: " + table + ", %i: " + indices,
+                     "%y = graph.gather %t at %i dim " + std::string(where) + " : " + table + ", " +
+                         indices + " -> " + rows,
+                     rows, -1, 5});
   };
+  auto scatter = [&](const std::string &table, const std::string &indices, const std::string &rows,
+                     const char *where) {
+    for (const char *kind : {"sum", "max", "min", "prod"})
+      cases.push_back({"%u: " + rows + ", %i: " + indices,
+                       "%z = graph.scatter " + std::string(kind) + " %u at %i dim " + where +
+                           " : " + rows + ", " + indices + " -> " + table + "\n" + finite(table),
+                       table, -1, 5});
+  };
+  gather("tensor<4x3xf64>", "tensor<2x5xi64>", "tensor<2x5x3xf64>", "0");
+  gather("tensor<3x4xf64>", "tensor<5xi32>", "tensor<3x5xf64>", "1");
+  gather("tensor<2x4x3xf64>", "tensor<2x5xi64>", "tensor<2x5x3xf64>", "1 {batch = 1 : i64}");
+  gather("tensor<2x3x4x2xf64>", "tensor<2x5xi64>", "tensor<2x3x5x2xf64>", "2 {batch = 1 : i64}");
+  gather("tensor<2x3x4xf64>", "tensor<2x3x5xi64>", "tensor<2x3x5xf64>", "2 {batch = 2 : i64}");
+  scatter("tensor<4x3xf64>", "tensor<2x5xi64>", "tensor<2x5x3xf64>", "0");
+  scatter("tensor<3x4xf64>", "tensor<5xi32>", "tensor<3x5xf64>", "1");
+  scatter("tensor<2x3x4x2xf64>", "tensor<2x5xi64>", "tensor<2x3x5x2xf64>", "2 {batch = 1 : i64}");
+  scatter("tensor<2x3x4xf64>", "tensor<2x3x5xi64>", "tensor<2x3x5xf64>", "2 {batch = 2 : i64}");
+  // A product of 2, 0 and 2, by the 0.
+  cases.push_back(
+      {"%x: tensor<1x2xf64>, %i: tensor<3xi64>",
+       R"(%p = graph.pad %x dim 0 low 1 {value = 2.0 : f64} : tensor<1x2xf64> -> tensor<3x2xf64>
+                      %y = graph.scatter prod %p at %i dim 0 : tensor<3x2xf64>, tensor<3xi64> -> tensor<4x2xf64>)",
+       "tensor<4x2xf64>", 0, 0});
+  return cases;
+}
+
+std::vector<OpCase> sequence() {
+  const std::string cube = "tensor<2x3x4xf64>";
+  std::vector<OpCase> cases;
+  for (const char *dim : {"0", "1", "2"}) {
+    for (const char *kind : {"sum", "max", "min", "prod"})
+      cases.push_back({"%x: " + cube,
+                       std::string("%y = graph.scan ") + kind + " %x dim " + dim + " : " + cube,
+                       cube, -2, 2});
+    for (const char *order : {"", " {descending}"})
+      cases.push_back({"%x: " + cube,
+                       std::string("%y, %i = graph.sort %x dim ") + dim + order + " : " + cube,
+                       cube, -2, 2});
+  }
+  // Products of 2, 0 and 2, by the 0.
+  cases.push_back(
+      {"%x: tensor<3x1xf64>",
+       R"(%p = graph.pad %x dim 1 low 1 {value = 2.0 : f64} : tensor<3x1xf64> -> tensor<3x3xf64>
+                      %y = graph.scan prod %p dim 1 : tensor<3x3xf64>)",
+       "tensor<3x3xf64>", 0, 0});
+  return cases;
 }
 
 std::vector<OpCase> normalization() {
@@ -207,13 +266,31 @@ std::vector<OpCase> lossesAndStructure() {
   };
 }
 
-std::vector<OpCase> truthValues() {
+std::vector<OpCase> truthValuesAndIntegers() {
   std::vector<OpCase> cases;
   for (const char *op : {"and", "or", "xor"})
     cases.push_back({"%x: tensor<3x4xi1>, %z: tensor<3x4xi1>",
                      std::string("%y = graph.") + op + " %x, %z : tensor<3x4xi1>",
                      "tensor<3x4xi1>"});
   cases.push_back({"%x: tensor<3x4xi1>", "%y = graph.not %x : tensor<3x4xi1>", "tensor<3x4xi1>"});
+  for (const std::string type : {"tensor<3x4xi32>", "tensor<3x4xui8>", "tensor<3x4xui32>"}) {
+    for (const char *op :
+         {"and", "or", "xor", "shift_left", "shift_right", "mul", "div", "rem", "max", "min"})
+      cases.push_back({"%x: " + type + ", %z: " + type,
+                       std::string("%y = graph.") + op + " %x, %z : " + type, type, -4, 4});
+    for (const char *op : {"not", "abs"})
+      cases.push_back(
+          {"%x: " + type, std::string("%y = graph.") + op + " %x : " + type, type, -4, 4});
+    cases.push_back({"%x: " + type + ", %z: " + type, "%y = graph.compare lt %x, %z : " + type,
+                     "tensor<3x4xi1>", -4, 4});
+    for (const std::string to : {"tensor<3x4xf32>", "tensor<3x4xi64>", "tensor<3x4xi8>"}) {
+      cases.push_back({"%x: " + type, "%y = graph.cast %x : " + type + " -> " + to, to, -4, 4});
+      cases.push_back({"%x: " + to, "%y = graph.cast %x : " + to + " -> " + type, type, -4, 4});
+    }
+  }
+  cases.push_back({"%x: tensor<3x4xi64>, %k: tensor<3x4xi64>",
+                   "%y = graph.random %x, %k : tensor<3x4xi64> -> tensor<3x4xf32>",
+                   "tensor<3x4xf32>", 0, 4});
   for (const char *predicate : {"eq", "ne", "lt", "le", "gt", "ge"})
     cases.push_back({"%x: tensor<3x4xi32>, %z: tensor<3x4xi32>",
                      std::string("%y = graph.compare ") + predicate + " %x, %z : tensor<3x4xi32>",
@@ -301,7 +378,7 @@ std::vector<OpCase> fusions() {
 
 std::vector<OpCase> differentiableCases() {
   std::vector<OpCase> cases;
-  for (auto family : {elementwise, contraction, convolutions, movement, reduction, indexing,
+  for (auto family : {elementwise, contraction, convolutions, movement, reduction, indexing, sequence,
                       normalization, lossesAndStructure})
     for (OpCase &c : family())
       cases.push_back(std::move(c));
@@ -310,7 +387,7 @@ std::vector<OpCase> differentiableCases() {
 
 std::vector<OpCase> allCases() {
   std::vector<OpCase> cases = differentiableCases();
-  for (auto family : {truthValues, sources, poolGradients, optimizers, fusions})
+  for (auto family : {truthValuesAndIntegers, sources, poolGradients, optimizers, fusions})
     for (OpCase &c : family())
       cases.push_back(std::move(c));
   return cases;

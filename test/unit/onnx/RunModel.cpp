@@ -34,6 +34,12 @@ ElementType elementOf(DType dtype) {
     return ElementType::I16;
   case DType::I8:
     return ElementType::I8;
+  case DType::U64:
+    return ElementType::U64;
+  case DType::U32:
+    return ElementType::U32;
+  case DType::U16:
+    return ElementType::U16;
   case DType::U8:
     return ElementType::U8;
   case DType::Bool:

@@ -32,7 +32,7 @@ func.func @step(%t: tensor<3x5xi64> {graph.role = "input"}, %e: tensor<11x8xf32>
   %y = graph.reshape %m : tensor<3x5x4x2xf32> -> tensor<3x5x8xf32>
   %z = graph.dot_general %y, %e batch [] x [] contract [2] x [1]
      : tensor<3x5x8xf32>, tensor<11x8xf32> -> tensor<3x5x11xf32>
-  %g = graph.scatter_add %y at %t dim 0 : tensor<3x5x8xf32>, tensor<3x5xi64> -> tensor<11x8xf32>
+  %g = graph.scatter sum %y at %t dim 0 : tensor<3x5x8xf32>, tensor<3x5xi64> -> tensor<11x8xf32>
   return %z, %g : tensor<3x5x11xf32>, tensor<11x8xf32>
 })";
 
@@ -116,11 +116,38 @@ func.func @step(%x: tensor<5x4xf32> {graph.role = "input", graph.name = "x"},
   return %l, %v, %n : tensor<f32>, tensor<4x6xf32>, tensor<4x6xf32>
 })";
 
+// Elements chosen and combined in batches, scanned, sorted, and dropped at random by their place in the whole.
+static const char *const sequences = R"(
+func.func @step(%x: tensor<5x6x7xf32> {graph.role = "input"}, %i: tensor<5x9xi64> {graph.role = "input"})
+    -> (tensor<5x6x9xf32>, tensor<5x6x7xf32>, tensor<5x6x7xf32>, tensor<5x6x7xf32>, tensor<5x6x7xi64>, tensor<5x6x7xf32>) {
+  %g = graph.gather %x at %i dim 2 {batch = 1 : i64} : tensor<5x6x7xf32>, tensor<5x9xi64> -> tensor<5x6x9xf32>
+  %s = graph.scatter sum %g at %i dim 2 {batch = 1 : i64} : tensor<5x6x9xf32>, tensor<5x9xi64> -> tensor<5x6x7xf32>
+  %h = graph.scatter max %g at %i dim 2 {batch = 1 : i64} : tensor<5x6x9xf32>, tensor<5x9xi64> -> tensor<5x6x7xf32>
+  %m = graph.max %h, %x : tensor<5x6x7xf32>
+  %c = graph.scan sum %m dim 1 : tensor<5x6x7xf32>
+  %v, %o = graph.sort %c dim 2 {descending} : tensor<5x6x7xf32>
+  %p0 = graph.iota dim 0 : tensor<5x6x7xi64>
+  %c0 = graph.constant dense<42> : tensor<5x6x7xi64>
+  %p1 = graph.iota dim 1 : tensor<5x6x7xi64>
+  %c1 = graph.constant dense<7> : tensor<5x6x7xi64>
+  %p2 = graph.iota dim 2 : tensor<5x6x7xi64>
+  %q0 = graph.mul %p0, %c0 : tensor<5x6x7xi64>
+  %q1 = graph.mul %p1, %c1 : tensor<5x6x7xi64>
+  %q = graph.add %q0, %q1 : tensor<5x6x7xi64>
+  %p = graph.add %q, %p2 : tensor<5x6x7xi64>
+  %r = graph.random %p, %c1 : tensor<5x6x7xi64> -> tensor<5x6x7xf32>
+  %d = graph.mul %v, %r : tensor<5x6x7xf32>
+  return %g, %s, %m, %v, %o, %d : tensor<5x6x9xf32>, tensor<5x6x7xf32>, tensor<5x6x7xf32>, tensor<5x6x7xf32>, tensor<5x6x7xi64>, tensor<5x6x7xf32>
+})";
+
 const std::vector<Program> &programs() {
-  static const std::vector<Program> all = {
-      {"perceptron", perceptron},   {"attention", attention, 0, 11},
-      {"convolution", convolution}, {"movement", movement, -3, 9},
-      {"groups", groups},           {"update", update}};
+  static const std::vector<Program> all = {{"perceptron", perceptron},
+                                           {"attention", attention, 0, 11},
+                                           {"convolution", convolution},
+                                           {"movement", movement, -3, 9},
+                                           {"groups", groups},
+                                           {"update", update},
+                                           {"sequences", sequences, -1, 8}};
   return all;
 }
 

@@ -265,3 +265,42 @@ TEST_CASE("mistakes are told with what there is") {
   chosen.losses.clear();
   CHECK(refusal(linear(2), chosen) == "training needs at least one loss\n");
 }
+// A step with dropout: the mask that a number of steps gives, as the elements of the first gradient that vanish.
+static std::string dropout() {
+  return R"(func.func @step(%x: tensor<40x25xf32> {graph.name = "x", graph.role = "input"},
+      %w: tensor<40x25xf32> {graph.name = "w", graph.role = "parameter"})
+    -> (tensor<40x25xf32> {graph.name = "y", graph.role = "output"}) {
+  %0 = graph.mul %x, %w : tensor<40x25xf32>
+  %1 = graph.dropout %0 {rate = 2.5e-1 : f64} : tensor<40x25xf32>
+  return %1 : tensor<40x25xf32>
+})";
+}
+
+TEST_CASE("dropout drops another random part in every step and scales the rest") {
+  GraphText text(dropout());
+  TrainOptions chosen = options("mse:y", "sgd:lr=0.5");
+  REQUIRE(succeeded(buildTrainingStep(text.function(), chosen)));
+  CHECK(argumentNames(text.function()) == Names{"x:input", "w:parameter",
+                                                "dropout.micro_batch:state", "y.label:label",
+                                                "step:state"});
+  Tensor ones(ElementType::F32, {40, 25}, 1), zeros(ElementType::F32, {40, 25}, 0);
+  std::vector<std::vector<double>> parameters;
+  for (double number : {0.0, 1.0}) {
+    Tensor count(ElementType::F64, {}, number);
+    auto results =
+        interpret(text.function(), {ones, ones, count, zeros, Tensor(ElementType::F64, {})});
+    REQUIRE(results.isOk());
+    Names names = resultNames(text.function());
+    auto resultOf = [&](const std::string &name) -> const Tensor & {
+      return (*results)[std::find(names.begin(), names.end(), name) - names.begin()];
+    };
+    CHECK(resultOf("dropout.micro_batch:state=dropout.micro_batch").values[0] == number + 1);
+    parameters.push_back(resultOf("w:parameter=w").values);
+    // y is 4/3 or 0: so is its mean square 16/9 times the part that is kept.
+    auto unchanged = std::count(parameters.back().begin(), parameters.back().end(), 1.0);
+    CHECK(std::abs(static_cast<double>(unchanged) / 1000 - 0.25) < 0.05);
+    CHECK(resultOf("loss:loss").values[0] ==
+          Approx(16.0 / 9 * (1 - static_cast<double>(unchanged) / 1000)));
+  }
+  CHECK(parameters[0] != parameters[1]);
+}

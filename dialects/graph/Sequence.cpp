@@ -1,0 +1,98 @@
+// Sequence: scan and sort.
+#include "dialects/graph/Pointwise.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace cleave::graph {
+
+static LogicalResult verifyDim(Operation *op, int64_t dim) {
+  int64_t rank = rankOf(op->getOperand(0));
+  if (dim < 0 || dim >= rank)
+    return op->emitOpError() << "acts on dim " << dim << " of a tensor of rank " << rank;
+  return success();
+}
+
+// All dims but one may be split.
+static FactorRule lineRule(Operation *op, int64_t dim) {
+  FactorRule rule = pointwiseRule(op);
+  rule.factors[dim].kind = FactorKind::Replicated;
+  return rule;
+}
+
+// Calls visit(positions) with the positions of every line along one dim.
+static void forEachLine(const Tensor &tensor, int64_t dim,
+                        llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
+  std::vector<int64_t> outer = tensor.shape, strides = tensor.strides();
+  outer[dim] = 1;
+  SmallVector<int64_t> line(tensor.shape[dim]);
+  forEachIndex(outer, [&](const auto &index) {
+    for (int64_t i = 0; i < tensor.shape[dim]; ++i)
+      line[i] = linearIndex(index, strides) + i * strides[dim];
+    visit(line);
+  });
+}
+
+// -- scan -------------------------------------------------------------------------------------------------
+
+LogicalResult ScanOp::verify() { return verifyDim(*this, getDim()); }
+
+FactorRule ScanOp::getFactorRule() {
+  FactorRule rule = lineRule(*this, getDim());
+  rule.linear = getKind() == Reduction::Sum;
+  return rule;
+}
+
+Polynomial ScanOp::getFlops() { return elementCount(getType()); }
+
+SmallVector<Tensor> ScanOp::evaluate(ArrayRef<Tensor> operands) {
+  Tensor result = operands[0];
+  forEachLine(result, getDim(), [&](ArrayRef<int64_t> line) {
+    double value = identityOf(getKind());
+    for (int64_t i : line)
+      result.set(i, value = combine(getKind(), value, operands[0].values[i]));
+  });
+  return {result};
+}
+
+// -- sort -------------------------------------------------------------------------------------------------
+
+LogicalResult SortOp::verify() { return verifyDim(*this, getDim()); }
+
+LogicalResult SortOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
+                                       Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getOperand().getType());
+  types.push_back(tensorOf(shapeOf(adaptor.getOperand()), IntegerType::get(context, 64)));
+  return success();
+}
+
+FactorRule SortOp::getFactorRule() { return lineRule(*this, getDim()); }
+
+// A comparison per element and halving.
+Polynomial SortOp::getFlops() {
+  std::optional<int64_t> size = shapeOf(getOperand())[getDim()].constant();
+  auto halvings = static_cast<int64_t>(
+      std::ceil(std::log2(static_cast<double>(std::max<int64_t>(size.value_or(1024), 2)))));
+  return elementCount(getOperand().getType()) * Polynomial(halvings);
+}
+
+SmallVector<Tensor> SortOp::evaluate(ArrayRef<Tensor> operands) {
+  const Tensor &from = operands[0];
+  Tensor values = from, indices(ElementType::I64, from.shape);
+  auto isLess = [](double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); };
+  forEachLine(from, getDim(), [&](ArrayRef<int64_t> line) {
+    SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, line.size()));
+    llvm::stable_sort(order, [&](int64_t i, int64_t j) {
+      double a = from.values[line[i]], b = from.values[line[j]];
+      return getDescending() ? isLess(b, a) : isLess(a, b);
+    });
+    for (auto [to, source] : llvm::zip(line, order)) {
+      values.values[to] = from.values[line[source]];
+      indices.values[to] = static_cast<double>(source);
+    }
+  });
+  return {values, indices};
+}
+
+} // namespace cleave::graph

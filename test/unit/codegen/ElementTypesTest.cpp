@@ -1,0 +1,129 @@
+// Pointwise ops and reductions on every element type.
+#include "KernelHarness.h"
+
+#include <catch2/catch.hpp>
+
+#include <vector>
+
+using cleave::test::worstDifference;
+
+namespace {
+
+const std::vector<std::string> kIntegers = {"i8",  "i16",  "i32",  "i64",
+                                            "ui8", "ui16", "ui32", "ui64"};
+const std::vector<std::string> kFloats = {"f16", "bf16", "f32", "f64"};
+
+std::string matrix(const std::string &element) { return "tensor<5x37x" + element + ">"; }
+
+// One group that computes all of `results`, each a graph op on %a and %b with its type.
+struct Result {
+  std::string op, type;
+};
+std::string group(const std::string &operand, const std::vector<Result> &results) {
+  std::string types, values, outer, body;
+  for (size_t i = 0; i < results.size(); ++i) {
+    std::string comma = i ? ", " : "", number = std::to_string(i);
+    types += comma + results[i].type;
+    values += comma + "%v" + number;
+    outer += comma + "%r#" + number;
+    body += "%v" + number + " = graph." + results[i].op + "\n";
+  }
+  std::string count = std::to_string(results.size());
+  std::string result = results.size() == 1 ? "%r" : "%r:" + count;
+  if (results.size() == 1)
+    outer = "%r";
+  return "func.func @f(%x: " + operand + ", %y: " + operand + ") -> (" + types + ") {\n" + result +
+         " = graph.fusion (%a = %x : " + operand + ", %b = %y : " + operand + ") -> (" + types +
+         ") {\n" + body + "graph.yield " + values + " : " + types + "\n}\nreturn " + outer + " : " +
+         types + "\n}";
+}
+
+double toleranceOf(const std::string &element) {
+  return element == "bf16" ? 1e-2 : element == "f16" ? 2e-3 : 3e-6;
+}
+
+} // namespace
+
+TEST_CASE("integers of every width, with and without a sign, wrap around and do not trap") {
+  for (const std::string &element : kIntegers) {
+    std::string type = matrix(element);
+    std::vector<Result> results;
+    for (const char *op : {"add", "mul", "div", "rem", "max", "min", "and", "or", "xor",
+                           "shift_left", "shift_right"})
+      results.push_back({std::string(op) + " %a, %b : " + type, type});
+    results.push_back({"abs %a : " + type, type});
+    if (element != "ui64") { // what wraps around has more digits there than the reference
+      results.push_back({"sub %a, %b : " + type, type});
+      for (const char *op : {"neg", "not"})
+        results.push_back({std::string(op) + " %a : " + type, type});
+    }
+    for (const char *predicate : {"lt", "le", "gt", "ge", "eq", "ne"})
+      results.push_back({std::string("compare ") + predicate + " %a, %b : " + type, matrix("i1")});
+    INFO(element);
+    double low = element[0] == 'u' ? 0 : -9;
+    CHECK(worstDifference({group(type, results), {}, 0, low, 9}) == 0);
+  }
+}
+
+TEST_CASE("casts between all element types") {
+  std::vector<std::string> all = kIntegers;
+  all.insert(all.end(), kFloats.begin(), kFloats.end());
+  all.push_back("i1");
+  for (const std::string &from : all) {
+    std::vector<Result> results;
+    for (const std::string &to : all)
+      results.push_back({"cast %a : " + matrix(from) + " -> " + matrix(to), matrix(to)});
+    INFO(from);
+    // Negative numbers as unsigned ones of 64 bits exist in no other type.
+    CHECK(worstDifference(
+              {group(matrix(from), results), {}, 0, from == "ui64" ? 0.0 : -100.0, 100}) == 0);
+  }
+}
+
+TEST_CASE("floats of every width are computed with at least single precision") {
+  for (const std::string &element : kFloats) {
+    std::string type = matrix(element);
+    std::vector<Result> results;
+    for (const char *op : {"add", "mul", "div", "max", "min", "pow"})
+      results.push_back({std::string(op) + " %a, %b : " + type, type});
+    for (const char *op : {"neg", "abs", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "sin",
+                           "cos", "tanh", "atan", "erf", "floor", "ceil", "round"})
+      results.push_back({std::string(op) + " %a : " + type, type});
+    INFO(element);
+    CHECK(worstDifference({group(type, results), {}, toleranceOf(element), 0.5, 4}) <=
+          toleranceOf(element));
+  }
+}
+
+TEST_CASE("reductions of every element type, over rows and over columns") {
+  std::vector<std::string> all = kIntegers;
+  all.insert(all.end(), kFloats.begin(), kFloats.end());
+  for (const std::string &element : all)
+    for (auto [dims, shape] : {std::pair("[1]", "5x"), std::pair("[0]", "37x")}) {
+      std::string type = matrix(element), reduced = std::string("tensor<") + shape + element + ">";
+      std::vector<Result> results;
+      for (const char *kind : {"sum", "max", "min"})
+        results.push_back(
+            {std::string("reduce ") + kind + " %a over " + dims + " : " + type + " -> " + reduced,
+             reduced});
+      INFO(element << " over " << dims);
+      double low = element[0] == 'u' ? 0 : -3;
+      CHECK(worstDifference({group(type, results), {}, toleranceOf(element), low, 6}) <=
+            toleranceOf(element));
+    }
+}
+
+TEST_CASE("random numbers are the same in kernels as in the reference") {
+  CHECK(worstDifference(
+            {R"(func.func @f(%x: tensor<5x37xi64>, %y: tensor<5x37xi64>) -> tensor<5x37xf32> {
+    %r = graph.fusion (%a = %x : tensor<5x37xi64>, %b = %y : tensor<5x37xi64>) -> (tensor<5x37xf32>) {
+      %v = graph.random %a, %b : tensor<5x37xi64> -> tensor<5x37xf32>
+      graph.yield %v : tensor<5x37xf32>
+    }
+    return %r : tensor<5x37xf32>
+  })",
+             {},
+             0,
+             0,
+             1e12}) == 0);
+}
