@@ -66,6 +66,7 @@ struct Attribute {
   int64_t integer = 0;
   std::string text;
   std::vector<float> numbers;
+  std::vector<std::string> texts;
   std::vector<int64_t> integers;
   std::shared_ptr<const StoredTensor> tensor;
   std::shared_ptr<const Graph> graph;

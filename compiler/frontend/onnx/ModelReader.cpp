@@ -56,6 +56,9 @@ Attribute readAttribute(WireReader in, int depth) {
     case 8:
       in.integers(out.integers);
       break;
+    case 9:
+      out.texts.push_back(in.text());
+      break;
     case 21:
       out.reference = in.text();
       break;

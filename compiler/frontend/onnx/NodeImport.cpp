@@ -101,6 +101,11 @@ std::optional<Ints> NodeImport::integers(const std::string &name) {
   return found ? std::optional(found->integers) : std::nullopt;
 }
 
+std::optional<std::vector<std::string>> NodeImport::texts(const std::string &name) {
+  const Attribute *found = find(name, AttributeType::Strings, "a list of strings");
+  return found ? std::optional(found->texts) : std::nullopt;
+}
+
 std::optional<std::vector<double>> NodeImport::decimals(const std::string &name) {
   const Attribute *found = find(name, AttributeType::Floats, "a list of numbers");
   if (!found)

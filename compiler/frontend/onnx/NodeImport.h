@@ -83,6 +83,7 @@ public:
   std::string text(const std::string &name, const std::string &absent);
   std::optional<Ints> integers(const std::string &name);
   using Emitter::integers;
+  std::optional<std::vector<std::string>> texts(const std::string &name);
   std::optional<std::vector<double>> decimals(const std::string &name);
   const StoredTensor *tensor(const std::string &name);
   const Graph &graph(const std::string &name);
@@ -138,6 +139,13 @@ llvm::ArrayRef<OpEntry> indexingOps();
 llvm::ArrayRef<OpEntry> structureOps();
 llvm::ArrayRef<OpEntry> controlFlowOps();
 llvm::ArrayRef<OpEntry> sequenceOps();
+llvm::ArrayRef<OpEntry> attentionOps();
+llvm::ArrayRef<OpEntry> coordinateOps();
+llvm::ArrayRef<OpEntry> lossOps();
+llvm::ArrayRef<OpEntry> quantizationOps();
+llvm::ArrayRef<OpEntry> recurrentOps();
+llvm::ArrayRef<OpEntry> resizeOps();
+llvm::ArrayRef<OpEntry> samplingOps();
 
 // The oldest and newest opset whose meaning the tables know.
 inline constexpr int64_t kOldestOpset = 7;

@@ -11,7 +11,8 @@ Table buildTable() {
   for (llvm::ArrayRef<OpEntry> family :
        {elementwiseOps(), activationOps(), contractionOps(), poolingOps(), normalizationOps(),
         movementOps(), slicingOps(), reductionOps(), indexingOps(), structureOps(),
-        controlFlowOps(), sequenceOps()})
+        controlFlowOps(), sequenceOps(), attentionOps(), coordinateOps(), lossOps(), quantizationOps(),
+        recurrentOps(), resizeOps(), samplingOps()})
     for (const OpEntry &entry : family)
       table[entry.name][entry.since] = &entry;
   return table;

@@ -1,0 +1,201 @@
+// All forms come down to one list of places: coordinates become one number, the dims that they speak of one dim.
+#include "compiler/frontend/emit/Coordinates.h"
+
+#include "compiler/frontend/emit/Indexing.h"
+
+namespace cleave::emit {
+
+using namespace graph;
+
+// -- along one dim ----------------------------------------------------------------------------------------
+
+static void checkElements(const Emitter &e, Value x, Value indices) {
+  e.checkInteger(indices, "indices");
+  if (rankOf(x) != rankOf(indices))
+    fail("has indices " + showShape(shapeOf(indices)) + " for data " + showShape(shapeOf(x)) +
+         ", expected as many dims");
+}
+
+Value gatherElements(const Emitter &e, Value x, Value indices, int64_t axis) {
+  checkElements(e, x, indices);
+  if (rankOf(x) == 0)
+    return x;
+  axis = e.axis(axis, rankOf(x));
+  Shape at = shapeOf(indices);
+  for (int64_t d = 0; d < rankOf(x); ++d)
+    if (d != axis)
+      x = e.slice(x, d, 0, at[d]);
+  return buildGatherAlong(e.b, x, countFromFront(e, indices, shapeOf(x)[axis]), axis);
+}
+
+static Reduction reductionOf(Combine how) {
+  switch (how) {
+  case Combine::Mul:
+    return Reduction::Prod;
+  case Combine::Max:
+    return Reduction::Max;
+  case Combine::Min:
+    return Reduction::Min;
+  case Combine::Replace:
+  case Combine::Add:
+    break;
+  }
+  return Reduction::Sum;
+}
+
+// What was there under what the scattered updates came to.
+static Value combine(const Emitter &e, Value x, Value scattered, Combine how) {
+  switch (how) {
+  case Combine::Mul:
+    return e.mul(x, scattered);
+  case Combine::Max:
+    return e.max(x, scattered);
+  case Combine::Min:
+    return e.min(x, scattered);
+  case Combine::Replace:
+  case Combine::Add:
+    break;
+  }
+  return e.add(x, scattered);
+}
+
+Value scatterElements(const Emitter &e, Value x, Value indices, Value updates, int64_t axis,
+                      Combine how) {
+  checkElements(e, x, indices);
+  e.checkSameType(x, updates);
+  Shape dims = shapeOf(x), at = shapeOf(indices);
+  if (shapeOf(updates) != at)
+    fail("has updates " + showShape(shapeOf(updates)) + " for indices " + showShape(at) +
+         ", expected the same shape");
+  if (rankOf(x) == 0) {
+    x = e.reshape(x, {1}), updates = e.reshape(updates, {1}), indices = e.reshape(indices, {1});
+    return e.reshape(scatterElements(e, x, indices, updates, 0, how), {});
+  }
+  axis = e.axis(axis, rankOf(x));
+  indices = countFromFront(e, e.cast(indices, e.b.getI64Type()), dims[axis]);
+  for (int64_t d = 0; d < rankOf(x); ++d) {
+    if (d == axis)
+      continue;
+    // Places that have no update are out of range.
+    indices = e.pad(indices, d, 0, dims[d] - at[d], -1);
+    updates = e.pad(updates, d, 0, dims[d] - at[d]);
+  }
+  if (how != Combine::Replace)
+    return combine(
+        e, x, buildScatterAlong(e.b, reductionOf(how), updates, indices, axis, dims[axis]), how);
+  Value number = e.iota(shapeOf(indices), axis, e.b.getI64Type());
+  Value last = buildScatterAlong(e.b, Reduction::Max, number, indices, axis, dims[axis]);
+  Value written = e.compare(Predicate::GE, last, 0);
+  return e.select(written, buildGatherAlong(e.b, updates, last, axis), x);
+}
+
+// -- at coordinates ---------------------------------------------------------------------------------------
+
+Values coordinatesOf(const Emitter &e, Value indices) {
+  e.checkInteger(indices, "indices");
+  e.checkRank(indices, 1);
+  int64_t last = rankOf(indices) - 1;
+  int64_t count = e.number(shapeOf(indices)[last], "number of coordinates");
+  Values coordinates;
+  for (int64_t i = 0; i < count; ++i)
+    coordinates.push_back(e.dropDim(e.slice(indices, last, i, 1), last));
+  return coordinates;
+}
+
+// The row-major number of the place in the dims from `first` on that the coordinates speak of.
+static Value linearIndex(const Emitter &e, const Shape &dims, const Values &coordinates,
+                         int64_t first) {
+  Value linear;
+  for (auto [i, coordinate] : llvm::enumerate(coordinates)) {
+    const Polynomial &size = dims[first + i];
+    Value index = countFromFront(e, e.cast(coordinate, e.b.getI64Type()), size);
+    linear = linear ? e.add(e.mul(linear, e.splatSize(linear, size)), index) : index;
+  }
+  return linear;
+}
+
+// The dims that the coordinates speak of as one.
+static Shape flattened(const Shape &dims, int64_t first, size_t count) {
+  Shape flat(dims.begin(), dims.begin() + first);
+  flat.push_back(product(llvm::ArrayRef<Polynomial>(dims).slice(first, count)));
+  flat.insert(flat.end(), dims.begin() + first + count, dims.end());
+  return flat;
+}
+
+static void checkCoordinates(const Shape &dims, const Values &coordinates, int64_t first) {
+  if (first + coordinates.size() > dims.size())
+    fail("has " + std::to_string(coordinates.size()) + " coordinates from dim " +
+         std::to_string(first) + " on of data " + showShape(dims));
+}
+
+Value gatherAt(const Emitter &e, Value x, Values coordinates, int64_t first, int64_t batch) {
+  Shape dims = shapeOf(x);
+  checkCoordinates(dims, coordinates, first);
+  if (coordinates.empty())
+    return x;
+  Value linear = linearIndex(e, dims, coordinates, first);
+  Value flat = e.reshape(x, flattened(dims, first, coordinates.size()));
+  return GatherOp::create(e.b, e.loc, flat, linear, first, batch);
+}
+
+Value scatterAt(const Emitter &e, Value x, Values coordinates, Value updates, int64_t first,
+                Combine how) {
+  Shape dims = shapeOf(x);
+  checkCoordinates(dims, coordinates, first);
+  e.checkSameType(x, updates);
+  if (coordinates.empty())
+    return how == Combine::Replace ? updates : combine(e, x, updates, how);
+  Value linear = linearIndex(e, dims, coordinates, first);
+  Shape at = shapeOf(linear), flat = flattened(dims, first, coordinates.size()), rows = flat;
+  Polynomial count = product(at);
+  rows[first] = count;
+  Shape expected(flat.begin(), flat.begin() + first);
+  expected.insert(expected.end(), at.begin(), at.end());
+  expected.insert(expected.end(), flat.begin() + first + 1, flat.end());
+  if (shapeOf(updates) != expected)
+    fail("has updates " + showShape(shapeOf(updates)) + ", expected " + showShape(expected));
+  updates = e.reshape(updates, rows);
+  linear = e.reshape(linear, {count});
+  Value table = e.reshape(x, flat);
+  auto scatter = [&](Reduction kind, Value values, const Shape &shape) -> Value {
+    int64_t dim = shape.size() == 1 ? 0 : first;
+    return ScatterOp::create(e.b, e.loc, e.type(shape, elementOf(values)), kind, values, linear,
+                             dim);
+  };
+  if (how != Combine::Replace)
+    return e.reshape(combine(e, table, scatter(reductionOf(how), updates, flat), how), dims);
+  Value last = scatter(Reduction::Max, e.iota({count}, 0, e.b.getI64Type()), {flat[first]});
+  Value written = e.compare(Predicate::GE, last, 0);
+  Shape column(flat.size(), Polynomial(1));
+  column[first] = flat[first];
+  Value rowsWritten = e.broadcast(e.reshape(written, column), flat);
+  Value chosen = GatherOp::create(e.b, e.loc, updates, last, first);
+  return e.reshape(e.select(rowsWritten, chosen, table), dims);
+}
+
+// -- sequences --------------------------------------------------------------------------------------------
+
+Value reverseSequence(const Emitter &e, Value x, Value lengths, int64_t time, int64_t batch) {
+  e.checkInteger(lengths, "lengths");
+  time = e.axis(time, rankOf(x));
+  batch = e.axis(batch, rankOf(x));
+  if (time == batch)
+    fail("has one axis " + std::to_string(time) + " for time and batch, expected two");
+  Ints order = {batch, time};
+  for (int64_t d = 0; d < rankOf(x); ++d)
+    if (d != batch && d != time)
+      order.push_back(d);
+  Value lines = e.transpose(x, order);
+  Shape plane = {shapeOf(lines)[0], shapeOf(lines)[1]};
+  Value position = e.iota(plane, 1, e.b.getI64Type());
+  Value length = e.broadcast(e.reshape(e.cast(lengths, e.b.getI64Type()), {plane[0], 1}), plane);
+  Value mirrored = e.sub(e.sub(length, 1), position);
+  Value index = e.select(e.compare(Predicate::LT, position, length), mirrored, position);
+  Value turned = GatherOp::create(e.b, e.loc, lines, index, 1, 1);
+  Ints back(order.size());
+  for (auto [i, dim] : llvm::enumerate(order))
+    back[dim] = static_cast<int64_t>(i);
+  return e.transpose(turned, back);
+}
+
+} // namespace cleave::emit

@@ -1,0 +1,104 @@
+// See Loss.h.
+#include "compiler/frontend/emit/Loss.h"
+
+namespace cleave::emit {
+
+using namespace graph;
+
+namespace {
+
+int64_t classDim(Value scores) { return rankOf(scores) > 1 ? 1 : 0; }
+
+void check(const Emitter &e, Value scores, Value labels, const ClassLossOptions &options) {
+  e.checkFloat(scores);
+  e.checkInteger(labels, "labels");
+  e.checkRank(scores, 1);
+  int64_t dim = classDim(scores);
+  Shape expected = shapeOf(scores);
+  Polynomial classes = expected[dim];
+  expected.erase(expected.begin() + dim);
+  if (shapeOf(labels) != expected)
+    fail("has labels " + showShape(shapeOf(labels)) + ", expected " + showShape(expected));
+  if (options.weights && shapeOf(options.weights) != Shape{classes})
+    fail("has weights " + showShape(shapeOf(options.weights)) + ", expected one per class, " +
+         classes.str());
+}
+
+// The weight of every position: that of its class, zero where it does not count. Null: all 1.
+Value weightsOf(const Emitter &e, Value labels, mlir::Type element,
+                const ClassLossOptions &options) {
+  Value weights;
+  if (options.weights)
+    weights = GatherOp::create(e.b, e.loc, options.weights, labels, 0);
+  if (!options.ignored)
+    return weights;
+  Value counts =
+      e.cast(e.compare(Predicate::NE, labels, static_cast<double>(*options.ignored)), element);
+  return weights ? e.mul(weights, counts) : counts;
+}
+
+Value reduced(const Emitter &e, Value loss, Value weights, LossReduction reduction) {
+  Ints all = dimsFrom(0, rankOf(loss));
+  if (reduction == LossReduction::None)
+    return loss;
+  if (reduction == LossReduction::Sum)
+    return e.reduce(Reduction::Sum, loss, all);
+  if (!weights)
+    return e.mean(loss, all);
+  return e.div(e.reduce(Reduction::Sum, loss, all), e.reduce(Reduction::Sum, weights, all));
+}
+
+// The mean of -log p over classes, weighted by the classes' weights where there are any.
+Value smoothLoss(const Emitter &e, Value logProbabilities, Value labels,
+                 const ClassLossOptions &options) {
+  int64_t dim = classDim(logProbabilities);
+  Value terms = logProbabilities;
+  if (options.weights) {
+    Shape column(rankOf(terms), Polynomial(1));
+    column[dim] = shapeOf(terms)[dim];
+    terms = e.mul(terms, e.broadcast(e.reshape(options.weights, column), shapeOf(terms)));
+  }
+  Value loss = e.neg(e.mean(terms, {dim}));
+  ClassLossOptions counting;
+  counting.ignored = options.ignored;
+  Value counts = weightsOf(e, labels, elementOf(loss), counting);
+  return counts ? e.mul(loss, counts) : loss;
+}
+
+} // namespace
+
+Value negativeLogLikelihood(const Emitter &e, Value logProbabilities, Value labels,
+                            const ClassLossOptions &options) {
+  check(e, logProbabilities, labels, options);
+  int64_t dim = classDim(logProbabilities);
+  // A label that is ignored may be out of range: it chooses zero.
+  Value chosen = buildGatherAlong(e.b, logProbabilities, e.insertDim(labels, dim), dim);
+  Value loss = e.neg(e.dropDim(chosen, dim));
+  Value weights = weightsOf(e, labels, elementOf(loss), options);
+  if (weights)
+    loss = e.mul(loss, weights);
+  Value result = reduced(e, loss, weights, options.reduction);
+  if (options.smoothing == 0)
+    return result;
+  Value smooth =
+      reduced(e, smoothLoss(e, logProbabilities, labels, options), weights, options.reduction);
+  return e.add(e.mul(result, 1 - options.smoothing), e.mul(smooth, options.smoothing));
+}
+
+Value crossEntropy(const Emitter &e, Value logits, Value labels, const ClassLossOptions &options) {
+  check(e, logits, labels, options);
+  int64_t dim = classDim(logits), rank = rankOf(logits);
+  bool isPlain = rank > 1 && !options.weights && options.reduction == LossReduction::Mean &&
+                 options.smoothing == 0;
+  if (!isPlain)
+    return negativeLogLikelihood(e, LogSoftmaxOp::create(e.b, e.loc, logits.getType(), logits, dim),
+                                 labels, options);
+  Ints classesLast = {0};
+  for (int64_t d = 2; d < rank; ++d)
+    classesLast.push_back(d);
+  classesLast.push_back(1);
+  return SoftmaxCrossEntropyOp::create(e.b, e.loc, e.transpose(logits, classesLast), labels,
+                                       options.ignored.value_or(-100));
+}
+
+} // namespace cleave::emit
