@@ -10,7 +10,7 @@
 namespace cleave::driver {
 
 struct CompileOptions {
-  std::string model;  // file to read: .onnx, or .mlir with startFrom
+  std::string model;  // file to read: ONNX, TorchScript, or .mlir with startFrom
   std::string output; // plan to write; with stopAfter the IR as text, `-` for standard output
 
   // The training step.
@@ -26,6 +26,7 @@ struct CompileOptions {
   // The model as the user meant it.
   std::map<std::string, int64_t> symbols;                // --set
   std::map<std::string, std::vector<double>> values;     // --value: inputs that are known
+  std::vector<std::string> inputs;                       // --input NAME=TYPE[DIM,…]
   std::vector<std::pair<std::string, std::string>> ties; // --tie A=B
   std::vector<std::string> unties;
 

@@ -5,6 +5,7 @@
 #include "compiler/cluster/Presets.h"
 #include "compiler/driver/Diagnostics.h"
 #include "compiler/driver/PlanFile.h"
+#include "compiler/frontend/Import.h"
 #include "compiler/frontend/onnx/Import.h"
 #include "compiler/planner/Planner.h"
 #include "compiler/planner/ReadStep.h"
@@ -27,21 +28,32 @@ using namespace mlir;
 
 namespace cleave::driver {
 
+static Result<frontend::ImportOptions> importOptions(const CompileOptions &from) {
+  frontend::ImportOptions options;
+  options.symbols = from.symbols;
+  options.values = from.values;
+  options.tie = from.ties;
+  options.untie = from.unties;
+  for (const std::string &text : from.inputs) {
+    Result<frontend::InputType> input = frontend::parseInput(text);
+    CLEAVE_TRY(input.status().withContext("--input"));
+    options.inputs.push_back(*input);
+  }
+  using BatchNorm = frontend::ImportOptions::BatchNorm;
+  options.batchNorm = !from.train                  ? BatchNorm::AsExported
+                      : from.batchNorm == "frozen" ? BatchNorm::Frozen
+                                                   : BatchNorm::Train;
+  return options;
+}
+
 static Status import(Compilation &c) {
-  onnx::ImportOptions options;
-  options.symbols = c.options.symbols;
-  options.values = c.options.values;
-  options.tie = c.options.ties;
-  options.untie = c.options.unties;
-  using BatchNorm = onnx::ImportOptions::BatchNorm;
-  options.batchNorm = !c.options.train                  ? BatchNorm::AsExported
-                      : c.options.batchNorm == "frozen" ? BatchNorm::Frozen
-                                                        : BatchNorm::Train;
-  Result<onnx::Imported> imported = onnx::importOnnx(*c.context, c.options.model, options);
+  Result<frontend::ImportOptions> options = importOptions(c.options);
+  CLEAVE_TRY(options.status());
+  Result<frontend::Imported> imported = onnx::importOnnx(*c.context, c.options.model, *options);
   CLEAVE_TRY(imported.status());
   c.module = std::move(imported->module);
-  for (const onnx::Remark &remark : imported->remarks)
-    c.remarks.push_back({onnx::kindName(remark.kind), remark.name + ": " + remark.text});
+  for (const frontend::Remark &remark : imported->remarks)
+    c.remarks.push_back({frontend::kindName(remark.kind), remark.name + ": " + remark.text});
   return Status::ok();
 }
 

@@ -62,6 +62,10 @@ static void addModelOptions(CLI::App &app, CompileOptions &options, Typed &typed
   app.add_option("--untie", options.unties, "A: every module that reads A has its own")
       ->delimiter(',')
       ->group("Model");
+  app.add_option("--input", options.inputs,
+                 "NAME=TYPE[DIM,...]: an input whose type the file does not tell")
+      ->allow_extra_args(false)
+      ->group("Model");
 }
 
 static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed) {

@@ -2,14 +2,13 @@
 // results. The nodes themselves are imported by the operators' handlers (NodeImport.h).
 #include "compiler/frontend/onnx/Import.h"
 
+#include "compiler/frontend/FinishStep.h"
 #include "compiler/frontend/onnx/Functions.h"
 #include "compiler/frontend/onnx/Metadata.h"
 #include "compiler/frontend/onnx/NodeImport.h"
 #include "compiler/frontend/onnx/Parameters.h"
 #include "compiler/frontend/onnx/Topology.h"
 
-#include "mlir/IR/Verifier.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace cleave::onnx {
 namespace {
@@ -106,6 +105,7 @@ public:
     order_ = sortedNodes(model_.graph, {});
     plan_ = planParameters(model_.graph, order_, files_, {options_.tie, options_.untie});
     makeStep();
+    checkTypedInputs();
     for (const ValueInfo &input : model_.graph.inputs)
       scope_.names[input.name] = {{addInput(input)}};
     checkSymbols();
@@ -114,7 +114,7 @@ public:
       addParameter(parameter);
     importNodes(model_.graph, order_, /*isMain=*/true);
     addResults();
-    finish();
+    frontend::finishStep(*module_);
     return {std::move(module_), plan_.remarks, model_.producer};
   }
 
@@ -130,13 +130,38 @@ private:
   }
 
   // -- arguments
+  // An input whose type the user gives.
+  Value addTyped(const frontend::InputType &input) {
+    if (!input.element)
+      fail("--input " + input.name + ": found the value '" + input.literal +
+           "', expected a tensor's type as in float32[batch,3]");
+    std::vector<std::string> used;
+    Result<Shape> dims = frontend::sizesOf(input, options_.symbols, options_.keepSymbols, used);
+    if (!dims)
+      throw Failure{dims.status()};
+    symbols_.insert(used.begin(), used.end());
+    mlir::Type element = fromElementType(*input.element, &context_);
+    return addArgument(step_, tensorOf(*dims, element), input.name, "input");
+  }
+
+  void checkTypedInputs() {
+    for (const frontend::InputType &typed : options_.inputs)
+      if (!llvm::any_of(model_.graph.inputs,
+                        [&](const ValueInfo &input) { return input.name == typed.name; }))
+        fail("--input " + typed.name + ": the model has no such input");
+  }
+
   Value addInput(const ValueInfo &input) {
+    for (const frontend::InputType &typed : options_.inputs)
+      if (typed.name == input.name)
+        return addTyped(typed);
     std::optional<ElementType> type = elementTypeOf(input.dataType);
     if (!type)
       fail("input '" + input.name + "' has elements of " + dataTypeName(input.dataType) +
            ", which Cleave does not compute with");
     if (!input.hasShape || input.dims.size() > kMaxRank)
-      fail("input '" + input.name + "' has no usable shape; export the model with one");
+      fail("input '" + input.name + "' has no usable shape; give --input " + input.name +
+           "=float32[...] or export the model with one");
     if (auto known = options_.values.find(input.name); known != options_.values.end())
       return knownInput(input, *type, known->second);
     Shape dims;
@@ -469,45 +494,6 @@ private:
       else
         addResult(step_, state->second, argName(step_, index), "state", index);
     }
-  }
-
-  // Parameters from which no number reaches a result (masks, say: only compared) are constants.
-  void findConstants() {
-    llvm::DenseSet<Value> reached;
-    llvm::SmallVector<Value> open;
-    auto reach = [&](mlir::ValueRange values) {
-      for (Value value : values)
-        if (emit::isFloat(value) && reached.insert(value).second)
-          open.push_back(value);
-    };
-    reach(step_.getBody().front().getTerminator()->getOperands());
-    while (!open.empty())
-      if (mlir::Operation *op = open.pop_back_val().getDefiningOp())
-        reach(op->getOperands());
-    for (unsigned i = 0; i < step_.getNumArguments(); ++i)
-      if (argRole(step_, i) == "parameter" && !reached.contains(step_.getArgument(i)))
-        step_.setArgAttr(i, "graph.role", b_.getStringAttr("constant"));
-  }
-
-  // Unused ops and constants vanish.
-  void finish() {
-    findConstants();
-    for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(step_.getBody().front())))
-      if (mlir::isOpTriviallyDead(&op))
-        op.erase();
-    for (unsigned i = step_.getNumArguments(); i-- > 0;)
-      if (argRole(step_, i) == "constant" && step_.getArgument(i).use_empty())
-        eraseArgument(i);
-    if (mlir::failed(mlir::verify(*module_)))
-      throw Failure{Status::defect("the imported model does not verify")};
-  }
-
-  // Removes an argument; results name those that they replace by number.
-  void eraseArgument(unsigned i) {
-    (void)step_.eraseArgument(i);
-    for (unsigned result = 0; result < step_.getNumResults(); ++result)
-      if (std::optional<unsigned> alias = aliasOf(step_, result); alias && *alias > i)
-        step_.setResultAttr(result, "graph.alias", b_.getI64IntegerAttr(*alias - 1));
   }
 
   mlir::MLIRContext &context_;

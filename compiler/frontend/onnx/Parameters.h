@@ -3,10 +3,12 @@
 // initializer is told which parameter it means. Decisions are plain data; every repair is a remark.
 #pragma once
 
-#include "compiler/frontend/onnx/Remark.h"
+#include "compiler/frontend/Remark.h"
 #include "compiler/frontend/onnx/Weights.h"
 
 namespace cleave::onnx {
+
+using frontend::Remark;
 
 // A place that reads a float initializer: an input of a node of the main graph.
 struct Slot {

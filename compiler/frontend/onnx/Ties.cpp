@@ -261,22 +261,4 @@ void warnOfFoldedBatchNorms(const Graph &graph, std::vector<Remark> &remarks) {
                      text + " to keep them"});
 }
 
-const char *kindName(Remark::Kind kind) {
-  switch (kind) {
-  case Remark::Kind::Split:
-    return "split";
-  case Remark::Kind::Transposed:
-    return "transposed";
-  case Remark::Kind::Tied:
-    return "tied";
-  case Remark::Kind::Untied:
-    return "untied";
-  case Remark::Kind::Restored:
-    return "restored";
-  case Remark::Kind::Warning:
-    return "warning";
-  }
-  return "remark";
-}
-
 } // namespace cleave::onnx

@@ -2,12 +2,14 @@
 // Answers where a tensor's elements are, and reads the few that are needed while importing.
 #pragma once
 
+#include "compiler/frontend/FileBytes.h"
 #include "compiler/frontend/onnx/Model.h"
 #include "dialects/graph/Step.h"
 
-#include "llvm/Support/MemoryBuffer.h"
-
 namespace cleave::onnx {
+
+using frontend::elementAt;
+using frontend::mapFile;
 
 class WeightFiles {
 public:
@@ -33,8 +35,5 @@ private:
   std::unique_ptr<llvm::MemoryBuffer> model_;
   std::map<std::string, std::unique_ptr<llvm::MemoryBuffer>> external_; // by location
 };
-
-// One element of little-endian bytes.
-double elementAt(std::string_view bytes, ElementType type, int64_t index);
 
 } // namespace cleave::onnx

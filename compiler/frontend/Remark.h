@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace cleave::onnx {
+namespace cleave::frontend {
 
 struct Remark {
   enum class Kind { Split, Transposed, Tied, Untied, Restored, Warning } kind = Kind::Warning;
@@ -14,4 +14,4 @@ struct Remark {
 // `split`, `transposed`, …, `warning`.
 const char *kindName(Remark::Kind kind);
 
-} // namespace cleave::onnx
+} // namespace cleave::frontend

@@ -1,0 +1,35 @@
+// Constructors: the closed list of what a pickle may name, and what each of it makes. Used by the
+// pickle reader only.
+#pragma once
+
+#include "compiler/frontend/torch/Pickle.h"
+
+namespace cleave::torch {
+
+class Constructors {
+public:
+  Constructors(Pickle &pickle, const std::string &name, const std::string &storageFolder)
+      : pickle_(pickle), name_(name), folder_(storageFolder) {}
+
+  NodeId add(Node node);
+  // The node for `module.name`; fails if that is nothing a model needs.
+  NodeId global(const std::string &name);
+  // What the constructor makes of a tuple of arguments.
+  NodeId construct(NodeId constructor, NodeId arguments);
+  // Gives an object its attributes.
+  void setState(NodeId object, NodeId state);
+  // The storage that a persistent id stands for.
+  NodeId storage(NodeId id);
+
+private:
+  [[noreturn]] void wrong(const std::string &what) const;
+  const Node &argument(NodeId arguments, size_t i, Node::Kind kind) const;
+  std::vector<int64_t> integers(const Node &node) const;
+  NodeId makeTensor(NodeId arguments, bool namesType);
+  NodeId makeDict(NodeId arguments);
+
+  Pickle &pickle_;
+  std::string name_, folder_;
+};
+
+} // namespace cleave::torch

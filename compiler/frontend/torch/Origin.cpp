@@ -1,0 +1,57 @@
+// See Origin.h.
+#include "compiler/frontend/torch/Origin.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace cleave::torch {
+namespace {
+
+// The dims from the largest stride to the smallest, dims of size 1 where they are.
+std::vector<int64_t> byStride(const StridedTensor &tensor) {
+  std::vector<int64_t> order(tensor.dims.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return tensor.dims[a] > 1 && tensor.dims[b] > 1 && tensor.strides[a] > tensor.strides[b];
+  });
+  return order;
+}
+
+// Whether the elements fill a range when the dims are taken in this order.
+bool isDense(const StridedTensor &tensor, const std::vector<int64_t> &order) {
+  int64_t expected = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    int64_t dim = order[i];
+    if (tensor.dims[dim] != 1 && tensor.strides[dim] != expected)
+      return false;
+    expected *= tensor.dims[dim];
+  }
+  return true;
+}
+
+} // namespace
+
+graph::TensorOrigin originOf(const Archive &archive, const StridedTensor &tensor,
+                             const std::string &name) {
+  const Entry &entry = entryOf(archive, tensor, name);
+  graph::TensorOrigin origin;
+  std::vector<int64_t> order = byStride(tensor);
+  if (!isDense(tensor, order)) {
+    origin.kind = graph::TensorOrigin::Kind::Inline;
+    origin.data = readTensor(archive, tensor, name);
+    return origin;
+  }
+  archive.mapped(entry); // fails if it is compressed
+  origin.kind = graph::TensorOrigin::Kind::File;
+  origin.element = *tensor.element;
+  origin.offset = entry.offset + uint64_t(tensor.offset * byteSize(*tensor.element));
+  origin.bytes = uint64_t(tensor.elementCount() * byteSize(*tensor.element));
+  if (!std::is_sorted(order.begin(), order.end())) {
+    origin.permutation.resize(order.size()); // dim i of the tensor is stored dim permutation[i]
+    for (size_t i = 0; i < order.size(); ++i)
+      origin.permutation[order[i]] = static_cast<int64_t>(i);
+  }
+  return origin;
+}
+
+} // namespace cleave::torch

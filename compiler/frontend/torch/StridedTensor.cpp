@@ -1,0 +1,103 @@
+// See StridedTensor.h.
+#include "compiler/frontend/torch/StridedTensor.h"
+
+#include "compiler/frontend/emit/Failure.h"
+#include "compiler/frontend/FileBytes.h"
+
+#include <algorithm>
+
+namespace cleave::torch {
+
+using emit::fail;
+
+namespace {
+
+constexpr int64_t kMaxElements = int64_t(1) << 56;
+constexpr size_t kMaxRank = 32;
+constexpr int64_t kMaxInlineBytes = int64_t(16) << 20;
+
+} // namespace
+
+const Entry &entryOf(const Archive &archive, const StridedTensor &tensor, const std::string &name) {
+  const Entry *entry = archive.find(tensor.entry);
+  if (!entry)
+    fail("the storage '" + tensor.entry + "' of '" + name +
+         "' is not in the archive; save the model again");
+  int64_t wanted = tensor.storageElements;
+  int64_t size = byteSize(elementOf(tensor, name));
+  if (wanted >= 0 && (wanted > kMaxElements || entry->bytes != uint64_t(wanted * size)))
+    fail("the storage '" + tensor.entry + "' of '" + name + "' has " +
+         std::to_string(entry->bytes) + " bytes, expected " + std::to_string(wanted) +
+         " elements of " + std::to_string(size) + "; save the model again");
+  // The last element lies within the entry, whatever the storage's size was said to be.
+  int64_t last = tensor.offset;
+  for (size_t i = 0; i < tensor.dims.size(); ++i)
+    last += (tensor.dims[i] - 1) * tensor.strides[i];
+  if (tensor.elementCount() > 0 && uint64_t(last + 1) * uint64_t(size) > entry->bytes)
+    fail("'" + name + "' ends beyond its storage '" + tensor.entry + "' of " +
+         std::to_string(entry->bytes) + " bytes; save the model again");
+  return *entry;
+}
+
+int64_t StridedTensor::elementCount() const {
+  int64_t count = 1;
+  for (int64_t dim : dims)
+    count *= dim;
+  return count;
+}
+
+bool StridedTensor::isSameAs(const StridedTensor &other) const {
+  return entry == other.entry && element == other.element && offset == other.offset &&
+         dims == other.dims && strides == other.strides;
+}
+
+void checkTensor(const StridedTensor &tensor, const std::string &name) {
+  if (tensor.dims.size() != tensor.strides.size() || tensor.dims.size() > kMaxRank)
+    fail("'" + name + "' has " + std::to_string(tensor.dims.size()) + " dims and " +
+         std::to_string(tensor.strides.size()) + " strides, expected as many, at most " +
+         std::to_string(kMaxRank));
+  int64_t count = 1, last = tensor.offset;
+  bool sound = tensor.offset >= 0 && tensor.offset < kMaxElements;
+  for (size_t i = 0; i < tensor.dims.size() && sound; ++i) {
+    int64_t dim = tensor.dims[i], stride = tensor.strides[i], reach = 0;
+    sound = dim >= 0 && stride >= 0 && !__builtin_mul_overflow(count, dim, &count) &&
+            !__builtin_mul_overflow(std::max<int64_t>(dim - 1, 0), stride, &reach) &&
+            !__builtin_add_overflow(last, reach, &last) && count < kMaxElements &&
+            last < kMaxElements;
+  }
+  if (!sound)
+    fail("'" + name + "' has dims or strides that no tensor can have; save the model again");
+  if (tensor.storageElements >= 0 && count > 0 && last >= tensor.storageElements)
+    fail("'" + name + "' reaches element " + std::to_string(last) + " of a storage with " +
+         std::to_string(tensor.storageElements) + "; save the model again");
+}
+
+ElementType elementOf(const StridedTensor &tensor, const std::string &name) {
+  if (!tensor.element)
+    fail("'" + name + "' has elements of " + tensor.elementName +
+         ", which Cleave does not compute with");
+  return *tensor.element;
+}
+
+Tensor readTensor(const Archive &archive, const StridedTensor &tensor, const std::string &name) {
+  const Entry &entry = entryOf(archive, tensor, name);
+  int64_t bytes = tensor.elementCount() * byteSize(*tensor.element);
+  if (bytes > kMaxInlineBytes)
+    fail("'" + name + "' has " + std::to_string(bytes) +
+         " bytes with gaps between its elements; call .contiguous() on it before saving the model");
+  std::string copy;
+  std::string_view stored;
+  if (entry.isCompressed)
+    stored = copy = archive.contents(entry.name);
+  else
+    stored = archive.mapped(entry);
+  Tensor out(*tensor.element, tensor.dims);
+  size_t next = 0;
+  forEachIndex(tensor.dims, [&](const std::vector<int64_t> &index) {
+    int64_t at = tensor.offset + linearIndex(index, tensor.strides);
+    out.values[next++] = frontend::elementAt(stored, out.type, at);
+  });
+  return out;
+}
+
+} // namespace cleave::torch
