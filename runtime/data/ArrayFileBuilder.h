@@ -32,9 +32,8 @@ Status readNpy(ArrayFileBuilder &builder, const MappedFile &file, const std::str
 Status readNpz(ArrayFileBuilder &builder, const MappedFile &file);
 Status readSafetensors(ArrayFileBuilder &builder, const MappedFile &file);
 
-// Adds the array that the bytes of an .npy file hold. Arrays of types that Cleave lacks but that
-// fit a wider one (u16, u32, u64) are widened; others become unreadable. Fails if the bytes are
-// damaged.
+// Adds the array that the bytes of an .npy file hold. Arrays of types that Cleave lacks become
+// unreadable. Fails if the bytes are damaged.
 Status addNpy(ArrayFileBuilder &builder, const std::string &name, const unsigned char *bytes,
               size_t size);
 

@@ -67,18 +67,6 @@ constexpr TypeName kTypes[] = {{"<f4", DType::F32}, {"<f8", DType::F64}, {"<f2",
                                {"<i8", DType::I64}, {"|u1", DType::U8},  {"<u2", DType::U16},
                                {"<u4", DType::U32}, {"<u8", DType::U64}, {"|b1", DType::Bool}};
 
-template <typename From, typename To>
-const void *widen(ArrayFileBuilder &builder, const unsigned char *data, int64_t count) {
-  auto values = std::make_shared<std::vector<To>>(count);
-  for (int64_t i = 0; i < count; ++i) {
-    From value;
-    std::memcpy(&value, data + i * sizeof(From), sizeof(From));
-    (*values)[i] = static_cast<To>(value);
-  }
-  builder.keep(values);
-  return values->data();
-}
-
 // Elements, or -1 if that is more than any file has.
 int64_t countOf(const std::vector<int64_t> &shape) {
   int64_t count = 1;
@@ -114,17 +102,6 @@ Status addNpy(ArrayFileBuilder &builder, const std::string &name, const unsigned
       builder.add({name, type.dtype, header.shape, data});
       return Status::ok();
     }
-  if (header.type == "<u2" || header.type == "<u4" || header.type == "<u8") {
-    if (!enough(header.type[2] - '0'))
-      return cutShort;
-    if (header.type == "<u2")
-      builder.add({name, DType::I32, header.shape, widen<uint16_t, int32_t>(builder, data, count)});
-    else if (header.type == "<u4")
-      builder.add({name, DType::I64, header.shape, widen<uint32_t, int64_t>(builder, data, count)});
-    else
-      builder.add({name, DType::I64, header.shape, widen<uint64_t, int64_t>(builder, data, count)});
-    return Status::ok();
-  }
   builder.addUnreadable(name, "elements of type " + header.type + " are not supported");
   return Status::ok();
 }
