@@ -86,7 +86,7 @@ WindowAttributes readWindow(NodeImport &n) {
   return read;
 }
 
-void padToSizes(NodeImport &n, Ints sizes, const Ints &outputPadding, WindowAttributes &read) {
+void padToSizes(NodeImport &n, Ints sizes, Ints &outputPadding, WindowAttributes &read) {
   Shape spatial = emit::spatialOf(n.input(0));
   if (sizes.size() == spatial.size() + 2)
     sizes.erase(sizes.begin(), sizes.begin() + 2);
@@ -105,9 +105,11 @@ void padToSizes(NodeImport &n, Ints sizes, const Ints &outputPadding, WindowAttr
     int64_t extent = (entry(window.kernel, 1) - 1) * entry(window.dilations, 1) + 1;
     int64_t whole = (n.number(spatial[i], "size before") - 1) * entry(window.strides, 1) + extent;
     int64_t pad = whole + entry(outputPadding, 0) - sizes[i];
-    if (pad < 0)
-      fail("attribute 'output_shape' asks for " + std::to_string(sizes[i]) +
-           " elements where at most " + std::to_string(whole) + " are computed");
+    if (pad < 0) { // more than is computed: zeros behind
+      outputPadding.resize(sizes.size(), 0);
+      outputPadding[i] -= pad;
+      pad = 0;
+    }
     window.padsLow.push_back(read.autoPad == emit::AutoPad::SameUpper ? pad / 2 : pad - pad / 2);
     window.padsHigh.push_back(pad - window.padsLow.back());
   }

@@ -87,10 +87,9 @@ Value integerConvolution(NodeImport &n, size_t input, size_t weight, Value input
 
 // f32 holds sums of products below 2^24 exactly.
 mlir::Type exactType(NodeImport &n, Value weight) {
+  Ints sizes = n.numbers(shapeOf(weight), "size of a weight");
   int64_t products = 1;
-  for (int64_t size :
-       n.numbers(Shape(llvm::drop_begin(shapeOf(weight)).begin(), shapeOf(weight).end()),
-                 "size of a weight"))
+  for (int64_t size : llvm::drop_begin(sizes))
     products *= size;
   return products <= 256 ? mlir::Type(n.b.getF32Type()) : mlir::Type(n.b.getF64Type());
 }

@@ -15,7 +15,7 @@ struct WindowAttributes {
 WindowAttributes readWindow(NodeImport &n);
 
 // The padding with which a transposed convolution of the node's first two inputs has a result of
-// these spatial `sizes`.
-void padToSizes(NodeImport &n, Ints sizes, const Ints &outputPadding, WindowAttributes &read);
+// these spatial `sizes`; what exceeds all that is computed is added to the output padding.
+void padToSizes(NodeImport &n, Ints sizes, Ints &outputPadding, WindowAttributes &read);
 
 } // namespace cleave::onnx
