@@ -56,7 +56,9 @@ Value buildScalarPower(OpBuilder &b, Location loc, Value x, Value exponent) {
 } // namespace
 
 GroupEmitter::GroupEmitter(KernelBuilder &kernel, graph::FusionOp fusion, const GroupNest &nest)
-    : k_(kernel), nest_(nest), body_(fusion.getBody().front()), index_(nest.sizes.size()) {}
+    : k_(kernel), nest_(nest), body_(fusion.getBody().front()), index_(nest.sizes.size()) {
+  rounds_ = llvm::any_of(body_, [](Operation &op) { return isa<graph::RoundOp>(op); });
+}
 
 void GroupEmitter::emit() {
   switch (nest_.kind) {
@@ -166,7 +168,7 @@ Value GroupEmitter::emitOp(Operation *op) {
   auto first = last ? std::next(Block::iterator(last)) : b.getInsertionBlock()->begin();
   for (Operation &made : llvm::make_range(first, point))
     if (made.getNumResults() == 1)
-      k_.relax(made.getResult(0));
+      k_.relax(made.getResult(0), !rounds_);
   return isWidened ? k_.narrow(result, graph::elementTypeOf(op->getResult(0))) : result;
 }
 

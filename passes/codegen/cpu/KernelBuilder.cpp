@@ -185,12 +185,13 @@ Value KernelBuilder::narrow(Value value, Type element) {
   return type == value.getType() ? value : Value(arith::TruncFOp::create(b_, loc_, type, value));
 }
 
-void KernelBuilder::relax(Value value) {
+void KernelBuilder::relax(Value value, bool reciprocals) {
   using Flags = arith::FastMathFlags;
+  Flags flags = Flags::reassoc | Flags::contract | Flags::nsz;
+  if (reciprocals)
+    flags = flags | Flags::arcp;
   if (auto op = value.getDefiningOp<arith::ArithFastMathInterface>())
-    op->setAttr(op.getFastMathAttrName(),
-                arith::FastMathFlagsAttr::get(b_.getContext(), Flags::reassoc | Flags::contract |
-                                                                   Flags::nsz | Flags::arcp));
+    op->setAttr(op.getFastMathAttrName(), arith::FastMathFlagsAttr::get(b_.getContext(), flags));
 }
 
 SmallVector<Value> KernelBuilder::delinearize(Value linear, ArrayRef<int64_t> sizes) {

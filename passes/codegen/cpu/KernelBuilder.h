@@ -59,8 +59,9 @@ public:
   mlir::Value widen(mlir::Value value);
   mlir::Value narrow(mlir::Value value, mlir::Type element);
 
-  // Lets float arithmetic be reordered and contracted; infinities and NaN keep their meaning.
-  void relax(mlir::Value value);
+  // Lets float arithmetic be reordered and contracted, and quotients be products; infinities and NaN keep
+  // their meaning.
+  void relax(mlir::Value value, bool reciprocals = true);
 
   // The coordinates of a linear index in an array of these sizes, major first.
   llvm::SmallVector<mlir::Value> delinearize(mlir::Value linear, llvm::ArrayRef<int64_t> sizes);
