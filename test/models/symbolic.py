@@ -10,6 +10,7 @@ import pathlib
 import warnings
 
 import onnx
+import onnx.parser
 import torch
 from torch import nn
 
@@ -91,9 +92,20 @@ def write(name, exporter, opset):
     print(path.name, path.stat().st_size)
 
 
+def write_expression():
+    """Sizes as exporters may name them: an expression of another symbol, and a name that looks like one."""
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        main (float[batch,past] x, float[batch,now] z) => (float[batch,all] y) { y = Concat <axis = 1> (x, z) }""")
+    x, z = (i.type.tensor_type.shape.dim for i in model.graph.input)
+    z[1].dim_param = "past + 1"
+    x[0].dim_param = z[0].dim_param = "batch-size"
+    onnx.save(model, HERE / "expression.onnx")
+
+
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
     for name, opsets in {"language": (11, 17), "image": (10, 17)}.items():
         write(name, "dynamo", None)
         for opset in opsets:
             write(name, "ts", opset)
+    write_expression()

@@ -3,6 +3,8 @@
 
 #include "compiler/frontend/emit/Slicing.h"
 
+#include <algorithm>
+
 namespace cleave::emit {
 
 using namespace graph;
@@ -20,10 +22,9 @@ Value pool(const Emitter &e, Value x, PoolKind kind, const Window &window, bool 
 }
 
 // The padding as elements of the data, all 0.
-Value padZeros(const Emitter &e, Value x, Window &window) {
-  for (size_t i = 0; i < window.rank(); ++i)
-    x = e.pad(x, static_cast<int64_t>(i) + 2, std::exchange(window.padsLow[i], 0),
-              std::exchange(window.padsHigh[i], 0));
+Value padZeros(const Emitter &e, Value x, const Ints &low, const Ints &high) {
+  for (size_t i = 0; i < low.size(); ++i)
+    x = e.pad(x, static_cast<int64_t>(i) + 2, low[i], high[i]);
   return x;
 }
 
@@ -62,10 +63,17 @@ Value averagePool(const Emitter &e, Value x, const PoolOptions &options) {
   if (!options.ceil)
     return pool(e, x, PoolKind::Average, window, options.countPadding);
   // What is counted is the data or, with countPadding, the padded data; never what lies behind it.
-  if (options.countPadding)
-    x = padZeros(e, x, window);
-  window = fittedWindow(e, spatialOf(x), window, AutoPad::None, /*ceil=*/true);
-  return pool(e, x, PoolKind::Average, window, false);
+  Window rounded = fittedWindow(e, spatialOf(x), window, AutoPad::None, /*ceil=*/true);
+  if (!options.countPadding)
+    return pool(e, x, PoolKind::Average, rounded, false);
+  for (size_t i = 0; i < window.rank(); ++i) {
+    int64_t inside = std::clamp<int64_t>(rounded.padsHigh[i], 0, window.padsHigh[i]);
+    window.padsHigh[i] = inside;
+    rounded.padsHigh[i] -= inside;
+  }
+  x = padZeros(e, x, window.padsLow, window.padsHigh);
+  rounded.padsLow.assign(window.rank(), 0);
+  return pool(e, x, PoolKind::Average, rounded, false);
 }
 
 Value lpPool(const Emitter &e, Value x, double p, const PoolOptions &options) {
@@ -75,7 +83,9 @@ Value lpPool(const Emitter &e, Value x, double p, const PoolOptions &options) {
   double count = 1;
   for (int64_t size : window.kernel)
     count *= static_cast<double>(size);
-  x = padZeros(e, powerOf(e, e.abs(x), p), window);
+  x = padZeros(e, powerOf(e, e.abs(x), p), window.padsLow, window.padsHigh);
+  window.padsLow.assign(window.rank(), 0);
+  window.padsHigh.assign(window.rank(), 0);
   Value sum = e.mul(pool(e, x, PoolKind::Average, window, false), count);
   return rootOf(e, sum, p);
 }

@@ -37,6 +37,8 @@ public:
 
 private:
   void append(Node node, std::vector<Node> &nodes, int depth) {
+    if (++count_ > kMaxNodes)
+      fail("the model has more than " + std::to_string(kMaxNodes) + " nodes in its functions");
     if (depth > kMaxDepth)
       fail("node '" + node.label() + "' calls functions nested more than " +
            std::to_string(kMaxDepth) + " deep");
@@ -49,8 +51,6 @@ private:
     auto found = functions_.find(node.domain + ":" + node.op);
     if (found == functions_.end()) {
       nodes.push_back(std::move(node));
-      if (++count_ > kMaxNodes)
-        fail("the model has more than " + std::to_string(kMaxNodes) + " nodes in its functions");
       return;
     }
     Call call = callOf(*found->second, node);

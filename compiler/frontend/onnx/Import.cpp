@@ -21,6 +21,9 @@ constexpr int64_t kMaxConstantBytes = 4096;
 // Subgraphs in subgraphs that are imported; the reader allows no more either.
 constexpr int kMaxDepth = 16;
 
+// Nodes that are imported, every round of a loop counted.
+constexpr int64_t kMaxNodes = int64_t(1) << 20;
+
 // -- checks of the whole model
 // -------------------------------------------------------------------------------
 
@@ -222,9 +225,18 @@ private:
     return size;
   }
 
-  // A symbol, or an expression of symbols (`past + 1`).
+  // An expression of symbols as exporters write them, `past + 1`; but `batch-size` is a name.
+  static std::optional<Polynomial> expressionOf(const std::string &name) {
+    for (size_t at = name.find_first_of("+-"); at != std::string::npos;
+         at = name.find_first_of("+-", at + 1))
+      if (at == 0 || name[at - 1] != ' ' || at + 1 == name.size() || name[at + 1] != ' ')
+        return std::nullopt;
+    return Polynomial::parse(name);
+  }
+
+  // A symbol, or an expression of symbols.
   Polynomial symbolicSize(const std::string &name, size_t i, const std::string &input) {
-    std::optional<Polynomial> size = Polynomial::parse(name);
+    std::optional<Polynomial> size = expressionOf(name);
     if (!size || size->isConstant() || options_.symbols.contains(name))
       size = Polynomial::symbol(symbolName(name));
     if (*size == Polynomial::symbol(symbolName(name)))
@@ -408,6 +420,9 @@ private:
   }
 
   void importNode(const Node &node, std::optional<size_t> mainIndex) {
+    if (++nodes_ > kMaxNodes)
+      fail("is one of more than " + std::to_string(kMaxNodes) +
+           " nodes when all rounds of all loops are written out");
     b_.setInsertionPoint(step_.getBody().front().getTerminator());
     mlir::Location location = mlir::NameLoc::get(b_.getStringAttr(node.label()));
     Bindings inputs;
@@ -516,6 +531,7 @@ private:
   std::map<std::string, std::string> unsupported_; // outputs that handlers left out -> message
   Scope scope_;
   int depth_ = 0;
+  int64_t nodes_ = 0; // imported so far
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include "compiler/frontend/emit/Convolution.h"
 #include "compiler/frontend/emit/Movement.h"
+#include "compiler/frontend/emit/Reductions.h"
 #include "compiler/frontend/onnx/NodeImport.h"
 
 #include <cmath>
@@ -62,6 +63,21 @@ Values trainBatchNorm(NodeImport &n, double epsilon, double momentum) {
   return {trained.value, trained.newMean, trained.newVariance};
 }
 
+// The same where the statistics are no state of the model but go in and out. The format moves the
+// running variance towards the biased one.
+Values statelessBatchNorm(NodeImport &n, double epsilon, double oldWeight) {
+  Value x = n.input(0);
+  n.checkRank(x, 2);
+  Ints over = emit::dimsFrom(1, n.rank());
+  over[0] = 0; // all but the channels
+  Value mean = n.mean(x, over), variance = emit::variance(n, x, over, 0, /*keep=*/false);
+  auto moved = [&](size_t i, Value value) {
+    return n.add(n.mul(n.input(i), oldWeight), n.mul(value, 1 - oldWeight));
+  };
+  Value result = emit::frozenBatchNorm(n, x, n.input(1), n.input(2), mean, variance, epsilon);
+  return {result, moved(3, mean), moved(4, variance)};
+}
+
 Values batchNorm(NodeImport &n, bool trainsAsExported) {
   n.checkInputs(5, 5);
   double epsilon = n.decimal("epsilon", 1e-5);
@@ -72,9 +88,8 @@ Values batchNorm(NodeImport &n, bool trainsAsExported) {
   bool canTrain = n.services.isState(n.input(3)) && n.services.isState(n.input(4));
   if (canTrain && (mode == Mode::Train || (mode == Mode::AsExported && trainsAsExported)))
     return trainBatchNorm(n, epsilon, momentum);
-  if (n.hasOutput(1) && mode != Mode::Frozen)
-    fail("moves running statistics that are no initializers, which Cleave does not do; freeze it "
-         "(--batch-norm frozen)");
+  if (trainsAsExported && n.hasOutput(1) && mode != Mode::Frozen)
+    return statelessBatchNorm(n, epsilon, n.decimal("momentum", 0.9));
   return {emit::frozenBatchNorm(n, n.input(0), n.input(1), n.input(2), n.input(3), n.input(4),
                                 epsilon)};
 }

@@ -104,12 +104,11 @@ void padToSizes(NodeImport &n, Ints sizes, Ints &outputPadding, WindowAttributes
     };
     int64_t extent = (entry(window.kernel, 1) - 1) * entry(window.dilations, 1) + 1;
     int64_t whole = (n.number(spatial[i], "size before") - 1) * entry(window.strides, 1) + extent;
-    int64_t pad = whole + entry(outputPadding, 0) - sizes[i];
-    if (pad < 0) { // more than is computed: zeros behind
-      outputPadding.resize(sizes.size(), 0);
+    outputPadding.resize(sizes.size(), 0);
+    int64_t pad = whole + outputPadding[i] - sizes[i];
+    if (pad < 0) // more than what is computed: zeros behind it
       outputPadding[i] -= pad;
-      pad = 0;
-    }
+    pad = std::max<int64_t>(pad, 0);
     window.padsLow.push_back(read.autoPad == emit::AutoPad::SameUpper ? pad / 2 : pad - pad / 2);
     window.padsHigh.push_back(pad - window.padsLow.back());
   }

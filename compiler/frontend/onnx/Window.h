@@ -14,8 +14,8 @@ struct WindowAttributes {
 // Reads kernel_shape, strides, dilations, pads and auto_pad.
 WindowAttributes readWindow(NodeImport &n);
 
-// The padding with which a transposed convolution of the node's first two inputs has a result of
-// these spatial `sizes`; what exceeds all that is computed is added to the output padding.
+// The padding, and output padding, with which a transposed convolution of the node's first two inputs
+// has a result of these spatial `sizes`.
 void padToSizes(NodeImport &n, Ints sizes, Ints &outputPadding, WindowAttributes &read);
 
 } // namespace cleave::onnx

@@ -68,6 +68,23 @@ TEST_CASE("binding the symbols of an import is importing with their values") {
   }
 }
 
+TEST_CASE("sizes may be expressions of symbols, and names need not be identifiers") {
+  mlir::MLIRContext context;
+  std::string model = std::string(CLEAVE_SOURCE) + "/test/models/symbolic/expression.onnx";
+  ImportOptions keep;
+  keep.keepSymbols = true;
+  Result<Imported> symbolic = importOnnx(context, model, keep);
+  REQUIRE(symbolic.status().message() == "");
+  CHECK(graph::symbolsOf(*symbolic->module) == std::vector<std::string>{"batch_size", "past"});
+  CHECK_THAT(textOf(*symbolic->module),
+             Catch::Contains(R"(#graph.dims<["batch_size", "2*past + 1"]>)"));
+  ImportOptions options;
+  options.symbols = {{"batch-size", 3}, {"past", 4}};
+  Result<Imported> direct = importOnnx(context, model, options);
+  REQUIRE(direct.status().message() == "");
+  CHECK_THAT(textOf(*direct->module), Catch::Contains("-> tensor<3x9xf32>"));
+}
+
 TEST_CASE("all symbols without a size are reported together") {
   mlir::MLIRContext context;
   std::string model = std::string(CLEAVE_SOURCE) + "/test/models/symbolic/language.ts17.onnx";
