@@ -25,15 +25,16 @@ const std::vector<Example> kExamples = {
     {"gpt.dynamo.onnx", "softmax-cross-entropy:logits"},
     {"resnet.ts-train.onnx", "softmax-cross-entropy:logits"},
     {"vit.dynamo.onnx", "softmax-cross-entropy:logits"},
+    {"symbolic/language.ts17.onnx", "softmax-cross-entropy:y"},
+    {"symbolic/image.ts17.onnx", "softmax-cross-entropy:y"},
 };
 
-// The model's training step; without `batch` in symbols.
+// The model's training step; in those symbols that get no values.
 Module trainingStep(mlir::MLIRContext &context, const Example &example,
-                    std::optional<int64_t> batch, bool isSimplified) {
+                    const Polynomial::Binding &values, bool isSimplified) {
   onnx::ImportOptions options;
   options.keepSymbols = true;
-  if (batch)
-    options.symbols["batch"] = *batch;
+  options.symbols = values;
   std::string path = std::string(CLEAVE_TEST_DATA) + "/models/" + example.file;
   Result<onnx::Imported> imported = onnx::importOnnx(context, path, options);
   REQUIRE(imported.status().message() == "");
@@ -63,17 +64,26 @@ Polynomial flopsOf(mlir::ModuleOp module) {
 
 } // namespace
 
+// Different values from `first` on for all symbols of the module.
+static Polynomial::Binding valuesFor(mlir::ModuleOp module, int64_t first) {
+  Polynomial::Binding values;
+  for (const std::string &name : graph::symbolsOf(module))
+    values[name] = first++;
+  return values;
+}
+
 TEST_CASE("a training step in symbols becomes the one with sizes when they are bound") {
   for (const Example &example : kExamples) {
     INFO(example.file);
     mlir::MLIRContext context;
     context.loadDialect<graph::GraphDialect, mlir::func::FuncDialect>();
-    Module symbolic = trainingStep(context, example, std::nullopt, false);
-    CHECK(graph::symbolsOf(*symbolic) == std::vector<std::string>{"batch"});
-    for (int64_t batch : {2, 7}) {
+    Module symbolic = trainingStep(context, example, {}, false);
+    REQUIRE(!graph::symbolsOf(*symbolic).empty());
+    for (int64_t size : {12, 37}) {
+      Polynomial::Binding values = valuesFor(*symbolic, size);
       Module bound = symbolic->clone();
-      REQUIRE(graph::bindSymbols(*bound, {{"batch", batch}}).message() == "");
-      Module direct = trainingStep(context, example, batch, false);
+      REQUIRE(graph::bindSymbols(*bound, values).message() == "");
+      Module direct = trainingStep(context, example, values, false);
       CHECK((textOf(*bound) == textOf(*direct)));
     }
   }
@@ -84,10 +94,11 @@ TEST_CASE("what a simplified training step costs is known in symbols") {
     INFO(example.file);
     mlir::MLIRContext context;
     context.loadDialect<graph::GraphDialect, mlir::func::FuncDialect>();
-    Polynomial flops = flopsOf(*trainingStep(context, example, std::nullopt, true));
-    Module direct = trainingStep(context, example, 6, true);
+    Module inSymbols = trainingStep(context, example, {}, true);
+    Polynomial::Binding values = valuesFor(*inSymbols, 20);
+    Module direct = trainingStep(context, example, values, true);
     double exact = static_cast<double>(*flopsOf(*direct).constant());
-    double symbolic = static_cast<double>(*flops.substitute({{"batch", 6}}).constant());
+    double symbolic = static_cast<double>(*flopsOf(*inSymbols).substitute(values).constant());
     CHECK(symbolic == Approx(exact).epsilon(0.01));
   }
 }
