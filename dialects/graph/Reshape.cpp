@@ -24,7 +24,7 @@ struct Side {
   // Gives the current dim a factor, major to those it has.
   void take(int factor, const Polynomial &size) {
     dims[dim].insert(dims[dim].begin(), factor);
-    remaining = *remaining.dividedBy(size);
+    remaining = remaining == size ? Polynomial(1) : *remaining.dividedBy(size);
     if (remaining == Polynomial(1))
       next();
   }
@@ -54,7 +54,10 @@ FactorRule ReshapeOp::getFactorRule() {
   FactorRule rule;
   rule.linear = true;
   Side in(shapeOf(getOperand())), out(shapeOf(getResult()));
-  while (true) {
+  bool isEmpty = elementCount(getOperand().getType()) == Polynomial(0);
+  if (isEmpty) // nothing tells which dims belong together
+    takeWhole(in, out, rule);
+  while (!isEmpty) {
     skipOnes(in, rule);
     skipOnes(out, rule);
     if (in.done() || out.done())

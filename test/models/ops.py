@@ -92,7 +92,7 @@ POOL = {
 
 
 def v(*inputs, out=1, **attributes):
-    """A variant: its inputs (names of POOL, arrays or None), number of outputs and attributes."""
+    """A variant: its inputs (names of POOL, arrays or None), number of outputs (or which) and attributes."""
     return inputs, out, attributes
 
 
@@ -458,26 +458,28 @@ CHAINS = {
 }
 
 
-def make_model(name, opset, used, constants, outputs, nodes):
+def make_model(name, opset, used, constants, outputs, nodes, domain=""):
     """A model of `nodes` whose outputs have no type yet."""
     values = [
         helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(POOL[n].dtype), POOL[n].shape)
         for n in used
     ]
     graph = helper.make_graph(nodes, name, values, [onnx.ValueInfoProto(name=o) for o in outputs], constants)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    opsets = [helper.make_opsetid("", opset)] + ([helper.make_opsetid(domain, 1)] if domain else [])
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
 
-def make_case(op, opset, variants):
+def make_case(op, opset, variants, domain=""):
     """The model of one row of CASES, and the names of the POOL inputs it uses."""
     nodes, constants, used, outputs = [], [], [], []
     for index, (inputs, count, attributes) in enumerate(variants):
         names = [name_input(value, f"c{index}_{k}", used, constants) for k, value in enumerate(inputs)]
-        results = [f"y{index}"] if count == 1 else [f"y{index}_{k}" for k in range(count)]
-        nodes.append(helper.make_node(op, names, results, f"{op}{index}", **attributes))
-        outputs += results
+        kept = range(count) if isinstance(count, int) else count
+        results = [f"y{index}"] if count == 1 else [f"y{index}_{k}" if k in kept else "" for k in range(kept[-1] + 1)]
+        nodes.append(helper.make_node(op, names, results, f"{op}{index}", domain=domain, **attributes))
+        outputs += filter(None, results)
     used = list(dict.fromkeys(used))
-    return make_model(op, opset, used, constants, outputs, nodes), used
+    return make_model(op, opset, used, constants, outputs, nodes, domain), used
 
 
 def make_chain(name):

@@ -2,6 +2,7 @@
 // explicit.
 #include "compiler/frontend/emit/Elementwise.h"
 
+#include "compiler/frontend/onnx/NarrowTypes.h"
 #include "compiler/frontend/onnx/NodeImport.h"
 
 namespace cleave::onnx {
@@ -125,20 +126,30 @@ Values importClip11(NodeImport &n) {
 
 // -- casts
 // ---------------------------------------------------------------------------------------------------
-Values importCast(NodeImport &n) {
+// The first operand as the narrow type has it.
+Bindings castNarrow(NodeImport &n, int32_t to) {
+  Value x = toNarrow(n, n.input(0), *narrowType(to), n.integer("saturate", 1));
+  return {Binding{{x}, false, to}};
+}
+
+Bindings importCast(NodeImport &n) {
   n.checkInputs(1, 1);
+  n.ignore({"saturate", "round_mode"}); // about narrow floats only
   auto to = static_cast<int32_t>(n.requiredInteger("to"));
-  n.ignore({"saturate", "round_mode"}); // about 8-bit floats only
+  if (narrowType(to))
+    return castNarrow(n, to);
   std::optional<ElementType> type = elementTypeOf(to);
   if (!type)
     fail("casts to " + dataTypeName(to) + ", which Cleave does not compute with");
-  return {n.cast(n.input(0), fromElementType(*type, n.b.getContext()))};
+  return {Binding{{n.cast(n.input(0), fromElementType(*type, n.b.getContext()))}}};
 }
 
-Values importCastLike(NodeImport &n) {
+Bindings importCastLike(NodeImport &n) {
   n.checkInputs(2, 2);
   n.ignore({"saturate", "round_mode"});
-  return {n.cast(n.input(0), elementOf(n.input(1)))};
+  if (int32_t to = n.binding(1).narrow)
+    return castNarrow(n, to);
+  return {Binding{{n.cast(n.input(0), elementOf(n.input(1)))}}};
 }
 
 constexpr OpEntry kOps[] = {

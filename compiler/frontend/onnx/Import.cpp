@@ -5,6 +5,7 @@
 #include "compiler/frontend/FinishStep.h"
 #include "compiler/frontend/onnx/Functions.h"
 #include "compiler/frontend/onnx/Metadata.h"
+#include "compiler/frontend/onnx/NarrowTypes.h"
 #include "compiler/frontend/onnx/NodeImport.h"
 #include "compiler/frontend/onnx/Parameters.h"
 #include "compiler/frontend/onnx/Topology.h"
@@ -110,7 +111,7 @@ public:
     makeStep();
     checkTypedInputs();
     for (const ValueInfo &input : model_.graph.inputs)
-      scope_.names[input.name] = {{addInput(input)}};
+      scope_.names[input.name] = Binding{{addInput(input)}, false, narrowNumber(input.dataType)};
     checkSymbols();
     checkValues();
     for (const Parameter &parameter : plan_.parameters)
@@ -371,6 +372,8 @@ private:
         scope_.names[tensor.name] = {{subgraphWeight(tensor)}};
       else if (elementTypeOf(tensor.dataType))
         scope_.names[tensor.name] = {{tensorValue(tensor, tensor.name)}};
+      if (auto bound = scope_.names.find(tensor.name); bound != scope_.names.end())
+        bound->second.narrow = narrowNumber(tensor.dataType);
     }
   }
 

@@ -25,7 +25,10 @@ Values importOneHot(NodeImport &n) {
     fail("has depth " + std::to_string(depth) + " and values " +
          emit::showShape(emit::shapeOf(values)) + ", expected at least 1 and [2]");
   Value off = emit::takeOne(n, values, 0, 0), on = emit::takeOne(n, values, 0, 1);
-  return {emit::oneHot(n, n.input(0), depth, axis, on, off)};
+  Value indices = n.input(0);
+  if (emit::isFloat(indices)) // the format allows any numbers
+    indices = n.cast(indices, n.b.getI64Type());
+  return {emit::oneHot(n, indices, depth, axis, on, off)};
 }
 
 constexpr OpEntry kOps[] = {

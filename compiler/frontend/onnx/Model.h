@@ -17,7 +17,8 @@ inline constexpr size_t kMaxRank = 32;
 
 using Metadata = std::map<std::string, std::string>;
 
-// The element types of the format, by its numbers, that Cleave computes with.
+// The element types of the format, by its numbers, that Cleave computes with; of narrow types
+// (NarrowTypes.h), those that hold them.
 std::optional<ElementType> elementTypeOf(int32_t dataType);
 // `float32`, `int64`, `string`, … for messages; also for those that Cleave does not know.
 std::string dataTypeName(int32_t dataType);

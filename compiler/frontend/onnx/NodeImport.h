@@ -25,6 +25,7 @@ using emit::Values;
 struct Binding {
   Values values;
   bool isSequence = false;
+  int32_t narrow = 0; // the tensor's numbers are those of this narrow type (NarrowTypes.h); 0: of no such one
 
   bool isNothing() const { return values.empty() && !isSequence; }
   bool isTensor() const { return values.size() == 1 && !isSequence; }
@@ -146,9 +147,20 @@ llvm::ArrayRef<OpEntry> quantizationOps();
 llvm::ArrayRef<OpEntry> recurrentOps();
 llvm::ArrayRef<OpEntry> resizeOps();
 llvm::ArrayRef<OpEntry> samplingOps();
+llvm::ArrayRef<OpEntry> beforeOpset7Ops();
+llvm::ArrayRef<OpEntry> contribOps();
+llvm::ArrayRef<OpEntry> generatorOps();
+llvm::ArrayRef<OpEntry> selectionOps();
+llvm::ArrayRef<OpEntry> updateOps();
+llvm::ArrayRef<OpEntry> bitwiseOps();
+llvm::ArrayRef<OpEntry> contribAttentionOps();
+llvm::ArrayRef<OpEntry> contribQuantizedOps();
+llvm::ArrayRef<OpEntry> extremeOps();
+llvm::ArrayRef<OpEntry> flexAttentionOps();
+llvm::ArrayRef<OpEntry> stateOps();
 
-// The oldest and newest opset whose meaning the tables know.
-inline constexpr int64_t kOldestOpset = 7;
+// The oldest and newest opset whose meaning the tables know; of those before 6, the operators that have not changed.
+inline constexpr int64_t kOldestOpset = 1;
 inline constexpr int64_t kNewestOpset = 27;
 // The handler of an operator at an opset; null if there is none.
 const OpEntry *findOp(const std::string &domain, const std::string &op, int64_t opset);

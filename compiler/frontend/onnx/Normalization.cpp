@@ -94,6 +94,13 @@ Values batchNorm(NodeImport &n, bool trainsAsExported) {
                                 epsilon)};
 }
 
+// Before opset 7: in training form unless is_test says otherwise.
+Values importBatchNorm6(NodeImport &n) {
+  if (!n.integer("spatial", 1))
+    fail("normalises every element by itself (spatial=0), which Cleave does not do");
+  return batchNorm(n, !n.integer("is_test", 0));
+}
+
 // Up to opset 13: in training form if it has more than one output.
 Values importBatchNorm7(NodeImport &n) {
   if (!n.integer("spatial", 1))
@@ -175,6 +182,7 @@ Values importDropout12(NodeImport &n) {
 }
 
 constexpr OpEntry kOps[] = {
+    {"BatchNormalization", 6, importBatchNorm6},
     {"BatchNormalization", 7, importBatchNorm7},
     {"BatchNormalization", 14, importBatchNorm14},
     {"Dropout", 7, importDropout7},

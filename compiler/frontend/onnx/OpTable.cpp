@@ -12,7 +12,8 @@ Table buildTable() {
        {elementwiseOps(), activationOps(), contractionOps(), poolingOps(), normalizationOps(),
         movementOps(), slicingOps(), reductionOps(), indexingOps(), structureOps(),
         controlFlowOps(), sequenceOps(), attentionOps(), coordinateOps(), lossOps(), quantizationOps(),
-        recurrentOps(), resizeOps(), samplingOps()})
+        recurrentOps(), resizeOps(), samplingOps(), beforeOpset7Ops(), bitwiseOps(), contribOps(),
+        contribAttentionOps(), contribQuantizedOps(), extremeOps(), flexAttentionOps(), generatorOps(), selectionOps(), stateOps(), updateOps()})
     for (const OpEntry &entry : family)
       table[entry.name][entry.since] = &entry;
   return table;

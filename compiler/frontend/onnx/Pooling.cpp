@@ -6,31 +6,14 @@
 namespace cleave::onnx {
 namespace {
 
-emit::PoolOptions readOptions(NodeImport &n) {
-  n.checkInputs(1, 1);
-  if (!n.hasAttribute("kernel_shape"))
-    fail("attribute 'kernel_shape' is missing");
-  WindowAttributes read = readWindow(n);
-  emit::PoolOptions options;
-  options.window = read.window;
-  options.autoPad = read.autoPad;
-  options.ceil = n.integer("ceil_mode", 0);
-  return options;
-}
-
-Values importMaxPool(NodeImport &n) {
-  n.ignore({"storage_order"}); // about the second output
-  return {emit::maxPool(n, n.input(0), readOptions(n))};
-}
-
 Values importAveragePool(NodeImport &n) {
-  emit::PoolOptions options = readOptions(n);
+  emit::PoolOptions options = readPool(n);
   options.countPadding = n.integer("count_include_pad", 0);
   return {emit::averagePool(n, n.input(0), options)};
 }
 
 Values importLpPool(NodeImport &n) {
-  emit::PoolOptions options = readOptions(n);
+  emit::PoolOptions options = readPool(n);
   return {emit::lpPool(n, n.input(0), static_cast<double>(n.integer("p", 2)), options)};
 }
 
@@ -45,12 +28,11 @@ Values importGlobalLpPool(NodeImport &n) {
 }
 
 constexpr OpEntry kOps[] = {
-    {"AveragePool", 7, importAveragePool},
+    {"AveragePool", 1, importAveragePool},
     {"GlobalAveragePool", 1, global<emit::globalAveragePool>},
     {"GlobalLpPool", 2, importGlobalLpPool},
     {"GlobalMaxPool", 1, global<emit::globalMaxPool>},
     {"LpPool", 2, importLpPool},
-    {"MaxPool", 1, importMaxPool},
 };
 
 void readPads(NodeImport &n, emit::Window &window) {
@@ -113,6 +95,18 @@ void padToSizes(NodeImport &n, Ints sizes, Ints &outputPadding, WindowAttributes
     window.padsHigh.push_back(pad - window.padsLow.back());
   }
   read.autoPad = emit::AutoPad::None;
+}
+
+emit::PoolOptions readPool(NodeImport &n) {
+  n.checkInputs(1, 1);
+  if (!n.hasAttribute("kernel_shape"))
+    fail("attribute 'kernel_shape' is missing");
+  WindowAttributes read = readWindow(n);
+  emit::PoolOptions options;
+  options.window = read.window;
+  options.autoPad = read.autoPad;
+  options.ceil = n.integer("ceil_mode", 0);
+  return options;
 }
 
 llvm::ArrayRef<OpEntry> poolingOps() { return kOps; }

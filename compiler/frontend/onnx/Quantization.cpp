@@ -3,6 +3,8 @@
 
 #include "compiler/frontend/emit/Contraction.h"
 #include "compiler/frontend/emit/Convolution.h"
+#include "compiler/frontend/emit/Elementwise.h"
+#include "compiler/frontend/onnx/NarrowTypes.h"
 #include "compiler/frontend/onnx/TensorReader.h"
 #include "compiler/frontend/onnx/Window.h"
 
@@ -23,14 +25,33 @@ mlir::Type typeAttribute(NodeImport &n, const char *name, mlir::Type absent) {
   return graph::fromElementType(*type, n.b.getContext());
 }
 
-Values importQuantize(NodeImport &n) {
+// As quantize() does it, in the range of a narrow type.
+Bindings quantizeNarrow(NodeImport &n, int32_t to) {
+  const NarrowType &type = *narrowType(to);
+  Value x = n.input(0);
+  int64_t axis = n.integer("axis", 1), block = n.integer("block_size", 0);
+  Value scale = perElement(n, n.cast(n.input(1), elementOf(x)), x, axis, block);
+  Value quotient = n.div(x, scale);
+  if (!type.isFloat()) {
+    quotient = n.unary<graph::RoundOp>(quotient);
+    if (n.hasInput(2))
+      quotient = n.add(quotient, perElement(n, n.cast(n.input(2), elementOf(x)), x, axis, block));
+    quotient = clip(n, quotient, type.lowestInteger(), type.highestInteger());
+  }
+  return {Binding{{toNarrow(n, quotient, type, n.integer("saturate", 1))}, false, to}};
+}
+
+Bindings importQuantize(NodeImport &n) {
   n.checkInputs(2, 3);
   n.ignore({"saturate", "precision"}); // about 8-bit floats, and less precision than f32
+  int32_t narrow = narrowNumber(static_cast<int32_t>(n.integer("output_dtype", 0)));
+  if (narrow || n.binding(2).narrow)
+    return quantizeNarrow(n, narrow ? narrow : n.binding(2).narrow);
   Value zero = n.optionalInput(2);
   mlir::Type byte = graph::fromElementType(ElementType::U8, n.b.getContext());
   mlir::Type type = typeAttribute(n, "output_dtype", zero ? elementOf(zero) : byte);
-  return {quantize(n, n.input(0), n.input(1), zero, type, n.integer("axis", 1),
-                   n.integer("block_size", 0))};
+  return {Binding{{quantize(n, n.input(0), n.input(1), zero, type, n.integer("axis", 1),
+                            n.integer("block_size", 0))}}};
 }
 
 Values importDequantize(NodeImport &n) {

@@ -2,6 +2,7 @@
 #include "compiler/frontend/onnx/TensorReader.h"
 
 #include "compiler/frontend/onnx/Failure.h"
+#include "compiler/frontend/onnx/NarrowTypes.h"
 
 #include <charconv>
 #include <cstring>
@@ -29,6 +30,7 @@ constexpr DataType kDataTypes[] = {
 // The elements as the message holds them, before it is known which field counts.
 struct Fields {
   std::optional<ByteRange> raw;
+  std::string_view rawBytes;
   std::vector<ByteRange> packed; // float_data or double_data, each packed
   std::string singles;           // the same, element by element
   std::vector<int64_t> integers; // int32_data, int64_data or uint64_data
@@ -91,7 +93,18 @@ std::string packIntegers(const std::vector<int64_t> &integers, int64_t size) {
   return out;
 }
 
+// Narrow elements become what holds them; they are few, so they are copied.
+void placeNarrow(StoredTensor &tensor, const Fields &fields, const NarrowType &type) {
+  if (fields.external)
+    fail("tensor '" + tensor.name + "' has elements of " + type.name +
+         " outside the model file, which Cleave does not read; store them inside");
+  std::string packed = packIntegers(fields.integers, 1);
+  tensor.decoded = unpack(type, fields.raw ? fields.rawBytes : packed, tensor.elementCount());
+}
+
 void place(StoredTensor &tensor, const Fields &fields) {
+  if (const NarrowType *type = narrowType(tensor.dataType))
+    return placeNarrow(tensor, fields, *type);
   if (fields.external)
     return placeExternal(tensor, fields.externalData);
   if (fields.raw) {
@@ -135,6 +148,8 @@ void checkBytes(const StoredTensor &tensor) {
 } // namespace
 
 std::optional<ElementType> elementTypeOf(int32_t dataType) {
+  if (const NarrowType *narrow = narrowType(dataType))
+    dataType = narrow->held;
   for (const DataType &type : kDataTypes)
     if (type.number == dataType)
       return type.element;
@@ -142,6 +157,8 @@ std::optional<ElementType> elementTypeOf(int32_t dataType) {
 }
 
 std::string dataTypeName(int32_t dataType) {
+  if (const NarrowType *narrow = narrowType(dataType))
+    return narrow->name;
   for (const DataType &type : kDataTypes)
     if (type.number == dataType)
       return type.name;
@@ -193,6 +210,7 @@ StoredTensor readTensor(WireReader in) {
       out.name = in.text();
       break;
     case 9:
+      fields.rawBytes = WireReader(in).bytes();
       fields.raw = in.range();
       break;
     case 10:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/frontend/emit/Convolution.h"
+#include "compiler/frontend/emit/Pooling.h"
 #include "compiler/frontend/onnx/NodeImport.h"
 
 namespace cleave::onnx {
@@ -17,5 +18,8 @@ WindowAttributes readWindow(NodeImport &n);
 // The padding, and output padding, with which a transposed convolution of the node's first two inputs
 // has a result of these spatial `sizes`.
 void padToSizes(NodeImport &n, Ints sizes, Ints &outputPadding, WindowAttributes &read);
+
+// What all pooling operators say about their windows.
+emit::PoolOptions readPool(NodeImport &n);
 
 } // namespace cleave::onnx

@@ -1,0 +1,256 @@
+// Attention of the domain com.microsoft: packed projections, masks in several forms, key/value caches.
+#include "compiler/frontend/emit/Attention.h"
+#include "compiler/frontend/emit/Contraction.h"
+#include "compiler/frontend/emit/Elementwise.h"
+#include "compiler/frontend/onnx/NodeImport.h"
+
+namespace cleave::onnx {
+namespace {
+
+using namespace emit;
+
+// [batch, steps, heads · size] -> [batch, heads, steps, size] and back.
+Value splitHeads(Emitter &e, Value x, int64_t heads) {
+  Shape d = shapeOf(x);
+  int64_t width = d.size() == 3 ? e.number(d[2], "the width") : 0;
+  if (heads < 1 || width == 0 || width % heads)
+    fail("has data " + showShape(d) + " for " + std::to_string(heads) + " heads");
+  return e.swapDims(e.reshape(x, {d[0], d[1], heads, width / heads}), 1, 2);
+}
+
+Value joinHeads(Emitter &e, Value x) {
+  Shape d = shapeOf(x);
+  return e.reshape(e.swapDims(x, 1, 2), {d[0], d[2], d[1] * d[3]});
+}
+
+// A bool mask as numbers to be added: `below` where it is false.
+Value asNumbers(Emitter &e, Value mask, mlir::Type element, double below) {
+  Value zero = e.splat(shapeOf(mask), element, 0);
+  return e.select(mask, zero, e.splat(zero, below));
+}
+
+// A mask of keys: [batch] (how many count), [batch, keys] or [batch, queries, keys] (not zero: counts), as truth
+// values [batch, 1, 1 or queries, keys].
+Value keyMask(Emitter &e, Value mask, const Polynomial &keys) {
+  Shape d = shapeOf(mask);
+  if (d.size() == 1) {
+    Shape dims{d[0], keys};
+    Value counts = e.broadcast(e.insertDim(mask, 1), dims);
+    mask = e.compare(Predicate::LT, e.iota(dims, 1, elementOf(mask)), counts);
+  } else {
+    mask = e.cast(mask, e.b.getI1Type());
+  }
+  d = shapeOf(mask);
+  if (d.size() == 2)
+    return e.reshape(mask, {d[0], 1, 1, d[1]});
+  if (d.size() == 3)
+    return e.insertDim(mask, 1);
+  fail("has a mask " + showShape(d) + ", expected 1 to 3 dims");
+}
+
+// What all three operators end with.
+struct Parts {
+  Value q, k, v;         // [batch, heads, steps, size]
+  Value keyMask, addend; // may be null
+  bool causal = false;
+  double filter = -10000; // what masked keys get
+};
+
+// What is added to the products: the mask's numbers and the given ones together.
+Value addendOf(Emitter &e, const Parts &parts) {
+  if (!parts.keyMask)
+    return parts.addend;
+  Value mask = asNumbers(e, parts.keyMask, elementOf(parts.q), parts.filter);
+  if (!parts.addend)
+    return mask;
+  Value other = parts.addend;
+  e.broadcastTogether(mask, other);
+  return e.add(mask, other);
+}
+
+emit::AttentionOptions commonOptions(NodeImport &n, Emitter &e, const Parts &parts) {
+  emit::AttentionOptions options;
+  if (double scale = n.decimal("scale", 0))
+    options.scale = scale;
+  options.mask = addendOf(e, parts);
+  options.causal = parts.causal;
+  options.offset = shapeOf(parts.k)[2] - shapeOf(parts.q)[2];
+  return options;
+}
+
+// Past keys (values) before the new ones.
+Value withPast(NodeImport &n, Emitter &e, size_t past, Value now) {
+  return n.hasInput(past) ? e.concat({n.input(past), now}, 2) : now;
+}
+
+// input [batch, steps, features] projected to queries, keys and values by one matrix.
+Values importAttention(NodeImport &n) {
+  n.checkInputs(2, 7);
+  n.ignore({"past_present_share_buffer"});
+  Emitter &e = n;
+  int64_t heads = n.requiredInteger("num_heads");
+  if (n.integer("do_rotary", 0) || n.hasInput(6))
+    fail("turns queries and keys (do_rotary) or shares a buffer, which Cleave does not import");
+  n.ignore({"rotary_embedding_dim"});
+  Value projected = emit::matmul(e, n.input(0), n.input(1));
+  if (n.hasInput(2))
+    projected = e.add(projected, e.broadcast(n.input(2), shapeOf(projected)));
+  int64_t width = e.number(shapeOf(projected)[2], "the projection's width");
+  Ints sizes = n.integers("qkv_hidden_sizes").value_or(Ints{width / 3, width / 3, width / 3});
+  if (sizes.size() != 3 || sizes[0] + sizes[1] + sizes[2] != width)
+    fail("projects to " + std::to_string(width) + " features, expected " + showInts(sizes));
+  Parts parts;
+  parts.filter = n.decimal("mask_filter_value", -10000);
+  parts.causal = n.integer("unidirectional", 0);
+  parts.q = splitHeads(e, e.slice(projected, 2, 0, sizes[0]), heads);
+  parts.k = splitHeads(e, e.slice(projected, 2, sizes[0], sizes[1]), heads);
+  parts.v = splitHeads(e, e.slice(projected, 2, sizes[0] + sizes[1], sizes[2]), heads);
+  if (n.hasInput(4)) {
+    parts.k = e.concat({e.dropDim(e.slice(n.input(4), 0, 0, 1), 0), parts.k}, 2);
+    parts.v = e.concat({e.dropDim(e.slice(n.input(4), 0, 1, 1), 0), parts.v}, 2);
+  }
+  if (n.hasInput(3))
+    parts.keyMask = keyMask(e, n.input(3), shapeOf(parts.k)[2]);
+  if (n.hasInput(5))
+    parts.addend = n.input(5);
+  Value present;
+  if (n.hasOutput(1))
+    present = e.concat({e.insertDim(parts.k, 0), e.insertDim(parts.v, 0)}, 0);
+  Value output = emit::attention(e, parts.q, parts.k, parts.v, commonOptions(n, e, parts)).output;
+  return {joinHeads(e, output), present};
+}
+
+// The part of a bias for all three projections that begins at `start`, added to x.
+Value addBias(Emitter &e, Value x, Value bias, const Polynomial &start) {
+  if (!bias)
+    return x;
+  return e.add(x, e.broadcast(e.slice(bias, 0, start, shapeOf(x)[2]), shapeOf(x)));
+}
+
+Values importMultiHead(NodeImport &n) {
+  n.checkInputs(1, 10);
+  Emitter &e = n;
+  int64_t heads = n.requiredInteger("num_heads");
+  if (!n.hasInput(1) || !n.hasInput(2) || n.hasInput(8) || n.hasInput(9))
+    fail("has packed operands or shares a buffer, which Cleave does not import; export it with "
+         "queries, keys and "
+         "values apart");
+  Value bias = n.hasInput(3) ? n.input(3) : Value();
+  Value q = n.input(0), k = n.input(1), v = n.input(2);
+  Polynomial width = shapeOf(q)[2];
+  Parts parts;
+  parts.filter = n.decimal("mask_filter_value", -10000);
+  parts.causal = n.integer("unidirectional", 0);
+  parts.q = splitHeads(e, addBias(e, q, bias, 0), heads);
+  bool isSplit = rankOf(k) == 4; // keys and values of a cross attention, split already
+  parts.k = isSplit ? k : splitHeads(e, addBias(e, k, bias, width), heads);
+  parts.v = isSplit ? v : splitHeads(e, addBias(e, v, bias, width * 2), heads);
+  parts.k = withPast(n, e, 6, parts.k);
+  parts.v = withPast(n, e, 7, parts.v);
+  if (n.hasInput(4))
+    parts.keyMask = keyMask(e, n.input(4), shapeOf(parts.k)[2]);
+  if (n.hasInput(5))
+    parts.addend = n.input(5);
+  emit::AttentionResult result =
+      emit::attention(e, parts.q, parts.k, parts.v, commonOptions(n, e, parts));
+  return {joinHeads(e, result.output), parts.k, parts.v};
+}
+
+// x [batch, heads, steps, size] turned by the rows `positions` ([batch, steps]) of two tables.
+Value turned(Emitter &e, Value x, Value positions, Value cosines, Value sines, bool interleaved) {
+  auto rows = [&](Value table) -> Value {
+    Value found = graph::GatherOp::create(e.b, e.loc, table, positions, 0);
+    return e.insertDim(found, 1);
+  };
+  Value cosine = rows(cosines), sine = rows(sines);
+  int64_t size = e.number(shapeOf(cosine)[3], "the width of the angles") * 2;
+  return emit::rotate(e, x, cosine, sine, size, interleaved);
+}
+
+// Positions [batch, steps] of all new steps when `past` of them came before.
+Value positionsFrom(Emitter &e, const Polynomial &batch, const Polynomial &steps,
+                    const Polynomial &past) {
+  Value at = e.iota({batch, steps}, 1, e.b.getI64Type());
+  return e.add(at, e.splatSize(at, past));
+}
+
+Values importGroupQuery(NodeImport &n) {
+  n.checkInputs(7, 11);
+  Emitter &e = n;
+  int64_t heads = n.requiredInteger("num_heads"), keyHeads = n.requiredInteger("kv_num_heads");
+  if (n.integer("smooth_softmax", 0) || n.integer("qk_output", 0) || !n.integer("causal", 1))
+    fail("asks for more than causal attention (smooth_softmax, qk_output, causal), which Cleave "
+         "does not import");
+  n.ignore({"k_quant_type", "v_quant_type", "kv_cache_bit_width", "sliding_window_cache",
+            "qk_norm_epsilon"});
+  Value q = n.input(0), k, v;
+  if (n.hasInput(1)) {
+    k = n.input(1), v = n.input(2);
+  } else {
+    int64_t size = e.number(shapeOf(q)[2], "the width") / (heads + 2 * keyHeads);
+    k = e.slice(q, 2, heads * size, keyHeads * size);
+    v = e.slice(q, 2, (heads + keyHeads) * size, keyHeads * size);
+    q = e.slice(q, 2, 0, heads * size);
+  }
+  Parts parts;
+  parts.q = splitHeads(e, q, heads);
+  parts.k = splitHeads(e, k, keyHeads);
+  parts.v = splitHeads(e, v, keyHeads);
+  Shape d = shapeOf(parts.q);
+  Polynomial past = n.hasInput(3) ? shapeOf(n.input(3))[2] : Polynomial(0);
+  bool interleaved = n.integer("rotary_interleaved", 0);
+  if (n.integer("do_rotary", 0)) {
+    Value positions = n.hasInput(9) ? n.input(9) : positionsFrom(e, d[0], d[2], past);
+    parts.q = turned(e, parts.q, positions, n.input(7), n.input(8), interleaved);
+    parts.k = turned(e, parts.k, positions, n.input(7), n.input(8), interleaved);
+  }
+  parts.k = withPast(n, e, 3, parts.k);
+  parts.v = withPast(n, e, 4, parts.v);
+  parts.causal = true;
+  if (n.hasInput(10))
+    parts.addend = n.input(10);
+  emit::AttentionOptions options = commonOptions(n, e, parts);
+  options.softcap = n.decimal("softcap", 0);
+  if (int64_t window = n.integer("local_window_size", -1); window > 0)
+    options.leftWindow = window - 1;
+  // How many keys of every line count: one more than the operator is told.
+  options.keyCounts = e.add(e.cast(e.reshape(n.input(5), {d[0]}), n.b.getI64Type()), 1);
+  Value output = emit::attention(e, parts.q, parts.k, parts.v, options).output;
+  return {joinHeads(e, output), parts.k, parts.v};
+}
+
+// x [batch, steps, width] or [batch, heads, steps, size]; position_ids [1] (of the first step) or [batch, steps].
+Values importRotary(NodeImport &n) {
+  n.checkInputs(4, 4);
+  n.ignore({"is_packed_batching", "scale"});
+  Emitter &e = n;
+  Value x = n.input(0), positions = n.input(1);
+  int64_t heads = n.integer("num_heads", 0), size = n.integer("rotary_embedding_dim", 0);
+  bool isFlat = rankOf(x) == 3;
+  if (isFlat && heads == 0) {
+    int64_t head = size ? size : 2 * e.number(shapeOf(n.input(2))[1], "the width of the angles");
+    heads = e.number(shapeOf(x)[2], "the width") / head;
+  }
+  if (isFlat)
+    x = splitHeads(e, x, heads);
+  Shape d = shapeOf(x);
+  if (rankOf(positions) == 1) {
+    Value first = e.broadcast(e.reshape(positions, {1, 1}), {d[0], d[2]});
+    positions = e.add(e.iota({d[0], d[2]}, 1, elementOf(positions)), first);
+  }
+  x = turned(e, x, positions, n.input(2), n.input(3), n.integer("interleaved", 0));
+  return {isFlat ? joinHeads(e, x) : x};
+}
+
+constexpr OpEntry kOps[] = {
+    {"com.microsoft:Attention", 1, importAttention},
+    {"com.microsoft:GroupQueryAttention", 1, importGroupQuery},
+    {"com.microsoft:MultiHeadAttention", 1, importMultiHead},
+    {"com.microsoft:RotaryEmbedding", 1, importRotary},
+};
+
+} // namespace
+
+llvm::ArrayRef<OpEntry> contribAttentionOps() { return kOps; }
+
+} // namespace cleave::onnx
