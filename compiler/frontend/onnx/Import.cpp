@@ -10,7 +10,6 @@
 #include "compiler/frontend/onnx/Parameters.h"
 #include "compiler/frontend/onnx/Topology.h"
 
-
 namespace cleave::onnx {
 namespace {
 

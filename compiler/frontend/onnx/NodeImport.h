@@ -25,7 +25,8 @@ using emit::Values;
 struct Binding {
   Values values;
   bool isSequence = false;
-  int32_t narrow = 0; // the tensor's numbers are those of this narrow type (NarrowTypes.h); 0: of no such one
+  int32_t narrow =
+      0; // the tensor's numbers are those of this narrow type (NarrowTypes.h); 0: of no such one
 
   bool isNothing() const { return values.empty() && !isSequence; }
   bool isTensor() const { return values.size() == 1 && !isSequence; }
@@ -159,7 +160,8 @@ llvm::ArrayRef<OpEntry> extremeOps();
 llvm::ArrayRef<OpEntry> flexAttentionOps();
 llvm::ArrayRef<OpEntry> stateOps();
 
-// The oldest and newest opset whose meaning the tables know; of those before 6, the operators that have not changed.
+// The oldest and newest opset whose meaning the tables know; of those before 6 only the operators
+// that have not changed since.
 inline constexpr int64_t kOldestOpset = 1;
 inline constexpr int64_t kNewestOpset = 27;
 // The handler of an operator at an opset; null if there is none.

@@ -8,12 +8,36 @@ using Table = std::map<std::string, std::map<int64_t, const OpEntry *>>;
 
 Table buildTable() {
   Table table;
-  for (llvm::ArrayRef<OpEntry> family :
-       {elementwiseOps(), activationOps(), contractionOps(), poolingOps(), normalizationOps(),
-        movementOps(), slicingOps(), reductionOps(), indexingOps(), structureOps(),
-        controlFlowOps(), sequenceOps(), attentionOps(), coordinateOps(), lossOps(), quantizationOps(),
-        recurrentOps(), resizeOps(), samplingOps(), beforeOpset7Ops(), bitwiseOps(), contribOps(),
-        contribAttentionOps(), contribQuantizedOps(), extremeOps(), flexAttentionOps(), generatorOps(), selectionOps(), stateOps(), updateOps()})
+  for (llvm::ArrayRef<OpEntry> family : {elementwiseOps(),
+                                         activationOps(),
+                                         contractionOps(),
+                                         poolingOps(),
+                                         normalizationOps(),
+                                         movementOps(),
+                                         slicingOps(),
+                                         reductionOps(),
+                                         indexingOps(),
+                                         structureOps(),
+                                         controlFlowOps(),
+                                         sequenceOps(),
+                                         attentionOps(),
+                                         coordinateOps(),
+                                         lossOps(),
+                                         quantizationOps(),
+                                         recurrentOps(),
+                                         resizeOps(),
+                                         samplingOps(),
+                                         beforeOpset7Ops(),
+                                         bitwiseOps(),
+                                         contribOps(),
+                                         contribAttentionOps(),
+                                         contribQuantizedOps(),
+                                         extremeOps(),
+                                         flexAttentionOps(),
+                                         generatorOps(),
+                                         selectionOps(),
+                                         stateOps(),
+                                         updateOps()})
     for (const OpEntry &entry : family)
       table[entry.name][entry.since] = &entry;
   return table;
