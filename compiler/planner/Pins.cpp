@@ -1,6 +1,8 @@
 // Recipes and rules as filters on choices.
 #include "compiler/planner/Pins.h"
 
+#include "runtime/base/Glob.h"
+
 #include "nlohmann/json.hpp"
 
 #include <algorithm>
@@ -8,26 +10,6 @@
 #include <sstream>
 
 namespace cleave::planner {
-
-bool matchesGlob(const std::string &pattern, const std::string &text) {
-  size_t p = 0, t = 0, star = std::string::npos, resume = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t]) && pattern[p] != '*') {
-      ++p, ++t;
-    } else if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = t;
-    } else if (star != std::string::npos) {
-      p = star + 1;
-      t = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*')
-    ++p;
-  return p == pattern.size();
-}
 
 // -- reading
 // ----------------------------------------------------------------------------------------------

@@ -62,7 +62,4 @@ private:
   Batch batch_;
 };
 
-// Whether `text` matches the pattern, in which * stands for any characters and ? for one.
-bool matchesGlob(const std::string &pattern, const std::string &text);
-
 } // namespace cleave::planner

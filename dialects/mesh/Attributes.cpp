@@ -1,4 +1,5 @@
 // Text form, checks and plain form of the attributes.
+#include "dialects/mesh/Axes.h"
 #include "dialects/mesh/MeshDialect.h"
 
 #include "mlir/IR/Builders.h"
@@ -24,7 +25,7 @@ void MeshDialect::registerAttributes() {
 // -------------------------------------------------------------------------------------------------
 
 // {dp, tp}
-static ParseResult parseAxes(AsmParser &parser, ArrayAttr &axes) {
+ParseResult cleave::mesh::parseAxes(AsmParser &parser, ArrayAttr &axes) {
   SmallVector<Attribute> names;
   auto parseName = [&]() -> ParseResult {
     std::string name;
@@ -39,7 +40,7 @@ static ParseResult parseAxes(AsmParser &parser, ArrayAttr &axes) {
   return success();
 }
 
-static void printAxes(AsmPrinter &printer, ArrayAttr axes) {
+void cleave::mesh::printAxes(AsmPrinter &printer, ArrayAttr axes) {
   printer << "{";
   llvm::interleaveComma(axes.getAsRange<StringAttr>(), printer,
                         [&](StringAttr name) { printer.printKeywordOrString(name.getValue()); });

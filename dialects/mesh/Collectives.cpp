@@ -1,4 +1,5 @@
 // The collectives: text, result types and checks. The labels C1 … are those of MeshOps.td.
+#include "dialects/mesh/Axes.h"
 #include "dialects/mesh/MeshDialect.h"
 
 #include "mlir/IR/Builders.h"
@@ -7,29 +8,6 @@
 using namespace mlir;
 using namespace cleave;
 using namespace cleave::mesh;
-
-// {dp, tp}
-static ParseResult parseAxes(OpAsmParser &parser, ArrayAttr &axes) {
-  SmallVector<Attribute> names;
-  auto parseName = [&]() -> ParseResult {
-    std::string name;
-    if (parser.parseKeywordOrString(&name))
-      return failure();
-    names.push_back(parser.getBuilder().getStringAttr(name));
-    return success();
-  };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, parseName, " in a list of axes"))
-    return failure();
-  axes = parser.getBuilder().getArrayAttr(names);
-  return success();
-}
-
-static void printAxes(OpAsmPrinter &printer, Operation *, ArrayAttr axes) {
-  printer << "{";
-  llvm::interleaveComma(axes.getAsRange<StringAttr>(), printer,
-                        [&](StringAttr name) { printer.printKeywordOrString(name.getValue()); });
-  printer << "}";
-}
 
 #define GET_OP_CLASSES
 #include "dialects/mesh/MeshOps.cpp.inc"

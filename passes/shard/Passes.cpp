@@ -28,10 +28,26 @@ static LogicalResult report(func::FuncOp step, const Status &status) {
 
 namespace {
 
-struct AnnotatePass : PassWrapper<AnnotatePass, OperationPass<ModuleOp>> {
+// A pass on the module's step, for a cluster.
+template <typename Concrete> struct ClusterPass : PassWrapper<Concrete, OperationPass<ModuleOp>> {
+  using Base = ClusterPass;
+  Pass::Option<std::string> cluster{*this, "cluster", llvm::cl::desc("Name or file of the cluster"),
+                                    llvm::cl::init("h100-node")};
+
+  ClusterPass() = default;
+  ClusterPass(const ClusterPass &other) : PassWrapper<Concrete, OperationPass<ModuleOp>>(other) {}
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<mesh::MeshDialect>();
+  }
+  void runOnOperation() override {
+    FailureOr<func::FuncOp> step = findStep(this->getOperation());
+    if (failed(step) || failed(static_cast<Concrete *>(this)->run(*step)))
+      this->signalPassFailure();
+  }
+};
+
+struct AnnotatePass : ClusterPass<AnnotatePass> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AnnotatePass)
-  Option<std::string> cluster{*this, "cluster", llvm::cl::desc("Name or file of the cluster"),
-                              llvm::cl::init("h100-node")};
   Option<int64_t> ranks{*this, "ranks", llvm::cl::desc("Number of ranks"), llvm::cl::init(1)};
   Option<std::string> mesh{*this, "mesh",
                            llvm::cl::desc("Mesh, such as dp=2,tp=2; chosen if not given")};
@@ -39,22 +55,15 @@ struct AnnotatePass : PassWrapper<AnnotatePass, OperationPass<ModuleOp>> {
   Option<std::string> pin{*this, "pin", llvm::cl::desc("Recipe or file of pins")};
 
   AnnotatePass() = default;
-  AnnotatePass(const AnnotatePass &other) : PassWrapper(other) {}
+  AnnotatePass(const AnnotatePass &other) : Base(other) {}
   StringRef getArgument() const override { return "cleave-shard-annotate"; }
   StringRef getDescription() const override {
     return "Plans the step and states the plan as attributes";
   }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<mesh::MeshDialect>();
-  }
 
-  void runOnOperation() override {
-    auto step = findStep(getOperation());
-    if (failed(step))
-      return signalPassFailure();
-    auto model = planner::readStep(*step);
-    if (failed(model) || failed(report(*step, plan(*step, *model))))
-      signalPassFailure();
+  LogicalResult run(func::FuncOp step) {
+    auto model = planner::readStep(step);
+    return failed(model) ? failure() : report(step, plan(step, *model));
   }
 
 private:
@@ -83,31 +92,19 @@ private:
   }
 };
 
-struct PartitionPass : PassWrapper<PartitionPass, OperationPass<ModuleOp>> {
+struct PartitionPass : ClusterPass<PartitionPass> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PartitionPass)
-  Option<std::string> cluster{*this, "cluster", llvm::cl::desc("Name or file of the cluster"),
-                              llvm::cl::init("h100-node")};
-
-  PartitionPass() = default;
-  PartitionPass(const PartitionPass &other) : PassWrapper(other) {}
   StringRef getArgument() const override { return "cleave-shard-partition"; }
   StringRef getDescription() const override {
     return "Turns an annotated step into the program of one rank";
   }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<mesh::MeshDialect>();
-  }
 
-  void runOnOperation() override {
-    auto step = findStep(getOperation());
-    if (failed(step))
-      return signalPassFailure();
-    mesh::MeshAttr attr = mesh::meshOf(*step);
+  LogicalResult run(func::FuncOp step) {
+    mesh::MeshAttr attr = mesh::meshOf(step);
     Result<cluster::Cluster> machine = cluster::findCluster(cluster);
     if (machine && attr)
       machine = cluster::forRanks(*machine, mesh::toMesh(attr).ranks());
-    if (failed(report(*step, machine.status())) || failed(partition(*step, *machine)))
-      signalPassFailure();
+    return failed(report(step, machine.status())) ? failure() : partition(step, *machine);
   }
 };
 

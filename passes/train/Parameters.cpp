@@ -2,6 +2,7 @@
 #include "passes/train/Steps.h"
 
 #include "dialects/graph/Step.h"
+#include "runtime/base/Glob.h"
 
 using namespace mlir;
 using namespace cleave::graph;
@@ -9,7 +10,7 @@ using namespace cleave::graph;
 namespace cleave::train {
 
 static bool matchesAny(StringRef name, const std::vector<std::string> &patterns) {
-  return llvm::any_of(patterns, [&](const std::string &p) { return matchesGlob(name.str(), p); });
+  return llvm::any_of(patterns, [&](const std::string &p) { return matchesGlob(p, name.str()); });
 }
 
 // A pattern that matches no parameter is a mistake.
@@ -18,7 +19,7 @@ static LogicalResult checkPatterns(func::FuncOp step, const std::vector<std::str
   for (const std::string &pattern : patterns) {
     bool isUsed = false;
     for (unsigned i = 0; i < step.getNumArguments(); ++i)
-      isUsed |= argRole(step, i) == "parameter" && matchesGlob(argName(step, i).str(), pattern);
+      isUsed |= argRole(step, i) == "parameter" && matchesGlob(pattern, argName(step, i).str());
     if (!isUsed)
       return emitError(step.getLoc())
              << option << " `" << pattern << "` matches no parameter of the model";

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <fnmatch.h>
 #include <functional>
 #include <utility>
 
@@ -146,10 +145,6 @@ Result<OptimizerOption> parseOptimizer(const std::string &text) {
   if (optimizer.nesterov && (optimizer.momentum == 0 || optimizer.dampening != 0))
     return Status::userError("nesterov needs a momentum and no dampening");
   return optimizer;
-}
-
-bool matchesGlob(const std::string &name, const std::string &pattern) {
-  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
 } // namespace cleave

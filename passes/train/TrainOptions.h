@@ -52,7 +52,4 @@ Result<LossOption> parseLoss(const std::string &text);
 // (`nesterov`).
 Result<OptimizerOption> parseOptimizer(const std::string &text);
 
-// Whether a name matches a pattern with * and ? and [abc].
-bool matchesGlob(const std::string &name, const std::string &pattern);
-
 } // namespace cleave

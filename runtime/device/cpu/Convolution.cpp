@@ -96,13 +96,18 @@ void addForward(DnnlAction &action, const Problem &p, const ConvolutionOperands 
            {DNNL_ARG_DST, p.output, how.dst_desc(), at.output});
 }
 
+// What oneDNN makes of the gradient of the input or of the weight.
+template <typename Gradient>
+typename Gradient::primitive_desc gradient(const Problem &p,
+                                           const dnnl::primitive_attr &attributes) {
+  typename Gradient::desc what(dnnl::algorithm::convolution_direct, p.anyInput, p.anyWeight,
+                               p.anyOutput, p.strides, p.dilations, p.low, p.high);
+  return {what, attributes, cpuEngine(), forward(p, attributes)};
+}
+
 void addInputGradient(DnnlAction &action, const Problem &p, const ConvolutionOperands &at,
                       const dnnl::primitive_attr &attributes) {
-  dnnl::convolution_backward_data::desc what(dnnl::algorithm::convolution_direct, p.anyInput,
-                                             p.anyWeight, p.anyOutput, p.strides, p.dilations,
-                                             p.low, p.high);
-  dnnl::convolution_backward_data::primitive_desc how(what, attributes, cpuEngine(),
-                                                      forward(p, attributes));
+  auto how = gradient<dnnl::convolution_backward_data>(p, attributes);
   assemble(action, dnnl::convolution_backward_data(how), how.scratchpad_desc(),
            {{DNNL_ARG_DIFF_DST, p.output, how.diff_dst_desc(), at.output},
             {DNNL_ARG_WEIGHTS, p.weight, how.weights_desc(), at.weight}},
@@ -111,11 +116,7 @@ void addInputGradient(DnnlAction &action, const Problem &p, const ConvolutionOpe
 
 void addWeightGradient(DnnlAction &action, const Problem &p, const ConvolutionOperands &at,
                        const dnnl::primitive_attr &attributes) {
-  dnnl::convolution_backward_weights::desc what(dnnl::algorithm::convolution_direct, p.anyInput,
-                                                p.anyWeight, p.anyOutput, p.strides, p.dilations,
-                                                p.low, p.high);
-  dnnl::convolution_backward_weights::primitive_desc how(what, attributes, cpuEngine(),
-                                                         forward(p, attributes));
+  auto how = gradient<dnnl::convolution_backward_weights>(p, attributes);
   assemble(action, dnnl::convolution_backward_weights(how), how.scratchpad_desc(),
            {{DNNL_ARG_SRC, p.input, how.src_desc(), at.input},
             {DNNL_ARG_DIFF_DST, p.output, how.diff_dst_desc(), at.output}},

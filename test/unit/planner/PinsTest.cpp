@@ -109,10 +109,3 @@ TEST_CASE("wrong pins are refused with the reason") {
   CHECK(check(R"({"pins": [{"name": "up.weight", "layout": [["dp"], ["dp"]]}]})") ==
         "the pin for up.weight names the axis dp twice");
 }
-
-TEST_CASE("globs match any characters") {
-  CHECK(matchesGlob("blocks.*.fc?.weight", "blocks.11.fc1.weight"));
-  CHECK(matchesGlob("*", ""));
-  CHECK(!matchesGlob("blocks.*.bias", "blocks.0.weight"));
-  CHECK(!matchesGlob("a?", "a"));
-}

@@ -67,9 +67,3 @@ TEST_CASE("an optimizer that cannot be read says what was expected") {
         "nesterov needs a momentum and no dampening");
   CHECK(parseOptimizer("sgd:").status().kind() == StatusKind::UserError);
 }
-
-TEST_CASE("patterns match whole names") {
-  CHECK(matchesGlob("h.0.attn.weight", "*attn*"));
-  CHECK(matchesGlob("h.0.attn.weight", "h.?.attn.weight"));
-  CHECK_FALSE(matchesGlob("h.0.attn.weight", "attn"));
-}
