@@ -1,8 +1,7 @@
 // cleave-calibrate: measures this machine's CPU and writes its cluster file.
 #include "compiler/cluster/Measure.h"
 #include "compiler/cluster/Presets.h"
-
-#include <CLI/CLI.hpp>
+#include "tools/commandline/CommandLine.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -11,18 +10,16 @@
 using namespace cleave;
 using namespace cleave::cluster;
 
-static int fail(const Status &status) {
-  std::fprintf(stderr, "cleave-calibrate: error: %s\n", status.message().c_str());
-  return status.exitCode();
-}
+static int fail(const Status &status) { return fail("cleave-calibrate", status); }
 
 int main(int argc, char **argv) {
-  CLI::App app("Measures this machine's CPU and writes its cluster file.");
+  CLI::App app("Measures this machine's CPU and writes its cluster file.", "cleave-calibrate");
   std::string path = localCpuFile();
   double seconds = 3;
   app.add_option("-o,--output", path, "file to write; by default what --cluster local-cpu reads");
   app.add_option("--seconds", seconds, "how long to measure")->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
+  if (std::optional<int> code = readCommandLine(app, argc, argv))
+    return *code;
   if (path.empty())
     return fail(Status::userError("neither XDG_CACHE_HOME nor HOME is set; pass -o FILE"));
   Cluster cluster = measureLocalCpu(seconds);

@@ -4,10 +4,7 @@
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/Phases.h"
 #include "runtime/base/Units.h"
-
-#include <CLI/CLI.hpp>
-
-#include <iostream>
+#include "tools/commandline/CommandLine.h"
 
 using namespace cleave;
 using driver::CompileOptions;
@@ -159,18 +156,16 @@ static Status check(const Typed &typed, CompileOptions &options) {
 
 int main(int argc, char **argv) {
   CLI::App app{"Turns a model file into a plan: one program per rank for training it (or running "
-               "it) on a cluster."};
+               "it) on a cluster.",
+               "cleave-compile"};
   CompileOptions options;
   Typed typed;
   addModelOptions(app, options, typed);
   addStepOptions(app, options);
   addPlanOptions(app, options, typed);
   addInspectionOptions(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : Status::userError("").exitCode();
-  }
+  if (std::optional<int> code = readCommandLine(app, argc, argv))
+    return *code;
   for (int i = 0; i < argc; ++i)
     options.commandLine += (i ? " " : "") + std::string(argv[i]);
 
@@ -180,7 +175,5 @@ int main(int argc, char **argv) {
     status = driver::compile(compilation);
     printReport(compilation, status.isOk());
   }
-  if (!status)
-    std::cerr << "cleave-compile: " << status.message() << "\n";
-  return status.exitCode();
+  return status ? 0 : fail(app.get_name(), status);
 }

@@ -1,8 +1,7 @@
 // cleave-dump PLAN: shows what a plan decided, why, and what it costs. Options: docs/interface.md.
 #include "runtime/artifact/Artifact.h"
 #include "tools/cleave-dump/Views.h"
-
-#include <CLI/CLI.hpp>
+#include "tools/commandline/CommandLine.h"
 
 #include <cstdio>
 #include <optional>
@@ -49,14 +48,10 @@ static Result<std::string> views(const plan::Plan &plan, const Options &options)
   return text;
 }
 
-static int fail(const Status &status) {
-  std::fprintf(stderr, "cleave-dump: %s\n", status.message().c_str());
-  return status.exitCode();
-}
-
 int main(int argc, char **argv) {
   Options options;
-  CLI::App app("Shows what a plan decided and why, and what it costs; without options a summary.");
+  CLI::App app("Shows what a plan decided and why, and what it costs; without options a summary.",
+               "cleave-dump");
   app.add_option("PLAN", options.path, "the plan that cleave-compile wrote")->required();
   app.add_flag("--sharding", options.sharding, "how every parameter, state and input is laid out");
   app.add_flag("--memory", options.memory, "memory over one step, and what is live at the peak");
@@ -65,18 +60,15 @@ int main(int argc, char **argv) {
   app.add_option("--explain", options.explain, "all about one parameter, op or value")
       ->type_name("NAME");
   app.add_flag("--json", options.json, "everything, for programs");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : static_cast<int>(StatusKind::UserError);
-  }
+  if (std::optional<int> code = readCommandLine(app, argc, argv))
+    return *code;
 
   Result<plan::Plan> plan = artifact::readPlan(options.path);
   if (!plan)
-    return fail(plan.status());
+    return fail(app.get_name(), plan.status());
   Result<std::string> text = views(*plan, options);
   if (!text)
-    return fail(text.status());
+    return fail(app.get_name(), text.status());
   std::fputs(text->c_str(), stdout);
   return 0;
 }

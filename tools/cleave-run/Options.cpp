@@ -1,8 +1,7 @@
 // The command line of cleave-run.
 #include "tools/cleave-run/Options.h"
 
-#include <CLI/CLI.hpp>
-#include <cstdio>
+#include "tools/commandline/CommandLine.h"
 
 namespace cleave::run {
 namespace {
@@ -73,14 +72,8 @@ std::optional<int> parseOptions(int argc, char **argv, Options &options) {
       "input; 3 a lost rank; 4 a defect of Cleave.",
       "cleave-run"};
   describe(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success &success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError &error) {
-    std::fprintf(stderr, "cleave-run: error: %s (see --help)\n", error.what());
-    return 1;
-  }
+  if (std::optional<int> code = readCommandLine(app, argc, argv))
+    return code;
   options.shuffles = app.count("--shuffle") > 0;
   return std::nullopt;
 }

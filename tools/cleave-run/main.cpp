@@ -9,22 +9,16 @@
 #include "runtime/launch/Launch.h"
 #include "tools/cleave-run/Options.h"
 #include "tools/cleave-run/RunRank.h"
+#include "tools/commandline/CommandLine.h"
 
 #include <csignal>
-#include <cstdio>
 #include <malloc.h>
 
 using namespace cleave;
 
 namespace {
 
-int fail(const std::string &message, int exitCode) {
-  std::fflush(stdout);
-  std::fprintf(stderr, "cleave-run: error: %s\n", message.c_str());
-  return exitCode;
-}
-
-int fail(const Status &status) { return fail(status.message(), status.exitCode()); }
+int fail(const Status &status) { return cleave::fail("cleave-run", status); }
 
 // Mistakes that show without running anything; the same on all ranks.
 Status checkOptions(const plan::Plan &plan, const run::Options &options) {
@@ -84,7 +78,8 @@ int runAllRanks(const plan::Plan &plan, const run::Options &options) {
       });
   if (!outcome)
     return fail(outcome.status());
-  return outcome->message.empty() ? outcome->exitCode : fail(outcome->message, outcome->exitCode);
+  return outcome->message.empty() ? outcome->exitCode
+                                  : cleave::fail("cleave-run", outcome->message, outcome->exitCode);
 }
 
 } // namespace

@@ -4,8 +4,8 @@
 #include "compiler/solver/Contest.h"
 #include "compiler/solver/Json.h"
 #include "compiler/solver/Solver.h"
+#include "tools/commandline/CommandLine.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -24,10 +24,7 @@ static Result<Problem> readProblem(const std::string &path) {
   return own ? std::move(own) : Result<Problem>(contest.status());
 }
 
-static int fail(const Status &status) {
-  std::fprintf(stderr, "cleave-solve: error: %s\n", status.message().c_str());
-  return status.exitCode();
-}
+static int fail(const Status &status) { return fail("cleave-solve", status); }
 
 static void printSolution(const Problem &problem, const Solution &solution) {
   std::printf("cost %.9g  bound %.9g  gap %.4f %%  in %.2f s, %d iterations\n", solution.cost,
@@ -44,14 +41,15 @@ static void printSolution(const Problem &problem, const Solution &solution) {
 }
 
 int main(int argc, char **argv) {
-  CLI::App app("Solves a cost network with memory over time.");
+  CLI::App app("Solves a cost network with memory over time.", "cleave-solve");
   std::string path;
   double seconds = 60;
   SolveOptions options;
   app.add_option("FILE", path, "instance of the contest (.json, .json.gz) or problem")->required();
   app.add_option("SECONDS", seconds, "time limit");
   app.add_option("--seed", options.seed, "of the random search");
-  CLI11_PARSE(app, argc, argv);
+  if (std::optional<int> code = readCommandLine(app, argc, argv))
+    return *code;
 
   Result<Problem> problem = readProblem(path);
   if (!problem)

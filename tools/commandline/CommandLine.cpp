@@ -1,0 +1,28 @@
+#include "tools/commandline/CommandLine.h"
+
+#include <cstdio>
+
+namespace cleave {
+
+int fail(const std::string &tool, const std::string &message, int exitCode) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "%s: error: %s\n", tool.c_str(), message.c_str());
+  return exitCode;
+}
+
+int fail(const std::string &tool, const Status &status) {
+  return fail(tool, status.message(), status.exitCode());
+}
+
+std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success &success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError &error) {
+    return fail(app.get_name(), Status::userError(std::string(error.what()) + " (see --help)"));
+  }
+  return std::nullopt;
+}
+
+} // namespace cleave
