@@ -58,6 +58,7 @@ static Cluster shareCpu(const Cluster &cluster, int64_t ranksPerNode) {
   shared.launchSeconds *= crowd;
   for (auto &[type, compute] : shared.compute)
     compute.peakFlops /= crowd;
+  shared.vectorFlops /= crowd;
   for (Level &level : shared.levels) {
     if (level.devices == cluster.devicesPerNode)
       level.devices = ranksPerNode;

@@ -60,6 +60,7 @@ struct Cluster {
   int64_t reservedBytes = 0;  // of it, for driver, libraries and fragmentation
   int64_t hostBytes = 0;      // memory of one node's host
   std::map<std::string, Compute> compute; // by element type: `f32`, `bf16`, …
+  double vectorFlops = 0; // FLOP/s of kernels that are no products; 0: as `compute` says
   double memoryBytesPerSecond = 0;        // of one device's memory, reads and writes together
   Curve memoryEfficiency;                 // over the bytes of one kernel
   double launchSeconds = 0;               // of one kernel

@@ -204,6 +204,8 @@ Cluster readCluster(const json &root, Status &status) {
   cluster.devicesPerNode = reader.integer("devices_per_node", 1);
   readMemory(reader.object("memory"), cluster);
   readCompute(reader.object("compute"), cluster);
+  if (reader.has("vector_flops"))
+    cluster.vectorFlops = reader.number("vector_flops", 0, true);
   Reader bandwidth = reader.object("memory_bandwidth");
   cluster.memoryBytesPerSecond = bandwidth.number("bytes_per_second", 0, true);
   cluster.memoryEfficiency = readCurve(bandwidth, "efficiency");
@@ -289,6 +291,8 @@ std::string toJson(const Cluster &cluster) {
                       {"launch_seconds", cluster.launchSeconds},
                       {"host_link", linkToJson(cluster.hostLink)},
                       {"levels", levels}};
+  if (cluster.vectorFlops > 0)
+    root["vector_flops"] = cluster.vectorFlops;
   return root.dump(1);
 }
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <fstream>
 #include <functional>
 #include <thread>
@@ -18,11 +18,14 @@ namespace cleave::cluster {
 
 namespace {
 
+// Of this thread's CPU time, since other processes may run in between.
 double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// The least time of one call, over as many as fit into `budget` seconds (at least two).
+// The least time of one call of this thread, over as many as fit into `budget` seconds (at least two).
 double leastSeconds(double budget, const std::function<void()> &call) {
   double least = 1e30, end = now() + budget;
   for (int k = 0; k < 2 || now() < end; ++k) {
@@ -68,26 +71,59 @@ Compute measureGemm(double seconds, double &launchSeconds) {
   return compute;
 }
 
-// a[i] += b[i] reads two arrays and writes one: an elementwise kernel.
+// Generated kernels are for this very machine, so these loops are compiled for several CPUs, the best of which is chosen
+// at run time.
+#define CLEAVE_BEST_CPU                                                                            \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), optimize("O3")))
+
+// Reads two arrays and writes one.
+CLEAVE_BEST_CPU void addTo(float *__restrict to, const float *__restrict from, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    to[i] += from[i];
+}
+
+// An elementwise kernel. Each call works on the next piece of 32 MiB, as most data of a training step were last touched
+// some kernels ago.
 double measureMemory(double seconds, Curve &curve) {
-  std::vector<float> a(8 << 20, 1.0f), b(8 << 20, 0.5f);
+  constexpr size_t window = 4 << 20; // floats of one array
+  std::vector<float> a(2 * window, 1.0f), b(2 * window, 0.5f);
   std::vector<std::pair<double, double>> rates;
-  const std::vector<size_t> counts = {1 << 12, 1 << 15, 1 << 18, 1 << 21, 8 << 20};
+  const std::vector<size_t> counts = {1 << 12, 1 << 15, 1 << 18, 1 << 21, 2 * window};
   for (size_t count : counts) {
     const int repeats = static_cast<int>((size_t(1) << 16) / count) + 1; // above the clock's grain
+    size_t next = 0;
     double time = leastSeconds(seconds / static_cast<double>(counts.size()), [&] {
-      for (int k = 0; k < repeats; ++k) {
-        float *__restrict to = a.data();
-        const float *__restrict from = b.data();
-        for (size_t i = 0; i < count; ++i)
-          to[i] += from[i];
-        asm volatile("" ::"r"(to) : "memory");
+      for (int k = 0; k < repeats; ++k, next += count) {
+        if (next + count > window)
+          next = 0;
+        addTo(a.data() + next, b.data() + next, count);
       }
     });
     double bytes = 12.0 * static_cast<double>(count);
     rates.push_back({bytes, bytes * repeats / time});
   }
   return toCurve(rates, curve);
+}
+
+// Sixteen multiplications and additions per element, as in the polynomials of exp and its like.
+CLEAVE_BEST_CPU void evaluatePolynomials(float *values, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    float x = values[i], y = 0.5f;
+    for (int k = 0; k < 16; ++k)
+      y = y * x + 0.25f;
+    values[i] = y * 0.5f;
+  }
+}
+
+// FLOP/s of kernels whose data are in the cache.
+double measureVector(double seconds) {
+  std::vector<float> values(4096, 0.5f);
+  constexpr int repeats = 16;
+  double time = leastSeconds(seconds, [&] {
+    for (int k = 0; k < repeats; ++k)
+      evaluatePolynomials(values.data(), values.size());
+  });
+  return 33.0 * static_cast<double>(values.size()) * repeats / time;
 }
 
 // Of the machine, or less if the process's control group has less.
@@ -112,7 +148,8 @@ Cluster measureLocalCpu(double seconds) {
   cluster.reservedBytes = cluster.deviceBytes / 10;
   cluster.hostBytes = memoryBytes();
   cluster.compute["f32"] = measureGemm(seconds * 0.5, cluster.launchSeconds);
-  cluster.memoryBytesPerSecond = measureMemory(seconds * 0.2, cluster.memoryEfficiency);
+  cluster.vectorFlops = measureVector(seconds * 0.05);
+  cluster.memoryBytesPerSecond = measureMemory(seconds * 0.15, cluster.memoryEfficiency);
   cluster.hostLink = {0, 0.0, cluster.memoryBytesPerSecond / 2};
   cluster.levels.push_back(measureLinks(cluster.devicesPerNode, seconds * 0.3));
   return cluster;

@@ -1,11 +1,13 @@
-// Collectives among threads, by plain loops over shared buffers.
+// The runtime's own collectives (runtime/comm/local), among threads that share memory.
 #include "compiler/cluster/MeasureLinks.h"
 
+#include "runtime/comm/local/LocalWorld.h"
+
 #include <algorithm>
-#include <barrier>
+#include <atomic>
 #include <chrono>
-#include <cstring>
 #include <memory>
+#include <numeric>
 #include <thread>
 
 namespace cleave::cluster {
@@ -19,117 +21,112 @@ double now() {
 // Threads that do one collective together, again and again.
 class Ranks {
 public:
-  Ranks(int ranks, size_t floats) : ranks_(ranks), floats_(floats), meet_(ranks) {
-    for (int rank = 0; rank < ranks; ++rank) {
-      send_.emplace_back(floats, 1.0f);
-      receive_.emplace_back(floats, 0.0f);
-    }
-  }
+  Ranks(CollectiveKind kind, int ranks, int64_t floats)
+      : kind_(kind), worlds_(comm::makeLocalWorlds(ranks)), floats_(floats) {}
 
-  // The least time of one collective on `floats` elements, over as many as fit into `budget` seconds.
-  double leastSeconds(CollectiveKind kind, double budget) {
-    double least = 1e30;
-    isOver_ = false;
+  // The least time of one collective, over as many as fit into `budget` seconds.
+  double leastSeconds(double budget) {
     std::vector<std::thread> others;
-    for (int rank = 1; rank < ranks_; ++rank)
-      others.emplace_back([this, kind, rank] {
-        while (take(kind, rank)) {
-        }
-      });
-    const double end = now() + budget;
-    for (int k = 0; !isOver_; ++k) {
-      double begin = now();
-      isOver_ = k >= 3 && begin > end; // seen by all after they have met
-      if (take(kind, 0))
-        least = std::min(least, now() - begin);
-    }
+    for (size_t rank = 1; rank < worlds_.size(); ++rank)
+      others.emplace_back([this, rank] { repeat(static_cast<int>(rank), 0); });
+    repeat(0, budget);
     for (std::thread &other : others)
       other.join();
-    return least;
+    return least_;
   }
 
 private:
-  // One rank's part; false if it is over.
-  bool take(CollectiveKind kind, int rank) {
-    meet_.arrive_and_wait();
-    if (isOver_)
-      return false;
-    const size_t piece = floats_ / ranks_;
-    switch (kind) {
+  // One rank's part, until rank 0 has seen enough or something went wrong.
+  void repeat(int rank, double budget) {
+    std::vector<int> members(worlds_.size());
+    std::iota(members.begin(), members.end(), 0);
+    auto group = worlds_[rank]->connect(members);
+    if (!group)
+      return;
+    std::vector<float> send(floats_, 1.0f), recv(floats_, 0.0f);
+    comm::Call call = callOf(rank, send, recv);
+    const double end = now() + budget;
+    for (int k = 0;; ++k) {
+      double begin = now();
+      if (rank == 0)
+        isOver_ = k >= 5 && begin > end; // seen by all once they have met
+      if (!(*group)->barrier() || isOver_)
+        return;
+      begin = now();
+      if (!call.pairs.empty() && !(*group)->run(call))
+        return;
+      if (rank == 0)
+        least_ = std::min(least_, now() - begin);
+      if (!(*group)->barrier()) // a send may return before its receiver has come
+        return;
+    }
+  }
+
+  // Of all ranks the same bytes; rank 0 sends to rank 1, and others then do nothing.
+  comm::Call callOf(int rank, std::vector<float> &send, std::vector<float> &recv) const {
+    const int64_t share = floats_ / static_cast<int64_t>(worlds_.size());
+    comm::Call call;
+    call.pairs = {{send.data(), recv.data(), share, DType::F32}};
+    switch (kind_) {
     case CollectiveKind::AllReduce:
-      reduce(rank, piece);
-      meet_.arrive_and_wait();
-      for (int k = 1; k < ranks_; ++k) {
-        int from = (rank + k) % ranks_;
-        copy(rank, receive_[from], from * piece, piece);
-      }
-      break;
-    case CollectiveKind::ReduceScatter:
-      reduce(rank, piece);
+      call.kind = comm::Kind::AllReduce;
+      call.pairs[0].count = floats_;
       break;
     case CollectiveKind::AllGather:
+      call.kind = comm::Kind::AllGather;
+      break;
+    case CollectiveKind::ReduceScatter:
+      call.kind = comm::Kind::ReduceScatter;
+      break;
     case CollectiveKind::AllToAll:
-      for (int k = 0; k < ranks_; ++k) {
-        int from = (rank + k) % ranks_;
-        copy(rank, send_[from], from * piece, piece);
-      }
+      call.kind = comm::Kind::AllToAll;
       break;
     case CollectiveKind::SendRecv:
-      copy(rank, send_[(rank + 1) % ranks_], 0, floats_);
-      break;
+      call.kind = rank == 0 ? comm::Kind::Send : comm::Kind::Recv;
+      call.peer = 1 - rank;
+      call.pairs[0].count = floats_;
+      if (rank > 1)
+        call.pairs.clear();
     }
-    meet_.arrive_and_wait();
-    return true;
+    return call;
   }
 
-  // Adds up all ranks' operands in the rank's own piece.
-  void reduce(int rank, size_t piece) {
-    float *to = receive_[rank].data() + rank * piece;
-    std::memcpy(to, send_[0].data() + rank * piece, piece * sizeof(float));
-    for (int from = 1; from < ranks_; ++from) {
-      const float *operand = send_[from].data() + rank * piece;
-      for (size_t i = 0; i < piece; ++i)
-        to[i] += operand[i];
-    }
-  }
-
-  void copy(int rank, const std::vector<float> &from, size_t offset, size_t count) {
-    std::memcpy(receive_[rank].data() + offset, from.data() + offset, count * sizeof(float));
-  }
-
-  int ranks_;
-  size_t floats_;
-  std::barrier<> meet_;
-  bool isOver_ = false; // written by rank 0 before a meeting
-  std::vector<std::vector<float>> send_, receive_;
+  CollectiveKind kind_;
+  std::vector<std::unique_ptr<comm::World>> worlds_;
+  int64_t floats_;
+  double least_ = 1e30;             // written by rank 0
+  std::atomic<bool> isOver_{false}; // written by rank 0 before a barrier
 };
 
 // The link that explains the times of a tiny and a large collective by the formulas of
-// compiler/cost/Collective.h.
-Link measureLink(CollectiveKind kind, int ranks, double seconds) {
-  constexpr size_t tiny = 256, large = 2 << 20; // floats
-  double latency = Ranks(ranks, tiny).leastSeconds(kind, seconds * 0.3);
-  double time = Ranks(ranks, large).leastSeconds(kind, seconds * 0.7);
+// compiler/cost/Collective.h. `crowd` ranks share a core: forRanks() multiplies by that.
+Link measureLink(CollectiveKind kind, int ranks, double crowd, double seconds) {
+  const int64_t tiny = 256, large = std::min(2 << 20, (32 << 20) / ranks); // floats
+  double latency = Ranks(kind, ranks, tiny).leastSeconds(seconds * 0.3);
+  double time = Ranks(kind, ranks, large).leastSeconds(seconds * 0.7);
   double share = static_cast<double>(ranks - 1) / ranks;
   double factor = kind == CollectiveKind::AllReduce  ? 2 * share
                   : kind == CollectiveKind::SendRecv ? 1
                                                      : share;
   double bytes = factor * static_cast<double>(large * sizeof(float));
-  return {ranks, latency, bytes / std::max(time - latency, 0.1 * time)};
+  return {ranks, latency / crowd, crowd * bytes / std::max(time - latency, 0.1 * time)};
 }
 
 } // namespace
 
 Level measureLinks(int64_t cores, double seconds) {
   Level level{"node", cores, {}};
+  const int all = static_cast<int>(std::min<int64_t>(cores, 64));
   std::vector<int> sizes = {2};
-  if (cores > 2)
-    sizes.push_back(static_cast<int>(std::min<int64_t>(cores, 64)));
+  for (int ranks : {all, 2 * all})
+    if (ranks > sizes.back())
+      sizes.push_back(ranks);
   const double each = seconds / static_cast<double>(sizes.size() * collectiveKinds);
   for (int ranks : sizes)
     for (int k = 0; k < collectiveKinds; ++k) {
       auto kind = static_cast<CollectiveKind>(k);
-      level.links[kind].push_back(measureLink(kind, ranks, each));
+      double crowd = std::max(1.0, static_cast<double>(ranks) / static_cast<double>(cores));
+      level.links[kind].push_back(measureLink(kind, ranks, crowd, each));
     }
   return level;
 }

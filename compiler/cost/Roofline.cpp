@@ -9,7 +9,9 @@ double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work) {
   const double launches = static_cast<double>(std::max<int64_t>(1, work.launches));
   const cluster::Compute &compute = cluster.computeOf(work.elementType);
   double computing = 0, moving = 0;
-  if (work.flops > 0)
+  if (work.flops > 0 && !work.isProduct && cluster.vectorFlops > 0)
+    computing = work.flops / cluster.vectorFlops;
+  else if (work.flops > 0)
     computing = work.flops / (compute.peakFlops * compute.efficiency.at(work.flops / launches));
   if (work.bytes > 0)
     moving = work.bytes /
@@ -18,7 +20,7 @@ double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work) {
 }
 
 double copySeconds(const cluster::Cluster &cluster, double bytes) {
-  return kernelSeconds(cluster, {0, 2 * bytes, "f32", 1});
+  return kernelSeconds(cluster, {0, 2 * bytes, "f32", 1, false});
 }
 
 } // namespace cleave::cost

@@ -11,9 +11,11 @@ struct KernelWork {
   double bytes = 0;                // read and written in device memory
   std::string elementType = "f32"; // that it computes in
   int64_t launches = 1;
+  bool isProduct = true; // of matrices, or a convolution
 };
 
-// max(FLOPs / (peak * efficiency), bytes / (bandwidth * efficiency)) + launches * launch overhead.
+// max(FLOPs / (peak * efficiency), bytes / (bandwidth * efficiency)) + launches * launch overhead; what is no product
+// computes at the cluster's vectorFlops, if these are known.
 // Several launches share the work equally.
 double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work);
 

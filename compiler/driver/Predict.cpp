@@ -42,17 +42,17 @@ public:
     if (instruction.has_copy())
       return cost::copySeconds(cluster_, bytesOf({instruction.copy().from()}));
     if (instruction.has_fill())
-      return kernel(0, bytesOf({instruction.fill().buffer()}));
+      return kernel(0, bytesOf({instruction.fill().buffer()}), false);
     if (instruction.has_launch()) {
       const plan::Kernel &code = program_.kernels(static_cast<int>(instruction.launch().kernel()));
-      return kernel(code.flops(), code.bytes());
+      return kernel(code.flops(), code.bytes(), false);
     }
     if (instruction.has_matmul())
-      return kernel(flopsOf(program_, instruction), matmulBytes(instruction.matmul()));
+      return kernel(flopsOf(program_, instruction), matmulBytes(instruction.matmul()), true);
     if (instruction.has_convolution()) {
       const plan::Convolution &conv = instruction.convolution();
       return kernel(flopsOf(program_, instruction),
-                    bytesOf({conv.input(), conv.weight(), conv.output()}));
+                    bytesOf({conv.input(), conv.weight(), conv.output()}), true);
     }
     return 0;
   }
@@ -80,10 +80,11 @@ private:
     return bytes;
   }
 
-  double kernel(double flops, double bytes) const {
+  double kernel(double flops, double bytes, bool isProduct) const {
     cost::KernelWork work;
     work.flops = flops;
     work.bytes = bytes;
+    work.isProduct = isProduct;
     return cost::kernelSeconds(cluster_, work);
   }
 

@@ -22,14 +22,22 @@ static const char *computeType(ElementType type) {
 }
 
 double Costs::compute(const Op &op, const OpChoice &choice) const {
+  if (op.isView)
+    return 0;
   cost::KernelWork work;
   work.flops = localFlops(op, choice.factors, mesh_);
-  for (size_t i = 0; i < op.operands.size(); ++i)
-    work.bytes +=
-        static_cast<double>(localBytes(model_.values[op.operands[i]], choice.operands[i], mesh_));
+  work.isProduct = op.isProduct;
+  double written = 0;
   for (size_t i = 0; i < op.results.size(); ++i)
-    work.bytes +=
+    written +=
         static_cast<double>(localBytes(model_.values[op.results[i]], choice.natural[i], mesh_));
+  work.bytes = written;
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    double bytes =
+        static_cast<double>(localBytes(model_.values[op.operands[i]], choice.operands[i], mesh_));
+    bool isSparse = std::count(op.sparseOperands.begin(), op.sparseOperands.end(), i) > 0;
+    work.bytes += isSparse ? std::min(bytes, written) : bytes;
+  }
   if (!op.results.empty())
     work.elementType = computeType(model_.values[op.results[0]].element);
   return cost::kernelSeconds(cluster_, work);

@@ -1,7 +1,7 @@
 // Reading values, ops, arguments and results of the step function.
 #include "compiler/planner/ReadStep.h"
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/Cost.h"
 #include "dialects/graph/Step.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -108,6 +108,8 @@ private:
     plain.kind = op->getName().getStringRef().str();
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
       int value = index_.at(operand);
+      if (graph::isReadSparsely(op, i))
+        plain.sparseOperands.push_back(static_cast<int>(i));
       plain.operands.push_back(value);
       model_.values[value].uses.push_back({number, static_cast<int>(i)});
     }
@@ -120,6 +122,10 @@ private:
     if (auto fusion = dyn_cast<graph::FusionOp>(op))
       plain.group = readGroup(fusion);
     plain.flops = static_cast<double>(cost.getFlops().constant().value_or(0));
+    plain.isProduct =
+        isa<graph::DotGeneralOp, graph::ConvOp, graph::ConvInputGradOp, graph::ConvWeightGradOp>(
+            op);
+    plain.isView = isa<graph::TransposeOp, graph::ReshapeOp, graph::SliceOp, graph::ReverseOp>(op);
     plain.isAccumulate = isa<graph::AccumulateOp>(op);
     model_.ops.push_back(std::move(plain));
     return success();

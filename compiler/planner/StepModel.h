@@ -42,8 +42,11 @@ struct Op {
   std::optional<Group> group;         // what is inside of a kernel group
   double flops = 0;                   // of the whole op
   std::vector<int> operands, results; // values
+  std::vector<int> sparseOperands;    // positions: only as many elements as the result has are read
   int64_t repeats = 1;                // times per step: the number of micro-batches, or 1
   Part part = Part::Forward;
+  bool isProduct = false;    // of matrices, or a convolution
+  bool isView = false;       // only says otherwise how its operand lies: takes no time
   bool isAccumulate = false; // its result lives through all micro-batches
 };
 

@@ -12,7 +12,7 @@ class Graph_PointwiseOp<string mnemonic, string formula, string build, list<Trai
     : Graph_PrimitiveOp<mnemonic, traits # [
         DeclareOpInterfaceMethods<PointwiseInterface, ["getFlopsPerElement", "isLinear"]>]> {
   string scalar = formula; // for the reference
-  int flopsPerElement = 1;
+  int flopsPerElement = 1; // of functions: the additions that take as long
   bit linear = 0;
   let extraClassDefinition = [{
     double $cppClass::evaluateScalar(::llvm::ArrayRef<double> x) { return }] # formula # [{; }
@@ -29,9 +29,10 @@ class Graph_PointwiseOp<string mnemonic, string formula, string build, list<Trai
   }];
 }
 
-class Graph_UnaryOp<string mnemonic, string formula, string mlirOp>
+class Graph_UnaryOp<string mnemonic, string formula, string mlirOp, int flops = 1>
     : Graph_PointwiseOp<mnemonic, formula, "return " # mlirOp # "::create(b, loc, x[0]);",
                         [SameOperandsAndResultType]> {
+  let flopsPerElement = flops;
   let arguments = (ins Graph_FloatTensor:$operand);
   let results = (outs Graph_FloatTensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($result)";
@@ -81,17 +82,17 @@ def Graph_AbsOp : Graph_SignedOp<"abs", "std::fabs(x[0])", "math::AbsFOp", [{
     if (isUnsigned(getType())) return x[0];
     return ::mlir::math::AbsIOp::create(b, loc, x[0]);
   }]>;
-def Graph_ExpOp     : Graph_UnaryOp<"exp", "std::exp(x[0])", "::mlir::math::ExpOp">;
-def Graph_LogOp     : Graph_UnaryOp<"log", "std::log(x[0])", "::mlir::math::LogOp">;
-def Graph_Expm1Op   : Graph_UnaryOp<"expm1", "std::expm1(x[0])", "::mlir::math::ExpM1Op">;
-def Graph_Log1pOp   : Graph_UnaryOp<"log1p", "std::log1p(x[0])", "::mlir::math::Log1pOp">;
-def Graph_SqrtOp    : Graph_UnaryOp<"sqrt", "std::sqrt(x[0])", "::mlir::math::SqrtOp">;
-def Graph_RsqrtOp   : Graph_UnaryOp<"rsqrt", "1 / std::sqrt(x[0])", "::mlir::math::RsqrtOp">;
-def Graph_SinOp     : Graph_UnaryOp<"sin", "std::sin(x[0])", "::mlir::math::SinOp">;
-def Graph_CosOp     : Graph_UnaryOp<"cos", "std::cos(x[0])", "::mlir::math::CosOp">;
-def Graph_TanhOp    : Graph_UnaryOp<"tanh", "std::tanh(x[0])", "::mlir::math::TanhOp">;
-def Graph_AtanOp    : Graph_UnaryOp<"atan", "std::atan(x[0])", "::mlir::math::AtanOp">;
-def Graph_ErfOp     : Graph_UnaryOp<"erf", "std::erf(x[0])", "::mlir::math::ErfOp">;
+def Graph_ExpOp     : Graph_UnaryOp<"exp", "std::exp(x[0])", "::mlir::math::ExpOp", 40>;
+def Graph_LogOp     : Graph_UnaryOp<"log", "std::log(x[0])", "::mlir::math::LogOp", 50>;
+def Graph_Expm1Op   : Graph_UnaryOp<"expm1", "std::expm1(x[0])", "::mlir::math::ExpM1Op", 50>;
+def Graph_Log1pOp   : Graph_UnaryOp<"log1p", "std::log1p(x[0])", "::mlir::math::Log1pOp", 55>;
+def Graph_SqrtOp    : Graph_UnaryOp<"sqrt", "std::sqrt(x[0])", "::mlir::math::SqrtOp", 8>;
+def Graph_RsqrtOp   : Graph_UnaryOp<"rsqrt", "1 / std::sqrt(x[0])", "::mlir::math::RsqrtOp", 8>;
+def Graph_SinOp     : Graph_UnaryOp<"sin", "std::sin(x[0])", "::mlir::math::SinOp", 55>;
+def Graph_CosOp     : Graph_UnaryOp<"cos", "std::cos(x[0])", "::mlir::math::CosOp", 55>;
+def Graph_TanhOp    : Graph_UnaryOp<"tanh", "std::tanh(x[0])", "::mlir::math::TanhOp", 60>;
+def Graph_AtanOp    : Graph_UnaryOp<"atan", "std::atan(x[0])", "::mlir::math::AtanOp", 60>;
+def Graph_ErfOp     : Graph_UnaryOp<"erf", "std::erf(x[0])", "::mlir::math::ErfOp", 72>;
 def Graph_FloorOp   : Graph_UnaryOp<"floor", "std::floor(x[0])", "::mlir::math::FloorOp">;
 def Graph_CeilOp    : Graph_UnaryOp<"ceil", "std::ceil(x[0])", "::mlir::math::CeilOp">;
 def Graph_RoundOp   : Graph_UnaryOp<"round", "std::nearbyint(x[0])", "::mlir::math::RoundEvenOp">;
@@ -124,6 +125,7 @@ def Graph_SubOp : Graph_ArithOp<"sub", "x[0] - x[1]", "SubFOp", "SubIOp", "SubIO
 def Graph_MulOp : Graph_ArithOp<"mul", "x[0] * x[1]", "MulFOp", "MulIOp", "MulIOp">;
 def Graph_MaxOp : Graph_ArithOp<"max", "maximum(x[0], x[1])", "MaximumFOp", "MaxSIOp", "MaxUIOp">;
 def Graph_MinOp : Graph_ArithOp<"min", "minimum(x[0], x[1])", "MinimumFOp", "MinSIOp", "MinUIOp">;
+let flopsPerElement = 4 in
 def Graph_DivOp : Graph_BinaryOp<"div", "divide(getType(), x[0], x[1])",
     "return buildDivision(b, loc, x[0], x[1], isUnsigned(getType()), /*remainder=*/false);"> {
   let summary = "The quotient; of integers towards zero, and 0 where the divisor is 0";
@@ -132,6 +134,7 @@ def Graph_RemOp : Graph_BinaryOp<"rem", "remainder(getType(), x[0], x[1])",
     "return buildDivision(b, loc, x[0], x[1], isUnsigned(getType()), /*remainder=*/true);"> {
   let summary = "What division towards zero leaves, with the sign of the dividend; 0 where an integer divisor is 0";
 }
+let flopsPerElement = 110 in
 def Graph_PowOp : Graph_BinaryOp<"pow", "std::pow(x[0], x[1])",
     "return ::mlir::math::PowFOp::create(b, loc, x[0], x[1]);">;
 def Graph_AndOp : Graph_LogicalOp<"and", "fromBits(toBits(x[0]) & toBits(x[1]), getType())", "AndIOp">;

@@ -11,10 +11,12 @@ def Program_TensorOp : Program_Op<"tensor"> {
   let summary = "A logical tensor that outlives or enters a step, and its layout over the mesh";
   let description = [{
     `dims` has one array of mesh axis indices per dim, major first. `origin` is the attribute form of
-    graph::TensorOrigin. Buffers refer to tensors by their position among the plan's tensors.
+    graph::TensorOrigin. Buffers refer to tensors by their position among the plan's tensors. The integers of an
+    input with a `vocabulary` are below it.
   }];
   let arguments = (ins StrAttr:$name, Program_RoleAttr:$role, TypeAttr:$type, ArrayAttr:$dims,
-                       OptionalAttr<StrAttr>:$parameter, OptionalAttr<AnyAttr>:$origin);
+                       OptionalAttr<StrAttr>:$parameter, OptionalAttr<AnyAttr>:$origin,
+                       OptionalAttr<I64Attr>:$vocabulary);
   let assemblyFormat = "$role $name $type `split` $dims attr-dict";
 }
 

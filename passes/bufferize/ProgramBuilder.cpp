@@ -1,7 +1,7 @@
 // Kernels of equal text are one kernel.
 #include "passes/bufferize/ProgramBuilder.h"
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/Cost.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringExtras.h"
@@ -45,10 +45,10 @@ program::SegmentOp ProgramBuilder::addSegment(StringRef name) {
 }
 
 int64_t ProgramBuilder::addTensor(StringRef name, program::Role role, Type type, ArrayAttr dims,
-                                  StringAttr parameter, Attribute origin) {
+                                  StringAttr parameter, Attribute origin, IntegerAttr vocabulary) {
   program::TensorOp::create(b_, loc_, b_.getStringAttr(name),
                             program::RoleAttr::get(b_.getContext(), role), TypeAttr::get(type),
-                            dims, parameter, origin);
+                            dims, parameter, origin, vocabulary);
   return tensors_++;
 }
 
@@ -121,11 +121,16 @@ program::KernelOp ProgramBuilder::kernelFor(Operation *op, int64_t buffers, Arra
   llvm::raw_string_ostream stream(text);
   kernel->print(stream, OpPrintingFlags().useLocalScope());
   auto [it, isNew] = kernels_.try_emplace(text, kernel);
-  if (isNew)
-    kernel.setSymName(nameOf(op));
-  else
+  if (!isNew) {
     kernel.erase();
-  return it->second;
+    return it->second;
+  }
+  kernel.setSymName(nameOf(op));
+  auto cost = dyn_cast<graph::CostInterface>(op);
+  double flops = cost ? static_cast<double>(cost.getFlops().constant().value_or(0)) : 0;
+  kernel.setFlopsAttr(b_.getF64FloatAttr(flops));
+  kernel.setBytesAttr(b_.getF64FloatAttr(static_cast<double>(graph::touchedBytes(op))));
+  return kernel;
 }
 
 void ProgramBuilder::launch(Operation *op, ArrayRef<View> operands, ArrayRef<View> results,

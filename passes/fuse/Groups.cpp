@@ -3,6 +3,7 @@
 #include "passes/fuse/Groups.h"
 
 #include "compiler/analysis/IterationSpace.h"
+#include "dialects/graph/Cost.h"
 #include "dialects/graph/Step.h"
 
 using namespace mlir;
@@ -12,12 +13,6 @@ namespace cleave::fuse {
 namespace {
 
 constexpr size_t kMostMembers = 256; // keeps the compile time of one kernel in bounds
-
-bool isCostly(Operation *op) {
-  return isa<graph::ExpOp, graph::Expm1Op, graph::LogOp, graph::Log1pOp, graph::TanhOp,
-             graph::ErfOp, graph::SinOp, graph::CosOp, graph::AtanOp, graph::PowOp,
-             graph::RandomOp>(op);
-}
 
 // The ops that a group would hold: its workers and the carriers in front of them.
 SmallVector<Operation *> withCarriers(ArrayRef<Operation *> workers) {
@@ -215,7 +210,7 @@ bool Groups::obeysRules(const Group &group) const {
     bool given =
         llvm::is_contained(group.members, position_.lookup(op)) && isRead(op->getResult(0), group);
     if (given ? !(isFull || isKept)
-              : !(factors == all || isKept || factors.empty() || !isCostly(op)))
+              : !(factors == all || isKept || factors.empty() || !graph::isCostly(op)))
       return false;
     if (!isSubset(factors, all))
       return false;

@@ -1,6 +1,7 @@
 // Elements of a group and the nests Pointwise and Rows; Columns is in ColumnEmitter.cpp.
 #include "passes/codegen/cpu/GroupEmitter.h"
 
+#include "dialects/graph/Cost.h"
 #include "dialects/graph/Pointwise.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,13 +17,6 @@ namespace {
 
 // Scratch memory of one call; a row that is longer is computed again in every pass.
 constexpr int64_t kScratchElements = 16384;
-
-// Ops that cost more than the memory access that keeping their result would take.
-bool isCostly(Operation *op) {
-  return isa<graph::ExpOp, graph::Expm1Op, graph::LogOp, graph::Log1pOp, graph::TanhOp,
-             graph::ErfOp, graph::SinOp, graph::CosOp, graph::AtanOp, graph::PowOp,
-             graph::RandomOp>(op);
-}
 
 // x to a constant power, by multiplications and roots where that is exact enough; null where it is
 // not.
@@ -263,7 +257,7 @@ void GroupEmitter::planScratch() {
   llvm::DenseMap<Value, size_t> firstPass;
   llvm::DenseMap<Value, bool> costly;
   for (Operation &op : body_.without_terminator()) {
-    bool isCostlyValue = isCostly(&op);
+    bool isCostlyValue = graph::isCostly(&op);
     for (Value operand : op.getOperands())
       isCostlyValue |= nest_.hasInner(operand) && costly.lookup(operand);
     costly[op.getResult(0)] = isCostlyValue && nest_.hasInner(op.getResult(0));

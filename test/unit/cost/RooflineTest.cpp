@@ -27,6 +27,14 @@ TEST_CASE("many small kernels are less efficient than one large one") {
   CHECK(kernelSeconds(device(), {1e9, 0, "f32", 1000}) == Approx(1e-2 + 1e-3));
 }
 
+TEST_CASE("what is no product computes at the rate of such kernels, if that is known") {
+  cluster::Cluster known = device();
+  known.vectorFlops = 1e10;
+  CHECK(kernelSeconds(known, {1e9, 0, "f32", 1, false}) == Approx(0.1 + 1e-6));
+  CHECK(kernelSeconds(known, {1e9, 0, "f32", 1, true}) == Approx(2e-3 + 1e-6));
+  CHECK(kernelSeconds(device(), {1e9, 0, "f32", 1, false}) == Approx(2e-3 + 1e-6));
+}
+
 TEST_CASE("a copy reads and writes its bytes") {
   CHECK(copySeconds(device(), 1e6) == Approx(2e-3 + 1e-6));
 }
