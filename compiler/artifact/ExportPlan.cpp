@@ -60,6 +60,8 @@ private:
     }
     if (tensor.getParameter())
       out->set_parameter(tensor.getParameter()->str());
+    if (tensor.getVocabulary())
+      out->set_vocabulary(static_cast<int64_t>(*tensor.getVocabulary()));
     if (tensor.getOrigin())
       *out->mutable_source() = sourceOf(*tensor.getOrigin());
   }

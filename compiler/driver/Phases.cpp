@@ -1,6 +1,7 @@
 // The table of phases.
 #include "compiler/driver/Phases.h"
 
+#include "compiler/analysis/Vocabulary.h"
 #include "compiler/artifact/ExportPlan.h"
 #include "compiler/cluster/Presets.h"
 #include "compiler/driver/Diagnostics.h"
@@ -15,6 +16,7 @@
 #include "passes/decompose/Decompose.h"
 #include "passes/fuse/Fuse.h"
 #include "passes/schedule/Bucket.h"
+#include "passes/schedule/Order.h"
 #include "passes/shard/Annotate.h"
 #include "passes/shard/Partition.h"
 #include "passes/simplify/Simplify.h"
@@ -106,9 +108,11 @@ static Status train(Compilation &c) {
 }
 
 static Status primitive(Compilation &c) {
+  analysis::recordVocabularies(step(c));
   decomposeComposites(step(c));
   tidy(c);
   fuse::formGroups(step(c));
+  schedule::orderForMemory(step(c));
   return Status::ok();
 }
 
@@ -162,6 +166,7 @@ static Status partition(Compilation &c) {
   CLEAVE_TRY(reported(c, [&] { return shard::partition(step(c), *shared); }));
   tidy(c);
   schedule::bucketReductions(step(c));
+  schedule::orderForMemory(step(c));
   return Status::ok();
 }
 
@@ -177,7 +182,10 @@ static Status program(Compilation &c) {
 
 static Status artifact(Compilation &c) {
   SmallVector<program::KernelOp> kernels(c.module->getOps<program::KernelOp>());
-  Result<codegen::CpuLibrary> library = codegen::compileKernels(kernels);
+  codegen::CpuOptions options;
+  if (!c.options.dumpPhases.empty())
+    options.dumpTo = c.options.dumpPhases + "/kernels";
+  Result<codegen::CpuLibrary> library = codegen::compileKernels(kernels, options);
   CLEAVE_TRY(library.status());
   Result<plan::Plan> exported = artifact::exportPlan(*c.module, library->bytes, library->target);
   CLEAVE_TRY(exported.status());

@@ -1,4 +1,5 @@
 // The boundary of the step: arguments become buffers of logical tensors, results replace arguments or are handed out.
+#include "compiler/analysis/Vocabulary.h"
 #include "dialects/graph/Step.h"
 #include "passes/bufferize/StepLowering.h"
 
@@ -48,7 +49,8 @@ void StepLowering::addArguments() {
     int64_t tensor = program_.addTensor(
         name, role, global, splitOf(step_.getArgAttr(i, mesh::kSharding), mesh_, global),
         step_.getArgAttrOfType<StringAttr>(i, "graph.parameter"),
-        step_.getArgAttr(i, "graph.source"));
+        step_.getArgAttr(i, "graph.source"),
+        step_.getArgAttrOfType<IntegerAttr>(i, analysis::kVocabulary));
     std::vector<int64_t> shape = graph::staticShapeOf(argument);
     Value buffer = program_.addBuffer(name, role, graph::elementTypeOf(argument), shape, tensor);
     persistent_.insert(buffer);

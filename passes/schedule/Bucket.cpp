@@ -4,6 +4,7 @@
 #include "dialects/mesh/MeshDialect.h"
 
 #include <map>
+#include <set>
 
 using namespace mlir;
 
@@ -17,6 +18,7 @@ using Key = std::tuple<std::string, std::string, std::string, bool>;
 struct Bucket {
   SmallVector<mesh::AllReduceOp> members; // in program order
   int64_t bytes = 0;
+  llvm::DenseSet<Value> dependent; // the members' results and what is computed from them
 };
 
 class Bucketing {
@@ -27,12 +29,13 @@ public:
   void run() {
     hoist();
     for (Operation &op : llvm::make_early_inc_range(body_)) {
-      closeReadBy(&op);
+      follow(&op);
       if (auto reduce = dyn_cast<mesh::AllReduceOp>(op))
         enter(reduce);
     }
     for (auto &[key, bucket] : open_)
       close(bucket);
+    delayReaders();
   }
 
 private:
@@ -68,15 +71,50 @@ private:
       close(bucket);
     bucket.members.push_back(reduce);
     bucket.bytes += bytes;
+    bucket.dependent.insert(reduce.result_begin(), reduce.result_end());
   }
 
-  // Closes the buckets a member of which `op` reads.
-  void closeReadBy(Operation *op) {
-    for (auto &[key, bucket] : open_)
-      if (llvm::any_of(op->getOperands(), [&](Value operand) {
-            return llvm::is_contained(bucket.members, operand.getDefiningOp<mesh::AllReduceOp>());
-          }))
+  // Closes the buckets that an all_reduce depends on, so that buckets never wait for each other; remembers what else
+  // depends on them.
+  void follow(Operation *op) {
+    for (auto &[key, bucket] : open_) {
+      bool depends = llvm::any_of(
+          op->getOperands(), [&](Value operand) { return bucket.dependent.contains(operand); });
+      if (depends && isa<mesh::AllReduceOp>(op))
         close(bucket);
+      else if (depends)
+        bucket.dependent.insert(op->result_begin(), op->result_end());
+    }
+  }
+
+  // Readers of early members wait for the bucket and no longer: of the ops that can run it is always the turn of the one
+  // that stands first.
+  void delayReaders() {
+    std::vector<Operation *> ops, order;
+    llvm::DenseMap<Operation *, int> number;
+    for (Operation &op : body_.without_terminator()) {
+      number[&op] = static_cast<int>(ops.size());
+      ops.push_back(&op);
+    }
+    std::vector<int> waitsFor(ops.size(), 0); // operands that are still to be computed
+    std::set<int> ready;
+    for (auto [i, op] : llvm::enumerate(ops)) {
+      waitsFor[i] = static_cast<int>(llvm::count_if(
+          op->getOperands(), [](Value operand) { return operand.getDefiningOp() != nullptr; }));
+      if (waitsFor[i] == 0)
+        ready.insert(static_cast<int>(i));
+    }
+    while (!ready.empty()) {
+      Operation *op = ops[*ready.begin()];
+      ready.erase(ready.begin());
+      order.push_back(op);
+      for (OpOperand &use : op->getUses()) // an op that reads twice waited twice
+        if (auto user = number.find(use.getOwner());
+            user != number.end() && --waitsFor[user->second] == 0)
+          ready.insert(user->second);
+    }
+    for (Operation *op : order)
+      op->moveBefore(body_.getTerminator());
   }
 
   // One op in place of the members, where the last of them stands.
@@ -136,6 +174,5 @@ struct BucketPass : PassWrapper<BucketPass, OperationPass<ModuleOp>> {
 } // namespace
 
 std::unique_ptr<Pass> createBucketPass() { return std::make_unique<BucketPass>(); }
-void registerSchedulePasses() { PassRegistration<BucketPass>(); }
 
 } // namespace cleave::schedule

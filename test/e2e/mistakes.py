@@ -77,6 +77,23 @@ class Mistakes(unittest.TestCase):
         answer = cleave.tool("cleave-run", self.plan, "--data", self.folder / "none.npz", "--steps", 2)
         self.refuses(answer, "none.npz")
 
+    def test_tokens_and_labels_that_the_model_does_not_have(self):
+        plan, data = self.folder / "gpt.plan", self.folder / "gpt.npz"
+        cleave.compile_model(cleave.GPT["model"], plan)
+        right = [i % 64 for i in range(8 * 16)]
+        wrong = right[:-1] + [64]
+        for tokens, labels, words in [(wrong, right, ["token 64", "tokens", "0 to 63"]),
+                                      (right, wrong, ["64", "logits.label", "0 to 63"])]:
+            with self.subTest(words=words):
+                cleave.write_npz(data, {"tokens": ((8, 16), tokens), "logits.label": ((8, 16), labels)})
+                self.refuses(cleave.tool("cleave-run", plan, "--data", data, "--steps", 1), *words)
+
+    def test_what_is_no_option_is_told_like_every_mistake(self):
+        for tool in ("cleave-compile", "cleave-run", "cleave-dump", "cleave-calibrate", "cleave-solve"):
+            answer = cleave.tool(tool, "--no-such-option")
+            self.refuses(answer)
+            self.assertTrue(answer.err.startswith(f"{tool}: error: "), answer)
+
     def test_a_checkpoint_folder_that_is_empty(self):
         empty = self.folder / "empty"
         empty.mkdir(exist_ok=True)

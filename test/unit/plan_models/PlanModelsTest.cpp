@@ -10,6 +10,7 @@
 #include "passes/decompose/Decompose.h"
 #include "passes/fuse/Fuse.h"
 #include "passes/schedule/Bucket.h"
+#include "passes/schedule/Order.h"
 #include "passes/shard/Annotate.h"
 #include "passes/shard/Partition.h"
 #include "passes/train/Train.h"
@@ -53,6 +54,7 @@ struct Model {
     decomposeComposites(step());
     tidy();
     fuse::formGroups(step());
+    schedule::orderForMemory(step());
     REQUIRE(succeeded(mlir::verify(*module)));
   }
 
@@ -123,6 +125,7 @@ void checkModel(const std::string &file, int64_t batch, int64_t ranks, const std
   REQUIRE(succeeded(shard::partition(model.step(), *shared)));
   model.tidy();
   schedule::bucketReductions(model.step());
+  schedule::orderForMemory(model.step());
   fuse::formGroups(model.step()); // what came in by partitioning
   REQUIRE(succeeded(mlir::verify(*model.module)));
   auto actual = interpretPartitioned(model.step(), args);

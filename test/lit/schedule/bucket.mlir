@@ -1,7 +1,7 @@
 // Which all_reduces become one.
 // RUN: cleave-opt %s --split-input-file --cleave-schedule-bucket="bytes=64" | FileCheck %s
 
-// Two gradients, both used only after the second is there.
+// Two gradients; who reads the first waits for the second.
 // CHECK-LABEL: func @step
 // CHECK-SAME: %[[A:[^:]*]]: tensor<4xf32>, %[[B:[^:]*]]: tensor<2x2xf32>
 // CHECK: %[[R:.*]]:2 = mesh.all_reduce sum %[[A]], %[[B]] over {dp} : tensor<4xf32>, tensor<2x2xf32>

@@ -1,0 +1,189 @@
+// List scheduling: the old order, interrupted by ops that free memory.
+#include "passes/schedule/Order.h"
+
+#include "dialects/graph/Step.h"
+#include "passes/schedule/Bucket.h"
+
+#include <set>
+
+using namespace mlir;
+
+namespace cleave::schedule {
+
+namespace {
+
+// A value that others may be views of.
+struct Store {
+  int64_t bytes = 0; // 0 where they lie in memory anyway: arguments and what replaces them
+  llvm::SmallVector<int> users; // ops that read it or a view of it, ascending
+  int left = 0;                 // users that have not run; what the step returns never becomes 0
+};
+
+class Ordering {
+public:
+  explicit Ordering(func::FuncOp step) : step_(step), body_(step.getBody().front()) {
+    for (Operation &op : body_.without_terminator())
+      ops_.push_back(&op);
+    waitsFor_.resize(ops_.size());
+    waiting_.resize(ops_.size());
+    isDone_.resize(ops_.size());
+  }
+
+  void run() {
+    findStores();
+    findDependences();
+    for (int next = 0; next < static_cast<int>(ops_.size()); ++next) {
+      if (!isDone_[next])
+        schedule(next);
+      while (!candidates_.empty()) {
+        int first = *candidates_.begin();
+        candidates_.erase(candidates_.begin());
+        if (!isDone_[first] && waitsFor_[first] == 0 && freesMemory(first))
+          schedule(first);
+      }
+    }
+    for (int op : order_)
+      ops_[op]->moveBefore(body_.getTerminator());
+  }
+
+private:
+  static bool isView(Operation *op) {
+    return isa<graph::TransposeOp, graph::ReshapeOp, graph::SliceOp, graph::ReverseOp>(op);
+  }
+
+  int storeOf(Value value) { return storeOf_.lookup(value); }
+
+  void addStore(Value value, int64_t bytes) {
+    storeOf_[value] = static_cast<int>(stores_.size());
+    stores_.push_back({bytes, {}, 0});
+  }
+
+  void findStores() {
+    llvm::DenseSet<Value> inPlace;
+    Operation *end = body_.getTerminator();
+    for (auto [i, value] : llvm::enumerate(end->getOperands()))
+      if (graph::aliasOf(step_, i))
+        inPlace.insert(value);
+    for (Value argument : step_.getArguments())
+      addStore(argument, 0);
+    for (auto [number, op] : llvm::enumerate(ops_)) {
+      for (Value result : op->getResults())
+        if (isView(op))
+          storeOf_[result] = storeOf(op->getOperand(0));
+        else
+          addStore(result, inPlace.contains(result) || graph::splatValue(result)
+                               ? 0
+                               : graph::byteCount(result.getType()).constant().value_or(0));
+      for (Value operand : op->getOperands())
+        if (Store &store = stores_[storeOf(operand)];
+            store.users.empty() || store.users.back() != static_cast<int>(number))
+          store.users.push_back(static_cast<int>(number));
+    }
+    for (Store &store : stores_)
+      store.left = static_cast<int>(store.users.size());
+    for (Value value : end->getOperands())
+      ++stores_[storeOf(value)].left;
+  }
+
+  void addDependence(int before, int after) {
+    waiting_[before].push_back(after);
+    ++waitsFor_[after];
+  }
+
+  void findDependences() {
+    llvm::DenseMap<Operation *, int> number;
+    for (auto [i, op] : llvm::enumerate(ops_)) {
+      number[op] = static_cast<int>(i);
+      for (Value operand : op->getOperands())
+        if (Operation *maker = operand.getDefiningOp())
+          addDependence(number.lookup(maker), static_cast<int>(i));
+    }
+    Operation *end = body_.getTerminator();
+    for (auto [i, value] : llvm::enumerate(end->getOperands())) {
+      std::optional<unsigned> argument = graph::aliasOf(step_, i);
+      Operation *maker = value.getDefiningOp();
+      if (!argument || !maker)
+        continue;
+      int replaces = number.lookup(maker);
+      for (int user : stores_[storeOf(step_.getArgument(*argument))].users)
+        if (user < replaces)
+          addDependence(user, replaces);
+    }
+  }
+
+  bool freesMemory(int number) {
+    Operation *op = ops_[number];
+    int64_t taken = 0, freed = 0;
+    bool isInPlace = op->getNumResults() > 0;
+    for (Value result : op->getResults()) {
+      isInPlace &= llvm::any_of(result.getUses(), [&](OpOperand &use) {
+        return use.getOwner() == body_.getTerminator() &&
+               graph::aliasOf(step_, use.getOperandNumber());
+      });
+      taken += isView(op) ? 0 : stores_[storeOf(result)].bytes;
+    }
+    llvm::SmallDenseSet<int> seen;
+    for (Value operand : op->getOperands())
+      if (const Store &store = stores_[storeOf(operand)];
+          store.left == 1 && seen.insert(storeOf(operand)).second)
+        freed += store.bytes;
+    return isInPlace || taken < freed;
+  }
+
+  void schedule(int number) {
+    isDone_[number] = true;
+    order_.push_back(number);
+    for (int after : waiting_[number])
+      if (--waitsFor_[after] == 0)
+        candidates_.insert(after);
+    llvm::SmallDenseSet<int> seen;
+    for (Value operand : ops_[number]->getOperands()) {
+      Store &store = stores_[storeOf(operand)];
+      if (!seen.insert(storeOf(operand)).second || --store.left != 1)
+        continue;
+      for (int user : store.users) // the one that is left may free it
+        if (!isDone_[user])
+          candidates_.insert(user);
+    }
+  }
+
+  func::FuncOp step_;
+  Block &body_;
+  std::vector<Operation *> ops_;
+  std::vector<Store> stores_;
+  llvm::DenseMap<Value, int> storeOf_;
+  std::vector<int> waitsFor_;             // per op: ops that have to run before
+  std::vector<std::vector<int>> waiting_; // per op: those that wait for it
+  std::vector<bool> isDone_;
+  std::vector<int> order_;
+  std::set<int> candidates_; // ops whose turn may have come
+};
+
+} // namespace
+
+void orderForMemory(func::FuncOp step) { Ordering(step).run(); }
+
+namespace {
+
+struct OrderPass : PassWrapper<OrderPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OrderPass)
+  StringRef getArgument() const override { return "cleave-schedule-order"; }
+  StringRef getDescription() const override {
+    return "Run what frees memory as soon as its operands are there";
+  }
+  void runOnOperation() override {
+    if (func::FuncOp step = graph::stepOf(getOperation()))
+      orderForMemory(step);
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createOrderPass() { return std::make_unique<OrderPass>(); }
+
+void registerSchedulePasses() {
+  registerPass(createBucketPass);
+  registerPass(createOrderPass);
+}
+
+} // namespace cleave::schedule
