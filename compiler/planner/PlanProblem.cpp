@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <set>
 
 namespace cleave::planner {
 
@@ -340,12 +342,55 @@ private:
         stored.add(costs_.number(choice.storage));
       }
     }
-    for (const Use &use : value.uses) {
-      const Op &reader = model_.ops[use.op];
-      bool fromStorage = value.argument >= 0 && reader.part == Part::Update;
-      addEdge(index, node, fromStorage ? stored : made, use.op, operandLayouts(use),
-              static_cast<double>(reader.repeats));
+    std::map<Part, std::vector<Use>> readers;
+    for (const Use &use : value.uses)
+      readers[model_.ops[use.op].part].push_back(use);
+    for (const auto &[part, uses] : readers)
+      addReaders(index, node, value.argument >= 0 && part == Part::Update ? stored : made, uses);
+  }
+
+  double repeats(const Use &use) const { return static_cast<double>(model_.ops[use.op].repeats); }
+
+  // Readers in one part of the step share a change of layout: where several may want the same one, a node between them
+  // and the maker chooses the layout that they read.
+  void addReaders(int value, int node, const LayoutSet &made, const std::vector<Use> &uses) {
+    LayoutSet copies;
+    std::vector<int> shared =
+        uses.size() > 1 ? sharedLayouts(value, made, uses) : std::vector<int>();
+    if (!shared.empty()) {
+      std::set<int> layouts(made.layouts.begin(), made.layouts.end());
+      layouts.insert(shared.begin(), shared.end());
+      for (int layout : layouts)
+        copies.add(layout);
+      solver::Node copy{result_.problem.nodes[node].name + ", as read", {}, {}};
+      copy.choices.resize(layouts.size());
+      const int maker = node;
+      node = static_cast<int>(result_.problem.nodes.size());
+      result_.problem.nodes.push_back(std::move(copy));
+      addEdge(value, maker, made, node, copies, repeats(uses[0]));
     }
+    for (const Use &use : uses)
+      addEdge(value, node, shared.empty() ? made : copies, use.op, operandLayouts(use),
+              repeats(use));
+  }
+
+  // The layouts that at least two readers may want and that take time to be made.
+  std::vector<int> sharedLayouts(int value, const LayoutSet &made, const std::vector<Use> &uses) {
+    std::map<int, int> wanted; // how many readers
+    for (const Use &use : uses)
+      for (int layout : operandLayouts(use).layouts)
+        ++wanted[layout];
+    std::vector<int> shared;
+    for (auto [layout, readers] : wanted) {
+      bool takesTime =
+          std::any_of(made.layouts.begin(), made.layouts.end(), [&, to = layout](int from) {
+            double seconds = costs_.reshard(value, from, to);
+            return seconds > 0 && seconds < solver::forbidden;
+          });
+      if (readers > 1 && takesTime)
+        shared.push_back(layout);
+    }
+    return shared;
   }
 
   // From the maker of an argument's new value to the argument.

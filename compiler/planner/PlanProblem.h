@@ -7,9 +7,9 @@
 // Memory: every value from the op that makes it to its last reader, at the size of its local block;
 // arguments at all times.
 //
-// Conservative in two points: when several ops of one part of the step need one value in the same
-// other layout, the partitioner changes it once but every edge counts it; and copies made for one
-// reader take no memory here.
+// Ops of one part of the step that need a value in the same other layout share the change, as the partitioner makes it
+// once: where that can be, a node between maker and readers chooses the layout that is read. Ops that need two
+// different other layouts are counted one by one. Copies take no memory here.
 #pragma once
 
 #include "compiler/planner/Costs.h"
