@@ -3,7 +3,6 @@
 
 #include "passes/codegen/cpu/CpuCodegen.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Parser/Parser.h"
 
@@ -23,7 +22,6 @@ namespace cleave::test {
 namespace {
 
 using Bytes = std::vector<char>;
-using Kernel = void (*)(void *const *, int64_t, int64_t);
 
 template <typename T> void put(char *to, double value) {
   T typed = static_cast<T>(value);
@@ -127,9 +125,13 @@ program::KernelOp buildKernel(func::FuncOp function, const KernelCase &testCase)
   OpBuilder b(function);
   SmallVector<Attribute> operands, results;
   int64_t buffers = 0;
-  for (Type type : function.getArgumentTypes())
-    operands.push_back(
-        program::denseView(b.getContext(), buffers++, cast<RankedTensorType>(type).getShape()));
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
+    operands.push_back(llvm::is_contained(testCase.transposed, static_cast<int>(i))
+                           ? program::ViewAttr::get(b.getContext(), buffers, 0, {1, shape[0]})
+                           : program::denseView(b.getContext(), buffers, shape));
+    ++buffers;
+  }
   for (auto [i, type] : llvm::enumerate(op->getResultTypes())) {
     auto place = testCase.inPlace.find(i);
     int64_t buffer = place == testCase.inPlace.end() ? buffers++ : place->second;
@@ -147,15 +149,15 @@ program::KernelOp buildKernel(func::FuncOp function, const KernelCase &testCase)
   return kernel;
 }
 
-Kernel load(const std::string &library, void *&handle) {
+void *load(const std::string &library) {
   int file = memfd_create("kernels", 0);
   if (::write(file, library.data(), library.size()) != static_cast<ssize_t>(library.size()))
     return nullptr;
-  handle = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
+  void *handle = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
   close(file);
   if (!handle)
     std::fprintf(stderr, "%s\n", dlerror());
-  return handle ? reinterpret_cast<Kernel>(dlsym(handle, "kernel")) : nullptr;
+  return handle;
 }
 
 double difference(const Tensor &expected, const char *found, double worst) {
@@ -169,9 +171,9 @@ double difference(const Tensor &expected, const char *found, double worst) {
   return worst;
 }
 
-double runAndCompare(program::KernelOp kernel, Kernel function, const KernelCase &testCase,
-                     int parts) {
+double runAndCompare(const CompiledKernel &compiled, const KernelCase &testCase, int parts) {
   std::mt19937 random(1);
+  program::KernelOp kernel = compiled.op();
   Operation &op = kernel.getComputation();
   SmallVector<Tensor> operands;
   std::vector<Memory> memory;
@@ -191,9 +193,9 @@ double runAndCompare(program::KernelOp kernel, Kernel function, const KernelCase
   std::vector<void *> pointers;
   for (const Memory &m : memory)
     pointers.push_back(m.bytes);
-  int64_t extent = *kernel.getExtent();
+  int64_t extent = compiled.extent();
   for (int part = parts - 1; part >= 0; --part)
-    function(pointers.data(), extent * part / parts, extent * (part + 1) / parts);
+    compiled.run(pointers.data(), extent * part / parts, extent * (part + 1) / parts);
   double worst = 0;
   for (auto [i, tensor] : llvm::enumerate(expected))
     worst = difference(tensor, memory[kernel.getResultView(i).getBuffer()].bytes, worst);
@@ -202,27 +204,36 @@ double runAndCompare(program::KernelOp kernel, Kernel function, const KernelCase
 
 } // namespace
 
-double worstDifference(const KernelCase &testCase) {
-  MLIRContext context(MLIRContext::Threading::DISABLED);
-  context.loadDialect<graph::GraphDialect, program::ProgramDialect, func::FuncDialect>();
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(testCase.text, &context);
-  double failed = std::numeric_limits<double>::infinity();
-  if (!module)
-    return failed;
-  program::KernelOp kernel = buildKernel(*module->getOps<func::FuncOp>().begin(), testCase);
-  Result<codegen::CpuLibrary> library = codegen::compileKernels({kernel});
+std::unique_ptr<CompiledKernel> CompiledKernel::compile(const KernelCase &testCase) {
+  std::unique_ptr<CompiledKernel> made(new CompiledKernel());
+  made->context_.loadDialect<graph::GraphDialect, program::ProgramDialect, func::FuncDialect>();
+  made->module_ = parseSourceString<ModuleOp>(testCase.text, &made->context_);
+  if (!made->module_)
+    return nullptr;
+  made->op_ = buildKernel(*made->module_->getOps<func::FuncOp>().begin(), testCase);
+  Result<codegen::CpuLibrary> library = codegen::compileKernels({made->op_});
   if (!library) {
     std::fprintf(stderr, "%s\n", library.status().message().c_str());
-    return failed;
+    return nullptr;
   }
-  void *handle = nullptr;
-  Kernel function = load(library->bytes, handle);
-  if (!function)
-    return failed;
-  double worst = std::max(runAndCompare(kernel, function, testCase, 1),
-                          runAndCompare(kernel, function, testCase, 3));
-  dlclose(handle);
-  return worst;
+  made->library_ = load(library->bytes);
+  if (made->library_)
+    made->function_ = reinterpret_cast<decltype(made->function_)>(dlsym(made->library_, "kernel"));
+  return made->function_ ? std::move(made) : nullptr;
+}
+
+CompiledKernel::~CompiledKernel() {
+  if (library_)
+    dlclose(library_);
+}
+
+int64_t CompiledKernel::extent() const { return *program::KernelOp(op_).getExtent(); }
+
+double worstDifference(const KernelCase &testCase) {
+  std::unique_ptr<CompiledKernel> kernel = CompiledKernel::compile(testCase);
+  if (!kernel)
+    return std::numeric_limits<double>::infinity();
+  return std::max(runAndCompare(*kernel, testCase, 1), runAndCompare(*kernel, testCase, 3));
 }
 
 } // namespace cleave::test

@@ -1,11 +1,14 @@
-// Compiles one op as a kernel, runs it on random data and compares with the op's reference
+// Compiles one op as a kernel; runs it on random data and compares with the op's reference
 // evaluation.
 #pragma once
 
 #include "dialects/graph/Graph.h"
 #include "dialects/program/Program.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 #include <map>
+#include <memory>
 #include <string>
 
 namespace cleave::test {
@@ -19,6 +22,30 @@ struct KernelCase {
   double tolerance = 2e-6;
   // Range of random floats; integers are drawn from [low, high) as well.
   double low = -2, high = 2;
+  // Operands that lie in memory with their two dims exchanged.
+  std::vector<int> transposed = {};
+};
+
+// A case's op as machine code of this process.
+class CompiledKernel {
+public:
+  // Null (and a message on stderr) where the kernel could not be made.
+  static std::unique_ptr<CompiledKernel> compile(const KernelCase &testCase);
+  ~CompiledKernel();
+  // Runs the part [begin, end) of the parallel range, of `extent()` in all.
+  void run(void *const *buffers, int64_t begin, int64_t end) const {
+    function_(buffers, begin, end);
+  }
+  int64_t extent() const;
+  program::KernelOp op() const { return op_; }
+
+private:
+  CompiledKernel() : context_(mlir::MLIRContext::Threading::DISABLED) {}
+  mlir::MLIRContext context_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+  program::KernelOp op_;
+  void *library_ = nullptr;
+  void (*function_)(void *const *, int64_t, int64_t) = nullptr;
 };
 
 // The largest difference over all results, or infinity (and a message on stderr) where the kernel
