@@ -92,5 +92,6 @@ FailureOr<MemoryReport> bufferize(ModuleOp module) {
 }
 
 std::unique_ptr<Pass> createBufferizePass() { return std::make_unique<BufferizePass>(); }
+void registerBufferizePasses() { PassRegistration<BufferizePass>(); }
 
 } // namespace cleave::bufferize

@@ -19,5 +19,6 @@ mlir::FailureOr<MemoryReport> bufferize(mlir::ModuleOp module);
 
 // --cleave-bufferize
 std::unique_ptr<mlir::Pass> createBufferizePass();
+void registerBufferizePasses();
 
 } // namespace cleave::bufferize

@@ -171,5 +171,6 @@ struct FormGroupsPass : PassWrapper<FormGroupsPass, OperationPass<func::FuncOp>>
 } // namespace
 
 std::unique_ptr<Pass> createFormGroupsPass() { return std::make_unique<FormGroupsPass>(); }
+void registerFusePasses() { PassRegistration<FormGroupsPass>(); }
 
 } // namespace cleave::fuse

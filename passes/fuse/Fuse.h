@@ -14,5 +14,6 @@ void formGroups(mlir::func::FuncOp step);
 
 // --cleave-fuse-groups
 std::unique_ptr<mlir::Pass> createFormGroupsPass();
+void registerFusePasses();
 
 } // namespace cleave::fuse

@@ -1,9 +1,13 @@
 // cleave-opt: every pass on its own, on text files with MLIR; for lit tests and for the curious.
 #include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
+#include "dialects/program/Program.h"
 #include "passes/autodiff/Autodiff.h"
+#include "passes/bufferize/Bufferize.h"
+#include "passes/codegen/cpu/CpuCodegen.h"
 #include "passes/decompose/Decompose.h"
-#include "passes/schedule/Bucket.h"
+#include "passes/fuse/Fuse.h"
+#include "passes/schedule/Order.h"
 #include "passes/shard/Passes.h"
 #include "passes/simplify/Simplify.h"
 #include "passes/train/Train.h"
@@ -16,11 +20,15 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<cleave::graph::GraphDialect, cleave::mesh::MeshDialect, mlir::func::FuncDialect,
+  registry.insert<cleave::graph::GraphDialect, cleave::mesh::MeshDialect,
+                  cleave::program::ProgramDialect, mlir::func::FuncDialect,
                   mlir::arith::ArithDialect, mlir::math::MathDialect>();
   mlir::registerTransformsPasses();
   cleave::registerAutodiffPasses();
   cleave::registerDecomposePasses();
+  cleave::bufferize::registerBufferizePasses();
+  cleave::codegen::registerCpuCodegenPasses();
+  cleave::fuse::registerFusePasses();
   cleave::registerTrainPasses();
   cleave::schedule::registerSchedulePasses();
   cleave::shard::registerShardPasses();

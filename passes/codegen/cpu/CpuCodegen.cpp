@@ -47,13 +47,19 @@ static FailureOr<int64_t> emitKernel(program::KernelOp kernel, ModuleOp into) {
   return kernel.emitOpError() << "computes " << op.getName() << ", for which there is no kernel";
 }
 
+// What kernels consist of on their way to machine code.
+static void insertDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
+                  math::MathDialect, scf::SCFDialect>();
+}
+
 static void loadDialects(MLIRContext *context) {
-  context->loadDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
-                       LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect>();
   DialectRegistry registry;
+  insertDialects(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   context->appendDialectRegistry(registry);
+  context->loadAllAvailableDialects();
 }
 
 LogicalResult emitKernels(ArrayRef<program::KernelOp> kernels, ModuleOp into) {
@@ -91,7 +97,9 @@ Result<CpuLibrary> compileKernels(ArrayRef<program::KernelOp> kernels, const Cpu
   std::vector<std::string> objects(parts);
   std::vector<Status> statuses(parts);
   auto compile = [&](size_t part) {
-    Result<std::string> object = compileObject(std::move(modules[part]));
+    std::string dump =
+        options.dumpTo.empty() ? "" : options.dumpTo + "." + std::to_string(part) + ".ll";
+    Result<std::string> object = compileObject(std::move(modules[part]), dump);
     statuses[part] = object.status();
     if (object)
       objects[part] = std::move(*object);
@@ -110,5 +118,28 @@ Result<CpuLibrary> compileKernels(ArrayRef<program::KernelOp> kernels, const Cpu
   library.bytes = std::move(*bytes);
   return library;
 }
+
+namespace {
+
+struct CpuCodegenPass : PassWrapper<CpuCodegenPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CpuCodegenPass)
+  StringRef getArgument() const override { return "cleave-codegen-cpu"; }
+  StringRef getDescription() const override {
+    return "Emit the kernels as loops, functions of a nested module @cpu";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override { insertDialects(registry); }
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<program::KernelOp> kernels(module.getOps<program::KernelOp>());
+    OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+    if (failed(emitKernels(kernels, ModuleOp::create(b, module.getLoc(), "cpu"))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createCpuCodegenPass() { return std::make_unique<CpuCodegenPass>(); }
+void registerCpuCodegenPasses() { PassRegistration<CpuCodegenPass>(); }
 
 } // namespace cleave::codegen

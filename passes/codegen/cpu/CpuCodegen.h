@@ -11,7 +11,9 @@
 #include "runtime/base/Status.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
 
+#include <memory>
 #include <string>
 
 namespace cleave::codegen {
@@ -22,7 +24,8 @@ struct CpuLibrary {
 };
 
 struct CpuOptions {
-  int threads = 2; // that compile
+  int threads = 2;    // that compile
+  std::string dumpTo; // if not empty: LLVM's IR of each thread's part is written to DUMPTO.PART.ll
 };
 
 // Emits the kernels as functions of `into` (builtin, func, arith, math, scf and llvm ops) and sets
@@ -32,5 +35,9 @@ mlir::LogicalResult emitKernels(llvm::ArrayRef<program::KernelOp> kernels, mlir:
 // The same down to machine code for this machine's CPU.
 Result<CpuLibrary> compileKernels(llvm::ArrayRef<program::KernelOp> kernels,
                                   const CpuOptions &options = {});
+
+// --cleave-codegen-cpu: the kernels as functions in a nested module @cpu.
+std::unique_ptr<mlir::Pass> createCpuCodegenPass();
+void registerCpuCodegenPasses();
 
 } // namespace cleave::codegen

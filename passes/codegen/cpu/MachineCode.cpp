@@ -139,7 +139,7 @@ Result<LlvmModule> translate(ModuleOp module) {
   return translated;
 }
 
-Result<std::string> compileObject(LlvmModule translated) {
+Result<std::string> compileObject(LlvmModule translated, const std::string &dumpTo) {
   llvm::Module *llvmModule = translated.module.get();
   Result<std::unique_ptr<llvm::TargetMachine>> machine = targetMachine();
   if (!machine)
@@ -148,9 +148,11 @@ Result<std::string> compileObject(LlvmModule translated) {
   llvmModule->setDataLayout((*machine)->createDataLayout());
   annotate(*llvmModule);
   optimise(*llvmModule, **machine);
-  if (const char *dump = std::getenv("CLEAVE_DUMP_LLVM")) {
+  if (!dumpTo.empty()) {
     std::error_code error;
-    llvm::raw_fd_ostream out(dump, error);
+    llvm::raw_fd_ostream out(dumpTo, error);
+    if (error)
+      return Status::userError("cannot write " + dumpTo + ": " + error.message());
     llvmModule->print(out, nullptr);
   }
   llvm::SmallVector<char, 0> object;

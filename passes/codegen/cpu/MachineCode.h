@@ -34,8 +34,9 @@ struct LlvmModule {
 // Translates a module of lowerToLlvm.
 Result<LlvmModule> translate(mlir::ModuleOp module);
 
-// Optimises for this machine and returns an ELF object. May run in several threads.
-Result<std::string> compileObject(LlvmModule module);
+// Optimises for this machine and returns an ELF object. May run in several threads. The optimised IR is written to the
+// file `dumpTo`, unless that is empty.
+Result<std::string> compileObject(LlvmModule module, const std::string &dumpTo = "");
 
 // Links objects into one shared object by ld.lld.
 Result<std::string> linkShared(const std::vector<std::string> &objects);
