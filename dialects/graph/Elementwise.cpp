@@ -71,6 +71,7 @@ CLEAVE_UNARY_COMPOSITE(ReluOp, 1)
 CLEAVE_UNARY_COMPOSITE(SigmoidOp, 4)
 CLEAVE_UNARY_COMPOSITE(SiluOp, 5)
 CLEAVE_UNARY_COMPOSITE(GeluOp, 8)
+CLEAVE_UNARY_COMPOSITE(QuickGeluOp, 6)
 
 SmallVector<Tensor> ReluOp::evaluate(ArrayRef<Tensor> operands) {
   return map(operands[0], [](double x) { return maximum(x, 0); });
@@ -93,6 +94,17 @@ SmallVector<Tensor> SiluOp::evaluate(ArrayRef<Tensor> operands) {
 }
 SmallVector<Value> SiluOp::decompose(OpBuilder &b) {
   return {MulOp::create(b, getLoc(), getOperand(), SigmoidOp::create(b, getLoc(), getOperand()))};
+}
+
+static constexpr double kQuickGelu = 1.702;
+
+SmallVector<Tensor> QuickGeluOp::evaluate(ArrayRef<Tensor> operands) {
+  return map(operands[0], [](double x) { return x / (1 + std::exp(-kQuickGelu * x)); });
+}
+SmallVector<Value> QuickGeluOp::decompose(OpBuilder &b) {
+  Value steep =
+      MulOp::create(b, getLoc(), getOperand(), buildSplatLike(b, getOperand(), kQuickGelu));
+  return {MulOp::create(b, getLoc(), getOperand(), SigmoidOp::create(b, getLoc(), steep))};
 }
 
 static constexpr double kGeluCubic = 0.044715;

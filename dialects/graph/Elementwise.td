@@ -213,5 +213,6 @@ def Graph_GeluOp : Graph_UnaryCompositeOp<"gelu"> {
   let description = "By erf, or with `tanh` by 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).";
   let arguments = (ins Graph_FloatTensor:$operand, UnitAttr:$tanh);
 }
+def Graph_QuickGeluOp : Graph_UnaryCompositeOp<"quick_gelu"> { let summary = "x * sigmoid(1.702 x)"; }
 
 #endif

@@ -1,4 +1,5 @@
 // All families of the graph dialect.
+include "dialects/graph/Attention.td"
 include "dialects/graph/Contraction.td"
 include "dialects/graph/Elementwise.td"
 include "dialects/graph/Indexing.td"

@@ -106,6 +106,12 @@ static Gradients silu(SiluOp op, Term dy) {
   return {dy * (s + y * (1 - s))};
 }
 
+static Gradients quickGelu(QuickGeluOp op, Term dy) {
+  Term x{dy.b, op.getOperand()}, y{dy.b, op.getResult()};
+  Term s = (x * 1.702).apply<SigmoidOp>();
+  return {dy * (s + y * (1 - s) * 1.702)};
+}
+
 static Gradients castRule(CastOp op, Term dy) {
   Type element = elementTypeOf(op.getOperand());
   if (!isa<FloatType>(element))
@@ -126,6 +132,7 @@ void addElementwiseRules(RuleTable &t) {
   unary<SigmoidOp>(t, [](Term x, Term y, Term dy) { return dy * (y * (1 - y)); });
   t.add<SiluOp>(silu);
   t.add<GeluOp>(gelu);
+  t.add<QuickGeluOp>(quickGelu);
 }
 
 } // namespace cleave::autodiff

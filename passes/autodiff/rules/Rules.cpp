@@ -4,6 +4,7 @@
 namespace cleave::autodiff {
 
 RuleTable::RuleTable() {
+  addAttentionRules(*this);
   addContractionRules(*this);
   addElementwiseRules(*this);
   addIndexingRules(*this);

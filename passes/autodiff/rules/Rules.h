@@ -37,6 +37,7 @@ private:
   llvm::StringMap<Rule> rules_;
 };
 
+void addAttentionRules(RuleTable &table);
 void addContractionRules(RuleTable &table);
 void addElementwiseRules(RuleTable &table);
 void addIndexingRules(RuleTable &table);

@@ -37,7 +37,7 @@ std::vector<OpCase> elementwise() {
                      "%y = graph." + op + " %x, %z : tensor<3x4xf64>", kMatrix, low, high});
   };
   for (const char *op : {"neg", "abs", "exp", "expm1", "sin", "cos", "tanh", "atan", "erf", "relu",
-                         "sigmoid", "silu", "gelu"})
+                         "sigmoid", "silu", "gelu", "quick_gelu"})
     unary(op, -2, 2);
   cases.push_back(
       {"%x: tensor<3x4xf64>", "%y = graph.gelu %x {tanh} : tensor<3x4xf64>", kMatrix, -2, 2});
@@ -252,6 +252,44 @@ std::vector<OpCase> normalization() {
   return cases;
 }
 
+// Attention of q over k and v with these types; `more` are further operands and attributes.
+OpCase attends(const std::string &q, const std::string &k, const std::string &v,
+               const std::string &result, const std::string &scores, bool bias, bool mask,
+               const std::string &attributes) {
+  std::string floats = "tensor<" + scores + "xf64>", truths = "tensor<" + scores + "xi1>";
+  std::string args = "%q: " + q + ", %k: " + k + ", %v: " + v;
+  std::string types = q + ", " + k + ", " + v, extra;
+  if (bias) {
+    args += ", %b: " + floats, types += ", " + floats, extra += " bias %b";
+  }
+  if (mask) {
+    args += ", %m: " + truths, types += ", " + truths, extra += " mask %m";
+  }
+  return {args,
+          "%y = graph.attention %q, %k, %v" + extra + " {scale = 0.7 : f64" + attributes + "} : (" +
+              types + ") -> " + result,
+          result};
+}
+
+std::vector<OpCase> attention() {
+  const std::string q = "tensor<2x4x3x6xf64>", one = "tensor<2x4x3x6xf64>";
+  const std::string k = "tensor<2x2x5x6xf64>", v = "tensor<2x2x5x4xf64>", y = "tensor<2x4x3x4xf64>";
+  const std::string cube = "tensor<3x4x6xf64>";
+  std::vector<OpCase> cases = {
+      attends(q, one, one, q, "2x4x3x3", false, false, ""),
+      attends(q, one, one, q, "2x4x3x3", false, false, ", causal"),
+      attends(q, k, v, y, "2x4x3x5", true, false, ", causal"),
+      attends(q, k, v, y, "2x4x3x5", true, true, ", safe"),
+      attends(q, k, v, y, "2x4x3x5", false, true, ", fill = -2.0 : f64"),
+      attends(q, k, v, y, "2x4x3x5", true, true, ", causal, fill = -2.0 : f64"),
+      attends(cube, cube, cube, cube, "3x4x4", true, false, ""),
+  };
+  for (const char *attributes : {"", " {interleaved}"})
+    cases.push_back({"%x: " + q + ", %c: " + q + ", %s: " + q,
+                     std::string("%y = graph.rotary %x, %c, %s") + attributes + " : " + q, q});
+  return cases;
+}
+
 std::vector<OpCase> lossesAndStructure() {
   return {
       {"%x: tensor<6x4xf64>, %l: tensor<6xi64>",
@@ -378,8 +416,8 @@ std::vector<OpCase> fusions() {
 
 std::vector<OpCase> differentiableCases() {
   std::vector<OpCase> cases;
-  for (auto family : {elementwise, contraction, convolutions, movement, reduction, indexing, sequence,
-                      normalization, lossesAndStructure})
+  for (auto family : {elementwise, contraction, convolutions, movement, reduction, indexing,
+                      sequence, normalization, attention, lossesAndStructure})
     for (OpCase &c : family())
       cases.push_back(std::move(c));
   return cases;
