@@ -148,6 +148,8 @@ bool isInBatchNorm(const Node &node) {
 bool isMadeUpName(const std::string &name) {
   if (name.find("::") != std::string::npos || name.starts_with("/"))
     return true;
+  if (name.starts_with("scalar_tensor_default")) // what torch.export calls a number
+    return true;
   return hasNumberFrom(name, 0) || (name.starts_with("val_") && hasNumberFrom(name, 4));
 }
 

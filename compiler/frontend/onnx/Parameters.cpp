@@ -21,7 +21,8 @@ Claim constantClaim(const std::string &name) {
 
 class PlanBuilder {
 public:
-  PlanBuilder(const Graph &graph, ParameterPlan &plan) : graph_(graph), plan_(plan) {
+  PlanBuilder(const Graph &graph, WeightFiles &files, ParameterPlan &plan)
+      : graph_(graph), files_(files), plan_(plan) {
     for (size_t i = 0; i < graph.initializers.size(); ++i)
       initializers_[graph.initializers[i].name] = i;
   }
@@ -78,6 +79,15 @@ private:
                                    "' is its transposed copy: tied again"});
   }
 
+  // Names are guessed where the exporter has lost them; the elements tell whether two initializers are one parameter.
+  bool holdsValuesOf(const Slot &slot, const Claim &claim, const Parameter &known) const {
+    if (slot.initializer == known.initializer || known.zeros)
+      return true;
+    return files_.areEqual(graph_.initializers[slot.initializer],
+                           graph_.initializers[known.initializer],
+                           claim.transposed != known.storedTransposed);
+  }
+
   // The claimed parameter, new if need be. A claim that contradicts an earlier one is dropped for
   // the initializer's own name.
   size_t find(const Slot &slot, Claim &claim) {
@@ -86,7 +96,8 @@ private:
     bool isConstant = claim.kind == Claim::Kind::Constant;
     auto known = byName_.find({isConstant, claim.name});
     if (known != byName_.end()) {
-      if (shapeOf(graph_, plan_.parameters[known->second]) == dims) {
+      if (shapeOf(graph_, plan_.parameters[known->second]) == dims &&
+          holdsValuesOf(slot, claim, plan_.parameters[known->second])) {
         noteCopy(slot, claim, known->second);
         return known->second;
       }
@@ -98,7 +109,10 @@ private:
     Parameter parameter{claim.kind, claim.name, slot.initializer, claim.transposed, claim.dims, {}};
     // Where the file still holds the parameter under its own name, its value is there.
     auto original = initializers_.find(claim.name);
-    if (original != initializers_.end() && dimsOf(original->second) == dims)
+    if (original != initializers_.end() && original->second != slot.initializer &&
+        dimsOf(original->second) == dims &&
+        files_.areEqual(graph_.initializers[slot.initializer],
+                        graph_.initializers[original->second], claim.transposed))
       parameter = {claim.kind, claim.name, original->second, false, {}, {}};
     if (!claim.remark.empty())
       plan_.remarks.push_back({claim.repair, claim.name, claim.remark});
@@ -107,6 +121,7 @@ private:
   }
 
   const Graph &graph_;
+  WeightFiles &files_;
   ParameterPlan &plan_;
   std::map<std::string, size_t> initializers_;
   std::set<size_t> copies_;                               // initializers that were tied again
@@ -183,7 +198,7 @@ ParameterPlan planParameters(const Graph &graph, const std::vector<size_t> &orde
   Testimony told = hearMetadata(graph, slots);
   std::vector<Claim> named = claimByNames(graph, slots);
   ParameterPlan plan;
-  PlanBuilder builder(graph, plan);
+  PlanBuilder builder(graph, files, plan);
   for (size_t i = 0; i < slots.size(); ++i) {
     Claim claim = told.exists && told.claims[i] ? *told.claims[i] : named[i];
     if (isRunningStatistic(graph, slots[i]))

@@ -54,6 +54,25 @@ std::string_view WeightFiles::bytesOf(const StoredTensor &tensor) {
   return all.substr(tensor.range.offset, tensor.range.size);
 }
 
+bool WeightFiles::areEqual(const StoredTensor &a, const StoredTensor &b, bool transposed) {
+  std::string_view x = bytesOf(a), y = bytesOf(b);
+  if (a.dataType != b.dataType || x.size() != y.size())
+    return false;
+  if (!transposed)
+    return x == y;
+  int64_t rows = a.dims[0], columns = a.dims[1], size = byteSize(a.element());
+  // Block by block: one of the two is read across its rows.
+  constexpr int64_t block = 32;
+  for (int64_t i0 = 0; i0 < rows; i0 += block)
+    for (int64_t j0 = 0; j0 < columns; j0 += block)
+      for (int64_t i = i0; i < std::min(i0 + block, rows); ++i)
+        for (int64_t j = j0; j < std::min(j0 + block, columns); ++j)
+          if (std::memcmp(x.data() + (i * columns + j) * size, y.data() + (j * rows + i) * size,
+                          size))
+            return false;
+  return true;
+}
+
 Tensor WeightFiles::read(const StoredTensor &tensor) {
   std::string_view bytes = bytesOf(tensor);
   Tensor out(tensor.element(), tensor.dims);

@@ -23,6 +23,9 @@ public:
   std::string_view bytesOf(const StoredTensor &tensor);
   // The same elements as plain data.
   Tensor read(const StoredTensor &tensor);
+  // Whether both have the same elements in the same order; with `transposed`, b holds by columns what a (of two dims)
+  // holds by rows.
+  bool areEqual(const StoredTensor &a, const StoredTensor &b, bool transposed);
   // Where the runtime finds them. `permutation` as in TensorOrigin.
   graph::TensorOrigin originOf(const StoredTensor &tensor, std::vector<int64_t> permutation = {});
   // Checks that the elements are there.
