@@ -96,22 +96,43 @@ private:
   Block *body_ = nullptr;
 };
 
+// A group of the op's own before it, which does the same.
+graph::FusionOp wrapped(Operation &op) {
+  OpBuilder b(&op);
+  auto fusion = graph::FusionOp::create(b, op.getLoc(), op.getResultTypes(), op.getOperands());
+  Block &body = fusion.getBody().emplaceBlock();
+  OpBuilder into = OpBuilder::atBlockEnd(&body);
+  IRMapping mapping;
+  for (Value operand : op.getOperands())
+    mapping.map(operand, body.addArgument(operand.getType(), operand.getLoc()));
+  Operation *inside = into.clone(op, mapping);
+  graph::YieldOp::create(into, op.getLoc(), inside->getResults());
+  return fusion;
+}
+
 // A broadcast or iota that an op outside all groups reads becomes a group of its own.
 void wrapCarriers(func::FuncOp step) {
   for (Operation &op : llvm::make_early_inc_range(step.getBody().front())) {
     if (!isa<graph::BroadcastOp, graph::IotaOp>(op) || graph::splatValue(op.getResult(0)))
       continue;
-    OpBuilder b(&op);
-    auto fusion = graph::FusionOp::create(b, op.getLoc(), op.getResultTypes(), op.getOperands());
-    Block &body = fusion.getBody().emplaceBlock();
-    OpBuilder into = OpBuilder::atBlockEnd(&body);
-    IRMapping mapping;
-    for (Value operand : op.getOperands())
-      mapping.map(operand, body.addArgument(operand.getType(), operand.getLoc()));
-    Operation *inside = into.clone(op, mapping);
-    graph::YieldOp::create(into, op.getLoc(), inside->getResults());
-    op.replaceAllUsesWith(fusion);
+    op.replaceAllUsesWith(wrapped(op));
     op.erase();
+  }
+}
+
+// Where one op reads a value along two dims (all pairs of positions or of segments), all readings but the first are made
+// before it: a group has one dim of it only.
+void separatePairs(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (!isWorker(&op))
+      continue;
+    for (OpOperand &operand : llvm::drop_begin(op.getOpOperands())) {
+      if (isProperAlone(&op))
+        break;
+      Operation *carrier = operand.get().getDefiningOp();
+      if (carrier && isCarrier(carrier) && carrier->getNumOperands() == 1)
+        operand.set(wrapped(*carrier).getResult(0));
+    }
   }
 }
 
@@ -138,6 +159,7 @@ void eraseDead(Block &block) {
 void formGroups(func::FuncOp step) {
   Block &block = step.getBody().front();
   separateIotas(block);
+  separatePairs(block);
   {
     Groups groups(step);
     groups.form();

@@ -68,6 +68,10 @@ bool isCarrier(Operation *op) {
 
 bool isWorker(Operation *op) { return isa<graph::PointwiseInterface, graph::ReduceOp>(op); }
 
+bool isProperAlone(Operation *worker) {
+  return analysis::iterationSpaceOf(withCarriers(worker)).isProper();
+}
+
 Value sourceOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isCarrier(op))

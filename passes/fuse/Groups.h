@@ -35,6 +35,10 @@ inline constexpr int64_t kRowElements = 16384;
 bool isWorker(mlir::Operation *op);
 bool isCarrier(mlir::Operation *op);
 
+// Whether the worker alone, with the carriers in front of it, obeys (G1). One that compares a value with itself along two
+// dims does not.
+bool isProperAlone(mlir::Operation *worker);
+
 // `value`, or what carriers brought it from; null behind constants and iotas.
 mlir::Value sourceOf(mlir::Value value);
 

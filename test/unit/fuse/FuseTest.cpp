@@ -145,3 +145,13 @@ TEST_CASE("two counts along different dims of one iota are two") {
     return %s : tensor<4x4xf32>)");
   CHECK(fused.groups.size() == 1);
 }
+
+TEST_CASE("all pairs of one value's elements are compared with one reading made before") {
+  Fused fused("(%s: tensor<2x3xi64>) -> tensor<2x3x3xi1>", R"(
+    %a = graph.broadcast %s to [0, 1] : tensor<2x3xi64> -> tensor<2x3x3xi64>
+    %b = graph.broadcast %s to [0, 2] : tensor<2x3xi64> -> tensor<2x3x3xi64>
+    %y = graph.compare eq %a, %b : tensor<2x3x3xi64>
+    return %y : tensor<2x3x3xi1>)");
+  REQUIRE(fused.groups.size() == 2);
+  CHECK(fused.groups[1].getOperands().size() == 2);
+}
