@@ -19,6 +19,7 @@
 #include "passes/schedule/Order.h"
 #include "passes/shard/Annotate.h"
 #include "passes/shard/Partition.h"
+#include "passes/simplify/Recognised.h"
 #include "passes/simplify/Simplify.h"
 #include "passes/train/Train.h"
 #include "runtime/artifact/Verify.h"
@@ -79,7 +80,10 @@ static void tidy(Compilation &c) {
 }
 
 static Status forward(Compilation &c) {
-  return reported(c, [&] { return simplify::simplify(step(c)); });
+  CLEAVE_TRY(reported(c, [&] { return simplify::simplify(step(c)); }));
+  if (std::string found = simplify::recognisedText(step(c)); !found.empty())
+    c.remarks.push_back({"recognised", found});
+  return Status::ok();
 }
 
 static Status train(Compilation &c) {
@@ -110,6 +114,8 @@ static Status train(Compilation &c) {
 static Status primitive(Compilation &c) {
   analysis::recordVocabularies(step(c));
   decomposeComposites(step(c));
+  // Products of attention read their operands where they lie.
+  CLEAVE_TRY(reported(c, [&] { return simplify::simplify(step(c), simplify::Composites::Leave); }));
   tidy(c);
   fuse::formGroups(step(c));
   schedule::orderForMemory(step(c));

@@ -12,36 +12,59 @@ namespace {
 
 using namespace graph;
 
-// Removes one `value` from the factors.
-bool take(SmallVector<Value> &factors, Value value) {
-  auto *found = llvm::find(factors, value);
-  if (found == factors.end())
-    return false;
-  factors.erase(found);
-  return true;
+constexpr double kCubic = 0.044715;
+
+// The product without one factor; nothing if it has no such factor.
+std::optional<Product> without(Product product, Value factor) {
+  auto *found = llvm::find(product.factors, factor);
+  if (found == product.factors.end())
+    return std::nullopt;
+  product.factors.erase(found);
+  return product;
 }
 
-// Whether `value` is number * x^power.
-bool isMonomial(Value value, double number, Value x, size_t power) {
-  Product product = productOf(value);
-  return isNear(product.number, number) && product.factors.size() == power &&
-         llvm::all_equal(product.factors) && product.factors[0] == x;
-}
-
-// x + 0.044715 x^3, or x (1 + 0.044715 x^2) among the factors.
-bool isTanhArgument(Product product, Value x) {
-  if (!isNear(product.number, std::sqrt(2 / std::numbers::pi)))
-    return false;
-  constexpr double cubic = 0.044715;
-  if (product.factors.size() == 1) {
-    auto sum = product.factors[0].getDefiningOp<AddOp>();
-    return sum && ((sum.getLhs() == x && isMonomial(sum.getRhs(), cubic, x, 3)) ||
-                   (sum.getRhs() == x && isMonomial(sum.getLhs(), cubic, x, 3)));
+// sqrt(2/pi) (x + 0.044715 x^3), also as x (1 + 0.044715 x^2) or with the factor inside: x, or null.
+Value tanhArgument(Value argument) {
+  const double slope = std::sqrt(2 / std::numbers::pi);
+  // number * x + number * cubic * x^3
+  auto ofSum = [](AddOp sum, double number) -> Value {
+    for (auto [linear, cube] :
+         {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())}) {
+      Value x = isNear(number, 1) ? linear : withoutFactor(linear);
+      if (isMonomial(productOf(linear), number, productOf(x), 1) &&
+          isMonomial(productOf(cube), number * kCubic, productOf(x), 3))
+        return x;
+    }
+    return nullptr;
+  };
+  if (auto sum = argument.getDefiningOp<AddOp>())
+    return ofSum(sum, slope);
+  if (auto sum = withoutFactor(argument).getDefiningOp<AddOp>())
+    return isNear(productOf(argument).number, slope) ? ofSum(sum, 1) : Value();
+  Product product = productOf(argument);
+  for (Value factor : product.factors) {
+    Value square = otherThanSplat<AddOp>(factor, 1);
+    Product rest = square ? *without(product, factor) : Product();
+    Product x{1, rest.factors};
+    if (!square || !isNear(rest.number, slope) || !isMonomial(productOf(square), kCubic, x, 2))
+      continue;
+    // x as a value: the factor alone, or what else stands at the outermost product.
+    if (x.factors.size() == 1)
+      return x.factors[0];
   }
-  if (product.factors.size() != 2 || !take(product.factors, x))
-    return false;
-  Value square = otherThanSplat<AddOp>(product.factors[0], 1);
-  return square && isMonomial(square, cubic, x, 2);
+  return nullptr;
+}
+
+// Half of 1 + f(x), as (1 + f) 0.5 or 0.5 f + 0.5, or 1 + f with the half elsewhere: f, and by what it is multiplied.
+std::pair<Value, double> bellOf(Value factor) {
+  for (double half : {1.0, 0.5}) {
+    Value f = otherThanSplat<AddOp>(factor, half);
+    if (f && half == 1)
+      return {f, 1};
+    if (f && isNear(productOf(f).number, half))
+      return {withoutFactor(f), 0.5};
+  }
+  return {};
 }
 
 // 0.5 x (1 + erf(x / √2)), and the approximation by tanh.
@@ -50,35 +73,63 @@ struct RecogniseGelu : OpRewritePattern<MulOp> {
 
   LogicalResult matchAndRewrite(MulOp op, PatternRewriter &rewriter) const override {
     Product product = productOf(op.getResult());
-    if (product.factors.size() != 2 || !isNear(product.number, 0.5))
-      return failure();
-    for (int i : {0, 1}) {
-      Value x = product.factors[i], bell = otherThanSplat<AddOp>(product.factors[1 - i], 1);
-      if (!bell)
+    for (Value factor : product.factors) {
+      auto [f, number] = bellOf(factor);
+      auto erf = f ? f.getDefiningOp<ErfOp>() : ErfOp();
+      auto tanh = f ? f.getDefiningOp<TanhOp>() : TanhOp();
+      Value x = erf    ? withoutFactor(erf.getOperand())
+                : tanh ? tanhArgument(tanh.getOperand())
+                       : Value();
+      if (!x ||
+          (erf &&
+           !isMonomial(productOf(erf.getOperand()), 1 / std::numbers::sqrt2, productOf(x), 1)) ||
+          !isMonomial(*without(product, factor), 0.5 / number, productOf(x), 1))
         continue;
-      auto erf = bell.getDefiningOp<ErfOp>();
-      auto tanh = bell.getDefiningOp<TanhOp>();
-      bool exact = erf && isMonomial(erf.getOperand(), 1 / std::numbers::sqrt2, x, 1);
-      if (!exact && !(tanh && isTanhArgument(productOf(tanh.getOperand()), x)))
-        continue;
-      rewriter.replaceOpWithNewOp<GeluOp>(op, op.getType(), x, /*tanh=*/!exact);
+      rewriter.replaceOpWithNewOp<GeluOp>(op, op.getType(), x, /*tanh=*/!erf);
       return success();
     }
     return failure();
   }
 };
 
+// 1 / (1 + exp(-x)).
+struct RecogniseSigmoid : OpRewritePattern<DivOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(DivOp op, PatternRewriter &rewriter) const override {
+    Value decay = otherThanSplat<AddOp>(op.getRhs(), 1);
+    auto exp = decay ? decay.getDefiningOp<ExpOp>() : ExpOp();
+    auto neg = exp ? exp.getOperand().getDefiningOp<NegOp>() : NegOp();
+    if (!neg || !isa<FloatType>(elementTypeOf(op.getType())))
+      return failure();
+    Value sigmoid = SigmoidOp::create(rewriter, op.getLoc(), op.getType(), neg.getOperand());
+    if (!isSplatOf(op.getLhs(), 1))
+      sigmoid = MulOp::create(rewriter, op.getLoc(), op.getLhs(), sigmoid);
+    rewriter.replaceOp(op, sigmoid);
+    return success();
+  }
+};
+
+// x sigmoid(x), and x sigmoid(1.702 x).
 struct RecogniseSilu : OpRewritePattern<MulOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(MulOp op, PatternRewriter &rewriter) const override {
+    constexpr double steep = 1.702;
     for (auto [x, gate] :
          {std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())}) {
       auto sigmoid = gate.getDefiningOp<SigmoidOp>();
-      if (!sigmoid || sigmoid.getOperand() != x)
+      if (!sigmoid)
         continue;
-      rewriter.replaceOpWithNewOp<SiluOp>(op, op.getType(), x);
-      return success();
+      if (sigmoid.getOperand() == x) {
+        rewriter.replaceOpWithNewOp<SiluOp>(op, op.getType(), x);
+        return success();
+      }
+      if (withoutFactor(sigmoid.getOperand()) == x &&
+          isMonomial(productOf(sigmoid.getOperand()), steep, productOf(x), 1)) {
+        rewriter.replaceOpWithNewOp<QuickGeluOp>(op, op.getType(), x);
+        return success();
+      }
     }
     return failure();
   }
@@ -100,7 +151,8 @@ struct RecogniseRelu : OpRewritePattern<MaxOp> {
 } // namespace
 
 void addActivationPatterns(RewritePatternSet &patterns) {
-  patterns.add<RecogniseGelu, RecogniseSilu, RecogniseRelu>(patterns.getContext());
+  patterns.add<RecogniseGelu, RecogniseSigmoid, RecogniseSilu, RecogniseRelu>(
+      patterns.getContext());
 }
 
 } // namespace cleave::simplify

@@ -14,6 +14,9 @@ template <typename Op, int neutral, bool commutative> struct DropNeutral : OpRew
   using OpRewritePattern<Op>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    // Of whole numbers, `and` and `or` act on bits.
+    if (isa<AndOp, OrOp>(op.getOperation()) && !elementTypeOf(op.getType()).isInteger(1))
+      return failure();
     auto isNeutral = [](Value value) { return splatValue(value) == neutral; };
     if (isNeutral(op.getRhs()))
       rewriter.replaceOp(op, op.getLhs());
@@ -89,6 +92,24 @@ struct KnownSelect : OpRewritePattern<SelectOp> {
     if (!condition && op.getOnTrue() != op.getOnFalse())
       return failure();
     rewriter.replaceOp(op, !condition || *condition ? op.getOnTrue() : op.getOnFalse());
+    return success();
+  }
+};
+
+// A choice between true and false is the condition or its opposite.
+struct SelectOfTruths : OpRewritePattern<SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(SelectOp op, PatternRewriter &rewriter) const override {
+    if (!elementTypeOf(op.getType()).isInteger(1))
+      return failure();
+    std::optional<double> yes = splatValue(op.getOnTrue()), no = splatValue(op.getOnFalse());
+    if (!yes || !no || *yes == *no)
+      return failure();
+    if (*yes)
+      rewriter.replaceOp(op, op.getCondition());
+    else
+      rewriter.replaceOpWithNewOp<NotOp>(op, op.getType(), op.getCondition());
     return success();
   }
 };
@@ -182,9 +203,9 @@ struct NotOfCompare : OpRewritePattern<NotOp> {
 void addArithmeticPatterns(RewritePatternSet &patterns) {
   patterns
       .add<DropNeutral<AddOp, 0, true>, DropNeutral<SubOp, 0, false>, DropNeutral<MulOp, 1, true>,
-           DropNeutral<DivOp, 1, false>, MergeSplats<AddOp>, MergeSplats<MulOp>, MergeCasts,
-           KnownSelect, SelectOfNot, NotOfNot, CompareOfSelect, NotOfCompare>(
-          patterns.getContext());
+           DropNeutral<DivOp, 1, false>, DropNeutral<AndOp, 1, true>, DropNeutral<OrOp, 0, true>,
+           MergeSplats<AddOp>, MergeSplats<MulOp>, MergeCasts, KnownSelect, SelectOfTruths,
+           SelectOfNot, NotOfNot, CompareOfSelect, NotOfCompare>(patterns.getContext());
 }
 
 } // namespace cleave::simplify

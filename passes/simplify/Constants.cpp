@@ -117,13 +117,38 @@ struct SplatConstant : OpRewritePattern<ConstantOp> {
   }
 };
 
+// Whole numbers one after the other along the only dim that is not of size one: an iota, which can be split over ranks.
+struct CountingConstant : OpRewritePattern<ConstantOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ConstantOp op, PatternRewriter &rewriter) const override {
+    constexpr int64_t least = 3; // shorter ones are rather lists of two choices
+    Shape shape = shapeOf(op.getResult()), counted = shape;
+    std::erase(counted, Polynomial(1));
+    Type element = elementTypeOf(op.getType());
+    if (counted.size() != 1 || !element.isSignlessInteger() || element.isInteger(1) ||
+        *counted[0].constant() < least)
+      return failure();
+    Tensor table = toTensor(op.getValue());
+    for (int64_t i = 0; i < table.size(); ++i)
+      if (table.values[i] != table.values[0] + static_cast<double>(i))
+        return failure();
+    Value count = IotaOp::create(rewriter, op.getLoc(), tensorOf(counted, element), 0);
+    if (table.values[0] != 0)
+      count = AddOp::create(rewriter, op.getLoc(), count,
+                            buildSplatLike(rewriter, count, table.values[0]));
+    rewriter.replaceOp(op, buildReshape(rewriter, count, shape));
+    return success();
+  }
+};
+
 } // namespace
 
 void addConstantPatterns(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<FoldSmall, FoldPointwiseOfSplats, SplatConstant, FoldMoveOfSplat<ReshapeOp>,
-               FoldMoveOfSplat<TransposeOp>, FoldMoveOfSplat<SliceOp>, FoldMoveOfSplat<ReverseOp>>(
-      context);
+  patterns.add<FoldSmall, FoldPointwiseOfSplats, SplatConstant, CountingConstant,
+               FoldMoveOfSplat<ReshapeOp>, FoldMoveOfSplat<TransposeOp>, FoldMoveOfSplat<SliceOp>,
+               FoldMoveOfSplat<ReverseOp>>(context);
 }
 
 } // namespace cleave::simplify

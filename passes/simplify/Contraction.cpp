@@ -50,7 +50,7 @@ struct DotOfTranspose : OpRewritePattern<DotGeneralOp> {
 };
 
 // The tensor that is multiplied by a splat, and the splat's value; the value itself and 1 if it is no such product.
-std::pair<Value, double> withoutFactor(Value value) {
+std::pair<Value, double> splitFactor(Value value) {
   auto product = value.getDefiningOp<MulOp>();
   if (product)
     for (auto [tensor, factor] : {std::pair(product.getLhs(), product.getRhs()),
@@ -66,8 +66,8 @@ struct FactorsOfDot : OpRewritePattern<DotGeneralOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(DotGeneralOp op, PatternRewriter &rewriter) const override {
-    auto [lhs, left] = withoutFactor(op.getLhs());
-    auto [rhs, right] = withoutFactor(op.getRhs());
+    auto [lhs, left] = splitFactor(op.getLhs());
+    auto [rhs, right] = splitFactor(op.getRhs());
     Type element = elementTypeOf(op.getType());
     bool isFollowed = llvm::all_of(op->getUsers(), [](Operation *user) {
       return isa<PointwiseInterface, DecompositionInterface>(user);

@@ -40,6 +40,32 @@ Product productOf(Value value) {
   return out;
 }
 
+bool isMonomial(const Product &a, double number, const Product &b, int power) {
+  llvm::SmallVector<Value> left = a.factors;
+  double expected = number * std::pow(b.number, power);
+  if (!isNear(a.number, expected) || left.size() != b.factors.size() * power)
+    return false;
+  for (int i = 0; i < power; ++i)
+    for (Value factor : b.factors) {
+      auto *found = llvm::find(left, factor);
+      if (found == left.end())
+        return false;
+      left.erase(found);
+    }
+  return true;
+}
+
+Value withoutFactor(Value value) {
+  if (auto mul = value.getDefiningOp<MulOp>()) {
+    if (splatValue(mul.getRhs()))
+      return mul.getLhs();
+    if (splatValue(mul.getLhs()))
+      return mul.getRhs();
+  }
+  auto div = value.getDefiningOp<DivOp>();
+  return div && splatValue(div.getRhs()) ? Value(div.getLhs()) : value;
+}
+
 static Shape dropUnitDims(Value value) {
   Shape shape = shapeOf(value);
   std::erase(shape, Polynomial(1));

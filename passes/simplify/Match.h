@@ -20,6 +20,11 @@ struct Product {
 // Takes `value` apart at multiplications, divisions by known numbers and negations, a few levels
 // deep.
 Product productOf(Value value);
+// Whether `a` is number * b^power.
+bool isMonomial(const Product &a, double number, const Product &b, int power);
+
+// What is multiplied or divided by a known number to give `value`; `value` itself if it is no such product.
+Value withoutFactor(Value value);
 
 // The other operand of a commutative op with the splat `number` as one operand; null if neither is.
 template <typename Op> Value otherThanSplat(Value value, double number) {

@@ -142,6 +142,13 @@ struct RecogniseMultiplied : OpRewritePattern<MulOp> {
   }
 };
 
+// The norm that gives `value`, which nobody else reads; also through a cast, as half precision models have it.
+template <typename Norm> Norm normOf(Value value) {
+  auto cast = value.getDefiningOp<CastOp>();
+  auto norm = (cast ? cast.getOperand() : value).template getDefiningOp<Norm>();
+  return norm && norm->hasOneUse() && (!cast || cast->hasOneUse()) ? norm : Norm();
+}
+
 // norm(x) with scale 1 and bias 0, times a scale over the last dims.
 template <typename Norm> struct TakeScale : OpRewritePattern<MulOp> {
   using OpRewritePattern<MulOp>::OpRewritePattern;
@@ -149,15 +156,17 @@ template <typename Norm> struct TakeScale : OpRewritePattern<MulOp> {
   LogicalResult matchAndRewrite(MulOp op, PatternRewriter &rewriter) const override {
     for (auto [value, factor] :
          {std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())}) {
-      auto norm = value.template getDefiningOp<Norm>();
-      if (!norm || !norm->hasOneUse() || !isSplatOf(norm.getScale(), 1))
+      Norm norm = normOf<Norm>(value);
+      if (!norm || !isSplatOf(norm.getScale(), 1) || !hasNoBias(norm))
         continue;
-      Value scale = repeatedAlongFirst(factor, norm.getScale().getType());
-      if (!scale || !hasNoBias(norm))
+      Type type = norm.getScale().getType(), element = elementTypeOf(op.getType());
+      Value scale = repeatedAlongFirst(factor, tensorOf(shapeOf(type), element));
+      if (!scale)
         continue;
       Operation *scaled = rewriter.clone(*norm);
-      scaled->setOperand(1, scale);
-      rewriter.replaceOp(op, scaled);
+      scaled->setOperand(1, buildCast(rewriter, scale, elementTypeOf(type)));
+      scaled->moveBefore(op);
+      rewriter.replaceOp(op, buildCast(rewriter, scaled->getResult(0), element));
       return success();
     }
     return failure();
@@ -173,14 +182,17 @@ struct TakeBias : OpRewritePattern<AddOp> {
   LogicalResult matchAndRewrite(AddOp op, PatternRewriter &rewriter) const override {
     for (auto [value, summand] :
          {std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())}) {
-      auto norm = value.getDefiningOp<LayerNormOp>();
-      if (!norm || !norm->hasOneUse() || !isSplatOf(norm.getBias(), 0))
+      auto norm = normOf<LayerNormOp>(value);
+      if (!norm || !isSplatOf(norm.getBias(), 0))
         continue;
-      Value bias = repeatedAlongFirst(summand, norm.getBias().getType());
+      Type type = norm.getBias().getType(), element = elementTypeOf(op.getType());
+      Value bias = repeatedAlongFirst(summand, tensorOf(shapeOf(type), element));
       if (!bias)
         continue;
-      rewriter.replaceOpWithNewOp<LayerNormOp>(op, op.getType(), norm.getOperand(), norm.getScale(),
-                                               bias, norm.getEpsilonAttr());
+      Value shifted = LayerNormOp::create(
+          rewriter, op.getLoc(), norm.getType(), norm.getOperand(), norm.getScale(),
+          buildCast(rewriter, bias, elementTypeOf(type)), norm.getEpsilonAttr());
+      rewriter.replaceOp(op, buildCast(rewriter, shifted, element));
       return success();
     }
     return failure();

@@ -12,5 +12,9 @@ void addMovementPatterns(mlir::RewritePatternSet &patterns); // moves that cance
 void addContractionPatterns(mlir::RewritePatternSet &patterns); // transposes into dot_general
 void addActivationPatterns(mlir::RewritePatternSet &patterns);  // gelu, silu, relu
 void addNormPatterns(mlir::RewritePatternSet &patterns);        // layer_norm, rms_norm
+void addRotaryPatterns(mlir::RewritePatternSet &patterns);      // rotary
+void addAttentionPatterns(mlir::RewritePatternSet &patterns);   // attention
+void addAttentionPartPatterns(
+    mlir::RewritePatternSet &patterns); // what an attention takes in: masks, scale, shared heads
 
 } // namespace cleave::simplify

@@ -34,14 +34,19 @@ static LogicalResult applyUntilStable(func::FuncOp function, ArrayRef<AddPattern
 }
 
 LogicalResult simplify(func::FuncOp function, Composites composites) {
-  // Composites first: a factor that has moved behind a product cannot be recognised as part of a gelu.
-  if (composites == Composites::Form &&
-      failed(applyUntilStable(function,
-                              {addConstantPatterns, addArithmeticPatterns, addMovementPatterns,
-                               addActivationPatterns, addNormPatterns})))
-    return failure();
-  return applyUntilStable(function, {addConstantPatterns, addArithmeticPatterns,
-                                     addMovementPatterns, addContractionPatterns});
+  SmallVector<AddPatterns> themes = {addConstantPatterns, addArithmeticPatterns,
+                                     addMovementPatterns};
+  // A factor that has moved behind a product cannot be recognised as part of a gelu; attention is recognised by products
+  // that read their operands where they lie.
+  if (composites == Composites::Form) {
+    SmallVector<AddPatterns> first = themes;
+    first.append({addActivationPatterns, addNormPatterns, addRotaryPatterns});
+    if (failed(applyUntilStable(function, first)))
+      return failure();
+    themes.push_back(addAttentionPatterns);
+  }
+  themes.push_back(addContractionPatterns);
+  return applyUntilStable(function, themes);
 }
 
 namespace {

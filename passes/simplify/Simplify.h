@@ -10,7 +10,7 @@ namespace cleave::simplify {
 enum class Composites { Form, Leave };
 
 // Folds constants, removes what computes nothing and merges equal ops, until nothing changes; with `Form` also makes
-// gelu, silu, relu, layer_norm and rms_norm of their parts.
+// activation functions, norms, rotary and attention of their parts.
 mlir::LogicalResult simplify(mlir::func::FuncOp function, Composites composites = Composites::Form);
 
 // --cleave-simplify, which forms composites

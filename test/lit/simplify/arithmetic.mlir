@@ -59,3 +59,15 @@ func.func @a_causal_mask_is_one_comparison(%x: tensor<8x8xf32>, %y: tensor<8x8xf
   %0 = graph.select %masked, %x, %y : tensor<8x8xi1>, tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
+
+// CHECK-LABEL: @a_choice_of_truth_values_is_its_condition
+func.func @a_choice_of_truth_values_is_its_condition(%c: tensor<4xi1>, %d: tensor<4xi1>) -> (tensor<4xi1>, tensor<4xi1>) {
+  // CHECK: %[[N:.*]] = graph.not %arg0
+  // CHECK: return %arg1, %[[N]]
+  %yes = graph.constant dense<true> : tensor<4xi1>
+  %no = graph.constant dense<false> : tensor<4xi1>
+  %0 = graph.select %d, %yes, %no : tensor<4xi1>, tensor<4xi1>
+  %1 = graph.select %c, %no, %yes : tensor<4xi1>, tensor<4xi1>
+  %2 = graph.and %0, %yes : tensor<4xi1>
+  return %2, %1 : tensor<4xi1>, tensor<4xi1>
+}

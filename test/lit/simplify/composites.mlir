@@ -120,3 +120,71 @@ func.func @a_wrong_count_is_no_norm(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
   %normal = graph.mul %x, %rows : tensor<2x8xf32>
   return %normal : tensor<2x8xf32>
 }
+
+// CHECK-LABEL: @gelus_of_products_and_with_factors_inside
+func.func @gelus_of_products_and_with_factors_inside(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK: %[[X:.*]] = graph.mul %arg0, %arg1
+  // CHECK-DAG: graph.gelu %[[X]] : tensor<4xf32>
+  // CHECK-DAG: graph.gelu %arg0 {tanh} : tensor<4xf32>
+  %root = graph.constant dense<0.707106781> : tensor<4xf32>
+  %half = graph.constant dense<0.5> : tensor<4xf32>
+  %x = graph.mul %a, %b : tensor<4xf32>
+  %0 = graph.mul %x, %root : tensor<4xf32>
+  %1 = graph.erf %0 : tensor<4xf32>
+  %2 = graph.mul %1, %half : tensor<4xf32>
+  %3 = graph.add %2, %half : tensor<4xf32>
+  %4 = graph.mul %x, %3 : tensor<4xf32>
+  %slope = graph.constant dense<0.797884583> : tensor<4xf32>
+  %both = graph.constant dense<0.0356774091> : tensor<4xf32>
+  %one = graph.constant dense<1.0> : tensor<4xf32>
+  %5 = graph.mul %a, %slope : tensor<4xf32>
+  %6 = graph.mul %a, %a : tensor<4xf32>
+  %7 = graph.mul %6, %a : tensor<4xf32>
+  %8 = graph.mul %7, %both : tensor<4xf32>
+  %9 = graph.add %5, %8 : tensor<4xf32>
+  %10 = graph.tanh %9 : tensor<4xf32>
+  %11 = graph.add %one, %10 : tensor<4xf32>
+  %12 = graph.mul %a, %half : tensor<4xf32>
+  %13 = graph.mul %12, %11 : tensor<4xf32>
+  return %4, %13 : tensor<4xf32>, tensor<4xf32>
+}
+
+// CHECK-LABEL: @quick_gelu_and_silu_by_exp
+func.func @quick_gelu_and_silu_by_exp(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK-DAG: graph.quick_gelu %arg0
+  // CHECK-DAG: graph.silu %arg0
+  %steep = graph.constant dense<1.702> : tensor<4xf32>
+  %one = graph.constant dense<1.0> : tensor<4xf32>
+  %0 = graph.mul %x, %steep : tensor<4xf32>
+  %1 = graph.sigmoid %0 : tensor<4xf32>
+  %2 = graph.mul %x, %1 : tensor<4xf32>
+  %3 = graph.neg %x : tensor<4xf32>
+  %4 = graph.exp %3 : tensor<4xf32>
+  %5 = graph.add %4, %one : tensor<4xf32>
+  %6 = graph.div %x, %5 : tensor<4xf32>
+  return %2, %6 : tensor<4xf32>, tensor<4xf32>
+}
+
+// Half precision models normalise in single precision and scale in half.
+// CHECK-LABEL: @rms_norm_scaled_behind_a_cast
+func.func @rms_norm_scaled_behind_a_cast(%h: tensor<2x8xf16>, %w: tensor<8xf16>) -> tensor<2x8xf16> {
+  // CHECK-DAG: %[[X:.*]] = graph.cast %arg0
+  // CHECK-DAG: %[[W:.*]] = graph.cast %arg1
+  // CHECK: %[[N:.*]] = graph.rms_norm %[[X]], %[[W]]
+  // CHECK-NEXT: %[[Y:.*]] = graph.cast %[[N]]
+  // CHECK-NEXT: return %[[Y]]
+  %eighth = graph.constant dense<0.125> : tensor<2xf32>
+  %epsilon = graph.constant dense<1.0e-6> : tensor<2xf32>
+  %x = graph.cast %h : tensor<2x8xf16> -> tensor<2x8xf32>
+  %squares = graph.mul %x, %x : tensor<2x8xf32>
+  %sums = graph.reduce sum %squares over [1] : tensor<2x8xf32> -> tensor<2xf32>
+  %mean = graph.mul %sums, %eighth : tensor<2xf32>
+  %shifted = graph.add %mean, %epsilon : tensor<2xf32>
+  %inverse = graph.rsqrt %shifted : tensor<2xf32>
+  %rows = graph.broadcast %inverse to [0] : tensor<2xf32> -> tensor<2x8xf32>
+  %normal = graph.mul %x, %rows : tensor<2x8xf32>
+  %narrow = graph.cast %normal : tensor<2x8xf32> -> tensor<2x8xf16>
+  %scale = graph.broadcast %w to [1] : tensor<8xf16> -> tensor<2x8xf16>
+  %0 = graph.mul %scale, %narrow : tensor<2x8xf16>
+  return %0 : tensor<2x8xf16>
+}

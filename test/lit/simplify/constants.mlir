@@ -45,3 +45,16 @@ func.func @integers_that_doubles_cannot_hold_stay() -> tensor<2xi64> {
   %2 = graph.sub %0, %1 : tensor<2xi64>
   return %2 : tensor<2xi64>
 }
+
+// CHECK-LABEL: @counting_is_an_iota
+func.func @counting_is_an_iota() -> (tensor<1x4xi64>, tensor<4xi64>, tensor<4xi64>) {
+  // CHECK-DAG: %[[I:.*]] = graph.iota dim 0 : tensor<4xi64>
+  // CHECK-DAG: %[[R:.*]] = graph.reshape %[[I]] : tensor<4xi64> -> tensor<1x4xi64>
+  // CHECK-DAG: %[[S:.*]] = graph.add %[[I]]
+  // CHECK-DAG: %[[C:.*]] = graph.constant dense<[0, 1, 2, 4]>
+  // CHECK: return %[[R]], %[[S]], %[[C]]
+  %0 = graph.constant dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>
+  %1 = graph.constant dense<[7, 8, 9, 10]> : tensor<4xi64>
+  %2 = graph.constant dense<[0, 1, 2, 4]> : tensor<4xi64>
+  return %0, %1, %2 : tensor<1x4xi64>, tensor<4xi64>, tensor<4xi64>
+}

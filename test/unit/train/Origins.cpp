@@ -15,12 +15,23 @@ template <typename T> static double read(const char *data) {
   return static_cast<double>(value);
 }
 
+static double readHalf(const char *data) {
+  uint16_t bits;
+  std::memcpy(&bits, data, sizeof bits);
+  llvm::APFloat value(llvm::APFloat::IEEEhalf(), llvm::APInt(16, bits));
+  bool lossy;
+  value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lossy);
+  return value.convertToDouble();
+}
+
 static double element(ElementType type, const char *data) {
   switch (type) {
   case ElementType::F64:
     return read<double>(data);
   case ElementType::F32:
     return read<float>(data);
+  case ElementType::F16:
+    return readHalf(data);
   case ElementType::I64:
     return read<int64_t>(data);
   case ElementType::I32:

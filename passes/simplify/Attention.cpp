@@ -1,0 +1,261 @@
+// Simplification: attention from its two products and what stands between them. What belongs to it besides is taken in
+// step by step, in AttentionParts.cpp.
+#include "passes/simplify/Match.h"
+#include "passes/simplify/Patterns.h"
+
+using namespace mlir;
+
+namespace cleave::simplify {
+namespace {
+
+using namespace graph;
+
+constexpr int kMaxSteps = 16; // ops between the two products
+constexpr int kMaxDepth = 8;  // of the search for the side of a sum that has the product
+
+// What was found on the way from the softmax to the product of queries and keys.
+struct Scores {
+  DotGeneralOp dot;
+  Shape shape; // the one with most dims on the way
+  double scale = 1;
+  SmallVector<Value> biases;
+  SmallVector<std::pair<Value, bool>> masks; // and whether they say where scores do not count
+  std::optional<double> fill;
+};
+
+// Whether a reshape leaves the last two dims alone; then it only merges or splits dims of batch and heads.
+bool keepsLastTwo(ReshapeOp op) {
+  Shape from = shapeOf(op.getOperand()), to = shapeOf(op.getResult());
+  return from.size() >= 3 && to.size() >= 3 && std::equal(from.end() - 2, from.end(), to.end() - 2);
+}
+
+// The operand of a cast between floats or of a reshape of batch dims; null if `value` is none.
+Value behindForm(Value value) {
+  if (auto cast = value.getDefiningOp<CastOp>())
+    return isa<FloatType>(elementTypeOf(cast.getOperand())) ? cast.getOperand() : Value();
+  auto reshape = value.getDefiningOp<ReshapeOp>();
+  return reshape && keepsLastTwo(reshape) ? reshape.getOperand() : Value();
+}
+
+// The tensor that is multiplied or divided by a known number, and the factor.
+std::pair<Value, double> behindFactor(Value value) {
+  if (auto mul = value.getDefiningOp<MulOp>())
+    for (auto [tensor, factor] :
+         {std::pair(mul.getLhs(), mul.getRhs()), std::pair(mul.getRhs(), mul.getLhs())})
+      if (std::optional<double> number = splatValue(factor))
+        return {tensor, *number};
+  if (auto div = value.getDefiningOp<DivOp>())
+    if (std::optional<double> number = splatValue(div.getRhs()))
+      return {div.getLhs(), 1 / *number};
+  return {};
+}
+
+// Queries times keys: one dim contracted, one free on each side.
+bool isScoreProduct(DotGeneralOp dot) {
+  size_t batch = dot.getLhsBatch().size();
+  return batch >= 1 && dot.getLhsContracting().size() == 1 &&
+         rankOf(dot.getLhs()) == static_cast<int64_t>(batch) + 2 &&
+         rankOf(dot.getRhs()) == rankOf(dot.getLhs());
+}
+
+bool leadsToProduct(Value value, int depth) {
+  if (auto dot = value.getDefiningOp<DotGeneralOp>())
+    return isScoreProduct(dot);
+  if (depth == 0)
+    return false;
+  if (Value behind = behindForm(value))
+    return leadsToProduct(behind, depth - 1);
+  if (Value behind = behindFactor(value).first)
+    return leadsToProduct(behind, depth - 1);
+  if (auto add = value.getDefiningOp<AddOp>())
+    return leadsToProduct(add.getLhs(), depth - 1) || leadsToProduct(add.getRhs(), depth - 1);
+  if (auto select = value.getDefiningOp<SelectOp>())
+    return leadsToProduct(select.getOnTrue(), depth - 1) ||
+           leadsToProduct(select.getOnFalse(), depth - 1);
+  return false;
+}
+
+// Takes the select around scores that count only where a condition holds; the scores behind it, or null.
+Value takeMask(SelectOp op, Scores &scores) {
+  std::optional<double> onFalse = splatValue(op.getOnFalse()), onTrue = splatValue(op.getOnTrue());
+  std::optional<double> fill = onFalse ? onFalse : onTrue;
+  // What is added to `fill` afterwards would have to be part of it.
+  bool isPlain = scores.scale == 1 && (scores.biases.empty() || (fill && std::isinf(*fill)));
+  if (!fill || !isPlain || (scores.fill && *scores.fill != *fill))
+    return nullptr;
+  scores.fill = fill;
+  scores.masks.push_back({op.getCondition(), !onFalse});
+  return onFalse ? op.getOnTrue() : op.getOnFalse();
+}
+
+// Goes from the softmax's operand to the product and collects what is on the way.
+bool collect(Value value, Scores &scores) {
+  scores.shape = shapeOf(value);
+  for (int step = 0; step < kMaxSteps && value; ++step) {
+    if (shapeOf(value).size() > scores.shape.size())
+      scores.shape = shapeOf(value);
+    if (auto dot = value.getDefiningOp<DotGeneralOp>()) {
+      scores.dot = dot;
+      return isScoreProduct(dot);
+    }
+    auto [scaled, factor] = behindFactor(value);
+    auto add = value.getDefiningOp<AddOp>();
+    auto select = value.getDefiningOp<SelectOp>();
+    if (Value behind = behindForm(value)) {
+      value = behind;
+    } else if (scaled) {
+      scores.scale *= factor;
+      value = scaled;
+    } else if (add && scores.scale == 1) {
+      bool isLeft = leadsToProduct(add.getLhs(), kMaxDepth);
+      scores.biases.push_back(isLeft ? add.getRhs() : add.getLhs());
+      value = isLeft ? add.getLhs() : add.getRhs();
+    } else if (select) {
+      value = takeMask(select, scores);
+    } else {
+      return false;
+    }
+  }
+  return false;
+}
+
+// The one dim that is neither batch nor contracted.
+int64_t freeDim(int64_t rank, ArrayRef<int64_t> batch, int64_t contracting) {
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (dim != contracting && !llvm::is_contained(batch, dim))
+      return dim;
+  return -1;
+}
+
+Value arranged(OpBuilder &b, Value value, ArrayRef<int64_t> batch, int64_t row, int64_t column,
+               const Shape &scores) {
+  SmallVector<int64_t> order(batch);
+  order.push_back(row);
+  order.push_back(column);
+  Value moved = buildTranspose(b, value, order);
+  Shape shape(scores.begin(), scores.end() - 2), from = shapeOf(moved);
+  shape.insert(shape.end(), from.end() - 2, from.end());
+  return buildReshape(b, moved, shape);
+}
+
+// The sum of what is added to the scores, in float32 at least; null for nothing.
+Value biasOf(OpBuilder &b, const Scores &scores, Type element) {
+  Type wide = element.getIntOrFloatBitWidth() < 32 ? Type(b.getF32Type()) : element;
+  Value sum;
+  for (Value value : scores.biases) {
+    Value bias = buildCast(b, buildReshape(b, value, scores.shape), wide);
+    sum = sum ? Value(AddOp::create(b, value.getLoc(), sum, bias)) : bias;
+  }
+  return sum;
+}
+
+// Where scores count; null for everywhere.
+Value maskOf(OpBuilder &b, const Scores &scores) {
+  Value all;
+  for (auto [value, isOpposite] : scores.masks) {
+    Value mask = buildReshape(b, value, scores.shape);
+    if (isOpposite)
+      mask = NotOp::create(b, value.getLoc(), mask);
+    all = all ? Value(AndOp::create(b, value.getLoc(), all, mask)) : mask;
+  }
+  return all;
+}
+
+// The product of weights and values, and which of its operands are the weights.
+struct Outer {
+  DotGeneralOp dot;
+  bool weightsOnLeft;
+  Value weights() { return weightsOnLeft ? dot.getLhs() : dot.getRhs(); }
+  Value values() { return weightsOnLeft ? dot.getRhs() : dot.getLhs(); }
+  ArrayRef<int64_t> batch(bool ofWeights) {
+    return ofWeights == weightsOnLeft ? dot.getLhsBatch() : dot.getRhsBatch();
+  }
+  ArrayRef<int64_t> contracting(bool ofWeights) {
+    return ofWeights == weightsOnLeft ? dot.getLhsContracting() : dot.getRhsContracting();
+  }
+};
+
+// The softmax over the last dim behind the weights; `safe` if what is no number is replaced by zero.
+SoftmaxOp softmaxOf(Value weights, bool &safe) {
+  for (int step = 0; step < kMaxSteps && weights; ++step) {
+    auto softmax = weights.getDefiningOp<SoftmaxOp>();
+    if (softmax)
+      return static_cast<int64_t>(softmax.getDim()) + 1 == rankOf(softmax) ? softmax : SoftmaxOp();
+    auto select = weights.getDefiningOp<SelectOp>();
+    auto compare = select ? select.getCondition().getDefiningOp<CompareOp>() : CompareOp();
+    if (compare && compare.getPredicate() == Predicate::NE &&
+        compare.getLhs() == compare.getRhs() && compare.getLhs() == select.getOnFalse() &&
+        isSplatOf(select.getOnTrue(), 0)) {
+      safe = true;
+      weights = select.getOnFalse();
+      continue;
+    }
+    weights = behindForm(weights);
+  }
+  return {};
+}
+
+// softmax(scores) v, the softmax over the dim that the product contracts.
+struct RecogniseAttention : OpRewritePattern<DotGeneralOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(DotGeneralOp op, PatternRewriter &rewriter) const override {
+    for (bool left : {true, false}) {
+      Outer outer{op, left};
+      int64_t rank = rankOf(outer.weights());
+      bool isProduct = isScoreProduct(op) && outer.contracting(true)[0] == rank - 1 &&
+                       !llvm::is_contained(outer.batch(true), rank - 2);
+      bool safe = false;
+      SoftmaxOp softmax = isProduct ? softmaxOf(outer.weights(), safe) : SoftmaxOp();
+      Scores scores;
+      if (softmax && leadsToProduct(softmax.getOperand(), kMaxDepth) &&
+          collect(softmax.getOperand(), scores)) {
+        if (shapeOf(outer.weights()).size() > scores.shape.size())
+          scores.shape = shapeOf(outer.weights());
+        rewrite(outer, scores, safe, rewriter);
+        return success();
+      }
+    }
+    return failure();
+  }
+
+  static void rewrite(Outer outer, Scores &scores, bool safe, PatternRewriter &b) {
+    DotGeneralOp dot = scores.dot;
+    int64_t rank = rankOf(dot.getLhs()), q = dot.getLhsContracting()[0],
+            k = dot.getRhsContracting()[0];
+    Value query = arranged(b, dot.getLhs(), dot.getLhsBatch(), freeDim(rank, dot.getLhsBatch(), q),
+                           q, scores.shape);
+    Value key = arranged(b, dot.getRhs(), dot.getRhsBatch(), freeDim(rank, dot.getRhsBatch(), k), k,
+                         scores.shape);
+    // The values' batch dims in the order of the weights' dims.
+    int64_t outerRank = rankOf(outer.weights()), v = outer.contracting(false)[0];
+    SmallVector<int64_t> batch(outerRank - 2), toResult;
+    for (auto [ofWeights, ofValues] : llvm::zip(outer.batch(true), outer.batch(false))) {
+      batch[ofWeights] = ofValues;
+      toResult.push_back(ofWeights);
+    }
+    Value value = arranged(b, outer.values(), batch, v, freeDim(outerRank, batch, v), scores.shape);
+    Value bias = biasOf(b, scores, elementTypeOf(query)), mask = maskOf(b, scores);
+    FloatAttr fill =
+        scores.fill && !std::isinf(*scores.fill) ? b.getF64FloatAttr(*scores.fill) : FloatAttr();
+    Value result = AttentionOp::create(b, outer.dot.getLoc(), query, key, value, bias, mask,
+                                       b.getF64FloatAttr(scores.scale), UnitAttr(),
+                                       safe ? b.getUnitAttr() : UnitAttr(), fill);
+    // Back to the product's own batch dims and order.
+    Shape shape = shapeOf(outer.weights());
+    shape.back() = shapeOf(value).back();
+    result = buildReshape(b, result, shape);
+    toResult.push_back(outer.weightsOnLeft ? outerRank - 2 : outerRank - 1);
+    toResult.push_back(outer.weightsOnLeft ? outerRank - 1 : outerRank - 2);
+    b.replaceOp(outer.dot, buildTranspose(b, result, toResult));
+  }
+};
+
+} // namespace
+
+void addAttentionPatterns(RewritePatternSet &patterns) {
+  patterns.add<RecogniseAttention>(patterns.getContext());
+  addAttentionPartPatterns(patterns);
+}
+
+} // namespace cleave::simplify

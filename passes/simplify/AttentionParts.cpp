@@ -1,0 +1,216 @@
+// Simplification: what an attention takes in that exporters spell out around it: factors of queries and keys, heads that
+// are repeated, additive masks that only say yes or no, and causality.
+#include "passes/simplify/Match.h"
+#include "passes/simplify/Patterns.h"
+#include "passes/simplify/Positions.h"
+
+using namespace mlir;
+
+namespace cleave::simplify {
+namespace {
+
+using namespace graph;
+
+constexpr int kMaxMoves = 8;
+// What is added to a score to exclude it, at most: no score of a model that works comes near.
+constexpr double kExcluded = -1e9;
+
+// `value` behind moves of whole tensors that do not care what the elements are.
+struct Moved {
+  Value source;
+  SmallVector<Operation *> moves; // the last one first
+};
+Moved behindMoves(Value value) {
+  Moved out{value, {}};
+  while (out.moves.size() < kMaxMoves) {
+    Operation *op = out.source.getDefiningOp();
+    if (!isa_and_nonnull<ReshapeOp, TransposeOp, BroadcastOp, SliceOp>(op))
+      break;
+    out.moves.push_back(op);
+    out.source = op->getOperand(0);
+  }
+  return out;
+}
+
+// The same moves of another source of the same shape.
+Value moveAlike(OpBuilder &b, Value source, ArrayRef<Operation *> moves) {
+  for (Operation *move : llvm::reverse(moves)) {
+    Type type = tensorOf(shapeOf(move->getResult(0)), elementTypeOf(source));
+    source = cloneWith(b, move, ValueRange{source}, TypeRange{type})[0];
+  }
+  return source;
+}
+
+// The same attention with other operands (null: none) and flags.
+struct Parts {
+  Value query, key, value, bias, mask;
+  double scale;
+  bool causal;
+  FloatAttr fill;
+
+  explicit Parts(AttentionOp op)
+      : query(op.getQuery()), key(op.getKey()), value(op.getValue()), bias(op.getBias()),
+        mask(op.getMask()), scale(op.getScale().convertToDouble()), causal(op.getCausal()),
+        fill(op.getFillAttr()) {}
+
+  LogicalResult replace(AttentionOp op, PatternRewriter &b) const {
+    b.replaceOpWithNewOp<AttentionOp>(op, query, key, value, bias, mask, b.getF64FloatAttr(scale),
+                                      causal ? b.getUnitAttr() : UnitAttr(), op.getSafeAttr(),
+                                      fill);
+    return success();
+  }
+};
+
+using AttentionPattern = OpRewritePattern<AttentionOp>;
+
+// A known factor of queries or keys is part of the scale.
+struct TakeFactor : AttentionPattern {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &b) const override {
+    Parts parts(op);
+    for (Value *side : {&parts.query, &parts.key}) {
+      Moved moved = behindMoves(*side);
+      Product product = productOf(moved.source);
+      auto splat = moved.source.getDefiningOp<MulOp>() || moved.source.getDefiningOp<DivOp>();
+      if (!splat || product.number == 1 || product.factors.size() != 1 ||
+          elementTypeOf(moved.source).isF16())
+        continue;
+      *side = moveAlike(b, product.factors[0], moved.moves);
+      parts.scale *= product.number;
+      return parts.replace(op, b);
+    }
+    return failure();
+  }
+};
+
+// What is repeated in neighbouring heads: reshape(broadcast(x)) with a new dim behind the heads.
+Value repeatedHeads(Value value) {
+  auto merge = value.getDefiningOp<ReshapeOp>();
+  auto repeat = merge ? merge.getOperand().getDefiningOp<BroadcastOp>() : BroadcastOp();
+  if (!repeat || rankOf(repeat) != rankOf(value) + 1 ||
+      rankOf(repeat.getOperand()) != rankOf(value))
+    return nullptr;
+  int64_t added = rankOf(value) - 2; // [batch…, groups, repeated, keys, width]
+  for (auto [i, dim] : llvm::enumerate(repeat.getDims()))
+    if (dim != static_cast<int64_t>(i) + (static_cast<int64_t>(i) >= added ? 1 : 0))
+      return nullptr;
+  Shape wide = shapeOf(repeat), merged = wide;
+  merged.erase(merged.begin() + added);
+  merged[added - 1] = wide[added - 1] * wide[added];
+  return merged == shapeOf(value) ? repeat.getOperand() : Value();
+}
+
+struct TakeGroups : AttentionPattern {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &b) const override {
+    Parts parts(op);
+    parts.key = repeatedHeads(parts.key);
+    parts.value = repeatedHeads(parts.value);
+    if (!parts.key || !parts.value || op.headsPerGroup() != 1)
+      return failure();
+    Shape key = shapeOf(parts.key), value = shapeOf(parts.value), query = shapeOf(parts.query);
+    size_t heads = key.size() - 3;
+    if (key[heads] != value[heads] || !key[heads].constant() || !query[heads].constant())
+      return failure();
+    return parts.replace(op, b);
+  }
+};
+
+// A bias that is zero or excludes is a mask, unless a query may have nothing left: then what is added decides.
+struct BiasToMask : AttentionPattern {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &b) const override {
+    Parts parts(op);
+    if (!parts.bias || parts.fill)
+      return failure();
+    Moved moved = behindMoves(parts.bias);
+    parts.bias = nullptr;
+    if (splatValue(moved.source) == 0)
+      return parts.replace(op, b);
+    auto select = moved.source.getDefiningOp<SelectOp>();
+    if (!select)
+      return failure();
+    bool isOpposite = isSplatOf(select.getOnFalse(), 0);
+    Value zero = isOpposite ? select.getOnFalse() : select.getOnTrue();
+    std::optional<double> other = splatValue(isOpposite ? select.getOnTrue() : select.getOnFalse());
+    if (!isSplatOf(zero, 0) || !other || *other > kExcluded)
+      return failure();
+    bool leavesSome = !parts.mask && isCausal(select.getCondition(), moved.moves, isOpposite);
+    if (!std::isinf(*other) && !leavesSome)
+      return failure();
+    Value condition = select.getCondition();
+    if (isOpposite)
+      condition = NotOp::create(b, op.getLoc(), condition);
+    Value mask = moveAlike(b, condition, moved.moves);
+    parts.mask = parts.mask ? Value(AndOp::create(b, op.getLoc(), parts.mask, mask)) : mask;
+    return parts.replace(op, b);
+  }
+};
+
+// The terms of a conjunction, each with the moves that lie between it and the mask.
+SmallVector<Moved> conjuncts(Value mask) {
+  SmallVector<Moved> open{{mask, {}}}, out;
+  for (int steps = 0; !open.empty(); ++steps) {
+    Moved next = open.pop_back_val(), moved = behindMoves(next.source);
+    llvm::append_range(next.moves, moved.moves);
+    auto both = moved.source.getDefiningOp<AndOp>();
+    if (!both || steps > kMaxMoves) {
+      out.push_back({moved.source, next.moves});
+      continue;
+    }
+    open.push_back({both.getRhs(), next.moves});
+    open.push_back({both.getLhs(), next.moves});
+  }
+  return out;
+}
+
+struct TakeCausality : AttentionPattern {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &b) const override {
+    Parts parts(op);
+    if (!parts.mask)
+      return failure();
+    SmallVector<Moved> terms = conjuncts(parts.mask);
+    size_t count = terms.size();
+    llvm::erase_if(terms, [&](const Moved &term) {
+      bool causal = isCausal(term.source, term.moves);
+      parts.causal |= causal;
+      return causal || splatValue(term.source) == 1;
+    });
+    if (terms.size() == count)
+      return failure();
+    parts.mask = nullptr;
+    for (const Moved &term : terms) {
+      Value mask = moveAlike(b, term.source, term.moves);
+      parts.mask = parts.mask ? Value(AndOp::create(b, op.getLoc(), parts.mask, mask)) : mask;
+    }
+    bool hasItself = parts.causal && parts.fill && parts.fill.getValueAsDouble() <= kExcluded;
+    if (terms.empty() && (!parts.causal || hasItself))
+      parts.fill = nullptr;
+    return parts.replace(op, b);
+  }
+};
+
+// Queries that all have something to attend to, themselves at least, have weights that are numbers.
+struct DropSafe : AttentionPattern {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &b) const override {
+    if (!op.getSafe() || op.getBias() || op.getMask())
+      return failure();
+    b.modifyOpInPlace(op, [&] { op.setSafe(false); });
+    return success();
+  }
+};
+
+} // namespace
+
+void addAttentionPartPatterns(RewritePatternSet &patterns) {
+  patterns.add<TakeFactor, TakeGroups, BiasToMask, TakeCausality, DropSafe>(patterns.getContext());
+}
+
+} // namespace cleave::simplify

@@ -1,0 +1,235 @@
+// See Positions.h.
+#include "passes/simplify/Positions.h"
+
+using namespace mlir;
+
+namespace cleave::simplify {
+namespace {
+
+using namespace graph;
+
+constexpr int kMaxSteps = 24; // ops that are looked through on one path
+
+// What the dims of a value stand for on the way up from the mask.
+enum class Role { Other, Query, Key };
+struct View {
+  Value value;
+  SmallVector<Role> roles;
+  SmallVector<int64_t> offsets; // the index in `value` is the mask's plus this
+};
+
+// value = query * query position + key * key position + constant
+struct Linear {
+  double query = 0, key = 0, constant = 0;
+};
+
+// The operand's view through a reshape that only adds or drops dims of size one.
+bool throughReshape(View &view, ReshapeOp op) {
+  Shape from = shapeOf(op.getOperand()), to = shapeOf(op.getResult());
+  View out{op.getOperand(), {}, {}};
+  size_t next = 0;
+  auto skipOnes = [&] {
+    while (next < to.size() && to[next] == Polynomial(1))
+      ++next;
+  };
+  for (const Polynomial &size : from) {
+    if (size == Polynomial(1)) {
+      out.roles.push_back(Role::Other);
+      out.offsets.push_back(0);
+      continue;
+    }
+    skipOnes();
+    if (next == to.size() || to[next] != size)
+      return false;
+    out.roles.push_back(view.roles[next]);
+    out.offsets.push_back(view.offsets[next++]);
+  }
+  skipOnes();
+  if (next != to.size())
+    return false;
+  view = std::move(out);
+  return true;
+}
+
+// One step up through an op that moves elements; false where it is none.
+bool stepThrough(View &view) {
+  Operation *op = view.value.getDefiningOp();
+  if (auto reshape = dyn_cast_or_null<ReshapeOp>(op))
+    return throughReshape(view, reshape);
+  if (auto broadcast = dyn_cast_or_null<BroadcastOp>(op)) {
+    View out{broadcast.getOperand(), {}, {}};
+    for (int64_t dim : broadcast.getDims()) {
+      out.roles.push_back(view.roles[dim]);
+      out.offsets.push_back(view.offsets[dim]);
+    }
+    view = std::move(out);
+    return true;
+  }
+  if (auto transpose = dyn_cast_or_null<TransposeOp>(op)) {
+    View out{transpose.getOperand(), view.roles, view.offsets};
+    for (auto [i, dim] : llvm::enumerate(transpose.getPermutation())) {
+      out.roles[dim] = view.roles[i];
+      out.offsets[dim] = view.offsets[i];
+    }
+    view = std::move(out);
+    return true;
+  }
+  if (auto slice = dyn_cast_or_null<SliceOp>(op); slice && slice.getStride() == 1) {
+    view.value = slice.getOperand();
+    view.offsets[slice.getDim()] += static_cast<int64_t>(slice.getStart());
+    return true;
+  }
+  return false;
+}
+
+void lookThroughMoves(View &view) {
+  for (int steps = 0; steps < kMaxSteps && stepThrough(view); ++steps)
+    ;
+}
+
+Linear along(const View &view, int64_t dim, double step, double first) {
+  double constant = first + step * static_cast<double>(view.offsets[dim]);
+  if (view.roles[dim] == Role::Query)
+    return {step, 0, constant};
+  if (view.roles[dim] == Role::Key)
+    return {0, step, constant};
+  return {0, 0, constant}; // of a dim of size one
+}
+
+// A table with one dim that is not of size one, whose numbers are evenly spaced.
+std::optional<Linear> ofTable(const View &view, ConstantOp op) {
+  Shape shape = shapeOf(op.getResult());
+  std::optional<int64_t> counted;
+  for (auto [dim, size] : llvm::enumerate(shape))
+    if (size != Polynomial(1)) {
+      if (counted)
+        return std::nullopt;
+      counted = static_cast<int64_t>(dim);
+    }
+  auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
+  if (!counted || !elements)
+    return std::nullopt;
+  Tensor table = toTensor(elements);
+  double step = table.values[1] - table.values[0];
+  for (int64_t i = 1; i < table.size(); ++i)
+    if (table.values[i] - table.values[i - 1] != step)
+      return std::nullopt;
+  return along(view, *counted, step, table.values[0]);
+}
+
+// The depth is limited, and a sum of many terms is no position.
+std::optional<Linear> linearIn(View view, int depth) {
+  lookThroughMoves(view);
+  if (std::optional<double> splat = splatValue(view.value))
+    return Linear{0, 0, *splat};
+  Operation *op = view.value.getDefiningOp();
+  if (!op || depth == 0)
+    return std::nullopt;
+  if (auto iota = dyn_cast<IotaOp>(op)) {
+    auto dim = static_cast<int64_t>(iota.getDim());
+    if (view.roles[dim] == Role::Other && shapeOf(iota.getResult())[dim] != Polynomial(1))
+      return std::nullopt;
+    return along(view, dim, 1, 0);
+  }
+  if (auto table = dyn_cast<ConstantOp>(op))
+    return ofTable(view, table);
+  auto operand = [&](unsigned i) {
+    return linearIn({op->getOperand(i), view.roles, view.offsets}, depth - 1);
+  };
+  if (isa<CastOp>(op))
+    return operand(0);
+  if (!isa<AddOp, SubOp>(op))
+    return std::nullopt;
+  std::optional<Linear> a = operand(0), b = operand(1);
+  if (!a || !b)
+    return std::nullopt;
+  double sign = isa<AddOp>(op) ? 1 : -1;
+  return Linear{a->query + sign * b->query, a->key + sign * b->key,
+                a->constant + sign * b->constant};
+}
+
+Predicate oppositeOf(Predicate predicate) {
+  static constexpr Predicate opposite[] = {Predicate::NE, Predicate::EQ, Predicate::GE,
+                                           Predicate::GT, Predicate::LE, Predicate::LT};
+  return opposite[static_cast<int>(predicate)];
+}
+
+// Whether lhs PREDICATE rhs says key <= query, all of them whole numbers.
+bool comparesCausally(Predicate predicate, const Linear &lhs, const Linear &rhs) {
+  double query = lhs.query - rhs.query, key = lhs.key - rhs.key;
+  double constant = lhs.constant - rhs.constant;
+  if (predicate == Predicate::GE || predicate == Predicate::GT) { // as <= and < of the negated
+    query = -query;
+    key = -key;
+    constant = -constant;
+  }
+  if (query != -1 || key != 1)
+    return false;
+  if (predicate == Predicate::LE || predicate == Predicate::GE)
+    return constant == 0;
+  return (predicate == Predicate::LT || predicate == Predicate::GT) && constant == -1;
+}
+
+// A table of truth values [.., queries, keys] of which `view` shows the part from its offsets on.
+bool isCausalTable(const View &view, ConstantOp op, bool opposite) {
+  Shape shape = shapeOf(op.getResult());
+  std::optional<size_t> query, key;
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    if (size == Polynomial(1))
+      continue;
+    std::optional<size_t> &place = view.roles[dim] == Role::Query ? query : key;
+    if (view.roles[dim] == Role::Other || place || view.offsets[dim] != 0)
+      return false;
+    place = dim;
+  }
+  auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
+  if (!query || !key || !elements)
+    return false;
+  Tensor table = toTensor(elements);
+  std::vector<int64_t> strides = table.strides();
+  for (int64_t i = 0; i < table.size(); ++i) {
+    int64_t row = i / strides[*query] % table.shape[*query];
+    int64_t column = i / strides[*key] % table.shape[*key];
+    if ((table.values[i] != 0) != ((column <= row) != opposite))
+      return false;
+  }
+  return true;
+}
+
+} // namespace
+
+bool isCausal(Value source, ArrayRef<Operation *> moves, bool opposite) {
+  Value mask = moves.empty() ? source : moves.front()->getResult(0);
+  int64_t rank = rankOf(mask);
+  if (rank < 2)
+    return false;
+  View view{mask, SmallVector<Role>(rank, Role::Other), SmallVector<int64_t>(rank, 0)};
+  view.roles[rank - 2] = Role::Query;
+  view.roles[rank - 1] = Role::Key;
+  for (Operation *move : moves) {
+    view.value = move->getResult(0);
+    if (!stepThrough(view))
+      return false;
+  }
+  view.value = source;
+  lookThroughMoves(view);
+  while (auto inverted = view.value.getDefiningOp<NotOp>()) {
+    opposite = !opposite;
+    view.value = inverted.getOperand();
+    lookThroughMoves(view);
+  }
+  if (auto table = view.value.getDefiningOp<ConstantOp>())
+    return isCausalTable(view, table, opposite);
+  auto compare = view.value.getDefiningOp<CompareOp>();
+  if (!compare)
+    return false;
+  auto side = [&](Value value) {
+    constexpr int kMaxDepth = 6;
+    return linearIn({value, view.roles, view.offsets}, kMaxDepth);
+  };
+  std::optional<Linear> lhs = side(compare.getLhs()), rhs = side(compare.getRhs());
+  Predicate predicate = compare.getPredicate();
+  return lhs && rhs && comparesCausally(opposite ? oppositeOf(predicate) : predicate, *lhs, *rhs);
+}
+
+} // namespace cleave::simplify

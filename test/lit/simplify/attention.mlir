@@ -1,0 +1,179 @@
+// Attention, what belongs to it, and rotary.
+// RUN: cleave-opt --cleave-simplify %s | FileCheck %s
+
+// Heads where a projection left them; the products read them through transposes.
+// CHECK-LABEL: @scaled_products_with_a_softmax_between
+func.func @scaled_products_with_a_softmax_between(%q: tensor<2x5x3x8xf32>, %k: tensor<2x6x3x8xf32>, %v: tensor<2x6x3x4xf32>) -> tensor<2x3x5x4xf32> {
+  // CHECK: %[[Q:.*]] = graph.transpose %arg0 by [0, 2, 1, 3]
+  // CHECK: %[[K:.*]] = graph.transpose %arg1 by [0, 2, 1, 3]
+  // CHECK: %[[V:.*]] = graph.transpose %arg2 by [0, 2, 1, 3]
+  // CHECK: %[[Y:.*]] = graph.attention %[[Q]], %[[K]], %[[V]] {scale = 5.000000e-01 : f64}
+  // CHECK: return %[[Y]]
+  %two = graph.constant dense<2.0> : tensor<2x3x5x6xf32>
+  %s = graph.dot_general %q, %k batch [0, 2] x [0, 2] contract [3] x [3] : tensor<2x5x3x8xf32>, tensor<2x6x3x8xf32> -> tensor<2x3x5x6xf32>
+  %d = graph.div %s, %two : tensor<2x3x5x6xf32>
+  %p = graph.softmax %d dim 3 : tensor<2x3x5x6xf32>
+  %y = graph.dot_general %p, %v batch [0, 1] x [0, 2] contract [3] x [1] : tensor<2x3x5x6xf32>, tensor<2x6x3x4xf32> -> tensor<2x3x5x4xf32>
+  return %y : tensor<2x3x5x4xf32>
+}
+
+// CHECK-LABEL: @scales_of_queries_and_keys
+func.func @scales_of_queries_and_keys(%q: tensor<3x5x8xf32>, %k: tensor<3x5x8xf32>, %v: tensor<3x5x8xf32>) -> tensor<3x5x8xf32> {
+  // CHECK-NEXT: graph.attention %arg0, %arg1, %arg2 {scale = 2.500000e-01 : f64}
+  // CHECK-NEXT: return
+  %half = graph.constant dense<0.5> : tensor<3x5x8xf32>
+  %a = graph.mul %q, %half : tensor<3x5x8xf32>
+  %b = graph.mul %k, %half : tensor<3x5x8xf32>
+  %s = graph.dot_general %a, %b batch [0] x [0] contract [2] x [2] : tensor<3x5x8xf32>, tensor<3x5x8xf32> -> tensor<3x5x5xf32>
+  %p = graph.softmax %s dim 2 : tensor<3x5x5xf32>
+  %y = graph.dot_general %p, %v batch [0] x [0] contract [2] x [1] : tensor<3x5x5xf32>, tensor<3x5x8xf32> -> tensor<3x5x8xf32>
+  return %y : tensor<3x5x8xf32>
+}
+
+// A weight that is not summed over the keys is no attention.
+// CHECK-LABEL: @a_softmax_over_queries_is_none
+func.func @a_softmax_over_queries_is_none(%q: tensor<3x5x8xf32>, %k: tensor<3x5x8xf32>, %v: tensor<3x5x8xf32>) -> tensor<3x5x8xf32> {
+  // CHECK-NOT: graph.attention
+  %s = graph.dot_general %q, %k batch [0] x [0] contract [2] x [2] : tensor<3x5x8xf32>, tensor<3x5x8xf32> -> tensor<3x5x5xf32>
+  %p = graph.softmax %s dim 1 : tensor<3x5x5xf32>
+  %y = graph.dot_general %p, %v batch [0] x [0] contract [2] x [1] : tensor<3x5x5xf32>, tensor<3x5x8xf32> -> tensor<3x5x8xf32>
+  return %y : tensor<3x5x8xf32>
+}
+
+// CHECK-LABEL: @repeated_heads_are_groups
+func.func @repeated_heads_are_groups(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x5x8xf32>, %v: tensor<2x2x5x8xf32>) -> tensor<2x4x5x8xf32> {
+  // CHECK-NEXT: graph.attention %arg0, %arg1, %arg2 {scale = 1.000000e+00 : f64}
+  // CHECK-NEXT: return
+  %kb = graph.broadcast %k to [0, 1, 3, 4] : tensor<2x2x5x8xf32> -> tensor<2x2x2x5x8xf32>
+  %kr = graph.reshape %kb : tensor<2x2x2x5x8xf32> -> tensor<2x4x5x8xf32>
+  %vb = graph.broadcast %v to [0, 1, 3, 4] : tensor<2x2x5x8xf32> -> tensor<2x2x2x5x8xf32>
+  %vr = graph.reshape %vb : tensor<2x2x2x5x8xf32> -> tensor<2x4x5x8xf32>
+  %s = graph.dot_general %q, %kr batch [0, 1] x [0, 1] contract [3] x [3] : tensor<2x4x5x8xf32>, tensor<2x4x5x8xf32> -> tensor<2x4x5x5xf32>
+  %p = graph.softmax %s dim 3 : tensor<2x4x5x5xf32>
+  %y = graph.dot_general %p, %vr batch [0, 1] x [0, 1] contract [3] x [2] : tensor<2x4x5x5xf32>, tensor<2x4x5x8xf32> -> tensor<2x4x5x8xf32>
+  return %y : tensor<2x4x5x8xf32>
+}
+
+// CHECK-LABEL: @adding_nothing_or_minus_infinity_is_a_mask
+func.func @adding_nothing_or_minus_infinity_is_a_mask(%q: tensor<3x5x8xf32>, %keep: tensor<5xi1>) -> tensor<3x5x8xf32> {
+  // CHECK: %[[M:.*]] = graph.broadcast %arg1 to [2] : tensor<5xi1> -> tensor<3x5x5xi1>
+  // CHECK: graph.attention %arg0, %arg0, %arg0 mask %[[M]] {scale = 1.000000e+00 : f64}
+  %zero = graph.constant dense<0.0> : tensor<5xf32>
+  %low = graph.constant dense<0xFF800000> : tensor<5xf32>
+  %m = graph.select %keep, %zero, %low : tensor<5xi1>, tensor<5xf32>
+  %b = graph.broadcast %m to [2] : tensor<5xf32> -> tensor<3x5x5xf32>
+  %s = graph.dot_general %q, %q batch [0] x [0] contract [2] x [2] : tensor<3x5x8xf32>, tensor<3x5x8xf32> -> tensor<3x5x5xf32>
+  %a = graph.add %s, %b : tensor<3x5x5xf32>
+  %p = graph.softmax %a dim 2 : tensor<3x5x5xf32>
+  %y = graph.dot_general %p, %q batch [0] x [0] contract [2] x [1] : tensor<3x5x5xf32>, tensor<3x5x8xf32> -> tensor<3x5x8xf32>
+  return %y : tensor<3x5x8xf32>
+}
+
+// A query of which all keys are padding attends to all of them alike: that is not what a mask says.
+// CHECK-LABEL: @a_finite_padding_stays_a_bias
+func.func @a_finite_padding_stays_a_bias(%q: tensor<3x5x8xf32>, %keep: tensor<5xi1>) -> tensor<3x5x8xf32> {
+  // CHECK: graph.attention %arg0, %arg0, %arg0 bias
+  %zero = graph.constant dense<0.0> : tensor<5xf32>
+  %low = graph.constant dense<-3.0e38> : tensor<5xf32>
+  %m = graph.select %keep, %zero, %low : tensor<5xi1>, tensor<5xf32>
+  %b = graph.broadcast %m to [2] : tensor<5xf32> -> tensor<3x5x5xf32>
+  %s = graph.dot_general %q, %q batch [0] x [0] contract [2] x [2] : tensor<3x5x8xf32>, tensor<3x5x8xf32> -> tensor<3x5x5xf32>
+  %a = graph.add %s, %b : tensor<3x5x5xf32>
+  %p = graph.softmax %a dim 2 : tensor<3x5x5xf32>
+  %y = graph.dot_general %p, %q batch [0] x [0] contract [2] x [1] : tensor<3x5x5xf32>, tensor<3x5x8xf32> -> tensor<3x5x8xf32>
+  return %y : tensor<3x5x8xf32>
+}
+
+// CHECK-LABEL: @counted_positions_are_causal
+func.func @counted_positions_are_causal(%q: tensor<3x5x8xf32>) -> tensor<3x5x8xf32> {
+  // CHECK-NEXT: graph.attention %arg0, %arg0, %arg0 {causal, scale = 1.000000e+00 : f64}
+  // CHECK-NEXT: return
+  %zero = graph.constant dense<0.0> : tensor<5x5xf32>
+  %low = graph.constant dense<-3.0e38> : tensor<5x5xf32>
+  %i = graph.iota dim 0 : tensor<5x5xi64>
+  %j = graph.iota dim 1 : tensor<5x5xi64>
+  %one = graph.constant dense<1> : tensor<5x5xi64>
+  %next = graph.add %i, %one : tensor<5x5xi64>
+  %later = graph.compare ge %j, %next : tensor<5x5xi64>
+  %m = graph.select %later, %low, %zero : tensor<5x5xi1>, tensor<5x5xf32>
+  %b = graph.broadcast %m to [1, 2] : tensor<5x5xf32> -> tensor<3x5x5xf32>
+  %s = graph.dot_general %q, %q batch [0] x [0] contract [2] x [2] : tensor<3x5x8xf32>, tensor<3x5x8xf32> -> tensor<3x5x5xf32>
+  %a = graph.add %s, %b : tensor<3x5x5xf32>
+  %p = graph.softmax %a dim 2 : tensor<3x5x5xf32>
+  %y = graph.dot_general %p, %q batch [0] x [0] contract [2] x [1] : tensor<3x5x5xf32>, tensor<3x5x8xf32> -> tensor<3x5x8xf32>
+  return %y : tensor<3x5x8xf32>
+}
+
+// One position more than causal: a mask like any other.
+// CHECK-LABEL: @a_shifted_comparison_is_a_mask
+func.func @a_shifted_comparison_is_a_mask(%q: tensor<3x5x8xf32>) -> tensor<3x5x8xf32> {
+  // CHECK: graph.attention %arg0, %arg0, %arg0 mask {{.*}} {fill = -1.000000e+04 : f64, scale = 1.000000e+00 : f64}
+  %low = graph.constant dense<-1.0e4> : tensor<3x5x5xf32>
+  %i = graph.iota dim 1 : tensor<3x5x5xi64>
+  %j = graph.iota dim 2 : tensor<3x5x5xi64>
+  %one = graph.constant dense<1> : tensor<3x5x5xi64>
+  %next = graph.add %i, %one : tensor<3x5x5xi64>
+  %keep = graph.compare le %j, %next : tensor<3x5x5xi64>
+  %s = graph.dot_general %q, %q batch [0] x [0] contract [2] x [2] : tensor<3x5x8xf32>, tensor<3x5x8xf32> -> tensor<3x5x5xf32>
+  %a = graph.select %keep, %s, %low : tensor<3x5x5xi1>, tensor<3x5x5xf32>
+  %p = graph.softmax %a dim 2 : tensor<3x5x5xf32>
+  %y = graph.dot_general %p, %q batch [0] x [0] contract [2] x [1] : tensor<3x5x5xf32>, tensor<3x5x8xf32> -> tensor<3x5x8xf32>
+  return %y : tensor<3x5x8xf32>
+}
+
+// CHECK-LABEL: @symbolic_sizes
+func.func @symbolic_sizes(%q: tensor<?x3x?x8xf32, #graph.dims<["b", "", "s", ""]>>) -> tensor<?x3x?x8xf32, #graph.dims<["b", "", "s", ""]>> {
+  // CHECK-NEXT: graph.attention %arg0, %arg0, %arg0 {scale = 1.000000e+00 : f64}
+  // CHECK-NEXT: return
+  %s = graph.dot_general %q, %q batch [0, 1] x [0, 1] contract [3] x [3] : tensor<?x3x?x8xf32, #graph.dims<["b", "", "s", ""]>>, tensor<?x3x?x8xf32, #graph.dims<["b", "", "s", ""]>> -> tensor<?x3x?x?xf32, #graph.dims<["b", "", "s", "s"]>>
+  %p = graph.softmax %s dim 3 : tensor<?x3x?x?xf32, #graph.dims<["b", "", "s", "s"]>>
+  %y = graph.dot_general %p, %q batch [0, 1] x [0, 1] contract [3] x [2] : tensor<?x3x?x?xf32, #graph.dims<["b", "", "s", "s"]>>, tensor<?x3x?x8xf32, #graph.dims<["b", "", "s", ""]>> -> tensor<?x3x?x8xf32, #graph.dims<["b", "", "s", ""]>>
+  return %y : tensor<?x3x?x8xf32, #graph.dims<["b", "", "s", ""]>>
+}
+
+// CHECK-LABEL: @rotary_by_halves
+func.func @rotary_by_halves(%x: tensor<2x3x8xf32>, %c: tensor<2x3x8xf32>, %s: tensor<2x3x8xf32>) -> tensor<2x3x8xf32> {
+  // CHECK-NEXT: graph.rotary %arg0, %arg1, %arg2 : tensor<2x3x8xf32>
+  // CHECK-NEXT: return
+  %a = graph.slice %x dim 2 from 0 step 1 : tensor<2x3x8xf32> -> tensor<2x3x4xf32>
+  %b = graph.slice %x dim 2 from 4 step 1 : tensor<2x3x8xf32> -> tensor<2x3x4xf32>
+  %n = graph.neg %b : tensor<2x3x4xf32>
+  %r = graph.concat %n, %a dim 2 : tensor<2x3x4xf32>, tensor<2x3x4xf32> -> tensor<2x3x8xf32>
+  %0 = graph.mul %x, %c : tensor<2x3x8xf32>
+  %1 = graph.mul %r, %s : tensor<2x3x8xf32>
+  %2 = graph.add %0, %1 : tensor<2x3x8xf32>
+  return %2 : tensor<2x3x8xf32>
+}
+
+// CHECK-LABEL: @rotary_of_neighbours_computed_apart
+func.func @rotary_of_neighbours_computed_apart(%x: tensor<3x8xf32>, %c: tensor<3x4xf32>, %s: tensor<3x4xf32>) -> tensor<3x8xf32> {
+  // CHECK: graph.rotary %arg0, %{{.*}}, %{{.*}} {interleaved} : tensor<3x8xf32>
+  // CHECK-NEXT: return
+  %a = graph.slice %x dim 1 from 0 step 2 : tensor<3x8xf32> -> tensor<3x4xf32>
+  %b = graph.slice %x dim 1 from 1 step 2 : tensor<3x8xf32> -> tensor<3x4xf32>
+  %ac = graph.mul %a, %c : tensor<3x4xf32>
+  %bs = graph.mul %b, %s : tensor<3x4xf32>
+  %first = graph.sub %ac, %bs : tensor<3x4xf32>
+  %as = graph.mul %a, %s : tensor<3x4xf32>
+  %bc = graph.mul %b, %c : tensor<3x4xf32>
+  %second = graph.add %as, %bc : tensor<3x4xf32>
+  %f = graph.reshape %first : tensor<3x4xf32> -> tensor<3x4x1xf32>
+  %g = graph.reshape %second : tensor<3x4xf32> -> tensor<3x4x1xf32>
+  %j = graph.concat %f, %g dim 2 : tensor<3x4x1xf32>, tensor<3x4x1xf32> -> tensor<3x4x2xf32>
+  %y = graph.reshape %j : tensor<3x4x2xf32> -> tensor<3x8xf32>
+  return %y : tensor<3x8xf32>
+}
+
+// The minus on the other half turns the other way.
+// CHECK-LABEL: @a_turn_backwards_is_no_rotary
+func.func @a_turn_backwards_is_no_rotary(%x: tensor<2x3x8xf32>, %c: tensor<2x3x8xf32>, %s: tensor<2x3x8xf32>) -> tensor<2x3x8xf32> {
+  // CHECK-NOT: graph.rotary
+  %a = graph.slice %x dim 2 from 0 step 1 : tensor<2x3x8xf32> -> tensor<2x3x4xf32>
+  %b = graph.slice %x dim 2 from 4 step 1 : tensor<2x3x8xf32> -> tensor<2x3x4xf32>
+  %n = graph.neg %a : tensor<2x3x4xf32>
+  %r = graph.concat %b, %n dim 2 : tensor<2x3x4xf32>, tensor<2x3x4xf32> -> tensor<2x3x8xf32>
+  %0 = graph.mul %x, %c : tensor<2x3x8xf32>
+  %1 = graph.mul %r, %s : tensor<2x3x8xf32>
+  %2 = graph.add %0, %1 : tensor<2x3x8xf32>
+  return %2 : tensor<2x3x8xf32>
+}

@@ -1,0 +1,228 @@
+// Recognition in whole models: what exporters spell out is found, and the model computes the same as before, forward and
+// in its gradients, in double precision.
+#include "compiler/frontend/onnx/Import.h"
+#include "compiler/interpret/Interpret.h"
+#include "dialects/graph/Build.h"
+#include "dialects/graph/Step.h"
+#include "passes/autodiff/Autodiff.h"
+#include "passes/simplify/Recognised.h"
+#include "passes/simplify/Simplify.h"
+#include "test/unit/graph_text/GraphText.h"
+#include "test/unit/train/Origins.h"
+
+#include "mlir/IR/Verifier.h"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+using namespace cleave;
+using namespace cleave::test;
+using namespace mlir;
+
+namespace {
+
+const std::string kModels = std::string(CLEAVE_TEST_DATA) + "/models/";
+// Exporters write numbers such as the square root of 2 in single precision.
+constexpr double kConstants = 1e-6;
+using Counts = std::map<std::string, int64_t>;
+
+Type widened(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  if (!isa<FloatType>(tensor.getElementType()))
+    return type;
+  return graph::tensorOf(graph::shapeOf(type), Float64Type::get(type.getContext()));
+}
+
+// Makes every float of the step double precision, so that only meaning can make a difference.
+void widen(func::FuncOp step) {
+  for (BlockArgument argument : step.getArguments())
+    argument.setType(widened(argument.getType()));
+  step.walk([](Operation *op) {
+    if (auto constant = dyn_cast<graph::ConstantOp>(op)) {
+      Tensor value = graph::toTensor(constant.getValue());
+      if (isFloat(value.type)) {
+        value.type = ElementType::F64;
+        constant.setValueAttr(graph::toAttribute(value, op->getContext()));
+      }
+    }
+    for (OpResult result : op->getResults())
+      if (isa<RankedTensorType>(result.getType()))
+        result.setType(widened(result.getType()));
+  });
+  Operation *end = step.getBody().front().getTerminator();
+  step.setFunctionType(FunctionType::get(step.getContext(), step.getBody().getArgumentTypes(),
+                                         end->getOperandTypes()));
+}
+
+// Adds to the step's results the gradients of sum(weights * first result) by the parameters; `weights` are drawn from a
+// fixed seed.
+void returnGradients(func::FuncOp step) {
+  Operation *end = step.getBody().front().getTerminator();
+  OpBuilder b(end);
+  Value y = end->getOperand(0);
+  Random random(5);
+  Value weights = graph::ConstantOp::create(
+      b, end->getLoc(), graph::toAttribute(randomTensor(y.getType(), random), b.getContext()));
+  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, graph::rankOf(y)));
+  Value sum = graph::buildReduce(b, graph::Reduction::Sum,
+                                 graph::MulOp::create(b, end->getLoc(), y, weights), all);
+  SmallVector<Value> wrt, gradients, results(end->getOperands());
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    if (graph::argRole(step, i) == "parameter")
+      wrt.push_back(step.getArgument(i));
+  REQUIRE(succeeded(buildGradients(b, sum, wrt, gradients)));
+  for (Value gradient : gradients)
+    if (gradient)
+      results.push_back(gradient);
+  end->setOperands(results);
+  step.removeResAttrsAttr();
+  step.setFunctionType(FunctionType::get(step.getContext(), step.getBody().getArgumentTypes(),
+                                         ValueRange(results).getTypes()));
+}
+
+// One model of test/models, in double precision.
+struct Model {
+  explicit Model(const std::string &file) {
+    onnx::ImportOptions options;
+    if (!file.starts_with("patterns/"))
+      options.symbols["batch"] = 2;
+    options.batchNorm = onnx::ImportOptions::BatchNorm::Train;
+    Result<onnx::Imported> imported = onnx::importOnnx(context, kModels + file, options);
+    INFO(file << ": " << imported.status().message());
+    REQUIRE(imported.isOk());
+    module = std::move(imported->module);
+    step = graph::stepOf(*module);
+    std::string folder = (std::filesystem::path(kModels) / file).parent_path().string();
+    Random random(3);
+    for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+      Type type = step.getArgument(i).getType();
+      bool isFlag = graph::argName(step, i) == "y"; // a mask, or labels
+      Tensor value =
+          graph::argRole(step, i) == "input"
+              ? randomTensor(type, random,
+                             isFlag || isa<FloatType>(graph::elementTypeOf(type)) ? -1 : 0,
+                             isFlag                                       ? 2
+                             : isa<FloatType>(graph::elementTypeOf(type)) ? 1
+                                                                          : 16)
+              : firstValue(step, i, folder, std::filesystem::path(file).filename().string());
+      if (isFlag && !isFloat(value.type)) // the first key stays
+        for (int64_t j = 0; j < value.size(); ++j)
+          value.set(j, j % value.shape.back() == 0 ? 1 : std::max(value.values[j], 0.0));
+      if (isFloat(value.type))
+        value.type = ElementType::F64;
+      arguments.push_back(std::move(value));
+    }
+    widen(step);
+  }
+
+  std::vector<Tensor> run() {
+    returnGradients(step);
+    REQUIRE(succeeded(verify(*module)));
+    auto results = interpret(step, arguments);
+    INFO(results.status().message());
+    REQUIRE(results.isOk());
+    return *results;
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  func::FuncOp step;
+  std::vector<Tensor> arguments;
+};
+
+// Whether a model computes the same after simplification; what was recognised in it.
+Counts check(const std::string &file) {
+  Model before(file), after(file);
+  REQUIRE(succeeded(simplify::simplify(after.step)));
+  Counts found = simplify::recognisedIn(after.step);
+  INFO(file << ": " << simplify::recognisedText(after.step));
+  std::vector<Tensor> expected = before.run(), results = after.run();
+  REQUIRE(expected.size() == results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    INFO("result " << i);
+    CHECK(difference(expected[i], results[i]) < kConstants);
+  }
+  return found;
+}
+
+void checkFamily(const std::string &stem, std::initializer_list<const char *> exporters,
+                 const Counts &expected) {
+  for (const char *exporter : exporters) {
+    std::string file = stem + "." + exporter + ".onnx";
+    Counts found = check(file);
+    INFO(file);
+    CHECK(found == expected);
+  }
+}
+
+} // namespace
+
+TEST_CASE("every exporter's GPT has the same composites and computes the same as it is spelled") {
+  std::initializer_list<const char *> all = {"dynamo", "dynamo-noopt", "ts-train", "ts-eval"};
+  checkFamily("gpt", all,
+              {{"layer_norm", 5}, {"gelu", 2}, {"attention causal", 2}, {"embedding", 1}});
+  checkFamily("vit", all, {{"layer_norm", 5}, {"gelu", 2}, {"attention", 2}});
+}
+
+TEST_CASE("GPT-2's first spelling is recognised, and that its mask is causal where the file has it "
+          "as a constant") {
+  checkFamily("gpt2", {"dynamo"},
+              {{"layer_norm", 5}, {"gelu tanh", 2}, {"attention causal", 2}, {"embedding", 1}});
+  checkFamily("gpt2", {"dynamo-noopt", "ts-train", "ts-eval"},
+              {{"layer_norm", 5}, {"gelu tanh", 2}, {"attention", 2}, {"embedding", 1}});
+}
+
+TEST_CASE("models without attention are left as they compute") {
+  for (const char *model : {"mlp", "resnet"})
+    for (const char *exporter : {"dynamo", "dynamo-noopt", "ts-train", "ts-eval"})
+      check(std::string(model) + "." + exporter + ".onnx");
+}
+
+TEST_CASE("norms are recognised in all spellings, also in half precision") {
+  checkFamily("patterns/norms", {"dynamo", "ts"}, {{"layer_norm", 3}, {"rms_norm", 2}});
+  checkFamily("patterns/rms-norm", {"dynamo"}, {{"rms_norm", 1}});
+  checkFamily("patterns/mixed-norms", {"dynamo", "ts"}, {{"layer_norm", 1}, {"rms_norm", 1}});
+}
+
+TEST_CASE("activation functions are recognised in all spellings") {
+  checkFamily("patterns/activations", {"dynamo", "ts"},
+              {{"gelu", 2}, {"gelu tanh", 3}, {"quick_gelu", 1}, {"silu", 2}, {"swiglu", 1}});
+}
+
+TEST_CASE("attention is recognised by einsum, by products of merged heads, with masks, and in "
+          "PyTorch's module") {
+  checkFamily("patterns/attentions", {"dynamo", "noopt", "ts"},
+              {{"attention", 3}, {"attention causal", 1}, {"attention safe", 1}});
+}
+
+TEST_CASE("rotary is recognised for neighbouring pairs") {
+  checkFamily("patterns/interleaved", {"ts"}, {{"attention causal", 1}, {"rotary interleaved", 2}});
+  // The current exporter writes the causal mask as a table of floats.
+  checkFamily("patterns/interleaved", {"dynamo"}, {{"attention", 1}, {"rotary interleaved", 2}});
+}
+
+TEST_CASE("models of transformers are recognised with their masks, shared heads and positions") {
+  checkFamily("patterns/llama-eager", {"ts"},
+              {{"rms_norm", 3},
+               {"attention grouped", 1},
+               {"rotary", 2},
+               {"silu", 1},
+               {"swiglu", 1},
+               {"embedding", 1}});
+  checkFamily("patterns/llama-sdpa", {"ts"},
+              {{"rms_norm", 3},
+               {"attention causal safe grouped", 1},
+               {"rotary", 2},
+               {"silu", 1},
+               {"swiglu", 1},
+               {"embedding", 1}});
+  checkFamily("patterns/t5-eager", {"ts"},
+              {{"rms_norm", 3}, {"attention", 1}, {"gelu tanh", 1}, {"embedding", 2}});
+  checkFamily("patterns/gpt2-eager", {"ts"},
+              {{"layer_norm", 3}, {"attention", 1}, {"gelu tanh", 1}, {"embedding", 1}});
+  checkFamily(
+      "patterns/gpt2-sdpa", {"ts"},
+      {{"layer_norm", 3}, {"attention causal safe", 1}, {"gelu tanh", 1}, {"embedding", 1}});
+  checkFamily("patterns/vit-sdpa", {"dynamo", "ts"},
+              {{"layer_norm", 3}, {"attention", 1}, {"gelu", 1}});
+}
