@@ -63,7 +63,11 @@ struct MinOp {
   template <typename T> static T apply(T a, T b) { return (a < b || a != a) ? a : b; }
 };
 
+#ifdef __clang__ // which does not have both attributes on one function
+#define CLEAVE_ALL_TARGETS __attribute__((flatten))
+#else
 #define CLEAVE_ALL_TARGETS __attribute__((target_clones("avx512f", "avx2", "default"), flatten))
+#endif
 
 template <typename Format, typename Op>
 [[gnu::always_inline]] inline void reduceBlocks(const void *const *sources, size_t sourceCount,

@@ -1,0 +1,11 @@
+// Files of pins.
+#include "compiler/planner/Pins.h"
+#include "test/fuzz/Targets.h"
+
+namespace cleave::fuzz {
+
+void pins(std::string_view bytes) {
+  mustBeTheirs(planner::Pins::fromJson(std::string(bytes)).status());
+}
+
+} // namespace cleave::fuzz

@@ -1,0 +1,69 @@
+// Replays committed inputs: fuzz-replay CORPUS runs each file of CORPUS/TARGET/ through its target, with a limit on memory
+// and time, and says how many there were.
+#include "test/fuzz/Targets.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace cleave;
+
+namespace {
+
+struct Target {
+  const char *name;
+  void (*run)(std::string_view);
+};
+const Target kTargets[] = {
+    {"onnx", fuzz::onnx},       {"npz", fuzz::npz},
+    {"npy", fuzz::npy},         {"safetensors", fuzz::safetensors},
+    {"plan", fuzz::plan},       {"checkpoint", fuzz::checkpoint},
+    {"cluster", fuzz::cluster}, {"pins", fuzz::pins},
+    {"solver", fuzz::solver},
+};
+
+constexpr unsigned kSecondsPerInput = 10;
+constexpr rlim_t kBytes = rlim_t(4) << 30; // of address space; libraries take most of it
+
+std::vector<std::filesystem::path> inputsOf(const std::filesystem::path &folder) {
+  std::vector<std::filesystem::path> files;
+  if (std::filesystem::is_directory(folder))
+    for (const auto &entry : std::filesystem::directory_iterator(folder))
+      files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: fuzz-replay CORPUS\n");
+    return 2;
+  }
+  rlimit limit{kBytes, kBytes};
+  setrlimit(RLIMIT_AS, &limit);
+  int failures = 0;
+  for (const Target &target : kTargets) {
+    std::vector<std::filesystem::path> files =
+        inputsOf(std::filesystem::path(argv[1]) / target.name);
+    for (const std::filesystem::path &path : files) {
+      std::ifstream file(path, std::ios::binary);
+      std::string bytes{std::istreambuf_iterator<char>(file), {}};
+      std::printf("%s\n", path.c_str()); // the last line of a run that crashes
+      std::fflush(stdout);
+      alarm(kSecondsPerInput);
+      target.run(bytes);
+    }
+    std::printf("%s: %zu inputs\n", target.name, files.size());
+    failures += files.empty();
+  }
+  if (failures)
+    std::fprintf(stderr, "%d targets have no inputs under %s\n", failures, argv[1]);
+  return failures != 0;
+}
