@@ -1,6 +1,7 @@
 // Where first values come from: a slice of a file, one number, or the elements themselves.
 #include "compiler/artifact/ExportTensor.h"
 
+#include "dialects/graph/RandomOrigin.h"
 #include "dialects/graph/Step.h"
 
 #include <cstring>
@@ -87,8 +88,14 @@ void appendElement(std::string &bytes, ElementType type, double value) {
 plan::DType dtypeOf(Type element) { return dtypeOfElement(graph::toElementType(element)); }
 
 plan::TensorSource sourceOf(Attribute attribute) {
-  graph::TensorOrigin origin = graph::toOrigin(attribute);
   plan::TensorSource source;
+  if (std::optional<graph::RandomOrigin> random = graph::toRandomOrigin(attribute)) {
+    source.mutable_random()->set_distribution(random->isNormal ? plan::RandomValues::NORMAL
+                                                               : plan::RandomValues::UNIFORM);
+    source.mutable_random()->set_scale(random->scale);
+    return source;
+  }
+  graph::TensorOrigin origin = graph::toOrigin(attribute);
   switch (origin.kind) {
   case graph::TensorOrigin::Kind::Fill:
     source.set_fill(origin.fill);

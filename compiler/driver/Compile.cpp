@@ -103,6 +103,12 @@ static Status runPhases(Compilation &c, size_t first, size_t last) {
   return Status::ok();
 }
 
+Status compileTo(Compilation &c, const std::string &phase) {
+  Result<size_t> last = findPhase(phase);
+  CLEAVE_TRY(last.status());
+  return runPhases(c, 0, *last);
+}
+
 Status compile(Compilation &c) {
   size_t first = 0, last = phases().size() - 1;
   if (!c.options.startFrom.empty()) {

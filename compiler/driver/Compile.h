@@ -47,4 +47,8 @@ struct Compilation {
 // Runs the phases that the options ask for and writes the output. The kind of a failure is the exit code.
 Status compile(Compilation &compilation);
 
+// Runs the phases up to `phase`, from the model file, and writes nothing: for those who look at the
+// module itself.
+Status compileTo(Compilation &compilation, const std::string &phase);
+
 } // namespace cleave::driver

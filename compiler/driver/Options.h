@@ -25,6 +25,7 @@ struct CompileOptions {
 
   // The model as the user meant it.
   std::map<std::string, int64_t> symbols;                // --set
+  bool keepSymbols = false;                              // those without a value stay symbols
   std::map<std::string, std::vector<double>> values;     // --value: inputs that are known
   std::vector<std::string> inputs;                       // --input NAME=TYPE[DIM,…]
   std::vector<std::pair<std::string, std::string>> ties; // --tie A=B

@@ -34,6 +34,7 @@ namespace cleave::driver {
 static Result<frontend::ImportOptions> importOptions(const CompileOptions &from) {
   frontend::ImportOptions options;
   options.symbols = from.symbols;
+  options.keepSymbols = from.keepSymbols;
   options.values = from.values;
   options.tie = from.ties;
   options.untie = from.unties;

@@ -62,6 +62,9 @@ static Status verifySource(const plan::Tensor &tensor) {
     return Status::defect("its file slice has " + std::to_string(source.file().bytes()) +
                           " bytes, its shape and stored dtype need " +
                           std::to_string(elements * byteSize(source.file().dtype())));
+  if (source.has_random() && !(source.random().scale() >= 0))
+    return Status::defect("its random values have the scale " +
+                          std::to_string(source.random().scale()) + ", expected none below 0");
   if (source.has_inline_data() &&
       source.inline_data().size() != elements * byteSize(tensor.dtype()))
     return Status::defect("its inline data has " + std::to_string(source.inline_data().size()) +

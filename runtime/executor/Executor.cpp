@@ -32,7 +32,7 @@ public:
                   const ExecutorOptions &options)
       : plan_(plan), world_(world), data_(data), options_(options), rank_(uint32_t(world.rank())),
         program_(plan.programs(int(plan.program_of_rank(int(rank_))))),
-        loader_(plan, options.modelPath) {}
+        loader_(plan, options.modelPath, options.seed) {}
 
   // The parts of create(), in their order.
   Status prepareAll() {

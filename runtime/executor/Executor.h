@@ -25,6 +25,7 @@ namespace cleave::executor {
 struct ExecutorOptions {
   int threads = 1;          // that share the work of this rank
   std::string modelPath;    // replaces the plan's model file unless empty
+  uint64_t seed = 0;        // of values that are drawn
   int profiledSteps = 0;    // how many last steps are kept with times; 0: no times are taken
   bool keepOutputs = false; // StoreOutput keeps its values for storedOutputs()
   // Where parameters and states come from instead of their sources; may be null.

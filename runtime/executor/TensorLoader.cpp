@@ -6,6 +6,7 @@
 #include "runtime/base/DType.h"
 #include "runtime/data/ArrayFile.h"
 #include "runtime/data/MappedFile.h"
+#include "runtime/executor/RandomValues.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -129,8 +130,9 @@ private:
 
 } // namespace
 
-TensorLoader::TensorLoader(const plan::Plan &plan, std::string modelPath)
-    : plan_(plan), modelPath_(modelPath.empty() ? plan.source().path() : std::move(modelPath)) {}
+TensorLoader::TensorLoader(const plan::Plan &plan, std::string modelPath, uint64_t seed)
+    : plan_(plan), modelPath_(modelPath.empty() ? plan.source().path() : std::move(modelPath)),
+      seed_(seed) {}
 
 std::string TensorLoader::pathOf(const std::string &relativePath) const {
   if (relativePath.empty() || relativePath[0] == '/')
@@ -210,6 +212,8 @@ Status TensorLoader::load(const plan::Tensor &tensor, uint32_t rank, void *desti
     Stored stored{source.inline_data().data(), dtype, stridesInStored(tensor)};
     return BlockCopy(stored, block, dtype, destination).run([] {}).withContext(context);
   }
+  if (source.has_random())
+    return drawBlock(tensor, seed_, block, destination).withContext(context);
   // One element, repeated by strides of 0.
   double value = source.fill();
   int64_t whole = int64_t(value);

@@ -16,8 +16,8 @@ namespace cleave::executor {
 class TensorLoader {
 public:
   // `modelPath`: the model file, in place of SourceModel.path unless empty. External data are
-  // looked for beside it. The plan outlives the loader.
-  TensorLoader(const plan::Plan &plan, std::string modelPath);
+  // looked for beside it. `seed` is that of random values. The plan outlives the loader.
+  TensorLoader(const plan::Plan &plan, std::string modelPath, uint64_t seed = 0);
 
   // Whether the model file is the one that the plan was made from: a user error if it is missing,
   // has another size, or (with `compareHash`) another content. Ok if nothing is read from files.
@@ -35,6 +35,7 @@ private:
 
   const plan::Plan &plan_;
   std::string modelPath_;
+  uint64_t seed_;
   std::map<std::string, std::shared_ptr<const data::MappedFile>> files_; // by path
 };
 

@@ -35,6 +35,15 @@ class Interface(unittest.TestCase):
     def test_cleave_run(self):
         self.check("cleave-run")
 
+    def test_cleave_export(self):
+        self.check("cleave-export")
+
+    def test_cleave_profile(self):
+        self.check("cleave-profile")
+
+    def test_cleave_zoo(self):
+        self.check("cleave-zoo")
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -29,6 +29,9 @@ static std::string sourceText(const plan::Tensor &tensor) {
       value.pop_back();
     return "all " + value;
   }
+  case plan::TensorSource::kRandom:
+    return source.random().distribution() == plan::RandomValues::NORMAL ? "random, normal"
+                                                                        : "random, uniform";
   case plan::TensorSource::KIND_NOT_SET:
     break;
   }

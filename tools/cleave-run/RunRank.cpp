@@ -96,6 +96,7 @@ private:
     options.threads =
         options_.threads ? options_.threads : std::max(1, cores / environment_.localSize);
     options.modelPath = options_.model;
+    options.seed = options_.seed;
     options.keepOutputs = !options_.out.empty();
     options.profiledSteps = options_.profile.empty() ? 0 : options_.profiledSteps;
     options.resume = checkpoint_.get();

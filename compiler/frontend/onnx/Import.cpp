@@ -4,11 +4,13 @@
 
 #include "compiler/frontend/FinishStep.h"
 #include "compiler/frontend/onnx/Functions.h"
+#include "compiler/frontend/onnx/Initialisation.h"
 #include "compiler/frontend/onnx/Metadata.h"
 #include "compiler/frontend/onnx/NarrowTypes.h"
 #include "compiler/frontend/onnx/NodeImport.h"
 #include "compiler/frontend/onnx/Parameters.h"
 #include "compiler/frontend/onnx/Topology.h"
+#include "dialects/graph/RandomOrigin.h"
 
 namespace cleave::onnx {
 namespace {
@@ -296,8 +298,21 @@ private:
       permutation = {1, 0};
     }
     auto type = mlir::RankedTensorType::get(dims, fromElementType(tensor.element(), &context_));
+    if (std::optional<Initialisation> first = initialisationOf(tensor))
+      return addInitialised(type, name, role, *first);
     TensorOrigin origin = files_.originOf(tensor, permutation);
     return addArgument(step_, type, name, role, &origin);
+  }
+
+  Value addInitialised(mlir::Type type, const std::string &name, const char *role,
+                       const Initialisation &first) {
+    TensorOrigin equal;
+    equal.fill = first.value;
+    mlir::BlockArgument argument = addArgument(step_, type, name, role, &equal);
+    RandomOrigin random{first.kind == Initialisation::Kind::Normal, first.value};
+    if (first.kind != Initialisation::Kind::Fill)
+      step_.setArgAttr(argument.getArgNumber(), "graph.source", toAttribute(random, &context_));
+    return argument;
   }
 
   void addParameter(const Parameter &parameter) {
@@ -328,7 +343,7 @@ private:
   // A small tensor as a constant, a large one as an argument; one only, however often a loop's body
   // is imported.
   Value tensorValue(const StoredTensor &tensor, const std::string &name) {
-    if (tensor.byteCount() > kMaxConstantBytes) {
+    if (tensor.byteCount() > kMaxConstantBytes || initialisationOf(tensor)) {
       Value &argument = stored_[&tensor];
       if (!argument)
         argument = addTensorArgument(tensor, name, "constant", false);
@@ -421,12 +436,20 @@ private:
     return *binding;
   }
 
+  // The node, and the module that it stands in as its child.
+  mlir::Location locationOf(const Node &node) {
+    mlir::Location module = mlir::UnknownLoc::get(&context_);
+    if (std::string path = moduleOf(node); !path.empty())
+      module = mlir::NameLoc::get(b_.getStringAttr(path));
+    return mlir::NameLoc::get(b_.getStringAttr(node.label()), module);
+  }
+
   void importNode(const Node &node, std::optional<size_t> mainIndex) {
     if (++nodes_ > kMaxNodes)
       fail("is one of more than " + std::to_string(kMaxNodes) +
            " nodes when all rounds of all loops are written out");
     b_.setInsertionPoint(step_.getBody().front().getTerminator());
-    mlir::Location location = mlir::NameLoc::get(b_.getStringAttr(node.label()));
+    mlir::Location location = locationOf(node);
     Bindings inputs;
     for (size_t i = 0; i < node.inputs.size(); ++i)
       inputs.push_back(operand(node, mainIndex, i));

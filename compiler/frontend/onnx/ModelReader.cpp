@@ -1,6 +1,7 @@
 // Reading the ONNX wire format into Model.h. One function per message of the format; the numbers
 // are the field numbers of the public onnx.proto.
 #include "compiler/frontend/onnx/Failure.h"
+#include "compiler/frontend/onnx/Initialisation.h"
 #include "compiler/frontend/onnx/Model.h"
 #include "compiler/frontend/onnx/TensorReader.h"
 
@@ -184,6 +185,8 @@ Graph readGraph(WireReader in, int depth) {
     }
   }
   dropInitializersFromInputs(out);
+  if (depth == 0)
+    takeInitialised(out);
   return out;
 }
 

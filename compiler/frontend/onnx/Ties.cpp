@@ -1,6 +1,7 @@
 // Ties between parameters: found in the bytes, asked for by the user; and warnings about what
 // cannot be known. See Parameters.h.
 #include "compiler/frontend/onnx/Failure.h"
+#include "compiler/frontend/onnx/Initialisation.h"
 #include "compiler/frontend/onnx/Metadata.h"
 #include "compiler/frontend/onnx/Parameters.h"
 

@@ -1,0 +1,359 @@
+// See WeightExport.h. First it is decided which initializer holds what (Edits), then the file is
+// copied field by field.
+#include "compiler/frontend/onnx/WeightExport.h"
+
+#include "compiler/frontend/onnx/Failure.h"
+#include "compiler/frontend/onnx/Initialisation.h"
+#include "compiler/frontend/onnx/Parameters.h"
+#include "compiler/frontend/onnx/Topology.h"
+#include "compiler/frontend/onnx/WireWriter.h"
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace cleave::onnx {
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+// What a slot wants to read: a parameter, perhaps transposed, with the dims of the initializer.
+struct Content {
+  size_t parameter = 0;
+  bool transposed = false;
+  Dims dims;
+  bool operator==(const Content &) const = default;
+};
+
+// An initializer of the new file.
+struct Holder {
+  std::string name;
+  int32_t dataType = 0;
+  Content content;
+};
+
+// What changes.
+struct Edits {
+  std::map<size_t, Holder> replaced; // by initializer
+  std::vector<Holder> added;
+  std::map<std::pair<size_t, size_t>, std::string> inputs; // node and input -> the name it reads
+};
+
+class EditPlanner {
+public:
+  EditPlanner(const Graph &graph, const ParameterPlan &plan, const std::vector<Slot> &slots,
+              const NewValues &values)
+      : graph_(graph), plan_(plan), slots_(slots), values_(values) {
+    for (const StoredTensor &tensor : graph.initializers)
+      names_.insert(tensor.name);
+    for (const Node &node : graph.nodes)
+      names_.insert(node.outputs.begin(), node.outputs.end());
+    for (const ValueInfo &input : graph.inputs)
+      names_.insert(input.name);
+  }
+
+  Edits run() {
+    std::set<std::pair<size_t, size_t>> known;
+    for (const Slot &slot : slots_) {
+      known.insert({slot.node, slot.input});
+      auto use = plan_.uses.find({slot.node, slot.input});
+      if (use != plan_.uses.end() && isNew(use->second.parameter))
+        addSlot(slot, use->second);
+    }
+    for (const auto &[place, use] : plan_.uses) // biases that the exporter dropped
+      if (!known.contains(place) && isNew(use.parameter))
+        addDropped(place, use);
+    return std::move(edits_);
+  }
+
+private:
+  bool isNew(size_t parameter) const {
+    const Parameter &planned = plan_.parameters[parameter];
+    return planned.kind != Claim::Kind::Constant && values_.has(planned.name);
+  }
+
+  void addSlot(const Slot &slot, const Use &use) {
+    const StoredTensor &tensor = graph_.initializers[slot.initializer];
+    Content content{use.parameter, use.transposed, tensor.dims};
+    auto [first, isFirst] = edits_.replaced.try_emplace(
+        slot.initializer, Holder{tensor.name, tensor.dataType, content});
+    if (first->second.content != content)
+      edits_.inputs[{slot.node, slot.input}] = holderOf(content, tensor.dataType);
+  }
+
+  void addDropped(std::pair<size_t, size_t> place, const Use &use) {
+    const Parameter &planned = plan_.parameters[use.parameter];
+    int32_t dataType = graph_.initializers[planned.initializer].dataType;
+    edits_.inputs[place] = holderOf({use.parameter, false, shapeOf(graph_, planned)}, dataType);
+  }
+
+  // The added initializer with this content.
+  std::string holderOf(const Content &content, int32_t dataType) {
+    for (const Holder &holder : edits_.added)
+      if (holder.content == content)
+        return holder.name;
+    std::string name = plan_.parameters[content.parameter].name;
+    while (!names_.insert(name).second)
+      name += "'";
+    edits_.added.push_back({name, dataType, content});
+    return name;
+  }
+
+  const Graph &graph_;
+  const ParameterPlan &plan_;
+  const std::vector<Slot> &slots_;
+  const NewValues &values_;
+  std::set<std::string> names_; // that are taken
+  Edits edits_;
+};
+
+// The weights of the new file: inside it, or one after the other in a file beside it.
+class WeightSink {
+public:
+  WeightSink(const std::string &output, bool beside) : path_(output + ".data") {
+    if (!beside)
+      return;
+    file_.open(path_, std::ios::binary);
+    if (!file_)
+      fail("could not write '" + path_ + "'");
+    location_ = std::filesystem::path(path_).filename().string();
+  }
+
+  // The fields of a tensor message that say what its elements are.
+  void write(WireWriter &out, const std::string &bytes) {
+    if (location_.empty()) {
+      out.bytes(9, bytes);
+      return;
+    }
+    constexpr uint64_t kAlignment = 64;
+    std::string padding((kAlignment - offset_ % kAlignment) % kAlignment, '\0');
+    file_ << padding;
+    offset_ += padding.size();
+    out.entry(13, "location", location_);
+    out.entry(13, "offset", std::to_string(offset_));
+    out.entry(13, "length", std::to_string(bytes.size()));
+    out.integer(14, 1);
+    file_ << bytes;
+    offset_ += bytes.size();
+  }
+
+  void close() {
+    if (!location_.empty() && !file_.flush())
+      fail("could not write '" + path_ + "'");
+  }
+
+private:
+  std::string path_, location_;
+  std::ofstream file_;
+  uint64_t offset_ = 0;
+};
+
+class Copier {
+public:
+  Copier(const Model &model, WeightFiles &files, const ParameterPlan &plan, const Edits &edits,
+         const NewValues &values, WeightSink &sink)
+      : model_(model), files_(files), plan_(plan), edits_(edits), values_(values), sink_(sink) {
+    for (size_t i = 0; i < model.graph.initializers.size(); ++i)
+      byName_[model.graph.initializers[i].name] = i;
+  }
+
+  std::string run() {
+    WireWriter out;
+    WireReader in(files_.modelBytes());
+    while (in.next())
+      if (in.field() == 7)
+        out.message(7, graph(in.message()));
+      else
+        copyField(in, out);
+    return out.take();
+  }
+
+private:
+  // All fields of the messages that are copied so are bytes or integers.
+  static void copyField(WireReader &in, WireWriter &out) {
+    if (in.isBytes())
+      out.bytes(in.field(), in.bytes());
+    else
+      out.integer(in.field(), in.integer());
+  }
+
+  WireWriter graph(WireReader in) {
+    WireWriter out;
+    size_t node = 0;
+    while (in.next()) {
+      std::string_view message = in.bytes();
+      if (in.field() == 1)
+        out.message(1, nodeMessage(WireReader(message), node++));
+      else if (in.field() == 5)
+        copyInitializer(message, out);
+      else if (in.field() != 11 || !takesInput(WireReader(message)))
+        out.bytes(in.field(), message);
+    }
+    for (const auto &[i, holder] : edits_.replaced)
+      if (initialisationOf(model_.graph.initializers[i]))
+        out.message(5, tensor(holder, ""));
+    for (const Holder &holder : edits_.added)
+      out.message(5, tensor(holder, ""));
+    return out;
+  }
+
+  // Whether an input is a parameter without elements that gets them now.
+  bool takesInput(WireReader in) {
+    while (in.next())
+      if (in.field() == 1)
+        if (auto found = byName_.find(in.text()); found != byName_.end())
+          return edits_.replaced.contains(found->second) &&
+                 initialisationOf(model_.graph.initializers[found->second]);
+    return false;
+  }
+
+  WireWriter nodeMessage(WireReader in, size_t node) {
+    WireWriter out;
+    size_t input = 0;
+    auto write = [&](const std::string &name) {
+      auto edited = edits_.inputs.find({node, input++});
+      out.bytes(1, edited == edits_.inputs.end() ? name : edited->second);
+    };
+    while (in.next())
+      if (in.field() == 1)
+        write(in.text());
+      else
+        copyField(in, out);
+    while (edits_.inputs.contains({node, input}))
+      write({});
+    return out;
+  }
+
+  // As it is, unless it has a new value or lies in another file.
+  void copyInitializer(std::string_view message, WireWriter &out) {
+    WireReader in(message);
+    WireWriter notes; // what others say about it
+    std::string name;
+    while (in.next()) {
+      if (in.field() == 8)
+        name = in.text();
+      else if (in.field() == 12 || in.field() == 16)
+        notes.bytes(in.field(), in.bytes());
+    }
+    size_t i = byName_.at(name);
+    const StoredTensor &stored = model_.graph.initializers[i];
+    if (auto replaced = edits_.replaced.find(i); replaced != edits_.replaced.end()) {
+      out.message(5, tensor(replaced->second, notes.take()));
+    } else if (stored.location.empty()) {
+      out.bytes(5, message);
+    } else {
+      WireWriter copy = head(name, stored.dataType, stored.dims, notes.take());
+      sink_.write(copy, std::string(files_.bytesOf(stored)));
+      out.message(5, copy);
+    }
+  }
+
+  static WireWriter head(const std::string &name, int32_t dataType, const Dims &dims,
+                         const std::string &notes) {
+    WireWriter out;
+    for (int64_t dim : dims)
+      out.integer(1, dim);
+    out.integer(2, dataType);
+    out.bytes(8, name);
+    out.encoded(notes);
+    return out;
+  }
+
+  WireWriter tensor(const Holder &holder, const std::string &notes) {
+    WireWriter out = head(holder.name, holder.dataType, holder.content.dims, notes);
+    sink_.write(out, bytesOf(holder));
+    return out;
+  }
+
+  std::string bytesOf(const Holder &holder) {
+    const Parameter &parameter = plan_.parameters[holder.content.parameter];
+    ElementType element = *elementTypeOf(holder.dataType);
+    Dims shape = shapeOf(model_.graph, parameter);
+    size_t size = byteSize(element), count = 1;
+    for (int64_t dim : shape)
+      count *= dim;
+    std::string bytes(count * size, '\0');
+    if (Status status = values_.read(parameter.name, element, shape, bytes.data()); !status)
+      throw Failure{status};
+    if (!holder.content.transposed)
+      return bytes;
+    std::string turned(bytes.size(), '\0');
+    size_t rows = shape[0], columns = shape[1];
+    for (size_t i = 0; i < rows; ++i)
+      for (size_t j = 0; j < columns; ++j)
+        std::memcpy(&turned[(j * rows + i) * size], &bytes[(i * columns + j) * size], size);
+    return turned;
+  }
+
+  const Model &model_;
+  WeightFiles &files_;
+  const ParameterPlan &plan_;
+  const Edits &edits_;
+  const NewValues &values_;
+  WeightSink &sink_;
+  std::map<std::string, size_t> byName_; // initializers
+};
+
+// Bytes of all elements in the new file.
+uint64_t weightBytes(const Model &model, const Edits &edits) {
+  uint64_t bytes = 0;
+  for (const StoredTensor &tensor : model.graph.initializers)
+    if (elementTypeOf(tensor.dataType))
+      bytes += tensor.byteCount();
+  for (const Holder &holder : edits.added) {
+    uint64_t count = byteSize(*elementTypeOf(holder.dataType));
+    for (int64_t dim : holder.content.dims)
+      count *= dim;
+    bytes += count;
+  }
+  return bytes;
+}
+
+std::vector<std::string> writtenNames(const ParameterPlan &plan, const Edits &edits) {
+  std::set<std::string> names;
+  for (const auto &[i, holder] : edits.replaced)
+    names.insert(plan.parameters[holder.content.parameter].name);
+  for (const Holder &holder : edits.added)
+    names.insert(plan.parameters[holder.content.parameter].name);
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> writeCopy(const std::string &path, const frontend::ImportOptions &options,
+                                   const NewValues &values, const std::string &output,
+                                   uint64_t maxFileBytes) {
+  std::error_code error;
+  if (std::filesystem::equivalent(path, output, error))
+    fail("found the model's own file as output, expected another one");
+  WeightFiles files(path);
+  Model model = readModel(files.modelBytes(), path);
+  if (!model.functions.empty())
+    fail("the model has functions, into which weights are not written back; write safetensors "
+         "instead");
+  std::vector<size_t> order = sortedNodes(model.graph, {});
+  ParameterPlan plan = planParameters(model.graph, order, files, {options.tie, options.untie});
+  std::vector<Slot> slots = findSlots(model.graph, order);
+  Edits edits = EditPlanner(model.graph, plan, slots, values).run();
+  WeightSink sink(output, weightBytes(model, edits) > maxFileBytes);
+  std::string bytes = Copier(model, files, plan, edits, values, sink).run();
+  sink.close();
+  std::ofstream file(output, std::ios::binary);
+  file << bytes;
+  if (!file.flush())
+    fail("could not write '" + output + "'");
+  return writtenNames(plan, edits);
+}
+
+} // namespace
+
+Result<std::vector<std::string>> exportWeights(const std::string &path,
+                                               const frontend::ImportOptions &options,
+                                               const NewValues &values, const std::string &output,
+                                               uint64_t maxFileBytes) {
+  try {
+    return writeCopy(path, options, values, output, maxFileBytes);
+  } catch (const Failure &failure) {
+    return failure.status;
+  }
+}
+
+} // namespace cleave::onnx

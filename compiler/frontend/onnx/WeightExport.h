@@ -1,0 +1,37 @@
+// Trained weights back into an ONNX file: a copy of the model's file in which every initializer has
+// the new value of the parameter that is read there. What the import repaired (Parameters.h) is
+// undone: transposed copies get the transpose, and where one initializer stood for several
+// parameters each gets one of its own. Everything else of the file stays as it is.
+#pragma once
+
+#include "compiler/frontend/Import.h"
+#include "dialects/interfaces/Tensor.h"
+#include "runtime/base/Status.h"
+
+#include <functional>
+
+namespace cleave::onnx {
+
+// Where new values come from, by the parameter's name.
+struct NewValues {
+  // Whether there is one; parameters without keep what the file has.
+  std::function<bool(const std::string &name)> has;
+  // Writes the whole tensor, dense and row-major, as elements of this type.
+  std::function<Status(const std::string &name, ElementType element,
+                       const std::vector<int64_t> &shape, void *destination)>
+      read;
+};
+
+// Files above this size get their weights beside them, as OUTPUT.data: the format's own limit is
+// 2 GiB.
+inline constexpr uint64_t kMaxFileBytes = uint64_t(1) << 30;
+
+// Reads the model at `path` and writes `output` (another file). Ties and unties as the model was
+// imported with. Returns the names of the parameters that were written. User errors: those of
+// importOnnx, and files that cannot be written.
+Result<std::vector<std::string>> exportWeights(const std::string &path,
+                                               const frontend::ImportOptions &options,
+                                               const NewValues &values, const std::string &output,
+                                               uint64_t maxFileBytes = kMaxFileBytes);
+
+} // namespace cleave::onnx

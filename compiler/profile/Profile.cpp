@@ -1,0 +1,168 @@
+// See Profile.h: one walk over the step.
+#include "compiler/profile/Profile.h"
+
+#include "compiler/profile/Memory.h"
+#include "compiler/profile/Names.h"
+#include "dialects/graph/Macs.h"
+#include "dialects/graph/Step.h"
+
+#include "llvm/ADT/StringSet.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace cleave::profile {
+namespace {
+
+// Every amount of a Costs, so that what is done with all of them is written once.
+constexpr Polynomial Costs::*kAmounts[] = {
+    &Costs::parameters,   &Costs::parameterBytes, &Costs::forwardMacs,
+    &Costs::backwardMacs, &Costs::forwardFlops,   &Costs::backwardFlops,
+    &Costs::updateFlops,  &Costs::outputBytes,    &Costs::savedBytes};
+
+class Profiler {
+public:
+  explicit Profiler(func::FuncOp step) : step_(step), parts_(partsOf(step)) {}
+
+  Profile run() {
+    Block &body = step_.getBody().front();
+    for (BlockArgument argument : body.getArguments())
+      addArgument(argument);
+    for (Operation &op : body.without_terminator())
+      addOp(&op);
+    for (const Row &row : profile_.rows)
+      profile_.total += row.costs;
+    profile_.peaks = peaksOf(step_);
+    return std::move(profile_);
+  }
+
+private:
+  void addArgument(BlockArgument argument) {
+    unsigned i = argument.getArgNumber();
+    StringRef role = graph::argRole(step_, i);
+    Polynomial bytes = graph::byteCount(argument.getType());
+    if (role == "state")
+      profile_.stateBytes += bytes;
+    else if (role != "parameter")
+      profile_.inputBytes += bytes;
+    if (graph::isTrainable(step_, i)) {
+      profile_.gradientBytes += bytes;
+      profile_.trains = true;
+    }
+  }
+
+  void addOp(Operation *op) {
+    auto cost = dyn_cast<graph::CostInterface>(op);
+    if (!cost || isa<graph::AccumulateOp>(op))
+      return;
+    Part part = parts_.lookup(op);
+    Row &row = rowOf(op);
+    Costs &costs = row.costs;
+    switch (part) {
+    case Part::Forward:
+      costs.forwardMacs += graph::macsOf(op);
+      costs.forwardFlops += cost.getFlops();
+      addKind(row, op);
+      addResults(op, costs);
+      break;
+    case Part::Backward:
+      costs.backwardMacs += graph::macsOf(op);
+      costs.backwardFlops += cost.getFlops();
+      break;
+    case Part::Update:
+      costs.updateFlops += cost.getFlops();
+      break;
+    }
+    for (Value operand : op->getOperands())
+      addParameter(operand, costs);
+  }
+
+  Row &rowOf(Operation *op) {
+    std::string module = moduleOf(op), name = nodeOf(op);
+    auto [entry, isNew] = index_.try_emplace({module, name}, profile_.rows.size());
+    if (isNew)
+      profile_.rows.push_back({module, name, {}, {}});
+    return profile_.rows[entry->second];
+  }
+
+  // Kinds of a row, each once; what only holds numbers for others is not worth a word.
+  void addKind(Row &row, Operation *op) {
+    if (isa<graph::ConstantOp, graph::BroadcastOp>(op))
+      return;
+    StringRef kind = op->getName().stripDialect();
+    if (kinds_.insert(std::to_string(&row - profile_.rows.data()) + " " + kind.str()).second)
+      row.kind += (row.kind.empty() ? "" : "+") + kind.str();
+  }
+
+  void addResults(Operation *op, Costs &costs) {
+    for (Value result : op->getResults()) {
+      if (bufferOf(result) != result)
+        continue;
+      costs.outputBytes += graph::byteCount(result.getType());
+      if (isSaved(result))
+        costs.savedBytes += graph::byteCount(result.getType());
+    }
+  }
+
+  // Whether the backward pass reads the buffer, itself or under another name.
+  bool isSaved(Value value) const {
+    llvm::SmallVector<Value> names = {value};
+    while (!names.empty())
+      for (Operation *user : names.pop_back_val().getUsers()) {
+        auto part = parts_.find(user);
+        if (part == parts_.end())
+          continue; // the end of the step
+        if (part->second == Part::Backward)
+          return true;
+        if (isa<graph::ReshapeOp>(user))
+          names.push_back(user->getResult(0));
+      }
+    return false;
+  }
+
+  void addParameter(Value operand, Costs &costs) {
+    auto argument = dyn_cast<BlockArgument>(operand);
+    if (!argument || !seen_.insert(argument).second)
+      return;
+    unsigned i = argument.getArgNumber();
+    if (graph::argRole(step_, i) != "parameter")
+      return;
+    costs.parameters += graph::elementCount(argument.getType());
+    costs.parameterBytes += graph::byteCount(argument.getType());
+  }
+
+  func::FuncOp step_;
+  llvm::DenseMap<Operation *, Part> parts_;
+  Profile profile_;
+  std::map<std::pair<std::string, std::string>, size_t> index_; // module, node -> row
+  llvm::StringSet<> kinds_;                                     // `row kind` that are named
+  llvm::DenseSet<Value> seen_;                                  // arguments that some row reads
+};
+
+} // namespace
+
+Costs &Costs::operator+=(const Costs &other) {
+  for (auto amount : kAmounts)
+    this->*amount += other.*amount;
+  return *this;
+}
+
+Profile Profile::substitute(const Polynomial::Binding &binding) const {
+  Profile out = *this;
+  auto replace = [&](Polynomial &amount) { amount = amount.substitute(binding); };
+  for (Row &row : out.rows)
+    for (auto amount : kAmounts)
+      replace(row.costs.*amount);
+  for (auto amount : kAmounts)
+    replace(out.total.*amount);
+  for (Polynomial *amount : {&out.inputBytes, &out.stateBytes, &out.gradientBytes})
+    replace(*amount);
+  for (Peak &peak : out.peaks)
+    replace(peak.bytes);
+  return out;
+}
+
+Profile profileStep(func::FuncOp step) { return Profiler(step).run(); }
+
+} // namespace cleave::profile

@@ -1,0 +1,37 @@
+// See StepPart.h.
+#include "compiler/profile/StepPart.h"
+
+#include "dialects/graph/Step.h"
+
+using namespace mlir;
+
+namespace cleave::profile {
+
+// Whether result i is computed by the forward pass.
+static bool isForward(func::FuncOp step, unsigned i) {
+  StringRef role = graph::resultRole(step, i);
+  if (role == "loss" || role == "output")
+    return true;
+  std::optional<unsigned> replaced = graph::aliasOf(step, i);
+  return role == "state" && replaced && !step.getArgAttr(*replaced, "graph.parameter");
+}
+
+llvm::DenseMap<Operation *, Part> partsOf(func::FuncOp step) {
+  Block &body = step.getBody().front();
+  llvm::DenseSet<Operation *> repeated = graph::perMicroBatch(step), forward;
+  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
+    if (Operation *op = value.getDefiningOp(); op && isForward(step, i))
+      forward.insert(op);
+  llvm::DenseMap<Operation *, Part> parts;
+  for (Operation &op : llvm::reverse(body.without_terminator())) {
+    bool isNeeded = forward.contains(&op);
+    if (isNeeded)
+      for (Value operand : op.getOperands())
+        if (Operation *producer = operand.getDefiningOp())
+          forward.insert(producer);
+    parts[&op] = !repeated.contains(&op) ? Part::Update : isNeeded ? Part::Forward : Part::Backward;
+  }
+  return parts;
+}
+
+} // namespace cleave::profile

@@ -1,0 +1,14 @@
+// Multiply-accumulates of an op, as profilers of PyTorch models count them.
+#pragma once
+
+#include "dialects/graph/Graph.h"
+
+namespace cleave::graph {
+
+// Products and convolutions count their multiply-accumulates (a bias that is added to one is part of
+// it), norms 5 per element, other arithmetic 1 per element of its first operand (pooling and
+// reductions thereby 1 per element that they read; the factor that makes a mean of a sum nothing),
+// movement nothing.
+Polynomial macsOf(mlir::Operation *op);
+
+} // namespace cleave::graph

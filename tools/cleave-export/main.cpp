@@ -1,0 +1,149 @@
+// cleave-export: what a run has trained, from its checkpoint, as an ONNX or a safetensors file.
+#include "compiler/frontend/onnx/WeightExport.h"
+#include "runtime/artifact/Artifact.h"
+#include "runtime/checkpoint/Checkpoint.h"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <set>
+
+using namespace cleave;
+
+namespace {
+struct Options {
+  std::string plan, checkpoint, output, model;
+  std::vector<std::string> ties, unties;
+};
+} // namespace
+
+static DType dtypeOf(ElementType type) {
+  switch (type) {
+  case ElementType::F64:
+    return DType::F64;
+  case ElementType::F32:
+    return DType::F32;
+  case ElementType::F16:
+    return DType::F16;
+  case ElementType::BF16:
+    return DType::BF16;
+  case ElementType::I64:
+    return DType::I64;
+  case ElementType::I32:
+    return DType::I32;
+  case ElementType::I16:
+    return DType::I16;
+  case ElementType::I8:
+    return DType::I8;
+  case ElementType::U8:
+    return DType::U8;
+  case ElementType::Bool:
+    return DType::Bool;
+  }
+  return DType::F32;
+}
+
+// The trained parameters and the running statistics: what a framework calls the model's state. The
+// states of the optimizer have a parameter; its step counter is a scalar.
+static std::set<std::string> namesOfModel(const plan::Plan &plan) {
+  std::set<std::string> names;
+  for (const plan::Tensor &tensor : plan.tensors())
+    if (tensor.role() == plan::PARAMETER ||
+        (tensor.role() == plan::STATE && tensor.parameter().empty() && tensor.shape_size() > 0))
+      names.insert(tensor.name());
+  return names;
+}
+
+static Status checkComplete(const std::set<std::string> &names,
+                            const checkpoint::Checkpoint &checkpoint) {
+  for (const std::string &name : names)
+    if (!checkpoint.tensors().contains(name))
+      return Status::userError("checkpoint " + checkpoint.path() + " has no tensor '" + name +
+                               "' of the plan; give the checkpoint of a run of this plan");
+  return Status::ok();
+}
+
+static Result<frontend::ImportOptions> importOptions(const Options &options) {
+  frontend::ImportOptions out;
+  out.untie = options.unties;
+  for (const std::string &text : options.ties) {
+    size_t equals = text.find('=');
+    if (equals == std::string::npos)
+      return Status::userError("--tie: found '" + text + "', expected NAME=NAME");
+    out.tie.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return out;
+}
+
+static Status writeOnnx(const Options &options, const std::string &model,
+                        const std::set<std::string> &names,
+                        const checkpoint::Checkpoint &checkpoint) {
+  Result<frontend::ImportOptions> import = importOptions(options);
+  CLEAVE_TRY(import.status());
+  onnx::NewValues values;
+  values.has = [&](const std::string &name) { return names.contains(name); };
+  values.read = [&](const std::string &name, ElementType element, const std::vector<int64_t> &shape,
+                    void *destination) {
+    return checkpoint.read(name, dtypeOf(element), shape, std::vector<int64_t>(shape.size(), 0),
+                           shape, destination);
+  };
+  auto written = onnx::exportWeights(model, *import, values, options.output);
+  CLEAVE_TRY(written.status());
+  std::set<std::string> found(written->begin(), written->end());
+  for (const std::string &name : names)
+    if (!found.contains(name))
+      return Status::userError(
+          "'" + model + "' has no parameter '" + name +
+          "' of the plan; give the --tie and --untie options that the plan was "
+          "made with, and --model if the file has moved");
+  return Status::ok();
+}
+
+static Status run(const Options &options) {
+  bool isOnnx = options.output.ends_with(".onnx");
+  if (!isOnnx && !options.output.ends_with(".safetensors"))
+    return Status::userError("found the output '" + options.output +
+                             "', expected a name that ends in .onnx or .safetensors");
+  Result<plan::Plan> plan = artifact::readPlan(options.plan);
+  CLEAVE_TRY(plan.status());
+  auto checkpoint = checkpoint::Checkpoint::open(options.checkpoint);
+  CLEAVE_TRY(checkpoint.status());
+  std::set<std::string> names = namesOfModel(*plan);
+  CLEAVE_TRY(checkComplete(names, **checkpoint));
+  std::string model = options.model.empty() ? plan->source().path() : options.model;
+  CLEAVE_TRY(isOnnx
+                 ? writeOnnx(options, model, names, **checkpoint)
+                 : (*checkpoint)->exportSafetensors(options.output, [&](const std::string &name) {
+                     return names.contains(name);
+                   }));
+  std::cout << options.output << ": " << names.size() << " tensors of step "
+            << (*checkpoint)->progress().step << "\n";
+  return Status::ok();
+}
+
+int main(int argc, char **argv) {
+  CLI::App app{
+      "Writes what a run has trained back into a copy of its ONNX file, or as safetensors.",
+      "cleave-export"};
+  Options options;
+  app.add_option("PLAN", options.plan, "the plan that was run")->required();
+  app.add_option("--checkpoint", options.checkpoint, "the folder that cleave-run --save wrote")
+      ->required()
+      ->type_name("DIR");
+  app.add_option("-o,--output", options.output, "the file to write: .onnx or .safetensors")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("--model", options.model, "model file, if it is no longer where it was compiled")
+      ->type_name("FILE");
+  app.add_option("--tie", options.ties, "as cleave-compile had it")->delimiter(',');
+  app.add_option("--untie", options.unties, "as cleave-compile had it")->delimiter(',');
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : Status::userError("").exitCode();
+  }
+  Status status = run(options);
+  if (!status)
+    std::cerr << "cleave-export: " << status.message() << "\n";
+  return status.exitCode();
+}

@@ -1,0 +1,101 @@
+// cleave-profile: what a model costs: parameters, arithmetic, activations, memory, per operator and
+// in total, as expressions of its symbols or as numbers. Runs nothing and reads no weights.
+#include "compiler/driver/Compile.h"
+#include "compiler/profile/Tables.h"
+#include "dialects/graph/Step.h"
+#include "tools/model-options/ModelOptions.h"
+
+#include <fstream>
+#include <iostream>
+
+using namespace cleave;
+using driver::CompileOptions;
+
+namespace {
+// How the profile is shown.
+struct ViewOptions {
+  std::string by = "module", sort, format = "text", output;
+  int depth = 0;
+  size_t top = 0;
+};
+} // namespace
+
+static void addViewOptions(CLI::App &app, ViewOptions &view) {
+  app.add_option("--by", view.by, "a line per operator, module or kind")
+      ->check(CLI::IsMember({"operator", "module", "kind"}))
+      ->capture_default_str();
+  app.add_option("--depth", view.depth, "keep so many levels of module names; 0: all")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--sort", view.sort, "largest first, by this column of the JSON form");
+  app.add_option("--top", view.top, "show so many lines; 0: all");
+  app.add_option("--format", view.format, "text, json or csv")
+      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->capture_default_str();
+  app.add_option("-o,--output", view.output, "the file to write; default: standard output");
+}
+
+// The step of the model, with at least two micro-batches if it trains: see profileStep.
+static Result<profile::Profile> profileModel(CompileOptions options) {
+  options.keepSymbols = true;
+  options.accumulate = std::max<int64_t>(options.accumulate, 2);
+  driver::Compilation compilation(options);
+  CLEAVE_TRY(driver::compileTo(compilation, options.train ? "train" : "forward"));
+  for (const driver::Remark &remark : compilation.remarks)
+    if (remark.kind == "warning")
+      std::cerr << remark.kind << ": " << remark.text << "\n";
+  return profile::profileStep(graph::stepOf(*compilation.module));
+}
+
+static Status print(profile::Profile found, const ViewOptions &view) {
+  using profile::Grouping;
+  Grouping by = view.by == "module" ? Grouping::Module
+                : view.by == "kind" ? Grouping::Kind
+                                    : Grouping::Operator;
+  found = profile::grouped(found, by, view.depth);
+  if (!view.sort.empty()) {
+    Result<profile::Profile> sorted = profile::sorted(found, view.sort);
+    CLEAVE_TRY(sorted.status().withContext("--sort"));
+    found = *sorted;
+  }
+  std::string text = view.format == "json"  ? profile::asJson(found)
+                     : view.format == "csv" ? profile::asCsv(found)
+                                            : profile::asText(found, view.top);
+  if (view.output.empty()) {
+    std::cout << text;
+    return Status::ok();
+  }
+  std::ofstream file(view.output, std::ios::binary);
+  file << text;
+  return file.flush() ? Status::ok() : Status::userError("could not write '" + view.output + "'");
+}
+
+static Status run(const tools::TypedModelOptions &typed, CompileOptions &options,
+                  const ViewOptions &view) {
+  CLEAVE_TRY(tools::checkModelOptions(typed, options));
+  Result<profile::Profile> found = profileModel(options);
+  CLEAVE_TRY(found.status());
+  return print(std::move(*found), view);
+}
+
+int main(int argc, char **argv) {
+  CLI::App app{
+      "Says what a model costs: parameters, multiply-accumulates and FLOPs of the forward and the "
+      "backward pass, activations that are kept between them, and the peak of memory. "
+      "Nothing is executed.",
+      "cleave-profile"};
+  CompileOptions options;
+  tools::TypedModelOptions typed;
+  ViewOptions view;
+  tools::addModelOptions(app, options, typed);
+  tools::addStepOptions(app, options);
+  addViewOptions(app, view);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : Status::userError("").exitCode();
+  }
+  Status status = run(typed, options, view);
+  if (!status)
+    std::cerr << "cleave-profile: " << status.message() << "\n";
+  return status.exitCode();
+}
