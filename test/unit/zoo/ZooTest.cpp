@@ -79,7 +79,8 @@ TEST_CASE("every architecture is imported without its weights") {
     REQUIRE(model.status().isOk());
     frontend::ImportOptions options;
     options.symbols = symbols;
-    Result<frontend::Imported> imported = onnx::importOnnx(context, ModelFile(*model).path(), options);
+    Result<frontend::Imported> imported =
+        onnx::importOnnx(context, ModelFile(*model).path(), options);
     INFO(imported.status().message());
     CHECK(imported.status().isOk());
   }
