@@ -2,6 +2,7 @@
 #include "compiler/frontend/onnx/WeightExport.h"
 #include "runtime/artifact/Artifact.h"
 #include "runtime/checkpoint/Checkpoint.h"
+#include "tools/commandline/CommandLine.h"
 
 #include <CLI/CLI.hpp>
 
@@ -137,13 +138,10 @@ int main(int argc, char **argv) {
       ->type_name("FILE");
   app.add_option("--tie", options.ties, "as cleave-compile had it")->delimiter(',');
   app.add_option("--untie", options.unties, "as cleave-compile had it")->delimiter(',');
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : Status::userError("").exitCode();
-  }
+  if (std::optional<int> code = readCommandLine(app, argc, argv))
+    return *code;
   Status status = run(options);
   if (!status)
-    std::cerr << "cleave-export: " << status.message() << "\n";
+    return fail("cleave-export", status);
   return status.exitCode();
 }

@@ -3,6 +3,7 @@
 #include "compiler/driver/Compile.h"
 #include "compiler/profile/Tables.h"
 #include "dialects/graph/Step.h"
+#include "tools/commandline/CommandLine.h"
 #include "tools/model-options/ModelOptions.h"
 
 #include <fstream>
@@ -89,13 +90,10 @@ int main(int argc, char **argv) {
   tools::addModelOptions(app, options, typed);
   tools::addStepOptions(app, options);
   addViewOptions(app, view);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : Status::userError("").exitCode();
-  }
+  if (std::optional<int> code = readCommandLine(app, argc, argv))
+    return *code;
   Status status = run(typed, options, view);
   if (!status)
-    std::cerr << "cleave-profile: " << status.message() << "\n";
+    return fail("cleave-profile", status);
   return status.exitCode();
 }

@@ -1,6 +1,7 @@
 // cleave-zoo: writes a known architecture, at any size, as an ONNX file without weights.
 #include "compiler/frontend/onnx/ModelWriter.h"
 #include "compiler/zoo/Zoo.h"
+#include "tools/commandline/CommandLine.h"
 
 #include <CLI/CLI.hpp>
 
@@ -58,11 +59,8 @@ int main(int argc, char **argv) {
         ->group("Sizes")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : Status::userError("").exitCode();
-  }
+  if (std::optional<int> code = readCommandLine(app, argc, argv))
+    return *code;
   if (list) {
     printList();
     return 0;
@@ -71,6 +69,6 @@ int main(int argc, char **argv) {
                   : output.empty() ? Status::userError("-o FILE says where to write the model")
                                    : write(name, sizes, symbols, output);
   if (!status)
-    std::cerr << "cleave-zoo: " << status.message() << "\n";
+    return fail("cleave-zoo", status);
   return status.exitCode();
 }
