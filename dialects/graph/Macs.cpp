@@ -6,14 +6,6 @@ using namespace mlir;
 namespace cleave::graph {
 namespace {
 
-// What an op computes from, whatever shape or order it was brought into.
-Operation *sourceOf(Value value) {
-  Operation *op = value.getDefiningOp();
-  while (isa_and_nonnull<ReshapeOp, TransposeOp, CastOp>(op))
-    op = op->getOperand(0).getDefiningOp();
-  return op;
-}
-
 bool isProduct(Operation *op) {
   return isa_and_nonnull<DotGeneralOp, ConvOp, ConvInputGradOp, ConvWeightGradOp>(op);
 }
@@ -24,19 +16,40 @@ bool isScalar(Value value) {
   return rankOf(value) == 0 || (broadcast && rankOf(broadcast.getOperand()) == 0);
 }
 
-// A bias begins the sums of a product, and the factor that makes a mean of a sum ends it: neither is
-// a multiply-accumulate of its own.
-bool isPartOfSum(Operation *op) {
-  if (!isa<AddOp, MulOp>(op))
-    return false;
-  for (int i : {0, 1}) {
-    Operation *source = sourceOf(op->getOperand(i));
-    Value other = op->getOperand(1 - i);
-    if (isa<AddOp>(op) && isProduct(source) && isa_and_nonnull<BroadcastOp>(sourceOf(other)))
-      return true;
-    if (isa<MulOp>(op) && isa_and_nonnull<ReduceOp>(source) && isScalar(other))
-      return true;
+// The operand of a product with one number; null for other ops.
+Value scaledBy(Operation *op) {
+  if (isa_and_nonnull<MulOp>(op))
+    for (int i : {0, 1})
+      if (isScalar(op->getOperand(1 - i)))
+        return op->getOperand(i);
+  return {};
+}
+
+// What a value is computed from, whatever shape or order it was brought into and whatever factor it
+// got.
+Operation *sourceOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (true) {
+    if (Value scaled = scaledBy(op))
+      op = scaled.getDefiningOp();
+    else if (isa_and_nonnull<ReshapeOp, TransposeOp, CastOp>(op))
+      op = op->getOperand(0).getDefiningOp();
+    else
+      return op;
   }
+}
+
+// A bias begins the sums of a product, and a factor (of a mean, say) ends sums: neither is a
+// multiply-accumulate of its own.
+bool isPartOfSum(Operation *op) {
+  if (Value scaled = scaledBy(op))
+    return isProduct(sourceOf(scaled)) || isa_and_nonnull<ReduceOp>(sourceOf(scaled));
+  if (!isa<AddOp>(op))
+    return false;
+  for (int i : {0, 1})
+    if (isProduct(sourceOf(op->getOperand(i))) &&
+        isa_and_nonnull<BroadcastOp>(sourceOf(op->getOperand(1 - i))))
+      return true;
   return false;
 }
 

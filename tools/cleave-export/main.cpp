@@ -38,6 +38,12 @@ static DType dtypeOf(ElementType type) {
     return DType::I8;
   case ElementType::U8:
     return DType::U8;
+  case ElementType::U16:
+    return DType::U16;
+  case ElementType::U32:
+    return DType::U32;
+  case ElementType::U64:
+    return DType::U64;
   case ElementType::Bool:
     return DType::Bool;
   }

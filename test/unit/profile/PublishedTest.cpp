@@ -35,13 +35,13 @@ TEST_CASE("VGG has the published multiply-accumulates but for dropout, which is 
 
 // Of the biases of linear layers, the published number has those that PyTorch 1.12 happened to add
 // in an op of their own, because the memory of their operands was not contiguous: the first layer's
-// for queries, keys and values, and the inner one of every MLP. And it scales queries where the
-// exporter scales queries and keys.
+// for queries, keys and values, and the inner one of every MLP. And it has the factor of the scores,
+// as one of the queries.
 TEST_CASE("ViT has the published multiply-accumulates but for biases and a scale") {
   int64_t tokens = 197, width = 768, layers = 12;
   int64_t biases = tokens * 3 * width + layers * tokens * 4 * width;
   int64_t scales = layers * tokens * width;
-  CHECK(forwardMacs("vit_b_16") + kBatch * (biases - scales) == 70435619904000);
+  CHECK(forwardMacs("vit_b_16") + kBatch * (biases + scales) == 70435619904000);
 }
 
 TEST_CASE("a convolution has the published multiply-accumulates") {
