@@ -8,6 +8,7 @@
 #include "compiler/driver/PlanFile.h"
 #include "compiler/frontend/Import.h"
 #include "compiler/frontend/onnx/Import.h"
+#include "compiler/frontend/pt2/Import.h"
 #include "compiler/planner/Planner.h"
 #include "compiler/planner/ReadStep.h"
 #include "dialects/graph/Step.h"
@@ -50,10 +51,19 @@ static Result<frontend::ImportOptions> importOptions(const CompileOptions &from)
   return options;
 }
 
+// By the format that the file's content shows.
+static Result<frontend::Imported> importModel(Compilation &c,
+                                              const frontend::ImportOptions &options) {
+  const std::string &path = c.options.model;
+  if (pt2::recognises(path))
+    return pt2::importExported(*c.context, path, options);
+  return onnx::importOnnx(*c.context, path, options);
+}
+
 static Status import(Compilation &c) {
   Result<frontend::ImportOptions> options = importOptions(c.options);
   CLEAVE_TRY(options.status());
-  Result<frontend::Imported> imported = onnx::importOnnx(*c.context, c.options.model, *options);
+  Result<frontend::Imported> imported = importModel(c, *options);
   CLEAVE_TRY(imported.status());
   c.module = std::move(imported->module);
   for (const frontend::Remark &remark : imported->remarks)

@@ -46,7 +46,7 @@ public:
   // A 0-dim int64 tensor whose element is known as a polynomial; built when it is first read.
   static TensorRef ofNumber(Polynomial number);
   // A view; `elements` are what it shows now. Fails on chains of views beyond a limit.
-  static TensorRef viewOf(TensorRef base, mlir::Value elements, ViewStep step);
+  static TensorRef viewOf(TensorRef base, mlir::Value elements, ViewStep step, bool isDense);
 
   // The elements at this point of the program; what the views between need is built with `emitter`.
   mlir::Value read(emit::Emitter &emitter);
@@ -57,12 +57,14 @@ public:
   const std::optional<Polynomial> &number() const { return number_; }
   // Null for a number that was never read.
   const std::shared_ptr<Storage> &storage() const { return storage_; }
-  bool isView() const { return base_ != nullptr; }
+  // Whether neighbours lie side by side in PyTorch's memory, so that reshaping makes a view.
+  bool isDense() const { return isDense_; }
 
 private:
   std::shared_ptr<Storage> storage_;
   TensorRef base_; // null: the storage itself
   ViewStep step_;
+  bool isDense_ = true;
   int depth_ = 0;        // views between this one and the storage
   mlir::Value elements_; // of a view, at version_
   int64_t version_ = 0;
@@ -86,7 +88,12 @@ using ObjectRef = std::shared_ptr<Object>;
 
 class Value {
 public:
-  Value() = default; // None
+  Value(); // None
+  Value(const Value &);
+  Value(Value &&) noexcept;
+  Value &operator=(const Value &);
+  Value &operator=(Value &&) noexcept;
+  ~Value();
   Value(TensorRef tensor) : data_(std::move(tensor)) {}
   Value(Polynomial number) : data_(std::move(number)) {}
   Value(int64_t number) : data_(Polynomial(number)) {}

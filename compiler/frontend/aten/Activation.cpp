@@ -1,0 +1,169 @@
+// Activation functions, and dropout.
+#include "compiler/frontend/emit/Activation.h"
+#include "compiler/frontend/aten/OpCall.h"
+
+namespace cleave::aten {
+namespace {
+
+using emit::Emitter;
+
+using Unary = Array (*)(const Emitter &, Array);
+template <Unary function> Results formula(OpCall &c) { return function(c.e, c.floats("self")); }
+
+Results relu(OpCall &c) {
+  Array x = c.tensor("self");
+  return isFloating(x) ? emit::relu(c.e, x) : c.e.max(x, 0.0);
+}
+Results gelu(OpCall &c) {
+  const std::string &approximate = c.text("approximate");
+  if (approximate != "none" && approximate != "tanh")
+    fail("approximates by '" + approximate + "', expected none or tanh");
+  return emit::gelu(c.e, c.floats("self"), approximate == "tanh");
+}
+Results silu(OpCall &c) { return emit::silu(c.e, c.floats("self")); }
+Results leakyRelu(OpCall &c) {
+  return emit::leakyRelu(c.e, c.floats("self"), c.number("negative_slope"));
+}
+Results prelu(OpCall &c) {
+  Array x = c.floats("self"), slope = c.cast(c.tensor("weight"), typeOf(x));
+  if (rankOf(slope) == 1 && rankOf(x) > 1 && shapeOf(slope)[0] != Polynomial(1)) {
+    Shape column(rankOf(x) - 1, 1);
+    column[0] = shapeOf(slope)[0];
+    slope = c.e.reshape(slope, column);
+  }
+  return emit::prelu(c.e, x, slope);
+}
+// Below zero scale alpha (exp(input_scale x) - 1), above scale x.
+Results elu(OpCall &c) {
+  double alpha = c.number("alpha"), scale = c.number("scale"), inputScale = c.number("input_scale");
+  Array x = c.floats("self");
+  if (inputScale != 1)
+    fail("scales the input of its exponential by " + std::to_string(inputScale) +
+         ", which Cleave does not do");
+  Array out = emit::elu(c.e, x, alpha);
+  return scale == 1 ? out : c.e.mul(out, scale);
+}
+Results celu(OpCall &c) { return emit::celu(c.e, c.floats("self"), c.number("alpha")); }
+Results selu(OpCall &c) { return emit::selu(c.e, c.floats("self")); }
+Results hardtanh(OpCall &c) {
+  Array x = c.tensor("self");
+  double low = c.number("min_val"), high = c.number("max_val");
+  return isFloating(x) ? emit::hardTanh(c.e, x, low, high) : c.e.min(c.e.max(x, low), high);
+}
+Results hardsigmoid(OpCall &c) { return emit::hardSigmoid(c.e, c.floats("self"), 1.0 / 6); }
+Results softplus(OpCall &c) {
+  return emit::softplus(c.e, c.floats("self"), c.number("beta"), c.number("threshold"));
+}
+Results threshold(OpCall &c) {
+  return emit::thresholdedRelu(c.e, c.floats("self"), c.number("threshold"), c.number("value"));
+}
+Results hardshrink(OpCall &c) { return emit::shrink(c.e, c.floats("self"), c.number("lambd"), 0); }
+Results softshrink(OpCall &c) {
+  double lambda = c.number("lambd");
+  return emit::shrink(c.e, c.floats("self"), lambda, lambda);
+}
+Results tanhshrink(OpCall &c) {
+  Array x = c.floats("self");
+  return c.e.sub(x, c.e.unary<graph::TanhOp>(x));
+}
+Results glu(OpCall &c) {
+  Array x = c.floats("self");
+  return emit::glu(c.e, x, c.dim("dim", rankOf(x)));
+}
+
+template <typename Op> Results along(OpCall &c) {
+  Array x = c.castIf(c.floats("self"), c.dtype());
+  if (rankOf(x) == 0)
+    fail("has a tensor without dims, expected at least 1");
+  int64_t dim = c.dim("dim", rankOf(x));
+  return Array(Op::create(c.e.b, c.e.loc, x.getType(), x, dim));
+}
+// With `half_to_float` the operand is converted before.
+template <typename Op> Results alongHalf(OpCall &c) {
+  Array x = c.floats("self");
+  if (c.truth("half_to_float"))
+    x = c.cast(x, ElementType::F32);
+  int64_t dim = c.dim("dim", rankOf(x));
+  return Array(Op::create(c.e.b, c.e.loc, x.getType(), x, dim));
+}
+Results softmin(OpCall &c) {
+  Array x = c.e.neg(c.floats("self"));
+  int64_t dim = c.dim("dim", rankOf(x));
+  return Array(graph::SoftmaxOp::create(c.e.b, c.e.loc, x.getType(), x, dim));
+}
+
+Results dropout(OpCall &c) {
+  return dropped(c, c.tensor("input"), c.number("p"), c.truth("train"));
+}
+Results nativeDropout(OpCall &c) {
+  Array x = c.tensor("input");
+  bool trains = !c.has("train") || c.truth("train");
+  Array out = dropped(c, x, c.number("p"), trains);
+  if (trains && c.number("p") > 0) // the mask is not known before the step runs
+    return ValueList{TensorState::create(out), Value()};
+  return {out, c.filled(shapeOf(x), ElementType::Bool, 1)};
+}
+// Those that drop whole channels, or keep the moments of what they drop.
+Results otherDropout(OpCall &c) {
+  if (!c.truth("train") || c.number("p") == 0)
+    return c.tensor("input");
+  fail("drops elements in a way that Cleave does not do; use plain dropout, set its probability "
+       "to 0, or export the model in eval mode");
+}
+
+constexpr const char *kSelf = "T self";
+constexpr const char *kAlong = "T self, i dim, i? dtype=None";
+constexpr const char *kDropout = "T input, f p, b train";
+
+constexpr OpEntry kOps[] = {
+    {"_log_softmax", "T self, i dim, b half_to_float", alongHalf<graph::LogSoftmaxOp>},
+    {"_prelu_kernel", "T self, T weight", prelu},
+    {"_softmax", "T self, i dim, b half_to_float", alongHalf<graph::SoftmaxOp>},
+    {"alpha_dropout", kDropout, otherDropout},
+    {"celu", "T self, s alpha=1.0", celu},
+    {"dropout", kDropout, dropout},
+    {"elu", "T self, s alpha=1, s scale=1, s input_scale=1", elu},
+    {"feature_dropout", kDropout, otherDropout},
+    {"feature_alpha_dropout", kDropout, otherDropout},
+    {"gelu", "T self, *, str approximate='none'", gelu},
+    {"glu", "T self, i dim=-1", glu},
+    {"hardshrink", "T self, s lambd=0.5", hardshrink},
+    {"hardsigmoid", kSelf, hardsigmoid},
+    {"hardswish", kSelf, formula<emit::hardSwish>},
+    {"hardtanh", "T self, s min_val=-1, s max_val=1", hardtanh},
+    {"leaky_relu", "T self, s negative_slope=0.01", leakyRelu},
+    {"log_sigmoid", kSelf, formula<emit::logSigmoid>},
+    {"log_softmax", kAlong, along<graph::LogSoftmaxOp>},
+    {"mish", kSelf, formula<emit::mish>},
+    {"native_dropout", "T input, f p, b? train", nativeDropout},
+    {"prelu", "T self, T weight", prelu},
+    {"relu", kSelf, relu},
+    {"relu6", "T self, s min_val=0, s max_val=6", hardtanh},
+    {"selu", kSelf, selu},
+    {"sigmoid", kSelf, formula<emit::sigmoid>},
+    {"silu", kSelf, silu},
+    {"softmax", kAlong, along<graph::SoftmaxOp>},
+    {"softmin", kAlong, softmin},
+    {"softplus", "T self, s beta=1, s threshold=20", softplus},
+    {"softshrink", "T self, s lambd=0.5", softshrink},
+    {"softsign", kSelf, formula<emit::softsign>},
+    {"special_expit", kSelf, formula<emit::sigmoid>},
+    {"special_log_softmax", "T self, i dim, *, i? dtype=None", along<graph::LogSoftmaxOp>},
+    {"special_softmax", kAlong, along<graph::SoftmaxOp>},
+    {"tanhshrink", kSelf, tanhshrink},
+    {"threshold", "T self, s threshold, s value", threshold},
+};
+
+} // namespace
+
+Array dropped(OpCall &c, Array x, double rate, bool trains) {
+  if (!(rate >= 0 && rate <= 1))
+    fail("drops elements with probability " + std::to_string(rate) + ", expected 0 to 1");
+  if (!trains || rate == 0)
+    return x;
+  return graph::DropoutOp::create(c.e.b, c.e.loc, x.getType(), x, c.e.b.getF64FloatAttr(rate));
+}
+
+llvm::ArrayRef<OpEntry> activationOps() { return kOps; }
+
+} // namespace cleave::aten

@@ -1,0 +1,218 @@
+// See Aten.h. Here: finding the operator's function, its in-place forms, and known scalars.
+#include "compiler/frontend/aten/Aten.h"
+
+#include "compiler/frontend/aten/OpCall.h"
+
+#include "llvm/ADT/StringMap.h"
+
+#include <cmath>
+
+namespace cleave::aten {
+namespace {
+
+struct Form {
+  Schema schema;
+  Function function;
+};
+
+// All forms of all operators, by name.
+const llvm::StringMap<std::vector<Form>> &table() {
+  static const llvm::StringMap<std::vector<Form>> forms = [] {
+    llvm::StringMap<std::vector<Form>> out;
+    for (llvm::ArrayRef<OpEntry> family :
+         {scalarOps(), activationOps(), attentionOps(), contractionOps(), creationOps(),
+          elementwiseOps(), indexingOps(), lossOps(), movementOps(), normalizationOps(), partOps(),
+          poolingOps(), recurrentOps(), reductionOps(), resizeOps(), viewOps()})
+      for (const OpEntry &entry : family)
+        out[entry.name].push_back({parseSchema(entry.schema), entry.function});
+    return out;
+  }();
+  return forms;
+}
+
+llvm::StringRef withoutNamespace(const std::string &name) {
+  llvm::StringRef out = name;
+  out.consume_front("aten::");
+  return out;
+}
+
+// `add_` is `add` that writes to its first argument. Those that change the shape of the handle
+// itself, or draw random numbers, are none of these.
+std::optional<llvm::StringRef> outOfPlace(llvm::StringRef name) {
+  static const char *const kOthers[] = {"squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_"};
+  if (!name.ends_with("_") || name.ends_with("__") || llvm::is_contained(kOthers, name))
+    return std::nullopt;
+  llvm::StringRef plain = name.drop_back();
+  return table().contains(plain) ? std::optional(plain) : std::nullopt;
+}
+
+// `view_copy` is `view` with storage of its own.
+std::optional<llvm::StringRef> withoutCopy(llvm::StringRef name) {
+  bool isCopy = name.consume_back("_copy") && table().contains(name);
+  return isCopy ? std::optional(name) : std::nullopt;
+}
+
+ValueList run(Context &context, const std::vector<Form> &forms, const ValueList &positional,
+              const std::map<std::string, Value> &keyword) {
+  std::string problem;
+  for (const Form &form : forms) {
+    Bound bound = bind(form.schema, positional, keyword);
+    if (!bound.arguments) {
+      problem = bound.problem;
+      continue;
+    }
+    OpCall call(context, form.schema, std::move(*bound.arguments));
+    return form.function(call).values;
+  }
+  if (forms.size() == 1)
+    fail(problem);
+  std::string found;
+  for (const Value &value : positional)
+    found += (found.empty() ? "" : ", ") + value.kindName();
+  for (const auto &[name, value] : keyword)
+    found += (found.empty() ? "" : ", ") + name + "=" + value.kindName();
+  fail("has the arguments (" + found + "), which none of its " + std::to_string(forms.size()) +
+       " forms takes");
+}
+
+// Writes the result to the first argument, in that one's type and shape.
+ValueList writeBack(Context &context, const ValueList &positional,
+                    const std::map<std::string, Value> &keyword, const Array &result) {
+  const Value *target = positional.empty() ? nullptr : &positional[0];
+  for (const char *name : {"self", "input"})
+    if (auto found = keyword.find(name); !target && found != keyword.end())
+      target = &found->second;
+  if (!target || !target->isTensor())
+    fail("writes to its first argument, which is no tensor");
+  emit::Emitter &e = context.emitter;
+  Array before = target->tensor()->read(e);
+  if (isFloating(result) && !isFloating(before))
+    fail("writes floating-point numbers into a tensor of integers");
+  static const Schema none;
+  Array elements = OpCall(context, none, {}).cast(result, typeOf(before));
+  target->tensor()->write(e, e.broadcast(elements, shapeOf(before)));
+  return {*target};
+}
+
+ValueList dispatch(Context &context, const std::string &name, const ValueList &positional,
+                   const std::map<std::string, Value> &keyword) {
+  llvm::StringRef plain = withoutNamespace(name);
+  if (auto found = table().find(plain); found != table().end())
+    return run(context, found->second, positional, keyword);
+  if (std::optional<llvm::StringRef> view = withoutCopy(plain)) {
+    ValueList results = run(context, table().find(*view)->second, positional, keyword);
+    for (Value &result : results)
+      if (result.isTensor())
+        result = TensorState::create(result.tensor()->read(context.emitter));
+    return results;
+  }
+  std::optional<llvm::StringRef> pure = outOfPlace(plain);
+  if (!pure)
+    fail("is not known");
+  ValueList results = run(context, table().find(*pure)->second, positional, keyword);
+  return writeBack(context, positional, keyword, results.at(0).tensor()->read(context.emitter));
+}
+
+} // namespace
+
+bool knows(const std::string &name) {
+  llvm::StringRef plain = withoutNamespace(name);
+  return table().contains(plain) || withoutCopy(plain) || outOfPlace(plain);
+}
+
+ValueList call(Context &context, const std::string &name, const ValueList &positional,
+               const std::map<std::string, Value> &keyword) {
+  try {
+    return dispatch(context, name, positional, keyword);
+  } catch (const emit::Failure &failure) {
+    throw emit::Failure{failure.status.withContext(name)};
+  }
+}
+
+// -- element types
+// --------------------------------------------------------------------------------------------
+static constexpr std::pair<int64_t, ElementType> kDtypes[] = {
+    {0, ElementType::U8},    {1, ElementType::I8},   {2, ElementType::I16}, {3, ElementType::I32},
+    {4, ElementType::I64},   {5, ElementType::F16},  {6, ElementType::F32}, {7, ElementType::F64},
+    {11, ElementType::Bool}, {15, ElementType::BF16}};
+
+std::optional<ElementType> elementTypeOfDtype(int64_t dtype) {
+  for (auto [number, type] : kDtypes)
+    if (number == dtype)
+      return type;
+  return std::nullopt;
+}
+
+int64_t dtypeOf(ElementType type) {
+  for (auto [number, known] : kDtypes)
+    if (known == type)
+      return number;
+  llvm_unreachable("an element type without a number");
+}
+
+// -- known scalars
+// --------------------------------------------------------------------------------------------
+// The one element of a tensor that follows from constants.
+static double knownElement(Context &context, const TensorRef &tensor, const std::string &what) {
+  Array elements = tensor->read(context.emitter);
+  std::optional<Tensor> known = context.emitter.known(elements);
+  if (!known)
+    fail("needs " + what + " to be known, but it " +
+         context.emitter.evaluator.whyUnknown(elements));
+  if (known->size() != 1)
+    fail("has " + std::to_string(known->size()) + " elements as " + what + ", expected 1");
+  return known->values[0];
+}
+
+// The one element of a tensor of integers that follows from shapes.
+static std::optional<Polynomial> symbolicElement(Context &context, const TensorRef &tensor) {
+  if (tensor->number())
+    return tensor->number();
+  Array elements = tensor->read(context.emitter);
+  if (isFloating(elements))
+    return std::nullopt;
+  std::optional<emit::SizeTensor> known = context.emitter.evaluator.sizes(elements);
+  return known && known->elements.size() == 1 ? known->elements[0].whole() : std::nullopt;
+}
+
+Polynomial integerOf(Context &context, const Value &value, const std::string &what) {
+  if (value.isInt())
+    return value.integer();
+  if (value.isBool())
+    return value.truth();
+  if (value.isFloat() && value.number() == std::trunc(value.number()))
+    return static_cast<int64_t>(value.number());
+  if (!value.isTensor())
+    fail("has a " + value.kindName() + " as " + what + ", expected an integer");
+  if (std::optional<Polynomial> known = symbolicElement(context, value.tensor()))
+    return *known;
+  return static_cast<int64_t>(knownElement(context, value.tensor(), what));
+}
+
+double numberOf(Context &context, const Value &value, const std::string &what) {
+  if (value.isFloat())
+    return value.number();
+  if (value.isBool())
+    return value.truth();
+  if (value.isInt()) {
+    if (std::optional<int64_t> number = value.integer().constant())
+      return static_cast<double>(*number);
+    fail("needs " + what + " to be a number, but it is " + value.integer().str() +
+         "; give its symbols values (--set)");
+  }
+  if (!value.isTensor())
+    fail("has a " + value.kindName() + " as " + what + ", expected a number");
+  if (const std::optional<Polynomial> &known = value.tensor()->number())
+    return numberOf(context, Value(*known), what);
+  return knownElement(context, value.tensor(), what);
+}
+
+bool truthOf(Context &context, const Value &value, const std::string &what) {
+  if (value.isString())
+    return !value.text().empty();
+  if (value.isList())
+    return !value.items().empty();
+  return !value.isNone() && numberOf(context, value, what) != 0;
+}
+
+} // namespace cleave::aten

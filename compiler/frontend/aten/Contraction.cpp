@@ -1,0 +1,227 @@
+// Contractions: linear layers, matrix products, sums of products, convolutions.
+#include "compiler/frontend/emit/Contraction.h"
+#include "compiler/frontend/aten/OpCall.h"
+#include "compiler/frontend/emit/Convolution.h"
+#include "compiler/frontend/emit/Einsum.h"
+
+namespace cleave::aten {
+namespace {
+
+// -- products
+// ------------------------------------------------------------------------------------------------
+Array bias(OpCall &c, std::string_view name = "bias") {
+  return c.has(name) ? c.tensor(name) : Array();
+}
+
+Results linear(OpCall &c) {
+  return emit::linear(c.e, c.tensor("input"), c.tensor("weight"), bias(c));
+}
+
+void checkRanks(OpCall &c, const char *lhs, int64_t lhsRank, const char *rhs, int64_t rhsRank) {
+  Array a = c.tensor(lhs), b = c.tensor(rhs);
+  if (rankOf(a) != lhsRank || rankOf(b) != rhsRank)
+    fail("multiplies shapes " + emit::showShape(shapeOf(a)) + " and " +
+         emit::showShape(shapeOf(b)) + ", expected " + std::to_string(lhsRank) + " and " +
+         std::to_string(rhsRank) + " dims");
+}
+
+Results matmul(OpCall &c) { return emit::matmul(c.e, c.tensor("self"), c.tensor("other")); }
+
+template <int64_t lhsRank, int64_t rhsRank> Results product(OpCall &c) {
+  const char *other = rhsRank > 1 ? "mat2" : lhsRank > 1 ? "vec" : "tensor";
+  checkRanks(c, "self", lhsRank, other, rhsRank);
+  return emit::matmul(c.e, c.tensor("self"), c.tensor(other));
+}
+
+Results addedTo(OpCall &c, const char *lhs, const char *rhs) {
+  return emit::addMatmul(c.e, c.tensor("self"), c.tensor(lhs), c.tensor(rhs), c.number("beta"),
+                         c.number("alpha"));
+}
+Results addmm(OpCall &c) {
+  checkRanks(c, "mat1", 2, "mat2", 2);
+  return addedTo(c, "mat1", "mat2");
+}
+Results baddbmm(OpCall &c) {
+  checkRanks(c, "batch1", 3, "batch2", 3);
+  return addedTo(c, "batch1", "batch2");
+}
+Results addmv(OpCall &c) { return addedTo(c, "mat", "vec"); }
+
+Results outer(OpCall &c) {
+  checkRanks(c, "self", 1, "vec2", 1);
+  Array column = c.e.insertDim(c.tensor("self"), 1), row = c.e.insertDim(c.tensor("vec2"), 0);
+  return emit::matmul(c.e, column, row);
+}
+
+Results einsum(OpCall &c) {
+  Arrays operands = c.tensors("tensors");
+  return emit::einsum(c.e, c.text("equation"), operands);
+}
+
+Results tensordot(OpCall &c) {
+  Array x = c.tensor("self"), y = c.tensor("other");
+  Dims left, right;
+  for (int64_t dim : c.plainIntegers("dims_self"))
+    left.push_back(c.e.axis(dim, rankOf(x)));
+  for (int64_t dim : c.plainIntegers("dims_other"))
+    right.push_back(c.e.axis(dim, rankOf(y)));
+  if (left.size() != right.size())
+    fail("sums over " + std::to_string(left.size()) + " and " + std::to_string(right.size()) +
+         " dims, expected equally many");
+  return Array(graph::DotGeneralOp::create(c.e.b, c.e.loc, x, y, Dims(), Dims(), left, right));
+}
+
+// sum over i, j of x1[…, i] weight[o, i, j] x2[…, j].
+Results bilinear(OpCall &c) {
+  Array out = emit::einsum(c.e, "...i,oij,...j->...o",
+                           {c.tensor("input1"), c.tensor("weight"), c.tensor("input2")});
+  if (!c.has("bias"))
+    return out;
+  return c.e.add(out, c.e.broadcast(c.tensor("bias"), shapeOf(out)));
+}
+
+// The distance of every row of x1 from every row of x2.
+Results distances(OpCall &c) {
+  Array x = c.e.insertDim(c.floats("x1"), rankOf(c.tensor("x1")) - 1);
+  Array y = c.e.insertDim(c.floats("x2"), rankOf(c.tensor("x2")) - 2);
+  if (c.number("p") != 2)
+    fail("measures distances by the norm " + std::to_string(c.number("p")) + ", expected 2");
+  c.e.broadcastTogether(x, y);
+  Array way = c.e.sub(x, y);
+  Array squares = c.e.reduce(emit::Reduction::Sum, c.e.mul(way, way), {rankOf(way) - 1});
+  return c.e.unary<graph::SqrtOp>(squares);
+}
+
+// -- convolutions
+// --------------------------------------------------------------------------------------------
+// One entry per spatial dim.
+Dims perDim(Dims values, size_t rank, const char *what) {
+  if (values.size() == 1)
+    values.assign(rank, values[0]);
+  if (values.size() != rank)
+    fail("has " + std::to_string(values.size()) + " entries as '" + what + "' for " +
+         std::to_string(rank) + " spatial dims");
+  return values;
+}
+
+struct Convolution {
+  Array x, weight, bias;
+  emit::Window window;
+  Dims outputPadding;
+  int64_t groups = 1;
+  bool isTransposed = false;
+  bool hasBatch = true;
+};
+
+Convolution convolutionOf(OpCall &c) {
+  Convolution out;
+  out.x = c.tensor("input");
+  out.weight = c.tensor("weight");
+  out.bias = bias(c);
+  out.groups = c.plainInteger("groups");
+  c.e.checkRank(out.weight, 3);
+  auto rank = static_cast<size_t>(rankOf(out.weight)) - 2;
+  out.hasBatch = rankOf(out.x) != static_cast<int64_t>(rank) + 1;
+  if (!out.hasBatch)
+    out.x = c.e.insertDim(out.x, 0);
+  out.window.strides = perDim(c.plainIntegers("stride"), rank, "stride");
+  out.window.dilations = perDim(c.plainIntegers("dilation"), rank, "dilation");
+  return out;
+}
+
+void padBy(OpCall &c, Convolution &conv) {
+  Dims pads = perDim(c.plainIntegers("padding"), conv.window.strides.size(), "padding");
+  conv.window.padsLow = conv.window.padsHigh = pads;
+}
+
+Results built(OpCall &c, const Convolution &conv) {
+  Array out =
+      conv.isTransposed
+          ? emit::transposedConvolution(c.e, conv.x, conv.weight, conv.bias, conv.window,
+                                        conv.outputPadding, conv.groups)
+          : emit::convolution(c.e, conv.x, conv.weight, conv.bias, conv.window, conv.groups);
+  return conv.hasBatch ? out : c.e.dropDim(out, 0);
+}
+
+Results conv(OpCall &c) {
+  Convolution out = convolutionOf(c);
+  padBy(c, out);
+  return built(c, out);
+}
+
+// Padding by name: none, or so much that strides of 1 keep the size.
+Results convNamed(OpCall &c) {
+  Convolution out = convolutionOf(c);
+  size_t rank = out.window.strides.size();
+  out.window.padsLow.assign(rank, 0);
+  out.window.padsHigh.assign(rank, 0);
+  const std::string &padding = c.text("padding");
+  if (padding != "valid" && padding != "same")
+    fail("pads by '" + padding + "', expected valid or same");
+  Dims kernel = c.e.numbers(emit::spatialOf(out.weight), "the kernel");
+  for (size_t i = 0; padding == "same" && i < rank; ++i) {
+    int64_t total = out.window.dilations[i] * (kernel[i] - 1);
+    out.window.padsLow[i] = total / 2;
+    out.window.padsHigh[i] = total - total / 2;
+  }
+  return built(c, out);
+}
+
+Convolution transposed(OpCall &c) {
+  Convolution out = convolutionOf(c);
+  padBy(c, out);
+  out.isTransposed = true;
+  out.outputPadding =
+      perDim(c.plainIntegers("output_padding"), out.window.strides.size(), "output_padding");
+  return out;
+}
+Results convTransposed(OpCall &c) { return built(c, transposed(c)); }
+Results convolution(OpCall &c) { return c.truth("transposed") ? convTransposed(c) : conv(c); }
+
+constexpr const char *kConv = "T input, T weight, T? bias=None, i[] stride=1, i[] padding=0, "
+                              "i[] dilation=1, i groups=1";
+constexpr const char *kNamed = "T input, T weight, T? bias=None, i[] stride=1, "
+                               "str padding='valid', i[] dilation=1, i groups=1";
+constexpr const char *kTransposed = "T input, T weight, T? bias=None, i[] stride=1, i[] padding=0, "
+                                    "i[] output_padding=0, i groups=1, i[] dilation=1";
+constexpr const char *kGeneral =
+    "T input, T weight, T? bias, i[] stride, i[] padding, i[] dilation, b transposed, "
+    "i[] output_padding, i groups, any benchmark=None, any deterministic=None, "
+    "any cudnn_enabled=None, any allow_tf32=None";
+#define CLEAVE_SUMMED "*, s beta=1, s alpha=1"
+
+constexpr OpEntry kOps[] = {
+    {"_convolution", kGeneral, convolution},
+    {"addmm", "T self, T mat1, T mat2, " CLEAVE_SUMMED, addmm},
+    {"addmv", "T self, T mat, T vec, " CLEAVE_SUMMED, addmv},
+    {"baddbmm", "T self, T batch1, T batch2, " CLEAVE_SUMMED, baddbmm},
+    {"bilinear", "T input1, T input2, T weight, T? bias=None", bilinear},
+    {"bmm", "T self, T mat2", product<3, 3>},
+    {"cdist", "T x1, T x2, f p=2, any compute_mode=None", distances},
+    {"conv1d", kConv, conv},
+    {"conv1d", kNamed, convNamed},
+    {"conv2d", kConv, conv},
+    {"conv2d", kNamed, convNamed},
+    {"conv3d", kConv, conv},
+    {"conv3d", kNamed, convNamed},
+    {"conv_transpose1d", kTransposed, convTransposed},
+    {"conv_transpose2d", kTransposed, convTransposed},
+    {"conv_transpose3d", kTransposed, convTransposed},
+    {"convolution", kGeneral, convolution},
+    {"dot", "T self, T tensor", product<1, 1>},
+    {"einsum", "str equation, T[] tensors, *, any path=None", einsum},
+    {"ger", "T self, T vec2", outer},
+    {"linalg_matmul", "T self, T other", matmul},
+    {"linear", "T input, T weight, T? bias=None", linear},
+    {"matmul", "T self, T other", matmul},
+    {"mm", "T self, T mat2", product<2, 2>},
+    {"mv", "T self, T vec", product<2, 1>},
+    {"outer", "T self, T vec2", outer},
+    {"tensordot", "T self, T other, i[] dims_self, i[] dims_other", tensordot},
+};
+
+} // namespace
+
+llvm::ArrayRef<OpEntry> contractionOps() { return kOps; }
+
+} // namespace cleave::aten

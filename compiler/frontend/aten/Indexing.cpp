@@ -1,0 +1,289 @@
+// Indexing: elements chosen by numbers in other tensors and written to such places; sorting and
+// running sums.
+#include "compiler/frontend/aten/OpCall.h"
+
+#include "compiler/frontend/emit/Coordinates.h"
+#include "compiler/frontend/emit/Indexing.h"
+#include "compiler/frontend/emit/Ordering.h"
+
+#include <algorithm>
+
+namespace cleave::aten {
+namespace {
+
+using emit::Combine;
+using emit::Predicate;
+using emit::Reduction;
+
+// -- rows
+// ----------------------------------------------------------------------------------------------------
+Results embedding(OpCall &c) {
+  return emit::embedding(c.e, c.tensor("weight"), c.tensor("indices"));
+}
+
+Results indexSelect(OpCall &c) {
+  Array x = c.tensor("self"), index = c.tensor("index");
+  if (rankOf(index) == 0)
+    index = c.e.insertDim(index, 0);
+  return emit::gather(c.e, x, index, c.dim("dim", rankOf(x)));
+}
+
+Results take(OpCall &c) {
+  Array x = c.tensor("self");
+  Array flat = c.e.reshape(x, {emit::product(shapeOf(x))});
+  return emit::gather(c.e, flat, c.tensor("index"), 0);
+}
+
+// -- elements along one dim
+// ----------------------------------------------------------------------------------
+Results gather(OpCall &c) {
+  Array x = c.tensor("self"), index = c.tensor("index");
+  int64_t dim = c.dim("dim", rankOf(x));
+  if (rankOf(x) == 0)
+    return x;
+  return emit::gatherElements(c.e, x, index, dim);
+}
+
+Results takeAlongDim(OpCall &c) {
+  Array x = c.tensor("self"), index = c.tensor("indices");
+  if (!c.has("dim")) {
+    Array flat = c.e.reshape(x, {emit::product(shapeOf(x))});
+    return emit::gatherElements(c.e, flat, c.e.reshape(index, {emit::product(shapeOf(index))}), 0);
+  }
+  int64_t dim = c.dim("dim", rankOf(x));
+  // All dims but `dim` are broadcast together.
+  Shape left = shapeOf(x), right = shapeOf(index);
+  left[dim] = right[dim] = 1;
+  Shape common = emit::broadcastShape(left, right), wide = common;
+  common[dim] = shapeOf(x)[dim];
+  wide[dim] = shapeOf(index)[dim];
+  return emit::gatherElements(c.e, c.e.broadcast(x, common), c.e.broadcast(index, wide), dim);
+}
+
+Combine combineOf(const std::string &reduce) {
+  static const std::map<std::string, Combine> known = {
+      {"add", Combine::Add},  {"sum", Combine::Add},  {"multiply", Combine::Mul},
+      {"prod", Combine::Mul}, {"amax", Combine::Max}, {"amin", Combine::Min}};
+  auto found = known.find(reduce);
+  if (found == known.end())
+    fail("combines by '" + reduce + "', which Cleave does not do");
+  return found->second;
+}
+
+Array scattered(OpCall &c, Array updates, Combine how) {
+  Array x = c.tensor("self"), index = c.tensor("index");
+  updates = c.cast(updates, typeOf(x));
+  int64_t dim = c.dim("dim", rankOf(x));
+  // Updates may be larger than the index.
+  Shape shape = shapeOf(index);
+  if (rankOf(updates) == rankOf(index))
+    for (size_t i = 0; i < shape.size(); ++i)
+      updates = c.e.slice(updates, static_cast<int64_t>(i), 0, shape[i]);
+  return emit::scatterElements(c.e, x, index, c.e.broadcast(updates, shape), dim, how);
+}
+
+Results scatterTensor(OpCall &c) {
+  Combine how = c.has("reduce") ? combineOf(c.text("reduce")) : Combine::Replace;
+  return scattered(c, c.tensor("src"), how);
+}
+Results scatterValue(OpCall &c) {
+  Combine how = c.has("reduce") ? combineOf(c.text("reduce")) : Combine::Replace;
+  return scattered(c, c.read(c["value"]), how);
+}
+Results scatterAdd(OpCall &c) { return scattered(c, c.tensor("src"), Combine::Add); }
+Results scatterReduce(OpCall &c) {
+  if (!c.truth("include_self"))
+    fail("leaves out what was there (include_self=False), which Cleave does not do");
+  return scattered(c, c.tensor("src"), combineOf(c.text("reduce")));
+}
+
+// Rows of one dim, written where the index says.
+Array writeRows(OpCall &c, Array rows, Combine how) {
+  Array x = c.tensor("self"), index = c.tensor("index");
+  if (rankOf(index) == 0)
+    index = c.e.insertDim(index, 0);
+  int64_t dim = c.dim("dim", rankOf(x));
+  Array toFront = c.e.swapDims(x, 0, dim);
+  Shape shape = shapeOf(x);
+  shape[dim] = shapeOf(index)[0];
+  rows = c.e.swapDims(c.e.broadcast(c.cast(rows, typeOf(x)), shape), 0, dim);
+  Array out = emit::scatterAt(c.e, toFront, {index}, rows, 0, how);
+  return c.e.swapDims(out, 0, dim);
+}
+Results indexAdd(OpCall &c) {
+  Array source = c.tensor("source");
+  if (double alpha = c.number("alpha"); alpha != 1)
+    source = c.e.mul(source, alpha);
+  return writeRows(c, source, Combine::Add);
+}
+Results indexCopy(OpCall &c) { return writeRows(c, c.tensor("source"), Combine::Replace); }
+Results indexFill(OpCall &c) { return writeRows(c, c.read(c["value"]), Combine::Replace); }
+
+// -- any places
+// ----------------------------------------------------------------------------------------------
+// Index tensors for some dims, brought to one shape; `order` puts those dims side by side, at
+// `first`: where they are if they are neighbours, otherwise in front.
+struct Places {
+  emit::Values coordinates;
+  Dims order;
+  int64_t first = 0;
+};
+
+Places placesOf(OpCall &c, int64_t rank) {
+  const ValueList &indices = c["indices"].items();
+  if (static_cast<int64_t>(indices.size()) > rank)
+    fail("has " + std::to_string(indices.size()) + " indices for " + std::to_string(rank) +
+         " dims");
+  Places out;
+  Dims indexed;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i].isNone())
+      continue;
+    Array index = c.read(indices[i]);
+    if (typeOf(index) == ElementType::Bool)
+      fail("chooses elements by truth values, so that the size of the result depends on data; "
+           "use torch.where");
+    out.coordinates.push_back(index);
+    indexed.push_back(static_cast<int64_t>(i));
+  }
+  if (indexed.empty())
+    fail("has no indices");
+  c.e.broadcastTogether(out.coordinates);
+  bool neighbours = indexed.back() - indexed.front() + 1 == static_cast<int64_t>(indexed.size());
+  out.first = neighbours ? indexed.front() : 0;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (!llvm::is_contained(indexed, dim))
+      out.order.push_back(dim);
+  out.order.insert(out.order.begin() + out.first, indexed.begin(), indexed.end());
+  return out;
+}
+
+Array readPlaces(OpCall &c, Array x, const Places &places) {
+  x = c.e.transpose(x, places.order);
+  if (places.coordinates.size() == 1)
+    return emit::gather(c.e, x, places.coordinates[0], places.first);
+  return emit::gatherAt(c.e, x, places.coordinates, places.first);
+}
+
+Results index(OpCall &c) {
+  Array x = c.tensor("self");
+  return readPlaces(c, x, placesOf(c, rankOf(x)));
+}
+
+// The mask, if elements are chosen by nothing but one of truth values over the first dims.
+std::optional<Array> maskOf(OpCall &c) {
+  const ValueList &indices = c["indices"].items();
+  if (indices.size() != 1 || !indices[0].isTensor())
+    return std::nullopt;
+  Array mask = c.read(indices[0]);
+  return typeOf(mask) == ElementType::Bool ? std::optional(mask) : std::nullopt;
+}
+
+Results indexPut(OpCall &c) {
+  Array x = c.tensor("self"), values = c.cast(c.tensor("values"), typeOf(c.tensor("self")));
+  Shape shape = shapeOf(x);
+  bool adds = c.truth("accumulate");
+  if (std::optional<Array> mask = maskOf(c)) {
+    Array where = *mask;
+    while (rankOf(where) < rankOf(x))
+      where = c.e.insertDim(where, rankOf(where));
+    if (emit::product(shapeOf(values)) != Polynomial(1))
+      fail("writes different values where a mask says; use torch.where");
+    Array filled = c.e.broadcast(c.e.reshape(values, {}), shape);
+    return c.e.select(c.e.broadcast(where, shape), adds ? c.e.add(x, filled) : filled, x);
+  }
+  Places places = placesOf(c, rankOf(x));
+  values = c.e.broadcast(values, shapeOf(readPlaces(c, x, places)));
+  Array out = emit::scatterAt(c.e, c.e.transpose(x, places.order), places.coordinates, values,
+                              places.first, adds ? Combine::Add : Combine::Replace);
+  Dims inverse(places.order.size());
+  for (size_t i = 0; i < inverse.size(); ++i)
+    inverse[places.order[i]] = static_cast<int64_t>(i);
+  return c.e.transpose(out, inverse);
+}
+
+Results oneHot(OpCall &c) {
+  Array x = c.tensor("self");
+  Polynomial classes = c.integer("num_classes");
+  if (classes == Polynomial(-1))
+    fail("takes the number of classes from the data; give num_classes");
+  Shape shape = shapeOf(x);
+  shape.push_back(classes);
+  Array at = c.e.broadcast(c.e.insertDim(x, rankOf(x)), shape);
+  Array hit = c.e.compare(Predicate::EQ, c.e.iota(shape, rankOf(x), elementTypeOf(x)), at);
+  return c.cast(hit, ElementType::I64);
+}
+
+// -- order
+// ---------------------------------------------------------------------------------------------------
+Results both(const emit::Ordered &ordered) { return {ordered.values, ordered.indices}; }
+
+Results sort(OpCall &c) {
+  Array x = c.tensor("self");
+  return both(emit::sort(c.e, x, c.dim("dim", rankOf(x)), c.truth("descending")));
+}
+Results argsort(OpCall &c) {
+  Array x = c.tensor("self");
+  return emit::sort(c.e, x, c.dim("dim", rankOf(x)), c.truth("descending")).indices;
+}
+Results topk(OpCall &c) {
+  Array x = c.tensor("self");
+  return both(emit::topK(c.e, x, c.integer("k"), c.dim("dim", rankOf(x)), c.truth("largest")));
+}
+
+template <Reduction kind> Results cumulate(OpCall &c) {
+  Array x = c.tensor("self");
+  std::optional<ElementType> type = c.dtype();
+  x = c.cast(x, type.value_or(isFloating(x) ? typeOf(x) : ElementType::I64));
+  if (rankOf(x) == 0)
+    return x;
+  return emit::cumulate(c.e, kind, x, c.dim("dim", rankOf(x)));
+}
+template <bool largest> Results cumulateExtreme(OpCall &c) {
+  Array x = c.tensor("self");
+  return both(emit::cumulateExtreme(c.e, x, c.dim("dim", rankOf(x)), largest));
+}
+
+constexpr const char *kPut = "T self, T?[] indices, T values, b accumulate=False, b unsafe=False";
+constexpr const char *kScatterTensor = "T self, i dim, T index, T src, *, str? reduce=None";
+constexpr const char *kScatterValue = "T self, i dim, T index, s value, *, str? reduce=None";
+constexpr const char *kCumulate = "T self, i dim, *, i? dtype=None";
+
+constexpr OpEntry kOps[] = {
+    {"_index_put_impl", kPut, indexPut},
+    {"_unsafe_index", "T self, T?[] indices", index},
+    {"_unsafe_index_put", kPut, indexPut},
+    {"argsort", "T self, i dim=-1, b descending=False", argsort},
+    {"argsort", "T self, *, b stable, i dim=-1, b descending=False", argsort},
+    {"cummax", "T self, i dim", cumulateExtreme<true>},
+    {"cummin", "T self, i dim", cumulateExtreme<false>},
+    {"cumprod", kCumulate, cumulate<Reduction::Prod>},
+    {"cumsum", kCumulate, cumulate<Reduction::Sum>},
+    {"embedding",
+     "T weight, T indices, i padding_idx=-1, b scale_grad_by_freq=False, b sparse=False",
+     embedding},
+    {"gather", "T self, i dim, T index, *, b sparse_grad=False", gather},
+    {"index", "T self, T?[] indices", index},
+    {"index_add", "T self, i dim, T index, T source, *, s alpha=1", indexAdd},
+    {"index_copy", "T self, i dim, T index, T source", indexCopy},
+    {"index_fill", "T self, i dim, T index, num value", indexFill},
+    {"index_put", kPut, indexPut},
+    {"index_select", "T self, i dim, T index", indexSelect},
+    {"one_hot", "T self, i num_classes=-1", oneHot},
+    {"scatter", kScatterTensor, scatterTensor},
+    {"scatter", kScatterValue, scatterValue},
+    {"scatter_add", "T self, i dim, T index, T src", scatterAdd},
+    {"scatter_reduce", "T self, i dim, T index, T src, str reduce, *, b include_self=True",
+     scatterReduce},
+    {"sort", "T self, i dim=-1, b descending=False", sort},
+    {"sort", "T self, *, b? stable, i dim=-1, b descending=False", sort},
+    {"take", "T self, T index", take},
+    {"take_along_dim", "T self, T indices, i? dim=None", takeAlongDim},
+    {"topk", "T self, i k, i dim=-1, b largest=True, b sorted=True", topk},
+};
+
+} // namespace
+
+llvm::ArrayRef<OpEntry> indexingOps() { return kOps; }
+
+} // namespace cleave::aten

@@ -1,0 +1,319 @@
+// Movement of elements into new tensors: joining, repeating, reversing, padding, shuffling, triangles.
+#include "compiler/frontend/aten/OpCall.h"
+
+#include "compiler/frontend/emit/Indexing.h"
+#include "compiler/frontend/emit/Movement.h"
+#include "compiler/frontend/emit/Sampling.h"
+#include "compiler/frontend/emit/Slicing.h"
+
+namespace cleave::aten {
+namespace {
+
+using emit::Reduction;
+
+// All tensors of the list in their common type.
+emit::Values promotedTensors(OpCall &c, std::string_view name) {
+  const ValueList &items = c[name].items();
+  if (items.empty())
+    fail("joins no tensors, expected at least 1");
+  ElementType type = promotedType(c, items);
+  emit::Values out;
+  for (const Value &item : items)
+    out.push_back(c.cast(c.read(item), type));
+  return out;
+}
+
+// A one-dim tensor without elements joins everything, for historical reasons.
+bool isEmptyVector(Array x) { return shapeOf(x) == Shape{0}; }
+
+Results cat(OpCall &c) {
+  emit::Values all = promotedTensors(c, "tensors"), parts;
+  for (Array x : all)
+    if (!isEmptyVector(x))
+      parts.push_back(x);
+  if (parts.size() < 2)
+    return parts.empty() ? all[0] : parts[0];
+  return c.e.concat(parts, c.dim("dim", rankOf(parts[0])));
+}
+
+Results stack(OpCall &c) {
+  emit::Values all = promotedTensors(c, "tensors");
+  return emit::stack(c.e, all, c.dim("dim", rankOf(all[0]) + 1));
+}
+
+// Along dim `dim`, after at least so many dims were made.
+Results stackAlong(OpCall &c, int64_t dim, int64_t rank) {
+  emit::Values all = promotedTensors(c, "tensors");
+  for (Array &x : all)
+    while (rankOf(x) < rank)
+      x = c.e.insertDim(x, 0);
+  return all.size() == 1 ? all[0] : c.e.concat(all, rankOf(all[0]) == 1 ? 0 : dim);
+}
+Results vstack(OpCall &c) { return stackAlong(c, 0, 2); }
+Results hstack(OpCall &c) { return stackAlong(c, 1, 1); }
+
+Results broadcastAll(OpCall &c) {
+  emit::Values all = c.tensors("tensors");
+  c.e.broadcastTogether(all);
+  ValueList out;
+  for (Array x : all)
+    out.push_back(TensorState::create(x));
+  return Value::list(std::move(out));
+}
+
+// Every element less the one before it, n times.
+Results difference(OpCall &c) {
+  Array x = c.tensor("self");
+  int64_t dim = c.dim("dim", rankOf(x)), times = c.plainInteger("n");
+  emit::Values parts;
+  if (c.has("prepend"))
+    parts.push_back(c.tensor("prepend"));
+  parts.push_back(x);
+  if (c.has("append"))
+    parts.push_back(c.tensor("append"));
+  if (parts.size() > 1)
+    x = c.e.concat(parts, dim);
+  for (int64_t i = 0; i < times; ++i) {
+    Polynomial rest = shapeOf(x)[dim] - Polynomial(1);
+    Array later = c.e.slice(x, dim, 1, rest), earlier = c.e.slice(x, dim, 0, rest);
+    bool isTruth = typeOf(x) == ElementType::Bool;
+    x = isTruth ? c.e.binary<graph::XorOp>(later, earlier) : c.e.sub(later, earlier);
+  }
+  return x;
+}
+
+Results flip(OpCall &c) {
+  Array x = c.tensor("self");
+  for (int64_t dim : c.plainIntegers("dims"))
+    x = c.e.reverse(x, c.e.axis(dim, rankOf(x), "dim"));
+  return x;
+}
+
+Results roll(OpCall &c) {
+  Array x = c.tensor("self");
+  Shape shape = shapeOf(x), shifts = c.integers("shifts");
+  Dims dims = c.plainIntegers("dims");
+  if (dims.empty() && shifts.size() == 1) {
+    Array flat = c.e.reshape(x, {emit::product(shape)});
+    return c.e.reshape(emit::roll(c.e, flat, 0, shifts[0]), shape);
+  }
+  if (dims.size() != shifts.size())
+    fail("has " + std::to_string(shifts.size()) + " shifts for " + std::to_string(dims.size()) +
+         " dims");
+  for (size_t i = 0; i < dims.size(); ++i)
+    x = emit::roll(c.e, x, c.e.axis(dims[i], rankOf(x), "dim"), shifts[i]);
+  return x;
+}
+
+// Every dim one after the other so many times; missing dims on either side are 1.
+Array repeated(OpCall &c, Array x, Shape times) {
+  while (static_cast<int64_t>(times.size()) < rankOf(x))
+    times.insert(times.begin(), 1);
+  while (rankOf(x) < static_cast<int64_t>(times.size()))
+    x = c.e.insertDim(x, 0);
+  return emit::tile(c.e, x, times);
+}
+
+Results repeat(OpCall &c) {
+  Array x = c.tensor("self");
+  Shape times = c.integers("repeats");
+  if (static_cast<int64_t>(times.size()) < rankOf(x))
+    fail("repeats " + std::to_string(times.size()) + " dims of " + std::to_string(rankOf(x)));
+  return repeated(c, x, times);
+}
+Results tile(OpCall &c) { return repeated(c, c.tensor("self"), c.integers("dims")); }
+
+// Every element of a dim so many times.
+Results repeatInterleave(OpCall &c) {
+  Array x = c.tensor("self");
+  Polynomial times = c.integer("repeats");
+  if (!c.has("dim"))
+    x = c.e.reshape(x, {emit::product(shapeOf(x))});
+  return emit::repeatInterleave(c.e, x, c.has("dim") ? c.dim("dim", rankOf(x)) : 0, times);
+}
+
+// -- padding
+// ------------------------------------------------------------------------------------------------
+// `pads` come in pairs from the last dim on.
+Array padded(OpCall &c, Array x, const Shape &pads, emit::PadMode mode, double value) {
+  auto rank = static_cast<size_t>(rankOf(x));
+  if (pads.size() % 2 || pads.size() / 2 > rank)
+    fail("has " + std::to_string(pads.size()) + " pads for " + std::to_string(rank) + " dims");
+  for (size_t i = 0; i < pads.size() / 2; ++i)
+    x = emit::padDim(c.e, x, static_cast<int64_t>(rank - 1 - i), pads[2 * i], pads[2 * i + 1], mode,
+                     value);
+  return x;
+}
+
+Results pad(OpCall &c) {
+  static const std::map<std::string, emit::PadMode> modes = {{"constant", emit::PadMode::Constant},
+                                                             {"replicate", emit::PadMode::Edge},
+                                                             {"reflect", emit::PadMode::Reflect},
+                                                             {"circular", emit::PadMode::Wrap}};
+  auto mode = modes.find(c.text("mode"));
+  if (mode == modes.end())
+    fail("pads by '" + c.text("mode") + "', expected constant, replicate, reflect or circular");
+  double value = c.has("value") ? c.number("value") : 0;
+  return padded(c, c.tensor("self"), c.integers("pad"), mode->second, value);
+}
+
+Results constantPad(OpCall &c) {
+  return padded(c, c.tensor("self"), c.integers("pad"), emit::PadMode::Constant, c.number("value"));
+}
+
+template <emit::PadMode mode> Results padBy(OpCall &c) {
+  return padded(c, c.tensor("self"), c.integers("padding"), mode, 0);
+}
+
+// -- shuffles
+// -----------------------------------------------------------------------------------------------
+// (…, channels r^2, height, width) -> (…, channels, height r, width r), and back.
+Results pixelShuffle(OpCall &c) {
+  Array x = c.tensor("self");
+  c.e.checkRank(x, 3);
+  Shape shape = shapeOf(x), front(shape.begin(), shape.end() - 3);
+  Shape images{emit::product(front)};
+  images.insert(images.end(), shape.end() - 3, shape.end());
+  Array out = emit::depthToSpace(c.e, c.e.reshape(x, images), c.plainInteger("upscale_factor"),
+                                 /*depthFirst=*/true);
+  Shape after = shapeOf(out);
+  front.insert(front.end(), after.begin() + 1, after.end());
+  return c.e.reshape(out, front);
+}
+
+Results pixelUnshuffle(OpCall &c) {
+  Array x = c.tensor("self");
+  c.e.checkRank(x, 3);
+  int64_t r = c.plainInteger("downscale_factor"), rank = rankOf(x);
+  Shape shape = shapeOf(x), front(shape.begin(), shape.end() - 3), split = front, out = front;
+  auto part = [&](int64_t dim) {
+    std::optional<Polynomial> size = r > 0 ? shape[dim].dividedBy(r) : std::nullopt;
+    if (!size)
+      fail("shuffles " + emit::showShape(shape) + " by " + std::to_string(r));
+    return *size;
+  };
+  Polynomial height = part(rank - 2), width = part(rank - 1);
+  split.insert(split.end(), {shape[rank - 3], height, r, width, r});
+  out.insert(out.end(), {shape[rank - 3] * (r * r), height, width});
+  Dims order = emit::dimsFrom(0, rank - 3);
+  for (int64_t at : {0, 2, 4, 1, 3})
+    order.push_back(rank - 3 + at);
+  return c.e.reshape(c.e.transpose(c.e.reshape(x, split), order), out);
+}
+
+Results channelShuffle(OpCall &c) {
+  Array x = c.tensor("self");
+  c.e.checkRank(x, 3);
+  Shape shape = shapeOf(x), split = shape;
+  int64_t groups = c.plainInteger("groups");
+  std::optional<Polynomial> inner = groups > 0 ? shape[1].dividedBy(groups) : std::nullopt;
+  if (!inner)
+    fail("shuffles " + emit::showShape(shape) + " in " + std::to_string(groups) + " groups");
+  split[1] = groups;
+  split.insert(split.begin() + 2, *inner);
+  return c.e.reshape(c.e.swapDims(c.e.reshape(x, split), 1, 2), shape);
+}
+
+// -- triangles
+// ----------------------------------------------------------------------------------------------
+template <bool upper> Results triangle(OpCall &c) {
+  return emit::triangle(c.e, c.tensor("self"), upper, c.integer("diagonal"));
+}
+
+// Matrices with the last dim on the diagonal.
+Results diagonalEmbed(OpCall &c) {
+  Array x = c.tensor("self");
+  int64_t rank = rankOf(x);
+  if (c.plainInteger("offset") != 0 || c.dim("dim1", rank + 1) != rank - 1 ||
+      c.dim("dim2", rank + 1) != rank)
+    fail("fills another diagonal than the main one of the last two dims, which Cleave does not do");
+  Shape square = shapeOf(x);
+  square.push_back(square.back());
+  mlir::Type index = c.mlirType(ElementType::I32);
+  Array inside = c.e.compare(emit::Predicate::EQ, c.e.iota(square, rank - 1, index),
+                             c.e.iota(square, rank, index));
+  Array rows = c.e.broadcast(c.e.insertDim(x, rank), square);
+  return c.e.select(inside, rows, c.e.splat(rows, 0));
+}
+
+// -- windows
+// ------------------------------------------------------------------------------------------------
+emit::Blocks blocksOf(OpCall &c, const Dims &image) {
+  auto two = [&](const char *name) {
+    Dims values = c.plainIntegers(name);
+    if (values.size() == 1)
+      values.push_back(values[0]);
+    if (values.size() != 2)
+      fail("has " + std::to_string(values.size()) + " entries as '" + name + "', expected 2");
+    return values;
+  };
+  return {image,           two("kernel_size"), two("stride"),
+          two("dilation"), two("padding"),     two("padding")};
+}
+
+// A missing batch dim is put in front and taken away again.
+template <typename Compute> Results overBatch(OpCall &c, int64_t rank, Compute compute) {
+  Array x = c.tensor("self");
+  if (rankOf(x) == rank)
+    return compute(x);
+  if (rankOf(x) != rank - 1)
+    fail("has data " + emit::showShape(shapeOf(x)) + ", expected " + std::to_string(rank) +
+         " dims");
+  return c.e.dropDim(compute(c.e.insertDim(x, 0)), 0);
+}
+
+Results imageToColumns(OpCall &c) {
+  return overBatch(c, 4, [&](Array x) {
+    Shape shape = shapeOf(x);
+    Dims image = c.e.numbers({shape[2], shape[3]}, "the size of the image");
+    return emit::imageToColumns(c.e, x, blocksOf(c, image));
+  });
+}
+
+Results columnsToImage(OpCall &c) {
+  return overBatch(c, 3, [&](Array x) {
+    return emit::columnsToImage(c.e, x, blocksOf(c, c.plainIntegers("output_size")));
+  });
+}
+
+#define CLEAVE_BLOCKS "i[] kernel_size, i[] dilation, i[] padding, i[] stride"
+constexpr const char *kTensors = "T[] tensors, i dim=0";
+
+constexpr OpEntry kOps[] = {
+    {"broadcast_tensors", "T[] tensors", broadcastAll},
+    {"cat", kTensors, cat},
+    {"channel_shuffle", "T self, i groups", channelShuffle},
+    {"col2im", "T self, i[] output_size, " CLEAVE_BLOCKS, columnsToImage},
+    {"concat", kTensors, cat},
+    {"concatenate", kTensors, cat},
+    {"constant_pad_nd", "T self, i[] pad, s value=0", constantPad},
+    {"diag_embed", "T self, i offset=0, i dim1=-2, i dim2=-1", diagonalEmbed},
+    {"diff", "T self, i n=1, i dim=-1, T? prepend=None, T? append=None", difference},
+    {"flip", "T self, i[] dims", flip},
+    {"hstack", "T[] tensors", hstack},
+    {"im2col", "T self, " CLEAVE_BLOCKS, imageToColumns},
+    {"pad", "T self, i[] pad, str mode='constant', f? value=None", pad},
+    {"pixel_shuffle", "T self, i upscale_factor", pixelShuffle},
+    {"pixel_unshuffle", "T self, i downscale_factor", pixelUnshuffle},
+    {"reflection_pad1d", "T self, i[] padding", padBy<emit::PadMode::Reflect>},
+    {"reflection_pad2d", "T self, i[] padding", padBy<emit::PadMode::Reflect>},
+    {"reflection_pad3d", "T self, i[] padding", padBy<emit::PadMode::Reflect>},
+    {"repeat", "T self, i[] repeats", repeat},
+    {"repeat_interleave", "T self, i repeats, i? dim=None, *, i? output_size=None",
+     repeatInterleave},
+    {"replication_pad1d", "T self, i[] padding", padBy<emit::PadMode::Edge>},
+    {"replication_pad2d", "T self, i[] padding", padBy<emit::PadMode::Edge>},
+    {"replication_pad3d", "T self, i[] padding", padBy<emit::PadMode::Edge>},
+    {"roll", "T self, i[] shifts, i[] dims=[]", roll},
+    {"stack", kTensors, stack},
+    {"tile", "T self, i[] dims", tile},
+    {"tril", "T self, i diagonal=0", triangle<false>},
+    {"triu", "T self, i diagonal=0", triangle<true>},
+    {"vstack", "T[] tensors", vstack},
+};
+
+} // namespace
+
+llvm::ArrayRef<OpEntry> movementOps() { return kOps; }
+
+} // namespace cleave::aten

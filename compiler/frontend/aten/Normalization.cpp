@@ -1,0 +1,204 @@
+// The norms. Running statistics are written where they live, or given back by the functional forms.
+#include "compiler/frontend/emit/Normalization.h"
+#include "compiler/frontend/aten/OpCall.h"
+#include "compiler/frontend/emit/Reductions.h"
+
+namespace cleave::aten {
+namespace {
+
+Array given(OpCall &c, std::string_view name) { return c.has(name) ? c.tensor(name) : Array(); }
+
+// -- batch norm
+// ----------------------------------------------------------------------------------------------
+struct BatchNorm {
+  Array value, newMean, newVariance; // the last two are null where the statistics stay
+};
+
+// Whether the batch's statistics are used.
+bool trains(OpCall &c, bool asExported, bool hasStatistics) {
+  using Mode = Context::BatchNorm;
+  if (!hasStatistics)
+    return true;
+  bool isState = c.handle("running_mean")->storage() &&
+                 c.handle("running_mean")->storage()->isState &&
+                 c.handle("running_var")->storage()->isState;
+  if (c.context.batchNorm == Mode::Train && isState)
+    return true;
+  return c.context.batchNorm == Mode::Frozen ? false : asExported;
+}
+
+BatchNorm batchNormOf(OpCall &c, bool asExported, bool hasStatistics) {
+  Array x = c.tensor("input");
+  c.e.checkFloat(x);
+  c.e.checkRank(x, 2);
+  Array scale = given(c, "weight"), bias = given(c, "bias");
+  double epsilon = c.number("eps");
+  Array mean, variance;
+  if (hasStatistics) {
+    mean = c.tensor("running_mean");
+    variance = c.tensor("running_var");
+  }
+  if (!trains(c, asExported, hasStatistics))
+    return {emit::frozenBatchNorm(c.e, x, scale, bias, mean, variance, epsilon), {}, {}};
+  if (!hasStatistics)
+    mean = variance = c.filled({shapeOf(x)[1]}, typeOf(x), 0);
+  emit::TrainedBatchNorm out =
+      emit::trainedBatchNorm(c.e, x, scale, bias, mean, variance, epsilon, c.number("momentum"));
+  return {out.value, out.newMean, out.newVariance};
+}
+
+// The running statistics move on.
+void moveStatistics(OpCall &c, const BatchNorm &norm) {
+  if (!norm.newMean)
+    return;
+  c.handle("running_mean")->write(c.e, norm.newMean);
+  c.handle("running_var")->write(c.e, norm.newVariance);
+}
+
+bool hasStatistics(OpCall &c) { return c.has("running_mean") && c.has("running_var"); }
+
+Results batchNorm(OpCall &c) {
+  BatchNorm norm = batchNormOf(c, c.truth("training"), hasStatistics(c));
+  if (hasStatistics(c))
+    moveStatistics(c, norm);
+  return norm.value;
+}
+Results batchNormNoTraining(OpCall &c) {
+  BatchNorm norm = batchNormOf(c, false, true);
+  moveStatistics(c, norm);
+  return norm.value;
+}
+Results batchNormWithUpdate(OpCall &c) {
+  BatchNorm norm = batchNormOf(c, true, true);
+  moveStatistics(c, norm);
+  return norm.value;
+}
+Results batchNormNoStatistics(OpCall &c) { return batchNormOf(c, true, false).value; }
+
+// Gives the new statistics back, as the fourth and fifth result.
+Results batchNormFunctional(OpCall &c) {
+  BatchNorm norm = batchNormOf(c, c.truth("training"), true);
+  bool moved = norm.newMean != nullptr;
+  Array mean = moved ? norm.newMean : c.tensor("running_mean");
+  Array variance = moved ? norm.newVariance : c.tensor("running_var");
+  Value unused;
+  return ValueList{TensorState::create(norm.value), unused, unused, TensorState::create(mean),
+                   TensorState::create(variance)};
+}
+
+// -- norms of single samples
+// -----------------------------------------------------------------------------------
+int64_t firstNormalised(OpCall &c, Array x) {
+  Shape shape = shapeOf(x), normalised = c.integers("normalized_shape");
+  if (normalised.empty() || normalised.size() > shape.size() ||
+      !std::equal(normalised.rbegin(), normalised.rend(), shape.rbegin()))
+    fail("normalises the last dims " + emit::showShape(normalised) + " of " +
+         emit::showShape(shape));
+  return static_cast<int64_t>(shape.size() - normalised.size());
+}
+
+Array layerNormOf(OpCall &c, Array x) {
+  return emit::layerNorm(c.e, x, firstNormalised(c, x), given(c, "weight"), given(c, "bias"),
+                         c.number("eps"));
+}
+
+Results layerNorm(OpCall &c) { return layerNormOf(c, c.floats("input")); }
+
+Results nativeLayerNorm(OpCall &c) {
+  Array x = c.floats("input");
+  Dims over = emit::dimsFrom(firstNormalised(c, x), rankOf(x));
+  emit::Normalised parts = emit::normalise(c.e, x, over, c.number("eps"));
+  return {layerNormOf(c, x), parts.mean, parts.invertedDeviation};
+}
+
+// Without an epsilon, the smallest step of the type from 1.
+double epsilonOf(OpCall &c, Array x) {
+  if (c.has("eps"))
+    return c.number("eps");
+  return typeOf(x) == ElementType::F64    ? 2.220446049250313e-16
+         : typeOf(x) == ElementType::F16  ? 0.0009765625
+         : typeOf(x) == ElementType::BF16 ? 0.0078125
+                                          : 1.1920928955078125e-07;
+}
+
+Results rmsNorm(OpCall &c) {
+  Array x = c.floats("input");
+  return emit::rmsNorm(c.e, x, firstNormalised(c, x), given(c, "weight"), epsilonOf(c, x));
+}
+
+Array groupNormOf(OpCall &c, int64_t groups) {
+  return emit::groupNorm(c.e, c.floats("input"), groups, given(c, "weight"), given(c, "bias"),
+                         c.number("eps"));
+}
+Results groupNorm(OpCall &c) { return groupNormOf(c, c.plainInteger("num_groups")); }
+Results nativeGroupNorm(OpCall &c) { return groupNormOf(c, c.plainInteger("group")); }
+
+Results instanceNorm(OpCall &c) {
+  Array x = c.floats("input"), scale = given(c, "weight"), bias = given(c, "bias");
+  double epsilon = c.number("eps");
+  if (c.truth("use_input_stats") && hasStatistics(c))
+    fail("keeps running statistics of an instance norm, which Cleave does not do; use "
+         "track_running_stats=False");
+  if (c.truth("use_input_stats"))
+    return emit::instanceNorm(c.e, x, scale, bias, epsilon);
+  return emit::frozenBatchNorm(c.e, x, scale, bias, c.tensor("running_mean"),
+                               c.tensor("running_var"), epsilon);
+}
+
+// g v / |v|, the norm over all dims but `dim`.
+Results weightNorm(OpCall &c) {
+  Array v = c.tensor("v"), g = c.tensor("g");
+  int64_t dim = c.dim("dim", rankOf(v));
+  Dims over;
+  for (int64_t i = 0; i < rankOf(v); ++i)
+    if (i != dim)
+      over.push_back(i);
+  Array size = emit::summarise(c.e, emit::Summary::L2, v, over, /*keep=*/true);
+  Array factor = c.e.div(c.e.reshape(g, shapeOf(size)), size);
+  return {c.e.mul(v, c.e.broadcast(factor, shapeOf(v))), size};
+}
+Results weightNormAlone(OpCall &c) { return ValueList{weightNorm(c).values[0]}; }
+
+#define CLEAVE_AFFINE "T input, T? weight, T? bias, "
+#define CLEAVE_RUNNING "T running_mean, T running_var, "
+constexpr const char *kOptional =
+    CLEAVE_AFFINE "T? running_mean, T? running_var, b training, f momentum, f eps, "
+                  "any cudnn_enabled=None";
+constexpr const char *kTraining = CLEAVE_AFFINE CLEAVE_RUNNING "b training, f momentum, f eps";
+constexpr const char *kMoments = CLEAVE_AFFINE CLEAVE_RUNNING "f momentum, f eps";
+
+constexpr OpEntry kOps[] = {
+    {"_batch_norm_no_update", kMoments, batchNormNoTraining},
+    {"_batch_norm_with_update", kMoments, batchNormWithUpdate},
+    {"_fused_rms_norm", "T input, i[] normalized_shape, T? weight, f? eps", rmsNorm},
+    {"_native_batch_norm_legit", kTraining, batchNorm},
+    {"_native_batch_norm_legit", CLEAVE_AFFINE "b training, f momentum, f eps",
+     batchNormNoStatistics},
+    {"_native_batch_norm_legit_functional", kTraining, batchNormFunctional},
+    {"_native_batch_norm_legit_no_training", kMoments, batchNormNoTraining},
+    {"_weight_norm", "T v, T g, i dim=0", weightNormAlone},
+    {"_weight_norm_interface", "T v, T g, i dim=0", weightNorm},
+    {"batch_norm", kOptional, batchNorm},
+    {"group_norm",
+     "T input, i num_groups, T? weight=None, T? bias=None, f eps=1e-5, any cudnn_enabled=None",
+     groupNorm},
+    {"instance_norm",
+     CLEAVE_AFFINE "T? running_mean, T? running_var, b use_input_stats, f momentum, f eps, "
+                   "any cudnn_enabled=None",
+     instanceNorm},
+    {"layer_norm",
+     "T input, i[] normalized_shape, T? weight=None, T? bias=None, f eps=1e-5, "
+     "any cudnn_enable=None",
+     layerNorm},
+    {"native_batch_norm", kOptional, batchNorm},
+    {"native_group_norm", CLEAVE_AFFINE "i N, i C, i HxW, i group, f eps", nativeGroupNorm},
+    {"native_layer_norm", "T input, i[] normalized_shape, T? weight, T? bias, f eps",
+     nativeLayerNorm},
+    {"rms_norm", "T input, i[] normalized_shape, T? weight=None, f? eps=None", rmsNorm},
+};
+
+} // namespace
+
+llvm::ArrayRef<OpEntry> normalizationOps() { return kOps; }
+
+} // namespace cleave::aten

@@ -1,0 +1,197 @@
+// See OpCall.h.
+#include "compiler/frontend/aten/OpCall.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace cleave::aten {
+
+// -- arguments
+// -----------------------------------------------------------------------------------------------
+const Value &OpCall::operator[](std::string_view name) const {
+  for (size_t i = 0; i < schema_.parameters.size(); ++i)
+    if (schema_.parameters[i].name == name)
+      return arguments_[i];
+  llvm_unreachable("an operator asks for an argument that its schema does not have");
+}
+
+Arrays OpCall::tensors(std::string_view name) const {
+  Arrays out;
+  for (const Value &item : (*this)[name].items())
+    out.push_back(read(item));
+  return out;
+}
+
+Polynomial OpCall::integer(std::string_view name) const {
+  return integerOf(context, (*this)[name], "'" + std::string(name) + "'");
+}
+
+static int64_t plain(const Polynomial &number, std::string_view name) {
+  if (std::optional<int64_t> value = number.constant())
+    return *value;
+  fail("'" + std::string(name) + "' is " + number.str() + ", expected a number; give " +
+       "its symbols values (--set)");
+}
+
+int64_t OpCall::plainInteger(std::string_view name) const { return plain(integer(name), name); }
+
+double OpCall::number(std::string_view name) const {
+  return numberOf(context, (*this)[name], "'" + std::string(name) + "'");
+}
+
+bool OpCall::truth(std::string_view name) const {
+  return truthOf(context, (*this)[name], "'" + std::string(name) + "'");
+}
+
+std::vector<Polynomial> OpCall::integers(std::string_view name) const {
+  const Value &value = (*this)[name];
+  std::vector<Polynomial> out;
+  if (!value.isList())
+    return {integer(name)};
+  for (const Value &item : value.items())
+    out.push_back(integerOf(context, item, "'" + std::string(name) + "'"));
+  return out;
+}
+
+Dims OpCall::plainIntegers(std::string_view name) const {
+  Dims out;
+  for (const Polynomial &item : integers(name))
+    out.push_back(plain(item, name));
+  return out;
+}
+
+std::vector<double> OpCall::numbers(std::string_view name) const {
+  const Value &value = (*this)[name];
+  std::vector<double> out;
+  if (!value.isList())
+    return {number(name)};
+  for (const Value &item : value.items())
+    out.push_back(numberOf(context, item, "'" + std::string(name) + "'"));
+  return out;
+}
+
+std::optional<ElementType> OpCall::dtype(std::string_view name) const {
+  if (!has(name))
+    return std::nullopt;
+  int64_t number = plainInteger(name);
+  std::optional<ElementType> type = elementTypeOfDtype(number);
+  if (!type)
+    fail("asks for the element type number " + std::to_string(number) +
+         " of PyTorch's, which Cleave does not compute with");
+  return type;
+}
+
+static int64_t countedFromFront(int64_t dim, int64_t rank) {
+  int64_t least = std::max<int64_t>(rank, 1);
+  if (dim < -least || dim >= least)
+    fail("dim " + std::to_string(dim) + " is out of range for " + std::to_string(rank) + " dims");
+  return dim < 0 ? dim + least : dim;
+}
+
+int64_t OpCall::dim(std::string_view name, int64_t rank) const {
+  return countedFromFront(plainInteger(name), rank);
+}
+
+Dims OpCall::dims(std::string_view name, int64_t rank) const {
+  Dims out;
+  if (has(name))
+    for (int64_t dim : plainIntegers(name))
+      out.push_back(countedFromFront(dim, rank));
+  if (out.empty()) {
+    out.resize(rank);
+    std::iota(out.begin(), out.end(), 0);
+  }
+  std::sort(out.begin(), out.end());
+  if (rank == 0)
+    out.clear();
+  if (std::adjacent_find(out.begin(), out.end()) != out.end())
+    fail("names a dim twice");
+  return out;
+}
+
+// -- conversion
+// ----------------------------------------------------------------------------------------------
+Array OpCall::read(const Value &value) const {
+  if (value.isTensor())
+    return value.tensor()->read(e);
+  if (value.isInt())
+    return e.size(value.integer());
+  if (value.isFloat())
+    return e.scalar(mlirType(ElementType::F32), value.number());
+  if (value.isBool())
+    return e.scalar(mlirType(ElementType::Bool), value.truth());
+  fail("has a " + value.kindName() + ", expected a tensor or a number");
+}
+
+Array OpCall::readAs(const Value &value, ElementType type) const {
+  if (value.isTensor())
+    return cast(read(value), type);
+  if (value.isInt())
+    return cast(e.size(value.integer()), type);
+  return e.scalar(mlirType(type), numberOf(context, value, "a number"));
+}
+
+Array OpCall::cast(Array array, ElementType type) const {
+  return typeOf(array) == type ? array : e.cast(array, mlirType(type));
+}
+
+Array OpCall::toFloat(Array array) const { return cast(array, floatType(typeOf(array))); }
+
+Array OpCall::filled(const Shape &shape, ElementType type, double value) const {
+  return e.splat(shape, mlirType(type), value);
+}
+
+// -- types
+// ---------------------------------------------------------------------------------------------------
+ElementType floatType(ElementType type) { return isFloat(type) ? type : ElementType::F32; }
+
+namespace {
+
+int kindOf(ElementType type) { return isFloat(type) ? 2 : type == ElementType::Bool ? 0 : 1; }
+
+// Of two types of tensors that count equally.
+ElementType widest(ElementType a, ElementType b) {
+  if (a == b)
+    return a;
+  if (kindOf(a) != kindOf(b))
+    return kindOf(a) > kindOf(b) ? a : b;
+  auto isPair = [&](ElementType x, ElementType y) {
+    return (a == x && b == y) || (a == y && b == x);
+  };
+  if (isPair(ElementType::F16, ElementType::BF16))
+    return ElementType::F32;
+  if (isPair(ElementType::I8, ElementType::U8))
+    return ElementType::I16;
+  return byteSize(a) > byteSize(b) ? a : b;
+}
+
+// How much an operand counts: tensors with dims, tensors without, numbers.
+int weightOf(OpCall &c, const Value &value) {
+  if (!value.isTensor())
+    return 0;
+  return value.tensor()->number() || rankOf(c.read(value)) == 0 ? 1 : 2;
+}
+
+ElementType ownType(OpCall &c, const Value &value) {
+  if (value.isTensor())
+    return value.tensor()->number() ? ElementType::I64 : typeOf(c.read(value));
+  return value.isFloat() ? ElementType::F32 : value.isBool() ? ElementType::Bool : ElementType::I64;
+}
+
+} // namespace
+
+ElementType promotedType(OpCall &c, llvm::ArrayRef<Value> operands) {
+  std::optional<ElementType> byWeight[3];
+  for (const Value &operand : operands) {
+    std::optional<ElementType> &type = byWeight[weightOf(c, operand)];
+    ElementType own = ownType(c, operand);
+    type = type ? widest(*type, own) : own;
+  }
+  std::optional<ElementType> out;
+  for (int weight = 2; weight >= 0; --weight)
+    if (byWeight[weight] && (!out || kindOf(*byWeight[weight]) > kindOf(*out)))
+      out = byWeight[weight];
+  return out.value_or(ElementType::F32);
+}
+
+} // namespace cleave::aten

@@ -1,0 +1,221 @@
+// Views of parts: slices, single elements, pieces; and the same written into a copy.
+#include "compiler/frontend/aten/MakeView.h"
+
+#include "compiler/frontend/emit/Slicing.h"
+
+namespace cleave::aten {
+namespace {
+
+using emit::Emitter;
+
+// -- parts
+// ---------------------------------------------------------------------------------------------------
+// Elements of one dim.
+struct Range {
+  int64_t dim;
+  Polynomial start, size;
+  int64_t step = 1;
+};
+
+Array readRange(Emitter &e, Array base, const Range &r) {
+  return e.slice(base, r.dim, r.start, r.size, r.step);
+}
+
+// The base with `part` in the range's place.
+Array writeRange(Emitter &e, Array base, const Range &r, Array part) {
+  Polynomial total = shapeOf(base)[r.dim];
+  part = e.broadcast(e.cast(part, elementTypeOf(base)), shapeOf(readRange(e, base, r)));
+  if (r.step == 1) {
+    emit::Values pieces;
+    if (r.start != Polynomial(0))
+      pieces.push_back(e.slice(base, r.dim, 0, r.start));
+    pieces.push_back(part);
+    Polynomial end = r.start + r.size;
+    if (end != total)
+      pieces.push_back(e.slice(base, r.dim, end, total - end));
+    return pieces.size() == 1 ? pieces[0] : e.concat(pieces, r.dim);
+  }
+  // Elements between are the base's: both spread out, and chosen by a mask.
+  auto spread = [&](Array x) -> Array {
+    Shape shape = shapeOf(base);
+    return graph::PadOp::create(e.b, e.loc, graph::tensorOf(shape, elementTypeOf(x)), x, r.dim,
+                                r.start, r.step - 1, 0);
+  };
+  Array ones = e.splat(shapeOf(part), e.b.getI32Type(), 1);
+  Array mask = e.compare(emit::Predicate::NE, spread(ones), 0);
+  return e.select(mask, spread(part), base);
+}
+
+bool isDenseRange(const Range &r) { return r.dim == 0 && r.step == 1; }
+
+Value rangeView(OpCall &c, const Value &self, const Range &r) {
+  return makeView(
+      c, self, [r](Emitter &e, Array base) { return readRange(e, base, r); },
+      [r](Emitter &e, Array base, Array part) { return writeRange(e, base, r, part); },
+      isDenseRange(r));
+}
+
+// A place in a dim of `size` elements, counted from the front and kept inside.
+Polynomial placeIn(const Polynomial &size, Polynomial at) {
+  auto holds = [&](emit::Predicate predicate, const Polynomial &a, const Polynomial &b) {
+    return emit::compare(predicate, {a}, {b});
+  };
+  if (holds(emit::Predicate::LT, at, 0).value_or(false))
+    at += size;
+  if (holds(emit::Predicate::LT, at, 0).value_or(false))
+    return 0;
+  return holds(emit::Predicate::GT, at, size).value_or(false) ? size : at;
+}
+
+Range rangeOf(OpCall &c, const Shape &shape) {
+  Range r;
+  r.dim = c.dim("dim", static_cast<int64_t>(shape.size()));
+  if (shape.empty())
+    fail("slices a tensor without dims");
+  r.step = c.plainInteger("step");
+  if (r.step < 1)
+    fail("has a step of " + std::to_string(r.step) + ", expected at least 1");
+  const Polynomial &size = shape[r.dim];
+  r.start = c.has("start") ? placeIn(size, c.integer("start")) : Polynomial(0);
+  Polynomial end = c.has("end") ? placeIn(size, c.integer("end")) : size;
+  Polynomial span = end - r.start;
+  if (emit::compare(emit::Predicate::LE, {span}, {Polynomial(0)}).value_or(false))
+    span = 0;
+  r.size = span.ceilDividedBy(r.step);
+  if (r.size == Polynomial(0))
+    r.start = 0;
+  return r;
+}
+
+Results slice(OpCall &c) { return rangeView(c, c["self"], rangeOf(c, shapeOf(c.tensor("self")))); }
+
+Results narrow(OpCall &c) {
+  Shape shape = shapeOf(c.tensor("self"));
+  int64_t dim = c.dim("dim", static_cast<int64_t>(shape.size()));
+  Polynomial start = placeIn(shape.at(dim), c.integer("start"));
+  return rangeView(c, c["self"], {dim, start, c.integer("length")});
+}
+
+Results sliceScatter(OpCall &c) {
+  Array x = c.tensor("self");
+  return writeRange(c.e, x, rangeOf(c, shapeOf(x)), c.tensor("src"));
+}
+
+// One index of a dim, which vanishes.
+Range indexRange(OpCall &c, const Shape &shape, const Polynomial &index) {
+  int64_t dim = c.dim("dim", static_cast<int64_t>(shape.size()));
+  if (shape.empty())
+    fail("takes an element of a tensor without dims");
+  bool isNegative = emit::compare(emit::Predicate::LT, {index}, {Polynomial(0)}).value_or(false);
+  Polynomial at = isNegative ? index + shape[dim] : index;
+  using emit::Predicate;
+  if (emit::compare(Predicate::LT, {at}, {Polynomial(0)}).value_or(false) ||
+      emit::compare(Predicate::GE, {at}, {shape[dim]}).value_or(false))
+    fail("takes element " + index.str() + " of dim " + std::to_string(dim) + " of " +
+         emit::showShape(shape));
+  return {dim, at, 1};
+}
+
+Value elementView(OpCall &c, const Value &self, const Range &r) {
+  return makeView(
+      c, self, [r](Emitter &e, Array base) { return e.dropDim(readRange(e, base, r), r.dim); },
+      [r](Emitter &e, Array base, Array part) {
+        return writeRange(e, base, r, e.insertDim(part, r.dim));
+      },
+      isDenseRange(r));
+}
+
+Results select(OpCall &c) {
+  return elementView(c, c["self"], indexRange(c, shapeOf(c.tensor("self")), c.integer("index")));
+}
+
+Results selectScatter(OpCall &c) {
+  Array x = c.tensor("self");
+  Range r = indexRange(c, shapeOf(x), c.integer("index"));
+  return writeRange(c.e, x, r, c.e.insertDim(c.tensor("src"), r.dim));
+}
+
+// -- pieces
+// --------------------------------------------------------------------------------------------------
+Value pieces(OpCall &c, int64_t dim, const Shape &sizes) {
+  ValueList out;
+  Polynomial start;
+  for (const Polynomial &size : sizes) {
+    out.push_back(rangeView(c, c["self"], {dim, start, size}));
+    start += size;
+  }
+  if (Polynomial total = shapeOf(c.tensor("self")).at(dim); start != total)
+    fail("cuts a dim of size " + total.str() + " into pieces of " + emit::showShape(sizes));
+  return Value::list(std::move(out));
+}
+
+struct Cut {
+  int64_t dim;
+  Polynomial total;
+};
+
+Cut cutOf(OpCall &c) {
+  Shape shape = shapeOf(c.tensor("self"));
+  int64_t dim = c.dim("dim", static_cast<int64_t>(shape.size()));
+  if (shape.empty())
+    fail("cuts a tensor without dims");
+  return {dim, shape[dim]};
+}
+
+Results split(OpCall &c) {
+  Cut cut = cutOf(c);
+  return pieces(c, cut.dim, emit::piecesOf(c.e, cut.total, c.integer("split_size")));
+}
+
+Results splitBySizes(OpCall &c) { return pieces(c, cutOf(c).dim, c.integers("split_sizes")); }
+
+Results chunk(OpCall &c) {
+  Cut cut = cutOf(c);
+  int64_t count = c.plainInteger("chunks");
+  if (count < 1)
+    fail("cuts into " + std::to_string(count) + " pieces");
+  return pieces(c, cut.dim, emit::piecesOf(c.e, cut.total, cut.total.ceilDividedBy(count)));
+}
+
+// As equal as can be, the larger ones first.
+Results tensorSplit(OpCall &c) {
+  Cut cut = cutOf(c);
+  int64_t count = c.plainInteger("sections"), total = c.e.number(cut.total, "the size of the dim");
+  if (count < 1 || count > 65536)
+    fail("cuts into " + std::to_string(count) + " pieces");
+  Shape sizes;
+  for (int64_t i = 0; i < count; ++i)
+    sizes.push_back(total / count + (i < total % count ? 1 : 0));
+  return pieces(c, cut.dim, sizes);
+}
+
+Results unbind(OpCall &c) {
+  Cut cut = cutOf(c);
+  int64_t count = c.e.number(cut.total, "the number of pieces");
+  if (count > 65536)
+    fail("makes " + std::to_string(count) + " tensors");
+  ValueList out;
+  for (int64_t i = 0; i < count; ++i)
+    out.push_back(elementView(c, c["self"], {cut.dim, i, 1}));
+  return Value::list(std::move(out));
+}
+
+constexpr OpEntry kOps[] = {
+    {"chunk", "T self, i chunks, i dim=0", chunk},
+    {"narrow", "T self, i dim, i start, i length", narrow},
+    {"select", "T self, i dim, i index", select},
+    {"select_scatter", "T self, T src, i dim, i index", selectScatter},
+    {"slice", "T self, i dim=0, i? start=None, i? end=None, i step=1", slice},
+    {"slice_scatter", "T self, T src, i dim=0, i? start=None, i? end=None, i step=1", sliceScatter},
+    {"split", "T self, i split_size, i dim=0", split},
+    {"split", "T self, i[] split_sizes, i dim=0", splitBySizes},
+    {"split_with_sizes", "T self, i[] split_sizes, i dim=0", splitBySizes},
+    {"tensor_split", "T self, i sections, i dim=0", tensorSplit},
+    {"unbind", "T self, i dim=0", unbind},
+};
+
+} // namespace
+
+llvm::ArrayRef<OpEntry> partOps() { return kOps; }
+
+} // namespace cleave::aten

@@ -1,0 +1,120 @@
+// Pooling over windows, and to given sizes.
+#include "compiler/frontend/emit/Pooling.h"
+#include "compiler/frontend/aten/OpCall.h"
+
+namespace cleave::aten {
+namespace {
+
+// `rank` spatial dims; a missing batch dim is put in front and taken away again.
+template <typename Pool> Results overBatch(OpCall &c, int64_t rank, Pool pool) {
+  Array x = c.tensor("self");
+  c.e.checkFloat(x);
+  if (rankOf(x) != rank + 1 && rankOf(x) != rank + 2)
+    fail("has data " + emit::showShape(shapeOf(x)) + ", expected " + std::to_string(rank) +
+         " spatial dims");
+  bool hasBatch = rankOf(x) == rank + 2;
+  Array out = pool(hasBatch ? x : c.e.insertDim(x, 0));
+  return hasBatch ? out : c.e.dropDim(out, 0);
+}
+
+Dims perDim(OpCall &c, const char *name, int64_t rank) {
+  Dims values = c.plainIntegers(name);
+  if (values.size() == 1)
+    values.assign(rank, values[0]);
+  if (static_cast<int64_t>(values.size()) != rank)
+    fail("has " + std::to_string(values.size()) + " entries as '" + name + "' for " +
+         std::to_string(rank) + " spatial dims");
+  return values;
+}
+
+emit::PoolOptions optionsOf(OpCall &c, int64_t rank, bool hasDilation) {
+  emit::PoolOptions out;
+  out.window.kernel = perDim(c, "kernel_size", rank);
+  bool hasStride = c.has("stride") && !(c["stride"].isList() && c["stride"].items().empty());
+  out.window.strides = hasStride ? perDim(c, "stride", rank) : out.window.kernel;
+  out.window.padsLow = out.window.padsHigh = perDim(c, "padding", rank);
+  if (hasDilation)
+    out.window.dilations = perDim(c, "dilation", rank);
+  out.ceil = c.truth("ceil_mode");
+  return out;
+}
+
+template <int64_t rank> Results maxPool(OpCall &c) {
+  return overBatch(c, rank,
+                   [&](Array x) { return emit::maxPool(c.e, x, optionsOf(c, rank, true)); });
+}
+
+template <int64_t rank> Results averagePool(OpCall &c) {
+  emit::PoolOptions options = optionsOf(c, rank, false);
+  options.countPadding = c.truth("count_include_pad");
+  double elements = 1;
+  for (int64_t size : options.window.kernel)
+    elements *= static_cast<double>(size);
+  bool hasDivisor = c.has("divisor_override");
+  return overBatch(c, rank, [&](Array x) {
+    if (!hasDivisor)
+      return emit::averagePool(c.e, x, options);
+    options.countPadding = true;
+    Array out = emit::averagePool(c.e, x, options);
+    return c.e.mul(out, elements / c.number("divisor_override"));
+  });
+}
+
+// The sizes that are asked for; None keeps the size.
+Dims outputSize(OpCall &c, Array x, int64_t rank) {
+  const Value &value = c["output_size"];
+  Dims sizes;
+  ValueList items = value.isList() ? value.items() : ValueList{value};
+  if (items.size() == 1)
+    items.assign(rank, items[0]);
+  if (static_cast<int64_t>(items.size()) != rank)
+    fail("has " + std::to_string(items.size()) + " output sizes for " + std::to_string(rank) +
+         " spatial dims");
+  for (int64_t i = 0; i < rank; ++i) {
+    Polynomial size =
+        items[i].isNone() ? shapeOf(x)[2 + i] : integerOf(c.context, items[i], "'output_size'");
+    sizes.push_back(c.e.number(size, "the output size"));
+  }
+  return sizes;
+}
+
+template <int64_t rank> Results adaptiveAverage(OpCall &c) {
+  return overBatch(
+      c, rank, [&](Array x) { return emit::adaptiveAveragePool(c.e, x, outputSize(c, x, rank)); });
+}
+template <int64_t rank> Results adaptiveMax(OpCall &c) {
+  return overBatch(c, rank,
+                   [&](Array x) { return emit::adaptiveMaxPool(c.e, x, outputSize(c, x, rank)); });
+}
+
+constexpr const char *kMax = "T self, i[] kernel_size, i[] stride=[], i[] padding=0, "
+                             "i[] dilation=1, b ceil_mode=False";
+constexpr const char *kAverage = "T self, i[] kernel_size, i[] stride=[], i[] padding=0, "
+                                 "b ceil_mode=False, b count_include_pad=True, "
+                                 "i? divisor_override=None";
+constexpr const char *kSize = "T self, i?[] output_size";
+
+constexpr OpEntry kOps[] = {
+    {"_adaptive_avg_pool2d", kSize, adaptiveAverage<2>},
+    {"_adaptive_avg_pool3d", kSize, adaptiveAverage<3>},
+    {"adaptive_avg_pool1d", kSize, adaptiveAverage<1>},
+    {"adaptive_avg_pool2d", kSize, adaptiveAverage<2>},
+    {"adaptive_avg_pool3d", kSize, adaptiveAverage<3>},
+    {"adaptive_max_pool1d", kSize, adaptiveMax<1>},
+    {"adaptive_max_pool2d", kSize, adaptiveMax<2>},
+    {"adaptive_max_pool3d", kSize, adaptiveMax<3>},
+    {"avg_pool1d", kAverage, averagePool<1>},
+    {"avg_pool2d", kAverage, averagePool<2>},
+    {"avg_pool3d", kAverage, averagePool<3>},
+    {"max_pool1d", kMax, maxPool<1>},
+    {"max_pool2d", kMax, maxPool<2>},
+    {"max_pool2d_with_indices", kMax, maxPool<2>},
+    {"max_pool3d", kMax, maxPool<3>},
+    {"max_pool3d_with_indices", kMax, maxPool<3>},
+};
+
+} // namespace
+
+llvm::ArrayRef<OpEntry> poolingOps() { return kOps; }
+
+} // namespace cleave::aten

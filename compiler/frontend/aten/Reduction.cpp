@@ -1,0 +1,172 @@
+// Reductions over some dims: sums, extremes, moments, norms, and running sums.
+#include "compiler/frontend/aten/OpCall.h"
+#include "compiler/frontend/emit/Ordering.h"
+#include "compiler/frontend/emit/Reductions.h"
+
+namespace cleave::aten {
+namespace {
+
+using emit::Predicate;
+using emit::Reduction;
+
+bool keeps(OpCall &c) { return c.truth("keepdim"); }
+
+Dims reducedDims(OpCall &c, Array x) { return c.dims("dim", rankOf(x)); }
+
+// Sums of integers and truth values are int64.
+ElementType sumType(OpCall &c, Array x) {
+  if (std::optional<ElementType> type = c.dtype())
+    return *type;
+  return isFloating(x) ? typeOf(x) : ElementType::I64;
+}
+
+Results sum(OpCall &c) {
+  Array x = c.cast(c.tensor("self"), sumType(c, c.tensor("self")));
+  return c.e.reduce(Reduction::Sum, x, reducedDims(c, x), keeps(c));
+}
+
+Results mean(OpCall &c) {
+  Array x = c.castIf(c.tensor("self"), c.dtype());
+  c.e.checkFloat(x);
+  return c.e.mean(x, reducedDims(c, x), keeps(c));
+}
+
+Results prod(OpCall &c) {
+  Array x = c.cast(c.tensor("self"), sumType(c, c.tensor("self")));
+  return c.e.reduce(Reduction::Prod, x, reducedDims(c, x), keeps(c));
+}
+
+template <Reduction kind> Results extreme(OpCall &c) {
+  Array x = c.tensor("self");
+  return c.e.reduce(kind, x, reducedDims(c, x), keeps(c));
+}
+
+template <emit::Summary summary> Results logic(OpCall &c) {
+  Array x = c.cast(c.tensor("self"), ElementType::Bool);
+  return emit::summarise(c.e, summary, x, reducedDims(c, x), keeps(c));
+}
+
+Results countNonzero(OpCall &c) {
+  Array x = c.cast(c.cast(c.tensor("self"), ElementType::Bool), ElementType::I64);
+  return c.e.reduce(Reduction::Sum, x, reducedDims(c, x));
+}
+
+// -- positions of extremes
+// -----------------------------------------------------------------------------------
+template <bool largest> Results position(OpCall &c) {
+  Array x = c.tensor("self");
+  bool flat = !c.has("dim");
+  if (flat)
+    x = c.e.reshape(x, {emit::product(shapeOf(x))});
+  if (rankOf(x) == 0)
+    return c.filled({}, ElementType::I64, 0);
+  int64_t dim = flat ? 0 : c.dim("dim", rankOf(x));
+  return emit::argExtreme(c.e, x, dim, largest, !flat && keeps(c));
+}
+
+template <bool largest> Results extremeAndPosition(OpCall &c) {
+  Array x = c.tensor("self");
+  if (rankOf(x) == 0)
+    return {x, c.filled({}, ElementType::I64, 0)};
+  int64_t dim = c.dim("dim", rankOf(x));
+  Array best = c.e.reduce(largest ? Reduction::Max : Reduction::Min, x, {dim}, keeps(c));
+  return {best, emit::argExtreme(c.e, x, dim, largest, keeps(c))};
+}
+
+// -- moments
+// ------------------------------------------------------------------------------------------------
+// `unbiased` or `correction`, whichever the form has.
+double correctionOf(OpCall &c) { return c.has("correction") ? c.number("correction") : 1; }
+double biasOf(OpCall &c) { return c.truth("unbiased") ? 1 : 0; }
+
+using Moment = Array (*)(const emit::Emitter &, Array, const Dims &, double, bool);
+template <Moment moment, double (*correction)(OpCall &)> Results spread(OpCall &c) {
+  Array x = c.floats("self");
+  return moment(c.e, x, reducedDims(c, x), correction(c), keeps(c));
+}
+template <Moment moment, double (*correction)(OpCall &)> Results spreadAndMean(OpCall &c) {
+  Array x = c.floats("self");
+  Dims dims = reducedDims(c, x);
+  return {moment(c.e, x, dims, correction(c), keeps(c)), c.e.mean(x, dims, keeps(c))};
+}
+
+// -- norms
+// --------------------------------------------------------------------------------------------------
+Results normBy(OpCall &c, double p) {
+  Array x = c.castIf(c.floats("self"), c.dtype());
+  return emit::norm(c.e, x, p, reducedDims(c, x), keeps(c));
+}
+Results norm(OpCall &c) { return normBy(c, c.has("p") ? c.number("p") : 2); }
+Results vectorNorm(OpCall &c) { return normBy(c, c.number("ord")); }
+
+Results logSumExp(OpCall &c) {
+  Array x = c.floats("self");
+  return emit::summarise(c.e, emit::Summary::LogSumExp, x, reducedDims(c, x), keeps(c));
+}
+
+Results cosineSimilarity(OpCall &c) {
+  Array x = c.floats("x1"), y = c.floats("x2");
+  c.e.broadcastTogether(x, y);
+  Dims dim{c.dim("dim", rankOf(x))};
+  auto sum = [&](Array product) { return c.e.reduce(Reduction::Sum, product, dim); };
+  auto size = [&](Array z) {
+    Array squares = sum(c.e.mul(z, z));
+    return c.e.max(c.e.unary<graph::SqrtOp>(squares), c.number("eps"));
+  };
+  return c.e.div(sum(c.e.mul(x, y)), c.e.mul(size(x), size(y)));
+}
+
+#define CLEAVE_DIM "i[]? dim=None, b keepdim=False"
+constexpr const char *kSum = "T self, " CLEAVE_DIM ", *, i? dtype=None";
+constexpr const char *kSumAll = "T self, *, i? dtype=None, any dim=None, b keepdim=False";
+constexpr const char *kDims = "T self, " CLEAVE_DIM;
+constexpr const char *kPosition = "T self, i? dim=None, b keepdim=False";
+constexpr const char *kWhole = "T self, *, any dim=None, b keepdim=False";
+constexpr const char *kAlong = "T self, i dim, b keepdim=False";
+constexpr const char *kBias = "T self, b unbiased=True, any dim=None, b keepdim=False";
+constexpr const char *kBiasDim = "T self, i[]? dim, b unbiased=True, b keepdim=False";
+constexpr const char *kCorrection = "T self, i[]? dim=None, *, s? correction=None, b keepdim=False";
+
+constexpr OpEntry kOps[] = {
+    {"all", kDims, logic<emit::Summary::All>},
+    {"amax", kDims, extreme<Reduction::Max>},
+    {"amin", kDims, extreme<Reduction::Min>},
+    {"any", kDims, logic<emit::Summary::Any>},
+    {"argmax", kPosition, position<true>},
+    {"argmin", kPosition, position<false>},
+    {"cosine_similarity", "T x1, T x2, i dim=1, f eps=1e-8", cosineSimilarity},
+    {"count_nonzero", "T self, i[]? dim=None", countNonzero},
+    {"linalg_vector_norm", "T self, s ord=2, i[]? dim=None, b keepdim=False, *, i? dtype=None",
+     vectorNorm},
+    {"logsumexp", kDims, logSumExp},
+    {"max", kWhole, extreme<Reduction::Max>},
+    {"max", kAlong, extremeAndPosition<true>},
+    {"mean", kSum, mean},
+    {"mean", kSumAll, mean},
+    {"min", kWhole, extreme<Reduction::Min>},
+    {"min", kAlong, extremeAndPosition<false>},
+    {"norm", "T self, s? p, i[] dim, b keepdim=False, *, i? dtype=None", norm},
+    {"norm", "T self, s? p=2, *, i? dtype=None, any dim=None, b keepdim=False", norm},
+    {"prod", kSumAll, prod},
+    {"prod", "T self, i dim, b keepdim=False, *, i? dtype=None", prod},
+    {"std", kBias, spread<emit::standardDeviation, biasOf>},
+    {"std", kBiasDim, spread<emit::standardDeviation, biasOf>},
+    {"std", kCorrection, spread<emit::standardDeviation, correctionOf>},
+    {"std_mean", kBias, spreadAndMean<emit::standardDeviation, biasOf>},
+    {"std_mean", kBiasDim, spreadAndMean<emit::standardDeviation, biasOf>},
+    {"std_mean", kCorrection, spreadAndMean<emit::standardDeviation, correctionOf>},
+    {"sum", kSum, sum},
+    {"sum", kSumAll, sum},
+    {"var", kBias, spread<emit::variance, biasOf>},
+    {"var", kBiasDim, spread<emit::variance, biasOf>},
+    {"var", kCorrection, spread<emit::variance, correctionOf>},
+    {"var_mean", kBias, spreadAndMean<emit::variance, biasOf>},
+    {"var_mean", kBiasDim, spreadAndMean<emit::variance, biasOf>},
+    {"var_mean", kCorrection, spreadAndMean<emit::variance, correctionOf>},
+};
+
+} // namespace
+
+llvm::ArrayRef<OpEntry> reductionOps() { return kOps; }
+
+} // namespace cleave::aten

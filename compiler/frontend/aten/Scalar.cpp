@@ -1,0 +1,480 @@
+// Scalars and lists of the program: arithmetic on integers that may hold symbols, conversions
+// between tensors and numbers, what tensors say about themselves, Python's lists.
+#include "compiler/frontend/aten/OpCall.h"
+
+#include "compiler/frontend/emit/Quotient.h"
+
+#include <cmath>
+
+namespace cleave::aten {
+namespace {
+
+using graph::Predicate;
+
+// -- arithmetic
+// ----------------------------------------------------------------------------------------------
+bool isWhole(const Value &value) { return value.isInt() || value.isBool(); }
+
+Polynomial whole(OpCall &c, std::string_view name) {
+  return integerOf(c.context, c[name], "'" + std::string(name) + "'");
+}
+
+bool bothWhole(OpCall &c) { return isWhole(c["self"]) && isWhole(c["other"]); }
+
+[[noreturn]] void failOnSymbols(const Polynomial &number) {
+  fail(emit::dependsOnSymbols(number.symbols()));
+}
+
+int64_t known(const Polynomial &number) {
+  if (std::optional<int64_t> value = number.constant())
+    return *value;
+  failOnSymbols(number);
+}
+
+// floor(a / b).
+Polynomial floorQuotient(const Polynomial &a, const Polynomial &b) {
+  if (b == Polynomial(0))
+    fail("divides by 0");
+  if (std::optional<Polynomial> exact = a.dividedBy(b))
+    return *exact;
+  std::optional<int64_t> divisor = b.constant();
+  if (!divisor)
+    failOnSymbols(b);
+  return *divisor > 0 ? a.floorDividedBy(*divisor) : (Polynomial(0) - a).floorDividedBy(-*divisor);
+}
+
+Results add(OpCall &c) {
+  if (bothWhole(c) && isWhole(c["alpha"]))
+    return Value(whole(c, "self") + whole(c, "alpha") * whole(c, "other"));
+  return Value(c.number("self") + c.number("alpha") * c.number("other"));
+}
+Results sub(OpCall &c) {
+  if (bothWhole(c) && isWhole(c["alpha"]))
+    return Value(whole(c, "self") - whole(c, "alpha") * whole(c, "other"));
+  return Value(c.number("self") - c.number("alpha") * c.number("other"));
+}
+Results mul(OpCall &c) {
+  if (bothWhole(c))
+    return Value(whole(c, "self") * whole(c, "other"));
+  return Value(c.number("self") * c.number("other"));
+}
+Results trueDivide(OpCall &c) {
+  if (c.number("other") == 0)
+    fail("divides by 0");
+  return Value(c.number("self") / c.number("other"));
+}
+Results floorDivide(OpCall &c) {
+  if (bothWhole(c))
+    return Value(floorQuotient(whole(c, "self"), whole(c, "other")));
+  return Value(std::floor(c.number("self") / c.number("other")));
+}
+Results divide(OpCall &c) {
+  if (!c.has("rounding_mode"))
+    return trueDivide(c);
+  if (c.text("rounding_mode") == "floor")
+    return floorDivide(c);
+  return Value(std::trunc(c.number("self") / c.number("other")));
+}
+Results modulo(OpCall &c) {
+  if (!bothWhole(c)) {
+    double a = c.number("self"), b = c.number("other");
+    return Value(a - b * std::floor(a / b));
+  }
+  Polynomial a = whole(c, "self"), b = whole(c, "other");
+  return Value(a - b * floorQuotient(a, b));
+}
+Results power(OpCall &c) {
+  const Value &base = c["self"], &exponent = c["exponent"];
+  if (!isWhole(base) || !isWhole(exponent) || c.number("exponent") < 0)
+    return Value(std::pow(c.number("self"), c.number("exponent")));
+  int64_t times = known(whole(c, "exponent"));
+  if (times > 64)
+    fail("raises an integer to the power of " + std::to_string(times));
+  Polynomial out(1);
+  for (int64_t i = 0; i < times; ++i)
+    out *= whole(c, "self");
+  return Value(out);
+}
+Results negate(OpCall &c) {
+  if (isWhole(c["self"]))
+    return Value(Polynomial(0) - whole(c, "self"));
+  return Value(-c.number("self"));
+}
+
+// -- comparison
+// ----------------------------------------------------------------------------------------------
+bool compareNumbers(Predicate predicate, double a, double b) {
+  switch (predicate) {
+  case Predicate::EQ:
+    return a == b;
+  case Predicate::NE:
+    return a != b;
+  case Predicate::LT:
+    return a < b;
+  case Predicate::LE:
+    return a <= b;
+  case Predicate::GT:
+    return a > b;
+  case Predicate::GE:
+    return a >= b;
+  }
+  return false;
+}
+
+bool compareScalars(OpCall &c, Predicate predicate) {
+  if (!bothWhole(c))
+    return compareNumbers(predicate, c.number("self"), c.number("other"));
+  Polynomial a = whole(c, "self"), b = whole(c, "other");
+  if (std::optional<bool> out = emit::compare(predicate, {a}, {b}))
+    return *out;
+  failOnSymbols(a - b);
+}
+template <Predicate predicate> Results comparison(OpCall &c) {
+  return Value(compareScalars(c, predicate));
+}
+Results least(OpCall &c) { return compareScalars(c, Predicate::LE) ? c["self"] : c["other"]; }
+Results most(OpCall &c) { return compareScalars(c, Predicate::GE) ? c["self"] : c["other"]; }
+template <bool isSame> Results compareTexts(OpCall &c) {
+  return Value((c.text("self") == c.text("other")) == isSame);
+}
+
+Results conjunction(OpCall &c) { return Value(c.truth("self") && c.truth("other")); }
+Results disjunction(OpCall &c) { return Value(c.truth("self") || c.truth("other")); }
+Results negation(OpCall &c) { return Value(!c.truth("self")); }
+template <bool isSame> Results identity(OpCall &c) {
+  const Value &a = c["self"], &b = c["other"];
+  if (!a.isNone() && !b.isNone())
+    fail("compares the identity of two objects, which Cleave does not do");
+  return Value((a.isNone() && b.isNone()) == isSame);
+}
+
+// -- functions of one number
+// ---------------------------------------------------------------------------------
+template <double (*function)(double)> Results real(OpCall &c) {
+  return Value(function(c.number("self")));
+}
+template <double (*function)(double)> Results rounded(OpCall &c) {
+  if (isWhole(c["self"]))
+    return c["self"];
+  return Value(static_cast<int64_t>(function(c.number("self"))));
+}
+Results absolute(OpCall &c) {
+  if (isWhole(c["self"]))
+    return Value(std::abs(known(whole(c, "self"))));
+  return Value(std::fabs(c.number("self")));
+}
+
+// -- conversion
+// ----------------------------------------------------------------------------------------------
+Results toInteger(OpCall &c) {
+  if (c["self"].isFloat())
+    return Value(static_cast<int64_t>(c.number("self")));
+  return Value(c.integer("self"));
+}
+Results toNumber(OpCall &c) { return Value(c.number("self")); }
+Results toTruth(OpCall &c) { return Value(c.truth("self")); }
+
+// The number that a tensor of one element holds.
+Results item(OpCall &c) {
+  if (!c["self"].isTensor())
+    return c["self"];
+  if (c.handle("self")->number())
+    return Value(*c.handle("self")->number());
+  Array elements = c.tensor("self");
+  if (typeOf(elements) == ElementType::Bool)
+    return Value(c.truth("self"));
+  return isFloating(elements) ? Value(c.number("self")) : Value(c.integer("self"));
+}
+
+Results toTensor(OpCall &c) {
+  if (c["self"].isInt())
+    return Value(TensorState::ofNumber(c.integer("self")));
+  return c.read(c["self"]);
+}
+
+// -- what tensors say about themselves
+// -----------------------------------------------------------------------
+Shape shapeOfTensor(OpCall &c) {
+  return c.handle("self")->number() ? Shape() : shapeOf(c.tensor("self"));
+}
+
+Results size(OpCall &c) {
+  Shape shape = shapeOfTensor(c);
+  return Value(shape.at(c.dim("dim", static_cast<int64_t>(shape.size()))));
+}
+Results sizes(OpCall &c) {
+  ValueList out;
+  for (const Polynomial &dim : shapeOfTensor(c))
+    out.emplace_back(dim);
+  return Value::list(std::move(out));
+}
+Results rank(OpCall &c) { return Value(static_cast<int64_t>(shapeOfTensor(c).size())); }
+Results count(OpCall &c) {
+  Polynomial out(1);
+  for (const Polynomial &dim : shapeOfTensor(c))
+    out *= dim;
+  return Value(out);
+}
+Results lengthOfTensor(OpCall &c) {
+  Shape shape = shapeOfTensor(c);
+  if (shape.empty())
+    fail("asks for the length of a tensor without dims");
+  return Value(shape[0]);
+}
+ElementType typeOfTensor(OpCall &c) {
+  return c.handle("self")->number() ? ElementType::I64 : typeOf(c.tensor("self"));
+}
+Results dtype(OpCall &c) { return Value(dtypeOf(typeOfTensor(c))); }
+Results isFloatingPoint(OpCall &c) { return Value(isFloat(typeOfTensor(c))); }
+// Of devices, layouts and the like, all tensors have the same.
+Results device(OpCall &) { return Value("cpu"); }
+template <int64_t number> Results constant(OpCall &) { return Value(number); }
+template <bool truth> Results answer(OpCall &) { return Value(truth); }
+Results nothing(OpCall &) { return ValueList{Value()}; }
+Results same(OpCall &c) { return c["self"]; }
+
+// -- lists and strings
+// -----------------------------------------------------------------------------------------
+int64_t place(OpCall &c, std::string_view name, size_t size) {
+  auto count = static_cast<int64_t>(size);
+  int64_t at = known(whole(c, name)), fromFront = at < 0 ? at + count : at;
+  if (fromFront < 0 || fromFront >= count)
+    fail("takes item " + std::to_string(at) + " of " + std::to_string(count));
+  return fromFront;
+}
+
+std::vector<Value> &items(OpCall &c) { return c["self"].listRef()->items; }
+
+Results length(OpCall &c) { return Value(static_cast<int64_t>(items(c).size())); }
+Results lengthOfText(OpCall &c) { return Value(static_cast<int64_t>(c.text("self").size())); }
+Results takeItem(OpCall &c) { return items(c)[place(c, "idx", items(c).size())]; }
+Results putItem(OpCall &c) {
+  items(c)[place(c, "idx", items(c).size())] = c["el"];
+  return c["self"];
+}
+Results append(OpCall &c) {
+  items(c).push_back(c["el"]);
+  return c["self"];
+}
+Results extend(OpCall &c) {
+  ValueList more = c["other"].items();
+  items(c).insert(items(c).end(), more.begin(), more.end());
+  return ValueList{Value()};
+}
+Results insert(OpCall &c) {
+  auto size = static_cast<int64_t>(items(c).size());
+  int64_t at = known(whole(c, "idx"));
+  at = std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
+  items(c).insert(items(c).begin() + at, c["el"]);
+  return ValueList{Value()};
+}
+Results pop(OpCall &c) {
+  auto at = items(c).begin() + place(c, "idx", items(c).size());
+  Value out = *at;
+  items(c).erase(at);
+  return out;
+}
+Results clear(OpCall &c) {
+  items(c).clear();
+  return ValueList{Value()};
+}
+Results reverse(OpCall &c) {
+  std::reverse(items(c).begin(), items(c).end());
+  return ValueList{Value()};
+}
+Results copyList(OpCall &c) { return Value::list(items(c)); }
+Results joinLists(OpCall &c) {
+  ValueList out = items(c), more = c["other"].items();
+  out.insert(out.end(), more.begin(), more.end());
+  return Value::list(std::move(out), c["self"].listRef()->isTuple);
+}
+Results repeatList(OpCall &c) {
+  int64_t times = known(whole(c, "other"));
+  ValueList out;
+  if (times > 0 && items(c).size() * static_cast<uint64_t>(times) > (1 << 20))
+    fail("makes a list of more than a million items");
+  for (int64_t i = 0; i < times; ++i)
+    out.insert(out.end(), items(c).begin(), items(c).end());
+  return Value::list(std::move(out));
+}
+Results sliceList(OpCall &c) {
+  auto size = static_cast<int64_t>(items(c).size());
+  auto bound = [&](const char *name, int64_t absent) {
+    if (!c.has(name))
+      return absent;
+    int64_t at = known(whole(c, name));
+    return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
+  };
+  int64_t step = known(whole(c, "step"));
+  if (step < 1)
+    fail("takes every " + std::to_string(step) + "th item, expected a step of at least 1");
+  ValueList out;
+  for (int64_t i = bound("start", 0); i < bound("end", size); i += step)
+    out.push_back(items(c)[i]);
+  return Value::list(std::move(out));
+}
+
+// Whether two values are known to be equal.
+bool areEqual(OpCall &c, const Value &a, const Value &b) {
+  if (a.isNone() || b.isNone())
+    return a.isNone() && b.isNone();
+  if (a.isString() || b.isString())
+    return a.isString() && b.isString() && a.text() == b.text();
+  if (!isWhole(a) || !isWhole(b))
+    return numberOf(c.context, a, "an item") == numberOf(c.context, b, "an item");
+  Polynomial x = integerOf(c.context, a, "an item"), y = integerOf(c.context, b, "an item");
+  if (std::optional<bool> equal = emit::compare(Predicate::EQ, {x}, {y}))
+    return *equal;
+  failOnSymbols(x - y);
+}
+
+template <bool isSame> Results compareLists(OpCall &c) {
+  const ValueList &a = items(c), &b = c["other"].items();
+  bool equal = a.size() == b.size();
+  for (size_t i = 0; equal && i < a.size(); ++i)
+    equal = areEqual(c, a[i], b[i]);
+  return Value(equal == isSame);
+}
+Results contains(OpCall &c) {
+  for (const Value &item : items(c))
+    if (areEqual(c, item, c["item"]))
+      return Value(true);
+  return Value(false);
+}
+template <Predicate predicate> Results bestOfList(OpCall &c) {
+  if (items(c).empty())
+    fail("asks for the largest or smallest item of an empty list");
+  Value best = items(c)[0];
+  for (const Value &item : items(c))
+    if (compareNumbers(predicate, numberOf(c.context, item, "an item"),
+                       numberOf(c.context, best, "an item")))
+      best = item;
+  return best;
+}
+Results sumOfList(OpCall &c) {
+  Polynomial out;
+  for (const Value &item : items(c))
+    out += integerOf(c.context, item, "an item");
+  return Value(out);
+}
+
+constexpr const char *kOne = "n self";
+constexpr const char *kTwo = "n self, n other";
+constexpr const char *kAlpha = "n self, n other, n alpha=1";
+constexpr const char *kAny = "any self";
+constexpr const char *kTensor = "T self";
+constexpr const char *kLists = "list self, list other";
+
+constexpr OpEntry kOps[] = {
+    {"Bool", kAny, toTruth},
+    {"Float", kAny, toNumber},
+    {"FloatImplicit", kAny, toNumber},
+    {"Int", kAny, toInteger},
+    {"IntImplicit", kAny, toInteger},
+    {"ScalarImplicit", kAny, item},
+    {"__and__", "b self, b other", conjunction},
+    {"__contains__", "list self, any item", contains},
+    {"__getitem__", "list self, i idx", takeItem},
+    {"__is__", "any self, any other", identity<true>},
+    {"__isnot__", "any self, any other", identity<false>},
+    {"__not__", kAny, negation},
+    {"__or__", "b self, b other", disjunction},
+    {"_assert_async", "any self, any assert_msg=None", nothing},
+    {"_assert_scalar", "any self, any assert_msg=None", nothing},
+    {"_assert_tensor_metadata",
+     "any a, any size=None, any stride=None, any dtype=None, *, any device=None, any layout=None",
+     nothing},
+    {"_local_scalar_dense", kTensor, item},
+    {"_set_item", "list self, i idx, any el", putItem},
+    {"abs", kOne, absolute},
+    {"add", kAlpha, add},
+    {"add", kLists, joinLists},
+    {"and_", "b self, b other", conjunction},
+    {"append", "list self, any el", append},
+    {"ceil", kOne, rounded<std::ceil>},
+    {"clear", "list self", clear},
+    {"copy", "list self", copyList},
+    {"dim", kTensor, rank},
+    {"div", "n self, n other, str? rounding_mode=None", divide},
+    {"eq", kLists, compareLists<true>},
+    {"eq", "str self, str other", compareTexts<true>},
+    {"eq", kTwo, comparison<Predicate::EQ>},
+    {"exp", kOne, real<std::exp>},
+    {"extend", kLists, extend},
+    {"floor", kOne, rounded<std::floor>},
+    {"floor_divide", kTwo, floorDivide},
+    {"floordiv", kTwo, floorDivide},
+    {"ge", kTwo, comparison<Predicate::GE>},
+    {"gt", kTwo, comparison<Predicate::GT>},
+    {"insert", "list self, i idx, any el", insert},
+    {"is_complex", kTensor, answer<false>},
+    {"is_floating_point", kTensor, isFloatingPoint},
+    {"item", kAny, item},
+    {"le", kTwo, comparison<Predicate::LE>},
+    {"len", "list self", length},
+    {"len", "str self", lengthOfText},
+    {"len", kTensor, lengthOfTensor},
+    {"list", "list self", copyList},
+    {"log", kOne, real<std::log>},
+    {"lt", kTwo, comparison<Predicate::LT>},
+    {"mod", kTwo, modulo},
+    {"mul", kTwo, mul},
+    {"mul", "list self, i other", repeatList},
+    {"ne", kLists, compareLists<false>},
+    {"ne", "str self, str other", compareTexts<false>},
+    {"ne", kTwo, comparison<Predicate::NE>},
+    {"neg", kOne, negate},
+    {"not_", kAny, negation},
+    {"numel", kTensor, count},
+    {"or_", "b self, b other", disjunction},
+    {"pop", "list self, i idx=-1", pop},
+    {"pow", "n self, n exponent", power},
+    {"pow", "n a, n b", power},
+    {"prim::NumToTensor", kOne, toTensor},
+    {"prim::abs", kOne, absolute},
+    {"prim::data", kTensor, same},
+    {"prim::device", kTensor, device},
+    {"prim::dtype", kTensor, dtype},
+    {"prim::grad", kTensor, nothing},
+    {"prim::is_cuda", kTensor, answer<false>},
+    {"prim::is_nested", kTensor, answer<false>},
+    {"prim::is_quantized", kTensor, answer<false>},
+    {"prim::is_sparse", kTensor, answer<false>},
+    {"prim::layout", kTensor, constant<0>},
+    {"prim::max", kTwo, most},
+    {"prim::max", "list self", bestOfList<Predicate::GT>},
+    {"prim::min", kTwo, least},
+    {"prim::min", "list self", bestOfList<Predicate::LT>},
+    {"prim::requires_grad", kTensor, answer<false>},
+    {"prim::unchecked_cast", kAny, same},
+    {"prim::unchecked_unwrap_optional", kAny, same},
+    {"remainder", kTwo, modulo},
+    {"reverse", "list self", reverse},
+    {"round", kOne, rounded<std::nearbyint>},
+    {"size", kTensor, sizes},
+    {"size", "T self, i dim", size},
+    {"slice", "list self, i? start=None, i? end=None, i step=1", sliceList},
+    {"sqrt", kOne, real<std::sqrt>},
+    {"sub", kAlpha, sub},
+    {"sum", "list self", sumOfList},
+    {"sym_constrain_range", "any size, *, any min=None, any max=None", nothing},
+    {"sym_constrain_range_for_size", "any size, *, any min=None, any max=None", nothing},
+    {"sym_float", kOne, toNumber},
+    {"sym_int", kOne, toInteger},
+    {"sym_max", kTwo, most},
+    {"sym_min", kTwo, least},
+    {"sym_not", kAny, negation},
+    {"sym_numel", kTensor, count},
+    {"sym_size", kTensor, sizes},
+    {"sym_size", "T self, i dim", size},
+    {"tensor_dtype", kTensor, dtype},
+    {"truediv", kTwo, trueDivide},
+    {"trunc", kOne, rounded<std::trunc>},
+    {"warn", "any message, any stacklevel=2", nothing},
+};
+
+} // namespace
+
+llvm::ArrayRef<OpEntry> scalarOps() { return kOps; }
+
+} // namespace cleave::aten

@@ -1,0 +1,228 @@
+// See Interpreter.h.
+#include "compiler/frontend/pt2/Interpreter.h"
+
+#include "mlir/IR/Location.h"
+
+namespace cleave::pt2 {
+namespace {
+
+using aten::Value;
+using aten::ValueList;
+using emit::fail;
+
+constexpr const char *kHigherOrder = "torch.ops.higher_order.";
+constexpr const char *kConditional = "torch.ops.higher_order.cond";
+
+// Wrappers that run their graph at once. Their first arguments say in which mode.
+struct Wrapper {
+  const char *target;
+  size_t graph; // which argument is the graph; its own arguments follow
+};
+constexpr Wrapper kWrappers[] = {
+    {"torch.ops.higher_order.wrap_with_autocast", 4},
+    {"torch.ops.higher_order.wrap_with_set_grad_enabled", 1},
+};
+
+const Wrapper *findWrapper(const std::string &target) {
+  for (const Wrapper &wrapper : kWrappers)
+    if (target == wrapper.target)
+      return &wrapper;
+  return nullptr;
+}
+
+// Python's functions of sizes by the operators' names.
+std::optional<std::string> pythonFunction(llvm::StringRef target) {
+  if (target.consume_front("_operator.") || target.consume_front("math."))
+    return "aten::" + target.str();
+  if (target.consume_front("torch.") && target.starts_with("sym_"))
+    return "aten::" + target.str();
+  return std::nullopt;
+}
+
+// `torch.ops.aten.add.Tensor` -> `aten::add`; none where it is no operator or has an `out` argument.
+std::optional<std::string> operatorOf(const std::string &text) {
+  llvm::StringRef target = text;
+  if (!target.consume_front("torch.ops."))
+    return pythonFunction(target);
+  llvm::SmallVector<llvm::StringRef> parts;
+  target.split(parts, '.');
+  bool isOut = parts.size() == 3 && (parts[2] == "out" || parts[2].ends_with("_out"));
+  if (parts.size() < 2 || isOut)
+    return std::nullopt;
+  return (parts[0] + "::" + parts[1]).str();
+}
+
+bool knowsTarget(const std::string &target) {
+  if (target == kConditional || findWrapper(target))
+    return true;
+  std::optional<std::string> name = operatorOf(target);
+  return name && aten::knows(*name);
+}
+
+void findUnknown(const Graph &graph, std::map<std::string, std::vector<std::string>> &unknown) {
+  for (const Node &node : graph.nodes) {
+    if (!knowsTarget(node.target))
+      unknown[node.target].push_back(node.name);
+    for (const NamedArgument &input : node.inputs)
+      if (input.value.graph)
+        findUnknown(*input.value.graph, unknown);
+  }
+}
+
+} // namespace
+
+void Interpreter::checkTargets(const Graph &graph) const {
+  std::map<std::string, std::vector<std::string>> unknown;
+  findUnknown(graph, unknown);
+  if (unknown.empty())
+    return;
+  std::string list;
+  for (const auto &[target, nodes] : unknown) {
+    list += (list.empty() ? "" : "; ") + target + " (";
+    for (size_t i = 0; i < nodes.size() && i < 3; ++i)
+      list += (i ? ", '" : "'") + nodes[i] + "'";
+    list += nodes.size() > 3 ? " and " + std::to_string(nodes.size() - 3) + " more)" : ")";
+  }
+  fail("the model has operators that Cleave does not know: " + list);
+}
+
+void Interpreter::split(const std::string &name, const std::string &parameter, Make make) {
+  splits_[name] = {parameter, std::move(make), {}};
+}
+
+const Value &Interpreter::lookUp(const Scope &scope, const std::string &name) const {
+  if (auto found = scope.find(name); found != scope.end())
+    return found->second;
+  if (auto found = notComputed_.find(name); found != notComputed_.end())
+    fail("reads '" + name + "', a result of " + found->second + " that Cleave does not compute");
+  fail("reads '" + name + "', which is not defined");
+}
+
+// -- arguments
+// -----------------------------------------------------------------------------------------------
+Value Interpreter::valueOf(const Node &node, const Argument &argument, const Scope &scope) {
+  switch (argument.kind) {
+  case Argument::Kind::None:
+    return {};
+  case Argument::Kind::Integer:
+    return Value(argument.integer);
+  case Argument::Kind::Number:
+    return Value(argument.number);
+  case Argument::Kind::Truth:
+    return Value(argument.truth);
+  case Argument::Kind::Text:
+    return Value(argument.text);
+  case Argument::Kind::List: {
+    ValueList items;
+    for (const Argument &item : argument.items)
+      items.push_back(valueOf(node, item, scope));
+    return Value::list(std::move(items));
+  }
+  case Argument::Kind::Name:
+    break;
+  case Argument::Kind::Graph:
+  case Argument::Kind::Other:
+    fail("has an argument of the kind '" + argument.text + "', which Cleave does not read");
+  }
+  auto found = splits_.find(argument.text);
+  if (found == splits_.end())
+    return lookUp(scope, argument.text);
+  Split &split = found->second;
+  size_t dot = split.parameter.rfind('.');
+  std::string leaf = dot == std::string::npos ? split.parameter : split.parameter.substr(dot + 1);
+  aten::TensorRef &own = split.byModule[node.module];
+  if (!own)
+    own = split.make(node.module.empty() ? leaf : node.module + "." + leaf);
+  return own;
+}
+
+// -- graphs in arguments
+// -------------------------------------------------------------------------------------
+ValueList Interpreter::callGraph(const Graph &graph, const ValueList &arguments) {
+  if (graph.inputs.size() != arguments.size())
+    fail("gives " + std::to_string(arguments.size()) + " arguments to a graph of " +
+         std::to_string(graph.inputs.size()));
+  Scope scope;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    scope[graph.inputs[i].text] = arguments[i];
+  run(graph, scope);
+  ValueList out;
+  for (const Argument &output : graph.outputs)
+    out.push_back(output.kind == Argument::Kind::Name ? lookUp(scope, output.text) : Value());
+  return out;
+}
+
+// cond(predicate, graph if true, graph if false, arguments).
+ValueList Interpreter::callConditional(const ValueList &arguments, const Node &node) {
+  auto graph = [&](size_t i) -> const Graph & {
+    if (node.inputs.size() < 4 || !node.inputs[i].value.graph)
+      fail("lacks a graph for each case");
+    return *node.inputs[i].value.graph;
+  };
+  bool holds = aten::truthOf(context_, arguments.at(0), "the condition");
+  return callGraph(graph(holds ? 1 : 2), arguments.at(3).items());
+}
+
+// -- nodes
+// ---------------------------------------------------------------------------------------------------
+ValueList Interpreter::results(const Node &node, const Scope &scope) {
+  ValueList positional;
+  std::map<std::string, Value> keyword;
+  const Wrapper *wrapper = findWrapper(node.target);
+  bool isHigherOrder = node.target.starts_with(kHigherOrder);
+  for (const NamedArgument &input : node.inputs) {
+    Value value = isHigherOrder && input.value.graph ? Value() : valueOf(node, input.value, scope);
+    if (isHigherOrder || input.name.empty() || !node.target.starts_with("torch.ops."))
+      positional.push_back(std::move(value));
+    else
+      keyword[input.name] = std::move(value);
+  }
+  if (node.target == kConditional)
+    return callConditional(positional, node);
+  if (!wrapper)
+    return aten::call(context_, *operatorOf(node.target), positional, keyword);
+  if (node.inputs.size() <= wrapper->graph || !node.inputs[wrapper->graph].value.graph)
+    fail("lacks its graph");
+  ValueList own(positional.begin() + static_cast<std::ptrdiff_t>(wrapper->graph) + 1,
+                positional.end());
+  return callGraph(*node.inputs[wrapper->graph].value.graph, own);
+}
+
+void Interpreter::bind(const Node &node, const Argument &output, const Value &value, Scope &scope) {
+  if (output.kind == Argument::Kind::Name) {
+    scope[output.text] = value;
+    return;
+  }
+  if (output.kind != Argument::Kind::List)
+    return; // nothing that could be read
+  if (!value.isList() || value.items().size() != output.items.size())
+    fail("gives a " + value.kindName() + ", but the program expects " +
+         std::to_string(output.items.size()) + " tensors");
+  for (size_t i = 0; i < output.items.size(); ++i)
+    bind(node, output.items[i], value.items()[i], scope);
+}
+
+void Interpreter::runNode(const Node &node, Scope &scope) {
+  emit::Emitter &e = context_.emitter;
+  std::string name = node.module.empty() ? node.name : node.module + "/" + node.name;
+  e.loc = mlir::NameLoc::get(e.b.getStringAttr(name));
+  ValueList values = results(node, scope);
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (i < values.size() && !(values[i].isNone() && node.outputs.size() > 1))
+      bind(node, node.outputs[i], values[i], scope);
+    else if (node.outputs[i].kind == Argument::Kind::Name)
+      notComputed_[node.outputs[i].text] = node.target;
+  }
+}
+
+void Interpreter::run(const Graph &graph, Scope &scope) {
+  for (const Node &node : graph.nodes) {
+    try {
+      runNode(node, scope);
+    } catch (const emit::Failure &failure) {
+      throw emit::Failure{failure.status.withContext("node '" + node.name + "'")};
+    }
+  }
+}
+
+} // namespace cleave::pt2

@@ -1,0 +1,105 @@
+// See Symbols.h.
+#include "compiler/frontend/pt2/Symbols.h"
+
+#include "compiler/frontend/emit/Failure.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace cleave::pt2 {
+namespace {
+
+using emit::fail;
+
+// The file's symbol -> the user's name for it: the first place where it is a dim of an input.
+std::map<std::string, std::string> userNames(const Program &program) {
+  std::map<std::string, std::string> out;
+  for (const InputSpec &input : program.inputs) {
+    auto tensor = program.graph.tensors.find(input.name);
+    if (input.kind != InputSpec::Kind::User || tensor == program.graph.tensors.end())
+      continue;
+    const std::vector<Size> &sizes = tensor->second.sizes;
+    for (size_t i = 0; i < sizes.size(); ++i)
+      for (const std::string &symbol : sizes[i].value.value_or(Polynomial()).symbols())
+        if (*sizes[i].value == Polynomial::symbol(symbol))
+          out.try_emplace(symbol, input.name + "." + std::to_string(i));
+  }
+  return out;
+}
+
+void checkRange(const Program &program, const std::string &symbol, const std::string &name,
+                int64_t size) {
+  auto range = program.ranges.find(symbol);
+  if (size < 1)
+    fail("--set " + name + "=" + std::to_string(size) + ": expected a size of at least 1");
+  if (range == program.ranges.end())
+    return;
+  auto [least, most] = range->second;
+  if ((!least || size >= *least) && (!most || size <= *most))
+    return;
+  fail("--set " + name + "=" + std::to_string(size) + ": the model was exported for sizes from " +
+       std::to_string(least.value_or(1)) + (most ? " to " + std::to_string(*most) : " on") +
+       "; give one of these, or export it with other dynamic_shapes");
+}
+
+std::string listed(const std::map<std::string, std::string> &names) {
+  std::string out;
+  for (const auto &[symbol, name] : names)
+    out += (out.empty() ? "" : ", ") + name;
+  return out.empty() ? "none" : out;
+}
+
+bool isNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+// The polynomial with other names for its symbols, through its text.
+Polynomial renamed(const Polynomial &size, const std::map<std::string, std::string> &names) {
+  std::string text = size.str(), out;
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() && isNamePart(text[end]))
+      ++end;
+    auto found = names.find(text.substr(i, end - i));
+    out += found == names.end() ? text.substr(i, std::max<size_t>(end - i, 1)) : found->second;
+    i = std::max(end, i + 1);
+  }
+  return Polynomial::parse(out).value_or(size);
+}
+
+} // namespace
+
+Symbols::Symbols(const Program &program, const std::map<std::string, int64_t> &given, bool keeps) {
+  std::map<std::string, std::string> names = userNames(program);
+  for (const auto &[name, size] : given) {
+    auto found = std::find_if(names.begin(), names.end(), [&](const auto &known) {
+      return known.first == name || known.second == name;
+    });
+    if (found == names.end())
+      fail("--set " + name + "=" + std::to_string(size) + ": the model has no symbol '" + name +
+           "'; it has " + listed(names));
+    checkRange(program, found->first, name, size);
+    values_[found->first] = size;
+  }
+  std::string missing, example;
+  for (const auto &[symbol, name] : names) {
+    if (values_.contains(symbol))
+      continue;
+    kept_[symbol] = name;
+    missing += (missing.empty() ? "'" : ", '") + name + "'";
+    example += (example.empty() ? "--set " : " --set ") + name + "=8";
+  }
+  if (!missing.empty() && !keeps)
+    fail("the symbolic dims " + missing + " have no sizes: give " + example + ", say");
+}
+
+Polynomial Symbols::resolve(const Size &size, const std::string &what) const {
+  if (!size.value)
+    fail("the size of " + what + " is " + size.text + ", which Cleave does not read");
+  Polynomial out = size.value->substitute(values_);
+  for (const std::string &symbol : out.symbols())
+    if (!kept_.contains(symbol))
+      fail("the size of " + what + " depends on '" + symbol +
+           "', which is the size of no input's dim; export the model with fewer dynamic dims");
+  return renamed(out, kept_);
+}
+
+} // namespace cleave::pt2
