@@ -31,10 +31,15 @@ PLANS = {
 }
 
 
-def options_of(record):
-    """cleave-compile's options for what the record says was run."""
+# The models' inputs, after which torch.export archives name their first dim; ONNX files call it `batch`.
+INPUTS = {"gpt": "tokens", "gpt2": "tokens", "example": "tokens", "mlp": "x", "resnet": "image", "vit": "image"}
+
+
+def options_of(record, stem):
+    """cleave-compile's options for what the record says was run, with this file."""
     micro = record["batch"] // record.get("accumulate", 1)
-    options = ["--train", "--loss", record["loss"], "--optimizer", record["optimizer"], "--set", f"batch={micro}"]
+    symbol = INPUTS[record["model"]] + ".0" if stem.endswith(".pt2") else "batch"
+    options = ["--train", "--loss", record["loss"], "--optimizer", record["optimizer"], "--set", f"{symbol}={micro}"]
     if record["model"] == "resnet":
         options += ["--batch-norm", record.get("batch_norm", "train")]
     if "clip_norm" in record:
@@ -96,7 +101,7 @@ def train(tools, record, model, ranks, plan, folder):
         [
             tools / "cleave-compile",
             model,
-            *options_of(record),
+            *options_of(record, model.name),
             "--cluster",
             "local-cpu",
             "--ranks",
@@ -157,7 +162,7 @@ def check(name, arguments, folder):
     record = json.loads((HERE / f"{name}.json").read_text())
     failed, one_rank = 0, None
     for stem, ranks, plan in combinations(record, arguments.ranks, arguments.plans, arguments.exports):
-        title = f"{name} {pathlib.Path(stem).stem} {ranks} {'rank' if ranks == 1 else 'ranks'} {plan}"
+        title = f"{name} {pathlib.Path(stem).name} {ranks} {'rank' if ranks == 1 else 'ranks'} {plan}"
         steps, wrong = train(arguments.bin, record, ROOT / "test/models" / stem, ranks, plan, folder)
         if wrong:
             print(f"FAIL {title}: {wrong}", flush=True)

@@ -34,13 +34,13 @@ NESTEROV = "sgd:lr=0.05,momentum=0.9,nesterov=1"
 DAMPENING = "sgd:lr=0.05,momentum=0.9,dampening=0.5"
 CROSS_ENTROPY = "softmax-cross-entropy:logits"
 
-# Exports that hold the same model, by model. BatchNormalization is folded in the other two of resnet.
+# Exports that hold the same model, by model: stems of ONNX files, and torch.export archives. BatchNormalization is folded in the other two of resnet.
 SAME = {
-    "gpt": ["gpt.dynamo", "gpt.dynamo-noopt", "gpt.ts-train", "gpt.ts-eval", "gpt-external"],
+    "gpt": ["gpt.dynamo", "gpt.dynamo-noopt", "gpt.ts-train", "gpt.ts-eval", "gpt-external", "gpt.pt2"],
     "gpt2": ["gpt2.dynamo", "gpt2.dynamo-noopt", "gpt2.ts-train", "gpt2.ts-eval"],
-    "resnet": ["resnet.dynamo-noopt", "resnet.ts-train", "resnet.ts-train-13"],
-    "mlp": ["mlp.dynamo", "mlp.dynamo-noopt", "mlp.ts-train", "mlp.ts-eval"],
-    "vit": ["vit.dynamo", "vit.dynamo-noopt", "vit.ts-train", "vit.ts-eval"],
+    "resnet": ["resnet.dynamo-noopt", "resnet.ts-train", "resnet.ts-train-13", "resnet.pt2", "resnet.decomposed.pt2"],
+    "mlp": ["mlp.dynamo", "mlp.dynamo-noopt", "mlp.ts-train", "mlp.ts-eval", "mlp.pt2", "mlp.decomposed.pt2"],
+    "vit": ["vit.dynamo", "vit.dynamo-noopt", "vit.ts-train", "vit.ts-eval", "vit.pt2", "vit.decomposed.pt2"],
     "example": ["../../examples/gpt/gpt"],
 }
 SPECS = {**models.MODELS, "example": models.EXAMPLE_GPT}
@@ -63,7 +63,7 @@ RUNS = {
     "resnet.b8": run("resnet", "image.npz"),
     "resnet.b7": run("resnet", "image.npz", batch=7),
     "resnet.accumulate": run("resnet", "image.npz", accumulate=2),
-    "resnet.frozen": run("resnet", "image.npz", batch_norm="frozen", files=["resnet.dynamo-noopt"]),
+    "resnet.frozen": run("resnet", "image.npz", batch_norm="frozen", files=["resnet.dynamo-noopt", "resnet.pt2", "resnet.decomposed.pt2"]),
     "mlp.b8": run("mlp", "mlp.npz"),
     "mlp.b7": run("mlp", "mlp.npz", batch=7),
     "mlp.sgd": run("mlp", "mlp.npz", optimizer=SGD),
@@ -196,7 +196,7 @@ def record(spec, data):
     tied = {n: next(o for o in own if own[o] is p) for n, p in every.items() if n not in own}
     return {
         **spec,
-        "files": [f"{stem}.onnx" for stem in spec.get("files", SAME[spec["model"]])],
+        "files": [f if f.endswith(".pt2") else f"{f}.onnx" for f in spec.get("files", SAME[spec["model"]])],
         "parameters": {n: list(p.shape) for n, p in own.items()},
         "tied": tied,
         "steps": STEPS,

@@ -198,7 +198,7 @@ class Pointwise(nn.Module):
         y = self.fc(x)
         z = torch.where(y > 0, y, y.exp() - 1) + y.clamp(-0.5, 0.5) + y.abs().pow(1.5) + torch.rsqrt(y * y + 1)
         z = z + torch.addcmul(y, y, x, value=0.5) + torch.lerp(y, x, 0.25) + y.sigmoid().log() + torch.atan(y) + y.erf()
-        return z.masked_fill(x > 1.5, 0.0) + (x > 0).float() * y + y // 0.5 * 0.1 + torch.remainder(x, 0.7)
+        return z.masked_fill(x > 1.5, 0.0) + (x > 0).float() * y + x // 0.5 * 0.1 + torch.remainder(x, 0.7)
 
 
 class Norms(nn.Module):

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Exports the modules of modules.py as TorchScript and compares Cleave with PyTorch on the same file.
+
+    test/models/torch/sweep.py [--bin build/bin] [--forms trace,script,frozen] [--keep DIR] [MODULE...]
+
+Per module and form: cleave-compile and cleave-run in inference, outputs within 1e-4; then one step of plain SGD on the squared
+error, from which every parameter's gradient and every buffer follows, within 1e-3 of the largest element. PyTorch's numbers come
+from the file itself, loaded by torch.jit.load. One line each, then counts; exit code 1 if any is off. Forms that
+PyTorch cannot make of a module are skipped. Needs torch; modules marked so need torchvision or transformers.
+"""
+
+import argparse
+import copy
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import numpy
+import torch
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import modules  # noqa: E402
+
+ROOT = HERE.parent.parent.parent
+FORWARD, GRADIENT, RATE = 1e-4, 1e-3, 100.0
+
+
+class Off(Exception):
+    """What is wrong, in one line."""
+
+
+def export(name, form, path):
+    """Writes the module as TorchScript; returns its inputs, or None where PyTorch cannot."""
+    module, inputs = modules.build(name)
+    state = copy.deepcopy(module.state_dict())
+    try:
+        made = torch.jit.script(module) if form == "script" else trace(module, inputs)
+        if form == "frozen":
+            if name in modules.TRAIN:
+                return None
+            made = torch.jit.freeze(made.eval())
+        else:
+            made.load_state_dict(state)  # tracing a batch norm moves its statistics
+    except Exception:  # whatever PyTorch says: it is not ours to judge
+        return None
+    made.save(str(path))
+    try:
+        torch.jit.load(str(path))(*inputs)
+    except Exception:  # such as "parametrization is not working with scripting"
+        return None
+    return inputs
+
+
+def trace(module, inputs):
+    return torch.jit.trace(module, inputs, check_trace=False)
+
+
+def call(tool, *arguments):
+    done = subprocess.run([str(tool), *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines() or ["without a word"]
+        raise Off(f"{pathlib.Path(tool).name} exits with {done.returncode}: {said[-1][:400]}")
+
+
+def names_of(loaded):
+    return [argument.name for argument in loaded._c._get_method("forward").schema.arguments[1:]]
+
+
+def types_of(names, inputs):
+    kinds = {torch.float32: "float32", torch.int64: "int64", torch.bool: "bool"}
+    return [f"--input={n}={kinds[t.dtype]}[{','.join(map(str, t.shape))}]" for n, t in zip(names, inputs)]
+
+
+def distance(found, wanted):
+    """Largest difference relative to the largest element."""
+    wanted = wanted.detach().numpy().astype(numpy.float64)
+    if found.shape != wanted.shape:
+        return float("inf")
+    if not wanted.size:
+        return 0.0
+    apart = numpy.abs(found.astype(numpy.float64) - wanted).max()
+    return float(apart / max(numpy.abs(wanted).max(), 1e-6)) if numpy.isfinite(apart) else float("inf")
+
+
+def read_checkpoint(folder):
+    """Name -> array, of a checkpoint that one rank wrote."""
+    step = next(p for p in sorted(pathlib.Path(folder).iterdir()) if p.name.startswith("step-"))
+    data = next(step.glob("*.safetensors")).read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    header, body = json.loads(data[8 : 8 + length]), data[8 + length :]
+    types = {"F32": numpy.float32, "I64": numpy.int64, "F64": numpy.float64, "BOOL": numpy.bool_}
+    out = {}
+    for name, entry in header.items():
+        if name != "__metadata__":
+            begin, end = entry["data_offsets"]
+            out[name] = numpy.frombuffer(body[begin:end], types[entry["dtype"]]).reshape(entry["shape"])
+    return out
+
+
+def run_forward(tools, path, inputs, folder):
+    loaded = torch.jit.load(str(path))
+    with torch.no_grad():
+        wanted = loaded(*inputs)
+    names = names_of(loaded)
+    numpy.savez(folder / "in.npz", **{n: t.numpy() for n, t in zip(names, inputs)})
+    call(tools / "cleave-compile", path, *types_of(names, inputs), "-o", folder / "f.plan")
+    call(tools / "cleave-run", folder / "f.plan", "--data", folder / "in.npz", "--steps", 1, "--threads", 1,
+         "--out", folder / "out.npz")
+    return distance(numpy.load(folder / "out.npz")["0"], wanted)
+
+
+def run_gradients(tools, path, inputs, folder, training):
+    """(distance of gradients, of buffers, the parameter that is farthest off)."""
+    loaded = torch.jit.load(str(path))
+    names, before = names_of(loaded), {n: p.detach().numpy().copy() for n, p in loaded.named_parameters()}
+    out = loaded(*inputs)
+    label = torch.randn(out.shape, generator=torch.Generator().manual_seed(3))
+    try:
+        torch.nn.functional.mse_loss(out, label).backward()
+    except RuntimeError:  # PyTorch has no gradient for some operator
+        return 0.0, 0.0, "(none in PyTorch)"
+    arrays = {n: t.numpy() for n, t in zip(names, inputs)}
+    numpy.savez(folder / "in.npz", **arrays, **{"0.label": label.numpy()})
+    call(tools / "cleave-compile", path, *types_of(names, inputs), "--train", "--loss", "mse:0", "--optimizer", f"sgd:lr={RATE}",
+         "--batch-norm", "train" if training else "frozen", "-o", folder / "g.plan")
+    call(tools / "cleave-run", folder / "g.plan", "--data", folder / "in.npz", "--steps", 1, "--threads", 1,
+         "--save", folder / "saved")
+    after = read_checkpoint(folder / "saved")
+    return farthest(loaded, before, after)
+
+
+def farthest(loaded, before, after):
+    worst = (0.0, "")
+    largest = max((p.grad.abs().max().item() for p in loaded.parameters() if p.grad is not None), default=0.0)
+    for name, parameter in loaded.named_parameters():
+        if parameter.grad is None or parameter.grad.abs().max() < 1e-6 * largest:
+            continue  # zero up to rounding
+        if name not in after:
+            worst = max(worst, (float("inf"), name))
+            continue
+        gradient = (before[name].astype(numpy.float64) - after[name]) / RATE
+        worst = max(worst, (distance(gradient, parameter.grad), name))
+    buffers = [distance(after[n], b.double()) for n, b in loaded.named_buffers() if n in after]
+    return worst[0], max(buffers, default=0.0), worst[1]
+
+
+def check(tools, name, form, folder):
+    """One line on one module in one form; returns `ok`, `skip` or `FAIL`."""
+    path = folder / f"{name}.{form}.pt"
+    training = name in modules.TRAIN
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        inputs = export(name, form, path)
+        if inputs is None:
+            return "skip", "PyTorch makes no such file of it, or does not run it"
+        try:
+            forward = 0.0 if training else run_forward(tools, path, inputs, folder)
+            gradient, buffers, where = (0.0, 0.0, "") if form == "frozen" else run_gradients(tools, path, inputs, folder, training)
+        except Off as off:
+            return "FAIL", str(off)
+    good = forward <= FORWARD and gradient <= GRADIENT and buffers <= FORWARD
+    return "ok" if good else "FAIL", f"forward {forward:.1e} gradients {gradient:.1e} {where} buffers {buffers:.1e}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/bin")
+    parser.add_argument("--forms", default="trace,script,frozen", type=lambda text: text.split(","))
+    parser.add_argument("--keep", type=pathlib.Path, help="where the files go that are made")
+    parser.add_argument("modules", nargs="*", metavar="MODULE")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    counts = {"ok": 0, "skip": 0, "FAIL": 0}
+    for name in arguments.modules or modules.MODULES:
+        for form in arguments.forms:
+            with tempfile.TemporaryDirectory() as temporary:
+                folder = arguments.keep / f"{name}.{form}" if arguments.keep else pathlib.Path(temporary)
+                folder.mkdir(parents=True, exist_ok=True)
+                result, text = check(arguments.bin, name, form, folder)
+            counts[result] += 1
+            print(f"{result:4} {name:20} {form:6} {text}", flush=True)
+    print(", ".join(f"{count} {result}" for result, count in counts.items()))
+    return 1 if counts["FAIL"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

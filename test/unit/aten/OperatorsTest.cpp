@@ -1,0 +1,75 @@
+// Operators with a meaning of PyTorch's own; the formulas themselves are tested with emit.
+#include "test/unit/aten/AtenBench.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::test;
+using aten::Value;
+using Numbers = std::vector<double>;
+
+TEST_CASE("types are promoted as PyTorch does") {
+  AtenBench b;
+  auto type = [&](const Value &x, const Value &y) {
+    return b.read(b.call("aten::add", {x, y})).type;
+  };
+  Value floats = b.counted({2}), whole = b.counted({2}, ElementType::I64);
+  Value half = b.counted({2}, ElementType::F16), bytes = b.counted({2}, ElementType::U8);
+  CHECK(type(floats, whole) == ElementType::F32);
+  CHECK(type(whole, 0.5) == ElementType::F32);
+  CHECK(type(bytes, int64_t(3)) == ElementType::U8);
+  CHECK(type(half, 0.5) == ElementType::F16);
+  CHECK(type(half, b.tensor({}, {1}, ElementType::F32)) == ElementType::F16);
+  CHECK(type(bytes, b.counted({2}, ElementType::I8)) == ElementType::I16);
+}
+
+TEST_CASE("division of integers is true division unless it is rounded") {
+  AtenBench b;
+  Value x = b.tensor({2}, {-7, 7}, ElementType::I64);
+  CHECK(b.values(b.call("aten::div", {x, int64_t(2)})) == Numbers{-3.5, 3.5});
+  CHECK(b.values(b.call("aten::div", {x, int64_t(2)}, {{"rounding_mode", "floor"}})) ==
+        Numbers{-4, 3});
+  CHECK(b.values(b.call("aten::div", {x, int64_t(2)}, {{"rounding_mode", "trunc"}})) ==
+        Numbers{-3, 3});
+  CHECK(b.values(b.call("aten::remainder", {x, int64_t(4)})) == Numbers{1, 3});
+}
+
+TEST_CASE("indices that are neighbours stay in place, others come first") {
+  AtenBench b;
+  Value x = b.counted({2, 3, 2}), i = b.tensor({2}, {1, 0}, ElementType::I64);
+  Value neighbours = Value::list({{}, i, i}), apart = Value::list({i, {}, i});
+  Tensor near = b.read(b.call("aten::index", {x, neighbours}));
+  CHECK(near.shape == std::vector<int64_t>{2, 2});
+  CHECK(near.values == Numbers{3, 0, 9, 6});
+  Tensor far = b.read(b.call("aten::index", {x, apart}));
+  CHECK(far.shape == std::vector<int64_t>{2, 3});
+  CHECK(far.values == Numbers{7, 9, 11, 0, 2, 4});
+}
+
+TEST_CASE("a mask chooses where to write one number, not a number of elements") {
+  AtenBench b;
+  Value x = b.counted({4}), mask = b.call("aten::gt", {x, 1.5});
+  Value written = b.call("aten::index_put", {x, Value::list({mask}), b.tensor({}, {9})});
+  CHECK(b.values(written) == Numbers{0, 1, 9, 9});
+  CHECK_THAT(b.problem("aten::index", {x, Value::list({mask})}),
+             Catch::Contains("depends on data; use torch.where"));
+}
+
+TEST_CASE("dropout has a place in the step only where it was exported in training mode") {
+  AtenBench b;
+  Value x = b.counted({4});
+  CHECK(b.values(b.call("aten::dropout", {x, 0.5, false})) == Numbers{0, 1, 2, 3});
+  CHECK(b.values(b.call("aten::dropout", {x, 0.0, true})) == Numbers{0, 1, 2, 3});
+  Value dropped = b.call("aten::dropout", {x, 0.5, true});
+  CHECK(dropped.tensor()->read(b.emitter).getDefiningOp<graph::DropoutOp>());
+  CHECK_THAT(b.problem("aten::alpha_dropout", {x, 0.5, true}), Catch::Contains("eval mode"));
+}
+
+TEST_CASE("running statistics move where they live") {
+  AtenBench b;
+  Value x = b.tensor({2, 1}, {1, 3}), mean = b.tensor({1}, {0}), variance = b.tensor({1}, {1});
+  Value out = b.call("aten::batch_norm", {x, {}, {}, mean, variance, true, 0.5, 0.0, false});
+  CHECK(b.values(out) == Numbers{-1, 1});
+  CHECK(b.values(mean) == Numbers{1});
+  CHECK(b.values(variance) == Numbers{1.5});
+}

@@ -1,0 +1,91 @@
+// Importing archives: mistakes of the user, and of whoever wrote the file.
+#include "test/unit/pt2/ArchiveText.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave::test;
+
+// The archive with something replaced in its program.
+static std::string problemWith(const std::string &from, const std::string &to,
+                               const std::map<std::string, int64_t> &symbols = {{"x.0", 4}}) {
+  ArchiveText archive;
+  archive.entries["models/model.json"] = replaced(smallProgram(), from, to);
+  return archive.problem(symbols);
+}
+
+TEST_CASE("a sound archive is imported") { CHECK(ArchiveText().problem() == ""); }
+
+TEST_CASE("symbols are set by the input's name or the file's, within their range") {
+  ArchiveText archive;
+  CHECK(archive.problem({{"s0", 4}}) == "");
+  CHECK(archive.problem({}) == "the symbolic dims 'x.0' have no sizes: give --set x.0=8, say");
+  CHECK(archive.problem({{"x.0", 65}}) ==
+        "--set x.0=65: the model was exported for sizes from 2 to 64; give one of these, or export "
+        "it with other dynamic_shapes");
+  CHECK(archive.problem({{"batch", 4}}) ==
+        "--set batch=4: the model has no symbol 'batch'; it has x.0");
+  CHECK(archive.problem({{"x.0", 0}}) == "--set x.0=0: expected a size of at least 1");
+}
+
+TEST_CASE("operators that are not known are all listed") {
+  CHECK(problemWith("aten.add.Tensor", "custom.frobnicate.default") ==
+        "the model has operators that Cleave does not know: torch.ops.custom.frobnicate.default "
+        "('add')");
+  CHECK_THAT(problemWith("torch.ops.aten.add.Tensor", "torch.ops.higher_order.while_loop"),
+             Catch::Contains("torch.ops.higher_order.while_loop"));
+  CHECK_THAT(problemWith("add.Tensor", "add.out"), Catch::Contains("aten.add.out"));
+}
+
+TEST_CASE("a node that does not fit says which one and why") {
+  CHECK(
+      problemWith("\"name\": \"other\"", "\"name\": \"others\"") ==
+      "node 'add': aten::add: has the arguments (others=tensor, self=tensor), which none of its 3 "
+      "forms takes");
+  CHECK(problemWith(R"("arg": {"as_tensor": {"name": "p_w"}}, "kind")",
+                    R"("arg": {"as_tensor": {"name": "q"}}, "kind")") ==
+        "node 'add': reads 'q', which is not defined");
+  CHECK(problemWith(R"("arg": {"as_tensor": {"name": "p_w"}}, "kind")",
+                    R"("arg": {"as_complex": {"real": 1, "imag": 0}}, "kind")") ==
+        "node 'add': has an argument of the kind 'as_complex', which Cleave does not read");
+}
+
+TEST_CASE("weights that are missing, pickled, cut off or of another type are refused by name") {
+  auto with = [](const std::string &from, const std::string &to) {
+    ArchiveText archive;
+    std::string &list = archive.entries["data/weights/model_weights_config.json"];
+    list = replaced(list, from, to);
+    return archive.problem();
+  };
+  CHECK(with("\"fc.w\"", "\"fc.v\"") == "the archive has no data for 'fc.w'");
+  CHECK_THAT(with("\"use_pickle\": false", "\"use_pickle\": true"),
+             Catch::Contains("'fc.w' are a pickled object"));
+  CHECK_THAT(with("\"dtype\": 7", "\"dtype\": 8"), Catch::Contains("'fc.w' are float64"));
+  CHECK_THAT(with("weight_0", "weight_1"), Catch::Contains("weight_1"));
+  ArchiveText archive;
+  archive.entries["data/weights/weight_0"].resize(4);
+  CHECK_THAT(archive.problem(), Catch::Contains("fc.w"));
+  archive.entries.erase("data/weights/model_weights_config.json");
+  CHECK_THAT(archive.problem(), Catch::Contains("has no list of weights"));
+}
+
+TEST_CASE("archives of other layouts say how to get a new one") {
+  ArchiveText archive;
+  archive.entries.erase("models/model.json");
+  CHECK(archive.problem() == "the archive holds no model (models/model.json)");
+  archive.entries["models/a.json"] = archive.entries["models/b.json"] = smallProgram();
+  CHECK_THAT(archive.problem(), Catch::Contains("several models (models/a.json, models/b.json)"));
+  archive.entries["serialized_exported_program.json"] = "{}";
+  CHECK_THAT(archive.problem(), Catch::Contains("a layout before PyTorch 2.8"));
+}
+
+TEST_CASE("programs that need what Cleave does not do say so") {
+  CHECK_THAT(problemWith("\"x\": {\"dtype\": 7", "\"x\": {\"dtype\": 10"),
+             Catch::Contains("complex64"));
+  CHECK_THAT(problemWith("Symbol('s0', integer=True)", "Mod(s0, 2)", {}),
+             Catch::Contains("Mod(s0, 2)"));
+  CHECK_THAT(
+      problemWith(
+          R"({"user_output": {"arg": {"as_tensor": {"name": "add"}}}})",
+          R"({"gradient_to_parameter": {"arg": {"name": "add"}, "parameter_name": "fc.w"}})"),
+      Catch::Contains("gradient_to_parameter"));
+}
