@@ -80,10 +80,9 @@ Results arangeFrom(OpCall &c, const Value &start, const Value &end, const Value 
   Array out = c.e.iota({count}, 0, c.mlirType(type));
   if (by != 1)
     out = c.e.mul(out, by);
-  Array first = c.readAs(start, type);
-  if (graph::splatValue(first) == 0.0)
-    return out;
-  return c.e.add(out, c.e.broadcast(first, {count}));
+  bool fromZero =
+      start.isInt() ? start.integer() == Polynomial(0) : start.isFloat() && start.number() == 0;
+  return fromZero ? out : c.e.add(out, c.e.broadcast(c.readAs(start, type), {count}));
 }
 
 Results arange(OpCall &c) { return arangeFrom(c, Value(int64_t(0)), c["end"], Value(int64_t(1))); }
