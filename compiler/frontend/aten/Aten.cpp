@@ -109,7 +109,14 @@ ValueList dispatch(Context &context, const std::string &name, const ValueList &p
   std::optional<llvm::StringRef> pure = outOfPlace(plain);
   if (!pure)
     fail("is not known");
-  ValueList results = run(context, table().find(*pure)->second, positional, keyword);
+  // Some in-place forms call their first argument `self` where the plain one has another name.
+  const std::vector<Form> &forms = table().find(*pure)->second;
+  std::map<std::string, Value> renamed = keyword;
+  if (auto self = renamed.extract("self"); !self.empty()) {
+    self.key() = forms[0].schema.parameters[0].name;
+    renamed.insert(std::move(self));
+  }
+  ValueList results = run(context, forms, positional, renamed);
   return writeBack(context, positional, keyword, results.at(0).tensor()->read(context.emitter));
 }
 

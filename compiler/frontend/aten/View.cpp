@@ -28,7 +28,7 @@ Array reshapedElements(Emitter &e, Array x, const Shape &shape) {
   auto dim = std::find(shape.begin(), shape.end(), shapeOf(x)[0]);
   if (dim == shape.end() || emit::product(shape) != *dim)
     return e.reshape(x, shape);
-  return e.iota(shape, dim - shape.begin(), elementTypeOf(x));
+  return graph::IotaOp::create(e.b, e.loc, e.type(shape, elementTypeOf(x)), dim - shape.begin());
 }
 
 // As a view where PyTorch makes one, otherwise a copy.

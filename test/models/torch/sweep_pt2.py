@@ -54,12 +54,25 @@ def run_gradients(tools, path, inputs, folder, training):
     before = {n: p.detach().numpy().copy() for n, p in loaded.named_parameters()}
     out = loaded(*inputs)
     label = torch.randn(out.shape, generator=torch.Generator().manual_seed(3))
-    torch.nn.functional.mse_loss(out, label).backward()
+    try:
+        torch.nn.functional.mse_loss(out, label).backward()
+    except RuntimeError:  # PyTorch has no gradient for some operator
+        return 0.0, 0.0, "(none in PyTorch)"
     numpy.savez(folder / "in.npz", **{n: t.numpy() for n, t in zip(names, inputs)}, **{"0.label": label.numpy()})
     call(tools / "cleave-compile", path, "--train", "--loss", "mse:0", "--optimizer", f"sgd:lr={RATE}",
          "--batch-norm", "train" if training else "frozen", "-o", folder / "g.plan")
     call(tools / "cleave-run", folder / "g.plan", "--data", folder / "in.npz", "--steps", 1, "--threads", 1, "--save", folder / "saved")
-    return farthest(loaded, before, read_checkpoint(folder / "saved"))
+    return farthest(loaded, before, with_ties(loaded, read_checkpoint(folder / "saved")))
+
+
+def with_ties(loaded, arrays):
+    """The arrays, also under the other names of tied parameters."""
+    first = {}
+    for name, parameter in loaded.named_parameters(remove_duplicate=False):
+        if name in arrays:
+            first.setdefault(id(parameter), arrays[name])
+    every = loaded.named_parameters(remove_duplicate=False)
+    return {**arrays, **{name: first[id(parameter)] for name, parameter in every if id(parameter) in first}}
 
 
 def check(tools, name, form, folder):
