@@ -9,6 +9,7 @@
 #include "compiler/frontend/Import.h"
 #include "compiler/frontend/onnx/Import.h"
 #include "compiler/frontend/pt2/Import.h"
+#include "compiler/frontend/torchscript/Import.h"
 #include "compiler/planner/Planner.h"
 #include "compiler/planner/ReadStep.h"
 #include "dialects/graph/Step.h"
@@ -57,6 +58,8 @@ static Result<frontend::Imported> importModel(Compilation &c,
   const std::string &path = c.options.model;
   if (pt2::recognises(path))
     return pt2::importExported(*c.context, path, options);
+  if (torchscript::recognises(path))
+    return torchscript::importTorchScript(*c.context, path, options);
   return onnx::importOnnx(*c.context, path, options);
 }
 

@@ -81,8 +81,7 @@ Result<std::vector<Polynomial>> sizesOf(const InputType &input,
       return Status::userError("dim " + dim + " of input '" + input.name + "' has the size " +
                                std::to_string(*size) + ", expected at least 1");
     if (__builtin_mul_overflow(count, *size, &count) || count > (int64_t(1) << 56))
-      return Status::userError("input '" + input.name +
-                               "' has more elements than fit into memory");
+      return Status::userError("input '" + input.name + "' has more elements than fit into memory");
     out.push_back(*size);
   }
   return out;

@@ -31,15 +31,27 @@ PLANS = {
 }
 
 
-# The models' inputs, after which torch.export archives name their first dim; ONNX files call it `batch`.
-INPUTS = {"gpt": "tokens", "gpt2": "tokens", "example": "tokens", "mlp": "x", "resnet": "image", "vit": "image"}
+# The models' inputs, and their types, which TorchScript files do not tell. torch.export archives name a first dim after its
+# input, ONNX files call it `batch`.
+INPUTS = {
+    "gpt": ("tokens", "int64[batch,16]"),
+    "gpt2": ("tokens", "int64[batch,16]"),
+    "example": ("tokens", "int64[batch,64]"),
+    "mlp": ("x", "float32[batch,20]"),
+    "resnet": ("image", "float32[batch,3,16,16]"),
+    "vit": ("image", "float32[batch,3,16,16]"),
+}
 
 
 def options_of(record, stem):
     """cleave-compile's options for what the record says was run, with this file."""
     micro = record["batch"] // record.get("accumulate", 1)
-    symbol = INPUTS[record["model"]] + ".0" if stem.endswith(".pt2") else "batch"
-    options = ["--train", "--loss", record["loss"], "--optimizer", record["optimizer"], "--set", f"{symbol}={micro}"]
+    name, kind = INPUTS[record["model"]]
+    symbol = f"{name}.0" if stem.endswith(".pt2") else "batch"
+    loss, typed = record["loss"], []
+    if stem.endswith(".pt"):  # the only output has no name
+        loss, typed = loss.replace(":logits", ":0,logits.label"), ["--input", f"{name}={kind}"]
+    options = ["--train", "--loss", loss, *typed, "--optimizer", record["optimizer"], "--set", f"{symbol}={micro}"]
     if record["model"] == "resnet":
         options += ["--batch-norm", record.get("batch_norm", "train")]
     if "clip_norm" in record:
@@ -148,7 +160,8 @@ def judge(title, record, steps, one_rank):
 
 def combinations(record, ranks, plans, exports):
     """(export, ranks, plan) to run, the plain run on one rank first."""
-    found = [(stem, 1, "solver") for stem in (record["files"] if exports else record["files"][:1])]
+    torch = [f"torch/{path.name}" for path in sorted((ROOT / "test/models/torch").glob(f"{record['model']}.*.pt"))]
+    found = [(stem, 1, "solver") for stem in (record["files"] + torch if exports else record["files"][:1])]
     for count in ranks:
         for plan in plans:
             _, least, exact = PLANS[plan]

@@ -34,7 +34,7 @@ void addStepOptions(CLI::App &app, CompileOptions &options) {
 }
 
 void addModelOptions(CLI::App &app, CompileOptions &options, TypedModelOptions &typed) {
-  app.add_option("MODEL", options.model, "torch.export archive or ONNX file")->required();
+  app.add_option("MODEL", options.model, "torch.export archive, ONNX or TorchScript file")->required();
   app.add_option("--set", typed.symbols, "SYMBOL=N: the size of a symbolic dim")
       ->delimiter(',')
       ->group("Model");

@@ -2,8 +2,8 @@
 // end, every number is little-endian, sizes beyond 32 bits stand in a "zip64" field.
 #include "compiler/frontend/torch/Archive.h"
 
-#include "compiler/frontend/emit/Failure.h"
 #include "compiler/frontend/FileBytes.h"
+#include "compiler/frontend/emit/Failure.h"
 
 #include <algorithm>
 #include <cstring>
@@ -122,8 +122,8 @@ std::string inflated(std::string_view stored, const Entry &entry) {
 } // namespace
 
 bool Archive::recognises(std::string_view begin) {
-  return begin.size() >= 4 && (number<uint32_t>(begin, 0) == kLocalHeader ||
-                               number<uint32_t>(begin, 0) == kEnd);
+  return begin.size() >= 4 &&
+         (number<uint32_t>(begin, 0) == kLocalHeader || number<uint32_t>(begin, 0) == kEnd);
 }
 
 Archive::Archive(const std::string &path) : file_(frontend::mapFile(path, "the model file")) {
@@ -183,7 +183,8 @@ void Archive::checkLocalHeader(Entry &entry, uint64_t headerOffset) const {
   std::string_view header = part(bytes_, headerOffset, kLocalHeaderBytes, "an entry's header");
   if (number<uint32_t>(header, 0) != kLocalHeader)
     damaged("'" + entry.name + "' is not where the directory says");
-  uint64_t skipped = kLocalHeaderBytes + number<uint16_t>(header, 26) + number<uint16_t>(header, 28);
+  uint64_t skipped =
+      kLocalHeaderBytes + number<uint16_t>(header, 26) + number<uint16_t>(header, 28);
   entry.offset = headerOffset + skipped;
   part(bytes_, entry.offset, entry.storedBytes, ("'" + entry.name + "'").c_str());
   entry.offset += base_;
@@ -228,7 +229,8 @@ std::string Archive::contents(const std::string &name, uint64_t maxBytes) const 
          " bytes, expected at most " + std::to_string(maxBytes));
   std::string_view stored = bytes_.substr(entry->offset - base_, entry->storedBytes);
   std::string out = entry->isCompressed ? inflated(stored, *entry) : std::string(stored);
-  uLong checksum = crc32(0, reinterpret_cast<const Bytef *>(out.data()), static_cast<uInt>(out.size()));
+  uLong checksum =
+      crc32(0, reinterpret_cast<const Bytef *>(out.data()), static_cast<uInt>(out.size()));
   if (checksum != entry->checksum)
     damaged("the checksum of '" + name + "' is wrong");
   return out;
@@ -236,7 +238,8 @@ std::string Archive::contents(const std::string &name, uint64_t maxBytes) const 
 
 std::string_view Archive::mapped(const Entry &entry) const {
   if (entry.isCompressed)
-    fail("'" + entry.name + "' in the archive is compressed, but weights are read from where they "
+    fail("'" + entry.name +
+         "' in the archive is compressed, but weights are read from where they "
          "lie; save the model with PyTorch again, which stores them as they are");
   return bytes_.substr(entry.offset - base_, entry.storedBytes);
 }

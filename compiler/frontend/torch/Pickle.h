@@ -17,18 +17,18 @@ using NodeId = uint32_t;
 struct Node {
   enum class Kind {
     None,
-    Bool,   // integer
-    Int,    // integer
-    Float,  // number
-    String, // text
-    List,   // items
-    Tuple,  // items
-    Dict,   // items: key, value, key, value, …
-    Object, // text: the class `__torch__.…`; items: attribute's name, value, …
-    Tensor, // integer: index in Pickle::tensors
+    Bool,    // integer
+    Int,     // integer
+    Float,   // number
+    String,  // text
+    List,    // items
+    Tuple,   // items
+    Dict,    // items: key, value, key, value, …
+    Object,  // text: the class `__torch__.…`; items: attribute's name, value, …
+    Tensor,  // integer: index in Pickle::tensors
     Storage, // integer: likewise, of a tensor that stands for the storage itself
-    Device, // text: `cpu`, `cuda:0`
-    Global  // text: a known name that stands for itself, such as `torch.float32`
+    Device,  // text: `cpu`, `cuda:0`
+    Global   // text: a known name that stands for itself, such as `torch.float32`
   };
   Kind kind = Kind::None;
   int64_t integer = 0;

@@ -1,8 +1,8 @@
 // See StridedTensor.h.
 #include "compiler/frontend/torch/StridedTensor.h"
 
-#include "compiler/frontend/emit/Failure.h"
 #include "compiler/frontend/FileBytes.h"
+#include "compiler/frontend/emit/Failure.h"
 
 #include <algorithm>
 

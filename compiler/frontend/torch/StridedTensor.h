@@ -10,7 +10,7 @@
 namespace cleave::torch {
 
 struct StridedTensor {
-  std::string entry; // name of the storage's entry in the archive
+  std::string entry;                  // name of the storage's entry in the archive
   std::optional<ElementType> element; // none: one that Cleave does not compute with
   std::string elementName;            // as PyTorch calls it, for messages
   int64_t storageElements = -1;       // that the entry must have; negative: unknown

@@ -76,6 +76,11 @@ def types_of(names, inputs):
     return [f"--input={n}={kinds[t.dtype]}[{','.join(map(str, t.shape))}]" for n, t in zip(names, inputs)]
 
 
+def first(output):
+    """The tensor that a module returns, if need be the first of several."""
+    return output if isinstance(output, torch.Tensor) else first(output[0])
+
+
 def distance(found, wanted):
     """Largest difference relative to the largest element."""
     wanted = wanted.detach().numpy().astype(numpy.float64)
@@ -105,7 +110,7 @@ def read_checkpoint(folder):
 def run_forward(tools, path, inputs, folder):
     loaded = torch.jit.load(str(path))
     with torch.no_grad():
-        wanted = loaded(*inputs)
+        wanted = first(loaded(*inputs))
     names = names_of(loaded)
     numpy.savez(folder / "in.npz", **{n: t.numpy() for n, t in zip(names, inputs)})
     call(tools / "cleave-compile", path, *types_of(names, inputs), "-o", folder / "f.plan")
@@ -118,7 +123,7 @@ def run_gradients(tools, path, inputs, folder, training):
     """(distance of gradients, of buffers, the parameter that is farthest off)."""
     loaded = torch.jit.load(str(path))
     names, before = names_of(loaded), {n: p.detach().numpy().copy() for n, p in loaded.named_parameters()}
-    out = loaded(*inputs)
+    out = first(loaded(*inputs))
     label = torch.randn(out.shape, generator=torch.Generator().manual_seed(3))
     try:
         torch.nn.functional.mse_loss(out, label).backward()

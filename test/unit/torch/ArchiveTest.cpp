@@ -1,6 +1,6 @@
 // The zip reader: what is in an archive, and what damage it refuses.
-#include "compiler/frontend/emit/Failure.h"
 #include "compiler/frontend/torch/Archive.h"
+#include "compiler/frontend/emit/Failure.h"
 #include "test/unit/torch/ZipWriter.h"
 
 #include <catch2/catch.hpp>
@@ -79,7 +79,8 @@ TEST_CASE("a wrong checksum, two entries of one name and encryption are refused"
   CHECK(complaint(encrypted).find("encrypted") != std::string::npos);
 }
 
-TEST_CASE("an entry that claims to be far larger than it can be is refused before memory is taken") {
+TEST_CASE(
+    "an entry that claims to be far larger than it can be is refused before memory is taken") {
   std::string bytes = twoFiles();
   size_t second = bytes.rfind("PK\x01\x02");
   for (size_t i = 0; i < 3; ++i)

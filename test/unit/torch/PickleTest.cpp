@@ -1,6 +1,6 @@
 // The pickle reader: what models hold, and everything that is refused by name.
-#include "compiler/frontend/emit/Failure.h"
 #include "compiler/frontend/torch/Pickle.h"
+#include "compiler/frontend/emit/Failure.h"
 #include "test/unit/torch/ZipWriter.h"
 
 #include <catch2/catch.hpp>

@@ -1,0 +1,202 @@
+// The Evaluator's expressions, except calls. See Evaluator.h.
+#include "compiler/frontend/torchscript/Builtins.h"
+#include "compiler/frontend/torchscript/Evaluator.h"
+#include "compiler/frontend/torchscript/Limits.h"
+
+namespace cleave::torchscript {
+
+using emit::fail;
+using EK = Expression::Kind;
+
+namespace {
+
+// Python's binary operators and the operators of PyTorch's that they stand for.
+constexpr std::pair<const char *, const char *> kOperators[] = {
+    {"+", "aten::add"},         {"-", "aten::sub"},       {"*", "aten::mul"},
+    {"/", "aten::div"},         {"//", "aten::floordiv"}, {"%", "aten::remainder"},
+    {"**", "aten::pow"},        {"@", "aten::matmul"},    {"==", "aten::eq"},
+    {"!=", "aten::ne"},         {"<", "aten::lt"},        {"<=", "aten::le"},
+    {">", "aten::gt"},          {">=", "aten::ge"},       {"&", "aten::__and__"},
+    {"|", "aten::__or__"},      {"^", "aten::__xor__"},   {"<<", "aten::__lshift__"},
+    {">>", "aten::__rshift__"}, {"is", "aten::__is__"},   {"is not", "aten::__isnot__"},
+};
+
+} // namespace
+
+Value Evaluator::evaluate(const Expression &expression, Frame &frame) {
+  DepthGuard depth(depth_, 1);
+  switch (expression.kind) {
+  case EK::None:
+    return {};
+  case EK::Bool:
+    return Value(expression.integer != 0);
+  case EK::Int:
+    return Value(expression.integer);
+  case EK::Float:
+    return Value(expression.number);
+  case EK::String:
+    return Value(expression.text);
+  case EK::Name: {
+    auto found = frame.names.find(expression.text);
+    if (found == frame.names.end())
+      fail("'" + expression.text + "' has no value here");
+    return found->second;
+  }
+  case EK::Attribute:
+    return evaluateAttribute(expression, frame);
+  case EK::Call:
+    return evaluateCall(expression, frame);
+  case EK::Index:
+  case EK::Slice:
+    return evaluateIndex(expression, frame);
+  case EK::List:
+  case EK::Tuple:
+  case EK::Dict:
+    return evaluateContainer(expression, frame);
+  case EK::Unary:
+    return evaluateUnary(expression, frame);
+  case EK::Binary:
+    return evaluateBinary(expression, frame);
+  }
+  return {};
+}
+
+Value Evaluator::evaluateContainer(const Expression &expression, Frame &frame) {
+  ValueList items;
+  for (const ExpressionPtr &item : expression.items)
+    items.push_back(evaluate(*item, frame));
+  if (expression.kind != EK::Dict)
+    return Value::list(std::move(items), expression.kind == EK::Tuple);
+  auto out = std::make_shared<Dictionary>();
+  for (size_t i = 0; i + 1 < items.size(); i += 2)
+    out->set(items[i], items[i + 1]);
+  return Value(aten::ObjectRef(out));
+}
+
+Value Evaluator::evaluateUnary(const Expression &expression, Frame &frame) {
+  Value value = evaluate(*expression.items[0], frame);
+  if (expression.text == "-" && value.isFloat())
+    return Value(-value.number());
+  if (expression.text == "-" && value.isInt())
+    return Value(Polynomial(0) - value.integer());
+  if (expression.text == "+")
+    return value;
+  const char *name = expression.text == "-"   ? "aten::neg"
+                     : expression.text == "~" ? "aten::bitwise_not"
+                                              : "aten::__not__";
+  return callOperator(name, {value}, {}, frame);
+}
+
+Value Evaluator::evaluateBinary(const Expression &expression, Frame &frame) {
+  const std::string &text = expression.text;
+  Value left = evaluate(*expression.items[0], frame);
+  if (text == "and" || text == "or") {
+    std::optional<bool> known = truthOf(left, frame);
+    if (!known)
+      fail("'" + text + "' of something that depends on data");
+    return *known == (text == "or") ? left : evaluate(*expression.items[1], frame);
+  }
+  Value right = evaluate(*expression.items[1], frame);
+  if (text == "in" || text == "not in") {
+    Value found = callOperator("aten::__contains__", {right, left}, {}, frame);
+    return text == "in" ? found : callOperator("aten::__not__", {found}, {}, frame);
+  }
+  for (const auto &[symbol, name] : kOperators)
+    if (text == symbol)
+      return callOperator(name, {left, right}, {}, frame);
+  fail("found the operator '" + text + "', which TorchScript does not have");
+}
+
+Value Evaluator::evaluateIndex(const Expression &expression, Frame &frame) {
+  Value base = evaluate(*expression.items[0], frame);
+  auto part = [&](size_t i) {
+    return expression.items[i] ? evaluate(*expression.items[i], frame) : Value();
+  };
+  if (expression.kind == EK::Slice) {
+    Value out = callOperator("aten::slice", {base, part(1), part(2), Value(int64_t(1))}, {}, frame);
+    if (out.isList())
+      out.listRef()->isTuple = base.listRef()->isTuple;
+    return out;
+  }
+  Value key = part(1);
+  if (DictionaryRef dictionary = dictionaryOf(base)) {
+    if (Value *found = dictionary->find(key))
+      return *found;
+    throw Raised{"the dictionary has no key '" + textOf(key) + "'"};
+  }
+  if (base.isList())
+    return base.items()[listIndex(base, key)];
+  fail("takes an element of " + base.kindName());
+}
+
+// `CONSTANTS.c0`, `__torch__.a.b.f`, `torch.add`: the dotted name, unless the first word is a
+// variable.
+std::optional<std::string> Evaluator::qualifiedName(const Expression &expression,
+                                                    const Frame &frame) const {
+  std::string name;
+  const Expression *at = &expression;
+  for (; at->kind == EK::Attribute; at = at->items[0].get())
+    name = "." + at->text + name;
+  if (at->kind != EK::Name || frame.names.contains(at->text))
+    return std::nullopt;
+  return at->text + name;
+}
+
+Value Evaluator::evaluateAttribute(const Expression &expression, Frame &frame) {
+  if (std::optional<std::string> name = qualifiedName(expression, frame))
+    return global(*name);
+  return attributeOf(evaluate(*expression.items[0], frame), expression.text, frame);
+}
+
+Value Evaluator::global(const std::string &qualified) {
+  if (qualified.starts_with("CONSTANTS."))
+    return services_.constant(qualified.substr(10));
+  Definition definition = program_.find(qualified);
+  if (!definition.type && !definition.function)
+    fail("'" + qualified + "' is nothing that the archive has");
+  auto callable = std::make_shared<Callable>();
+  callable->definition = definition;
+  return Value(aten::ObjectRef(callable));
+}
+
+Value Evaluator::attributeOf(const Value &object, const std::string &name, Frame &frame) {
+  if (InstanceRef instance = instanceOf(object)) {
+    if (auto found = instance->attributes.find(name); found != instance->attributes.end())
+      return found->second;
+    const Class &type = *instance->definition.type;
+    if (auto found = type.constants.find(name); found != type.constants.end())
+      return evaluate(*found->second, frame);
+    fail("an object of class '" + type.name + "' has no attribute '" + name + "'");
+  }
+  if (object.isTensor()) { // `x.data`, `x.shape`, …
+    std::string op = name == "shape" ? "aten::size" : "prim::" + name;
+    return callOperator(op, {object}, {}, frame);
+  }
+  fail("takes the attribute '" + name + "' of " + object.kindName());
+}
+
+std::optional<bool> Evaluator::truthOf(const Value &value, Frame &frame) {
+  if (value.isBool())
+    return value.truth();
+  if (value.isNone())
+    return false;
+  if (value.isFloat())
+    return value.number() != 0;
+  if (value.isList())
+    return !value.items().empty();
+  if (value.isString())
+    return !value.text().empty();
+  if (value.isObject())
+    return true;
+  if (value.isInt()) {
+    std::optional<int64_t> known = value.integer().constant();
+    return known ? std::optional(*known != 0) : std::nullopt;
+  }
+  try {
+    return aten::truthOf(services_.context, value, "condition");
+  } catch (const emit::Failure &) {
+    return std::nullopt; // it depends on data
+  }
+}
+
+} // namespace cleave::torchscript

@@ -1,0 +1,302 @@
+// See Model.h.
+#include "compiler/frontend/torchscript/Model.h"
+
+#include "compiler/frontend/emit/Failure.h"
+#include "compiler/frontend/torchscript/Usage.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace cleave::torchscript {
+
+using emit::fail;
+using frontend::Remark;
+using torch::Node;
+using torch::NodeId;
+using torch::StridedTensor;
+using NodeKind = Node::Kind;
+
+static std::string join(const std::string &path, const std::string &name) {
+  return path.empty() ? name : path + "." + name;
+}
+
+static bool contains(const std::vector<std::string> &names, const std::string &name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Model::Model(const torch::Archive &archive, Program &program,
+             const frontend::ImportOptions &options)
+    : archive_(archive), program_(program) {
+  if (archive.namesWith("code/").empty())
+    fail(
+        "the archive has weights but no program; save one with torch.jit.script(model).save(FILE)");
+  if (archive.find("byteorder") && archive.contents("byteorder") != "little")
+    fail("the archive was written on a big-endian machine; save it again on a little-endian one");
+  data_ = torch::readPickle(archive.contents("data.pkl"), "data.pkl", "data/");
+  if (data_[data_.root].kind != NodeKind::Object)
+    fail("data.pkl holds no module; save the model again");
+  if (archive.find("constants.pkl"))
+    constants_ =
+        torch::readPickle(archive.contents("constants.pkl"), "constants.pkl", "constants/");
+  findTensors(options);
+}
+
+// -- parameters, buffers, constants
+void Model::findTensors(const frontend::ImportOptions &options) {
+  untied_.insert(options.untie.begin(), options.untie.end());
+  visitObject(data_.root, "");
+  for (const std::string &name : options.untie)
+    if (!byName_.contains(name))
+      fail("--untie " + name + ": the model has no parameter '" + name + "'");
+  tie(options);
+  for (const Node &node : data_.nodes) {
+    if (node.kind != NodeKind::Tensor)
+      continue;
+    const StridedTensor &tensor = data_.tensors[node.integer];
+    auto same = std::find_if(tensors_.begin(), tensors_.end(),
+                             [&](const Stored &stored) { return stored.tensor.isSameAs(tensor); });
+    byDataTensor_[node.integer] = same != tensors_.end()
+                                      ? static_cast<size_t>(same - tensors_.begin())
+                                      : addConstant(tensor.entry, tensor);
+  }
+  if (constants_.nodes.empty())
+    return;
+  const std::vector<NodeId> &items = constants_[constants_.root].items;
+  for (size_t i = 0; i < items.size(); ++i)
+    if (const Node &node = constants_[items[i]]; node.kind == NodeKind::Tensor)
+      byConstantTensor_[node.integer] =
+          addConstant("CONSTANTS.c" + std::to_string(i), constants_.tensors[node.integer]);
+  findFrozen();
+  warnOfOverlaps();
+}
+
+// Depth-first in the order of attributes, which is that of PyTorch's named_parameters().
+void Model::visitObject(NodeId id, const std::string &path) {
+  const Node &object = data_[id];
+  if (!visited_.insert(id).second)
+    return;
+  const Class &type = *program_.findClass(object.text).type;
+  for (size_t i = 0; i + 1 < object.items.size(); i += 2) {
+    const std::string &name = data_[object.items[i]].text;
+    const Node &value = data_[object.items[i + 1]];
+    if (value.kind == NodeKind::Tensor && contains(type.parameters, name))
+      addNamed(Kind::Parameter, join(path, name), data_.tensors[value.integer]);
+    else if (value.kind == NodeKind::Tensor && contains(type.buffers, name))
+      addNamed(Kind::Buffer, join(path, name), data_.tensors[value.integer]);
+  }
+  for (size_t i = 0; i + 1 < object.items.size(); i += 2)
+    if (data_[object.items[i + 1]].kind == NodeKind::Object)
+      visitObject(object.items[i + 1], join(path, data_[object.items[i]].text));
+}
+
+void Model::addNamed(Kind kind, const std::string &name, const StridedTensor &tensor) {
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    if (!tensors_[i].tensor.isSameAs(tensor) || untied_.contains(tensors_[i].name))
+      continue;
+    byName_[name] = i;
+    if (kind == Kind::Parameter)
+      remarks_.push_back({Remark::Kind::Tied, tensors_[i].name,
+                          "'" + name + "' is the same tensor in the file: one parameter"});
+    return;
+  }
+  byName_[name] = tensors_.size();
+  tensors_.push_back({kind, name, tensor});
+}
+
+size_t Model::addConstant(const std::string &name, const StridedTensor &tensor) {
+  tensors_.push_back({Kind::Constant, name, tensor});
+  return tensors_.size() - 1;
+}
+
+// The first name becomes the second.
+void Model::tie(const frontend::ImportOptions &options) {
+  for (const auto &[name, other] : options.tie) {
+    for (const std::string &one : {name, other})
+      if (!byName_.contains(one))
+        fail("--tie " + name + "=" + other + ": the model has no parameter '" + one + "'");
+    const StridedTensor &a = tensors_[byName_[name]].tensor, &b = tensors_[byName_[other]].tensor;
+    if (a.dims != b.dims || a.element != b.element)
+      fail("--tie " + name + "=" + other + ": the two have different shapes or types");
+    byName_[name] = byName_[other];
+    remarks_.push_back({Remark::Kind::Tied, other, "'" + name + "' is tied to it as asked for"});
+  }
+}
+
+// A frozen module has no parameters any more: they are constants of the program.
+void Model::findFrozen() {
+  if (std::any_of(tensors_.begin(), tensors_.end(),
+                  [](const Stored &stored) { return stored.kind == Kind::Parameter; }))
+    return;
+  std::set<std::string> statistics = runningStatistics(program_, archive_);
+  int64_t count = 0;
+  for (auto [index, stored] : byConstantTensor_) {
+    Stored &tensor = tensors_[stored];
+    if (!tensor.tensor.element || !isFloat(*tensor.tensor.element) || tensor.tensor.dims.empty() ||
+        tensor.tensor.elementCount() < 2 || statistics.contains(tensor.name))
+      continue;
+    tensor.kind = Kind::Parameter;
+    ++count;
+  }
+  if (count > 0)
+    remarks_.push_back({Remark::Kind::Warning, "the model",
+                        "was frozen, so its " + std::to_string(count) +
+                            " parameters lost their names and are called CONSTANTS.c0, ..."});
+}
+
+// Two parameters that share memory without being the same would be one thing to PyTorch and two to
+// us.
+void Model::warnOfOverlaps() {
+  auto end = [](const StridedTensor &tensor) {
+    int64_t last = tensor.offset;
+    for (size_t i = 0; i < tensor.dims.size(); ++i)
+      last += (tensor.dims[i] - 1) * tensor.strides[i];
+    return last;
+  };
+  std::map<std::pair<std::string, int64_t>, const Stored *> byPlace;
+  for (const Stored &stored : tensors_)
+    if (stored.kind == Kind::Parameter && stored.tensor.elementCount() > 0)
+      byPlace[{stored.tensor.entry, stored.tensor.offset}] = &stored;
+  const Stored *before = nullptr;
+  for (const auto &[place, stored] : byPlace) {
+    if (before && before->tensor.entry == place.first && end(before->tensor) >= place.second)
+      remarks_.push_back(
+          {Remark::Kind::Warning, stored->name,
+           "shares memory with '" + before->name + "', but is trained apart from it"});
+    before = stored;
+  }
+}
+
+// -- values
+// The objects of one instantiation.
+class Model::Builder {
+public:
+  Builder(const Model &model, const torch::Pickle &pickle, const std::map<size_t, size_t> &tensors,
+          const std::function<Value(size_t)> &make)
+      : model_(model), pickle_(pickle), tensors_(tensors), make_(make) {}
+
+  Value valueOf(NodeId id, const std::string &path) {
+    auto known = values_.find(id);
+    if (known != values_.end())
+      return known->second;
+    Value value = makeValue(pickle_[id], path);
+    values_[id] = value;
+    return value;
+  }
+
+private:
+  Value makeValue(const Node &node, const std::string &path) {
+    switch (node.kind) {
+    case NodeKind::None:
+      return {};
+    case NodeKind::Bool:
+      return Value(node.integer != 0);
+    case NodeKind::Int:
+      return Value(node.integer);
+    case NodeKind::Float:
+      return Value(node.number);
+    case NodeKind::String:
+    case NodeKind::Device:
+    case NodeKind::Global:
+      return Value(node.text);
+    case NodeKind::Tensor:
+      return tensor(tensors_.at(node.integer));
+    case NodeKind::Storage:
+      fail("'" + path + "' is a storage without a tensor");
+    case NodeKind::List:
+    case NodeKind::Tuple: {
+      ValueList items;
+      for (size_t i = 0; i < node.items.size(); ++i)
+        items.push_back(valueOf(node.items[i], join(path, std::to_string(i))));
+      return Value::list(std::move(items), node.kind == NodeKind::Tuple);
+    }
+    case NodeKind::Dict: {
+      auto out = std::make_shared<Dictionary>();
+      for (size_t i = 0; i + 1 < node.items.size(); i += 2)
+        out->set(valueOf(node.items[i], path), valueOf(node.items[i + 1], path));
+      return Value(aten::ObjectRef(out));
+    }
+    case NodeKind::Object:
+      return makeObject(node, path);
+    }
+    return {};
+  }
+
+  Value makeObject(const Node &node, const std::string &path) {
+    auto out = std::make_shared<Instance>();
+    out->definition = model_.program_.findClass(node.text);
+    out->path = path;
+    for (size_t i = 0; i + 1 < node.items.size(); i += 2) {
+      const std::string &name = pickle_[node.items[i]].text;
+      std::string full = join(path, name);
+      auto named = model_.byName_.find(full); // of a parameter that was tied or untied
+      bool isTensor = pickle_[node.items[i + 1]].kind == NodeKind::Tensor;
+      out->attributes[name] = isTensor && named != model_.byName_.end()
+                                  ? tensor(named->second)
+                                  : valueOf(node.items[i + 1], full);
+    }
+    return Value(aten::ObjectRef(out));
+  }
+
+  Value tensor(size_t index) {
+    auto known = made_.find(index);
+    if (known == made_.end())
+      known = made_.emplace(index, make_(index)).first;
+    return known->second;
+  }
+
+  const Model &model_;
+  const torch::Pickle &pickle_;
+  const std::map<size_t, size_t> &tensors_;
+  const std::function<Value(size_t)> &make_;
+  std::map<NodeId, Value> values_;
+  std::map<size_t, Value> made_;
+};
+
+InstanceRef Model::instantiate(const std::function<Value(size_t)> &make) const {
+  return instanceOf(Builder(*this, data_, byDataTensor_, make).valueOf(data_.root, ""));
+}
+
+NodeId Model::constantNode(const std::string &name) const {
+  size_t index = 0;
+  const char *end = name.data() + name.size();
+  bool isNumbered =
+      name.size() > 1 && name[0] == 'c' && std::from_chars(name.data() + 1, end, index).ptr == end;
+  if (!isNumbered || constants_.nodes.empty() || index >= constants_[constants_.root].items.size())
+    fail("the archive has no constant '" + name + "'; save the model again");
+  return constants_[constants_.root].items[index];
+}
+
+std::optional<size_t> Model::constantTensor(const std::string &name) const {
+  const Node &node = constants_[constantNode(name)];
+  if (node.kind != NodeKind::Tensor)
+    return std::nullopt;
+  return byConstantTensor_.at(node.integer);
+}
+
+Value Model::constantValue(const std::string &name) const {
+  std::function<Value(size_t)> none = [&](size_t) -> Value {
+    fail("the constant '" + name + "' holds tensors inside something else");
+  };
+  return Builder(*this, constants_, byConstantTensor_, none).valueOf(constantNode(name), name);
+}
+
+std::vector<StridedTensor> Model::tracedInputs() const {
+  std::vector<StridedTensor> out;
+  if (!archive_.find("traced_inputs.pkl"))
+    return out;
+  torch::Pickle pickle = torch::readPickle(archive_.contents("traced_inputs.pkl"),
+                                           "traced_inputs.pkl", "traced_inputs/");
+  const Node &root = pickle[pickle.root];
+  for (size_t i = 0; root.kind == NodeKind::Dict && i + 1 < root.items.size(); i += 2) {
+    if (pickle[root.items[i]].text != "forward")
+      continue;
+    for (NodeId item : pickle[root.items[i + 1]].items) {
+      if (pickle[item].kind != NodeKind::Tensor)
+        return {};
+      out.push_back(pickle.tensors[pickle[item].integer]);
+    }
+  }
+  return out;
+}
+
+} // namespace cleave::torchscript

@@ -1,0 +1,66 @@
+// Model: what the archive's data files hold: the model as a tree of objects, and its tensors under
+// the names that they have in PyTorch. Plain data about tensors; values are made by StepBuilder.
+#pragma once
+
+#include "compiler/frontend/Import.h"
+#include "compiler/frontend/torch/Pickle.h"
+#include "compiler/frontend/torchscript/Objects.h"
+
+#include <functional>
+#include <set>
+
+namespace cleave::torchscript {
+
+// A tensor that the model keeps.
+struct Stored {
+  enum class Kind { Parameter, Buffer, Constant } kind = Kind::Constant;
+  std::string name; // in PyTorch: `layer1.0.conv1.weight`
+  torch::StridedTensor tensor;
+};
+
+class Model {
+public:
+  // Reads data.pkl and constants.pkl and finds parameters and buffers. Fails on damage and on files
+  // that hold no program.
+  Model(const torch::Archive &archive, Program &program, const frontend::ImportOptions &options);
+
+  // The class of the model itself.
+  const std::string &className() const { return data_[data_.root].text; }
+  const std::vector<Stored> &tensors() const { return tensors_; }
+  const std::vector<frontend::Remark> &remarks() const { return remarks_; }
+
+  // The model as objects, tensors made by `make` (called with an index in tensors(), once each).
+  // Every call gives new objects.
+  InstanceRef instantiate(const std::function<Value(size_t)> &make) const;
+  // The index of the constant `c0` where it is a tensor, and what else it may be.
+  std::optional<size_t> constantTensor(const std::string &name) const;
+  Value constantValue(const std::string &name) const;
+  // The dims and element types with which the model was traced; empty if the file does not tell.
+  std::vector<torch::StridedTensor> tracedInputs() const;
+
+private:
+  class Builder;
+  using Kind = Stored::Kind;
+
+  void findTensors(const frontend::ImportOptions &options);
+  void visitObject(torch::NodeId id, const std::string &path);
+  void addNamed(Kind kind, const std::string &name, const torch::StridedTensor &tensor);
+  size_t addConstant(const std::string &name, const torch::StridedTensor &tensor);
+  void tie(const frontend::ImportOptions &options);
+  void findFrozen();
+  void warnOfOverlaps();
+  torch::NodeId constantNode(const std::string &name) const;
+
+  const torch::Archive &archive_;
+  Program &program_;
+  torch::Pickle data_, constants_;
+  std::vector<Stored> tensors_;
+  std::map<std::string, size_t> byName_;      // parameters and buffers by every name
+  std::map<size_t, size_t> byDataTensor_;     // tensor of data_ -> tensors_
+  std::map<size_t, size_t> byConstantTensor_; // tensor of constants_ -> tensors_
+  std::set<torch::NodeId> visited_;
+  std::set<std::string> untied_;
+  std::vector<frontend::Remark> remarks_;
+};
+
+} // namespace cleave::torchscript

@@ -1,0 +1,110 @@
+// See Objects.h.
+#include "compiler/frontend/torchscript/Objects.h"
+
+#include <charconv>
+
+namespace cleave::torchscript {
+namespace {
+
+// Lists within lists that are compared or printed; deeper ones count as different.
+constexpr int kMaxDepth = 64;
+
+std::optional<double> numberOf(const Value &value) {
+  if (value.isBool())
+    return value.truth();
+  if (value.isFloat())
+    return value.number();
+  if (value.isInt())
+    if (std::optional<int64_t> known = value.integer().constant())
+      return static_cast<double>(*known);
+  return std::nullopt;
+}
+
+bool isEqualWithin(const Value &a, const Value &b, int depth) {
+  if (depth > kMaxDepth)
+    return false;
+  if (a.isInt() && b.isInt())
+    return a.integer() == b.integer();
+  if (std::optional<double> x = numberOf(a), y = numberOf(b); x && y)
+    return *x == *y;
+  if (a.isString() && b.isString())
+    return a.text() == b.text();
+  if (!a.isList() || !b.isList())
+    return isSame(a, b);
+  if (a.items().size() != b.items().size())
+    return false;
+  for (size_t i = 0; i < a.items().size(); ++i)
+    if (!isEqualWithin(a.items()[i], b.items()[i], depth + 1))
+      return false;
+  return true;
+}
+
+std::string floatText(double number) {
+  char text[32];
+  auto [end, error] = std::to_chars(text, text + sizeof(text), number);
+  std::string out(text, end);
+  return out.find_first_of(".en") == std::string::npos ? out + ".0" : out;
+}
+
+std::string textWithin(const Value &value, int depth) {
+  if (value.isNone())
+    return "None";
+  if (value.isBool())
+    return value.truth() ? "True" : "False";
+  if (value.isInt())
+    return value.integer().str();
+  if (value.isFloat())
+    return floatText(value.number());
+  if (value.isString())
+    return value.text();
+  if (!value.isList() || depth > kMaxDepth)
+    return value.kindName();
+  std::string out;
+  for (const Value &item : value.items())
+    out += (out.empty() ? "" : ", ") + textWithin(item, depth + 1);
+  return value.listRef()->isTuple ? "(" + out + ")" : "[" + out + "]";
+}
+
+} // namespace
+
+Value *Dictionary::find(const Value &key) {
+  for (auto &[known, value] : items)
+    if (isEqual(known, key))
+      return &value;
+  return nullptr;
+}
+
+void Dictionary::set(const Value &key, Value value) {
+  if (Value *known = find(key))
+    *known = std::move(value);
+  else
+    items.emplace_back(key, std::move(value));
+}
+
+InstanceRef instanceOf(const Value &value) {
+  return value.isObject() ? std::dynamic_pointer_cast<Instance>(value.object()) : nullptr;
+}
+
+DictionaryRef dictionaryOf(const Value &value) {
+  return value.isObject() ? std::dynamic_pointer_cast<Dictionary>(value.object()) : nullptr;
+}
+
+bool isEqual(const Value &a, const Value &b) { return isEqualWithin(a, b, 0); }
+
+bool isSame(const Value &a, const Value &b) {
+  if (a.isNone() || b.isNone())
+    return a.isNone() && b.isNone();
+  if (a.isTensor() && b.isTensor())
+    return a.tensor() == b.tensor();
+  if (a.isList() && b.isList())
+    return a.listRef() == b.listRef();
+  if (a.isObject() && b.isObject())
+    return a.object() == b.object();
+  if (a.isTensor() || b.isTensor() || a.isList() || b.isList() || a.isObject() || b.isObject())
+    return false;
+  return isEqual(a, b);
+}
+
+std::string textOf(const Value &value) { return textWithin(value, 0); }
+
+} // namespace cleave::torchscript

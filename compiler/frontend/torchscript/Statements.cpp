@@ -1,0 +1,236 @@
+// The Evaluator's statements and calls. See Evaluator.h.
+#include "compiler/frontend/torchscript/Builtins.h"
+#include "compiler/frontend/torchscript/Evaluator.h"
+#include "compiler/frontend/torchscript/Limits.h"
+
+namespace cleave::torchscript {
+
+using emit::fail;
+using SK = Statement::Kind;
+using EK = Expression::Kind;
+
+namespace {
+
+constexpr int64_t kMaxStatements = int64_t(1) << 24;
+constexpr int64_t kMaxIterations = 100000;
+
+} // namespace
+
+// -- calls
+Value Evaluator::callMethod(const InstanceRef &self, const std::string &method,
+                            ValueList positional, Keywords keyword) {
+  auto found = self->definition.type->methods.find(method);
+  if (found == self->definition.type->methods.end())
+    fail("the class '" + self->definition.type->name + "' has no method '" + method + "'");
+  const Value object{aten::ObjectRef(self)};
+  ValueList all{object};
+  all.insert(all.end(), positional.begin(), positional.end());
+  return callFunction(self->definition, found->second, self->path, std::move(all),
+                      std::move(keyword));
+}
+
+Value Evaluator::callFunction(const Definition &definition, const Function &function,
+                              const std::string &path, ValueList positional, Keywords keyword) {
+  DepthGuard depth(depth_, kCallWeight);
+  Frame frame;
+  frame.file = definition.file;
+  frame.path = path;
+  frame.line = function.line;
+  if (positional.size() > function.parameters.size())
+    fail("'" + function.name + "' is called with " + std::to_string(positional.size()) +
+         " arguments, expected at most " + std::to_string(function.parameters.size()));
+  for (size_t i = 0; i < function.parameters.size(); ++i) {
+    const Parameter &parameter = function.parameters[i];
+    auto named = keyword.find(parameter.name);
+    if (i < positional.size())
+      frame.names[parameter.name] = positional[i];
+    else if (named != keyword.end())
+      frame.names[parameter.name] = named->second;
+    else if (parameter.absent)
+      frame.names[parameter.name] = evaluate(*parameter.absent, frame);
+    else
+      fail("'" + function.name + "' is called without its argument '" + parameter.name + "'");
+  }
+  run(function.body, frame);
+  return frame.result;
+}
+
+Value Evaluator::construct(const Definition &definition, const std::string &path,
+                           ValueList positional, Keywords keyword) {
+  if (definition.type->base == "NamedTuple") {
+    for (size_t i = positional.size(); i < definition.type->fields.size(); ++i)
+      positional.push_back(keyword[definition.type->fields[i]]);
+    return Value::list(std::move(positional), /*isTuple=*/true);
+  }
+  auto object = std::make_shared<Instance>();
+  object->definition = definition;
+  object->path = path;
+  if (definition.type->methods.contains("__init__"))
+    callMethod(object, "__init__", std::move(positional), std::move(keyword));
+  return Value(aten::ObjectRef(object));
+}
+
+// -- statements
+std::string Evaluator::placeOf(const Frame &frame) {
+  std::string where = frame.file->path + ":" + std::to_string(frame.line);
+  return frame.path.empty() ? where : frame.path + " (" + where + ")";
+}
+
+Evaluator::Flow Evaluator::run(const Block &block, Frame &frame) {
+  for (const Statement &statement : block) {
+    try {
+      if (run(statement, frame) == Flow::Return)
+        return Flow::Return;
+    } catch (const emit::Failure &failure) {
+      if (located_)
+        throw;
+      located_ = true;
+      throw emit::Failure{failure.status.withContext(placeOf(frame))};
+    } catch (const Raised &raised) {
+      if (uncertain_ > 0)
+        throw;
+      located_ = true;
+      fail(placeOf(frame) + ": the program raises " + raised.what);
+    }
+  }
+  return Flow::Next;
+}
+
+Evaluator::Flow Evaluator::run(const Statement &statement, Frame &frame) {
+  DepthGuard depth(depth_, 1);
+  frame.line = statement.line;
+  if (++statements_ > kMaxStatements)
+    fail("the program runs more than " + std::to_string(kMaxStatements) +
+         " statements when its loops are unrolled");
+  switch (statement.kind) {
+  case SK::Pass:
+    return Flow::Next;
+  case SK::Expression:
+    evaluate(*statement.value, frame);
+    return Flow::Next;
+  case SK::Assign: {
+    Value value = evaluate(*statement.value, frame);
+    assign(*statement.target, std::move(value), frame);
+    return Flow::Next;
+  }
+  case SK::If:
+    return runIf(statement, frame);
+  case SK::For:
+    return runFor(statement, frame);
+  case SK::While:
+    return runWhile(statement, frame);
+  case SK::With:
+    return runWith(statement, frame);
+  case SK::Return:
+    if (statement.value)
+      frame.result = evaluate(*statement.value, frame);
+    return Flow::Return;
+  case SK::Raise:
+    throw Raised{"an exception"};
+  case SK::Assert:
+    if (truthOf(evaluate(*statement.value, frame), frame) == false)
+      throw Raised{"an assertion that does not hold"};
+    return Flow::Next;
+  }
+  return Flow::Next;
+}
+
+Evaluator::Flow Evaluator::runIf(const Statement &statement, Frame &frame) {
+  Value condition = evaluate(*statement.value, frame);
+  if (std::optional<bool> known = truthOf(condition, frame))
+    return run(*known ? statement.body : statement.otherwise, frame);
+  return runUnknownIf(statement, condition, frame);
+}
+
+Evaluator::Flow Evaluator::runFor(const Statement &statement, Frame &frame) {
+  Value over = evaluate(*statement.value, frame); // a list: range() makes one, too
+  if (!over.isList())
+    fail("a loop goes over " + over.kindName() + ", expected a range or a list");
+  ValueList items = over.items();
+  for (Value &item : items) {
+    assign(*statement.target, std::move(item), frame);
+    if (run(statement.body, frame) == Flow::Return)
+      return Flow::Return;
+  }
+  return Flow::Next;
+}
+
+Evaluator::Flow Evaluator::runWhile(const Statement &statement, Frame &frame) {
+  for (int64_t i = 0;; ++i) {
+    frame.line = statement.line;
+    std::optional<bool> goesOn = truthOf(evaluate(*statement.value, frame), frame);
+    if (!goesOn)
+      fail("how often this loop runs depends on data; expected a number of rounds that follows "
+           "from shapes and constants");
+    if (!*goesOn)
+      return Flow::Next;
+    if (i == kMaxIterations)
+      fail("this loop runs more than " + std::to_string(kMaxIterations) + " times");
+    if (run(statement.body, frame) == Flow::Return)
+      return Flow::Return;
+  }
+}
+
+// Contexts matter for gradients only: what is computed without them is cut off.
+Evaluator::Flow Evaluator::runWith(const Statement &statement, Frame &frame) {
+  Value context = evaluate(*statement.value, frame);
+  InstanceRef object = instanceOf(context);
+  bool isNoGrad = object && object->definition.type->name == "no_grad";
+  if (object && !isNoGrad && object->definition.type->methods.contains("__enter__"))
+    context = callMethod(object, "__enter__", {});
+  if (statement.target)
+    assign(*statement.target, context, frame);
+  std::map<std::string, Value> before = frame.names;
+  Flow flow = run(statement.body, frame);
+  if (isNoGrad)
+    for (auto &[name, value] : frame.names)
+      if (value.isTensor() && (!before.contains(name) || !isSame(before[name], value)))
+        value = callOperator("aten::detach", {value}, {}, frame);
+  return flow;
+}
+
+void Evaluator::assign(const Expression &target, Value value, Frame &frame) {
+  switch (target.kind) {
+  case EK::Name:
+    frame.names[target.text] = std::move(value);
+    return;
+  case EK::Attribute:
+    setAttribute(evaluate(*target.items[0], frame), target.text, std::move(value));
+    return;
+  case EK::Index:
+    setItem(evaluate(*target.items[0], frame), evaluate(*target.items[1], frame), std::move(value));
+    return;
+  case EK::Tuple:
+  case EK::List: {
+    if (!value.isList() || value.items().size() != target.items.size())
+      fail("gives " + value.kindName() + " to " + std::to_string(target.items.size()) + " names");
+    ValueList parts = value.items();
+    for (size_t i = 0; i < parts.size(); ++i)
+      assign(*target.items[i], parts[i], frame);
+    return;
+  }
+  default:
+    fail("assigns to something that is no name");
+  }
+}
+
+void Evaluator::setAttribute(const Value &object, const std::string &name, Value value) {
+  InstanceRef instance = instanceOf(object);
+  if (!instance)
+    fail("sets the attribute '" + name + "' of " + object.kindName());
+  checkCertain("sets the attribute '" + name + "'");
+  instance->attributes[name] = std::move(value);
+}
+
+void Evaluator::setItem(const Value &container, const Value &key, Value value) {
+  checkCertain("sets an element");
+  if (DictionaryRef dictionary = dictionaryOf(container)) {
+    dictionary->set(key, std::move(value));
+    return;
+  }
+  if (!container.isList() || !key.isInt())
+    fail("sets an element of " + container.kindName());
+  container.listRef()->items[listIndex(container, key)] = std::move(value);
+}
+
+} // namespace cleave::torchscript

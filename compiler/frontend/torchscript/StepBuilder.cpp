@@ -1,0 +1,127 @@
+// See StepBuilder.h.
+#include "compiler/frontend/torchscript/StepBuilder.h"
+
+#include "compiler/frontend/FinishStep.h"
+#include "compiler/frontend/emit/Failure.h"
+#include "compiler/frontend/torch/Origin.h"
+
+namespace cleave::torchscript {
+
+using namespace graph;
+using emit::fail;
+
+// Tensors up to this size become constants, larger ones arguments of the step.
+static constexpr int64_t kMaxConstantBytes = 4096;
+
+static mlir::OwningOpRef<mlir::ModuleOp> emptyStep(mlir::OpBuilder &b, const std::string &path) {
+  auto location = mlir::FileLineColLoc::get(b.getContext(), path, 0, 0);
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(location);
+  b.setInsertionPointToStart(module->getBody());
+  auto step = mlir::func::FuncOp::create(b, location, kStepName, b.getFunctionType({}, {}));
+  b.setInsertionPointToStart(step.addEntryBlock());
+  b.setInsertionPoint(mlir::func::ReturnOp::create(b, location));
+  return module;
+}
+
+StepBuilder::StepBuilder(mlir::MLIRContext &context, const std::string &path,
+                         const torch::Archive &archive, const Model &model)
+    : archive_(archive), model_(model), b_(&context), module_(emptyStep(b_, path)),
+      step_(stepOf(*module_)), emitter_(b_, module_->getLoc(), evaluator_) {}
+
+Value StepBuilder::addInput(const std::string &name, ElementType element, const Shape &dims) {
+  mlir::Type type = tensorOf(dims, fromElementType(element, b_.getContext()));
+  return aten::TensorState::create(addArgument(step_, type, name, "input"));
+}
+
+Value StepBuilder::handleOf(mlir::Value value, const Stored &stored) {
+  aten::TensorRef handle = aten::TensorState::create(value);
+  handle->storage()->name = stored.name;
+  handle->storage()->isState = stored.kind == Stored::Kind::Buffer;
+  return handle;
+}
+
+Value StepBuilder::addTensor(size_t index, const std::set<std::string> &written) {
+  const Stored &stored = model_.tensors()[index];
+  ElementType element = torch::elementOf(stored.tensor, stored.name);
+  bool isParameter = stored.kind == Stored::Kind::Parameter;
+  bool isWritten = written.contains(stored.name);
+  int64_t bytes = stored.tensor.elementCount() * byteSize(element);
+  if (!isParameter && !isWritten && bytes <= kMaxConstantBytes) {
+    mlir::Location location = mlir::NameLoc::get(b_.getStringAttr(stored.name));
+    Tensor data = torch::readTensor(archive_, stored.tensor, stored.name);
+    mlir::Value value = ConstantOp::create(b_, location, toAttribute(data, b_.getContext()));
+    if (stored.kind == Stored::Kind::Buffer)
+      buffers_[stored.name] = {value, std::nullopt, stored.name};
+    return handleOf(value, stored);
+  }
+  TensorOrigin origin = torch::originOf(archive_, stored.tensor, stored.name);
+  auto type =
+      mlir::RankedTensorType::get(stored.tensor.dims, fromElementType(element, b_.getContext()));
+  const char *role = isParameter ? "parameter" : isWritten ? "state" : "constant";
+  mlir::BlockArgument argument = addArgument(step_, type, stored.name, role, &origin);
+  if (stored.kind == Stored::Kind::Buffer)
+    buffers_[stored.name] = {argument, argument.getArgNumber(), stored.name};
+  return handleOf(argument, stored);
+}
+
+void StepBuilder::addOutputs(const Value &value) {
+  addOutput(value, "");
+  if (outputs_ == 0)
+    fail("the model returns " + value.kindName() + ", expected at least one tensor");
+}
+
+// Tuples are flattened and numbered through; below the key of a dictionary numbering begins anew.
+void StepBuilder::addOutput(const Value &value, const std::string &name) {
+  if (value.isTensor()) {
+    std::string own = name.empty() ? std::to_string(outputs_) : name;
+    addResult(step_, value.tensor()->read(emitter_), own, "output");
+    ++outputs_;
+  } else if (value.isList()) {
+    for (size_t i = 0; i < value.items().size(); ++i)
+      addOutput(value.items()[i], name.empty() ? "" : name + "." + std::to_string(i));
+  } else if (DictionaryRef dictionary = dictionaryOf(value)) {
+    for (const auto &[key, item] : dictionary->items)
+      addOutput(item, name.empty() ? textOf(key) : name + "." + textOf(key));
+  }
+}
+
+std::set<std::string> StepBuilder::addStates(const Instance &model) {
+  std::set<const Instance *> visited;
+  std::set<std::string> missing;
+  visitBuffers(model, visited, missing);
+  for (const auto &[name, buffer] : buffers_)
+    if (buffer.index && !replaced_.contains(name) && argRole(step_, *buffer.index) == "state")
+      step_.setArgAttr(*buffer.index, "graph.role", b_.getStringAttr("constant"));
+  return missing;
+}
+
+void StepBuilder::visitBuffers(const Instance &object, std::set<const Instance *> &visited,
+                               std::set<std::string> &missing) {
+  if (!visited.insert(&object).second)
+    return;
+  for (const auto &[name, value] : object.attributes) {
+    if (InstanceRef child = instanceOf(value))
+      visitBuffers(*child, visited, missing);
+    std::string full = object.path.empty() ? name : object.path + "." + name;
+    auto buffer = buffers_.find(full);
+    if (buffer == buffers_.end() || !value.isTensor())
+      continue;
+    mlir::Value last = value.tensor()->read(emitter_);
+    if (last == buffer->second.initial)
+      continue;
+    if (last.getType() != buffer->second.initial.getType())
+      fail("the program changes the shape or type of the buffer '" + full +
+           "', expected that it keeps them");
+    if (!buffer->second.index || argRole(step_, *buffer->second.index) != "state")
+      missing.insert(full);
+    else if (replaced_.insert(full).second)
+      addResult(step_, last, full, "state", *buffer->second.index);
+  }
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> StepBuilder::finish() {
+  frontend::finishStep(*module_);
+  return std::move(module_);
+}
+
+} // namespace cleave::torchscript

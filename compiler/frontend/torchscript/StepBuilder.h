@@ -1,0 +1,58 @@
+// StepBuilder: the step function around a program: arguments for inputs and tensors, results, and
+// what becomes of buffers. One builder makes one step.
+#pragma once
+
+#include "compiler/frontend/aten/Aten.h"
+#include "compiler/frontend/emit/Emitter.h"
+#include "compiler/frontend/torchscript/Model.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace cleave::torchscript {
+
+class StepBuilder {
+public:
+  StepBuilder(mlir::MLIRContext &context, const std::string &path, const torch::Archive &archive,
+              const Model &model);
+
+  emit::Emitter &emitter() { return emitter_; }
+
+  // An argument of the step that the user gives.
+  Value addInput(const std::string &name, ElementType element, const graph::Shape &dims);
+  // The tensor model.tensors()[index]: an argument, or a constant of the step if it is small and
+  // `written` does not name it.
+  Value addTensor(size_t index, const std::set<std::string> &written);
+
+  // What the model returns: a tensor, or any nest of tuples, lists and dictionaries of them.
+  void addOutputs(const Value &value);
+  // What the program left in the model's buffers: results that replace them. Returns the buffers
+  // that would have to be arguments for this (see addTensor).
+  std::set<std::string> addStates(const Instance &model);
+
+  mlir::OwningOpRef<mlir::ModuleOp> finish();
+
+private:
+  struct Argument {
+    mlir::Value initial;           // what the tensor is at first
+    std::optional<unsigned> index; // of the argument; none for a constant
+    std::string name;
+  };
+
+  Value handleOf(mlir::Value value, const Stored &stored);
+  void addOutput(const Value &value, const std::string &name);
+  void visitBuffers(const Instance &object, std::set<const Instance *> &visited,
+                    std::set<std::string> &missing);
+
+  const torch::Archive &archive_;
+  const Model &model_;
+  mlir::OpBuilder b_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+  mlir::func::FuncOp step_;
+  emit::Evaluator evaluator_;
+  emit::Emitter emitter_;
+  std::map<std::string, Argument> buffers_; // by name
+  std::set<std::string> replaced_;
+  int64_t outputs_ = 0;
+};
+
+} // namespace cleave::torchscript

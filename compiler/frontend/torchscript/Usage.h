@@ -1,0 +1,18 @@
+// Usage: what the text of a program says without running it.
+#pragma once
+
+#include "compiler/frontend/torchscript/Program.h"
+
+#include <set>
+
+namespace cleave::torchscript {
+
+// The constants (`CONSTANTS.c3`) that batch norms anywhere in the archive take as running
+// statistics.
+std::set<std::string> runningStatistics(Program &program, const torch::Archive &archive);
+
+// The operators that functions in files read so far call and Cleave does not know, with a place for
+// each: `aten::foo` -> `code/….py:12`.
+std::map<std::string, std::string> unknownOperators(const Program &program);
+
+} // namespace cleave::torchscript

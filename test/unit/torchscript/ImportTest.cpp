@@ -1,0 +1,208 @@
+// Importing small programs made by hand: parameters and buffers, control flow, refusals.
+#include "compiler/frontend/torchscript/Import.h"
+#include "dialects/graph/Step.h"
+#include "test/unit/torchscript/ArchiveFile.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <catch2/catch.hpp>
+
+namespace cleave::torchscript {
+namespace {
+
+struct Result {
+  Status status;
+  std::string ir;
+  std::vector<std::string> arguments, results; // `role name`
+  std::vector<std::string> remarks;
+
+  size_t count(const std::string &op) const {
+    size_t found = 0;
+    for (size_t at = ir.find(op); at != std::string::npos; at = ir.find(op, at + 1))
+      ++found;
+    return found;
+  }
+};
+
+Result import(const std::string &path, const std::vector<std::string> &inputs = {"x=float32[4]"},
+              frontend::ImportOptions options = {}) {
+  mlir::MLIRContext context;
+  for (const std::string &input : inputs)
+    options.inputs.push_back(*frontend::parseInput(input));
+  auto imported = importTorchScript(context, path, options);
+  Result out;
+  out.status = imported.status();
+  if (!imported)
+    return out;
+  llvm::raw_string_ostream(out.ir) << **imported->module;
+  mlir::func::FuncOp step = graph::stepOf(*imported->module);
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    out.arguments.push_back((graph::argRole(step, i) + " " + graph::argName(step, i)).str());
+  for (unsigned i = 0; i < step.getNumResults(); ++i)
+    out.results.push_back((graph::resultRole(step, i) + " " + graph::resultName(step, i)).str());
+  for (const frontend::Remark &remark : imported->remarks)
+    out.remarks.push_back(std::string(frontend::kindName(remark.kind)) + " " + remark.name);
+  return out;
+}
+
+using Names = std::vector<std::string>;
+
+// What the import of the file says against it.
+std::string complaint(ArchiveFile &file,
+                      const std::vector<std::string> &inputs = {"x=float32[4]"}) {
+  return import(file.write(), inputs).status.message();
+}
+
+bool has(const std::string &text, const std::string &part) {
+  INFO(text);
+  CHECK(text.find(part) != std::string::npos);
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("parameters and inputs are arguments, what is returned are results by number") {
+  ArchiveFile file;
+  file.parameters = {"w"};
+  file.lines = "    w = self.w\n    return (torch.mul(x, w), (torch.add(x, w), None))\n";
+  Result result = import(file.write());
+  REQUIRE(result.status.message() == "");
+  CHECK(result.arguments == Names{"input x", "parameter w"});
+  CHECK(result.results == Names{"output 0", "output 1"});
+}
+
+TEST_CASE("a dictionary's results have its keys as names") {
+  ArchiveFile file;
+  file.lines = "    return {\"out\": torch.add(x, 1), \"aux\": x}\n";
+  CHECK(import(file.write()).results == Names{"output out", "output aux"});
+}
+
+TEST_CASE("a buffer that is written is state, one that is read a constant") {
+  ArchiveFile file;
+  file.buffers = {"seen", "table"};
+  file.lines = "    seen = self.seen\n    _0 = torch.add_(seen, 1)\n"
+               "    return torch.add(torch.add(x, seen), self.table)\n";
+  Result result = import(file.write());
+  REQUIRE(result.status.message() == "");
+  CHECK(result.arguments == Names{"input x", "state seen"});
+  CHECK(result.results == Names{"output 0", "state seen"});
+}
+
+TEST_CASE("an attribute that gets a new tensor is state, too, and keeps its old value until then") {
+  ArchiveFile file;
+  file.buffers = {"seen"};
+  file.lines = "    old = self.seen\n    self.seen = torch.add(old, x)\n    return old\n";
+  Result result = import(file.write());
+  REQUIRE(result.status.message() == "");
+  CHECK(result.results == Names{"output 0", "state seen"});
+}
+
+TEST_CASE("two names of one stored tensor are one parameter") {
+  ArchiveFile file;
+  file.parameters = {"a"};
+  file.moreAttributes = torch::text("b") + torch::floats("of_a", 4, 0, {4}, {1});
+  file.lines = "    return torch.add(self.a, torch.add(self.b, x))\n";
+  Result result = import(file.write());
+  CHECK(result.arguments == Names{"input x", "parameter a"});
+  file.parameters = {"a", "b"}; // b is written below a's storage of its own: two parameters
+  file.moreAttributes.clear();
+  CHECK(import(file.write()).arguments == Names{"input x", "parameter a", "parameter b"});
+}
+
+TEST_CASE("loops are unrolled, calls are inlined, what is known decides branches") {
+  ArchiveFile file;
+  file.lines = "    y = x\n    for i in range(torch.len(torch.size(x))):\n"
+               "      y = __torch__.m.twice(y, )\n    n = 0\n    _1 = True\n    while _1:\n"
+               "      y = torch.add(y, 1)\n      n = torch.add(n, 1)\n      _1 = torch.lt(n, 3)\n"
+               "    if torch.eq(torch.size(x, 0), 4):\n      z = torch.neg(y)\n    else:\n"
+               "      z = torch.exp(y)\n    return z\n";
+  file.functions = "def twice(t: Tensor, times: int=2) -> Tensor:\n  return torch.mul(t, times)\n";
+  Result result = import(file.write());
+  REQUIRE(result.status.message() == "");
+  CHECK(result.count("graph.mul ") == 1);
+  CHECK(result.count("graph.add ") == 3);
+  CHECK(result.count("graph.neg ") == 1);
+  CHECK(result.count("graph.exp ") == 0);
+}
+
+TEST_CASE("a branch that depends on data is computed both ways and selected from") {
+  ArchiveFile file;
+  file.lines = "    if bool(torch.gt(torch.sum(x), 0)):\n      y = torch.neg(x)\n      n = 1\n"
+               "    else:\n      y = torch.exp(x)\n      n = 1\n    return torch.add(y, n)\n";
+  Result result = import(file.write());
+  REQUIRE(result.status.message() == "");
+  CHECK(result.count("graph.neg ") == 1);
+  CHECK(result.count("graph.exp ") == 1);
+  CHECK(result.count("graph.select ") == 1);
+}
+
+TEST_CASE("a check of data is not made, with a warning") {
+  ArchiveFile file;
+  file.lines = "    if bool(torch.gt(torch.sum(x), 0)):\n      pass\n    else:\n"
+               "      ops.prim.RaiseException(\"negative\")\n    return torch.neg(x)\n";
+  Result result = import(file.write());
+  REQUIRE(result.status.message() == "");
+  CHECK(result.remarks == Names{"warning the model"});
+}
+
+TEST_CASE("control flow that cannot be computed both ways is refused with its line") {
+  ArchiveFile file;
+  file.lines = "    y = x\n    while bool(torch.gt(torch.sum(y), 0)):\n"
+               "      y = torch.sub(y, 1)\n    return y\n";
+  has(complaint(file), "code/__torch__/m.py:6: how often this loop runs depends on data");
+  file.lines = "    if bool(torch.gt(torch.sum(x), 0)):\n      y = torch.neg(x)\n    else:\n"
+               "      y = torch.sum(x)\n    return y\n";
+  has(complaint(file), "different shapes");
+  file.lines = "    if bool(torch.gt(torch.sum(x), 0)):\n      _0 = torch.add_(x, 1)\n    else:\n"
+               "      pass\n    return x\n";
+  has(complaint(file), "aten::add_ writes in a branch that depends on data");
+  file.lines = "    if torch.eq(torch.size(x, 0), 4):\n"
+               "      ops.prim.RaiseException(\"four!\")\n    else:\n      pass\n    return x\n";
+  has(complaint(file), "m.py:6: the program raises four!");
+}
+
+TEST_CASE("operators that Cleave does not know are listed together") {
+  ArchiveFile file;
+  file.lines = "    y = torch.frobnicate(x)\n    if False:\n      z = ops.shop.sell(y)\n    else:\n"
+               "      z = y\n    return z\n";
+  std::string text = complaint(file);
+  has(text, "aten::frobnicate (code/__torch__/m.py:5)");
+  has(text, "shop::sell (code/__torch__/m.py:7)");
+}
+
+TEST_CASE("inputs need types, which --input and --set give") {
+  ArchiveFile file;
+  file.lines = "    return torch.neg(x)\n";
+  has(complaint(file, {}), "--input x=float32");
+  has(complaint(file, {"x=float32[batch]"}), "--set batch=8");
+  has(complaint(file, {"y=float32[4]"}), "no such input; it has x");
+  frontend::ImportOptions options;
+  options.symbols["batch"] = 6;
+  CHECK(import(file.path, {"x=float32[batch,2]"}, options).status.isOk());
+  options.symbols["seq"] = 6;
+  has(import(file.path, {"x=float32[batch,2]"}, options).status.message(), "'seq'");
+  CHECK_FALSE(frontend::parseInput("x=float33[2]").isOk());
+  CHECK_FALSE(frontend::parseInput("x=float32[2,]").isOk());
+  CHECK_FALSE(frontend::parseInput("=3").isOk());
+}
+
+TEST_CASE("damaged archives are refused with one message") {
+  ArchiveFile file;
+  file.parameters = {"w"};
+  file.lines = "    return torch.add(x, self.w)\n";
+  REQUIRE(import(file.write()).status.isOk());
+  std::string good = file.bytes;
+  has(import(file.write(good.substr(0, good.size() / 2))).status.message(), "damaged");
+  file.storedFloats = 3;
+  has(complaint(file), "has 12 bytes, expected 4 elements of 4");
+  file.storedFloats = 4;
+  file.moreAttributes = torch::text("child") + torch::global("__torch__.m", "Gone") + ")\x81}b";
+  has(complaint(file), "no such class");
+  file.moreAttributes = torch::text("child") + torch::global("builtins", "eval") + ")R";
+  has(complaint(file), "'builtins.eval'");
+  file.moreAttributes.clear();
+  file.lines = "    return __torch__.m.again(x, )\n";
+  file.functions = "def again(t: Tensor) -> Tensor:\n  return __torch__.m.again(t, )\n";
+  has(complaint(file), "nested too deeply");
+}
+
+} // namespace
+} // namespace cleave::torchscript
