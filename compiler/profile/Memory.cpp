@@ -11,9 +11,6 @@ using namespace mlir;
 
 namespace cleave::profile {
 
-// More candidates than these are not shown: the largest at the size 1024 of all symbols stay.
-static constexpr size_t kMaxPeaks = 8;
-
 mlir::Value bufferOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (op->getNumOperands() == 0 || isa<graph::BroadcastOp>(op))
@@ -44,8 +41,7 @@ public:
     });
     std::vector<Peak> peaks;
     for (const auto &[bytes, at] : candidates_)
-      if (peaks.size() < kMaxPeaks)
-        peaks.push_back({bytes, at ? nodeOf(at) : std::string()});
+      peaks.push_back({bytes, at ? nodeOf(at) : std::string()});
     return peaks;
   }
 

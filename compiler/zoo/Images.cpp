@@ -83,9 +83,12 @@ Value vitLayer(Builder &b, const Value &x, const Size &batch, int64_t length, co
   Value y = layerNorm(b, "ln_1", x, width, 1e-6);
   y = b.add(vitAttention(b, y, batch, length, width, sizes.at("heads")), x);
   Value z = layerNorm(b, "ln_2", y, width, 1e-6);
-  Builder::Module mlp(b, "mlp");
-  z = gelu(b, linear(b, "0", z, width, sizes.at("ffn")));
-  return b.add(y, linear(b, "3", z, sizes.at("ffn"), width));
+  {
+    Builder::Module mlp(b, "mlp");
+    z = gelu(b, linear(b, "0", z, width, sizes.at("ffn")));
+    z = linear(b, "3", z, sizes.at("ffn"), width);
+  }
+  return b.add(y, z);
 }
 
 // -- U-Net
