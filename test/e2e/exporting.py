@@ -80,11 +80,11 @@ class Exporting(unittest.TestCase):
         losses = {}
         for ranks, seed in ((1, 0), (2, 0), (1, 1)):
             plan = self.compile(model, f"zoo{ranks}", ranks=ranks)
-            losses[ranks, seed] = cleave.losses(cleave.train(plan, data, PASS, self.log, "--seed", seed)[0])
+            losses[ranks, seed] = cleave.losses(cleave.train(plan, data, 2 * PASS, self.log, "--seed", seed)[0])
         one, two, other = (list(losses[key].values()) for key in ((1, 0), (2, 0), (1, 1)))
         self.assertLess(cleave.apart(two, one), 1e-5)
         self.assertNotEqual(one[0], other[0])
-        self.assertLess(one[-1], one[0])
+        self.assertLess(sum(one[PASS:]), sum(one[:PASS]))
         self.check(model, data)
 
     def test_the_models_own_file_is_not_overwritten(self):
