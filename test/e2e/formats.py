@@ -9,7 +9,7 @@ import cleave
 
 # model -> (its input, its files)
 FILES = {
-    "gpt": ("tokens", ["gpt.dynamo-noopt.onnx", "gpt.pt2"]),
+    "gpt": ("tokens", ["gpt.dynamo-noopt.onnx", "gpt.pt2", "gpt.decomposed.pt2"]),
     "mlp": ("x", ["mlp.dynamo-noopt.onnx", "mlp.pt2", "mlp.decomposed.pt2"]),
     "resnet": ("image", ["resnet.dynamo-noopt.onnx", "resnet.pt2", "resnet.decomposed.pt2"]),
     "vit": ("image", ["vit.dynamo-noopt.onnx", "vit.pt2", "vit.decomposed.pt2"]),

@@ -36,7 +36,7 @@ CROSS_ENTROPY = "softmax-cross-entropy:logits"
 
 # Exports that hold the same model, by model: stems of ONNX files, and torch.export archives. BatchNormalization is folded in the other two of resnet.
 SAME = {
-    "gpt": ["gpt.dynamo", "gpt.dynamo-noopt", "gpt.ts-train", "gpt.ts-eval", "gpt-external", "gpt.pt2"],
+    "gpt": ["gpt.dynamo", "gpt.dynamo-noopt", "gpt.ts-train", "gpt.ts-eval", "gpt-external", "gpt.pt2", "gpt.decomposed.pt2"],
     "gpt2": ["gpt2.dynamo", "gpt2.dynamo-noopt", "gpt2.ts-train", "gpt2.ts-eval"],
     "resnet": ["resnet.dynamo-noopt", "resnet.ts-train", "resnet.ts-train-13", "resnet.pt2", "resnet.decomposed.pt2"],
     "mlp": ["mlp.dynamo", "mlp.dynamo-noopt", "mlp.ts-train", "mlp.ts-eval", "mlp.pt2", "mlp.decomposed.pt2"],

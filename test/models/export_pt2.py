@@ -20,7 +20,6 @@ import models
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODELS = ["gpt", "mlp", "resnet", "vit"]
-DECOMPOSED = ["mlp", "resnet", "vit"]
 KEPT = {"nn_module_stack"}  # of a node's notes
 
 
@@ -71,8 +70,7 @@ def main():
     for name in MODELS:
         program = program_of(models.MODELS[name])
         save(program, HERE / f"{name}.pt2")
-        if name in DECOMPOSED:
-            save(program.run_decompositions(), HERE / f"{name}.decomposed.pt2")
+        save(program.run_decompositions(), HERE / f"{name}.decomposed.pt2")
 
 
 if __name__ == "__main__":
