@@ -53,9 +53,20 @@ bool isPartOfSum(Operation *op) {
   return false;
 }
 
+// Both products, and one for every score that softmax (and the bias) works on.
+Polynomial macsOfAttention(AttentionOp op) {
+  Shape queries = shapeOf(op.getQuery()), keys = shapeOf(op.getKey());
+  Polynomial scores = keys[keys.size() - 2];
+  for (const Polynomial &dim : llvm::ArrayRef(queries).drop_back())
+    scores *= dim;
+  return scores * (queries.back() + shapeOf(op.getValue()).back() + (op.getBias() ? 2 : 1));
+}
+
 } // namespace
 
 Polynomial macsOf(Operation *op) {
+  if (auto attention = dyn_cast<AttentionOp>(op))
+    return macsOfAttention(attention);
   auto cost = dyn_cast<CostInterface>(op);
   if (!cost || op->getNumOperands() == 0 || isPartOfSum(op))
     return 0;

@@ -112,6 +112,8 @@ std::optional<MatmulForm> matmulForm(graph::DotGeneralOp dot, const View &lhs, c
 }
 
 bool isUsable(const View &operand, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracting) {
+  if (llvm::any_of(operand.strides, [](int64_t stride) { return stride < 0; }))
+    return false;
   Dims sums, free;
   for (size_t i = 0; i < operand.shape.size(); ++i)
     if (!contains(batch, i))

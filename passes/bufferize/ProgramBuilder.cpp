@@ -161,7 +161,7 @@ void ProgramBuilder::launch(Operation *op, ArrayRef<View> operands, ArrayRef<Vie
 }
 
 void ProgramBuilder::copy(const View &from, const View &to) {
-  if (from == to || from.size() == 0)
+  if (from.isSamePlace(to) || from.size() == 0)
     return;
   auto isWhole = [](const View &view) {
     return view.offset == 0 && view.isDense() && view.size() == elementsOf(view.buffer);

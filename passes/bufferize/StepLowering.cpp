@@ -4,6 +4,7 @@
 #include "dialects/graph/Step.h"
 #include "passes/bufferize/MatmulForm.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -119,6 +120,15 @@ View StepLowering::copyToDense(const View &view) {
   return dense;
 }
 
+View StepLowering::copyGrouped(const View &view, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracting) {
+  SmallVector<int64_t> order(batch);
+  for (int64_t dim = 0; dim < static_cast<int64_t>(view.shape.size()); ++dim)
+    if (!is_contained(batch, dim) && !is_contained(contracting, dim))
+      order.push_back(dim);
+  append_range(order, contracting);
+  return copyToDense(view.transposed(order)).transposed(invertPermutationVector(order));
+}
+
 View StepLowering::denseViewOf(Value value) {
   View view = viewOf(value);
   return view.isDense() ? view : copyToDense(view);
@@ -174,8 +184,7 @@ void StepLowering::lowerLayout(Operation *op) {
   auto destination = destinations_.find(result);
   if (destination == destinations_.end())
     return setView(result, *view);
-  if (!destinations_.contains(operand)) // otherwise it was written there already
-    program_.copy(*view, destination->second);
+  program_.copy(*view, destination->second); // nothing where the operand was written there
   setView(result, destination->second);
 }
 
@@ -184,8 +193,7 @@ void StepLowering::lowerConcat(graph::ConcatOp op) {
   int64_t start = 0;
   for (Value operand : op.getOperands()) {
     int64_t count = graph::staticShapeOf(operand)[op.getDim()];
-    if (!destinations_.contains(operand))
-      program_.copy(viewOf(operand), whole.sliced(op.getDim(), start, 1, count));
+    program_.copy(viewOf(operand), whole.sliced(op.getDim(), start, 1, count));
     start += count;
   }
   setView(op.getResult(), whole);
@@ -264,11 +272,11 @@ void StepLowering::lowerDot(graph::DotGeneralOp op) {
     form = matmulForm(op, lhs, rhs, target);
   }
   if (!form) {
-    lhs = copyToDense(viewOf(op.getLhs()));
-    rhs = copyToDense(viewOf(op.getRhs()));
+    lhs = copyGrouped(lhs, op.getLhsBatch(), op.getLhsContracting());
+    rhs = copyGrouped(rhs, op.getRhsBatch(), op.getRhsContracting());
     form = matmulForm(op, lhs, rhs, target);
   }
-  assert(form && "dense operands always have a form, unless contracting dims are not adjacent");
+  assert(form && "operands whose contracting dims come last, in one order, have a form");
   auto number = [&](int64_t value) { return program_.builder().getI64IntegerAttr(value); };
   program_.add<program::MatmulOp>(form->lhs.buffer, form->rhs.buffer, form->out.buffer,
                                   program_.builder().getDenseI64ArrayAttr(form->batch),

@@ -63,6 +63,9 @@ private:
   View denseViewOf(mlir::Value value);
   View wholeViewOf(mlir::Value value);
   View copyToDense(const View &view);
+  // An operand of a product, copied so that its contracting dims lie last and in this order.
+  View copyGrouped(const View &view, llvm::ArrayRef<int64_t> batch,
+                   llvm::ArrayRef<int64_t> contracting);
   static bool isWhole(const View &view);
   // Where a result is to be written: its destination, or a new buffer.
   View resultView(mlir::Value result);

@@ -28,6 +28,15 @@ bool View::isDense() const {
   return true;
 }
 
+bool View::isSamePlace(const View &other) const {
+  if (buffer != other.buffer || offset != other.offset || shape != other.shape)
+    return false;
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (shape[i] != 1 && strides[i] != other.strides[i])
+      return false;
+  return true;
+}
+
 View View::transposed(ArrayRef<int64_t> permutation) const {
   View view{buffer, offset, {}, {}};
   for (int64_t dim : permutation) {

@@ -19,6 +19,8 @@ struct View {
   // Row-major without gaps (dims of size one may have any stride).
   bool isDense() const;
   bool operator==(const View &) const = default;
+  // Whether every element lies where the other view has it (strides of dims of size one do not matter).
+  bool isSamePlace(const View &other) const;
 
   // Dim i of the result is dim permutation[i].
   View transposed(llvm::ArrayRef<int64_t> permutation) const;

@@ -147,7 +147,6 @@ CASES = {
     ),
     "reshape-size": (wrong_reshape(), ["Reshape", "24", "25"]),
     "opset-future": (linear(opset=99), ["99", "opset"]),
-    "opset-old": (linear(opset=5), ["5", "opset"]),
     "opset-missing": (without_opset(), ["opset"]),
     "graph-missing": (without_graph(), ["graph"]),
     "cycle": (cyclic(), ["cycle"]),

@@ -128,7 +128,7 @@ Value countOfWords(NodeImport &n, const Emitter &e, Value mask) {
 
 // Words, positions and segments looked up, added and normalised.
 Values importEmbedLayerNorm(NodeImport &n) {
-  n.checkInputs(7, 9);
+  n.checkInputs(1, 9); // segments and their table (1, 4) may be left out
   n.ignore({"mask_index_type"});
   Emitter &e = n;
   auto take = [&](Value table, Value rows) -> Value {

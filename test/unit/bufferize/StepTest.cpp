@@ -60,6 +60,47 @@ TEST_CASE("heads are split and joined by strides: attention copies nothing") {
   CHECK(result.count<program::LaunchOp>() == 0);
 }
 
+TEST_CASE("what is joined twice is copied to both places") {
+  Bufferized result(R"(func.func @step(
+      %x: tensor<2x3xf32> {graph.name = "x", graph.role = "input"})
+      -> (tensor<4x4xf32> {graph.name = "y", graph.role = "output"}) {
+    %a = graph.slice %x dim 1 from 0 step 1 : tensor<2x3xf32> -> tensor<2x1xf32>
+    %b = graph.concat %x, %a dim 1 : tensor<2x3xf32>, tensor<2x1xf32> -> tensor<2x4xf32>
+    %y = graph.concat %b, %b dim 0 : tensor<2x4xf32>, tensor<2x4xf32> -> tensor<4x4xf32>
+    return %y : tensor<4x4xf32>
+  })");
+  CHECK(result.count<program::LaunchOp>() + result.count<program::CopyOp>() >= 4);
+}
+
+TEST_CASE("a product over dims that lie apart, or in another order, copies its operands together") {
+  Bufferized result(R"(func.func @step(
+      %x: tensor<2x3x4xf32> {graph.name = "x", graph.role = "input"},
+      %w: tensor<4x5x2xf32> {graph.name = "w", graph.role = "constant"})
+      -> (tensor<3x5xf32> {graph.name = "y", graph.role = "output"}) {
+    %y = graph.dot_general %x, %w batch [] x [] contract [0, 2] x [2, 0]
+      : tensor<2x3x4xf32>, tensor<4x5x2xf32> -> tensor<3x5xf32>
+    return %y : tensor<3x5xf32>
+  })");
+  CHECK(result.count<program::MatmulOp>() == 1);
+}
+
+TEST_CASE("a reversed operand of a product is copied, whichever dim runs backwards") {
+  Bufferized result(R"(func.func @step(
+      %x: tensor<2x3x4xf32> {graph.name = "x", graph.role = "input"},
+      %w: tensor<2x4x5xf32> {graph.name = "w", graph.role = "constant"})
+      -> (tensor<2x3x5xf32> {graph.name = "y", graph.role = "output"}) {
+    %r = graph.reverse %x dim 0 : tensor<2x3x4xf32>
+    %y = graph.dot_general %r, %w batch [0] x [0] contract [2] x [1]
+      : tensor<2x3x4xf32>, tensor<2x4x5xf32> -> tensor<2x3x5xf32>
+    return %y : tensor<2x3x5xf32>
+  })");
+  CHECK(result.count<program::MatmulOp>() == 1);
+  result.module->walk([](program::MatmulOp op) {
+    for (int64_t stride : op.getLhsView().getStrides())
+      CHECK(stride >= 0);
+  });
+}
+
 TEST_CASE("a parameter is updated in place") {
   Bufferized result(R"(func.func @step(
       %p: tensor<8xf32> {graph.name = "p", graph.role = "parameter"},
