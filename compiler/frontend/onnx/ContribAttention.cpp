@@ -175,7 +175,7 @@ Value positionsFrom(Emitter &e, const Polynomial &batch, const Polynomial &steps
 }
 
 Values importGroupQuery(NodeImport &n) {
-  n.checkInputs(7, 11);
+  n.checkInputs(1, 11);
   Emitter &e = n;
   int64_t heads = n.requiredInteger("num_heads"), keyHeads = n.requiredInteger("kv_num_heads");
   if (n.integer("smooth_softmax", 0) || n.integer("qk_output", 0) || !n.integer("causal", 1))
