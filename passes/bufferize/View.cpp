@@ -63,40 +63,38 @@ View View::split(int64_t dim, int64_t minor) const {
   return view;
 }
 
-// Both shapes are walked from the last dim; runs of old dims that lie evenly are matched with runs of new ones.
+// The old dims are joined to runs that lie evenly; the new ones are cut from the runs, last dims first.
 std::optional<View> View::reshaped(ArrayRef<int64_t> to) const {
-  View view{buffer, offset, SmallVector<int64_t>(to), SmallVector<int64_t>(to.size(), 1)};
-  SmallVector<int64_t> sizes, steps; // without dims of size one
-  for (size_t i = 0; i < shape.size(); ++i)
-    if (shape[i] != 1) {
+  if (size() == 0)
+    return View{buffer, offset, SmallVector<int64_t>(to), dense(buffer, to).strides};
+  SmallVector<int64_t> sizes, steps; // of the runs
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 1)
+      continue;
+    if (!sizes.empty() && steps.back() == strides[i] * shape[i]) {
+      sizes.back() *= shape[i];
+      steps.back() = strides[i];
+    } else {
       sizes.push_back(shape[i]);
       steps.push_back(strides[i]);
     }
-  size_t from = sizes.size();
-  int64_t available = 1,
-          step = 1; // of the run of old dims in hand: elements not yet used up, and their stride
+  }
+  View view{buffer, offset, SmallVector<int64_t>(to), SmallVector<int64_t>(to.size(), 1)};
+  int64_t left = 1, step = 1; // of the run in hand: elements not yet used up, and their stride
   for (size_t i = to.size(); i-- > 0;) {
     if (to[i] == 1)
       continue;
-    if (available == 1) {
-      if (from == 0)
+    if (left == 1) {
+      if (sizes.empty())
         return std::nullopt;
-      --from;
-      available = sizes[from];
-      step = steps[from];
+      left = sizes.pop_back_val();
+      step = steps.pop_back_val();
     }
-    view.strides[i] = step;
-    int64_t needed = to[i];
-    while (available < needed) {
-      if (needed % available != 0 || from == 0 || steps[from - 1] != step * available)
-        return std::nullopt;
-      --from;
-      available *= sizes[from];
-    }
-    if (available % needed != 0)
+    if (left % to[i] != 0)
       return std::nullopt;
-    available /= needed;
-    step *= needed;
+    view.strides[i] = step;
+    left /= to[i];
+    step *= to[i];
   }
   return view;
 }

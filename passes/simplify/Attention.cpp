@@ -209,7 +209,8 @@ struct RecogniseAttention : OpRewritePattern<DotGeneralOp> {
       SoftmaxOp softmax = isProduct ? softmaxOf(outer.weights(), safe) : SoftmaxOp();
       Scores scores;
       if (softmax && leadsToProduct(softmax.getOperand(), kMaxDepth) &&
-          collect(softmax.getOperand(), scores)) {
+          collect(softmax.getOperand(), scores) &&
+          elementTypeOf(scores.dot.getLhs()) == elementTypeOf(outer.values())) {
         if (shapeOf(outer.weights()).size() > scores.shape.size())
           scores.shape = shapeOf(outer.weights());
         rewrite(outer, scores, safe, rewriter);

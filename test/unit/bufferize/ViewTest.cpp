@@ -8,10 +8,17 @@ using Sizes = llvm::SmallVector<int64_t>;
 
 TEST_CASE("a dense view takes every shape of its size") {
   View view = View::dense({}, {4, 6});
-  for (Sizes shape : {Sizes{24}, Sizes{2, 2, 6}, Sizes{4, 1, 2, 3}, Sizes{8, 3}}) {
+  for (Sizes shape :
+       {Sizes{24}, Sizes{2, 2, 6}, Sizes{4, 1, 2, 3}, Sizes{8, 3}, Sizes{3, 8}, Sizes{3, 4, 2}}) {
     REQUIRE(view.reshaped(shape));
     CHECK(view.reshaped(shape)->isDense());
   }
+}
+
+TEST_CASE("a view without elements takes every shape without elements") {
+  View view = View::dense({}, {2, 0, 4}).transposed({2, 0, 1});
+  REQUIRE(view.reshaped({0, 3}));
+  CHECK(view.reshaped({0, 3})->size() == 0);
 }
 
 TEST_CASE("a transposed view can be split but not merged") {
