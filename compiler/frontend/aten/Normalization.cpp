@@ -15,10 +15,8 @@ struct BatchNorm {
 };
 
 // Whether the batch's statistics are used.
-bool trains(OpCall &c, bool asExported, bool hasStatistics) {
+bool trains(OpCall &c, bool asExported) {
   using Mode = Context::BatchNorm;
-  if (!hasStatistics)
-    return true;
   bool isState = c.handle("running_mean")->storage() &&
                  c.handle("running_mean")->storage()->isState &&
                  c.handle("running_var")->storage()->isState;
@@ -27,21 +25,33 @@ bool trains(OpCall &c, bool asExported, bool hasStatistics) {
   return c.context.batchNorm == Mode::Frozen ? false : asExported;
 }
 
+// Always by what the batch itself holds: a norm that no option freezes.
+Array normByBatch(OpCall &c, Array x, Array scale, Array bias, double epsilon) {
+  Shape perChannel(rankOf(x) - 1, Polynomial(1));
+  perChannel[0] = shapeOf(x)[1];
+  emit::Ints others{0};
+  for (int64_t dim = 2; dim < rankOf(x); ++dim)
+    others.push_back(dim);
+  auto whole = [&](Array value) {
+    return c.e.broadcast(c.e.reshape(value, perChannel), shapeOf(x));
+  };
+  Array out = emit::normalise(c.e, x, others, epsilon).value;
+  if (scale)
+    out = c.e.mul(out, whole(scale));
+  return bias ? c.e.add(out, whole(bias)) : out;
+}
+
 BatchNorm batchNormOf(OpCall &c, bool asExported, bool hasStatistics) {
   Array x = c.tensor("input");
   c.e.checkFloat(x);
   c.e.checkRank(x, 2);
   Array scale = given(c, "weight"), bias = given(c, "bias");
   double epsilon = c.number("eps");
-  Array mean, variance;
-  if (hasStatistics) {
-    mean = c.tensor("running_mean");
-    variance = c.tensor("running_var");
-  }
-  if (!trains(c, asExported, hasStatistics))
-    return {emit::frozenBatchNorm(c.e, x, scale, bias, mean, variance, epsilon), {}, {}};
   if (!hasStatistics)
-    mean = variance = c.filled({shapeOf(x)[1]}, typeOf(x), 0);
+    return {normByBatch(c, x, scale, bias, epsilon), {}, {}};
+  Array mean = c.tensor("running_mean"), variance = c.tensor("running_var");
+  if (!trains(c, asExported))
+    return {emit::frozenBatchNorm(c.e, x, scale, bias, mean, variance, epsilon), {}, {}};
   emit::TrainedBatchNorm out =
       emit::trainedBatchNorm(c.e, x, scale, bias, mean, variance, epsilon, c.number("momentum"));
   return {out.value, out.newMean, out.newVariance};
