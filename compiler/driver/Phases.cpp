@@ -185,6 +185,7 @@ static Status partition(Compilation &c) {
   CLEAVE_TRY(shared.status().withContext("--cluster"));
   CLEAVE_TRY(reported(c, [&] { return shard::partition(step(c), *shared); }));
   tidy(c);
+  fuse::separateIotasInGroups(step(c));
   schedule::bucketReductions(step(c));
   schedule::orderForMemory(step(c));
   return Status::ok();

@@ -156,6 +156,11 @@ void eraseDead(Block &block) {
 
 } // namespace
 
+void separateIotasInGroups(func::FuncOp step) {
+  for (auto fusion : step.getBody().front().getOps<graph::FusionOp>())
+    separateIotas(fusion.getBody().front());
+}
+
 void formGroups(func::FuncOp step) {
   Block &block = step.getBody().front();
   separateIotas(block);

@@ -12,6 +12,10 @@ namespace cleave::fuse {
 // topologically.
 void formGroups(mlir::func::FuncOp step);
 
+// Cleaning up merges equal ops inside a group too; where that gave one iota two readers, each gets its
+// own again.
+void separateIotasInGroups(mlir::func::FuncOp step);
+
 // --cleave-fuse-groups
 std::unique_ptr<mlir::Pass> createFormGroupsPass();
 void registerFusePasses();

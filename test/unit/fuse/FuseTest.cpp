@@ -146,6 +146,24 @@ TEST_CASE("two counts along different dims of one iota are two") {
   CHECK(fused.groups.size() == 1);
 }
 
+TEST_CASE("readers of one iota that a clean-up merged within a group are parted again") {
+  Fused fused("(%x: tensor<4x4xf32>) -> tensor<4x4xf32>", R"(
+    %i = graph.iota dim 0 : tensor<4xi32>
+    %a = graph.broadcast %i to [0] : tensor<4xi32> -> tensor<4x4xi32>
+    %b = graph.broadcast %i to [1] : tensor<4xi32> -> tensor<4x4xi32>
+    %c = graph.compare ge %a, %b : tensor<4x4xi32>
+    %f = graph.cast %c : tensor<4x4xi1> -> tensor<4x4xf32>
+    %s = graph.mul %f, %x : tensor<4x4xf32>
+    return %s : tensor<4x4xf32>)");
+  Block &body = fused.groups[0].getBody().front();
+  auto iotas = llvm::to_vector(body.getOps<graph::IotaOp>());
+  REQUIRE(iotas.size() == 2);
+  iotas[1].replaceAllUsesWith(iotas[0].getResult());
+  iotas[1].erase();
+  fuse::separateIotasInGroups(graph::stepOf(*fused.module));
+  CHECK(llvm::range_size(body.getOps<graph::IotaOp>()) == 2);
+}
+
 TEST_CASE("all pairs of one value's elements are compared with one reading made before") {
   Fused fused("(%s: tensor<2x3xi64>) -> tensor<2x3x3xi1>", R"(
     %a = graph.broadcast %s to [0, 1] : tensor<2x3xi64> -> tensor<2x3x3xi64>
