@@ -45,7 +45,7 @@ def export(name, form, path):
                 return None
             made = torch.jit.freeze(made.eval())
         else:
-            made.load_state_dict(state)  # tracing a batch norm moves its statistics
+            made.load_state_dict(state, strict=False)  # tracing a batch norm moves its statistics
     except Exception:  # whatever PyTorch says: it is not ours to judge
         return None
     made.save(str(path))
