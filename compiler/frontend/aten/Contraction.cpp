@@ -192,6 +192,7 @@ constexpr const char *kGeneral =
 
 constexpr OpEntry kOps[] = {
     {"_convolution", kGeneral, convolution},
+    {"_convolution_mode", kNamed, convNamed},
     {"addmm", "T self, T mat1, T mat2, " CLEAVE_SUMMED, addmm},
     {"addmv", "T self, T mat, T vec, " CLEAVE_SUMMED, addmv},
     {"baddbmm", "T self, T batch1, T batch2, " CLEAVE_SUMMED, baddbmm},

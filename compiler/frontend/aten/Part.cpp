@@ -212,6 +212,9 @@ constexpr OpEntry kOps[] = {
     {"split_with_sizes", "T self, i[] split_sizes, i dim=0", splitBySizes},
     {"tensor_split", "T self, i sections, i dim=0", tensorSplit},
     {"unbind", "T self, i dim=0", unbind},
+    {"unsafe_chunk", "T self, i chunks, i dim=0", chunk},
+    {"unsafe_split", "T self, i split_size, i dim=0", split},
+    {"unsafe_split_with_sizes", "T self, i[] split_sizes, i dim=0", splitBySizes},
 };
 
 } // namespace
