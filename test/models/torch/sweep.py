@@ -120,15 +120,15 @@ def run_forward(tools, path, inputs, folder):
 
 
 def run_gradients(tools, path, inputs, folder, training):
-    """(distance of gradients, of buffers, the parameter that is farthest off)."""
+    """(distance of gradients, of buffers, the parameter that is farthest off); None where PyTorch has no gradient."""
     loaded = torch.jit.load(str(path))
-    names, before = names_of(loaded), {n: p.detach().numpy().copy() for n, p in loaded.named_parameters()}
+    names, before = names_of(loaded), {n: p.detach().numpy().copy() for n, p in loaded.named_parameters(remove_duplicate=False)}
     out = first(loaded(*inputs))
     label = torch.randn(out.shape, generator=torch.Generator().manual_seed(3))
     try:
         torch.nn.functional.mse_loss(out, label).backward()
     except RuntimeError:  # PyTorch has no gradient for some operator
-        return 0.0, 0.0, "(none in PyTorch)"
+        return None
     arrays = {n: t.numpy() for n, t in zip(names, inputs)}
     numpy.savez(folder / "in.npz", **arrays, **{"0.label": label.numpy()})
     call(tools / "cleave-compile", path, *types_of(names, inputs), "--train", "--loss", "mse:0", "--optimizer", f"sgd:lr={RATE}",
@@ -140,18 +140,42 @@ def run_gradients(tools, path, inputs, folder, training):
 
 
 def farthest(loaded, before, after):
+    # Tied parameters are one: whichever name the checkpoint has, and the sum of what reaches them.
+    tied = {}
+    for name, parameter in loaded.named_parameters(remove_duplicate=False):
+        tied.setdefault(parameter.data_ptr(), {})[name] = parameter
+    gradients = {}
+    for parameters in tied.values():
+        each = {id(p): p.grad for p in parameters.values() if p.grad is not None}
+        if each:
+            name = next((n for n in parameters if n in after), next(iter(parameters)))
+            gradients[name] = sum(each.values())
     worst = (0.0, "")
-    largest = max((p.grad.abs().max().item() for p in loaded.parameters() if p.grad is not None), default=0.0)
-    for name, parameter in loaded.named_parameters():
-        if parameter.grad is None or parameter.grad.abs().max() < 1e-6 * largest:
+    largest = max((g.abs().max().item() for g in gradients.values()), default=0.0)
+    for name, wanted in gradients.items():
+        if wanted.abs().max() < 1e-6 * largest:
             continue  # zero up to rounding
         if name not in after:
             worst = max(worst, (float("inf"), name))
             continue
-        gradient = (before[name].astype(numpy.float64) - after[name]) / RATE
-        worst = max(worst, (distance(gradient, parameter.grad), name))
+        worst = max(worst, (distance((before[name].astype(numpy.float64) - after[name]) / RATE, wanted), name))
     buffers = [distance(after[n], b.double()) for n, b in loaded.named_buffers() if n in after]
     return worst[0], max(buffers, default=0.0), worst[1]
+
+
+def verdict(forward, gradients):
+    """`ok` or `FAIL` and what was measured; `skip` where there was nothing to compare (None)."""
+    measured, good = [], True
+    if forward is not None:
+        measured.append(f"forward {forward:.1e}")
+        good &= forward <= FORWARD
+    if gradients is not None:
+        gradient, buffers, where = gradients
+        measured.append(f"gradients {gradient:.1e} {where} buffers {buffers:.1e}")
+        good &= gradient <= GRADIENT and buffers <= FORWARD
+    if not measured:
+        return "skip", "PyTorch has no gradient of it"
+    return "ok" if good else "FAIL", " ".join(measured)
 
 
 def check(tools, name, form, folder):
@@ -164,18 +188,17 @@ def check(tools, name, form, folder):
         if inputs is None:
             return "skip", "PyTorch makes no such file of it, or does not run it"
         try:
-            forward = 0.0 if training else run_forward(tools, path, inputs, folder)
-            gradient, buffers, where = (0.0, 0.0, "") if form == "frozen" else run_gradients(tools, path, inputs, folder, training)
+            return verdict(None if training else run_forward(tools, path, inputs, folder),
+                           None if form == "frozen" else run_gradients(tools, path, inputs, folder, training))
         except Off as off:
             return "FAIL", str(off)
-    good = forward <= FORWARD and gradient <= GRADIENT and buffers <= FORWARD
-    return "ok" if good else "FAIL", f"forward {forward:.1e} gradients {gradient:.1e} {where} buffers {buffers:.1e}"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+def sweep(description, forms, check):
+    """Checks the modules that the command line names, in all forms; returns the exit code."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/bin")
-    parser.add_argument("--forms", default="trace,script,frozen", type=lambda text: text.split(","))
+    parser.add_argument("--forms", default=forms, type=lambda text: text.split(","))
     parser.add_argument("--keep", type=pathlib.Path, help="where the files go that are made")
     parser.add_argument("modules", nargs="*", metavar="MODULE")
     arguments = parser.parse_args()
@@ -188,10 +211,10 @@ def main():
                 folder.mkdir(parents=True, exist_ok=True)
                 result, text = check(arguments.bin, name, form, folder)
             counts[result] += 1
-            print(f"{result:4} {name:20} {form:6} {text}", flush=True)
+            print(f"{result:4} {name:20} {form:10} {text}", flush=True)
     print(", ".join(f"{count} {result}" for result, count in counts.items()))
     return 1 if counts["FAIL"] else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(sweep(__doc__, "trace,script,frozen", check))
