@@ -11,8 +11,7 @@
 
 namespace cleave::planner {
 
-// -- reading
-// ----------------------------------------------------------------------------------------------
+// -- reading --------------------------------------------------------------------------------------
 
 static const std::pair<const char *, Recipe> recipes[] = {
     {"", Recipe::None},       {"dp", Recipe::Dp},       {"zero1", Recipe::Zero1},
@@ -135,8 +134,7 @@ Status Pins::check(const StepModel &model, const Mesh &mesh) const {
   return Status::ok();
 }
 
-// -- filtering
-// --------------------------------------------------------------------------------------------
+// -- filtering ------------------------------------------------------------------------------------
 
 // Drops what does not satisfy the predicate, if something does.
 template <typename Choice, typename Predicate>

@@ -60,8 +60,7 @@ public:
   }
 
 private:
-  // -- arguments that live where their only reader wants them
-  // ----------------------------------------------
+  // -- arguments that live where their only reader wants them -------------------------------------
 
   void findFollowers() {
     result_.argumentNode.assign(model_.arguments.size(), -1);
@@ -88,8 +87,7 @@ private:
     return std::find(list.begin(), list.end(), argument) != list.end();
   }
 
-  // -- ops
-  // ---------------------------------------------------------------------------------------------------
+  // -- ops ----------------------------------------------------------------------------------------
 
   // Whether an argument that lives as this choice wants it also gets its new value so.
   bool keepsFollowers(int op, const OpChoice &choice) const {
@@ -180,8 +178,7 @@ private:
     return kept;
   }
 
-  // -- memory: the clock counts ops
-  // ------------------------------------------------------------------------
+  // -- memory: the clock counts ops ---------------------------------------------------------------
 
   // Results in order, then what is needed while the results are brought to their layouts, then
   // followers.
@@ -221,8 +218,7 @@ private:
     return bytes;
   }
 
-  // -- arguments
-  // ---------------------------------------------------------------------------------------------
+  // -- arguments ----------------------------------------------------------------------------------
 
   void addArgumentNode(int index) {
     const Argument &argument = model_.arguments[index];
@@ -296,8 +292,7 @@ private:
     choices = std::move(kept);
   }
 
-  // -- edges
-  // -------------------------------------------------------------------------------------------------
+  // -- edges --------------------------------------------------------------------------------------
 
   // The seconds between all pairs of choices, from those between all pairs of layouts.
   void addEdge(int value, int from, const LayoutSet &made, int to, const LayoutSet &wanted,

@@ -17,8 +17,7 @@ Tokens tokensOf(Builder &b, const Value &tokens) {
   return {b.sizeOf(tokens, 0, "batch"), b.sizeOf(tokens, 1, "seq")};
 }
 
-// -- GPT
-// -------------------------------------------------------------------------------------------
+// -- GPT ------------------------------------------------------------------------------------------
 
 Value gptAttention(Builder &b, const Value &x, const Tokens &at, const Sizes &sizes) {
   Builder::Module module(b, "attn");
@@ -42,8 +41,7 @@ Value gptFeedForward(Builder &b, const Value &x, const Tokens &at, const Sizes &
   return conv1d(b, "c_proj", y, {at.batch, at.length}, inner, width, deviation);
 }
 
-// -- Llama
-// -------------------------------------------------------------------------------------------
+// -- Llama ----------------------------------------------------------------------------------------
 
 // The cosines and sines of the positions, [1, 1, length, size].
 struct Rotation {
@@ -106,8 +104,7 @@ Value gatedFeedForward(Builder &b, const Value &x, const Sizes &sizes) {
   return linear(b, "down_proj", b.mul(gate, up), inner, width, false);
 }
 
-// -- mixture of experts
-// ---------------------------------------------------------------------------------------
+// -- mixture of experts ---------------------------------------------------------------------------
 
 // Weights of the chosen experts, 0 of the others: [batch, seq, experts]. The best one is chosen
 // `times` times, each time among those that are left.

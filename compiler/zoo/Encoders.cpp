@@ -37,8 +37,7 @@ Value attention(Builder &b, const Attention &a, const Value &x, const Value &mem
 
 double rootScale(int64_t size) { return 1 / std::sqrt(static_cast<double>(size)); }
 
-// -- BERT
-// -------------------------------------------------------------------------------------------
+// -- BERT -----------------------------------------------------------------------------------------
 
 // Padding is hidden: [batch, 1, 1, seq].
 Value paddingMask(Builder &b, const Value &attended) {
@@ -59,8 +58,7 @@ Value bertLayer(Builder &b, const Value &x, const Value &mask, Attention a, int6
                    a.width, 1e-12);
 }
 
-// -- T5
-// -------------------------------------------------------------------------------------------
+// -- T5 -------------------------------------------------------------------------------------------
 
 // The biases of every pair of positions, [1, heads, queries, keys]: distances fall into buckets,
 // exact ones for near positions, then logarithmic up to 128. One direction only in a decoder.
@@ -136,8 +134,7 @@ Value t5Stack(Builder &b, const char *name, Value x, Size batch, Size own, const
   return rmsNorm(b, "final_layer_norm", x, width);
 }
 
-// -- Whisper
-// -------------------------------------------------------------------------------------------
+// -- Whisper --------------------------------------------------------------------------------------
 
 Value conv1dOfSound(Builder &b, const char *name, const Value &x, int64_t in, int64_t out,
                     int64_t stride) {

@@ -18,8 +18,7 @@ Value convNormRelu(Builder &b, const std::string &conv, const std::string &norm,
   return relu(b, batchNorm(b, norm, conv2d(b, conv, x, in, out, window), out));
 }
 
-// -- ResNet
-// -------------------------------------------------------------------------------------------
+// -- ResNet ---------------------------------------------------------------------------------------
 
 struct Stage {
   Block block;
@@ -45,8 +44,7 @@ Value resnetBlock(Builder &b, const Value &x, int64_t in, const Stage &stage) {
   return relu(b, b.add(y, skipped));
 }
 
-// -- DenseNet
-// -------------------------------------------------------------------------------------------
+// -- DenseNet -------------------------------------------------------------------------------------
 
 Value denseBlock(Builder &b, Value x, int64_t channels, int64_t growth, int layers) {
   for (int i = 1; i <= layers; ++i) {
@@ -61,8 +59,7 @@ Value denseBlock(Builder &b, Value x, int64_t channels, int64_t growth, int laye
   return x;
 }
 
-// -- ViT
-// -------------------------------------------------------------------------------------------
+// -- ViT ------------------------------------------------------------------------------------------
 
 Value vitAttention(Builder &b, const Value &x, const Size &batch, int64_t length, int64_t width,
                    int64_t heads) {
@@ -91,8 +88,7 @@ Value vitLayer(Builder &b, const Value &x, const Size &batch, int64_t length, co
   return b.add(y, z);
 }
 
-// -- U-Net
-// -------------------------------------------------------------------------------------------
+// -- U-Net ----------------------------------------------------------------------------------------
 
 Value doubleConv(Builder &b, const Value &x, int64_t in, int64_t out) {
   Builder::Module module(b, "double_conv");

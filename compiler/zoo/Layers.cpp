@@ -82,8 +82,7 @@ Value attend(Builder &b, const Value &q, const Value &k, const Value &v, const V
   return b.matmul(b.op("Softmax", {scores}, {attribute("axis", -1)}), v);
 }
 
-// -- convolutional networks
-// ------------------------------------------------------------------------
+// -- convolutional networks -----------------------------------------------------------------------
 
 Value conv2d(Builder &b, const std::string &name, const Value &x, int64_t in, int64_t out,
              Window window, bool bias) {

@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace cleave::graph {
 
-// -- shapes -------------------------------------------------------------------------------------------------
+// -- shapes ---------------------------------------------------------------------------------------
 
 LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
                                             SmallVectorImpl<Type> &types) {
@@ -67,7 +67,7 @@ LogicalResult RotaryOp::verify() {
   return success();
 }
 
-// -- rules --------------------------------------------------------------------------------------------------
+// -- rules ----------------------------------------------------------------------------------------
 
 // "a… (h g) s d, a… h t d, a… h t e, a… (h g) s t -> a… (h g) s e"
 FactorRule AttentionOp::getFactorRule() {
@@ -116,7 +116,7 @@ FactorRule RotaryOp::getFactorRule() {
 }
 Polynomial RotaryOp::getFlops() { return elementCount(getType()) * Polynomial(3); }
 
-// -- plain loops --------------------------------------------------------------------------------------------
+// -- plain loops ----------------------------------------------------------------------------------
 
 namespace {
 // One query's scores against all keys, and the weights that follow.
@@ -182,7 +182,7 @@ SmallVector<Tensor> RotaryOp::evaluate(ArrayRef<Tensor> operands) {
   return {result};
 }
 
-// -- simpler ops --------------------------------------------------------------------------------------------
+// -- simpler ops ----------------------------------------------------------------------------------
 
 // x [batch…, heads, m, n] as [batch…, groups, heads / groups, m, n].
 static Value buildGrouped(OpBuilder &b, Value x, const Polynomial &groups) {

@@ -47,14 +47,14 @@ LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
   return success();
 }
 
-// -- dropout ----------------------------------------------------------------------------------------------
+// -- dropout --------------------------------------------------------------------------------------
 
 FactorRule DropoutOp::getFactorRule() { return pointwiseRule(*this); }
 Polynomial DropoutOp::getFlops() { return elementCount(getType()) * Polynomial(2); }
 SmallVector<Tensor> DropoutOp::evaluate(ArrayRef<Tensor> operands) { return {operands[0]}; }
 SmallVector<Value> DropoutOp::decompose(OpBuilder &) { return {getOperand()}; }
 
-// -- composites: formulas of one element, each written twice: as plain C++ and as ops -----------------------
+// -- composites: formulas of one element, each written twice: as plain C++ and as ops -------------
 
 static SmallVector<Tensor> map(const Tensor &operand, llvm::function_ref<double(double)> formula) {
   Tensor result(operand.type, operand.shape);

@@ -56,7 +56,7 @@ static LogicalResult verifyOtherDims(Operation *op, Value operand, Value result,
   return success();
 }
 
-// -- transpose --------------------------------------------------------------------------------------------
+// -- transpose ------------------------------------------------------------------------------------
 
 LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
                                             SmallVectorImpl<Type> &types) {
@@ -124,7 +124,7 @@ OpFoldResult TransposeOp::fold(FoldAdaptor) {
   return getResult();
 }
 
-// -- broadcast --------------------------------------------------------------------------------------------
+// -- broadcast ------------------------------------------------------------------------------------
 
 LogicalResult BroadcastOp::verify() {
   Shape in = shapeOf(getOperand()), out = shapeOf(getResult());
@@ -189,7 +189,7 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor) {
   return getResult();
 }
 
-// -- slice ------------------------------------------------------------------------------------------------
+// -- slice ----------------------------------------------------------------------------------------
 
 // A place in a dim as an attribute's number and, where it is symbolic, text.
 static std::pair<int64_t, StringAttr> placeOf(OpBuilder &b, const Polynomial &place) {
@@ -257,7 +257,7 @@ OpFoldResult SliceOp::fold(FoldAdaptor) {
   return getOperand().getType() == getType() ? OpFoldResult(getOperand()) : OpFoldResult();
 }
 
-// -- pad --------------------------------------------------------------------------------------------------
+// -- pad ------------------------------------------------------------------------------------------
 
 void PadOp::build(OpBuilder &b, OperationState &state, Type result, Value operand, int64_t dim,
                   const Polynomial &low, int64_t interior, double value) {
@@ -307,7 +307,7 @@ SmallVector<Tensor> PadOp::evaluate(ArrayRef<Tensor> operands) {
   return {result};
 }
 
-// -- concat -----------------------------------------------------------------------------------------------
+// -- concat ---------------------------------------------------------------------------------------
 
 LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
                                          SmallVectorImpl<Type> &types) {
@@ -360,7 +360,7 @@ SmallVector<Tensor> ConcatOp::evaluate(ArrayRef<Tensor> operands) {
   return {result};
 }
 
-// -- reverse ----------------------------------------------------------------------------------------------
+// -- reverse --------------------------------------------------------------------------------------
 
 FactorRule ReverseOp::getFactorRule() {
   return alongDims(getOperand(), getResult(), {static_cast<int64_t>(getDim())});

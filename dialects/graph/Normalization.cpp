@@ -1,5 +1,5 @@
 // Normalization: every composite twice, as plain loops and as simpler ops.
-#include "dialects/graph/Build.h"
+#include "dialects/graph/Lines.h"
 
 #include <cmath>
 
@@ -7,8 +7,7 @@ using namespace mlir;
 
 namespace cleave::graph {
 
-// -- rules
-// ------------------------------------------------------------------------------------------------
+// -- rules ----------------------------------------------------------------------------------------
 
 // Result and first operand have the same dims; `whole` are unsplittable; the other operands are
 // made of the dims that `parameterDims` names.
@@ -70,8 +69,7 @@ Polynomial LayerNormOp::getFlops() { return elementCount(getType()) * Polynomial
 Polynomial RmsNormOp::getFlops() { return elementCount(getType()) * Polynomial(5); }
 Polynomial BatchNormOp::getFlops() { return elementCount(getOperand().getType()) * Polynomial(8); }
 
-// -- plain loops
-// ------------------------------------------------------------------------------------------
+// -- plain loops ----------------------------------------------------------------------------------
 
 // Calls visit(positions) with the positions of every row along the last dims that hold `length`
 // elements.
@@ -83,19 +81,6 @@ static void forEachRow(int64_t size, int64_t length,
       row[i] = begin + i;
     visit(row);
   }
-}
-
-// Calls visit(positions) with the positions of every line along one dim.
-static void forEachLine(const Tensor &tensor, int64_t dim,
-                        llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
-  std::vector<int64_t> outer = tensor.shape, strides = tensor.strides();
-  outer[dim] = 1;
-  SmallVector<int64_t> line(tensor.shape[dim]);
-  forEachIndex(outer, [&](const auto &index) {
-    for (int64_t i = 0; i < tensor.shape[dim]; ++i)
-      line[i] = linearIndex(index, strides) + i * strides[dim];
-    visit(line);
-  });
 }
 
 static double logSumExp(const Tensor &tensor, ArrayRef<int64_t> line) {
@@ -192,8 +177,7 @@ SmallVector<Tensor> BatchNormOp::evaluate(ArrayRef<Tensor> operands) {
   return {result, mean, variance};
 }
 
-// -- simpler ops
-// ------------------------------------------------------------------------------------------
+// -- simpler ops ----------------------------------------------------------------------------------
 
 SmallVector<Value> SoftmaxOp::decompose(OpBuilder &b) {
   Value x = getOperand();
@@ -277,8 +261,7 @@ SmallVector<Value> BatchNormOp::decompose(OpBuilder &b) {
           buildMoved(b, getRunningVar(), unbiased, momentum)};
 }
 
-// -- verifiers
-// --------------------------------------------------------------------------------------------
+// -- verifiers ------------------------------------------------------------------------------------
 
 static LogicalResult verifyLast(Operation *op, Value operand, Value scale, Value bias) {
   Shape x = shapeOf(operand), s = shapeOf(scale);

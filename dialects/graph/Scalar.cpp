@@ -32,7 +32,7 @@ static Value constant(OpBuilder &b, Location loc, Type type, int64_t value) {
 
 static unsigned width(Type type) { return type.getIntOrFloatBitWidth(); }
 
-// -- casts ------------------------------------------------------------------------------------------------
+// -- casts ----------------------------------------------------------------------------------------
 
 // By way of a signed integer that is wide enough, so that what does not fit wraps around.
 static Value floatToInteger(OpBuilder &b, Location loc, Value scalar, Type to, bool isUnsigned) {
@@ -73,7 +73,7 @@ Value buildCast(OpBuilder &b, Location loc, Value scalar, Type from, Type to) {
                       : Value(arith::ExtSIOp::create(b, loc, to, scalar));
 }
 
-// -- comparisons ------------------------------------------------------------------------------------------
+// -- comparisons ----------------------------------------------------------------------------------
 
 Value buildCompare(OpBuilder &b, Location loc, Predicate predicate, Value lhs, Value rhs,
                    bool isUnsigned) {
@@ -113,7 +113,7 @@ double minimum(double a, double b) {
   return std::isnan(a) || std::isnan(b) ? std::numeric_limits<double>::quiet_NaN() : std::min(a, b);
 }
 
-// -- division ---------------------------------------------------------------------------------------------
+// -- division -------------------------------------------------------------------------------------
 
 double divide(Type type, double lhs, double rhs) {
   if (isa<FloatType>(elementTypeOf(type)))
@@ -159,7 +159,7 @@ Value buildDivision(OpBuilder &b, Location loc, Value lhs, Value rhs, bool isUns
                    : Value(arith::DivFOp::create(b, loc, lhs, rhs));
 }
 
-// -- bits -------------------------------------------------------------------------------------------------
+// -- bits -----------------------------------------------------------------------------------------
 
 uint64_t toBits(double value) {
   return value < 0 ? static_cast<uint64_t>(static_cast<int64_t>(value))
@@ -201,7 +201,7 @@ Value buildShift(OpBuilder &b, Location loc, Value value, Value places, bool isU
   return arith::SelectOp::create(b, loc, outside, zero, moved);
 }
 
-// -- random numbers ---------------------------------------------------------------------------------------
+// -- random numbers -------------------------------------------------------------------------------
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators), on the counter
 // and the hashed key.

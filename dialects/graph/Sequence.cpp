@@ -1,4 +1,5 @@
 // Sequence: scan and sort.
+#include "dialects/graph/Lines.h"
 #include "dialects/graph/Pointwise.h"
 
 #include <cmath>
@@ -21,20 +22,7 @@ static FactorRule lineRule(Operation *op, int64_t dim) {
   return rule;
 }
 
-// Calls visit(positions) with the positions of every line along one dim.
-static void forEachLine(const Tensor &tensor, int64_t dim,
-                        llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
-  std::vector<int64_t> outer = tensor.shape, strides = tensor.strides();
-  outer[dim] = 1;
-  SmallVector<int64_t> line(tensor.shape[dim]);
-  forEachIndex(outer, [&](const auto &index) {
-    for (int64_t i = 0; i < tensor.shape[dim]; ++i)
-      line[i] = linearIndex(index, strides) + i * strides[dim];
-    visit(line);
-  });
-}
-
-// -- scan -------------------------------------------------------------------------------------------------
+// -- scan -----------------------------------------------------------------------------------------
 
 LogicalResult ScanOp::verify() { return verifyDim(*this, getDim()); }
 
@@ -56,7 +44,7 @@ SmallVector<Tensor> ScanOp::evaluate(ArrayRef<Tensor> operands) {
   return {result};
 }
 
-// -- sort -------------------------------------------------------------------------------------------------
+// -- sort -----------------------------------------------------------------------------------------
 
 LogicalResult SortOp::verify() { return verifyDim(*this, getDim()); }
 

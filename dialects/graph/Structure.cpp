@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace cleave::graph {
 
-// -- constant ---------------------------------------------------------------------------------------------
+// -- constant -------------------------------------------------------------------------------------
 
 LogicalResult ConstantOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
                                            SmallVectorImpl<Type> &types) {
@@ -42,7 +42,7 @@ SmallVector<Value> ConstantOp::partition(OpBuilder &b, ValueRange, TypeRange typ
 
 SmallVector<Tensor> ConstantOp::evaluate(ArrayRef<Tensor>) { return {toTensor(getValue())}; }
 
-// -- sizes ------------------------------------------------------------------------------------------------
+// -- sizes ----------------------------------------------------------------------------------------
 
 LogicalResult SizesOp::verify() {
   auto type = cast<RankedTensorType>(getType());
@@ -93,7 +93,7 @@ SmallVector<Tensor> SizesOp::evaluate(ArrayRef<Tensor>) {
   return {*values};
 }
 
-// -- iota -------------------------------------------------------------------------------------------------
+// -- iota -----------------------------------------------------------------------------------------
 
 LogicalResult IotaOp::verify() {
   if (static_cast<int64_t>(getDim()) < 0 || static_cast<int64_t>(getDim()) >= rankOf(getResult()))
@@ -122,7 +122,7 @@ SmallVector<Tensor> IotaOp::evaluate(ArrayRef<Tensor>) {
   return {result};
 }
 
-// -- accumulate -------------------------------------------------------------------------------------------
+// -- accumulate -----------------------------------------------------------------------------------
 
 FactorRule AccumulateOp::getFactorRule() {
   FactorRule rule = pointwiseRule(*this);

@@ -81,8 +81,7 @@ Polynomial &Polynomial::operator*=(const Polynomial &other) {
   return *this;
 }
 
-// -- division
-// -------------------------------------------------------------------------------------------------
+// -- division -------------------------------------------------------------------------------------
 
 // `monomial` without the powers of `divisor`, if it has them all.
 static std::optional<Polynomial::Monomial> divide(Polynomial::Monomial monomial,
@@ -225,8 +224,7 @@ Polynomial Polynomial::ceilDividedBy(int64_t divisor) const {
   return (*this + Polynomial(divisor - 1)).floorDividedBy(divisor);
 }
 
-// -- symbols
-// --------------------------------------------------------------------------------------------------
+// -- symbols --------------------------------------------------------------------------------------
 
 // The same sum of products with every atom replaced by valueOf(atom).
 template <typename Value> Polynomial Polynomial::replaceAtoms(Value valueOf) const {

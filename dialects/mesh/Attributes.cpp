@@ -21,8 +21,7 @@ void MeshDialect::registerAttributes() {
       >();
 }
 
-// -- text
-// -------------------------------------------------------------------------------------------------
+// -- text -----------------------------------------------------------------------------------------
 
 // {dp, tp}
 ParseResult cleave::mesh::parseAxes(AsmParser &parser, ArrayAttr &axes) {
@@ -155,8 +154,7 @@ void StrategyAttr::print(AsmPrinter &printer) const {
   printer << ", results = " << getResults() << ">";
 }
 
-// -- checks
-// -----------------------------------------------------------------------------------------------
+// -- checks ---------------------------------------------------------------------------------------
 
 LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                ArrayRef<StringAttr> names, ArrayRef<int64_t> sizes) {
@@ -205,8 +203,7 @@ LogicalResult StrategyAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return verifyAxes(emitError, factors, partial); // T1
 }
 
-// -- plain form
-// -------------------------------------------------------------------------------------------
+// -- plain form -----------------------------------------------------------------------------------
 
 MeshAttr cleave::mesh::toAttribute(const Mesh &mesh, MLIRContext *context) {
   SmallVector<StringAttr> names;

@@ -50,7 +50,7 @@ LogicalResult StepLowering::run() {
   return success();
 }
 
-// -- views ------------------------------------------------------------------------------------------------
+// -- views ----------------------------------------------------------------------------------------
 
 void StepLowering::setView(Value value, View view) {
   auto [it, isNew] = bufferLastUse_.try_emplace(view.buffer, lastUse_.lookup(value));
@@ -162,7 +162,7 @@ bool StepLowering::diesAt(const View &view, Operation *op) const {
          bufferLastUse_.lookup(view.buffer) <= position_.lookup(op);
 }
 
-// -- layout -----------------------------------------------------------------------------------------------
+// -- layout ---------------------------------------------------------------------------------------
 
 void StepLowering::lowerLayout(Operation *op) {
   Value operand = op->getOperand(0), result = op->getResult(0);
@@ -227,7 +227,7 @@ void StepLowering::lowerConstant(graph::ConstantOp op) {
   setView(op.getResult(), View::dense(buffer, shape));
 }
 
-// -- computation ------------------------------------------------------------------------------------------
+// -- computation ----------------------------------------------------------------------------------
 
 void StepLowering::lowerFusion(graph::FusionOp op) {
   SmallVector<View> operands, results;

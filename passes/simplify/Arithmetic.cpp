@@ -1,4 +1,5 @@
 // Simplification: arithmetic with neutral operands, casts of casts, choices that are known.
+#include "dialects/graph/Pointwise.h"
 #include "passes/simplify/Match.h"
 #include "passes/simplify/Patterns.h"
 
@@ -145,24 +146,6 @@ struct NotOfNot : OpRewritePattern<NotOp> {
 struct CompareOfSelect : OpRewritePattern<CompareOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  static bool holds(Predicate predicate, double a, double b) {
-    switch (predicate) {
-    case Predicate::EQ:
-      return a == b;
-    case Predicate::NE:
-      return a != b;
-    case Predicate::LT:
-      return a < b;
-    case Predicate::LE:
-      return a <= b;
-    case Predicate::GT:
-      return a > b;
-    case Predicate::GE:
-      return a >= b;
-    }
-    return false;
-  }
-
   LogicalResult matchAndRewrite(CompareOp op, PatternRewriter &rewriter) const override {
     auto select = op.getLhs().getDefiningOp<SelectOp>();
     std::optional<double> bound = splatValue(op.getRhs());
@@ -170,8 +153,8 @@ struct CompareOfSelect : OpRewritePattern<CompareOp> {
     std::optional<double> no = select ? splatValue(select.getOnFalse()) : std::nullopt;
     if (!bound || !yes || !no)
       return failure();
-    bool ifTrue = holds(op.getPredicate(), *yes, *bound),
-         ifFalse = holds(op.getPredicate(), *no, *bound);
+    bool ifTrue = compareScalars(op.getPredicate(), *yes, *bound),
+         ifFalse = compareScalars(op.getPredicate(), *no, *bound);
     if (ifTrue == ifFalse)
       rewriter.replaceOp(op, buildSplat(rewriter, op.getLoc(), op.getType(), ifTrue));
     else if (ifTrue)

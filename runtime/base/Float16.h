@@ -59,4 +59,19 @@ inline uint16_t toF16(float value) {
   return static_cast<uint16_t>(sign | (rounded >> 13));
 }
 
+// For templates over element types: how an element is stored, in what it is computed.
+struct BF16Format {
+  using Stored = uint16_t;
+  using Value = float;
+  static Value load(Stored x) { return fromBF16(x); }
+  static Stored store(Value x) { return toBF16(x); }
+};
+
+struct F16Format {
+  using Stored = uint16_t;
+  using Value = float;
+  static Value load(Stored x) { return fromF16(x); }
+  static Stored store(Value x) { return toF16(x); }
+};
+
 } // namespace cleave

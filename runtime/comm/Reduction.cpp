@@ -26,20 +26,6 @@ struct Bool {
   static Stored store(Value x) { return x != 0; }
 };
 
-struct BF16 {
-  using Stored = uint16_t;
-  using Value = float;
-  static Value load(Stored x) { return fromBF16(x); }
-  static Stored store(Value x) { return toBF16(x); }
-};
-
-struct F16 {
-  using Stored = uint16_t;
-  using Value = float;
-  static Value load(Stored x) { return fromF16(x); }
-  static Stored store(Value x) { return toF16(x); }
-};
-
 struct SumOp {
   template <typename T> static T apply(T a, T b) {
     if constexpr (std::is_integral_v<T>) {
@@ -112,8 +98,8 @@ CLEAVE_ALL_TARGETS void reduceFloats(DType dtype, Reduce op, const void *const *
   if (dtype == DType::F64)
     return reduceFormat<Plain<double>, SumOp>(op, sources, sourceCount, destination, count);
   if (dtype == DType::BF16)
-    return reduceFormat<BF16, SumOp>(op, sources, sourceCount, destination, count);
-  return reduceFormat<F16, SumOp>(op, sources, sourceCount, destination, count);
+    return reduceFormat<BF16Format, SumOp>(op, sources, sourceCount, destination, count);
+  return reduceFormat<F16Format, SumOp>(op, sources, sourceCount, destination, count);
 }
 
 void reduceIntegers(DType dtype, Reduce op, const void *const *sources, size_t sourceCount,

@@ -19,8 +19,7 @@ namespace {
 
 using Outputs = std::map<std::string, Tensor>;
 
-// -- what a user would say about the model
-// -------------------------------------------------------------------------------------------------
+// -- what a user would say about the model --------------------------------------------------------
 
 // Sizes of the inputs' open dims, as the example has them.
 void setSymbols(const Case &test, const Example &example, onnx::ImportOptions &options) {
@@ -60,8 +59,7 @@ Result<onnx::Imported> import(mlir::MLIRContext &context, const Case &test, cons
   }
 }
 
-// -- import and interpreter
-// -------------------------------------------------------------------------------------------------
+// -- import and interpreter -----------------------------------------------------------------------
 
 // The first value of an argument that is no input: from the model file or the origin itself.
 Result<Tensor> initialValue(const graph::TensorOrigin &origin, mlir::Value argument,
@@ -104,8 +102,7 @@ Result<Outputs> interpretCase(const Case &test, const Example &example) {
   return outputs;
 }
 
-// -- compiler and runtime
-// -------------------------------------------------------------------------------------------------
+// -- compiler and runtime -------------------------------------------------------------------------
 
 ElementType elementOf(DType dtype) {
   for (int type = 0; type <= static_cast<int>(ElementType::Bool); ++type) {

@@ -136,8 +136,7 @@ ValueList call(Context &context, const std::string &name, const ValueList &posit
   }
 }
 
-// -- element types
-// --------------------------------------------------------------------------------------------
+// -- element types --------------------------------------------------------------------------------
 static constexpr std::pair<int64_t, ElementType> kDtypes[] = {
     {0, ElementType::U8},    {1, ElementType::I8},   {2, ElementType::I16}, {3, ElementType::I32},
     {4, ElementType::I64},   {5, ElementType::F16},  {6, ElementType::F32}, {7, ElementType::F64},
@@ -157,8 +156,7 @@ int64_t dtypeOf(ElementType type) {
   llvm_unreachable("an element type without a number");
 }
 
-// -- known scalars
-// --------------------------------------------------------------------------------------------
+// -- known scalars --------------------------------------------------------------------------------
 // The one element of a tensor that follows from constants.
 static double knownElement(Context &context, const TensorRef &tensor, const std::string &what) {
   Array elements = tensor->read(context.emitter);

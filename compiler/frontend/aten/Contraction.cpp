@@ -7,8 +7,7 @@
 namespace cleave::aten {
 namespace {
 
-// -- products
-// ------------------------------------------------------------------------------------------------
+// -- products -------------------------------------------------------------------------------------
 Array bias(OpCall &c, std::string_view name = "bias") {
   return c.has(name) ? c.tensor(name) : Array();
 }
@@ -92,8 +91,7 @@ Results distances(OpCall &c) {
   return c.e.unary<graph::SqrtOp>(squares);
 }
 
-// -- convolutions
-// --------------------------------------------------------------------------------------------
+// -- convolutions ---------------------------------------------------------------------------------
 // One entry per spatial dim.
 Dims perDim(Dims values, size_t rank, const char *what) {
   if (values.size() == 1)

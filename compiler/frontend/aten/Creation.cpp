@@ -6,8 +6,7 @@
 namespace cleave::aten {
 namespace {
 
-// -- filled
-// --------------------------------------------------------------------------------------------------
+// -- filled ---------------------------------------------------------------------------------------
 ElementType ownType(const Value &value) {
   return value.isFloat() ? ElementType::F32 : value.isBool() ? ElementType::Bool : ElementType::I64;
 }
@@ -58,8 +57,7 @@ Results scalarTensor(OpCall &c) {
   return c.readAs(value, type);
 }
 
-// -- counted
-// -------------------------------------------------------------------------------------------------
+// -- counted --------------------------------------------------------------------------------------
 Results arangeFrom(OpCall &c, const Value &start, const Value &end, const Value &step) {
   bool whole = !start.isFloat() && !end.isFloat() && !step.isFloat();
   ElementType type = c.dtype().value_or(whole ? ElementType::I64 : ElementType::F32);
@@ -133,8 +131,7 @@ Results meshgrid(OpCall &c) {
   return Value::list(std::move(out));
 }
 
-// -- from lists
-// ----------------------------------------------------------------------------------------------
+// -- from lists -----------------------------------------------------------------------------------
 // The numbers of a nested list, row-major, and its shape.
 void gather(OpCall &c, const Value &value, size_t depth, Shape &shape, ValueList &numbers) {
   if (depth > emit::kMaxRank)
@@ -169,8 +166,7 @@ Results fromList(OpCall &c) {
   return c.e.reshape(all, shape);
 }
 
-// -- other element types
-// -------------------------------------------------------------------------------------
+// -- other element types --------------------------------------------------------------------------
 // The same handle where nothing changes.
 Results converted(OpCall &c, std::optional<ElementType> type, bool copies = false) {
   const TensorRef &self = c.handle("self");

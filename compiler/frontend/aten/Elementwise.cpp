@@ -12,8 +12,7 @@ namespace {
 using namespace graph;
 using emit::Emitter;
 
-// -- two operands
-// --------------------------------------------------------------------------------------------
+// -- two operands ---------------------------------------------------------------------------------
 struct Pair {
   Array lhs, rhs;
 };
@@ -126,8 +125,7 @@ Array addedExponents(const Emitter &e, Array x, Array y) {
   return e.add(e.max(x, y), emit::logOnePlus(e, e.unary<ExpOp>(distance)));
 }
 
-// -- three operands
-// ------------------------------------------------------------------------------------------
+// -- three operands -------------------------------------------------------------------------------
 Results where(OpCall &c) {
   ElementType type = promotedType(c, {c["self"], c["other"]});
   auto [yes, no] = pairOf(c, c["self"], c["other"], type);
@@ -174,8 +172,7 @@ Results lerp(OpCall &c) {
   return emit::interpolate(c.e, begin, end, c.readAs(c["weight"], typeOf(begin)));
 }
 
-// -- one operand
-// ---------------------------------------------------------------------------------------------
+// -- one operand ----------------------------------------------------------------------------------
 template <typename Op> Results unary(OpCall &c) { return c.e.unary<Op>(c.floats("self")); }
 
 using Unary = Array (*)(const Emitter &, Array);

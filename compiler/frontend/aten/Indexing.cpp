@@ -15,8 +15,7 @@ using emit::Combine;
 using emit::Predicate;
 using emit::Reduction;
 
-// -- rows
-// ----------------------------------------------------------------------------------------------------
+// -- rows -----------------------------------------------------------------------------------------
 Results embedding(OpCall &c) {
   return emit::embedding(c.e, c.tensor("weight"), c.tensor("indices"));
 }
@@ -34,8 +33,7 @@ Results take(OpCall &c) {
   return emit::gather(c.e, flat, c.tensor("index"), 0);
 }
 
-// -- elements along one dim
-// ----------------------------------------------------------------------------------
+// -- elements along one dim -----------------------------------------------------------------------
 Results gather(OpCall &c) {
   Array x = c.tensor("self"), index = c.tensor("index");
   int64_t dim = c.dim("dim", rankOf(x));
@@ -119,8 +117,7 @@ Results indexAdd(OpCall &c) {
 Results indexCopy(OpCall &c) { return writeRows(c, c.tensor("source"), Combine::Replace); }
 Results indexFill(OpCall &c) { return writeRows(c, c.read(c["value"]), Combine::Replace); }
 
-// -- any places
-// ----------------------------------------------------------------------------------------------
+// -- any places -----------------------------------------------------------------------------------
 // Index tensors for some dims, brought to one shape; `order` puts those dims side by side, at
 // `first`: where they are if they are neighbours, otherwise in front.
 struct Places {
@@ -214,8 +211,7 @@ Results oneHot(OpCall &c) {
   return c.cast(hit, ElementType::I64);
 }
 
-// -- order
-// ---------------------------------------------------------------------------------------------------
+// -- order ----------------------------------------------------------------------------------------
 Results both(const emit::Ordered &ordered) { return {ordered.values, ordered.indices}; }
 
 Results sort(OpCall &c) {

@@ -31,8 +31,7 @@ Array reduced(OpCall &c, Array losses) {
                                      : c.e.reduce(Reduction::Sum, losses, all);
 }
 
-// -- classes
-// -------------------------------------------------------------------------------------------------
+// -- classes --------------------------------------------------------------------------------------
 emit::ClassLossOptions optionsOf(OpCall &c, double smoothing = 0) {
   emit::ClassLossOptions out;
   if (c.has("weight"))
@@ -73,8 +72,7 @@ Results crossEntropy(OpCall &c) {
   return emit::crossEntropy(c.e, x, target, optionsOf(c, smoothing));
 }
 
-// -- differences
-// ---------------------------------------------------------------------------------------------
+// -- differences ----------------------------------------------------------------------------------
 struct Pair {
   Array x, target;
 };
@@ -111,8 +109,7 @@ Results smoothAbsolute(OpCall &c) {
   return reduced(c, beta == 0 ? losses : c.e.div(losses, beta));
 }
 
-// -- probabilities
-// ------------------------------------------------------------------------------------------
+// -- probabilities --------------------------------------------------------------------------------
 Array weighted(OpCall &c, Array losses) {
   if (!c.has("weight"))
     return losses;

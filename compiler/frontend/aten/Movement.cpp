@@ -132,8 +132,7 @@ Results repeatInterleave(OpCall &c) {
   return emit::repeatInterleave(c.e, x, c.has("dim") ? c.dim("dim", rankOf(x)) : 0, times);
 }
 
-// -- padding
-// ------------------------------------------------------------------------------------------------
+// -- padding --------------------------------------------------------------------------------------
 // `pads` come in pairs from the last dim on.
 Array padded(OpCall &c, Array x, const Shape &pads, emit::PadMode mode, double value) {
   auto rank = static_cast<size_t>(rankOf(x));
@@ -165,8 +164,7 @@ template <emit::PadMode mode> Results padBy(OpCall &c) {
   return padded(c, c.tensor("self"), c.integers("padding"), mode, 0);
 }
 
-// -- shuffles
-// -----------------------------------------------------------------------------------------------
+// -- shuffles -------------------------------------------------------------------------------------
 // (…, channels r^2, height, width) -> (…, channels, height r, width r), and back.
 Results pixelShuffle(OpCall &c) {
   Array x = c.tensor("self");
@@ -214,8 +212,7 @@ Results channelShuffle(OpCall &c) {
   return c.e.reshape(c.e.swapDims(c.e.reshape(x, split), 1, 2), shape);
 }
 
-// -- triangles
-// ----------------------------------------------------------------------------------------------
+// -- triangles ------------------------------------------------------------------------------------
 template <bool upper> Results triangle(OpCall &c) {
   return emit::triangle(c.e, c.tensor("self"), upper, c.integer("diagonal"));
 }
@@ -236,8 +233,7 @@ Results diagonalEmbed(OpCall &c) {
   return c.e.select(inside, rows, c.e.splat(rows, 0));
 }
 
-// -- windows
-// ------------------------------------------------------------------------------------------------
+// -- windows --------------------------------------------------------------------------------------
 emit::Blocks blocksOf(OpCall &c, const Dims &image) {
   auto two = [&](const char *name) {
     Dims values = c.plainIntegers(name);

@@ -8,8 +8,7 @@ namespace {
 
 Array given(OpCall &c, std::string_view name) { return c.has(name) ? c.tensor(name) : Array(); }
 
-// -- batch norm
-// ----------------------------------------------------------------------------------------------
+// -- batch norm -----------------------------------------------------------------------------------
 struct BatchNorm {
   Array value, newMean, newVariance; // the last two are null where the statistics stay
 };
@@ -96,8 +95,7 @@ Results batchNormFunctional(OpCall &c) {
                    TensorState::create(variance)};
 }
 
-// -- norms of single samples
-// -----------------------------------------------------------------------------------
+// -- norms of single samples ----------------------------------------------------------------------
 int64_t firstNormalised(OpCall &c, Array x) {
   Shape shape = shapeOf(x), normalised = c.integers("normalized_shape");
   if (normalised.empty() || normalised.size() > shape.size() ||

@@ -6,8 +6,7 @@
 
 namespace cleave::aten {
 
-// -- arguments
-// -----------------------------------------------------------------------------------------------
+// -- arguments ------------------------------------------------------------------------------------
 const Value &OpCall::operator[](std::string_view name) const {
   for (size_t i = 0; i < schema_.parameters.size(); ++i)
     if (schema_.parameters[i].name == name)
@@ -109,8 +108,7 @@ Dims OpCall::dims(std::string_view name, int64_t rank) const {
   return out;
 }
 
-// -- conversion
-// ----------------------------------------------------------------------------------------------
+// -- conversion -----------------------------------------------------------------------------------
 Array OpCall::read(const Value &value) const {
   if (value.isTensor())
     return value.tensor()->read(e);
@@ -141,8 +139,7 @@ Array OpCall::filled(const Shape &shape, ElementType type, double value) const {
   return e.splat(shape, mlirType(type), value);
 }
 
-// -- types
-// ---------------------------------------------------------------------------------------------------
+// -- types ----------------------------------------------------------------------------------------
 ElementType floatType(ElementType type) { return isFloat(type) ? type : ElementType::F32; }
 
 namespace {

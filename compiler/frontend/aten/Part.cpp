@@ -8,8 +8,7 @@ namespace {
 
 using emit::Emitter;
 
-// -- parts
-// ---------------------------------------------------------------------------------------------------
+// -- parts ----------------------------------------------------------------------------------------
 // Elements of one dim.
 struct Range {
   int64_t dim;
@@ -135,8 +134,7 @@ Results selectScatter(OpCall &c) {
   return writeRange(c.e, x, r, c.e.insertDim(c.tensor("src"), r.dim));
 }
 
-// -- pieces
-// --------------------------------------------------------------------------------------------------
+// -- pieces ---------------------------------------------------------------------------------------
 Value pieces(OpCall &c, int64_t dim, const Shape &sizes) {
   ValueList out;
   Polynomial start;

@@ -127,8 +127,7 @@ RecurrentResult reluCell(emit::Emitter &e, const RecurrentLayer &layer) {
                    [](const emit::Emitter &e, Array x) { return e.unary<graph::ReluOp>(x); });
 }
 
-// -- a single step
-// -------------------------------------------------------------------------------------------
+// -- a single step --------------------------------------------------------------------------------
 RecurrentLayer stepOf(OpCall &c) {
   RecurrentLayer layer;
   layer.input = c.e.insertDim(c.tensor("input"), 0);

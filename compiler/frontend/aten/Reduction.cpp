@@ -51,8 +51,7 @@ Results countNonzero(OpCall &c) {
   return c.e.reduce(Reduction::Sum, x, reducedDims(c, x));
 }
 
-// -- positions of extremes
-// -----------------------------------------------------------------------------------
+// -- positions of extremes ------------------------------------------------------------------------
 template <bool largest> Results position(OpCall &c) {
   Array x = c.tensor("self");
   bool flat = !c.has("dim");
@@ -73,8 +72,7 @@ template <bool largest> Results extremeAndPosition(OpCall &c) {
   return {best, emit::argExtreme(c.e, x, dim, largest, keeps(c))};
 }
 
-// -- moments
-// ------------------------------------------------------------------------------------------------
+// -- moments --------------------------------------------------------------------------------------
 // `unbiased` or `correction`, whichever the form has.
 double correctionOf(OpCall &c) { return c.has("correction") ? c.number("correction") : 1; }
 double biasOf(OpCall &c) { return c.truth("unbiased") ? 1 : 0; }
@@ -90,8 +88,7 @@ template <Moment moment, double (*correction)(OpCall &)> Results spreadAndMean(O
   return {moment(c.e, x, dims, correction(c), keeps(c)), c.e.mean(x, dims, keeps(c))};
 }
 
-// -- norms
-// --------------------------------------------------------------------------------------------------
+// -- norms ----------------------------------------------------------------------------------------
 Results normBy(OpCall &c, double p) {
   Array x = c.castIf(c.floats("self"), c.dtype());
   return emit::norm(c.e, x, p, reducedDims(c, x), keeps(c));

@@ -81,8 +81,7 @@ template <Interpolation how, bool flag> Results byEither(OpCall &c) {
   return emit::resize(c.e, x, axesOf(c, x, sizes, factors), optionsOf(c, how, exact, antialias));
 }
 
-// -- positions that are data
-// ---------------------------------------------------------------------------------
+// -- positions that are data ----------------------------------------------------------------------
 Results gridSample(OpCall &c) {
   static constexpr Interpolation kModes[] = {Interpolation::Linear, Interpolation::Nearest,
                                              Interpolation::Cubic};

@@ -3,6 +3,7 @@
 #include "compiler/frontend/aten/OpCall.h"
 
 #include "compiler/frontend/emit/Quotient.h"
+#include "dialects/graph/Pointwise.h"
 
 #include <cmath>
 
@@ -11,8 +12,7 @@ namespace {
 
 using graph::Predicate;
 
-// -- arithmetic
-// ----------------------------------------------------------------------------------------------
+// -- arithmetic -----------------------------------------------------------------------------------
 bool isWhole(const Value &value) { return value.isInt() || value.isBool(); }
 
 Polynomial whole(OpCall &c, std::string_view name) {
@@ -101,39 +101,20 @@ Results negate(OpCall &c) {
   return Value(-c.number("self"));
 }
 
-// -- comparison
-// ----------------------------------------------------------------------------------------------
-bool compareNumbers(Predicate predicate, double a, double b) {
-  switch (predicate) {
-  case Predicate::EQ:
-    return a == b;
-  case Predicate::NE:
-    return a != b;
-  case Predicate::LT:
-    return a < b;
-  case Predicate::LE:
-    return a <= b;
-  case Predicate::GT:
-    return a > b;
-  case Predicate::GE:
-    return a >= b;
-  }
-  return false;
-}
-
-bool compareScalars(OpCall &c, Predicate predicate) {
+// -- comparison -----------------------------------------------------------------------------------
+bool holds(OpCall &c, Predicate predicate) {
   if (!bothWhole(c))
-    return compareNumbers(predicate, c.number("self"), c.number("other"));
+    return graph::compareScalars(predicate, c.number("self"), c.number("other"));
   Polynomial a = whole(c, "self"), b = whole(c, "other");
   if (std::optional<bool> out = emit::compare(predicate, {a}, {b}))
     return *out;
   failOnSymbols(a - b);
 }
 template <Predicate predicate> Results comparison(OpCall &c) {
-  return Value(compareScalars(c, predicate));
+  return Value(holds(c, predicate));
 }
-Results least(OpCall &c) { return compareScalars(c, Predicate::LE) ? c["self"] : c["other"]; }
-Results most(OpCall &c) { return compareScalars(c, Predicate::GE) ? c["self"] : c["other"]; }
+Results least(OpCall &c) { return holds(c, Predicate::LE) ? c["self"] : c["other"]; }
+Results most(OpCall &c) { return holds(c, Predicate::GE) ? c["self"] : c["other"]; }
 template <bool isSame> Results compareTexts(OpCall &c) {
   return Value((c.text("self") == c.text("other")) == isSame);
 }
@@ -148,8 +129,7 @@ template <bool isSame> Results identity(OpCall &c) {
   return Value((a.isNone() && b.isNone()) == isSame);
 }
 
-// -- functions of one number
-// ---------------------------------------------------------------------------------
+// -- functions of one number ----------------------------------------------------------------------
 template <double (*function)(double)> Results real(OpCall &c) {
   return Value(function(c.number("self")));
 }
@@ -164,8 +144,7 @@ Results absolute(OpCall &c) {
   return Value(std::fabs(c.number("self")));
 }
 
-// -- conversion
-// ----------------------------------------------------------------------------------------------
+// -- conversion -----------------------------------------------------------------------------------
 Results toInteger(OpCall &c) {
   if (c["self"].isFloat())
     return Value(static_cast<int64_t>(c.number("self")));
@@ -192,8 +171,7 @@ Results toTensor(OpCall &c) {
   return c.read(c["self"]);
 }
 
-// -- what tensors say about themselves
-// -----------------------------------------------------------------------
+// -- what tensors say about themselves ------------------------------------------------------------
 Shape shapeOfTensor(OpCall &c) {
   return c.handle("self")->number() ? Shape() : shapeOf(c.tensor("self"));
 }
@@ -233,8 +211,7 @@ template <bool truth> Results answer(OpCall &) { return Value(truth); }
 Results nothing(OpCall &) { return ValueList{Value()}; }
 Results same(OpCall &c) { return c["self"]; }
 
-// -- lists and strings
-// -----------------------------------------------------------------------------------------
+// -- lists and strings ----------------------------------------------------------------------------
 int64_t place(OpCall &c, std::string_view name, size_t size) {
   auto count = static_cast<int64_t>(size);
   int64_t at = known(whole(c, name)), fromFront = at < 0 ? at + count : at;
@@ -346,7 +323,7 @@ template <Predicate predicate> Results bestOfList(OpCall &c) {
     fail("asks for the largest or smallest item of an empty list");
   Value best = items(c)[0];
   for (const Value &item : items(c))
-    if (compareNumbers(predicate, numberOf(c.context, item, "an item"),
+    if (graph::compareScalars(predicate, numberOf(c.context, item, "an item"),
                        numberOf(c.context, best, "an item")))
       best = item;
   return best;

@@ -17,8 +17,7 @@ Results alias(OpCall &c) {
   return rearranged(c, c["self"], same, same);
 }
 
-// -- shapes
-// --------------------------------------------------------------------------------------------------
+// -- shapes ---------------------------------------------------------------------------------------
 // The elements under another shape. Positions along one dim stay such: two of them at right angles,
 // as masks are made of, are then different values, which one kernel can compute.
 Array reshapedElements(Emitter &e, Array x, const Shape &shape) {
@@ -121,8 +120,7 @@ Results contiguous(OpCall &c) {
 
 Results clone(OpCall &c) { return c.tensor("self"); }
 
-// -- orders
-// --------------------------------------------------------------------------------------------------
+// -- orders ---------------------------------------------------------------------------------------
 Results permuted(OpCall &c, const Dims &permutation) {
   Dims inverse(permutation.size());
   for (size_t i = 0; i < permutation.size(); ++i)
@@ -201,8 +199,7 @@ Results moveDims(OpCall &c) {
   return permuted(c, permutation);
 }
 
-// -- repeated elements
-// ---------------------------------------------------------------------------------------
+// -- repeated elements ----------------------------------------------------------------------------
 Results expandTo(OpCall &c, Shape wanted) {
   Shape shape = shapeOf(c.tensor("self"));
   if (wanted.size() < shape.size())

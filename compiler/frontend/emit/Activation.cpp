@@ -118,8 +118,7 @@ Value glu(const Emitter &e, Value x, int64_t dim) {
   return e.mul(halves[0], sigmoid(e, halves[1]));
 }
 
-// -- trigonometry
-// --------------------------------------------------------------------------------------------
+// -- trigonometry ---------------------------------------------------------------------------------
 
 Value tangent(const Emitter &e, Value x) {
   e.checkFloat(x);

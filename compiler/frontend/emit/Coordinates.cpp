@@ -7,7 +7,7 @@ namespace cleave::emit {
 
 using namespace graph;
 
-// -- along one dim ----------------------------------------------------------------------------------------
+// -- along one dim --------------------------------------------------------------------------------
 
 static void checkElements(const Emitter &e, Value x, Value indices) {
   e.checkInteger(indices, "indices");
@@ -89,7 +89,7 @@ Value scatterElements(const Emitter &e, Value x, Value indices, Value updates, i
   return e.select(written, buildGatherAlong(e.b, updates, last, axis), x);
 }
 
-// -- at coordinates ---------------------------------------------------------------------------------------
+// -- at coordinates -------------------------------------------------------------------------------
 
 Values coordinatesOf(const Emitter &e, Value indices) {
   e.checkInteger(indices, "indices");
@@ -173,7 +173,7 @@ Value scatterAt(const Emitter &e, Value x, Values coordinates, Value updates, in
   return e.reshape(e.select(rowsWritten, chosen, table), dims);
 }
 
-// -- sequences --------------------------------------------------------------------------------------------
+// -- sequences ------------------------------------------------------------------------------------
 
 Value reverseSequence(const Emitter &e, Value x, Value lengths, int64_t time, int64_t batch) {
   e.checkInteger(lengths, "lengths");

@@ -21,8 +21,7 @@ Value where(const Emitter &e, Value condition, Value yes, Value no) {
   return e.select(all[0], all[1], all[2]);
 }
 
-// -- powers
-// --------------------------------------------------------------------------------------------------
+// -- powers ---------------------------------------------------------------------------------------
 
 // By products and roots where that is exact and cheap; null where it is not.
 static Value knownPower(const Emitter &e, Value x, double power) {
@@ -62,8 +61,7 @@ Value power(const Emitter &e, Value x, Value y) {
   return e.cast(e.binary<PowOp>(x, y), element);
 }
 
-// -- division
-// ------------------------------------------------------------------------------------------------
+// -- division -------------------------------------------------------------------------------------
 
 Value truncate(const Emitter &e, Value x) {
   if (!isFloat(x))
@@ -104,8 +102,7 @@ Value floorRemainder(const Emitter &e, Value x, Value y) {
   return e.select(wrong, e.add(rest, y), rest);
 }
 
-// -- others
-// --------------------------------------------------------------------------------------------------
+// -- others ---------------------------------------------------------------------------------------
 
 Value clip(const Emitter &e, Value x, Value low, Value high) {
   for (Value bound : {low, high})

@@ -10,8 +10,7 @@ namespace cleave::emit {
 
 using namespace graph;
 
-// -- checks
-// --------------------------------------------------------------------------------------------------
+// -- checks ---------------------------------------------------------------------------------------
 int64_t Emitter::axis(int64_t axis, int64_t rank, const std::string &what) const {
   if (axis < -rank || axis >= rank)
     fail(what + " " + std::to_string(axis) + " is out of range for " + std::to_string(rank) +
@@ -68,8 +67,7 @@ mlir::RankedTensorType Emitter::type(const Shape &dims, mlir::Type element) cons
   return graph::tensorOf(dims, element);
 }
 
-// -- known values
-// --------------------------------------------------------------------------------------------
+// -- known values ---------------------------------------------------------------------------------
 int64_t Emitter::number(const Polynomial &size, const std::string &what) const {
   if (std::optional<int64_t> number = size.constant())
     return *number;
@@ -125,8 +123,7 @@ double Emitter::numberOf(Value value, const std::string &what) const {
   return known.values[0];
 }
 
-// -- constants
-// -----------------------------------------------------------------------------------------------
+// -- constants ------------------------------------------------------------------------------------
 Value Emitter::constant(const Tensor &tensor) const {
   return ConstantOp::create(b, loc, toAttribute(tensor, b.getContext()));
 }
@@ -174,8 +171,7 @@ Value Emitter::iota(const Shape &dims, int64_t dim, mlir::Type element) const {
   return IotaOp::create(b, loc, type(dims, element), dim);
 }
 
-// -- movement
-// ------------------------------------------------------------------------------------------------
+// -- movement -------------------------------------------------------------------------------------
 Value Emitter::reshape(Value value, const Shape &dims) const {
   Shape found = shapeOf(value);
   if (found == dims)
@@ -285,8 +281,7 @@ Value Emitter::reverse(Value value, int64_t dim) const {
   return ReverseOp::create(b, loc, value.getType(), value, dim);
 }
 
-// -- arithmetic
-// ----------------------------------------------------------------------------------------------
+// -- arithmetic -----------------------------------------------------------------------------------
 Value Emitter::neg(Value x) const { return unary<NegOp>(x); }
 Value Emitter::abs(Value x) const { return unary<AbsOp>(x); }
 
@@ -308,8 +303,7 @@ Value Emitter::cast(Value value, mlir::Type element) const {
   return buildCast(b, value, element);
 }
 
-// -- reductions
-// ----------------------------------------------------------------------------------------------
+// -- reductions -----------------------------------------------------------------------------------
 static Shape keptShape(Value value, const Ints &dims) {
   Shape kept = shapeOf(value);
   for (int64_t dim : dims)
@@ -327,8 +321,7 @@ Value Emitter::mean(Value value, const Ints &dims, bool keep) const {
   return keep ? reshape(reduced, keptShape(value, dims)) : reduced;
 }
 
-// -- what families share
-// -------------------------------------------------------------------------------------
+// -- what families share --------------------------------------------------------------------------
 bool isFloat(Value value) { return mlir::isa<mlir::FloatType>(elementOf(value)); }
 bool isBool(Value value) { return elementOf(value).isInteger(1); }
 

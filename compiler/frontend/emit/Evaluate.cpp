@@ -28,8 +28,7 @@ Tensor constantOf(ConstantOp op) {
   return out;
 }
 
-// -- in symbols
-// --------------------------------------------------------------------------------------------------
+// -- in symbols -----------------------------------------------------------------------------------
 using Sizes = std::optional<SizeTensor>;
 
 Sizes toSizes(const Tensor &tensor) {

@@ -27,8 +27,7 @@ Normalised normalise(const Emitter &e, Value x, const Ints &over, double epsilon
   return out;
 }
 
-// -- over the last dims
-// --------------------------------------------------------------------------------------
+// -- over the last dims ---------------------------------------------------------------------------
 
 static Shape dimsFrom(Value x, int64_t axis) {
   Shape dims = shapeOf(x);
@@ -57,8 +56,7 @@ Value rmsNorm(const Emitter &e, Value x, int64_t axis, Value scale, double epsil
   return RmsNormOp::create(e.b, e.loc, x.getType(), x, scale, e.b.getF64FloatAttr(epsilon));
 }
 
-// -- per channel
-// ---------------------------------------------------------------------------------------------
+// -- per channel ----------------------------------------------------------------------------------
 
 static Value scaleAndShift(const Emitter &e, Value x, Value scale, Value bias) {
   for (Value value : {scale, bias})
@@ -124,8 +122,7 @@ TrainedBatchNorm trainedBatchNorm(const Emitter &e, Value x, Value scale, Value 
   return {op.getResult(), op.getNewMean(), op.getNewVar()};
 }
 
-// -- others
-// --------------------------------------------------------------------------------------------------
+// -- others ---------------------------------------------------------------------------------------
 
 Value lpNormalise(const Emitter &e, Value x, int64_t dim, int64_t p) {
   e.checkFloat(x);

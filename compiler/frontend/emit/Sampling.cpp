@@ -7,7 +7,7 @@ using namespace graph;
 
 namespace {
 
-// -- grid sample ------------------------------------------------------------------------------------------
+// -- grid sample ----------------------------------------------------------------------------------
 
 // One element along one dim that a sample is made of: where, whether it exists, and how much it weighs.
 struct Tap {
@@ -147,7 +147,7 @@ private:
   std::vector<llvm::SmallVector<Tap>> taps_; // per dim, the outermost first
 };
 
-// -- blocks -----------------------------------------------------------------------------------------------
+// -- blocks ---------------------------------------------------------------------------------------
 
 int64_t blocksAlong(const Blocks &blocks, size_t d) {
   int64_t span = blocks.image[d] + blocks.padsLow[d] + blocks.padsHigh[d] -

@@ -10,8 +10,7 @@ namespace {
 
 using namespace emit;
 
-// -- activations
-// -------------------------------------------------------------------------------------------------
+// -- activations ----------------------------------------------------------------------------------
 
 // Input 0, with input 1 (a bias) added where there is one.
 Value withBias(NodeImport &n, const Emitter &e) {
@@ -38,8 +37,7 @@ Values importQuickGelu(NodeImport &n) {
   return {emit::silu(n, n.input(0), n.decimal("alpha", 1.702))};
 }
 
-// -- products
-// -------------------------------------------------------------------------------------------------
+// -- products -------------------------------------------------------------------------------------
 
 // The last two dims change places if the first flag says so; the first dim of a batch goes behind
 // the others if the second one does.
@@ -67,8 +65,7 @@ Values importFusedMatMul(NodeImport &n) {
   return {alpha == 1 ? product : e.mul(product, alpha)};
 }
 
-// -- norms
-// -------------------------------------------------------------------------------------------------
+// -- norms ----------------------------------------------------------------------------------------
 
 Value layerNorm(NodeImport &n, Value x, Value scale, Value shift) {
   Shape last{shapeOf(x).back()};

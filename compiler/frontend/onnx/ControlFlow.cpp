@@ -39,8 +39,7 @@ Value stacked(NodeImport &n, Values rounds, int64_t axis, bool backwards) {
   return emit::stack(n, rounds, n.axis(axis, emit::rankOf(rounds[0]) + 1));
 }
 
-// -- Loop
-// ----------------------------------------------------------------------------------------------------
+// -- Loop -----------------------------------------------------------------------------------------
 
 Bindings importLoop(NodeImport &n) {
   n.checkInputs(2, 1 << 16);
@@ -71,8 +70,7 @@ Bindings importLoop(NodeImport &n) {
   return results;
 }
 
-// -- Scan
-// ----------------------------------------------------------------------------------------------------
+// -- Scan -----------------------------------------------------------------------------------------
 
 // What a Scan does, besides its body: which inputs it walks along, how, and how outputs are stacked.
 struct ScanOptions {
@@ -182,8 +180,7 @@ Values importScan8(NodeImport &n) {
   return out;
 }
 
-// -- SequenceMap
-// ---------------------------------------------------------------------------------------------
+// -- SequenceMap ----------------------------------------------------------------------------------
 
 // The body for every element of the sequences; tensors are the same for all.
 Bindings importSequenceMap(NodeImport &n) {

@@ -11,8 +11,7 @@ namespace {
 using namespace graph;
 using emit::elementOf;
 
-// -- one operand
-// ---------------------------------------------------------------------------------------------
+// -- one operand ----------------------------------------------------------------------------------
 template <typename Op> Values unary(NodeImport &n) {
   n.checkInputs(1, 1);
   n.checkFloat(n.input(0));
@@ -46,8 +45,7 @@ Values importIsInf(NodeImport &n) {
   return {emit::isInfinite(n, n.input(0), positive, negative)};
 }
 
-// -- two operands
-// --------------------------------------------------------------------------------------------
+// -- two operands ---------------------------------------------------------------------------------
 std::pair<Value, Value> operands(NodeImport &n) {
   n.checkInputs(2, 2);
   return {n.input(0), n.input(1)};
@@ -86,8 +84,7 @@ Values importMod(NodeImport &n) {
   return {emit::floorRemainder(n, x, y)};
 }
 
-// -- any number of operands
-// ----------------------------------------------------------------------------------
+// -- any number of operands -----------------------------------------------------------------------
 template <typename Op> Value foldAll(NodeImport &n) {
   Values all = n.allInputs();
   Value result = all[0];
@@ -109,8 +106,7 @@ Values importWhere(NodeImport &n) {
   return {emit::where(n, n.input(0), n.input(1), n.input(2))};
 }
 
-// -- clipping
-// ------------------------------------------------------------------------------------------------
+// -- clipping -------------------------------------------------------------------------------------
 Values importClip6(NodeImport &n) {
   n.checkInputs(1, 1);
   constexpr double largest = 3.4028234663852886e+38; // of float32: what is not given
@@ -124,8 +120,7 @@ Values importClip11(NodeImport &n) {
   return {emit::clip(n, n.input(0), n.optionalInput(1), n.optionalInput(2))};
 }
 
-// -- casts
-// ---------------------------------------------------------------------------------------------------
+// -- casts ----------------------------------------------------------------------------------------
 // The first operand as the narrow type has it.
 Bindings castNarrow(NodeImport &n, int32_t to) {
   Value x = toNarrow(n, n.input(0), *narrowType(to), n.integer("saturate", 1));

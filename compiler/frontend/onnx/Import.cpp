@@ -26,8 +26,7 @@ constexpr int kMaxDepth = 16;
 // Nodes that are imported, every round of a loop counted.
 constexpr int64_t kMaxNodes = int64_t(1) << 20;
 
-// -- checks of the whole model
-// -------------------------------------------------------------------------------
+// -- checks of the whole model --------------------------------------------------------------------
 
 void checkOpset(const Model &model) {
   int64_t opset = model.opset();
@@ -67,8 +66,7 @@ void checkOperators(const Model &model) {
        std::to_string(model.opset()) + ": " + list);
 }
 
-// -- the import
-// ----------------------------------------------------------------------------------------------
+// -- the import -----------------------------------------------------------------------------------
 
 // Names of one graph, and those of the graphs around it.
 struct Scope {

@@ -18,17 +18,6 @@ constexpr int kMaxDepth = 16;
 
 Graph readGraph(WireReader in, int depth);
 
-void readMetadata(WireReader in, Metadata &out) {
-  std::string key, value;
-  while (in.next()) {
-    if (in.field() == 1)
-      key = in.text();
-    else if (in.field() == 2)
-      value = in.text();
-  }
-  out[key] = value;
-}
-
 Attribute readAttribute(WireReader in, int depth) {
   Attribute out;
   while (in.next()) {

@@ -6,8 +6,7 @@
 
 namespace cleave::onnx {
 
-// -- operands
-// ------------------------------------------------------------------------------------------------
+// -- operands -------------------------------------------------------------------------------------
 Value NodeImport::input(size_t i) const {
   if (!hasInput(i))
     fail("has " + std::to_string(inputs_.size()) + " inputs, but needs input " + std::to_string(i));
@@ -45,8 +44,7 @@ void NodeImport::checkInputs(size_t atLeast, size_t atMost) const {
        expected);
 }
 
-// -- attributes
-// ----------------------------------------------------------------------------------------------
+// -- attributes -----------------------------------------------------------------------------------
 const Attribute *NodeImport::find(const std::string &name, AttributeType type,
                                   const char *expected) {
   read_.insert(name);
@@ -147,8 +145,7 @@ int64_t NodeImport::axisAttribute(int64_t absent, int64_t rank) {
   return axis(integer("axis", absent), rank);
 }
 
-// -- known inputs
-// --------------------------------------------------------------------------------------------
+// -- known inputs ---------------------------------------------------------------------------------
 static std::string describe(size_t i, const std::string &what) {
   return what + " (input " + std::to_string(i) + ")";
 }

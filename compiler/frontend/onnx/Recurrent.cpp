@@ -10,7 +10,7 @@ namespace {
 using namespace emit;
 using emit::Activation;
 
-// -- activations ------------------------------------------------------------------------------------------
+// -- activations ----------------------------------------------------------------------------------
 
 // How many numbers an activation takes, and what they are if the model does not say.
 struct KnownActivation {
@@ -91,7 +91,7 @@ std::vector<Activation> readActivations(NodeImport &n, std::vector<std::string> 
   return activations;
 }
 
-// -- layers -----------------------------------------------------------------------------------------------
+// -- layers ---------------------------------------------------------------------------------------
 
 class RecurrentImport {
 public:

@@ -61,7 +61,7 @@ Values importCenterCropPad(NodeImport &n) {
   return {centerCropPad(n, n.input(0), axes, n.integersInput(1, "shape"))};
 }
 
-// -- transforms -------------------------------------------------------------------------------------------
+// -- transforms -----------------------------------------------------------------------------------
 
 // The last dim holds real numbers, or real and imaginary parts.
 Complex complexOf(NodeImport &n, Value x) {

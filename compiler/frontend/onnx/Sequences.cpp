@@ -67,8 +67,7 @@ Values importConcatFromSequence(NodeImport &n) {
   return {stacks ? emit::stack(n, pieces, axis) : n.concat(pieces, axis)};
 }
 
-// -- optional values
-// -----------------------------------------------------------------------------------------
+// -- optional values ------------------------------------------------------------------------------
 
 Bindings importOptional(NodeImport &n) {
   n.checkInputs(0, 1);

@@ -13,8 +13,7 @@ namespace {
 
 using namespace emit;
 
-// -- caches
-// -------------------------------------------------------------------------------------------------
+// -- caches ---------------------------------------------------------------------------------------
 
 // One number per line of the batch, broadcast to `dims`.
 Value perLine(NodeImport &n, Value numbers, const Shape &dims) {
@@ -45,8 +44,7 @@ Values importTensorScatter(NodeImport &n) {
   return {n.select(isWritten, written, cache)};
 }
 
-// -- causal convolution
-// -------------------------------------------------------------------------------------------------
+// -- causal convolution ---------------------------------------------------------------------------
 
 // Every channel by itself; the elements before the first one are the state, or zero.
 Values importCausalConv(NodeImport &n) {
@@ -63,8 +61,7 @@ Values importCausalConv(NodeImport &n) {
   return {activation == "none" ? result : silu(n, result), state};
 }
 
-// -- linear attention
-// -------------------------------------------------------------------------------------------------
+// -- linear attention -----------------------------------------------------------------------------
 
 struct LinearAttention {
   bool isGated = false, isDelta = false;

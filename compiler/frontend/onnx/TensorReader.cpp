@@ -38,17 +38,6 @@ struct Fields {
   Metadata externalData;
 };
 
-void readEntry(WireReader in, Metadata &out) {
-  std::string key, value;
-  while (in.next()) {
-    if (in.field() == 1)
-      key = in.text();
-    else if (in.field() == 2)
-      value = in.text();
-  }
-  out[key] = value;
-}
-
 void readReals(WireReader &in, Fields &fields) {
   if (in.isBytes()) {
     fields.packed.push_back(in.range());
@@ -187,6 +176,17 @@ ElementType StoredTensor::element() const {
   return *type;
 }
 
+void readMetadata(WireReader in, Metadata &out) {
+  std::string key, value;
+  while (in.next()) {
+    if (in.field() == 1)
+      key = in.text();
+    else if (in.field() == 2)
+      value = in.text();
+  }
+  out[key] = value;
+}
+
 StoredTensor readTensor(WireReader in) {
   StoredTensor out;
   Fields fields;
@@ -217,7 +217,7 @@ StoredTensor readTensor(WireReader in) {
       fields.packed.push_back(in.range());
       break;
     case 13:
-      readEntry(in.message(), fields.externalData);
+      readMetadata(in.message(), fields.externalData);
       break;
     case 14:
       fields.external = in.integer() == 1;

@@ -9,4 +9,7 @@ namespace cleave::onnx {
 // stated length).
 StoredTensor readTensor(WireReader in);
 
+// Adds the key and the value of one StringStringEntryProto.
+void readMetadata(WireReader in, Metadata &out);
+
 } // namespace cleave::onnx

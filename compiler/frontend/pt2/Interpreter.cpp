@@ -98,8 +98,7 @@ const Value &Interpreter::lookUp(const Scope &scope, const std::string &name) co
   fail("reads '" + name + "', which is not defined");
 }
 
-// -- arguments
-// -----------------------------------------------------------------------------------------------
+// -- arguments ------------------------------------------------------------------------------------
 Value Interpreter::valueOf(const Node &node, const Argument &argument, const Scope &scope) {
   switch (argument.kind) {
   case Argument::Kind::None:
@@ -136,8 +135,7 @@ Value Interpreter::valueOf(const Node &node, const Argument &argument, const Sco
   return own;
 }
 
-// -- graphs in arguments
-// -------------------------------------------------------------------------------------
+// -- graphs in arguments --------------------------------------------------------------------------
 ValueList Interpreter::callGraph(const Graph &graph, const ValueList &arguments) {
   if (graph.inputs.size() != arguments.size())
     fail("gives " + std::to_string(arguments.size()) + " arguments to a graph of " +
@@ -163,8 +161,7 @@ ValueList Interpreter::callConditional(const ValueList &arguments, const Node &n
   return callGraph(graph(holds ? 1 : 2), arguments.at(3).items());
 }
 
-// -- nodes
-// ---------------------------------------------------------------------------------------------------
+// -- nodes ----------------------------------------------------------------------------------------
 ValueList Interpreter::results(const Node &node, const Scope &scope) {
   ValueList positional;
   std::map<std::string, Value> keyword;

@@ -65,8 +65,7 @@ void GroupEmitter::emit() {
   }
 }
 
-// -- elements
-// ---------------------------------------------------------------------------------------------
+// -- elements -------------------------------------------------------------------------------------
 
 bool GroupEmitter::isAvailable(Value value) const {
   return outer_.contains(value) || inner_.contains(value);
@@ -188,8 +187,7 @@ void GroupEmitter::storeResults(bool inner) {
       k_.store(valueOf(value), access.argument, addressOf(access));
 }
 
-// -- nests
-// ------------------------------------------------------------------------------------------------
+// -- nests ----------------------------------------------------------------------------------------
 
 // The loop over the parallel range, with the indices of its factors.
 void GroupEmitter::outerLoop(const std::function<void()> &body) {

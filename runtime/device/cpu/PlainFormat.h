@@ -17,20 +17,6 @@ template <typename T> struct PlainFormat {
   static Stored store(Value x) { return static_cast<Stored>(x); }
 };
 
-struct BF16Format {
-  using Stored = uint16_t;
-  using Value = float;
-  static Value load(Stored x) { return fromBF16(x); }
-  static Stored store(Value x) { return toBF16(x); }
-};
-
-struct F16Format {
-  using Stored = uint16_t;
-  using Value = float;
-  static Value load(Stored x) { return fromF16(x); }
-  static Stored store(Value x) { return toF16(x); }
-};
-
 // Calls body(format) with the format of an element type and returns what it returns; a truth value counts as a byte.
 template <typename Body> auto withFormat(DType dtype, Body body) {
   switch (dtype) {

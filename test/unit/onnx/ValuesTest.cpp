@@ -13,8 +13,7 @@
 namespace cleave::onnx {
 namespace {
 
-// -- a model of one Reshape, as the wire format has it
-// -------------------------------------------------------------------------------------------------
+// -- a model of one Reshape, as the wire format has it --------------------------------------------
 std::string message(int number, const std::string &bytes) {
   return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} + bytes;
 }

@@ -53,8 +53,7 @@ TEST_CASE("a convolution has the published multiply-accumulates") {
   CHECK(number(profileOf(b.finish(), options).total.forwardMacs) == 29040000000);
 }
 
-// -- the table of ViT-B/16
-// ------------------------------------------------------------------------
+// -- the table of ViT-B/16 ------------------------------------------------------------------------
 
 struct Published {
   std::string name;
