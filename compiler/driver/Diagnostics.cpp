@@ -7,19 +7,27 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
 namespace cleave::driver {
 
+// The node's name as the model has it, or the file and, where it is text, the line; empty if nothing is known.
+static std::string place(Location location) {
+  if (auto name = dyn_cast<NameLoc>(location))
+    return "'" + name.getName().str() + "'";
+  if (auto file = dyn_cast<FileLineColLoc>(location))
+    return file.getFilename().str() + (file.getLine() ? ":" + std::to_string(file.getLine()) : "");
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    for (Location part : fused.getLocations())
+      if (std::string found = place(part); !found.empty())
+        return found;
+  return "";
+}
+
 static void append(std::string &text, Location location, const std::string &message) {
-  if (!text.empty())
-    text += "\n  ";
-  llvm::raw_string_ostream out(text);
-  if (!isa<UnknownLoc>(location))
-    out << location << ": ";
-  out << message;
+  std::string where = place(location);
+  text += (text.empty() ? "" : "\n  ") + where + (where.empty() ? "" : ": ") + message;
 }
 
 DiagnosticText::DiagnosticText(MLIRContext &context)

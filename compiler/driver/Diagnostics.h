@@ -13,7 +13,7 @@ namespace cleave::driver {
 class DiagnosticText {
 public:
   explicit DiagnosticText(mlir::MLIRContext &context);
-  // All errors, a line each with `LOCATION: ` in front where one is known.
+  // All errors, a line each, behind the name of the model's node or file where it is known.
   const std::string &text() const { return collected; }
 
 private:

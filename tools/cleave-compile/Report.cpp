@@ -8,18 +8,19 @@
 
 using namespace cleave;
 
-// Repairs of one kind come by the dozen in deep models: where a plan holds all of them, a few are shown here. Warnings are
-// never left out.
+// Repairs of one kind come by the dozen in deep models: a few are shown here, and a plan holds all of them. Warnings are never
+// left out.
 static constexpr int kShownPerKind = 3;
 
-static void printRemarks(const std::vector<driver::Remark> &remarks, bool planHoldsAll) {
+static void printRemarks(const std::vector<driver::Remark> &remarks, bool wrotePlan) {
   std::map<std::string, int> count;
   for (const driver::Remark &remark : remarks)
-    if (++count[remark.kind] <= kShownPerKind || remark.kind == "warning" || !planHoldsAll)
+    if (++count[remark.kind] <= kShownPerKind || remark.kind == "warning")
       std::cerr << remark.kind << ": " << remark.text << "\n";
   for (const auto &[kind, number] : count)
-    if (planHoldsAll && number > kShownPerKind && kind != "warning")
-      std::cerr << kind << ": " << number - kShownPerKind << " more; cleave-dump --json lists all\n";
+    if (number > kShownPerKind && kind != "warning")
+      std::cerr << kind << ": " << number - kShownPerKind << " more"
+                << (wrotePlan ? "; cleave-dump --json lists all\n" : "\n");
 }
 
 void printReport(const driver::Compilation &compilation, bool succeeded) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 namespace cleave::pt2 {
 namespace {
@@ -42,11 +43,28 @@ void checkRange(const Program &program, const std::string &symbol, const std::st
        "; give one of these, or export it with other dynamic_shapes");
 }
 
+// The users' names, sorted.
+std::set<std::string> sorted(const std::map<std::string, std::string> &names) {
+  std::set<std::string> out;
+  for (const auto &[symbol, name] : names)
+    out.insert(name);
+  return out;
+}
+
 std::string listed(const std::map<std::string, std::string> &names) {
   std::string out;
-  for (const auto &[symbol, name] : names)
+  for (const std::string &name : sorted(names))
     out += (out.empty() ? "" : ", ") + name;
   return out.empty() ? "none" : out;
+}
+
+[[noreturn]] void failOnMissing(const std::map<std::string, std::string> &names) {
+  std::string missing, example;
+  for (const std::string &name : sorted(names)) {
+    missing += (missing.empty() ? "'" : ", '") + name + "'";
+    example += (example.empty() ? "--set " : " --set ") + name + "=8";
+  }
+  fail("the symbolic dims " + missing + " have no sizes: give " + example + ", say");
 }
 
 bool isNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
@@ -79,16 +97,11 @@ Symbols::Symbols(const Program &program, const std::map<std::string, int64_t> &g
     checkRange(program, found->first, name, size);
     values_[found->first] = size;
   }
-  std::string missing, example;
-  for (const auto &[symbol, name] : names) {
-    if (values_.contains(symbol))
-      continue;
-    kept_[symbol] = name;
-    missing += (missing.empty() ? "'" : ", '") + name + "'";
-    example += (example.empty() ? "--set " : " --set ") + name + "=8";
-  }
-  if (!missing.empty() && !keeps)
-    fail("the symbolic dims " + missing + " have no sizes: give " + example + ", say");
+  for (const auto &[symbol, name] : names)
+    if (!values_.contains(symbol))
+      kept_[symbol] = name;
+  if (!kept_.empty() && !keeps)
+    failOnMissing(kept_);
 }
 
 Polynomial Symbols::resolve(const Size &size, const std::string &what) const {
