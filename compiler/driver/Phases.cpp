@@ -13,6 +13,7 @@
 #include "compiler/planner/Planner.h"
 #include "compiler/planner/ReadStep.h"
 #include "dialects/graph/Step.h"
+#include "dialects/graph/StopGradient.h"
 #include "passes/bufferize/Bufferize.h"
 #include "passes/codegen/cpu/CpuCodegen.h"
 #include "passes/decompose/Decompose.h"
@@ -94,10 +95,26 @@ static void tidy(Compilation &c) {
 }
 
 static Status forward(Compilation &c) {
+  if (!c.options.train)
+    graph::dropGradientStops(step(c));
   CLEAVE_TRY(reported(c, [&] { return simplify::simplify(step(c)); }));
   if (std::string found = simplify::recognisedText(step(c)); !found.empty())
     c.remarks.push_back({"recognised", found});
   return Status::ok();
+}
+
+// Parameters that stay as they are, since the file says so.
+static void remarkFrozen(Compilation &c) {
+  std::string names;
+  size_t count = 0;
+  for (unsigned i = 0; i < step(c).getNumArguments(); ++i)
+    if (graph::isFrozen(step(c), i) && !graph::isTrainable(step(c), i) && ++count <= 3)
+      names += (count > 1 ? ", " : "") + graph::argName(step(c), i).str();
+  if (count > 0)
+    c.remarks.push_back({"frozen", names + (count > 3 ? ", ..." : "") + ": " +
+                                       std::to_string(count) +
+                                       " parameters are not trained, since the file says so "
+                                       "(requires_grad=False); --trainable NAME trains them"});
 }
 
 static Status train(Compilation &c) {
@@ -121,6 +138,7 @@ static Status train(Compilation &c) {
   return reported(c, [&] {
     if (failed(buildTrainingStep(step(c), options)))
       return failure();
+    remarkFrozen(c);
     return simplify::simplify(step(c), simplify::Composites::Leave);
   });
 }

@@ -3,6 +3,7 @@
 
 #include "compiler/frontend/emit/Failure.h"
 #include "dialects/graph/Step.h"
+#include "dialects/graph/StopGradient.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -29,6 +30,27 @@ void findConstants(mlir::func::FuncOp step) {
       step.setArgAttr(i, "graph.role", mlir::StringAttr::get(step.getContext(), "constant"));
 }
 
+// A stop matters only to what depends on a parameter by other ways than through stops.
+void dropNeedlessStops(mlir::func::FuncOp step) {
+  llvm::DenseSet<mlir::Value> active;
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    if (argRole(step, i) == "parameter")
+      active.insert(step.getArgument(i));
+  for (mlir::Operation &op : llvm::make_early_inc_range(step.getBody().front())) {
+    bool depends =
+        llvm::any_of(op.getOperands(), [&](mlir::Value v) { return active.contains(v); });
+    auto stop = mlir::dyn_cast<StopGradientOp>(op);
+    if (stop && !depends) {
+      stop.getResult().replaceAllUsesWith(stop.getOperand());
+      stop->erase();
+    } else if (!stop && depends) {
+      for (mlir::Value result : op.getResults())
+        if (mlir::isa<mlir::FloatType>(elementTypeOf(result)))
+          active.insert(result);
+    }
+  }
+}
+
 // Results name those that they replace by number.
 void eraseArgument(mlir::func::FuncOp step, unsigned i) {
   (void)step.eraseArgument(i);
@@ -43,6 +65,7 @@ void eraseArgument(mlir::func::FuncOp step, unsigned i) {
 void finishStep(mlir::ModuleOp module) {
   mlir::func::FuncOp step = stepOf(module);
   findConstants(step);
+  dropNeedlessStops(step);
   for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
     if (mlir::isOpTriviallyDead(&op))
       op.erase();

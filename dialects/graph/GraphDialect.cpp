@@ -1,5 +1,6 @@
 // Registration of the graph dialect and the generated definitions of its attributes and ops.
 #include "dialects/graph/Pointwise.h"
+#include "dialects/graph/StopGradient.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -28,6 +29,9 @@ void GraphDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialects/graph/GraphOps.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "dialects/graph/StopGradient.cpp.inc"
       >();
 }
 

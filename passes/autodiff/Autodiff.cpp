@@ -1,6 +1,7 @@
 // The backward sweep: from the target to the front of the block, op by op.
 #include "passes/autodiff/Autodiff.h"
 
+#include "dialects/graph/StopGradient.h"
 #include "passes/autodiff/rules/Rules.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -33,11 +34,12 @@ public:
   }
 
 private:
-  // A value is active if it is a float that depends on one of `wrt`.
+  // A value is active if it is a float that depends on one of `wrt`, other than through a stop_gradient.
   void findActive(ArrayRef<Value> wrt) {
     active.insert(wrt.begin(), wrt.end());
     for (Operation &op : *target.getParentBlock())
-      if (llvm::any_of(op.getOperands(), [&](Value v) { return active.contains(v); }))
+      if (!isa<StopGradientOp>(op) &&
+          llvm::any_of(op.getOperands(), [&](Value v) { return active.contains(v); }))
         for (Value result : op.getResults())
           if (isa<FloatType>(elementTypeOf(result)))
             active.insert(result);

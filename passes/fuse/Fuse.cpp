@@ -154,6 +154,56 @@ void eraseDead(Block &block) {
       op.erase();
 }
 
+// Decides groups among the ops that are in none and builds them.
+void groupLooseOps(func::FuncOp step, bool recompute) {
+  Groups groups(step);
+  groups.form();
+  if (recompute)
+    groups.recompute();
+  llvm::DenseMap<Value, Value> replaced;
+  for (const Groups::Group &group : groups.groups())
+    if (!group.members.empty())
+      GroupBuilder(groups, group, replaced).build();
+  for (Operation *op : groups.ops())
+    for (Value value : op->getResults())
+      if (Value given = replaced.lookup(value))
+        value.replaceAllUsesWith(given);
+  sortTopologically(&step.getBody().front());
+}
+
+bool isStillOneKernel(graph::FusionOp fusion) {
+  Block &body = fusion.getBody().front();
+  SmallVector<Operation *> workers;
+  for (Operation &op : body)
+    if (isWorker(&op))
+      workers.push_back(&op);
+  Operation *yield = body.getTerminator();
+  return workers.empty() || isOneKernel(workers, [&](Operation *op) {
+           return llvm::is_contained(op->getUsers(), yield);
+         });
+}
+
+// Takes apart groups that were held together by ops that have been pruned. Whether there were any.
+bool dissolveBroken(Block &block) {
+  bool any = false;
+  for (auto fusion : llvm::make_early_inc_range(block.getOps<graph::FusionOp>())) {
+    if (isStillOneKernel(fusion))
+      continue;
+    any = true;
+    OpBuilder b(fusion);
+    IRMapping mapping;
+    Block &body = fusion.getBody().front();
+    mapping.map(body.getArguments(), fusion.getOperands());
+    for (Operation &op : body.without_terminator())
+      b.clone(op, mapping);
+    for (auto [result, value] :
+         llvm::zip_equal(fusion.getResults(), body.getTerminator()->getOperands()))
+      result.replaceAllUsesWith(mapping.lookupOrDefault(value));
+    fusion.erase();
+  }
+  return any;
+}
+
 } // namespace
 
 void separateIotasInGroups(func::FuncOp step) {
@@ -165,21 +215,11 @@ void formGroups(func::FuncOp step) {
   Block &block = step.getBody().front();
   separateIotas(block);
   separatePairs(block);
-  {
-    Groups groups(step);
-    groups.form();
-    groups.recompute();
-    llvm::DenseMap<Value, Value> replaced;
-    for (const Groups::Group &group : groups.groups())
-      if (!group.members.empty())
-        GroupBuilder(groups, group, replaced).build();
-    for (Operation *op : groups.ops())
-      for (Value value : op->getResults())
-        if (Value given = replaced.lookup(value))
-          value.replaceAllUsesWith(given);
-  }
-  sortTopologically(&block);
+  groupLooseOps(step, /*recompute=*/true);
   pruneGroups(block);
+  eraseDead(block);
+  if (dissolveBroken(block))
+    groupLooseOps(step, /*recompute=*/false);
   eraseDead(block);
   wrapCarriers(step);
 }

@@ -174,6 +174,13 @@ bool Groups::obeysRules(const Group &group) const {
   SmallVector<Operation *> workers;
   for (int position : workersOf(group))
     workers.push_back(ops_[position]);
+  return isOneKernel(workers, [&](Operation *op) {
+    return llvm::is_contained(group.members, position_.lookup(op)) &&
+           isRead(op->getResult(0), group);
+  });
+}
+
+bool isOneKernel(ArrayRef<Operation *> workers, llvm::function_ref<bool(Operation *)> isGiven) {
   if (workers.size() > kMostMembers)
     return false;
   SmallVector<Operation *> ops = withCarriers(workers);
@@ -211,10 +218,8 @@ bool Groups::obeysRules(const Group &group) const {
   for (Operation *op : workers) {
     Factors factors = space.factorsOf(op->getResult(0));
     bool isFull = factors == all && (!reduces || rows), isKept = reduces && factors == kept;
-    bool given =
-        llvm::is_contained(group.members, position_.lookup(op)) && isRead(op->getResult(0), group);
-    if (given ? !(isFull || isKept)
-              : !(factors == all || isKept || factors.empty() || !graph::isCostly(op)))
+    if (isGiven(op) ? !(isFull || isKept)
+                    : !(factors == all || isKept || factors.empty() || !graph::isCostly(op)))
       return false;
     if (!isSubset(factors, all))
       return false;

@@ -39,6 +39,11 @@ bool isCarrier(mlir::Operation *op);
 // dims does not.
 bool isProperAlone(mlir::Operation *worker);
 
+// Whether the workers, with the carriers in front of them, obey all rules but (G6); `isGiven` says which of them are read
+// outside.
+bool isOneKernel(llvm::ArrayRef<mlir::Operation *> workers,
+                 llvm::function_ref<bool(mlir::Operation *)> isGiven);
+
 // `value`, or what carriers brought it from; null behind constants and iotas.
 mlir::Value sourceOf(mlir::Value value);
 

@@ -2,6 +2,7 @@
 #include "passes/train/Steps.h"
 
 #include "dialects/graph/Step.h"
+#include "dialects/graph/StopGradient.h"
 #include "runtime/base/Glob.h"
 
 using namespace mlir;
@@ -35,7 +36,8 @@ FailureOr<SmallVector<unsigned>> chooseParameters(func::FuncOp step, const Train
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
     if (argRole(step, i) == "parameter" &&
         isa<FloatType>(elementTypeOf(step.getArgument(i).getType())) &&
-        (options.trainable.empty() || matchesAny(argName(step, i), options.trainable)) &&
+        (options.trainable.empty() ? !isFrozen(step, i)
+                                   : matchesAny(argName(step, i), options.trainable)) &&
         !matchesAny(argName(step, i), options.freeze))
       chosen.push_back(i);
   return chosen;

@@ -20,7 +20,8 @@ void buildDropout(mlir::func::FuncOp step);
 mlir::Value buildLoss(mlir::OpBuilder &b, mlir::func::FuncOp step,
                       const std::vector<LossOption> &losses);
 
-// The arguments that the options let train: float parameters chosen by name.
+// The arguments that the options let train: float parameters chosen by name, or if no names are given those that
+// the model file does not freeze.
 mlir::FailureOr<llvm::SmallVector<unsigned>> chooseParameters(mlir::func::FuncOp step,
                                                               const TrainOptions &options);
 

@@ -3,6 +3,7 @@
 
 #include "dialects/graph/Build.h"
 #include "dialects/graph/Step.h"
+#include "dialects/graph/StopGradient.h"
 #include "passes/autodiff/Autodiff.h"
 #include "passes/train/Steps.h"
 
@@ -34,10 +35,17 @@ static FailureOr<SmallVector<train::Trained>> differentiate(OpBuilder &b, func::
   for (auto [argument, gradient] : llvm::zip_equal(chosen, gradients))
     if (gradient)
       trained.push_back({argument, gradient});
-  if (trained.empty())
-    return emitError(step.getLoc())
-           << "there is nothing to train: the loss depends on no trainable parameter";
-  return trained;
+  if (!trained.empty())
+    return trained;
+  bool frozen = chosen.empty();
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    frozen &= argRole(step, i) != "parameter" || isFrozen(step, i);
+  return emitError(step.getLoc())
+         << "there is nothing to train: "
+         << (frozen
+                 ? "the model file freezes all parameters (requires_grad=False); --trainable '*' "
+                   "trains them all the same"
+                 : "the loss depends on no trainable parameter");
 }
 
 // Marks what is trained; other parameters are constants of this step.
@@ -75,6 +83,7 @@ LogicalResult buildTrainingStep(func::FuncOp step, const TrainOptions &options) 
   auto trained = differentiate(b, step, loss, *chosen);
   if (failed(trained))
     return failure();
+  dropGradientStops(step);
   markParameters(step, *trained);
   dropOutputs(step);
   for (train::Trained &parameter : *trained)

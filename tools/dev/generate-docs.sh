@@ -15,8 +15,10 @@ if [ $check = 1 ]; then out=$(mktemp -d); trap 'rm -rf "$out"' EXIT; fi
 mkdir -p "$out"
 
 for source in dialects/*/*Ops.td; do
-  dialect=$(basename "$(dirname "$source")")
-  "$llvm/llvm-tblgen" --dump-json -I . -I "$llvm/../include" "$source" |
+  folder=$(dirname "$source")
+  dialect=$(basename "$folder")
+  for file in "$folder"/*.td; do echo "include \"$file\""; done |
+    "$llvm/llvm-tblgen" --dump-json -I . -I "$llvm/../include" - |
     python3 -B tools/dev/op-reference.py "$dialect" >"$out/$dialect.md"
 done
 "$build/bin/cleave-opt" --help | python3 -B tools/dev/pass-reference.py >"$out/passes.md"

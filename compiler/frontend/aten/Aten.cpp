@@ -120,6 +120,25 @@ ValueList dispatch(Context &context, const std::string &name, const ValueList &p
   return writeBack(context, positional, keyword, results.at(0).tensor()->read(context.emitter));
 }
 
+// Cuts the results of an operator off from gradients: tensors that it makes, or the one that it writes to.
+void stopGradients(Context &context, const std::string &name, const ValueList &positional,
+                   ValueList &results) {
+  bool writes = name.ends_with("_") && !name.ends_with("__");
+  if (writes && !positional.empty() && positional[0].isTensor()) {
+    const TensorRef &target = positional[0].tensor();
+    target->write(context.emitter, stopped(context.emitter, target->read(context.emitter)));
+    return;
+  }
+  for (Value &result : results) {
+    bool isFloat = result.isTensor() && !result.tensor()->number() &&
+                   isFloating(result.tensor()->read(context.emitter));
+    if (isFloat)
+      result = dispatch(context, "aten::detach", {result}, {}).at(0);
+    else if (result.isList())
+      stopGradients(context, "", {}, result.listRef()->items);
+  }
+}
+
 } // namespace
 
 bool knows(const std::string &name) {
@@ -130,7 +149,10 @@ bool knows(const std::string &name) {
 ValueList call(Context &context, const std::string &name, const ValueList &positional,
                const std::map<std::string, Value> &keyword) {
   try {
-    return dispatch(context, name, positional, keyword);
+    ValueList results = dispatch(context, name, positional, keyword);
+    if (!context.gradients)
+      stopGradients(context, name, positional, results);
+    return results;
   } catch (const emit::Failure &failure) {
     throw emit::Failure{failure.status.withContext(name)};
   }

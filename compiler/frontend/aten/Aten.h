@@ -15,6 +15,8 @@ struct Context {
   // Whether batch norms use the batch's statistics and move the running ones, or only read those;
   // AsExported: as the program says.
   enum class BatchNorm { AsExported, Train, Frozen } batchNorm = BatchNorm::AsExported;
+  // Off while a no_grad block runs: what is computed then is a constant to gradients.
+  bool gradients = true;
 };
 
 // Whether the operator has a meaning here. `name` is qualified: `aten::add`, `prim::NumToTensor`;

@@ -16,8 +16,44 @@ using emit::Predicate;
 using emit::Reduction;
 
 // -- rows -----------------------------------------------------------------------------------------
+// No gradient reaches the table's row `padding_idx`.
 Results embedding(OpCall &c) {
-  return emit::embedding(c.e, c.tensor("weight"), c.tensor("indices"));
+  if (c.truth("scale_grad_by_freq"))
+    fail("scales gradients by how often words occur (scale_grad_by_freq=True), which Cleave does "
+         "not do");
+  Array indices = c.tensor("indices"), rows = emit::embedding(c.e, c.tensor("weight"), indices);
+  int64_t padding = c.plainInteger("padding_idx");
+  if (padding < 0)
+    return rows;
+  Array isPadding = c.e.compare(emit::Predicate::EQ, indices, static_cast<double>(padding));
+  isPadding = c.e.broadcast(c.e.insertDim(isPadding, rankOf(indices)), shapeOf(rows));
+  return c.e.select(isPadding, stopped(c.e, rows), rows);
+}
+
+// The sum, mean or maximum of the rows that each bag has; bags are known, as rows of the indices or by where they begin.
+Results embeddingBag(OpCall &c) {
+  int64_t mode = c.plainInteger("mode");
+  bool hasPadding = c.has("padding_idx") && c.plainInteger("padding_idx") >= 0;
+  if (c.truth("scale_grad_by_freq") || c.has("per_sample_weights") || hasPadding)
+    fail("weights its rows, leaves some out or scales their gradients (per_sample_weights, "
+         "padding_idx, scale_grad_by_freq), which Cleave does not do for bags");
+  Array rows = emit::embedding(c.e, c.tensor("weight"), c.tensor("indices"));
+  Dims begins = c.e.integersOf(c.tensor("offsets"), "where bags begin");
+  if (c.truth("include_last_offset") && !begins.empty())
+    begins.pop_back();
+  Polynomial total = shapeOf(rows)[0], width = shapeOf(rows)[1];
+  auto bags = static_cast<int64_t>(begins.size());
+  std::optional<Polynomial> each = bags > 0 ? total.dividedBy(bags) : std::nullopt;
+  for (int64_t i = 0; each && i < bags; ++i)
+    if (*each * Polynomial(i) != Polynomial(begins[i]))
+      each.reset();
+  if (!each)
+    fail("has bags of different sizes, expected the same number of rows in each");
+  Array bagged = c.e.reshape(rows, {bags, *each, width});
+  Array out = mode == 1   ? c.e.mean(bagged, {1})
+              : mode == 0 ? c.e.reduce(Reduction::Sum, bagged, {1})
+                          : c.e.reduce(Reduction::Max, bagged, {1});
+  return ValueList{TensorState::create(out), Value(), Value(), Value()};
 }
 
 Results indexSelect(OpCall &c) {
@@ -93,6 +129,20 @@ Results scatterReduce(OpCall &c) {
   if (!c.truth("include_self"))
     fail("leaves out what was there (include_self=False), which Cleave does not do");
   return scattered(c, c.tensor("src"), combineOf(c.text("reduce")));
+}
+
+// The source's elements, one after the other, where the mask is true.
+Results maskedScatter(OpCall &c) {
+  Array x = c.tensor("self"), mask = c.tensor("mask"), source = c.tensor("source");
+  c.e.broadcastTogether(x, mask);
+  Polynomial count = emit::product(shapeOf(x));
+  Array flat = c.e.reshape(c.cast(mask, ElementType::I64), {count});
+  Array place = c.e.sub(emit::cumulate(c.e, Reduction::Sum, flat, 0), 1.0);
+  Array all = c.e.reshape(c.cast(source, typeOf(x)), {emit::product(shapeOf(source))});
+  Array last = c.e.splatSize(place, shapeOf(all)[0] - Polynomial(1));
+  place = c.e.min(c.e.max(place, 0.0), last);
+  Array taken = c.e.reshape(emit::gather(c.e, all, place, 0), shapeOf(x));
+  return c.e.select(mask, taken, x);
 }
 
 // Rows of one dim, written where the index says.
@@ -243,6 +293,9 @@ template <bool largest> Results cumulateExtreme(OpCall &c) {
 constexpr const char *kPut = "T self, T?[] indices, T values, b accumulate=False, b unsafe=False";
 constexpr const char *kScatterTensor = "T self, i dim, T index, T src, *, str? reduce=None";
 constexpr const char *kScatterValue = "T self, i dim, T index, s value, *, str? reduce=None";
+constexpr const char *kBag =
+    "T weight, T indices, T offsets, b scale_grad_by_freq=False, i mode=0, b sparse=False, "
+    "T? per_sample_weights=None, b include_last_offset=False, i? padding_idx=None";
 constexpr const char *kCumulate = "T self, i dim, *, i? dtype=None";
 
 constexpr OpEntry kOps[] = {
@@ -258,6 +311,8 @@ constexpr OpEntry kOps[] = {
     {"embedding",
      "T weight, T indices, i padding_idx=-1, b scale_grad_by_freq=False, b sparse=False",
      embedding},
+    {"_embedding_bag", kBag, embeddingBag},
+    {"embedding_bag", kBag, embeddingBag},
     {"gather", "T self, i dim, T index, *, b sparse_grad=False", gather},
     {"index", "T self, T?[] indices", index},
     {"index_add", "T self, i dim, T index, T source, *, s alpha=1", indexAdd},
@@ -265,6 +320,7 @@ constexpr OpEntry kOps[] = {
     {"index_fill", "T self, i dim, T index, num value", indexFill},
     {"index_put", kPut, indexPut},
     {"index_select", "T self, i dim, T index", indexSelect},
+    {"masked_scatter", "T self, T mask, T source", maskedScatter},
     {"one_hot", "T self, i num_classes=-1", oneHot},
     {"scatter", kScatterTensor, scatterTensor},
     {"scatter", kScatterValue, scatterValue},

@@ -95,6 +95,9 @@ private:
 inline ElementType typeOf(Array array) { return graph::toElementType(elementTypeOf(array)); }
 inline bool isFloating(Array array) { return isFloat(typeOf(array)); }
 
+// The same elements as a constant to gradients.
+Array stopped(emit::Emitter &e, Array array);
+
 // The type that PyTorch gives to the result of an operator on these tensors and numbers: the widest
 // of the highest kind (truth values, integers, floats); numbers and tensors without dims only
 // count by their kind.

@@ -17,10 +17,11 @@ struct Network {
   Arrays parameters;
   size_t perDirection = 0; // parameters of one layer in one direction
   int64_t layers = 1, directions = 1;
-  bool hasBiases = true, batchFirst = false;
+  bool hasBiases = true, hasProjection = false, batchFirst = false;
+  double dropout = 0; // between layers
 };
 
-Network networkOf(OpCall &c, bool hasProjection) {
+Network networkOf(OpCall &c, bool mayProject) {
   Network out;
   out.parameters = c.tensors("params");
   out.hasBiases = c.truth("has_biases");
@@ -28,14 +29,15 @@ Network networkOf(OpCall &c, bool hasProjection) {
   out.directions = c.truth("bidirectional") ? 2 : 1;
   out.batchFirst = c.truth("batch_first");
   out.perDirection = out.hasBiases ? 4 : 2;
-  auto wanted = static_cast<size_t>(out.layers * out.directions) * out.perDirection;
-  if (hasProjection && out.parameters.size() > wanted)
-    fail("projects its states (proj_size), which Cleave does not do");
-  if (out.layers < 1 || out.parameters.size() != wanted)
+  auto cells = static_cast<size_t>(out.layers * out.directions);
+  out.hasProjection = mayProject && out.parameters.size() == cells * (out.perDirection + 1);
+  out.perDirection += out.hasProjection;
+  if (out.layers < 1 || out.parameters.size() != cells * out.perDirection)
     fail("has " + std::to_string(out.parameters.size()) + " parameters for " +
-         std::to_string(out.layers) + " layers, expected " + std::to_string(wanted));
-  if (out.layers > 1 && c.truth("train") && c.number("dropout") > 0)
-    fail("drops elements between its layers in training mode; export the model with dropout 0");
+         std::to_string(out.layers) + " layers, expected " +
+         std::to_string(cells * out.perDirection));
+  if (c.truth("train"))
+    out.dropout = c.number("dropout");
   return out;
 }
 
@@ -49,6 +51,8 @@ RecurrentLayer layerOf(const Network &network, Array input, int64_t number) {
     layer.inputBias = network.parameters[first + 2];
     layer.recurrentBias = network.parameters[first + 3];
   }
+  if (network.hasProjection)
+    layer.projection = network.parameters[first + network.perDirection - 1];
   layer.backward = network.directions == 2 && number % 2 == 1;
   return layer;
 }
@@ -87,6 +91,7 @@ Outcome run(OpCall &c, const Network &network, Array hidden, Array cell, Cell ma
         cells.push_back(c.e.insertDim(result.cell, 0));
     }
     x = directions.size() == 1 ? directions[0] : c.e.concat(directions, 2);
+    x = dropped(c, x, network.dropout, layer + 1 < network.layers);
   }
   Outcome out{x, c.e.concat(hiddens, 0), cells.empty() ? Array() : c.e.concat(cells, 0)};
   if (!hasBatch) {

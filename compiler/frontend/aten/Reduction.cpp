@@ -94,6 +94,22 @@ Results normBy(OpCall &c, double p) {
   return emit::norm(c.e, x, p, reducedDims(c, x), keeps(c));
 }
 Results norm(OpCall &c) { return normBy(c, c.has("p") ? c.number("p") : 2); }
+// The norms of the differences of all rows of the one with all rows of the other. Equal rows, where a norm has no slope,
+// get no gradient.
+Results distances(OpCall &c) {
+  Array a = c.floats("x1"), b = c.floats("x2");
+  a = c.e.insertDim(a, rankOf(a) - 1);
+  b = c.e.insertDim(b, rankOf(b) - 2);
+  c.e.broadcastTogether(a, b);
+  Array apart = c.e.sub(a, b);
+  int64_t last = rankOf(a) - 1;
+  Array most = c.e.reduce(Reduction::Max, c.e.abs(apart), {last}, /*keep=*/true);
+  Array isSame = c.e.compare(emit::Predicate::EQ, most, 0.0);
+  Array norms =
+      emit::norm(c.e, c.e.select(c.e.broadcast(isSame, shapeOf(apart)), c.e.splat(apart, 1), apart),
+                 c.number("p"), {last}, /*keep=*/true);
+  return c.e.dropDim(c.e.select(isSame, c.e.splat(norms, 0), norms), last);
+}
 Results vectorNorm(OpCall &c) { return normBy(c, c.number("ord")); }
 
 Results logSumExp(OpCall &c) {
@@ -125,12 +141,14 @@ constexpr const char *kBiasDim = "T self, i[]? dim, b unbiased=True, b keepdim=F
 constexpr const char *kCorrection = "T self, i[]? dim=None, *, s? correction=None, b keepdim=False";
 
 constexpr OpEntry kOps[] = {
+    {"_cdist_forward", "T x1, T x2, f p, i? compute_mode=None", distances},
     {"all", kDims, logic<emit::Summary::All>},
     {"amax", kDims, extreme<Reduction::Max>},
     {"amin", kDims, extreme<Reduction::Min>},
     {"any", kDims, logic<emit::Summary::Any>},
     {"argmax", kPosition, position<true>},
     {"argmin", kPosition, position<false>},
+    {"cdist", "T x1, T x2, f p=2, i? compute_mode=None", distances},
     {"cosine_similarity", "T x1, T x2, i dim=1, f eps=1e-8", cosineSimilarity},
     {"count_nonzero", "T self, i[]? dim=None", countNonzero},
     {"linalg_vector_norm", "T self, s ord=2, i[]? dim=None, b keepdim=False, *, i? dtype=None",

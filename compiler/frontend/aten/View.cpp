@@ -4,6 +4,7 @@
 
 #include "compiler/frontend/emit/Einsum.h"
 #include "compiler/frontend/emit/Movement.h"
+#include "dialects/graph/StopGradient.h"
 
 #include <algorithm>
 
@@ -16,6 +17,13 @@ Results alias(OpCall &c) {
   auto same = [](Emitter &, Array x) { return x; };
   return rearranged(c, c["self"], same, same);
 }
+
+// Another tensor on the same storage, through which no gradient flows.
+Results detach(OpCall &c) {
+  auto write = [](Emitter &, Array part) { return part; };
+  return rearranged(c, c["self"], stopped, write);
+}
+Results requiresGrad(OpCall &c) { return c.truth("requires_grad") ? alias(c) : detach(c); }
 
 // -- shapes ---------------------------------------------------------------------------------------
 // The elements under another shape. Positions along one dim stay such: two of them at right angles,
@@ -269,7 +277,7 @@ constexpr OpEntry kOps[] = {
     {"as_strided", "T self, i[] size, i[] stride, i? storage_offset=None", asStrided},
     {"clone", "T self, *, any memory_format=None", clone},
     {"contiguous", "T self, *, any memory_format=None", contiguous},
-    {"detach", kSelf, alias},
+    {"detach", kSelf, detach},
     {"diagonal", "T self, i offset=0, i dim1=0, i dim2=1", diagonal},
     {"expand", "T self, i[] size, *, b implicit=False", expand},
     {"expand_as", "T self, T other", expandAs},
@@ -285,7 +293,7 @@ constexpr OpEntry kOps[] = {
     {"numpy_T", kSelf, reverseDims},
     {"permute", "T self, i[] dims", permute},
     {"positive", kSelf, alias},
-    {"requires_grad", "T self, b requires_grad=True", alias},
+    {"requires_grad", "T self, b requires_grad=True", requiresGrad},
     {"reshape", "T self, i[] shape", reshape},
     {"reshape_as", "T self, T other", reshapeAs},
     {"squeeze", "T self, i[]? dim=None", squeeze},
@@ -300,6 +308,13 @@ constexpr OpEntry kOps[] = {
 };
 
 } // namespace
+
+Array stopped(emit::Emitter &e, Array array) {
+  bool isConstant = array.getDefiningOp<graph::ConstantOp>() ||
+                    array.getDefiningOp<graph::StopGradientOp>() || !isFloating(array);
+  return isConstant ? array
+                    : graph::StopGradientOp::create(e.b, e.loc, array.getType(), array).getResult();
+}
 
 llvm::ArrayRef<OpEntry> viewOps() { return kOps; }
 

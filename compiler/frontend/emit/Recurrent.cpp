@@ -34,13 +34,19 @@ public:
     if (layer.inputBias)
       projected_ = e_.add(projected_, e_.broadcast(layer.inputBias, shapeOf(projected_)));
     state_ = {shapeOf(layer.input)[1], hidden_};
+    output_ = {state_[0], shapeOf(layer.recurrence)[1]};
     if (layer.lengths)
       lengths_ = e_.cast(layer.lengths, e_.b.getI64Type());
   }
 
-  Shape stateShape() const { return state_; }
-  Value initial(Value given) const {
-    return given ? given : e_.splat(state_, elementOf(layer_.input), 0);
+  Value initial(Value given, const Shape &shape) const {
+    return given ? given : e_.splat(shape, elementOf(layer_.input), 0);
+  }
+  Value initialHidden() const { return initial(layer_.hidden, output_); }
+  Value initialCell() const { return initial(layer_.cell, state_); }
+  // What goes out of a step, from the state's size to the output's.
+  Value projectedState(Value h) const {
+    return layer_.projection ? timesTransposed(e_, h, layer_.projection) : h;
   }
 
   // Gate `number` of the weights' rows: of the inputs' products at a step, of the recurrence, of its bias.
@@ -80,9 +86,12 @@ public:
       int64_t step = layer_.backward ? steps_ - 1 - i : i;
       Values made = next(step, states);
       if (Value alive = isAlive(step)) {
-        outputs[step] = e_.select(alive, made[0], e_.splat(made[0], 0));
+        auto choose = [&](Value yes, Value no) {
+          return e_.select(e_.broadcast(alive, shapeOf(yes)), yes, no);
+        };
+        outputs[step] = choose(made[0], e_.splat(made[0], 0));
         for (size_t s = 0; s < states.size(); ++s)
-          states[s] = e_.select(alive, made[s], states[s]);
+          states[s] = choose(made[s], states[s]);
       } else {
         outputs[step] = made[0];
         states = made;
@@ -103,30 +112,35 @@ private:
     steps_ = e_.number(shapeOf(layer_.input)[0], "number of time steps");
     if (steps_ < 1)
       fail("has no time steps, expected at least 1");
-    hidden_ = e_.number(shapeOf(layer_.recurrence)[1], "hidden size");
+    Polynomial width = shapeOf(layer_.recurrence)[1]; // of states
+    if (layer_.projection && rankOf(layer_.projection) != 2)
+      fail("has a projection " + showShape(shapeOf(layer_.projection)) + ", expected 2 dims");
+    Value square = layer_.projection ? layer_.projection : layer_.recurrence;
+    hidden_ = e_.number(shapeOf(square).back(), "hidden size");
     Polynomial rows = gates_ * hidden_, batch = shapeOf(layer_.input)[1];
+    expect(layer_.projection, {width, hidden_}, "a projection");
     expect(layer_.weight, {rows, shapeOf(layer_.input)[2]}, "weights");
-    expect(layer_.recurrence, {rows, hidden_}, "recurrent weights");
+    expect(layer_.recurrence, {rows, width}, "recurrent weights");
     expect(layer_.inputBias, {rows}, "biases");
     expect(layer_.recurrentBias, {rows}, "recurrent biases");
-    expect(layer_.hidden, {batch, hidden_}, "a first state");
+    expect(layer_.hidden, {batch, width}, "a first state");
     expect(layer_.cell, {batch, hidden_}, "a first cell");
     expect(layer_.lengths, {batch}, "sequence lengths");
   }
 
-  // Whether each line of the batch still runs at a step, in the state's shape; null if all always do.
+  // Whether each line of the batch still runs at a step: [batch, 1]; null if all always do.
   Value isAlive(int64_t step) const {
     if (!lengths_)
       return {};
     Value alive = e_.compare(Predicate::GT, lengths_, static_cast<double>(step));
-    return e_.broadcast(e_.insertDim(alive, 1), state_);
+    return e_.insertDim(alive, 1);
   }
 
   const Emitter &e_;
   const RecurrentLayer &layer_;
   int64_t gates_, steps_ = 0, hidden_ = 0;
   Value projected_, lengths_; // [steps, batch, G H]
-  Shape state_;
+  Shape state_, output_;
 };
 
 Activation orDefault(const Activation &given, Activation usual) { return given ? given : usual; }
@@ -142,27 +156,26 @@ RecurrentResult lstm(const Emitter &e, const RecurrentLayer &layer, const LstmCe
     Value weight = cell.peepholes[number];
     return weight ? e.add(x, e.mul(e.broadcast(weight, shapeOf(c)), c)) : x;
   };
-  return u.run({u.initial(layer.hidden), u.initial(layer.cell)},
-               [&](int64_t step, const Values &states) -> Values {
-                 Value c = states[1], recurrent = u.recurrentGates(states[0]);
-                 auto sum = [&](int64_t number) {
-                   return e.add(u.inputGate(step, number), u.slicedGate(recurrent, number));
-                 };
-                 Value in = gate(e, u.clipped(peephole(sum(i), 0, c)));
-                 Value forget =
-                     cell.coupled ? e.sub(1, in) : gate(e, u.clipped(peephole(sum(f), 1, c)));
-                 Value news = candidate(e, u.clipped(sum(g)));
-                 Value next = e.add(e.mul(forget, c), e.mul(in, news));
-                 Value out = gate(e, u.clipped(peephole(sum(o), 2, next)));
-                 return {e.mul(out, output(e, u.clipped(next))), next};
-               });
+  return u.run(
+      {u.initialHidden(), u.initialCell()}, [&](int64_t step, const Values &states) -> Values {
+        Value c = states[1], recurrent = u.recurrentGates(states[0]);
+        auto sum = [&](int64_t number) {
+          return e.add(u.inputGate(step, number), u.slicedGate(recurrent, number));
+        };
+        Value in = gate(e, u.clipped(peephole(sum(i), 0, c)));
+        Value forget = cell.coupled ? e.sub(1, in) : gate(e, u.clipped(peephole(sum(f), 1, c)));
+        Value news = candidate(e, u.clipped(sum(g)));
+        Value next = e.add(e.mul(forget, c), e.mul(in, news));
+        Value out = gate(e, u.clipped(peephole(sum(o), 2, next)));
+        return {u.projectedState(e.mul(out, output(e, u.clipped(next)))), next};
+      });
 }
 
 RecurrentResult gru(const Emitter &e, const RecurrentLayer &layer, const GruCell &cell) {
   Unroller u(e, layer, 3);
   Activation gate = orDefault(cell.gate, kSigmoid), candidate = orDefault(cell.candidate, kTanh);
   auto [r, z, n] = cell.order;
-  return u.run({u.initial(layer.hidden)}, [&](int64_t step, const Values &states) -> Values {
+  return u.run({u.initialHidden()}, [&](int64_t step, const Values &states) -> Values {
     Value h = states[0], all = cell.resetAfter ? u.recurrentGates(h) : Value();
     auto recurrentOf = [&](int64_t number) {
       return all ? u.slicedGate(all, number) : u.recurrentGate(h, number);
@@ -180,7 +193,7 @@ RecurrentResult gru(const Emitter &e, const RecurrentLayer &layer, const GruCell
 RecurrentResult rnn(const Emitter &e, const RecurrentLayer &layer, const Activation &activation) {
   Unroller u(e, layer, 1);
   Activation chosen = orDefault(activation, kTanh);
-  return u.run({u.initial(layer.hidden)}, [&](int64_t step, const Values &states) -> Values {
+  return u.run({u.initialHidden()}, [&](int64_t step, const Values &states) -> Values {
     Value sum = e.add(u.inputGate(step, 0), u.recurrentGates(states[0]));
     return {chosen(e, u.clipped(sum))};
   });

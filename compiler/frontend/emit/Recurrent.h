@@ -14,10 +14,11 @@ using Activation = std::function<Value(const Emitter &, Value)>;
 struct RecurrentLayer {
   Value input;         // [steps, batch, features]; the number of steps must be known
   Value weight;        // [G H, features]
-  Value recurrence;    // [G H, H]
+  Value recurrence;    // [G H, H], with a projection [G H, P]
   Value inputBias;     // [G H]
   Value recurrentBias; // [G H]
-  Value hidden;        // [batch, H], zero if null
+  Value projection;    // LSTM: [P, H], makes states of P numbers of those that come out
+  Value hidden;        // [batch, H or P], zero if null
   Value cell;          // LSTM: [batch, H], zero if null
   Value lengths;       // [batch] integers: each line ends after so many steps
   bool backward = false;
@@ -26,8 +27,8 @@ struct RecurrentLayer {
 };
 
 struct RecurrentResult {
-  Value all;    // [steps, batch, H]; zero behind a line's end
-  Value hidden; // [batch, H], after each line's last step
+  Value all;    // [steps, batch, H or P]; zero behind a line's end
+  Value hidden; // [batch, H or P], after each line's last step
   Value cell;   // LSTM
 };
 

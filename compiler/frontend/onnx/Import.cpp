@@ -3,6 +3,7 @@
 #include "compiler/frontend/onnx/Import.h"
 
 #include "compiler/frontend/FinishStep.h"
+#include "compiler/frontend/KnownInput.h"
 #include "compiler/frontend/onnx/Functions.h"
 #include "compiler/frontend/onnx/Initialisation.h"
 #include "compiler/frontend/onnx/Metadata.h"
@@ -181,29 +182,17 @@ private:
 
   // An input whose value the user fixed, as a constant.
   Value knownInput(const ValueInfo &input, ElementType type, const std::vector<double> &values) {
-    Ints dims;
-    std::optional<size_t> open;
-    int64_t count = 1;
+    std::vector<std::optional<int64_t>> dims;
+    bool hasOpen = false;
     for (size_t i = 0; i < input.dims.size(); ++i) {
-      bool isOpen = !open && !input.dims[i].size && !options_.symbols.contains(symbolOf(input, i));
-      if (isOpen)
-        open = i;
-      std::optional<int64_t> size = isOpen ? 1 : sizeOf(input, i).constant();
-      if (!size)
+      bool isOpen =
+          !hasOpen && !input.dims[i].size && !options_.symbols.contains(symbolOf(input, i));
+      hasOpen |= isOpen;
+      dims.push_back(isOpen ? std::nullopt : sizeOf(input, i).constant());
+      if (!isOpen && !dims.back())
         fail("--value " + input.name + "=…: give --set " + symbolOf(input, i) + "=8, say, too");
-      dims.push_back(*size);
-      count *= dims.back();
     }
-    auto found = static_cast<int64_t>(values.size());
-    if (open && count > 0 && found % count == 0)
-      count *= dims[*open] = found / count;
-    if (count != found)
-      fail("--value " + input.name + "=… has " + std::to_string(found) +
-           " elements, but the input is " + emit::showInts(dims));
-    Tensor tensor(type, dims);
-    constexpr double most = 4611686018427387904.0; // 2^62: larger integers mean "to the end"
-    for (int64_t i = 0; i < found; ++i)
-      tensor.set(i, isFloat(type) ? values[i] : std::clamp(values[i], -most, most));
+    Tensor tensor = frontend::knownInput(input.name, type, dims, values);
     mlir::Location location = mlir::NameLoc::get(b_.getStringAttr(input.name));
     return ConstantOp::create(b_, location, toAttribute(tensor, &context_));
   }

@@ -3,11 +3,13 @@
 #include "compiler/frontend/pt2/Import.h"
 
 #include "compiler/frontend/FinishStep.h"
+#include "compiler/frontend/KnownInput.h"
 #include "compiler/frontend/pt2/Interpreter.h"
 #include "compiler/frontend/pt2/Symbols.h"
 #include "compiler/frontend/pt2/Weights.h"
 #include "compiler/frontend/torch/Origin.h"
 #include "dialects/graph/Step.h"
+#include "dialects/graph/StopGradient.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -26,6 +28,7 @@ using frontend::Remark;
 constexpr int64_t kMaxConstantBytes = 4096;
 
 constexpr const char *kModelEntry = "models/model.json";
+constexpr const char *kOldModelEntry = "serialized_exported_program.json"; // before PyTorch 2.8
 
 // The buffers that the program writes: those that it says so of, and those that an in-place operator
 // or a batch norm gets.
@@ -56,7 +59,7 @@ public:
   Importer(mlir::MLIRContext &context, const std::string &path, const Program &program,
            const Weights &weights, const frontend::ImportOptions &options)
       : context_(context), path_(path), program_(program), weights_(weights), options_(options),
-        symbols_(program, options.symbols, options.keepSymbols), b_(&context),
+        symbols_(program, sizesGiven(program, options), options.keepSymbols), b_(&context),
         emitter_(b_, mlir::UnknownLoc::get(&context), evaluator_), atenContext_{emitter_},
         interpreter_(atenContext_) {
     using From = frontend::ImportOptions::BatchNorm;
@@ -67,9 +70,9 @@ public:
   }
 
   frontend::Imported run() {
-    if (!options_.values.empty() || !options_.inputs.empty())
-      fail("an exported program says the types of its inputs and has no known ones; leave out "
-           "--input and --value");
+    if (!options_.inputs.empty())
+      fail("an exported program says the types of its inputs; leave out --input");
+    checkValues();
     interpreter_.checkTargets(program_.graph);
     makeStep();
     checkTies();
@@ -122,8 +125,31 @@ private:
     if (program_.graph.integers.contains(input.name))
       fail("the input '" + input.name +
            "' is a number that may differ from call to call; export the model with a fixed one");
+    if (auto known = options_.values.find(input.name); known != options_.values.end()) {
+      scope[input.name] = knownInput(input, known->second);
+      return;
+    }
     mlir::RankedTensorType type = typeOf(metaOf(input), input.name);
     scope[input.name] = aten::TensorState::create(addArgument(step_, type, input.name, "input"));
+  }
+
+  // An input whose value the user fixed, as a constant.
+  TensorRef knownInput(const InputSpec &input, const std::vector<double> &values) {
+    mlir::RankedTensorType type = typeOf(metaOf(input), input.name);
+    std::vector<std::optional<int64_t>> dims;
+    for (const Polynomial &size : shapeOf(type))
+      dims.push_back(size.constant());
+    emitter_.loc = mlir::NameLoc::get(b_.getStringAttr(input.name));
+    return aten::TensorState::create(emitter_.constant(
+        frontend::knownInput(input.name, toElementType(type.getElementType()), dims, values)));
+  }
+
+  void checkValues() {
+    for (const auto &[name, values] : options_.values)
+      if (llvm::none_of(program_.inputs, [&](const InputSpec &input) {
+            return input.kind == InputSpec::Kind::User && input.name == name;
+          }))
+        fail("--value " + name + "=…: the model has no input '" + name + "'");
   }
 
   void addInput(const InputSpec &input, Scope &scope) {
@@ -148,10 +174,12 @@ private:
 
   TensorRef argument(const InputSpec &input, const std::string &name, const char *role) {
     TensorMeta meta = metaOf(input);
-    TensorOrigin origin =
-        torch::originOf(weights_.archive(), weights_.find(input.target, meta), name);
-    TensorRef tensor =
-        aten::TensorState::create(addArgument(step_, typeOf(meta, name), name, role, &origin));
+    torch::StridedTensor data = weights_.find(input.target, meta);
+    TensorOrigin origin = torch::originOf(weights_.archive(), data, name);
+    mlir::BlockArgument added = addArgument(step_, typeOf(meta, name), name, role, &origin);
+    if (input.kind == InputSpec::Kind::Parameter && !data.requiresGrad)
+      setFrozen(step_, added.getArgNumber());
+    TensorRef tensor = aten::TensorState::create(added);
     tensor->storage()->name = name;
     return tensor;
   }
@@ -303,13 +331,14 @@ private:
 // What tells an archive of this kind from other zip files.
 bool isExported(const torch::Archive &archive) {
   return archive.find(kModelEntry) || archive.find("archive_format") ||
-         archive.find("serialized_exported_program.json");
+         archive.find(kOldModelEntry);
 }
 
 Program readModel(const torch::Archive &archive) {
-  if (archive.find("serialized_exported_program.json"))
-    fail("the archive is of a layout before PyTorch 2.8; load it with torch.export.load and save "
-         "it again with a newer PyTorch");
+  if (archive.find(kOldModelEntry))
+    fail("the archive was written by " + producerOf(archive.contents(kOldModelEntry)) +
+         " in the layout before 2.8; export the model again with a newer PyTorch: "
+         "torch.export.save(torch.export.export(model, inputs), FILE)");
   if (archive.find(kModelEntry))
     return readProgram(archive.contents(kModelEntry));
   std::vector<std::string> models = archive.namesWith("models/");

@@ -2,8 +2,18 @@
 #include "compiler/frontend/pt2/Interpreter.h"
 
 #include "mlir/IR/Location.h"
+#include "llvm/ADT/ScopeExit.h"
 
 namespace cleave::pt2 {
+
+// Wrappers that run their graph at once, in a mode that may be on or off.
+struct Wrapper {
+  const char *target;
+  size_t graph;   // which argument is the graph; its own arguments follow
+  size_t enabled; // which argument says whether the mode is on
+  bool isGrad;    // whether the mode is that gradients are taken, else mixed precision
+};
+
 namespace {
 
 using aten::Value;
@@ -13,14 +23,9 @@ using emit::fail;
 constexpr const char *kHigherOrder = "torch.ops.higher_order.";
 constexpr const char *kConditional = "torch.ops.higher_order.cond";
 
-// Wrappers that run their graph at once. Their first arguments say in which mode.
-struct Wrapper {
-  const char *target;
-  size_t graph; // which argument is the graph; its own arguments follow
-};
 constexpr Wrapper kWrappers[] = {
-    {"torch.ops.higher_order.wrap_with_autocast", 4},
-    {"torch.ops.higher_order.wrap_with_set_grad_enabled", 1},
+    {"torch.ops.higher_order.wrap_with_autocast", 4, 2, false},
+    {"torch.ops.higher_order.wrap_with_set_grad_enabled", 1, 0, true},
 };
 
 const Wrapper *findWrapper(const std::string &target) {
@@ -161,6 +166,24 @@ ValueList Interpreter::callConditional(const ValueList &arguments, const Node &n
   return callGraph(graph(holds ? 1 : 2), arguments.at(3).items());
 }
 
+ValueList Interpreter::callWrapped(const Wrapper &wrapper, const ValueList &arguments,
+                                   const Node &node) {
+  if (node.inputs.size() <= wrapper.graph || !node.inputs[wrapper.graph].value.graph)
+    fail("lacks its graph");
+  const Value &enabled = arguments.at(wrapper.enabled);
+  bool isEnabled = enabled.isBool() && enabled.truth();
+  if (isEnabled && !wrapper.isGrad)
+    fail("runs in mixed precision (torch.autocast), which the program does not spell out; export "
+         "the model without it");
+  bool before = context_.gradients;
+  if (wrapper.isGrad)
+    context_.gradients = isEnabled;
+  llvm::scope_exit restore([&] { context_.gradients = before; });
+  ValueList own(arguments.begin() + static_cast<std::ptrdiff_t>(wrapper.graph) + 1,
+                arguments.end());
+  return callGraph(*node.inputs[wrapper.graph].value.graph, own);
+}
+
 // -- nodes ----------------------------------------------------------------------------------------
 ValueList Interpreter::results(const Node &node, const Scope &scope) {
   ValueList positional;
@@ -176,13 +199,9 @@ ValueList Interpreter::results(const Node &node, const Scope &scope) {
   }
   if (node.target == kConditional)
     return callConditional(positional, node);
-  if (!wrapper)
-    return aten::call(context_, *operatorOf(node.target), positional, keyword);
-  if (node.inputs.size() <= wrapper->graph || !node.inputs[wrapper->graph].value.graph)
-    fail("lacks its graph");
-  ValueList own(positional.begin() + static_cast<std::ptrdiff_t>(wrapper->graph) + 1,
-                positional.end());
-  return callGraph(*node.inputs[wrapper->graph].value.graph, own);
+  if (wrapper)
+    return callWrapped(*wrapper, positional, node);
+  return aten::call(context_, *operatorOf(node.target), positional, keyword);
 }
 
 void Interpreter::bind(const Node &node, const Argument &output, const Value &value, Scope &scope) {

@@ -11,6 +11,8 @@ namespace cleave::pt2 {
 // What the names of a graph stand for.
 using Scope = std::map<std::string, aten::Value>;
 
+struct Wrapper;
+
 class Interpreter {
 public:
   explicit Interpreter(aten::Context &context) : context_(context) {}
@@ -38,6 +40,8 @@ private:
   aten::ValueList results(const Node &node, const Scope &scope);
   aten::Value valueOf(const Node &node, const Argument &argument, const Scope &scope);
   aten::ValueList callGraph(const Graph &graph, const aten::ValueList &arguments);
+  aten::ValueList callWrapped(const Wrapper &wrapper, const aten::ValueList &arguments,
+                              const Node &node);
   aten::ValueList callConditional(const aten::ValueList &arguments, const Node &node);
   void bind(const Node &node, const Argument &output, const aten::Value &value, Scope &scope);
 

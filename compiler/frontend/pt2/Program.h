@@ -56,6 +56,7 @@ struct TensorMeta {
   std::optional<ElementType> element; // none: Cleave does not compute with it
   std::vector<Size> sizes, strides;   // strides in elements
   Size offset;
+  bool requiresGrad = false;
 };
 
 struct Graph {
@@ -108,6 +109,8 @@ struct Payload {
 // Read the JSON text. Fail on damage (with the place in the JSON), on other schema versions (with
 // both numbers).
 Program readProgram(std::string_view json);
+// Who wrote a program, of whatever schema version: `torch 2.6.0`. Fails on damage.
+std::string producerOf(std::string_view json);
 std::map<std::string, Payload> readPayloads(std::string_view json);
 
 // The polynomial that an expression of the file means: `s0`, `2*s0 + 1`, or sympy's

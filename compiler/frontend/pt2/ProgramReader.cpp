@@ -68,6 +68,7 @@ TensorMeta readTensorMeta(const Field &field) {
   out.sizes = readSizes(field.at("sizes"));
   out.strides = readSizes(field.at("strides"));
   out.offset = readSize(field.at("storage_offset"));
+  out.requiresGrad = !field.has("requires_grad") || field.at("requires_grad").truth();
   return out;
 }
 
@@ -369,6 +370,19 @@ void checkVersion(const Field &root) {
 
 } // namespace
 
+// Of any schema version.
+static std::string producer(const Field &root) {
+  std::string version = root.has("torch_version") ? root.at("torch_version").text() : "";
+  if (version.empty() || version == "<=2.4") // what files without the field turn into
+    return "torch 2.4 or older";
+  return "torch " + version;
+}
+
+std::string producerOf(std::string_view text) {
+  nlohmann::json json = parseJson(text, "the program");
+  return producer(Field(json, "program"));
+}
+
 Program readProgram(std::string_view text) {
   nlohmann::json json = parseJson(text, "the program (model.json)");
   Field root(json, "model.json");
@@ -393,7 +407,7 @@ Program readProgram(std::string_view text) {
     if (range.has("max_val"))
       bounds.most = range.at("max_val").integer();
   });
-  out.producer = "torch " + (root.has("torch_version") ? root.at("torch_version").text() : "?");
+  out.producer = producer(root);
   return out;
 }
 

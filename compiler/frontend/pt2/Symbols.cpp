@@ -85,6 +85,39 @@ Polynomial renamed(const Polynomial &size, const std::map<std::string, std::stri
 
 } // namespace
 
+std::map<std::string, int64_t> sizesGiven(const Program &program,
+                                          const frontend::ImportOptions &options) {
+  std::map<std::string, int64_t> out = options.symbols;
+  for (const auto &[name, values] : options.values) {
+    auto tensor = program.graph.tensors.find(name);
+    if (tensor == program.graph.tensors.end())
+      continue;
+    std::map<std::string, std::string> names = userNames(program);
+    std::string open; // the one symbol without a size
+    int64_t count = 1;
+    auto multiply = [&](int64_t size) {
+      if (__builtin_mul_overflow(count, size, &count))
+        count = 0;
+    };
+    for (const Size &size : tensor->second.sizes) {
+      std::string text = size.value ? size.value->str() : "";
+      auto known = names.find(text);
+      if (size.value && size.value->constant())
+        multiply(*size.value->constant());
+      else if (out.contains(text))
+        multiply(out[text]);
+      else if (known != names.end() && out.contains(known->second))
+        multiply(out[known->second]);
+      else
+        open = open.empty() ? text : "?";
+    }
+    auto found = static_cast<int64_t>(values.size());
+    if (names.contains(open) && count > 0 && found % count == 0)
+      out[open] = found / count;
+  }
+  return out;
+}
+
 Symbols::Symbols(const Program &program, const std::map<std::string, int64_t> &given, bool keeps) {
   std::map<std::string, std::string> names = userNames(program);
   for (const auto &[name, size] : given) {

@@ -2,9 +2,14 @@
 // whether these lie in the ranges that the program was exported for.
 #pragma once
 
+#include "compiler/frontend/Import.h"
 #include "compiler/frontend/pt2/Program.h"
 
 namespace cleave::pt2 {
+
+// The user's sizes, and those of dims that follow from how many elements an input of --value has.
+std::map<std::string, int64_t> sizesGiven(const Program &program,
+                                          const frontend::ImportOptions &options);
 
 class Symbols {
 public:

@@ -126,9 +126,14 @@ std::vector<int64_t> Constructors::integers(const Node &node) const {
 }
 
 NodeId Constructors::construct(NodeId constructor, NodeId arguments) {
-  if (pickle_[constructor].kind != Kind::Global || pickle_[arguments].kind != Kind::Tuple)
+  if (pickle_[constructor].kind != Kind::Global)
     wrong("calls something that is no constructor");
   const std::string name = pickle_[constructor].text;
+  bool isTuple = pickle_[arguments].kind == Kind::Tuple;
+  if (!isTuple && startsWith(name, "__torch__."))
+    return arguments; // a member of an Enum, which is its value to us
+  if (!isTuple)
+    wrong("calls something that is no constructor");
   if (name == kTensorV2 || name == kTensorV3)
     return makeTensor(arguments, name == kTensorV3);
   if (name == kOrderedDict)

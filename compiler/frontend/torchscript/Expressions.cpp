@@ -152,6 +152,17 @@ Value Evaluator::global(const std::string &qualified) {
   if (qualified.starts_with("CONSTANTS."))
     return services_.constant(qualified.substr(10));
   Definition definition = program_.find(qualified);
+  size_t dot = qualified.rfind('.');
+  Definition owner = definition.type || definition.function || dot == std::string::npos
+                         ? Definition()
+                         : program_.find(qualified.substr(0, dot));
+  if (owner.type && owner.type->base == "Enum") { // a member, which is its value to us
+    auto member = owner.type->constants.find(qualified.substr(dot + 1));
+    Frame frame;
+    frame.file = owner.file;
+    if (member != owner.type->constants.end())
+      return evaluate(*member->second, frame);
+  }
   if (!definition.type && !definition.function)
     fail("'" + qualified + "' is nothing that the archive has");
   auto callable = std::make_shared<Callable>();
@@ -172,6 +183,8 @@ Value Evaluator::attributeOf(const Value &object, const std::string &name, Frame
     std::string op = name == "shape" ? "aten::size" : "prim::" + name;
     return callOperator(op, {object}, {}, frame);
   }
+  if (name == "value" && !object.isObject()) // of an Enum's member
+    return object;
   fail("takes the attribute '" + name + "' of " + object.kindName());
 }
 

@@ -1,6 +1,7 @@
 // See Import.h. Here: the inputs, and running the program until it is known which buffers it writes.
 #include "compiler/frontend/torchscript/Import.h"
 
+#include "compiler/frontend/KnownInput.h"
 #include "compiler/frontend/emit/Failure.h"
 #include "compiler/frontend/torchscript/Evaluator.h"
 #include "compiler/frontend/torchscript/Limits.h"
@@ -93,9 +94,9 @@ private:
                                                 : To::AsExported;
   }
 
-  // Only what was read of the program is looked through: the rest does not belong to the model.
+  // All operators of the archive that are not known, reached or not.
   [[noreturn]] void failOn(const std::string &name) {
-    std::map<std::string, std::string> all = unknownOperators(program_);
+    std::map<std::string, std::string> all = unknownOperators(program_, archive_);
     std::string others;
     for (const auto &[other, place] : all)
       if (other != name)
@@ -125,14 +126,18 @@ private:
     const std::vector<Parameter> &parameters = forward().parameters;
     for (size_t i = 1; i < parameters.size(); ++i)
       known += (known.empty() ? "" : ", ") + parameters[i].name;
-    for (const InputType &input : options_.inputs) {
-      std::string first = input.name.substr(0, input.name.find('.'));
+    auto check = [&](const std::string &option, const std::string &name) {
+      std::string first = name.substr(0, name.find('.'));
       bool isThere = false;
       for (size_t i = 1; i < parameters.size(); ++i)
-        isThere |= parameters[i].name == input.name || parameters[i].name == first;
+        isThere |= parameters[i].name == name || parameters[i].name == first;
       if (!isThere)
-        fail("--input " + input.name + ": the model has no such input; it has " + known);
-    }
+        fail(option + " " + name + ": the model has no such input; it has " + known);
+    };
+    for (const InputType &input : options_.inputs)
+      check("--input", input.name);
+    for (const auto &[name, values] : options_.values)
+      check("--value", name);
   }
 
   ValueList addInputs(StepBuilder &step) {
@@ -151,6 +156,8 @@ private:
 
   Value addInput(StepBuilder &step, const Parameter &parameter,
                  const torch::StridedTensor *example) {
+    if (auto known = options_.values.find(parameter.name); known != options_.values.end())
+      return addKnown(step, parameter, example, known->second);
     if (const InputType *type = typeOf(parameter.name))
       return addTyped(step, *type);
     ValueList parts; // x.0, x.1, … of a tuple or list
@@ -171,6 +178,34 @@ private:
          ".0=TYPE[DIM,...] and so on for the tensors in it");
   }
 
+  // An input whose value the user fixed: a constant, or a number where the program takes one.
+  Value addKnown(StepBuilder &step, const Parameter &parameter, const torch::StridedTensor *example,
+                 const std::vector<double> &values) {
+    const std::string &name = parameter.name;
+    std::string type = parameter.type ? parameter.type->text : "";
+    if (type == "int" || type == "float" || type == "bool") {
+      if (values.size() != 1)
+        fail("--value " + name + "=…: the input is one " + type);
+      return type == "int"     ? Value(static_cast<int64_t>(values[0]))
+             : type == "float" ? Value(values[0])
+                               : Value(values[0] != 0);
+    }
+    std::vector<std::optional<int64_t>> dims;
+    std::optional<ElementType> element;
+    if (const InputType *typed = typeOf(name); typed && typed->element) {
+      element = typed->element;
+      for (const Polynomial &dim : sizesOf(*typed, /*keepSymbols=*/true))
+        dims.push_back(dim.constant());
+    } else if (example && example->element) {
+      element = example->element;
+      dims.assign(example->dims.begin(), example->dims.end());
+    } else {
+      fail("--value " + name + "=…: the file does not tell the input's type; give --input " + name +
+           "=int64[" + std::to_string(values.size()) + "], say, too");
+    }
+    return step.addConstant(name, frontend::knownInput(name, *element, dims, values));
+  }
+
   static bool isTuple(const Parameter &parameter) {
     return parameter.type && parameter.type->kind == Expression::Kind::Index &&
            parameter.type->items[0]->text == "Tuple";
@@ -179,11 +214,14 @@ private:
   Value addTyped(StepBuilder &step, const InputType &type) {
     if (!type.element)
       return literalOf(type);
-    Result<graph::Shape> dims =
-        frontend::sizesOf(type, options_.symbols, options_.keepSymbols, used_);
+    return step.addInput(type.name, *type.element, sizesOf(type, options_.keepSymbols));
+  }
+
+  graph::Shape sizesOf(const InputType &type, bool keepSymbols) {
+    Result<graph::Shape> dims = frontend::sizesOf(type, options_.symbols, keepSymbols, used_);
     if (!dims)
       throw emit::Failure{dims.status()};
-    return step.addInput(type.name, *type.element, *dims);
+    return *dims;
   }
 
   // Defaults of `forward` are literals.

@@ -135,6 +135,7 @@ void Model::findFrozen() {
         tensor.tensor.elementCount() < 2 || statistics.contains(tensor.name))
       continue;
     tensor.kind = Kind::Parameter;
+    tensor.tensor.requiresGrad = true; // freezing a module says nothing of its parameters
     ++count;
   }
   if (count > 0)

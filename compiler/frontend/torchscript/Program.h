@@ -23,8 +23,6 @@ public:
   Definition find(const std::string &qualified);
   // The class of an object; fails if the archive has none of this name.
   Definition findClass(const std::string &qualified);
-  // The files that were read so far, by path.
-  const std::map<std::string, SourceFile> &files() const { return files_; }
   // The file at a path of the archive; null if there is none.
   const SourceFile *file(const std::string &path);
 

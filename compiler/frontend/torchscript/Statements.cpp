@@ -3,6 +3,8 @@
 #include "compiler/frontend/torchscript/Evaluator.h"
 #include "compiler/frontend/torchscript/Limits.h"
 
+#include "llvm/ADT/ScopeExit.h"
+
 namespace cleave::torchscript {
 
 using emit::fail;
@@ -175,18 +177,17 @@ Evaluator::Flow Evaluator::runWhile(const Statement &statement, Frame &frame) {
 Evaluator::Flow Evaluator::runWith(const Statement &statement, Frame &frame) {
   Value context = evaluate(*statement.value, frame);
   InstanceRef object = instanceOf(context);
-  bool isNoGrad = object && object->definition.type->name == "no_grad";
-  if (object && !isNoGrad && object->definition.type->methods.contains("__enter__"))
+  std::string name = object ? object->definition.type->name : "";
+  bool isNoGrad = name == "no_grad", isGrad = name == "enable_grad";
+  if (object && !isNoGrad && !isGrad && object->definition.type->methods.contains("__enter__"))
     context = callMethod(object, "__enter__", {});
   if (statement.target)
     assign(*statement.target, context, frame);
-  std::map<std::string, Value> before = frame.names;
-  Flow flow = run(statement.body, frame);
-  if (isNoGrad)
-    for (auto &[name, value] : frame.names)
-      if (value.isTensor() && (!before.contains(name) || !isSame(before[name], value)))
-        value = callOperator("aten::detach", {value}, {}, frame);
-  return flow;
+  bool &gradients = services_.context.gradients;
+  llvm::scope_exit restore([&, before = gradients] { gradients = before; });
+  if (isNoGrad || isGrad)
+    gradients = isGrad;
+  return run(statement.body, frame);
 }
 
 void Evaluator::assign(const Expression &target, Value value, Frame &frame) {

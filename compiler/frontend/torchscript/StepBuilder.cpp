@@ -4,6 +4,7 @@
 #include "compiler/frontend/FinishStep.h"
 #include "compiler/frontend/emit/Failure.h"
 #include "compiler/frontend/torch/Origin.h"
+#include "dialects/graph/StopGradient.h"
 
 namespace cleave::torchscript {
 
@@ -33,6 +34,12 @@ Value StepBuilder::addInput(const std::string &name, ElementType element, const 
   return aten::TensorState::create(addArgument(step_, type, name, "input"));
 }
 
+Value StepBuilder::addConstant(const std::string &name, const Tensor &elements) {
+  mlir::Location location = mlir::NameLoc::get(b_.getStringAttr(name));
+  return aten::TensorState::create(
+      ConstantOp::create(b_, location, toAttribute(elements, b_.getContext())));
+}
+
 Value StepBuilder::handleOf(mlir::Value value, const Stored &stored) {
   aten::TensorRef handle = aten::TensorState::create(value);
   handle->storage()->name = stored.name;
@@ -59,6 +66,8 @@ Value StepBuilder::addTensor(size_t index, const std::set<std::string> &written)
       mlir::RankedTensorType::get(stored.tensor.dims, fromElementType(element, b_.getContext()));
   const char *role = isParameter ? "parameter" : isWritten ? "state" : "constant";
   mlir::BlockArgument argument = addArgument(step_, type, stored.name, role, &origin);
+  if (isParameter && !stored.tensor.requiresGrad)
+    setFrozen(step_, argument.getArgNumber());
   if (stored.kind == Stored::Kind::Buffer)
     buffers_[stored.name] = {argument, argument.getArgNumber(), stored.name};
   return handleOf(argument, stored);

@@ -19,6 +19,8 @@ public:
 
   // An argument of the step that the user gives.
   Value addInput(const std::string &name, ElementType element, const graph::Shape &dims);
+  // An input that the user fixed to these elements.
+  Value addConstant(const std::string &name, const Tensor &elements);
   // The tensor model.tensors()[index]: an argument, or a constant of the step if it is small and
   // `written` does not name it.
   Value addTensor(size_t index, const std::set<std::string> &written);

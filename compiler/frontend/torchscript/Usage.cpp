@@ -2,6 +2,7 @@
 #include "compiler/frontend/torchscript/Usage.h"
 
 #include "compiler/frontend/aten/Aten.h"
+#include "compiler/frontend/emit/Failure.h"
 #include "compiler/frontend/torchscript/Builtins.h"
 
 #include <functional>
@@ -81,14 +82,23 @@ std::set<std::string> runningStatistics(Program &program, const torch::Archive &
   return out;
 }
 
-std::map<std::string, std::string> unknownOperators(const Program &program) {
+std::map<std::string, std::string> unknownOperators(Program &program,
+                                                    const torch::Archive &archive) {
   std::map<std::string, std::string> out;
-  for (const auto &[path, file] : program.files())
-    visitCalls(file, [&, &path = path](const Expression &call) {
+  for (const std::string &path : archive.namesWith("code/")) {
+    const SourceFile *file = nullptr;
+    try {
+      file = path.ends_with(".py") ? program.file(path) : nullptr;
+    } catch (const emit::Failure &) { // it may belong to something that is not run
+    }
+    if (!file)
+      continue;
+    visitCalls(*file, [&](const Expression &call) {
       std::string name = operatorName(*call.items[0]);
       if (!name.empty() && !aten::knows(name) && !isBuiltin(name))
         out.emplace(name, path + ":" + std::to_string(call.line));
     });
+  }
   return out;
 }
 

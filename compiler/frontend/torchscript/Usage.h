@@ -11,8 +11,9 @@ namespace cleave::torchscript {
 // statistics.
 std::set<std::string> runningStatistics(Program &program, const torch::Archive &archive);
 
-// The operators that functions in files read so far call and Cleave does not know, with a place for
-// each: `aten::foo` -> `code/….py:12`.
-std::map<std::string, std::string> unknownOperators(const Program &program);
+// The operators that any code in the archive calls and Cleave does not know, with a place for each: `aten::foo` ->
+// `code/….py:12`.
+std::map<std::string, std::string> unknownOperators(Program &program,
+                                                    const torch::Archive &archive);
 
 } // namespace cleave::torchscript

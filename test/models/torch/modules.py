@@ -1,15 +1,15 @@
 """PyTorch modules for the importers of PyTorch's own formats: name -> (module, inputs).
 
 `build(name)` gives a module with seeded weights, in eval mode unless TRAIN names it, and a tuple of inputs; the module returns
-one tensor of floats. Needs torch; modules marked so need torchvision or transformers.
+one tensor of floats. Needs torch; those of networks.py need more.
 """
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-BATCH = 4
-
+import networks
+from networks import BATCH, floats, tokens
 
 class Function(nn.Module):
     """A linear layer before a function, so that there is a parameter whose gradient goes through it."""
@@ -21,32 +21,6 @@ class Function(nn.Module):
 
     def forward(self, x):
         return self.function(self.fc(x))
-
-
-class Pick(nn.Module):
-    """One part of what a module returns: an item of a tuple, or an entry of a dictionary."""
-
-    def __init__(self, module, key):
-        super().__init__()
-        self.module = module
-        self.key = key
-
-    def forward(self, *inputs):
-        return self.module(*inputs)[self.key]
-
-
-class Keyword(nn.Module):
-    """A model of transformers, called by keyword without a cache."""
-
-    def __init__(self, model, argument, output, cached=True):
-        super().__init__()
-        self.model = model
-        self.argument = argument
-        self.output = output
-        self.options = {"use_cache": False} if cached else {}
-
-    def forward(self, x):
-        return self.model(**{self.argument: x}, **self.options, return_dict=True)[self.output]
 
 
 class Residual(nn.Module):
@@ -71,7 +45,7 @@ class Tagger(nn.Module):
     def __init__(self, cell, **options):
         super().__init__()
         self.embed = nn.Embedding(30, 12)
-        self.rnn = cell(12, 10, batch_first=True, **options)
+        self.rnn = cell(12, options.pop("hidden", 10), batch_first=True, **options)
         self.tag = nn.Linear(20 if options.get("bidirectional") else 10, 5)
 
     def forward(self, tokens):
@@ -93,6 +67,18 @@ class CellLoop(nn.Module):
             h, c = self.cell(x[:, step], (h, c))
             out.append(h)
         return torch.stack(out, dim=1)
+
+
+class Seq2Seq(nn.Module):
+    """PyTorch's own transformer, encoder and decoder."""
+
+    def __init__(self):
+        super().__init__()
+        self.model = nn.Transformer(12, 3, 2, 2, 24, dropout=0.0, batch_first=True)
+
+    def forward(self, x, y):
+        mask = torch.triu(torch.full((y.shape[1], y.shape[1]), float("-inf")), diagonal=1)
+        return self.model(x, y, tgt_mask=mask)
 
 
 class Attention(nn.Module):
@@ -213,6 +199,63 @@ class Norms(nn.Module):
         return self.rms(self.weighted(self.layer(self.instance(x))))
 
 
+class Detached(nn.Module):
+    """Parameters whose gradients are stopped on some ways and not on others."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(6, 6)
+        self.gate = nn.Parameter(torch.randn(6))
+
+    def forward(self, x):
+        y = self.fc(x)
+        scale = y.detach().abs().amax(-1, keepdim=True)
+        return y / scale + torch.sigmoid(y).detach() * self.gate
+
+
+class WithoutGradients(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(6, 6)
+        self.register_buffer("mean", torch.zeros(6))
+
+    def forward(self, x):
+        y = self.fc(x)
+        with torch.no_grad():
+            center = y.mean(0)
+            spread = (y - center).abs().mean() + self.fc.bias.exp().sum()
+            spread = spread * 0.5
+        return (y - center) / spread
+
+
+class Padded(nn.Module):
+    """Tables with a row that is not trained, and one that is frozen altogether."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(9, 6, padding_idx=2)
+        self.places = nn.Embedding(5, 6)
+        self.places.weight.requires_grad_(False)
+        self.fc = nn.Linear(6, 4)
+
+    def forward(self, tokens):
+        return self.fc(self.words(tokens) + self.places.weight)
+
+
+class Bags(nn.Module):
+    """Sums of rows, distances between all rows, and elements put where a mask is."""
+
+    def __init__(self):
+        super().__init__()
+        self.bag = nn.EmbeddingBag(9, 6, mode="mean")
+        self.centers = nn.Parameter(torch.randn(3, 6))
+
+    def forward(self, tokens):
+        y = self.bag(tokens)
+        near = torch.cdist(y, self.centers)
+        return torch.cat([near, y.masked_scatter(y > 0, self.centers[:, :4].tanh().repeat(3, 1))], -1)
+
+
 class Losses(nn.Module):
     def __init__(self):
         super().__init__()
@@ -225,77 +268,6 @@ class Losses(nn.Module):
         losses += [F.mse_loss(y, y.roll(1, 0)), F.smooth_l1_loss(y, torch.zeros_like(y), beta=0.5)]
         losses += [F.binary_cross_entropy_with_logits(y, (y > 0).float()), F.kl_div(F.log_softmax(y, -1), F.softmax(x[:, :5], -1))]
         return torch.stack(losses)
-
-
-def floats(*shape):
-    return lambda: (torch.randn(BATCH, *shape),)
-
-
-def tokens(high, *shape):
-    return lambda: (torch.randint(high, (BATCH, *shape)),)
-
-
-def vision(name, size=64, **options):
-    def make():
-        import torchvision
-
-        return torchvision.models.get_model(name, weights=None, **options)
-
-    return make, floats(3, size, size)
-
-
-def segmentation(name, size=64):
-    def make():
-        import torchvision
-
-        return Pick(torchvision.models.get_model(name, weights=None, weights_backbone=None, num_classes=5), "out")
-
-    return make, floats(3, size, size)
-
-
-def small_vit():
-    from torchvision.models.vision_transformer import VisionTransformer
-
-    return VisionTransformer(image_size=32, patch_size=8, num_layers=2, num_heads=3, hidden_dim=24, mlp_dim=48, num_classes=10)
-
-
-def small_swin():
-    from torchvision.models.swin_transformer import SwinTransformer
-
-    return SwinTransformer([4, 4], embed_dim=12, depths=[2, 2], num_heads=[2, 4], window_size=[4, 4], stochastic_depth_prob=0.0, num_classes=10)
-
-
-def small_convnext():
-    from torchvision.models.convnext import CNBlockConfig, ConvNeXt
-
-    return ConvNeXt([CNBlockConfig(8, 16, 1), CNBlockConfig(16, None, 2)], num_classes=10)
-
-
-def hugging(kind):
-    """A small model of transformers with random weights."""
-
-    def make():
-        import transformers as t
-
-        if kind == "gpt2":
-            config = t.GPT2Config(vocab_size=50, n_positions=16, n_embd=24, n_layer=2, n_head=3)
-            return Keyword(t.GPT2LMHeadModel(config), "input_ids", "logits")
-        if kind == "llama":
-            config = t.LlamaConfig(vocab_size=50, hidden_size=24, intermediate_size=40, num_hidden_layers=2,
-                                   num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=32)
-            return Keyword(t.LlamaForCausalLM(config), "input_ids", "logits")
-        if kind == "bert":
-            config = t.BertConfig(vocab_size=50, hidden_size=24, num_hidden_layers=2, num_attention_heads=3,
-                                  intermediate_size=48, max_position_embeddings=16)
-            return Keyword(t.BertModel(config, add_pooling_layer=False), "input_ids", "last_hidden_state", False)
-        if kind == "t5":
-            config = t.T5Config(vocab_size=50, d_model=24, d_kv=8, d_ff=48, num_layers=2, num_heads=3)
-            return Keyword(t.T5EncoderModel(config), "input_ids", "last_hidden_state", False)
-        config = t.ViTConfig(hidden_size=24, num_hidden_layers=2, num_attention_heads=3, intermediate_size=48,
-                             image_size=32, patch_size=8)
-        return Keyword(t.ViTModel(config, add_pooling_layer=False), "pixel_values", "last_hidden_state", False)
-
-    return make
 
 
 def encoder():
@@ -325,6 +297,10 @@ MODULES = {
     "slices": (Slices, floats(4, 8)),
     "indices": (Indices, lambda: (torch.stack([torch.randperm(6)[:3] for _ in range(BATCH)]),)),
     "norms": (Norms, floats(6, 5)),
+    "detach": (Detached, floats(6)),
+    "no-grad": (WithoutGradients, floats(6)),
+    "padding": (Padded, tokens(9, 5)),
+    "bags": (Bags, tokens(9, 5)),
     "losses": (Losses, lambda: (torch.randn(BATCH, 6), torch.randint(5, (BATCH,)))),
     "einsum": (lambda: Function(lambda x: torch.einsum("bij,bkj->bik", x, x), 4), floats(3, 4)),
     "bilinear": (lambda: Function(lambda x: torch.baddbmm(x, x, x, alpha=0.5), 4), floats(4, 4)),
@@ -349,43 +325,20 @@ MODULES = {
     "shuffle": (lambda: nn.Sequential(nn.Conv2d(3, 8, 1), nn.PixelShuffle(2), nn.PixelUnshuffle(2)), floats(3, 4, 4)),
     "lstm": (lambda: Tagger(nn.LSTM), tokens(30, 7)),
     "lstm.deep": (lambda: Tagger(nn.LSTM, num_layers=2, bidirectional=True), tokens(30, 7)),
+    "lstm.projected": (lambda: Tagger(nn.LSTM, proj_size=10, hidden=14), tokens(30, 7)),
     "gru": (lambda: Tagger(nn.GRU, bidirectional=True), tokens(30, 7)),
     "rnn": (lambda: Tagger(nn.RNN), tokens(30, 7)),
     "cells": (CellLoop, floats(4, 6)),
+    "transformer": (Seq2Seq, lambda: (torch.randn(BATCH, 5, 12), torch.randn(BATCH, 4, 12))),
     "attention": (Attention, floats(5, 12)),
     "grouped-attention": (GroupedAttention, floats(6, 16)),
     "encoder": (encoder, floats(5, 12)),
     "encoder.train": (encoder, floats(5, 12)),
-    "resnet18": vision("resnet18"),
-    "resnet18.train": vision("resnet18"),
-    "squeezenet": vision("squeezenet1_1"),
-    "mobilenet": vision("mobilenet_v3_small"),
-    "shufflenet": vision("shufflenet_v2_x0_5"),
-    "efficientnet": vision("efficientnet_b0"),
-    "mnasnet": vision("mnasnet0_5"),
-    "densenet": vision("densenet121"),
-    "googlenet": vision("googlenet", aux_logits=False, init_weights=False),
-    "regnet": vision("regnet_y_400mf"),
-    "vit": (small_vit, floats(3, 32, 32)),
-    "swin": (small_swin, floats(3, 32, 32)),
-    "convnext": (small_convnext, floats(3, 32, 32)),
-    "lraspp": segmentation("lraspp_mobilenet_v3_large"),
-    "deeplab": segmentation("deeplabv3_mobilenet_v3_large"),
-    "gpt2": (hugging("gpt2"), tokens(50, 9)),
-    "llama": (hugging("llama"), tokens(50, 9)),
-    "bert": (hugging("bert"), tokens(50, 9)),
-    "t5": (hugging("t5"), tokens(50, 9)),
-    "hf-vit": (hugging("vit"), floats(3, 32, 32)),
+    **networks.MODULES,
 }
 
 # Built in training mode: those named so. Dropout is 0 there.
 TRAIN = {name for name in MODULES if name.endswith(".train")}
-# Those that need more than torch.
-TORCHVISION = {"resnet18", "resnet18.train", "squeezenet", "mobilenet", "shufflenet", "efficientnet", "mnasnet", "densenet",
-               "googlenet", "regnet", "vit", "swin", "convnext", "lraspp", "deeplab"}
-TRANSFORMERS = {"gpt2", "llama", "bert", "t5", "hf-vit"}
-
-
 def build(name):
     """(module, inputs) with the same numbers whenever it is called."""
     make, draw = MODULES[name]

@@ -4,8 +4,9 @@
     test/models/torch/sweep.py [--bin build/bin] [--forms trace,script,frozen] [--keep DIR] [MODULE...]
 
 Per module and form: cleave-compile and cleave-run in inference, outputs within 1e-4; then one step of plain SGD on the squared
-error, from which every parameter's gradient and every buffer follows, within 1e-3 of the largest element. PyTorch's numbers come
-from the file itself, loaded by torch.jit.load. One line each, then counts; exit code 1 if any is off. Forms that
+error, from which every parameter's gradient and every buffer follows, within 1e-3 of the largest element; what rounding alone does
+to the true gradients (conditioning.py) is allowed on top, and named. PyTorch's numbers come from the file itself, loaded by
+torch.jit.load. One line each, then counts; exit code 1 if any is off. Forms that
 PyTorch cannot make of a module are skipped. Needs torch; modules marked so need torchvision or transformers.
 """
 
@@ -24,6 +25,7 @@ import torch
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import conditioning  # noqa: E402
 import modules  # noqa: E402
 
 ROOT = HERE.parent.parent.parent
@@ -36,7 +38,10 @@ class Off(Exception):
 
 def export(name, form, path):
     """Writes the module as TorchScript; returns its inputs, or None where PyTorch cannot."""
-    module, inputs = modules.build(name)
+    try:
+        module, inputs = modules.build(name)
+    except (ImportError, AttributeError, TypeError):  # a library, or PyTorch, without it
+        return None
     state = copy.deepcopy(module.state_dict())
     try:
         made = torch.jit.script(module) if form == "script" else trace(module, inputs)
@@ -122,24 +127,37 @@ def run_forward(tools, path, inputs, folder):
 def run_gradients(tools, path, inputs, folder, training):
     """(distance of gradients, of buffers, the parameter that is farthest off); None where PyTorch has no gradient."""
     loaded = torch.jit.load(str(path))
-    names, before = names_of(loaded), {n: p.detach().numpy().copy() for n, p in loaded.named_parameters(remove_duplicate=False)}
+    names = names_of(loaded)
+    options = types_of(names, inputs)
+    return compare_step(tools, path, options, lambda: torch.jit.load(str(path)), names, inputs, folder, training)
+
+
+def compare_step(tools, path, options, load, names, inputs, folder, training):
+    """As run_gradients; `load` gives the module in the file, `names` are its inputs', `options` cleave-compile's on them."""
+    loaded = load()
+    before = {n: p.detach().numpy().copy() for n, p in loaded.named_parameters(remove_duplicate=False)}
     out = first(loaded(*inputs))
     label = torch.randn(out.shape, generator=torch.Generator().manual_seed(3))
     try:
         torch.nn.functional.mse_loss(out, label).backward()
     except RuntimeError:  # PyTorch has no gradient for some operator
         return None
-    arrays = {n: t.numpy() for n, t in zip(names, inputs)}
-    numpy.savez(folder / "in.npz", **arrays, **{"0.label": label.numpy()})
-    call(tools / "cleave-compile", path, *types_of(names, inputs), "--train", "--loss", "mse:0", "--optimizer", f"sgd:lr={RATE}",
+    numpy.savez(folder / "in.npz", **{n: t.numpy() for n, t in zip(names, inputs)}, **{"0.label": label.numpy()})
+    call(tools / "cleave-compile", path, *options, "--train", "--loss", "mse:0", "--optimizer", f"sgd:lr={RATE}",
          "--batch-norm", "train" if training else "frozen", "-o", folder / "g.plan")
-    call(tools / "cleave-run", folder / "g.plan", "--data", folder / "in.npz", "--steps", 1, "--threads", 1,
-         "--save", folder / "saved")
+    call(tools / "cleave-run", folder / "g.plan", "--data", folder / "in.npz", "--steps", 1, "--threads", 1, "--save", folder / "saved")
     after = read_checkpoint(folder / "saved")
-    return farthest(loaded, before, after)
+    measured = farthest(loaded, before, after)
+    if GRADIENT < measured[0] < float("inf"):
+        return farthest(loaded, before, after, conditioning.noise(load, inputs, label, first))
+    return measured
 
 
-def farthest(loaded, before, after):
+def farthest(loaded, before, after, noise=None):
+    """(distance of gradients, of buffers, the parameter that is farthest off, the largest noise that was forgiven).
+
+    `noise`: name -> what rounding does to the parameter's gradient, which counts as no distance (conditioning.py).
+    """
     # Tied parameters are one: whichever name the checkpoint has, and the sum of what reaches them.
     tied = {}
     for name, parameter in loaded.named_parameters(remove_duplicate=False):
@@ -147,20 +165,28 @@ def farthest(loaded, before, after):
     gradients = {}
     for parameters in tied.values():
         each = {id(p): p.grad for p in parameters.values() if p.grad is not None}
+        name = next((n for n in parameters if n in after), next(iter(parameters)))
         if each:
-            name = next((n for n in parameters if n in after), next(iter(parameters)))
             gradients[name] = sum(each.values())
-    worst = (0.0, "")
+        elif name in after and not numpy.array_equal(before[name], after[name]):
+            return float("inf"), 0.0, f"{name} (has no gradient)", 0.0
+    worst, forgiven = (0.0, ""), 0.0
     largest = max((g.abs().max().item() for g in gradients.values()), default=0.0)
     for name, wanted in gradients.items():
-        if wanted.abs().max() < 1e-6 * largest:
+        size = wanted.abs().max().item()
+        if size < 1e-6 * largest:
             continue  # zero up to rounding
         if name not in after:
             worst = max(worst, (float("inf"), name))
             continue
-        worst = max(worst, (distance((before[name].astype(numpy.float64) - after[name]) / RATE, wanted), name))
+        apart = distance((before[name].astype(numpy.float64) - after[name]) / RATE, wanted)
+        known = (noise or {}).get(name, 0.0) / max(size, 1e-30)
+        if apart > GRADIENT and known > 0:
+            forgiven = max(forgiven, min(apart, known))
+            apart = max(0.0, apart - known)
+        worst = max(worst, (apart, name))
     buffers = [distance(after[n], b.double()) for n, b in loaded.named_buffers() if n in after]
-    return worst[0], max(buffers, default=0.0), worst[1]
+    return worst[0], max(buffers, default=0.0), worst[1], forgiven
 
 
 def verdict(forward, gradients):
@@ -170,8 +196,9 @@ def verdict(forward, gradients):
         measured.append(f"forward {forward:.1e}")
         good &= forward <= FORWARD
     if gradients is not None:
-        gradient, buffers, where = gradients
-        measured.append(f"gradients {gradient:.1e} {where} buffers {buffers:.1e}")
+        gradient, buffers, where, forgiven = gradients
+        noise = f" beside rounding's {forgiven:.1e}" if forgiven else ""
+        measured.append(f"gradients {gradient:.1e}{noise} {where} buffers {buffers:.1e}")
         good &= gradient <= GRADIENT and buffers <= FORWARD
     if not measured:
         return "skip", "PyTorch has no gradient of it"

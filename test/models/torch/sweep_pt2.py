@@ -15,7 +15,7 @@ import numpy
 import torch
 
 import modules
-from sweep import RATE, Off, call, distance, farthest, read_checkpoint, sweep, verdict
+from sweep import Off, call, compare_step, distance, first, sweep, verdict
 
 
 def export(name, form, path):
@@ -38,7 +38,7 @@ def load(path):
 def run_forward(tools, path, inputs, folder):
     loaded, names = load(path)
     with torch.no_grad():
-        wanted = loaded(*inputs)
+        wanted = first(loaded(*inputs))
     numpy.savez(folder / "in.npz", **{n: t.numpy() for n, t in zip(names, inputs)})
     call(tools / "cleave-compile", path, "-o", folder / "f.plan")
     call(tools / "cleave-run", folder / "f.plan", "--data", folder / "in.npz", "--steps", 1, "--threads", 1, "--out", folder / "out.npz")
@@ -47,19 +47,7 @@ def run_forward(tools, path, inputs, folder):
 
 def run_gradients(tools, path, inputs, folder, training):
     """As sweep.run_gradients."""
-    loaded, names = load(path)
-    before = {n: p.detach().numpy().copy() for n, p in loaded.named_parameters(remove_duplicate=False)}
-    out = loaded(*inputs)
-    label = torch.randn(out.shape, generator=torch.Generator().manual_seed(3))
-    try:
-        torch.nn.functional.mse_loss(out, label).backward()
-    except RuntimeError:  # PyTorch has no gradient for some operator
-        return None
-    numpy.savez(folder / "in.npz", **{n: t.numpy() for n, t in zip(names, inputs)}, **{"0.label": label.numpy()})
-    call(tools / "cleave-compile", path, "--train", "--loss", "mse:0", "--optimizer", f"sgd:lr={RATE}",
-         "--batch-norm", "train" if training else "frozen", "-o", folder / "g.plan")
-    call(tools / "cleave-run", folder / "g.plan", "--data", folder / "in.npz", "--steps", 1, "--threads", 1, "--save", folder / "saved")
-    return farthest(loaded, before, read_checkpoint(folder / "saved"))
+    return compare_step(tools, path, [], lambda: load(path)[0], load(path)[1], inputs, folder, training)
 
 
 def check(tools, name, form, folder):

@@ -1,4 +1,5 @@
 // Operators with a meaning of PyTorch's own; the formulas themselves are tested with emit.
+#include "dialects/graph/StopGradient.h"
 #include "test/unit/aten/AtenBench.h"
 
 #include <catch2/catch.hpp>
@@ -53,6 +54,41 @@ TEST_CASE("a mask chooses where to write one number, not a number of elements") 
   CHECK(b.values(written) == Numbers{0, 1, 9, 9});
   CHECK_THAT(b.problem("aten::index", {x, Value::list({mask})}),
              Catch::Contains("depends on data; use torch.where"));
+}
+
+// The stops that gradients meet on the way from the value to anything.
+static int64_t stopsOf(AtenBench &b) {
+  return llvm::count_if(*b.emitter.b.getBlock(),
+                        [](mlir::Operation &op) { return mlir::isa<graph::StopGradientOp>(op); });
+}
+
+TEST_CASE("detached tensors and rows of padding are constants to gradients") {
+  AtenBench b;
+  Value x = b.call("aten::exp", {b.counted({3, 2})});
+  b.call("aten::detach", {x});
+  CHECK(stopsOf(b) == 1);
+  b.call("aten::requires_grad_", {x, false});
+  CHECK(stopsOf(b) == 2);
+  Value words = b.tensor({2}, {2, 0}, ElementType::I64);
+  b.call("aten::embedding", {x, words});
+  CHECK(stopsOf(b) == 2);
+  b.call("aten::embedding", {x, words, int64_t(0)});
+  CHECK(stopsOf(b) == 3);
+  CHECK_THAT(b.problem("aten::embedding", {x, words, int64_t(0), true}),
+             Catch::Contains("scale_grad_by_freq"));
+}
+
+TEST_CASE("what is computed without gradients is a constant to them, written in place or not") {
+  AtenBench b;
+  Value x = b.call("aten::exp", {b.counted({2})});
+  b.aten.gradients = false;
+  Value y = b.call("aten::exp", {x});
+  CHECK(stopsOf(b) == 1);
+  b.call("aten::size", {x, int64_t(0)});
+  CHECK(stopsOf(b) == 1);
+  b.call("aten::add_", {y, 1.0});
+  CHECK(stopsOf(b) == 2);
+  CHECK(y.tensor()->read(b.emitter).getDefiningOp<graph::StopGradientOp>());
 }
 
 TEST_CASE("dropout has a place in the step only where it was exported in training mode") {

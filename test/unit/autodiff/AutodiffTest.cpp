@@ -132,6 +132,21 @@ TEST_CASE("the gradient of a product is right where factors are zero") {
   CHECK(gradient({0, 0, 5}) == std::vector<double>{0, 0, 0});
 }
 
+TEST_CASE("no gradient passes a stop") {
+  GraphText text(R"(func.func @f(%x: tensor<2xf64>) -> tensor<f64> {
+    %s = graph.stop_gradient %x : tensor<2xf64>
+    %a = graph.mul %x, %s : tensor<2xf64>
+    %y = graph.reduce sum %a over [0] : tensor<2xf64> -> tensor<f64>
+    return %y : tensor<f64>
+  })");
+  CHECK(gradientAt(text, {vector({3, -1})}) == std::vector<double>{3, -1});
+  GraphText all(R"(func.func @f(%x: tensor<f64>) -> tensor<f64> {
+    %s = graph.stop_gradient %x : tensor<f64>
+    return %s : tensor<f64>
+  })");
+  CHECK_FALSE(differentiate(all, 1)[0]);
+}
+
 TEST_CASE("no gradient goes through integers and comparisons") {
   GraphText text(R"(func.func @f(%x: tensor<f64>) -> tensor<f64> {
     %zero = graph.constant dense<0.0> : tensor<f64>

@@ -103,18 +103,13 @@ TEST_CASE("every gradient rule agrees with finite differences") {
 
 // Ops that no gradient goes through, or whose gradient nobody needs.
 static const std::set<std::string> kWithoutRule = {
-    "graph.constant",
-    "graph.iota",
+    "graph.constant",      "graph.iota",
     "graph.sizes", // no operands
-    "graph.compare",
-    "graph.not",
-    "graph.and",
-    "graph.or",
-    "graph.xor",
-    "graph.shift_left",
-    "graph.shift_right", // truth values and integers
-    "graph.random",      // the same whatever comes in
-    "graph.pool_grad",   // a gradient itself
+    "graph.compare",       "graph.not",  "graph.and", "graph.or", "graph.xor", "graph.shift_left",
+    "graph.shift_right",   // truth values and integers
+    "graph.random",        // the same whatever comes in
+    "graph.stop_gradient", // where gradients end
+    "graph.pool_grad",     // a gradient itself
     "graph.sgd",
     "graph.adam", // behind the gradients
     "graph.fusion",

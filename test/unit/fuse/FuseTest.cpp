@@ -173,3 +173,19 @@ TEST_CASE("all pairs of one value's elements are compared with one reading made 
   REQUIRE(fused.groups.size() == 2);
   CHECK(fused.groups[1].getOperands().size() == 2);
 }
+
+TEST_CASE("what only a value computed elsewhere held together becomes kernels of its own") {
+  Fused fused("(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> "
+              "(tensor<4x4xf32>, tensor<4x4xf32>)",
+              R"(
+    %a = graph.softmax %x dim 1 : tensor<4x4xf32>
+    %b = graph.softmax %y dim 1 : tensor<4x4xf32>
+    %z = graph.mul %a, %b : tensor<4x4xf32>
+    %m = graph.dot_general %a, %w batch [] x [] contract [1] x [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+    %s = graph.add %m, %z : tensor<4x4xf32>
+    return %s, %b : tensor<4x4xf32>, tensor<4x4xf32>)");
+  REQUIRE(fused.groups.size() == 3);
+  for (graph::FusionOp group : fused.groups)
+    CHECK(llvm::count_if(group.getBody().front(),
+                         [](Operation &op) { return isa<graph::ReduceOp>(op); }) <= 2);
+}

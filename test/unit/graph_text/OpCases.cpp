@@ -412,6 +412,11 @@ std::vector<OpCase> fusions() {
        "tensor<6xf64>"}};
 }
 
+// Where gradients end.
+std::vector<OpCase> stops() {
+  return {{"%x: tensor<3x4xf64>", "%y = graph.stop_gradient %x : tensor<3x4xf64>", kMatrix}};
+}
+
 } // namespace
 
 std::vector<OpCase> differentiableCases() {
@@ -425,7 +430,7 @@ std::vector<OpCase> differentiableCases() {
 
 std::vector<OpCase> allCases() {
   std::vector<OpCase> cases = differentiableCases();
-  for (auto family : {truthValuesAndIntegers, sources, poolGradients, optimizers, fusions})
+  for (auto family : {truthValuesAndIntegers, sources, poolGradients, optimizers, fusions, stops})
     for (OpCase &c : family())
       cases.push_back(std::move(c));
   return cases;

@@ -62,7 +62,8 @@ std::string ArchiveText::bytes() const {
   return zip.finish();
 }
 
-std::string ArchiveText::problem(const std::map<std::string, int64_t> &symbols) const {
+std::string ArchiveText::problem(const std::map<std::string, int64_t> &symbols,
+                                 const std::map<std::string, std::vector<double>> &values) const {
   char path[] = "/tmp/cleave-pt2-XXXXXX";
   int file = mkstemp(path);
   close(file);
@@ -72,6 +73,7 @@ std::string ArchiveText::problem(const std::map<std::string, int64_t> &symbols) 
   mlir::MLIRContext context;
   frontend::ImportOptions options;
   options.symbols = symbols;
+  options.values = values;
   std::string message = pt2::importExported(context, path, options).status().message();
   unlink(path);
   size_t skip = std::string(path).size() + 2;

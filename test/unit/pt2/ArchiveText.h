@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace cleave::test {
 
@@ -22,7 +23,8 @@ public:
   // The zip file, with stored entries.
   std::string bytes() const;
   // The error that importing the file gives, without its path; empty if there is none.
-  std::string problem(const std::map<std::string, int64_t> &symbols = {{"x.0", 4}}) const;
+  std::string problem(const std::map<std::string, int64_t> &symbols = {{"x.0", 4}},
+                      const std::map<std::string, std::vector<double>> &values = {}) const;
 };
 
 } // namespace cleave::test

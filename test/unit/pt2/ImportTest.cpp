@@ -27,6 +27,15 @@ TEST_CASE("symbols are set by the input's name or the file's, within their range
   CHECK(archive.problem({{"x.0", 0}}) == "--set x.0=0: expected a size of at least 1");
 }
 
+TEST_CASE("an input with a value is a constant, whose open dim follows from it") {
+  ArchiveText archive;
+  CHECK(archive.problem({{"x.0", 2}}, {{"x", {1, 2, 3, 4}}}) == "");
+  CHECK(archive.problem({}, {{"x", {1, 2, 3, 4}}}) == "");
+  CHECK_THAT(archive.problem({{"x.0", 3}}, {{"x", {1, 2, 3, 4}}}),
+             Catch::Contains("has 4 elements, but the input is"));
+  CHECK(archive.problem({{"x.0", 2}}, {{"y", {1}}}) == "--value y=…: the model has no input 'y'");
+}
+
 TEST_CASE("operators that are not known are all listed") {
   CHECK(problemWith("aten.add.Tensor", "custom.frobnicate.default") ==
         "the model has operators that Cleave does not know: torch.ops.custom.frobnicate.default "
@@ -74,8 +83,10 @@ TEST_CASE("archives of other layouts say how to get a new one") {
   CHECK(archive.problem() == "the archive holds no model (models/model.json)");
   archive.entries["models/a.json"] = archive.entries["models/b.json"] = smallProgram();
   CHECK_THAT(archive.problem(), Catch::Contains("several models (models/a.json, models/b.json)"));
+  archive.entries["serialized_exported_program.json"] = R"({"torch_version": "2.6.0"})";
+  CHECK_THAT(archive.problem(), Catch::Contains("written by torch 2.6.0 in the layout before 2.8"));
   archive.entries["serialized_exported_program.json"] = "{}";
-  CHECK_THAT(archive.problem(), Catch::Contains("a layout before PyTorch 2.8"));
+  CHECK_THAT(archive.problem(), Catch::Contains("written by torch 2.4 or older"));
 }
 
 TEST_CASE("programs that need what Cleave does not do say so") {

@@ -16,6 +16,7 @@ struct ArchiveFile {
   std::vector<std::string> parameters, buffers; // float vectors of 4; both may name attributes
   std::string moreAttributes;                   // pickled names and values
   std::string functions;                        // source text behind the class
+  std::string otherCode;                        // source text of a second file, other.py
   int storedFloats = 4;                         // elements in every storage
 
   // Writes the file; it is removed with this object.
@@ -41,6 +42,8 @@ struct ArchiveFile {
             "class Net(Module):\n  __parameters__ = " + list(parameters) +
                 "  __buffers__ = " + list(buffers) + forward + lines + functions,
             /*compress=*/true);
+    if (!otherCode.empty())
+      zip.add("m/code/__torch__/other.py", otherCode);
     zip.add("m/constants.pkl", torch::pickled(")"));
     zip.add("m/version", "3\n");
     bytes = zip.finish();

@@ -95,6 +95,36 @@ TEST_CASE("an attribute that gets a new tensor is state, too, and keeps its old 
   CHECK(result.results == Names{"output 0", "state seen"});
 }
 
+TEST_CASE("a block without gradients stops those of what it computes from parameters") {
+  ArchiveFile file;
+  file.parameters = {"w"};
+  file.functions = "class no_grad:\n  prev : bool\n"
+                   "  def __init__(self: __torch__.m.no_grad) -> NoneType:\n    self.prev = False\n"
+                   "    return None\n";
+  file.lines =
+      "    _0 = __torch__.m.no_grad.__new__(__torch__.m.no_grad)\n    _1 = (_0).__init__()\n"
+      "    with _0:\n      y = torch.exp(self.w)\n      z = torch.exp(x)\n"
+      "    return torch.add(torch.mul(y, z), torch.mul(self.w, x))\n";
+  Result result = import(file.write());
+  REQUIRE(result.status.message() == "");
+  CHECK(result.count("graph.stop_gradient") == 1);
+  CHECK(result.count("graph.frozen") == 1); // the test's tensors have requires_grad=False
+}
+
+TEST_CASE("members of an enumeration are what they are written as") {
+  ArchiveFile file;
+  file.functions = "class Order(Enum):\n  UP = \"up\"\n  DOWN = \"down\"\n";
+  file.moreAttributes =
+      torch::text("order") + torch::global("__torch__.m", "Order") + torch::text("down") + "R";
+  file.lines =
+      "    order = self.order\n    _0 = __torch__.m.Order.UP\n    if torch.eq(order, _0):\n"
+      "      y = torch.exp(x)\n    else:\n      y = torch.neg(x)\n    return y\n";
+  Result result = import(file.write());
+  REQUIRE(result.status.message() == "");
+  CHECK(result.count("graph.neg") == 1);
+  CHECK(result.count("graph.exp") == 0);
+}
+
 TEST_CASE("two names of one stored tensor are one parameter") {
   ArchiveFile file;
   file.parameters = {"a"};
@@ -161,11 +191,13 @@ TEST_CASE("control flow that cannot be computed both ways is refused with its li
 
 TEST_CASE("operators that Cleave does not know are listed together") {
   ArchiveFile file;
+  file.otherCode = "def f(x: Tensor) -> Tensor:\n  return ops.shop.steal(x)\n";
   file.lines = "    y = torch.frobnicate(x)\n    if False:\n      z = ops.shop.sell(y)\n    else:\n"
                "      z = y\n    return z\n";
   std::string text = complaint(file);
   has(text, "aten::frobnicate (code/__torch__/m.py:5)");
   has(text, "shop::sell (code/__torch__/m.py:7)");
+  has(text, "shop::steal (code/__torch__/other.py:2)"); // in a file that is not reached
 }
 
 TEST_CASE("inputs need types, which --input and --set give") {
@@ -182,6 +214,21 @@ TEST_CASE("inputs need types, which --input and --set give") {
   CHECK_FALSE(frontend::parseInput("x=float33[2]").isOk());
   CHECK_FALSE(frontend::parseInput("x=float32[2,]").isOk());
   CHECK_FALSE(frontend::parseInput("=3").isOk());
+}
+
+TEST_CASE("an input with a value is a constant of its type") {
+  ArchiveFile file;
+  file.lines = "    return torch.add(x, 1)\n";
+  frontend::ImportOptions options;
+  options.values["x"] = {1, 2, 3, 4};
+  Result result = import(file.write(), {"x=float32[rows,2]"}, options);
+  REQUIRE(result.status.message() == "");
+  CHECK(result.arguments == Names{});
+  CHECK(result.count("dense<[[1.000000e+00, 2.000000e+00], [3.000000e+00, 4.000000e+00]]>") == 1);
+  has(import(file.path, {"x=float32[3]"}, options).status.message(), "has 4 elements");
+  has(import(file.path, {}, options).status.message(), "give --input x=int64[4]");
+  options.values["y"] = {1};
+  has(import(file.path, {"x=float32[4]"}, options).status.message(), "no such input; it has x");
 }
 
 TEST_CASE("damaged archives are refused with one message") {

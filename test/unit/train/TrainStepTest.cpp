@@ -1,6 +1,7 @@
 // The training step of a small model: its interface, what is trained, micro-batches, clipping, batch norm, mistakes.
 #include "compiler/interpret/Interpret.h"
 #include "dialects/graph/Step.h"
+#include "dialects/graph/StopGradient.h"
 #include "passes/train/Train.h"
 #include "test/unit/graph_text/GraphText.h"
 
@@ -105,6 +106,19 @@ TEST_CASE("only what is named trainable is trained") {
   chosen.trainable = {"fc.w*"};
   REQUIRE(succeeded(buildTrainingStep(text.function(), chosen)));
   CHECK(graph::argRole(text.function(), 2) == "constant");
+}
+
+TEST_CASE("what the model file freezes is trained only where it is named") {
+  GraphText text(linear(2)), named(linear(2)), all(linear(2));
+  graph::setFrozen(text.function(), 1);
+  REQUIRE(succeeded(buildTrainingStep(text.function(), options())));
+  CHECK(graph::argRole(text.function(), 1) == "constant");
+  CHECK(graph::isTrainable(text.function(), 2));
+  graph::setFrozen(named.function(), 1);
+  TrainOptions chosen = options();
+  chosen.trainable = {"fc.w*"};
+  REQUIRE(succeeded(buildTrainingStep(named.function(), chosen)));
+  CHECK(graph::isTrainable(named.function(), 1));
 }
 
 TEST_CASE("losses are summed and may share a label") {
