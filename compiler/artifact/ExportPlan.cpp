@@ -2,6 +2,7 @@
 #include "compiler/artifact/ExportPlan.h"
 
 #include "compiler/artifact/ExportTensor.h"
+#include "dialects/graph/KnownTexts.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "dialects/program/Program.h"
 
@@ -29,10 +30,20 @@ public:
     for (auto kernel : module_.getOps<program::KernelOp>())
       CLEAVE_TRY(addKernel(kernel));
     addProgram(*programs.begin());
+    addKnownTexts();
     return Status::ok();
   }
 
 private:
+  void addKnownTexts() {
+    for (const graph::KnownTexts &known : graph::knownTextsOf(module_)) {
+      plan::KnownTexts *out = plan_.add_known_texts();
+      out->set_name(known.name);
+      out->mutable_shape()->Add(known.shape.begin(), known.shape.end());
+      out->mutable_elements()->Add(known.elements.begin(), known.elements.end());
+    }
+  }
+
   void addMesh() {
     Mesh mesh;
     if (mesh::MeshAttr attr = mesh::meshOf(module_))
@@ -217,8 +228,9 @@ private:
 // Every training step reports its loss; inference reports nothing.
 static bool reportsMetric(const plan::Program &program) {
   return llvm::any_of(program.segments(), [](const plan::Segment &segment) {
-    return llvm::any_of(segment.instructions(),
-                        [](const plan::Instruction &instruction) { return instruction.has_metric(); });
+    return llvm::any_of(segment.instructions(), [](const plan::Instruction &instruction) {
+      return instruction.has_metric();
+    });
   });
 }
 

@@ -27,6 +27,7 @@ struct CompileOptions {
   std::map<std::string, int64_t> symbols;                // --set
   bool keepSymbols = false;                              // those without a value stay symbols
   std::map<std::string, std::vector<double>> values;     // --value: inputs that are known
+  std::map<std::string, std::vector<std::string>> texts; // the same as typed, for inputs of texts
   std::vector<std::string> inputs;                       // --input NAME=TYPE[DIM,…]
   std::vector<std::pair<std::string, std::string>> ties; // --tie A=B
   std::vector<std::string> unties;

@@ -12,8 +12,10 @@
 #include "compiler/frontend/torchscript/Import.h"
 #include "compiler/planner/Planner.h"
 #include "compiler/planner/ReadStep.h"
+#include "dialects/graph/KnownTexts.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StopGradient.h"
+#include "passes/autodiff/Autodiff.h"
 #include "passes/bufferize/Bufferize.h"
 #include "passes/codegen/cpu/CpuCodegen.h"
 #include "passes/decompose/Decompose.h"
@@ -29,6 +31,7 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -39,6 +42,8 @@ static Result<frontend::ImportOptions> importOptions(const CompileOptions &from)
   options.symbols = from.symbols;
   options.keepSymbols = from.keepSymbols;
   options.values = from.values;
+  options.texts = from.texts;
+  options.differentiate = buildGradients;
   options.tie = from.ties;
   options.untie = from.unties;
   for (const std::string &text : from.inputs) {
@@ -57,11 +62,14 @@ static Result<frontend::ImportOptions> importOptions(const CompileOptions &from)
 static Result<frontend::Imported> importModel(Compilation &c,
                                               const frontend::ImportOptions &options) {
   const std::string &path = c.options.model;
+  if (!pt2::recognises(path) && !torchscript::recognises(path))
+    return onnx::importOnnx(*c.context, path, options);
+  for (const auto &[name, texts] : options.texts)
+    if (!options.values.contains(name))
+      return Status::userError("--value " + name + "=…: found texts, expected numbers");
   if (pt2::recognises(path))
     return pt2::importExported(*c.context, path, options);
-  if (torchscript::recognises(path))
-    return torchscript::importTorchScript(*c.context, path, options);
-  return onnx::importOnnx(*c.context, path, options);
+  return torchscript::importTorchScript(*c.context, path, options);
 }
 
 static Status import(Compilation &c) {
@@ -72,6 +80,10 @@ static Status import(Compilation &c) {
   c.module = std::move(imported->module);
   for (const frontend::Remark &remark : imported->remarks)
     c.remarks.push_back({frontend::kindName(remark.kind), remark.name + ": " + remark.text});
+  for (const graph::KnownTexts &texts : graph::knownTextsOf(*c.module))
+    c.remarks.push_back({"known", texts.name + ": the texts '" +
+                                      llvm::join(texts.elements, "', '") +
+                                      "' follow from the model; no program computes them"});
   return Status::ok();
 }
 

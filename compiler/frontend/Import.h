@@ -4,9 +4,11 @@
 #include "compiler/frontend/InputType.h"
 #include "compiler/frontend/Remark.h"
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -20,6 +22,8 @@ struct ImportOptions {
   // Inputs with a known value, row-major (--value): they become constants. One unknown dim of such an
   // input follows from the number of elements.
   std::map<std::string, std::vector<double>> values;
+  // The same as typed, for inputs that are texts.
+  std::map<std::string, std::vector<std::string>> texts;
   // Whether symbols without a size stay symbols (dialects/graph/Symbols.h), under the names that
   // symbolName makes of theirs; else all of them are reported.
   bool keepSymbols = false;
@@ -32,6 +36,13 @@ struct ImportOptions {
   // Whether batch norms use the batch's statistics and move the running ones, or only read those;
   // AsExported: as the file says.
   enum class BatchNorm { AsExported, Train, Frozen } batchNorm = BatchNorm::AsExported;
+  // Who builds gradients for a model that asks for some (passes/autodiff, which frontends do not see): those of
+  // `target`, a scalar, by each of `wrt`, at the builder's point; null ones where it does not depend on it. Without
+  // it such a model is refused.
+  std::function<mlir::LogicalResult(mlir::OpBuilder &b, mlir::Value target,
+                                    llvm::ArrayRef<mlir::Value> wrt,
+                                    llvm::SmallVectorImpl<mlir::Value> &grads)>
+      differentiate;
 };
 
 struct Imported {

@@ -2,6 +2,7 @@
 // micro-batch since training began, which is a state of the step, and from positions in whole tensors: resumed, or on
 // any number of ranks, training draws the same ones.
 #include "dialects/graph/Build.h"
+#include "dialects/graph/Draw.h"
 #include "dialects/graph/Step.h"
 #include "passes/train/Steps.h"
 
@@ -12,28 +13,12 @@ namespace cleave::train {
 
 static constexpr StringLiteral kCounterName = "dropout.micro_batch";
 
-// Every element is its row-major position in the whole tensor.
-static Value buildPositions(OpBuilder &b, Location loc, const Shape &shape) {
-  Type type = tensorOf(shape, b.getI64Type());
-  Value positions = buildSplat(b, loc, type, 0);
-  Polynomial stride(1);
-  for (size_t dim = shape.size(); dim-- > 0;) {
-    Value index = IotaOp::create(b, loc, type, dim);
-    Value steps = MulOp::create(b, loc, index, buildSizeLike(b, index, stride));
-    positions = AddOp::create(b, loc, positions, steps);
-    stride *= shape[dim];
-  }
-  return positions;
-}
-
 // 1 / (1 - rate), or 0 with probability `rate`.
 static Value buildMask(OpBuilder &b, DropoutOp op, Value key) {
   Location loc = op.getLoc();
   Shape shape = shapeOf(op.getOperand());
   double rate = op.getRate().convertToDouble();
-  Value positions = buildPositions(b, loc, shape);
-  Value keys = buildBroadcast(b, loc, key, shape);
-  Value random = RandomOp::create(b, loc, tensorOf(shape, b.getF32Type()), positions, keys);
+  Value random = buildDraw(b, loc, shape, key);
   Value kept = CompareOp::create(b, loc, Predicate::GE, random, buildSplatLike(b, random, rate));
   Value factor = buildSplatLike(b, op.getOperand(), rate < 1 ? 1 / (1 - rate) : 0);
   return SelectOp::create(b, loc, op.getType(), kept, factor,

@@ -9,6 +9,11 @@ import unittest
 
 import cleave
 
+try:
+    import onnx  # what is written is checked where there is somebody to check it
+except ImportError:
+    onnx = None
+
 SGD = ["--train", "--loss", "softmax-cross-entropy:logits", "--optimizer", "sgd:lr=0.05"]
 PASS = 5  # steps of 8 samples until the 40 samples of the records begin again
 IMAGE = {"model": cleave.MODELS / "resnet.ts-train.onnx", "data": cleave.GOLDEN / "image.npz"}
@@ -44,6 +49,8 @@ class Exporting(unittest.TestCase):
         plan, saved = self.compile(model, "first", *options, ranks=ranks), self.folder / "saved"
         cleave.train(plan, data, PASS, self.log, "--save", saved)
         exported = self.export(plan, saved, "exported.onnx")
+        if onnx:
+            onnx.checker.check_model(str(exported), full_check=True)
         state = read_safetensors(self.export(plan, saved, "exported.safetensors"))
         wanted = cleave.losses(cleave.train(plan, data, PASS + 3, self.log, "--resume", saved)[0])
         again = self.compile(exported, "again", ranks=ranks)
@@ -54,6 +61,9 @@ class Exporting(unittest.TestCase):
         begun = self.folder / "begun"
         cleave.train(again, data, 0, self.log, "--save", begun)
         self.assertEqual(read_safetensors(self.export(again, begun, "again.safetensors")), state)
+
+    def test_a_file_with_functions_trains_on(self):
+        self.check(cleave.MODELS / "mlp-functions.onnx", cleave.MLP["data"])
 
     def test_a_file_in_which_every_parameter_has_its_place_trains_on(self):
         self.check(cleave.MODELS / "mlp.ts-train.onnx", cleave.MLP["data"])

@@ -128,6 +128,36 @@ def initializer_twice():
     return proto
 
 
+def several():
+    """Several mistakes: in the graph, in a subgraph, in a function."""
+    inner = [
+        helper.make_node("Frobnicate", ["a"], ["b"], "blend"),
+        helper.make_node("Relu", ["a"], ["c"], "relu", speed=3),
+        helper.make_node("Add", ["b", "c"], ["d"], "add"),
+    ]
+    function = helper.make_function("local", "Mix", ["a"], ["d"], inner, [helper.make_opsetid("", 17)])
+    branch = helper.make_graph(
+        [helper.make_node("Warp", ["x"], ["w"], "/warp")],
+        "branch",
+        [],
+        [helper.make_tensor_value_info("w", FLOAT, ("batch", 4))],
+    )
+    sparse = helper.make_node("Softmax", ["x"], ["s"], "/softmax", temperature=2.0)
+    proto = model(
+        [
+            helper.make_node("Mix", ["x"], ["m"], "/mix", domain="local"),
+            sparse,
+            helper.make_node("If", ["flag"], ["i"], "/if", then_branch=branch, else_branch=branch),
+            helper.make_node("Sum", ["m", "s", "i"], ["sum"], "/sum"),
+            matmul("sum"),
+        ],
+        [weight("fc.weight", 4, 6), numpy_helper.from_array(np.array(True), "flag")],
+    )
+    proto.functions.append(function)
+    proto.opset_import.append(helper.make_opsetid("local", 1))
+    return proto
+
+
 # name -> (model, words of the message, in any order)
 CASES = {
     "unknown-op": (node("Frobnicate", ["x", "fc.weight"]), ["Frobnicate", "/fc/Frobnicate"]),
@@ -161,6 +191,7 @@ CASES = {
     "mixed-types": (mixed_types(), ["MatMul", "int64"]),
     "axis-out-of-range": (node("Softmax", ["x"], axis=7), ["Softmax", "axis", "7"]),
     "attribute-missing": (node("Cast", ["x"]), ["Cast", "attribute"]),
+    "several": (several(), ["Frobnicate", "/mix/blend", "speed", "/mix/relu", "temperature", "Warp", "/warp"]),
     "attribute-type": (node("Softmax", ["x"], axis="last"), ["Softmax", "axis"]),
 }
 

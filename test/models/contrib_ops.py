@@ -43,6 +43,8 @@ BYTES = integers(0, 256, 8, 4).astype(np.uint8)
 QUARTERS = integers(0, 256, 4, 2, 8).astype(np.uint8)
 ZEROS = integers(0, 256, 4, 1).astype(np.uint8)
 GROUPED = {"num_heads": 2, "kv_num_heads": 1, "do_rotary": 1}
+POOL.update({"query1": floats(2, 1, 32), "kv1": floats(2, 1, 16), "past1": floats(2, 1, 5, 16)})
+WEIGHT_BYTES = integers(-100, 100, 8, 24).astype(np.int8)
 CONTRIB = {
     "Gelu": [v("x")],
     "BiasGelu": [v("x", "row")],
@@ -88,6 +90,22 @@ CONTRIB = {
     "GroupQueryAttention": [
         v("query32", "kv16", "kv16", None, None, i32(3, 3), scalar(4, np.int32), out=3, num_heads=2, kv_num_heads=1),
         v("query32", "kv16", "kv16", None, None, i32(3, 3), scalar(4, np.int32), "angles8", "angles8", out=3, **GROUPED),
+        # Lines of a batch with pasts of different lengths.
+        v("query1", "kv1", "kv1", "past1", "past1", i32(3, 5), scalar(6, np.int32), out=3, num_heads=2, kv_num_heads=1),
+        v("query1", "kv1", "kv1", "past1", "past1", i32(5, 2), scalar(6, np.int32), "angles8", "angles8", out=3, **GROUPED),
+    ],
+    "QAttention": [
+        v(
+            integers(0, 256, 2, 4, 8).astype(np.uint8),
+            WEIGHT_BYTES,
+            "bias24",
+            scalar(0.02),
+            scalar(0.01),
+            None,
+            scalar(128, np.uint8),
+            scalar(0, np.int8),
+            num_heads=2,
+        ),
     ],
 }
 

@@ -104,6 +104,18 @@ def binary(*names, a="x", b="y"):
     return {(name, 13): [v(a, b), v(a, "row"), v("column", a)] for name in names}
 
 
+# Of operators on regions and words; made without RANDOM, on which all that is below depends.
+IMAGES = (np.arange(2 * 2 * 6 * 5, dtype=np.float32).reshape(2, 2, 6, 5) * 7) % 11
+BOXES = np.array([[0, 0, 4, 5], [1, 2, 3.5, 4.5], [-2, 3, 9, 7.5]], np.float32)
+WORDS = np.array([[1, 2, 3, 1, 2, 4], [2, 2, 3, 4, 1, 1]], np.int64)
+GRAMS = {
+    "ngram_counts": [0, 2],
+    "ngram_indexes": [0, 1, 2, 3, 4],
+    "pool_int64s": [1, 4, 1, 2, 2, 3, 2, 4],
+    "min_gram_length": 1,
+    "max_gram_length": 2,
+}
+
 CASES = {
     **unary(
         "Abs",
@@ -383,6 +395,31 @@ CASES = {
         v("c5", "labels4", reduction="sum"),
         v("c5", "labels4", reduction="none"),
         v("c5", "labels4", ignore_index=1),
+    ],
+    ("Det", 11): [
+        v(np.array([[2, 1, 3], [4, 1, 0], [0, 5, 1]], np.float32)),
+        v(np.array([[[0, 2], [3, 1]], [[1, 2], [2, 4]]], np.float32)),
+    ],
+    ("RoiAlign", 10): [
+        v(IMAGES, BOXES, i64(1, 0, 1), output_height=2, output_width=3, sampling_ratio=2, spatial_scale=0.5),
+        v(IMAGES, BOXES, i64(0, 0, 1), output_height=2, output_width=2, sampling_ratio=1, mode="max"),
+    ],
+    ("RoiAlign", 16): [
+        v(IMAGES, BOXES, i64(1, 0, 1), output_height=2, output_width=3, sampling_ratio=2),
+        v(
+            IMAGES,
+            BOXES,
+            i64(1, 1, 1),
+            output_height=3,
+            output_width=1,
+            sampling_ratio=3,
+            coordinate_transformation_mode="output_half_pixel",
+        ),
+    ],
+    ("TfIdfVectorizer", 9): [
+        v(WORDS, mode="TFIDF", weights=[0.5, 2.0, 1.0, 3.0, 0.25], max_skip_count=1, **GRAMS),
+        v(WORDS, mode="IDF", weights=[0.5, 2.0, 1.0, 3.0, 0.25], max_skip_count=0, **GRAMS),
+        v(WORDS[0], mode="TF", max_skip_count=2, **GRAMS),
     ],
 }
 POOL.update(

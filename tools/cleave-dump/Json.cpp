@@ -93,6 +93,13 @@ static Json predictedJson(const plan::Prediction &predicted) {
           {"cluster", predicted.cluster()}};
 }
 
+static Json knownTextsJson(const plan::Plan &plan) {
+  Json all = Json::object();
+  for (const plan::KnownTexts &known : plan.known_texts())
+    all[known.name()] = {{"shape", known.shape()}, {"texts", known.elements()}};
+  return all;
+}
+
 std::string json(const plan::Plan &plan) {
   Json mesh = Json::object(), decisions = Json::array(), tensors = Json::array(),
        programs = Json::array();
@@ -114,6 +121,7 @@ std::string json(const plan::Plan &plan) {
                  {"objection", artifact::verifyPlan(plan).message()},
                  {"source", {{"path", plan.source().path()}, {"sha256", plan.source().sha256()}}},
                  {"producer", plan.producer()},
+                 {"known_texts", knownTextsJson(plan)},
                  {"command_line", plan.command_line()},
                  {"format_version", plan.format_version()},
                  {"content_hash", plan.content_hash()}};

@@ -34,11 +34,13 @@ void addStepOptions(CLI::App &app, CompileOptions &options) {
 }
 
 void addModelOptions(CLI::App &app, CompileOptions &options, TypedModelOptions &typed) {
-  app.add_option("MODEL", options.model, "torch.export archive, ONNX or TorchScript file")->required();
+  app.add_option("MODEL", options.model, "torch.export archive, ONNX or TorchScript file")
+      ->required();
   app.add_option("--set", typed.symbols, "SYMBOL=N: the size of a symbolic dim")
       ->delimiter(',')
       ->group("Model");
-  app.add_option("--value", typed.values, "INPUT=1,2,3: the input has this value, always")
+  app.add_option("--value", typed.values,
+                 "INPUT=1,2,3 or INPUT=red,green: the input has this value, always")
       ->group("Model");
   app.add_option("--tie", typed.ties, "A=B: two parameters are one")
       ->delimiter(',')
@@ -61,19 +63,38 @@ static Result<std::pair<std::string, std::string>> splitPair(const std::string &
   return std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
 
-// INPUT=1,2,3; nothing behind the `=` is a tensor without elements.
+// What stands between commas; nothing at all is no word.
+static std::vector<std::string> wordsOf(const std::string &text) {
+  std::vector<std::string> words;
+  for (size_t at = 0; !text.empty() && at <= text.size();) {
+    size_t comma = std::min(text.find(',', at), text.size());
+    words.push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return words;
+}
+
+// The words as numbers; none if one of them is no number.
+static std::optional<std::vector<double>> numbersOf(const std::vector<std::string> &words) {
+  std::vector<double> numbers;
+  for (const std::string &word : words) {
+    char *end = nullptr;
+    numbers.push_back(std::strtod(word.c_str(), &end));
+    if (word.empty() || *end)
+      return std::nullopt;
+  }
+  return numbers;
+}
+
+// INPUT=1,2,3 or INPUT=red,green; nothing behind the `=` is a tensor without elements.
 static Status addValue(const std::string &text, CompileOptions &options) {
   size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
-    return Status::userError("--value: found '" + text + "', expected INPUT=NUMBER,...");
-  std::vector<double> &values = options.values[text.substr(0, equals)];
-  for (const char *at = text.c_str() + equals + 1; *at;) {
-    char *end = nullptr;
-    values.push_back(std::strtod(at, &end));
-    if (end == at || (*end != ',' && *end))
-      return Status::userError("--value: found '" + text + "', expected INPUT=NUMBER,...");
-    at = *end ? end + 1 : end;
-  }
+    return Status::userError("--value: found '" + text + "', expected INPUT=VALUE,...");
+  std::string name = text.substr(0, equals);
+  options.texts[name] = wordsOf(text.substr(equals + 1));
+  if (std::optional<std::vector<double>> numbers = numbersOf(options.texts[name]))
+    options.values[name] = *numbers;
   return Status::ok();
 }
 

@@ -1,6 +1,7 @@
 // Contractions: MatMul, Gemm, Einsum, Conv and its transpose; and the windows of their attributes.
 #include "compiler/frontend/emit/Contraction.h"
 
+#include "compiler/frontend/emit/Determinant.h"
 #include "compiler/frontend/emit/Einsum.h"
 #include "compiler/frontend/onnx/Window.h"
 
@@ -47,10 +48,15 @@ Values importConvTranspose(NodeImport &n) {
                                       outputPadding, n.integer("group", 1), read.autoPad)};
 }
 
+Values importDet(NodeImport &n) {
+  n.checkInputs(1, 1);
+  return {emit::determinant(n, n.input(0))};
+}
+
 constexpr OpEntry kOps[] = {
-    {"Conv", 1, importConv},      {"ConvTranspose", 1, importConvTranspose},
-    {"Einsum", 12, importEinsum}, {"Gemm", 7, importGemm},
-    {"MatMul", 1, importMatMul},
+    {"Conv", 1, importConv}, {"ConvTranspose", 1, importConvTranspose},
+    {"Det", 11, importDet},  {"Einsum", 12, importEinsum},
+    {"Gemm", 7, importGemm}, {"MatMul", 1, importMatMul},
 };
 
 } // namespace

@@ -126,7 +126,8 @@ Value countOfWords(NodeImport &n, const Emitter &e, Value mask) {
 // Words, positions and segments looked up, added and normalised.
 Values importEmbedLayerNorm(NodeImport &n) {
   n.checkInputs(1, 9); // segments and their table (1, 4) may be left out
-  n.ignore({"mask_index_type"});
+  if (int64_t type = n.integer("mask_index_type", 0); type != 0 && type != 1)
+    fail("attribute 'mask_index_type' is " + std::to_string(type) + ", expected 0 or 1");
   Emitter &e = n;
   auto take = [&](Value table, Value rows) -> Value {
     return graph::GatherOp::create(n.b, n.loc, table, rows, 0);

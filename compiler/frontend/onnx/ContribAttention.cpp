@@ -2,6 +2,7 @@
 #include "compiler/frontend/emit/Attention.h"
 #include "compiler/frontend/emit/Contraction.h"
 #include "compiler/frontend/emit/Elementwise.h"
+#include "compiler/frontend/emit/Quantization.h"
 #include "compiler/frontend/onnx/NodeImport.h"
 
 namespace cleave::onnx {
@@ -83,18 +84,14 @@ Value withPast(NodeImport &n, Emitter &e, size_t past, Value now) {
   return n.hasInput(past) ? e.concat({n.input(past), now}, 2) : now;
 }
 
-// input [batch, steps, features] projected to queries, keys and values by one matrix.
-Values importAttention(NodeImport &n) {
-  n.checkInputs(2, 7);
-  n.ignore({"past_present_share_buffer"});
+// Queries, keys and values side by side, [batch, steps, features], and the inputs that hold a mask, the past and what
+// is added to the products.
+Values packedAttention(NodeImport &n, Value projected, size_t mask, size_t past, size_t addend) {
   Emitter &e = n;
   int64_t heads = n.requiredInteger("num_heads");
-  if (n.integer("do_rotary", 0) || n.hasInput(6))
+  if (n.integer("do_rotary", 0) || n.integer("past_present_share_buffer", 0))
     fail("turns queries and keys (do_rotary) or shares a buffer, which Cleave does not import");
-  n.ignore({"rotary_embedding_dim"});
-  Value projected = emit::matmul(e, n.input(0), n.input(1));
-  if (n.hasInput(2))
-    projected = e.add(projected, e.broadcast(n.input(2), shapeOf(projected)));
+  n.ignore({"rotary_embedding_dim"}); // of do_rotary
   int64_t width = e.number(shapeOf(projected)[2], "the projection's width");
   Ints sizes = n.integers("qkv_hidden_sizes").value_or(Ints{width / 3, width / 3, width / 3});
   if (sizes.size() != 3 || sizes[0] + sizes[1] + sizes[2] != width)
@@ -105,19 +102,40 @@ Values importAttention(NodeImport &n) {
   parts.q = splitHeads(e, e.slice(projected, 2, 0, sizes[0]), heads);
   parts.k = splitHeads(e, e.slice(projected, 2, sizes[0], sizes[1]), heads);
   parts.v = splitHeads(e, e.slice(projected, 2, sizes[0] + sizes[1], sizes[2]), heads);
-  if (n.hasInput(4)) {
-    parts.k = e.concat({e.dropDim(e.slice(n.input(4), 0, 0, 1), 0), parts.k}, 2);
-    parts.v = e.concat({e.dropDim(e.slice(n.input(4), 0, 1, 1), 0), parts.v}, 2);
+  if (n.hasInput(past)) {
+    parts.k = e.concat({e.dropDim(e.slice(n.input(past), 0, 0, 1), 0), parts.k}, 2);
+    parts.v = e.concat({e.dropDim(e.slice(n.input(past), 0, 1, 1), 0), parts.v}, 2);
   }
-  if (n.hasInput(3))
-    parts.keyMask = keyMask(e, n.input(3), shapeOf(parts.k)[2]);
-  if (n.hasInput(5))
-    parts.addend = n.input(5);
+  if (n.hasInput(mask))
+    parts.keyMask = keyMask(e, n.input(mask), shapeOf(parts.k)[2]);
+  if (n.hasInput(addend))
+    parts.addend = n.input(addend);
   Value present;
   if (n.hasOutput(1))
     present = e.concat({e.insertDim(parts.k, 0), e.insertDim(parts.v, 0)}, 0);
   Value output = emit::attention(e, parts.q, parts.k, parts.v, commonOptions(n, e, parts)).output;
   return {joinHeads(e, output), present};
+}
+
+// input [batch, steps, features] projected to queries, keys and values by one matrix.
+Values importAttention(NodeImport &n) {
+  n.checkInputs(2, 6);
+  Emitter &e = n;
+  Value projected = emit::matmul(e, n.input(0), n.input(1));
+  if (n.hasInput(2))
+    projected = e.add(projected, e.broadcast(n.input(2), shapeOf(projected)));
+  return packedAttention(n, projected, 3, 4, 5);
+}
+
+// The same with input and matrix in whole numbers: scales are inputs 3 and 4, zero points 6 and 7.
+Values importQuantizedAttention(NodeImport &n) {
+  n.checkInputs(5, 9);
+  Emitter &e = n;
+  Value x = emit::dequantize(e, n.input(0), n.input(3), n.optionalInput(6), 0);
+  Value weight = emit::dequantize(e, n.input(1), n.input(4), n.optionalInput(7), 1);
+  Value projected = emit::matmul(e, x, weight);
+  projected = e.add(projected, e.broadcast(n.input(2), shapeOf(projected)));
+  return packedAttention(n, projected, 5, 8, 9);
 }
 
 // The part of a bias for all three projections that begins at `start`, added to x.
@@ -167,22 +185,47 @@ Value turned(Emitter &e, Value x, Value positions, Value cosines, Value sines, b
   return emit::rotate(e, x, cosine, sine, size, interleaved);
 }
 
-// Positions [batch, steps] of all new steps when `past` of them came before.
-Value positionsFrom(Emitter &e, const Polynomial &batch, const Polynomial &steps,
-                    const Polynomial &past) {
-  Value at = e.iota({batch, steps}, 1, e.b.getI64Type());
-  return e.add(at, e.splatSize(at, past));
+// Positions [batch, steps] of all new steps when `past` [batch] of them came before.
+Value positionsFrom(Emitter &e, const Polynomial &steps, Value past) {
+  Shape dims = {shapeOf(past)[0], steps};
+  return e.add(e.iota(dims, 1, e.b.getI64Type()), e.broadcast(e.insertDim(past, 1), dims));
+}
+
+// The cache `before` [batch, heads, room, size], of which the first `past` [batch] entries of each line count, with
+// `now` [batch, heads, steps, size] behind those; `room + steps` entries, 0 where there are none.
+Value withEntries(Emitter &e, Value before, Value now, Value past) {
+  Shape room = shapeOf(before), steps = shapeOf(now);
+  Value all = e.concat({before, now}, 2);
+  Shape dims = {room[0], room[2] + steps[2]};
+  Value at = e.iota(dims, 1, e.b.getI64Type()), length = e.broadcast(e.insertDim(past, 1), dims);
+  Value moved = e.add(e.sub(at, length), e.splatSize(at, room[2]));
+  Value from = e.select(e.compare(Predicate::LT, at, length), at, moved); // 0 behind the last
+  // Lines side by side: the entries of each are chosen by its own numbers.
+  Value lines = e.swapDims(all, 1, 2);
+  Value chosen = graph::GatherOp::create(e.b, e.loc, lines, from, 1, 1);
+  return e.swapDims(chosen, 1, 2);
+}
+
+// Attributes and inputs that change the result and that this import does not know.
+void refuseVariants(NodeImport &n) {
+  if (n.integer("smooth_softmax", 0) || n.integer("qk_output", 0) || !n.integer("causal", 1))
+    fail("asks for more than causal attention (smooth_softmax, qk_output, causal), which Cleave "
+         "does not import");
+  for (const char *name : {"k_quant_type", "v_quant_type"})
+    if (std::string type = n.text(name, "NONE"); type != "NONE" && !type.empty())
+      fail("attribute '" + std::string(name) + "' is '" + type + "', expected NONE");
+  for (const char *name : {"kv_cache_bit_width", "sliding_window_cache"})
+    if (n.integer(name, 0))
+      fail("attribute '" + std::string(name) + "' is set, which Cleave does not import");
+  n.ignore({"qk_norm_epsilon"}); // of weights that would be inputs behind the known ones
 }
 
 Values importGroupQuery(NodeImport &n) {
   n.checkInputs(1, 11);
   Emitter &e = n;
   int64_t heads = n.requiredInteger("num_heads"), keyHeads = n.requiredInteger("kv_num_heads");
-  if (n.integer("smooth_softmax", 0) || n.integer("qk_output", 0) || !n.integer("causal", 1))
-    fail("asks for more than causal attention (smooth_softmax, qk_output, causal), which Cleave "
-         "does not import");
-  n.ignore({"k_quant_type", "v_quant_type", "kv_cache_bit_width", "sliding_window_cache",
-            "qk_norm_epsilon"});
+  refuseVariants(n);
+  n.ignoreInput(6); // how long the longest line becomes: no more than cache and new steps
   Value q = n.input(0), k, v;
   if (n.hasInput(1)) {
     k = n.input(1), v = n.input(2);
@@ -197,15 +240,25 @@ Values importGroupQuery(NodeImport &n) {
   parts.k = splitHeads(e, k, keyHeads);
   parts.v = splitHeads(e, v, keyHeads);
   Shape d = shapeOf(parts.q);
-  Polynomial past = n.hasInput(3) ? shapeOf(n.input(3))[2] : Polynomial(0);
+  // How many keys of every line count: one more than the operator is told. New ones are the last of them, but for
+  // padding behind a first text, which has no past.
+  Value counts = e.add(e.cast(e.reshape(n.input(5), {d[0]}), n.b.getI64Type()), 1);
+  bool isFirst = !n.hasInput(3) || shapeOf(n.input(3))[2] == Polynomial();
+  Value past = isFirst ? e.splat(counts, 0) : e.max(e.sub(counts, e.splatSize(counts, d[2])), 0);
   bool interleaved = n.integer("rotary_interleaved", 0);
   if (n.integer("do_rotary", 0)) {
-    Value positions = n.hasInput(9) ? n.input(9) : positionsFrom(e, d[0], d[2], past);
+    Value positions = n.hasInput(9) ? n.input(9) : positionsFrom(e, d[2], past);
     parts.q = turned(e, parts.q, positions, n.input(7), n.input(8), interleaved);
     parts.k = turned(e, parts.k, positions, n.input(7), n.input(8), interleaved);
+  } else {
+    for (size_t i : {7, 8, 9}) // angles and positions
+      n.ignoreInput(i);
   }
-  parts.k = withPast(n, e, 3, parts.k);
-  parts.v = withPast(n, e, 4, parts.v);
+  if (!isFirst) {
+    parts.k = withEntries(e, n.input(3), parts.k, past);
+    parts.v = withEntries(e, n.input(4), parts.v, past);
+  }
+  n.ignoreInput(3), n.ignoreInput(4); // empty otherwise
   parts.causal = true;
   if (n.hasInput(10))
     parts.addend = n.input(10);
@@ -213,8 +266,9 @@ Values importGroupQuery(NodeImport &n) {
   options.softcap = n.decimal("softcap", 0);
   if (int64_t window = n.integer("local_window_size", -1); window > 0)
     options.leftWindow = window - 1;
-  // How many keys of every line count: one more than the operator is told.
-  options.keyCounts = e.add(e.cast(e.reshape(n.input(5), {d[0]}), n.b.getI64Type()), 1);
+  options.keyCounts = counts;
+  if (!isFirst)
+    options.offsets = past;
   Value output = emit::attention(e, parts.q, parts.k, parts.v, options).output;
   return {joinHeads(e, output), parts.k, parts.v};
 }
@@ -222,7 +276,9 @@ Values importGroupQuery(NodeImport &n) {
 // x [batch, steps, width] or [batch, heads, steps, size]; position_ids [1] (of the first step) or [batch, steps].
 Values importRotary(NodeImport &n) {
   n.checkInputs(4, 4);
-  n.ignore({"is_packed_batching", "scale"});
+  if (n.integer("is_packed_batching", 0) || n.decimal("scale", 1) != 1)
+    fail("turns packed lines (is_packed_batching) or scaled ones (scale), which Cleave does not "
+         "import");
   Emitter &e = n;
   Value x = n.input(0), positions = n.input(1);
   int64_t heads = n.integer("num_heads", 0), size = n.integer("rotary_embedding_dim", 0);
@@ -246,6 +302,7 @@ constexpr OpEntry kOps[] = {
     {"com.microsoft:Attention", 1, importAttention},
     {"com.microsoft:GroupQueryAttention", 1, importGroupQuery},
     {"com.microsoft:MultiHeadAttention", 1, importMultiHead},
+    {"com.microsoft:QAttention", 1, importQuantizedAttention},
     {"com.microsoft:RotaryEmbedding", 1, importRotary},
 };
 

@@ -1,22 +1,72 @@
 // Control flow that is decided while importing: branches whose condition follows from shapes and
-// constants, and loops whose number of rounds does; their bodies are written out.
+// constants, and loops whose number of rounds does; their bodies are written out. Where a condition
+// depends on data, both branches are computed and their results chosen from; a loop of at most so many
+// rounds runs all of them. That is the same where nothing else happens in a branch, which is checked; a
+// number that a branch guards from (a division by zero, say) is computed all the same and not taken.
 #include "compiler/frontend/emit/Movement.h"
 #include "compiler/frontend/emit/Slicing.h"
 #include "compiler/frontend/onnx/NodeImport.h"
+#include "compiler/frontend/onnx/Refusals.h"
 
 namespace cleave::onnx {
 namespace {
 
 using emit::shapeOf;
 
+// Whether it is one truth value.
+bool isOne(Value condition) {
+  return emit::isBool(condition) && emit::product(shapeOf(condition)) == Polynomial(1);
+}
+
 // Rounds of one loop that are written out.
 constexpr int64_t kMaxRounds = 4096;
 
+// One of both, as the condition (one element) says; both were computed. Fails where they differ in more than numbers,
+// with `why`, which says what the condition depends on.
+Bindings choose(NodeImport &n, Value condition, const Bindings &yes, const Bindings &no,
+                const std::string &why) {
+  condition = n.reshape(condition, {});
+  Bindings chosen;
+  for (size_t i = 0; i < yes.size() && yes.size() == no.size(); ++i) {
+    const Values &a = yes[i].values, &c = no[i].values;
+    bool same = yes[i].isSequence == no[i].isSequence && yes[i].isText == no[i].isText &&
+                yes[i].narrow == no[i].narrow && a.size() == c.size();
+    for (size_t k = 0; same && k < a.size(); ++k)
+      same = a[k].getType() == c[k].getType();
+    if (!same)
+      fail("has outputs whose shapes or types depend on a condition that " + why);
+    chosen.push_back(yes[i]);
+    for (size_t k = 0; k < a.size(); ++k)
+      if (a[k] != c[k])
+        chosen.back().values[k] = n.select(n.broadcast(condition, shapeOf(a[k])), a[k], c[k]);
+  }
+  if (yes.size() != no.size())
+    fail("has branches with " + std::to_string(yes.size()) + " and " + std::to_string(no.size()) +
+         " outputs");
+  return chosen;
+}
+
+// Whether two branches differ is a question for both of them: what either cannot do is reported.
+Bindings importBoth(NodeImport &n, const Graph &yes, const Graph &no, const std::string &why) {
+  std::optional<Bindings> first;
+  try {
+    first = n.services.importSpeculatively(yes, {});
+  } catch (const AlreadyRefused &) {
+  }
+  Bindings second = n.services.importSpeculatively(no, {});
+  if (!first)
+    throw AlreadyRefused();
+  return choose(n, n.input(0), *first, second, why);
+}
+
+// A condition that depends on data: both branches are computed, and one of the results is taken.
 Bindings importIf(NodeImport &n) {
   n.checkInputs(1, 1);
-  bool condition = n.decimalInput(0, "condition") != 0;
   const Graph &yes = n.graph("then_branch"), &no = n.graph("else_branch");
-  return n.services.importGraph(condition ? yes : no, {});
+  std::optional<Tensor> known = n.known(n.input(0));
+  if (!known && isOne(n.input(0)))
+    return importBoth(n, yes, no, n.evaluator.whyUnknown(n.input(0)));
+  return n.services.importGraph(n.decimalInput(0, "condition") != 0 ? yes : no, {});
 }
 
 [[noreturn]] void failRounds() {
@@ -27,6 +77,8 @@ Bindings importIf(NodeImport &n) {
 Value tensorOf(const Binding &binding, const char *what) {
   if (!binding.isTensor())
     fail("has a " + std::string(what) + " that is no tensor");
+  if (binding.isText)
+    fail("has a " + std::string(what) + " of texts, expected numbers");
   return binding.values[0];
 }
 
@@ -41,26 +93,53 @@ Value stacked(NodeImport &n, Values rounds, int64_t axis, bool backwards) {
 
 // -- Loop -----------------------------------------------------------------------------------------
 
+// A loop while it is written out.
+struct LoopState {
+  Bindings carried;
+  bool ended = false; // known to go on no longer
+  Value goesOn;       // bool: whether it still does, where that depends on data; null: it does
+};
+
+// Reads the condition for the next round. With `rounds` at hand a loop whose condition depends on data runs them all
+// and keeps what it had where the condition did not hold.
+void readCondition(NodeImport &n, LoopState &loop, Value condition, bool isBounded) {
+  std::optional<Tensor> known = n.known(condition);
+  if (known || !isBounded || !isOne(condition)) {
+    loop.ended = n.numberOf(condition, "condition to go on") == 0;
+    return;
+  }
+  condition = n.reshape(condition, {});
+  loop.goesOn = loop.goesOn ? n.binary<graph::AndOp>(loop.goesOn, condition) : condition;
+}
+
 Bindings importLoop(NodeImport &n) {
   n.checkInputs(2, 1 << 16);
   const Graph &body = n.graph("body");
   int64_t rounds = n.hasInput(0) ? n.integerInput(0, "number of rounds") : kMaxRounds + 1;
-  bool goesOn = !n.hasInput(1) || n.decimalInput(1, "condition") != 0;
-  Bindings carried;
+  LoopState loop;
+  Bindings &carried = loop.carried;
   for (size_t i = 2; i < n.inputCount(); ++i)
     carried.push_back(n.binding(i));
   if (body.outputs.size() < carried.size() + 1)
     fail("has a body with " + std::to_string(body.outputs.size()) + " outputs for " +
          std::to_string(carried.size()) + " values that it carries on");
   std::vector<Values> scanned(body.outputs.size() - 1 - carried.size());
-  for (int64_t round = 0; goesOn && round < rounds; ++round) {
+  // Stacked outputs are as long as there are rounds, so that those must be known.
+  bool isBounded = rounds <= kMaxRounds && scanned.empty();
+  if (n.hasInput(1))
+    readCondition(n, loop, n.input(1), isBounded);
+  for (int64_t round = 0; !loop.ended && round < rounds; ++round) {
     if (round == kMaxRounds)
       failRounds();
     Bindings inputs{{{n.size(round)}}, {{n.scalar(n.b.getI1Type(), 1)}}};
     inputs.insert(inputs.end(), carried.begin(), carried.end());
-    Bindings outputs = n.services.importGraph(body, inputs);
-    goesOn = n.numberOf(tensorOf(outputs[0], "condition"), "condition to go on") != 0;
-    carried.assign(outputs.begin() + 1, outputs.begin() + 1 + carried.size());
+    Bindings outputs = loop.goesOn ? n.services.importSpeculatively(body, inputs)
+                                   : n.services.importGraph(body, inputs);
+    Bindings next(outputs.begin() + 1, outputs.begin() + 1 + static_cast<int64_t>(carried.size()));
+    carried = !loop.goesOn
+                  ? next
+                  : choose(n, loop.goesOn, next, carried, n.evaluator.whyUnknown(loop.goesOn));
+    readCondition(n, loop, tensorOf(outputs[0], "condition"), isBounded);
     for (size_t i = 0; i < scanned.size(); ++i)
       scanned[i].push_back(tensorOf(outputs[1 + carried.size() + i], "stacked output"));
   }

@@ -131,6 +131,8 @@ Bindings importCast(NodeImport &n) {
   n.checkInputs(1, 1);
   n.ignore({"saturate", "round_mode"}); // about narrow floats only
   auto to = static_cast<int32_t>(n.requiredInteger("to"));
+  if (std::optional<Binding> cast = castText(n, to))
+    return {*cast};
   if (narrowType(to))
     return castNarrow(n, to);
   std::optional<ElementType> type = elementTypeOf(to);
@@ -142,8 +144,12 @@ Bindings importCast(NodeImport &n) {
 Bindings importCastLike(NodeImport &n) {
   n.checkInputs(2, 2);
   n.ignore({"saturate", "round_mode"});
-  if (int32_t to = n.binding(1).narrow)
-    return castNarrow(n, to);
+  Binding like = n.binding(1);
+  if (like.narrow)
+    return castNarrow(n, like.narrow);
+  int32_t to = like.isText ? kStringType : dataTypeOf(toElementType(elementOf(n.input(1))));
+  if (std::optional<Binding> cast = castText(n, to))
+    return {*cast};
   return {Binding{{n.cast(n.input(0), elementOf(n.input(1)))}}};
 }
 

@@ -3,15 +3,18 @@
 #include "compiler/frontend/onnx/Import.h"
 
 #include "compiler/frontend/FinishStep.h"
-#include "compiler/frontend/KnownInput.h"
 #include "compiler/frontend/onnx/Functions.h"
 #include "compiler/frontend/onnx/Initialisation.h"
 #include "compiler/frontend/onnx/Metadata.h"
+#include "compiler/frontend/onnx/ModelInputs.h"
 #include "compiler/frontend/onnx/NarrowTypes.h"
-#include "compiler/frontend/onnx/NodeImport.h"
 #include "compiler/frontend/onnx/Parameters.h"
+#include "compiler/frontend/onnx/Refusals.h"
 #include "compiler/frontend/onnx/Topology.h"
+#include "dialects/graph/KnownTexts.h"
 #include "dialects/graph/RandomOrigin.h"
+
+#include "llvm/ADT/ScopeExit.h"
 
 namespace cleave::onnx {
 namespace {
@@ -27,6 +30,9 @@ constexpr int kMaxDepth = 16;
 // Nodes that are imported, every round of a loop counted.
 constexpr int64_t kMaxNodes = int64_t(1) << 20;
 
+// The state that counts the steps of a model with random operators.
+constexpr const char *kRandomCounter = "random.step";
+
 // -- checks of the whole model --------------------------------------------------------------------
 
 void checkOpset(const Model &model) {
@@ -36,35 +42,6 @@ void checkOpset(const Model &model) {
          std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset) +
          "; export it with opset_version=" +
          std::to_string(opset < kOldestOpset ? kOldestOpset : 20));
-}
-
-// Operators without a handler, with the nodes that use them.
-void findUnknown(const Graph &graph, int64_t opset,
-                 std::map<std::string, std::vector<std::string>> &unknown) {
-  for (const Node &node : graph.nodes) {
-    if (!findOp(node.domain, node.op, node.opset ? node.opset : opset))
-      unknown[node.op + (node.domain.empty() ? "" : " of the domain " + node.domain)].push_back(
-          node.label());
-    for (const Attribute &attribute : node.attributes)
-      if (attribute.graph)
-        findUnknown(*attribute.graph, opset, unknown);
-  }
-}
-
-void checkOperators(const Model &model) {
-  std::map<std::string, std::vector<std::string>> unknown;
-  findUnknown(model.graph, model.opset(), unknown);
-  if (unknown.empty())
-    return;
-  std::string list;
-  for (const auto &[op, nodes] : unknown) {
-    list += (list.empty() ? "" : "; ") + op + " (";
-    for (size_t i = 0; i < nodes.size() && i < 3; ++i)
-      list += (i ? ", '" : "'") + nodes[i] + "'";
-    list += nodes.size() > 3 ? " and " + std::to_string(nodes.size() - 3) + " more)" : ")";
-  }
-  fail("the model has operators that Cleave does not know at opset " +
-       std::to_string(model.opset()) + ": " + list);
 }
 
 // -- the import -----------------------------------------------------------------------------------
@@ -94,12 +71,22 @@ public:
   Importer(mlir::MLIRContext &context, const Model &model, WeightFiles &files,
            const ImportOptions &options)
       : context_(context), model_(model), files_(files), options_(options),
-        b_(&context), services_{evaluator_, options, model.opset(), {}, {}, {}, {}} {
+        b_(&context), services_{evaluator_, options, model.opset(), texts_, {}, {}, {}, {}, {},
+                                {},         {}} {
     services_.importGraph = [&](const Graph &graph, const Bindings &inputs) {
       return importSubgraph(graph, inputs);
     };
+    services_.importSlice = [&](const auto &given, const std::string &result) {
+      return importSlice(given, result);
+    };
     services_.tensorValue = [&](mlir::OpBuilder &, mlir::Location, const StoredTensor &tensor) {
       return tensorValue(tensor, tensor.name);
+    };
+    services_.randomKey = [&] { return randomKey(); };
+    services_.importSpeculatively = [&](const Graph &graph, const Bindings &inputs) {
+      ++speculative_;
+      llvm::scope_exit leave([&] { --speculative_; });
+      return importSubgraph(graph, inputs);
     };
     services_.replaceState = [&](Value state, Value next) { replaceState(state, next); };
     services_.isState = [&](Value value) { return states_.contains(value); };
@@ -109,15 +96,12 @@ public:
     order_ = sortedNodes(model_.graph, {});
     plan_ = planParameters(model_.graph, order_, files_, {options_.tie, options_.untie});
     makeStep();
-    checkTypedInputs();
-    for (const ValueInfo &input : model_.graph.inputs)
-      scope_.names[input.name] = Binding{{addInput(input)}, false, narrowNumber(input.dataType)};
-    checkSymbols();
-    checkValues();
+    scope_.names = bindInputs(model_, options_, step_, b_, texts_, refusals_);
     for (const Parameter &parameter : plan_.parameters)
       addParameter(parameter);
     importNodes(model_.graph, order_, /*isMain=*/true);
     addResults();
+    refusals_.check(model_);
     frontend::finishStep(*module_);
     return {std::move(module_), plan_.remarks, model_.producer};
   }
@@ -133,149 +117,7 @@ private:
     b_.setInsertionPoint(end);
   }
 
-  // -- arguments
-  // An input whose type the user gives.
-  Value addTyped(const frontend::InputType &input) {
-    if (!input.element)
-      fail("--input " + input.name + ": found the value '" + input.literal +
-           "', expected a tensor's type as in float32[batch,3]");
-    std::vector<std::string> used;
-    Result<Shape> dims = frontend::sizesOf(input, options_.symbols, options_.keepSymbols, used);
-    if (!dims)
-      throw Failure{dims.status()};
-    symbols_.insert(used.begin(), used.end());
-    mlir::Type element = fromElementType(*input.element, &context_);
-    return addArgument(step_, tensorOf(*dims, element), input.name, "input");
-  }
-
-  void checkTypedInputs() {
-    for (const frontend::InputType &typed : options_.inputs)
-      if (!llvm::any_of(model_.graph.inputs,
-                        [&](const ValueInfo &input) { return input.name == typed.name; }))
-        fail("--input " + typed.name + ": the model has no such input");
-  }
-
-  Value addInput(const ValueInfo &input) {
-    for (const frontend::InputType &typed : options_.inputs)
-      if (typed.name == input.name)
-        return addTyped(typed);
-    std::optional<ElementType> type = elementTypeOf(input.dataType);
-    if (!type)
-      fail("input '" + input.name + "' has elements of " + dataTypeName(input.dataType) +
-           ", which Cleave does not compute with");
-    if (!input.hasShape || input.dims.size() > kMaxRank)
-      fail("input '" + input.name + "' has no usable shape; give --input " + input.name +
-           "=float32[...] or export the model with one");
-    if (auto known = options_.values.find(input.name); known != options_.values.end())
-      return knownInput(input, *type, known->second);
-    Shape dims;
-    int64_t count = 1;
-    for (size_t i = 0; i < input.dims.size(); ++i) {
-      dims.push_back(sizeOf(input, i));
-      int64_t size = dims.back().constant().value_or(1);
-      if (__builtin_mul_overflow(count, size, &count) || count > (int64_t(1) << 56))
-        fail("input '" + input.name + "' has more elements than fit into memory");
-    }
-    return addArgument(step_, tensorOf(dims, fromElementType(*type, &context_)), input.name,
-                       "input");
-  }
-
-  // An input whose value the user fixed, as a constant.
-  Value knownInput(const ValueInfo &input, ElementType type, const std::vector<double> &values) {
-    std::vector<std::optional<int64_t>> dims;
-    bool hasOpen = false;
-    for (size_t i = 0; i < input.dims.size(); ++i) {
-      bool isOpen =
-          !hasOpen && !input.dims[i].size && !options_.symbols.contains(symbolOf(input, i));
-      hasOpen |= isOpen;
-      dims.push_back(isOpen ? std::nullopt : sizeOf(input, i).constant());
-      if (!isOpen && !dims.back())
-        fail("--value " + input.name + "=…: give --set " + symbolOf(input, i) + "=8, say, too");
-    }
-    Tensor tensor = frontend::knownInput(input.name, type, dims, values);
-    mlir::Location location = mlir::NameLoc::get(b_.getStringAttr(input.name));
-    return ConstantOp::create(b_, location, toAttribute(tensor, &context_));
-  }
-
-  // What --set calls dim i.
-  static std::string symbolOf(const ValueInfo &input, size_t i) {
-    const std::string &symbol = input.dims[i].symbol;
-    return symbol.empty() ? input.name + "." + std::to_string(i) : symbol;
-  }
-
-  Polynomial sizeOf(const ValueInfo &input, size_t i) {
-    const Dim &dim = input.dims[i];
-    std::string name = symbolOf(input, i);
-    bool isSymbol = !dim.size || *dim.size == 0;
-    Polynomial size = isSymbol ? symbolicSize(name, i, input.name) : Polynomial(*dim.size);
-    if (size.constant().value_or(0) < 0)
-      fail("dim " + std::to_string(i) + " of input '" + input.name + "' has the size " +
-           size.str() + ", expected at least 0");
-    return size;
-  }
-
-  // An expression of symbols as exporters write them, `past + 1`; but `batch-size` is a name.
-  static std::optional<Polynomial> expressionOf(const std::string &name) {
-    for (size_t at = name.find_first_of("+-"); at != std::string::npos;
-         at = name.find_first_of("+-", at + 1))
-      if (at == 0 || name[at - 1] != ' ' || at + 1 == name.size() || name[at + 1] != ' ')
-        return std::nullopt;
-    return Polynomial::parse(name);
-  }
-
-  // A symbol, or an expression of symbols.
-  Polynomial symbolicSize(const std::string &name, size_t i, const std::string &input) {
-    std::optional<Polynomial> size = expressionOf(name);
-    if (!size || size->isConstant() || options_.symbols.contains(name))
-      size = Polynomial::symbol(symbolName(name));
-    if (*size == Polynomial::symbol(symbolName(name)))
-      givenNames_[symbolName(name)] = name;
-    Polynomial::Binding values;
-    for (const std::string &symbol : size->symbols()) {
-      const std::string &given = givenNames_.try_emplace(symbol, symbol).first->second;
-      symbols_.insert(given);
-      auto found = options_.symbols.find(given);
-      if (found == options_.symbols.end())
-        found = options_.symbols.find(symbol);
-      if (found != options_.symbols.end())
-        values[symbol] = found->second;
-      else
-        missing_.try_emplace(given, "dim " + std::to_string(i) + " of input '" + input + "'");
-    }
-    return size->substitute(values);
-  }
-
-  void checkSymbols() {
-    for (const auto &[symbol, size] : options_.symbols) {
-      auto isMeant = [&](const std::string &name) {
-        return name == symbol || symbolName(name) == symbol;
-      };
-      if (llvm::any_of(symbols_, isMeant))
-        continue;
-      std::string known;
-      for (const std::string &name : symbols_)
-        known += (known.empty() ? "" : ", ") + name;
-      fail("--set " + symbol + "=" + std::to_string(size) + ": the model has no symbol '" + symbol +
-           "'; it has " + (known.empty() ? "none" : known));
-    }
-    if (missing_.empty() || options_.keepSymbols)
-      return;
-    std::string list, options;
-    for (const auto &[name, place] : missing_) {
-      list += (list.empty() ? "'" : ", '") + name + "' (" + place + ")";
-      options += " --set " + name + "=8";
-    }
-    fail((missing_.size() == 1 ? "symbol " + list + " has no value"
-                               : "symbols " + list + " have no values") +
-         ": give" + options + ", say");
-  }
-
-  void checkValues() {
-    for (const auto &[name, values] : options_.values)
-      if (llvm::none_of(model_.graph.inputs, [&](const ValueInfo &i) { return i.name == name; }))
-        fail("--value " + name + "=…: the model has no input '" + name + "'");
-  }
-
+  // -- arguments ----------------------------------------------------------------------------------
   Value addTensorArgument(const StoredTensor &tensor, const std::string &name, const char *role,
                           bool transposed) {
     Ints dims = tensor.dims;
@@ -330,6 +172,8 @@ private:
   // A small tensor as a constant, a large one as an argument; one only, however often a loop's body
   // is imported.
   Value tensorValue(const StoredTensor &tensor, const std::string &name) {
+    if (tensor.dataType == kStringType)
+      return textNumbers(tensor);
     if (tensor.byteCount() > kMaxConstantBytes || initialisationOf(tensor)) {
       Value &argument = stored_[&tensor];
       if (!argument)
@@ -349,16 +193,40 @@ private:
                               mlir::DenseElementsAttr::get(type, llvm::ArrayRef(exact)));
   }
 
-  // -- nodes
+  // A tensor of texts: their numbers.
+  Value textNumbers(const StoredTensor &tensor) {
+    Tensor numbers(ElementType::I64, tensor.dims);
+    for (size_t i = 0; i < tensor.texts.size(); ++i)
+      numbers.values[i] = static_cast<double>(texts_.numberOf(tensor.texts[i]));
+    return ConstantOp::create(b_, mlir::NameLoc::get(b_.getStringAttr("texts")),
+                              toAttribute(numbers, &context_));
+  }
+
+  // -- nodes --------------------------------------------------------------------------------------
   void importNodes(const Graph &graph, const std::vector<size_t> &order, bool isMain) {
+    const Graph *outerGraph = std::exchange(graph_, &graph);
+    const std::vector<size_t> *outerOrder = std::exchange(nodesInOrder_, &order);
+    llvm::scope_exit leave([&] { graph_ = outerGraph, nodesInOrder_ = outerOrder; });
     bindInitializers(graph, isMain);
+    importInOrder(graph, order, isMain);
+  }
+
+  void importInOrder(const Graph &graph, const std::vector<size_t> &order, bool isMain) {
     for (size_t i : order) {
       const Node &node = graph.nodes[i];
+      const std::string outside = place_, here = place_ + node.op + " node '" + node.label() + "'";
+      place_ = here + ": ";
+      bool done = false;
       try {
-        importNode(node, isMain ? std::optional(i) : std::nullopt);
+        done = importNode(node, isMain ? std::optional(i) : std::nullopt);
       } catch (const Failure &failure) {
-        throw Failure{failure.status.withContext(node.op + " node '" + node.label() + "'")};
+        refusals_.add(failure, here);
+      } catch (const AlreadyRefused &) {
       }
+      place_ = outside;
+      for (const std::string &output : node.outputs)
+        if (!done)
+          scope_.names[output].failed = true;
     }
   }
 
@@ -371,10 +239,11 @@ private:
         scope_.names[tensor.name] = {{initializerValue(tensor, planned->second)}};
       else if (!isMain && isWeight(tensor))
         scope_.names[tensor.name] = {{subgraphWeight(tensor)}};
-      else if (elementTypeOf(tensor.dataType))
+      else if (elementTypeOf(tensor.dataType) || tensor.dataType == kStringType)
         scope_.names[tensor.name] = {{tensorValue(tensor, tensor.name)}};
       if (auto bound = scope_.names.find(tensor.name); bound != scope_.names.end())
-        bound->second.narrow = narrowNumber(tensor.dataType);
+        bound->second.narrow = narrowNumber(tensor.dataType),
+        bound->second.isText = tensor.dataType == kStringType;
     }
   }
 
@@ -416,11 +285,7 @@ private:
     if (mainIndex)
       if (auto use = plan_.uses.find({*mainIndex, input}); use != plan_.uses.end())
         return {{valueOf(use->second)}};
-    const Binding *binding = scope_.find(node.inputs[input]);
-    if (!binding)
-      fail("reads '" + node.inputs[input] +
-           "', which has elements that Cleave does not compute with");
-    return *binding;
+    return resolve(node.inputs[input]);
   }
 
   // The node, and the module that it stands in as its child.
@@ -431,7 +296,8 @@ private:
     return mlir::NameLoc::get(b_.getStringAttr(node.label()), module);
   }
 
-  void importNode(const Node &node, std::optional<size_t> mainIndex) {
+  // False where the node is left out, since what it needs has been refused.
+  bool importNode(const Node &node, std::optional<size_t> mainIndex) {
     if (++nodes_ > kMaxNodes)
       fail("is one of more than " + std::to_string(kMaxNodes) +
            " nodes when all rounds of all loops are written out");
@@ -440,20 +306,40 @@ private:
     Bindings inputs;
     for (size_t i = 0; i < node.inputs.size(); ++i)
       inputs.push_back(operand(node, mainIndex, i));
+    if (llvm::any_of(inputs, [](const Binding &input) { return input.failed; }))
+      return false;
     // A bias that the exporter dropped.
     if (auto use = mainIndex ? plan_.uses.find({*mainIndex, inputs.size()}) : plan_.uses.end();
         use != plan_.uses.end())
       inputs.push_back({{valueOf(use->second)}});
+    TextUse texts = textUse(node, inputs);
     NodeImport import(node, std::move(inputs), b_, location, services_);
     const OpEntry *entry = findOp(node.domain, node.op, import.opset());
+    if (!entry) {
+      refusals_.addUnknownOperator();
+      return false;
+    }
     Bindings results;
     if (entry->bindingHandler)
       results = entry->bindingHandler(import);
     else
       for (Value value : entry->handler(import))
         results.push_back({{value}});
-    import.checkAttributes();
+    import.checkAllRead();
+    for (Binding &result : results)
+      result.isText |= texts == TextUse::Moves;
     bindOutputs(node, results);
+    return true;
+  }
+
+  // What the node does with texts; Knows where it has none.
+  static TextUse textUse(const Node &node, const Bindings &inputs) {
+    if (llvm::none_of(inputs, [](const Binding &input) { return input.isText; }))
+      return TextUse::Knows;
+    TextUse use = textUseOf(node.domain, node.op);
+    if (use == TextUse::None)
+      fail("has texts as operands, expected numbers");
+    return use;
   }
 
   void bindOutputs(const Node &node, const Bindings &results) {
@@ -470,22 +356,38 @@ private:
   }
 
   Bindings importSubgraph(const Graph &graph, const Bindings &inputs) {
-    if (++depth_ > kMaxDepth)
+    if (depth_ == kMaxDepth)
       fail("has subgraphs nested too deeply");
     if (inputs.size() < graph.inputs.size())
       fail("has a subgraph with " + std::to_string(graph.inputs.size()) + " inputs, but gives it " +
            std::to_string(inputs.size()));
+    ++depth_;
     Scope outer = std::move(scope_);
     scope_ = Scope{&outer, {}};
+    llvm::scope_exit leave([&] { scope_ = std::move(outer), --depth_; });
     for (size_t i = 0; i < graph.inputs.size(); ++i)
       scope_.names[graph.inputs[i].name] = inputs[i];
     importNodes(graph, sortedNodes(graph, outer.allNames()), /*isMain=*/false);
     Bindings outputs;
     for (const ValueInfo &output : graph.outputs)
       outputs.push_back(resolve(output.name));
-    scope_ = std::move(outer);
-    --depth_;
+    if (llvm::any_of(outputs, [](const Binding &output) { return output.failed; }))
+      throw AlreadyRefused();
     return outputs;
+  }
+
+  Binding importSlice(const std::map<std::string, Binding> &given, const std::string &result) {
+    std::set<std::string> names;
+    for (const auto &[name, binding] : given)
+      names.insert(name);
+    Scope outer = std::move(scope_);
+    scope_ = Scope{&outer, given};
+    llvm::scope_exit leave([&] { scope_ = std::move(outer); });
+    importInOrder(*graph_, nodesBetween(*graph_, *nodesInOrder_, names, result), /*isMain=*/false);
+    Binding binding = resolve(result);
+    if (binding.failed)
+      throw AlreadyRefused();
+    return binding;
   }
 
   Binding resolve(const std::string &name) {
@@ -494,22 +396,68 @@ private:
     auto known = unsupported_.find(name);
     fail(known != unsupported_.end()
              ? known->second
-             : "'" + name + "' has elements that Cleave does not compute with");
+             : "reads '" + name + "', which has elements that Cleave does not compute with");
+  }
+
+  // Steps are counted by a state, draws within a step by two each.
+  Value randomKey() {
+    constexpr double drawsPerStep = 65536;
+    if (!randomCounter_) {
+      TensorOrigin zero;
+      randomCounter_ =
+          addArgument(step_, tensorOf(Shape(), b_.getF64Type()), kRandomCounter, "state", &zero);
+    }
+    mlir::Location location = step_.getLoc();
+    Value first = MulOp::create(b_, location, randomCounter_,
+                                buildSplatLike(b_, randomCounter_, drawsPerStep));
+    Value number = AddOp::create(b_, location, first, buildSplatLike(b_, first, 2.0 * draws_++));
+    return buildCast(b_, number, b_.getI64Type());
   }
 
   void replaceState(Value state, Value next) {
+    if (speculative_)
+      fail("moves running statistics where it depends on data whether it is reached");
     for (auto &[argument, current] : states_)
       if (current == state)
         current = next;
   }
 
-  // -- results
+  // -- results ------------------------------------------------------------------------------------
+  void addKnownTexts(const std::string &name, Value numbers) {
+    try {
+      Texts texts = knownTexts(evaluator_, texts_, numbers);
+      graph::addKnownTexts(*module_, {name, texts.shape, texts.elements});
+    } catch (const Failure &failure) {
+      throw Failure{failure.status.withContext("output '" + name + "'")};
+    }
+  }
+
+  // A tensor under its name, a sequence x as x.0, x.1, …, of an optional without an element nothing; texts are known
+  // already.
+  void addOutput(const std::string &name, const Binding &binding) {
+    if (binding.failed)
+      return;
+    for (auto [i, value] : llvm::enumerate(binding.values)) {
+      std::string element = binding.isSequence ? name + "." + std::to_string(i) : name;
+      if (binding.isText)
+        addKnownTexts(element, value);
+      else
+        addResult(step_, value, element, "output");
+    }
+  }
   void addResults() {
     for (const ValueInfo &output : model_.graph.outputs) {
-      Binding binding = resolve(output.name);
-      if (!binding.isTensor())
-        fail("the model's output '" + output.name + "' is a sequence, expected a tensor");
-      addResult(step_, binding.values[0], output.name, "output");
+      try {
+        addOutput(output.name, resolve(output.name));
+      } catch (const Failure &failure) {
+        refusals_.add(failure);
+      }
+    }
+    if (randomCounter_) {
+      Value next =
+          AddOp::create(b_, step_.getLoc(), randomCounter_, buildSplatLike(b_, randomCounter_, 1));
+      unsigned index = mlir::cast<mlir::BlockArgument>(randomCounter_).getArgNumber();
+      addResult(step_, next, kRandomCounter, "state", index);
     }
     for (Value argument : parameters_) {
       auto state = states_.find(argument);
@@ -534,14 +482,19 @@ private:
   mlir::func::FuncOp step_;
   std::vector<size_t> order_;
   ParameterPlan plan_;
-  std::set<std::string> symbols_;                 // as the model names them
-  std::map<std::string, std::string> givenNames_; // by the name that a polynomial can have
-  std::map<std::string, std::string> missing_;    // without a size -> where it occurs
-  std::vector<Value> parameters_;                 // by index in the plan
-  llvm::MapVector<Value, Value> states_;          // argument -> its value at this point of the step
-  std::map<const StoredTensor *, Value> stored_;  // tensors that became arguments, looked up only
+  std::vector<Value> parameters_;                // by index in the plan
+  llvm::MapVector<Value, Value> states_;         // argument -> its value at this point of the step
+  std::map<const StoredTensor *, Value> stored_; // tensors that became arguments, looked up only
   std::map<std::string, std::string> unsupported_; // outputs that handlers left out -> message
   Scope scope_;
+  TextPool texts_;
+  Refusals refusals_;
+  std::string place_;            // of the subgraph that is imported: `If node 'x': `
+  const Graph *graph_ = nullptr; // that is imported, and its order
+  const std::vector<size_t> *nodesInOrder_ = nullptr;
+  Value randomCounter_; // null: nothing is drawn
+  int draws_ = 0;
+  int speculative_ = 0; // branches around that may not be reached
   int depth_ = 0;
   int64_t nodes_ = 0; // imported so far
 };
@@ -556,7 +509,6 @@ Result<Imported> importOnnx(mlir::MLIRContext &context, const std::string &path,
     Model model = readModel(files.modelBytes(), path);
     checkOpset(model);
     inlineFunctions(model);
-    checkOperators(model);
     return Importer(context, model, files, options).run();
   } catch (const Failure &failure) {
     return failure.status.withContext(path);

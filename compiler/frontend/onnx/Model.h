@@ -17,9 +17,14 @@ inline constexpr size_t kMaxRank = 32;
 
 using Metadata = std::map<std::string, std::string>;
 
+// The format's number of strings, which are known while importing or not at all (Texts.h).
+inline constexpr int32_t kStringType = 8;
+
 // The element types of the format, by its numbers, that Cleave computes with; of narrow types
 // (NarrowTypes.h), those that hold them.
 std::optional<ElementType> elementTypeOf(int32_t dataType);
+// The other way round.
+int32_t dataTypeOf(ElementType type);
 // `float32`, `int64`, `string`, … for messages; also for those that Cleave does not know.
 std::string dataTypeName(int32_t dataType);
 std::string typeName(ElementType type);
@@ -35,6 +40,7 @@ struct StoredTensor {
   std::string location;
   ByteRange range;
   std::string decoded;
+  std::vector<std::string> texts; // of a tensor of strings, in place of both
 
   // The product of the dims.
   int64_t elementCount() const;
@@ -95,9 +101,10 @@ struct Dim {
 
 struct ValueInfo {
   std::string name;
-  int32_t dataType = 0; // 0: not a tensor
+  int32_t dataType = 0; // of a sequence or optional, what its elements are; 0: no tensors
   bool hasShape = false;
   std::vector<Dim> dims;
+  bool isSequence = false, isOptional = false;
   Metadata metadata;
 };
 

@@ -15,6 +15,8 @@ constexpr int64_t kAssumedOpset = 20;
 
 // Subgraphs inside subgraphs; more than this is damage, not a model.
 constexpr int kMaxDepth = 16;
+// Sequences of optionals and so on.
+constexpr int kMaxTypes = 4;
 
 Graph readGraph(WireReader in, int depth);
 
@@ -117,16 +119,30 @@ void readTensorType(WireReader in, ValueInfo &out) {
   }
 }
 
+// A tensor, or a sequence or an optional of something.
+void readType(WireReader in, ValueInfo &out, int depth) {
+  if (depth > kMaxTypes)
+    fail("the model has types nested more than " + std::to_string(kMaxTypes) + " deep");
+  while (in.next()) {
+    if (in.field() == 1) {
+      readTensorType(in.message(), out);
+    } else if (in.field() == 4 || in.field() == 9) {
+      (in.field() == 4 ? out.isSequence : out.isOptional) = true;
+      WireReader element = in.message();
+      while (element.next())
+        if (element.field() == 1)
+          readType(element.message(), out, depth + 1);
+    }
+  }
+}
+
 ValueInfo readValueInfo(WireReader in) {
   ValueInfo out;
   while (in.next()) {
     if (in.field() == 1) {
       out.name = in.text();
     } else if (in.field() == 2) {
-      WireReader type = in.message();
-      while (type.next())
-        if (type.field() == 1)
-          readTensorType(type.message(), out);
+      readType(in.message(), out, 0);
     } else if (in.field() == 4) {
       readMetadata(in.message(), out.metadata);
     }

@@ -104,6 +104,13 @@ WireWriter valueMessage(const ValueInfo &value) {
   if (value.hasShape)
     tensor.message(2, shape);
   type.message(1, tensor);
+  for (auto [isOne, field] : {std::pair(value.isSequence, 4), std::pair(value.isOptional, 9)})
+    if (isOne) { // what has been written is the type of its elements
+      WireWriter element, container;
+      element.message(1, type);
+      container.message(static_cast<uint32_t>(field), element);
+      type = std::move(container);
+    }
   out.bytes(1, value.name);
   out.message(2, type);
   writeMetadata(out, 4, value.metadata);

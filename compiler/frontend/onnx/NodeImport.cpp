@@ -10,6 +10,7 @@ namespace cleave::onnx {
 Value NodeImport::input(size_t i) const {
   if (!hasInput(i))
     fail("has " + std::to_string(inputs_.size()) + " inputs, but needs input " + std::to_string(i));
+  readInputs_.insert(i);
   if (!inputs_[i].isTensor())
     fail("input " + std::to_string(i) + " is a sequence, expected a tensor");
   return inputs_[i].values[0];
@@ -18,7 +19,13 @@ Value NodeImport::input(size_t i) const {
 const Values &NodeImport::sequence(size_t i) const {
   if (i >= inputs_.size() || !inputs_[i].isSequence)
     fail("input " + std::to_string(i) + " is no sequence");
+  readInputs_.insert(i);
   return inputs_[i].values;
+}
+
+Binding NodeImport::binding(size_t i) const {
+  readInputs_.insert(i);
+  return i < inputs_.size() ? inputs_[i] : Binding();
 }
 
 Values NodeImport::allInputs() const {
@@ -133,10 +140,15 @@ void NodeImport::ignore(std::initializer_list<const char *> names) {
     read_.insert(name);
 }
 
-void NodeImport::checkAttributes() const {
+void NodeImport::checkAllRead() const {
   for (const Attribute &attribute : node.attributes)
     if (!read_.contains(attribute.name))
       fail("attribute '" + attribute.name + "' is not known at opset " + std::to_string(opset()));
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (hasInput(i) && !readInputs_.contains(i))
+      fail("input " + std::to_string(i) +
+           " would change the outputs in a way that Cleave does not " +
+           "import; export the model without it");
 }
 
 int64_t NodeImport::axisAttribute(int64_t absent) { return axisAttribute(absent, rank()); }

@@ -8,6 +8,7 @@
 #include "compiler/frontend/onnx/Failure.h"
 #include "compiler/frontend/onnx/Import.h"
 #include "compiler/frontend/onnx/Model.h"
+#include "compiler/frontend/onnx/Texts.h"
 
 #include <functional>
 #include <set>
@@ -28,6 +29,9 @@ struct Binding {
   int32_t narrow =
       0; // the tensor's numbers are those of this narrow type (NarrowTypes.h); 0: of no such one
 
+  bool isText = false; // the numbers are those of texts (Texts.h)
+  bool failed = false; // it was refused, which has been noted: what needs it is left out silently
+
   bool isNothing() const { return values.empty() && !isSequence; }
   bool isTensor() const { return values.size() == 1 && !isSequence; }
 };
@@ -38,12 +42,21 @@ struct ImportServices {
   Evaluator &evaluator;
   const ImportOptions &options;
   int64_t opset;
+  TextPool &texts;
   // Imports a subgraph with these inputs at the builder's place; returns its outputs.
   std::function<Bindings(const Graph &, const Bindings &inputs)> importGraph;
+  // What `result` of the graph that is imported becomes where these names stand for other values: the nodes between
+  // them are imported once more.
+  std::function<Binding(const std::map<std::string, Binding> &given, const std::string &result)>
+      importSlice;
   // The tensor as a value: a small one as a constant, a large one as an argument of the step.
   std::function<Value(mlir::OpBuilder &, mlir::Location, const StoredTensor &)> tensorValue;
   // The state that a value of the step stands for gets a new value at the end of it.
   std::function<void(Value state, Value next)> replaceState;
+  // A scalar int64 that tells draws of random numbers apart, another one in every step; the next one is free, too.
+  std::function<Value()> randomKey;
+  // Imports a subgraph that is computed whether it counts or not: it must not replace states.
+  std::function<Bindings(const Graph &, const Bindings &inputs)> importSpeculatively;
   // Whether the value is a running statistic that may be replaced.
   std::function<bool(Value)> isState;
 };
@@ -64,12 +77,14 @@ public:
   // -- operands: input(i) fails where it is missing, or not a tensor
   size_t inputCount() const { return inputs_.size(); }
   bool hasInput(size_t i) const { return i < inputs_.size() && !inputs_[i].isNothing(); }
+  // Says of an input that it changes nothing about the outputs.
+  void ignoreInput(size_t i) const { readInputs_.insert(i); }
   Value input(size_t i) const;
   // Null where it is left out.
   Value optionalInput(size_t i) const { return hasInput(i) ? input(i) : Value(); }
   const Values &sequence(size_t i) const;
   // Whatever it is; nothing where it is left out.
-  Binding binding(size_t i) const { return i < inputs_.size() ? inputs_[i] : Binding(); }
+  Binding binding(size_t i) const;
   // All inputs, at least one.
   Values allInputs() const;
   void checkInputs(size_t atLeast, size_t atMost) const;
@@ -90,8 +105,8 @@ public:
   const StoredTensor *tensor(const std::string &name);
   const Graph &graph(const std::string &name);
   void ignore(std::initializer_list<const char *> names);
-  // Fails on attributes that no handler has read.
-  void checkAttributes() const;
+  // Fails on attributes and inputs that the handler has not read.
+  void checkAllRead() const;
   // The attribute `axis` counted from 0, for the first input or so many dims.
   int64_t axisAttribute(int64_t absent);
   int64_t axisAttribute(int64_t absent, int64_t rank);
@@ -103,12 +118,24 @@ public:
   int64_t integerInput(size_t i, const std::string &what) const;
   double decimalInput(size_t i, const std::string &what) const;
 
+  // -- texts (Texts.h)
+  bool isText(size_t i) const { return i < inputs_.size() && inputs_[i].isText; }
+  // Texts that do not depend on data; fails for others, with a way out.
+  Texts textsInput(size_t i) const;
+  Binding textBinding(const Texts &texts) const;
+
 private:
   const Attribute *find(const std::string &name, AttributeType type, const char *expected);
 
   Bindings inputs_;
   std::set<std::string> read_;
+  mutable std::set<size_t> readInputs_;
 };
+
+// The texts that these numbers stand for; fails where the numbers depend on data.
+Texts knownTexts(Evaluator &evaluator, const TextPool &pool, Value numbers);
+// The first input cast to this type, if that is a cast of texts or to texts.
+std::optional<Binding> castText(NodeImport &n, int32_t to);
 
 // The values of the outputs; a null one is not computed, which only matters where the model reads it.
 using Handler = Values (*)(NodeImport &);
@@ -159,6 +186,11 @@ llvm::ArrayRef<OpEntry> contribQuantizedOps();
 llvm::ArrayRef<OpEntry> extremeOps();
 llvm::ArrayRef<OpEntry> flexAttentionOps();
 llvm::ArrayRef<OpEntry> stateOps();
+llvm::ArrayRef<OpEntry> textOps();
+llvm::ArrayRef<OpEntry> gradientOps();
+llvm::ArrayRef<OpEntry> lookupOps();
+llvm::ArrayRef<OpEntry> randomOps();
+llvm::ArrayRef<OpEntry> regionOps();
 
 // The oldest and newest opset whose meaning the tables know; of those before 6 only the operators
 // that have not changed since.

@@ -37,6 +37,11 @@ Table buildTable() {
                                          generatorOps(),
                                          selectionOps(),
                                          stateOps(),
+                                         textOps(),
+                                         gradientOps(),
+                                         lookupOps(),
+                                         randomOps(),
+                                         regionOps(),
                                          updateOps()})
     for (const OpEntry &entry : family)
       table[entry.name][entry.since] = &entry;

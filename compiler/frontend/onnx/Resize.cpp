@@ -143,6 +143,8 @@ Values importResize(NodeImport &n) {
       bySizes ? axesFromSizes(n, dims, n.sizesInput(3, "sizes")) : axesFromScales(n, dims, scales);
   if (options.coordinates == Coordinates::CropAndResize)
     readRegions(n, 1, dims, axes);
+  else
+    n.ignoreInput(1);
   return {resize(n, x, axes, options)};
 }
 

@@ -82,7 +82,8 @@ Bindings importGetElement(NodeImport &n) {
 
 Values importHasElement(NodeImport &n) {
   n.checkInputs(0, 1);
-  return {n.scalar(n.b.getI1Type(), n.hasInput(0))};
+  bool hasOne = n.inputCount() > 0 && !n.binding(0).isNothing();
+  return {n.scalar(n.b.getI1Type(), hasOne)};
 }
 
 constexpr OpEntry kOps[] = {

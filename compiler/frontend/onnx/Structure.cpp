@@ -10,10 +10,7 @@ namespace {
 
 using emit::shapeOf;
 
-Values importConstant(NodeImport &n) {
-  n.checkInputs(0, 0);
-  if (const StoredTensor *tensor = n.tensor("value"))
-    return {n.services.tensorValue(n.b, n.loc, *tensor)};
+Values numberConstant(NodeImport &n) {
   if (n.hasAttribute("value_float"))
     return {n.scalar(n.b.getF32Type(), n.decimal("value_float", 0))};
   if (n.hasAttribute("value_int"))
@@ -26,7 +23,21 @@ Values importConstant(NodeImport &n) {
   }
   if (auto values = n.integers("value_ints"))
     return {n.integers(*values)};
-  fail("has no value that is a tensor of numbers");
+  fail("has no value that is a tensor of numbers or texts");
+}
+
+Bindings importConstant(NodeImport &n) {
+  n.checkInputs(0, 0);
+  if (const StoredTensor *tensor = n.tensor("value")) {
+    Binding value{{n.services.tensorValue(n.b, n.loc, *tensor)}};
+    value.isText = tensor->dataType == kStringType;
+    return {value};
+  }
+  if (n.hasAttribute("value_string"))
+    return {n.textBinding({{}, {n.text("value_string", "")}})};
+  if (auto texts = n.texts("value_strings"))
+    return {n.textBinding({{static_cast<int64_t>(texts->size())}, *texts})};
+  return {Binding{numberConstant(n)}};
 }
 
 Values importConstantOfShape(NodeImport &n) {
@@ -35,6 +46,7 @@ Values importConstantOfShape(NodeImport &n) {
   const StoredTensor *tensor = n.tensor("value");
   if (!tensor)
     return {n.splat(dims, n.b.getF32Type(), 0)};
+  tensor->element(); // numbers
   if (tensor->elementCount() != 1)
     fail("has a value of " + std::to_string(tensor->elementCount()) + " elements, expected 1");
   return {n.broadcast(n.reshape(n.services.tensorValue(n.b, n.loc, *tensor), {}), dims)};

@@ -134,6 +134,12 @@ void checkBytes(const StoredTensor &tensor) {
          " need " + std::to_string(expected));
 }
 
+void checkTexts(const StoredTensor &tensor) {
+  if (static_cast<int64_t>(tensor.texts.size()) != tensor.elementCount())
+    fail("tensor '" + tensor.name + "' has " + std::to_string(tensor.texts.size()) +
+         " texts, expected " + std::to_string(tensor.elementCount()));
+}
+
 } // namespace
 
 std::optional<ElementType> elementTypeOf(int32_t dataType) {
@@ -143,6 +149,13 @@ std::optional<ElementType> elementTypeOf(int32_t dataType) {
     if (type.number == dataType)
       return type.element;
   return std::nullopt;
+}
+
+int32_t dataTypeOf(ElementType element) {
+  for (const DataType &type : kDataTypes)
+    if (type.element == element)
+      return type.number;
+  return 0;
 }
 
 std::string dataTypeName(int32_t dataType) {
@@ -206,6 +219,9 @@ StoredTensor readTensor(WireReader in) {
     case 11:
       in.integers(fields.integers);
       break;
+    case 6:
+      out.texts.push_back(in.text());
+      break;
     case 8:
       out.name = in.text();
       break;
@@ -225,6 +241,8 @@ StoredTensor readTensor(WireReader in) {
     }
   }
   checkDims(out);
+  if (out.dataType == kStringType)
+    checkTexts(out);
   if (!elementTypeOf(out.dataType))
     return out; // an error only where it is used
   place(out, fields);

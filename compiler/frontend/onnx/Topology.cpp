@@ -3,6 +3,9 @@
 
 #include "compiler/frontend/onnx/Failure.h"
 
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
 #include <functional>
 #include <queue>
 
@@ -11,15 +14,21 @@ namespace {
 
 std::string describe(const Node &node) { return "node '" + node.label() + "' (" + node.op + ")"; }
 
+constexpr const char *kTrainingDomain = "ai.onnx.preview.training";
+
 // What the node reads: its inputs and what its subgraphs take from outside.
 std::set<std::string> readNames(const Node &node) {
   std::set<std::string> names;
   for (const std::string &input : node.inputs)
     if (!input.empty())
       names.insert(input);
-  for (const Attribute &attribute : node.attributes)
+  bool isGradient = node.op == "Gradient" && node.domain == kTrainingDomain;
+  for (const Attribute &attribute : node.attributes) {
     if (attribute.graph)
       names.merge(freeNames(*attribute.graph));
+    if (isGradient && attribute.name == "y") // named, not read: all that it needs comes before
+      names.insert(attribute.text);
+  }
   return names;
 }
 
@@ -70,6 +79,37 @@ private:
 }
 
 } // namespace
+
+std::vector<size_t> nodesBetween(const Graph &graph, const std::vector<size_t> &order,
+                                 std::set<std::string> given, const std::string &result) {
+  std::vector<size_t> depending;
+  for (size_t i : order) {
+    const Node &node = graph.nodes[i];
+    std::set<std::string> read = readNames(node);
+    bool depends = std::any_of(read.begin(), read.end(),
+                               [&](const std::string &name) { return given.contains(name); });
+    bool isGiven = std::all_of(node.outputs.begin(), node.outputs.end(), [&](const auto &name) {
+      return name.empty() || given.contains(name);
+    });
+    if (!depends || isGiven)
+      continue;
+    depending.push_back(i);
+    given.insert(node.outputs.begin(), node.outputs.end());
+    given.erase("");
+  }
+  std::set<std::string> needed = {result};
+  std::vector<size_t> between;
+  for (size_t i : llvm::reverse(depending)) {
+    const Node &node = graph.nodes[i];
+    if (std::none_of(node.outputs.begin(), node.outputs.end(),
+                     [&](const std::string &name) { return needed.contains(name); }))
+      continue;
+    between.push_back(i);
+    needed.merge(readNames(node));
+  }
+  std::reverse(between.begin(), between.end());
+  return between;
+}
 
 std::set<std::string> freeNames(const Graph &graph) {
   std::set<std::string> defined, read;

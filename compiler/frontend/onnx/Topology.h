@@ -16,4 +16,8 @@ std::vector<size_t> sortedNodes(const Graph &graph, const std::set<std::string> 
 // The names that the graph reads and does not define itself (subgraphs included).
 std::set<std::string> freeNames(const Graph &graph);
 
+// Of the nodes in `order` those on which `result` depends and that depend on the values `given`, in that order.
+std::vector<size_t> nodesBetween(const Graph &graph, const std::vector<size_t> &order,
+                                 std::set<std::string> given, const std::string &result);
+
 } // namespace cleave::onnx

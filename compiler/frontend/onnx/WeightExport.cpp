@@ -3,6 +3,7 @@
 #include "compiler/frontend/onnx/WeightExport.h"
 
 #include "compiler/frontend/onnx/Failure.h"
+#include "compiler/frontend/onnx/Functions.h"
 #include "compiler/frontend/onnx/Initialisation.h"
 #include "compiler/frontend/onnx/Parameters.h"
 #include "compiler/frontend/onnx/Topology.h"
@@ -326,13 +327,17 @@ std::vector<std::string> writeCopy(const std::string &path, const frontend::Impo
     fail("found the model's own file as output, expected another one");
   WeightFiles files(path);
   Model model = readModel(files.modelBytes(), path);
-  if (!model.functions.empty())
-    fail("the model has functions, into which weights are not written back; write safetensors "
-         "instead");
-  std::vector<size_t> order = sortedNodes(model.graph, {});
-  ParameterPlan plan = planParameters(model.graph, order, files, {options.tie, options.untie});
-  std::vector<Slot> slots = findSlots(model.graph, order);
-  Edits edits = EditPlanner(model.graph, plan, slots, values).run();
+  Model inlined = model; // as the importer reads it: its initializers are the file's
+  inlineFunctions(inlined);
+  const Graph &graph = inlined.graph;
+  std::vector<size_t> order = sortedNodes(graph, {});
+  ParameterPlan plan = planParameters(graph, order, files, {options.tie, options.untie});
+  std::vector<Slot> slots = findSlots(graph, order);
+  Edits edits = EditPlanner(graph, plan, slots, values).run();
+  if (!model.functions.empty() && !edits.inputs.empty())
+    fail("parameters that the file shares are no longer equal, and the file has functions, whose "
+         "nodes are not "
+         "rewritten; write safetensors instead");
   WeightSink sink(output, weightBytes(model, edits) > maxFileBytes);
   std::string bytes = Copier(model, files, plan, edits, values, sink).run();
   sink.close();

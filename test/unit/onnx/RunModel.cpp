@@ -3,6 +3,7 @@
 
 #include "compiler/frontend/onnx/Weights.h"
 #include "compiler/interpret/Interpret.h"
+#include "dialects/graph/KnownTexts.h"
 #include "dialects/graph/Step.h"
 #include "passes/simplify/Simplify.h"
 #include "runtime/data/ArrayFile.h"
@@ -102,6 +103,8 @@ Computed run(const std::string &path, const ImportOptions &options, const Arrays
   if (!imported)
     return out;
   out.remarks = imported->remarks;
+  for (const graph::KnownTexts &known : graph::knownTextsOf(*imported->module))
+    out.texts[known.name] = known.elements;
   mlir::func::FuncOp step = graph::stepOf(*imported->module);
   if (after == After::Simplify && mlir::failed(simplify::simplify(step)))
     throw std::runtime_error("simplification fails");

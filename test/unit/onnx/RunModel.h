@@ -26,6 +26,7 @@ struct Computed {
   std::vector<Argument> arguments;
   std::vector<Remark> remarks;
   Arrays outputs;
+  std::map<std::string, std::vector<std::string>> texts; // outputs that are texts
 };
 
 enum class After { Nothing, Simplify };

@@ -1,0 +1,77 @@
+// See Refusals.h.
+#include "compiler/frontend/onnx/Refusals.h"
+
+#include "compiler/frontend/onnx/NodeImport.h"
+
+#include <algorithm>
+
+namespace cleave::onnx {
+namespace {
+
+constexpr size_t kMaxMessages = 50; // that are told; more are counted
+constexpr size_t kMaxPlaces = 3;    // of one message
+
+using Places = std::vector<std::string>;
+
+// Operators without a handler, with the nodes that use them.
+void findUnknown(const Graph &graph, int64_t opset, std::map<std::string, Places> &unknown) {
+  for (const Node &node : graph.nodes) {
+    if (!findOp(node.domain, node.op, node.opset ? node.opset : opset))
+      unknown[node.op + (node.domain.empty() ? "" : " of the domain " + node.domain)].push_back(
+          "'" + node.label() + "'");
+    for (const Attribute &attribute : node.attributes)
+      if (attribute.graph)
+        findUnknown(*attribute.graph, opset, unknown);
+  }
+}
+
+// The first few, and how many more.
+std::string showPlaces(const Places &places) {
+  std::string text;
+  for (size_t i = 0; i < places.size() && i < kMaxPlaces; ++i)
+    text += (i ? ", " : "") + places[i];
+  if (places.size() > kMaxPlaces)
+    text += " and " + std::to_string(places.size() - kMaxPlaces) + " more";
+  return text;
+}
+
+std::string unknownOperators(const Model &model) {
+  std::map<std::string, Places> unknown;
+  findUnknown(model.graph, model.opset(), unknown);
+  std::string list;
+  for (const auto &[op, nodes] : unknown)
+    list += (list.empty() ? "" : "; ") + op + " (" + showPlaces(nodes) + ")";
+  return list.empty() ? list
+                      : "the model has operators that Cleave does not know at opset " +
+                            std::to_string(model.opset()) + ": " + list;
+}
+
+} // namespace
+
+void Refusals::add(const Failure &failure, const std::string &place) {
+  if (failure.status.kind() == StatusKind::Defect)
+    throw Failure{place.empty() ? failure.status : failure.status.withContext(place)};
+  const std::string &message = failure.status.message();
+  auto known = std::find_if(messages_.begin(), messages_.end(),
+                            [&](const auto &entry) { return entry.first == message; });
+  if (known == messages_.end())
+    known = messages_.insert(messages_.end(), {message, {}});
+  if (!place.empty())
+    known->second.push_back(place);
+}
+
+void Refusals::check(const Model &model) const {
+  if (messages_.empty() && !unknown_)
+    return;
+  std::string text = unknownOperators(model);
+  for (size_t i = 0; i < messages_.size() && i < kMaxMessages; ++i) {
+    const auto &[message, places] = messages_[i];
+    text += (text.empty() ? "" : "; ") +
+            (places.empty() ? message : showPlaces(places) + ": " + message);
+  }
+  if (messages_.size() > kMaxMessages)
+    text += "; and " + std::to_string(messages_.size() - kMaxMessages) + " more";
+  fail(text);
+}
+
+} // namespace cleave::onnx

@@ -1,0 +1,28 @@
+// Refusals: what an import cannot take, collected over the whole model, so that one message names all of it.
+#pragma once
+
+#include "compiler/frontend/onnx/Failure.h"
+#include "compiler/frontend/onnx/Model.h"
+
+namespace cleave::onnx {
+
+// Thrown where something cannot go on because of what a Refusals holds already.
+struct AlreadyRefused {};
+
+class Refusals {
+public:
+  // Something of the whole model, or what `place` (`Add node 'x'`) says about itself. A defect is thrown at once.
+  void add(const Failure &failure, const std::string &place = "");
+  // The model reads what an unknown operator computes.
+  void addUnknownOperator() { unknown_ = true; }
+
+  // Throws one Failure with everything, if there is anything. Unknown operators are listed wherever the model
+  // has them, read or not.
+  void check(const Model &model) const;
+
+private:
+  std::vector<std::pair<std::string, std::vector<std::string>>> messages_; // message, its places
+  bool unknown_ = false;
+};
+
+} // namespace cleave::onnx

@@ -1,0 +1,121 @@
+// What cannot be imported is told at once: operators, attributes, inputs, types, in subgraphs too; and nothing that
+// only follows from it.
+#include "test/unit/onnx/RunModel.h"
+#include "test/unit/onnx/SmallModel.h"
+
+#include <catch2/catch.hpp>
+
+namespace cleave::onnx {
+namespace {
+
+constexpr int32_t kFloat = 1, kInt32 = 6, kBool = 9, kComplex = 14;
+
+std::string refusal(const Model &model, const ImportOptions &options = {}) {
+  SmallModel file(model);
+  Status status = importModel(file.path(), options).status;
+  CHECK(status.kind() == StatusKind::UserError);
+  return status.message();
+}
+
+size_t count(const std::string &text, const std::string &word) {
+  size_t found = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    ++found;
+  return found;
+}
+
+// A branch of one node, whose output is that of the branch.
+Graph branch(const Node &node) {
+  Graph graph;
+  graph.name = "branch";
+  graph.nodes = {node};
+  graph.outputs = {tensorInfo(node.outputs[0], kFloat, {2})};
+  return graph;
+}
+
+TEST_CASE("everything that is not supported is in one message") {
+  Model model = emptyModel();
+  model.opsets["com.example"] = 1;
+  model.graph.inputs = {tensorInfo("x", kFloat, {2}), tensorInfo("z", kComplex, {2})};
+  Node foreign = makeNode("Blend", {"x"}, {"b"});
+  foreign.domain = "com.example";
+  model.graph.nodes = {
+      makeNode("Frobnicate", {"x"}, {"a"}),
+      foreign,
+      makeNode("Relu", {"x"}, {"c"}, {integerAttribute("speed", 9)}),
+      makeNode("Softmax", {"x", "x"}, {"d"}),
+      makeNode("Neg", {"z"}, {"e"}),
+      makeNode("Add", {"a", "c"}, {"f"}),
+  };
+  model.graph.outputs = {tensorInfo("f", kFloat, {2})};
+  std::string message = refusal(model);
+  for (const char *word :
+       {"Frobnicate", "Blend of the domain com.example", "'speed'", "Softmax", "complex64", "'z'"})
+    CHECK_THAT(message, Catch::Contains(word));
+  // What only needs something that was refused is not in it.
+  CHECK_THAT(message, !Catch::Contains("Add") && !Catch::Contains("Neg"));
+}
+
+TEST_CASE("what is wrong in several places in the same way is told once, with the places") {
+  Model model = emptyModel();
+  model.graph.inputs = {tensorInfo("x", kFloat, {2})};
+  for (int i = 0; i < 6; ++i)
+    model.graph.nodes.push_back(
+        makeNode("Relu", {"x"}, {"y" + std::to_string(i)}, {integerAttribute("speed", 9)}));
+  model.graph.outputs = {tensorInfo("y0", kFloat, {2})};
+  std::string message = refusal(model);
+  CHECK(count(message, "'speed'") == 1);
+  CHECK_THAT(message, Catch::Contains("'y0'") && Catch::Contains("3 more"));
+}
+
+TEST_CASE("subgraphs are looked through, both branches of a condition that depends on data") {
+  Model model = emptyModel();
+  model.graph.inputs = {tensorInfo("x", kFloat, {2}), tensorInfo("flag", kBool, {})};
+  model.graph.nodes = {makeNode(
+      "If", {"flag"}, {"y"},
+      {graphAttribute("then_branch",
+                      branch(makeNode("Relu", {"x"}, {"a"}, {integerAttribute("speed", 9)}))),
+       graphAttribute("else_branch",
+                      branch(makeNode("Neg", {"x"}, {"b"}, {integerAttribute("twist", 1)})))})};
+  model.graph.outputs = {tensorInfo("y", kFloat, {2})};
+  std::string message = refusal(model);
+  CHECK_THAT(message, Catch::Contains("If node 'y': Relu node 'a'") && Catch::Contains("'speed'") &&
+                          Catch::Contains("Neg node 'b'") && Catch::Contains("'twist'"));
+}
+
+TEST_CASE("an unknown operator in a branch that is never taken does no harm") {
+  Model model = emptyModel();
+  model.graph.inputs = {tensorInfo("x", kFloat, {2}), tensorInfo("flag", kBool, {})};
+  model.graph.nodes = {
+      makeNode("If", {"flag"}, {"y"},
+               {graphAttribute("then_branch", branch(makeNode("Relu", {"x"}, {"a"}))),
+                graphAttribute("else_branch", branch(makeNode("Frobnicate", {"x"}, {"b"})))})};
+  model.graph.outputs = {tensorInfo("y", kFloat, {2})};
+  ImportOptions options;
+  options.values["flag"] = {1};
+  SmallModel file(model);
+  Computed computed = runModel(file.path(), options, {{"x", Tensor(ElementType::F32, {2}, -1)}});
+  REQUIRE(computed.status.isOk());
+  CHECK(computed.outputs.at("y").values == std::vector<double>{0, 0});
+  CHECK_THAT(refusal(model), Catch::Contains("Frobnicate"));
+}
+
+TEST_CASE("an input that an operator gets and that nobody reads is refused") {
+  Model model = emptyModel();
+  model.opsets["com.microsoft"] = 1;
+  model.graph.inputs = {tensorInfo("words", kInt32, {2, 3})};
+  for (const char *name : {"table", "positions", "segments"})
+    model.graph.inputs.push_back(tensorInfo(name, kFloat, {5, 4}));
+  for (const char *name : {"scale", "shift"})
+    model.graph.inputs.push_back(tensorInfo(name, kFloat, {4}));
+  // A table of segments, but no segments.
+  Node node = makeNode("EmbedLayerNormalization",
+                       {"words", "", "table", "positions", "segments", "scale", "shift"}, {"y"});
+  node.domain = "com.microsoft";
+  model.graph.nodes = {node};
+  model.graph.outputs = {tensorInfo("y", kFloat, {2, 3, 4})};
+  CHECK_THAT(refusal(model), Catch::Contains("input 4"));
+}
+
+} // namespace
+} // namespace cleave::onnx
