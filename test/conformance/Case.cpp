@@ -32,30 +32,73 @@ fs::path exampleFolder(const Case &test, int number) {
   return fs::path(test.folder) / ("test_data_set_" + std::to_string(number));
 }
 
-Array readArray(const std::string &content) {
-  onnx::StoredTensor stored = onnx::readTensor(onnx::WireReader(content));
-  Array out{stored.element(), stored.dims, stored.decoded};
+// Of the file's content; the message `in` is a part of it.
+Array readArray(const std::string &content, onnx::WireReader in) {
+  onnx::StoredTensor stored = onnx::readTensor(in);
+  if (stored.dataType == onnx::kStringType)
+    return {ElementType::I64, stored.dims, "", true, stored.texts};
+  Array out{stored.element(), stored.dims, stored.decoded, false, {}};
   if (stored.inFile)
     out.bytes = content.substr(stored.range.offset, stored.range.size);
   return out;
 }
 
+// `x=float32[2,3]`, as --input takes it.
+std::string description(const std::string &name, const Array &array) {
+  std::string dims;
+  for (int64_t size : array.shape)
+    dims += (dims.empty() ? "" : ",") + std::to_string(size);
+  return name + "=" + onnx::typeName(array.type) + "[" + dims + "]";
+}
+
+struct Values {
+  std::map<std::string, Array> arrays;
+  std::vector<std::string> described;
+};
+
+// A sequence: tensors in field 3. An optional: its tensor in field 3 or its sequence in field 5, or neither.
+void readContainer(const std::string &name, bool isSequence, const std::string &content,
+                   onnx::WireReader in, Values &out) {
+  int count = 0;
+  while (in.next()) {
+    if (in.field() == 5 && !isSequence)
+      return readContainer(name, true, content, in.message(), out);
+    if (in.field() != 3)
+      continue;
+    std::string element = isSequence ? name + "." + std::to_string(count) : name;
+    ++count;
+    Array array = readArray(content, in.message());
+    out.described.push_back(description(element, array));
+    out.arrays[element] = std::move(array);
+  }
+  if (count == 0)
+    out.described.push_back(name + (isSequence ? "=0" : "=none"));
+}
+
 // The files PREFIX_0.pb, PREFIX_1.pb, … for the values of these names.
-std::map<std::string, Array> readArrays(const fs::path &folder, const std::string &prefix,
-                                        const std::vector<onnx::ValueInfo> &values) {
-  std::map<std::string, Array> out;
+Values readValues(const fs::path &folder, const std::string &prefix,
+                  const std::vector<onnx::ValueInfo> &values) {
+  Values out;
   for (size_t i = 0; i < values.size(); ++i) {
     fs::path path = folder / (prefix + "_" + std::to_string(i) + ".pb");
     if (!fs::exists(path))
       onnx::fail(path.filename().string() + " is missing");
-    if (values[i].dataType == 0)
-      onnx::fail("'" + values[i].name + "' is no tensor");
-    out[values[i].name] = readArray(contentOf(path));
+    const onnx::ValueInfo &value = values[i];
+    if (value.dataType == 0)
+      onnx::fail("'" + value.name + "' is no tensor");
+    std::string content = contentOf(path);
+    onnx::WireReader in(content);
+    if (!value.isSequence && !value.isOptional)
+      out.arrays[value.name] = readArray(content, in);
+    else
+      readContainer(value.name, value.isSequence && !value.isOptional, content, in, out);
   }
   return out;
 }
 
 bool isNumeric(const onnx::ValueInfo &value) {
+  if (value.isSequence || value.isOptional)
+    return false;
   // The format's numbers: 1 to 7, 9 to 13 and 16 but for strings (8).
   return (value.dataType >= 1 && value.dataType <= 13 && value.dataType != 8) ||
          value.dataType == 16;
@@ -112,14 +155,15 @@ Result<Example> readExample(const Case &test, int number) {
   try {
     onnx::Model model = onnx::readModel(content, test.model());
     fs::path folder = exampleFolder(test, number);
-    return Example{readArrays(folder, "input", model.graph.inputs),
-                   readArrays(folder, "output", model.graph.outputs)};
+    Values inputs = readValues(folder, "input", model.graph.inputs);
+    return Example{inputs.arrays, readValues(folder, "output", model.graph.outputs).arrays,
+                   inputs.described};
   } catch (const onnx::Failure &failure) {
     return failure.status;
   }
 }
 
-std::string difference(const Tensor &actual, const Tensor &expected) {
+static std::string difference(const Tensor &actual, const Tensor &expected) {
   if (actual.type != expected.type)
     return "the element type is " + onnx::typeName(actual.type) + ", expected " +
            onnx::typeName(expected.type);
@@ -134,6 +178,30 @@ std::string difference(const Tensor &actual, const Tensor &expected) {
       return "element " + std::to_string(i) + " is " + std::to_string(a) + ", expected " +
              std::to_string(b);
   }
+  return "";
+}
+
+static std::string textDifference(const Array &actual, const Array &expected) {
+  if (actual.shape != expected.shape)
+    return "the shape is " + showShape(actual.shape) + ", expected " + showShape(expected.shape);
+  for (size_t i = 0; i < expected.texts.size(); ++i)
+    if (actual.texts[i] != expected.texts[i])
+      return "element " + std::to_string(i) + " is '" + actual.texts[i] + "', expected '" +
+             expected.texts[i] + "'";
+  return "";
+}
+
+std::string difference(const Outcome &actual, const std::map<std::string, Array> &expected) {
+  for (const auto &[name, array] : expected) {
+    if (!(array.isText ? actual.texts.contains(name) : actual.tensors.contains(name)))
+      return "output '" + name + "' is missing";
+    std::string text = array.isText ? textDifference(actual.texts.at(name), array)
+                                    : difference(actual.tensors.at(name), array.tensor());
+    if (!text.empty())
+      return "output '" + name + "': " + text;
+  }
+  if (size_t count = actual.tensors.size() + actual.texts.size(); count != expected.size())
+    return "has " + std::to_string(count) + " outputs, expected " + std::to_string(expected.size());
   return "";
 }
 

@@ -17,18 +17,28 @@ struct Case {
   std::string model() const { return folder + "/model.onnx"; }
 };
 
-// A tensor as it is stored, row-major and little-endian.
+// A tensor as it is stored, row-major and little-endian; of texts, these.
 struct Array {
   ElementType type = ElementType::F32;
   std::vector<int64_t> shape;
   std::string bytes;
+  bool isText = false;
+  std::vector<std::string> texts;
 
   Tensor tensor() const;
 };
 
-// What goes in and what must come out, by the model's names.
+// What goes in and what must come out, by the model's names; elements of a sequence x are x.0, x.1, …. `described`:
+// what a user must say about inputs that are sequences or optionals, in the form of --input.
 struct Example {
   std::map<std::string, Array> inputs, outputs;
+  std::vector<std::string> described;
+};
+
+// What came out.
+struct Outcome {
+  std::map<std::string, Tensor> tensors;
+  std::map<std::string, Array> texts;
 };
 
 // All tests below `root`, by name; `prefix` begins every name.
@@ -43,7 +53,7 @@ Result<Example> readExample(const Case &test, int number);
 // How many there are.
 int exampleCount(const Case &test);
 
-// Says how `actual` differs from `expected`, as ONNX's own runner compares; empty if it does not.
-std::string difference(const Tensor &actual, const Tensor &expected);
+// Says how `actual` differs from what is expected, as ONNX's own runner compares; empty if it does not.
+std::string difference(const Outcome &actual, const std::map<std::string, Array> &expected);
 
 } // namespace cleave::conformance

@@ -6,7 +6,9 @@
 #include "compiler/frontend/onnx/Model.h"
 #include "compiler/frontend/onnx/Weights.h"
 #include "compiler/interpret/Interpret.h"
+#include "dialects/graph/KnownTexts.h"
 #include "dialects/graph/Step.h"
+#include "passes/autodiff/Autodiff.h"
 #include "runtime/artifact/Artifact.h"
 #include "runtime/comm/local/LocalWorld.h"
 #include "runtime/executor/Executor.h"
@@ -17,15 +19,16 @@
 namespace cleave::conformance {
 namespace {
 
-using Outputs = std::map<std::string, Tensor>;
-
-// -- what a user would say about the model --------------------------------------------------------
+// -- what a user would say about the model
+// -------------------------------------------------------------------------------------------------
 
 // Sizes of the inputs' open dims, as the example has them.
 void setSymbols(const Case &test, const Example &example, onnx::ImportOptions &options) {
   onnx::WeightFiles files(test.model());
   onnx::Model model = onnx::readModel(files.modelBytes(), test.model());
   for (const onnx::ValueInfo &input : model.graph.inputs) {
+    if (input.isSequence || input.isOptional) // described as a whole
+      continue;
     const std::vector<int64_t> &shape = example.inputs.at(input.name).shape;
     for (size_t i = 0; i < input.dims.size() && i < shape.size(); ++i) {
       const onnx::Dim &dim = input.dims[i];
@@ -50,12 +53,23 @@ std::string askedFor(const std::string &message) {
 Result<onnx::Imported> import(mlir::MLIRContext &context, const Case &test, const Example &example,
                               onnx::ImportOptions &options) {
   setSymbols(test, example, options);
+  options.differentiate = buildGradients;
+  for (const std::string &text : example.described) {
+    Result<frontend::InputType> input = frontend::parseInput(text);
+    CLEAVE_TRY(input.status());
+    options.inputs.push_back(*input);
+  }
   while (true) {
     Result<onnx::Imported> imported = onnx::importOnnx(context, test.model(), options);
     std::string asked = imported ? "" : askedFor(imported.status().message());
-    if (!example.inputs.contains(asked) || options.values.contains(asked))
+    if (!example.inputs.contains(asked) || options.values.contains(asked) ||
+        options.texts.contains(asked))
       return imported;
-    options.values[asked] = example.inputs.at(asked).tensor().values;
+    const Array &value = example.inputs.at(asked);
+    if (value.isText)
+      options.texts[asked] = value.texts;
+    else
+      options.values[asked] = value.tensor().values;
   }
 }
 
@@ -74,10 +88,10 @@ Result<Tensor> initialValue(const graph::TensorOrigin &origin, mlir::Value argum
     return Status::userError("the runner reads no external or transposed weights");
   onnx::WeightFiles files(test.model());
   std::string bytes(files.modelBytes().substr(origin.offset, origin.bytes));
-  return Array{origin.element, shape, bytes}.tensor();
+  return Array{origin.element, shape, bytes, false, {}}.tensor();
 }
 
-Result<Outputs> interpretCase(const Case &test, const Example &example) {
+Result<Outcome> interpretCase(const Case &test, const Example &example) {
   mlir::MLIRContext context;
   onnx::ImportOptions options;
   Result<onnx::Imported> imported = import(context, test, example, options);
@@ -95,11 +109,13 @@ Result<Outputs> interpretCase(const Case &test, const Example &example) {
   }
   Result<std::vector<Tensor>> results = interpret(step, arguments);
   CLEAVE_TRY(results.status());
-  Outputs outputs;
+  Outcome out;
   for (unsigned i = 0; i < step.getNumResults(); ++i)
     if (graph::resultRole(step, i) == "output")
-      outputs[graph::resultName(step, i).str()] = (*results)[i];
-  return outputs;
+      out.tensors[graph::resultName(step, i).str()] = (*results)[i];
+  for (const graph::KnownTexts &known : graph::knownTextsOf(*imported->module))
+    out.texts[known.name] = {ElementType::I64, known.shape, "", true, known.elements};
+  return out;
 }
 
 // -- compiler and runtime -------------------------------------------------------------------------
@@ -148,7 +164,9 @@ Result<plan::Plan> compileCase(const Case &test, const Example &example,
     CLEAVE_TRY(import(context, test, example, found).status());
     options.symbols = found.symbols;
     options.values = found.values;
+    options.texts = found.texts;
   }
+  options.inputs = example.described;
   options.model = test.model();
   options.output = scratch + "/case.plan";
   driver::Compilation compilation(options);
@@ -156,7 +174,7 @@ Result<plan::Plan> compileCase(const Case &test, const Example &example,
   return artifact::readPlan(options.output);
 }
 
-Result<Outputs> compileAndRun(const Case &test, const Example &example,
+Result<Outcome> compileAndRun(const Case &test, const Example &example,
                               const std::string &scratch) {
   Result<plan::Plan> plan = compileCase(test, example, scratch);
   CLEAVE_TRY(plan.status());
@@ -167,20 +185,26 @@ Result<Outputs> compileAndRun(const Case &test, const Example &example,
   auto executor = executor::Executor::create(*plan, *worlds[0], &data, options);
   CLEAVE_TRY(executor.status());
   CLEAVE_TRY((*executor)->step(0));
-  Outputs outputs;
+  Outcome out;
+  for (const plan::KnownTexts &known : plan->known_texts())
+    out.texts[known.name()] = {ElementType::I64,
+                               {known.shape().begin(), known.shape().end()},
+                               "",
+                               true,
+                               {known.elements().begin(), known.elements().end()}};
   for (const executor::StoredOutput &stored : (*executor)->storedOutputs()) {
     const plan::Tensor &what = plan->tensors(stored.tensor);
     std::vector<int64_t> shape(what.shape().begin(), what.shape().end());
     std::string bytes(stored.block.begin(), stored.block.end());
-    outputs[what.name()] =
-        Array{elementOf(static_cast<DType>(what.dtype())), shape, bytes}.tensor();
+    out.tensors[what.name()] =
+        Array{elementOf(static_cast<DType>(what.dtype())), shape, bytes, false, {}}.tensor();
   }
-  return outputs;
+  return out;
 }
 
 } // namespace
 
-Result<Outputs> compute(Path path, const Case &test, const Example &example,
+Result<Outcome> compute(Path path, const Case &test, const Example &example,
                         const std::string &scratch) {
   return path == Path::Interpret ? interpretCase(test, example)
                                  : compileAndRun(test, example, scratch);

@@ -9,8 +9,8 @@ namespace cleave::conformance {
 enum class Path { Interpret, Compile };
 inline constexpr const char *kPathNames[] = {"interpret", "compile"};
 
-// The model's outputs by name. `scratch` is a folder for files that are made on the way.
-Result<std::map<std::string, Tensor>> compute(Path path, const Case &test, const Example &example,
-                                              const std::string &scratch);
+// The model's outputs. `scratch` is a folder for files that are made on the way.
+Result<Outcome> compute(Path path, const Case &test, const Example &example,
+                        const std::string &scratch);
 
 } // namespace cleave::conformance

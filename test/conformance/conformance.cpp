@@ -50,16 +50,11 @@ static std::string problemOf(const Case &test, Path path, const std::string &scr
     Result<Example> example = readExample(test, number);
     if (!example)
       return example.status().message();
-    auto outputs = compute(path, test, *example, scratch);
-    if (!outputs)
-      return outputs.status().message();
-    for (const auto &[name, expected] : example->outputs) {
-      if (!outputs->contains(name))
-        return "output '" + name + "' is missing";
-      std::string text = difference(outputs->at(name), expected.tensor());
-      if (!text.empty())
-        return "output '" + name + "': " + text;
-    }
+    Result<Outcome> outcome = compute(path, test, *example, scratch);
+    if (!outcome)
+      return outcome.status().message();
+    if (std::string text = difference(*outcome, example->outputs); !text.empty())
+      return text;
   }
   return "";
 }

@@ -8,6 +8,9 @@ import re
 import subprocess
 import sys
 import tarfile
+import tempfile
+
+import write_list
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -36,16 +39,29 @@ def sets(shared, build):
     return found
 
 
+def rewrite(command, path):
+    with tempfile.TemporaryDirectory() as folder:
+        failures = os.path.join(folder, "failures.txt")
+        subprocess.run([*command, "--failures", failures], stdout=subprocess.DEVNULL, check=False)
+        unknown = write_list.write(failures, path)
+    for name, message in unknown.items():
+        print(f"{name} is not passed, and write_list.py has no reason for it: {message}")
+    return 1 if unknown else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", required=True, help="the program conformance")
     parser.add_argument("--shared", default=SHARED, help="the folder with the archive")
+    parser.add_argument("--write-list", action="store_true", help="write not-passed.txt anew instead of comparing with it")
     options, more = parser.parse_known_args()
     found = sets(options.shared, os.path.dirname(options.bin))
     if not found:
         print(f"skipped: neither onnx_node_*.tgz in {options.shared} nor {DEBIAN} is there")
         return 77
     expected = os.path.join(HERE, "not-passed.txt")
+    if options.write_list:
+        return rewrite([options.bin, *found, *more], expected)
     command = [options.bin, *found, *(["--expected", expected] if os.path.exists(expected) else []), *more]
     return subprocess.run(command, check=False).returncode
 
