@@ -133,6 +133,34 @@ main (float[2,3,4] x, float[2,3,5,5] image, float[3] scale, float[3] shift, floa
   y9 = ReduceLogSumExp <axes = [1], keepdims = 1> (x)
 }
 """, {}),
+    # A branch and the end of a loop that depend on data.
+    "choices": (18, """
+main (float[2,3] x, float[2,3] z) => (float[2,3] y0, float[2,3] y1, float[2,3] y2) {
+  sum = ReduceSum <keepdims = 0> (x)
+  zero = Constant <value_float: float = 0.0> ()
+  positive = Greater (sum, zero)
+  negative = Not (positive)
+  y0 = If (positive) <
+    then_branch = grow () => (r) { r = Add (x, z) },
+    else_branch = turn () => (s) { s = Neg (x) }
+  >
+  y1 = If (negative) <
+    then_branch = grow2 () => (r2) { r2 = Add (x, z) },
+    else_branch = turn2 () => (s2) { s2 = Neg (x) }
+  >
+  most = Constant <value_int: int = 6> ()
+  yes = Constant <value = bool {1}> ()
+  y2 = Loop (most, yes, z) <
+    body = longer (int64 i, bool before, float[2,3] a) => (bool again, float[2,3] b) {
+      two = Constant <value_float: float = 2.0> ()
+      limit = Constant <value_float: float = 9.0> ()
+      b = Mul (a, two)
+      largest = ReduceMax <keepdims = 0> (b)
+      again = Less (largest, limit)
+    }
+  >
+}
+""", {}),
 }
 
 

@@ -12,7 +12,7 @@ const std::string kFolder = std::string(CLEAVE_SOURCE) + "/test/models/programs/
 } // namespace
 
 TEST_CASE("programs compute what ONNX Runtime computes") {
-  for (std::string name : {"functions", "loop", "scan", "sequences", "weights", "old"}) {
+  for (std::string name : {"functions", "loop", "scan", "sequences", "weights", "old", "choices"}) {
     INFO(name);
     Arrays arrays = readArrays(kFolder + name + ".npz");
     for (After after : {After::Nothing, After::Simplify}) {
