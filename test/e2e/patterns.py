@@ -25,8 +25,8 @@ class Patterns(unittest.TestCase):
                 cleave.must("cleave-run", plan, "--data", data, "--steps", 1, "--threads", 1, "--out", out)
                 wanted_shape, wanted = cleave.read_npz(data)["output"]
                 shape, found = cleave.read_npz(out)["output"]
-                self.assertEqual(shape, wanted_shape)
-                self.assertLess(cleave.apart(found, wanted), COARSE.get(name, 1e-4))
+                self.assertEqual(shape, wanted_shape or (1,))  # single numbers come one per step
+                self.assertLess(cleave.apart(found, wanted), COARSE.get(name, 1e-5))
 
     def test_one_rank_gives_pytorchs_output(self):
         self.compare(1)

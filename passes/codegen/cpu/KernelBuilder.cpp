@@ -145,7 +145,7 @@ Value KernelBuilder::combine(graph::Reduction kind, Type element, Value a, Value
                          : Value(arith::MinSIOp::create(b_, loc_, a, b));
     break;
   }
-  relax(value);
+  relax(value, /*reciprocals=*/true, /*reorders=*/true);
   return value;
 }
 
@@ -185,9 +185,11 @@ Value KernelBuilder::narrow(Value value, Type element) {
   return type == value.getType() ? value : Value(arith::TruncFOp::create(b_, loc_, type, value));
 }
 
-void KernelBuilder::relax(Value value, bool reciprocals) {
+void KernelBuilder::relax(Value value, bool reciprocals, bool reorders) {
   using Flags = arith::FastMathFlags;
-  Flags flags = Flags::reassoc | Flags::contract | Flags::nsz;
+  Flags flags = Flags::contract | Flags::nsz;
+  if (reorders)
+    flags = flags | Flags::reassoc;
   if (reciprocals)
     flags = flags | Flags::arcp;
   if (auto op = value.getDefiningOp<arith::ArithFastMathInterface>())

@@ -59,9 +59,10 @@ public:
   mlir::Value widen(mlir::Value value);
   mlir::Value narrow(mlir::Value value, mlir::Type element);
 
-  // Lets float arithmetic be reordered and contracted, and quotients be products; infinities and NaN keep
-  // their meaning.
-  void relax(mlir::Value value, bool reciprocals = true);
+  // Lets float arithmetic be contracted, and with `reciprocals` quotients be products; infinities and NaN keep their
+  // meaning. With `reorders`, also be summed in another order: of many elements only, since a mask (1 - m) · -10000 that is
+  // added to a score would otherwise take the score's last digits along.
+  void relax(mlir::Value value, bool reciprocals, bool reorders = false);
 
   // The coordinates of a linear index in an array of these sizes, major first.
   llvm::SmallVector<mlir::Value> delinearize(mlir::Value linear, llvm::ArrayRef<int64_t> sizes);
