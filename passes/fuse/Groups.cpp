@@ -83,7 +83,10 @@ Value sourceOf(Value value) {
   return value;
 }
 
-Groups::Groups(func::FuncOp step) : perMicroBatch_(graph::perMicroBatch(step)) {
+Groups::Groups(func::FuncOp step) {
+  // Of a step of one micro-batch, everything runs once.
+  if (!step.getOps<graph::AccumulateOp>().empty())
+    perMicroBatch_ = graph::perMicroBatch(step);
   for (Operation &op : step.getBody().front()) {
     position_[&op] = static_cast<int>(ops_.size());
     ops_.push_back(&op);
@@ -284,11 +287,32 @@ bool Groups::mergeSiblings() {
   return changed;
 }
 
+// Single numbers that follow from the step's arguments alone, as counters do: none of them waits for anything, and a
+// launch costs more than all of them.
+void Groups::mergeNumbers() {
+  auto isNumber = [&](const Group &group) {
+    return !group.members.empty() && llvm::all_of(group.members, [&](int member) {
+      Operation *op = ops_[member];
+      return graph::elementCount(op->getResult(0).getType()) == Polynomial(1) &&
+             llvm::all_of(op->getOperands(), [&](Value operand) {
+               Value source = sourceOf(operand);
+               return !source || isa<BlockArgument>(source) || isIn(source.getDefiningOp(), group);
+             });
+    });
+  };
+  SmallVector<int> merged; // those that others have been merged into
+  for (int group = 0, count = static_cast<int>(groups_.size()); group < count; ++group)
+    if (isNumber(groups_[group]) &&
+        llvm::none_of(merged, [&](int into) { return tryMerge(into, group); }))
+      merged.push_back(group);
+}
+
 void Groups::form() {
   while (mergeProducers()) {
   }
   while (mergeSiblings()) {
   }
+  mergeNumbers();
 }
 
 // The workers that read a value, through carriers or directly, ascending.

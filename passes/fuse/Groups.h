@@ -76,6 +76,7 @@ private:
   bool tryMerge(int a, int b);
   bool mergeProducers();
   bool mergeSiblings();
+  void mergeNumbers();
   bool obeysRules(const Group &group) const;
   bool pathOutside(int a, int b) const;
   bool isIn(mlir::Operation *op, const Group &group) const;

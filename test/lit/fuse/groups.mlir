@@ -67,3 +67,18 @@ func.func @step(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %2 = graph.tanh %1 : tensor<4x4xf32>
   return %2 : tensor<4x4xf32>
 }
+
+// -----
+
+// Counters wait for nothing: one kernel counts them all.
+// CHECK-LABEL: func @step
+// CHECK: %[[C:.*]]:2 = graph.fusion
+// CHECK-COUNT-2: graph.add
+// CHECK-NOT: graph.fusion
+// CHECK: return %[[C]]#0, %[[C]]#1
+func.func @step(%a: tensor<i64>, %b: tensor<i64>) -> (tensor<i64>, tensor<i64>) {
+  %one = graph.constant dense<1> : tensor<i64>
+  %0 = graph.add %a, %one : tensor<i64>
+  %1 = graph.add %b, %one : tensor<i64>
+  return %0, %1 : tensor<i64>, tensor<i64>
+}
