@@ -1,12 +1,17 @@
 // See FinishStep.h.
 #include "compiler/frontend/FinishStep.h"
 
+#include "compiler/frontend/FileBytes.h"
 #include "compiler/frontend/emit/Failure.h"
+#include "dialects/graph/ByPositions.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StopGradient.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <filesystem>
+#include <map>
 
 namespace cleave::frontend {
 namespace {
@@ -51,6 +56,60 @@ void dropNeedlessStops(mlir::func::FuncOp step) {
   }
 }
 
+// The files that constants lie in, mapped once each.
+class ConstantFiles {
+public:
+  explicit ConstantFiles(const std::string &model) : model_(model) {}
+
+  // The constant computed of positions, or null.
+  mlir::Value compute(mlir::OpBuilder &b, mlir::BlockArgument argument,
+                      const TensorOrigin &origin) {
+    constexpr int64_t most = int64_t(1) << 24;
+    auto type = mlir::cast<mlir::RankedTensorType>(argument.getType());
+    int64_t count = type.hasStaticShape() ? type.getNumElements() : most + 1;
+    if (count > most || !origin.permutation.empty() || origin.kind == TensorOrigin::Kind::Fill)
+      return nullptr;
+    if (origin.kind == TensorOrigin::Kind::Inline)
+      return buildByPositions(b, argument.getLoc(), type,
+                              [&](int64_t i) { return origin.data.values[i]; });
+    std::string_view all = bytesOf(origin.path);
+    if (origin.bytes != uint64_t(count * byteSize(origin.element)) || origin.offset > all.size() ||
+        all.size() - origin.offset < origin.bytes)
+      return nullptr;
+    std::string_view bytes = all.substr(origin.offset, origin.bytes);
+    return buildByPositions(b, argument.getLoc(), type,
+                            [&](int64_t i) { return elementAt(bytes, origin.element, i); });
+  }
+
+private:
+  std::string_view bytesOf(const std::string &path) {
+    std::unique_ptr<llvm::MemoryBuffer> &file = files_[path];
+    if (!file) {
+      std::filesystem::path whole = model_;
+      if (!path.empty())
+        whole = whole.parent_path() / path;
+      file = mapFile(whole.string(), "'" + whole.string() + "'");
+    }
+    return {file->getBufferStart(), file->getBufferSize()};
+  }
+
+  std::string model_;
+  std::map<std::string, std::unique_ptr<llvm::MemoryBuffer>> files_;
+};
+
+void computeConstants(mlir::func::FuncOp step, const std::string &path) {
+  ConstantFiles files(path);
+  mlir::OpBuilder b = mlir::OpBuilder::atBlockBegin(&step.getBody().front());
+  for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+    mlir::BlockArgument argument = step.getArgument(i);
+    if (argRole(step, i) != "constant" || argument.use_empty())
+      continue;
+    if (std::optional<TensorOrigin> origin = originOf(step, i))
+      if (mlir::Value computed = files.compute(b, argument, *origin))
+        argument.replaceAllUsesWith(computed);
+  }
+}
+
 // Results name those that they replace by number.
 void eraseArgument(mlir::func::FuncOp step, unsigned i) {
   (void)step.eraseArgument(i);
@@ -62,10 +121,11 @@ void eraseArgument(mlir::func::FuncOp step, unsigned i) {
 
 } // namespace
 
-void finishStep(mlir::ModuleOp module) {
+void finishStep(mlir::ModuleOp module, const std::string &path) {
   mlir::func::FuncOp step = stepOf(module);
   findConstants(step);
   dropNeedlessStops(step);
+  computeConstants(step, path);
   for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
     if (mlir::isOpTriviallyDead(&op))
       op.erase();

@@ -142,12 +142,13 @@ struct NotOfNot : OpRewritePattern<NotOp> {
 };
 
 // Comparing a choice between two known numbers with a known number: the condition, its opposite, or
-// known. Exporters write causal masks so: tril(ones) == 0.
+// known. Exporters write causal masks so: tril(ones) == 0, also of a part of the table.
 struct CompareOfSelect : OpRewritePattern<CompareOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(CompareOp op, PatternRewriter &rewriter) const override {
-    auto select = op.getLhs().getDefiningOp<SelectOp>();
+    Moved moved = behindMoves(op.getLhs());
+    auto select = moved.source.getDefiningOp<SelectOp>();
     std::optional<double> bound = splatValue(op.getRhs());
     std::optional<double> yes = select ? splatValue(select.getOnTrue()) : std::nullopt;
     std::optional<double> no = select ? splatValue(select.getOnFalse()) : std::nullopt;
@@ -155,12 +156,15 @@ struct CompareOfSelect : OpRewritePattern<CompareOp> {
       return failure();
     bool ifTrue = compareScalars(op.getPredicate(), *yes, *bound),
          ifFalse = compareScalars(op.getPredicate(), *no, *bound);
-    if (ifTrue == ifFalse)
+    if (ifTrue == ifFalse) {
       rewriter.replaceOp(op, buildSplat(rewriter, op.getLoc(), op.getType(), ifTrue));
-    else if (ifTrue)
-      rewriter.replaceOp(op, select.getCondition());
+      return success();
+    }
+    Value condition = moveAlike(rewriter, select.getCondition(), moved.moves);
+    if (ifTrue)
+      rewriter.replaceOp(op, condition);
     else
-      rewriter.replaceOpWithNewOp<NotOp>(op, op.getType(), select.getCondition());
+      rewriter.replaceOpWithNewOp<NotOp>(op, op.getType(), condition);
     return success();
   }
 };

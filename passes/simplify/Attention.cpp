@@ -3,6 +3,8 @@
 #include "passes/simplify/Match.h"
 #include "passes/simplify/Patterns.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace cleave::simplify {
@@ -175,6 +177,49 @@ struct Outer {
   }
 };
 
+// Whether a condition says that a whole row of these scores is minus infinity: all(s == -inf), or not any(not (s == -inf)),
+// with truth values as they are or as integers.
+bool saysNothingCounts(Value condition, Value scores) {
+  bool negated = false, reduced = false;
+  for (int step = 0; step < kMaxSteps; ++step) {
+    condition = withoutUnitDims(condition);
+    Operation *op = condition.getDefiningOp();
+    auto compare = dyn_cast_or_null<CompareOp>(op);
+    auto reduce = dyn_cast_or_null<ReduceOp>(op);
+    bool isEqual = compare && compare.getPredicate() == Predicate::EQ;
+    if (compare && compare.getLhs() == scores)
+      return reduced && isEqual && !negated &&
+             splatValue(compare.getRhs()) == -std::numeric_limits<double>::infinity();
+    if (compare && (isEqual || compare.getPredicate() == Predicate::NE) &&
+        isa<IntegerType>(elementTypeOf(compare.getLhs())) && splatValue(compare.getRhs()) == 0) {
+      negated ^= isEqual;
+    } else if (reduce && !reduced &&
+               reduce.getDims() == ArrayRef<int64_t>{rankOf(reduce.getOperand()) - 1} &&
+               reduce.getKind() == (negated ? Reduction::Max : Reduction::Min)) {
+      reduced = true; // not any(p) is all(not p)
+    } else if (isa_and_nonnull<NotOp>(op)) {
+      negated = !negated;
+    } else if (!isa_and_nonnull<CastOp, BroadcastOp>(op)) {
+      return false;
+    }
+    condition = op->getOperand(0);
+  }
+  return false;
+}
+
+// What a select gives that makes zeros of weights that are no numbers; null for other values.
+Value behindSafety(SelectOp select) {
+  Value weights = select.getOnFalse();
+  auto compare = select.getCondition().getDefiningOp<CompareOp>();
+  auto softmax = weights.getDefiningOp<SoftmaxOp>();
+  bool isNaN = compare && compare.getPredicate() == Predicate::NE &&
+               compare.getLhs() == compare.getRhs() && compare.getLhs() == weights;
+  if (!isSplatOf(select.getOnTrue(), 0) ||
+      !(isNaN || (softmax && saysNothingCounts(select.getCondition(), softmax.getOperand()))))
+    return nullptr;
+  return weights;
+}
+
 // The softmax over the last dim behind the weights; `safe` if what is no number is replaced by zero.
 SoftmaxOp softmaxOf(Value weights, bool &safe) {
   for (int step = 0; step < kMaxSteps && weights; ++step) {
@@ -182,15 +227,9 @@ SoftmaxOp softmaxOf(Value weights, bool &safe) {
     if (softmax)
       return static_cast<int64_t>(softmax.getDim()) + 1 == rankOf(softmax) ? softmax : SoftmaxOp();
     auto select = weights.getDefiningOp<SelectOp>();
-    auto compare = select ? select.getCondition().getDefiningOp<CompareOp>() : CompareOp();
-    if (compare && compare.getPredicate() == Predicate::NE &&
-        compare.getLhs() == compare.getRhs() && compare.getLhs() == select.getOnFalse() &&
-        isSplatOf(select.getOnTrue(), 0)) {
-      safe = true;
-      weights = select.getOnFalse();
-      continue;
-    }
-    weights = behindForm(weights);
+    Value unsafe = select ? behindSafety(select) : Value();
+    safe |= bool(unsafe);
+    weights = unsafe ? unsafe : behindForm(weights);
   }
   return {};
 }

@@ -11,35 +11,9 @@ namespace {
 
 using namespace graph;
 
-constexpr int kMaxMoves = 8;
+constexpr int kMaxTerms = 8; // of a conjunction
 // What is added to a score to exclude it, at most: no score of a model that works comes near.
 constexpr double kExcluded = -1e9;
-
-// `value` behind moves of whole tensors that do not care what the elements are.
-struct Moved {
-  Value source;
-  SmallVector<Operation *> moves; // the last one first
-};
-Moved behindMoves(Value value) {
-  Moved out{value, {}};
-  while (out.moves.size() < kMaxMoves) {
-    Operation *op = out.source.getDefiningOp();
-    if (!isa_and_nonnull<ReshapeOp, TransposeOp, BroadcastOp, SliceOp>(op))
-      break;
-    out.moves.push_back(op);
-    out.source = op->getOperand(0);
-  }
-  return out;
-}
-
-// The same moves of another source of the same shape.
-Value moveAlike(OpBuilder &b, Value source, ArrayRef<Operation *> moves) {
-  for (Operation *move : llvm::reverse(moves)) {
-    Type type = tensorOf(shapeOf(move->getResult(0)), elementTypeOf(source));
-    source = cloneWith(b, move, ValueRange{source}, TypeRange{type})[0];
-  }
-  return source;
-}
 
 // The same attention with other operands (null: none) and flags.
 struct Parts {
@@ -118,7 +92,8 @@ struct TakeGroups : AttentionPattern {
   }
 };
 
-// A bias that is zero or excludes is a mask, unless a query may have nothing left: then what is added decides.
+// A bias that is zero or excludes is a mask, unless a query may have nothing left: then what is added decides, and gradients
+// go through it.
 struct BiasToMask : AttentionPattern {
   using OpRewritePattern::OpRewritePattern;
 
@@ -157,7 +132,7 @@ SmallVector<Moved> conjuncts(Value mask) {
     Moved next = open.pop_back_val(), moved = behindMoves(next.source);
     llvm::append_range(next.moves, moved.moves);
     auto both = moved.source.getDefiningOp<AndOp>();
-    if (!both || steps > kMaxMoves) {
+    if (!both || steps > kMaxTerms) {
       out.push_back({moved.source, next.moves});
       continue;
     }

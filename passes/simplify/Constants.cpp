@@ -1,8 +1,11 @@
 // Simplification: what follows from constants alone. A tensor whose elements are all equal is a
-// scalar constant and its broadcast; other results become constants only if they are tiny
+// scalar constant and its broadcast; other results become constants only if they are small
 // (constants cannot be split over ranks).
 #include "passes/simplify/Match.h"
 #include "passes/simplify/Patterns.h"
+
+#include "dialects/graph/ByPositions.h"
+#include "dialects/graph/Cost.h"
 
 using namespace mlir;
 
@@ -11,23 +14,12 @@ namespace {
 
 using namespace graph;
 
-constexpr int64_t kMaxOperand = 4096; // elements that are looked at
-constexpr int64_t kMaxResult = 64;    // elements that are written out
+constexpr int64_t kMaxElements = 4096; // of what is evaluated and written out
+constexpr int kMaxDepth = 24;          // of what is evaluated
 
-bool isSmall(Type type, int64_t limit) {
+bool isSmall(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape() && tensor.getNumElements() <= limit;
-}
-
-// A constant, or a small splat written out.
-std::optional<Tensor> knownTensor(Value value) {
-  if (!isSmall(value.getType(), kMaxOperand))
-    return std::nullopt;
-  if (auto constant = value.getDefiningOp<ConstantOp>())
-    return toTensor(constant.getValue());
-  if (std::optional<double> splat = splatValue(value))
-    return Tensor(toElementType(elementTypeOf(value)), staticShapeOf(value), *splat);
-  return std::nullopt;
+  return tensor && tensor.hasStaticShape() && tensor.getNumElements() <= kMaxElements;
 }
 
 // 64-bit integers that doubles cannot hold are left alone.
@@ -38,32 +30,65 @@ bool isExact(const Tensor &tensor) {
                       [](double value) { return std::fabs(value) < 9007199254740992.0; });
 }
 
-// Any op on known small operands.
+// Evaluates small values that follow from constants and positions, once each.
+class Evaluation {
+public:
+  const Tensor *of(Value value, int depth = kMaxDepth) {
+    if (!isSmall(value.getType()) || depth == 0)
+      return nullptr;
+    auto [it, isNew] = known_.try_emplace(value);
+    if (!isNew)
+      return it->second.get();
+    std::unique_ptr<Tensor> result = evaluate(value, depth - 1);
+    return (known_[value] = std::move(result)).get();
+  }
+
+private:
+  std::unique_ptr<Tensor> evaluate(Value value, int depth) {
+    Operation *op = value.getDefiningOp();
+    auto reference = dyn_cast_or_null<ReferenceInterface>(op);
+    if (std::optional<double> splat = splatValue(value))
+      return std::make_unique<Tensor>(toElementType(elementTypeOf(value)), staticShapeOf(value),
+                                      *splat);
+    if (!reference || op->getNumResults() != 1 || isa<AccumulateOp, SizesOp>(op))
+      return nullptr;
+    SmallVector<Tensor> operands;
+    for (Value operand : op->getOperands()) {
+      const Tensor *known = of(operand, depth);
+      if (!known)
+        return nullptr;
+      operands.push_back(*known);
+    }
+    Tensor result = reference.evaluate(operands)[0];
+    return isExact(result) ? std::make_unique<Tensor>(std::move(result)) : nullptr;
+  }
+
+  llvm::DenseMap<Value, std::unique_ptr<Tensor>> known_;
+};
+
+// Ops on known small operands, of which one is a table, or that cost something: what only moves or counts positions stays
+// computed, and can be split over ranks.
 struct FoldSmall : RewritePattern {
   explicit FoldSmall(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    auto reference = dyn_cast<ReferenceInterface>(op);
-    if (!reference || isa<ConstantOp, BroadcastOp, AccumulateOp>(op) || op->getNumOperands() == 0 ||
-        op->getNumResults() != 1 || !isSmall(op->getResult(0).getType(), kMaxOperand))
+    auto isSplat = [](Value operand) { return splatValue(operand).has_value(); };
+    bool hasTable = llvm::any_of(op->getOperands(), [&](Value operand) {
+      return operand.getDefiningOp<ConstantOp>() && !isSplat(operand);
+    });
+    bool isFoldable = hasTable || isCostly(op) || llvm::all_of(op->getOperands(), isSplat);
+    if (!isa<ReferenceInterface>(op) || isa<ConstantOp, BroadcastOp, AccumulateOp>(op) ||
+        op->getNumOperands() == 0 || op->getNumResults() != 1 || !isFoldable)
       return failure();
-    SmallVector<Tensor> operands;
-    for (Value operand : op->getOperands()) {
-      std::optional<Tensor> known = knownTensor(operand);
-      if (!known || !isExact(*known))
-        return failure();
-      operands.push_back(std::move(*known));
-    }
-    Tensor result = reference.evaluate(operands)[0];
+    Evaluation evaluation;
+    const Tensor *result = evaluation.of(op->getResult(0));
+    if (!result)
+      return failure();
     Type type = op->getResult(0).getType();
-    bool isSplat = !result.values.empty() && llvm::all_equal(result.values);
-    if (isSplat) {
-      rewriter.replaceOp(op, buildSplat(rewriter, op->getLoc(), type, result.values[0]));
-      return success();
-    }
-    if (result.size() > kMaxResult)
-      return failure();
-    rewriter.replaceOpWithNewOp<ConstantOp>(op, toAttribute(result, op->getContext()));
+    if (!result->values.empty() && llvm::all_equal(result->values))
+      rewriter.replaceOp(op, buildSplat(rewriter, op->getLoc(), type, result->values[0]));
+    else
+      rewriter.replaceOpWithNewOp<ConstantOp>(op, toAttribute(*result, op->getContext()));
     return success();
   }
 };
@@ -102,42 +127,23 @@ template <typename Op> struct FoldMoveOfSplat : OpRewritePattern<Op> {
   }
 };
 
-// A constant of equal elements is the broadcast of a scalar.
-struct SplatConstant : OpRewritePattern<ConstantOp> {
+// A constant that says no more than where an element stands is computed; then it can be split over ranks, and what is
+// computed of it can be seen through.
+struct ConstantOfPositions : OpRewritePattern<ConstantOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(ConstantOp op, PatternRewriter &rewriter) const override {
-    auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
-    if (!elements || !elements.isSplat() || elements.getType().getRank() == 0)
-      return failure();
-    auto scalar = elements.resizeSplat(RankedTensorType::get({}, elements.getElementType()));
-    Value constant = ConstantOp::create(rewriter, op.getLoc(), scalar);
-    rewriter.replaceOpWithNewOp<BroadcastOp>(op, op.getType(), constant, ArrayRef<int64_t>());
-    return success();
-  }
-};
-
-// Whole numbers one after the other along the only dim that is not of size one: an iota, which can be split over ranks.
-struct CountingConstant : OpRewritePattern<ConstantOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(ConstantOp op, PatternRewriter &rewriter) const override {
-    constexpr int64_t least = 3; // shorter ones are rather lists of two choices
-    Shape shape = shapeOf(op.getResult()), counted = shape;
-    std::erase(counted, Polynomial(1));
-    Type element = elementTypeOf(op.getType());
-    if (counted.size() != 1 || !element.isSignlessInteger() || element.isInteger(1) ||
-        *counted[0].constant() < least)
+    auto type = dyn_cast<RankedTensorType>(op.getType());
+    if (!type || type.getRank() == 0 || !isa<DenseElementsAttr>(op.getValue()))
       return failure();
     Tensor table = toTensor(op.getValue());
-    for (int64_t i = 0; i < table.size(); ++i)
-      if (table.values[i] != table.values[0] + static_cast<double>(i))
-        return failure();
-    Value count = IotaOp::create(rewriter, op.getLoc(), tensorOf(counted, element), 0);
-    if (table.values[0] != 0)
-      count = AddOp::create(rewriter, op.getLoc(), count,
-                            buildSplatLike(rewriter, count, table.values[0]));
-    rewriter.replaceOp(op, buildReshape(rewriter, count, shape));
+    Value computed =
+        buildByPositions(rewriter, op.getLoc(), type, [&](int64_t i) { return table.values[i]; });
+    if (!computed && type.getNumElements() == 1)
+      computed = buildSplat(rewriter, op.getLoc(), type, table.values[0]);
+    if (!computed)
+      return failure();
+    rewriter.replaceOp(op, computed);
     return success();
   }
 };
@@ -146,9 +152,9 @@ struct CountingConstant : OpRewritePattern<ConstantOp> {
 
 void addConstantPatterns(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<FoldSmall, FoldPointwiseOfSplats, SplatConstant, CountingConstant,
-               FoldMoveOfSplat<ReshapeOp>, FoldMoveOfSplat<TransposeOp>, FoldMoveOfSplat<SliceOp>,
-               FoldMoveOfSplat<ReverseOp>>(context);
+  patterns.add<FoldSmall, FoldPointwiseOfSplats, ConstantOfPositions, FoldMoveOfSplat<ReshapeOp>,
+               FoldMoveOfSplat<TransposeOp>, FoldMoveOfSplat<SliceOp>, FoldMoveOfSplat<ReverseOp>>(
+      context);
 }
 
 } // namespace cleave::simplify

@@ -81,4 +81,45 @@ Value withoutUnitDims(Value value) {
   return value;
 }
 
+Moved behindMoves(Value value) {
+  constexpr size_t most = 8;
+  Moved out{value, {}};
+  while (out.moves.size() < most) {
+    mlir::Operation *op = out.source.getDefiningOp();
+    if (!llvm::isa_and_nonnull<ReshapeOp, TransposeOp, BroadcastOp, SliceOp>(op))
+      break;
+    out.moves.push_back(op);
+    out.source = op->getOperand(0);
+  }
+  return out;
+}
+
+Value moveAlike(mlir::OpBuilder &b, Value source, llvm::ArrayRef<mlir::Operation *> moves) {
+  for (mlir::Operation *move : llvm::reverse(moves)) {
+    mlir::Type type = tensorOf(shapeOf(move->getResult(0)), elementTypeOf(source));
+    source = cloneWith(b, move, mlir::ValueRange{source}, mlir::TypeRange{type})[0];
+  }
+  return source;
+}
+
+std::optional<DimGroups> mergedDims(ReshapeOp op) {
+  Shape from = shapeOf(op.getOperand()), to = shapeOf(op.getResult());
+  DimGroups groups;
+  size_t next = 0;
+  for (const Polynomial &size : to) {
+    llvm::SmallVector<int64_t> group;
+    Polynomial product(1);
+    while (next < from.size() && (group.empty() || product != size)) {
+      product *= from[next];
+      group.push_back(static_cast<int64_t>(next++));
+    }
+    if (group.empty() || product != size)
+      return std::nullopt;
+    groups.push_back(std::move(group));
+  }
+  if (next != from.size())
+    return std::nullopt;
+  return groups;
+}
+
 } // namespace cleave::simplify

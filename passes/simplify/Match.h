@@ -39,4 +39,17 @@ template <typename Op> Value otherThanSplat(Value value, double number) {
 // The value behind reshapes that only add or drop dims of size 1.
 Value withoutUnitDims(Value value);
 
+// `value` behind moves of whole tensors that do not care what the elements are.
+struct Moved {
+  Value source;
+  llvm::SmallVector<mlir::Operation *> moves; // the last one first
+};
+Moved behindMoves(Value value);
+// The same moves of another source of the same shape.
+Value moveAlike(mlir::OpBuilder &b, Value source, llvm::ArrayRef<mlir::Operation *> moves);
+
+// For a reshape that merges neighbouring dims: the operand's dims behind each dim of the result; none otherwise.
+using DimGroups = llvm::SmallVector<llvm::SmallVector<int64_t>>;
+std::optional<DimGroups> mergedDims(graph::ReshapeOp op);
+
 } // namespace cleave::simplify

@@ -29,28 +29,6 @@ struct TransposeOfUnitDims : OpRewritePattern<TransposeOp> {
   }
 };
 
-// For a reshape that merges neighbouring dims: the operand's dims behind each dim of the result;
-// none otherwise.
-std::optional<SmallVector<SmallVector<int64_t>>> mergedDims(ReshapeOp op) {
-  Shape from = shapeOf(op.getOperand()), to = shapeOf(op.getResult());
-  SmallVector<SmallVector<int64_t>> groups;
-  size_t next = 0;
-  for (const Polynomial &size : to) {
-    SmallVector<int64_t> group;
-    Polynomial product(1);
-    while (next < from.size() && (group.empty() || product != size)) {
-      product *= from[next];
-      group.push_back(static_cast<int64_t>(next++));
-    }
-    if (group.empty() || product != size)
-      return std::nullopt;
-    groups.push_back(std::move(group));
-  }
-  if (next != from.size())
-    return std::nullopt;
-  return groups;
-}
-
 // reshape(transpose(merge(x))) is reshape(transpose'(x)): batch and heads stay apart, as they have
 // to for sharding.
 struct TransposeOfMerged : OpRewritePattern<ReshapeOp> {
@@ -67,31 +45,6 @@ struct TransposeOfMerged : OpRewritePattern<ReshapeOp> {
       llvm::append_range(permutation, (*groups)[dim]);
     Value moved = buildTranspose(rewriter, merge.getOperand(), permutation);
     rewriter.replaceOp(op, buildReshape(rewriter, moved, shapeOf(op)));
-    return success();
-  }
-};
-
-// Rows 0, 1, 2, … of a table are a slice of it.
-struct GatherOfIota : OpRewritePattern<GatherOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
-    Value indices = withoutUnitDims(op.getIndices());
-    auto iota = indices.getDefiningOp<IotaOp>();
-    if (!iota || rankOf(indices) != 1)
-      return failure();
-    auto dim = static_cast<int64_t>(op.getDim());
-    Shape shape = shapeOf(op.getOperand());
-    Polynomial rows = shapeOf(indices)[0];
-    // More rows than the table has would be zero; a symbolic number of them is taken to fit.
-    if ((shape[dim] - rows).atMost(1).value_or(0) < 0)
-      return failure();
-    shape[dim] = rows;
-    Value slice = op.getOperand();
-    Type type = tensorOf(shape, elementTypeOf(op.getOperand()));
-    if (type != slice.getType())
-      slice = SliceOp::create(rewriter, op.getLoc(), type, slice, dim, 0, 1);
-    rewriter.replaceOp(op, buildReshape(rewriter, slice, shapeOf(op)));
     return success();
   }
 };
@@ -168,7 +121,7 @@ struct DropConcat : OpRewritePattern<ConcatOp> {
 } // namespace
 
 void addMovementPatterns(RewritePatternSet &patterns) {
-  patterns.add<TransposeOfUnitDims, TransposeOfMerged, GatherOfIota, SliceOfSlice, SliceOfConcat,
+  patterns.add<TransposeOfUnitDims, TransposeOfMerged, SliceOfSlice, SliceOfConcat,
                ReverseOfReverse, DropPad, DropConcat>(patterns.getContext());
 }
 

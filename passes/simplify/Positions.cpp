@@ -1,6 +1,8 @@
 // See Positions.h.
 #include "passes/simplify/Positions.h"
 
+#include "passes/simplify/Affine.h"
+
 using namespace mlir;
 
 namespace cleave::simplify {
@@ -16,11 +18,6 @@ struct View {
   Value value;
   SmallVector<Role> roles;
   SmallVector<int64_t> offsets; // the index in `value` is the mask's plus this
-};
-
-// value = query * query position + key * key position + constant
-struct Linear {
-  double query = 0, key = 0, constant = 0;
 };
 
 // The operand's view through a reshape that only adds or drops dims of size one.
@@ -87,87 +84,33 @@ void lookThroughMoves(View &view) {
     ;
 }
 
-Linear along(const View &view, int64_t dim, double step, double first) {
-  double constant = first + step * static_cast<double>(view.offsets[dim]);
-  if (view.roles[dim] == Role::Query)
-    return {step, 0, constant};
-  if (view.roles[dim] == Role::Key)
-    return {0, step, constant};
-  return {0, 0, constant}; // of a dim of size one
-}
-
-// A table with one dim that is not of size one, whose numbers are evenly spaced.
-std::optional<Linear> ofTable(const View &view, ConstantOp op) {
-  Shape shape = shapeOf(op.getResult());
-  std::optional<int64_t> counted;
-  for (auto [dim, size] : llvm::enumerate(shape))
-    if (size != Polynomial(1)) {
-      if (counted)
-        return std::nullopt;
-      counted = static_cast<int64_t>(dim);
-    }
-  auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
-  if (!counted || !elements)
-    return std::nullopt;
-  Tensor table = toTensor(elements);
-  double step = table.values[1] - table.values[0];
-  for (int64_t i = 1; i < table.size(); ++i)
-    if (table.values[i] - table.values[i - 1] != step)
-      return std::nullopt;
-  return along(view, *counted, step, table.values[0]);
-}
-
-// The depth is limited, and a sum of many terms is no position.
-std::optional<Linear> linearIn(View view, int depth) {
-  lookThroughMoves(view);
-  if (std::optional<double> splat = splatValue(view.value))
-    return Linear{0, 0, *splat};
-  Operation *op = view.value.getDefiningOp();
-  if (!op || depth == 0)
-    return std::nullopt;
-  if (auto iota = dyn_cast<IotaOp>(op)) {
-    auto dim = static_cast<int64_t>(iota.getDim());
-    if (view.roles[dim] == Role::Other && shapeOf(iota.getResult())[dim] != Polynomial(1))
-      return std::nullopt;
-    return along(view, dim, 1, 0);
-  }
-  if (auto table = dyn_cast<ConstantOp>(op))
-    return ofTable(view, table);
-  auto operand = [&](unsigned i) {
-    return linearIn({op->getOperand(i), view.roles, view.offsets}, depth - 1);
-  };
-  if (isa<CastOp>(op))
-    return operand(0);
-  if (!isa<AddOp, SubOp>(op))
-    return std::nullopt;
-  std::optional<Linear> a = operand(0), b = operand(1);
-  if (!a || !b)
-    return std::nullopt;
-  double sign = isa<AddOp>(op) ? 1 : -1;
-  return Linear{a->query + sign * b->query, a->key + sign * b->key,
-                a->constant + sign * b->constant};
-}
-
 Predicate oppositeOf(Predicate predicate) {
   static constexpr Predicate opposite[] = {Predicate::NE, Predicate::EQ, Predicate::GE,
                                            Predicate::GT, Predicate::LE, Predicate::LT};
   return opposite[static_cast<int>(predicate)];
 }
 
-// Whether lhs PREDICATE rhs says key <= query, all of them whole numbers.
-bool comparesCausally(Predicate predicate, const Linear &lhs, const Linear &rhs) {
-  double query = lhs.query - rhs.query, key = lhs.key - rhs.key;
-  double constant = lhs.constant - rhs.constant;
-  if (predicate == Predicate::GE || predicate == Predicate::GT) { // as <= and < of the negated
-    query = -query;
-    key = -key;
-    constant = -constant;
+// Whether two tensors of positions, compared so, say key <= query. `view` shows what their indices stand for.
+bool comparesCausally(Predicate predicate, const Affine &difference, const View &view) {
+  Polynomial query, key, constant = difference.constant;
+  for (auto [dim, step] : llvm::enumerate(difference.steps)) {
+    if (step == Polynomial())
+      continue;
+    if (view.roles[dim] == Role::Other)
+      return false;
+    (view.roles[dim] == Role::Query ? query : key) += step;
+    constant += step * Polynomial(view.offsets[dim]);
   }
-  if (query != -1 || key != 1)
+  if (predicate == Predicate::GE || predicate == Predicate::GT) { // as <= and < of the negated
+    query = Polynomial() - query;
+    key = Polynomial() - key;
+    constant = Polynomial() - constant;
+  }
+  if (query != Polynomial(-1) || key != Polynomial(1))
     return false;
   if (predicate == Predicate::LE || predicate == Predicate::GE)
-    return constant == 0;
-  return (predicate == Predicate::LT || predicate == Predicate::GT) && constant == -1;
+    return constant == Polynomial();
+  return (predicate == Predicate::LT || predicate == Predicate::GT) && constant == Polynomial(-1);
 }
 
 // A table of truth values [.., queries, keys] of which `view` shows the part from its offsets on.
@@ -223,13 +166,11 @@ bool isCausal(Value source, ArrayRef<Operation *> moves, bool opposite) {
   auto compare = view.value.getDefiningOp<CompareOp>();
   if (!compare)
     return false;
-  auto side = [&](Value value) {
-    constexpr int kMaxDepth = 6;
-    return linearIn({value, view.roles, view.offsets}, kMaxDepth);
-  };
-  std::optional<Linear> lhs = side(compare.getLhs()), rhs = side(compare.getRhs());
+  std::optional<Affine> lhs = affineOf(compare.getLhs()), rhs = affineOf(compare.getRhs());
   Predicate predicate = compare.getPredicate();
-  return lhs && rhs && comparesCausally(opposite ? oppositeOf(predicate) : predicate, *lhs, *rhs);
+  return lhs && rhs &&
+         comparesCausally(opposite ? oppositeOf(predicate) : predicate, difference(*lhs, *rhs),
+                          view);
 }
 
 } // namespace cleave::simplify

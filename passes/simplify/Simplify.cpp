@@ -35,12 +35,15 @@ static LogicalResult applyUntilStable(func::FuncOp function, ArrayRef<AddPattern
 
 LogicalResult simplify(func::FuncOp function, Composites composites) {
   SmallVector<AddPatterns> themes = {addConstantPatterns, addArithmeticPatterns,
-                                     addMovementPatterns};
+                                     addCountingPatterns, addMovementPatterns};
   // A factor that has moved behind a product cannot be recognised as part of a gelu; attention is recognised by products
   // that read their operands where they lie.
   if (composites == Composites::Form) {
+    themes.push_back(
+        addMergedPatterns); // what gradients and decompositions merge is followed by other work
     SmallVector<AddPatterns> first = themes;
-    first.append({addActivationPatterns, addNormPatterns, addRotaryPatterns});
+    first.append(
+        {addActivationPatterns, addNormPatterns, addRotaryPatterns, addCrossEntropyPatterns});
     if (failed(applyUntilStable(function, first)))
       return failure();
     themes.push_back(addAttentionPatterns);

@@ -75,7 +75,7 @@ Results gather(OpCall &c) {
   int64_t dim = c.dim("dim", rankOf(x));
   if (rankOf(x) == 0)
     return x;
-  return emit::gatherElements(c.e, x, index, dim);
+  return emit::gatherElements(c.e, x, index, dim, /*neverNegative=*/true);
 }
 
 Results takeAlongDim(OpCall &c) {

@@ -73,33 +73,37 @@ struct Masks {
   Value allowed; // truth values
 };
 
-Masks masksOf(const Emitter &e, Value product, const AttentionOptions &options, double masked) {
-  Shape scores = shapeOf(product);
+Masks masksOf(const Emitter &e, const Shape &scores, mlir::Type element,
+              const AttentionOptions &options, double masked) {
   Masks masks;
   masks.allowed = allowedByPosition(e, scores, options);
   if (!options.mask)
     return masks;
   Value mask = wholeMask(e, options.mask, scores, masked);
   if (!isBool(mask))
-    masks.added = e.cast(mask, elementOf(product));
+    masks.added = e.cast(mask, element);
   else
     masks.allowed = masks.allowed ? Value(AndOp::create(e.b, e.loc, masks.allowed, mask)) : mask;
   return masks;
+}
+
+// Whether no query can be left without a key.
+bool everyRowHasOne(const AttentionOptions &options, bool isMasked) {
+  return !options.mask && !options.offsets && !options.keyCounts && (options.causal || !isMasked) &&
+         options.offset == Polynomial();
 }
 
 // The softmax of masked scores, zero in rows without a key.
 Value maskedSoftmax(const Emitter &e, Value scores, const AttentionOptions &options) {
   double least = lowest(elementOf(scores));
   int64_t last = rankOf(scores) - 1;
-  Masks masks = masksOf(e, scores, options, least);
+  Masks masks = masksOf(e, shapeOf(scores), elementOf(scores), options, least);
   if (masks.added)
     scores = e.max(e.add(scores, masks.added), least);
   if (masks.allowed)
     scores = e.select(masks.allowed, scores, e.splat(scores, least));
   Value weights = SoftmaxOp::create(e.b, e.loc, scores.getType(), scores, last);
-  bool everyRowHasOne = !options.mask && !options.offsets && !options.keyCounts &&
-                        (options.causal || !masks.allowed) && options.offset == Polynomial();
-  if (everyRowHasOne)
+  if (everyRowHasOne(options, bool(masks.allowed)))
     return weights;
   Value most = e.broadcast(e.reduce(Reduction::Max, scores, {last}, true), shapeOf(scores));
   return e.select(e.compare(Predicate::GT, most, least), weights, e.splat(weights, 0));
@@ -120,11 +124,32 @@ Value grouped(const Emitter &e, Value value, const Polynomial &keyHeads) {
   return e.reshape(value, dims);
 }
 
+// The output as the graph's own attention, where that has all that is asked for; null otherwise.
+Value composite(const Emitter &e, Value q, Value k, Value v, double scale, const Shape &scores,
+                const AttentionOptions &options) {
+  size_t rank = scores.size();
+  mlir::Type element = elementOf(q),
+             wide = element.getIntOrFloatBitWidth() < 32 ? e.b.getF32Type() : element;
+  bool sameHeads = rank >= 3 && dimOf(q, 3) == dimOf(k, 3);
+  if (options.softcap != 0 || (options.softmaxType && options.softmaxType != wide) || rank < 3 ||
+      (!sameHeads && !(dimOf(q, 3).isConstant() && dimOf(k, 3).isConstant())))
+    return nullptr;
+  AttentionOptions rest = options;
+  bool causal = options.causal && !options.offsets && options.offset == Polynomial();
+  rest.causal = options.causal && !causal;
+  Masks masks = masksOf(e, scores, element, rest, -std::numeric_limits<double>::infinity());
+  bool safe = !everyRowHasOne(options, causal || masks.allowed);
+  return AttentionOp::create(e.b, e.loc, q, k, v, masks.added, masks.allowed,
+                             e.b.getF64FloatAttr(scale),
+                             causal ? e.b.getUnitAttr() : mlir::UnitAttr(),
+                             safe ? e.b.getUnitAttr() : mlir::UnitAttr(), mlir::FloatAttr());
+}
+
 } // namespace
 
 Value attentionBias(const Emitter &e, Value product, const AttentionOptions &options) {
   double infinity = std::numeric_limits<double>::infinity();
-  Masks masks = masksOf(e, product, options, -infinity);
+  Masks masks = masksOf(e, shapeOf(product), elementOf(product), options, -infinity);
   if (!masks.allowed)
     return masks.added;
   Value seen = masks.added ? masks.added : e.splat(product, 0);
@@ -145,7 +170,8 @@ AttentionResult attention(const Emitter &e, Value q, Value k, Value v,
   Polynomial keyHeads = rankOf(k) > 2 ? dimOf(k, 3) : Polynomial(1);
   Shape scores = shapeOf(q);
   scores.back() = dimOf(k, 2);
-  Value scaled = e.mul(q, options.scale.value_or(1 / std::sqrt(size)));
+  double scale = options.scale.value_or(1 / std::sqrt(size));
+  Value scaled = e.mul(q, scale);
   int64_t rank = rankOf(q);
   AttentionResult result;
   result.product = e.reshape(
@@ -155,6 +181,9 @@ AttentionResult attention(const Emitter &e, Value q, Value k, Value v,
     result.capped = e.mul(e.unary<TanhOp>(e.div(result.product, options.softcap)), options.softcap);
   mlir::Type type = options.softmaxType ? options.softmaxType : elementOf(q);
   result.weights = e.cast(maskedSoftmax(e, e.cast(result.capped, type), options), elementOf(q));
+  result.output = composite(e, q, k, v, scale, scores, options);
+  if (result.output)
+    return result;
   Shape output = scores;
   output.back() = dimOf(v, 1);
   result.output = e.reshape(buildMatmul(e.b, grouped(e, result.weights, keyHeads), v), output);

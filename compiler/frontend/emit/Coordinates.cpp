@@ -16,7 +16,7 @@ static void checkElements(const Emitter &e, Value x, Value indices) {
          ", expected as many dims");
 }
 
-Value gatherElements(const Emitter &e, Value x, Value indices, int64_t axis) {
+Value gatherElements(const Emitter &e, Value x, Value indices, int64_t axis, bool neverNegative) {
   checkElements(e, x, indices);
   if (rankOf(x) == 0)
     return x;
@@ -25,7 +25,8 @@ Value gatherElements(const Emitter &e, Value x, Value indices, int64_t axis) {
   for (int64_t d = 0; d < rankOf(x); ++d)
     if (d != axis)
       x = e.slice(x, d, 0, at[d]);
-  return buildGatherAlong(e.b, x, countFromFront(e, indices, shapeOf(x)[axis]), axis);
+  Value places = countFromFront(e, indices, shapeOf(x)[axis], neverNegative);
+  return buildGatherAlong(e.b, x, places, axis);
 }
 
 static Reduction reductionOf(Combine how) {

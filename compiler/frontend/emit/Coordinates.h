@@ -10,7 +10,9 @@ namespace cleave::emit {
 enum class Combine { Replace, Add, Mul, Max, Min };
 
 // result[…, i, …] = x[…, indices[…, i, …], …] along `axis`; the indices' other dims may be smaller than x's.
-Value gatherElements(const Emitter &e, Value x, Value indices, int64_t axis);
+// `neverNegative` where the model promises that there are no negative ones.
+Value gatherElements(const Emitter &e, Value x, Value indices, int64_t axis,
+                     bool neverNegative = false);
 
 // x with updates[…, i, …] written at […, indices[…, i, …], …] along `axis`. Updates have the indices' shape.
 Value scatterElements(const Emitter &e, Value x, Value indices, Value updates, int64_t axis,

@@ -2,6 +2,7 @@
 #include "compiler/frontend/emit/Coordinates.h"
 
 #include "compiler/frontend/emit/Ordering.h"
+#include "compiler/frontend/onnx/Metadata.h"
 #include "compiler/frontend/onnx/NodeImport.h"
 
 namespace cleave::onnx {
@@ -11,7 +12,10 @@ using namespace emit;
 
 Values importGatherElements(NodeImport &n) {
   n.checkInputs(2, 2);
-  return {gatherElements(n, n.input(0), n.input(1), n.axisAttribute(0))};
+  // PyTorch's gather takes no negative indices.
+  std::optional<FxNode> fx = fxNodeOf(n.node);
+  bool neverNegative = fx && fx->target.starts_with("aten.gather");
+  return {gatherElements(n, n.input(0), n.input(1), n.axisAttribute(0), neverNegative)};
 }
 
 Values importGatherND(NodeImport &n) {

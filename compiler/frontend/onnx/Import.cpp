@@ -102,7 +102,7 @@ public:
     importNodes(model_.graph, order_, /*isMain=*/true);
     addResults();
     refusals_.check(model_);
-    frontend::finishStep(*module_);
+    frontend::finishStep(*module_, model_.path);
     return {std::move(module_), plan_.remarks, model_.producer};
   }
 

@@ -10,9 +10,12 @@ namespace {
 
 Values importGather(NodeImport &n) {
   n.checkInputs(2, 2);
-  // PyTorch's embedding takes no negative indices.
+  // PyTorch's embedding takes no negative indices. The older exporter says only in which module a node stands: an embedding
+  // is one that looks up some module's `weight`.
   std::optional<FxNode> fx = fxNodeOf(n.node);
-  bool neverNegative = fx && fx->target.starts_with("aten.embedding");
+  bool neverNegative = fx ? fx->target.starts_with("aten.embedding")
+                          : !moduleOf(n.node).empty() && n.rank(0) == 2 &&
+                                llvm::StringRef(n.node.inputs[0]).ends_with(".weight");
   return {emit::gather(n, n.input(0), n.input(1), n.axisAttribute(0), neverNegative)};
 }
 

@@ -86,7 +86,7 @@ public:
     interpreter_.run(program_.graph, scope);
     addResults(scope);
     addStates();
-    frontend::finishStep(*module_);
+    frontend::finishStep(*module_, path_);
     return {std::move(module_), std::move(remarks_), program_.producer};
   }
 

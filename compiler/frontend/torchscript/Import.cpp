@@ -61,14 +61,24 @@ private:
                                 std::vector<frontend::Remark> &remarks) {
     aten::Context context{step.emitter(), batchNorm()};
     std::map<size_t, Value> constants;
+    std::map<size_t, int64_t> copies;
     auto constant = [&](const std::string &name) {
       std::optional<size_t> tensor = model_.constantTensor(name);
       if (!tensor)
         return model_.constantValue(name);
-      auto known = constants.find(*tensor);
+      if (model_.isMergedByFreezing(*tensor))
+        return step.addTensor(*tensor, written, copies[*tensor]++);
+      std::optional<size_t> other = model_.transposedOf(*tensor);
+      auto known = constants.find(other.value_or(*tensor));
       if (known == constants.end())
-        known = constants.emplace(*tensor, step.addTensor(*tensor, written)).first;
-      return known->second;
+        known =
+            constants
+                .emplace(other.value_or(*tensor), step.addTensor(other.value_or(*tensor), written))
+                .first;
+      if (!other)
+        return known->second;
+      emit::Emitter &e = step.emitter();
+      return Value(aten::TensorState::create(e.swapDims(known->second.tensor()->read(e), 0, 1)));
     };
     auto locate = [&](const std::string &path, const std::string &op) {
       std::string name = path.empty() ? op : path + "." + op;

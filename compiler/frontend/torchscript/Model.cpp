@@ -122,13 +122,57 @@ void Model::tie(const frontend::ImportOptions &options) {
   }
 }
 
+// Whether a vector has equal elements only, as the weights and biases of fresh norms have.
+static bool hasEqualElements(const torch::Archive &archive, const Stored &stored) {
+  constexpr int64_t most = int64_t(1) << 20;
+  if (stored.tensor.dims.size() != 1 || stored.tensor.elementCount() > most)
+    return false;
+  Tensor values = torch::readTensor(archive, stored.tensor, stored.name);
+  return std::adjacent_find(values.values.begin(), values.values.end(), std::not_equal_to<>()) ==
+         values.values.end();
+}
+
+// Whether b holds by columns what a holds by rows, and not only one number.
+static bool isTransposed(const torch::Archive &archive, const Stored &a, const Stored &b) {
+  const StridedTensor &x = a.tensor, &y = b.tensor;
+  if (x.dims.size() != 2 || y.dims.size() != 2 || x.element != y.element ||
+      x.dims[0] != y.dims[1] || x.dims[1] != y.dims[0] || x.dims[0] == 1 || x.dims[1] == 1)
+    return false;
+  const torch::Entry &xEntry = torch::entryOf(archive, x, a.name),
+                     &yEntry = torch::entryOf(archive, y, b.name);
+  if (xEntry.isCompressed || yEntry.isCompressed)
+    return false;
+  std::string_view left = archive.mapped(xEntry), right = archive.mapped(yEntry);
+  auto size = static_cast<size_t>(byteSize(*x.element)),
+       first = static_cast<size_t>(x.offset) * size;
+  bool differs = false;
+  for (int64_t i = 0; i < x.dims[0]; ++i)
+    for (int64_t j = 0; j < x.dims[1]; ++j) {
+      size_t from = static_cast<size_t>(x.offset + i * x.strides[0] + j * x.strides[1]) * size;
+      size_t to = static_cast<size_t>(y.offset + j * y.strides[0] + i * y.strides[1]) * size;
+      if (left.compare(from, size, right, to, size) != 0)
+        return false;
+      differs |= left.compare(from, size, left, first, size) != 0;
+    }
+  return differs;
+}
+
+// Random numbers are not each other's transpose by accident.
+void Model::findTransposed(const std::vector<size_t> &frozen) {
+  for (size_t i = 0; i < frozen.size(); ++i)
+    for (size_t j = 0; j < i && !transposedOf_.contains(frozen[i]); ++j)
+      if (!transposedOf_.contains(frozen[j]) &&
+          isTransposed(archive_, tensors_[frozen[j]], tensors_[frozen[i]]))
+        transposedOf_[frozen[i]] = frozen[j];
+}
+
 // A frozen module has no parameters any more: they are constants of the program.
 void Model::findFrozen() {
   if (std::any_of(tensors_.begin(), tensors_.end(),
                   [](const Stored &stored) { return stored.kind == Kind::Parameter; }))
     return;
   std::set<std::string> statistics = runningStatistics(program_, archive_);
-  int64_t count = 0;
+  std::vector<size_t> frozen;
   for (auto [index, stored] : byConstantTensor_) {
     Stored &tensor = tensors_[stored];
     if (!tensor.tensor.element || !isFloat(*tensor.tensor.element) || tensor.tensor.dims.empty() ||
@@ -136,8 +180,12 @@ void Model::findFrozen() {
       continue;
     tensor.kind = Kind::Parameter;
     tensor.tensor.requiresGrad = true; // freezing a module says nothing of its parameters
-    ++count;
+    if (hasEqualElements(archive_, tensor))
+      equalEverywhere_.insert(stored);
+    frozen.push_back(stored);
   }
+  findTransposed(frozen);
+  size_t count = frozen.size() - transposedOf_.size();
   if (count > 0)
     remarks_.push_back({Remark::Kind::Warning, "the model",
                         "was frozen, so its " + std::to_string(count) +

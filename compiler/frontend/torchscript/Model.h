@@ -32,6 +32,14 @@ public:
   // The model as objects, tensors made by `make` (called with an index in tensors(), once each).
   // Every call gives new objects.
   InstanceRef instantiate(const std::function<Value(size_t)> &make) const;
+  // Whether the tensor is a parameter of a frozen model with all elements equal. Freezing makes one of equal tensors, so
+  // that fresh norms would share theirs: everything that reads it has its own.
+  bool isMergedByFreezing(size_t index) const { return equalEverywhere_.contains(index); }
+  // The parameter of a frozen model that the tensor holds transposed: freezing computes w.t() once. None: it is its own.
+  std::optional<size_t> transposedOf(size_t index) const {
+    auto found = transposedOf_.find(index);
+    return found == transposedOf_.end() ? std::nullopt : std::optional(found->second);
+  }
   // The index of the constant `c0` where it is a tensor, and what else it may be.
   std::optional<size_t> constantTensor(const std::string &name) const;
   Value constantValue(const std::string &name) const;
@@ -48,6 +56,7 @@ private:
   size_t addConstant(const std::string &name, const torch::StridedTensor &tensor);
   void tie(const frontend::ImportOptions &options);
   void findFrozen();
+  void findTransposed(const std::vector<size_t> &frozen);
   void warnOfOverlaps();
   torch::NodeId constantNode(const std::string &name) const;
 
@@ -58,6 +67,8 @@ private:
   std::map<std::string, size_t> byName_;      // parameters and buffers by every name
   std::map<size_t, size_t> byDataTensor_;     // tensor of data_ -> tensors_
   std::map<size_t, size_t> byConstantTensor_; // tensor of constants_ -> tensors_
+  std::set<size_t> equalEverywhere_;          // frozen parameters
+  std::map<size_t, size_t> transposedOf_;     // frozen parameters -> earlier ones
   std::set<torch::NodeId> visited_;
   std::set<std::string> untied_;
   std::vector<frontend::Remark> remarks_;

@@ -26,7 +26,7 @@ static mlir::OwningOpRef<mlir::ModuleOp> emptyStep(mlir::OpBuilder &b, const std
 
 StepBuilder::StepBuilder(mlir::MLIRContext &context, const std::string &path,
                          const torch::Archive &archive, const Model &model)
-    : archive_(archive), model_(model), b_(&context), module_(emptyStep(b_, path)),
+    : path_(path), archive_(archive), model_(model), b_(&context), module_(emptyStep(b_, path)),
       step_(stepOf(*module_)), emitter_(b_, module_->getLoc(), evaluator_) {}
 
 Value StepBuilder::addInput(const std::string &name, ElementType element, const Shape &dims) {
@@ -47,8 +47,10 @@ Value StepBuilder::handleOf(mlir::Value value, const Stored &stored) {
   return handle;
 }
 
-Value StepBuilder::addTensor(size_t index, const std::set<std::string> &written) {
-  const Stored &stored = model_.tensors()[index];
+Value StepBuilder::addTensor(size_t index, const std::set<std::string> &written, int64_t copy) {
+  Stored stored = model_.tensors()[index];
+  if (copy > 0)
+    stored.name += "." + std::to_string(copy);
   ElementType element = torch::elementOf(stored.tensor, stored.name);
   bool isParameter = stored.kind == Stored::Kind::Parameter;
   bool isWritten = written.contains(stored.name);
@@ -129,7 +131,7 @@ void StepBuilder::visitBuffers(const Instance &object, std::set<const Instance *
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> StepBuilder::finish() {
-  frontend::finishStep(*module_);
+  frontend::finishStep(*module_, path_);
   return std::move(module_);
 }
 

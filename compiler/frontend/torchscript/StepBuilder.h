@@ -22,8 +22,8 @@ public:
   // An input that the user fixed to these elements.
   Value addConstant(const std::string &name, const Tensor &elements);
   // The tensor model.tensors()[index]: an argument, or a constant of the step if it is small and
-  // `written` does not name it.
-  Value addTensor(size_t index, const std::set<std::string> &written);
+  // `written` does not name it. Another copy of the same tensor, a parameter of its own, has a number.
+  Value addTensor(size_t index, const std::set<std::string> &written, int64_t copy = 0);
 
   // What the model returns: a tensor, or any nest of tuples, lists and dictionaries of them.
   void addOutputs(const Value &value);
@@ -45,6 +45,7 @@ private:
   void visitBuffers(const Instance &object, std::set<const Instance *> &visited,
                     std::set<std::string> &missing);
 
+  std::string path_;
   const torch::Archive &archive_;
   const Model &model_;
   mlir::OpBuilder b_;

@@ -177,3 +177,28 @@ func.func @a_turn_backwards_is_no_rotary(%x: tensor<2x3x8xf32>, %c: tensor<2x3x8
   %2 = graph.add %0, %1 : tensor<2x3x8xf32>
   return %2 : tensor<2x3x8xf32>
 }
+
+// Rows without any key are zero, as PyTorch's decompositions say it.
+// CHECK-LABEL: @rows_of_nothing_but_minus_infinity_are_zero
+func.func @rows_of_nothing_but_minus_infinity_are_zero(%q: tensor<3x5x8xf32>, %k: tensor<3x5x8xf32>, %v: tensor<3x5x8xf32>, %m: tensor<3x5x5xi1>) -> tensor<3x5x8xf32> {
+  // CHECK-NEXT: graph.attention %arg0, %arg1, %arg2 mask %arg3 {safe, scale = 1.000000e+00 : f64}
+  // CHECK-NEXT: return
+  %least = graph.constant dense<0xFF800000> : tensor<3x5x5xf32>
+  %zeros = graph.constant dense<0.0> : tensor<3x5x5xf32>
+  %none = graph.constant dense<0> : tensor<3x5x1xi32>
+  %d = graph.dot_general %q, %k batch [0] x [0] contract [2] x [2] : tensor<3x5x8xf32>, tensor<3x5x8xf32> -> tensor<3x5x5xf32>
+  %s = graph.select %m, %d, %least : tensor<3x5x5xi1>, tensor<3x5x5xf32>
+  %p = graph.softmax %s dim 2 : tensor<3x5x5xf32>
+  %0 = graph.compare eq %s, %least : tensor<3x5x5xf32>
+  %1 = graph.not %0 : tensor<3x5x5xi1>
+  %2 = graph.cast %1 : tensor<3x5x5xi1> -> tensor<3x5x5xi32>
+  %3 = graph.reduce max %2 over [2] : tensor<3x5x5xi32> -> tensor<3x5xi32>
+  %4 = graph.reshape %3 : tensor<3x5xi32> -> tensor<3x5x1xi32>
+  %5 = graph.compare ne %4, %none : tensor<3x5x1xi32>
+  %6 = graph.not %5 : tensor<3x5x1xi1>
+  %7 = graph.reshape %6 : tensor<3x5x1xi1> -> tensor<3x5xi1>
+  %8 = graph.broadcast %7 to [0, 1] : tensor<3x5xi1> -> tensor<3x5x5xi1>
+  %w = graph.select %8, %zeros, %p : tensor<3x5x5xi1>, tensor<3x5x5xf32>
+  %y = graph.dot_general %w, %v batch [0] x [0] contract [2] x [1] : tensor<3x5x5xf32>, tensor<3x5x8xf32> -> tensor<3x5x8xf32>
+  return %y : tensor<3x5x8xf32>
+}

@@ -58,3 +58,25 @@ func.func @counting_is_an_iota() -> (tensor<1x4xi64>, tensor<4xi64>, tensor<4xi6
   %2 = graph.constant dense<[0, 1, 2, 4]> : tensor<4xi64>
   return %0, %1, %2 : tensor<1x4xi64>, tensor<4xi64>, tensor<4xi64>
 }
+
+// Masks that models keep as buffers.
+// CHECK-LABEL: @two_numbers_on_both_sides_of_a_diagonal_are_a_comparison
+func.func @two_numbers_on_both_sides_of_a_diagonal_are_a_comparison() -> (tensor<1x3x3xf32>, tensor<2x3xi1>) {
+  // CHECK-DAG: %[[R:.*]] = graph.iota dim 0 : tensor<3x3xi64>
+  // CHECK-DAG: %[[C:.*]] = graph.iota dim 1 : tensor<3x3xi64>
+  // CHECK-DAG: %[[L:.*]] = graph.compare le %[[C]], %[[R]] : tensor<3x3xi64>
+  // CHECK-DAG: %[[S:.*]] = graph.select %[[L]]
+  // CHECK-DAG: %[[M:.*]] = graph.broadcast %[[S]] to [1, 2] : tensor<3x3xf32> -> tensor<1x3x3xf32>
+  // CHECK-DAG: %[[G:.*]] = graph.compare gt {{.*}} : tensor<2x3xi64>
+  // CHECK: return %[[M]], %[[G]]
+  %0 = graph.constant dense<[[[0.0, -1.0e9, -1.0e9], [0.0, 0.0, -1.0e9], [0.0, 0.0, 0.0]]]> : tensor<1x3x3xf32>
+  %1 = graph.constant dense<[[false, false, true], [false, false, false]]> : tensor<2x3xi1>
+  return %0, %1 : tensor<1x3x3xf32>, tensor<2x3xi1>
+}
+
+// CHECK-LABEL: @a_table_with_one_other_number_stays
+func.func @a_table_with_one_other_number_stays() -> tensor<2x3xf32> {
+  // CHECK: graph.constant dense<{{\[}}[1.0
+  %0 = graph.constant dense<[[1.0, 0.0, 0.0], [1.0, 2.0, 0.0]]> : tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}

@@ -1,0 +1,235 @@
+// Simplification: work on merged dims is done before they are merged. Exporters make matrices of [batch, positions, width]
+// for a product and split them again, or repeat weights for every line of the batch; apart, batch and positions can be split
+// over ranks each for itself.
+#include "passes/simplify/Match.h"
+#include "passes/simplify/Patterns.h"
+
+using namespace mlir;
+
+namespace cleave::simplify {
+namespace {
+
+using namespace graph;
+
+// Whether a group is more than one dim and dims of size one beside it.
+bool isMerged(ArrayRef<int64_t> group, const Shape &shape) {
+  return llvm::count_if(group, [&](int64_t dim) { return shape[dim] != Polynomial(1); }) > 1;
+}
+
+// One operand of a product, and what its dims were before a reshape merged them.
+struct Side {
+  Value operand;             // behind the reshape
+  DimGroups groups;          // the dims of `operand` behind each dim
+  SmallVector<bool> isApart; // whether the dim is to be taken apart
+
+  explicit Side(Value value) : operand(value) {
+    auto reshape = value.getDefiningOp<ReshapeOp>();
+    if (std::optional<DimGroups> merged = reshape ? mergedDims(reshape) : std::nullopt) {
+      operand = reshape.getOperand();
+      groups = *merged;
+    } else {
+      for (int64_t dim = 0; dim < rankOf(value); ++dim)
+        groups.push_back({dim});
+    }
+    for (ArrayRef<int64_t> group : groups)
+      isApart.push_back(isMerged(group, shapeOf(operand)));
+  }
+
+  SmallVector<Polynomial> sizesOf(int64_t dim) const {
+    Shape shape = shapeOf(operand);
+    SmallVector<Polynomial> sizes;
+    for (int64_t part : groups[dim])
+      sizes.push_back(shape[part]);
+    return sizes;
+  }
+
+  // The operand with some of its dims apart, and where a dim then is: the first place and how many.
+  Value take(OpBuilder &b, Value merged, SmallVector<std::pair<int64_t, int64_t>> &places) const {
+    Shape shape, before = shapeOf(merged);
+    for (size_t dim = 0; dim < groups.size(); ++dim) {
+      auto first = static_cast<int64_t>(shape.size());
+      if (isApart[dim])
+        llvm::append_range(shape, sizesOf(static_cast<int64_t>(dim)));
+      else
+        shape.push_back(before[dim]);
+      places.push_back({first, static_cast<int64_t>(shape.size()) - first});
+    }
+    return buildReshape(b, operand, shape);
+  }
+};
+
+// Dims that both sides share stay merged unless both have the same behind them.
+void agree(Side &lhs, Side &rhs, ArrayRef<int64_t> left, ArrayRef<int64_t> right) {
+  for (auto [l, r] : llvm::zip(left, right))
+    if (lhs.sizesOf(l) != rhs.sizesOf(r))
+      lhs.isApart[l] = rhs.isApart[r] = false;
+}
+
+SmallVector<int64_t> placesOf(ArrayRef<int64_t> dims,
+                              ArrayRef<std::pair<int64_t, int64_t>> places) {
+  SmallVector<int64_t> out;
+  for (int64_t dim : dims)
+    for (int64_t i = 0; i < places[dim].second; ++i)
+      out.push_back(places[dim].first + i);
+  return out;
+}
+
+struct DotOfMerged : OpRewritePattern<DotGeneralOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(DotGeneralOp op, PatternRewriter &b) const override {
+    Side lhs(op.getLhs()), rhs(op.getRhs());
+    agree(lhs, rhs, op.getLhsBatch(), op.getRhsBatch());
+    agree(lhs, rhs, op.getLhsContracting(), op.getRhsContracting());
+    if (!llvm::is_contained(lhs.isApart, true) && !llvm::is_contained(rhs.isApart, true))
+      return failure();
+    SmallVector<std::pair<int64_t, int64_t>> left, right;
+    Value a = lhs.take(b, op.getLhs(), left), c = rhs.take(b, op.getRhs(), right);
+    Value dot = DotGeneralOp::create(
+        b, op.getLoc(), a, c, placesOf(op.getLhsBatch(), left), placesOf(op.getRhsBatch(), right),
+        placesOf(op.getLhsContracting(), left), placesOf(op.getRhsContracting(), right));
+    b.replaceOp(op, buildReshape(b, dot, shapeOf(op)));
+    return success();
+  }
+};
+
+// Whether a broadcast repeats its operand along this dim.
+bool isRepeated(Value value, int64_t dim) {
+  auto broadcast = value.getDefiningOp<BroadcastOp>();
+  return broadcast && !llvm::is_contained(broadcast.getDims(), dim);
+}
+
+SmallVector<int64_t> without(ArrayRef<int64_t> dims, ArrayRef<int64_t> dropped) {
+  SmallVector<int64_t> out;
+  for (int64_t dim : dims)
+    if (!llvm::is_contained(dropped, dim))
+      out.push_back(dim);
+  return out;
+}
+
+// The broadcast without some of the dims that it repeats, and these dims as they are numbered then.
+Value repeatedLess(OpBuilder &b, Value value, ArrayRef<int64_t> dropped,
+                   SmallVector<int64_t> &batch, SmallVector<int64_t> &contracting) {
+  auto broadcast = value.getDefiningOp<BroadcastOp>();
+  Shape shape;
+  for (auto [dim, size] : llvm::enumerate(shapeOf(value)))
+    if (!llvm::is_contained(dropped, static_cast<int64_t>(dim)))
+      shape.push_back(size);
+  auto renumber = [&](ArrayRef<int64_t> dims) {
+    SmallVector<int64_t> out;
+    for (int64_t dim : without(dims, dropped))
+      out.push_back(dim - llvm::count_if(dropped, [&](int64_t other) { return other < dim; }));
+    return out;
+  };
+  batch = renumber(batch);
+  contracting = renumber(contracting);
+  Type type = tensorOf(shape, elementTypeOf(value));
+  SmallVector<int64_t> dims = renumber(broadcast.getDims());
+  return BroadcastOp::create(b, value.getLoc(), type, broadcast.getOperand(), dims);
+}
+
+// A product in which the right side (weights, say) is the same for some batch dims: to it they are free ones of the left.
+struct DotOfRepeated : OpRewritePattern<DotGeneralOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(DotGeneralOp op, PatternRewriter &b) const override {
+    SmallVector<int64_t> freed, dropped; // of the left and the right
+    for (auto [left, right] : llvm::zip(op.getLhsBatch(), op.getRhsBatch()))
+      if (isRepeated(op.getRhs(), right)) {
+        freed.push_back(left);
+        dropped.push_back(right);
+      }
+    if (freed.empty())
+      return failure();
+    SmallVector<int64_t> batch = without(op.getLhsBatch(), freed), rightBatch(op.getRhsBatch()),
+                         rightContracting(op.getRhsContracting());
+    // Where the result's dims were: batch, the left's free ones, the right's.
+    SmallVector<int64_t> before(op.getLhsBatch()), after = batch;
+    for (int64_t dim = 0; dim < rankOf(op.getLhs()); ++dim) {
+      bool isFree = !llvm::is_contained(op.getLhsContracting(), dim);
+      if (isFree && !llvm::is_contained(op.getLhsBatch(), dim))
+        before.push_back(dim);
+      if (isFree && !llvm::is_contained(batch, dim))
+        after.push_back(dim);
+    }
+    SmallVector<int64_t> order;
+    for (int64_t dim : before)
+      order.push_back(llvm::find(after, dim) - after.begin());
+    for (auto dim = static_cast<int64_t>(before.size()); dim < rankOf(op); ++dim)
+      order.push_back(dim);
+    Value rhs = repeatedLess(b, op.getRhs(), dropped, rightBatch, rightContracting);
+    Value dot = DotGeneralOp::create(b, op.getLoc(), op.getLhs(), rhs, batch, rightBatch,
+                                     op.getLhsContracting(), rightContracting);
+    b.replaceOp(op, buildTranspose(b, dot, order));
+    return success();
+  }
+};
+
+// Elementwise work, if its other operands are merged alike or do not change along what is merged.
+struct PointwiseOfMerged : OpInterfaceRewritePattern<PointwiseInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(PointwiseInterface op, PatternRewriter &b) const override {
+    Value whole;
+    DimGroups groups;
+    for (Value operand : op->getOperands()) {
+      auto reshape = operand.getDefiningOp<ReshapeOp>();
+      std::optional<DimGroups> merged = reshape ? mergedDims(reshape) : std::nullopt;
+      if (!merged || llvm::none_of(*merged, [&](ArrayRef<int64_t> group) {
+            return isMerged(group, shapeOf(reshape.getOperand()));
+          }))
+        continue;
+      whole = reshape.getOperand();
+      groups = *merged;
+      break;
+    }
+    if (!whole || op->getNumResults() != 1 || !llvm::all_of(op->getOperands(), [&](Value operand) {
+          return isMergedAlike(operand, shapeOf(whole)) || placesOf(operand, groups);
+        }))
+      return failure();
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(apart(operand, shapeOf(whole), groups, b));
+    Type type = tensorOf(shapeOf(whole), elementTypeOf(op->getResult(0)));
+    Value result = cloneWith(b, op, operands, TypeRange{type})[0];
+    b.replaceOp(op, buildReshape(b, result, shapeOf(op->getResult(0))));
+    return success();
+  }
+
+  static bool isMergedAlike(Value operand, const Shape &whole) {
+    auto reshape = operand.getDefiningOp<ReshapeOp>();
+    return reshape && shapeOf(reshape.getOperand()) == whole;
+  }
+
+  // Where a broadcast's dims are before merging; none if it changes along a dim that is merged.
+  static std::optional<SmallVector<int64_t>> placesOf(Value operand, const DimGroups &groups) {
+    auto broadcast = operand.getDefiningOp<BroadcastOp>();
+    SmallVector<int64_t> dims;
+    if (!broadcast)
+      return std::nullopt;
+    for (int64_t dim : broadcast.getDims()) {
+      if (groups[dim].size() != 1)
+        return std::nullopt;
+      dims.push_back(groups[dim][0]);
+    }
+    return dims;
+  }
+
+  static Value apart(Value operand, const Shape &whole, const DimGroups &groups,
+                     PatternRewriter &b) {
+    if (isMergedAlike(operand, whole))
+      return operand.getDefiningOp<ReshapeOp>().getOperand();
+    Type type = tensorOf(whole, elementTypeOf(operand));
+    return BroadcastOp::create(b, operand.getLoc(), type,
+                               operand.getDefiningOp<BroadcastOp>().getOperand(),
+                               *placesOf(operand, groups));
+  }
+};
+
+} // namespace
+
+void addMergedPatterns(RewritePatternSet &patterns) {
+  patterns.add<DotOfMerged, DotOfRepeated, PointwiseOfMerged>(patterns.getContext());
+}
+
+} // namespace cleave::simplify
