@@ -50,8 +50,10 @@ FILES = {
 }
 
 
-def export(spec, exporter, opset, path, external=False):
-    """Exports a fresh model of `spec` to `path` with a symbolic first dim `batch`; returns the model."""
+def export(spec, exporter, opset, path, external=False, batch=2):
+    """Exports a fresh model of `spec` to `path` with a symbolic first dim `batch`; returns the model.
+
+    It is run with `batch` samples."""
     model = models.build(spec)
     name = spec[1]
     training = exporter != "eval"
@@ -60,23 +62,23 @@ def export(spec, exporter, opset, path, external=False):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if exporter in ("dynamo", "noopt"):
-            batch = torch.export.Dim("batch", min=1, max=4096)
+            first = torch.export.Dim("batch", min=1, max=4096)
             torch.onnx.export(
                 model,
-                (models.samples(spec, 2, seed=0),),
+                (models.samples(spec, batch, seed=0),),
                 str(path),
                 dynamo=True,
                 optimize=exporter == "dynamo",
                 external_data=external,
                 verbose=False,
-                dynamic_shapes={name: {0: batch}},
+                dynamic_shapes={name: {0: first}},
                 **common,
             )
         else:
             mode = torch.onnx.TrainingMode.TRAINING if training else torch.onnx.TrainingMode.EVAL
             torch.onnx.export(
                 model,
-                (models.samples(spec, 2, seed=0),),
+                (models.samples(spec, batch, seed=0),),
                 str(path),
                 dynamo=False,
                 training=mode,

@@ -19,7 +19,8 @@ import torch
 import models
 
 HERE = pathlib.Path(__file__).resolve().parent
-MODELS = ["gpt", "mlp", "resnet", "vit"]
+MODELS = ["gpt", "gpt2", "mlp", "resnet", "vit"]
+DECOMPOSED = ["gpt", "mlp", "resnet", "vit"]
 KEPT = {"nn_module_stack"}  # of a node's notes
 
 
@@ -35,16 +36,23 @@ def with_named_output(model):
     return model
 
 
-def program_of(spec):
+def program_of(spec, samples=2):
     """The exported program of a fresh model in training mode, with a dynamic first dim."""
     model = with_named_output(models.build(spec).train())
     batch = torch.export.Dim("batch", min=1, max=4096)
-    return torch.export.export(model, (), {spec[1]: models.samples(spec, 2, seed=0)}, dynamic_shapes={spec[1]: {0: batch}})
+    return torch.export.export(model, (), {spec[1]: models.samples(spec, samples, seed=0)}, dynamic_shapes={spec[1]: {0: batch}})
 
 
-def drop_notes(graph):
-    for node in graph["nodes"]:
-        node["metadata"] = {key: value for key, value in node["metadata"].items() if key in KEPT}
+def drop_notes(part):
+    """Of all nodes below a part of the program, also of graphs inside graphs."""
+    if isinstance(part, list):
+        for item in part:
+            drop_notes(item)
+    elif isinstance(part, dict):
+        if "target" in part and isinstance(part.get("metadata"), dict):
+            part["metadata"] = {key: value for key, value in part["metadata"].items() if key in KEPT}
+        for item in part.values():
+            drop_notes(item)
 
 
 def save(program, path):
@@ -57,7 +65,7 @@ def save(program, path):
             folder, _, name = entry.filename.partition("/")
             if name == "models/model.json":
                 text = json.loads(data)
-                drop_notes(text["graph_module"]["graph"])
+                drop_notes(text["graph_module"])
                 data, how = json.dumps(text).encode(), zipfile.ZIP_DEFLATED
             found = re.search(rb"/(home|root|tmp|usr|work|Users)/[ -~]{0,60}", data)
             if found:
@@ -70,7 +78,8 @@ def main():
     for name in MODELS:
         program = program_of(models.MODELS[name])
         save(program, HERE / f"{name}.pt2")
-        save(program.run_decompositions(), HERE / f"{name}.decomposed.pt2")
+        if name in DECOMPOSED:
+            save(program.run_decompositions(), HERE / f"{name}.decomposed.pt2")
 
 
 if __name__ == "__main__":

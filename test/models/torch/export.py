@@ -29,18 +29,27 @@ FILES = {
     "resnet.script": ("resnet", "script"),
     "resnet.trace-1.13": ("resnet", "trace"),
     "gpt.script": ("gpt", "script"),
+    "gpt.frozen": ("gpt", "frozen"),
+    "vit.trace": ("vit", "trace"),
     "gpt2.trace-1.13": ("gpt2", "trace"),
 }
 
 
-def write(spec, form, path):
+def write(spec, form, path, samples=2):
+    """Writes a fresh model of `spec`; frozen is what was scripted, or else what was traced with so many samples."""
     model = models.build(spec).train(form != "frozen")
-    state = copy.deepcopy(model.state_dict())
-    if form == "trace":
-        made = torch.jit.trace(model, (models.samples(spec, 2, seed=0),), check_trace=False)
-        made.load_state_dict(state)  # tracing a batch norm moves its statistics
-    else:
-        made = torch.jit.script(model)
+    made = None
+    if form != "trace":
+        try:
+            made = torch.jit.script(model)
+        except Exception:  # PyTorch cannot make a script of everything
+            if form == "script":
+                raise
+    if made is None:
+        model = models.build(spec).train(form != "frozen")  # trying may have changed it
+        state = copy.deepcopy(model.state_dict())
+        made = torch.jit.trace(model, (models.samples(spec, samples, seed=0),), check_trace=False)
+        made.load_state_dict(state, strict=False)  # tracing a batch norm moves its statistics
     if form == "frozen":
         made = torch.jit.freeze(made)
     with tempfile.TemporaryDirectory() as folder:
