@@ -132,10 +132,17 @@ def run_gradients(tools, path, inputs, folder, training):
     return compare_step(tools, path, options, lambda: torch.jit.load(str(path)), names, inputs, folder, training)
 
 
+def parameters_of(module):
+    """(name, parameter) under every name that it has."""
+    for prefix, child in module.named_modules(remove_duplicate=False):
+        for name, parameter in child.named_parameters(recurse=False):
+            yield (f"{prefix}.{name}" if prefix else name), parameter
+
+
 def compare_step(tools, path, options, load, names, inputs, folder, training):
     """As run_gradients; `load` gives the module in the file, `names` are its inputs', `options` cleave-compile's on them."""
     loaded = load()
-    before = {n: p.detach().numpy().copy() for n, p in loaded.named_parameters(remove_duplicate=False)}
+    before = {n: p.detach().numpy().copy() for n, p in parameters_of(loaded)}
     out = first(loaded(*inputs))
     label = torch.randn(out.shape, generator=torch.Generator().manual_seed(3))
     try:
@@ -160,7 +167,7 @@ def farthest(loaded, before, after, noise=None):
     """
     # Tied parameters are one: whichever name the checkpoint has, and the sum of what reaches them.
     tied = {}
-    for name, parameter in loaded.named_parameters(remove_duplicate=False):
+    for name, parameter in parameters_of(loaded):
         tied.setdefault(parameter.data_ptr(), {})[name] = parameter
     gradients = {}
     for parameters in tied.values():
