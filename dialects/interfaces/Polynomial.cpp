@@ -65,13 +65,22 @@ Polynomial &Polynomial::operator+=(const Polynomial &other) {
 
 Polynomial &Polynomial::operator-=(const Polynomial &other) { return *this += other * -1; }
 
+// What no size of a model comes near: products of more terms, higher powers, floors nested deeper or
+// with longer texts. They saturate like 64 bits do.
+static constexpr size_t kMaxPairs = 1 << 16;
+static constexpr int kMaxPower = 255, kMaxFloors = 24;
+static constexpr size_t kMaxFloorText = 1 << 14;
+
 Polynomial &Polynomial::operator*=(const Polynomial &other) {
   std::map<Monomial, int64_t> product;
+  if (terms_.size() * other.terms_.size() > kMaxPairs)
+    return *this = Polynomial(saturated(false));
   for (const auto &[left, leftCoefficient] : terms_) {
     for (const auto &[right, rightCoefficient] : other.terms_) {
       Monomial monomial = left;
       for (const auto &[name, power] : right)
-        monomial[name] += power;
+        if ((monomial[name] += power) > kMaxPower)
+          return *this = Polynomial(saturated(false));
       int64_t &sum = product[std::move(monomial)];
       sum = addSaturating(sum, multiplySaturating(leftCoefficient, rightCoefficient));
     }
@@ -167,6 +176,22 @@ static Floor partsOf(const std::string &atom) {
           std::stoll(inside.substr(slash + 1))};
 }
 
+// How deep floors are nested in a text.
+static int floorsIn(const std::string &text) {
+  int open = 0, most = 0;
+  std::vector<bool> isFloorAt; // of the parentheses that are open
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '(') {
+      isFloorAt.push_back(i >= 5 && text.compare(i - 5, 6, kFloor) == 0);
+      most = std::max(most, open += isFloorAt.back());
+    } else if (text[i] == ')' && !isFloorAt.empty()) {
+      open -= isFloorAt.back();
+      isFloorAt.pop_back();
+    }
+  }
+  return most;
+}
+
 static int64_t floorDivide(int64_t value, int64_t divisor) {
   return value / divisor - (value % divisor < 0);
 }
@@ -215,6 +240,8 @@ Polynomial Polynomial::floorDividedBy(int64_t divisor) const {
   if (divisor == 1)
     return whole + rest;
   std::string numerator = rest.str();
+  if (numerator.size() > kMaxFloorText || floorsIn(numerator) >= kMaxFloors)
+    return saturated(false);
   if (rest.terms_.size() > 1)
     numerator = "(" + numerator + ")";
   return whole + symbol(std::string(kFloor) + numerator + "/" + std::to_string(divisor) + ")");
@@ -278,7 +305,7 @@ std::optional<int64_t> Polynomial::atLeast(int64_t leastSymbol) const {
     known &= least.has_value();
     return symbol(atom) + Polynomial(floorDivide(least.value_or(0), parts.divisor));
   });
-  if (!known)
+  if (!known || (shifted == Polynomial(saturated(false)) && !isConstant()))
     return std::nullopt;
   for (const auto &[monomial, coefficient] : shifted.terms_)
     if (coefficient < 0 && !monomial.empty())

@@ -109,6 +109,23 @@ TEST_CASE("floors are evaluated when their symbols get values, and survive as te
     CHECK_FALSE(Polynomial::parse(text));
 }
 
+TEST_CASE("products and floors that are longer than any size saturate") {
+  constexpr int64_t most = std::numeric_limits<int64_t>::max();
+  Polynomial sum;
+  for (int i = 0; i < 30; ++i)
+    sum += Polynomial::symbol("s" + std::to_string(i));
+  CHECK_FALSE((sum * sum).isConstant());
+  CHECK((sum * sum * sum * sum).constant() == most);
+  Polynomial power = batch, nested = batch;
+  for (int i = 0; i < 40; ++i) {
+    power *= power;
+    nested = (nested * 2 + 1).floorDividedBy(3);
+  }
+  CHECK(power.constant() == most);
+  CHECK(nested.constant().has_value()); // from the saturated size on
+  CHECK(Polynomial::parse("s^64")->str() == "s^64");
+}
+
 TEST_CASE("bounds follow from the least value of the symbols") {
   CHECK((batch * seq - 1).atLeast(2) == 3);
   CHECK((batch * seq - seq).atLeast(2) == 2);
