@@ -63,8 +63,13 @@ Result<Index> fromJson(const std::string &text) {
     for (const auto &[name, entry] : json.at("tensors").items())
       index.tensors[name] = tensorOf(entry);
     return index;
+  } catch (const Json::parse_error &error) {
+    return Status::userError("index.json is damaged: it stops being JSON at byte " +
+                             std::to_string(error.byte) +
+                             "; copy it again or take an earlier checkpoint");
   } catch (const std::exception &error) {
-    return Status::userError(std::string("the index is damaged (") + error.what() + ")");
+    return Status::userError(std::string("index.json is damaged (") + error.what() +
+                             "); copy it again or take an earlier checkpoint");
   }
 }
 

@@ -112,7 +112,7 @@ TEST_CASE("a damaged index is refused") {
   for (size_t size = 0; size + 1 < whole.size(); size += 7) {
     std::ofstream(path) << whole.substr(0, size);
     auto checkpoint = Checkpoint::open(folder / "run");
-    CHECK(checkpoint.status().message().find("the index is damaged") != std::string::npos);
+    CHECK(checkpoint.status().message().find("index.json is damaged") != std::string::npos);
   }
   std::string other = whole;
   other.replace(other.find("\"format_version\": 1"), 19, "\"format_version\": 9");
