@@ -1,5 +1,6 @@
 // Reading the ONNX wire format into Model.h. One function per message of the format; the numbers
 // are the field numbers of the public onnx.proto.
+#include "compiler/frontend/Content.h"
 #include "compiler/frontend/onnx/Failure.h"
 #include "compiler/frontend/onnx/Initialisation.h"
 #include "compiler/frontend/onnx/Model.h"
@@ -245,8 +246,8 @@ Function readFunction(WireReader in) {
 } // namespace
 
 Model readModel(std::string_view bytes, const std::string &path) {
-  if (bytes.empty())
-    fail("the file is empty, expected an ONNX model");
+  if (std::optional<std::string> other = frontend::otherContent(bytes))
+    fail("found " + *other + ", expected " + frontend::kModelFormats);
   Model out;
   out.path = path;
   std::string producerVersion;

@@ -1,6 +1,7 @@
 // See Model.h.
 #include "compiler/frontend/torchscript/Model.h"
 
+#include "compiler/frontend/Content.h"
 #include "compiler/frontend/emit/Failure.h"
 #include "compiler/frontend/torchscript/Usage.h"
 
@@ -24,12 +25,26 @@ static bool contains(const std::vector<std::string> &names, const std::string &n
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+[[noreturn]] static void failWithoutProgram(const torch::Archive &archive) {
+  if (archive.find("data.pkl"))
+    fail("the archive has weights but no program; save both with torch.export.save, or "
+         "torch.jit.script(model).save(FILE)");
+  std::vector<std::string> names = archive.namesWith("");
+  bool isNumpy = !names.empty() && std::all_of(names.begin(), names.end(), [](const auto &name) {
+    return name.ends_with(".npy");
+  });
+  fail("found " +
+       (isNumpy         ? "NumPy arrays in an archive (.npz)"
+        : names.empty() ? "a zip archive without files"
+                        : "a zip archive of other files ('" + names[0] + "', ...)") +
+       ", expected " + frontend::kModelFormats);
+}
+
 Model::Model(const torch::Archive &archive, Program &program,
              const frontend::ImportOptions &options)
     : archive_(archive), program_(program) {
   if (archive.namesWith("code/").empty())
-    fail(
-        "the archive has weights but no program; save one with torch.jit.script(model).save(FILE)");
+    failWithoutProgram(archive);
   if (archive.find("byteorder") && archive.contents("byteorder") != "little")
     fail("the archive was written on a big-endian machine; save it again on a little-endian one");
   data_ = torch::readPickle(archive.contents("data.pkl"), "data.pkl", "data/");
@@ -53,11 +68,9 @@ void Model::findTensors(const frontend::ImportOptions &options) {
     if (node.kind != NodeKind::Tensor)
       continue;
     const StridedTensor &tensor = data_.tensors[node.integer];
-    auto same = std::find_if(tensors_.begin(), tensors_.end(),
-                             [&](const Stored &stored) { return stored.tensor.isSameAs(tensor); });
-    byDataTensor_[node.integer] = same != tensors_.end()
-                                      ? static_cast<size_t>(same - tensors_.begin())
-                                      : addConstant(tensor.entry, tensor);
+    auto same = byWindow_.find(windowOf(tensor));
+    byDataTensor_[node.integer] =
+        same != byWindow_.end() ? same->second : addConstant(tensor.entry, tensor);
   }
   if (constants_.nodes.empty())
     return;
@@ -90,22 +103,31 @@ void Model::visitObject(NodeId id, const std::string &path) {
 }
 
 void Model::addNamed(Kind kind, const std::string &name, const StridedTensor &tensor) {
-  for (size_t i = 0; i < tensors_.size(); ++i) {
-    if (!tensors_[i].tensor.isSameAs(tensor) || untied_.contains(tensors_[i].name))
-      continue;
-    byName_[name] = i;
+  if (auto same = shared_.find(windowOf(tensor)); same != shared_.end()) {
+    byName_[name] = same->second;
     if (kind == Kind::Parameter)
-      remarks_.push_back({Remark::Kind::Tied, tensors_[i].name,
+      remarks_.push_back({Remark::Kind::Tied, tensors_[same->second].name,
                           "'" + name + "' is the same tensor in the file: one parameter"});
     return;
   }
-  byName_[name] = tensors_.size();
+  byName_[name] = add(kind, name, tensor);
+}
+
+Model::Window Model::windowOf(const StridedTensor &tensor) {
+  return {tensor.entry, tensor.elementName, tensor.offset, tensor.dims, tensor.strides};
+}
+
+size_t Model::add(Kind kind, const std::string &name, const StridedTensor &tensor) {
+  Window window = windowOf(tensor);
+  byWindow_.try_emplace(window, tensors_.size());
+  if (!untied_.contains(name))
+    shared_.try_emplace(std::move(window), tensors_.size());
   tensors_.push_back({kind, name, tensor});
+  return tensors_.size() - 1;
 }
 
 size_t Model::addConstant(const std::string &name, const StridedTensor &tensor) {
-  tensors_.push_back({Kind::Constant, name, tensor});
-  return tensors_.size() - 1;
+  return add(Kind::Constant, name, tensor);
 }
 
 // The first name becomes the second.

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <set>
+#include <tuple>
 
 namespace cleave::torchscript {
 
@@ -50,9 +51,15 @@ private:
   class Builder;
   using Kind = Stored::Kind;
 
+  // What makes two tensors the same: entry, type, offset, dims, strides.
+  using Window =
+      std::tuple<std::string, std::string, int64_t, std::vector<int64_t>, std::vector<int64_t>>;
+  static Window windowOf(const torch::StridedTensor &tensor);
+
   void findTensors(const frontend::ImportOptions &options);
   void visitObject(torch::NodeId id, const std::string &path);
   void addNamed(Kind kind, const std::string &name, const torch::StridedTensor &tensor);
+  size_t add(Kind kind, const std::string &name, const torch::StridedTensor &tensor);
   size_t addConstant(const std::string &name, const torch::StridedTensor &tensor);
   void tie(const frontend::ImportOptions &options);
   void findFrozen();
@@ -65,6 +72,8 @@ private:
   torch::Pickle data_, constants_;
   std::vector<Stored> tensors_;
   std::map<std::string, size_t> byName_;      // parameters and buffers by every name
+  std::map<Window, size_t> byWindow_;         // the first of tensors_ that is this
+  std::map<Window, size_t> shared_;           // the same of those that others may share
   std::map<size_t, size_t> byDataTensor_;     // tensor of data_ -> tensors_
   std::map<size_t, size_t> byConstantTensor_; // tensor of constants_ -> tensors_
   std::set<size_t> equalEverywhere_;          // frozen parameters
