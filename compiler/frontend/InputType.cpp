@@ -66,6 +66,9 @@ Result<std::vector<Polynomial>> sizesOf(const InputType &input,
   for (const std::string &dim : input.dims) {
     std::optional<int64_t> size = numberIn(dim);
     if (!size) {
+      if (dim != symbolName(dim))
+        return Status::userError("found the dim '" + dim + "' of input '" + input.name +
+                                 "', expected a number or a name");
       used.push_back(dim);
       auto found = symbols.find(dim);
       if (found == symbols.end() && keepSymbols) {

@@ -208,12 +208,12 @@ Polynomial integerOf(Context &context, const Value &value, const std::string &wh
   if (value.isBool())
     return value.truth();
   if (value.isFloat() && value.number() == std::trunc(value.number()))
-    return static_cast<int64_t>(value.number());
+    return emit::truncated(value.number());
   if (!value.isTensor())
     fail("has a " + value.kindName() + " as " + what + ", expected an integer");
   if (std::optional<Polynomial> known = symbolicElement(context, value.tensor()))
     return *known;
-  return static_cast<int64_t>(knownElement(context, value.tensor(), what));
+  return emit::truncated(knownElement(context, value.tensor(), what));
 }
 
 double numberOf(Context &context, const Value &value, const std::string &what) {

@@ -58,6 +58,8 @@ Results scalarTensor(OpCall &c) {
 }
 
 // -- counted --------------------------------------------------------------------------------------
+constexpr double kMostSteps = 4611686018427387904.0; // 2^62
+
 Results arangeFrom(OpCall &c, const Value &start, const Value &end, const Value &step) {
   bool whole = !start.isFloat() && !end.isFloat() && !step.isFloat();
   ElementType type = c.dtype().value_or(whole ? ElementType::I64 : ElementType::F32);
@@ -67,11 +69,16 @@ Results arangeFrom(OpCall &c, const Value &start, const Value &end, const Value 
   Polynomial count;
   if (whole) {
     Polynomial span = integerOf(c.context, end, "'end'") - integerOf(c.context, start, "'start'");
+    if (std::abs(by) > kMostSteps)
+      fail("counts in steps of " + std::to_string(by));
     auto stride = static_cast<int64_t>(by);
     count = stride > 0 ? span.ceilDividedBy(stride) : (Polynomial(0) - span).ceilDividedBy(-stride);
   } else {
     double span = numberOf(c.context, end, "'end'") - numberOf(c.context, start, "'start'");
-    count = static_cast<int64_t>(std::ceil(span / by));
+    double steps = std::ceil(span / by);
+    if (!(std::abs(steps) <= kMostSteps))
+      fail("counts to " + std::to_string(steps));
+    count = static_cast<int64_t>(steps);
   }
   if (count.constant().value_or(0) < 0)
     fail("counts in the wrong direction");
@@ -132,14 +139,20 @@ Results meshgrid(OpCall &c) {
 }
 
 // -- from lists -----------------------------------------------------------------------------------
+constexpr size_t kMostNumbers = 1 << 16; // each is an op
+
 // The numbers of a nested list, row-major, and its shape.
 void gather(OpCall &c, const Value &value, size_t depth, Shape &shape, ValueList &numbers) {
   if (depth > emit::kMaxRank)
     fail("has lists nested more than " + std::to_string(emit::kMaxRank) + " deep");
   if (!value.isList()) {
     numbers.push_back(value);
+    if (numbers.size() > kMostNumbers)
+      fail("has more than " + std::to_string(kMostNumbers) + " numbers in lists");
     return;
   }
+  if (depth > 0 && value.items().empty())
+    fail("has a list without numbers in a list");
   auto size = static_cast<int64_t>(value.items().size());
   if (depth == shape.size())
     shape.push_back(size);

@@ -72,9 +72,9 @@ Results take(OpCall &c) {
 // -- elements along one dim -----------------------------------------------------------------------
 Results gather(OpCall &c) {
   Array x = c.tensor("self"), index = c.tensor("index");
-  int64_t dim = c.dim("dim", rankOf(x));
   if (rankOf(x) == 0)
     return x;
+  int64_t dim = c.dim("dim", rankOf(x));
   return emit::gatherElements(c.e, x, index, dim, /*neverNegative=*/true);
 }
 
@@ -85,6 +85,9 @@ Results takeAlongDim(OpCall &c) {
     return emit::gatherElements(c.e, flat, c.e.reshape(index, {emit::product(shapeOf(index))}), 0);
   }
   int64_t dim = c.dim("dim", rankOf(x));
+  if (rankOf(index) != rankOf(x))
+    fail("has indices of " + std::to_string(rankOf(index)) + " dims for " +
+         std::to_string(rankOf(x)));
   // All dims but `dim` are broadcast together.
   Shape left = shapeOf(x), right = shapeOf(index);
   left[dim] = right[dim] = 1;

@@ -65,6 +65,8 @@ Results broadcastAll(OpCall &c) {
 Results difference(OpCall &c) {
   Array x = c.tensor("self");
   int64_t dim = c.dim("dim", rankOf(x)), times = c.plainInteger("n");
+  if (times < 0 || times > 256)
+    fail("takes differences " + std::to_string(times) + " times, expected 0 to 256");
   emit::Values parts;
   if (c.has("prepend"))
     parts.push_back(c.tensor("prepend"));

@@ -88,6 +88,8 @@ static int64_t countedFromFront(int64_t dim, int64_t rank) {
 }
 
 int64_t OpCall::dim(std::string_view name, int64_t rank) const {
+  if (rank == 0)
+    fail("names a dim ('" + std::string(name) + "') of a tensor without dims");
   return countedFromFront(plainInteger(name), rank);
 }
 

@@ -165,6 +165,8 @@ Results split(OpCall &c) {
   return pieces(c, cut.dim, emit::piecesOf(c.e, cut.total, c.integer("split_size")));
 }
 
+constexpr int64_t kMostPieces = 4096; // each is an op
+
 Results splitBySizes(OpCall &c) { return pieces(c, cutOf(c).dim, c.integers("split_sizes")); }
 
 Results chunk(OpCall &c) {
@@ -179,7 +181,7 @@ Results chunk(OpCall &c) {
 Results tensorSplit(OpCall &c) {
   Cut cut = cutOf(c);
   int64_t count = c.plainInteger("sections"), total = c.e.number(cut.total, "the size of the dim");
-  if (count < 1 || count > 65536)
+  if (count < 1 || count > kMostPieces)
     fail("cuts into " + std::to_string(count) + " pieces");
   Shape sizes;
   for (int64_t i = 0; i < count; ++i)
@@ -190,7 +192,7 @@ Results tensorSplit(OpCall &c) {
 Results unbind(OpCall &c) {
   Cut cut = cutOf(c);
   int64_t count = c.e.number(cut.total, "the number of pieces");
-  if (count > 65536)
+  if (count > kMostPieces)
     fail("makes " + std::to_string(count) + " tensors");
   ValueList out;
   for (int64_t i = 0; i < count; ++i)

@@ -25,7 +25,7 @@ std::vector<emit::ResizeAxis> axesOf(OpCall &c, Array x, const std::vector<Polyn
     if (!factors.empty())
       axis.scale = factors[i];
     auto input = static_cast<double>(c.e.number(shapeOf(x)[axis.dim], "the size of the image"));
-    axis.output = sizes.empty() ? static_cast<int64_t>(std::floor(input * axis.scale.value_or(1)))
+    axis.output = sizes.empty() ? emit::truncated(std::floor(input * axis.scale.value_or(1)))
                                 : c.e.number(sizes[i], "the output size");
     if (axis.output < 1)
       fail("asks for images of size " + std::to_string(axis.output));

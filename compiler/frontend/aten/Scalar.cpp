@@ -6,10 +6,12 @@
 #include "dialects/graph/Pointwise.h"
 
 #include <cmath>
+#include <limits>
 
 namespace cleave::aten {
 namespace {
 
+using emit::truncated;
 using graph::Predicate;
 
 // -- arithmetic -----------------------------------------------------------------------------------
@@ -40,6 +42,8 @@ Polynomial floorQuotient(const Polynomial &a, const Polynomial &b) {
   std::optional<int64_t> divisor = b.constant();
   if (!divisor)
     failOnSymbols(b);
+  if (*divisor == std::numeric_limits<int64_t>::min())
+    fail("divides by " + std::to_string(*divisor));
   return *divisor > 0 ? a.floorDividedBy(*divisor) : (Polynomial(0) - a).floorDividedBy(-*divisor);
 }
 
@@ -136,18 +140,20 @@ template <double (*function)(double)> Results real(OpCall &c) {
 template <double (*function)(double)> Results rounded(OpCall &c) {
   if (isWhole(c["self"]))
     return c["self"];
-  return Value(static_cast<int64_t>(function(c.number("self"))));
+  return Value(truncated(function(c.number("self"))));
 }
 Results absolute(OpCall &c) {
-  if (isWhole(c["self"]))
-    return Value(std::abs(known(whole(c, "self"))));
+  if (isWhole(c["self"])) {
+    int64_t number = known(whole(c, "self"));
+    return Value(number < 0 ? Polynomial(0) - Polynomial(number) : Polynomial(number));
+  }
   return Value(std::fabs(c.number("self")));
 }
 
 // -- conversion -----------------------------------------------------------------------------------
 Results toInteger(OpCall &c) {
   if (c["self"].isFloat())
-    return Value(static_cast<int64_t>(c.number("self")));
+    return Value(truncated(c.number("self")));
   return Value(c.integer("self"));
 }
 Results toNumber(OpCall &c) { return Value(c.number("self")); }
@@ -222,6 +228,13 @@ int64_t place(OpCall &c, std::string_view name, size_t size) {
 
 std::vector<Value> &items(OpCall &c) { return c["self"].listRef()->items; }
 
+// Fails where a list would get more items than programs have use for.
+void checkLength(size_t before, size_t more) {
+  constexpr size_t most = 1 << 17;
+  if (before > most || more > most - before)
+    fail("makes a list of more than " + std::to_string(most) + " items");
+}
+
 Results length(OpCall &c) { return Value(static_cast<int64_t>(items(c).size())); }
 Results lengthOfText(OpCall &c) { return Value(static_cast<int64_t>(c.text("self").size())); }
 Results takeItem(OpCall &c) { return items(c)[place(c, "idx", items(c).size())]; }
@@ -230,11 +243,13 @@ Results putItem(OpCall &c) {
   return c["self"];
 }
 Results append(OpCall &c) {
+  checkLength(items(c).size(), 1);
   items(c).push_back(c["el"]);
   return c["self"];
 }
 Results extend(OpCall &c) {
   ValueList more = c["other"].items();
+  checkLength(items(c).size(), more.size());
   items(c).insert(items(c).end(), more.begin(), more.end());
   return ValueList{Value()};
 }
@@ -242,6 +257,7 @@ Results insert(OpCall &c) {
   auto size = static_cast<int64_t>(items(c).size());
   int64_t at = known(whole(c, "idx"));
   at = std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
+  checkLength(items(c).size(), 1);
   items(c).insert(items(c).begin() + at, c["el"]);
   return ValueList{Value()};
 }
@@ -262,16 +278,17 @@ Results reverse(OpCall &c) {
 Results copyList(OpCall &c) { return Value::list(items(c)); }
 Results joinLists(OpCall &c) {
   ValueList out = items(c), more = c["other"].items();
+  checkLength(out.size(), more.size());
   out.insert(out.end(), more.begin(), more.end());
   return Value::list(std::move(out), c["self"].listRef()->isTuple);
 }
 Results repeatList(OpCall &c) {
   int64_t times = known(whole(c, "other"));
   ValueList out;
-  if (times > 0 && items(c).size() * static_cast<uint64_t>(times) > (1 << 20))
-    fail("makes a list of more than a million items");
-  for (int64_t i = 0; i < times; ++i)
+  for (int64_t i = 0; i < times && !items(c).empty(); ++i) {
+    checkLength(out.size(), items(c).size());
     out.insert(out.end(), items(c).begin(), items(c).end());
+  }
   return Value::list(std::move(out));
 }
 Results sliceList(OpCall &c) {
@@ -286,6 +303,7 @@ Results sliceList(OpCall &c) {
   if (step < 1)
     fail("takes every " + std::to_string(step) + "th item, expected a step of at least 1");
   ValueList out;
+  step = std::min(step, size + 1);
   for (int64_t i = bound("start", 0); i < bound("end", size); i += step)
     out.push_back(items(c)[i]);
   return Value::list(std::move(out));

@@ -84,6 +84,10 @@ Value Value::list(std::vector<Value> items, bool isTuple) {
   return Value(std::move(state));
 }
 
+void Value::failOnKind(const char *expected) const {
+  emit::fail("has " + kindName() + " where " + expected + " is expected");
+}
+
 std::string Value::kindName() const {
   static const char *const names[] = {"None", "tensor", "int",  "float",
                                       "bool", "string", "list", "object"};

@@ -114,21 +114,27 @@ public:
   bool isList() const { return is<ListRef>(); } // or tuple
   bool isObject() const { return is<ObjectRef>(); }
 
-  // The content; the kind has been asked before.
-  const TensorRef &tensor() const { return std::get<TensorRef>(data_); }
-  const Polynomial &integer() const { return std::get<Polynomial>(data_); }
-  double number() const { return std::get<double>(data_); }
-  bool truth() const { return std::get<bool>(data_); }
-  const std::string &text() const { return std::get<std::string>(data_); }
-  const ListRef &listRef() const { return std::get<ListRef>(data_); }
+  // The content; fails if the value is of another kind.
+  const TensorRef &tensor() const { return as<TensorRef>("a tensor"); }
+  const Polynomial &integer() const { return as<Polynomial>("an integer"); }
+  double number() const { return as<double>("a number"); }
+  bool truth() const { return as<bool>("a truth value"); }
+  const std::string &text() const { return as<std::string>("a string"); }
+  const ListRef &listRef() const { return as<ListRef>("a list"); }
   const std::vector<Value> &items() const { return listRef()->items; }
-  const ObjectRef &object() const { return std::get<ObjectRef>(data_); }
+  const ObjectRef &object() const { return as<ObjectRef>("an object"); }
 
   // `tensor`, `int`, `list of 3`, … for messages.
   std::string kindName() const;
 
 private:
   template <typename T> bool is() const { return std::holds_alternative<T>(data_); }
+  template <typename T> const T &as(const char *expected) const {
+    if (const T *content = std::get_if<T>(&data_))
+      return *content;
+    failOnKind(expected);
+  }
+  [[noreturn]] void failOnKind(const char *expected) const;
 
   std::variant<std::monostate, TensorRef, Polynomial, double, bool, std::string, ListRef, ObjectRef>
       data_;

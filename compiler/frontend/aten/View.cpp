@@ -7,6 +7,7 @@
 #include "dialects/graph/StopGradient.h"
 
 #include <algorithm>
+#include <set>
 
 namespace cleave::aten {
 namespace {
@@ -60,9 +61,9 @@ Results reshapeAs(OpCall &c) { return reshaped(c, c["self"], shapeOf(c.tensor("o
 Results flatten(OpCall &c) {
   Shape shape = shapeOf(c.tensor("self"));
   auto rank = static_cast<int64_t>(shape.size());
-  int64_t first = c.dim("start_dim", rank), last = c.dim("end_dim", rank);
   if (rank == 0)
     return reshaped(c, c["self"], {1});
+  int64_t first = c.dim("start_dim", rank), last = c.dim("end_dim", rank);
   if (first > last)
     fail("flattens from dim " + std::to_string(first) + " to dim " + std::to_string(last));
   Shape flat(shape.begin(), shape.begin() + first);
@@ -154,14 +155,13 @@ Results permute(OpCall &c) {
 
 Results swap(OpCall &c, int64_t a, int64_t b) {
   Dims permutation = emit::dimsFrom(0, rankOf(c.tensor("self")));
-  if (!permutation.empty())
-    std::swap(permutation[a], permutation[b]);
+  std::swap(permutation[a], permutation[b]);
   return permuted(c, permutation);
 }
 
 Results swapNamed(OpCall &c, const char *first, const char *second) {
   int64_t rank = rankOf(c.tensor("self"));
-  return swap(c, c.dim(first, rank), c.dim(second, rank));
+  return rank == 0 ? permuted(c, {}) : swap(c, c.dim(first, rank), c.dim(second, rank));
 }
 Results transpose(OpCall &c) { return swapNamed(c, "dim0", "dim1"); }
 Results swapAxes(OpCall &c) { return swapNamed(c, "axis0", "axis1"); }
@@ -195,6 +195,9 @@ Results moveDims(OpCall &c) {
     to.push_back(c.e.axis(dim, rank, "dim"));
   if (from.size() != to.size())
     fail("moves " + std::to_string(from.size()) + " dims to " + std::to_string(to.size()));
+  for (const Dims &named : {from, to})
+    if (std::set<int64_t>(named.begin(), named.end()).size() != named.size())
+      fail("names a dim twice in " + emit::showInts(named));
   for (size_t i = 0; i < from.size(); ++i)
     permutation[to[i]] = from[i];
   int64_t next = 0;
@@ -244,7 +247,8 @@ Results diagonal(OpCall &c) {
     return c.e.slice(m, dim, start, shapeOf(m)[dim] - start);
   };
   if (offset != 0)
-    matrix = cutTo(matrix, offset > 0 ? rank - 1 : rank - 2, std::abs(offset));
+    matrix = offset > 0 ? cutTo(matrix, rank - 1, offset)
+                        : cutTo(matrix, rank - 2, Polynomial(0) - Polynomial(offset));
   Polynomial rows = shapeOf(matrix)[rank - 2], columns = shapeOf(matrix)[rank - 1];
   bool isWide = emit::compare(emit::Predicate::LE, {rows}, {columns}).value_or(true);
   matrix = c.e.slice(matrix, isWide ? rank - 1 : rank - 2, 0, isWide ? rows : columns);
@@ -252,12 +256,13 @@ Results diagonal(OpCall &c) {
 }
 
 // Windows of one dim, as the last dim.
+constexpr int64_t kMostParts = 4096; // each is an op
 Results unfold(OpCall &c) {
   Array x = c.tensor("self");
   int64_t rank = rankOf(x), dim = c.dim("dimension", rank);
   int64_t size = c.plainInteger("size"), step = c.plainInteger("step");
   Polynomial total = shapeOf(x).at(dim);
-  if (size < 1 || step < 1)
+  if (size < 1 || step < 1 || size > kMostParts)
     fail("has windows of " + std::to_string(size) + " elements every " + std::to_string(step));
   Polynomial count = (total - size).floorDividedBy(step) + Polynomial(1);
   emit::Values columns;

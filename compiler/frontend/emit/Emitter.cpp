@@ -3,6 +3,7 @@
 
 #include "dialects/graph/Symbols.h"
 
+#include <algorithm>
 #include <numeric>
 #include <set>
 
@@ -44,6 +45,28 @@ void Emitter::checkBool(Value value, const std::string &what) const {
 void Emitter::checkSameType(Value a, Value b) const {
   if (elementOf(a) != elementOf(b))
     fail("has operands of " + typeNameOf(a) + " and " + typeNameOf(b) + ", expected the same type");
+}
+
+void Emitter::checkDim(int64_t dim, int64_t rank) const {
+  if (dim < 0 || dim >= rank)
+    fail("has a tensor of " + std::to_string(rank) + " dims, expected at least " +
+         std::to_string(dim + 1));
+}
+
+void Emitter::checkOrder(llvm::ArrayRef<int64_t> permutation, int64_t rank) const {
+  Ints sorted(permutation.begin(), permutation.end());
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted != dimsFrom(0, rank))
+    fail("has " + std::to_string(rank) + " dims and orders them as " +
+         showInts(Ints(permutation.begin(), permutation.end())));
+}
+
+void Emitter::checkAlike(Value a, Value b) const {
+  if (a.getType() == b.getType())
+    return;
+  checkSameType(a, b);
+  fail("has operands of the shapes " + showShape(shapeOf(a)) + " and " + showShape(shapeOf(b)) +
+       ", expected the same shape");
 }
 
 void Emitter::checkRank(Value value, int64_t atLeast) const {
@@ -125,6 +148,7 @@ double Emitter::numberOf(Value value, const std::string &what) const {
 
 // -- constants ------------------------------------------------------------------------------------
 Value Emitter::constant(const Tensor &tensor) const {
+  evaluator.countConstant(tensor.size());
   return ConstantOp::create(b, loc, toAttribute(tensor, b.getContext()));
 }
 
@@ -186,12 +210,14 @@ Value Emitter::reshape(Value value, const Shape &dims) const {
 
 Value Emitter::insertDim(Value value, int64_t axis) const {
   Shape dims = shapeOf(value);
+  checkDim(axis, static_cast<int64_t>(dims.size()) + 1);
   dims.insert(dims.begin() + axis, Polynomial(1));
   return reshape(value, dims);
 }
 
 Value Emitter::dropDim(Value value, int64_t axis) const {
   Shape dims = shapeOf(value);
+  checkDim(axis, static_cast<int64_t>(dims.size()));
   if (dims[axis] != Polynomial(1))
     fail("drops dim " + std::to_string(axis) + " of size " + dims[axis].str() +
          ", expected size 1");
@@ -224,6 +250,7 @@ void Emitter::broadcastTogether(Values &values) const {
 }
 
 Value Emitter::transpose(Value value, llvm::ArrayRef<int64_t> permutation) const {
+  checkOrder(permutation, rankOf(value));
   for (size_t i = 0; i < permutation.size(); ++i)
     if (permutation[i] != static_cast<int64_t>(i))
       return buildTranspose(b, value, permutation);
@@ -232,6 +259,7 @@ Value Emitter::transpose(Value value, llvm::ArrayRef<int64_t> permutation) const
 
 Value Emitter::swapDims(Value value, int64_t a, int64_t c) const {
   Ints permutation = dimsFrom(0, rankOf(value));
+  checkDim(std::max(a, c), rankOf(value));
   std::swap(permutation[a], permutation[c]);
   return transpose(value, permutation);
 }
@@ -239,6 +267,7 @@ Value Emitter::swapDims(Value value, int64_t a, int64_t c) const {
 Value Emitter::slice(Value value, int64_t dim, const Polynomial &start, const Polynomial &size,
                      int64_t stride) const {
   Shape dims = shapeOf(value);
+  checkDim(dim, static_cast<int64_t>(dims.size()));
   if (start == Polynomial() && stride == 1 && size == dims[dim])
     return value;
   Polynomial left = dims[dim] - 1 - start - (size - 1) * stride;
@@ -255,6 +284,7 @@ Value Emitter::pad(Value value, int64_t dim, const Polynomial &low, const Polyno
   if (low == Polynomial() && high == Polynomial())
     return value;
   Shape dims = shapeOf(value);
+  checkDim(dim, static_cast<int64_t>(dims.size()));
   dims[dim] += low + high;
   return PadOp::create(b, loc, type(dims, elementOf(value)), value, dim, low, 0, fill);
 }
@@ -263,6 +293,7 @@ Value Emitter::concat(const Values &values, int64_t dim) const {
   if (values.empty())
     fail("joins no tensors, expected at least 1");
   Shape joined = shapeOf(values[0]);
+  checkDim(dim, static_cast<int64_t>(joined.size()));
   for (Value value : llvm::drop_begin(values)) {
     checkSameType(values[0], value);
     Shape expected = joined, found = shapeOf(value);
@@ -278,6 +309,7 @@ Value Emitter::concat(const Values &values, int64_t dim) const {
 }
 
 Value Emitter::reverse(Value value, int64_t dim) const {
+  checkDim(dim, rankOf(value));
   return ReverseOp::create(b, loc, value.getType(), value, dim);
 }
 
@@ -286,6 +318,7 @@ Value Emitter::neg(Value x) const { return unary<NegOp>(x); }
 Value Emitter::abs(Value x) const { return unary<AbsOp>(x); }
 
 Value Emitter::compare(Predicate predicate, Value x, Value y) const {
+  checkAlike(x, y);
   return CompareOp::create(b, loc, predicate, x, y);
 }
 
@@ -294,6 +327,11 @@ Value Emitter::compare(Predicate predicate, Value x, double y) const {
 }
 
 Value Emitter::select(Value condition, Value yes, Value no) const {
+  checkBool(condition, "a condition");
+  checkAlike(yes, no);
+  if (shapeOf(condition) != shapeOf(yes))
+    fail("selects from " + showShape(shapeOf(yes)) + " by a condition of the shape " +
+         showShape(shapeOf(condition)) + ", expected the same shape");
   return SelectOp::create(b, loc, yes.getType(), condition, yes, no);
 }
 
@@ -312,11 +350,15 @@ static Shape keptShape(Value value, const Ints &dims) {
 }
 
 Value Emitter::reduce(Reduction kind, Value value, const Ints &dims, bool keep) const {
+  for (int64_t dim : dims)
+    checkDim(dim, rankOf(value));
   Value reduced = buildReduce(b, kind, value, dims);
   return keep ? reshape(reduced, keptShape(value, dims)) : reduced;
 }
 
 Value Emitter::mean(Value value, const Ints &dims, bool keep) const {
+  for (int64_t dim : dims)
+    checkDim(dim, rankOf(value));
   Value reduced = buildMean(b, value, dims);
   return keep ? reshape(reduced, keptShape(value, dims)) : reduced;
 }
@@ -367,6 +409,13 @@ std::string showShape(const Shape &dims) {
 }
 
 std::string showInts(const Ints &values) { return showShape(toShape(values)); }
+
+int64_t truncated(double number) {
+  constexpr double limit = 9223372036854775808.0; // 2^63
+  if (!(number >= -limit && number < limit))
+    fail("makes an integer of " + std::to_string(number));
+  return static_cast<int64_t>(number);
+}
 
 Shape toShape(llvm::ArrayRef<int64_t> values) { return Shape(values.begin(), values.end()); }
 

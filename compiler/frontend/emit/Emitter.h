@@ -49,6 +49,11 @@ public:
   void checkInteger(Value value, const std::string &what = "operand") const;
   void checkBool(Value value, const std::string &what = "operand") const;
   void checkSameType(Value a, Value b) const;
+  // That dim `dim` is one of `rank`, that the numbers are an order of so many dims.
+  void checkDim(int64_t dim, int64_t rank) const;
+  void checkOrder(llvm::ArrayRef<int64_t> permutation, int64_t rank) const;
+  // Of one element type and shape.
+  void checkAlike(Value a, Value b) const;
   // At least so many dims.
   void checkRank(Value value, int64_t atLeast) const;
   // The tensor type with these dims; fails where one is negative or the elements are too many.
@@ -88,6 +93,7 @@ public:
   // -- movement
   // The same elements under another shape; fails where the counts differ.
   Value reshape(Value value, const Shape &dims) const;
+  // What follows fails where a dim is named that the value does not have.
   // A dim of size 1 before dim `axis` (0 to rank); without dim `axis` of size 1.
   Value insertDim(Value value, int64_t axis) const;
   Value dropDim(Value value, int64_t axis) const;
@@ -109,7 +115,7 @@ public:
   Value concat(const Values &values, int64_t dim) const;
   Value reverse(Value value, int64_t dim) const;
 
-  // -- arithmetic: operands of one type (shapes too); numbers are repeated
+  // -- arithmetic: fails unless the operands have one type and shape; numbers are repeated
   Value add(Value x, Value y) const { return binary<graph::AddOp>(x, y); }
   Value sub(Value x, Value y) const { return binary<graph::SubOp>(x, y); }
   Value mul(Value x, Value y) const { return binary<graph::MulOp>(x, y); }
@@ -126,7 +132,10 @@ public:
   Value min(Value x, double y) const { return min(x, splat(x, y)); }
   // Of one operand: Op::create with the operand's type.
   template <typename Op> Value unary(Value x) const { return Op::create(b, loc, x.getType(), x); }
-  template <typename Op> Value binary(Value x, Value y) const { return Op::create(b, loc, x, y); }
+  template <typename Op> Value binary(Value x, Value y) const {
+    checkAlike(x, y);
+    return Op::create(b, loc, x, y);
+  }
   // -x, |x| of integers too.
   Value neg(Value x) const;
   Value abs(Value x) const;
@@ -153,6 +162,8 @@ std::string typeNameOf(Value value);
 // `[2, batch]`.
 std::string showShape(const Shape &dims);
 std::string showInts(const Ints &values);
+// The number without what is behind the point; fails where it has more than 64 bits.
+int64_t truncated(double number);
 // The shape of plain numbers.
 Shape toShape(llvm::ArrayRef<int64_t> values);
 Polynomial product(llvm::ArrayRef<Polynomial> dims);

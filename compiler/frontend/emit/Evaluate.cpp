@@ -1,6 +1,7 @@
 // See Evaluate.h.
 #include "compiler/frontend/emit/Evaluate.h"
 
+#include "compiler/frontend/emit/Failure.h"
 #include "dialects/graph/Step.h"
 
 #include <algorithm>
@@ -13,6 +14,8 @@ using namespace graph;
 
 // Larger tensors are data, not shapes.
 constexpr int64_t kMaxElements = 1 << 16;
+// All of what is computed and kept while a model is imported: a second or so, and 128 MiB.
+constexpr int64_t kMaxWork = int64_t(1) << 28, kMaxKept = int64_t(1) << 24;
 
 bool isSmall(mlir::Value value) {
   auto type = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
@@ -160,7 +163,23 @@ const Evaluator::Known *Evaluator::find(mlir::Value value) {
   return known ? &(*known)[mlir::cast<mlir::OpResult>(value).getResultNumber()] : nullptr;
 }
 
+void Evaluator::countConstant(int64_t elements) {
+  constexpr int64_t most = int64_t(1) << 26;
+  if ((made_ += elements) > most)
+    fail("makes constants of more than " + std::to_string(most) + " elements in all");
+}
+
+bool Evaluator::isAffordable(mlir::Operation *op) {
+  for (mlir::Value result : op->getResults())
+    kept_ += mlir::cast<mlir::RankedTensorType>(result.getType()).getNumElements();
+  if (auto cost = mlir::dyn_cast<CostInterface>(op)) // saturates
+    work_ += std::min(cost.getFlops().constant().value_or(kMaxWork), kMaxWork);
+  return work_ <= kMaxWork && kept_ <= kMaxKept;
+}
+
 bool Evaluator::compute(mlir::Operation *op) {
+  if (!isAffordable(op))
+    return false;
   if (auto constant = mlir::dyn_cast<ConstantOp>(op)) {
     known_[op] = llvm::SmallVector<Known>{constantOf(constant)};
     return true;

@@ -20,7 +20,8 @@ struct SizeTensor {
 
 class Evaluator {
 public:
-  // The value, if it follows from constants alone and everything on the way is small. Integers
+  // The value, if it follows from constants alone and everything on the way is small and, with what
+  // was computed before, not too much. Integers
   // beyond 2^53, which exporters write for "to the end", become ±2^53.
   std::optional<Tensor> evaluate(mlir::Value value);
 
@@ -32,14 +33,21 @@ public:
   // `depends on the input 'axes', …`, or `depends on the symbol 'seq': give --set seq=8, say`.
   std::string whyUnknown(mlir::Value value);
 
+  // Counts the elements of a constant that the import makes; fails where all of them are more than
+  // models have in shapes, masks and tables.
+  void countConstant(int64_t elements);
+
 private:
   using Known = std::variant<Tensor, SizeTensor>;
   using KnownResults = std::optional<llvm::SmallVector<Known>>;
 
   const Known *find(mlir::Value value);
+  bool isAffordable(mlir::Operation *op);
   bool compute(mlir::Operation *op);
 
   llvm::DenseMap<mlir::Operation *, KnownResults> known_;
+  int64_t work_ = 0, kept_ = 0; // operations done, elements in known_
+  int64_t made_ = 0;            // elements of constants
 };
 
 // `depends on the symbol 'seq': give --set seq=8, say`.

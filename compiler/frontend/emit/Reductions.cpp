@@ -105,7 +105,7 @@ Value variance(const Emitter &e, Value x, const Ints &dims, double correction, b
   if (correction != std::floor(correction))
     fail("divides by " + count.str() + " - " + std::to_string(correction) + " elements, which " +
          dependsOnSymbols(count.symbols()));
-  return e.mul(sum, e.splatSize(sum, 1, count - static_cast<int64_t>(correction)));
+  return e.mul(sum, e.splatSize(sum, 1, count - truncated(correction)));
 }
 
 Value standardDeviation(const Emitter &e, Value x, const Ints &dims, double correction, bool keep) {

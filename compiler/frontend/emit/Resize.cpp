@@ -9,8 +9,8 @@ using namespace graph;
 
 namespace {
 
-// Larger matrices are damage, or an image that no matrix should be made for.
-constexpr int64_t kMostWeights = int64_t(1) << 26;
+// Larger matrices, and longer lists of places, are damage, or an image that none should be made for.
+constexpr int64_t kMostWeights = int64_t(1) << 22, kMostPlaces = int64_t(1) << 20;
 
 double positionOf(int64_t x, int64_t input, const ResizeAxis &axis, const ResizeOptions &options) {
   auto in = static_cast<double>(input), at = static_cast<double>(x);
@@ -55,7 +55,7 @@ int64_t nearest(double position, int64_t input, NearestRounding rounding) {
     chosen = std::ceil(position);
     break;
   }
-  return std::clamp(static_cast<int64_t>(chosen), int64_t(0), input - 1);
+  return static_cast<int64_t>(std::clamp(chosen, 0.0, static_cast<double>(input - 1)));
 }
 
 double kernel(double distance, const ResizeOptions &options) {
@@ -84,10 +84,25 @@ void addWeights(double *row, double position, int64_t input, double scale,
     row[std::clamp(i, int64_t(0), input - 1)] += weights[i - first] / sum;
 }
 
+// What positions and the reach of a kernel follow from has to be sound.
+void checkAxis(int64_t input, const ResizeAxis &axis) {
+  constexpr double farthest = 1e6; // of begin and end, in sizes of the input
+  if (input < 1 || axis.output < 0 || axis.output > kMostPlaces)
+    fail("resizes a dim from " + std::to_string(input) + " to " + std::to_string(axis.output) +
+         " elements, expected at least 1 and fewer");
+  if (axis.scale && !(*axis.scale * static_cast<double>(input) > 0.5 && *axis.scale < farthest))
+    fail("resizes a dim of size " + std::to_string(input) + " by the factor " +
+         std::to_string(*axis.scale));
+  if (!(std::fabs(axis.begin) < farthest && std::fabs(axis.end) < farthest))
+    fail("crops a dim from " + std::to_string(axis.begin) + " to " + std::to_string(axis.end) +
+         " of its size");
+}
+
 } // namespace
 
 Tensor resizeWeights(int64_t input, const ResizeAxis &axis, const ResizeOptions &options) {
-  if (input < 1 || axis.output < 0 || axis.output > kMostWeights / input)
+  checkAxis(input, axis);
+  if (axis.output > kMostWeights / input)
     fail("resizes a dim from " + std::to_string(input) + " to " + std::to_string(axis.output) +
          " elements, expected at least 1 and fewer");
   Tensor weights(ElementType::F64, {axis.output, input});
@@ -108,6 +123,7 @@ Tensor resizeWeights(int64_t input, const ResizeAxis &axis, const ResizeOptions 
 // Nearest: every output element is one of the input's.
 static Value choose(const Emitter &e, Value x, const ResizeAxis &axis, int64_t input,
                     const ResizeOptions &options) {
+  checkAxis(input, axis);
   Tensor indices(ElementType::I64, {axis.output});
   for (int64_t i = 0; i < axis.output; ++i) {
     double position = positionOf(i, input, axis, options);

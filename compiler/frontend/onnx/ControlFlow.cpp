@@ -241,6 +241,8 @@ Values importScan8(NodeImport &n) {
          outputs = body.outputs.size() - states;
   ScanOptions options{Ints(walked, 0), listOf(n, "directions", walked), Ints(outputs, 0),
                       Ints(outputs, 0)};
+  for (size_t i = 1; i < n.inputCount(); ++i)
+    n.checkRank(n.input(i), 1);
   int64_t batch = n.number(shapeOf(n.input(1))[0], "size of the batch");
   if (batch < 1 || batch > kMaxRounds)
     fail("walks along a batch of " + std::to_string(batch) + " samples");

@@ -9,7 +9,8 @@ namespace cleave::onnx {
 namespace {
 
 constexpr int kMaxDepth = 16;                 // of calls in calls
-constexpr size_t kMaxNodes = size_t(1) << 20; // of the model, all calls inlined
+constexpr size_t kMaxNodes = size_t(1) << 18; // of the model, all calls inlined
+constexpr size_t kMaxBytes = size_t(1) << 28; // of names and attributes in them
 
 using Names = std::map<std::string, std::string>;
 
@@ -54,9 +55,30 @@ private:
       return;
     }
     Call call = callOf(*found->second, node);
-    for (const Node &inner : found->second->nodes)
-      append(written(inner, call), nodes, depth + 1);
+    for (const Node &inner : found->second->nodes) {
+      Node copy = written(inner, call);
+      countBytes(copy, 0);
+      append(std::move(copy), nodes, depth + 1);
+    }
     passThrough(call, nodes);
+  }
+
+  // What a copy of a node takes.
+  void countBytes(const Node &node, int depth) {
+    bytes_ += sizeof(Node) + node.name.size();
+    for (const std::vector<std::string> *names : {&node.inputs, &node.outputs})
+      for (const std::string &name : *names)
+        bytes_ += sizeof(name) + name.size();
+    for (const Attribute &attribute : node.attributes) {
+      bytes_ += sizeof(attribute) + attribute.text.size() +
+                8 * (attribute.integers.size() + attribute.numbers.size());
+      if (attribute.graph && depth <= kMaxDepth)
+        for (const Node &inner : attribute.graph->nodes)
+          countBytes(inner, depth + 1);
+    }
+    if (bytes_ > kMaxBytes)
+      fail("the model has more than " + std::to_string(kMaxBytes >> 20) +
+           " MiB of nodes in its functions");
   }
 
   static Call callOf(const Function &function, const Node &node) {
@@ -147,7 +169,7 @@ private:
   }
 
   std::map<std::string, const Function *> functions_;
-  size_t count_ = 0;
+  size_t count_ = 0, bytes_ = 0;
 };
 
 } // namespace

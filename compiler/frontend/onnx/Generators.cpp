@@ -79,7 +79,7 @@ Values importMelWeights(NodeImport &n) {
   for (int64_t i = 0; i < bins + 2; ++i) {
     double hertz =
         hertzOf(low + static_cast<double>(i) * (high - low) / static_cast<double>(bins + 2));
-    auto corner = static_cast<int64_t>(
+    int64_t corner = emit::truncated(
         std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate)));
     if (corner < 0 || corner >= spectrum)
       fail("has mel bins up to element " + std::to_string(corner) + " of a spectrum of " +

@@ -28,7 +28,7 @@ constexpr int64_t kMaxConstantBytes = 4096;
 constexpr int kMaxDepth = 16;
 
 // Nodes that are imported, every round of a loop counted.
-constexpr int64_t kMaxNodes = int64_t(1) << 20;
+constexpr int64_t kMaxNodes = int64_t(1) << 17;
 
 // The state that counts the steps of a model with random operators.
 constexpr const char *kRandomCounter = "random.step";
@@ -296,11 +296,15 @@ private:
     return mlir::NameLoc::get(b_.getStringAttr(node.label()), module);
   }
 
-  // False where the node is left out, since what it needs has been refused.
-  bool importNode(const Node &node, std::optional<size_t> mainIndex) {
-    if (++nodes_ > kMaxNodes)
+  void countNodes(int64_t more) {
+    if ((nodes_ += more) > kMaxNodes)
       fail("is one of more than " + std::to_string(kMaxNodes) +
            " nodes when all rounds of all loops are written out");
+  }
+
+  // False where the node is left out, since what it needs has been refused.
+  bool importNode(const Node &node, std::optional<size_t> mainIndex) {
+    countNodes(1);
     b_.setInsertionPoint(step_.getBody().front().getTerminator());
     mlir::Location location = locationOf(node);
     Bindings inputs;
@@ -356,6 +360,7 @@ private:
   }
 
   Bindings importSubgraph(const Graph &graph, const Bindings &inputs) {
+    countNodes(1); // a round without nodes is work, too
     if (depth_ == kMaxDepth)
       fail("has subgraphs nested too deeply");
     if (inputs.size() < graph.inputs.size())

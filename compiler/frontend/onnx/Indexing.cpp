@@ -22,7 +22,7 @@ Values importGather(NodeImport &n) {
 Values importOneHot(NodeImport &n) {
   n.checkInputs(3, 3);
   Value values = n.input(2);
-  int64_t depth = static_cast<int64_t>(n.decimalInput(1, "depth"));
+  int64_t depth = emit::truncated(n.decimalInput(1, "depth"));
   int64_t axis = n.axisAttribute(-1, n.rank() + 1);
   if (depth < 1 || emit::shapeOf(values) != Shape{2})
     fail("has depth " + std::to_string(depth) + " and values " +

@@ -103,7 +103,7 @@ std::vector<ResizeAxis> axesFromSizes(NodeImport &n, const Ints &dims, const Sha
                                         : *std::max_element(scales.begin(), scales.end());
   for (ResizeAxis &axis : axes) {
     double input = static_cast<double>(*shapeOf(n.input(0))[axis.dim].constant());
-    axis.output = static_cast<int64_t>(std::floor(scale * input + 0.5));
+    axis.output = emit::truncated(std::floor(scale * input + 0.5));
     axis.scale = scale;
   }
   return axes;

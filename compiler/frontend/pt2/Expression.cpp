@@ -122,13 +122,14 @@ private:
 
   // The rest of `Symbol('s0', positive=True, integer=True)`.
   Maybe quotedSymbol() {
+    skipSpace();
     size_t end = at_ < text_.size() ? text_.find(text_[at_], at_ + 1) : std::string_view::npos;
     size_t close = text_.find(')', at_);
     if (end == std::string_view::npos || close == std::string_view::npos || close < end)
       return std::nullopt;
     std::string name(text_.substr(at_ + 1, end - at_ - 1));
     at_ = close + 1;
-    return Polynomial::symbol(name);
+    return name == symbolName(name) ? Maybe(Polynomial::symbol(name)) : std::nullopt;
   }
 
   Maybe constructed(const std::string &name, int depth) {

@@ -227,12 +227,12 @@ private:
 
   TensorRef constant(const InputSpec &input) {
     TensorMeta meta = metaOf(input);
+    torch::StridedTensor stored = weights_.find(input.target, meta); // its sizes are numbers
     mlir::RankedTensorType type = typeOf(meta, input.target);
     int64_t bytes = type.getNumElements() * byteSize(*meta.element);
     if (bytes > kMaxConstantBytes)
       return argument(input, input.target, "constant");
-    Tensor data =
-        torch::readTensor(weights_.archive(), weights_.find(input.target, meta), input.target);
+    Tensor data = torch::readTensor(weights_.archive(), stored, input.target);
     emitter_.loc = mlir::NameLoc::get(b_.getStringAttr(input.target));
     TensorRef tensor = aten::TensorState::create(emitter_.constant(data));
     tensor->storage()->name = input.target;

@@ -162,8 +162,9 @@ ValueList Interpreter::callConditional(const ValueList &arguments, const Node &n
       fail("lacks a graph for each case");
     return *node.inputs[i].value.graph;
   };
-  bool holds = aten::truthOf(context_, arguments.at(0), "the condition");
-  return callGraph(graph(holds ? 1 : 2), arguments.at(3).items());
+  const Graph &yes = graph(1), &no = graph(2);
+  bool holds = aten::truthOf(context_, arguments[0], "the condition");
+  return callGraph(holds ? yes : no, arguments[3].items());
 }
 
 ValueList Interpreter::callWrapped(const Wrapper &wrapper, const ValueList &arguments,

@@ -24,6 +24,8 @@ constexpr size_t kLocalHeaderBytes = 30, kDirectoryEntryBytes = 46, kEndBytes = 
 constexpr size_t kMaxComment = 65535;
 // Deflate makes at most 1032 bytes of one.
 constexpr uint64_t kMaxExpansion = 1040;
+// Memory that a file may ask for: so much in any case, and so many bytes per byte of the file.
+constexpr uint64_t kMinMemory = uint64_t(64) << 20, kMemoryPerByte = 64;
 
 template <typename T> T number(std::string_view bytes, size_t at) {
   T value;
@@ -140,6 +142,7 @@ void Archive::readDirectory() {
   std::string_view rest = bytes_.substr(directory.offset, directory.size);
   for (uint64_t i = 0; i < directory.entries; ++i)
     readEntry(rest);
+  checkDisjoint();
   dropCommonFolder();
 }
 
@@ -190,6 +193,26 @@ void Archive::checkLocalHeader(Entry &entry, uint64_t headerOffset) const {
   entry.offset += base_;
 }
 
+// Entries that share bytes would let a small file say a lot.
+void Archive::checkDisjoint() const {
+  std::vector<const Entry *> sorted;
+  for (const auto &[name, entry] : entries_)
+    if (entry.storedBytes > 0)
+      sorted.push_back(&entry);
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Entry *a, const Entry *b) { return a->offset < b->offset; });
+  for (size_t i = 1; i < sorted.size(); ++i)
+    if (sorted[i]->offset - sorted[i - 1]->offset < sorted[i - 1]->storedBytes)
+      damaged("'" + sorted[i - 1]->name + "' and '" + sorted[i]->name + "' overlap");
+}
+
+void Archive::spend(uint64_t bytes) const {
+  spent_ += bytes;
+  if (spent_ > kMinMemory && spent_ / kMemoryPerByte > bytes_.size())
+    fail("the archive of " + std::to_string(bytes_.size()) + " bytes stands for more than " +
+         std::to_string(spent_) + "; save the model again");
+}
+
 void Archive::dropCommonFolder() {
   auto folderOf = [](const std::string &name) { return name.substr(0, name.find('/') + 1); };
   std::string folder = entries_.empty() ? "" : folderOf(entries_.begin()->first);
@@ -227,6 +250,7 @@ std::string Archive::contents(const std::string &name, uint64_t maxBytes) const 
   if (entry->bytes > maxBytes || entry->storedBytes > maxBytes)
     fail("'" + name + "' in the archive has " + std::to_string(entry->bytes) +
          " bytes, expected at most " + std::to_string(maxBytes));
+  spend(entry->bytes);
   std::string_view stored = bytes_.substr(entry->offset - base_, entry->storedBytes);
   std::string out = entry->isCompressed ? inflated(stored, *entry) : std::string(stored);
   uLong checksum =

@@ -39,21 +39,26 @@ public:
   std::vector<std::string> namesWith(const std::string &prefix) const;
 
   // The entry's bytes, decompressed where necessary, checksum verified. Fails if there is no such
-  // entry, or it is damaged or larger than `maxBytes`.
+  // entry, or it is damaged or larger than `maxBytes`, or spend() fails.
   std::string contents(const std::string &name, uint64_t maxBytes = uint64_t(1) << 30) const;
   // A stored entry's bytes, mapped; fails if the entry is compressed.
   std::string_view mapped(const Entry &entry) const;
+  // Counts bytes of memory that are made from the file's; fails where all of them together are out of
+  // proportion to it, as only a file that means harm has them.
+  void spend(uint64_t bytes) const;
 
 private:
   void readDirectory();
   void readEntry(std::string_view &rest);
   void checkLocalHeader(Entry &entry, uint64_t headerOffset) const;
   void dropCommonFolder();
+  void checkDisjoint() const;
 
   std::unique_ptr<llvm::MemoryBuffer> file_;
   std::string_view bytes_;
   uint64_t base_ = 0;
   std::map<std::string, Entry> entries_;
+  mutable uint64_t spent_ = 0;
 };
 
 } // namespace cleave::torch

@@ -91,7 +91,15 @@ void Constructors::wrong(const std::string &what) const {
   fail("the pickle '" + name_ + "' " + what + "; save the model again");
 }
 
+void Constructors::spend(uint64_t bytes) {
+  constexpr uint64_t always = 1 << 20, perByte = 64;
+  spent_ += bytes;
+  if (spent_ > always && spent_ / perByte > bytes_)
+    wrong("of " + std::to_string(bytes_) + " bytes stands for more than " + std::to_string(spent_));
+}
+
 NodeId Constructors::add(Node node) {
+  spend(node.text.size() + node.items.size() * sizeof(NodeId));
   pickle_.nodes.push_back(std::move(node));
   return static_cast<NodeId>(pickle_.nodes.size() - 1);
 }
@@ -115,8 +123,9 @@ const Node &Constructors::argument(NodeId arguments, size_t i, Kind kind) const 
   return pickle_[items[i]];
 }
 
-std::vector<int64_t> Constructors::integers(const Node &node) const {
+std::vector<int64_t> Constructors::integers(const Node &node) {
   std::vector<int64_t> out;
+  spend(node.items.size() * sizeof(int64_t));
   for (NodeId item : node.items) {
     if (pickle_[item].kind != Kind::Int)
       wrong("has a size that is no integer");
@@ -182,12 +191,14 @@ NodeId Constructors::storage(NodeId id) {
   tensor.storageElements = argument(id, 4, Kind::Int).integer;
   if (tensor.storageElements < 0)
     wrong("has a storage of negative size");
+  spend(tensor.entry.size());
   pickle_.tensors.push_back(std::move(tensor));
   return add({.kind = Kind::Storage, .integer = int64_t(pickle_.tensors.size() - 1)});
 }
 
 NodeId Constructors::makeTensor(NodeId arguments, bool namesType) {
   StridedTensor tensor = pickle_.tensors[argument(arguments, 0, Kind::Storage).integer];
+  spend(tensor.entry.size());
   tensor.offset = argument(arguments, 1, Kind::Int).integer;
   tensor.dims = integers(argument(arguments, 2, Kind::Tuple));
   tensor.strides = integers(argument(arguments, 3, Kind::Tuple));
@@ -214,6 +225,7 @@ void Constructors::setState(NodeId object, NodeId state) {
                                             "does not know"
                                       : "gives attributes to something that has none");
   target.items = pickle_[state].items;
+  spend(target.items.size() * sizeof(NodeId));
   for (size_t i = 0; i < target.items.size(); i += 2)
     if (pickle_[target.items[i]].kind != Kind::String)
       wrong("has an attribute without a name");

@@ -8,9 +8,12 @@ namespace cleave::torch {
 
 class Constructors {
 public:
-  Constructors(Pickle &pickle, const std::string &name, const std::string &storageFolder)
-      : pickle_(pickle), name_(name), folder_(storageFolder) {}
+  // `bytes`: of the pickle.
+  Constructors(Pickle &pickle, const std::string &name, const std::string &storageFolder,
+               uint64_t bytes)
+      : pickle_(pickle), name_(name), folder_(storageFolder), bytes_(bytes) {}
 
+  // Fails where texts and lists, which a pickle can repeat with few bytes, grow out of proportion.
   NodeId add(Node node);
   // The node for `module.name`; fails if that is nothing a model needs.
   NodeId global(const std::string &name);
@@ -23,13 +26,15 @@ public:
 
 private:
   [[noreturn]] void wrong(const std::string &what) const;
+  void spend(uint64_t bytes);
   const Node &argument(NodeId arguments, size_t i, Node::Kind kind) const;
-  std::vector<int64_t> integers(const Node &node) const;
+  std::vector<int64_t> integers(const Node &node);
   NodeId makeTensor(NodeId arguments, bool namesType);
   NodeId makeDict(NodeId arguments);
 
   Pickle &pickle_;
   std::string name_, folder_;
+  uint64_t bytes_, spent_ = 0;
 };
 
 } // namespace cleave::torch

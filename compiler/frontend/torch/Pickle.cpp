@@ -66,7 +66,7 @@ enum Opcode : uint8_t {
 class PickleReader {
 public:
   PickleReader(std::string_view bytes, const std::string &name, const std::string &folder)
-      : bytes_(bytes), name_(name), builder_(pickle_, name, folder) {}
+      : bytes_(bytes), name_(name), builder_(pickle_, name, folder, bytes.size()) {}
 
   Pickle read() {
     uint8_t opcode = byte();

@@ -85,6 +85,7 @@ Tensor readTensor(const Archive &archive, const StridedTensor &tensor, const std
   if (bytes > kMaxInlineBytes)
     fail("'" + name + "' has " + std::to_string(bytes) +
          " bytes with gaps between its elements; call .contiguous() on it before saving the model");
+  archive.spend(static_cast<uint64_t>(tensor.elementCount()) * sizeof(double));
   std::string copy;
   std::string_view stored;
   if (entry.isCompressed)

@@ -33,7 +33,8 @@ ElementType elementOf(const StridedTensor &tensor, const std::string &name);
 // The tensor's entry; fails where it is missing, too short, or not of the storage's size.
 const Entry &entryOf(const Archive &archive, const StridedTensor &tensor, const std::string &name);
 
-// The elements as plain data; the entry may be compressed. Fails beyond 16 MiB.
+// The elements as plain data; the entry may be compressed. Fails beyond 16 MiB, and
+// where Archive::spend does.
 Tensor readTensor(const Archive &archive, const StridedTensor &tensor, const std::string &name);
 
 } // namespace cleave::torch

@@ -4,13 +4,15 @@
 #include "compiler/frontend/torchscript/Limits.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace cleave::torchscript {
 namespace {
 
 using emit::fail;
 
-constexpr int64_t kMaxRange = int64_t(1) << 20;
+constexpr int64_t kMaxRange = 100000;
+constexpr size_t kMaxText = 1 << 16, kMaxItems = 1 << 17;
 
 using Builtin = std::optional<Value> (*)(const ValueList &);
 
@@ -19,6 +21,12 @@ int64_t integerAt(const ValueList &arguments, size_t i) {
     if (std::optional<int64_t> known = arguments[i].integer().constant())
       return *known;
   fail("expected a known integer as argument " + std::to_string(i));
+}
+
+// Fails where a string gets longer than programs have use for.
+void checkLength(const std::string &text) {
+  if (text.size() > kMaxText)
+    fail("makes a string of more than " + std::to_string(kMaxText) + " characters");
 }
 
 bool isString(const ValueList &arguments, size_t i) {
@@ -42,6 +50,7 @@ std::optional<Value> format(const ValueList &arguments) {
     } else {
       out += pattern[i];
     }
+    checkLength(out);
   }
   return Value(out);
 }
@@ -49,7 +58,9 @@ std::optional<Value> format(const ValueList &arguments) {
 std::optional<Value> addStrings(const ValueList &arguments) {
   if (!isString(arguments, 0) || !isString(arguments, 1))
     return std::nullopt;
-  return Value(arguments[0].text() + arguments[1].text());
+  std::string out = arguments[0].text() + arguments[1].text();
+  checkLength(out);
+  return Value(out);
 }
 
 std::optional<Value> find(const ValueList &arguments) {
@@ -69,8 +80,10 @@ std::optional<Value> join(const ValueList &arguments) {
   if (!isString(arguments, 0) || arguments.size() != 2 || !arguments[1].isList())
     return std::nullopt;
   std::string out;
-  for (const Value &item : arguments[1].items())
+  for (const Value &item : arguments[1].items()) {
     out += (out.empty() ? "" : arguments[0].text()) + textOf(item);
+    checkLength(out);
+  }
   return Value(out);
 }
 
@@ -84,6 +97,8 @@ std::optional<Value> extendList(const ValueList &arguments) {
     return std::nullopt;
   ValueList more = arguments[1].items();
   ValueList &items = arguments[0].listRef()->items;
+  if (items.size() + more.size() > kMaxItems)
+    fail("makes a list of more than " + std::to_string(kMaxItems) + " items");
   items.insert(items.end(), more.begin(), more.end());
   return arguments[0];
 }
@@ -155,12 +170,19 @@ std::optional<Value> rangeLength(const ValueList &arguments) {
   int64_t step = integerAt(arguments, 2);
   if (step == 0)
     fail("a range has a step of 0");
-  int64_t span = step > 0 ? high - low : low - high, stride = std::abs(step);
-  return Value(span > 0 ? (span + stride - 1) / stride : int64_t(0));
+  if (step > 0 ? high <= low : high >= low)
+    return Value(int64_t(0));
+  // Unsigned: a range may be longer than 2^63.
+  uint64_t span = step > 0 ? uint64_t(high) - uint64_t(low) : uint64_t(low) - uint64_t(high);
+  uint64_t stride = step > 0 ? uint64_t(step) : 0 - uint64_t(step);
+  uint64_t count = (span - 1) / stride + 1;
+  return Value(static_cast<int64_t>(
+      std::min(count, static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))));
 }
 
 std::optional<Value> deriveIndex(const ValueList &arguments) {
-  return Value(integerAt(arguments, 1) + integerAt(arguments, 0) * integerAt(arguments, 2));
+  Polynomial index = integerAt(arguments, 0), start = integerAt(arguments, 1);
+  return Value(start + index * integerAt(arguments, 2));
 }
 
 // -- surroundings

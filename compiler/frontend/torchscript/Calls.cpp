@@ -9,6 +9,16 @@ namespace cleave::torchscript {
 using emit::fail;
 using EK = Expression::Kind;
 
+static constexpr int64_t kMaxOperators = int64_t(1) << 16;
+
+// How much memory a value takes that is made by one call.
+static int64_t weightOf(const Value &value) {
+  size_t weight = value.isList()     ? value.items().size() * 4
+                  : value.isString() ? value.text().size() / 64
+                                     : 0;
+  return static_cast<int64_t>(weight);
+}
+
 ValueList Evaluator::arguments(const Expression &call, size_t from, Frame &frame) {
   ValueList out;
   for (size_t i = from; i < call.items.size(); ++i)
@@ -75,8 +85,11 @@ std::optional<Value> Evaluator::callWord(const Expression &call, const std::stri
     return Value(isInstance(evaluate(*call.items[1], frame), *call.items[2], frame));
   if (word == "getattr" && count == 2 && call.items[2]->kind == EK::String)
     return attributeOf(evaluate(*call.items[1], frame), call.items[2]->text, frame);
-  if (word == "range")
-    return rangeOf(arguments(call, 1, frame));
+  if (word == "range") {
+    Value range = rangeOf(arguments(call, 1, frame));
+    spend(weightOf(range));
+    return range;
+  }
   if (word == "print")
     return Value();
   static const std::pair<const char *, const char *> conversions[] = {
@@ -137,24 +150,35 @@ static bool writes(const std::string &name) {
 
 Value Evaluator::callOperator(const std::string &name, ValueList positional,
                               const Keywords &keyword, Frame &frame) {
-  if (writes(name))
+  if (writes(name)) {
     checkCertain(name + " writes");
-  if (std::optional<Value> value = callBuiltin(name, positional))
+    for (size_t i = 1; i < positional.size(); ++i)
+      checkFits(positional[i], positional[0]);
+    for (const auto &[argument, value] : keyword)
+      if (!positional.empty())
+        checkFits(value, positional[0]);
+  }
+  if (++operators_ > kMaxOperators)
+    fail("the program calls more than " + std::to_string(kMaxOperators) +
+         " operators when its loops are unrolled");
+  if (std::optional<Value> value = callBuiltin(name, positional)) {
+    spend(weightOf(*value));
     return *value;
+  }
   if (!aten::knows(name))
     throw UnknownOperator{name};
   size_t colons = name.find("::");
   services_.locate(frame.path, name.substr(colons + 2));
   try {
     ValueList results = aten::call(services_.context, name, positional, keyword);
+    for (const Value &result : results)
+      spend(weightOf(result));
     if (results.empty())
       return {};
     return results.size() == 1 ? results[0] : Value::list(std::move(results), /*isTuple=*/true);
   } catch (const emit::Failure &failure) {
     const std::string &said = failure.status.message();
     throw said.starts_with(name) ? failure : emit::Failure{failure.status.withContext(name)};
-  } catch (const std::bad_variant_access &) { // an argument of a kind that nobody expected
-    fail(name + " is called with an argument of a kind that Cleave does not take");
   }
 }
 
@@ -169,7 +193,7 @@ bool Evaluator::isInstance(const Value &value, const Expression &type, Frame &fr
   std::string name = qualifiedName(base, frame).value_or("");
   if (InstanceRef instance = instanceOf(value))
     return program_.find(name).type == instance->definition.type;
-  if (name == "Optional")
+  if (name == "Optional" && type.kind == EK::Index)
     return value.isNone() || isInstance(value, *type.items[1], frame);
   bool isTuple = value.isList() && value.listRef()->isTuple;
   return (name == "Tensor" && value.isTensor()) || (name == "int" && value.isInt()) ||

@@ -65,6 +65,10 @@ private:
   Flow runUnknownIf(const Statement &statement, const Value &condition, Frame &frame);
   std::optional<std::map<std::string, Value>> speculate(const Block &block, Frame frame);
   Value select(const Value &condition, const Value &a, const Value &b, const std::string &name);
+  // Counts work, about a microsecond each; fails where a program does more than models do.
+  void spend(int64_t work);
+  // Fails where `value` may not become part of `around`.
+  void checkFits(const Value &value, const Value &around);
   // Fails on a write while it is not known whether it happens.
   void checkCertain(const std::string &what) const;
 
@@ -100,8 +104,8 @@ private:
   Program &program_;
   Services services_;
   int depth_ = 0;
-  int uncertain_ = 0;      // branches around that may not happen
-  int64_t statements_ = 0; // run so far
+  int uncertain_ = 0;                // branches around that may not happen
+  int64_t work_ = 0, operators_ = 0; // so far
   std::set<std::string> warned_;
   bool located_ = false; // the failure on its way has a line already
 };

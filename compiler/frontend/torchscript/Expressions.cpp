@@ -2,6 +2,7 @@
 #include "compiler/frontend/torchscript/Builtins.h"
 #include "compiler/frontend/torchscript/Evaluator.h"
 #include "compiler/frontend/torchscript/Limits.h"
+#include "compiler/frontend/torchscript/Nesting.h"
 
 namespace cleave::torchscript {
 
@@ -25,6 +26,7 @@ constexpr std::pair<const char *, const char *> kOperators[] = {
 
 Value Evaluator::evaluate(const Expression &expression, Frame &frame) {
   DepthGuard depth(depth_, 1);
+  spend(1);
   switch (expression.kind) {
   case EK::None:
     return {};
@@ -65,8 +67,10 @@ Value Evaluator::evaluateContainer(const Expression &expression, Frame &frame) {
   ValueList items;
   for (const ExpressionPtr &item : expression.items)
     items.push_back(evaluate(*item, frame));
+  Value list = Value::list(items, expression.kind == EK::Tuple);
+  spend(checkNesting(list));
   if (expression.kind != EK::Dict)
-    return Value::list(std::move(items), expression.kind == EK::Tuple);
+    return list;
   auto out = std::make_shared<Dictionary>();
   for (size_t i = 0; i + 1 < items.size(); i += 2)
     out->set(items[i], items[i + 1]);

@@ -8,7 +8,7 @@ namespace cleave::torchscript {
 
 // A call counts like so many expressions.
 inline constexpr int kCallWeight = 8;
-inline constexpr int kMaxDepth = 4000;
+inline constexpr int kMaxDepth = 1600;
 
 // Counts one level while it lives.
 struct DepthGuard {

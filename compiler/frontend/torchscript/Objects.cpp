@@ -1,6 +1,8 @@
 // See Objects.h.
 #include "compiler/frontend/torchscript/Objects.h"
 
+#include "compiler/frontend/emit/Failure.h"
+
 #include <charconv>
 
 namespace cleave::torchscript {
@@ -8,6 +10,9 @@ namespace {
 
 // Lists within lists that are compared or printed; deeper ones count as different.
 constexpr int kMaxDepth = 64;
+// Items that are compared, characters that are printed, entries of a dictionary.
+constexpr int64_t kMaxCompared = 1 << 17;
+constexpr size_t kMaxText = 1 << 16, kMaxEntries = 4096;
 
 std::optional<double> numberOf(const Value &value) {
   if (value.isBool())
@@ -20,9 +25,11 @@ std::optional<double> numberOf(const Value &value) {
   return std::nullopt;
 }
 
-bool isEqualWithin(const Value &a, const Value &b, int depth) {
+bool isEqualWithin(const Value &a, const Value &b, int depth, int64_t &compared) {
   if (depth > kMaxDepth)
     return false;
+  if (++compared > kMaxCompared)
+    emit::fail("compares lists of more than " + std::to_string(kMaxCompared) + " items");
   if (a.isInt() && b.isInt())
     return a.integer() == b.integer();
   if (std::optional<double> x = numberOf(a), y = numberOf(b); x && y)
@@ -34,7 +41,7 @@ bool isEqualWithin(const Value &a, const Value &b, int depth) {
   if (a.items().size() != b.items().size())
     return false;
   for (size_t i = 0; i < a.items().size(); ++i)
-    if (!isEqualWithin(a.items()[i], b.items()[i], depth + 1))
+    if (!isEqualWithin(a.items()[i], b.items()[i], depth + 1, compared))
       return false;
   return true;
 }
@@ -60,8 +67,11 @@ std::string textWithin(const Value &value, int depth) {
   if (!value.isList() || depth > kMaxDepth)
     return value.kindName();
   std::string out;
-  for (const Value &item : value.items())
+  for (const Value &item : value.items()) {
     out += (out.empty() ? "" : ", ") + textWithin(item, depth + 1);
+    if (out.size() > kMaxText)
+      emit::fail("prints a list of more than " + std::to_string(kMaxText) + " characters");
+  }
   return value.listRef()->isTuple ? "(" + out + ")" : "[" + out + "]";
 }
 
@@ -79,6 +89,8 @@ void Dictionary::set(const Value &key, Value value) {
     *known = std::move(value);
   else
     items.emplace_back(key, std::move(value));
+  if (items.size() > kMaxEntries)
+    emit::fail("makes a dictionary of more than " + std::to_string(kMaxEntries) + " entries");
 }
 
 InstanceRef instanceOf(const Value &value) {
@@ -89,7 +101,10 @@ DictionaryRef dictionaryOf(const Value &value) {
   return value.isObject() ? std::dynamic_pointer_cast<Dictionary>(value.object()) : nullptr;
 }
 
-bool isEqual(const Value &a, const Value &b) { return isEqualWithin(a, b, 0); }
+bool isEqual(const Value &a, const Value &b) {
+  int64_t compared = 0;
+  return isEqualWithin(a, b, 0, compared);
+}
 
 bool isSame(const Value &a, const Value &b) {
   if (a.isNone() || b.isNone())

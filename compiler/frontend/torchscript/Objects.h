@@ -26,6 +26,7 @@ struct Dictionary : aten::Object {
 
   // The value under this key (a string, number or truth); null if there is none.
   Value *find(const Value &key);
+  // Fails where the dictionary gets more entries than programs have use for.
   void set(const Value &key, Value value);
 };
 using DictionaryRef = std::shared_ptr<Dictionary>;
@@ -39,11 +40,11 @@ struct Callable : aten::Object {
 InstanceRef instanceOf(const Value &value);
 DictionaryRef dictionaryOf(const Value &value);
 
-// Python's `==` of values without tensors in them, and `is`.
+// Python's `==` of values without tensors in them, and `is`. Fails on lists of too many items.
 bool isEqual(const Value &a, const Value &b);
 bool isSame(const Value &a, const Value &b);
 
-// As Python prints it: `[1, 2]`, `0.5`, `True`; tensors as `tensor`.
+// As Python prints it: `[1, 2]`, `0.5`, `True`; tensors as `tensor`. Fails where that is too long.
 std::string textOf(const Value &value);
 
 } // namespace cleave::torchscript

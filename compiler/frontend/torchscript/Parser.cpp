@@ -4,6 +4,7 @@
 #include "compiler/frontend/emit/Failure.h"
 #include "compiler/frontend/torchscript/Lexer.h"
 
+#include <algorithm>
 #include <array>
 
 namespace cleave::torchscript {
@@ -288,7 +289,7 @@ private:
     while (takeSymbol(","))
       if (!is(TokenKind::NewLine) && !isSymbol("="))
         tuple->items.push_back(readExpression());
-    return tuple;
+    return finished(std::move(tuple));
   }
 
   // `i in`, `k, v in`.
@@ -299,7 +300,7 @@ private:
     while (takeSymbol(","));
     if (!takeName("in"))
       wrong("expected 'in'");
-    return tuple->items.size() == 1 ? std::move(tuple->items[0]) : std::move(tuple);
+    return tuple->items.size() == 1 ? std::move(tuple->items[0]) : finished(std::move(tuple));
   }
 
   // -- expressions
@@ -308,6 +309,19 @@ private:
     out->kind = kind;
     out->line = token().line;
     return out;
+  }
+
+  // With its height: chains (`a + b + …`, `a.b.c…`) grow trees without nesting.
+  ExpressionPtr finished(ExpressionPtr expression) const {
+    int below = 0;
+    for (const ExpressionPtr &item : expression->items)
+      below = std::max(below, item ? item->height : 0);
+    for (const auto &[name, value] : expression->keywords)
+      below = std::max(below, value->height);
+    expression->height = below + 1;
+    if (below >= kMaxNesting)
+      wrong("expected a shorter expression");
+    return expression;
   }
 
   ExpressionPtr readExpression() {
@@ -329,10 +343,7 @@ private:
     if (level == kLevels.size())
       return readUnary();
     ExpressionPtr left = readLevel(level + 1);
-    int length = 0;
     while (const char *text = operatorAt(level)) {
-      if (++length > kMaxNesting)
-        wrong("expected a shorter expression");
       ExpressionPtr both = make(EK::Binary);
       ++at_;
       both->text = text;
@@ -342,7 +353,7 @@ private:
         both->text = "not in";
       both->items.push_back(std::move(left));
       both->items.push_back(readLevel(level + 1));
-      left = std::move(both);
+      left = finished(std::move(both));
     }
     return left;
   }
@@ -355,7 +366,7 @@ private:
         ++at_;
         out->text = text;
         out->items.push_back(readUnary());
-        return out;
+        return finished(std::move(out));
       }
     ExpressionPtr base = readPostfix();
     if (!isSymbol("**"))
@@ -365,14 +376,12 @@ private:
     power->text = "**";
     power->items.push_back(std::move(base));
     power->items.push_back(readUnary());
-    return power;
+    return finished(std::move(power));
   }
 
   ExpressionPtr readPostfix() {
     ExpressionPtr out = readPrimary();
-    for (int length = 0;; ++length) {
-      if (length > kMaxNesting)
-        wrong("expected a shorter expression");
+    while (true) {
       ExpressionPtr next;
       if (takeSymbol(".")) {
         next = make(EK::Attribute);
@@ -391,7 +400,7 @@ private:
       } else {
         return out;
       }
-      out = std::move(next);
+      out = finished(std::move(next));
     }
   }
 
@@ -451,7 +460,7 @@ private:
       if (takeSymbol("[")) {
         out->kind = EK::List;
         readItems(*out, "]");
-        return out;
+        return finished(std::move(out));
       }
       if (takeSymbol("{"))
         return readDict(std::move(out));
@@ -495,7 +504,7 @@ private:
     expect(",");
     out->items.push_back(std::move(first));
     readItems(*out, ")");
-    return out;
+    return finished(std::move(out));
   }
 
   ExpressionPtr readDict(ExpressionPtr out) {
@@ -507,7 +516,7 @@ private:
       if (!isSymbol("}"))
         expect(",");
     }
-    return out;
+    return finished(std::move(out));
   }
 
   const std::string &path_;

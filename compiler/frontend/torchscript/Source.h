@@ -37,6 +37,7 @@ struct Expression {
   };
   Kind kind = Kind::None;
   int line = 0;
+  int height = 1; // of the tree, at most kMaxNesting
   int64_t integer = 0;
   double number = 0;
   std::string text;

@@ -2,6 +2,7 @@
 #include "compiler/frontend/torchscript/Builtins.h"
 #include "compiler/frontend/torchscript/Evaluator.h"
 #include "compiler/frontend/torchscript/Limits.h"
+#include "compiler/frontend/torchscript/Nesting.h"
 
 #include "llvm/ADT/ScopeExit.h"
 
@@ -13,7 +14,7 @@ using EK = Expression::Kind;
 
 namespace {
 
-constexpr int64_t kMaxStatements = int64_t(1) << 24;
+constexpr int64_t kMaxWork = int64_t(1) << 22;
 constexpr int64_t kMaxIterations = 100000;
 
 } // namespace
@@ -62,7 +63,9 @@ Value Evaluator::construct(const Definition &definition, const std::string &path
   if (definition.type->base == "NamedTuple") {
     for (size_t i = positional.size(); i < definition.type->fields.size(); ++i)
       positional.push_back(keyword[definition.type->fields[i]]);
-    return Value::list(std::move(positional), /*isTuple=*/true);
+    Value tuple = Value::list(std::move(positional), /*isTuple=*/true);
+    spend(checkNesting(tuple));
+    return tuple;
   }
   auto object = std::make_shared<Instance>();
   object->definition = definition;
@@ -70,6 +73,17 @@ Value Evaluator::construct(const Definition &definition, const std::string &path
   if (definition.type->methods.contains("__init__"))
     callMethod(object, "__init__", std::move(positional), std::move(keyword));
   return Value(aten::ObjectRef(object));
+}
+
+void Evaluator::spend(int64_t work) {
+  if ((work_ += work) > kMaxWork)
+    fail("the program takes more than " + std::to_string(kMaxWork) +
+         " small steps when its loops are unrolled");
+}
+
+void Evaluator::checkFits(const Value &value, const Value &around) {
+  if (value.isList() || value.isObject())
+    spend(checkNesting(value, &around));
 }
 
 // -- statements
@@ -101,9 +115,7 @@ Evaluator::Flow Evaluator::run(const Block &block, Frame &frame) {
 Evaluator::Flow Evaluator::run(const Statement &statement, Frame &frame) {
   DepthGuard depth(depth_, 1);
   frame.line = statement.line;
-  if (++statements_ > kMaxStatements)
-    fail("the program runs more than " + std::to_string(kMaxStatements) +
-         " statements when its loops are unrolled");
+  spend(1);
   switch (statement.kind) {
   case SK::Pass:
     return Flow::Next;
@@ -149,6 +161,7 @@ Evaluator::Flow Evaluator::runFor(const Statement &statement, Frame &frame) {
   if (!over.isList())
     fail("a loop goes over " + over.kindName() + ", expected a range or a list");
   ValueList items = over.items();
+  spend(static_cast<int64_t>(items.size()));
   for (Value &item : items) {
     assign(*statement.target, std::move(item), frame);
     if (run(statement.body, frame) == Flow::Return)
@@ -220,11 +233,14 @@ void Evaluator::setAttribute(const Value &object, const std::string &name, Value
   if (!instance)
     fail("sets the attribute '" + name + "' of " + object.kindName());
   checkCertain("sets the attribute '" + name + "'");
+  checkFits(value, object);
   instance->attributes[name] = std::move(value);
 }
 
 void Evaluator::setItem(const Value &container, const Value &key, Value value) {
   checkCertain("sets an element");
+  checkFits(value, container);
+  checkFits(key, container);
   if (DictionaryRef dictionary = dictionaryOf(container)) {
     dictionary->set(key, std::move(value));
     return;

@@ -81,8 +81,16 @@ void StepBuilder::addOutputs(const Value &value) {
     fail("the model returns " + value.kindName() + ", expected at least one tensor");
 }
 
+// Containers without tensors count, too: shared ones may be met very often.
+void StepBuilder::checkCount() {
+  constexpr int64_t most = 4096;
+  if (++visited_ > most)
+    fail("the model returns more than " + std::to_string(most) + " values");
+}
+
 // Tuples are flattened and numbered through; below the key of a dictionary numbering begins anew.
 void StepBuilder::addOutput(const Value &value, const std::string &name) {
+  checkCount();
   if (value.isTensor()) {
     std::string own = name.empty() ? std::to_string(outputs_) : name;
     addResult(step_, value.tensor()->read(emitter_), own, "output");

@@ -41,6 +41,7 @@ private:
   };
 
   Value handleOf(mlir::Value value, const Stored &stored);
+  void checkCount();
   void addOutput(const Value &value, const std::string &name);
   void visitBuffers(const Instance &object, std::set<const Instance *> &visited,
                     std::set<std::string> &missing);
@@ -55,7 +56,7 @@ private:
   emit::Emitter emitter_;
   std::map<std::string, Argument> buffers_; // by name
   std::set<std::string> replaced_;
-  int64_t outputs_ = 0;
+  int64_t outputs_ = 0, visited_ = 0; // tensors, values that the model returns
 };
 
 } // namespace cleave::torchscript

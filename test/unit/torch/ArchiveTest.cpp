@@ -88,5 +88,26 @@ TEST_CASE(
   CHECK(complaint(bytes).find("claims to have") != std::string::npos);
 }
 
+TEST_CASE("entries that share bytes are refused") {
+  std::string bytes = twoFiles();
+  size_t end = bytes.rfind("PK\x05\x06"), second = bytes.rfind("PK\x01\x02");
+  std::string again = bytes.substr(second, end - second);
+  again[again.size() - 1] = 'z'; // the same bytes under another name
+  std::string shared = bytes.substr(0, end) + again + bytes.substr(end);
+  size_t record = end + again.size();
+  shared[record + 8] = shared[record + 10] = 3;
+  std::string size;
+  ZipWriter::put(size, record - bytes.find("PK\x01\x02"), 4);
+  shared.replace(record + 12, 4, size);
+  CHECK(complaint(shared).find("overlap") != std::string::npos);
+}
+
+TEST_CASE("an archive may not stand for memory without proportion to its size") {
+  ZipWriter zip;
+  for (const char *name : {"m/a", "m/b"})
+    zip.add(name, std::string(40 << 20, 'x'), /*compress=*/true);
+  CHECK(complaint(zip.finish()).find("stands for more than") != std::string::npos);
+}
+
 } // namespace
 } // namespace cleave::torch

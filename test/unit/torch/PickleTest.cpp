@@ -73,6 +73,15 @@ TEST_CASE("objects that contain themselves, and nesting without end, are refused
   CHECK(complaint(pickled(deep)).find("nested") != std::string::npos);
 }
 
+TEST_CASE("a pickle may not repeat texts and lists without proportion to its size") {
+  std::string object = global("__torch__", std::string(1000, 'a')) + "q" + std::string(1, '\0');
+  std::string again = "h" + std::string(1, '\0') + ")\x81";
+  std::string many = "(" + object;
+  for (int i = 0; i < 20000; ++i)
+    many += again;
+  CHECK(complaint(pickled(many + "t")).find("stands for more than") != std::string::npos);
+}
+
 TEST_CASE("a pickle that is cut off, or of a protocol of texts, is refused") {
   std::string good = pickled(floats("3", 12, 2, {2, 5}, {5, 1}));
   for (size_t size = 0; size < good.size(); ++size)

@@ -231,6 +231,24 @@ TEST_CASE("an input with a value is a constant of its type") {
   has(import(file.path, {"x=float32[4]"}, options).status.message(), "no such input; it has x");
 }
 
+TEST_CASE("programs that would not end, or fill the memory, are refused") {
+  const std::pair<const char *, const char *> cases[] = {
+      {"    a = [x]\n    _0 = torch.append(a, a)\n", "puts a container into itself"},
+      {"    a = [x]\n    for i in range(1000):\n      a = [a]\n", "nests containers"},
+      {"    s = \"ab\"\n    for i in range(60):\n      s = torch.format(\"{}{}\", s, s)\n",
+       "a string of more than"},
+      {"    a = [1]\n    for i in range(60):\n      a = torch.add(a, a)\n", "a list of more than"},
+      {"    for i in range(100000):\n      for j in range(1000):\n        pass\n", "small steps"},
+      {"    a = [x]\n    for i in range(60):\n      a = [a, a]\n    return a\n",
+       "returns more than"},
+  };
+  for (const auto &[lines, words] : cases) {
+    ArchiveFile file;
+    file.lines = std::string(lines) + "    return x\n";
+    has(complaint(file), words);
+  }
+}
+
 TEST_CASE("damaged archives are refused with one message") {
   ArchiveFile file;
   file.parameters = {"w"};

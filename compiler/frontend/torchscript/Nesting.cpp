@@ -1,0 +1,83 @@
+// See Nesting.h.
+#include "compiler/frontend/torchscript/Nesting.h"
+
+#include "compiler/frontend/emit/Failure.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace cleave::torchscript {
+namespace {
+
+constexpr int kMaxHeight = 200;
+
+// What tells a container from others; null for other values.
+const void *identityOf(const Value &value) {
+  return value.isList()     ? static_cast<const void *>(value.listRef().get())
+         : value.isObject() ? static_cast<const void *>(value.object().get())
+                            : nullptr;
+}
+
+// The containers directly in this one.
+std::vector<const Value *> containersIn(const Value &value) {
+  std::vector<const Value *> out;
+  auto add = [&](const Value &inside) {
+    if (inside.isList() || inside.isObject())
+      out.push_back(&inside);
+  };
+  if (value.isList())
+    std::for_each(value.items().begin(), value.items().end(), add);
+  else if (DictionaryRef dictionary = dictionaryOf(value))
+    for (const auto &[key, item] : dictionary->items)
+      add(key), add(item);
+  else if (InstanceRef instance = instanceOf(value))
+    for (const auto &[name, attribute] : instance->attributes)
+      add(attribute);
+  return out;
+}
+
+struct Visit {
+  const void *identity;
+  std::vector<const Value *> inside;
+  size_t next = 0;
+  int height = 1;
+};
+
+} // namespace
+
+int64_t checkNesting(const Value &value, const Value *around) {
+  const void *target = around ? identityOf(*around) : nullptr;
+  std::unordered_map<const void *, int> heights; // only looked up
+  std::vector<Visit> stack;
+  auto enter = [&](const Value &container) {
+    const void *identity = identityOf(container);
+    if (identity && identity == target)
+      emit::fail("puts a container into itself");
+    stack.push_back({identity, containersIn(container)});
+    if (stack.size() > kMaxHeight)
+      emit::fail("nests containers more than " + std::to_string(kMaxHeight) + " deep");
+  };
+  if (identityOf(value))
+    enter(value);
+  while (!stack.empty()) {
+    Visit &visit = stack.back();
+    if (visit.next < visit.inside.size()) {
+      const Value &inside = *visit.inside[visit.next++];
+      auto known = heights.find(identityOf(inside));
+      if (known == heights.end()) {
+        --visit.next; // again, when it is known
+        enter(inside);
+      } else {
+        visit.height = std::max(visit.height, known->second + 1);
+      }
+      continue;
+    }
+    heights[visit.identity] = visit.height;
+    if (visit.height > kMaxHeight)
+      emit::fail("nests containers more than " + std::to_string(kMaxHeight) + " deep");
+    stack.pop_back();
+  }
+  return static_cast<int64_t>(heights.size());
+}
+
+} // namespace cleave::torchscript
