@@ -1,24 +1,13 @@
-// Model files.
+// ONNX files.
 #include "compiler/frontend/onnx/Import.h"
+#include "test/fuzz/ImportModel.h"
 #include "test/fuzz/Targets.h"
-
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/IR/Verifier.h"
-
-#include <cstdlib>
 
 namespace cleave::fuzz {
 
 void onnx(std::string_view bytes) {
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  context.getDiagEngine().registerHandler([](mlir::Diagnostic &) {});
-  cleave::onnx::ImportOptions options;
-  options.symbols["batch"] = 2;
-  Result<cleave::onnx::Imported> imported =
-      cleave::onnx::importOnnx(context, asFile("x.onnx", bytes), options);
-  mustBeTheirs(imported.status());
-  if (imported.isOk() && mlir::failed(mlir::verify(*imported->module)))
-    std::abort();
+  static const std::string weights = asFile("x.data", std::string(64, 1)); // for external tensors
+  importModel(cleave::onnx::importOnnx, asFile("x.onnx", bytes), bytes.find("batch") != bytes.npos);
 }
 
 } // namespace cleave::fuzz

@@ -20,14 +20,25 @@ struct Target {
   void (*run)(std::string_view);
 };
 const Target kTargets[] = {
-    {"onnx", fuzz::onnx},       {"npz", fuzz::npz},
-    {"npy", fuzz::npy},         {"safetensors", fuzz::safetensors},
-    {"plan", fuzz::plan},       {"checkpoint", fuzz::checkpoint},
-    {"cluster", fuzz::cluster}, {"pins", fuzz::pins},
+    {"archive", fuzz::archive},
+    {"checkpoint", fuzz::checkpoint},
+    {"cluster", fuzz::cluster},
+    {"npy", fuzz::npy},
+    {"npz", fuzz::npz},
+    {"onnx", fuzz::onnx},
+    {"options", fuzz::options},
+    {"pickle", fuzz::pickle},
+    {"pins", fuzz::pins},
+    {"plan", fuzz::plan},
+    {"program", fuzz::program},
+    {"pt2", fuzz::pt2},
+    {"safetensors", fuzz::safetensors},
     {"solver", fuzz::solver},
+    {"source", fuzz::source},
+    {"torchscript", fuzz::torchscript},
 };
 
-constexpr unsigned kSecondsPerInput = 10;
+constexpr unsigned kSecondsPerInput = 30;
 constexpr rlim_t kBytes = rlim_t(4) << 30; // of address space; libraries take most of it
 
 std::vector<std::filesystem::path> inputsOf(const std::filesystem::path &folder) {

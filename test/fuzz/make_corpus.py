@@ -6,6 +6,7 @@
 BUILD is a build with cleave-compile, which writes the plans.
 """
 
+import io
 import json
 import pathlib
 import shutil
@@ -45,9 +46,176 @@ def arrays(out):
     (out / "safetensors/two").write_bytes(struct.pack("<Q", len(head)) + head + bytes(10))
 
 
+def zipped(path, method):
+    """A copy of an archive without what only debuggers read, as bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(buffer, "w") as new:
+        for name in old.namelist():
+            if not name.endswith(".debug_pkl") and "sample_inputs" not in name:
+                new.writestr(zipfile.ZipInfo(name), old.read(name), method if "/code/" in name else zipfile.ZIP_STORED)
+    return buffer.getvalue()
+
+
+def parts(path, first):
+    """The entries of an archive as MakeArchive.h reads them; weights are zeros."""
+    entries = {}
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            short = name.split("/", 1)[1]
+            if name.endswith(".debug_pkl") or "sample_inputs" in name or short.startswith(".data"):
+                continue
+            data = archive.read(name)
+            if name.endswith(".json"):
+                data = json.dumps(json.loads(data), separators=(",", ":")).encode()
+            isWeight = short.split("/")[-1].removeprefix("weight_").isdigit()
+            entries[short] = (f" zeros={len(data)}".encode(), b"") if isWeight else (b"", data)
+    out = b""
+    for name in sorted(entries, key=lambda name: (name != first, name)):
+        note, data = entries[name]
+        out += b"=== " + name.encode() + note + b"\n" + data + (b"" if data.endswith(b"\n") else b"\n")
+    return out
+
+
+# data.pkl of an object of class M with a parameter, a buffer and a submodule of class C; traced_inputs.pkl of two inputs.
+def tensor_pickle(storage, kind, key, shape):
+    count, strides = 1, []
+    for size in reversed(shape):
+        strides.insert(0, count)
+        count *= size
+    number = lambda n: b"K" + bytes([n])
+    text = lambda s: b"X" + struct.pack("<I", len(s)) + s.encode()
+    tuple_of = lambda items: b"(" + b"".join(items) + b"t"
+    storage = tuple_of([text("storage"), b"ctorch\n" + kind.encode() + b"\n", text(key), text("cpu"), number(count)]) + b"Q"
+    return (b"ctorch._utils\n_rebuild_tensor_v2\n" +
+            tuple_of([storage, number(0), tuple_of(map(number, shape)), tuple_of(map(number, strides)), b"\x89",
+                      b"ccollections\nOrderedDict\n)R"]) + b"R")
+
+
+def object_pickle(name, attributes):
+    text = lambda s: b"X" + struct.pack("<I", len(s)) + s.encode()
+    return b"c__torch__\n" + name.encode() + b"\n)\x81}(" + b"".join(text(k) + v for k, v in attributes.items()) + b"ub"
+
+
+PROGRAMS = {
+    "arithmetic": """    y = torch.add(torch.matmul(x, torch.t(self.weight)), self.bias)
+    z, n = torch.relu(y), torch.size(x, 0)
+    if n == 2:
+      z = torch.mul(z, 2.5)
+    else:
+      z = torch.neg(z)
+    return torch.softmax(z, -1)
+""",
+    "loop": """    total, i, parts = torch.zeros_like(x), 0, annotate(List[Tensor], [])
+    for k in range(3):
+      total = torch.add(total, torch.mul(x, k), alpha=1)
+      _0 = torch.append(parts, total)
+    while torch.lt(i, 2):
+      i = torch.add(i, 1)
+    return (torch.cat(parts, 1), {"a": total, "b": self.child.forward(x, )}, [i])
+""",
+    "branch": """    c = torch.gt(torch.sum(x), 0.)
+    if bool(c):
+      y = torch.exp(x)
+    else:
+      y = torch.sigmoid(x)
+    with no_grad():
+      _1 = torch.add_(self.running, torch.mean(x, [0]))
+    s = torch.format("{} of {}", torch.size(x), torch.len(torch.size(x)))
+    return torch.view(torch.slice(y, 1, 0, 2, 1), [-1, torch.size(x, 0)])
+""",
+    "shapes": """    a, b = torch.size(x)
+    y = torch.permute(torch.unsqueeze(x, 0), [1, 0, 2])
+    y = torch.reshape(y, [int(a), torch.mul(b, 1)])
+    v = torch.select(y, 1, -1)
+    torch.copy_(v, torch.ones([2], dtype=6))
+    return torch.index_select(torch.transpose(y, 0, 1), 0, torch.arange(2)), torch.embedding(self.weight, n)
+""",
+}
+
+
+def small_program():
+    """An exported program as its JSON: view(x + x) of one input [s0, 3]."""
+    size = {"as_expr": {"expr_str": "Symbol('s0', positive=True, integer=True)", "hint": {"as_int": 2}}}
+    tensor = {"dtype": 7, "sizes": [size, {"as_int": 3}], "strides": [{"as_int": 3}, {"as_int": 1}],
+              "storage_offset": {"as_int": 0}, "layout": 7, "requires_grad": False}
+    name = lambda text: {"as_tensor": {"name": text}}
+    add = {"target": "torch.ops.aten.add.Tensor", "name": "y", "outputs": [name("y")], "metadata": {},
+           "inputs": [{"name": "self", "arg": name("x"), "kind": 1}, {"name": "other", "arg": name("x"), "kind": 1}]}
+    view = {"target": "torch.ops.aten.view.default", "name": "z", "outputs": [name("z")], "metadata": {},
+            "inputs": [{"name": "self", "arg": name("y"), "kind": 1},
+                       {"name": "size", "arg": {"as_sym_ints": [{"as_int": 3}, {"as_int": -1}]}, "kind": 1}]}
+    graph = {"inputs": [name("x")], "outputs": [name("z")], "nodes": [add, view],
+             "tensor_values": {"x": tensor, "y": tensor}, "sym_int_values": {}, "is_single_tensor_return": False}
+    signature = {"input_specs": [{"user_input": {"arg": name("x")}}], "output_specs": [{"user_output": {"arg": name("z")}}]}
+    return {"graph_module": {"graph": graph, "signature": signature, "module_call_graph": []}, "opset_version": {"aten": 10},
+            "range_constraints": {"s0": {"min_val": 0, "max_val": None}}, "schema_version": {"major": 8, "minor": 1},
+            "torch_version": "2.9"}
+
+
+def torch(out):
+    for target in ("torchscript", "source", "pt2", "program", "archive", "pickle"):
+        (out / target).mkdir()
+    for name in ("mlp.trace", "mlp.frozen"):
+        path = MODELS / "torch" / f"{name}.pt"
+        (out / "torchscript" / name).write_bytes(zipped(path, zipfile.ZIP_DEFLATED))
+        (out / "source" / name).write_bytes(parts(path, "code/__torch__.py"))
+    (out / "pt2/mlp").write_bytes(zipped(MODELS / "mlp.pt2", zipfile.ZIP_DEFLATED))
+    (out / "program/small").write_text(json.dumps(small_program(), separators=(",", ":")) +
+                                       '\n=== data/weights/model_weights_config.json\n{"config":{}}\n')
+    (out / "program/mlp").write_bytes(parts(MODELS / "mlp.decomposed.pt2", "models/model.json"))
+    with zipfile.ZipFile(MODELS / "torch/mlp.trace.pt") as archive:
+        for name in ("data", "traced_inputs"):
+            (out / "pickle" / name).write_bytes(archive.read(f"mlp.trace/{name}.pkl"))
+    for name, method in (("stored", zipfile.ZIP_STORED), ("deflated", zipfile.ZIP_DEFLATED)):
+        with zipfile.ZipFile(out / "archive" / name, "w", method) as archive:
+            archive.writestr(zipfile.ZipInfo("x/a"), "some text " * 5, method)
+            archive.writestr(zipfile.ZipInfo("x/b/c"), bytes(40), method)
+    child = object_pickle("C", {"training": b"\x88", "scale": b"G" + struct.pack(">d", 0.5)})
+    data = b"\x80\x02" + object_pickle("M", {
+        "training": b"\x88", "weight": tensor_pickle("storage", "FloatStorage", "0", [4, 3]),
+        "bias": tensor_pickle("storage", "FloatStorage", "1", [4]),
+        "running": tensor_pickle("storage", "FloatStorage", "2", [3]), "child": child}) + b"."
+    traced = b"\x80\x02}(X\x07\0\0\0forward(" + tensor_pickle("storage", "FloatStorage", "0", [2, 3]) + \
+        tensor_pickle("storage", "LongStorage", "1", [2, 3]) + b"tu."
+    for name, body in PROGRAMS.items():
+        code = f"""class M(Module):
+  __parameters__ = ["weight", "bias", ]
+  __buffers__ = ["running", ]
+  training : bool
+  weight : Tensor
+  bias : Tensor
+  running : Tensor
+  child : __torch__.C
+  def forward(self: __torch__.M,
+    x: Tensor,
+    n: Tensor) -> Tensor:
+{body}class C(Module):
+  __parameters__ = []
+  training : bool
+  scale : float
+  def forward(self: __torch__.C,
+    x: Tensor) -> Tensor:
+    return torch.mul(x, self.scale)
+def no_grad() -> NoneType:
+  return None
+"""
+        text = code.encode() + b"=== data.pkl\n" + data + b"\n=== data/0 zeros=48\n\n=== data/1 zeros=16\n" \
+            b"\n=== data/2 zeros=12\n\n=== traced_inputs.pkl\n" + traced + b"\n=== version\n3\n"
+        (out / "source" / name).write_bytes(text)
+
+
+def typed(out):
+    (out / "options").mkdir()
+    (out / "options/all").write_text("\n".join([
+        "batch=8", "x=1,2.5,-3e4", "a.weight=b.weight", "x=float32[batch,3,224]", "flag=true", "softmax-cross-entropy:a,b",
+        "mse:y", "output:loss", "adamw:lr=1e-3,weight-decay=0.1,beta1=0.9", "sgd:lr=.1,momentum=0.9,nesterov", "1.5 MiB",
+        "800MB", "dp=2,tp=4", "2*batch*seq^2 - floor((h + 1)/2) + 3", "floor(floor(s/2)/3)*4"]))
+
+
 def models(out):
     (out / "onnx").mkdir()
-    files = [*(MODELS / "ops").glob("*.onnx"), *(MODELS / "bad").glob("*.onnx")]
+    files = [*(MODELS / "ops").glob("*.onnx"), *(MODELS / "bad").glob("*.onnx"), *(MODELS / "programs").glob("*.onnx"),
+             MODELS / "symbolic/expression.onnx"]
     for path in sorted(files):
         if path.stat().st_size <= MOST:
             shutil.copy(path, out / "onnx" / path.stem)
@@ -92,6 +260,8 @@ def main():
     out.mkdir(parents=True)
     arrays(out)
     models(out)
+    torch(out)
+    typed(out)
     documents(out, build)
     for target in sorted(out.iterdir()):
         files = list(target.iterdir())

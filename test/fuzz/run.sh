@@ -1,11 +1,35 @@
 #!/usr/bin/env bash
-# test/fuzz/run.sh BUILD TARGET SECONDS: fuzzes one target with limits on time, memory and the size of a single allocation.
+# test/fuzz/run.sh BUILD TARGET SECONDS [SEEDS…]: fuzzes one target, from its corpus, what earlier runs found and the folders
+# SEEDS on, with limits on time, memory and the size of a single allocation. A crash stops it.
 set -euo pipefail
 build=$(cd "$1" && pwd) target=$2 seconds=$3
-source=$(cd "$(dirname "$0")" && pwd)
+shift 3
+source=$(cd "$(dirname "$0")" && pwd) root=$(cd "$(dirname "$0")/../.." && pwd)
 found=$build/fuzz/$target
 mkdir -p "$found/inputs" "$found/crashes"
+
+# The words of a dictionary: everything that the reader's sources have between quotation marks.
+case $target in
+  onnx) readers="compiler/frontend/onnx" ;;
+  torchscript | source | pickle | archive) readers="compiler/frontend/torch compiler/frontend/torchscript compiler/frontend/aten" ;;
+  pt2 | program) readers="compiler/frontend/pt2 compiler/frontend/aten" ;;
+  cluster) readers="compiler/cluster" ;;
+  solver) readers="compiler/solver" ;;
+  pins) readers="compiler/planner" ;;
+  checkpoint) readers="runtime/checkpoint" ;;
+  options) readers="passes/train compiler/frontend runtime/base" ;;
+  *) readers="runtime/data" ;;
+esac
+(cd "$root" && grep -rhoE --include='*.cpp' '"[][A-Za-z0-9_.:=(){}*/-]{1,40}"' $readers) | sort -u > "$found/words"
+case $target in # these are called by other names than the sources know them by
+  source) sed -n 's/^"aten::\(.*\)"$/"torch.\1("/p' "$found/words" > "$found/more" ;;
+  program) sed -n 's/^"aten::\(.*\)"$/"torch.ops.aten.\1.default"/p' "$found/words" > "$found/more" ;;
+  *) : > "$found/more" ;;
+esac
+cat "$found/more" >> "$found/words"
+
 # User poisoning: LLVM's libraries are not instrumented and allocate from arenas that our code has poisoned.
 export ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
-exec "$build/test/fuzz/fuzz-$target" -max_total_time="$seconds" -max_len=16384 -timeout=10 -rss_limit_mb=3000 \
-  -malloc_limit_mb=512 -print_final_stats=1 -artifact_prefix="$found/crashes/" "$found/inputs" "$source/corpus/$target"
+exec "$build/test/fuzz/fuzz-$target" -max_total_time="$seconds" -max_len=32768 -timeout=10 -rss_limit_mb=2000 \
+  -malloc_limit_mb=256 -print_final_stats=1 -dict="$found/words" -artifact_prefix="$found/crashes/" \
+  "$found/inputs" "$source/corpus/$target" "$@"

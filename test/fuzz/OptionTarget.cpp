@@ -1,0 +1,43 @@
+// What users type on the command line, and sizes as files and option texts have them.
+#include "compiler/frontend/InputType.h"
+#include "compiler/planner/Planner.h"
+#include "dialects/interfaces/Polynomial.h"
+#include "passes/train/TrainOptions.h"
+#include "runtime/base/Units.h"
+#include "test/fuzz/Targets.h"
+
+#include <cstdlib>
+
+namespace cleave::fuzz {
+
+// An expression, printed and read again, is the same.
+static void polynomial(const std::string &text) {
+  std::optional<Polynomial> read = Polynomial::parse(text);
+  if (read && Polynomial::parse(read->str()) != read)
+    std::abort();
+}
+
+static void oneOption(const std::string &text) {
+  mustBeTheirs(parseLoss(text).status());
+  mustBeTheirs(parseOptimizer(text).status());
+  mustBeTheirs(parseBytes(text).status());
+  Result<frontend::InputType> input = frontend::parseInput(text);
+  mustBeTheirs(input.status());
+  if (input.isOk())
+    for (bool keepsSymbols : {false, true}) {
+      std::vector<std::string> used;
+      mustBeTheirs(frontend::sizesOf(*input, {{"batch", 8}}, keepsSymbols, used).status());
+    }
+  (void)planner::parseMesh(text);
+  polynomial(text);
+}
+
+void options(std::string_view bytes) {
+  while (!bytes.empty()) {
+    size_t line = std::min(bytes.find('\n'), bytes.size());
+    oneOption(std::string(bytes.substr(0, line)));
+    bytes.remove_prefix(std::min(line + 1, bytes.size()));
+  }
+}
+
+} // namespace cleave::fuzz
