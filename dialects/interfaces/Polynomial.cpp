@@ -67,13 +67,14 @@ Polynomial &Polynomial::operator-=(const Polynomial &other) { return *this += ot
 
 // What no size of a model comes near: products of more terms, higher powers, floors nested deeper or
 // with longer texts. They saturate like 64 bits do.
-static constexpr size_t kMaxPairs = 1 << 16;
+static constexpr size_t kMaxPairs = 1 << 13;
 static constexpr int kMaxPower = 255, kMaxFloors = 24;
 static constexpr size_t kMaxFloorText = 1 << 14;
 
 Polynomial &Polynomial::operator*=(const Polynomial &other) {
   std::map<Monomial, int64_t> product;
-  if (terms_.size() * other.terms_.size() > kMaxPairs)
+  bool isScaled = terms_.size() < 2 || other.terms_.size() < 2;
+  if (!isScaled && terms_.size() * other.terms_.size() > kMaxPairs)
     return *this = Polynomial(saturated(false));
   for (const auto &[left, leftCoefficient] : terms_) {
     for (const auto &[right, rightCoefficient] : other.terms_) {

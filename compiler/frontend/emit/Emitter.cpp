@@ -80,7 +80,8 @@ mlir::RankedTensorType Emitter::type(const Shape &dims, mlir::Type element) cons
   for (const Polynomial &dim : dims) {
     if (dim.atMost(kLeastSymbol).value_or(0) < 0)
       fail("the result would have a dim of size " + dim.str());
-    int64_t number = dim.constant().value_or(1);
+    int64_t number =
+        dim.constant().value_or(std::max<int64_t>(dim.atLeast(kLeastSymbol).value_or(1), 1));
     if (__builtin_mul_overflow(count, number, &count) || count > (int64_t(1) << 56))
       fail("the result " + showShape(dims) + " has more elements than fit into memory");
   }

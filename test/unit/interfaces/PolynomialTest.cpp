@@ -115,7 +115,7 @@ TEST_CASE("products and floors that are longer than any size saturate") {
   for (int i = 0; i < 30; ++i)
     sum += Polynomial::symbol("s" + std::to_string(i));
   CHECK_FALSE((sum * sum).isConstant());
-  CHECK((sum * sum * sum * sum).constant() == most);
+  CHECK((sum * sum * sum).constant() == most);
   Polynomial power = batch, nested = batch;
   for (int i = 0; i < 40; ++i) {
     power *= power;
