@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Writes the first inputs of every target into FOLDER/TARGET/: small whole files, from which a fuzzer mutates.
 
-    python3 test/fuzz/make_corpus.py FOLDER BUILD
+    python3 test/fuzz/make_corpus.py FOLDER BUILD [ARCHIVE…]
 
-BUILD is a build with cleave-compile, which writes the plans.
+BUILD is a build with cleave-compile, which writes the plans. ARCHIVE: more TorchScript (.pt) and exported programs (.pt2) to take
+apart, such as test/models/torch/sweep.py --keep keeps.
 """
 
 import io
@@ -255,12 +256,15 @@ def documents(out, build):
 
 
 def main():
-    out, build = pathlib.Path(sys.argv[1]), sys.argv[2]
+    out, build, archives = pathlib.Path(sys.argv[1]), sys.argv[2], map(pathlib.Path, sys.argv[3:])
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     arrays(out)
     models(out)
     torch(out)
+    for path in archives:
+        target, first = ("program", "models/model.json") if path.suffix == ".pt2" else ("source", "code/__torch__.py")
+        (out / target / path.stem).write_bytes(parts(path, first))
     typed(out)
     documents(out, build)
     for target in sorted(out.iterdir()):
