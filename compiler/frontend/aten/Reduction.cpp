@@ -93,6 +93,7 @@ Results normBy(OpCall &c, double p) {
   Array x = c.castIf(c.floats("self"), c.dtype());
   return emit::norm(c.e, x, p, reducedDims(c, x), keeps(c));
 }
+Results frobeniusNorm(OpCall &c) { return normBy(c, 2); }
 Results norm(OpCall &c) { return normBy(c, c.has("p") ? c.number("p") : 2); }
 // The norms of the differences of all rows of the one with all rows of the other. Equal rows, where a norm has no slope,
 // get no gradient.
@@ -151,6 +152,7 @@ constexpr OpEntry kOps[] = {
     {"cdist", "T x1, T x2, f p=2, i? compute_mode=None", distances},
     {"cosine_similarity", "T x1, T x2, i dim=1, f eps=1e-8", cosineSimilarity},
     {"count_nonzero", "T self, i[]? dim=None", countNonzero},
+    {"frobenius_norm", "T self, i[]? dim=None, b keepdim=False, *, i? dtype=None", frobeniusNorm},
     {"linalg_vector_norm", "T self, s ord=2, i[]? dim=None, b keepdim=False, *, i? dtype=None",
      vectorNorm},
     {"logsumexp", kDims, logSumExp},
