@@ -160,7 +160,13 @@ def torch(out):
         path = MODELS / "torch" / f"{name}.pt"
         (out / "torchscript" / name).write_bytes(zipped(path, zipfile.ZIP_DEFLATED))
         (out / "source" / name).write_bytes(parts(path, "code/__torch__.py"))
-    (out / "pt2/mlp").write_bytes(zipped(MODELS / "mlp.pt2", zipfile.ZIP_DEFLATED))
+    with zipfile.ZipFile(out / "pt2/small", "w") as archive:
+        archive.writestr(zipfile.ZipInfo("x/models/model.json"), json.dumps(small_program(), separators=(",", ":")))
+        archive.writestr(zipfile.ZipInfo("x/data/weights/model_weights_config.json"), '{"config":{}}')
+    with zipfile.ZipFile(MODELS / "mlp.pt2") as old, zipfile.ZipFile(out / "pt2/mlp", "w") as new:
+        for name in old.namelist():
+            if "sample_inputs" not in name:
+                new.writestr(zipfile.ZipInfo(name), old.read(name), zipfile.ZIP_DEFLATED if name.endswith(".json") else None)
     (out / "program/small").write_text(json.dumps(small_program(), separators=(",", ":")) +
                                        '\n=== data/weights/model_weights_config.json\n{"config":{}}\n')
     (out / "program/mlp").write_bytes(parts(MODELS / "mlp.decomposed.pt2", "models/model.json"))
