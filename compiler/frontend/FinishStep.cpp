@@ -4,7 +4,7 @@
 #include "compiler/frontend/FileBytes.h"
 #include "compiler/frontend/emit/Failure.h"
 #include "dialects/graph/ByPositions.h"
-#include "dialects/graph/Step.h"
+#include "dialects/graph/SignatureEdit.h"
 #include "dialects/graph/StopGradient.h"
 
 #include "mlir/IR/Verifier.h"
@@ -30,9 +30,11 @@ void findConstants(mlir::func::FuncOp step) {
   while (!open.empty())
     if (mlir::Operation *op = open.pop_back_val().getDefiningOp())
       reach(op->getOperands());
+  SignatureEdit edit(step);
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
     if (argRole(step, i) == "parameter" && !reached.contains(step.getArgument(i)))
-      step.setArgAttr(i, "graph.role", mlir::StringAttr::get(step.getContext(), "constant"));
+      edit.setArgAttr(i, "graph.role", mlir::StringAttr::get(step.getContext(), "constant"));
+  edit.commit();
 }
 
 // A stop matters only to what depends on a parameter by other ways than through stops.
@@ -110,13 +112,11 @@ void computeConstants(mlir::func::FuncOp step, const std::string &path) {
   }
 }
 
-// Results name those that they replace by number.
-void eraseArgument(mlir::func::FuncOp step, unsigned i) {
-  (void)step.eraseArgument(i);
-  mlir::Builder b(step.getContext());
-  for (unsigned result = 0; result < step.getNumResults(); ++result)
-    if (std::optional<unsigned> alias = aliasOf(step, result); alias && *alias > i)
-      step.setResultAttr(result, "graph.alias", b.getI64IntegerAttr(*alias - 1));
+void eraseUnusedConstants(mlir::func::FuncOp step) {
+  llvm::BitVector unused(step.getNumArguments());
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    unused[i] = argRole(step, i) == "constant" && step.getArgument(i).use_empty();
+  eraseArguments(step, unused);
 }
 
 } // namespace
@@ -129,9 +129,7 @@ void finishStep(mlir::ModuleOp module, const std::string &path) {
   for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
     if (mlir::isOpTriviallyDead(&op))
       op.erase();
-  for (unsigned i = step.getNumArguments(); i-- > 0;)
-    if (argRole(step, i) == "constant" && step.getArgument(i).use_empty())
-      eraseArgument(step, i);
+  eraseUnusedConstants(step);
   if (mlir::failed(mlir::verify(module)))
     throw emit::Failure{Status::defect("the imported model does not verify")};
 }

@@ -25,6 +25,10 @@ void setFrozen(func::FuncOp step, unsigned i) {
   step.setArgAttr(i, "graph.frozen", UnitAttr::get(step.getContext()));
 }
 
+void setFrozen(SignatureEdit &signature, unsigned i) {
+  signature.setArgAttr(i, "graph.frozen", UnitAttr::get(signature.context()));
+}
+
 void dropGradientStops(func::FuncOp function) {
   function.walk([](StopGradientOp op) {
     op->replaceAllUsesWith(ValueRange{op.getOperand()});

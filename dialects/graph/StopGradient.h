@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/graph/Graph.h"
+#include "dialects/graph/SignatureEdit.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -13,6 +14,7 @@ namespace cleave::graph {
 // Whether the model file says that argument i of the step, a parameter, is not trained (graph.frozen, a unit).
 bool isFrozen(mlir::func::FuncOp step, unsigned i);
 void setFrozen(mlir::func::FuncOp step, unsigned i);
+void setFrozen(SignatureEdit &signature, unsigned i);
 
 // Replaces every stop_gradient by its operand: for functions of which no gradient is taken (any more).
 void dropGradientStops(mlir::func::FuncOp function);

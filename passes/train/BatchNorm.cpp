@@ -2,7 +2,7 @@
 #include "passes/train/Train.h"
 
 #include "dialects/graph/Build.h"
-#include "dialects/graph/Step.h"
+#include "dialects/graph/SignatureEdit.h"
 
 using namespace mlir;
 using namespace cleave::graph;
@@ -29,14 +29,17 @@ static Value buildFrozen(OpBuilder &b, BatchNormOp op) {
 // Drops the results that only hand a state argument back; the argument becomes a constant.
 static void dropUnchangedStates(func::FuncOp step) {
   Operation *end = step.getBody().front().getTerminator();
-  for (unsigned i = step.getNumResults(); i-- > 0;) {
+  SignatureEdit edit(step);
+  llvm::BitVector dropped(step.getNumResults());
+  for (unsigned i = 0; i < step.getNumResults(); ++i) {
     std::optional<unsigned> alias = aliasOf(step, i);
     if (!alias || end->getOperand(i) != step.getArgument(*alias))
       continue;
-    step.setArgAttr(*alias, "graph.role", StringAttr::get(step.getContext(), "constant"));
-    end->eraseOperand(i);
-    (void)step.eraseResult(i);
+    edit.setArgAttr(*alias, "graph.role", StringAttr::get(step.getContext(), "constant"));
+    dropped.set(i);
   }
+  edit.commit();
+  eraseResults(step, dropped);
 }
 
 void freezeBatchNorm(func::FuncOp step) {

@@ -2,7 +2,7 @@
 #include "passes/train/Train.h"
 
 #include "dialects/graph/Build.h"
-#include "dialects/graph/Step.h"
+#include "dialects/graph/SignatureEdit.h"
 #include "dialects/graph/StopGradient.h"
 #include "passes/autodiff/Autodiff.h"
 #include "passes/train/Steps.h"
@@ -51,22 +51,26 @@ static FailureOr<SmallVector<train::Trained>> differentiate(OpBuilder &b, func::
 // Marks what is trained; other parameters are constants of this step.
 static void markParameters(func::FuncOp step, ArrayRef<train::Trained> trained) {
   MLIRContext *context = step.getContext();
+  llvm::DenseSet<unsigned> isTrained;
+  for (const train::Trained &parameter : trained)
+    isTrained.insert(parameter.argument);
+  SignatureEdit edit(step);
   for (unsigned i = 0; i < step.getNumArguments(); ++i) {
     if (argRole(step, i) != "parameter")
       continue;
-    if (llvm::any_of(trained, [&](const train::Trained &t) { return t.argument == i; }))
-      step.setArgAttr(i, "graph.trainable", UnitAttr::get(context));
+    if (isTrained.contains(i))
+      edit.setArgAttr(i, "graph.trainable", UnitAttr::get(context));
     else
-      step.setArgAttr(i, "graph.role", StringAttr::get(context, "constant"));
+      edit.setArgAttr(i, "graph.role", StringAttr::get(context, "constant"));
   }
+  edit.commit();
 }
 
 static void dropOutputs(func::FuncOp step) {
-  for (unsigned i = step.getNumResults(); i-- > 0;)
-    if (resultRole(step, i) == "output") {
-      step.getBody().front().getTerminator()->eraseOperand(i);
-      (void)step.eraseResult(i);
-    }
+  llvm::BitVector outputs(step.getNumResults());
+  for (unsigned i = 0; i < step.getNumResults(); ++i)
+    outputs[i] = resultRole(step, i) == "output";
+  eraseResults(step, outputs);
 }
 
 LogicalResult buildTrainingStep(func::FuncOp step, const TrainOptions &options) {

@@ -2,7 +2,7 @@
 #include "passes/train/Steps.h"
 
 #include "dialects/graph/Build.h"
-#include "dialects/graph/Step.h"
+#include "dialects/graph/SignatureEdit.h"
 
 using namespace mlir;
 using namespace cleave::graph;
@@ -37,31 +37,39 @@ void clip(OpBuilder &b, Value norm, double maximum, MutableArrayRef<Trained> tra
 
 namespace {
 
-// Adds states as arguments and their new values as results.
+// Adds states as arguments and their new values as results; they are part of the signature from
+// commit() on.
 class StateAdder {
 public:
-  explicit StateAdder(func::FuncOp step) : step(step) {}
+  explicit StateAdder(func::FuncOp step)
+      : context(step.getContext()), edit(step), zeros(toAttribute(TensorOrigin(), context)) {}
 
   // A tensor that begins with zeros; `parameter` is whose state it is, empty for the step counter.
   Value argument(Type type, const std::string &name, StringRef parameter) {
-    TensorOrigin zeros;
-    BlockArgument argument = addArgument(step, type, name, "state", &zeros);
+    BlockArgument argument = edit.addArgument(type, name, "state", zeros);
     if (!parameter.empty())
-      step.setArgAttr(argument.getArgNumber(), "graph.parameter",
-                      StringAttr::get(step.getContext(), parameter));
+      edit.setArgAttr(argument.getArgNumber(), "graph.parameter",
+                      StringAttr::get(context, parameter));
     return argument;
   }
 
   // The new value of an argument.
   void result(Value value, unsigned argument) {
-    addResult(step, value, argName(step, argument), argRole(step, argument), argument);
+    auto text = [&](const char *name) {
+      return cast<StringAttr>(edit.argAttr(argument, name)).getValue();
+    };
+    edit.addResult(value, text("graph.name"), text("graph.role"), argument);
   }
   void result(Value value, Value argument) {
     result(value, cast<BlockArgument>(argument).getArgNumber());
   }
 
+  void commit() { edit.commit(); }
+
 private:
-  func::FuncOp step;
+  MLIRContext *context;
+  SignatureEdit edit;
+  Attribute zeros;
 };
 
 // One optimizer applied to one parameter after the other.
@@ -82,6 +90,7 @@ public:
       else
         descend(parameter);
     states.result(counter, before);
+    states.commit();
   }
 
 private:

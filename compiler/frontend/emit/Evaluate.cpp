@@ -266,12 +266,14 @@ std::optional<Tensor> Evaluator::evaluate(mlir::Value value) {
   return numbers ? std::optional(*numbers) : std::nullopt;
 }
 
-// The name of a step's input; empty for anything else.
+// The name of a step's input; empty for anything else. Inputs are the first arguments that a step
+// gets; others may not be part of its signature yet.
 static std::string inputName(mlir::Value value) {
   auto argument = mlir::dyn_cast<mlir::BlockArgument>(value);
   auto step = argument ? mlir::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp())
                        : mlir::func::FuncOp();
-  if (!step || argRole(step, argument.getArgNumber()) != "input")
+  if (!step || argument.getArgNumber() >= step.getNumArguments() ||
+      argRole(step, argument.getArgNumber()) != "input")
     return "";
   return argName(step, argument.getArgNumber()).str();
 }

@@ -13,6 +13,7 @@
 #include "compiler/frontend/onnx/Topology.h"
 #include "dialects/graph/KnownTexts.h"
 #include "dialects/graph/RandomOrigin.h"
+#include "dialects/graph/SignatureEdit.h"
 
 #include "llvm/ADT/ScopeExit.h"
 
@@ -96,7 +97,8 @@ public:
     order_ = sortedNodes(model_.graph, {});
     plan_ = planParameters(model_.graph, order_, files_, {options_.tie, options_.untie});
     makeStep();
-    scope_.names = bindInputs(model_, options_, step_, b_, texts_, refusals_);
+    scope_.names = bindInputs(model_, options_, *signature_, b_, texts_, refusals_);
+    signature_->commit(); // messages name inputs
     for (const Parameter &parameter : plan_.parameters)
       addParameter(parameter);
     importNodes(model_.graph, order_, /*isMain=*/true);
@@ -115,6 +117,7 @@ private:
     b_.setInsertionPointToStart(step_.addEntryBlock());
     auto end = mlir::func::ReturnOp::create(b_, location);
     b_.setInsertionPoint(end);
+    signature_.emplace(step_);
   }
 
   // -- arguments ----------------------------------------------------------------------------------
@@ -130,18 +133,18 @@ private:
     if (std::optional<Initialisation> first = initialisationOf(tensor))
       return addInitialised(type, name, role, *first);
     TensorOrigin origin = files_.originOf(tensor, permutation);
-    return addArgument(step_, type, name, role, &origin);
+    return signature_->addArgument(type, name, role, toAttribute(origin, &context_));
   }
 
   Value addInitialised(mlir::Type type, const std::string &name, const char *role,
                        const Initialisation &first) {
+    if (first.kind != Initialisation::Kind::Fill) {
+      RandomOrigin random{first.kind == Initialisation::Kind::Normal, first.value};
+      return signature_->addArgument(type, name, role, toAttribute(random, &context_));
+    }
     TensorOrigin equal;
     equal.fill = first.value;
-    mlir::BlockArgument argument = addArgument(step_, type, name, role, &equal);
-    RandomOrigin random{first.kind == Initialisation::Kind::Normal, first.value};
-    if (first.kind != Initialisation::Kind::Fill)
-      step_.setArgAttr(argument.getArgNumber(), "graph.source", toAttribute(random, &context_));
-    return argument;
+    return signature_->addArgument(type, name, role, toAttribute(equal, &context_));
   }
 
   void addParameter(const Parameter &parameter) {
@@ -149,8 +152,8 @@ private:
     if (parameter.zeros) {
       auto type = mlir::RankedTensorType::get({*parameter.zeros},
                                               fromElementType(tensor.element(), &context_));
-      TensorOrigin origin; // zeros
-      parameters_.push_back(addArgument(step_, type, parameter.name, "parameter", &origin));
+      mlir::Attribute zeros = toAttribute(TensorOrigin(), &context_);
+      parameters_.push_back(signature_->addArgument(type, parameter.name, "parameter", zeros));
       return;
     }
     Value value;
@@ -410,7 +413,8 @@ private:
     if (!randomCounter_) {
       TensorOrigin zero;
       randomCounter_ =
-          addArgument(step_, tensorOf(Shape(), b_.getF64Type()), kRandomCounter, "state", &zero);
+          signature_->addArgument(tensorOf(Shape(), b_.getF64Type()), kRandomCounter, "state",
+                                  toAttribute(zero, &context_));
     }
     mlir::Location location = step_.getLoc();
     Value first = MulOp::create(b_, location, randomCounter_,
@@ -447,7 +451,7 @@ private:
       if (binding.isText)
         addKnownTexts(element, value);
       else
-        addResult(step_, value, element, "output");
+        signature_->addResult(value, element, "output");
     }
   }
   void addResults() {
@@ -462,7 +466,7 @@ private:
       Value next =
           AddOp::create(b_, step_.getLoc(), randomCounter_, buildSplatLike(b_, randomCounter_, 1));
       unsigned index = mlir::cast<mlir::BlockArgument>(randomCounter_).getArgNumber();
-      addResult(step_, next, kRandomCounter, "state", index);
+      signature_->addResult(next, kRandomCounter, "state", index);
     }
     for (Value argument : parameters_) {
       auto state = states_.find(argument);
@@ -470,10 +474,16 @@ private:
         continue;
       unsigned index = mlir::cast<mlir::BlockArgument>(argument).getArgNumber();
       if (state->second == argument) // only read
-        step_.setArgAttr(index, "graph.role", b_.getStringAttr("constant"));
+        signature_->setArgAttr(index, "graph.role", b_.getStringAttr("constant"));
       else
-        addResult(step_, state->second, argName(step_, index), "state", index);
+        signature_->addResult(state->second, nameOf(index), "state", index);
     }
+    signature_->commit();
+  }
+
+  // The user's name of argument `index`.
+  llvm::StringRef nameOf(unsigned index) const {
+    return mlir::cast<mlir::StringAttr>(signature_->argAttr(index, "graph.name")).getValue();
   }
 
   mlir::MLIRContext &context_;
@@ -485,6 +495,7 @@ private:
   ImportServices services_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   mlir::func::FuncOp step_;
+  std::optional<SignatureEdit> signature_; // of the step, until its results are known
   std::vector<size_t> order_;
   ParameterPlan plan_;
   std::vector<Value> parameters_;                // by index in the plan

@@ -25,9 +25,9 @@ std::optional<int64_t> countIn(const std::string &text) {
 
 class InputBinder {
 public:
-  InputBinder(const Model &model, const ImportOptions &options, mlir::func::FuncOp step,
+  InputBinder(const Model &model, const ImportOptions &options, SignatureEdit &signature,
               mlir::OpBuilder &b, TextPool &texts)
-      : model_(model), options_(options), step_(step), b_(b), texts_(texts),
+      : model_(model), options_(options), signature_(signature), b_(b), texts_(texts),
         context_(*b.getContext()) {}
 
   std::map<std::string, Binding> run(Refusals &refusals) {
@@ -138,7 +138,7 @@ private:
       throw Failure{dims.status()};
     symbols_.insert(used.begin(), used.end());
     mlir::Type element = fromElementType(*input.element, &context_);
-    return addArgument(step_, tensorOf(*dims, element), input.name, "input");
+    return signature_.addArgument(tensorOf(*dims, element), input.name, "input");
   }
 
   Value addInput(const ValueInfo &input) {
@@ -161,7 +161,7 @@ private:
       if (__builtin_mul_overflow(count, size, &count) || count > (int64_t(1) << 56))
         fail("input '" + input.name + "' has more elements than fit into memory");
     }
-    return addArgument(step_, tensorOf(dims, fromElementType(*type, &context_)), input.name,
+    return signature_.addArgument(tensorOf(dims, fromElementType(*type, &context_)), input.name,
                        "input");
   }
 
@@ -284,7 +284,7 @@ private:
 
   const Model &model_;
   const ImportOptions &options_;
-  mlir::func::FuncOp step_;
+  SignatureEdit &signature_;
   mlir::OpBuilder &b_;
   TextPool &texts_;
   mlir::MLIRContext &context_;
@@ -297,9 +297,9 @@ private:
 } // namespace
 
 std::map<std::string, Binding> bindInputs(const Model &model, const ImportOptions &options,
-                                          mlir::func::FuncOp step, mlir::OpBuilder &b,
+                                          graph::SignatureEdit &signature, mlir::OpBuilder &b,
                                           TextPool &texts, Refusals &refusals) {
-  return InputBinder(model, options, step, b, texts).run(refusals);
+  return InputBinder(model, options, signature, b, texts).run(refusals);
 }
 
 } // namespace cleave::onnx

@@ -5,14 +5,14 @@
 #include "compiler/frontend/onnx/NodeImport.h"
 #include "compiler/frontend/onnx/Refusals.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "dialects/graph/SignatureEdit.h"
 
 namespace cleave::onnx {
 
 // The inputs by name. What cannot be taken goes to `refusals` and is bound as failed. Options that name what the
 // model does not have fail.
 std::map<std::string, Binding> bindInputs(const Model &model, const ImportOptions &options,
-                                          mlir::func::FuncOp step, mlir::OpBuilder &b,
+                                          graph::SignatureEdit &signature, mlir::OpBuilder &b,
                                           TextPool &texts, Refusals &refusals);
 
 } // namespace cleave::onnx

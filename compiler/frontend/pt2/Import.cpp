@@ -8,7 +8,7 @@
 #include "compiler/frontend/pt2/Symbols.h"
 #include "compiler/frontend/pt2/Weights.h"
 #include "compiler/frontend/torch/Origin.h"
-#include "dialects/graph/Step.h"
+#include "dialects/graph/SignatureEdit.h"
 #include "dialects/graph/StopGradient.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -81,6 +81,7 @@ public:
     for (const InputSpec &input : program_.inputs)
       if (input.kind == InputSpec::Kind::User)
         addUserInput(input, scope);
+    signature_->commit(); // messages name inputs
     for (const InputSpec &input : program_.inputs)
       addInput(input, scope);
     interpreter_.run(program_.graph, scope);
@@ -98,6 +99,7 @@ private:
     step_ = mlir::func::FuncOp::create(b_, location, kStepName, b_.getFunctionType({}, {}));
     b_.setInsertionPointToStart(step_.addEntryBlock());
     b_.setInsertionPoint(mlir::func::ReturnOp::create(b_, location));
+    signature_.emplace(step_);
     emitter_.loc = location;
   }
 
@@ -130,7 +132,8 @@ private:
       return;
     }
     mlir::RankedTensorType type = typeOf(metaOf(input), input.name);
-    scope[input.name] = aten::TensorState::create(addArgument(step_, type, input.name, "input"));
+    scope[input.name] =
+        aten::TensorState::create(signature_->addArgument(type, input.name, "input"));
   }
 
   // An input whose value the user fixed, as a constant.
@@ -176,9 +179,10 @@ private:
     TensorMeta meta = metaOf(input);
     torch::StridedTensor data = weights_.find(input.target, meta);
     TensorOrigin origin = torch::originOf(weights_.archive(), data, name);
-    mlir::BlockArgument added = addArgument(step_, typeOf(meta, name), name, role, &origin);
+    mlir::BlockArgument added =
+        signature_->addArgument(typeOf(meta, name), name, role, toAttribute(origin, &context_));
     if (input.kind == InputSpec::Kind::Parameter && !data.requiresGrad)
-      setFrozen(step_, added.getArgNumber());
+      setFrozen(*signature_, added.getArgNumber());
     TensorRef tensor = aten::TensorState::create(added);
     tensor->storage()->name = name;
     return tensor;
@@ -220,6 +224,8 @@ private:
     if (!written_.contains(input.target))
       return constant(input);
     TensorRef state = argument(input, input.target, "state");
+    stateArguments_[input.target] =
+        mlir::cast<mlir::BlockArgument>(state->storage()->contents).getArgNumber();
     state->storage()->isState = true;
     states_.emplace_back(input.target, state);
     return state;
@@ -287,7 +293,7 @@ private:
       return; // a literal
     const aten::Value &value = interpreter_.lookUp(scope, output.value.text);
     if (value.isTensor())
-      addResult(step_, value.tensor()->read(emitter_), name, "output");
+      signature_->addResult(value.tensor()->read(emitter_), name, "output");
   }
 
   void writeBuffer(const OutputSpec &output, const Scope &scope) {
@@ -299,13 +305,14 @@ private:
 
   void addStates() {
     for (auto &[name, state] : states_) {
-      unsigned index = *argNamed(step_, name);
+      unsigned index = stateArguments_.at(name);
       mlir::Value last = state->storage()->contents;
       if (last == step_.getArgument(index))
-        step_.setArgAttr(index, "graph.role", b_.getStringAttr("constant"));
+        signature_->setArgAttr(index, "graph.role", b_.getStringAttr("constant"));
       else
-        addResult(step_, last, name, "state", index);
+        signature_->addResult(last, name, "state", index);
     }
+    signature_->commit();
   }
 
   mlir::MLIRContext &context_;
@@ -321,11 +328,13 @@ private:
   Interpreter interpreter_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   mlir::func::FuncOp step_;
+  std::optional<SignatureEdit> signature_; // of the step, until its results are known
   std::vector<Remark> remarks_;
   std::set<std::string> written_; // buffers
   std::map<std::string, TensorRef> parameters_;
   std::vector<std::pair<std::string, torch::StridedTensor>> data_; // of parameters, by first name
   std::vector<std::pair<std::string, TensorRef>> states_;          // buffers that are written
+  std::map<std::string, unsigned> stateArguments_;                 // their numbers
 };
 
 // What tells an archive of this kind from other zip files.

@@ -27,11 +27,13 @@ static mlir::OwningOpRef<mlir::ModuleOp> emptyStep(mlir::OpBuilder &b, const std
 StepBuilder::StepBuilder(mlir::MLIRContext &context, const std::string &path,
                          const torch::Archive &archive, const Model &model)
     : path_(path), archive_(archive), model_(model), b_(&context), module_(emptyStep(b_, path)),
-      step_(stepOf(*module_)), emitter_(b_, module_->getLoc(), evaluator_) {}
+      step_(stepOf(*module_)), signature_(step_), emitter_(b_, module_->getLoc(), evaluator_) {}
 
 Value StepBuilder::addInput(const std::string &name, ElementType element, const Shape &dims) {
   mlir::Type type = tensorOf(dims, fromElementType(element, b_.getContext()));
-  return aten::TensorState::create(addArgument(step_, type, name, "input"));
+  mlir::Value input = signature_.addArgument(type, name, "input");
+  signature_.commit(); // messages name inputs
+  return aten::TensorState::create(input);
 }
 
 Value StepBuilder::addConstant(const std::string &name, const Tensor &elements) {
@@ -67,9 +69,10 @@ Value StepBuilder::addTensor(size_t index, const std::set<std::string> &written,
   auto type =
       mlir::RankedTensorType::get(stored.tensor.dims, fromElementType(element, b_.getContext()));
   const char *role = isParameter ? "parameter" : isWritten ? "state" : "constant";
-  mlir::BlockArgument argument = addArgument(step_, type, stored.name, role, &origin);
+  mlir::BlockArgument argument =
+      signature_.addArgument(type, stored.name, role, toAttribute(origin, b_.getContext()));
   if (isParameter && !stored.tensor.requiresGrad)
-    setFrozen(step_, argument.getArgNumber());
+    setFrozen(signature_, argument.getArgNumber());
   if (stored.kind == Stored::Kind::Buffer)
     buffers_[stored.name] = {argument, argument.getArgNumber(), stored.name};
   return handleOf(argument, stored);
@@ -93,7 +96,7 @@ void StepBuilder::addOutput(const Value &value, const std::string &name) {
   checkCount();
   if (value.isTensor()) {
     std::string own = name.empty() ? std::to_string(outputs_) : name;
-    addResult(step_, value.tensor()->read(emitter_), own, "output");
+    signature_.addResult(value.tensor()->read(emitter_), own, "output");
     ++outputs_;
   } else if (value.isList()) {
     for (size_t i = 0; i < value.items().size(); ++i)
@@ -104,13 +107,19 @@ void StepBuilder::addOutput(const Value &value, const std::string &name) {
   }
 }
 
+bool StepBuilder::isState(unsigned argument) const {
+  auto role = mlir::cast<mlir::StringAttr>(signature_.argAttr(argument, "graph.role"));
+  return role.getValue() == "state";
+}
+
 std::set<std::string> StepBuilder::addStates(const Instance &model) {
   std::set<const Instance *> visited;
   std::set<std::string> missing;
   visitBuffers(model, visited, missing);
   for (const auto &[name, buffer] : buffers_)
-    if (buffer.index && !replaced_.contains(name) && argRole(step_, *buffer.index) == "state")
-      step_.setArgAttr(*buffer.index, "graph.role", b_.getStringAttr("constant"));
+    if (buffer.index && !replaced_.contains(name) && isState(*buffer.index))
+      signature_.setArgAttr(*buffer.index, "graph.role", b_.getStringAttr("constant"));
+  signature_.commit();
   return missing;
 }
 
@@ -131,10 +140,10 @@ void StepBuilder::visitBuffers(const Instance &object, std::set<const Instance *
     if (last.getType() != buffer->second.initial.getType())
       fail("the program changes the shape or type of the buffer '" + full +
            "', expected that it keeps them");
-    if (!buffer->second.index || argRole(step_, *buffer->second.index) != "state")
+    if (!buffer->second.index || !isState(*buffer->second.index))
       missing.insert(full);
     else if (replaced_.insert(full).second)
-      addResult(step_, last, full, "state", *buffer->second.index);
+      signature_.addResult(last, full, "state", *buffer->second.index);
   }
 }
 

@@ -5,8 +5,7 @@
 #include "compiler/frontend/aten/Aten.h"
 #include "compiler/frontend/emit/Emitter.h"
 #include "compiler/frontend/torchscript/Model.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "dialects/graph/SignatureEdit.h"
 
 namespace cleave::torchscript {
 
@@ -41,6 +40,7 @@ private:
   };
 
   Value handleOf(mlir::Value value, const Stored &stored);
+  bool isState(unsigned argument) const;
   void checkCount();
   void addOutput(const Value &value, const std::string &name);
   void visitBuffers(const Instance &object, std::set<const Instance *> &visited,
@@ -52,6 +52,7 @@ private:
   mlir::OpBuilder b_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   mlir::func::FuncOp step_;
+  graph::SignatureEdit signature_; // of the step, until its results are known
   emit::Evaluator evaluator_;
   emit::Emitter emitter_;
   std::map<std::string, Argument> buffers_; // by name
