@@ -56,11 +56,22 @@ private:
              << "'" << op->getName() << "' has no gradient, but the loss depends on trainable "
              << "parameters through it; freeze them or choose another loss";
     b.setLoc(op->getLoc());
-    autodiff::Gradients gradients = (*rule)(op, {&b, gradientOf(op->getResult(0))});
-    for (auto [operand, gradient] : llvm::zip_equal(op->getOperands(), gradients))
-      if (gradient && active.contains(operand))
-        summands[operand].push_back(gradient);
+    Value gradient = gradientOf(op->getResult(0));
+    Operation *before = lastBuilt();
+    autodiff::Gradients gradients = (*rule)(op, {&b, gradient});
+    // What the rule built belongs to this op, not to those whose results it reads.
+    for (Operation *built = lastBuilt(); built != before; built = built->getPrevNode())
+      built->setLoc(op->getLoc());
+    for (auto [operand, part] : llvm::zip_equal(op->getOperands(), gradients))
+      if (part && active.contains(operand))
+        summands[operand].push_back(part);
     return success();
+  }
+
+  // The op behind which the next one is built.
+  Operation *lastBuilt() {
+    Block::iterator end = b.getInsertionPoint();
+    return end == b.getBlock()->begin() ? nullptr : &*std::prev(end);
   }
 
   // The sum of what the users of the value contributed; null if there was nothing. Computed once.

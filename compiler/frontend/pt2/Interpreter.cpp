@@ -222,7 +222,10 @@ void Interpreter::bind(const Node &node, const Argument &output, const Value &va
 void Interpreter::runNode(const Node &node, Scope &scope) {
   emit::Emitter &e = context_.emitter;
   std::string name = node.module.empty() ? node.name : node.module + "/" + node.name;
-  e.loc = mlir::NameLoc::get(e.b.getStringAttr(name));
+  mlir::Location module = mlir::UnknownLoc::get(e.b.getContext());
+  if (!node.module.empty())
+    module = mlir::NameLoc::get(e.b.getStringAttr(node.module));
+  e.loc = mlir::NameLoc::get(e.b.getStringAttr(name), module);
   ValueList values = results(node, scope);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (i < values.size() && !(values[i].isNone() && node.outputs.size() > 1))

@@ -82,7 +82,10 @@ private:
     };
     auto locate = [&](const std::string &path, const std::string &op) {
       std::string name = path.empty() ? op : path + "." + op;
-      step.emitter().loc = mlir::NameLoc::get(mlir::StringAttr::get(&context_, name));
+      mlir::Location module = mlir::UnknownLoc::get(&context_);
+      if (!path.empty())
+        module = mlir::NameLoc::get(mlir::StringAttr::get(&context_, path));
+      step.emitter().loc = mlir::NameLoc::get(mlir::StringAttr::get(&context_, name), module);
     };
     ValueList inputs = addInputs(step);
     InstanceRef model =
