@@ -2,8 +2,11 @@
 // op that reads it.
 #include "compiler/profile/Memory.h"
 
+#include "compiler/profile/Maxima.h"
 #include "compiler/profile/Names.h"
 #include "dialects/graph/Step.h"
+
+#include "llvm/ADT/SetVector.h"
 
 #include <algorithm>
 
@@ -11,90 +14,123 @@ using namespace mlir;
 
 namespace cleave::profile {
 
-mlir::Value bufferOf(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (op->getNumOperands() == 0 || isa<graph::BroadcastOp>(op))
-      return {};
-    if (!isa<graph::ReshapeOp, graph::AccumulateOp>(op))
-      return value;
-    value = op->getOperand(0);
+Buffers::Buffers(func::FuncOp step) {
+  Block &body = step.getBody().front();
+  for (BlockArgument argument : body.getArguments())
+    of_[argument] = argument;
+  for (Operation &op : body.without_terminator()) {
+    bool isConstant = llvm::all_of(op.getOperands(), [&](Value operand) {
+      return operand.getDefiningOp() && constants_.contains(operand.getDefiningOp());
+    });
+    if (isConstant)
+      constants_.insert(&op);
+    if (isConstant || isa<graph::BroadcastOp>(op))
+      continue;
+    bool renames = isa<graph::ReshapeOp, graph::AccumulateOp>(op);
+    for (Value result : op.getResults())
+      of_[result] = renames ? of(op.getOperand(0)) : result;
   }
-  return value;
 }
 
 namespace {
 
-// The candidates for the largest value.
-class Maxima {
+// The bytes of every type of the step, as rows.
+class TypeBytes {
 public:
-  void add(const Polynomial &bytes, Operation *at) {
-    for (const auto &[known, where] : candidates_)
-      if (neverExceeds(bytes, known))
-        return;
-    std::erase_if(candidates_, [&](const auto &known) { return neverExceeds(known.first, bytes); });
-    candidates_.emplace_back(bytes, at);
-  }
+  explicit TypeBytes(Block &body) : space_(amountsOf(body)) {}
 
-  std::vector<Peak> take() {
-    std::stable_sort(candidates_.begin(), candidates_.end(), [](const auto &a, const auto &b) {
-      return estimate(a.first) > estimate(b.first);
-    });
-    std::vector<Peak> peaks;
-    for (const auto &[bytes, at] : candidates_)
-      peaks.push_back({bytes, at ? nodeOf(at) : std::string()});
-    return peaks;
+  const AmountSpace &space() const { return space_; }
+  const AmountSpace::Row &of(Value value) {
+    auto [entry, isNew] = rows_.try_emplace(value.getType());
+    if (isNew)
+      entry->second = space_.row(graph::byteCount(value.getType()));
+    return entry->second;
   }
 
 private:
-  static bool neverExceeds(const Polynomial &a, const Polynomial &b) {
-    std::optional<int64_t> least = (b - a).atLeast(1);
-    return least && *least >= 0;
+  static std::vector<Polynomial> amountsOf(Block &body) {
+    llvm::SetVector<Type> types(body.getArgumentTypes().begin(), body.getArgumentTypes().end());
+    for (Operation &op : body.without_terminator())
+      types.insert(op.result_type_begin(), op.result_type_end());
+    std::vector<Polynomial> amounts;
+    for (Type type : types)
+      amounts.push_back(graph::byteCount(type));
+    return amounts;
   }
 
-  static int64_t estimate(const Polynomial &bytes) {
-    Polynomial::Binding binding;
-    for (const std::string &symbol : bytes.symbols())
-      binding[symbol] = 1024;
-    return bytes.substitute(binding).constant().value_or(0);
-  }
-
-  std::vector<std::pair<Polynomial, Operation *>> candidates_;
+  AmountSpace space_;
+  llvm::DenseMap<Type, AmountSpace::Row> rows_;
 };
+
+void add(AmountSpace::Row &to, const AmountSpace::Row &row, int64_t times) {
+  for (size_t i = 0; i < to.size(); ++i)
+    to[i] += times * row[i];
+}
+
+// The last reader of every buffer that is given back. What the end of the step reads is not.
+llvm::DenseMap<Value, Operation *> lastReaders(Block &body, const Buffers &buffers) {
+  llvm::DenseMap<Value, Operation *> readers;
+  for (Operation &op : body) {
+    for (Value operand : op.getOperands())
+      if (Value buffer = buffers.of(operand); buffer && !isa<BlockArgument>(buffer))
+        readers[buffer] = &op;
+    for (Value result : op.getResults())
+      if (buffers.of(result) == result)
+        readers[result] = &op; // nobody, so far
+  }
+  return readers;
+}
+
+int64_t estimate(const Polynomial &bytes) {
+  Polynomial::Binding binding;
+  for (const std::string &symbol : bytes.symbols())
+    binding[symbol] = 1024;
+  return bytes.substitute(binding).constant().value_or(0);
+}
 
 } // namespace
 
-std::vector<Peak> peaksOf(func::FuncOp step) {
+std::vector<Peak> peaksOf(func::FuncOp step, const Buffers &buffers) {
   Block &body = step.getBody().front();
-  // The last reader of every buffer; what is returned is never given back.
-  llvm::DenseMap<Value, Operation *> lastReader;
-  for (Operation &op : body)
-    for (Value operand : op.getOperands())
-      if (Value buffer = bufferOf(operand))
-        lastReader[buffer] = &op;
-  Polynomial live;
+  TypeBytes bytes(body);
+  llvm::DenseMap<Value, Operation *> lastReader = lastReaders(body, buffers);
+  AmountSpace::Row live = bytes.space().row(0);
   for (BlockArgument argument : body.getArguments())
-    live += graph::byteCount(argument.getType());
-  Maxima maxima;
-  maxima.add(live, nullptr);
+    add(live, bytes.of(argument), 1);
+  Maxima maxima(bytes.space());
+  llvm::SmallVector<Operation *> moments = {nullptr};
+  maxima.add(live, 0);
   for (Operation &op : body.without_terminator()) {
+    llvm::SmallSetVector<Value, 4> touched;
+    for (Value operand : op.getOperands())
+      if (Value buffer = buffers.of(operand))
+        touched.insert(buffer);
     for (Value result : op.getResults())
-      if (bufferOf(result) == result)
-        live += graph::byteCount(result.getType());
-    maxima.add(live, &op);
-    llvm::SmallVector<Value> done;
-    for (Value value :
-         llvm::concat<Value>(llvm::to_vector(op.getOperands()), llvm::to_vector(op.getResults()))) {
-      Value buffer = bufferOf(value);
-      if (!buffer || isa<BlockArgument>(buffer) || llvm::is_contained(done, buffer))
-        continue;
+      if (buffers.of(result) == result) {
+        add(live, bytes.of(result), 1);
+        touched.insert(result);
+      }
+    touched.remove_if([&](Value buffer) {
       auto last = lastReader.find(buffer);
-      if (last != lastReader.end() && last->second != &op)
-        continue;
-      done.push_back(buffer);
-      live -= graph::byteCount(buffer.getType());
-    }
+      return last == lastReader.end() || last->second != &op;
+    });
+    // Before the next thing is given back at least as much is needed.
+    if (touched.empty() && op.getNextNode() != body.getTerminator())
+      continue;
+    maxima.add(live, moments.size());
+    moments.push_back(&op);
+    for (Value buffer : touched)
+      add(live, bytes.of(buffer), -1);
   }
-  return maxima.take();
+  std::vector<Peak> peaks;
+  for (const Maxima::Candidate &candidate : maxima.take()) {
+    Operation *at = moments[candidate.moment];
+    peaks.push_back({bytes.space().amount(candidate.row), at ? nodeOf(at) : std::string()});
+  }
+  std::stable_sort(peaks.begin(), peaks.end(), [](const Peak &a, const Peak &b) {
+    return estimate(a.bytes) > estimate(b.bytes);
+  });
+  return peaks;
 }
 
 } // namespace cleave::profile

@@ -23,7 +23,7 @@ constexpr Polynomial Costs::*kAmounts[] = {
 
 class Profiler {
 public:
-  explicit Profiler(func::FuncOp step) : step_(step), parts_(partsOf(step)) {}
+  explicit Profiler(func::FuncOp step) : step_(step), parts_(partsOf(step)), buffers_(step) {}
 
   Profile run() {
     Block &body = step_.getBody().front();
@@ -33,7 +33,7 @@ public:
       addOp(&op);
     for (const Row &row : profile_.rows)
       profile_.total += row.costs;
-    profile_.peaks = peaksOf(step_);
+    profile_.peaks = peaksOf(step_, buffers_);
     return std::move(profile_);
   }
 
@@ -54,7 +54,7 @@ private:
 
   void addOp(Operation *op) {
     auto cost = dyn_cast<graph::CostInterface>(op);
-    if (!cost || isa<graph::AccumulateOp>(op))
+    if (!cost || isa<graph::AccumulateOp>(op) || buffers_.isConstant(op))
       return;
     Part part = parts_.lookup(op);
     Row &row = rowOf(op);
@@ -88,7 +88,7 @@ private:
 
   // Kinds of a row, each once; what only holds numbers for others is not worth a word.
   void addKind(Row &row, Operation *op) {
-    if (isa<graph::ConstantOp, graph::BroadcastOp>(op))
+    if (isa<graph::BroadcastOp>(op))
       return;
     StringRef kind = op->getName().stripDialect();
     if (kinds_.insert(std::to_string(&row - profile_.rows.data()) + " " + kind.str()).second)
@@ -97,7 +97,7 @@ private:
 
   void addResults(Operation *op, Costs &costs) {
     for (Value result : op->getResults()) {
-      if (bufferOf(result) != result)
+      if (buffers_.of(result) != result)
         continue;
       costs.outputBytes += graph::byteCount(result.getType());
       if (isSaved(result))
@@ -134,6 +134,7 @@ private:
 
   func::FuncOp step_;
   llvm::DenseMap<Operation *, Part> parts_;
+  Buffers buffers_;
   Profile profile_;
   std::map<std::pair<std::string, std::string>, size_t> index_; // module, node -> row
   llvm::StringSet<> kinds_;                                     // `row kind` that are named

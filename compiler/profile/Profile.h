@@ -46,7 +46,8 @@ struct Peak {
 };
 
 struct Profile {
-  std::vector<Row> rows; // in the order of the step
+  std::vector<Row> rows;  // in the order of the step
+  size_t rowsLeftOut = 0; // of which only the total knows
   Costs total;
   bool trains = false;
   Polynomial inputBytes; // inputs, labels and constants

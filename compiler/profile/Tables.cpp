@@ -1,11 +1,13 @@
 // See Tables.h.
 #include "compiler/profile/Tables.h"
 
+#include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -14,23 +16,26 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr size_t kUnlimited = std::numeric_limits<size_t>::max(); // lines are never cut
+constexpr size_t kPeaks = 6;                                      // candidates that a text shows
+
 // The columns by their names for programs and for people.
 struct Column {
   const char *key;
-  const char *title;
+  const char *title; // in tables; null: not there
   Polynomial Costs::*amount;
   const char *unit; // `B`: in powers of 1024
 };
 constexpr Column kColumns[] = {
-    {"parameters", "parameters", &Costs::parameters, ""},
+    {"parameters", ">parameters", &Costs::parameters, ""},
     {"parameter_bytes", nullptr, &Costs::parameterBytes, "B"},
-    {"forward_macs", "MACs", &Costs::forwardMacs, ""},
-    {"backward_macs", "backward", &Costs::backwardMacs, ""},
-    {"forward_flops", "FLOPs", &Costs::forwardFlops, ""},
-    {"backward_flops", "backward", &Costs::backwardFlops, ""},
+    {"forward_macs", ">MACs", &Costs::forwardMacs, ""},
+    {"backward_macs", ">backward", &Costs::backwardMacs, ""},
+    {"forward_flops", ">FLOPs", &Costs::forwardFlops, ""},
+    {"backward_flops", ">backward", &Costs::backwardFlops, ""},
     {"update_flops", nullptr, &Costs::updateFlops, ""},
-    {"output_bytes", "output", &Costs::outputBytes, "B"},
-    {"saved_bytes", "saved", &Costs::savedBytes, "B"},
+    {"output_bytes", ">output", &Costs::outputBytes, "B"},
+    {"saved_bytes", ">saved", &Costs::savedBytes, "B"},
 };
 
 bool isOfTraining(const Column &column) {
@@ -41,7 +46,7 @@ bool isOfTraining(const Column &column) {
 std::string shown(const Polynomial &amount, const char *unit) {
   std::optional<int64_t> number = amount.constant();
   if (!number)
-    return amount.str();
+    return amount.str() + (*unit ? " B" : "");
   if (*number == 0)
     return "";
   return *unit ? bytesText(static_cast<uint64_t>(*number))
@@ -61,6 +66,17 @@ std::string firstLevels(const std::string &path, int depth) {
   return depth > 0 && end != std::string::npos ? path.substr(0, end) : path;
 }
 
+std::string quoted(const std::string &text) {
+  if (text.find_first_of(",\"\n") == std::string::npos)
+    return text;
+  std::string out = "\"";
+  for (char c : text)
+    out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+} // namespace
+
 std::vector<std::string> symbolsOf(const Profile &profile) {
   std::set<std::string> all;
   auto add = [&](const Polynomial &amount) {
@@ -74,38 +90,6 @@ std::vector<std::string> symbolsOf(const Profile &profile) {
     add(peak.bytes);
   return {all.begin(), all.end()};
 }
-
-// Cells of a table, columns padded; numbers to the right.
-std::string aligned(const std::vector<std::vector<std::string>> &lines, size_t names) {
-  std::vector<size_t> widths;
-  for (const auto &line : lines)
-    for (size_t i = 0; i < line.size(); ++i) {
-      widths.resize(std::max(widths.size(), line.size()));
-      widths[i] = std::max(widths[i], line[i].size());
-    }
-  std::string out;
-  for (const auto &line : lines) {
-    std::string text;
-    for (size_t i = 0; i < line.size(); ++i) {
-      std::string pad(widths[i] - line[i].size(), ' ');
-      text += (i ? "  " : "") + (i < names ? line[i] + pad : pad + line[i]);
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    out += text + "\n";
-  }
-  return out;
-}
-
-std::string quoted(const std::string &text) {
-  if (text.find_first_of(",\"\n") == std::string::npos)
-    return text;
-  std::string out = "\"";
-  for (char c : text)
-    out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
-} // namespace
 
 Profile grouped(const Profile &profile, Grouping grouping, int depth) {
   if (grouping == Grouping::Operator)
@@ -145,62 +129,105 @@ Result<Profile> sorted(const Profile &profile, const std::string &key) {
   for (const std::string &symbol : symbolsOf(profile))
     binding[symbol] = 1024;
   Profile out = profile;
-  std::stable_sort(out.rows.begin(), out.rows.end(), [&](const Row &a, const Row &b) {
-    auto number = [&](const Row &row) {
-      return (row.costs.*column->amount).substitute(binding).constant().value_or(0);
-    };
-    return number(a) > number(b);
-  });
+  std::vector<std::pair<int64_t, size_t>> order; // by size, then as it was
+  for (const Row &row : profile.rows)
+    order.emplace_back(-(row.costs.*column->amount).substitute(binding).constant().value_or(0),
+                       order.size());
+  std::sort(order.begin(), order.end());
+  for (size_t i = 0; i < order.size(); ++i)
+    out.rows[i] = profile.rows[order[i].second];
+  return out;
+}
+
+Profile firstRows(const Profile &profile, size_t count) {
+  Profile out = profile;
+  if (count < out.rows.size()) {
+    out.rowsLeftOut += out.rows.size() - count;
+    out.rows.resize(count);
+  }
   return out;
 }
 
 static std::string totalsText(const Profile &profile) {
-  std::string out;
+  Table table({"", ""});
   auto line = [&](const char *title, const std::string &text) {
     if (!text.empty())
-      out += std::string(title) + ": " + text + "\n";
+      table.add({title, text});
   };
-  line("parameters", shown(profile.total.parameters, "") +
-                         (profile.total.parameters == Polynomial(0)
-                              ? ""
-                              : " (" + shown(profile.total.parameterBytes, "B") + ")"));
-  line("inputs and constants", shown(profile.inputBytes, "B"));
+  line("parameters", shown(profile.total.parameterBytes, "B"));
   line("gradients", shown(profile.gradientBytes, "B"));
   line("optimizer states and statistics", shown(profile.stateBytes, "B"));
-  line("activations saved for the backward pass", shown(profile.total.savedBytes, "B"));
-  line("update FLOPs", shown(profile.total.updateFlops, ""));
-  std::string peak;
-  for (const Peak &candidate : profile.peaks)
-    peak += (peak.empty() ? "" : ", ") + shown(candidate.bytes, "B");
+  line("inputs and constants", shown(profile.inputBytes, "B"));
+  line("saved for the backward pass", shown(profile.total.savedBytes, "B"));
+  line("FLOPs of the update", shown(profile.total.updateFlops, ""));
   bool isKnown = profile.peaks.size() == 1;
-  line("peak of memory",
-       isKnown ? peak + (profile.peaks[0].at.empty() ? "" : " at " + profile.peaks[0].at)
-               : "the largest of " + peak);
-  return out;
+  size_t shownPeaks = std::min(profile.peaks.size(), kPeaks);
+  for (size_t i = 0; i < shownPeaks; ++i)
+    line(i         ? ""
+         : isKnown ? "peak of memory"
+                   : "peak of memory: the largest of",
+         shown(profile.peaks[i].bytes, "B") +
+             (profile.peaks[i].at.empty() ? "" : " at " + profile.peaks[i].at));
+  if (shownPeaks < profile.peaks.size())
+    line("", "and " + std::to_string(profile.peaks.size() - shownPeaks) +
+                 " more: --format json has all");
+  return table.str(0, kUnlimited);
 }
 
-std::string asText(const Profile &profile, size_t top) {
-  std::vector<std::vector<std::string>> lines;
+// The part of all FLOPs of forward and backward pass; empty where they are not known.
+static std::string shareText(const Costs &costs, const Costs &total) {
+  std::optional<int64_t> own = (costs.forwardFlops + costs.backwardFlops).constant();
+  std::optional<int64_t> all = (total.forwardFlops + total.backwardFlops).constant();
+  return own && *own && all ? percentText(double(*own) / double(*all)) : "";
+}
+
+static bool isFree(const Costs &costs) {
+  return std::all_of(std::begin(kColumns), std::end(kColumns),
+                     [&](const Column &column) { return costs.*column.amount == Polynomial(0); });
+}
+
+std::string asText(const Profile &profile, const std::string &title) {
+  bool hasModules = false, hasNames = false;
+  for (const Row &row : profile.rows) {
+    hasModules |= !row.module.empty();
+    hasNames |= !row.name.empty();
+  }
+  std::vector<std::string> titles;
+  if (hasModules)
+    titles.push_back("module");
+  if (hasNames)
+    titles.push_back("name");
+  size_t names = titles.size();
   std::vector<const Column *> columns;
-  std::vector<std::string> titles = {"module", "name", "kind"};
   for (const Column &column : kColumns)
     if (column.title && (profile.trains || !isOfTraining(column))) {
       columns.push_back(&column);
       titles.push_back(column.title);
     }
-  lines.push_back(titles);
-  auto add = [&](const Row &row) {
-    std::vector<std::string> cells = {row.module, row.name, row.kind};
+  titles.push_back(">of all");
+  titles.push_back("kind");
+  Table table(titles);
+  auto add = [&](std::vector<std::string> cells, const Costs &costs, const std::string &kind) {
+    cells.resize(names);
     for (const Column *column : columns)
-      cells.push_back(shown(row.costs.*column->amount, column->unit));
-    lines.push_back(cells);
+      cells.push_back(shown(costs.*column->amount, column->unit));
+    cells.push_back(shareText(costs, profile.total));
+    cells.push_back(clipped(kind, 60));
+    table.add(cells);
   };
-  for (size_t i = 0; i < profile.rows.size() && (!top || i < top); ++i)
-    add(profile.rows[i]);
-  if (top && profile.rows.size() > top)
-    lines.push_back({"(" + std::to_string(profile.rows.size() - top) + " more)"});
-  add({"total", "", "", profile.total});
-  return aligned(lines, 3) + "\n" + totalsText(profile);
+  for (const Row &row : profile.rows) {
+    std::vector<std::string> cells;
+    if (hasModules)
+      cells.push_back(row.module);
+    if (hasNames)
+      cells.push_back(row.name);
+    if (!isFree(row.costs))
+      add(cells, row.costs, row.kind);
+  }
+  add({"total"}, profile.total, names ? "" : "total");
+  if (profile.rowsLeftOut)
+    table.add({"(" + std::to_string(profile.rowsLeftOut) + " rows are not shown)"});
+  return title + "\n\n" + table.str(0, kUnlimited) + "\n" + totalsText(profile);
 }
 
 std::string asJson(const Profile &profile) {

@@ -13,12 +13,19 @@ enum class Grouping { Operator, Module, Kind };
 // of module paths; 0: all. Rows without a module go by their kind.
 Profile grouped(const Profile &profile, Grouping grouping, int depth = 0);
 
+// The symbols that the profile's amounts depend on, sorted.
+std::vector<std::string> symbolsOf(const Profile &profile);
+
 // Sorted by `key`, largest first: a column's name in the JSON form (`forward_macs`, …). With symbols
 // by the value when all are 1024. A user error names the keys.
 Result<Profile> sorted(const Profile &profile, const std::string &key);
 
-// Lines of at most `top` rows (0: all), and the totals.
-std::string asText(const Profile &profile, size_t top = 0);
+// The first `count` rows; the totals stay those of all.
+Profile firstRows(const Profile &profile, size_t count);
+
+// Under `title` a line per row that costs anything, with its share of all FLOPs where those are
+// numbers; then the totals.
+std::string asText(const Profile &profile, const std::string &title);
 // {"symbols", "trains", "total": {…}, "peak_bytes", …, "rows": [{"module", "name", "kind", …}]}. An
 // amount is a number, or with symbols a text.
 std::string asJson(const Profile &profile);

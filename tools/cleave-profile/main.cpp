@@ -6,6 +6,7 @@
 #include "tools/commandline/CommandLine.h"
 #include "tools/model-options/ModelOptions.h"
 
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 
@@ -35,6 +36,21 @@ static void addViewOptions(CLI::App &app, ViewOptions &view) {
   app.add_option("-o,--output", view.output, "the file to write; default: standard output");
 }
 
+// `gpt2.onnx: training step, …`: what the numbers are of.
+static std::string titleOf(const CompileOptions &options, const profile::Profile &found) {
+  std::string text = std::filesystem::path(options.model).filename().string() + ": ";
+  std::string losses;
+  for (const std::string &loss : options.losses)
+    losses += (losses.empty() ? "" : " + ") + loss;
+  text += options.train ? "training step, " + losses + ", " + options.optimizer : "inference";
+  for (const auto &[symbol, size] : options.symbols)
+    text += ", " + symbol + "=" + std::to_string(size);
+  std::string open;
+  for (const std::string &symbol : profile::symbolsOf(found))
+    open += (open.empty() ? "" : ", ") + symbol;
+  return text + (open.empty() ? "" : "; without numbers (--set): " + open);
+}
+
 // The step of the model, with at least two micro-batches if it trains: see profileStep.
 static Result<profile::Profile> profileModel(CompileOptions options) {
   options.keepSymbols = true;
@@ -47,7 +63,7 @@ static Result<profile::Profile> profileModel(CompileOptions options) {
   return profile::profileStep(graph::stepOf(*compilation.module));
 }
 
-static Status print(profile::Profile found, const ViewOptions &view) {
+static Status print(profile::Profile found, const ViewOptions &view, const std::string &title) {
   using profile::Grouping;
   Grouping by = view.by == "module" ? Grouping::Module
                 : view.by == "kind" ? Grouping::Kind
@@ -58,9 +74,11 @@ static Status print(profile::Profile found, const ViewOptions &view) {
     CLEAVE_TRY(sorted.status().withContext("--sort"));
     found = *sorted;
   }
+  if (view.top)
+    found = profile::firstRows(found, view.top);
   std::string text = view.format == "json"  ? profile::asJson(found)
                      : view.format == "csv" ? profile::asCsv(found)
-                                            : profile::asText(found, view.top);
+                                            : profile::asText(found, title);
   if (view.output.empty()) {
     std::cout << text;
     return Status::ok();
@@ -75,7 +93,8 @@ static Status run(const tools::TypedModelOptions &typed, CompileOptions &options
   CLEAVE_TRY(tools::checkModelOptions(typed, options));
   Result<profile::Profile> found = profileModel(options);
   CLEAVE_TRY(found.status());
-  return print(std::move(*found), view);
+  std::string title = titleOf(options, *found);
+  return print(std::move(*found), view, title);
 }
 
 int main(int argc, char **argv) {

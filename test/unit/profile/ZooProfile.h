@@ -39,11 +39,17 @@ inline onnx::Model zooModel(const std::string &name,
   return *model;
 }
 
-// Options for training a network of the zoo on labels.
-inline driver::CompileOptions training(std::map<std::string, int64_t> symbols) {
+// Options for training with this loss.
+inline driver::CompileOptions trainingOn(const std::string &loss) {
   driver::CompileOptions options;
   options.train = true;
-  options.losses = {"softmax-cross-entropy:logits"};
+  options.losses = {loss};
+  return options;
+}
+
+// Options for training a network of the zoo on labels.
+inline driver::CompileOptions training(std::map<std::string, int64_t> symbols) {
+  driver::CompileOptions options = trainingOn("softmax-cross-entropy:logits");
   options.symbols = std::move(symbols);
   return options;
 }
