@@ -111,7 +111,6 @@ Value upConv(Builder &b, const Value &x, int64_t in, int64_t out) {
 void buildResnet(Builder &b, const Sizes &sizes, Block block, const std::vector<int> &blocks,
                  int64_t width) {
   Value x = images(b, sizes, 3);
-  Size batch = b.sizeOf(x, 0, "batch");
   x = convNormRelu(b, "conv1", "bn1", x, 3, 64, {7, 2, 3});
   x = maxPool(b, x, {3, 2, 1});
   int64_t channels = 64;
@@ -125,14 +124,13 @@ void buildResnet(Builder &b, const Sizes &sizes, Block block, const std::vector<
       stage.stride = 1;
     }
   }
-  x = globalAverage(b, x, batch, channels);
+  x = globalAverage(b, x, channels);
   x = classifier(b, "fc", x, channels, sizes.at("classes"));
   b.output("logits", x, {"batch", std::to_string(sizes.at("classes"))});
 }
 
 void buildVgg(Builder &b, const Sizes &sizes, const std::vector<int> &channels) {
   Value x = images(b, sizes, 3);
-  Size batch = b.sizeOf(x, 0, "batch");
   int64_t in = 3, index = 0, side = sizes.at("image");
   for (int out : channels) {
     if (!out) {
@@ -146,7 +144,7 @@ void buildVgg(Builder &b, const Sizes &sizes, const std::vector<int> &channels) 
     index += 2;
   }
   x = averagePool(b, x, {side / 7, side / 7}); // adaptive, to 7 x 7
-  x = b.reshape(x, {batch, in * 49});
+  x = b.reshape(x, {-1, in * 49});
   x = relu(b, classifier(b, "classifier.0", x, in * 49, 4096));
   x = relu(b, classifier(b, "classifier.3", x, 4096, 4096));
   x = classifier(b, "classifier.6", x, 4096, sizes.at("classes"));
@@ -156,7 +154,6 @@ void buildVgg(Builder &b, const Sizes &sizes, const std::vector<int> &channels) 
 void buildDensenet(Builder &b, const Sizes &sizes, int64_t first, int64_t growth,
                    const std::vector<int> &blocks) {
   Value x = images(b, sizes, 3);
-  Size batch = b.sizeOf(x, 0, "batch");
   int64_t channels = first;
   {
     Builder::Module module(b, "features");
@@ -178,7 +175,7 @@ void buildDensenet(Builder &b, const Sizes &sizes, int64_t first, int64_t growth
     }
     x = batchNorm(b, "norm5", x, channels);
   }
-  x = globalAverage(b, relu(b, x), batch, channels);
+  x = globalAverage(b, relu(b, x), channels);
   x = classifier(b, "classifier", x, channels, sizes.at("classes"));
   b.output("logits", x, {"batch", std::to_string(sizes.at("classes"))});
 }

@@ -124,9 +124,9 @@ Value averagePool(Builder &b, const Value &x, Window window) {
   return pool(b, "AveragePool", x, window);
 }
 
-Value globalAverage(Builder &b, const Value &x, Size batch, int64_t channels) {
+Value globalAverage(Builder &b, const Value &x, int64_t channels) {
   Value mean = b.op("ReduceMean", {x, b.integers({-1, -2})}, {attribute("keepdims", 1)});
-  return b.reshape(mean, {batch, channels});
+  return b.reshape(mean, {-1, channels});
 }
 
 Value classifier(Builder &b, const std::string &name, const Value &x, int64_t in, int64_t out,

@@ -49,7 +49,7 @@ Value relu(Builder &b, const Value &x);
 Value maxPool(Builder &b, const Value &x, Window window);
 Value averagePool(Builder &b, const Value &x, Window window);
 // The mean over both spatial dims, flat: [batch, channels].
-Value globalAverage(Builder &b, const Value &x, Size batch, int64_t channels);
+Value globalAverage(Builder &b, const Value &x, int64_t channels);
 // y = x W^T + b for x of rank 2.
 Value classifier(Builder &b, const std::string &name, const Value &x, int64_t in, int64_t out,
                  double deviation = 0.01);
