@@ -77,7 +77,7 @@ std::string collectivesView(const plan::Plan &plan) {
   std::string result =
       "Collectives of one step, as rank 0 sees them; `until`: where an asynchronous one is "
       "waited for\n" +
-      table.str(2, 150);
+      table.str(2, lineWidth());
   for (int s = 0; s < program.segments_size(); ++s)
     if (uint64_t runs = runsPerStep(program, s); runs > 1)
       result += "  segment " + program.segments(s).name() + " runs " + std::to_string(runs) +

@@ -43,7 +43,7 @@ static std::string decisionText(const plan::Decision &decision) {
   for (const plan::Alternative &alternative : decision.alternatives())
     table.add({alternative.choice(), more(alternative.seconds()), bytesText(alternative.bytes()),
                alternative.why_not()});
-  return table.isEmpty() ? result : result + table.str(2, 140);
+  return table.isEmpty() ? result : result + table.str(2, lineWidth());
 }
 
 static std::string tensorText(const plan::Plan &plan, const plan::Tensor &tensor) {

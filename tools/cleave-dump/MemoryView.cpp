@@ -104,7 +104,7 @@ static std::string peakTable(const plan::Program &program, const Timeline &timel
   if (rest)
     table.add({"… " + std::to_string(rows.size() - kGroups) + " more", "", "", bytesText(rest),
                percentText(double(rest) / double(timeline.peakBytes()))});
-  return table.isEmpty() ? "" : "\n" + table.str();
+  return table.isEmpty() ? "" : "\n" + table.str(2, lineWidth());
 }
 
 // The largest buffers that do not live always.
@@ -124,7 +124,7 @@ static std::string largestTable(const plan::Program &program, uint32_t arena) {
                shapeText(buffers[i]->shape()), text(buffers[i]->role()),
                bytesText(buffers[i]->bytes()), std::to_string(buffers[i]->offset()),
                lifetime(*buffers[i], positions)});
-  return table.isEmpty() ? "" : "\n" + table.str();
+  return table.isEmpty() ? "" : "\n" + table.str(2, lineWidth());
 }
 
 // The name of the instruction at a position.

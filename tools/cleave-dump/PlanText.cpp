@@ -2,13 +2,29 @@
 #include "tools/cleave-dump/PlanText.h"
 
 #include "runtime/artifact/Mesh.h"
+#include "runtime/base/Table.h"
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 using google::protobuf::RepeatedField;
 
 namespace cleave::dump {
+
+size_t lineWidth() {
+  winsize size = {};
+  if (!::isatty(STDOUT_FILENO))
+    return std::numeric_limits<size_t>::max();
+  bool isKnown = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return isKnown ? std::max<size_t>(80, size.ws_col) : 120;
+}
+
+std::string shortened(const std::string &text, size_t width) {
+  return ::isatty(STDOUT_FILENO) ? clipped(text, width) : text;
+}
 
 // `ALL_REDUCE` -> `all-reduce`.
 static std::string readable(std::string name) {

@@ -13,6 +13,11 @@
 
 namespace cleave::dump {
 
+// How wide tables are: as the terminal; not limited where the output is none.
+size_t lineWidth();
+// The text, on a terminal at most `width` columns of it.
+std::string shortened(const std::string &text, size_t width);
+
 // `parameter`, `device`, `sum`, …
 std::string text(plan::Role role);
 std::string text(plan::Space space);

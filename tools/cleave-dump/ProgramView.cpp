@@ -49,7 +49,7 @@ Result<std::string> programView(const plan::Plan &plan, uint32_t rank) {
       seconds += instruction.seconds();
     }
     result += "\nsegment " + segment.name() + ": " + std::to_string(segment.instructions_size()) +
-              " instructions, " + secondsText(seconds) + " predicted\n" + table.str(2, 240);
+              " instructions, " + secondsText(seconds) + " predicted\n" + table.str(2, lineWidth());
   }
   return result;
 }

@@ -58,7 +58,7 @@ std::string shardingView(const plan::Plan &plan) {
                blockText(blockShape(plan, tensor)), bytesText(blockBytes(plan, tensor)),
                sourceText(tensor)});
   }
-  return "Layouts on mesh " + meshText(plan) + "\n" + table.str(2, 140) + "\n  " +
+  return "Layouts on mesh " + meshText(plan) + "\n" + table.str(2, lineWidth()) + "\n  " +
          std::to_string(plan.tensors_size()) + " tensors of " + bytesText(whole) +
          "; one rank holds " + bytesText(block) + "\n";
 }

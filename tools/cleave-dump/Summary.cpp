@@ -33,12 +33,13 @@ static std::string title(const plan::Plan &plan, const std::string &path) {
 static std::string prediction(const plan::Plan &plan) {
   const plan::Prediction &p = plan.predicted();
   Table table({"", ""});
-  table.add({"step", secondsText(p.step_seconds()) + ": compute " +
-                         secondsText(p.compute_seconds()) + ", communication " +
-                         secondsText(p.communication_seconds()) +
+  double seconds = p.compute_seconds() + p.communication_seconds(); // of all instructions
+  table.add({"step", secondsText(seconds) + ": compute " + secondsText(p.compute_seconds()) +
+                         ", communication " + secondsText(p.communication_seconds()) +
                          (p.cluster().empty() ? "" : " (predicted for " + p.cluster() + ")")});
-  table.add({"bound", "no plan is faster than " + secondsText(p.bound_seconds()) + ": gap " +
-                          percentText(p.gap())});
+  // The planner's count: before groups of kernels and copies are known.
+  table.add({"bound", "planned as " + secondsText(p.step_seconds()) + "; no plan is below " +
+                          secondsText(p.bound_seconds()) + ": gap " + percentText(p.gap())});
   table.add({"work", countText(p.flops(), "FLOP") + " and " + bytesText(p.communication_bytes()) +
                          " sent, per rank and step"});
   table.add({"memory", bytesText(p.peak_bytes()) + " at the peak of the fullest rank"});
@@ -46,7 +47,7 @@ static std::string prediction(const plan::Plan &plan) {
   table.add({"checked", verified ? "the verifier has no objection" : verified.message()});
   if (!plan.command_line().empty())
     table.add({"made by", plan.producer() + ": " + plan.command_line()});
-  return table.str();
+  return table.str(2, lineWidth());
 }
 
 // `parameter 1.2 MiB, activation 300 KiB, …`: the three roles that take most.
@@ -74,7 +75,7 @@ static std::string memory(const plan::Plan &plan) {
                  rolesText(timelineOf(program, a))});
     }
   }
-  return table.isEmpty() ? "" : "\nMemory of one rank\n" + table.str();
+  return table.isEmpty() ? "" : "\nMemory of one rank\n" + table.str(2, lineWidth());
 }
 
 namespace {
@@ -131,7 +132,7 @@ static std::string decisionTable(const plan::Plan &plan, const std::string &kind
   Table table({kind, "choice", ">one rank", ">cost", "why"});
   for (const Group &group : shown) {
     std::string count = group.names.size() > 1 ? " x" + std::to_string(group.names.size()) : "";
-    table.add({clipped(foldedName(group.names), 40) + count, clipped(group.first->choice(), 28),
+    table.add({shortened(foldedName(group.names), 40) + count, shortened(group.first->choice(), 28),
                group.bytes ? bytesText(group.bytes) : "",
                group.seconds != 0 ? secondsText(group.seconds) : "", group.first->reason()});
   }
@@ -139,7 +140,7 @@ static std::string decisionTable(const plan::Plan &plan, const std::string &kind
   if (shown.size() < all.size())
     rest = "  … and " + std::to_string(all.size() - shown.size()) +
            " rows that cost less: --json has all\n";
-  return "\n" + table.str(2, 120) + rest;
+  return "\n" + table.str(2, lineWidth()) + rest;
 }
 
 static std::string decisions(const plan::Plan &plan) {
@@ -187,7 +188,7 @@ static std::string collectives(const plan::Plan &plan) {
     table.add({program.segments(std::get<0>(key)).name(), std::get<1>(key), std::get<2>(key),
                std::to_string(row.count), std::to_string(row.tensors), bytesText(row.bytes),
                secondsText(row.seconds)});
-  return table.isEmpty() ? "" : "\nCollectives of one step (rank 0)\n" + table.str();
+  return table.isEmpty() ? "" : "\nCollectives of one step (rank 0)\n" + table.str(2, lineWidth());
 }
 
 std::string summary(const plan::Plan &plan, const std::string &path) {
