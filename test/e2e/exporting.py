@@ -97,6 +97,37 @@ class Exporting(unittest.TestCase):
         self.assertLess(sum(one[PASS:]), sum(one[:PASS]))
         self.check(model, data)
 
+    def train_archive(self, model, data, symbol):
+        plan, saved = self.folder / "archive.plan", self.folder / "saved"
+        cleave.must("cleave-compile", cleave.MODELS / model, *SGD, "--set", f"{symbol}=8", "-o", plan)
+        cleave.train(plan, data, PASS, self.log, "--save", saved)
+        return plan, saved
+
+    def test_an_archive_of_pytorch_is_written_as_safetensors_under_its_own_names(self):
+        plan, saved = self.train_archive("mlp.pt2", cleave.MLP["data"], "x.0")
+        found = read_safetensors(self.export(plan, saved, "archive.safetensors"))
+        onnx = self.compile(cleave.MODELS / "mlp.ts-train.onnx", "onnx")
+        cleave.train(onnx, cleave.MLP["data"], PASS, self.log, "--save", self.folder / "onnx")
+        wanted = read_safetensors(self.export(onnx, self.folder / "onnx", "onnx.safetensors"))
+        self.assertEqual(set(found), set(wanted))
+        for name, data in wanted.items():
+            values = [struct.unpack(f"<{len(part) // 4}f", part) for part in (found[name], data)]
+            self.assertLess(cleave.apart(*values), 1e-5, name)
+
+    def test_an_archives_counts_of_batches_are_written(self):
+        plan, saved = self.train_archive("resnet.pt2", cleave.GOLDEN / "image.npz", "image.0")
+        state = read_safetensors(self.export(plan, saved, "archive.safetensors"))
+        counts = [data for name, data in state.items() if name.endswith("num_batches_tracked")]
+        self.assertTrue(counts)
+        self.assertEqual({struct.unpack("<q", data)[0] for data in counts}, {PASS})
+        self.assertTrue(any(name.endswith("running_var") for name in state))
+
+    def test_an_archive_is_not_written_as_onnx(self):
+        plan, saved = self.train_archive("mlp.pt2", cleave.MLP["data"], "x.0")
+        answer = cleave.tool("cleave-export", plan, "--checkpoint", saved, "-o", self.folder / "x.onnx")
+        self.assertEqual(answer.code, 1, answer)
+        self.assertIn("write a .safetensors file", answer.err)
+
     def test_the_models_own_file_is_not_overwritten(self):
         plan, saved = self.compile(cleave.MLP["model"], "first"), self.folder / "saved"
         cleave.train(plan, cleave.MLP["data"], 1, self.log, "--save", saved)

@@ -1,5 +1,7 @@
 // cleave-export: what a run has trained, from its checkpoint, as an ONNX or a safetensors file.
 #include "compiler/frontend/onnx/WeightExport.h"
+#include "compiler/frontend/pt2/Import.h"
+#include "compiler/frontend/torchscript/Import.h"
 #include "runtime/artifact/Artifact.h"
 #include "runtime/checkpoint/Checkpoint.h"
 #include "tools/commandline/CommandLine.h"
@@ -50,13 +52,17 @@ static DType dtypeOf(ElementType type) {
   return DType::F32;
 }
 
-// The trained parameters and the running statistics: what a framework calls the model's state. The
-// states of the optimizer have a parameter; its step counter is a scalar.
+// Whether a state is the model's: a running statistic or a count of batches. The states of the
+// optimizer have a parameter; the counters that Cleave adds begin with 0 and stand in no file.
+static bool isOfModel(const plan::Tensor &state) {
+  return state.parameter().empty() && (state.shape_size() > 0 || state.source().has_file());
+}
+
+// The trained parameters and what else a framework calls the model's state.
 static std::set<std::string> namesOfModel(const plan::Plan &plan) {
   std::set<std::string> names;
   for (const plan::Tensor &tensor : plan.tensors())
-    if (tensor.role() == plan::PARAMETER ||
-        (tensor.role() == plan::STATE && tensor.parameter().empty() && tensor.shape_size() > 0))
+    if (tensor.role() == plan::PARAMETER || (tensor.role() == plan::STATE && isOfModel(tensor)))
       names.insert(tensor.name());
   return names;
 }
@@ -85,6 +91,10 @@ static Result<frontend::ImportOptions> importOptions(const Options &options) {
 static Status writeOnnx(const Options &options, const std::string &model,
                         const std::set<std::string> &names,
                         const checkpoint::Checkpoint &checkpoint) {
+  if (pt2::recognises(model) || torchscript::recognises(model))
+    return Status::userError("'" + model +
+                             "' is an archive of PyTorch, expected an ONNX file; write " +
+                             "a .safetensors file, which PyTorch loads into the model");
   Result<frontend::ImportOptions> import = importOptions(options);
   CLEAVE_TRY(import.status());
   onnx::NewValues values;
