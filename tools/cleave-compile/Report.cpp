@@ -8,24 +8,24 @@
 
 using namespace cleave;
 
-// Repairs of one kind come by the dozen in deep models: a few are shown here, and a plan holds all of them. Warnings are never
-// left out.
+// Repairs of one kind come by the dozen in deep models: a few are shown here where a plan holds all of them, or where an error
+// is the news. Warnings are never left out.
 static constexpr int kShownPerKind = 3;
 
-static void printRemarks(const std::vector<driver::Remark> &remarks, bool wrotePlan) {
+static void printRemarks(const std::vector<driver::Remark> &remarks, bool all, const char *where) {
   std::map<std::string, int> count;
   for (const driver::Remark &remark : remarks)
-    if (++count[remark.kind] <= kShownPerKind || remark.kind == "warning")
+    if (all || ++count[remark.kind] <= kShownPerKind || remark.kind == "warning")
       std::cerr << remark.kind << ": " << remark.text << "\n";
   for (const auto &[kind, number] : count)
     if (number > kShownPerKind && kind != "warning")
-      std::cerr << kind << ": " << number - kShownPerKind << " more"
-                << (wrotePlan ? "; cleave-dump --json lists all\n" : "\n");
+      std::cerr << kind << ": " << number - kShownPerKind << " more" << where << "\n";
 }
 
 void printReport(const driver::Compilation &compilation, bool succeeded) {
   bool wrotePlan = succeeded && compilation.options.stopAfter.empty();
-  printRemarks(compilation.remarks, wrotePlan);
+  printRemarks(compilation.remarks, succeeded && !wrotePlan,
+               wrotePlan ? "; cleave-dump --json lists all" : "");
   if (compilation.options.timing)
     for (const driver::PhaseTime &time : compilation.times)
       std::cerr << "phase " << time.phase << ": " << secondsText(time.seconds) << "\n";

@@ -143,22 +143,33 @@ static std::string decisionTable(const plan::Plan &plan, const std::string &kind
   return "\n" + table.str(2, lineWidth()) + rest;
 }
 
+// A line each; repairs of one kind come by the dozen in deep models, of which the first few are shown.
+static std::string remarks(const plan::Plan &plan) {
+  constexpr int shownPerKind = 4;
+  std::map<std::string, int> count;
+  std::string out;
+  for (const plan::Decision &decision : plan.decisions())
+    if (decision.kind() == "remark" && ++count[decision.name()] <= shownPerKind)
+      out += "  * " + (decision.name().empty() ? "" : decision.name() + ": ") +
+             (decision.choice().empty() ? "" : decision.choice() + " ") + decision.reason() + "\n";
+  for (const auto &[kind, number] : count)
+    if (number > shownPerKind)
+      out += "  * " + kind + ": " + std::to_string(number - shownPerKind) + " more: --json has all\n";
+  return (out.empty() ? "" : "\nRemarks\n") + out;
+}
+
 static std::string decisions(const plan::Plan &plan) {
   std::vector<std::string> kinds;
-  std::string remarks, result;
-  for (const plan::Decision &decision : plan.decisions()) {
-    if (decision.kind() == "remark")
-      remarks += "  * " + (decision.name().empty() ? "" : decision.name() + ": ") +
-                 (decision.choice().empty() ? "" : decision.choice() + " ") + decision.reason() +
-                 "\n";
-    else if (std::find(kinds.begin(), kinds.end(), decision.kind()) == kinds.end())
+  std::string result;
+  for (const plan::Decision &decision : plan.decisions())
+    if (decision.kind() != "remark" &&
+        std::find(kinds.begin(), kinds.end(), decision.kind()) == kinds.end())
       kinds.push_back(decision.kind());
-  }
   for (const std::string &kind : kinds)
     result += decisionTable(plan, kind);
   if (!kinds.empty())
     result = "\nDecisions" + result + "  (--explain NAME tells the alternatives)\n";
-  return result + (remarks.empty() ? "" : "\nRemarks\n" + remarks);
+  return result + remarks(plan);
 }
 
 // The collectives of rank 0, those of one kind and group in one row.
