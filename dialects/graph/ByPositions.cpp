@@ -3,12 +3,17 @@
 
 #include "dialects/graph/Build.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace cleave::graph {
 namespace {
 
 using Elements = llvm::function_ref<double(int64_t)>;
+
+// Zeros of both signs are two values; what is no number equals nothing.
+bool isSame(double a, double b) { return a == b && std::signbit(a) == std::signbit(b); }
 
 // element [row, column] is `below` where column <= row + shift, else `above`.
 struct Triangle {
@@ -21,18 +26,19 @@ std::optional<Triangle> triangleOf(ArrayRef<int64_t> shape, int64_t count, Eleme
     return std::nullopt;
   int64_t columns = shape[shape.size() - 1], rows = shape[shape.size() - 2];
   Triangle out{at((rows - 1) * columns), at(columns - 1), 0};
-  if (out.below == out.above)
+  bool isNumber = !std::isnan(out.below) && !std::isnan(out.above);
+  if (!isNumber || isSame(out.below, out.above))
     return std::nullopt;
   // The diagonal goes through the first row, or through the first column.
-  if (at(0) == out.below)
-    while (out.shift + 1 < columns && at(out.shift + 1) == out.below)
+  if (isSame(at(0), out.below))
+    while (out.shift + 1 < columns && isSame(at(out.shift + 1), out.below))
       ++out.shift;
   else
-    while (at(-out.shift * columns) != out.below)
+    while (!isSame(at(-out.shift * columns), out.below))
       --out.shift;
   for (int64_t i = 0; i < count; ++i) {
     int64_t row = i / columns % rows, column = i % columns;
-    if (at(i) != (column <= row + out.shift ? out.below : out.above))
+    if (!isSame(at(i), column <= row + out.shift ? out.below : out.above))
       return std::nullopt;
   }
   return out;
@@ -76,7 +82,7 @@ Value buildByPositions(OpBuilder &b, Location loc, RankedTensorType type, Elemen
   if (count < 2)
     return nullptr;
   int64_t equal = 1;
-  while (equal < count && at(equal) == at(0))
+  while (equal < count && isSame(at(equal), at(0)))
     ++equal;
   if (equal == count)
     return buildSplat(b, loc, type, at(0));

@@ -91,3 +91,13 @@ func.func @positions_before_the_table_stay_a_lookup(%table: tensor<30xf32>) -> t
   %1 = graph.gather %table at %0 dim 0 : tensor<30xf32>, tensor<4xi64> -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// What is no number equals nothing, and zeros of both signs are two values.
+// CHECK-LABEL: @tables_that_follow_no_rule
+func.func @tables_that_follow_no_rule() -> (tensor<2x2xf32>, tensor<2xf32>) {
+  // CHECK-DAG: graph.constant dense<{{\[\[}}1.000000e+00, 2.000000e+00], [0x7FC00000, 1.000000e+00]]>
+  // CHECK-DAG: graph.constant dense<[0.000000e+00, -0.000000e+00]>
+  %0 = graph.constant dense<[[1.0, 2.0], [0x7FC00000, 1.0]]> : tensor<2x2xf32>
+  %1 = graph.constant dense<[0.0, -0.0]> : tensor<2xf32>
+  return %0, %1 : tensor<2x2xf32>, tensor<2xf32>
+}

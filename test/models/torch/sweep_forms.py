@@ -95,7 +95,8 @@ def hugging(kind, attention, layers):
         make = t.LlamaForCausalLM
     elif kind == "bert":
         config = t.BertConfig(vocab_size=64, hidden_size=24, num_hidden_layers=layers, num_attention_heads=3, intermediate_size=48,
-                              max_position_embeddings=16, hidden_dropout_prob=0, attention_probs_dropout_prob=0)
+                              max_position_embeddings=16, hidden_dropout_prob=0, attention_probs_dropout_prob=0,
+                              pad_token_id=None)  # no row without gradient, which ONNX cannot say
         make = t.BertForMaskedLM
     else:
         config = t.T5Config(vocab_size=64, d_model=24, d_kv=8, d_ff=48, num_layers=layers, num_heads=3, dropout_rate=0)

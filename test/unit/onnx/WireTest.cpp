@@ -57,8 +57,8 @@ TEST_CASE("damage names the byte") {
   CHECK_THAT(failureOf("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s),
              Catch::Contains("longer than 64 bits"));
   CHECK_THAT(failureOf("\x08\x80"s), Catch::Contains("ends too early"));
-  CHECK_THAT(failureOf("\x3d\x01\x02"s), Catch::Contains("wire type"));
-  CHECK_THAT(failureOf("\x3b"s), Catch::Contains("wire type 3"));
+  CHECK_THAT(failureOf("\x08\x08\x3d\x01\x02"s), Catch::Contains("wire type"));
+  CHECK_THAT(failureOf("\x08\x08\x3b"s), Catch::Contains("wire type 3"));
 }
 
 TEST_CASE("subgraphs nested without end are refused") {
