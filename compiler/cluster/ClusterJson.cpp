@@ -43,10 +43,12 @@ public:
   }
 
   int64_t integer(const char *key, int64_t least) {
+    constexpr double most = 9007199254740992.0; // 2^53: all whole numbers up to it are doubles
     double value = number(key, static_cast<double>(least), false);
-    if (status_ && value != std::floor(value))
-      fail(pathOf(key), "found " + value_[key].dump() + ", expected a whole number");
-    return static_cast<int64_t>(value);
+    if (status_ && (value != std::floor(value) || value > most))
+      fail(pathOf(key), "found " + value_[key].dump() + ", expected a whole number" +
+                            (value > most ? " of at most 2^53" : ""));
+    return status_ ? static_cast<int64_t>(value) : 0;
   }
 
   std::string text(const char *key) {
