@@ -37,8 +37,8 @@ static std::string prediction(const plan::Plan &plan) {
   table.add({"step", secondsText(seconds) + ": compute " + secondsText(p.compute_seconds()) +
                          ", communication " + secondsText(p.communication_seconds()) +
                          (p.cluster().empty() ? "" : " (predicted for " + p.cluster() + ")")});
-  // The planner's count: before groups of kernels and copies are known.
-  table.add({"bound", "planned as " + secondsText(p.step_seconds()) + "; no plan is below " +
+  // The planner counts before kernels are grouped again and collectives are joined.
+  table.add({"bound", secondsText(p.step_seconds()) + " as the planner counts, where no plan has less than " +
                           secondsText(p.bound_seconds()) + ": gap " + percentText(p.gap())});
   table.add({"work", countText(p.flops(), "FLOP") + " and " + bytesText(p.communication_bytes()) +
                          " sent, per rank and step"});
