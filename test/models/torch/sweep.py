@@ -212,20 +212,24 @@ def verdict(forward, gradients):
     return "ok" if good else "FAIL", " ".join(measured)
 
 
-def check(tools, name, form, folder):
-    """One line on one module in one form; returns `ok`, `skip` or `FAIL`."""
-    path = folder / f"{name}.{form}.pt"
-    training = name in modules.TRAIN
+def compare(name, inputs, forward, gradients):
+    """One line on one module in one form; returns `ok`, `skip` or `FAIL`. `inputs` makes the file, and none where PyTorch cannot;
+    `forward` and `gradients` take inputs and compare."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        inputs = export(name, form, path)
-        if inputs is None:
+        made = inputs()
+        if made is None:
             return "skip", "PyTorch makes no such file of it, or does not run it"
         try:
-            return verdict(None if training else run_forward(tools, path, inputs, folder),
-                           None if form == "frozen" else run_gradients(tools, path, inputs, folder, training))
+            return verdict(None if name in modules.TRAIN else forward(made), gradients(made))
         except Off as off:
             return "FAIL", str(off)
+
+
+def check(tools, name, form, folder):
+    path, training = folder / f"{name}.{form}.pt", name in modules.TRAIN
+    return compare(name, lambda: export(name, form, path), lambda inputs: run_forward(tools, path, inputs, folder),
+                   lambda inputs: None if form == "frozen" else run_gradients(tools, path, inputs, folder, training))
 
 
 def sweep(description, forms, check):

@@ -9,13 +9,12 @@ cannot make of a module are skipped. Needs torch; modules marked so need torchvi
 """
 
 import sys
-import warnings
 
 import numpy
 import torch
 
 import modules
-from sweep import Off, call, compare_step, distance, first, sweep, verdict
+from sweep import call, compare, compare_step, distance, first, sweep
 
 
 def export(name, form, path):
@@ -51,18 +50,10 @@ def run_gradients(tools, path, inputs, folder, training):
 
 
 def check(tools, name, form, folder):
-    """One line on one module in one form; returns `ok`, `skip` or `FAIL`."""
+    """As sweep.check."""
     path, training = folder / f"{name}.{form}.pt2", name in modules.TRAIN
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        inputs = export(name, form, path)
-        if inputs is None:
-            return "skip", "PyTorch makes no such file of it"
-        try:
-            return verdict(None if training else run_forward(tools, path, inputs, folder),
-                           run_gradients(tools, path, inputs, folder, training))
-        except Off as off:
-            return "FAIL", str(off)
+    return compare(name, lambda: export(name, form, path), lambda inputs: run_forward(tools, path, inputs, folder),
+                   lambda inputs: run_gradients(tools, path, inputs, folder, training))
 
 
 if __name__ == "__main__":
