@@ -7,27 +7,6 @@ namespace cleave::bench {
 
 namespace {
 
-std::string sized(const std::string &text, int64_t rows, int64_t columns) {
-  std::string out;
-  for (char c : text)
-    out += c == 'N' ? std::to_string(rows) : c == 'M' ? std::to_string(columns) : std::string(1, c);
-  return out;
-}
-
-const char kSoftmax[] = R"(func.func @f(%x: tensor<NxMxf32>) -> tensor<NxMxf32> {
-  %r = graph.fusion (%a = %x : tensor<NxMxf32>) -> (tensor<NxMxf32>) {
-    %m = graph.reduce max %a over [1] : tensor<NxMxf32> -> tensor<Nxf32>
-    %mb = graph.broadcast %m to [0] : tensor<Nxf32> -> tensor<NxMxf32>
-    %d = graph.sub %a, %mb : tensor<NxMxf32>
-    %e = graph.exp %d : tensor<NxMxf32>
-    %s = graph.reduce sum %e over [1] : tensor<NxMxf32> -> tensor<Nxf32>
-    %sb = graph.broadcast %s to [0] : tensor<Nxf32> -> tensor<NxMxf32>
-    %q = graph.div %e, %sb : tensor<NxMxf32>
-    graph.yield %q : tensor<NxMxf32>
-  }
-  return %r : tensor<NxMxf32>
-})";
-
 const char kLayerNorm[] =
     R"(func.func @f(%x: tensor<NxMxf32>, %scale: tensor<Mxf32>, %bias: tensor<Mxf32>) -> tensor<NxMxf32> {
   %r = graph.fusion (%a = %x : tensor<NxMxf32>, %g = %scale : tensor<Mxf32>, %h = %bias : tensor<Mxf32>)
@@ -148,10 +127,10 @@ const char kTranspose[] = R"(func.func @f(%x: tensor<NxMxf32>) -> tensor<NxMxf32
 std::vector<KernelText> kernelTexts(int64_t rows, int64_t columns) {
   const int64_t n = rows * columns;
   const double matrix = 4.0 * static_cast<double>(n);
-  auto text = [&](const char *of) { return sized(of, rows, columns); };
+  auto text = [&](const char *of) { return test::sized(of, rows, columns); };
   const BufferShape all{n}, row{columns}, perRow{rows}, labels{rows, true};
   return {
-      {"softmax", {text(kSoftmax)}, {all, all}, 2 * matrix, 1, hand_softmax},
+      {"softmax", {text(test::kSoftmax)}, {all, all}, 2 * matrix, 1, hand_softmax},
       {"layer norm", {text(kLayerNorm)}, {all, row, row, all}, 2 * matrix, 1, hand_layer_norm},
       {"gelu of x + bias", {text(kGeluBias)}, {all, row, all}, 2 * matrix, 1, hand_gelu_bias},
       {"AdamW, in place",

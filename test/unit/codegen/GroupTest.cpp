@@ -6,17 +6,11 @@
 #include "llvm/ADT/StringRef.h"
 
 using cleave::test::KernelCase;
+using cleave::test::kSoftmax;
+using cleave::test::sized;
 using cleave::test::worstDifference;
 
 namespace {
-
-// Replaces N and M by sizes: the texts below are written once for all shapes.
-std::string sized(std::string text, int rows, int columns) {
-  std::string out;
-  for (char c : text)
-    out += c == 'N' ? std::to_string(rows) : c == 'M' ? std::to_string(columns) : std::string(1, c);
-  return out;
-}
 
 struct Size {
   int rows, columns;
@@ -31,20 +25,6 @@ void checkSizes(KernelCase testCase) {
     CHECK(worstDifference(testCase) <= testCase.tolerance);
   }
 }
-
-const char *kSoftmax = R"(func.func @f(%x: tensor<NxMxf32>) -> tensor<NxMxf32> {
-  %r = graph.fusion (%a = %x : tensor<NxMxf32>) -> (tensor<NxMxf32>) {
-    %m = graph.reduce max %a over [1] : tensor<NxMxf32> -> tensor<Nxf32>
-    %mb = graph.broadcast %m to [0] : tensor<Nxf32> -> tensor<NxMxf32>
-    %d = graph.sub %a, %mb : tensor<NxMxf32>
-    %e = graph.exp %d : tensor<NxMxf32>
-    %s = graph.reduce sum %e over [1] : tensor<NxMxf32> -> tensor<Nxf32>
-    %sb = graph.broadcast %s to [0] : tensor<Nxf32> -> tensor<NxMxf32>
-    %q = graph.div %e, %sb : tensor<NxMxf32>
-    graph.yield %q : tensor<NxMxf32>
-  }
-  return %r : tensor<NxMxf32>
-})";
 
 const char *kLayerNorm =
     R"(func.func @f(%x: tensor<NxMxf32>, %y: tensor<NxMxf32>, %scale: tensor<Mxf32>, %bias: tensor<Mxf32>)

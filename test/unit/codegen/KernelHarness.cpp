@@ -19,6 +19,27 @@ using namespace mlir;
 
 namespace cleave::test {
 
+std::string sized(const std::string &text, int64_t rows, int64_t columns) {
+  std::string out;
+  for (char c : text)
+    out += c == 'N' ? std::to_string(rows) : c == 'M' ? std::to_string(columns) : std::string(1, c);
+  return out;
+}
+
+const char *const kSoftmax = R"(func.func @f(%x: tensor<NxMxf32>) -> tensor<NxMxf32> {
+  %r = graph.fusion (%a = %x : tensor<NxMxf32>) -> (tensor<NxMxf32>) {
+    %m = graph.reduce max %a over [1] : tensor<NxMxf32> -> tensor<Nxf32>
+    %mb = graph.broadcast %m to [0] : tensor<Nxf32> -> tensor<NxMxf32>
+    %d = graph.sub %a, %mb : tensor<NxMxf32>
+    %e = graph.exp %d : tensor<NxMxf32>
+    %s = graph.reduce sum %e over [1] : tensor<NxMxf32> -> tensor<Nxf32>
+    %sb = graph.broadcast %s to [0] : tensor<Nxf32> -> tensor<NxMxf32>
+    %q = graph.div %e, %sb : tensor<NxMxf32>
+    graph.yield %q : tensor<NxMxf32>
+  }
+  return %r : tensor<NxMxf32>
+})";
+
 namespace {
 
 using Bytes = std::vector<char>;

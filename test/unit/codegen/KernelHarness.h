@@ -26,6 +26,12 @@ struct KernelCase {
   std::vector<int> transposed = {};
 };
 
+// Replaces N and M by sizes, so that one text serves for all shapes.
+std::string sized(const std::string &text, int64_t rows, int64_t columns);
+
+// A group whose rows are read again behind their own maximum and sum, N x M.
+extern const char *const kSoftmax;
+
 // A case's op as machine code of this process.
 class CompiledKernel {
 public:
