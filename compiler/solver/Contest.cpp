@@ -1,26 +1,25 @@
 #include "compiler/solver/Contest.h"
 
-#include <nlohmann/json.hpp>
+#include "runtime/base/Json.h"
+
 #include <zlib.h>
 
 namespace cleave::solver {
 
-using nlohmann::json;
-
 static constexpr double forbiddenFrom = 1e18;
 
-static Problem readContest(const json &root) {
-  const json &from = root.at("problem");
-  const json &nodes = from.at("nodes");
+static Problem readContest(const Json &root) {
+  const Json &from = root.at("problem");
+  const Json &nodes = from.at("nodes");
   Problem problem;
   problem.name = from.value("name", "");
   problem.spaces.push_back({"device", from.at("usage_limit")});
-  const json &intervals = nodes.at("intervals");
+  const Json &intervals = nodes.at("intervals");
   for (size_t v = 0; v < intervals.size(); ++v) {
     Node node;
     node.name = std::to_string(v);
-    const json &costs = nodes.at("costs").at(v);
-    const json &usages = nodes.at("usages").at(v);
+    const Json &costs = nodes.at("costs").at(v);
+    const Json &usages = nodes.at("usages").at(v);
     node.usages.push_back({intervals[v].at(0), intervals[v].at(1), 0});
     for (size_t i = 0; i < costs.size(); ++i) {
       double cost = costs[i];
@@ -28,9 +27,9 @@ static Problem readContest(const json &root) {
     }
     problem.nodes.push_back(std::move(node));
   }
-  const json &edges = from.at("edges");
+  const Json &edges = from.at("edges");
   for (size_t e = 0; e < edges.at("nodes").size(); ++e) {
-    const json &ends = edges.at("nodes")[e];
+    const Json &ends = edges.at("nodes")[e];
     Edge edge{ends.at(0), ends.at(1), edges.at("costs").at(e).get<std::vector<double>>()};
     for (double &cost : edge.cost)
       if (cost >= forbiddenFrom)
@@ -42,10 +41,10 @@ static Problem readContest(const json &root) {
 
 Result<Problem> contestFromJson(const std::string &text) {
   try {
-    Problem problem = readContest(json::parse(text));
+    Problem problem = readContest(Json::parse(text));
     CLEAVE_TRY(validate(problem));
     return problem;
-  } catch (const json::exception &error) {
+  } catch (const Json::exception &error) {
     return Status::userError(std::string("not an instance of the contest: ") + error.what());
   }
 }

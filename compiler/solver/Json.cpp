@@ -1,26 +1,24 @@
 // Reading and writing, by nlohmann::json; its exceptions end here.
 #include "compiler/solver/Json.h"
 
-#include <nlohmann/json.hpp>
+#include "runtime/base/Json.h"
 
 namespace cleave::solver {
 
-using nlohmann::json;
-
-static json costToJson(double cost) { return cost == forbidden ? json(nullptr) : json(cost); }
-static double costFromJson(const json &value) {
+static Json costToJson(double cost) { return cost == forbidden ? Json(nullptr) : Json(cost); }
+static double costFromJson(const Json &value) {
   return value.is_null() ? forbidden : value.get<double>();
 }
 
-static json costsToJson(const std::vector<double> &costs) {
-  json list = json::array();
+static Json costsToJson(const std::vector<double> &costs) {
+  Json list = Json::array();
   for (double cost : costs)
     list.push_back(costToJson(cost));
   return list;
 }
 
-static json nodeToJson(const Node &node) {
-  json usages = json::array(), choices = json::array();
+static Json nodeToJson(const Node &node) {
+  Json usages = Json::array(), choices = Json::array();
   for (const Usage &usage : node.usages)
     usages.push_back({usage.begin, usage.end, usage.space});
   for (const Choice &choice : node.choices)
@@ -30,46 +28,46 @@ static json nodeToJson(const Node &node) {
 }
 
 std::string toJson(const Problem &problem) {
-  json spaces = json::array(), nodes = json::array(), edges = json::array();
+  Json spaces = Json::array(), nodes = Json::array(), edges = Json::array();
   for (const MemorySpace &space : problem.spaces)
     spaces.push_back({{"name", space.name}, {"budget", space.budget}});
   for (const Node &node : problem.nodes)
     nodes.push_back(nodeToJson(node));
   for (const Edge &edge : problem.edges)
     edges.push_back({{"from", edge.from}, {"to", edge.to}, {"cost", costsToJson(edge.cost)}});
-  json root = {{"name", problem.name}, {"spaces", spaces}, {"nodes", nodes}, {"edges", edges}};
+  Json root = {{"name", problem.name}, {"spaces", spaces}, {"nodes", nodes}, {"edges", edges}};
   return root.dump(1);
 }
 
-static Node nodeFromJson(const json &value) {
+static Node nodeFromJson(const Json &value) {
   Node node;
   node.name = value.value("name", "");
-  for (const json &usage : value.value("usages", json::array()))
+  for (const Json &usage : value.value("usages", Json::array()))
     node.usages.push_back(
         {usage.at(0), usage.at(1), usage.size() > 2 ? usage.at(2).get<int>() : 0});
-  for (const json &choice : value.at("choices"))
+  for (const Json &choice : value.at("choices"))
     node.choices.push_back({choice.value("label", ""), costFromJson(choice.at("cost")),
                             choice.value("bytes", std::vector<int64_t>())});
   return node;
 }
 
-static Problem readProblem(const json &root, std::string &where) {
+static Problem readProblem(const Json &root, std::string &where) {
   Problem problem;
   problem.name = root.value("name", "");
-  for (size_t k = 0; const json &space : root.at("spaces")) {
+  for (size_t k = 0; const Json &space : root.at("spaces")) {
     where = "/spaces/" + std::to_string(k++);
     problem.spaces.push_back({space.value("name", ""), space.at("budget")});
   }
   where = "";
-  for (size_t k = 0; const json &node : root.at("nodes")) {
+  for (size_t k = 0; const Json &node : root.at("nodes")) {
     where = "/nodes/" + std::to_string(k++);
     problem.nodes.push_back(nodeFromJson(node));
   }
   where = "";
-  for (size_t k = 0; const json &value : root.at("edges")) {
+  for (size_t k = 0; const Json &value : root.at("edges")) {
     where = "/edges/" + std::to_string(k++);
     Edge edge{value.at("from"), value.at("to"), {}};
-    for (const json &cost : value.at("cost"))
+    for (const Json &cost : value.at("cost"))
       edge.cost.push_back(costFromJson(cost));
     problem.edges.push_back(std::move(edge));
   }
@@ -79,10 +77,10 @@ static Problem readProblem(const json &root, std::string &where) {
 Result<Problem> problemFromJson(const std::string &text) {
   std::string where;
   try {
-    Problem problem = readProblem(json::parse(text), where);
+    Problem problem = readProblem(Json::parse(text), where);
     CLEAVE_TRY(validate(problem));
     return problem;
-  } catch (const json::exception &error) {
+  } catch (const Json::exception &error) {
     return Status::userError("not a problem in JSON, at '" + where + "': " + error.what());
   }
 }
@@ -90,10 +88,10 @@ Result<Problem> problemFromJson(const std::string &text) {
 static const char *const statusNames[] = {"optimal", "feasible", "infeasible", "not found"};
 
 std::string toJson(const Solution &solution) {
-  json peaks = json::array();
+  Json peaks = Json::array();
   for (const MemoryPeak &peak : solution.peaks)
     peaks.push_back({{"bytes", peak.bytes}, {"time", peak.time}, {"live_nodes", peak.liveNodes}});
-  json root = {{"status", statusNames[static_cast<int>(solution.status)]},
+  Json root = {{"status", statusNames[static_cast<int>(solution.status)]},
                {"choices", solution.choices},
                {"cost", costToJson(solution.cost)},
                {"lower_bound", costToJson(solution.lowerBound)},
@@ -113,7 +111,7 @@ std::string toJson(const Solution &solution) {
   return root.dump(1);
 }
 
-static Solution readSolution(const json &root) {
+static Solution readSolution(const Json &root) {
   Solution solution;
   std::string status = root.at("status");
   for (int k = 0; k < 4; ++k)
@@ -123,7 +121,7 @@ static Solution readSolution(const json &root) {
   solution.cost = costFromJson(root.at("cost"));
   solution.lowerBound = costFromJson(root.at("lower_bound"));
   solution.gap = costFromJson(root.at("gap"));
-  for (const json &peak : root.at("peaks"))
+  for (const Json &peak : root.at("peaks"))
     solution.peaks.push_back({peak.at("bytes"), peak.at("time"), peak.at("live_nodes")});
   root.at("shadow_price").get_to(solution.shadowPrice);
   solution.iterations = root.value("iterations", 0);
@@ -142,8 +140,8 @@ static Solution readSolution(const json &root) {
 
 Result<Solution> solutionFromJson(const std::string &text) {
   try {
-    return readSolution(json::parse(text));
-  } catch (const json::exception &error) {
+    return readSolution(Json::parse(text));
+  } catch (const Json::exception &error) {
     return Status::userError(std::string("not a solution in JSON: ") + error.what());
   }
 }

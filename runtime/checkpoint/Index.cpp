@@ -1,13 +1,13 @@
 #include "runtime/checkpoint/Index.h"
 
+#include "runtime/base/Json.h"
+
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <zlib.h>
 
 namespace cleave::checkpoint {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 std::string toJson(const Index &index) {
   Json json;

@@ -1,6 +1,7 @@
 // Writing: every rank its file, then rank 0 the index and the rename that makes it a checkpoint.
 #include "runtime/checkpoint/Index.h"
 
+#include "runtime/base/Json.h"
 #include "runtime/comm/Groups.h"
 #include "runtime/data/ArrayFile.h"
 
@@ -9,13 +10,11 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace cleave::checkpoint {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 bool ownsSlice(const std::vector<int64_t> &meshSizes, const std::vector<int> &axes, int rank) {
   std::vector<int64_t> position = comm::coordinates(meshSizes, rank);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # test/fuzz/run.sh BUILD TARGET SECONDS [SEEDS…]: fuzzes one target, from its corpus, what earlier runs found and the folders
-# SEEDS on, with limits on time, memory and the size of a single allocation. A crash stops it.
+# SEEDS on, with limits on memory, the size of a single allocation and the time of one input (a minute by the clock: a crowded
+# machine may give it a tenth of that). A crash stops it.
 set -euo pipefail
 build=$(cd "$1" && pwd) target=$2 seconds=$3
 shift 3
@@ -30,6 +31,6 @@ cat "$found/more" >> "$found/words"
 
 # User poisoning: LLVM's libraries are not instrumented and allocate from arenas that our code has poisoned.
 export ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
-exec "$build/test/fuzz/fuzz-$target" -max_total_time="$seconds" -max_len=32768 -timeout=10 -rss_limit_mb=2000 \
+exec "$build/test/fuzz/fuzz-$target" -max_total_time="$seconds" -max_len=32768 -timeout=60 -rss_limit_mb=2000 \
   -malloc_limit_mb=256 -print_final_stats=1 -dict="$found/words" -artifact_prefix="$found/crashes/" \
   "$found/inputs" "$source/corpus/$target" "$@"

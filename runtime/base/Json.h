@@ -1,0 +1,39 @@
+// Json: JSON in files that people and other programs may have written. The library turns a number
+// into any type that is asked for; here a whole number is one or it is an error.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <utility>
+
+namespace cleave {
+
+// How values are taken out of JSON: integers must be whole and fit into T, also those written like
+// 1e9; everything else is as the library does it. Throws nlohmann's type_error.
+template <typename T, typename = void> struct CheckedValues : nlohmann::adl_serializer<T> {
+  template <typename J> static void from_json(const J &json, T &value) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      constexpr double most = 9007199254740992.0; // 2^53: all whole numbers up to it are doubles
+      double real = json.is_number_float() ? json.template get<double>() : 0;
+      bool fits = false;
+      if (json.is_number_unsigned())
+        fits = std::in_range<T>(json.template get_ref<const uint64_t &>());
+      else if (json.is_number_integer())
+        fits = std::in_range<T>(json.template get_ref<const int64_t &>());
+      else if (json.is_number_float() && std::fabs(real) <= most && real == std::floor(real))
+        fits = std::in_range<T>(static_cast<int64_t>(real));
+      if (!fits)
+        throw nlohmann::detail::type_error::create(
+            302, "found " + json.dump() + ", expected a whole number of " +
+                     std::to_string(8 * sizeof(T)) + " bits", &json);
+    }
+    nlohmann::adl_serializer<T>::from_json(json, value);
+  }
+};
+
+// Fields stay in the order in which they were written.
+using Json = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, int64_t,
+                                  uint64_t, double, std::allocator, CheckedValues>;
+
+} // namespace cleave
