@@ -193,10 +193,7 @@ void GroupEmitter::storeResults(bool inner) {
 void GroupEmitter::outerLoop(const std::function<void()> &body) {
   k_.loop(k_.begin(), k_.end(), 1, [&](Value point) {
     loops_ = k_.builder().getInsertionBlock()->getParentOp();
-    SmallVector<int64_t> sizes;
-    for (int factor : nest_.outer)
-      sizes.push_back(nest_.sizes[factor]);
-    for (auto [factor, index] : llvm::zip(nest_.outer, k_.delinearize(point, sizes)))
+    for (auto [factor, index] : llvm::zip(nest_.outer, k_.delinearize(point, nest_.outerSizes())))
       index_[factor] = index;
     body();
   });
@@ -217,10 +214,27 @@ void GroupEmitter::emitPointwise() {
     return k_.loop(k_.begin(), k_.end(), 1, element);
   outerLoop([&] {
     emitOuter(results);
-    if (nest_.inner >= 0)
+    if (nest_.across >= 0)
+      emitTiles(element);
+    else if (nest_.inner >= 0)
       k_.loop(k_.constant(0), k_.constant(nest_.sizes[nest_.inner]), 1, element);
     else
       storeResults(/*inner=*/false);
+  });
+}
+
+// The tiles of one range of `across`, whose number its index is so far, along `inner`.
+void GroupEmitter::emitTiles(const KernelBuilder::Body &element) {
+  auto endOf = [&](Value from, int factor) {
+    return k_.smaller(k_.add(from, k_.constant(kTile)), nest_.sizes[factor]);
+  };
+  Value row = k_.mul(index_[nest_.across], kTile), endRow = endOf(row, nest_.across);
+  k_.loop(k_.constant(0), k_.constant(nest_.sizes[nest_.inner]), kTile, [&](Value column) {
+    Value endColumn = endOf(column, nest_.inner);
+    k_.loop(row, endRow, 1, [&](Value index) {
+      index_[nest_.across] = index;
+      k_.loop(column, endColumn, 1, element);
+    });
   });
 }
 

@@ -18,6 +18,7 @@ private:
   using Roots = llvm::SmallVector<mlir::Value>;
 
   void emitPointwise();
+  void emitTiles(const KernelBuilder::Body &element);
   void emitRows();
   void emitPoint();
   void emitColumns();

@@ -195,6 +195,19 @@ private:
     if (nest_.kind != GroupNest::Kind::Rows && !parallel.empty())
       nest_.inner = parallel.pop_back_val();
     nest_.outer = std::move(parallel);
+    if (nest_.kind == GroupNest::Kind::Pointwise && nest_.inner >= 0)
+      nest_.across = acrossFactor();
+  }
+
+  // The largest factor in which an operand is contiguous that steps over cache lines in the inner one.
+  int acrossFactor() {
+    int across = -1;
+    for (const Access &access : nest_.operands)
+      for (int factor : nest_.outer)
+        if (std::abs(access.strides[factor]) == 1 && std::abs(access.strides[nest_.inner]) > 1 &&
+            (across < 0 || nest_.sizes[factor] > nest_.sizes[across]))
+          across = factor;
+    return across;
   }
 
   program::KernelOp kernel_;
@@ -212,6 +225,8 @@ private:
 
 uint64_t GroupNest::innerFactors() const {
   uint64_t mask = inner >= 0 ? uint64_t(1) << inner : 0;
+  if (across >= 0)
+    mask |= uint64_t(1) << across;
   for (int factor : reduced)
     mask |= uint64_t(1) << factor;
   return mask;
@@ -224,9 +239,16 @@ int64_t GroupNest::size(ArrayRef<int> list) const {
   return size;
 }
 
+SmallVector<int64_t> GroupNest::outerSizes() const {
+  SmallVector<int64_t> list;
+  for (int factor : outer)
+    list.push_back(factor == across ? llvm::divideCeil(sizes[factor], kTile) : sizes[factor]);
+  return list;
+}
+
 int64_t GroupNest::extent() const {
   if (!outer.empty() || inner < 0)
-    return size(outer);
+    return llvm::product_of(outerSizes());
   return kind == Kind::Columns ? llvm::divideCeil(sizes[inner], kColumnUnit) : sizes[inner];
 }
 

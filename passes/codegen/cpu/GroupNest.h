@@ -2,9 +2,11 @@
 //
 // Three shapes of nest cover all groups. P are the parallel factors, R those that are reduced:
 //   Pointwise  R is empty: the innermost factor is the vector loop, the others are the parallel
-//   range Rows       the contiguous factor is reduced: for every point of P some passes over R
-//   (softmax, layer norm, loss) Columns    the contiguous factor is kept: accumulators for a range
-//   of columns, one pass over R (bias gradients)
+//              range; where an operand is contiguous in another factor, both go in tiles
+//   Rows       the contiguous factor is reduced: for every point of P some passes over R
+//              (softmax, layer norm, loss)
+//   Columns    the contiguous factor is kept: accumulators for a range of columns, one pass over R
+//              (bias gradients)
 #pragma once
 
 #include "dialects/graph/Graph.h"
@@ -28,6 +30,9 @@ struct GroupNest {
   llvm::SmallVector<int64_t> sizes; // per factor; factors that always go together are one
   llvm::SmallVector<int> outer;     // the parallel range, major to minor
   int inner = -1; // Pointwise and Columns: the contiguous factor, -1: the group is one scalar
+  // Pointwise: the factor of `outer` in which an operand is contiguous that `inner` strides through
+  // (a transpose), -1: none. The parallel range counts it in tiles of kTile.
+  int across = -1;
   llvm::SmallVector<int> reduced;                // R, major to minor
   llvm::SmallVector<Access> operands;            // per block argument
   llvm::SmallVector<Access> results;             // per yielded value
@@ -42,10 +47,14 @@ struct GroupNest {
   // The size of the kernel's parallel range. Columns without outer factors are split in units of
   // kColumnUnit.
   int64_t extent() const;
+  // The sizes of the parallel range, in the order of `outer`.
+  llvm::SmallVector<int64_t> outerSizes() const;
   int64_t size(llvm::ArrayRef<int> factors) const;
 };
 
 inline constexpr int64_t kColumnUnit = 16;
+// A tile's side: so few rows stay in the first-level cache even where all of them fall into one set of it.
+inline constexpr int64_t kTile = 8;
 
 // The nest of a kernel whose computation is a graph.fusion. Emits an error and fails if its ops
 // share no nest.

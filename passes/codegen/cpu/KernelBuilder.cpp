@@ -58,6 +58,10 @@ Value KernelBuilder::mul(Value a, int64_t factor) {
   return arith::MulIOp::create(b_, loc_, a, constant(factor), arith::IntegerOverflowFlags::nsw);
 }
 
+Value KernelBuilder::smaller(Value a, int64_t limit) {
+  return arith::MinSIOp::create(b_, loc_, a, constant(limit));
+}
+
 Value KernelBuilder::scalar(Type type, double value) {
   if (isa<FloatType>(type))
     return arith::ConstantOp::create(b_, loc_, b_.getFloatAttr(type, value));

@@ -30,6 +30,8 @@ public:
   mlir::Value constant(int64_t value);
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value mul(mlir::Value a, int64_t factor);
+  // The smaller of an index and a limit.
+  mlir::Value smaller(mlir::Value a, int64_t limit);
   // A constant of an element type.
   mlir::Value scalar(mlir::Type type, double value);
 
