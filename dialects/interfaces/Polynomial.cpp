@@ -238,14 +238,14 @@ Polynomial Polynomial::floorDividedBy(int64_t divisor) const {
     coefficient /= common;
   rest += Polynomial(offset / common);
   divisor /= common;
-  if (divisor == 1)
-    return whole + rest;
+  if (rest != *this) // it may be divided further, or a floor in it may join
+    return whole + rest.floorDividedBy(divisor);
   std::string numerator = rest.str();
   if (numerator.size() > kMaxFloorText || floorsIn(numerator) >= kMaxFloors)
     return saturated(false);
   if (rest.terms_.size() > 1)
     numerator = "(" + numerator + ")";
-  return whole + symbol(std::string(kFloor) + numerator + "/" + std::to_string(divisor) + ")");
+  return symbol(std::string(kFloor) + numerator + "/" + std::to_string(divisor) + ")");
 }
 
 Polynomial Polynomial::ceilDividedBy(int64_t divisor) const {

@@ -92,6 +92,17 @@ TEST_CASE("a floor of a floor is one floor") {
   CHECK(((halved - 1).floorDividedBy(2) + 1).str() == "floor((height + 3)/4)");
 }
 
+TEST_CASE("a floor that joins only after whole parts are taken out is the same as when it is read") {
+  Polynomial h = Polynomial::symbol("h"), w = Polynomial::symbol("w");
+  Polynomial inner = (h + 1).floorDividedBy(2);
+  Polynomial difference = (w - inner + 1).floorDividedBy(2);
+  CHECK(Polynomial::parse(difference.str()) == difference);
+  CHECK(difference == (w + inner + 1).floorDividedBy(2) - inner);
+  for (int64_t size = 0; size < 9; ++size)
+    CHECK(difference.substitute({{"h", size}, {"w", 20}}) ==
+          Polynomial((21 - (size + 1) / 2) / 2));
+}
+
 TEST_CASE("floors are evaluated when their symbols get values, and survive as text") {
   Polynomial height = Polynomial::symbol("height"), width = Polynomial::symbol("width");
   Polynomial floors = (height * width + 2).floorDividedBy(3);
