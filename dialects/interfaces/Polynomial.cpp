@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -11,18 +12,19 @@
 
 namespace cleave {
 
-static int64_t saturated(bool negative) {
-  return negative ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
-}
+// The limits are symmetric, so that every number has a negative.
+static constexpr int64_t kLimit = std::numeric_limits<int64_t>::max();
+static int64_t saturated(bool negative) { return negative ? -kLimit : kLimit; }
 
 static int64_t addSaturating(int64_t a, int64_t b) {
   int64_t sum;
-  return __builtin_add_overflow(a, b, &sum) ? saturated(a < 0) : sum;
+  return __builtin_add_overflow(a, b, &sum) ? saturated(a < 0) : std::max(sum, -kLimit);
 }
 
 static int64_t multiplySaturating(int64_t a, int64_t b) {
   int64_t product;
-  return __builtin_mul_overflow(a, b, &product) ? saturated((a < 0) != (b < 0)) : product;
+  return __builtin_mul_overflow(a, b, &product) ? saturated((a < 0) != (b < 0))
+                                                : std::max(product, -kLimit);
 }
 
 static int degree(const Polynomial::Monomial &monomial) {
@@ -34,7 +36,7 @@ static int degree(const Polynomial::Monomial &monomial) {
 
 Polynomial::Polynomial(int64_t constant) {
   if (constant != 0)
-    terms_.emplace(Monomial(), constant);
+    terms_.emplace(Monomial(), std::max(constant, -kLimit));
 }
 
 Polynomial Polynomial::symbol(const std::string &name) {
@@ -140,12 +142,9 @@ std::optional<Polynomial> Polynomial::dividedBy(const Polynomial &other) const {
     if (!ratio || left == 0)
       return std::nullopt;
     Polynomial step;
-    if (divisorCoefficient == -1) // by itself: the smallest number has no quotient by -1
-      step.terms_[*ratio] = multiplySaturating(coefficient, -1);
-    else if (coefficient % divisorCoefficient == 0)
-      step.terms_[*ratio] = coefficient / divisorCoefficient;
-    else
+    if (coefficient % divisorCoefficient != 0)
       return std::nullopt;
+    step.terms_[*ratio] = coefficient / divisorCoefficient;
     quotient += step;
     if (other.terms_.size() == 1) // exact even where products saturate
       rest.terms_.erase(monomial);
@@ -329,7 +328,7 @@ std::string symbolName(const std::string &text) {
 }
 
 // One term without its sign: `2*batch*seq^2`.
-static std::string termText(const Polynomial::Monomial &monomial, uint64_t magnitude) {
+static std::string termText(const Polynomial::Monomial &monomial, int64_t magnitude) {
   std::string text;
   if (magnitude != 1 || monomial.empty())
     text = std::to_string(magnitude);
@@ -354,8 +353,7 @@ std::string Polynomial::str() const {
       text = negative ? "-" : "";
     else
       text += negative ? " - " : " + ";
-    uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(coefficient) : coefficient;
-    text += termText(monomial, magnitude);
+    text += termText(monomial, std::abs(coefficient));
   }
   return text;
 }
@@ -450,8 +448,8 @@ private:
     if (error == std::errc::invalid_argument)
       return std::nullopt;
     at_ = end - text_.data();
-    if (error == std::errc::result_out_of_range || value > static_cast<uint64_t>(saturated(false)))
-      return saturated(false);
+    if (error == std::errc::result_out_of_range || value > static_cast<uint64_t>(kLimit))
+      return kLimit;
     return static_cast<int64_t>(value);
   }
 

@@ -73,6 +73,7 @@ TEST_CASE("overflow stays at the limits") {
   CHECK(huge * huge == huge);
   CHECK(huge * -2 == Polynomial(std::numeric_limits<int64_t>::min()));
   CHECK(Polynomial::parse("99999999999999999999999") == huge);
+  CHECK(Polynomial::parse((huge * -2).str()) == huge * -2);
   CHECK(Polynomial(std::numeric_limits<int64_t>::min()).dividedBy(-1) == huge);
 }
 
