@@ -1,6 +1,7 @@
 // Attention: attention and rotary, each twice, as plain loops and as simpler ops.
 #include "dialects/graph/Attention.h"
 
+#include "dialects/graph/Draw.h"
 #include "dialects/graph/Pointwise.h"
 
 #include <cmath>
@@ -45,6 +46,8 @@ LogicalResult AttentionOp::verify() {
     if (scores && shapeOf(scores) != scoreShape(*this))
       return emitOpError() << "needs a bias and a mask of the scores' shape, found "
                            << scores.getType();
+  if (getSeed() && !getDropout())
+    return emitOpError() << "needs a rate of dropout for its seed";
   return success();
 }
 
@@ -58,6 +61,9 @@ double AttentionOp::fillValue() {
   std::optional<APFloat> fill = getFill();
   return fill ? fill->convertToDouble() : -std::numeric_limits<double>::infinity();
 }
+
+double AttentionOp::getDropRate() { return getDropout() ? getDropout()->convertToDouble() : 0; }
+void AttentionOp::getEffects(MemoryEffectList &effects) { addDropoutEffects(*this, effects); }
 
 LogicalResult RotaryOp::verify() {
   Shape shape = shapeOf(getOperand());
@@ -79,14 +85,15 @@ FactorRule AttentionOp::getFactorRule() {
     return static_cast<int>(rule.factors.size()) - 1;
   };
   FactorRule::Dims query, key;
+  bool drops = bool(getSeed()); // by positions among all weights
   for (size_t d = 0; d + 2 < rank; ++d) {
-    key.push_back({factor(k[d], false)});
+    key.push_back({factor(k[d], drops)});
     query.push_back(key.back());
   }
   if (int64_t heads = headsPerGroup(); heads > 1)
-    query.back().push_back(factor(Polynomial(heads), false));
+    query.back().push_back(factor(Polynomial(heads), drops));
   // Causality compares positions in the whole sequence.
-  int queries = factor(q[rank - 2], getCausal()), keys = factor(k[rank - 2], true);
+  int queries = factor(q[rank - 2], getCausal() || drops), keys = factor(k[rank - 2], true);
   int width = factor(q[rank - 1], true), depth = factor(v[rank - 1], false);
   auto with = [](FactorRule::Dims dims, int row, int column) {
     dims.push_back({row});
@@ -97,6 +104,8 @@ FactorRule AttentionOp::getFactorRule() {
   for (Value scores : {getBias(), getMask()})
     if (scores)
       rule.operands.push_back(with(query, queries, keys));
+  if (drops)
+    rule.operands.emplace_back();
   rule.results = {with(query, queries, depth)};
   return rule;
 }
@@ -106,7 +115,8 @@ Polynomial AttentionOp::getFlops() {
   for (const Polynomial &dim : scoreShape(*this))
     scores *= dim;
   Polynomial products = shapeOf(getQuery()).back() + shapeOf(getValue()).back();
-  return scores * (Polynomial(2) * products + Polynomial(6 + (getBias() ? 1 : 0)));
+  return scores *
+         (Polynomial(2) * products + Polynomial(6 + (getBias() ? 1 : 0) + (getDropout() ? 2 : 0)));
 }
 
 FactorRule RotaryOp::getFactorRule() {
@@ -132,13 +142,19 @@ struct Row {
     for (double &value : values)
       value = safe && std::isnan(value / sum) ? 0 : value / sum;
   }
+
+  // The first value is at this position among the weights of all queries.
+  void drop(double rate, double seed, int64_t first) {
+    for (size_t t = 0; t < values.size(); ++t)
+      values[t] *= dropFactor(rate, seed, first + static_cast<int64_t>(t));
+  }
 };
 } // namespace
 
 SmallVector<Tensor> AttentionOp::evaluate(ArrayRef<Tensor> operands) {
   const Tensor &q = operands[0], &k = operands[1], &v = operands[2];
   const Tensor *bias = getBias() ? &operands[3] : nullptr,
-               *mask = getMask() ? &operands.back() : nullptr;
+               *mask = getMask() ? &operands[getBias() ? 4 : 3] : nullptr;
   int64_t rank = q.rank(), width = q.shape[rank - 1], depth = v.shape[rank - 1];
   int64_t queries = q.shape[rank - 2], keys = k.shape[rank - 2], perGroup = headsPerGroup();
   double scale = getScale().convertToDouble(), fill = fillValue();
@@ -158,6 +174,8 @@ SmallVector<Tensor> AttentionOp::evaluate(ArrayRef<Tensor> operands) {
       row.values[t] = counts ? score : fill;
     }
     row.toWeights(getSafe());
+    if (getSeed())
+      row.drop(getDropRate(), operands.back().values[0], r * keys);
     for (int64_t e = 0; e < depth; ++e) {
       double sum = 0;
       for (int64_t t = 0; t < keys; ++t)
@@ -254,8 +272,16 @@ Value buildAttentionWeights(OpBuilder &b, AttentionOp op) {
   return buildCast(b, weights, element);
 }
 
+Value buildDropped(OpBuilder &b, AttentionOp op, Value weights) {
+  if (!op.getSeed())
+    return weights;
+  return DropoutOp::create(b, op.getLoc(), weights.getType(), weights, op.getSeed(),
+                           op.getDropoutAttr());
+}
+
 SmallVector<Value> AttentionOp::decompose(OpBuilder &b) {
-  return {buildGroupedDot(b, buildAttentionWeights(b, *this), getValue(), 2)};
+  Value weights = buildDropped(b, *this, buildAttentionWeights(b, *this));
+  return {buildGroupedDot(b, weights, getValue(), 2)};
 }
 
 Value buildRotated(OpBuilder &b, Value x, bool interleaved) {

@@ -8,6 +8,9 @@ namespace cleave::graph {
 // The weights of an attention, [batch…, heads, queries, keys] in the values' element type.
 mlir::Value buildAttentionWeights(mlir::OpBuilder &b, AttentionOp op);
 
+// `weights`, or their gradient, as the attention's dropout leaves them.
+mlir::Value buildDropped(mlir::OpBuilder &b, AttentionOp op, mlir::Value weights);
+
 // For every head of lhs [batch…, heads, m, n] the product with the head of rhs [batch…, groups, …] that its group has,
 // summed over lhs's last dim and dim `contracting` (counted from the end: 1 or 2) of rhs.
 mlir::Value buildGroupedDot(mlir::OpBuilder &b, mlir::Value lhs, mlir::Value rhs,

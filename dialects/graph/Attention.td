@@ -6,21 +6,24 @@
 
 include "dialects/graph/GraphBase.td"
 
-def Graph_AttentionOp : Graph_CompositeOp<"attention", [AttrSizedOperandSegments, InferTypeOpAdaptor]> {
+def Graph_AttentionOp : Graph_DroppingOp<"attention", [AttrSizedOperandSegments, InferTypeOpAdaptor]> {
   let summary = "softmax(scale q kᵀ + bias, where the mask allows) v, for every head";
   let description = [{
     query [batch…, heads, queries, width], key [batch…, groups, keys, width], value [batch…, groups, keys, depth] give
     [batch…, heads, queries, depth]; `groups` divides `heads`, and heads next to each other share a key and a value head.
     `bias` and `mask` are [batch…, heads, queries, keys]. A score counts where `mask` is true and, with `causal`, where
     key <= query; elsewhere it is `fill`, minus infinity if absent. With `safe`, weights that are not numbers (of a query
-    with nothing to attend to) are zero. Weights are computed in float32 at least.
+    with nothing to attend to) are zero. Weights are computed in float32 at least. With `dropout`, what sums the values are
+    the weights behind a graph.dropout of this rate and of `seed`.
   }];
   let arguments = (ins Graph_FloatTensor:$query, Graph_FloatTensor:$key, Graph_FloatTensor:$value,
-                       Optional<Graph_FloatTensor>:$bias, Optional<Graph_BoolTensor>:$mask, F64Attr:$scale,
-                       UnitAttr:$causal, UnitAttr:$safe, OptionalAttr<F64Attr>:$fill);
+                       Optional<Graph_FloatTensor>:$bias, Optional<Graph_BoolTensor>:$mask,
+                       Optional<Graph_Seed>:$seed, F64Attr:$scale, UnitAttr:$causal, UnitAttr:$safe,
+                       OptionalAttr<F64Attr>:$fill, OptionalAttr<Graph_DropRate>:$dropout);
   let results = (outs Graph_FloatTensor:$result);
   let assemblyFormat = [{
-    $query `,` $key `,` $value (`bias` $bias^)? (`mask` $mask^)? attr-dict `:` functional-type(operands, results)
+    $query `,` $key `,` $value (`bias` $bias^)? (`mask` $mask^)? (`seed` $seed^)? attr-dict
+    `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

@@ -1,6 +1,7 @@
 // Elementwise: what all pointwise ops share, and the composites' formulas. The ops' own facts are in Elementwise.td,
 // the arithmetic of single elements is in Scalar.cpp.
 #include "dialects/graph/Build.h"
+#include "dialects/graph/Draw.h"
 #include "dialects/graph/Pointwise.h"
 
 #include <cmath>
@@ -49,10 +50,31 @@ LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
 
 // -- dropout --------------------------------------------------------------------------------------
 
-FactorRule DropoutOp::getFactorRule() { return pointwiseRule(*this); }
+double DropoutOp::getDropRate() { return getRate().convertToDouble(); }
+void DropoutOp::getEffects(MemoryEffectList &effects) { addDropoutEffects(*this, effects); }
+
+FactorRule DropoutOp::getFactorRule() {
+  FactorRule rule = pointwiseRule(*this);
+  if (!getSeed())
+    return rule;
+  rule.operands.back().clear();
+  for (Factor &factor : rule.factors) // factors follow from positions in the whole tensor
+    factor.kind = FactorKind::Replicated;
+  return rule;
+}
+
 Polynomial DropoutOp::getFlops() { return elementCount(getType()) * Polynomial(2); }
-SmallVector<Tensor> DropoutOp::evaluate(ArrayRef<Tensor> operands) { return {operands[0]}; }
-SmallVector<Value> DropoutOp::decompose(OpBuilder &) { return {getOperand()}; }
+
+SmallVector<Tensor> DropoutOp::evaluate(ArrayRef<Tensor> operands) {
+  Tensor result = operands[0];
+  for (int64_t i = 0; getSeed() && i < result.size(); ++i)
+    result.set(i, result.values[i] * dropFactor(getDropRate(), operands[1].values[0], i));
+  return {result};
+}
+
+SmallVector<Value> DropoutOp::decompose(OpBuilder &b) {
+  return {getSeed() ? buildDropped(b, *this) : getOperand()};
+}
 
 // -- composites: formulas of one element, each written twice: as plain C++ and as ops -------------
 

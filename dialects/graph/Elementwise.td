@@ -187,15 +187,17 @@ def Graph_SelectOp : Graph_PointwiseOp<"select", "x[0] != 0 ? x[1] : x[2]",
   let assemblyFormat = "$condition `,` $on_true `,` $on_false attr-dict `:` type($condition) `,` type($result)";
 }
 
-def Graph_DropoutOp : Graph_CompositeOp<"dropout", [SameOperandsAndResultType]> {
+def Graph_DropoutOp : Graph_DroppingOp<"dropout", [AllTypesMatch<["operand", "result"]>]> {
   let summary = "The operand as it is; where a step trains, a part `rate` of its elements zero and the rest larger";
   let description = [{
-    The place of a dropout in a forward graph. A training step puts a product with a random mask there, which is
-    1 / (1 - rate) or, with probability `rate`, 0.
+    The place of a dropout in a forward graph. A training step gives it a seed: the result is then the operand times
+    factors that are 0 with probability `rate` and 1 / (1 - rate) otherwise. The factor of an element follows from the seed and
+    from its row-major position in the whole tensor (graph.random), so that the same seed drops the same elements of the
+    operand's gradient, and of a tensor of another shape in the same order.
   }];
-  let arguments = (ins Graph_FloatTensor:$operand, F64Attr:$rate);
+  let arguments = (ins Graph_FloatTensor:$operand, Optional<Graph_Seed>:$seed, Graph_DropRate:$rate);
   let results = (outs Graph_FloatTensor:$result);
-  let assemblyFormat = "$operand attr-dict `:` type($result)";
+  let assemblyFormat = "$operand (`seed` $seed^)? attr-dict `:` type($result)";
 }
 
 // -- composites -------------------------------------------------------------------------------------------

@@ -58,10 +58,19 @@ class Graph_PrimitiveOp<string mnemonic, list<Trait> traits = [], Trait partitio
     : Graph_Op<mnemonic, traits # [partition, Pure, DeclareOpInterfaceMethods<ReferenceInterface>]>;
 
 // A composite op: evaluated through its decomposition as well as directly.
-class Graph_CompositeOp<string mnemonic, list<Trait> traits = []>
-    : Graph_Op<mnemonic, traits # [Graph_ClonedPartition, Pure,
-                                   DeclareOpInterfaceMethods<ReferenceInterface>,
-                                   DeclareOpInterfaceMethods<DecompositionInterface>]>;
+class Graph_CompositeOp<string mnemonic, list<Trait> traits = [], list<Trait> effects = [Pure]>
+    : Graph_Op<mnemonic, traits # effects # [Graph_ClonedPartition, DeclareOpInterfaceMethods<ReferenceInterface>,
+                                             DeclareOpInterfaceMethods<DecompositionInterface>]>;
+
+// A composite op that can drop elements. What has no seed yet counts as allocating its result: it is erased where nobody
+// uses it, and never merged with an op that looks the same.
+class Graph_DroppingOp<string mnemonic, list<Trait> traits>
+    : Graph_CompositeOp<mnemonic, traits, [DeclareOpInterfaceMethods<DropoutInterface>,
+                                           DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]>;
+def Graph_Seed : 0DTensorOf<[I64]>, BuildableType<"::mlir::RankedTensorType::get({}, $_builder.getI64Type())">;
+def Graph_DropRate : ConfinedAttr<F64Attr, [AttrConstraint<
+    CPred<"::llvm::cast<::mlir::FloatAttr>($_self).getValueAsDouble() >= 0 && "
+          "::llvm::cast<::mlir::FloatAttr>($_self).getValueAsDouble() <= 1">, "between 0 and 1">]>;
 
 def Graph_ReduceKind : I32EnumAttr<"Reduction", "how elements combine",
     [I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,

@@ -53,13 +53,14 @@ bool isPartOfSum(Operation *op) {
   return false;
 }
 
-// Both products, and one for every score that softmax (and the bias) works on.
+// Both products, and one for every score that softmax (and the bias, and dropout) works on.
 Polynomial macsOfAttention(AttentionOp op) {
   Shape queries = shapeOf(op.getQuery()), keys = shapeOf(op.getKey());
   Polynomial scores = keys[keys.size() - 2];
   for (const Polynomial &dim : llvm::ArrayRef(queries).drop_back())
     scores *= dim;
-  return scores * (queries.back() + shapeOf(op.getValue()).back() + (op.getBias() ? 2 : 1));
+  return scores * (queries.back() + shapeOf(op.getValue()).back() + 1 + (op.getBias() ? 1 : 0) +
+                   (op.getDropout() ? 1 : 0));
 }
 
 } // namespace

@@ -53,6 +53,20 @@ def DecompositionInterface : OpInterface<"DecompositionInterface"> {
   ];
 }
 
+def DropoutInterface : OpInterface<"DropoutInterface"> {
+  let cppNamespace = "::cleave::graph";
+  let description = [{
+    An op that drops elements at random where a step trains. It draws for the seed that the training step gives it;
+    without one it drops nothing, and is equal to no other op.
+  }];
+  let methods = [
+    InterfaceMethod<"With what probability an element is dropped; 0: the op drops none.", "double", "getDropRate">,
+    InterfaceMethod<"A scalar i64, or null.", "::mlir::Value", "getSeed", (ins), [{ return $_op.getSeed(); }]>,
+    InterfaceMethod<"Gives the op its seed.", "void", "setSeed", (ins "::mlir::Value":$seed),
+                    [{ $_op.getSeedMutable().assign(seed); }]>
+  ];
+}
+
 def PartitionInterface : OpInterface<"PartitionInterface"> {
   let cppNamespace = "::cleave::graph";
   let description = [{

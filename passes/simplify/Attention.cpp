@@ -220,16 +220,32 @@ Value behindSafety(SelectOp select) {
   return weights;
 }
 
-// The softmax over the last dim behind the weights; `safe` if what is no number is replaced by zero.
-SoftmaxOp softmaxOf(Value weights, bool &safe) {
-  for (int step = 0; step < kMaxSteps && weights; ++step) {
-    auto softmax = weights.getDefiningOp<SoftmaxOp>();
-    if (softmax)
-      return static_cast<int64_t>(softmax.getDim()) + 1 == rankOf(softmax) ? softmax : SoftmaxOp();
-    auto select = weights.getDefiningOp<SelectOp>();
+// What was found on the way from the weights to their softmax.
+struct Weights {
+  SoftmaxOp softmax; // over the last dim; null if there is none
+  bool safe = false; // what is no number is replaced by zero
+  DropoutOp dropout;
+};
+
+Weights weightsOf(Value value) {
+  Weights weights;
+  bool isOnlyUse = true; // two draws of one dropout, here and for others, would differ
+  for (int step = 0; step < kMaxSteps && value; ++step) {
+    isOnlyUse &= value.hasOneUse();
+    if (auto softmax = value.getDefiningOp<SoftmaxOp>()) {
+      if (static_cast<int64_t>(softmax.getDim()) + 1 == rankOf(softmax))
+        weights.softmax = softmax;
+      return weights;
+    }
+    auto dropout = value.getDefiningOp<DropoutOp>();
+    if (dropout && (weights.dropout || !(isOnlyUse || dropout.getSeed())))
+      return {};
+    auto select = value.getDefiningOp<SelectOp>();
     Value unsafe = select ? behindSafety(select) : Value();
-    safe |= bool(unsafe);
-    weights = unsafe ? unsafe : behindForm(weights);
+    weights.safe |= bool(unsafe);
+    if (dropout)
+      weights.dropout = dropout;
+    value = dropout ? dropout.getOperand() : unsafe ? unsafe : behindForm(value);
   }
   return {};
 }
@@ -244,22 +260,21 @@ struct RecogniseAttention : OpRewritePattern<DotGeneralOp> {
       int64_t rank = rankOf(outer.weights());
       bool isProduct = isScoreProduct(op) && outer.contracting(true)[0] == rank - 1 &&
                        !llvm::is_contained(outer.batch(true), rank - 2);
-      bool safe = false;
-      SoftmaxOp softmax = isProduct ? softmaxOf(outer.weights(), safe) : SoftmaxOp();
+      Weights weights = isProduct ? weightsOf(outer.weights()) : Weights();
       Scores scores;
-      if (softmax && leadsToProduct(softmax.getOperand(), kMaxDepth) &&
-          collect(softmax.getOperand(), scores) &&
+      if (weights.softmax && leadsToProduct(weights.softmax.getOperand(), kMaxDepth) &&
+          collect(weights.softmax.getOperand(), scores) &&
           elementTypeOf(scores.dot.getLhs()) == elementTypeOf(outer.values())) {
         if (shapeOf(outer.weights()).size() > scores.shape.size())
           scores.shape = shapeOf(outer.weights());
-        rewrite(outer, scores, safe, rewriter);
+        rewrite(outer, scores, weights, rewriter);
         return success();
       }
     }
     return failure();
   }
 
-  static void rewrite(Outer outer, Scores &scores, bool safe, PatternRewriter &b) {
+  static void rewrite(Outer outer, Scores &scores, Weights weights, PatternRewriter &b) {
     DotGeneralOp dot = scores.dot;
     int64_t rank = rankOf(dot.getLhs()), q = dot.getLhsContracting()[0],
             k = dot.getRhsContracting()[0];
@@ -278,9 +293,11 @@ struct RecogniseAttention : OpRewritePattern<DotGeneralOp> {
     Value bias = biasOf(b, scores, elementTypeOf(query)), mask = maskOf(b, scores);
     FloatAttr fill =
         scores.fill && !std::isinf(*scores.fill) ? b.getF64FloatAttr(*scores.fill) : FloatAttr();
-    Value result = AttentionOp::create(b, outer.dot.getLoc(), query, key, value, bias, mask,
-                                       b.getF64FloatAttr(scores.scale), UnitAttr(),
-                                       safe ? b.getUnitAttr() : UnitAttr(), fill);
+    DropoutOp dropout = weights.dropout;
+    Value result = AttentionOp::create(
+        b, outer.dot.getLoc(), query, key, value, bias, mask, dropout ? dropout.getSeed() : Value(),
+        b.getF64FloatAttr(scores.scale), UnitAttr(), weights.safe ? b.getUnitAttr() : UnitAttr(),
+        fill, dropout ? dropout.getRateAttr() : FloatAttr());
     // Back to the product's own batch dims and order.
     Shape shape = shapeOf(outer.weights());
     shape.back() = shapeOf(value).back();

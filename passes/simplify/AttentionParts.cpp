@@ -28,9 +28,9 @@ struct Parts {
         fill(op.getFillAttr()) {}
 
   LogicalResult replace(AttentionOp op, PatternRewriter &b) const {
-    b.replaceOpWithNewOp<AttentionOp>(op, query, key, value, bias, mask, b.getF64FloatAttr(scale),
-                                      causal ? b.getUnitAttr() : UnitAttr(), op.getSafeAttr(),
-                                      fill);
+    b.replaceOpWithNewOp<AttentionOp>(
+        op, query, key, value, bias, mask, op.getSeed(), b.getF64FloatAttr(scale),
+        causal ? b.getUnitAttr() : UnitAttr(), op.getSafeAttr(), fill, op.getDropoutAttr());
     return success();
   }
 };

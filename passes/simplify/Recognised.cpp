@@ -14,8 +14,11 @@ static std::string nameOf(Operation *op) {
   for (NamedAttribute attribute : op->getAttrs())
     if (isa<UnitAttr>(attribute.getValue()))
       name += " " + attribute.getName().str();
-  if (auto attention = dyn_cast<graph::AttentionOp>(op); attention && attention.headsPerGroup() > 1)
+  auto attention = dyn_cast<graph::AttentionOp>(op);
+  if (attention && attention.headsPerGroup() > 1)
     name += " grouped";
+  if (attention && attention.getDropout())
+    name += " dropout";
   return name;
 }
 

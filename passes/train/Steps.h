@@ -13,7 +13,7 @@ struct Trained {
   mlir::Value gradient;
 };
 
-// Random masks in place of dropouts, and the number of the micro-batch that they follow from as a state.
+// Seeds for all dropouts, and the number of the micro-batch that they follow from as a state.
 void buildDropout(mlir::func::FuncOp step);
 
 // The sum of the losses, with labels as new arguments. Null after an error was reported.

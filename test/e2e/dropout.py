@@ -6,10 +6,12 @@ import unittest
 
 import cleave
 
-MODEL, DATA, STEPS = cleave.MODELS / "dropout.onnx", cleave.GOLDEN / "mlp.npz", 8
+DATA, STEPS = cleave.GOLDEN / "mlp.npz", 8
 
 
 class Dropout(unittest.TestCase):
+    model = cleave.MODELS / "dropout.onnx"
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -17,7 +19,7 @@ class Dropout(unittest.TestCase):
 
     def losses(self, ranks, *options, steps=STEPS, how=()):
         plan, log = self.folder / "dropout.plan", self.folder / "log.jsonl"
-        cleave.compile_model(MODEL, plan, *options, ranks=ranks)
+        cleave.compile_model(self.model, plan, *options, ranks=ranks)
         found = cleave.losses(cleave.train(plan, DATA, steps, log, *how)[0])
         return [found[step] for step in sorted(found)]
 
@@ -37,6 +39,16 @@ class Dropout(unittest.TestCase):
         first = self.losses(2, steps=3, how=("--save", saved))
         second = self.losses(2, how=("--resume", saved))
         self.assertEqual([*first, *second], through)
+
+
+class AttentionDropout(Dropout):
+    """The same of attention that drops its weights."""
+
+    model = cleave.MODELS / "attention-dropout.onnx"
+
+    def test_the_attention_is_recognised(self):
+        said = cleave.compile_model(self.model, self.folder / "dropout.plan").err
+        self.assertIn("1 attention dropout", said)
 
 
 if __name__ == "__main__":

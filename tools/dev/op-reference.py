@@ -18,9 +18,11 @@ WORDS = [
     (r"tensor of signless integer .*", "tensor of integers"),
     (r"tensor of 1-bit signless integer values", "tensor of truth values"),
     (r"tensor of 64-bit signless integer values", "tensor of i64"),
+    (r"0D tensor of 64-bit signless integer values", "scalar of i64"),
     (r"(i\d+) dense array", r"array of \1"),
     (r"(\d+)-bit signless integer", r"i\1"),
     (r"(\d+)-bit float", r"f\1"),
+    (r"(\d+)-bit float attribute (between.*)", r"f\1 \2"),
     (r"unit", "flag"),
 ]
 

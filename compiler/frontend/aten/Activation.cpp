@@ -1,6 +1,7 @@
 // Activation functions, and dropout.
 #include "compiler/frontend/emit/Activation.h"
 #include "compiler/frontend/aten/OpCall.h"
+#include "compiler/frontend/emit/Random.h"
 
 namespace cleave::aten {
 namespace {
@@ -93,12 +94,13 @@ Results softmin(OpCall &c) {
 }
 
 Results dropout(OpCall &c) {
-  return dropped(c, c.tensor("input"), c.number("p"), c.truth("train"));
+  Array x = c.tensor("input");
+  return c.truth("train") ? emit::dropout(c.e, x, c.number("p")) : x;
 }
 Results nativeDropout(OpCall &c) {
   Array x = c.tensor("input");
   bool trains = !c.has("train") || c.truth("train");
-  Array out = dropped(c, x, c.number("p"), trains);
+  Array out = trains ? emit::dropout(c.e, x, c.number("p")) : x;
   if (trains && c.number("p") > 0) // the mask is not known before the step runs
     return ValueList{TensorState::create(out), Value()};
   return {out, c.filled(shapeOf(x), ElementType::Bool, 1)};
@@ -155,14 +157,6 @@ constexpr OpEntry kOps[] = {
 };
 
 } // namespace
-
-Array dropped(OpCall &c, Array x, double rate, bool trains) {
-  if (!(rate >= 0 && rate <= 1))
-    fail("drops elements with probability " + std::to_string(rate) + ", expected 0 to 1");
-  if (!trains || rate == 0)
-    return x;
-  return graph::DropoutOp::create(c.e.b, c.e.loc, x.getType(), x, c.e.b.getF64FloatAttr(rate));
-}
 
 llvm::ArrayRef<OpEntry> activationOps() { return kOps; }
 

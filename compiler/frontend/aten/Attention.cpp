@@ -1,20 +1,9 @@
 // Scaled dot product attention in all the forms that PyTorch gives it.
 #include "compiler/frontend/emit/Attention.h"
 #include "compiler/frontend/aten/OpCall.h"
-#include "compiler/frontend/emit/Contraction.h"
-#include "compiler/frontend/emit/Movement.h"
 
 namespace cleave::aten {
 namespace {
-
-// Sums of values, of which groups of heads may share one.
-Array weighted(OpCall &c, Array weights, Array v) {
-  int64_t heads = rankOf(v) - 3;
-  std::optional<Polynomial> share = shapeOf(weights)[heads].dividedBy(shapeOf(v)[heads]);
-  if (share && *share != Polynomial(1))
-    v = emit::repeatInterleave(c.e, v, heads, *share);
-  return emit::matmul(c.e, weights, v);
-}
 
 Array attend(OpCall &c, const char *mask) {
   Array q = c.tensor("query"), k = c.tensor("key"), v = c.tensor("value");
@@ -29,11 +18,8 @@ Array attend(OpCall &c, const char *mask) {
     if (typeOf(options.mask) != ElementType::Bool)
       options.mask = c.cast(options.mask, typeOf(q));
   }
-  v = withHead(v);
-  emit::AttentionResult result = emit::attention(c.e, withHead(q), withHead(k), v, options);
-  Array out = result.output;
-  if (double rate = c.number("dropout_p"); rate > 0)
-    out = weighted(c, dropped(c, result.weights, rate, true), v);
+  options.dropout = c.number("dropout_p");
+  Array out = emit::attention(c.e, withHead(q), withHead(k), withHead(v), options).output;
   return single ? c.e.dropDim(out, 0) : out;
 }
 

@@ -105,9 +105,6 @@ ElementType promotedType(OpCall &c, llvm::ArrayRef<Value> operands);
 // What operators that divide or have no meaning on integers compute in.
 ElementType floatType(ElementType type);
 
-// x where nothing is dropped, otherwise the place of a dropout, which a training step fills in.
-Array dropped(OpCall &c, Array x, double rate, bool trains);
-
 using Function = Results (*)(OpCall &);
 
 // One form of an operator: its name (without `aten::`), its arguments, its meaning.

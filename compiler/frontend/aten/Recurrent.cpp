@@ -1,6 +1,7 @@
 // LSTM, GRU and plain recurrent networks: layers and directions put together from emit's single ones.
 #include "compiler/frontend/aten/OpCall.h"
 
+#include "compiler/frontend/emit/Random.h"
 #include "compiler/frontend/emit/Recurrent.h"
 
 namespace cleave::aten {
@@ -91,7 +92,8 @@ Outcome run(OpCall &c, const Network &network, Array hidden, Array cell, Cell ma
         cells.push_back(c.e.insertDim(result.cell, 0));
     }
     x = directions.size() == 1 ? directions[0] : c.e.concat(directions, 2);
-    x = dropped(c, x, network.dropout, layer + 1 < network.layers);
+    if (layer + 1 < network.layers)
+      x = emit::dropout(c.e, x, network.dropout);
   }
   Outcome out{x, c.e.concat(hiddens, 0), cells.empty() ? Array() : c.e.concat(cells, 0)};
   if (!hasBatch) {

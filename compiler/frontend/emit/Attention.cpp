@@ -1,6 +1,8 @@
 // Masked scores are the lowest finite number rather than -infinity: rows without any key stay finite, also in gradients.
 #include "compiler/frontend/emit/Attention.h"
 
+#include "compiler/frontend/emit/Random.h"
+
 #include "llvm/ADT/APFloat.h"
 
 #include <cmath>
@@ -139,10 +141,12 @@ Value composite(const Emitter &e, Value q, Value k, Value v, double scale, const
   rest.causal = options.causal && !causal;
   Masks masks = masksOf(e, scores, element, rest, -std::numeric_limits<double>::infinity());
   bool safe = !everyRowHasOne(options, causal || masks.allowed);
-  return AttentionOp::create(e.b, e.loc, q, k, v, masks.added, masks.allowed,
-                             e.b.getF64FloatAttr(scale),
-                             causal ? e.b.getUnitAttr() : mlir::UnitAttr(),
-                             safe ? e.b.getUnitAttr() : mlir::UnitAttr(), mlir::FloatAttr());
+  auto flag = [&](bool isSet) { return isSet ? e.b.getUnitAttr() : mlir::UnitAttr(); };
+  mlir::FloatAttr dropout =
+      options.dropout > 0 ? e.b.getF64FloatAttr(options.dropout) : mlir::FloatAttr();
+  return AttentionOp::create(e.b, e.loc, q, k, v, masks.added, masks.allowed, /*seed=*/Value(),
+                             e.b.getF64FloatAttr(scale), flag(causal), flag(safe),
+                             /*fill=*/mlir::FloatAttr(), dropout);
 }
 
 } // namespace
@@ -181,12 +185,13 @@ AttentionResult attention(const Emitter &e, Value q, Value k, Value v,
     result.capped = e.mul(e.unary<TanhOp>(e.div(result.product, options.softcap)), options.softcap);
   mlir::Type type = options.softmaxType ? options.softmaxType : elementOf(q);
   result.weights = e.cast(maskedSoftmax(e, e.cast(result.capped, type), options), elementOf(q));
+  Value kept = dropout(e, result.weights, options.dropout);
   result.output = composite(e, q, k, v, scale, scores, options);
   if (result.output)
     return result;
   Shape output = scores;
   output.back() = dimOf(v, 1);
-  result.output = e.reshape(buildMatmul(e.b, grouped(e, result.weights, keyHeads), v), output);
+  result.output = e.reshape(buildMatmul(e.b, grouped(e, kept, keyHeads), v), output);
   return result;
 }
 

@@ -19,13 +19,14 @@ struct AttentionOptions {
   Value keyCounts;        // [batch] int64: keys from there on are padding. Null: none
   double softcap = 0;     // s becomes softcap · tanh(s / softcap); 0: not
   mlir::Type softmaxType; // in which the softmax is computed; null: the operands'
+  double dropout = 0;     // the part of the weights that is dropped where the step trains
 };
 
 struct AttentionResult {
   Value output;  // [batch…, heads, queries, value size]
   Value product; // the scaled products of queries and keys: [batch…, heads, queries, keys]
   Value capped;  // after softcap
-  Value weights; // after softmax; rows in which nothing may be attended are zero
+  Value weights; // after softmax, before dropout; rows in which nothing may be attended are zero
 };
 
 // q [batch…, heads, queries, size], k and v [batch…, key heads, keys, size]; heads is a multiple of key heads, whose

@@ -51,4 +51,13 @@ Value multinomial(const Emitter &e, Value logits, int64_t samples, Value key) {
   return e.min(place, e.splatSize(place, dims[1] - 1)); // sums may end just below 1
 }
 
+Value dropout(const Emitter &e, Value x, double rate) {
+  if (!(rate >= 0 && rate <= 1))
+    fail("drops elements with probability " + std::to_string(rate) + ", expected 0 to 1");
+  if (rate == 0)
+    return x;
+  e.checkFloat(x);
+  return DropoutOp::create(e.b, e.loc, x.getType(), x, Value(), e.b.getF64FloatAttr(rate));
+}
+
 } // namespace cleave::emit

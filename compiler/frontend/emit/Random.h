@@ -1,5 +1,5 @@
 // Random: tensors of random numbers. The same key draws the same numbers, on any number of ranks; frontends take keys
-// from a counter of steps.
+// from a counter of steps. Dropouts get theirs from the training step.
 #pragma once
 
 #include "compiler/frontend/emit/Emitter.h"
@@ -18,5 +18,8 @@ Value bernoulli(const Emitter &e, Value p, Value key);
 // Classes drawn `samples` times for each line of logits [lines, classes], whose exponentials are in proportion to the
 // probabilities: [lines, samples] of int64.
 Value multinomial(const Emitter &e, Value logits, int64_t samples, Value key);
+
+// The place of a dropout of a part `rate` of x; x itself for 0.
+Value dropout(const Emitter &e, Value x, double rate);
 
 } // namespace cleave::emit

@@ -3,6 +3,7 @@
 
 #include "compiler/frontend/emit/Convolution.h"
 #include "compiler/frontend/emit/Movement.h"
+#include "compiler/frontend/emit/Random.h"
 #include "compiler/frontend/emit/Reductions.h"
 #include "compiler/frontend/onnx/NodeImport.h"
 
@@ -157,12 +158,8 @@ Values importLrn(NodeImport &n) {
 
 // In training mode it draws random numbers where the step trains.
 Values dropout(NodeImport &n, bool training, double ratio) {
-  if (ratio < 0 || ratio > 1)
-    fail("drops a part of " + std::to_string(ratio) + ", expected between 0 and 1");
   Value x = n.input(0);
-  Values results{x};
-  if (training && ratio > 0)
-    results[0] = graph::DropoutOp::create(n.b, n.loc, x.getType(), x, llvm::APFloat(ratio));
+  Values results{training ? emit::dropout(n, x, ratio) : x};
   if (n.hasOutput(1))
     results.push_back(n.splat(shapeOf(x), n.b.getI1Type(), 1));
   return results;

@@ -29,8 +29,8 @@ static Gradients attention(AttentionOp op, Term dy) {
   int64_t last = rankOf(weights) - 1;
   Type element = elementTypeOf(weights);
   Type wide = element.getIntOrFloatBitWidth() < 32 ? Type(b.getF32Type()) : element;
-  Value dValue = buildGroupSum(b, weights, dy, groups);
-  Term dWeights = cast({&b, buildGroupedDot(b, dy, op.getValue(), 1)}, wide);
+  Value dValue = buildGroupSum(b, buildDropped(b, op, weights), dy, groups);
+  Term dWeights = cast({&b, buildDropped(b, op, buildGroupedDot(b, dy, op.getValue(), 1))}, wide);
   Term p = cast(weights, wide);
   Term dScores = p * (dWeights - spread(sum(dWeights * p, last), p, last));
   // Where a query attends to nothing, all scores are `fill` and their weights do not vanish.
@@ -41,8 +41,7 @@ static Gradients attention(AttentionOp op, Term dy) {
                    buildGroupSum(b, dProducts, op.getQuery(), groups), dValue};
   if (op.getBias())
     out.push_back(cast(dScores, elementTypeOf(op.getBias())));
-  if (op.getMask())
-    out.push_back(Value());
+  out.resize(op->getNumOperands());
   return out;
 }
 

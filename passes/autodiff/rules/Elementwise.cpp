@@ -127,7 +127,12 @@ void addElementwiseRules(RuleTable &t) {
     Term condition{dy.b, op.getCondition()};
     return {Value(), select(condition, dy, 0), select(condition, dy.splat(0), dy)};
   });
-  t.add<DropoutOp>([](DropoutOp, Term dy) -> Gradients { return {dy}; });
+  t.add<DropoutOp>([](DropoutOp op, Term dy) -> Gradients {
+    if (!op.getSeed())
+      return {dy};
+    Value dx = DropoutOp::create(*dy.b, dy.value.getType(), dy, op.getSeed(), op.getRateAttr());
+    return {dx, Value()};
+  });
   unary<ReluOp>(t, [](Term x, Term y, Term dy) { return select(y > 0, dy, 0); });
   unary<SigmoidOp>(t, [](Term x, Term y, Term dy) { return dy * (y * (1 - y)); });
   t.add<SiluOp>(silu);

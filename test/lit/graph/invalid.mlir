@@ -127,3 +127,19 @@ func.func @sorting_goes_along_a_dim(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   %0, %1 = graph.sort %x dim 3 : tensor<2x4xf32>
   return %0 : tensor<2x4xf32>
 }
+
+// -----
+
+func.func @an_attention_with_a_seed_drops(%q: tensor<3x5x8xf32>, %s: tensor<i64>) -> tensor<3x5x8xf32> {
+  // expected-error @below {{needs a rate of dropout for its seed}}
+  %0 = graph.attention %q, %q, %q seed %s {scale = 1.0 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<i64>) -> tensor<3x5x8xf32>
+  return %0 : tensor<3x5x8xf32>
+}
+
+// -----
+
+func.func @a_part_that_is_dropped_is_not_more_than_all(%x: tensor<3xf32>) -> tensor<3xf32> {
+  // expected-error @below {{attribute 'rate' failed to satisfy constraint: 64-bit float attribute between 0 and 1}}
+  %0 = graph.dropout %x {rate = 1.5 : f64} : tensor<3xf32>
+  return %0 : tensor<3xf32>
+}

@@ -202,3 +202,44 @@ func.func @rows_of_nothing_but_minus_infinity_are_zero(%q: tensor<3x5x8xf32>, %k
   %y = graph.dot_general %w, %v batch [0] x [0] contract [2] x [1] : tensor<3x5x5xf32>, tensor<3x5x8xf32> -> tensor<3x5x8xf32>
   return %y : tensor<3x5x8xf32>
 }
+
+// Dropped where heads and batch are apart; the weights' order is the same.
+// CHECK-LABEL: @weights_behind_dropout
+func.func @weights_behind_dropout(%q: tensor<6x5x8xf32>, %k: tensor<6x5x8xf32>, %v: tensor<6x5x8xf32>) -> tensor<6x5x8xf32> {
+  // CHECK-NEXT: graph.attention %arg0, %arg1, %arg2 {dropout = 1.000000e-01 : f64, scale = 1.000000e+00 : f64}
+  // CHECK-NEXT: return
+  %s = graph.dot_general %q, %k batch [0] x [0] contract [2] x [2] : tensor<6x5x8xf32>, tensor<6x5x8xf32> -> tensor<6x5x5xf32>
+  %p = graph.softmax %s dim 2 : tensor<6x5x5xf32>
+  %a = graph.reshape %p : tensor<6x5x5xf32> -> tensor<2x3x5x5xf32>
+  %d = graph.dropout %a {rate = 0.1 : f64} : tensor<2x3x5x5xf32>
+  %w = graph.reshape %d : tensor<2x3x5x5xf32> -> tensor<6x5x5xf32>
+  %y = graph.dot_general %w, %v batch [0] x [0] contract [2] x [1] : tensor<6x5x5xf32>, tensor<6x5x8xf32> -> tensor<6x5x8xf32>
+  return %y : tensor<6x5x8xf32>
+}
+
+// What the other one sees is what was dropped here.
+// CHECK-LABEL: @dropped_weights_for_two_are_left_alone
+func.func @dropped_weights_for_two_are_left_alone(%q: tensor<3x5x8xf32>, %k: tensor<3x5x8xf32>, %v: tensor<3x5x8xf32>) -> (tensor<3x5x8xf32>, tensor<3x5x5xf32>) {
+  // CHECK-NOT: graph.attention
+  %s = graph.dot_general %q, %k batch [0] x [0] contract [2] x [2] : tensor<3x5x8xf32>, tensor<3x5x8xf32> -> tensor<3x5x5xf32>
+  %p = graph.softmax %s dim 2 : tensor<3x5x5xf32>
+  %d = graph.dropout %p {rate = 0.1 : f64} : tensor<3x5x5xf32>
+  %y = graph.dot_general %d, %v batch [0] x [0] contract [2] x [1] : tensor<3x5x5xf32>, tensor<3x5x8xf32> -> tensor<3x5x8xf32>
+  return %y, %d : tensor<3x5x8xf32>, tensor<3x5x5xf32>
+}
+
+// Each drops elements of its own: so do two attentions, but not two that drop nothing.
+// CHECK-LABEL: @what_drops_is_equal_to_nothing
+func.func @what_drops_is_equal_to_nothing(%x: tensor<3x5x8xf32>) -> (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) {
+  // CHECK-COUNT-2: graph.dropout
+  // CHECK-COUNT-2: graph.attention {{.*}}dropout
+  // CHECK: graph.attention
+  // CHECK-NOT: graph.attention
+  %0 = graph.dropout %x {rate = 0.1 : f64} : tensor<3x5x8xf32>
+  %1 = graph.dropout %x {rate = 0.1 : f64} : tensor<3x5x8xf32>
+  %2 = graph.attention %x, %x, %x {scale = 1.0 : f64, dropout = 0.1 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> tensor<3x5x8xf32>
+  %3 = graph.attention %x, %x, %x {scale = 1.0 : f64, dropout = 0.1 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> tensor<3x5x8xf32>
+  %4 = graph.attention %x, %x, %x {scale = 1.0 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> tensor<3x5x8xf32>
+  %5 = graph.attention %x, %x, %x {scale = 1.0 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> tensor<3x5x8xf32>
+  return %0, %1, %2, %3, %4, %5 : tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>
+}

@@ -101,6 +101,21 @@ TEST_CASE("dropout has a place in the step only where it was exported in trainin
   CHECK_THAT(b.problem("aten::alpha_dropout", {x, 0.5, true}), Catch::Contains("eval mode"));
 }
 
+TEST_CASE("attention drops its weights with the probability that it is called with") {
+  AtenBench b;
+  Value x = b.counted({2, 3, 4});
+  auto rateOf = [&](double rate) {
+    Value out = b.call("aten::scaled_dot_product_attention", {x, x, x, {}, rate});
+    auto op = out.tensor()->read(b.emitter).getDefiningOp<graph::AttentionOp>();
+    REQUIRE(op);
+    return op.getDropRate();
+  };
+  CHECK(rateOf(0.25) == 0.25);
+  CHECK(rateOf(0) == 0);
+  CHECK_THAT(b.problem("aten::scaled_dot_product_attention", {x, x, x, {}, 1.5}),
+             Catch::Contains("expected 0 to 1"));
+}
+
 TEST_CASE("running statistics move where they live") {
   AtenBench b;
   Value x = b.tensor({2, 1}, {1, 3}), mean = b.tensor({1}, {0}), variance = b.tensor({1}, {1});

@@ -45,6 +45,9 @@ std::vector<OpCase> elementwise() {
     unary(op, 0.5, 2);
   cases.push_back({"%x: tensor<3x4xf64>",
                    "%y = graph.dropout %x {rate = 2.5e-1 : f64} : tensor<3x4xf64>", kMatrix});
+  cases.push_back({"%x: tensor<3x4xf64>, %s: tensor<i64>",
+                   "%y = graph.dropout %x seed %s {rate = 2.5e-1 : f64} : tensor<3x4xf64>", kMatrix,
+                   -2, 2});
   for (const char *op : {"floor", "ceil", "round"})
     unary(op, 0.1, 0.4);
   for (const char *op : {"add", "sub", "mul", "max", "min"})
@@ -252,10 +255,10 @@ std::vector<OpCase> normalization() {
   return cases;
 }
 
-// Attention of q over k and v with these types; `more` are further operands and attributes.
+// Attention of q over k and v with these types.
 OpCase attends(const std::string &q, const std::string &k, const std::string &v,
                const std::string &result, const std::string &scores, bool bias, bool mask,
-               const std::string &attributes) {
+               const std::string &attributes, bool seed = false) {
   std::string floats = "tensor<" + scores + "xf64>", truths = "tensor<" + scores + "xi1>";
   std::string args = "%q: " + q + ", %k: " + k + ", %v: " + v;
   std::string types = q + ", " + k + ", " + v, extra;
@@ -264,6 +267,9 @@ OpCase attends(const std::string &q, const std::string &k, const std::string &v,
   }
   if (mask) {
     args += ", %m: " + truths, types += ", " + truths, extra += " mask %m";
+  }
+  if (seed) {
+    args += ", %s: tensor<i64>", types += ", tensor<i64>", extra += " seed %s";
   }
   return {args,
           "%y = graph.attention %q, %k, %v" + extra + " {scale = 0.7 : f64" + attributes + "} : (" +
@@ -283,6 +289,11 @@ std::vector<OpCase> attention() {
       attends(q, k, v, y, "2x4x3x5", false, true, ", fill = -2.0 : f64"),
       attends(q, k, v, y, "2x4x3x5", true, true, ", causal, fill = -2.0 : f64"),
       attends(cube, cube, cube, cube, "3x4x4", true, false, ""),
+      attends(cube, cube, cube, cube, "3x4x4", false, false, ", dropout = 0.25 : f64"),
+      attends(cube, cube, cube, cube, "3x4x4", false, false, ", dropout = 0.25 : f64", true),
+      attends(q, k, v, y, "2x4x3x5", true, true, ", safe, dropout = 0.5 : f64", true),
+      attends(q, k, v, y, "2x4x3x5", false, true,
+              ", causal, fill = -2.0 : f64, dropout = 0.5 : f64", true),
   };
   for (const char *attributes : {"", " {interleaved}"})
     cases.push_back({"%x: " + q + ", %c: " + q + ", %s: " + q,

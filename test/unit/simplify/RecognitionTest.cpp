@@ -5,8 +5,10 @@
 #include "dialects/graph/Build.h"
 #include "dialects/graph/Step.h"
 #include "passes/autodiff/Autodiff.h"
+#include "passes/decompose/Decompose.h"
 #include "passes/simplify/Recognised.h"
 #include "passes/simplify/Simplify.h"
+#include "passes/train/Train.h"
 #include "test/unit/graph_text/GraphText.h"
 #include "test/unit/train/Origins.h"
 
@@ -156,6 +158,67 @@ void checkFamily(const std::string &stem, std::initializer_list<const char *> ex
 }
 
 } // namespace
+
+// Attention of two lines with three heads, merged where they are multiplied and apart where weights are dropped, between
+// two other dropouts.
+static const char *const kDropping = R"(
+func.func @step(%x: tensor<6x5x4xf64> {graph.name = "x", graph.role = "input"},
+                %a: tensor<6x5x4xf64> {graph.name = "a", graph.role = "parameter"},
+                %b: tensor<6x5x4xf64> {graph.name = "b", graph.role = "parameter"})
+    -> (tensor<6x5x4xf64> {graph.name = "y", graph.role = "output"}) {
+  %0 = graph.dropout %x {rate = 0.25 : f64} : tensor<6x5x4xf64>
+  %q = graph.mul %0, %a : tensor<6x5x4xf64>
+  %k = graph.mul %0, %b : tensor<6x5x4xf64>
+  %s = graph.dot_general %q, %k batch [0] x [0] contract [2] x [2] : tensor<6x5x4xf64>, tensor<6x5x4xf64> -> tensor<6x5x5xf64>
+  %p = graph.softmax %s dim 2 : tensor<6x5x5xf64>
+  %h = graph.reshape %p : tensor<6x5x5xf64> -> tensor<2x3x5x5xf64>
+  %d = graph.dropout %h {rate = 0.5 : f64} : tensor<2x3x5x5xf64>
+  %w = graph.reshape %d : tensor<2x3x5x5xf64> -> tensor<6x5x5xf64>
+  %y = graph.dot_general %w, %k batch [0] x [0] contract [2] x [1] : tensor<6x5x5xf64>, tensor<6x5x4xf64> -> tensor<6x5x4xf64>
+  %1 = graph.dropout %y {rate = 0.25 : f64} : tensor<6x5x4xf64>
+  return %1 : tensor<6x5x4xf64>
+})";
+
+// What a training step of kDropping computes as its micro-batch of this number.
+static std::vector<Tensor> trained(bool isRecognised, bool isDecomposed, double number) {
+  GraphText text(kDropping);
+  func::FuncOp step = text.function();
+  if (isRecognised)
+    REQUIRE(succeeded(simplify::simplify(step)));
+  CHECK(simplify::recognisedIn(step) == (isRecognised
+                                             ? Counts{{"attention dropout", 1}, {"dropout", 2}}
+                                             : Counts{{"dropout", 3}, {"softmax", 1}}));
+  TrainOptions options;
+  options.losses = {*parseLoss("mse:y")};
+  options.optimizer = *parseOptimizer("sgd:lr=0.5");
+  REQUIRE(succeeded(buildTrainingStep(step, options)));
+  if (isDecomposed)
+    decomposeComposites(step);
+  Random random(4);
+  std::vector<Tensor> arguments = randomArguments(step, random);
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    if (graph::argName(step, i) == "dropout.micro_batch")
+      arguments[i].values[0] = number;
+  auto results = interpret(step, arguments);
+  REQUIRE(results.isOk());
+  return *results;
+}
+
+TEST_CASE("attention behind dropout drops and trains the same, recognised or spelled, whole or "
+          "decomposed") {
+  for (double number : {0.0, 7.0}) {
+    std::vector<Tensor> spelled = trained(false, false, number);
+    for (bool isRecognised : {false, true})
+      for (bool isDecomposed : {false, true}) {
+        std::vector<Tensor> found = trained(isRecognised, isDecomposed, number);
+        REQUIRE(found.size() == spelled.size());
+        for (size_t i = 0; i < found.size(); ++i)
+          CHECK(difference(spelled[i], found[i]) < 1e-12);
+      }
+  }
+  std::vector<Tensor> first = trained(true, false, 0), second = trained(true, false, 1);
+  CHECK(difference(first[0], second[0]) > 1e-3); // the loss, by other masks
+}
 
 TEST_CASE("every exporter's GPT has the same composites and computes the same as it is spelled") {
   std::initializer_list<const char *> all = {"dynamo", "dynamo-noopt", "ts-train", "ts-eval"};
