@@ -45,7 +45,9 @@ Results elu(OpCall &c) {
   return scale == 1 ? out : c.e.mul(out, scale);
 }
 Results celu(OpCall &c) { return emit::celu(c.e, c.floats("self"), c.number("alpha")); }
-Results selu(OpCall &c) { return emit::selu(c.e, c.floats("self")); }
+Results selu(OpCall &c) {
+  return emit::selu(c.e, c.floats("self"), 1.6732632423543772, 1.0507009873554805);
+}
 Results hardtanh(OpCall &c) {
   Array x = c.tensor("self");
   double low = c.number("min_val"), high = c.number("max_val");

@@ -17,6 +17,8 @@ struct Context {
   enum class BatchNorm { AsExported, Train, Frozen } batchNorm = BatchNorm::AsExported;
   // Off while a no_grad block runs: what is computed then is a constant to gradients.
   bool gradients = true;
+  // PyTorch's default type: of new tensors and of numbers where nothing says theirs.
+  ElementType defaultFloat = ElementType::F32;
 };
 
 // Whether the operator has a meaning here. `name` is qualified: `aten::add`, `prim::NumToTensor`;

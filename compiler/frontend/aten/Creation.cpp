@@ -7,16 +7,12 @@ namespace cleave::aten {
 namespace {
 
 // -- filled ---------------------------------------------------------------------------------------
-ElementType ownType(const Value &value) {
-  return value.isFloat() ? ElementType::F32 : value.isBool() ? ElementType::Bool : ElementType::I64;
-}
-
 Array fill(OpCall &c, const Shape &shape, ElementType type, const Value &value) {
   return c.e.broadcast(c.readAs(value, type), shape);
 }
 
 template <int number> Results filledNew(OpCall &c) {
-  return c.filled(c.integers("size"), c.dtype().value_or(ElementType::F32), number);
+  return c.filled(c.integers("size"), c.dtype().value_or(c.defaultFloat()), number);
 }
 template <int number> Results filledLike(OpCall &c) {
   Array like = c.tensor("self");
@@ -28,7 +24,7 @@ template <int number> Results filledNewLike(OpCall &c) {
 
 Results full(OpCall &c) {
   const Value &value = c["fill_value"];
-  return fill(c, c.integers("size"), c.dtype().value_or(ownType(value)), value);
+  return fill(c, c.integers("size"), c.dtype().value_or(c.numberType(value)), value);
 }
 Results fullLike(OpCall &c) {
   Array like = c.tensor("self");
@@ -51,7 +47,7 @@ Results copy(OpCall &c) {
 
 Results scalarTensor(OpCall &c) {
   const Value &value = c["s"];
-  ElementType type = c.dtype().value_or(ElementType::F32);
+  ElementType type = c.dtype().value_or(c.defaultFloat());
   if (value.isInt() && type == ElementType::I64)
     return Value(TensorState::ofNumber(value.integer()));
   return c.readAs(value, type);
@@ -62,7 +58,7 @@ constexpr double kMostSteps = 4611686018427387904.0; // 2^62
 
 Results arangeFrom(OpCall &c, const Value &start, const Value &end, const Value &step) {
   bool whole = !start.isFloat() && !end.isFloat() && !step.isFloat();
-  ElementType type = c.dtype().value_or(whole ? ElementType::I64 : ElementType::F32);
+  ElementType type = c.dtype().value_or(whole ? ElementType::I64 : c.defaultFloat());
   double by = numberOf(c.context, step, "'step'");
   if (by == 0)
     fail("counts in steps of 0");
@@ -98,8 +94,8 @@ Results linspace(OpCall &c) {
   int64_t steps = c.plainInteger("steps");
   if (steps < 0 || steps > (1 << 24))
     fail("counts " + std::to_string(steps) + " steps");
-  ElementType type = c.dtype().value_or(ElementType::F32);
-  Array index = c.e.iota({steps}, 0, c.mlirType(floatType(type)));
+  ElementType type = c.dtype().value_or(c.defaultFloat());
+  Array index = c.e.iota({steps}, 0, c.mlirType(c.floatType(type)));
   double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
   return c.cast(c.e.add(c.e.mul(index, step), start), type);
 }
@@ -109,7 +105,7 @@ Array eyeOf(OpCall &c, const Polynomial &rows, const Polynomial &columns) {
   mlir::Type index = c.mlirType(ElementType::I32);
   Array hit =
       c.e.compare(emit::Predicate::EQ, c.e.iota(shape, 0, index), c.e.iota(shape, 1, index));
-  return c.cast(hit, c.dtype().value_or(ElementType::F32));
+  return c.cast(hit, c.dtype().value_or(c.defaultFloat()));
 }
 Results eye(OpCall &c) {
   return eyeOf(c, c.integer("n"), c.has("m") ? c.integer("m") : c.integer("n"));
@@ -167,7 +163,7 @@ Results fromList(OpCall &c) {
   ValueList numbers;
   gather(c, c["data"], 0, shape, numbers);
   ElementType type =
-      c.dtype().value_or(numbers.empty() ? ElementType::F32 : promotedType(c, numbers));
+      c.dtype().value_or(numbers.empty() ? c.defaultFloat() : promotedType(c, numbers));
   if (shape.empty() && numbers[0].isInt() && type == ElementType::I64)
     return Value(TensorState::ofNumber(numbers[0].integer()));
   emit::Values elements;

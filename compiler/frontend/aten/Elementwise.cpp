@@ -5,6 +5,7 @@
 #include "compiler/frontend/emit/Activation.h"
 
 #include <cmath>
+#include <limits>
 
 namespace cleave::aten {
 namespace {
@@ -29,7 +30,7 @@ Pair operands(OpCall &c) {
 }
 
 Pair floatOperands(OpCall &c) {
-  return pairOf(c, c["self"], c["other"], floatType(promotedType(c, {c["self"], c["other"]})));
+  return pairOf(c, c["self"], c["other"], c.floatType(promotedType(c, {c["self"], c["other"]})));
 }
 
 bool isTruth(Array x) { return typeOf(x) == ElementType::Bool; }
@@ -168,7 +169,7 @@ template <typename Op> Results addProduct(OpCall &c) {
 
 Results lerp(OpCall &c) {
   auto [begin, end] =
-      pairOf(c, c["self"], c["end"], floatType(promotedType(c, {c["self"], c["end"]})));
+      pairOf(c, c["self"], c["end"], c.floatType(promotedType(c, {c["self"], c["end"]})));
   return emit::interpolate(c.e, begin, end, c.readAs(c["weight"], typeOf(begin)));
 }
 
@@ -212,9 +213,17 @@ template <bool ofIntegers, Unary function> Results test(OpCall &c) {
 Array isInfinite(const Emitter &e, Array x) { return emit::isInfinite(e, x); }
 Array isFinite(const Emitter &e, Array x) { return e.compare(Predicate::LT, e.abs(x), INFINITY); }
 
+// The largest number of a floating-point type.
+double largest(ElementType type) {
+  return type == ElementType::F64    ? std::numeric_limits<double>::max()
+         : type == ElementType::F16  ? 65504
+         : type == ElementType::BF16 ? 0x1.FEp127
+                                     : std::numeric_limits<float>::max();
+}
+
 Results nanToNum(OpCall &c) {
   Array x = c.floats("self");
-  constexpr double most = 3.4028234663852886e38;
+  double most = largest(typeOf(x));
   auto given = [&](const char *name, double absent) {
     return c.e.splat(x, c.has(name) ? c.number(name) : absent);
   };

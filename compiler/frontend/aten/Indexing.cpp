@@ -125,7 +125,7 @@ Results scatterTensor(OpCall &c) {
 }
 Results scatterValue(OpCall &c) {
   Combine how = c.has("reduce") ? combineOf(c.text("reduce")) : Combine::Replace;
-  return scattered(c, c.read(c["value"]), how);
+  return scattered(c, c.readAs(c["value"], typeOf(c.tensor("self"))), how);
 }
 Results scatterAdd(OpCall &c) { return scattered(c, c.tensor("src"), Combine::Add); }
 Results scatterReduce(OpCall &c) {
@@ -168,7 +168,9 @@ Results indexAdd(OpCall &c) {
   return writeRows(c, source, Combine::Add);
 }
 Results indexCopy(OpCall &c) { return writeRows(c, c.tensor("source"), Combine::Replace); }
-Results indexFill(OpCall &c) { return writeRows(c, c.read(c["value"]), Combine::Replace); }
+Results indexFill(OpCall &c) {
+  return writeRows(c, c.readAs(c["value"], typeOf(c.tensor("self"))), Combine::Replace);
+}
 
 // -- any places -----------------------------------------------------------------------------------
 // Index tensors for some dims, brought to one shape; `order` puts those dims side by side, at

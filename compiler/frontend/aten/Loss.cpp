@@ -77,8 +77,8 @@ struct Pair {
   Array x, target;
 };
 Pair operands(OpCall &c) {
-  Pair out{c.floats("self"), c.tensor("target")};
-  out.target = c.cast(out.target, typeOf(out.x));
+  ElementType type = c.floatType(promotedType(c, {c["self"], c["target"]}));
+  Pair out{c.cast(c.tensor("self"), type), c.cast(c.tensor("target"), type)};
   c.e.broadcastTogether(out.x, out.target);
   return out;
 }

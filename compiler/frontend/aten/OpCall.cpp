@@ -117,7 +117,7 @@ Array OpCall::read(const Value &value) const {
   if (value.isInt())
     return e.size(value.integer());
   if (value.isFloat())
-    return e.scalar(mlirType(ElementType::F32), value.number());
+    return e.scalar(mlirType(numberType(value)), value.number());
   if (value.isBool())
     return e.scalar(mlirType(ElementType::Bool), value.truth());
   fail("has a " + value.kindName() + ", expected a tensor or a number");
@@ -142,7 +142,13 @@ Array OpCall::filled(const Shape &shape, ElementType type, double value) const {
 }
 
 // -- types ----------------------------------------------------------------------------------------
-ElementType floatType(ElementType type) { return isFloat(type) ? type : ElementType::F32; }
+ElementType OpCall::floatType(ElementType type) const {
+  return isFloat(type) ? type : defaultFloat();
+}
+
+ElementType OpCall::numberType(const Value &value) const {
+  return value.isFloat() ? defaultFloat() : value.isBool() ? ElementType::Bool : ElementType::I64;
+}
 
 namespace {
 
@@ -174,7 +180,7 @@ int weightOf(OpCall &c, const Value &value) {
 ElementType ownType(OpCall &c, const Value &value) {
   if (value.isTensor())
     return value.tensor()->number() ? ElementType::I64 : typeOf(c.read(value));
-  return value.isFloat() ? ElementType::F32 : value.isBool() ? ElementType::Bool : ElementType::I64;
+  return c.numberType(value);
 }
 
 } // namespace
@@ -190,7 +196,7 @@ ElementType promotedType(OpCall &c, llvm::ArrayRef<Value> operands) {
   for (int weight = 2; weight >= 0; --weight)
     if (byWeight[weight] && (!out || kindOf(*byWeight[weight]) > kindOf(*out)))
       out = byWeight[weight];
-  return out.value_or(ElementType::F32);
+  return out.value_or(c.defaultFloat());
 }
 
 } // namespace cleave::aten

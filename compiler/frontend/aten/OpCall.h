@@ -81,6 +81,13 @@ public:
   // A tensor or a number as elements of the type.
   Array readAs(const Value &value, ElementType type) const;
 
+  // -- types
+  ElementType defaultFloat() const { return context.defaultFloat; }
+  // What operators that divide or have no meaning on integers compute in.
+  ElementType floatType(ElementType type) const;
+  // That of a number which is no tensor.
+  ElementType numberType(const Value &value) const;
+
   mlir::Type mlirType(ElementType type) const {
     return graph::fromElementType(type, e.b.getContext());
   }
@@ -102,8 +109,6 @@ Array stopped(emit::Emitter &e, Array array);
 // of the highest kind (truth values, integers, floats); numbers and tensors without dims only
 // count by their kind.
 ElementType promotedType(OpCall &c, llvm::ArrayRef<Value> operands);
-// What operators that divide or have no meaning on integers compute in.
-ElementType floatType(ElementType type);
 
 using Function = Results (*)(OpCall &);
 

@@ -22,8 +22,8 @@ Value prelu(const Emitter &e, Value x, Value slope);
 // Below zero alpha (exp(x / beta) - 1), above scale x.
 Value elu(const Emitter &e, Value x, double alpha = 1);
 Value celu(const Emitter &e, Value x, double alpha = 1);
-Value selu(const Emitter &e, Value x, double alpha = 1.67326319217681884765625,
-           double gamma = 1.05070102214813232421875);
+// gamma elu(x, alpha).
+Value selu(const Emitter &e, Value x, double alpha, double gamma);
 // log(1 + exp(beta x)) / beta without overflow, and x itself where beta x exceeds `threshold`.
 Value softplus(const Emitter &e, Value x, double beta = 1,
                double threshold = std::numeric_limits<double>::infinity());

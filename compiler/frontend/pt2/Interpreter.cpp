@@ -219,13 +219,25 @@ void Interpreter::bind(const Node &node, const Argument &output, const Value &va
     bind(node, output.items[i], value.items()[i], scope);
 }
 
-void Interpreter::runNode(const Node &node, Scope &scope) {
+// PyTorch's default type when the program was exported, which operators that depend on it do not
+// name: as far as it matters to a node, that of its result.
+static ElementType defaultFloat(const Graph &graph, const Node &node) {
+  for (const Argument &output : node.outputs)
+    if (auto found = graph.tensors.find(output.text);
+        output.kind == Argument::Kind::Name && found != graph.tensors.end())
+      if (std::optional<ElementType> element = found->second.element; element && isFloat(*element))
+        return *element;
+  return ElementType::F32;
+}
+
+void Interpreter::runNode(const Graph &graph, const Node &node, Scope &scope) {
   emit::Emitter &e = context_.emitter;
   std::string name = node.module.empty() ? node.name : node.module + "/" + node.name;
   mlir::Location module = mlir::UnknownLoc::get(e.b.getContext());
   if (!node.module.empty())
     module = mlir::NameLoc::get(e.b.getStringAttr(node.module));
   e.loc = mlir::NameLoc::get(e.b.getStringAttr(name), module);
+  context_.defaultFloat = defaultFloat(graph, node);
   ValueList values = results(node, scope);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (i < values.size() && !(values[i].isNone() && node.outputs.size() > 1))
@@ -238,7 +250,7 @@ void Interpreter::runNode(const Node &node, Scope &scope) {
 void Interpreter::run(const Graph &graph, Scope &scope) {
   for (const Node &node : graph.nodes) {
     try {
-      runNode(node, scope);
+      runNode(graph, node, scope);
     } catch (const emit::Failure &failure) {
       throw emit::Failure{failure.status.withContext("node '" + node.name + "'")};
     }

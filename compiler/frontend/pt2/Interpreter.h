@@ -36,7 +36,7 @@ private:
     std::map<std::string, aten::TensorRef> byModule;
   };
 
-  void runNode(const Node &node, Scope &scope);
+  void runNode(const Graph &graph, const Node &node, Scope &scope);
   aten::ValueList results(const Node &node, const Scope &scope);
   aten::Value valueOf(const Node &node, const Argument &argument, const Scope &scope);
   aten::ValueList callGraph(const Graph &graph, const aten::ValueList &arguments);

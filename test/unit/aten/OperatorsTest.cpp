@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <limits>
+
 using namespace cleave;
 using namespace cleave::test;
 using aten::Value;
@@ -33,6 +35,26 @@ TEST_CASE("division of integers is true division unless it is rounded") {
   CHECK(b.values(b.call("aten::div", {x, int64_t(2)}, {{"rounding_mode", "trunc"}})) ==
         Numbers{-3, 3});
   CHECK(b.values(b.call("aten::remainder", {x, int64_t(4)})) == Numbers{1, 3});
+}
+
+TEST_CASE("numbers are as exact as the tensors that they meet") {
+  AtenBench b;
+  Value x = b.tensor({2}, {1, -1}, ElementType::F64), i = b.tensor({1}, {0}, ElementType::I64);
+  CHECK(b.values(b.call("aten::mul", {x, 0.1})) == Numbers{0.1, -0.1});
+  CHECK(b.values(b.call("aten::scatter", {x, int64_t(0), i, 0.1})) == Numbers{0.1, -1});
+  CHECK(b.values(b.call("aten::index_fill", {x, int64_t(0), i, 0.1})) == Numbers{0.1, -1});
+  CHECK(b.values(b.call("aten::selu", {x}))[0] == 1.0507009873554804934);
+  Value endless = b.call("aten::div", {x, 0.0});
+  CHECK(b.values(b.call("aten::nan_to_num", {endless})) ==
+        Numbers{std::numeric_limits<double>::max(), -std::numeric_limits<double>::max()});
+  Value half = b.call("aten::to", {endless, aten::dtypeOf(ElementType::F16)});
+  CHECK(b.values(b.call("aten::nan_to_num", {half})) == Numbers{65504, -65504});
+}
+
+TEST_CASE("a loss of tensors of two types has the wider") {
+  AtenBench b;
+  Value x = b.tensor({1}, {1}, ElementType::F16), target = b.tensor({1}, {1 + 0x1p-20});
+  CHECK(b.values(b.call("aten::mse_loss", {x, target})) == Numbers{0x1p-40});
 }
 
 TEST_CASE("indices that are neighbours stay in place, others come first") {

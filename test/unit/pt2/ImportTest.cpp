@@ -58,6 +58,28 @@ TEST_CASE("a node that does not fit says which one and why") {
         "node 'add': has an argument of the kind 'as_complex', which Cleave does not read");
 }
 
+TEST_CASE("a new tensor without a type has the type that the program's exporter had as default") {
+  auto problemWith = [](const std::string &dtype) {
+    std::string program = replaced(smallProgram(), R"("nodes": [)", R"("nodes": [
+        {"target": "torch.ops.aten.full.default", "name": "full",
+         "inputs": [{"name": "size", "arg": {"as_ints": [2]}, "kind": 1},
+                    {"name": "fill_value", "arg": {"as_float": 0.1}, "kind": 1}],
+         "outputs": [{"as_tensor": {"name": "full"}}], "metadata": {}}, )");
+    program = replaced(program, "add.Tensor", "matmul.default");
+    program = replaced(program, R"("arg": {"as_tensor": {"name": "x"}}, "kind")",
+                       R"("arg": {"as_tensor": {"name": "full"}}, "kind")");
+    program = replaced(program, R"("tensor_values": {)", R"("tensor_values": {
+        "full": {"dtype": )" + dtype + R"(, "sizes": [{"as_int": 2}],
+                 "strides": [{"as_int": 1}], "storage_offset": {"as_int": 0}}, )");
+    ArchiveText archive;
+    archive.entries["models/model.json"] = program;
+    return archive.problem();
+  };
+  CHECK(problemWith("7") == ""); // as p_w
+  CHECK(problemWith("8") == "node 'add': aten::matmul: has operands of float64 and float32, "
+                            "expected the same type");
+}
+
 TEST_CASE("weights that are missing, pickled, cut off or of another type are refused by name") {
   auto with = [](const std::string &from, const std::string &to) {
     ArchiveText archive;
