@@ -60,8 +60,8 @@ class CellLoop(nn.Module):
         self.cell = nn.LSTMCell(6, 5)
 
     def forward(self, x):
-        h = torch.zeros(x.shape[0], 5)
-        c = torch.zeros(x.shape[0], 5)
+        h = torch.zeros(x.shape[0], 5).to(x)
+        c = torch.zeros(x.shape[0], 5).to(x)
         out = []
         for step in range(x.shape[1]):
             h, c = self.cell(x[:, step], (h, c))
@@ -158,7 +158,7 @@ class Indices(nn.Module):
 
     def forward(self, rows):
         picked = self.table[rows]
-        spread = torch.zeros(rows.shape[0], 6).scatter(1, rows, 1.0) @ self.table
+        spread = torch.zeros(rows.shape[0], 6).scatter(1, rows, 0.7).to(self.table) @ self.table
         along = torch.gather(self.table.expand(rows.shape[0], 6, 5), 1, rows.unsqueeze(-1).expand(-1, -1, 5))
         return picked.sum(1) + spread + along.mean(1) + self.table[rows[:, 0], rows[:, 1] % 5].unsqueeze(1)
 
@@ -264,9 +264,9 @@ class Losses(nn.Module):
     def forward(self, x, labels):
         y = self.fc(x)
         losses = [F.cross_entropy(y, labels), F.cross_entropy(y, labels, label_smoothing=0.1)]
-        losses += [F.nll_loss(F.log_softmax(y, -1), labels, weight=torch.tensor([1.0, 2.0, 0.5, 1.0, 1.5]))]
+        losses += [F.nll_loss(F.log_softmax(y, -1), labels, weight=torch.tensor([1.0, 2.0, 0.5, 1.0, 1.5]).to(y))]
         losses += [F.mse_loss(y, y.roll(1, 0)), F.smooth_l1_loss(y, torch.zeros_like(y), beta=0.5)]
-        losses += [F.binary_cross_entropy_with_logits(y, (y > 0).float()), F.kl_div(F.log_softmax(y, -1), F.softmax(x[:, :5], -1))]
+        losses += [F.binary_cross_entropy_with_logits(y, (y > 0).to(y)), F.kl_div(F.log_softmax(y, -1), F.softmax(x[:, :5], -1))]
         return torch.stack(losses)
 
 
@@ -339,6 +339,18 @@ MODULES = {
 
 # Built in training mode: those named so. Dropout is 0 there.
 TRAIN = {name for name in MODULES if name.endswith(".train")}
+
+
+def use_double():
+    """From here on floats are float64, also where a module asks for float32 by name."""
+    import torch.export.pt2_archive  # makes its tables of types before their names change
+
+    torch.storage._storage_type_to_dtype_map()  # the same
+    torch.set_default_dtype(torch.float64)
+    torch.float32 = torch.float = torch.float64
+    torch.Tensor.float = torch.Tensor.double
+
+
 def build(name):
     """(module, inputs) with the same numbers whenever it is called."""
     make, draw = MODULES[name]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Exports the modules of modules.py as torch.export archives and compares Cleave with PyTorch on the same file.
 
-    test/models/torch/sweep_pt2.py [--bin build/bin] [--forms exported,decomposed] [--keep DIR] [MODULE...]
+    test/models/torch/sweep_pt2.py [--bin build/bin] [--forms exported,decomposed] [--double] [--keep DIR] [MODULE...]
 
-As sweep.py does for TorchScript: outputs in inference within 1e-4, then the gradient of every parameter and the new value of every
-buffer after one step within 1e-3 of the largest element. One line each, then counts; exit code 1 if any is off. Forms that PyTorch
-cannot make of a module are skipped. Needs torch; modules marked so need torchvision or transformers.
+As sweep.py does for TorchScript: outputs in inference, then the gradient of every parameter and the new value of every buffer after
+one step, with the same bounds. One line each, then counts; exit code 1 if any is off. Forms that PyTorch cannot make of a module are
+skipped. Needs torch; modules marked so need torchvision or transformers.
 """
 
 import sys
@@ -46,7 +46,8 @@ def run_forward(tools, path, inputs, folder):
 
 def run_gradients(tools, path, inputs, folder, training):
     """As sweep.run_gradients."""
-    return compare_step(tools, path, [], lambda: load(path)[0], load(path)[1], inputs, folder, training)
+    loaded, names = load(path)
+    return compare_step(tools, path, [], loaded, names, inputs, folder, training)
 
 
 def check(tools, name, form, folder):
