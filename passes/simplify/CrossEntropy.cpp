@@ -108,6 +108,18 @@ std::optional<Chosen> chosenIn(Value value) {
   return chosen;
 }
 
+// Where a reshape has the dim `dim` of its operand: as large, behind as many elements. -1 if nowhere.
+int64_t dimAfter(ReshapeOp reshape, int64_t dim) {
+  Shape from = shapeOf(reshape.getOperand()), to = shapeOf(reshape.getResult());
+  Polynomial wanted = 1, before = 1;
+  for (int64_t d = 0; d < dim; ++d)
+    wanted = wanted * from[d];
+  for (size_t d = 0; d < to.size(); before = before * to[d++])
+    if (before == wanted && to[d] == from[dim])
+      return static_cast<int64_t>(d);
+  return -1;
+}
+
 // The log_softmax behind moves that leave its dim whole and bring it to the end.
 LogSoftmaxOp logSoftmaxBehind(const Moved &moved) {
   auto softmax = moved.source.getDefiningOp<LogSoftmaxOp>();
@@ -118,11 +130,9 @@ LogSoftmaxOp logSoftmaxBehind(const Moved &moved) {
     if (auto transpose = dyn_cast<TransposeOp>(move)) {
       dim = llvm::find(transpose.getPermutation(), dim) - transpose.getPermutation().begin();
     } else if (auto reshape = dyn_cast<ReshapeOp>(move)) {
-      // The last dim stays the last one if it is as large as before.
-      if (dim + 1 != rankOf(reshape.getOperand()) ||
-          shapeOf(reshape.getOperand()).back() != shapeOf(reshape.getResult()).back())
+      dim = dimAfter(reshape, dim);
+      if (dim < 0)
         return nullptr;
-      dim = rankOf(reshape) - 1;
     } else if (auto slice = dyn_cast<SliceOp>(move)) {
       if (static_cast<int64_t>(slice.getDim()) == dim)
         return nullptr;
