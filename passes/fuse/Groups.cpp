@@ -6,6 +6,9 @@
 #include "dialects/graph/Cost.h"
 #include "dialects/graph/Step.h"
 
+#include <numeric>
+#include <queue>
+
 using namespace mlir;
 
 namespace cleave::fuse {
@@ -96,6 +99,16 @@ Groups::Groups(func::FuncOp step) {
     groupOf_.back() = static_cast<int>(groups_.size());
     groups_.push_back({{static_cast<int>(ops_.size()) - 1}, {}, {groupOf_.back()}});
   }
+  rank_.resize(ops_.size());
+  std::iota(rank_.begin(), rank_.end(), 0);
+  order_ = rank_;
+  for (Operation *op : ops_) {
+    SmallVector<int> &readers = readers_.emplace_back();
+    for (Value result : op->getResults())
+      for (Operation *user : usersOf(result))
+        if (!isCarrier(user))
+          readers.push_back(position_.lookup(user));
+  }
 }
 
 SmallVector<int> Groups::workersOf(const Group &group) const {
@@ -134,10 +147,7 @@ SmallVector<int> Groups::groupsWith(int worker) const {
 }
 
 bool Groups::isRead(Value value, const Group &group) const {
-  for (Operation *user : usersOf(value)) {
-    if (isCarrier(user))
-      continue;
-    int position = position_.lookup(user);
+  for (int position : readers_[position_.at(value.getDefiningOp())]) {
     if (groupOf_[position] < 0)
       return true;
     for (int reader : groupsWith(position))
@@ -148,35 +158,67 @@ bool Groups::isRead(Value value, const Group &group) const {
   return false;
 }
 
-// Whether something that `a` gives reaches `b` through ops outside both. Carriers are copied: a way
-// over carriers alone is none.
-bool Groups::pathOutside(int a, int b) const {
+int Groups::nodeOf(int position) const {
+  return groupOf_[position] < 0 ? position : groups_[groupOf_[position]].members.front();
+}
+
+ArrayRef<int> Groups::membersOf(const int &node) const {
+  return groupOf_[node] < 0 ? ArrayRef(node) : ArrayRef(groups_[groupOf_[node]].members);
+}
+
+// Carriers are copied: a way over carriers alone is none. What stands furthest is looked at first, which
+// finds the ways that lead through the whole step in a few steps.
+bool Groups::reachesOutside(int first, int second, SmallVectorImpl<int> &between) const {
+  std::priority_queue<std::pair<int, int>> open; // rank, node
   llvm::DenseSet<int> seen;
-  SmallVector<int> stack;
-  for (int member : groups_[a].members)
-    for (Operation *user : usersOf(ops_[member]->getResult(0)))
-      if (int position = position_.lookup(user), group = groupOf_[position];
-          !isCarrier(user) && group != a && group != b)
-        stack.push_back(position);
-  while (!stack.empty()) {
-    int position = stack.pop_back_val(), group = groupOf_[position];
-    if (group == b)
+  auto expand = [&](int node) {
+    bool arrives = false;
+    ++work_;
+    for (int member : membersOf(node))
+      for (int reader : readers_[member]) {
+        int next = nodeOf(reader);
+        arrives |= next == second;
+        if (rank_[next] < rank_[second] && next != node && seen.insert(next).second)
+          open.push({rank_[next], next});
+      }
+    return arrives;
+  };
+  expand(first);
+  while (!open.empty()) {
+    int node = open.top().second;
+    open.pop();
+    if (expand(node))
       return true;
-    if (group == a || !seen.insert(group >= 0 ? -1 - group : position).second)
-      continue;
-    SmallVector<int> single = {position};
-    for (int member : group >= 0 ? groups_[group].members : single)
-      for (Value result : ops_[member]->getResults())
-        for (Operation *user : result.getUsers())
-          stack.push_back(position_.lookup(user));
+    between.push_back(node);
   }
   return false;
+}
+
+// Between the two stand, in this order: what `first` does not reach, the merged node, what it reaches.
+void Groups::rerank(int first, int second, int into, SmallVectorImpl<int> &between) {
+  const int begin = rank_[first], end = rank_[second];
+  llvm::sort(between, [&](int a, int b) { return rank_[a] < rank_[b]; });
+  SmallVector<int> nodes;
+  for (int rank = begin + 1, k = 0; rank < end; ++rank)
+    if (k < static_cast<int>(between.size()) && order_[rank] == between[k])
+      ++k;
+    else if (order_[rank] >= 0)
+      nodes.push_back(order_[rank]);
+  nodes.push_back(into);
+  llvm::append_range(nodes, between);
+  nodes.resize(end - begin + 1, -1);
+  for (auto [i, node] : llvm::enumerate(nodes)) {
+    order_[begin + i] = node;
+    if (node >= 0)
+      rank_[node] = begin + static_cast<int>(i);
+  }
 }
 
 bool Groups::obeysRules(const Group &group) const {
   SmallVector<Operation *> workers;
   for (int position : workersOf(group))
     workers.push_back(ops_[position]);
+  work_ += workers.size();
   return isOneKernel(workers, [&](Operation *op) {
     return llvm::is_contained(group.members, position_.lookup(op)) &&
            isRead(op->getResult(0), group);
@@ -231,16 +273,26 @@ bool isOneKernel(ArrayRef<Operation *> workers, llvm::function_ref<bool(Operatio
 }
 
 bool Groups::tryMerge(int a, int b) {
-  if (perMicroBatch_.contains(ops_[groups_[a].members.front()]) !=
-      perMicroBatch_.contains(ops_[groups_[b].members.front()]))
+  const int into = std::min(a, b), from = std::max(a, b);
+  const std::pair sizes(groups_[into].members.size(), groups_[from].members.size());
+  auto [refused, isNew] = refused_.try_emplace({into, from}, sizes);
+  if (!isNew && refused->second == sizes)
     return false;
+  refused->second = sizes;
+  int first = groups_[a].members.front(), second = groups_[b].members.front();
+  if (perMicroBatch_.contains(ops_[first]) != perMicroBatch_.contains(ops_[second]))
+    return false;
+  if (rank_[first] > rank_[second])
+    std::swap(first, second);
   Group merged;
-  std::merge(groups_[a].members.begin(), groups_[a].members.end(), groups_[b].members.begin(),
-             groups_[b].members.end(), std::back_inserter(merged.members));
+  llvm::append_range(merged.members, groups_[into].members);
+  llvm::append_range(merged.members, groups_[from].members);
+  llvm::sort(merged.members);
   merged.numbers = {a, b};
-  if (!obeysRules(merged) || pathOutside(a, b) || pathOutside(b, a))
+  SmallVector<int> between;
+  if (!obeysRules(merged) || reachesOutside(first, second, between))
     return false;
-  int into = std::min(a, b), from = std::max(a, b);
+  rerank(first, second, merged.members.front(), between);
   merged.numbers = {into};
   groups_[into] = std::move(merged);
   groups_[from].members.clear();
@@ -277,10 +329,11 @@ bool Groups::mergeSiblings() {
   bool changed = false;
   for (Value value : values) {
     SmallVector<int> readers = readersOf(value);
+    llvm::erase_if(readers, [&](int reader) { return !reduces(groupOf_[reader]); });
     for (size_t i = 0; i < readers.size(); ++i)
       for (size_t j = i + 1; j < readers.size(); ++j) {
         int a = groupOf_[readers[i]], b = groupOf_[readers[j]];
-        if (a != b && reduces(a) && reduces(b))
+        if (a != b)
           changed |= tryMerge(a, b);
       }
   }

@@ -69,6 +69,8 @@ public:
   mlir::Operation *op(int position) const { return ops_[position]; }
   // Whether any op but the group's own workers reads the value (through carriers or directly).
   bool isRead(mlir::Value value, const Group &group) const;
+  // The work so far: ops of groups that were held against the rules, and nodes on the ways between groups.
+  size_t work() const { return work_; }
   // All workers of a group, ascending.
   llvm::SmallVector<int> workersOf(const Group &group) const;
 
@@ -78,12 +80,21 @@ private:
   bool mergeSiblings();
   void mergeNumbers();
   bool obeysRules(const Group &group) const;
-  bool pathOutside(int a, int b) const;
   bool isIn(mlir::Operation *op, const Group &group) const;
   // The groups that compute a worker: its own one, and those that repeat it.
   llvm::SmallVector<int> groupsWith(int worker) const;
   // The readers of a value, and the readers of what carriers make of it, by position.
   llvm::SmallVector<mlir::Operation *> usersOf(mlir::Value value) const;
+
+  // Nodes are the groups, by their first member, and the ops in none, all by position.
+  int nodeOf(int position) const;
+  llvm::ArrayRef<int> membersOf(const int &node) const;
+  // Whether `first` reaches `second` through nodes outside both. If not, `between` gets all that it reaches
+  // and that stand before `second`.
+  bool reachesOutside(int first, int second, llvm::SmallVectorImpl<int> &between) const;
+  // Gives the node `into`, which `first` and `second` have become, a rank between what they read and what
+  // reads them.
+  void rerank(int first, int second, int into, llvm::SmallVectorImpl<int> &between);
 
   struct Cone;
   std::optional<Cone> coneOf(mlir::Value value) const;
@@ -96,6 +107,16 @@ private:
   llvm::DenseMap<mlir::Operation *, int> position_;
   std::vector<int> groupOf_; // per position, -1: no worker
   std::vector<Group> groups_;
+  std::vector<llvm::SmallVector<int>>
+      readers_; // per position, through carriers, without them; ascending
+  // Every node stands behind those that it reads, so that a way from one to another only has to be looked for
+  // between the two.
+  std::vector<int> rank_;  // per node
+  std::vector<int> order_; // nodes by rank; -1: merged away
+  // Pairs that could not be merged, with their numbers of members then: while these are the same, nothing
+  // has changed for them.
+  llvm::DenseMap<std::pair<int, int>, std::pair<size_t, size_t>> refused_;
+  mutable size_t work_ = 0;
   llvm::DenseMap<int, llvm::SmallVector<int>> recomputedIn_; // per worker the groups that repeat it
   llvm::DenseSet<mlir::Operation *> perMicroBatch_;
 };

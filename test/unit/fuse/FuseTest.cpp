@@ -2,6 +2,7 @@
 #include "passes/fuse/Fuse.h"
 #include "dialects/graph/Build.h"
 #include "dialects/graph/Step.h"
+#include "passes/fuse/Groups.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -188,4 +189,34 @@ TEST_CASE("what only a value computed elsewhere held together becomes kernels of
   for (graph::FusionOp group : fused.groups)
     CHECK(llvm::count_if(group.getBody().front(),
                          [](Operation &op) { return isa<graph::ReduceOp>(op); }) <= 2);
+}
+
+// The work of grouping so many layers h = exp(h w), and their backward part, which reads every h.
+static size_t workOf(int layers) {
+  const std::string type = "tensor<8x8xf32>",
+                    product = ", %w batch [] x [] contract [1] x [0] : " + type + ", " + type +
+                              " -> " + type + "\n";
+  auto at = [](const char *name, int i) { return "%" + std::string(name) + std::to_string(i); };
+  std::string body = "%h0 = graph.exp %x : " + type + "\n";
+  for (int i = 1; i <= layers; ++i)
+    body += at("p", i) + " = graph.dot_general " + at("h", i - 1) + product + at("h", i) +
+            " = graph.exp " + at("p", i) + " : " + type + "\n";
+  body += at("g", layers) + " = graph.mul " + at("h", layers) + ", %x : " + type + "\n";
+  for (int i = layers; i > 0; --i)
+    body += at("b", i) + " = graph.mul " + at("g", i) + ", " + at("h", i) + " : " + type + "\n" +
+            at("g", i - 1) + " = graph.dot_general " + at("b", i) + product;
+  MLIRContext context{MLIRContext::Threading::DISABLED};
+  context.loadDialect<graph::GraphDialect, func::FuncDialect>();
+  auto module =
+      parseSourceString<ModuleOp>("func.func @step(%x: " + type + ", %w: " + type + ") -> " + type +
+                                      " {\n" + body + "return %g0 : " + type + "}",
+                                  &context);
+  REQUIRE(module);
+  fuse::Groups groups(graph::stepOf(*module));
+  groups.form();
+  return groups.work();
+}
+
+TEST_CASE("twice the layers are twice the work of grouping") {
+  CHECK(workOf(80) < workOf(40) * 2.2);
 }
