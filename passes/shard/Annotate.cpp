@@ -1,6 +1,7 @@
 #include "passes/shard/Annotate.h"
 
 #include "compiler/planner/ReadStep.h"
+#include "dialects/graph/SignatureEdit.h"
 #include "dialects/graph/Types.h"
 #include "dialects/mesh/MeshDialect.h"
 
@@ -15,11 +16,15 @@ void annotate(func::FuncOp step, const planner::Plan &plan) {
     mesh::Strategy strategy{decision.factors, decision.partial, decision.results};
     op->setAttr(mesh::kStrategy, mesh::toAttribute(strategy, plan.mesh, context));
   }
+  graph::SignatureEdit signature(step);
   for (auto [i, decision] : llvm::enumerate(plan.arguments)) {
-    step.setArgAttr(i, mesh::kSharding, mesh::toAttribute(decision.storage, plan.mesh, context));
+    signature.setArgAttr(i, mesh::kSharding,
+                         mesh::toAttribute(decision.storage, plan.mesh, context));
     if (decision.compute != decision.storage)
-      step.setArgAttr(i, mesh::kCompute, mesh::toAttribute(decision.compute, plan.mesh, context));
+      signature.setArgAttr(i, mesh::kCompute,
+                           mesh::toAttribute(decision.compute, plan.mesh, context));
   }
+  signature.commit();
 }
 
 namespace {

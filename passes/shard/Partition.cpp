@@ -124,30 +124,37 @@ private:
     return layout;
   }
 
+  // The attributes from before with the layout and the type of the whole tensor.
+  DictionaryAttr described(DictionaryAttr before, const Sharding &layout, Type global) {
+    NamedAttrList attrs(before);
+    attrs.set(mesh::kSharding, mesh::toAttribute(layout, mesh_, b_.getContext()));
+    attrs.set(mesh::kGlobal, TypeAttr::get(global));
+    attrs.erase(mesh::kCompute);
+    return attrs.getDictionary(b_.getContext());
+  }
+
   void finish(Operation *terminator) {
     SmallVector<Value> returned;
-    SmallVector<Type> argumentTypes, resultTypes;
+    SmallVector<DictionaryAttr> argumentAttrs, resultAttrs;
     for (auto [i, output] : llvm::enumerate(model_.outputs)) {
       Sharding layout = outputLayout(output);
       returned.push_back(read(output.value, layout, planner::Part::Update));
-      resultTypes.push_back(returned.back().getType());
-      step_.setResultAttr(i, mesh::kSharding, mesh::toAttribute(layout, mesh_, b_.getContext()));
-      step_.setResultAttr(i, mesh::kGlobal, TypeAttr::get(globals_[output.value].getType()));
+      resultAttrs.push_back(
+          described(step_.getResultAttrDict(i), layout, globals_[output.value].getType()));
     }
     func::ReturnOp::create(b_, terminator->getLoc(), returned);
-    for (auto [i, argument] : llvm::enumerate(block_->getArguments())) {
-      argumentTypes.push_back(argument.getType());
-      const Sharding &storage = plan_.arguments[i].storage;
-      step_.setArgAttr(i, mesh::kSharding, mesh::toAttribute(storage, mesh_, b_.getContext()));
-      step_.setArgAttr(i, mesh::kGlobal, TypeAttr::get(globals_[i].getType()));
-      step_.removeArgAttr(i, mesh::kCompute);
-    }
+    for (unsigned i = 0; i < block_->getNumArguments(); ++i)
+      argumentAttrs.push_back(
+          described(step_.getArgAttrDict(i), plan_.arguments[i].storage, globals_[i].getType()));
     Region &body = step_.getBody();
     body.front().dropAllReferences();
     body.front().dropAllDefinedValueUses();
     body.front().erase();
     body.push_back(block_);
-    step_.setType(FunctionType::get(b_.getContext(), argumentTypes, resultTypes));
+    step_.setType(FunctionType::get(b_.getContext(), block_->getArgumentTypes(),
+                                    ValueRange(returned).getTypes()));
+    step_.setAllArgAttrs(argumentAttrs);
+    step_.setAllResultAttrs(resultAttrs);
   }
 
   func::FuncOp step_;
