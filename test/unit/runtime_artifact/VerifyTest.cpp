@@ -404,6 +404,15 @@ TEST_CASE("communication: members issue equal collectives in one order") {
   }
 }
 
+TEST_CASE("communication: a hundred thousand ranks with one program are not walked one by one") {
+  constexpr uint32_t ranks = 100'000; // each in a group of all
+  plan::Plan plan = validPlan();
+  plan.mutable_mesh(0)->set_size(ranks);
+  plan.mutable_program_of_rank()->Resize(ranks, 0);
+  plan.mutable_tensors(0)->set_shape(0, 4 * int64_t(ranks));
+  CHECK(brokenRule(plan) == "");
+}
+
 TEST_CASE("communication: a rank that does not come is a deadlock") {
   plan::Plan plan = twoPrograms();
   instruction(plan, Start, 1).mutable_fill()->set_buffer(Z);
