@@ -49,8 +49,7 @@ static constexpr double kSharers = 8;
 // And nobody waits where the first reader is at least so many ops away.
 static constexpr int kFarAway = 16;
 
-// Whether the value is read so late that its reduction is joined with others.
-static bool isReadLate(const Value &value) {
+bool isReadLate(const Value &value) {
   return value.uses.empty() || value.uses[0].op >= value.producer + kFarAway;
 }
 

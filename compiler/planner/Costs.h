@@ -9,6 +9,9 @@
 
 namespace cleave::planner {
 
+// Whether a value is read so late, if at all, that a reduction of it is joined with others.
+bool isReadLate(const Value &value);
+
 class Costs {
 public:
   // `cluster` as the mesh's ranks see it (cluster::forRanks).

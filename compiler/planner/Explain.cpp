@@ -119,7 +119,7 @@ std::vector<Reason> explainChoices(const StepModel &model, const Mesh &mesh,
   for (int op : order)
     reasons.push_back(
         reasonFor(model.ops[op].name, model.ops[op].kind, op, prices, plan, choices,
-                  [&](int c) { return opText(model.ops[op], plan.opChoices[op][c], mesh); }));
+                  [&](int c) { return opText(model.ops[op], plan.choicesOf(op)[c], mesh); }));
   return reasons;
 }
 

@@ -1,8 +1,6 @@
 // Nodes, edges and memory of the cost network.
 #include "compiler/planner/PlanProblem.h"
 
-#include "compiler/solver/Problem.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,36 +10,17 @@
 
 namespace cleave::planner {
 
-Sharding followedLayout(const StepModel &model, int argument, const OpChoice &readerChoice) {
-  return readerChoice.operands[model.values[model.arguments[argument].value].uses[0].operand];
-}
-
 namespace {
-
-// The layouts of one value on one side of an edge by number, each once, and which choice has which.
-struct LayoutSet {
-  std::vector<int> layouts;
-  std::vector<int> ofChoice;
-
-  void add(int layout) {
-    auto found = std::find(layouts.begin(), layouts.end(), layout);
-    ofChoice.push_back(static_cast<int>(found - layouts.begin()));
-    if (found == layouts.end())
-      layouts.push_back(layout);
-  }
-};
-
-// The numbers of a choice's layouts.
-struct ChoiceNumbers {
-  std::vector<int> operands, results;
-  bool operator==(const ChoiceNumbers &) const = default;
-};
 
 class Builder {
 public:
   Builder(Costs &costs, const Pins &pins, int64_t memoryBytes)
       : costs_(costs), model_(costs.model()), mesh_(costs.mesh()), pins_(pins),
-        end_(static_cast<int64_t>(model_.ops.size()) + 1) {
+        end_(static_cast<int64_t>(model_.ops.size()) + 1), kinds_(costs, pins, context_) {
+    context_.leaves.resize(model_.values.size(), false);
+    for (const Output &output : model_.outputs)
+      if (output.argument < 0)
+        context_.leaves[output.value] = true;
     result_.problem.name = "step";
     result_.problem.spaces = {{"device", memoryBytes}};
   }
@@ -56,6 +35,7 @@ public:
       addEdges(static_cast<int>(v));
     for (const Output &output : model_.outputs)
       addReturnEdge(output);
+    result_.kindCount = kinds_.count();
     return std::move(result_);
   }
 
@@ -65,8 +45,7 @@ private:
   void findFollowers() {
     result_.argumentNode.assign(model_.arguments.size(), -1);
     result_.argumentChoices.resize(model_.arguments.size());
-    followers_.resize(model_.ops.size());
-    numbers_.resize(model_.ops.size());
+    context_.followers.resize(model_.ops.size());
     for (size_t i = 0; i < model_.arguments.size(); ++i) {
       const Argument &argument = model_.arguments[i];
       const std::vector<Use> &uses = model_.values[argument.value].uses;
@@ -76,106 +55,23 @@ private:
       bool returnsIt = argument.output >= 0 &&
                        model_.values[model_.outputs[argument.output].value].producer == uses[0].op;
       if (reader.operands.size() && (argument.output < 0 || returnsIt))
-        followers_[uses[0].op].push_back(static_cast<int>(i));
+        context_.followers[uses[0].op].push_back(static_cast<int>(i));
     }
   }
   bool isFollower(int argument) const {
     const std::vector<Use> &uses = model_.values[model_.arguments[argument].value].uses;
     if (uses.size() != 1)
       return false;
-    const std::vector<int> &list = followers_[uses[0].op];
+    const std::vector<int> &list = context_.followers[uses[0].op];
     return std::find(list.begin(), list.end(), argument) != list.end();
   }
 
   // -- ops ----------------------------------------------------------------------------------------
 
-  // Whether an argument that lives as this choice wants it also gets its new value so.
-  bool keepsFollowers(int op, const OpChoice &choice) const {
-    for (int argument : followers_[op]) {
-      Sharding layout = followedLayout(model_, argument, choice);
-      if (!layout.partial.empty())
-        return false;
-      int output = model_.arguments[argument].output;
-      if (output < 0)
-        continue;
-      const Value &value = model_.values[model_.outputs[output].value];
-      if (choice.results[value.result] != layout)
-        return false;
-    }
-    return true;
-  }
-
-  double opCost(const Op &op, const OpChoice &choice) {
-    double seconds =
-        static_cast<double>(op.repeats) * costs_.compute(op, choice) +
-        static_cast<double>(op.isAccumulate ? 1 : op.repeats) * costs_.resolve(op, choice);
-    for (size_t i = 0; i < op.results.size(); ++i)
-      if (isOutput(op.results[i]) && !choice.results[i].partial.empty()) {
-        Sharding whole = choice.results[i];
-        whole.partial.clear();
-        seconds += costs_.reshard(op.results[i], choice.results[i], whole);
-      }
-    return seconds;
-  }
-
-  // Whether the value leaves the step without replacing an argument.
-  bool isOutput(int value) const {
-    return std::any_of(model_.outputs.begin(), model_.outputs.end(), [&](const Output &output) {
-      return output.value == value && output.argument < 0;
-    });
-  }
-
   void addOpNode(int index) {
-    const Op &op = model_.ops[index];
-    std::vector<OpChoice> all = enumerateOp(op, model_, mesh_);
-    std::erase_if(all, [&](const OpChoice &choice) { return !keepsFollowers(index, choice); });
-    pins_.restrictOp(model_, index, mesh_, all);
-    solver::Node node;
-    node.name = op.name;
-    node.usages = opUsages(index);
-    std::vector<double> seconds;
-    for (const OpChoice &choice : all)
-      seconds.push_back(opCost(op, choice));
-    std::vector<ChoiceNumbers> numbers = numbersOf(all);
-    std::vector<OpChoice> kept;
-    for (size_t i : undominated(numbers, seconds)) {
-      node.choices.push_back({"", seconds[i], opBytes(index, all[i])});
-      kept.push_back(std::move(all[i]));
-      numbers_[index].push_back(std::move(numbers[i]));
-    }
-    result_.problem.nodes.push_back(std::move(node));
-    result_.opChoices.push_back(std::move(kept));
-  }
-
-  std::vector<ChoiceNumbers> numbersOf(const std::vector<OpChoice> &choices) {
-    std::vector<ChoiceNumbers> all;
-    for (const OpChoice &choice : choices) {
-      ChoiceNumbers &numbers = all.emplace_back();
-      for (const Sharding &layout : choice.operands)
-        numbers.operands.push_back(costs_.number(layout));
-      for (const Sharding &layout : choice.results)
-        numbers.results.push_back(costs_.number(layout));
-    }
-    return all;
-  }
-
-  // Of choices with the same layouts outside only the cheapest; then the `perOp` cheapest, in their
-  // order.
-  std::vector<size_t> undominated(const std::vector<ChoiceNumbers> &all,
-                                  const std::vector<double> &seconds) const {
-    std::vector<size_t> order(all.size());
-    std::iota(order.begin(), order.end(), size_t(0));
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return seconds[a] < seconds[b]; });
-    std::vector<size_t> kept;
-    for (size_t i : order) {
-      bool isNew =
-          std::none_of(kept.begin(), kept.end(), [&](size_t k) { return all[k] == all[i]; });
-      if (isNew && (kept.size() < limits_.perOp || i == 0) && seconds[i] < solver::forbidden)
-        kept.push_back(i);
-    }
-    std::sort(kept.begin(), kept.end());
-    return kept;
+    std::shared_ptr<const OpKind> kind = kinds_.of(index);
+    result_.problem.nodes.push_back({model_.ops[index].name, opUsages(index), kind->priced});
+    result_.kinds.push_back(std::move(kind));
   }
 
   // -- memory: the clock counts ops ---------------------------------------------------------------
@@ -189,33 +85,14 @@ private:
       int64_t last = index + 1;
       for (const Use &use : model_.values[value].uses)
         last = std::max<int64_t>(last, use.op + 1);
-      for (const Output &output : model_.outputs)
-        if (output.value == value && output.argument < 0)
-          last = end_;
+      if (context_.leaves[value])
+        last = end_;
       bool isHeld = op.isAccumulate && op.repeats > 1; // through all micro-batches
       usages.push_back({isHeld ? 0 : index, last, 0});
     }
     usages.push_back({index, index + 1, 0});
     usages.push_back({0, end_, 0});
     return usages;
-  }
-
-  std::vector<int64_t> opBytes(int index, const OpChoice &choice) const {
-    const Op &op = model_.ops[index];
-    std::vector<int64_t> bytes;
-    int64_t workspace = 0, followed = 0;
-    for (size_t i = 0; i < op.results.size(); ++i) {
-      const Value &value = model_.values[op.results[i]];
-      bytes.push_back(localBytes(value, choice.results[i], mesh_));
-      if (choice.results[i] != choice.natural[i])
-        workspace += localBytes(value, choice.natural[i], mesh_);
-    }
-    for (int argument : followers_[index])
-      followed += localBytes(model_.values[model_.arguments[argument].value],
-                             followedLayout(model_, argument, choice), mesh_);
-    bytes.push_back(workspace);
-    bytes.push_back(followed);
-    return bytes;
   }
 
   // -- arguments ----------------------------------------------------------------------------------
@@ -229,7 +106,7 @@ private:
     std::vector<Sharding> wanted;
     for (const Use &use : value.uses)
       if (!isParameter || model_.ops[use.op].part != Part::Update)
-        for (const OpChoice &choice : result_.opChoices[use.op])
+        for (const OpChoice &choice : result_.choicesOf(use.op))
           wanted.push_back(choice.operands[use.operand]);
     std::vector<ArgumentChoice> choices =
         enumerateArgument(value.shape, mesh_, wanted, isParameter);
@@ -314,11 +191,8 @@ private:
     result_.problem.edges.push_back(std::move(edge));
   }
 
-  LayoutSet operandLayouts(const Use &use) const {
-    LayoutSet set;
-    for (const ChoiceNumbers &numbers : numbers_[use.op])
-      set.add(numbers.operands[use.operand]);
-    return set;
+  const LayoutSet &operandLayouts(const Use &use) const {
+    return result_.kinds[use.op]->operands[use.operand];
   }
 
   // From the maker of a value (op or argument) to all its readers.
@@ -329,8 +203,7 @@ private:
       return;
     LayoutSet made, stored;
     if (value.producer >= 0) {
-      for (const ChoiceNumbers &numbers : numbers_[value.producer])
-        made.add(numbers.results[value.result]);
+      made = result_.kinds[value.producer]->results[value.result];
     } else {
       for (const ArgumentChoice &choice : result_.argumentChoices[value.argument]) {
         made.add(costs_.number(choice.compute));
@@ -394,9 +267,8 @@ private:
     int node = output.argument < 0 ? -1 : result_.argumentNode[output.argument];
     if (producer < 0 || node < 0)
       return;
-    LayoutSet made, stored;
-    for (const ChoiceNumbers &numbers : numbers_[producer])
-      made.add(numbers.results[model_.values[output.value].result]);
+    const LayoutSet &made = result_.kinds[producer]->results[model_.values[output.value].result];
+    LayoutSet stored;
     for (const ArgumentChoice &choice : result_.argumentChoices[output.argument])
       stored.add(costs_.number(choice.storage));
     addEdge(output.value, producer, made, node, stored, 1);
@@ -409,8 +281,8 @@ private:
   const ChoiceLimits limits_;
   int64_t end_;
   PlanProblem result_;
-  std::vector<std::vector<int>> followers_;         // per op its arguments without a node
-  std::vector<std::vector<ChoiceNumbers>> numbers_; // per op and choice
+  OpContext context_;
+  OpKinds kinds_;
 };
 
 } // namespace

@@ -12,23 +12,22 @@
 // different other layouts are counted one by one. Copies take no memory here.
 #pragma once
 
-#include "compiler/planner/Costs.h"
-#include "compiler/planner/Pins.h"
+#include "compiler/planner/OpKinds.h"
 #include "compiler/solver/Problem.h"
 
 namespace cleave::planner {
 
 struct PlanProblem {
   solver::Problem problem;
-  std::vector<std::vector<OpChoice>> opChoices;             // per op; its node has the same number
+  std::vector<std::shared_ptr<const OpKind>> kinds;         // per op; its node has the same number
+  size_t kindCount = 0;                                     // different ones
   std::vector<int> argumentNode;                            // per argument, or -1
   std::vector<std::vector<ArgumentChoice>> argumentChoices; // per argument; empty without a node
+
+  const std::vector<OpChoice> &choicesOf(int op) const { return kinds[op]->choices; }
 };
 
 // `memoryBytes`: what one rank may use.
 PlanProblem buildProblem(Costs &costs, const Pins &pins, int64_t memoryBytes);
-
-// Where an argument without a node lives, given its reader's choice.
-Sharding followedLayout(const StepModel &model, int argument, const OpChoice &readerChoice);
 
 } // namespace cleave::planner

@@ -94,7 +94,7 @@ static Plan toPlan(const StepModel &model, const PlannerOptions &options, const 
   plan.mesh = *best.mesh;
   const std::vector<int> &choices = best.solution.choices;
   for (size_t i = 0; i < model.ops.size(); ++i) {
-    const OpChoice &choice = best.problem.opChoices[i][choices[i]];
+    const OpChoice &choice = best.problem.choicesOf(i)[choices[i]];
     plan.ops.push_back({choice.factors, choice.partial, choice.results});
   }
   for (size_t i = 0; i < model.arguments.size(); ++i) {
@@ -105,7 +105,7 @@ static Plan toPlan(const StepModel &model, const PlannerOptions &options, const 
     } else {
       int reader = model.values[model.arguments[i].value].uses[0].op;
       Sharding layout = followedLayout(model, static_cast<int>(i),
-                                       best.problem.opChoices[reader][choices[reader]]);
+                                       best.problem.choicesOf(reader)[choices[reader]]);
       plan.arguments.push_back({layout, layout});
     }
   }

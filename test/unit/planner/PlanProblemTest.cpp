@@ -45,12 +45,12 @@ TEST_CASE("readers in one part of the step share a change of layout") {
   Sharding split = Sharding::replicated(2);
   split.dims[0] = {0};
   auto isSplit = [&](const OpChoice &choice) { return choice.results[0] == split; };
-  const std::vector<OpChoice> &made = plan.opChoices[0];
+  const std::vector<OpChoice> &made = plan.choicesOf(0);
   std::vector<int> choices(plan.problem.nodes.size(), 0);
   choices[0] = static_cast<int>(std::find_if(made.begin(), made.end(), isSplit) - made.begin());
   REQUIRE(choices[0] < static_cast<int>(made.size()));
   for (int reader : {1, 2, 3})
-    REQUIRE(plan.opChoices[reader][0].operands[0].isReplicated());
+    REQUIRE(plan.choicesOf(reader)[0].operands[0].isReplicated());
   double gather = costs.reshard(1, split, Sharding::replicated(2)), least = solver::forbidden;
   REQUIRE(gather > 0);
   size_t copy = plan.problem.nodes.size() - 1;
@@ -61,3 +61,31 @@ TEST_CASE("readers in one part of the step share a change of layout") {
   }
   CHECK(least == Approx(gather));
 }
+
+// So many layers exp(h w).
+static size_t kindsOf(int layers) {
+  const std::string type = "tensor<64x64xf32>";
+  std::string body, last = "%x";
+  for (int i = 0; i < layers; ++i) {
+    std::string number = std::to_string(i);
+    body += "%p" + number + " = graph.dot_general " + last +
+            ", %w batch [] x [] contract [1] x [0] : " + type + ", " + type + " -> " + type +
+            "\n%h" + number + " = graph.exp %p" + number + " : " + type + "\n";
+    last = "%h" + number;
+  }
+  GraphText text("func.func @step(%x: " + type +
+                 " {graph.role = \"input\", graph.name = \"x\"}, %w: " + type +
+                 " {graph.role = \"parameter\", graph.name = \"w\"}) -> (" + type +
+                 " {graph.role = \"output\", graph.name = \"y\"}) {\n" + body + "return " + last +
+                 " : " + type + "\n}");
+  auto model = readStep(text.function());
+  REQUIRE(mlir::succeeded(model));
+  Mesh mesh{{{"dp", 2}, {"tp", 2}}};
+  cluster::Cluster machine = *cluster::findCluster("h100-node");
+  Costs costs(*model, machine, mesh);
+  PlanProblem problem = buildProblem(costs, {}, int64_t(1) << 40);
+  CHECK(problem.kinds.size() == static_cast<size_t>(2 * layers));
+  return problem.kindCount;
+}
+
+TEST_CASE("ops of layers that are alike are priced once") { CHECK(kindsOf(3) == kindsOf(30)); }

@@ -1,0 +1,200 @@
+// What makes ops alike, and the choices of one of each kind.
+#include "compiler/planner/OpKinds.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace cleave::planner {
+
+void LayoutSet::add(int layout) {
+  auto found = std::find(layouts.begin(), layouts.end(), layout);
+  ofChoice.push_back(static_cast<int>(found - layouts.begin()));
+  if (found == layouts.end())
+    layouts.push_back(layout);
+}
+
+Sharding followedLayout(const StepModel &model, int argument, const OpChoice &readerChoice) {
+  return readerChoice.operands[model.values[model.arguments[argument].value].uses[0].operand];
+}
+
+namespace {
+
+// All that a kind depends on, as numbers. Lists begin with their length, so that no two things look the same.
+class Key {
+public:
+  std::vector<int64_t> words;
+
+  void add(int64_t number) { words.push_back(number); }
+  template <typename T> void add(const std::vector<T> &list) {
+    add(static_cast<int64_t>(list.size()));
+    for (const T &element : list)
+      add(element);
+  }
+  void add(const Factor &factor) {
+    add(factor.size.constant().value_or(-1));
+    add(static_cast<int64_t>(factor.kind));
+    add(static_cast<int64_t>(factor.reduce));
+  }
+  void add(const FactorRule &rule) {
+    add(rule.factors);
+    add(rule.operands);
+    add(rule.results);
+    add(rule.linear);
+  }
+  void add(const GroupOp &op) {
+    add(op.rule);
+    add(op.operands);
+    add(op.results);
+  }
+  void add(const Group &group) {
+    add(group.dims);
+    add(group.ops);
+    add(group.arguments);
+    add(group.yielded);
+  }
+  void add(const Value &value) {
+    add(value.shape);
+    add(static_cast<int64_t>(value.element));
+  }
+};
+
+} // namespace
+
+std::vector<int64_t> OpKinds::keyOf(int index) const {
+  const Op &op = model_.ops[index];
+  Key key;
+  key.add(op.rule);
+  key.add(op.group.has_value());
+  if (op.group)
+    key.add(*op.group);
+  key.add(std::bit_cast<int64_t>(op.flops));
+  key.add(op.sparseOperands);
+  key.add(op.repeats);
+  key.add(op.isProduct + 2 * op.isView + 4 * op.isAccumulate);
+  for (int value : op.operands)
+    key.add(model_.values[value]);
+  for (int value : op.results) {
+    key.add(model_.values[value]);
+    key.add(context_.leaves[value] + 2 * isReadLate(model_.values[value]));
+  }
+  key.add(static_cast<int64_t>(context_.followers[index].size()));
+  for (int argument : context_.followers[index]) {
+    const Argument &follower = model_.arguments[argument];
+    key.add(model_.values[follower.value].uses[0].operand);
+    key.add(follower.output < 0 ? -1 : model_.values[model_.outputs[follower.output].value].result);
+  }
+  if (!pins_.name().empty()) // they may tell ops apart by their names and places
+    key.add(index);
+  return std::move(key.words);
+}
+
+std::shared_ptr<const OpKind> OpKinds::of(int op) {
+  std::shared_ptr<const OpKind> &kind = kinds_[keyOf(op)];
+  if (!kind) {
+    kind = std::make_shared<OpKind>(build(op));
+    ++count_;
+  }
+  return kind;
+}
+
+// Whether an argument that lives as this choice wants it also gets its new value so.
+bool OpKinds::keepsFollowers(int op, const OpChoice &choice) const {
+  for (int argument : context_.followers[op]) {
+    Sharding layout = followedLayout(model_, argument, choice);
+    if (!layout.partial.empty())
+      return false;
+    int output = model_.arguments[argument].output;
+    if (output < 0)
+      continue;
+    const Value &value = model_.values[model_.outputs[output].value];
+    if (choice.results[value.result] != layout)
+      return false;
+  }
+  return true;
+}
+
+double OpKinds::secondsOf(const Op &op, const OpChoice &choice) {
+  double seconds =
+      static_cast<double>(op.repeats) * costs_.compute(op, choice) +
+      static_cast<double>(op.isAccumulate ? 1 : op.repeats) * costs_.resolve(op, choice);
+  for (size_t i = 0; i < op.results.size(); ++i)
+    if (context_.leaves[op.results[i]] && !choice.results[i].partial.empty()) {
+      Sharding whole = choice.results[i];
+      whole.partial.clear();
+      seconds += costs_.reshard(op.results[i], choice.results[i], whole);
+    }
+  return seconds;
+}
+
+std::vector<int64_t> OpKinds::bytesOf(int index, const OpChoice &choice) const {
+  const Op &op = model_.ops[index];
+  const Mesh &mesh = costs_.mesh();
+  std::vector<int64_t> bytes;
+  int64_t workspace = 0, followed = 0;
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    const Value &value = model_.values[op.results[i]];
+    bytes.push_back(localBytes(value, choice.results[i], mesh));
+    if (choice.results[i] != choice.natural[i])
+      workspace += localBytes(value, choice.natural[i], mesh);
+  }
+  for (int argument : context_.followers[index])
+    followed += localBytes(model_.values[model_.arguments[argument].value],
+                           followedLayout(model_, argument, choice), mesh);
+  bytes.push_back(workspace);
+  bytes.push_back(followed);
+  return bytes;
+}
+
+// The numbers of a choice's layouts.
+static std::vector<int> numbersOf(const OpChoice &choice, Costs &costs) {
+  std::vector<int> numbers;
+  for (const Sharding &layout : choice.operands)
+    numbers.push_back(costs.number(layout));
+  for (const Sharding &layout : choice.results)
+    numbers.push_back(costs.number(layout));
+  return numbers;
+}
+
+// Of choices with the same layouts outside only the cheapest; then the `most` cheapest, in their order.
+static std::vector<size_t> undominated(const std::vector<std::vector<int>> &all,
+                                       const std::vector<double> &seconds, size_t most) {
+  std::vector<size_t> order(all.size());
+  std::iota(order.begin(), order.end(), size_t(0));
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return seconds[a] < seconds[b]; });
+  std::vector<size_t> kept;
+  for (size_t i : order) {
+    bool isNew = std::none_of(kept.begin(), kept.end(), [&](size_t k) { return all[k] == all[i]; });
+    if (isNew && (kept.size() < most || i == 0) && seconds[i] < solver::forbidden)
+      kept.push_back(i);
+  }
+  std::sort(kept.begin(), kept.end());
+  return kept;
+}
+
+OpKind OpKinds::build(int index) {
+  const Op &op = model_.ops[index];
+  std::vector<OpChoice> all = enumerateOp(op, model_, costs_.mesh());
+  std::erase_if(all, [&](const OpChoice &choice) { return !keepsFollowers(index, choice); });
+  pins_.restrictOp(model_, index, costs_.mesh(), all);
+  std::vector<double> seconds;
+  std::vector<std::vector<int>> numbers;
+  for (const OpChoice &choice : all) {
+    seconds.push_back(secondsOf(op, choice));
+    numbers.push_back(numbersOf(choice, costs_));
+  }
+  OpKind kind;
+  kind.operands.resize(op.operands.size());
+  kind.results.resize(op.results.size());
+  for (size_t i : undominated(numbers, seconds, limits_.perOp)) {
+    kind.priced.push_back({"", seconds[i], bytesOf(index, all[i])});
+    kind.choices.push_back(std::move(all[i]));
+    for (size_t k = 0; k < numbers[i].size(); ++k)
+      (k < op.operands.size() ? kind.operands[k] : kind.results[k - op.operands.size()])
+          .add(numbers[i][k]);
+  }
+  return kind;
+}
+
+} // namespace cleave::planner
