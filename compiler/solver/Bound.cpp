@@ -158,9 +158,8 @@ Ascent ascend(const Network &network, Elimination &elimination, const NodeCosts 
     if (method.bound() == forbidden)
       break;
     double upper = candidate(choices);
-    bool isClosed =
-        upper < forbidden && upper - method.bound() <= options.acceptedGap * std::abs(upper);
-    if (isClosed || method.isStationary() || (options.isLate && options.isLate()))
+    if (isEnough(method.bound(), upper, options.cutoff, options.acceptedGap) ||
+        method.isStationary() || (options.isLate && options.isLate()))
       break;
     idle = rose ? 0 : idle + 1;
     if (idle >= patience) {

@@ -9,6 +9,7 @@
 
 #include "compiler/solver/Elimination.h"
 
+#include <cmath>
 #include <functional>
 
 namespace cleave::solver {
@@ -21,8 +22,15 @@ NodeCosts pricedCosts(const Network &network, const NodeCosts &costs, const Pric
 struct AscentOptions {
   int iterations = 100;
   double acceptedGap = 1e-9;    // stop when the upper bound is this close (relative)
+  double cutoff = forbidden;    // or the bound to this; steps do not depend on it
   std::function<bool()> isLate; // stop when true; may be empty
 };
+
+// Whether the bound is so close to the upper bound or the cutoff that more of it is of no use.
+inline bool isEnough(double bound, double upper, double cutoff, double acceptedGap) {
+  const double least = std::min(upper, cutoff);
+  return least < forbidden && least - bound <= acceptedGap * std::abs(least);
+}
 
 struct Ascent {
   double bound = -forbidden; // the best; includes the network's constant

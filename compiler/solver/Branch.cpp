@@ -47,7 +47,7 @@ public:
       visit(next);
     }
     result.isComplete = open_.empty();
-    result.bound = search_.bestCost();
+    result.bound = std::min(search_.bestCost(), options_.cutoff);
     for (const Open &left : open_)
       result.bound = std::min(result.bound, left.bound);
     return result;
@@ -55,9 +55,8 @@ public:
 
 private:
   bool isHopeless(double bound) const {
-    double upper = search_.bestCost();
     return bound == forbidden ||
-           (upper < forbidden && bound >= upper - options_.acceptedGap * std::abs(upper));
+           isEnough(bound, search_.bestCost(), options_.cutoff, options_.acceptedGap);
   }
 
   void push(double bound, std::shared_ptr<const Decision> decision,

@@ -13,6 +13,7 @@ struct BranchOptions {
   int maxBranches = 2000;
   int iterationsPerBranch = 12; // of the bounding loop
   double acceptedGap = 1e-9;
+  double cutoff = forbidden;    // solutions of this cost or more are of no interest
   std::function<bool()> isLate; // stop when true; may be empty
 };
 

@@ -1,6 +1,8 @@
 // Sweeps over the nodes, alternating in direction.
 #include "compiler/solver/Messages.h"
 
+#include "compiler/solver/MinPlus.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -83,18 +85,18 @@ private:
     const NetworkEdge &edge = network_.edges[e];
     const size_t rows = network_.nodes[edge.from].size(), columns = network_.nodes[edge.to].size();
     if (edge.from == v) {
-      const std::vector<double> &given = messages_[2 * e + 1];
-      std::vector<double> least(rows, forbidden);
-      for (size_t i = 0; i < rows; ++i)
-        for (size_t j = 0; j < columns; ++j)
-          least[i] = std::min(least[i], edge.cost[i * columns + j] - given[j]);
+      std::vector<double> own = messages_[2 * e + 1], least(rows);
+      for (double &given : own)
+        given = -given;
+      leastPerRow({{edge.cost.data()},
+                   {static_cast<int64_t>(columns)},
+                   columns,
+                   static_cast<int64_t>(rows)},
+                  own.data(), least.data());
       return least;
     }
-    const std::vector<double> &given = messages_[2 * e];
-    std::vector<double> least(columns, forbidden);
-    for (size_t i = 0; i < rows; ++i)
-      for (size_t j = 0; j < columns; ++j)
-        least[j] = std::min(least[j], edge.cost[i * columns + j] - given[i]);
+    std::vector<double> least(columns);
+    leastPerColumn(edge.cost.data(), messages_[2 * e].data(), rows, columns, least.data());
     return least;
   }
 
@@ -201,7 +203,7 @@ Tightened tighten(const Network &network, const Prices &start, const AscentOptio
       result.prices = steps.prices();
     }
     idle = rose ? 0 : idle + 1;
-    if ((upper < forbidden && upper - result.bound <= options.acceptedGap * std::abs(upper)) ||
+    if (isEnough(result.bound, upper, options.cutoff, options.acceptedGap) ||
         (options.isLate && options.isLate()))
       break;
     if (idle >= patience) {

@@ -70,4 +70,24 @@ void leastPerChoice(const TableRows &rows, double *least) {
   }
 }
 
+CLEAVE_VECTORISED
+void leastPerColumn(const double *table, const double *less, size_t rows, size_t columns,
+                    double *least) {
+  std::fill(least, least + columns, std::numeric_limits<double>::infinity());
+  for (size_t row = 0; row < rows; ++row, table += columns) {
+    const Four own = {less[row], less[row], less[row], less[row]};
+    size_t i = 0;
+    for (; i + 4 <= columns; i += 4) {
+      Four sum, part;
+      std::memcpy(&sum, table + i, sizeof(sum));
+      std::memcpy(&part, least + i, sizeof(part));
+      sum -= own;
+      part = sum < part ? sum : part;
+      std::memcpy(least + i, &part, sizeof(part));
+    }
+    for (; i < columns; ++i)
+      least[i] = std::min(least[i], table[i] - less[row]);
+  }
+}
+
 } // namespace cleave::solver

@@ -22,4 +22,8 @@ void leastPerRow(const TableRows &rows, const double *own, double *out);
 // least[i] = the lesser of itself and the least over the rows of the tables' sums at choice i.
 void leastPerChoice(const TableRows &rows, double *least);
 
+// least[i] = the least over the rows r of table[r * columns + i] - less[r].
+void leastPerColumn(const double *table, const double *less, size_t rows, size_t columns,
+                    double *least);
+
 } // namespace cleave::solver

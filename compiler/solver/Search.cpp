@@ -123,36 +123,63 @@ bool Search::offer(std::vector<int> choices) {
   return true;
 }
 
-// Makes the one change that lowers the row's bytes at the least cost per byte. False if none does.
-bool Search::reduceRow(State &state, int row, const std::vector<double> &priceBefore) const {
-  int bestNode = -1, bestChoice = -1;
+// The node's change that lowers the load's bytes at the least cost per byte; bytes beyond the excess do not count.
+Search::Reduction Search::bestReduction(const State &state, int v, int index, int64_t excess,
+                                        const std::vector<double> &priceBefore) const {
+  const NetworkNode &node = network_.nodes[v];
+  const Load &load = node.loads[index];
+  const int now = state.choices[v];
+  Reduction best;
+  best.load = index;
+  for (size_t i = 0; i < node.size(); ++i) {
+    int64_t saved = load.bytes[now] - load.bytes[i];
+    if (saved <= 0)
+      continue;
+    double change = changeOf(state, v, static_cast<int>(i));
+    for (const Load &other : node.loads)
+      change += (priceBefore[other.end] - priceBefore[other.begin]) *
+                static_cast<double>(other.bytes[i] - other.bytes[now]);
+    best.mostSaved = std::max(best.mostSaved, saved);
+    double ratio = change / static_cast<double>(std::min(saved, excess));
+    if (ratio < best.ratio) {
+      best.ratio = ratio;
+      best.choice = static_cast<int>(i);
+    }
+  }
+  return best;
+}
+
+// Makes the one change that lowers the row's bytes at the least cost per byte. False if none does. `known` holds what
+// was found out about nodes before; most of it stays true from change to change.
+bool Search::reduceRow(State &state, int row, const std::vector<double> &priceBefore,
+                       std::vector<Reduction> &known) const {
+  int bestNode = -1;
   double bestRatio = forbidden;
   const int64_t excess = state.bytes[row] - network_.rows[row].budget;
   for (size_t v = 0; v < network_.nodes.size(); ++v) {
-    const NetworkNode &node = network_.nodes[v];
-    for (const Load &load : node.loads) {
-      if (row < load.begin || row >= load.end || load.bytes[state.choices[v]] == 0)
-        continue;
-      for (size_t i = 0; i < node.size(); ++i) {
-        int64_t saved = load.bytes[state.choices[v]] - load.bytes[i];
-        if (saved <= 0)
-          continue;
-        double change = changeOf(state, static_cast<int>(v), static_cast<int>(i));
-        for (const Load &other : node.loads)
-          change += (priceBefore[other.end] - priceBefore[other.begin]) *
-                    static_cast<double>(other.bytes[i] - other.bytes[state.choices[v]]);
-        double ratio = change / static_cast<double>(std::min(saved, excess));
-        if (ratio < bestRatio) {
-          bestRatio = ratio;
-          bestNode = static_cast<int>(v);
-          bestChoice = static_cast<int>(i);
-        }
-      }
+    const std::vector<Load> &loads = network_.nodes[v].loads;
+    auto load = std::find_if(loads.begin(), loads.end(),
+                             [&](const Load &load) { return load.begin <= row && row < load.end; });
+    if (load == loads.end() || load->bytes[state.choices[v]] == 0)
+      continue;
+    const int index = static_cast<int>(load - loads.begin());
+    if (known[v].load != index || known[v].mostSaved > excess) {
+      known[v] = bestReduction(state, static_cast<int>(v), index, excess, priceBefore);
+      if (known[v].mostSaved > excess) // true of this excess only
+        known[v].load = -1;
+    }
+    if (known[v].ratio < bestRatio) {
+      bestRatio = known[v].ratio;
+      bestNode = static_cast<int>(v);
     }
   }
   if (bestNode < 0)
     return false;
-  apply(state, bestNode, bestChoice);
+  apply(state, bestNode, known[bestNode].choice);
+  // Nothing about the node and its neighbours is true any more.
+  known[bestNode].load = -1;
+  for (auto [w, e] : network_.nodes[bestNode].edgeTo)
+    known[w].load = -1;
   return true;
 }
 
@@ -166,11 +193,12 @@ bool Search::repair(std::vector<int> choices, const Prices &prices) {
     priceBefore[r + 1] = priceBefore[r] + prices[r];
   // Every change lowers the worst row; raising another one is possible, so the number is limited.
   size_t limit = 20 + 2 * network_.nodes.size();
+  std::vector<Reduction> known(network_.nodes.size());
   for (size_t k = 0; k < limit; ++k) {
     int row = worstRow(state);
     if (row < 0)
       return offer(state.choices);
-    if (!reduceRow(state, row, priceBefore))
+    if (!reduceRow(state, row, priceBefore, known))
       break;
   }
   remember(state);

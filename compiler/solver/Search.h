@@ -40,7 +40,17 @@ private:
   void apply(State &state, int v, int i) const;
   double excessOf(const std::vector<int64_t> &bytes) const;
   int worstRow(const State &state) const;
-  bool reduceRow(State &state, int row, const std::vector<double> &priceBefore) const;
+  // What lowering a load of a node is worth.
+  struct Reduction {
+    int load = -1;            // of the node's loads; -1: not known
+    int choice = -1;          // the best
+    double ratio = forbidden; // its cost per byte
+    int64_t mostSaved = 0;    // by any choice: where it exceeds what is needed, that counts instead
+  };
+  Reduction bestReduction(const State &state, int v, int index, int64_t excess,
+                          const std::vector<double> &priceBefore) const;
+  bool reduceRow(State &state, int row, const std::vector<double> &priceBefore,
+                 std::vector<Reduction> &known) const;
   void descend(State &state) const;
   void remember(const State &state);
   std::vector<int> choosePart();

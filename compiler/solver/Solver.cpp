@@ -30,6 +30,8 @@ public:
       explainContradiction(solution, presolve_.contradiction());
     } else {
       double bound = boundAndSearch(solution);
+      if (isClosed(bound))
+        bound = std::max(bound, std::min(search_.bestCost(), options_.cutoff));
       if (search_.bestCost() < forbidden)
         report(solution, bound);
       else
@@ -39,6 +41,14 @@ public:
     return solution;
   }
 
+  double firstBound() {
+    if (presolve_.contradiction() >= 0)
+      return forbidden;
+    elimination_ = makeElimination(network_);
+    setCosts(network_);
+    return elimination_->minimize(costs_) + network_.constant;
+  }
+
 private:
   double elapsed() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
@@ -46,8 +56,7 @@ private:
   bool isLate() const { return elapsed() > options_.maxSeconds; }
 
   bool isClosed(double bound) const {
-    double upper = search_.bestCost();
-    return upper < forbidden && upper - bound <= options_.acceptedGap * std::abs(upper);
+    return isEnough(bound, search_.bestCost(), options_.cutoff, options_.acceptedGap);
   }
 
   // Larger tables are tried as long as one evaluation stays cheap.
@@ -86,11 +95,15 @@ private:
     if (search_.bestCost() == forbidden && provenInfeasible(20, int64_t(1) << 12))
       return forbidden;
     prepare(start, bound, solution.iterations);
+    if (isClosed(bound)) {
+      setShadowPrices(solution, start);
+      return bound;
+    }
     // A short ascent first: if it leads to no solution, it may be that there is none.
     constexpr int shortAscent = 25;
     const int iterations = affordable(options_.maxIterations, 10);
     Ascent root = ascendFrom(start, std::min(iterations, shortAscent));
-    if (root.bound < forbidden && search_.bestCost() == forbidden) {
+    if (root.bound < forbidden && search_.bestCost() == forbidden && !isClosed(root.bound)) {
       raisePrices(root.prices);
       if (search_.bestCost() == forbidden && provenInfeasible(60, options_.maxTableEntries))
         return forbidden;
@@ -120,6 +133,8 @@ private:
       prices = std::move(tightened.prices);
       bound = std::max(bound, tightened.bound);
       iterations += tightened.iterations;
+      if (isClosed(bound))
+        return;
       if (!elimination_->isExact()) {
         tightNetwork_ = std::move(tightened.network);
         elimination_ = makeElimination(tightNetwork_);
@@ -144,6 +159,7 @@ private:
     AscentOptions options;
     options.iterations = iterations;
     options.acceptedGap = options_.acceptedGap;
+    options.cutoff = options_.cutoff;
     options.isLate = [this] { return elapsed() > 0.5 * options_.maxSeconds; };
     return options;
   }
@@ -212,6 +228,7 @@ private:
     if (branchOptions.maxBranches < std::min(worthwhile, options_.maxBranches))
       return bound;
     branchOptions.acceptedGap = options_.acceptedGap;
+    branchOptions.cutoff = options_.cutoff;
     branchOptions.isLate = [this] { return isLate(); };
     BranchResult result = branch(tight(), *elimination_, root, search_, branchOptions);
     return std::max(bound, result.bound);
@@ -288,6 +305,11 @@ private:
 };
 
 } // namespace
+
+Result<double> lowerBound(const Problem &problem, const SolveOptions &options) {
+  CLEAVE_TRY(validate(problem));
+  return Solve(problem, options).firstBound();
+}
 
 Result<Solution> solve(const Problem &problem, const SolveOptions &options) {
   CLEAVE_TRY(validate(problem));

@@ -22,8 +22,15 @@ struct SolveOptions {
   // Safety only: beyond it the best so far is returned, which then depends on the machine.
   double maxSeconds = 300;
   double acceptedGap = 1e-9; // relative; closer is optimal
+  // Solutions of this cost or more are of no interest: it is enough to prove that there are no others. The answer's
+  // lower bound is then at least this, and a solution may be missing (NotFound).
+  double cutoff = forbidden;
   uint64_t seed = 1;
 };
+
+// A bound that all solutions obey, without regard to memory: what solve() begins with, at a fraction of its time.
+// `forbidden` if no combination of choices is permitted.
+Result<double> lowerBound(const Problem &problem, const SolveOptions &options = {});
 
 // An invalid problem is a user error. That nothing fits is a Solution with that status.
 Result<Solution> solve(const Problem &problem, const SolveOptions &options = {});

@@ -36,3 +36,22 @@ TEST_CASE("the same problem gives the same solution") {
   first->seconds = second->seconds = 0;
   CHECK(toJson(*first) == toJson(*second));
 }
+
+TEST_CASE("beyond a cutoff it is enough to prove that nothing costs less") {
+  Problem problem = trainingStepProblem(24, 8, 0.3, 2);
+  Result<Solution> whole = solve(problem);
+  REQUIRE(whole);
+  CHECK(*lowerBound(problem) <= whole->cost);
+  SolveOptions options;
+  options.cutoff = whole->cost * 0.9;
+  Result<Solution> less = solve(problem, options);
+  REQUIRE(less);
+  CHECK(less->lowerBound >= options.cutoff);
+  CHECK(less->lowerBound <= whole->cost);
+  CHECK(less->iterations < whole->iterations);
+  options.cutoff = whole->cost * 1.1;
+  Result<Solution> more = solve(problem, options);
+  REQUIRE(more);
+  CHECK(checkSolution(problem, *more));
+  CHECK(more->cost < options.cutoff);
+}
