@@ -49,7 +49,7 @@ struct Plan {
   double secondsPerByte = 0;            // that one more byte of memory would save
   std::vector<Holder> atPeak;           // what is live at the peak, largest first
   std::string pin;                      // that was asked for
-  std::vector<std::string> meshesTried; // `dp=2,tp=2: 12.3 ms`
+  std::vector<std::string> meshesTried; // `dp=2,tp=2: 12.3 ms`, or `: at least 12.3 ms`
   std::vector<Reason> reasons;          // parameters first, then ops by cost
   double solveSeconds = 0;              // wall time; not part of what is compared or hashed
 };

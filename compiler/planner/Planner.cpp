@@ -4,6 +4,7 @@
 #include "runtime/base/Units.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace cleave::planner {
 
@@ -17,16 +18,23 @@ std::vector<Mesh> candidateMeshes(int64_t ranks) {
 
 namespace {
 
+// A mesh that is tried.
+struct Candidate {
+  Mesh mesh;
+  double bound = -solver::forbidden; // no plan on it takes fewer seconds
+  std::string outcome;               // `12.3 ms`, `at least 12.3 ms`, `does not fit`
+};
+
 // The best of what was solved so far.
 struct Best {
-  std::optional<Mesh> mesh;
+  const Candidate *candidate = nullptr;
   PlanProblem problem;
   solver::Solution solution;
-  double bound = solver::forbidden; // the least over all meshes
-  std::vector<std::string> tried;
   std::string infeasible; // the message of the mesh that came closest
   int64_t missing = 0;
   double seconds = 0;
+
+  double cost() const { return candidate ? solution.cost : solver::forbidden; }
 };
 
 } // namespace
@@ -53,9 +61,8 @@ static Status checkOptions(const StepModel &model, const PlannerOptions &options
   return Status::ok();
 }
 
-// Solves for one mesh and keeps the result if it is the best.
-static Status tryMesh(const StepModel &model, const cluster::Cluster &cluster,
-                      const PlannerOptions &options, const Mesh &mesh, Best &best) {
+static Result<PlanProblem> problemOn(const StepModel &model, const cluster::Cluster &cluster,
+                                     const PlannerOptions &options, const Mesh &mesh) {
   Costs costs(model, cluster, mesh);
   int64_t budget = options.memoryBytes ? options.memoryBytes : cluster.usableBytes();
   PlanProblem problem = buildProblem(costs, options.pins, budget);
@@ -64,34 +71,89 @@ static Status tryMesh(const StepModel &model, const cluster::Cluster &cluster,
       return Status::infeasible(
           "no way is left to place " + node.name + " on the mesh " + str(mesh) +
           (options.pins.name().empty() ? "" : " under the pins of " + options.pins.name()));
-  Result<solver::Solution> solution = solver::solve(problem.problem, options.solve);
+  return problem;
+}
+
+// The order in which meshes are tried: first the one that promises most, so that of the others it is mostly
+// enough to see that they are no better.
+static Result<std::vector<Candidate *>> orderOf(std::vector<Candidate> &candidates,
+                                                const StepModel &model,
+                                                const cluster::Cluster &cluster,
+                                                const PlannerOptions &options) {
+  std::vector<Candidate *> order;
+  for (Candidate &candidate : candidates) {
+    order.push_back(&candidate);
+    if (candidates.size() == 1)
+      break;
+    Result<PlanProblem> problem = problemOn(model, cluster, options, candidate.mesh);
+    CLEAVE_TRY(problem.status());
+    Result<double> bound = solver::lowerBound(problem->problem, options.solve);
+    CLEAVE_TRY(bound.status().withContext("planner"));
+    candidate.bound = *bound;
+  }
+  // Sums in another order differ in the last digits: of equal ones the first.
+  auto rounded = [](const Candidate *candidate) {
+    return std::floor(std::log(std::max(candidate->bound, 0.0)) * 1e6);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const Candidate *a, const Candidate *b) { return rounded(a) < rounded(b); });
+  return order;
+}
+
+// The message of the mesh on which least is missing.
+static void keepReason(const PlanProblem &problem, const solver::Solution &solution, int64_t ranks,
+                       Best &best) {
+  const std::vector<int64_t> &least = solution.infeasibility.smallestBudget;
+  int64_t missing = least.empty() ? INT64_MAX : least[0] - problem.problem.spaces[0].budget;
+  if (!best.infeasible.empty() && missing >= best.missing)
+    return;
+  best.infeasible = explainInfeasible(problem, solution, ranks);
+  best.missing = missing;
+}
+
+// Solves for one mesh, as far as it may be the best, and keeps the result if it is. Of equally good ones the first
+// candidate counts.
+static Status tryMesh(const StepModel &model, const cluster::Cluster &cluster,
+                      const PlannerOptions &options, Candidate &candidate, Best &best) {
+  constexpr double equal = 1 + 1e-9;
+  const bool winsTies = best.candidate && &candidate < best.candidate;
+  const double cutoff = best.cost() * (winsTies ? equal * equal : 1);
+  auto isNoBetter = [&] {
+    return candidate.bound < solver::forbidden && candidate.bound >= cutoff;
+  };
+  if (isNoBetter()) {
+    candidate.outcome = "at least " + secondsText(candidate.bound);
+    return Status::ok();
+  }
+  Result<PlanProblem> problem = problemOn(model, cluster, options, candidate.mesh);
+  CLEAVE_TRY(problem.status());
+  solver::SolveOptions limits = options.solve;
+  limits.cutoff = cutoff;
+  Result<solver::Solution> solution = solver::solve(problem->problem, limits);
   if (!solution)
     return solution.status().withContext("planner");
   best.seconds += solution->seconds;
-  best.bound = std::min(best.bound, solution->lowerBound);
-  if (!solution->isFound()) {
-    best.tried.push_back(str(mesh) + ": does not fit");
-    int64_t missing = solution->infeasibility.smallestBudget.empty()
-                          ? INT64_MAX
-                          : solution->infeasibility.smallestBudget[0] - budget;
-    if (best.infeasible.empty() || missing < best.missing) {
-      best.infeasible = explainInfeasible(problem, *solution, options.ranks);
-      best.missing = missing;
+  candidate.bound = std::max(candidate.bound, solution->lowerBound);
+  if (isNoBetter()) {
+    candidate.outcome = "at least " + secondsText(candidate.bound);
+  } else if (!solution->isFound()) {
+    candidate.outcome = "does not fit";
+    keepReason(*problem, *solution, options.ranks, best);
+  } else {
+    candidate.outcome = secondsText(solution->cost);
+    if (solution->cost < best.cost() || (winsTies && solution->cost <= best.cost() * equal)) {
+      best.candidate = &candidate;
+      best.problem = std::move(*problem);
+      best.solution = std::move(*solution);
     }
-    return Status::ok();
-  }
-  best.tried.push_back(str(mesh) + ": " + secondsText(solution->cost));
-  if (!best.mesh || solution->cost < best.solution.cost) {
-    best.mesh = mesh;
-    best.problem = std::move(problem);
-    best.solution = std::move(*solution);
   }
   return Status::ok();
 }
 
-static Plan toPlan(const StepModel &model, const PlannerOptions &options, const Best &best) {
+static Plan toPlan(const StepModel &model, const PlannerOptions &options, const Best &best,
+                   const std::vector<Candidate> &candidates) {
   Plan plan;
-  plan.mesh = *best.mesh;
+  plan.mesh = best.candidate->mesh;
   const std::vector<int> &choices = best.solution.choices;
   for (size_t i = 0; i < model.ops.size(); ++i) {
     const OpChoice &choice = best.problem.choicesOf(i)[choices[i]];
@@ -110,13 +172,16 @@ static Plan toPlan(const StepModel &model, const PlannerOptions &options, const 
     }
   }
   plan.seconds = best.solution.cost;
-  plan.boundSeconds = std::min(best.bound, plan.seconds);
+  plan.boundSeconds = plan.seconds;
+  for (const Candidate &candidate : candidates) {
+    plan.boundSeconds = std::min(plan.boundSeconds, candidate.bound);
+    plan.meshesTried.push_back(str(candidate.mesh) + ": " + candidate.outcome);
+  }
   plan.gap = plan.seconds > 0 ? (plan.seconds - plan.boundSeconds) / plan.seconds : 0;
   plan.peakBytes = best.solution.peaks.empty() ? 0 : best.solution.peaks[0].bytes;
   plan.budgetBytes = best.problem.problem.spaces[0].budget;
   plan.secondsPerByte = best.solution.shadowPrice.empty() ? 0 : best.solution.shadowPrice[0];
   plan.pin = options.pins.name();
-  plan.meshesTried = best.tried;
   plan.solveSeconds = best.seconds;
   plan.atPeak = holdersAtPeak(best.problem, best.solution, 10);
   plan.reasons = explainChoices(model, plan.mesh, best.problem, choices, options.maxReasons);
@@ -131,12 +196,17 @@ Result<Plan> planStep(const StepModel &model, const cluster::Cluster &cluster,
   Result<cluster::Cluster> shared = cluster::forRanks(cluster, options.ranks);
   if (!shared)
     return shared.status();
+  std::vector<Candidate> candidates;
+  for (Mesh &mesh : meshesToTry(options))
+    candidates.push_back({std::move(mesh)});
+  Result<std::vector<Candidate *>> order = orderOf(candidates, model, *shared, options);
+  CLEAVE_TRY(order.status());
   Best best;
-  for (const Mesh &mesh : meshesToTry(options))
-    CLEAVE_TRY(tryMesh(model, *shared, options, mesh, best));
-  if (!best.mesh)
+  for (Candidate *candidate : *order)
+    CLEAVE_TRY(tryMesh(model, *shared, options, *candidate, best));
+  if (!best.candidate)
     return Status::infeasible(best.infeasible);
-  return toPlan(model, options, best);
+  return toPlan(model, options, best, candidates);
 }
 
 } // namespace cleave::planner

@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 using namespace cleave;
 using namespace cleave::planner;
 using namespace cleave::test;
@@ -110,4 +112,26 @@ TEST_CASE("parameters are explained with the next best choice") {
   CHECK(plan->reasons[0].kind == "parameter");
   CHECK_THAT(plan->reasons[0].choice, Catch::StartsWith("lives as ["));
   CHECK(!plan->reasons[0].alternative.empty());
+}
+
+TEST_CASE("of several meshes the best is taken, and no bound is above any of them") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  for (int64_t memory : {int64_t(0), int64_t(24) << 20}) {
+    PlannerOptions options;
+    options.ranks = 16;
+    options.memoryBytes = memory;
+    Result<Plan> best = planOn(model, options);
+    REQUIRE(best.isOk());
+    CHECK(best->meshesTried.size() == candidateMeshes(16).size());
+    double least = solver::forbidden;
+    for (const Mesh &mesh : candidateMeshes(16)) {
+      options.mesh = mesh;
+      Result<Plan> alone = planOn(model, options);
+      if (!alone)
+        continue;
+      least = std::min(least, alone->seconds);
+      CHECK(best->boundSeconds <= alone->seconds * (1 + 1e-9));
+    }
+    CHECK(best->seconds == Approx(least).epsilon(1e-6));
+  }
 }
