@@ -13,6 +13,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
+#include <ctime>
 
 using namespace mlir;
 
@@ -69,10 +70,12 @@ static Status verifyPhase(Compilation &c, const Phase &phase) {
 static Status runPhase(Compilation &c, size_t number) {
   const Phase &phase = phases()[number];
   auto begin = std::chrono::steady_clock::now();
+  const std::clock_t beginCpu = std::clock();
   CLEAVE_TRY(phase.run(c));
   CLEAVE_TRY(verifyPhase(c, phase).withContext(std::string("after phase ") + phase.name));
   std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-  c.times.push_back({phase.name, spent.count()});
+  c.times.push_back(
+      {phase.name, spent.count(), static_cast<double>(std::clock() - beginCpu) / CLOCKS_PER_SEC});
   return dumpPhase(c, number, phase);
 }
 
@@ -93,8 +96,9 @@ static Status runPhases(Compilation &c, size_t first, size_t last) {
     if (number != program || !budget || excess <= 0)
       continue;
     if (!unplanned || ++rounds == kPlanningRounds)
-      return Status::infeasible("the program of one rank takes " + bytesText(c.arenaBytes) + ", which is " +
-                                bytesText(excess) + " more than its budget of " + bytesText(budget) +
+      return Status::infeasible("the program of one rank takes " + bytesText(c.arenaBytes) +
+                                ", which is " + bytesText(excess) + " more than its budget of " +
+                                bytesText(budget) +
                                 "; use more ranks, a smaller batch, or --accumulate");
     c.plannerBudget = c.decided.budgetBytes - excess;
     c.module = unplanned->clone();

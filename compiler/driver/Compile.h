@@ -22,6 +22,7 @@ struct Remark {
 struct PhaseTime {
   std::string phase;
   double seconds;
+  double cpuSeconds;
 };
 
 // All that a compilation works on. Phases hand it on to each other.
@@ -36,10 +37,10 @@ struct Compilation {
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::optional<cluster::Cluster> cluster; // the whole one; read by the phase that needs it first
-  int64_t plannerBudget = 0;               // bytes of one rank that the planner may use; 0: all there are
-  planner::Plan decided;                   // what the planner decided
-  uint64_t arenaBytes = 0;                 // what the program of one rank takes
-  plan::Plan plan;                         // the file that comes out
+  int64_t plannerBudget = 0; // bytes of one rank that the planner may use; 0: all there are
+  planner::Plan decided;     // what the planner decided
+  uint64_t arenaBytes = 0;   // what the program of one rank takes
+  plan::Plan plan;           // the file that comes out
   std::vector<Remark> remarks;
   std::vector<PhaseTime> times;
 };

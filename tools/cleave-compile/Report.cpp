@@ -22,13 +22,28 @@ static void printRemarks(const std::vector<driver::Remark> &remarks, bool all, c
       std::cerr << kind << ": " << number - kShownPerKind << " more" << where << "\n";
 }
 
+// What the planner found, where no plan file says it.
+static void printDecision(const planner::Plan &plan) {
+  if (plan.ops.empty())
+    return;
+  for (const std::string &mesh : plan.meshesTried)
+    std::cerr << "mesh: " << mesh << "\n";
+  std::cerr << "plan: mesh " << planner::str(plan.mesh) << ", " << secondsText(plan.seconds)
+            << " per step, at least " << secondsText(plan.boundSeconds) << " on any plan: gap "
+            << percentText(plan.gap) << "; " << bytesText(plan.peakBytes) << " of "
+            << bytesText(plan.budgetBytes) << " per rank\n";
+}
+
 void printReport(const driver::Compilation &compilation, bool succeeded) {
   bool wrotePlan = succeeded && compilation.options.stopAfter.empty();
   printRemarks(compilation.remarks, succeeded && !wrotePlan,
                wrotePlan ? "; cleave-dump --json lists all" : "");
   if (compilation.options.timing)
     for (const driver::PhaseTime &time : compilation.times)
-      std::cerr << "phase " << time.phase << ": " << secondsText(time.seconds) << "\n";
+      std::cerr << "phase " << time.phase << ": " << secondsText(time.seconds) << " (CPU "
+                << secondsText(time.cpuSeconds) << ")\n";
+  if (succeeded && !wrotePlan)
+    printDecision(compilation.decided);
   if (wrotePlan)
     std::cout << dump::summary(compilation.plan, compilation.options.output);
 }
