@@ -43,19 +43,21 @@ void dropNeedlessStops(mlir::func::FuncOp step) {
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
     if (argRole(step, i) == "parameter")
       active.insert(step.getArgument(i));
-  for (mlir::Operation &op : llvm::make_early_inc_range(step.getBody().front())) {
+  llvm::SmallVector<StopGradientOp> needless;
+  for (mlir::Operation &op : step.getBody().front()) {
     bool depends =
         llvm::any_of(op.getOperands(), [&](mlir::Value v) { return active.contains(v); });
     auto stop = mlir::dyn_cast<StopGradientOp>(op);
     if (stop && !depends) {
-      stop.getResult().replaceAllUsesWith(stop.getOperand());
-      stop->erase();
+      needless.push_back(stop);
     } else if (!stop && depends) {
       for (mlir::Value result : op.getResults())
         if (mlir::isa<mlir::FloatType>(elementTypeOf(result)))
           active.insert(result);
     }
   }
+  for (StopGradientOp stop : needless)
+    dropGradientStop(stop);
 }
 
 // The files that constants lie in, mapped once each.

@@ -29,11 +29,24 @@ void setFrozen(SignatureEdit &signature, unsigned i) {
   signature.setArgAttr(i, "graph.frozen", UnitAttr::get(signature.context()));
 }
 
+void dropGradientStop(StopGradientOp op) {
+  Value value = op.getOperand();
+  SmallVector<Operation *> users(op->getUsers());
+  op->replaceAllUsesWith(ValueRange{value});
+  op->erase();
+  for (Operation *user : users)
+    if (auto select = dyn_cast<SelectOp>(user);
+        select && select.getOnTrue() == value && select.getOnFalse() == value) {
+      select->replaceAllUsesWith(ValueRange{value});
+      select->erase();
+    }
+}
+
 void dropGradientStops(func::FuncOp function) {
-  function.walk([](StopGradientOp op) {
-    op->replaceAllUsesWith(ValueRange{op.getOperand()});
-    op->erase();
-  });
+  SmallVector<StopGradientOp> stops;
+  function.walk([&](StopGradientOp op) { stops.push_back(op); });
+  for (StopGradientOp stop : stops)
+    dropGradientStop(stop);
 }
 
 } // namespace cleave::graph

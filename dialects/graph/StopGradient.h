@@ -16,7 +16,9 @@ bool isFrozen(mlir::func::FuncOp step, unsigned i);
 void setFrozen(mlir::func::FuncOp step, unsigned i);
 void setFrozen(SignatureEdit &signature, unsigned i);
 
-// Replaces every stop_gradient by its operand: for functions of which no gradient is taken (any more).
+// Replaces the op by its operand. A select between both, which cuts a gradient where its condition says so, goes, too.
+void dropGradientStop(StopGradientOp op);
+// Drops every stop_gradient: for functions of which no gradient is taken (any more).
 void dropGradientStops(mlir::func::FuncOp function);
 
 } // namespace cleave::graph

@@ -65,6 +65,7 @@ CONTRIB = {
         v("query", "projection", "bias24", num_heads=2, unidirectional=1),
         v("query", "projection", "bias24", KEEP[:, :4], num_heads=2),
         v("query", "projection", "bias24", i32(3, 4), num_heads=2),
+        v("query", "projection", "bias24", i32(3, 4, 1, 0), num_heads=2),
         v("query", "projection", "bias24", None, "past2", out=2, num_heads=2, unidirectional=1),
     ],
     "MultiHeadAttention": [

@@ -50,14 +50,14 @@ Value gelu(const Emitter &e, Value x, bool byTanh) {
 
 Value leakyRelu(const Emitter &e, Value x, double slope) {
   e.checkFloat(x);
-  return where(e, Predicate::LT, x, 0, e.mul(x, slope), x);
+  return where(e, Predicate::GT, x, 0, x, e.mul(x, slope));
 }
 
 Value prelu(const Emitter &e, Value x, Value slope) {
   e.checkFloat(x);
   e.checkSameType(x, slope);
   slope = e.broadcast(slope, shapeOf(x));
-  return where(e, Predicate::LT, x, 0, e.mul(x, slope), x);
+  return where(e, Predicate::GT, x, 0, x, e.mul(x, slope));
 }
 
 Value elu(const Emitter &e, Value x, double alpha) {
@@ -125,26 +125,27 @@ Value tangent(const Emitter &e, Value x) {
   return e.div(e.unary<SinOp>(x), e.unary<CosOp>(x));
 }
 
-// atan(x / sqrt((1 - x) (1 + x))).
+// 2 atan(x / (1 + sqrt((1 - x) (1 + x)))), which divides by nothing below 1.
 Value arcSine(const Emitter &e, Value x) {
   e.checkFloat(x);
   Value root = e.unary<SqrtOp>(e.mul(e.sub(1, x), e.add(x, 1)));
-  return e.unary<AtanOp>(e.div(x, root));
+  return e.mul(e.unary<AtanOp>(e.div(x, e.add(root, 1))), 2);
 }
 
 Value arcCosine(const Emitter &e, Value x) { return e.sub(M_PI_2, arcSine(e, x)); }
 
-// atan(y / x), turned by π to the left of the axis; π/2 and 0 on it.
+// The angle to the nearer axis, by atan(y / x) or atan(x / y) of at most 1 in size, and that of the axis; 0 of zeros.
 Value arcTangent2(const Emitter &e, Value y, Value x) {
   e.checkFloat(y);
   e.checkSameType(y, x);
   e.broadcastTogether(y, x);
-  Value angle = e.unary<AtanOp>(e.div(y, x));
-  Value turn = where(e, Predicate::LT, y, 0, e.splat(y, -M_PI), e.splat(y, M_PI));
-  Value turned = where(e, Predicate::LT, x, 0, e.add(angle, turn), angle);
-  Value upright = e.mul(turn, 0.5);
-  upright = where(e, Predicate::EQ, y, 0, y, upright);
-  return where(e, Predicate::EQ, x, 0, upright, turned);
+  Value isSteep = e.compare(Predicate::GT, e.abs(y), e.abs(x));
+  Value above = e.select(isSteep, x, y), below = e.select(isSteep, y, x);
+  below = where(e, Predicate::EQ, below, 0, e.splat(below, 1), below); // only where both are 0
+  Value angle = e.unary<AtanOp>(e.div(above, below));
+  Value half = where(e, Predicate::LT, y, 0, e.splat(y, -M_PI), e.splat(y, M_PI));
+  Value flat = e.add(angle, where(e, Predicate::LT, x, 0, half, e.splat(x, 0)));
+  return e.select(isSteep, e.sub(e.mul(half, 0.5), angle), flat);
 }
 
 // (exp(x) ± exp(-x)) / 2.

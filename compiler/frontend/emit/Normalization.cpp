@@ -2,6 +2,7 @@
 #include "compiler/frontend/emit/Normalization.h"
 
 #include "compiler/frontend/emit/Convolution.h"
+#include "compiler/frontend/emit/Root.h"
 
 namespace cleave::emit {
 
@@ -131,10 +132,10 @@ Value lpNormalise(const Emitter &e, Value x, int64_t dim, int64_t p) {
   Value powers = p == 1 ? e.abs(x) : e.mul(x, x);
   Value norm = e.reduce(Reduction::Sum, powers, {dim}, /*keep=*/true);
   if (p == 2)
-    norm = e.unary<SqrtOp>(norm);
-  norm = e.broadcast(norm, shapeOf(x));
-  Value isZero = e.compare(Predicate::EQ, norm, 0);
-  return e.select(isZero, e.splat(x, 0), e.div(x, norm));
+    norm = flatRoot(e, norm);
+  norm =
+      e.select(e.compare(Predicate::EQ, norm, 0), e.splat(norm, 1), norm); // of zeros, which stay
+  return e.div(x, e.broadcast(norm, shapeOf(x)));
 }
 
 Value localResponseNorm(const Emitter &e, Value x, int64_t size, double alpha, double beta,

@@ -1,6 +1,7 @@
 // See Pooling.h.
 #include "compiler/frontend/emit/Pooling.h"
 
+#include "compiler/frontend/emit/Root.h"
 #include "compiler/frontend/emit/Slicing.h"
 
 #include <algorithm>
@@ -21,10 +22,10 @@ Value pool(const Emitter &e, Value x, PoolKind kind, const Window &window, bool 
                         window.padsLow, window.padsHigh, countPadding);
 }
 
-// The padding as elements of the data, all 0.
+// The padding as elements of the data, all 0; a negative one cuts off what no window reaches.
 Value padZeros(const Emitter &e, Value x, const Ints &low, const Ints &high) {
   for (size_t i = 0; i < low.size(); ++i)
-    x = e.pad(x, static_cast<int64_t>(i) + 2, low[i], high[i]);
+    x = padDim(e, x, static_cast<int64_t>(i) + 2, low[i], high[i]);
   return x;
 }
 
@@ -40,7 +41,7 @@ Value rootOf(const Emitter &e, Value x, double p) {
   if (p == 1)
     return x;
   if (p == 2)
-    return e.unary<SqrtOp>(x);
+    return flatRoot(e, x);
   return PowOp::create(e.b, e.loc, x, e.splat(x, 1 / p));
 }
 

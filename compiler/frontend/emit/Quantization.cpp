@@ -78,8 +78,8 @@ DynamicallyQuantized quantizeDynamically(const Emitter &e, Value x) {
   Value low = e.min(e.reduce(Reduction::Min, x, all), 0),
         high = e.max(e.reduce(Reduction::Max, x, all), 0);
   Value range = e.sub(high, low);
-  range = e.select(e.compare(Predicate::GT, range, 0), range, e.splat(range, 1));
-  Value scale = e.div(range, 255.0);
+  Value scale =
+      e.select(e.compare(Predicate::GT, range, 0), e.div(range, 255.0), e.splat(range, 1));
   Value start = e.unary<RoundOp>(e.neg(e.div(low, scale)));
   Value zero = e.cast(e.min(e.max(start, 0), 255), type);
   return {quantize(e, x, scale, zero, type, 0), scale, zero};

@@ -1,6 +1,8 @@
 // See Reductions.h.
 #include "compiler/frontend/emit/Reductions.h"
 
+#include "compiler/frontend/emit/Root.h"
+
 #include <cmath>
 
 namespace cleave::emit {
@@ -56,7 +58,7 @@ Value reduced(const Emitter &e, Summary summary, Value x, const Ints &dims) {
   case Summary::L1:
     return sum(e.abs(x));
   case Summary::L2:
-    return e.unary<SqrtOp>(sum(e.mul(x, x)));
+    return flatRoot(e, sum(e.mul(x, x)));
   case Summary::SumSquare:
     return sum(e.mul(x, x));
   case Summary::LogSum:
@@ -85,8 +87,11 @@ Value withKeptDims(const Emitter &e, Value result, Value x, const Ints &dims, bo
 Value summarise(const Emitter &e, Summary summary, Value x, const Ints &dims, bool keep) {
   if (summary == Summary::Any || summary == Summary::All)
     e.checkBool(x);
-  else if (!worksOnIntegers(summary))
-    e.checkFloat(x);
+  else if (!worksOnIntegers(summary) && !isFloat(x)) { // the whole part of the real number
+    e.checkInteger(x);
+    Value real = reduced(e, summary, e.cast(x, e.b.getF64Type()), dims);
+    return withKeptDims(e, e.cast(real, elementOf(x)), x, dims, keep);
+  }
   return withKeptDims(e, reduced(e, summary, x, dims), x, dims, keep);
 }
 

@@ -12,27 +12,37 @@ namespace {
 // Larger matrices, and longer lists of places, are damage, or an image that none should be made for.
 constexpr int64_t kMostWeights = int64_t(1) << 22, kMostPlaces = int64_t(1) << 20;
 
-double positionOf(int64_t x, int64_t input, const ResizeAxis &axis, const ResizeOptions &options) {
-  auto in = static_cast<double>(input), at = static_cast<double>(x);
-  double scale = axis.scale.value_or(static_cast<double>(axis.output) / in), size = scale * in;
+// Number: single precision, in which scales are stored and runtimes compute, for all but float64 data. Where a position
+// lies on the border between two elements (of 5 · 0.6, say), its rounding decides.
+template <typename Number>
+Number positionIn(int64_t x, int64_t input, const ResizeAxis &axis, const ResizeOptions &options) {
+  auto in = static_cast<Number>(input), at = static_cast<Number>(x),
+       out = static_cast<Number>(axis.output), half = static_cast<Number>(0.5);
+  Number scale = axis.scale ? static_cast<Number>(*axis.scale) : out / in, size = scale * in;
+  auto begin = static_cast<Number>(axis.begin), end = static_cast<Number>(axis.end);
   switch (options.coordinates) {
   case Coordinates::AlignCorners:
     return size == 1 ? 0 : at * (in - 1) / (size - 1);
   case Coordinates::Asymmetric:
     return at / scale;
   case Coordinates::HalfPixelNearest:
-    return (at + 0.5) / scale;
+    return (at + half) / scale;
   case Coordinates::CropAndResize:
-    return size == 1 ? (axis.begin + axis.end) * (in - 1) / 2
-                     : axis.begin * (in - 1) + at * (axis.end - axis.begin) * (in - 1) / (size - 1);
+    return size == 1 ? (begin + end) * (in - 1) / 2
+                     : begin * (in - 1) + at * (end - begin) * (in - 1) / (size - 1);
   case Coordinates::HalfPixelSymmetric:
-    return in / 2 * (1 - static_cast<double>(axis.output) / size) + (at + 0.5) / scale - 0.5;
+    return in / 2 * (1 - out / size) + (at + half) / scale - half;
   case Coordinates::PytorchHalfPixel:
-    return axis.output == 1 ? 0 : (at + 0.5) / scale - 0.5;
+    return axis.output == 1 ? 0 : (at + half) / scale - half;
   case Coordinates::HalfPixel:
     break;
   }
-  return (at + 0.5) / scale - 0.5;
+  return (at + half) / scale - half;
+}
+
+double positionOf(int64_t x, int64_t input, const ResizeAxis &axis, const ResizeOptions &options) {
+  return options.inDouble ? positionIn<double>(x, input, axis, options)
+                          : positionIn<float>(x, input, axis, options);
 }
 
 bool isOutside(double position, int64_t input, const ResizeOptions &options) {
@@ -98,8 +108,7 @@ void checkAxis(int64_t input, const ResizeAxis &axis) {
          " of its size");
 }
 
-} // namespace
-
+// The weights of `input` elements in the output's samples: [output, input].
 Tensor resizeWeights(int64_t input, const ResizeAxis &axis, const ResizeOptions &options) {
   checkAxis(input, axis);
   if (axis.output > kMostWeights / input)
@@ -119,6 +128,8 @@ Tensor resizeWeights(int64_t input, const ResizeAxis &axis, const ResizeOptions 
   }
   return weights;
 }
+
+} // namespace
 
 // Nearest: every output element is one of the input's.
 static Value choose(const Emitter &e, Value x, const ResizeAxis &axis, int64_t input,
@@ -160,8 +171,8 @@ static Value extrapolate(const Emitter &e, Value x, const ResizeAxis &axis, int6
   return e.select(mask, e.splat(x, options.extrapolation), x);
 }
 
-Value resize(const Emitter &e, Value x, llvm::ArrayRef<ResizeAxis> axes,
-             const ResizeOptions &options) {
+Value resize(const Emitter &e, Value x, llvm::ArrayRef<ResizeAxis> axes, ResizeOptions options) {
+  options.inDouble = elementOf(x).isF64();
   bool isNearest = options.interpolation == Interpolation::Nearest;
   if (!isNearest)
     e.checkFloat(x);

@@ -39,14 +39,11 @@ struct ResizeOptions {
       false; // positions outside the input have no weight; otherwise the edge is repeated
   bool antialias = false;   // samples of a smaller output take in all that they stand for
   double extrapolation = 0; // CropAndResize: outside the input
+  bool inDouble = false;    // positions are computed as for float64 data; resize() sets it
 };
 
 // The floating-point tensor x with these dims resized; `Nearest` takes any type. The input's sizes along them must be
 // known.
-Value resize(const Emitter &e, Value x, llvm::ArrayRef<ResizeAxis> axes,
-             const ResizeOptions &options);
-
-// The weights of `input` elements in the output's samples: [output, input].
-Tensor resizeWeights(int64_t input, const ResizeAxis &axis, const ResizeOptions &options);
+Value resize(const Emitter &e, Value x, llvm::ArrayRef<ResizeAxis> axes, ResizeOptions options);
 
 } // namespace cleave::emit

@@ -51,7 +51,9 @@ Value sliceDim(const Emitter &e, Value x, int64_t dim, const Polynomial &start,
     fail("has a step of 0");
   Polynomial size = shapeOf(x)[dim];
   Polynomial low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
-  Polynomial first = clampedPlace(start, size, low, high, e),
+  // Backwards, too, a start in front of the first element is that one.
+  Polynomial front = size == Polynomial() ? low : Polynomial();
+  Polynomial first = clampedPlace(start, size, front, high, e),
              last = clampedPlace(end, size, low, high, e);
   Polynomial distance = step > 0 ? last - first : first - last;
   Polynomial count;

@@ -30,14 +30,23 @@ Value asNumbers(Emitter &e, Value mask, mlir::Type element, double below) {
   return e.select(mask, zero, e.splat(zero, below));
 }
 
-// A mask of keys: [batch] (how many count), [batch, keys] or [batch, queries, keys] (not zero: counts), as truth
-// values [batch, 1, 1 or queries, keys].
-Value keyMask(Emitter &e, Value mask, const Polynomial &keys) {
+// A mask of keys: [batch] (how many count), [2 batch] (before which they count, then from which on), [batch, keys] or
+// [batch, queries, keys] (not zero: counts), as truth values [batch, 1, 1 or queries, keys].
+Value keyMask(Emitter &e, Value mask, const Polynomial &batch, const Polynomial &keys) {
   Shape d = shapeOf(mask);
   if (d.size() == 1) {
-    Shape dims{d[0], keys};
-    Value counts = e.broadcast(e.insertDim(mask, 1), dims);
-    mask = e.compare(Predicate::LT, e.iota(dims, 1, elementOf(mask)), counts);
+    Shape dims{batch, keys};
+    Value place = e.iota(dims, 1, elementOf(mask));
+    auto line = [&](const Polynomial &start) {
+      return e.broadcast(e.insertDim(e.slice(mask, 0, start, batch), 1), dims);
+    };
+    if (d[0] != batch && d[0] != batch * 2)
+      fail("has a mask " + showShape(d) + " for " + batch.str() +
+           " lines, expected one number for each, or two");
+    Value counts = e.compare(Predicate::LT, place, line(0));
+    mask = d[0] == batch
+               ? counts
+               : e.binary<graph::AndOp>(counts, e.compare(Predicate::GE, place, line(batch)));
   } else {
     mask = e.cast(mask, e.b.getI1Type());
   }
@@ -107,7 +116,7 @@ Values packedAttention(NodeImport &n, Value projected, size_t mask, size_t past,
     parts.v = e.concat({e.dropDim(e.slice(n.input(past), 0, 1, 1), 0), parts.v}, 2);
   }
   if (n.hasInput(mask))
-    parts.keyMask = keyMask(e, n.input(mask), shapeOf(parts.k)[2]);
+    parts.keyMask = keyMask(e, n.input(mask), shapeOf(parts.k)[0], shapeOf(parts.k)[2]);
   if (n.hasInput(addend))
     parts.addend = n.input(addend);
   Value present;
@@ -166,7 +175,7 @@ Values importMultiHead(NodeImport &n) {
   parts.k = withPast(n, e, 6, parts.k);
   parts.v = withPast(n, e, 7, parts.v);
   if (n.hasInput(4))
-    parts.keyMask = keyMask(e, n.input(4), shapeOf(parts.k)[2]);
+    parts.keyMask = keyMask(e, n.input(4), shapeOf(parts.k)[0], shapeOf(parts.k)[2]);
   if (n.hasInput(5))
     parts.addend = n.input(5);
   emit::AttentionResult result =

@@ -2,7 +2,8 @@
 // constants, and loops whose number of rounds does; their bodies are written out. Where a condition
 // depends on data, both branches are computed and their results chosen from; a loop of at most so many
 // rounds runs all of them. That is the same where nothing else happens in a branch, which is checked; a
-// number that a branch guards from (a division by zero, say) is computed all the same and not taken.
+// number that a branch guards from (a division by zero, say) is computed all the same and not taken, and its gradient
+// ends where the branch begins.
 #include "compiler/frontend/emit/Movement.h"
 #include "compiler/frontend/emit/Slicing.h"
 #include "compiler/frontend/onnx/NodeImport.h"
@@ -16,6 +17,12 @@ using emit::shapeOf;
 // Whether it is one truth value.
 bool isOne(Value condition) {
   return emit::isBool(condition) && emit::product(shapeOf(condition)) == Polynomial(1);
+}
+
+// A subgraph that counts where this scalar holds, and is computed all the same.
+Bindings importWhere(NodeImport &n, Value counts, const Graph &graph, Bindings inputs) {
+  inputs.push_back({{counts}});
+  return n.services.importSpeculatively(graph, inputs);
 }
 
 // Rounds of one loop that are written out.
@@ -48,12 +55,13 @@ Bindings choose(NodeImport &n, Value condition, const Bindings &yes, const Bindi
 
 // Whether two branches differ is a question for both of them: what either cannot do is reported.
 Bindings importBoth(NodeImport &n, const Graph &yes, const Graph &no, const std::string &why) {
+  Value condition = n.reshape(n.input(0), {});
   std::optional<Bindings> first;
   try {
-    first = n.services.importSpeculatively(yes, {});
+    first = importWhere(n, condition, yes, {});
   } catch (const AlreadyRefused &) {
   }
-  Bindings second = n.services.importSpeculatively(no, {});
+  Bindings second = importWhere(n, n.logicalNot(condition), no, {});
   if (!first)
     throw AlreadyRefused();
   return choose(n, n.input(0), *first, second, why);
@@ -133,7 +141,7 @@ Bindings importLoop(NodeImport &n) {
       failRounds();
     Bindings inputs{{{n.size(round)}}, {{n.scalar(n.b.getI1Type(), 1)}}};
     inputs.insert(inputs.end(), carried.begin(), carried.end());
-    Bindings outputs = loop.goesOn ? n.services.importSpeculatively(body, inputs)
+    Bindings outputs = loop.goesOn ? importWhere(n, loop.goesOn, body, inputs)
                                    : n.services.importGraph(body, inputs);
     Bindings next(outputs.begin() + 1, outputs.begin() + 1 + static_cast<int64_t>(carried.size()));
     carried = !loop.goesOn

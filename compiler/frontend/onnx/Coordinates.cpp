@@ -49,27 +49,6 @@ Values importScatterND(NodeImport &n) {
       scatterAt(n, n.input(0), coordinatesOf(n, n.input(1)), n.input(2), 0, combineAttribute(n))};
 }
 
-// A cache into which the update is written along `axis` from each line's own index on, or round about its end.
-Values importTensorScatter(NodeImport &n) {
-  n.checkInputs(2, 3);
-  Value cache = n.input(0), update = n.input(1);
-  int64_t axis = n.axisAttribute(-2);
-  std::string mode = n.text("mode", "linear");
-  if (mode != "linear" && mode != "circular")
-    fail("attribute 'mode' is '" + mode + "', expected linear or circular");
-  Shape dims = shapeOf(update);
-  mlir::Type integer = n.b.getI64Type();
-  Value place = n.iota(dims, axis, integer);
-  if (n.hasInput(2)) {
-    Shape column(dims.size(), Polynomial(1));
-    column[0] = dims[0];
-    place = n.add(place, n.broadcast(n.reshape(n.cast(n.input(2), integer), column), dims));
-  }
-  if (mode == "circular")
-    place = n.binary<graph::RemOp>(place, n.splatSize(place, shapeOf(cache)[axis]));
-  return {scatterElements(n, cache, place, update, axis, Combine::Replace)};
-}
-
 Values importReverseSequence(NodeImport &n) {
   n.checkInputs(2, 2);
   return {reverseSequence(n, n.input(0), n.input(1), n.integer("time_axis", 0),
@@ -119,7 +98,6 @@ constexpr OpEntry kOps[] = {
     {"Scatter", 9, importScatterElements},
     {"ScatterElements", 11, importScatterElements},
     {"ScatterND", 11, importScatterND},
-    {"TensorScatter", 24, importTensorScatter},
     {"TopK", 1, importTopK1},
     {"TopK", 10, importTopK},
 };

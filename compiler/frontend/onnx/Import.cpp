@@ -3,6 +3,7 @@
 #include "compiler/frontend/onnx/Import.h"
 
 #include "compiler/frontend/FinishStep.h"
+#include "compiler/frontend/onnx/DeclaredOutputs.h"
 #include "compiler/frontend/onnx/Functions.h"
 #include "compiler/frontend/onnx/Initialisation.h"
 #include "compiler/frontend/onnx/Metadata.h"
@@ -14,6 +15,7 @@
 #include "dialects/graph/KnownTexts.h"
 #include "dialects/graph/RandomOrigin.h"
 #include "dialects/graph/SignatureEdit.h"
+#include "dialects/graph/StopGradient.h"
 
 #include "llvm/ADT/ScopeExit.h"
 
@@ -41,8 +43,7 @@ void checkOpset(const Model &model) {
   if (opset < kOldestOpset || opset > kNewestOpset)
     fail("the model uses opset " + std::to_string(opset) + ", expected one from " +
          std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset) +
-         "; export it with opset_version=" +
-         std::to_string(opset < kOldestOpset ? kOldestOpset : 20));
+         "; export it with opset_version=20");
 }
 
 // -- the import -----------------------------------------------------------------------------------
@@ -84,16 +85,19 @@ public:
       return tensorValue(tensor, tensor.name);
     };
     services_.randomKey = [&] { return randomKey(); };
-    services_.importSpeculatively = [&](const Graph &graph, const Bindings &inputs) {
-      ++speculative_;
-      llvm::scope_exit leave([&] { --speculative_; });
-      return importSubgraph(graph, inputs);
+    // The last input says whether the subgraph counts.
+    services_.importSpeculatively = [&](const Graph &graph, Bindings inputs) {
+      Value counts = inputs.back().values[0];
+      inputs.pop_back();
+      return importSpeculatively(graph, std::move(inputs), counts);
     };
     services_.replaceState = [&](Value state, Value next) { replaceState(state, next); };
     services_.isState = [&](Value value) { return states_.contains(value); };
   }
 
   Imported run() {
+    if (model_.graph.outputs.empty())
+      fail("the model has no outputs, expected at least one; export it with some");
     order_ = sortedNodes(model_.graph, {});
     plan_ = planParameters(model_.graph, order_, files_, {options_.tie, options_.untie});
     makeStep();
@@ -260,7 +264,7 @@ private:
     Value &argument = stored_[&tensor];
     if (!argument)
       argument = addTensorArgument(tensor, tensor.name, "parameter", false);
-    return argument;
+    return guardedBy(argument);
   }
 
   // The initializer itself, whatever parameter it became.
@@ -384,6 +388,40 @@ private:
     return outputs;
   }
 
+  // A subgraph that may not count: what it reads from outside is guarded.
+  Bindings importSpeculatively(const Graph &graph, Bindings inputs, Value counts) {
+    if (counts_) // of a subgraph that may not count itself
+      counts = AndOp::create(b_, counts.getLoc(), counts_, counts);
+    Value around = std::exchange(counts_, counts);
+    Scope outer = std::move(scope_);
+    scope_ = Scope{&outer, {}};
+    llvm::scope_exit leave([&] { scope_ = std::move(outer), counts_ = around; });
+    for (Binding &input : inputs)
+      guard(input);
+    for (const std::string &name : freeNames(graph))
+      if (const Binding *binding = outer.find(name))
+        guard(scope_.names[name] = *binding);
+    return importSubgraph(graph, inputs);
+  }
+
+  void guard(Binding &binding) {
+    for (Value &value : binding.values)
+      value = guardedBy(value);
+  }
+
+  // The value, to which the subgraph gives a gradient only where it counts: what it computes where it does not may have
+  // none, and zero times infinity is not zero.
+  Value guardedBy(Value value) {
+    if (!counts_ || !isFloat(graph::toElementType(graph::elementTypeOf(value))) ||
+        evaluator_.sizes(value))
+      return value;
+    mlir::Location location = value.getLoc();
+    Value stopped = StopGradientOp::create(b_, location, value.getType(), value);
+    return SelectOp::create(b_, location, value.getType(),
+                            buildBroadcast(b_, location, counts_, graph::shapeOf(value)), value,
+                            stopped);
+  }
+
   Binding importSlice(const std::map<std::string, Binding> &given, const std::string &result) {
     std::set<std::string> names;
     for (const auto &[name, binding] : given)
@@ -412,9 +450,8 @@ private:
     constexpr double drawsPerStep = 65536;
     if (!randomCounter_) {
       TensorOrigin zero;
-      randomCounter_ =
-          signature_->addArgument(tensorOf(Shape(), b_.getF64Type()), kRandomCounter, "state",
-                                  toAttribute(zero, &context_));
+      randomCounter_ = signature_->addArgument(tensorOf(Shape(), b_.getF64Type()), kRandomCounter,
+                                               "state", toAttribute(zero, &context_));
     }
     mlir::Location location = step_.getLoc();
     Value first = MulOp::create(b_, location, randomCounter_,
@@ -424,7 +461,7 @@ private:
   }
 
   void replaceState(Value state, Value next) {
-    if (speculative_)
+    if (counts_)
       fail("moves running statistics where it depends on data whether it is reached");
     for (auto &[argument, current] : states_)
       if (current == state)
@@ -454,10 +491,21 @@ private:
         signature_->addResult(value, element, "output");
     }
   }
+
+  // Where the user gives inputs other types, outputs have others, too.
+  void noteContradiction(const ValueInfo &declared, const Binding &binding) {
+    if (!options_.inputs.empty() || !binding.isTensor() || binding.narrow || binding.isText)
+      return;
+    if (std::optional<Remark> remark = contradiction(declared, binding.values[0]))
+      plan_.remarks.push_back(*remark);
+  }
+
   void addResults() {
     for (const ValueInfo &output : model_.graph.outputs) {
       try {
-        addOutput(output.name, resolve(output.name));
+        Binding binding = resolve(output.name);
+        addOutput(output.name, binding);
+        noteContradiction(output, binding);
       } catch (const Failure &failure) {
         refusals_.add(failure);
       }
@@ -510,7 +558,7 @@ private:
   const std::vector<size_t> *nodesInOrder_ = nullptr;
   Value randomCounter_; // null: nothing is drawn
   int draws_ = 0;
-  int speculative_ = 0; // branches around that may not be reached
+  Value counts_; // whether what is imported counts, where that depends on data; null: it does
   int depth_ = 0;
   int64_t nodes_ = 0; // imported so far
 };

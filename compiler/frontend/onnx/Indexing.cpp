@@ -29,8 +29,8 @@ Values importOneHot(NodeImport &n) {
          emit::showShape(emit::shapeOf(values)) + ", expected at least 1 and [2]");
   Value off = emit::takeOne(n, values, 0, 0), on = emit::takeOne(n, values, 0, 1);
   Value indices = n.input(0);
-  if (emit::isFloat(indices)) // the format allows any numbers
-    indices = n.cast(indices, n.b.getI64Type());
+  // The format allows any numbers, also those that cannot count to `depth`.
+  indices = n.cast(indices, n.b.getI64Type());
   return {emit::oneHot(n, indices, depth, axis, on, off)};
 }
 

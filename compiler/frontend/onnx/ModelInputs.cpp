@@ -145,6 +145,9 @@ private:
     if (const frontend::InputType *said = typed(input.name))
       return addTyped(*said);
     std::optional<ElementType> type = elementTypeOf(input.dataType);
+    if (input.dataType == 0)
+      fail("input '" + input.name + "' has no type; give --input " + input.name +
+           "=float32[...] or export the model with one");
     if (!type)
       fail("input '" + input.name + "' has elements of " + dataTypeName(input.dataType) +
            ", which Cleave does not compute with");
@@ -162,7 +165,7 @@ private:
         fail("input '" + input.name + "' has more elements than fit into memory");
     }
     return signature_.addArgument(tensorOf(dims, fromElementType(*type, &context_)), input.name,
-                       "input");
+                                  "input");
   }
 
   // An input whose value the user fixed, as a constant.

@@ -5,6 +5,7 @@
 #include "compiler/frontend/emit/Movement.h"
 #include "compiler/frontend/emit/Random.h"
 #include "compiler/frontend/emit/Reductions.h"
+#include "compiler/frontend/emit/Root.h"
 #include "compiler/frontend/onnx/NodeImport.h"
 
 #include <cmath>
@@ -89,7 +90,7 @@ Values batchNorm(NodeImport &n, bool trainsAsExported) {
   bool canTrain = n.services.isState(n.input(3)) && n.services.isState(n.input(4));
   if (canTrain && (mode == Mode::Train || (mode == Mode::AsExported && trainsAsExported)))
     return trainBatchNorm(n, epsilon, momentum);
-  if (trainsAsExported && n.hasOutput(1) && mode != Mode::Frozen)
+  if (trainsAsExported && mode != Mode::Frozen)
     return statelessBatchNorm(n, epsilon, n.decimal("momentum", 0.9));
   return {emit::frozenBatchNorm(n, n.input(0), n.input(1), n.input(2), n.input(3), n.input(4),
                                 epsilon)};
@@ -146,7 +147,10 @@ Values importMeanVarianceNorm(NodeImport &n) {
   Ints axes = n.integers("axes").value_or(Ints{0, 2, 3});
   Value x = n.input(0);
   n.checkFloat(x);
-  return {emit::normalise(n, x, n.axes(axes, n.rank()), 1e-9).value};
+  axes = n.axes(axes, n.rank());
+  Value centred = n.sub(x, n.broadcast(n.mean(x, axes, /*keep=*/true), shapeOf(x)));
+  Value deviation = emit::flatRoot(n, n.mean(n.mul(centred, centred), axes, /*keep=*/true));
+  return {n.div(centred, n.broadcast(n.add(deviation, 1e-9), shapeOf(x)))};
 }
 
 Values importLrn(NodeImport &n) {
@@ -160,7 +164,7 @@ Values importLrn(NodeImport &n) {
 Values dropout(NodeImport &n, bool training, double ratio) {
   Value x = n.input(0);
   Values results{training ? emit::dropout(n, x, ratio) : x};
-  if (n.hasOutput(1))
+  if (n.hasOutput(1) && results[0] == x) // what is drawn later has no mask yet
     results.push_back(n.splat(shapeOf(x), n.b.getI1Type(), 1));
   return results;
 }

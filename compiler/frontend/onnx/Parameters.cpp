@@ -187,9 +187,10 @@ bool isRunningStatistic(const Graph &graph, const Slot &slot) {
 
 bool isSetting(const Graph &graph, const Slot &slot) {
   const std::string &op = graph.nodes[slot.node].op;
-  return (op == "Pad" || op == "Dropout" || op == "Range" || op == "Resize" || op == "OneHot" ||
-          op == "Clip") &&
-         (slot.input > 0 || op == "Range");
+  static const std::set<std::string> settled = {
+      "Pad",  "Dropout",           "Range",          "Resize", "Upsample", "OneHot", "Clip",
+      "STFT", "NonMaxSuppression", "MelWeightMatrix"};
+  return settled.contains(op) && (slot.input > 0 || op == "Range");
 }
 
 ParameterPlan planParameters(const Graph &graph, const std::vector<size_t> &order,

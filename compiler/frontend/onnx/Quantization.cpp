@@ -89,11 +89,14 @@ Values importQLinearMatMul(NodeImport &n) {
   n.checkInputs(8, 8);
   Value a = n.input(0), b = n.input(3);
   mlir::Type element = n.b.getF32Type();
-  auto real = [&](size_t operand, int64_t dim) {
-    Value x = n.input(operand), value = centred(n, x, n.input(operand + 2), dim, element);
-    return n.mul(value, perElement(n, n.cast(n.input(operand + 1), element), x, dim, 0));
+  // Scales belong to rows of the first and columns of the second operand: sums are of whole numbers, and exact.
+  Value product = matmul(n, centred(n, a, n.input(2), rowDim(a), element),
+                         centred(n, b, n.input(5), rankOf(b) - 1, element));
+  auto scale = [&](size_t i, int64_t dim) {
+    return perElement(n, n.cast(n.input(i), element), product, dim, 0);
   };
-  Value product = matmul(n, real(0, rowDim(a)), real(3, rankOf(b) - 1)), zero = n.input(7);
+  product = n.mul(product, n.mul(scale(1, rowDim(product)), scale(4, rankOf(product) - 1)));
+  Value zero = n.input(7);
   return {quantize(n, product, n.input(6), zero, elementOf(zero), rankOf(product) - 1)};
 }
 

@@ -77,8 +77,10 @@ std::vector<ResizeAxis> axesFromScales(NodeImport &n, const Ints &dims,
       fail("has the scale " + std::to_string(scale) + ", expected a positive one");
     if (scale == 1)
       continue;
-    auto input = static_cast<double>(n.number(shapeOf(n.input(0))[dim], "size of a resized dim"));
-    axes.push_back({dim, static_cast<int64_t>(std::floor(input * scale)), scale});
+    int64_t input = n.number(shapeOf(n.input(0))[dim], "size of a resized dim");
+    // In the scales' own precision: 10 elements times 0.7 are 7, not 6.999….
+    float output = std::floor(static_cast<float>(input) * static_cast<float>(scale));
+    axes.push_back({dim, static_cast<int64_t>(output), scale});
   }
   return axes;
 }
@@ -148,14 +150,18 @@ Values importResize(NodeImport &n) {
   return {resize(n, x, axes, options)};
 }
 
-// Before opset 11: positions are scaled, and nearest is the one before.
+// Before opset 11: positions are scaled, and nearest is the element before, or where there are fewer than before the
+// one behind.
 Values resizeAsymmetric(NodeImport &n, const std::vector<double> &scales) {
   ResizeOptions options;
   options.interpolation = modeAttribute(n);
   options.coordinates = Coordinates::Asymmetric;
-  options.rounding = NearestRounding::Floor;
   Value x = n.input(0);
-  return {resize(n, x, axesFromScales(n, dimsFrom(0, rankOf(x)), scales), options)};
+  for (const ResizeAxis &axis : axesFromScales(n, dimsFrom(0, rankOf(x)), scales)) {
+    options.rounding = *axis.scale < 1 ? NearestRounding::Ceil : NearestRounding::Floor;
+    x = resize(n, x, {axis}, options);
+  }
+  return {x};
 }
 
 Values importUpsample7(NodeImport &n) {

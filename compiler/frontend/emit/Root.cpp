@@ -1,0 +1,15 @@
+// See Root.h.
+#include "compiler/frontend/emit/Root.h"
+
+namespace cleave::emit {
+
+using namespace graph;
+
+// Neither of the selects hands on what the root of 0 would.
+Value flatRoot(const Emitter &e, Value x) {
+  Value isZero = e.compare(Predicate::EQ, x, 0);
+  Value root = e.unary<SqrtOp>(e.select(isZero, e.splat(x, 1), x));
+  return e.select(isZero, e.splat(x, 0), root);
+}
+
+} // namespace cleave::emit

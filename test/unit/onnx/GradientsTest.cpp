@@ -1,0 +1,121 @@
+// Gradients that a model asks for itself (the operator Gradient), where something that is computed has none: branches
+// that are not taken, rounds of loops that no longer count, norms of zeros.
+#include "passes/autodiff/Autodiff.h"
+#include "test/unit/onnx/RunModel.h"
+#include "test/unit/onnx/SmallModel.h"
+
+#include <catch2/catch.hpp>
+
+namespace cleave::onnx {
+namespace {
+
+constexpr int32_t kFloat = 1, kInt64 = 7, kBool = 9;
+
+Graph branch(std::vector<Node> nodes) {
+  Graph graph;
+  graph.outputs = {tensorInfo(nodes.back().outputs[0], kFloat, {2})};
+  graph.nodes = std::move(nodes);
+  return graph;
+}
+
+Tensor numbers(std::vector<int64_t> shape, std::vector<double> values) {
+  Tensor out(ElementType::F32, std::move(shape));
+  out.values = std::move(values);
+  return out;
+}
+
+// The gradient of the sum of the model's y by its input x.
+std::vector<double> gradient(Model model, const Arrays &inputs, ImportOptions options = {}) {
+  model.opsets["ai.onnx.preview.training"] = 1;
+  Attribute xs = textsAttribute("xs", {"x"});
+  Node node = makeNode("Gradient", {"x"}, {"dx"}, {xs, textAttribute("y", "y")});
+  node.domain = "ai.onnx.preview.training";
+  model.graph.nodes.push_back(node);
+  model.graph.outputs = {tensorInfo("dx", kFloat, {2})};
+  options.differentiate = buildGradients;
+  SmallModel file(model);
+  Computed computed = runModel(file.path(), options, inputs);
+  REQUIRE(computed.status.message() == "");
+  return computed.outputs.at("dx").values;
+}
+
+// y = f(x) of one node.
+std::vector<double> gradientOf(const Node &node, const std::vector<double> &x) {
+  Model model = emptyModel();
+  model.graph.inputs = {tensorInfo("x", kFloat, {2})};
+  model.graph.nodes = {node};
+  return gradient(model, {{"x", numbers({2}, x)}});
+}
+
+TEST_CASE("no gradient comes of a branch that is not taken, not even NaN") {
+  Model model = emptyModel();
+  model.graph.inputs = {tensorInfo("x", kFloat, {2}), tensorInfo("flag", kBool, {})};
+  Graph inverse = branch({makeNode("Reciprocal", {"x"}, {"a"})}),
+        square = branch({makeNode("Mul", {"x", "x"}, {"b"})});
+  model.graph.nodes = {
+      makeNode("If", {"flag"}, {"y"},
+               {graphAttribute("then_branch", inverse), graphAttribute("else_branch", square)})};
+  Tensor no(ElementType::Bool, {}, 0), yes(ElementType::Bool, {}, 1);
+  using Values = std::vector<double>;
+  CHECK(gradient(model, {{"x", numbers({2}, {0, 2})}, {"flag", no}}) == Values{0, 4});
+  CHECK(gradient(model, {{"x", numbers({2}, {1, 2})}, {"flag", yes}}) == Values{-1, -0.25});
+}
+
+TEST_CASE("no gradient comes of a branch inside a branch that is not taken") {
+  Model model = emptyModel();
+  model.graph.inputs = {tensorInfo("x", kFloat, {2}), tensorInfo("flag", kBool, {}),
+                        tensorInfo("other", kBool, {})};
+  Graph root = branch({makeNode("Sqrt", {"x"}, {"a"})}),
+        log = branch({makeNode("Log", {"x"}, {"b"})}),
+        line = branch({makeNode("Neg", {"x"}, {"c"})});
+  Graph outer =
+      branch({makeNode("If", {"other"}, {"d"},
+                       {graphAttribute("then_branch", root), graphAttribute("else_branch", log)})});
+  model.graph.nodes = {
+      makeNode("If", {"flag"}, {"y"},
+               {graphAttribute("then_branch", outer), graphAttribute("else_branch", line)})};
+  for (double other : {0.0, 1.0}) {
+    Arrays inputs{{"x", numbers({2}, {0, 0})},
+                  {"flag", Tensor(ElementType::Bool, {}, 0)},
+                  {"other", Tensor(ElementType::Bool, {}, other)}};
+    CHECK(gradient(model, inputs) == std::vector<double>{-1, -1});
+  }
+}
+
+TEST_CASE("no gradient comes of the rounds behind a loop's end") {
+  Graph body;
+  body.inputs = {tensorInfo("i", kInt64, {}), tensorInfo("go", kBool, {}),
+                 tensorInfo("a", kFloat, {2})};
+  body.nodes = {makeNode("Sub", {"a", "one"}, {"b"}), makeNode("Reciprocal", {"b"}, {"next"}),
+                makeNode("ReduceMax", {"next"}, {"most"}, {integerAttribute("keepdims", 0)}),
+                makeNode("Greater", {"most", "one"}, {"on"})};
+  body.outputs = {tensorInfo("on", kBool, {}), tensorInfo("next", kFloat, {2})};
+  Model model = emptyModel();
+  model.graph.inputs = {tensorInfo("x", kFloat, {2}), tensorInfo("one", kFloat, {}),
+                        tensorInfo("rounds", kInt64, {}), tensorInfo("go0", kBool, {})};
+  model.graph.nodes = {
+      makeNode("Loop", {"rounds", "go0", "x"}, {"y"}, {graphAttribute("body", body)})};
+  ImportOptions options;
+  options.values["rounds"] = {3};
+  // 1 / (x - 1) is {0.5, 1}; another round would divide by 0.
+  Arrays inputs{{"x", numbers({2}, {3, 2})},
+                {"one", numbers({}, {1})},
+                {"go0", Tensor(ElementType::Bool, {}, 1)}};
+  CHECK(gradient(model, inputs, options) == std::vector<double>{-0.25, -1});
+}
+
+TEST_CASE("norms of zeros have gradients") {
+  Node norm = makeNode("ReduceL2", {"x"}, {"y"}, {integerAttribute("keepdims", 0)});
+  CHECK(gradientOf(norm, {0, 0}) == std::vector<double>{0, 0});
+  CHECK(gradientOf(norm, {0, -2}) == std::vector<double>{0, -1});
+  CHECK(gradientOf(makeNode("LpNormalization", {"x"}, {"y"}), {0, 0}) == std::vector<double>{1, 1});
+}
+
+TEST_CASE("at 0 a leaky unit has the slope that PyTorch's has") {
+  std::vector<double> slopes = gradientOf(makeNode("LeakyRelu", {"x"}, {"y"}), {0, 3});
+  CHECK(slopes[0] == Approx(0.01));
+  CHECK(slopes[1] == 1);
+}
+
+} // namespace
+} // namespace cleave::onnx

@@ -1,0 +1,101 @@
+// What operators and files mean where conformance tests do not look: forms that few exporters write, and files that
+// contradict themselves.
+#include "test/unit/onnx/RunModel.h"
+#include "test/unit/onnx/SmallModel.h"
+
+#include <catch2/catch.hpp>
+
+namespace cleave::onnx {
+namespace {
+
+constexpr int32_t kFloat = 1, kUint8 = 2, kInt64 = 7;
+
+Model modelOf(const Node &node, std::vector<ValueInfo> inputs, const ValueInfo &output) {
+  Model model = emptyModel();
+  model.graph.inputs = std::move(inputs);
+  model.graph.nodes = {node};
+  model.graph.outputs = {output};
+  return model;
+}
+
+TEST_CASE("a batch norm in training form uses the batch's statistics, whatever outputs are read") {
+  std::vector<ValueInfo> inputs{tensorInfo("x", kFloat, {2, 1})};
+  for (const char *name : {"scale", "shift", "mean", "variance"})
+    inputs.push_back(tensorInfo(name, kFloat, {1}));
+  SmallModel file(
+      modelOf(makeNode("BatchNormalization", {"x", "scale", "shift", "mean", "variance"}, {"y"},
+                       {integerAttribute("training_mode", 1)}),
+              inputs, tensorInfo("y", kFloat, {2, 1})));
+  Arrays arrays{{"x", Tensor(ElementType::F32, {2, 1})}};
+  arrays["x"].values = {100, 102};
+  for (const char *name : {"scale", "shift", "mean", "variance"})
+    arrays[name] = Tensor(ElementType::F32, {1}, 1);
+  Computed computed = runModel(file.path(), {}, arrays);
+  REQUIRE(computed.status.isOk());
+  CHECK(computed.outputs.at("y").values[0] == Approx(0).margin(1e-4));
+  CHECK(computed.outputs.at("y").values[1] == Approx(2).margin(1e-4));
+}
+
+TEST_CASE("the mask of a dropout that draws random numbers cannot be read") {
+  Model model = modelOf(makeNode("Dropout", {"x", "ratio", "training"}, {"y", "mask"}),
+                        {tensorInfo("x", kFloat, {2}), tensorInfo("ratio", kFloat, {}),
+                         tensorInfo("training", 9, {})},
+                        tensorInfo("y", kFloat, {2}));
+  ImportOptions options;
+  options.values = {{"ratio", {0.5}}, {"training", {1}}};
+  SmallModel unread(model);
+  CHECK(importModel(unread.path(), options).status.isOk());
+  model.graph.outputs.push_back(tensorInfo("mask", 9, {2}));
+  SmallModel read(model);
+  CHECK_THAT(importModel(read.path(), options).status.message(),
+             Catch::Contains("'mask'") && Catch::Contains("does not compute it"));
+  options.values["training"] = {0};
+  CHECK(importModel(read.path(), options).status.isOk());
+}
+
+TEST_CASE("ones stand at indices that the indices' own type cannot count to") {
+  SmallModel file(modelOf(makeNode("OneHot", {"at", "depth", "values"}, {"y"}),
+                          {tensorInfo("at", kUint8, {1}), tensorInfo("depth", kInt64, {}),
+                           tensorInfo("values", kFloat, {2})},
+                          tensorInfo("y", kFloat, {1, 300})));
+  ImportOptions options;
+  options.values["depth"] = {300};
+  Arrays arrays{{"at", Tensor(ElementType::U8, {1}, 0)}, {"values", Tensor(ElementType::F32, {2})}};
+  arrays["values"].values = {0, 1};
+  Computed computed = runModel(file.path(), options, arrays);
+  REQUIRE(computed.status.isOk());
+  std::vector<double> expected(300, 0);
+  expected[0] = 1;
+  CHECK(computed.outputs.at("y").values == expected);
+}
+
+TEST_CASE("a file that says something else about an output than it comes to is warned of") {
+  auto remarksOf = [](const ValueInfo &output) {
+    SmallModel file(
+        modelOf(makeNode("Relu", {"x"}, {"y"}), {tensorInfo("x", kFloat, {2, 3})}, output));
+    return importModel(file.path(), {}).remarks;
+  };
+  CHECK(remarksOf(tensorInfo("y", kFloat, {2, 3})).empty());
+  std::vector<Remark> remarks = remarksOf(tensorInfo("y", kFloat, {2, 4}));
+  REQUIRE(remarks.size() == 1);
+  CHECK(remarks[0].name == "y");
+  CHECK(remarks[0].text ==
+        "the file says that this output is float32[2, 4], but it comes to float32[2, 3]");
+  CHECK(remarksOf(tensorInfo("y", kInt64, {2, 3})).size() == 1);
+}
+
+TEST_CASE("models without outputs, and inputs without a type, are refused") {
+  Model model = modelOf(makeNode("Relu", {"x"}, {"y"}), {tensorInfo("x", kFloat, {2})},
+                        tensorInfo("y", kFloat, {2}));
+  model.graph.outputs.clear();
+  SmallModel silent(model);
+  CHECK_THAT(importModel(silent.path(), {}).status.message(), Catch::Contains("has no outputs"));
+  model.graph.outputs = {tensorInfo("y", kFloat, {2})};
+  model.graph.inputs[0].dataType = 0;
+  SmallModel untyped(model);
+  CHECK_THAT(importModel(untyped.path(), {}).status.message(),
+             Catch::Contains("has no type") && Catch::Contains("--input x="));
+}
+
+} // namespace
+} // namespace cleave::onnx
