@@ -53,12 +53,14 @@ Value power(const Emitter &e, Value x, Value y) {
   if (known && known->size() == 1 && rankOf(y) <= rankOf(x))
     if (Value result = knownPower(e, x, known->values[0]))
       return result;
-  // Integers: by the floating-point power, exact up to 2^53.
+  // Integers: by the floating-point power, exact up to 2^53; kernels come to 48.999… for 7^2.
   mlir::Type element = elementOf(x), computed = isFloat(x) ? element : e.b.getF64Type();
+  bool isWhole = !isFloat(x) && !isFloat(y);
   x = e.cast(x, computed);
   y = e.cast(y, computed);
   e.broadcastTogether(x, y);
-  return e.cast(e.binary<PowOp>(x, y), element);
+  Value power = e.binary<PowOp>(x, y);
+  return e.cast(isWhole ? e.unary<RoundOp>(power) : power, element);
 }
 
 // -- division -------------------------------------------------------------------------------------

@@ -36,6 +36,26 @@ Value buildConstantPower(OpBuilder &b, Location loc, Value x, double exponent) {
   return result;
 }
 
+// |x|^y by exponential and logarithm; with x's sign where y is odd, not a number where x is negative and y not whole.
+Value buildPower(OpBuilder &b, Location loc, Value x, Value y) {
+  auto number = [&](double value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getFloatAttr(x.getType(), value));
+  };
+  auto is = [&](arith::CmpFPredicate predicate, Value u, Value v) -> Value {
+    return arith::CmpFOp::create(b, loc, predicate, u, v);
+  };
+  using P = arith::CmpFPredicate;
+  Value size = math::PowFOp::create(b, loc, math::AbsFOp::create(b, loc, x), y);
+  Value half = arith::MulFOp::create(b, loc, y, number(0.5));
+  Value isWhole = is(P::OEQ, math::FloorOp::create(b, loc, y), y),
+        isEven = is(P::OEQ, math::FloorOp::create(b, loc, half), half);
+  Value turned = arith::NegFOp::create(b, loc, size);
+  Value below = arith::SelectOp::create(b, loc, isEven, size, turned);
+  below = arith::SelectOp::create(b, loc, isWhole, below, number(std::nan("")));
+  Value power = arith::SelectOp::create(b, loc, is(P::OLT, x, number(0)), below, size);
+  return arith::SelectOp::create(b, loc, is(P::OEQ, y, number(0)), number(1), power);
+}
+
 // One power for the whole kernel, such as beta^step, of which the optimizer takes the distance from
 // 1: in double.
 Value buildScalarPower(OpBuilder &b, Location loc, Value x, Value exponent) {
@@ -43,7 +63,7 @@ Value buildScalarPower(OpBuilder &b, Location loc, Value x, Value exponent) {
   auto widen = [&](Value v) {
     return type.isF64() ? v : Value(arith::ExtFOp::create(b, loc, b.getF64Type(), v));
   };
-  Value power = math::PowFOp::create(b, loc, widen(x), widen(exponent));
+  Value power = buildPower(b, loc, widen(x), widen(exponent));
   return type.isF64() ? power : Value(arith::TruncFOp::create(b, loc, type, power));
 }
 
@@ -155,6 +175,8 @@ Value GroupEmitter::emitOp(Operation *op) {
       result = buildConstantPower(b, k_.loc(), operands[0], *exponent);
     else if (nest_.factors.lookup(pow.getResult()) == 0)
       result = buildScalarPower(b, k_.loc(), operands[0], operands[1]);
+    if (!result)
+      result = buildPower(b, k_.loc(), operands[0], operands[1]);
   }
   if (!result)
     result = pointwise.buildScalar(b, k_.loc(), operands);
