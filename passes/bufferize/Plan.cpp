@@ -149,10 +149,10 @@ void StepLowering::planReplacement(unsigned result) {
         !readsElementwise(fusion, use.getOperandNumber(), cast<OpResult>(value).getResultNumber()))
       return;
   }
-  // A view of the argument that the op reads would be torn.
-  if (lastUse_.lookup(argument) == position &&
-      llvm::none_of(argument.getUsers(), [&](Operation *u) { return u == op; }))
-    return;
+  // A view of the argument that the op reads, also beside the argument itself, would be torn.
+  for (Operation *user : argument.getUsers())
+    if (user != op && isAliasing(user) && lastUse_.lookup(user->getResult(0)) == position)
+      return;
   destinations_[value] = views_.lookup(argument);
 }
 

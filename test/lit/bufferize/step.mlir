@@ -38,6 +38,22 @@ module {
 
 // -----
 
+// What is read beside the old state, its reverse, must not be overwritten meanwhile.
+// CHECK: %[[OLD:.*]] = program.buffer state "r" tensor<16xf32>
+// CHECK: %[[NEW:.*]] = program.buffer activation
+// CHECK: program.launch @{{.*}}(%[[OLD]], %[[NEW]]) writes [1]
+// CHECK: program.copy
+module {
+  func.func @step(%r: tensor<16xf32> {graph.name = "r", graph.role = "state", graph.source = {fill = 0.0 : f64}})
+      -> (tensor<16xf32> {graph.name = "r", graph.role = "state", graph.alias = 0 : i64}) {
+    %0 = graph.reverse %r dim 0 : tensor<16xf32>
+    %1 = graph.add %r, %0 : tensor<16xf32>
+    return %1 : tensor<16xf32>
+  }
+}
+
+// -----
+
 // A new state is computed where the old one lies.
 // CHECK: %[[S:.*]] = program.buffer state "s" tensor<16xf32>
 // CHECK-NOT: program.buffer
