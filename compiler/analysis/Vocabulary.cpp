@@ -1,6 +1,10 @@
 // From uses back to the arguments.
 #include "compiler/analysis/Vocabulary.h"
 
+#include "llvm/ADT/BitVector.h"
+
+#include <map>
+
 using namespace mlir;
 
 namespace cleave::analysis {
@@ -23,38 +27,94 @@ static Value unwrapped(Value index, int64_t count) {
   return wraps ? select.getOnFalse() : Value();
 }
 
+namespace {
+struct Source {
+  Value value;
+  bool isWhole = true;
+  graph::SliceOp slice; // if the only thing on the way from `value` but casts is this slice of it
+};
+
+// Which inputs are bounded by what their parts index, and by how much.
+class Parts {
+public:
+  void add(unsigned argument, graph::SliceOp slice, int64_t count) {
+    int64_t &most = most_[argument];
+    most = std::max(most, count);
+    if (!slice)
+      return;
+    unsigned dim = slice.getDim();
+    std::optional<int64_t> size = graph::shapeOf(slice.getOperand())[dim].constant(),
+                           taken = graph::shapeOf(slice.getResult())[dim].constant(),
+                           start = slice.startSize().constant();
+    if (!size || !taken || !start || *size > kMostTracked)
+      return;
+    llvm::BitVector &seen = seen_[{argument, dim}];
+    seen.resize(*size);
+    for (int64_t i = 0; i < *taken; ++i)
+      seen.set(*start + i * static_cast<int64_t>(slice.getStride()));
+  }
+
+  // Calls visit(argument, count) for every input of which no element goes unseen.
+  template <typename Visit> void forEachCovered(Visit visit) const {
+    for (const auto &[where, seen] : seen_)
+      if (seen.all())
+        visit(where.first, most_.at(where.first));
+  }
+
+private:
+  static constexpr int64_t kMostTracked = 1 << 20; // elements of a dim
+  std::map<unsigned, int64_t> most_;
+  std::map<std::pair<unsigned, unsigned>, llvm::BitVector> seen_; // by argument and dim
+};
+} // namespace
+
 // What `index` is a copy of, element by element, but for wrapping at `count`.
-static Value sourceOf(Value index, int64_t count) {
+static Source sourceOf(Value index, int64_t count) {
+  Source source;
   while (Operation *op = index.getDefiningOp()) {
-    bool isSame =
-        isa<graph::ReshapeOp, graph::TransposeOp, graph::BroadcastOp, graph::SliceOp>(op) ||
-        (isa<graph::CastOp>(op) && !isa<FloatType>(graph::elementTypeOf(op->getOperand(0))));
-    Value before = isSame ? op->getOperand(0) : unwrapped(index, count);
+    auto slice = dyn_cast<graph::SliceOp>(op);
+    bool isCast =
+        isa<graph::CastOp>(op) && !isa<FloatType>(graph::elementTypeOf(op->getOperand(0)));
+    bool moves = slice || isa<graph::ReshapeOp, graph::TransposeOp, graph::BroadcastOp>(op);
+    Value before = isCast || moves ? op->getOperand(0) : unwrapped(index, count);
     if (!before)
       break;
+    if (moves)
+      source.slice = source.isWhole ? slice : graph::SliceOp();
+    source.isWhole &= !slice;
     index = before;
   }
-  return index;
+  source.value = index;
+  return source;
 }
 
 void recordVocabularies(func::FuncOp step) {
+  std::map<unsigned, int64_t> ofWhole; // by argument: the least
+  Parts parts;
   auto record = [&](Value index, const Polynomial &size, StringRef ending) {
     std::optional<int64_t> count = size.constant();
-    auto argument = count ? dyn_cast<BlockArgument>(sourceOf(index, *count)) : nullptr;
+    if (!count)
+      return;
+    Source source = sourceOf(index, *count);
+    auto argument = dyn_cast<BlockArgument>(source.value);
     if (!argument || !graph::isPerMicroBatch(step, argument.getArgNumber()))
       return;
     unsigned number = argument.getArgNumber();
     if (!graph::argName(step, number).ends_with(ending))
       return;
-    if (auto known = step.getArgAttrOfType<IntegerAttr>(number, kVocabulary))
-      count = std::min(*count, known.getInt());
-    step.setArgAttr(number, kVocabulary, Builder(step).getI64IntegerAttr(*count));
+    if (!source.isWhole)
+      return parts.add(number, source.slice, *count);
+    int64_t &least = ofWhole.emplace(number, *count).first->second;
+    least = std::min(least, *count);
   };
   for (Operation &op : step.getBody().front())
     if (auto gather = dyn_cast<graph::GatherOp>(op))
       record(gather.getIndices(), graph::shapeOf(gather.getOperand())[gather.getDim()], "");
     else if (auto loss = dyn_cast<graph::SoftmaxCrossEntropyOp>(op))
       record(loss.getLabels(), graph::shapeOf(loss.getLogits()).back(), ".label");
+  parts.forEachCovered([&](unsigned number, int64_t count) { ofWhole.emplace(number, count); });
+  for (auto [number, count] : ofWhole)
+    step.setArgAttr(number, kVocabulary, Builder(step).getI64IntegerAttr(count));
 }
 
 } // namespace cleave::analysis
