@@ -74,25 +74,22 @@ Results glu(OpCall &c) {
   return emit::glu(c.e, x, c.dim("dim", rankOf(x)));
 }
 
+// Op along the argument `dim` of x; a tensor without dims counts as one of a single element.
+template <typename Op> Results alongDim(OpCall &c, Array x) {
+  Array row = rankOf(x) == 0 ? c.e.insertDim(x, 0) : x;
+  Array out = Op::create(c.e.b, c.e.loc, row.getType(), row, c.dim("dim", rankOf(row)));
+  return rankOf(x) == 0 ? c.e.dropDim(out, 0) : out;
+}
 template <typename Op> Results along(OpCall &c) {
-  Array x = c.castIf(c.floats("self"), c.dtype());
-  if (rankOf(x) == 0)
-    fail("has a tensor without dims, expected at least 1");
-  int64_t dim = c.dim("dim", rankOf(x));
-  return Array(Op::create(c.e.b, c.e.loc, x.getType(), x, dim));
+  return alongDim<Op>(c, c.castIf(c.floats("self"), c.dtype()));
 }
 // With `half_to_float` the operand is converted before.
 template <typename Op> Results alongHalf(OpCall &c) {
   Array x = c.floats("self");
-  if (c.truth("half_to_float"))
-    x = c.cast(x, ElementType::F32);
-  int64_t dim = c.dim("dim", rankOf(x));
-  return Array(Op::create(c.e.b, c.e.loc, x.getType(), x, dim));
+  return alongDim<Op>(c, c.truth("half_to_float") ? c.cast(x, ElementType::F32) : x);
 }
 Results softmin(OpCall &c) {
-  Array x = c.e.neg(c.floats("self"));
-  int64_t dim = c.dim("dim", rankOf(x));
-  return Array(graph::SoftmaxOp::create(c.e.b, c.e.loc, x.getType(), x, dim));
+  return alongDim<graph::SoftmaxOp>(c, c.e.neg(c.castIf(c.floats("self"), c.dtype())));
 }
 
 Results dropout(OpCall &c) {

@@ -3,6 +3,7 @@
 
 #include "compiler/frontend/aten/OpCall.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <cmath>
@@ -21,8 +22,9 @@ const llvm::StringMap<std::vector<Form>> &table() {
     llvm::StringMap<std::vector<Form>> out;
     for (llvm::ArrayRef<OpEntry> family :
          {scalarOps(), activationOps(), attentionOps(), contractionOps(), creationOps(),
-          elementwiseOps(), indexingOps(), lossOps(), movementOps(), normalizationOps(), partOps(),
-          poolingOps(), recurrentOps(), reductionOps(), resizeOps(), viewOps()})
+          diagonalOps(), elementwiseOps(), indexingOps(), lossOps(), movementOps(),
+          normalizationOps(), partOps(), poolingOps(), recurrentOps(), reductionOps(), resizeOps(),
+          viewOps()})
       for (const OpEntry &entry : family)
         out[entry.name].push_back({parseSchema(entry.schema), entry.function});
     return out;
@@ -40,6 +42,10 @@ llvm::StringRef withoutNamespace(const std::string &name) {
 // itself, or draw random numbers, are none of these.
 std::optional<llvm::StringRef> outOfPlace(llvm::StringRef name) {
   static const char *const kOthers[] = {"squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_"};
+  if (name.consume_front("__i") && name.ends_with("__")) { // `__ior__` of `__or__`
+    auto found = table().find("__" + name.str());
+    return found == table().end() ? std::nullopt : std::optional(found->getKey());
+  }
   if (!name.ends_with("_") || name.ends_with("__") || llvm::is_contained(kOthers, name))
     return std::nullopt;
   llvm::StringRef plain = name.drop_back();
@@ -90,7 +96,7 @@ ValueList writeBack(Context &context, const ValueList &positional,
     fail("writes floating-point numbers into a tensor of integers");
   static const Schema none;
   Array elements = OpCall(context, none, {}).cast(result, typeOf(before));
-  target->tensor()->write(e, e.broadcast(elements, shapeOf(before)));
+  target->tensor()->write(e, e.broadcast(elements, shapeOf(before)), context.gradients);
   return {*target};
 }
 
@@ -120,26 +126,66 @@ ValueList dispatch(Context &context, const std::string &name, const ValueList &p
   return writeBack(context, positional, keyword, results.at(0).tensor()->read(context.emitter));
 }
 
-// Cuts the results of an operator off from gradients: tensors that it makes, or the one that it writes to.
-void stopGradients(Context &context, const std::string &name, const ValueList &positional,
-                   ValueList &results) {
-  bool writes = name.ends_with("_") && !name.ends_with("__");
-  if (writes && !positional.empty() && positional[0].isTensor()) {
-    const TensorRef &target = positional[0].tensor();
-    target->write(context.emitter, stopped(context.emitter, target->read(context.emitter)));
-    return;
-  }
-  for (Value &result : results) {
-    bool isFloat = result.isTensor() && !result.tensor()->number() &&
-                   isFloating(result.tensor()->read(context.emitter));
-    if (isFloat)
-      result = dispatch(context, "aten::detach", {result}, {}).at(0);
-    else if (result.isList())
-      stopGradients(context, "", {}, result.listRef()->items);
+// The tensors among the values, also in lists, which are not nested in operators' arguments.
+void forEachTensor(const ValueList &values, llvm::function_ref<void(const TensorRef &)> visit) {
+  for (const Value &value : values) {
+    if (value.isTensor())
+      visit(value.tensor());
+    else if (value.isList())
+      for (const Value &item : value.items())
+        if (item.isTensor())
+          visit(item.tensor());
   }
 }
 
+// Cuts the results of an operator off from gradients: new tensors, and views of its arguments.
+void stopGradients(Context &context, const llvm::DenseSet<const TensorState *> &arguments,
+                   ValueList &results) {
+  emit::Emitter &e = context.emitter;
+  for (Value &result : results) {
+    if (result.isList()) {
+      stopGradients(context, arguments, result.listRef()->items);
+      continue;
+    }
+    bool isFloat =
+        result.isTensor() && !result.tensor()->number() && isFloating(result.tensor()->read(e));
+    if (!isFloat)
+      continue;
+    if (result.tensor()->isView() || arguments.contains(result.tensor().get()))
+      result = dispatch(context, "aten::detach", {result}, {}).at(0);
+    else
+      result.tensor()->storage()->contents = stopped(e, result.tensor()->read(e));
+  }
+}
+
+// New tensors take over an order of the elements that an argument has, in a way that each operator decides.
+void forgetStrides(Context &context, const llvm::DenseSet<const TensorState *> &arguments,
+                   const ValueList &given, const ValueList &results) {
+  bool anyOrder = false;
+  forEachTensor(given, [&](const TensorRef &tensor) {
+    anyOrder |= !tensor->number() && tensor->isDense(context.emitter) != true;
+  });
+  if (anyOrder)
+    forEachTensor(results, [&](const TensorRef &tensor) {
+      if (!tensor->isView() && !arguments.contains(tensor.get()))
+        tensor->forgetStrides();
+    });
+}
+
+// Those whose new tensors lie in the order of their shape, whatever the arguments do.
+bool makesPlainStrides(llvm::StringRef name) {
+  return llvm::is_contained({"contiguous", "reshape", "flatten", "ravel", "linear", "conv1d",
+                             "conv2d", "layer_norm", "cat", "stack", "embedding", "zeros", "ones",
+                             "full"},
+                            name);
+}
+
 } // namespace
+
+bool isInPlace(const std::string &name) {
+  llvm::StringRef plain = withoutNamespace(name);
+  return !table().contains(plain) && outOfPlace(plain).has_value();
+}
 
 bool knows(const std::string &name) {
   llvm::StringRef plain = withoutNamespace(name);
@@ -149,9 +195,16 @@ bool knows(const std::string &name) {
 ValueList call(Context &context, const std::string &name, const ValueList &positional,
                const std::map<std::string, Value> &keyword) {
   try {
+    ValueList given = positional;
+    for (const auto &[argument, value] : keyword)
+      given.push_back(value);
+    llvm::DenseSet<const TensorState *> arguments;
+    forEachTensor(given, [&](const TensorRef &tensor) { arguments.insert(tensor.get()); });
     ValueList results = dispatch(context, name, positional, keyword);
-    if (!context.gradients)
-      stopGradients(context, name, positional, results);
+    if (!makesPlainStrides(withoutNamespace(name)))
+      forgetStrides(context, arguments, given, results);
+    if (!context.gradients && !isInPlace(name))
+      stopGradients(context, arguments, results);
     return results;
   } catch (const emit::Failure &failure) {
     throw emit::Failure{failure.status.withContext(name)};

@@ -25,6 +25,9 @@ struct Context {
 // the overload does not matter, except that forms with an `out` argument are none.
 bool knows(const std::string &name);
 
+// Whether the operator writes to its first argument: `aten::add_`, `aten::__ior__`.
+bool isInPlace(const std::string &name);
+
 // The operator's results: one for most, none for those that only write. Arguments by position
 // and by name as the operator's schema has them, absent ones take their defaults; which overload is
 // meant follows from the arguments. In-place operators (`aten::add_`) write to the handle and give it

@@ -5,8 +5,28 @@
 namespace cleave::aten {
 namespace {
 
+// What is in front of heads, positions and widths, in the shape of all together.
+void broadcastBatches(OpCall &c, Array &q, Array &k, Array &v) {
+  constexpr int64_t own = 3;
+  int64_t rank = std::max({rankOf(q), rankOf(k), rankOf(v), own});
+  Shape batch;
+  for (Array *x : {&q, &k, &v}) {
+    while (rankOf(*x) < rank)
+      *x = c.e.insertDim(*x, 0);
+    Shape shape = shapeOf(*x);
+    batch = emit::broadcastShape(batch, Shape(shape.begin(), shape.end() - own));
+  }
+  for (Array *x : {&q, &k, &v}) {
+    Shape shape = batch, last = shapeOf(*x);
+    shape.insert(shape.end(), last.end() - own, last.end());
+    *x = c.e.broadcast(*x, shape);
+  }
+}
+
 Array attend(OpCall &c, const char *mask) {
   Array q = c.tensor("query"), k = c.tensor("key"), v = c.tensor("value");
+  if (rankOf(q) > 2)
+    broadcastBatches(c, q, k, v);
   bool single = rankOf(q) == 2;
   auto withHead = [&](Array x) { return single ? c.e.insertDim(x, 0) : x; };
   emit::AttentionOptions options;
@@ -24,6 +44,11 @@ Array attend(OpCall &c, const char *mask) {
 }
 
 Results masked(OpCall &c) { return attend(c, "attn_mask"); }
+Results maskedOrDropped(OpCall &c) {
+  if (c.has("dropout_mask"))
+    fail("drops weights by a given mask (dropout_mask), which Cleave does not do");
+  return masked(c);
+}
 Results biased(OpCall &c) { return attend(c, "attn_bias"); }
 Results plain(OpCall &c) { return attend(c, nullptr); }
 
@@ -36,7 +61,7 @@ constexpr OpEntry kOps[] = {
     {"_scaled_dot_product_attention_math",
      CLEAVE_QKV "T? attn_mask=None, f dropout_p=0.0, b is_causal=False, T? dropout_mask=None, "
                 "*, f? scale=None, b enable_gqa=False",
-     masked},
+     maskedOrDropped},
     {"_scaled_dot_product_cudnn_attention",
      CLEAVE_BIAS "b is_causal=False, b return_debug_mask=False, *, f? scale=None", biased},
     {"_scaled_dot_product_efficient_attention", CLEAVE_BIAS "b is_causal=False, *, f? scale=None",

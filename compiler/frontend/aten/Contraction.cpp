@@ -3,6 +3,7 @@
 #include "compiler/frontend/aten/OpCall.h"
 #include "compiler/frontend/emit/Convolution.h"
 #include "compiler/frontend/emit/Einsum.h"
+#include "compiler/frontend/emit/Elementwise.h"
 
 namespace cleave::aten {
 namespace {
@@ -70,6 +71,33 @@ Results tensordot(OpCall &c) {
   return Array(graph::DotGeneralOp::create(c.e.b, c.e.loc, x, y, Dims(), Dims(), left, right));
 }
 
+// Sums over the last dims of both.
+Results inner(OpCall &c) {
+  Array x = c.tensor("self"), y = c.tensor("other");
+  if (rankOf(x) == 0 || rankOf(y) == 0)
+    return emit::broadcastBinary<graph::MulOp>(c.e, x, y);
+  Dims left{rankOf(x) - 1}, right{rankOf(y) - 1};
+  return Array(graph::DotGeneralOp::create(c.e.b, c.e.loc, x, y, Dims(), Dims(), left, right));
+}
+
+// Every element of the one times the whole other.
+Results kronecker(OpCall &c) {
+  Array x = c.tensor("self"), y = c.tensor("other");
+  while (rankOf(x) < rankOf(y))
+    x = c.e.insertDim(x, 0);
+  while (rankOf(y) < rankOf(x))
+    y = c.e.insertDim(y, 0);
+  Shape outer, inner, out;
+  for (int64_t i = 0; i < rankOf(x); ++i) {
+    outer.insert(outer.end(), {shapeOf(x)[i], 1});
+    inner.insert(inner.end(), {1, shapeOf(y)[i]});
+    out.push_back(shapeOf(x)[i] * shapeOf(y)[i]);
+  }
+  Array products =
+      emit::broadcastBinary<graph::MulOp>(c.e, c.e.reshape(x, outer), c.e.reshape(y, inner));
+  return c.e.reshape(products, out);
+}
+
 // sum over i, j of x1[…, i] weight[o, i, j] x2[…, j].
 Results bilinear(OpCall &c) {
   Array out = emit::einsum(c.e, "...i,oij,...j->...o",
@@ -77,18 +105,6 @@ Results bilinear(OpCall &c) {
   if (!c.has("bias"))
     return out;
   return c.e.add(out, c.e.broadcast(c.tensor("bias"), shapeOf(out)));
-}
-
-// The distance of every row of x1 from every row of x2.
-Results distances(OpCall &c) {
-  Array x = c.e.insertDim(c.floats("x1"), rankOf(c.tensor("x1")) - 1);
-  Array y = c.e.insertDim(c.floats("x2"), rankOf(c.tensor("x2")) - 2);
-  if (c.number("p") != 2)
-    fail("measures distances by the norm " + std::to_string(c.number("p")) + ", expected 2");
-  c.e.broadcastTogether(x, y);
-  Array way = c.e.sub(x, y);
-  Array squares = c.e.reduce(emit::Reduction::Sum, c.e.mul(way, way), {rankOf(way) - 1});
-  return c.e.unary<graph::SqrtOp>(squares);
 }
 
 // -- convolutions ---------------------------------------------------------------------------------
@@ -196,7 +212,6 @@ constexpr OpEntry kOps[] = {
     {"baddbmm", "T self, T batch1, T batch2, " CLEAVE_SUMMED, baddbmm},
     {"bilinear", "T input1, T input2, T weight, T? bias=None", bilinear},
     {"bmm", "T self, T mat2", product<3, 3>},
-    {"cdist", "T x1, T x2, f p=2, any compute_mode=None", distances},
     {"conv1d", kConv, conv},
     {"conv1d", kNamed, convNamed},
     {"conv2d", kConv, conv},
@@ -210,6 +225,8 @@ constexpr OpEntry kOps[] = {
     {"dot", "T self, T tensor", product<1, 1>},
     {"einsum", "str equation, T[] tensors, *, any path=None", einsum},
     {"ger", "T self, T vec2", outer},
+    {"inner", "T self, T other", inner},
+    {"kron", "T self, T other", kronecker},
     {"linalg_matmul", "T self, T other", matmul},
     {"linear", "T input, T weight, T? bias=None", linear},
     {"matmul", "T self, T other", matmul},
@@ -217,6 +234,7 @@ constexpr OpEntry kOps[] = {
     {"mv", "T self, T vec", product<2, 1>},
     {"outer", "T self, T vec2", outer},
     {"tensordot", "T self, T other, i[] dims_self, i[] dims_other", tensordot},
+    {"vdot", "T self, T other", matmul},
 };
 
 } // namespace

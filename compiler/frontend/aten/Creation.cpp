@@ -123,8 +123,7 @@ Results meshgrid(OpCall &c) {
   for (size_t i = 0; i < axes.size(); ++i) {
     Shape column(axes.size(), 1);
     column[i] = shape[i];
-    Array grid = c.e.broadcast(c.e.reshape(axes[i], column), shape);
-    grids.push_back(swapped ? c.e.swapDims(grid, 0, 1) : grid);
+    grids.push_back(c.e.broadcast(c.e.reshape(axes[i], column), shape));
   }
   if (swapped)
     std::swap(grids[0], grids[1]);

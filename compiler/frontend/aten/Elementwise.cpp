@@ -3,6 +3,7 @@
 #include "compiler/frontend/emit/Elementwise.h"
 #include "compiler/frontend/aten/OpCall.h"
 #include "compiler/frontend/emit/Activation.h"
+#include "compiler/frontend/emit/Root.h"
 
 #include <cmath>
 #include <limits>
@@ -84,6 +85,14 @@ template <Binary function> Results floatBinary(OpCall &c) {
 Array maximum(const Emitter &e, Array x, Array y) { return e.max(x, y); }
 Array minimum(const Emitter &e, Array x, Array y) { return e.min(x, y); }
 
+// Of a number and none (NaN), the number.
+template <Binary choose> Array overNumbers(const Emitter &e, Array x, Array y) {
+  if (!mlir::isa<mlir::FloatType>(elementTypeOf(x)))
+    return choose(e, x, y);
+  Array best = choose(e, e.select(emit::isNan(e, x), y, x), e.select(emit::isNan(e, y), x, y));
+  return best;
+}
+
 Results pow(OpCall &c) {
   const Value &exponent = c["exponent"];
   ElementType type = promotedType(c, {c["self"], exponent});
@@ -144,6 +153,13 @@ Results clamp(OpCall &c) {
     if (c.has(name))
       all.push_back(c[name]);
   Array x = c.readAs(c["self"], promotedType(c, all));
+  bool isNumbers = !c["min"].isTensor() && !c["max"].isTensor() && isFloating(x);
+  if (isNumbers) {
+    auto number = [&](const char *name) {
+      return c.has(name) ? std::optional(c.number(name)) : std::nullopt;
+    };
+    return emit::clamped(c.e, x, number("min"), number("max"));
+  }
   // A bound may have more dims than what it bounds.
   auto bound = [&](const char *name, Binary choose) {
     if (!c.has(name))
@@ -188,6 +204,26 @@ Array log2(const Emitter &e, Array x) { return emit::logarithm(e, x, 2); }
 Array log10(const Emitter &e, Array x) { return emit::logarithm(e, x, 10); }
 Array exp2(const Emitter &e, Array x) { return e.unary<ExpOp>(e.mul(x, std::log(2.0))); }
 
+Array fraction(const Emitter &e, Array x) { return e.sub(x, emit::truncate(e, x)); }
+Array degrees(const Emitter &e, Array x) { return e.mul(x, 180 / M_PI); }
+Array radians(const Emitter &e, Array x) { return e.mul(x, M_PI / 180); }
+Array hypotenuse(const Emitter &e, Array x, Array y) {
+  return emit::flatRoot(e, e.add(e.mul(x, x), e.mul(y, y)));
+}
+// x log(y), and 0 where x is.
+Array timesLog(const Emitter &e, Array x, Array y) {
+  Array isZero = e.compare(Predicate::EQ, x, 0);
+  Array log = e.unary<LogOp>(e.select(isZero, e.splat(y, 1), y));
+  return e.mul(x, log);
+}
+// log(x / (1 - x)), of x kept eps from 0 and 1.
+Results logit(OpCall &c) {
+  Array x = c.floats("self");
+  if (c.has("eps"))
+    x = emit::clamped(c.e, x, c.number("eps"), 1 - c.number("eps"));
+  return c.e.unary<LogOp>(c.e.div(x, c.e.sub(1.0, x)));
+}
+
 // Rounding leaves integers as they are.
 template <typename Op> Results rounding(OpCall &c) {
   Array x = c.tensor("self");
@@ -211,7 +247,6 @@ template <bool ofIntegers, Unary function> Results test(OpCall &c) {
   return isFloating(x) ? function(c.e, x) : c.filled(shapeOf(x), ElementType::Bool, ofIntegers);
 }
 Array isInfinite(const Emitter &e, Array x) { return emit::isInfinite(e, x); }
-Array isFinite(const Emitter &e, Array x) { return e.compare(Predicate::LT, e.abs(x), INFINITY); }
 
 // The largest number of a floating-point type.
 double largest(ElementType type) {
@@ -222,7 +257,9 @@ double largest(ElementType type) {
 }
 
 Results nanToNum(OpCall &c) {
-  Array x = c.floats("self");
+  Array x = c.tensor("self");
+  if (!isFloating(x))
+    return x;
   double most = largest(typeOf(x));
   auto given = [&](const char *name, double absent) {
     return c.e.splat(x, c.has(name) ? c.number(name) : absent);
@@ -270,6 +307,7 @@ constexpr OpEntry kOps[] = {
     {"clip", "T self, num? min=None, num? max=None", clamp},
     {"cos", kUnary, unary<CosOp>},
     {"cosh", kUnary, formula<emit::hyperbolicCosine>},
+    {"deg2rad", kUnary, formula<radians>},
     {"div", "num self, num other, str? rounding_mode=None", div},
     {"divide", "num self, num other, str? rounding_mode=None", div},
     {"eq", kBinary, comparison<Predicate::EQ>},
@@ -280,14 +318,16 @@ constexpr OpEntry kOps[] = {
     {"fix", kUnary, truncate},
     {"floor", kUnary, rounding<FloorOp>},
     {"floor_divide", kBinary, binary<emit::floorDivide>},
-    {"fmax", kBinary, binary<maximum>},
-    {"fmin", kBinary, binary<minimum>},
+    {"fmax", kBinary, binary<overNumbers<maximum>>},
+    {"fmin", kBinary, binary<overNumbers<minimum>>},
     {"fmod", kBinary, binary<emit::truncatedRemainder>},
+    {"frac", kUnary, formula<fraction>},
     {"ge", kBinary, comparison<Predicate::GE>},
     {"greater", kBinary, comparison<Predicate::GT>},
     {"greater_equal", kBinary, comparison<Predicate::GE>},
     {"gt", kBinary, comparison<Predicate::GT>},
-    {"isfinite", kUnary, test<true, isFinite>},
+    {"hypot", kBinary, floatBinary<hypotenuse>},
+    {"isfinite", kUnary, test<true, emit::isFinite>},
     {"isinf", kUnary, test<false, isInfinite>},
     {"isnan", kUnary, test<false, emit::isNan>},
     {"le", kBinary, comparison<Predicate::LE>},
@@ -303,6 +343,7 @@ constexpr OpEntry kOps[] = {
     {"logical_not", kUnary, logicalNot},
     {"logical_or", kBinary, logical<OrOp>},
     {"logical_xor", kBinary, logical<XorOp>},
+    {"logit", "T self, f? eps=None", logit},
     {"lt", kBinary, comparison<Predicate::LT>},
     {"masked_fill", "T self, T mask, num value", maskedFill},
     {"max", "T self, T other", binary<maximum>},
@@ -317,6 +358,7 @@ constexpr OpEntry kOps[] = {
     {"negative", kUnary, anyFormula<negative>},
     {"not_equal", kBinary, comparison<Predicate::NE>},
     {"pow", "num self, num exponent", pow},
+    {"rad2deg", kUnary, formula<degrees>},
     {"reciprocal", kUnary, formula<emit::reciprocal>},
     {"remainder", kBinary, binary<emit::floorRemainder>},
     {"round", "T self, *, i decimals=0", roundTo},
@@ -334,7 +376,9 @@ constexpr OpEntry kOps[] = {
     {"tanh", kUnary, unary<TanhOp>},
     {"true_divide", "num self, num other, str? rounding_mode=None", div},
     {"trunc", kUnary, truncate},
+    {"special_xlogy", kBinary, floatBinary<timesLog>},
     {"where", "T condition, num self, num other", where},
+    {"xlogy", kBinary, floatBinary<timesLog>},
 };
 
 } // namespace

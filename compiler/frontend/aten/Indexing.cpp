@@ -3,10 +3,12 @@
 #include "compiler/frontend/aten/OpCall.h"
 
 #include "compiler/frontend/emit/Coordinates.h"
+#include "compiler/frontend/emit/Elementwise.h"
 #include "compiler/frontend/emit/Indexing.h"
 #include "compiler/frontend/emit/Ordering.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace cleave::aten {
 namespace {
@@ -30,30 +32,56 @@ Results embedding(OpCall &c) {
   return c.e.select(isPadding, stopped(c.e, rows), rows);
 }
 
-// The sum, mean or maximum of the rows that each bag has; bags are known, as rows of the indices or by where they begin.
-Results embeddingBag(OpCall &c) {
-  int64_t mode = c.plainInteger("mode");
-  bool hasPadding = c.has("padding_idx") && c.plainInteger("padding_idx") >= 0;
-  if (c.truth("scale_grad_by_freq") || c.has("per_sample_weights") || hasPadding)
-    fail("weights its rows, leaves some out or scales their gradients (per_sample_weights, "
-         "padding_idx, scale_grad_by_freq), which Cleave does not do for bags");
-  Array rows = emit::embedding(c.e, c.tensor("weight"), c.tensor("indices"));
-  Dims begins = c.e.integersOf(c.tensor("offsets"), "where bags begin");
-  if (c.truth("include_last_offset") && !begins.empty())
-    begins.pop_back();
+// The sum, mean or maximum (modes 0 to 2) of rows over dim 1.
+Array summedUp(OpCall &c, Array rows, int64_t mode) {
+  return mode == 1   ? c.e.mean(rows, {1})
+         : mode == 0 ? c.e.reduce(Reduction::Sum, rows, {1})
+                     : c.e.reduce(Reduction::Max, rows, {1});
+}
+
+// One row for each bag of the rows from one of the places to the next.
+Array bagged(OpCall &c, Array rows, const Dims &begins, int64_t mode) {
   Polynomial total = shapeOf(rows)[0], width = shapeOf(rows)[1];
   auto bags = static_cast<int64_t>(begins.size());
   std::optional<Polynomial> each = bags > 0 ? total.dividedBy(bags) : std::nullopt;
   for (int64_t i = 0; each && i < bags; ++i)
     if (*each * Polynomial(i) != Polynomial(begins[i]))
       each.reset();
-  if (!each)
-    fail("has bags of different sizes, expected the same number of rows in each");
-  Array bagged = c.e.reshape(rows, {bags, *each, width});
-  Array out = mode == 1   ? c.e.mean(bagged, {1})
-              : mode == 0 ? c.e.reduce(Reduction::Sum, bagged, {1})
-                          : c.e.reduce(Reduction::Max, bagged, {1});
-  return ValueList{TensorState::create(out), Value(), Value(), Value()};
+  if (each)
+    return summedUp(c, c.e.reshape(rows, {bags, *each, width}), mode);
+  constexpr int64_t most = 4096; // each is an op
+  int64_t count = c.e.number(total, "the number of indices");
+  if (bags < 1 || bags > most || begins[0] != 0)
+    fail("has " + std::to_string(bags) + " bags, the first from 0, expected 1 to " +
+         std::to_string(most));
+  emit::Values out;
+  for (int64_t i = 0; i < bags; ++i) {
+    int64_t size = (i + 1 < bags ? begins[i + 1] : count) - begins[i];
+    if (size < 0)
+      fail("has a bag that ends before it begins");
+    Shape row{1, width};
+    Array bag = c.e.insertDim(c.e.slice(rows, 0, begins[i], size), 0);
+    out.push_back(size == 0 ? c.e.splat(row, elementTypeOf(rows), 0) : summedUp(c, bag, mode));
+  }
+  return c.e.concat(out, 0);
+}
+
+// The rows that each bag has, summed up; bags are known, as rows of the indices or by where they begin.
+Results embeddingBag(OpCall &c) {
+  int64_t mode = c.plainInteger("mode");
+  bool hasPadding = c.has("padding_idx") && c.plainInteger("padding_idx") >= 0;
+  if (c.truth("scale_grad_by_freq") || hasPadding)
+    fail("leaves rows out or scales their gradients (padding_idx, scale_grad_by_freq), which "
+         "Cleave does not do for bags");
+  Array rows = emit::embedding(c.e, c.tensor("weight"), c.tensor("indices"));
+  if (c.has("per_sample_weights")) {
+    Array weights = c.e.insertDim(c.cast(c.tensor("per_sample_weights"), typeOf(rows)), 1);
+    rows = c.e.mul(rows, c.e.broadcast(weights, shapeOf(rows)));
+  }
+  Dims begins = c.e.integersOf(c.tensor("offsets"), "where bags begin");
+  if (c.truth("include_last_offset") && !begins.empty())
+    begins.pop_back();
+  return ValueList{TensorState::create(bagged(c, rows, begins, mode)), Value(), Value(), Value()};
 }
 
 Results indexSelect(OpCall &c) {
@@ -107,31 +135,50 @@ Combine combineOf(const std::string &reduce) {
   return found->second;
 }
 
-Array scattered(OpCall &c, Array updates, Combine how) {
-  Array x = c.tensor("self"), index = c.tensor("index");
-  updates = c.cast(updates, typeOf(x));
+// `values` at the places that the index names, in a tensor like `x`.
+Array scatteredInto(OpCall &c, Array x, Array values, Combine how) {
+  Array index = c.tensor("index");
   int64_t dim = c.dim("dim", rankOf(x));
-  // Updates may be larger than the index.
   Shape shape = shapeOf(index);
-  if (rankOf(updates) == rankOf(index))
+  if (rankOf(values) == rankOf(index)) // there may be more of them than places
     for (size_t i = 0; i < shape.size(); ++i)
-      updates = c.e.slice(updates, static_cast<int64_t>(i), 0, shape[i]);
-  return emit::scatterElements(c.e, x, index, c.e.broadcast(updates, shape), dim, how);
+      values = c.e.slice(values, static_cast<int64_t>(i), 0, shape[i]);
+  return emit::scatterElements(c.e, x, index, c.e.broadcast(c.cast(values, typeOf(x)), shape), dim,
+                               how);
 }
 
 Results scatterTensor(OpCall &c) {
   Combine how = c.has("reduce") ? combineOf(c.text("reduce")) : Combine::Replace;
-  return scattered(c, c.tensor("src"), how);
+  return scatteredInto(c, c.tensor("self"), c.tensor("src"), how);
 }
 Results scatterValue(OpCall &c) {
   Combine how = c.has("reduce") ? combineOf(c.text("reduce")) : Combine::Replace;
-  return scattered(c, c.readAs(c["value"], typeOf(c.tensor("self"))), how);
+  return scatteredInto(c, c.tensor("self"), c.readAs(c["value"], typeOf(c.tensor("self"))), how);
 }
-Results scatterAdd(OpCall &c) { return scattered(c, c.tensor("src"), Combine::Add); }
+Results scatterAdd(OpCall &c) {
+  return scatteredInto(c, c.tensor("self"), c.tensor("src"), Combine::Add);
+}
+// What leaves every value as it is that it is combined with.
+double neutralOf(Combine how, ElementType type) {
+  bool isWhole = !isFloat(type);
+  double most = isWhole ? std::ldexp(1.0, static_cast<int>(byteSize(type)) * 8 - 2) : INFINITY;
+  return how == Combine::Mul ? 1 : how == Combine::Max ? -most : how == Combine::Min ? most : 0;
+}
+
 Results scatterReduce(OpCall &c) {
-  if (!c.truth("include_self"))
-    fail("leaves out what was there (include_self=False), which Cleave does not do");
-  return scattered(c, c.tensor("src"), combineOf(c.text("reduce")));
+  Array x = c.tensor("self");
+  bool isMean = c.text("reduce") == "mean", includesSelf = c.truth("include_self");
+  Combine how = isMean ? Combine::Add : combineOf(c.text("reduce"));
+  auto withoutOld = [&](Array old, double value) {
+    return includesSelf ? old
+                        : scatteredInto(c, old, c.filled({}, typeOf(old), value), Combine::Replace);
+  };
+  Array out = scatteredInto(c, withoutOld(x, neutralOf(how, typeOf(x))), c.tensor("src"), how);
+  if (!isMean)
+    return out;
+  Array one = c.filled({}, typeOf(x), 1);
+  Array count = scatteredInto(c, withoutOld(c.e.splat(x, 1), 0), one, Combine::Add);
+  return isFloating(x) ? c.e.div(out, count) : emit::floorDivide(c.e, out, count);
 }
 
 // The source's elements, one after the other, where the mask is true.
@@ -192,6 +239,8 @@ Places placesOf(OpCall &c, int64_t rank) {
     if (indices[i].isNone())
       continue;
     Array index = c.read(indices[i]);
+    if (typeOf(index) == ElementType::U8)
+      fail("chooses elements by a mask of uint8; make it one of truth values");
     if (typeOf(index) == ElementType::Bool)
       fail("chooses elements by truth values, so that the size of the result depends on data; "
            "use torch.where");
@@ -239,9 +288,13 @@ Results indexPut(OpCall &c) {
     Array where = *mask;
     while (rankOf(where) < rankOf(x))
       where = c.e.insertDim(where, rankOf(where));
-    if (emit::product(shapeOf(values)) != Polynomial(1))
+    // All chosen rows get the same values.
+    int64_t rest = rankOf(x) - rankOf(*mask);
+    if (rankOf(values) == rest + 1 && shapeOf(values)[0] == Polynomial(1))
+      values = c.e.dropDim(values, 0);
+    if (rankOf(values) > rest)
       fail("writes different values where a mask says; use torch.where");
-    Array filled = c.e.broadcast(c.e.reshape(values, {}), shape);
+    Array filled = c.e.broadcast(values, shape);
     return c.e.select(c.e.broadcast(where, shape), adds ? c.e.add(x, filled) : filled, x);
   }
   Places places = placesOf(c, rankOf(x));

@@ -4,6 +4,7 @@
 #include "compiler/frontend/emit/Activation.h"
 #include "compiler/frontend/emit/Loss.h"
 #include "compiler/frontend/emit/Normalization.h"
+#include "compiler/frontend/emit/Reductions.h"
 
 #include <cmath>
 
@@ -113,12 +114,18 @@ Results smoothAbsolute(OpCall &c) {
 Array weighted(OpCall &c, Array losses) {
   if (!c.has("weight"))
     return losses;
-  return c.e.mul(losses, c.e.broadcast(c.tensor("weight"), shapeOf(losses)));
+  Array weight = c.cast(c.tensor("weight"), typeOf(losses));
+  return c.e.mul(losses, c.e.broadcast(weight, shapeOf(losses)));
 }
 
 Results binaryCrossEntropy(OpCall &c) {
   auto [x, target] = operands(c);
-  auto logarithm = [&](Array p) { return c.e.max(c.e.unary<graph::LogOp>(p), -100.0); };
+  // At least -100, and without a slope at 0.
+  auto logarithm = [&](Array p) {
+    Array isZero = c.e.compare(Predicate::EQ, p, 0);
+    Array known = c.e.unary<graph::LogOp>(c.e.select(isZero, c.e.splat(p, 1), p));
+    return c.e.select(isZero, c.e.splat(p, -100), c.e.max(known, -100.0));
+  };
   Array yes = c.e.mul(target, logarithm(x));
   Array no = c.e.mul(c.e.sub(1.0, target), logarithm(c.e.sub(1.0, x)));
   return reduced(c, weighted(c, c.e.neg(c.e.add(yes, no))));
@@ -129,7 +136,7 @@ Results binaryCrossEntropyOfLogits(OpCall &c) {
   auto [x, target] = operands(c);
   Array logarithm = emit::logSigmoid(c.e, x);
   if (c.has("pos_weight")) {
-    Array weight = c.e.broadcast(c.tensor("pos_weight"), shapeOf(x));
+    Array weight = c.e.broadcast(c.cast(c.tensor("pos_weight"), typeOf(x)), shapeOf(x));
     logarithm = c.e.mul(logarithm, c.e.add(c.e.mul(c.e.sub(weight, 1.0), target), 1.0));
   }
   Array losses = c.e.sub(c.e.mul(c.e.sub(1.0, target), x), logarithm);
@@ -150,6 +157,80 @@ Results divergence(OpCall &c) {
   return reduced(c, losses);
 }
 
+// log(1 + exp(-t x)).
+Results softMargin(OpCall &c) {
+  auto [x, target] = operands(c);
+  return reduced(c, emit::softplus(c.e, c.e.neg(c.e.mul(target, x))));
+}
+
+// exp(x) - t x, or x - t log(x) of a rate itself; `full` adds Stirling's log(t!).
+Results poisson(OpCall &c) {
+  Array x = c.floats("input"), target = c.cast(c.tensor("target"), typeOf(x));
+  c.e.broadcastTogether(x, target);
+  Array losses =
+      c.truth("log_input")
+          ? c.e.sub(c.e.unary<graph::ExpOp>(x), c.e.mul(target, x))
+          : c.e.sub(x, c.e.mul(target, c.e.unary<graph::LogOp>(c.e.add(x, c.number("eps")))));
+  if (c.truth("full")) {
+    Array isLarge = c.e.compare(Predicate::GT, target, 1);
+    Array t = c.e.select(isLarge, target, c.e.splat(target, 1));
+    Array whole = c.e.sub(c.e.mul(t, c.e.unary<graph::LogOp>(t)), t);
+    Array rest = c.e.mul(c.e.unary<graph::LogOp>(c.e.mul(t, 2 * M_PI)), 0.5);
+    losses = c.e.add(losses, c.e.select(isLarge, c.e.add(whole, rest), c.e.splat(target, 0)));
+  }
+  return reduced(c, losses);
+}
+
+// -- margins --------------------------------------------------------------------------------------
+Array aboveZero(OpCall &c, Array x) { return emit::clamped(c.e, x, 0, std::nullopt); }
+
+Results marginRanking(OpCall &c) {
+  emit::Values all{c.floats("input1"), c.floats("input2"), c.floats("target")};
+  c.e.broadcastTogether(all);
+  Array way = c.e.mul(all[2], c.e.sub(all[0], all[1]));
+  return reduced(c, aboveZero(c, c.e.sub(c.number("margin"), way)));
+}
+
+// Of pairs with target 1 `same`, with -1 `other`.
+Array byTarget(OpCall &c, Array target, Array same, Array other) {
+  emit::Values all{target, same, other};
+  c.e.broadcastTogether(all);
+  Array zero = c.e.splat(all[1], 0);
+  return c.e.add(c.e.select(c.e.compare(Predicate::NE, all[0], -1), all[1], zero),
+                 c.e.select(c.e.compare(Predicate::NE, all[0], 1), all[2], zero));
+}
+
+Results hingeEmbedding(OpCall &c) {
+  Array x = c.floats("self");
+  Array far = aboveZero(c, c.e.sub(c.number("margin"), x));
+  return reduced(c, byTarget(c, c.cast(c.tensor("target"), typeOf(x)), x, far));
+}
+
+Results cosineEmbedding(OpCall &c) {
+  Array x = c.floats("input1"), y = c.floats("input2"), target = c.floats("target");
+  c.e.broadcastTogether(x, y);
+  Dims dim{rankOf(target)};
+  auto sum = [&](Array product) { return c.e.reduce(Reduction::Sum, product, dim); };
+  constexpr double epsilon = 1e-12;
+  auto square = [&](Array z) { return c.e.add(sum(c.e.mul(z, z)), epsilon); };
+  Array sizes = c.e.unary<graph::SqrtOp>(c.e.mul(square(x), square(y)));
+  Array cosine = c.e.div(sum(c.e.mul(x, y)), sizes);
+  Array far = aboveZero(c, c.e.sub(cosine, c.number("margin")));
+  return reduced(c, byTarget(c, target, c.e.sub(1.0, cosine), far));
+}
+
+Results tripletMargin(OpCall &c) {
+  Array anchor = c.floats("anchor"), positive = c.floats("positive"),
+        negative = c.floats("negative");
+  auto distance = [&](Array x, Array y) {
+    return emit::pairwiseDistance(c.e, x, y, c.number("p"), c.number("eps"), /*keep=*/false);
+  };
+  Array near = distance(anchor, positive), far = distance(anchor, negative);
+  if (c.truth("swap"))
+    far = c.e.min(far, distance(positive, negative));
+  return reduced(c, aboveZero(c, c.e.add(c.e.sub(near, far), c.number("margin"))));
+}
+
 constexpr const char *kPair = "T self, T target, i reduction=1";
 constexpr const char *kLabels =
     "T self, T target, T? weight=None, i reduction=1, i ignore_index=-100";
@@ -159,19 +240,30 @@ constexpr OpEntry kOps[] = {
     {"binary_cross_entropy_with_logits",
      "T self, T target, T? weight=None, T? pos_weight=None, i reduction=1",
      binaryCrossEntropyOfLogits},
+    {"cosine_embedding_loss", "T input1, T input2, T target, f margin=0.0, i reduction=1",
+     cosineEmbedding},
     {"cross_entropy_loss",
      "T self, T target, T? weight=None, i reduction=1, i ignore_index=-100, f label_smoothing=0.0",
      crossEntropy},
+    {"hinge_embedding_loss", "T self, T target, f margin=1.0, i reduction=1", hingeEmbedding},
     {"huber_loss", "T self, T target, i reduction=1, f delta=1.0", huber},
     {"kl_div", "T self, T target, i reduction=1, *, b log_target=False", divergence},
     {"l1_loss", kPair, meanAbsolute},
+    {"margin_ranking_loss", "T input1, T input2, T target, f margin=0.0, i reduction=1",
+     marginRanking},
     {"mse_loss", kPair, meanSquared},
     {"nll_loss", kLabels, negativeLogLikelihood},
     {"nll_loss2d", kLabels, negativeLogLikelihood},
     {"nll_loss2d_forward", kLabels, negativeLogLikelihood},
     {"nll_loss_forward", kLabels, negativeLogLikelihood},
     {"nll_loss_nd", kLabels, negativeLogLikelihood},
+    {"poisson_nll_loss", "T input, T target, b log_input, b full, f eps, i reduction", poisson},
     {"smooth_l1_loss", "T self, T target, i reduction=1, f beta=1.0", smoothAbsolute},
+    {"soft_margin_loss", kPair, softMargin},
+    {"triplet_margin_loss",
+     "T anchor, T positive, T negative, f margin=1.0, f p=2.0, f eps=1e-6, b swap=False, i "
+     "reduction=1",
+     tripletMargin},
 };
 
 } // namespace

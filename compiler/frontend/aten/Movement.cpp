@@ -52,6 +52,17 @@ Results stackAlong(OpCall &c, int64_t dim, int64_t rank) {
 Results vstack(OpCall &c) { return stackAlong(c, 0, 2); }
 Results hstack(OpCall &c) { return stackAlong(c, 1, 1); }
 
+Results dstack(OpCall &c) {
+  emit::Values all = promotedTensors(c, "tensors");
+  for (Array &x : all) {
+    while (rankOf(x) < 2)
+      x = c.e.insertDim(x, 0);
+    if (rankOf(x) == 2)
+      x = c.e.insertDim(x, 2);
+  }
+  return c.e.concat(all, 2);
+}
+
 Results broadcastAll(OpCall &c) {
   emit::Values all = c.tensors("tensors");
   c.e.broadcastTogether(all);
@@ -89,6 +100,30 @@ Results flip(OpCall &c) {
   for (int64_t dim : c.plainIntegers("dims"))
     x = c.e.reverse(x, c.e.axis(dim, rankOf(x), "dim"));
   return x;
+}
+
+template <int64_t dim> Results flipAlong(OpCall &c) {
+  Array x = c.tensor("self");
+  c.e.checkRank(x, dim + 1);
+  return c.e.reverse(x, dim);
+}
+
+// Quarter turns from the first dim towards the second.
+Results rotate(OpCall &c) {
+  Array x = c.tensor("self");
+  Dims dims;
+  for (int64_t dim : c.plainIntegers("dims"))
+    dims.push_back(c.e.axis(dim, rankOf(x), "dim"));
+  if (dims.empty()) // [0, 1] where it is left out
+    dims = {0, 1};
+  if (rankOf(x) < 2 || dims.size() != 2 || dims[0] == dims[1])
+    fail("turns in the dims " + emit::showInts(dims) + ", expected two");
+  int64_t quarters = ((c.plainInteger("k") % 4) + 4) % 4;
+  if (quarters == 1 || quarters == 2)
+    x = c.e.reverse(x, dims[1]);
+  if (quarters == 3 || quarters == 2)
+    x = c.e.reverse(x, dims[0]);
+  return quarters % 2 ? c.e.swapDims(x, dims[0], dims[1]) : x;
 }
 
 Results roll(OpCall &c) {
@@ -132,6 +167,29 @@ Results repeatInterleave(OpCall &c) {
   if (!c.has("dim"))
     x = c.e.reshape(x, {emit::product(shapeOf(x))});
   return emit::repeatInterleave(c.e, x, c.has("dim") ? c.dim("dim", rankOf(x)) : 0, times);
+}
+
+// Every element of a dim as often as a list says.
+Results repeatEach(OpCall &c) {
+  Array x = c.tensor("self");
+  if (!c.has("dim"))
+    x = c.e.reshape(x, {emit::product(shapeOf(x))});
+  int64_t dim = c.has("dim") ? c.dim("dim", rankOf(x)) : 0;
+  Dims times = c.e.integersOf(c.tensor("repeats"), "how often elements are repeated");
+  int64_t count = c.e.number(shapeOf(x)[dim], "the size of the dim");
+  if (times.size() == 1)
+    times.assign(count, times[0]);
+  constexpr int64_t most = 1 << 20;
+  Tensor places(ElementType::I64, {0});
+  for (int64_t i = 0; i < count && static_cast<int64_t>(times.size()) == count; ++i)
+    for (int64_t k = 0; k < times[i] && static_cast<int64_t>(places.values.size()) < most; ++k)
+      places.values.push_back(static_cast<double>(i));
+  places.shape = {static_cast<int64_t>(places.values.size())};
+  if (static_cast<int64_t>(times.size()) != count || places.values.empty() ||
+      places.shape[0] == most)
+    fail("repeats " + std::to_string(count) + " elements by " + std::to_string(times.size()) +
+         " numbers, to " + std::to_string(places.values.size()) + " elements");
+  return emit::gather(c.e, x, c.e.constant(places), dim);
 }
 
 // -- padding --------------------------------------------------------------------------------------
@@ -219,22 +277,6 @@ template <bool upper> Results triangle(OpCall &c) {
   return emit::triangle(c.e, c.tensor("self"), upper, c.integer("diagonal"));
 }
 
-// Matrices with the last dim on the diagonal.
-Results diagonalEmbed(OpCall &c) {
-  Array x = c.tensor("self");
-  int64_t rank = rankOf(x);
-  if (c.plainInteger("offset") != 0 || c.dim("dim1", rank + 1) != rank - 1 ||
-      c.dim("dim2", rank + 1) != rank)
-    fail("fills another diagonal than the main one of the last two dims, which Cleave does not do");
-  Shape square = shapeOf(x);
-  square.push_back(square.back());
-  mlir::Type index = c.mlirType(ElementType::I32);
-  Array inside = c.e.compare(emit::Predicate::EQ, c.e.iota(square, rank - 1, index),
-                             c.e.iota(square, rank, index));
-  Array rows = c.e.broadcast(c.e.insertDim(x, rank), square);
-  return c.e.select(inside, rows, c.e.splat(rows, 0));
-}
-
 // -- windows --------------------------------------------------------------------------------------
 emit::Blocks blocksOf(OpCall &c, const Dims &image) {
   auto two = [&](const char *name) {
@@ -285,9 +327,11 @@ constexpr OpEntry kOps[] = {
     {"concat", kTensors, cat},
     {"concatenate", kTensors, cat},
     {"constant_pad_nd", "T self, i[] pad, s value=0", constantPad},
-    {"diag_embed", "T self, i offset=0, i dim1=-2, i dim2=-1", diagonalEmbed},
     {"diff", "T self, i n=1, i dim=-1, T? prepend=None, T? append=None", difference},
+    {"dstack", "T[] tensors", dstack},
     {"flip", "T self, i[] dims", flip},
+    {"fliplr", "T self", flipAlong<1>},
+    {"flipud", "T self", flipAlong<0>},
     {"hstack", "T[] tensors", hstack},
     {"im2col", "T self, " CLEAVE_BLOCKS, imageToColumns},
     {"pad", "T self, i[] pad, str mode='constant', f? value=None", pad},
@@ -299,10 +343,12 @@ constexpr OpEntry kOps[] = {
     {"repeat", "T self, i[] repeats", repeat},
     {"repeat_interleave", "T self, i repeats, i? dim=None, *, i? output_size=None",
      repeatInterleave},
+    {"repeat_interleave", "T self, T repeats, i? dim=None, *, i? output_size=None", repeatEach},
     {"replication_pad1d", "T self, i[] padding", padBy<emit::PadMode::Edge>},
     {"replication_pad2d", "T self, i[] padding", padBy<emit::PadMode::Edge>},
     {"replication_pad3d", "T self, i[] padding", padBy<emit::PadMode::Edge>},
     {"roll", "T self, i[] shifts, i[] dims=[]", roll},
+    {"rot90", "T self, i k=1, i[] dims=[]", rotate},
     {"stack", kTensors, stack},
     {"tile", "T self, i[] dims", tile},
     {"tril", "T self, i diagonal=0", triangle<false>},

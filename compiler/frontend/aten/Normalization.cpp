@@ -153,16 +153,16 @@ Results instanceNorm(OpCall &c) {
                                c.tensor("running_var"), epsilon);
 }
 
-// g v / |v|, the norm over all dims but `dim`.
+// g v / |v|, the norm over all dims but `dim`; with -1 over all.
 Results weightNorm(OpCall &c) {
   Array v = c.tensor("v"), g = c.tensor("g");
-  int64_t dim = c.dim("dim", rankOf(v));
+  int64_t dim = c.plainInteger("dim") == -1 ? -1 : c.dim("dim", rankOf(v));
   Dims over;
   for (int64_t i = 0; i < rankOf(v); ++i)
     if (i != dim)
       over.push_back(i);
   Array size = emit::summarise(c.e, emit::Summary::L2, v, over, /*keep=*/true);
-  Array factor = c.e.div(c.e.reshape(g, shapeOf(size)), size);
+  Array factor = c.e.div(c.e.reshape(g, shapeOf(size)), size); // g may lack the dims of size 1
   return {c.e.mul(v, c.e.broadcast(factor, shapeOf(v))), size};
 }
 Results weightNormAlone(OpCall &c) { return ValueList{weightNorm(c).values[0]}; }

@@ -172,12 +172,14 @@ ElementType widest(ElementType a, ElementType b) {
 
 // How much an operand counts: tensors with dims, tensors without, numbers.
 int weightOf(OpCall &c, const Value &value) {
-  if (!value.isTensor())
+  if (!value.isTensor() || value.tensor()->isPythonNumber())
     return 0;
   return value.tensor()->number() || rankOf(c.read(value)) == 0 ? 1 : 2;
 }
 
 ElementType ownType(OpCall &c, const Value &value) {
+  if (value.isTensor() && value.tensor()->isPythonNumber())
+    return isFloating(c.read(value)) ? ElementType::F32 : ElementType::I64;
   if (value.isTensor())
     return value.tensor()->number() ? ElementType::I64 : typeOf(c.read(value));
   return c.numberType(value);

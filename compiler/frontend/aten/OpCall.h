@@ -104,6 +104,8 @@ inline bool isFloating(Array array) { return isFloat(typeOf(array)); }
 
 // The same elements as a constant to gradients.
 Array stopped(emit::Emitter &e, Array array);
+// `elements`, with the gradient of `before`: what memory holds after a write that is not recorded.
+Array withGradientOf(emit::Emitter &e, Array before, Array elements);
 
 // The type that PyTorch gives to the result of an operator on these tensors and numbers: the widest
 // of the highest kind (truth values, integers, floats); numbers and tensors without dims only
@@ -124,6 +126,7 @@ llvm::ArrayRef<OpEntry> activationOps();
 llvm::ArrayRef<OpEntry> attentionOps();
 llvm::ArrayRef<OpEntry> contractionOps();
 llvm::ArrayRef<OpEntry> creationOps();
+llvm::ArrayRef<OpEntry> diagonalOps();
 llvm::ArrayRef<OpEntry> elementwiseOps();
 llvm::ArrayRef<OpEntry> indexingOps();
 llvm::ArrayRef<OpEntry> lossOps();

@@ -45,13 +45,11 @@ Array writeRange(Emitter &e, Array base, const Range &r, Array part) {
   return e.select(mask, spread(part), base);
 }
 
-bool isDenseRange(const Range &r) { return r.dim == 0 && r.step == 1; }
-
 Value rangeView(OpCall &c, const Value &self, const Range &r) {
   return makeView(
       c, self, [r](Emitter &e, Array base) { return readRange(e, base, r); },
       [r](Emitter &e, Array base, Array part) { return writeRange(e, base, r, part); },
-      isDenseRange(r));
+      [r](std::vector<Polynomial> &strides) { strides[r.dim] *= Polynomial(r.step); });
 }
 
 // A place in a dim of `size` elements, counted from the front and kept inside.
@@ -121,7 +119,7 @@ Value elementView(OpCall &c, const Value &self, const Range &r) {
       [r](Emitter &e, Array base, Array part) {
         return writeRange(e, base, r, e.insertDim(part, r.dim));
       },
-      isDenseRange(r));
+      [r](std::vector<Polynomial> &strides) { strides.erase(strides.begin() + r.dim); });
 }
 
 Results select(OpCall &c) {
@@ -189,6 +187,30 @@ Results tensorSplit(OpCall &c) {
   return pieces(c, cut.dim, sizes);
 }
 
+// Pieces that begin at the given places.
+Results tensorSplitAt(OpCall &c) {
+  Cut cut = cutOf(c);
+  Shape sizes;
+  Polynomial start;
+  for (const Polynomial &place : c.integers("indices")) {
+    Polynomial end = placeIn(cut.total, place);
+    sizes.push_back(end - start);
+    start = end;
+  }
+  sizes.push_back(cut.total - start);
+  return pieces(c, cut.dim, sizes);
+}
+
+// Rows, columns or what lies behind; a vector is cut in its only dim.
+template <int64_t which, bool atPlaces> Results splitAlong(OpCall &c) {
+  Shape shape = shapeOf(c.tensor("self"));
+  if (shape.empty() || (which > 1 && shape.size() < 3) || (which == 0 && shape.size() < 2))
+    fail("cuts " + emit::showShape(shape) + " along dim " + std::to_string(which));
+  Value dim(int64_t(shape.size() == 1 ? 0 : which));
+  return call(c.context, "aten::tensor_split",
+              {c["self"], c[atPlaces ? "indices" : "sections"], dim});
+}
+
 Results unbind(OpCall &c) {
   Cut cut = cutOf(c);
   int64_t count = c.e.number(cut.total, "the number of pieces");
@@ -202,6 +224,10 @@ Results unbind(OpCall &c) {
 
 constexpr OpEntry kOps[] = {
     {"chunk", "T self, i chunks, i dim=0", chunk},
+    {"dsplit", "T self, i sections", splitAlong<2, false>},
+    {"dsplit", "T self, i[] indices", splitAlong<2, true>},
+    {"hsplit", "T self, i sections", splitAlong<1, false>},
+    {"hsplit", "T self, i[] indices", splitAlong<1, true>},
     {"narrow", "T self, i dim, i start, i length", narrow},
     {"select", "T self, i dim, i index", select},
     {"select_scatter", "T self, T src, i dim, i index", selectScatter},
@@ -211,10 +237,13 @@ constexpr OpEntry kOps[] = {
     {"split", "T self, i[] split_sizes, i dim=0", splitBySizes},
     {"split_with_sizes", "T self, i[] split_sizes, i dim=0", splitBySizes},
     {"tensor_split", "T self, i sections, i dim=0", tensorSplit},
+    {"tensor_split", "T self, i[] indices, i dim=0", tensorSplitAt},
     {"unbind", "T self, i dim=0", unbind},
     {"unsafe_chunk", "T self, i chunks, i dim=0", chunk},
     {"unsafe_split", "T self, i split_size, i dim=0", split},
     {"unsafe_split_with_sizes", "T self, i[] split_sizes, i dim=0", splitBySizes},
+    {"vsplit", "T self, i sections", splitAlong<0, false>},
+    {"vsplit", "T self, i[] indices", splitAlong<0, true>},
 };
 
 } // namespace

@@ -39,24 +39,25 @@ emit::PoolOptions optionsOf(OpCall &c, int64_t rank, bool hasDilation) {
   return out;
 }
 
+// Pooled values alone: where they came from is not computed.
+Results withoutPlaces(const Results &pooled) { return ValueList{pooled.values[0], Value()}; }
+
 template <int64_t rank> Results maxPool(OpCall &c) {
   return overBatch(c, rank,
                    [&](Array x) { return emit::maxPool(c.e, x, optionsOf(c, rank, true)); });
 }
 
+template <int64_t rank> Results maxPoolAndPlaces(OpCall &c) {
+  return withoutPlaces(maxPool<rank>(c));
+}
+
 template <int64_t rank> Results averagePool(OpCall &c) {
   emit::PoolOptions options = optionsOf(c, rank, false);
   options.countPadding = c.truth("count_include_pad");
-  double elements = 1;
-  for (int64_t size : options.window.kernel)
-    elements *= static_cast<double>(size);
-  bool hasDivisor = c.has("divisor_override");
   return overBatch(c, rank, [&](Array x) {
-    if (!hasDivisor)
+    if (!c.has("divisor_override"))
       return emit::averagePool(c.e, x, options);
-    options.countPadding = true;
-    Array out = emit::averagePool(c.e, x, options);
-    return c.e.mul(out, elements / c.number("divisor_override"));
+    return c.e.div(emit::sumPool(c.e, x, options), c.number("divisor_override"));
   });
 }
 
@@ -83,8 +84,8 @@ template <int64_t rank> Results adaptiveAverage(OpCall &c) {
       c, rank, [&](Array x) { return emit::adaptiveAveragePool(c.e, x, outputSize(c, x, rank)); });
 }
 template <int64_t rank> Results adaptiveMax(OpCall &c) {
-  return overBatch(c, rank,
-                   [&](Array x) { return emit::adaptiveMaxPool(c.e, x, outputSize(c, x, rank)); });
+  return withoutPlaces(overBatch(
+      c, rank, [&](Array x) { return emit::adaptiveMaxPool(c.e, x, outputSize(c, x, rank)); }));
 }
 
 constexpr const char *kMax = "T self, i[] kernel_size, i[] stride=[], i[] padding=0, "
@@ -108,9 +109,9 @@ constexpr OpEntry kOps[] = {
     {"avg_pool3d", kAverage, averagePool<3>},
     {"max_pool1d", kMax, maxPool<1>},
     {"max_pool2d", kMax, maxPool<2>},
-    {"max_pool2d_with_indices", kMax, maxPool<2>},
+    {"max_pool2d_with_indices", kMax, maxPoolAndPlaces<2>},
     {"max_pool3d", kMax, maxPool<3>},
-    {"max_pool3d_with_indices", kMax, maxPool<3>},
+    {"max_pool3d_with_indices", kMax, maxPoolAndPlaces<3>},
 };
 
 } // namespace

@@ -1,5 +1,7 @@
 // Reductions over some dims: sums, extremes, moments, norms, and running sums.
 #include "compiler/frontend/aten/OpCall.h"
+#include "compiler/frontend/emit/Coordinates.h"
+#include "compiler/frontend/emit/Elementwise.h"
 #include "compiler/frontend/emit/Ordering.h"
 #include "compiler/frontend/emit/Reductions.h"
 
@@ -68,8 +70,79 @@ template <bool largest> Results extremeAndPosition(OpCall &c) {
   if (rankOf(x) == 0)
     return {x, c.filled({}, ElementType::I64, 0)};
   int64_t dim = c.dim("dim", rankOf(x));
-  Array best = c.e.reduce(largest ? Reduction::Max : Reduction::Min, x, {dim}, keeps(c));
-  return {best, emit::argExtreme(c.e, x, dim, largest, keeps(c))};
+  Array place = emit::argExtreme(c.e, x, dim, largest, /*keep=*/true);
+  auto shaped = [&](Array array) { return keeps(c) ? array : c.e.dropDim(array, dim); };
+  if (!isFloating(x))
+    return {c.e.reduce(largest ? Reduction::Max : Reduction::Min, x, {dim}, keeps(c)),
+            shaped(place)};
+  // The element there alone has a gradient, also among equal ones.
+  Array best = emit::gatherElements(c.e, x, place, dim, /*neverNegative=*/true);
+  return {shaped(best), shaped(place)};
+}
+
+Results bothExtremes(OpCall &c) {
+  Array x = c.tensor("self");
+  Dims dims = c.has("dim") ? Dims{c.dim("dim", rankOf(x))} : emit::dimsFrom(0, rankOf(x));
+  return {c.e.reduce(Reduction::Min, x, dims, keeps(c)),
+          c.e.reduce(Reduction::Max, x, dims, keeps(c))};
+}
+
+// The element of rank `place` (from 0) of a dim in rising order, and where it is.
+Results ranked(OpCall &c, Array x, int64_t dim, const Polynomial &place, bool keep) {
+  emit::Ordered ordered = emit::sort(c.e, x, dim, /*descending=*/false);
+  auto pick = [&](Array array) {
+    Array one = c.e.slice(array, dim, place, 1);
+    return keep ? one : c.e.dropDim(one, dim);
+  };
+  return {pick(ordered.values), pick(ordered.indices)};
+}
+Results kthValue(OpCall &c) {
+  Array x = c.tensor("self");
+  return ranked(c, x, c.dim("dim", rankOf(x)), c.integer("k") - Polynomial(1), keeps(c));
+}
+// The lower one of two in the middle.
+Results median(OpCall &c) {
+  Array x = c.tensor("self");
+  int64_t dim = c.dim("dim", rankOf(x));
+  return ranked(c, x, dim, (shapeOf(x)[dim] - Polynomial(1)).floorDividedBy(2), keeps(c));
+}
+Results medianOfAll(OpCall &c) {
+  Array x = c.tensor("self");
+  Polynomial count = emit::product(shapeOf(x));
+  return ranked(c, c.e.reshape(x, {count}), 0, (count - Polynomial(1)).floorDividedBy(2), false)
+      .values[0];
+}
+
+// -- what is no number left out -------------------------------------------------------------------
+Results sumOfNumbers(OpCall &c) {
+  Array x = c.cast(c.tensor("self"), sumType(c, c.tensor("self")));
+  if (isFloating(x))
+    x = c.e.select(emit::isNan(c.e, x), c.e.splat(x, 0), x);
+  return c.e.reduce(Reduction::Sum, x, reducedDims(c, x), keeps(c));
+}
+Results meanOfNumbers(OpCall &c) {
+  Array x = c.castIf(c.tensor("self"), c.dtype());
+  c.e.checkFloat(x);
+  Array isNone = emit::isNan(c.e, x), zero = c.e.splat(x, 0);
+  auto sum = [&](Array values) {
+    return c.e.reduce(Reduction::Sum, values, reducedDims(c, x), keeps(c));
+  };
+  Array count = sum(c.e.select(isNone, zero, c.e.splat(x, 1)));
+  return c.e.div(sum(c.e.select(isNone, zero, x)), count);
+}
+
+// Summed over the dims that have size 1 or none in the given shape.
+Results sumToSize(OpCall &c) {
+  Array x = c.tensor("self");
+  Shape shape = shapeOf(x), to = c.integers("size");
+  if (to.size() > shape.size())
+    fail("sums " + emit::showShape(shape) + " to " + emit::showShape(to));
+  size_t more = shape.size() - to.size();
+  Dims dims;
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (i < more || (to[i - more] == Polynomial(1) && shape[i] != Polynomial(1)))
+      dims.push_back(static_cast<int64_t>(i));
+  return c.e.reshape(dims.empty() ? x : c.e.reduce(Reduction::Sum, x, dims), to);
 }
 
 // -- moments --------------------------------------------------------------------------------------
@@ -111,6 +184,38 @@ Results distances(OpCall &c) {
                  c.number("p"), {last}, /*keep=*/true);
   return c.e.dropDim(c.e.select(isSame, c.e.splat(norms, 0), norms), last);
 }
+
+// The norm of the difference, of all elements or row by row.
+Results distance(OpCall &c) {
+  Array x = c.floats("self"), y = c.floats("other");
+  c.e.broadcastTogether(x, y);
+  return emit::norm(c.e, c.e.sub(x, y), c.number("p"), emit::dimsFrom(0, rankOf(x)), false);
+}
+Results pairwiseDistance(OpCall &c) {
+  return emit::pairwiseDistance(c.e, c.floats("x1"), c.floats("x2"), c.number("p"), c.number("eps"),
+                                keeps(c));
+}
+
+// Of matrices only the root of the sum of squares, which is that of vectors.
+Results matrixNorm(OpCall &c) {
+  const Value &order = c["ord"];
+  if (order.isString() ? order.text() != "fro" : !order.isNone())
+    fail("takes another norm of matrices than Frobenius', which Cleave does not do");
+  Array x = c.castIf(c.floats("self"), c.dtype());
+  bool isGiven = c.has("dim") && !(c["dim"].isList() && c["dim"].items().empty());
+  Dims dims =
+      isGiven ? reducedDims(c, x) : emit::dimsFrom(std::max<int64_t>(rankOf(x) - 2, 0), rankOf(x));
+  return emit::norm(c.e, x, 2, dims, keeps(c));
+}
+// Of all elements or one dim, a vector's.
+Results linalgNorm(OpCall &c) {
+  const Value &order = c["ord"];
+  int64_t dims =
+      c.has("dim") ? static_cast<int64_t>(c.plainIntegers("dim").size()) : rankOf(c.tensor("self"));
+  if (order.isString() || (!order.isNone() && dims > 1))
+    return matrixNorm(c);
+  return normBy(c, order.isNone() ? 2 : c.number("ord"));
+}
 Results vectorNorm(OpCall &c) { return normBy(c, c.number("ord")); }
 
 Results logSumExp(OpCall &c) {
@@ -122,12 +227,11 @@ Results cosineSimilarity(OpCall &c) {
   Array x = c.floats("x1"), y = c.floats("x2");
   c.e.broadcastTogether(x, y);
   Dims dim{c.dim("dim", rankOf(x))};
-  auto sum = [&](Array product) { return c.e.reduce(Reduction::Sum, product, dim); };
   auto size = [&](Array z) {
-    Array squares = sum(c.e.mul(z, z));
-    return c.e.max(c.e.unary<graph::SqrtOp>(squares), c.number("eps"));
+    return c.e.max(emit::norm(c.e, z, 2, dim, /*keep=*/false), c.number("eps"));
   };
-  return c.e.div(sum(c.e.mul(x, y)), c.e.mul(size(x), size(y)));
+  Array product = c.e.reduce(Reduction::Sum, c.e.mul(x, y), dim);
+  return c.e.div(product, c.e.mul(size(x), size(y)));
 }
 
 #define CLEAVE_DIM "i[]? dim=None, b keepdim=False"
@@ -146,24 +250,36 @@ constexpr OpEntry kOps[] = {
     {"all", kDims, logic<emit::Summary::All>},
     {"amax", kDims, extreme<Reduction::Max>},
     {"amin", kDims, extreme<Reduction::Min>},
+    {"aminmax", "T self, *, i? dim=None, b keepdim=False", bothExtremes},
     {"any", kDims, logic<emit::Summary::Any>},
     {"argmax", kPosition, position<true>},
     {"argmin", kPosition, position<false>},
     {"cdist", "T x1, T x2, f p=2, i? compute_mode=None", distances},
     {"cosine_similarity", "T x1, T x2, i dim=1, f eps=1e-8", cosineSimilarity},
     {"count_nonzero", "T self, i[]? dim=None", countNonzero},
+    {"dist", "T self, T other, s p=2", distance},
     {"frobenius_norm", "T self, i[]? dim=None, b keepdim=False, *, i? dtype=None", frobeniusNorm},
+    {"kthvalue", "T self, i k, i dim=-1, b keepdim=False", kthValue},
+    {"linalg_matrix_norm", "T self, any ord='fro', i[] dim=[], b keepdim=False, *, i? dtype=None",
+     matrixNorm},
+    {"linalg_norm", "T self, any ord=None, i[]? dim=None, b keepdim=False, *, i? dtype=None",
+     linalgNorm},
     {"linalg_vector_norm", "T self, s ord=2, i[]? dim=None, b keepdim=False, *, i? dtype=None",
      vectorNorm},
     {"logsumexp", kDims, logSumExp},
-    {"max", kWhole, extreme<Reduction::Max>},
     {"max", kAlong, extremeAndPosition<true>},
+    {"max", kWhole, extreme<Reduction::Max>},
     {"mean", kSum, mean},
     {"mean", kSumAll, mean},
-    {"min", kWhole, extreme<Reduction::Min>},
+    {"median", kAlong, median},
+    {"median", "T self", medianOfAll},
     {"min", kAlong, extremeAndPosition<false>},
+    {"min", kWhole, extreme<Reduction::Min>},
+    {"nanmean", kSum, meanOfNumbers},
+    {"nansum", kSum, sumOfNumbers},
     {"norm", "T self, s? p, i[] dim, b keepdim=False, *, i? dtype=None", norm},
     {"norm", "T self, s? p=2, *, i? dtype=None, any dim=None, b keepdim=False", norm},
+    {"pairwise_distance", "T x1, T x2, f p=2, f eps=1e-6, b keepdim=False", pairwiseDistance},
     {"prod", kSumAll, prod},
     {"prod", "T self, i dim, b keepdim=False, *, i? dtype=None", prod},
     {"std", kBias, spread<emit::standardDeviation, biasOf>},
@@ -174,6 +290,7 @@ constexpr OpEntry kOps[] = {
     {"std_mean", kCorrection, spreadAndMean<emit::standardDeviation, correctionOf>},
     {"sum", kSum, sum},
     {"sum", kSumAll, sum},
+    {"sum_to_size", "T self, i[] size", sumToSize},
     {"var", kBias, spread<emit::variance, biasOf>},
     {"var", kBiasDim, spread<emit::variance, biasOf>},
     {"var", kCorrection, spread<emit::variance, correctionOf>},

@@ -11,9 +11,17 @@ namespace {
 using emit::Coordinates;
 using emit::Interpolation;
 
+// Of images whose corner pixels are kept, output / input from the first centre to the last.
+std::optional<double> cornerScale(double input, int64_t output) {
+  if (output < 2 && input > 1)
+    fail("resizes with antialias and align_corners to a single pixel, which Cleave does not do");
+  return input > 1 ? std::optional((static_cast<double>(output) - 1) / (input - 1)) : std::nullopt;
+}
+
 // The spatial dims with the sizes that are asked for. `factors`: output / input size, where given.
 std::vector<emit::ResizeAxis> axesOf(OpCall &c, Array x, const std::vector<Polynomial> &sizes,
-                                     const std::vector<std::optional<double>> &factors) {
+                                     const std::vector<std::optional<double>> &factors,
+                                     bool alignsCorners, bool antialias) {
   int64_t spatial = rankOf(x) - 2;
   if (static_cast<int64_t>(std::max(sizes.size(), factors.size())) != spatial)
     fail("has " + std::to_string(std::max(sizes.size(), factors.size())) + " sizes for " +
@@ -29,6 +37,8 @@ std::vector<emit::ResizeAxis> axesOf(OpCall &c, Array x, const std::vector<Polyn
                                 : c.e.number(sizes[i], "the output size");
     if (axis.output < 1)
       fail("asks for images of size " + std::to_string(axis.output));
+    if (alignsCorners) // the factor that was given has no meaning
+      axis.scale = antialias ? cornerScale(input, axis.output) : std::nullopt;
     out.push_back(axis);
   }
   return out;
@@ -44,7 +54,7 @@ emit::ResizeOptions optionsOf(OpCall &c, Interpolation how, bool exact, bool ant
     out.rounding = emit::NearestRounding::Floor;
     return out;
   }
-  if (c.truth("align_corners"))
+  if (c.truth("align_corners") && !antialias)
     out.coordinates = Coordinates::AlignCorners;
   if (antialias)
     out.cubic = -0.5;
@@ -62,7 +72,9 @@ template <Interpolation how, int spatialDims, bool flag> Results bySize(OpCall &
   }
   std::vector<Polynomial> sizes = c.integers("output_size");
   bool exact = how == Interpolation::Nearest && flag, antialias = !exact && flag;
-  return emit::resize(c.e, x, axesOf(c, x, sizes, factors), optionsOf(c, how, exact, antialias));
+  bool alignsCorners = how != Interpolation::Nearest && c.truth("align_corners");
+  return emit::resize(c.e, x, axesOf(c, x, sizes, factors, alignsCorners, antialias),
+                      optionsOf(c, how, exact, antialias));
 }
 
 // With either sizes or factors.
@@ -78,7 +90,9 @@ template <Interpolation how, bool flag> Results byEither(OpCall &c) {
   else
     fail("has neither output_size nor scale_factors");
   bool exact = how == Interpolation::Nearest && flag, antialias = !exact && flag;
-  return emit::resize(c.e, x, axesOf(c, x, sizes, factors), optionsOf(c, how, exact, antialias));
+  bool alignsCorners = how != Interpolation::Nearest && c.truth("align_corners");
+  return emit::resize(c.e, x, axesOf(c, x, sizes, factors, alignsCorners, antialias),
+                      optionsOf(c, how, exact, antialias));
 }
 
 // -- positions that are data ----------------------------------------------------------------------

@@ -114,9 +114,7 @@ bool holds(OpCall &c, Predicate predicate) {
     return *out;
   failOnSymbols(a - b);
 }
-template <Predicate predicate> Results comparison(OpCall &c) {
-  return Value(holds(c, predicate));
-}
+template <Predicate predicate> Results comparison(OpCall &c) { return Value(holds(c, predicate)); }
 Results least(OpCall &c) { return holds(c, Predicate::LE) ? c["self"] : c["other"]; }
 Results most(OpCall &c) { return holds(c, Predicate::GE) ? c["self"] : c["other"]; }
 template <bool isSame> Results compareTexts(OpCall &c) {
@@ -214,6 +212,7 @@ Results isFloatingPoint(OpCall &c) { return Value(isFloat(typeOfTensor(c))); }
 Results device(OpCall &) { return Value("cpu"); }
 template <int64_t number> Results constant(OpCall &) { return Value(number); }
 template <bool truth> Results answer(OpCall &) { return Value(truth); }
+Results takesGradients(OpCall &c) { return Value(c.context.gradients); }
 Results nothing(OpCall &) { return ValueList{Value()}; }
 Results same(OpCall &c) { return c["self"]; }
 
@@ -342,7 +341,7 @@ template <Predicate predicate> Results bestOfList(OpCall &c) {
   Value best = items(c)[0];
   for (const Value &item : items(c))
     if (graph::compareScalars(predicate, numberOf(c.context, item, "an item"),
-                       numberOf(c.context, best, "an item")))
+                              numberOf(c.context, best, "an item")))
       best = item;
   return best;
 }
@@ -402,6 +401,7 @@ constexpr OpEntry kOps[] = {
     {"ge", kTwo, comparison<Predicate::GE>},
     {"gt", kTwo, comparison<Predicate::GT>},
     {"insert", "list self, i idx, any el", insert},
+    {"is_grad_enabled", "", takesGradients},
     {"is_complex", kTensor, answer<false>},
     {"is_floating_point", kTensor, isFloatingPoint},
     {"item", kAny, item},
@@ -427,7 +427,6 @@ constexpr OpEntry kOps[] = {
     {"pow", "n a, n b", power},
     {"prim::NumToTensor", kOne, toTensor},
     {"prim::abs", kOne, absolute},
-    {"prim::data", kTensor, same},
     {"prim::device", kTensor, device},
     {"prim::dtype", kTensor, dtype},
     {"prim::grad", kTensor, nothing},

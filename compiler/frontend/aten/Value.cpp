@@ -1,7 +1,11 @@
 // See Value.h.
 #include "compiler/frontend/aten/Value.h"
 
+#include "compiler/frontend/aten/OpCall.h"
 #include "compiler/frontend/emit/Emitter.h"
+#include "dialects/graph/StopGradient.h"
+
+#include "llvm/ADT/DenseSet.h"
 
 #include <cassert>
 
@@ -23,7 +27,14 @@ TensorRef TensorState::ofNumber(Polynomial number) {
   return tensor;
 }
 
-TensorRef TensorState::viewOf(TensorRef base, mlir::Value elements, ViewStep step, bool isDense) {
+TensorRef TensorState::ofPythonNumber(mlir::Value contents) {
+  TensorRef tensor = create(contents);
+  tensor->isPythonNumber_ = true;
+  return tensor;
+}
+
+TensorRef TensorState::viewOf(TensorRef base, mlir::Value elements, ViewStep step,
+                              Strides strides) {
   if (base->depth_ >= kMaxViews)
     emit::fail("is a view of a view of a view …, more than " + std::to_string(kMaxViews) +
                " of them");
@@ -34,7 +45,8 @@ TensorRef TensorState::viewOf(TensorRef base, mlir::Value elements, ViewStep ste
   tensor->step_ = std::move(step);
   tensor->elements_ = elements;
   tensor->version_ = base->storage_->version;
-  tensor->isDense_ = isDense && base->isDense_;
+  tensor->strides_ = std::move(strides);
+  tensor->hasPlainStrides_ = false;
   tensor->base_ = std::move(base);
   return tensor;
 }
@@ -44,6 +56,10 @@ mlir::Value TensorState::read(emit::Emitter &emitter) {
     storage_ = std::make_shared<Storage>();
     storage_->contents = emitter.size(*number_);
   }
+  if (storage_->isTorn)
+    emit::fail("reads a tensor that shares its memory with one that was written in place, or is a "
+               "copy of it, as the order of its elements in PyTorch's memory decides; clone() it "
+               "before the write");
   if (!base_)
     return storage_->contents;
   if (version_ != storage_->version) {
@@ -53,20 +69,118 @@ mlir::Value TensorState::read(emit::Emitter &emitter) {
   return elements_;
 }
 
-void TensorState::write(emit::Emitter &emitter, mlir::Value elements) {
+// Whether gradients may flow to what the elements were computed of.
+static bool hasHistory(mlir::Value elements) {
+  if (mlir::isa<mlir::BlockArgument>(elements))
+    return false; // an input or a buffer
+  llvm::SmallVector<mlir::Value> open{elements};
+  llvm::DenseSet<mlir::Value> seen;
+  while (!open.empty()) {
+    mlir::Value value = open.pop_back_val();
+    if (!mlir::isa<mlir::FloatType>(graph::elementTypeOf(value)) || !seen.insert(value).second)
+      continue;
+    mlir::Operation *op = value.getDefiningOp();
+    if (!op)
+      return true;
+    if (!mlir::isa<graph::StopGradientOp>(op))
+      llvm::append_range(open, op->getOperands());
+  }
+  return false;
+}
+
+mlir::Value withGradientOf(emit::Emitter &e, mlir::Value before, mlir::Value elements) {
+  elements = stopped(e, elements);
+  if (!hasHistory(before))
+    return elements;
+  // A zero with the gradient of what was there, unless that was infinite.
+  mlir::Value zero = e.sub(before, stopped(e, before));
+  zero = e.select(e.compare(emit::Predicate::EQ, zero, 0), zero, e.splat(zero, 0));
+  return e.add(elements, zero);
+}
+
+void TensorState::write(emit::Emitter &emitter, mlir::Value elements, bool isRecorded) {
   mlir::Value whole = elements;
-  // From view to base; what is seen through this handle is `elements`.
+  // From view to base; what is seen through each handle on the way is what was written to it.
+  llvm::SmallVector<std::pair<TensorState *, mlir::Value>> seen;
   for (TensorState *at = this; at->base_; at = at->base_.get()) {
     if (!at->step_.write)
       emit::fail("writes to a view that shows one element several times");
+    seen.emplace_back(at, whole);
     whole = at->step_.write(emitter, at->base_->read(emitter), whole);
   }
   read(emitter); // a number gets its storage
+  if (storage_->isParameter)
+    emit::fail("writes in place to the parameter '" + storage_->name +
+               "', which only the optimizer changes; write to a copy of it (clone)");
   number_.reset();
-  storage_->contents = whole;
+  storage_->contents = isRecorded ? whole : withGradientOf(emitter, storage_->contents, whole);
   ++storage_->version;
-  elements_ = elements;
-  version_ = storage_->version;
+  for (const std::weak_ptr<Storage> &twin : storage_->twins)
+    if (std::shared_ptr<Storage> other = twin.lock())
+      other->isTorn = true;
+  if (!isRecorded)
+    return;
+  for (auto [handle, shown] : seen) {
+    handle->elements_ = shown;
+    handle->version_ = storage_->version;
+  }
+}
+
+// -- where elements lie ---------------------------------------------------------------------------
+std::vector<Polynomial> plainStrides(llvm::ArrayRef<Polynomial> shape) {
+  std::vector<Polynomial> out(shape.size(), Polynomial(1));
+  for (size_t i = shape.size(); i-- > 1;)
+    out[i - 1] = out[i] * shape[i];
+  return out;
+}
+
+// Runs of dims that lie in the order of the shape have to be made of whole runs of new dims.
+Strides reshapedStrides(llvm::ArrayRef<Polynomial> shape, llvm::ArrayRef<Polynomial> strides,
+                        llvm::ArrayRef<Polynomial> to) {
+  const Polynomial one(1);
+  std::vector<Polynomial> out(to.size(), one);
+  size_t next = to.size();
+  for (size_t end = shape.size(); end > 0;) {
+    Polynomial innermost = strides[end - 1], run = one, made = one;
+    size_t begin = end;
+    do
+      run *= shape[--begin];
+    while (begin > 0 && (shape[begin - 1] == one || strides[begin - 1] == run * innermost));
+    for (; next > 0 && (made != run || to[next - 1] == one); --next) {
+      out[next - 1] = made * innermost;
+      made *= to[next - 1];
+    }
+    if (made != run)
+      return std::nullopt;
+    end = begin;
+  }
+  return next == 0 || shape.empty() ? Strides(std::move(out)) : std::nullopt;
+}
+
+Strides TensorState::strides(emit::Emitter &emitter) {
+  if (!hasPlainStrides_)
+    return strides_;
+  return plainStrides(graph::shapeOf(read(emitter)));
+}
+
+std::optional<bool> TensorState::isDense(emit::Emitter &emitter) {
+  if (hasPlainStrides_)
+    return true;
+  graph::Shape shape = graph::shapeOf(read(emitter));
+  if (shape.size() < 2 && !base_)
+    return true;
+  if (!strides_)
+    return std::nullopt;
+  std::vector<Polynomial> plain = plainStrides(shape);
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (shape[i] != Polynomial(1) && (*strides_)[i] != plain[i])
+      return false;
+  return true;
+}
+
+void TensorState::mayShareWith(TensorState &other) {
+  storage_->twins.push_back(other.storage_);
+  other.storage_->twins.push_back(storage_);
 }
 
 // Out of line, so that the many places that make values stay small.

@@ -6,6 +6,7 @@
 #include "dialects/interfaces/Polynomial.h"
 
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/ArrayRef.h"
 
 #include <functional>
 #include <memory>
@@ -23,10 +24,17 @@ namespace cleave::aten {
 // The memory behind tensors: its contents at this point of the program.
 struct Storage {
   mlir::Value contents;
-  int64_t version = 0;  // how often it was written
-  bool isState = false; // a buffer of the model, whose last contents outlive the step
-  std::string name;     // the user's, of a parameter or buffer
+  int64_t version = 0;      // how often it was written
+  bool isState = false;     // a buffer of the model, whose last contents outlive the step
+  bool isParameter = false; // one of the model, which nothing may write
+  std::string name;         // the user's, of a parameter or buffer
+  // Others that may be the same memory: copies of this one that PyTorch perhaps makes as views.
+  std::vector<std::weak_ptr<Storage>> twins;
+  bool isTorn = false; // a twin was written
 };
+
+// How far apart in PyTorch's memory the neighbours of each dim lie, in elements; none if that is not known.
+using Strides = std::optional<std::vector<Polynomial>>;
 
 // How a view depends on its base.
 struct ViewStep {
@@ -45,31 +53,50 @@ public:
   static TensorRef create(mlir::Value contents);
   // A 0-dim int64 tensor whose element is known as a polynomial; built when it is first read.
   static TensorRef ofNumber(Polynomial number);
+  // A python number in a tensor of no dims, which counts as such where types meet.
+  static TensorRef ofPythonNumber(mlir::Value contents);
   // A view; `elements` are what it shows now. Fails on chains of views beyond a limit.
-  static TensorRef viewOf(TensorRef base, mlir::Value elements, ViewStep step, bool isDense);
+  static TensorRef viewOf(TensorRef base, mlir::Value elements, ViewStep step, Strides strides);
 
   // The elements at this point of the program; what the views between need is built with `emitter`.
   mlir::Value read(emit::Emitter &emitter);
-  // New elements, of the same type and shape. Fails where a view on the way cannot be written.
-  void write(emit::Emitter &emitter, mlir::Value elements);
+  // New elements, of the same type and shape. Fails where a view on the way cannot be written, and on parameters.
+  // What is not recorded (no_grad) changes the elements, but neither their gradient nor what it flows to.
+  void write(emit::Emitter &emitter, mlir::Value elements, bool isRecorded = true);
 
   // The element, where it is known without building anything.
   const std::optional<Polynomial> &number() const { return number_; }
   // Null for a number that was never read.
   const std::shared_ptr<Storage> &storage() const { return storage_; }
-  // Whether neighbours lie side by side in PyTorch's memory, so that reshaping makes a view.
-  bool isDense() const { return isDense_; }
+  bool isPythonNumber() const { return isPythonNumber_; }
+  bool isView() const { return base_ != nullptr; }
+  // Where PyTorch has the elements: that decides whether reshaping makes a view or a copy.
+  Strides strides(emit::Emitter &emitter);
+  // Whether they lie one after the other as the shape says; none if it is not known.
+  std::optional<bool> isDense(emit::Emitter &emitter);
+  // Of a new tensor: PyTorch may have chosen any order for the elements.
+  void forgetStrides() { strides_.reset(), hasPlainStrides_ = false; }
+  // Notes that PyTorch perhaps has both in the same memory: after a write to one, reading the other fails.
+  void mayShareWith(TensorState &other);
 
 private:
   std::shared_ptr<Storage> storage_;
   TensorRef base_; // null: the storage itself
   ViewStep step_;
-  bool isDense_ = true;
+  Strides strides_;             // unless they are those of the shape
+  bool hasPlainStrides_ = true; // the shape's
+  bool isPythonNumber_ = false;
   int depth_ = 0;        // views between this one and the storage
   mlir::Value elements_; // of a view, at version_
   int64_t version_ = 0;
   std::optional<Polynomial> number_;
 };
+
+// The strides of a tensor whose elements lie in the order of the shape.
+std::vector<Polynomial> plainStrides(llvm::ArrayRef<Polynomial> shape);
+// The strides under which the elements of a view show another shape; none if only a copy can.
+Strides reshapedStrides(llvm::ArrayRef<Polynomial> shape, llvm::ArrayRef<Polynomial> strides,
+                        llvm::ArrayRef<Polynomial> to);
 
 class Value;
 

@@ -2,7 +2,6 @@
 // read from its base and how a write to it changes the base.
 #include "compiler/frontend/aten/MakeView.h"
 
-#include "compiler/frontend/emit/Einsum.h"
 #include "compiler/frontend/emit/Movement.h"
 #include "dialects/graph/StopGradient.h"
 
@@ -14,16 +13,15 @@ namespace {
 
 using emit::Emitter;
 
+constexpr auto kSameStrides = [](std::vector<Polynomial> &) {};
+
 Results alias(OpCall &c) {
   auto same = [](Emitter &, Array x) { return x; };
-  return rearranged(c, c["self"], same, same);
+  return rearranged(c, c["self"], same, same, kSameStrides);
 }
 
-// Another tensor on the same storage, through which no gradient flows.
-Results detach(OpCall &c) {
-  auto write = [](Emitter &, Array part) { return part; };
-  return rearranged(c, c["self"], stopped, write);
-}
+// Another tensor on the same storage, through which no gradient flows; what is written to it leaves the base its gradient.
+Results detach(OpCall &c) { return makeView(c, c["self"], stopped, withGradientOf, kSameStrides); }
 Results requiresGrad(OpCall &c) { return c.truth("requires_grad") ? alias(c) : detach(c); }
 
 // -- shapes ---------------------------------------------------------------------------------------
@@ -39,24 +37,51 @@ Array reshapedElements(Emitter &e, Array x, const Shape &shape) {
   return graph::IotaOp::create(e.b, e.loc, e.type(shape, elementTypeOf(x)), dim - shape.begin());
 }
 
+// A view of another shape; `strides` are its.
+Value reshapedView(OpCall &c, const Value &self, const Shape &shape, const Strides &strides) {
+  Shape before = shapeOf(c.read(self));
+  auto read = [shape](Emitter &e, Array base) { return reshapedElements(e, base, shape); };
+  auto write = [before](Emitter &e, Array, Array part) { return e.reshape(part, before); };
+  return TensorState::viewOf(self.tensor(), read(c.e, c.read(self)), {read, write}, strides);
+}
+
+Strides stridesFor(OpCall &c, const Value &self, const Shape &shape) {
+  Array x = c.read(self);
+  Strides strides = self.tensor()->strides(c.e);
+  return strides ? reshapedStrides(shapeOf(x), *strides, shape) : std::nullopt;
+}
+
+// Another shape of the same memory.
+Results viewed(OpCall &c, const Value &self, const Shape &shape) {
+  return reshapedView(c, self, shape, stridesFor(c, self, shape));
+}
+
+// A copy; where it is not known whether PyTorch makes one, it counts as perhaps the same memory.
+Results copied(OpCall &c, const Value &self, Array elements, bool isKnown) {
+  TensorRef out = TensorState::create(elements);
+  if (!isKnown)
+    out->mayShareWith(*self.tensor());
+  return Value(out);
+}
+
 // As a view where PyTorch makes one, otherwise a copy.
 Results reshaped(OpCall &c, const Value &self, const Shape &shape) {
   Array x = c.read(self);
-  if (!self.tensor()->isDense())
-    return c.e.reshape(x, shape);
-  Shape before = shapeOf(x);
-  return rearranged(
-      c, self, [shape](Emitter &e, Array base) { return reshapedElements(e, base, shape); },
-      [before](Emitter &e, Array part) { return e.reshape(part, before); });
+  if (Strides strides = stridesFor(c, self, shape))
+    return reshapedView(c, self, shape, strides);
+  return copied(c, self, c.e.reshape(x, shape), self.tensor()->strides(c.e).has_value());
 }
 
-Results reshapeTo(OpCall &c, const char *argument) {
-  return reshaped(c, c["self"], emit::resolvedShape(c.e, c.tensor("self"), c.integers(argument)));
+Shape shapeIn(OpCall &c, const char *argument) {
+  return emit::resolvedShape(c.e, c.tensor("self"), c.integers(argument));
 }
-Results view(OpCall &c) { return reshapeTo(c, "size"); }
-Results reshape(OpCall &c) { return reshapeTo(c, "shape"); }
-
+Results view(OpCall &c) { return viewed(c, c["self"], shapeIn(c, "size")); }
+Results viewAs(OpCall &c) { return viewed(c, c["self"], shapeOf(c.tensor("other"))); }
+Results reshape(OpCall &c) { return reshaped(c, c["self"], shapeIn(c, "shape")); }
 Results reshapeAs(OpCall &c) { return reshaped(c, c["self"], shapeOf(c.tensor("other"))); }
+Results ravel(OpCall &c) {
+  return reshaped(c, c["self"], {emit::product(shapeOf(c.tensor("self")))});
+}
 
 Results flatten(OpCall &c) {
   Shape shape = shapeOf(c.tensor("self"));
@@ -86,16 +111,18 @@ Results unflatten(OpCall &c) {
   }
   shape.erase(shape.begin() + dim);
   shape.insert(shape.begin() + dim, parts.begin(), parts.end());
-  return reshaped(c, c["self"], shape);
+  return viewed(c, c["self"], shape);
 }
 
 Results squeeze(OpCall &c) {
   Shape shape = shapeOf(c.tensor("self")), out;
+  if (c["dim"].isList() && c["dim"].items().empty())
+    return alias(c);
   Dims dims = c.dims("dim", static_cast<int64_t>(shape.size()));
   for (size_t i = 0; i < shape.size(); ++i)
     if (shape[i] != Polynomial(1) || !llvm::is_contained(dims, static_cast<int64_t>(i)))
       out.push_back(shape[i]);
-  return reshaped(c, c["self"], out);
+  return viewed(c, c["self"], out);
 }
 
 // Strides other than those of the shape would show elements twice or leave some out.
@@ -112,19 +139,24 @@ Results asStrided(OpCall &c) {
   if (!isPlain)
     fail("shows its elements with the strides " + emit::showShape(strides) +
          ", which Cleave does not do");
-  return reshaped(c, c["self"], shape);
+  return viewed(c, c["self"], shape);
 }
 
 Results unsqueeze(OpCall &c) {
   Shape shape = shapeOf(c.tensor("self"));
   int64_t dim = c.dim("dim", static_cast<int64_t>(shape.size()) + 1);
   shape.insert(shape.begin() + dim, 1);
-  return reshaped(c, c["self"], shape);
+  return viewed(c, c["self"], shape);
 }
 
 // A copy only where the elements are not in order already.
 Results contiguous(OpCall &c) {
-  return c.handle("self")->isDense() ? Results(c["self"]) : Results(c.tensor("self"));
+  if (c.handle("self")->number())
+    return c["self"];
+  std::optional<bool> isDense = c.handle("self")->isDense(c.e);
+  if (isDense == true)
+    return c["self"];
+  return copied(c, c["self"], c.tensor("self"), isDense.has_value());
 }
 
 Results clone(OpCall &c) { return c.tensor("self"); }
@@ -134,11 +166,15 @@ Results permuted(OpCall &c, const Dims &permutation) {
   Dims inverse(permutation.size());
   for (size_t i = 0; i < permutation.size(); ++i)
     inverse[permutation[i]] = static_cast<int64_t>(i);
-  bool isDense = std::is_sorted(permutation.begin(), permutation.end());
   return rearranged(
       c, c["self"],
       [permutation](Emitter &e, Array base) { return e.transpose(base, permutation); },
-      [inverse](Emitter &e, Array part) { return e.transpose(part, inverse); }, isDense);
+      [inverse](Emitter &e, Array part) { return e.transpose(part, inverse); },
+      [permutation](std::vector<Polynomial> &strides) {
+        std::vector<Polynomial> before = strides;
+        for (size_t i = 0; i < permutation.size(); ++i)
+          strides[i] = before[permutation[i]];
+      });
 }
 
 Results permute(OpCall &c) {
@@ -210,6 +246,16 @@ Results moveDims(OpCall &c) {
   return permuted(c, permutation);
 }
 
+// With dims of size 1 until there are so many: in front, a third one behind.
+template <int64_t least> Results atLeast(OpCall &c) {
+  Shape shape = shapeOf(c.tensor("self"));
+  while (static_cast<int64_t>(shape.size()) < std::min<int64_t>(least, 2))
+    shape.insert(shape.begin(), 1);
+  if (least == 3 && shape.size() == 2)
+    shape.push_back(1);
+  return viewed(c, c["self"], shape);
+}
+
 // -- repeated elements ----------------------------------------------------------------------------
 Results expandTo(OpCall &c, Shape wanted) {
   Shape shape = shapeOf(c.tensor("self"));
@@ -220,40 +266,19 @@ Results expandTo(OpCall &c, Shape wanted) {
     if (wanted[i] == Polynomial(-1) && i >= more)
       wanted[i] = shape[i - more];
   auto read = [wanted](Emitter &e, Array base) { return e.broadcast(base, wanted); };
-  bool isSame = wanted == shape;
   std::function<Array(Emitter &, Array, Array)> write;
-  if (isSame)
-    write = [](Emitter &, Array, Array part) { return part; };
-  return makeView(c, c["self"], read, write, isSame);
+  if (emit::product(wanted) == emit::product(shape)) // no element twice
+    write = [shape](Emitter &e, Array, Array part) { return e.reshape(part, shape); };
+  return makeView(c, c["self"], read, write, [&](std::vector<Polynomial> &strides) {
+    for (size_t i = 0; i < shape.size(); ++i)
+      if (shape[i] != wanted[more + i])
+        strides[i] = 0;
+    strides.insert(strides.begin(), more, Polynomial(0));
+  });
 }
 
 Results expand(OpCall &c) { return expandTo(c, c.integers("size")); }
 Results expandAs(OpCall &c) { return expandTo(c, shapeOf(c.tensor("other"))); }
-
-// The diagonal of two dims, as the last dim.
-Results diagonal(OpCall &c) {
-  Array x = c.tensor("self");
-  int64_t rank = rankOf(x), offset = c.plainInteger("offset");
-  int64_t a = c.dim("dim1", rank), b = c.dim("dim2", rank);
-  if (a == b)
-    fail("takes the diagonal of dim " + std::to_string(a) + " with itself");
-  Dims order;
-  for (int64_t i = 0; i < rank; ++i)
-    if (i != a && i != b)
-      order.push_back(i);
-  order.insert(order.end(), {a, b});
-  Array matrix = c.e.transpose(x, order);
-  auto cutTo = [&](Array m, int64_t dim, const Polynomial &start) {
-    return c.e.slice(m, dim, start, shapeOf(m)[dim] - start);
-  };
-  if (offset != 0)
-    matrix = offset > 0 ? cutTo(matrix, rank - 1, offset)
-                        : cutTo(matrix, rank - 2, Polynomial(0) - Polynomial(offset));
-  Polynomial rows = shapeOf(matrix)[rank - 2], columns = shapeOf(matrix)[rank - 1];
-  bool isWide = emit::compare(emit::Predicate::LE, {rows}, {columns}).value_or(true);
-  matrix = c.e.slice(matrix, isWide ? rank - 1 : rank - 2, 0, isWide ? rows : columns);
-  return emit::diagonal(c.e, matrix, rank - 2, rank - 1);
-}
 
 // Windows of one dim, as the last dim.
 constexpr int64_t kMostParts = 4096; // each is an op
@@ -265,10 +290,16 @@ Results unfold(OpCall &c) {
   if (size < 1 || step < 1 || size > kMostParts)
     fail("has windows of " + std::to_string(size) + " elements every " + std::to_string(step));
   Polynomial count = (total - size).floorDividedBy(step) + Polynomial(1);
-  emit::Values columns;
-  for (int64_t i = 0; i < size; ++i)
-    columns.push_back(c.e.insertDim(c.e.slice(x, dim, i, count, step), rank));
-  return c.e.concat(columns, rank);
+  auto read = [=](Emitter &e, Array base) {
+    emit::Values columns;
+    for (int64_t i = 0; i < size; ++i)
+      columns.push_back(e.insertDim(e.slice(base, dim, i, count, step), rank));
+    return e.concat(columns, rank);
+  };
+  return makeView(c, c["self"], read, nullptr, [&](std::vector<Polynomial> &strides) {
+    strides.push_back(strides[dim]);
+    strides[dim] *= Polynomial(step);
+  });
 }
 
 constexpr const char *kSelf = "T self";
@@ -283,7 +314,10 @@ constexpr OpEntry kOps[] = {
     {"clone", "T self, *, any memory_format=None", clone},
     {"contiguous", "T self, *, any memory_format=None", contiguous},
     {"detach", kSelf, detach},
-    {"diagonal", "T self, i offset=0, i dim1=0, i dim2=1", diagonal},
+    {"atleast_1d", kSelf, atLeast<1>},
+    {"atleast_2d", kSelf, atLeast<2>},
+    {"atleast_3d", kSelf, atLeast<3>},
+    {"broadcast_to", kSize, expand},
     {"expand", "T self, i[] size, *, b implicit=False", expand},
     {"expand_as", "T self, T other", expandAs},
     {"flatten", "T self, i start_dim=0, i end_dim=-1", flatten},
@@ -298,6 +332,8 @@ constexpr OpEntry kOps[] = {
     {"numpy_T", kSelf, reverseDims},
     {"permute", "T self, i[] dims", permute},
     {"positive", kSelf, alias},
+    {"prim::data", kSelf, detach},
+    {"ravel", kSelf, ravel},
     {"requires_grad", "T self, b requires_grad=True", requiresGrad},
     {"reshape", "T self, i[] shape", reshape},
     {"reshape_as", "T self, T other", reshapeAs},
@@ -309,7 +345,7 @@ constexpr OpEntry kOps[] = {
     {"unfold", "T self, i dimension, i size, i step", unfold},
     {"unsqueeze", "T self, i dim", unsqueeze},
     {"view", kSize, view},
-    {"view_as", "T self, T other", reshapeAs},
+    {"view_as", "T self, T other", viewAs},
 };
 
 } // namespace

@@ -17,8 +17,10 @@ Value where(const Emitter &e, Predicate predicate, Value x, double number, Value
 }
 
 // exp(min(x, 0)) - 1: the negative branch of the exponential units, without overflow in the other
-// one.
-Value expBelowZero(const Emitter &e, Value x) { return e.sub(e.unary<ExpOp>(e.min(x, 0)), 1); }
+// one. At 0 its slope is 1.
+Value expBelowZero(const Emitter &e, Value x) {
+  return e.sub(e.unary<ExpOp>(where(e, Predicate::GT, x, 0, e.splat(x, 0), x)), 1);
+}
 
 } // namespace
 
@@ -28,7 +30,16 @@ Value relu(const Emitter &e, Value x) {
 }
 
 Value hardTanh(const Emitter &e, Value x, double low, double high) {
-  return e.min(e.max(x, low), high);
+  return clamped(e, x, low, high);
+}
+
+// No slope at the bounds themselves.
+Value clamped(const Emitter &e, Value x, std::optional<double> low, std::optional<double> high) {
+  if (low)
+    x = where(e, Predicate::LE, x, *low, e.splat(x, *low), x);
+  if (high)
+    x = where(e, Predicate::GE, x, *high, e.splat(x, *high), x);
+  return x;
 }
 
 Value sigmoid(const Emitter &e, Value x) {
@@ -62,25 +73,27 @@ Value prelu(const Emitter &e, Value x, Value slope) {
 
 Value elu(const Emitter &e, Value x, double alpha) {
   e.checkFloat(x);
-  return where(e, Predicate::LT, x, 0, e.mul(expBelowZero(e, x), alpha), x);
+  return where(e, Predicate::GT, x, 0, x, e.mul(expBelowZero(e, x), alpha));
 }
 
 Value celu(const Emitter &e, Value x, double alpha) {
   e.checkFloat(x);
   Value below = e.mul(expBelowZero(e, e.div(x, alpha)), alpha);
-  return where(e, Predicate::LT, x, 0, below, x);
+  return where(e, Predicate::GT, x, 0, x, below);
 }
 
 Value selu(const Emitter &e, Value x, double alpha, double gamma) {
   return e.mul(elu(e, x, alpha), gamma);
 }
 
-// max(x, 0) + log(1 + exp(-|x|)).
+// max(x, 0) + log(1 + exp(-|x|)), where both summands have the slope from above at 0: together 1/2.
 Value softplus(const Emitter &e, Value x, double beta, double threshold) {
   e.checkFloat(x);
   Value scaled = beta == 1 ? x : e.mul(x, beta);
-  Value small = e.unary<ExpOp>(e.neg(e.abs(scaled)));
-  Value soft = e.add(e.max(scaled, 0), e.unary<LogOp>(e.add(small, 1)));
+  Value isBelow = e.compare(Predicate::LT, scaled, 0);
+  Value small = e.unary<ExpOp>(e.select(isBelow, scaled, e.neg(scaled)));
+  Value above = e.select(isBelow, e.splat(scaled, 0), scaled);
+  Value soft = e.add(above, e.unary<LogOp>(e.add(small, 1)));
   if (beta != 1)
     soft = e.div(soft, beta);
   // Beyond this the logarithm no longer changes a float32, and the value is x by itself.
@@ -97,8 +110,7 @@ Value mish(const Emitter &e, Value x) { return e.mul(x, e.unary<TanhOp>(softplus
 
 Value hardSigmoid(const Emitter &e, Value x, double alpha, double beta) {
   e.checkFloat(x);
-  Value line = e.add(e.mul(x, alpha), beta);
-  return e.max(e.min(line, 1), 0);
+  return clamped(e, e.add(e.mul(x, alpha), beta), 0, 1);
 }
 
 Value hardSwish(const Emitter &e, Value x) { return e.mul(x, hardSigmoid(e, x, 1.0 / 6, 0.5)); }

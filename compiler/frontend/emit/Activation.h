@@ -8,6 +8,8 @@ namespace cleave::emit {
 Value relu(const Emitter &e, Value x);
 // min(max(x, low), high).
 Value hardTanh(const Emitter &e, Value x, double low = -1, double high = 1);
+// No less than `low` and no more than `high`, as far as given. The slope is 0 at the bounds, too.
+Value clamped(const Emitter &e, Value x, std::optional<double> low, std::optional<double> high);
 inline Value relu6(const Emitter &e, Value x) { return hardTanh(e, x, 0, 6); }
 Value sigmoid(const Emitter &e, Value x);
 // log(sigmoid(x)), without overflow.

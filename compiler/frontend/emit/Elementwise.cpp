@@ -80,8 +80,11 @@ Value truncatedDivide(const Emitter &e, Value x, Value y) {
 Value floorDivide(const Emitter &e, Value x, Value y) {
   e.checkSameType(x, y);
   e.broadcastTogether(x, y);
-  if (isFloat(x))
-    return e.unary<FloorOp>(e.div(x, y));
+  if (isFloat(x)) { // what the remainder leaves is divided, so that no rounding reaches the next number
+    Value whole = e.div(e.sub(x, floorRemainder(e, x, y)), y);
+    Value exact = e.unary<RoundOp>(whole);
+    return e.select(isFinite(e, whole), exact, e.div(x, y));
+  }
   Value rest = e.binary<RemOp>(x, y);
   Value differ = e.binary<XorOp>(e.compare(Predicate::LT, x, 0), e.compare(Predicate::LT, y, 0));
   Value less = e.binary<AndOp>(differ, e.compare(Predicate::NE, rest, 0));
@@ -105,6 +108,10 @@ Value floorRemainder(const Emitter &e, Value x, Value y) {
 }
 
 // -- others ---------------------------------------------------------------------------------------
+
+Value isFinite(const Emitter &e, Value x) {
+  return e.compare(Predicate::LT, e.abs(x), std::numeric_limits<double>::infinity());
+}
 
 Value clip(const Emitter &e, Value x, Value low, Value high) {
   for (Value bound : {low, high})

@@ -35,6 +35,7 @@ Value clip(const Emitter &e, Value x, std::optional<double> low, std::optional<d
 Value sign(const Emitter &e, Value x);
 Value reciprocal(const Emitter &e, Value x);
 Value isNan(const Emitter &e, Value x);
+Value isFinite(const Emitter &e, Value x);
 Value isInfinite(const Emitter &e, Value x, bool positive = true, bool negative = true);
 // exp(x) - 1 and log(1 + x), exact near 0.
 Value expMinusOne(const Emitter &e, Value x);

@@ -77,18 +77,21 @@ Value averagePool(const Emitter &e, Value x, const PoolOptions &options) {
   return pool(e, x, PoolKind::Average, rounded, false);
 }
 
-Value lpPool(const Emitter &e, Value x, double p, const PoolOptions &options) {
+Value sumPool(const Emitter &e, Value x, const PoolOptions &options) {
   checkData(e, x);
-  checkPower(p);
   Window window = fittedWindow(e, spatialOf(x), options.window, options.autoPad, options.ceil);
   double count = 1;
   for (int64_t size : window.kernel)
     count *= static_cast<double>(size);
-  x = padZeros(e, powerOf(e, e.abs(x), p), window.padsLow, window.padsHigh);
+  x = padZeros(e, x, window.padsLow, window.padsHigh);
   window.padsLow.assign(window.rank(), 0);
   window.padsHigh.assign(window.rank(), 0);
-  Value sum = e.mul(pool(e, x, PoolKind::Average, window, false), count);
-  return rootOf(e, sum, p);
+  return e.mul(pool(e, x, PoolKind::Average, window, false), count);
+}
+
+Value lpPool(const Emitter &e, Value x, double p, const PoolOptions &options) {
+  checkPower(p);
+  return rootOf(e, sumPool(e, powerOf(e, e.abs(x), p), options), p);
 }
 
 Value globalMaxPool(const Emitter &e, Value x) {

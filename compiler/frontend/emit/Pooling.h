@@ -14,6 +14,8 @@ struct PoolOptions {
 
 Value maxPool(const Emitter &e, Value x, const PoolOptions &options);
 Value averagePool(const Emitter &e, Value x, const PoolOptions &options);
+// The sum of what lies in each window; padding counts as 0.
+Value sumPool(const Emitter &e, Value x, const PoolOptions &options);
 // (sum |x|^p)^(1/p) over every window, p >= 1.
 Value lpPool(const Emitter &e, Value x, double p, const PoolOptions &options);
 

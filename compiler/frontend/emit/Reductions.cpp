@@ -1,6 +1,7 @@
 // See Reductions.h.
 #include "compiler/frontend/emit/Reductions.h"
 
+#include "compiler/frontend/emit/Elementwise.h"
 #include "compiler/frontend/emit/Root.h"
 
 #include <cmath>
@@ -114,7 +115,7 @@ Value variance(const Emitter &e, Value x, const Ints &dims, double correction, b
 }
 
 Value standardDeviation(const Emitter &e, Value x, const Ints &dims, double correction, bool keep) {
-  return e.unary<SqrtOp>(variance(e, x, dims, correction, keep));
+  return flatRoot(e, variance(e, x, dims, correction, keep));
 }
 
 Value norm(const Emitter &e, Value x, double p, const Ints &dims, bool keep) {
@@ -130,7 +131,15 @@ Value norm(const Emitter &e, Value x, double p, const Ints &dims, bool keep) {
                     keep);
   Value powers = PowOp::create(e.b, e.loc, e.abs(x), e.splat(x, p));
   Value sum = e.reduce(Reduction::Sum, powers, dims, keep);
-  return PowOp::create(e.b, e.loc, sum, e.splat(sum, 1 / p));
+  Value isZero = e.compare(Predicate::EQ, sum, 0); // without a slope there
+  Value root =
+      PowOp::create(e.b, e.loc, e.select(isZero, e.splat(sum, 1), sum), e.splat(sum, 1 / p));
+  return e.select(isZero, e.splat(sum, 0), root);
+}
+
+Value pairwiseDistance(const Emitter &e, Value x, Value y, double p, double epsilon, bool keep) {
+  e.broadcastTogether(x, y);
+  return norm(e, e.add(e.sub(x, y), epsilon), p, {rankOf(x) - 1}, keep);
 }
 
 } // namespace cleave::emit

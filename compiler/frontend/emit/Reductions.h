@@ -30,4 +30,7 @@ Value standardDeviation(const Emitter &e, Value x, const Ints &dims, double corr
 // (sum |x|^p)^(1/p); infinity: the largest |x|, 0: how many are not zero.
 Value norm(const Emitter &e, Value x, double p, const Ints &dims, bool keep);
 
+// The norm of x - y + epsilon over the last dim; both are broadcast together.
+Value pairwiseDistance(const Emitter &e, Value x, Value y, double p, double epsilon, bool keep);
+
 } // namespace cleave::emit

@@ -30,6 +30,13 @@ constexpr int64_t kMaxConstantBytes = 4096;
 constexpr const char *kModelEntry = "models/model.json";
 constexpr const char *kOldModelEntry = "serialized_exported_program.json"; // before PyTorch 2.8
 
+// Whether the node's operator writes to its first argument: `torch.ops.aten.add_.Tensor`.
+bool isInPlace(const Node &node) {
+  llvm::SmallVector<llvm::StringRef> parts;
+  llvm::StringRef(node.target).split(parts, '.');
+  return parts.size() >= 4 && aten::isInPlace((parts[2] + "::" + parts[3]).str());
+}
+
 // The buffers that the program writes: those that it says so of, and those that an in-place operator
 // or a batch norm gets.
 std::set<std::string> writtenBuffers(const Program &program) {
@@ -42,11 +49,11 @@ std::set<std::string> writtenBuffers(const Program &program) {
     if (output.kind == OutputSpec::Kind::Buffer)
       out.insert(output.target);
   for (const Node &node : program.graph.nodes) {
-    std::string op = node.target.substr(0, node.target.rfind('.'));
+    bool writes = isInPlace(node);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const NamedArgument &input = node.inputs[i];
-      bool isWritten = (i == 0 && op.ends_with('_')) || input.name == "running_mean" ||
-                       input.name == "running_var";
+      bool isWritten =
+          (i == 0 && writes) || input.name == "running_mean" || input.name == "running_var";
       if (auto found = byName.find(input.value.text); isWritten && found != byName.end())
         out.insert(found->second);
     }
@@ -185,6 +192,7 @@ private:
       setFrozen(*signature_, added.getArgNumber());
     TensorRef tensor = aten::TensorState::create(added);
     tensor->storage()->name = name;
+    tensor->storage()->isParameter = input.kind == InputSpec::Kind::Parameter;
     return tensor;
   }
 

@@ -223,7 +223,6 @@ constexpr Entry kBuiltins[] = {
     {"aten::format", format},
     {"aten::get", get},
     {"aten::is_autocast_enabled", always<false>},
-    {"aten::is_grad_enabled", always<true>},
     {"aten::is_scripting", always<true>},
     {"aten::items", entries<true, true>},
     {"aten::join", join},

@@ -145,7 +145,7 @@ static bool writes(const std::string &name) {
   for (const char *container : containers)
     if (name == std::string("aten::") + container)
       return true;
-  return name.ends_with("_") && !name.ends_with("__");
+  return aten::isInPlace(name);
 }
 
 Value Evaluator::callOperator(const std::string &name, ValueList positional,

@@ -43,8 +43,14 @@ Value StepBuilder::addConstant(const std::string &name, const Tensor &elements) 
 }
 
 Value StepBuilder::handleOf(mlir::Value value, const Stored &stored) {
-  aten::TensorRef handle = aten::TensorState::create(value);
+  ElementType element = toElementType(elementTypeOf(value));
+  // What the tracer made of a number of Python.
+  bool isNumber = stored.name.starts_with("CONSTANTS.") && rankOf(value) == 0 &&
+                  (element == ElementType::F64 || element == ElementType::I64);
+  aten::TensorRef handle =
+      isNumber ? aten::TensorState::ofPythonNumber(value) : aten::TensorState::create(value);
   handle->storage()->name = stored.name;
+  handle->storage()->isParameter = stored.kind == Stored::Kind::Parameter;
   handle->storage()->isState = stored.kind == Stored::Kind::Buffer;
   return handle;
 }
