@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+import corners
 import networks
 from networks import BATCH, floats, tokens
 
@@ -335,10 +336,15 @@ MODULES = {
     "encoder": (encoder, floats(5, 12)),
     "encoder.train": (encoder, floats(5, 12)),
     **networks.MODULES,
+    **corners.MODULES,
 }
 
 # Built in training mode: those named so. Dropout is 0 there.
 TRAIN = {name for name in MODULES if name.endswith(".train")}
+
+# What PyTorch decomposes these into has no gradient where the module has one (a root of 0, a softmax of nothing), or has
+# operators that come of nothing else (_trilinear, as_strided_scatter).
+NOT_DECOMPOSED = {f"corner.{family}" for family in ("kinks", "elementwise", "reductions", "writes", "attention", "convolution", "movement")}
 
 
 def use_double():

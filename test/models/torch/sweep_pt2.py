@@ -18,7 +18,9 @@ from sweep import call, compare, compare_step, distance, first, sweep
 
 
 def export(name, form, path):
-    """Writes the archive; returns the inputs, or None where PyTorch cannot."""
+    """Writes the archive; returns the inputs, or None where PyTorch cannot or the file is another model."""
+    if form == "decomposed" and name in modules.NOT_DECOMPOSED:
+        return None
     module, inputs = modules.build(name)
     try:
         program = torch.export.export(module, inputs)
