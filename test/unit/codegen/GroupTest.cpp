@@ -76,6 +76,20 @@ TEST_CASE("a pointwise group with broadcasts computes what its ops mean") {
   })"});
 }
 
+TEST_CASE("negative numbers have whole powers") {
+  KernelCase powers{R"(func.func @f(%x: tensor<NxMxf32>, %y: tensor<NxMxf32>) -> tensor<NxMxf32> {
+    %r = graph.fusion (%a = %x : tensor<NxMxf32>, %b = %y : tensor<NxMxf32>) -> (tensor<NxMxf32>) {
+      %w = graph.round %b : tensor<NxMxf32>
+      %p = graph.pow %a, %w : tensor<NxMxf32>
+      graph.yield %p : tensor<NxMxf32>
+    }
+    return %r : tensor<NxMxf32>
+  })"};
+  powers.tolerance = 1e-4; // by exponential and logarithm
+  powers.low = -4, powers.high = 4;
+  checkSizes(powers);
+}
+
 TEST_CASE("softmax is one kernel, in place too") {
   checkSizes({kSoftmax});
   checkSizes({kSoftmax, {{0, 0}}});
