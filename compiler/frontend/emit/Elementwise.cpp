@@ -80,7 +80,8 @@ Value truncatedDivide(const Emitter &e, Value x, Value y) {
 Value floorDivide(const Emitter &e, Value x, Value y) {
   e.checkSameType(x, y);
   e.broadcastTogether(x, y);
-  if (isFloat(x)) { // what the remainder leaves is divided, so that no rounding reaches the next number
+  if (isFloat(
+          x)) { // what the remainder leaves is divided, so that no rounding reaches the next number
     Value whole = e.div(e.sub(x, floorRemainder(e, x, y)), y);
     Value exact = e.unary<RoundOp>(whole);
     return e.select(isFinite(e, whole), exact, e.div(x, y));
@@ -159,11 +160,11 @@ Value isInfinite(const Emitter &e, Value x, bool positive, bool negative) {
   return positive ? isPlus : negative ? isMinus : e.splat(isPlus, 0);
 }
 
-// (exp(x) - 1) by a few terms of its series near 0.
+// (exp(x) - 1) by its series near 0: as many terms as its type can tell.
 Value expMinusOne(const Emitter &e, Value x) {
   e.checkFloat(x);
   Value series = e.splat(x, 1);
-  for (int term = 7; term > 1; --term)
+  for (int term = elementOf(x).isF64() ? 12 : 7; term > 1; --term)
     series = e.add(e.mul(e.mul(series, x), 1.0 / term), 1);
   Value isSmall = e.compare(Predicate::LT, e.abs(x), 0.25);
   return e.select(isSmall, e.mul(x, series), e.sub(e.unary<ExpOp>(x), 1));

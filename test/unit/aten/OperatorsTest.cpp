@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <limits>
 
 using namespace cleave;
@@ -44,6 +45,9 @@ TEST_CASE("numbers are as exact as the tensors that they meet") {
   CHECK(b.values(b.call("aten::scatter", {x, int64_t(0), i, 0.1})) == Numbers{0.1, -1});
   CHECK(b.values(b.call("aten::index_fill", {x, int64_t(0), i, 0.1})) == Numbers{0.1, -1});
   CHECK(b.values(b.call("aten::selu", {x}))[0] == 1.0507009873554804934);
+  Value quarter = b.tensor({1}, {-0.2499}, ElementType::F64);
+  CHECK(b.values(b.call("aten::expm1", {quarter}))[0] ==
+        Approx(std::expm1(-0.2499)).epsilon(1e-15));
   Value endless = b.call("aten::div", {x, 0.0});
   CHECK(b.values(b.call("aten::nan_to_num", {endless})) ==
         Numbers{std::numeric_limits<double>::max(), -std::numeric_limits<double>::max()});
