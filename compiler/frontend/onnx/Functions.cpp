@@ -4,6 +4,7 @@
 #include "compiler/frontend/onnx/Failure.h"
 
 #include <algorithm>
+#include <array>
 
 namespace cleave::onnx {
 namespace {
@@ -26,7 +27,7 @@ class Inliner {
 public:
   explicit Inliner(const Model &model) {
     for (const Function &function : model.functions)
-      functions_[function.domain + ":" + function.name] = &function;
+      functions_[keyOf(function.domain, function.name, function.overload)] = &function;
   }
 
   void inlineIn(Graph &graph, int depth) {
@@ -42,14 +43,14 @@ private:
       fail("the model has more than " + std::to_string(kMaxNodes) + " nodes in its functions");
     if (depth > kMaxDepth)
       fail("node '" + node.label() + "' calls functions nested more than " +
-           std::to_string(kMaxDepth) + " deep");
+           std::to_string(kMaxDepth) + " deep: is '" + node.op + "' a function of itself?");
     for (Attribute &attribute : node.attributes)
       if (attribute.graph) {
         auto inner = std::make_shared<Graph>(*attribute.graph);
         inlineIn(*inner, depth + 1);
         attribute.graph = inner;
       }
-    auto found = functions_.find(node.domain + ":" + node.op);
+    auto found = functions_.find(keyOf(node.domain, node.op, node.overload));
     if (found == functions_.end()) {
       nodes.push_back(std::move(node));
       return;
@@ -168,7 +169,12 @@ private:
     return out;
   }
 
-  std::map<std::string, const Function *> functions_;
+  static std::array<std::string, 3> keyOf(const std::string &domain, const std::string &name,
+                                          const std::string &overload) {
+    return {domain, name, overload};
+  }
+
+  std::map<std::array<std::string, 3>, const Function *> functions_;
   size_t count_ = 0, bytes_ = 0;
 };
 

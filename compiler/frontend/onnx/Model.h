@@ -81,8 +81,9 @@ struct Attribute {
 
 struct Node {
   std::string op;
-  std::string domain; // empty: the standard operators
-  int64_t opset = 0;  // of the standard operators, where it is not the model's (inside functions)
+  std::string domain;   // empty: the standard operators
+  std::string overload; // of several functions of this name and domain
+  int64_t opset = 0;    // of the standard operators, where it is not the model's (inside functions)
   std::string name;
   std::vector<std::string> inputs; // empty: left out
   std::vector<std::string> outputs;
@@ -120,7 +121,7 @@ struct Graph {
 
 // An operator that the model defines itself.
 struct Function {
-  std::string domain, name;
+  std::string domain, name, overload; // together they say which one it is
   std::vector<std::string> inputs, outputs;
   std::vector<Attribute> defaults; // of attributes that a call may leave out
   std::vector<Node> nodes;

@@ -85,6 +85,9 @@ Node readNode(WireReader in, int depth) {
     case 7:
       out.domain = in.text();
       break;
+    case 8:
+      out.overload = in.text();
+      break;
     case 9:
       readMetadata(in.message(), out.metadata);
       break;
@@ -233,6 +236,9 @@ Function readFunction(WireReader in) {
       break;
     case 11:
       out.defaults.push_back(readAttribute(in.message(), 0));
+      break;
+    case 13:
+      out.overload = in.text();
       break;
     }
   }

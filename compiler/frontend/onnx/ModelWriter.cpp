@@ -85,6 +85,8 @@ WireWriter nodeMessage(const Node &node) {
     out.message(5, attributeMessage(attribute));
   if (!node.domain.empty())
     out.bytes(7, node.domain);
+  if (!node.overload.empty())
+    out.bytes(8, node.overload);
   writeMetadata(out, 9, node.metadata);
   return out;
 }

@@ -1,5 +1,6 @@
 // What operators and files mean where conformance tests do not look: forms that few exporters write, and files that
 // contradict themselves.
+#include "compiler/frontend/onnx/Functions.h"
 #include "test/unit/onnx/RunModel.h"
 #include "test/unit/onnx/SmallModel.h"
 
@@ -95,6 +96,22 @@ TEST_CASE("models without outputs, and inputs without a type, are refused") {
   SmallModel untyped(model);
   CHECK_THAT(importModel(untyped.path(), {}).status.message(),
              Catch::Contains("has no type") && Catch::Contains("--input x="));
+}
+
+TEST_CASE("functions of one name and domain are told apart by their overloads") {
+  Model model = emptyModel();
+  for (const char *overload : {"first", "second"}) {
+    Function function{"custom", "activation", overload, {"x"}, {"y"}};
+    function.nodes = {makeNode(overload == std::string("first") ? "Relu" : "Neg", {"x"}, {"y"})};
+    model.functions.push_back(function);
+    Node call = makeNode("activation", {"x"}, {overload});
+    call.domain = "custom", call.overload = overload;
+    model.graph.nodes.push_back(call);
+  }
+  inlineFunctions(model);
+  REQUIRE(model.graph.nodes.size() == 2);
+  CHECK(model.graph.nodes[0].op == "Relu");
+  CHECK(model.graph.nodes[1].op == "Neg");
 }
 
 } // namespace
