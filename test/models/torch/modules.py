@@ -346,6 +346,9 @@ TRAIN = {name for name in MODULES if name.endswith(".train")}
 # operators that come of nothing else (_trilinear, as_strided_scatter).
 NOT_DECOMPOSED = {f"corner.{family}" for family in ("kinks", "elementwise", "reductions", "writes", "attention", "convolution", "movement")}
 
+# Freezing makes a GRU cell's state a constant, to which the frozen program then adds.
+NOT_FROZEN = {"corner.recurrent"}
+
 
 def use_double():
     """From here on floats are float64, also where a module asks for float32 by name."""

@@ -49,7 +49,7 @@ def export(name, form, path):
     try:
         made = torch.jit.script(module) if form == "script" else trace(module, inputs)
         if form == "frozen":
-            if name in modules.TRAIN:
+            if name in modules.TRAIN | modules.NOT_FROZEN:
                 return None
             made = torch.jit.freeze(made.eval())
         else:
