@@ -352,7 +352,8 @@ NOT_FROZEN = {"corner.recurrent"}
 
 def use_double():
     """From here on floats are float64, also where a module asks for float32 by name."""
-    import torch.export.pt2_archive  # makes its tables of types before their names change
+    if hasattr(torch, "export"):
+        from torch.export import pt2_archive  # noqa: F401  makes its tables of types before their names change
 
     torch.storage._storage_type_to_dtype_map()  # the same
     torch.set_default_dtype(torch.float64)

@@ -6,7 +6,7 @@
 Per module and form: cleave-compile and cleave-run in inference, outputs within 1e-4; then one step of plain SGD on the squared
 error, from which every parameter's gradient and every buffer follows, within 1e-3 of the largest element. With --double all is in
 float64, within 1e-9 and 1e-7. Where the argument of a ReLU is smaller than its rounding, its sign, and with it a whole summand of a
-gradient, is chance: so gradients in float32 that are farther off, up to 1e-1, are right if those of the row in float64 are.
+gradient, is chance: so gradients in float32 that are farther off, up to 2e-1, are right if those of the row in float64 are.
 PyTorch's numbers come from the file itself, loaded by torch.jit.load. One line each, then counts; exit code 1 if any is off. Forms
 that PyTorch cannot make of a module are skipped. Needs torch; modules marked so need torchvision or transformers.
 """
@@ -32,7 +32,7 @@ ROOT = HERE.parent.parent.parent
 RATE = 100.0
 # What may be off, by the type of floats: of outputs and buffers, of gradients; and what of the largest gradient counts as zero.
 LIMITS = {"float32": (1e-4, 1e-3, 1e-6), "float64": (1e-9, 1e-7, 1e-12)}
-ROUNDING = 1e-1  # how far off gradients of float32 may be that are right in float64
+ROUNDING = 2e-1  # how far off gradients of float32 may be that are right in float64
 
 
 class Off(Exception):
