@@ -94,6 +94,11 @@ class Mistakes(unittest.TestCase):
             self.refuses(answer)
             self.assertTrue(answer.err.startswith(f"{tool}: error: "), answer)
 
+    def test_a_cost_network_with_a_number_that_is_not_whole(self):
+        problem = self.folder / "problem.json"
+        problem.write_text('{"spaces": [{"budget": 1.5}], "nodes": [], "edges": []}')
+        self.refuses(cleave.tool("cleave-solve", problem), "'/spaces/0'", "found 1.5, expected a whole number", "not an instance of the contest")
+
     def test_a_checkpoint_folder_that_is_empty(self):
         empty = self.folder / "empty"
         empty.mkdir(exist_ok=True)

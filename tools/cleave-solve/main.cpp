@@ -21,7 +21,11 @@ static Result<Problem> readProblem(const std::string &path) {
   std::stringstream text;
   text << file.rdbuf();
   Result<Problem> own = problemFromJson(text.str());
-  return own ? std::move(own) : Result<Problem>(contest.status());
+  if (own)
+    return own;
+  if (!file.is_open())
+    return contest.status();
+  return Status::userError(contest.status().message() + "; " + own.status().message());
 }
 
 static int fail(const Status &status) { return fail("cleave-solve", status); }
