@@ -6,6 +6,7 @@
 #include "runtime/artifact/VerifyRules.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace cleave::artifact {
 
@@ -21,9 +22,14 @@ std::string ProgramView::instruction(int segment, int index) const {
 }
 
 static Status verifyMesh(const plan::Plan &plan) {
-  for (const plan::MeshAxis &axis : plan.mesh())
+  constexpr uint64_t most = std::numeric_limits<int>::max();
+  uint64_t ranks = 1;
+  for (const plan::MeshAxis &axis : plan.mesh()) {
     if (axis.size() == 0)
       return Status::defect("mesh axis '" + axis.name() + "' has size 0");
+    if ((ranks *= axis.size()) > most) // of a product of 32 bits each
+      return Status::defect("the mesh has more than " + std::to_string(most) + " ranks");
+  }
   if (plan.program_of_rank_size() != int(rankCount(plan)))
     return Status::defect("the plan lists programs for " +
                           std::to_string(plan.program_of_rank_size()) + " ranks, its mesh has " +

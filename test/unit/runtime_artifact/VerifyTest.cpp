@@ -25,6 +25,12 @@ TEST_CASE("structure: the mesh and the program table must agree") {
     plan.mutable_mesh(0)->set_size(0);
     CHECK_THAT(brokenRule(plan), Contains("mesh axis 'dp' has size 0"));
   }
+  SECTION("more ranks than 32 bits count") {
+    plan.mutable_mesh(0)->set_size(1u << 16);
+    plan.add_mesh()->set_size(1u << 16);
+    plan.clear_program_of_rank(); // 2^32 of them would be none
+    CHECK_THAT(brokenRule(plan), Contains("the mesh has more than 2147483647 ranks"));
+  }
   SECTION("a rank without program") {
     plan.mutable_program_of_rank()->RemoveLast();
     CHECK_THAT(brokenRule(plan), Contains("programs for 1 ranks, its mesh has 2"));
