@@ -141,9 +141,12 @@ Value spaceToDepth(const Emitter &e, Value x, int64_t block) {
   bool fits = d.size() == 4 && block >= 1 && block <= 1024;
   std::optional<Polynomial> rows = fits ? d[2].dividedBy(block) : std::nullopt,
                             columns = fits ? d[3].dividedBy(block) : std::nullopt;
-  if (!rows || !columns)
-    fail("has data " + showShape(d) + " and blocks of " + std::to_string(block) +
-         ": the sides do not fit");
+  if (!rows || !columns) {
+    auto symbols = fits ? (d[2] * d[3]).symbols() : std::vector<std::string>();
+    fail("has data " + showShape(d) + " and blocks of " + std::to_string(block) + ": " +
+         (symbols.empty() ? "the sides do not fit"
+                          : "whether the sides fit " + dependsOnSymbols(symbols)));
+  }
   Value split = e.reshape(x, {d[0], d[1], *rows, block, *columns, block});
   return e.reshape(e.transpose(split, Ints{0, 3, 5, 1, 2, 4}),
                    {d[0], d[1] * (block * block), *rows, *columns});
