@@ -74,6 +74,47 @@ struct ComparePositions : OpRewritePattern<CompareOp> {
   }
 };
 
+// The dim along which a tensor counts its indices, as an iota does.
+std::optional<size_t> countingDim(Value value) {
+  std::optional<Affine> affine = affineOf(value);
+  if (!affine || affine->constant != kZero)
+    return std::nullopt;
+  auto isStep = [](const Polynomial &step) { return step != kZero; };
+  auto *step = llvm::find_if(affine->steps, isStep);
+  if (step == affine->steps.end() || *step != kOne || llvm::count_if(affine->steps, isStep) != 1)
+    return std::nullopt;
+  return step - affine->steps.begin();
+}
+
+// However exporters spread two counts before they compare them, the comparison is one of two iotas of two dims.
+struct CompareCounts : OpRewritePattern<CompareOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(CompareOp op, PatternRewriter &b) const override {
+    bool isPlain = rankOf(op.getLhs()) == 2 && op.getLhs().getDefiningOp<IotaOp>() &&
+                   op.getRhs().getDefiningOp<IotaOp>();
+    std::optional<size_t> lhs = isPlain ? std::nullopt : countingDim(op.getLhs());
+    std::optional<size_t> rhs = lhs ? countingDim(op.getRhs()) : std::nullopt;
+    if (!rhs || lhs == rhs)
+      return failure();
+    Shape shape = shapeOf(op.getResult());
+    size_t major = std::min(*lhs, *rhs), minor = std::max(*lhs, *rhs);
+    Type counts = tensorOf({shape[major], shape[minor]}, elementTypeOf(op.getLhs()));
+    auto count = [&](size_t dim) -> Value {
+      return IotaOp::create(b, op.getLoc(), counts, dim == major ? 0 : 1);
+    };
+    Value mask = CompareOp::create(b, op.getLoc(), op.getPredicate(), count(*lhs), count(*rhs));
+    if (elementCount(mask.getType()) == elementCount(op.getType()))
+      mask = buildReshape(b, mask, shape);
+    else
+      mask =
+          BroadcastOp::create(b, op.getLoc(), op.getType(), mask,
+                              ArrayRef{static_cast<int64_t>(major), static_cast<int64_t>(minor)});
+    b.replaceOp(op, mask);
+    return success();
+  }
+};
+
 // The dims of the indices that count, the one with the largest steps first, if together they count without gaps (or,
 // alone, with the gap `stride`).
 struct Counted {
@@ -196,7 +237,7 @@ struct IotaOfOneDim : OpRewritePattern<IotaOp> {
 
 void addCountingPatterns(RewritePatternSet &patterns) {
   patterns.add<EqualPositions<AddOp>, EqualPositions<SubOp>, EqualPositions<ConcatOp>,
-               ComparePositions, GatherOfPositions, ScanOfSplat, IotaOfOneDim>(
+               ComparePositions, CompareCounts, GatherOfPositions, ScanOfSplat, IotaOfOneDim>(
       patterns.getContext());
 }
 

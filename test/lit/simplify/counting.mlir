@@ -57,6 +57,28 @@ func.func @counting_down_the_columns_is_a_transpose(%table: tensor<6xf32>) -> te
   return %1 : tensor<2x3xf32>
 }
 
+// A causal mask as transformers builds it; other exporters compare two iotas at once.
+// CHECK-LABEL: @counts_are_compared_where_they_count
+func.func @counts_are_compared_where_they_count() -> (tensor<1x1x12x5xi1>, tensor<3x12x5xi1>) {
+  // CHECK-DAG: %[[Q:.*]] = graph.iota dim 0 : tensor<12x5xi64>
+  // CHECK-DAG: %[[K:.*]] = graph.iota dim 1 : tensor<12x5xi64>
+  // CHECK: %[[M:.*]] = graph.compare le %[[K]], %[[Q]] : tensor<12x5xi64>
+  // CHECK-DAG: %[[A:.*]] = graph.reshape %[[M]] : tensor<12x5xi1> -> tensor<1x1x12x5xi1>
+  // CHECK-DAG: %[[B:.*]] = graph.broadcast %[[M]] to [1, 2] : tensor<12x5xi1> -> tensor<3x12x5xi1>
+  // CHECK: return %[[A]], %[[B]]
+  %queries = graph.iota dim 0 : tensor<12xi64>
+  %keys = graph.iota dim 0 : tensor<5xi64>
+  %0 = graph.reshape %queries : tensor<12xi64> -> tensor<1x1x12xi64>
+  %1 = graph.reshape %keys : tensor<5xi64> -> tensor<1x1x5xi64>
+  %2 = graph.broadcast %0 to [0, 1, 2] : tensor<1x1x12xi64> -> tensor<1x1x12x5xi64>
+  %3 = graph.broadcast %1 to [0, 1, 3] : tensor<1x1x5xi64> -> tensor<1x1x12x5xi64>
+  %4 = graph.compare le %3, %2 : tensor<1x1x12x5xi64>
+  %5 = graph.broadcast %queries to [1] : tensor<12xi64> -> tensor<3x12x5xi64>
+  %6 = graph.broadcast %keys to [2] : tensor<5xi64> -> tensor<3x12x5xi64>
+  %7 = graph.compare le %6, %5 : tensor<3x12x5xi64>
+  return %4, %7 : tensor<1x1x12x5xi1>, tensor<3x12x5xi1>
+}
+
 // CHECK-LABEL: @every_position_is_at_least_the_first
 func.func @every_position_is_at_least_the_first() -> tensor<7xi1> {
   // CHECK: graph.constant dense<true>
