@@ -6,6 +6,7 @@
 #include "dialects/graph/ByPositions.h"
 #include "dialects/graph/SignatureEdit.h"
 #include "dialects/graph/StopGradient.h"
+#include "dialects/graph/Symbols.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -123,7 +124,8 @@ void eraseUnusedConstants(mlir::func::FuncOp step) {
 
 } // namespace
 
-void finishStep(mlir::ModuleOp module, const std::string &path) {
+void finishStep(mlir::ModuleOp module, const std::string &path,
+                const std::vector<Polynomial> &assumptions) {
   mlir::func::FuncOp step = stepOf(module);
   findConstants(step);
   dropNeedlessStops(step);
@@ -132,6 +134,7 @@ void finishStep(mlir::ModuleOp module, const std::string &path) {
     if (mlir::isOpTriviallyDead(&op))
       op.erase();
   eraseUnusedConstants(step);
+  setAssumptions(module, assumptions);
   if (mlir::failed(mlir::verify(module)))
     throw emit::Failure{Status::defect("the imported model does not verify")};
 }

@@ -5,6 +5,7 @@
 #include "compiler/profile/Names.h"
 #include "dialects/graph/Macs.h"
 #include "dialects/graph/Step.h"
+#include "dialects/graph/Symbols.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -34,6 +35,7 @@ public:
     for (const Row &row : profile_.rows)
       profile_.total += row.costs;
     profile_.peaks = peaksOf(step_, buffers_);
+    profile_.assumptions = graph::assumptionsOf(step_->getParentOfType<ModuleOp>());
     return std::move(profile_);
   }
 
@@ -161,6 +163,10 @@ Profile Profile::substitute(const Polynomial::Binding &binding) const {
     replace(*amount);
   for (Peak &peak : out.peaks)
     replace(peak.bytes);
+  for (Polynomial &notNegative : out.assumptions)
+    replace(notNegative);
+  llvm::erase_if(out.assumptions,
+                 [](const Polynomial &size) { return size.constant().value_or(-1) >= 0; });
   return out;
 }
 

@@ -54,6 +54,7 @@ struct Profile {
   Polynomial stateBytes; // optimizer states and running statistics
   Polynomial gradientBytes;
   std::vector<Peak> peaks;
+  std::vector<Polynomial> assumptions; // sizes that must be at least 0 for all this to hold
 
   // With numbers for the symbols that `binding` names.
   Profile substitute(const Polynomial::Binding &binding) const;

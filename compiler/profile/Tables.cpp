@@ -1,6 +1,7 @@
 // See Tables.h.
 #include "compiler/profile/Tables.h"
 
+#include "dialects/graph/Symbols.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
 
@@ -238,6 +239,8 @@ std::string asJson(const Profile &profile) {
   };
   Json out;
   out["symbols"] = symbolsOf(profile);
+  for (const Polynomial &notNegative : profile.assumptions)
+    out["holds_for"].push_back(graph::asInequality(notNegative));
   out["trains"] = profile.trains;
   costs(out["total"], profile.total);
   out["input_bytes"] = value(profile.inputBytes);

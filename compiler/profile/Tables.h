@@ -26,7 +26,7 @@ Profile firstRows(const Profile &profile, size_t count);
 // Under `title` a line per row that costs anything, with its share of all FLOPs where those are
 // numbers; then the totals.
 std::string asText(const Profile &profile, const std::string &title);
-// {"symbols", "trains", "total": {…}, "peak_bytes", …, "rows": [{"module", "name", "kind", …}]}. An
+// {"symbols", "holds_for": ["seq <= 1024"], "trains", "total": {…}, "peak_bytes", …, "rows": [{"module", "name", "kind", …}]}. An
 // amount is a number, or with symbols a text.
 std::string asJson(const Profile &profile);
 // One line per row under a line of column names, the last one is the total.

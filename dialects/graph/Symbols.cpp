@@ -110,11 +110,52 @@ static void bindAttributes(Operation *op, const Polynomial::Binding &binding) {
     bindSizes(sizes, binding);
 }
 
+static constexpr StringLiteral kAssumptions = "graph.assumptions";
+
+void setAssumptions(ModuleOp module, const std::vector<Polynomial> &notNegative) {
+  Builder b(module.getContext());
+  SmallVector<Attribute> texts;
+  for (const Polynomial &size : notNegative)
+    if (!size.isConstant())
+      texts.push_back(b.getStringAttr(size.str()));
+  if (texts.empty())
+    module->removeAttr(kAssumptions);
+  else
+    module->setAttr(kAssumptions, b.getArrayAttr(texts));
+}
+
+std::vector<Polynomial> assumptionsOf(ModuleOp module) {
+  std::vector<Polynomial> out;
+  if (auto texts = module->getAttrOfType<ArrayAttr>(kAssumptions))
+    for (StringRef text : texts.getAsValueRange<StringAttr>())
+      if (std::optional<Polynomial> size = Polynomial::parse(text.str()))
+        out.push_back(*size);
+  return out;
+}
+
+std::string asInequality(const Polynomial &notNegative) {
+  Polynomial negated = Polynomial(0) - notNegative;
+  return negated.positivePart().str() + " <= " + notNegative.positivePart().str();
+}
+
+static Status bindAssumptions(ModuleOp module, const Polynomial::Binding &binding) {
+  std::vector<Polynomial> left;
+  for (const Polynomial &size : assumptionsOf(module)) {
+    left.push_back(size.substitute(binding));
+    if (left.back().constant().value_or(0) < 0)
+      return Status::userError("the model was read for " + asInequality(size) +
+                               ", which these sizes are not; read it with them");
+  }
+  setAssumptions(module, left);
+  return Status::ok();
+}
+
 Status bindSymbols(ModuleOp module, const Polynomial::Binding &binding) {
   for (const auto &[name, value] : binding)
     if (value < 1)
       return Status::userError("symbol '" + name + "' cannot be " + std::to_string(value) +
                                ", expected at least 1");
+  CLEAVE_TRY(bindAssumptions(module, binding));
   AttrTypeReplacer replacer;
   replacer.addReplacement([&](RankedTensorType type) -> std::optional<Type> {
     if (!isa_and_present<DimsAttr>(type.getEncoding()))

@@ -279,6 +279,14 @@ Polynomial Polynomial::substitute(const Binding &binding) const {
   });
 }
 
+Polynomial Polynomial::positivePart() const {
+  Polynomial out;
+  for (const auto &[monomial, coefficient] : terms_)
+    if (coefficient > 0)
+      out.terms_[monomial] = coefficient;
+  return out;
+}
+
 std::vector<std::string> Polynomial::symbols() const {
   std::set<std::string> names;
   for (const auto &[monomial, coefficient] : terms_)

@@ -51,6 +51,9 @@ public:
   std::optional<int64_t> atLeast(int64_t leastSymbol) const;
   std::optional<int64_t> atMost(int64_t leastSymbol) const;
 
+  // The summands with positive coefficients: this is positivePart() - (0 - *this).positivePart().
+  Polynomial positivePart() const;
+
   // The names of the symbols that occur, sorted.
   std::vector<std::string> symbols() const;
 

@@ -3,6 +3,7 @@
 #include "compiler/driver/Compile.h"
 #include "compiler/profile/Tables.h"
 #include "dialects/graph/Step.h"
+#include "dialects/graph/Symbols.h"
 #include "tools/commandline/CommandLine.h"
 #include "tools/model-options/ModelOptions.h"
 
@@ -48,7 +49,10 @@ static std::string titleOf(const CompileOptions &options, const profile::Profile
   std::string open;
   for (const std::string &symbol : profile::symbolsOf(found))
     open += (open.empty() ? "" : ", ") + symbol;
-  return text + (open.empty() ? "" : "; without numbers (--set): " + open);
+  text += open.empty() ? "" : "; without numbers (--set): " + open;
+  for (size_t i = 0; i < found.assumptions.size(); ++i)
+    text += (i ? ", " : "; holds for ") + graph::asInequality(found.assumptions[i]);
+  return text;
 }
 
 // The step of the model, with at least two micro-batches if it trains: see profileStep.

@@ -276,6 +276,9 @@ Value Emitter::slice(Value value, int64_t dim, const Polynomial &start, const Po
       (left.atMost(kLeastSymbol).value_or(0) < 0 || start.atMost(kLeastSymbol).value_or(0) < 0))
     fail("takes " + size.str() + " elements from " + start.str() + " on of dim " +
          std::to_string(dim) + " of " + showShape(dims));
+  evaluator.assume(start);
+  if (size != Polynomial())
+    evaluator.assume(left);
   dims[dim] = size;
   return SliceOp::create(b, loc, type(dims, elementOf(value)), value, dim, start, stride);
 }

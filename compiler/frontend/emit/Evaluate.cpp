@@ -3,6 +3,7 @@
 
 #include "compiler/frontend/emit/Failure.h"
 #include "dialects/graph/Step.h"
+#include "dialects/graph/Symbols.h"
 
 #include <algorithm>
 #include <set>
@@ -97,13 +98,13 @@ Sizes moved(mlir::Operation *op, llvm::ArrayRef<SizeTensor> operands, size_t mov
   return out;
 }
 
-Sizes pointwise(mlir::Operation *op, llvm::ArrayRef<SizeTensor> operands) {
+Sizes pointwise(mlir::Operation *op, llvm::ArrayRef<SizeTensor> operands, Assume assume) {
   SizeTensor out = emptyLike(op->getResult(0));
   for (size_t i = 0; i < operands[0].elements.size(); ++i) {
     llvm::SmallVector<Quotient> elements;
     for (const SizeTensor &operand : operands)
       elements.push_back(operand.elements[i]);
-    std::optional<Quotient> element = evaluateElement(op, elements);
+    std::optional<Quotient> element = evaluateElement(op, elements, assume);
     if (!element)
       return std::nullopt;
     out.elements.push_back(*element);
@@ -111,7 +112,7 @@ Sizes pointwise(mlir::Operation *op, llvm::ArrayRef<SizeTensor> operands) {
   return out;
 }
 
-Sizes reduced(ReduceOp op, const SizeTensor &operand) {
+Sizes reduced(ReduceOp op, const SizeTensor &operand, Assume assume) {
   SizeTensor out = emptyLike(op.getResult());
   Tensor like(ElementType::I64, out.shape);
   std::vector<int64_t> strides(operand.shape.size(), 0), kept = like.strides();
@@ -124,7 +125,7 @@ Sizes reduced(ReduceOp op, const SizeTensor &operand) {
   forEachIndex(operand.shape, [&](const std::vector<int64_t> &index) {
     std::optional<Quotient> &sum = sums[linearIndex(index, strides)];
     const Quotient &next = operand.elements[at++];
-    sum = sum ? combine(op.getKind(), *sum, next) : next;
+    sum = sum ? combine(op.getKind(), *sum, next, assume) : next;
     known &= sum.has_value();
   });
   for (const std::optional<Quotient> &sum : sums) {
@@ -133,20 +134,6 @@ Sizes reduced(ReduceOp op, const SizeTensor &operand) {
     out.elements.push_back(*sum);
   }
   return out;
-}
-
-Sizes evaluateSizes(mlir::Operation *op, llvm::ArrayRef<SizeTensor> operands) {
-  if (auto sizes = mlir::dyn_cast<SizesOp>(op))
-    return valuesOf(sizes);
-  if (mlir::isa<ReshapeOp, TransposeOp, BroadcastOp, SliceOp, ConcatOp, ReverseOp>(op))
-    return moved(op, operands, operands.size());
-  if (mlir::isa<GatherOp>(op))
-    return moved(op, operands, 1);
-  if (auto reduce = mlir::dyn_cast<ReduceOp>(op))
-    return reduced(reduce, operands[0]);
-  if (mlir::isa<PointwiseInterface>(op))
-    return pointwise(op, operands);
-  return std::nullopt;
 }
 
 // Places that are not known yet cannot be computed with.
@@ -169,12 +156,33 @@ void Evaluator::countConstant(int64_t elements) {
     fail("makes constants of more than " + std::to_string(most) + " elements in all");
 }
 
+void Evaluator::assume(const Polynomial &notNegative) {
+  bool isSure = notNegative.atLeast(kLeastSymbol).value_or(-1) >= 0;
+  if (!isSure && !llvm::is_contained(assumptions_, notNegative))
+    assumptions_.push_back(notNegative);
+}
+
 bool Evaluator::isAffordable(mlir::Operation *op) {
   for (mlir::Value result : op->getResults())
     kept_ += mlir::cast<mlir::RankedTensorType>(result.getType()).getNumElements();
   if (auto cost = mlir::dyn_cast<CostInterface>(op)) // saturates
     work_ += std::min(cost.getFlops().constant().value_or(kMaxWork), kMaxWork);
   return work_ <= kMaxWork && kept_ <= kMaxKept;
+}
+
+Sizes Evaluator::evaluateSizes(mlir::Operation *op, llvm::ArrayRef<SizeTensor> operands) {
+  if (auto sizes = mlir::dyn_cast<SizesOp>(op))
+    return valuesOf(sizes);
+  if (mlir::isa<ReshapeOp, TransposeOp, BroadcastOp, SliceOp, ConcatOp, ReverseOp>(op))
+    return moved(op, operands, operands.size());
+  if (mlir::isa<GatherOp>(op))
+    return moved(op, operands, 1);
+  auto assumed = [this](const Polynomial &notNegative) { assume(notNegative); };
+  if (auto reduce = mlir::dyn_cast<ReduceOp>(op))
+    return reduced(reduce, operands[0], assumed);
+  if (mlir::isa<PointwiseInterface>(op))
+    return pointwise(op, operands, assumed);
+  return std::nullopt;
 }
 
 bool Evaluator::compute(mlir::Operation *op) {

@@ -33,6 +33,12 @@ public:
   // `depends on the input 'axes', …`, or `depends on the symbol 'seq': give --set seq=8, say`.
   std::string whyUnknown(mlir::Value value);
 
+  // Takes it for granted that a size which depends on symbols is at least 0: one that bounds another
+  // is large enough. What cannot be otherwise is no assumption. The import tells the module
+  // (dialects/graph/Symbols.h).
+  void assume(const Polynomial &notNegative);
+  const std::vector<Polynomial> &assumptions() const { return assumptions_; }
+
   // Counts the elements of a constant that the import makes; fails where all of them are more than
   // models have in shapes, masks and tables.
   void countConstant(int64_t elements);
@@ -44,8 +50,10 @@ private:
   const Known *find(mlir::Value value);
   bool isAffordable(mlir::Operation *op);
   bool compute(mlir::Operation *op);
+  std::optional<SizeTensor> evaluateSizes(mlir::Operation *op, llvm::ArrayRef<SizeTensor> operands);
 
   llvm::DenseMap<mlir::Operation *, KnownResults> known_;
+  std::vector<Polynomial> assumptions_;
   int64_t work_ = 0, kept_ = 0; // operations done, elements in known_
   int64_t made_ = 0;            // elements of constants
 };

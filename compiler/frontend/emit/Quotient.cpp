@@ -61,18 +61,20 @@ Maybe truncate(const Maybe &a) { return a && isNeverNegative(*a) ? floorOf(*a) :
 
 Maybe negate(const Quotient &a) { return Quotient{a.value * -1, a.divisor}; }
 
-// Of a number and a size that may be on either side of it, the size: numbers like the length of a
-// table bound what a model can do, and sizes that it works with lie within.
-Maybe boundedBy(Predicate predicate, const Quotient &a, const Quotient &b) {
-  if (std::optional<bool> first = compare(predicate, a, b))
-    return *first ? a : b;
+Maybe larger(const Quotient &a, const Quotient &b, Assume assume) {
+  if (std::optional<bool> isFirst = compare(Predicate::GE, a, b))
+    return *isFirst ? a : b;
   if (a.value.isConstant() == b.value.isConstant())
     return std::nullopt;
-  return a.value.isConstant() ? b : a;
+  const Quotient &size = a.value.isConstant() ? b : a, &number = a.value.isConstant() ? a : b;
+  assume(size.value * number.divisor - number.value * size.divisor);
+  return size;
 }
 
-Maybe larger(const Quotient &a, const Quotient &b) { return boundedBy(Predicate::GE, a, b); }
-Maybe smaller(const Quotient &a, const Quotient &b) { return boundedBy(Predicate::LE, a, b); }
+Maybe smaller(const Quotient &a, const Quotient &b, Assume assume) {
+  Maybe negated = larger(*negate(a), *negate(b), assume);
+  return negated ? negate(*negated) : negated;
+}
 
 Maybe truth(std::optional<bool> value) { return value ? Maybe(Quotient{*value ? 1 : 0}) : Maybe(); }
 
@@ -139,7 +141,8 @@ std::optional<bool> compare(Predicate predicate, const Quotient &a, const Quotie
 }
 
 // One function per op that shape arithmetic is made of.
-static Maybe evaluateSymbolic(mlir::Operation *op, mlir::Type element, llvm::ArrayRef<Quotient> x) {
+static Maybe evaluateSymbolic(mlir::Operation *op, mlir::Type element, llvm::ArrayRef<Quotient> x,
+                              Assume assume) {
   if (mlir::isa<AddOp, SubOp>(op))
     return add(x[0], x[1], mlir::isa<AddOp>(op) ? 1 : -1);
   if (mlir::isa<MulOp>(op))
@@ -149,11 +152,11 @@ static Maybe evaluateSymbolic(mlir::Operation *op, mlir::Type element, llvm::Arr
   if (mlir::isa<RemOp>(op))
     return remainder(x[0], x[1]);
   if (mlir::isa<MaxOp, MinOp>(op))
-    return mlir::isa<MaxOp>(op) ? larger(x[0], x[1]) : smaller(x[0], x[1]);
+    return mlir::isa<MaxOp>(op) ? larger(x[0], x[1], assume) : smaller(x[0], x[1], assume);
   if (mlir::isa<NegOp>(op))
     return negate(x[0]);
   if (mlir::isa<AbsOp>(op))
-    return larger(x[0], *negate(x[0]));
+    return larger(x[0], *negate(x[0]), assume);
   if (mlir::isa<FloorOp>(op))
     return floorOf(x[0]);
   if (mlir::isa<CeilOp>(op))
@@ -169,7 +172,8 @@ static Maybe evaluateSymbolic(mlir::Operation *op, mlir::Type element, llvm::Arr
   return std::nullopt;
 }
 
-std::optional<Quotient> evaluateElement(mlir::Operation *op, llvm::ArrayRef<Quotient> x) {
+std::optional<Quotient> evaluateElement(mlir::Operation *op, llvm::ArrayRef<Quotient> x,
+                                        Assume assume) {
   mlir::Type element = elementTypeOf(op->getResult(0));
   if (llvm::all_of(x, [](const Quotient &each) { return each.number().has_value(); })) {
     llvm::SmallVector<double> numbers;
@@ -180,19 +184,20 @@ std::optional<Quotient> evaluateElement(mlir::Operation *op, llvm::ArrayRef<Quot
                ? quotientOf(roundTo(toElementType(element), pointwise.evaluateScalar(numbers)))
                : std::nullopt;
   }
-  return evaluateSymbolic(op, element, x);
+  return evaluateSymbolic(op, element, x, assume);
 }
 
-std::optional<Quotient> combine(Reduction kind, const Quotient &a, const Quotient &b) {
+std::optional<Quotient> combine(Reduction kind, const Quotient &a, const Quotient &b,
+                                Assume assume) {
   switch (kind) {
   case Reduction::Sum:
     return add(a, b);
   case Reduction::Prod:
     return multiply(a, b);
   case Reduction::Max:
-    return larger(a, b);
+    return larger(a, b, assume);
   case Reduction::Min:
-    return smaller(a, b);
+    return smaller(a, b, assume);
   }
   return std::nullopt;
 }

@@ -40,6 +40,8 @@ Polynomial clampedPlace(Polynomial at, const Polynomial &size, const Polynomial 
   if (number && !isSurely(compare(Predicate::LE, {at}, {high})))
     fail("cuts at " + std::to_string(*number) + " a dim of size " + size.str() +
          ": whether it reaches so far " + dependsOnSymbols(size.symbols()));
+  e.evaluator.assume(at - low);
+  e.evaluator.assume(high - at);
   return at;
 }
 
@@ -57,8 +59,10 @@ Value sliceDim(const Emitter &e, Value x, int64_t dim, const Polynomial &start,
              last = clampedPlace(end, size, low, high, e);
   Polynomial distance = step > 0 ? last - first : first - last;
   Polynomial count;
-  if (!isSurely(compare(Predicate::LE, {distance}, {0})))
+  if (!isSurely(compare(Predicate::LE, {distance}, {0}))) {
+    e.evaluator.assume(distance);
     count = distance.ceilDividedBy(std::abs(step));
+  }
   if (step < 0) {
     x = e.reverse(x, dim);
     first = size - 1 - first;
@@ -125,6 +129,7 @@ Shape piecesBy(const Emitter &e, const Polynomial &total, int64_t count, bool un
   Polynomial each = total.ceilDividedBy(count);
   Shape sizes(count, each);
   sizes.back() = total - each * (count - 1);
+  e.evaluator.assume(sizes.back() - 1);
   return sizes;
 }
 

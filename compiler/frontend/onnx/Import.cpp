@@ -108,7 +108,7 @@ public:
     importNodes(model_.graph, order_, /*isMain=*/true);
     addResults();
     refusals_.check(model_);
-    frontend::finishStep(*module_, model_.path);
+    frontend::finishStep(*module_, model_.path, evaluator_.assumptions());
     return {std::move(module_), plan_.remarks, model_.producer};
   }
 

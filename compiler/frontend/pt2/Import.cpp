@@ -94,7 +94,7 @@ public:
     interpreter_.run(program_.graph, scope);
     addResults(scope);
     addStates();
-    frontend::finishStep(*module_, path_);
+    frontend::finishStep(*module_, path_, evaluator_.assumptions());
     return {std::move(module_), std::move(remarks_), program_.producer};
   }
 

@@ -154,7 +154,7 @@ void StepBuilder::visitBuffers(const Instance &object, std::set<const Instance *
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> StepBuilder::finish() {
-  frontend::finishStep(*module_, path_);
+  frontend::finishStep(*module_, path_, evaluator_.assumptions());
   return std::move(module_);
 }
 

@@ -1,4 +1,6 @@
 // What is known while importing: numbers, and shape arithmetic in symbols.
+#include "compiler/frontend/emit/Slicing.h"
+#include "dialects/graph/Symbols.h"
 #include "test/unit/emit/Building.h"
 
 #include <catch2/catch.hpp>
@@ -75,6 +77,21 @@ TEST_CASE("comparisons are decided where all values of the symbols agree") {
   Value wanted = e.sizes({batch, Polynomial(-1)});
   Value stays = e.compare(Predicate::EQ, wanted, e.integers({-1, -1}));
   CHECK(known(at, e.select(stays, e.integers({1, 1}), wanted)) == "[batch, 1]");
+}
+
+TEST_CASE("what is taken for granted of symbols is noted, once") {
+  Building at;
+  Emitter &e = at.e;
+  std::vector<std::string> noted;
+  (void)known(at, e.min(e.size(seq), 64));
+  (void)known(at, e.max(e.mul(e.cast(e.size(batch), at.b.getF32Type()), 0.5), 2));
+  (void)known(at, e.max(e.size(seq), 1)); // cannot be otherwise
+  Value table = e.splat(Shape{Polynomial(64), Polynomial(8)}, at.b.getF32Type(), 0);
+  (void)sliceDim(e, table, 0, 0, seq, 1);
+  (void)takeOne(e, table, 0, batch + 1);
+  for (const Polynomial &size : at.evaluator.assumptions())
+    noted.push_back(graph::asInequality(size));
+  CHECK(noted == std::vector<std::string>{"seq <= 64", "4 <= batch", "batch <= 62"});
 }
 
 TEST_CASE("why a value is not known is said with the way out") {

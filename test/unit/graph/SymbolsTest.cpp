@@ -34,6 +34,20 @@ TEST_CASE("binding makes dims, places and numbers of symbols") {
   CHECK_THAT(bound, Catch::Contains("graph.constant dense<3.125000e-02> : tensor<f32>"));
 }
 
+TEST_CASE("assumptions hold for the values or refuse them") {
+  GraphText text(kProgram);
+  Polynomial seq = Polynomial::symbol("seq"), batch = Polynomial::symbol("batch");
+  graph::setAssumptions(text.module(), {Polynomial(16) - seq * batch, seq - 3, Polynomial(5)});
+  REQUIRE(graph::assumptionsOf(text.module()).size() == 2);
+  CHECK(graph::asInequality(graph::assumptionsOf(text.module())[0]) == "batch*seq <= 16");
+  CHECK(graph::bindSymbols(text.module(), {{"seq", 8}, {"batch", 3}}).message() ==
+        "the model was read for batch*seq <= 16, which these sizes are not; read it with them");
+  REQUIRE(graph::bindSymbols(text.module(), {{"seq", 8}}).isOk());
+  CHECK(graph::assumptionsOf(text.module()) == std::vector<Polynomial>{Polynomial(16) - batch * 8});
+  REQUIRE(graph::bindSymbols(text.module(), {{"batch", 2}}).isOk());
+  CHECK_FALSE(text.module()->hasAttr("graph.assumptions"));
+}
+
 TEST_CASE("values for which shapes do not fit are refused") {
   GraphText text(kProgram);
   CHECK(graph::bindSymbols(text.module(), {{"seq", 0}}).message() ==

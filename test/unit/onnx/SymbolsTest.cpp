@@ -68,6 +68,21 @@ TEST_CASE("binding the symbols of an import is importing with their values") {
   }
 }
 
+TEST_CASE("what the import assumes of symbols is checked when they get values") {
+  mlir::MLIRContext context;
+  ImportOptions keep;
+  keep.keepSymbols = true;
+  Result<Imported> symbolic = importOnnx(
+      context, std::string(CLEAVE_SOURCE) + "/test/models/symbolic/language.dynamo.onnx", keep);
+  REQUIRE(symbolic.status().message() == "");
+  std::vector<Polynomial> assumed = graph::assumptionsOf(*symbolic->module);
+  REQUIRE(assumed.size() == 1); // as many positions as the table has
+  CHECK(graph::asInequality(assumed[0]) == "s27 <= 64");
+  CHECK(graph::bindSymbols(*symbolic->module, {{"s27", 65}}).message() ==
+        "the model was read for s27 <= 64, which these sizes are not; read it with them");
+  CHECK(graph::bindSymbols(*symbolic->module, {{"s27", 64}}).message() == "");
+}
+
 TEST_CASE("sizes may be expressions of symbols, and names need not be identifiers") {
   mlir::MLIRContext context;
   std::string model = std::string(CLEAVE_SOURCE) + "/test/models/symbolic/expression.onnx";

@@ -180,6 +180,15 @@ TEST_CASE("a table has a title, shares that add up, and says what it leaves out"
   CHECK_THAT(symbolic, Contains("batch*seq") && !Contains(" %"));
 }
 
+TEST_CASE("a profile says for which sizes it holds") {
+  Profile profile = profileOf(zooModel("gpt2", kTiny), training({}));
+  CHECK(profile.assumptions.empty());
+  profile.assumptions = {Polynomial(16) - Polynomial::symbol("seq")};
+  CHECK_THAT(asJson(profile), Catch::Matchers::Contains("\"seq <= 16\""));
+  CHECK(profile.substitute({{"seq", 16}}).assumptions.empty());
+  CHECK(profile.substitute({{"seq", 17}}).assumptions.size() == 1);
+}
+
 TEST_CASE("CSV has a line per row, names and total") {
   Profile profile = profileOf(zooModel("gpt2", kTiny), training({{"batch", 3}, {"seq", 5}}));
   std::string csv = asCsv(profile);
