@@ -13,22 +13,26 @@ namespace cleave::simplify {
 
 using AddPatterns = void (*)(RewritePatternSet &);
 
-// Applies the patterns until nothing changes. Patterns ask for equal operands, so equal ops are merged first; that may make
-// more ops equal.
+// Applies the patterns until nothing changes. Patterns ask for equal operands, so equal ops are merged first; rewriting may
+// make more ops equal. Regions have one block each: there is nothing to simplify about them.
 static LogicalResult applyUntilStable(func::FuncOp function, ArrayRef<AddPatterns> themes) {
   RewritePatternSet patterns(function.getContext());
   for (AddPatterns add : themes)
     add(patterns);
   FrozenRewritePatternSet frozen(std::move(patterns));
   IRRewriter rewriter(function.getContext());
-  bool changed = true;
-  for (int round = 0; changed && round < 10; ++round) {
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  for (int round = 0; round < 10; ++round) {
     DominanceInfo dominance(function);
     bool merged = false, rewritten = false;
     eliminateCommonSubExpressions(rewriter, dominance, function, &merged);
-    if (failed(applyPatternsGreedily(function, frozen, GreedyRewriteConfig(), &rewritten)))
+    if (round > 0 && !merged) // the patterns had come to their end
+      break;
+    if (failed(applyPatternsGreedily(function, frozen, config, &rewritten)))
       return function.emitError("simplification does not come to an end");
-    changed = merged || rewritten;
+    if (!rewritten)
+      break;
   }
   return success();
 }
