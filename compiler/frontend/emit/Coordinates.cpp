@@ -136,7 +136,7 @@ Value gatherAt(const Emitter &e, Value x, Values coordinates, int64_t first, int
     return x;
   Value linear = linearIndex(e, dims, coordinates, first);
   Value flat = e.reshape(x, flattened(dims, first, coordinates.size()));
-  return GatherOp::create(e.b, e.loc, flat, linear, first, batch);
+  return e.gather(flat, linear, first, batch);
 }
 
 Value scatterAt(const Emitter &e, Value x, Values coordinates, Value updates, int64_t first,
@@ -170,7 +170,7 @@ Value scatterAt(const Emitter &e, Value x, Values coordinates, Value updates, in
   Shape column(flat.size(), Polynomial(1));
   column[first] = flat[first];
   Value rowsWritten = e.broadcast(e.reshape(written, column), flat);
-  Value chosen = GatherOp::create(e.b, e.loc, updates, last, first);
+  Value chosen = e.gather(updates, last, first);
   return e.reshape(e.select(rowsWritten, chosen, table), dims);
 }
 
@@ -192,7 +192,7 @@ Value reverseSequence(const Emitter &e, Value x, Value lengths, int64_t time, in
   Value length = e.broadcast(e.reshape(e.cast(lengths, e.b.getI64Type()), {plane[0], 1}), plane);
   Value mirrored = e.sub(e.sub(length, 1), position);
   Value index = e.select(e.compare(Predicate::LT, position, length), mirrored, position);
-  Value turned = GatherOp::create(e.b, e.loc, lines, index, 1, 1);
+  Value turned = e.gather(lines, index, 1, 1);
   Ints back(order.size());
   for (auto [i, dim] : llvm::enumerate(order))
     back[dim] = static_cast<int64_t>(i);

@@ -283,6 +283,18 @@ Value Emitter::slice(Value value, int64_t dim, const Polynomial &start, const Po
   return SliceOp::create(b, loc, type(dims, elementOf(value)), value, dim, start, stride);
 }
 
+Value Emitter::gather(Value value, Value indices, int64_t dim, int64_t batch) const {
+  Shape from = shapeOf(value), at = shapeOf(indices);
+  checkInteger(indices, "indices");
+  checkDim(dim, static_cast<int64_t>(from.size()));
+  bool fits = 0 <= batch && batch <= dim && batch <= static_cast<int64_t>(at.size());
+  if (!fits || !std::equal(from.begin(), from.begin() + batch, at.begin()))
+    fail("has indices " + showShape(at) + " for dim " + std::to_string(dim) + " of data " +
+         showShape(from) + ", expected the first " + std::to_string(batch) +
+         " dims to be the same");
+  return GatherOp::create(b, loc, value, indices, dim, batch);
+}
+
 Value Emitter::pad(Value value, int64_t dim, const Polynomial &low, const Polynomial &high,
                    double fill) const {
   if (low == Polynomial() && high == Polynomial())

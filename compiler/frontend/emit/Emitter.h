@@ -108,6 +108,9 @@ public:
   // `size` elements of dim `dim` from `start` on, every `stride`-th (>= 1).
   Value slice(Value value, int64_t dim, const Polynomial &start, const Polynomial &size,
               int64_t stride = 1) const;
+  // Along dim `dim` the elements that `indices` number, which come in its place; 0 where a number is none. The first
+  // `batch` dims of both, in front of `dim`, are the same; fails where they are not.
+  Value gather(Value value, Value indices, int64_t dim, int64_t batch = 0) const;
   // `low` elements in front of dim `dim` and `high` behind, none negative, all `fill`.
   Value pad(Value value, int64_t dim, const Polynomial &low, const Polynomial &high,
             double fill = 0) const;

@@ -40,7 +40,7 @@ Value gather(const Emitter &e, Value x, Value indices, int64_t dim, bool neverNe
   result.insert(result.end(), at.begin(), at.end());
   result.insert(result.end(), dims.begin() + dim + 1, dims.end());
   e.type(result, elementOf(x));
-  return GatherOp::create(e.b, e.loc, x, countFromFront(e, indices, dims[dim], neverNegative), dim);
+  return e.gather(x, countFromFront(e, indices, dims[dim], neverNegative), dim);
 }
 
 Value embedding(const Emitter &e, Value table, Value indices) {

@@ -29,7 +29,7 @@ Value weightsOf(const Emitter &e, Value labels, mlir::Type element,
                 const ClassLossOptions &options) {
   Value weights;
   if (options.weights)
-    weights = GatherOp::create(e.b, e.loc, options.weights, labels, 0);
+    weights = e.gather(options.weights, labels, 0);
   if (!options.ignored)
     return weights;
   Value counts =

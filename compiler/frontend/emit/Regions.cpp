@@ -56,7 +56,7 @@ Value rowsOf(const Emitter &e, Value x, int64_t height, int64_t width) {
 
 // The rows [b, size, c] at a corner's index [b, places], weighed: [b, places, c].
 Value weighedRows(const Emitter &e, Value rows, const Corner &corner) {
-  Value found = GatherOp::create(e.b, e.loc, rows, corner.index, 1, 1);
+  Value found = e.gather(rows, corner.index, 1, 1);
   Value weight = e.insertDim(e.cast(corner.weight, elementOf(rows)), 2);
   return e.mul(found, e.broadcast(weight, shapeOf(found)));
 }

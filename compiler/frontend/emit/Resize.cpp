@@ -141,7 +141,7 @@ static Value choose(const Emitter &e, Value x, const ResizeAxis &axis, int64_t i
     indices.values[i] = static_cast<double>(
         isOutside(position, input, options) ? -1 : nearest(position, input, options.rounding));
   }
-  return GatherOp::create(e.b, e.loc, x, e.constant(indices), axis.dim);
+  return e.gather(x, e.constant(indices), axis.dim);
 }
 
 static Value weigh(const Emitter &e, Value x, const ResizeAxis &axis, int64_t input,

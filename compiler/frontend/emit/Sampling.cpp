@@ -132,7 +132,7 @@ private:
   Value weighed(const Tap &tap) const {
     Value index =
         tap.inside ? e_.select(tap.inside, tap.index, e_.splat(tap.index, -1)) : tap.index;
-    Value elements = GatherOp::create(e_.b, e_.loc, flat_, index, 2, 1);
+    Value elements = e_.gather(flat_, index, 2, 1);
     if (!tap.weight)
       return elements;
     Value weight = e_.insertDim(e_.cast(tap.weight, elementOf(x_)), 1);
@@ -262,7 +262,7 @@ Value imageToColumns(const Emitter &e, Value x, const Blocks &blocks) {
   if (found.size() < 3 || found != expected)
     fail("has an image " + showShape(found) + ", expected [n, c, " + showInts(blocks.image) + "]");
   Value flat = e.reshape(x, {found[0], found[1], product(blocks.image)});
-  Value rows = GatherOp::create(e.b, e.loc, flat, e.constant(placesOf(blocks)), 2);
+  Value rows = e.gather(flat, e.constant(placesOf(blocks)), 2);
   return e.reshape(rows, {found[0], found[1] * product(blocks.kernel), blockCount(blocks)});
 }
 

@@ -208,7 +208,7 @@ Value padFromItself(const Emitter &e, Value x, int64_t dim, const Polynomial &lo
   if (known + front + back > kMaxChosen)
     fail("pads a dim of size " + size.str() + " by " + std::to_string(front + back) +
          " elements of its own");
-  return GatherOp::create(e.b, e.loc, x, e.integers(paddedSources(mode, known, front, back)), dim);
+  return e.gather(x, e.integers(paddedSources(mode, known, front, back)), dim);
 }
 
 } // namespace

@@ -114,7 +114,7 @@ Complex shortTimeFourier(const Emitter &e, const Complex &x, Value window, int64
   auto framed = [&](Value signal) -> Value {
     if (!signal)
       return {};
-    Value frame = GatherOp::create(e.b, e.loc, signal, e.constant(places), 1);
+    Value frame = e.gather(signal, e.constant(places), 1);
     return window ? e.mul(frame, e.broadcast(window, shapeOf(frame))) : frame;
   };
   return fourier(e, {framed(x.real), framed(x.imaginary)}, 2, length, onesided);

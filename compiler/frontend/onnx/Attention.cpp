@@ -90,7 +90,7 @@ Values importAttention(NodeImport &n) {
 // cos and sin for every position, next to heads that stand before the positions.
 Value anglesOf(NodeImport &n, Value cache) {
   if (n.hasInput(3))
-    cache = graph::GatherOp::create(n.b, n.loc, cache, n.input(3), 0);
+    cache = n.gather(cache, n.input(3), 0);
   if (rankOf(cache) != 3)
     fail("has a cache of " + std::to_string(rankOf(cache)) +
          " dims, expected angles for every position");

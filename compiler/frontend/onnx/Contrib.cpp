@@ -129,9 +129,7 @@ Values importEmbedLayerNorm(NodeImport &n) {
   if (int64_t type = n.integer("mask_index_type", 0); type != 0 && type != 1)
     fail("attribute 'mask_index_type' is " + std::to_string(type) + ", expected 0 or 1");
   Emitter &e = n;
-  auto take = [&](Value table, Value rows) -> Value {
-    return graph::GatherOp::create(n.b, n.loc, table, rows, 0);
-  };
+  auto take = [&](Value table, Value rows) -> Value { return n.gather(table, rows, 0); };
   Value words = n.input(0), positions = n.input(3);
   Value sum = take(n.input(2), words);
   Shape dims = shapeOf(sum);

@@ -186,7 +186,7 @@ Values importMultiHead(NodeImport &n) {
 // x [batch, heads, steps, size] turned by the rows `positions` ([batch, steps]) of two tables.
 Value turned(Emitter &e, Value x, Value positions, Value cosines, Value sines, bool interleaved) {
   auto rows = [&](Value table) -> Value {
-    Value found = graph::GatherOp::create(e.b, e.loc, table, positions, 0);
+    Value found = e.gather(table, positions, 0);
     return e.insertDim(found, 1);
   };
   Value cosine = rows(cosines), sine = rows(sines);
@@ -211,7 +211,7 @@ Value withEntries(Emitter &e, Value before, Value now, Value past) {
   Value from = e.select(e.compare(Predicate::LT, at, length), at, moved); // 0 behind the last
   // Lines side by side: the entries of each are chosen by its own numbers.
   Value lines = e.swapDims(all, 1, 2);
-  Value chosen = graph::GatherOp::create(e.b, e.loc, lines, from, 1, 1);
+  Value chosen = e.gather(lines, from, 1, 1);
   return e.swapDims(chosen, 1, 2);
 }
 

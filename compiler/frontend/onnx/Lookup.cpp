@@ -87,7 +87,7 @@ Bindings importLabelEncoder(NodeImport &n) {
   int64_t last = rankOf(x);
   Value place = n.add(n.iota(dims, last, n.b.getI64Type()), 1);
   place = n.reduce(Reduction::Max, n.select(hit, place, n.splat(place, 0)), {last});
-  Binding found{{graph::GatherOp::create(n.b, n.loc, n.constant(table), place, 0)}};
+  Binding found{{n.gather(n.constant(table), place, 0)}};
   found.isText = values->isText;
   return {found};
 }

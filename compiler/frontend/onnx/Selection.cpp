@@ -52,7 +52,7 @@ Values importCompress(NodeImport &n) {
          std::to_string(size));
   if (kept.empty())
     return {e.slice(x, axis, 0, 0)};
-  return {graph::GatherOp::create(n.b, n.loc, x, e.integers(kept), axis)};
+  return {n.gather(x, e.integers(kept), axis)};
 }
 
 // Different slices of x along one dim, in the order in which they come first or sorted.
@@ -111,8 +111,8 @@ Values importUnique(NodeImport &n) {
   Different different = differentSlices(x, axis, sorted);
   if (different.first.empty())
     fail("has no elements, expected at least 1");
-  return {graph::GatherOp::create(n.b, n.loc, data, e.integers(different.first), axis),
-          e.integers(different.first), e.integers(different.inverse), e.integers(different.counts)};
+  return {n.gather(data, e.integers(different.first), axis), e.integers(different.first),
+          e.integers(different.inverse), e.integers(different.counts)};
 }
 
 constexpr OpEntry kOps[] = {

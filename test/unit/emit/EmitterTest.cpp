@@ -42,6 +42,18 @@ TEST_CASE("slices and padding may begin at symbolic places") {
         "takes 1 elements from seq on of dim 1 of [batch, seq, 64]");
 }
 
+TEST_CASE("elements are gathered along batches that are the same") {
+  Building at;
+  mlir::Type element = at.b.getF32Type(), index = at.b.getI64Type();
+  Value table = at.e.splat(Shape{Polynomial(4), Polynomial(3), Polynomial(5)}, element, 0);
+  Value rows = at.e.splat(Shape{Polynomial(4), Polynomial(2)}, index, 0);
+  CHECK(showShape(shapeOf(at.e.gather(table, rows, 1, 1))) == "[4, 2, 5]");
+  CHECK(failureOf([&] {
+          at.e.gather(table, at.e.splat(Shape{Polynomial(2), Polynomial(2)}, index, 0), 1, 1);
+        }) == "has indices [2, 2] for dim 1 of data [4, 3, 5], expected the first 1 dims to be the "
+              "same");
+}
+
 TEST_CASE("a mean over symbolic dims divides by their product") {
   Building at(kSequence);
   Value mean = at.e.mean(at.argument(0), {1, 2}, true);
