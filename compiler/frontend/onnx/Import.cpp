@@ -195,7 +195,7 @@ private:
     if (tensor.element() != ElementType::I64)
       return ConstantOp::create(b_, location, toAttribute(files_.read(tensor), &context_));
     std::vector<int64_t> exact(bytes.size() / sizeof(int64_t));
-    std::memcpy(exact.data(), bytes.data(), bytes.size());
+    bytes.copy(reinterpret_cast<char *>(exact.data()), bytes.size());
     return ConstantOp::create(b_, location,
                               mlir::DenseElementsAttr::get(type, llvm::ArrayRef(exact)));
   }
