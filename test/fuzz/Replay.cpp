@@ -36,6 +36,7 @@ const Target kTargets[] = {
     {"solver", fuzz::solver},
     {"source", fuzz::source},
     {"torchscript", fuzz::torchscript},
+    {"weights", fuzz::weights},
 };
 
 constexpr unsigned kSecondsPerInput = 30;

@@ -13,6 +13,7 @@ namespace cleave::fuzz {
 
 // Model files: ONNX, and the two archives of PyTorch's.
 void onnx(std::string_view bytes);
+void weights(std::string_view bytes); // an ONNX file that gets new weights
 void torchscript(std::string_view bytes);
 void pt2(std::string_view bytes);
 // The same archives by their parts (MakeArchive.h), and readers within them.

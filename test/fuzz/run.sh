@@ -11,7 +11,7 @@ mkdir -p "$found/inputs" "$found/crashes"
 
 # The words of a dictionary: everything that the reader's sources have between quotation marks.
 case $target in
-  onnx) readers="compiler/frontend/onnx" ;;
+  onnx | weights) readers="compiler/frontend/onnx" ;;
   torchscript | source | pickle | archive) readers="compiler/frontend/torch compiler/frontend/torchscript compiler/frontend/aten" ;;
   pt2 | program) readers="compiler/frontend/pt2 compiler/frontend/aten" ;;
   cluster) readers="compiler/cluster" ;;
@@ -28,6 +28,8 @@ case $target in # these are called by other names than the sources know them by
   *) : > "$found/more" ;;
 esac
 cat "$found/more" >> "$found/words"
+
+[ $target != weights ] || set -- "$source/corpus/onnx" "$@" # of the same kind
 
 # User poisoning: LLVM's libraries are not instrumented and allocate from arenas that our code has poisoned.
 export ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
