@@ -1,6 +1,8 @@
 // Clusters as JSON. Every field is asked for by its path, so that an error can name it.
 #include "compiler/cluster/Cluster.h"
 
+#include "runtime/base/Json.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -260,7 +262,7 @@ Result<Cluster> fromJson(const std::string &text) {
     try {
       root = json::parse(text);
     } catch (const json::exception &error) {
-      return Status::userError(std::string("not JSON: ") + error.what());
+      return Status::userError("not JSON: " + jsonReason(error));
     }
   }
   Status status;

@@ -45,7 +45,7 @@ Result<Problem> contestFromJson(const std::string &text) {
     CLEAVE_TRY(validate(problem));
     return problem;
   } catch (const Json::exception &error) {
-    return Status::userError(std::string("not an instance of the contest: ") + error.what());
+    return Status::userError("not an instance of the contest: " + jsonReason(error));
   }
 }
 

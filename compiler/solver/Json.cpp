@@ -81,7 +81,7 @@ Result<Problem> problemFromJson(const std::string &text) {
     CLEAVE_TRY(validate(problem));
     return problem;
   } catch (const Json::exception &error) {
-    return Status::userError("not a problem in JSON, at '" + where + "': " + error.what());
+    return Status::userError("not a problem in JSON, at '" + where + "': " + jsonReason(error));
   }
 }
 
@@ -142,7 +142,7 @@ Result<Solution> solutionFromJson(const std::string &text) {
   try {
     return readSolution(Json::parse(text));
   } catch (const Json::exception &error) {
-    return Status::userError(std::string("not a solution in JSON: ") + error.what());
+    return Status::userError("not a solution in JSON: " + jsonReason(error));
   }
 }
 

@@ -5,6 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <exception>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace cleave {
@@ -24,9 +27,11 @@ template <typename T, typename = void> struct CheckedValues : nlohmann::adl_seri
       else if (json.is_number_float() && std::fabs(real) <= most && real == std::floor(real))
         fits = std::in_range<T>(static_cast<int64_t>(real));
       if (!fits)
-        throw nlohmann::detail::type_error::create(
-            302, "found " + json.dump() + ", expected a whole number of " +
-                     std::to_string(8 * sizeof(T)) + " bits", &json);
+        throw nlohmann::detail::type_error::create(302,
+                                                   "found " + json.dump() +
+                                                       ", expected a whole number of " +
+                                                       std::to_string(8 * sizeof(T)) + " bits",
+                                                   &json);
     }
     nlohmann::adl_serializer<T>::from_json(json, value);
   }
@@ -35,5 +40,13 @@ template <typename T, typename = void> struct CheckedValues : nlohmann::adl_seri
 // Fields stay in the order in which they were written.
 using Json = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, int64_t,
                                   uint64_t, double, std::allocator, CheckedValues>;
+
+// What the library found wrong, without the kind and number that it puts in front.
+inline std::string jsonReason(const std::exception &error) {
+  std::string_view text = error.what();
+  if (size_t end = text.find("] "); text.starts_with("[json.exception.") && end != text.npos)
+    text.remove_prefix(end + 2);
+  return std::string(text);
+}
 
 } // namespace cleave

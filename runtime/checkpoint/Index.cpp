@@ -68,7 +68,7 @@ Result<Index> fromJson(const std::string &text) {
                              std::to_string(error.byte) +
                              "; copy it again or take an earlier checkpoint");
   } catch (const std::exception &error) {
-    return Status::userError(std::string("index.json is damaged (") + error.what() +
+    return Status::userError("index.json is damaged (" + jsonReason(error) +
                              "); copy it again or take an earlier checkpoint");
   }
 }

@@ -26,3 +26,15 @@ TEST_CASE("a number that is not whole or does not fit is an error, also in lists
   CHECK_THROWS_AS((Json::parse(R"({"a": 1e19})").get<std::map<std::string, int64_t>>()),
                   Json::exception);
 }
+
+TEST_CASE("the reason is told in words, without the library's own numbers") {
+  auto reasonOf = [](const char *text) {
+    try {
+      return std::to_string(wide(text));
+    } catch (const Json::exception &error) {
+      return cleave::jsonReason(error);
+    }
+  };
+  CHECK_THAT(reasonOf("{\"a\" 1}"), Catch::StartsWith("parse error at line 1, column 6"));
+  CHECK(reasonOf("1.5") == "found 1.5, expected a whole number of 64 bits");
+}
