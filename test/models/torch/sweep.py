@@ -148,8 +148,9 @@ def parameters_of(module):
             yield (f"{prefix}.{name}" if prefix else name), parameter
 
 
-def compare_step(tools, path, options, loaded, names, inputs, folder, training):
-    """As run_gradients; `loaded` is the module in the file, `names` are its inputs', `options` cleave-compile's on them."""
+def compare_step(tools, path, options, loaded, names, inputs, folder, training, output="0"):
+    """As run_gradients; `loaded` is the module in the file, `names` are its inputs', `options` cleave-compile's on them, `output` is the
+    name of the output that is trained."""
     before = {n: p.detach().numpy().copy() for n, p in parameters_of(loaded)}
     out = first(loaded(*inputs))
     label = torch.randn(out.shape, generator=torch.Generator().manual_seed(3))
@@ -157,8 +158,8 @@ def compare_step(tools, path, options, loaded, names, inputs, folder, training):
         torch.nn.functional.mse_loss(out, label).backward()
     except RuntimeError:  # PyTorch has no gradient for some operator
         return None
-    numpy.savez(folder / "in.npz", **{n: t.numpy() for n, t in zip(names, inputs)}, **{"0.label": label.numpy()})
-    call(tools / "cleave-compile", path, *options, "--train", "--loss", "mse:0", "--optimizer", f"sgd:lr={RATE}",
+    numpy.savez(folder / "in.npz", **{n: t.numpy() for n, t in zip(names, inputs)}, **{f"{output}.label": label.numpy()})
+    call(tools / "cleave-compile", path, *options, "--train", "--loss", f"mse:{output}", "--optimizer", f"sgd:lr={RATE}",
          "--batch-norm", "train" if training else "frozen", "-o", folder / "g.plan")
     call(tools / "cleave-run", folder / "g.plan", "--data", folder / "in.npz", "--steps", 1, "--threads", 1, "--save", folder / "saved")
     after = read_checkpoint(folder / "saved")
@@ -205,7 +206,7 @@ def verdict(forward, gradients):
         noisy = gradients_bound < gradient <= ROUNDING and name_of(torch.get_default_dtype()) == "float32"
         good &= (noisy or gradient <= gradients_bound) and buffers <= outputs_bound
     if not measured:
-        return "skip", "PyTorch has no gradient of it"
+        return "skip", "nothing to compare: PyTorch has no gradient, or the file none"
     return ("noisy" if noisy else "ok") if good else "FAIL", " ".join(measured)
 
 
