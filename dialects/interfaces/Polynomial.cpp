@@ -303,6 +303,46 @@ std::vector<std::string> Polynomial::symbols() const {
 
 // Every atom is its least value plus something that is not negative; if no coefficient is negative
 // then, the constant is the least value.
+// What a sum cannot fall below, by what its floors cannot exceed or fall below: p/d and (p - d + 1)/d. For factors that are small,
+// and floors without others in them, at most one to a term.
+static std::optional<int64_t> leastByFloors(const std::map<Polynomial::Monomial, int64_t> &terms,
+                                            int64_t leastSymbol) {
+  constexpr int64_t most = 1 << 20;
+  int64_t common = 1;
+  for (const auto &[monomial, coefficient] : terms) {
+    int floors = 0;
+    for (const auto &[name, power] : monomial)
+      if (isFloor(name)) {
+        int64_t divisor = partsOf(name).divisor;
+        if ((floors += power) > 1 || floorsIn(name) > 1 || divisor > most)
+          return std::nullopt;
+        common = std::lcm(common, divisor);
+      }
+    if (std::abs(coefficient) > most || common > most)
+      return std::nullopt;
+  }
+  if (common == 1) // no floors
+    return std::nullopt;
+  Polynomial scaled;
+  for (const auto &[monomial, coefficient] : terms) {
+    Polynomial term(coefficient);
+    int64_t divisor = 1;
+    for (const auto &[name, power] : monomial) {
+      Polynomial factor = Polynomial::symbol(name);
+      if (isFloor(name)) {
+        Floor parts = partsOf(name);
+        divisor = parts.divisor;
+        factor = coefficient < 0 ? parts.numerator : parts.numerator - (divisor - 1);
+      }
+      for (int i = 0; i < power; ++i)
+        term *= factor;
+    }
+    scaled += term * (common / divisor);
+  }
+  std::optional<int64_t> least = scaled.atLeast(leastSymbol);
+  return least ? std::optional(-floorDivide(-*least, common)) : std::nullopt; // it is whole
+}
+
 std::optional<int64_t> Polynomial::atLeast(int64_t leastSymbol) const {
   bool known = true;
   Polynomial shifted = replaceAtoms([&](const std::string &atom) {
@@ -317,7 +357,7 @@ std::optional<int64_t> Polynomial::atLeast(int64_t leastSymbol) const {
     return std::nullopt;
   for (const auto &[monomial, coefficient] : shifted.terms_)
     if (coefficient < 0 && !monomial.empty())
-      return std::nullopt;
+      return leastByFloors(terms_, leastSymbol);
   auto constant = shifted.terms_.find({});
   return constant == shifted.terms_.end() ? 0 : constant->second;
 }

@@ -93,15 +93,15 @@ TEST_CASE("a floor of a floor is one floor") {
   CHECK(((halved - 1).floorDividedBy(2) + 1).str() == "floor((height + 3)/4)");
 }
 
-TEST_CASE("a floor that joins only after whole parts are taken out is the same as when it is read") {
+TEST_CASE(
+    "a floor that joins only after whole parts are taken out is the same as when it is read") {
   Polynomial h = Polynomial::symbol("h"), w = Polynomial::symbol("w");
   Polynomial inner = (h + 1).floorDividedBy(2);
   Polynomial difference = (w - inner + 1).floorDividedBy(2);
   CHECK(Polynomial::parse(difference.str()) == difference);
   CHECK(difference == (w + inner + 1).floorDividedBy(2) - inner);
   for (int64_t size = 0; size < 9; ++size)
-    CHECK(difference.substitute({{"h", size}, {"w", 20}}) ==
-          Polynomial((21 - (size + 1) / 2) / 2));
+    CHECK(difference.substitute({{"h", size}, {"w", 20}}) == Polynomial((21 - (size + 1) / 2) / 2));
 }
 
 TEST_CASE("floors are evaluated when their symbols get values, and survive as text") {
@@ -145,6 +145,13 @@ TEST_CASE("bounds follow from the least value of the symbols") {
   CHECK((Polynomial(1) - batch).atMost(2) == -1);
   CHECK_FALSE(batch.atMost(2));
   CHECK(((batch + 1).floorDividedBy(2) + 1).atLeast(2) == 2);
+  // Of a half and what is left of it, nothing is negative.
+  CHECK((seq - (seq + 1).floorDividedBy(2)).atLeast(2) == 1);
+  CHECK((seq - seq.floorDividedBy(2) * 2).atLeast(2) == 0);
+  CHECK(((seq * 3 + 1).floorDividedBy(4) * batch - batch).atLeast(2) == 0);
+  CHECK((seq.floorDividedBy(3) * 3 - seq).atLeast(2) == -2);
+  CHECK((seq.floorDividedBy(3) * 3 - seq).atMost(2) == 0);
+  CHECK_FALSE((seq.floorDividedBy(2) - batch).atLeast(2));
 }
 
 TEST_CASE("a symbol's name has letters, digits, underscores and dots") {
