@@ -25,6 +25,11 @@ std::optional<double> numberOf(const Value &value) {
   return std::nullopt;
 }
 
+// What is compared by being the same one, or none.
+bool isReference(const Value &value) {
+  return value.isNone() || value.isTensor() || value.isList() || value.isObject();
+}
+
 bool isEqualWithin(const Value &a, const Value &b, int depth, int64_t &compared) {
   if (depth > kMaxDepth)
     return false;
@@ -36,8 +41,8 @@ bool isEqualWithin(const Value &a, const Value &b, int depth, int64_t &compared)
     return *x == *y;
   if (a.isString() && b.isString())
     return a.text() == b.text();
-  if (!a.isList() || !b.isList())
-    return isSame(a, b);
+  if (!a.isList() || !b.isList()) // a number is no text, a symbol no number
+    return (isReference(a) || isReference(b)) && isSame(a, b);
   if (a.items().size() != b.items().size())
     return false;
   for (size_t i = 0; i < a.items().size(); ++i)
@@ -115,9 +120,7 @@ bool isSame(const Value &a, const Value &b) {
     return a.listRef() == b.listRef();
   if (a.isObject() && b.isObject())
     return a.object() == b.object();
-  if (a.isTensor() || b.isTensor() || a.isList() || b.isList() || a.isObject() || b.isObject())
-    return false;
-  return isEqual(a, b);
+  return !isReference(a) && !isReference(b) && isEqual(a, b);
 }
 
 std::string textOf(const Value &value) { return textWithin(value, 0); }

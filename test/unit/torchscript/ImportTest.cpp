@@ -153,6 +153,17 @@ TEST_CASE("loops are unrolled, calls are inlined, what is known decides branches
   CHECK(result.count("graph.exp ") == 0);
 }
 
+TEST_CASE("values of different kinds are different, and none of them is the other") {
+  ArchiveFile file;
+  file.lines =
+      "    same = \"a\" in [1, 2.5, True, None, [1]]\n    found = 1.0 in [\"a\", 1]\n"
+      "    if same:\n      y = torch.exp(x)\n    else:\n      y = torch.neg(x)\n"
+      "    if found:\n      z = torch.neg(y)\n    else:\n      z = torch.exp(y)\n    return z\n";
+  Result result = import(file.write());
+  REQUIRE(result.status.message() == "");
+  CHECK(result.count("graph.neg ") == 2);
+}
+
 TEST_CASE("a branch that depends on data is computed both ways and selected from") {
   ArchiveFile file;
   file.lines = "    if bool(torch.gt(torch.sum(x), 0)):\n      y = torch.neg(x)\n      n = 1\n"
