@@ -75,6 +75,11 @@ void Emitter::checkRank(Value value, int64_t atLeast) const {
          std::to_string(atLeast) + " dims");
 }
 
+Polynomial Emitter::dim(Value value, int64_t dim) const {
+  checkRank(value, dim + 1);
+  return shapeOf(value)[dim];
+}
+
 mlir::RankedTensorType Emitter::type(const Shape &dims, mlir::Type element) const {
   int64_t count = 1;
   for (const Polynomial &dim : dims) {

@@ -56,6 +56,8 @@ public:
   void checkAlike(Value a, Value b) const;
   // At least so many dims.
   void checkRank(Value value, int64_t atLeast) const;
+  // The size of dim `dim`, counted from 0; fails where the value has fewer dims.
+  Polynomial dim(Value value, int64_t dim) const;
   // The tensor type with these dims; fails where one is negative or the elements are too many.
   mlir::RankedTensorType type(const Shape &dims, mlir::Type element) const;
 

@@ -33,8 +33,8 @@ public:
     projected_ = timesTransposed(e_, layer.input, layer.weight);
     if (layer.inputBias)
       projected_ = e_.add(projected_, e_.broadcast(layer.inputBias, shapeOf(projected_)));
-    state_ = {shapeOf(layer.input)[1], hidden_};
-    output_ = {state_[0], shapeOf(layer.recurrence)[1]};
+    state_ = {e_.dim(layer.input, 1), hidden_};
+    output_ = {state_[0], e_.dim(layer.recurrence, 1)};
     if (layer.lengths)
       lengths_ = e_.cast(layer.lengths, e_.b.getI64Type());
   }
@@ -109,17 +109,17 @@ private:
       fail("has inputs " + showShape(shapeOf(layer_.input)) + ", weights " +
            showShape(shapeOf(layer_.weight)) + " and recurrent weights " +
            showShape(shapeOf(layer_.recurrence)) + ", expected 3, 2 and 2 dims");
-    steps_ = e_.number(shapeOf(layer_.input)[0], "number of time steps");
+    steps_ = e_.number(e_.dim(layer_.input, 0), "number of time steps");
     if (steps_ < 1)
       fail("has no time steps, expected at least 1");
-    Polynomial width = shapeOf(layer_.recurrence)[1]; // of states
+    Polynomial width = e_.dim(layer_.recurrence, 1); // of states
     if (layer_.projection && rankOf(layer_.projection) != 2)
       fail("has a projection " + showShape(shapeOf(layer_.projection)) + ", expected 2 dims");
     Value square = layer_.projection ? layer_.projection : layer_.recurrence;
     hidden_ = e_.number(shapeOf(square).back(), "hidden size");
-    Polynomial rows = gates_ * hidden_, batch = shapeOf(layer_.input)[1];
+    Polynomial rows = gates_ * hidden_, batch = e_.dim(layer_.input, 1);
     expect(layer_.projection, {width, hidden_}, "a projection");
-    expect(layer_.weight, {rows, shapeOf(layer_.input)[2]}, "weights");
+    expect(layer_.weight, {rows, e_.dim(layer_.input, 2)}, "weights");
     expect(layer_.recurrence, {rows, width}, "recurrent weights");
     expect(layer_.inputBias, {rows}, "biases");
     expect(layer_.recurrentBias, {rows}, "recurrent biases");

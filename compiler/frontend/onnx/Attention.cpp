@@ -46,7 +46,7 @@ AttentionOptions readOptions(NodeImport &n, Value q) {
   }
   if (n.hasInput(6)) {
     options.keyCounts = n.cast(n.input(6), n.b.getI64Type());
-    Value queries = n.splatSize(options.keyCounts, shapeOf(q)[2]);
+    Value queries = n.splatSize(options.keyCounts, n.dim(q, 2));
     options.offsets = n.sub(options.keyCounts, queries);
   }
   return options;
@@ -75,7 +75,7 @@ Values importAttention(NodeImport &n) {
         v = splitHeads(n, n.input(2), keyHeads);
   AttentionOptions options = readOptions(n, q);
   if (n.hasInput(4) && n.hasInput(5)) {
-    options.offset = shapeOf(n.input(4))[2];
+    options.offset = n.dim(n.input(4), 2);
     k = n.concat({n.input(4), k}, 2);
     v = n.concat({n.input(5), v}, 2);
   }
@@ -103,7 +103,7 @@ Values importRotary(NodeImport &n) {
   bool interleaved = n.integer("interleaved", 0), isFlat = n.rank() == 3;
   Value x = splitHeads(n, n.input(0), heads);
   if (size == 0)
-    size = n.number(shapeOf(x)[3], "head size");
+    size = n.number(n.dim(x, 3), "head size");
   Value turned = rotate(n, x, anglesOf(n, n.input(1)), anglesOf(n, n.input(2)), size, interleaved);
   return {isFlat ? joinHeads(n, turned) : turned};
 }

@@ -57,7 +57,7 @@ Values importPRelu(NodeImport &n) {
   Value x = n.input(0), slope = n.input(1);
   if (rankOf(slope) == 1 && rankOf(x) > 2) {
     Shape dims(rankOf(x) - 1, Polynomial(1));
-    dims[0] = shapeOf(slope)[0];
+    dims[0] = n.dim(slope, 0);
     slope = n.reshape(slope, dims);
   }
   return {prelu(n, x, slope)};

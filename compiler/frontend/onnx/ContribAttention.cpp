@@ -84,7 +84,7 @@ emit::AttentionOptions commonOptions(NodeImport &n, Emitter &e, const Parts &par
     options.scale = scale;
   options.mask = addendOf(e, parts);
   options.causal = parts.causal;
-  options.offset = shapeOf(parts.k)[2] - shapeOf(parts.q)[2];
+  options.offset = e.dim(parts.k, 2) - e.dim(parts.q, 2);
   return options;
 }
 
@@ -101,7 +101,7 @@ Values packedAttention(NodeImport &n, Value projected, size_t mask, size_t past,
   if (n.integer("do_rotary", 0) || n.integer("past_present_share_buffer", 0))
     fail("turns queries and keys (do_rotary) or shares a buffer, which Cleave does not import");
   n.ignore({"rotary_embedding_dim"}); // of do_rotary
-  int64_t width = e.number(shapeOf(projected)[2], "the projection's width");
+  int64_t width = e.number(e.dim(projected, 2), "the projection's width");
   Ints sizes = n.integers("qkv_hidden_sizes").value_or(Ints{width / 3, width / 3, width / 3});
   if (sizes.size() != 3 || sizes[0] + sizes[1] + sizes[2] != width)
     fail("projects to " + std::to_string(width) + " features, expected " + showInts(sizes));
@@ -116,7 +116,7 @@ Values packedAttention(NodeImport &n, Value projected, size_t mask, size_t past,
     parts.v = e.concat({e.dropDim(e.slice(n.input(past), 0, 1, 1), 0), parts.v}, 2);
   }
   if (n.hasInput(mask))
-    parts.keyMask = keyMask(e, n.input(mask), shapeOf(parts.k)[0], shapeOf(parts.k)[2]);
+    parts.keyMask = keyMask(e, n.input(mask), e.dim(parts.k, 0), e.dim(parts.k, 2));
   if (n.hasInput(addend))
     parts.addend = n.input(addend);
   Value present;
@@ -151,7 +151,7 @@ Values importQuantizedAttention(NodeImport &n) {
 Value addBias(Emitter &e, Value x, Value bias, const Polynomial &start) {
   if (!bias)
     return x;
-  return e.add(x, e.broadcast(e.slice(bias, 0, start, shapeOf(x)[2]), shapeOf(x)));
+  return e.add(x, e.broadcast(e.slice(bias, 0, start, e.dim(x, 2)), shapeOf(x)));
 }
 
 Values importMultiHead(NodeImport &n) {
@@ -164,7 +164,7 @@ Values importMultiHead(NodeImport &n) {
          "values apart");
   Value bias = n.hasInput(3) ? n.input(3) : Value();
   Value q = n.input(0), k = n.input(1), v = n.input(2);
-  Polynomial width = shapeOf(q)[2];
+  Polynomial width = e.dim(q, 2);
   Parts parts;
   parts.filter = n.decimal("mask_filter_value", -10000);
   parts.causal = n.integer("unidirectional", 0);
@@ -175,7 +175,7 @@ Values importMultiHead(NodeImport &n) {
   parts.k = withPast(n, e, 6, parts.k);
   parts.v = withPast(n, e, 7, parts.v);
   if (n.hasInput(4))
-    parts.keyMask = keyMask(e, n.input(4), shapeOf(parts.k)[0], shapeOf(parts.k)[2]);
+    parts.keyMask = keyMask(e, n.input(4), e.dim(parts.k, 0), e.dim(parts.k, 2));
   if (n.hasInput(5))
     parts.addend = n.input(5);
   emit::AttentionResult result =
@@ -190,13 +190,13 @@ Value turned(Emitter &e, Value x, Value positions, Value cosines, Value sines, b
     return e.insertDim(found, 1);
   };
   Value cosine = rows(cosines), sine = rows(sines);
-  int64_t size = e.number(shapeOf(cosine)[3], "the width of the angles") * 2;
+  int64_t size = e.number(e.dim(cosine, 3), "the width of the angles") * 2;
   return emit::rotate(e, x, cosine, sine, size, interleaved);
 }
 
 // Positions [batch, steps] of all new steps when `past` [batch] of them came before.
 Value positionsFrom(Emitter &e, const Polynomial &steps, Value past) {
-  Shape dims = {shapeOf(past)[0], steps};
+  Shape dims = {e.dim(past, 0), steps};
   return e.add(e.iota(dims, 1, e.b.getI64Type()), e.broadcast(e.insertDim(past, 1), dims));
 }
 
@@ -239,7 +239,11 @@ Values importGroupQuery(NodeImport &n) {
   if (n.hasInput(1)) {
     k = n.input(1), v = n.input(2);
   } else {
-    int64_t size = e.number(shapeOf(q)[2], "the width") / (heads + 2 * keyHeads);
+    constexpr int64_t most = 1 << 20;
+    if (heads < 1 || keyHeads < 1 || std::max(heads, keyHeads) > most)
+      fail("has " + std::to_string(heads) + " heads of queries and " + std::to_string(keyHeads) +
+           " of keys, expected 1 to " + std::to_string(most));
+    int64_t size = e.number(e.dim(q, 2), "the width") / (heads + 2 * keyHeads);
     k = e.slice(q, 2, heads * size, keyHeads * size);
     v = e.slice(q, 2, (heads + keyHeads) * size, keyHeads * size);
     q = e.slice(q, 2, 0, heads * size);
@@ -252,7 +256,7 @@ Values importGroupQuery(NodeImport &n) {
   // How many keys of every line count: one more than the operator is told. New ones are the last of them, but for
   // padding behind a first text, which has no past.
   Value counts = e.add(e.cast(e.reshape(n.input(5), {d[0]}), n.b.getI64Type()), 1);
-  bool isFirst = !n.hasInput(3) || shapeOf(n.input(3))[2] == Polynomial();
+  bool isFirst = !n.hasInput(3) || e.dim(n.input(3), 2) == Polynomial();
   Value past = isFirst ? e.splat(counts, 0) : e.max(e.sub(counts, e.splatSize(counts, d[2])), 0);
   bool interleaved = n.integer("rotary_interleaved", 0);
   if (n.integer("do_rotary", 0)) {
@@ -293,12 +297,14 @@ Values importRotary(NodeImport &n) {
   int64_t heads = n.integer("num_heads", 0), size = n.integer("rotary_embedding_dim", 0);
   bool isFlat = rankOf(x) == 3;
   if (isFlat && heads == 0) {
-    int64_t head = size ? size : 2 * e.number(shapeOf(n.input(2))[1], "the width of the angles");
-    heads = e.number(shapeOf(x)[2], "the width") / head;
+    int64_t head = size ? size : 2 * e.number(e.dim(n.input(2), 1), "the width of the angles");
+    heads = head > 0 ? e.number(e.dim(x, 2), "the width") / head : 0;
   }
   if (isFlat)
     x = splitHeads(e, x, heads);
   Shape d = shapeOf(x);
+  if (d.size() != 4)
+    fail("has data " + showShape(d) + ", expected [batch, steps, width] or 4 dims");
   if (rankOf(positions) == 1) {
     Value first = e.broadcast(e.reshape(positions, {1, 1}), {d[0], d[2]});
     positions = e.add(e.iota({d[0], d[2]}, 1, elementOf(positions)), first);

@@ -129,7 +129,7 @@ Tensor gramsOf(const List &pool, const Ints &starts, size_t length, Value x) {
 // What is counted, by the attribute 'mode': frequencies, weights of what occurs, or the product of both.
 Value weighed(NodeImport &n, Value counts) {
   std::string mode = n.text("mode", "");
-  int64_t size = n.number(shapeOf(counts)[1], "number of n-grams");
+  int64_t size = n.number(n.dim(counts, 1), "number of n-grams");
   std::vector<double> given = n.decimals("weights").value_or(std::vector<double>(size, 1));
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF")
     fail("attribute 'mode' is '" + mode + "', expected TF, IDF or TFIDF");
@@ -153,7 +153,7 @@ Value countAll(NodeImport &n, Value x, const List &pool, const Ints &starts) {
   for (size_t length = 1; length <= starts.size(); ++length) {
     Tensor grams = gramsOf(pool, starts, length, x);
     auto size = static_cast<int64_t>(length);
-    Value sum = n.splat({shapeOf(x)[0], grams.shape[0]}, n.b.getF32Type(), 0);
+    Value sum = n.splat({n.dim(x, 0), grams.shape[0]}, n.b.getF32Type(), 0);
     bool counts = size >= shortest && size <= longest;
     for (int64_t step = 1; counts && step <= (length == 1 ? 1 : skips + 1); ++step)
       if (Value some = countGrams(n, x, grams, step))

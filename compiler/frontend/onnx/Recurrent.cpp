@@ -53,7 +53,8 @@ constexpr KnownActivation kActivations[] = {
      }},
     {"softsign", 0, 0, 0,
      [](const Emitter &e, Value x, double, double) { return e.div(x, e.add(e.abs(x), 1)); }},
-    {"tanh", 0, 0, 0, [](const Emitter &e, Value x, double, double) { return e.unary<graph::TanhOp>(x); }},
+    {"tanh", 0, 0, 0,
+     [](const Emitter &e, Value x, double, double) { return e.unary<graph::TanhOp>(x); }},
     {"thresholdedrelu", 1, 1, 0,
      [](const Emitter &e, Value x, double a, double) {
        return e.select(e.compare(Predicate::GT, x, a), x, e.splat(x, 0));
@@ -112,7 +113,7 @@ public:
     for (size_t i : {0, 1, 2})
       if (rankOf(n.input(i)) != 3)
         fail("has operands of " + std::to_string(rankOf(n.input(i))) + " dims, expected 3");
-    if (shapeOf(n.input(1))[0] != Polynomial(directions_))
+    if (n_.dim(n.input(1), 0) != Polynomial(directions_))
       fail("has weights " + showShape(shapeOf(n.input(1))) + " for " + std::to_string(directions_) +
            " directions");
   }
@@ -142,7 +143,7 @@ public:
     layer.backward = direction == 1 || backwardFirst_;
     layer.clip = clip_;
     if (Value biases = part(3, direction)) {
-      Polynomial rows = gates_ * shapeOf(layer.recurrence)[1];
+      Polynomial rows = gates_ * n_.dim(layer.recurrence, 1);
       layer.inputBias = n_.slice(biases, 0, 0, rows);
       layer.recurrentBias = n_.slice(biases, 0, rows, rows);
     }
@@ -192,7 +193,7 @@ Values importLstm(NodeImport &n) {
     cell.output = r.activation(d, 2);
     cell.coupled = coupled;
     if (Value peepholes = r.part(7, d)) { // of i, o, f
-      Polynomial hidden = shapeOf(layer.recurrence)[1];
+      Polynomial hidden = n.dim(layer.recurrence, 1);
       for (auto [gate, place] : {std::pair(0, 0), std::pair(1, 2), std::pair(2, 1)})
         cell.peepholes[gate] = n.slice(peepholes, 0, hidden * place, hidden);
     }

@@ -111,8 +111,8 @@ Values importStft(NodeImport &n) {
   Value signal = n.input(0), window = n.optionalInput(2);
   Complex parts = rankOf(signal) == 2 ? Complex{signal, {}} : complexOf(n, signal);
   int64_t length = n.hasInput(3) ? n.integerInput(3, "frame length")
-                   : window      ? n.number(shapeOf(window)[0], "size of the window")
-                                 : n.number(shapeOf(signal)[1], "length of the signal");
+                   : window      ? n.number(n.dim(window, 0), "size of the window")
+                                 : n.number(n.dim(signal, 1), "length of the signal");
   bool onesided = n.integer("onesided", 1);
   return {joined(
       n, shortTimeFourier(n, parts, window, length, n.integerInput(1, "frame step"), onesided))};

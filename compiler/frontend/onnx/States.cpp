@@ -53,11 +53,11 @@ Values importCausalConv(NodeImport &n) {
   std::string activation = n.text("activation", "none");
   if (activation != "none" && activation != "silu" && activation != "swish")
     fail("attribute 'activation' is '" + activation + "', expected none, silu or swish");
-  int64_t channels = n.number(shapeOf(x)[1], "number of channels");
-  int64_t before = n.number(shapeOf(weight)[2], "kernel") - 1;
+  int64_t channels = n.number(n.dim(x, 1), "number of channels");
+  int64_t before = n.number(n.dim(weight, 2), "kernel") - 1;
   Value longer = n.hasInput(3) ? n.concat({n.input(3), x}, 2) : n.pad(x, 2, before, 0);
   Value result = convolution(n, longer, weight, n.optionalInput(2), Window(), channels);
-  Value state = n.slice(longer, 2, shapeOf(longer)[2] - Polynomial(before), before);
+  Value state = n.slice(longer, 2, n.dim(longer, 2) - Polynomial(before), before);
   return {activation == "none" ? result : silu(n, result), state};
 }
 
