@@ -55,7 +55,7 @@ Array writeDiagonal(Emitter &e, Array x, const Diagonal &d, Array part) {
     inverse[order[i]] = i;
   Array matrix = e.transpose(x, order);
   Shape shape = shapeOf(matrix);
-  Polynomial missing = shape[line] - shapeOf(part)[rank - 2];
+  Polynomial missing = shape[line] - e.dim(part, rank - 2);
   part = e.cast(part, elementTypeOf(x));
   if (missing != Polynomial(0))
     part = e.concat({part,

@@ -41,7 +41,7 @@ Array summedUp(OpCall &c, Array rows, int64_t mode) {
 
 // One row for each bag of the rows from one of the places to the next.
 Array bagged(OpCall &c, Array rows, const Dims &begins, int64_t mode) {
-  Polynomial total = shapeOf(rows)[0], width = shapeOf(rows)[1];
+  Polynomial total = c.e.dim(rows, 0), width = c.e.dim(rows, 1);
   auto bags = static_cast<int64_t>(begins.size());
   std::optional<Polynomial> each = bags > 0 ? total.dividedBy(bags) : std::nullopt;
   for (int64_t i = 0; each && i < bags; ++i)

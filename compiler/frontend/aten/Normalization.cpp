@@ -26,6 +26,7 @@ bool trains(OpCall &c, bool asExported) {
 
 // Always by what the batch itself holds: a norm that no option freezes.
 Array normByBatch(OpCall &c, Array x, Array scale, Array bias, double epsilon) {
+  c.e.checkRank(x, 2);
   Shape perChannel(rankOf(x) - 1, Polynomial(1));
   perChannel[0] = shapeOf(x)[1];
   emit::Ints others{0};

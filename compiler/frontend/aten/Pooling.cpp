@@ -73,7 +73,7 @@ Dims outputSize(OpCall &c, Array x, int64_t rank) {
          " spatial dims");
   for (int64_t i = 0; i < rank; ++i) {
     Polynomial size =
-        items[i].isNone() ? shapeOf(x)[2 + i] : integerOf(c.context, items[i], "'output_size'");
+        items[i].isNone() ? c.e.dim(x, 2 + i) : integerOf(c.context, items[i], "'output_size'");
     sizes.push_back(c.e.number(size, "the output size"));
   }
   return sizes;

@@ -211,6 +211,13 @@ TEST_CASE("operators that Cleave does not know are listed together") {
   has(text, "shop::steal (code/__torch__/other.py:2)"); // in a file that is not reached
 }
 
+TEST_CASE("operands of too few dims are the model's mistake") {
+  ArchiveFile file;
+  file.lines = "    line = torch.select(torch.select(x, 0, 0), 0, 0)\n"
+               "    return torch.diagonal_scatter(x, line)\n";
+  has(complaint(file, {"x=float32[2,3,3]"}), "has data [3], expected at least 2 dims");
+}
+
 TEST_CASE("inputs need types, which --input and --set give") {
   ArchiveFile file;
   file.lines = "    return torch.neg(x)\n";
