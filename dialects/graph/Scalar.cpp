@@ -162,6 +162,8 @@ Value buildDivision(OpBuilder &b, Location loc, Value lhs, Value rhs, bool isUns
 // -- bits -----------------------------------------------------------------------------------------
 
 uint64_t toBits(double value) {
+  if (!(value >= -0x1p63 && value < 0x1p64)) // and no number
+    return value > 0 ? std::numeric_limits<uint64_t>::max() : uint64_t(1) << 63;
   return value < 0 ? static_cast<uint64_t>(static_cast<int64_t>(value))
                    : static_cast<uint64_t>(value);
 }

@@ -2,6 +2,7 @@
 #include "dialects/graph/Types.h"
 
 #include "dialects/graph/Graph.h"
+#include "dialects/graph/Pointwise.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -148,22 +149,25 @@ DenseElementsAttr toAttribute(const Tensor &tensor, MLIRContext *context) {
   Type element = fromElementType(tensor.type, context);
   auto type = RankedTensorType::get(tensor.shape, element);
   if (auto floatType = dyn_cast<FloatType>(element)) {
-    SmallVector<APFloat> values;
+    size_t bytes = (floatType.getWidth() + 7) / 8;
+    std::vector<char> raw;
+    raw.reserve(tensor.values.size() * bytes);
     for (double value : tensor.values) {
       APFloat narrow(value);
       bool lossy;
       narrow.convert(floatType.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lossy);
-      values.push_back(narrow);
+      uint64_t bits = narrow.bitcastToAPInt().getZExtValue();
+      auto *begin = reinterpret_cast<const char *>(&bits); // little-endian, as MLIR has it
+      raw.insert(raw.end(), begin, begin + bytes);
     }
-    return DenseElementsAttr::get(type, values);
+    return DenseElementsAttr::getFromRawBuffer(type, raw);
   }
   unsigned width = element.getIntOrFloatBitWidth();
   bool isSigned = !element.isUnsignedInteger();
   auto bitsOf = [&](double value) {
     if (isSigned && value >= 0x1p63) // rounded up from the largest
       return static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
-    return value < 0 ? static_cast<uint64_t>(static_cast<int64_t>(value))
-                     : static_cast<uint64_t>(value);
+    return toBits(value);
   };
   SmallVector<APInt> values;
   for (double value : tensor.values)

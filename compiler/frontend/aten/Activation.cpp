@@ -76,6 +76,7 @@ Results glu(OpCall &c) {
 
 // Op along the argument `dim` of x; a tensor without dims counts as one of a single element.
 template <typename Op> Results alongDim(OpCall &c, Array x) {
+  c.e.checkFloat(x);
   Array row = rankOf(x) == 0 ? c.e.insertDim(x, 0) : x;
   Array out = Op::create(c.e.b, c.e.loc, row.getType(), row, c.dim("dim", rankOf(row)));
   return rankOf(x) == 0 ? c.e.dropDim(out, 0) : out;

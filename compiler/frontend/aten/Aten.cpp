@@ -102,6 +102,7 @@ ValueList writeBack(Context &context, const ValueList &positional,
 
 ValueList dispatch(Context &context, const std::string &name, const ValueList &positional,
                    const std::map<std::string, Value> &keyword) {
+  context.emitter.evaluator.checkOps();
   llvm::StringRef plain = withoutNamespace(name);
   if (auto found = table().find(plain); found != table().end())
     return run(context, found->second, positional, keyword);
@@ -118,6 +119,8 @@ ValueList dispatch(Context &context, const std::string &name, const ValueList &p
   // Some in-place forms call their first argument `self` where the plain one has another name.
   const std::vector<Form> &forms = table().find(*pure)->second;
   std::map<std::string, Value> renamed = keyword;
+  if (forms[0].schema.parameters.empty())
+    fail("has no argument to write to");
   if (auto self = renamed.extract("self"); !self.empty()) {
     self.key() = forms[0].schema.parameters[0].name;
     renamed.insert(std::move(self));
@@ -138,13 +141,14 @@ void forEachTensor(const ValueList &values, llvm::function_ref<void(const Tensor
   }
 }
 
-// Cuts the results of an operator off from gradients: new tensors, and views of its arguments.
+// Cuts the results of an operator off from gradients: new tensors, and views of its arguments. `seen`: lists, each once.
 void stopGradients(Context &context, const llvm::DenseSet<const TensorState *> &arguments,
-                   ValueList &results) {
+                   ValueList &results, llvm::DenseSet<const ListState *> &seen) {
   emit::Emitter &e = context.emitter;
   for (Value &result : results) {
     if (result.isList()) {
-      stopGradients(context, arguments, result.listRef()->items);
+      if (seen.insert(result.listRef().get()).second)
+        stopGradients(context, arguments, result.listRef()->items, seen);
       continue;
     }
     bool isFloat =
@@ -203,8 +207,9 @@ ValueList call(Context &context, const std::string &name, const ValueList &posit
     ValueList results = dispatch(context, name, positional, keyword);
     if (!makesPlainStrides(withoutNamespace(name)))
       forgetStrides(context, arguments, given, results);
+    llvm::DenseSet<const ListState *> seen;
     if (!context.gradients && !isInPlace(name))
-      stopGradients(context, arguments, results);
+      stopGradients(context, arguments, results, seen);
     return results;
   } catch (const emit::Failure &failure) {
     throw emit::Failure{failure.status.withContext(name)};
@@ -228,7 +233,8 @@ int64_t dtypeOf(ElementType type) {
   for (auto [number, known] : kDtypes)
     if (known == type)
       return number;
-  llvm_unreachable("an element type without a number");
+  fail("has elements of " + emit::typeName(type) +
+       ", which Cleave does not compute with in PyTorch's programs");
 }
 
 // -- known scalars --------------------------------------------------------------------------------

@@ -58,6 +58,20 @@ Results einsum(OpCall &c) {
   return emit::einsum(c.e, c.text("equation"), operands);
 }
 
+// Sums over the i-th of both lists' dims together.
+Array contracted(OpCall &c, Array x, Array y, const Dims &left, const Dims &right) {
+  c.e.checkSameType(x, y);
+  c.e.axes(left, rankOf(x)), c.e.axes(right, rankOf(y)); // none twice
+  for (size_t i = 0; i < left.size(); ++i)
+    if (c.e.dim(x, left[i]) != c.e.dim(y, right[i]))
+      fail("multiplies shapes " + emit::showShape(shapeOf(x)) + " and " +
+           emit::showShape(shapeOf(y)) + " over dims " + emit::showInts(left) + " and " +
+           emit::showInts(right) + ", expected equal sizes");
+  Array out = graph::DotGeneralOp::create(c.e.b, c.e.loc, x, y, Dims(), Dims(), left, right);
+  c.e.type(shapeOf(out), elementTypeOf(out)); // not too large
+  return out;
+}
+
 Results tensordot(OpCall &c) {
   Array x = c.tensor("self"), y = c.tensor("other");
   Dims left, right;
@@ -68,7 +82,7 @@ Results tensordot(OpCall &c) {
   if (left.size() != right.size())
     fail("sums over " + std::to_string(left.size()) + " and " + std::to_string(right.size()) +
          " dims, expected equally many");
-  return Array(graph::DotGeneralOp::create(c.e.b, c.e.loc, x, y, Dims(), Dims(), left, right));
+  return contracted(c, x, y, left, right);
 }
 
 // Sums over the last dims of both.
@@ -76,8 +90,7 @@ Results inner(OpCall &c) {
   Array x = c.tensor("self"), y = c.tensor("other");
   if (rankOf(x) == 0 || rankOf(y) == 0)
     return emit::broadcastBinary<graph::MulOp>(c.e, x, y);
-  Dims left{rankOf(x) - 1}, right{rankOf(y) - 1};
-  return Array(graph::DotGeneralOp::create(c.e.b, c.e.loc, x, y, Dims(), Dims(), left, right));
+  return contracted(c, x, y, {rankOf(x) - 1}, {rankOf(y) - 1});
 }
 
 // Every element of the one times the whole other.
@@ -174,7 +187,9 @@ Results convNamed(OpCall &c) {
     fail("pads by '" + padding + "', expected valid or same");
   Dims kernel = c.e.numbers(emit::spatialOf(out.weight), "the kernel");
   for (size_t i = 0; padding == "same" && i < rank; ++i) {
-    int64_t total = out.window.dilations[i] * (kernel[i] - 1);
+    int64_t total = 0;
+    if (__builtin_mul_overflow(out.window.dilations[i], kernel[i] - 1, &total))
+      fail("has dilations " + emit::showInts(out.window.dilations) + ", which are out of range");
     out.window.padsLow[i] = total / 2;
     out.window.padsHigh[i] = total - total / 2;
   }

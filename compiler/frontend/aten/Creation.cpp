@@ -65,7 +65,7 @@ Results arangeFrom(OpCall &c, const Value &start, const Value &end, const Value 
   Polynomial count;
   if (whole) {
     Polynomial span = integerOf(c.context, end, "'end'") - integerOf(c.context, start, "'start'");
-    if (std::abs(by) > kMostSteps)
+    if (!(std::abs(by) <= kMostSteps) || by != std::trunc(by))
       fail("counts in steps of " + std::to_string(by));
     auto stride = static_cast<int64_t>(by);
     count = stride > 0 ? span.ceilDividedBy(stride) : (Polynomial(0) - span).ceilDividedBy(-stride);

@@ -104,7 +104,8 @@ Results fillDiagonal(OpCall &c) {
 // Zeros but for a diagonal of two new dims, which the last dim lies on.
 Array embedded(OpCall &c, Array x, Diagonal d) {
   Shape shape = shapeOf(x);
-  Polynomial size = shape.back() + Polynomial(std::abs(d.offset));
+  Polynomial size =
+      shape.back() + (d.offset < 0 ? Polynomial(0) - Polynomial(d.offset) : Polynomial(d.offset));
   shape.pop_back();
   for (int64_t dim : {std::min(d.a, d.b), std::max(d.a, d.b)})
     shape.insert(shape.begin() + dim, size);

@@ -49,6 +49,7 @@ Results negativeLogLikelihood(OpCall &c) {
 
 // Targets that are probabilities of the classes (dim 1): the mean is over everything else.
 Array softCrossEntropy(OpCall &c, Array x, Array target, double smoothing) {
+  c.e.checkRank(x, 1);
   int64_t dim = rankOf(x) == 1 ? 0 : 1;
   target = c.cast(target, typeOf(x));
   if (smoothing > 0) {

@@ -97,8 +97,8 @@ Results difference(OpCall &c) {
 
 Results flip(OpCall &c) {
   Array x = c.tensor("self");
-  for (int64_t dim : c.plainIntegers("dims"))
-    x = c.e.reverse(x, c.e.axis(dim, rankOf(x), "dim"));
+  for (int64_t dim : c.e.axes(c.plainIntegers("dims"), rankOf(x)))
+    x = c.e.reverse(x, dim);
   return x;
 }
 
@@ -134,7 +134,7 @@ Results roll(OpCall &c) {
     Array flat = c.e.reshape(x, {emit::product(shape)});
     return c.e.reshape(emit::roll(c.e, flat, 0, shifts[0]), shape);
   }
-  if (dims.size() != shifts.size())
+  if (dims.size() != shifts.size() || dims.size() > emit::kMaxRank)
     fail("has " + std::to_string(shifts.size()) + " shifts for " + std::to_string(dims.size()) +
          " dims");
   for (size_t i = 0; i < dims.size(); ++i)
@@ -177,9 +177,9 @@ Results repeatEach(OpCall &c) {
   int64_t dim = c.has("dim") ? c.dim("dim", rankOf(x)) : 0;
   Dims times = c.e.integersOf(c.tensor("repeats"), "how often elements are repeated");
   int64_t count = c.e.number(shapeOf(x)[dim], "the size of the dim");
-  if (times.size() == 1)
-    times.assign(count, times[0]);
   constexpr int64_t most = 1 << 20;
+  if (times.size() == 1)
+    times = Dims(std::min(count, most), times[0]);
   Tensor places(ElementType::I64, {0});
   for (int64_t i = 0; i < count && static_cast<int64_t>(times.size()) == count; ++i)
     for (int64_t k = 0; k < times[i] && static_cast<int64_t>(places.values.size()) < most; ++k)
@@ -252,7 +252,7 @@ Results pixelUnshuffle(OpCall &c) {
   };
   Polynomial height = part(rank - 2), width = part(rank - 1);
   split.insert(split.end(), {shape[rank - 3], height, r, width, r});
-  out.insert(out.end(), {shape[rank - 3] * (r * r), height, width});
+  out.insert(out.end(), {shape[rank - 3] * Polynomial(r) * Polynomial(r), height, width});
   Dims order = emit::dimsFrom(0, rank - 3);
   for (int64_t at : {0, 2, 4, 1, 3})
     order.push_back(rank - 3 + at);

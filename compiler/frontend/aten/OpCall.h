@@ -17,10 +17,10 @@ using Array = mlir::Value;
 using Arrays = llvm::SmallVector<Array>;
 using Dims = emit::Ints;
 using emit::fail;
+using emit::Shape;
+using emit::shapeOf;
 using graph::elementTypeOf;
 using graph::rankOf;
-using graph::Shape;
-using graph::shapeOf;
 
 // The results of an operator: tensors of their own, handles, or any other values.
 struct Results {

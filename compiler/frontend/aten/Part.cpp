@@ -133,7 +133,11 @@ Results selectScatter(OpCall &c) {
 }
 
 // -- pieces ---------------------------------------------------------------------------------------
+constexpr int64_t kMostPieces = 4096; // each is an op
+
 Value pieces(OpCall &c, int64_t dim, const Shape &sizes) {
+  if (sizes.size() > kMostPieces)
+    fail("cuts into " + std::to_string(sizes.size()) + " pieces");
   ValueList out;
   Polynomial start;
   for (const Polynomial &size : sizes) {
@@ -162,8 +166,6 @@ Results split(OpCall &c) {
   Cut cut = cutOf(c);
   return pieces(c, cut.dim, emit::piecesOf(c.e, cut.total, c.integer("split_size")));
 }
-
-constexpr int64_t kMostPieces = 4096; // each is an op
 
 Results splitBySizes(OpCall &c) { return pieces(c, cutOf(c).dim, c.integers("split_sizes")); }
 

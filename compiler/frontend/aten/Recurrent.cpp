@@ -30,7 +30,8 @@ Network networkOf(OpCall &c, bool mayProject) {
   out.directions = c.truth("bidirectional") ? 2 : 1;
   out.batchFirst = c.truth("batch_first");
   out.perDirection = out.hasBiases ? 4 : 2;
-  auto cells = static_cast<size_t>(out.layers * out.directions);
+  auto most = static_cast<int64_t>(out.parameters.size());
+  auto cells = static_cast<size_t>(std::clamp<int64_t>(out.layers, 0, most + 1) * out.directions);
   out.hasProjection = mayProject && out.parameters.size() == cells * (out.perDirection + 1);
   out.perDirection += out.hasProjection;
   if (out.layers < 1 || out.parameters.size() != cells * out.perDirection)

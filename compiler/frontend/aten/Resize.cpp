@@ -26,6 +26,10 @@ std::vector<emit::ResizeAxis> axesOf(OpCall &c, Array x, const std::vector<Polyn
   if (static_cast<int64_t>(std::max(sizes.size(), factors.size())) != spatial)
     fail("has " + std::to_string(std::max(sizes.size(), factors.size())) + " sizes for " +
          std::to_string(spatial) + " spatial dims");
+  for (size_t given : {sizes.size(), factors.size()})
+    if (given > 0 && static_cast<int64_t>(given) != spatial)
+      fail("has " + std::to_string(given) + " sizes or scales for " + std::to_string(spatial) +
+           " spatial dims");
   std::vector<emit::ResizeAxis> out;
   for (int64_t i = 0; i < spatial; ++i) {
     emit::ResizeAxis axis;

@@ -92,7 +92,7 @@ Results flatten(OpCall &c) {
   if (first > last)
     fail("flattens from dim " + std::to_string(first) + " to dim " + std::to_string(last));
   Shape flat(shape.begin(), shape.begin() + first);
-  flat.push_back(emit::product(llvm::ArrayRef(shape).slice(first, last - first + 1)));
+  flat.push_back(emit::product(shape.dropFront(first).take_front(last - first + 1)));
   flat.insert(flat.end(), shape.begin() + last + 1, shape.end());
   return reshaped(c, c["self"], flat);
 }

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/APFloat.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -166,8 +167,10 @@ AttentionResult attention(const Emitter &e, Value q, Value k, Value v,
   e.checkSameType(q, k);
   e.checkSameType(q, v);
   e.checkRank(q, 2);
-  if (rankOf(q) != rankOf(k) || rankOf(q) != rankOf(v) || dimOf(q, 1) != dimOf(k, 1) ||
-      dimOf(k, 2) != dimOf(v, 2))
+  Shape a = shapeOf(q), b = shapeOf(k), d = shapeOf(v);
+  if (a.size() != b.size() || a.size() != d.size() || a.back() != b.back() ||
+      !std::equal(b.begin(), b.end() - 1, d.begin()) ||
+      !std::equal(a.begin(), a.end() - std::min<size_t>(a.size(), 3), b.begin()))
     fail("has queries " + showShape(shapeOf(q)) + ", keys " + showShape(shapeOf(k)) +
          " and values " + showShape(shapeOf(v)) + ", which do not fit together");
   double size = static_cast<double>(e.number(dimOf(q, 1), "head size"));

@@ -56,6 +56,7 @@ Value convolution(const Emitter &e, Value x, Value weight, Value bias, Window wi
   window = fittedWindow(e, spatialOf(x), window, autoPad);
   Value result = ConvOp::create(e.b, e.loc, x, weight, window.strides, window.dilations,
                                 window.padsLow, window.padsHigh, groups);
+  e.type(shapeOf(result), elementOf(result)); // not too large
   return withBias(e, result, bias);
 }
 

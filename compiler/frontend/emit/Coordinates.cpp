@@ -97,6 +97,9 @@ Values coordinatesOf(const Emitter &e, Value indices) {
   e.checkRank(indices, 1);
   int64_t last = rankOf(indices) - 1;
   int64_t count = e.number(shapeOf(indices)[last], "number of coordinates");
+  if (count > static_cast<int64_t>(kMaxRank))
+    fail("has indices " + showShape(shapeOf(indices)) +
+         ", expected fewer coordinates in the last dim");
   Values coordinates;
   for (int64_t i = 0; i < count; ++i)
     coordinates.push_back(e.dropDim(e.slice(indices, last, i, 1), last));

@@ -197,6 +197,8 @@ Value einsum(const Emitter &e, std::string equation, const Values &operands) {
   }
   if (terms.empty())
     fail("has no inputs, expected at least 1");
+  if (terms.size() > 256)
+    fail("has " + std::to_string(terms.size()) + " inputs, expected at most 256");
   spreadEllipses(e, terms);
   check(terms, parsed.result);
   for (Term &term : terms)

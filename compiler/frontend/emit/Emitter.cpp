@@ -70,14 +70,7 @@ void Emitter::checkAlike(Value a, Value b) const {
 }
 
 void Emitter::checkRank(Value value, int64_t atLeast) const {
-  if (rankOf(value) < atLeast)
-    fail("has data " + showShape(shapeOf(value)) + ", expected at least " +
-         std::to_string(atLeast) + " dims");
-}
-
-Polynomial Emitter::dim(Value value, int64_t dim) const {
-  checkRank(value, dim + 1);
-  return shapeOf(value)[dim];
+  emit::shapeOf(value).dropFront(atLeast);
 }
 
 mlir::RankedTensorType Emitter::type(const Shape &dims, mlir::Type element) const {
@@ -85,8 +78,9 @@ mlir::RankedTensorType Emitter::type(const Shape &dims, mlir::Type element) cons
   for (const Polynomial &dim : dims) {
     if (dim.atMost(kLeastSymbol).value_or(0) < 0)
       fail("the result would have a dim of size " + dim.str());
+    // Also behind a dim of size 0: places are computed with the others.
     int64_t number =
-        dim.constant().value_or(std::max<int64_t>(dim.atLeast(kLeastSymbol).value_or(1), 1));
+        std::max<int64_t>(dim.constant().value_or(dim.atLeast(kLeastSymbol).value_or(1)), 1);
     if (__builtin_mul_overflow(count, number, &count) || count > (int64_t(1) << 56))
       fail("the result " + showShape(dims) + " has more elements than fit into memory");
   }
@@ -154,6 +148,8 @@ double Emitter::numberOf(Value value, const std::string &what) const {
 
 // -- constants ------------------------------------------------------------------------------------
 Value Emitter::constant(const Tensor &tensor) const {
+  if (tensor.size() > kMaxConstant)
+    fail("makes a constant of " + std::to_string(tensor.size()) + " elements, expected fewer");
   evaluator.countConstant(tensor.size());
   return ConstantOp::create(b, loc, toAttribute(tensor, b.getContext()));
 }
@@ -164,7 +160,8 @@ Value Emitter::scalar(mlir::Type element, double value) const {
 
 Value Emitter::integers(const Ints &values) const {
   auto type = mlir::RankedTensorType::get({static_cast<int64_t>(values.size())}, b.getI64Type());
-  return ConstantOp::create(b, loc, mlir::DenseElementsAttr::get(type, llvm::ArrayRef(values)));
+  return ConstantOp::create(b, loc,
+                            mlir::DenseElementsAttr::get(type, llvm::ArrayRef<int64_t>(values)));
 }
 
 Value Emitter::sizes(const Shape &values) const {
@@ -297,7 +294,9 @@ Value Emitter::gather(Value value, Value indices, int64_t dim, int64_t batch) co
     fail("has indices " + showShape(at) + " for dim " + std::to_string(dim) + " of data " +
          showShape(from) + ", expected the first " + std::to_string(batch) +
          " dims to be the same");
-  return GatherOp::create(b, loc, value, indices, dim, batch);
+  Value result = GatherOp::create(b, loc, value, indices, dim, batch);
+  type(shapeOf(result), elementOf(result)); // not too large
+  return result;
 }
 
 Value Emitter::pad(Value value, int64_t dim, const Polynomial &low, const Polynomial &high,
@@ -306,6 +305,8 @@ Value Emitter::pad(Value value, int64_t dim, const Polynomial &low, const Polyno
     return value;
   Shape dims = shapeOf(value);
   checkDim(dim, static_cast<int64_t>(dims.size()));
+  if (low.atMost(kLeastSymbol).value_or(0) < 0 || high.atMost(kLeastSymbol).value_or(0) < 0)
+    fail("has dim " + std::to_string(dim) + " of " + showShape(dims) + ", longer than expected");
   dims[dim] += low + high;
   return PadOp::create(b, loc, type(dims, elementOf(value)), value, dim, low, 0, fill);
 }
@@ -430,6 +431,15 @@ std::string showShape(const Shape &dims) {
 }
 
 std::string showInts(const Ints &values) { return showShape(toShape(values)); }
+
+template <> void Shape::failShort(size_t expected) const {
+  fail("has data " + showShape(*this) + ", expected at least " + std::to_string(expected) +
+       " dims");
+}
+
+template <> void Ints::failShort(size_t expected) const {
+  fail("has the numbers " + showInts(*this) + ", expected at least " + std::to_string(expected));
+}
 
 int64_t truncated(double number) {
   constexpr double limit = 9223372036854775808.0; // 2^63

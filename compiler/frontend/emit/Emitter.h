@@ -5,13 +5,14 @@
 // with it. Everything that the user can get wrong is a Failure (Failure.h), which the frontend
 // reports with the operator's name; messages are therefore predicates: `has an operand of int64, …`.
 //
-// Dims are polynomials of the model's symbols (graph::Shape). How decisions about symbols are made
+// Dims are polynomials of the model's symbols (Lists.h). How decisions about symbols are made
 // is said in dialects/graph/Symbols.h; where a number is needed, number() gives it or fails with the
 // option that does.
 #pragma once
 
 #include "compiler/frontend/emit/Evaluate.h"
 #include "compiler/frontend/emit/Failure.h"
+#include "compiler/frontend/emit/Lists.h"
 #include "dialects/graph/Build.h"
 
 namespace cleave::emit {
@@ -22,13 +23,11 @@ using graph::elementTypeOf;
 using graph::Predicate;
 using graph::rankOf;
 using graph::Reduction;
-using graph::Shape;
-using graph::shapeOf;
-// Axes, permutations, strides and other numbers that no symbol changes.
-using Ints = std::vector<int64_t>;
 
 // More dims than this are damage, not a tensor.
 inline constexpr size_t kMaxRank = 32;
+// Elements of one constant that an import makes: shapes, masks, tables, windows.
+inline constexpr int64_t kMaxConstant = int64_t(1) << 24;
 
 class Emitter {
 public:
@@ -57,7 +56,7 @@ public:
   // At least so many dims.
   void checkRank(Value value, int64_t atLeast) const;
   // The size of dim `dim`, counted from 0; fails where the value has fewer dims.
-  Polynomial dim(Value value, int64_t dim) const;
+  Polynomial dim(Value value, int64_t dim) const { return shapeOf(value)[dim]; }
   // The tensor type with these dims; fails where one is negative or the elements are too many.
   mlir::RankedTensorType type(const Shape &dims, mlir::Type element) const;
 
@@ -76,7 +75,7 @@ public:
   double numberOf(Value value, const std::string &what) const;
   Tensor tensorOf(Value value, const std::string &what) const;
 
-  // -- constants
+  // -- constants, of at most kMaxConstant elements
   Value constant(const Tensor &tensor) const;
   Value scalar(mlir::Type element, double value) const;
   // Lists of int64; sizes may depend on symbols.

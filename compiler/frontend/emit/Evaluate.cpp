@@ -20,7 +20,11 @@ constexpr int64_t kMaxWork = int64_t(1) << 28, kMaxKept = int64_t(1) << 24;
 
 bool isSmall(mlir::Value value) {
   auto type = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
-  return type && type.hasStaticShape() && type.getNumElements() <= kMaxElements;
+  int64_t count = 1; // where dims of size 0 count as 1: places are computed with the others
+  for (int64_t size : type ? type.getShape() : llvm::ArrayRef<int64_t>())
+    if (size < 0 || size > kMaxElements || (count *= std::max<int64_t>(size, 1)) > kMaxElements)
+      return false;
+  return bool(type);
 }
 
 Tensor constantOf(ConstantOp op) {
@@ -75,7 +79,7 @@ Sizes valuesOf(SizesOp op) {
 // Where elements only move: the op moves their numbers, which are then looked up. The operands of
 // `indices` are moved by, not moved.
 Sizes moved(mlir::Operation *op, llvm::ArrayRef<SizeTensor> operands, size_t movedOperands) {
-  std::vector<Quotient> all;
+  std::vector<Quotient> all(1); // 0 stands for what indices out of range give
   llvm::SmallVector<Tensor> numbered;
   for (const auto &[i, operand] : llvm::enumerate(operands)) {
     if (i >= movedOperands) {
@@ -156,6 +160,13 @@ void Evaluator::countConstant(int64_t elements) {
     fail("makes constants of more than " + std::to_string(most) + " elements in all");
 }
 
+void Evaluator::checkOps() const {
+  constexpr int64_t most = int64_t(1) << 20;
+  if (ops_.count > most)
+    fail("makes more than " + std::to_string(most) +
+         " ops when all rounds of all loops are written out");
+}
+
 void Evaluator::assume(const Polynomial &notNegative) {
   bool isSure = notNegative.atLeast(kLeastSymbol).value_or(-1) >= 0;
   if (!isSure && !llvm::is_contained(assumptions_, notNegative))
@@ -166,7 +177,7 @@ bool Evaluator::isAffordable(mlir::Operation *op) {
   for (mlir::Value result : op->getResults())
     kept_ += mlir::cast<mlir::RankedTensorType>(result.getType()).getNumElements();
   if (auto cost = mlir::dyn_cast<CostInterface>(op)) // saturates
-    work_ += std::min(cost.getFlops().constant().value_or(kMaxWork), kMaxWork);
+    work_ += std::min(cost.getFlops().constant().value_or(kMaxWork), kMaxWork + 1);
   return work_ <= kMaxWork && kept_ <= kMaxKept;
 }
 
@@ -211,6 +222,11 @@ bool Evaluator::compute(mlir::Operation *op) {
     known_[op] = std::move(results);
     return true;
   }
+  // A number in symbols takes some hundred bytes.
+  for (mlir::Value result : op->getResults())
+    kept_ += 31 * mlir::cast<mlir::RankedTensorType>(result.getType()).getNumElements();
+  if (kept_ > kMaxKept)
+    return false;
   llvm::SmallVector<SizeTensor> sizes;
   for (const Known &operand : operands) {
     const auto *numbers = std::get_if<Tensor>(&operand);

@@ -5,6 +5,7 @@
 
 #include "compiler/frontend/emit/Quotient.h"
 
+#include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 
 #include <variant>
@@ -43,6 +44,10 @@ public:
   // models have in shapes, masks and tables.
   void countConstant(int64_t elements);
 
+  // Counts the ops that `b` builds from here on; checkOps fails where they are more than models have.
+  void countOpsOf(mlir::OpBuilder &b) { b.setListener(&ops_); }
+  void checkOps() const;
+
 private:
   using Known = std::variant<Tensor, SizeTensor>;
   using KnownResults = std::optional<llvm::SmallVector<Known>>;
@@ -52,6 +57,14 @@ private:
   bool compute(mlir::Operation *op);
   std::optional<SizeTensor> evaluateSizes(mlir::Operation *op, llvm::ArrayRef<SizeTensor> operands);
 
+  struct OpCount : mlir::OpBuilder::Listener {
+    void notifyOperationInserted(mlir::Operation *, mlir::OpBuilder::InsertPoint) override {
+      ++count;
+    }
+    int64_t count = 0;
+  };
+
+  OpCount ops_;
   llvm::DenseMap<mlir::Operation *, KnownResults> known_;
   std::vector<Polynomial> assumptions_;
   int64_t work_ = 0, kept_ = 0; // operations done, elements in known_

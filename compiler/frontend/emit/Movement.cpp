@@ -53,15 +53,15 @@ Value flatten(const Emitter &e, Value x, int64_t first, int64_t last) {
   if (from.empty())
     return e.reshape(x, {Polynomial(1)});
   Shape dims(from.begin(), from.begin() + first);
-  dims.push_back(product(llvm::ArrayRef(from).slice(first, last + 1 - first)));
+  dims.push_back(product(from.dropFront(first).take_front(last + 1 - first)));
   dims.insert(dims.end(), from.begin() + last + 1, from.end());
   return e.reshape(x, dims);
 }
 
 Value flattenToMatrix(const Emitter &e, Value x, int64_t axis) {
   Shape dims = shapeOf(x);
-  Polynomial rows = product(llvm::ArrayRef(dims).take_front(axis));
-  return e.reshape(x, {rows, product(llvm::ArrayRef(dims).drop_front(axis))});
+  Polynomial rows = product(dims.takeFront(axis));
+  return e.reshape(x, {rows, product(dims.dropFront(axis))});
 }
 
 Value squeeze(const Emitter &e, Value x, const Ints &axes) {

@@ -84,7 +84,7 @@ Value groupNorm(const Emitter &e, Value x, int64_t groups, Value scale, Value bi
   if (!channels)
     fail("has data " + showShape(dims) + " in " + std::to_string(groups) +
          " groups: the channels do not fit");
-  Polynomial inner = *channels * product(llvm::ArrayRef(dims).drop_front(2));
+  Polynomial inner = *channels * product(dims.dropFront(2));
   Value grouped = e.reshape(x, {dims[0], groups, inner});
   Value normal = e.reshape(normalise(e, grouped, {2}, epsilon).value, dims);
   return scaleAndShift(e, normal, scale, bias);

@@ -18,8 +18,10 @@ void checkData(const Emitter &e, Value x) {
 }
 
 Value pool(const Emitter &e, Value x, PoolKind kind, const Window &window, bool countPadding) {
-  return PoolOp::create(e.b, e.loc, x, kind, window.kernel, window.strides, window.dilations,
-                        window.padsLow, window.padsHigh, countPadding);
+  Value result = PoolOp::create(e.b, e.loc, x, kind, window.kernel, window.strides,
+                                window.dilations, window.padsLow, window.padsHigh, countPadding);
+  e.type(shapeOf(result), elementOf(result)); // not too large
+  return result;
 }
 
 // The padding as elements of the data, all 0; a negative one cuts off what no window reaches.
@@ -133,6 +135,9 @@ std::vector<Range> rangesOf(int64_t from, int64_t to) {
 // One dim whose windows differ in size.
 Value poolUnevenly(const Emitter &e, Value x, int64_t dim, int64_t size, bool average) {
   int64_t from = e.number(shapeOf(x)[dim], "pooled size");
+  if (size > 4096 || from > (int64_t(1) << 40)) // each is an op
+    fail("pools a dim of size " + std::to_string(from) + " to " + std::to_string(size) +
+         " elements, expected at most 4096");
   Values pieces;
   for (Range range : rangesOf(from, size)) {
     Value piece = e.slice(x, dim, range.start, range.size);

@@ -20,14 +20,15 @@ constexpr double kExact = 9007199254740992.0; // 2^53
 Maybe make(Polynomial value, int64_t divisor) {
   if (divisor > kMaxDivisor)
     return std::nullopt;
-  for (int64_t part = 2; part <= divisor; ++part) // small numbers
-    while (divisor % part == 0) {
-      std::optional<Polynomial> smaller = value.dividedBy(part);
-      if (!smaller)
-        break;
-      value = *smaller;
-      divisor /= part;
-    }
+  for (int64_t part = 2, rest = divisor; rest > 1; ++part) { // by each of its primes
+    if (part * part > rest)
+      part = rest;
+    for (; rest % part == 0; rest /= part)
+      if (std::optional<Polynomial> smaller = value.dividedBy(part)) {
+        value = *smaller;
+        divisor /= part;
+      }
+  }
   return Quotient{std::move(value), divisor};
 }
 

@@ -110,14 +110,18 @@ private:
            showShape(shapeOf(layer_.weight)) + " and recurrent weights " +
            showShape(shapeOf(layer_.recurrence)) + ", expected 3, 2 and 2 dims");
     steps_ = e_.number(e_.dim(layer_.input, 0), "number of time steps");
-    if (steps_ < 1)
-      fail("has no time steps, expected at least 1");
+    if (steps_ < 1 || steps_ > 4096) // each is some ops
+      fail("has " + std::to_string(steps_) + " time steps, expected 1 to 4096");
+    for (Value value : {layer_.weight, layer_.recurrence, layer_.projection, layer_.inputBias,
+                        layer_.recurrentBias, layer_.hidden, layer_.cell})
+      if (value)
+        e_.checkSameType(layer_.input, value);
     Polynomial width = e_.dim(layer_.recurrence, 1); // of states
     if (layer_.projection && rankOf(layer_.projection) != 2)
       fail("has a projection " + showShape(shapeOf(layer_.projection)) + ", expected 2 dims");
     Value square = layer_.projection ? layer_.projection : layer_.recurrence;
     hidden_ = e_.number(shapeOf(square).back(), "hidden size");
-    Polynomial rows = gates_ * hidden_, batch = e_.dim(layer_.input, 1);
+    Polynomial rows = Polynomial(gates_) * hidden_, batch = e_.dim(layer_.input, 1);
     expect(layer_.projection, {width, hidden_}, "a projection");
     expect(layer_.weight, {rows, e_.dim(layer_.input, 2)}, "weights");
     expect(layer_.recurrence, {rows, width}, "recurrent weights");

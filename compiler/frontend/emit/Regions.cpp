@@ -3,6 +3,8 @@
 
 #include "compiler/frontend/emit/Convolution.h"
 
+#include <algorithm>
+
 namespace cleave::emit {
 
 using namespace graph;
@@ -109,9 +111,11 @@ Value roiAlign(const Emitter &e, Value x, Value boxes, Value batch,
                const RoiAlignOptions &options) {
   Shape from = shapeOf(x), regions = shapeOf(boxes);
   if (from.size() != 4 || regions.size() != 2 || regions[1] != Polynomial(4) ||
-      rankOf(batch) != 1 || options.samples < 1 || options.height < 1 || options.width < 1)
+      rankOf(batch) != 1 || std::min({options.samples, options.height, options.width}) < 1 ||
+      std::max({options.samples, options.height, options.width}) > (1 << 20))
     fail("has data " + showShape(from) + " and boxes " + showShape(regions) +
          ", expected [n, c, h, w] and [regions, 4]");
+  e.type(from, elementOf(x)); // so that products of sizes fit, also behind a dim of size 0
   int64_t height = e.number(from[2], "height"), width = e.number(from[3], "width");
   boxes = asPositions(e, boxes);
   Samples y = samplesAlong(e, boxes, 1, options.height, height, options),
@@ -153,11 +157,11 @@ public:
     kernelHeight_ = e.number(kernel[2], "kernel's height");
     kernelWidth_ = e.number(kernel[3], "kernel's width");
     channels_ = e.number(from[1], "number of channels");
-    places_ = kernelHeight_ * kernelWidth_;
+    places_ = e.number(kernel[2] * kernel[3], "size of the kernel");
     window_.strides.resize(2, 1), window_.dilations.resize(2, 1), window_.padsLow.resize(2, 0);
     dims_ = {from[0] * groups_, places_, at[2], at[3]};
-    if (groups < 1 || channels_ % groups || at[0] != from[0] ||
-        at[1] != Polynomial(groups * places_ * 2))
+    if (groups < 1 || channels_ % groups || at[0] != from[0] || places_ > (1 << 20) ||
+        at[1] != Polynomial(groups) * places_ * 2)
       fail("has offsets " + showShape(at) + " for " + std::to_string(groups) + " groups of " +
            std::to_string(places_) + " places and " + std::to_string(channels_) + " channels");
   }
@@ -190,7 +194,8 @@ private:
     Tensor inKernel(graph::toElementType(elementOf(moved)), {1, places_, 1, 1});
     for (int64_t i = 0; i < places_; ++i) {
       int64_t at = dim == 0 ? i / kernelWidth_ : i % kernelWidth_;
-      inKernel.values[i] = static_cast<double>(at * window_.dilations[dim] - window_.padsLow[dim]);
+      inKernel.values[i] = static_cast<double>(at) * static_cast<double>(window_.dilations[dim]) -
+                           static_cast<double>(window_.padsLow[dim]);
     }
     return e_.add(e_.add(out, e_.broadcast(e_.constant(inKernel), dims_)), moved);
   }

@@ -158,6 +158,8 @@ static Value weigh(const Emitter &e, Value x, const ResizeAxis &axis, int64_t in
 // CropAndResize: positions outside get the extrapolation value instead of nothing.
 static Value extrapolate(const Emitter &e, Value x, const ResizeAxis &axis, int64_t input,
                          const ResizeOptions &options) {
+  if (options.coordinates != Coordinates::CropAndResize)
+    return x;
   Tensor outside(ElementType::Bool, {axis.output});
   bool any = false;
   for (int64_t i = 0; i < axis.output; ++i)
@@ -184,7 +186,10 @@ Value resize(const Emitter &e, Value x, llvm::ArrayRef<ResizeAxis> axes, ResizeO
                      options.coordinates != Coordinates::HalfPixelNearest;
     if (unchanged)
       continue;
+    if (shapeOf(x)[axis.dim] != before[axis.dim])
+      fail("resizes dim " + std::to_string(axis.dim) + " twice");
     x = isNearest ? choose(e, x, axis, input, options) : weigh(e, x, axis, input, options);
+    e.type(shapeOf(x), elementOf(x)); // not too large
   }
   for (const ResizeAxis &axis : axes)
     x = extrapolate(e, x, axis, *before[axis.dim].constant(), options);

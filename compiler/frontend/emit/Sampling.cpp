@@ -1,6 +1,8 @@
 // See Sampling.h.
 #include "compiler/frontend/emit/Sampling.h"
 
+#include <algorithm>
+
 namespace cleave::emit {
 
 using namespace graph;
@@ -23,6 +25,8 @@ public:
     e.checkFloat(grid);
     int64_t dims = rankOf(x) - 2;
     Shape at = shapeOf(grid), from = shapeOf(x);
+    if (dims > 5) // of each, up to 4 elements are combined
+      fail("samples " + std::to_string(dims) + " dims, expected at most 5");
     if (dims < 1 || rankOf(grid) != rankOf(x) || at.back() != Polynomial(dims) || at[0] != from[0])
       fail("has data " + showShape(from) + " and a grid " + showShape(at) +
            ", expected [n, c, …] and [n, …, " + std::to_string(dims) + "]");
@@ -158,12 +162,16 @@ int64_t blocksAlong(const Blocks &blocks, size_t d) {
 int64_t product(const Ints &values) {
   int64_t product = 1;
   for (int64_t value : values)
-    product *= value;
+    if (__builtin_mul_overflow(product, value, &product))
+      fail("has the sizes " + showInts(values) + ", which are too large");
   return product;
 }
 
 void checkBlocks(const Blocks &blocks) {
   size_t dims = blocks.image.size();
+  if (dims > kMaxRank)
+    fail("has an image of " + std::to_string(dims) + " dims, expected at most " +
+         std::to_string(kMaxRank));
   for (const Ints *list :
        {&blocks.kernel, &blocks.strides, &blocks.dilations, &blocks.padsLow, &blocks.padsHigh})
     if (list->size() != dims)
@@ -172,7 +180,10 @@ void checkBlocks(const Blocks &blocks) {
   for (size_t d = 0; d < dims; ++d)
     if (blocks.image[d] < 1 || blocks.kernel[d] < 1 || blocks.strides[d] < 1 ||
         blocks.dilations[d] < 1 || blocks.image[d] > (int64_t(1) << 31) ||
-        blocks.kernel[d] > (int64_t(1) << 31))
+        blocks.kernel[d] > (int64_t(1) << 31) || blocks.strides[d] > (int64_t(1) << 31) ||
+        blocks.dilations[d] > (int64_t(1) << 31) ||
+        std::min(blocks.padsLow[d], blocks.padsHigh[d]) < 0 ||
+        std::max(blocks.padsLow[d], blocks.padsHigh[d]) > (int64_t(1) << 31))
       fail("has a window " + showInts(blocks.kernel) + " over " + showInts(blocks.image) +
            ", expected positive sizes");
 }
@@ -182,8 +193,8 @@ Tensor placesOf(const Blocks &blocks) {
   Ints outer = blocks.kernel;
   for (size_t d = 0; d < blocks.image.size(); ++d)
     outer.push_back(blocksAlong(blocks, d));
-  if (product(outer) > (int64_t(1) << 26))
-    fail("has more than 2^26 window elements");
+  if (product(outer) > kMaxConstant)
+    fail("has " + std::to_string(product(outer)) + " window elements, expected at most 16 million");
   Tensor places(ElementType::I64, {product(outer)});
   int64_t i = 0;
   forEachIndex(outer, [&](const std::vector<int64_t> &at) {
@@ -199,10 +210,10 @@ Tensor placesOf(const Blocks &blocks) {
 }
 
 int64_t blockCount(const Blocks &blocks) {
-  int64_t count = 1;
+  Ints counts;
   for (size_t d = 0; d < blocks.image.size(); ++d)
-    count *= blocksAlong(blocks, d);
-  return count;
+    counts.push_back(blocksAlong(blocks, d));
+  return product(counts);
 }
 
 } // namespace
@@ -218,6 +229,11 @@ Value affineGrid(const Emitter &e, Value theta, const Ints &sizes, bool alignCor
   if (found.size() != 3 || found[1] != Polynomial(dims) || found[2] != Polynomial(dims + 1))
     fail("has theta " + showShape(found) + " for " + std::to_string(dims) + " dims, expected [n, " +
          std::to_string(dims) + ", " + std::to_string(dims + 1) + "]");
+  for (int64_t size : sizes)
+    if (size < 1)
+      fail("has the sizes " + showInts(sizes) + ", expected at least 1 each");
+  if (product(sizes) > kMaxConstant / (dims + 1))
+    fail("makes a grid of the sizes " + showInts(sizes) + ", expected smaller ones");
   Tensor base(ElementType::F64, {product(sizes), dims + 1}, 1);
   int64_t row = 0;
   forEachIndex(sizes, [&](const std::vector<int64_t> &at) {
@@ -246,7 +262,7 @@ Value columnsToImage(const Emitter &e, Value x, const Blocks &blocks) {
   if (!channels || found[2] != Polynomial(count))
     fail("has columns " + showShape(found) + ", expected [n, a multiple of " +
          std::to_string(kernel) + ", " + std::to_string(count) + "]");
-  Value rows = e.reshape(x, {found[0], *channels, kernel * count});
+  Value rows = e.reshape(x, {found[0], *channels, Polynomial(kernel) * count});
   Shape flat = {found[0], *channels, product(blocks.image)}, image = {found[0], *channels};
   image.insert(image.end(), blocks.image.begin(), blocks.image.end());
   Value sum = ScatterOp::create(e.b, e.loc, e.type(flat, elementOf(x)), Reduction::Sum, rows,

@@ -102,7 +102,7 @@ Values split(const Emitter &e, Value x, int64_t dim, const Shape &sizes) {
 
 Shape piecesOf(const Emitter &e, const Polynomial &total, const Polynomial &size) {
   if (std::optional<Polynomial> exact = total.dividedBy(size);
-      exact && exact->constant().value_or(kMaxPieces + 1) <= kMaxPieces)
+      exact && exact->constant().value_or(-1) >= 0 && *exact->constant() <= kMaxPieces)
     return Shape(*exact->constant(), size);
   int64_t all = e.number(total, "size to be cut into pieces"), each = e.number(size, "piece");
   if (each < 1 || all / each > kMaxPieces)
@@ -205,9 +205,8 @@ Value padFromItself(const Emitter &e, Value x, int64_t dim, const Polynomial &lo
     return padByPieces(e, x, dim, low, high, mode);
   int64_t known = e.number(size, "padded size"), front = e.number(low, "padding"),
           back = e.number(high, "padding");
-  if (known + front + back > kMaxChosen)
-    fail("pads a dim of size " + size.str() + " by " + std::to_string(front + back) +
-         " elements of its own");
+  if (std::max({known, front, back}) > kMaxChosen || known + front + back > kMaxChosen)
+    fail("pads a dim of size " + size.str() + " by " + (low + high).str() + " elements of its own");
   return e.gather(x, e.integers(paddedSources(mode, known, front, back)), dim);
 }
 

@@ -12,7 +12,7 @@ namespace {
 // [rows, columns] of formula(row, column).
 Value matrix(const Emitter &e, int64_t rows, int64_t columns, mlir::Type element,
              llvm::function_ref<double(int64_t, int64_t)> formula) {
-  if (columns > 0 && rows > (int64_t(1) << 26) / columns)
+  if (columns > 0 && rows > kMaxConstant / columns)
     fail("transforms " + std::to_string(rows) + " elements to " + std::to_string(columns) +
          ", expected fewer");
   Tensor values(ElementType::F64, {rows, columns});
@@ -78,6 +78,8 @@ Complex inverseFourier(const Emitter &e, const Complex &x, int64_t axis, int64_t
 }
 
 Value inverseRealFourier(const Emitter &e, const Complex &x, int64_t axis, int64_t length) {
+  if (length < 1)
+    fail("transforms " + std::to_string(length) + " elements, expected at least 1");
   int64_t bins = length / 2 + 1;
   Complex half = fitted(e, x, axis, bins);
   mlir::Type element = elementOf(x.real);
@@ -108,6 +110,9 @@ Complex shortTimeFourier(const Emitter &e, const Complex &x, Value window, int64
     fail("has a signal of " + std::to_string(time) + " elements, expected at least a frame of " +
          std::to_string(length));
   int64_t frames = (time - length) / step + 1;
+  if (frames > kMaxConstant / length)
+    fail("has " + std::to_string(frames) + " frames of " + std::to_string(length) +
+         " elements, expected fewer");
   Tensor places(ElementType::I64, {frames, length});
   for (int64_t i = 0; i < places.size(); ++i)
     places.values[i] = static_cast<double>(i / length * step + i % length);

@@ -30,6 +30,12 @@ template <typename Op> Values binary(NodeImport &n) {
   return {broadcastBinary<Op>(n, n.input(0), y)};
 }
 
+template <typename Op> Values logical(NodeImport &n) {
+  Value y = secondOperand(n);
+  n.checkBool(y, "operands");
+  return {broadcastBinary<Op>(n, n.input(0), y)};
+}
+
 template <Predicate predicate> Values compare(NodeImport &n) {
   Value y = secondOperand(n);
   return {broadcastCompare(n, predicate, n.input(0), y)};
@@ -65,18 +71,18 @@ Values importPRelu(NodeImport &n) {
 
 constexpr OpEntry kOps[] = {
     {"Add", 6, binary<graph::AddOp>},
-    {"And", 6, binary<graph::AndOp>},
+    {"And", 6, logical<graph::AndOp>},
     {"Div", 6, binary<graph::DivOp>},
     {"Equal", 6, compare<Predicate::EQ>},
     {"Gemm", 6, importGemm},
     {"Greater", 6, compare<Predicate::GT>},
     {"Less", 6, compare<Predicate::LT>},
     {"Mul", 6, binary<graph::MulOp>},
-    {"Or", 6, binary<graph::OrOp>},
+    {"Or", 6, logical<graph::OrOp>},
     {"PRelu", 6, importPRelu},
     {"Pow", 6, importPow},
     {"Sub", 6, binary<graph::SubOp>},
-    {"Xor", 6, binary<graph::XorOp>},
+    {"Xor", 6, logical<graph::XorOp>},
 };
 
 } // namespace

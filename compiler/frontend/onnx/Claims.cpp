@@ -132,7 +132,7 @@ private:
       const Slot &slot = slots_[member];
       const Node &node = graph_.nodes[slot.node];
       bool takesBias = node.op == "Gemm" || node.op == "Conv" || node.op == "LayerNormalization";
-      if (!takesBias || node.inputs.size() != 2 || slot.input != 1)
+      if (!takesBias || node.inputs.size() != 2 || slot.input != 1 || tensorOf(member).dims.empty())
         continue;
       const Dims &dims = tensorOf(member).dims;
       bool outLast = node.op == "Gemm" && isLinearWeight(graph_, slot);

@@ -3,6 +3,7 @@
 #include "compiler/frontend/emit/Activation.h"
 #include "compiler/frontend/emit/Contraction.h"
 #include "compiler/frontend/emit/Emitter.h"
+#include "compiler/frontend/emit/Normalization.h"
 #include "compiler/frontend/onnx/NodeImport.h"
 
 namespace cleave::onnx {
@@ -68,16 +69,8 @@ Values importFusedMatMul(NodeImport &n) {
 // -- norms ----------------------------------------------------------------------------------------
 
 Value layerNorm(NodeImport &n, Value x, Value scale, Value shift) {
-  Shape last{shapeOf(x).back()};
-  Emitter &e = n;
-  scale = e.broadcast(scale, last);
-  shift = shift ? e.broadcast(shift, last) : e.splat(scale, 0);
-  return graph::LayerNormOp::create(n.b, n.loc, x.getType(), x, scale, shift,
-                                    n.b.getF64FloatAttr(n.decimal("epsilon", 1e-12)));
-}
-
-Value rmsNorm(NodeImport &n, Value x, Value scale, double epsilon) {
-  return graph::RmsNormOp::create(n.b, n.loc, x.getType(), x, scale, n.b.getF64FloatAttr(epsilon));
+  n.checkRank(x, 1);
+  return emit::layerNorm(n, x, rankOf(x) - 1, scale, shift, n.decimal("epsilon", 1e-12));
 }
 
 // The sum of input and skip (which may lack the batch), and of the bias where there is one.
@@ -103,19 +96,16 @@ Values importSkipRmsNorm(NodeImport &n) {
   n.checkInputs(3, 4);
   Emitter &e = n;
   Value sum = skipSum(n, e, 3);
-  return {rmsNorm(n, sum, n.input(2), n.decimal("epsilon", 1e-12)), Value(), Value(), sum};
+  n.checkRank(sum, 1);
+  Value norm = emit::rmsNorm(n, sum, rankOf(sum) - 1, n.input(2), n.decimal("epsilon", 1e-12));
+  return {norm, Value(), Value(), sum};
 }
 
 Values importSimplifiedLayerNorm(NodeImport &n) {
   n.checkInputs(2, 2);
   n.ignore({"stash_type"});
-  Emitter &e = n;
-  Value x = n.input(0);
-  n.checkFloat(x);
   int64_t axis = n.axisAttribute(-1);
-  Shape dims = shapeOf(x);
-  Value scale = e.broadcast(n.input(1), Shape(dims.begin() + axis, dims.end()));
-  return {rmsNorm(n, x, scale, n.decimal("epsilon", 1e-5))};
+  return {emit::rmsNorm(n, n.input(0), axis, n.input(1), n.decimal("epsilon", 1e-5))};
 }
 
 // The first number of every row that is not counted by the mask: how many words there are.

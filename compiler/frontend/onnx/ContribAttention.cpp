@@ -103,7 +103,7 @@ Values packedAttention(NodeImport &n, Value projected, size_t mask, size_t past,
   n.ignore({"rotary_embedding_dim"}); // of do_rotary
   int64_t width = e.number(e.dim(projected, 2), "the projection's width");
   Ints sizes = n.integers("qkv_hidden_sizes").value_or(Ints{width / 3, width / 3, width / 3});
-  if (sizes.size() != 3 || sizes[0] + sizes[1] + sizes[2] != width)
+  if (sizes.size() != 3 || Polynomial(sizes[0]) + sizes[1] + sizes[2] != Polynomial(width))
     fail("projects to " + std::to_string(width) + " features, expected " + showInts(sizes));
   Parts parts;
   parts.filter = n.decimal("mask_filter_value", -10000);

@@ -10,6 +10,7 @@ using namespace emit;
 
 // Bytes of several numbers each, the first in the lowest bits, taken apart along the last dim; `count` of them.
 Value takeApart(NodeImport &n, Value bytes, int64_t bits, const Polynomial &count) {
+  n.checkInteger(bytes, "packed numbers");
   if (bits == 8)
     return bytes;
   Values parts;
@@ -48,7 +49,8 @@ Values importMatMulNBits(NodeImport &n) {
     fail("has a weight of " + std::to_string(bits) +
          " bits, or one in another order (weight_prepacked, g_idx), "
          "which Cleave does not import");
-  if (block < 1 || outputs < 1 || inputs < 1)
+  constexpr int64_t most = int64_t(1) << 31;
+  if (block < 1 || outputs < 1 || inputs < 1 || std::max({block, outputs, inputs}) > most)
     fail("has a weight of " + std::to_string(outputs) + " by " + std::to_string(inputs) +
          " in blocks of " + std::to_string(block));
   Value x = n.input(0);

@@ -220,7 +220,7 @@ Values scan(NodeImport &n, const Graph &body, Values state, const Values &walked
 // How many of the inputs from `first` on are states, and whether the body fits.
 size_t stateCount(NodeImport &n, const Graph &body, size_t first) {
   int64_t walked = n.requiredInteger("num_scan_inputs");
-  int64_t states = static_cast<int64_t>(n.inputCount() - first) - walked;
+  int64_t states = walked < 1 ? -1 : static_cast<int64_t>(n.inputCount() - first) - walked;
   if (walked < 1 || states < 0 || static_cast<int64_t>(body.outputs.size()) < states)
     fail("has " + std::to_string(n.inputCount() - first) + " inputs, of which it walks along " +
          std::to_string(walked) + ", and a body with " + std::to_string(body.outputs.size()) +

@@ -18,13 +18,21 @@ Values importGatherElements(NodeImport &n) {
   return {gatherElements(n, n.input(0), n.input(1), n.axisAttribute(0), neverNegative)};
 }
 
+// The coordinates that input 1 holds, at most one per dim of the data.
+Values coordinatesInput(NodeImport &n) {
+  int64_t count = n.number(shapeOf(n.input(1)).back(), "number of coordinates");
+  if (count > n.rank())
+    fail("has " + std::to_string(count) + " coordinates for " + std::to_string(n.rank()) + " dims");
+  return coordinatesOf(n, n.input(1));
+}
+
 Values importGatherND(NodeImport &n) {
   n.checkInputs(2, 2);
   int64_t batch = n.integer("batch_dims", 0);
   if (batch < 0 || batch >= std::min(n.rank(0), n.rank(1)))
     fail("attribute 'batch_dims' is " + std::to_string(batch) +
          ", expected fewer than the dims of both operands");
-  return {gatherAt(n, n.input(0), coordinatesOf(n, n.input(1)), batch, batch)};
+  return {gatherAt(n, n.input(0), coordinatesInput(n), batch, batch)};
 }
 
 Combine combineAttribute(NodeImport &n) {
@@ -45,8 +53,7 @@ Values importScatterElements(NodeImport &n) {
 
 Values importScatterND(NodeImport &n) {
   n.checkInputs(3, 3);
-  return {
-      scatterAt(n, n.input(0), coordinatesOf(n, n.input(1)), n.input(2), 0, combineAttribute(n))};
+  return {scatterAt(n, n.input(0), coordinatesInput(n), n.input(2), 0, combineAttribute(n))};
 }
 
 Values importReverseSequence(NodeImport &n) {

@@ -2,6 +2,7 @@
 #include "compiler/frontend/emit/Coordinates.h"
 #include "compiler/frontend/emit/Ordering.h"
 #include "compiler/frontend/emit/Pooling.h"
+#include "compiler/frontend/emit/Slicing.h"
 #include "compiler/frontend/onnx/Window.h"
 
 #include <limits>
@@ -29,8 +30,7 @@ Values importHardmax1(NodeImport &n) {
   Value x = n.input(0);
   Shape dims = shapeOf(x);
   int64_t axis = n.axisAttribute(1);
-  auto rows = llvm::ArrayRef(dims).take_front(axis),
-       columns = llvm::ArrayRef(dims).drop_front(axis);
+  auto rows = dims.takeFront(axis), columns = dims.dropFront(axis);
   return {n.reshape(hardmax(n, n.reshape(x, {product(rows), product(columns)}), 1), dims)};
 }
 
@@ -39,12 +39,12 @@ Value numbersOf(NodeImport &n, const Ints &sizes, bool columnMajor) {
   Shape dims = toShape(sizes);
   auto rank = static_cast<int64_t>(sizes.size());
   Value sum;
-  int64_t stride = 1;
+  double stride = 1;
   for (int64_t i = rank; i-- > 0;) {
     int64_t dim = columnMajor && i >= 2 ? rank + 1 - i : i;
-    Value part = n.mul(n.iota(dims, dim, n.b.getI64Type()), static_cast<double>(stride));
+    Value part = n.mul(n.iota(dims, dim, n.b.getI64Type()), stride);
     sum = sum ? n.add(sum, part) : part;
-    stride *= sizes[dim];
+    stride *= static_cast<double>(sizes[dim]);
   }
   return sum;
 }
@@ -66,9 +66,10 @@ Value largestNumbers(NodeImport &n, Value x, const Window &window, bool columnMa
   Value numbers = numbersOf(n, n.numbers(shapeOf(x), "size"), columnMajor);
   for (size_t i = 0; i < window.rank(); ++i) {
     auto dim = static_cast<int64_t>(i + 2);
-    x = n.pad(x, dim, window.padsLow[i], window.padsHigh[i],
-              -std::numeric_limits<double>::infinity());
-    numbers = n.pad(numbers, dim, window.padsLow[i], window.padsHigh[i]);
+    // What no window reaches is cut off.
+    x = padDim(n, x, dim, window.padsLow[i], window.padsHigh[i], PadMode::Constant,
+               -std::numeric_limits<double>::infinity());
+    numbers = padDim(n, numbers, dim, window.padsLow[i], window.padsHigh[i]);
   }
   Value best, at;
   forEachIndex(window.kernel, [&](const std::vector<int64_t> &offset) {
@@ -94,7 +95,7 @@ Values importMaxPool(NodeImport &n) {
   constexpr int64_t kMostElements = 1024; // of a window: each is an op of its own
   int64_t elements = 1;
   for (int64_t size : options.window.kernel)
-    elements *= std::min(size, kMostElements + 1);
+    elements = std::min(elements * std::min(size, kMostElements + 1), kMostElements + 1);
   if (elements > kMostElements)
     fail("gives the places of the largest elements of windows of " +
          showInts(options.window.kernel) + ", which is more than Cleave looks at");
@@ -111,11 +112,13 @@ Values importMaxUnpool(NodeImport &n) {
   WindowAttributes read = readWindow(n);
   Ints dense = sizes; // the shape that the numbers count in
   for (size_t i = 0; i < read.window.kernel.size(); ++i) {
-    auto entry = [&](const Ints &list, int64_t absent) {
+    auto entry = [&](const Ints &list, int64_t absent) -> Polynomial {
       return i < list.size() ? list[i] : absent;
     };
-    dense[i + 2] = (sizes[i + 2] - 1) * entry(read.window.strides, 1) + read.window.kernel[i] -
-                   entry(read.window.padsLow, 0) - entry(read.window.padsHigh, 0);
+    Polynomial size = Polynomial(sizes[i + 2] - 1) * entry(read.window.strides, 1) +
+                      read.window.kernel[i] - entry(read.window.padsLow, 0) -
+                      entry(read.window.padsHigh, 0);
+    dense[i + 2] = n.number(size, "size");
   }
   Ints whole = n.hasInput(2) ? n.integersInput(2, "output shape") : dense;
   Polynomial count = product(toShape(dense));
@@ -124,7 +127,8 @@ Values importMaxUnpool(NodeImport &n) {
   Value result =
       n.reshape(scatterElements(n, zeros, at, flat, 0, Combine::Replace), toShape(dense));
   for (size_t i = 2; i < whole.size(); ++i)
-    result = n.pad(result, static_cast<int64_t>(i), 0, whole[i] - dense[i]);
+    result = padDim(n, result, static_cast<int64_t>(i), 0,
+                    Polynomial(whole[i]) - n.dim(result, static_cast<int64_t>(i)));
   return {result};
 }
 

@@ -67,12 +67,19 @@ private:
   // What a copy of a node takes.
   void countBytes(const Node &node, int depth) {
     bytes_ += sizeof(Node) + node.name.size();
+    for (const auto &[key, value] : node.metadata)
+      bytes_ += sizeof(key) + key.size() + sizeof(value) + value.size();
     for (const std::vector<std::string> *names : {&node.inputs, &node.outputs})
       for (const std::string &name : *names)
         bytes_ += sizeof(name) + name.size();
     for (const Attribute &attribute : node.attributes) {
       bytes_ += sizeof(attribute) + attribute.text.size() +
                 8 * (attribute.integers.size() + attribute.numbers.size());
+      for (const std::string &text : attribute.texts)
+        bytes_ += sizeof(text) + text.size();
+      if (attribute.graph)
+        for (const StoredTensor &tensor : attribute.graph->initializers)
+          bytes_ += sizeof(tensor) + tensor.decoded.size() + 64 * tensor.texts.size();
       if (attribute.graph && depth <= kMaxDepth)
         for (const Node &inner : attribute.graph->nodes)
           countBytes(inner, depth + 1);

@@ -42,7 +42,7 @@ Values window(NodeImport &n, std::vector<double> weights) {
   bool periodic = n.integer("periodic", 1);
   ElementType type = typeAttribute(n, "output_datatype", ElementType::F32);
   int64_t size = n.integerInput(0, "size");
-  if (size < 0 || size > (1 << 24))
+  if (size < 0 || size > emit::kMaxConstant)
     fail("has the size " + std::to_string(size) + ", expected 0 to 2^24");
   double period = static_cast<double>(periodic ? size : size - 1);
   Tensor out(type, {size});
@@ -71,7 +71,8 @@ Values importMelWeights(NodeImport &n) {
           rate = n.integerInput(2, "sample rate");
   double low = melOf(n.decimalInput(3, "lower edge")),
          high = melOf(n.decimalInput(4, "upper edge"));
-  if (bins < 1 || bins > (1 << 16) || length < 1 || length > (1 << 24) || rate < 1)
+  if (bins < 1 || bins > (1 << 16) || length < 1 || length > (1 << 24) || rate < 1 ||
+      (length / 2 + 1) * bins > emit::kMaxConstant)
     fail("has " + std::to_string(bins) + " mel bins, a DFT of " + std::to_string(length) +
          " and a rate of " + std::to_string(rate));
   int64_t spectrum = length / 2 + 1;

@@ -75,6 +75,7 @@ public:
       : context_(context), model_(model), files_(files), options_(options),
         b_(&context), services_{evaluator_, options, model.opset(), texts_, {}, {}, {}, {}, {},
                                 {},         {}} {
+    evaluator_.countOpsOf(b_);
     services_.importGraph = [&](const Graph &graph, const Bindings &inputs) {
       return importSubgraph(graph, inputs);
     };
@@ -312,6 +313,7 @@ private:
   // False where the node is left out, since what it needs has been refused.
   bool importNode(const Node &node, std::optional<size_t> mainIndex) {
     countNodes(1);
+    evaluator_.checkOps();
     b_.setInsertionPoint(step_.getBody().front().getTerminator());
     mlir::Location location = locationOf(node);
     Bindings inputs;
@@ -379,7 +381,10 @@ private:
     llvm::scope_exit leave([&] { scope_ = std::move(outer), --depth_; });
     for (size_t i = 0; i < graph.inputs.size(); ++i)
       scope_.names[graph.inputs[i].name] = inputs[i];
-    importNodes(graph, sortedNodes(graph, outer.allNames()), /*isMain=*/false);
+    auto order = orders_.find(&graph);
+    if (order == orders_.end()) // once only, however many rounds a loop has
+      order = orders_.emplace(&graph, sortedNodes(graph, outer.allNames())).first;
+    importNodes(graph, order->second, /*isMain=*/false);
     Bindings outputs;
     for (const ValueInfo &output : graph.outputs)
       outputs.push_back(resolve(output.name));
@@ -423,12 +428,16 @@ private:
   }
 
   Binding importSlice(const std::map<std::string, Binding> &given, const std::string &result) {
+    countNodes(static_cast<int64_t>(nodesInOrder_->size() / 64)); // all are looked at
+    if (depth_ == kMaxDepth)
+      fail("computes a gradient of itself");
+    ++depth_;
     std::set<std::string> names;
     for (const auto &[name, binding] : given)
       names.insert(name);
     Scope outer = std::move(scope_);
     scope_ = Scope{&outer, given};
-    llvm::scope_exit leave([&] { scope_ = std::move(outer); });
+    llvm::scope_exit leave([&] { scope_ = std::move(outer), --depth_; });
     importInOrder(*graph_, nodesBetween(*graph_, *nodesInOrder_, names, result), /*isMain=*/false);
     Binding binding = resolve(result);
     if (binding.failed)
@@ -463,9 +472,13 @@ private:
   void replaceState(Value state, Value next) {
     if (counts_)
       fail("moves running statistics where it depends on data whether it is reached");
-    for (auto &[argument, current] : states_)
-      if (current == state)
-        current = next;
+    for (auto &[argument, current] : states_) {
+      if (current != state)
+        continue;
+      if (next.getType() != state.getType())
+        fail("gives running statistics another shape or type, expected that they keep theirs");
+      current = next;
+    }
   }
 
   // -- results ------------------------------------------------------------------------------------
@@ -545,6 +558,7 @@ private:
   mlir::func::FuncOp step_;
   std::optional<SignatureEdit> signature_; // of the step, until its results are known
   std::vector<size_t> order_;
+  std::map<const Graph *, std::vector<size_t>> orders_; // of subgraphs, looked up only
   ParameterPlan plan_;
   std::vector<Value> parameters_;                // by index in the plan
   llvm::MapVector<Value, Value> states_;         // argument -> its value at this point of the step

@@ -149,6 +149,8 @@ Value countAll(NodeImport &n, Value x, const List &pool, const Ints &starts) {
   int64_t shortest = n.requiredInteger("min_gram_length"),
           longest = n.requiredInteger("max_gram_length"),
           skips = n.requiredInteger("max_skip_count");
+  if (skips < 0 || skips > 256)
+    fail("attribute 'max_skip_count' is " + std::to_string(skips) + ", expected 0 to 256");
   Values all;
   for (size_t length = 1; length <= starts.size(); ++length) {
     Tensor grams = gramsOf(pool, starts, length, x);

@@ -33,7 +33,8 @@ Values importSoftmaxCrossEntropy(NodeImport &n) {
   Value scores = n.input(0);
   Values outputs = {crossEntropy(n, scores, n.input(1), options)};
   if (n.hasOutput(1))
-    outputs.push_back(graph::LogSoftmaxOp::create(n.b, n.loc, scores.getType(), scores, 1));
+    outputs.push_back(graph::LogSoftmaxOp::create(n.b, n.loc, scores.getType(), scores,
+                                                  rankOf(scores) > 1 ? 1 : 0));
   return outputs;
 }
 

@@ -5,6 +5,7 @@
 #include "compiler/frontend/onnx/NarrowTypes.h"
 #include "dialects/graph/Step.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace cleave::onnx {
@@ -133,7 +134,8 @@ private:
       fail("--input " + input.name + ": found the value '" + input.literal +
            "', expected a tensor's type as in float32[batch,3]");
     std::vector<std::string> used;
-    Result<Shape> dims = frontend::sizesOf(input, options_.symbols, options_.keepSymbols, used);
+    Result<graph::Shape> dims =
+        frontend::sizesOf(input, options_.symbols, options_.keepSymbols, used);
     if (!dims)
       throw Failure{dims.status()};
     symbols_.insert(used.begin(), used.end());
@@ -160,7 +162,7 @@ private:
     int64_t count = 1;
     for (size_t i = 0; i < input.dims.size(); ++i) {
       dims.push_back(sizeOf(input, i));
-      int64_t size = dims.back().constant().value_or(1);
+      int64_t size = std::max<int64_t>(dims.back().constant().value_or(1), 1); // 0 hides no others
       if (__builtin_mul_overflow(count, size, &count) || count > (int64_t(1) << 56))
         fail("input '" + input.name + "' has more elements than fit into memory");
     }
@@ -231,6 +233,9 @@ private:
 
   // An expression of symbols as exporters write them, `past + 1`; but `batch-size` is a name.
   static std::optional<Polynomial> expressionOf(const std::string &name) {
+    constexpr size_t most = 1 << 12; // characters; longer products of sums are work without end
+    if (name.size() > most)
+      return std::nullopt;
     for (size_t at = name.find_first_of("+-"); at != std::string::npos;
          at = name.find_first_of("+-", at + 1))
       if (at == 0 || name[at - 1] != ' ' || at + 1 == name.size() || name[at + 1] != ' ')

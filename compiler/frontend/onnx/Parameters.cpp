@@ -103,7 +103,9 @@ private:
       }
       Claim instead;
       instead.kind = claim.kind;
-      instead.name = claim.name == own ? own + "'" : own;
+      bool isOwn =
+          claim.name == own || claim.name.starts_with(own + "'"); // each try has another name
+      instead.name = isOwn ? claim.name + "'" : own;
       return find(slot, claim = instead);
     }
     Parameter parameter{claim.kind, claim.name, slot.initializer, claim.transposed, claim.dims, {}};

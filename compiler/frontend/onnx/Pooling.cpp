@@ -69,6 +69,8 @@ WindowAttributes readWindow(NodeImport &n) {
 }
 
 void padToSizes(NodeImport &n, Ints sizes, Ints &outputPadding, WindowAttributes &read) {
+  n.checkRank(n.input(0), 2);
+  n.checkRank(n.input(1), 2);
   Shape spatial = emit::spatialOf(n.input(0));
   if (sizes.size() == spatial.size() + 2)
     sizes.erase(sizes.begin(), sizes.begin() + 2);
@@ -80,14 +82,20 @@ void padToSizes(NodeImport &n, Ints sizes, Ints &outputPadding, WindowAttributes
     window.kernel = n.numbers(emit::spatialOf(n.input(1)), "kernel");
   window.padsLow.clear();
   window.padsHigh.clear();
+  constexpr int64_t most = int64_t(1) << 31;
   for (size_t i = 0; i < sizes.size(); ++i) {
     auto entry = [&](const Ints &list, int64_t absent) {
-      return i < list.size() ? list[i] : absent;
+      int64_t number = i < list.size() ? list[i] : absent;
+      if (number < 0 || number > most)
+        fail("has a window with the number " + std::to_string(number) + ", expected 0 to 2^31");
+      return number;
     };
     int64_t extent = (entry(window.kernel, 1) - 1) * entry(window.dilations, 1) + 1;
-    int64_t whole = (n.number(spatial[i], "size before") - 1) * entry(window.strides, 1) + extent;
+    Polynomial whole = (spatial[i] - 1) * entry(window.strides, 1) + extent;
     outputPadding.resize(sizes.size(), 0);
-    int64_t pad = whole + outputPadding[i] - sizes[i];
+    int64_t pad = n.number(whole + entry(outputPadding, 0) - sizes[i], "padding");
+    if (std::abs(pad) > most)
+      fail("pads by " + std::to_string(pad) + " elements");
     if (pad < 0) // more than what is computed: zeros behind it
       outputPadding[i] -= pad;
     pad = std::max<int64_t>(pad, 0);

@@ -28,7 +28,7 @@ mlir::Type typeAttribute(NodeImport &n, const char *name, mlir::Type absent) {
 // As quantize() does it, in the range of a narrow type.
 Bindings quantizeNarrow(NodeImport &n, int32_t to) {
   const NarrowType &type = *narrowType(to);
-  Value x = n.input(0);
+  Value x = isFloat(n.input(0)) ? n.input(0) : n.cast(n.input(0), n.b.getF32Type());
   int64_t axis = n.integer("axis", 1), block = n.integer("block_size", 0);
   Value scale = perElement(n, n.cast(n.input(1), elementOf(x)), x, axis, block);
   Value quotient = n.div(x, scale);
@@ -112,9 +112,9 @@ Value integerConvolution(NodeImport &n, size_t input, size_t weight, Value input
 // f32 holds sums of products below 2^24 exactly.
 mlir::Type exactType(NodeImport &n, Value weight) {
   Ints sizes = n.numbers(shapeOf(weight), "size of a weight");
-  int64_t products = 1;
-  for (int64_t size : llvm::drop_begin(sizes))
-    products *= size;
+  double products = 1;
+  for (size_t i = 1; i < sizes.size(); ++i)
+    products *= static_cast<double>(sizes[i]);
   return products <= 256 ? mlir::Type(n.b.getF32Type()) : mlir::Type(n.b.getF64Type());
 }
 

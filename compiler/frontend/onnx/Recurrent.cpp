@@ -113,6 +113,11 @@ public:
     for (size_t i : {0, 1, 2})
       if (rankOf(n.input(i)) != 3)
         fail("has operands of " + std::to_string(rankOf(n.input(i))) + " dims, expected 3");
+    constexpr int64_t most = 4096; // each is written out
+    if (int64_t steps = n.number(n.dim(n.input(0), batchFirst_ ? 1 : 0), "number of time steps");
+        steps > most)
+      fail("has " + std::to_string(steps) + " time steps, expected at most " +
+           std::to_string(most));
     if (n_.dim(n.input(1), 0) != Polynomial(directions_))
       fail("has weights " + showShape(shapeOf(n.input(1))) + " for " + std::to_string(directions_) +
            " directions");

@@ -51,24 +51,20 @@ std::string unknownOperators(const Model &model) {
 void Refusals::add(const Failure &failure, const std::string &place) {
   if (failure.status.kind() == StatusKind::Defect)
     throw Failure{place.empty() ? failure.status : failure.status.withContext(place)};
-  const std::string &message = failure.status.message();
-  auto known = std::find_if(messages_.begin(), messages_.end(),
-                            [&](const auto &entry) { return entry.first == message; });
-  if (known == messages_.end())
-    known = messages_.insert(messages_.end(), {message, {}});
+  Places &places = messages_[failure.status.message()];
   if (!place.empty())
-    known->second.push_back(place);
+    places.push_back(place);
 }
 
 void Refusals::check(const Model &model) const {
   if (messages_.empty() && !unknown_)
     return;
   std::string text = unknownOperators(model);
-  for (size_t i = 0; i < messages_.size() && i < kMaxMessages; ++i) {
-    const auto &[message, places] = messages_[i];
+  size_t told = std::min(messages_.size(), kMaxMessages);
+  for (const auto &[message, places] :
+       llvm::make_range(messages_.begin(), messages_.begin() + told))
     text += (text.empty() ? "" : "; ") +
             (places.empty() ? message : showPlaces(places) + ": " + message);
-  }
   if (messages_.size() > kMaxMessages)
     text += "; and " + std::to_string(messages_.size() - kMaxMessages) + " more";
   fail(text);

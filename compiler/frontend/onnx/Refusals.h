@@ -4,6 +4,10 @@
 #include "compiler/frontend/onnx/Failure.h"
 #include "compiler/frontend/onnx/Model.h"
 
+#include "llvm/ADT/MapVector.h"
+
+#include <map>
+
 namespace cleave::onnx {
 
 // Thrown where something cannot go on because of what a Refusals holds already.
@@ -21,7 +25,8 @@ public:
   void check(const Model &model) const;
 
 private:
-  std::vector<std::pair<std::string, std::vector<std::string>>> messages_; // message, its places
+  llvm::MapVector<std::string, std::vector<std::string>, std::map<std::string, unsigned>>
+      messages_; // with their places
   bool unknown_ = false;
 };
 

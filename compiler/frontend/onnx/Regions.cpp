@@ -37,6 +37,18 @@ Values importDeformConv(NodeImport &n) {
   n.checkInputs(3, 5);
   int64_t groups = n.integer("group", 1), offsetGroups = n.integer("offset_group", 1);
   WindowAttributes read = readWindow(n);
+  constexpr int64_t most = 1 << 20;
+  Ints kernel = n.numbers(shapeOf(n.input(1)), "size of a weight");
+  for (const Ints *list :
+       {&read.window.strides, &read.window.dilations, &read.window.padsLow, &read.window.padsHigh})
+    for (int64_t number : *list)
+      if (number < 0 || number > most)
+        fail("has a window with the number " + std::to_string(number) + ", expected 0 to 2^20");
+  if (product(toShape(kernel.dropFront(2))).constant().value_or(0) > most || groups < 1 ||
+      offsetGroups < 1 || std::max(groups, offsetGroups) > most)
+    fail("has a weight " + showInts(kernel) + " in " + std::to_string(groups) + " groups, with " +
+         std::to_string(offsetGroups) +
+         " of offsets, which is more than Cleave looks at, or less than 1");
   return {deformableConvolution(n, n.input(0), n.input(1), n.input(2), n.optionalInput(3),
                                 n.optionalInput(4), read.window, groups, offsetGroups)};
 }
@@ -111,9 +123,11 @@ Values importNonMaxSuppression(NodeImport &n) {
       boxes.shape[0] != scores.shape[0] || boxes.shape[1] != scores.shape[2])
     fail("has boxes " + showInts(boxes.shape) + " and scores " + showInts(scores.shape) +
          ", expected [n, boxes, 4] and [n, classes, boxes]");
-  int64_t classes = scores.shape[1], count = boxes.shape[1];
+  int64_t classes = scores.shape[1], count = boxes.shape[1], images = count ? boxes.shape[0] : 0;
+  if (scores.size() * std::clamp<int64_t>(options.most, 0, count) > (int64_t(1) << 26))
+    fail("has more boxes than Cleave compares while importing");
   Tensor out(ElementType::I64, {0, 3});
-  for (int64_t i = 0; i < boxes.shape[0]; ++i)
+  for (int64_t i = 0; i < images; ++i)
     for (int64_t c = 0; c < classes; ++c)
       for (int64_t box :
            keptBoxes(boxes, scores.values.data() + (i * classes + c) * count, i, options)) {

@@ -80,7 +80,7 @@ std::vector<ResizeAxis> axesFromScales(NodeImport &n, const Ints &dims,
     int64_t input = n.number(shapeOf(n.input(0))[dim], "size of a resized dim");
     // In the scales' own precision: 10 elements times 0.7 are 7, not 6.999….
     float output = std::floor(static_cast<float>(input) * static_cast<float>(scale));
-    axes.push_back({dim, static_cast<int64_t>(output), scale});
+    axes.push_back({dim, emit::truncated(output), scale});
   }
   return axes;
 }
@@ -132,6 +132,7 @@ Values importResize(NodeImport &n) {
   ResizeOptions options = readOptions(n);
   Ints dims = dimsFrom(0, rankOf(x));
   if (std::optional<Ints> chosen = n.integers("axes")) {
+    n.axes(*chosen, rankOf(x)); // none twice
     dims.clear();
     for (int64_t axis : *chosen)
       dims.push_back(n.axis(axis, rankOf(x)));

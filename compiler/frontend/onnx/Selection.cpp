@@ -99,6 +99,8 @@ Values importUnique(NodeImport &n) {
   n.checkInputs(1, 1);
   Emitter &e = n;
   Tensor x = n.tensorInput(0, "operand");
+  if (x.size() == 0)
+    fail("has no elements, expected at least 1");
   bool sorted = n.integer("sorted", 1);
   int64_t axis = 0;
   Value data = n.input(0);
@@ -109,8 +111,6 @@ Values importUnique(NodeImport &n) {
     data = e.reshape(data, toShape(x.shape));
   }
   Different different = differentSlices(x, axis, sorted);
-  if (different.first.empty())
-    fail("has no elements, expected at least 1");
   return {n.gather(data, e.integers(different.first), axis), e.integers(different.first),
           e.integers(different.inverse), e.integers(different.counts)};
 }

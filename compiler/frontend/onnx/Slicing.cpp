@@ -80,6 +80,8 @@ Bindings importSplitToSequence(NodeImport &n) {
   int64_t axis = n.axisAttribute(0);
   bool keepDims = n.integer("keepdims", 1), bySize = n.hasInput(1) && n.rank(1) == 0;
   Shape sizes;
+  if (bySize && n.sizesInput(1, "size")[0].constant().value_or(1) < 1)
+    fail("cuts a dim into pieces of less than 1 element");
   if (n.hasInput(1) && !bySize)
     sizes = n.sizesInput(1, "sizes");
   else

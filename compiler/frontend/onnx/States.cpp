@@ -1,6 +1,7 @@
 // States: operators of language models that carry a state from one call to the next: caches that are written in
 // part, causal convolutions, and attention without a softmax.
 #include "compiler/frontend/emit/Activation.h"
+#include "compiler/frontend/emit/Contraction.h"
 #include "compiler/frontend/emit/Convolution.h"
 #include "compiler/frontend/emit/Coordinates.h"
 #include "compiler/frontend/emit/Elementwise.h"
@@ -77,12 +78,13 @@ Value stepOf(NodeImport &n, Value x, int64_t t) { return n.dropDim(n.slice(x, 1,
 Value advance(NodeImport &n, const LinearAttention &a, Value state, int64_t t) {
   Shape dims = shapeOf(state);
   if (a.isGated) {
+    n.checkFloat(a.decay);
     Value factor = n.unary<graph::ExpOp>(stepOf(n, a.decay, t));
     state = n.mul(state, n.broadcast(n.insertDim(factor, 3), dims));
   }
   Value key = stepOf(n, a.k, t), value = n.insertDim(stepOf(n, a.v, t), 2);
   if (a.isDelta) {
-    value = n.sub(value, graph::buildMatmul(n.b, n.insertDim(key, 2), state));
+    value = n.sub(value, matmul(n, n.insertDim(key, 2), state));
     Value rate = n.insertDim(stepOf(n, a.beta, t), 3);
     value = n.mul(value, n.broadcast(rate, shapeOf(value)));
   }
@@ -133,14 +135,18 @@ Values importLinearAttention(NodeImport &n) {
   LinearAttention a =
       readLinearAttention(n, n.requiredInteger("q_num_heads"), n.requiredInteger("kv_num_heads"));
   Shape k = shapeOf(a.k), v = shapeOf(a.v);
+  n.checkFloat(a.k);
   int64_t steps = n.number(k[1], "number of steps");
+  constexpr int64_t most = 4096; // each is written out
+  if (steps > most)
+    fail("has " + std::to_string(steps) + " steps, expected at most " + std::to_string(most));
   Value state =
       n.optionalInput(3) ? n.input(3) : n.splat({k[0], k[2], k[3], v[3]}, elementOf(a.k), 0);
   Values outputs;
   for (int64_t t = 0; t < steps; ++t) {
     state = advance(n, a, state, t);
-    Value read = graph::buildMatmul(n.b, stepOf(n, a.q, t), state);
-    Polynomial width = product(llvm::ArrayRef(shapeOf(read)).drop_front(1));
+    Value read = matmul(n, stepOf(n, a.q, t), state);
+    Polynomial width = product(shapeOf(read).dropFront(1));
     outputs.push_back(n.reshape(n.mul(read, a.scale), {k[0], 1, width}));
   }
   return {n.concat(outputs, 1), state};

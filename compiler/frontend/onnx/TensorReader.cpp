@@ -4,6 +4,7 @@
 #include "compiler/frontend/onnx/Failure.h"
 #include "compiler/frontend/onnx/NarrowTypes.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -120,7 +121,8 @@ void checkDims(const StoredTensor &tensor) {
     if (dim < 0)
       fail("tensor '" + tensor.name + "' has a dim of size " + std::to_string(dim) +
            ", expected none below 0");
-    if (__builtin_mul_overflow(count, dim, &count) || count > (int64_t(1) << 56))
+    if (__builtin_mul_overflow(count, std::max<int64_t>(dim, 1), &count) ||
+        count > (int64_t(1) << 56))
       fail("tensor '" + tensor.name + "' has more elements than fit into memory");
   }
 }

@@ -17,8 +17,12 @@ namespace cleave::onnx {
 
 int64_t TextPool::numberOf(const std::string &text) {
   auto [found, isNew] = numbers_.emplace(text, static_cast<int64_t>(texts_.size()));
-  if (isNew)
+  if (isNew) {
+    constexpr size_t most = size_t(1) << 28;
     texts_.push_back(&found->first);
+    if ((characters_ += text.size()) > most)
+      fail("makes texts of more than " + std::to_string(most) + " characters in all");
+  }
   return found->second;
 }
 
@@ -70,15 +74,25 @@ TextUse textUseOf(const std::string &domain, const std::string &op) {
                               : TextUse::None;
 }
 
+// Bytes of all texts of one tensor, and elements.
+constexpr size_t kMostBytes = size_t(1) << 22, kMostTexts = size_t(1) << 20;
+
+static void checkBytes(size_t bytes) {
+  if (bytes > kMostBytes)
+    fail("has texts of more than " + std::to_string(kMostBytes) + " bytes in all");
+}
+
 Texts knownTexts(Evaluator &evaluator, const TextPool &pool, Value numbers) {
   std::optional<Tensor> known = evaluator.evaluate(numbers);
   if (!known)
     fail("has texts that " + evaluator.whyUnknown(numbers) + "; texts exist while importing only");
   Texts texts{known->shape, {}};
+  size_t bytes = 0;
   for (double number : known->values) {
-    const std::string *text = pool.find(static_cast<int64_t>(number));
+    const std::string *text = pool.find(emit::truncated(number));
     if (!text)
       fail("has numbers where texts are expected");
+    checkBytes(bytes += text->size());
     texts.elements.push_back(*text);
   }
   return texts;
@@ -92,6 +106,9 @@ Texts NodeImport::textsInput(size_t i) const {
 
 Binding NodeImport::textBinding(const Texts &texts) const {
   Tensor numbers(ElementType::I64, texts.shape);
+  size_t bytes = 0;
+  for (const std::string &text : texts.elements)
+    checkBytes(bytes += text.size());
   for (size_t i = 0; i < texts.elements.size(); ++i)
     numbers.values[i] = static_cast<double>(services.texts.numberOf(texts.elements[i]));
   Binding binding{{constant(numbers)}};
@@ -130,7 +147,7 @@ Texts textsOfNumbers(NodeImport &n) {
   for (double value : numbers.values)
     texts.elements.push_back(numbers.type == ElementType::Bool ? value != 0 ? "True" : "False"
                              : isFloat(numbers.type)           ? decimalText(value, numbers.type)
-                                                     : std::to_string(static_cast<int64_t>(value)));
+                                                     : std::to_string(emit::truncated(value)));
   return texts;
 }
 
@@ -246,6 +263,8 @@ Bindings importSplit(NodeImport &n) {
     longest = std::max(longest, parts.back().size());
     counts.values[parts.size() - 1] = static_cast<double>(parts.back().size());
   }
+  if (texts.elements.size() * longest > kMostTexts)
+    fail("has more than " + std::to_string(kMostTexts) + " parts in all");
   out.shape = texts.shape;
   out.shape.push_back(static_cast<int64_t>(longest));
   for (std::vector<std::string> &row : parts) {
@@ -255,6 +274,21 @@ Bindings importSplit(NodeImport &n) {
   return {n.textBinding(out), Binding{{n.constant(counts)}}};
 }
 
+// How many states a pattern may have: the library writes counted repetitions out, and goes deep into what may be empty.
+size_t statesOf(const std::string &pattern) {
+  size_t states = pattern.size();
+  for (size_t at = pattern.find('{'); at != std::string::npos; at = pattern.find('{', at + 1)) {
+    size_t end = std::min(pattern.find('}', at), pattern.size()), comma = pattern.rfind(',', end);
+    size_t least = std::strtoul(pattern.c_str() + at + 1, nullptr, 10),
+           last = comma != std::string::npos && comma > at
+                      ? std::strtoul(pattern.c_str() + comma + 1, nullptr, 10)
+                      : 0;
+    states *= std::clamp<size_t>(std::max(least, last), 1, 1 << 16);
+    states = std::min<size_t>(states, 1 << 16);
+  }
+  return states;
+}
+
 // Whether the whole of each text fits the pattern.
 Values importMatch(NodeImport &n) {
   n.checkInputs(1, 1);
@@ -262,6 +296,11 @@ Values importMatch(NodeImport &n) {
   Texts texts = n.textsInput(0);
   std::string pattern = n.text("pattern", "");
   Tensor out(ElementType::Bool, texts.shape);
+  size_t states = statesOf(pattern), bytes = texts.elements.size();
+  for (const std::string &text : texts.elements)
+    bytes += text.size();
+  if (states > (1 << 13) || states * bytes > (1 << 24))
+    fail("matches texts and a pattern that are more than Cleave looks at");
   try {
     // Of the library's two ways of matching the one whose time is bounded.
     std::regex expression(pattern.substr(0, most),

@@ -17,7 +17,7 @@ struct Texts {
 
 class TextPool {
 public:
-  // The text's number, the same for equal texts.
+  // The text's number, the same for equal texts. Fails where all are longer together than any model's.
   int64_t numberOf(const std::string &text);
   // Null for a number that no text has.
   const std::string *find(int64_t number) const;
@@ -25,6 +25,7 @@ public:
 private:
   std::map<std::string, int64_t> numbers_;
   std::vector<const std::string *> texts_; // keys of numbers_
+  size_t characters_ = 0;
 };
 
 // What an operator does with texts: it moves them (its outputs are texts, too), only looks at them (its outputs are

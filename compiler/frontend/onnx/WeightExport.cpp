@@ -236,6 +236,8 @@ private:
       else if (in.field() == 12 || in.field() == 16)
         notes.bytes(in.field(), in.bytes());
     }
+    if (!byName_.contains(name)) // of another graph than the last
+      fail("the file has initializer '" + name + "' in a second graph; export it again");
     size_t i = byName_.at(name);
     const StoredTensor &stored = model_.graph.initializers[i];
     if (auto replaced = edits_.replaced.find(i); replaced != edits_.replaced.end()) {

@@ -69,6 +69,7 @@ public:
         symbols_(program, sizesGiven(program, options), options.keepSymbols), b_(&context),
         emitter_(b_, mlir::UnknownLoc::get(&context), evaluator_), atenContext_{emitter_},
         interpreter_(atenContext_) {
+    evaluator_.countOpsOf(b_);
     using From = frontend::ImportOptions::BatchNorm;
     using To = aten::Context::BatchNorm;
     atenContext_.batchNorm = options.batchNorm == From::Train    ? To::Train
@@ -231,6 +232,8 @@ private:
   TensorRef buffer(const InputSpec &input) {
     if (!written_.contains(input.target))
       return constant(input);
+    if (stateArguments_.contains(input.target))
+      fail("the program has the buffer '" + input.target + "' twice");
     TensorRef state = argument(input, input.target, "state");
     stateArguments_[input.target] =
         mlir::cast<mlir::BlockArgument>(state->storage()->contents).getArgNumber();
@@ -300,6 +303,8 @@ private:
     if (output.value.kind != Argument::Kind::Name)
       return; // a literal
     const aten::Value &value = interpreter_.lookUp(scope, output.value.text);
+    if (value.isTensor() && !value.tensor())
+      fail("'" + output.value.text + "' is an output and cannot be untied");
     if (value.isTensor())
       signature_->addResult(value.tensor()->read(emitter_), name, "output");
   }
@@ -307,7 +312,7 @@ private:
   void writeBuffer(const OutputSpec &output, const Scope &scope) {
     const aten::Value &value = interpreter_.lookUp(scope, output.value.text);
     for (auto &[name, state] : states_)
-      if (name == output.target && value.isTensor())
+      if (name == output.target && value.isTensor() && value.tensor())
         state->write(emitter_, value.tensor()->read(emitter_));
   }
 
@@ -315,6 +320,9 @@ private:
     for (auto &[name, state] : states_) {
       unsigned index = stateArguments_.at(name);
       mlir::Value last = state->storage()->contents;
+      if (last.getType() != step_.getArgument(index).getType())
+        fail("the program changes the shape or type of the buffer '" + name +
+             "', expected that it keeps them");
       if (last == step_.getArgument(index))
         signature_->setArgAttr(index, "graph.role", b_.getStringAttr("constant"));
       else

@@ -2,6 +2,7 @@
 #include "compiler/frontend/pt2/Interpreter.h"
 
 #include "mlir/IR/Location.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 
 namespace cleave::pt2 {
@@ -129,8 +130,13 @@ Value Interpreter::valueOf(const Node &node, const Argument &argument, const Sco
     fail("has an argument of the kind '" + argument.text + "', which Cleave does not read");
   }
   auto found = splits_.find(argument.text);
-  if (found == splits_.end())
-    return lookUp(scope, argument.text);
+  if (found == splits_.end()) {
+    const Value &value = lookUp(scope, argument.text);
+    if (!value.isList())
+      return value;
+    return Value::list(value.items(),
+                       value.listRef()->isTuple); // a copy: nothing may put a list into itself
+  }
   Split &split = found->second;
   size_t dot = split.parameter.rfind('.');
   std::string leaf = dot == std::string::npos ? split.parameter : split.parameter.substr(dot + 1);
@@ -207,6 +213,9 @@ ValueList Interpreter::results(const Node &node, const Scope &scope) {
 
 void Interpreter::bind(const Node &node, const Argument &output, const Value &value, Scope &scope) {
   if (output.kind == Argument::Kind::Name) {
+    if (value.isList() &&
+        llvm::any_of(value.items(), [](const Value &item) { return item.isList(); }))
+      fail("gives a list of lists, expected tensors, numbers and lists of them");
     scope[output.text] = value;
     return;
   }

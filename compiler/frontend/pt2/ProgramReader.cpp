@@ -12,6 +12,9 @@ using emit::fail;
 // Graphs in graphs, and lists in lists, that are read.
 constexpr int kMaxDepth = 16;
 
+// Of an output, whose name is repeated in those of its parts.
+constexpr size_t kMaxName = 1024;
+
 struct ScalarType {
   int64_t number; // in the archive
   const char *name;
@@ -317,6 +320,9 @@ void nameLeaves(const Field &tree, const std::string &prefix, int depth,
                 std::vector<std::string> &names) {
   if (depth > kMaxDepth)
     fail(tree.path() + ": containers are nested more than " + std::to_string(kMaxDepth) + " deep");
+  if (prefix.size() > kMaxName)
+    fail(tree.path() + ": an output has a name of more than " + std::to_string(kMaxName) +
+         " characters");
   if (!tree.has("type")) {
     names.push_back(prefix.empty() ? "0" : prefix);
     return;
@@ -326,7 +332,9 @@ void nameLeaves(const Field &tree, const std::string &prefix, int depth,
     nlohmann::json context = nlohmann::json::parse(tree.at("context").text(), nullptr, false);
     if (context.is_array())
       for (const nlohmann::json &key : context)
-        keys.push_back(key.is_string() ? key.get<std::string>() : key.dump());
+        keys.push_back(key.is_string()       ? key.get<std::string>()
+                       : key.is_structured() ? std::to_string(keys.size()) // dump() recurses
+                                             : key.dump());
   }
   size_t count = 0;
   tree.at("children_spec").forEach([&](const Field &) { ++count; });

@@ -63,6 +63,9 @@ enum Opcode : uint8_t {
   kFrame = 0x95,
 };
 
+// Each may make a value, of much more memory than the opcode takes in a compressed file.
+constexpr int64_t kMaxSteps = int64_t(1) << 21;
+
 class PickleReader {
 public:
   PickleReader(std::string_view bytes, const std::string &name, const std::string &folder)
@@ -74,8 +77,9 @@ public:
       wrong("does not begin like a pickle of protocol 2 to 4");
     if (uint8_t version = byte(); version < 2 || version > 4)
       wrong("has protocol " + std::to_string(version) + ", expected 2 to 4");
-    while ((opcode = byte()) != kStop)
-      step(opcode);
+    for (int64_t steps = 0; (opcode = byte()) != kStop; step(opcode))
+      if (++steps > kMaxSteps)
+        wrong("has more than " + std::to_string(kMaxSteps) + " opcodes");
     if (stack_.size() != 1 || !marks_.empty())
       wrong("ends with " + std::to_string(stack_.size()) + " values, expected 1");
     pickle_.root = stack_[0];

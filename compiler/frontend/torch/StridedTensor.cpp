@@ -31,7 +31,7 @@ const Entry &entryOf(const Archive &archive, const StridedTensor &tensor, const 
          " elements of " + std::to_string(size) + "; save the model again");
   // The last element lies within the entry, whatever the storage's size was said to be.
   int64_t last = tensor.offset;
-  for (size_t i = 0; i < tensor.dims.size(); ++i)
+  for (size_t i = 0; i < tensor.dims.size() && tensor.elementCount() > 0; ++i)
     last += (tensor.dims[i] - 1) * tensor.strides[i];
   if (tensor.elementCount() > 0 && uint64_t(last + 1) * uint64_t(size) > entry->bytes)
     fail("'" + name + "' ends beyond its storage '" + tensor.entry + "' of " +
@@ -56,18 +56,20 @@ void checkTensor(const StridedTensor &tensor, const std::string &name) {
     fail("'" + name + "' has " + std::to_string(tensor.dims.size()) + " dims and " +
          std::to_string(tensor.strides.size()) + " strides, expected as many, at most " +
          std::to_string(kMaxRank));
-  int64_t count = 1, last = tensor.offset;
+  int64_t count = 1,
+          last = tensor.offset; // dims of size 0 count as 1: strides are products of the others
   bool sound = tensor.offset >= 0 && tensor.offset < kMaxElements;
   for (size_t i = 0; i < tensor.dims.size() && sound; ++i) {
     int64_t dim = tensor.dims[i], stride = tensor.strides[i], reach = 0;
-    sound = dim >= 0 && stride >= 0 && !__builtin_mul_overflow(count, dim, &count) &&
+    sound = dim >= 0 && stride >= 0 &&
+            !__builtin_mul_overflow(count, std::max<int64_t>(dim, 1), &count) &&
             !__builtin_mul_overflow(std::max<int64_t>(dim - 1, 0), stride, &reach) &&
             !__builtin_add_overflow(last, reach, &last) && count < kMaxElements &&
             last < kMaxElements;
   }
   if (!sound)
     fail("'" + name + "' has dims or strides that no tensor can have; save the model again");
-  if (tensor.storageElements >= 0 && count > 0 && last >= tensor.storageElements)
+  if (tensor.storageElements >= 0 && tensor.elementCount() > 0 && last >= tensor.storageElements)
     fail("'" + name + "' reaches element " + std::to_string(last) + " of a storage with " +
          std::to_string(tensor.storageElements) + "; save the model again");
 }

@@ -109,6 +109,8 @@ std::optional<Value> contains(const ValueList &arguments) {
     return Value(dictionary->find(arguments[1]) != nullptr);
   if (isString(arguments, 0) && isString(arguments, 1))
     return Value(arguments[0].text().find(arguments[1].text()) != std::string::npos);
+  if (arguments.size() == 2 && arguments[0].isList() && arguments[1].isList())
+    fail("looks for " + arguments[1].kindName() + " in a list");
   if (arguments.size() == 2 && arguments[0].isList())
     return Value(std::any_of(arguments[0].items().begin(), arguments[0].items().end(),
                              [&](const Value &item) { return isEqual(item, arguments[1]); }));
@@ -274,7 +276,8 @@ Value rangeOf(const ValueList &arguments) {
          std::to_string(kMaxRange));
   ValueList out;
   for (int64_t i = 0; i < count; ++i)
-    out.push_back(Value(low + i * step));
+    out.push_back(Value(static_cast<int64_t>(
+        uint64_t(low) + uint64_t(i) * uint64_t(step)))); // i * step may overflow
   return Value::list(std::move(out));
 }
 

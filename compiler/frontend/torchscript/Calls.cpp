@@ -4,6 +4,8 @@
 #include "compiler/frontend/torchscript/Evaluator.h"
 #include "compiler/frontend/torchscript/Limits.h"
 
+#include <algorithm>
+
 namespace cleave::torchscript {
 
 using emit::fail;
@@ -13,9 +15,15 @@ static constexpr int64_t kMaxOperators = int64_t(1) << 16;
 
 // How much memory a value takes that is made by one call.
 static int64_t weightOf(const Value &value) {
-  size_t weight = value.isList()     ? value.items().size() * 4
-                  : value.isString() ? value.text().size() / 64
-                                     : 0;
+  size_t weight = value.isString() ? value.text().size() / 64 : 0;
+  auto add = [&](const Value &item) {
+    weight += 4 + (item.isString() ? item.text().size() / 64 : 0);
+  };
+  if (value.isList())
+    std::for_each(value.items().begin(), value.items().end(), add);
+  else if (DictionaryRef dictionary = dictionaryOf(value))
+    for (const auto &[key, item] : dictionary->items)
+      add(key), add(item);
   return static_cast<int64_t>(weight);
 }
 

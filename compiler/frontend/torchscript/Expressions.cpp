@@ -37,11 +37,14 @@ Value Evaluator::evaluate(const Expression &expression, Frame &frame) {
   case EK::Float:
     return Value(expression.number);
   case EK::String:
+    spend(static_cast<int64_t>(expression.text.size() / 64)); // strings are copied
     return Value(expression.text);
   case EK::Name: {
     auto found = frame.names.find(expression.text);
     if (found == frame.names.end())
       fail("'" + expression.text + "' has no value here");
+    if (found->second.isString())
+      spend(static_cast<int64_t>(found->second.text().size() / 64));
     return found->second;
   }
   case EK::Attribute:
@@ -124,6 +127,7 @@ Value Evaluator::evaluateIndex(const Expression &expression, Frame &frame) {
   }
   Value key = part(1);
   if (DictionaryRef dictionary = dictionaryOf(base)) {
+    spend(static_cast<int64_t>(dictionary->items.size() / 16)); // which is searched
     if (Value *found = dictionary->find(key))
       return *found;
     throw Raised{"the dictionary has no key '" + textOf(key) + "'"};

@@ -16,6 +16,9 @@ constexpr const char *kSymbols[] = {"**", "//", "->", "==", "!=", "<=", ">=", "<
                                     "[",  "]",  "{",  "}",  ",",  ":",  ".",  "=",  "+",  "-", "*",
                                     "/",  "%",  "<",  ">",  "&",  "|",  "^",  "~",  "@"};
 
+// Of one file; a zip archive holds many in few bytes.
+constexpr size_t kMaxTokens = size_t(1) << 20;
+
 bool isNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -46,6 +49,8 @@ private:
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
   }
   void add(Kind kind, std::string text = {}) {
+    if (tokens_.size() == kMaxTokens)
+      wrong("found more than " + std::to_string(kMaxTokens) + " words");
     tokens_.push_back({kind, line_, std::move(text), 0, 0});
   }
 

@@ -18,6 +18,9 @@ using torch::StridedTensor;
 using NodeKind = Node::Kind;
 
 static std::string join(const std::string &path, const std::string &name) {
+  constexpr size_t most = 1 << 13; // a pickle repeats long names for a few bytes
+  if (path.size() + name.size() > most)
+    fail("the name of an attribute has more than " + std::to_string(most) + " characters");
   return path.empty() ? name : path + "." + name;
 }
 
@@ -154,11 +157,12 @@ static bool hasEqualElements(const torch::Archive &archive, const Stored &stored
          values.values.end();
 }
 
-// Whether b holds by columns what a holds by rows, and not only one number.
-static bool isTransposed(const torch::Archive &archive, const Stored &a, const Stored &b) {
+// Whether b holds by columns what a holds by rows, and not only one number. `budget`: elements that may be compared.
+static bool isTransposed(const torch::Archive &archive, const Stored &a, const Stored &b,
+                         int64_t &budget) {
   const StridedTensor &x = a.tensor, &y = b.tensor;
   if (x.dims.size() != 2 || y.dims.size() != 2 || x.element != y.element ||
-      x.dims[0] != y.dims[1] || x.dims[1] != y.dims[0] || x.dims[0] == 1 || x.dims[1] == 1)
+      x.dims[0] != y.dims[1] || x.dims[1] != y.dims[0] || x.dims[0] < 2 || x.dims[1] < 2)
     return false;
   const torch::Entry &xEntry = torch::entryOf(archive, x, a.name),
                      &yEntry = torch::entryOf(archive, y, b.name);
@@ -170,6 +174,8 @@ static bool isTransposed(const torch::Archive &archive, const Stored &a, const S
   bool differs = false;
   for (int64_t i = 0; i < x.dims[0]; ++i)
     for (int64_t j = 0; j < x.dims[1]; ++j) {
+      if (--budget < 0)
+        return false;
       size_t from = static_cast<size_t>(x.offset + i * x.strides[0] + j * x.strides[1]) * size;
       size_t to = static_cast<size_t>(y.offset + j * y.strides[0] + i * y.strides[1]) * size;
       if (left.compare(from, size, right, to, size) != 0)
@@ -181,10 +187,12 @@ static bool isTransposed(const torch::Archive &archive, const Stored &a, const S
 
 // Random numbers are not each other's transpose by accident.
 void Model::findTransposed(const std::vector<size_t> &frozen) {
+  int64_t budget =
+      int64_t(1) << 28; // zeros shared by many tensors, dims of stride 0: no real model needs more
   for (size_t i = 0; i < frozen.size(); ++i)
-    for (size_t j = 0; j < i && !transposedOf_.contains(frozen[i]); ++j)
+    for (size_t j = 0; j < i && --budget >= 0 && !transposedOf_.contains(frozen[i]); ++j)
       if (!transposedOf_.contains(frozen[j]) &&
-          isTransposed(archive_, tensors_[frozen[j]], tensors_[frozen[i]]))
+          isTransposed(archive_, tensors_[frozen[j]], tensors_[frozen[i]], budget))
         transposedOf_[frozen[i]] = frozen[j];
 }
 
@@ -270,6 +278,8 @@ private:
     case NodeKind::Global:
       return Value(node.text);
     case NodeKind::Tensor:
+      if (!tensors_.contains(node.integer))
+        fail("'" + path + "' is a tensor inside a constant, expected a constant of its own");
       return tensor(tensors_.at(node.integer));
     case NodeKind::Storage:
       fail("'" + path + "' is a storage without a tensor");

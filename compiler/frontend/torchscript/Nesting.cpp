@@ -11,6 +11,10 @@ namespace {
 
 constexpr int kMaxHeight = 200;
 
+// The work that a level counts where a container is put into another, which may lie deep inside others itself: so many
+// are too much work that destructors recurse through.
+constexpr int64_t kLevelWork = 1024;
+
 // What tells a container from others; null for other values.
 const void *identityOf(const Value &value) {
   return value.isList()     ? static_cast<const void *>(value.listRef().get())
@@ -49,11 +53,16 @@ int64_t checkNesting(const Value &value, const Value *around) {
   const void *target = around ? identityOf(*around) : nullptr;
   std::unordered_map<const void *, int> heights; // only looked up
   std::vector<Visit> stack;
+  int64_t seen = 0; // items
   auto enter = [&](const Value &container) {
     const void *identity = identityOf(container);
     if (identity && identity == target)
       emit::fail("puts a container into itself");
     stack.push_back({identity, containersIn(container)});
+    DictionaryRef dictionary = dictionaryOf(container);
+    seen += static_cast<int64_t>(container.isList() ? container.items().size()
+                                 : dictionary       ? dictionary->items.size()
+                                                    : 0);
     if (stack.size() > kMaxHeight)
       emit::fail("nests containers more than " + std::to_string(kMaxHeight) + " deep");
   };
@@ -77,7 +86,8 @@ int64_t checkNesting(const Value &value, const Value *around) {
       emit::fail("nests containers more than " + std::to_string(kMaxHeight) + " deep");
     stack.pop_back();
   }
-  return static_cast<int64_t>(heights.size());
+  int64_t levels = target && identityOf(value) ? heights[identityOf(value)] : 0;
+  return static_cast<int64_t>(heights.size()) + seen / 16 + levels * kLevelWork;
 }
 
 } // namespace cleave::torchscript

@@ -7,7 +7,7 @@
 namespace cleave::torchscript {
 
 // Fails where containers are nested too deeply in `value`, or one of them is `around` (may be null),
-// which `value` is about to be put into. Returns how many there are.
+// which `value` is about to be put into. Returns how much work that was.
 int64_t checkNesting(const Value &value, const Value *around = nullptr);
 
 } // namespace cleave::torchscript

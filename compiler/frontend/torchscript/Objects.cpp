@@ -73,7 +73,7 @@ std::string textWithin(const Value &value, int depth) {
     return value.kindName();
   std::string out;
   for (const Value &item : value.items()) {
-    out += (out.empty() ? "" : ", ") + textWithin(item, depth + 1);
+    out += (&item == value.items().data() ? "" : ", ") + textWithin(item, depth + 1);
     if (out.size() > kMaxText)
       emit::fail("prints a list of more than " + std::to_string(kMaxText) + " characters");
   }
@@ -83,6 +83,8 @@ std::string textWithin(const Value &value, int depth) {
 } // namespace
 
 Value *Dictionary::find(const Value &key) {
+  if (key.isList())
+    emit::fail("looks for " + key.kindName() + " among the keys of a dictionary");
   for (auto &[known, value] : items)
     if (isEqual(known, key))
       return &value;

@@ -142,7 +142,8 @@ private:
       if (!value)
         wrong("expected a list of names");
       for (const ExpressionPtr &item : value->items)
-        (name.text == "__buffers__" ? out.buffers : out.parameters).push_back(item->text);
+        if (item) // a slice may lack its bounds
+          (name.text == "__buffers__" ? out.buffers : out.parameters).push_back(item->text);
     } else if (isAnnotated && !value) {
       out.fields.push_back(name.text);
     } else if (value) {

@@ -242,6 +242,7 @@ void Evaluator::setItem(const Value &container, const Value &key, Value value) {
   checkFits(value, container);
   checkFits(key, container);
   if (DictionaryRef dictionary = dictionaryOf(container)) {
+    spend(static_cast<int64_t>(dictionary->items.size() / 16)); // which is searched
     dictionary->set(key, std::move(value));
     return;
   }

@@ -27,7 +27,9 @@ static mlir::OwningOpRef<mlir::ModuleOp> emptyStep(mlir::OpBuilder &b, const std
 StepBuilder::StepBuilder(mlir::MLIRContext &context, const std::string &path,
                          const torch::Archive &archive, const Model &model)
     : path_(path), archive_(archive), model_(model), b_(&context), module_(emptyStep(b_, path)),
-      step_(stepOf(*module_)), signature_(step_), emitter_(b_, module_->getLoc(), evaluator_) {}
+      step_(stepOf(*module_)), signature_(step_), emitter_(b_, module_->getLoc(), evaluator_) {
+  evaluator_.countOpsOf(b_);
+}
 
 Value StepBuilder::addInput(const std::string &name, ElementType element, const Shape &dims) {
   mlir::Type type = tensorOf(dims, fromElementType(element, b_.getContext()));

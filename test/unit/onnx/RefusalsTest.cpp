@@ -8,7 +8,7 @@
 namespace cleave::onnx {
 namespace {
 
-constexpr int32_t kFloat = 1, kInt32 = 6, kBool = 9, kComplex = 14;
+constexpr int32_t kFloat = 1, kInt32 = 6, kInt64 = 7, kBool = 9, kDouble = 11, kComplex = 14;
 
 std::string refusal(const Model &model, const ImportOptions &options = {}) {
   SmallModel file(model);
@@ -115,6 +115,44 @@ TEST_CASE("an input that an operator gets and that nobody reads is refused") {
   model.graph.nodes = {node};
   model.graph.outputs = {tensorInfo("y", kFloat, {2, 3, 4})};
   CHECK_THAT(refusal(model), Catch::Contains("input 4"));
+}
+
+// What an operator over these inputs is refused for; its output is `y`.
+std::string refusalOf(Node node, const std::vector<ValueInfo> &inputs, int64_t opset = 23) {
+  Model model = emptyModel();
+  model.opsets = {{"", opset}, {"com.microsoft", 1}};
+  model.graph.inputs = inputs;
+  model.graph.nodes = {std::move(node)};
+  model.graph.outputs = {tensorInfo("y", kFloat, {2})};
+  return refusal(model);
+}
+
+TEST_CASE("operands that an operator cannot mean are the model's mistake") {
+  auto x = [](std::vector<int64_t> dims) { return tensorInfo("x", kFloat, dims); };
+  CHECK_THAT(refusalOf(makeNode("GatherND", {"x", "i"}, {"y"}),
+                       {x({2, 3}), tensorInfo("i", kInt64, {1, 1000000000})}),
+             Catch::Contains("1000000000 coordinates for 2 dims"));
+  CHECK_THAT(refusalOf(makeNode("LSTM", {"x", "w", "r"}, {"", "y"}),
+                       {x({4, 1, 2}), tensorInfo("w", kDouble, {1, 12, 2}),
+                        tensorInfo("r", kDouble, {1, 12, 3})}),
+             Catch::Contains("float32 and float64"));
+  CHECK_THAT(refusalOf(makeNode("LSTM", {"x", "w", "r"}, {"", "y"}),
+                       {x({1000000000, 1, 2}), tensorInfo("w", kFloat, {1, 12, 2}),
+                        tensorInfo("r", kFloat, {1, 12, 3})}),
+             Catch::Contains("1000000000 time steps"));
+  CHECK_THAT(refusalOf(makeNode("And", {"x", "x"}, {"y"}), {x({2})}, 6),
+             Catch::Contains("expected bool"));
+  CHECK_THAT(refusalOf(makeNode("Attention", {"q", "x", "x"}, {"y"}),
+                       {tensorInfo("q", kFloat, {2, 3, 4, 8}), x({5, 3, 6, 8})}),
+             Catch::Contains("[2, 3, 4, 8]"));
+  Node norm = makeNode("SkipLayerNormalization", {"x", "x", "scale"}, {"y"});
+  norm.domain = "com.microsoft";
+  CHECK_THAT(refusalOf(norm, {x({2, 3, 4}), tensorInfo("scale", kInt32, {4})}),
+             Catch::Contains("int32"));
+  // An index past the dims, wherever it is read.
+  CHECK_THAT(
+      refusalOf(makeNode("GatherND", {"x", "i"}, {"y"}), {x({2, 3}), tensorInfo("i", kInt64, {})}),
+      Catch::Contains("expected at least 1 dims"));
 }
 
 } // namespace

@@ -218,6 +218,19 @@ TEST_CASE("operands of too few dims are the model's mistake") {
   has(complaint(file, {"x=float32[2,3,3]"}), "has data [3], expected at least 2 dims");
 }
 
+TEST_CASE("what an operator cannot do with its arguments is the model's mistake") {
+  auto saidOf = [](const std::string &expression) {
+    ArchiveFile file;
+    file.lines = "    return " + expression + "\n";
+    return complaint(file, {"x=float32[2,3]"});
+  };
+  has(saidOf("torch.tensordot(x, x, [1], [0])"), "expected equal sizes");
+  has(saidOf("torch.flip(x, [0, 0])"), "0 is named twice");
+  has(saidOf("torch.softmax(x, 0, 3)"), "expected floating-point numbers");
+  has(saidOf("torch.adaptive_avg_pool1d(x, [1000000])"), "expected at most 4096");
+  has(saidOf("torch.diag_embed(x, -9223372036854775807)"), "more elements than fit into memory");
+}
+
 TEST_CASE("inputs need types, which --input and --set give") {
   ArchiveFile file;
   file.lines = "    return torch.neg(x)\n";
