@@ -275,6 +275,7 @@ Value rangeOf(const ValueList &arguments) {
     fail("a loop runs " + std::to_string(count) + " times, expected at most " +
          std::to_string(kMaxRange));
   ValueList out;
+  out.reserve(static_cast<size_t>(std::max<int64_t>(count, 0)));
   for (int64_t i = 0; i < count; ++i)
     out.push_back(Value(static_cast<int64_t>(
         uint64_t(low) + uint64_t(i) * uint64_t(step)))); // i * step may overflow

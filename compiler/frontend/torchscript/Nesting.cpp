@@ -13,7 +13,7 @@ constexpr int kMaxHeight = 200;
 
 // The work that a level counts where a container is put into another, which may lie deep inside others itself: so many
 // are too much work that destructors recurse through.
-constexpr int64_t kLevelWork = 512;
+constexpr int64_t kLevelWork = 256;
 
 // What tells a container from others; null for other values.
 const void *identityOf(const Value &value) {

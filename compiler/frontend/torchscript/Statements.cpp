@@ -14,7 +14,7 @@ using EK = Expression::Kind;
 
 namespace {
 
-constexpr int64_t kMaxWork = int64_t(1) << 21;
+constexpr int64_t kMaxWork = int64_t(1) << 20;
 constexpr int64_t kMaxIterations = 100000;
 
 } // namespace
