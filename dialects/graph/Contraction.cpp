@@ -128,11 +128,10 @@ SmallVector<Tensor> DotGeneralOp::evaluate(ArrayRef<Tensor> operands) {
   });
   int64_t position = 0;
   forEachIndex(shape, [&](const std::vector<int64_t> &index) {
-    const double *l = lhs.values.data() + linearIndex(index, left);
-    const double *r = rhs.values.data() + linearIndex(index, right);
+    int64_t l = linearIndex(index, left), r = linearIndex(index, right);
     double sum = 0;
     for (auto [leftAt, rightAt] : summands)
-      sum += l[leftAt] * r[rightAt];
+      sum += lhs.values[l + leftAt] * rhs.values[r + rightAt];
     result.set(position++, sum);
   });
   return {result};

@@ -145,9 +145,10 @@ static void forEachRow(const Tensor &indices, ArrayRef<int64_t> table, int64_t d
           count = product(ArrayRef<int64_t>(indices.shape).drop_front(batch));
   for (int64_t o = 0; o < batches * outer; ++o)
     for (int64_t i = 0; i < count; ++i) {
-      auto index = static_cast<int64_t>(indices.values[o / outer * count + i]);
-      if (index < 0 || index >= rows)
+      double number = indices.values[o / outer * count + i];
+      if (!(number >= 0 && number < static_cast<double>(rows)))
         continue;
+      auto index = static_cast<int64_t>(number);
       for (int64_t c = 0; c < inner; ++c)
         visit((o * count + i) * inner + c, (o * rows + index) * inner + c);
     }

@@ -48,15 +48,16 @@ SmallVector<Tensor> SoftmaxCrossEntropyOp::evaluate(ArrayRef<Tensor> operands) {
   for (int64_t row = 0; row < labels.size(); ++row) {
     if (labels.values[row] == static_cast<double>(static_cast<int64_t>(getIgnoreIndex())))
       continue;
+    count += 1;
+    // As in the decomposition, a label that is no class gives nothing but counts.
+    double label = labels.values[row];
+    if (!(label >= 0 && label < static_cast<double>(classes)))
+      continue;
     const double *x = &logits.values[row * classes];
     double largest = *std::max_element(x, x + classes), sum = 0;
     for (int64_t c = 0; c < classes; ++c)
       sum += std::exp(x[c] - largest);
-    // As in the decomposition, a label that is no class gives nothing but counts.
-    auto label = static_cast<int64_t>(labels.values[row]);
-    if (label >= 0 && label < classes)
-      loss += largest + std::log(sum) - x[label];
-    count += 1;
+    loss += largest + std::log(sum) - x[static_cast<int64_t>(label)];
   }
   Tensor result(logits.type, {});
   result.set(0, loss / count);

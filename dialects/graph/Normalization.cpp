@@ -84,6 +84,8 @@ static void forEachRow(int64_t size, int64_t length,
 }
 
 static double logSumExp(const Tensor &tensor, ArrayRef<int64_t> line) {
+  if (line.empty())
+    return 0;
   double largest = tensor.values[line[0]], sum = 0;
   for (int64_t i : line)
     largest = std::max(largest, tensor.values[i]);

@@ -3,6 +3,8 @@
 
 #include "dialects/graph/Pointwise.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 
 #define GET_OP_CLASSES
@@ -31,7 +33,8 @@ void setFrozen(SignatureEdit &signature, unsigned i) {
 
 void dropGradientStop(StopGradientOp op) {
   Value value = op.getOperand();
-  SmallVector<Operation *> users(op->getUsers());
+  llvm::SmallSetVector<Operation *, 4> users; // each once, however often it uses the result
+  users.insert_range(op->getUsers());
   op->replaceAllUsesWith(ValueRange{value});
   op->erase();
   for (Operation *user : users)

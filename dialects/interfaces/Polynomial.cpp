@@ -165,6 +165,11 @@ struct Floor {
 };
 } // namespace
 
+// Alone, because reading the numerator takes as long as all floors in it.
+static int64_t divisorOf(const std::string &atom) {
+  return std::stoll(atom.substr(atom.rfind('/') + 1));
+}
+
 // The text between `floor(` and `)` is `sum/number`, the sum in parentheses if it has several terms.
 static Floor partsOf(const std::string &atom) {
   std::string inside = atom.substr(kFloor.size(), atom.size() - kFloor.size() - 1);
@@ -210,9 +215,9 @@ Polynomial Polynomial::floorDividedBy(int64_t divisor) const {
       inner = monomial;
   }
   if (inner && floors == 1) {
-    Floor parts = partsOf(inner->begin()->first);
-    int64_t product = multiplySaturating(parts.divisor, divisor);
+    int64_t product = multiplySaturating(divisorOf(inner->begin()->first), divisor);
     if (product != saturated(false)) {
+      Floor parts = partsOf(inner->begin()->first);
       Polynomial rest = *this;
       rest.terms_.erase(*inner);
       return (parts.numerator + rest * parts.divisor).floorDividedBy(product);
@@ -223,7 +228,8 @@ Polynomial Polynomial::floorDividedBy(int64_t divisor) const {
   int64_t common = divisor, offset = 0;
   for (const auto &[monomial, coefficient] : terms_) {
     int64_t quotient = floorDivide(coefficient, divisor);
-    int64_t remainder = coefficient - quotient * divisor;
+    int64_t remainder = coefficient % divisor;
+    remainder += remainder < 0 ? divisor : 0;
     if (quotient)
       whole.terms_[monomial] = quotient;
     if (monomial.empty())
@@ -466,11 +472,12 @@ private:
       return base;
     skipSpace();
     std::optional<int64_t> power = number();
-    if (!power || *power > 64)
+    if (!power || *power > kMaxPower)
       return std::nullopt;
     Polynomial result(1);
-    for (int64_t i = 0; i < *power; ++i)
-      result *= base;
+    for (int64_t left = *power; left > 0; left /= 2, base *= Polynomial(base))
+      if (left % 2)
+        result *= base;
     return result;
   }
 

@@ -94,9 +94,10 @@ Results power(OpCall &c) {
   int64_t times = known(whole(c, "exponent"));
   if (times > 64)
     fail("raises an integer to the power of " + std::to_string(times));
-  Polynomial out(1);
-  for (int64_t i = 0; i < times; ++i)
-    out *= whole(c, "self");
+  Polynomial out(1), square = whole(c, "self");
+  for (; times > 0; times /= 2, square *= Polynomial(square))
+    if (times % 2)
+      out *= square;
   return Value(out);
 }
 Results negate(OpCall &c) {

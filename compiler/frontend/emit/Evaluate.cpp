@@ -147,6 +147,11 @@ bool hasSymbolicPlace(mlir::Operation *op) {
   return (slice && slice.getSymbolicStart()) || (pad && pad.getSymbolicLow());
 }
 
+// What no shape is made by, and takes far longer than its FLOPs say, above all over no channels.
+bool hasWindows(mlir::Operation *op) {
+  return mlir::isa<ConvOp, ConvInputGradOp, ConvWeightGradOp, PoolOp, PoolGradOp>(op);
+}
+
 } // namespace
 
 const Evaluator::Known *Evaluator::find(mlir::Value value) {
@@ -168,12 +173,21 @@ void Evaluator::checkOps() const {
 }
 
 void Evaluator::assume(const Polynomial &notNegative) {
+  constexpr size_t most = 4096; // of different ones: each is compared with all before
   bool isSure = notNegative.atLeast(kLeastSymbol).value_or(-1) >= 0;
-  if (!isSure && !llvm::is_contained(assumptions_, notNegative))
-    assumptions_.push_back(notNegative);
+  if (isSure || llvm::is_contained(assumptions_, notNegative))
+    return;
+  if (assumptions_.size() == most)
+    fail("takes more than " + std::to_string(most) + " sizes that depend on symbols for granted");
+  assumptions_.push_back(notNegative);
 }
 
 bool Evaluator::isAffordable(mlir::Operation *op) {
+  // Operands are copied; numbers in symbols take longer.
+  for (mlir::Value operand : op->getOperands())
+    if (const Known *known = find(operand))
+      work_ += mlir::cast<mlir::RankedTensorType>(operand.getType()).getNumElements() *
+               (std::holds_alternative<SizeTensor>(*known) ? 64 : 1);
   for (mlir::Value result : op->getResults())
     kept_ += mlir::cast<mlir::RankedTensorType>(result.getType()).getNumElements();
   if (auto cost = mlir::dyn_cast<CostInterface>(op)) // saturates
@@ -256,7 +270,8 @@ std::optional<SizeTensor> Evaluator::sizes(mlir::Value value) {
       continue;
     }
     bool possible = mlir::isa<ReferenceInterface>(op) && op->getNumRegions() == 0 &&
-                    llvm::all_of(op->getResults(), isSmall) && !hasSymbolicPlace(op);
+                    !hasWindows(op) && llvm::all_of(op->getResults(), isSmall) &&
+                    !hasSymbolicPlace(op);
     llvm::SmallVector<mlir::Operation *> unknown;
     for (mlir::Value operand : op->getOperands()) {
       mlir::Operation *source = operand.getDefiningOp();
@@ -277,6 +292,10 @@ std::optional<SizeTensor> Evaluator::sizes(mlir::Value value) {
   const Known *known = find(value);
   if (!known)
     return std::nullopt;
+  // Whoever asks gets elements of its own.
+  work_ += 16 * mlir::cast<mlir::RankedTensorType>(value.getType()).getNumElements();
+  if (work_ > kMaxWork)
+    return std::nullopt;
   const auto *numbers = std::get_if<Tensor>(known);
   return numbers ? toSizes(*numbers) : std::get<SizeTensor>(*known);
 }
@@ -284,7 +303,8 @@ std::optional<SizeTensor> Evaluator::sizes(mlir::Value value) {
 std::optional<Tensor> Evaluator::evaluate(mlir::Value value) {
   if (!value.getDefiningOp())
     return std::nullopt;
-  (void)sizes(value);
+  if (!known_.contains(value.getDefiningOp()))
+    (void)sizes(value);
   const Known *known = find(value);
   const Tensor *numbers = known ? std::get_if<Tensor>(known) : nullptr;
   return numbers ? std::optional(*numbers) : std::nullopt;

@@ -29,10 +29,9 @@ Bindings importWhere(NodeImport &n, Value counts, const Graph &graph, Bindings i
 constexpr int64_t kMaxRounds = 4096;
 
 // One of both, as the condition (one element) says; both were computed. Fails where they differ in more than numbers,
-// with `why`, which says what the condition depends on.
-Bindings choose(NodeImport &n, Value condition, const Bindings &yes, const Bindings &no,
-                const std::string &why) {
-  condition = n.reshape(condition, {});
+// and only then asks what the condition depends on, which takes as long as all that leads to it.
+Bindings choose(NodeImport &n, Value given, const Bindings &yes, const Bindings &no) {
+  Value condition = n.reshape(given, {});
   Bindings chosen;
   for (size_t i = 0; i < yes.size() && yes.size() == no.size(); ++i) {
     const Values &a = yes[i].values, &c = no[i].values;
@@ -41,7 +40,8 @@ Bindings choose(NodeImport &n, Value condition, const Bindings &yes, const Bindi
     for (size_t k = 0; same && k < a.size(); ++k)
       same = a[k].getType() == c[k].getType();
     if (!same)
-      fail("has outputs whose shapes or types depend on a condition that " + why);
+      fail("has outputs whose shapes or types depend on a condition that " +
+           n.evaluator.whyUnknown(given));
     chosen.push_back(yes[i]);
     for (size_t k = 0; k < a.size(); ++k)
       if (a[k] != c[k])
@@ -54,7 +54,7 @@ Bindings choose(NodeImport &n, Value condition, const Bindings &yes, const Bindi
 }
 
 // Whether two branches differ is a question for both of them: what either cannot do is reported.
-Bindings importBoth(NodeImport &n, const Graph &yes, const Graph &no, const std::string &why) {
+Bindings importBoth(NodeImport &n, const Graph &yes, const Graph &no) {
   Value condition = n.reshape(n.input(0), {});
   std::optional<Bindings> first;
   try {
@@ -64,7 +64,7 @@ Bindings importBoth(NodeImport &n, const Graph &yes, const Graph &no, const std:
   Bindings second = importWhere(n, n.logicalNot(condition), no, {});
   if (!first)
     throw AlreadyRefused();
-  return choose(n, n.input(0), *first, second, why);
+  return choose(n, n.input(0), *first, second);
 }
 
 // A condition that depends on data: both branches are computed, and one of the results is taken.
@@ -73,7 +73,7 @@ Bindings importIf(NodeImport &n) {
   const Graph &yes = n.graph("then_branch"), &no = n.graph("else_branch");
   std::optional<Tensor> known = n.known(n.input(0));
   if (!known && isOne(n.input(0)))
-    return importBoth(n, yes, no, n.evaluator.whyUnknown(n.input(0)));
+    return importBoth(n, yes, no);
   return n.services.importGraph(n.decimalInput(0, "condition") != 0 ? yes : no, {});
 }
 
@@ -144,9 +144,7 @@ Bindings importLoop(NodeImport &n) {
     Bindings outputs = loop.goesOn ? importWhere(n, loop.goesOn, body, inputs)
                                    : n.services.importGraph(body, inputs);
     Bindings next(outputs.begin() + 1, outputs.begin() + 1 + static_cast<int64_t>(carried.size()));
-    carried = !loop.goesOn
-                  ? next
-                  : choose(n, loop.goesOn, next, carried, n.evaluator.whyUnknown(loop.goesOn));
+    carried = loop.goesOn ? choose(n, loop.goesOn, next, carried) : next;
     readCondition(n, loop, tensorOf(outputs[0], "condition"), isBounded);
     for (size_t i = 0; i < scanned.size(); ++i)
       scanned[i].push_back(tensorOf(outputs[1 + carried.size() + i], "stacked output"));
