@@ -169,10 +169,20 @@ DenseElementsAttr toAttribute(const Tensor &tensor, MLIRContext *context) {
       return static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
     return toBits(value);
   };
-  SmallVector<APInt> values;
-  for (double value : tensor.values)
-    values.push_back(APInt(64, bitsOf(value)).trunc(width));
-  return DenseElementsAttr::get(type, values);
+  if (width == 1) {
+    SmallVector<bool> values;
+    for (double value : tensor.values)
+      values.push_back(bitsOf(value) & 1);
+    return DenseElementsAttr::get(type, ArrayRef<bool>(values));
+  }
+  std::vector<char> raw;
+  raw.reserve(tensor.values.size() * (width / 8));
+  for (double value : tensor.values) {
+    uint64_t bits = bitsOf(value);
+    auto *begin = reinterpret_cast<const char *>(&bits); // little-endian, as MLIR has it
+    raw.insert(raw.end(), begin, begin + width / 8);
+  }
+  return DenseElementsAttr::getFromRawBuffer(type, raw);
 }
 
 std::optional<double> splatValue(Value value) {

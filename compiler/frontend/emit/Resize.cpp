@@ -85,6 +85,7 @@ void addWeights(double *row, double position, int64_t input, double scale,
   auto first = static_cast<int64_t>(std::floor(position - reach)),
        last = static_cast<int64_t>(std::ceil(position + reach));
   std::vector<double> weights;
+  weights.reserve(last - first + 1);
   for (int64_t i = first; i <= last; ++i) {
     bool counts = !options.excludeOutside || (i >= 0 && i < input);
     weights.push_back(counts ? kernel((static_cast<double>(i) - position) * narrow, options) : 0);

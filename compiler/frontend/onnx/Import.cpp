@@ -319,6 +319,10 @@ private:
     Bindings inputs;
     for (size_t i = 0; i < node.inputs.size(); ++i)
       inputs.push_back(operand(node, mainIndex, i));
+    int64_t operands = 0;
+    for (const Binding &input : inputs)
+      operands += static_cast<int64_t>(input.values.size());
+    countNodes(operands / 256); // long lists are work, too
     if (llvm::any_of(inputs, [](const Binding &input) { return input.failed; }))
       return false;
     // A bias that the exporter dropped.
@@ -369,7 +373,10 @@ private:
   }
 
   Bindings importSubgraph(const Graph &graph, const Bindings &inputs) {
-    countNodes(1); // a round without nodes is work, too
+    // A round without nodes is work, too, and so are its names and constants.
+    size_t names = graph.inputs.size() + graph.initializers.size() + graph.outputs.size();
+    countNodes(1 + static_cast<int64_t>(names / 16));
+    evaluator_.checkOps();
     if (depth_ == kMaxDepth)
       fail("has subgraphs nested too deeply");
     if (inputs.size() < graph.inputs.size())

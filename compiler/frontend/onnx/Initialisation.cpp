@@ -3,6 +3,7 @@
 
 #include "compiler/frontend/onnx/Failure.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -68,7 +69,9 @@ static StoredTensor tensorOf(const ValueInfo &input, const std::string &text) {
   for (const Dim &dim : input.dims) {
     if (!dim.size || *dim.size < 0)
       fail(entry + ", but no fixed shape");
-    if (__builtin_mul_overflow(count, *dim.size, &count) || count > (int64_t(1) << 56))
+    if (tensor.dims.size() == kMaxRank ||
+        __builtin_mul_overflow(count, std::max<int64_t>(*dim.size, 1), &count) ||
+        count > (int64_t(1) << 56))
       fail(entry + ", but more elements than fit into memory");
     tensor.dims.push_back(*dim.size);
   }

@@ -102,6 +102,7 @@ Value countGrams(NodeImport &n, Value x, const Tensor &grams, int64_t step) {
           places = n.number(dims[1], "the lines' length") - step * (length - 1);
   if (places < 1 || grams.shape[0] == 0)
     return {};
+  n.evaluator.checkOps(); // of all lengths and steps
   Shape all = {dims[0], places, grams.shape[0]};
   Value hit;
   for (int64_t k = 0; k < length; ++k) {

@@ -237,6 +237,8 @@ std::vector<std::string> split(const std::string &text, const std::string &delim
   std::vector<std::string> parts;
   size_t at = delimiter.empty() ? text.find_first_not_of(blanks) : 0;
   while (at != std::string::npos) {
+    if (parts.size() > kMostTexts)
+      fail("has a text of more than " + std::to_string(kMostTexts) + " parts");
     bool isLast = static_cast<int64_t>(parts.size()) == most;
     size_t end = isLast              ? std::string::npos
                  : delimiter.empty() ? text.find_first_of(blanks, at)
