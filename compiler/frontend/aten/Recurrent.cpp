@@ -82,6 +82,7 @@ Outcome run(OpCall &c, const Network &network, Array hidden, Array cell, Cell ma
   for (int64_t layer = 0; layer < network.layers; ++layer) {
     emit::Values directions;
     for (int64_t direction = 0; direction < network.directions; ++direction) {
+      c.e.evaluator.checkOps(); // each makes some for every time step
       int64_t number = layer * network.directions + direction;
       RecurrentLayer one = layerOf(network, x, number);
       one.hidden = stateOf(c, hidden, number);

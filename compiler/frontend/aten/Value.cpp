@@ -13,6 +13,8 @@ namespace cleave::aten {
 
 // A program that stacks more views than this is damaged.
 static constexpr int kMaxViews = 1000;
+// Values that are looked through, write by write, for one that gradients flow to.
+static constexpr size_t kMaxHistory = 1024;
 
 TensorRef TensorState::create(mlir::Value contents) {
   auto tensor = std::make_shared<TensorState>();
@@ -80,7 +82,7 @@ static bool hasHistory(mlir::Value elements) {
     if (!mlir::isa<mlir::FloatType>(graph::elementTypeOf(value)) || !seen.insert(value).second)
       continue;
     mlir::Operation *op = value.getDefiningOp();
-    if (!op)
+    if (!op || seen.size() > kMaxHistory)
       return true;
     if (!mlir::isa<graph::StopGradientOp>(op))
       llvm::append_range(open, op->getOperands());

@@ -13,7 +13,10 @@ using emit::fail;
 constexpr int kMaxDepth = 16;
 
 // Of an output, whose name is repeated in those of its parts.
-constexpr size_t kMaxName = 1024;
+constexpr size_t kMaxName = 1024, kMaxOutputs = 1 << 16;
+
+// Of a place in the JSON, with a tensor's name in it, which those of its sizes repeat.
+constexpr size_t kMaxPath = 1 << 14;
 
 struct ScalarType {
   int64_t number; // in the archive
@@ -63,6 +66,8 @@ std::vector<Size> readSizes(const Field &field) {
 }
 
 TensorMeta readTensorMeta(const Field &field) {
+  if (field.path().size() > kMaxPath)
+    fail("a tensor has a name of more than " + std::to_string(kMaxPath) + " characters");
   TensorMeta out;
   int64_t number = field.at("dtype").integer();
   const ScalarType *type = findScalarType(number);
@@ -323,6 +328,8 @@ void nameLeaves(const Field &tree, const std::string &prefix, int depth,
   if (prefix.size() > kMaxName)
     fail(tree.path() + ": an output has a name of more than " + std::to_string(kMaxName) +
          " characters");
+  if (names.size() == kMaxOutputs)
+    fail(tree.path() + ": found more than " + std::to_string(kMaxOutputs) + " outputs");
   if (!tree.has("type")) {
     names.push_back(prefix.empty() ? "0" : prefix);
     return;

@@ -35,6 +35,8 @@ std::optional<std::map<std::string, Value>> Evaluator::speculate(const Block &bl
 Evaluator::Flow Evaluator::runUnknownIf(const Statement &statement, const Value &condition,
                                         Frame &frame) {
   spend(static_cast<int64_t>(2 * frame.names.size()));
+  for (const auto &[name, value] : frame.names) // both sides get copies
+    spend(static_cast<int64_t>(value.isString() ? value.text().size() / 32 : 0));
   auto yes = speculate(statement.body, frame), no = speculate(statement.otherwise, frame);
   frame.line = statement.line;
   if (!yes && !no)
@@ -58,7 +60,7 @@ Evaluator::Flow Evaluator::runUnknownIf(const Statement &statement, const Value 
 
 Value Evaluator::select(const Value &condition, const Value &a, const Value &b,
                         const std::string &name) {
-  spend(1);
+  spend(a.isList() && b.isList() && !isSame(a, b) ? 512 : 1); // lists are compared
   if (isSame(a, b) || (!a.isTensor() && !b.isTensor() && isEqual(a, b)))
     return a;
   if (a.isList() && b.isList() && a.items().size() == b.items().size()) {

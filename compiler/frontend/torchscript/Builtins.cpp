@@ -12,7 +12,7 @@ namespace {
 using emit::fail;
 
 constexpr int64_t kMaxRange = 100000;
-constexpr size_t kMaxText = 1 << 16, kMaxItems = 1 << 17;
+constexpr size_t kMaxText = 1 << 16, kMaxItems = 1 << 17, kMaxPairs = 4096;
 
 using Builtin = std::optional<Value> (*)(const ValueList &);
 
@@ -152,6 +152,8 @@ std::optional<Value> makeDictionary(const ValueList &arguments) {
   } else if (!arguments.empty()) {
     if (!arguments[0].isList())
       return std::nullopt;
+    if (arguments[0].items().size() > kMaxPairs)
+      fail("makes a dictionary of more than " + std::to_string(kMaxPairs) + " pairs");
     for (const Value &pair : arguments[0].items())
       if (pair.isList() && pair.items().size() == 2)
         out->set(pair.items()[0], pair.items()[1]);

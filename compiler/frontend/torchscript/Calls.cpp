@@ -160,15 +160,20 @@ Value Evaluator::callOperator(const std::string &name, ValueList positional,
                               const Keywords &keyword, Frame &frame) {
   if (writes(name)) {
     checkCertain(name + " writes");
+    if (positional.empty()) // what fits is checked against it
+      fail("calls " + name + " with names only, expected what it writes to in front");
     for (size_t i = 1; i < positional.size(); ++i)
       checkFits(positional[i], positional[0]);
     for (const auto &[argument, value] : keyword)
-      if (!positional.empty())
-        checkFits(value, positional[0]);
+      checkFits(value, positional[0]);
   }
   if (++operators_ > kMaxOperators)
     fail("the program calls more than " + std::to_string(kMaxOperators) +
          " operators when its loops are unrolled");
+  for (const Value &argument : positional)
+    spend(weightOf(argument) / 64); // operators look at every item
+  for (const auto &[argument, value] : keyword)
+    spend(weightOf(value) / 64);
   if (std::optional<Value> value = callBuiltin(name, positional)) {
     spend(weightOf(*value));
     return *value;

@@ -199,7 +199,7 @@ private:
     if (type == "int" || type == "float" || type == "bool") {
       if (values.size() != 1)
         fail("--value " + name + "=…: the input is one " + type);
-      return type == "int"     ? Value(static_cast<int64_t>(values[0]))
+      return type == "int"     ? Value(emit::truncated(values[0]))
              : type == "float" ? Value(values[0])
                                : Value(values[0] != 0);
     }

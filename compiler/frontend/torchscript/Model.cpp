@@ -18,7 +18,7 @@ using torch::StridedTensor;
 using NodeKind = Node::Kind;
 
 static std::string join(const std::string &path, const std::string &name) {
-  constexpr size_t most = 1 << 13; // a pickle repeats long names for a few bytes
+  constexpr size_t most = 1 << 10; // a pickle repeats long names for a few bytes
   if (path.size() + name.size() > most)
     fail("the name of an attribute has more than " + std::to_string(most) + " characters");
   return path.empty() ? name : path + "." + name;
@@ -163,6 +163,8 @@ static bool isTransposed(const torch::Archive &archive, const Stored &a, const S
   const StridedTensor &x = a.tensor, &y = b.tensor;
   if (x.dims.size() != 2 || y.dims.size() != 2 || x.element != y.element ||
       x.dims[0] != y.dims[1] || x.dims[1] != y.dims[0] || x.dims[0] < 2 || x.dims[1] < 2)
+    return false;
+  if ((budget -= 64) < 0) // finding the entries takes time, too
     return false;
   const torch::Entry &xEntry = torch::entryOf(archive, x, a.name),
                      &yEntry = torch::entryOf(archive, y, b.name);

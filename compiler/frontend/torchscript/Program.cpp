@@ -16,7 +16,9 @@ const SourceFile *Program::file(const std::string &path) {
     return &found->second;
   if (!archive_.find(path))
     return nullptr;
-  SourceFile read = parseSource(path, archive_.contents(path, kMaxSourceBytes));
+  std::string text = archive_.contents(path, kMaxSourceBytes);
+  archive_.spend(16 * text.size()); // its tree
+  SourceFile read = parseSource(path, text);
   return &files_.emplace(path, std::move(read)).first->second;
 }
 
