@@ -87,19 +87,21 @@ Results modulo(OpCall &c) {
   Polynomial a = whole(c, "self"), b = whole(c, "other");
   return Value(a - b * floorQuotient(a, b));
 }
-Results power(OpCall &c) {
-  const Value &base = c["self"], &exponent = c["exponent"];
-  if (!isWhole(base) || !isWhole(exponent) || c.number("exponent") < 0)
-    return Value(std::pow(c.number("self"), c.number("exponent")));
-  int64_t times = known(whole(c, "exponent"));
+Results powerOf(OpCall &c, const char *first, const char *second) {
+  const Value &base = c[first], &exponent = c[second];
+  if (!isWhole(base) || !isWhole(exponent) || c.number(second) < 0)
+    return Value(std::pow(c.number(first), c.number(second)));
+  int64_t times = known(whole(c, second));
   if (times > 64)
     fail("raises an integer to the power of " + std::to_string(times));
-  Polynomial out(1), square = whole(c, "self");
+  Polynomial out(1), square = whole(c, first);
   for (; times > 0; times /= 2, square *= Polynomial(square))
     if (times % 2)
       out *= square;
   return Value(out);
 }
+Results power(OpCall &c) { return powerOf(c, "self", "exponent"); }
+Results powerOfIntegers(OpCall &c) { return powerOf(c, "a", "b"); }
 Results negate(OpCall &c) {
   if (isWhole(c["self"]))
     return Value(Polynomial(0) - whole(c, "self"));
@@ -425,7 +427,7 @@ constexpr OpEntry kOps[] = {
     {"or_", "b self, b other", disjunction},
     {"pop", "list self, i idx=-1", pop},
     {"pow", "n self, n exponent", power},
-    {"pow", "n a, n b", power},
+    {"pow", "n a, n b", powerOfIntegers},
     {"prim::NumToTensor", kOne, toTensor},
     {"prim::abs", kOne, absolute},
     {"prim::device", kTensor, device},

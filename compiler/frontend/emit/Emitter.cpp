@@ -70,7 +70,7 @@ void Emitter::checkAlike(Value a, Value b) const {
 }
 
 void Emitter::checkRank(Value value, int64_t atLeast) const {
-  emit::shapeOf(value).dropFront(atLeast);
+  (void)emit::shapeOf(value).dropFront(atLeast);
 }
 
 mlir::RankedTensorType Emitter::type(const Shape &dims, mlir::Type element) const {
