@@ -436,15 +436,14 @@ private:
 
   Binding importSlice(const std::map<std::string, Binding> &given, const std::string &result) {
     countNodes(static_cast<int64_t>(nodesInOrder_->size() / 64)); // all are looked at
-    if (depth_ == kMaxDepth)
-      fail("computes a gradient of itself");
-    ++depth_;
     std::set<std::string> names;
     for (const auto &[name, binding] : given)
       names.insert(name);
     Scope outer = std::move(scope_);
     scope_ = Scope{&outer, given};
     llvm::scope_exit leave([&] { scope_ = std::move(outer), --depth_; });
+    if (depth_++ == kMaxDepth)
+      fail("computes a gradient of itself");
     importInOrder(*graph_, nodesBetween(*graph_, *nodesInOrder_, names, result), /*isMain=*/false);
     Binding binding = resolve(result);
     if (binding.failed)
@@ -479,13 +478,11 @@ private:
   void replaceState(Value state, Value next) {
     if (counts_)
       fail("moves running statistics where it depends on data whether it is reached");
-    for (auto &[argument, current] : states_) {
-      if (current != state)
-        continue;
-      if (next.getType() != state.getType())
-        fail("gives running statistics another shape or type, expected that they keep theirs");
-      current = next;
-    }
+    if (next.getType() != state.getType())
+      fail("gives running statistics another shape or type, expected that they keep theirs");
+    for (auto &[argument, current] : states_)
+      if (current == state)
+        current = next;
   }
 
   // -- results ------------------------------------------------------------------------------------
