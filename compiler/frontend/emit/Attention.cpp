@@ -82,9 +82,10 @@ Masks masksOf(const Emitter &e, const Shape &scores, mlir::Type element,
   masks.allowed = allowedByPosition(e, scores, options);
   if (!options.mask)
     return masks;
-  Value mask = wholeMask(e, options.mask, scores, masked);
+  Value mask = isBool(options.mask) ? options.mask : e.cast(options.mask, element);
+  mask = wholeMask(e, mask, scores, masked);
   if (!isBool(mask))
-    masks.added = e.cast(mask, element);
+    masks.added = mask;
   else
     masks.allowed = masks.allowed ? Value(AndOp::create(e.b, e.loc, masks.allowed, mask)) : mask;
   return masks;

@@ -129,15 +129,12 @@ private:
   Value addTensorArgument(const StoredTensor &tensor, const std::string &name, const char *role,
                           bool transposed) {
     Ints dims = tensor.dims;
-    std::vector<int64_t> permutation;
-    if (transposed) {
+    if (transposed)
       std::swap(dims[0], dims[1]);
-      permutation = {1, 0};
-    }
     auto type = mlir::RankedTensorType::get(dims, fromElementType(tensor.element(), &context_));
     if (std::optional<Initialisation> first = initialisationOf(tensor))
       return addInitialised(type, name, role, *first);
-    TensorOrigin origin = files_.originOf(tensor, permutation);
+    TensorOrigin origin = files_.originOf(tensor, transposed);
     return signature_->addArgument(type, name, role, toAttribute(origin, &context_));
   }
 

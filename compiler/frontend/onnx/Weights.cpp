@@ -84,13 +84,19 @@ Tensor WeightFiles::read(const StoredTensor &tensor) {
   return out;
 }
 
-graph::TensorOrigin WeightFiles::originOf(const StoredTensor &tensor,
-                                          std::vector<int64_t> permutation) {
+static Tensor transposeOf(const Tensor &x) {
+  Tensor out(x.type, {x.shape[1], x.shape[0]});
+  for (int64_t i = 0; i < x.size(); ++i)
+    out.values[i % x.shape[1] * x.shape[0] + i / x.shape[1]] = x.values[i];
+  return out;
+}
+
+graph::TensorOrigin WeightFiles::originOf(const StoredTensor &tensor, bool transposed) {
   check(tensor);
   graph::TensorOrigin origin;
   if (!tensor.inFile) {
     origin.kind = graph::TensorOrigin::Kind::Inline;
-    origin.data = read(tensor);
+    origin.data = transposed ? transposeOf(read(tensor)) : read(tensor);
     return origin;
   }
   origin.kind = graph::TensorOrigin::Kind::File;
@@ -98,7 +104,8 @@ graph::TensorOrigin WeightFiles::originOf(const StoredTensor &tensor,
   origin.offset = tensor.range.offset;
   origin.bytes = tensor.range.size;
   origin.element = tensor.element();
-  origin.permutation = std::move(permutation);
+  if (transposed)
+    origin.permutation = {1, 0};
   return origin;
 }
 

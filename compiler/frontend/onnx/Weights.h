@@ -26,8 +26,8 @@ public:
   // Whether both have the same elements in the same order; with `transposed`, b holds by columns what a (of two dims)
   // holds by rows.
   bool areEqual(const StoredTensor &a, const StoredTensor &b, bool transposed);
-  // Where the runtime finds them. `permutation` as in TensorOrigin.
-  graph::TensorOrigin originOf(const StoredTensor &tensor, std::vector<int64_t> permutation = {});
+  // Where the runtime finds them; with `transposed`, those of the transpose of a tensor of two dims.
+  graph::TensorOrigin originOf(const StoredTensor &tensor, bool transposed);
   // Checks that the elements are there.
   void check(const StoredTensor &tensor) { bytesOf(tensor); }
 

@@ -1,4 +1,5 @@
 // Whole models: parameters and logits are PyTorch's, whatever the exporter did to them.
+#include "compiler/frontend/onnx/Weights.h"
 #include "test/unit/onnx/RunModel.h"
 
 #include <catch2/catch.hpp>
@@ -127,6 +128,18 @@ TEST_CASE("merged and transposed parameters are repaired with a remark each") {
   CHECK(remarksOn(computed, "blocks.1.ln2.weight").size() == 1);
   CHECK(remarksOn(computed, "blocks.1.mlp.fc.weight").at(0).kind == Remark::Kind::Transposed);
   CHECK(importModel(pathOf("gpt.dynamo-noopt.onnx"), options(8)).remarks.empty());
+}
+
+TEST_CASE("transposed parameters are turned, in whichever field the file has their elements") {
+  StoredTensor tensor;
+  tensor.dataType = 1;
+  tensor.dims = {2, 3};
+  for (float element : {0.0f, 1.0f, 2.0f, 3.0f, 4.0f, 5.0f})
+    tensor.decoded.append(reinterpret_cast<const char *>(&element), sizeof element);
+  WeightFiles files(pathOf("gpt.dynamo.onnx"));
+  CHECK(files.originOf(tensor, false).data.values == std::vector<double>{0, 1, 2, 3, 4, 5});
+  CHECK(files.originOf(tensor, true).data.values == std::vector<double>{0, 3, 1, 4, 2, 5});
+  CHECK(files.originOf(tensor, true).data.shape == std::vector<int64_t>{3, 2});
 }
 
 TEST_CASE("a zero bias that the exporter dropped is a parameter again") {
