@@ -147,9 +147,25 @@ bool hasSymbolicPlace(mlir::Operation *op) {
   return (slice && slice.getSymbolicStart()) || (pad && pad.getSymbolicLow());
 }
 
-// What no shape is made by, and takes far longer than its FLOPs say, above all over no channels.
-bool hasWindows(mlir::Operation *op) {
-  return mlir::isa<ConvOp, ConvInputGradOp, ConvWeightGradOp, PoolOp, PoolGradOp>(op);
+// Steps of windows over a result, each of which takes far longer than a FLOP, also where there are no channels.
+int64_t windowSteps(mlir::Operation *op) {
+  llvm::ArrayRef<int64_t> kernel;
+  if (auto pool = mlir::dyn_cast<PoolOp>(op))
+    kernel = pool.getKernel();
+  else if (mlir::isa<ConvOp>(op))
+    kernel =
+        mlir::cast<mlir::RankedTensorType>(op->getOperand(1).getType()).getShape().drop_front(2);
+  else
+    return 0;
+  Polynomial steps = elementCount(op->getResult(0).getType());
+  for (int64_t size : kernel)
+    steps *= Polynomial(size);
+  return std::min(steps.constant().value_or(kMaxWork), kMaxWork + 1);
+}
+
+// What no shape is made by.
+bool isGradient(mlir::Operation *op) {
+  return mlir::isa<ConvInputGradOp, ConvWeightGradOp, PoolGradOp>(op);
 }
 
 } // namespace
@@ -192,6 +208,7 @@ bool Evaluator::isAffordable(mlir::Operation *op) {
     kept_ += mlir::cast<mlir::RankedTensorType>(result.getType()).getNumElements();
   if (auto cost = mlir::dyn_cast<CostInterface>(op)) // saturates
     work_ += std::min(cost.getFlops().constant().value_or(kMaxWork), kMaxWork + 1);
+  work_ += 8 * windowSteps(op);
   return work_ <= kMaxWork && kept_ <= kMaxKept;
 }
 
@@ -270,7 +287,7 @@ std::optional<SizeTensor> Evaluator::sizes(mlir::Value value) {
       continue;
     }
     bool possible = mlir::isa<ReferenceInterface>(op) && op->getNumRegions() == 0 &&
-                    !hasWindows(op) && llvm::all_of(op->getResults(), isSmall) &&
+                    !isGradient(op) && llvm::all_of(op->getResults(), isSmall) &&
                     !hasSymbolicPlace(op);
     llvm::SmallVector<mlir::Operation *> unknown;
     for (mlir::Value operand : op->getOperands()) {

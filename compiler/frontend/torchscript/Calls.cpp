@@ -17,7 +17,7 @@ static constexpr int64_t kMaxOperators = int64_t(1) << 16;
 static int64_t weightOf(const Value &value) {
   size_t weight = value.isString() ? value.text().size() / 64 : 0;
   auto add = [&](const Value &item) {
-    weight += 4 + (item.isString() ? item.text().size() / 64 : 0);
+    weight += 1 + (item.isString() ? item.text().size() / 64 : 0);
   };
   if (value.isList())
     std::for_each(value.items().begin(), value.items().end(), add);
