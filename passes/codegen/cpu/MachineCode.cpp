@@ -17,6 +17,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -103,6 +104,33 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
+// bfloat @name(from): to nearest, ties to even; NaN stays NaN.
+void defineRounding(llvm::Module &module, StringRef name, llvm::Type *from) {
+  llvm::IRBuilder<> b(module.getContext());
+  auto *type = llvm::FunctionType::get(b.getBFloatTy(), {from}, false);
+  auto *function = llvm::Function::Create(type, llvm::GlobalValue::WeakAnyLinkage, name,
+                                          module); // of every object
+  function->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "", function));
+  llvm::Value *x = function->getArg(0), *narrow = b.CreateFPTrunc(x, b.getFloatTy()),
+              *bits = b.CreateBitCast(narrow, b.getInt32Ty()), *isNan = b.CreateFCmpUNO(x, x);
+  if (from->isDoubleTy()) { // to odd, so that nothing is rounded twice
+    auto magnitude = [&](llvm::Value *value) {
+      return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value);
+    };
+    llvm::Value *wide = b.CreateFPExt(narrow, from);
+    llvm::Value *isLarger = b.CreateFCmpOGT(magnitude(wide), magnitude(x));
+    llvm::Value *isInexact = b.CreateFCmpONE(wide, x);
+    bits = b.CreateSub(bits, b.CreateZExt(isLarger, b.getInt32Ty()));
+    bits = b.CreateOr(bits, b.CreateZExt(isInexact, b.getInt32Ty()));
+  }
+  llvm::Value *isOdd = b.CreateAnd(b.CreateLShr(bits, 16), 1);
+  llvm::Value *rounded = b.CreateAdd(b.CreateAdd(bits, b.getInt32(0x7fff)), isOdd);
+  llvm::Value *quiet = b.CreateOr(bits, b.getInt32(0x400000));
+  llvm::Value *high = b.CreateLShr(b.CreateSelect(isNan, quiet, rounded), 16);
+  b.CreateRet(b.CreateBitCast(b.CreateTrunc(high, b.getInt16Ty()), b.getBFloatTy()));
+}
+
 } // namespace
 
 std::string hostTarget() { return llvm::sys::getHostCPUName().str() + " " + hostFeatures(); }
@@ -148,6 +176,9 @@ Result<std::string> compileObject(LlvmModule translated, const std::string &dump
   llvmModule->setDataLayout((*machine)->createDataLayout());
   annotate(*llvmModule);
   optimise(*llvmModule, **machine);
+  // What LLVM calls on processors that cannot round to bfloat16; libgcc has it from GCC 13 on.
+  defineRounding(*llvmModule, "__truncsfbf2", llvm::Type::getFloatTy(*translated.context));
+  defineRounding(*llvmModule, "__truncdfbf2", llvm::Type::getDoubleTy(*translated.context));
   if (!dumpTo.empty()) {
     std::error_code error;
     llvm::raw_fd_ostream out(dumpTo, error);
