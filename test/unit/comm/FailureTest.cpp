@@ -33,7 +33,7 @@ TEST_CASE("a rank that ends is named by those that wait for it, within seconds")
               findings.expect(secondsSince(begun) < 5, "took too long");
               Status again = (*group)->barrier();
               findings.expect(again.kind() == StatusKind::Lost, "the group stays unusable");
-              std::this_thread::sleep_for(1500ms); // so that this rank is not the one that is missed
+              std::this_thread::sleep_for(4s); // so that this rank is not the one that is missed
             }) == "");
     }
 }
