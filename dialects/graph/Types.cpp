@@ -148,39 +148,32 @@ Tensor toTensor(ElementsAttr attr) {
 DenseElementsAttr toAttribute(const Tensor &tensor, MLIRContext *context) {
   Type element = fromElementType(tensor.type, context);
   auto type = RankedTensorType::get(tensor.shape, element);
-  if (auto floatType = dyn_cast<FloatType>(element)) {
-    size_t bytes = (floatType.getWidth() + 7) / 8;
-    std::vector<char> raw;
-    raw.reserve(tensor.values.size() * bytes);
-    for (double value : tensor.values) {
+  if (tensor.type == ElementType::Bool) { // which MLIR packs
+    SmallVector<bool> values;
+    for (double value : tensor.values)
+      values.push_back(toBits(value) & 1);
+    return DenseElementsAttr::get(type, ArrayRef<bool>(values));
+  }
+  auto floatType = dyn_cast<FloatType>(element);
+  bool isSigned = !element.isUnsignedInteger();
+  auto bitsOf = [&](double value) {
+    if (floatType) {
       APFloat narrow(value);
       bool lossy;
       narrow.convert(floatType.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lossy);
-      uint64_t bits = narrow.bitcastToAPInt().getZExtValue();
-      auto *begin = reinterpret_cast<const char *>(&bits); // little-endian, as MLIR has it
-      raw.insert(raw.end(), begin, begin + bytes);
+      return narrow.bitcastToAPInt().getZExtValue();
     }
-    return DenseElementsAttr::getFromRawBuffer(type, raw);
-  }
-  unsigned width = element.getIntOrFloatBitWidth();
-  bool isSigned = !element.isUnsignedInteger();
-  auto bitsOf = [&](double value) {
     if (isSigned && value >= 0x1p63) // rounded up from the largest
       return static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
     return toBits(value);
   };
-  if (width == 1) {
-    SmallVector<bool> values;
-    for (double value : tensor.values)
-      values.push_back(bitsOf(value) & 1);
-    return DenseElementsAttr::get(type, ArrayRef<bool>(values));
-  }
+  size_t bytes = byteSize(tensor.type);
   std::vector<char> raw;
-  raw.reserve(tensor.values.size() * (width / 8));
+  raw.reserve(tensor.values.size() * bytes);
   for (double value : tensor.values) {
     uint64_t bits = bitsOf(value);
     auto *begin = reinterpret_cast<const char *>(&bits); // little-endian, as MLIR has it
-    raw.insert(raw.end(), begin, begin + width / 8);
+    raw.insert(raw.end(), begin, begin + bytes);
   }
   return DenseElementsAttr::getFromRawBuffer(type, raw);
 }

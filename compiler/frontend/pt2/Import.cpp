@@ -359,22 +359,16 @@ bool isExported(const torch::Archive &archive) {
          archive.find(kOldModelEntry);
 }
 
-std::string jsonIn(const torch::Archive &archive, const std::string &name) {
-  std::string text = archive.contents(name);
-  archive.spend(16 * text.size()); // its tree
-  return text;
-}
-
 Program readModel(const torch::Archive &archive) {
   if (archive.find(kOldModelEntry))
-    fail("the archive was written by " + producerOf(jsonIn(archive, kOldModelEntry)) +
+    fail("the archive was written by " + producerOf(archive.source(kOldModelEntry)) +
          " in the layout before 2.8; export the model again with a newer PyTorch: "
          "torch.export.save(torch.export.export(model, inputs), FILE)");
   if (archive.find(kModelEntry))
-    return readProgram(jsonIn(archive, kModelEntry));
+    return readProgram(archive.source(kModelEntry));
   std::vector<std::string> models = archive.namesWith("models/");
   if (models.size() == 1)
-    return readProgram(jsonIn(archive, models[0]));
+    return readProgram(archive.source(models[0]));
   std::string names;
   for (const std::string &model : models)
     names += (names.empty() ? "" : ", ") + model;

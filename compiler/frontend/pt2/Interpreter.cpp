@@ -134,8 +134,8 @@ Value Interpreter::valueOf(const Node &node, const Argument &argument, const Sco
     const Value &value = lookUp(scope, argument.text);
     if (!value.isList())
       return value;
-    return Value::list(value.items(),
-                       value.listRef()->isTuple); // a copy: nothing may put a list into itself
+    // A copy, so that nothing puts a list into itself.
+    return Value::list(value.items(), value.listRef()->isTuple);
   }
   Split &split = found->second;
   size_t dot = split.parameter.rfind('.');

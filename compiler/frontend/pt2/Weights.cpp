@@ -20,9 +20,7 @@ void Weights::add(const std::string &folder, const std::string &list, bool isReq
            "with a newer PyTorch");
     return;
   }
-  std::string text = archive_.contents(folder + list);
-  archive_.spend(16 * text.size()); // its tree
-  for (auto &[name, payload] : readPayloads(text)) {
+  for (auto &[name, payload] : readPayloads(archive_.source(folder + list))) {
     payload.entry = folder + payload.entry;
     payloads_.emplace(name, std::move(payload));
   }

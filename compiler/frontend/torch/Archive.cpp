@@ -260,6 +260,13 @@ std::string Archive::contents(const std::string &name, uint64_t maxBytes) const 
   return out;
 }
 
+std::string Archive::source(const std::string &name, uint64_t maxBytes) const {
+  constexpr uint64_t treePerByte = 16;
+  std::string text = contents(name, maxBytes);
+  spend(treePerByte * text.size());
+  return text;
+}
+
 std::string_view Archive::mapped(const Entry &entry) const {
   if (entry.isCompressed)
     fail("'" + entry.name +

@@ -41,6 +41,8 @@ public:
   // The entry's bytes, decompressed where necessary, checksum verified. Fails if there is no such
   // entry, or it is damaged or larger than `maxBytes`, or spend() fails.
   std::string contents(const std::string &name, uint64_t maxBytes = uint64_t(1) << 30) const;
+  // The same of a text that is parsed: what it is parsed into counts, too (spend).
+  std::string source(const std::string &name, uint64_t maxBytes = uint64_t(1) << 30) const;
   // A stored entry's bytes, mapped; fails if the entry is compressed.
   std::string_view mapped(const Entry &entry) const;
   // Counts bytes of memory that are made from the file's; fails where all of them together are out of

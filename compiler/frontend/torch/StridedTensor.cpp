@@ -56,8 +56,8 @@ void checkTensor(const StridedTensor &tensor, const std::string &name) {
     fail("'" + name + "' has " + std::to_string(tensor.dims.size()) + " dims and " +
          std::to_string(tensor.strides.size()) + " strides, expected as many, at most " +
          std::to_string(kMaxRank));
-  int64_t count = 1,
-          last = tensor.offset; // dims of size 0 count as 1: strides are products of the others
+  // Dims of size 0 count as 1: strides are products of the others.
+  int64_t count = 1, last = tensor.offset;
   bool sound = tensor.offset >= 0 && tensor.offset < kMaxElements;
   for (size_t i = 0; i < tensor.dims.size() && sound; ++i) {
     int64_t dim = tensor.dims[i], stride = tensor.strides[i], reach = 0;

@@ -278,9 +278,10 @@ Value rangeOf(const ValueList &arguments) {
          std::to_string(kMaxRange));
   ValueList out;
   out.reserve(static_cast<size_t>(std::max<int64_t>(count, 0)));
-  for (int64_t i = 0; i < count; ++i)
-    out.push_back(Value(static_cast<int64_t>(
-        uint64_t(low) + uint64_t(i) * uint64_t(step)))); // i * step may overflow
+  for (int64_t i = 0, at = low; i < count; ++i) {
+    out.push_back(Value(at));
+    __builtin_add_overflow(at, step, &at); // at most behind the last
+  }
   return Value::list(std::move(out));
 }
 

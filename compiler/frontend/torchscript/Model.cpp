@@ -189,8 +189,8 @@ static bool isTransposed(const torch::Archive &archive, const Stored &a, const S
 
 // Random numbers are not each other's transpose by accident.
 void Model::findTransposed(const std::vector<size_t> &frozen) {
-  int64_t budget =
-      int64_t(1) << 28; // zeros shared by many tensors, dims of stride 0: no real model needs more
+  // Only zeros that many tensors share, or dims of stride 0, take more.
+  int64_t budget = int64_t(1) << 28;
   for (size_t i = 0; i < frozen.size(); ++i)
     for (size_t j = 0; j < i && --budget >= 0 && !transposedOf_.contains(frozen[i]); ++j)
       if (!transposedOf_.contains(frozen[j]) &&

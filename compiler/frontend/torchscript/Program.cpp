@@ -16,9 +16,7 @@ const SourceFile *Program::file(const std::string &path) {
     return &found->second;
   if (!archive_.find(path))
     return nullptr;
-  std::string text = archive_.contents(path, kMaxSourceBytes);
-  archive_.spend(16 * text.size()); // its tree
-  SourceFile read = parseSource(path, text);
+  SourceFile read = parseSource(path, archive_.source(path, kMaxSourceBytes));
   return &files_.emplace(path, std::move(read)).first->second;
 }
 

@@ -104,12 +104,11 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
-// bfloat @name(from): to nearest, ties to even; NaN stays NaN.
+// bfloat @name(from): to nearest, ties to even; NaN stays NaN. Every object has one; the linker takes any.
 void defineRounding(llvm::Module &module, StringRef name, llvm::Type *from) {
   llvm::IRBuilder<> b(module.getContext());
   auto *type = llvm::FunctionType::get(b.getBFloatTy(), {from}, false);
-  auto *function = llvm::Function::Create(type, llvm::GlobalValue::WeakAnyLinkage, name,
-                                          module); // of every object
+  auto *function = llvm::Function::Create(type, llvm::GlobalValue::WeakAnyLinkage, name, module);
   function->setVisibility(llvm::GlobalValue::HiddenVisibility);
   b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "", function));
   llvm::Value *x = function->getArg(0), *narrow = b.CreateFPTrunc(x, b.getFloatTy()),
