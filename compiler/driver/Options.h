@@ -10,7 +10,7 @@
 namespace cleave::driver {
 
 struct CompileOptions {
-  std::string model;  // file to read: ONNX, TorchScript, or .mlir with startFrom
+  std::string model;  // file to read: a model of any format, or .mlir with startFrom
   std::string output; // plan to write; with stopAfter the IR as text, `-` for standard output
 
   // The training step.

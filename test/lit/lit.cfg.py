@@ -1,5 +1,5 @@
 # Configuration of lit for the tests in this folder. Run by `ctest -R lit`, or by hand:
-#   /usr/lib/llvm-22/bin/lit -sv -Dbuild=build -Dllvm=/usr/lib/llvm-22/bin test/lit/passes/shard
+#   /usr/lib/llvm-22/bin/lit -sv -Dbuild=build -Dllvm=/usr/lib/llvm-22/bin test/lit/shard
 import os
 
 import lit.formats

@@ -567,9 +567,10 @@ def write(name, proto, used):
 README = """# Single ops
 
 `OP-OPSET.onnx` holds variants of one op as outputs y0, y1, …, `OP-OPSET.npz` its inputs and, by the outputs'
-names, what ONNX Runtime computes. Begin with the table CASES in `../ops.py`, which writes all of it. {count} files;
-the ops are those that PyTorch's exporters write for models of today, in the versions that opsets 11 to 20 gave
-them.
+names, what ONNX Runtime computes. Begin with the table CASES in `../ops.py`, which writes {count} models (and first
+removes the others): the ops that PyTorch's exporters write for models of today, in the versions that opsets 11 to
+20 have. Run after it, `../form_ops.py` adds ops in forms that conformance tests leave out, in older versions
+too, and `../contrib_ops.py` (`OP-ms1`) those of com.microsoft.
 """
 
 

@@ -1,5 +1,5 @@
-// cleave-solve FILE SECONDS: solves an instance of the contest on intra-operator parallelism, or a
-// problem that Cleave wrote, and prints cost, bound and gap, and last the list of choices.
+// cleave-solve FILE [SECONDS]: solves an instance of the contest on intra-operator parallelism, or
+// a problem that Cleave wrote, and prints cost, bound and gap, and last the list of choices.
 #include "compiler/solver/Check.h"
 #include "compiler/solver/Contest.h"
 #include "compiler/solver/Json.h"

@@ -1,4 +1,4 @@
-// Reductions over some dims: sums, extremes, moments, norms, and running sums.
+// Reductions over some dims: sums, extremes, medians, moments, norms; distances.
 #include "compiler/frontend/aten/OpCall.h"
 #include "compiler/frontend/emit/Coordinates.h"
 #include "compiler/frontend/emit/Elementwise.h"

@@ -1,4 +1,4 @@
-// Images sampled anew: nearest, linear, cubic.
+// Images sampled anew (nearest, linear, cubic), and at positions that are data.
 #include "compiler/frontend/emit/Resize.h"
 #include "compiler/frontend/aten/OpCall.h"
 #include "compiler/frontend/emit/Sampling.h"

@@ -1,4 +1,5 @@
-// Masked scores are the lowest finite number rather than -infinity: rows without any key stay finite, also in gradients.
+// See Attention.h. Masked scores are the lowest finite number rather than -infinity: rows without
+// any key stay finite, also in gradients. The graph's own attention sees to that itself.
 #include "compiler/frontend/emit/Attention.h"
 
 #include "compiler/frontend/emit/Random.h"

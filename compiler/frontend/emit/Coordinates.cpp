@@ -1,4 +1,5 @@
-// All forms come down to one list of places: coordinates become one number, the dims that they speak of one dim.
+// See Coordinates.h. All forms come down to one list of places: coordinates become one number, the
+// dims that they speak of one dim.
 #include "compiler/frontend/emit/Coordinates.h"
 
 #include "compiler/frontend/emit/Indexing.h"

@@ -10,7 +10,8 @@ using namespace graph;
 
 namespace {
 
-// An operand and the label of each of its dims. Ints of an ellipsis are labelled '0', '1', … from the last one.
+// An operand and the label of each of its dims. Dims of an ellipsis are labelled '0', '1', … from
+// the last one.
 struct Term {
   Value value;
   std::string labels;

@@ -1,4 +1,5 @@
-// The inputs' products are made for all steps at once; what is left for each step is the product with the state.
+// See Recurrent.h. The inputs' products are made for all steps at once; what is left for each step
+// is the product with the state.
 #include "compiler/frontend/emit/Recurrent.h"
 
 #include "compiler/frontend/emit/Activation.h"

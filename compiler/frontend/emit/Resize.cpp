@@ -1,4 +1,5 @@
-// Weights are a kernel (tent, cubic) about each sample's position; see ONNX's Resize for the meaning of all options.
+// See Resize.h. Weights are a kernel (tent, cubic) about each sample's position; see ONNX's Resize
+// for the meaning of all options.
 #include "compiler/frontend/emit/Resize.h"
 
 #include <cmath>

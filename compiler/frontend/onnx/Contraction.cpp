@@ -1,4 +1,4 @@
-// Contractions: MatMul, Gemm, Einsum, Conv and its transpose; and the windows of their attributes.
+// Contractions: MatMul, Gemm, Einsum, Conv and its transpose; and determinants.
 #include "compiler/frontend/emit/Contraction.h"
 
 #include "compiler/frontend/emit/Determinant.h"

@@ -1,4 +1,5 @@
-// Coordinates: elements chosen and written along one or several dims, sorted and counted.
+// Coordinates: elements chosen and written along one or several dims; the largest ones, running
+// sums, lines turned round.
 #include "compiler/frontend/emit/Coordinates.h"
 
 #include "compiler/frontend/emit/Ordering.h"

@@ -1,5 +1,5 @@
 // NarrowTypes: the element types of the format that Cleave holds in a wider one: integers of 2 and 4
-// bits in 8 bits, floats of 4 and 8 bits in 16 or 32. The numbers are those of the narrow type.
+// bits in 8 bits, floats of 4 and 8 bits in 16. The numbers are those of the narrow type.
 #pragma once
 
 #include "compiler/frontend/emit/Emitter.h"

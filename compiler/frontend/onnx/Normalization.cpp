@@ -1,4 +1,4 @@
-// Softmax and the norms.
+// Softmax, the norms, and dropout.
 #include "compiler/frontend/emit/Normalization.h"
 
 #include "compiler/frontend/emit/Convolution.h"

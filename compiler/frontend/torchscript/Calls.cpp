@@ -1,5 +1,5 @@
-// The Evaluator's calls: of words of the language, functions of the program, methods, operators.
-// See Evaluator.h.
+// The Evaluator's call expressions: what is called (a word of the language, a function of the
+// program, a method, an operator) and with which arguments. See Evaluator.h.
 #include "compiler/frontend/torchscript/Builtins.h"
 #include "compiler/frontend/torchscript/Evaluator.h"
 #include "compiler/frontend/torchscript/Limits.h"

@@ -1,5 +1,5 @@
 // The source text of a TorchScript archive as a tree: the small part of Python that PyTorch writes
-// its programs in. Plain data; Parser.cpp fills it, Evaluator.cpp walks it.
+// its programs in. Plain data; Parser.cpp fills it, the Evaluator walks it.
 #pragma once
 
 #include <cstdint>

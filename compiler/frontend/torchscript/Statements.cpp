@@ -1,4 +1,5 @@
-// The Evaluator's statements and calls. See Evaluator.h.
+// The Evaluator's statements, and the methods, functions and constructors that consist of them. See
+// Evaluator.h.
 #include "compiler/frontend/torchscript/Builtins.h"
 #include "compiler/frontend/torchscript/Evaluator.h"
 #include "compiler/frontend/torchscript/Limits.h"

@@ -1,6 +1,6 @@
 // The CPU code generator: kernels of the program dialect in, one shared object out.
 //
-//   program.kernel  ->  loops (GroupEmitter, IndexingEmitter, PoolEmitter)  ->  LLVM  ->  object ->
+//   program.kernel  ->  loops (GroupEmitter, IndexingEmitter, …)  ->  LLVM  ->  object  ->
 //   ld.lld -shared
 //
 // The functions have the signature that runtime/artifact/program.proto asks for and need nothing
