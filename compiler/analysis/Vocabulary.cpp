@@ -91,7 +91,7 @@ static Source sourceOf(Value index, int64_t count) {
 void recordVocabularies(func::FuncOp step) {
   std::map<unsigned, int64_t> ofWhole; // by argument: the least
   Parts parts;
-  auto record = [&](Value index, const Polynomial &size, StringRef ending) {
+  auto record = [&](Value index, const Polynomial &size, bool mustBeLabel) {
     std::optional<int64_t> count = size.constant();
     if (!count)
       return;
@@ -100,7 +100,7 @@ void recordVocabularies(func::FuncOp step) {
     if (!argument || !graph::isPerMicroBatch(step, argument.getArgNumber()))
       return;
     unsigned number = argument.getArgNumber();
-    if (!graph::argName(step, number).ends_with(ending))
+    if (mustBeLabel && graph::argRole(step, number) != "label")
       return;
     if (!source.isWhole)
       return parts.add(number, source.slice, *count);
@@ -109,9 +109,11 @@ void recordVocabularies(func::FuncOp step) {
   };
   for (Operation &op : step.getBody().front())
     if (auto gather = dyn_cast<graph::GatherOp>(op))
-      record(gather.getIndices(), graph::shapeOf(gather.getOperand())[gather.getDim()], "");
+      record(gather.getIndices(), graph::shapeOf(gather.getOperand())[gather.getDim()],
+             /*mustBeLabel=*/false);
     else if (auto loss = dyn_cast<graph::SoftmaxCrossEntropyOp>(op))
-      record(loss.getLabels(), graph::shapeOf(loss.getLogits()).back(), ".label");
+      record(loss.getLabels(), graph::shapeOf(loss.getLogits()).back(),
+             /*mustBeLabel=*/true);
   parts.forEachCovered([&](unsigned number, int64_t count) { ofWhole.emplace(number, count); });
   for (auto [number, count] : ofWhole)
     step.setArgAttr(number, kVocabulary, Builder(step).getI64IntegerAttr(count));

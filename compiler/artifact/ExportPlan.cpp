@@ -73,6 +73,8 @@ private:
       out->set_parameter(tensor.getParameter()->str());
     if (tensor.getVocabulary())
       out->set_vocabulary(static_cast<int64_t>(*tensor.getVocabulary()));
+    if (tensor.getLabel())
+      out->set_is_label(true);
     if (tensor.getOrigin())
       *out->mutable_source() = sourceOf(*tensor.getOrigin());
   }

@@ -12,11 +12,11 @@ def Program_TensorOp : Program_Op<"tensor"> {
   let description = [{
     `dims` has one array of mesh axis indices per dim, major first. `origin` is the attribute form of
     graph::TensorOrigin. Buffers refer to tensors by their position among the plan's tensors. The integers of an
-    input with a `vocabulary` are below it.
+    input with a `vocabulary` are below it, or -100 if it is a `label`.
   }];
   let arguments = (ins StrAttr:$name, Program_RoleAttr:$role, TypeAttr:$type, ArrayAttr:$dims,
                        OptionalAttr<StrAttr>:$parameter, OptionalAttr<AnyAttr>:$origin,
-                       OptionalAttr<I64Attr>:$vocabulary);
+                       OptionalAttr<I64Attr>:$vocabulary, UnitAttr:$label);
   let assemblyFormat = "$role $name $type `split` $dims attr-dict";
 }
 

@@ -50,7 +50,8 @@ void StepLowering::addArguments() {
         name, role, global, splitOf(step_.getArgAttr(i, mesh::kSharding), mesh_, global),
         step_.getArgAttrOfType<StringAttr>(i, "graph.parameter"),
         step_.getArgAttr(i, "graph.source"),
-        step_.getArgAttrOfType<IntegerAttr>(i, analysis::kVocabulary));
+        step_.getArgAttrOfType<IntegerAttr>(i, analysis::kVocabulary),
+        graph::argRole(step_, i) == "label");
     std::vector<int64_t> shape = graph::staticShapeOf(argument);
     Value buffer = program_.addBuffer(name, role, graph::elementTypeOf(argument), shape, tensor);
     persistent_.insert(buffer);

@@ -45,10 +45,12 @@ program::SegmentOp ProgramBuilder::addSegment(StringRef name) {
 }
 
 int64_t ProgramBuilder::addTensor(StringRef name, program::Role role, Type type, ArrayAttr dims,
-                                  StringAttr parameter, Attribute origin, IntegerAttr vocabulary) {
+                                  StringAttr parameter, Attribute origin, IntegerAttr vocabulary,
+                                  bool isLabel) {
   program::TensorOp::create(b_, loc_, b_.getStringAttr(name),
                             program::RoleAttr::get(b_.getContext(), role), TypeAttr::get(type),
-                            dims, parameter, origin, vocabulary);
+                            dims, parameter, origin, vocabulary,
+                            isLabel ? b_.getUnitAttr() : UnitAttr());
   return tensors_++;
 }
 

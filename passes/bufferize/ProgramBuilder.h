@@ -29,7 +29,7 @@ public:
   // A logical tensor; returns its number.
   int64_t addTensor(llvm::StringRef name, program::Role role, mlir::Type type, mlir::ArrayAttr dims,
                     mlir::StringAttr parameter, mlir::Attribute origin,
-                    mlir::IntegerAttr vocabulary = {});
+                    mlir::IntegerAttr vocabulary = {}, bool isLabel = false);
   mlir::Value addBuffer(llvm::StringRef name, program::Role role, mlir::Type element,
                         llvm::ArrayRef<int64_t> shape, int64_t tensor = -1);
 

@@ -47,6 +47,16 @@ struct SaveOptions {
   int keep = 1;                    // complete checkpoints that stay, this one included
 };
 
+class Checkpoint;
+
+// Ok if saving into `directory` loses nothing of another run: it holds no complete checkpoint, or the
+// newest is the one at `resumed` (empty: none) that this run goes on from. Makes the folder, so that one
+// that cannot be written shows before the run.
+Status checkSaveFolder(const std::string &directory, const std::string &resumed);
+
+// Whether the checkpoint is one of those that were saved into `directory`.
+bool isIn(const Checkpoint &checkpoint, const std::string &directory);
+
 // Called by every rank with its slices. When it returns, the checkpoint is complete and on disk.
 Status save(const SaveOptions &options, const std::vector<Slice> &slices, const Progress &progress);
 

@@ -115,8 +115,11 @@ std::vector<fs::path> completeSteps(const fs::path &directory) {
   std::error_code ignored;
   for (const fs::directory_entry &entry : fs::directory_iterator(directory, ignored)) {
     std::string name = entry.path().filename();
-    if (name.rfind("step-", 0) == 0 && fs::exists(entry.path() / kIndexName, ignored))
-      found.push_back({std::strtoll(name.c_str() + 5, nullptr, 10), entry.path()});
+    if (name.rfind("step-", 0) != 0)
+      continue;
+    int64_t step = std::strtoll(name.c_str() + 5, nullptr, 10);
+    if (name == folderOfStep(step) && fs::exists(entry.path() / kIndexName, ignored))
+      found.push_back({step, entry.path()}); // others are the user's copies
   }
   std::sort(found.begin(), found.end());
   std::vector<fs::path> steps;

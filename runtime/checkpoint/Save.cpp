@@ -130,7 +130,9 @@ static Status complete(const fs::path &temporary, const SaveOptions &options,
       return system("could not write " + (temporary / kIndexName).string());
   }
   int descriptor = open((temporary / kIndexName).c_str(), O_RDONLY | O_CLOEXEC);
-  fsync(descriptor);
+  bool isFlushed = descriptor >= 0 && fsync(descriptor) == 0;
+  if (!isFlushed)
+    return system("could not flush " + (temporary / kIndexName).string());
   close(descriptor);
   CLEAVE_TRY(syncFolder(temporary));
   CLEAVE_TRY(publish(temporary, fs::path(options.directory) / folderOfStep(progress.step)));
@@ -140,6 +142,26 @@ static Status complete(const fs::path &temporary, const SaveOptions &options,
   for (size_t i = 0; i + std::max(1, options.keep) < steps.size(); ++i)
     fs::remove_all(steps[i], ignored);
   return Status::ok();
+}
+
+Status checkSaveFolder(const std::string &directory, const std::string &resumed) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (error)
+    return Status::userError("could not make the folder " + directory + ": " + error.message());
+  if (access(directory.c_str(), W_OK | X_OK) != 0)
+    return system("cannot write into the folder " + directory);
+  std::vector<fs::path> steps = completeSteps(directory);
+  if (steps.empty() || (!resumed.empty() && fs::equivalent(steps.back(), resumed, error)))
+    return Status::ok();
+  return Status::userError("'" + steps.back().string() +
+                           "' is the checkpoint of another run and would be lost; go on from it "
+                           "(--resume), save to another folder, or remove it");
+}
+
+bool isIn(const Checkpoint &checkpoint, const std::string &directory) {
+  std::error_code error;
+  return fs::equivalent(fs::path(checkpoint.path()).parent_path(), directory, error);
 }
 
 // Makes an empty folder to write into, and removes what interrupted saves have left.

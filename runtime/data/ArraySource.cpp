@@ -16,6 +16,7 @@ struct Column {
   std::vector<int64_t> shape; // of the array
   const unsigned char *data;
   SampleOrder order;
+  bool isConstant; // the same for every micro-batch (a mask, a table)
 
   int64_t batch() const { return input.shape[0]; }
   int64_t samples() const { return shape[0]; }
@@ -26,7 +27,8 @@ public:
   ArraySource(std::vector<Column> columns, int64_t slots)
       : columns(std::move(columns)), slots(slots) {}
 
-  int64_t samples() const override { return columns.empty() ? 0 : columns[0].samples(); }
+  int64_t samples() const override { return counted() ? counted()->samples() : 0; }
+  int64_t samplesPerMicroBatch() const override { return counted() ? counted()->batch() : 0; }
 
   Status fill(size_t input, int64_t step, int64_t slot, const std::vector<int64_t> &offset,
               const std::vector<int64_t> &shape, void *destination) const override {
@@ -54,6 +56,14 @@ public:
   }
 
 private:
+  // The column whose samples count: the first that varies; else the first.
+  const Column *counted() const {
+    for (const Column &column : columns)
+      if (!column.isConstant)
+        return &column;
+    return columns.empty() ? nullptr : &columns[0];
+  }
+
   std::vector<Column> columns;
   int64_t slots;
 };
@@ -108,12 +118,12 @@ Result<std::unique_ptr<DataSource>> openArrays(const DataOptions &options,
     if (shape.empty())
       shape = {1};
     std::optional<uint64_t> seed = options.shuffleSeed;
-    bool constant = shape == input.shape; // the same for every micro-batch (a mask, a table)
+    bool constant = shape == input.shape;
     if (constant)
       seed.reset();
-    columns.push_back({input, arrays[i].file, array.dtype, shape,
-                       static_cast<const unsigned char *>(array.data),
-                       SampleOrder(shape.empty() ? 1 : std::max<int64_t>(1, shape[0]), seed)});
+    columns.push_back(
+        {input, arrays[i].file, array.dtype, shape, static_cast<const unsigned char *>(array.data),
+         SampleOrder(shape.empty() ? 1 : std::max<int64_t>(1, shape[0]), seed), constant});
     CLEAVE_TRY(checkColumn(columns.back()));
     if (!constant)
       varying.push_back(columns.back());

@@ -36,6 +36,8 @@ struct DataOptions {
   std::vector<std::string> specs;
   std::optional<uint64_t> shuffleSeed;
   int64_t slots = 1; // micro-batches per step
+  // Whether the second of two token inputs may be labels where neither is called so: in a plan that trains.
+  bool mayHaveLabels = true;
 };
 
 class DataSource {
@@ -47,8 +49,9 @@ public:
   static Result<std::unique_ptr<DataSource>> open(const DataOptions &options,
                                                   const std::vector<InputDescription> &inputs);
 
-  // Samples in one pass over the data.
+  // Samples in one pass over the data, and in one micro-batch; 0 if the data do not consist of samples.
   virtual int64_t samples() const = 0;
+  virtual int64_t samplesPerMicroBatch() const = 0;
 
   // Writes one block of an input (an index into `inputs`), dense and row-major, to `destination`:
   // the part of the micro-batch that begins at `offset`, of `shape`, both per dim. Elements beyond

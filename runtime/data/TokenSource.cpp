@@ -30,6 +30,7 @@ public:
         slots(options.slots), order(windows, options.shuffleSeed) {}
 
   int64_t samples() const override { return windows; }
+  int64_t samplesPerMicroBatch() const override { return elements(inputs[0].shape) / length; }
 
   Status fill(size_t index, int64_t step, int64_t slot, const std::vector<int64_t> &offset,
               const std::vector<int64_t> &shape, void *destination) const override {
@@ -91,7 +92,7 @@ private:
 // Finds the input that takes tokens and the one that takes the next ones; the latter comes last (a
 // loss adds it).
 Status chooseInputs(std::vector<InputDescription> &inputs, const std::string &path,
-                    int64_t &length) {
+                    bool mayHaveLabels, int64_t &length) {
   auto fail = [&](const std::string &what) {
     return Status::userError("found the token file " + path + ", but " + what +
                              "; give FILE.npz, FILE.safetensors or NAME=FILE.npy");
@@ -103,7 +104,11 @@ Status chooseInputs(std::vector<InputDescription> &inputs, const std::string &pa
                   toString(input.shape) + ", not tokens");
   if (inputs.empty() || inputs.size() > 2)
     return fail("the model has " + std::to_string(inputs.size()) + " inputs, not one");
-  if (inputs.size() == 2 && !isLabel(inputs[0]) && !isLabel(inputs[1]))
+  bool hasNone = inputs.size() == 2 && !isLabel(inputs[0]) && !isLabel(inputs[1]);
+  if (hasNone && !mayHaveLabels)
+    return fail("it is not known which of `" + inputs[0].name + "` and `" + inputs[1].name +
+                "` takes the tokens");
+  if (hasNone)
     inputs[1].label = true;
   if (inputs.size() == 2 && isLabel(inputs[0]))
     tokens = 1;
@@ -170,7 +175,7 @@ Result<std::unique_ptr<DataSource>> openWindows(const DataOptions &options,
                                                 TokenFile file) {
   std::vector<InputDescription> chosen = inputs;
   int64_t length = 0;
-  CLEAVE_TRY(chooseInputs(chosen, file.path, length));
+  CLEAVE_TRY(chooseInputs(chosen, file.path, options.mayHaveLabels, length));
   int64_t label = chosen.size() == 2 ? 1 : 0; // the last window's label needs one token more
   int64_t windows = length > 0 ? (file.count - label) / length : 0;
   if (windows < 1)

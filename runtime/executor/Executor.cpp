@@ -128,8 +128,8 @@ private:
   Status readCheckpoint(const plan::Buffer &buffer, void *address) {
     const plan::Tensor &tensor = plan_.tensors(buffer.tensor());
     artifact::Block block = artifact::blockOf(plan_, tensor, rank_);
-    return options_.resume->read(tensor.name(), static_cast<DType>(tensor.dtype()),
-                                 shapeOf(tensor), block.begin, block.shape, address);
+    return options_.resume->read(tensor.name(), static_cast<DType>(tensor.dtype()), shapeOf(tensor),
+                                 block.begin, block.shape, address);
   }
 
   // One communicator per list of axes that some instruction names, connected in the order of the
@@ -220,6 +220,7 @@ std::vector<data::InputDescription> inputsOf(const plan::Plan &plan) {
   for (const plan::Tensor &tensor : plan.tensors())
     if (tensor.role() == plan::INPUT) {
       inputs.push_back({tensor.name(), static_cast<DType>(tensor.dtype()), shapeOf(tensor), {}});
+      inputs.back().label = tensor.is_label();
       if (tensor.vocabulary() > 0)
         inputs.back().vocabulary = tensor.vocabulary();
     }

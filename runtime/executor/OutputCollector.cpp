@@ -75,7 +75,7 @@ void OutputCollector::place(int tensor, uint32_t rank, const char *from, char *w
   }
 }
 
-Status OutputCollector::write(const std::string &path, int64_t samples) const {
+Status OutputCollector::write(const std::string &path, int64_t samples, int64_t batch) const {
   std::vector<data::ArrayView> arrays;
   for (int tensor = 0; tensor < plan_.tensors_size(); ++tensor) {
     const plan::Tensor &what = plan_.tensors(tensor);
@@ -86,7 +86,7 @@ Status OutputCollector::write(const std::string &path, int64_t samples) const {
     int64_t times = one ? int64_t(joined_[size_t(tensor)].size()) / one : 0;
     if (shape.empty())
       shape.push_back(1); // a scalar per micro-batch becomes a vector
-    else if (samples >= 0 && shape[0] * times > samples && hasBatch(shape[0]))
+    else if (samples >= 0 && shape[0] * times > samples && shape[0] == batch)
       shape[0] = samples, times = 1;
     shape[0] *= times;
     arrays.push_back(
@@ -98,14 +98,6 @@ Status OutputCollector::write(const std::string &path, int64_t samples) const {
     return data::writeNpz(path, arrays);
   return Status::userError("cannot tell the format of '" + path +
                            "'; its ending must be .npz or .safetensors");
-}
-
-// Whether a first dim of this size counts samples: that of the inputs does.
-bool OutputCollector::hasBatch(int64_t size) const {
-  for (const plan::Tensor &tensor : plan_.tensors())
-    if (tensor.role() == plan::INPUT)
-      return tensor.shape_size() > 0 && tensor.shape(0) == size;
-  return false;
 }
 
 } // namespace cleave::executor

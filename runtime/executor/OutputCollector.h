@@ -22,14 +22,13 @@ public:
   Status add(const std::vector<StoredOutput> &outputs);
 
   // On rank 0: writes all outputs as arrays named as in the plan, by the file's ending (.npz,
-  // .safetensors). Of outputs whose first dim is the batch, at most `samples` rows are written if
-  // that is not negative.
-  Status write(const std::string &path, int64_t samples) const;
+  // .safetensors). Of outputs whose first dim is `batch`, the samples of a micro-batch, at most
+  // `samples` rows are written if that is not negative.
+  Status write(const std::string &path, int64_t samples, int64_t batch) const;
 
 private:
   Status addTensor(int tensor, const StoredOutput *mine);
   void place(int tensor, uint32_t rank, const char *block, char *whole) const;
-  bool hasBatch(int64_t size) const;
 
   const plan::Plan &plan_;
   comm::Communicator &world_;

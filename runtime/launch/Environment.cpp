@@ -1,6 +1,8 @@
 // Reads what torchrun, mpirun and Slurm leave in the environment.
 #include "runtime/launch/Launch.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 namespace cleave::launch {
@@ -33,11 +35,27 @@ constexpr Launcher kLaunchers[] = {
     {"torchrun", "WORLD_SIZE", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
     {"mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
      "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
-    {"mpirun", "PMI_SIZE", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
+    // Slurm's own PMI sets PMI_SIZE too, but not the others.
+    {"mpirun", "MPI_LOCALNRANKS", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
     // Only inside srun: the batch script itself has SLURM_NTASKS too, but is not a task.
     {"slurm", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID",
-     "SLURM_NTASKS_PER_NODE"},
+     nullptr}, // ranksOfNode
 };
+
+// How many ranks node number `node` of a Slurm step has: `2(x3),1` are three nodes of two and one of
+// one. None if the text does not say.
+std::optional<int> ranksOfNode(const std::string &text, int node) {
+  for (size_t at = 0; at < text.size();) {
+    size_t end = std::min(text.find(',', at), text.size());
+    int ranks = 0, nodes = 1;
+    if (std::sscanf(text.substr(at, end - at).c_str(), "%d(x%d)", &ranks, &nodes) < 1 || ranks < 1)
+      return std::nullopt;
+    if ((node -= nodes) < 0)
+      return ranks;
+    at = end + 1;
+  }
+  return std::nullopt;
+}
 
 // `node[03-05,9],other` -> `node03`.
 std::string firstHost(const std::string &list) {
@@ -80,7 +98,8 @@ Status findMaster(RankEnvironment &environment) {
   environment.masterPort = portOf(environment.job);
   CLEAVE_TRY(readNumber("MASTER_PORT", environment.masterPort));
   // torchrun's agent itself listens at MASTER_PORT.
-  if (variable("TORCHELASTIC_USE_AGENT_STORE"))
+  const char *agent = variable("TORCHELASTIC_USE_AGENT_STORE");
+  if (agent && agent == std::string("True"))
     ++environment.masterPort;
   return Status::ok();
 }
@@ -102,7 +121,13 @@ Result<std::optional<RankEnvironment>> detectRankEnvironment() {
     environment.localRank = environment.rank;
     environment.localSize = environment.size;
     CLEAVE_TRY(readNumber(launcher.localRank, environment.localRank));
-    CLEAVE_TRY(readNumber(launcher.localSize, environment.localSize));
+    if (launcher.localSize) {
+      CLEAVE_TRY(readNumber(launcher.localSize, environment.localSize));
+    } else if (const char *tasks = variable("SLURM_STEP_TASKS_PER_NODE")) {
+      int node = 0;
+      CLEAVE_TRY(readNumber("SLURM_NODEID", node));
+      environment.localSize = ranksOfNode(tasks, node).value_or(environment.size);
+    }
     if (environment.rank >= environment.size)
       return Status::userError(std::string("found ") + launcher.rank + "=" +
                                std::to_string(environment.rank) + " with " + launcher.size + "=" +

@@ -33,6 +33,8 @@ private:
     bool running = false;
     bool endedByUs = false;
     int waitStatus = 0;
+    int64_t behindIn = -1; // the step in which others have overtaken it, and when that was seen
+    Clock::time_point behindSince;
   };
 
   [[noreturn]] void
@@ -43,7 +45,7 @@ private:
   bool anyRunning() const;
   bool anyFailed() const;
   bool stalled() const;
-  int laggard() const;
+  int laggard();
   LaunchOutcome outcome() const;
   LaunchOutcome crashOf(int rank) const;
   std::string stepOf(int rank) const;
@@ -81,8 +83,13 @@ Status Job::start(const std::function<int(const RankEnvironment &, StepReporter 
   for (size_t i = 0; i < ranks.size(); ++i)
     slots[i].step = -1;
   sigemptyset(&watched);
-  for (int watchedSignal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP})
-    sigaddset(&watched, watchedSignal);
+  sigaddset(&watched, SIGCHLD);
+  for (int watchedSignal : {SIGINT, SIGTERM, SIGHUP}) { // but what nohup ignores stays ignored
+    struct sigaction action;
+    sigaction(watchedSignal, nullptr, &action);
+    if (action.sa_handler != SIG_IGN)
+      sigaddset(&watched, watchedSignal);
+  }
   sigprocmask(SIG_BLOCK, &watched, &before);
   fflush(nullptr); // or every rank would write what is still waiting
   pid_t parent = getpid();
@@ -160,16 +167,22 @@ bool Job::stalled() const {
   return Clock::now() - last > options.stallTimeout;
 }
 
-// A running rank that has been in its step for too long while another has gone on; -1 if there is none.
-int Job::laggard() const {
+// A running rank that has been behind another in the same step for too long; -1 if there is none. How
+// long the step takes does not matter.
+int Job::laggard() {
   int64_t furthest = -1;
   for (size_t i = 0; i < ranks.size(); ++i)
     furthest = std::max(furthest, slots[i].step.load());
   for (size_t i = 0; i < ranks.size() && options.lagTimeout.count() > 0; ++i) {
-    Clock::time_point since(Clock::duration(slots[i].stepBegan.load()));
-    if (ranks[i].running && slots[i].step >= 0 && slots[i].step < furthest &&
-        Clock::now() - since > options.lagTimeout)
+    Rank &rank = ranks[i];
+    int64_t step = slots[i].step;
+    bool isBehind = rank.running && step >= 0 && step < furthest;
+    if (!isBehind || step != rank.behindIn) {
+      rank.behindIn = isBehind ? step : -1;
+      rank.behindSince = Clock::now();
+    } else if (Clock::now() - rank.behindSince > options.lagTimeout) {
       return static_cast<int>(i);
+    }
   }
   return -1;
 }

@@ -140,6 +140,7 @@ public:
   ExampleData(const Example &example, std::vector<data::InputDescription> inputs)
       : example_(example), inputs_(std::move(inputs)) {}
   int64_t samples() const override { return 1; }
+  int64_t samplesPerMicroBatch() const override { return 1; }
   Status fill(size_t input, int64_t, int64_t, const std::vector<int64_t> &,
               const std::vector<int64_t> &shape, void *destination) const override {
     const Array &array = example_.inputs.at(inputs_[input].name);

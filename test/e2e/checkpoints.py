@@ -57,6 +57,18 @@ class Checkpoints(unittest.TestCase):
         resnet = {"model": cleave.MODELS / "resnet.ts-train.onnx", "data": cleave.GOLDEN / "image.npz"}
         self.check(resnet, ONE, (2, ["--pin", "dp"]), 1e-5)
 
+    def test_a_run_that_does_not_resume_a_checkpoint_leaves_it(self):
+        plan, saved, log = self.plan(cleave.MLP, ONE), self.folder / "saved", self.folder / "log.jsonl"
+        cleave.train(plan, cleave.MLP["data"], 3, log, "--save", saved)
+        before = sorted(saved.rglob("*"))
+        for steps in (2, 4):
+            answer = cleave.tool("cleave-run", plan, "--data", cleave.MLP["data"], "--steps", steps, "--save", saved)
+            self.assertEqual(answer.code, 1, answer)
+            self.assertIn("is the checkpoint of another run and would be lost", answer.err, answer)
+            self.assertEqual(sorted(saved.rglob("*")), before)
+        cleave.train(plan, cleave.MLP["data"], 5, log, "--resume", saved, "--save", saved)
+        self.assertEqual([path.name for path in saved.iterdir()], ["step-00000005"])
+
     def test_a_checkpoint_of_another_model_is_refused_by_name(self):
         saved, log = self.folder / "saved", self.folder / "log.jsonl"
         cleave.train(self.plan(cleave.MLP, ONE), cleave.MLP["data"], 2, log, "--save", saved)

@@ -88,6 +88,37 @@ class Mistakes(unittest.TestCase):
                 cleave.write_npz(data, {"tokens": ((8, 16), tokens), "logits.label": ((8, 16), labels)})
                 self.refuses(cleave.tool("cleave-run", plan, "--data", data, "--steps", 1), *words)
 
+    def test_labels_are_known_as_such_whatever_they_are_called(self):
+        plan, data = self.folder / "targets.plan", self.folder / "targets.npz"
+        loss = ["--train", "--loss", "softmax-cross-entropy:logits,targets", "--set", "batch=8", "--cluster", "local-cpu"]
+        cleave.must("cleave-compile", cleave.GPT["model"], *loss, "-o", plan)
+        tokens = [i % 64 for i in range(8 * 16)]
+        for last, words in [(64, ["64", "targets", "0 to 63"]), (-100, [])]:
+            with self.subTest(last=last):
+                cleave.write_npz(data, {"tokens": ((8, 16), tokens), "targets": ((8, 16), tokens[:-1] + [last])})
+                answer = cleave.tool("cleave-run", plan, "--data", data, "--steps", 1)
+                self.refuses(answer, *words) if words else self.assertEqual(answer.code, 0, answer)
+
+    def test_what_cannot_be_written_shows_before_the_run(self):
+        (self.folder / "file").write_text("")
+        for options, words in [(["--save", self.folder / "file"], ["could not make the folder"]),
+                               (["--log", self.folder / "none" / "log.jsonl"], ["there is no folder"])]:
+            with self.subTest(options=options):
+                answer = self.run_plan(self.plan, *options)
+                self.refuses(answer, *words)
+                self.assertNotIn("step", answer.out, answer)
+        forward = self.folder / "forward.plan"
+        cleave.must("cleave-compile", cleave.MLP["model"], "--set", "batch=8", "-o", forward)
+        self.refuses(self.run_plan(forward, "--out", self.folder / "x.npy"), "x.npy", ".safetensors")
+        self.refuses(self.run_plan(forward, "--resume", self.folder), "does not train", "cleave-export")
+
+    def test_a_checkpoint_with_values_that_the_plan_takes_from_the_model(self):
+        saved, frozen = self.folder / "trained", self.folder / "frozen.plan"
+        cleave.must("cleave-run", self.plan, "--data", cleave.MLP["data"], "--steps", 1, "--save", saved)
+        name = cleave.must("cleave-dump", self.plan, "--json").out.split('"kind": "parameter"')[0].rsplit('"name": "', 1)[1].split('"')[0]
+        cleave.compile_model(cleave.MLP["model"], frozen, "--freeze", name)
+        self.refuses(self.run_plan(frozen, "--resume", saved), name, "takes from the model", "cleave-export")
+
     def test_what_is_no_option_is_told_like_every_mistake(self):
         for tool in ("cleave-compile", "cleave-run", "cleave-dump", "cleave-calibrate", "cleave-solve"):
             answer = cleave.tool(tool, "--no-such-option")

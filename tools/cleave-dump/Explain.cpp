@@ -34,15 +34,12 @@ static std::string more(double seconds) { return (seconds >= 0 ? "+" : "") + sec
 
 static std::string decisionText(const plan::Decision &decision) {
   std::string result = decision.kind() + ": " + decision.choice();
-  if (decision.bytes())
-    result += ", " + bytesText(decision.bytes()) + " on one rank";
   if (decision.seconds() != 0)
     result += ", " + secondsText(decision.seconds());
   result += "\n" + wrapped(decision.reason(), "  ", 96);
-  Table table({"instead", ">cost", ">one rank", "why not"});
+  Table table({"instead", ">cost"});
   for (const plan::Alternative &alternative : decision.alternatives())
-    table.add({alternative.choice(), more(alternative.seconds()), bytesText(alternative.bytes()),
-               alternative.why_not()});
+    table.add({alternative.choice(), more(alternative.seconds())});
   return table.isEmpty() ? result : result + table.str(2, lineWidth());
 }
 

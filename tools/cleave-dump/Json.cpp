@@ -14,14 +14,10 @@ namespace cleave::dump {
 static Json decisionJson(const plan::Decision &decision) {
   Json alternatives = Json::array();
   for (const plan::Alternative &alternative : decision.alternatives())
-    alternatives.push_back({{"choice", alternative.choice()},
-                            {"seconds", alternative.seconds()},
-                            {"bytes", alternative.bytes()},
-                            {"why_not", alternative.why_not()}});
+    alternatives.push_back({{"choice", alternative.choice()}, {"seconds", alternative.seconds()}});
   return {{"name", decision.name()},       {"kind", decision.kind()},
           {"choice", decision.choice()},   {"reason", decision.reason()},
-          {"seconds", decision.seconds()}, {"bytes", decision.bytes()},
-          {"alternatives", alternatives}};
+          {"seconds", decision.seconds()}, {"alternatives", alternatives}};
 }
 
 static Json tensorJson(const plan::Plan &plan, const plan::Tensor &tensor) {

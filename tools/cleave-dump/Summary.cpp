@@ -38,7 +38,8 @@ static std::string prediction(const plan::Plan &plan) {
                          ", communication " + secondsText(p.communication_seconds()) +
                          (p.cluster().empty() ? "" : " (predicted for " + p.cluster() + ")")});
   // The planner counts before kernels are grouped again and collectives are joined.
-  table.add({"bound", secondsText(p.step_seconds()) + " as the planner counts, where no plan has less than " +
+  table.add({"bound", secondsText(p.step_seconds()) +
+                          " as the planner counts, where no plan has less than " +
                           secondsText(p.bound_seconds()) + ": gap " + percentText(p.gap())});
   table.add({"work", countText(p.flops(), "FLOP") + " and " + bytesText(p.communication_bytes()) +
                          " sent, per rank and step"});
@@ -85,39 +86,36 @@ struct Group {
   const plan::Decision *first;
   std::vector<std::string> names;
   double seconds = 0;
-  uint64_t bytes = 0;
 };
 
 } // namespace
 
 static std::vector<Group> groups(const plan::Plan &plan, const std::string &kind) {
   std::vector<Group> result;
-  std::map<std::tuple<std::string, std::string, uint64_t>, size_t> index;
+  std::map<std::pair<std::string, std::string>, size_t> index;
   for (const plan::Decision &decision : plan.decisions()) {
     if (decision.kind() != kind)
       continue;
-    auto [entry, isNew] = index.try_emplace(
-        {nameShape(decision.name()), decision.choice(), decision.bytes()}, result.size());
+    auto [entry, isNew] =
+        index.try_emplace({nameShape(decision.name()), decision.choice()}, result.size());
     if (isNew)
       result.push_back({&decision, {}});
     Group &group = result[entry->second];
     group.names.push_back(decision.name());
     group.seconds += decision.seconds();
-    group.bytes += decision.bytes();
   }
   return result;
 }
 
-// Drops the groups that cost least, in seconds and then in bytes; the order of the rest stays.
+// Drops the groups that cost least; the order of the rest stays.
 static std::vector<Group> costliest(std::vector<Group> all) {
   if (all.size() <= kRows)
     return all;
   std::vector<size_t> order(all.size());
   for (size_t i = 0; i < order.size(); ++i)
     order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return std::tie(all[a].seconds, all[a].bytes) > std::tie(all[b].seconds, all[b].bytes);
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return all[a].seconds > all[b].seconds; });
   order.resize(kRows);
   std::sort(order.begin(), order.end());
   std::vector<Group> kept;
@@ -129,11 +127,10 @@ static std::vector<Group> costliest(std::vector<Group> all) {
 static std::string decisionTable(const plan::Plan &plan, const std::string &kind) {
   std::vector<Group> all = groups(plan, kind);
   std::vector<Group> shown = costliest(all);
-  Table table({kind, "choice", ">one rank", ">cost", "why"});
+  Table table({kind, "choice", ">cost", "why"});
   for (const Group &group : shown) {
     std::string count = group.names.size() > 1 ? " x" + std::to_string(group.names.size()) : "";
     table.add({shortened(foldedName(group.names), 40) + count, shortened(group.first->choice(), 28),
-               group.bytes ? bytesText(group.bytes) : "",
                group.seconds != 0 ? secondsText(group.seconds) : "", group.first->reason()});
   }
   std::string rest;
@@ -154,7 +151,8 @@ static std::string remarks(const plan::Plan &plan) {
              (decision.choice().empty() ? "" : decision.choice() + " ") + decision.reason() + "\n";
   for (const auto &[kind, number] : count)
     if (number > shownPerKind)
-      out += "  * " + kind + ": " + std::to_string(number - shownPerKind) + " more: --json has all\n";
+      out +=
+          "  * " + kind + ": " + std::to_string(number - shownPerKind) + " more: --json has all\n";
   return (out.empty() ? "" : "\nRemarks\n") + out;
 }
 

@@ -25,7 +25,10 @@ void describe(CLI::App &app, Options &options) {
                  "threads per rank (default: this machine's cores shared among its ranks)")
       ->check(CLI::PositiveNumber)
       ->type_name("T");
-  app.add_option("--seed", options.seed, "seed of first values that are drawn, and of --shuffle if that has none of its own")
+  app.add_option(
+         "--seed", options.seed,
+         "seed of first values that are drawn, and of --shuffle if that has none of its own")
+      ->capture_default_str()
       ->type_name("N");
   app.add_option("--shuffle", options.shuffleSeed, "shuffle the samples, by SEED or --seed")
       ->expected(0, 1)

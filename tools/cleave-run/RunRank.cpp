@@ -6,6 +6,7 @@
 #include "runtime/data/DataSource.h"
 #include "runtime/executor/Executor.h"
 #include "runtime/executor/OutputCollector.h"
+#include "runtime/executor/TensorLoader.h"
 #include "runtime/memory/MemoryReport.h"
 #include "tools/cleave-run/Gather.h"
 #include "tools/cleave-run/Progress.h"
@@ -33,6 +34,7 @@ public:
 
   Status run() {
     CLEAVE_TRY(join());
+    CLEAVE_TRY(checkModel());
     CLEAVE_TRY(openFiles());
     CLEAVE_TRY(load());
     if (Status status = runSteps(); !status)
@@ -60,33 +62,57 @@ private:
     return Status::ok();
   }
 
+  // Under other launchers nobody has compared the model file's content yet. That may take long, so it is
+  // done when all ranks are known to be there.
+  Status checkModel() {
+    bool isDone = environment_.launcher == "cleave-run" || !isFirst();
+    return isDone ? Status::ok()
+                  : executor::TensorLoader(plan_, options_.model).checkModel(/*compareHash=*/true);
+  }
+
   Status openFiles() {
     if (!options_.resume.empty()) {
       auto checkpoint = checkpoint::Checkpoint::open(options_.resume);
       CLEAVE_TRY(checkpoint.status());
       checkpoint_ = std::move(*checkpoint);
       first_ = checkpoint_->progress().step;
+      CLEAVE_TRY(checkConstants());
     }
     std::vector<data::InputDescription> inputs = executor::inputsOf(plan_);
     if (!inputs.empty() && !options_.data.empty()) {
-      data::DataOptions data{options_.data, {}, executor::slotsOf(plan_)};
+      data::DataOptions data{options_.data, {}, executor::slotsOf(plan_), plan_.trains()};
       if (options_.shuffles)
         data.shuffleSeed = options_.shuffleSeed.value_or(options_.seed);
       auto source = data::DataSource::open(data, inputs);
       CLEAVE_TRY(source.status());
       data_ = std::move(*source);
     }
+    if (!options_.save.empty())
+      CLEAVE_TRY(
+          checkpoint::checkSaveFolder(options_.save, checkpoint_ ? checkpoint_->path() : ""));
     if (!options_.log.empty() && isFirst())
       CLEAVE_TRY(log_.open(options_.log));
-    int64_t end = options_.steps.value_or(first_ + stepsOfOnePass(inputs));
+    int64_t end = options_.steps.value_or(first_ + stepsOfOnePass());
     count_ = std::max<int64_t>(0, end - first_);
     return Status::ok();
   }
 
-  int64_t stepsOfOnePass(const std::vector<data::InputDescription> &inputs) const {
-    if (!data_ || inputs[0].shape.empty() || inputs[0].shape[0] == 0)
+  // What the plan does not train has the model's values, and perhaps consequences of them in the program: it
+  // cannot go on with those of a checkpoint.
+  Status checkConstants() const {
+    for (const plan::Tensor &tensor : plan_.tensors())
+      if (tensor.role() == plan::CONSTANT && checkpoint_->tensors().contains(tensor.name()))
+        return Status::userError(
+            "'" + checkpoint_->path() + "' has a trained '" + tensor.name() +
+            "', which this plan takes from the model as it was; resume under a plan that trains "
+            "the same, or compile what cleave-export writes of the checkpoint");
+    return Status::ok();
+  }
+
+  int64_t stepsOfOnePass() const {
+    if (!data_ || data_->samplesPerMicroBatch() == 0)
       return 1;
-    int64_t samples = inputs[0].shape[0] * executor::slotsOf(plan_);
+    int64_t samples = data_->samplesPerMicroBatch() * executor::slotsOf(plan_);
     return (data_->samples() + samples - 1) / samples;
   }
 
@@ -164,6 +190,8 @@ private:
   Status save(int64_t next) {
     if (options_.save.empty() || saved_ == next)
       return Status::ok();
+    if (checkpoint_ && next == first_ && checkpoint::isIn(*checkpoint_, options_.save))
+      return Status::ok(); // it is there already
     saved_ = next;
     checkpoint::SaveOptions where;
     where.directory = options_.save;
@@ -181,6 +209,11 @@ private:
   }
 
   Status finish() {
+    if (outputs_ && isFirst()) {
+      bool isOnePass = data_ && !options_.steps;
+      CLEAVE_TRY(outputs_->write(options_.out, isOnePass ? data_->samples() : -1,
+                                 isOnePass ? data_->samplesPerMicroBatch() : 0));
+    }
     auto report = memory::memoryReport(executor_->memoryRanges());
     CLEAVE_TRY(report.status());
     auto lines = gatherTexts(*everyone_, rankLine(environment_.rank, executor_->memory(), *report));
@@ -191,10 +224,6 @@ private:
       CLEAVE_TRY(printFromAll("memory of rank ", report->str()));
     if (executor_->profile())
       CLEAVE_TRY(writeProfile());
-    if (outputs_ && isFirst()) {
-      int64_t samples = data_ && !options_.steps ? data_->samples() : -1;
-      CLEAVE_TRY(outputs_->write(options_.out, samples));
-    }
     return Status::ok();
   }
 

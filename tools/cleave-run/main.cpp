@@ -12,11 +12,14 @@
 #include "tools/commandline/CommandLine.h"
 
 #include <csignal>
+#include <filesystem>
 #include <malloc.h>
 
 using namespace cleave;
 
 namespace {
+
+namespace fs = std::filesystem;
 
 int fail(const Status &status) { return cleave::fail("cleave-run", status); }
 
@@ -26,6 +29,19 @@ Status checkOptions(const plan::Plan &plan, const run::Options &options) {
     return Status::userError(
         "--out writes the outputs of inference, but the plan trains; compile the "
         "model without --train, or leave --out away");
+  bool isKnownFormat = options.out.ends_with(".npz") || options.out.ends_with(".safetensors");
+  if (!options.out.empty() && !isKnownFormat)
+    return Status::userError("--out: found '" + options.out +
+                             "', expected a name that ends in .npz or .safetensors");
+  for (const std::string &file : {options.out, options.profile, options.log}) {
+    fs::path folder = fs::path(file).parent_path();
+    if (std::error_code error; !folder.empty() && !fs::is_directory(folder, error))
+      return Status::userError("'" + file + "' cannot be written: there is no folder '" +
+                               folder.string() + "'");
+  }
+  if (!options.resume.empty() && !plan.trains())
+    return Status::userError("--resume goes on with training, but the plan does not train; "
+                             "cleave-export writes what was trained as a model to compile");
   if (!options.save.empty() && !plan.trains())
     return Status::userError("--save keeps what training changes, but the plan does not train");
   if (options.saveEvery && options.save.empty())
@@ -52,7 +68,7 @@ int runAsOneRank(const plan::Plan &plan, const run::Options &options,
                  const launch::RankEnvironment &environment) {
   Status status = checkRanks(plan, environment.size, environment.launcher);
   if (status)
-    status = executor::TensorLoader(plan, options.model).checkModel(environment.rank == 0);
+    status = executor::TensorLoader(plan, options.model).checkModel(/*compareHash=*/false);
   launch::StepReporter nobody;
   if (status)
     status = run::runRank(plan, options, environment, nobody);

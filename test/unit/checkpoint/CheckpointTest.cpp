@@ -69,6 +69,19 @@ TEST_CASE("a step is saved again in the place of the first time") {
     CHECK(entry.path().filename() == "step-00000005");
 }
 
+TEST_CASE("a folder that holds another run's checkpoint is not saved into") {
+  Folder folder;
+  std::string run = folder / "run";
+  CHECK(checkSaveFolder(run, ""));
+  std::vector<Sharded> small{{"w", {3}, {{0}}}};
+  for (int64_t step : {10, 20})
+    REQUIRE(saveAll(run, {2}, small, step, 2));
+  CHECK(checkSaveFolder(run, run + "/step-00000020"));
+  for (const std::string &resumed : {std::string(), run + "/step-00000010", folder / "other"})
+    CHECK(checkSaveFolder(run, resumed).message().find("step-00000020' is the checkpoint of") !=
+          std::string::npos);
+}
+
 TEST_CASE("whole tensors are exported to one safetensors file") {
   Folder folder;
   std::vector<Sharded> all = tensors({{0}, {1}, {}}, {{}});

@@ -130,6 +130,13 @@ TEST_CASE("an input without samples, such as a mask, is the same in every micro-
   std::vector<float> found(4);
   REQUIRE((*source)->fill(1, 3, 0, {0, 0}, {2, 2}, found.data()));
   CHECK(found == mask);
+  auto other = DataSource::open({{folder / "d.npz"}, 5},
+                                {{"mask", DType::F32, {2, 2}}, {"x", DType::F32, {4, 6}}});
+  REQUIRE(other);
+  for (const auto &one : {&*source, &*other}) { // whichever comes first
+    CHECK((*one)->samples() == 10);
+    CHECK((*one)->samplesPerMicroBatch() == 4);
+  }
 }
 
 static std::string problem(const DataOptions &options,

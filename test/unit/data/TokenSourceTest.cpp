@@ -94,6 +94,10 @@ TEST_CASE("models that do not read tokens, and files that are too short, are ref
         "found the token file " + path + ", but input `x` is f32[2, 4], not tokens" + way);
   CHECK(problem({{path}}, {{"a", DType::I64, {2, 4}}, {"b", DType::I64, {2, 3}}}) ==
         "found the token file " + path + ", but `a` [2, 4] and `b` [2, 3] differ in size" + way);
+  DataOptions inference{{path}};
+  inference.mayHaveLabels = false;
+  CHECK(problem(inference, {{"a", DType::I64, {1, 2}}, {"b", DType::I64, {1, 2}}})
+            .find("not known which of `a` and `b` takes the tokens") != std::string::npos);
   CHECK(problem({{path, path}}, kInputs).find("expected it alone") != std::string::npos);
   std::vector<float> values(4);
   REQUIRE(writeNpy(folder / "f.npy", {"", DType::F32, {4}, values.data()}));

@@ -91,6 +91,19 @@ TEST_CASE("Slurm's first node is where rank 0 runs") {
   }
 }
 
+TEST_CASE("Slurm tells how many ranks share a node, also where nodes have different numbers") {
+  for (auto [node, ranks] : std::map<std::string, int>{{"0", 4}, {"1", 4}, {"2", 3}, {"7", 11}}) {
+    Variables variables({{"SLURM_PROCID", "3"},
+                         {"SLURM_STEP_NUM_TASKS", "11"},
+                         {"SLURM_STEP_NODELIST", "n[1-3]"},
+                         {"SLURM_STEP_TASKS_PER_NODE", "4(x2),3"},
+                         {"SLURM_NODEID", node}});
+    auto found = detectRankEnvironment();
+    REQUIRE(found);
+    CHECK((*found)->localSize == ranks);
+  }
+}
+
 TEST_CASE("contradicting variables are refused by name") {
   {
     Variables variables(Variables::Values{{"WORLD_SIZE", "2"}});

@@ -17,6 +17,7 @@ public:
   FormulaData(const plan::Plan &plan, Value value)
       : inputs_(executor::inputsOf(plan)), value_(std::move(value)) {}
   int64_t samples() const override { return 1000; }
+  int64_t samplesPerMicroBatch() const override { return 1; }
   Status fill(size_t input, int64_t step, int64_t slot, const std::vector<int64_t> &offset,
               const std::vector<int64_t> &shape, void *destination) const override {
     const std::vector<int64_t> &whole = inputs_[input].shape; // two dims
