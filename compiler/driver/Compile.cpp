@@ -3,6 +3,7 @@
 
 #include "compiler/driver/Diagnostics.h"
 #include "compiler/driver/Phases.h"
+#include "dialects/graph/Step.h"
 #include "runtime/artifact/Artifact.h"
 #include "runtime/base/Units.h"
 
@@ -14,6 +15,7 @@
 
 #include <chrono>
 #include <ctime>
+#include <limits>
 
 using namespace mlir;
 
@@ -47,14 +49,26 @@ static Status writeText(ModuleOp module, const std::string &path) {
 static Status readText(Compilation &c) {
   DiagnosticText diagnostics(*c.context);
   c.module = parseSourceFile<ModuleOp>(c.options.model, c.context.get());
-  return c.module ? Status::ok() : Status::userError(diagnostics.text());
+  if (!c.module)
+    return Status::userError(diagnostics.text());
+  bool hasStep = c.options.startFrom == "program" || graph::stepOf(*c.module);
+  return hasStep ? Status::ok()
+                 : Status::userError("'" + c.options.model +
+                                     "' has no function @step, expected what --stop-after " +
+                                     c.options.startFrom + " wrote");
+}
+
+static Status makeDumpFolder(const Compilation &c) {
+  if (c.options.dumpPhases.empty())
+    return Status::ok();
+  if (std::error_code error = llvm::sys::fs::create_directories(c.options.dumpPhases))
+    return Status::userError("cannot create " + c.options.dumpPhases + ": " + error.message());
+  return Status::ok();
 }
 
 static Status dumpPhase(Compilation &c, size_t number, const Phase &phase) {
   if (c.options.dumpPhases.empty() || !c.module)
     return Status::ok();
-  if (std::error_code error = llvm::sys::fs::create_directories(c.options.dumpPhases))
-    return Status::userError("cannot create " + c.options.dumpPhases + ": " + error.message());
   return writeText(*c.module, c.options.dumpPhases + "/" + std::to_string(number) + "-" +
                                   phase.name + ".mlir");
 }
@@ -87,15 +101,21 @@ static Status runPhases(Compilation &c, size_t first, size_t last) {
   const size_t planned = *findPhase("planned"), program = *findPhase("program");
   OwningOpRef<ModuleOp> unplanned;
   int rounds = 0;
+  double bound = std::numeric_limits<double>::infinity(); // with the budget that the user gave
   for (size_t number = first; number <= last; ++number) {
     if (number == planned)
       unplanned = c.module->clone();
     CLEAVE_TRY(runPhase(c, number));
+    if (number == planned) {
+      c.decided.boundSeconds = bound = std::min(bound, c.decided.boundSeconds);
+      if (c.decided.seconds > 0)
+        c.decided.gap = (c.decided.seconds - bound) / c.decided.seconds;
+    }
     int64_t budget = c.decided.budgetBytes ? c.budgetBytes() : 0;
     int64_t excess = static_cast<int64_t>(c.arenaBytes) - budget;
     if (number != program || !budget || excess <= 0)
       continue;
-    if (!unplanned || ++rounds == kPlanningRounds)
+    if (!unplanned || ++rounds == kPlanningRounds || c.decided.budgetBytes <= excess)
       return Status::infeasible("the program of one rank takes " + bytesText(c.arenaBytes) +
                                 ", which is " + bytesText(excess) + " more than its budget of " +
                                 bytesText(budget) +
@@ -126,6 +146,12 @@ Status compile(Compilation &c) {
     CLEAVE_TRY(phase.status().withContext("--stop-after"));
     last = *phase;
   }
+  if (first > last)
+    return Status::userError("no phase lies behind --start-from " + c.options.startFrom +
+                             (c.options.stopAfter.empty()
+                                  ? ", expected an earlier one"
+                                  : ", expected a later one than it for --stop-after"));
+  CLEAVE_TRY(makeDumpFolder(c));
   CLEAVE_TRY(runPhases(c, first, last));
   if (!c.options.stopAfter.empty())
     return writeText(*c.module, c.options.output);

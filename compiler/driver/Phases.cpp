@@ -12,6 +12,7 @@
 #include "compiler/frontend/torchscript/Import.h"
 #include "compiler/planner/Planner.h"
 #include "compiler/planner/ReadStep.h"
+#include "compiler/solver/Json.h"
 #include "dialects/graph/KnownTexts.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StopGradient.h"
@@ -32,6 +33,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
+
+#include <fstream>
 
 using namespace mlir;
 
@@ -166,6 +169,15 @@ static Status primitive(Compilation &c) {
   return Status::ok();
 }
 
+// --dump-phases: keeps the planner's networks, which cleave-solve reads.
+static Status writeNetwork(const std::string &folder, const Mesh &mesh,
+                           const solver::Problem &problem) {
+  std::string path = folder + "/network-" + planner::str(mesh) + ".json";
+  if (!(std::ofstream(path) << solver::toJson(problem) << std::flush))
+    return Status::userError("cannot write " + path);
+  return Status::ok();
+}
+
 static Result<planner::PlannerOptions> plannerOptions(const Compilation &c) {
   const CompileOptions &from = c.options;
   planner::PlannerOptions options;
@@ -180,6 +192,11 @@ static Result<planner::PlannerOptions> plannerOptions(const Compilation &c) {
   Result<planner::Pins> pins = planner::Pins::parse(from.pin);
   CLEAVE_TRY(pins.status().withContext("--pin"));
   options.pins = *pins;
+  if (!from.dumpPhases.empty())
+    options.onNetwork = [folder = from.dumpPhases](const Mesh &mesh,
+                                                   const solver::Problem &problem) {
+      return writeNetwork(folder, mesh, problem);
+    };
   return options;
 }
 

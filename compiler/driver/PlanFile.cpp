@@ -1,6 +1,7 @@
 #include "compiler/driver/PlanFile.h"
 
 #include "compiler/driver/Predict.h"
+#include "dialects/mesh/MeshDialect.h"
 #include "runtime/artifact/Sha256.h"
 #include "runtime/base/Units.h"
 
@@ -12,7 +13,8 @@ namespace cleave::driver {
 static Status addSource(Compilation &c) {
   llvm::SmallString<256> path(c.options.model);
   if (std::error_code error = llvm::sys::fs::make_absolute(path))
-    return Status::userError("cannot find the folder of " + c.options.model + ": " + error.message());
+    return Status::userError("cannot find the folder of " + c.options.model + ": " +
+                             error.message());
   uint64_t bytes = 0;
   if (std::error_code error = llvm::sys::fs::file_size(path, bytes))
     return Status::userError("cannot read " + c.options.model + ": " + error.message());
@@ -102,7 +104,8 @@ Status completePlan(Compilation &c) {
   if (c.cluster) {
     Result<cluster::Cluster> shared = cluster::forRanks(*c.cluster, c.options.ranks);
     CLEAVE_TRY(shared.status());
-    predictInstructions(c.plan, *shared, c.decided.mesh);
+    mesh::MeshAttr axes = mesh::meshOf(*c.module); // also that of a plan that was read
+    predictInstructions(c.plan, *shared, axes ? mesh::toMesh(axes) : c.decided.mesh);
   }
   addPrediction(c);
   addDecisions(c);

@@ -149,15 +149,16 @@ std::vector<Holder> holdersAtPeak(const PlanProblem &plan, const solver::Solutio
 }
 
 std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &solution,
-                              int64_t ranks) {
+                              int64_t ranks, const std::string &pins) {
   const solver::Infeasibility &why = solution.infeasibility;
+  const std::string under = pins.empty() ? "" : " under the pins of " + pins;
   if (why.smallestBudget.empty())
-    return "no plan exists, however much memory there is: " + why.message;
+    return "no plan exists" + under + ", however much memory there is: " + why.message;
   int64_t budget = plan.problem.spaces[0].budget, needed = why.smallestBudget[0];
   bool isProven = solution.status == solver::SolveStatus::Infeasible;
   std::string text = std::string(isProven ? "no plan fits" : "no plan was found that fits") +
                      " into " + bytesText(budget) + " per rank on " + std::to_string(ranks) +
-                     (ranks == 1 ? " rank" : " ranks") + ": the smallest found needs " +
+                     (ranks == 1 ? " rank" : " ranks") + under + ": the smallest found needs " +
                      bytesText(needed) + ", " + bytesText(needed - budget) + " more";
   if (!isProven && !why.provenBudget.empty())
     text += " (and none needs less than " + bytesText(why.provenBudget[0]) + ")";
@@ -166,8 +167,9 @@ std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &s
     for (size_t i = 0; i < std::min<size_t>(why.bindingNodes.size(), 4); ++i)
       text += (i ? ", " : " ") + plan.problem.nodes[why.bindingNodes[i]].name;
   }
-  return text + "; ways out: --memory " + std::to_string((needed + (1 << 20) - 1) >> 20) +
-         "MiB, more ranks, a smaller batch, or the same batch in more micro-batches";
+  return text + "; ways out: --memory " + std::to_string((needed + (1 << 20) - 1) >> 20) + "MiB, " +
+         (pins.empty() ? "" : "other pins or none, ") +
+         "more ranks, a smaller batch, or the same batch in more micro-batches";
 }
 
 } // namespace cleave::planner

@@ -18,8 +18,8 @@ std::vector<Holder> holdersAtPeak(const PlanProblem &plan, const solver::Solutio
                                   size_t count);
 
 // The message for a user whose step does not fit: missing bytes, smallest budget, what takes most,
-// ways out.
+// ways out. `pins`: what the user calls those that bind the plan; empty if there are none.
 std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &solution,
-                              int64_t ranks);
+                              int64_t ranks, const std::string &pins);
 
 } // namespace cleave::planner

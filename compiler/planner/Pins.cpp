@@ -99,6 +99,15 @@ static Sharding toSharding(const std::vector<std::vector<std::string>> &layout, 
   return sharding;
 }
 
+// The same for ops, which are never split by an axis of one rank.
+static std::vector<std::vector<int>> splits(const std::vector<std::vector<std::string>> &layout,
+                                            const Mesh &mesh) {
+  std::vector<std::vector<int>> dims = toSharding(layout, mesh).dims;
+  for (std::vector<int> &axes : dims)
+    std::erase_if(axes, [&](int axis) { return axis >= 0 && mesh.axes[axis].size == 1; });
+  return dims;
+}
+
 static Status checkLayout(const NamePin &pin, const std::vector<std::vector<std::string>> &layout,
                           const Mesh &mesh) {
   std::vector<std::string> seen;
@@ -120,6 +129,11 @@ Status Pins::check(const StepModel &model, const Mesh &mesh) const {
     CLEAVE_TRY(checkLayout(pin, pin.layout, mesh));
     if (pin.use)
       CLEAVE_TRY(checkLayout(pin, *pin.use, mesh));
+    if (pin.use && pin.use->size() != pin.layout.size())
+      return Status::userError("the pin for " + (pin.name.empty() ? pin.op : pin.name) +
+                               " has a layout of " + std::to_string(pin.layout.size()) +
+                               " dims and a use of " + std::to_string(pin.use->size()) +
+                               ", expected as many");
     bool matches = false;
     for (const Argument &argument : model.arguments)
       matches |= !pin.name.empty() && matchesGlob(pin.name, argument.name) &&
@@ -248,7 +262,8 @@ void Pins::restrictOp(const StepModel &model, int index, const Mesh &mesh,
   for (const NamePin &pin : rules_)
     if (!pin.op.empty() && matchesGlob(pin.op, op.name))
       std::erase_if(choices, [&](const OpChoice &choice) {
-        return choice.results.empty() || choice.results[0] != toSharding(pin.layout, mesh);
+        return choice.results.empty() || !choice.results[0].partial.empty() ||
+               choice.results[0].dims != splits(pin.layout, mesh);
       });
   if (recipe_ == Recipe::None)
     return;
@@ -277,17 +292,23 @@ void Pins::restrictOp(const StepModel &model, int index, const Mesh &mesh,
     preferSplitWeights(model, op, isBatch, weights, choices);
 }
 
+const NamePin *Pins::ruleFor(const StepModel &model, int argument) const {
+  const Argument &what = model.arguments[argument];
+  size_t dims = model.values[what.value].shape.size();
+  for (const NamePin &pin : rules_)
+    if (!pin.name.empty() && matchesGlob(pin.name, what.name) && pin.layout.size() == dims)
+      return &pin;
+  return nullptr;
+}
+
 void Pins::restrictArgument(const StepModel &model, int index, const Mesh &mesh,
                             std::vector<ArgumentChoice> &choices) const {
   const Argument &argument = model.arguments[index];
   const Value &value = model.values[argument.value];
-  for (const NamePin &pin : rules_) {
-    if (pin.name.empty() || !matchesGlob(pin.name, argument.name) ||
-        pin.layout.size() != value.shape.size())
-      continue;
+  if (const NamePin *pin = ruleFor(model, index)) {
     ArgumentChoice pinned;
-    pinned.storage = toSharding(pin.layout, mesh);
-    pinned.compute = toSharding(pin.use.value_or(pin.layout), mesh);
+    pinned.storage = toSharding(pin->layout, mesh);
+    pinned.compute = toSharding(pin->use.value_or(pin->layout), mesh);
     choices = {pinned};
     return;
   }

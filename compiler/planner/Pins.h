@@ -4,10 +4,11 @@
 //
 //   dp        samples split over all axes, everything that lives longer than a step on every rank
 //   zero1     dp, but each rank updates (and keeps the optimizer's state of) only its part of a
-//   parameter zero2     zero1, and gradients are reduced only to the rank that needs them zero3
-//   zero2, and parameters live split and are gathered for use megatron  along the axis `tp` (else
-//   the last) weights are split by columns or rows, embeddings by words; along the
-//             others samples
+//             parameter
+//   zero2     zero1, and gradients are reduced only to the rank that needs them
+//   zero3     zero2, and parameters live split and are gathered for use
+//   megatron  along the axis `tp` (else the last) weights are split by columns or rows,
+//             embeddings by words; along the others samples
 //
 // A file: {"pins": [{"name": "blocks.*.fc.weight", "layout": [[], ["tp"]], "use": [[], []]}, …]}:
 // where arguments live whose name matches the glob, and (parameters; by default the same) the
@@ -52,6 +53,8 @@ public:
   void restrictOp(const StepModel &model, int op, const Mesh &mesh,
                   std::vector<OpChoice> &choices) const;
   // `choices` may become empty, or get the pinned layout added.
+  // The rule of a file that binds the argument; null if there is none.
+  const NamePin *ruleFor(const StepModel &model, int argument) const;
   void restrictArgument(const StepModel &model, int argument, const Mesh &mesh,
                         std::vector<ArgumentChoice> &choices) const;
 

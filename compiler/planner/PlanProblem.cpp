@@ -49,7 +49,8 @@ private:
     for (size_t i = 0; i < model_.arguments.size(); ++i) {
       const Argument &argument = model_.arguments[i];
       const std::vector<Use> &uses = model_.values[argument.value].uses;
-      if (argument.role == "parameter" || uses.size() != 1)
+      bool isPinned = pins_.ruleFor(model_, static_cast<int>(i)) != nullptr;
+      if (argument.role == "parameter" || uses.size() != 1 || isPinned)
         continue;
       const Op &reader = model_.ops[uses[0].op];
       bool returnsIt = argument.output >= 0 &&

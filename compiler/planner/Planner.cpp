@@ -101,13 +101,13 @@ static Result<std::vector<Candidate *>> orderOf(std::vector<Candidate> &candidat
 }
 
 // The message of the mesh on which least is missing.
-static void keepReason(const PlanProblem &problem, const solver::Solution &solution, int64_t ranks,
-                       Best &best) {
+static void keepReason(const PlanProblem &problem, const solver::Solution &solution,
+                       const PlannerOptions &options, Best &best) {
   const std::vector<int64_t> &least = solution.infeasibility.smallestBudget;
   int64_t missing = least.empty() ? INT64_MAX : least[0] - problem.problem.spaces[0].budget;
   if (!best.infeasible.empty() && missing >= best.missing)
     return;
-  best.infeasible = explainInfeasible(problem, solution, ranks);
+  best.infeasible = explainInfeasible(problem, solution, options.ranks, options.pins.name());
   best.missing = missing;
 }
 
@@ -127,6 +127,8 @@ static Status tryMesh(const StepModel &model, const cluster::Cluster &cluster,
   }
   Result<PlanProblem> problem = problemOn(model, cluster, options, candidate.mesh);
   CLEAVE_TRY(problem.status());
+  if (options.onNetwork)
+    CLEAVE_TRY(options.onNetwork(candidate.mesh, problem->problem));
   solver::SolveOptions limits = options.solve;
   limits.cutoff = cutoff;
   Result<solver::Solution> solution = solver::solve(problem->problem, limits);
@@ -138,7 +140,7 @@ static Status tryMesh(const StepModel &model, const cluster::Cluster &cluster,
     candidate.outcome = "at least " + secondsText(candidate.bound);
   } else if (!solution->isFound()) {
     candidate.outcome = "does not fit";
-    keepReason(*problem, *solution, options.ranks, best);
+    keepReason(*problem, *solution, options, best);
   } else {
     candidate.outcome = secondsText(solution->cost);
     if (solution->cost < best.cost() || (winsTies && solution->cost <= best.cost() * equal)) {

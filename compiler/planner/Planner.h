@@ -7,6 +7,8 @@
 #include "compiler/planner/Plan.h"
 #include "compiler/solver/Solver.h"
 
+#include <functional>
+
 namespace cleave::planner {
 
 // Fewer iterations than the solver's own defaults: where memory binds, the benchmark GPT takes a fifth of the time and its
@@ -26,6 +28,8 @@ struct PlannerOptions {
   Pins pins;
   solver::SolveOptions solve = defaultLimits();
   size_t maxReasons = 40; // ops explained, besides all parameters
+  // Given every network that is solved, before it is; what it fails with ends the planning. May be empty.
+  std::function<Status(const Mesh &, const solver::Problem &)> onNetwork;
 };
 
 // Nothing fits: an infeasible status that says how many bytes are missing, what takes them, and

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -23,6 +24,13 @@ class Plans(unittest.TestCase):
             cleave.compile_model(cleave.GPT["model"], plan, ranks=4)
             data, first = plan.read_bytes(), first or plan.read_bytes()
             self.assertEqual(data, first)
+
+    def test_the_solver_alone_finds_what_the_planner_found(self):
+        plan, dumps = self.folder / "gpt.plan", self.folder / "phases"
+        cleave.compile_model(cleave.GPT["model"], plan, "--mesh", "dp=2,tp=2", "--dump-phases", dumps, ranks=4)
+        found = cleave.must("cleave-solve", dumps / "network-dp=2,tp=2.json", 20).out
+        cost = float(re.match(r"cost (\S+) ", found).group(1))
+        self.assertLessEqual(cost, self.json_of(plan)["predicted"]["step_seconds"] * (1 + 1e-6), found)
 
     def test_json_has_the_fields_that_scripts_rely_on(self):
         plan = self.folder / "gpt.plan"

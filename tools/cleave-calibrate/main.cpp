@@ -17,7 +17,9 @@ int main(int argc, char **argv) {
   std::string path = localCpuFile();
   double seconds = 3;
   app.add_option("-o,--output", path, "file to write; by default what --cluster local-cpu reads");
-  app.add_option("--seconds", seconds, "how long to measure")->check(CLI::PositiveNumber);
+  app.add_option("--seconds", seconds, "how long to measure")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;
   if (path.empty())

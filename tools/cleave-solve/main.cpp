@@ -50,8 +50,8 @@ int main(int argc, char **argv) {
   double seconds = 60;
   SolveOptions options;
   app.add_option("FILE", path, "instance of the contest (.json, .json.gz) or problem")->required();
-  app.add_option("SECONDS", seconds, "time limit");
-  app.add_option("--seed", options.seed, "of the random search");
+  app.add_option("SECONDS", seconds, "time limit")->capture_default_str();
+  app.add_option("--seed", options.seed, "of the random search")->capture_default_str();
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;
 

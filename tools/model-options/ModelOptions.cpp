@@ -10,15 +10,19 @@ void addStepOptions(CLI::App &app, CompileOptions &options) {
       ->group("Training");
   app.add_option("--loss", options.losses,
                  "KIND:OUTPUT[,LABEL]: softmax-cross-entropy, mse or output; several are summed")
+      ->allow_extra_args(false)
       ->group("Training");
   app.add_option("--optimizer", options.optimizer,
                  "KIND[:OPTION=VALUE,...]: sgd, momentum, adam or adamw, with PyTorch's meaning")
       ->group("Training")
       ->capture_default_str();
-  app.add_option("--trainable", options.trainable,
-                 "names (globs) of what is trained; default: all parameters")
+  app.add_option(
+         "--trainable", options.trainable,
+         "names (globs) of what is trained (default: all parameters that the file does not freeze)")
+      ->allow_extra_args(false)
       ->group("Training");
   app.add_option("--freeze", options.freeze, "names (globs) of what is not trained")
+      ->allow_extra_args(false)
       ->group("Training");
   app.add_option("--clip-norm", options.clipNorm, "clip gradients to this global norm; 0: do not")
       ->group("Training")
@@ -38,15 +42,19 @@ void addModelOptions(CLI::App &app, CompileOptions &options, TypedModelOptions &
       ->required();
   app.add_option("--set", typed.symbols, "SYMBOL=N: the size of a symbolic dim")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->group("Model");
   app.add_option("--value", typed.values,
                  "INPUT=1,2,3 or INPUT=red,green: the input has this value, always")
+      ->allow_extra_args(false)
       ->group("Model");
   app.add_option("--tie", typed.ties, "A=B: two parameters are one")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->group("Model");
   app.add_option("--untie", options.unties, "A: every module that reads A has its own")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->group("Model");
   app.add_option("--input", options.inputs,
                  "NAME=TYPE[DIM,...]: an input whose type the file does not tell")

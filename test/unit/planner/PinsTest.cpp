@@ -91,6 +91,36 @@ TEST_CASE("pins by name bind") {
   }
 }
 
+TEST_CASE("pins bind what otherwise lives as its only reader wants it") {
+  StepModel model = trainingModel(64, 256, 1024);
+  for (const char *layout : {R"([["dp"], []])", R"([[], ["dp"]])", "[[], []]"}) {
+    PlannerOptions options;
+    options.ranks = 4;
+    options.mesh = Mesh{{{"dp", 4}, {"tp", 1}}};
+    options.pins = *Pins::fromJson(R"({"pins": [{"name": ")" + model.arguments[kUpM].name +
+                                   R"(", "layout": )" + layout + "}]}");
+    Result<Plan> plan = planStep(model, *cluster::findCluster("h100-node"), options);
+    INFO(layout << (plan.isOk() ? "" : plan.status().message()));
+    REQUIRE(plan.isOk());
+    const Sharding &found = plan->arguments[kUpM].storage;
+    CHECK(found.dims[0].size() == (layout[2] == '"'));
+    CHECK(found.dims[1].size() == (layout[6] == '"'));
+  }
+}
+
+TEST_CASE("pins of ops may name axes of one rank") {
+  StepModel model = trainingModel(64, 256, 1024);
+  PlannerOptions options;
+  options.ranks = 4;
+  options.mesh = Mesh{{{"dp", 4}, {"tp", 1}}};
+  options.pins = *Pins::fromJson(R"({"pins": [{"op": ")" + model.ops[kHidden].name +
+                                 R"(", "layout": [["dp"], ["tp"]]}]})");
+  Result<Plan> plan = planStep(model, *cluster::findCluster("h100-node"), options);
+  INFO((plan.isOk() ? "" : plan.status().message()));
+  REQUIRE(plan.isOk());
+  CHECK(plan->ops[kHidden].results[0].str(plan->mesh) == "[dp, _]");
+}
+
 TEST_CASE("wrong pins are refused with the reason") {
   CHECK(Pins::parse("zero4").status().message() ==
         "unknown pin zero4: expected dp, zero1, zero2, zero3, megatron or a JSON file");
@@ -108,4 +138,6 @@ TEST_CASE("wrong pins are refused with the reason") {
         "the pin for nobody matches nothing with 2 dims");
   CHECK(check(R"({"pins": [{"name": "up.weight", "layout": [["dp"], ["dp"]]}]})") ==
         "the pin for up.weight names the axis dp twice");
+  CHECK(check(R"({"pins": [{"name": "up.weight", "layout": [["dp"], []], "use": [[]]}]})") ==
+        "the pin for up.weight has a layout of 2 dims and a use of 1, expected as many");
 }
