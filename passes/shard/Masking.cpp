@@ -32,11 +32,11 @@ std::vector<PaddedDim> paddedDims(Operation *op, const FactorRule &rule, const F
 static double neutral(ReduceKind kind, Type element) {
   if (kind == ReduceKind::Sum)
     return 0;
-  double sign = kind == ReduceKind::Max ? -1 : 1;
-  if (isa<FloatType>(element))
-    return sign * std::numeric_limits<double>::infinity();
-  unsigned bits = std::min(element.getIntOrFloatBitWidth(), 53u); // the smallest or largest integer
-  return sign < 0 ? -std::ldexp(1.0, bits - 1) : std::ldexp(1.0, bits - 1) - 1;
+  bool isMax = kind == ReduceKind::Max;
+  if (element.isInteger(1))
+    return isMax ? 0 : 1;
+  double infinite = std::numeric_limits<double>::infinity();
+  return isMax ? -infinite : infinite; // of integers the smallest and the largest
 }
 
 Value maskPadding(OpBuilder &b, Value block, const PaddedDim &padded, Value offset) {

@@ -63,9 +63,11 @@ bool widens(Type from, Type to) {
     return true;
   if (isa<FloatType>(from))
     return to.isF64() || (to.isF32() && !from.isF64());
-  if (isa<FloatType>(to))
-    return from.getIntOrFloatBitWidth() <= 8 || to.isF64() == (from.getIntOrFloatBitWidth() <= 32);
-  return from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth();
+  unsigned bits = from.getIntOrFloatBitWidth();
+  if (isa<FloatType>(to)) // those of 16 bits hold the integers of 8
+    return bits <= 8 || (to.isF32() && bits <= 16) || (to.isF64() && bits <= 32);
+  bool keepsSign = isUnsigned(from) || !isUnsigned(to);
+  return keepsSign && bits < to.getIntOrFloatBitWidth();
 }
 
 struct MergeCasts : OpRewritePattern<CastOp> {

@@ -43,6 +43,30 @@ func.func @a_cast_that_rounds_stays(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %1 : tensor<4xf32>
 }
 
+// CHECK-LABEL: @integers_that_a_cast_changes_are_not_cast_at_once
+func.func @integers_that_a_cast_changes_are_not_cast_at_once(%x: tensor<4xi64>, %y: tensor<4xi8>, %z: tensor<4xi32>)
+    -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf64>) {
+  // CHECK-COUNT-6: graph.cast
+  %0 = graph.cast %x : tensor<4xi64> -> tensor<4xbf16>
+  %1 = graph.cast %0 : tensor<4xbf16> -> tensor<4xf32>
+  %2 = graph.cast %y : tensor<4xi8> -> tensor<4xui16>
+  %3 = graph.cast %2 : tensor<4xui16> -> tensor<4xf32>
+  %4 = graph.cast %z : tensor<4xi32> -> tensor<4xf32>
+  %5 = graph.cast %4 : tensor<4xf32> -> tensor<4xf64>
+  return %1, %3, %5 : tensor<4xf32>, tensor<4xf32>, tensor<4xf64>
+}
+
+// CHECK-LABEL: @small_integers_are_cast_at_once
+func.func @small_integers_are_cast_at_once(%x: tensor<4xi8>, %y: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK-COUNT-2: graph.cast
+  // CHECK-NOT: graph.cast
+  %0 = graph.cast %x : tensor<4xi8> -> tensor<4xi16>
+  %1 = graph.cast %0 : tensor<4xi16> -> tensor<4xf32>
+  %2 = graph.cast %y : tensor<4xi32> -> tensor<4xf64>
+  %3 = graph.cast %2 : tensor<4xf64> -> tensor<4xf32>
+  return %1, %3 : tensor<4xf32>, tensor<4xf32>
+}
+
 // tril(ones) == 0 selects where the column is greater than the row.
 // CHECK-LABEL: @a_causal_mask_is_one_comparison
 func.func @a_causal_mask_is_one_comparison(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> tensor<8x8xf32> {

@@ -70,6 +70,19 @@ func.func @step(%x: tensor<6x7xf32> {graph.role = "input"}, %i: tensor<6x7xi32> 
     : tensor<42xf32>, tensor<6x5xf32>, tensor<12x7xf32>, tensor<7xi32>, tensor<7xf32>, tensor<6x9xf32>
 })";
 
+// Extremes of truth values and of numbers without a sign.
+static const char *const extremes = R"(
+func.func @step(%i: tensor<7x5xi32> {graph.role = "input"}, %j: tensor<7x5xi32> {graph.role = "input"})
+    -> (tensor<5xi1>, tensor<7xi1>, tensor<5xui8>, tensor<7xui8>) {
+  %m = graph.compare lt %i, %j : tensor<7x5xi32>
+  %a = graph.reduce max %m over [0] : tensor<7x5xi1> -> tensor<5xi1>
+  %b = graph.reduce min %m over [1] : tensor<7x5xi1> -> tensor<7xi1>
+  %u = graph.cast %i : tensor<7x5xi32> -> tensor<7x5xui8>
+  %c = graph.reduce max %u over [0] : tensor<7x5xui8> -> tensor<5xui8>
+  %d = graph.reduce min %u over [1] : tensor<7x5xui8> -> tensor<7xui8>
+  return %a, %b, %c, %d : tensor<5xi1>, tensor<7xi1>, tensor<5xui8>, tensor<7xui8>
+})";
+
 // A kernel group with a reduction over what may be padded, and one with a constant and a count
 // inside.
 static const char *const groups = R"(
@@ -145,6 +158,7 @@ const std::vector<Program> &programs() {
                                            {"attention", attention, 0, 11},
                                            {"convolution", convolution},
                                            {"movement", movement, -3, 9},
+                                           {"extremes", extremes, 0, 250},
                                            {"groups", groups},
                                            {"update", update},
                                            {"sequences", sequences, -1, 8}};
