@@ -22,12 +22,16 @@ using namespace graph;
 void findConstants(mlir::func::FuncOp step) {
   llvm::DenseSet<mlir::Value> reached;
   llvm::SmallVector<mlir::Value> open;
+  auto isFloat = [](mlir::Value value) { return mlir::isa<mlir::FloatType>(elementTypeOf(value)); };
+  mlir::ValueRange results = step.getBody().front().getTerminator()->getOperands();
+  bool anyFloat =
+      llvm::any_of(results, isFloat); // else, say with an argmax, all that is read counts
   auto reach = [&](mlir::ValueRange values) {
     for (mlir::Value value : values)
-      if (mlir::isa<mlir::FloatType>(elementTypeOf(value)) && reached.insert(value).second)
+      if ((!anyFloat || isFloat(value)) && reached.insert(value).second)
         open.push_back(value);
   };
-  reach(step.getBody().front().getTerminator()->getOperands());
+  reach(results);
   while (!open.empty())
     if (mlir::Operation *op = open.pop_back_val().getDefiningOp())
       reach(op->getOperands());

@@ -22,6 +22,14 @@ constexpr Polynomial Costs::*kAmounts[] = {
     &Costs::backwardMacs, &Costs::forwardFlops,   &Costs::backwardFlops,
     &Costs::updateFlops,  &Costs::outputBytes,    &Costs::savedBytes};
 
+// What the op computes, each element of an elementwise op once: its own FLOPs say how long that takes.
+Polynomial operationsOf(graph::CostInterface op) {
+  Polynomial flops = op.getFlops();
+  if (!isa<graph::PointwiseInterface>(op.getOperation()) || flops == Polynomial(0))
+    return flops;
+  return graph::elementCount(op->getResult(0).getType());
+}
+
 class Profiler {
 public:
   explicit Profiler(func::FuncOp step) : step_(step), parts_(partsOf(step)), buffers_(step) {}
@@ -64,16 +72,16 @@ private:
     switch (part) {
     case Part::Forward:
       costs.forwardMacs += graph::macsOf(op);
-      costs.forwardFlops += cost.getFlops();
+      costs.forwardFlops += operationsOf(cost);
       addKind(row, op);
       addResults(op, costs);
       break;
     case Part::Backward:
       costs.backwardMacs += graph::macsOf(op);
-      costs.backwardFlops += cost.getFlops();
+      costs.backwardFlops += operationsOf(cost);
       break;
     case Part::Update:
-      costs.updateFlops += cost.getFlops();
+      costs.updateFlops += operationsOf(cost);
       break;
     }
     for (Value operand : op->getOperands())

@@ -17,8 +17,8 @@
 
 namespace cleave::profile {
 
-// Bytes, FLOPs and multiply-accumulates (dialects/graph/Macs.h), all of one whole step on all data. The
-// backward pass counts what it computes.
+// Bytes, FLOPs and multiply-accumulates (dialects/graph/Macs.h) of one micro-batch and one update.
+// The backward pass counts what it computes.
 struct Costs {
   Polynomial parameters; // elements, of those that are read here first
   Polynomial parameterBytes;

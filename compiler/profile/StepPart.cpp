@@ -22,6 +22,7 @@ llvm::DenseMap<Operation *, Part> partsOf(func::FuncOp step) {
   for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
     if (Operation *op = value.getDefiningOp(); op && isForward(step, i))
       forward.insert(op);
+  bool isTraining = !body.getOps<graph::AccumulateOp>().empty();
   llvm::DenseMap<Operation *, Part> parts;
   for (Operation &op : llvm::reverse(body.without_terminator())) {
     bool isNeeded = forward.contains(&op);
@@ -29,7 +30,10 @@ llvm::DenseMap<Operation *, Part> partsOf(func::FuncOp step) {
       for (Value operand : op.getOperands())
         if (Operation *producer = operand.getDefiningOp())
           forward.insert(producer);
-    parts[&op] = !repeated.contains(&op) ? Part::Update : isNeeded ? Part::Forward : Part::Backward;
+    parts[&op] = !isTraining               ? Part::Forward
+                 : !repeated.contains(&op) ? Part::Update
+                 : isNeeded                ? Part::Forward
+                                           : Part::Backward;
   }
   return parts;
 }

@@ -256,7 +256,7 @@ std::string asJson(const Profile &profile) {
     costs(entry, row.costs);
     out["rows"].push_back(entry);
   }
-  return out.dump(1) + "\n";
+  return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string asCsv(const Profile &profile) {

@@ -27,8 +27,9 @@ Value attention(Builder &b, const Attention &a, const Value &x, const Value &mem
                        a.heads, a.size);
   Value v = splitHeads(b, linear(b, a.v, memory, a.width, inner, a.bias), a.batch, a.keys, a.heads,
                        a.size);
-  Value y = a.scale == 1 ? Value() : attend(b, q, k, v, mask, a.scale);
-  if (a.scale == 1) { // T5 does not scale
+  bool isScaled = a.scale != 1 || mask.empty(); // T5's is not
+  Value y = isScaled ? attend(b, q, k, v, mask, a.scale) : Value();
+  if (!isScaled) {
     Value scores = b.add(b.matmul(q, b.transpose(k, {0, 1, 3, 2})), mask);
     y = b.matmul(b.op("Softmax", {scores}, {attribute("axis", -1)}), v);
   }

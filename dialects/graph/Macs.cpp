@@ -73,7 +73,7 @@ Polynomial macsOf(Operation *op) {
     return 0;
   Polynomial flops = cost.getFlops();
   if (isProduct(op))
-    return *flops.dividedBy(2);
+    return flops.dividedBy(2).value_or(flops); // a number that saturated is odd
   if (flops == Polynomial(0))
     return 0;
   Polynomial elements = elementCount(op->getOperand(0).getType());

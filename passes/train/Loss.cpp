@@ -37,6 +37,11 @@ static Value addLabel(func::FuncOp step, const std::string &name, Type type) {
   return step.getArgument(*existing);
 }
 
+Value widened(OpBuilder &b, Value value) {
+  bool isShort = elementTypeOf(value).getIntOrFloatBitWidth() < 32;
+  return isShort ? buildCast(b, value, b.getF32Type()) : value;
+}
+
 static Value crossEntropy(OpBuilder &b, func::FuncOp step, const LossOption &loss, Value output) {
   Shape shape = shapeOf(output);
   if (shape.size() < 2) {
@@ -49,14 +54,15 @@ static Value crossEntropy(OpBuilder &b, func::FuncOp step, const LossOption &los
   Value labels = addLabel(step, loss.label, tensorOf(shape, b.getI64Type()));
   if (!labels)
     return {};
-  return SoftmaxCrossEntropyOp::create(b, output.getLoc(), output, labels);
+  return SoftmaxCrossEntropyOp::create(b, output.getLoc(), widened(b, output), labels);
 }
 
 static Value meanSquare(OpBuilder &b, func::FuncOp step, const LossOption &loss, Value output) {
   Value label = addLabel(step, loss.label, output.getType());
   if (!label)
     return {};
-  Value difference = SubOp::create(b, output.getLoc(), output, label);
+  Value difference =
+      SubOp::create(b, output.getLoc(), widened(b, output), widened(b, label)).getResult();
   Value square = MulOp::create(b, output.getLoc(), difference, difference);
   return buildMean(b, square, llvm::to_vector(llvm::seq<int64_t>(0, rankOf(output))));
 }

@@ -25,6 +25,9 @@ mlir::Value buildLoss(mlir::OpBuilder &b, mlir::func::FuncOp step,
 mlir::FailureOr<llvm::SmallVector<unsigned>> chooseParameters(mlir::func::FuncOp step,
                                                               const TrainOptions &options);
 
+// Numbers of 16 bits as f32: sums over a batch or over all parameters go beyond what they hold.
+mlir::Value widened(mlir::OpBuilder &b, mlir::Value value);
+
 // sqrt(sum of the squares of all gradients).
 mlir::Value buildNorm(mlir::OpBuilder &b, llvm::ArrayRef<Trained> trained);
 

@@ -12,7 +12,7 @@ namespace cleave::train {
 Value buildNorm(OpBuilder &b, ArrayRef<Trained> trained) {
   Value sum;
   for (const Trained &parameter : trained) {
-    Value g = parameter.gradient;
+    Value g = widened(b, parameter.gradient);
     Value square = MulOp::create(b, g.getLoc(), g, g);
     Value one =
         buildReduce(b, Reduction::Sum, square, llvm::to_vector(llvm::seq<int64_t>(0, rankOf(g))));

@@ -16,7 +16,9 @@ static Gradients softmaxCrossEntropy(SoftmaxCrossEntropyOp op, Term dy) {
   auto labelDims = llvm::to_vector(llvm::seq<int64_t>(0, classDim));
   auto ignored = static_cast<double>(static_cast<int64_t>(op.getIgnoreIndex()));
   Term weight = cast(labels != ignored, element);
-  Term perLabel = weight * spread(dy / sum(weight, labelDims), labels, labelDims);
+  Term count = sum(weight, labelDims); // without any label the loss is no number, its gradient is 0
+  Term share = select(count > 0, dy / count, count.splat(0));
+  Term perLabel = weight * spread(share, labels, labelDims);
   Term classes{&b,
                IotaOp::create(b, tensorOf(shapeOf(logits), labelElement), classDim).getResult()};
   Term isLabel = classes == spread(labels, logits, classDim);
