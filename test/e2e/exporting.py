@@ -97,6 +97,26 @@ class Exporting(unittest.TestCase):
         self.assertLess(sum(one[PASS:]), sum(one[:PASS]))
         self.check(model, data)
 
+    def test_what_is_frozen_keeps_its_values_where_the_file_had_merged_it_with_what_is_trained(self):
+        frozen = ["--freeze", "blocks.0.*"]
+        plan, saved = self.compile(cleave.GPT["model"], "first", *frozen), self.folder / "saved"
+        cleave.train(plan, cleave.GPT["data"], PASS, self.log, "--save", saved)
+        exported = self.export(plan, saved, "exported.onnx")
+        wanted = cleave.losses(cleave.train(plan, cleave.GPT["data"], PASS + 3, self.log, "--resume", saved)[0])
+        again = self.compile(exported, "again", *frozen)
+        found = cleave.losses(cleave.train(again, cleave.GPT["data"], 3, self.log)[0])
+        self.assertLessEqual(cleave.apart([found[i] for i in range(3)], [wanted[PASS + i] for i in range(3)]), 1e-6)
+
+    def test_a_file_without_a_place_for_a_parameter_leaves_what_was_there(self):
+        plan, saved = self.compile(cleave.MLP["model"], "first"), self.folder / "saved"
+        cleave.train(plan, cleave.MLP["data"], 1, self.log, "--save", saved)
+        output = self.folder / "there.onnx"
+        output.write_text("mine")
+        answer = cleave.tool("cleave-export", plan, "--checkpoint", saved, "-o", output, "--model", cleave.GPT["model"])
+        self.assertEqual(answer.code, 1, answer)
+        self.assertIn("has no parameter", answer.err)
+        self.assertEqual(output.read_text(), "mine")
+
     def train_archive(self, model, data, symbol):
         plan, saved = self.folder / "archive.plan", self.folder / "saved"
         cleave.must("cleave-compile", cleave.MODELS / model, *SGD, "--set", f"{symbol}=8", "-o", plan)

@@ -35,7 +35,7 @@ static bool isSmall(mlir::ModuleOp module) {
 void weights(std::string_view bytes) {
   std::string path = withWeights(bytes), written = asFile("y.onnx", "");
   cleave::onnx::NewValues zeros{
-      [](const std::string &) { return true; },
+      {},
       [](const std::string &, ElementType element, const std::vector<int64_t> &shape, void *to) {
         int64_t size = byteSize(element);
         for (int64_t dim : shape)
@@ -51,10 +51,14 @@ void weights(std::string_view bytes) {
   mustBeTheirs(model.status());
   if (!model.isOk() || !isSmall(*model->module))
     return; // nothing was trained
+  mlir::func::FuncOp step = graph::stepOf(*model->module);
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    if (graph::argRole(step, i) == "parameter")
+      zeros.names.insert(graph::argName(step, i).str());
   for (uint64_t most : {cleave::onnx::kMaxFileBytes, uint64_t(1)}) {
-    auto names = cleave::onnx::exportWeights(path, options, zeros, written, most);
-    mustBeTheirs(names.status());
-    if (names.isOk() && !cleave::onnx::importOnnx(context, written, options).isOk())
+    Status status = cleave::onnx::exportWeights(path, options, zeros, written, most);
+    mustBeTheirs(status);
+    if (status && !cleave::onnx::importOnnx(context, written, options).isOk())
       std::abort();
   }
 }

@@ -255,7 +255,8 @@ private:
   // Whether an initializer of a subgraph is a parameter; findConstants looks at its use later.
   static bool isWeight(const StoredTensor &tensor) {
     std::optional<ElementType> type = elementTypeOf(tensor.dataType);
-    return type && isFloat(*type) && tensor.elementCount() > 1 && !isMadeUpName(tensor.name);
+    return type && isFloat(*type) && !narrowType(tensor.dataType) && tensor.elementCount() > 1 &&
+           !isMadeUpName(tensor.name);
   }
 
   Value subgraphWeight(const StoredTensor &tensor) {

@@ -4,6 +4,7 @@
 
 #include "compiler/frontend/onnx/Failure.h"
 #include "compiler/frontend/onnx/Metadata.h"
+#include "compiler/frontend/onnx/NarrowTypes.h"
 
 #include <set>
 
@@ -130,9 +131,10 @@ private:
   std::map<std::pair<bool, std::string>, size_t> byName_; // constants have names of their own
 };
 
+// Narrow ones are quantized: nobody trains them.
 bool isFloatTensor(const StoredTensor &tensor) {
   std::optional<ElementType> type = elementTypeOf(tensor.dataType);
-  return type && isFloat(*type);
+  return type && isFloat(*type) && !narrowType(tensor.dataType);
 }
 
 } // namespace

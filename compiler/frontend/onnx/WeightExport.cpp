@@ -9,6 +9,7 @@
 #include "compiler/frontend/onnx/Topology.h"
 #include "compiler/frontend/onnx/WireWriter.h"
 
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -54,6 +55,7 @@ public:
   }
 
   Edits run() {
+    findKept();
     std::set<std::pair<size_t, size_t>> known;
     for (const Slot &slot : slots_) {
       known.insert({slot.node, slot.input});
@@ -70,12 +72,28 @@ public:
 private:
   bool isNew(size_t parameter) const {
     const Parameter &planned = plan_.parameters[parameter];
-    return planned.kind != Claim::Kind::Constant && values_.has(planned.name);
+    return planned.kind != Claim::Kind::Constant && values_.names.contains(planned.name);
+  }
+
+  // Initializers that something reads which keeps its value: it was merged with what was trained.
+  void findKept() {
+    for (const Slot &slot : slots_) {
+      auto use = plan_.uses.find({slot.node, slot.input});
+      if (use == plan_.uses.end() || !isNew(use->second.parameter))
+        kept_.insert(slot.initializer);
+    }
+    for (auto [initializer, parameter] : plan_.byInitializer)
+      if (!isNew(parameter))
+        kept_.insert(initializer);
   }
 
   void addSlot(const Slot &slot, const Use &use) {
     const StoredTensor &tensor = graph_.initializers[slot.initializer];
     Content content{use.parameter, use.transposed, tensor.dims};
+    if (kept_.contains(slot.initializer)) {
+      edits_.inputs[{slot.node, slot.input}] = holderOf(content, tensor.dataType);
+      return;
+    }
     auto [first, isFirst] = edits_.replaced.try_emplace(
         slot.initializer, Holder{tensor.name, tensor.dataType, content});
     if (first->second.content != content)
@@ -105,6 +123,7 @@ private:
   const std::vector<Slot> &slots_;
   const NewValues &values_;
   std::set<std::string> names_; // that are taken
+  std::set<size_t> kept_;       // initializers
   Edits edits_;
 };
 
@@ -312,18 +331,38 @@ uint64_t weightBytes(const Model &model, const Edits &edits) {
   return bytes;
 }
 
-std::vector<std::string> writtenNames(const ParameterPlan &plan, const Edits &edits) {
+std::set<std::string> writtenNames(const ParameterPlan &plan, const Edits &edits) {
   std::set<std::string> names;
   for (const auto &[i, holder] : edits.replaced)
     names.insert(plan.parameters[holder.content.parameter].name);
   for (const Holder &holder : edits.added)
     names.insert(plan.parameters[holder.content.parameter].name);
-  return {names.begin(), names.end()};
+  return names;
 }
 
-std::vector<std::string> writeCopy(const std::string &path, const frontend::ImportOptions &options,
-                                   const NewValues &values, const std::string &output,
-                                   uint64_t maxFileBytes) {
+// Before anything is written: the file has a place for all new values.
+void checkWritten(const std::set<std::string> &written, const NewValues &values,
+                  const std::string &path) {
+  for (const std::string &name : values.names)
+    if (!written.contains(name))
+      fail(
+          "'" + path + "' has no parameter '" + name +
+          "' outside of subgraphs; give the --tie and --untie options that the plan was made with, "
+          "and --model if the file has moved, or write safetensors");
+}
+
+// The weights of the model itself may lie beside it, in a file of the name that the output's get.
+void checkOverwritten(const Model &model, const std::string &path, const std::string &beside) {
+  std::error_code error;
+  for (const StoredTensor &tensor : model.graph.initializers)
+    if (!tensor.location.empty() &&
+        std::filesystem::equivalent(std::filesystem::path(path).parent_path() / tensor.location,
+                                    beside, error))
+      fail("'" + beside + "' holds the model's own weights, expected another name for the output");
+}
+
+void writeCopy(const std::string &path, const frontend::ImportOptions &options,
+               const NewValues &values, const std::string &output, uint64_t maxFileBytes) {
   std::error_code error;
   if (std::filesystem::equivalent(path, output, error))
     fail("found the model's own file as output, expected another one");
@@ -340,24 +379,27 @@ std::vector<std::string> writeCopy(const std::string &path, const frontend::Impo
     fail("parameters that the file shares are no longer equal, and the file has functions, whose "
          "nodes are not "
          "rewritten; write safetensors instead");
-  WeightSink sink(output, weightBytes(model, edits) > maxFileBytes);
+  checkWritten(writtenNames(plan, edits), values, path);
+  bool isBeside = weightBytes(model, edits) > maxFileBytes;
+  if (isBeside)
+    checkOverwritten(model, path, output + ".data");
+  WeightSink sink(output, isBeside);
   std::string bytes = Copier(model, files, plan, edits, values, sink).run();
   sink.close();
-  std::ofstream file(output, std::ios::binary);
+  std::string aside = output + ".part"; // so that what was there stays if this fails
+  std::ofstream file(aside, std::ios::binary);
   file << bytes;
-  if (!file.flush())
+  if (!file.flush() || std::rename(aside.c_str(), output.c_str()) != 0)
     fail("could not write '" + output + "'");
-  return writtenNames(plan, edits);
 }
 
 } // namespace
 
-Result<std::vector<std::string>> exportWeights(const std::string &path,
-                                               const frontend::ImportOptions &options,
-                                               const NewValues &values, const std::string &output,
-                                               uint64_t maxFileBytes) {
+Status exportWeights(const std::string &path, const frontend::ImportOptions &options,
+                     const NewValues &values, const std::string &output, uint64_t maxFileBytes) {
   try {
-    return writeCopy(path, options, values, output, maxFileBytes);
+    writeCopy(path, options, values, output, maxFileBytes);
+    return Status::ok();
   } catch (const Failure &failure) {
     return failure.status;
   }

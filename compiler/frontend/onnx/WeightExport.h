@@ -9,13 +9,14 @@
 #include "runtime/base/Status.h"
 
 #include <functional>
+#include <set>
 
 namespace cleave::onnx {
 
 // Where new values come from, by the parameter's name.
 struct NewValues {
-  // Whether there is one; parameters without keep what the file has.
-  std::function<bool(const std::string &name)> has;
+  // The parameters that have one; others keep what the file has.
+  std::set<std::string> names;
   // Writes the whole tensor, dense and row-major, as elements of this type.
   std::function<Status(const std::string &name, ElementType element,
                        const std::vector<int64_t> &shape, void *destination)>
@@ -27,11 +28,10 @@ struct NewValues {
 inline constexpr uint64_t kMaxFileBytes = uint64_t(1) << 30;
 
 // Reads the model at `path` and writes `output` (another file). Ties and unties as the model was
-// imported with. Returns the names of the parameters that were written. User errors: those of
-// importOnnx, and files that cannot be written.
-Result<std::vector<std::string>> exportWeights(const std::string &path,
-                                               const frontend::ImportOptions &options,
-                                               const NewValues &values, const std::string &output,
-                                               uint64_t maxFileBytes = kMaxFileBytes);
+// imported with. User errors: those of importOnnx, a new value of what the file has no place for, and
+// files that cannot be written; then `output` is as it was.
+Status exportWeights(const std::string &path, const frontend::ImportOptions &options,
+                     const NewValues &values, const std::string &output,
+                     uint64_t maxFileBytes = kMaxFileBytes);
 
 } // namespace cleave::onnx
