@@ -69,7 +69,7 @@ Polynomial &Polynomial::operator-=(const Polynomial &other) { return *this += ot
 
 // What no size of a model comes near: products of more terms, higher powers, floors nested deeper or
 // with longer texts. They saturate like 64 bits do.
-static constexpr size_t kMaxPairs = 1 << 13;
+static constexpr size_t kMaxPairs = 1 << 10;
 static constexpr int kMaxPower = 255, kMaxFloors = 24;
 static constexpr size_t kMaxFloorText = 1 << 14;
 

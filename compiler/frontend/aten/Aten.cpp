@@ -178,9 +178,8 @@ void forgetStrides(Context &context, const llvm::DenseSet<const TensorState *> &
 
 // Those whose new tensors lie in the order of their shape, whatever the arguments do.
 bool makesPlainStrides(llvm::StringRef name) {
-  return llvm::is_contained({"contiguous", "reshape", "flatten", "ravel", "linear", "conv1d",
-                             "conv2d", "layer_norm", "cat", "stack", "embedding", "zeros", "ones",
-                             "full"},
+  return llvm::is_contained({"contiguous", "reshape", "flatten", "ravel", "linear", "layer_norm",
+                             "stack", "embedding", "zeros", "ones", "full"},
                             name);
 }
 

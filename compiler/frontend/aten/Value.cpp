@@ -8,6 +8,7 @@
 #include "llvm/ADT/DenseSet.h"
 
 #include <cassert>
+#include <utility>
 
 namespace cleave::aten {
 
@@ -58,7 +59,7 @@ mlir::Value TensorState::read(emit::Emitter &emitter) {
     storage_ = std::make_shared<Storage>();
     storage_->contents = emitter.size(*number_);
   }
-  if (storage_->isTorn)
+  if (storage_->isTorn && *storage_->isTorn)
     emit::fail("reads a tensor that shares its memory with one that was written in place, or is a "
                "copy of it, as the order of its elements in PyTorch's memory decides; clone() it "
                "before the write");
@@ -117,9 +118,8 @@ void TensorState::write(emit::Emitter &emitter, mlir::Value elements, bool isRec
   number_.reset();
   storage_->contents = isRecorded ? whole : withGradientOf(emitter, storage_->contents, whole);
   ++storage_->version;
-  for (const std::weak_ptr<Storage> &twin : storage_->twins)
-    if (std::shared_ptr<Storage> other = twin.lock())
-      other->isTorn = true;
+  if (std::shared_ptr<bool> torn = std::exchange(storage_->isTorn, nullptr))
+    *torn = true;
   if (!isRecorded)
     return;
   for (auto [handle, shown] : seen) {
@@ -169,7 +169,7 @@ std::optional<bool> TensorState::isDense(emit::Emitter &emitter) {
   if (hasPlainStrides_)
     return true;
   graph::Shape shape = graph::shapeOf(read(emitter));
-  if (shape.size() < 2 && !base_)
+  if (shape.size() < 2 && !base_ && !storage_->isTorn) // one that may be a view may have gaps
     return true;
   if (!strides_)
     return std::nullopt;
@@ -181,8 +181,10 @@ std::optional<bool> TensorState::isDense(emit::Emitter &emitter) {
 }
 
 void TensorState::mayShareWith(TensorState &other) {
-  storage_->twins.push_back(other.storage_);
-  other.storage_->twins.push_back(storage_);
+  std::shared_ptr<bool> &torn = other.storage_->isTorn;
+  if (!torn)
+    torn = std::make_shared<bool>(false);
+  storage_->isTorn = torn;
 }
 
 // Out of line, so that the many places that make values stay small.

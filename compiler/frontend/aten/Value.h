@@ -28,9 +28,9 @@ struct Storage {
   bool isState = false;     // a buffer of the model, whose last contents outlive the step
   bool isParameter = false; // one of the model, which nothing may write
   std::string name;         // the user's, of a parameter or buffer
-  // Others that may be the same memory: copies of this one that PyTorch perhaps makes as views.
-  std::vector<std::weak_ptr<Storage>> twins;
-  bool isTorn = false; // a twin was written
+  // Shared by those that may be the same memory, as copies are that PyTorch perhaps makes as views:
+  // whether one of them was written. That one leaves the others.
+  std::shared_ptr<bool> isTorn;
 };
 
 // How far apart in PyTorch's memory the neighbours of each dim lie, in elements; none if that is not known.
@@ -76,7 +76,8 @@ public:
   std::optional<bool> isDense(emit::Emitter &emitter);
   // Of a new tensor: PyTorch may have chosen any order for the elements.
   void forgetStrides() { strides_.reset(), hasPlainStrides_ = false; }
-  // Notes that PyTorch perhaps has both in the same memory: after a write to one, reading the other fails.
+  // Of a new tensor: PyTorch perhaps has it in the memory of `other`, which was read: after a write to
+  // one, reading the other fails.
   void mayShareWith(TensorState &other);
 
 private:

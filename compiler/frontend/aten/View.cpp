@@ -69,7 +69,11 @@ Results reshaped(OpCall &c, const Value &self, const Shape &shape) {
   Array x = c.read(self);
   if (Strides strides = stridesFor(c, self, shape))
     return reshapedView(c, self, shape, strides);
-  return copied(c, self, c.e.reshape(x, shape), self.tensor()->strides(c.e).has_value());
+  bool isKnown = self.tensor()->strides(c.e).has_value();
+  Results out = copied(c, self, c.e.reshape(x, shape), isKnown);
+  if (!isKnown)
+    out.values[0].tensor()->forgetStrides();
+  return out;
 }
 
 Shape shapeIn(OpCall &c, const char *argument) {

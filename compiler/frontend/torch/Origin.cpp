@@ -2,6 +2,7 @@
 #include "compiler/frontend/torch/Origin.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 namespace cleave::torch {
@@ -9,11 +10,16 @@ namespace {
 
 // The dims from the largest stride to the smallest, dims of size 1 where they are.
 std::vector<int64_t> byStride(const StridedTensor &tensor) {
-  std::vector<int64_t> order(tensor.dims.size());
+  std::vector<int64_t> order(tensor.dims.size()), large;
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return tensor.dims[a] > 1 && tensor.dims[b] > 1 && tensor.strides[a] > tensor.strides[b];
-  });
+  auto isLarge = [&](int64_t dim) { return tensor.dims[dim] > 1; };
+  std::copy_if(order.begin(), order.end(), std::back_inserter(large), isLarge);
+  std::stable_sort(large.begin(), large.end(),
+                   [&](int64_t a, int64_t b) { return tensor.strides[a] > tensor.strides[b]; });
+  auto next = large.begin();
+  for (int64_t &dim : order)
+    if (isLarge(dim))
+      dim = *next++;
   return order;
 }
 

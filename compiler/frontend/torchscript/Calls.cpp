@@ -156,6 +156,21 @@ static bool writes(const std::string &name) {
   return aten::isInPlace(name);
 }
 
+// How often the tensors among the arguments were written. Operators may write that do not say so by
+// their names: batch norms move their statistics.
+static int64_t writesTo(const ValueList &positional, const Keywords &keyword) {
+  int64_t count = 0;
+  auto add = [&](const Value &value) {
+    if (value.isTensor() && value.tensor()->storage())
+      count += value.tensor()->storage()->version;
+  };
+  for (const Value &value : positional)
+    add(value);
+  for (const auto &[argument, value] : keyword)
+    add(value);
+  return count;
+}
+
 Value Evaluator::callOperator(const std::string &name, ValueList positional,
                               const Keywords &keyword, Frame &frame) {
   if (writes(name)) {
@@ -182,8 +197,11 @@ Value Evaluator::callOperator(const std::string &name, ValueList positional,
     throw UnknownOperator{name};
   size_t colons = name.find("::");
   services_.locate(frame.path, name.substr(colons + 2));
+  int64_t written = writesTo(positional, keyword);
   try {
     ValueList results = aten::call(services_.context, name, positional, keyword);
+    if (writesTo(positional, keyword) != written)
+      checkCertain(name + " writes");
     for (const Value &result : results)
       spend(weightOf(result));
     if (results.empty())

@@ -75,14 +75,14 @@ void Model::findTensors(const frontend::ImportOptions &options) {
     byDataTensor_[node.integer] =
         same != byWindow_.end() ? same->second : addConstant(tensor.entry, tensor);
   }
-  if (constants_.nodes.empty())
-    return;
-  const std::vector<NodeId> &items = constants_[constants_.root].items;
-  for (size_t i = 0; i < items.size(); ++i)
-    if (const Node &node = constants_[items[i]]; node.kind == NodeKind::Tensor)
-      byConstantTensor_[node.integer] =
-          addConstant("CONSTANTS.c" + std::to_string(i), constants_.tensors[node.integer]);
-  findFrozen();
+  if (!constants_.nodes.empty()) {
+    const std::vector<NodeId> &items = constants_[constants_.root].items;
+    for (size_t i = 0; i < items.size(); ++i)
+      if (const Node &node = constants_[items[i]]; node.kind == NodeKind::Tensor)
+        byConstantTensor_[node.integer] =
+            addConstant("CONSTANTS.c" + std::to_string(i), constants_.tensors[node.integer]);
+    findFrozen();
+  }
   warnOfOverlaps();
 }
 

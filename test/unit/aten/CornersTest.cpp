@@ -65,6 +65,25 @@ TEST_CASE(
   CHECK_THAT(b.problem("aten::neg", {x}), Catch::Contains("shares its memory"));
 }
 
+TEST_CASE("what may be a view of what may be a view is not read after a write to one of them") {
+  AtenBench b;
+  Value x = b.call("aten::neg", {b.call("aten::t", {b.counted({2, 3})})});
+  Value flat = b.call("aten::reshape", {x, ints({-1})});
+  Value again = b.call("aten::reshape", {flat, ints({2, 3})});
+  b.call("aten::add_", {again, 1.0});
+  CHECK(b.values(again) == Numbers{1, -2, 0, -3, -1, -4});
+  for (const Value &other : {flat, x})
+    CHECK_THAT(b.problem("aten::neg", {other}), Catch::Contains("shares its memory"));
+}
+
+TEST_CASE("tensors that are joined keep the order that they have in memory") {
+  AtenBench b;
+  Value part = b.call("aten::permute", {b.counted({1, 2, 1, 2}), ints({0, 3, 1, 2})});
+  Value x = b.call("aten::cat", {Value::list({part, part}), int64_t(1)});
+  b.call("aten::add_", {b.call("aten::reshape", {x, ints({-1})}), 1.0});
+  CHECK_THAT(b.problem("aten::neg", {x}), Catch::Contains("shares its memory"));
+}
+
 TEST_CASE("a diagonal is a view") {
   AtenBench b;
   Value x = b.counted({2, 3});

@@ -195,6 +195,12 @@ TEST_CASE("control flow that cannot be computed both ways is refused with its li
   file.lines = "    if bool(torch.gt(torch.sum(x), 0)):\n      _0 = torch.add_(x, 1)\n    else:\n"
                "      pass\n    return x\n";
   has(complaint(file), "aten::add_ writes in a branch that depends on data");
+  file.lines = "    m = torch.zeros([4])\n    v = torch.ones([4])\n"
+               "    if bool(torch.gt(torch.sum(x), 0)):\n"
+               "      y = torch.batch_norm(x, None, None, m, v, True, 0.1, 1e-05, True)\n"
+               "    else:\n      y = x\n    return y\n";
+  has(complaint(file, {"x=float32[2,4]"}),
+      "aten::batch_norm writes in a branch that depends on data");
   file.lines = "    if torch.eq(torch.size(x, 0), 4):\n"
                "      ops.prim.RaiseException(\"four!\")\n    else:\n      pass\n    return x\n";
   has(complaint(file), "m.py:6: the program raises four!");
