@@ -2,14 +2,12 @@
 // rule drives sharding strategies, partitioning, propagation and most of the FLOP count. Plain C++:
 // no MLIR.
 //
-//   matmul      "b m k, b k n -> b m n"        k occurs in no result: a sum over k
-//   reshape     "(i j) -> i j"                 a dim that is the product of two factors, major
-//   first softmax     "b !c -> b !c"                 !c: every rank needs all of c
-//
-//   bias        "b c, 1 -> b c"                1: a dim of size one that exists only to be
-//   broadcast, a
-//                                              factor of its own
-//   loss        "b !v, b ->"                   a scalar has no dims
+//   matmul      "b m k, b k n -> b m n"   k occurs in no result: a sum over k
+//   reshape     "(i j) -> i j"            a dim that is the product of two factors, major first
+//   softmax     "b !c -> b !c"            !c: every rank needs all of c
+//   bias        "b c, 1 -> b c"           1: a dim of size one that exists only to be broadcast,
+//                                         a factor of its own
+//   loss        "b !v, b ->"              a scalar has no dims
 #pragma once
 
 #include "dialects/interfaces/Polynomial.h"

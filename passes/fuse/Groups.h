@@ -7,18 +7,17 @@
 // Workers share a group if producer and consumer run over one iteration space:
 //  (G1) no value has two dims of one factor;
 //  (G2) all reductions of the group reduce the same factors R, of operands with all factors F of
-//  the group; (G3) a reduction is used inside its group only if it is a row: its dims are the last
-//  ones of the operand, others are
-//       left, and it has at most kRowElements elements, so that it stays in the first-level cache
-//       from pass to pass. Inside, a reduced dim can no longer be split over ranks: where that
-//       would hurt, for a loss over a large vocabulary, batch statistics or the mean over a batch,
-//       reductions therefore end their group;
+//       the group;
+//  (G3) a reduction is used inside its group only if it is a row: its dims are the last ones of
+//       the operand, others are left, and it has at most kRowElements elements, so that it stays
+//       in the first-level cache from pass to pass. Inside, a reduced dim can no longer be split
+//       over ranks: where that would hurt, for a loss over a large vocabulary, batch statistics or
+//       the mean over a batch, reductions therefore end their group;
 //  (G4) what the group gives away has all factors F, or F without R if there are rows; where R is
-//  no row, only
-//       F without R;
+//       no row, only F without R;
 //  (G5) what has fewer factors is computed again at every point: it stays inside and is cheap;
-//  (G6) merging makes no cycle, and all members run equally often (once per micro-batch or once per
-//  step).
+//  (G6) merging makes no cycle, and all members run equally often (once per micro-batch or once
+//       per step).
 #pragma once
 
 #include "dialects/graph/Graph.h"
