@@ -38,7 +38,7 @@ TEST_CASE(
       CLEAVE_TRY(executor.step(step));
       CLEAVE_TRY(collector.add(executor.storedOutputs()));
     }
-    return world.rank() == 0 ? collector.write(path, 5) : Status::ok();
+    return world.rank() == 0 ? collector.write(path, 5, 3) : Status::ok();
   });
   INFO(status.message());
   REQUIRE(status);
