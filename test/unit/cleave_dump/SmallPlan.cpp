@@ -63,12 +63,12 @@ static const char *const kPlan = R"(
   predicted { step_seconds: 0.000044 bound_seconds: 0.00004 gap: 0.0909 peak_bytes: 3584
               compute_seconds: 0.000014 communication_seconds: 0.00003 flops: 8192
               communication_bytes: 512 cluster: "local-cpu" }
-  decisions { name: "h.0.w" kind: "parameter" choice: "[_, _]" seconds: 1e-6 bytes: 1024
+  decisions { name: "h.0.w" kind: "parameter" choice: "[_, _]" seconds: 1e-6
               reason: "replicated: gathering it costs more than it saves"
-              alternatives { choice: "[dp, _]" seconds: 0.00001 bytes: 512 why_not: "an all-gather a step" } }
-  decisions { name: "h.1.w" kind: "parameter" choice: "[_, _]" seconds: 1e-6 bytes: 1024
+              alternatives { choice: "[dp, _]" seconds: 0.00001 } }
+  decisions { name: "h.1.w" kind: "parameter" choice: "[_, _]" seconds: 1e-6
               reason: "replicated: gathering it costs more than it saves" }
-  decisions { name: "h.0.y" kind: "activation" choice: "kept" bytes: 256 reason: "it is small" }
+  decisions { name: "h.0.y" kind: "activation" choice: "kept" reason: "it is small" }
   decisions { kind: "remark" reason: "half of the ranks repeat the other half's work" }
 )";
 
