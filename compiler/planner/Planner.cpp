@@ -86,7 +86,9 @@ static Result<std::vector<Candidate *>> orderOf(std::vector<Candidate> &candidat
     if (candidates.size() == 1)
       break;
     Result<PlanProblem> problem = problemOn(model, cluster, options, candidate.mesh);
-    CLEAVE_TRY(problem.status());
+    candidate.bound = solver::forbidden;
+    if (!problem)
+      continue; // another mesh may do
     Result<double> bound = solver::lowerBound(problem->problem, options.solve);
     CLEAVE_TRY(bound.status().withContext("planner"));
     candidate.bound = *bound;
@@ -126,7 +128,14 @@ static Status tryMesh(const StepModel &model, const cluster::Cluster &cluster,
     return Status::ok();
   }
   Result<PlanProblem> problem = problemOn(model, cluster, options, candidate.mesh);
-  CLEAVE_TRY(problem.status());
+  if (!problem) {
+    candidate.outcome = "leaves no way to place something";
+    if (best.infeasible.empty()) {
+      best.infeasible = problem.status().message();
+      best.missing = INT64_MAX;
+    }
+    return Status::ok();
+  }
   if (options.onNetwork)
     CLEAVE_TRY(options.onNetwork(candidate.mesh, problem->problem));
   solver::SolveOptions limits = options.solve;

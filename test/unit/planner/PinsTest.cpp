@@ -121,6 +121,22 @@ TEST_CASE("pins of ops may name axes of one rank") {
   CHECK(plan->ops[kHidden].results[0].str(plan->mesh) == "[dp, _]");
 }
 
+TEST_CASE("a mesh on which a rule cannot be kept leaves the others") {
+  StepModel model = trainingModel(2, 256, 1024); // two samples, which four ranks cannot share
+  PlannerOptions options;
+  options.ranks = 4;
+  options.pins = *Pins::fromJson(R"({"pins": [{"op": ")" + model.ops[kHidden].name +
+                                 R"(", "layout": [["dp"], []]}]})");
+  Result<Plan> plan = planStep(model, *cluster::findCluster("h100-node"), options);
+  INFO((plan.isOk() ? "" : plan.status().message()));
+  REQUIRE(plan.isOk());
+  CHECK(planner::str(plan->mesh) == "dp=2,tp=2");
+  options.mesh = Mesh{{{"dp", 4}}};
+  Status alone = planStep(model, *cluster::findCluster("h100-node"), options).status();
+  CHECK(alone.exitCode() == 2);
+  CHECK_THAT(alone.message(), Catch::StartsWith("no way is left to place"));
+}
+
 TEST_CASE("wrong pins are refused with the reason") {
   CHECK(Pins::parse("zero4").status().message() ==
         "unknown pin zero4: expected dp, zero1, zero2, zero3, megatron or a JSON file");
