@@ -2,16 +2,15 @@
 #include "runtime/artifact/Artifact.h"
 
 #include "runtime/artifact/Sha256.h"
+#include "runtime/base/FileWriter.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fcntl.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/stubs/logging.h>
 #include <limits>
-#include <unistd.h>
 
 namespace cleave::artifact {
 namespace {
@@ -73,19 +72,6 @@ Status checkHeader(const std::string &bytes, const std::string &path) {
   return Status::ok();
 }
 
-Status writeAll(int fd, const std::string &bytes) {
-  for (size_t done = 0; done < bytes.size();) {
-    ssize_t count = ::write(fd, bytes.data() + done, bytes.size() - done);
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count <= 0)
-      return Status::userError(std::strerror(errno));
-    done += size_t(count);
-  }
-  return ::fsync(fd) == 0 || errno == EINVAL ? Status::ok()
-                                             : Status::userError(std::strerror(errno));
-}
-
 } // namespace
 
 std::string contentHash(const plan::Plan &plan) {
@@ -126,19 +112,9 @@ Result<plan::Plan> parsePlan(const std::string &bytes, const std::string &path) 
 Status writePlan(const plan::Plan &plan, const std::string &path) {
   Result<std::string> bytes = serializePlan(plan);
   CLEAVE_TRY(bytes.status());
-  std::string temporary = path + ".partial." + std::to_string(::getpid());
-  int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0)
-    return Status::userError("cannot write '" + path + "': " + std::strerror(errno));
-  Status status = writeAll(fd, *bytes);
-  ::close(fd);
-  if (status && ::rename(temporary.c_str(), path.c_str()) != 0)
-    status = Status::userError(std::strerror(errno));
-  if (!status) {
-    ::unlink(temporary.c_str());
-    return status.withContext("cannot write '" + path + "'");
-  }
-  return Status::ok();
+  FileWriter file(path);
+  CLEAVE_TRY(file.write(*bytes));
+  return file.publish();
 }
 
 Result<plan::Plan> readPlan(const std::string &path) {

@@ -1,13 +1,10 @@
 // Choosing the reader, and what all formats share.
 #include "runtime/data/ArrayFile.h"
 
+#include "runtime/base/FileWriter.h"
 #include "runtime/data/ArrayFileBuilder.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <filesystem>
-#include <unistd.h>
 
 namespace cleave::data {
 
@@ -48,36 +45,12 @@ Result<std::shared_ptr<const ArrayFile>> ArrayFile::open(const std::string &path
   return builder.finish();
 }
 
-static Status writeAll(int descriptor, const void *data, size_t bytes) {
-  for (size_t written = 0; written < bytes;) {
-    ssize_t now = ::write(descriptor, static_cast<const char *>(data) + written, bytes - written);
-    if (now < 0 && errno == EINTR)
-      continue;
-    if (now <= 0)
-      return Status::userError(strerror(errno));
-    written += now;
-  }
-  return Status::ok();
-}
-
 Status writeParts(const std::string &path,
                   const std::vector<std::pair<const void *, size_t>> &parts) {
-  std::string temporary = path + ".tmp";
-  int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0)
-    return Status::userError("could not write " + temporary + ": " + strerror(errno));
-  Status status;
+  FileWriter file(path);
   for (auto [data, bytes] : parts)
-    if (status)
-      status = writeAll(descriptor, data, bytes);
-  if (status && fsync(descriptor) != 0)
-    status = Status::userError(strerror(errno));
-  close(descriptor);
-  if (status && rename(temporary.c_str(), path.c_str()) != 0)
-    status = Status::userError(strerror(errno));
-  if (!status)
-    unlink(temporary.c_str());
-  return status.withContext("could not write " + path);
+    CLEAVE_TRY(file.write(data, bytes));
+  return file.publish();
 }
 
 } // namespace cleave::data

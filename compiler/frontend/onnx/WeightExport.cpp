@@ -8,11 +8,10 @@
 #include "compiler/frontend/onnx/Parameters.h"
 #include "compiler/frontend/onnx/Topology.h"
 #include "compiler/frontend/onnx/WireWriter.h"
+#include "runtime/base/FileWriter.h"
 
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 namespace cleave::onnx {
 namespace {
@@ -127,16 +126,17 @@ private:
   Edits edits_;
 };
 
+void mustBeOk(const Status &status) {
+  if (!status)
+    throw Failure{status};
+}
+
 // The weights of the new file: inside it, or one after the other in a file beside it.
 class WeightSink {
 public:
-  WeightSink(const std::string &output, bool beside) : path_(output + ".data") {
-    if (!beside)
-      return;
-    file_.open(path_, std::ios::binary);
-    if (!file_)
-      fail("could not write '" + path_ + "'");
-    location_ = std::filesystem::path(path_).filename().string();
+  WeightSink(const std::string &output, bool beside) : file_(output + ".data") {
+    if (beside)
+      location_ = std::filesystem::path(output + ".data").filename().string();
   }
 
   // The fields of a tensor message that say what its elements are.
@@ -147,24 +147,26 @@ public:
     }
     constexpr uint64_t kAlignment = 64;
     std::string padding((kAlignment - offset_ % kAlignment) % kAlignment, '\0');
-    file_ << padding;
+    put(padding);
     offset_ += padding.size();
     out.entry(13, "location", location_);
     out.entry(13, "offset", std::to_string(offset_));
     out.entry(13, "length", std::to_string(bytes.size()));
     out.integer(14, 1);
-    file_ << bytes;
+    put(bytes);
     offset_ += bytes.size();
   }
 
-  void close() {
-    if (!location_.empty() && !file_.flush())
-      fail("could not write '" + path_ + "'");
+  void publish() {
+    if (!location_.empty())
+      mustBeOk(file_.publish());
   }
 
 private:
-  std::string path_, location_;
-  std::ofstream file_;
+  void put(const std::string &bytes) { mustBeOk(file_.write(bytes)); }
+
+  std::string location_;
+  FileWriter file_;
   uint64_t offset_ = 0;
 };
 
@@ -295,8 +297,7 @@ private:
     for (int64_t dim : shape)
       count *= dim;
     std::string bytes(count * size, '\0');
-    if (Status status = values_.read(parameter.name, element, shape, bytes.data()); !status)
-      throw Failure{status};
+    mustBeOk(values_.read(parameter.name, element, shape, bytes.data()));
     if (!holder.content.transposed)
       return bytes;
     std::string turned(bytes.size(), '\0');
@@ -385,12 +386,10 @@ void writeCopy(const std::string &path, const frontend::ImportOptions &options,
     checkOverwritten(model, path, output + ".data");
   WeightSink sink(output, isBeside);
   std::string bytes = Copier(model, files, plan, edits, values, sink).run();
-  sink.close();
-  std::string aside = output + ".part"; // so that what was there stays if this fails
-  std::ofstream file(aside, std::ios::binary);
-  file << bytes;
-  if (!file.flush() || std::rename(aside.c_str(), output.c_str()) != 0)
-    fail("could not write '" + output + "'");
+  FileWriter file(output);
+  mustBeOk(file.write(bytes));
+  sink.publish();
+  mustBeOk(file.publish());
 }
 
 } // namespace

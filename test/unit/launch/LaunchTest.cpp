@@ -166,6 +166,23 @@ TEST_CASE("a hung rank that nobody waits for is found by the steps of the others
   CHECK(secondsSince(begun) < 10);
 }
 
+TEST_CASE("steps may take longer than a rank may be behind") {
+  LaunchOptions options;
+  options.lagTimeout = 600ms;
+  auto outcome =
+      launchLocal(2, options, [](const RankEnvironment &environment, StepReporter &reporter) {
+        for (int64_t step = 0; step < 3; ++step) {
+          std::this_thread::sleep_for(environment.rank == 1 && step > 0 ? 200ms : 0ms);
+          reporter.step(step); // rank 1 later than rank 0, which is in the next step for a while
+          std::this_thread::sleep_for(environment.rank == 1 && step > 0 ? 800ms : 1000ms);
+        }
+        return 0;
+      });
+  REQUIRE(outcome);
+  INFO(outcome->message);
+  CHECK(outcome->exitCode == 0);
+}
+
 // Runs `body` in a process of its own group, as a shell would; returns its id.
 template <typename Body> static pid_t inChild(Body body) {
   pid_t child = fork();
