@@ -82,7 +82,8 @@ static Status import(Compilation &c) {
   CLEAVE_TRY(imported.status());
   c.module = std::move(imported->module);
   for (const frontend::Remark &remark : imported->remarks)
-    c.remarks.push_back({frontend::kindName(remark.kind), remark.name + ": " + remark.text});
+    if (c.options.train || remark.kind != frontend::Remark::Kind::TrainingWarning)
+      c.remarks.push_back({frontend::kindName(remark.kind), remark.name + ": " + remark.text});
   for (const graph::KnownTexts &texts : graph::knownTextsOf(*c.module))
     c.remarks.push_back({"known", texts.name + ": the texts '" +
                                       llvm::join(texts.elements, "', '") +

@@ -24,7 +24,7 @@ std::optional<ElementType> elementNamed(const std::string &name) {
 
 Status wrongInput(const std::string &text) {
   return Status::userError("found '" + text +
-                           "', expected NAME=TYPE[DIM,...] as in x=float32[batch,3,224,224], or "
+                           "', expected NAME=TYPE[DIM,...] as in x=float32[batch,8], or "
                            "NAME=VALUE as in flag=true");
 }
 

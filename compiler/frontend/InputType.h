@@ -1,5 +1,5 @@
 // InputType: what the user says about an input of a model whose file does not tell
-// (`--input x=float32[batch,3,224,224]`).
+// (`--input x=float32[batch,8]`).
 #pragma once
 
 #include "dialects/interfaces/Polynomial.h"

@@ -16,6 +16,7 @@ const char *kindName(Remark::Kind kind) {
   case Remark::Kind::Restored:
     return "restored";
   case Remark::Kind::Warning:
+  case Remark::Kind::TrainingWarning:
     return "warning";
   }
   return "remark";

@@ -6,7 +6,16 @@
 namespace cleave::frontend {
 
 struct Remark {
-  enum class Kind { Split, Transposed, Tied, Untied, Restored, Warning } kind = Kind::Warning;
+  // `TrainingWarning`: a warning that says nothing to those who do not train.
+  enum class Kind {
+    Split,
+    Transposed,
+    Tied,
+    Untied,
+    Restored,
+    Warning,
+    TrainingWarning
+  } kind = Kind::Warning;
   std::string name; // the parameter or node
   std::string text; // one sentence in lower case
 };

@@ -18,12 +18,16 @@ static bool matchesAny(StringRef name, const std::vector<std::string> &patterns)
 static LogicalResult checkPatterns(func::FuncOp step, const std::vector<std::string> &patterns,
                                    StringRef option) {
   for (const std::string &pattern : patterns) {
-    bool isUsed = false;
-    for (unsigned i = 0; i < step.getNumArguments(); ++i)
-      isUsed |= argRole(step, i) == "parameter" && matchesGlob(pattern, argName(step, i).str());
+    bool isUsed = false, hasAny = false;
+    for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+      bool isParameter = argRole(step, i) == "parameter";
+      hasAny |= isParameter;
+      isUsed |= isParameter && matchesGlob(pattern, argName(step, i).str());
+    }
     if (!isUsed)
       return emitError(step.getLoc())
-             << option << " `" << pattern << "` matches no parameter of the model";
+             << option << " `" << pattern << "` matches no parameter of the model"
+             << (hasAny ? "" : ", which has none");
   }
   return success();
 }

@@ -23,6 +23,21 @@ static Value accumulated(OpBuilder &b, Value value, int64_t count) {
                        buildSplatLike(b, sum, 1.0 / static_cast<double>(count)));
 }
 
+// Why none of the chosen parameters, of which there may be none, is trained.
+static StringRef whyNothing(func::FuncOp step, ArrayRef<unsigned> chosen) {
+  size_t parameters = 0, frozen = 0;
+  for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+    parameters += argRole(step, i) == "parameter";
+    frozen += argRole(step, i) == "parameter" && isFrozen(step, i);
+  }
+  if (parameters == 0)
+    return "the model has no parameters, only constants; export it with its weights as parameters";
+  if (chosen.empty() && frozen == parameters)
+    return "the model file freezes all parameters (requires_grad=False); --trainable '*' trains "
+           "them all the same";
+  return "the loss depends on no trainable parameter";
+}
+
 // The gradients of those of the chosen parameters that the loss depends on.
 static FailureOr<SmallVector<train::Trained>> differentiate(OpBuilder &b, func::FuncOp step,
                                                             Value loss, ArrayRef<unsigned> chosen) {
@@ -37,15 +52,7 @@ static FailureOr<SmallVector<train::Trained>> differentiate(OpBuilder &b, func::
       trained.push_back({argument, gradient});
   if (!trained.empty())
     return trained;
-  bool frozen = chosen.empty();
-  for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    frozen &= argRole(step, i) != "parameter" || isFrozen(step, i);
-  return emitError(step.getLoc())
-         << "there is nothing to train: "
-         << (frozen
-                 ? "the model file freezes all parameters (requires_grad=False); --trainable '*' "
-                   "trains them all the same"
-                 : "the loss depends on no trainable parameter");
+  return emitError(step.getLoc()) << "there is nothing to train: " << whyNothing(step, chosen);
 }
 
 // Marks what is trained; other parameters are constants of this step.

@@ -148,6 +148,14 @@ class Mistakes(unittest.TestCase):
         self.refuses(answer, "100 KiB", "KiB", code=2)
         self.assertFalse((self.folder / "small.plan").exists())
 
+    def test_only_those_who_train_are_warned_of_what_is_not_trained(self):
+        model = cleave.MODELS / "resnet.ts-eval.onnx"
+        for options, count in [([], 0), (["--train", "--loss", "softmax-cross-entropy:logits"], 1)]:
+            with self.subTest(options=options):
+                answer = cleave.must("cleave-compile", model, *options, "--set", "batch=8", "--stop-after", "import",
+                                     "-o", self.folder / "warned.mlir")
+                self.assertEqual(answer.err.count("the model trains without them"), count, answer)
+
     def test_what_an_option_cannot_mean_is_answered_with_what_there_is(self):
         train = ["--train", "--loss", "softmax-cross-entropy:logits"]
         batch = ["--set", "batch=8"]

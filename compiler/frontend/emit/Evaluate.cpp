@@ -6,6 +6,7 @@
 #include "dialects/graph/Symbols.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace cleave::emit {
@@ -339,12 +340,19 @@ static std::string inputName(mlir::Value value) {
   return argName(step, argument.getArgNumber()).str();
 }
 
-static std::string dependsOnInputs(const std::set<std::string> &inputs) {
+// As many numbers as the input has elements, up to 3.
+static std::string exampleOf(mlir::Value input) {
+  int64_t count = elementCount(input.getType()).constant().value_or(3);
+  return count < 2 ? "1" : count == 2 ? "1,2" : "1,2,3";
+}
+
+static std::string dependsOnInputs(const std::map<std::string, mlir::Value> &inputs) {
   std::string list;
-  for (const std::string &name : inputs)
+  for (const auto &[name, input] : inputs)
     list += (list.empty() ? "'" : ", '") + name + "'";
   return "depends on the input" + std::string(inputs.size() > 1 ? "s " : " ") + list +
-         ", expected it to be known; give --value " + *inputs.begin() + "=1,2,3, say";
+         ", expected it to be known; give --value " + inputs.begin()->first + "=" +
+         exampleOf(inputs.begin()->second) + ", say";
 }
 
 // The symbols in an op's result types and sizes.
@@ -365,7 +373,8 @@ static void noteSymbols(mlir::Operation *op, std::set<std::string> &symbols) {
 }
 
 std::string Evaluator::whyUnknown(mlir::Value value) {
-  std::set<std::string> symbols, inputs;
+  std::set<std::string> symbols;
+  std::map<std::string, mlir::Value> inputs;
   llvm::DenseSet<mlir::Value> seen{value};
   llvm::SmallVector<mlir::Value> open{value};
   while (!open.empty()) {
@@ -375,7 +384,7 @@ std::string Evaluator::whyUnknown(mlir::Value value) {
       std::string name = inputName(next);
       if (name.empty()) // weights, too
         return "depends on data, expected it to be known";
-      inputs.insert(name);
+      inputs[name] = next;
       continue;
     }
     noteSymbols(op, symbols);

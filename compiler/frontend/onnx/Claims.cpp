@@ -27,9 +27,9 @@ public:
     // Nodes that come from one FX node belong together; their slots are in the order of its arguments.
     std::map<std::string, std::vector<size_t>> groups;
     for (size_t i = 0; i < slots_.size(); ++i)
-      if (std::optional<FxNode> fx = fxNodeOf(graph_.nodes[slots_[i].node]);
-          fx && mayBeParameter(slots_[i]))
-        groups[fx->name].push_back(i);
+      if (!slots_[i].isInSubgraph() && mayBeParameter(slots_[i])) // else of another FX graph
+        if (std::optional<FxNode> fx = fxNodeOf(*slots_[i].reader))
+          groups[fx->name].push_back(i);
     for (const auto &[name, members] : groups)
       hearGroup(members, out);
     for (size_t i = 0; i < slots_.size(); ++i)
@@ -95,7 +95,7 @@ private:
 
   // Slots of one FX node: by name where that is clear, the others in the order of the arguments.
   void hearGroup(const std::vector<size_t> &members, Testimony &out) const {
-    FxNode fx = *fxNodeOf(graph_.nodes[slots_[members[0]].node]);
+    FxNode fx = *fxNodeOf(*slots_[members[0]].reader);
     Arguments arguments = argumentsOf(fx);
     std::map<size_t, size_t> readers; // initializer -> slots of the group
     for (size_t member : members)
@@ -130,7 +130,7 @@ private:
                    Testimony &out) const {
     for (size_t member : members) {
       const Slot &slot = slots_[member];
-      const Node &node = graph_.nodes[slot.node];
+      const Node &node = *slot.reader;
       bool takesBias = node.op == "Gemm" || node.op == "Conv" || node.op == "LayerNormalization";
       if (!takesBias || node.inputs.size() != 2 || slot.input != 1 || tensorOf(member).dims.empty())
         continue;
@@ -163,7 +163,7 @@ private:
       out.repair = Remark::Kind::Transposed;
       out.remark = "'" + tensor.name + "' holds its transpose: given back its name and orientation";
     } else {
-      out.repair = Remark::Kind::Warning;
+      out.repair = Remark::Kind::TrainingWarning;
       out.remark = "the exporter computed it from '" + sources[0] +
                    "': it is trained instead of that; export with optimize=False to avoid this";
     }

@@ -25,6 +25,14 @@ Bindings importWhere(NodeImport &n, Value counts, const Graph &graph, Bindings i
   return n.services.importSpeculatively(graph, inputs);
 }
 
+// What is refused in a subgraph that may not count might not be needed: the message says what decides that.
+[[noreturn]] void failWhere(NodeImport &n, Value condition, const AlreadyRefused &refused) {
+  if (!refused.isInside)
+    throw refused;
+  fail("computes its subgraphs whether they count or not, since the condition " +
+       n.evaluator.whyUnknown(condition));
+}
+
 // Rounds of one loop that are written out.
 constexpr int64_t kMaxRounds = 4096;
 
@@ -56,15 +64,20 @@ Bindings choose(NodeImport &n, Value given, const Bindings &yes, const Bindings 
 // Whether two branches differ is a question for both of them: what either cannot do is reported.
 Bindings importBoth(NodeImport &n, const Graph &yes, const Graph &no) {
   Value condition = n.reshape(n.input(0), {});
-  std::optional<Bindings> first;
-  try {
-    first = importWhere(n, condition, yes, {});
-  } catch (const AlreadyRefused &) {
-  }
-  Bindings second = importWhere(n, n.logicalNot(condition), no, {});
-  if (!first)
-    throw AlreadyRefused();
-  return choose(n, n.input(0), *first, second);
+  AlreadyRefused refused;
+  auto importBranch = [&](Value counts, const Graph &graph) -> std::optional<Bindings> {
+    try {
+      return importWhere(n, counts, graph, {});
+    } catch (const AlreadyRefused &inBranch) {
+      refused.isInside |= inBranch.isInside;
+      return std::nullopt;
+    }
+  };
+  std::optional<Bindings> first = importBranch(condition, yes),
+                          second = importBranch(n.logicalNot(condition), no);
+  if (!first || !second)
+    failWhere(n, n.input(0), refused);
+  return choose(n, n.input(0), *first, *second);
 }
 
 // A condition that depends on data: both branches are computed, and one of the results is taken.
@@ -120,6 +133,18 @@ void readCondition(NodeImport &n, LoopState &loop, Value condition, bool isBound
   loop.goesOn = loop.goesOn ? n.binary<graph::AndOp>(loop.goesOn, condition) : condition;
 }
 
+// One more round of a loop.
+Bindings importRound(NodeImport &n, const LoopState &loop, const Graph &body,
+                     const Bindings &inputs) {
+  if (!loop.goesOn)
+    return n.services.importGraph(body, inputs);
+  try {
+    return importWhere(n, loop.goesOn, body, inputs);
+  } catch (const AlreadyRefused &refused) {
+    failWhere(n, loop.goesOn, refused);
+  }
+}
+
 Bindings importLoop(NodeImport &n) {
   n.checkInputs(2, 1 << 16);
   const Graph &body = n.graph("body");
@@ -141,8 +166,7 @@ Bindings importLoop(NodeImport &n) {
       failRounds();
     Bindings inputs{{{n.size(round)}}, {{n.scalar(n.b.getI1Type(), 1)}}};
     inputs.insert(inputs.end(), carried.begin(), carried.end());
-    Bindings outputs = loop.goesOn ? importWhere(n, loop.goesOn, body, inputs)
-                                   : n.services.importGraph(body, inputs);
+    Bindings outputs = importRound(n, loop, body, inputs);
     Bindings next(outputs.begin() + 1, outputs.begin() + 1 + static_cast<int64_t>(carried.size()));
     carried = loop.goesOn ? choose(n, loop.goesOn, next, carried) : next;
     readCondition(n, loop, tensorOf(outputs[0], "condition"), isBounded);

@@ -90,7 +90,12 @@ public:
     services_.importSpeculatively = [&](const Graph &graph, Bindings inputs) {
       Value counts = inputs.back().values[0];
       inputs.pop_back();
-      return importSpeculatively(graph, std::move(inputs), counts);
+      int64_t before = refusals_.added();
+      try {
+        return importSpeculatively(graph, std::move(inputs), counts);
+      } catch (const AlreadyRefused &) {
+        throw AlreadyRefused{refusals_.added() > before};
+      }
     };
     services_.replaceState = [&](Value state, Value next) { replaceState(state, next); };
     services_.isState = [&](Value value) { return states_.contains(value); };
@@ -241,8 +246,8 @@ private:
       const StoredTensor &tensor = graph.initializers[i];
       auto planned = plan_.byInitializer.find(i);
       if (isMain && planned != plan_.byInitializer.end())
-        scope_.names[tensor.name] = {{initializerValue(tensor, planned->second)}};
-      else if (!isMain && isWeight(tensor))
+        scope_.names[tensor.name] = {{valueOf(planned->second)}};
+      else if (plan_.subgraphWeights.contains(&tensor)) // findConstants looks at its use later
         scope_.names[tensor.name] = {{subgraphWeight(tensor)}};
       else if (elementTypeOf(tensor.dataType) || tensor.dataType == kStringType)
         scope_.names[tensor.name] = {{tensorValue(tensor, tensor.name)}};
@@ -252,25 +257,11 @@ private:
     }
   }
 
-  // Whether an initializer of a subgraph is a parameter; findConstants looks at its use later.
-  static bool isWeight(const StoredTensor &tensor) {
-    std::optional<ElementType> type = elementTypeOf(tensor.dataType);
-    return type && isFloat(*type) && !narrowType(tensor.dataType) && tensor.elementCount() > 1 &&
-           !isMadeUpName(tensor.name);
-  }
-
   Value subgraphWeight(const StoredTensor &tensor) {
     Value &argument = stored_[&tensor];
     if (!argument)
       argument = addTensorArgument(tensor, tensor.name, "parameter", false);
     return guardedBy(argument);
-  }
-
-  // The initializer itself, whatever parameter it became.
-  Value initializerValue(const StoredTensor &tensor, size_t parameter) {
-    const Parameter &planned = plan_.parameters[parameter];
-    return valueOf({parameter, planned.storedTransposed,
-                    planned.dims ? std::optional(tensor.dims) : std::nullopt});
   }
 
   // What the slot reads, as it is at this point of the step.

@@ -24,6 +24,22 @@ std::optional<int64_t> countIn(const std::string &text) {
   return isCount ? std::optional(count) : std::nullopt;
 }
 
+// `x=int64[batch,8]`: how --input describes such an input, with what the file says about it. Of a sequence: its
+// element, `.0`.
+std::string exampleOf(const ValueInfo &input, const std::string &element = "") {
+  std::optional<ElementType> type = elementTypeOf(input.dataType);
+  std::string dims;
+  for (const Dim &dim : input.dims) {
+    bool isName = !dim.symbol.empty() && dim.symbol == symbolName(dim.symbol);
+    dims += (dims.empty() ? "" : ",") + (dim.size ? std::to_string(*dim.size)
+                                         : isName ? dim.symbol
+                                                  : "8");
+  }
+  bool isKnown = input.hasShape && input.dims.size() <= kMaxRank;
+  return input.name + element + "=" + typeName(type.value_or(ElementType::F32)) + "[" +
+         (isKnown ? dims : "batch,8") + "]";
+}
+
 class InputBinder {
 public:
   InputBinder(const Model &model, const ImportOptions &options, SignatureEdit &signature,
@@ -109,8 +125,8 @@ private:
         ++*count;
       if (*count == 0)
         fail("input '" + input.name + "' is a sequence: say how many tensors it has by --input " +
-             input.name + "=2, or what they are by --input " + input.name +
-             ".0=float32[2,3] and so on");
+             input.name + "=2, or what they are by --input " + exampleOf(input, ".0") +
+             " and so on");
     }
     if (*count > kMaxElements)
       fail("--input " + input.name + "=…: found " + std::to_string(*count) +
@@ -129,10 +145,10 @@ private:
   }
 
   // An input whose type the user gives.
-  Value addTyped(const frontend::InputType &input) {
+  Value addTyped(const frontend::InputType &input, const ValueInfo &declared) {
     if (!input.element)
       fail("--input " + input.name + ": found the value '" + input.literal +
-           "', expected a tensor's type as in float32[batch,3]");
+           "', expected a tensor's type as in " + exampleOf(declared));
     std::vector<std::string> used;
     Result<graph::Shape> dims =
         frontend::sizesOf(input, options_.symbols, options_.keepSymbols, used);
@@ -145,17 +161,17 @@ private:
 
   Value addInput(const ValueInfo &input) {
     if (const frontend::InputType *said = typed(input.name))
-      return addTyped(*said);
+      return addTyped(*said, input);
     std::optional<ElementType> type = elementTypeOf(input.dataType);
     if (input.dataType == 0)
-      fail("input '" + input.name + "' has no type; give --input " + input.name +
-           "=float32[...] or export the model with one");
+      fail("input '" + input.name + "' has no type; give --input " + exampleOf(input) +
+           ", say, or export the model with one");
     if (!type)
       fail("input '" + input.name + "' has elements of " + dataTypeName(input.dataType) +
            ", which Cleave does not compute with");
     if (!input.hasShape || input.dims.size() > kMaxRank)
-      fail("input '" + input.name + "' has no usable shape; give --input " + input.name +
-           "=float32[...] or export the model with one");
+      fail("input '" + input.name + "' has no usable shape; give --input " + exampleOf(input) +
+           ", say, or export the model with one");
     if (options_.values.contains(input.name) || options_.texts.contains(input.name))
       return knownInput(input, *type);
     Shape dims;

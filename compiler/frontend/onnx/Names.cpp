@@ -40,7 +40,6 @@ public:
   }
 
   Claim claim(const Slot &slot) const {
-    const Node &node = graph_.nodes[slot.node];
     const StoredTensor &tensor = graph_.initializers[slot.initializer];
     Claim out;
     out.name = nameOf(slot);
@@ -52,12 +51,12 @@ public:
     }
     const Leaf *leaf =
         std::find_if(std::begin(kLeaves), std::end(kLeaves), [&](const Leaf &candidate) {
-          return node.op == candidate.op && slot.input == candidate.input;
+          return slot.reader && slot.reader->op == candidate.op && slot.input == candidate.input;
         });
     if (leaf == std::end(kLeaves)) {
       out.kind = Claim::Kind::Constant;
       if (tensor.elementCount() > 1) {
-        out.repair = Remark::Kind::Warning;
+        out.repair = Remark::Kind::TrainingWarning;
         out.remark = "the exporter computed it, so it is not trained; if there are parameters in "
                      "it, export with "
                      "do_constant_folding=False";
@@ -73,22 +72,22 @@ private:
     return slot.alias.empty() ? graph_.initializers[slot.initializer].name : slot.alias;
   }
 
-  // A bias that is added to a product names the weight of the product.
+  // A bias that is added to a product names the weight of the product. Branches share names of products.
   void noteBias(const Slot &slot) {
-    const Node &node = graph_.nodes[slot.node];
     const std::string &name = nameOf(slot);
-    if (node.op != "Add" || isMadeUpName(name) || !name.ends_with("bias"))
+    if (slot.isInSubgraph() || slot.reader->op != "Add" || isMadeUpName(name) ||
+        !name.ends_with("bias"))
       return;
-    for (const std::string &input : node.inputs)
+    for (const std::string &input : slot.reader->inputs)
       biases_[input] = name;
   }
 
   // `fc.bias` beside it, or the module in which the node stands.
   void nameByPlace(const Slot &slot, const Leaf &leaf, Claim &out) const {
-    const Node &node = graph_.nodes[slot.node];
+    const Node &node = *slot.reader;
     std::string module = moduleOf(node), lost = out.name;
-    auto bias = node.op == "MatMul" && !node.outputs.empty() ? biases_.find(node.outputs[0])
-                                                             : biases_.end();
+    bool isProduct = !slot.isInSubgraph() && node.op == "MatMul" && !node.outputs.empty();
+    auto bias = isProduct ? biases_.find(node.outputs[0]) : biases_.end();
     if (bias != biases_.end())
       out.name = bias->second.substr(0, bias->second.size() - 4) + "weight";
     else if (!module.empty())

@@ -1,12 +1,9 @@
-// See Parameters.h. Here: finding the slots, and building the plan from what is claimed about each
-// of them.
+// See Parameters.h. Here: building the plan from what is claimed about each slot (Slots.cpp finds them).
 #include "compiler/frontend/onnx/Parameters.h"
 
 #include "compiler/frontend/onnx/Failure.h"
 #include "compiler/frontend/onnx/Metadata.h"
-#include "compiler/frontend/onnx/NarrowTypes.h"
-
-#include <set>
+#include "compiler/frontend/onnx/Settings.h"
 
 namespace cleave::onnx {
 namespace {
@@ -29,12 +26,17 @@ public:
   }
 
   void add(const Slot &slot, Claim claim) {
-    size_t parameter = find(slot, claim);
-    Use use{parameter, claim.transposed, {}};
+    auto known = plan_.byInitializer.find(slot.initializer);
+    bool isPlanned = known != plan_.byInitializer.end() && !isConstant(known->second);
+    if (slot.isInSubgraph() && isPlanned)
+      return;
+    Use use{find(slot, claim), claim.transposed, {}};
     if (claim.dims)
       use.dims = dimsOf(slot.initializer);
-    plan_.uses[{slot.node, slot.input}] = use;
-    plan_.byInitializer.insert({slot.initializer, parameter});
+    if (!slot.isInSubgraph())
+      plan_.uses[{slot.node, slot.input}] = use;
+    if (known == plan_.byInitializer.end() || !(isPlanned || isConstant(use)))
+      plan_.byInitializer[slot.initializer] = use;
   }
 
   // A parameter that the exporter dropped because it was zero.
@@ -52,15 +54,19 @@ public:
     plan_.parameters.push_back(parameter);
   }
 
-  // A float initializer that no slot reads (an output, or a subgraph's operand).
+  // A float initializer that no slot reads (an output of the model).
   void addUnread(size_t initializer) {
     if (plan_.byInitializer.contains(initializer))
       return;
     Claim claim = constantClaim(graph_.initializers[initializer].name);
-    plan_.byInitializer[initializer] = find({0, 0, initializer, {}}, claim);
+    plan_.byInitializer[initializer] = {find({0, 0, initializer, {}, nullptr}, claim), false, {}};
   }
 
 private:
+  bool isConstant(const Use &use) const {
+    return plan_.parameters[use.parameter].kind == Claim::Kind::Constant;
+  }
+
   const Dims &dimsOf(size_t initializer) const { return graph_.initializers[initializer].dims; }
 
   Dims claimedDims(const Slot &slot, const Claim &claim) const {
@@ -131,10 +137,15 @@ private:
   std::map<std::pair<bool, std::string>, size_t> byName_; // constants have names of their own
 };
 
-// Narrow ones are quantized: nobody trains them.
-bool isFloatTensor(const StoredTensor &tensor) {
-  std::optional<ElementType> type = elementTypeOf(tensor.dataType);
-  return type && isFloat(*type) && !narrowType(tensor.dataType);
+// What is said about the slot, whichever witness says it.
+Claim claimOf(const Graph &graph, const Slot &slot, Claim claim, const Settings &settings) {
+  if (!slot.reader)
+    return claim;
+  if (isRunningStatistic(*slot.reader, slot.input))
+    claim.kind = Claim::Kind::State;
+  if (settings.isSetting(*slot.reader, slot.input))
+    return constantClaim(graph.initializers[slot.initializer].name);
+  return claim;
 }
 
 } // namespace
@@ -148,33 +159,10 @@ std::vector<int64_t> shapeOf(const Graph &graph, const Parameter &parameter) {
   return parameter.dims.value_or(dims);
 }
 
-std::vector<Slot> findSlots(const Graph &graph, const std::vector<size_t> &order) {
-  // Names that stand for a float initializer, directly or through Identity nodes.
-  std::map<std::string, std::pair<size_t, std::string>> names;
-  for (size_t i = 0; i < graph.initializers.size(); ++i)
-    if (isFloatTensor(graph.initializers[i]))
-      names[graph.initializers[i].name] = {i, {}};
-  std::vector<Slot> slots;
-  for (size_t i : order) {
-    const Node &node = graph.nodes[i];
-    bool passesOn = node.op == "Identity" && node.inputs.size() == 1 && node.outputs.size() == 1;
-    for (size_t input = 0; input < node.inputs.size(); ++input) {
-      auto found = names.find(node.inputs[input]);
-      if (found == names.end())
-        continue;
-      if (passesOn)
-        names[node.outputs[0]] = {found->second.first, node.outputs[0]};
-      else
-        slots.push_back({i, input, found->second.first, found->second.second});
-    }
-  }
-  return slots;
-}
-
 bool isLinearWeight(const Graph &graph, const Slot &slot) {
-  const Node &node = graph.nodes[slot.node];
-  if (slot.input != 1 || graph.initializers[slot.initializer].dims.size() != 2)
+  if (!slot.reader || slot.input != 1 || graph.initializers[slot.initializer].dims.size() != 2)
     return false;
+  const Node &node = *slot.reader;
   if (node.op == "MatMul")
     return true;
   if (node.op != "Gemm")
@@ -185,16 +173,8 @@ bool isLinearWeight(const Graph &graph, const Slot &slot) {
   return true;
 }
 
-bool isRunningStatistic(const Graph &graph, const Slot &slot) {
-  return graph.nodes[slot.node].op == "BatchNormalization" && (slot.input == 3 || slot.input == 4);
-}
-
-bool isSetting(const Graph &graph, const Slot &slot) {
-  const std::string &op = graph.nodes[slot.node].op;
-  static const std::set<std::string> settled = {
-      "Pad",  "Dropout",           "Range",          "Resize", "Upsample", "OneHot", "Clip",
-      "STFT", "NonMaxSuppression", "MelWeightMatrix"};
-  return settled.contains(op) && (slot.input > 0 || op == "Range");
+bool isRunningStatistic(const Node &node, size_t input) {
+  return node.op == "BatchNormalization" && (input == 3 || input == 4);
 }
 
 ParameterPlan planParameters(const Graph &graph, const std::vector<size_t> &order,
@@ -202,15 +182,13 @@ ParameterPlan planParameters(const Graph &graph, const std::vector<size_t> &orde
   std::vector<Slot> slots = findSlots(graph, order);
   Testimony told = hearMetadata(graph, slots);
   std::vector<Claim> named = claimByNames(graph, slots);
+  Settings settings(graph);
   ParameterPlan plan;
+  plan.subgraphWeights = findSubgraphWeights(graph, order, settings);
   PlanBuilder builder(graph, files, plan);
   for (size_t i = 0; i < slots.size(); ++i) {
-    Claim claim = told.exists && told.claims[i] ? *told.claims[i] : named[i];
-    if (isRunningStatistic(graph, slots[i]))
-      claim.kind = Claim::Kind::State;
-    if (isSetting(graph, slots[i]))
-      claim = constantClaim(graph.initializers[slots[i].initializer].name);
-    builder.add(slots[i], claim);
+    const Claim &claim = told.exists && told.claims[i] ? *told.claims[i] : named[i];
+    builder.add(slots[i], claimOf(graph, slots[i], claim, settings));
   }
   for (const DroppedBias &bias : told.dropped)
     builder.addDropped(bias);

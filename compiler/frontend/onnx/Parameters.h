@@ -6,16 +6,25 @@
 #include "compiler/frontend/Remark.h"
 #include "compiler/frontend/onnx/Weights.h"
 
+#include <set>
+
 namespace cleave::onnx {
 
 using frontend::Remark;
 
-// A place that reads a float initializer: an input of a node of the main graph.
+class Settings;
+
+// A place that reads a float initializer of the main graph: an input of a node, or an output of a subgraph.
 struct Slot {
-  size_t node = 0;
+  static constexpr size_t kInSubgraph = SIZE_MAX;
+
+  size_t node = 0; // of the main graph, or kInSubgraph
   size_t input = 0;
   size_t initializer = 0;
   std::string alias; // the last name on the way, where Identity nodes lie between; otherwise empty
+  const Node *reader = nullptr; // null: an output of a subgraph
+
+  bool isInSubgraph() const { return node == kInSubgraph; }
 };
 
 // What a slot reads.
@@ -54,8 +63,9 @@ struct Use {
 struct ParameterPlan {
   std::vector<Parameter> parameters;             // in the order of their first use
   std::map<std::pair<size_t, size_t>, Use> uses; // by node and input
-  std::map<size_t, size_t>
-      byInitializer; // for whoever reads an initializer elsewhere (outputs, subgraphs)
+  // What an initializer is to those that read it elsewhere (outputs, subgraphs).
+  std::map<size_t, Use> byInitializer;
+  std::set<const StoredTensor *> subgraphWeights; // initializers of subgraphs that are parameters
   std::vector<Remark> remarks;
 };
 
@@ -70,8 +80,12 @@ ParameterPlan planParameters(const Graph &graph, const std::vector<size_t> &orde
 
 // -- the steps
 // ------------------------------------------------------------------------------------------- All
-// slots of float initializers, in the order of nodes and inputs.
+// slots of float initializers, in the order of nodes and inputs; then those in subgraphs.
 std::vector<Slot> findSlots(const Graph &graph, const std::vector<size_t> &order);
+
+// The float initializers of subgraphs that are parameters: named ones of several elements that are no settings.
+std::set<const StoredTensor *>
+findSubgraphWeights(const Graph &graph, const std::vector<size_t> &order, const Settings &settings);
 
 // An optional bias that the exporter dropped because it was zero.
 struct DroppedBias {
@@ -105,12 +119,11 @@ void warnOfFoldedBatchNorms(const Graph &graph, std::vector<Remark> &remarks);
 std::optional<std::vector<int64_t>> withoutUnitDims(const std::vector<int64_t> &dims,
                                                     size_t atLeast);
 
+// Whether the elements are floats that can be trained; those of narrow types are quantized.
+bool isFloatTensor(const StoredTensor &tensor);
 // Whether the slot is the second operand of a product, as a linear layer's transposed weight is.
 bool isLinearWeight(const Graph &graph, const Slot &slot);
-// Whether the slot says how an operator works (a padding value, a bound) rather than what it works
-// on.
-bool isSetting(const Graph &graph, const Slot &slot);
-// Whether the slot is a running statistic of a batch norm.
-bool isRunningStatistic(const Graph &graph, const Slot &slot);
+// Whether the node's input is a running statistic of a batch norm.
+bool isRunningStatistic(const Node &node, size_t input);
 
 } // namespace cleave::onnx

@@ -51,6 +51,7 @@ std::string unknownOperators(const Model &model) {
 void Refusals::add(const Failure &failure, const std::string &place) {
   if (failure.status.kind() == StatusKind::Defect)
     throw Failure{place.empty() ? failure.status : failure.status.withContext(place)};
+  ++added_;
   Places &places = messages_[failure.status.message()];
   if (!place.empty())
     places.push_back(place);

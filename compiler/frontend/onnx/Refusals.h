@@ -11,14 +11,18 @@
 namespace cleave::onnx {
 
 // Thrown where something cannot go on because of what a Refusals holds already.
-struct AlreadyRefused {};
+struct AlreadyRefused {
+  bool isInside = false; // it was added in the subgraph that cannot go on
+};
 
 class Refusals {
 public:
   // Something of the whole model, or what `place` (`Add node 'x'`) says about itself. A defect is thrown at once.
   void add(const Failure &failure, const std::string &place = "");
   // The model reads what an unknown operator computes.
-  void addUnknownOperator() { unknown_ = true; }
+  void addUnknownOperator() { unknown_ = true, ++added_; }
+  // So many were added, the same ones counted again.
+  int64_t added() const { return added_; }
 
   // Throws one Failure with everything, if there is anything. Unknown operators are listed wherever the model
   // has them, read or not.
@@ -28,6 +32,7 @@ private:
   llvm::MapVector<std::string, std::vector<std::string>, std::map<std::string, unsigned>>
       messages_; // with their places
   bool unknown_ = false;
+  int64_t added_ = 0;
 };
 
 } // namespace cleave::onnx

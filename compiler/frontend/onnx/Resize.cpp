@@ -52,14 +52,11 @@ ResizeOptions readOptions(NodeImport &n) {
   return options;
 }
 
-// One number per axis; empty where the input is left out or empty.
-std::vector<double> scalesInput(NodeImport &n, size_t i) {
+// Numbers that must be known; none where the input is left out or empty.
+std::vector<double> numbersInput(NodeImport &n, size_t i, const std::string &what) {
   if (!n.hasInput(i) || shapeOf(n.input(i)) == Shape{0})
     return {};
-  std::optional<Tensor> known = n.known(n.input(i));
-  if (!known)
-    fail("the scales " + n.evaluator.whyUnknown(n.input(i)));
-  return known->values;
+  return n.tensorInput(i, what).values;
 }
 
 void checkCount(size_t found, size_t expected, const char *what) {
@@ -113,7 +110,7 @@ std::vector<ResizeAxis> axesFromSizes(NodeImport &n, const Ints &dims, const Sha
 
 // The regions of CropAndResize: all begins, then all ends.
 void readRegions(NodeImport &n, size_t input, const Ints &dims, std::vector<ResizeAxis> &axes) {
-  std::vector<double> roi = scalesInput(n, input);
+  std::vector<double> roi = numbersInput(n, input, "region");
   checkCount(roi.size(), 2 * dims.size(), "numbers of a region");
   for (auto [i, dim] : llvm::enumerate(dims)) {
     double begin = roi[i], end = roi[dims.size() + i];
@@ -137,7 +134,7 @@ Values importResize(NodeImport &n) {
     for (int64_t axis : *chosen)
       dims.push_back(n.axis(axis, rankOf(x)));
   }
-  std::vector<double> scales = scalesInput(n, 2);
+  std::vector<double> scales = numbersInput(n, 2, "scales");
   bool bySizes = n.hasInput(3) && shapeOf(n.input(3)) != Shape{0};
   if (bySizes == !scales.empty())
     fail("needs either scales or sizes");
@@ -172,7 +169,7 @@ Values importUpsample7(NodeImport &n) {
 
 Values importUpsample9(NodeImport &n) {
   n.checkInputs(2, 2);
-  return resizeAsymmetric(n, scalesInput(n, 1));
+  return resizeAsymmetric(n, numbersInput(n, 1, "scales"));
 }
 
 constexpr OpEntry kOps[] = {

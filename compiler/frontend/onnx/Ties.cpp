@@ -31,17 +31,18 @@ public:
     for (auto &[slot, use] : plan_.uses)
       if (use.parameter == from)
         use.parameter = to;
-    for (auto &[initializer, parameter] : plan_.byInitializer)
-      if (parameter == from)
-        parameter = to;
+    for (auto &[initializer, use] : plan_.byInitializer)
+      if (use.parameter == from)
+        use.parameter = to;
   }
 
-  // The slots of every parameter by the module that reads it.
+  // The main graph's slots of every parameter by the module that reads it.
   using Readers = std::map<std::string, std::vector<Slot>>;
   std::vector<Readers> readers() const {
     std::vector<Readers> out(plan_.parameters.size());
     for (const Slot &slot : slots_)
-      out[parameterOf(slot)][moduleOf(graph_.nodes[slot.node])].push_back(slot);
+      if (!slot.isInSubgraph())
+        out[parameterOf(slot)][moduleOf(*slot.reader)].push_back(slot);
     return out;
   }
 
@@ -103,23 +104,28 @@ public:
                                                 "Expand",
                                                 "Gather",
                                                 "Gemm",
+                                                "GRU",
                                                 "GroupNormalization",
                                                 "InstanceNormalization",
+                                                "LSTM",
                                                 "LayerNormalization",
                                                 "MatMul",
                                                 "Mul",
                                                 "PRelu",
+                                                "RNN",
                                                 "Sub",
                                                 "Transpose"};
     std::set<size_t> told;
     for (const Slot &slot : slots_) {
       const Parameter &parameter = plan_.parameters[parameterOf(slot)];
-      const std::string &op = graph_.nodes[slot.node].op;
+      if (!slot.reader)
+        continue;
+      const std::string &op = slot.reader->op;
       if (parameter.kind != Claim::Kind::Parameter || usual.contains(op) ||
           !told.insert(parameterOf(slot)).second)
         continue;
       plan_.remarks.push_back(
-          {Remark::Kind::Warning, parameter.name,
+          {Remark::Kind::TrainingWarning, parameter.name,
            "read by " + op + ", so it may be a buffer, which the file does not tell; --freeze " +
                parameter.name + " does not train it"});
     }
@@ -134,7 +140,7 @@ public:
       std::string modules;
       for (const auto &[module, slots] : all[i])
         modules += (modules.empty() ? "'" : ", '") + (module.empty() ? "the model" : module) + "'";
-      plan_.remarks.push_back({Remark::Kind::Warning, parameter.name,
+      plan_.remarks.push_back({Remark::Kind::TrainingWarning, parameter.name,
                                "read by the modules " + modules +
                                    ": trained as one tied parameter; --untie " + parameter.name +
                                    " gives each its own"});
@@ -146,8 +152,8 @@ public:
     std::set<size_t> read;
     for (const auto &[slot, use] : plan_.uses)
       read.insert(use.parameter);
-    for (const auto &[initializer, parameter] : plan_.byInitializer)
-      read.insert(parameter);
+    for (const auto &[initializer, use] : plan_.byInitializer)
+      read.insert(use.parameter);
     std::map<size_t, size_t> moved;
     std::vector<Parameter> kept;
     for (size_t parameter : read) {
@@ -157,8 +163,8 @@ public:
     plan_.parameters = std::move(kept);
     for (auto &[slot, use] : plan_.uses)
       use.parameter = moved.at(use.parameter);
-    for (auto &[initializer, parameter] : plan_.byInitializer)
-      parameter = moved.at(parameter);
+    for (auto &[initializer, use] : plan_.byInitializer)
+      use.parameter = moved.at(use.parameter);
   }
 
 private:
@@ -175,14 +181,16 @@ private:
   }
 
   size_t parameterOf(const Slot &slot) const {
-    return plan_.uses.at({slot.node, slot.input}).parameter;
+    const Use &use = slot.isInSubgraph() ? plan_.byInitializer.at(slot.initializer)
+                                         : plan_.uses.at({slot.node, slot.input});
+    return use.parameter;
   }
 
   // The parameters whose rows are looked up.
   std::set<size_t> tables() const {
     std::set<size_t> out;
     for (const Slot &slot : slots_)
-      if (slot.input == 0 && graph_.nodes[slot.node].op == "Gather" &&
+      if (slot.input == 0 && slot.reader && slot.reader->op == "Gather" &&
           shapeOf(graph_, plan_.parameters[parameterOf(slot)]).size() == 2)
         out.insert(parameterOf(slot));
     return out;
@@ -245,7 +253,7 @@ void warnOfFoldedBatchNorms(const Graph &graph, std::vector<Remark> &remarks) {
   text += nodes.size() > 3 ? ", ...)" : ")";
   text += ", so the model trains without them; export with ";
   text += current ? "optimize=False" : "training=TrainingMode.TRAINING, do_constant_folding=False";
-  remarks.push_back({Remark::Kind::Warning, graph.name.empty() ? "the model" : graph.name,
+  remarks.push_back({Remark::Kind::TrainingWarning, graph.name.empty() ? "the model" : graph.name,
                      text + " to keep them"});
 }
 

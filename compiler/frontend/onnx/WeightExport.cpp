@@ -56,7 +56,12 @@ public:
   Edits run() {
     findKept();
     std::set<std::pair<size_t, size_t>> known;
+    for (const Slot &slot : slots_)
+      if (slot.isInSubgraph())
+        addSubgraphSlot(slot);
     for (const Slot &slot : slots_) {
+      if (slot.isInSubgraph())
+        continue;
       known.insert({slot.node, slot.input});
       auto use = plan_.uses.find({slot.node, slot.input});
       if (use != plan_.uses.end() && isNew(use->second.parameter))
@@ -77,13 +82,29 @@ private:
   // Initializers that something reads which keeps its value: it was merged with what was trained.
   void findKept() {
     for (const Slot &slot : slots_) {
+      if (slot.isInSubgraph())
+        continue;
       auto use = plan_.uses.find({slot.node, slot.input});
       if (use == plan_.uses.end() || !isNew(use->second.parameter))
         kept_.insert(slot.initializer);
     }
-    for (auto [initializer, parameter] : plan_.byInitializer)
-      if (!isNew(parameter))
+    for (const auto &[initializer, use] : plan_.byInitializer)
+      if (!isNew(use.parameter))
         kept_.insert(initializer);
+  }
+
+  // Subgraphs are copied as they are, so that what they read keeps its name.
+  void addSubgraphSlot(const Slot &slot) {
+    const Use &use = plan_.byInitializer.at(slot.initializer);
+    if (!isNew(use.parameter))
+      return;
+    const StoredTensor &tensor = graph_.initializers[slot.initializer];
+    if (kept_.contains(slot.initializer))
+      fail("initializer '" + tensor.name +
+           "' stands for several parameters, of which not all are trained, and a subgraph reads "
+           "it; write safetensors instead");
+    Content content{use.parameter, use.transposed, tensor.dims};
+    edits_.replaced.try_emplace(slot.initializer, Holder{tensor.name, tensor.dataType, content});
   }
 
   void addSlot(const Slot &slot, const Use &use) {

@@ -2,6 +2,7 @@
 #include "compiler/frontend/torch/Constructors.h"
 
 #include "compiler/frontend/emit/Failure.h"
+#include "compiler/frontend/torch/Quantized.h"
 
 #include <algorithm>
 #include <array>
@@ -38,11 +39,15 @@ const TypeName kTypes[] = {
     {"qint8", "QInt8Storage", {}},
     {"quint8", "QUInt8Storage", {}},
     {"qint32", "QInt32Storage", {}},
+    {"quint4x2", "QUInt4x2Storage", {}},
+    {"quint2x4", "QUInt2x4Storage", {}},
 };
 
 // What stands for itself or makes something, beside storages and element types.
 constexpr const char *kTensorV2 = "torch._utils._rebuild_tensor_v2";
 constexpr const char *kTensorV3 = "torch._utils._rebuild_tensor_v3";
+constexpr const char *kQuantized = "torch._utils._rebuild_qtensor";
+constexpr const char *kTensorOfTable = "torch.jit._pickle.build_tensor_from_id";
 constexpr const char *kParameter = "torch._utils._rebuild_parameter";
 constexpr const char *kOrderedDict = "collections.OrderedDict";
 constexpr const char *kDevice = "torch.device";
@@ -74,9 +79,16 @@ bool isTransparent(const std::string &name) {
   return std::find(kTransparent.begin(), kTransparent.end(), name) != kTransparent.end();
 }
 
+// How a quantized tensor has its scales: one, or one per channel.
+bool isScheme(const std::string &name) {
+  return name == "torch.per_tensor_affine" || name == "torch.per_channel_affine" ||
+         name == "torch.per_channel_affine_float_qparams";
+}
+
 bool isKnown(const std::string &name) {
-  return name == kTensorV2 || name == kTensorV3 || name == kOrderedDict || name == kDevice ||
-         isTransparent(name) || typeOfGlobal(name) || name == "torch.storage.UntypedStorage" ||
+  return name == kTensorV2 || name == kTensorV3 || name == kQuantized || name == kTensorOfTable ||
+         name == kOrderedDict || name == kDevice || isScheme(name) || isTransparent(name) ||
+         typeOfGlobal(name) || name == "torch.storage.UntypedStorage" ||
          startsWith(name, "__torch__.");
 }
 
@@ -143,8 +155,14 @@ NodeId Constructors::construct(NodeId constructor, NodeId arguments) {
     return arguments; // a member of an Enum, which is its value to us
   if (!isTuple)
     wrong("calls something that is no constructor");
-  if (name == kTensorV2 || name == kTensorV3)
-    return makeTensor(arguments, name == kTensorV3);
+  if (name == kTensorV2)
+    return addTensor(window(arguments, /*gradient=*/4));
+  if (name == kQuantized) // has scales in front of it
+    return addTensor(window(arguments, /*gradient=*/5));
+  if (name == kTensorV3)
+    return addTensor(typedWindow(arguments));
+  if (name == kTensorOfTable)
+    return tensorOfTable(arguments);
   if (name == kOrderedDict)
     return makeDict(arguments);
   if (name == kDevice) {
@@ -196,29 +214,51 @@ NodeId Constructors::storage(NodeId id) {
   return add({.kind = Kind::Storage, .integer = int64_t(pickle_.tensors.size() - 1)});
 }
 
-NodeId Constructors::makeTensor(NodeId arguments, bool namesType) {
+// A window of a storage; `gradient` is the place of requires_grad.
+StridedTensor Constructors::window(NodeId arguments, size_t gradient) {
   StridedTensor tensor = pickle_.tensors[argument(arguments, 0, Kind::Storage).integer];
   spend(tensor.entry.size());
   tensor.offset = argument(arguments, 1, Kind::Int).integer;
   tensor.dims = integers(argument(arguments, 2, Kind::Tuple));
   tensor.strides = integers(argument(arguments, 3, Kind::Tuple));
-  tensor.requiresGrad = argument(arguments, 4, Kind::Bool).integer != 0;
-  if (namesType) { // the storage counts bytes
-    const std::string &type = argument(arguments, 6, Kind::Global).text;
-    tensor.elementName = type.substr(type.find('.') + 1);
-    tensor.element = elementTypeNamed(tensor.elementName);
-    if (tensor.element)
-      tensor.storageElements /= byteSize(*tensor.element);
-  }
+  tensor.requiresGrad = argument(arguments, gradient, Kind::Bool).integer != 0;
+  return tensor;
+}
+
+// The storage counts bytes, the tensor names its type.
+StridedTensor Constructors::typedWindow(NodeId arguments) {
+  StridedTensor tensor = window(arguments, /*gradient=*/4);
+  const std::string &type = argument(arguments, 6, Kind::Global).text;
+  tensor.elementName = type.substr(type.find('.') + 1);
+  tensor.element = elementTypeNamed(tensor.elementName);
+  if (tensor.element)
+    tensor.storageElements /= byteSize(*tensor.element);
+  return tensor;
+}
+
+NodeId Constructors::addTensor(StridedTensor tensor) {
   checkTensor(tensor, tensor.entry);
   pickle_.tensors.push_back(std::move(tensor));
   return add({.kind = Kind::Tensor, .integer = int64_t(pickle_.tensors.size() - 1)});
+}
+
+NodeId Constructors::tensorOfTable(NodeId arguments) {
+  int64_t id = argument(arguments, 0, Kind::Int).integer;
+  if (id < 0 || static_cast<uint64_t>(id) >= tableSize_)
+    wrong("refers to tensor " + std::to_string(id) + " of a table of " +
+          std::to_string(tableSize_));
+  return add({.kind = Kind::Tensor, .integer = id});
 }
 
 void Constructors::setState(NodeId object, NodeId state) {
   Node &target = pickle_.nodes[object];
   if (target.kind == Kind::Dict)
     return; // Python's own attributes of a dictionary
+  if (target.kind == Kind::Object && pickle_[state].kind != Kind::Dict &&
+      isQuantizedClass(target.text)) {
+    target.kind = Kind::Packed;
+    return;
+  }
   if (target.kind != Kind::Object || pickle_[state].kind != Kind::Dict)
     wrong(target.kind == Kind::Object ? "has an object of '" + target.text +
                                             "' with a state of its own kind, which Cleave "

@@ -11,7 +11,8 @@ public:
   // `bytes`: of the pickle.
   Constructors(Pickle &pickle, const std::string &name, const std::string &storageFolder,
                uint64_t bytes)
-      : pickle_(pickle), name_(name), folder_(storageFolder), bytes_(bytes) {}
+      : pickle_(pickle), name_(name), folder_(storageFolder), tableSize_(pickle.tensors.size()),
+        bytes_(bytes) {}
 
   // Fails where texts and lists, which a pickle can repeat with few bytes, grow out of proportion.
   NodeId add(Node node);
@@ -29,11 +30,15 @@ private:
   void spend(uint64_t bytes);
   const Node &argument(NodeId arguments, size_t i, Node::Kind kind) const;
   std::vector<int64_t> integers(const Node &node);
-  NodeId makeTensor(NodeId arguments, bool namesType);
+  StridedTensor window(NodeId arguments, size_t gradient);
+  StridedTensor typedWindow(NodeId arguments);
+  NodeId addTensor(StridedTensor tensor);
+  NodeId tensorOfTable(NodeId arguments);
   NodeId makeDict(NodeId arguments);
 
   Pickle &pickle_;
   std::string name_, folder_;
+  size_t tableSize_; // tensors that have numbers
   uint64_t bytes_, spent_ = 0;
 };
 

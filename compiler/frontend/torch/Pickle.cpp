@@ -68,8 +68,10 @@ constexpr int64_t kMaxSteps = int64_t(1) << 21;
 
 class PickleReader {
 public:
-  PickleReader(std::string_view bytes, const std::string &name, const std::string &folder)
-      : bytes_(bytes), name_(name), builder_(pickle_, name, folder, bytes.size()) {}
+  PickleReader(std::string_view bytes, const std::string &name, const std::string &folder,
+               std::vector<StridedTensor> table)
+      : bytes_(bytes), name_(name), pickle_{.nodes = {}, .tensors = std::move(table)},
+        builder_(pickle_, name, folder, bytes.size()) {}
 
   Pickle read() {
     uint8_t opcode = byte();
@@ -383,9 +385,9 @@ private:
 
 } // namespace
 
-Pickle readPickle(std::string_view bytes, const std::string &name,
-                  const std::string &storageFolder) {
-  return PickleReader(bytes, name, storageFolder).read();
+Pickle readPickle(std::string_view bytes, const std::string &name, const std::string &storageFolder,
+                  std::vector<StridedTensor> table) {
+  return PickleReader(bytes, name, storageFolder, std::move(table)).read();
 }
 
 } // namespace cleave::torch

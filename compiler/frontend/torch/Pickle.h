@@ -25,6 +25,7 @@ struct Node {
     Tuple,   // items
     Dict,    // items: key, value, key, value, …
     Object,  // text: the class `__torch__.…`; items: attribute's name, value, …
+    Packed,  // text: the class of an object that packs quantized weights; refused where it is met
     Tensor,  // integer: index in Pickle::tensors
     Storage, // integer: likewise, of a tensor that stands for the storage itself
     Device,  // text: `cpu`, `cuda:0`
@@ -50,10 +51,11 @@ struct Pickle {
 inline constexpr int kMaxPickleDepth = 200;
 
 // Reads `bytes`, called `name` in messages; storages are entries in the archive's folder
-// `storageFolder` (`data/`). Fails on damage, on other constructors, and on objects that contain
-// themselves.
-Pickle readPickle(std::string_view bytes, const std::string &name,
-                  const std::string &storageFolder);
+// `storageFolder` (`data/`). `table` are tensors that the pickle refers to by their numbers, as those of
+// PyTorch 1.3 and before do; they are the first of the result's. Fails on damage, on other constructors, and on objects
+// that contain themselves.
+Pickle readPickle(std::string_view bytes, const std::string &name, const std::string &storageFolder,
+                  std::vector<StridedTensor> table = {});
 
 // PyTorch's name of an element type (`float32`, `bfloat16`, …); none if Cleave has no such type.
 std::optional<ElementType> elementTypeNamed(const std::string &name);

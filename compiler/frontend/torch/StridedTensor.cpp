@@ -3,6 +3,7 @@
 
 #include "compiler/frontend/FileBytes.h"
 #include "compiler/frontend/emit/Failure.h"
+#include "compiler/frontend/torch/Quantized.h"
 
 #include <algorithm>
 
@@ -75,6 +76,8 @@ void checkTensor(const StridedTensor &tensor, const std::string &name) {
 }
 
 ElementType elementOf(const StridedTensor &tensor, const std::string &name) {
+  if (isQuantizedElement(tensor.elementName))
+    failOnQuantized("'" + name + "' is a tensor of " + tensor.elementName);
   if (!tensor.element)
     fail("'" + name + "' has elements of " + tensor.elementName +
          ", which Cleave does not compute with");

@@ -171,8 +171,9 @@ static int64_t writesTo(const ValueList &positional, const Keywords &keyword) {
   return count;
 }
 
-Value Evaluator::callOperator(const std::string &name, ValueList positional,
-                              const Keywords &keyword, Frame &frame) {
+Value Evaluator::callOperator(const std::string &name, ValueList positional, Keywords keyword,
+                              Frame &frame) {
+  toTodaysMeaning(services_.version, name, positional, keyword, services_.context.emitter);
   if (writes(name)) {
     checkCertain(name + " writes");
     if (positional.empty()) // what fits is checked against it

@@ -6,6 +6,7 @@
 #include "compiler/frontend/Remark.h"
 #include "compiler/frontend/aten/Aten.h"
 #include "compiler/frontend/torchscript/Objects.h"
+#include "compiler/frontend/torchscript/OperatorVersions.h"
 
 #include <functional>
 #include <set>
@@ -22,6 +23,7 @@ struct Services {
   // Where the operators that follow belong: the module's path and the operator.
   std::function<void(const std::string &path, const std::string &op)> locate;
   std::vector<frontend::Remark> &remarks;
+  int64_t version = kNewestVersion; // of the archive
 };
 
 // Thrown where the program calls an operator that Cleave does not know.
@@ -84,8 +86,7 @@ private:
   std::optional<Value> callWord(const Expression &call, const std::string &word, Frame &frame);
   Value callQualified(const Expression &call, const std::string &name, Frame &frame);
   Value callValue(const Value &callee, ValueList positional, Keywords keyword, Frame &frame);
-  Value callOperator(const std::string &name, ValueList positional, const Keywords &keyword,
-                     Frame &frame);
+  Value callOperator(const std::string &name, ValueList positional, Keywords keyword, Frame &frame);
   ValueList arguments(const Expression &call, size_t from, Frame &frame);
   Keywords keywords(const Expression &call, Frame &frame);
   Value global(const std::string &qualified);

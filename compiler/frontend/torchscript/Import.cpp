@@ -3,6 +3,7 @@
 
 #include "compiler/frontend/KnownInput.h"
 #include "compiler/frontend/emit/Failure.h"
+#include "compiler/frontend/torch/Quantized.h"
 #include "compiler/frontend/torchscript/Evaluator.h"
 #include "compiler/frontend/torchscript/Limits.h"
 #include "compiler/frontend/torchscript/StepBuilder.h"
@@ -90,7 +91,7 @@ private:
     ValueList inputs = addInputs(step);
     InstanceRef model =
         model_.instantiate([&](size_t index) { return step.addTensor(index, written); });
-    Evaluator evaluator(program_, {context, constant, locate, remarks});
+    Evaluator evaluator(program_, {context, constant, locate, remarks, version()});
     try {
       step.addOutputs(evaluator.callMethod(model, "forward", inputs));
     } catch (const UnknownOperator &unknown) {
@@ -109,7 +110,10 @@ private:
 
   // All operators of the archive that are not known, reached or not.
   [[noreturn]] void failOn(const std::string &name) {
-    std::map<std::string, std::string> all = unknownOperators(program_, archive_);
+    std::map<std::string, std::string> all = unknownOperators(program_);
+    for (const auto &[other, place] : all)
+      if (torch::isQuantizedOperator(other))
+        torch::failOnQuantized("the model calls " + other + " (" + place + ")");
     std::string others;
     for (const auto &[other, place] : all)
       if (other != name)
@@ -184,8 +188,9 @@ private:
       return step.addInput(parameter.name, *example->element, emit::toShape(example->dims));
     std::string type = parameter.type ? parameter.type->text : "";
     if (type == "Tensor" || type.empty())
-      fail("the file does not tell the shape of input '" + parameter.name + "': give --input " +
-           parameter.name + "=float32[batch,3,224,224], say, and --set batch=8");
+      fail("the file does not tell the type and dims of input '" + parameter.name +
+           "': give --input " + parameter.name +
+           "=float32[batch,8], say, with as many dims as it has, and --set batch=8");
     fail("input '" + parameter.name + "' needs a value: give --input " + parameter.name +
          "=VALUE, or --input " + parameter.name +
          ".0=TYPE[DIM,...] and so on for the tensors in it");
@@ -267,13 +272,26 @@ private:
     }
   }
 
-  std::string producer() const {
-    std::string version =
-        archive_.find("version") ? archive_.contents("version", 1024) : std::string("?");
+  // As the archive says it; `?` where it does not.
+  std::string versionText() const {
+    std::string version = "?";
+    for (const char *name : {"version", ".data/version"})
+      if (archive_.find(name))
+        version = archive_.contents(name, 1024);
     while (!version.empty() && (version.back() == '\n' || version.back() == ' '))
       version.pop_back();
-    return "torch.jit, archive version " + version;
+    return version;
   }
+
+  int64_t version() const {
+    std::string text = versionText();
+    const char *end = text.data() + text.size();
+    int64_t number = 0;
+    bool isNumber = !text.empty() && std::from_chars(text.data(), end, number).ptr == end;
+    return isNumber ? number : kNewestVersion;
+  }
+
+  std::string producer() const { return "torch.jit, archive version " + versionText(); }
 
   mlir::MLIRContext &context_;
   std::string path_;

@@ -3,6 +3,8 @@
 
 #include "compiler/frontend/Content.h"
 #include "compiler/frontend/emit/Failure.h"
+#include "compiler/frontend/torch/Quantized.h"
+#include "compiler/frontend/torchscript/ModelJson.h"
 #include "compiler/frontend/torchscript/Usage.h"
 
 #include <algorithm>
@@ -43,6 +45,11 @@ static bool contains(const std::vector<std::string> &names, const std::string &n
        ", expected " + frontend::kModelFormats);
 }
 
+static void refusePacked(const Node &node, const std::string &name) {
+  if (node.kind == NodeKind::Packed)
+    torch::failOnQuantized("'" + name + "' holds packed weights (" + node.text + ")");
+}
+
 Model::Model(const torch::Archive &archive, Program &program,
              const frontend::ImportOptions &options)
     : archive_(archive), program_(program) {
@@ -50,13 +57,24 @@ Model::Model(const torch::Archive &archive, Program &program,
     failWithoutProgram(archive);
   if (archive.find("byteorder") && archive.contents("byteorder") != "little")
     fail("the archive was written on a big-endian machine; save it again on a little-endian one");
-  data_ = torch::readPickle(archive.contents("data.pkl"), "data.pkl", "data/");
+  readPickles();
+  findTensors(options);
+}
+
+void Model::readPickles() {
+  if (hasModelJson(archive_)) {
+    ModelData read = readModelJson(archive_, program_);
+    data_ = std::move(read.data);
+    constants_ = std::move(read.constants);
+    return;
+  }
+  data_ = torch::readPickle(archive_.contents("data.pkl"), "data.pkl", "data/");
+  refusePacked(data_[data_.root], "the model");
   if (data_[data_.root].kind != NodeKind::Object)
     fail("data.pkl holds no module; save the model again");
-  if (archive.find("constants.pkl"))
+  if (archive_.find("constants.pkl"))
     constants_ =
-        torch::readPickle(archive.contents("constants.pkl"), "constants.pkl", "constants/");
-  findTensors(options);
+        torch::readPickle(archive_.contents("constants.pkl"), "constants.pkl", "constants/");
 }
 
 // -- parameters, buffers, constants
@@ -86,6 +104,11 @@ void Model::findTensors(const frontend::ImportOptions &options) {
   warnOfOverlaps();
 }
 
+// Modules of old archives do not list their buffers: all tensors are that are no parameters.
+static bool isBuffer(const Class &type, const std::string &name) {
+  return contains(type.buffers, name) || (type.base == "Module" && !type.listsBuffers);
+}
+
 // Depth-first in the order of attributes, which is that of PyTorch's named_parameters().
 void Model::visitObject(NodeId id, const std::string &path) {
   const Node &object = data_[id];
@@ -95,9 +118,10 @@ void Model::visitObject(NodeId id, const std::string &path) {
   for (size_t i = 0; i + 1 < object.items.size(); i += 2) {
     const std::string &name = data_[object.items[i]].text;
     const Node &value = data_[object.items[i + 1]];
+    refusePacked(value, join(path, name));
     if (value.kind == NodeKind::Tensor && contains(type.parameters, name))
       addNamed(Kind::Parameter, join(path, name), data_.tensors[value.integer]);
-    else if (value.kind == NodeKind::Tensor && contains(type.buffers, name))
+    else if (value.kind == NodeKind::Tensor && isBuffer(type, name))
       addNamed(Kind::Buffer, join(path, name), data_.tensors[value.integer]);
   }
   for (size_t i = 0; i + 1 < object.items.size(); i += 2)
@@ -121,6 +145,8 @@ Model::Window Model::windowOf(const StridedTensor &tensor) {
 }
 
 size_t Model::add(Kind kind, const std::string &name, const StridedTensor &tensor) {
+  if (torch::isQuantizedElement(tensor.elementName))
+    torch::failOnQuantized("'" + name + "' is a tensor of " + tensor.elementName);
   Window window = windowOf(tensor);
   byWindow_.try_emplace(window, tensors_.size());
   if (!untied_.contains(name))
@@ -200,10 +226,12 @@ void Model::findTransposed(const std::vector<size_t> &frozen) {
 
 // A frozen module has no parameters any more: they are constants of the program.
 void Model::findFrozen() {
+  if (hasModelJson(archive_)) // older than freezing
+    return;
   if (std::any_of(tensors_.begin(), tensors_.end(),
                   [](const Stored &stored) { return stored.kind == Kind::Parameter; }))
     return;
-  std::set<std::string> statistics = runningStatistics(program_, archive_);
+  std::set<std::string> statistics = runningStatistics(program_);
   std::vector<size_t> frozen;
   for (auto [index, stored] : byConstantTensor_) {
     Stored &tensor = tensors_[stored];
@@ -241,7 +269,7 @@ void Model::warnOfOverlaps() {
   for (const auto &[place, stored] : byPlace) {
     if (before && before->tensor.entry == place.first && end(before->tensor) >= place.second)
       remarks_.push_back(
-          {Remark::Kind::Warning, stored->name,
+          {Remark::Kind::TrainingWarning, stored->name,
            "shares memory with '" + before->name + "', but is trained apart from it"});
     before = stored;
   }
@@ -283,6 +311,9 @@ private:
       if (!tensors_.contains(node.integer))
         fail("'" + path + "' is a tensor inside a constant, expected a constant of its own");
       return tensor(tensors_.at(node.integer));
+    case NodeKind::Packed:
+      refusePacked(node, path);
+      return {};
     case NodeKind::Storage:
       fail("'" + path + "' is a storage without a tensor");
     case NodeKind::List:

@@ -21,7 +21,7 @@ struct Stored {
 
 class Model {
 public:
-  // Reads data.pkl and constants.pkl and finds parameters and buffers. Fails on damage and on files
+  // Reads data.pkl and constants.pkl, or what old archives have instead (ModelJson.h), and finds parameters and buffers. Fails on damage and on files
   // that hold no program.
   Model(const torch::Archive &archive, Program &program, const frontend::ImportOptions &options);
 
@@ -56,6 +56,7 @@ private:
       std::tuple<std::string, std::string, int64_t, std::vector<int64_t>, std::vector<int64_t>>;
   static Window windowOf(const torch::StridedTensor &tensor);
 
+  void readPickles();
   void findTensors(const frontend::ImportOptions &options);
   void visitObject(torch::NodeId id, const std::string &path);
   void addNamed(Kind kind, const std::string &name, const torch::StridedTensor &tensor);

@@ -32,6 +32,7 @@ public:
   SourceFile run() {
     SourceFile file;
     file.path = path_;
+    takeOperatorSet();
     while (!is(TokenKind::End)) {
       if (takeName("class")) {
         Class read = readClass();
@@ -41,7 +42,7 @@ public:
         Function read = readFunction();
         std::string name = read.name;
         file.functions.emplace(name, std::move(read));
-      } else if (!take(TokenKind::NewLine)) {
+      } else if (!take(TokenKind::NewLine) && !takeImport()) {
         wrong("expected a class or a function");
       }
     }
@@ -85,6 +86,26 @@ private:
     if (!is(TokenKind::Name))
       wrong("expected a name");
     return tokens_[at_++].text;
+  }
+
+  // -- what only archives of version 1 have
+  // `op_version_set = 1`: the number says nothing that the archive's version does not.
+  void takeOperatorSet() {
+    if (!takeName("op_version_set"))
+      return;
+    expect("=");
+    expect(TokenKind::Int, "a number");
+    expect(TokenKind::NewLine, "a new line");
+  }
+
+  // `import __torch__.a.b`: every use has the whole path.
+  bool takeImport() {
+    if (!isName("import") || tokens_[at_ + 1].text != "__torch__")
+      return false;
+    ++at_;
+    readDotted();
+    expect(TokenKind::NewLine, "a new line");
+    return true;
   }
 
   // -- definitions
@@ -141,6 +162,7 @@ private:
     if (name.text == "__parameters__" || name.text == "__buffers__") {
       if (!value)
         wrong("expected a list of names");
+      out.listsBuffers |= name.text == "__buffers__";
       for (const ExpressionPtr &item : value->items)
         if (item) // a slice may lack its bounds
           (name.text == "__buffers__" ? out.buffers : out.parameters).push_back(item->text);

@@ -2,15 +2,31 @@
 #include "compiler/frontend/torchscript/Program.h"
 
 #include "compiler/frontend/emit/Failure.h"
+#include "compiler/frontend/torchscript/ModelJson.h"
 
 #include <algorithm>
+#include <set>
 
 namespace cleave::torchscript {
 
 // Programs are text that people wrote, more or less.
 static constexpr uint64_t kMaxSourceBytes = uint64_t(64) << 20;
 
-const SourceFile *Program::file(const std::string &path) {
+Program::Program(const torch::Archive &archive)
+    : archive_(archive), folder_(hasModelJson(archive) ? "libs/" : "code/") {}
+
+std::vector<std::string> Program::paths() const {
+  std::vector<std::string> out;
+  for (const std::string &folder : std::set<std::string>{"code/", folder_})
+    for (std::string &path : archive_.namesWith(folder))
+      if (path.ends_with(".py"))
+        out.push_back(std::move(path));
+  return out;
+}
+
+const SourceFile *Program::file(const std::string &path) { return fileAt(path); }
+
+SourceFile *Program::fileAt(const std::string &path) {
   auto found = files_.find(path);
   if (found != files_.end())
     return &found->second;
@@ -20,12 +36,30 @@ const SourceFile *Program::file(const std::string &path) {
   return &files_.emplace(path, std::move(read)).first->second;
 }
 
+void Program::addModule(const std::string &qualified, Class type, const std::string &path) {
+  if (modules_.contains(qualified))
+    emit::fail("the archive has the module '" + qualified + "' twice; save the model again");
+  SourceFile *source = path.empty() ? &files_[path] : fileAt(path);
+  if (!source)
+    emit::fail("the archive has no '" + path + "', the code of the module '" + type.name +
+               "'; save the model again");
+  if (!path.empty() && !source->classes.empty())
+    emit::fail("'" + path + "' has a class, expected the methods of the module '" + type.name +
+               "' only; save the model again");
+  type.methods = std::move(source->functions);
+  source->functions.clear();
+  modules_[qualified] = {
+      .file = source, .type = &source->classes.emplace(qualified, std::move(type)).first->second};
+}
+
 Definition Program::find(const std::string &qualified) {
+  if (auto module = modules_.find(qualified); module != modules_.end())
+    return module->second;
   size_t dot = qualified.rfind('.');
   if (dot == std::string::npos)
     return {};
-  std::string path = "code/" + qualified.substr(0, dot) + ".py";
-  std::replace(path.begin() + 5, path.end() - 3, '.', '/');
+  std::string path = folder_ + qualified.substr(0, dot) + ".py";
+  std::replace(path.begin() + 5, path.end() - 3, '.', '/'); // behind the folder
   const SourceFile *source = file(path);
   if (!source)
     return {};

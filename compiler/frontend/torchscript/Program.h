@@ -1,6 +1,6 @@
 // Program: the functions and classes of an archive by their qualified names
 // (`__torch__.torch.nn.functional.relu`); a source file is read when something of it is first asked
-// for.
+// for. Archives of PyTorch 1.0 to 1.3 have a file of methods per module, and classes in another folder.
 #pragma once
 
 #include "compiler/frontend/torch/Archive.h"
@@ -17,7 +17,13 @@ struct Definition {
 
 class Program {
 public:
-  explicit Program(const torch::Archive &archive) : archive_(archive) {}
+  explicit Program(const torch::Archive &archive);
+
+  // The paths of all source files.
+  std::vector<std::string> paths() const;
+  // Adds a class of this qualified name, whose methods are the functions of the file at `path`; an empty path: it has
+  // none. Fails where the class is there already, or the file is missing or has classes.
+  void addModule(const std::string &qualified, Class type, const std::string &path);
 
   // Fails where the file that must hold the name is damaged.
   Definition find(const std::string &qualified);
@@ -27,8 +33,12 @@ public:
   const SourceFile *file(const std::string &path);
 
 private:
+  SourceFile *fileAt(const std::string &path);
+
   const torch::Archive &archive_;
+  std::string folder_; // of classes and functions
   std::map<std::string, SourceFile> files_;
+  std::map<std::string, Definition> modules_; // of addModule
 };
 
 } // namespace cleave::torchscript

@@ -82,6 +82,7 @@ struct Function {
 struct Class {
   std::string name, base;                       // base: `Module`, `NamedTuple`, … or empty
   std::vector<std::string> parameters, buffers; // the attributes that are
+  bool listsBuffers = false;                    // those of old archives do not
   std::vector<std::string> fields;              // annotated attributes, in order
   std::map<std::string, ExpressionPtr> constants;
   std::map<std::string, Function> methods;

@@ -65,30 +65,25 @@ std::string operatorName(const Expression &callee) {
 
 } // namespace
 
-std::set<std::string> runningStatistics(Program &program, const torch::Archive &archive) {
+std::set<std::string> runningStatistics(Program &program) {
   constexpr size_t mean = 4, variance = 5; // after the callee, input, weight, bias
   std::set<std::string> out;
-  for (const std::string &path : archive.namesWith("code/")) {
-    const SourceFile *file = path.ends_with(".py") ? program.file(path) : nullptr;
-    if (!file)
-      continue;
-    visitCalls(*file, [&](const Expression &call) {
+  for (const std::string &path : program.paths())
+    visitCalls(*program.file(path), [&](const Expression &call) {
       if (operatorName(*call.items[0]) == "aten::batch_norm")
         for (size_t i : {mean, variance})
           if (i < call.items.size())
             out.insert(dottedName(*call.items[i]));
     });
-  }
   return out;
 }
 
-std::map<std::string, std::string> unknownOperators(Program &program,
-                                                    const torch::Archive &archive) {
+std::map<std::string, std::string> unknownOperators(Program &program) {
   std::map<std::string, std::string> out;
-  for (const std::string &path : archive.namesWith("code/")) {
+  for (const std::string &path : program.paths()) {
     const SourceFile *file = nullptr;
     try {
-      file = path.ends_with(".py") ? program.file(path) : nullptr;
+      file = program.file(path);
     } catch (const emit::Failure &) { // it may belong to something that is not run
     }
     if (!file)

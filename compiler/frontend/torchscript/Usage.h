@@ -9,11 +9,10 @@ namespace cleave::torchscript {
 
 // The constants (`CONSTANTS.c3`) that batch norms anywhere in the archive take as running
 // statistics.
-std::set<std::string> runningStatistics(Program &program, const torch::Archive &archive);
+std::set<std::string> runningStatistics(Program &program);
 
 // The operators that any code in the archive calls and Cleave does not know, with a place for each: `aten::foo` ->
 // `code/….py:12`.
-std::map<std::string, std::string> unknownOperators(Program &program,
-                                                    const torch::Archive &archive);
+std::map<std::string, std::string> unknownOperators(Program &program);
 
 } // namespace cleave::torchscript

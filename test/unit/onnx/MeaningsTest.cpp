@@ -95,7 +95,24 @@ TEST_CASE("models without outputs, and inputs without a type, are refused") {
   model.graph.inputs[0].dataType = 0;
   SmallModel untyped(model);
   CHECK_THAT(importModel(untyped.path(), {}).status.message(),
-             Catch::Contains("has no type") && Catch::Contains("--input x="));
+             Catch::Contains("has no type") && Catch::Contains("--input x=float32[2], say"));
+}
+
+TEST_CASE("examples of --input have the input's own type and dims") {
+  Model model = modelOf(makeNode("Relu", {"x"}, {"y"}), {tensorInfo("x", kInt64, {})},
+                        tensorInfo("y", kInt64, {2}));
+  model.graph.inputs[0].hasShape = false;
+  SmallModel shapeless(model);
+  CHECK_THAT(importModel(shapeless.path(), {}).status.message(),
+             Catch::Contains("no usable shape") &&
+                 Catch::Contains("--input x=int64[batch,8], say"));
+  model.graph.inputs = {tensorInfo("x", kFloat, {2, 1000})};
+  model.graph.inputs[0].dims[0] = {std::nullopt, "rows"};
+  ImportOptions options;
+  options.inputs = {{"x", std::nullopt, {}, "3"}};
+  SmallModel wide(model);
+  CHECK_THAT(importModel(wide.path(), options).status.message(),
+             Catch::Contains("as in x=float32[rows,1000]"));
 }
 
 TEST_CASE("functions of one name and domain are told apart by their overloads") {

@@ -100,6 +100,51 @@ TEST_CASE("an unknown operator in a branch that is never taken does no harm") {
   CHECK_THAT(refusal(model), Catch::Contains("Frobnicate"));
 }
 
+// y = x through Reshape to `rank` dims and an LSTM, whose operands have 3 dims.
+Graph recurrentBranch(int64_t rank) {
+  Graph graph = branch(makeNode("LSTM", {"cube", "w", "r"}, {"", "out"}));
+  Attribute value;
+  value.name = "value_ints", value.type = AttributeType::Ints;
+  value.integers.assign(static_cast<size_t>(rank), 1);
+  value.integers[0] = 2;
+  graph.nodes = {makeNode("Constant", {}, {"dims"}, {value}),
+                 makeNode("Reshape", {"x", "dims"}, {"cube"}), graph.nodes[0]};
+  graph.outputs = {tensorInfo("out", kFloat, {1, 1, 3})};
+  return graph;
+}
+
+TEST_CASE("what is refused in a branch that may not be taken comes with the input that decides") {
+  Model model = emptyModel();
+  model.graph.inputs = {tensorInfo("x", kFloat, {2}), tensorInfo("sr", kInt64, {}),
+                        tensorInfo("w", kFloat, {1, 12, 1}), tensorInfo("r", kFloat, {1, 12, 3}),
+                        tensorInfo("rate", kInt64, {})};
+  model.graph.nodes = {makeNode("Equal", {"sr", "rate"}, {"fast"}),
+                       makeNode("If", {"fast"}, {"y"},
+                                {graphAttribute("then_branch", recurrentBranch(3)),
+                                 graphAttribute("else_branch", recurrentBranch(5))})};
+  model.graph.outputs = {tensorInfo("y", kFloat, {1, 1, 3})};
+  ImportOptions options;
+  options.values["rate"] = {16000};
+  CHECK_THAT(refusal(model, options), Catch::Contains("has operands of 5 dims, expected 3") &&
+                                          Catch::Contains("depends on the input 'sr'") &&
+                                          Catch::Contains("--value sr=1, say"));
+  options.values["sr"] = {16000};
+  SmallModel file(model);
+  CHECK(importModel(file.path(), options).status.message() == "");
+}
+
+TEST_CASE("a branch that only reads what was refused before gets no message") {
+  Model model = emptyModel();
+  model.graph.inputs = {tensorInfo("x", kFloat, {2}), tensorInfo("flag", kBool, {})};
+  model.graph.nodes = {
+      makeNode("Relu", {"x"}, {"a"}, {integerAttribute("speed", 9)}),
+      makeNode("If", {"flag"}, {"y"},
+               {graphAttribute("then_branch", branch(makeNode("Neg", {"a"}, {"b"}))),
+                graphAttribute("else_branch", branch(makeNode("Abs", {"a"}, {"c"})))})};
+  model.graph.outputs = {tensorInfo("y", kFloat, {2})};
+  CHECK_THAT(refusal(model), Catch::Contains("'speed'") && !Catch::Contains("If node"));
+}
+
 TEST_CASE("an input that an operator gets and that nobody reads is refused") {
   Model model = emptyModel();
   model.opsets["com.microsoft"] = 1;

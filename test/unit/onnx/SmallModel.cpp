@@ -35,6 +35,17 @@ ValueInfo tensorInfo(const std::string &name, int32_t dataType, const std::vecto
   return info;
 }
 
+StoredTensor storedFloats(const std::string &name, const std::vector<int64_t> &dims,
+                          const std::vector<float> &values) {
+  StoredTensor tensor;
+  tensor.name = name;
+  tensor.dataType = 1;
+  tensor.dims = dims;
+  tensor.decoded.assign(reinterpret_cast<const char *>(values.data()),
+                        values.size() * sizeof(float));
+  return tensor;
+}
+
 Node makeNode(const std::string &op, std::vector<std::string> inputs,
               std::vector<std::string> outputs, std::vector<Attribute> attributes) {
   Node node;

@@ -23,6 +23,9 @@ private:
 Model emptyModel();
 // A tensor of this element type (by the format's number).
 ValueInfo tensorInfo(const std::string &name, int32_t dataType, const std::vector<int64_t> &dims);
+// A float32 tensor with these elements.
+StoredTensor storedFloats(const std::string &name, const std::vector<int64_t> &dims,
+                          const std::vector<float> &values);
 // A node without a name, so that messages call it by its first output.
 Node makeNode(const std::string &op, std::vector<std::string> inputs,
               std::vector<std::string> outputs, std::vector<Attribute> attributes = {});

@@ -65,6 +65,42 @@ TEST_CASE("a constructor that models do not need is refused by name") {
             .find("torch.jit.script") != std::string::npos);
 }
 
+TEST_CASE("a tensor of the table is referred to by its number") {
+  std::vector<StridedTensor> table(2);
+  table[1].entry = "tensors/1";
+  auto readTable = [&](int number) {
+    return readPickle(pickled(global("torch.jit._pickle", "build_tensor_from_id") +
+                              tuple({integer(number)}) + "R"),
+                      "attributes.pkl", "", table);
+  };
+  Pickle pickle = readTable(1);
+  REQUIRE(pickle[pickle.root].kind == Kind::Tensor);
+  CHECK(pickle.tensors[pickle[pickle.root].integer].entry == "tensors/1");
+  for (int number : {-1, 2})
+    CHECK_THROWS_AS(readTable(number), emit::Failure);
+}
+
+TEST_CASE("a quantized tensor is read, but has no elements to compute with") {
+  std::string storage = tuple({text("storage"), global("torch", "QUInt8Storage"), text("3"),
+                               text("cpu"), integer(4)}) +
+                        "Q";
+  Pickle pickle = read(
+      global("torch._utils", "_rebuild_qtensor") +
+      tuple({storage, integer(0), tuple({integer(4)}), tuple({integer(1)}),
+             tuple({global("torch", "per_channel_affine"), "N", "N", integer(0)}), "\x88", "N"}) +
+      "R");
+  REQUIRE(pickle[pickle.root].kind == Kind::Tensor);
+  const StridedTensor &tensor = pickle.tensors[pickle[pickle.root].integer];
+  CHECK(tensor.requiresGrad);
+  try {
+    elementOf(tensor, "fc.weight");
+    FAIL("expected a failure");
+  } catch (const emit::Failure &failure) {
+    CHECK(failure.status.message().find(
+              "'fc.weight' is a tensor of quint8; quantized models are not supported") == 0);
+  }
+}
+
 TEST_CASE("objects that contain themselves, and nesting without end, are refused") {
   CHECK(complaint(pickled(std::string("]q\0h\0a", 6))).find("contains itself") !=
         std::string::npos);

@@ -17,7 +17,10 @@ struct ArchiveFile {
   std::string moreAttributes;                   // pickled names and values
   std::string functions;                        // source text behind the class
   std::string otherCode;                        // source text of a second file, other.py
-  int storedFloats = 4;                         // elements in every storage
+  std::string begin;                            // of the source text, before the class
+  std::string versionEntry = "version", version = "3\n";
+  bool listsBuffers = true; // old classes do not
+  int storedFloats = 4;     // elements in every storage
 
   // Writes the file; it is removed with this object.
   const std::string &write() {
@@ -39,13 +42,14 @@ struct ArchiveFile {
     zip.add("m/data.pkl",
             torch::pickled(torch::global("__torch__.m", "Net") + ")\x81}(" + attributes + "ub"));
     zip.add("m/code/__torch__/m.py",
-            "class Net(Module):\n  __parameters__ = " + list(parameters) +
-                "  __buffers__ = " + list(buffers) + forward + lines + functions,
+            begin + "class Net(Module):\n  __parameters__ = " + list(parameters) +
+                (listsBuffers ? "  __buffers__ = " + list(buffers) : "") + forward + lines +
+                functions,
             /*compress=*/true);
     if (!otherCode.empty())
       zip.add("m/code/__torch__/other.py", otherCode);
     zip.add("m/constants.pkl", torch::pickled(")"));
-    zip.add("m/version", "3\n");
+    zip.add("m/" + versionEntry, version);
     bytes = zip.finish();
     return write(bytes);
   }

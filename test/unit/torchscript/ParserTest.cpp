@@ -79,6 +79,19 @@ TEST_CASE("statements and expressions keep their structure and lines") {
   CHECK(result.items[1]->items[0]->number == 1.5e-05);
 }
 
+TEST_CASE("the operator set and the imports of old programs are skipped") {
+  SourceFile file = parse("op_version_set = 1\nimport __torch__.a.b\nimport __torch__.c\n"
+                          "def f(self, x: Tensor) -> Tensor:\n  return x\n"
+                          "import __torch__\nclass A:\n  x : int\n");
+  CHECK(file.functions.at("f").line == 4);
+  CHECK_FALSE(file.functions.at("f").parameters[0].type);
+  CHECK(file.classes.contains("A"));
+  CHECK(complaint("op_version_set = x\n").find("expected a number") != std::string::npos);
+  CHECK(complaint("def f():\n  pass\nop_version_set = 1\n").find("expected a class") !=
+        std::string::npos);
+  CHECK(complaint("import").find("expected a class") != std::string::npos);
+}
+
 TEST_CASE("text that PyTorch does not write is refused with its line") {
   CHECK(complaint("class A(Module):\n  x = \n").find("code/m.py:2: ") == 0);
   CHECK(complaint("import os\n").find("expected a class or a function") != std::string::npos);

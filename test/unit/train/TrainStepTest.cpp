@@ -275,6 +275,16 @@ TEST_CASE("mistakes are told with what there is") {
   chosen.freeze = {"*"};
   CHECK(refusal(linear(2), chosen) ==
         "there is nothing to train: the loss depends on no trainable parameter\n");
+  std::string constants = linear(2);
+  for (size_t at; (at = constants.find("\"parameter\"")) != std::string::npos;)
+    constants.replace(at, 11, "\"constant\"");
+  CHECK(refusal(constants, options()) ==
+        "there is nothing to train: the model has no parameters, only constants; export it with "
+        "its weights as parameters\n");
+  chosen.freeze.clear();
+  chosen.trainable = {"*"};
+  CHECK(refusal(constants, chosen) ==
+        "--trainable `*` matches no parameter of the model, which has none\n");
   chosen = options();
   chosen.losses.clear();
   CHECK(refusal(linear(2), chosen) == "training needs at least one loss\n");
