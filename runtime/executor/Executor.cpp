@@ -6,6 +6,7 @@
 #include "runtime/comm/Groups.h"
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/executor/Instructions.h"
+#include "runtime/executor/MemoryCheck.h"
 #include "runtime/executor/TensorLoader.h"
 #include "runtime/memory/Arenas.h"
 
@@ -25,6 +26,26 @@ std::vector<int64_t> meshSizes(const plan::Plan &plan) {
 std::vector<int64_t> shapeOf(const plan::Tensor &tensor) {
   return {tensor.shape().begin(), tensor.shape().end()};
 }
+
+// An instruction's action between the checks of memory.
+class CheckedAction : public device::Action {
+public:
+  CheckedAction(std::unique_ptr<device::Action> action, MemoryCheck &check,
+                const StepContext &context, size_t index)
+      : action_(std::move(action)), check_(check), context_(context), index_(index) {}
+  Status run() override {
+    CLEAVE_TRY(check_.before(context_.scheduled, index_));
+    CLEAVE_TRY(action_->run());
+    check_.after(context_.scheduled, index_);
+    return Status::ok();
+  }
+
+private:
+  std::unique_ptr<device::Action> action_;
+  MemoryCheck &check_;
+  const StepContext &context_;
+  size_t index_; // in its segment
+};
 
 class ProgramExecutor : public Executor {
 public:
@@ -52,11 +73,14 @@ public:
       report.sum = 0, report.count = 0;
     if (profile_)
       profile_->beginStep(step);
-    for (const plan::ScheduleStep &scheduled : program_.schedule()) {
-      context_.slot = scheduled.slot();
+    for (int i = 0; i < program_.schedule_size(); ++i) {
+      const plan::ScheduleStep &scheduled = program_.schedule(i);
+      context_.scheduled = size_t(i), context_.slot = scheduled.slot();
       CLEAVE_TRY(profile_ ? runProfiled(scheduled.segment()) : run(scheduled.segment()));
     }
     CLEAVE_TRY(device_->synchronize());
+    if (check_)
+      CLEAVE_TRY(check_->endStep());
     for (size_t i = 0; i < metrics_.size(); ++i) {
       const StepContext::Report &report = context_.reports[i];
       metrics_[i].value = report.count ? report.sum / double(report.count) : 0;
@@ -103,9 +127,13 @@ private:
   using Actions = std::vector<std::unique_ptr<device::Action>>;
 
   Status allocate() {
-    Result<memory::Arenas> arenas = memory::Arenas::allocate(program_);
+    memory::Allocator pages =
+        options_.checked ? memory::allocateGuardedPages : memory::allocatePages;
+    Result<memory::Arenas> arenas = memory::Arenas::allocate(program_, pages, pages);
     CLEAVE_TRY(arenas.status());
     arenas_ = std::move(*arenas);
+    if (options_.checked)
+      check_ = std::make_unique<MemoryCheck>(program_, arenas_);
     return Status::ok();
   }
 
@@ -161,6 +189,9 @@ private:
         if (!action)
           return action.status().withContext(artifact::kindName(instruction) + " '" +
                                              instruction.name() + "'");
+        if (check_)
+          *action = std::make_unique<CheckedAction>(std::move(*action), *check_, context_,
+                                                    segments_.back().size());
         segments_.back().push_back(std::move(*action));
       }
     }
@@ -203,6 +234,7 @@ private:
   const plan::Program &program_;
   TensorLoader loader_;
   memory::Arenas arenas_;
+  std::unique_ptr<MemoryCheck> check_; // null unless options.checked
   std::unique_ptr<device::Device> device_;
   StepContext context_;
   std::vector<comm::Ticket> tickets_;

@@ -28,6 +28,11 @@ struct ExecutorOptions {
   uint64_t seed = 0;        // of values that are drawn
   int profiledSteps = 0;    // how many last steps are kept with times; 0: no times are taken
   bool keepOutputs = false; // StoreOutput keeps its values for storedOutputs()
+  // Searches for kernels that step outside of their buffers or read what no longer holds a value
+  // (MemoryCheck.h): such reads give NaN, such writes a defect, and what leaves an arena ends the
+  // process by a signal. Results of correct plans stay as they are. Costs time, and a second copy of
+  // the arenas.
+  bool checked = false;
   // Where parameters and states come from instead of their sources; may be null.
   const checkpoint::Checkpoint *resume = nullptr;
 };

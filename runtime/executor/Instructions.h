@@ -18,6 +18,7 @@ namespace cleave::executor {
 // What actions need to know about the step that runs, and what they report.
 struct StepContext {
   int64_t step = 0;
+  size_t scheduled = 0; // which of the schedule's steps
   uint32_t slot = 0;
   struct Report {
     std::string name;

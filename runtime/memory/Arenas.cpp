@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace cleave::memory {
 namespace {
@@ -46,7 +47,24 @@ Result<std::shared_ptr<void>> allocatePages(uint64_t bytes) {
   return std::shared_ptr<void>(begin, [mapped](void *p) { ::munmap(p, mapped); });
 }
 
-Result<Arenas> Arenas::allocate(const plan::Program &program, const Allocator &deviceAllocator) {
+Result<std::shared_ptr<void>> allocateGuardedPages(uint64_t bytes) {
+  const uint64_t page = uint64_t(::sysconf(_SC_PAGESIZE));
+  const uint64_t inner = (bytes + page - 1) / page * page, mapped = inner + 2 * page;
+  void *memory = ::mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    return Status::userError(std::strerror(errno));
+  std::shared_ptr<void> whole(memory, [mapped](void *p) { ::munmap(p, mapped); });
+  char *first = static_cast<char *>(memory) + page;
+  if (::mprotect(first, inner, PROT_READ | PROT_WRITE) != 0)
+    return Status::userError(std::strerror(errno));
+  char *begin = first + inner - (bytes + 63) / 64 * 64;
+  std::memset(first, 0xff, size_t(begin - first));
+  std::memset(begin + bytes, 0xff, size_t(first + inner - begin - bytes));
+  return std::shared_ptr<void>(std::move(whole), begin);
+}
+
+Result<Arenas> Arenas::allocate(const plan::Program &program, const Allocator &deviceAllocator,
+                                const Allocator &hostAllocator) {
   Arenas arenas;
   for (const plan::Arena &arena : program.arenas()) {
     if (arena.space() == plan::FILE)
@@ -55,9 +73,8 @@ Result<Arenas> Arenas::allocate(const plan::Program &program, const Allocator &d
       arenas.arenas_.push_back({nullptr, 0});
       continue;
     }
-    Result<std::shared_ptr<void>> memory = arena.space() == plan::DEVICE
-                                               ? deviceAllocator(arena.bytes())
-                                               : allocatePages(arena.bytes());
+    const Allocator &allocator = arena.space() == plan::DEVICE ? deviceAllocator : hostAllocator;
+    Result<std::shared_ptr<void>> memory = allocator(arena.bytes());
     if (!memory)
       return memory.status().withContext("no memory for an arena of " + bytesText(arena.bytes()));
     touch(memory->get(), arena.bytes());

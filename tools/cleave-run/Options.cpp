@@ -78,6 +78,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &options) {
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return code;
   options.shuffles = app.count("--shuffle") > 0;
+  options.checked = wantsChecks();
   return std::nullopt;
 }
 

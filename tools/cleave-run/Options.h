@@ -24,6 +24,7 @@ struct Options {
   int profiledSteps = 3;
   bool memoryReport = false;
   bool quiet = false;
+  bool checked = false;    // CLEAVE_CHECK_KERNELS of the environment
   int timeoutSeconds = 60; // that a rank may be waited for
   int stallSeconds = 0;    // 0: no limit
 };

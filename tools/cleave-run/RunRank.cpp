@@ -126,6 +126,7 @@ private:
     options.keepOutputs = !options_.out.empty();
     options.profiledSteps = options_.profile.empty() ? 0 : options_.profiledSteps;
     options.resume = checkpoint_.get();
+    options.checked = options_.checked;
     auto executor = executor::Executor::create(plan_, *world_, data_.get(), options);
     CLEAVE_TRY(executor.status());
     executor_ = std::move(*executor);

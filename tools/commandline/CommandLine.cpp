@@ -1,8 +1,15 @@
 #include "tools/commandline/CommandLine.h"
 
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 namespace cleave {
+
+bool wantsChecks() {
+  const char *checks = std::getenv("CLEAVE_CHECK_KERNELS");
+  return checks && std::string_view(checks) != "0";
+}
 
 int fail(const std::string &tool, const std::string &message, int exitCode) {
   std::fflush(stdout);

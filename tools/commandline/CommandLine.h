@@ -14,6 +14,9 @@ namespace cleave {
 // after saying what is wrong. The app's name is the tool's.
 std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv);
 
+// Whether CLEAVE_CHECK_KERNELS is set in the environment, and not to 0: kernels and plans are to be searched for defects.
+bool wantsChecks();
+
 // Prints `TOOL: error: MESSAGE` on stderr; returns the exit code.
 int fail(const std::string &tool, const std::string &message, int exitCode);
 int fail(const std::string &tool, const Status &status);

@@ -59,14 +59,14 @@ std::vector<float> expectedProduct(int64_t step) {
 
 TEST_CASE("a contraction split over ranks gives the whole product, evenly and unevenly") {
   for (uint32_t ranks : {1, 2, 3, 4})
-    for (bool started : {false, true}) {
+    for (auto [started, checked] : {std::pair{false, false}, {true, false}, {true, true}}) {
       INFO(ranks << " ranks, " << (started ? "started" : "waiting"));
       PlanBuilder builder = shardedMatmul(ranks, started);
       const plan::Plan &plan = builder.finish();
       REQUIRE(artifact::verifyPlan(plan).message() == "");
       FormulaData data(plan, valueOf);
       ExecutorOptions options;
-      options.keepOutputs = true;
+      options.keepOutputs = true, options.checked = checked;
       std::mutex mutex;
       Status status = runRanks(plan, &data, options, [&](Executor &executor, comm::World &) {
         for (int64_t step = 0; step < 3; ++step) {

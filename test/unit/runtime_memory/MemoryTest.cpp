@@ -4,6 +4,10 @@
 #include "runtime/memory/MemoryReport.h"
 
 #include <catch2/catch.hpp>
+#include <csignal>
+#include <functional>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace cleave;
 using namespace cleave::memory;
@@ -25,6 +29,47 @@ TEST_CASE("arenas have exactly the planned bytes, aligned and zero") {
   CHECK(reinterpret_cast<uintptr_t>(memory) % 64 == 0);
   CHECK(memory[63] == 0);
   memory[63] = 1;
+}
+
+// The signal that ends a process which does this; 0 if it survives.
+static int signalOf(const std::function<void()> &action) {
+  pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGSEGV, SIG_DFL); // not the test framework's
+    action();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+TEST_CASE("guarded pages end less than 64 bytes before a page that must not be touched") {
+  for (uint64_t bytes : {1, 100, 4096, 4097, (5 << 20) + 64}) {
+    Result<std::shared_ptr<void>> memory = allocateGuardedPages(bytes);
+    REQUIRE(memory);
+    auto *begin = static_cast<volatile char *>(memory->get());
+    CHECK(reinterpret_cast<uintptr_t>(begin) % 64 == 0);
+    CHECK((begin[0] == 0 && begin[bytes - 1] == 0));
+    uint64_t end = (bytes + 63) / 64 * 64, before = reinterpret_cast<uintptr_t>(begin) % 4096;
+    CHECK(signalOf([&] { begin[0] = 1; }) == 0);
+    CHECK(signalOf([&] { begin[end - 1] = 1; }) == 0);
+    CHECK(signalOf([&] { begin[end] = 1; }) == SIGSEGV);
+    CHECK(signalOf([&] { (void)begin[end]; }) == SIGSEGV);
+    CHECK(signalOf([&] { (void)begin[-int64_t(before) - 1]; }) == SIGSEGV);
+  }
+}
+
+TEST_CASE("arenas come from the allocators of their spaces") {
+  plan::Program program = programWith({64, 128});
+  program.mutable_arenas(1)->set_space(plan::HOST);
+  std::vector<uint64_t> device, host;
+  auto into = [](std::vector<uint64_t> &list) {
+    return [&list](uint64_t bytes) { return list.push_back(bytes), allocateGuardedPages(bytes); };
+  };
+  REQUIRE(Arenas::allocate(program, into(device), into(host)));
+  CHECK(device == std::vector<uint64_t>{64});
+  CHECK(host == std::vector<uint64_t>{128});
 }
 
 TEST_CASE("an arena beyond the address space is refused with its size") {

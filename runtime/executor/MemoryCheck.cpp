@@ -1,0 +1,111 @@
+// See MemoryCheck.h.
+#include "runtime/executor/MemoryCheck.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cleave::executor {
+namespace {
+
+constexpr int kUnused = 0xff; // bytes that have belonged to no buffer yet: NaN as well
+
+// Eight bytes of poison: signalling NaNs, or far outside of what an index or a bool may be.
+uint64_t poisonOf(plan::DType dtype) {
+  switch (dtype) {
+  case plan::F64:
+    return 0x7ff5a5a5a5a5a5a5;
+  case plan::F32:
+    return 0x7fa5a5a57fa5a5a5;
+  case plan::F16:
+    return 0x7d5a7d5a7d5a7d5a;
+  case plan::BF16:
+    return 0x7fa57fa57fa57fa5;
+  default:
+    return 0x5a5a5a5a5a5a5a5a;
+  }
+}
+
+} // namespace
+
+MemoryCheck::MemoryCheck(const plan::Program &program, const memory::Arenas &arenas)
+    : program_(program), arenas_(arenas.ranges()), lifetimes_(lifetimesOf(program)) {
+  for (const memory::Arenas::Range &arena : arenas_) {
+    expected_.emplace_back(arena.bytes, kUnused);
+    if (arena.bytes)
+      std::memset(arena.begin, kUnused, arena.bytes);
+  }
+  std::vector<Range> persistent;
+  for (int i = 0; i < program.buffers_size(); ++i)
+    if (isPersistent(program.buffers(i)) && program.buffers(i).bytes()) {
+      persistent.push_back(rangeOf(uint32_t(i)));
+      std::memset(memoryOf(persistent.back()), 0, program.buffers(i).bytes());
+    }
+  for (uint32_t arena = 0; arena < expected_.size(); ++arena)
+    persistent.push_back({arena, expected_[arena].size(), expected_[arena].size()});
+  std::sort(persistent.begin(), persistent.end(), [](const Range &a, const Range &b) {
+    return std::pair(a.arena, a.begin) < std::pair(b.arena, b.begin);
+  });
+  Range gap{0, 0, 0};
+  for (const Range &next : persistent) {
+    uint64_t begin = next.arena == gap.arena ? gap.end : 0;
+    if (begin < next.begin)
+      transient_.push_back({next.arena, begin, next.begin});
+    gap = next;
+  }
+}
+
+Status MemoryCheck::before(size_t scheduled, size_t index) {
+  for (uint32_t buffer : lifetimes_[scheduled][index].begin) {
+    CLEAVE_TRY(checkPoison(rangeOf(buffer)));
+    poison(buffer);
+  }
+  return Status::ok();
+}
+
+void MemoryCheck::after(size_t scheduled, size_t index) {
+  for (uint32_t buffer : lifetimes_[scheduled][index].end) {
+    poison(buffer);
+    Range range = rangeOf(buffer);
+    std::memcpy(expected_[range.arena].data() + range.begin, memoryOf(range),
+                range.end - range.begin);
+  }
+}
+
+Status MemoryCheck::endStep() const {
+  for (const Range &range : transient_)
+    CLEAVE_TRY(checkPoison(range));
+  return Status::ok();
+}
+
+MemoryCheck::Range MemoryCheck::rangeOf(uint32_t buffer) const {
+  const plan::Buffer &of = program_.buffers(int(buffer));
+  return {of.arena(), of.offset(), of.offset() + of.bytes()};
+}
+
+unsigned char *MemoryCheck::memoryOf(const Range &range) const {
+  return static_cast<unsigned char *>(arenas_[range.arena].begin) + range.begin;
+}
+
+void MemoryCheck::poison(uint32_t buffer) const {
+  Range range = rangeOf(buffer);
+  unsigned char *to = memoryOf(range);
+  uint64_t bytes = range.end - range.begin;
+  uint64_t pattern = poisonOf(program_.buffers(int(buffer)).dtype());
+  for (uint64_t at = 0; at < bytes; at += sizeof pattern)
+    std::memcpy(to + at, &pattern, std::min<uint64_t>(sizeof pattern, bytes - at));
+}
+
+Status MemoryCheck::checkPoison(const Range &range) const {
+  const unsigned char *found = memoryOf(range);
+  const unsigned char *expected = expected_[range.arena].data() + range.begin;
+  uint64_t bytes = range.end - range.begin;
+  if (std::memcmp(found, expected, bytes) == 0)
+    return Status::ok();
+  uint64_t at = uint64_t(std::mismatch(found, found + bytes, expected).first - found);
+  return Status::defect("byte " + std::to_string(range.begin + at) + " of arena " +
+                        std::to_string(range.arena) +
+                        " was written while no buffer in use held it; an instruction before "
+                        "writes outside of its buffers");
+}
+
+} // namespace cleave::executor
