@@ -39,6 +39,8 @@ struct CompileOptions {
   std::string mesh;         // AXIS=N,…; empty: the planner chooses
   std::string pin;          // recipe or file; empty: none
 
+  bool checkKernels = false; // kernels compare every load and store with its buffer (CLEAVE_CHECK_KERNELS)
+
   // Looking inside.
   std::string stopAfter; // phase names of Phases.h
   std::string startFrom;

@@ -252,6 +252,9 @@ static Status program(Compilation &c) {
 static Status artifact(Compilation &c) {
   SmallVector<program::KernelOp> kernels(c.module->getOps<program::KernelOp>());
   codegen::CpuOptions options;
+  options.checked = c.options.checkKernels;
+  if (c.options.output != "-")
+    options.reproducer = c.options.output;
   if (!c.options.dumpPhases.empty())
     options.dumpTo = c.options.dumpPhases + "/kernels";
   Result<codegen::CpuLibrary> library = codegen::compileKernels(kernels, options);

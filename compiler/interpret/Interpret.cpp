@@ -42,14 +42,18 @@ using Values = LiveValues<Tensor>;
 }
 
 // Runs one op whose operands are alive.
-static Status runOp(Operation *op, Values &values) {
+static Status runOp(Operation *op, Values &values, StepObserver *observer = nullptr) {
   auto reference = dyn_cast<graph::ReferenceInterface>(op);
   if (!reference)
     return Status::defect(describe(op) + " has no reference semantics");
   SmallVector<Tensor> operands;
   for (Value operand : op->getOperands())
     operands.push_back(values.get(operand));
+  if (observer)
+    observer->beforeOp(op, operands);
   SmallVector<Tensor> results = reference.evaluate(operands);
+  if (observer)
+    observer->afterOp(op, operands, results);
   for (auto [value, tensor] : llvm::zip_equal(op->getResults(), results)) {
     if (Status fits = checkTensor(tensor, value.getType(), "the result of " + describe(op)); !fits)
       return Status::defect(fits.message());
@@ -123,7 +127,8 @@ static void feedForward(func::FuncOp step, const llvm::DenseSet<Operation *> &re
 }
 
 Result<std::vector<Tensor>> interpretStep(func::FuncOp step, ArrayRef<Tensor> persistent,
-                                          ArrayRef<std::vector<Tensor>> microBatches) {
+                                          ArrayRef<std::vector<Tensor>> microBatches,
+                                          StepObserver *observer) {
   if (microBatches.empty())
     return Status::userError("a step needs at least one micro-batch");
   llvm::DenseSet<Operation *> repeated = graph::perMicroBatch(step);
@@ -147,13 +152,13 @@ Result<std::vector<Tensor>> interpretStep(func::FuncOp step, ArrayRef<Tensor> pe
         values.release(&op);
         continue;
       }
-      CLEAVE_TRY(runOp(&op, values));
+      CLEAVE_TRY(runOp(&op, values, observer));
     }
     feedForward(step, repeated, values, state);
   }
   for (Operation &op : step.getBody().front().without_terminator())
     if (!repeated.contains(&op))
-      CLEAVE_TRY(runOp(&op, values));
+      CLEAVE_TRY(runOp(&op, values, observer));
   return resultsOf(step, values);
 }
 

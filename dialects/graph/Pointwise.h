@@ -31,6 +31,9 @@ double remainder(mlir::Type type, double lhs, double rhs);
 // Integers as bits, and back as a number of the tensor's element type.
 uint64_t toBits(double value);
 double fromBits(uint64_t bits, mlir::Type type);
+// The bits of an integer of this element type that a plain tensor holds as a double. 2^63 stands for the largest signed one,
+// which no double is.
+uint64_t integerBits(mlir::Type element, double value);
 double shiftLeft(mlir::Type type, double value, double places);
 double shiftRight(double value, double places);
 mlir::Value buildShift(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,

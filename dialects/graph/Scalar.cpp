@@ -168,6 +168,12 @@ uint64_t toBits(double value) {
                    : static_cast<uint64_t>(value);
 }
 
+uint64_t integerBits(Type element, double value) {
+  if (!element.isUnsignedInteger() && value >= 0x1p63) // rounded up from the largest
+    return static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  return toBits(value);
+}
+
 double fromBits(uint64_t bits, Type type) {
   Type element = elementTypeOf(type);
   unsigned unused = 64 - width(element);

@@ -155,7 +155,6 @@ DenseElementsAttr toAttribute(const Tensor &tensor, MLIRContext *context) {
     return DenseElementsAttr::get(type, ArrayRef<bool>(values));
   }
   auto floatType = dyn_cast<FloatType>(element);
-  bool isSigned = !element.isUnsignedInteger();
   auto bitsOf = [&](double value) {
     if (floatType) {
       APFloat narrow(value);
@@ -163,9 +162,7 @@ DenseElementsAttr toAttribute(const Tensor &tensor, MLIRContext *context) {
       narrow.convert(floatType.getFloatSemantics(), APFloat::rmNearestTiesToEven, &lossy);
       return narrow.bitcastToAPInt().getZExtValue();
     }
-    if (isSigned && value >= 0x1p63) // rounded up from the largest
-      return static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
-    return toBits(value);
+    return integerBits(element, value);
   };
   size_t bytes = byteSize(tensor.type);
   std::vector<char> raw;

@@ -1,8 +1,8 @@
 // What is decided before instructions are made: the order of the ops, last uses, and destinations.
 #include "passes/bufferize/StepLowering.h"
 
-#include "compiler/analysis/IterationSpace.h"
 #include "dialects/graph/Step.h"
+#include "passes/bufferize/InPlace.h"
 
 using namespace mlir;
 
@@ -109,23 +109,6 @@ void StepLowering::planDestination(Operation *op) {
       start += count;
     }
   }
-}
-
-// Whether the group reads an operand at each point only where it writes a result, so that both may share memory.
-bool StepLowering::readsElementwise(graph::FusionOp fusion, unsigned operand,
-                                    unsigned result) const {
-  Block &body = fusion.getBody().front();
-  SmallVector<Operation *> ops;
-  for (Operation &op : body.without_terminator())
-    ops.push_back(&op);
-  analysis::IterationSpace space = analysis::iterationSpaceOf(ops, body.getArguments());
-  Value read = body.getArgument(operand), written = body.getTerminator()->getOperand(result);
-  if (graph::staticShapeOf(read) != graph::staticShapeOf(written))
-    return false;
-  for (int64_t dim = 0; dim < graph::rankOf(read); ++dim)
-    if (space.factorOf(read, dim) != space.factorOf(written, dim))
-      return false;
-  return true;
 }
 
 // A result that replaces an argument is written into it, unless the old value is still needed then.

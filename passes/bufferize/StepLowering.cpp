@@ -2,6 +2,7 @@
 #include "passes/bufferize/StepLowering.h"
 
 #include "dialects/graph/Step.h"
+#include "passes/bufferize/InPlace.h"
 #include "passes/bufferize/MatmulForm.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"

@@ -27,7 +27,6 @@ private:
   void planReplacement(unsigned result);
   bool canWriteAnywhere(mlir::Value value) const;
   bool isAliasing(mlir::Operation *op) const;
-  bool readsElementwise(graph::FusionOp fusion, unsigned operand, unsigned result) const;
 
   // -- lowering --
   void addArguments();

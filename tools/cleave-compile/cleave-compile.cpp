@@ -77,6 +77,7 @@ int main(int argc, char **argv) {
   addInspectionOptions(app, options);
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;
+  options.checkKernels = wantsChecks();
   for (int i = 0; i < argc; ++i)
     options.commandLine += (i ? " " : "") + std::string(argv[i]);
 

@@ -48,7 +48,10 @@ void GroupEmitter::emitColumnRange(Value from, Value to, int64_t width) {
     }
   });
   accumulateColumns(from, to, scratch);
-  Roots results(body_.getTerminator()->getOperands());
+  Roots results; // those of all rows are stored
+  for (Value value : body_.getTerminator()->getOperands())
+    if (!hasRows(value))
+      results.push_back(value);
   k_.loop(from, to, 1, [&](Value index) {
     index_[nest_.inner] = index;
     inner_.clear();
@@ -59,10 +62,17 @@ void GroupEmitter::emitColumnRange(Value from, Value to, int64_t width) {
       inner_[op.getResult()] = k_.narrow(sum, element);
     }
     emitInner(results);
-    storeResults(/*inner=*/true);
-    storeResults(/*inner=*/false);
+    storeResults([&](Value value) { return !hasRows(value); });
     inner_.clear();
   });
+}
+
+// Whether the value has an element for every row, and not one for all of them.
+bool GroupEmitter::hasRows(Value value) const {
+  uint64_t rows = 0;
+  for (int factor : nest_.reduced)
+    rows |= uint64_t(1) << factor;
+  return (nest_.factors.lookup(value) & rows) != 0;
 }
 
 // Loops over all reduced factors; the innermost in steps of several rows.
@@ -89,16 +99,20 @@ void GroupEmitter::accumulateRows(Value row, int64_t rows, Value from, Value to,
                                   ArrayRef<Value> scratch) {
   Pass &pass = passes_.front();
   int factor = nest_.reduced.back();
+  Roots roots;
+  for (graph::ReduceOp reduce : pass.reductions)
+    roots.push_back(reduce.getOperand());
+  for (Value value : body_.getTerminator()->getOperands())
+    if (hasRows(value))
+      roots.push_back(value);
   k_.loop(from, to, 1, [&](Value index) {
     index_[nest_.inner] = index;
     SmallVector<Value> sums(pass.reductions.size());
     for (int64_t r = 0; r < rows; ++r) {
       index_[factor] = r == 0 ? row : k_.add(row, k_.constant(r));
       inner_.clear();
-      Roots operands;
-      for (graph::ReduceOp reduce : pass.reductions)
-        operands.push_back(reduce.getOperand());
-      emitInner(operands);
+      emitInner(roots);
+      storeResults([&](Value value) { return hasRows(value); });
       for (auto [sum, reduce] : llvm::zip(sums, pass.reductions)) {
         graph::ReduceOp op = reduce;
         Value value = k_.widen(valueOf(op.getOperand()));

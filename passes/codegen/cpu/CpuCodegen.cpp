@@ -2,6 +2,7 @@
 #include "passes/codegen/cpu/CpuCodegen.h"
 
 #include "dialects/mesh/MeshDialect.h"
+#include "passes/codegen/cpu/Crash.h"
 #include "passes/codegen/cpu/GroupEmitter.h"
 #include "passes/codegen/cpu/IndexingEmitter.h"
 #include "passes/codegen/cpu/LocalEmitter.h"
@@ -25,17 +26,17 @@ using namespace mlir;
 
 namespace cleave::codegen {
 
-static FailureOr<int64_t> emitKernel(program::KernelOp kernel, ModuleOp into) {
+static FailureOr<int64_t> emitKernel(program::KernelOp kernel, ModuleOp into, bool checked) {
   Operation &op = kernel.getComputation();
   if (auto fusion = dyn_cast<graph::FusionOp>(op)) {
     FailureOr<GroupNest> nest = groupNestOf(kernel);
     if (failed(nest))
       return failure();
-    KernelBuilder builder(into, kernel);
+    KernelBuilder builder(into, kernel, checked);
     GroupEmitter(builder, fusion, *nest).emit();
     return nest->extent();
   }
-  KernelBuilder builder(into, kernel);
+  KernelBuilder builder(into, kernel, checked);
   if (isa<graph::GatherOp, graph::ScatterOp>(op))
     return emitIndexing(builder, kernel);
   if (isa<graph::PoolOp, graph::PoolGradOp>(op))
@@ -62,10 +63,10 @@ static void loadDialects(MLIRContext *context) {
   context->loadAllAvailableDialects();
 }
 
-LogicalResult emitKernels(ArrayRef<program::KernelOp> kernels, ModuleOp into) {
+LogicalResult emitKernels(ArrayRef<program::KernelOp> kernels, ModuleOp into, bool checked) {
   loadDialects(into.getContext());
   for (program::KernelOp kernel : kernels) {
-    FailureOr<int64_t> extent = emitKernel(kernel, into);
+    FailureOr<int64_t> extent = emitKernel(kernel, into, checked);
     if (failed(extent))
       return failure();
     kernel.setExtent(*extent);
@@ -73,11 +74,9 @@ LogicalResult emitKernels(ArrayRef<program::KernelOp> kernels, ModuleOp into) {
   return success();
 }
 
-Result<CpuLibrary> compileKernels(ArrayRef<program::KernelOp> kernels, const CpuOptions &options) {
-  CpuLibrary library;
-  library.target = hostTarget();
-  if (kernels.empty())
-    return library;
+// LLVM's code for each of several parts of the kernels.
+static Result<std::vector<LlvmModule>> translateParts(ArrayRef<program::KernelOp> kernels,
+                                                      const CpuOptions &options) {
   MLIRContext *context = kernels.front()->getContext();
   loadDialects(context);
   size_t parts = std::clamp<size_t>(options.threads, 1, kernels.size());
@@ -87,34 +86,82 @@ Result<CpuLibrary> compileKernels(ArrayRef<program::KernelOp> kernels, const Cpu
     SmallVector<program::KernelOp> mine;
     for (size_t i = part; i < kernels.size(); i += parts)
       mine.push_back(kernels[i]);
-    if (failed(emitKernels(mine, *module)))
-      return Status::defect("a kernel could not be generated");
+    if (failed(emitKernels(mine, *module, options.checked)))
+      return Status::defect("its loops could not be made");
     CLEAVE_TRY(lowerToLlvm(*module));
     Result<LlvmModule> translated = translate(*module);
     CLEAVE_TRY(translated.status());
     modules.push_back(std::move(*translated));
   }
-  std::vector<std::string> objects(parts);
-  std::vector<Status> statuses(parts);
+  return modules;
+}
+
+static Result<std::vector<std::string>> compileParts(std::vector<LlvmModule> modules,
+                                                     const CpuOptions &options) {
+  std::vector<std::string> objects(modules.size());
+  std::vector<Status> statuses(modules.size());
   auto compile = [&](size_t part) {
     std::string dump =
         options.dumpTo.empty() ? "" : options.dumpTo + "." + std::to_string(part) + ".ll";
-    Result<std::string> object = compileObject(std::move(modules[part]), dump);
-    statuses[part] = object.status();
-    if (object)
-      objects[part] = std::move(*object);
+    statuses[part] = runGuarded([&] {
+      Result<std::string> object = compileObject(std::move(modules[part]), dump);
+      if (object)
+        objects[part] = std::move(*object);
+      return object.status();
+    });
   };
   std::vector<std::thread> threads;
-  for (size_t part = 1; part < parts; ++part)
+  for (size_t part = 1; part < modules.size(); ++part)
     threads.emplace_back(compile, part);
   compile(0);
   for (std::thread &thread : threads)
     thread.join();
   for (const Status &status : statuses)
     CLEAVE_TRY(status);
-  Result<std::string> bytes = linkShared(objects);
-  if (!bytes)
-    return bytes.status();
+  return objects;
+}
+
+static Result<std::vector<std::string>> objectsOf(ArrayRef<program::KernelOp> kernels,
+                                                  const CpuOptions &options) {
+  std::optional<std::vector<LlvmModule>> modules;
+  CLEAVE_TRY(runGuarded([&] {
+    Result<std::vector<LlvmModule>> made = translateParts(kernels, options);
+    if (made)
+      modules = std::move(*made);
+    return made.status();
+  }));
+  return compileParts(std::move(*modules), options);
+}
+
+// Finds the kernel that cannot be compiled and keeps its text.
+static Status blame(ArrayRef<program::KernelOp> kernels, CpuOptions options,
+                    const Status &together) {
+  options.threads = 1;
+  options.dumpTo.clear();
+  for (program::KernelOp kernel : kernels) {
+    Status alone = objectsOf(kernel, options).status();
+    if (alone.kind() != StatusKind::Defect)
+      continue;
+    std::string name = kernel.getSymName().str();
+    Result<std::string> file = writeReproducer(kernel, options.reproducer);
+    return Status::defect("code generation failed on kernel '" + name + "': " + alone.message() +
+                          (file ? "; its text is in " + *file + ", please report it with that file"
+                                : "; its text could not be kept: " + file.status().message()));
+  }
+  return together.withContext("code generation failed, on no kernel alone");
+}
+
+Result<CpuLibrary> compileKernels(ArrayRef<program::KernelOp> kernels, const CpuOptions &options) {
+  CpuLibrary library;
+  library.target = hostTarget();
+  if (kernels.empty())
+    return library;
+  Result<std::vector<std::string>> objects = objectsOf(kernels, options);
+  if (objects.status().kind() == StatusKind::Defect)
+    return blame(kernels, options, objects.status());
+  CLEAVE_TRY(objects.status());
+  Result<std::string> bytes = linkShared(*objects);
+  CLEAVE_TRY(bytes.status());
   library.bytes = std::move(*bytes);
   return library;
 }

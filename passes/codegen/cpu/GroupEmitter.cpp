@@ -203,10 +203,18 @@ void GroupEmitter::emitInner(ArrayRef<Value> roots) {
     inner_[value] = emitValue(value);
 }
 
-void GroupEmitter::storeResults(bool inner) {
+void GroupEmitter::storeResults(llvm::function_ref<bool(Value)> isChosen) {
   for (auto [value, access] : llvm::zip(body_.getTerminator()->getOperands(), nest_.results))
-    if (nest_.hasInner(value) == inner || (graph::splatValue(value) && inner))
+    if (isChosen(value))
       k_.store(valueOf(value), access.argument, addressOf(access));
+}
+
+void GroupEmitter::storeInnerResults() {
+  storeResults([&](Value value) { return nest_.hasInner(value); });
+}
+
+void GroupEmitter::storeOuterResults() {
+  storeResults([&](Value value) { return !nest_.hasInner(value); });
 }
 
 // -- nests ----------------------------------------------------------------------------------------
@@ -229,8 +237,8 @@ void GroupEmitter::emitPointwise() {
     index_[nest_.inner] = index;
     emitOuter(results);
     emitInner(results);
-    storeResults(/*inner=*/true);
-    storeResults(/*inner=*/false);
+    storeInnerResults();
+    storeOuterResults();
   };
   if (nest_.inner >= 0 && nest_.outer.empty())
     return k_.loop(k_.begin(), k_.end(), 1, element);
@@ -241,7 +249,7 @@ void GroupEmitter::emitPointwise() {
     else if (nest_.inner >= 0)
       k_.loop(k_.constant(0), k_.constant(nest_.sizes[nest_.inner]), 1, element);
     else
-      storeResults(/*inner=*/false);
+      storeOuterResults();
   });
 }
 
@@ -335,7 +343,7 @@ SmallVector<Value> GroupEmitter::emitPassBody(const Pass &pass, ValueRange carri
         k_.combine(op.getKind(), graph::elementTypeOf(op.getOperand()), before, operand));
   }
   if (&pass == &passes_.back())
-    storeResults(/*inner=*/true);
+    storeInnerResults();
   inner_.clear();
   return next;
 }
@@ -371,7 +379,7 @@ void GroupEmitter::emitPoint() {
     if (!nest_.hasInner(value))
       results.push_back(value);
   emitOuter(results);
-  storeResults(/*inner=*/false);
+  storeOuterResults();
 }
 
 void GroupEmitter::emitRows() {

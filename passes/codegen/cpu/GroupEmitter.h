@@ -54,7 +54,11 @@ private:
   bool isReduction(mlir::Operation *op) const;
 
   mlir::Value addressOf(const Access &access);
-  void storeResults(bool inner);
+  // Stores the results that are chosen at the current indices.
+  void storeResults(llvm::function_ref<bool(mlir::Value)> isChosen);
+  void storeInnerResults();
+  void storeOuterResults();
+  bool hasRows(mlir::Value value) const;
   mlir::Value linearReduced();
   void outerLoop(const std::function<void()> &body);
 

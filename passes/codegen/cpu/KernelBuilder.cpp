@@ -12,9 +12,9 @@ using namespace mlir;
 
 namespace cleave::codegen {
 
-KernelBuilder::KernelBuilder(ModuleOp module, program::KernelOp kernel)
-    : b_(module.getContext()), loc_(UnknownLoc::get(module.getContext())),
-      buffers_(kernel.getBuffers()) {
+KernelBuilder::KernelBuilder(ModuleOp module, program::KernelOp kernel, bool checked)
+    : b_(module.getContext()), loc_(UnknownLoc::get(module.getContext())), kernel_(kernel),
+      buffers_(kernel.getBuffers()), checked_(checked) {
   b_.setInsertionPointToEnd(module.getBody());
   SmallVector<Type> types(buffers_, LLVM::LLVMPointerType::get(b_.getContext()));
   types.append(2, b_.getI64Type());
@@ -24,6 +24,7 @@ KernelBuilder::KernelBuilder(ModuleOp module, program::KernelOp kernel)
   Block *block = body_.addEntryBlock();
   b_.setInsertionPointToEnd(block);
   b_.setInsertionPoint(func::ReturnOp::create(b_, loc_));
+  describeBuffers();
 }
 
 void KernelBuilder::buildEntry(ModuleOp module, StringRef symbol) {
@@ -65,7 +66,7 @@ Value KernelBuilder::smaller(Value a, int64_t limit) {
 Value KernelBuilder::scalar(Type type, double value) {
   if (isa<FloatType>(type))
     return arith::ConstantOp::create(b_, loc_, b_.getFloatAttr(type, value));
-  int64_t bits = static_cast<int64_t>(graph::toBits(value));
+  int64_t bits = static_cast<int64_t>(graph::integerBits(type, value));
   return arith::ConstantOp::create(b_, loc_, b_.getIntegerAttr(graph::scalarType(type), bits));
 }
 
@@ -74,6 +75,7 @@ Type KernelBuilder::memoryType(Type element) {
 }
 
 Value KernelBuilder::loadFrom(Value pointer, Value index, Type element) {
+  check(pointer, index, "reads");
   Type memory = memoryType(element);
   Value address =
       LLVM::GEPOp::create(b_, loc_, pointer.getType(), memory, pointer,
@@ -85,6 +87,7 @@ Value KernelBuilder::loadFrom(Value pointer, Value index, Type element) {
 }
 
 void KernelBuilder::storeTo(Value value, Value pointer, Value index) {
+  check(pointer, index, "writes");
   Type memory = memoryType(value.getType());
   if (memory != value.getType())
     value = arith::ExtUIOp::create(b_, loc_, memory, value);
@@ -105,8 +108,11 @@ void KernelBuilder::store(Value value, int64_t argument, Value index) {
 Value KernelBuilder::scratch(int64_t count, Type element) {
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(&body_.front());
-  return LLVM::AllocaOp::create(b_, loc_, LLVM::LLVMPointerType::get(b_.getContext()),
-                                memoryType(element), constant(count), /*alignment=*/64);
+  Value pointer = LLVM::AllocaOp::create(b_, loc_, LLVM::LLVMPointerType::get(b_.getContext()),
+                                         memoryType(element), constant(count), /*alignment=*/64);
+  if (checked_)
+    extents_[pointer] = {0, count, "its scratch memory"};
+  return pointer;
 }
 
 void KernelBuilder::loop(Value from, Value to, int64_t step, const Body &body) {
@@ -190,6 +196,9 @@ Value KernelBuilder::narrow(Value value, Type element) {
 }
 
 void KernelBuilder::relax(Value value, bool reciprocals, bool reorders) {
+  // Of a cast to a shorter float and back, contraction would leave nothing.
+  if (isa_and_nonnull<arith::TruncFOp, arith::ExtFOp>(value.getDefiningOp()))
+    return;
   using Flags = arith::FastMathFlags;
   Flags flags = Flags::contract | Flags::nsz;
   if (reorders)

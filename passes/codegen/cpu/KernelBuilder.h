@@ -11,6 +11,7 @@
 #include "mlir/IR/Builders.h"
 
 #include <functional>
+#include <string>
 
 namespace cleave::codegen {
 
@@ -19,8 +20,10 @@ inline constexpr llvm::StringLiteral kBodySuffix = ".body";
 
 class KernelBuilder {
 public:
-  // Declares both functions at the end of `module`; the insertion point is in the body.
-  KernelBuilder(mlir::ModuleOp module, program::KernelOp kernel);
+  // Declares both functions at the end of `module`; the insertion point is in the body. If `checked`, every load and store
+  // of the kernel is compared with the elements that its views reach, or its scratch memory has; one outside is reported to
+  // standard error and ends the process.
+  KernelBuilder(mlir::ModuleOp module, program::KernelOp kernel, bool checked = false);
 
   mlir::OpBuilder &builder() { return b_; }
   mlir::Location loc() const { return loc_; }
@@ -40,6 +43,8 @@ public:
   void store(mlir::Value value, int64_t argument, mlir::Value index);
   mlir::Value loadFrom(mlir::Value pointer, mlir::Value index, mlir::Type element);
   void storeTo(mlir::Value value, mlir::Value pointer, mlir::Value index);
+  // States that a buffer which no view describes has elements [0, count).
+  void describe(int64_t argument, int64_t count);
   // `count` elements on the stack, for the whole call.
   mlir::Value scratch(int64_t count, mlir::Type element);
 
@@ -70,13 +75,24 @@ public:
   llvm::SmallVector<mlir::Value> delinearize(mlir::Value linear, llvm::ArrayRef<int64_t> sizes);
 
 private:
+  // Elements that may be accessed behind a pointer: [first, end), and what messages call it.
+  struct Extent {
+    int64_t first, end;
+    std::string name;
+  };
+
   mlir::Type memoryType(mlir::Type element);
   void buildEntry(mlir::ModuleOp module, llvm::StringRef symbol);
+  void describeBuffers();
+  void check(mlir::Value pointer, mlir::Value index, const char *access);
 
   mlir::OpBuilder b_;
   mlir::Location loc_;
+  program::KernelOp kernel_;
   int64_t buffers_;
+  bool checked_;
   mlir::func::FuncOp body_;
+  llvm::DenseMap<mlir::Value, Extent> extents_; // by pointer; only if checked
 };
 
 } // namespace cleave::codegen

@@ -13,6 +13,7 @@ namespace cleave::codegen {
 static Value positionInGroup(KernelBuilder &k, program::KernelOp kernel, ArrayAttr axes) {
   Mesh mesh = mesh::toMesh(mesh::meshOf(kernel));
   int64_t coordinates = kernel.getBuffers() - 1;
+  k.describe(coordinates, static_cast<int64_t>(mesh.axes.size()));
   std::vector<int> numbers = mesh::toAxes(axes, mesh).value_or(std::vector<int>());
   Value position = k.constant(0);
   for (int axis : numbers) {

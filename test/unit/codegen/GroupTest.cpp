@@ -233,3 +233,44 @@ TEST_CASE("a transposed group walks both layouts") {
     return %r : tensor<MxNxf32>
   })"});
 }
+
+TEST_CASE("a result with all rows beside sums over the rows is written at every row") {
+  checkSizes({R"(func.func @f(%x: tensor<NxMxf32>) -> (tensor<NxMxf32>, tensor<Mxf32>) {
+    %r:2 = graph.fusion (%a = %x : tensor<NxMxf32>) -> (tensor<NxMxf32>, tensor<Mxf32>) {
+      %d = graph.mul %a, %a : tensor<NxMxf32>
+      %s = graph.reduce sum %d over [0] : tensor<NxMxf32> -> tensor<Mxf32>
+      graph.yield %d, %s : tensor<NxMxf32>, tensor<Mxf32>
+    }
+    return %r#0, %r#1 : tensor<NxMxf32>, tensor<Mxf32>
+  })",
+              {},
+              1e-5});
+}
+
+TEST_CASE("a cast to a shorter float and back rounds") {
+  for (const char *type : {"f16", "bf16"}) {
+    std::string text = R"(func.func @f(%x: tensor<NxMxf32>) -> tensor<NxMxf32> {
+      %r = graph.fusion (%a = %x : tensor<NxMxf32>) -> (tensor<NxMxf32>) {
+        %s = graph.cast %a : tensor<NxMxf32> -> tensor<NxMxTYPE>
+        %w = graph.cast %s : tensor<NxMxTYPE> -> tensor<NxMxf32>
+        graph.yield %w : tensor<NxMxf32>
+      }
+      return %r : tensor<NxMxf32>
+    })";
+    for (size_t at = 0; (at = text.find("TYPE")) != std::string::npos;)
+      text.replace(at, 4, type);
+    checkSizes({text, {}, 0});
+  }
+}
+
+TEST_CASE("the largest integer of 64 bits is a constant of kernels") {
+  checkSizes({R"(func.func @f(%x: tensor<NxMxi64>) -> tensor<NxMxi64> {
+    %r = graph.fusion (%a = %x : tensor<NxMxi64>) -> (tensor<NxMxi64>) {
+      %c = graph.constant dense<9223372036854775807> : tensor<i64>
+      %l = graph.broadcast %c to [] : tensor<i64> -> tensor<NxMxi64>
+      %m = graph.min %a, %l : tensor<NxMxi64>
+      graph.yield %m : tensor<NxMxi64>
+    }
+    return %r : tensor<NxMxi64>
+  })"});
+}

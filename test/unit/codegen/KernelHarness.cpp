@@ -2,13 +2,13 @@
 #include "KernelHarness.h"
 
 #include "passes/codegen/cpu/CpuCodegen.h"
+#include "test/unit/graph_text/Elements.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Parser/Parser.h"
 
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <dlfcn.h>
 #include <limits>
 #include <random>
@@ -44,80 +44,6 @@ namespace {
 
 using Bytes = std::vector<char>;
 
-template <typename T> void put(char *to, double value) {
-  T typed = static_cast<T>(value);
-  std::memcpy(to, &typed, sizeof(T));
-}
-template <typename T> double get(const char *from) {
-  T typed;
-  std::memcpy(&typed, from, sizeof(T));
-  return static_cast<double>(typed);
-}
-
-void write(ElementType type, char *to, double value) {
-  switch (type) {
-  case ElementType::F32:
-    return put<float>(to, value);
-  case ElementType::F64:
-    return put<double>(to, value);
-  case ElementType::I64:
-    return put<int64_t>(to, value);
-  case ElementType::I32:
-    return put<int32_t>(to, value);
-  case ElementType::I16:
-    return put<int16_t>(to, value);
-  case ElementType::I8:
-    return put<int8_t>(to, value);
-  case ElementType::U64:
-    return put<uint64_t>(to, value);
-  case ElementType::U32:
-    return put<uint32_t>(to, value);
-  case ElementType::U16:
-    return put<uint16_t>(to, value);
-  case ElementType::F16:
-    return put<_Float16>(to, value);
-  case ElementType::BF16: {
-    auto wide = static_cast<float>(value); // rounded already
-    std::memcpy(to, reinterpret_cast<const char *>(&wide) + 2, 2);
-    return;
-  }
-  default:
-    return put<uint8_t>(to, value);
-  }
-}
-
-double read(ElementType type, const char *from) {
-  switch (type) {
-  case ElementType::F32:
-    return get<float>(from);
-  case ElementType::F64:
-    return get<double>(from);
-  case ElementType::I64:
-    return get<int64_t>(from);
-  case ElementType::I32:
-    return get<int32_t>(from);
-  case ElementType::I16:
-    return get<int16_t>(from);
-  case ElementType::I8:
-    return get<int8_t>(from);
-  case ElementType::U64:
-    return get<uint64_t>(from);
-  case ElementType::U32:
-    return get<uint32_t>(from);
-  case ElementType::U16:
-    return get<uint16_t>(from);
-  case ElementType::F16:
-    return get<_Float16>(from);
-  case ElementType::BF16: {
-    float wide = 0;
-    std::memcpy(reinterpret_cast<char *>(&wide) + 2, from, 2);
-    return wide;
-  }
-  default:
-    return get<uint8_t>(from);
-  }
-}
-
 Tensor randomTensor(Type type, const KernelCase &testCase, std::mt19937 &random) {
   Tensor tensor(graph::toElementType(graph::elementTypeOf(type)), graph::staticShapeOf(type));
   std::uniform_real_distribution<double> real(testCase.low, testCase.high);
@@ -132,7 +58,7 @@ struct Memory {
       : bytes(static_cast<char *>(
             std::aligned_alloc(64, (tensor.size() * byteSize(tensor.type) + 127) / 64 * 64))) {
     for (int64_t i = 0; i < tensor.size(); ++i)
-      write(tensor.type, bytes + i * byteSize(tensor.type), tensor.values[i]);
+      storeElement(tensor.type, bytes + i * byteSize(tensor.type), tensor.values[i]);
   }
   Memory(Memory &&other) : bytes(std::exchange(other.bytes, nullptr)) {}
   ~Memory() { std::free(bytes); }
@@ -183,7 +109,7 @@ void *load(const std::string &library) {
 
 double difference(const Tensor &expected, const char *found, double worst) {
   for (int64_t i = 0; i < expected.size(); ++i) {
-    double a = expected.values[i], b = read(expected.type, found + i * byteSize(expected.type));
+    double a = expected.values[i], b = loadElement(expected.type, found + i * byteSize(expected.type));
     if (a == b || (std::isnan(a) && std::isnan(b)))
       continue;
     double d = std::fabs(a - b) / std::max(1.0, std::fabs(a));
