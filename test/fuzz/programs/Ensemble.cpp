@@ -1,0 +1,257 @@
+#include "test/fuzz/programs/Ensemble.h"
+
+#include "dialects/graph/Graph.h"
+#include "dialects/graph/Step.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+using namespace mlir;
+
+namespace cleave::fuzz {
+
+namespace {
+
+constexpr int kPerturbed = 3; // runs with random errors; two more part the operands of ops that jump
+constexpr double kParted = 4; // times the largest difference between the runs
+
+// The relative error that one op may have: several units in the last place, since functions are approximated.
+double unitOf(ElementType type) {
+  switch (type) {
+  case ElementType::F64:
+    return 0x1p-49;
+  case ElementType::F32:
+    return 0x1p-21;
+  case ElementType::F16:
+    return 0x1p-9;
+  case ElementType::BF16:
+    return 0x1p-6;
+  default:
+    return 0;
+  }
+}
+
+// Ops whose result does not change little if an operand changes little.
+bool jumps(Operation *op) {
+  if (isa<graph::CastOp>(op))
+    return isFloat(graph::toElementType(graph::elementTypeOf(op->getOperand(0)))) &&
+           !isFloat(graph::toElementType(graph::elementTypeOf(op->getResult(0))));
+  return isa<graph::CompareOp, graph::FloorOp, graph::CeilOp, graph::RoundOp, graph::RemOp,
+             graph::SortOp, graph::PoolGradOp>(op);
+}
+
+Tensor absolute(const Tensor &tensor) {
+  Tensor result = tensor;
+  if (isFloat(tensor.type))
+    for (double &value : result.values)
+      value = std::fabs(value);
+  return result;
+}
+
+double largest(ArrayRef<Tensor> tensors) {
+  double size = 0;
+  for (const Tensor &tensor : tensors)
+    for (double value : tensor.values)
+      if (isFloat(tensor.type) && std::isfinite(value))
+        size = std::max(size, std::fabs(value));
+  return size;
+}
+
+// What the errors of an op's results are relative to: the terms of a sum, not their sum; of a composite, whose sums are
+// inside, all that goes in and out.
+SmallVector<Tensor> magnitudes(Operation *op, ArrayRef<Tensor> operands,
+                               ArrayRef<Tensor> results) {
+  if (isa<graph::DecompositionInterface>(op)) {
+    double size = std::max(largest(operands), largest(results));
+    SmallVector<Tensor> sizes(results);
+    for (Tensor &tensor : sizes)
+      std::fill(tensor.values.begin(), tensor.values.end(), size);
+    return sizes;
+  }
+  auto pointwise = dyn_cast<graph::PointwiseInterface>(op);
+  bool isSum = pointwise ? pointwise.isLinear()
+                         : isa<graph::ReduceOp, graph::ScanOp, graph::ScatterOp,
+                               graph::DotGeneralOp, graph::ConvOp, graph::ConvInputGradOp,
+                               graph::ConvWeightGradOp, graph::PoolOp, graph::PoolGradOp>(op);
+  SmallVector<Tensor> sizes;
+  if (!isSum) {
+    for (const Tensor &result : results)
+      sizes.push_back(absolute(result));
+    return sizes;
+  }
+  if (!pointwise) {
+    SmallVector<Tensor> positive;
+    for (const Tensor &operand : operands)
+      positive.push_back(absolute(operand));
+    for (Tensor &size : cast<graph::ReferenceInterface>(op).evaluate(positive))
+      sizes.push_back(absolute(size));
+    return sizes;
+  }
+  sizes.push_back(absolute(results[0]));
+  for (const Tensor &operand : operands)
+    for (int64_t i = 0; i < operand.size(); ++i)
+      sizes[0].values[i] = std::max(sizes[0].values[i], std::fabs(operand.values[i]));
+  return sizes;
+}
+
+// Errors of functions beyond some units in the last place of their result.
+double extraError(Operation *op, ElementType type, double result) {
+  if (type == ElementType::F64) // computed as exp(x) - 1 and log(1 + x)
+    return isa<graph::Expm1Op, graph::Log1pOp>(op) ? 0x1p-50 : 0;
+  if (type != ElementType::F32)
+    return 0;
+  if (isa<graph::SinOp, graph::CosOp>(op))
+    return 0x1p-18; // polynomials of a reduced argument
+  if (isa<graph::PowOp>(op) && result != 0 && std::isfinite(result))
+    return std::fabs(result * std::log(std::fabs(result))) * 0x1p-20;
+  return 0;
+}
+
+// The differences between the runs at every op that jumps, in the order in which they are met.
+using Spreads = std::vector<std::vector<Tensor>>;
+
+class Member : public StepObserver {
+public:
+  Member(uint64_t seed, bool perturbs, int direction, std::vector<std::vector<Tensor>> &met,
+         const Spreads &spreads)
+      : random_(seed), perturbs_(perturbs), direction_(direction), met_(met), spreads_(spreads) {}
+
+  void beforeOp(Operation *op, MutableArrayRef<Tensor> operands) override {
+    if (!jumps(op))
+      return;
+    if (direction_ == 0) {
+      met_.emplace_back(operands.begin(), operands.end());
+      return;
+    }
+    const std::vector<Tensor> &spread = spreads_[next_++];
+    bool isPointwise = isa<graph::PointwiseInterface>(op);
+    for (size_t k = 0; k < operands.size(); ++k) {
+      if (!isFloat(operands[k].type))
+        continue;
+      for (int64_t i = 0; i < operands[k].size(); ++i) {
+        bool up = isPointwise ? k % 2 == 0 : random_() % 2 == 0;
+        operands[k].values[i] += (up ? 1 : -1) * direction_ * kParted * spread[k].values[i];
+      }
+    }
+  }
+
+  void afterOp(Operation *op, ArrayRef<Tensor> operands,
+               MutableArrayRef<Tensor> results) override {
+    if (!perturbs_ || jumps(op) || isa<graph::ConstantOp, graph::IotaOp, graph::RandomOp>(op))
+      return;
+    SmallVector<Tensor> sizes = magnitudes(op, operands, results);
+    for (auto [result, size] : llvm::zip(results, sizes)) {
+      if (!isFloat(result.type))
+        continue;
+      double unit = unitOf(result.type);
+      for (int64_t i = 0; i < result.size(); ++i) {
+        double error = unit * size.values[i] + extraError(op, result.type, result.values[i]);
+        if (error > 0 && std::isfinite(error))
+          result.set(i, result.values[i] + error * part());
+      }
+    }
+  }
+
+private:
+  // In either direction and never small: a few runs have to show what many could.
+  double part() {
+    double size = 0.5 + 0.5 * static_cast<double>(random_()) / 0x1p64;
+    return random_() % 2 == 0 ? size : -size;
+  }
+
+  std::mt19937_64 random_;
+  bool perturbs_;
+  int direction_; // in which operands of ops that jump are parted; 0: they are recorded
+  std::vector<std::vector<Tensor>> &met_;
+  const Spreads &spreads_;
+  size_t next_ = 0;
+};
+
+// The largest distance from the first run, for every operand of every op that jumps.
+Spreads spreadsOf(const std::vector<std::vector<std::vector<Tensor>>> &met) {
+  Spreads spreads = met[0];
+  for (size_t op = 0; op < spreads.size(); ++op)
+    for (size_t k = 0; k < spreads[op].size(); ++k) {
+      Tensor &spread = spreads[op][k];
+      double unit = unitOf(spread.type);
+      for (int64_t i = 0; i < spread.size(); ++i) {
+        double exact = met[0][op][k].values[i], widest = unit * std::fabs(exact);
+        for (size_t run = 1; run < met.size(); ++run)
+          widest = std::max(widest, std::fabs(met[run][op][k].values[i] - exact));
+        spread.values[i] = std::isfinite(widest) ? widest : 0;
+      }
+    }
+  return spreads;
+}
+
+const Tensor &memberOf(const Ensemble &ensemble, size_t run) {
+  return ensemble[std::min(run, ensemble.size() - 1)];
+}
+
+} // namespace
+
+Result<std::vector<Ensemble>> interpretEnsemble(func::FuncOp step, ArrayRef<Ensemble> persistent,
+                                                ArrayRef<std::vector<Tensor>> microBatches,
+                                                uint64_t seed) {
+  std::vector<Ensemble> results(step.getNumResults());
+  std::vector<std::vector<std::vector<Tensor>>> met;
+  Spreads spreads;
+  std::vector<std::vector<Tensor>> ignored;
+  for (int run = 0; run < kPerturbed + 3; ++run) {
+    int direction = run <= kPerturbed ? 0 : run == kPerturbed + 1 ? 1 : -1;
+    if (run == kPerturbed + 1) {
+      spreads = spreadsOf(met);
+      if (spreads.empty())
+        break;
+    }
+    std::vector<Tensor> args;
+    for (const Ensemble &ensemble : persistent)
+      args.push_back(memberOf(ensemble, static_cast<size_t>(run)));
+    std::vector<std::vector<Tensor>> &record = direction == 0 ? met.emplace_back() : ignored;
+    Member member(seed + static_cast<uint64_t>(run), run > 0, direction, record, spreads);
+    Result<std::vector<Tensor>> values = interpretStep(step, args, microBatches, &member);
+    CLEAVE_TRY(values.status());
+    for (auto [ensemble, value] : llvm::zip_equal(results, *values))
+      ensemble.push_back(std::move(value));
+  }
+  return results;
+}
+
+Comparison compare(const Ensemble &expected, const Tensor &found) {
+  Comparison result;
+  const Tensor &exact = expected[0];
+  if (exact.shape != found.shape || exact.type != found.type) {
+    result.wrong = 1;
+    result.first = "another type or shape";
+    return result;
+  }
+  for (int64_t i = 0; i < exact.size(); ++i) {
+    double value = exact.values[i], spread = 0, got = found.values[i];
+    bool differs = false; // in kind: NaN and numbers, infinities and others
+    for (const Tensor &member : ArrayRef(expected).drop_front()) {
+      double other = member.values[i];
+      differs |= std::isnan(value) != std::isnan(other) ||
+                 ((std::isinf(value) || std::isinf(other)) && value != other);
+      spread = std::max(spread, std::fabs(other - value));
+    }
+    if (differs || (!isFloat(exact.type) && spread > 0)) {
+      ++result.undecided;
+      continue;
+    }
+    ++result.compared;
+    double tolerance =
+        isFloat(exact.type) ? 4 * spread + 8 * unitOf(exact.type) * std::fabs(value) + 1e-30 : 0;
+    if (value == got || (std::isnan(value) && std::isnan(got)) ||
+        std::fabs(value - got) <= tolerance)
+      continue;
+    if (result.wrong++ == 0)
+      result.first = llvm::formatv("element {0}: found {1:e9}, expected {2:e9} within {3:e2}", i,
+                                   got, value, tolerance);
+  }
+  return result;
+}
+
+} // namespace cleave::fuzz
