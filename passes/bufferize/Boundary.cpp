@@ -79,9 +79,12 @@ void StepLowering::addResults() {
         saved[i] = copyToDense(view);
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
     Operation *producer = value.getDefiningOp();
-    program_.setSegment(!producer || isUpdate(producer) ? update_ : micro_);
+    bool isRepeated = producer && !isUpdate(producer);
+    program_.setSegment(isRepeated ? micro_ : update_);
     StringRef role = graph::resultRole(step_, i), name = graph::resultName(step_, i);
     if (std::optional<unsigned> alias = graph::aliasOf(step_, i)) {
+      // The next micro-batch reads the new value; where there is none, the update may still read the old one.
+      program_.setSegment(isRepeated && microBatches_ > 1 ? micro_ : update_);
       View home = views_[step_.getArgument(*alias)];
       View from = saved.contains(i) ? saved[i] : viewOf(value);
       if (from.buffer != home.buffer)

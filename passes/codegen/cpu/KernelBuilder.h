@@ -17,6 +17,8 @@ namespace cleave::codegen {
 
 // The bodies' names are their kernel's with this ending.
 inline constexpr llvm::StringLiteral kBodySuffix = ".body";
+// What checked kernels call before every access.
+inline constexpr llvm::StringLiteral kCheck = "check.element";
 
 class KernelBuilder {
 public:

@@ -40,7 +40,8 @@ void KernelBuilder::describe(int64_t argument, int64_t count) {
 }
 
 // A constant text in the module; several kernels share equal ones by their name.
-static Value textOf(OpBuilder &b, Location loc, ModuleOp module, StringRef name, std::string text) {
+static Value textOf(OpBuilder &b, Location loc, ModuleOp module, const std::string &name,
+                    std::string text) {
   if (!module.lookupSymbol(name)) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
@@ -52,44 +53,49 @@ static Value textOf(OpBuilder &b, Location loc, ModuleOp module, StringRef name,
   return LLVM::AddressOfOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()), name);
 }
 
-static LLVM::LLVMFuncOp libraryFunction(OpBuilder &b, Location loc, ModuleOp module, StringRef name,
-                                        Type result, ArrayRef<Type> arguments, bool isVariadic) {
-  if (auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+// kCheck(index, first, end, format): prints the index by the format and ends the process, by libc's dprintf and abort,
+// unless it lies in [first, end). A function of its own, since every access calls it.
+static func::FuncOp checkFunction(Location loc, ModuleOp module) {
+  if (auto known = module.lookupSymbol<func::FuncOp>(kCheck))
     return known;
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(module.getBody());
-  return LLVM::LLVMFuncOp::create(b, loc, name,
-                                  LLVM::LLVMFunctionType::get(result, arguments, isVariadic));
+  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+  Type text = LLVM::LLVMPointerType::get(b.getContext()), number = b.getI32Type(),
+       wide = b.getI64Type(), none = LLVM::LLVMVoidType::get(b.getContext());
+  auto print = LLVM::LLVMFuncOp::create(
+      b, loc, "dprintf", LLVM::LLVMFunctionType::get(number, {number, text}, /*isVarArg=*/true));
+  auto end = LLVM::LLVMFuncOp::create(b, loc, "abort", LLVM::LLVMFunctionType::get(none, {}));
+  auto check =
+      func::FuncOp::create(b, loc, kCheck, b.getFunctionType({wide, wide, wide, text}, {}));
+  Block *block = check.addEntryBlock();
+  b.setInsertionPointToEnd(block);
+  b.setInsertionPoint(func::ReturnOp::create(b, loc));
+  auto argument = [&](unsigned i) { return block->getArgument(i); };
+  using P = arith::CmpIPredicate;
+  Value below = arith::CmpIOp::create(b, loc, P::slt, argument(0), argument(1));
+  Value above = arith::CmpIOp::create(b, loc, P::sge, argument(0), argument(2));
+  Value outside = arith::OrIOp::create(b, loc, below, above);
+  auto branch = scf::IfOp::create(b, loc, outside, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value file = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(2));
+  LLVM::CallOp::create(b, loc, print, ValueRange{file, argument(3), argument(0)});
+  LLVM::CallOp::create(b, loc, end, ValueRange{});
+  return check;
 }
 
-// Ends the process, by libc's dprintf and abort, unless 0 <= index - first < end - first.
 void KernelBuilder::check(Value pointer, Value index, const char *access) {
   if (!checked_)
     return;
   auto found = extents_.find(pointer);
   assert(found != extents_.end() && "a pointer that nothing describes");
   const Extent &extent = found->second;
-  Value shifted = arith::SubIOp::create(b_, loc_, index, constant(extent.first));
-  Value outside = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::uge, shifted,
-                                        constant(extent.end - extent.first));
-  auto branch = scf::IfOp::create(b_, loc_, outside, /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(b_);
-  b_.setInsertionPointToStart(branch.thenBlock());
-  ModuleOp module = body_->getParentOfType<ModuleOp>();
-  Type text = LLVM::LLVMPointerType::get(b_.getContext()), number = b_.getI32Type();
-  LLVM::LLVMFuncOp print =
-      libraryFunction(b_, loc_, module, "dprintf", number, {number, text}, /*isVariadic=*/true);
-  LLVM::LLVMFuncOp end = libraryFunction(
-      b_, loc_, module, "abort", LLVM::LLVMVoidType::get(b_.getContext()), {}, false);
+  auto module = body_->getParentOfType<ModuleOp>();
   std::string kernel = kernel_.getSymName().str();
   std::string message = "kernel " + kernel + " " + access + " element %ld of " + extent.name +
                         ", expected one of [" + std::to_string(extent.first) + ", " +
                         std::to_string(extent.end) + ")\n";
-  std::string name = kernel + "." + access + "." + extent.name;
-  Value file = arith::ConstantOp::create(b_, loc_, b_.getI32IntegerAttr(2));
-  Value format = textOf(b_, loc_, module, name, message);
-  LLVM::CallOp::create(b_, loc_, print, ValueRange{file, format, index});
-  LLVM::CallOp::create(b_, loc_, end, ValueRange{});
+  Value format = textOf(b_, loc_, module, kernel + "." + access + "." + extent.name, message);
+  func::CallOp::create(b_, loc_, checkFunction(loc_, module),
+                       ValueRange{index, constant(extent.first), constant(extent.end), format});
 }
 
 } // namespace cleave::codegen

@@ -76,10 +76,12 @@ void annotate(llvm::Module &module) {
     function.addFnAttr("prefer-vector-width", "512");
     function.addFnAttr("no-trapping-math", "true");
     function.addFnAttr(llvm::Attribute::NoUnwind);
-    if (!function.getName().ends_with(kBodySuffix))
+    if (!function.getName().ends_with(kBodySuffix) && function.getName() != kCheck)
       continue;
     function.addFnAttr(llvm::Attribute::NoInline);
     function.setLinkage(llvm::GlobalValue::InternalLinkage);
+    if (function.getName() == kCheck)
+      continue;
     for (llvm::Argument &argument : function.args())
       if (argument.getType()->isPointerTy()) {
         argument.addAttr(llvm::Attribute::NoAlias);
