@@ -142,8 +142,10 @@ private:
             k_.add(carried[1], one)};
   }
 
-  // The elements inside the input, or with count_padding inside the padded input.
+  // The elements inside the input, or with count_padding inside the padded input; at least 1, so that the average of nothing
+  // is 0.
   Value divisor(ArrayRef<Value> at, Value count) {
+    count = arith::MaxSIOp::create(b_, k_.loc(), count, k_.constant(1));
     if (countPadding_) {
       count = k_.constant(1);
       for (size_t d = 0; d < in_.size(); ++d) {
