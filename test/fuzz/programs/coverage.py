@@ -13,33 +13,24 @@ import json
 import pathlib
 import subprocess
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+from clone import compile_tools, fresh_clone
+
 FOLDERS = ["passes/codegen", "passes/fuse", "passes/bufferize", "passes/shard"]
 
 
-def run(*command, **options):
-    return subprocess.run(command, check=True, **options)
-
-
-def build_tools(build):
-    run("cmake", "-G", "Ninja", "-S", str(ROOT), "-B", str(build), "-DCLEAVE_COVERAGE=" + ";".join(FOLDERS),
-        stdout=subprocess.DEVNULL)
-    run("cmake", "--build", str(build), "--target", "fuzz-kernels", "fuzz-programs", stdout=subprocess.DEVNULL)
-
-
-def counts_of(build):
+def counts_of(source, build):
     """File -> line -> how often it ran, over all translation units."""
     counts = collections.defaultdict(lambda: collections.defaultdict(int))
     for data in build.rglob("*.gcda"):
-        text = run("gcov", "--json-format", "--stdout", str(data), stdout=subprocess.PIPE,
-                   stderr=subprocess.DEVNULL, cwd=build).stdout
+        text = subprocess.run(["gcov", "--json-format", "--stdout", str(data)], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, cwd=build, check=True).stdout
         for report in text.splitlines():
             for file in json.loads(report)["files"]:
                 path = pathlib.Path(file["file"])
                 path = (build / path).resolve() if not path.is_absolute() else path
-                if not path.is_relative_to(ROOT):
+                if not path.is_relative_to(source):
                     continue
-                name = str(path.relative_to(ROOT))
+                name = str(path.relative_to(source))
                 if name.startswith(tuple(FOLDERS)):
                     for line in file["lines"]:
                         counts[name][line["line_number"]] += line["count"]
@@ -53,14 +44,13 @@ def main():
     parser.add_argument("--programs", default="1500")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
-    build = arguments.work.resolve()
-    build.mkdir(parents=True, exist_ok=True)
-    build_tools(build)
+    source, build = fresh_clone(arguments.work, "-DCLEAVE_COVERAGE=" + ";".join(FOLDERS))
+    compile_tools(build)
     for data in build.rglob("*.gcda"):
         data.unlink()
     for tool, cases in (("fuzz-kernels", arguments.kernels), ("fuzz-programs", arguments.programs)):
         subprocess.run([str(build / "bin" / tool), "--cases", cases, "--shrinks", "0", "--out", str(build)])
-    counts = counts_of(build)
+    counts = counts_of(source, build)
     for folder in FOLDERS:
         files = {name: lines for name, lines in counts.items() if name.startswith(folder + "/")}
         ran = sum(1 for lines in files.values() for count in lines.values() if count)

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+from clone import compile_tools, fresh_clone
 
 # name, tool, source, text, text with the fault
 FAULTS = [
@@ -45,26 +45,6 @@ FAULTS = [
 ]
 
 
-def run(*command, **options):
-    return subprocess.run(command, check=True, **options)
-
-
-def prepare(work):
-    source = work / "src"
-    if not source.exists():
-        run("git", "clone", "-q", "--shared", str(ROOT), str(source))
-    run("git", "-C", str(source), "checkout", "-q", "--detach", "--force",
-        subprocess.check_output(["git", "-C", str(ROOT), "rev-parse", "HEAD"], text=True).strip())
-    build = work / "build"
-    if not (build / "build.ninja").exists():
-        run("cmake", "-G", "Ninja", "-S", str(source), "-B", str(build), stdout=subprocess.DEVNULL)
-    return source, build
-
-
-def compile_tools(build):
-    run("cmake", "--build", str(build), "--target", "fuzz-kernels", "fuzz-programs", stdout=subprocess.DEVNULL)
-
-
 def hunt(fault, source, build, seconds):
     """Seconds until the fault was found and what was said, or None."""
     name, tool, path, text, wrong = fault
@@ -91,9 +71,7 @@ def main():
     parser.add_argument("--seconds", default=600, type=int)
     parser.add_argument("--only", help="part of a fault's name")
     arguments = parser.parse_args()
-    work = arguments.work.resolve()
-    work.mkdir(parents=True, exist_ok=True)
-    source, build = prepare(work)
+    source, build = fresh_clone(arguments.work)
     compile_tools(build)
     missed = 0
     for fault in FAULTS:

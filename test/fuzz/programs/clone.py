@@ -1,0 +1,27 @@
+"""A clone of the tree's last commit with a build of its own, for what must not touch the tree: faults.py, coverage.py."""
+
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+
+def fresh_clone(work, *options):
+    """Clones into WORK/src, or brings that to the last commit. Returns its folder and the one it builds in, which lies where
+    the compiler's cache finds what was compiled elsewhere."""
+    source = work.resolve() / "src"
+    if not source.exists():
+        subprocess.run(["git", "clone", "-q", "--shared", str(ROOT), str(source)], check=True)
+    last = subprocess.check_output(["git", "-C", str(ROOT), "rev-parse", "HEAD"], text=True).strip()
+    subprocess.run(["git", "-C", str(source), "fetch", "-q"], check=True)
+    subprocess.run(["git", "-C", str(source), "checkout", "-q", "--detach", "--force", last], check=True)
+    build = source / "build"
+    subprocess.run(["cmake", "-G", "Ninja", "-S", str(source), "-B", str(build), *options], check=True,
+                   stdout=subprocess.DEVNULL)
+    return source, build
+
+
+def compile_tools(build):
+    """Builds the two generators."""
+    subprocess.run(["cmake", "--build", str(build), "--target", "fuzz-kernels", "fuzz-programs"], check=True,
+                   stdout=subprocess.DEVNULL)
