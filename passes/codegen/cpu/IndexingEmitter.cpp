@@ -57,6 +57,10 @@ void emitGather(KernelBuilder &k, const Table &t, int64_t table, int64_t indices
   k.loop(k.begin(), k.end(), 1, [&](Value row) {
     SmallVector<Value> at = k.delinearize(row, {t.batch * t.outer, t.indices});
     Value index = loadIndex(k, t, indices, at[0], at[1]);
+    if (t.rows == 0) // any index is out of range, and there is no row to read instead
+      return k.loop(k.constant(0), k.constant(t.inner), 1, [&](Value i) {
+        k.store(k.scalar(t.element, 0), result, k.add(k.mul(row, t.inner), i));
+      });
     Value valid = isBetween(k, index, k.constant(0), k.constant(t.rows));
     Value safe = arith::SelectOp::create(b, k.loc(), valid, index, k.constant(0));
     Value from = k.mul(k.add(k.mul(at[0], t.rows), safe), t.inner), to = k.mul(row, t.inner);

@@ -14,19 +14,19 @@ void KernelBuilder::describeBuffers() {
     return;
   auto include = [&](program::ViewAttr view, Type type) {
     int64_t first = view.getOffset(), last = first;
-    bool isEmpty = false;
-    for (auto [size, stride] : llvm::zip(graph::staticShapeOf(type), view.getStrides())) {
-      isEmpty |= size == 0;
+    std::vector<int64_t> shape = graph::staticShapeOf(type);
+    for (auto [size, stride] : llvm::zip(shape, view.getStrides()))
       (stride < 0 ? first : last) += (size - 1) * stride;
-    }
-    if (isEmpty)
-      return;
     std::string name = "buffer " + std::to_string(view.getBuffer());
-    Extent &extent = extents_.try_emplace(body_.getArgument(view.getBuffer()),
-                                          Extent{first, last + 1, name})
-                         .first->second;
-    extent.first = std::min(extent.first, first);
-    extent.end = std::max(extent.end, last + 1);
+    bool isEmpty = llvm::is_contained(shape, 0);
+    Extent mine = isEmpty ? Extent{0, 0, name} : Extent{first, last + 1, name};
+    auto [known, isNew] = extents_.try_emplace(body_.getArgument(view.getBuffer()), mine);
+    Extent &extent = known->second;
+    if (isNew || isEmpty)
+      return;
+    bool wasEmpty = extent.first == extent.end;
+    extent.first = wasEmpty ? first : std::min(extent.first, first);
+    extent.end = wasEmpty ? last + 1 : std::max(extent.end, last + 1);
   };
   for (auto [i, type] : llvm::enumerate(kernel_.getBody().getArgumentTypes()))
     include(kernel_.getOperandView(i), type);
