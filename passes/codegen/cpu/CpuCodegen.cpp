@@ -104,7 +104,8 @@ static Result<std::vector<std::string>> compileParts(std::vector<LlvmModule> mod
     std::string dump =
         options.dumpTo.empty() ? "" : options.dumpTo + "." + std::to_string(part) + ".ll";
     statuses[part] = runGuarded([&] {
-      Result<std::string> object = compileObject(std::move(modules[part]), dump);
+      Effort effort = options.checked ? Effort::Fast : Effort::Full;
+      Result<std::string> object = compileObject(std::move(modules[part]), effort, dump);
       if (object)
         objects[part] = std::move(*object);
       return object.status();

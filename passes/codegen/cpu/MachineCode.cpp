@@ -48,7 +48,7 @@ std::string hostFeatures() {
   return llvm::join(features, ",");
 }
 
-Result<std::unique_ptr<llvm::TargetMachine>> targetMachine() {
+Result<std::unique_ptr<llvm::TargetMachine>> targetMachine(Effort effort) {
   static bool initialised =
       (llvm::InitializeNativeTarget(), llvm::InitializeNativeTargetAsmPrinter(), true);
   (void)initialised;
@@ -61,7 +61,9 @@ Result<std::unique_ptr<llvm::TargetMachine>> targetMachine() {
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(triple, llvm::sys::getHostCPUName(), hostFeatures(), options,
-                                  llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+                                  llvm::Reloc::PIC_, std::nullopt,
+                                  effort == Effort::Fast ? llvm::CodeGenOptLevel::None
+                                                         : llvm::CodeGenOptLevel::Default));
   return machine;
 }
 
@@ -91,7 +93,7 @@ void annotate(llvm::Module &module) {
   }
 }
 
-void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+void optimise(llvm::Module &module, llvm::TargetMachine &machine, Effort effort) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = true;
   llvm::LoopAnalysisManager loops;
@@ -104,7 +106,8 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  auto level = effort == Effort::Fast ? llvm::OptimizationLevel::O1 : llvm::OptimizationLevel::O2;
+  builder.buildPerModuleDefaultPipeline(level).run(module, modules);
 }
 
 // bfloat @name(from): to nearest, ties to even; NaN stays NaN. Every object has one; the linker takes any.
@@ -172,15 +175,15 @@ Result<LlvmModule> translate(ModuleOp module) {
   return translated;
 }
 
-Result<std::string> compileObject(LlvmModule translated, const std::string &dumpTo) {
+Result<std::string> compileObject(LlvmModule translated, Effort effort, const std::string &dumpTo) {
   llvm::Module *llvmModule = translated.module.get();
-  Result<std::unique_ptr<llvm::TargetMachine>> machine = targetMachine();
+  Result<std::unique_ptr<llvm::TargetMachine>> machine = targetMachine(effort);
   if (!machine)
     return machine.status();
   llvmModule->setTargetTriple((*machine)->getTargetTriple());
   llvmModule->setDataLayout((*machine)->createDataLayout());
   annotate(*llvmModule);
-  optimise(*llvmModule, **machine);
+  optimise(*llvmModule, **machine, effort);
   // What LLVM calls on processors that cannot round to bfloat16; libgcc has it from GCC 13 on.
   defineRounding(*llvmModule, "__truncsfbf2", llvm::Type::getFloatTy(*translated.context));
   defineRounding(*llvmModule, "__truncdfbf2", llvm::Type::getDoubleTy(*translated.context));

@@ -34,9 +34,12 @@ struct LlvmModule {
 // Translates a module of lowerToLlvm.
 Result<LlvmModule> translate(mlir::ModuleOp module);
 
+// What the time of compilation is worth: fast kernels, or (of checked kernels, which cannot be fast) fast compilation.
+enum class Effort { Full, Fast };
+
 // Optimises for this machine and returns an ELF object. May run in several threads. The optimised IR is written to the
 // file `dumpTo`, unless that is empty.
-Result<std::string> compileObject(LlvmModule module, const std::string &dumpTo = "");
+Result<std::string> compileObject(LlvmModule module, Effort effort, const std::string &dumpTo = "");
 
 // Links objects into one shared object by ld.lld.
 Result<std::string> linkShared(const std::vector<std::string> &objects);
