@@ -79,13 +79,17 @@ void StepLowering::unpack(Value blocks, ArrayRef<int64_t> blockShape, int64_t di
 
 void StepLowering::lowerAllReduce(mesh::AllReduceOp op) {
   SmallVector<Value> send, recv;
-  SmallVector<View> results;
-  for (auto [operand, result] : llvm::zip(op.getOperands(), op.getResults())) {
-    View from = wholeViewOf(operand);
-    bool inPlace = !destinations_.contains(result) && viewOf(operand) == from && diesAt(from, op) &&
-                   !llvm::is_contained(send, from.buffer);
+  SmallVector<View> operands, results;
+  for (Value operand : op.getOperands()) {
+    operands.push_back(wholeViewOf(operand));
+    send.push_back(operands.back().buffer);
+  }
+  for (auto [i, from] : llvm::enumerate(operands)) {
+    Value result = op.getResult(i);
+    // Not over what another pair sends: pairs go in any order.
+    bool inPlace = !destinations_.contains(result) && viewOf(op.getOperand(i)) == from &&
+                   diesAt(from, op) && llvm::count(send, from.buffer) == 1;
     results.push_back(inPlace ? from : wholeResult(result));
-    send.push_back(from.buffer);
     recv.push_back(results.back().buffer);
   }
   collective(program::CollectiveKind::AllReduce, op.getAxes(), static_cast<int64_t>(op.getKind()),

@@ -3,6 +3,8 @@
 #include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
 
+#include "llvm/ADT/MapVector.h"
+
 #include <map>
 #include <set>
 
@@ -117,25 +119,26 @@ private:
       op->moveBefore(body_.getTerminator());
   }
 
-  // One op in place of the members, where the last of them stands.
+  // One op in place of the members, where the last of them stands. What several of them reduce is reduced once.
   static void close(Bucket &bucket) {
     if (bucket.members.size() > 1) {
       mesh::AllReduceOp last = bucket.members.back();
       OpBuilder b(last);
-      SmallVector<Value> operands;
+      llvm::MapVector<Value, unsigned> numbers; // per operand its place in the joined op
       SmallVector<Location> locations;
       for (mesh::AllReduceOp member : bucket.members) {
-        llvm::append_range(operands, member.getOperands());
+        for (Value operand : member.getOperands())
+          numbers.insert({operand, static_cast<unsigned>(numbers.size())});
         locations.push_back(member.getLoc());
       }
+      SmallVector<Value> operands = llvm::to_vector(llvm::make_first_range(numbers));
       auto joined =
           mesh::AllReduceOp::create(b, b.getFusedLoc(locations), ValueRange(operands).getTypes(),
                                     last.getKind(), operands, last.getAxes());
       joined->setDiscardableAttrs(last->getDiscardableAttrDictionary());
-      size_t next = 0;
       for (mesh::AllReduceOp member : bucket.members) {
-        for (Value result : member.getResults())
-          result.replaceAllUsesWith(joined.getResult(next++));
+        for (auto [operand, result] : llvm::zip(member.getOperands(), member.getResults()))
+          result.replaceAllUsesWith(joined.getResult(numbers.lookup(operand)));
         member.erase();
       }
     }

@@ -150,6 +150,19 @@ Status verifyPair(const ProgramView &view, const plan::Collective &collective, i
   return Status::ok();
 }
 
+// What one pair receives lies apart from what the others send and receive: they may go in any order.
+Status verifyPairsApart(const ProgramView &view, const plan::Collective &collective) {
+  for (int i = 0; i < collective.recv_size(); ++i)
+    for (int j = 0; j < collective.recv_size(); ++j) {
+      const plan::Buffer &recv = at(view, collective.recv(i));
+      for (uint32_t other : {collective.send(j), collective.recv(j)})
+        if (i != j && shareBytes(recv, at(view, other)))
+          return Status::defect("it receives " + quoted(view, collective.recv(i)) + " over " +
+                                quoted(view, other) + " of another pair");
+    }
+  return Status::ok();
+}
+
 Status verifyCollective(const ProgramView &view, const plan::Collective &collective) {
   std::vector<bool> used(view.plan.mesh_size());
   int64_t ranks = 1;
@@ -176,7 +189,7 @@ Status verifyCollective(const ProgramView &view, const plan::Collective &collect
                           " buffers and receives " + std::to_string(collective.recv_size()));
   for (int i = 0; i < collective.send_size(); ++i)
     CLEAVE_TRY(verifyPair(view, collective, i, ranks));
-  return Status::ok();
+  return verifyPairsApart(view, collective);
 }
 
 Status verifyRole(const ProgramView &view, uint32_t buffer, plan::Role role) {

@@ -71,7 +71,6 @@ Value buildScalarPower(OpBuilder &b, Location loc, Value x, Value exponent) {
 
 GroupEmitter::GroupEmitter(KernelBuilder &kernel, graph::FusionOp fusion, const GroupNest &nest)
     : k_(kernel), nest_(nest), body_(fusion.getBody().front()), index_(nest.sizes.size()) {
-  rounds_ = llvm::any_of(body_, [](Operation &op) { return isa<graph::RoundOp>(op); });
 }
 
 void GroupEmitter::emit() {
@@ -167,8 +166,6 @@ Value GroupEmitter::emitOp(Operation *op) {
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
     operands.push_back(isWidened ? k_.widen(valueOf(operand)) : valueOf(operand));
-  Block::iterator point = b.getInsertionPoint();
-  Operation *last = point == b.getInsertionBlock()->begin() ? nullptr : &*std::prev(point);
   Value result;
   if (auto pow = dyn_cast<graph::PowOp>(op)) {
     if (std::optional<double> exponent = graph::splatValue(pow.getRhs()))
@@ -180,10 +177,6 @@ Value GroupEmitter::emitOp(Operation *op) {
   }
   if (!result)
     result = pointwise.buildScalar(b, k_.loc(), operands);
-  auto first = last ? std::next(Block::iterator(last)) : b.getInsertionBlock()->begin();
-  for (Operation &made : llvm::make_range(first, point))
-    if (made.getNumResults() == 1)
-      k_.relax(made.getResult(0), !rounds_);
   return isWidened ? k_.narrow(result, graph::elementTypeOf(op->getResult(0))) : result;
 }
 

@@ -65,7 +65,6 @@ private:
   KernelBuilder &k_;
   const GroupNest &nest_;
   mlir::Block &body_;
-  bool rounds_ = false; // to whole numbers, where the last bit of a quotient decides
   llvm::SmallVector<mlir::Value> index_;             // per factor
   Values outer_, inner_;                             // emitted values
   llvm::DenseMap<mlir::Value, mlir::Value> scratch_; // what earlier passes kept, and where

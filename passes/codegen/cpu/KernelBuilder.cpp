@@ -155,7 +155,7 @@ Value KernelBuilder::combine(graph::Reduction kind, Type element, Value a, Value
                          : Value(arith::MinSIOp::create(b_, loc_, a, b));
     break;
   }
-  relax(value, /*reciprocals=*/true, /*reorders=*/true);
+  relax(value);
   return value;
 }
 
@@ -195,18 +195,12 @@ Value KernelBuilder::narrow(Value value, Type element) {
   return type == value.getType() ? value : Value(arith::TruncFOp::create(b_, loc_, type, value));
 }
 
-void KernelBuilder::relax(Value value, bool reciprocals, bool reorders) {
-  // Of a cast to a shorter float and back, contraction would leave nothing.
-  if (isa_and_nonnull<arith::TruncFOp, arith::ExtFOp>(value.getDefiningOp()))
-    return;
+void KernelBuilder::relax(Value value) {
   using Flags = arith::FastMathFlags;
-  Flags flags = Flags::contract | Flags::nsz;
-  if (reorders)
-    flags = flags | Flags::reassoc;
-  if (reciprocals)
-    flags = flags | Flags::arcp;
   if (auto op = value.getDefiningOp<arith::ArithFastMathInterface>())
-    op->setAttr(op.getFastMathAttrName(), arith::FastMathFlagsAttr::get(b_.getContext(), flags));
+    op->setAttr(op.getFastMathAttrName(),
+                arith::FastMathFlagsAttr::get(b_.getContext(),
+                                              Flags::contract | Flags::nsz | Flags::reassoc));
 }
 
 SmallVector<Value> KernelBuilder::delinearize(Value linear, ArrayRef<int64_t> sizes) {

@@ -68,10 +68,10 @@ public:
   mlir::Value widen(mlir::Value value);
   mlir::Value narrow(mlir::Value value, mlir::Type element);
 
-  // Lets float arithmetic be contracted, and with `reciprocals` quotients be products; infinities and NaN keep their
-  // meaning. With `reorders`, also be summed in another order: of many elements only, since a mask (1 - m) · -10000 that is
-  // added to a score would otherwise take the score's last digits along.
-  void relax(mlir::Value value, bool reciprocals, bool reorders = false);
+  // Lets a sum be made in another order; infinities and NaN keep their meaning. For folds only: everything else is computed
+  // as it is written, so that a value that several kernels compute again is the same in all of them, to the last bit. A gradient
+  // that goes where x equals its maximum would otherwise go nowhere.
+  void relax(mlir::Value value);
 
   // The coordinates of a linear index in an array of these sizes, major first.
   llvm::SmallVector<mlir::Value> delinearize(mlir::Value linear, llvm::ArrayRef<int64_t> sizes);

@@ -58,7 +58,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> targetMachine(Effort effort) {
   if (!target)
     return Status::defect("LLVM has no code generator for this machine: " + error);
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard; // only where an operation allows it
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(triple, llvm::sys::getHostCPUName(), hostFeatures(), options,
                                   llvm::Reloc::PIC_, std::nullopt,

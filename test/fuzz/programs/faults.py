@@ -25,9 +25,8 @@ FAULTS = [
     ("a wrong fold of a reduction", "fuzz-kernels", "passes/codegen/cpu/KernelBuilder.cpp",
      "scalar(element, isMax ? -infinity : infinity)", "scalar(element, isMax ? 0 : infinity)"),
     ("a swapped operand", "fuzz-kernels", "passes/codegen/cpu/GroupEmitter.cpp",
-     "  Block::iterator point = b.getInsertionPoint();",
-     "  if (isa<graph::RemOp>(op))\n    std::swap(operands[0], operands[1]);\n"
-     "  Block::iterator point = b.getInsertionPoint();"),
+     "  Value result;\n  if (auto pow",
+     "  if (isa<graph::RemOp>(op))\n    std::swap(operands[0], operands[1]);\n  Value result;\n  if (auto pow"),
     ("a missing mask on padding", "fuzz-programs", "passes/shard/Masking.cpp",
      "          size % mesh.ranksAlong(axes[f]))", "          size % mesh.ranksAlong(axes[f]) > 1)"),
     ("a stale buffer", "fuzz-programs", "passes/bufferize/StepLowering.cpp",

@@ -305,6 +305,10 @@ TEST_CASE("instructions: a collective's buffers must fit its group") {
     sum.set_kind(plan::Collective::BROADCAST), sum.set_root(2);
     CHECK_THAT(brokenRule(plan), Contains("none of its 2 ranks"));
   }
+  SECTION("a pair that receives over what another one sends") {
+    sum.add_send(Y), sum.add_recv(Y);
+    CHECK_THAT(brokenRule(plan), Contains("it receives 'y' over 'y' of another pair"));
+  }
   SECTION("an exchange in place") {
     sum.set_kind(plan::Collective::ALL_TO_ALL), sum.set_recv(0, Y);
     CHECK_THAT(brokenRule(plan), Contains("it receives 'y' over 'y'"));
