@@ -117,7 +117,9 @@ private:
     SmallVector<Value> last =
         visit(at, start, [&](Value position, Value inside, ValueRange carried) {
           Value safe = arith::SelectOp::create(b_, k_.loc(), inside, position, k_.constant(0));
-          Value value = k_.widen(k_.load(input, k_.add(base, safe), element_));
+          Value value = product(in_) > 0 // else no position is inside
+                            ? k_.widen(k_.load(input, k_.add(base, safe), element_))
+                            : zero;
           return isMax_ ? larger(value, k_.add(base, safe), inside, carried)
                         : added(value, inside, carried);
         });
