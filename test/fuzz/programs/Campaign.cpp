@@ -11,20 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Writes what GCC's coverage has counted; there if the tool was built with it (coverage.py).
-extern "C" void __gcov_dump() __attribute__((weak));
-
 namespace cleave::fuzz {
 
 namespace {
-
-// Ends a child without what the parent has set up for its own end.
-[[noreturn]] void leave() {
-  std::fflush(stdout);
-  if (__gcov_dump)
-    __gcov_dump();
-  _exit(0);
-}
 
 constexpr unsigned kCaseSeconds = 120; // a case that runs longer hangs
 constexpr uint64_t kBatch = 25;        // cases that one child runs
@@ -150,7 +139,7 @@ bool runGuarded(Report &report, const std::function<void()> &work) {
   pid_t child = fork();
   if (child == 0) {
     work();
-    leave();
+    std::exit(0);
   }
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) < 0) {
@@ -176,7 +165,7 @@ int runCampaign(const CampaignOptions &options, Experiment experiment) {
     pid_t worker = fork();
     if (worker == 0) {
       totals[job].failures = Worker(options, experiment, job, begin).run(totals[job].counts);
-      leave();
+      std::exit(0);
     }
     workers.push_back(worker);
   }
