@@ -138,6 +138,8 @@ public:
         operands[k].values[i] += (up ? 1 : -1) * direction_ * kParted * spread[k].values[i];
       }
     }
+    if (direction_ < 0)
+      meet(op, operands, spread);
   }
 
   void afterOp(Operation *op, ArrayRef<Tensor> operands,
@@ -162,6 +164,23 @@ public:
   }
 
 private:
+  // Whether something is 0, or equal to something else, also changes where both come together.
+  static void meet(Operation *op, MutableArrayRef<Tensor> operands,
+                   const std::vector<Tensor> &spread) {
+    auto isNear = [&](int64_t i, double other, double room) {
+      return std::fabs(operands[0].values[i] - other) <= 2 * kParted * (spread[0].values[i] + room);
+    };
+    if (isa<graph::CompareOp>(op) && isFloat(operands[0].type)) {
+      for (int64_t i = 0; i < operands[0].size(); ++i)
+        if (isNear(i, operands[1].values[i], spread[1].values[i]))
+          operands[0].values[i] = operands[1].values[i];
+    } else if (graph::elementTypeOf(op->getResult(0)).isInteger(1) && operands.size() == 1) {
+      for (int64_t i = 0; i < operands[0].size(); ++i)
+        if (isNear(i, 0, 0))
+          operands[0].values[i] = 0;
+    }
+  }
+
   // Integers have no element for NaN, infinities and large numbers: kernels give any.
   static void forgetUnspecified(const Tensor &from, Tensor &to) {
     double limit = std::ldexp(1, static_cast<int>(8 * byteSize(to.type)) - 1);
