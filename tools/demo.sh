@@ -15,11 +15,11 @@ git ls-files -z -- '*.md' '*.h' '*.cpp' '*.td' 2>/dev/null | xargs -0 -r cat >"$
   sort -z | xargs -0 cat >"$out/text.bin"
 
 compile() { # RANKS PLAN
-  "$bin/cleave-compile" examples/gpt/gpt.onnx --train --loss softmax-cross-entropy:logits,labels \
+  "$bin/cleave-compile" docs/examples/gpt/gpt.onnx --train --loss softmax-cross-entropy:logits,labels \
     --optimizer adamw:lr=1e-3 --set batch=16 --cluster local-cpu --ranks "$1" -o "$2"
 }
 
-echo; echo "== compiling examples/gpt/gpt.onnx for 4 ranks of this machine"
+echo; echo "== compiling docs/examples/gpt/gpt.onnx for 4 ranks of this machine"
 compile 4 "$out/gpt-4.plan"
 echo; echo "== training it: 4 processes, $steps steps on $(wc -c <"$out/text.bin") bytes of text"
 "$bin/cleave-run" "$out/gpt-4.plan" --data "$out/text.bin" --steps "$steps" --threads 1 --log "$out/gpt-4.jsonl"

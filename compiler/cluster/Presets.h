@@ -8,7 +8,7 @@ namespace cleave::cluster {
 // The names that findCluster knows besides files, sorted; `local-cpu` is one.
 std::vector<std::string> presetNames();
 
-// A file if there is one of that path, else a preset (clusters/NAME.json, built in). `local-cpu`
+// A file if there is one of that path, else a preset (presets/NAME.json, built in). `local-cpu`
 // comes from localCpuFile(), and is measured (under a second) and stored there if that is missing
 // or unreadable.
 Result<Cluster> findCluster(const std::string &nameOrPath);

@@ -10,13 +10,6 @@ using namespace mlir;
 
 namespace cleave::planner {
 
-SmallVector<Operation *> opsOf(func::FuncOp step) {
-  SmallVector<Operation *> ops;
-  for (Operation &op : step.getBody().front().without_terminator())
-    ops.push_back(&op);
-  return ops;
-}
-
 Group readGroup(graph::FusionOp fusion) {
   Group group;
   llvm::DenseMap<mlir::Value, int> index;
@@ -52,7 +45,7 @@ public:
     for (unsigned i = 0; i < step_.getNumArguments(); ++i)
       if (failed(readArgument(i)))
         return failure();
-    for (Operation *op : opsOf(step_))
+    for (Operation *op : graph::opsOf(step_))
       if (failed(readOp(op)))
         return failure();
     Operation *end = step_.getBody().front().getTerminator();
@@ -145,11 +138,11 @@ private:
 
   void findRepeats() {
     int64_t microBatches = 1;
-    for (Operation *op : opsOf(step_))
+    for (Operation *op : graph::opsOf(step_))
       if (auto accumulate = dyn_cast<graph::AccumulateOp>(op))
         microBatches = accumulate.getCount();
     llvm::DenseSet<Operation *> repeated = graph::perMicroBatch(step_);
-    for (auto [i, op] : llvm::enumerate(opsOf(step_)))
+    for (auto [i, op] : llvm::enumerate(graph::opsOf(step_)))
       model_.ops[i].repeats = repeated.contains(op) ? microBatches : 1;
   }
 

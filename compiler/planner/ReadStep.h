@@ -10,12 +10,9 @@
 
 namespace cleave::planner {
 
-// Ops are numbered as opsOf() lists them. Fails with a diagnostic where a shape is still symbolic
+// Ops are numbered as graph::opsOf() lists them. Fails with a diagnostic where a shape is still symbolic
 // or an op has no factor rule.
 mlir::FailureOr<StepModel> readStep(mlir::func::FuncOp step);
-
-// The ops of the step that get a strategy, in program order: all but the terminator.
-llvm::SmallVector<mlir::Operation *> opsOf(mlir::func::FuncOp step);
 
 // The inside of a kernel group, ops in program order.
 Group readGroup(graph::FusionOp fusion);

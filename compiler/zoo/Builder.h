@@ -3,7 +3,7 @@
 // as metadata. Parameters have no elements, only an initialisation (onnx::Initialisation).
 #pragma once
 
-#include "compiler/frontend/onnx/Initialisation.h"
+#include "compiler/frontend/onnx/file/Initialisation.h"
 
 #include <set>
 #include <string>

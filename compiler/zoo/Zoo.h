@@ -3,7 +3,7 @@
 // from the start.
 #pragma once
 
-#include "compiler/frontend/onnx/Model.h"
+#include "compiler/frontend/onnx/file/Model.h"
 #include "runtime/base/Status.h"
 
 #include <map>

@@ -12,6 +12,13 @@ static StringRef text(Attribute attr) {
   return string ? string.getValue() : StringRef();
 }
 
+SmallVector<Operation *> opsOf(func::FuncOp step) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : step.getBody().front().without_terminator())
+    ops.push_back(&op);
+  return ops;
+}
+
 StringRef argName(func::FuncOp step, unsigned i) { return text(step.getArgAttr(i, "graph.name")); }
 StringRef argRole(func::FuncOp step, unsigned i) { return text(step.getArgAttr(i, "graph.role")); }
 bool isTrainable(func::FuncOp step, unsigned i) {

@@ -25,6 +25,9 @@ inline constexpr llvm::StringLiteral kStepName = "step";
 // The step function of the module, or null.
 mlir::func::FuncOp stepOf(mlir::ModuleOp module);
 
+// The ops of the step in program order, without the terminator.
+llvm::SmallVector<mlir::Operation *> opsOf(mlir::func::FuncOp step);
+
 // graph.* attributes of argument i (empty or none where absent).
 llvm::StringRef argName(mlir::func::FuncOp step, unsigned i);
 llvm::StringRef argRole(mlir::func::FuncOp step, unsigned i);

@@ -12,7 +12,7 @@ namespace cleave::shard {
 void annotate(func::FuncOp step, const planner::Plan &plan) {
   MLIRContext *context = step.getContext();
   step->getParentOfType<ModuleOp>()->setAttr(mesh::kMesh, mesh::toAttribute(plan.mesh, context));
-  for (auto [op, decision] : llvm::zip(planner::opsOf(step), plan.ops)) {
+  for (auto [op, decision] : llvm::zip(graph::opsOf(step), plan.ops)) {
     mesh::Strategy strategy{decision.factors, decision.partial, decision.results};
     op->setAttr(mesh::kStrategy, mesh::toAttribute(strategy, plan.mesh, context));
   }
@@ -41,7 +41,7 @@ public:
     for (unsigned i = 0; i < step_.getNumArguments(); ++i)
       if (failed(readArgument(i)))
         return failure();
-    for (Operation *op : planner::opsOf(step_))
+    for (Operation *op : graph::opsOf(step_))
       if (failed(readOp(op)))
         return failure();
     return std::move(result_);

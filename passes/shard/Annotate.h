@@ -16,7 +16,7 @@ void annotate(mlir::func::FuncOp step, const planner::Plan &plan);
 // diagnostic where attributes contradict the mesh or the op's rule.
 struct Annotations {
   Mesh mesh;
-  std::vector<planner::OpDecision> ops; // in the order of planner::opsOf
+  std::vector<planner::OpDecision> ops; // in the order of graph::opsOf
   std::vector<planner::ArgumentDecision> arguments;
 };
 mlir::FailureOr<Annotations> readAnnotations(mlir::func::FuncOp step);

@@ -28,7 +28,7 @@ public:
         layouts_(cluster, mesh_), b_(step.getContext()), copies_(model_.values.size()) {}
 
   void run() {
-    SmallVector<Operation *> ops = planner::opsOf(step_);
+    SmallVector<Operation *> ops = graph::opsOf(step_);
     Block &old = step_.getBody().front();
     for (BlockArgument argument : old.getArguments())
       globals_.push_back(argument);

@@ -5,6 +5,8 @@
 // expected, and a way out.
 #pragma once
 
+#include "runtime/base/Concat.h"
+
 #include <cassert>
 #include <optional>
 #include <string>
@@ -24,14 +26,19 @@ class [[nodiscard]] Status {
 public:
   Status() = default;
   static Status ok() { return {}; }
-  static Status userError(std::string message) {
-    return {StatusKind::UserError, std::move(message)};
+  // Failed statuses. The message is the parts one after the other (Concat.h).
+  template <typename... Parts> static Status userError(const Parts &...message) {
+    return {StatusKind::UserError, concat(message...)};
   }
-  static Status infeasible(std::string message) {
-    return {StatusKind::Infeasible, std::move(message)};
+  template <typename... Parts> static Status infeasible(const Parts &...message) {
+    return {StatusKind::Infeasible, concat(message...)};
   }
-  static Status lost(std::string message) { return {StatusKind::Lost, std::move(message)}; }
-  static Status defect(std::string message) { return {StatusKind::Defect, std::move(message)}; }
+  template <typename... Parts> static Status lost(const Parts &...message) {
+    return {StatusKind::Lost, concat(message...)};
+  }
+  template <typename... Parts> static Status defect(const Parts &...message) {
+    return {StatusKind::Defect, concat(message...)};
+  }
 
   bool isOk() const { return kind_ == StatusKind::Ok; }
   explicit operator bool() const { return isOk(); }
@@ -61,6 +68,10 @@ public:
   bool isOk() const { return value_.has_value(); }
   explicit operator bool() const { return isOk(); }
   const Status &status() const { return status_; }
+  // The same result; a failed status gets "CONTEXT: " before its message.
+  Result withContext(const std::string &context) && {
+    return isOk() ? std::move(*this) : Result(status_.withContext(context));
+  }
 
   T &operator*() { return *value_; }
   const T &operator*() const { return *value_; }
@@ -78,5 +89,19 @@ private:
     if (::cleave::Status cleaveStatus = (EXPR); !cleaveStatus.isOk())                              \
       return cleaveStatus;                                                                         \
   } while (false)
+
+// Declares or assigns VARIABLE from the value of the Result that the expression yields; leaves the
+// enclosing function with its status if it failed:
+//   CLEAVE_TRY_ASSIGN(Mesh mesh, parseMesh(text).withContext("--mesh"));
+// A block of its own is needed around it where it is the only statement of an `if`.
+#define CLEAVE_TRY_ASSIGN(VARIABLE, ...)                                                           \
+  CLEAVE_TRY_ASSIGN_FROM(CLEAVE_UNIQUE_NAME(cleaveResult, __LINE__), VARIABLE, (__VA_ARGS__))
+#define CLEAVE_TRY_ASSIGN_FROM(RESULT, VARIABLE, EXPR)                                             \
+  auto RESULT = EXPR;                                                                              \
+  if (!RESULT.isOk())                                                                              \
+    return RESULT.status();                                                                        \
+  VARIABLE = std::move(*RESULT)
+#define CLEAVE_UNIQUE_NAME(PREFIX, LINE) CLEAVE_UNIQUE_NAME_OF(PREFIX, LINE)
+#define CLEAVE_UNIQUE_NAME_OF(PREFIX, LINE) PREFIX##LINE
 
 } // namespace cleave

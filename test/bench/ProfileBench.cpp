@@ -1,8 +1,8 @@
 // How long a profile takes, by the number of nodes: stacks of GPT-2's layers and wide random graphs,
 // with numbers and with symbols, for inference and for training; beside it what reading the ONNX
 // file alone takes. CPU seconds. Each profile is checked: it counts the parameters that the file has.
-#include "compiler/driver/Compile.h"
-#include "compiler/frontend/onnx/ModelWriter.h"
+#include "passes/driver/Compile.h"
+#include "compiler/frontend/onnx/file/ModelWriter.h"
 #include "compiler/profile/Profile.h"
 #include "compiler/zoo/Builder.h"
 #include "compiler/zoo/Layers.h"

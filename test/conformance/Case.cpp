@@ -1,10 +1,10 @@
 // See Case.h.
 #include "test/conformance/Case.h"
 
-#include "compiler/frontend/onnx/Failure.h"
-#include "compiler/frontend/onnx/Model.h"
-#include "compiler/frontend/onnx/TensorReader.h"
-#include "compiler/frontend/onnx/Weights.h"
+#include "compiler/frontend/onnx/file/Failure.h"
+#include "compiler/frontend/onnx/file/Model.h"
+#include "compiler/frontend/onnx/file/TensorReader.h"
+#include "compiler/frontend/onnx/file/Weights.h"
 
 #include <algorithm>
 #include <cmath>

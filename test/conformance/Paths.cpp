@@ -1,10 +1,10 @@
 // See Paths.h.
 #include "test/conformance/Paths.h"
 
-#include "compiler/driver/Compile.h"
+#include "passes/driver/Compile.h"
 #include "compiler/frontend/onnx/Import.h"
-#include "compiler/frontend/onnx/Model.h"
-#include "compiler/frontend/onnx/Weights.h"
+#include "compiler/frontend/onnx/file/Model.h"
+#include "compiler/frontend/onnx/file/Weights.h"
 #include "compiler/interpret/Interpret.h"
 #include "dialects/graph/KnownTexts.h"
 #include "dialects/graph/Step.h"

@@ -1,7 +1,7 @@
 // What the targets of model files have in common.
 #pragma once
 
-#include "compiler/frontend/Import.h"
+#include "compiler/frontend/step/Import.h"
 #include "runtime/base/Status.h"
 
 #include <string>

@@ -1,5 +1,5 @@
 // What users type on the command line, and sizes as files and option texts have them.
-#include "compiler/frontend/InputType.h"
+#include "compiler/frontend/step/InputType.h"
 #include "compiler/planner/Planner.h"
 #include "dialects/interfaces/Polynomial.h"
 #include "passes/train/TrainOptions.h"

@@ -41,7 +41,7 @@ SAME = {
     "resnet": ["resnet.dynamo-noopt", "resnet.ts-train", "resnet.ts-train-13", "resnet.pt2", "resnet.decomposed.pt2"],
     "mlp": ["mlp.dynamo", "mlp.dynamo-noopt", "mlp.ts-train", "mlp.ts-eval", "mlp.pt2", "mlp.decomposed.pt2"],
     "vit": ["vit.dynamo", "vit.dynamo-noopt", "vit.ts-train", "vit.ts-eval", "vit.pt2", "vit.decomposed.pt2"],
-    "example": ["../../examples/gpt/gpt"],
+    "example": ["../../docs/examples/gpt/gpt"],
 }
 SPECS = {**models.MODELS, "example": models.EXAMPLE_GPT}
 
@@ -109,13 +109,13 @@ def load_model(name):
     """The model with its dynamo-noopt export's weights; the example's come from the seed and are compared."""
     model = models.build(SPECS[name])
     if name == "example":
-        proto = onnx.load(str(ROOT / "examples/gpt/gpt.onnx"))
+        proto = onnx.load(str(ROOT / "docs/examples/gpt/gpt.onnx"))
         own = model.head.weight.detach().numpy()
         if not any(
             i.name == "head.weight" and np.array_equal(numpy_helper.to_array(i), own)
             for i in proto.graph.initializer
         ):
-            raise SystemExit("examples/gpt/gpt.onnx: not the weights that seed 1 gives; export it again")
+            raise SystemExit("docs/examples/gpt/gpt.onnx: not the weights that seed 1 gives; export it again")
         return model
     proto = onnx.load(str(HERE.parent / "models" / f"{name}.dynamo-noopt.onnx"))
     state = {i.name: torch.from_numpy(numpy_helper.to_array(i).copy()) for i in proto.graph.initializer}

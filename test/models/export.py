@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the .onnx files of this folder and of examples/gpt, as PyTorch's own exporters write them.
+"""Writes the .onnx files of this folder and of docs/examples/gpt, as PyTorch's own exporters write them.
 
     python3 test/models/export.py              # all committed files, then the table in README.md
     python3 test/models/export.py --bench OUT  # the larger GPT of the benchmark (13 MB, not committed)
@@ -143,7 +143,7 @@ def main():
         export(models.MODELS[model], exporter, opset, paths[-1])
     paths.append(HERE / "gpt-external.onnx")
     export(models.MODELS["gpt"], "dynamo", None, paths[-1], external=True)
-    paths.append(ROOT / "examples/gpt/gpt.onnx")
+    paths.append(ROOT / "docs/examples/gpt/gpt.onnx")
     export(models.EXAMPLE_GPT, "dynamo", None, paths[-1])
     write_table(paths)
 

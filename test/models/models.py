@@ -235,7 +235,7 @@ MODELS = {
     "vit": (Vit, "image", (3, 16, 16), None),
 }
 
-# The GPT of examples/gpt (byte level) and the larger one of test/bench, same tuple.
+# The GPT of docs/examples/gpt (byte level) and the larger one of test/bench, same tuple.
 EXAMPLE_GPT = (lambda: Gpt(3, 64, 4, 256, 64, gpt2_init=True), "tokens", (64,), 256)
 BENCH_GPT = (lambda: Gpt(4, 256, 4, 256, 256, gpt2_init=True), "tokens", (256,), 256)
 

@@ -11,11 +11,14 @@ WALLS = [
     (("runtime/",), MLIR + ("compiler/", "dialects/", "passes/"), (),
      "the runtime knows neither MLIR nor the compiler"),
     (("dialects/",), ("compiler/", "passes/"), (), "dialects hold IR only"),
+    (("dialects/",), ("runtime/",), ("runtime/base/",), "of the runtime the dialects see its base only"),
+    (("compiler/",), ("passes/",), (), "passes stand on the compiler's libraries, never the other way"),
+    (("runtime/", "dialects/", "compiler/", "passes/"), ("tools/",), (), "tools stand on top"),
     (PLAIN_COMPILER, MLIR + ("passes/",), (), "the planner's mathematics is plain C++"),
     (PLAIN_COMPILER, ("dialects/",), PLAIN_HEADERS, "of the dialects it sees the plain headers only"),
     (PLAIN_HEADERS, MLIR, (), "the plain headers are read where there is no MLIR"),
-    (("compiler/", "tools/"), ("passes/",), ("compiler/driver/", "tools/cleave-opt/"),
-     "only the driver and cleave-opt run passes"),
+    (("tools/",), ("passes/",), ("passes/driver/", "tools/cleave-opt/"),
+     "of the tools only cleave-opt runs passes itself, the others ask the driver"),
 ]
 
 # Headers of an outside library and the folders that may see them. Tests may see everything.

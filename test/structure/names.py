@@ -3,7 +3,7 @@
 import os
 import re
 
-from sources import CODE, SCRIPTS
+from sources import CODE, SCRIPTS, TOP_LEVEL
 
 EMPTY_WORDS = re.compile(r"^(utils?|utility|utilities|helpers?|common|misc)$", re.I)
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
@@ -19,6 +19,13 @@ def every_folder_has_a_readme(tree):
         described = "/".join(folder.split("/")[:2]) if folder.startswith("test/") else folder
         if f"{described}/README.md" not in tree.files and folder != "tools":
             yield f"{folder}: has sources but no {described}/README.md"
+
+
+def the_top_level_holds_nothing_else(tree):
+    """Build folders and hidden files aside."""
+    for name in sorted(os.listdir(tree.root)):
+        if name not in TOP_LEVEL and not name.startswith((".", "build")) and tree.is_kept(name):
+            yield f"{name}: the top level holds {', '.join(sorted(TOP_LEVEL))} and nothing else"
 
 
 def every_file_begins_with_a_comment(tree):
@@ -56,4 +63,4 @@ def links_lead_somewhere(tree):
                 yield f"{path}: links to {link}, which is not there"
 
 
-RULES = [every_folder_has_a_readme, every_file_begins_with_a_comment, names_say_something, links_lead_somewhere]
+RULES = [the_top_level_holds_nothing_else, every_folder_has_a_readme, every_file_begins_with_a_comment, names_say_something, links_lead_somewhere]

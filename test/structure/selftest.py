@@ -12,7 +12,7 @@ import sizes
 
 README = {f"{f}/README.md": "what it is\n" for f in (
     "runtime/base", "runtime/comm", "dialects/interfaces", "dialects/graph", "compiler/solver",
-    "compiler/driver", "passes/shard", "tools/cleave-run", "test/unit")}
+    "passes/driver", "passes/shard", "tools/cleave-run", "test/unit")}
 
 
 def library(folder, *deps):
@@ -50,6 +50,20 @@ class Structure(unittest.TestCase):
     def test_dialects_do_not_know_passes(self):
         self.check({"dialects/graph/A.td": '// a\ninclude "passes/shard/A.td"\n'}, "dialects hold IR only")
 
+    def test_dialects_see_the_base_of_the_runtime_only(self):
+        self.check({"dialects/graph/A.h": '// a\n#include "runtime/base/Status.h"\n#include "runtime/comm/A.h"\n'},
+                   "runtime/comm/A.h, but of the runtime")
+
+    def test_the_compiler_does_not_know_passes(self):
+        self.check({"compiler/solver/A.cpp": '// a\n#include "passes/shard/Shard.h"\n'},
+                   "passes/shard/Shard.h, but passes stand on", "passes/shard/Shard.h, but the planner's mathematics")
+
+    def test_tools_stand_on_top(self):
+        self.check({"passes/shard/A.cpp": '// a\n#include "tools/cleave-run/A.h"\n'}, "but tools stand on top")
+
+    def test_the_top_level_holds_nothing_else(self):
+        self.check({"clusters/a.json": "{}"}, "clusters: the top level holds")
+
     def test_the_solver_does_not_know_mlir(self):
         self.check({"compiler/solver/A.cpp": '// a\n#include "mlir/IR/Value.h"\n'}, "plain C")
 
@@ -62,8 +76,8 @@ class Structure(unittest.TestCase):
 
     def test_only_the_driver_runs_passes(self):
         include = '// a\n#include "passes/shard/Shard.h"\n'
-        self.check({"compiler/driver/A.cpp": include, "tools/cleave-run/A.cpp": include,
-                    "passes/shard/A.cpp": include}, "tools/cleave-run/A.cpp: .* only the driver")
+        self.check({"passes/driver/A.cpp": include, "tools/cleave-run/A.cpp": include,
+                    "passes/shard/A.cpp": include}, "tools/cleave-run/A.cpp: .* only cleave-opt")
 
     def test_outside_headers_stay_in_their_folder(self):
         self.check({"runtime/comm/A.cpp": "// a\n#include <gloo/context.h>\n"}, "which only runtime/comm/gloo")

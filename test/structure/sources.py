@@ -2,9 +2,11 @@
 
 import os
 import re
+import subprocess
 from dataclasses import dataclass, field
 
 TOP_FOLDERS = ["dialects", "compiler", "passes", "runtime", "tools", "test", "third_party"]
+TOP_LEVEL = {*TOP_FOLDERS, "docs", "CMakeLists.txt", "README.md", "LICENSE"}
 CODE = (".h", ".cpp", ".c", ".cu", ".cuh", ".td", ".proto")
 SCRIPTS = (".py", ".sh", ".cmake")
 
@@ -51,6 +53,11 @@ class Tree:
                 folders[:] = [f for f in folders if f != "__pycache__" and not f.startswith(".")]
                 for name in names:
                     yield os.path.relpath(os.path.join(where, name), self.root).replace(os.sep, "/")
+
+    def is_kept(self, path):
+        """Whether git keeps the path; everything counts as kept where there is no repository."""
+        ignored = subprocess.run(["git", "check-ignore", "-q", path], cwd=self.root, stderr=subprocess.DEVNULL)
+        return ignored.returncode != 0
 
     def text(self, path):
         with open(os.path.join(self.root, path), encoding="utf-8", errors="replace") as file:

@@ -1,8 +1,8 @@
 // cleave-compile: a model file and a description of the machines in, a plan out.
 #include "Report.h"
 
-#include "compiler/driver/Compile.h"
-#include "compiler/driver/Phases.h"
+#include "passes/driver/Compile.h"
+#include "passes/driver/Phases.h"
 #include "runtime/base/Units.h"
 #include "tools/commandline/CommandLine.h"
 #include "tools/model-options/ModelOptions.h"

@@ -1,6 +1,6 @@
 // cleave-profile: what a model costs: parameters, arithmetic, activations, memory, per operator and
 // in total, as expressions of its symbols or as numbers. Runs nothing and reads no weights.
-#include "compiler/driver/Compile.h"
+#include "passes/driver/Compile.h"
 #include "compiler/profile/Tables.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/Symbols.h"

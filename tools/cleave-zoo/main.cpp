@@ -1,5 +1,5 @@
 // cleave-zoo: writes a known architecture, at any size, as an ONNX file without weights.
-#include "compiler/frontend/onnx/ModelWriter.h"
+#include "compiler/frontend/onnx/file/ModelWriter.h"
 #include "compiler/zoo/Zoo.h"
 #include "tools/commandline/CommandLine.h"
 

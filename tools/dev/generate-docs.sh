@@ -22,7 +22,7 @@ for source in dialects/*/*Ops.td; do
     python3 -B tools/dev/op-reference.py "$dialect" >"$out/$dialect.md"
 done
 "$build/bin/cleave-opt" --help | python3 -B tools/dev/pass-reference.py >"$out/passes.md"
-python3 -B tools/dev/phase-reference.py <compiler/driver/Phases.cpp >"$out/phases.md"
+python3 -B tools/dev/phase-reference.py <passes/driver/Phases.cpp >"$out/phases.md"
 
 if [ $check = 1 ] && ! diff -ru --exclude=README.md docs/generated "$out"; then
   echo "docs/generated is stale (< as committed, > as it should be): run tools/dev/generate-docs.sh $build"

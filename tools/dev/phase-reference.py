@@ -1,4 +1,4 @@
-"""Writes the table of phases from compiler/driver/Phases.cpp, read from standard input."""
+"""Writes the table of phases from passes/driver/Phases.cpp, read from standard input."""
 
 import re
 import sys
@@ -8,7 +8,7 @@ PHASE = re.compile(r'\{\s*"(\w+)",\s*((?:"[^"]*"\s*)+),')
 
 def main():
     print("# The phases of a compilation\n")
-    print("Written by `tools/dev/generate-docs.sh` from `compiler/driver/Phases.cpp`. `cleave-compile --dump-phases DIR` writes")
+    print("Written by `tools/dev/generate-docs.sh` from `passes/driver/Phases.cpp`. `cleave-compile --dump-phases DIR` writes")
     print("what each left behind, `--stop-after` and `--start-from` cut the way short.\n")
     print("| phase | what holds after it |\n|---|---|")
     for name, summary in PHASE.findall(sys.stdin.read()):

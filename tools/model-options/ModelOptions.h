@@ -1,7 +1,7 @@
 // The options that say what a model is and how it is trained, shared by the tools that read models.
 #pragma once
 
-#include "compiler/driver/Options.h"
+#include "passes/driver/Options.h"
 #include "runtime/base/Status.h"
 
 #include <CLI/CLI.hpp>

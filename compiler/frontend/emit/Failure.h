@@ -10,9 +10,10 @@ struct Failure {
   Status status;
 };
 
-// Stops with a user's error; the message is lower case: found, expected, way out.
-[[noreturn]] inline void fail(std::string message) {
-  throw Failure{Status::userError(std::move(message))};
+// Stops with a user error. The message is the parts one after the other (runtime/base/Concat.h), in
+// lower case: found, expected, way out.
+template <typename... Parts> [[noreturn]] void fail(const Parts &...message) {
+  throw Failure{Status::userError(message...)};
 }
 
 } // namespace cleave::emit

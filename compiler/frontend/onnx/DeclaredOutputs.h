@@ -2,8 +2,8 @@
 // or is understood otherwise than it was meant.
 #pragma once
 
-#include "compiler/frontend/Remark.h"
-#include "compiler/frontend/onnx/Model.h"
+#include "compiler/frontend/step/Remark.h"
+#include "compiler/frontend/onnx/file/Model.h"
 
 #include "mlir/IR/Value.h"
 

@@ -1,7 +1,7 @@
 // Importing an ONNX model into the graph dialect: the one entry of this folder.
 #pragma once
 
-#include "compiler/frontend/Import.h"
+#include "compiler/frontend/step/Import.h"
 #include "runtime/base/Status.h"
 
 namespace cleave::onnx {

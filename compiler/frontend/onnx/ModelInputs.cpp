@@ -1,8 +1,8 @@
 // See ModelInputs.h.
 #include "compiler/frontend/onnx/ModelInputs.h"
 
-#include "compiler/frontend/KnownInput.h"
-#include "compiler/frontend/onnx/NarrowTypes.h"
+#include "compiler/frontend/step/KnownInput.h"
+#include "compiler/frontend/onnx/file/NarrowTypes.h"
 #include "dialects/graph/Step.h"
 
 #include <algorithm>

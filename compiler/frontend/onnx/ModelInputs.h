@@ -2,7 +2,7 @@
 // several of them for a sequence, none for an optional without an element.
 #pragma once
 
-#include "compiler/frontend/onnx/NodeImport.h"
+#include "compiler/frontend/onnx/node/NodeImport.h"
 #include "compiler/frontend/onnx/Refusals.h"
 
 #include "dialects/graph/SignatureEdit.h"

@@ -1,7 +1,7 @@
 // See Refusals.h.
 #include "compiler/frontend/onnx/Refusals.h"
 
-#include "compiler/frontend/onnx/NodeImport.h"
+#include "compiler/frontend/onnx/ops/OpTable.h"
 
 #include <algorithm>
 

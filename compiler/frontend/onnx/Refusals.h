@@ -1,19 +1,14 @@
 // Refusals: what an import cannot take, collected over the whole model, so that one message names all of it.
 #pragma once
 
-#include "compiler/frontend/onnx/Failure.h"
-#include "compiler/frontend/onnx/Model.h"
+#include "compiler/frontend/onnx/file/Failure.h"
+#include "compiler/frontend/onnx/file/Model.h"
 
 #include "llvm/ADT/MapVector.h"
 
 #include <map>
 
 namespace cleave::onnx {
-
-// Thrown where something cannot go on because of what a Refusals holds already.
-struct AlreadyRefused {
-  bool isInside = false; // it was added in the subgraph that cannot go on
-};
 
 class Refusals {
 public:

@@ -2,12 +2,12 @@
 // copied field by field.
 #include "compiler/frontend/onnx/WeightExport.h"
 
-#include "compiler/frontend/onnx/Failure.h"
-#include "compiler/frontend/onnx/Functions.h"
-#include "compiler/frontend/onnx/Initialisation.h"
-#include "compiler/frontend/onnx/Parameters.h"
-#include "compiler/frontend/onnx/Topology.h"
-#include "compiler/frontend/onnx/WireWriter.h"
+#include "compiler/frontend/onnx/file/Failure.h"
+#include "compiler/frontend/onnx/file/Functions.h"
+#include "compiler/frontend/onnx/file/Initialisation.h"
+#include "compiler/frontend/onnx/parameters/Parameters.h"
+#include "compiler/frontend/onnx/file/Topology.h"
+#include "compiler/frontend/onnx/file/WireWriter.h"
 #include "runtime/base/FileWriter.h"
 
 #include <cstring>

@@ -4,7 +4,7 @@
 // parameters each gets one of its own. Everything else of the file stays as it is.
 #pragma once
 
-#include "compiler/frontend/Import.h"
+#include "compiler/frontend/step/Import.h"
 #include "dialects/interfaces/Tensor.h"
 #include "runtime/base/Status.h"
 

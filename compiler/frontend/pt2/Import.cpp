@@ -2,8 +2,8 @@
 // results. The nodes are Interpreter.h's.
 #include "compiler/frontend/pt2/Import.h"
 
-#include "compiler/frontend/FinishStep.h"
-#include "compiler/frontend/KnownInput.h"
+#include "compiler/frontend/step/FinishStep.h"
+#include "compiler/frontend/step/KnownInput.h"
 #include "compiler/frontend/pt2/Interpreter.h"
 #include "compiler/frontend/pt2/Symbols.h"
 #include "compiler/frontend/pt2/Weights.h"

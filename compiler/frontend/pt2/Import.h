@@ -1,7 +1,7 @@
 // Importing a torch.export archive (.pt2) into the graph dialect: the one entry of this folder.
 #pragma once
 
-#include "compiler/frontend/Import.h"
+#include "compiler/frontend/step/Import.h"
 #include "runtime/base/Status.h"
 
 namespace cleave::pt2 {

@@ -2,7 +2,7 @@
 // whether these lie in the ranges that the program was exported for.
 #pragma once
 
-#include "compiler/frontend/Import.h"
+#include "compiler/frontend/step/Import.h"
 #include "compiler/frontend/pt2/Program.h"
 
 namespace cleave::pt2 {

@@ -2,7 +2,7 @@
 // end, every number is little-endian, sizes beyond 32 bits stand in a "zip64" field.
 #include "compiler/frontend/torch/Archive.h"
 
-#include "compiler/frontend/FileBytes.h"
+#include "compiler/frontend/step/FileBytes.h"
 #include "compiler/frontend/emit/Failure.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // See StridedTensor.h.
 #include "compiler/frontend/torch/StridedTensor.h"
 
-#include "compiler/frontend/FileBytes.h"
+#include "compiler/frontend/step/FileBytes.h"
 #include "compiler/frontend/emit/Failure.h"
 #include "compiler/frontend/torch/Quantized.h"
 

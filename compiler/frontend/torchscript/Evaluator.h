@@ -3,7 +3,7 @@
 // that depend on data computed both and selected from.
 #pragma once
 
-#include "compiler/frontend/Remark.h"
+#include "compiler/frontend/step/Remark.h"
 #include "compiler/frontend/aten/Aten.h"
 #include "compiler/frontend/torchscript/Objects.h"
 #include "compiler/frontend/torchscript/OperatorVersions.h"

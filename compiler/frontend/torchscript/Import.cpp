@@ -1,7 +1,7 @@
 // See Import.h. Here: the inputs, and running the program until it is known which buffers it writes.
 #include "compiler/frontend/torchscript/Import.h"
 
-#include "compiler/frontend/KnownInput.h"
+#include "compiler/frontend/step/KnownInput.h"
 #include "compiler/frontend/emit/Failure.h"
 #include "compiler/frontend/torch/Quantized.h"
 #include "compiler/frontend/torchscript/Evaluator.h"

@@ -2,7 +2,7 @@
 // folder.
 #pragma once
 
-#include "compiler/frontend/Import.h"
+#include "compiler/frontend/step/Import.h"
 #include "runtime/base/Status.h"
 
 namespace cleave::torchscript {

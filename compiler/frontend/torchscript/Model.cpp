@@ -1,7 +1,7 @@
 // See Model.h.
 #include "compiler/frontend/torchscript/Model.h"
 
-#include "compiler/frontend/Content.h"
+#include "compiler/frontend/step/Content.h"
 #include "compiler/frontend/emit/Failure.h"
 #include "compiler/frontend/torch/Quantized.h"
 #include "compiler/frontend/torchscript/ModelJson.h"

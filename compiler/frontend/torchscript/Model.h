@@ -2,7 +2,7 @@
 // the names that they have in PyTorch. Plain data about tensors; values are made by StepBuilder.
 #pragma once
 
-#include "compiler/frontend/Import.h"
+#include "compiler/frontend/step/Import.h"
 #include "compiler/frontend/torch/Pickle.h"
 #include "compiler/frontend/torchscript/Objects.h"
 

@@ -1,7 +1,7 @@
 // See StepBuilder.h.
 #include "compiler/frontend/torchscript/StepBuilder.h"
 
-#include "compiler/frontend/FinishStep.h"
+#include "compiler/frontend/step/FinishStep.h"
 #include "compiler/frontend/emit/Failure.h"
 #include "compiler/frontend/torch/Origin.h"
 #include "dialects/graph/StopGradient.h"

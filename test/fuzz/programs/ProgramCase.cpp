@@ -1,9 +1,9 @@
 #include "test/fuzz/programs/ProgramCase.h"
 
 #include "compiler/cluster/Presets.h"
-#include "compiler/driver/Compile.h"
-#include "compiler/driver/Diagnostics.h"
-#include "compiler/driver/Phases.h"
+#include "passes/driver/Compile.h"
+#include "passes/driver/Diagnostics.h"
+#include "passes/driver/Phases.h"
 #include "compiler/planner/ReadStep.h"
 #include "dialects/graph/Step.h"
 #include "passes/shard/Annotate.h"

@@ -1,6 +1,6 @@
 // What operators and files mean where conformance tests do not look: forms that few exporters write, and files that
 // contradict themselves.
-#include "compiler/frontend/onnx/Functions.h"
+#include "compiler/frontend/onnx/file/Functions.h"
 #include "test/unit/onnx/RunModel.h"
 #include "test/unit/onnx/SmallModel.h"
 

@@ -1,5 +1,5 @@
 // Whole models: parameters and logits are PyTorch's, whatever the exporter did to them.
-#include "compiler/frontend/onnx/Weights.h"
+#include "compiler/frontend/onnx/file/Weights.h"
 #include "test/unit/onnx/RunModel.h"
 
 #include <catch2/catch.hpp>

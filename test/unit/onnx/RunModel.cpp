@@ -1,7 +1,7 @@
 // See RunModel.h.
 #include "test/unit/onnx/RunModel.h"
 
-#include "compiler/frontend/onnx/Weights.h"
+#include "compiler/frontend/onnx/file/Weights.h"
 #include "compiler/interpret/Interpret.h"
 #include "dialects/graph/KnownTexts.h"
 #include "dialects/graph/Step.h"

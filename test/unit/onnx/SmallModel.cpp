@@ -1,7 +1,7 @@
 // See SmallModel.h.
 #include "test/unit/onnx/SmallModel.h"
 
-#include "compiler/frontend/onnx/ModelWriter.h"
+#include "compiler/frontend/onnx/file/ModelWriter.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,7 +1,7 @@
 // Models of a few nodes, written to a file, for tests of the importer.
 #pragma once
 
-#include "compiler/frontend/onnx/Model.h"
+#include "compiler/frontend/onnx/file/Model.h"
 
 namespace cleave::onnx {
 

@@ -1,5 +1,5 @@
 // Inputs whose value the user fixes (--value), and the element types that others hold.
-#include "compiler/frontend/onnx/NarrowTypes.h"
+#include "compiler/frontend/onnx/file/NarrowTypes.h"
 #include "test/unit/onnx/RunModel.h"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // Reading the wire format: values, packed numbers, and what damage says.
-#include "compiler/frontend/onnx/Wire.h"
-#include "compiler/frontend/onnx/Failure.h"
-#include "compiler/frontend/onnx/Model.h"
+#include "compiler/frontend/onnx/file/Wire.h"
+#include "compiler/frontend/onnx/file/Failure.h"
+#include "compiler/frontend/onnx/file/Model.h"
 
 #include <catch2/catch.hpp>
 

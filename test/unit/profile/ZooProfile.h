@@ -1,8 +1,8 @@
 // Profiles of the zoo's networks, for tests.
 #pragma once
 
-#include "compiler/driver/Compile.h"
-#include "compiler/frontend/onnx/ModelWriter.h"
+#include "passes/driver/Compile.h"
+#include "compiler/frontend/onnx/file/ModelWriter.h"
 #include "compiler/profile/Profile.h"
 #include "compiler/zoo/Zoo.h"
 #include "dialects/graph/Step.h"

@@ -1,8 +1,8 @@
 // Every architecture of the zoo: written, read back, imported; and what it refuses.
 #include "compiler/zoo/Zoo.h"
 #include "compiler/frontend/onnx/Import.h"
-#include "compiler/frontend/onnx/Initialisation.h"
-#include "compiler/frontend/onnx/ModelWriter.h"
+#include "compiler/frontend/onnx/file/Initialisation.h"
+#include "compiler/frontend/onnx/file/ModelWriter.h"
 
 #include "mlir/IR/MLIRContext.h"
 

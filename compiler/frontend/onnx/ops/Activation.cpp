@@ -1,0 +1,95 @@
+// Activation functions, and the hyperbolic ones.
+#include "compiler/frontend/emit/Activation.h"
+
+#include "compiler/frontend/onnx/ops/OpTable.h"
+
+namespace cleave::onnx {
+namespace {
+
+Value operand(NodeImport &n) {
+  n.checkInputs(1, 1);
+  n.checkFloat(n.input(0));
+  return n.input(0);
+}
+
+// A function of the operand alone.
+template <Value (*function)(const emit::Emitter &, Value)> Values plain(NodeImport &n) {
+  return {function(n, operand(n))};
+}
+
+Values importGelu(NodeImport &n) {
+  std::string approximate = n.text("approximate", "none");
+  if (approximate != "none" && approximate != "tanh")
+    fail("attribute 'approximate' is '" + approximate + "', expected 'none' or 'tanh'");
+  return {emit::gelu(n, operand(n), approximate == "tanh")};
+}
+
+Values importLeakyRelu(NodeImport &n) {
+  return {emit::leakyRelu(n, operand(n), n.decimal("alpha", 0.01))};
+}
+
+Values importPRelu(NodeImport &n) {
+  n.checkInputs(2, 2);
+  return {emit::prelu(n, n.input(0), n.input(1))};
+}
+
+Values importElu(NodeImport &n) { return {emit::elu(n, operand(n), n.decimal("alpha", 1))}; }
+
+Values importCelu(NodeImport &n) { return {emit::celu(n, operand(n), n.decimal("alpha", 1))}; }
+
+Values importSelu(NodeImport &n) {
+  double alpha = n.decimal("alpha", 1.67326319217681884765625);
+  double gamma = n.decimal("gamma", 1.05070102214813232421875);
+  return {emit::selu(n, operand(n), alpha, gamma)};
+}
+
+Values importHardSigmoid(NodeImport &n) {
+  double alpha = n.decimal("alpha", 0.2), beta = n.decimal("beta", 0.5);
+  return {emit::hardSigmoid(n, operand(n), alpha, beta)};
+}
+
+Values importShrink(NodeImport &n) {
+  double lambda = n.decimal("lambd", 0.5), bias = n.decimal("bias", 0);
+  return {emit::shrink(n, operand(n), lambda, bias)};
+}
+
+Values importSoftplus(NodeImport &n) { return {emit::softplus(n, operand(n))}; }
+
+Values importSwish(NodeImport &n) { return {emit::silu(n, operand(n), n.decimal("alpha", 1))}; }
+
+Values importThresholdedRelu(NodeImport &n) {
+  return {emit::thresholdedRelu(n, operand(n), n.decimal("alpha", 1))};
+}
+
+constexpr OpEntry kOps[] = {
+    {"Acos", 7, plain<emit::arcCosine>},
+    {"Acosh", 9, plain<emit::areaCosine>},
+    {"Asin", 7, plain<emit::arcSine>},
+    {"Asinh", 9, plain<emit::areaSine>},
+    {"Atanh", 9, plain<emit::areaTangent>},
+    {"Celu", 12, importCelu},
+    {"Cosh", 9, plain<emit::hyperbolicCosine>},
+    {"Elu", 6, importElu},
+    {"Gelu", 20, importGelu},
+    {"HardSigmoid", 6, importHardSigmoid},
+    {"HardSwish", 14, plain<emit::hardSwish>},
+    {"LeakyRelu", 6, importLeakyRelu},
+    {"Mish", 18, plain<emit::mish>},
+    {"PRelu", 7, importPRelu},
+    {"Relu", 6, plain<emit::relu>},
+    {"Selu", 6, importSelu},
+    {"Shrink", 9, importShrink},
+    {"Sigmoid", 6, plain<emit::sigmoid>},
+    {"Sinh", 9, plain<emit::hyperbolicSine>},
+    {"Softplus", 1, importSoftplus},
+    {"Softsign", 1, plain<emit::softsign>},
+    {"Swish", 24, importSwish},
+    {"Tan", 7, plain<emit::tangent>},
+    {"ThresholdedRelu", 10, importThresholdedRelu},
+};
+
+} // namespace
+
+llvm::ArrayRef<OpEntry> activationOps() { return kOps; }
+
+} // namespace cleave::onnx

@@ -1,0 +1,92 @@
+// BeforeOpset7: operators as they were before opset 7 brought numpy's broadcasting: the second operand is repeated
+// only where the attribute `broadcast` says so, from dim `axis` of the first one on.
+#include "compiler/frontend/emit/Activation.h"
+#include "compiler/frontend/emit/Contraction.h"
+#include "compiler/frontend/emit/Elementwise.h"
+#include "compiler/frontend/onnx/ops/OpTable.h"
+
+namespace cleave::onnx {
+namespace {
+
+using namespace emit;
+
+// The second operand with dims of size 1 behind it, so that its first dim is dim `axis` of the first one.
+Value secondOperand(NodeImport &n) {
+  n.checkInputs(2, 2);
+  bool broadcasts = n.integer("broadcast", 0);
+  Value x = n.input(0), y = n.input(1);
+  if (!n.hasAttribute("axis"))
+    return y;
+  int64_t axis = n.axisAttribute(0);
+  if (!broadcasts || axis + rankOf(y) > rankOf(x))
+    fail("has an axis for operands " + showShape(shapeOf(x)) + " and " + showShape(shapeOf(y)));
+  Shape dims = shapeOf(y);
+  dims.resize(rankOf(x) - axis, Polynomial(1));
+  return n.reshape(y, dims);
+}
+
+template <typename Op> Values binary(NodeImport &n) {
+  Value y = secondOperand(n);
+  return {broadcastBinary<Op>(n, n.input(0), y)};
+}
+
+template <typename Op> Values logical(NodeImport &n) {
+  Value y = secondOperand(n);
+  n.checkBool(y, "operands");
+  return {broadcastBinary<Op>(n, n.input(0), y)};
+}
+
+template <Predicate predicate> Values compare(NodeImport &n) {
+  Value y = secondOperand(n);
+  return {broadcastCompare(n, predicate, n.input(0), y)};
+}
+
+Values importPow(NodeImport &n) {
+  Value y = secondOperand(n);
+  return {power(n, n.input(0), y)};
+}
+
+Values importGemm(NodeImport &n) {
+  n.checkInputs(3, 3);
+  n.ignore({"broadcast"}); // a summand that is smaller is broadcast anyway
+  GemmOptions options;
+  options.transposeLhs = n.integer("transA", 0);
+  options.transposeRhs = n.integer("transB", 0);
+  options.alpha = n.decimal("alpha", 1);
+  options.beta = n.decimal("beta", 1);
+  return {gemm(n, n.input(0), n.input(1), n.input(2), options)};
+}
+
+// One slope for all, or one per channel.
+Values importPRelu(NodeImport &n) {
+  n.checkInputs(2, 2);
+  Value x = n.input(0), slope = n.input(1);
+  if (rankOf(slope) == 1 && rankOf(x) > 2) {
+    Shape dims(rankOf(x) - 1, Polynomial(1));
+    dims[0] = n.dim(slope, 0);
+    slope = n.reshape(slope, dims);
+  }
+  return {prelu(n, x, slope)};
+}
+
+constexpr OpEntry kOps[] = {
+    {"Add", 6, binary<graph::AddOp>},
+    {"And", 6, logical<graph::AndOp>},
+    {"Div", 6, binary<graph::DivOp>},
+    {"Equal", 6, compare<Predicate::EQ>},
+    {"Gemm", 6, importGemm},
+    {"Greater", 6, compare<Predicate::GT>},
+    {"Less", 6, compare<Predicate::LT>},
+    {"Mul", 6, binary<graph::MulOp>},
+    {"Or", 6, logical<graph::OrOp>},
+    {"PRelu", 6, importPRelu},
+    {"Pow", 6, importPow},
+    {"Sub", 6, binary<graph::SubOp>},
+    {"Xor", 6, logical<graph::XorOp>},
+};
+
+} // namespace
+
+llvm::ArrayRef<OpEntry> beforeOpset7Ops() { return kOps; }
+
+} // namespace cleave::onnx

@@ -1,0 +1,153 @@
+// Contrib: operators of the domain com.microsoft, into which ONNX Runtime's optimizer fuses others:
+// activations, products and norms. Attention is in ContribAttention.cpp.
+#include "compiler/frontend/emit/Activation.h"
+#include "compiler/frontend/emit/Contraction.h"
+#include "compiler/frontend/emit/Emitter.h"
+#include "compiler/frontend/emit/Normalization.h"
+#include "compiler/frontend/onnx/ops/OpTable.h"
+
+namespace cleave::onnx {
+namespace {
+
+using namespace emit;
+
+// -- activations ----------------------------------------------------------------------------------
+
+// Input 0, with input 1 (a bias) added where there is one.
+Value withBias(NodeImport &n, const Emitter &e) {
+  Value x = n.input(0);
+  n.checkFloat(x);
+  return n.hasInput(1) ? e.add(x, e.broadcast(n.input(1), shapeOf(x))) : x;
+}
+
+Values importGelu(NodeImport &n) {
+  n.checkInputs(1, 2);
+  Emitter &e = n;
+  return {emit::gelu(e, withBias(n, e))};
+}
+
+Values importFastGelu(NodeImport &n) {
+  n.checkInputs(1, 2);
+  Emitter &e = n;
+  return {emit::gelu(e, withBias(n, e), /*byTanh=*/true)};
+}
+
+Values importQuickGelu(NodeImport &n) {
+  n.checkInputs(1, 1);
+  n.checkFloat(n.input(0));
+  return {emit::silu(n, n.input(0), n.decimal("alpha", 1.702))};
+}
+
+// -- products -------------------------------------------------------------------------------------
+
+// The last two dims change places if the first flag says so; the first dim of a batch goes behind
+// the others if the second one does.
+Value transposed(NodeImport &n, const Emitter &e, Value x, const char *matrix, const char *batch) {
+  int64_t rank = rankOf(x);
+  if (n.integer(batch, 0) && rank > 2) {
+    Ints order;
+    for (int64_t i = 1; i + 1 < rank; ++i)
+      order.push_back(i);
+    order.push_back(0);
+    order.push_back(rank - 1);
+    x = e.transpose(x, order);
+  }
+  return n.integer(matrix, 0) && rank > 1 ? e.swapDims(x, rank - 2, rank - 1) : x;
+}
+
+Values importFusedMatMul(NodeImport &n) {
+  n.checkInputs(2, 2);
+  Emitter &e = n;
+  Value a = transposed(n, e, n.input(0), "transA", "transBatchA");
+  Value b = transposed(n, e, n.input(1), "transB", "transBatchB");
+  n.checkSameType(a, b);
+  Value product = emit::matmul(e, a, b);
+  double alpha = n.decimal("alpha", 1);
+  return {alpha == 1 ? product : e.mul(product, alpha)};
+}
+
+// -- norms ----------------------------------------------------------------------------------------
+
+Value layerNorm(NodeImport &n, Value x, Value scale, Value shift) {
+  n.checkRank(x, 1);
+  return emit::layerNorm(n, x, rankOf(x) - 1, scale, shift, n.decimal("epsilon", 1e-12));
+}
+
+// The sum of input and skip (which may lack the batch), and of the bias where there is one.
+Value skipSum(NodeImport &n, const Emitter &e, size_t bias) {
+  Value x = n.input(0), skip = n.input(1);
+  n.checkFloat(x);
+  n.checkSameType(x, skip);
+  Value sum = e.add(x, e.broadcast(skip, shapeOf(x)));
+  return n.hasInput(bias) ? e.add(sum, e.broadcast(n.input(bias), shapeOf(x))) : sum;
+}
+
+// The norm, then what Cleave does not compute (mean and deviation), then the sum itself. Outputs without a value are
+// null.
+Values importSkipLayerNorm(NodeImport &n) {
+  n.checkInputs(3, 5);
+  Emitter &e = n;
+  Value sum = skipSum(n, e, 4);
+  Value norm = layerNorm(n, sum, n.input(2), n.hasInput(3) ? n.input(3) : Value());
+  return {norm, Value(), Value(), sum};
+}
+
+Values importSkipRmsNorm(NodeImport &n) {
+  n.checkInputs(3, 4);
+  Emitter &e = n;
+  Value sum = skipSum(n, e, 3);
+  n.checkRank(sum, 1);
+  Value norm = emit::rmsNorm(n, sum, rankOf(sum) - 1, n.input(2), n.decimal("epsilon", 1e-12));
+  return {norm, Value(), Value(), sum};
+}
+
+Values importSimplifiedLayerNorm(NodeImport &n) {
+  n.checkInputs(2, 2);
+  n.ignore({"stash_type"});
+  int64_t axis = n.axisAttribute(-1);
+  return {emit::rmsNorm(n, n.input(0), axis, n.input(1), n.decimal("epsilon", 1e-5))};
+}
+
+// The first number of every row that is not counted by the mask: how many words there are.
+Value countOfWords(NodeImport &n, const Emitter &e, Value mask) {
+  return e.cast(e.reduce(Reduction::Sum, mask, {rankOf(mask) - 1}), n.b.getI32Type());
+}
+
+// Words, positions and segments looked up, added and normalised.
+Values importEmbedLayerNorm(NodeImport &n) {
+  n.checkInputs(1, 9); // segments and their table (1, 4) may be left out
+  if (int64_t type = n.integer("mask_index_type", 0); type != 0 && type != 1)
+    fail("attribute 'mask_index_type' is " + std::to_string(type) + ", expected 0 or 1");
+  Emitter &e = n;
+  auto take = [&](Value table, Value rows) -> Value { return n.gather(table, rows, 0); };
+  Value words = n.input(0), positions = n.input(3);
+  Value sum = take(n.input(2), words);
+  Shape dims = shapeOf(sum);
+  Value place = n.hasInput(8) ? take(positions, n.input(8)) : e.slice(positions, 0, 0, dims[1]);
+  sum = e.add(sum, e.broadcast(place, dims));
+  if (n.hasInput(1))
+    sum = e.add(sum, take(n.input(4), n.input(1)));
+  Value counts =
+      n.hasInput(7) ? countOfWords(n, e, n.input(7)) : e.splat({dims[0]}, n.b.getI32Type(), 0);
+  return {layerNorm(n, sum, n.input(5), n.input(6)), counts, sum};
+}
+
+constexpr OpEntry kOps[] = {
+    {"SimplifiedLayerNormalization", 1,
+     importSimplifiedLayerNorm}, // ONNX Runtime puts it in the standard domain
+    {"com.microsoft:BiasGelu", 1, importGelu},
+    {"com.microsoft:EmbedLayerNormalization", 1, importEmbedLayerNorm},
+    {"com.microsoft:FastGelu", 1, importFastGelu},
+    {"com.microsoft:FusedMatMul", 1, importFusedMatMul},
+    {"com.microsoft:Gelu", 1, importGelu},
+    {"com.microsoft:QuickGelu", 1, importQuickGelu},
+    {"com.microsoft:SimplifiedLayerNormalization", 1, importSimplifiedLayerNorm},
+    {"com.microsoft:SkipLayerNormalization", 1, importSkipLayerNorm},
+    {"com.microsoft:SkipSimplifiedLayerNormalization", 1, importSkipRmsNorm},
+};
+
+} // namespace
+
+llvm::ArrayRef<OpEntry> contribOps() { return kOps; }
+
+} // namespace cleave::onnx

@@ -1,0 +1,104 @@
+// See Settings.h. Results are followed back to all that they are computed from; what is not met is a setting.
+#include "compiler/frontend/onnx/parameters/Settings.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace cleave::onnx {
+namespace {
+
+// Inputs of an operator that are settings: those from `first` on, before `end`.
+struct SettingInputs {
+  const char *op;
+  size_t first = 0;
+  size_t end = SIZE_MAX;
+  // Whether the import needs their values, so that what they are computed from must be known, too.
+  bool isNeeded = true;
+};
+
+constexpr SettingInputs kSettings[] = {
+    {"Clip", 1, SIZE_MAX, false},
+    {"ConstantOfShape"},
+    {"Dropout", 1},
+    {"Expand", 1},
+    {"If", 0},
+    {"Loop", 0, 2},
+    {"MelWeightMatrix", 1},
+    {"NonMaxSuppression", 1},
+    {"OneHot", 1, SIZE_MAX, false},
+    {"Pad", 1},
+    {"Range"},
+    {"Reshape", 1},
+    {"Resize", 1},
+    {"STFT", 1, SIZE_MAX, false},
+    {"Slice", 1},
+    {"Tile", 1},
+    {"Upsample", 1},
+};
+
+const SettingInputs *settingAt(const Node &node, size_t input) {
+  const auto *found = llvm::find_if(kSettings, [&](const SettingInputs &s) {
+    return node.op == s.op && input >= s.first && input < s.end;
+  });
+  return found == std::end(kSettings) ? nullptr : found;
+}
+
+} // namespace
+
+Settings::Settings(const Graph &graph) {
+  addNodes(graph);
+  for (const ValueInfo &output : graph.outputs)
+    reach(output.name);
+  for (const auto &[output, node] : nodes_) // what leads nowhere is no setting either
+    if (llvm::none_of(node->outputs, [&](const auto &name) { return read_.contains(name); }))
+      reach(output);
+  while (!open_.empty()) {
+    std::string name = std::move(open_.back());
+    open_.pop_back();
+    for (auto [found, end] = nodes_.equal_range(name); found != end; ++found)
+      reachOperands(*found->second);
+  }
+}
+
+void Settings::addNodes(const Graph &graph) {
+  for (const ValueInfo &output : graph.outputs)
+    read_.insert(output.name);
+  for (const Node &node : graph.nodes)
+    add(node);
+}
+
+void Settings::add(const Node &node) {
+  read_.insert(node.inputs.begin(), node.inputs.end());
+  for (const std::string &output : node.outputs)
+    if (!output.empty())
+      nodes_.emplace(output, &node);
+  for (const Attribute &attribute : node.attributes) {
+    if (attribute.graph)
+      addNodes(*attribute.graph);
+    if (node.op == "Gradient" && attribute.name == "y") // named, not read
+      reach(attribute.text);
+  }
+}
+
+void Settings::reach(const std::string &name) {
+  if (reached_.insert(name).second)
+    open_.push_back(name);
+}
+
+void Settings::reachOperands(const Node &node) {
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const SettingInputs *setting = settingAt(node, i);
+    if (!setting || !setting->isNeeded)
+      reach(node.inputs[i]);
+  }
+  for (const Attribute &attribute : node.attributes)
+    if (attribute.graph)
+      for (const ValueInfo &output : attribute.graph->outputs)
+        reach(output.name);
+}
+
+bool Settings::isSetting(const Node &node, size_t input) const {
+  return settingAt(node, input) ||
+         llvm::none_of(node.outputs, [&](const auto &name) { return reached_.contains(name); });
+}
+
+} // namespace cleave::onnx

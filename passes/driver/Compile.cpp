@@ -1,0 +1,161 @@
+// Runs the phases, times them, dumps them where asked, and writes the output.
+#include "passes/driver/Compile.h"
+
+#include "passes/driver/Diagnostics.h"
+#include "passes/driver/Phases.h"
+#include "dialects/graph/Step.h"
+#include "runtime/artifact/Artifact.h"
+#include "runtime/base/Units.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+#include <ctime>
+#include <limits>
+
+using namespace mlir;
+
+namespace cleave::driver {
+
+Compilation::Compilation(CompileOptions options) : options(std::move(options)) {
+  DialectRegistry registry;
+  registerDialects(registry);
+  context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  context->loadAllAvailableDialects();
+}
+Compilation::~Compilation() = default;
+
+int64_t Compilation::budgetBytes() const {
+  if (options.memoryBytes)
+    return static_cast<int64_t>(options.memoryBytes);
+  Result<cluster::Cluster> shared = cluster::forRanks(*cluster, options.ranks);
+  return shared ? shared->usableBytes() : 0;
+}
+
+static Status writeText(ModuleOp module, const std::string &path) {
+  std::error_code error;
+  llvm::raw_fd_ostream out(path, error);
+  if (error)
+    return Status::userError("cannot write " + path + ": " + error.message());
+  module.print(out, OpPrintingFlags().enableDebugInfo(/*enable=*/true, /*prettyForm=*/false));
+  out << "\n";
+  return Status::ok();
+}
+
+static Status readText(Compilation &c) {
+  DiagnosticText diagnostics(*c.context);
+  c.module = parseSourceFile<ModuleOp>(c.options.model, c.context.get());
+  if (!c.module)
+    return Status::userError(diagnostics.text());
+  bool hasStep = c.options.startFrom == "program" || graph::stepOf(*c.module);
+  return hasStep ? Status::ok()
+                 : Status::userError("'" + c.options.model +
+                                     "' has no function @step, expected what --stop-after " +
+                                     c.options.startFrom + " wrote");
+}
+
+static Status makeDumpFolder(const Compilation &c) {
+  if (c.options.dumpPhases.empty())
+    return Status::ok();
+  if (std::error_code error = llvm::sys::fs::create_directories(c.options.dumpPhases))
+    return Status::userError("cannot create " + c.options.dumpPhases + ": " + error.message());
+  return Status::ok();
+}
+
+static Status dumpPhase(Compilation &c, size_t number, const Phase &phase) {
+  if (c.options.dumpPhases.empty() || !c.module)
+    return Status::ok();
+  return writeText(*c.module, c.options.dumpPhases + "/" + std::to_string(number) + "-" +
+                                  phase.name + ".mlir");
+}
+
+// What every phase owes: IR that its ops accept, and its own promise.
+static Status verifyPhase(Compilation &c, const Phase &phase) {
+  DiagnosticText diagnostics(*c.context);
+  if (c.module && failed(mlir::verify(*c.module)))
+    return Status::defect(diagnostics.text());
+  return phase.verify ? phase.verify(c) : Status::ok();
+}
+
+static Status runPhase(Compilation &c, size_t number) {
+  const Phase &phase = phases()[number];
+  auto begin = std::chrono::steady_clock::now();
+  const std::clock_t beginCpu = std::clock();
+  CLEAVE_TRY(phase.run(c));
+  CLEAVE_TRY(verifyPhase(c, phase).withContext(std::string("after phase ") + phase.name));
+  std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+  c.times.push_back(
+      {phase.name, spent.count(), static_cast<double>(std::clock() - beginCpu) / CLOCKS_PER_SEC});
+  return dumpPhase(c, number, phase);
+}
+
+// The planner's memory is a model; the program's arenas are what counts. Where they exceed the budget, the planner gets
+// that much less and the phases from it on run again.
+static constexpr int kPlanningRounds = 5;
+
+static Status runPhases(Compilation &c, size_t first, size_t last) {
+  const size_t planned = *findPhase("planned"), program = *findPhase("program");
+  OwningOpRef<ModuleOp> unplanned;
+  int rounds = 0;
+  double bound = std::numeric_limits<double>::infinity(); // with the budget that the user gave
+  for (size_t number = first; number <= last; ++number) {
+    if (number == planned)
+      unplanned = c.module->clone();
+    CLEAVE_TRY(runPhase(c, number));
+    if (number == planned) {
+      c.decided.boundSeconds = bound = std::min(bound, c.decided.boundSeconds);
+      if (c.decided.seconds > 0)
+        c.decided.gap = (c.decided.seconds - bound) / c.decided.seconds;
+    }
+    int64_t budget = c.decided.budgetBytes ? c.budgetBytes() : 0;
+    int64_t excess = static_cast<int64_t>(c.arenaBytes) - budget;
+    if (number != program || !budget || excess <= 0)
+      continue;
+    if (!unplanned || ++rounds == kPlanningRounds || c.decided.budgetBytes <= excess)
+      return Status::infeasible("the program of one rank takes " + bytesText(c.arenaBytes) +
+                                ", which is " + bytesText(excess) + " more than its budget of " +
+                                bytesText(budget) +
+                                "; use more ranks, a smaller batch, or --accumulate");
+    c.plannerBudget = c.decided.budgetBytes - excess;
+    c.module = unplanned->clone();
+    number = planned - 1;
+  }
+  return Status::ok();
+}
+
+Status compileTo(Compilation &c, const std::string &phase) {
+  Result<size_t> last = findPhase(phase);
+  CLEAVE_TRY(last.status());
+  return runPhases(c, 0, *last);
+}
+
+Status compile(Compilation &c) {
+  size_t first = 0, last = phases().size() - 1;
+  if (!c.options.startFrom.empty()) {
+    Result<size_t> phase = findPhase(c.options.startFrom);
+    CLEAVE_TRY(phase.status().withContext("--start-from"));
+    CLEAVE_TRY(readText(c));
+    first = *phase + 1;
+  }
+  if (!c.options.stopAfter.empty()) {
+    Result<size_t> phase = findPhase(c.options.stopAfter);
+    CLEAVE_TRY(phase.status().withContext("--stop-after"));
+    last = *phase;
+  }
+  if (first > last)
+    return Status::userError("no phase lies behind --start-from " + c.options.startFrom +
+                             (c.options.stopAfter.empty()
+                                  ? ", expected an earlier one"
+                                  : ", expected a later one than it for --stop-after"));
+  CLEAVE_TRY(makeDumpFolder(c));
+  CLEAVE_TRY(runPhases(c, first, last));
+  if (!c.options.stopAfter.empty())
+    return writeText(*c.module, c.options.output);
+  return artifact::writePlan(c.plan, c.options.output);
+}
+
+} // namespace cleave::driver

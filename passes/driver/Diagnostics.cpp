@@ -1,0 +1,48 @@
+#include "passes/driver/Diagnostics.h"
+
+#include "dialects/graph/Graph.h"
+#include "dialects/mesh/MeshDialect.h"
+#include "dialects/program/Program.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace cleave::driver {
+
+// The node's name as the model has it, or the file and, where it is text, the line; empty if nothing is known.
+static std::string place(Location location) {
+  if (auto name = dyn_cast<NameLoc>(location))
+    return "'" + name.getName().str() + "'";
+  if (auto file = dyn_cast<FileLineColLoc>(location))
+    return file.getFilename().str() + (file.getLine() ? ":" + std::to_string(file.getLine()) : "");
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    for (Location part : fused.getLocations())
+      if (std::string found = place(part); !found.empty())
+        return found;
+  return "";
+}
+
+static void append(std::string &text, Location location, const std::string &message) {
+  std::string where = place(location);
+  text += (text.empty() ? "" : "\n  ") + where + (where.empty() ? "" : ": ") + message;
+}
+
+DiagnosticText::DiagnosticText(MLIRContext &context)
+    : handler(&context, [this](Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+          return success();
+        append(collected, diagnostic.getLocation(), diagnostic.str());
+        for (Diagnostic &note : diagnostic.getNotes())
+          append(collected, note.getLocation(), note.str());
+        return success();
+      }) {}
+
+void registerDialects(DialectRegistry &registry) {
+  registry.insert<graph::GraphDialect, mesh::MeshDialect, program::ProgramDialect, func::FuncDialect, arith::ArithDialect,
+                  math::MathDialect>();
+}
+
+} // namespace cleave::driver

@@ -1,0 +1,115 @@
+#include "passes/driver/PlanFile.h"
+
+#include "passes/driver/Predict.h"
+#include "dialects/mesh/MeshDialect.h"
+#include "runtime/artifact/Sha256.h"
+#include "runtime/base/Units.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+
+namespace cleave::driver {
+
+static Status addSource(Compilation &c) {
+  llvm::SmallString<256> path(c.options.model);
+  if (std::error_code error = llvm::sys::fs::make_absolute(path))
+    return Status::userError("cannot find the folder of " + c.options.model + ": " +
+                             error.message());
+  uint64_t bytes = 0;
+  if (std::error_code error = llvm::sys::fs::file_size(path, bytes))
+    return Status::userError("cannot read " + c.options.model + ": " + error.message());
+  Result<std::string> hash = artifact::sha256OfFile(path.str().str());
+  CLEAVE_TRY(hash.status());
+  c.plan.mutable_source()->set_path(path.str().str());
+  c.plan.mutable_source()->set_bytes(bytes);
+  c.plan.mutable_source()->set_sha256(*hash);
+  return Status::ok();
+}
+
+// How often every segment runs in a step.
+static std::vector<int64_t> runsOf(const plan::Program &program) {
+  std::vector<int64_t> runs(program.segments_size(), 0);
+  for (const plan::ScheduleStep &step : program.schedule())
+    ++runs[step.segment()];
+  return runs;
+}
+
+static uint64_t sentBytes(const plan::Program &program, const plan::Instruction &instruction) {
+  uint64_t bytes = 0;
+  if (instruction.has_collective())
+    for (uint32_t buffer : instruction.collective().send())
+      bytes += program.buffers(buffer).bytes();
+  return bytes;
+}
+
+static void addPrediction(Compilation &c) {
+  plan::Prediction &predicted = *c.plan.mutable_predicted();
+  const planner::Plan &decided = c.decided;
+  predicted.set_step_seconds(decided.seconds);
+  predicted.set_bound_seconds(decided.boundSeconds);
+  predicted.set_gap(decided.gap);
+  predicted.set_peak_bytes(c.arenaBytes);
+  predicted.set_cluster(c.options.cluster);
+  double flops = 0, compute = 0, communication = 0;
+  uint64_t sent = 0;
+  const plan::Program &program = c.plan.programs(0);
+  std::vector<int64_t> runs = runsOf(program);
+  for (int s = 0; s < program.segments_size(); ++s)
+    for (const plan::Instruction &instruction : program.segments(s).instructions()) {
+      flops += runs[s] * flopsOf(program, instruction);
+      sent += runs[s] * sentBytes(program, instruction);
+      (instruction.has_collective() ? communication : compute) += runs[s] * instruction.seconds();
+    }
+  predicted.set_flops(flops);
+  predicted.set_communication_bytes(sent);
+  predicted.set_compute_seconds(compute);
+  predicted.set_communication_seconds(communication);
+}
+
+static void addDecisions(Compilation &c) {
+  for (const planner::Reason &reason : c.decided.reasons) {
+    plan::Decision &decision = *c.plan.add_decisions();
+    decision.set_name(reason.name);
+    decision.set_kind(reason.kind);
+    decision.set_choice(reason.choice);
+    decision.set_seconds(reason.seconds);
+    if (reason.alternative.empty()) {
+      decision.set_reason("the only choice");
+      continue;
+    }
+    decision.set_reason("the next best, " + reason.alternative + ", makes a step " +
+                        secondsText(reason.alternativeSeconds) + " longer");
+    plan::Alternative &alternative = *decision.add_alternatives();
+    alternative.set_choice(reason.alternative);
+    alternative.set_seconds(reason.alternativeSeconds);
+  }
+  auto remark = [&](const std::string &name, const std::string &text) {
+    plan::Decision &decision = *c.plan.add_decisions();
+    decision.set_name(name);
+    decision.set_kind("remark");
+    decision.set_reason(text);
+  };
+  for (const std::string &mesh : c.decided.meshesTried)
+    remark("mesh", mesh);
+  if (!c.decided.pin.empty())
+    remark("pin", c.decided.pin);
+  for (const Remark &text : c.remarks)
+    remark(text.kind, text.text);
+}
+
+Status completePlan(Compilation &c) {
+  c.plan.set_producer("cleave " CLEAVE_VERSION);
+  c.plan.set_command_line(c.options.commandLine);
+  CLEAVE_TRY(addSource(c));
+  if (c.cluster) {
+    Result<cluster::Cluster> shared = cluster::forRanks(*c.cluster, c.options.ranks);
+    CLEAVE_TRY(shared.status());
+    mesh::MeshAttr axes = mesh::meshOf(*c.module); // also that of a plan that was read
+    predictInstructions(c.plan, *shared, axes ? mesh::toMesh(axes) : c.decided.mesh);
+  }
+  addPrediction(c);
+  addDecisions(c);
+  return Status::ok();
+}
+
+} // namespace cleave::driver

@@ -1,0 +1,130 @@
+#include "passes/driver/Predict.h"
+
+#include "compiler/cost/Collective.h"
+#include "compiler/cost/Roofline.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace cleave::driver {
+
+double flopsOf(const plan::Program &program, const plan::Instruction &instruction) {
+  if (instruction.has_launch())
+    return program.kernels(instruction.launch().kernel()).flops();
+  if (instruction.has_matmul()) {
+    const plan::Matmul &matmul = instruction.matmul();
+    double flops = 2.0 * matmul.m() * matmul.n() * matmul.k();
+    for (int64_t size : matmul.batch())
+      flops *= size;
+    return flops;
+  }
+  if (!instruction.has_convolution())
+    return 0;
+  const plan::Convolution &conv = instruction.convolution();
+  double flops = 2;
+  for (int64_t size : conv.output_shape())
+    flops *= size;
+  for (int i = 1; i < conv.weight_shape_size(); ++i)
+    flops *= conv.weight_shape(i);
+  return flops;
+}
+
+namespace {
+
+class Predictor {
+public:
+  Predictor(const plan::Program &program, const cost::CollectiveCost &collectives)
+      : program_(program), collectives_(collectives), cluster_(collectives.cluster()) {}
+
+  double seconds(const plan::Instruction &instruction) const {
+    if (instruction.has_collective())
+      return collective(instruction.collective());
+    if (instruction.has_copy())
+      return cost::copySeconds(cluster_, bytesOf({instruction.copy().from()}));
+    if (instruction.has_fill())
+      return kernel(0, bytesOf({instruction.fill().buffer()}), false);
+    if (instruction.has_launch()) {
+      const plan::Kernel &code = program_.kernels(static_cast<int>(instruction.launch().kernel()));
+      return kernel(code.flops(), code.bytes(), false);
+    }
+    if (instruction.has_matmul())
+      return kernel(flopsOf(program_, instruction), matmulBytes(instruction.matmul()), true);
+    if (instruction.has_convolution()) {
+      const plan::Convolution &conv = instruction.convolution();
+      return kernel(flopsOf(program_, instruction),
+                    bytesOf({conv.input(), conv.weight(), conv.output()}), true);
+    }
+    return 0;
+  }
+
+private:
+  double bytesOf(std::initializer_list<uint32_t> buffers) const {
+    double bytes = 0;
+    for (uint32_t buffer : buffers)
+      bytes += static_cast<double>(program_.buffers(static_cast<int>(buffer)).bytes());
+    return bytes;
+  }
+
+  // Of its three matrices; their buffers may hold more.
+  double matmulBytes(const plan::Matmul &matmul) const {
+    const plan::Buffer &out = program_.buffers(static_cast<int>(matmul.out().buffer()));
+    double elements = 1;
+    for (int64_t size : out.shape())
+      elements *= static_cast<double>(size);
+    double m = static_cast<double>(matmul.m()), n = static_cast<double>(matmul.n()),
+           k = static_cast<double>(matmul.k());
+    double bytes =
+        (m * k + k * n + m * n) * static_cast<double>(out.bytes()) / std::max(elements, 1.0);
+    for (int64_t size : matmul.batch())
+      bytes *= static_cast<double>(size);
+    return bytes;
+  }
+
+  double kernel(double flops, double bytes, bool isProduct) const {
+    cost::KernelWork work;
+    work.flops = flops;
+    work.bytes = bytes;
+    work.isProduct = isProduct;
+    return cost::kernelSeconds(cluster_, work);
+  }
+
+  double collective(const plan::Collective &op) const {
+    std::vector<int> axes(op.axes().begin(), op.axes().end());
+    double sent = 0, received = 0;
+    for (uint32_t buffer : op.send())
+      sent += bytesOf({buffer});
+    for (uint32_t buffer : op.recv())
+      received += bytesOf({buffer});
+    using cluster::CollectiveKind;
+    switch (op.kind()) {
+    case plan::Collective::ALL_REDUCE:
+      return collectives_.seconds(CollectiveKind::AllReduce, axes, sent);
+    case plan::Collective::ALL_GATHER:
+      return collectives_.seconds(CollectiveKind::AllGather, axes, received);
+    case plan::Collective::REDUCE_SCATTER:
+      return collectives_.seconds(CollectiveKind::ReduceScatter, axes, sent);
+    case plan::Collective::ALL_TO_ALL:
+      return collectives_.seconds(CollectiveKind::AllToAll, axes, sent);
+    default:
+      return collectives_.seconds(CollectiveKind::SendRecv, axes, std::max(sent, received));
+    }
+  }
+
+  const plan::Program &program_;
+  const cost::CollectiveCost &collectives_;
+  const cluster::Cluster &cluster_;
+};
+
+} // namespace
+
+void predictInstructions(plan::Plan &plan, const cluster::Cluster &cluster, const Mesh &mesh) {
+  cost::CollectiveCost collectives(cluster, mesh);
+  for (plan::Program &program : *plan.mutable_programs()) {
+    Predictor predictor(program, collectives);
+    for (plan::Segment &segment : *program.mutable_segments())
+      for (plan::Instruction &instruction : *segment.mutable_instructions())
+        instruction.set_seconds(predictor.seconds(instruction));
+  }
+}
+
+} // namespace cleave::driver
