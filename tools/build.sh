@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing from Debian's packages and builds everything; the tools land in build/bin.
+# Installs missing Debian packages and builds the tools into build/bin.
+#   tools/build.sh [TARGET]    builds another CMake target: `all` includes the tests
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,4 +19,4 @@ fi
 
 [ -f build/build.ninja ] || cmake -G Ninja -S . -B build >build.log 2>&1 || { cat build.log; exit 1; }
 rm -f build.log
-cmake --build build
+cmake --build build --target "${1:-tools}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From nothing to a trained model: installs what is missing, builds, compiles the bundled GPT for four ranks on this
-# machine, shows what was decided and why, trains it on a real text, and shows that one rank gives the same losses.
+# From nothing to a trained model: installs missing packages, builds the tools, compiles the bundled GPT for four ranks on
+# this machine, prints the decisions with their reasons, trains on text, and compares the losses with those of one rank.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools/build.sh
@@ -9,7 +9,7 @@ out=build/demo
 steps=${STEPS:-300}
 mkdir -p "$out"
 
-# The text to learn: this project's own sources and docs, as bytes.
+# The training text: this project's own sources and documents, as bytes.
 git ls-files -z -- '*.md' '*.h' '*.cpp' '*.td' 2>/dev/null | xargs -0 -r cat >"$out/text.bin"
 [ -s "$out/text.bin" ] || find . -path ./build -prune -o -name '*.md' -print0 -o -name '*.cpp' -print0 |
   sort -z | xargs -0 cat >"$out/text.bin"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds and passes the tests. `tools/test.sh fast` runs only those that take under a minute together.
+# Builds everything and runs the tests. `tools/test.sh fast` runs only those that take under a minute together.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tools/build.sh
+tools/build.sh all
 if [ "${1:-all}" = fast ]; then
   ctest --test-dir build --output-on-failure -L fast
 else

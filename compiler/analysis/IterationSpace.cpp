@@ -1,5 +1,5 @@
-// Dims are united by what each op says; the classes become factors in the order of first
-// appearance.
+// Each op unites dims of its operands and results; the classes of dims become factors in the order
+// of first appearance.
 #include "compiler/analysis/IterationSpace.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -30,11 +30,11 @@ bool dropsOnlyOnes(graph::ReshapeOp reshape) {
          });
 }
 
-// Union-find over all dims of all values that occur.
-class Builder {
+// Union-find over the dims of all values.
+class SpaceBuilder {
 public:
-  // A value with all elements equal is as good as a scalar: it ties nothing together, unless it is
-  // reduced.
+  // Adds the dims of a value. A value whose elements are all equal is treated as a scalar: its dims
+  // unite nothing, unless it is reduced.
   void add(Value value, bool isReduced = false) {
     if ((graph::splatValue(value) && !isReduced) ||
         !index_.try_emplace(value, values_.size()).second)
@@ -155,12 +155,12 @@ bool isGroupable(Operation *op) {
     return constant.getValue().isSplat();
   if (auto reshape = dyn_cast<graph::ReshapeOp>(op))
     return dropsOnlyOnes(reshape);
-  return isa<graph::PointwiseInterface, graph::BroadcastOp, graph::ReduceOp, graph::IotaOp,
-             graph::TransposeOp>(op);
+  return op->hasTrait<graph::ComputeOp>() || op->hasTrait<graph::Clonable>() ||
+         isa<graph::TransposeOp>(op);
 }
 
 IterationSpace iterationSpaceOf(ArrayRef<Operation *> ops, ValueRange values) {
-  Builder builder;
+  SpaceBuilder builder;
   for (Value value : values)
     builder.add(value);
   for (Operation *op : ops)

@@ -1,4 +1,4 @@
-// From uses back to the arguments.
+// Follows indices from gathers and losses back to the step's arguments.
 #include "compiler/analysis/Vocabulary.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace cleave::analysis {
 
-// x of `x < 0 ? x + count : x`, or null.
+// Matches `x < 0 ? x + count : x`; returns x, or null.
 static Value unwrapped(Value index, int64_t count) {
   auto select = index.getDefiningOp<graph::SelectOp>();
   auto sum = select ? select.getOnTrue().getDefiningOp<graph::AddOp>() : nullptr;
@@ -28,14 +28,15 @@ static Value unwrapped(Value index, int64_t count) {
 }
 
 namespace {
+// The value that indices are copied from.
 struct Source {
   Value value;
-  bool isWhole = true;
-  graph::SliceOp slice; // if the only thing on the way from `value` but casts is this slice of it
+  bool isWhole = true;  // without slices in between
+  graph::SliceOp slice; // the only op other than casts in between, if that is a slice
 };
 
-// Which inputs are bounded by what their parts index, and by how much.
-class Parts {
+// The inputs of which slices are used as indices, with the bounds of these slices.
+class SliceBounds {
 public:
   void add(unsigned argument, graph::SliceOp slice, int64_t count) {
     int64_t &most = most_[argument];
@@ -54,7 +55,7 @@ public:
       seen.set(*start + i * static_cast<int64_t>(slice.getStride()));
   }
 
-  // Calls visit(argument, count) for every input of which no element goes unseen.
+  // Calls visit(argument, largest bound) for every input whose elements are all in some slice.
   template <typename Visit> void forEachCovered(Visit visit) const {
     for (const auto &[where, seen] : seen_)
       if (seen.all())
@@ -68,14 +69,14 @@ private:
 };
 } // namespace
 
-// What `index` is a copy of, element by element, but for wrapping at `count`.
+// Follows elementwise copies, casts and wrapping at `count` from `index` to their source.
 static Source sourceOf(Value index, int64_t count) {
   Source source;
   while (Operation *op = index.getDefiningOp()) {
     auto slice = dyn_cast<graph::SliceOp>(op);
     bool isCast =
         isa<graph::CastOp>(op) && !isa<FloatType>(graph::elementTypeOf(op->getOperand(0)));
-    bool moves = slice || isa<graph::ReshapeOp, graph::TransposeOp, graph::BroadcastOp>(op);
+    bool moves = op->hasTrait<graph::ForwardCopy>();
     Value before = isCast || moves ? op->getOperand(0) : unwrapped(index, count);
     if (!before)
       break;
@@ -89,8 +90,8 @@ static Source sourceOf(Value index, int64_t count) {
 }
 
 void recordVocabularies(func::FuncOp step) {
-  std::map<unsigned, int64_t> ofWhole; // by argument: the least
-  Parts parts;
+  std::map<unsigned, int64_t> ofWhole; // by argument: the smallest bound
+  SliceBounds slices;
   auto record = [&](Value index, const Polynomial &size, bool mustBeLabel) {
     std::optional<int64_t> count = size.constant();
     if (!count)
@@ -103,7 +104,7 @@ void recordVocabularies(func::FuncOp step) {
     if (mustBeLabel && graph::argRole(step, number) != "label")
       return;
     if (!source.isWhole)
-      return parts.add(number, source.slice, *count);
+      return slices.add(number, source.slice, *count);
     int64_t &least = ofWhole.emplace(number, *count).first->second;
     least = std::min(least, *count);
   };
@@ -114,7 +115,7 @@ void recordVocabularies(func::FuncOp step) {
     else if (auto loss = dyn_cast<graph::SoftmaxCrossEntropyOp>(op))
       record(loss.getLabels(), graph::shapeOf(loss.getLogits()).back(),
              /*mustBeLabel=*/true);
-  parts.forEachCovered([&](unsigned number, int64_t count) { ofWhole.emplace(number, count); });
+  slices.forEachCovered([&](unsigned number, int64_t count) { ofWhole.emplace(number, count); });
   for (auto [number, count] : ofWhole)
     step.setArgAttr(number, kVocabulary, Builder(step).getI64IntegerAttr(count));
 }

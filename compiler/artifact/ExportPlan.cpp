@@ -1,8 +1,8 @@
-// Op by op; buffers, kernels and tensors are numbered in the order in which they stand.
+// One visit per op; buffers, kernels and tensors are numbered in program order.
 #include "compiler/artifact/ExportPlan.h"
 
 #include "compiler/artifact/ExportTensor.h"
-#include "dialects/graph/KnownTexts.h"
+#include "dialects/graph/KnownStrings.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "dialects/program/Program.h"
 
@@ -36,7 +36,7 @@ public:
 
 private:
   void addKnownTexts() {
-    for (const graph::KnownTexts &known : graph::knownTextsOf(module_)) {
+    for (const graph::KnownStrings &known : graph::knownStringsOf(module_)) {
       plan::KnownTexts *out = plan_.add_known_texts();
       out->set_name(known.name);
       out->mutable_shape()->Add(known.shape.begin(), known.shape.end());
@@ -81,7 +81,7 @@ private:
 
   Status addKernel(program::KernelOp kernel) {
     if (!kernel.getExtent())
-      return Status::defect("kernel '" + kernel.getSymName().str() + "' has not been compiled");
+      return Status::defect("kernel '", kernel.getSymName().str(), "' has not been compiled");
     kernels_[kernel.getSymNameAttr()] = static_cast<uint32_t>(out_->kernels_size());
     plan::Kernel *out = out_->add_kernels();
     out->set_symbol(kernel.getSymName().str());
@@ -227,7 +227,7 @@ private:
 
 } // namespace
 
-// Every training step reports its loss; inference reports nothing.
+// A training step reports its loss; inference reports nothing.
 static bool reportsMetric(const plan::Program &program) {
   return llvm::any_of(program.segments(), [](const plan::Segment &segment) {
     return llvm::any_of(segment.instructions(), [](const plan::Instruction &instruction) {

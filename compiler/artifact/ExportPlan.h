@@ -1,4 +1,4 @@
-// ExportPlan: the program dialect as the plan file's message.
+// ExportPlan: converts the program dialect to the message of a plan file.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -8,10 +8,10 @@
 
 namespace cleave::artifact {
 
-// The tensors, program and kernels of a module that was bufferized, whose kernels have been compiled to `library` for
-// `target`, and its mesh; all ranks run the one program. What the module does not know (source model, prediction,
-// decisions, command line) is for the caller to fill in; `trains` is set if the step reports a loss. A defect if the
-// module holds no program, or a kernel without extent.
+// The tensors, program, kernels and mesh of a bufferized module. `library` holds the compiled
+// kernels for `target`; all ranks run the one program. `trains` is set if the step reports a loss.
+// The caller adds source model, prediction, decisions and command line. A defect if the module has
+// no program or a kernel was not compiled.
 Result<plan::Plan> exportPlan(mlir::ModuleOp module, const std::string &library,
                               const std::string &target);
 

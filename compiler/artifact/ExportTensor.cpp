@@ -1,4 +1,4 @@
-// Where first values come from: a slice of a file, one number, or the elements themselves.
+// First values come from a slice of a file, one number, or the elements themselves.
 #include "compiler/artifact/ExportTensor.h"
 
 #include "dialects/graph/RandomOrigin.h"
@@ -12,44 +12,12 @@ namespace cleave::artifact {
 
 namespace {
 
-plan::DType dtypeOfElement(ElementType type) {
-  switch (type) {
-  case ElementType::F64:
-    return plan::F64;
-  case ElementType::F32:
-    return plan::F32;
-  case ElementType::F16:
-    return plan::F16;
-  case ElementType::BF16:
-    return plan::BF16;
-  case ElementType::I64:
-    return plan::I64;
-  case ElementType::I32:
-    return plan::I32;
-  case ElementType::I16:
-    return plan::I16;
-  case ElementType::I8:
-    return plan::I8;
-  case ElementType::U64:
-    return plan::U64;
-  case ElementType::U32:
-    return plan::U32;
-  case ElementType::U16:
-    return plan::U16;
-  case ElementType::U8:
-    return plan::U8;
-  case ElementType::Bool:
-    return plan::BOOL;
-  }
-  return plan::DTYPE_UNSPECIFIED;
-}
-
 template <typename T> void append(std::string &bytes, double value) {
   T typed = static_cast<T>(value);
   bytes.append(reinterpret_cast<const char *>(&typed), sizeof(T));
 }
 
-// The two-byte floats are cut out of the float that they were rounded from.
+// Two-byte floats are truncated from the float that they were rounded to.
 void appendElement(std::string &bytes, ElementType type, double value) {
   switch (type) {
   case ElementType::F64:
@@ -85,7 +53,10 @@ void appendElement(std::string &bytes, ElementType type, double value) {
 
 } // namespace
 
-plan::DType dtypeOf(Type element) { return dtypeOfElement(graph::toElementType(element)); }
+// DType has the numbers of program.proto.
+plan::DType dtypeOf(Type element) {
+  return static_cast<plan::DType>(graph::toElementType(element));
+}
 
 plan::TensorSource sourceOf(Attribute attribute) {
   plan::TensorSource source;
@@ -111,7 +82,7 @@ plan::TensorSource sourceOf(Attribute attribute) {
     source.mutable_file()->set_path(origin.path);
     source.mutable_file()->set_offset(origin.offset);
     source.mutable_file()->set_bytes(origin.bytes);
-    source.mutable_file()->set_dtype(dtypeOfElement(origin.element));
+    source.mutable_file()->set_dtype(static_cast<plan::DType>(origin.element));
     break;
   }
   for (int64_t dim : origin.permutation)

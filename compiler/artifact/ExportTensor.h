@@ -1,4 +1,4 @@
-// Element types and origins of tensors in the plan's terms.
+// ExportTensor: element types and sources of first values in the terms of the plan file.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -8,9 +8,10 @@
 
 namespace cleave::artifact {
 
+// The plan's number of an element type.
 plan::DType dtypeOf(mlir::Type element);
 
-// From the attribute form of graph::TensorOrigin.
+// The source of a tensor's first value; `origin` is the attribute form of graph::TensorOrigin.
 plan::TensorSource sourceOf(mlir::Attribute origin);
 
 } // namespace cleave::artifact

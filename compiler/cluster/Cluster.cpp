@@ -1,4 +1,4 @@
-// Curves, links and the view of a cluster that a number of ranks has.
+// Curves, links, and the view of a number of ranks.
 #include "compiler/cluster/Cluster.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ const Compute &Cluster::computeOf(const std::string &elementType) const {
   return entry->second;
 }
 
-// Ranks of a CPU share its memory, and where there are more ranks than cores also those.
+// Divides the memory of a CPU among the ranks of one node, and its cores if there are more ranks.
 static Cluster shareCpu(const Cluster &cluster, int64_t ranksPerNode) {
   Cluster shared = cluster;
   const double crowd = std::max(1.0, static_cast<double>(ranksPerNode) /
@@ -73,23 +73,19 @@ static Cluster shareCpu(const Cluster &cluster, int64_t ranksPerNode) {
 
 Result<Cluster> forRanks(const Cluster &cluster, int64_t ranks) {
   if (ranks < 1)
-    return Status::userError("found " + std::to_string(ranks) + " ranks, expected at least 1");
+    return Status::userError("found ", ranks, " ranks, expected at least 1");
   if (cluster.isCpu) {
     int64_t nodes = std::max<int64_t>(1, cluster.nodes);
     return shareCpu(cluster, (ranks + nodes - 1) / nodes);
   }
   int64_t devices = cluster.nodes * cluster.devicesPerNode;
   if (cluster.nodes > 0 && ranks > devices)
-    return Status::userError("found " + std::to_string(ranks) + " ranks, but cluster '" +
-                             cluster.name + "' has " + std::to_string(devices) +
-                             " devices; use fewer ranks or raise \"nodes\" in its file");
+    return Status::userError("found ", ranks, " ranks, but cluster '", cluster.name, "' has ",
+                             devices, " devices; use fewer ranks or raise \"nodes\" in its file");
   if (ranks > cluster.devicesPerNode && cluster.levels.back().devices > 0 &&
       ranks > cluster.levels.back().devices)
-    return Status::userError("found " + std::to_string(ranks) +
-                             " ranks, but the outermost level of "
-                             "cluster '" +
-                             cluster.name + "' joins only " +
-                             std::to_string(cluster.levels.back().devices) +
+    return Status::userError("found ", ranks, " ranks, but the outermost level of cluster '",
+                             cluster.name, "' joins only ", cluster.levels.back().devices,
                              " devices; add a level with \"devices\": 0");
   return cluster;
 }

@@ -1,6 +1,6 @@
-// Cluster: what the planner knows about a machine: how many devices, what they can compute and
-// hold, and how fast they talk to each other. Read from a JSON file (docs of the fields:
-// compiler/cluster/README.md).
+// Cluster: the planner's model of a machine: number, speed and memory of the devices, latency and
+// bandwidth of the links between them. Read from a JSON file, whose fields are documented in
+// compiler/cluster/README.md.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -12,25 +12,27 @@
 
 namespace cleave::cluster {
 
-// The share of a peak that is reached, by size (FLOPs or bytes of one kernel). Between the points
-// it is interpolated over the logarithm of the size, beyond them constant. Without points it is 1.
+// The reached share of a peak by size (FLOPs or bytes of one kernel): interpolated between points
+// over the logarithm of the size, constant beyond them, 1 without points.
 struct Curve {
   std::vector<std::pair<double, double>> points; // (size, share in (0, 1]), sizes rising
-  double at(double size) const;
+  double at(double size) const;                  // the share at this size
   bool operator==(const Curve &) const = default;
 };
 
+// The arithmetic of one device for one element type.
 struct Compute {
   double peakFlops = 0; // FLOP/s of one device, 2 per multiply-add
   Curve efficiency;     // over the FLOPs of one kernel
   bool operator==(const Compute &) const = default;
 };
 
+// The collectives with links of their own, and how many there are.
 enum class CollectiveKind { AllReduce, AllGather, ReduceScatter, AllToAll, SendRecv };
-inline constexpr int collectiveKinds = 5;
+inline constexpr int kCollectiveKinds = 5;
 const char *name(CollectiveKind kind); // `all_reduce`, …
 
-// How a collective of one kind behaves on one level, for groups of up to `ranks` ranks.
+// Latency and bandwidth of one kind of collective on one level, for groups of up to `ranks` ranks.
 struct Link {
   int64_t ranks = 0;         // 0: any number
   double latencySeconds = 0; // of one call
@@ -40,45 +42,46 @@ struct Link {
 
 // One level of the topology, such as the inside of a node, or the network between nodes.
 struct Level {
-  std::string name;
-  int64_t devices = 0; // that one unit of this level spans; 0: all
-  // By kind, ordered by rising `ranks`; a kind without entries behaves like SendRecv's.
+  std::string name;    // `node`, `network`, …
+  int64_t devices = 0; // spanned by one unit of this level; 0: all
+  // By kind, in the order of rising `ranks`; a kind without entries uses those of SendRecv.
   std::map<CollectiveKind, std::vector<Link>> links;
 
-  // The entry for a group of that size: the first one that is large enough, else the last.
+  // The entry for a group of `ranks` ranks: the first one that is large enough, else the last.
   const Link &link(CollectiveKind kind, int64_t ranks) const;
   bool operator==(const Level &) const = default;
 };
 
+// A machine or several of the same kind. Sizes and speeds are those of one device unless stated.
 struct Cluster {
-  std::string name;
+  std::string name;           // for messages and plan files
   std::string source;         // where the numbers come from
-  bool isCpu = false;         // then ranks beyond the cores share them, and ranks share the memory
+  bool isCpu = false;         // ranks share the memory, and the cores if there are fewer
   int64_t nodes = 0;          // 0: as many as needed
   int64_t devicesPerNode = 1; // for a CPU: cores
   int64_t deviceBytes = 0;    // memory of one device
   int64_t reservedBytes = 0;  // of it, for driver, libraries and fragmentation
   int64_t hostBytes = 0;      // memory of one node's host
   std::map<std::string, Compute> compute; // by element type: `f32`, `bf16`, …
-  double vectorFlops = 0; // FLOP/s of kernels that are no products; 0: as `compute` says
-  double memoryBytesPerSecond = 0;        // of one device's memory, reads and writes together
-  Curve memoryEfficiency;                 // over the bytes of one kernel
-  double launchSeconds = 0;               // of one kernel
-  Link hostLink;                          // between a device and its host
-  std::vector<Level> levels;              // from the innermost outwards, at least one
+  double vectorFlops = 0;          // FLOP/s of kernels other than products; 0: as in `compute`
+  double memoryBytesPerSecond = 0; // of one device's memory, reads and writes together
+  Curve memoryEfficiency;          // over the bytes of one kernel
+  double launchSeconds = 0;        // of one kernel
+  Link hostLink;                   // between a device and its host
+  std::vector<Level> levels;       // from the innermost outwards, at least one
 
-  // What a plan may use of one device's memory.
+  // Bytes of one device that a plan may use.
   int64_t usableBytes() const { return deviceBytes - reservedBytes; }
-  // The compute entry of the element type; narrower floats without one use f32's.
+  // The entry of an element type (`f32`, …); types without an entry use that of f32.
   const Compute &computeOf(const std::string &elementType) const;
   bool operator==(const Cluster &) const = default;
 };
 
-// The cluster as `ranks` ranks see it: a CPU's cores and memory are divided where several ranks
-// share them. A user error if there are not that many devices.
+// The view of `ranks` ranks: the memory of a CPU is divided among them, and so are its cores if
+// there are fewer. A user error if the cluster has fewer devices.
 Result<Cluster> forRanks(const Cluster &cluster, int64_t ranks);
 
-// JSON. The message of an error begins with the place, such as `/levels/0/links`.
+// The JSON form. Messages of errors begin with the place, such as `/levels/0/links`.
 Result<Cluster> fromJson(const std::string &text);
 std::string toJson(const Cluster &cluster);
 

@@ -1,4 +1,4 @@
-// Clusters as JSON. Every field is asked for by its path, so that an error can name it.
+// The JSON form of clusters. Fields are read by path, so that errors can name them.
 #include "compiler/cluster/Cluster.h"
 
 #include "runtime/base/Json.h"
@@ -15,41 +15,41 @@ using OrderedJson = nlohmann::ordered_json;
 
 namespace {
 
-// One JSON object while it is read: remembers the path, the fields that were asked for, and, shared
-// by all, the first error.
-class Reader {
+// Reads one JSON object. Keeps its path and the fields read so far; the status with the first error
+// is shared by all readers.
+class ClusterReader {
 public:
-  Reader(const json &value, std::string path, Status &status)
+  ClusterReader(const json &value, std::string path, Status &status)
       : value_(value), path_(std::move(path)), status_(status) {
     if (!value.is_object())
-      fail(path_, "found " + std::string(value.type_name()) + ", expected an object");
+      fail(path_, "found ", value.type_name(), ", expected an object");
   }
 
   bool has(const char *key) const { return value_.is_object() && value_.contains(key); }
   std::string pathOf(const std::string &key) const { return path_ + "/" + key; }
 
-  // A number of at least (or, if `isOpen`, above) the given least.
+  // A number >= `least`, or > `least` if `isOpen`.
   double number(const char *key, double least, bool isOpen) {
     const json *field = find(key);
     if (!field)
       return 0;
     if (!field->is_number())
-      fail(pathOf(key), "found " + std::string(field->type_name()) + ", expected a number");
+      fail(pathOf(key), "found ", field->type_name(), ", expected a number");
     else if (double got = field->get<double>();
              !std::isfinite(got) || got < least || (isOpen && got == least))
-      fail(pathOf(key), "found " + field->dump() + ", expected a number " +
-                            (isOpen ? "above " : "of at least ") + json(least).dump());
+      fail(pathOf(key), "found ", field->dump(), ", expected a number ",
+           isOpen ? "above " : "of at least ", json(least).dump());
     else
       return got;
     return 0;
   }
 
   int64_t integer(const char *key, int64_t least) {
-    constexpr double most = 9007199254740992.0; // 2^53: all whole numbers up to it are doubles
+    constexpr double kMost = 9007199254740992.0; // 2^53; doubles represent all integers up to it
     double value = number(key, static_cast<double>(least), false);
-    if (status_ && (value != std::floor(value) || value > most))
-      fail(pathOf(key), "found " + value_[key].dump() + ", expected a whole number" +
-                            (value > most ? " of at most 2^53" : ""));
+    if (status_ && (value != std::floor(value) || value > kMost))
+      fail(pathOf(key), "found ", value_[key].dump(), ", expected a whole number",
+           value > kMost ? " of at most 2^53" : "");
     return status_ ? static_cast<int64_t>(value) : 0;
   }
 
@@ -59,24 +59,24 @@ public:
       return "";
     if (field->is_string())
       return field->get<std::string>();
-    fail(pathOf(key), "found " + std::string(field->type_name()) + ", expected a string");
+    fail(pathOf(key), "found ", field->type_name(), ", expected a string");
     return "";
   }
 
-  Reader object(const char *key) {
+  ClusterReader object(const char *key) {
     static const json empty = json::object();
     const json *field = find(key);
-    return Reader(field ? *field : empty, pathOf(key), status_);
+    return ClusterReader(field ? *field : empty, pathOf(key), status_);
   }
 
-  // The elements of a list, or none after an error.
+  // The elements of a list; empty after an error.
   std::vector<json> list(const char *key) {
     const json *field = find(key);
     if (!field)
       return {};
     if (field->is_array())
       return field->get<std::vector<json>>();
-    fail(pathOf(key), "found " + std::string(field->type_name()) + ", expected a list");
+    fail(pathOf(key), "found ", field->type_name(), ", expected a list");
     return {};
   }
 
@@ -88,7 +88,7 @@ public:
     return names;
   }
 
-  // A misspelt optional field must not go unnoticed.
+  // An error if there are fields that were not read, such as misspelt optional ones.
   void refuseOthers() {
     for (const std::string &key : keys())
       if (!asked_.count(key))
@@ -96,9 +96,10 @@ public:
   }
 
   Status &status() { return status_; }
-  void fail(const std::string &path, const std::string &message) {
+  // Sets the status, unless it is an error already. The message is the parts one after the other.
+  template <typename... Parts> void fail(const std::string &path, const Parts &...message) {
     if (status_)
-      status_ = Status::userError((path.empty() ? "/" : path) + ": " + message);
+      status_ = Status::userError(path.empty() ? "/" : path, ": ", message...);
   }
 
 private:
@@ -116,28 +117,28 @@ private:
   std::set<std::string> asked_;
 };
 
-Curve readCurve(Reader &reader, const char *key) {
+Curve readCurve(ClusterReader &reader, const char *key) {
   Curve curve;
   if (!reader.has(key))
     return curve;
   for (size_t k = 0; const json &point : reader.list(key)) {
-    std::string path = reader.pathOf(key) + "/" + std::to_string(k++);
+    std::string path = concat(reader.pathOf(key), "/", k++);
     if (!point.is_array() || point.size() != 2 || !point[0].is_number() || !point[1].is_number()) {
-      reader.fail(path, "found " + point.dump() + ", expected [size, share]");
+      reader.fail(path, "found ", point.dump(), ", expected [size, share]");
       return curve;
     }
     double size = point[0], share = point[1];
     if (!(share > 0 && share <= 1))
-      reader.fail(path,
-                  "found the share " + point[1].dump() + ", expected one above 0 and at most 1");
+      reader.fail(path, "found the share ", point[1].dump(),
+                  ", expected one above 0 and at most 1");
     if (!(size > 0) || (!curve.points.empty() && size <= curve.points.back().first))
-      reader.fail(path, "found the size " + point[0].dump() + ", expected sizes above 0 that rise");
+      reader.fail(path, "found the size ", point[0].dump(), ", expected sizes above 0 that rise");
     curve.points.push_back({size, share});
   }
   return curve;
 }
 
-Link readLink(Reader reader) {
+Link readLink(ClusterReader reader) {
   Link link;
   if (reader.has("ranks"))
     link.ranks = reader.integer("ranks", 0);
@@ -148,19 +149,19 @@ Link readLink(Reader reader) {
 }
 
 Level readLevel(const json &value, const std::string &path, Status &status) {
-  Reader reader(value, path, status);
+  ClusterReader reader(value, path, status);
   Level level;
   level.name = reader.text("name");
   level.devices = reader.integer("devices", 0);
-  Reader links = reader.object("links");
-  for (int k = 0; k < collectiveKinds; ++k) {
+  ClusterReader links = reader.object("links");
+  for (int k = 0; k < kCollectiveKinds; ++k) {
     auto kind = static_cast<CollectiveKind>(k);
     if (!links.has(name(kind)))
       continue;
     std::vector<Link> &entries = level.links[kind];
     for (size_t i = 0; const json &entry : links.list(name(kind))) {
-      std::string entryPath = links.pathOf(name(kind)) + "/" + std::to_string(i++);
-      entries.push_back(readLink(Reader(entry, entryPath, status)));
+      std::string entryPath = concat(links.pathOf(name(kind)), "/", i++);
+      entries.push_back(readLink(ClusterReader(entry, entryPath, status)));
     }
     if (entries.empty())
       links.fail(links.pathOf(name(kind)), "the list is empty, expected at least one entry");
@@ -172,9 +173,9 @@ Level readLevel(const json &value, const std::string &path, Status &status) {
   return level;
 }
 
-void readCompute(Reader reader, Cluster &cluster) {
+void readCompute(ClusterReader reader, Cluster &cluster) {
   for (const std::string &type : reader.keys()) {
-    Reader entry = reader.object(type.c_str());
+    ClusterReader entry = reader.object(type.c_str());
     Compute &compute = cluster.compute[type];
     compute.peakFlops = entry.number("peak_flops", 0, true);
     compute.efficiency = readCurve(entry, "efficiency");
@@ -184,7 +185,7 @@ void readCompute(Reader reader, Cluster &cluster) {
     reader.fail(reader.pathOf("f32"), "this field is missing");
 }
 
-void readMemory(Reader reader, Cluster &cluster) {
+void readMemory(ClusterReader reader, Cluster &cluster) {
   cluster.deviceBytes = reader.integer("device_bytes", 1);
   if (reader.has("reserved_bytes"))
     cluster.reservedBytes = reader.integer("reserved_bytes", 0);
@@ -196,13 +197,13 @@ void readMemory(Reader reader, Cluster &cluster) {
 
 Cluster readCluster(const json &root, Status &status) {
   Cluster cluster;
-  Reader reader(root, "", status);
+  ClusterReader reader(root, "", status);
   cluster.name = reader.text("name");
   if (reader.has("source"))
     cluster.source = reader.text("source");
   std::string kind = reader.text("kind");
   if (status && kind != "cpu" && kind != "gpu")
-    reader.fail("/kind", "found '" + kind + "', expected 'cpu' or 'gpu'");
+    reader.fail("/kind", "found '", kind, "', expected 'cpu' or 'gpu'");
   cluster.isCpu = kind == "cpu";
   cluster.nodes = reader.integer("nodes", 0);
   cluster.devicesPerNode = reader.integer("devices_per_node", 1);
@@ -210,21 +211,21 @@ Cluster readCluster(const json &root, Status &status) {
   readCompute(reader.object("compute"), cluster);
   if (reader.has("vector_flops"))
     cluster.vectorFlops = reader.number("vector_flops", 0, true);
-  Reader bandwidth = reader.object("memory_bandwidth");
+  ClusterReader bandwidth = reader.object("memory_bandwidth");
   cluster.memoryBytesPerSecond = bandwidth.number("bytes_per_second", 0, true);
   cluster.memoryEfficiency = readCurve(bandwidth, "efficiency");
   bandwidth.refuseOthers();
   cluster.launchSeconds = reader.number("launch_seconds", 0, false);
   cluster.hostLink = readLink(reader.object("host_link"));
   for (size_t k = 0; const json &level : reader.list("levels"))
-    cluster.levels.push_back(readLevel(level, "/levels/" + std::to_string(k++), status));
+    cluster.levels.push_back(readLevel(level, concat("/levels/", k++), status));
   if (status && cluster.levels.empty())
     reader.fail("/levels", "the list is empty, expected at least one level");
   for (size_t k = 1; status && k < cluster.levels.size(); ++k)
     if (cluster.levels[k].devices != 0 &&
         (cluster.levels[k - 1].devices == 0 ||
          cluster.levels[k].devices <= cluster.levels[k - 1].devices))
-      reader.fail("/levels/" + std::to_string(k) + "/devices",
+      reader.fail(concat("/levels/", k, "/devices"),
                   "expected more than the level before spans, or 0 for all");
   reader.refuseOthers();
   return cluster;
@@ -262,7 +263,7 @@ Result<Cluster> fromJson(const std::string &text) {
     try {
       root = json::parse(text);
     } catch (const json::exception &error) {
-      return Status::userError("not JSON: " + jsonReason(error));
+      return Status::userError("not JSON: ", jsonReason(error));
     }
   }
   Status status;

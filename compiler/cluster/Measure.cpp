@@ -18,15 +18,15 @@ namespace cleave::cluster {
 
 namespace {
 
-// Of this thread's CPU time, since other processes may run in between.
+// Seconds of CPU time of this thread, which exclude other processes.
 double now() {
   timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// The least time of one call of this thread, over as many as fit into `budget` seconds (at least two). Calls in which
-// the clock did not move, as happens on virtual machines, do not count.
+// The least time of a call, in seconds, over the calls that fit into `budget` seconds (at least
+// two). Calls during which the clock did not advance, as happens on virtual machines, are ignored.
 double leastSeconds(double budget, const std::function<void()> &call) {
   double least = 1e30, end = now() + budget;
   for (int k = 0; k < 2 || now() < end; ++k) {
@@ -38,7 +38,7 @@ double leastSeconds(double budget, const std::function<void()> &call) {
   return least;
 }
 
-// Turns (size, rate) into the best rate and the shares of it.
+// The best of the rates, each given as (size, rate); `curve` gets the shares of it.
 double toCurve(const std::vector<std::pair<double, double>> &rates, Curve &curve) {
   double best = 0;
   for (auto [size, rate] : rates)
@@ -73,8 +73,8 @@ Compute measureGemm(double seconds, double &launchSeconds) {
   return compute;
 }
 
-// Generated kernels are for this very machine, so these loops are compiled for several CPUs, the best of which is chosen
-// at run time.
+// Generated kernels use all instructions of this machine, and so must these loops: they are
+// compiled for several CPUs, the best of which is chosen at run time.
 #define CLEAVE_BEST_CPU                                                                            \
   __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), optimize("O3")))
 
@@ -84,19 +84,20 @@ CLEAVE_BEST_CPU void addTo(float *__restrict to, const float *__restrict from, s
     to[i] += from[i];
 }
 
-// An elementwise kernel. Each call works on the next piece of 32 MiB, as most data of a training step were last touched
-// some kernels ago.
+// Bytes per second of an elementwise kernel; `curve` gets the shares by size. Each call works on
+// the next piece of 32 MiB, since most data of a training step was last used several kernels ago.
 double measureMemory(double seconds, Curve &curve) {
-  constexpr size_t window = 4 << 20; // floats of one array
-  std::vector<float> a(2 * window, 1.0f), b(2 * window, 0.5f);
+  constexpr size_t kWindow = 4 << 20; // floats of one array
+  std::vector<float> a(2 * kWindow, 1.0f), b(2 * kWindow, 0.5f);
   std::vector<std::pair<double, double>> rates;
-  const std::vector<size_t> counts = {1 << 12, 1 << 15, 1 << 18, 1 << 21, 2 * window};
+  const std::vector<size_t> counts = {1 << 12, 1 << 15, 1 << 18, 1 << 21, 2 * kWindow};
   for (size_t count : counts) {
-    const int repeats = static_cast<int>((size_t(1) << 16) / count) + 1; // above the clock's grain
+    const int repeats =
+        static_cast<int>((size_t(1) << 16) / count) + 1; // above the clock's resolution
     size_t next = 0;
     double time = leastSeconds(seconds / static_cast<double>(counts.size()), [&] {
       for (int k = 0; k < repeats; ++k, next += count) {
-        if (next + count > window)
+        if (next + count > kWindow)
           next = 0;
         addTo(a.data() + next, b.data() + next, count);
       }
@@ -107,7 +108,8 @@ double measureMemory(double seconds, Curve &curve) {
   return toCurve(rates, curve);
 }
 
-// Sixteen multiplications and additions per element, as in the polynomials of exp and its like.
+// Sixteen multiplications and additions per element, as in the polynomials of exp and similar
+// functions.
 CLEAVE_BEST_CPU void evaluatePolynomials(float *values, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     float x = values[i], y = 0.5f;
@@ -117,18 +119,18 @@ CLEAVE_BEST_CPU void evaluatePolynomials(float *values, size_t count) {
   }
 }
 
-// FLOP/s of kernels whose data are in the cache.
+// FLOP/s of elementwise kernels whose data is in the cache.
 double measureVector(double seconds) {
   std::vector<float> values(4096, 0.5f);
-  constexpr int repeats = 16;
+  constexpr int kRepeats = 16;
   double time = leastSeconds(seconds, [&] {
-    for (int k = 0; k < repeats; ++k)
+    for (int k = 0; k < kRepeats; ++k)
       evaluatePolynomials(values.data(), values.size());
   });
-  return 33.0 * static_cast<double>(values.size()) * repeats / time;
+  return 33.0 * static_cast<double>(values.size()) * kRepeats / time;
 }
 
-// Of the machine, or less if the process's control group has less.
+// Memory of the machine in bytes, or the limit of the process's control group if that is lower.
 int64_t memoryBytes() {
   int64_t bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
   int64_t limit = 0;
@@ -152,7 +154,7 @@ Cluster measureLocalCpu(double seconds) {
   cluster.compute["f32"] = measureGemm(seconds * 0.5, cluster.launchSeconds);
   cluster.vectorFlops = measureVector(seconds * 0.05);
   cluster.memoryBytesPerSecond = measureMemory(seconds * 0.15, cluster.memoryEfficiency);
-  cluster.hostLink = {0, 0.0, cluster.memoryBytesPerSecond / 2};
+  cluster.hostLink = {.bytesPerSecond = cluster.memoryBytesPerSecond / 2};
   cluster.levels.push_back(measureLinks(cluster.devicesPerNode, seconds * 0.3));
   return cluster;
 }

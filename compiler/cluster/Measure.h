@@ -1,12 +1,12 @@
-// Measure: what this machine's CPU can do, as a cluster of one node.
+// Measure: speed of this machine's CPU, as a cluster of one node.
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
 
 namespace cleave::cluster {
 
-// Runs for about `seconds`: matrix products at several sizes (oneDNN, one thread), sums of arrays, and
-// collectives between threads that share memory.
+// Measures for about `seconds`: matrix products of several sizes (oneDNN, one thread), sums of
+// arrays, polynomials, and collectives between threads.
 Cluster measureLocalCpu(double seconds = 0.7);
 
 } // namespace cleave::cluster

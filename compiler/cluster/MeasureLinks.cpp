@@ -1,4 +1,4 @@
-// The runtime's own collectives (runtime/comm/local), among threads that share memory.
+// Measures the runtime's collectives (runtime/comm/local) between threads.
 #include "compiler/cluster/MeasureLinks.h"
 
 #include "runtime/comm/local/LocalWorld.h"
@@ -18,13 +18,13 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Threads that do one collective together, again and again.
+// Threads that repeat one collective.
 class Ranks {
 public:
   Ranks(CollectiveKind kind, int ranks, int64_t floats)
       : kind_(kind), worlds_(comm::makeLocalWorlds(ranks)), floats_(floats) {}
 
-  // The least time of one collective, over as many as fit into `budget` seconds.
+  // The least time of one collective, over those that fit into `budget` seconds.
   double leastSeconds(double budget) {
     std::vector<std::thread> others;
     for (size_t rank = 1; rank < worlds_.size(); ++rank)
@@ -36,7 +36,7 @@ public:
   }
 
 private:
-  // One rank's part, until rank 0 has seen enough or something went wrong.
+  // The loop of one rank, until rank 0 ends it or a collective fails.
   void repeat(int rank, double budget) {
     std::vector<int> members(worlds_.size());
     std::iota(members.begin(), members.end(), 0);
@@ -49,7 +49,7 @@ private:
     for (int k = 0;; ++k) {
       double begin = now();
       if (rank == 0)
-        isOver_ = k >= 5 && begin > end; // seen by all once they have met
+        isOver_ = k >= 5 && begin > end; // visible to all ranks after the barrier
       if (!(*group)->barrier() || isOver_)
         return;
       begin = now();
@@ -57,12 +57,13 @@ private:
         return;
       if (rank == 0)
         least_ = std::min(least_, now() - begin);
-      if (!(*group)->barrier()) // a send may return before its receiver has come
+      if (!(*group)->barrier()) // a send may return before it is received
         return;
     }
   }
 
-  // Of all ranks the same bytes; rank 0 sends to rank 1, and others then do nothing.
+  // The call of one rank. All ranks move the same bytes; with SendRecv rank 0 sends to rank 1 and
+  // the others do nothing.
   comm::Call callOf(int rank, std::vector<float> &send, std::vector<float> &recv) const {
     const int64_t share = floats_ / static_cast<int64_t>(worlds_.size());
     comm::Call call;
@@ -98,8 +99,9 @@ private:
   std::atomic<bool> isOver_{false}; // written by rank 0 before a barrier
 };
 
-// The link that explains the times of a tiny and a large collective by the formulas of
-// compiler/cost/Collective.h. `crowd` ranks share a core: forRanks() multiplies by that.
+// The link whose latency and bandwidth give the times of a tiny and a large collective by the
+// formulas of compiler/cost/Collective.h. `crowd` ranks share a core, a factor that forRanks()
+// applies.
 Link measureLink(CollectiveKind kind, int ranks, double crowd, double seconds) {
   const int64_t tiny = 256, large = std::min(2 << 20, (32 << 20) / ranks); // floats
   double latency = Ranks(kind, ranks, tiny).leastSeconds(seconds * 0.3);
@@ -109,21 +111,23 @@ Link measureLink(CollectiveKind kind, int ranks, double crowd, double seconds) {
                   : kind == CollectiveKind::SendRecv ? 1
                                                      : share;
   double bytes = factor * static_cast<double>(large * sizeof(float));
-  return {ranks, latency / crowd, crowd * bytes / std::max(time - latency, 0.1 * time)};
+  return {.ranks = ranks,
+          .latencySeconds = latency / crowd,
+          .bytesPerSecond = crowd * bytes / std::max(time - latency, 0.1 * time)};
 }
 
 } // namespace
 
 Level measureLinks(int64_t cores, double seconds) {
-  Level level{"node", cores, {}};
+  Level level{.name = "node", .devices = cores, .links = {}};
   const int all = static_cast<int>(std::min<int64_t>(cores, 64));
   std::vector<int> sizes = {2};
   for (int ranks : {all, 2 * all})
     if (ranks > sizes.back())
       sizes.push_back(ranks);
-  const double each = seconds / static_cast<double>(sizes.size() * collectiveKinds);
+  const double each = seconds / static_cast<double>(sizes.size() * kCollectiveKinds);
   for (int ranks : sizes)
-    for (int k = 0; k < collectiveKinds; ++k) {
+    for (int k = 0; k < kCollectiveKinds; ++k) {
       auto kind = static_cast<CollectiveKind>(k);
       double crowd = std::max(1.0, static_cast<double>(ranks) / static_cast<double>(cores));
       level.links[kind].push_back(measureLink(kind, ranks, crowd, each));

@@ -1,12 +1,12 @@
-// MeasureLinks: what collectives between ranks on this machine take, which go through shared memory.
+// MeasureLinks: latency and bandwidth of collectives through the shared memory of this machine.
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
 
 namespace cleave::cluster {
 
-// The one level of a machine with so many cores. Threads stand in for ranks: two of them, as many as there
-// are cores, and twice as many. Takes about `seconds`.
+// The only level of a machine with `cores` cores. Threads stand in for ranks: two, `cores`, and
+// 2 * `cores` of them. Takes about `seconds`.
 Level measureLinks(int64_t cores, double seconds);
 
 } // namespace cleave::cluster

@@ -1,4 +1,4 @@
-// Finding a cluster: file, built-in text, or measurement kept in a file.
+// A cluster comes from a file, a built-in text, or a measurement that is kept in a file.
 #include "compiler/cluster/Presets.h"
 
 #include "compiler/cluster/Measure.h"
@@ -14,13 +14,13 @@ namespace cleave::cluster {
 // In the generated PresetTexts.cpp: (name, JSON), sorted by name.
 std::vector<std::pair<std::string, std::string>> presetTexts();
 
-static const char localCpu[] = "local-cpu";
+static const char kLocalCpu[] = "local-cpu";
 
 std::vector<std::string> presetNames() {
   std::vector<std::string> names;
   for (auto &[name, text] : presetTexts())
     names.push_back(name);
-  names.insert(std::lower_bound(names.begin(), names.end(), localCpu), localCpu);
+  names.insert(std::lower_bound(names.begin(), names.end(), kLocalCpu), kLocalCpu);
   return names;
 }
 
@@ -42,17 +42,16 @@ static Result<Cluster> readFile(const std::string &path) {
   std::stringstream text;
   text << file.rdbuf();
   if (!file)
-    return Status::userError("cannot read '" + path + "'");
-  Result<Cluster> cluster = fromJson(text.str());
-  return cluster ? std::move(cluster) : Result<Cluster>(cluster.status().withContext(path));
+    return Status::userError("cannot read '", path, "'");
+  return fromJson(text.str()).withContext(path);
 }
 
-// Writes aside and renames, as several processes may do this at once. Failing to keep it is no
-// error.
+// Writes to a temporary name and renames, since several processes may do this at once. Failures are
+// ignored: the next run measures again.
 static void keep(const Cluster &cluster, const std::string &path) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-  std::string aside = path + "." + std::to_string(std::hash<std::string>()(toJson(cluster)));
+  std::string aside = concat(path, ".", std::hash<std::string>()(toJson(cluster)));
   if (!(std::ofstream(aside) << toJson(cluster) << "\n"))
     return;
   std::filesystem::rename(aside, path, error);
@@ -72,7 +71,7 @@ static Result<Cluster> findLocalCpu() {
 Result<Cluster> findCluster(const std::string &nameOrPath) {
   if (std::filesystem::is_regular_file(nameOrPath))
     return readFile(nameOrPath);
-  if (nameOrPath == localCpu)
+  if (nameOrPath == kLocalCpu)
     return findLocalCpu();
   for (auto &[name, text] : presetTexts())
     if (name == nameOrPath)
@@ -80,8 +79,8 @@ Result<Cluster> findCluster(const std::string &nameOrPath) {
   std::string known;
   for (const std::string &name : presetNames())
     known += (known.empty() ? "" : ", ") + name;
-  return Status::userError("there is no cluster '" + nameOrPath +
-                           "': found neither a file of that path nor one of " + known);
+  return Status::userError("there is no cluster '", nameOrPath,
+                           "': found neither a file of that path nor one of ", known);
 }
 
 } // namespace cleave::cluster

@@ -1,19 +1,20 @@
-// Presets: the clusters that Cleave knows by name, and `local-cpu`, which is measured.
+// Presets: clusters by name, built in or measured (`local-cpu`).
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
 
 namespace cleave::cluster {
 
-// The names that findCluster knows besides files, sorted; `local-cpu` is one.
+// The names that findCluster accepts besides files, sorted, with `local-cpu`.
 std::vector<std::string> presetNames();
 
-// A file if there is one of that path, else a preset (presets/NAME.json, built in). `local-cpu`
-// comes from localCpuFile(), and is measured (under a second) and stored there if that is missing
-// or unreadable.
+// Reads the file if the path exists, else the preset of that name (presets/NAME.json, built in).
+// `local-cpu` is read from localCpuFile(); if that is missing or malformed, it is measured (in less
+// than a second) and written there. A user error lists the known names.
 Result<Cluster> findCluster(const std::string &nameOrPath);
 
-// $XDG_CACHE_HOME/cleave/local-cpu.json, or under ~/.cache; empty if neither variable is set.
+// $XDG_CACHE_HOME/cleave/local-cpu.json, by default in ~/.cache/cleave; empty if neither
+// XDG_CACHE_HOME nor HOME is set.
 std::string localCpuFile();
 
 } // namespace cleave::cluster

@@ -1,4 +1,4 @@
-// Groups in the topology, and the α-β formulas.
+// Position of groups in the topology, and the latency-bandwidth formulas.
 #include "compiler/cost/Collective.h"
 
 #include <algorithm>

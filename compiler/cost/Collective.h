@@ -9,9 +9,10 @@
 //   all_to_all         (p-1)/p   n = the buffer that every rank holds
 //   send_recv                1   n = the message
 //
-// B belongs to the outermost topology level that the group crosses. Where m members lie inside one
-// unit of the level below, their m connections to the outside carry the rings together, up to what
-// that level inside allows; an all-to-all and a send use each rank's own connection.
+// B is the bandwidth of the outermost topology level that the group crosses. If m members are
+// inside one unit of the level below, their m connections to the outside share the traffic of the
+// rings, up to the bandwidth of the inner level; an all-to-all and a send use each rank's own
+// connection.
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
@@ -21,22 +22,24 @@
 
 namespace cleave::cost {
 
+// Prices collectives on one cluster and mesh.
 class CollectiveCost {
 public:
   // Ranks take the devices in order: rank r is device r. The cluster is the view of forRanks().
   CollectiveCost(cluster::Cluster cluster, Mesh mesh);
 
-  // Zero if the axes have one rank together or nothing is moved.
+  // Seconds of a collective on `bytes` (n of the formulas) among the ranks along `axes`; 0 if the
+  // axes span one rank or `bytes` is 0.
   double seconds(cluster::CollectiveKind kind, const std::vector<int> &axes, double bytes) const;
 
-  // Bytes that every rank sends, by the factors above.
+  // Bytes sent by every rank, by the factors above.
   double sentBytes(cluster::CollectiveKind kind, const std::vector<int> &axes, double bytes) const;
 
   const Mesh &mesh() const { return mesh_; }
   const cluster::Cluster &cluster() const { return cluster_; }
 
 private:
-  // Where the groups along some axes lie, the worst of them.
+  // The position in the topology of the groups along some axes: the worst of them.
   struct Place {
     size_t level = 0;    // the innermost level one unit of which holds the whole group
     int64_t members = 1; // the fewest members in a unit of the level below

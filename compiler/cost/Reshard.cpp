@@ -1,4 +1,4 @@
-// Dijkstra's algorithm over layouts, resumed for every new target.
+// Dijkstra's algorithm over layouts; each search is resumed for new targets.
 #include "compiler/cost/Reshard.h"
 
 #include "compiler/cost/Roofline.h"
@@ -17,10 +17,6 @@ const char *name(ReshardKind kind) {
   return names[static_cast<int>(kind)];
 }
 
-int64_t permuteSource(const ReshardStep &step, const Mesh &mesh, int64_t rank) {
-  return mesh.group(rank, step.axes)[mesh.indexAlong(rank, step.toAxes)];
-}
-
 class Resharder::Search {
 public:
   Search(const CollectiveCost &collectives, const Key &key)
@@ -31,7 +27,7 @@ public:
     open_.insert({{0.0, 0}, from});
   }
 
-  // Continues until `to` is settled; whether it can be reached.
+  // Continues the search until `to` is settled. Returns whether it can be reached.
   bool reach(const Sharding &to) {
     while (!settled_.count(to) && !open_.empty()) {
       auto [distance, state] = *open_.begin();
@@ -86,7 +82,7 @@ private:
     return (n + outer - 1) / outer == (n + ranks - 1) / ranks * inner;
   }
 
-  // Every ordered selection of one or more of the axes, as long as they are few.
+  // All ordered selections of the axes; of more than four axes only those of one or two.
   static std::vector<std::vector<int>> selections(const std::vector<int> &axes) {
     const size_t longest = axes.size() <= 4 ? axes.size() : 2;
     std::vector<std::vector<int>> all;
@@ -105,7 +101,7 @@ private:
     return all;
   }
 
-  // The axes that may become split: those that the target splits and that nothing else uses.
+  // The axes that may become split: split in the target, and unused in this layout.
   std::vector<int> freeAxes(const Sharding &state) const {
     std::vector<bool> used(mesh_.axes.size(), true);
     for (int axis : split_)
@@ -134,7 +130,8 @@ private:
       for (size_t d = 0; d < state.dims.size(); ++d) {
         if (!nests(static_cast<int>(d), state.dims[d], axes))
           continue;
-        ReshardStep step{ReshardKind::Slice, axes, {}, static_cast<int>(d), -1, {}, state, 0, 0};
+        ReshardStep step{
+            .kind = ReshardKind::Slice, .axes = axes, .dim = static_cast<int>(d), .result = state};
         append(step.result.dims[d], axes);
         step.bytes = bytesOf(step.result);
         step.seconds = copySeconds(collectives_.cluster(), step.bytes);
@@ -152,26 +149,24 @@ private:
         without.dims[from].resize(kept);
         if (!nests(static_cast<int>(from), without.dims[from], axes))
           continue;
-        // What is sent is whole blocks; trimming comes after.
+        // Whole blocks are sent; trimming follows.
         const std::vector<int64_t> local = localShape(shape_, state, mesh_);
         const int64_t ranks = mesh_.ranksAlong(axes);
-        ReshardStep step{
-            ReshardKind::AllGather, axes, {}, static_cast<int>(from), -1, {}, without, 0, 0};
+        ReshardStep step{.kind = ReshardKind::AllGather,
+                         .axes = axes,
+                         .dim = static_cast<int>(from),
+                         .result = without};
         step.bytes = bytesOf(local) * static_cast<double>(ranks);
         communicate(step, CollectiveKind::AllGather);
         offer(state, std::move(step));
         for (size_t to = 0; to < state.dims.size(); ++to) {
           if (to == from || !nests(static_cast<int>(to), state.dims[to], axes))
             continue;
-          ReshardStep move{ReshardKind::AllToAll,
-                           axes,
-                           {},
-                           static_cast<int>(to),
-                           static_cast<int>(from),
-                           {},
-                           without,
-                           0,
-                           0};
+          ReshardStep move{.kind = ReshardKind::AllToAll,
+                           .axes = axes,
+                           .dim = static_cast<int>(to),
+                           .fromDim = static_cast<int>(from),
+                           .result = without};
           append(move.result.dims[to], axes);
           move.bytes = bytesOf(padded(local, static_cast<int>(to), ranks));
           communicate(move, CollectiveKind::AllToAll);
@@ -190,7 +185,10 @@ private:
       if (without.partial.empty())
         without.reduce = ReduceKind::Sum;
       if (std::is_sorted(axes.begin(), axes.end())) {
-        ReshardStep step{ReshardKind::AllReduce, axes, {}, -1, -1, state.reduce, without, 0, 0};
+        ReshardStep step{.kind = ReshardKind::AllReduce,
+                         .axes = axes,
+                         .reduce = state.reduce,
+                         .result = without};
         step.bytes = bytesOf(local);
         communicate(step, CollectiveKind::AllReduce);
         offer(state, std::move(step));
@@ -198,15 +196,11 @@ private:
       for (size_t d = 0; d < state.dims.size(); ++d) {
         if (!nests(static_cast<int>(d), state.dims[d], axes))
           continue;
-        ReshardStep step{ReshardKind::ReduceScatter,
-                         axes,
-                         {},
-                         static_cast<int>(d),
-                         -1,
-                         state.reduce,
-                         without,
-                         0,
-                         0};
+        ReshardStep step{.kind = ReshardKind::ReduceScatter,
+                         .axes = axes,
+                         .dim = static_cast<int>(d),
+                         .reduce = state.reduce,
+                         .result = without};
         append(step.result.dims[d], axes);
         step.bytes = bytesOf(padded(local, static_cast<int>(d), mesh_.ranksAlong(axes)));
         communicate(step, CollectiveKind::ReduceScatter);
@@ -244,7 +238,10 @@ private:
   }
 
   void offerPermute(const Sharding &state, Sharding result, int a, int b) {
-    ReshardStep step{ReshardKind::Permute, {a, b}, {b, a}, -1, -1, {}, std::move(result), 0, 0};
+    ReshardStep step{.kind = ReshardKind::Permute,
+                     .axes = {a, b},
+                     .toAxes = {b, a},
+                     .result = std::move(result)};
     step.bytes = bytesOf(state);
     communicate(step, CollectiveKind::SendRecv);
     offer(state, std::move(step));
@@ -286,7 +283,7 @@ Resharder::Resharder(cluster::Cluster cluster, Mesh mesh)
 
 Resharder::~Resharder() = default;
 
-// Without the axes of one rank, and with the reduction of what is not partial fixed.
+// Canonical form: without axes of one rank, and `reduce` is Sum unless the layout is partial.
 static Sharding normalised(const Sharding &sharding, const Mesh &mesh) {
   Sharding result = sharding;
   auto isTrivial = [&](int axis) { return mesh.axes[axis].size == 1; };
@@ -310,7 +307,7 @@ Resharder::Search &Resharder::searchFrom(const Sharding &from, const Sharding &t
   return *search;
 }
 
-// Whether partial axes of `to` are partial in `from`, by the same reduction.
+// Whether the partial axes of `to` are partial in `from` with the same reduction.
 static bool isReachable(const Sharding &from, const Sharding &to) {
   return to.partial.empty() ||
          (to.reduce == from.reduce && std::includes(from.partial.begin(), from.partial.end(),

@@ -6,17 +6,18 @@
 
 namespace cleave::cost {
 
+// The work of one kernel on one device.
 struct KernelWork {
   double flops = 0;                // 2 per multiply-add
   double bytes = 0;                // read and written in device memory
-  std::string elementType = "f32"; // that it computes in
-  int64_t launches = 1;
-  bool isProduct = true; // of matrices, or a convolution
+  std::string elementType = "f32"; // the type it computes in
+  int64_t launches = 1;            // that share the work equally
+  bool isProduct = true;           // a matrix product or convolution
 };
 
-// max(FLOPs / (peak * efficiency), bytes / (bandwidth * efficiency)) + launches * launch overhead; what is no product
-// computes at the cluster's vectorFlops, if these are known.
-// Several launches share the work equally.
+// Seconds of the work: max(FLOPs / (peak * efficiency), bytes / (bandwidth * efficiency)) +
+// launches * launch overhead. Kernels other than products compute at Cluster::vectorFlops if that
+// is not 0.
 double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work);
 
 // Seconds to copy `bytes` within one device's memory, by one kernel.

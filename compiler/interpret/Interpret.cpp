@@ -8,12 +8,12 @@
 
 using namespace mlir;
 
-namespace cleave {
+namespace cleave::interpret {
 
 static std::string typeText(const Tensor &tensor) {
   std::string text;
   for (int64_t size : tensor.shape)
-    text += std::to_string(size) + "x";
+    text += concat(size, "x");
   MLIRContext context;
   llvm::raw_string_ostream(text) << graph::fromElementType(tensor.type, &context);
   return text;
@@ -22,12 +22,12 @@ static std::string typeText(const Tensor &tensor) {
 Status checkTensor(const Tensor &tensor, Type type, const std::string &what) {
   auto tensorType = cast<RankedTensorType>(type);
   if (!tensorType.hasStaticShape())
-    return Status::userError(what + " has symbolic dims; bind the symbols before interpreting");
+    return Status::userError(what, " has symbolic dims; bind the symbols before interpreting");
   Tensor expected(graph::toElementType(tensorType.getElementType()), tensorType.getShape().vec());
   if (tensor.type == expected.type && tensor.shape == expected.shape &&
       tensor.size() == expected.size())
     return Status::ok();
-  return Status::userError(what + " is a tensor of " + typeText(tensor) + ", expected " +
+  return Status::userError(what, " is a tensor of ", typeText(tensor), ", expected ",
                            typeText(expected));
 }
 
@@ -41,11 +41,11 @@ namespace {
 using Values = LiveValues<Tensor>;
 }
 
-// Runs one op whose operands are alive.
+// Runs one op; its operands must be alive.
 static Status runOp(Operation *op, Values &values, StepObserver *observer = nullptr) {
   auto reference = dyn_cast<graph::ReferenceInterface>(op);
   if (!reference)
-    return Status::defect(describe(op) + " has no reference semantics");
+    return Status::defect(describe(op), " has no reference semantics");
   SmallVector<Tensor> operands;
   for (Value operand : op->getOperands())
     operands.push_back(values.get(operand));
@@ -55,7 +55,8 @@ static Status runOp(Operation *op, Values &values, StepObserver *observer = null
   if (observer)
     observer->afterOp(op, operands, results);
   for (auto [value, tensor] : llvm::zip_equal(op->getResults(), results)) {
-    if (Status fits = checkTensor(tensor, value.getType(), "the result of " + describe(op)); !fits)
+    if (Status fits = checkTensor(tensor, value.getType(), concat("the result of ", describe(op)));
+        !fits)
       return Status::defect(fits.message());
     values.set(value, std::move(tensor));
   }
@@ -67,10 +68,10 @@ static Status setArguments(func::FuncOp function, ArrayRef<Tensor> args, Values 
   if (function.isExternal() || !function.getBody().hasOneBlock())
     return Status::userError("only a function of one block can be interpreted");
   if (args.size() != function.getNumArguments())
-    return Status::userError("found " + std::to_string(args.size()) + " arguments, expected " +
-                             std::to_string(function.getNumArguments()));
+    return Status::userError("found ", args.size(), " arguments, expected ",
+                             function.getNumArguments());
   for (auto [i, arg] : llvm::enumerate(function.getArguments())) {
-    CLEAVE_TRY(checkTensor(args[i], arg.getType(), "argument " + std::to_string(i)));
+    CLEAVE_TRY(checkTensor(args[i], arg.getType(), concat("argument ", i)));
     values.set(arg, args[i]);
   }
   return Status::ok();
@@ -83,7 +84,7 @@ static std::vector<Tensor> resultsOf(func::FuncOp function, const Values &values
   return results;
 }
 
-Result<std::vector<Tensor>> interpret(func::FuncOp function, ArrayRef<Tensor> args) {
+Result<std::vector<Tensor>> run(func::FuncOp function, ArrayRef<Tensor> args) {
   Values values;
   CLEAVE_TRY(setArguments(function, args, values));
   for (Operation &op : function.getBody().front().without_terminator())
@@ -101,16 +102,17 @@ static Result<std::vector<Tensor>> mergeArguments(func::FuncOp step, ArrayRef<Te
     size_t &next = isInput ? nextInput : nextPersistent;
     ArrayRef<Tensor> from = isInput ? inputs : persistent;
     if (next >= from.size())
-      return Status::userError("argument " + std::to_string(i) + " (" +
-                               graph::argName(step, i).str() + ") is missing");
+      return Status::userError("argument ", i, " (", graph::argName(step, i), ") is missing");
     args.push_back(from[next++]);
   }
   if (nextPersistent != persistent.size() || nextInput != inputs.size())
-    return Status::userError("more arguments than the step has");
+    return Status::userError("found ", persistent.size(), " persistent arguments and ",
+                             inputs.size(), " inputs, expected ", nextPersistent, " and ",
+                             nextInput);
   return args;
 }
 
-// What is computed per micro-batch and replaces a persistent argument is its value in the next one.
+// Sets persistent arguments that are replaced per micro-batch to their values in the next one.
 static void feedForward(func::FuncOp step, const llvm::DenseSet<Operation *> &repeated,
                         const Values &values, std::vector<Tensor> &persistent) {
   std::vector<size_t> position(step.getNumArguments(), 0);
@@ -126,9 +128,9 @@ static void feedForward(func::FuncOp step, const llvm::DenseSet<Operation *> &re
   }
 }
 
-Result<std::vector<Tensor>> interpretStep(func::FuncOp step, ArrayRef<Tensor> persistent,
-                                          ArrayRef<std::vector<Tensor>> microBatches,
-                                          StepObserver *observer) {
+Result<std::vector<Tensor>> runStep(func::FuncOp step, ArrayRef<Tensor> persistent,
+                                    ArrayRef<std::vector<Tensor>> microBatches,
+                                    StepObserver *observer) {
   if (microBatches.empty())
     return Status::userError("a step needs at least one micro-batch");
   llvm::DenseSet<Operation *> repeated = graph::perMicroBatch(step);
@@ -137,9 +139,8 @@ Result<std::vector<Tensor>> interpretStep(func::FuncOp step, ArrayRef<Tensor> pe
   Values values;
   for (const std::vector<Tensor> &inputs : microBatches) {
     values = Values();
-    Result<std::vector<Tensor>> args = mergeArguments(step, state, inputs);
-    CLEAVE_TRY(args.status());
-    CLEAVE_TRY(setArguments(step, *args, values));
+    CLEAVE_TRY_ASSIGN(std::vector<Tensor> args, mergeArguments(step, state, inputs));
+    CLEAVE_TRY(setArguments(step, args, values));
     for (Operation &op : step.getBody().front().without_terminator()) {
       if (!repeated.contains(&op))
         continue;
@@ -162,4 +163,4 @@ Result<std::vector<Tensor>> interpretStep(func::FuncOp step, ArrayRef<Tensor> pe
   return resultsOf(step, values);
 }
 
-} // namespace cleave
+} // namespace cleave::interpret

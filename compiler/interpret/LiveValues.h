@@ -1,4 +1,4 @@
-// LiveValues: what every SSA value of a block holds while the block is being interpreted, from its
+// LiveValues: the contents of the SSA values of a block that is being interpreted, each from its
 // definition to its last use. `T` is a tensor for one rank, or one tensor per rank.
 #pragma once
 
@@ -8,18 +8,18 @@
 
 #include <iterator>
 
-namespace cleave {
+namespace cleave::interpret {
 
 template <typename T> class LiveValues {
 public:
-  // A value without uses is not kept at all.
+  // Defines a value. A value without uses is not kept.
   void set(mlir::Value value, T held) {
     auto uses = static_cast<unsigned>(std::distance(value.use_begin(), value.use_end()));
     if (uses > 0)
       entries_[value] = {std::move(held), uses};
   }
 
-  // Asserts that the value is alive.
+  // The contents of a value, which must be alive (asserted).
   const T &get(mlir::Value value) const {
     auto entry = entries_.find(value);
     assert(entry != entries_.end() && "read before its definition or after its last use");
@@ -27,7 +27,7 @@ public:
   }
   bool isAlive(mlir::Value value) const { return entries_.contains(value); }
 
-  // To be called once after `op` has run: forgets the operands that nobody needs any more.
+  // Drops the operands whose last use is `op`. To be called once after `op` has run.
   void release(mlir::Operation *op) {
     for (mlir::Value operand : op->getOperands()) {
       auto entry = entries_.find(operand);
@@ -44,4 +44,4 @@ private:
   llvm::DenseMap<mlir::Value, Entry> entries_;
 };
 
-} // namespace cleave
+} // namespace cleave::interpret

@@ -8,7 +8,7 @@
 
 using namespace mlir;
 
-namespace cleave {
+namespace cleave::interpret {
 
 namespace {
 using Values = LiveValues<std::vector<Tensor>>; // per value one tensor per rank
@@ -26,13 +26,13 @@ static Status runOnRanks(Operation *op, const Mesh &mesh, Values &values) {
       for (Tensor &tensor : reference.evaluate(operands[rank]))
         results[rank].push_back(std::move(tensor));
   } else {
-    return Status::defect(op->getName().getStringRef().str() + " has no reference semantics");
+    return Status::defect(op->getName().getStringRef(), " has no reference semantics");
   }
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
     std::vector<Tensor> ofRanks;
     for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
       CLEAVE_TRY(checkTensor(results[rank][i], result.getType(),
-                             "the result of " + op->getName().getStringRef().str()));
+                             concat("the result of ", op->getName().getStringRef())));
       ofRanks.push_back(std::move(results[rank][i]));
     }
     values.set(result, std::move(ofRanks));
@@ -41,13 +41,13 @@ static Status runOnRanks(Operation *op, const Mesh &mesh, Values &values) {
   return Status::ok();
 }
 
-Result<mesh::RankTensors> interpretRanks(func::FuncOp step, const Mesh &mesh,
-                                         const mesh::RankTensors &args) {
+Result<mesh::RankTensors> runRanks(func::FuncOp step, const Mesh &mesh,
+                                   const mesh::RankTensors &args) {
   Values values;
   for (auto [i, argument] : llvm::enumerate(step.getArguments())) {
     std::vector<Tensor> ofRanks;
     for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
-      CLEAVE_TRY(checkTensor(args[rank][i], argument.getType(), "argument " + std::to_string(i)));
+      CLEAVE_TRY(checkTensor(args[rank][i], argument.getType(), concat("argument ", i)));
       ofRanks.push_back(args[rank][i]);
     }
     values.set(argument, std::move(ofRanks));
@@ -65,45 +65,40 @@ static Result<Sharding> layoutOf(Attribute attr, const Mesh &mesh, const std::st
   auto sharding = dyn_cast_or_null<mesh::ShardingAttr>(attr);
   std::optional<Sharding> layout = sharding ? mesh::toSharding(sharding, mesh) : std::nullopt;
   if (!layout)
-    return Status::userError(what + " has no layout: the step is not partitioned");
+    return Status::userError(what, " has no layout: the step is not partitioned");
   return *layout;
 }
 
-Result<std::vector<Tensor>> interpretPartitioned(func::FuncOp step, ArrayRef<Tensor> args,
-                                                 double tolerance) {
+Result<std::vector<Tensor>> runPartitioned(func::FuncOp step, ArrayRef<Tensor> args,
+                                           double tolerance) {
   mesh::MeshAttr attr = mesh::meshOf(step);
   if (!attr)
     return Status::userError("the module has no mesh: the step is not partitioned");
   Mesh mesh = mesh::toMesh(attr);
   mesh::RankTensors local(mesh.ranks());
   for (unsigned i = 0; i < step.getNumArguments(); ++i) {
-    auto layout =
-        layoutOf(step.getArgAttr(i, mesh::kSharding), mesh, "argument " + std::to_string(i));
-    if (!layout)
-      return layout.status();
+    CLEAVE_TRY_ASSIGN(Sharding layout,
+                      layoutOf(step.getArgAttr(i, mesh::kSharding), mesh, concat("argument ", i)));
     for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
-      local[rank].push_back(mesh::splitTensor(args[i], *layout, mesh, rank));
+      local[rank].push_back(mesh::splitTensor(args[i], layout, mesh, rank));
   }
-  Result<mesh::RankTensors> results = interpretRanks(step, mesh, local);
-  if (!results)
-    return results.status();
+  CLEAVE_TRY_ASSIGN(mesh::RankTensors results, runRanks(step, mesh, local));
   std::vector<Tensor> whole;
   for (unsigned i = 0; i < step.getNumResults(); ++i) {
-    std::string what = "result " + std::to_string(i);
-    auto layout = layoutOf(step.getResultAttr(i, mesh::kSharding), mesh, what);
-    if (!layout)
-      return layout.status();
+    std::string what = concat("result ", i);
+    CLEAVE_TRY_ASSIGN(Sharding layout,
+                      layoutOf(step.getResultAttr(i, mesh::kSharding), mesh, what));
     auto global = step.getResultAttrOfType<TypeAttr>(i, mesh::kGlobal);
     std::vector<Tensor> blocks;
     for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
-      blocks.push_back((*results)[rank][i]);
+      blocks.push_back(results[rank][i]);
     bool agree = true;
-    whole.push_back(mesh::joinTensor(blocks, graph::staticShapeOf(global.getValue()), *layout, mesh,
+    whole.push_back(mesh::joinTensor(blocks, graph::staticShapeOf(global.getValue()), layout, mesh,
                                      &agree, tolerance));
     if (!agree)
-      return Status::defect(what + " differs between ranks that should hold the same");
+      return Status::defect(what, " differs between ranks that should hold the same");
   }
   return whole;
 }
 
-} // namespace cleave
+} // namespace cleave::interpret

@@ -8,7 +8,7 @@ bool Batch::hasFactor(int op) const {
   return std::find(factors[op].begin(), factors[op].end(), true) != factors[op].end();
 }
 
-// The first factor of a dim that is not of size 1, or -1.
+// The first factor of a dim whose size is not 1, or -1.
 static int majorFactor(const FactorRule &rule, const std::vector<int> &dim) {
   for (int f : dim)
     if (rule.factors[f].size.constant() != 1)
@@ -16,8 +16,8 @@ static int majorFactor(const FactorRule &rule, const std::vector<int> &dim) {
   return -1;
 }
 
-// Between the dims of one value and the factors of an op that has it; whether something new was
-// learned.
+// Exchanges flags between the dims of one value and the factors of an op that reads or makes it.
+// Returns whether any flag changed.
 static bool exchange(const FactorRule &rule, const FactorRule::Dims &dims,
                      std::vector<bool> &ofValue, std::vector<bool> &ofOp) {
   bool changed = false;

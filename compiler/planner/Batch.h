@@ -1,4 +1,4 @@
-// Batch: which dims of which values run over the samples of the batch. Found from the first dims of
+// Batch: the dims of values that run over the samples of the batch. Found from the first dims of
 // inputs and labels by following factors through the step, in both directions.
 #pragma once
 
@@ -7,14 +7,16 @@
 namespace cleave::planner {
 
 struct Batch {
-  // Per value and dim whether its major factor runs over samples.
+  // Per value and dim, whether its major factor runs over samples.
   std::vector<std::vector<bool>> dims;
-  // Per op the factors that do.
+  // Per op and factor, whether it runs over samples.
   std::vector<std::vector<bool>> factors;
 
+  // Whether any factor of the op runs over samples.
   bool hasFactor(int op) const;
 };
 
+// The batch of a step.
 Batch findBatch(const StepModel &model);
 
 } // namespace cleave::planner

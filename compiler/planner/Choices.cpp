@@ -27,7 +27,7 @@ double localFlops(const Op &op, const FactorAxes &factors, const Mesh &mesh) {
 
 namespace {
 
-constexpr int kIdle = -1, kPartial = -2; // what an axis may be used for besides splitting a factor
+constexpr int kIdle = -1, kPartial = -2; // uses of an axis besides splitting a factor
 
 class OpEnumerator {
 public:

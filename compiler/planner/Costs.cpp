@@ -8,17 +8,10 @@
 
 namespace cleave::planner {
 
-static const char *computeType(ElementType type) {
-  switch (type) {
-  case ElementType::F64:
-    return "f64";
-  case ElementType::F16:
-    return "f16";
-  case ElementType::BF16:
-    return "bf16";
-  default:
-    return "f32";
-  }
+// The type that a kernel with results of this type computes in, as cluster files name it: integers
+// are counted at the rate of f32.
+static std::string computeType(ElementType type) {
+  return std::string(name(isFloat(type) ? type : ElementType::F32));
 }
 
 double Costs::compute(const Op &op, const OpChoice &choice) const {
@@ -35,18 +28,17 @@ double Costs::compute(const Op &op, const OpChoice &choice) const {
   for (size_t i = 0; i < op.operands.size(); ++i) {
     double bytes =
         static_cast<double>(localBytes(model_.values[op.operands[i]], choice.operands[i], mesh_));
-    bool isSparse = std::count(op.sparseOperands.begin(), op.sparseOperands.end(), i) > 0;
-    work.bytes += isSparse ? std::min(bytes, written) : bytes;
+    work.bytes += op.readsSparsely(static_cast<int>(i)) ? std::min(bytes, written) : bytes;
   }
   if (!op.results.empty())
     work.elementType = computeType(model_.values[op.results[0]].element);
   return cost::kernelSeconds(cluster_, work);
 }
 
-// Reductions that nobody waits for are joined into buckets (passes/schedule): about so many share the
-// latency of one call.
+// Reductions without a near reader are joined into buckets (passes/schedule): the number of
+// reductions that share the latency of one call, roughly.
 static constexpr double kSharers = 8;
-// And nobody waits where the first reader is at least so many ops away.
+// The distance in ops between producer and first reader from which on a reduction is joined.
 static constexpr int kFarAway = 16;
 
 bool isReadLate(const Value &value) {
@@ -69,6 +61,12 @@ double Costs::resolve(const Op &op, const OpChoice &choice) {
     }
   }
   return std::max(seconds, 0.0);
+}
+
+std::optional<std::vector<cost::ReshardStep>> Costs::path(int value, const Sharding &from,
+                                                          const Sharding &to) {
+  const Value &plain = model_.values[value];
+  return resharder_.path(from, to, plain.shape, static_cast<double>(byteSize(plain.element)));
 }
 
 double Costs::reshard(int value, const Sharding &from, const Sharding &to) {

@@ -1,5 +1,4 @@
-// Costs: seconds of the planner's choices on one cluster and mesh. Looks the same question up only
-// once.
+// Costs: seconds of the planner's choices on one cluster and mesh. Layout changes are memoised.
 #pragma once
 
 #include "compiler/cost/Reshard.h"
@@ -9,12 +8,14 @@
 
 namespace cleave::planner {
 
-// Whether a value is read so late, if at all, that a reduction of it is joined with others.
+// Whether the first reader of a value is so far from its producer that the reduction of the value
+// can be joined with others (passes/schedule/Bucket.h).
 bool isReadLate(const Value &value);
 
+// Prices choices; keeps references to the constructor's arguments.
 class Costs {
 public:
-  // `cluster` as the mesh's ranks see it (cluster::forRanks).
+  // `cluster` is the view of the mesh's ranks (cluster::forRanks).
   Costs(const StepModel &model, const cluster::Cluster &cluster, const Mesh &mesh)
       : model_(model), cluster_(cluster), mesh_(mesh), resharder_(cluster, mesh),
         kindOf_(model.values.size(), -1) {}
@@ -22,13 +23,17 @@ public:
   const StepModel &model() const { return model_; }
   const Mesh &mesh() const { return mesh_; }
 
-  // Once: the kernel, and bringing its results to the layouts stated.
+  // Seconds of one execution: of the kernel, and of bringing its results from OpChoice::natural to
+  // OpChoice::results.
   double compute(const Op &op, const OpChoice &choice) const;
   double resolve(const Op &op, const OpChoice &choice);
-  // Bringing a value from one layout to another; `solver::forbidden` where that is impossible.
+  // Seconds of bringing a value from one layout to another; `solver::kForbidden` if impossible.
   double reshard(int value, const Sharding &from, const Sharding &to);
+  // The steps of that change; nothing if impossible.
+  std::optional<std::vector<cost::ReshardStep>> path(int value, const Sharding &from,
+                                                     const Sharding &to);
 
-  // The same with layouts by number, for the many questions that edges ask.
+  // The number of a layout, and reshard() on layouts by number, for the many queries of edges.
   int number(const Sharding &layout);
   double reshard(int value, int from, int to);
 
@@ -40,7 +45,7 @@ private:
   std::map<Sharding, int> numbers_;
   std::vector<Sharding> layouts_;                                 // by number
   std::map<std::pair<std::vector<int64_t>, int64_t>, int> kinds_; // shape, bytes of an element
-  std::vector<int> kindOf_;                                       // per value, -1: not known yet
+  std::vector<int> kindOf_;                                       // per value; -1: not yet computed
   std::vector<std::vector<std::vector<double>>> seconds_; // per kind, from, to; negative: not asked
 };
 

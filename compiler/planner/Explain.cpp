@@ -7,13 +7,6 @@
 
 namespace cleave::planner {
 
-static std::string axesText(const std::vector<int> &axes, const Mesh &mesh) {
-  std::string text;
-  for (int axis : axes)
-    text += (text.empty() ? "" : "+") + mesh.axes[axis].name;
-  return text;
-}
-
 // `a b, b c -> a c: a by dp, b by tp; result [dp, _]`
 static std::string opText(const Op &op, const OpChoice &choice, const Mesh &mesh) {
   std::string splits;
@@ -36,79 +29,83 @@ static std::string argumentText(const ArgumentChoice &choice, const Mesh &mesh) 
   return text;
 }
 
-namespace {
+Explainer::Explainer(const StepModel &model, const Mesh &mesh, const PlanProblem &plan,
+                     const std::vector<int> &choices)
+    : model_(model), mesh_(mesh), plan_(plan), choices_(choices),
+      edgesOf_(plan.problem.nodes.size()) {
+  for (size_t e = 0; e < plan.problem.edges.size(); ++e) {
+    edgesOf_[plan.problem.edges[e].from].push_back(static_cast<int>(e));
+    edgesOf_[plan.problem.edges[e].to].push_back(static_cast<int>(e));
+  }
+}
 
-// The problem's edges by node, to price the change of one choice.
-class Prices {
-public:
-  Prices(const solver::Problem &problem, const std::vector<int> &choices)
-      : problem_(problem), choices_(choices), edgesOf_(problem.nodes.size()) {
-    for (size_t e = 0; e < problem.edges.size(); ++e) {
-      edgesOf_[problem.edges[e].from].push_back(static_cast<int>(e));
-      edgesOf_[problem.edges[e].to].push_back(static_cast<int>(e));
+// The node's own seconds and those of its edges when it takes this choice.
+double Explainer::secondsAt(int node, int choice) const {
+  const solver::Problem &problem = plan_.problem;
+  double seconds = problem.nodes[node].choices[choice].cost;
+  for (int e : edgesOf_[node]) {
+    const solver::Edge &edge = problem.edges[e];
+    int from = edge.from == node ? choice : choices_[edge.from],
+        to = edge.to == node ? choice : choices_[edge.to];
+    seconds += edge.cost[from * problem.nodes[edge.to].choices.size() + to];
+  }
+  return seconds;
+}
+
+// The best choice of a node apart from the one taken, or -1.
+int Explainer::secondBest(int node) const {
+  int best = -1;
+  double bestSeconds = solver::kForbidden;
+  for (int i = 0; i < static_cast<int>(plan_.problem.nodes[node].choices.size()); ++i) {
+    double seconds = i == choices_[node] ? solver::kForbidden : secondsAt(node, i);
+    if (seconds < bestSeconds) {
+      best = i;
+      bestSeconds = seconds;
     }
   }
+  return best;
+}
 
-  // The node's own seconds and those of its edges when it takes choice i.
-  double at(int node, int i) const {
-    double seconds = problem_.nodes[node].choices[i].cost;
-    for (int e : edgesOf_[node]) {
-      const solver::Edge &edge = problem_.edges[e];
-      int from = edge.from == node ? i : choices_[edge.from],
-          to = edge.to == node ? i : choices_[edge.to];
-      seconds += edge.cost[from * problem_.nodes[edge.to].choices.size() + to];
-    }
-    return seconds;
-  }
-
-  // The best other choice, or -1.
-  int secondBest(int node) const {
-    int best = -1;
-    double bestSeconds = solver::forbidden;
-    for (int i = 0; i < static_cast<int>(problem_.nodes[node].choices.size()); ++i) {
-      double seconds = i == choices_[node] ? solver::forbidden : at(node, i);
-      if (seconds < bestSeconds) {
-        best = i;
-        bestSeconds = seconds;
-      }
-    }
-    return best;
-  }
-
-private:
-  const solver::Problem &problem_;
-  const std::vector<int> &choices_;
-  std::vector<std::vector<int>> edgesOf_;
-};
-
-} // namespace
-
+// `text` turns the number of a choice into words.
 template <typename Text>
-static Reason reasonFor(const std::string &name, const std::string &kind, int node,
-                        const Prices &prices, const PlanProblem &plan,
-                        const std::vector<int> &choices, Text text) {
-  Reason reason{
-      name, kind, text(choices[node]), plan.problem.nodes[node].choices[choices[node]].cost, "", 0};
-  int other = prices.secondBest(node);
+Reason Explainer::reasonFor(const std::string &name, const std::string &kind, int node,
+                            Text text) const {
+  int chosen = choices_[node];
+  Reason reason{.name = name,
+                .kind = kind,
+                .choice = text(chosen),
+                .seconds = plan_.problem.nodes[node].choices[chosen].cost};
+  int other = secondBest(node);
   if (other >= 0) {
     reason.alternative = text(other);
-    reason.alternativeSeconds = prices.at(node, other) - prices.at(node, choices[node]);
+    reason.alternativeSeconds = secondsAt(node, other) - secondsAt(node, chosen);
   }
   return reason;
 }
 
-std::vector<Reason> explainChoices(const StepModel &model, const Mesh &mesh,
+std::optional<Reason> Explainer::ofArgument(int argument) const {
+  int node = plan_.argumentNode[argument];
+  if (node < 0)
+    return std::nullopt;
+  const std::vector<ArgumentChoice> &choices = plan_.argumentChoices[argument];
+  return reasonFor(model_.arguments[argument].name, model_.arguments[argument].role, node,
+                   [&](int c) { return argumentText(choices[c], mesh_); });
+}
+
+Reason Explainer::ofOp(int op) const {
+  const std::vector<OpChoice> &choices = plan_.choicesOf(op);
+  return reasonFor(model_.ops[op].name, model_.ops[op].kind, op,
+                   [&](int c) { return opText(model_.ops[op], choices[c], mesh_); });
+}
+
+std::vector<Reason> explainChoices(const StepModel &model, const Explainer &explainer,
                                    const PlanProblem &plan, const std::vector<int> &choices,
                                    size_t maxOps) {
-  Prices prices(plan.problem, choices);
   std::vector<Reason> reasons;
-  for (size_t i = 0; i < model.arguments.size(); ++i) {
-    int node = plan.argumentNode[i];
-    if (node >= 0 && model.arguments[i].role == "parameter")
-      reasons.push_back(
-          reasonFor(model.arguments[i].name, "parameter", node, prices, plan, choices,
-                    [&](int c) { return argumentText(plan.argumentChoices[i][c], mesh); }));
-  }
+  for (size_t i = 0; i < model.arguments.size(); ++i)
+    if (model.arguments[i].role == "parameter")
+      if (std::optional<Reason> reason = explainer.ofArgument(static_cast<int>(i)))
+        reasons.push_back(std::move(*reason));
   std::vector<int> order(model.ops.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
@@ -117,13 +114,11 @@ std::vector<Reason> explainChoices(const StepModel &model, const Mesh &mesh,
   });
   order.resize(std::min(order.size(), maxOps));
   for (int op : order)
-    reasons.push_back(
-        reasonFor(model.ops[op].name, model.ops[op].kind, op, prices, plan, choices,
-                  [&](int c) { return opText(model.ops[op], plan.choicesOf(op)[c], mesh); }));
+    reasons.push_back(explainer.ofOp(op));
   return reasons;
 }
 
-// What a node's choice holds at a time point.
+// The bytes that a choice of a node holds at a time point.
 static int64_t heldAt(const solver::Node &node, int choice, int64_t time) {
   int64_t bytes = 0;
   for (size_t u = 0; u < node.usages.size(); ++u)
@@ -153,23 +148,24 @@ std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &s
   const solver::Infeasibility &why = solution.infeasibility;
   const std::string under = pins.empty() ? "" : " under the pins of " + pins;
   if (why.smallestBudget.empty())
-    return "no plan exists" + under + ", however much memory there is: " + why.message;
+    return concat("no plan exists", under, ", however much memory there is: ", why.message);
   int64_t budget = plan.problem.spaces[0].budget, needed = why.smallestBudget[0];
   bool isProven = solution.status == solver::SolveStatus::Infeasible;
-  std::string text = std::string(isProven ? "no plan fits" : "no plan was found that fits") +
-                     " into " + bytesText(budget) + " per rank on " + std::to_string(ranks) +
-                     (ranks == 1 ? " rank" : " ranks") + under + ": the smallest found needs " +
-                     bytesText(needed) + ", " + bytesText(needed - budget) + " more";
+  std::string text = concat(isProven ? "no plan fits" : "no plan was found that fits", " into ",
+                            bytesText(budget), " per rank on ", ranks,
+                            ranks == 1 ? " rank" : " ranks", under, ": the smallest found needs ",
+                            bytesText(needed), ", ", bytesText(needed - budget), " more");
   if (!isProven && !why.provenBudget.empty())
-    text += " (and none needs less than " + bytesText(why.provenBudget[0]) + ")";
+    text += concat(" (and none needs less than ", bytesText(why.provenBudget[0]), ")");
   if (!why.bindingNodes.empty()) {
     text += "; largest at that point:";
     for (size_t i = 0; i < std::min<size_t>(why.bindingNodes.size(), 4); ++i)
       text += (i ? ", " : " ") + plan.problem.nodes[why.bindingNodes[i]].name;
   }
-  return text + "; ways out: --memory " + std::to_string((needed + (1 << 20) - 1) >> 20) + "MiB, " +
-         (pins.empty() ? "" : "other pins or none, ") +
-         "more ranks, a smaller batch, or the same batch in more micro-batches";
+  constexpr int64_t kMiB = 1 << 20;
+  return concat(text, "; ways out: --memory ", (needed + kMiB - 1) / kMiB, "MiB, ",
+                pins.empty() ? "" : "other pins or none, ",
+                "more ranks, a smaller batch, or the same batch in more micro-batches");
 }
 
 } // namespace cleave::planner

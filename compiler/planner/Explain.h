@@ -1,4 +1,4 @@
-// Explain: the answers of the solver in words: why each choice was made, and why nothing fits.
+// Explain: decisions of the solver in words: why each choice was made, and why nothing fits.
 #pragma once
 
 #include "compiler/planner/Plan.h"
@@ -7,18 +7,42 @@
 
 namespace cleave::planner {
 
-// One entry per parameter, then the `maxOps` ops that cost most. The alternative is the choice that
-// makes the step slower by the least, memory aside, all else staying as it is.
-std::vector<Reason> explainChoices(const StepModel &model, const Mesh &mesh,
+// Explains single decisions of a solved network: the choice, its seconds, and the next best choice
+// (memory aside, all other decisions fixed). Keeps references to its arguments.
+class Explainer {
+public:
+  Explainer(const StepModel &model, const Mesh &mesh, const PlanProblem &plan,
+            const std::vector<int> &choices);
+
+  // The decision about an argument; empty if the argument has no node.
+  std::optional<Reason> ofArgument(int argument) const;
+  // The decision about an op.
+  Reason ofOp(int op) const;
+
+private:
+  double secondsAt(int node, int choice) const;
+  int secondBest(int node) const;
+  template <typename Text>
+  Reason reasonFor(const std::string &name, const std::string &kind, int node, Text text) const;
+
+  const StepModel &model_;
+  const Mesh &mesh_;
+  const PlanProblem &plan_;
+  const std::vector<int> &choices_;
+  std::vector<std::vector<int>> edgesOf_; // per node its edges in the problem
+};
+
+// One entry per parameter, then the `maxOps` ops that cost most.
+std::vector<Reason> explainChoices(const StepModel &model, const Explainer &explainer,
                                    const PlanProblem &plan, const std::vector<int> &choices,
                                    size_t maxOps);
 
-// What holds memory at the peak, largest first, at most `count`.
+// The nodes that hold memory at the peak, largest first, at most `count`.
 std::vector<Holder> holdersAtPeak(const PlanProblem &plan, const solver::Solution &solution,
                                   size_t count);
 
-// The message for a user whose step does not fit: missing bytes, smallest budget, what takes most,
-// ways out. `pins`: what the user calls those that bind the plan; empty if there are none.
+// The message for a step that does not fit: missing bytes, smallest budget, largest nodes, ways
+// out. `pins`: Pins::name() of the pins that restrict the plan; empty if there are none.
 std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &solution,
                               int64_t ranks, const std::string &pins);
 

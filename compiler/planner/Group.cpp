@@ -7,7 +7,7 @@ namespace cleave::planner {
 
 namespace {
 
-using DimAxes = std::optional<std::vector<int>>; // of one dim or factor; empty: not known yet
+using DimAxes = std::optional<std::vector<int>>; // of one dim or factor; empty: unknown
 
 class Projection {
 public:
@@ -18,7 +18,7 @@ public:
       factors_.emplace_back(op.rule.factors.size());
   }
 
-  // Whether the value's layout agrees with what is known.
+  // Adds the layout of a value; false if it contradicts what is known.
   bool enter(int value, const Sharding &sharding) {
     for (size_t d = 0; d < sharding.dims.size(); ++d)
       if (!learn(values_[value][d], sharding.dims[d]))
@@ -67,8 +67,8 @@ private:
     return true;
   }
 
-  // Between the dims of a value and the factors of an op that has it. A dim of several factors is
-  // split by its major one, the first that is not 1.
+  // Exchanges axes between the dims of a value and the factors of an op that reads or makes it. A
+  // dim of several factors is split along its major one, the first whose size is not 1.
   bool propagateValue(size_t op, int value, const FactorRule::Dims &dims) {
     const std::vector<Factor> &factors = group_.ops[op].rule.factors;
     for (size_t d = 0; d < dims.size(); ++d) {

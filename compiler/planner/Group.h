@@ -1,5 +1,4 @@
-// Group: the inside of a kernel group, and what splitting the group's factors means for each op in
-// it.
+// Group: the ops inside a kernel group, and how a split of the group's factors splits each of them.
 #pragma once
 
 #include "dialects/interfaces/FactorRule.h"
@@ -9,21 +8,22 @@
 
 namespace cleave::planner {
 
-// An op of the group; operands and results are numbers of the group's values.
+// An op of the group; operands and results are indices of the group's values.
 struct GroupOp {
   FactorRule rule;
   std::vector<int> operands, results;
 };
 
+// A kernel group as plain data.
 struct Group {
-  std::vector<int> dims;      // per value its number of dims
+  std::vector<int> dims;      // per value the number of its dims
   std::vector<GroupOp> ops;   // in program order
   std::vector<int> arguments; // the values that are the group's operands
   std::vector<int> yielded;   // the values that are its results
 };
 
-// Per op of the group the axes of its factors, when the group's factors (`rule` is the composed
-// rule) are split by `axes`. Empty if an op inside cannot be split like that.
+// Per op of the group the axes of its factors if the factors of the group are split by `axes`;
+// `rule` is the group's composed rule. Nothing if an op inside cannot be split that way.
 std::optional<std::vector<FactorAxes>> projectSplit(const Group &group, const FactorRule &rule,
                                                     const FactorAxes &axes, const Mesh &mesh);
 

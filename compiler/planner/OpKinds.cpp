@@ -1,4 +1,4 @@
-// What makes ops alike, and the choices of one of each kind.
+// The key by which ops are alike, and the choices of each kind.
 #include "compiler/planner/OpKinds.h"
 
 #include <algorithm>
@@ -20,8 +20,9 @@ Sharding followedLayout(const StepModel &model, int argument, const OpChoice &re
 
 namespace {
 
-// All that a kind depends on, as numbers. Lists begin with their length, so that no two things look the same.
-class Key {
+// Everything that a kind depends on, as numbers. Lists begin with their length, which makes keys
+// unambiguous.
+class KindKey {
 public:
   std::vector<int64_t> words;
 
@@ -63,7 +64,7 @@ public:
 
 std::vector<int64_t> OpKinds::keyOf(int index) const {
   const Op &op = model_.ops[index];
-  Key key;
+  KindKey key;
   key.add(op.rule);
   key.add(op.group.has_value());
   if (op.group)
@@ -84,7 +85,7 @@ std::vector<int64_t> OpKinds::keyOf(int index) const {
     key.add(model_.values[follower.value].uses[0].operand);
     key.add(follower.output < 0 ? -1 : model_.values[model_.outputs[follower.output].value].result);
   }
-  if (!pins_.name().empty()) // they may tell ops apart by their names and places
+  if (!pins_.name().empty()) // they may distinguish ops by name and position
     key.add(index);
   return std::move(key.words);
 }
@@ -98,7 +99,7 @@ std::shared_ptr<const OpKind> OpKinds::of(int op) {
   return kind;
 }
 
-// Whether an argument that lives as this choice wants it also gets its new value so.
+// Whether the new values of the op's followers have the layouts that the followers live in.
 bool OpKinds::keepsFollowers(int op, const OpChoice &choice) const {
   for (int argument : context_.followers[op]) {
     Sharding layout = followedLayout(model_, argument, choice);
@@ -156,7 +157,8 @@ static std::vector<int> numbersOf(const OpChoice &choice, Costs &costs) {
   return numbers;
 }
 
-// Of choices with the same layouts outside only the cheapest; then the `most` cheapest, in their order.
+// The indices to keep, in order: of choices with the same operand and result layouts the cheapest,
+// of those the `most` cheapest, and always the first choice.
 static std::vector<size_t> undominated(const std::vector<std::vector<int>> &all,
                                        const std::vector<double> &seconds, size_t most) {
   std::vector<size_t> order(all.size());
@@ -166,7 +168,7 @@ static std::vector<size_t> undominated(const std::vector<std::vector<int>> &all,
   std::vector<size_t> kept;
   for (size_t i : order) {
     bool isNew = std::none_of(kept.begin(), kept.end(), [&](size_t k) { return all[k] == all[i]; });
-    if (isNew && (kept.size() < most || i == 0) && seconds[i] < solver::forbidden)
+    if (isNew && (kept.size() < most || i == 0) && seconds[i] < solver::kForbidden)
       kept.push_back(i);
   }
   std::sort(kept.begin(), kept.end());
@@ -177,6 +179,7 @@ OpKind OpKinds::build(int index) {
   const Op &op = model_.ops[index];
   std::vector<OpChoice> all = enumerateOp(op, model_, costs_.mesh());
   std::erase_if(all, [&](const OpChoice &choice) { return !keepsFollowers(index, choice); });
+  const size_t enumerated = all.size();
   pins_.restrictOp(model_, index, costs_.mesh(), all);
   std::vector<double> seconds;
   std::vector<std::vector<int>> numbers;
@@ -185,6 +188,7 @@ OpKind OpKinds::build(int index) {
     numbers.push_back(numbersOf(choice, costs_));
   }
   OpKind kind;
+  kind.pinEffect = {.before = enumerated, .after = all.size()};
   kind.operands.resize(op.operands.size());
   kind.results.resize(op.results.size());
   for (size_t i : undominated(numbers, seconds, limits_.perOp)) {

@@ -1,5 +1,5 @@
-// OpKinds: how ops can be split and what that takes, worked out once for all ops that are alike: a model of a hundred
-// equal layers has as many kinds as one of three.
+// OpKinds: the priced choices of ops, computed once for all ops that are alike: a model of a
+// hundred equal layers has as many kinds as a model of three.
 #pragma once
 
 #include "compiler/planner/Costs.h"
@@ -10,41 +10,51 @@
 
 namespace cleave::planner {
 
-// The layouts of one value among a node's choices, by number (Costs::number), each once.
+// The distinct layouts of one value among a node's choices, by number (Costs::number).
 struct LayoutSet {
   std::vector<int> layouts;
   std::vector<int> ofChoice; // per choice an index of `layouts`
 
+  // Appends the layout of the next choice.
   void add(int layout);
+};
+
+// The number of choices of an op or argument before and after the pins are applied.
+struct PinEffect {
+  size_t before = 0, after = 0;
 };
 
 // The choices of an op, priced.
 struct OpKind {
   std::vector<OpChoice> choices;
-  std::vector<solver::Choice>
-      priced; // bytes: per result; while results change their layouts; of followers
-  std::vector<LayoutSet> operands, results; // of the choices
+  // Per choice its seconds, and its bytes: one entry per result, one for the buffers needed while
+  // results change their layouts, one for followers.
+  std::vector<solver::Choice> priced;
+  std::vector<LayoutSet> operands, results; // per operand and result its layouts
+  PinEffect pinEffect;
 };
 
-// What decides about an op besides itself.
+// The context of an op that its choices depend on.
 struct OpContext {
-  // Per op the arguments that live as it wants them: their layouts are part of its choice.
+  // Per op its followers: arguments that live in the layout that the op, their only reader, wants.
+  // Their layouts are part of the op's choice.
   std::vector<std::vector<int>> followers;
   // Per value, whether it leaves the step without replacing an argument.
   std::vector<bool> leaves;
 };
 
-// Where an argument lives that follows its only reader, which takes the given choice.
+// The layout of a follower if its reader takes the given choice.
 Sharding followedLayout(const StepModel &model, int argument, const OpChoice &readerChoice);
 
+// The kinds of a step's ops, built on demand. Keeps references to the constructor's arguments.
 class OpKinds {
 public:
-  // Keeps references to all.
   OpKinds(Costs &costs, const Pins &pins, const OpContext &context)
       : costs_(costs), model_(costs.model()), pins_(pins), context_(context) {}
 
+  // The kind of an op; ops that are alike share it.
   std::shared_ptr<const OpKind> of(int op);
-  // How many different ones there were so far.
+  // Number of kinds built so far.
   size_t count() const { return count_; }
 
 private:

@@ -13,33 +13,31 @@ namespace cleave::planner {
 
 // -- reading --------------------------------------------------------------------------------------
 
-static const std::pair<const char *, Recipe> recipes[] = {
+static const std::pair<const char *, Recipe> kRecipes[] = {
     {"", Recipe::None},       {"dp", Recipe::Dp},       {"zero1", Recipe::Zero1},
     {"zero2", Recipe::Zero2}, {"zero3", Recipe::Zero3}, {"megatron", Recipe::Megatron}};
 
 Pins Pins::ofRecipe(Recipe recipe) {
   Pins pins;
   pins.recipe_ = recipe;
-  for (const auto &[name, value] : recipes)
+  for (const auto &[name, value] : kRecipes)
     if (value == recipe)
       pins.name_ = name;
   return pins;
 }
 
 Result<Pins> Pins::parse(const std::string &text) {
-  for (const auto &[name, recipe] : recipes)
+  for (const auto &[name, recipe] : kRecipes)
     if (text == name)
       return ofRecipe(recipe);
   std::ifstream file(text);
   if (!file)
-    return Status::userError("unknown pin " + text +
+    return Status::userError("unknown pin ", text,
                              ": expected dp, zero1, zero2, zero3, megatron or a JSON file");
   std::stringstream content;
   content << file.rdbuf();
-  Result<Pins> pins = fromJson(content.str());
-  if (!pins)
-    return pins.status().withContext(text);
-  pins->name_ = text;
+  CLEAVE_TRY_ASSIGN(Pins pins, fromJson(content.str()).withContext(text));
+  pins.name_ = text;
   return pins;
 }
 
@@ -75,9 +73,9 @@ Result<Pins> Pins::fromJson(const std::string &json) {
     if (ok && entry.contains("use"))
       ok = readLayout(entry["use"], pin.use.emplace());
     if (!ok)
-      return Status::userError("pin " + std::to_string(pins.rules_.size() + 1) +
+      return Status::userError("pin ", pins.rules_.size() + 1,
                                " is malformed: expected {\"name\" or \"op\": \"glob\", \"layout\": "
-                               "[[axis, …] per dim]}, found " +
+                               "[[axis, …] per dim]}, found ",
                                entry.dump());
     pins.rules_.push_back(std::move(pin));
   }
@@ -108,17 +106,21 @@ static std::vector<std::vector<int>> splits(const std::vector<std::vector<std::s
   return dims;
 }
 
+// The glob of a rule, on arguments or ops.
+static const std::string &globOf(const NamePin &pin) {
+  return pin.name.empty() ? pin.op : pin.name;
+}
+
 static Status checkLayout(const NamePin &pin, const std::vector<std::vector<std::string>> &layout,
                           const Mesh &mesh) {
   std::vector<std::string> seen;
   for (const std::vector<std::string> &dim : layout)
     for (const std::string &axis : dim) {
-      const std::string &who = pin.name.empty() ? pin.op : pin.name;
       if (mesh.axisIndex(axis) < 0)
-        return Status::userError("the pin for " + who + " names the axis " + axis +
+        return Status::userError("the pin for ", globOf(pin), " names the axis ", axis,
                                  ", which the mesh does not have: give --mesh");
       if (std::find(seen.begin(), seen.end(), axis) != seen.end())
-        return Status::userError("the pin for " + who + " names the axis " + axis + " twice");
+        return Status::userError("the pin for ", globOf(pin), " names the axis ", axis, " twice");
       seen.push_back(axis);
     }
   return Status::ok();
@@ -130,10 +132,8 @@ Status Pins::check(const StepModel &model, const Mesh &mesh) const {
     if (pin.use)
       CLEAVE_TRY(checkLayout(pin, *pin.use, mesh));
     if (pin.use && pin.use->size() != pin.layout.size())
-      return Status::userError("the pin for " + (pin.name.empty() ? pin.op : pin.name) +
-                               " has a layout of " + std::to_string(pin.layout.size()) +
-                               " dims and a use of " + std::to_string(pin.use->size()) +
-                               ", expected as many");
+      return Status::userError("the pin for ", globOf(pin), " has a layout of ", pin.layout.size(),
+                               " dims and a use of ", pin.use->size(), ", expected as many");
     bool matches = false;
     for (const Argument &argument : model.arguments)
       matches |= !pin.name.empty() && matchesGlob(pin.name, argument.name) &&
@@ -141,16 +141,15 @@ Status Pins::check(const StepModel &model, const Mesh &mesh) const {
     for (const Op &op : model.ops)
       matches |= !pin.op.empty() && matchesGlob(pin.op, op.name);
     if (!matches)
-      return Status::userError("the pin for " + (pin.name.empty() ? pin.op : pin.name) +
-                               " matches nothing with " + std::to_string(pin.layout.size()) +
-                               " dims");
+      return Status::userError("the pin for ", globOf(pin), " matches nothing with ",
+                               pin.layout.size(), " dims");
   }
   return Status::ok();
 }
 
 // -- filtering ------------------------------------------------------------------------------------
 
-// Drops what does not satisfy the predicate, if something does.
+// Drops the choices that do not satisfy the predicate, unless none does.
 template <typename Choice, typename Predicate>
 static void prefer(std::vector<Choice> &choices, Predicate predicate) {
   if (std::any_of(choices.begin(), choices.end(), predicate))
@@ -205,8 +204,8 @@ static bool feedsUpdate(const StepModel &model, const Op &op) {
   return false;
 }
 
-// The dim along which a weight is split, -1 if the parameter is none: the rows of a table that is looked up; else the
-// larger dim of a product's weight, and of equal ones the one that is summed over.
+// The dim along which a weight is split, or -1 if the parameter is no weight: the rows of a lookup
+// table; else the larger dim of a product's weight, of equal ones the contracted dim.
 static int weightDim(const StepModel &model, const Value &value) {
   int best = -1;
   for (const Use &use : value.uses) {
@@ -220,7 +219,7 @@ static int weightDim(const StepModel &model, const Value &value) {
     for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
       if (!isSummed(d))
         continue;
-      if (op.kind == "graph.gather" && use.operand == 0)
+      if (op.readsSparsely(use.operand))
         return d;
       best = d;
       for (int other = 0; other < static_cast<int>(dims.size()); ++other)
@@ -231,8 +230,8 @@ static int weightDim(const StepModel &model, const Value &value) {
   return best;
 }
 
-// Along the axis that splits weights: no samples; a product with a weight on its block of it; and the gradient of a
-// weight whole as a sum, on the block of the weight.
+// Along the axis that splits weights: no samples are split; a product uses its block of the weight;
+// the gradient of a weight is computed on the block of the weight, not as a partial sum.
 static void preferSplitWeights(const StepModel &model, const Op &op,
                                const std::vector<bool> &isBatch, int axis,
                                std::vector<OpChoice> &choices) {

@@ -1,18 +1,18 @@
-// Pins: what the user fixes of the plan: a named recipe, or rules by name from a JSON file. A
-// recipe is a preference: of every node's choices those that contradict it are dropped, unless none
-// would remain. A rule for a name is binding.
+// Pins: restrictions of the plan by the user: a named recipe, or rules by name from a JSON file. A
+// recipe is a preference: choices that contradict it are dropped unless none would remain. A rule
+// is binding.
 //
-//   dp        samples split over all axes, everything that lives longer than a step on every rank
-//   zero1     dp, but each rank updates (and keeps the optimizer's state of) only its part of a
-//             parameter
-//   zero2     zero1, and gradients are reduced only to the rank that needs them
-//   zero3     zero2, and parameters live split and are gathered for use
-//   megatron  along the axis `tp` (else the last) weights are split by columns or rows,
-//             embeddings by words; along the others samples
+//   dp        samples are split over all axes; parameters and states are replicated
+//   zero1     dp, but each rank updates only its part of a parameter and keeps only that part of
+//             the optimizer state
+//   zero2     zero1, and each rank receives only its part of the reduced gradients
+//   zero3     zero2, and parameters are stored split and gathered for use
+//   megatron  along the axis `tp` (else the last axis) weights are split by columns or rows and
+//             embeddings by words; along the other axes samples are split
 //
 // A file: {"pins": [{"name": "blocks.*.fc.weight", "layout": [[], ["tp"]], "use": [[], []]}, …]}:
-// where arguments live whose name matches the glob, and (parameters; by default the same) the
-// layout for use. With "op" instead of "name", the layout of the op's first result.
+// the layout between steps of arguments whose name matches the glob, and (for parameters; default:
+// the same) the layout for use. With "op" instead of "name": the layout of the op's first result.
 #pragma once
 
 #include "compiler/planner/Batch.h"
@@ -21,40 +21,45 @@
 
 namespace cleave::planner {
 
+// The named recipes; None: no recipe.
 enum class Recipe { None, Dp, Zero1, Zero2, Zero3, Megatron };
 
 // One rule of a file; layouts as axis names per dim.
 struct NamePin {
-  std::string name, op; // globs, one of them is empty
+  std::string name, op; // globs on names of arguments or of ops; one of them is empty
   std::vector<std::vector<std::string>> layout;
-  std::optional<std::vector<std::vector<std::string>>> use;
+  std::optional<std::vector<std::vector<std::string>>> use; // nothing: as `layout`
 };
 
+// A recipe or a list of rules, applied as a filter to choices.
 class Pins {
 public:
   Pins() = default;
 
-  // `text` is the name of a recipe (or empty), or else the path of a JSON file.
+  // `text` is the name of a recipe, empty for no pins, or else the path of a JSON file. User
+  // errors: an unknown recipe that is no file; a malformed rule, with its number and content.
   static Result<Pins> parse(const std::string &text);
   static Result<Pins> fromJson(const std::string &json);
   static Pins ofRecipe(Recipe recipe);
 
   Recipe recipe() const { return recipe_; }
-  // What the user calls it, for messages; empty without pins.
+  // The recipe's name or the file's path, for messages; empty without pins.
   const std::string &name() const { return name_; }
-  // The mesh that the recipe means for so many ranks when the user gives none.
+  // The recipe's mesh for a number of ranks, used if the user gives none; nothing without a recipe.
   std::optional<Mesh> defaultMesh(int64_t ranks) const;
 
-  // That rules name axes of the mesh and match something.
+  // A user error if a rule names an axis that the mesh does not have, or matches nothing.
   Status check(const StepModel &model, const Mesh &mesh) const;
 
-  // Fixes what follows from the model; needed before the two below.
+  // Finds the batch of the step; must be called before restrictOp and restrictArgument.
   void prepare(const StepModel &model) { batch_ = findBatch(model); }
+  // Drops the choices of an op that contradict the pins; under a rule none may remain.
   void restrictOp(const StepModel &model, int op, const Mesh &mesh,
                   std::vector<OpChoice> &choices) const;
-  // `choices` may become empty, or get the pinned layout added.
-  // The rule of a file that binds the argument; null if there is none.
+  // The rule that binds the argument; null if there is none.
   const NamePin *ruleFor(const StepModel &model, int argument) const;
+  // Drops the choices of an argument that contradict the recipe; a rule replaces them all by the
+  // pinned layout.
   void restrictArgument(const StepModel &model, int argument, const Mesh &mesh,
                         std::vector<ArgumentChoice> &choices) const;
 

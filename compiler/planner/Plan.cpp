@@ -1,15 +1,32 @@
 #include "compiler/planner/Plan.h"
 
+#include "runtime/base/Concat.h"
+#include "runtime/base/Units.h"
+
 #include "nlohmann/json.hpp"
 
 #include <charconv>
 
 namespace cleave::planner {
 
+std::string comparisonText(const Reason &reason) {
+  if (reason.alternative.empty())
+    return "the only choice";
+  return concat("the next best, ", reason.alternative, ", makes a step ",
+                secondsText(reason.alternativeSeconds), " longer");
+}
+
+std::string axesText(const std::vector<int> &axes, const Mesh &mesh) {
+  std::string text;
+  for (int axis : axes)
+    text += (text.empty() ? "" : "+") + mesh.axes[axis].name;
+  return text;
+}
+
 std::string str(const Mesh &mesh) {
   std::string text;
   for (const MeshAxis &axis : mesh.axes)
-    text += (text.empty() ? "" : ",") + axis.name + "=" + std::to_string(axis.size);
+    text += concat(text.empty() ? "" : ",", axis.name, "=", axis.size);
   return text;
 }
 
@@ -99,6 +116,10 @@ std::string toJson(const Plan &plan, const StepModel &model) {
   }
   root["ops"] = ops;
   root["decisions"] = reasonsJson(plan);
+  Json remarks = Json::array();
+  for (const PlanRemark &remark : plan.remarks)
+    remarks.push_back({{"kind", remark.kind}, {"text", remark.text}});
+  root["remarks"] = remarks;
   return root.dump(2) + "\n";
 }
 

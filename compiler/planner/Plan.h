@@ -1,4 +1,4 @@
-// Plan: what was decided for one step, with its certificate and the reasons, as plain data.
+// Plan: the planner's decisions for one step, with their certificate and reasons, as plain data.
 #pragma once
 
 #include "compiler/planner/StepModel.h"
@@ -8,58 +8,78 @@
 
 namespace cleave::planner {
 
-// How one op is executed; the plain form of its #mesh.strategy.
+// The strategy of one op; the plain form of its #mesh.strategy.
 struct OpDecision {
-  FactorAxes factors;
-  std::vector<int> partial;
-  std::vector<Sharding> results;
+  FactorAxes factors;            // per factor of the op's rule the mesh axes that split it
+  std::vector<int> partial;      // axes along which operands and results are partial sums
+  std::vector<Sharding> results; // the layouts of the results, after reductions
   bool operator==(const OpDecision &) const = default;
 };
 
+// The layouts of one argument of the step.
 struct ArgumentDecision {
-  Sharding storage; // where it lives between steps
-  Sharding compute; // the layout it is brought to before its forward and backward readers use it
+  Sharding storage; // between steps
+  Sharding compute; // for its readers in the forward and backward pass; the update reads `storage`
   bool operator==(const ArgumentDecision &) const = default;
 };
 
-// One decision as a person wants to read it.
+// Why one decision was made: its cost, and the next best choice.
 struct Reason {
-  std::string name, kind; // of the op or argument: `parameter`, `graph.dot_general`, …
-  std::string choice;     // what was chosen
-  double seconds = 0;     // what it costs itself per step
-  std::string
-      alternative; // the next best choice, all else staying as it is; empty if there is none
-  double alternativeSeconds = 0; // what the step would cost more with it
+  std::string name;        // of the op or argument
+  std::string kind;        // of the op (`graph.dot_general`), or the argument's role (`parameter`)
+  std::string choice;      // in words
+  double seconds = 0;      // per step, of the choice alone
+  std::string alternative; // the next best choice, all others fixed; empty if there is none
+  double alternativeSeconds = 0; // by how much it would lengthen the step
 };
 
+// The comparison with the next best choice as a phrase: `the only choice`, or `the next best, …,
+// makes a step 12.3 us longer`.
+std::string comparisonText(const Reason &reason);
+
+// One decision as a sentence with its reason and numbers (Remarks.h). Not part of the plan file.
+struct PlanRemark {
+  std::string kind; // `mesh`, `bound`, `memory`, `pin`, `op`, `collective`, or an argument's role
+  std::string text = {};
+  int op = -1;       // the op that it is about, an index of StepModel::ops; -1: none
+  int argument = -1; // the argument that it is about; -1: none
+};
+
+// An op or argument that occupies memory at the peak.
 struct Holder {
-  std::string name;
-  int64_t bytes = 0;
+  std::string name;  // of the op or argument
+  int64_t bytes = 0; // of one rank
 };
 
+// The decisions and their certificate. Seconds are per step, bytes per rank, both by the planner's
+// model.
 struct Plan {
   Mesh mesh;
-  std::vector<OpDecision> ops; // in program order
-  std::vector<ArgumentDecision> arguments;
-  double seconds = 0;      // predicted for one step
-  double boundSeconds = 0; // no plan on any mesh tried is faster, by the same model
-  double gap = 0;          // (seconds - boundSeconds) / seconds
-  int64_t peakBytes = 0;   // of one rank, by the planner's model
-  int64_t budgetBytes = 0;
-  double secondsPerByte = 0;            // that one more byte of memory would save
-  std::vector<Holder> atPeak;           // what is live at the peak, largest first
-  std::string pin;                      // that was asked for
-  std::vector<std::string> meshesTried; // `dp=2,tp=2: 12.3 ms`, or `: at least 12.3 ms`
+  std::vector<OpDecision> ops;             // in program order
+  std::vector<ArgumentDecision> arguments; // in the order of the step's arguments
+  double seconds = 0;                      // predicted
+  double boundSeconds = 0;                 // no plan on any mesh tried is faster, by the same model
+  double gap = 0;                          // (seconds - boundSeconds) / seconds
+  int64_t peakBytes = 0;
+  int64_t budgetBytes = 0;              // what one rank may use
+  double secondsPerByte = 0;            // saved by one more byte of budget, to first order
+  std::vector<Holder> atPeak;           // live at the peak, largest first
+  std::string pin;                      // Pins::name(); empty without pins
+  std::vector<std::string> meshesTried; // `dp=2,tp=2: 12.3 ms`, or `…: at least 12.3 ms`
   std::vector<Reason> reasons;          // parameters first, then ops by cost
-  double solveSeconds = 0;              // wall time; not part of what is compared or hashed
+  std::vector<PlanRemark> remarks;      // every decision, see Remarks.h
+  double solveSeconds = 0;              // wall time; not compared, hashed or written
 };
+
+// `dp+tp`: the names of the axes with these indices.
+std::string axesText(const std::vector<int> &axes, const Mesh &mesh);
 
 // `dp=2,tp=2`
 std::string str(const Mesh &mesh);
 // The inverse; empty if the text is malformed.
 std::optional<Mesh> parseMesh(const std::string &text);
 
-// All fields but solveSeconds; layouts as lists of axis names.
+// All fields except solveSeconds; layouts as lists of axis names.
 std::string toJson(const Plan &plan, const StepModel &model);
 
 } // namespace cleave::planner

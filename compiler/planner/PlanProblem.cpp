@@ -12,9 +12,9 @@ namespace cleave::planner {
 
 namespace {
 
-class Builder {
+class NetworkBuilder {
 public:
-  Builder(Costs &costs, const Pins &pins, int64_t memoryBytes)
+  NetworkBuilder(Costs &costs, const Pins &pins, int64_t memoryBytes)
       : costs_(costs), model_(costs.model()), mesh_(costs.mesh()), pins_(pins),
         end_(static_cast<int64_t>(model_.ops.size()) + 1), kinds_(costs, pins, context_) {
     context_.leaves.resize(model_.values.size(), false);
@@ -40,11 +40,12 @@ public:
   }
 
 private:
-  // -- arguments that live where their only reader wants them -------------------------------------
+  // -- followers: arguments that live in the layout that their only reader wants -----------------
 
   void findFollowers() {
     result_.argumentNode.assign(model_.arguments.size(), -1);
     result_.argumentChoices.resize(model_.arguments.size());
+    result_.argumentPinEffects.resize(model_.arguments.size());
     context_.followers.resize(model_.ops.size());
     for (size_t i = 0; i < model_.arguments.size(); ++i) {
       const Argument &argument = model_.arguments[i];
@@ -75,10 +76,9 @@ private:
     result_.kinds.push_back(std::move(kind));
   }
 
-  // -- memory: the clock counts ops ---------------------------------------------------------------
+  // -- memory: time is the index of the op --------------------------------------------------------
 
-  // Results in order, then what is needed while the results are brought to their layouts, then
-  // followers.
+  // The usages of the results in order, of the buffers for their layout changes, of followers.
   std::vector<solver::Usage> opUsages(int index) const {
     const Op &op = model_.ops[index];
     std::vector<solver::Usage> usages;
@@ -111,7 +111,10 @@ private:
           wanted.push_back(choice.operands[use.operand]);
     std::vector<ArgumentChoice> choices =
         enumerateArgument(value.shape, mesh_, wanted, isParameter);
+    PinEffect &effect = result_.argumentPinEffects[index];
+    effect.before = choices.size();
     pins_.restrictArgument(model_, index, mesh_, choices);
+    effect.after = choices.size();
     std::array<solver::Usage, 2> gathered = {partInterval(value, Part::Forward),
                                              partInterval(value, Part::Backward)};
     solver::Node node;
@@ -150,7 +153,7 @@ private:
     return {"", seconds, {localBytes(value, choice.storage, mesh_), copy, copy}};
   }
 
-  // Drops what cannot be and, beyond the limit, what costs most.
+  // Drops impossible choices and, beyond the limit, the most expensive ones.
   void keepCheapest(solver::Node &node, std::vector<ArgumentChoice> &choices) const {
     std::vector<size_t> order(choices.size());
     std::iota(order.begin(), order.end(), size_t(0));
@@ -172,7 +175,8 @@ private:
 
   // -- edges --------------------------------------------------------------------------------------
 
-  // The seconds between all pairs of choices, from those between all pairs of layouts.
+  // An edge for a value between its producer and a reader that runs `times` per step. Seconds
+  // between choices follow from those between layouts.
   void addEdge(int value, int from, const LayoutSet &made, int to, const LayoutSet &wanted,
                double times) {
     std::vector<double> seconds;
@@ -196,7 +200,7 @@ private:
     return result_.kinds[use.op]->operands[use.operand];
   }
 
-  // From the maker of a value (op or argument) to all its readers.
+  // The edges from the producer of a value (op or argument) to all its readers.
   void addEdges(int index) {
     const Value &value = model_.values[index];
     int node = value.producer >= 0 ? value.producer : result_.argumentNode[value.argument];
@@ -220,8 +224,8 @@ private:
 
   double repeats(const Use &use) const { return static_cast<double>(model_.ops[use.op].repeats); }
 
-  // Readers in one part of the step share a change of layout: where several may want the same one, a node between them
-  // and the maker chooses the layout that they read.
+  // Readers in one part of the step share a layout change: where several may want the same layout,
+  // a node between them and the producer chooses the layout that they read.
   void addReaders(int value, int node, const LayoutSet &made, const std::vector<Use> &uses) {
     LayoutSet copies;
     std::vector<int> shared =
@@ -233,17 +237,17 @@ private:
         copies.add(layout);
       solver::Node copy{result_.problem.nodes[node].name + ", as read", {}, {}};
       copy.choices.resize(layouts.size());
-      const int maker = node;
+      const int producer = node;
       node = static_cast<int>(result_.problem.nodes.size());
       result_.problem.nodes.push_back(std::move(copy));
-      addEdge(value, maker, made, node, copies, repeats(uses[0]));
+      addEdge(value, producer, made, node, copies, repeats(uses[0]));
     }
     for (const Use &use : uses)
       addEdge(value, node, shared.empty() ? made : copies, use.op, operandLayouts(use),
               repeats(use));
   }
 
-  // The layouts that at least two readers may want and that take time to be made.
+  // The layouts that at least two readers may want and that a layout change with costs produces.
   std::vector<int> sharedLayouts(int value, const LayoutSet &made, const std::vector<Use> &uses) {
     std::map<int, int> wanted; // how many readers
     for (const Use &use : uses)
@@ -254,7 +258,7 @@ private:
       bool takesTime =
           std::any_of(made.layouts.begin(), made.layouts.end(), [&, to = layout](int from) {
             double seconds = costs_.reshard(value, from, to);
-            return seconds > 0 && seconds < solver::forbidden;
+            return seconds > 0 && seconds < solver::kForbidden;
           });
       if (readers > 1 && takesTime)
         shared.push_back(layout);
@@ -262,7 +266,7 @@ private:
     return shared;
   }
 
-  // From the maker of an argument's new value to the argument.
+  // The edge from the producer of an argument's new value to the argument.
   void addReturnEdge(const Output &output) {
     int producer = model_.values[output.value].producer;
     int node = output.argument < 0 ? -1 : result_.argumentNode[output.argument];
@@ -289,7 +293,7 @@ private:
 } // namespace
 
 PlanProblem buildProblem(Costs &costs, const Pins &pins, int64_t memoryBytes) {
-  return Builder(costs, pins, memoryBytes).build();
+  return NetworkBuilder(costs, pins, memoryBytes).build();
 }
 
 } // namespace cleave::planner

@@ -1,15 +1,16 @@
 // PlanProblem: the step on one mesh as a solver::Problem.
 //
-// Nodes: one per op, with its ways of being split; one per argument that several ops share, with
-// its layouts. An optimizer state that only its update touches has no node: it lives in the layout
-// that its update wants (so ZeRO-1 is nothing but a split update). Edges: seconds of changing
-// layouts between maker and reader, and of bringing a parameter's new value back to where it lives.
-// Memory: every value from the op that makes it to its last reader, at the size of its local block;
-// arguments at all times.
+// Nodes: one per op, whose choices are its strategies; one per argument that several ops share,
+// whose choices are its layouts. An optimizer state that only its update reads has no node: it
+// lives in the layout that its update wants (ZeRO-1 is a split update and nothing else). Edges:
+// seconds of layout changes between producer and reader, and from a parameter's new value to the
+// layout of the parameter. Memory: every value from the op that makes it to its last reader, at the
+// size of its local block; arguments at all times.
 //
-// Ops of one part of the step that need a value in the same other layout share the change, as the partitioner makes it
-// once: where that can be, a node between maker and readers chooses the layout that is read. Ops that need two
-// different other layouts are counted one by one. Copies take no memory here.
+// Ops of one part of the step that read a value in the same other layout share the layout change,
+// since the partitioner emits it once: where several readers can, a node between producer and
+// readers chooses the layout that is read. Changes to two different layouts are counted separately.
+// Copies take no memory in this model.
 #pragma once
 
 #include "compiler/planner/OpKinds.h"
@@ -17,17 +18,20 @@
 
 namespace cleave::planner {
 
+// The cost network of a step, and what its nodes and choices stand for.
 struct PlanProblem {
-  solver::Problem problem;
-  std::vector<std::shared_ptr<const OpKind>> kinds;         // per op; its node has the same number
-  size_t kindCount = 0;                                     // different ones
-  std::vector<int> argumentNode;                            // per argument, or -1
+  solver::Problem problem;                                  // node i < number of ops is op i
+  std::vector<std::shared_ptr<const OpKind>> kinds;         // per op
+  size_t kindCount = 0;                                     // distinct ones
+  std::vector<int> argumentNode;                            // per argument its node, or -1
   std::vector<std::vector<ArgumentChoice>> argumentChoices; // per argument; empty without a node
+  std::vector<PinEffect> argumentPinEffects;                // per argument
 
+  // The choices of the op's node.
   const std::vector<OpChoice> &choicesOf(int op) const { return kinds[op]->choices; }
 };
 
-// `memoryBytes`: what one rank may use.
+// The network of the step of `costs` on its mesh. `memoryBytes`: budget of one rank.
 PlanProblem buildProblem(Costs &costs, const Pins &pins, int64_t memoryBytes);
 
 } // namespace cleave::planner

@@ -1,6 +1,7 @@
 #include "compiler/planner/Planner.h"
 
 #include "compiler/planner/Explain.h"
+#include "compiler/planner/Remarks.h"
 #include "runtime/base/Units.h"
 
 #include <algorithm>
@@ -19,22 +20,22 @@ std::vector<Mesh> candidateMeshes(int64_t ranks) {
 namespace {
 
 // A mesh that is tried.
-struct Candidate {
+struct MeshCandidate {
   Mesh mesh;
-  double bound = -solver::forbidden; // no plan on it takes fewer seconds
-  std::string outcome;               // `12.3 ms`, `at least 12.3 ms`, `does not fit`
+  double bound = -solver::kForbidden; // lower bound on the seconds of any plan on it
+  std::string outcome;                // `12.3 ms`, `at least 12.3 ms`, `does not fit`
 };
 
-// The best of what was solved so far.
+// The best solution so far, and the reason if there is none.
 struct Best {
-  const Candidate *candidate = nullptr;
+  const MeshCandidate *candidate = nullptr;
   PlanProblem problem;
   solver::Solution solution;
-  std::string infeasible; // the message of the mesh that came closest
-  int64_t missing = 0;
-  double seconds = 0;
+  std::string infeasible; // the message of the mesh on which the fewest bytes are missing
+  int64_t missing = 0;    // bytes missing there; INT64_MAX: memory is not the reason
+  double seconds = 0;     // wall time of all solves
 
-  double cost() const { return candidate ? solution.cost : solver::forbidden; }
+  double cost() const { return candidate ? solution.cost : solver::kForbidden; }
 };
 
 } // namespace
@@ -49,13 +50,11 @@ static std::vector<Mesh> meshesToTry(const PlannerOptions &options) {
 
 static Status checkOptions(const StepModel &model, const PlannerOptions &options) {
   if (options.ranks < 1)
-    return Status::userError("a plan needs at least one rank, found " +
-                             std::to_string(options.ranks));
+    return Status::userError("a plan needs at least one rank, found ", options.ranks);
   for (const Mesh &mesh : meshesToTry(options)) {
     if (mesh.ranks() != options.ranks)
-      return Status::userError("the mesh " + str(mesh) + " has " + std::to_string(mesh.ranks()) +
-                               " ranks, but " + std::to_string(options.ranks) +
-                               " were asked for: make --mesh and --ranks agree");
+      return Status::userError("the mesh ", str(mesh), " has ", mesh.ranks(), " ranks, but ",
+                               options.ranks, " were asked for: make --mesh and --ranks agree");
     CLEAVE_TRY(options.pins.check(model, mesh));
   }
   return Status::ok();
@@ -68,41 +67,41 @@ static Result<PlanProblem> problemOn(const StepModel &model, const cluster::Clus
   PlanProblem problem = buildProblem(costs, options.pins, budget);
   for (const solver::Node &node : problem.problem.nodes)
     if (node.choices.empty())
-      return Status::infeasible(
-          "no way is left to place " + node.name + " on the mesh " + str(mesh) +
-          (options.pins.name().empty() ? "" : " under the pins of " + options.pins.name()));
+      return Status::infeasible("no way is left to place ", node.name, " on the mesh ", str(mesh),
+                                options.pins.name().empty() ? "" : " under the pins of ",
+                                options.pins.name());
   return problem;
 }
 
-// The order in which meshes are tried: first the one that promises most, so that of the others it is mostly
-// enough to see that they are no better.
-static Result<std::vector<Candidate *>> orderOf(std::vector<Candidate> &candidates,
-                                                const StepModel &model,
-                                                const cluster::Cluster &cluster,
-                                                const PlannerOptions &options) {
-  std::vector<Candidate *> order;
-  for (Candidate &candidate : candidates) {
+// The order in which meshes are tried: by rising bound. The first solution is then good enough that
+// the bounds of most other meshes rule them out without solving them.
+static Result<std::vector<MeshCandidate *>> orderOf(std::vector<MeshCandidate> &candidates,
+                                                    const StepModel &model,
+                                                    const cluster::Cluster &cluster,
+                                                    const PlannerOptions &options) {
+  std::vector<MeshCandidate *> order;
+  for (MeshCandidate &candidate : candidates) {
     order.push_back(&candidate);
     if (candidates.size() == 1)
       break;
     Result<PlanProblem> problem = problemOn(model, cluster, options, candidate.mesh);
-    candidate.bound = solver::forbidden;
+    candidate.bound = solver::kForbidden;
     if (!problem)
       continue; // another mesh may do
-    Result<double> bound = solver::lowerBound(problem->problem, options.solve);
-    CLEAVE_TRY(bound.status().withContext("planner"));
-    candidate.bound = *bound;
+    CLEAVE_TRY_ASSIGN(candidate.bound,
+                      solver::lowerBound(problem->problem, options.solve).withContext("planner"));
   }
-  // Sums in another order differ in the last digits: of equal ones the first.
-  auto rounded = [](const Candidate *candidate) {
+  // Bounds that differ only by rounding count as equal; of equal bounds the first mesh comes first.
+  auto rounded = [](const MeshCandidate *candidate) {
     return std::floor(std::log(std::max(candidate->bound, 0.0)) * 1e6);
   };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](const Candidate *a, const Candidate *b) { return rounded(a) < rounded(b); });
+  std::stable_sort(order.begin(), order.end(), [&](const MeshCandidate *a, const MeshCandidate *b) {
+    return rounded(a) < rounded(b);
+  });
   return order;
 }
 
-// The message of the mesh on which least is missing.
+// Keeps the message of the mesh on which the fewest bytes are missing.
 static void keepReason(const PlanProblem &problem, const solver::Solution &solution,
                        const PlannerOptions &options, Best &best) {
   const std::vector<int64_t> &least = solution.infeasibility.smallestBudget;
@@ -113,15 +112,15 @@ static void keepReason(const PlanProblem &problem, const solver::Solution &solut
   best.missing = missing;
 }
 
-// Solves for one mesh, as far as it may be the best, and keeps the result if it is. Of equally good ones the first
-// candidate counts.
+// Solves for one mesh until it is proven to be no better than the best so far, and keeps the result
+// if it is better. Of equally good meshes the first candidate wins.
 static Status tryMesh(const StepModel &model, const cluster::Cluster &cluster,
-                      const PlannerOptions &options, Candidate &candidate, Best &best) {
-  constexpr double equal = 1 + 1e-9;
+                      const PlannerOptions &options, MeshCandidate &candidate, Best &best) {
+  constexpr double kEqual = 1 + 1e-9;
   const bool winsTies = best.candidate && &candidate < best.candidate;
-  const double cutoff = best.cost() * (winsTies ? equal * equal : 1);
+  const double cutoff = best.cost() * (winsTies ? kEqual * kEqual : 1);
   auto isNoBetter = [&] {
-    return candidate.bound < solver::forbidden && candidate.bound >= cutoff;
+    return candidate.bound < solver::kForbidden && candidate.bound >= cutoff;
   };
   if (isNoBetter()) {
     candidate.outcome = "at least " + secondsText(candidate.bound);
@@ -140,29 +139,29 @@ static Status tryMesh(const StepModel &model, const cluster::Cluster &cluster,
     CLEAVE_TRY(options.onNetwork(candidate.mesh, problem->problem));
   solver::SolveOptions limits = options.solve;
   limits.cutoff = cutoff;
-  Result<solver::Solution> solution = solver::solve(problem->problem, limits);
-  if (!solution)
-    return solution.status().withContext("planner");
-  best.seconds += solution->seconds;
-  candidate.bound = std::max(candidate.bound, solution->lowerBound);
+  CLEAVE_TRY_ASSIGN(solver::Solution solution,
+                    solver::solve(problem->problem, limits).withContext("planner"));
+  best.seconds += solution.seconds;
+  candidate.bound = std::max(candidate.bound, solution.lowerBound);
   if (isNoBetter()) {
     candidate.outcome = "at least " + secondsText(candidate.bound);
-  } else if (!solution->isFound()) {
+  } else if (!solution.isFound()) {
     candidate.outcome = "does not fit";
-    keepReason(*problem, *solution, options, best);
+    keepReason(*problem, solution, options, best);
   } else {
-    candidate.outcome = secondsText(solution->cost);
-    if (solution->cost < best.cost() || (winsTies && solution->cost <= best.cost() * equal)) {
+    candidate.outcome = secondsText(solution.cost);
+    if (solution.cost < best.cost() || (winsTies && solution.cost <= best.cost() * kEqual)) {
       best.candidate = &candidate;
       best.problem = std::move(*problem);
-      best.solution = std::move(*solution);
+      best.solution = std::move(solution);
     }
   }
   return Status::ok();
 }
 
-static Plan toPlan(const StepModel &model, const PlannerOptions &options, const Best &best,
-                   const std::vector<Candidate> &candidates) {
+static Plan toPlan(const StepModel &model, const cluster::Cluster &cluster,
+                   const PlannerOptions &options, const Best &best,
+                   const std::vector<MeshCandidate> &candidates) {
   Plan plan;
   plan.mesh = best.candidate->mesh;
   const std::vector<int> &choices = best.solution.choices;
@@ -184,7 +183,7 @@ static Plan toPlan(const StepModel &model, const PlannerOptions &options, const 
   }
   plan.seconds = best.solution.cost;
   plan.boundSeconds = plan.seconds;
-  for (const Candidate &candidate : candidates) {
+  for (const MeshCandidate &candidate : candidates) {
     plan.boundSeconds = std::min(plan.boundSeconds, candidate.bound);
     plan.meshesTried.push_back(str(candidate.mesh) + ": " + candidate.outcome);
   }
@@ -195,7 +194,10 @@ static Plan toPlan(const StepModel &model, const PlannerOptions &options, const 
   plan.pin = options.pins.name();
   plan.solveSeconds = best.seconds;
   plan.atPeak = holdersAtPeak(best.problem, best.solution, 10);
-  plan.reasons = explainChoices(model, plan.mesh, best.problem, choices, options.maxReasons);
+  Explainer explainer(model, plan.mesh, best.problem, choices);
+  plan.reasons = explainChoices(model, explainer, best.problem, choices, options.maxReasons);
+  Costs costs(model, cluster, plan.mesh);
+  plan.remarks = remarksOn(model, plan, best.problem, choices, costs);
   return plan;
 }
 
@@ -204,20 +206,18 @@ Result<Plan> planStep(const StepModel &model, const cluster::Cluster &cluster,
   CLEAVE_TRY(checkOptions(model, given));
   PlannerOptions options = given;
   options.pins.prepare(model);
-  Result<cluster::Cluster> shared = cluster::forRanks(cluster, options.ranks);
-  if (!shared)
-    return shared.status();
-  std::vector<Candidate> candidates;
+  CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, options.ranks));
+  std::vector<MeshCandidate> candidates;
   for (Mesh &mesh : meshesToTry(options))
     candidates.push_back({std::move(mesh)});
-  Result<std::vector<Candidate *>> order = orderOf(candidates, model, *shared, options);
-  CLEAVE_TRY(order.status());
+  CLEAVE_TRY_ASSIGN(std::vector<MeshCandidate *> order,
+                    orderOf(candidates, model, shared, options));
   Best best;
-  for (Candidate *candidate : *order)
-    CLEAVE_TRY(tryMesh(model, *shared, options, *candidate, best));
+  for (MeshCandidate *candidate : order)
+    CLEAVE_TRY(tryMesh(model, shared, options, *candidate, best));
   if (!best.candidate)
     return Status::infeasible(best.infeasible);
-  return toPlan(model, options, best, candidates);
+  return toPlan(model, shared, options, best, candidates);
 }
 
 } // namespace cleave::planner

@@ -1,5 +1,5 @@
 // Planner: from a step and a cluster to a Plan. Tries meshes, builds the cost network of each
-// (PlanProblem.h), has it solved, and explains the answer.
+// (PlanProblem.h), solves it, and explains the best solution.
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
@@ -11,8 +11,9 @@
 
 namespace cleave::planner {
 
-// Fewer iterations than the solver's own defaults: where memory binds, the benchmark GPT takes a fifth of the time and its
-// gap grows from 0.32 % to 0.36 %; elsewhere it is closed long before.
+// The solver's limits for plans, lower than its own defaults: where memory binds, the benchmark GPT
+// is planned in a fifth of the time and its gap grows from 0.32 % to 0.36 %; where memory does not
+// bind, the gap closes before either limit.
 inline solver::SolveOptions defaultLimits() {
   solver::SolveOptions options;
   options.maxIterations = 40;
@@ -21,23 +22,25 @@ inline solver::SolveOptions defaultLimits() {
   return options;
 }
 
+// Options of planStep.
 struct PlannerOptions {
   int64_t ranks = 1;
-  std::optional<Mesh> mesh; // empty: chosen
-  int64_t memoryBytes = 0;  // of one rank; 0: what the cluster has
-  Pins pins;
-  solver::SolveOptions solve = defaultLimits();
-  size_t maxReasons = 40; // ops explained, besides all parameters
-  // Given every network that is solved, before it is; what it fails with ends the planning. May be empty.
+  std::optional<Mesh> mesh; // empty: the pins' default mesh, else chosen among candidateMeshes()
+  int64_t memoryBytes = 0;  // budget of one rank; 0: Cluster::usableBytes()
+  Pins pins;                // restrictions by the user
+  solver::SolveOptions solve = defaultLimits(); // of each network
+  size_t maxReasons = 40;                       // ops in Plan::reasons, besides all parameters
+  // Called with every network before it is solved; a failure ends the planning. May be empty.
   std::function<Status(const Mesh &, const solver::Problem &)> onNetwork;
 };
 
-// Nothing fits: an infeasible status that says how many bytes are missing, what takes them, and
-// ways out. Bad options: a user error.
+// The best plan found. Infeasible if no plan fits: the message states how many bytes are missing,
+// the largest nodes, and ways out. A user error if options contradict each other or the step.
 Result<Plan> planStep(const StepModel &model, const cluster::Cluster &cluster,
                       const PlannerOptions &options);
 
-// The meshes that are tried for so many ranks: one axis `dp`, and all products of two, `dp` x `tp`.
+// The meshes that are tried for a number of ranks: one axis `dp`, and all products of two axes,
+// `dp` x `tp`.
 std::vector<Mesh> candidateMeshes(int64_t ranks);
 
 } // namespace cleave::planner

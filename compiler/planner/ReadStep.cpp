@@ -3,6 +3,7 @@
 
 #include "dialects/graph/Cost.h"
 #include "dialects/graph/Step.h"
+#include "runtime/base/Concat.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -37,9 +38,9 @@ Group readGroup(graph::FusionOp fusion) {
 
 namespace {
 
-class Reader {
+class StepReader {
 public:
-  explicit Reader(func::FuncOp step) : step_(step) {}
+  explicit StepReader(func::FuncOp step) : step_(step) {}
 
   FailureOr<StepModel> read() {
     for (unsigned i = 0; i < step_.getNumArguments(); ++i)
@@ -87,7 +88,7 @@ private:
   static std::string nameOf(Operation *op, size_t number) {
     if (auto name = dyn_cast<NameLoc>(op->getLoc()))
       return name.getName().str();
-    return op->getName().stripDialect().str() + "." + std::to_string(number);
+    return concat(op->getName().stripDialect(), ".", number);
   }
 
   LogicalResult readOp(Operation *op) {
@@ -115,10 +116,8 @@ private:
     if (auto fusion = dyn_cast<graph::FusionOp>(op))
       plain.group = readGroup(fusion);
     plain.flops = static_cast<double>(cost.getFlops().constant().value_or(0));
-    plain.isProduct =
-        isa<graph::DotGeneralOp, graph::ConvOp, graph::ConvInputGradOp, graph::ConvWeightGradOp>(
-            op);
-    plain.isView = isa<graph::TransposeOp, graph::ReshapeOp, graph::SliceOp, graph::ReverseOp>(op);
+    plain.isProduct = op->hasTrait<graph::MatrixProduct>();
+    plain.isView = op->hasTrait<graph::LayoutOnly>();
     plain.isAccumulate = isa<graph::AccumulateOp>(op);
     model_.ops.push_back(std::move(plain));
     return success();
@@ -153,6 +152,6 @@ private:
 
 } // namespace
 
-FailureOr<StepModel> readStep(func::FuncOp step) { return Reader(step).read(); }
+FailureOr<StepModel> readStep(func::FuncOp step) { return StepReader(step).read(); }
 
 } // namespace cleave::planner

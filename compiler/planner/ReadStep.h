@@ -10,11 +10,11 @@
 
 namespace cleave::planner {
 
-// Ops are numbered as graph::opsOf() lists them. Fails with a diagnostic where a shape is still symbolic
+// The step, its ops in the order of graph::opsOf(). Fails with a diagnostic if a shape is symbolic
 // or an op has no factor rule.
 mlir::FailureOr<StepModel> readStep(mlir::func::FuncOp step);
 
-// The inside of a kernel group, ops in program order.
+// The ops inside a kernel group, in program order.
 Group readGroup(graph::FusionOp fusion);
 
 } // namespace cleave::planner

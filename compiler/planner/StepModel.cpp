@@ -1,4 +1,4 @@
-// Which part of the step every op belongs to.
+// Assignment of ops to the parts of the step.
 #include "compiler/planner/StepModel.h"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ int64_t Value::bytes() const {
 
 namespace {
 
-// What the results of an op end up in: nothing long-lived, one parameter (with its state), or
-// several.
+// Which arguments depend on the results of an op: none, one parameter with its state (the index of
+// its argument), or several.
 constexpr int kNothing = -1, kSeveral = -2;
 
 int join(int a, int b) {

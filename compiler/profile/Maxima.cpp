@@ -9,7 +9,8 @@ namespace cleave::profile {
 
 namespace {
 
-// Where a text has one of `marks` that is not inside parentheses, from `begin` on; its end if nowhere.
+// The position of the first of `marks` outside parentheses, from `begin` on; the text's end if
+// none.
 size_t findOutside(const std::string &text, const char *marks, size_t begin) {
   int depth = 0;
   for (size_t i = begin; i < text.size(); ++i) {
@@ -41,8 +42,8 @@ std::map<std::string, int64_t> termsOf(const Polynomial &amount) {
   return terms;
 }
 
-// This amount in how far each symbol (or floor) exceeds its least value, where symbols are at least 1:
-// without negative coefficients it is never negative. None where a least value cannot be told.
+// The amount written in the excess of each symbol (or floor) over its least value, which is 1 for
+// symbols: without negative coefficients it is never negative. Nothing if a least value is unknown.
 std::optional<Polynomial> aboveLeast(const Polynomial &amount) {
   Polynomial sum;
   for (const auto &[product, coefficient] : termsOf(amount)) {
@@ -113,8 +114,8 @@ bool AmountSpace::neverExceeds(const Row &a, const Row &b) const {
   return true;
 }
 
-// With t of `a` and 1 - t of `b`: t (a - b) >= row - b must hold in every column, for one t between 0
-// and 1. The bounds of t are kept as fractions.
+// With t of `a` and 1 - t of `b`: t (a - b) >= row - b must hold in every column, for one t between
+// 0 and 1. The bounds of t are kept as fractions.
 bool AmountSpace::isBelowMean(const Row &row, const Row &a, const Row &b) const {
   using Wide = __int128;
   Wide leastNumerator = 0, leastDenominator = 1, mostNumerator = 1, mostDenominator = 1;

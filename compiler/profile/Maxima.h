@@ -1,4 +1,5 @@
-// The largest of many amounts with symbols, where nobody can say which one it is: all that it can be.
+// Maxima: of many amounts with symbols, all those that are the largest for some values of the
+// symbols.
 #pragma once
 
 #include "dialects/interfaces/Polynomial.h"
@@ -9,49 +10,52 @@
 
 namespace cleave::profile {
 
-// Amounts as rows of numbers, one for each product of symbols that occurs, so that thousands of them
-// can be added up and compared. All symbols are at least 1.
+// Represents amounts as rows of coefficients, one per product of symbols that occurs, so that
+// thousands of them can be added and compared. All symbols are at least 1.
 class AmountSpace {
 public:
+  // The coefficients of an amount, in an order that only AmountSpace interprets.
   using Row = std::vector<int64_t>;
 
-  // Of all amounts that sums will be made of.
+  // `amounts` are all summands of the amounts to represent.
   explicit AmountSpace(const std::vector<Polynomial> &amounts);
 
-  // The row of one of them, or of a sum of them.
+  // The row of one of them or of a sum of them, and the inverse.
   Row row(const Polynomial &amount) const;
   Polynomial amount(const Row &row) const;
 
-  // Whether `a` is at most `b`, whatever the symbols are. False where it cannot be told.
+  // Whether `a` <= `b` for all values of the symbols. False if that is not provable.
   bool neverExceeds(const Row &a, const Row &b) const;
-  // Whether `row` is at most a mean of `a` and `b` with some weights, and so never the only largest.
+  // Whether `row` is at most some weighted mean of `a` and `b`, and so never the only largest.
   bool isBelowMean(const Row &row, const Row &a, const Row &b) const;
 
 private:
-  // By the text of their products of symbols. A row begins with the coefficients of the amount itself
-  // and goes on with those that are compared: of how far symbols exceed 1, where a larger coefficient
-  // means a larger amount. What an amount has without a known least value stands there twice, with
-  // both signs.
+  // Columns by the text of their products of symbols. A row begins with the coefficients of the
+  // amount (`columns_`). The coefficients that are compared follow (`compared_`): those of the
+  // amount written in (symbol - 1), where a larger coefficient means a larger amount. Terms without
+  // a known least value (`unknown_`) are there twice, with both signs.
   std::map<std::string, size_t> columns_, compared_, unknown_;
   size_t width_ = 0;
 };
 
-// Collects rows and keeps those that can be the largest.
+// Collects rows and keeps the candidates for the largest.
 class Maxima {
 public:
   explicit Maxima(const AmountSpace &space) : space_(space) {}
 
+  // An amount that can be the largest.
   struct Candidate {
     AmountSpace::Row row;
-    size_t moment; // as it was given
+    size_t moment; // as given to add()
   };
 
+  // Adds the amount at a moment; moments identify amounts for the caller.
   void add(const AmountSpace::Row &row, size_t moment);
-  // Those that can be the largest, in the order of their moments.
+  // The candidates, in the order of their moments.
   std::vector<Candidate> take();
 
 private:
-  // Drops those that are below a mean of two others.
+  // Drops candidates that are at most a mean of two others.
   void prune();
 
   const AmountSpace &space_;

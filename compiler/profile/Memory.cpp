@@ -1,5 +1,5 @@
-// See Memory.h. Liveness is that of a list: a buffer lives from the op that computes it to the last
-// op that reads it.
+// Liveness in program order: a buffer lives from the op that computes it to the last op that reads
+// it.
 #include "compiler/profile/Memory.h"
 
 #include "compiler/profile/Maxima.h"
@@ -26,15 +26,15 @@ Buffers::Buffers(func::FuncOp step) {
       constants_.insert(&op);
     if (isConstant || isa<graph::BroadcastOp>(op))
       continue;
-    bool renames = isa<graph::ReshapeOp, graph::AccumulateOp>(op);
+    bool sharesBuffer = op.hasTrait<graph::BufferSharing>();
     for (Value result : op.getResults())
-      of_[result] = renames ? of(op.getOperand(0)) : result;
+      of_[result] = sharesBuffer ? of(op.getOperand(0)) : result;
   }
 }
 
 namespace {
 
-// The bytes of every type of the step, as rows.
+// The bytes of the step's types, as rows.
 class TypeBytes {
 public:
   explicit TypeBytes(Block &body) : space_(amountsOf(body)) {}
@@ -67,7 +67,8 @@ void add(AmountSpace::Row &to, const AmountSpace::Row &row, int64_t times) {
     to[i] += times * row[i];
 }
 
-// The last reader of every buffer that is given back. What the end of the step reads is not.
+// The last reader of every buffer; buffers without readers have their producer. Buffers that the
+// step returns have the terminator, which frees nothing.
 llvm::DenseMap<Value, Operation *> lastReaders(Block &body, const Buffers &buffers) {
   llvm::DenseMap<Value, Operation *> readers;
   for (Operation &op : body) {
@@ -76,7 +77,7 @@ llvm::DenseMap<Value, Operation *> lastReaders(Block &body, const Buffers &buffe
         readers[buffer] = &op;
     for (Value result : op.getResults())
       if (buffers.of(result) == result)
-        readers[result] = &op; // nobody, so far
+        readers[result] = &op; // no reader so far
   }
   return readers;
 }
@@ -114,7 +115,7 @@ std::vector<Peak> peaksOf(func::FuncOp step, const Buffers &buffers) {
       auto last = lastReader.find(buffer);
       return last == lastReader.end() || last->second != &op;
     });
-    // Before the next thing is given back at least as much is needed.
+    // Not a candidate: nothing is freed here, so the next moment needs at least as much.
     if (touched.empty() && op.getNextNode() != body.getTerminator())
       continue;
     maxima.add(live, moments.size());

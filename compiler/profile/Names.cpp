@@ -1,4 +1,4 @@
-// See Names.h. The importer leaves NameLoc(node, NameLoc(module)).
+// The importer sets locations of the form NameLoc(node, NameLoc(module)).
 #include "compiler/profile/Names.h"
 
 #include "mlir/IR/Location.h"
@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace cleave::profile {
 
-// A fused location speaks for its first named part.
+// A fused location has the names of its first named part.
 static NameLoc namedLocation(Location location) {
   if (auto fused = dyn_cast<FusedLoc>(location)) {
     for (Location part : fused.getLocations())

@@ -1,4 +1,4 @@
-// What an op is called in the file that it was read from.
+// Names of ops in the file that the model was read from.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -7,9 +7,9 @@
 
 namespace cleave::profile {
 
-// The node that the op was made of; the op's own name where it came from none.
+// The node that the op was imported from; the op's own name if there is none.
 std::string nodeOf(mlir::Operation *op);
-// The PyTorch module that the node stands in; empty where the file does not say.
+// The PyTorch module of that node; empty if the file does not state it.
 std::string moduleOf(mlir::Operation *op);
 
 } // namespace cleave::profile

@@ -1,4 +1,4 @@
-// See Profile.h: one walk over the step.
+// One walk over the step.
 #include "compiler/profile/Profile.h"
 
 #include "compiler/profile/Memory.h"
@@ -6,6 +6,7 @@
 #include "dialects/graph/Macs.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/Symbols.h"
+#include "runtime/base/Concat.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -16,13 +17,13 @@ using namespace mlir;
 namespace cleave::profile {
 namespace {
 
-// Every amount of a Costs, so that what is done with all of them is written once.
+// All amounts of Costs, for loops over them.
 constexpr Polynomial Costs::*kAmounts[] = {
     &Costs::parameters,   &Costs::parameterBytes, &Costs::forwardMacs,
     &Costs::backwardMacs, &Costs::forwardFlops,   &Costs::backwardFlops,
     &Costs::updateFlops,  &Costs::outputBytes,    &Costs::savedBytes};
 
-// What the op computes, each element of an elementwise op once: its own FLOPs say how long that takes.
+// The op's FLOPs, of an elementwise op one per element: its own FLOPs are weighted by duration.
 Polynomial operationsOf(graph::CostInterface op) {
   Polynomial flops = op.getFlops();
   if (!isa<graph::PointwiseInterface>(op.getOperation()) || flops == Polynomial(0))
@@ -96,12 +97,12 @@ private:
     return profile_.rows[entry->second];
   }
 
-  // Kinds of a row, each once; what only holds numbers for others is not worth a word.
+  // Adds the op to the kinds of a row, each once. Broadcasts are omitted.
   void addKind(Row &row, Operation *op) {
     if (isa<graph::BroadcastOp>(op))
       return;
     StringRef kind = op->getName().stripDialect();
-    if (kinds_.insert(std::to_string(&row - profile_.rows.data()) + " " + kind.str()).second)
+    if (kinds_.insert(concat(&row - profile_.rows.data(), " ", kind)).second)
       row.kind += (row.kind.empty() ? "" : "+") + kind.str();
   }
 
@@ -115,14 +116,14 @@ private:
     }
   }
 
-  // Whether the backward pass reads the buffer, itself or under another name.
+  // Whether the backward pass reads the buffer of `value`, directly or through views.
   bool isSaved(Value value) const {
     llvm::SmallVector<Value> names = {value};
     while (!names.empty())
       for (Operation *user : names.pop_back_val().getUsers()) {
         auto part = parts_.find(user);
         if (part == parts_.end())
-          continue; // the end of the step
+          continue; // the terminator
         if (part->second == Part::Backward)
           return true;
         if (isa<graph::ReshapeOp>(user))
@@ -147,8 +148,8 @@ private:
   Buffers buffers_;
   Profile profile_;
   std::map<std::pair<std::string, std::string>, size_t> index_; // module, node -> row
-  llvm::StringSet<> kinds_;                                     // `row kind` that are named
-  llvm::DenseSet<Value> seen_;                                  // arguments that some row reads
+  llvm::StringSet<> kinds_;    // `ROW KIND` pairs that addKind has added
+  llvm::DenseSet<Value> seen_; // arguments that a row reads
 };
 
 } // namespace

@@ -1,11 +1,10 @@
-// Profile: what a step costs, as polynomials of the model's symbols: parameters, arithmetic of the
-// forward and the backward pass, activations that wait for the backward pass, the peak of memory.
-// Nothing is executed, no weight is read; the costs are those that the ops state themselves
-// (CostInterface).
+// Profile: the cost of a step as polynomials of the model's symbols: parameters, arithmetic of the
+// forward and the backward pass, activations saved for the backward pass, peak memory. Nothing is
+// executed, no weight is read; costs come from the ops' CostInterface.
 //
-// Memory is that of one device before kernels are formed: every op's result takes a buffer, except
-// those that only rename one (reshape) or that no kernel stores (constants, broadcasts). Kernel
-// groups take less; cleave-dump --memory shows what a plan really takes.
+// Memory is that of one device before kernels are formed: every result of an op takes a buffer,
+// except views (reshape) and values that no kernel stores (constants, broadcasts). Kernel groups
+// take less: cleave-dump --memory shows the memory of a plan.
 #pragma once
 
 #include "dialects/interfaces/Polynomial.h"
@@ -18,51 +17,52 @@
 namespace cleave::profile {
 
 // Bytes, FLOPs and multiply-accumulates (dialects/graph/Macs.h) of one micro-batch and one update.
-// The backward pass counts what it computes.
+// The backward pass counts the ops that it has, with no fixed ratio to the forward pass.
 struct Costs {
-  Polynomial parameters; // elements, of those that are read here first
+  Polynomial parameters; // elements of parameters whose first reader this is
   Polynomial parameterBytes;
   Polynomial forwardMacs, backwardMacs;
   Polynomial forwardFlops, backwardFlops, updateFlops;
   Polynomial outputBytes; // results of the forward pass
-  Polynomial savedBytes;  // of these, what the backward pass reads
+  Polynomial savedBytes;  // those of them that the backward pass reads
 
   Costs &operator+=(const Costs &other);
 };
 
-// One operator of the model: all ops that were made of one node of the file.
+// One operator of the model: all ops imported from one node of the file.
 struct Row {
-  std::string module; // the PyTorch module it stands in; empty where the file does not say
+  std::string module; // its PyTorch module; empty if the file does not state it
   std::string name;   // of the node
   std::string kind;   // the graph ops of its forward pass, `dot_general+add`
   Costs costs;
 };
 
-// Bytes at the moment when most are needed. With symbols nobody knows which moment that is: these
-// are all that it can be, without those that never exceed another one.
+// Live bytes at one moment that is a candidate for the peak. With symbols there may be several
+// candidates, none of which is always exceeded by another one.
 struct Peak {
   Polynomial bytes;
-  std::string at; // the node whose result is computed then
+  std::string at; // the node whose result is computed at that moment; empty: the step's begin
 };
 
+// The profile of a step.
 struct Profile {
-  std::vector<Row> rows;  // in the order of the step
-  size_t rowsLeftOut = 0; // of which only the total knows
-  Costs total;
-  bool trains = false;
-  Polynomial inputBytes; // inputs, labels and constants
-  Polynomial stateBytes; // optimizer states and running statistics
-  Polynomial gradientBytes;
-  std::vector<Peak> peaks;
-  std::vector<Polynomial> assumptions; // sizes that must be at least 0 for all this to hold
+  std::vector<Row> rows;               // in the order of the step
+  size_t rowsLeftOut = 0;              // rows that only `total` includes
+  Costs total;                         // of all rows, the latter too
+  bool trains = false;                 // whether the step trains a parameter
+  Polynomial inputBytes;               // inputs, labels and constants
+  Polynomial stateBytes;               // optimizer states and running statistics
+  Polynomial gradientBytes;            // gradients of the trained parameters
+  std::vector<Peak> peaks;             // exactly one if all sizes are numbers
+  std::vector<Polynomial> assumptions; // sizes that must be >= 0 for the profile to hold
 
-  // With numbers for the symbols that `binding` names.
+  // The profile with the values of `binding` for its symbols.
   Profile substitute(const Polynomial::Binding &binding) const;
 };
 
-// Profiles a step (dialects/graph/Step.h). A training step must have been built with at least two
-// micro-batches: the sums over them tell where the backward pass ends; they are not counted, and
-// all numbers are those of one micro-batch and one update.
+// Profiles a step (dialects/graph/Step.h). A training step must have at least two micro-batches:
+// their sums mark the end of the backward pass. The sums are not counted; all numbers are those of
+// one micro-batch and one update.
 Profile profileStep(mlir::func::FuncOp step);
 
 } // namespace cleave::profile

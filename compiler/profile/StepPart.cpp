@@ -1,4 +1,4 @@
-// See StepPart.h.
+// Parts follow from the step's results and from its micro-batches.
 #include "compiler/profile/StepPart.h"
 
 #include "dialects/graph/Step.h"

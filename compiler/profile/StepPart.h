@@ -1,4 +1,4 @@
-// Which part of a step an op belongs to: forward, backward or update.
+// StepPart: the part of a step that an op belongs to.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -6,10 +6,11 @@
 
 namespace cleave::profile {
 
+// The parts of a step.
 enum class Part { Forward, Backward, Update };
 
-// Of every op of the step. The forward pass is what the loss, the outputs and the running statistics
-// depend on; the update is what happens once a step; the backward pass is the rest.
+// The part of every op of the step. Forward: the loss, an output or running statistics depend on
+// it. Update: it runs once per step. Backward: all other ops.
 llvm::DenseMap<mlir::Operation *, Part> partsOf(mlir::func::FuncOp step);
 
 } // namespace cleave::profile

@@ -1,4 +1,4 @@
-// See Tables.h.
+// The columns, and the three formats.
 #include "compiler/profile/Tables.h"
 
 #include "dialects/graph/Symbols.h"
@@ -17,13 +17,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kUnlimited = std::numeric_limits<size_t>::max(); // lines are never cut
-constexpr size_t kPeaks = 6;                                      // candidates that a text shows
+constexpr size_t kUnlimited = std::numeric_limits<size_t>::max(); // no limit on the width of lines
+constexpr size_t kPeaks = 6;                                      // candidates shown as text
 
-// The columns by their names for programs and for people.
+// A column of all formats.
 struct Column {
   const char *key;
-  const char *title; // in tables; null: not there
+  const char *title; // in text tables; null: omitted there
   Polynomial Costs::*amount;
   const char *unit; // `B`: in powers of 1024
 };
@@ -124,13 +124,13 @@ Result<Profile> sorted(const Profile &profile, const std::string &key) {
     std::string known;
     for (const Column &other : kColumns)
       known += (known.empty() ? "" : ", ") + std::string(other.key);
-    return Status::userError("found '" + key + "', expected one of " + known);
+    return Status::userError("found '", key, "', expected one of ", known);
   }
   Polynomial::Binding binding;
   for (const std::string &symbol : symbolsOf(profile))
     binding[symbol] = 1024;
   Profile out = profile;
-  std::vector<std::pair<int64_t, size_t>> order; // by size, then as it was
+  std::vector<std::pair<int64_t, size_t>> order; // by size, then by position
   for (const Row &row : profile.rows)
     order.emplace_back(-(row.costs.*column->amount).substitute(binding).constant().value_or(0),
                        order.size());
@@ -170,12 +170,11 @@ static std::string totalsText(const Profile &profile) {
          shown(profile.peaks[i].bytes, "B") +
              (profile.peaks[i].at.empty() ? "" : " at " + profile.peaks[i].at));
   if (shownPeaks < profile.peaks.size())
-    line("", "and " + std::to_string(profile.peaks.size() - shownPeaks) +
-                 " more: --format json has all");
+    line("", concat("and ", profile.peaks.size() - shownPeaks, " more: --format json has all"));
   return table.str(0, kUnlimited);
 }
 
-// The part of all FLOPs of forward and backward pass; empty where they are not known.
+// The share of all FLOPs of the forward and backward pass; empty if they have symbols.
 static std::string shareText(const Costs &costs, const Costs &total) {
   std::optional<int64_t> own = (costs.forwardFlops + costs.backwardFlops).constant();
   std::optional<int64_t> all = (total.forwardFlops + total.backwardFlops).constant();
@@ -227,7 +226,7 @@ std::string asText(const Profile &profile, const std::string &title) {
   }
   add({"total"}, profile.total, names ? "" : "total");
   if (profile.rowsLeftOut)
-    table.add({"(" + std::to_string(profile.rowsLeftOut) + " rows are not shown)"});
+    table.add({concat("(", profile.rowsLeftOut, " rows are not shown)")});
   return title + "\n\n" + table.str(0, kUnlimited) + "\n" + totalsText(profile);
 }
 

@@ -7,7 +7,7 @@
 namespace cleave::solver {
 
 NodeCosts pricedCosts(const Network &network, const NodeCosts &costs, const Prices &prices) {
-  std::vector<double> before(prices.size() + 1, 0.0); // sum of the prices of the rows before
+  std::vector<double> before(prices.size() + 1, 0.0); // sums of the prices of the rows before
   for (size_t r = 0; r < prices.size(); ++r)
     before[r + 1] = before[r] + prices[r];
   NodeCosts priced = costs;
@@ -61,15 +61,15 @@ public:
       scale_.push_back(std::max(1.0, static_cast<double>(row.budget + row.taken)));
   }
 
-  // Evaluates the prices; whether the bound rose. Leaves the choices in `choices`.
+  // Evaluates the bound at the prices and sets `choices`. Returns whether the bound rose.
   bool evaluate(std::vector<int> &choices) {
     double bound = elimination_.minimize(pricedCosts(network_, costs_, prices_));
     for (size_t r = 0; r < prices_.size(); ++r)
       bound -= prices_[r] * static_cast<double>(network_.rows[r].budget);
     value_ = bound + network_.constant;
     ++best_.iterations;
-    if (bound == forbidden) {
-      best_.bound = forbidden;
+    if (bound == kForbidden) {
+      best_.bound = kForbidden;
       return true;
     }
     choices = elimination_.decode();
@@ -87,7 +87,7 @@ public:
     return true;
   }
 
-  // Whether no price can rise and none that is not zero can fall: the bound is the best possible.
+  // Whether no price can rise and no positive price can fall: the bound is the best possible.
   bool isStationary() const {
     for (size_t r = 0; r < prices_.size(); ++r)
       if (excess_[r] > 0 || (prices_[r] > 0 && excess_[r] < 0))
@@ -120,7 +120,7 @@ public:
 
 private:
   double target(double upper) const {
-    if (upper == forbidden)
+    if (upper == kForbidden)
       return best_.bound + 0.1 * std::abs(best_.bound) + 1e-12;
     return best_.bound + 1.05 * std::max(upper - best_.bound, 1e-6 * std::abs(upper));
   }
@@ -148,27 +148,27 @@ private:
 
 Ascent ascend(const Network &network, Elimination &elimination, const NodeCosts &costs,
               const Prices &start, const AscentOptions &options, const Candidate &candidate) {
-  constexpr int patience = 6;
+  constexpr int kPatience = 6;
   Subgradient method(network, elimination, costs, start);
   double factor = 1.0;
   int idle = 0;
   std::vector<int> choices;
   for (int iteration = 0; iteration < options.iterations; ++iteration) {
     bool rose = method.evaluate(choices);
-    if (method.bound() == forbidden)
+    if (method.bound() == kForbidden)
       break;
     double upper = candidate(choices);
     if (isEnough(method.bound(), upper, options.cutoff, options.acceptedGap) ||
         method.isStationary() || (options.isLate && options.isLate()))
       break;
     idle = rose ? 0 : idle + 1;
-    if (idle >= patience) {
+    if (idle >= kPatience) {
       factor *= 0.6;
       idle = 0;
       method.returnToBest();
       if (factor < 1e-4)
         break;
-      // The excess belongs to the last prices: the next evaluation renews it.
+      // The excess is that of the last prices; the next evaluation recomputes it.
       continue;
     }
     method.step(factor, upper);

@@ -42,7 +42,7 @@ public:
       Open next = std::move(open_.back());
       open_.pop_back();
       if (isHopeless(next.bound))
-        continue; // and so are all others, but popping them costs nothing
+        continue; // as all others are; popping them is cheap
       ++result.branches;
       visit(next);
     }
@@ -55,7 +55,7 @@ public:
 
 private:
   bool isHopeless(double bound) const {
-    return bound == forbidden ||
+    return bound == kForbidden ||
            isEnough(bound, search_.bestCost(), options_.cutoff, options_.acceptedGap);
   }
 
@@ -73,18 +73,18 @@ private:
     for (; decision; decision = decision->before.get())
       for (size_t i = 0; i < costs[decision->node].size(); ++i)
         if ((static_cast<int>(i) == decision->choice) != decision->isFixed)
-          costs[decision->node][i] = forbidden;
+          costs[decision->node][i] = kForbidden;
     return costs;
   }
 
-  // Whether even the least bytes of the permitted choices exceed some row.
+  // Whether the least bytes of the permitted choices exceed the budget of some row.
   bool exceedsMemory(const NodeCosts &costs) const {
     std::vector<int64_t> least(network_.rows.size() + 1, 0);
     for (size_t v = 0; v < costs.size(); ++v)
       for (const Load &load : network_.nodes[v].loads) {
         int64_t bytes = INT64_MAX;
         for (size_t i = 0; i < costs[v].size(); ++i)
-          if (costs[v][i] < forbidden)
+          if (costs[v][i] < kForbidden)
             bytes = std::min(bytes, load.bytes[i]);
         if (bytes == INT64_MAX)
           return true;
@@ -98,7 +98,7 @@ private:
     return false;
   }
 
-  // The undecided node that the subproblems agreed least about, or -1.
+  // The undecided node about which the subproblems agreed least, or -1.
   int undecided(const NodeCosts &costs, const NodeCosts &mean) const {
     int best = -1;
     double least = 2;
@@ -106,11 +106,11 @@ private:
       int permitted = 0;
       double most = 0;
       for (size_t i = 0; i < costs[v].size(); ++i)
-        if (costs[v][i] < forbidden) {
+        if (costs[v][i] < kForbidden) {
           ++permitted;
           most = std::max(most, mean[v][i]);
         }
-      // Among equally decided ones, those with memory are what the bound cannot see.
+      // Of equally decided nodes those with memory, which the bound relaxes.
       double agreement = most - (network_.nodes[v].loads.empty() ? 0 : 1e-6);
       if (permitted > 1 && agreement < least) {
         least = agreement;
@@ -144,7 +144,7 @@ private:
     }
     int choice = -1;
     for (size_t i = 0; i < costs[v].size(); ++i)
-      if (costs[v][i] < forbidden && (choice < 0 || ascent.mean[v][i] > ascent.mean[v][choice]))
+      if (costs[v][i] < kForbidden && (choice < 0 || ascent.mean[v][i] > ascent.mean[v][choice]))
         choice = static_cast<int>(i);
     auto prices = std::make_shared<Prices>(std::move(ascent.prices));
     for (bool isFixed : {false, true})

@@ -1,4 +1,4 @@
-// The dumb recomputation of what a solver claims.
+// Recomputation by plain loops.
 #include "compiler/solver/Check.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ static std::vector<int> liveAt(const Problem &problem, const std::vector<int> &c
 std::vector<MemoryPeak> memoryPeaks(const Problem &problem, const std::vector<int> &choices) {
   std::vector<MemoryPeak> peaks(problem.spaces.size());
   for (size_t s = 0; s < problem.spaces.size(); ++s) {
-    std::map<int64_t, int64_t> change; // time -> bytes that come or go
+    std::map<int64_t, int64_t> change; // time -> bytes allocated or freed
     for (size_t v = 0; v < problem.nodes.size(); ++v) {
       const Node &node = problem.nodes[v];
       for (size_t u = 0; u < node.usages.size(); ++u) {
@@ -67,21 +67,19 @@ std::vector<MemoryPeak> memoryPeaks(const Problem &problem, const std::vector<in
 
 Status checkChoices(const Problem &problem, const std::vector<int> &choices) {
   if (choices.size() != problem.nodes.size())
-    return Status::defect("found " + std::to_string(choices.size()) + " choices for " +
-                          std::to_string(problem.nodes.size()) + " nodes");
+    return Status::defect("found ", choices.size(), " choices for ", problem.nodes.size(),
+                          " nodes");
   for (size_t v = 0; v < choices.size(); ++v)
     if (choices[v] < 0 || choices[v] >= static_cast<int>(problem.nodes[v].choices.size()))
-      return Status::defect("node " + std::to_string(v) + " has no choice " +
-                            std::to_string(choices[v]));
-  if (totalCost(problem, choices) == forbidden)
+      return Status::defect("node ", v, " has no choice ", choices[v]);
+  if (totalCost(problem, choices) == kForbidden)
     return Status::defect("a forbidden choice or pair of choices is taken");
   std::vector<MemoryPeak> peaks = memoryPeaks(problem, choices);
   for (size_t s = 0; s < peaks.size(); ++s)
     if (peaks[s].bytes > problem.spaces[s].budget)
-      return Status::defect("memory space '" + problem.spaces[s].name + "' holds " +
-                            std::to_string(peaks[s].bytes) + " bytes at time " +
-                            std::to_string(peaks[s].time) + ", its budget is " +
-                            std::to_string(problem.spaces[s].budget));
+      return Status::defect("memory space '", problem.spaces[s].name, "' holds ", peaks[s].bytes,
+                            " bytes at time ", peaks[s].time, ", its budget is ",
+                            problem.spaces[s].budget);
   return Status::ok();
 }
 
@@ -93,20 +91,17 @@ Status checkSolution(const Problem &problem, const Solution &solution) {
   CLEAVE_TRY(checkChoices(problem, solution.choices));
   double cost = totalCost(problem, solution.choices);
   if (!isClose(cost, solution.cost))
-    return Status::defect("stated cost " + std::to_string(solution.cost) + ", recomputed " +
-                          std::to_string(cost));
+    return Status::defect("stated cost ", solution.cost, ", recomputed ", cost);
   if (solution.lowerBound > cost && !isClose(solution.lowerBound, cost))
-    return Status::defect("the lower bound " + std::to_string(solution.lowerBound) +
-                          " exceeds the cost " + std::to_string(cost));
+    return Status::defect("the lower bound ", solution.lowerBound, " exceeds the cost ", cost);
   double gap = cost == solution.lowerBound ? 0 : (cost - solution.lowerBound) / std::abs(cost);
   if (std::abs(gap - solution.gap) > 1e-9 * (1 + std::abs(gap)))
-    return Status::defect("stated gap " + std::to_string(solution.gap) + ", recomputed " +
-                          std::to_string(gap));
+    return Status::defect("stated gap ", solution.gap, ", recomputed ", gap);
   std::vector<MemoryPeak> peaks = memoryPeaks(problem, solution.choices);
   for (size_t s = 0; s < peaks.size(); ++s)
     if (s >= solution.peaks.size() || peaks[s].bytes != solution.peaks[s].bytes)
-      return Status::defect("the stated peak of memory space '" + problem.spaces[s].name +
-                            "' is not " + std::to_string(peaks[s].bytes) + " bytes");
+      return Status::defect("the stated peak of memory space '", problem.spaces[s].name,
+                            "' is not ", peaks[s].bytes, " bytes");
   return Status::ok();
 }
 

@@ -6,7 +6,7 @@
 
 namespace cleave::solver {
 
-static constexpr double forbiddenFrom = 1e18;
+static constexpr double kForbiddenFrom = 1e18;
 
 static Problem readContest(const Json &root) {
   const Json &from = root.at("problem");
@@ -17,13 +17,13 @@ static Problem readContest(const Json &root) {
   const Json &intervals = nodes.at("intervals");
   for (size_t v = 0; v < intervals.size(); ++v) {
     Node node;
-    node.name = std::to_string(v);
+    node.name = concat(v);
     const Json &costs = nodes.at("costs").at(v);
     const Json &usages = nodes.at("usages").at(v);
     node.usages.push_back({intervals[v].at(0), intervals[v].at(1), 0});
     for (size_t i = 0; i < costs.size(); ++i) {
       double cost = costs[i];
-      node.choices.push_back({"", cost >= forbiddenFrom ? forbidden : cost, {usages.at(i)}});
+      node.choices.push_back({"", cost >= kForbiddenFrom ? kForbidden : cost, {usages.at(i)}});
     }
     problem.nodes.push_back(std::move(node));
   }
@@ -32,8 +32,8 @@ static Problem readContest(const Json &root) {
     const Json &ends = edges.at("nodes")[e];
     Edge edge{ends.at(0), ends.at(1), edges.at("costs").at(e).get<std::vector<double>>()};
     for (double &cost : edge.cost)
-      if (cost >= forbiddenFrom)
-        cost = forbidden;
+      if (cost >= kForbiddenFrom)
+        cost = kForbidden;
     problem.edges.push_back(std::move(edge));
   }
   return problem;
@@ -45,14 +45,14 @@ Result<Problem> contestFromJson(const std::string &text) {
     CLEAVE_TRY(validate(problem));
     return problem;
   } catch (const Json::exception &error) {
-    return Status::userError("not an instance of the contest: " + jsonReason(error));
+    return Status::userError("not an instance of the contest: ", jsonReason(error));
   }
 }
 
 Result<Problem> readContestFile(const std::string &path) {
   gzFile file = gzopen(path.c_str(), "rb");
   if (!file)
-    return Status::userError("cannot open '" + path + "'");
+    return Status::userError("cannot open '", path, "'");
   std::string text;
   std::vector<char> buffer(1 << 20);
   int read = 0;
@@ -60,9 +60,8 @@ Result<Problem> readContestFile(const std::string &path) {
     text.append(buffer.data(), read);
   gzclose(file);
   if (read < 0)
-    return Status::userError("'" + path + "' is damaged: it cannot be decompressed");
-  Result<Problem> problem = contestFromJson(text);
-  return problem ? std::move(problem) : Result<Problem>(problem.status().withContext(path));
+    return Status::userError("'", path, "' is damaged: it cannot be decompressed");
+  return contestFromJson(text).withContext(path);
 }
 
 } // namespace cleave::solver

@@ -12,7 +12,8 @@
 
 namespace cleave::solver {
 
-// Reads a file, plain or compressed by gzip.
+// Reads a JSON file, plain or compressed by gzip; the second form reads text. User errors name the
+// file or the field.
 Result<Problem> readContestFile(const std::string &path);
 Result<Problem> contestFromJson(const std::string &text);
 

@@ -49,7 +49,7 @@ Elimination::Elimination(const Network &network, int64_t maxTableEntries)
   own_.resize(groups_.size());
 }
 
-// Greedily: next the node whose elimination makes the smallest table.
+// Greedy order: the node whose elimination makes the smallest table comes next.
 void Elimination::makeOrder() {
   const int count = static_cast<int>(network_.nodes.size());
   std::vector<std::set<int>> neighbours(count);
@@ -79,7 +79,7 @@ void Elimination::makeOrder() {
     position_[v] = static_cast<int>(order_.size());
     order_.push_back(v);
     std::vector<int> scope(neighbours[v].begin(), neighbours[v].end());
-    // A table that will be split joins nobody: the groups' scopes are not known yet.
+    // A table that will be split adds no neighbours: the scopes of its groups are not yet known.
     bool isSplit = size > static_cast<double>(maxTableEntries_) && scope.size() > 1;
     for (int a : scope) {
       neighbours[a].erase(v);
@@ -94,7 +94,7 @@ void Elimination::makeOrder() {
   }
 }
 
-// Forms the groups of v from the tables that mention it.
+// Forms the groups of v from the tables that contain it.
 void Elimination::makeGroups(int v, const std::vector<int> &tables) {
   std::vector<int> bySize = tables;
   std::stable_sort(bySize.begin(), bySize.end(),
@@ -149,14 +149,15 @@ int Elimination::addGroup(int v, const std::vector<int> &tables, const std::vect
            static_cast<int64_t>(1 + tables.size());
   if (!scope.empty()) {
     group.output = static_cast<int>(tables_.size());
-    tables_.push_back({scope, {}, -1}); // minimize() takes the memory
+    tables_.push_back({scope, {}, -1}); // minimize() allocates
   }
   groups_.push_back(std::move(group));
   return index;
 }
 
-// Calls visit(index, rows) for all combinations of the scope's choices, those of its last node together:
-// index counts the combinations with the last node fastest, rows holds the inputs' entries.
+// Calls visit(index, rows) for all combinations of the scope's choices; those of its last node
+// share one call. `index` numbers the combinations, the last node varying fastest; `rows` are the
+// inputs' entries.
 template <typename Visit> void Elimination::sweep(const Group &group, Visit visit) const {
   const size_t dims = group.scope.size();
   TableRows rows;
@@ -185,12 +186,12 @@ template <typename Visit> void Elimination::sweep(const Group &group, Visit visi
 
 // Per choice of the group's node the least sum of the inputs.
 std::vector<double> Elimination::leastInputs(const Group &group) const {
-  std::vector<double> least(network_.nodes[group.node].size(), forbidden);
+  std::vector<double> least(network_.nodes[group.node].size(), kForbidden);
   sweep(group, [&](int64_t, const TableRows &rows) { leastPerChoice(rows, least.data()); });
   return least;
 }
 
-// Distributes the costs of v over its groups so that all see the same least cost per choice.
+// Distributes the costs of v over its groups such that all have the same least cost per choice.
 void Elimination::balance(int v, const NodeCosts &costs) {
   const std::vector<int> &groups = groupsOf_[v];
   own_[groups[0]] = costs[v];
@@ -206,8 +207,8 @@ void Elimination::balance(int v, const NodeCosts &costs) {
   for (size_t k = 0; k < groups.size(); ++k) {
     own_[groups[k]].resize(mean.size());
     for (size_t i = 0; i < mean.size(); ++i)
-      own_[groups[k]][i] = mean[i] == forbidden
-                               ? forbidden
+      own_[groups[k]][i] = mean[i] == kForbidden
+                               ? kForbidden
                                : mean[i] / static_cast<double>(groups.size()) - least[k][i];
   }
 }
@@ -268,7 +269,7 @@ NodeCosts Elimination::support() const {
   NodeCosts fractions(network_.nodes.size());
   for (size_t v = 0; v < fractions.size(); ++v)
     fractions[v].assign(network_.nodes[v].size(), 0.0);
-  // Every group inherits the choices of its parent, which has the same nodes but one.
+  // Every group inherits the choices of its parent, which has all its nodes except one.
   std::vector<std::vector<int>> taken(groups_.size()); // of the scope, then of the group's own node
   std::vector<int> choices(network_.nodes.size(), 0);
   for (size_t g = groups_.size(); g-- > 0;) {

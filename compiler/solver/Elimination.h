@@ -1,41 +1,42 @@
 // Elimination: the least cost of a network without its memory rows, by eliminating one node after
 // the other (bucket elimination; R. Dechter, Artificial Intelligence 113, 1999).
 //
-// Eliminating a node sums all tables that mention it and minimises over its choices; the result is
-// a table over its neighbours. Where that would be too large, the tables are split into several
-// groups (mini-buckets; Dechter and Rish, J. ACM 50, 2003) that are minimised apart, after their
-// views of the node's costs have been averaged. The result is then a lower bound only.
+// Eliminating a node sums all tables that contain it and minimises over its choices; the result is
+// a table over its neighbours. If that table would be too large, the tables are split into several
+// groups (mini-buckets; Dechter and Rish, J. ACM 50, 2003) that are minimised separately, after the
+// node's costs have been balanced between them. The result is then only a lower bound.
 //
-// The order and all index arithmetic are fixed once; the nodes' costs may change from call to call.
+// The order and all index arithmetic are fixed once; node costs may change from call to call.
 #pragma once
 
 #include "compiler/solver/Network.h"
 
 namespace cleave::solver {
 
-// Per node and choice a cost.
+// Per node and choice a cost in seconds.
 using NodeCosts = std::vector<std::vector<double>>;
 
+// The elimination of one network. Keeps a reference to it.
 class Elimination {
 public:
-  // No table gets more entries than given (but those of single nodes and edges always fit). Keeps a
-  // reference to the network.
+  // `maxTableEntries` limits every table except those of single nodes and edges.
   Elimination(const Network &network, int64_t maxTableEntries);
 
   // Whether no table had to be split, so that minimize() is exact.
   bool isExact() const { return exact_; }
-  // The sum of the sizes of all tables: the time of one minimize() in additions, about.
+  // The sum of the sizes of all tables, roughly the additions of one minimize().
   int64_t work() const { return work_; }
 
-  // A lower bound on (exactly, if isExact) the least sum of these node costs and the edges' costs.
-  // The network's own node costs and constant are not used. `forbidden` if nothing is permitted.
+  // A lower bound on the least sum of these node costs and the edges' costs; the exact value if
+  // isExact(). The network's own node costs and constant are not used. kForbidden if nothing is
+  // permitted.
   double minimize(const NodeCosts &costs);
 
-  // After minimize(): choices that attain it if exact, else good ones (which may be forbidden).
+  // After minimize(): choices that attain it if exact, else good choices that may be forbidden.
   std::vector<int> decode() const;
 
-  // After minimize(): per node the choices that the groups took, as fractions that sum to one; the
-  // bound's derivative in the node costs. With exact elimination it is the one of decode().
+  // After minimize(): per node the choices that the groups took, as fractions that sum to one. This
+  // is the derivative of the bound in the node costs; with exact elimination it equals decode().
   NodeCosts support() const;
 
 private:
@@ -54,7 +55,7 @@ private:
     std::vector<int> scope; // the others, the earliest to be eliminated last
     std::vector<Input> inputs;
     int output = -1; // a table over `scope`
-    int parent = -1; // the group that reads the output, -1 if it is a number
+    int parent = -1; // the group that reads the output; -1 if the output is a number
   };
 
   void makeOrder();

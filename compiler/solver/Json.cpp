@@ -1,13 +1,13 @@
-// Reading and writing, by nlohmann::json; its exceptions end here.
+// Reading and writing by nlohmann::json, whose exceptions are caught here.
 #include "compiler/solver/Json.h"
 
 #include "runtime/base/Json.h"
 
 namespace cleave::solver {
 
-static Json costToJson(double cost) { return cost == forbidden ? Json(nullptr) : Json(cost); }
+static Json costToJson(double cost) { return cost == kForbidden ? Json(nullptr) : Json(cost); }
 static double costFromJson(const Json &value) {
-  return value.is_null() ? forbidden : value.get<double>();
+  return value.is_null() ? kForbidden : value.get<double>();
 }
 
 static Json costsToJson(const std::vector<double> &costs) {
@@ -55,17 +55,17 @@ static Problem readProblem(const Json &root, std::string &where) {
   Problem problem;
   problem.name = root.value("name", "");
   for (size_t k = 0; const Json &space : root.at("spaces")) {
-    where = "/spaces/" + std::to_string(k++);
+    where = concat("/spaces/", k++);
     problem.spaces.push_back({space.value("name", ""), space.at("budget")});
   }
   where = "";
   for (size_t k = 0; const Json &node : root.at("nodes")) {
-    where = "/nodes/" + std::to_string(k++);
+    where = concat("/nodes/", k++);
     problem.nodes.push_back(nodeFromJson(node));
   }
   where = "";
   for (size_t k = 0; const Json &value : root.at("edges")) {
-    where = "/edges/" + std::to_string(k++);
+    where = concat("/edges/", k++);
     Edge edge{value.at("from"), value.at("to"), {}};
     for (const Json &cost : value.at("cost"))
       edge.cost.push_back(costFromJson(cost));
@@ -81,17 +81,17 @@ Result<Problem> problemFromJson(const std::string &text) {
     CLEAVE_TRY(validate(problem));
     return problem;
   } catch (const Json::exception &error) {
-    return Status::userError("not a problem in JSON, at '" + where + "': " + jsonReason(error));
+    return Status::userError("not a problem in JSON, at '", where, "': ", jsonReason(error));
   }
 }
 
-static const char *const statusNames[] = {"optimal", "feasible", "infeasible", "not found"};
+static const char *const kStatusNames[] = {"optimal", "feasible", "infeasible", "not found"};
 
 std::string toJson(const Solution &solution) {
   Json peaks = Json::array();
   for (const MemoryPeak &peak : solution.peaks)
     peaks.push_back({{"bytes", peak.bytes}, {"time", peak.time}, {"live_nodes", peak.liveNodes}});
-  Json root = {{"status", statusNames[static_cast<int>(solution.status)]},
+  Json root = {{"status", kStatusNames[static_cast<int>(solution.status)]},
                {"choices", solution.choices},
                {"cost", costToJson(solution.cost)},
                {"lower_bound", costToJson(solution.lowerBound)},
@@ -115,7 +115,7 @@ static Solution readSolution(const Json &root) {
   Solution solution;
   std::string status = root.at("status");
   for (int k = 0; k < 4; ++k)
-    if (status == statusNames[k])
+    if (status == kStatusNames[k])
       solution.status = static_cast<SolveStatus>(k);
   root.at("choices").get_to(solution.choices);
   solution.cost = costFromJson(root.at("cost"));
@@ -142,7 +142,7 @@ Result<Solution> solutionFromJson(const std::string &text) {
   try {
     return readSolution(Json::parse(text));
   } catch (const Json::exception &error) {
-    return Status::userError("not a solution in JSON: " + jsonReason(error));
+    return Status::userError("not a solution in JSON: ", jsonReason(error));
   }
 }
 

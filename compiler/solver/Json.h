@@ -1,10 +1,11 @@
-// Json: Problem and Solution as JSON, the form in which a planning question can be kept and sent.
+// Json: the JSON form of Problem and Solution, the input and output of cleave-solve.
 //
 //   {"name", "spaces": [{"name", "budget"}],
-//    "nodes": [{"name", "usages": [[begin, end, space]…], "choices": [{"label", "cost", "bytes":
-//    […]}…]}…], "edges": [{"from", "to", "cost": [row-major]}…]}
+//    "nodes": [{"name", "usages": [[begin, end, space]…],
+//               "choices": [{"label", "cost", "bytes": […]}…]}…],
+//    "edges": [{"from", "to", "cost": [row-major]}…]}
 //
-// Costs are seconds, bytes are integers; null stands for forbidden (infinite).
+// Costs are seconds, bytes are integers; null stands for kForbidden.
 #pragma once
 
 #include "compiler/solver/Problem.h"
@@ -12,10 +13,11 @@
 
 namespace cleave::solver {
 
+// The JSON text.
 std::string toJson(const Problem &problem);
 std::string toJson(const Solution &solution);
 
-// Reads what toJson wrote, and validates it; the message says where the text is at fault.
+// Reads the output of toJson and validates it. A user error names the place in the text.
 Result<Problem> problemFromJson(const std::string &text);
 Result<Solution> solutionFromJson(const std::string &text);
 

@@ -11,7 +11,7 @@ static Network withoutCosts(const Network &network) {
   Network free = network;
   auto clear = [](std::vector<double> &costs) {
     for (double &cost : costs)
-      if (cost < forbidden)
+      if (cost < kForbidden)
         cost = 0;
   };
   for (NetworkNode &node : free.nodes)
@@ -49,7 +49,7 @@ int64_t leastPeak(const Network &network, int space, int iterations, int64_t max
       bound += weights[r] * static_cast<double>(network.rows[r].taken);
     }
     bound += elimination.minimize(pricedCosts(free, costs, weights));
-    if (bound == forbidden)
+    if (bound == kForbidden)
       return INT64_MAX;
     proven = std::max(proven, static_cast<int64_t>(std::ceil(bound * (1 - 1e-12) - 1e-6)));
     std::vector<int> choices = elimination.decode();

@@ -1,4 +1,4 @@
-// Sweeps over the nodes, alternating in direction.
+// Sweeps over the nodes in alternating directions.
 #include "compiler/solver/Messages.h"
 
 #include "compiler/solver/MinPlus.h"
@@ -22,7 +22,7 @@ public:
     decoded_.assign(network.nodes.size(), 0);
   }
 
-  // One pass over all nodes, upwards or downwards.
+  // One pass over all nodes, in rising or falling order.
   void run(const NodeCosts &costs, bool isUpwards) {
     const int count = static_cast<int>(network_.nodes.size());
     for (int k = 0; k < count; ++k)
@@ -48,10 +48,10 @@ public:
 
   // Per node the choice that was cheapest when it was last visited.
   const std::vector<int> &argmin() const { return argmin_; }
-  // The same, where nodes that were visited before in the pass count with the choice they got.
+  // The same, but edges to nodes visited earlier in the pass count with the choice taken there.
   const std::vector<int> &decoded() const { return decoded_; }
 
-  // The network with the messages moved in.
+  // The network with the messages added.
   Network rewritten() const {
     Network result = network_;
     for (size_t v = 0; v < result.nodes.size(); ++v)
@@ -72,7 +72,7 @@ private:
       to[i] += factor * what[i];
   }
 
-  // What edge e has given to its end v.
+  // The message from edge e to its end v.
   const std::vector<double> &message(int e, int v) const {
     return messages_[2 * e + (network_.edges[e].from == v ? 0 : 1)];
   }
@@ -80,7 +80,7 @@ private:
     return messages_[2 * e + (network_.edges[e].from == v ? 0 : 1)];
   }
 
-  // Per choice of v the least entry of edge e, less what it has given to the other end.
+  // Per choice of v the least entry of edge e minus its message to the other end.
   std::vector<double> leastOver(int e, int v) const {
     const NetworkEdge &edge = network_.edges[e];
     const size_t rows = network_.nodes[edge.from].size(), columns = network_.nodes[edge.to].size();
@@ -100,7 +100,8 @@ private:
     return least;
   }
 
-  // Collects from all edges of v what they can give, and spreads it over those that lie ahead.
+  // Collects the least entries of all edges of v and distributes them over the edges to later
+  // nodes.
   void visit(int v, const NodeCosts &costs, bool isUpwards) {
     const NetworkNode &node = network_.nodes[v];
     std::vector<double> total = costs[v], conditioned = costs[v];
@@ -129,11 +130,11 @@ private:
   }
 
   const Network &network_;
-  std::vector<std::vector<double>> messages_; // per edge: to `from`, to `to`
+  std::vector<std::vector<double>> messages_; // per edge: to `from`, then to `to`
   std::vector<int> argmin_, decoded_;
 };
 
-// The prices and how they follow the excess over the budgets.
+// The prices, and their steps along the excess over the budgets.
 class PriceSteps {
 public:
   PriceSteps(const Network &network, const Prices &start)
@@ -149,7 +150,7 @@ public:
     return sum;
   }
 
-  // A step of the given rise of the bound, to first order.
+  // A step after which the bound rises by `rise`, to first order.
   void step(const std::vector<int> &choices, double rise) {
     std::vector<int64_t> bytes = network_.usage(choices);
     double squares = 0;
@@ -180,7 +181,7 @@ private:
 
 Tightened tighten(const Network &network, const Prices &start, const AscentOptions &options,
                   const Candidate &candidate) {
-  constexpr int patience = 8;
+  constexpr int kPatience = 8;
   Sweeps sweeps(network);
   PriceSteps steps(network, start);
   NodeCosts costs;
@@ -188,7 +189,7 @@ Tightened tighten(const Network &network, const Prices &start, const AscentOptio
     costs.push_back(node.cost);
   Tightened result;
   result.prices = start;
-  double factor = 0.5, upper = forbidden;
+  double factor = 0.5, upper = kForbidden;
   int idle = 0;
   for (; result.iterations < options.iterations && factor > 1e-4; ++result.iterations) {
     NodeCosts priced = pricedCosts(network, costs, steps.prices());
@@ -206,14 +207,14 @@ Tightened tighten(const Network &network, const Prices &start, const AscentOptio
     if (isEnough(result.bound, upper, options.cutoff, options.acceptedGap) ||
         (options.isLate && options.isLate()))
       break;
-    if (idle >= patience) {
+    if (idle >= kPatience) {
       factor *= 0.7;
       idle = 0;
       steps.set(result.prices);
     }
-    // Without a solution the distance to the best bound is guessed; of the best, not of the last, which
-    // may be far off.
-    double distance = upper < forbidden ? upper - result.bound : 0.1 * std::abs(result.bound);
+    // Without a solution the distance is a guess from the best bound, since the last one may be far
+    // off.
+    double distance = upper < kForbidden ? upper - result.bound : 0.1 * std::abs(result.bound);
     steps.step(sweeps.argmin(), factor * std::max(distance, 1e-6 * std::abs(result.bound)));
   }
   result.network = sweeps.rewritten();

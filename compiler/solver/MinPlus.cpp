@@ -1,4 +1,4 @@
-// Four entries at a time, in the widest instructions that the machine has.
+// Four entries at a time, with the widest instructions of the machine.
 #include "compiler/solver/MinPlus.h"
 
 #include <algorithm>
@@ -17,12 +17,12 @@ using Four = double __attribute__((vector_size(32)));
 
 CLEAVE_VECTORISED
 void leastPerRow(const TableRows &rows, const double *own, double *out) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const double *const *tables = rows.tables.data();
   const int64_t *strides = rows.strides.data();
   const size_t count = rows.tables.size(), choices = rows.choices;
   for (int64_t row = 0; row < rows.rows; ++row) {
-    Four best = {infinity, infinity, infinity, infinity};
+    Four best = {kInfinity, kInfinity, kInfinity, kInfinity};
     size_t i = 0;
     for (; i + 4 <= choices; i += 4) {
       Four sum, part;

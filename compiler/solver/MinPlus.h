@@ -1,4 +1,4 @@
-// MinPlus: the inner loops of elimination: sums of table rows and their least entries.
+// MinPlus: the inner loops of elimination: sums of table rows, and their least entries.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace cleave::solver {
 
-// Several rows at once of the tables that are summed. Row r of table k begins at tables[k] + r * strides[k]
+// Several rows of the tables to be summed. Row r of table k begins at tables[k] + r * strides[k]
 // and has one entry per choice.
 struct TableRows {
   std::vector<const double *> tables;
@@ -16,13 +16,13 @@ struct TableRows {
   int64_t rows = 0;
 };
 
-// out[r] = the least over the choices i of own[i] + the tables' entries of row r.
+// out[r] = min over the choices i of own[i] + the sum of the tables' entries (r, i).
 void leastPerRow(const TableRows &rows, const double *own, double *out);
 
-// least[i] = the lesser of itself and the least over the rows of the tables' sums at choice i.
+// least[i] = min(least[i], min over the rows of the sum of the tables' entries at choice i).
 void leastPerChoice(const TableRows &rows, double *least);
 
-// least[i] = the least over the rows r of table[r * columns + i] - less[r].
+// least[i] = min over the rows r of table[r * columns + i] - less[r].
 void leastPerColumn(const double *table, const double *less, size_t rows, size_t columns,
                     double *least);
 

@@ -113,10 +113,10 @@ Network buildNetwork(const Problem &problem) {
   return network;
 }
 
-// Cuts the loads of a node where one begins or ends, so that no two overlap; takes the least bytes
-// of every piece off and adds them to `shared` (a difference per row).
+// Cuts the loads of a node where one begins or ends, so that no two overlap; moves the least bytes
+// of every piece to `shared` (differences per row).
 static void separateLoads(NetworkNode &node, std::vector<int64_t> &shared) {
-  std::map<int, std::vector<int64_t>> change; // row -> per choice the bytes that come or go
+  std::map<int, std::vector<int64_t>> change; // row -> per choice the bytes added or removed
   for (const Load &load : node.loads)
     for (bool isEnd : {false, true}) {
       std::vector<int64_t> &bytes = change[isEnd ? load.end : load.begin];
@@ -148,7 +148,7 @@ static void separateLoads(NetworkNode &node, std::vector<int64_t> &shared) {
   }
 }
 
-// Moves the part of every load that all choices share to the rows.
+// Moves the bytes that all choices of a load share to the rows.
 static void takeShared(Network &network) {
   std::vector<int64_t> shared(network.rows.size() + 1, 0);
   for (NetworkNode &node : network.nodes)

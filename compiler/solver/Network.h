@@ -1,6 +1,6 @@
-// Network: the solver's own form of a Problem. Parallel edges are added up, the least bytes of
-// every node are taken off the budgets, and of the time points only those are kept as memory rows
-// at which the set of live nodes is a maximal one and where the budget could be exceeded at all.
+// Network: the solver's form of a Problem. Parallel edges are added up, and the least bytes of
+// every node are subtracted from the budgets. A time point is kept as a memory row only if the set
+// of live nodes is maximal there and the budget can be exceeded.
 #pragma once
 
 #include "compiler/solver/Problem.h"
@@ -13,21 +13,23 @@ namespace cleave::solver {
 struct Row {
   int space = 0;
   int64_t time = 0;
-  int64_t budget = 0; // what is left after the least that every node takes
-  int64_t taken = 0;  // that least
+  int64_t budget = 0; // bytes left after `taken`
+  int64_t taken = 0;  // least bytes of all nodes together
 };
 
-// What a node takes beyond its least on the rows [begin, end).
+// The bytes that a node takes beyond its least on the rows [begin, end).
 struct Load {
   int begin = 0;
   int end = 0;
   std::vector<int64_t> bytes; // per choice, the smallest is 0
 };
 
+// A decision.
 struct NetworkNode {
   std::vector<double> cost;  // per choice
-  std::vector<Load> loads;   // that do not overlap, after reduceRows
+  std::vector<Load> loads;   // disjoint after reduceRows
   std::map<int, int> edgeTo; // neighbour -> edge
+  // The number of choices.
   size_t size() const { return cost.size(); }
 };
 
@@ -38,11 +40,12 @@ struct NetworkEdge {
   std::vector<double> cost; // row-major, rows = choices of `from`
 };
 
+// The network; nodes, edges and rows are referred to by index.
 struct Network {
   std::vector<NetworkNode> nodes;
   std::vector<NetworkEdge> edges;
   std::vector<Row> rows;
-  double constant = 0; // seconds that every solution costs in addition
+  double constant = 0; // seconds, part of the cost of every solution
 
   // The cost matrix entry of edge `e` when node `v` takes i and its other end takes j.
   double edgeCost(int e, int v, int i, int j) const {
@@ -50,19 +53,19 @@ struct Network {
     return edge.from == v ? edge.cost[i * nodes[edge.to].size() + j]
                           : edge.cost[j * nodes[v].size() + i];
   }
-  int otherEnd(int e, int v) const { return edges[e].from == v ? edges[e].to : edges[e].from; }
 
+  // The cost of the choices, with the constant.
   double totalCost(const std::vector<int> &choices) const;
-  // Bytes per row, beyond what Row::taken counts.
+  // Bytes per row beyond Row::taken.
   std::vector<int64_t> usage(const std::vector<int> &choices) const;
 };
 
-// The problem must be valid. Its rows are not yet reduced by what can be exceeded (see reduceRows).
+// The network of a valid problem, before reduceRows.
 Network buildNetwork(const Problem &problem);
 
-// Makes the loads of every node disjoint, takes their least off the rows, drops loads that are the
-// same for all choices and rows that cannot be exceeded. Rows with a negative budget stay: they
-// prove that nothing fits.
+// Makes the loads of every node disjoint, subtracts their least bytes from the rows, drops loads
+// that are equal for all choices and rows that cannot be exceeded. Rows with a negative budget
+// stay: they prove infeasibility.
 void reduceRows(Network &network);
 
 } // namespace cleave::solver

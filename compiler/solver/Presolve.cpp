@@ -7,9 +7,8 @@
 
 namespace cleave::solver {
 
-// A merge or an elimination must not create matrices of more entries than this beyond what it
-// removes.
-static constexpr int64_t maxGrowth = 1 << 12;
+// The number of matrix entries by which a merge or an elimination may enlarge the network.
+static constexpr int64_t kMaxGrowth = 1 << 12;
 
 Presolve::Presolve(Network network) : network_(std::move(network)) {
   originalCount_ = network_.nodes.size();
@@ -36,13 +35,13 @@ Presolve::Presolve(Network network) : network_(std::move(network)) {
 // Whether choice i of v is permitted together with some choice of every neighbour.
 bool Presolve::isConsistent(int v, int i) const {
   const NetworkNode &node = network_.nodes[v];
-  if (node.cost[i] == forbidden)
+  if (node.cost[i] == kForbidden)
     return false;
   for (auto [w, e] : node.edgeTo) {
     bool any = false;
     for (size_t j = 0; j < network_.nodes[w].size() && !any; ++j)
-      any = network_.nodes[w].cost[j] != forbidden &&
-            network_.edgeCost(e, v, i, static_cast<int>(j)) != forbidden;
+      any = network_.nodes[w].cost[j] != kForbidden &&
+            network_.edgeCost(e, v, i, static_cast<int>(j)) != kForbidden;
     if (!any)
       return false;
   }
@@ -83,7 +82,7 @@ bool Presolve::propagate() {
   return changed;
 }
 
-// Removes the other choices of v from all that is indexed by them.
+// Removes the other choices of v from everything indexed by choices of v.
 void Presolve::keepChoices(int v, const std::vector<bool> &keep) {
   NetworkNode &node = network_.nodes[v];
   const size_t before = node.size();
@@ -153,31 +152,31 @@ bool Presolve::follow() {
 bool Presolve::mergeInto(int u, int v) {
   NetworkNode &from = network_.nodes[u];
   NetworkNode &into = network_.nodes[v];
-  // Most pairs are told apart without looking at the matrices.
+  // Most pairs are rejected without reading the matrices.
   if (into.size() < from.size())
     return false;
   const int64_t wider = static_cast<int64_t>(into.size() - from.size());
-  if (wider * static_cast<int64_t>(from.edgeTo.size() - 1) > maxGrowth)
+  if (wider * static_cast<int64_t>(from.edgeTo.size() - 1) > kMaxGrowth)
     return false;
   const int e = from.edgeTo.at(v);
   std::vector<int> image(into.size(), -1); // v's choice -> u's
   for (size_t j = 0; j < into.size(); ++j)
     for (size_t i = 0; i < from.size(); ++i)
-      if (network_.edgeCost(e, u, static_cast<int>(i), static_cast<int>(j)) != forbidden) {
+      if (network_.edgeCost(e, u, static_cast<int>(i), static_cast<int>(j)) != kForbidden) {
         if (image[j] >= 0)
           return false;
         image[j] = static_cast<int>(i);
       }
   if (std::find(image.begin(), image.end(), -1) != image.end())
     return false; // left to propagate()
-  // One to one: the one with fewer edges is cheaper to move.
+  // One to one: moving the node with fewer edges is cheaper.
   if (from.size() == into.size() && from.edgeTo.size() > into.edgeTo.size())
     return mergeInto(v, u);
   int64_t growth = 0;
   for (auto [w, f] : from.edgeTo)
     if (w != v)
       growth += static_cast<int64_t>(network_.nodes[w].size()) * wider;
-  if (growth > maxGrowth)
+  if (growth > kMaxGrowth)
     return false;
 
   Removal removal{u, v, -1, ids_[v], {}, {}};
@@ -207,7 +206,8 @@ bool Presolve::mergeInto(int u, int v) {
   return true;
 }
 
-// Adds a matrix (rows = choices of u) to the edge between u and v, which is made if there is none.
+// Adds a matrix (rows = choices of u) to the edge between u and v; creates the edge if there is
+// none.
 void Presolve::addMatrix(int u, int v, const std::vector<double> &cost) {
   const size_t rows = network_.nodes[u].size();
   const size_t columns = network_.nodes[v].size();
@@ -239,8 +239,8 @@ void Presolve::removeNode(int v) {
   alive_[v] = false;
 }
 
-// Whether taking i instead of j never costs more and never needs more memory, whatever the others
-// do.
+// Whether i instead of j never costs more and never needs more memory, for all choices of the other
+// nodes.
 bool Presolve::dominates(int v, int i, int j) const {
   const NetworkNode &node = network_.nodes[v];
   double excess = node.cost[i] - node.cost[j];
@@ -248,13 +248,13 @@ bool Presolve::dominates(int v, int i, int j) const {
     if (load.bytes[i] > load.bytes[j])
       return false;
   for (auto [w, e] : node.edgeTo) {
-    double worst = -forbidden;
+    double worst = -kForbidden;
     for (size_t x = 0; x < network_.nodes[w].size(); ++x) {
       double instead = network_.edgeCost(e, v, j, static_cast<int>(x));
-      if (instead == forbidden)
+      if (instead == kForbidden)
         continue;
       double cost = network_.edgeCost(e, v, i, static_cast<int>(x));
-      if (cost == forbidden)
+      if (cost == kForbidden)
         return false;
       worst = std::max(worst, cost - instead);
     }
@@ -302,7 +302,7 @@ bool Presolve::eliminate() {
     }
     bool isEdge =
         neighbours.size() == 2 && network_.nodes[neighbours[0]].edgeTo.count(neighbours[1]);
-    if (neighbours.size() == 2 && !isEdge && after > before + maxGrowth)
+    if (neighbours.size() == 2 && !isEdge && after > before + kMaxGrowth)
       continue;
     eliminateNode(v);
     changed = true;
@@ -324,7 +324,7 @@ void Presolve::eliminateNode(int v) {
   }
   const size_t rows = removal.first < 0 ? 1 : network_.nodes[removal.first].size();
   const size_t columns = removal.second < 0 ? 1 : network_.nodes[removal.second].size();
-  std::vector<double> cost(rows * columns, forbidden);
+  std::vector<double> cost(rows * columns, kForbidden);
   removal.best.assign(rows * columns, ids_[v][0]);
   for (size_t a = 0; a < rows; ++a)
     for (size_t b = 0; b < columns; ++b)

@@ -1,35 +1,35 @@
-// Presolve: makes a network smaller without losing its best solution, and undoes that for
-// solutions.
+// Presolve: reduces a network without losing its best solution, and expands solutions of the
+// reduced network.
 //
-//  * choices that no permitted combination contains are removed;
+//  * choices that are in no permitted combination are removed;
 //  * a node whose choice follows from a neighbour's is merged into that neighbour;
-//  * a choice that another one of the same node replaces at no more cost and memory is removed;
-//  * a node without memory and with at most two neighbours is minimised over, exactly.
+//  * a choice that is dominated, in cost and memory, by another one of its node is removed;
+//  * a node without memory and with at most two neighbours is minimised over exactly.
 #pragma once
 
 #include "compiler/solver/Network.h"
 
 namespace cleave::solver {
 
+// The reduction of one network.
 class Presolve {
 public:
-  // Reduces; result() is the reduced network, whose nodes are numbered anew.
   explicit Presolve(Network network);
 
+  // The reduced network; its nodes have new numbers.
   const Network &result() const { return network_; }
-  // A node none of whose choices can be permitted (index in the original network), or -1.
+  // A node without permitted choices (index in the original network), or -1.
   int contradiction() const { return contradiction_; }
   // The choices of the original network's nodes, from those of the reduced one's.
   std::vector<int> expand(const std::vector<int> &reduced) const;
-  // The node of the original network that a node of the reduced one stands for.
-  int originalNode(int reduced) const { return originalNode_[reduced]; }
 
 private:
-  // How a removed node's choice follows from at most two others' (original choice indices).
+  // The choice of a removed node as a function of the choices of at most two others (original
+  // indices).
   struct Removal {
     int node = 0;
     int first = -1, second = -1;
-    std::vector<int> firstIds, secondIds; // the others' choices that best[] is about
+    std::vector<int> firstIds, secondIds; // the others' choices that index best[]
     std::vector<int> best;                // [first * |second| + second] -> the node's choice
   };
 
@@ -51,7 +51,7 @@ private:
   std::vector<bool> alive_;
   std::vector<std::vector<int>> ids_; // per node the original indices of its remaining choices
   std::vector<Removal> removals_;
-  std::vector<int> originalNode_;
+  std::vector<int> originalNode_; // per node of the reduced network
   size_t originalCount_ = 0;
   int contradiction_ = -1;
 };

@@ -1,4 +1,4 @@
-// The consistency of a Problem.
+// Validation of a Problem.
 #include "compiler/solver/Problem.h"
 
 #include <cmath>
@@ -7,32 +7,30 @@ namespace cleave::solver {
 
 static std::string nodeName(const Problem &problem, size_t v) {
   const std::string &name = problem.nodes[v].name;
-  return "node " + std::to_string(v) + (name.empty() ? "" : " ('" + name + "')");
+  return name.empty() ? concat("node ", v) : concat("node ", v, " ('", name, "')");
 }
 
-static bool isCost(double cost) { return !std::isnan(cost) && cost != -forbidden; }
+static bool isCost(double cost) { return !std::isnan(cost) && cost != -kForbidden; }
 
 static Status validateNode(const Problem &problem, size_t v) {
   const Node &node = problem.nodes[v];
   if (node.choices.empty())
-    return Status::userError(nodeName(problem, v) + " has no choices, expected at least one");
+    return Status::userError(nodeName(problem, v), " has no choices, expected at least one");
   for (const Usage &usage : node.usages)
     if (usage.space < 0 || usage.space >= static_cast<int>(problem.spaces.size()))
-      return Status::userError(nodeName(problem, v) + " uses memory space " +
-                               std::to_string(usage.space) + ", but there are " +
-                               std::to_string(problem.spaces.size()));
+      return Status::userError(nodeName(problem, v), " uses memory space ", usage.space,
+                               ", but there are ", problem.spaces.size());
   for (size_t i = 0; i < node.choices.size(); ++i) {
     const Choice &choice = node.choices[i];
-    std::string where = nodeName(problem, v) + ", choice " + std::to_string(i);
+    std::string where = concat(nodeName(problem, v), ", choice ", i);
     if (!isCost(choice.cost))
-      return Status::userError(where + " has a cost that is no number or -infinity");
+      return Status::userError(where, " has a cost that is no number or -infinity");
     if (choice.bytes.size() != node.usages.size())
-      return Status::userError(where + " states bytes for " + std::to_string(choice.bytes.size()) +
-                               " intervals, expected " + std::to_string(node.usages.size()));
+      return Status::userError(where, " states bytes for ", choice.bytes.size(),
+                               " intervals, expected ", node.usages.size());
     for (int64_t bytes : choice.bytes)
       if (bytes < 0)
-        return Status::userError(where + " takes " + std::to_string(bytes) +
-                                 " bytes, expected a number >= 0");
+        return Status::userError(where, " takes ", bytes, " bytes, expected a number >= 0");
   }
   return Status::ok();
 }
@@ -40,29 +38,27 @@ static Status validateNode(const Problem &problem, size_t v) {
 static Status validateEdge(const Problem &problem, size_t e) {
   const Edge &edge = problem.edges[e];
   const int count = static_cast<int>(problem.nodes.size());
-  std::string where = "edge " + std::to_string(e);
+  std::string where = concat("edge ", e);
   if (edge.from < 0 || edge.from >= count || edge.to < 0 || edge.to >= count)
-    return Status::userError(where + " joins nodes " + std::to_string(edge.from) + " and " +
-                             std::to_string(edge.to) + ", but there are " + std::to_string(count));
+    return Status::userError(where, " joins nodes ", edge.from, " and ", edge.to,
+                             ", but there are ", count);
   if (edge.from == edge.to)
-    return Status::userError(where + " joins " + nodeName(problem, edge.from) +
+    return Status::userError(where, " joins ", nodeName(problem, edge.from),
                              " with itself; add its cost to the choices instead");
   size_t expected = problem.nodes[edge.from].choices.size() * problem.nodes[edge.to].choices.size();
   if (edge.cost.size() != expected)
-    return Status::userError(where + " has " + std::to_string(edge.cost.size()) +
-                             " costs, expected " + std::to_string(expected) +
+    return Status::userError(where, " has ", edge.cost.size(), " costs, expected ", expected,
                              " (choices of one times choices of the other)");
   for (double cost : edge.cost)
     if (!isCost(cost))
-      return Status::userError(where + " has a cost that is no number or -infinity");
+      return Status::userError(where, " has a cost that is no number or -infinity");
   return Status::ok();
 }
 
 Status validate(const Problem &problem) {
   for (size_t s = 0; s < problem.spaces.size(); ++s)
     if (problem.spaces[s].budget < 0)
-      return Status::userError("memory space '" + problem.spaces[s].name +
-                               "' has a negative budget");
+      return Status::userError("memory space '", problem.spaces[s].name, "' has a negative budget");
   for (size_t v = 0; v < problem.nodes.size(); ++v)
     CLEAVE_TRY(validateNode(problem, v));
   for (size_t e = 0; e < problem.edges.size(); ++e)

@@ -1,9 +1,8 @@
-// Problem: a cost network with memory over time, the one form in which every planning question is
-// asked.
+// Problem: a cost network with memory over time, the input of the solver.
 //
-// Choose exactly one choice per node so that the sum of the choices' costs and of the edges' costs
-// is least, while in every memory space the bytes in use never exceed the budget at any time. Read
-// next: Solution.h (the answer), Solver.h (how to ask), Check.h (what a solution must satisfy).
+// Pick exactly one choice per node such that the sum of the choices' and edges' costs is minimal
+// and the bytes in use of every memory space never exceed its budget. Read next: Solution.h,
+// Solver.h, Check.h (the conditions on a solution).
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -15,8 +14,8 @@
 
 namespace cleave::solver {
 
-// The cost of what is forbidden.
-inline constexpr double forbidden = std::numeric_limits<double>::infinity();
+// The cost of a choice, or a pair of choices, that must not be taken.
+inline constexpr double kForbidden = std::numeric_limits<double>::infinity();
 
 // A memory space, such as one device's memory, the host's, or a file system.
 struct MemorySpace {
@@ -25,8 +24,8 @@ struct MemorySpace {
   bool operator==(const MemorySpace &) const = default;
 };
 
-// A time during which a node's choice takes memory: the points begin, begin + 1, … end - 1 of an
-// abstract clock. An empty interval (end <= begin) takes none.
+// An interval during which a node's choice takes memory: the time points begin, begin + 1, …,
+// end - 1 of an abstract clock. An empty interval (end <= begin) takes none.
 struct Usage {
   int64_t begin = 0;
   int64_t end = 0;
@@ -34,16 +33,18 @@ struct Usage {
   bool operator==(const Usage &) const = default;
 };
 
+// One choice of a node.
 struct Choice {
-  std::string label;          // for people; may be empty
-  double cost = 0;            // seconds; `forbidden` if it must not be taken
+  std::string label;          // for messages; may be empty
+  double cost = 0;            // seconds; kForbidden if it must not be taken
   std::vector<int64_t> bytes; // one per usage of the node, >= 0
   bool operator==(const Choice &) const = default;
 };
 
+// A decision.
 struct Node {
-  std::string name;
-  std::vector<Usage> usages;
+  std::string name;            // for messages
+  std::vector<Usage> usages;   // when its choices take memory
   std::vector<Choice> choices; // at least one
   bool operator==(const Node &) const = default;
 };
@@ -52,22 +53,23 @@ struct Node {
 struct Edge {
   int from = 0;
   int to = 0;
-  // Seconds, row-major: cost[i * (choices of `to`) + j]; `forbidden` for pairs that exclude each
-  // other.
+  // Seconds, row-major: cost[i * (number of choices of `to`) + j]; kForbidden for pairs that
+  // exclude each other.
   std::vector<double> cost;
   bool operator==(const Edge &) const = default;
 };
 
+// The whole network. Nodes and spaces are referred to by index.
 struct Problem {
-  std::string name;
+  std::string name; // for messages
   std::vector<MemorySpace> spaces;
   std::vector<Node> nodes;
-  std::vector<Edge> edges; // two nodes may share several edges: they add up
+  std::vector<Edge> edges; // the costs of several edges between two nodes add up
   bool operator==(const Problem &) const = default;
 };
 
-// Whether all indices and sizes fit together, no cost is NaN or -infinity, no bytes are negative.
-// The message names the node or edge at fault.
+// A user error unless all indices and sizes are consistent, no cost is NaN or -infinity, and no
+// bytes are negative. The message names the node or edge.
 Status validate(const Problem &problem);
 
 } // namespace cleave::solver

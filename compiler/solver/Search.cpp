@@ -10,7 +10,7 @@ namespace cleave::solver {
 
 Search::Search(const Network &network, uint64_t seed) : network_(network), random_(seed) {}
 
-// The cost that changes when v takes i instead of what it has.
+// The change in cost when v takes i.
 double Search::changeOf(const State &state, int v, int i) const {
   const NetworkNode &node = network_.nodes[v];
   const int now = state.choices[v];
@@ -21,7 +21,7 @@ double Search::changeOf(const State &state, int v, int i) const {
   return change;
 }
 
-// Whether no row exceeds its budget, among those that grow when v takes i.
+// Whether v can take i: of the rows that grow, none exceeds its budget.
 bool Search::fits(const State &state, int v, int i) const {
   for (const Load &load : network_.nodes[v].loads) {
     int64_t more = load.bytes[i] - load.bytes[state.choices[v]];
@@ -48,7 +48,7 @@ static double excessShare(const Row &row, int64_t bytes) {
   return static_cast<double>(bytes - row.budget) / total;
 }
 
-// The largest excess of a row, as a share of its space's budget; <= 0 if all is within.
+// The largest excess of a row as a share of its budget; <= 0 if all rows are within.
 double Search::excessOf(const std::vector<int64_t> &bytes) const {
   double most = -1;
   for (size_t r = 0; r < bytes.size(); ++r)
@@ -78,7 +78,7 @@ void Search::remember(const State &state) {
   }
 }
 
-// Takes single changes that save cost and fit, until there are none.
+// Applies single changes that lower the cost and fit, until there are none.
 void Search::descend(State &state) const {
   bool changed = true;
   for (int round = 0; round < 50 && changed; ++round) {
@@ -105,15 +105,15 @@ void Search::descend(State &state) const {
 
 bool Search::offer(std::vector<int> choices) {
   double cost = network_.totalCost(choices);
-  if (!(cost < forbidden))
+  if (!(cost < kForbidden))
     return false;
   State state{std::move(choices), {}};
   state.bytes = network_.usage(state.choices);
   remember(state);
   if (worstRow(state) >= 0)
     return false;
-  if (bestCost_ < forbidden && cost > bestCost_ + 0.05 * std::abs(bestCost_))
-    return true; // too far to be worth the descent
+  if (bestCost_ < kForbidden && cost > bestCost_ + 0.05 * std::abs(bestCost_))
+    return true; // too expensive for a descent to pay off
   descend(state);
   cost = network_.totalCost(state.choices);
   if (cost < bestCost_) {
@@ -123,7 +123,8 @@ bool Search::offer(std::vector<int> choices) {
   return true;
 }
 
-// The node's change that lowers the load's bytes at the least cost per byte; bytes beyond the excess do not count.
+// The change of v that lowers a load's bytes at the least cost per byte; bytes beyond the excess do
+// not count.
 Search::Reduction Search::bestReduction(const State &state, int v, int index, int64_t excess,
                                         const std::vector<double> &priceBefore) const {
   const NetworkNode &node = network_.nodes[v];
@@ -149,12 +150,12 @@ Search::Reduction Search::bestReduction(const State &state, int v, int index, in
   return best;
 }
 
-// Makes the one change that lowers the row's bytes at the least cost per byte. False if none does. `known` holds what
-// was found out about nodes before; most of it stays true from change to change.
+// Applies the change that lowers the row's bytes at the least cost per byte; false if there is
+// none. `known` caches reductions per node, most of which stay valid from change to change.
 bool Search::reduceRow(State &state, int row, const std::vector<double> &priceBefore,
                        std::vector<Reduction> &known) const {
   int bestNode = -1;
-  double bestRatio = forbidden;
+  double bestRatio = kForbidden;
   const int64_t excess = state.bytes[row] - network_.rows[row].budget;
   for (size_t v = 0; v < network_.nodes.size(); ++v) {
     const std::vector<Load> &loads = network_.nodes[v].loads;
@@ -165,7 +166,7 @@ bool Search::reduceRow(State &state, int row, const std::vector<double> &priceBe
     const int index = static_cast<int>(load - loads.begin());
     if (known[v].load != index || known[v].mostSaved > excess) {
       known[v] = bestReduction(state, static_cast<int>(v), index, excess, priceBefore);
-      if (known[v].mostSaved > excess) // true of this excess only
+      if (known[v].mostSaved > excess) // valid for this excess only
         known[v].load = -1;
     }
     if (known[v].ratio < bestRatio) {
@@ -176,7 +177,7 @@ bool Search::reduceRow(State &state, int row, const std::vector<double> &priceBe
   if (bestNode < 0)
     return false;
   apply(state, bestNode, known[bestNode].choice);
-  // Nothing about the node and its neighbours is true any more.
+  // The entries of the node and its neighbours are invalid now.
   known[bestNode].load = -1;
   for (auto [w, e] : network_.nodes[bestNode].edgeTo)
     known[w].load = -1;
@@ -184,14 +185,14 @@ bool Search::reduceRow(State &state, int row, const std::vector<double> &priceBe
 }
 
 bool Search::repair(std::vector<int> choices, const Prices &prices) {
-  if (!(network_.totalCost(choices) < forbidden))
+  if (!(network_.totalCost(choices) < kForbidden))
     return false;
   State state{std::move(choices), {}};
   state.bytes = network_.usage(state.choices);
   std::vector<double> priceBefore(prices.size() + 1, 0.0);
   for (size_t r = 0; r < prices.size(); ++r)
     priceBefore[r + 1] = priceBefore[r] + prices[r];
-  // Every change lowers the worst row; raising another one is possible, so the number is limited.
+  // Every change lowers the worst row but may raise another one, so their number is limited.
   size_t limit = 20 + 2 * network_.nodes.size();
   std::vector<Reduction> known(network_.nodes.size());
   for (size_t k = 0; k < limit; ++k) {
@@ -205,10 +206,9 @@ bool Search::repair(std::vector<int> choices, const Prices &prices) {
   return false;
 }
 
-// A random node and those that are few edges away from it, or from a second one that is live with
-// it.
+// A random node and the nodes a few edges away from it or from a second node that is live with it.
 std::vector<int> Search::choosePart() {
-  // Small parts as often as large ones.
+  // Small parts are as frequent as large ones.
   const double fraction = static_cast<double>(random_() % 1024) / 1024;
   const int partSize = static_cast<int>(8 * std::pow(largestPart_ / 8, fraction));
   const int count = static_cast<int>(network_.nodes.size());
@@ -240,7 +240,7 @@ std::vector<int> Search::choosePart() {
   return part;
 }
 
-// The network of the part alone, everything else as in the best solution.
+// The network of the part alone, with all other nodes as in the best solution.
 Network Search::extract(const std::vector<int> &part) const {
   std::vector<int> newIndex(network_.nodes.size(), -1);
   for (size_t k = 0; k < part.size(); ++k)
@@ -315,7 +315,7 @@ bool Search::improve(const Prices &prices) {
       inner.repair(choices, start);
     return inner.bestCost();
   });
-  if (inner.bestCost() < forbidden)
+  if (inner.bestCost() < kForbidden)
     take(inner.best());
   return bestCost_ < before;
 }

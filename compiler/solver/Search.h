@@ -1,5 +1,5 @@
-// Search: keeps the best solution of a network, and makes solutions out of choices that exceed the
-// memory (repair), then better ones (descent, and exact solution of small parts).
+// Search: keeps the best solution of a network; turns choices that exceed the budgets into
+// solutions (repair), and improves solutions (descent, exact re-solving of small parts).
 #pragma once
 
 #include "compiler/solver/Bound.h"
@@ -9,25 +9,29 @@
 
 namespace cleave::solver {
 
+// The search for solutions of one network. Keeps a reference to it.
 class Search {
 public:
+  // `seed`: of the random choice of parts.
   Search(const Network &network, uint64_t seed);
 
-  // The best solution so far; its cost is `forbidden` if there is none.
+  // The best solution so far and its cost, which is kForbidden if there is none.
   const std::vector<int> &best() const { return best_; }
   double bestCost() const { return bestCost_; }
 
-  // Takes the choices if they are a solution, after descent. Whether they became the best.
+  // Accepts the choices if they are a solution, after descent. Returns whether they became the
+  // best.
   bool offer(std::vector<int> choices);
-  // Changes single nodes until the choices fit, preferring what costs least per byte (bytes also
-  // weighed with the prices), then offers them. Whether a solution was found.
+  // Changes single nodes until the choices fit, the cheapest change per byte first, then offers
+  // them. A change costs seconds plus the price of the bytes that it moves. Returns whether a
+  // solution was found.
   bool repair(std::vector<int> choices, const Prices &prices);
-  // Solves the part around a random node anew, all else fixed, and takes the result if it is better.
-  // Parts are as large as they can be solved exactly, or smaller.
+  // Re-solves the part around a random node, all other nodes fixed, and keeps the result if it is
+  // better. The size of parts adapts to what can be solved exactly. Returns whether it improved.
   bool improve(const Prices &prices);
 
-  // Permitted choices that exceed the budgets least, of all that were offered or repaired: what the
-  // answer to an infeasible problem refers to. Nothing if nothing permitted was offered.
+  // Of all permitted choices offered or repaired, those that exceed the budgets least: the basis of
+  // Infeasibility. Nothing if no permitted choices were offered.
   const std::optional<std::vector<int>> &leastExceeding() const { return leastExceeding_; }
 
 private:
@@ -40,12 +44,12 @@ private:
   void apply(State &state, int v, int i) const;
   double excessOf(const std::vector<int64_t> &bytes) const;
   int worstRow(const State &state) const;
-  // What lowering a load of a node is worth.
+  // The cheapest reduction of a load of a node.
   struct Reduction {
-    int load = -1;            // of the node's loads; -1: not known
-    int choice = -1;          // the best
-    double ratio = forbidden; // its cost per byte
-    int64_t mostSaved = 0;    // by any choice: where it exceeds what is needed, that counts instead
+    int load = -1;             // index into the node's loads; -1: not computed
+    int choice = -1;           // the best choice
+    double ratio = kForbidden; // its cost per byte
+    int64_t mostSaved = 0; // bytes, by any choice; `ratio` depends on the excess if this is larger
   };
   Reduction bestReduction(const State &state, int v, int index, int64_t excess,
                           const std::vector<double> &priceBefore) const;
@@ -59,9 +63,9 @@ private:
   const Network &network_;
   std::mt19937_64 random_;
   std::vector<int> best_;
-  double bestCost_ = forbidden;
+  double bestCost_ = kForbidden;
   std::optional<std::vector<int>> leastExceeding_;
-  double leastExcess_ = forbidden;
+  double leastExcess_ = kForbidden;
   double largestPart_ = 240; // nodes; adapted by improve()
 };
 

@@ -1,4 +1,4 @@
-// Solution: the answer to a Problem, with its certificate, or the reasons why there is none.
+// Solution: the result for a Problem with its certificate, or the reasons for infeasibility.
 #pragma once
 
 #include <cstdint>
@@ -7,47 +7,50 @@
 
 namespace cleave::solver {
 
+// The kinds of results.
 enum class SolveStatus {
   Optimal,    // the gap is closed (up to rounding, or the accepted gap)
-  Feasible,   // a valid solution; the gap says how far from the best it is at most
+  Feasible,   // a valid solution; the gap bounds its distance from the best one
   Infeasible, // proven: no solution fits, see Infeasibility
-  NotFound,   // none was found, but that there is none was not proven either
+  NotFound,   // no solution was found, and infeasibility was not proven
 };
 
 // The largest use of one memory space over time.
 struct MemoryPeak {
   int64_t bytes = 0;
-  int64_t time = 0;           // the first point with that many bytes
-  std::vector<int> liveNodes; // that hold bytes there, largest first
+  int64_t time = 0;           // the first time point of the peak
+  std::vector<int> liveNodes; // nodes that hold bytes there, largest first
 };
 
-// Why nothing fits, and what would.
+// Why nothing fits, and what budget would suffice.
 struct Infeasibility {
-  // Per space the bytes that the least demanding solution found needs; at most the budget where the
-  // space is not the problem. Empty if even unlimited memory would not help.
+  // Per space the bytes needed by the choices found that exceed the budgets least; at most the
+  // budget for spaces that do not bind. Empty if no permitted choices were found at any budget.
   std::vector<int64_t> smallestBudget;
-  // Per space a proven lower bound on what any solution needs.
+  // Per space a proven lower bound on the bytes that any solution needs.
   std::vector<int64_t> provenBudget;
-  int space = -1;                // the space that binds, -1 if it is not memory
-  int64_t time = 0;              // where it binds
-  std::vector<int> bindingNodes; // live there and largest in the least demanding solution, or the
-                                 // nodes without a permitted combination
+  int space = -1;                // the space that binds; -1: no memory space
+  int64_t time = 0;              // when it binds
+  std::vector<int> bindingNodes; // live at that time, largest first; or the node without a
+                                 // permitted combination
   std::string message;           // one sentence
 };
 
+// The result of solve().
 struct Solution {
-  SolveStatus status = SolveStatus::NotFound;
-  std::vector<int> choices;      // per node; empty unless Optimal or Feasible
-  double cost = 0;               // seconds, of the choices
-  double lowerBound = 0;         // seconds: no solution costs less
-  double gap = 0;                // (cost - lowerBound) / |cost|, 0 if both are equal
-  std::vector<MemoryPeak> peaks; // per space
-  // Per space the seconds that one more byte of budget saves, to first order (the multipliers'
-  // sum).
+  SolveStatus status = SolveStatus::NotFound; // says which fields are set
+  std::vector<int> choices;                   // per node; empty unless Optimal or Feasible
+  double cost = 0;                            // seconds, of the choices
+  double lowerBound = 0;                      // seconds: no solution costs less
+  double gap = 0;                             // (cost - lowerBound) / |cost|, 0 if both are equal
+  std::vector<MemoryPeak> peaks;              // per space
+  // Per space the seconds saved by one more byte of budget, to first order (the sum of the
+  // multipliers).
   std::vector<double> shadowPrice;
   Infeasibility infeasibility; // if Infeasible or NotFound
-  int iterations = 0;          // of the bounding loop, for the curious
-  double seconds = 0;          // wall time; does not influence the rest unless it hit the limit
+  int iterations = 0;          // of the bounding loop
+  double seconds = 0; // wall time; no other field depends on it unless maxSeconds is reached
+  // Whether `choices` is a solution (of a problem without nodes it is empty).
   bool isFound() const { return !choices.empty() || status == SolveStatus::Optimal; }
 };
 

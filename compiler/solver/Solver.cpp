@@ -32,7 +32,7 @@ public:
       double bound = boundAndSearch(solution);
       if (isClosed(bound))
         bound = std::max(bound, std::min(search_.bestCost(), options_.cutoff));
-      if (search_.bestCost() < forbidden)
+      if (search_.bestCost() < kForbidden)
         report(solution, bound);
       else
         explainMemory(solution, bound);
@@ -43,7 +43,7 @@ public:
 
   double firstBound() {
     if (presolve_.contradiction() >= 0)
-      return forbidden;
+      return kForbidden;
     elimination_ = makeElimination(network_);
     setCosts(network_);
     return elimination_->minimize(costs_) + network_.constant;
@@ -59,70 +59,71 @@ private:
     return isEnough(bound, search_.bestCost(), options_.cutoff, options_.acceptedGap);
   }
 
-  // Larger tables are tried as long as one evaluation stays cheap.
+  // Takes the largest tables with which elimination is exact and one evaluation is cheap.
   std::unique_ptr<Elimination> makeElimination(const Network &network) const {
-    constexpr int64_t affordable = 200'000'000; // additions of one evaluation
+    constexpr int64_t kAffordable = 200'000'000; // additions of one evaluation
     int64_t entries = std::max(options_.maxTableEntries, int64_t(1) << 24);
     for (;; entries /= 4) {
       bool isLast = entries <= options_.maxTableEntries;
       auto elimination =
           std::make_unique<Elimination>(network, isLast ? options_.maxTableEntries : entries);
-      if (isLast || (elimination->isExact() && elimination->work() <= affordable))
+      if (isLast || (elimination->isExact() && elimination->work() <= kAffordable))
         return elimination;
     }
   }
 
-  // So that the limit is the same on every machine, iterations are counted by their additions.
+  // The number of iterations that maxWork affords. Additions are counted instead of seconds, so
+  // that the limit is the same on every machine.
   int affordable(int wanted, int least) const {
     const double work = static_cast<double>(elimination_->work() + 1);
     double many = static_cast<double>(options_.maxWork) / work;
     return std::min(wanted, std::max(least, static_cast<int>(std::min(many, 1e9))));
   }
 
-  // Returns a lower bound; `forbidden` proves that nothing fits.
+  // Returns a lower bound; kForbidden proves that nothing fits.
   double boundAndSearch(Solution &solution) {
     Prices start(network_.rows.size(), 0.0);
-    double bound = -forbidden;
+    double bound = -kForbidden;
     elimination_ = makeElimination(network_);
     setCosts(network_);
-    if (elimination_->isExact()) { // enough where memory does not bind
+    if (elimination_->isExact()) { // sufficient if memory does not bind
       bound = ascendFrom(start, 1).bound;
       solution.iterations = 1;
-      if (bound == forbidden || isClosed(bound))
+      if (bound == kForbidden || isClosed(bound))
         return bound;
     }
-    // Few iterations with small tables often suffice to see that nothing fits.
-    if (search_.bestCost() == forbidden && provenInfeasible(20, int64_t(1) << 12))
-      return forbidden;
+    // A few iterations with small tables often suffice to prove that nothing fits.
+    if (search_.bestCost() == kForbidden && provenInfeasible(20, int64_t(1) << 12))
+      return kForbidden;
     prepare(start, bound, solution.iterations);
     if (isClosed(bound)) {
       setShadowPrices(solution, start);
       return bound;
     }
-    // A short ascent first: if it leads to no solution, it may be that there is none.
-    constexpr int shortAscent = 25;
+    // A short ascent first: if it finds no solution, infeasibility is tested next.
+    constexpr int kShortAscent = 25;
     const int iterations = affordable(options_.maxIterations, 10);
-    Ascent root = ascendFrom(start, std::min(iterations, shortAscent));
-    if (root.bound < forbidden && search_.bestCost() == forbidden && !isClosed(root.bound)) {
+    Ascent root = ascendFrom(start, std::min(iterations, kShortAscent));
+    if (root.bound < kForbidden && search_.bestCost() == kForbidden && !isClosed(root.bound)) {
       raisePrices(root.prices);
-      if (search_.bestCost() == forbidden && provenInfeasible(60, options_.maxTableEntries))
-        return forbidden;
+      if (search_.bestCost() == kForbidden && provenInfeasible(60, options_.maxTableEntries))
+        return kForbidden;
     }
     solution.iterations += root.iterations;
-    if (root.bound < forbidden && !isClosed(root.bound) && iterations > shortAscent) {
-      root = ascendFrom(root.prices, iterations - shortAscent);
+    if (root.bound < kForbidden && !isClosed(root.bound) && iterations > kShortAscent) {
+      root = ascendFrom(root.prices, iterations - kShortAscent);
       solution.iterations += root.iterations;
     }
     root.bound = std::max(root.bound, bound);
     setShadowPrices(solution, root.prices);
-    if (root.bound == forbidden || isClosed(root.bound))
+    if (root.bound == kForbidden || isClosed(root.bound))
       return root.bound;
     raisePrices(root.prices);
     return closeGap(root);
   }
 
-  // Where elimination is inexact or slow, messages tighten the network and find prices first: once to
-  // find a solution, and again with steps that fit its distance to the bound.
+  // If elimination is inexact or slow, messages first tighten the network and find prices: one pass
+  // to find a solution, a second one with steps that fit the distance between it and the bound.
   void prepare(Prices &prices, double &bound, int &iterations) {
     AscentOptions options = ascentOptions(options_.maxIterations);
     if (elimination_->isExact() && affordable(options.iterations, 0) == options.iterations)
@@ -140,7 +141,7 @@ private:
         elimination_ = makeElimination(tightNetwork_);
         setCosts(tightNetwork_);
       }
-      if (search_.bestCost() == forbidden)
+      if (search_.bestCost() == kForbidden)
         raisePrices(prices);
       if (pass + 1 < passes)
         searchParts(prices, bound, options_.maxSearchRounds / 4, 0.3);
@@ -177,7 +178,7 @@ private:
                   candidate(start));
   }
 
-  // Multiples of the best prices, until what they lead to fits.
+  // Tries rising multiples of the best prices until their choices fit.
   void raisePrices(const Prices &prices) {
     double factor = 1;
     for (int k = 0; k < 24 && !isLate(); ++k) {
@@ -193,7 +194,7 @@ private:
     }
   }
 
-  // Per space the least peak; true if one exceeds its budget whatever is chosen.
+  // Computes the least peak of every space; returns whether one of them exceeds its budget.
   bool provenInfeasible(int iterations, int64_t maxTableEntries) {
     provenBudget_.assign(problem_.spaces.size(), 0);
     bool proven = false;
@@ -205,7 +206,8 @@ private:
     return proven;
   }
 
-  // Solves parts anew until the bound is met, nothing has changed for long, or the share of the time is over.
+  // Re-solves parts until the bound is met, nothing has improved for long, or a share of maxSeconds
+  // has passed.
   void searchParts(const Prices &prices, double bound, int rounds, double timeShare) {
     const int patience = 40 + rounds / 4;
     for (int k = 0, idle = 0; k < rounds && idle < patience && !isClosed(bound); ++k) {
@@ -215,17 +217,17 @@ private:
     }
   }
 
-  // Searches parts and branches until the bound is met or the limits are.
+  // Searches parts and branches until the bound or a limit is reached.
   double closeGap(const Ascent &root) {
     const double bound = root.bound;
     searchParts(root.prices, bound, options_.maxSearchRounds, 0.9);
     if (isClosed(bound))
       return bound;
-    constexpr int worthwhile = 50; // fewer branches close nothing
+    constexpr int kWorthwhile = 50; // fewer branches rarely close a gap
     BranchOptions branchOptions;
     branchOptions.maxBranches = std::min(
         options_.maxBranches, affordable(INT32_MAX, 0) / branchOptions.iterationsPerBranch);
-    if (branchOptions.maxBranches < std::min(worthwhile, options_.maxBranches))
+    if (branchOptions.maxBranches < std::min(kWorthwhile, options_.maxBranches))
       return bound;
     branchOptions.acceptedGap = options_.acceptedGap;
     branchOptions.cutoff = options_.cutoff;
@@ -243,7 +245,7 @@ private:
     solution.choices = presolve_.expand(search_.best());
     solution.cost = totalCost(problem_, solution.choices);
     solution.peaks = memoryPeaks(problem_, solution.choices);
-    // Sums in another order differ in the last digits.
+    // Sums in a different order differ by rounding.
     bool closed = solution.cost - bound <= options_.acceptedGap * std::abs(solution.cost);
     solution.lowerBound = closed ? solution.cost : bound;
     solution.gap = closed ? 0 : (solution.cost - bound) / std::abs(solution.cost);
@@ -252,14 +254,15 @@ private:
 
   void explainContradiction(Solution &solution, int node) const {
     solution.status = SolveStatus::Infeasible;
-    solution.lowerBound = forbidden;
+    solution.lowerBound = kForbidden;
     solution.infeasibility.bindingNodes = {node};
-    solution.infeasibility.message = "no choice of node '" + problem_.nodes[node].name +
-                                     "' is permitted together with the choices of its neighbours";
+    solution.infeasibility.message =
+        concat("no choice of node '", problem_.nodes[node].name,
+               "' is permitted together with the choices of its neighbours");
   }
 
   void explainMemory(Solution &solution, double bound) {
-    const bool proven = bound == forbidden;
+    const bool proven = bound == kForbidden;
     solution.status = proven ? SolveStatus::Infeasible : SolveStatus::NotFound;
     solution.lowerBound = bound;
     Infeasibility &why = solution.infeasibility;
@@ -286,10 +289,9 @@ private:
     if (why.space < 0)
       return;
     const MemorySpace &space = problem_.spaces[why.space];
-    why.message = "memory space '" + space.name + "' has " + std::to_string(space.budget) +
-                  " bytes, but " + std::to_string(why.smallestBudget[why.space]) +
-                  " bytes are needed at time " + std::to_string(why.time) +
-                  (proven ? "" : " by the least demanding choices that were found");
+    why.message = concat("memory space '", space.name, "' has ", space.budget, " bytes, but ",
+                         why.smallestBudget[why.space], " bytes are needed at time ", why.time,
+                         proven ? "" : " by the least demanding choices that were found");
   }
 
   const Problem &problem_;
@@ -298,7 +300,7 @@ private:
   Presolve presolve_;
   const Network &network_;
   Search search_;
-  Network tightNetwork_; // the same, written differently; used where elimination is inexact
+  Network tightNetwork_;                     // an equivalent form, used if elimination is inexact
   std::unique_ptr<Elimination> elimination_; // of tight()
   NodeCosts costs_;                          // of tight()
   std::vector<int64_t> provenBudget_;

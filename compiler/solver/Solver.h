@@ -1,8 +1,8 @@
-// Solver: finds a good solution of a Problem together with a lower bound on all solutions.
+// Solver: finds a good solution of a Problem and a lower bound on all solutions.
 //
 // presolve (Presolve.h) -> Lagrange multipliers on the memory rows (Bound.h) around elimination
-// (Elimination.h), preceded by message passing where that is inexact or slow (Messages.h) -> repair and
-// search of parts (Search.h) -> branch and bound if it can close what is left (Branch.h).
+// (Elimination.h), preceded by message passing where that is inexact or slow (Messages.h) -> repair
+// and search of parts (Search.h) -> branch and bound if it can close what is left (Branch.h).
 #pragma once
 
 #include "compiler/solver/Problem.h"
@@ -10,29 +10,32 @@
 
 namespace cleave::solver {
 
+// Limits and tolerances of a solve.
 struct SolveOptions {
-  // The limits that count: the same input then gives the same answer on every machine.
+  // Deterministic limits: the same input gives the same result on every machine.
   int maxIterations = 300;   // of the bounding loop
-  int maxSearchRounds = 250; // of improving the solution by searching around it
+  int maxSearchRounds = 250; // of re-solving parts of the solution
   int maxBranches = 2000;    // nodes of branch and bound
-  // Of one elimination table: more makes the bound tighter where elimination is inexact, and slower.
+  // Entries of one elimination table; more make inexact elimination tighter and slower.
   int64_t maxTableEntries = int64_t(1) << 16;
-  // Additions in tables, of the bounding loop and again of branching; about 3e9 per second.
+  // Additions in tables, for the bounding loop and again for branching; about 3e9 per second.
   int64_t maxWork = 2'000'000'000;
-  // Safety only: beyond it the best so far is returned, which then depends on the machine.
+  // Safety limit: beyond it the best solution so far is returned, which depends on the machine.
   double maxSeconds = 300;
-  double acceptedGap = 1e-9; // relative; closer is optimal
-  // Solutions of this cost or more are of no interest: it is enough to prove that there are no others. The answer's
-  // lower bound is then at least this, and a solution may be missing (NotFound).
-  double cutoff = forbidden;
-  uint64_t seed = 1;
+  double acceptedGap = 1e-9; // relative; a smaller gap counts as optimal
+  // Seconds. Only solutions below are of interest: the solve ends when it is proven that there are
+  // none. The lower bound is then at least the cutoff, and the solution may be missing (NotFound).
+  double cutoff = kForbidden;
+  uint64_t seed = 1; // of the search
 };
 
-// A bound that all solutions obey, without regard to memory: what solve() begins with, at a fraction of its time.
-// `forbidden` if no combination of choices is permitted.
+// A lower bound on the cost of all solutions that ignores memory: the first step of solve(), at a
+// fraction of its time. kForbidden if no combination of choices is permitted. A user error if the
+// problem is invalid.
 Result<double> lowerBound(const Problem &problem, const SolveOptions &options = {});
 
-// An invalid problem is a user error. That nothing fits is a Solution with that status.
+// Solves the problem; infeasibility is a status of the Solution. A user error if the problem is
+// invalid.
 Result<Solution> solve(const Problem &problem, const SolveOptions &options = {});
 
 } // namespace cleave::solver

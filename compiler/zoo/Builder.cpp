@@ -1,4 +1,4 @@
-// See Builder.h.
+// Nodes are named as PyTorch's exporter names them.
 #include "compiler/zoo/Builder.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace cleave::zoo {
 
-// The operators' version that is written: the newest that all of PyTorch's exporters know.
+// The opset of the models: the newest one that all of PyTorch's exporters write.
 constexpr int64_t kOpset = 20;
 
 static int32_t numberOf(ElementType type) {
@@ -33,7 +33,7 @@ onnx::Attribute attribute(std::string name, double value) {
 
 onnx::Attribute attribute(std::string name, const char *value) {
   onnx::Attribute out;
-  out.name = std::move(name), out.type = onnx::AttributeType::String, out.text = value;
+  out.name = std::move(name), out.type = onnx::AttributeType::String, out.string = value;
   return out;
 }
 
@@ -60,14 +60,15 @@ Builder::Module::Module(Builder &b, const std::string &name) : b_(b), outer_(b.p
     b.path_ += (b.path_.empty() ? "" : ".") + name;
 }
 
-// `: gpt2/h.0.attn: Module/matmul_3: MatMul`, as PyTorch's exporter says where a node comes from.
+// The module is metadata in the form of PyTorch's exporter: `: gpt2/h.0.attn: Module/matmul_3:
+// MatMul`.
 onnx::Node &Builder::node(const std::string &op, std::vector<Value> inputs,
                           std::vector<onnx::Attribute> attributes) {
   std::string name = op;
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return std::tolower(c); });
   if (int count = counts_[name]++)
-    name += "_" + std::to_string(count);
+    name += concat("_", count);
   onnx::Node &out = model_.graph.nodes.emplace_back();
   out.op = op;
   out.name = "node_" + name;
@@ -129,7 +130,7 @@ Value Builder::integers(const Dims &values) {
       tensorOf<int64_t>(ElementType::I64, values, {static_cast<int64_t>(values.size())}));
 }
 
-Value Builder::concat(const std::vector<Size> &sizes) {
+Value Builder::shape(const std::vector<Size> &sizes) {
   Dims known;
   for (const Size &size : sizes)
     known.push_back(size.number);
@@ -179,11 +180,11 @@ Size Builder::sizeOf(const Value &value, int64_t dim, const std::string &symbol)
 }
 
 Value Builder::reshape(const Value &value, const std::vector<Size> &sizes) {
-  return op("Reshape", {value, concat(sizes)}, {attribute("allowzero", 1)});
+  return op("Reshape", {value, shape(sizes)}, {attribute("allowzero", 1)});
 }
 
 Value Builder::expand(const Value &value, const std::vector<Size> &sizes) {
-  return op("Expand", {value, concat(sizes)});
+  return op("Expand", {value, shape(sizes)});
 }
 
 Value Builder::transpose(const Value &value, Dims permutation) {
@@ -195,7 +196,7 @@ Value Builder::cast(const Value &value, ElementType type) {
 }
 
 Value Builder::slice(const Value &value, int64_t dim, int64_t start, Size end) {
-  return op("Slice", {value, integers({start}), concat({end}), integers({dim})});
+  return op("Slice", {value, integers({start}), shape({end}), integers({dim})});
 }
 
 Value Builder::unsqueeze(const Value &value, int64_t dim) {
@@ -208,7 +209,7 @@ std::vector<Value> Builder::split(const Value &value, int parts) {
   std::string base = made.outputs[0];
   made.outputs.clear();
   for (int i = 0; i < parts; ++i)
-    made.outputs.push_back(base + "_part_" + std::to_string(i));
+    made.outputs.push_back(concat(base, "_part_", i));
   return made.outputs;
 }
 

@@ -1,4 +1,4 @@
-// GPT-2 and GPT-3, Llama, and Mixtral: names as in Hugging Face's transformers.
+// GPT-2 and GPT-3, Llama, and Mixtral, with the names of Hugging Face's transformers.
 #include "compiler/zoo/Architectures.h"
 #include "compiler/zoo/Layers.h"
 
@@ -8,7 +8,7 @@
 namespace cleave::zoo {
 namespace {
 
-// The two dims of the tokens.
+// The two sizes of the token input.
 struct Tokens {
   Size batch, length;
 };
@@ -43,7 +43,7 @@ Value gptFeedForward(Builder &b, const Value &x, const Tokens &at, const Sizes &
 
 // -- Llama ----------------------------------------------------------------------------------------
 
-// The cosines and sines of the positions, [1, 1, length, size].
+// Cosines and sines of the rotary positions, [1, 1, length, size].
 struct Rotation {
   Value cos, sin;
 };
@@ -65,11 +65,11 @@ Rotation rotation(Builder &b, Size length, int64_t size, double base) {
 Value rotate(Builder &b, const Value &x, const Rotation &by, int64_t size) {
   Value first = b.slice(x, 3, 0, size / 2);
   Value second = b.slice(x, 3, size / 2, std::numeric_limits<int64_t>::max());
-  Value turned = b.op("Concat", {b.op("Neg", {second}), first}, {attribute("axis", -1)});
-  return b.add(b.mul(x, by.cos), b.mul(turned, by.sin));
+  Value rotated = b.op("Concat", {b.op("Neg", {second}), first}, {attribute("axis", -1)});
+  return b.add(b.mul(x, by.cos), b.mul(rotated, by.sin));
 }
 
-// Every head of keys and values serves several heads of queries.
+// Repeats every head of keys and values for the heads of queries that share it.
 Value repeatHeads(Builder &b, const Value &x, const Tokens &at, int64_t heads, int64_t times,
                   int64_t size) {
   if (times == 1)
@@ -106,8 +106,8 @@ Value gatedFeedForward(Builder &b, const Value &x, const Sizes &sizes) {
 
 // -- mixture of experts ---------------------------------------------------------------------------
 
-// Weights of the chosen experts, 0 of the others: [batch, seq, experts]. The best one is chosen
-// `times` times, each time among those that are left.
+// The router's weights: [batch, seq, experts], 0 for experts that are not chosen. The best expert
+// is chosen `top-k` times, each time among the remaining ones.
 Value route(Builder &b, const Value &x, const Sizes &sizes) {
   Builder::Module module(b, "gate");
   int64_t times = sizes.at("top-k");
@@ -125,7 +125,7 @@ Value route(Builder &b, const Value &x, const Sizes &sizes) {
   return b.op("Div", {weights, sum});
 }
 
-// How many tokens of a sequence one expert takes at most: its fair share and a quarter more.
+// The capacity of an expert in tokens of a sequence: 1.25 times its fair share.
 Size capacity(Builder &b, const Tokens &at, const Sizes &sizes) {
   int64_t numerator = sizes.at("top-k") * 5, denominator = sizes.at("experts") * 4;
   if (at.length.value.empty())
@@ -135,14 +135,15 @@ Size capacity(Builder &b, const Tokens &at, const Sizes &sizes) {
       b.op("Div", {b.add(scaled, b.integers({denominator - 1})), b.integers({denominator})}));
 }
 
-// Tokens are given to experts by products with a 0/1 tensor [batch, experts, capacity, seq]; those
-// that an expert has no room for are left to the residual connection.
+// Tokens are dispatched to experts by products with a 0/1 tensor [batch, experts, capacity, seq];
+// tokens beyond an expert's capacity only pass through the residual connection.
 Value mixture(Builder &b, const Value &x, const Tokens &at, const Sizes &sizes) {
   Builder::Module module(b, "block_sparse_moe");
   int64_t width = sizes.at("hidden"), inner = sizes.at("ffn"), experts = sizes.at("experts");
   Value weights = b.transpose(route(b, x, sizes), {0, 2, 1}); // [batch, experts, seq]
   Value chosen = b.cast(b.op("Greater", {weights, b.number(0)}), ElementType::F32);
-  // How many tokens up to this one the expert was chosen by: a product with a triangle of ones.
+  // Per expert and token the number of tokens up to this one that chose the expert: a product with
+  // a triangle of ones.
   Value ones = b.expand(b.number(1), {at.length, at.length});
   Value count = b.matmul(chosen, b.op("Trilu", {ones}, {attribute("upper", 1)}));
   Size room = capacity(b, at, sizes);
@@ -169,7 +170,7 @@ void buildGpt(Builder &b, const Sizes &sizes) {
     x = b.add(embedding(b, "wte", tokens, vocabulary, width),
               positions(b, "wpe", at.length, sizes.at("context"), width));
     for (int64_t i = 0; i < sizes.at("layers"); ++i) {
-      Builder::Module layer(b, "h." + std::to_string(i));
+      Builder::Module layer(b, concat("h.", i));
       x = b.add(gptAttention(b, layerNorm(b, "ln_1", x, width), at, sizes), x);
       x = b.add(x, gptFeedForward(b, layerNorm(b, "ln_2", x, width), at, sizes));
     }
@@ -192,7 +193,7 @@ void buildLlama(Builder &b, const Sizes &sizes) {
     Rotation rotation = zoo::rotation(b, at.length, width / sizes.at("heads"),
                                       static_cast<double>(sizes.at("rope-base")));
     for (int64_t i = 0; i < sizes.at("layers"); ++i) {
-      Builder::Module layer(b, "layers." + std::to_string(i));
+      Builder::Module layer(b, concat("layers.", i));
       Value normal = rmsNorm(b, "input_layernorm", x, width, 1e-5);
       x = b.add(x, llamaAttention(b, normal, at, rotation, sizes));
       normal = rmsNorm(b, "post_attention_layernorm", x, width, 1e-5);

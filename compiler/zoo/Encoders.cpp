@@ -1,4 +1,4 @@
-// BERT, T5 and Whisper: names as in Hugging Face's transformers.
+// BERT, T5 and Whisper, with the names of Hugging Face's transformers.
 #include "compiler/zoo/Architectures.h"
 #include "compiler/zoo/Layers.h"
 
@@ -8,11 +8,11 @@
 namespace cleave::zoo {
 namespace {
 
-// Attention with its own projections. Keys and values come from `memory`, a sequence of `keys`
-// positions; queries from `x` with `queries` positions.
+// Attention with projections. Keys and values come from `memory` with `keys` positions, queries
+// from `x` with `queries` positions.
 struct Attention {
   Size batch, queries, keys;
-  int64_t width, heads, size; // `size` of one head
+  int64_t width, heads, size; // of the model; number of heads; of one head
   bool bias = true, keyBias = true;
   double scale = 1;
   const char *q = "q_proj", *k = "k_proj", *v = "v_proj", *out = "out_proj";
@@ -27,7 +27,7 @@ Value attention(Builder &b, const Attention &a, const Value &x, const Value &mem
                        a.heads, a.size);
   Value v = splitHeads(b, linear(b, a.v, memory, a.width, inner, a.bias), a.batch, a.keys, a.heads,
                        a.size);
-  bool isScaled = a.scale != 1 || mask.empty(); // T5's is not
+  bool isScaled = a.scale != 1 || mask.empty(); // T5 does not scale
   Value y = isScaled ? attend(b, q, k, v, mask, a.scale) : Value();
   if (!isScaled) {
     Value scores = b.add(b.matmul(q, b.transpose(k, {0, 1, 3, 2})), mask);
@@ -40,7 +40,7 @@ double rootScale(int64_t size) { return 1 / std::sqrt(static_cast<double>(size))
 
 // -- BERT -----------------------------------------------------------------------------------------
 
-// Padding is hidden: [batch, 1, 1, seq].
+// The mask that hides padding: [batch, 1, 1, seq].
 Value paddingMask(Builder &b, const Value &attended) {
   Value shown = b.cast(b.op("Unsqueeze", {attended, b.integers({1, 2})}), ElementType::F32);
   return b.mul(b.op("Sub", {b.number(1), shown}), b.number(-std::numeric_limits<float>::max()));
@@ -61,8 +61,9 @@ Value bertLayer(Builder &b, const Value &x, const Value &mask, Attention a, int6
 
 // -- T5 -------------------------------------------------------------------------------------------
 
-// The biases of every pair of positions, [1, heads, queries, keys]: distances fall into buckets,
-// exact ones for near positions, then logarithmic up to 128. One direction only in a decoder.
+// The bias of every pair of positions, [1, heads, queries, keys], by the bucket of their distance:
+// one bucket per distance for near positions, then logarithmic up to 128. A decoder has one
+// direction only.
 Value relativeBias(Builder &b, Size queries, Size keys, int64_t heads, bool bothWays) {
   Builder::Module module(b, "layer.0.SelfAttention");
   int64_t buckets = bothWays ? 16 : 32, exact = buckets / 2;
@@ -89,7 +90,7 @@ Value relativeBias(Builder &b, Size queries, Size keys, int64_t heads, bool both
 
 Value t5FeedForward(Builder &b, const Value &x, const Sizes &sizes, int index) {
   int64_t width = sizes.at("hidden"), inner = sizes.at("ffn");
-  Builder::Module module(b, "layer." + std::to_string(index));
+  Builder::Module module(b, concat("layer.", index));
   Value normal = rmsNorm(b, "layer_norm", x, width);
   Builder::Module dense(b, "DenseReluDense");
   Value y =
@@ -98,8 +99,12 @@ Value t5FeedForward(Builder &b, const Value &x, const Sizes &sizes, int index) {
 }
 
 Attention t5Attention(const Sizes &sizes, Size batch, Size queries, Size keys) {
-  Attention a{std::move(batch),   std::move(queries), std::move(keys),
-              sizes.at("hidden"), sizes.at("heads"),  sizes.at("head-size")};
+  Attention a{.batch = std::move(batch),
+              .queries = std::move(queries),
+              .keys = std::move(keys),
+              .width = sizes.at("hidden"),
+              .heads = sizes.at("heads"),
+              .size = sizes.at("head-size")};
   a.bias = a.keyBias = false;
   a.q = "q", a.k = "k", a.v = "v", a.out = "o";
   return a;
@@ -112,7 +117,7 @@ Value t5Stack(Builder &b, const char *name, Value x, Size batch, Size own, const
   int64_t width = sizes.at("hidden");
   Value bias;
   for (int64_t i = 0; i < sizes.at("layers"); ++i) {
-    Builder::Module block(b, "block." + std::to_string(i));
+    Builder::Module block(b, concat("block.", i));
     if (bias.empty()) {
       bias = relativeBias(b, own, own, sizes.at("heads"), memory.empty());
       if (!memory.empty())
@@ -174,9 +179,14 @@ Value whisperEncoder(Builder &b, const Sizes &sizes, const Size &batch) {
     Builder::Module table(b, "embed_positions");
     x = b.add(x, b.parameter("weight", {frames, width}, normal(0.02)));
   }
-  Attention self{batch, frames, frames, width, heads, width / heads};
+  Attention self{.batch = batch,
+                 .queries = frames,
+                 .keys = frames,
+                 .width = width,
+                 .heads = heads,
+                 .size = width / heads};
   for (int64_t i = 0; i < sizes.at("layers"); ++i) {
-    Builder::Module layer(b, "layers." + std::to_string(i));
+    Builder::Module layer(b, concat("layers.", i));
     Value normal = layerNorm(b, "self_attn_layer_norm", x, width);
     x = b.add(x, whisperAttention(b, "self_attn", self, normal, normal, {}));
     x = whisperFeedForward(b, x, width, sizes.at("ffn"));
@@ -190,10 +200,16 @@ Value whisperDecoder(Builder &b, const Sizes &sizes, const Value &tokens, const 
   Builder::Module module(b, "model.decoder");
   Value x = b.add(embedding(b, "embed_tokens", tokens, sizes.at("vocab"), width),
                   positions(b, "embed_positions", length, sizes.at("context"), width));
-  Attention self{batch, length, length, width, heads, width / heads};
-  Attention cross{batch, length, sizes.at("frames"), width, heads, width / heads};
+  Attention self{.batch = batch,
+                 .queries = length,
+                 .keys = length,
+                 .width = width,
+                 .heads = heads,
+                 .size = width / heads};
+  Attention cross = self;
+  cross.keys = sizes.at("frames");
   for (int64_t i = 0; i < sizes.at("layers"); ++i) {
-    Builder::Module layer(b, "layers." + std::to_string(i));
+    Builder::Module layer(b, concat("layers.", i));
     Value normal = layerNorm(b, "self_attn_layer_norm", x, width);
     x = b.add(
         x, whisperAttention(b, "self_attn", self, normal, normal, causalMask(b, length, length)));
@@ -221,8 +237,13 @@ void buildBert(Builder &b, const Sizes &sizes) {
     x = layerNorm(b, "LayerNorm", x, width, 1e-12);
   }
   for (int64_t i = 0; i < sizes.at("layers"); ++i) {
-    Builder::Module layer(b, "bert.encoder.layer." + std::to_string(i));
-    Attention self{batch, length, length, width, heads, width / heads};
+    Builder::Module layer(b, concat("bert.encoder.layer.", i));
+    Attention self{.batch = batch,
+                   .queries = length,
+                   .keys = length,
+                   .width = width,
+                   .heads = heads,
+                   .size = width / heads};
     self.scale = rootScale(self.size);
     x = bertLayer(b, x, mask, self, sizes.at("ffn"));
   }

@@ -1,4 +1,5 @@
-// Networks on images: names as in torchvision, the U-Net's as in its common PyTorch version.
+// Networks on images, with the names of torchvision; the U-Net with those of its common PyTorch
+// version.
 #include "compiler/zoo/Architectures.h"
 #include "compiler/zoo/Layers.h"
 
@@ -48,7 +49,7 @@ Value resnetBlock(Builder &b, const Value &x, int64_t in, const Stage &stage) {
 
 Value denseBlock(Builder &b, Value x, int64_t channels, int64_t growth, int layers) {
   for (int i = 1; i <= layers; ++i) {
-    Builder::Module layer(b, "denselayer" + std::to_string(i));
+    Builder::Module layer(b, concat("denselayer", i));
     int64_t in = channels + (i - 1) * growth;
     Value y = relu(b, batchNorm(b, "norm1", x, in));
     y = conv2d(b, "conv1", y, in, 4 * growth, {1});
@@ -118,7 +119,7 @@ void buildResnet(Builder &b, const Sizes &sizes, Block block, const std::vector<
     int64_t base = int64_t(64) << s;
     Stage stage{block, base * width, block == Block::Basic ? base : 4 * base, s ? 2 : 1};
     for (int i = 0; i < blocks[s]; ++i) {
-      Builder::Module module(b, "layer" + std::to_string(s + 1) + "." + std::to_string(i));
+      Builder::Module module(b, concat("layer", s + 1, ".", i));
       x = resnetBlock(b, x, channels, stage);
       channels = stage.out;
       stage.stride = 1;
@@ -139,7 +140,7 @@ void buildVgg(Builder &b, const Sizes &sizes, const std::vector<int> &channels) 
       index += 1;
       continue;
     }
-    x = relu(b, conv2d(b, "features." + std::to_string(index), x, in, out, {3, 1, 1}, true));
+    x = relu(b, conv2d(b, concat("features.", index), x, in, out, {3, 1, 1}, true));
     in = out;
     index += 2;
   }
@@ -193,7 +194,7 @@ void buildVit(Builder &b, const Sizes &sizes) {
     Builder::Module module(b, "encoder");
     x = b.add(x, b.parameter("pos_embedding", {1, length, width}, normal(0.02)));
     for (int64_t i = 0; i < sizes.at("layers"); ++i) {
-      Builder::Module layer(b, "layers.encoder_layer_" + std::to_string(i));
+      Builder::Module layer(b, concat("layers.encoder_layer_", i));
       x = vitLayer(b, x, batch, length, sizes);
     }
     x = layerNorm(b, "ln", x, width, 1e-6);
@@ -212,14 +213,14 @@ void buildUnet(Builder &b, const Sizes &sizes) {
     x = doubleConv(b, x, 3, channels);
   }
   for (int64_t i = 1; i <= depth; ++i, channels *= 2) {
-    Builder::Module module(b, "down" + std::to_string(i));
+    Builder::Module module(b, concat("down", i));
     skipped.push_back(x);
     x = maxPool(b, x, {2, 2});
     Builder::Module conv(b, "maxpool_conv.1");
     x = doubleConv(b, x, channels, 2 * channels);
   }
   for (int64_t i = 1; i <= depth; ++i, channels /= 2) {
-    Builder::Module module(b, "up" + std::to_string(i));
+    Builder::Module module(b, concat("up", i));
     x = upConv(b, x, channels, channels / 2);
     x = b.op("Concat", {skipped[depth - i], x}, {attribute("axis", 1)});
     Builder::Module conv(b, "conv");

@@ -1,4 +1,4 @@
-// See Layers.h.
+// -- transformers ---------------------------------------------------------------------------------
 #include "compiler/zoo/Layers.h"
 
 #include <cmath>
@@ -88,7 +88,8 @@ Value conv2d(Builder &b, const std::string &name, const Value &x, int64_t in, in
              Window window, bool bias) {
   Builder::Module module(b, name);
   int64_t k = window.kernel, p = window.pad, s = window.stride;
-  double deviation = std::sqrt(2.0 / static_cast<double>(out * k * k)); // He's, by the outputs
+  double deviation =
+      std::sqrt(2.0 / static_cast<double>(out * k * k)); // He initialisation, fan-out
   std::vector<Value> inputs = {
       x, b.parameter("weight", {out, in / window.groups, k, k}, normal(deviation))};
   if (bias)

@@ -1,4 +1,4 @@
-// The table of the zoo, and what sizes must be like.
+// The table of the zoo, and the constraints on sizes.
 #include "compiler/zoo/Zoo.h"
 
 #include "compiler/zoo/Architectures.h"
@@ -8,7 +8,8 @@
 namespace cleave::zoo {
 namespace {
 
-struct Row {
+// A row of the table: name, default sizes, function that builds the network.
+struct Architecture {
   const char *name;
   Sizes sizes;
   void (*build)(Builder &b, const Sizes &sizes);
@@ -54,7 +55,7 @@ Sizes vit(int64_t layers, int64_t hidden, int64_t heads, int64_t patch) {
 
 const Sizes kImage = {{"image", 224}, {"classes", 1000}};
 
-// Stages of convolutions between poolings.
+// The channels of a VGG's convolutions; 0 is a pooling layer, which ends a stage.
 std::vector<int> vgg(std::vector<int> perStage) {
   std::vector<int> channels;
   for (size_t stage = 0; stage < perStage.size(); ++stage) {
@@ -74,8 +75,8 @@ template <int first, int growth, int... blocks> void densenet(Builder &b, const 
   buildDensenet(b, sizes, first, growth, {blocks...});
 }
 
-const std::vector<Row> &rows() {
-  static const std::vector<Row> rows = {
+const std::vector<Architecture> &rows() {
+  static const std::vector<Architecture> rows = {
       {"gpt2", gpt(12, 768, 12, 1024), buildGpt},
       {"gpt2-medium", gpt(24, 1024, 16, 1024), buildGpt},
       {"gpt2-large", gpt(36, 1280, 20, 1024), buildGpt},
@@ -129,36 +130,37 @@ int64_t sizeOr(const Sizes &sizes, const char *name, int64_t absent) {
   return found == sizes.end() ? absent : found->second;
 }
 
-Status refuse(const std::string &what) { return Status::userError(what); }
-
-// Sizes that must divide each other, and limits.
+// A user error if sizes are out of range or inconsistent.
 Status checkSizes(const std::string &name, const Sizes &sizes) {
-  auto number = [&](const char *size) { return std::to_string(sizes.at(size)); };
+  auto number = [&](const char *size) { return sizes.at(size); };
   for (const auto &[size, value] : sizes)
     if (value < 1 || value > (int64_t(1) << 32))
-      return refuse("found --" + size + " " + std::to_string(value) + ", expected 1 to 2^32");
+      return Status::userError("found --", size, " ", value, ", expected 1 to 2^32");
   if (sizes.contains("heads") && !sizes.contains("head-size") &&
       sizes.at("hidden") % sizes.at("heads"))
-    return refuse("found --hidden " + number("hidden") + " with --heads " + number("heads") +
-                  ", expected a hidden size that the heads divide");
+    return Status::userError("found --hidden ", number("hidden"), " with --heads ", number("heads"),
+                             ", expected a hidden size that the heads divide");
   if (sizes.contains("rope-base") && sizes.at("hidden") / sizes.at("heads") % 2)
-    return refuse("found heads of odd size, expected an even one: rotary positions work on pairs");
+    return Status::userError(
+        "found heads of odd size, expected an even one: rotary positions work on pairs");
   if (sizes.contains("kv-heads") && sizes.at("heads") % sizes.at("kv-heads"))
-    return refuse("found --heads " + number("heads") + " with --kv-heads " + number("kv-heads") +
-                  ", expected a number of heads that the key and value heads divide");
+    return Status::userError("found --heads ", number("heads"), " with --kv-heads ",
+                             number("kv-heads"),
+                             ", expected a number of heads that the key and value heads divide");
   if (sizeOr(sizes, "top-k", 1) > sizeOr(sizes, "experts", 1))
-    return refuse("found --top-k " + number("top-k") + " of --experts " + number("experts") +
-                  ", expected at most as many as there are");
+    return Status::userError("found --top-k ", number("top-k"), " of --experts ", number("experts"),
+                             ", expected at most as many as there are");
   if (sizes.contains("patch") && sizes.at("image") % sizes.at("patch"))
-    return refuse("found --image " + number("image") + " with --patch " + number("patch") +
-                  ", expected a side that the patches divide");
+    return Status::userError("found --image ", number("image"), " with --patch ", number("patch"),
+                             ", expected a side that the patches divide");
   if (name.starts_with("vgg") && sizes.at("image") % 224)
-    return refuse("found --image " + number("image") +
-                  ", expected a multiple of 224: the exporter writes VGG's last pooling so");
+    return Status::userError(
+        "found --image ", number("image"),
+        ", expected a multiple of 224: the exporter writes VGG's last pooling so");
   if (name == "unet" &&
       (sizes.at("layers") > 16 || sizes.at("image") % (1ll << sizes.at("layers"))))
-    return refuse("found --image " + number("image") + " with --layers " + number("layers") +
-                  ", expected a side that can be halved so often");
+    return Status::userError("found --image ", number("image"), " with --layers ", number("layers"),
+                             ", expected a side that can be halved so often");
   return Status::ok();
 }
 
@@ -189,7 +191,7 @@ const std::vector<SizeName> &sizeNames() {
 const std::vector<Entry> &entries() {
   static const std::vector<Entry> entries = [] {
     std::vector<Entry> out;
-    for (const Row &row : rows())
+    for (const Architecture &row : rows())
       out.push_back({row.name, row.sizes});
     return out;
   }();
@@ -198,24 +200,24 @@ const std::vector<Entry> &entries() {
 
 Result<onnx::Model> build(const std::string &name, const std::map<std::string, int64_t> &sizes,
                           const std::map<std::string, int64_t> &symbols) {
-  auto row =
-      std::find_if(rows().begin(), rows().end(), [&](const Row &row) { return name == row.name; });
+  auto row = std::find_if(rows().begin(), rows().end(),
+                          [&](const Architecture &row) { return name == row.name; });
   std::string known;
   if (row == rows().end()) {
-    for (const Row &other : rows())
+    for (const Architecture &other : rows())
       known += (known.empty() ? "" : ", ") + std::string(other.name);
-    return refuse("found '" + name + "', expected one of " + known);
+    return Status::userError("found '", name, "', expected one of ", known);
   }
   Sizes all = row->sizes;
   for (const auto &[size, value] : sizes) {
     if (!all.contains(size)) {
       for (const auto &[other, ignored] : all)
         known += (known.empty() ? "--" : ", --") + other;
-      return refuse("found --" + size + ", but " + name + " has only " + known);
+      return Status::userError("found --", size, ", but ", name, " has only ", known);
     }
     all[size] = value;
   }
-  // The inner width follows the hidden one unless it is given itself.
+  // Without a given `ffn` its ratio to `hidden` is kept.
   if (sizes.contains("hidden") && !sizes.contains("ffn") && all.contains("ffn"))
     all["ffn"] = row->sizes.at("ffn") * all["hidden"] / row->sizes.at("hidden");
   CLEAVE_TRY(checkSizes(name, all));

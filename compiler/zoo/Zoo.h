@@ -1,6 +1,6 @@
-// The zoo: known architectures at any size, as ONNX models without elements. Their parameters say
-// how they are initialised, so they can be profiled, planned for any number of devices, and trained
-// from the start.
+// The zoo: known architectures at any size, as ONNX models whose parameters have an initialisation
+// instead of elements. They can be profiled, planned for any number of devices, and trained from
+// scratch.
 #pragma once
 
 #include "compiler/frontend/onnx/file/Model.h"
@@ -12,23 +12,25 @@
 
 namespace cleave::zoo {
 
-// A size that some architectures have.
+// A size that architectures can have, an option of cleave-zoo.
 struct SizeName {
-  const char *name;
-  const char *meaning;
+  const char *name;    // `hidden`
+  const char *meaning; // for help
 };
+// All sizes.
 const std::vector<SizeName> &sizeNames();
 
 // An entry of the zoo.
 struct Entry {
-  std::string name;
-  std::map<std::string, int64_t> sizes; // its own values of all sizes that it has
+  std::string name;                     // `llama3-8b`
+  std::map<std::string, int64_t> sizes; // default values of all its sizes
 };
+// All entries.
 const std::vector<Entry> &entries();
 
-// The entry with these sizes in place of its own, as a model; `symbols` fixes sizes of symbolic
-// dims (`batch`, `seq`). User errors: an unknown name (all are listed), a size that the
-// architecture does not have, sizes that do not fit each other.
+// The model of an entry with these sizes instead of its defaults; `symbols` fixes sizes of symbolic
+// dims (`batch`, `seq`). User errors: an unknown name (all names are listed), a size that the
+// architecture does not have, inconsistent sizes.
 Result<onnx::Model> build(const std::string &name, const std::map<std::string, int64_t> &sizes,
                           const std::map<std::string, int64_t> &symbols = {});
 

@@ -1,8 +1,8 @@
-// Attention: attention and rotary, each twice, as plain loops and as simpler ops.
+// Attention: attention and rotary, as plain loops (evaluation) and as simpler ops (decomposition).
 #include "dialects/graph/Attention.h"
 
-#include "dialects/graph/Draw.h"
 #include "dialects/graph/Pointwise.h"
+#include "dialects/graph/Random.h"
 
 #include <cmath>
 #include <limits>
@@ -30,24 +30,45 @@ static Shape scoreShape(AttentionOp op) {
 LogicalResult AttentionOp::verify() {
   Shape q = shapeOf(getQuery()), k = shapeOf(getKey()), v = shapeOf(getValue());
   size_t rank = q.size();
-  if (rank < 3 || k.size() != rank || v.size() != rank)
-    return emitOpError() << "needs query, key and value of one rank of at least 3";
+  if (rank < 3 || k.size() != rank || v.size() != rank) {
+    auto diag = emitOpError() << "needs query, key and value of one rank of at least 3";
+    diag.attachNote(getQuery().getLoc()) << "the query has type " << getQuery().getType();
+    diag.attachNote(getKey().getLoc()) << "the key has type " << getKey().getType();
+    diag.attachNote(getValue().getLoc()) << "the value has type " << getValue().getType();
+    return diag;
+  }
   bool fits = std::equal(k.begin(), k.end() - 1, v.begin()) && q.back() == k.back() &&
               std::equal(q.begin(), q.end() - 3, k.begin());
   if (!fits || elementTypeOf(getQuery()) != elementTypeOf(getKey()) ||
-      elementTypeOf(getQuery()) != elementTypeOf(getValue()))
-    return emitOpError() << "needs key and value that fit the query, found " << getKey().getType()
-                         << " and " << getValue().getType() << " for " << getQuery().getType();
+      elementTypeOf(getQuery()) != elementTypeOf(getValue())) {
+    auto diag = emitOpError() << "needs key and value that fit the query, found "
+                              << getKey().getType() << " and " << getValue().getType() << " for "
+                              << getQuery().getType();
+    diag.attachNote(getQuery().getLoc()) << "the query comes from here";
+    diag.attachNote(getKey().getLoc()) << "the key comes from here";
+    diag.attachNote(getValue().getLoc()) << "the value comes from here";
+    return diag;
+  }
   std::optional<int64_t> heads = q[rank - 3].constant(), groups = k[rank - 3].constant();
-  if (q[rank - 3] != k[rank - 3] && (!heads || !groups || *groups <= 0 || *heads % *groups != 0))
-    return emitOpError() << "needs heads that are a multiple of the key's, found "
-                         << q[rank - 3].str() << " and " << k[rank - 3].str();
+  if (q[rank - 3] != k[rank - 3] && (!heads || !groups || *groups <= 0 || *heads % *groups != 0)) {
+    auto diag = emitOpError() << "needs heads that are a multiple of the key's, found "
+                              << q[rank - 3].str() << " and " << k[rank - 3].str();
+    diag.attachNote(getKey().getLoc()) << "the key has type " << getKey().getType();
+    return diag;
+  }
   for (Value scores : {getBias(), getMask()})
-    if (scores && shapeOf(scores) != scoreShape(*this))
-      return emitOpError() << "needs a bias and a mask of the scores' shape, found "
-                           << scores.getType();
-  if (getSeed() && !getDropout())
-    return emitOpError() << "needs a rate of dropout for its seed";
+    if (scores && shapeOf(scores) != scoreShape(*this)) {
+      auto diag = emitOpError() << "needs a bias and a mask of the scores' shape, found "
+                                << scores.getType();
+      diag.attachNote(scores.getLoc())
+          << "expected " << tensorOf(scoreShape(*this), elementTypeOf(scores));
+      return diag;
+    }
+  if (getSeed() && !getDropout()) {
+    auto diag = emitOpError() << "needs a rate of dropout for its seed";
+    diag.attachNote(getSeed().getLoc()) << "the seed comes from here";
+    return diag;
+  }
   return success();
 }
 
@@ -68,8 +89,11 @@ void AttentionOp::getEffects(MemoryEffectList &effects) { addDropoutEffects(*thi
 LogicalResult RotaryOp::verify() {
   Shape shape = shapeOf(getOperand());
   std::optional<int64_t> width = shape.empty() ? std::nullopt : shape.back().constant();
-  if (!width || *width % 2 != 0)
-    return emitOpError() << "needs an even last dim, found " << getOperand().getType();
+  if (!width || *width % 2 != 0) {
+    auto diag = emitOpError() << "needs an even last dim, found " << getOperand().getType();
+    diag.attachNote(getOperand().getLoc()) << "the operand comes from here";
+    return diag;
+  }
   return success();
 }
 
@@ -85,14 +109,14 @@ FactorRule AttentionOp::getFactorRule() {
     return static_cast<int>(rule.factors.size()) - 1;
   };
   FactorRule::Dims query, key;
-  bool drops = bool(getSeed()); // by positions among all weights
+  bool drops = bool(getSeed()); // dropout depends on positions in the whole tensor of weights
   for (size_t d = 0; d + 2 < rank; ++d) {
     key.push_back({factor(k[d], drops)});
     query.push_back(key.back());
   }
   if (int64_t heads = headsPerGroup(); heads > 1)
     query.back().push_back(factor(Polynomial(heads), drops));
-  // Causality compares positions in the whole sequence.
+  // A causal mask compares positions in the whole sequence.
   int queries = factor(q[rank - 2], getCausal() || drops), keys = factor(k[rank - 2], true);
   int width = factor(q[rank - 1], true), depth = factor(v[rank - 1], false);
   auto with = [](FactorRule::Dims dims, int row, int column) {
@@ -129,7 +153,7 @@ Polynomial RotaryOp::getFlops() { return elementCount(getType()) * Polynomial(3)
 // -- plain loops ----------------------------------------------------------------------------------
 
 namespace {
-// One query's scores against all keys, and the weights that follow.
+// The scores of one query for all keys, and its weights.
 struct Row {
   std::vector<double> values;
 
@@ -143,7 +167,7 @@ struct Row {
       value = safe && std::isnan(value / sum) ? 0 : value / sum;
   }
 
-  // The first value is at this position among the weights of all queries.
+  // Applies dropout. `first` is the position of the first weight among the weights of all queries.
   void drop(double rate, double seed, int64_t first) {
     for (size_t t = 0; t < values.size(); ++t)
       values[t] *= dropFactor(rate, seed, first + static_cast<int64_t>(t));
@@ -238,7 +262,7 @@ Value buildGroupSum(OpBuilder &b, Value lhs, Value rhs, const Polynomial &groups
   return DotGeneralOp::create(b, lhs.getLoc(), left, right, batch, batch, contracting, contracting);
 }
 
-// Where key <= query, for scores of this shape.
+// A mask of this shape that is true where key <= query.
 static Value buildCausal(OpBuilder &b, Location loc, const Shape &scores) {
   Shape square(scores.end() - 2, scores.end());
   Type type = tensorOf(square, b.getI64Type());
@@ -311,3 +335,13 @@ SmallVector<Value> RotaryOp::decompose(OpBuilder &b) {
 }
 
 } // namespace cleave::graph
+
+#define GET_OP_CLASSES
+#include "dialects/graph/Attention.cpp.inc"
+
+void cleave::graph::GraphDialect::addAttentionOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/graph/Attention.cpp.inc"
+      >();
+}

@@ -1,20 +1,48 @@
-// Attention: scaled dot-product attention and the rotation of queries and keys by their positions; composites that
-// simplification finds in what exporters spell out.
+// Attention: scaled dot-product attention and rotary position embedding. Exporters write both as
+// many simple ops; the simplification passes recognise them.
 
 #ifndef CLEAVE_GRAPH_ATTENTION
 #define CLEAVE_GRAPH_ATTENTION
 
 include "dialects/graph/GraphBase.td"
 
-def Graph_AttentionOp : Graph_DroppingOp<"attention", [AttrSizedOperandSegments, InferTypeOpAdaptor]> {
-  let summary = "softmax(scale q kᵀ + bias, where the mask allows) v, for every head";
+def Graph_AttentionOp
+    : Graph_DroppingOp<"attention", [AttrSizedOperandSegments, InferTypeOpAdaptor]> {
+  let summary = "Scaled dot-product attention";
   let description = [{
-    query [batch…, heads, queries, width], key [batch…, groups, keys, width], value [batch…, groups, keys, depth] give
-    [batch…, heads, queries, depth]; `groups` divides `heads`, and heads next to each other share a key and a value head.
-    `bias` and `mask` are [batch…, heads, queries, keys]. A score counts where `mask` is true and, with `causal`, where
-    key <= query; elsewhere it is `fill`, minus infinity if absent. With `safe`, weights that are not numbers (of a query
-    with nothing to attend to) are zero. Weights are computed in float32 at least. With `dropout`, what sums the values are
-    the weights behind a graph.dropout of this rate and of `seed`.
+    `result = dropout(softmax(where(visible, scale * query keyᵀ + bias, fill))) value` for each
+    head. The shapes, all of floats except `mask`:
+
+    * query [batch…, heads, queries, width]
+    * key [batch…, groups, keys, width], value [batch…, groups, keys, depth]
+    * bias and mask (booleans) [batch…, heads, queries, keys]
+    * result [batch…, heads, queries, depth]
+
+    `heads / groups` neighbouring heads of the query share one head of key and value. A key is
+    visible to a query where `mask` is true and, with `causal`, where its index is at most that of
+    the query. `fill` is minus infinity if absent. With `safe`, NaN weights (a query with no visible
+    key) become 0. Weights are computed in f32, or f64 for f64 values. `dropout` is the rate of a
+    graph.dropout with `seed` on the weights.
+
+    (C1) `query`, `key` and `value` have the same rank, at least 3.
+    (C2) `query`, `key` and `value` have the same element type and the same batch dims, `key` and
+         `value` the same groups and keys, `query` and `key` the same width.
+    (C3) `heads` equals `groups`, or both are numbers and `heads` is a multiple of `groups`.
+    (C4) `bias` and `mask` have the shape [batch…, heads, queries, keys].
+    (C5) If `seed` is present, so is `dropout`.
+    (C6) `dropout` is between 0 and 1.
+    (C7) `result` has the shape of `query` with the last dim of `value`, and the element type of
+         `value`.
+
+    ```mlir
+    func.func @example(%q: tensor<2x4x16x8xf32>, %k: tensor<2x2x16x8xf32>,
+                       %v: tensor<2x2x16x8xf32>) -> tensor<2x4x16x8xf32> {
+      %result = graph.attention %q, %k, %v {causal, scale = 0.35 : f64}
+        : (tensor<2x4x16x8xf32>, tensor<2x2x16x8xf32>, tensor<2x2x16x8xf32>)
+        -> tensor<2x4x16x8xf32>
+      return %result : tensor<2x4x16x8xf32>
+    }
+    ```
   }];
   let arguments = (ins Graph_FloatTensor:$query, Graph_FloatTensor:$key, Graph_FloatTensor:$value,
                        Optional<Graph_FloatTensor>:$bias, Optional<Graph_BoolTensor>:$mask,
@@ -27,17 +55,30 @@ def Graph_AttentionOp : Graph_DroppingOp<"attention", [AttrSizedOperandSegments,
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    // How many neighbouring heads of the query share one head of key and value.
+    // The number of neighbouring heads of the query that share one head of key and value.
     int64_t headsPerGroup();
-    // What scores are where they do not count.
+    // The score of a key that is not visible to a query: `fill`, or minus infinity.
     double fillValue();
   }];
 }
 
 def Graph_RotaryOp : Graph_CompositeOp<"rotary", [SameOperandsAndResultType]> {
-  let summary = "x cos + r(x) sin, where r turns every pair (a, b) of the last dim to (-b, a)";
+  let summary = "Rotary position embedding";
   let description = [{
-    A pair is an element of the first half and the same one of the second half, or with `interleaved` two neighbours.
+    `result = operand * cos + r(operand) * sin`, where r maps each pair (a, b) of the last dim to
+    (-b, a). Element i of the first half and element i of the second half are a pair, or with
+    `interleaved` elements 2i and 2i + 1. All tensors are floats.
+
+    (C1) `operand`, `cos`, `sin` and `result` have the same type.
+    (C2) The last dim is an even number.
+
+    ```mlir
+    func.func @example(%x: tensor<4x16x8xf32>, %cos: tensor<4x16x8xf32>,
+                       %sin: tensor<4x16x8xf32>) -> tensor<4x16x8xf32> {
+      %result = graph.rotary %x, %cos, %sin : tensor<4x16x8xf32>
+      return %result : tensor<4x16x8xf32>
+    }
+    ```
   }];
   let arguments = (ins Graph_FloatTensor:$operand, Graph_FloatTensor:$cos, Graph_FloatTensor:$sin,
                        UnitAttr:$interleaved);

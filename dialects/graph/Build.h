@@ -1,5 +1,5 @@
-// Building graph ops the way a formula reads: constants like a value, broadcasts as numpy does
-// them, means. For importers, gradients, decompositions and the optimizer.
+// Builders for sequences of graph ops that importers, gradients, decompositions and the optimizer
+// need: constants, numpy-like broadcasts, means, statistics.
 #pragma once
 
 #include "dialects/graph/Graph.h"
@@ -20,22 +20,23 @@ mlir::Value buildSize(mlir::OpBuilder &b, mlir::Location loc, mlir::Type element
 mlir::Value buildSizeLike(mlir::OpBuilder &b, mlir::Value like, const Polynomial &numerator,
                           const Polynomial &divisor = 1);
 
-// `value` broadcast to `shape` by numpy's rule: dims aligned at the end, size 1 repeated.
-// The caller has made sure that it fits.
+// `value` broadcast to `shape` by numpy's rule: dims are aligned at the end, dims of size 1 are
+// repeated. The shapes must fit; this is not checked.
 mlir::Value buildBroadcast(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
                            const Shape &shape);
 
-// `value` repeated along the dims that `dims` leaves out of `like`'s shape (the inverse of a
-// reduction over them).
+// `value` repeated along the dims `reducedDims` of the shape of `like`: the inverse of a reduction
+// over them.
 mlir::Value buildBroadcastOver(mlir::OpBuilder &b, mlir::Value value, mlir::Value like,
                                llvm::ArrayRef<int64_t> reducedDims);
 
-// Reductions; mean divides by the number of elements.
+// Reduces `value` over `dims`, which are removed from the shape; the mean divides the sum by the
+// number of elements.
 mlir::Value buildReduce(mlir::OpBuilder &b, Reduction kind, mlir::Value value,
                         llvm::ArrayRef<int64_t> dims);
 mlir::Value buildMean(mlir::OpBuilder &b, mlir::Value value, llvm::ArrayRef<int64_t> dims);
 
-// The statistics of x over `dims`; gradients build them again and CSE merges them.
+// The statistics of x over `dims`. Gradients build them again, and CSE merges the copies.
 struct Normalised {
   mlir::Value mean, variance; // without the dims; the variance is the biased one
   mlir::Value centred;        // x - mean
@@ -47,17 +48,18 @@ Normalised buildNormalised(mlir::OpBuilder &b, mlir::Value x, llvm::ArrayRef<int
 mlir::Value buildInverseRms(mlir::OpBuilder &b, mlir::Value x, llvm::ArrayRef<int64_t> dims,
                             double epsilon);
 
+// The op of that name, or `value` itself where the op would change nothing.
 mlir::Value buildReshape(mlir::OpBuilder &b, mlir::Value value, const Shape &shape);
 mlir::Value buildTranspose(mlir::OpBuilder &b, mlir::Value value,
                            llvm::ArrayRef<int64_t> permutation);
 mlir::Value buildCast(mlir::OpBuilder &b, mlir::Value value, mlir::Type element);
 
-// Elements chosen along one dim: result[…, i, …] = value[…, indices[…, i, …], …], where the dims but `dim` of
-// both are equal; zero where the index is out of range.
+// Elements chosen along one dim: result[…, i, …] = value[…, indices[…, i, …], …]. All dims of both
+// except `dim` are equal. The result is zero where the index is out of range.
 mlir::Value buildGatherAlong(mlir::OpBuilder &b, mlir::Value value, mlir::Value indices,
                              int64_t dim);
-// The same the other way round: element r along `dim`, of `size`, combines the updates whose index is r (see
-// graph.scatter).
+// The reverse: element r along `dim` combines the updates whose index is r (see graph.scatter).
+// `size` is the size of the result along `dim`.
 mlir::Value buildScatterAlong(mlir::OpBuilder &b, Reduction kind, mlir::Value updates,
                               mlir::Value indices, int64_t dim, const Polynomial &size);
 

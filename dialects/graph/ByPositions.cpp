@@ -12,7 +12,7 @@ namespace {
 
 using Elements = llvm::function_ref<double(int64_t)>;
 
-// Zeros of both signs are two values; what is no number equals nothing.
+// 0 and -0 are different; NaN differs from everything.
 bool isSame(double a, double b) { return a == b && std::signbit(a) == std::signbit(b); }
 
 // element [row, column] is `below` where column <= row + shift, else `above`.
@@ -61,7 +61,7 @@ Value buildTriangle(OpBuilder &b, Location loc, RankedTensorType type, const Tri
   return buildBroadcast(b, loc, chosen, shape);
 }
 
-// Whole numbers one after the other; shorter ones are rather lists of choices.
+// Consecutive integers. A short tensor of them is more likely a list of choices, and is left alone.
 bool isCounting(RankedTensorType type, Elements at) {
   constexpr int64_t least = 3;
   int64_t count = type.getNumElements();

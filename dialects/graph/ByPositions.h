@@ -1,13 +1,18 @@
-// Known tensors that say no more than where an element stands: masks and counts that models keep as buffers.
+// Recognition of known tensors whose elements are functions of their position: the masks and
+// counters that models keep as buffers.
 #pragma once
 
 #include "dialects/graph/Graph.h"
 
 namespace cleave::graph {
 
-// The tensor of static type `type` whose element number i (row-major) is at(i), computed of positions where it can be: all
-// elements equal; whole numbers counting along the only dim that is not of size one; or two numbers, one up to a diagonal
-// of the last two dims and one beyond it, the same for all other dims. Null for other tensors; then nothing is built.
+// Builds the tensor of static type `type` whose element i (row-major) is at(i), computed from
+// positions, if it is one of
+//  * a tensor with all elements equal;
+//  * consecutive integers along the only dim that is not of size one;
+//  * two numbers, one up to a diagonal of the last two dims and the other beyond it, the same for
+//    all other dims.
+// Returns null and builds nothing for other tensors.
 mlir::Value buildByPositions(mlir::OpBuilder &b, mlir::Location loc, mlir::RankedTensorType type,
                              llvm::function_ref<double(int64_t)> at);
 

@@ -30,6 +30,11 @@ LogicalResult DotGeneralOp::inferReturnTypes(MLIRContext *, std::optional<Locati
 
 LogicalResult DotGeneralOp::verify() {
   Shape lhs = shapeOf(getLhs()), rhs = shapeOf(getRhs());
+  auto withOperands = [&](InFlightDiagnostic diag) {
+    diag.attachNote(getLhs().getLoc()) << "lhs has type " << getLhs().getType();
+    diag.attachNote(getRhs().getLoc()) << "rhs has type " << getRhs().getType();
+    return diag;
+  };
   auto check = [&](ArrayRef<int64_t> left, ArrayRef<int64_t> right,
                    StringRef what) -> LogicalResult {
     if (left.size() != right.size())
@@ -38,16 +43,18 @@ LogicalResult DotGeneralOp::verify() {
     for (auto [l, r] : llvm::zip(left, right)) {
       if (l < 0 || r < 0 || l >= static_cast<int64_t>(lhs.size()) ||
           r >= static_cast<int64_t>(rhs.size()))
-        return emitOpError() << what << " dims " << l << " and " << r << " do not exist";
+        return withOperands(emitOpError()
+                            << what << " dims " << l << " and " << r << " do not exist");
       if (lhs[l] != rhs[r])
-        return emitOpError() << what << " dims " << l << " and " << r
-                             << " differ in size: " << lhs[l].str() << " and " << rhs[r].str();
+        return withOperands(emitOpError()
+                            << what << " dims " << l << " and " << r
+                            << " differ in size: " << lhs[l].str() << " and " << rhs[r].str());
     }
     return success();
   };
   if (elementTypeOf(getLhs()) != elementTypeOf(getRhs()))
-    return emitOpError() << "multiplies elements of type " << elementTypeOf(getLhs()) << " with "
-                         << elementTypeOf(getRhs());
+    return withOperands(emitOpError() << "multiplies elements of type " << elementTypeOf(getLhs())
+                                      << " with " << elementTypeOf(getRhs()));
   if (failed(check(getLhsBatch(), getRhsBatch(), "batch")) ||
       failed(check(getLhsContracting(), getRhsContracting(), "contracting")))
     return failure();
@@ -99,7 +106,8 @@ Polynomial DotGeneralOp::getFlops() {
 SmallVector<Tensor> DotGeneralOp::evaluate(ArrayRef<Tensor> operands) {
   const Tensor &lhs = operands[0], &rhs = operands[1];
   FactorRule rule = getFactorRule();
-  // The strides of every factor in both operands; a tensor without the factor does not move along it.
+  // The strides of every factor in both operands; a tensor without the factor does not move along
+  // it.
   std::vector<int64_t> sizes(rule.factors.size());
   std::vector<int64_t> left(sizes.size(), 0), right(sizes.size(), 0);
   auto place = [](const FactorRule::Dims &dims, ArrayRef<int64_t> strides,
@@ -117,7 +125,8 @@ SmallVector<Tensor> DotGeneralOp::evaluate(ArrayRef<Tensor> operands) {
   Tensor result(lhs.type, shape);
   place(rule.operands[0], lhs.strides(), left);
   place(rule.operands[1], rhs.strides(), right);
-  // Contracting factors are the last ones: the positions of one sum's summands, relative to its first.
+  // Contracting factors come last. These are the positions of the summands of one sum, relative to
+  // the first.
   size_t kept = shape.size();
   std::vector<int64_t> summed(sizes.begin() + kept, sizes.end());
   std::vector<int64_t> leftOf(left.begin() + kept, left.end()),
@@ -138,3 +147,13 @@ SmallVector<Tensor> DotGeneralOp::evaluate(ArrayRef<Tensor> operands) {
 }
 
 } // namespace cleave::graph
+
+#define GET_OP_CLASSES
+#include "dialects/graph/Contraction.cpp.inc"
+
+void cleave::graph::GraphDialect::addContractionOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/graph/Contraction.cpp.inc"
+      >();
+}

@@ -1,15 +1,34 @@
-// Contraction: products summed over shared dims: dot_general, convolutions, and pooling with its gradients.
+// Contraction: sums of products (dot_general, convolutions and their gradients), and pooling.
 
 #ifndef CLEAVE_GRAPH_CONTRACTION
 #define CLEAVE_GRAPH_CONTRACTION
 
 include "dialects/graph/GraphBase.td"
 
-def Graph_DotGeneralOp : Graph_PrimitiveOp<"dot_general", [InferTypeOpAdaptor]> {
-  let summary = "Sum of products over contracting dims, for every index of the batch dims";
+def Graph_DotGeneralOp : Graph_PrimitiveOp<"dot_general", [
+    InferTypeOpAdaptor, MatrixProduct, StridedResult, InPlaceResult]> {
+  let summary = "Matrix product with batch and contracting dims";
   let description = [{
-    The result's dims are the batch dims in the order of `lhs_batch`, the other dims of lhs, the other dims of rhs.
-    The i-th entries of the batch lists (contracting lists) have equal sizes.
+    `result[b…, m…, n…] = sum over k… of lhs[b…, m…, k…] * rhs[b…, n…, k…]`. Entry i of `lhs_batch`
+    and entry i of `rhs_batch` name the same dim b, those of `lhs_contracting` and `rhs_contracting`
+    the same dim k; m and n are the remaining dims of `lhs` and `rhs`. Dims may be in any order in
+    the operands.
+
+    (C1) `lhs` and `rhs` have the same element type.
+    (C2) `lhs_batch` is as long as `rhs_batch`, `lhs_contracting` as long as `rhs_contracting`.
+    (C3) Each entry is a dim of its operand.
+    (C4) The two dims of a pair have the same size.
+    (C5) No dim of an operand is named twice.
+    (C6) `result` has the batch dims in the order of `lhs_batch`, then the remaining dims of `lhs`,
+         then the remaining dims of `rhs`, and the element type of `lhs`.
+
+    ```mlir
+    func.func @example(%x: tensor<2x4x8xf32>, %y: tensor<2x8x16xf32>) -> tensor<2x4x16xf32> {
+      %result = graph.dot_general %x, %y batch [0] x [0] contract [2] x [1]
+        : tensor<2x4x8xf32>, tensor<2x8x16xf32> -> tensor<2x4x16xf32>
+      return %result : tensor<2x4x16xf32>
+    }
+    ```
   }];
   let arguments = (ins Graph_Tensor:$lhs, Graph_Tensor:$rhs, DenseI64ArrayAttr:$lhs_batch,
                        DenseI64ArrayAttr:$rhs_batch, DenseI64ArrayAttr:$lhs_contracting,
@@ -22,65 +41,192 @@ def Graph_DotGeneralOp : Graph_PrimitiveOp<"dot_general", [InferTypeOpAdaptor]> 
   let hasVerifier = 1;
 }
 
-// What all convolutions share. Layouts: data N C spatial…, weights O I spatial… with I = in channels / groups.
-class Graph_ConvLikeOp<string mnemonic, list<Trait> traits = []> : Graph_PrimitiveOp<mnemonic, traits> {
-  dag window = (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads_low,
-                    DenseI64ArrayAttr:$pads_high, I64Attr:$groups);
+// The window of a convolution. Layouts: input and result [N, C, spatial…], weight [O, I, spatial…]
+// with I = C / groups.
+class Graph_ConvLikeOp<string mnemonic, list<Trait> traits = []>
+    : Graph_PrimitiveOp<mnemonic, traits # [MatrixProduct]> {
+  dag window = (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
+                    DenseI64ArrayAttr:$pads_low, DenseI64ArrayAttr:$pads_high, I64Attr:$groups);
   let results = (outs Graph_FloatTensor:$result);
 }
 
 def Graph_ConvOp : Graph_ConvLikeOp<"conv", [InferTypeOpAdaptor]> {
-  let summary = "Cross-correlation, as all frameworks mean by convolution";
+  let summary = "Convolution (cross-correlation)";
+  let description = [{
+    `result[n, o, s…] = sum over i, k… of weight[o, i, k…] *
+    input[n, g * I + i, strides * s + dilations * k - pads_low]`, where g is the group of output
+    channel o, and elements outside the input are 0. The tensors are floats: `input`
+    [N, C, spatial…], `weight` [O, I, kernel…], `result` [N, O, spatial…].
+
+    (C1) `input` and `weight` have the same rank, at least 3.
+    (C2) `groups` is at least 1.
+    (C3) `strides`, `dilations`, `pads_low` and `pads_high` have one entry per spatial dim.
+    (C4) C = `groups` * I.
+    (C5) `result` has the element type of `input` and the shape [N, O, spatial…] with the sizes
+         floor((input + pads_low + pads_high - dilations * (kernel - 1) - 1) / strides) + 1, or 0
+         where the window is larger than the padded input.
+    (C6) The kernel sizes of `weight` are numbers.
+    (C7) `strides` and `dilations` are at least 1.
+    (C8) O is a multiple of `groups`.
+    (C9) `input` and `weight` have the same element type.
+
+    ```mlir
+    func.func @example(%x: tensor<2x3x8xf32>, %w: tensor<4x3x3xf32>) -> tensor<2x4x8xf32> {
+      %result = graph.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>,
+                                   pads_low = array<i64: 1>, pads_high = array<i64: 1>,
+                                   groups = 1 : i64}
+        : tensor<2x3x8xf32>, tensor<4x3x3xf32> -> tensor<2x4x8xf32>
+      return %result : tensor<2x4x8xf32>
+    }
+    ```
+  }];
   let arguments = !con((ins Graph_FloatTensor:$input, Graph_FloatTensor:$weight), window);
   let assemblyFormat =
     "$input `,` $weight attr-dict `:` type($input) `,` type($weight) `->` type($result)";
   let hasVerifier = 1;
 }
 
-def Graph_ConvInputGradOp : Graph_ConvLikeOp<"conv_input_grad"> {
-  let summary = "Gradient of conv by its input, from the gradient of its result";
+def Graph_ConvInputGradOp : Graph_ConvLikeOp<"conv_input_grad", [WindowGradient]> {
+  let summary = "Gradient of conv with respect to its input";
+  let description = [{
+    The gradient of `input` in `graph.conv input, weight`, given `grad`, the gradient of its result.
+    The attributes are those of the graph.conv; `grad` is [N, O, spatial…], `weight` [O, I, kernel…]
+    and `result` [N, C, spatial…], floats.
+
+    (C1) `result` and `weight` have the same rank, at least 3.
+    (C2) `groups` is at least 1.
+    (C3) `strides`, `dilations`, `pads_low` and `pads_high` have one entry per spatial dim.
+    (C4) `strides` and `dilations` are at least 1.
+    (C5) C = `groups` * I.
+    (C6) The kernel sizes of `weight` are numbers.
+    (C7) O is a multiple of `groups`.
+    (C8) `result` and `weight` have the same element type.
+    (C9) `grad` has the type of the result of graph.conv of `result` and `weight`, or, as in a
+         transposed convolution with output padding, smaller spatial sizes.
+
+    ```mlir
+    func.func @example(%dy: tensor<2x4x8xf32>, %w: tensor<4x3x3xf32>) -> tensor<2x3x8xf32> {
+      %result = graph.conv_input_grad %dy, %w {
+          strides = array<i64: 1>, dilations = array<i64: 1>, pads_low = array<i64: 1>,
+          pads_high = array<i64: 1>, groups = 1 : i64}
+        : tensor<2x4x8xf32>, tensor<4x3x3xf32> -> tensor<2x3x8xf32>
+      return %result : tensor<2x3x8xf32>
+    }
+    ```
+  }];
   let arguments = !con((ins Graph_FloatTensor:$grad, Graph_FloatTensor:$weight), window);
   let assemblyFormat =
     "$grad `,` $weight attr-dict `:` type($grad) `,` type($weight) `->` type($result)";
+  let hasVerifier = 1;
 }
 
-def Graph_ConvWeightGradOp : Graph_ConvLikeOp<"conv_weight_grad"> {
-  let summary = "Gradient of conv by its weight, from the gradient of its result";
+def Graph_ConvWeightGradOp : Graph_ConvLikeOp<"conv_weight_grad", [WindowGradient]> {
+  let summary = "Gradient of conv with respect to its weight";
+  let description = [{
+    The gradient of `weight` in `graph.conv input, weight`, given `grad`, the gradient of its
+    result. The attributes are those of the graph.conv; `grad` is [N, O, spatial…], `input`
+    [N, C, spatial…] and `result` [O, I, kernel…], floats.
+
+    (C1) `input` and `result` have the same rank, at least 3.
+    (C2) `groups` is at least 1.
+    (C3) `strides`, `dilations`, `pads_low` and `pads_high` have one entry per spatial dim.
+    (C4) `strides` and `dilations` are at least 1.
+    (C5) C = `groups` * I.
+    (C6) The kernel sizes of `result` are numbers.
+    (C7) O is a multiple of `groups`.
+    (C8) `input` and `result` have the same element type.
+    (C9) `grad` has the type of the result of graph.conv of `input` and `result`, or smaller spatial
+         sizes.
+
+    ```mlir
+    func.func @example(%dy: tensor<2x4x8xf32>, %x: tensor<2x3x8xf32>) -> tensor<4x3x3xf32> {
+      %result = graph.conv_weight_grad %dy, %x {
+          strides = array<i64: 1>, dilations = array<i64: 1>, pads_low = array<i64: 1>,
+          pads_high = array<i64: 1>, groups = 1 : i64}
+        : tensor<2x4x8xf32>, tensor<2x3x8xf32> -> tensor<4x3x3xf32>
+      return %result : tensor<4x3x3xf32>
+    }
+    ```
+  }];
   let arguments = !con((ins Graph_FloatTensor:$grad, Graph_FloatTensor:$input), window);
   let assemblyFormat =
     "$grad `,` $input attr-dict `:` type($grad) `,` type($input) `->` type($result)";
+  let hasVerifier = 1;
 }
 
-def Graph_PoolKind : I32EnumAttr<"PoolKind", "how a window is summarised",
+def Graph_PoolKind : I32EnumAttr<"PoolKind", "reduction of the elements of a window",
     [I32EnumAttrCase<"Max", 0, "max">, I32EnumAttrCase<"Average", 1, "average">]> {
   let cppNamespace = "::cleave::graph";
   let genSpecializedAttr = 0;
 }
 def Graph_PoolKindAttr : EnumAttr<Graph_Dialect, Graph_PoolKind, "pool_kind">;
 
-class Graph_PoolLikeOp<string mnemonic, list<Trait> traits = []> : Graph_PrimitiveOp<mnemonic, traits> {
+class Graph_PoolLikeOp<string mnemonic, list<Trait> traits = []>
+    : Graph_PrimitiveOp<mnemonic, traits # [OwnKernel]> {
   dag window = (ins Graph_PoolKindAttr:$kind, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
-                    DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads_low, DenseI64ArrayAttr:$pads_high,
-                    UnitAttr:$count_padding);
+                    DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads_low,
+                    DenseI64ArrayAttr:$pads_high, UnitAttr:$count_padding);
   let results = (outs Graph_FloatTensor:$result);
 }
 
 def Graph_PoolOp : Graph_PoolLikeOp<"pool", [InferTypeOpAdaptor]> {
-  let summary = "Maximum or average over windows of the spatial dims of N C spatial…";
+  let summary = "Maximum or average pooling";
   let description = [{
-    Padding never wins a maximum; an average divides by the window's elements inside the input, or with `count_padding`
-    by all elements of the kernel that lie inside the padded input.
+    `result[n, c, s…]` is the maximum or average of `input[n, c, strides * s + dilations * k -
+    pads_low]` over the positions k of the kernel. Input and result are floats [N, C, spatial…].
+    Positions outside the input are skipped. An average divides by the number of positions inside
+    the input, or with `count_padding` by the number of those inside the padded input.
+
+    (C1) `kernel`, `strides`, `dilations`, `pads_low` and `pads_high` have one entry per spatial
+         dim.
+    (C2) `result` has the type of `input` except for the spatial sizes, which are those of
+         graph.conv.
+    (C3) `input` has at least 3 dims.
+    (C4) `strides` and `dilations` are at least 1.
+
+    ```mlir
+    func.func @example(%x: tensor<2x3x8xf32>) -> tensor<2x3x4xf32> {
+      %result = graph.pool max %x {
+          kernel = array<i64: 2>, strides = array<i64: 2>, dilations = array<i64: 1>,
+          pads_low = array<i64: 0>, pads_high = array<i64: 0>}
+        : tensor<2x3x8xf32> -> tensor<2x3x4xf32>
+      return %result : tensor<2x3x4xf32>
+    }
+    ```
   }];
   let arguments = !con((ins Graph_FloatTensor:$input), window);
   let assemblyFormat = "$kind $input attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
 }
 
-def Graph_PoolGradOp : Graph_PoolLikeOp<"pool_grad"> {
-  let summary = "Gradient of pool by its input";
-  let description = "A maximum's gradient goes to the first largest element of the window in row-major order.";
+def Graph_PoolGradOp : Graph_PoolLikeOp<"pool_grad", [WindowGradient]> {
+  let summary = "Gradient of pool with respect to its input";
+  let description = [{
+    The gradient of `input` in `graph.pool kind input`, given `grad`, the gradient of its result.
+    The attributes are those of the graph.pool. The gradient of a maximum goes to the first largest
+    element of the window in row-major order. All tensors are floats [N, C, spatial…].
+
+    (C1) `input` has at least 3 dims.
+    (C2) `kernel`, `strides`, `dilations`, `pads_low` and `pads_high` have one entry per spatial
+         dim.
+    (C3) `strides` and `dilations` are at least 1.
+    (C4) `grad` has the type of the result of the graph.pool.
+    (C5) `result` has the type of `input`.
+
+    ```mlir
+    func.func @example(%dy: tensor<2x3x4xf32>, %x: tensor<2x3x8xf32>) -> tensor<2x3x8xf32> {
+      %result = graph.pool_grad max %dy, %x {
+          kernel = array<i64: 2>, strides = array<i64: 2>, dilations = array<i64: 1>,
+          pads_low = array<i64: 0>, pads_high = array<i64: 0>}
+        : tensor<2x3x4xf32>, tensor<2x3x8xf32> -> tensor<2x3x8xf32>
+      return %result : tensor<2x3x8xf32>
+    }
+    ```
+  }];
   let arguments = !con((ins Graph_FloatTensor:$grad, Graph_FloatTensor:$input), window);
-  let assemblyFormat = "$kind $grad `,` $input attr-dict `:` type($grad) `,` type($input) `->` type($result)";
+  let assemblyFormat =
+    "$kind $grad `,` $input attr-dict `:` type($grad) `,` type($input) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 #endif

@@ -1,4 +1,5 @@
-// Contraction: the convolution and its two gradients. They are one sum of products, looked at from its three tensors.
+// Contraction: the convolution and its two gradients. All three are the same sum of products, with
+// another of its three tensors as the result.
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/Window.h"
 
@@ -11,7 +12,7 @@ Shape Window::outputOf(ArrayRef<Polynomial> input) const {
   for (size_t d = 0; d < rank(); ++d) {
     Polynomial span =
         input[d] + Polynomial(padsLow[d] + padsHigh[d] - dilations[d] * (kernel[d] - 1) - 1);
-    // A symbolic image is taken to be no smaller than the window.
+    // A symbolic input size counts as at least the size of the window.
     bool isEmpty = span.constant().value_or(0) < 0;
     output.push_back(isEmpty ? Polynomial() : span.floorDividedBy(strides[d]) + Polynomial(1));
   }
@@ -38,38 +39,103 @@ template <typename Op> static Window windowOf(Op op, ArrayRef<int64_t> weightSha
           op.getPadsLow().vec(), op.getPadsHigh().vec()};
 }
 
+// The shape of graph.conv of `input` and `weight` with the window of `op`.
+template <typename Op> static Shape outputShape(Op op, Value input, Value weight) {
+  Shape data = shapeOf(input), result = {data[0], shapeOf(weight)[0]};
+  Window window = windowOf(op, cast<RankedTensorType>(weight.getType()).getShape());
+  llvm::append_range(result, window.outputOf(ArrayRef(data).drop_front(2)));
+  return result;
+}
+
 LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
                                        SmallVectorImpl<Type> &types) {
-  Shape input = shapeOf(adaptor.getInput()), result;
-  Window window =
-      windowOf(adaptor, cast<RankedTensorType>(adaptor.getWeight().getType()).getShape());
-  result = {input[0], shapeOf(adaptor.getWeight())[0]};
-  llvm::append_range(result, window.outputOf(ArrayRef(input).drop_front(2)));
-  types.push_back(tensorOf(result, elementTypeOf(adaptor.getInput())));
+  types.push_back(tensorOf(outputShape(adaptor, adaptor.getInput(), adaptor.getWeight()),
+                           elementTypeOf(adaptor.getInput())));
   return success();
 }
 
-LogicalResult ConvOp::verify() {
-  int64_t rank = rankOf(getInput());
-  if (rank < 3 || rankOf(getWeight()) != rank)
-    return emitOpError() << "needs input and weight of one rank of at least 3, found " << rank
-                         << " and " << rankOf(getWeight());
-  if (getGroups() < 1)
-    return emitOpError() << "needs at least one group, found " << getGroups();
-  for (ArrayRef<int64_t> list : {getStrides(), getDilations(), getPadsLow(), getPadsHigh()})
-    if (static_cast<int64_t>(list.size()) != rank - 2)
-      return emitOpError() << "needs one entry per spatial dim (" << rank - 2
-                           << ") in each list, found " << list.size();
-  Polynomial channels = shapeOf(getInput())[1];
-  Polynomial expected = shapeOf(getWeight())[1] * Polynomial(getGroups());
-  if (channels != expected)
-    return emitOpError() << "has " << channels.str() << " input channels, but its weight expects "
-                         << expected.str();
+LogicalResult verifyWindow(Operation *op, const Window &window, Value input) {
+  int64_t spatial = rankOf(input) - 2;
+  for (const std::vector<int64_t> *list :
+       {&window.kernel, &window.strides, &window.dilations, &window.padsLow, &window.padsHigh})
+    if (static_cast<int64_t>(list->size()) != spatial) {
+      auto diag = op->emitOpError() << "needs one entry per spatial dim (" << spatial
+                                    << ") in each list, found " << list->size();
+      diag.attachNote(input.getLoc()) << "the input has type " << input.getType();
+      return diag;
+    }
+  for (auto [name, list] :
+       {std::pair("strides", &window.strides), std::pair("dilations", &window.dilations)})
+    for (int64_t value : *list)
+      if (value < 1)
+        return op->emitOpError() << "needs " << name << " of at least 1, found " << value;
   return success();
 }
 
-// The rule of the sum, given the three shapes; `data` and `out` are N C spatial. Windows overlap, so spatial dims
-// stay whole; with several groups the channels do, too.
+// Verifies the window and the channels of graph.conv of `input` and `weight`, or of a gradient of
+// it, whose result is one of the two.
+template <typename Op> static LogicalResult verifyConv(Op op, Value input, Value weight) {
+  int64_t rank = rankOf(input), groups = op.getGroups();
+  auto withTensors = [&](InFlightDiagnostic diag) {
+    diag.attachNote(input.getLoc()) << "the input has type " << input.getType();
+    diag.attachNote(weight.getLoc())
+        << "the weight has type " << weight.getType() << " and " << groups << " groups";
+    return diag;
+  };
+  if (rank < 3 || rankOf(weight) != rank)
+    return withTensors(op.emitOpError()
+                       << "needs input and weight of one rank of at least 3, found " << rank
+                       << " and " << rankOf(weight));
+  if (groups < 1)
+    return op.emitOpError() << "needs at least one group, found " << groups;
+  ArrayRef<int64_t> sizes = cast<RankedTensorType>(weight.getType()).getShape();
+  if (failed(verifyWindow(op, windowOf(op, sizes), input)))
+    return failure();
+  Shape data = shapeOf(input), kernels = shapeOf(weight);
+  Polynomial expected = kernels[1] * Polynomial(groups);
+  if (data[1] != expected)
+    return withTensors(op.emitOpError()
+                       << "has " << data[1].str() << " input channels, but its weight expects "
+                       << expected.str());
+  if (llvm::is_contained(sizes.drop_front(2), ShapedType::kDynamic))
+    return withTensors(op.emitOpError() << "has a kernel of symbolic size, expected numbers");
+  if (!kernels[0].dividedBy(groups))
+    return withTensors(op.emitOpError()
+                       << "has " << kernels[0].str() << " output channels, expected a multiple of "
+                       << groups << ", the number of groups");
+  if (elementTypeOf(input) != elementTypeOf(weight))
+    return withTensors(op.emitOpError()
+                       << "has an input of " << elementTypeOf(input) << " and a weight of "
+                       << elementTypeOf(weight) << ", expected one element type");
+  return success();
+}
+
+// Verifies also that `grad` of the op is the gradient of the result of graph.conv. A transposed
+// convolution with output padding may have fewer windows than fit into its result.
+template <typename Op> static LogicalResult verifyConvGrad(Op op, Value input, Value weight) {
+  if (failed(verifyConv(op, input, weight)))
+    return failure();
+  Shape expected = outputShape(op, input, weight), found = shapeOf(op.getGrad());
+  bool fits = found.size() == expected.size() && found[0] == expected[0] &&
+              found[1] == expected[1] && elementTypeOf(op.getGrad()) == elementTypeOf(input);
+  for (size_t d = 2; fits && d < expected.size(); ++d)
+    fits = (expected[d] - found[d]).atMost(1).value_or(0) >= 0;
+  if (fits)
+    return success();
+  auto diag = op.emitOpError() << "needs a gradient of type "
+                               << tensorOf(expected, elementTypeOf(input))
+                               << ", the type of the result of its graph.conv, found "
+                               << op.getGrad().getType();
+  diag.attachNote(op.getGrad().getLoc()) << "the gradient comes from here";
+  return diag;
+}
+
+LogicalResult ConvOp::verify() { return verifyConv(*this, getInput(), getWeight()); }
+LogicalResult ConvInputGradOp::verify() { return verifyConvGrad(*this, getResult(), getWeight()); }
+LogicalResult ConvWeightGradOp::verify() { return verifyConvGrad(*this, getInput(), getResult()); }
+
+// The rule of the sum, from the three shapes; `data` and `out` are N C spatial. Spatial dims are
+// not split because windows overlap, and channels are not split if there are several groups.
 namespace {
 struct ConvDims {
   FactorRule rule;
@@ -100,7 +166,7 @@ static ConvDims convDims(const Shape &data, const Shape &weight, const Shape &ou
   return dims;
 }
 
-// Factors that a result lacks are summed over.
+// Factors that do not occur in the result are summed over.
 static FactorRule finish(ConvDims dims, FactorRule::Dims first, FactorRule::Dims second,
                          FactorRule::Dims result) {
   for (size_t f = 0; f < dims.rule.factors.size(); ++f) {

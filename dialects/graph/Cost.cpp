@@ -11,7 +11,9 @@ bool isCostly(Operation *op) {
   return pointwise && pointwise.getFlopsPerElement() >= kCostlyFlops;
 }
 
-bool isReadSparsely(Operation *op, unsigned operand) { return isa<GatherOp>(op) && operand == 0; }
+bool isReadSparsely(Operation *op, unsigned operand) {
+  return op->hasTrait<TableLookup>() && operand == 0;
+}
 
 int64_t touchedBytes(Operation *op) {
   auto bytesOf = [](Value value) { return byteCount(value.getType()).constant().value_or(0); };

@@ -1,17 +1,20 @@
-// Cost: what an op takes besides its FLOPs, which CostInterface states.
+// Cost: properties of an op that decide how long it takes, in addition to the FLOPs of
+// CostInterface.
 #pragma once
 
 #include "dialects/graph/Graph.h"
 
 namespace cleave::graph {
 
-// Whether an element takes longer than the memory access that keeping it would take: a function such as exp.
+// Whether computing an element again takes longer than reading it from memory: a function such as
+// exp.
 bool isCostly(mlir::Operation *op);
 
-// Whether of this operand only as many elements are read as the result has, wherever they lie: of a gather's table.
+// Whether the op reads only as many elements of this operand as the result has: the table of a
+// gather.
 bool isReadSparsely(mlir::Operation *op, unsigned operand);
 
-// Bytes that an op of static shapes reads and writes.
+// The bytes that an op with static shapes reads and writes.
 int64_t touchedBytes(mlir::Operation *op);
 
 } // namespace cleave::graph

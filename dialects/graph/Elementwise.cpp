@@ -1,8 +1,12 @@
-// Elementwise: what all pointwise ops share, and the composites' formulas. The ops' own facts are in Elementwise.td,
-// the arithmetic of single elements is in Scalar.cpp.
+// Elementwise: factor rule, FLOPs and evaluation of pointwise ops, and the formulas of the
+// composites. Elementwise.td has the properties of the single ops, Scalar.cpp the arithmetic on
+// elements.
 #include "dialects/graph/Build.h"
-#include "dialects/graph/Draw.h"
 #include "dialects/graph/Pointwise.h"
+#include "dialects/graph/Random.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cmath>
 
@@ -42,8 +46,10 @@ SmallVector<Tensor> evaluatePointwise(Operation *op, ArrayRef<Tensor> operands) 
   return {result};
 }
 
-LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
+LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
                                           Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  if (failed(verifyParsed(location, adaptor.getLhs())))
+    return failure();
   types.push_back(tensorOf(shapeOf(adaptor.getLhs()), IntegerType::get(context, 1)));
   return success();
 }
@@ -58,7 +64,7 @@ FactorRule DropoutOp::getFactorRule() {
   if (!getSeed())
     return rule;
   rule.operands.back().clear();
-  for (Factor &factor : rule.factors) // factors follow from positions in the whole tensor
+  for (Factor &factor : rule.factors) // random numbers follow from positions in the whole tensor
     factor.kind = FactorKind::Replicated;
   return rule;
 }
@@ -76,7 +82,7 @@ SmallVector<Value> DropoutOp::decompose(OpBuilder &b) {
   return {getSeed() ? buildDropped(b, *this) : getOperand()};
 }
 
-// -- composites: formulas of one element, each written twice: as plain C++ and as ops -------------
+// -- composites: the formula of one element, as C++ and as ops ------------------------------------
 
 static SmallVector<Tensor> map(const Tensor &operand, llvm::function_ref<double(double)> formula) {
   Tensor result(operand.type, operand.shape);
@@ -156,3 +162,13 @@ SmallVector<Value> GeluOp::decompose(OpBuilder &b) {
 }
 
 } // namespace cleave::graph
+
+#define GET_OP_CLASSES
+#include "dialects/graph/Elementwise.cpp.inc"
+
+void cleave::graph::GraphDialect::addElementwiseOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/graph/Elementwise.cpp.inc"
+      >();
+}

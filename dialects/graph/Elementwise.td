@@ -1,115 +1,191 @@
-// Elementwise: every element of the result from the same element of the operands.
-// A new op is one line here, a gradient (passes/autodiff/rules/Elementwise.cpp) and the operators of the model
-// formats that mean it.
+// Elementwise: each element of the result is computed from the same element of the operands.
+// A new op is one line here, a gradient (passes/autodiff/rules/Elementwise.cpp), and an entry for
+// the operator in each model format that has it.
 
 #ifndef CLEAVE_GRAPH_ELEMENTWISE
 #define CLEAVE_GRAPH_ELEMENTWISE
 
 include "dialects/graph/GraphBase.td"
 
-// `formula` computes one element from x[0], x[1], … in double precision; `build` the same as MLIR ops.
-class Graph_PointwiseOp<string mnemonic, string formula, string build, list<Trait> traits>
-    : Graph_PrimitiveOp<mnemonic, traits # [
+// The formula of an element in the description, with operand names in place of x[0], x[1], x[2].
+class Graph_Formula<string formula, string x, string y = "", string z = ""> {
+  string text =
+    !subst("std::", "", !subst("x[0]", x, !subst("x[1]", y, !subst("x[2]", z, formula))));
+}
+
+// A description made of a formula, element types, constraints (numbered) and an example.
+class Graph_PointwiseText<string math, string types, string remarks, string constraints,
+                          string example> {
+  string text = "\n    `result = " # math # "` for each element. " # types #
+    !if(!empty(remarks), "", " " # remarks) # "\n\n" # constraints # "\n" # example;
+}
+
+defvar Graph_SameTypeUnary = "    (C1) `operand` and `result` have the same type.\n";
+defvar Graph_SameTypeBinary = "    (C1) `lhs`, `rhs` and `result` have the same type.\n";
+
+// `meaning` is the summary. `formula` computes one element from x[0], x[1], … in double precision,
+// `build` builds the MLIR ops that compute it.
+class Graph_PointwiseOp<string mnemonic, string meaning, string formula, string build,
+                        list<Trait> traits>
+    : Graph_PrimitiveOp<mnemonic, traits # [ComputeOp,
         DeclareOpInterfaceMethods<PointwiseInterface, ["getFlopsPerElement", "isLinear"]>]> {
-  string scalar = formula; // for the reference
-  int flopsPerElement = 1; // of functions: the additions that take as long
-  bit linear = 0;
+  string math;             // the formula as documented, in terms of the operands' names
+  string types;            // a sentence: the element types
+  string remarks = "";     // further sentences of the description
+  string constraints;      // a line each
+  string example;          // a complete function, see Graph_Example
+  int flopsPerElement = 1; // of functions: the number of additions that take the same time
+  bit linear = 0;          // see PointwiseInterface::isLinear
+  let summary = meaning;
+  let description =
+    Graph_PointwiseText<math, types, remarks, constraints, example>.text;
   let extraClassDefinition = [{
     double $cppClass::evaluateScalar(::llvm::ArrayRef<double> x) { return }] # formula # [{; }
-    ::mlir::Value $cppClass::buildScalar(::mlir::OpBuilder &b, ::mlir::Location loc, ::mlir::ValueRange x) {
+    ::mlir::Value $cppClass::buildScalar(::mlir::OpBuilder &b, ::mlir::Location loc,
+                                         ::mlir::ValueRange x) {
       }] # build # [{
     }
     int64_t $cppClass::getFlopsPerElement() { return }] # !cast<string>(flopsPerElement) # [{; }
     bool $cppClass::isLinear() { return }] # !if(linear, "true", "false") # [{; }
     ::cleave::FactorRule $cppClass::getFactorRule() { return pointwiseRule(*this); }
     ::cleave::Polynomial $cppClass::getFlops() { return pointwiseFlops(*this); }
-    ::llvm::SmallVector<::cleave::Tensor> $cppClass::evaluate(::llvm::ArrayRef<::cleave::Tensor> operands) {
+    ::llvm::SmallVector<::cleave::Tensor>
+    $cppClass::evaluate(::llvm::ArrayRef<::cleave::Tensor> operands) {
       return evaluatePointwise(*this, operands);
     }
   }];
 }
 
-class Graph_UnaryOp<string mnemonic, string formula, string mlirOp, int flops = 1>
-    : Graph_PointwiseOp<mnemonic, formula, "return " # mlirOp # "::create(b, loc, x[0]);",
+// A function of floats that is one op of the math dialect.
+class Graph_UnaryOp<string mnemonic, string meaning, string formula, string mathOp, int flops = 1>
+    : Graph_PointwiseOp<mnemonic, meaning, formula,
+                        "return ::mlir::math::" # mathOp # "::create(b, loc, x[0]);",
                         [SameOperandsAndResultType]> {
+  let math = Graph_Formula<formula, "operand">.text;
+  let types = "Elements are floats.";
+  let constraints = Graph_SameTypeUnary;
+  let example = Graph_Example<"%x: tensor<4x8xf32>", "graph." # mnemonic # " %x : tensor<4x8xf32>",
+                              "tensor<4x8xf32>">.text;
   let flopsPerElement = flops;
   let arguments = (ins Graph_FloatTensor:$operand);
   let results = (outs Graph_FloatTensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($result)";
 }
 
-class Graph_BinaryOp<string mnemonic, string formula, string build>
-    : Graph_PointwiseOp<mnemonic, formula, build, [SameOperandsAndResultType]> {
+class Graph_BinaryOp<string mnemonic, string meaning, string formula, string build>
+    : Graph_PointwiseOp<mnemonic, meaning, formula, build, [SameOperandsAndResultType]> {
+  let math = Graph_Formula<formula, "lhs", "rhs">.text;
+  let types = "Elements are floats, integers or booleans.";
+  let constraints = Graph_SameTypeBinary;
+  let example = Graph_Example<"%x: tensor<4x8xf32>, %y: tensor<4x8xf32>",
+                              "graph." # mnemonic # " %x, %y : tensor<4x8xf32>",
+                              "tensor<4x8xf32>">.text;
   let arguments = (ins Graph_Tensor:$lhs, Graph_Tensor:$rhs);
   let results = (outs Graph_Tensor:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
 }
 
-// A binary op that is one MLIR op for floats, another one for signed and a third for unsigned integers.
-class Graph_ArithOp<string mnemonic, string formula, string floatOp, string signedOp, string unsignedOp>
-    : Graph_BinaryOp<mnemonic, formula,
-        "return isFloat(x[0]) ? ::mlir::Value(::mlir::arith::" # floatOp # "::create(b, loc, x[0], x[1]))"
-        " : isUnsigned(getType()) ? ::mlir::Value(::mlir::arith::" # unsignedOp # "::create(b, loc, x[0], x[1]))"
+// A binary op that is one op of the arith dialect for each of floats, signed and unsigned integers.
+class Graph_ArithOp<string mnemonic, string meaning, string formula, string floatOp,
+                    string signedOp, string unsignedOp>
+    : Graph_BinaryOp<mnemonic, meaning, formula,
+        "return isFloat(x[0])"
+        " ? ::mlir::Value(::mlir::arith::" # floatOp # "::create(b, loc, x[0], x[1]))"
+        " : isUnsigned(getType())"
+        " ? ::mlir::Value(::mlir::arith::" # unsignedOp # "::create(b, loc, x[0], x[1]))"
         " : ::mlir::Value(::mlir::arith::" # signedOp # "::create(b, loc, x[0], x[1]));">;
 
-// Truth values, or integers bit by bit.
-class Graph_BitwiseOp<string mnemonic, string formula, string build>
-    : Graph_PointwiseOp<mnemonic, formula, build, [SameOperandsAndResultType]> {
+// An op on the bits of integers; a boolean is one bit.
+class Graph_BitwiseOp<string mnemonic, string meaning, string formula, string build>
+    : Graph_PointwiseOp<mnemonic, meaning, formula, build, [SameOperandsAndResultType]> {
+  let types = "Elements are integers or booleans.";
+  let constraints = Graph_SameTypeBinary;
+  let example = Graph_Example<"%x: tensor<4x8xi32>, %y: tensor<4x8xi32>",
+                              "graph." # mnemonic # " %x, %y : tensor<4x8xi32>",
+                              "tensor<4x8xi32>">.text;
   let arguments = (ins Graph_IntTensor:$lhs, Graph_IntTensor:$rhs);
   let results = (outs Graph_IntTensor:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
 }
-class Graph_LogicalOp<string mnemonic, string formula, string mlirOp>
-    : Graph_BitwiseOp<mnemonic, formula, "return ::mlir::arith::" # mlirOp # "::create(b, loc, x[0], x[1]);">;
+// `sign` is the operator of C++, `arithOp` the op of the arith dialect.
+class Graph_LogicalOp<string mnemonic, string meaning, string sign, string arithOp>
+    : Graph_BitwiseOp<mnemonic, meaning,
+                      "fromBits(toBits(x[0]) " # sign # " toBits(x[1]), getType())",
+                      "return ::mlir::arith::" # arithOp # "::create(b, loc, x[0], x[1]);"> {
+  let math = "lhs " # sign # " rhs";
+}
 
 // A unary op of floats and integers.
-class Graph_SignedOp<string mnemonic, string formula, string floatOp, string build>
-    : Graph_PointwiseOp<mnemonic, formula,
+class Graph_SignedOp<string mnemonic, string meaning, string formula, string floatOp, string build>
+    : Graph_PointwiseOp<mnemonic, meaning, formula,
         "if (isFloat(x[0])) return ::mlir::" # floatOp # "::create(b, loc, x[0]);" # build,
         [SameOperandsAndResultType]> {
+  let math = Graph_Formula<formula, "operand">.text;
+  let types = "Elements are floats, integers or booleans.";
+  let constraints = Graph_SameTypeUnary;
+  let example = Graph_Example<"%x: tensor<4x8xf32>", "graph." # mnemonic # " %x : tensor<4x8xf32>",
+                              "tensor<4x8xf32>">.text;
   let arguments = (ins Graph_Tensor:$operand);
   let results = (outs Graph_Tensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($result)";
 }
 
-// -- one operand ------------------------------------------------------------------------------------------
+// -- one operand ----------------------------------------------------------------------------------
 let linear = 1 in
-def Graph_NegOp : Graph_SignedOp<"neg", "-x[0]", "arith::NegFOp", [{
+def Graph_NegOp : Graph_SignedOp<"neg", "Negation", "-x[0]", "arith::NegFOp", [{
     auto zero = ::mlir::arith::ConstantOp::create(b, loc, b.getIntegerAttr(x[0].getType(), 0));
     return ::mlir::arith::SubIOp::create(b, loc, zero, x[0]);
   }]>;
-def Graph_AbsOp : Graph_SignedOp<"abs", "std::fabs(x[0])", "math::AbsFOp", [{
+def Graph_AbsOp : Graph_SignedOp<"abs", "Absolute value", "std::fabs(x[0])", "math::AbsFOp", [{
     if (isUnsigned(getType())) return x[0];
     return ::mlir::math::AbsIOp::create(b, loc, x[0]);
-  }]>;
-def Graph_ExpOp     : Graph_UnaryOp<"exp", "std::exp(x[0])", "::mlir::math::ExpOp", 40>;
-def Graph_LogOp     : Graph_UnaryOp<"log", "std::log(x[0])", "::mlir::math::LogOp", 50>;
-def Graph_Expm1Op   : Graph_UnaryOp<"expm1", "std::expm1(x[0])", "::mlir::math::ExpM1Op", 50>;
-def Graph_Log1pOp   : Graph_UnaryOp<"log1p", "std::log1p(x[0])", "::mlir::math::Log1pOp", 55>;
-def Graph_SqrtOp    : Graph_UnaryOp<"sqrt", "std::sqrt(x[0])", "::mlir::math::SqrtOp", 8>;
-def Graph_RsqrtOp   : Graph_UnaryOp<"rsqrt", "1 / std::sqrt(x[0])", "::mlir::math::RsqrtOp", 8>;
-def Graph_SinOp     : Graph_UnaryOp<"sin", "std::sin(x[0])", "::mlir::math::SinOp", 55>;
-def Graph_CosOp     : Graph_UnaryOp<"cos", "std::cos(x[0])", "::mlir::math::CosOp", 55>;
-def Graph_TanhOp    : Graph_UnaryOp<"tanh", "std::tanh(x[0])", "::mlir::math::TanhOp", 60>;
-def Graph_AtanOp    : Graph_UnaryOp<"atan", "std::atan(x[0])", "::mlir::math::AtanOp", 60>;
-def Graph_ErfOp     : Graph_UnaryOp<"erf", "std::erf(x[0])", "::mlir::math::ErfOp", 72>;
-def Graph_FloorOp   : Graph_UnaryOp<"floor", "std::floor(x[0])", "::mlir::math::FloorOp">;
-def Graph_CeilOp    : Graph_UnaryOp<"ceil", "std::ceil(x[0])", "::mlir::math::CeilOp">;
-def Graph_RoundOp   : Graph_UnaryOp<"round", "std::nearbyint(x[0])", "::mlir::math::RoundEvenOp">;
+  }]> {
+  let math = "abs(operand)";
+}
+def Graph_ExpOp     : Graph_UnaryOp<"exp", "Exponential function", "std::exp(x[0])", "ExpOp", 40>;
+def Graph_LogOp     : Graph_UnaryOp<"log", "Natural logarithm", "std::log(x[0])", "LogOp", 50>;
+def Graph_Expm1Op   : Graph_UnaryOp<"expm1", "e^x - 1", "std::expm1(x[0])", "ExpM1Op", 50>;
+def Graph_Log1pOp   : Graph_UnaryOp<"log1p", "Log of 1 + x", "std::log1p(x[0])", "Log1pOp", 55>;
+def Graph_SqrtOp    : Graph_UnaryOp<"sqrt", "Square root", "std::sqrt(x[0])", "SqrtOp", 8>;
+def Graph_RsqrtOp   : Graph_UnaryOp<"rsqrt", "1 / sqrt(x)", "1 / std::sqrt(x[0])", "RsqrtOp", 8>;
+def Graph_SinOp     : Graph_UnaryOp<"sin", "Sine, radians", "std::sin(x[0])", "SinOp", 55>;
+def Graph_CosOp     : Graph_UnaryOp<"cos", "Cosine, radians", "std::cos(x[0])", "CosOp", 55>;
+def Graph_TanhOp    : Graph_UnaryOp<"tanh", "Hyperbolic tangent", "std::tanh(x[0])", "TanhOp", 60>;
+def Graph_AtanOp    : Graph_UnaryOp<"atan", "Arctangent, radians", "std::atan(x[0])", "AtanOp", 60>;
+def Graph_ErfOp     : Graph_UnaryOp<"erf", "Error function", "std::erf(x[0])", "ErfOp", 72>;
+def Graph_FloorOp   : Graph_UnaryOp<"floor", "Largest integer <= x", "std::floor(x[0])", "FloorOp">;
+def Graph_CeilOp    : Graph_UnaryOp<"ceil", "Smallest integer >= x", "std::ceil(x[0])", "CeilOp">;
+def Graph_RoundOp   : Graph_UnaryOp<"round", "Nearest integer, ties to even",
+                                   "std::nearbyint(x[0])", "RoundEvenOp"> {
+  let math = "roundeven(operand)";
+}
 
-def Graph_NotOp : Graph_PointwiseOp<"not", "elementTypeOf(getType()).isInteger(1) ? x[0] == 0 : -1 - x[0]", [{
+def Graph_NotOp : Graph_PointwiseOp<"not", "Logical or bitwise complement",
+    "elementTypeOf(getType()).isInteger(1) ? x[0] == 0 : -1 - x[0]", [{
     auto ones = ::mlir::arith::ConstantOp::create(b, loc, b.getIntegerAttr(x[0].getType(), -1));
     return ::mlir::arith::XOrIOp::create(b, loc, x[0], ones);
   }], [SameOperandsAndResultType]> {
-  let summary = "The other truth value, or all bits of an integer the other way round";
+  let math = "~operand";
+  let types = "Elements are integers or booleans.";
+  let constraints = Graph_SameTypeUnary;
+  let example = Graph_Example<"%x: tensor<4x8xi1>", "graph.not %x : tensor<4x8xi1>",
+                              "tensor<4x8xi1>">.text;
   let arguments = (ins Graph_IntTensor:$operand);
   let results = (outs Graph_IntTensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($result)";
 }
 
-def Graph_CastOp : Graph_PointwiseOp<"cast", "x[0]", "return buildCast(b, loc, x[0], elementTypeOf(getOperand()), elementTypeOf(getResult()));",
-                                     [SameOperandsAndResultShape]> {
-  let summary = "The same numbers in another element type (floats to integers: towards zero)";
+def Graph_CastOp : Graph_PointwiseOp<"cast", "Conversion to another element type", "x[0]", [{
+    return buildCast(b, loc, x[0], elementTypeOf(getOperand()), elementTypeOf(getResult()));
+  }], [SameOperandsAndResultShape, NativePrecision]> {
+  let math = "convert(operand)";
+  let types = "Elements of either tensor are floats, integers or booleans.";
+  let remarks = "Floats become integers by truncation towards zero, any number becomes a boolean "
+                "by comparison with 0, and an integer that does not fit wraps around.";
+  let constraints = "    (C1) `operand` and `result` have the same shape.\n";
+  let example = Graph_Example<"%x: tensor<4x8xf32>",
+                              "graph.cast %x : tensor<4x8xf32> -> tensor<4x8xi64>",
+                              "tensor<4x8xi64>">.text;
   let flopsPerElement = 0;
   let linear = 0;
   let arguments = (ins Graph_Tensor:$operand);
@@ -117,104 +193,170 @@ def Graph_CastOp : Graph_PointwiseOp<"cast", "x[0]", "return buildCast(b, loc, x
   let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
 }
 
-// -- two operands -----------------------------------------------------------------------------------------
+// -- two operands ---------------------------------------------------------------------------------
 let linear = 1 in {
-def Graph_AddOp : Graph_ArithOp<"add", "x[0] + x[1]", "AddFOp", "AddIOp", "AddIOp">;
-def Graph_SubOp : Graph_ArithOp<"sub", "x[0] - x[1]", "SubFOp", "SubIOp", "SubIOp">;
+def Graph_AddOp : Graph_ArithOp<"add", "Sum", "x[0] + x[1]", "AddFOp", "AddIOp", "AddIOp">;
+def Graph_SubOp : Graph_ArithOp<"sub", "Difference", "x[0] - x[1]", "SubFOp", "SubIOp", "SubIOp">;
 }
-def Graph_MulOp : Graph_ArithOp<"mul", "x[0] * x[1]", "MulFOp", "MulIOp", "MulIOp">;
-def Graph_MaxOp : Graph_ArithOp<"max", "maximum(x[0], x[1])", "MaximumFOp", "MaxSIOp", "MaxUIOp">;
-def Graph_MinOp : Graph_ArithOp<"min", "minimum(x[0], x[1])", "MinimumFOp", "MinSIOp", "MinUIOp">;
+def Graph_MulOp : Graph_ArithOp<"mul", "Product", "x[0] * x[1]", "MulFOp", "MulIOp", "MulIOp">;
+let remarks = "NaN if an operand is NaN." in {
+def Graph_MaxOp : Graph_ArithOp<"max", "Maximum", "maximum(x[0], x[1])", "MaximumFOp", "MaxSIOp",
+                                "MaxUIOp">;
+def Graph_MinOp : Graph_ArithOp<"min", "Minimum", "minimum(x[0], x[1])", "MinimumFOp", "MinSIOp",
+                                "MinUIOp">;
+}
 let flopsPerElement = 4 in
-def Graph_DivOp : Graph_BinaryOp<"div", "divide(getType(), x[0], x[1])",
+def Graph_DivOp : Graph_BinaryOp<"div", "Quotient", "divide(getType(), x[0], x[1])",
     "return buildDivision(b, loc, x[0], x[1], isUnsigned(getType()), /*remainder=*/false);"> {
-  let summary = "The quotient; of integers towards zero, and 0 where the divisor is 0";
+  let math = "lhs / rhs";
+  let remarks = "Integer division rounds towards zero; a quotient by the integer 0 is 0.";
 }
-def Graph_RemOp : Graph_BinaryOp<"rem", "remainder(getType(), x[0], x[1])",
+def Graph_RemOp : Graph_BinaryOp<"rem", "Remainder", "remainder(getType(), x[0], x[1])",
     "return buildDivision(b, loc, x[0], x[1], isUnsigned(getType()), /*remainder=*/true);"> {
-  let summary = "What division towards zero leaves, with the sign of the dividend; 0 where an integer divisor is 0";
+  let math = "lhs - trunc(lhs / rhs) * rhs";
+  let remarks = "The result has the sign of `lhs`; a remainder by the integer 0 is 0.";
 }
 let flopsPerElement = 110 in
-def Graph_PowOp : Graph_BinaryOp<"pow", "std::pow(x[0], x[1])",
-    "return ::mlir::math::PowFOp::create(b, loc, x[0], x[1]);">;
-def Graph_AndOp : Graph_LogicalOp<"and", "fromBits(toBits(x[0]) & toBits(x[1]), getType())", "AndIOp">;
-def Graph_OrOp  : Graph_LogicalOp<"or", "fromBits(toBits(x[0]) | toBits(x[1]), getType())", "OrIOp">;
-def Graph_XorOp : Graph_LogicalOp<"xor", "fromBits(toBits(x[0]) ^ toBits(x[1]), getType())", "XOrIOp">;
-def Graph_ShiftLeftOp : Graph_BitwiseOp<"shift_left", "shiftLeft(getType(), x[0], x[1])",
-    "return buildShift(b, loc, x[0], x[1], isUnsigned(getType()), /*left=*/true);"> {
-  let summary = "Bits moved to higher places; 0 if moved by the width or more";
+def Graph_PowOp : Graph_BinaryOp<"pow", "Power", "std::pow(x[0], x[1])",
+    "return ::mlir::math::PowFOp::create(b, loc, x[0], x[1]);"> {
+  let types = "Elements are floats.";
+  let arguments = (ins Graph_FloatTensor:$lhs, Graph_FloatTensor:$rhs);
+  let results = (outs Graph_FloatTensor:$result);
 }
-def Graph_ShiftRightOp : Graph_BitwiseOp<"shift_right", "shiftRight(x[0], x[1])",
+def Graph_AndOp : Graph_LogicalOp<"and", "Logical or bitwise and", "&", "AndIOp">;
+def Graph_OrOp  : Graph_LogicalOp<"or", "Logical or bitwise or", "|", "OrIOp">;
+def Graph_XorOp : Graph_LogicalOp<"xor", "Logical or bitwise exclusive or", "^", "XOrIOp">;
+def Graph_ShiftLeftOp : Graph_BitwiseOp<"shift_left", "Left shift",
+    "shiftLeft(getType(), x[0], x[1])",
+    "return buildShift(b, loc, x[0], x[1], isUnsigned(getType()), /*left=*/true);"> {
+  let math = "lhs * 2^rhs";
+  let remarks = "Bits beyond the width of the element type are lost. If `rhs` is negative or not "
+                "less than the width, the result is 0.";
+}
+def Graph_ShiftRightOp : Graph_BitwiseOp<"shift_right", "Right shift", "shiftRight(x[0], x[1])",
     "return buildShift(b, loc, x[0], x[1], isUnsigned(getType()), /*left=*/false);"> {
-  let summary = "The number over a power of two, rounded down";
+  let math = "floor(lhs / 2^rhs)";
+  let remarks = "A signed integer keeps its sign. If `rhs` is negative, the result is 0.";
 }
 
-def Graph_RandomOp : Graph_PointwiseOp<"random", "randomNumber(x[0], x[1])",
-    "return buildRandomNumber(b, loc, x[0], x[1]);", [SameOperandsAndResultShape, AllTypesMatch<["counter", "key"]>]> {
-  let summary = "A random number in [0, 1), the same for the same counter and key";
-  let description = [{
-    Every element is a hash of its two operands, so that who computes it, and in which order, changes nothing: N ranks
-    draw what one rank draws. Counters are positions in the whole tensor, keys tell draws apart.
-  }];
+def Graph_RandomOp : Graph_PointwiseOp<"random", "Random numbers from counters and keys",
+    "randomNumber(x[0], x[1])", "return buildRandomNumber(b, loc, x[0], x[1]);",
+    [SameOperandsAndResultShape, AllTypesMatch<["counter", "key"]>]> {
+  let math = "hash(counter, key)";
+  let types = "`counter` and `key` are i64, `result` is f32, a multiple of 2^-24 in [0, 1).";
+  let remarks = "The counter is the row-major position in the whole tensor and the key identifies "
+                "the draw, so the numbers depend neither on the number of ranks nor on the order "
+                "of execution.";
+  let constraints = "    (C1) `counter` and `key` have the same type.\n"
+                    "    (C2) `counter` and `result` have the same shape.\n";
+  let example = Graph_Example<"%counter: tensor<4x8xi64>, %key: tensor<4x8xi64>",
+                              "graph.random %counter, %key : tensor<4x8xi64> -> tensor<4x8xf32>",
+                              "tensor<4x8xf32>">.text;
   let flopsPerElement = 10;
-  let arguments = (ins TensorOf<[I64]>:$counter, TensorOf<[I64]>:$key);
-  let results = (outs TensorOf<[F32]>:$result);
+  let arguments = (ins Graph_TensorOf<[I64]>:$counter, Graph_TensorOf<[I64]>:$key);
+  let results = (outs Graph_TensorOf<[F32]>:$result);
   let assemblyFormat = "$counter `,` $key attr-dict `:` type($counter) `->` type($result)";
 }
 
-def Graph_Predicate : I32EnumAttr<"Predicate", "a comparison",
+def Graph_Predicate : I32EnumAttr<"Predicate", "predicate of a comparison",
     [I32EnumAttrCase<"EQ", 0, "eq">, I32EnumAttrCase<"NE", 1, "ne">, I32EnumAttrCase<"LT", 2, "lt">,
-     I32EnumAttrCase<"LE", 3, "le">, I32EnumAttrCase<"GT", 4, "gt">, I32EnumAttrCase<"GE", 5, "ge">]> {
+     I32EnumAttrCase<"LE", 3, "le">, I32EnumAttrCase<"GT", 4, "gt">,
+     I32EnumAttrCase<"GE", 5, "ge">]> {
   let cppNamespace = "::cleave::graph";
   let genSpecializedAttr = 0;
 }
 def Graph_PredicateAttr : EnumAttr<Graph_Dialect, Graph_Predicate, "predicate">;
 
-def Graph_CompareOp : Graph_PointwiseOp<"compare", "compareScalars(getPredicate(), x[0], x[1])",
+def Graph_CompareOp : Graph_PointwiseOp<"compare", "Comparison",
+    "compareScalars(getPredicate(), x[0], x[1])",
     "return buildCompare(b, loc, getPredicate(), x[0], x[1], isUnsigned(getLhs().getType()));",
     [SameTypeOperands, SameOperandsAndResultShape, InferTypeOpAdaptor]> {
-  let summary = "Ordered comparison; false where an operand is NaN, except for ne";
+  let math = "lhs <predicate> rhs";
+  let types = "Elements of the operands are floats, integers or booleans, those of the result i1.";
+  let remarks = "A comparison with NaN is true for `ne` and false for all other predicates.";
+  let constraints = "    (C1) `lhs` and `rhs` have the same type.\n"
+                    "    (C2) `result` has the shape of `lhs` and the element type i1.\n";
+  let example = Graph_Example<"%x: tensor<4x8xf32>, %y: tensor<4x8xf32>",
+                              "graph.compare lt %x, %y : tensor<4x8xf32>",
+                              "tensor<4x8xi1>">.text;
   let arguments = (ins Graph_PredicateAttr:$predicate, Graph_Tensor:$lhs, Graph_Tensor:$rhs);
   let results = (outs Graph_BoolTensor:$result);
   let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `:` type($lhs)";
 }
 
-def Graph_SelectOp : Graph_PointwiseOp<"select", "x[0] != 0 ? x[1] : x[2]",
+def Graph_SelectOp : Graph_PointwiseOp<"select", "Choice between two tensors by a condition",
+    "x[0] != 0 ? x[1] : x[2]",
     "return ::mlir::arith::SelectOp::create(b, loc, x[0], x[1], x[2]);",
-    [AllTypesMatch<["on_true", "on_false", "result"]>, SameOperandsAndResultShape]> {
+    [AllTypesMatch<["on_true", "on_false", "result"]>, SameOperandsAndResultShape,
+     NativePrecision]> {
+  let math = "condition ? on_true : on_false";
+  let types = "Elements of `condition` are i1, those of the others floats, integers or booleans.";
+  let constraints = "    (C1) `on_true`, `on_false` and `result` have the same type.\n"
+                    "    (C2) `condition` has the shape of `result`.\n";
+  let example = Graph_Example<"%c: tensor<4x8xi1>, %x: tensor<4x8xf32>, %y: tensor<4x8xf32>",
+                              "graph.select %c, %x, %y : tensor<4x8xi1>, tensor<4x8xf32>",
+                              "tensor<4x8xf32>">.text;
   let arguments = (ins Graph_BoolTensor:$condition, Graph_Tensor:$on_true, Graph_Tensor:$on_false);
   let results = (outs Graph_Tensor:$result);
-  let assemblyFormat = "$condition `,` $on_true `,` $on_false attr-dict `:` type($condition) `,` type($result)";
+  let assemblyFormat = [{
+    $condition `,` $on_true `,` $on_false attr-dict `:` type($condition) `,` type($result)
+  }];
 }
 
 def Graph_DropoutOp : Graph_DroppingOp<"dropout", [AllTypesMatch<["operand", "result"]>]> {
-  let summary = "The operand as it is; where a step trains, a part `rate` of its elements zero and the rest larger";
+  let summary = "Dropout: the identity without a seed, random zeroing of elements with one";
   let description = [{
-    The place of a dropout in a forward graph. A training step gives it a seed: the result is then the operand times
-    factors that are 0 with probability `rate` and 1 / (1 - rate) otherwise. The factor of an element follows from the seed and
-    from its row-major position in the whole tensor (graph.random), so that the same seed drops the same elements of the
-    operand's gradient, and of a tensor of another shape in the same order.
+    `result = operand` in a forward graph. A training step adds the scalar `seed`; then
+    `result = operand * factor` for each element, where the factor is 0 with probability `rate` and
+    1 / (1 - rate) otherwise.
+    The factor depends on the seed and on the element's row-major position in the whole tensor
+    (graph.random), so the same seed drops the same elements of the operand's gradient, and of any
+    tensor with the same elements in the same order.
+
+    (C1) `operand` and `result` have the same type.
+    (C2) `rate` is between 0 and 1.
+
+    ```mlir
+    func.func @example(%x: tensor<4x8xf32>, %seed: tensor<i64>) -> tensor<4x8xf32> {
+      %result = graph.dropout %x seed %seed {rate = 0.1 : f64} : tensor<4x8xf32>
+      return %result : tensor<4x8xf32>
+    }
+    ```
   }];
-  let arguments = (ins Graph_FloatTensor:$operand, Optional<Graph_Seed>:$seed, Graph_DropRate:$rate);
+  let arguments = (ins Graph_FloatTensor:$operand, Optional<Graph_Seed>:$seed,
+                       Graph_DropRate:$rate);
   let results = (outs Graph_FloatTensor:$result);
   let assemblyFormat = "$operand (`seed` $seed^)? attr-dict `:` type($result)";
 }
 
-// -- composites -------------------------------------------------------------------------------------------
-class Graph_UnaryCompositeOp<string mnemonic> : Graph_CompositeOp<mnemonic, [SameOperandsAndResultType]> {
+// -- composites -----------------------------------------------------------------------------------
+class Graph_UnaryCompositeOp<string mnemonic, string meaning, string math>
+    : Graph_CompositeOp<mnemonic, [SameOperandsAndResultType]> {
+  string remarks = "";
+  string example =
+    Graph_Example<"%x: tensor<4x8xf32>", "graph." # mnemonic # " %x : tensor<4x8xf32>",
+                  "tensor<4x8xf32>">.text;
+  let summary = meaning;
+  let description = Graph_PointwiseText<math, "Elements are floats.", remarks, Graph_SameTypeUnary,
+                                        example>.text;
   let arguments = (ins Graph_FloatTensor:$operand);
   let results = (outs Graph_FloatTensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($result)";
 }
 
-def Graph_ReluOp : Graph_UnaryCompositeOp<"relu"> { let summary = "max(x, 0)"; }
-def Graph_SigmoidOp : Graph_UnaryCompositeOp<"sigmoid"> { let summary = "1 / (1 + exp(-x))"; }
-def Graph_SiluOp : Graph_UnaryCompositeOp<"silu"> { let summary = "x * sigmoid(x)"; }
-def Graph_GeluOp : Graph_UnaryCompositeOp<"gelu"> {
-  let summary = "x times the normal distribution function of x";
-  let description = "By erf, or with `tanh` by 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).";
+def Graph_ReluOp : Graph_UnaryCompositeOp<"relu", "Rectified linear unit", "max(operand, 0)">;
+def Graph_SigmoidOp
+    : Graph_UnaryCompositeOp<"sigmoid", "Logistic function", "1 / (1 + exp(-operand))">;
+def Graph_SiluOp : Graph_UnaryCompositeOp<"silu", "Sigmoid linear unit (swish)",
+                                          "operand * sigmoid(operand)">;
+def Graph_GeluOp : Graph_UnaryCompositeOp<"gelu", "Gaussian error linear unit",
+                                          "0.5 * operand * (1 + erf(operand / sqrt(2)))"> {
+  let remarks = "With `tanh`, the approximation `0.5 * operand * (1 + tanh(sqrt(2 / pi) * "
+                "(operand + 0.044715 * operand^3)))`.";
   let arguments = (ins Graph_FloatTensor:$operand, UnitAttr:$tanh);
 }
-def Graph_QuickGeluOp : Graph_UnaryCompositeOp<"quick_gelu"> { let summary = "x * sigmoid(1.702 x)"; }
+def Graph_QuickGeluOp
+    : Graph_UnaryCompositeOp<"quick_gelu", "Approximation of gelu by a sigmoid",
+                             "operand * sigmoid(1.702 * operand)">;
 
 #endif

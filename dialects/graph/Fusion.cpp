@@ -9,30 +9,31 @@ namespace cleave::graph {
 
 namespace {
 
-// Factors of a group while its rule is composed. A factor is atomic, the same as another one, or a product of others.
+// The factors of a group while its rule is composed. A factor is atomic, equal to another factor,
+// or a product of other factors.
 class FactorSet {
 public:
   int add(Factor factor) {
     factors.push_back(std::move(factor));
-    parts.push_back({static_cast<int>(factors.size()) - 1});
+    parts_.push_back({static_cast<int>(factors.size()) - 1});
     return static_cast<int>(factors.size()) - 1;
   }
 
-  // The atomic factors that this list stands for, major to minor.
+  // Expands a list of factors to atomic ones, major to minor.
   std::vector<int> resolve(const std::vector<int> &list) const {
     std::vector<int> atoms, stack(list.rbegin(), list.rend());
     while (!stack.empty()) {
       int factor = stack.back();
       stack.pop_back();
-      if (parts[factor].size() == 1 && parts[factor][0] == factor)
+      if (parts_[factor].size() == 1 && parts_[factor][0] == factor)
         atoms.push_back(factor);
       else
-        stack.insert(stack.end(), parts[factor].rbegin(), parts[factor].rend());
+        stack.insert(stack.end(), parts_[factor].rbegin(), parts_[factor].rend());
     }
     return atoms;
   }
 
-  // Makes two ways of writing one dim the same.
+  // Makes two lists of factors of the same dim equal.
   void unify(const std::vector<int> &first, const std::vector<int> &second) {
     while (true) {
       std::vector<int> a = withoutOnes(first), b = withoutOnes(second);
@@ -59,11 +60,12 @@ private:
     return atoms;
   }
 
-  // Two minor-most atoms that begin at the same element: equal, or one is a multiple of the other and is split.
+  // Joins the minor-most atoms of two lists: they are equal, or one is a multiple of the other and
+  // is split. Returns false if neither is the case.
   bool join(int a, int b) {
     if (factors[a].size == factors[b].size) {
       mergeKind(factors[a], factors[b]);
-      parts[b] = {a};
+      parts_[b] = {a};
       return true;
     }
     if (auto quotient = factors[a].size.dividedBy(factors[b].size))
@@ -77,7 +79,7 @@ private:
     major.size = quotient;
     mergeKind(factors[minor], factors[whole]);
     int id = add(major);
-    parts[whole] = {id, minor};
+    parts_[whole] = {id, minor};
     return true;
   }
   static void mergeKind(Factor &into, const Factor &from) {
@@ -91,17 +93,17 @@ private:
       into.kind = FactorKind::Replicated;
   }
 
-  std::vector<std::vector<int>> parts;
+  std::vector<std::vector<int>> parts_;
 };
 
 class RuleComposer {
 public:
-  explicit RuleComposer(FusionOp fusion) : fusion(fusion) {}
+  explicit RuleComposer(FusionOp fusion) : fusion_(fusion) {}
 
   FactorRule compose() {
-    Block &body = fusion.getBody().front();
+    Block &body = fusion_.getBody().front();
     for (BlockArgument argument : body.getArguments())
-      dimsOf[argument] = freshDims(argument);
+      dimsOf_[argument] = freshDims(argument);
     bool linear = true;
     for (Operation &op : body.without_terminator())
       linear &= addOp(&op);
@@ -112,16 +114,16 @@ private:
   FactorRule::Dims freshDims(Value value) {
     FactorRule::Dims dims;
     for (const Polynomial &size : shapeOf(value))
-      dims.push_back({set.add({size})});
+      dims.push_back({set_.add({size})});
     return dims;
   }
 
-  // Enters one op's rule; whether the op is linear.
+  // Adds the rule of one op. Returns whether the op is linear.
   bool addOp(Operation *op) {
     FactorRule rule = cast<FactorRuleInterface>(op).getFactorRule();
     std::vector<int> ids;
     for (const Factor &factor : rule.factors)
-      ids.push_back(set.add(factor));
+      ids.push_back(set_.add(factor));
     auto translate = [&](const FactorRule::Dims &dims) {
       FactorRule::Dims out;
       for (const auto &dim : dims) {
@@ -134,54 +136,58 @@ private:
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
       FactorRule::Dims dims = translate(rule.operands[i]);
       for (size_t d = 0; d < dims.size(); ++d)
-        set.unify(dimsOf[operand][d], dims[d]);
+        set_.unify(dimsOf_[operand][d], dims[d]);
     }
     for (auto [i, result] : llvm::enumerate(op->getResults()))
-      dimsOf[result] = translate(rule.results[i]);
-    bool usedInside = llvm::any_of(op->getUsers(), [](Operation *user) { return !isa<YieldOp>(user); });
+      dimsOf_[result] = translate(rule.results[i]);
+    bool usedInside =
+        llvm::any_of(op->getUsers(), [](Operation *user) { return !isa<YieldOp>(user); });
     for (int id : ids)
-      if (set.factors[id].kind == FactorKind::Reduction)
-        reductions.push_back({id, op, usedInside});
+      if (set_.factors[id].kind == FactorKind::Reduction)
+        reductions_.push_back({id, op, usedInside});
     return rule.linear;
   }
 
-  // A sum over a split factor is partial: nobody inside may use it, and every result without the factor must be
-  // such a sum.
+  // A sum over a split factor is partial. A reduction factor may only be split if no op of the
+  // group uses such a sum, and if every result without the factor is such a sum.
   FactorRule finish(Block &body, bool linear) {
     Operation *yield = body.getTerminator();
-    for (const auto &reduction : reductions)
-      for (int atom : set.resolve({reduction.factor})) {
+    for (const auto &reduction : reductions_)
+      for (int atom : set_.resolve({reduction.factor})) {
         bool partialEverywhere = !reduction.usedInside;
         for (Value value : yield->getOperands())
           partialEverywhere &= holds(value, atom) || reduces(value.getDefiningOp(), atom);
         if (!partialEverywhere)
-          set.factors[atom].kind = FactorKind::Replicated;
+          set_.factors[atom].kind = FactorKind::Replicated;
       }
     return collect(body, linear);
   }
 
   bool holds(Value value, int atom) {
-    return llvm::any_of(dimsOf[value], [&](const auto &dim) { return llvm::is_contained(set.resolve(dim), atom); });
+    return llvm::any_of(dimsOf_[value], [&](const auto &dim) {
+      return llvm::is_contained(set_.resolve(dim), atom);
+    });
   }
   bool reduces(Operation *op, int atom) {
-    return llvm::any_of(reductions, [&](const auto &r) {
-      return r.op == op && llvm::is_contained(set.resolve({r.factor}), atom);
+    return llvm::any_of(reductions_, [&](const auto &r) {
+      return r.op == op && llvm::is_contained(set_.resolve({r.factor}), atom);
     });
   }
 
-  // The final rule: atoms that occur in an operand or result, numbered in order of appearance.
+  // Builds the final rule of the atoms that occur in an operand or result, numbered in order of
+  // appearance.
   FactorRule collect(Block &body, bool linear) {
     FactorRule rule;
     rule.linear = linear;
     llvm::DenseMap<int, int> numbers;
     auto take = [&](Value value) {
       FactorRule::Dims out;
-      for (const auto &dim : dimsOf[value]) {
+      for (const auto &dim : dimsOf_[value]) {
         out.emplace_back();
-        for (int atom : set.resolve(dim)) {
+        for (int atom : set_.resolve(dim)) {
           auto [it, isNew] = numbers.try_emplace(atom, static_cast<int>(rule.factors.size()));
           if (isNew)
-            rule.factors.push_back(set.factors[atom]);
+            rule.factors.push_back(set_.factors[atom]);
           out.back().push_back(it->second);
         }
       }
@@ -200,10 +206,10 @@ private:
     bool usedInside;
   };
 
-  FusionOp fusion;
-  FactorSet set;
-  llvm::DenseMap<Value, FactorRule::Dims> dimsOf;
-  std::vector<ReducedFactor> reductions;
+  FusionOp fusion_;
+  FactorSet set_;
+  llvm::DenseMap<Value, FactorRule::Dims> dimsOf_;
+  std::vector<ReducedFactor> reductions_;
 };
 
 } // namespace
@@ -238,23 +244,37 @@ SmallVector<Tensor> FusionOp::evaluate(ArrayRef<Tensor> operands) {
 
 LogicalResult FusionOp::verify() {
   Block &body = getBody().front();
-  if (body.getArgumentTypes() != getOperandTypes())
-    return emitOpError() << "has operands and block arguments of different types";
+  if (body.getArgumentTypes() != getOperandTypes()) {
+    auto diag = emitOpError() << "has operands and block arguments of different types";
+    for (auto [argument, operand] : llvm::zip(body.getArguments(), getOperands()))
+      if (argument.getType() != operand.getType())
+        diag.attachNote(operand.getLoc()) << "this operand has type " << operand.getType()
+                                          << ", its argument " << argument.getType();
+    return diag;
+  }
   auto yield = dyn_cast<YieldOp>(body.getTerminator());
-  if (!yield || yield.getOperandTypes() != getResultTypes())
-    return emitOpError() << "must yield exactly its results";
+  if (!yield || yield.getOperandTypes() != getResultTypes()) {
+    auto diag = emitOpError() << "must yield exactly its results";
+    diag.attachNote(body.getTerminator()->getLoc()) << "the group ends here";
+    return diag;
+  }
   for (Operation &op : body.without_terminator())
-    if (!isa<FactorRuleInterface>(op) || isa<FusionOp, AccumulateOp>(op))
-      return op.emitOpError() << "cannot stand in a kernel group";
+    if (!isa<FactorRuleInterface>(op) || op.hasTrait<GroupBoundary>()) {
+      auto diag = op.emitOpError("cannot be part of a kernel group");
+      diag.attachNote(getLoc()) << "the group begins here";
+      return diag;
+    }
   return success();
 }
 
 // graph.fusion (%a = %x : tensor<…>, …) -> (tensor<…>) { … }
 void FusionOp::print(OpAsmPrinter &printer) {
   printer << " (";
-  llvm::interleaveComma(llvm::zip(getBody().getArguments(), getOperands()), printer, [&](auto pair) {
-    printer << std::get<0>(pair) << " = " << std::get<1>(pair) << " : " << std::get<1>(pair).getType();
-  });
+  llvm::interleaveComma(llvm::zip(getBody().getArguments(), getOperands()), printer,
+                        [&](auto pair) {
+                          printer << std::get<0>(pair) << " = " << std::get<1>(pair) << " : "
+                                  << std::get<1>(pair).getType();
+                        });
   printer << ") -> (";
   llvm::interleaveComma(getResultTypes(), printer);
   printer << ") ";

@@ -1,5 +1,5 @@
-// The graph dialect: attributes and ops of all families. Include this to work with graph ops; how to build them
-// conveniently is in Build.h.
+// The graph dialect: attributes and ops of all families. Build.h has builders for common sequences
+// of ops.
 #pragma once
 
 #include "dialects/graph/Types.h"
@@ -7,6 +7,7 @@
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

@@ -1,4 +1,9 @@
-// The graph dialect, its base classes and what its op families share.
+// The graph dialect: its attributes, and the types and base classes of its op families.
+//
+// Each op has a summary and a description with: its meaning, the constraints that its verifier
+// checks as lines "(C1) …", and one example in a ```mlir block, a complete function. The ctest
+// op-examples runs all examples, and requires a negative test per constraint under test/lit.
+// Constraints are those beyond the element types of the operands.
 
 #ifndef CLEAVE_GRAPH_BASE
 #define CLEAVE_GRAPH_BASE
@@ -7,6 +12,7 @@ include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/TensorEncoding.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "dialects/interfaces/OpInterfaces.td"
@@ -16,12 +22,38 @@ def Graph_Dialect : Dialect {
   let cppNamespace = "::cleave::graph";
   let summary = "One training step on whole, logical tensors";
   let description = [{
-    Values are tensors of the whole computation; nothing here knows of devices. Dims are numbers or
-    polynomials of named symbols (`#graph.dims`). All broadcasting is explicit. Ops come in families, one
-    `.td` and `.cpp` each; every op answers the interfaces of OpInterfaces.td.
+    Values are tensors of the whole computation, independent of devices. Dims are numbers or
+    polynomials of named symbols (`#graph.dims`). All broadcasting is explicit. Ops are grouped in
+    families, one `.td` file each; every op implements the interfaces of OpInterfaces.td.
+
+    "Types" in constraints include shape, element type and symbolic dims. A "float" is f64, f32, f16
+    or bf16; a "boolean" is i1; an "integer" is i8 to i64 (signed) or ui8 to ui64 (unsigned).
+    Arithmetic on 16-bit floats is done in f32 and rounded to the element type.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let extraClassDeclaration = [{
+    // Register the ops of one family. They are defined in its .cpp, which also compiles the
+    // generated definitions of its ops.
+    void addAttentionOps();
+    void addContractionOps();
+    void addElementwiseOps();
+    void addIndexingOps();
+    void addLossOps();
+    void addMovementOps();
+    void addNormalizationOps();
+    void addOptimizerOps();
+    void addReductionOps();
+    void addSequenceOps();
+    void addStructureOps();
+    void addStopGradientOps();
+  }];
+}
+
+// The example of an op with one result: a function that computes it by `statement`.
+class Graph_Example<string arguments, string statement, string result> {
+  string text = "    ```mlir\n    func.func @example(" # arguments # ") -> " # result # " {\n"
+    "      %result = " # statement # "\n      return %result : " # result # "\n    }\n    ```\n";
 }
 
 class Graph_Attr<string name, string mnemonic_> : AttrDef<Graph_Dialect, name> {
@@ -29,50 +61,63 @@ class Graph_Attr<string name, string mnemonic_> : AttrDef<Graph_Dialect, name> {
 }
 
 def Graph_DimsAttr : Graph_Attr<"Dims", "dims"> {
-  let summary = "The encoding of a tensor type with symbolic dims";
+  let summary = "encoding of a tensor type with symbolic dims";
   let description = [{
-    One polynomial per dim, as text; empty for a dim whose size the type states:
-    `tensor<?x16xf32, #graph.dims<["batch", ""]>>`.
+    A string per dim: the polynomial of a symbolic dim, or empty for a dim whose size is part of the
+    type. Example: `tensor<?x16xf32, #graph.dims<["batch", ""]>>`.
+
+    (D1) Each entry is empty or a polynomial of symbols.
+    (D2) There is one entry per dim of the tensor type, a polynomial for each symbolic dim.
   }];
+  let traits = [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>];
   let parameters = (ins "::mlir::ArrayAttr":$dims);
   let assemblyFormat = "`<` $dims `>`";
   let genVerifyDecl = 1;
 }
 
-// Any tensor of numbers or truth values.
-def Graph_Tensor : TensorOf<[AnyFloat, AnySignlessInteger, I1, UI8, UI16, UI32, UI64]>;
-def Graph_FloatTensor : TensorOf<[AnyFloat]>;
-def Graph_IntTensor : TensorOf<[AnySignlessInteger, UI8, UI16, UI32, UI64]>;
-def Graph_BoolTensor : TensorOf<[I1]>;
+// A ranked tensor. A dim without a number is symbolic: it has a polynomial in #graph.dims.
+class Graph_TensorOf<list<Type> elements> : ShapedContainerType<elements,
+    And<[IsRankedTensorTypePred, CPred<"::cleave::graph::hasKnownDims($_self)">]>,
+    "ranked tensor with static or symbolic dims", "::mlir::TensorType">;
+
+// Tensors of floats, integers and booleans; of one of the three.
+def Graph_Tensor : Graph_TensorOf<[AnyFloat, AnySignlessInteger, I1, UI8, UI16, UI32, UI64]>;
+def Graph_FloatTensor : Graph_TensorOf<[AnyFloat]>;
+def Graph_IntTensor : Graph_TensorOf<[AnySignlessInteger, UI8, UI16, UI32, UI64]>;
+def Graph_BoolTensor : Graph_TensorOf<[I1]>;
+def Graph_FloatScalar : 0DTensorOf<[AnyFloat]>;
 
 class Graph_Op<string mnemonic, list<Trait> traits = []>
     : Op<Graph_Dialect, mnemonic, traits # [
         DeclareOpInterfaceMethods<FactorRuleInterface>, DeclareOpInterfaceMethods<CostInterface>]>;
 
-// How an op is cut for one rank: by cloning, or by a method of its own.
+// How an op is partitioned for one rank: by cloning, or by a method of its own.
 def Graph_ClonedPartition : DeclareOpInterfaceMethods<PartitionInterface>;
 def Graph_OwnPartition : DeclareOpInterfaceMethods<PartitionInterface, ["partition"]>;
 
-// A primitive op: evaluated by plain loops.
-class Graph_PrimitiveOp<string mnemonic, list<Trait> traits = [], Trait partition = Graph_ClonedPartition>
+// A primitive op: its reference evaluation is its definition.
+class Graph_PrimitiveOp<string mnemonic, list<Trait> traits = [],
+                        Trait partition = Graph_ClonedPartition>
     : Graph_Op<mnemonic, traits # [partition, Pure, DeclareOpInterfaceMethods<ReferenceInterface>]>;
 
-// A composite op: evaluated through its decomposition as well as directly.
+// A composite op: it has a decomposition into simpler ops besides its reference evaluation.
 class Graph_CompositeOp<string mnemonic, list<Trait> traits = [], list<Trait> effects = [Pure]>
-    : Graph_Op<mnemonic, traits # effects # [Graph_ClonedPartition, DeclareOpInterfaceMethods<ReferenceInterface>,
-                                             DeclareOpInterfaceMethods<DecompositionInterface>]>;
+    : Graph_Op<mnemonic, traits # effects # [
+        Graph_ClonedPartition, DeclareOpInterfaceMethods<ReferenceInterface>,
+        DeclareOpInterfaceMethods<DecompositionInterface>]>;
 
-// A composite op that can drop elements. What has no seed yet counts as allocating its result: it is erased where nobody
-// uses it, and never merged with an op that looks the same.
+// A composite op that drops elements at random. Without a seed it has the memory effect of
+// allocating its result: it is erased if it has no uses, and never merged with an equal op.
 class Graph_DroppingOp<string mnemonic, list<Trait> traits>
     : Graph_CompositeOp<mnemonic, traits, [DeclareOpInterfaceMethods<DropoutInterface>,
                                            DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]>;
-def Graph_Seed : 0DTensorOf<[I64]>, BuildableType<"::mlir::RankedTensorType::get({}, $_builder.getI64Type())">;
+def Graph_Seed : 0DTensorOf<[I64]>,
+    BuildableType<"::mlir::RankedTensorType::get({}, $_builder.getI64Type())">;
 def Graph_DropRate : ConfinedAttr<F64Attr, [AttrConstraint<
     CPred<"::llvm::cast<::mlir::FloatAttr>($_self).getValueAsDouble() >= 0 && "
           "::llvm::cast<::mlir::FloatAttr>($_self).getValueAsDouble() <= 1">, "between 0 and 1">]>;
 
-def Graph_ReduceKind : I32EnumAttr<"Reduction", "how elements combine",
+def Graph_ReduceKind : I32EnumAttr<"Reduction", "reduction of elements",
     [I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
      I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Prod", 3, "prod">]> {
   let cppNamespace = "::cleave::graph";

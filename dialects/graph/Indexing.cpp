@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace cleave::graph {
 
-// The rows that `indices` choose along `dim` of a table of this shape.
+// The shape of the rows that `indices` select along `dim` of a table of this shape.
 static Shape rowsOf(const Shape &table, const Shape &indices, int64_t dim, int64_t batch) {
   Shape rows(table.begin(), table.begin() + dim);
   rows.insert(rows.end(), indices.begin() + batch, indices.end());
@@ -21,9 +21,13 @@ static LogicalResult verifyDims(Operation *op, Value table, Value indices, int64
   if (dim < 0 || dim >= rank)
     return op->emitOpError() << "acts on dim " << dim << " of a tensor of rank " << rank;
   if (batch < 0 || batch > dim || batch > static_cast<int64_t>(chosen.size()) ||
-      !std::equal(shape.begin(), shape.begin() + batch, chosen.begin()))
-    return op->emitOpError() << "needs " << batch << " equal leading dims before dim " << dim
-                             << ", found indices " << indices.getType();
+      !std::equal(shape.begin(), shape.begin() + batch, chosen.begin())) {
+    auto diag = op->emitOpError() << "needs " << batch << " equal leading dims before dim " << dim
+                                  << ", found indices " << indices.getType();
+    diag.attachNote(table.getLoc()) << "the table has type " << table.getType();
+    diag.attachNote(indices.getLoc()) << "the indices come from here";
+    return diag;
+  }
   return success();
 }
 
@@ -47,9 +51,15 @@ LogicalResult ScatterOp::verify() {
   if (failed(verifyDims(*this, getResult(), getIndices(), getDim(), getBatch())))
     return failure();
   Shape rows = rowsOf(shapeOf(getResult()), shapeOf(getIndices()), getDim(), getBatch());
-  if (rows != shapeOf(getUpdates()) || elementTypeOf(getUpdates()) != elementTypeOf(getResult()))
-    return emitOpError() << "needs updates like its result with the indices' dims in place of dim "
-                         << getDim() << ", found " << getUpdates().getType();
+  if (rows != shapeOf(getUpdates()) || elementTypeOf(getUpdates()) != elementTypeOf(getResult())) {
+    auto diag =
+        emitOpError() << "needs updates like its result with the indices' dims in place of dim "
+                      << getDim() << ", found " << getUpdates().getType();
+    diag.attachNote(getUpdates().getLoc())
+        << "expected " << tensorOf(rows, elementTypeOf(getResult()));
+    diag.attachNote(getIndices().getLoc()) << "the indices have type " << getIndices().getType();
+    return diag;
+  }
   return success();
 }
 
@@ -180,3 +190,13 @@ SmallVector<Tensor> ScatterOp::evaluate(ArrayRef<Tensor> operands) {
 }
 
 } // namespace cleave::graph
+
+#define GET_OP_CLASSES
+#include "dialects/graph/Indexing.cpp.inc"
+
+void cleave::graph::GraphDialect::addIndexingOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/graph/Indexing.cpp.inc"
+      >();
+}

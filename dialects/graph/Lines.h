@@ -1,11 +1,15 @@
-// The lines of a tensor along one dim, for ops whose meaning is told line by line.
+// The lines of a tensor along one dim: verification of the dim, and iteration for reference
+// evaluation of scans, sorts and normalizations.
 #pragma once
 
 #include "dialects/graph/Build.h"
 
 namespace cleave::graph {
 
-// Calls visit(positions) with the positions of every line along one dim.
+// Verifies that `dim` is a dim of the first operand of `op`.
+mlir::LogicalResult verifyDim(mlir::Operation *op, int64_t dim);
+
+// Calls visit(positions) for every line along `dim`, with the row-major positions of its elements.
 inline void forEachLine(const Tensor &tensor, int64_t dim,
                         llvm::function_ref<void(llvm::ArrayRef<int64_t>)> visit) {
   std::vector<int64_t> outer = tensor.shape, strides = tensor.strides();

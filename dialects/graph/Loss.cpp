@@ -16,9 +16,14 @@ LogicalResult SoftmaxCrossEntropyOp::inferReturnTypes(MLIRContext *, std::option
 
 LogicalResult SoftmaxCrossEntropyOp::verify() {
   Shape logits = shapeOf(getLogits());
-  if (logits.empty() || Shape(logits.begin(), logits.end() - 1) != shapeOf(getLabels()))
-    return emitOpError() << "needs labels of the shape of the logits without their last dim, found "
-                         << getLabels().getType() << " for " << getLogits().getType();
+  if (logits.empty() || Shape(logits.begin(), logits.end() - 1) != shapeOf(getLabels())) {
+    auto diag =
+        emitOpError() << "needs labels of the shape of the logits without their last dim, found "
+                      << getLabels().getType() << " for " << getLogits().getType();
+    diag.attachNote(getLogits().getLoc()) << "the logits come from here";
+    diag.attachNote(getLabels().getLoc()) << "the labels come from here";
+    return diag;
+  }
   return success();
 }
 
@@ -49,7 +54,7 @@ SmallVector<Tensor> SoftmaxCrossEntropyOp::evaluate(ArrayRef<Tensor> operands) {
     if (labels.values[row] == static_cast<double>(static_cast<int64_t>(getIgnoreIndex())))
       continue;
     count += 1;
-    // As in the decomposition, a label that is no class gives nothing but counts.
+    // As in the decomposition, a label that is no class adds 0 to the sum but is counted.
     double label = labels.values[row];
     if (!(label >= 0 && label < static_cast<double>(classes)))
       continue;
@@ -69,7 +74,8 @@ SmallVector<Value> SoftmaxCrossEntropyOp::decompose(OpBuilder &b) {
   Value logits = getLogits(), labels = getLabels();
   int64_t classDim = rankOf(logits) - 1;
   Value logProbability = LogSoftmaxOp::create(b, loc, logits, classDim).getResult();
-  // The logarithm at the label, by comparing class numbers: works on any block of the classes.
+  // The logarithm at the label, selected by comparing class numbers: valid for any block of
+  // classes.
   Type labelType = elementTypeOf(labels);
   Value classes = IotaOp::create(b, loc, tensorOf(shapeOf(logits), labelType), classDim);
   Value isLabel = CompareOp::create(b, loc, Predicate::EQ, classes,
@@ -87,3 +93,13 @@ SmallVector<Value> SoftmaxCrossEntropyOp::decompose(OpBuilder &b) {
 }
 
 } // namespace cleave::graph
+
+#define GET_OP_CLASSES
+#include "dialects/graph/Loss.cpp.inc"
+
+void cleave::graph::GraphDialect::addLossOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/graph/Loss.cpp.inc"
+      >();
+}

@@ -6,9 +6,7 @@ using namespace mlir;
 namespace cleave::graph {
 namespace {
 
-bool isProduct(Operation *op) {
-  return isa_and_nonnull<DotGeneralOp, ConvOp, ConvInputGradOp, ConvWeightGradOp>(op);
-}
+bool isProduct(Operation *op) { return op && op->hasTrait<MatrixProduct>(); }
 
 // Whether all elements are one number.
 bool isScalar(Value value) {
@@ -25,22 +23,22 @@ Value scaledBy(Operation *op) {
   return {};
 }
 
-// What a value is computed from, whatever shape or order it was brought into and whatever factor it
-// got.
+// The op that computes a value, ignoring changes of shape, dim order and element type, and scaling
+// by a number.
 Operation *sourceOf(Value value) {
   Operation *op = value.getDefiningOp();
   while (true) {
     if (Value scaled = scaledBy(op))
       op = scaled.getDefiningOp();
-    else if (isa_and_nonnull<ReshapeOp, TransposeOp, CastOp>(op))
+    else if (op && (op->hasTrait<DimRearrangement>() || isa<CastOp>(op)))
       op = op->getOperand(0).getDefiningOp();
     else
       return op;
   }
 }
 
-// A bias begins the sums of a product, and a factor (of a mean, say) ends sums: neither is a
-// multiply-accumulate of its own.
+// Whether the op adds a bias to a product, or scales a product or a sum: both are part of its
+// multiply-accumulates.
 bool isPartOfSum(Operation *op) {
   if (Value scaled = scaledBy(op))
     return isProduct(sourceOf(scaled)) || isa_and_nonnull<ReduceOp>(sourceOf(scaled));
@@ -53,7 +51,7 @@ bool isPartOfSum(Operation *op) {
   return false;
 }
 
-// Both products, and one for every score that softmax (and the bias, and dropout) works on.
+// Those of both products, and one per score for softmax, the bias and dropout each.
 Polynomial macsOfAttention(AttentionOp op) {
   Shape queries = shapeOf(op.getQuery()), keys = shapeOf(op.getKey());
   Polynomial scores = keys[keys.size() - 2];
@@ -77,7 +75,7 @@ Polynomial macsOf(Operation *op) {
   if (flops == Polynomial(0))
     return 0;
   Polynomial elements = elementCount(op->getOperand(0).getType());
-  return isa<LayerNormOp, RmsNormOp, BatchNormOp>(op) ? elements * Polynomial(5) : elements;
+  return op->hasTrait<Normalization>() ? elements * Polynomial(5) : elements;
 }
 
 } // namespace cleave::graph

@@ -1,14 +1,14 @@
-// Multiply-accumulates of an op, as profilers of PyTorch models count them.
+// The multiply-accumulates (MACs) of an op, as profilers of PyTorch models count them.
 #pragma once
 
 #include "dialects/graph/Graph.h"
 
 namespace cleave::graph {
 
-// Products and convolutions count their multiply-accumulates (a bias that is added to one, and a
-// number that it or a sum is multiplied by, is part of it), norms 5 per element, other arithmetic 1
-// per element of its first operand (pooling and reductions thereby 1 per element that they read),
-// movement nothing.
+// Products and convolutions count their multiply-accumulates; adding a bias to a product, and
+// scaling a product or a sum by a number, counts nothing. Norms count 5 per element, movement 0,
+// and all other ops 1 per element of their first operand (so pooling and reductions count every
+// element that they read once).
 Polynomial macsOf(mlir::Operation *op);
 
 } // namespace cleave::graph

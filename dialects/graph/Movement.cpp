@@ -1,14 +1,15 @@
-// Movement: shapes, rules and meaning of the ops that only move elements. Reshape's rule is in Reshape.cpp.
+// Movement: shapes, factor rules and evaluation of the movement ops, except reshape (Reshape.cpp).
 #include "dialects/graph/Movement.h"
 
 #include "dialects/graph/Graph.h"
+#include "dialects/graph/Lines.h"
 
 using namespace mlir;
 
 namespace cleave::graph {
 
-// A rule in which operand and result share the factor of dim d, except those dims named in `whole`, where both sides
-// have an unsplittable factor of their own size.
+// A rule in which operand and result share the factor of every dim except those in `whole`, where
+// both have an unsplittable factor of their own size.
 static FactorRule alongDims(Value operand, Value result, ArrayRef<int64_t> whole) {
   Shape in = shapeOf(operand), out = shapeOf(result);
   FactorRule rule;
@@ -33,13 +34,16 @@ static FactorRule alongDims(Value operand, Value result, ArrayRef<int64_t> whole
 }
 
 LogicalResult verifySameElement(Operation *op, Value operand, Value result) {
-  if (elementTypeOf(operand) != elementTypeOf(result))
-    return op->emitOpError() << "moves elements of type " << elementTypeOf(operand)
-                             << " to a result of " << elementTypeOf(result);
+  if (elementTypeOf(operand) != elementTypeOf(result)) {
+    auto diag = op->emitOpError() << "moves elements of type " << elementTypeOf(operand)
+                                  << " to a result of " << elementTypeOf(result);
+    diag.attachNote(operand.getLoc()) << "the operand comes from here";
+    return diag;
+  }
   return success();
 }
 
-// The operand and result agree but in dim `dim`.
+// Verifies that operand and result differ in dim `dim` only.
 static LogicalResult verifyOtherDims(Operation *op, Value operand, Value result, int64_t dim) {
   Shape in = shapeOf(operand), out = shapeOf(result);
   if (failed(verifySameElement(op, operand, result)))
@@ -50,9 +54,12 @@ static LogicalResult verifyOtherDims(Operation *op, Value operand, Value result,
   if (dim < 0 || dim >= static_cast<int64_t>(in.size()))
     return op->emitOpError() << "acts on dim " << dim << " of a tensor of rank " << in.size();
   for (size_t d = 0; d < in.size(); ++d)
-    if (static_cast<int64_t>(d) != dim && in[d] != out[d])
-      return op->emitOpError() << "changes dim " << d << " from " << in[d].str() << " to "
-                               << out[d].str() << ", but acts on dim " << dim;
+    if (static_cast<int64_t>(d) != dim && in[d] != out[d]) {
+      auto diag = op->emitOpError() << "changes dim " << d << " from " << in[d].str() << " to "
+                                    << out[d].str() << ", but acts on dim " << dim;
+      diag.attachNote(operand.getLoc()) << "the operand has type " << operand.getType();
+      return diag;
+    }
   return success();
 }
 
@@ -73,9 +80,12 @@ LogicalResult TransposeOp::verify() {
   bool isPermutation = static_cast<int64_t>(sorted.size()) == rankOf(getOperand());
   for (size_t i = 0; i < sorted.size(); ++i)
     isPermutation &= sorted[i] == static_cast<int64_t>(i);
-  if (!isPermutation)
-    return emitOpError() << "needs a permutation of its operand's " << rankOf(getOperand())
-                         << " dims";
+  if (!isPermutation) {
+    auto diag = emitOpError() << "needs a permutation of its operand's " << rankOf(getOperand())
+                              << " dims";
+    diag.attachNote(getOperand().getLoc()) << "the operand has type " << getOperand().getType();
+    return diag;
+  }
   return success();
 }
 
@@ -128,9 +138,12 @@ OpFoldResult TransposeOp::fold(FoldAdaptor) {
 
 LogicalResult BroadcastOp::verify() {
   Shape in = shapeOf(getOperand()), out = shapeOf(getResult());
-  if (getDims().size() != in.size())
-    return emitOpError() << "names " << getDims().size() << " dims for an operand of rank "
-                         << in.size();
+  if (getDims().size() != in.size()) {
+    auto diag = emitOpError() << "names " << getDims().size() << " dims for an operand of rank "
+                              << in.size();
+    diag.attachNote(getOperand().getLoc()) << "the operand has type " << getOperand().getType();
+    return diag;
+  }
   if (failed(verifySameElement(*this, getOperand(), getResult())))
     return failure();
   SmallVector<int64_t> seen;
@@ -138,9 +151,12 @@ LogicalResult BroadcastOp::verify() {
     if (dim < 0 || dim >= static_cast<int64_t>(out.size()) || llvm::is_contained(seen, dim))
       return emitOpError() << "maps operand dim " << d << " to result dim " << dim
                            << ", which is taken or does not exist";
-    if (in[d] != out[dim])
-      return emitOpError() << "maps operand dim " << d << " of size " << in[d].str()
-                           << " to result dim " << dim << " of size " << out[dim].str();
+    if (in[d] != out[dim]) {
+      auto diag = emitOpError() << "maps operand dim " << d << " of size " << in[d].str()
+                                << " to result dim " << dim << " of size " << out[dim].str();
+      diag.attachNote(getOperand().getLoc()) << "the operand has type " << getOperand().getType();
+      return diag;
+    }
     seen.push_back(dim);
   }
   return success();
@@ -191,7 +207,7 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor) {
 
 // -- slice ----------------------------------------------------------------------------------------
 
-// A place in a dim as an attribute's number and, where it is symbolic, text.
+// A position in a dim as attributes: a number and, if it is symbolic, a polynomial as text.
 static std::pair<int64_t, StringAttr> placeOf(OpBuilder &b, const Polynomial &place) {
   if (std::optional<int64_t> number = place.constant())
     return {*number, StringAttr()};
@@ -208,7 +224,7 @@ static LogicalResult verifyPlace(Operation *op, std::optional<StringRef> text) {
   return success();
 }
 
-// Less than 0, whatever the symbols.
+// Whether the size is less than 0 for all values of its symbols.
 static bool isNegative(const Polynomial &size) { return size.atMost(1).value_or(0) < 0; }
 
 void SliceOp::build(OpBuilder &b, OperationState &state, Type result, Value operand, int64_t dim,
@@ -230,8 +246,12 @@ LogicalResult SliceOp::verify() {
     return failure();
   Polynomial size = shapeOf(getOperand())[getDim()], taken = shapeOf(getResult())[getDim()];
   Polynomial last = start + (taken - 1) * static_cast<int64_t>(getStride());
-  if (taken != Polynomial() && isNegative(size - 1 - last))
-    return emitOpError() << "reads element " << last.str() << " of a dim of size " << size.str();
+  if (taken != Polynomial() && isNegative(size - 1 - last)) {
+    auto diag = emitOpError() << "reads element " << last.str() << " of a dim of size "
+                              << size.str();
+    diag.attachNote(getOperand().getLoc()) << "the operand has type " << getOperand().getType();
+    return diag;
+  }
   return success();
 }
 FactorRule SliceOp::getFactorRule() {
@@ -280,9 +300,13 @@ LogicalResult PadOp::verify() {
   Polynomial needed = low;
   if (size != Polynomial())
     needed += (size - 1) * static_cast<int64_t>(getInterior() + 1) + 1;
-  if (isNegative(padded - needed))
-    return emitOpError() << "needs at least " << needed.str() << " elements, but its result has "
-                         << padded.str();
+  if (isNegative(padded - needed)) {
+    auto diag = emitOpError() << "needs at least " << needed.str()
+                              << " elements, but its result has " << padded.str();
+    diag.attachNote(getOperand().getLoc())
+        << "the operand has " << size.str() << " elements along dim " << getDim();
+    return diag;
+  }
   return success();
 }
 FactorRule PadOp::getFactorRule() {
@@ -319,15 +343,22 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
 }
 
 LogicalResult ConcatOp::verify() {
+  if (getOperands().empty())
+    return emitOpError() << "has no operands, expected at least one";
   Polynomial size(0);
   for (Value operand : getOperands()) {
     if (failed(verifyOtherDims(*this, operand, getResult(), getDim())))
       return failure();
     size += shapeOf(operand)[getDim()];
   }
-  if (size != shapeOf(getResult())[getDim()])
-    return emitOpError() << "has " << size.str() << " elements along dim " << getDim()
-                         << ", but its result " << shapeOf(getResult())[getDim()].str();
+  if (size != shapeOf(getResult())[getDim()]) {
+    auto diag = emitOpError() << "has " << size.str() << " elements along dim " << getDim()
+                              << ", but its result " << shapeOf(getResult())[getDim()].str();
+    for (Value operand : getOperands())
+      diag.attachNote(operand.getLoc())
+          << "this operand has " << shapeOf(operand)[getDim()].str() << " of them";
+    return diag;
+  }
   return success();
 }
 
@@ -362,6 +393,8 @@ SmallVector<Tensor> ConcatOp::evaluate(ArrayRef<Tensor> operands) {
 
 // -- reverse --------------------------------------------------------------------------------------
 
+LogicalResult ReverseOp::verify() { return verifyDim(*this, getDim()); }
+
 FactorRule ReverseOp::getFactorRule() {
   return alongDims(getOperand(), getResult(), {static_cast<int64_t>(getDim())});
 }
@@ -380,3 +413,13 @@ SmallVector<Tensor> ReverseOp::evaluate(ArrayRef<Tensor> operands) {
 }
 
 } // namespace cleave::graph
+
+#define GET_OP_CLASSES
+#include "dialects/graph/Movement.cpp.inc"
+
+void cleave::graph::GraphDialect::addMovementOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/graph/Movement.cpp.inc"
+      >();
+}

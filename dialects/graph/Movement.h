@@ -1,11 +1,11 @@
-// What the movement ops' files share.
+// Verification that the movement ops share.
 #pragma once
 
 #include "dialects/graph/Types.h"
 
 namespace cleave::graph {
 
-// An op that only moves elements does not change their type.
+// Verifies that operand and result have the same element type.
 mlir::LogicalResult verifySameElement(mlir::Operation *op, mlir::Value operand, mlir::Value result);
 
 } // namespace cleave::graph

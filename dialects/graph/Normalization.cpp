@@ -1,4 +1,4 @@
-// Normalization: every composite twice, as plain loops and as simpler ops.
+// Normalization: every composite as plain loops (evaluation) and as simpler ops (decomposition).
 #include "dialects/graph/Lines.h"
 
 #include <cmath>
@@ -9,8 +9,8 @@ namespace cleave::graph {
 
 // -- rules ----------------------------------------------------------------------------------------
 
-// Result and first operand have the same dims; `whole` are unsplittable; the other operands are
-// made of the dims that `parameterDims` names.
+// The rule of an op whose result has the dims of its first operand. Dims in `whole` are not split;
+// the other operands have the dims `parameterDims`.
 static FactorRule normRule(Operation *op, llvm::function_ref<bool(int64_t)> whole,
                            ArrayRef<int64_t> parameterDims) {
   FactorRule rule;
@@ -51,13 +51,11 @@ FactorRule LogSoftmaxOp::getFactorRule() {
 }
 FactorRule LayerNormOp::getFactorRule() {
   SmallVector<int64_t> dims = lastDims(getOperand(), getScale());
-  return normRule(
-      *this, [&](int64_t d) { return llvm::is_contained(dims, d); }, dims);
+  return normRule(*this, [&](int64_t d) { return llvm::is_contained(dims, d); }, dims);
 }
 FactorRule RmsNormOp::getFactorRule() {
   SmallVector<int64_t> dims = lastDims(getOperand(), getScale());
-  return normRule(
-      *this, [&](int64_t d) { return llvm::is_contained(dims, d); }, dims);
+  return normRule(*this, [&](int64_t d) { return llvm::is_contained(dims, d); }, dims);
 }
 FactorRule BatchNormOp::getFactorRule() {
   return normRule(*this, [](int64_t d) { return d != 1; }, {1});
@@ -71,8 +69,8 @@ Polynomial BatchNormOp::getFlops() { return elementCount(getOperand().getType())
 
 // -- plain loops ----------------------------------------------------------------------------------
 
-// Calls visit(positions) with the positions of every row along the last dims that hold `length`
-// elements.
+// Calls visit(positions) for every row of `length` elements along the last dims, with the row-major
+// positions of its elements.
 static void forEachRow(int64_t size, int64_t length,
                        llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
   SmallVector<int64_t> row(length);
@@ -265,13 +263,36 @@ SmallVector<Value> BatchNormOp::decompose(OpBuilder &b) {
 
 // -- verifiers ------------------------------------------------------------------------------------
 
+// Verifies that the other operands have the element type of `operand`.
+static LogicalResult verifyElements(Operation *op, Value operand, ArrayRef<Value> parameters) {
+  Type expected = elementTypeOf(operand);
+  for (Value parameter : parameters)
+    if (elementTypeOf(parameter) != expected) {
+      auto diag = op->emitOpError()
+                  << "has a parameter of " << elementTypeOf(parameter) << " elements, expected "
+                  << expected << ", the element type of the operand";
+      diag.attachNote(operand.getLoc()) << "the operand has type " << operand.getType();
+      diag.attachNote(parameter.getLoc()) << "the parameter has type " << parameter.getType();
+      return diag;
+    }
+  return success();
+}
+
 static LogicalResult verifyLast(Operation *op, Value operand, Value scale, Value bias) {
   Shape x = shapeOf(operand), s = shapeOf(scale);
   bool fits = s.size() <= x.size() && std::equal(s.rbegin(), s.rend(), x.rbegin());
-  if (!fits || shapeOf(bias) != s)
-    return op->emitOpError() << "needs a scale and a bias of the operand's last dims";
-  return success();
+  if (!fits || shapeOf(bias) != s) {
+    auto diag = op->emitOpError() << "needs a scale and a bias of the operand's last dims";
+    diag.attachNote(operand.getLoc()) << "the operand has type " << operand.getType();
+    diag.attachNote(scale.getLoc()) << "the scale has type " << scale.getType();
+    if (bias != scale)
+      diag.attachNote(bias.getLoc()) << "the bias has type " << bias.getType();
+    return diag;
+  }
+  return verifyElements(op, operand, {scale, bias});
 }
+LogicalResult SoftmaxOp::verify() { return verifyDim(*this, getDim()); }
+LogicalResult LogSoftmaxOp::verify() { return verifyDim(*this, getDim()); }
 LogicalResult LayerNormOp::verify() {
   return verifyLast(*this, getOperand(), getScale(), getBias());
 }
@@ -279,9 +300,23 @@ LogicalResult RmsNormOp::verify() {
   return verifyLast(*this, getOperand(), getScale(), getScale());
 }
 LogicalResult BatchNormOp::verify() {
-  if (rankOf(getOperand()) < 2 || shapeOf(getScale()) != Shape{shapeOf(getOperand())[1]})
-    return emitOpError() << "needs one scale per channel (dim 1)";
-  return success();
+  if (rankOf(getOperand()) < 2 || shapeOf(getScale()) != Shape{shapeOf(getOperand())[1]}) {
+    auto diag = emitOpError() << "needs one scale per channel (dim 1)";
+    diag.attachNote(getOperand().getLoc()) << "the operand has type " << getOperand().getType();
+    diag.attachNote(getScale().getLoc()) << "the scale has type " << getScale().getType();
+    return diag;
+  }
+  return verifyElements(*this, getOperand(), {getScale()});
 }
 
 } // namespace cleave::graph
+
+#define GET_OP_CLASSES
+#include "dialects/graph/Normalization.cpp.inc"
+
+void cleave::graph::GraphDialect::addNormalizationOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/graph/Normalization.cpp.inc"
+      >();
+}

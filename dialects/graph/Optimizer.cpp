@@ -1,4 +1,4 @@
-// Optimizer: sgd and adam, once as plain arithmetic and once as ops.
+// Optimizer: SGD and Adam, both as arithmetic on doubles (evaluation) and as ops (decomposition).
 #include "dialects/graph/Build.h"
 #include "dialects/graph/Pointwise.h"
 
@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace cleave::graph {
 
-// All tensors alike but for the step counter, a scalar (operand `stepIndex`).
+// The rule of an elementwise op with one scalar operand, the step counter (operand `stepIndex`).
 static FactorRule updateRule(Operation *op, size_t stepIndex) {
   FactorRule rule = pointwiseRule(op);
   rule.operands[stepIndex] = {};
@@ -50,7 +50,7 @@ SmallVector<Tensor> AdamOp::evaluate(ArrayRef<Tensor> operands) {
 }
 
 namespace {
-// Arithmetic on tensors alike, written as formulas.
+// Builds formulas on tensors of one shape.
 struct Formula {
   OpBuilder &b;
   Location loc;
@@ -59,13 +59,12 @@ struct Formula {
   Value mul(Value x, Value y) { return MulOp::create(b, loc, x, y); }
   Value div(Value x, Value y) { return DivOp::create(b, loc, x, y); }
   Value scale(Value x, double factor) { return mul(x, buildSplatLike(b, x, factor)); }
-  Value spread(Value scalar, Value like) {
-    return buildBroadcast(b, loc, scalar, shapeOf(like));
-  }
+  Value spread(Value scalar, Value like) { return buildBroadcast(b, loc, scalar, shapeOf(like)); }
   Value spreadAs(Value scalar, Value like) {
     return spread(buildCast(b, scalar, elementTypeOf(like)), like);
   }
-  // 1 / (1 - beta^step), a scalar of the step counter's type (double: 1 - 0.999 in float loses five digits).
+  // 1 / (1 - beta^step) as a scalar of the step counter's type. That is double, since 1 - 0.999 in
+  // float loses five digits.
   Value correction(double beta, Value step) {
     Value power = PowOp::create(b, loc, buildSplatLike(b, step, beta), step);
     Value one = buildSplatLike(b, step, 1);
@@ -84,7 +83,8 @@ SmallVector<Value> SgdOp::decompose(OpBuilder &b) {
   if (momentum == 0)
     return {f.sub(p, f.scale(g, lr)), getVelocity()};
   Value later = f.add(f.scale(getVelocity(), momentum), f.scale(g, 1 - dampening));
-  Value isFirst = CompareOp::create(b, getLoc(), Predicate::LE, getStep(), buildSplatLike(b, getStep(), 1));
+  Value isFirst =
+      CompareOp::create(b, getLoc(), Predicate::LE, getStep(), buildSplatLike(b, getStep(), 1));
   Value v = SelectOp::create(b, getLoc(), f.spread(isFirst, g), g, later);
   Value direction = getNesterov() ? f.add(g, f.scale(v, momentum)) : v;
   return {f.sub(p, f.scale(direction, lr)), v};
@@ -108,3 +108,13 @@ SmallVector<Value> AdamOp::decompose(OpBuilder &b) {
 }
 
 } // namespace cleave::graph
+
+#define GET_OP_CLASSES
+#include "dialects/graph/Optimizer.cpp.inc"
+
+void cleave::graph::GraphDialect::addOptimizerOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/graph/Optimizer.cpp.inc"
+      >();
+}

@@ -7,30 +7,57 @@ using namespace mlir;
 namespace cleave::graph {
 
 template <typename Op> static Window windowOf(Op op) {
-  return {op.getKernel().vec(), op.getStrides().vec(), op.getDilations().vec(), op.getPadsLow().vec(),
-          op.getPadsHigh().vec()};
+  return {op.getKernel().vec(), op.getStrides().vec(), op.getDilations().vec(),
+          op.getPadsLow().vec(), op.getPadsHigh().vec()};
+}
+
+// The type of graph.pool of `input` with the window of `op`.
+template <typename Op> static Type pooledType(Op op, Value input) {
+  Shape data = shapeOf(input), result(data.begin(), data.begin() + 2);
+  llvm::append_range(result, windowOf(op).outputOf(ArrayRef(data).drop_front(2)));
+  return tensorOf(result, elementTypeOf(input));
 }
 
 LogicalResult PoolOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
                                        SmallVectorImpl<Type> &types) {
-  Shape input = shapeOf(adaptor.getInput());
-  Shape result(input.begin(), input.begin() + 2);
-  llvm::append_range(result, windowOf(adaptor).outputOf(ArrayRef(input).drop_front(2)));
-  types.push_back(tensorOf(result, elementTypeOf(adaptor.getInput())));
+  types.push_back(pooledType(adaptor, adaptor.getInput()));
   return success();
 }
 
-LogicalResult PoolOp::verify() {
-  int64_t spatial = rankOf(getInput()) - 2;
-  for (ArrayRef<int64_t> list :
-       {getKernel(), getStrides(), getDilations(), getPadsLow(), getPadsHigh()})
-    if (static_cast<int64_t>(list.size()) != spatial)
-      return emitOpError() << "needs one entry per spatial dim (" << spatial << ") in each list, found "
-                           << list.size();
+template <typename Op> static LogicalResult verifyPool(Op op) {
+  Value input = op.getInput();
+  if (rankOf(input) < 3) {
+    auto diag = op.emitOpError() << "needs an input of rank 3 or more, found rank "
+                                 << rankOf(input);
+    diag.attachNote(input.getLoc()) << "the input has type " << input.getType();
+    return diag;
+  }
+  return verifyWindow(op, windowOf(op), input);
+}
+
+LogicalResult PoolOp::verify() { return verifyPool(*this); }
+
+LogicalResult PoolGradOp::verify() {
+  if (failed(verifyPool(*this)))
+    return failure();
+  Type expected = pooledType(*this, getInput());
+  if (getGrad().getType() != expected) {
+    auto diag = emitOpError() << "needs a gradient of type " << expected
+                              << ", the type of the result of its graph.pool, found "
+                              << getGrad().getType();
+    diag.attachNote(getGrad().getLoc()) << "the gradient comes from here";
+    return diag;
+  }
+  if (getType() != getInput().getType()) {
+    auto diag = emitOpError() << "has a result of type " << getType()
+                              << ", expected the type of its input, " << getInput().getType();
+    diag.attachNote(getInput().getLoc()) << "the input comes from here";
+    return diag;
+  }
   return success();
 }
 
-// Images and channels are independent; windows overlap, so spatial dims stay whole.
+// Images and channels are independent. Spatial dims are not split because windows overlap.
 static FactorRule poolRule(const Shape &input, const Shape &output, bool gradient) {
   FactorRule rule;
   auto factor = [&](const Polynomial &size, FactorKind kind) {
@@ -53,8 +80,12 @@ static FactorRule poolRule(const Shape &input, const Shape &output, bool gradien
   return rule;
 }
 
-FactorRule PoolOp::getFactorRule() { return poolRule(shapeOf(getInput()), shapeOf(getResult()), false); }
-FactorRule PoolGradOp::getFactorRule() { return poolRule(shapeOf(getInput()), shapeOf(getGrad()), true); }
+FactorRule PoolOp::getFactorRule() {
+  return poolRule(shapeOf(getInput()), shapeOf(getResult()), false);
+}
+FactorRule PoolGradOp::getFactorRule() {
+  return poolRule(shapeOf(getInput()), shapeOf(getGrad()), true);
+}
 
 static Polynomial poolFlops(ArrayRef<int64_t> kernel, Type out) {
   Polynomial flops = elementCount(out);
@@ -66,7 +97,7 @@ Polynomial PoolOp::getFlops() { return poolFlops(getKernel(), getType()); }
 Polynomial PoolGradOp::getFlops() { return poolFlops(getKernel(), getGrad().getType()); }
 
 namespace {
-// One output element: which input elements it looks at, and what an average divides by.
+// One output element: the input elements in its window, and the divisor of an average.
 struct Cell {
   std::vector<int64_t> inside; // positions in the input
   double divisor = 0;
@@ -77,11 +108,12 @@ template <typename Op>
 static Cell cellAt(Op op, const Window &window, ArrayRef<int64_t> at, const Tensor &input) {
   Cell cell;
   std::vector<int64_t> strides = input.strides();
-  window.visitInside(at.drop_front(2), ArrayRef(input.shape).drop_front(2), [&](const auto &, const auto &x) {
-    std::vector<int64_t> index(at.begin(), at.begin() + 2);
-    llvm::append_range(index, x);
-    cell.inside.push_back(linearIndex(index, strides));
-  });
+  window.visitInside(at.drop_front(2), ArrayRef(input.shape).drop_front(2),
+                     [&](const auto &, const auto &x) {
+                       std::vector<int64_t> index(at.begin(), at.begin() + 2);
+                       llvm::append_range(index, x);
+                       cell.inside.push_back(linearIndex(index, strides));
+                     });
   cell.divisor = static_cast<double>(cell.inside.size());
   if (!op.getCountPadding())
     return cell;

@@ -1,4 +1,4 @@
-// Reduction: reduce.
+// Reduction: graph.reduce.
 #include "dialects/graph/Pointwise.h"
 
 #include <limits>
@@ -23,9 +23,12 @@ LogicalResult ReduceOp::verify() {
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
     return emitOpError() << "reduces a dim twice";
   for (int64_t dim : getDims())
-    if (dim < 0 || dim >= rankOf(getOperand()))
-      return emitOpError() << "reduces dim " << dim << " of a tensor of rank "
-                           << rankOf(getOperand());
+    if (dim < 0 || dim >= rankOf(getOperand())) {
+      auto diag = emitOpError() << "reduces dim " << dim << " of a tensor of rank "
+                                << rankOf(getOperand());
+      diag.attachNote(getOperand().getLoc()) << "the operand has type " << getOperand().getType();
+      return diag;
+    }
   return success();
 }
 
@@ -40,7 +43,7 @@ FactorRule ReduceOp::getFactorRule() {
       out.push_back({factor});
       continue;
     }
-    // Partial products have no collective: the dim stays whole.
+    // There is no collective for partial products, so the dim is not split.
     rule.factors.back().kind =
         getKind() == Reduction::Prod ? FactorKind::Replicated : FactorKind::Reduction;
     if (getKind() != Reduction::Prod)
@@ -105,3 +108,13 @@ SmallVector<Tensor> ReduceOp::evaluate(ArrayRef<Tensor> operands) {
 }
 
 } // namespace cleave::graph
+
+#define GET_OP_CLASSES
+#include "dialects/graph/Reduction.cpp.inc"
+
+void cleave::graph::GraphDialect::addReductionOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/graph/Reduction.cpp.inc"
+      >();
+}

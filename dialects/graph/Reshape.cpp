@@ -1,4 +1,5 @@
-// Movement: reshape. Its factors are the common refinement of the two shapes, found from the last dim to the first.
+// Movement: reshape. Its factors are the common refinement of both shapes, found from the last dim
+// to the first.
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/Movement.h"
 
@@ -7,12 +8,12 @@ using namespace mlir;
 namespace cleave::graph {
 
 namespace {
-// One side of the reshape while it is taken apart, from minor to major.
+// One side of the reshape while its dims are divided into factors, from minor to major.
 struct Side {
   Shape shape;
   FactorRule::Dims dims;
-  int64_t dim;          // the dim being taken apart
-  Polynomial remaining; // what is left of it
+  int64_t dim;          // the dim being divided
+  Polynomial remaining; // its size divided by the factors found so far
 
   explicit Side(Shape s) : shape(std::move(s)), dims(shape.size()), dim(shape.size()) { next(); }
   bool done() const { return dim < 0; }
@@ -21,7 +22,7 @@ struct Side {
     if (dim >= 0)
       remaining = shape[dim];
   }
-  // Gives the current dim a factor, major to those it has.
+  // Adds a factor to the current dim, major to those found before.
   void take(int factor, const Polynomial &size) {
     dims[dim].insert(dims[dim].begin(), factor);
     remaining = remaining == size ? Polynomial(1) : *remaining.dividedBy(size);
@@ -31,7 +32,7 @@ struct Side {
 };
 } // namespace
 
-// Steps over dims of size 1, which get a factor of their own.
+// Skips dims of size 1; each gets a factor of its own.
 static void skipOnes(Side &side, FactorRule &rule) {
   while (!side.done() && side.remaining == Polynomial(1) && side.dims[side.dim].empty()) {
     side.dims[side.dim] = {static_cast<int>(rule.factors.size())};
@@ -40,7 +41,8 @@ static void skipOnes(Side &side, FactorRule &rule) {
   }
 }
 
-// No common factor: what is left of both sides, up to where their products agree, stays whole.
+// There is no common factor: the remaining dims of both sides, up to where their products agree,
+// are not split.
 static void takeWhole(Side &in, Side &out, FactorRule &rule) {
   for (Side *side : {&in, &out})
     while (!side->done()) {
@@ -55,7 +57,7 @@ FactorRule ReshapeOp::getFactorRule() {
   rule.linear = true;
   Side in(shapeOf(getOperand())), out(shapeOf(getResult()));
   bool isEmpty = elementCount(getOperand().getType()) == Polynomial(0);
-  if (isEmpty) // nothing tells which dims belong together
+  if (isEmpty) // with no elements, any dims of both sides match
     takeWhole(in, out, rule);
   while (!isEmpty) {
     skipOnes(in, rule);
@@ -84,8 +86,11 @@ Polynomial ReshapeOp::getFlops() { return 0; }
 
 LogicalResult ReshapeOp::verify() {
   Polynomial in = elementCount(getOperand().getType()), out = elementCount(getType());
-  if (in != out)
-    return emitOpError() << "makes " << out.str() << " elements of " << in.str();
+  if (in != out) {
+    auto diag = emitOpError() << "makes " << out.str() << " elements of " << in.str();
+    diag.attachNote(getOperand().getLoc()) << "the operand has type " << getOperand().getType();
+    return diag;
+  }
   return verifySameElement(*this, getOperand(), getResult());
 }
 

@@ -1,4 +1,4 @@
-// Arithmetic of single elements, each twice: on doubles for the reference, and as MLIR ops for kernels.
+// Arithmetic on single elements, both on doubles for evaluation and as MLIR ops for kernels.
 #include "dialects/graph/Pointwise.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -34,7 +34,7 @@ static unsigned width(Type type) { return type.getIntOrFloatBitWidth(); }
 
 // -- casts ----------------------------------------------------------------------------------------
 
-// By way of a signed integer that is wide enough, so that what does not fit wraps around.
+// Converts through a signed integer that is wide enough, so that values out of range wrap around.
 static Value floatToInteger(OpBuilder &b, Location loc, Value scalar, Type to, bool isUnsigned) {
   if (isUnsigned && width(to) == 64)
     return arith::FPToUIOp::create(b, loc, to, scalar);
@@ -55,7 +55,7 @@ Value buildCast(OpBuilder &b, Location loc, Value scalar, Type from, Type to) {
   if (isa<FloatType>(from) && isa<FloatType>(to)) {
     if (width(to) > width(from))
       return arith::ExtFOp::create(b, loc, to, scalar);
-    // The short types have conversions from and to f32 only.
+    // The 16-bit types have conversions from and to f32 only.
     if (width(to) == width(from))
       scalar = arith::ExtFOp::create(b, loc, b.getF32Type(), scalar);
     else if (from.isF64() && width(to) < 32)
@@ -127,7 +127,8 @@ double remainder(Type type, double lhs, double rhs) {
   return rhs == 0 ? 0 : std::fmod(lhs, rhs);
 }
 
-// The machine traps at a divisor of 0, and at the least number over -1: both are answered without dividing.
+// Machines trap at division by 0 and at the least number divided by -1. Both results are selected
+// without dividing.
 static Value divideIntegers(OpBuilder &b, Location loc, Value lhs, Value rhs, bool isUnsigned,
                             bool remainder) {
   Type type = lhs.getType();
@@ -162,7 +163,7 @@ Value buildDivision(OpBuilder &b, Location loc, Value lhs, Value rhs, bool isUns
 // -- bits -----------------------------------------------------------------------------------------
 
 uint64_t toBits(double value) {
-  if (!(value >= -0x1p63 && value < 0x1p64)) // and no number
+  if (!(value >= -0x1p63 && value < 0x1p64)) // and NaN
     return value > 0 ? std::numeric_limits<uint64_t>::max() : uint64_t(1) << 63;
   return value < 0 ? static_cast<uint64_t>(static_cast<int64_t>(value))
                    : static_cast<uint64_t>(value);
@@ -203,7 +204,7 @@ Value buildShift(OpBuilder &b, Location loc, Value value, Value places, bool isU
     moved = arith::ShLIOp::create(b, loc, value, near);
   else if (isUnsigned)
     moved = arith::ShRUIOp::create(b, loc, value, near);
-  else // a negative number keeps its sign however far it goes
+  else // the sign of a negative number is kept for any number of places
     return arith::SelectOp::create(b, loc, negative, zero,
                                    arith::ShRSIOp::create(b, loc, value, near));
   return arith::SelectOp::create(b, loc, outside, zero, moved);
@@ -211,8 +212,8 @@ Value buildShift(OpBuilder &b, Location loc, Value value, Value places, bool isU
 
 // -- random numbers -------------------------------------------------------------------------------
 
-// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators), on the counter
-// and the hashed key.
+// The finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators),
+// applied to the counter plus the hashed key.
 static constexpr uint64_t kStep = 0x9E3779B97F4A7C15, kFirst = 0xBF58476D1CE4E5B9,
                           kSecond = 0x94D049BB133111EB;
 

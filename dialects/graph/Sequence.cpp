@@ -1,4 +1,4 @@
-// Sequence: scan and sort.
+// Sequence: graph.scan and graph.sort.
 #include "dialects/graph/Lines.h"
 #include "dialects/graph/Pointwise.h"
 
@@ -8,14 +8,18 @@ using namespace mlir;
 
 namespace cleave::graph {
 
-static LogicalResult verifyDim(Operation *op, int64_t dim) {
-  int64_t rank = rankOf(op->getOperand(0));
-  if (dim < 0 || dim >= rank)
-    return op->emitOpError() << "acts on dim " << dim << " of a tensor of rank " << rank;
+LogicalResult verifyDim(Operation *op, int64_t dim) {
+  Value operand = op->getOperand(0);
+  int64_t rank = rankOf(operand);
+  if (dim < 0 || dim >= rank) {
+    auto diag = op->emitOpError() << "acts on dim " << dim << " of a tensor of rank " << rank;
+    diag.attachNote(operand.getLoc()) << "the operand has type " << operand.getType();
+    return diag;
+  }
   return success();
 }
 
-// All dims but one may be split.
+// The rule of an op on lines along `dim`: all other dims may be split.
 static FactorRule lineRule(Operation *op, int64_t dim) {
   FactorRule rule = pointwiseRule(op);
   rule.factors[dim].kind = FactorKind::Replicated;
@@ -48,8 +52,10 @@ SmallVector<Tensor> ScanOp::evaluate(ArrayRef<Tensor> operands) {
 
 LogicalResult SortOp::verify() { return verifyDim(*this, getDim()); }
 
-LogicalResult SortOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
+LogicalResult SortOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
                                        Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  if (failed(verifyParsed(location, adaptor.getOperand())))
+    return failure();
   types.push_back(adaptor.getOperand().getType());
   types.push_back(tensorOf(shapeOf(adaptor.getOperand()), IntegerType::get(context, 64)));
   return success();
@@ -57,7 +63,7 @@ LogicalResult SortOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
 
 FactorRule SortOp::getFactorRule() { return lineRule(*this, getDim()); }
 
-// A comparison per element and halving.
+// One comparison per element and level of merging.
 Polynomial SortOp::getFlops() {
   std::optional<int64_t> size = shapeOf(getOperand())[getDim()].constant();
   auto halvings = static_cast<int64_t>(
@@ -84,3 +90,13 @@ SmallVector<Tensor> SortOp::evaluate(ArrayRef<Tensor> operands) {
 }
 
 } // namespace cleave::graph
+
+#define GET_OP_CLASSES
+#include "dialects/graph/Sequence.cpp.inc"
+
+void cleave::graph::GraphDialect::addSequenceOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/graph/Sequence.cpp.inc"
+      >();
+}

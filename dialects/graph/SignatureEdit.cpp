@@ -13,7 +13,7 @@ void eraseResults(func::FuncOp step, const llvm::BitVector &erased) {
 void eraseArguments(func::FuncOp step, const llvm::BitVector &erased) {
   if (erased.none())
     return;
-  SmallVector<int64_t> numbers; // new ones, by the old
+  SmallVector<int64_t> numbers; // new number by old number
   for (unsigned i = 0, next = 0; i < erased.size(); ++i)
     numbers.push_back(erased[i] ? -1 : next++);
   (void)step.eraseArguments(erased);
@@ -65,7 +65,7 @@ void SignatureEdit::setArgAttr(unsigned i, StringRef name, Attribute value) {
 }
 
 Attribute SignatureEdit::argAttr(unsigned i, StringRef name) const {
-  func::FuncOp step = step_; // ops are handles, whose methods are not const
+  func::FuncOp step = step_; // an op is a handle without const methods
   unsigned known = step.getNumArguments();
   if (i >= known)
     return newArguments_[i - known].get(name);

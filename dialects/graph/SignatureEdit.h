@@ -1,5 +1,5 @@
-// SignatureEdit: many changes of the step's arguments and results, made together. One at a time, each
-// costs as much as the whole signature.
+// SignatureEdit: batched changes of the step's arguments and results. A single change takes time
+// proportional to the whole signature, so many changes are collected and committed together.
 #pragma once
 
 #include "dialects/graph/Step.h"
@@ -9,31 +9,32 @@
 
 namespace cleave::graph {
 
-// Erases these arguments, which nobody uses; results go on naming those that they replace.
+// Erases these arguments, which must have no uses. The aliases of results are renumbered.
 void eraseArguments(mlir::func::FuncOp step, const llvm::BitVector &erased);
 // Erases these results.
 void eraseResults(mlir::func::FuncOp step, const llvm::BitVector &erased);
 
-// Until commit() the step's type and attributes are those from before; only the body has its new
-// arguments and results already.
+// Until commit() the type and the attributes of the step stay as they are; only the body has the
+// new arguments and results.
 class SignatureEdit {
 public:
   explicit SignatureEdit(mlir::func::FuncOp step) : step_(step) {}
 
-  // As addArgument(); `source` is what graph.source says, if anything.
+  // As graph::addArgument(); `source` becomes graph.source if it is not null.
   mlir::BlockArgument addArgument(mlir::Type type, llvm::StringRef name, llvm::StringRef role,
                                   mlir::Attribute source = {});
-  // As addResult(); an alias may be a new argument.
+  // As graph::addResult(); an alias may be a new argument.
   void addResult(mlir::Value value, llvm::StringRef name, llvm::StringRef role,
                  std::optional<unsigned> alias = std::nullopt);
-  // Sets an attribute of an argument, be it old or new.
+  // Sets an attribute of an existing or new argument.
   void setArgAttr(unsigned i, llvm::StringRef name, mlir::Attribute value);
-  // An attribute of an argument as it will be; null where absent.
+  // An attribute of an argument, pending changes included; null if absent.
   mlir::Attribute argAttr(unsigned i, llvm::StringRef name) const;
 
+  // The context of the step.
   mlir::MLIRContext *context() { return step_.getContext(); }
 
-  // Makes the changes. More may follow, and another commit().
+  // Applies the changes made so far. More changes and another commit() may follow.
   void commit();
 
 private:

@@ -1,4 +1,4 @@
-// The step function's conventions.
+// See Step.h.
 #include "dialects/graph/Step.h"
 
 using namespace mlir;

@@ -8,7 +8,7 @@
 //   graph.source = …                      where its value comes from (see TensorOrigin)
 //   graph.parameter = "…"                 on optimizer state: whose
 //   graph.trainable                       unit: on a parameter that gets a gradient
-// its results those after it, each with
+// Its results are the tensors that exist after it, each with
 //   graph.name, graph.role = "output" | "loss" | "metric" | "parameter" | "state"
 //   graph.alias = 3 : i64                 the argument that it replaces (parameter and state)
 #pragma once
@@ -20,6 +20,7 @@
 
 namespace cleave::graph {
 
+// The name of the function.
 inline constexpr llvm::StringLiteral kStepName = "step";
 
 // The step function of the module, or null.
@@ -35,6 +36,7 @@ bool isTrainable(mlir::func::FuncOp step, unsigned i);
 // The argument with this name.
 std::optional<unsigned> argNamed(mlir::func::FuncOp step, llvm::StringRef name);
 
+// graph.* attributes of result i (empty where absent).
 llvm::StringRef resultName(mlir::func::FuncOp step, unsigned i);
 llvm::StringRef resultRole(mlir::func::FuncOp step, unsigned i);
 // The argument that result i replaces.
@@ -56,11 +58,14 @@ struct TensorOrigin {
   uint64_t offset = 0; // File: of the first byte
   uint64_t bytes = 0;  // File
   ElementType element = ElementType::F32; // File: as stored
-  std::vector<int64_t>
-      permutation; // dim i of the tensor is stored dim permutation[i]; empty: as stored
+  // File: dim i of the tensor is stored dim permutation[i]; empty if not permuted.
+  std::vector<int64_t> permutation;
   double fill = 0; // Fill: every element
   Tensor data;     // Inline
 };
+
+// Conversion to and from the dictionary; the origin of argument i, none if it has no graph.source
+// of these forms.
 mlir::Attribute toAttribute(const TensorOrigin &origin, mlir::MLIRContext *context);
 TensorOrigin toOrigin(mlir::Attribute attribute);
 std::optional<TensorOrigin> originOf(mlir::func::FuncOp step, unsigned i);

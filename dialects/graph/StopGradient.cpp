@@ -7,9 +7,6 @@
 
 using namespace mlir;
 
-#define GET_OP_CLASSES
-#include "dialects/graph/StopGradient.cpp.inc"
-
 namespace cleave::graph {
 
 FactorRule StopGradientOp::getFactorRule() {
@@ -53,3 +50,13 @@ void dropGradientStops(func::FuncOp function) {
 }
 
 } // namespace cleave::graph
+
+#define GET_OP_CLASSES
+#include "dialects/graph/StopGradient.cpp.inc"
+
+void cleave::graph::GraphDialect::addStopGradientOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/graph/StopGradient.cpp.inc"
+      >();
+}

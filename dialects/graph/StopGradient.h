@@ -1,4 +1,5 @@
-// Where gradients end: the op, and parameters that the model file says are not trained.
+// Gradient stops: the op graph.stop_gradient, and parameters that the model file marks as not
+// trained.
 #pragma once
 
 #include "dialects/graph/Graph.h"
@@ -11,14 +12,17 @@
 
 namespace cleave::graph {
 
-// Whether the model file says that argument i of the step, a parameter, is not trained (graph.frozen, a unit).
+// Whether the model file marks parameter i of the step as not trained (unit attribute
+// graph.frozen).
 bool isFrozen(mlir::func::FuncOp step, unsigned i);
+// Marks it so.
 void setFrozen(mlir::func::FuncOp step, unsigned i);
 void setFrozen(SignatureEdit &signature, unsigned i);
 
-// Replaces the op by its operand. A select between both, which cuts a gradient where its condition says so, goes, too.
+// Replaces the op by its operand, and removes a select between the op and its operand, which stops
+// gradients conditionally.
 void dropGradientStop(StopGradientOp op);
-// Drops every stop_gradient: for functions of which no gradient is taken (any more).
+// Drops every stop_gradient, once no gradient is taken of the function (any more).
 void dropGradientStops(mlir::func::FuncOp function);
 
 } // namespace cleave::graph

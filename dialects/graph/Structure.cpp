@@ -21,7 +21,7 @@ LogicalResult ConstantOp::verify() {
 }
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
 
-// Other ranks hold the same elements: no dim of a constant is cut, unless all elements are equal.
+// All ranks hold the same attribute, so a constant is not split unless all its elements are equal.
 FactorRule ConstantOp::getFactorRule() {
   FactorRule rule = pointwiseRule(*this);
   auto elements = dyn_cast<DenseElementsAttr>(getValue());
@@ -57,7 +57,7 @@ LogicalResult SizesOp::verify() {
   return success();
 }
 
-// The elements, if no symbol is left.
+// The elements, if no symbols are left.
 static std::optional<Tensor> boundValues(SizesOp op) {
   std::optional<int64_t> divisor = Polynomial::parse(op.getDivisor().str())->constant();
   if (!divisor)
@@ -124,6 +124,13 @@ SmallVector<Tensor> IotaOp::evaluate(ArrayRef<Tensor>) {
 
 // -- accumulate -----------------------------------------------------------------------------------
 
+LogicalResult AccumulateOp::verify() {
+  auto count = static_cast<int64_t>(getCount());
+  if (count < 1)
+    return emitOpError() << "counts " << count << " micro-batches, expected at least 1";
+  return success();
+}
+
 FactorRule AccumulateOp::getFactorRule() {
   FactorRule rule = pointwiseRule(*this);
   rule.linear = true;
@@ -133,3 +140,13 @@ Polynomial AccumulateOp::getFlops() { return elementCount(getType()); }
 SmallVector<Tensor> AccumulateOp::evaluate(ArrayRef<Tensor> operands) { return {operands[0]}; }
 
 } // namespace cleave::graph
+
+#define GET_OP_CLASSES
+#include "dialects/graph/Structure.cpp.inc"
+
+void cleave::graph::GraphDialect::addStructureOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/graph/Structure.cpp.inc"
+      >();
+}

@@ -14,7 +14,7 @@ bool isNotOne(const Polynomial &size) {
   return size.atLeast(kLeastSymbol).value_or(2) > 1 || size.atMost(kLeastSymbol).value_or(2) < 1;
 }
 
-// The polynomials that stand in an op's own attributes.
+// The polynomials in the attributes of an op.
 static SmallVector<StringRef> textsOf(Operation *op) {
   SmallVector<StringRef> texts;
   auto add = [&](std::optional<StringRef> text) {
@@ -59,7 +59,7 @@ std::vector<std::string> symbolsOf(ModuleOp module) {
   return {names.begin(), names.end()};
 }
 
-// A place that is a number plus a symbolic text, after substitution.
+// Substitutes symbols in a position that is a number plus a polynomial as text.
 template <typename Number, typename Text>
 static void bindPlace(const Polynomial &place, Number setNumber, Text setText) {
   if (std::optional<int64_t> number = place.constant()) {
@@ -143,8 +143,8 @@ static Status bindAssumptions(ModuleOp module, const Polynomial::Binding &bindin
   for (const Polynomial &size : assumptionsOf(module)) {
     left.push_back(size.substitute(binding));
     if (left.back().constant().value_or(0) < 0)
-      return Status::userError("the model was read for " + asInequality(size) +
-                               ", which these sizes are not; read it with them");
+      return Status::userError("the model was imported for ", asInequality(size),
+                               ", which does not hold for the given sizes; import it with them");
   }
   setAssumptions(module, left);
   return Status::ok();
@@ -153,8 +153,7 @@ static Status bindAssumptions(ModuleOp module, const Polynomial::Binding &bindin
 Status bindSymbols(ModuleOp module, const Polynomial::Binding &binding) {
   for (const auto &[name, value] : binding)
     if (value < 1)
-      return Status::userError("symbol '" + name + "' cannot be " + std::to_string(value) +
-                               ", expected at least 1");
+      return Status::userError("symbol '", name, "' cannot be ", value, ", expected at least 1");
   CLEAVE_TRY(bindAssumptions(module, binding));
   AttrTypeReplacer replacer;
   replacer.addReplacement([&](RankedTensorType type) -> std::optional<Type> {
@@ -175,7 +174,7 @@ Status bindSymbols(ModuleOp module, const Polynomial::Binding &binding) {
     return success();
   });
   if (failed(verify(module)))
-    return Status::userError("the model does not fit these sizes: " + message);
+    return Status::userError("the model does not fit the given sizes: ", message);
   return Status::ok();
 }
 

@@ -1,10 +1,11 @@
-// The symbols of a module: which ones its types and attributes name, and giving them values.
+// The symbols of a module: listing them, and binding them to values.
 //
-// A symbol is the unknown size of a dim of an input. Wherever a decision depends on one, it counts as
-// a number of at least kLeastSymbol, as it does for PyTorch's exporters: never 1, which numpy would
-// broadcast, and never 0. Different symbols may have the same value. Numbers that bound sizes (the
-// rows of a position table, say) are taken to be large enough. The module says so in its attribute
-// graph.assumptions = ["-seq + 1024", …], sizes that are taken to be at least 0; binding checks that.
+// A symbol is the unknown size of a dim of an input. Decisions that depend on a symbol take it to
+// be at least kLeastSymbol, as PyTorch's exporters do: never 0, and never 1, which numpy would
+// broadcast. Different symbols may have the same value. Constants that bound sizes (the rows of a
+// position table, say) are taken to be large enough. The module records these assumptions in its
+// attribute graph.assumptions = ["-seq + 1024", …] as sizes that are at least 0; binding checks
+// them.
 #pragma once
 
 #include "dialects/graph/Graph.h"
@@ -14,24 +15,25 @@
 
 namespace cleave::graph {
 
+// The least value of a symbol in decisions.
 inline constexpr int64_t kLeastSymbol = 2;
 
-// Whether `size` is surely not 1; a symbol never is.
+// Whether `size` cannot be 1 for any values of its symbols.
 bool isNotOne(const Polynomial &size);
 
 // The names of the symbols in types and attributes, sorted.
 std::vector<std::string> symbolsOf(mlir::ModuleOp module);
 
-// What the import took for granted, as sizes that are at least 0; those that are numbers are left out.
+// The assumptions of the import, as sizes that are at least 0; constant sizes are left out.
 void setAssumptions(mlir::ModuleOp module, const std::vector<Polynomial> &notNegative);
 std::vector<Polynomial> assumptionsOf(mlir::ModuleOp module);
-// One of them for people: `seq <= 1024`.
+// An assumption as text for messages: `seq <= 1024`.
 std::string asInequality(const Polynomial &notNegative);
 
-// Gives the symbols that `binding` names their values, everywhere: dims become numbers, graph.sizes
-// constants. What the import knew of symbols then is as if it had known the values, but for sizes of
-// 1. User errors: a value below 1, values that an assumption excludes, and values for which an op's
-// shapes do not fit.
+// Replaces the symbols in `binding` by their values everywhere: dims become numbers, graph.sizes
+// become constants. The result is the graph that the import would have made with these values,
+// except where a size of 1 would have been broadcast. User errors: a value below 1, values that
+// violate an assumption, and values for which the shapes of an op do not fit.
 Status bindSymbols(mlir::ModuleOp module, const Polynomial::Binding &binding);
 
 } // namespace cleave::graph

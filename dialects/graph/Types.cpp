@@ -1,4 +1,4 @@
-// Shapes, element types and constants between MLIR and plain data.
+// Conversion of shapes, element types and constants between MLIR and plain data.
 #include "dialects/graph/Types.h"
 
 #include "dialects/graph/Graph.h"
@@ -16,6 +16,19 @@ LogicalResult DimsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitErro
     if (!text || (!text.empty() && !Polynomial::parse(text.getValue().str())))
       return emitError() << "needs a polynomial of symbols for every symbolic dim, found " << dim;
   }
+  return success();
+}
+
+LogicalResult DimsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                                       llvm::function_ref<InFlightDiagnostic()> emitError) const {
+  ArrayAttr dims = getDims();
+  if (dims.size() != shape.size())
+    return emitError() << "has " << dims.size() << " entries in " << *this
+                       << " for a tensor of rank " << shape.size() << ", expected one per dim";
+  for (auto [i, size] : llvm::enumerate(shape))
+    if (ShapedType::isDynamic(size) && cast<StringAttr>(dims[i]).empty())
+      return emitError() << "has an empty entry in " << *this << " for dim " << i
+                         << ", expected a polynomial of symbols";
   return success();
 }
 
@@ -52,6 +65,18 @@ RankedTensorType tensorOf(const Shape &shape, Type element) {
 }
 
 bool hasStaticShape(Type type) { return cast<RankedTensorType>(type).hasStaticShape(); }
+
+bool hasKnownDims(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && (tensor.hasStaticShape() || isa_and_present<DimsAttr>(tensor.getEncoding()));
+}
+
+LogicalResult verifyParsed(std::optional<Location> location, Value operand) {
+  if (hasKnownDims(operand.getType()))
+    return success();
+  return emitOptionalError(location, "found an operand of type ", operand.getType(),
+                           ", expected a ranked tensor with static or symbolic dims");
+}
 
 std::vector<int64_t> staticShapeOf(Type type) {
   assert(hasStaticShape(type) && "symbols must have been bound");
@@ -148,7 +173,7 @@ Tensor toTensor(ElementsAttr attr) {
 DenseElementsAttr toAttribute(const Tensor &tensor, MLIRContext *context) {
   Type element = fromElementType(tensor.type, context);
   auto type = RankedTensorType::get(tensor.shape, element);
-  if (tensor.type == ElementType::Bool) { // which MLIR packs
+  if (tensor.type == ElementType::Bool) { // MLIR packs truth values
     SmallVector<bool> values;
     for (double value : tensor.values)
       values.push_back(toBits(value) & 1);
@@ -169,7 +194,7 @@ DenseElementsAttr toAttribute(const Tensor &tensor, MLIRContext *context) {
   raw.reserve(tensor.values.size() * bytes);
   for (double value : tensor.values) {
     uint64_t bits = bitsOf(value);
-    auto *begin = reinterpret_cast<const char *>(&bits); // little-endian, as MLIR has it
+    auto *begin = reinterpret_cast<const char *>(&bits); // little-endian, as in MLIR
     raw.insert(raw.end(), begin, begin + bytes);
   }
   return DenseElementsAttr::getFromRawBuffer(type, raw);

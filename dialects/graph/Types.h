@@ -1,4 +1,5 @@
-// Tensor types of the graph dialect: shapes as polynomials, element types and constants as plain data.
+// Tensor types of the graph dialect: shapes as polynomials, element types and constants as plain
+// data.
 #pragma once
 
 #include "dialects/interfaces/OpInterfaces.h"
@@ -8,20 +9,29 @@
 
 namespace cleave::graph {
 
+// The sizes of a tensor's dims.
 using Shape = std::vector<Polynomial>;
 
 // The dims of a ranked tensor (symbolic ones from its #graph.dims encoding).
 Shape shapeOf(mlir::Type type);
 inline Shape shapeOf(mlir::Value value) { return shapeOf(value.getType()); }
 
-// The tensor type with these dims; gets an encoding where a dim is symbolic.
+// The tensor type with these dims; it has a #graph.dims encoding if a dim is symbolic.
 mlir::RankedTensorType tensorOf(const Shape &shape, mlir::Type element);
 
 // The dims as numbers; asserts that none is symbolic.
 std::vector<int64_t> staticShapeOf(mlir::Type type);
-inline std::vector<int64_t> staticShapeOf(mlir::Value value) { return staticShapeOf(value.getType()); }
+inline std::vector<int64_t> staticShapeOf(mlir::Value value) {
+  return staticShapeOf(value.getType());
+}
 bool hasStaticShape(mlir::Type type);
+// Whether each dim of a ranked tensor is a number or has a polynomial in #graph.dims.
+bool hasKnownDims(mlir::Type type);
+// Verifies that an operand has known dims, for an op whose parser infers its result type, which
+// happens before its operands are verified.
+mlir::LogicalResult verifyParsed(std::optional<mlir::Location> location, mlir::Value operand);
 
+// The element type and the number of dims of a ranked tensor.
 mlir::Type elementTypeOf(mlir::Type type);
 inline mlir::Type elementTypeOf(mlir::Value value) { return elementTypeOf(value.getType()); }
 int64_t rankOf(mlir::Value value);
@@ -31,15 +41,15 @@ Polynomial elementCount(mlir::Type type);
 // Elements × bytes of one element.
 Polynomial byteCount(mlir::Type type);
 
-// MLIR's element types and the plain ones.
+// Conversion between MLIR's element types and plain ones.
 ElementType toElementType(mlir::Type type);
 mlir::Type fromElementType(ElementType type, mlir::MLIRContext *context);
 
-// Constants and plain tensors.
+// Conversion between constants and plain tensors.
 Tensor toTensor(mlir::ElementsAttr attr);
 mlir::DenseElementsAttr toAttribute(const Tensor &tensor, mlir::MLIRContext *context);
 
-// Whether `value` is a constant with all elements equal, and which.
+// The element of a constant with all elements equal, or of its broadcast; none for other values.
 std::optional<double> splatValue(mlir::Value value);
 
 } // namespace cleave::graph

@@ -1,4 +1,4 @@
-// The reader and writer of the factor notation, and what splitting factors means for layouts.
+// Parser and printer of the factor notation, and the layouts that follow from split factors.
 #include "dialects/interfaces/FactorRule.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace cleave {
 
 namespace {
 
-// Reads the notation into a rule; sizes follow from the shapes.
+// Parses the notation to a rule and takes the sizes of factors from the shapes.
 class RuleReader {
 public:
   RuleReader(const std::string &notation, ReduceKind reduce) : reduce_(reduce) {
@@ -39,7 +39,7 @@ public:
   }
 
 private:
-  // The values of one side, separated by commas; an empty side without shapes has none.
+  // Parses the values of one side, separated by commas. A side without shapes is empty.
   std::vector<FactorRule::Dims> values(const std::string &text, size_t count) {
     std::vector<FactorRule::Dims> result;
     std::istringstream parts(text + ",");
@@ -107,7 +107,8 @@ private:
     }
   }
 
-  // Learns the sizes of factors that are alone unknown in their dim; whether there was one.
+  // Computes the sizes of factors that are the only unknown one of their dim. Returns whether there
+  // was one.
   bool learn(const FactorRule::Dims &dims, const std::vector<Polynomial> &shape) {
     assert(dims.size() == shape.size() && "the factor rule has another number of dims");
     bool learned = false;
@@ -188,7 +189,7 @@ std::string FactorRule::str() const {
   return text;
 }
 
-// The axes of every dim: those of its factors, one after the other.
+// The axes of every dim: the concatenation of the axes of its factors.
 static Sharding dimsSharding(const FactorRule::Dims &dims, const FactorAxes &axes) {
   Sharding sharding = Sharding::replicated(dims.size());
   for (size_t d = 0; d < dims.size(); ++d)
@@ -197,16 +198,17 @@ static Sharding dimsSharding(const FactorRule::Dims &dims, const FactorAxes &axe
   return sharding;
 }
 
-static bool stands(int factor, const FactorRule::Dims &dims) {
+// Whether a factor occurs in these dims, or in any operand.
+static bool occurs(int factor, const FactorRule::Dims &dims) {
   for (const std::vector<int> &dim : dims)
     if (std::find(dim.begin(), dim.end(), factor) != dim.end())
       return true;
   return false;
 }
 
-static bool standsInOperand(int factor, const FactorRule &rule) {
+static bool occursInOperand(int factor, const FactorRule &rule) {
   for (const FactorRule::Dims &dims : rule.operands)
-    if (stands(factor, dims))
+    if (occurs(factor, dims))
       return true;
   return false;
 }
@@ -219,7 +221,7 @@ Sharding resultSharding(const FactorRule &rule, size_t result, const FactorAxes 
   const FactorRule::Dims &dims = rule.results[result];
   Sharding sharding = dimsSharding(dims, axes);
   for (int f = 0; f < static_cast<int>(axes.size()); ++f) {
-    if (axes[f].empty() || stands(f, dims) || !standsInOperand(f, rule))
+    if (axes[f].empty() || occurs(f, dims) || !occursInOperand(f, rule))
       continue;
     sharding.partial.insert(sharding.partial.end(), axes[f].begin(), axes[f].end());
     sharding.reduce = rule.factors[f].reduce;
@@ -232,14 +234,14 @@ static bool isSizeOne(const FactorRule &rule, int factor) {
   return rule.factors[factor].size.constant() == 1;
 }
 
-// Whether `ranks` equal blocks make up the factor.
+// Whether the factor divides evenly into `ranks` blocks.
 static bool isDivisible(const Factor &factor, int64_t ranks) {
   if (std::optional<int64_t> size = factor.size.constant())
     return *size % ranks == 0;
   return factor.size.dividedBy(ranks).has_value();
 }
 
-// Whether every dim in which split factors stand beside others can be cut into equal blocks.
+// Whether every dim with a split factor beside other factors divides evenly into blocks.
 static bool dimsAllowSplit(const FactorRule &rule, const FactorRule::Dims &dims,
                            const FactorAxes &axes, const Mesh &mesh) {
   for (const std::vector<int> &dim : dims) {

@@ -2,11 +2,11 @@
 // rule drives sharding strategies, partitioning, propagation and most of the FLOP count. Plain C++:
 // no MLIR.
 //
-//   matmul      "b m k, b k n -> b m n"   k occurs in no result: a sum over k
+//   matmul      "b m k, b k n -> b m n"   k occurs in no result: the results are sums over k
 //   reshape     "(i j) -> i j"            a dim that is the product of two factors, major first
 //   softmax     "b !c -> b !c"            !c: every rank needs all of c
-//   bias        "b c, 1 -> b c"           1: a dim of size one that exists only to be broadcast,
-//                                         a factor of its own
+//   bias        "b c, 1 -> b c"           1: a dim of size one that is broadcast; it has a factor
+//                                         of its own
 //   loss        "b !v, b ->"              a scalar has no dims
 #pragma once
 
@@ -18,57 +18,60 @@
 
 namespace cleave {
 
+// Whether a factor may be split over ranks, and what follows for the results.
 enum class FactorKind {
-  PassThrough, // may be split: every block of the result needs only that block of the operands
+  PassThrough, // may be split: a block of the results needs only that block of the operands
   Reduction,   // may be split: the results are then partial
   Replicated,  // must not be split
 };
 
+// One index of the einsum-like notation.
 struct Factor {
-  Polynomial size;
+  Polynomial size; // number of values of the index, on all ranks together
   FactorKind kind = FactorKind::PassThrough;
-  ReduceKind reduce = ReduceKind::Sum; // of a Reduction
+  ReduceKind reduce = ReduceKind::Sum; // how partial results combine; for kind Reduction only
 };
 
+// The rule of one op. A factor is named by its position in `factors`.
 struct FactorRule {
   using Dims = std::vector<std::vector<int>>; // per dim its factors, major to minor
 
-  std::vector<Factor> factors;
-  std::vector<Dims> operands; // empty Dims for a scalar
-  std::vector<Dims> results;
-  // f(x + y) = f(x) + f(y) jointly in all operands: partial sums may pass through.
+  std::vector<Factor> factors; // in order of appearance in the notation
+  std::vector<Dims> operands;  // one per operand; empty Dims for a scalar
+  std::vector<Dims> results;   // one per result
+  // f(x + y) = f(x) + f(y) jointly in all operands, so that partial sums may pass through the op.
   bool linear = false;
 
-  // The rule in the notation above, sizes taken from the operands' and results' shapes. A factor
-  // that stands in no result is a reduction of kind `reduce`. Asserts that the notation fits the
-  // shapes; it is written by us, next to the op. Where a dim is a product, the sizes of all its
-  // factors but one must be known from other dims. No operands at all are written as nothing: `->
-  // b`.
+  // Builds the rule from the notation above and takes the sizes of factors from the shapes. A
+  // factor that occurs in no result is a reduction of kind `reduce`. Where a dim is a product, the
+  // sizes of all its factors but one must be known from other dims. An op without operands is
+  // written `-> b`. Asserts that the notation fits the shapes: it is part of the compiler, not
+  // input.
   static FactorRule parse(const std::string &notation,
                           const std::vector<std::vector<Polynomial>> &operandShapes,
                           const std::vector<std::vector<Polynomial>> &resultShapes,
                           ReduceKind reduce = ReduceKind::Sum);
 
-  // Back in the notation, factors named a, b, c, …: for remarks and tests.
+  // The rule in the notation above, with factors named a, b, c, …: for remarks and tests.
   std::string str() const;
 };
 
-// Which mesh axes split which factor: one list per factor, major to minor. The decision for one op.
+// The mesh axes that split each factor of a rule: one list of axis indices per factor, major to
+// minor. This is the planner's decision for one op.
 using FactorAxes = std::vector<std::vector<int>>;
 
-// The layout of a value whose dims are made of the rule's factors, when the factors are split like
-// this. A result is partial along the axes of every split factor that an operand has and this
-// result has not: a reduction, or a factor that only stands in another result.
+// The layout of an operand or result when the rule's factors are split like this. A result is
+// partial along the axes of every split factor that occurs in an operand but not in the result: a
+// reduction, or a factor that occurs in other results only.
 Sharding operandSharding(const FactorRule &rule, size_t operand, const FactorAxes &axes);
 Sharding resultSharding(const FactorRule &rule, size_t result, const FactorAxes &axes);
 
-// Whether the split is one the partitioner can carry out:
+// Whether the partitioner supports the split:
 //  * an axis splits at most one factor, and no Replicated one;
-//  * a factor has at least as many elements as it has blocks; they need not be equal;
-//  * but where it shares a dim with others it is the major one (all before it have size 1), and its
-//  blocks are
-//    equal unless all after it have size 1.
-// A size that still has symbols is taken to be large enough.
+//  * a split factor has at least as many elements as blocks; blocks may differ in size;
+//  * a split factor that shares a dim with others is the major one (all before it have size 1),
+//    and its blocks are equal unless all factors after it have size 1.
+// A size that has symbols counts as large enough.
 bool isValidSplit(const FactorRule &rule, const FactorAxes &axes, const Mesh &mesh);
 
 } // namespace cleave

@@ -1,4 +1,4 @@
-// The generated interface definitions, and cloning.
+// The generated definitions of interfaces, and cloning.
 #include "dialects/interfaces/OpInterfaces.h"
 
 using namespace mlir;

@@ -1,5 +1,6 @@
-// What an op of the graph dialect answers: its factor rule, cost, reference evaluation, decomposition and how it is
-// cut for one rank. The answers stand in the op's family file; the algorithms that ask them exist once.
+// The interfaces of the ops of the graph dialect: factor rule, cost, reference evaluation,
+// decomposition, partitioning for one rank. Each family's .cpp file implements them for its ops;
+// algorithms call them and contain no lists of ops.
 
 #ifndef CLEAVE_OP_INTERFACES
 #define CLEAVE_OP_INTERFACES
@@ -8,22 +9,22 @@ include "mlir/IR/OpBase.td"
 
 def FactorRuleInterface : OpInterface<"FactorRuleInterface"> {
   let cppNamespace = "::cleave::graph";
-  let description = "How results depend on operands, as an einsum-like rule (FactorRule.h).";
+  let description = "The dependence of results on operands as an einsum-like rule (FactorRule.h).";
   let methods = [InterfaceMethod<"The rule, with sizes.", "::cleave::FactorRule", "getFactorRule">];
 }
 
 def CostInterface : OpInterface<"CostInterface"> {
   let cppNamespace = "::cleave::graph";
-  let description = "What the op costs wherever it runs; bytes follow from its types.";
+  let description = "The cost of the op on any device; its bytes follow from its types.";
   let methods = [
-    InterfaceMethod<"Floating-point operations of the whole op (a multiply-add counts 2).",
+    InterfaceMethod<"FLOPs of the op on whole tensors; a multiply-add counts as 2.",
                     "::cleave::Polynomial", "getFlops">
   ];
 }
 
 def ReferenceInterface : OpInterface<"ReferenceInterface"> {
   let cppNamespace = "::cleave::graph";
-  let description = "What the op means, as plain loops over whole tensors.";
+  let description = "The definition of the op as plain loops over whole tensors.";
   let methods = [
     InterfaceMethod<"One tensor per result.", "::llvm::SmallVector<::cleave::Tensor>", "evaluate",
                     (ins "::llvm::ArrayRef<::cleave::Tensor>":$operands)>
@@ -32,37 +33,42 @@ def ReferenceInterface : OpInterface<"ReferenceInterface"> {
 
 def PointwiseInterface : OpInterface<"PointwiseInterface"> {
   let cppNamespace = "::cleave::graph";
-  let description = "An op that computes every element of its result from the same element of its operands.";
+  let description =
+    "An op that computes each element of its result from the same element of its operands.";
   let methods = [
-    InterfaceMethod<"One element, in double precision.", "double", "evaluateScalar",
+    InterfaceMethod<"Computes one element in double precision.", "double", "evaluateScalar",
                     (ins "::llvm::ArrayRef<double>":$x)>,
-    InterfaceMethod<"One element, as arith and math ops.", "::mlir::Value", "buildScalar",
-                    (ins "::mlir::OpBuilder &":$b, "::mlir::Location":$loc, "::mlir::ValueRange":$x)>,
+    InterfaceMethod<"Builds arith and math ops that compute one element.", "::mlir::Value",
+                    "buildScalar", (ins "::mlir::OpBuilder &":$b, "::mlir::Location":$loc,
+                                        "::mlir::ValueRange":$x)>,
     InterfaceMethod<"FLOPs per element.", "int64_t", "getFlopsPerElement", (ins), "", "return 1;">,
-    InterfaceMethod<"Linear in all operands together (see FactorRule::linear).", "bool", "isLinear",
-                    (ins), "", "return false;">
+    InterfaceMethod<"Whether the op is linear in all operands together (FactorRule::linear).",
+                    "bool", "isLinear", (ins), "", "return false;">
   ];
 }
 
 def DecompositionInterface : OpInterface<"DecompositionInterface"> {
   let cppNamespace = "::cleave::graph";
-  let description = "A composite op: the same computation by simpler ops.";
+  let description = "A composite op, which can be replaced by simpler ops.";
   let methods = [
-    InterfaceMethod<"Builds the simpler ops at the builder's point; one value per result.",
-                    "::llvm::SmallVector<::mlir::Value>", "decompose", (ins "::mlir::OpBuilder &":$b)>
+    InterfaceMethod<"Builds the simpler ops; returns one value per result.",
+                    "::llvm::SmallVector<::mlir::Value>", "decompose",
+                    (ins "::mlir::OpBuilder &":$b)>
   ];
 }
 
 def DropoutInterface : OpInterface<"DropoutInterface"> {
   let cppNamespace = "::cleave::graph";
   let description = [{
-    An op that drops elements at random where a step trains. It draws for the seed that the training step gives it;
-    without one it drops nothing, and is equal to no other op.
+    An op that drops elements at random in training. The training step adds its seed; without a seed
+    it drops nothing, and common subexpression elimination does not merge it with an equal op.
   }];
   let methods = [
-    InterfaceMethod<"With what probability an element is dropped; 0: the op drops none.", "double", "getDropRate">,
-    InterfaceMethod<"A scalar i64, or null.", "::mlir::Value", "getSeed", (ins), [{ return $_op.getSeed(); }]>,
-    InterfaceMethod<"Gives the op its seed.", "void", "setSeed", (ins "::mlir::Value":$seed),
+    InterfaceMethod<"The probability that an element is dropped; 0 if the op drops none.", "double",
+                    "getDropRate">,
+    InterfaceMethod<"The seed, a scalar i64, or null.", "::mlir::Value", "getSeed", (ins),
+                    [{ return $_op.getSeed(); }]>,
+    InterfaceMethod<"Sets the seed, a scalar i64.", "void", "setSeed", (ins "::mlir::Value":$seed),
                     [{ $_op.getSeedMutable().assign(seed); }]>
   ];
 }
@@ -70,17 +76,43 @@ def DropoutInterface : OpInterface<"DropoutInterface"> {
 def PartitionInterface : OpInterface<"PartitionInterface"> {
   let cppNamespace = "::cleave::graph";
   let description = [{
-    Building the op for one rank's blocks. `blockOffset(factor)` is a scalar i64 tensor: where this rank's
-    block begins in the factor (null when the factor is not split). Attributes never speak of the size of a
-    splittable dim, so that most ops are simply cloned.
+    Builds the op on the blocks of one rank. Attributes do not depend on the size of a dim that can
+    be split, so the default, a clone with other types, is right for most ops. `blockOffset(factor)`
+    is a scalar i64 tensor, the index in the factor of the first element of the rank's block, or
+    null if the factor is not split.
   }];
   let methods = [
-    InterfaceMethod<"One value per result.", "::llvm::SmallVector<::mlir::Value>", "partition",
-      (ins "::mlir::OpBuilder &":$b, "::mlir::ValueRange":$operands, "::mlir::TypeRange":$resultTypes,
+    InterfaceMethod<"Builds the op for this rank; returns one value per result.",
+      "::llvm::SmallVector<::mlir::Value>", "partition",
+      (ins "::mlir::OpBuilder &":$b, "::mlir::ValueRange":$operands,
+           "::mlir::TypeRange":$resultTypes,
            "::llvm::function_ref<::mlir::Value(unsigned)>":$blockOffset), "", [{
         return ::cleave::graph::cloneWith(b, $_op.getOperation(), operands, resultTypes);
       }]>
   ];
 }
+
+// Traits: facts without a method, documented in OpInterfaces.h.
+class CleaveTrait<string name> : NativeOpTrait<name> {
+  let cppNamespace = "::cleave::graph";
+}
+
+def LayoutOnly : CleaveTrait<"LayoutOnly">;
+def DimRearrangement : CleaveTrait<"DimRearrangement">;
+def ForwardCopy : CleaveTrait<"ForwardCopy">;
+def ElementCopy : CleaveTrait<"ElementCopy">;
+def BufferSharing : CleaveTrait<"BufferSharing">;
+def TableLookup : CleaveTrait<"TableLookup">;
+def MatrixProduct : CleaveTrait<"MatrixProduct">;
+def Normalization : CleaveTrait<"Normalization">;
+def WindowGradient : CleaveTrait<"WindowGradient">;
+def NativePrecision : CleaveTrait<"NativePrecision">;
+def StepDependent : CleaveTrait<"StepDependent">;
+def ComputeOp : CleaveTrait<"ComputeOp">;
+def Clonable : CleaveTrait<"Clonable">;
+def GroupBoundary : CleaveTrait<"GroupBoundary">;
+def OwnKernel : CleaveTrait<"OwnKernel">;
+def StridedResult : CleaveTrait<"StridedResult">;
+def InPlaceResult : CleaveTrait<"InPlaceResult">;
 
 #endif

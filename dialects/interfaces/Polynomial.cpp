@@ -1,4 +1,4 @@
-// Arithmetic on polynomials, their text form and its reader.
+// Arithmetic on polynomials, their printer and their parser.
 #include "dialects/interfaces/Polynomial.h"
 
 #include <algorithm>
@@ -67,8 +67,8 @@ Polynomial &Polynomial::operator+=(const Polynomial &other) {
 
 Polynomial &Polynomial::operator-=(const Polynomial &other) { return *this += other * -1; }
 
-// What no size of a model comes near: products of more terms, higher powers, floors nested deeper or
-// with longer texts. They saturate like 64 bits do.
+// Limits far above the sizes of models: the number of terms of a product, powers, and the depth and
+// length of floors. Beyond them results saturate, as they do beyond 64 bits.
 static constexpr size_t kMaxPairs = 1 << 10;
 static constexpr int kMaxPower = 255, kMaxFloors = 24;
 static constexpr size_t kMaxFloorText = 1 << 14;
@@ -95,7 +95,7 @@ Polynomial &Polynomial::operator*=(const Polynomial &other) {
 
 // -- division -------------------------------------------------------------------------------------
 
-// `monomial` without the powers of `divisor`, if it has them all.
+// `monomial` divided by `divisor`, if it is divisible.
 static std::optional<Polynomial::Monomial> divide(Polynomial::Monomial monomial,
                                                   const Polynomial::Monomial &divisor) {
   for (const auto &[name, power] : divisor) {
@@ -108,7 +108,7 @@ static std::optional<Polynomial::Monomial> divide(Polynomial::Monomial monomial,
   return monomial;
 }
 
-// Whether a comes before b in the order by degree, then by the powers of the names in turn.
+// Graded lexicographic order: by degree, then by the powers of the names in turn.
 static bool leads(const Polynomial::Monomial &a, const Polynomial::Monomial &b) {
   if (int difference = degree(a) - degree(b))
     return difference > 0;
@@ -130,7 +130,7 @@ static auto leadingTerm(const std::map<Polynomial::Monomial, int64_t> &terms) {
   return leading;
 }
 
-// The leading term of the rest is divided by the divisor's until nothing is left.
+// Divides the leading term of the remainder by that of the divisor until no remainder is left.
 std::optional<Polynomial> Polynomial::dividedBy(const Polynomial &other) const {
   if (other.terms_.empty())
     return std::nullopt;
@@ -146,7 +146,7 @@ std::optional<Polynomial> Polynomial::dividedBy(const Polynomial &other) const {
       return std::nullopt;
     step.terms_[*ratio] = coefficient / divisorCoefficient;
     quotient += step;
-    if (other.terms_.size() == 1) // exact even where products saturate
+    if (other.terms_.size() == 1) // exact even if products saturate
       rest.terms_.erase(monomial);
     else
       rest -= step * other;
@@ -158,19 +158,19 @@ static constexpr std::string_view kFloor = "floor(";
 static bool isFloor(const std::string &atom) { return atom.starts_with(kFloor); }
 
 namespace {
-// A floor taken apart again.
+// The parts of a floor atom.
 struct Floor {
   Polynomial numerator;
   int64_t divisor = 1;
 };
 } // namespace
 
-// Alone, because reading the numerator takes as long as all floors in it.
+// The divisor alone: parsing the numerator would parse all floors in it.
 static int64_t divisorOf(const std::string &atom) {
   return std::stoll(atom.substr(atom.rfind('/') + 1));
 }
 
-// The text between `floor(` and `)` is `sum/number`, the sum in parentheses if it has several terms.
+// The text between `floor(` and `)` is `sum/number`; a sum of several terms is in parentheses.
 static Floor partsOf(const std::string &atom) {
   std::string inside = atom.substr(kFloor.size(), atom.size() - kFloor.size() - 1);
   size_t slash = inside.rfind('/');
@@ -181,10 +181,10 @@ static Floor partsOf(const std::string &atom) {
           std::stoll(inside.substr(slash + 1))};
 }
 
-// How deep floors are nested in a text.
+// The depth of nested floors in a text.
 static int floorsIn(const std::string &text) {
   int open = 0, most = 0;
-  std::vector<bool> isFloorAt; // of the parentheses that are open
+  std::vector<bool> isFloorAt; // per open parenthesis
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '(') {
       isFloorAt.push_back(i >= 5 && text.compare(i - 5, 6, kFloor) == 0);
@@ -223,7 +223,8 @@ Polynomial Polynomial::floorDividedBy(int64_t divisor) const {
       return (parts.numerator + rest * parts.divisor).floorDividedBy(product);
     }
   }
-  // What divides stands before the floor, remainders from 0 to divisor - 1 in it.
+  // Multiples of the divisor move in front of the floor; coefficients from 0 to divisor - 1 stay in
+  // it.
   Polynomial whole, rest;
   int64_t common = divisor, offset = 0;
   for (const auto &[monomial, coefficient] : terms_) {
@@ -243,7 +244,7 @@ Polynomial Polynomial::floorDividedBy(int64_t divisor) const {
     coefficient /= common;
   rest += Polynomial(offset / common);
   divisor /= common;
-  if (rest != *this) // it may be divided further, or a floor in it may join
+  if (rest != *this) // it may be divisible further, or contain a floor to merge
     return whole + rest.floorDividedBy(divisor);
   std::string numerator = rest.str();
   if (numerator.size() > kMaxFloorText || floorsIn(numerator) >= kMaxFloors)
@@ -259,7 +260,7 @@ Polynomial Polynomial::ceilDividedBy(int64_t divisor) const {
 
 // -- symbols --------------------------------------------------------------------------------------
 
-// The same sum of products with every atom replaced by valueOf(atom).
+// The polynomial with every atom replaced by valueOf(atom).
 template <typename Value> Polynomial Polynomial::replaceAtoms(Value valueOf) const {
   Polynomial result;
   for (const auto &[monomial, coefficient] : terms_) {
@@ -307,10 +308,10 @@ std::vector<std::string> Polynomial::symbols() const {
   return {names.begin(), names.end()};
 }
 
-// Every atom is its least value plus something that is not negative; if no coefficient is negative
-// then, the constant is the least value.
-// What a sum cannot fall below, by what its floors cannot exceed or fall below: p/d and (p - d + 1)/d. For factors that are small,
-// and floors without others in them, at most one to a term.
+// Substitutes every atom by its least value plus a new non-negative atom. If no coefficient is
+// negative then, the constant is the least value. A lower bound of a sum from the bounds of its
+// floors, (p - d + 1)/d <= floor(p/d) <= p/d. For small divisors and floors that are not nested, at
+// most one per term.
 static std::optional<int64_t> leastByFloors(const std::map<Polynomial::Monomial, int64_t> &terms,
                                             int64_t leastSymbol) {
   constexpr int64_t most = 1 << 20;
@@ -346,7 +347,8 @@ static std::optional<int64_t> leastByFloors(const std::map<Polynomial::Monomial,
     scaled += term * (common / divisor);
   }
   std::optional<int64_t> least = scaled.atLeast(leastSymbol);
-  return least ? std::optional(-floorDivide(-*least, common)) : std::nullopt; // it is whole
+  // Rounded up: the value is an integer.
+  return least ? std::optional(-floorDivide(-*least, common)) : std::nullopt;
 }
 
 std::optional<int64_t> Polynomial::atLeast(int64_t leastSymbol) const {
@@ -414,12 +416,12 @@ std::string Polynomial::str() const {
 
 namespace {
 
-// Reads what str() writes, with any spacing and any order of terms.
+// Parses the output of str(), with any spacing and any order of terms.
 class Reader {
 public:
   explicit Reader(const std::string &text) : text_(text) {}
 
-  // All of the text.
+  // Parses the whole text.
   std::optional<Polynomial> whole() {
     std::optional<Polynomial> result = sum();
     return atEnd() ? result : std::nullopt;
@@ -481,7 +483,7 @@ private:
     return result;
   }
 
-  // What follows `floor(`: `(sum)/number)` or `product/number)`.
+  // Parses the part after `floor(`: `(sum)/number)` or `product/number)`.
   std::optional<Polynomial> floor() {
     if (++depth_ > kMaxDepth)
       return std::nullopt;

@@ -13,16 +13,18 @@
 
 namespace cleave {
 
+// A value type; sizes and counts are added, multiplied and compared like numbers.
 class Polynomial {
 public:
-  // A product of atoms, each with its power; sorted by name, so equal products compare equal. An atom
-  // is a symbol or the text of a floor.
+  // A product of atoms, each with its power; sorted by name, so equal products compare equal. An
+  // atom is a symbol or the text of a floor.
   using Monomial = std::map<std::string, int>;
   // The values of symbols.
   using Binding = std::map<std::string, int64_t>;
 
   Polynomial() = default;
   Polynomial(int64_t constant);
+  // The polynomial that is this symbol.
   static Polynomial symbol(const std::string &name);
 
   // The number, if no symbol occurs.
@@ -37,8 +39,9 @@ public:
   // This divided by `other`, if that leaves no remainder.
   std::optional<Polynomial> dividedBy(const Polynomial &other) const;
 
-  // floor(this / divisor) for divisor >= 1. What divides is pulled out and floors of floors become
-  // one, so that equal sizes compare equal: floor((height - 1)/2) + 1 is floor((height + 1)/2).
+  // floor(this / divisor) for divisor >= 1. Multiples of the divisor are moved out of the floor and
+  // nested floors become one, so that equal sizes compare equal: floor((height - 1)/2) + 1 is
+  // floor((height + 1)/2).
   Polynomial floorDividedBy(int64_t divisor) const;
   // The same, rounded up.
   Polynomial ceilDividedBy(int64_t divisor) const;
@@ -46,8 +49,8 @@ public:
   // Replaces the symbols that `binding` names.
   Polynomial substitute(const Binding &binding) const;
 
-  // A number that this never falls below (never exceeds) when every symbol is at least
-  // `leastSymbol`; none where that cannot be told.
+  // A lower (upper) bound of the value when every symbol is at least `leastSymbol`; none if no
+  // bound is known.
   std::optional<int64_t> atLeast(int64_t leastSymbol) const;
   std::optional<int64_t> atMost(int64_t leastSymbol) const;
 
@@ -57,7 +60,7 @@ public:
   // The names of the symbols that occur, sorted.
   std::vector<std::string> symbols() const;
 
-  // Sum of products, highest power first: `2*batch*seq + 3`. parse() reads it back; none where the
+  // A sum of products, highest power first: `2*batch*seq + 3`. parse() is its inverse; none if the
   // text is no polynomial.
   std::string str() const;
   static std::optional<Polynomial> parse(const std::string &text);
@@ -72,8 +75,8 @@ inline Polynomial operator+(Polynomial a, const Polynomial &b) { return a += b; 
 inline Polynomial operator-(Polynomial a, const Polynomial &b) { return a -= b; }
 inline Polynomial operator*(Polynomial a, const Polynomial &b) { return a *= b; }
 
-// `text` with all characters replaced that a symbol's name cannot have: letters, digits, _ and dot,
-// not beginning with a digit.
+// `text` as the name of a symbol: letters, digits, _ and dots, not beginning with a digit. Other
+// characters are replaced.
 std::string symbolName(const std::string &text);
 
 } // namespace cleave

@@ -1,11 +1,11 @@
-// Where ranks stand in the mesh, and the block of a tensor that each holds.
+// Coordinates of ranks in the mesh, and the block of a tensor on each rank.
 #include "dialects/interfaces/Sharding.h"
 
 #include <cassert>
 
 namespace cleave {
 
-// The ranks that one step along `axis` skips.
+// The difference of ranks that are neighbours along `axis`.
 static int64_t stride(const Mesh &mesh, int axis) {
   int64_t result = 1;
   for (size_t i = axis + 1; i < mesh.axes.size(); ++i)

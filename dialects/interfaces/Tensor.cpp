@@ -1,4 +1,4 @@
-// Element types and their rounding.
+// Rounding to element types.
 #include "dialects/interfaces/Tensor.h"
 
 #include <cmath>
@@ -7,36 +7,9 @@
 
 namespace cleave {
 
-int64_t byteSize(ElementType type) {
-  switch (type) {
-  case ElementType::F64:
-  case ElementType::I64:
-  case ElementType::U64:
-    return 8;
-  case ElementType::F32:
-  case ElementType::I32:
-  case ElementType::U32:
-    return 4;
-  case ElementType::F16:
-  case ElementType::BF16:
-  case ElementType::I16:
-  case ElementType::U16:
-    return 2;
-  case ElementType::I8:
-  case ElementType::U8:
-  case ElementType::Bool:
-    return 1;
-  }
-  return 0;
-}
-
-bool isFloat(ElementType type) {
-  return type == ElementType::F64 || type == ElementType::F32 || type == ElementType::F16 ||
-         type == ElementType::BF16;
-}
-
-// Round to nearest even at `bits` explicit mantissa bits, with the exponent range [minimum, maximum] of normal
-// numbers; below it the spacing stays that of the smallest normal number, above it is infinity.
+// Rounds to nearest even at `bits` explicit mantissa bits, with the exponents [minimum, maximum] of
+// normal numbers. Below them the spacing is that of the smallest normal number, above them the
+// result is infinite.
 static double roundFloat(double value, int bits, int minimum, int maximum) {
   if (value == 0 || !std::isfinite(value))
     return value;

@@ -1,7 +1,9 @@
 // Tensor: a whole tensor as plain data, for reference evaluation and constants. Slow and simple on
-// purpose: every element is a double, rounded to its element type when it is stored. Integers are exact
-// up to 2^53. Plain C++: no MLIR.
+// purpose: every element is a double, rounded to the element type when it is stored. Integers are
+// exact up to 2^53. Plain C++: no MLIR.
 #pragma once
+
+#include "runtime/base/DType.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -9,27 +11,26 @@
 
 namespace cleave {
 
-enum class ElementType { F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, Bool };
+// The compiler's name for DType; DType.h has the table of names, sizes and kinds.
+using ElementType = DType;
 
-// Bytes of one element.
-int64_t byteSize(ElementType type);
-bool isFloat(ElementType type);
-
-// The value nearest to `value` that the type can hold (integers: truncated towards zero and wrapped).
+// The value of the type that is nearest to `value` (integers: truncated towards zero and wrapped).
 double roundTo(ElementType type, double value);
 
 struct Tensor {
-  ElementType type = ElementType::F32;
-  std::vector<int64_t> shape;
-  std::vector<double> values; // row-major
+  ElementType type = ElementType::F32; // of every element
+  std::vector<int64_t> shape;          // elements along each dim; empty for a scalar
+  std::vector<double> values;          // row-major
 
   Tensor() = default;
+  // A tensor with all elements equal to `fill`, rounded to the type.
   Tensor(ElementType type, std::vector<int64_t> shape, double fill = 0);
 
-  int64_t rank() const { return static_cast<int64_t>(shape.size()); }
-  int64_t size() const { return static_cast<int64_t>(values.size()); }
+  int64_t rank() const { return static_cast<int64_t>(shape.size()); }  // number of dims
+  int64_t size() const { return static_cast<int64_t>(values.size()); } // number of elements
   // Elements between neighbours along each dim.
   std::vector<int64_t> strides() const;
+  // Stores `value`, rounded to the type, as element `index` in row-major order.
   void set(int64_t index, double value) { values[index] = roundTo(type, value); }
 };
 

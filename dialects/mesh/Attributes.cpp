@@ -1,4 +1,4 @@
-// Text form, checks and plain form of the attributes.
+// Parsing, printing, verification and plain form of the attributes.
 #include "dialects/mesh/Axes.h"
 #include "dialects/mesh/MeshDialect.h"
 
@@ -164,12 +164,12 @@ LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "mesh axis " << name << " has " << size
                          << " ranks, expected at least one";
     if (!seen.insert(name.getValue()).second) // M2
-      return emitError() << "mesh axis " << name << " stands twice";
+      return emitError() << "mesh axis " << name << " occurs twice";
   }
   return success();
 }
 
-// That no axis stands twice in the lists, which hold strings only.
+// Verifies that the lists hold names of axes, each at most once.
 static LogicalResult verifyAxes(function_ref<InFlightDiagnostic()> emitError, ArrayAttr lists,
                                 ArrayAttr partial) {
   SmallVector<Attribute> all(lists.begin(), lists.end());
@@ -184,7 +184,7 @@ static LogicalResult verifyAxes(function_ref<InFlightDiagnostic()> emitError, Ar
       if (!name)
         return emitError() << "expected the name of a mesh axis, found " << axis;
       if (!seen.insert(name.getValue()).second)
-        return emitError() << "mesh axis " << name << " stands twice";
+        return emitError() << "mesh axis " << name << " occurs twice";
     }
   }
   return success();

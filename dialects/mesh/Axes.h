@@ -5,9 +5,10 @@
 
 namespace cleave::mesh {
 
+// Parses and prints such a list as an array of strings.
 mlir::ParseResult parseAxes(mlir::AsmParser &parser, mlir::ArrayAttr &axes);
 void printAxes(mlir::AsmPrinter &printer, mlir::ArrayAttr axes);
-// As TableGen's custom directive calls it.
+// The overload that TableGen's custom<Axes> directive calls.
 inline void printAxes(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::ArrayAttr axes) {
   printAxes(printer, axes);
 }

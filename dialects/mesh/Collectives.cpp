@@ -1,4 +1,4 @@
-// The collectives: text, result types and checks. The labels C1 … are those of MeshOps.td.
+// The collectives: printing, result types and verifiers. The labels C1 … are those of MeshOps.td.
 #include "dialects/mesh/Axes.h"
 #include "dialects/mesh/MeshDialect.h"
 
@@ -12,7 +12,14 @@ using namespace cleave::mesh;
 #define GET_OP_CLASSES
 #include "dialects/mesh/MeshOps.cpp.inc"
 
-// C1. The ranks of a group, or failure with a diagnostic.
+// The location of the mesh that `op` refers to, which must exist.
+static Location meshLocation(Operation *op) {
+  while (!op->hasAttr(kMesh))
+    op = op->getParentOp();
+  return op->getLoc();
+}
+
+// Verifies C1. Returns the number of ranks of a group.
 static FailureOr<int64_t> groupSize(Operation *op, ArrayAttr axes) {
   MeshAttr attr = meshOf(op);
   if (!attr)
@@ -25,8 +32,12 @@ static FailureOr<int64_t> groupSize(Operation *op, ArrayAttr axes) {
   for (Attribute axis : axes) {
     auto name = dyn_cast<StringAttr>(axis);
     int index = name ? mesh.axisIndex(name.str()) : -1;
-    if (index < 0)
-      return op->emitOpError("names the axis ") << axis << ", which is none of " << attr;
+    if (index < 0) {
+      auto diag = op->emitOpError("names the axis ")
+                  << axis << ", which is not an axis of " << attr;
+      diag.attachNote(meshLocation(op)) << "the mesh is declared here";
+      return diag;
+    }
     if (llvm::is_contained(seen, index))
       return op->emitOpError("names the axis ") << axis << " twice";
     seen.push_back(index);
@@ -35,13 +46,15 @@ static FailureOr<int64_t> groupSize(Operation *op, ArrayAttr axes) {
   return ranks;
 }
 
-// C3
-static LogicalResult verifyDim(Operation *op, StringRef name, int64_t dim, Type operand) {
-  int64_t rank = cast<RankedTensorType>(operand).getRank();
+// Verifies C3.
+static LogicalResult verifyDim(Operation *op, StringRef name, int64_t dim, Value operand) {
+  int64_t rank = cast<RankedTensorType>(operand.getType()).getRank();
   if (dim >= 0 && dim < rank)
     return success();
-  return op->emitOpError() << "has " << name << " " << dim << ", but the operand has " << rank
-                           << " dims";
+  auto diag = op->emitOpError() << "has " << name << " " << dim << ", but the operand has " << rank
+                                << " dims";
+  diag.attachNote(operand.getLoc()) << "the operand has type " << operand.getType();
+  return diag;
 }
 
 static int64_t blockSize(int64_t size, int64_t ranks) { return (size + ranks - 1) / ranks; }
@@ -53,7 +66,7 @@ static SmallVector<int64_t> blockShape(ArrayRef<int64_t> shape, int64_t dim, int
   return block;
 }
 
-// C4 and C5: `block` is a rank's block of `whole` along `dim`.
+// Verifies C4 or C5: `block` is the block of one rank of `whole` along `dim`.
 static LogicalResult verifyBlock(Operation *op, Type block, Type whole, int64_t dim,
                                  int64_t ranks) {
   auto blockType = cast<RankedTensorType>(block), wholeType = cast<RankedTensorType>(whole);
@@ -61,9 +74,11 @@ static LogicalResult verifyBlock(Operation *op, Type block, Type whole, int64_t 
       blockType.getRank() == wholeType.getRank() &&
       blockType.getShape() == ArrayRef(blockShape(wholeType.getShape(), dim, ranks)))
     return success();
-  return op->emitOpError() << "has the types " << block << " and " << whole
-                           << ", but the first is not a block of the second when dim " << dim
-                           << " is split over " << ranks << " ranks";
+  auto diag = op->emitOpError() << "has the types " << block << " and " << whole
+                                << ", but the first is not a block of the second when dim " << dim
+                                << " is split over " << ranks << " ranks";
+  diag.attachNote(meshLocation(op)) << "the mesh is " << meshOf(op);
+  return diag;
 }
 
 LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
@@ -79,29 +94,32 @@ LogicalResult AllReduceOp::verify() {
     return emitOpError("needs at least one operand");
   Type element = getElementTypeOrSelf(getOperands()[0]);
   for (Value operand : getOperands())
-    if (getElementTypeOrSelf(operand) != element)
-      return emitOpError("has operands of the element types ")
-             << element << " and " << getElementTypeOrSelf(operand) << ", expected one type";
+    if (getElementTypeOrSelf(operand) != element) {
+      auto diag = emitOpError("has operands of the element types ")
+                  << element << " and " << getElementTypeOrSelf(operand) << ", expected one type";
+      diag.attachNote(operand.getLoc()) << "this operand has type " << operand.getType();
+      return diag;
+    }
   return success();
 }
 
 LogicalResult AllGatherOp::verify() {
   FailureOr<int64_t> ranks = groupSize(*this, getAxes());
-  if (failed(ranks) || failed(verifyDim(*this, "dim", getDim(), getOperand().getType())))
+  if (failed(ranks) || failed(verifyDim(*this, "dim", getDim(), getOperand())))
     return failure();
   return verifyBlock(*this, getOperand().getType(), getType(), getDim(), *ranks);
 }
 
 LogicalResult ReduceScatterOp::verify() {
   FailureOr<int64_t> ranks = groupSize(*this, getAxes());
-  if (failed(ranks) || failed(verifyDim(*this, "dim", getDim(), getOperand().getType())))
+  if (failed(ranks) || failed(verifyDim(*this, "dim", getDim(), getOperand())))
     return failure();
   return verifyBlock(*this, getType(), getOperand().getType(), getDim(), *ranks);
 }
 
 LogicalResult SliceOp::verify() {
   FailureOr<int64_t> ranks = groupSize(*this, getAxes());
-  if (failed(ranks) || failed(verifyDim(*this, "dim", getDim(), getOperand().getType())))
+  if (failed(ranks) || failed(verifyDim(*this, "dim", getDim(), getOperand())))
     return failure();
   return verifyBlock(*this, getType(), getOperand().getType(), getDim(), *ranks);
 }
@@ -109,15 +127,18 @@ LogicalResult SliceOp::verify() {
 LogicalResult AllToAllOp::verify() {
   FailureOr<int64_t> ranks = groupSize(*this, getAxes());
   auto operand = getOperand().getType();
-  if (failed(ranks) || failed(verifyDim(*this, "from", getFrom(), operand)) ||
-      failed(verifyDim(*this, "to", getTo(), operand)))
+  if (failed(ranks) || failed(verifyDim(*this, "from", getFrom(), getOperand())) ||
+      failed(verifyDim(*this, "to", getTo(), getOperand())))
     return failure();
   if (getFrom() == getTo()) // C6
     return emitOpError("has the same dim ") << getFrom() << " as from and to";
-  // The whole of `from` is known from the result only.
+  // The size of the whole dim `from` is that of the result.
   auto result = cast<RankedTensorType>(getType());
-  if (result.getRank() != operand.getRank())
-    return emitOpError("has an operand and a result of different ranks");
+  if (result.getRank() != operand.getRank()) {
+    auto diag = emitOpError("has an operand and a result of different ranks");
+    diag.attachNote(getOperand().getLoc()) << "the operand has type " << operand;
+    return diag;
+  }
   SmallVector<int64_t> shape(operand.getShape());
   shape[getFrom()] = result.getDimSize(getFrom());
   auto whole = RankedTensorType::get(shape, operand.getElementType());

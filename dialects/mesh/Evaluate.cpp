@@ -1,5 +1,4 @@
-// Reference evaluation of the collectives: each element of a result is looked up at its rank and
-// index.
+// Reference evaluation of the collectives, element by element.
 #include "dialects/mesh/Evaluate.h"
 
 #include "dialects/mesh/MeshDialect.h"
@@ -31,7 +30,7 @@ static double combine(ReduceKind kind, double a, double b) {
   return kind == ReduceKind::Max ? std::max(a, b) : std::min(a, b);
 }
 
-// The group's tensors combined element by element.
+// The tensors of the group, combined element by element.
 static Tensor combineAll(ReduceKind kind, const std::vector<const Tensor *> &group) {
   Tensor sum(group[0]->type, group[0]->shape);
   for (int64_t i = 0; i < sum.size(); ++i) {
@@ -45,7 +44,7 @@ static Tensor combineAll(ReduceKind kind, const std::vector<const Tensor *> &gro
 
 static int64_t blockSize(int64_t size, int64_t ranks) { return (size + ranks - 1) / ranks; }
 
-// Member `at` of the group's block of a tensor along `dim`.
+// The block of member `at` of the group of a tensor along `dim`.
 static Tensor sliceBlock(const Tensor &whole, int64_t dim, int64_t ranks, int64_t at) {
   Index shape = whole.shape;
   shape[dim] = blockSize(shape[dim], ranks);
@@ -62,7 +61,7 @@ static Tensor sliceBlock(const Tensor &whole, int64_t dim, int64_t ranks, int64_
   return block;
 }
 
-// The group's blocks one after the other along `dim`, cut off at `size`.
+// The concatenation of the group's blocks along `dim`, truncated to `size`.
 static Tensor gatherBlocks(const std::vector<const Tensor *> &blocks, int64_t dim, int64_t size) {
   Index shape = blocks[0]->shape;
   int64_t block = shape[dim];
@@ -152,7 +151,7 @@ Tensor splitTensor(const Tensor &whole, const Sharding &sharding, const Mesh &me
   return block;
 }
 
-// Whether two ranks' values of one element are the same for practical purposes.
+// Whether two ranks hold equal values of one element, up to the tolerance.
 static bool isClose(double a, double b, double tolerance) {
   if (a == b || (std::isnan(a) && std::isnan(b)))
     return true;
@@ -171,7 +170,7 @@ Tensor joinTensor(const std::vector<Tensor> &blocks, const std::vector<int64_t> 
   bool allAgree = true;
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
     if (mesh.indexAlong(rank, sharding.partial) != 0)
-      continue; // the group's first rank speaks for it
+      continue; // only the first rank of a group of replicas counts
     std::vector<const Tensor *> group;
     for (int64_t member : mesh.group(rank, sharding.partial))
       group.push_back(&blocks[member]);

@@ -1,5 +1,5 @@
-// What the ops of the mesh dialect do, as plain loops over the tensors of all ranks at once: the
-// reference for partitioning tests and runtimes.
+// Reference evaluation of the ops of the mesh dialect: plain loops over the tensors of all ranks at
+// once. Tests of partitioning and of communicators compare with it.
 #pragma once
 
 #include "dialects/interfaces/Sharding.h"
@@ -13,25 +13,26 @@ class Operation;
 
 namespace cleave::mesh {
 
-// Per rank the tensors of one op: its operands, or its results.
+// The operands, or the results, of one op on every rank: one list of tensors per rank.
 using RankTensors = std::vector<std::vector<Tensor>>;
 
-// Whether evaluateCollective knows the op: any of the mesh dialect.
+// Whether evaluateCollective supports the op: all ops of the mesh dialect.
 bool isCollective(mlir::Operation *op);
 
 // The results of `op` on every rank of the mesh, from the operands of every rank. The op has passed
 // its verifier.
 RankTensors evaluateCollective(mlir::Operation *op, const Mesh &mesh, const RankTensors &operands);
 
-// What padding is filled with, so that nobody relies on it: NaN, or an unlikely number.
+// The value of padding in tests, which makes its use visible: NaN, or an unlikely integer.
 double poison(ElementType type);
 
-// This rank's block of a whole tensor laid out like this (not partial); padding is poisoned.
+// The block of `rank` of a whole tensor in this layout, which must not be partial. Padding is
+// poisoned.
 Tensor splitTensor(const Tensor &whole, const Sharding &sharding, const Mesh &mesh, int64_t rank);
 
-// The whole tensor of this shape from all ranks' blocks; partial values are combined. Where several
-// ranks hold the same element, the first one's is taken; `agree` (if given) tells whether all of
-// them were equal up to `tolerance`, relative to the largest element.
+// Joins the blocks of all ranks to the whole tensor of this shape; partial values are combined. Of
+// several ranks that hold the same element, the first one counts. `agree`, if not null, is set to
+// whether all of them are equal up to `tolerance`, relative to the largest element.
 Tensor joinTensor(const std::vector<Tensor> &blocks, const std::vector<int64_t> &shape,
                   const Sharding &sharding, const Mesh &mesh, bool *agree = nullptr,
                   double tolerance = 1e-5);

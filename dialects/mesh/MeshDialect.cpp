@@ -1,4 +1,4 @@
-// Registration of the mesh dialect, and where its mesh is found.
+// Registration of the mesh dialect, and access to the mesh of a module.
 #include "dialects/mesh/MeshDialect.h"
 
 #include "mlir/IR/Builders.h"

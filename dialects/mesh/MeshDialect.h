@@ -1,9 +1,9 @@
-// The mesh dialect: attributes and collectives, and the way between attributes and the plain
-// structs of dialects/interfaces/Sharding.h. What the ops do, for all ranks at once, is in
-// Evaluate.h.
+// The mesh dialect: attributes and collectives, and conversion between attributes and the plain
+// structs of dialects/interfaces/Sharding.h. Evaluate.h has the reference evaluation of the ops.
 #pragma once
 
 #include "dialects/interfaces/FactorRule.h"
+#include "dialects/interfaces/OpInterfaces.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -24,23 +24,22 @@
 
 namespace cleave::mesh {
 
-// Attributes that the dialect puts on others' ops.
-inline constexpr llvm::StringLiteral kMesh = "mesh.mesh"; // MeshAttr, on the module
-inline constexpr llvm::StringLiteral kStrategy =
-    "mesh.strategy"; // StrategyAttr, on an op of the step
-inline constexpr llvm::StringLiteral kSharding =
-    "mesh.sharding"; // ShardingAttr, on an argument or
-                     // result of the step: where it lives
-inline constexpr llvm::StringLiteral kCompute =
-    "mesh.compute"; // ShardingAttr, on a parameter: the
-                    // layout that it is gathered to first
-inline constexpr llvm::StringLiteral kGlobal =
-    "mesh.global";                                        // TypeAttr, on an argument or result of
-                                                          // a partitioned step: the logical tensor
-inline constexpr llvm::StringLiteral kPart = "mesh.part"; // StringAttr, on a collective: `forward`,
-                                                          // `backward` or `update`
+// Names of the attributes that the dialect puts on other dialects' ops.
 
-// The decision for one op in plain form; see StrategyAttr.
+// MeshAttr, on the module.
+inline constexpr llvm::StringLiteral kMesh = "mesh.mesh";
+// StrategyAttr, on an op of the step.
+inline constexpr llvm::StringLiteral kStrategy = "mesh.strategy";
+// ShardingAttr, on an argument or result of the step: its layout in memory.
+inline constexpr llvm::StringLiteral kSharding = "mesh.sharding";
+// ShardingAttr, on a parameter: the layout that it is gathered to before it is used.
+inline constexpr llvm::StringLiteral kCompute = "mesh.compute";
+// TypeAttr, on an argument or result of a partitioned step: the type of the logical tensor.
+inline constexpr llvm::StringLiteral kGlobal = "mesh.global";
+// StringAttr, on a collective: `forward`, `backward` or `update`.
+inline constexpr llvm::StringLiteral kPart = "mesh.part";
+
+// The plain form of StrategyAttr: how one op is executed.
 struct Strategy {
   FactorAxes factors;
   std::vector<int> partial;
@@ -48,21 +47,22 @@ struct Strategy {
   bool operator==(const Strategy &) const = default;
 };
 
+// Conversion between plain structs and attributes. Attributes name axes, structs have their
+// indices.
 MeshAttr toAttribute(const Mesh &mesh, mlir::MLIRContext *context);
 Mesh toMesh(MeshAttr attr);
-
 ShardingAttr toAttribute(const Sharding &sharding, const Mesh &mesh, mlir::MLIRContext *context);
 StrategyAttr toAttribute(const Strategy &strategy, const Mesh &mesh, mlir::MLIRContext *context);
-// Lists of axis names, as the ops carry them.
+// A list of axis names, the form in which ops have their axes.
 mlir::ArrayAttr toAttribute(const std::vector<int> &axes, const Mesh &mesh,
                             mlir::MLIRContext *context);
 
-// Back. Empty if an axis is not one of the mesh.
+// The inverse; none if an axis is not one of the mesh.
 std::optional<Sharding> toSharding(ShardingAttr attr, const Mesh &mesh);
 std::optional<Strategy> toStrategy(StrategyAttr attr, const Mesh &mesh);
 std::optional<std::vector<int>> toAxes(mlir::ArrayAttr axes, const Mesh &mesh);
 
-// The mesh of the module that `op` is in (or is); null if it has none.
+// The mesh of the module that contains `op` (or is `op`); null if it has none.
 MeshAttr meshOf(mlir::Operation *op);
 
 } // namespace cleave::mesh

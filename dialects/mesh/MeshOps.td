@@ -1,5 +1,5 @@
-// The mesh dialect: ranks as a named n-d array, how tensors are laid out over them, and the collectives that change
-// that. The plain-data form of the attributes is dialects/interfaces/Sharding.h.
+// The mesh dialect: ranks as a named n-d array, layouts of tensors over them, and the collectives
+// that change layouts. The plain-data form of the attributes is dialects/interfaces/Sharding.h.
 
 #ifndef CLEAVE_MESH_OPS
 #define CLEAVE_MESH_OPS
@@ -9,134 +9,202 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "dialects/interfaces/OpInterfaces.td"
 
 def Mesh_Dialect : Dialect {
   let name = "mesh";
   let cppNamespace = "::cleave::mesh";
   let summary = "Devices as a named n-d mesh, layouts over it, and collectives";
   let description = [{
-    Before partitioning its attributes say how ops and values of the graph dialect are to be cut: `mesh.mesh` on the
-    module, `mesh.strategy` on ops, `mesh.sharding` on arguments and results of the step. After it, values are the blocks
-    that one rank holds, and the ops here exchange them. One program serves all ranks: they execute the same ops in the
-    same order, each on its own block.
+    Before partitioning, the attributes describe how ops and values of the graph dialect are split:
+    `mesh.mesh` on the module, `mesh.strategy` on ops, `mesh.sharding` on arguments and results of
+    the step. After partitioning, values are the blocks of one rank, and the ops of this dialect
+    exchange them. All ranks execute the same ops in the same order, each on its own blocks.
+
+    An op acts within groups: the ranks of a group differ only in their coordinates along `axes`,
+    and are ordered by those coordinates, the first axis major. The block of a rank has ceil(size /
+    ranks of the group) elements along the split dim; the last blocks are padded, and the content of
+    the padding is undefined. The constraints are numbered for the whole dialect. Tensors have any
+    element type of the graph dialect.
   }];
   let useDefaultAttributePrinterParser = 1;
   let extraClassDeclaration = "void registerAttributes();";
 }
 
-// -- attributes -------------------------------------------------------------------------------------------
+// -- attributes -----------------------------------------------------------------------------------
 class Mesh_Attr<string name, string mnemonic_> : AttrDef<Mesh_Dialect, name> {
   let mnemonic = mnemonic_;
   let hasCustomAssemblyFormat = 1;
 }
 
 def Mesh_MeshAttr : Mesh_Attr<"Mesh", "mesh"> {
-  let summary = "The ranks as an n-d array with named axes, the first one major";
+  let summary = "ranks as an n-d array with named axes, the first axis major";
   let description = [{
-    `#mesh.mesh<[dp = 2, tp = 4]>`: rank 5 has the coordinates dp 1, tp 1.
-     (M1) every axis has at least one rank; (M2) the names differ.
+    Example: in `#mesh.mesh<[dp = 2, tp = 4]>`, rank 5 has the coordinates dp = 1, tp = 1.
+
+    (M1) Each axis has at least one rank.
+    (M2) The names of the axes differ.
   }];
-  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names, ArrayRefParameter<"int64_t">:$sizes);
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names,
+                        ArrayRefParameter<"int64_t">:$sizes);
   let genVerifyDecl = 1;
 }
 
 def Mesh_ShardingAttr : Mesh_Attr<"Sharding", "sharding"> {
-  let summary = "How a tensor is laid out: per dim the axes that split it, and the axes along which it is partial";
+  let summary = "layout of a tensor: the axes that split each dim, and the axes of partial values";
   let description =
-    "`#mesh.sharding<[{dp}, {}], partial = sum {tp}>`: rows split over dp; along tp each rank holds a summand.\n"
-    " (S1) an axis stands at most once.\n";
-  let parameters = (ins "::mlir::ArrayAttr":$dims, "::mlir::ArrayAttr":$partial, "::cleave::ReduceKind":$reduce);
+    "    Example: with `#mesh.sharding<[{dp}, {}], partial = sum {tp}>`, dim 0 is split over dp,\n"
+    "    and the ranks along tp each hold a summand of the tensor.\n\n"
+    "    (S1) An axis occurs at most once.\n";
+  let parameters = (ins "::mlir::ArrayAttr":$dims, "::mlir::ArrayAttr":$partial,
+                        "::cleave::ReduceKind":$reduce);
   let genVerifyDecl = 1;
 }
 
 def Mesh_StrategyAttr : Mesh_Attr<"Strategy", "strategy"> {
-  let summary = "How an op is executed: per factor of its rule the axes that split it, and its results' layouts";
+  let summary = "execution of an op: the axes that split each factor, and the layouts of results";
   let description =
-    "`#mesh.strategy<[{dp}, {}, {tp}], results = [#mesh.sharding<[{dp}, {}]>]>`: factors in the order of the op's\n"
-    "factor rule. The results that this gives are brought to the layouts stated. With `partial = {tp}` a linear op\n"
-    "takes operands that are partial sums along tp and gives such results.\n"
-    " (T1) an axis stands at most once in factors and partial together.\n";
-  let parameters = (ins "::mlir::ArrayAttr":$factors, "::mlir::ArrayAttr":$partial, "::mlir::ArrayAttr":$results);
+    "    Example: `#mesh.strategy<[{dp}, {}, {tp}], results = [#mesh.sharding<[{dp}, {}]>]>`.\n"
+    "    Factors are in the order of the op's factor rule. Collectives convert the results to the\n"
+    "    layouts in `results`. With `partial = {tp}`, operands and results of a linear op are\n"
+    "    partial sums along tp.\n\n"
+    "    (T1) An axis occurs at most once in factors and `partial` together.\n"
+    "    (T2) The entries of `results` are `#mesh.sharding` attributes.\n";
+  let parameters = (ins "::mlir::ArrayAttr":$factors, "::mlir::ArrayAttr":$partial,
+                        "::mlir::ArrayAttr":$results);
   let genVerifyDecl = 1;
 }
 
-// -- collectives ------------------------------------------------------------------------------------------
+// -- collectives ----------------------------------------------------------------------------------
 def Mesh_Tensor : RankedTensorOf<[AnyFloat, AnySignlessInteger, I1, UI8, UI16, UI32, UI64]>;
 
-def Mesh_Reduction : I32EnumAttr<"Reduction", "how the ranks' values combine",
-    [I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">, I32EnumAttrCase<"Min", 2, "min">]> {
+def Mesh_Reduction : I32EnumAttr<"Reduction", "reduction of the values of ranks",
+    [I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
+     I32EnumAttrCase<"Min", 2, "min">]> {
   let cppNamespace = "::cleave::mesh";
   let genSpecializedAttr = 0;
 }
 def Mesh_ReductionAttr : EnumAttr<Mesh_Dialect, Mesh_Reduction, "reduction">;
 
-// An op of the ranks that differ only in the coordinates of `axes`; within such a group they are ordered by those
-// coordinates, the first axis major.
-class Mesh_Op<string mnemonic, list<Trait> traits = []> : Op<Mesh_Dialect, mnemonic, traits # [Pure]> {
+// The description of an op with one result: text, constraints, and an example that computes it by
+// `statement` from `arguments`.
+class Mesh_Text<string text_, string constraints, string arguments, string statement,
+                string result> {
+  string text = "\n    " # text_ # "\n\n" # constraints # "\n    ```mlir\n"
+    "    module attributes {mesh.mesh = #mesh.mesh<[dp = 2, tp = 4]>} {\n"
+    "      func.func @example(" # arguments # ") -> " # result # " {\n"
+    "        %result = " # statement # "\n        return %result : " # result # "\n"
+    "      }\n    }\n    ```\n";
+}
+
+// Constraints shared by several ops.
+defvar Mesh_C1 =
+  "    (C1) `axes` are axes of the module's mesh, differ, and there is at least one.\n";
+defvar Mesh_C3 = "    (C3) `dim` is a dim of `operand`.\n";
+defvar Mesh_C4 = "    (C4) `operand` is a block of `result` along `dim`.\n";
+defvar Mesh_C5 = "    (C5) `result` is a block of `operand` along `dim`.\n";
+
+// An op within the groups of ranks along `axes`.
+class Mesh_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Mesh_Dialect, mnemonic, traits # [Pure]> {
   let hasVerifier = 1;
 }
 
-def Mesh_AllReduceOp : Mesh_Op<"all_reduce", [InferTypeOpAdaptor]> {
-  let summary = "Every rank gets the group's values combined; several tensors at once are one bucket";
-  let description = [{
-     (C1) the axes belong to the mesh of the module, differ, and there is at least one;
-     (C2) the operands have one element type, and there is at least one.
-  }];
+def Mesh_AllReduceOp : Mesh_Op<"all_reduce", [InferTypeOpAdaptor, InPlaceResult]> {
+  let summary = "Sum, maximum or minimum over the ranks of a group";
+  let description = Mesh_Text<
+    "`results[i]` on each rank is the sum, maximum or minimum of `operands[i]` over the group. "
+    "Several operands are one bucket: a single exchange.",
+    Mesh_C1 #
+    "    (C2) There is at least one operand, and all operands have the same element type.\n"
+    "    (C8) Each result has the type of its operand.\n",
+    "%x: tensor<4x8xf32>", "mesh.all_reduce sum %x over {tp} : tensor<4x8xf32>",
+    "tensor<4x8xf32>">.text;
   let arguments = (ins Mesh_ReductionAttr:$kind, Variadic<Mesh_Tensor>:$operands, ArrayAttr:$axes);
   let results = (outs Variadic<Mesh_Tensor>:$results);
   let assemblyFormat = "$kind $operands `over` custom<Axes>($axes) attr-dict `:` type($operands)";
 }
 
-def Mesh_AllGatherOp : Mesh_Op<"all_gather"> {
-  let summary = "The blocks of the group, one after the other along `dim`; what lies past the end is cut off";
-  let description = [{
-     (C1) as above; (C3) `dim` is a dim of the operand; (C4) operand and result differ at most in `dim`, and there the
-     operand's size is that of the result divided by the ranks of the group, rounded up.
-  }];
+def Mesh_AllGatherOp : Mesh_Op<"all_gather", [InPlaceResult]> {
+  let summary = "Concatenation of the blocks of a group";
+  let description = Mesh_Text<
+    "`result` on each rank is the concatenation along `dim` of the blocks of the group, without "
+    "the padding at the end.",
+    !strconcat(Mesh_C1, Mesh_C3, Mesh_C4),
+    "%x: tensor<2x8xf32>",
+    "mesh.all_gather %x dim 0 over {tp} : tensor<2x8xf32> -> tensor<7x8xf32>",
+    "tensor<7x8xf32>">.text;
   let arguments = (ins Mesh_Tensor:$operand, I64Attr:$dim, ArrayAttr:$axes);
   let results = (outs Mesh_Tensor:$result);
-  let assemblyFormat =
-    "$operand `dim` $dim `over` custom<Axes>($axes) attr-dict `:` type($operand) `->` type($result)";
+  let assemblyFormat = [{
+    $operand `dim` $dim `over` custom<Axes>($axes) attr-dict `:` type($operand) `->` type($result)
+  }];
 }
 
-def Mesh_ReduceScatterOp : Mesh_Op<"reduce_scatter"> {
-  let summary = "The group's values combined; every rank gets its block along `dim`, padded at the end";
-  let description = [{
-     (C1), (C3) as above; (C5) as (C4) with operand and result exchanged.
-  }];
-  let arguments = (ins Mesh_ReductionAttr:$kind, Mesh_Tensor:$operand, I64Attr:$dim, ArrayAttr:$axes);
+def Mesh_ReduceScatterOp : Mesh_Op<"reduce_scatter", [InPlaceResult]> {
+  let summary = "One block per rank of the sum, maximum or minimum over a group";
+  let description = Mesh_Text<
+    "`result` is this rank's block along `dim` of the sum, maximum or minimum of `operand` over "
+    "the group.",
+    !strconcat(Mesh_C1, Mesh_C3, Mesh_C5),
+    "%x: tensor<8x8xf32>",
+    "mesh.reduce_scatter sum %x dim 0 over {tp} : tensor<8x8xf32> -> tensor<2x8xf32>",
+    "tensor<2x8xf32>">.text;
+  let arguments = (ins Mesh_ReductionAttr:$kind, Mesh_Tensor:$operand, I64Attr:$dim,
+                       ArrayAttr:$axes);
   let results = (outs Mesh_Tensor:$result);
-  let assemblyFormat =
-    "$kind $operand `dim` $dim `over` custom<Axes>($axes) attr-dict `:` type($operand) `->` type($result)";
+  let assemblyFormat = [{
+    $kind $operand `dim` $dim `over` custom<Axes>($axes) attr-dict
+    `:` type($operand) `->` type($result)
+  }];
 }
 
 def Mesh_SliceOp : Mesh_Op<"slice"> {
-  let summary = "This rank's block along `dim` of a tensor that all ranks of the group hold; no communication";
-  let description = [{
-    Where the dim is not a multiple of the ranks, the last blocks are padded; the padding's content is undefined.
-     (C1), (C3), (C5) as above.
-  }];
+  let summary = "This rank's block of a replicated tensor";
+  let description = Mesh_Text<
+    "`result` is this rank's block along `dim` of `operand`, which is the same on all ranks of the "
+    "group. There is no communication.",
+    !strconcat(Mesh_C1, Mesh_C3, Mesh_C5),
+    "%x: tensor<7x8xf32>",
+    "mesh.slice %x dim 0 over {tp} : tensor<7x8xf32> -> tensor<2x8xf32>",
+    "tensor<2x8xf32>">.text;
   let arguments = (ins Mesh_Tensor:$operand, I64Attr:$dim, ArrayAttr:$axes);
   let results = (outs Mesh_Tensor:$result);
-  let assemblyFormat =
-    "$operand `dim` $dim `over` custom<Axes>($axes) attr-dict `:` type($operand) `->` type($result)";
+  let assemblyFormat = [{
+    $operand `dim` $dim `over` custom<Axes>($axes) attr-dict `:` type($operand) `->` type($result)
+  }];
 }
 
 def Mesh_AllToAllOp : Mesh_Op<"all_to_all"> {
-  let summary = "all_gather along `from` and slice along `to` in one exchange: the group's split moves between dims";
-  let description = [{
-     (C1) as above; (C6) `from` and `to` are different dims of the operand; (C4) holds for `from`, (C5) for `to`.
-  }];
+  let summary = "Exchange that moves the split of a group from one dim to another";
+  let description = Mesh_Text<
+    "`result` is that of mesh.all_gather along `from` followed by mesh.slice along `to`, in a "
+    "single exchange.",
+    Mesh_C1 #
+    "    (C3) `from` and `to` are dims of `operand`.\n"
+    "    (C6) `from` and `to` differ.\n"
+    "    (C9) `operand` and `result` have the same rank.\n"
+    "    (C4) `operand` is a block along `from` of the whole tensor.\n"
+    "    (C5) `result` is a block along `to` of the whole tensor.\n",
+    "%x: tensor<2x8xf32>",
+    "mesh.all_to_all %x from 0 to 1 over {tp} : tensor<2x8xf32> -> tensor<7x2xf32>",
+    "tensor<7x2xf32>">.text;
   let arguments = (ins Mesh_Tensor:$operand, I64Attr:$from, I64Attr:$to, ArrayAttr:$axes);
   let results = (outs Mesh_Tensor:$result);
   let assemblyFormat = [{
-    $operand `from` $from `to` $to `over` custom<Axes>($axes) attr-dict `:` type($operand) `->` type($result)
+    $operand `from` $from `to` $to `over` custom<Axes>($axes) attr-dict
+    `:` type($operand) `->` type($result)
   }];
 }
 
 def Mesh_BlockOffsetOp : Mesh_Op<"block_offset", [InferTypeOpAdaptor]> {
-  let summary = "Where this rank's block begins: its position in the group times `block`";
-  let description = "(C1) as above; (C7) `block` is positive.";
+  let summary = "Index of the first element of this rank's block";
+  let description = Mesh_Text<
+    "`result = position * block`, where position is that of this rank in its group.",
+    Mesh_C1 #
+    "    (C7) `block` is at least 1.\n"
+    "    (C10) `result` is a scalar i64.\n",
+    "", "mesh.block_offset over {tp} block 2 : tensor<i64>", "tensor<i64>">.text;
   let arguments = (ins ArrayAttr:$axes, I64Attr:$block);
   let results = (outs RankedTensorOf<[I64]>:$result);
   let assemblyFormat = "`over` custom<Axes>($axes) `block` $block attr-dict `:` type($result)";

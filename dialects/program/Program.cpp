@@ -55,21 +55,34 @@ static LogicalResult verifyView(KernelOp kernel, Attribute attribute, Type type,
                                 << " of " << kernel.getBuffers();
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape())
-    return kernel.emitOpError() << what << " " << i << " is no tensor of static shape";
-  if (tensor.getRank() != static_cast<int64_t>(view.getStrides().size()))
-    return kernel.emitOpError() << what << " " << i << " has rank " << tensor.getRank()
-                                << " but its view " << view.getStrides().size() << " strides";
+    return kernel.emitOpError() << what << " " << i << " is not a tensor of static shape";
+  if (tensor.getRank() != static_cast<int64_t>(view.getStrides().size())) {
+    auto diag = kernel.emitOpError() << what << " " << i << " has rank " << tensor.getRank()
+                                     << " but its view " << view.getStrides().size() << " strides";
+    diag.attachNote(kernel.getBody().front().front().getLoc())
+        << what << " " << i << " of the computation has type " << tensor;
+    return diag;
+  }
   return success();
 }
 
 LogicalResult KernelOp::verify() {
   Block &body = getBody().front();
-  if (!llvm::hasSingleElement(body))
-    return emitOpError("holds not exactly one op");
+  if (!llvm::hasSingleElement(body)) {
+    auto diag = emitOpError("must hold exactly one op");
+    if (!body.empty())
+      diag.attachNote(std::next(body.begin())->getLoc()) << "the second op is here";
+    return diag;
+  }
   Operation &computation = body.front();
   if (getOperands().size() != body.getNumArguments() ||
-      getResults().size() != computation.getNumResults())
-    return emitOpError("needs one view for every block argument and every result of its op");
+      getResults().size() != computation.getNumResults()) {
+    auto diag = emitOpError("needs one view for every block argument and every result of its op");
+    diag.attachNote(computation.getLoc())
+        << "the op has " << body.getNumArguments() << " operands and "
+        << computation.getNumResults() << " results";
+    return diag;
+  }
   for (unsigned i = 0; i < body.getNumArguments(); ++i)
     if (failed(verifyView(*this, getOperands()[i], body.getArgument(i).getType(), "operand", i)))
       return failure();
@@ -84,14 +97,51 @@ LogicalResult ProgramOp::verify() {
   for (Operation &op : getBody().front())
     segments += isa<SegmentOp>(op);
   if (getSchedule().size() % 2 != 0)
-    return emitOpError("has a schedule that is no list of pairs (segment, slot)");
+    return emitOpError("has a schedule that is not a list of pairs (segment, slot)");
   for (size_t i = 0; i < getSchedule().size(); i += 2)
     if (getSchedule()[i] < 0 || getSchedule()[i] >= segments)
       return emitOpError() << "schedules segment " << getSchedule()[i] << " of " << segments;
   for (auto buffer : getBody().front().getOps<BufferOp>())
-    if (static_cast<int64_t>(buffer.getOffset() + buffer.getBytes()) > getArena().getBytes())
-      return buffer.emitOpError() << "ends beyond the arena of " << getArena().getBytes()
-                                  << " bytes";
+    if (static_cast<int64_t>(buffer.getOffset() + buffer.getBytes()) > getArena().getBytes()) {
+      auto diag = buffer.emitOpError()
+                  << "ends beyond the arena of " << getArena().getBytes() << " bytes";
+      diag.attachNote(getLoc()) << "the arena is declared here";
+      return diag;
+    }
+  return success();
+}
+
+LogicalResult MatmulOp::verify() {
+  size_t rank = getBatch().size() + 2;
+  ViewAttr views[] = {getLhsView(), getRhsView(), getOutView()};
+  for (auto [i, view] : llvm::enumerate(views)) {
+    if (view.getStrides().size() != rank)
+      return emitOpError() << "has the view " << view << " of " << view.getStrides().size()
+                           << " strides, expected " << rank;
+    if (view.getBuffer() != static_cast<int64_t>(i))
+      return emitOpError() << "has the view " << view << " of buffer " << view.getBuffer()
+                           << ", expected buffer " << i;
+  }
+  return success();
+}
+
+LogicalResult ConvolutionOp::verify() {
+  size_t rank = getInputShape().size();
+  if (rank < 3 || getWeightShape().size() != rank || getOutputShape().size() != rank)
+    return emitOpError() << "has tensors of rank " << rank << ", " << getWeightShape().size()
+                         << " and " << getOutputShape().size()
+                         << ", expected one rank of at least 3";
+  for (ArrayRef<int64_t> list : {getStrides(), getDilations(), getPadsLow(), getPadsHigh()})
+    if (list.size() != rank - 2)
+      return emitOpError() << "has " << list.size() << " entries in a list, expected " << rank - 2
+                           << ", one per spatial dim";
+  return success();
+}
+
+LogicalResult CollectiveOp::verify() {
+  if (getSend().size() != getRecv().size())
+    return emitOpError() << "sends " << getSend().size() << " buffers and receives "
+                         << getRecv().size() << ", expected pairs";
   return success();
 }
 

@@ -1,5 +1,6 @@
-// The program dialect: what one rank does, as buffers at offsets and instructions on them. Ops and
-// attributes are described in ProgramOps.td; they say what runtime/artifact/program.proto says.
+// The program dialect: the program of one rank, as buffers at offsets of an arena and instructions
+// on them. ProgramOps.td describes ops and attributes; they correspond to
+// runtime/artifact/program.proto.
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -28,7 +29,7 @@ namespace cleave::program {
 // Elements between neighbours along each dim of a dense row-major tensor.
 llvm::SmallVector<int64_t> denseStrides(llvm::ArrayRef<int64_t> shape);
 
-// A dense tensor that begins at the buffer's first element.
+// The view of a dense row-major tensor at the beginning of buffer number `buffer`.
 ViewAttr denseView(mlir::MLIRContext *context, int64_t buffer, llvm::ArrayRef<int64_t> shape);
 
 } // namespace cleave::program

@@ -13,11 +13,13 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Program_Dialect : Dialect {
   let name = "program";
   let cppNamespace = "::cleave::program";
-  let summary = "What one rank does: buffers at offsets of an arena and lists of instructions on them";
+  let summary = "The program of one rank: buffers in an arena, and instructions on them";
   let description = [{
-    The last level before the plan file (runtime/artifact/program.proto), with the same words. A `program.plan`
-    holds the logical tensors, the kernels and one `program.program`; all sizes and offsets of buffers count
-    bytes, strides and offsets inside a buffer count elements.
+    The last level before the plan file (runtime/artifact/program.proto), with the same terms. The
+    module holds the logical tensors, the kernels and one `program.program`. Sizes and offsets of
+    buffers are in bytes; strides and offsets within a buffer are in elements. An instruction may
+    have the attributes `source`, the name of the op of the model that it implements, and `seconds`,
+    its predicted time.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
@@ -29,47 +31,61 @@ class Program_Attr<string name, string mnemonic_> : AttrDef<Program_Dialect, nam
 
 def Program_BufferType : TypeDef<Program_Dialect, "Buffer"> {
   let mnemonic = "buffer";
-  let summary = "A range of bytes in an arena";
+  let description = "The result of program.buffer.";
+  let summary = "range of bytes in the arena";
 }
 
 def Program_ViewAttr : Program_Attr<"View", "view"> {
-  let summary = "How a tensor lies in a buffer: element index = offset + sum of index * stride";
-  let description = "`buffer` is a position in a list of buffers, of a kernel or of an instruction.";
-  let parameters = (ins "int64_t":$buffer, "int64_t":$offset, OptionalArrayRefParameter<"int64_t">:$strides);
+  let summary = "strided view of a buffer";
+  let description = [{
+    Element [i…] of the tensor is element `offset + sum of i * stride` of the buffer. `buffer` is an
+    index into the list of buffers of a kernel or an instruction. Example:
+    `#program.view<0 at 16 by [4, 1]>`.
+  }];
+  let parameters = (ins "int64_t":$buffer, "int64_t":$offset,
+                        OptionalArrayRefParameter<"int64_t">:$strides);
   let assemblyFormat = "`<` $buffer `at` $offset (`by` `[` $strides^ `]`)? `>`";
 }
 
 def Program_ArenaAttr : Program_Attr<"Arena", "arena"> {
-  let summary = "Memory that is allocated once: its bytes, and the most of them that are live at one time";
+  let summary = "memory allocated once: its size, and the most bytes live at one time";
+  let description = "Example: `#program.arena<192 bytes, peak 128>`.";
   let parameters = (ins "int64_t":$bytes, "int64_t":$peak);
   let assemblyFormat = "`<` $bytes `bytes` `,` `peak` $peak `>`";
 }
 
-def Program_Role : I32EnumAttr<"Role", "what a buffer or tensor is for (numbers of program.proto)",
+def Program_Role : I32EnumAttr<"Role", "use of a buffer or tensor (numbers of program.proto)",
     [I32EnumAttrCase<"Input", 1, "input">, I32EnumAttrCase<"Parameter", 2, "parameter">,
      I32EnumAttrCase<"State", 3, "state">, I32EnumAttrCase<"Constant", 4, "constant">,
      I32EnumAttrCase<"Output", 5, "output">, I32EnumAttrCase<"Metric", 6, "metric">,
      I32EnumAttrCase<"Activation", 7, "activation">, I32EnumAttrCase<"Gradient", 8, "gradient">,
-     I32EnumAttrCase<"Workspace", 9, "workspace">, I32EnumAttrCase<"Coordinates", 10, "coordinates">]> {
+     I32EnumAttrCase<"Workspace", 9, "workspace">,
+     I32EnumAttrCase<"Coordinates", 10, "coordinates">]> {
   let cppNamespace = "::cleave::program";
   let genSpecializedAttr = 0;
 }
 def Program_RoleAttr : EnumAttr<Program_Dialect, Program_Role, "role">;
 
-def Program_ConvolutionKind : I32EnumAttr<"ConvolutionKind", "a convolution or one of its gradients",
-    [I32EnumAttrCase<"Forward", 0, "forward">, I32EnumAttrCase<"InputGradient", 1, "input_gradient">,
+def Program_ConvolutionKind
+    : I32EnumAttr<"ConvolutionKind", "convolution or one of its gradients",
+    [I32EnumAttrCase<"Forward", 0, "forward">,
+     I32EnumAttrCase<"InputGradient", 1, "input_gradient">,
      I32EnumAttrCase<"WeightGradient", 2, "weight_gradient">]> {
   let cppNamespace = "::cleave::program";
   let genSpecializedAttr = 0;
 }
-def Program_ConvolutionKindAttr : EnumAttr<Program_Dialect, Program_ConvolutionKind, "convolution_kind">;
+def Program_ConvolutionKindAttr
+    : EnumAttr<Program_Dialect, Program_ConvolutionKind, "convolution_kind">;
 
-def Program_CollectiveKind : I32EnumAttr<"CollectiveKind", "numbers of program.proto",
+def Program_CollectiveKind
+    : I32EnumAttr<"CollectiveKind", "collective (numbers of program.proto)",
     [I32EnumAttrCase<"AllReduce", 0, "all_reduce">, I32EnumAttrCase<"AllGather", 1, "all_gather">,
-     I32EnumAttrCase<"ReduceScatter", 2, "reduce_scatter">, I32EnumAttrCase<"AllToAll", 3, "all_to_all">]> {
+     I32EnumAttrCase<"ReduceScatter", 2, "reduce_scatter">,
+     I32EnumAttrCase<"AllToAll", 3, "all_to_all">]> {
   let cppNamespace = "::cleave::program";
   let genSpecializedAttr = 0;
 }
-def Program_CollectiveKindAttr : EnumAttr<Program_Dialect, Program_CollectiveKind, "collective_kind">;
+def Program_CollectiveKindAttr
+    : EnumAttr<Program_Dialect, Program_CollectiveKind, "collective_kind">;
 
 #endif

@@ -1,4 +1,4 @@
-// The ops of the program dialect: the plan, what it declares, and instructions.
+// The ops of the program dialect: logical tensors, kernels, the program, and its instructions.
 
 #ifndef CLEAVE_PROGRAM_OPS
 #define CLEAVE_PROGRAM_OPS
@@ -8,11 +8,17 @@ include "dialects/program/ProgramBase.td"
 class Program_Op<string mnemonic, list<Trait> traits = []> : Op<Program_Dialect, mnemonic, traits>;
 
 def Program_TensorOp : Program_Op<"tensor"> {
-  let summary = "A logical tensor that outlives or enters a step, and its layout over the mesh";
+  let summary = "Logical tensor that enters or outlives a step, and its layout over the mesh";
   let description = [{
-    `dims` has one array of mesh axis indices per dim, major first. `origin` is the attribute form of
-    graph::TensorOrigin. Buffers refer to tensors by their position among the plan's tensors. The integers of an
-    input with a `vocabulary` are below it, or -100 if it is a `label`.
+    `type` is that of the whole tensor. `dims` has one array of mesh axis indices per dim, major
+    first: the axes that split it. `parameter` is the name of the parameter that an optimizer state
+    belongs to. `origin` is the attribute form of graph::TensorOrigin. The integers of an input with
+    a `vocabulary` are in [0, vocabulary), or -100 if it is a `label`. A program.buffer refers to a
+    tensor by its index among the program.tensor ops of the module.
+
+    ```mlir
+    program.tensor input "tokens" tensor<4x8xi64> split [[0], []] {vocabulary = 64 : i64}
+    ```
   }];
   let arguments = (ins StrAttr:$name, Program_RoleAttr:$role, TypeAttr:$type, ArrayAttr:$dims,
                        OptionalAttr<StrAttr>:$parameter, OptionalAttr<AnyAttr>:$origin,
@@ -20,20 +26,40 @@ def Program_TensorOp : Program_Op<"tensor"> {
   let assemblyFormat = "$role $name $type `split` $dims attr-dict";
 }
 
-def Program_KernelOp : Program_Op<"kernel", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock]> {
-  let summary = "A function that is generated: one op on tensors that lie in buffers";
+def Program_KernelOp : Program_Op<"kernel", [
+    Symbol, IsolatedFromAbove, NoTerminator, SingleBlock]> {
+  let summary = "Generated function: one op on views of buffers";
   let description = [{
-    The body holds one op. The block's arguments are tensors that `operands` places in the kernel's buffers, the
-    op's results go where `results` says. A result may lie where an operand lies: it is then computed in place.
-    Kernels of equal text share one function. `extent` is the size of the parallel range; the code
-    generator sets it.
+    The kernel has `buffers` buffers as arguments. Block argument i is the tensor with the view
+    `operands[i]`, result i of the op has the view `results[i]`. A result with the view of an
+    operand is computed in place. Kernels with the same text share one function. `extent` is the
+    size of the parallel range and is set by code generation; `flops` and `bytes` (read and written)
+    are the cost of the kernel.
+
+    (C1) The body contains exactly one op.
+    (C2) There is one view per block argument and per result of the op.
+    (C3) The buffer of each view is in [0, `buffers`).
+    (C4) The block arguments and the results of the op are tensors of static shape.
+    (C5) Each view has one stride per dim of its tensor.
+    (C6) The body uses no values defined outside of it.
+
+    ```mlir
+    program.kernel @exp on 2 operands [#program.view<0 at 0 by [1]>]
+                             results [#program.view<1 at 0 by [1]>] {
+    ^bb0(%x: tensor<16xf32>):
+      %0 = graph.exp %x : tensor<16xf32>
+    }
+    ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$buffers, TypedArrayAttrBase<Program_ViewAttr, "views">:$operands,
-                       TypedArrayAttrBase<Program_ViewAttr, "views">:$results, OptionalAttr<I64Attr>:$extent,
-                       OptionalAttr<F64Attr>:$flops, OptionalAttr<F64Attr>:$bytes);
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$buffers,
+                       TypedArrayAttrBase<Program_ViewAttr, "views">:$operands,
+                       TypedArrayAttrBase<Program_ViewAttr, "views">:$results,
+                       OptionalAttr<I64Attr>:$extent, OptionalAttr<F64Attr>:$flops,
+                       OptionalAttr<F64Attr>:$bytes);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `on` $buffers `operands` $operands `results` $results (`extent` $extent^)? attr-dict-with-keyword $body
+    $sym_name `on` $buffers `operands` $operands `results` $results (`extent` $extent^)?
+    attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
     // The op that the kernel computes.
@@ -45,8 +71,24 @@ def Program_KernelOp : Program_Op<"kernel", [Symbol, IsolatedFromAbove, NoTermin
 }
 
 def Program_ProgramOp : Program_Op<"program", [NoTerminator, SingleBlock]> {
-  let summary = "What one rank does: buffers, segments and the order in which they run";
-  let description = "`schedule` is a flat list of pairs (segment, micro-batch slot): one step.";
+  let summary = "Program of one rank: arena, buffers, segments and their schedule";
+  let description = [{
+    `schedule` is the order of execution in one step, a flat list of pairs: the index of a
+    program.segment, and the slot, the index of the micro-batch.
+
+    (C1) `schedule` has an even number of entries.
+    (C2) Each segment of `schedule` is the index of a program.segment in the body.
+    (C3) Each program.buffer of the body ends within the arena.
+
+    ```mlir
+    program.program <64 bytes, peak 64> schedule [0, 0, 0, 1] {
+      %a = program.buffer input "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+      program.segment "micro" {
+        program.load_input %a
+      }
+    }
+    ```
+  }];
   let arguments = (ins Program_ArenaAttr:$arena, DenseI64ArrayAttr:$schedule);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$arena `schedule` $schedule attr-dict-with-keyword $body";
@@ -54,94 +96,169 @@ def Program_ProgramOp : Program_Op<"program", [NoTerminator, SingleBlock]> {
 }
 
 def Program_BufferOp : Program_Op<"buffer"> {
-  let summary = "Bytes [offset, offset + bytes) of the arena, in use from instruction `first` to `last`";
+  let summary = "Range of bytes of the arena";
   let description = [{
-    Instructions are counted over the segments one after the other. `tensor` is the position of the logical tensor
+    Bytes [`offset`, `offset` + `bytes`) of the arena, for a dense tensor of `type`, this rank's
+    block. `first` and `last` are the first and the last instruction that access the buffer; the
+    instructions of all segments are numbered in order. `tensor` is the index of the program.tensor
     whose block this is, or -1.
+
+    ```mlir
+    %a = program.buffer parameter "a" tensor<16xf32> at 0 bytes 64 live 0 to 3 {tensor = 0 : i64}
+    ```
   }];
-  let arguments = (ins StrAttr:$name, Program_RoleAttr:$role, TypeAttr:$type, I64Attr:$offset, I64Attr:$bytes,
-                       I64Attr:$first, I64Attr:$last, DefaultValuedOptionalAttr<I64Attr, "-1">:$tensor);
+  let arguments = (ins StrAttr:$name, Program_RoleAttr:$role, TypeAttr:$type, I64Attr:$offset,
+                       I64Attr:$bytes, I64Attr:$first, I64Attr:$last,
+                       DefaultValuedOptionalAttr<I64Attr, "-1">:$tensor);
   let results = (outs Program_BufferType:$result);
-  let assemblyFormat = "$role $name $type `at` $offset `bytes` $bytes `live` $first `to` $last attr-dict";
+  let assemblyFormat = [{
+    $role $name $type `at` $offset `bytes` $bytes `live` $first `to` $last attr-dict
+  }];
 }
 
 def Program_SegmentOp : Program_Op<"segment", [NoTerminator, SingleBlock, HasParent<"ProgramOp">]> {
-  let summary = "Instructions that run as a whole, possibly several times a step";
+  let summary = "Instructions that run together, once or several times per step";
+  let description = [{
+    The body is the list of instructions. `name` is for people: "micro" for the segment of a
+    micro-batch, "update" for that of the optimizer.
+
+    (C1) The parent op is a program.program.
+
+    ```mlir
+    program.program <64 bytes, peak 64> schedule [0, 0] {
+      %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+      program.segment "micro" {
+        program.fill %a with 0.0
+      }
+    }
+    ```
+  }];
   let arguments = (ins StrAttr:$name);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$name attr-dict-with-keyword $body";
 }
 
-// Every instruction may carry `source`, the op of the model that it comes from, and `seconds`, its predicted time.
-class Program_Instruction<string mnemonic> : Program_Op<mnemonic, [HasParent<"SegmentOp">]>;
+// `statement` is the example, on buffers %a, %b and %c of 16 floats each. `constraints` are the
+// lines of those after the first.
+class Program_Instruction<string mnemonic, string text, string statement, string constraints = "",
+                          list<Trait> traits = []>
+    : Program_Op<mnemonic, traits # [HasParent<"SegmentOp">]> {
+  let description = "\n    " # text # "\n\n    (C1) The parent op is a program.segment.\n" #
+    constraints # [{
+    ```mlir
+    program.program <192 bytes, peak 192> schedule [0, 0] {
+      %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+      %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
+      %c = program.buffer activation "c" tensor<16xf32> at 128 bytes 64 live 0 to 0
+      program.segment "micro" {
+        }] # statement # [{
+      }
+    }
+    ```
+  }];
+}
 
-def Program_LaunchOp : Program_Instruction<"launch"> {
-  let summary = "Runs a kernel on buffers; `written` are the positions of those it writes";
+def Program_LaunchOp : Program_Instruction<"launch",
+    "Runs `kernel` on `buffers`. `written` are the indices of the buffers that it writes. The "
+    "check of the phase `program` requires that the kernel exists and fits the buffers.",
+    "program.launch @exp(%a, %b) writes [1]"> {
+  let summary = "Run of a kernel";
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Program_BufferType>:$buffers,
                        DenseI64ArrayAttr:$written);
   let assemblyFormat = "$kernel `(` $buffers `)` `writes` $written attr-dict";
 }
 
-def Program_MatmulOp : Program_Instruction<"matmul"> {
-  let summary = "out[batch, m, n] = sum over k of lhs[batch, m, k] * rhs[batch, k, n]";
-  let description = [{
-    The views have one stride per batch dim, then two for the matrix. Their `buffer` is 0 for lhs, 1 for
-    rhs, 2 for out. With `accumulate` the sum is added to what out holds.
-  }];
+def Program_MatmulOp : Program_Instruction<"matmul",
+    "`out[batch…, m, n] = sum over k of lhs[batch…, m, k] * rhs[batch…, k, n]`; with `accumulate`, "
+    "the sum is added to `out`. `batch` are the sizes of the batch dims. The views have one stride "
+    "per batch dim and two for the matrix; their `buffer` is 0 for lhs, 1 for rhs, 2 for out.",
+    "program.matmul %a <0 at 0 by [4, 1]>, %b <1 at 0 by [1, 4]> to %c <2 at 0 by [4, 1]>\n"
+    "          batch [] m 4 n 4 k 4",
+    "    (C2) Each view has one stride per batch dim and two for the matrix.\n"
+    "    (C3) The views have the buffers 0, 1 and 2.\n"> {
+  let summary = "Batched matrix product of strided views";
   let arguments = (ins Program_BufferType:$lhs, Program_BufferType:$rhs, Program_BufferType:$out,
-                       DenseI64ArrayAttr:$batch, I64Attr:$m, I64Attr:$n, I64Attr:$k, Program_ViewAttr:$lhs_view,
-                       Program_ViewAttr:$rhs_view, Program_ViewAttr:$out_view, UnitAttr:$accumulate);
+                       DenseI64ArrayAttr:$batch, I64Attr:$m, I64Attr:$n, I64Attr:$k,
+                       Program_ViewAttr:$lhs_view, Program_ViewAttr:$rhs_view,
+                       Program_ViewAttr:$out_view, UnitAttr:$accumulate);
   let assemblyFormat = [{
-    $lhs $lhs_view `,` $rhs $rhs_view `to` $out $out_view `batch` $batch `m` $m `n` $n `k` $k attr-dict
+    $lhs $lhs_view `,` $rhs $rhs_view `to` $out $out_view `batch` $batch `m` $m `n` $n `k` $k
+    attr-dict
   }];
+  let hasVerifier = 1;
 }
 
-def Program_ConvolutionOp : Program_Instruction<"convolution"> {
-  let summary = "A convolution or one of its gradients, all three tensors dense";
-  let arguments = (ins Program_ConvolutionKindAttr:$kind, Program_BufferType:$input, Program_BufferType:$weight,
-                       Program_BufferType:$output, DenseI64ArrayAttr:$input_shape, DenseI64ArrayAttr:$weight_shape,
-                       DenseI64ArrayAttr:$output_shape, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
-                       DenseI64ArrayAttr:$pads_low, DenseI64ArrayAttr:$pads_high, I64Attr:$groups);
+def Program_ConvolutionOp : Program_Instruction<"convolution",
+    "A graph.conv: `output` from `input` and `weight`. `input_gradient` computes the gradient in "
+    "`input` from the gradient in `output` and `weight`, `weight_gradient` the gradient in "
+    "`weight` from the gradient in `output` and `input`. All three tensors are dense.",
+    "program.convolution forward %a [1, 1, 16], %b [1, 1, 3], %c [1, 1, 14]\n"
+    "          strides [1] dilations [1] pads [0], [0] groups 1",
+    "    (C2) The three tensors have the same rank, at least 3.\n"
+    "    (C3) `strides`, `dilations`, `pads_low` and `pads_high` have one entry per spatial dim.\n"> {
+  let summary = "Convolution or one of its gradients";
+  let arguments = (ins Program_ConvolutionKindAttr:$kind, Program_BufferType:$input,
+                       Program_BufferType:$weight, Program_BufferType:$output,
+                       DenseI64ArrayAttr:$input_shape, DenseI64ArrayAttr:$weight_shape,
+                       DenseI64ArrayAttr:$output_shape, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads_low,
+                       DenseI64ArrayAttr:$pads_high, I64Attr:$groups);
   let assemblyFormat = [{
-    $kind $input $input_shape `,` $weight $weight_shape `,` $output $output_shape `strides` $strides `dilations`
-    $dilations `pads` $pads_low `,` $pads_high `groups` $groups attr-dict
+    $kind $input $input_shape `,` $weight $weight_shape `,` $output $output_shape
+    `strides` $strides `dilations` $dilations `pads` $pads_low `,` $pads_high `groups` $groups
+    attr-dict
   }];
+  let hasVerifier = 1;
 }
 
-def Program_CollectiveOp : Program_Instruction<"collective"> {
-  let summary = "Acts among the ranks that differ only on `axes`; pairs send[i], recv[i] travel together";
+def Program_CollectiveOp : Program_Instruction<"collective",
+    "A collective of the ranks that differ only in their coordinates on `axes`, indices of mesh "
+    "axes, the first axis major. Each pair send[i], recv[i] is one tensor; all pairs are exchanged "
+    "together. all_reduce and reduce_scatter compute the sum (`reduce` = 0), maximum (1) or "
+    "minimum (2).",
+    "program.collective all_reduce over [0] reduce 0 (%a, %b) to (%a, %b)",
+    "    (C2) `send` and `recv` have the same number of buffers.\n", [AttrSizedOperandSegments]> {
+  let summary = "Collective on buffers";
   let arguments = (ins Program_CollectiveKindAttr:$kind, DenseI64ArrayAttr:$axes, I64Attr:$reduce,
                        Variadic<Program_BufferType>:$send, Variadic<Program_BufferType>:$recv);
-  let assemblyFormat = "$kind `over` $axes `reduce` $reduce `(` $send `)` `to` `(` $recv `)` attr-dict";
-  let traits = [SameVariadicOperandSize];
+  let assemblyFormat =
+    "$kind `over` $axes `reduce` $reduce `(` $send `)` `to` `(` $recv `)` attr-dict";
+  let hasVerifier = 1;
 }
 
-def Program_CopyOp : Program_Instruction<"copy"> {
-  let summary = "Copies a whole buffer";
+def Program_CopyOp : Program_Instruction<"copy",
+    "Copies all bytes of `from` to `to`.", "program.copy %a to %b"> {
+  let summary = "Copy of a buffer";
   let arguments = (ins Program_BufferType:$from, Program_BufferType:$to);
   let assemblyFormat = "$from `to` $to attr-dict";
 }
 
-def Program_FillOp : Program_Instruction<"fill"> {
-  let summary = "Sets every element of a buffer";
+def Program_FillOp : Program_Instruction<"fill",
+    "Sets all elements of `buffer` to `value`.", "program.fill %a with 0.0"> {
+  let summary = "Fill of a buffer with a value";
   let arguments = (ins Program_BufferType:$buffer, F64Attr:$value);
   let assemblyFormat = "$buffer `with` $value attr-dict";
 }
 
-def Program_LoadInputOp : Program_Instruction<"load_input"> {
-  let summary = "Fills a buffer with this rank's block of the slot's micro-batch";
+def Program_LoadInputOp : Program_Instruction<"load_input",
+    "Copies this rank's block of the slot's micro-batch of an input to `buffer`.",
+    "program.load_input %a"> {
+  let summary = "Load of an input";
   let arguments = (ins Program_BufferType:$buffer);
   let assemblyFormat = "$buffer attr-dict";
 }
 
-def Program_StoreOutputOp : Program_Instruction<"store_output"> {
-  let summary = "Hands out an inference result";
+def Program_StoreOutputOp : Program_Instruction<"store_output",
+    "Returns `buffer`, this rank's block of an inference result, to the caller of the step.",
+    "program.store_output %a"> {
+  let summary = "Store of an output";
   let arguments = (ins Program_BufferType:$buffer);
   let assemblyFormat = "$buffer attr-dict";
 }
 
-def Program_MetricOp : Program_Instruction<"metric"> {
-  let summary = "Reports a scalar";
+def Program_MetricOp : Program_Instruction<"metric",
+    "Reports the scalar in `buffer` as the metric `name`.", "program.metric \"loss\" %a"> {
+  let summary = "Report of a metric";
   let arguments = (ins StrAttr:$name, Program_BufferType:$buffer);
   let assemblyFormat = "$name $buffer attr-dict";
 }

@@ -10,20 +10,20 @@
 using namespace mlir;
 using namespace cleave::graph;
 
-namespace cleave {
+namespace cleave::autodiff {
 
 namespace {
 
 class Sweep {
 public:
   Sweep(OpBuilder &b, Value target)
-      : b(target.getLoc(), b.getBlock(), b.getInsertionPoint()), target(target) {}
+      : b_(target.getLoc(), b.getBlock(), b.getInsertionPoint()), target_(target) {}
 
   LogicalResult run(ArrayRef<Value> wrt, SmallVectorImpl<Value> &grads) {
     findActive(wrt);
-    Operation *last = target.getDefiningOp();
-    if (last && active.contains(target)) {
-      summands[target] = {buildSplat(b, b.getLoc(), target.getType(), 1)};
+    Operation *last = target_.getDefiningOp();
+    if (last && active_.contains(target_)) {
+      summands_[target_] = {buildSplat(b_, b_.getLoc(), target_.getType(), 1)};
       for (Operation *op = last; op; op = op->getPrevNode())
         if (failed(differentiate(op)))
           return failure();
@@ -34,57 +34,65 @@ public:
   }
 
 private:
-  // A value is active if it is a float that depends on one of `wrt`, other than through a stop_gradient.
+  // A value is active if it is a float that depends on one of `wrt`, other than through a
+  // stop_gradient.
   void findActive(ArrayRef<Value> wrt) {
-    active.insert(wrt.begin(), wrt.end());
-    for (Operation &op : *target.getParentBlock())
+    active_.insert(wrt.begin(), wrt.end());
+    for (Operation &op : *target_.getParentBlock())
       if (!isa<StopGradientOp>(op) &&
-          llvm::any_of(op.getOperands(), [&](Value v) { return active.contains(v); }))
+          llvm::any_of(op.getOperands(), [&](Value v) { return active_.contains(v); }))
         for (Value result : op.getResults())
           if (isa<FloatType>(elementTypeOf(result)))
-            active.insert(result);
+            active_.insert(result);
   }
 
-  // Hands the gradient of the op's first result on to its operands.
+  // Adds to the gradients of the op's operands what follows from that of its first result.
   LogicalResult differentiate(Operation *op) {
-    if (op->getNumResults() == 0 || !summands.contains(op->getResult(0)) ||
-        llvm::none_of(op->getOperands(), [&](Value v) { return active.contains(v); }))
+    if (op->getNumResults() == 0 || !summands_.contains(op->getResult(0)) ||
+        llvm::none_of(op->getOperands(), [&](Value v) { return active_.contains(v); }))
       return success();
-    const autodiff::Rule *rule = rules.find(op->getName().getStringRef());
-    if (!rule)
-      return emitError(op->getLoc())
-             << "'" << op->getName() << "' has no gradient, but the loss depends on trainable "
-             << "parameters through it; freeze them or choose another loss";
-    b.setLoc(op->getLoc());
+    const Rule *rule = rules_.find(op->getName().getStringRef());
+    if (!rule) {
+      auto diag = emitError(op->getLoc())
+                  << "'" << op->getName() << "' has no gradient, but the loss depends on trainable "
+                  << "parameters through it; freeze them or choose another loss";
+      for (Value operand : op->getOperands())
+        if (active_.contains(operand)) {
+          diag.attachNote(operand.getLoc()) << "this operand depends on trainable parameters";
+          break;
+        }
+      return diag;
+    }
+    b_.setLoc(op->getLoc());
     Value gradient = gradientOf(op->getResult(0));
     Operation *before = lastBuilt();
-    autodiff::Gradients gradients = (*rule)(op, {&b, gradient});
-    // What the rule built belongs to this op, not to those whose results it reads.
+    Gradients gradients = (*rule)(op, {&b_, gradient});
+    // Ops that the rule built get the location of this op, not of the ops that they read.
     for (Operation *built = lastBuilt(); built != before; built = built->getPrevNode())
       built->setLoc(op->getLoc());
     for (auto [operand, part] : llvm::zip_equal(op->getOperands(), gradients))
-      if (part && active.contains(operand))
-        summands[operand].push_back(part);
+      if (part && active_.contains(operand))
+        summands_[operand].push_back(part);
     return success();
   }
 
-  // The op behind which the next one is built.
+  // The op after which the next one is built; null at the beginning of the block.
   Operation *lastBuilt() {
-    Block::iterator end = b.getInsertionPoint();
-    return end == b.getBlock()->begin() ? nullptr : &*std::prev(end);
+    Block::iterator end = b_.getInsertionPoint();
+    return end == b_.getBlock()->begin() ? nullptr : &*std::prev(end);
   }
 
-  // The sum of what the users of the value contributed; null if there was nothing. Computed once.
+  // The sum of the contributions of the value's users, built once; null if there are none.
   Value gradientOf(Value value) {
-    auto entry = summands.find(value);
-    if (entry == summands.end())
+    auto entry = summands_.find(value);
+    if (entry == summands_.end())
       return {};
     SmallVector<Value> &parts = entry->second;
     if (Value joined = joinSlices(parts))
       parts = {joined};
     while (parts.size() > 1) {
       Value first = parts[0];
-      parts[1] = AddOp::create(b, first, parts[1]);
+      parts[1] = AddOp::create(b_, first, parts[1]);
       parts.erase(parts.begin());
     }
     return parts[0];
@@ -115,20 +123,19 @@ private:
     }
     if (end != shapeOf(parts[0])[dim])
       return {};
-    return ConcatOp::create(b, slices, dim);
+    return ConcatOp::create(b_, slices, dim);
   }
 
-  ImplicitLocOpBuilder b;
-  Value target;
-  autodiff::RuleTable rules;
-  llvm::DenseSet<Value> active;
-  llvm::DenseMap<Value, SmallVector<Value>> summands;
+  ImplicitLocOpBuilder b_;
+  Value target_;
+  RuleTable rules_;
+  llvm::DenseSet<Value> active_;
+  llvm::DenseMap<Value, SmallVector<Value>> summands_;
 };
 
 } // namespace
 
-// Erases those of the ops after `before` and in front of `end` that neither `kept` nor other ops
-// use.
+// Erases the ops between `before` and `end` whose results are neither in `kept` nor used.
 static void eraseUnused(Block *block, Operation *before, Block::iterator end,
                         ArrayRef<Value> kept) {
   llvm::DenseSet<Value> keep(kept.begin(), kept.end());
@@ -153,4 +160,4 @@ LogicalResult buildGradients(OpBuilder &b, Value target, ArrayRef<Value> wrt,
   return success();
 }
 
-} // namespace cleave
+} // namespace cleave::autodiff

@@ -1,21 +1,21 @@
-// Reverse-mode differentiation of graph ops. The rules, one table per op family, are in rules/.
+// Autodiff: reverse-mode differentiation of graph ops. The rules, one table per op family, are in
+// rules/.
 #pragma once
 
 #include "mlir/IR/Builders.h"
 
-namespace cleave {
+namespace cleave::autodiff {
 
-// Builds at the builder's point, which `target` (a float scalar) and all it depends on dominate,
-// the gradient of `target` by every value of `wrt`: grads[i] has the type of wrt[i], or is null if
-// target does not depend on it through differentiable ops. All values are in one block. Nothing is
-// built that the gradients do not need. An op on the way that has no rule is an error, reported at
-// its place.
+// Builds the gradient of `target`, a float scalar, by every value of `wrt` at the builder's point,
+// which `target` and all values that it depends on dominate. All values are in one block. Appends
+// to `grads` one value per value of `wrt`, of its type; null if target does not depend on it
+// through differentiable ops. Builds no op that the gradients do not need. Reports an error at an
+// op between them that has no rule.
 mlir::LogicalResult buildGradients(mlir::OpBuilder &b, mlir::Value target,
                                    llvm::ArrayRef<mlir::Value> wrt,
                                    llvm::SmallVectorImpl<mlir::Value> &grads);
 
-// `--cleave-autodiff-gradients` on functions, for tests: returns the gradients of the first result, a scalar, by all float
-// arguments that it depends on, instead of the results.
+// Registers --cleave-autodiff-gradients.
 void registerAutodiffPasses();
 
-} // namespace cleave
+} // namespace cleave::autodiff

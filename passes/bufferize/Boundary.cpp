@@ -1,4 +1,5 @@
-// The boundary of the step: arguments become buffers of logical tensors, results replace arguments or are handed out.
+// The boundary of the step: arguments become buffers of logical tensors, results replace arguments
+// or become outputs and metrics.
 #include "compiler/analysis/Vocabulary.h"
 #include "dialects/graph/Step.h"
 #include "passes/bufferize/StepLowering.h"
@@ -19,7 +20,7 @@ program::Role roleOf(StringRef role) {
       .Default(program::Role::Constant);
 }
 
-// Per dim the numbers of the mesh axes that split it.
+// Per dim the indices of the mesh axes that split it.
 ArrayAttr splitOf(Attribute sharding, const Mesh &mesh, Type type) {
   Builder b(type.getContext());
   SmallVector<Attribute> dims(graph::shapeOf(type).size(), b.getArrayAttr({}));
@@ -59,7 +60,7 @@ void StepLowering::addArguments() {
   }
 }
 
-// Inputs are read when a micro-batch begins.
+// Loads inputs at the begin of a micro-batch.
 void StepLowering::addLoads() {
   program_.setSegment(micro_);
   for (auto [i, argument] : llvm::enumerate(step_.getArguments()))
@@ -69,7 +70,7 @@ void StepLowering::addLoads() {
 
 void StepLowering::addResults() {
   Operation *terminator = order_.back();
-  // Old values of other arguments are saved before any argument is overwritten.
+  // Saves old values of other arguments before any argument is overwritten.
   llvm::DenseMap<unsigned, View> saved;
   program_.setSegment(update_);
   for (auto [i, value] : llvm::enumerate(terminator->getOperands()))
@@ -83,7 +84,8 @@ void StepLowering::addResults() {
     program_.setSegment(isRepeated ? micro_ : update_);
     StringRef role = graph::resultRole(step_, i), name = graph::resultName(step_, i);
     if (std::optional<unsigned> alias = graph::aliasOf(step_, i)) {
-      // The next micro-batch reads the new value; where there is none, the update may still read the old one.
+      // Of several micro-batches, the next one reads the new value; otherwise the update may still
+      // read the old one.
       program_.setSegment(isRepeated && microBatches_ > 1 ? micro_ : update_);
       View home = views_[step_.getArgument(*alias)];
       View from = saved.contains(i) ? saved[i] : viewOf(value);

@@ -1,10 +1,11 @@
-// Runs the lowering, then counts instructions, finds lifetimes and places the buffers.
+// Lowers the step, then computes lifetimes and places the buffers.
 #include "passes/bufferize/Bufferize.h"
 
 #include "dialects/graph/Step.h"
 #include "passes/bufferize/Offsets.h"
 #include "passes/bufferize/StepLowering.h"
-#include "passes/fuse/Fuse.h"
+
+#include "mlir/Pass/Pass.h"
 
 using namespace mlir;
 
@@ -17,7 +18,7 @@ bool isPersistent(program::Role role) {
          role == program::Role::Constant || role == program::Role::Coordinates;
 }
 
-// First and last position of every buffer, as attributes; buffers that nobody touches are removed.
+// Sets the first and last position of every buffer; erases buffers that no instruction uses.
 void setLifetimes(program::ProgramOp program) {
   Builder b(program.getContext());
   llvm::DenseMap<Value, std::pair<int64_t, int64_t>> lives;
@@ -60,21 +61,6 @@ MemoryReport place(program::ProgramOp program) {
   return {placement.bytes, placement.peak};
 }
 
-struct BufferizePass : PassWrapper<BufferizePass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BufferizePass)
-  StringRef getArgument() const override { return "cleave-bufferize"; }
-  StringRef getDescription() const override {
-    return "Turn one rank's step into its program on buffers";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<program::ProgramDialect>();
-  }
-  void runOnOperation() override {
-    if (failed(bufferize(getOperation())))
-      signalPassFailure();
-  }
-};
-
 } // namespace
 
 FailureOr<MemoryReport> bufferize(ModuleOp module) {
@@ -82,7 +68,6 @@ FailureOr<MemoryReport> bufferize(ModuleOp module) {
   func::FuncOp step = graph::stepOf(module);
   if (!step)
     return module.emitError("has no function @step to bufferize");
-  fuse::formGroups(step); // what the partitioner added around groups
   ProgramBuilder builder(module);
   if (failed(StepLowering(step, builder).run()))
     return failure();
@@ -91,7 +76,20 @@ FailureOr<MemoryReport> bufferize(ModuleOp module) {
   return place(builder.program());
 }
 
-std::unique_ptr<Pass> createBufferizePass() { return std::make_unique<BufferizePass>(); }
+#define GEN_PASS_DEF_BUFFERIZEPASS
+#include "passes/bufferize/Passes.h.inc"
+
+namespace {
+
+struct BufferizePass : impl::BufferizePassBase<BufferizePass> {
+  void runOnOperation() override {
+    if (failed(bufferize(getOperation())))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
 void registerBufferizePasses() { PassRegistration<BufferizePass>(); }
 
 } // namespace cleave::bufferize

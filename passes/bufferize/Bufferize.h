@@ -1,24 +1,24 @@
-// Bufferize: one rank's step on tensors becomes its program on buffers.
+// Bufferize: turns one rank's step on tensors into its program on buffers.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/Pass.h"
+#include "mlir/Support/LLVM.h"
 
 namespace cleave::bufferize {
 
-// What the placement of buffers came to, in bytes.
+// Result of buffer placement, in bytes.
 struct MemoryReport {
-  int64_t arena = 0; // allocated
-  int64_t peak = 0;  // most bytes alive at one time
+  int64_t arena = 0; // size of the arena
+  int64_t peak = 0;  // most bytes alive at one instruction
 };
 
-// Replaces the (partitioned) step of the module by program.tensor, program.kernel and program.program ops. Kernels
-// have no extent yet. Every op outside kernel groups must be one that has an instruction or a kernel of its own; an error is
-// emitted at one that has none.
+// Replaces the (partitioned) step of the module by program.tensor, program.kernel and
+// program.program ops. Kernels have no extent yet. Ops become instructions in the order in which
+// they stand, those that run once per micro-batch first. Emits an error at an op outside of kernel
+// groups that has neither an instruction nor a kernel of its own; form groups before (passes/fuse).
 mlir::FailureOr<MemoryReport> bufferize(mlir::ModuleOp module);
 
-// --cleave-bufferize
-std::unique_ptr<mlir::Pass> createBufferizePass();
+// Registers --cleave-bufferize.
 void registerBufferizePasses();
 
 } // namespace cleave::bufferize

@@ -1,4 +1,5 @@
-// Collectives: whole buffers of blocks, packed and unpacked where the dim is not the leading one.
+// Collectives transfer whole buffers of blocks, packed and unpacked if the dim is not the leading
+// one.
 #include "passes/bufferize/StepLowering.h"
 
 using namespace mlir;
@@ -19,14 +20,14 @@ void StepLowering::collective(program::CollectiveKind kind, ArrayAttr axes, int6
                                       send, recv);
 }
 
-// Whether the blocks along `dim` follow each other in memory and fill it exactly.
+// Whether the blocks along `dim` are consecutive in memory and fill it exactly.
 static bool liesInBlocks(ArrayRef<int64_t> shape, int64_t dim, int64_t ranks, int64_t block) {
   return llvm::all_of(shape.take_front(dim), [](int64_t size) { return size == 1; }) &&
          shape[dim] == ranks * block;
 }
 
-// Calls visit(begin, view of the blocks begin, begin + 1, … in `blocks`, view of their place in `whole`): full blocks
-// first, then what is left of the last one.
+// Calls visit(view of blocks in `blocks`, view of their elements in `whole`): for all full blocks
+// together, then for the rest in the last block.
 template <typename Visit>
 static void forEachPart(const View &blocks, const View &whole, int64_t dim, Visit visit) {
   // blocks: [ranks, …, block, …] with `block` at dim + 1.
@@ -52,7 +53,7 @@ static SmallVector<int64_t> blocksShape(ArrayRef<int64_t> block, int64_t ranks) 
   return shape;
 }
 
-// The blocks of `whole` along `dim` one after the other, as a whole buffer.
+// The blocks of `whole` along `dim`, consecutive in a whole buffer.
 Value StepLowering::pack(const View &whole, int64_t dim, int64_t ranks, int64_t block) {
   if (isWhole(whole) && liesInBlocks(whole.shape, dim, ranks, block))
     return whole.buffer;
@@ -86,7 +87,7 @@ void StepLowering::lowerAllReduce(mesh::AllReduceOp op) {
   }
   for (auto [i, from] : llvm::enumerate(operands)) {
     Value result = op.getResult(i);
-    // Not over what another pair sends: pairs go in any order.
+    // Not in place of a buffer that another pair sends, since pairs are transferred in any order.
     bool inPlace = !destinations_.contains(result) && viewOf(op.getOperand(i)) == from &&
                    diesAt(from, op) && llvm::count(send, from.buffer) == 1;
     results.push_back(inPlace ? from : wholeResult(result));
@@ -134,7 +135,7 @@ void StepLowering::lowerAllToAll(mesh::AllToAllOp op) {
   View from = viewOf(op.getOperand());
   auto type = cast<RankedTensorType>(op.getType());
   Value send = pack(from, op.getTo(), ranks, type.getDimSize(op.getTo()));
-  // What comes from one rank: its block along `from`, our block along `to`.
+  // The data from one rank: its block along `from`, our block along `to`.
   SmallVector<int64_t> block(from.shape);
   block[op.getTo()] = type.getDimSize(op.getTo());
   View result = resultView(op.getResult());
@@ -159,7 +160,7 @@ Value StepLowering::coordinates() {
   return coordinates_;
 }
 
-// What a rank does by itself, knowing where it stands: the coordinates are the kernel's last buffer.
+// Ops on the rank's coordinates, which are the kernel's last buffer.
 void StepLowering::lowerLocal(Operation *op) {
   SmallVector<View> operands;
   for (Value operand : op->getOperands())

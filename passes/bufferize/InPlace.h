@@ -1,12 +1,13 @@
-// InPlace: which results of a kernel group may be written where an operand lies.
+// InPlace: results of a kernel group that may be written in place of an operand.
 #pragma once
 
 #include "dialects/graph/Graph.h"
 
 namespace cleave::bufferize {
 
-// Whether the group reads operand `operand` at every point of its loops only where it writes result `result` at that point,
-// so that both may share memory. Their shapes are then equal; layouts and element types are the caller's business.
+// Whether the group, at every point of its loops, reads `operand` only at the element of `result`
+// that it writes there, so that both may share memory. Their shapes are then equal; the caller
+// compares layouts and element types.
 bool readsElementwise(graph::FusionOp fusion, unsigned operand, unsigned result);
 
 } // namespace cleave::bufferize

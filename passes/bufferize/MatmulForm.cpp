@@ -1,5 +1,8 @@
-// Dims are sorted into batch, rows, columns and contracting ones and merged where all operands allow it.
+// Sorts dims into batch, row, column and contracting ones and merges them where the strides of all
+// operands allow it.
 #include "passes/bufferize/MatmulForm.h"
+
+#include "runtime/base/MatmulDims.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -9,34 +12,15 @@ namespace cleave::bufferize {
 
 namespace {
 
-struct Dim {
-  int64_t size, lhs, rhs, out; // strides; 0 where the operand has not this dim
-};
-using Dims = SmallVector<Dim>;
+using Dim = MatmulDim;
+using Dims = std::vector<MatmulDim>;
 
-void merge(Dims &dims) {
-  Dims merged;
-  for (const Dim &dim : dims) {
-    if (dim.size == 1)
-      continue;
-    if (!merged.empty()) {
-      Dim &major = merged.back();
-      if (major.lhs == dim.lhs * dim.size && major.rhs == dim.rhs * dim.size &&
-          major.out == dim.out * dim.size) {
-        major = {major.size * dim.size, dim.lhs, dim.rhs, dim.out};
-        continue;
-      }
-    }
-    merged.push_back(dim);
-  }
-  dims = std::move(merged);
-}
-
-// The last dim, or one of size 1; all others join the batch.
+// The last dim, or a dim of size 1; all others become batch dims.
 Dim takeLast(Dims &dims, Dims &batch) {
   if (dims.empty())
     return {1, 1, 1, 1};
-  Dim last = dims.pop_back_val();
+  Dim last = dims.back();
+  dims.pop_back();
   llvm::append_range(batch, dims);
   return last;
 }
@@ -73,7 +57,7 @@ std::optional<MatmulForm> matmulForm(graph::DotGeneralOp dot, const View &lhs, c
     sums.push_back({lhs.shape[l], lhs.strides[l], rhs.strides[r], 0});
   llvm::stable_sort(sums, [](const Dim &a, const Dim &b) { return a.lhs > b.lhs; });
   for (Dims *dims : {&batch, &rows, &columns, &sums})
-    merge(*dims);
+    *dims = mergeDims(*dims);
   if (sums.size() > 1)
     return std::nullopt;
   Dim m = takeLast(rows, batch), n = takeLast(columns, batch),
@@ -120,8 +104,8 @@ bool isUsable(const View &operand, ArrayRef<int64_t> batch, ArrayRef<int64_t> co
       (contains(contracting, i) ? sums : free)
           .push_back({operand.shape[i], operand.strides[i], 0, 0});
   llvm::stable_sort(sums, [](const Dim &a, const Dim &b) { return a.lhs > b.lhs; });
-  merge(sums);
-  merge(free);
+  sums = mergeDims(sums);
+  free = mergeDims(free);
   if (sums.size() > 1)
     return false;
   Dim k = sums.empty() ? Dim{1, 1, 1, 1} : sums[0],

@@ -1,4 +1,4 @@
-// Offsets: where buffers lie in the arena. Plain data in, plain data out.
+// Offsets: assigns offsets in the arena to buffers. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -6,21 +6,23 @@
 
 namespace cleave::bufferize {
 
+// Bytes; offsets are multiples of it.
 inline constexpr int64_t kAlignment = 64;
 
-// Needs `bytes` from position `first` to `last`, both included.
+// A buffer that needs `bytes` from instruction `first` to `last`, both included.
 struct Lifetime {
   int64_t bytes = 0, first = 0, last = 0;
 };
 
+// Offsets of all buffers, in the order of their lifetimes.
 struct Placement {
   std::vector<int64_t> offsets; // multiples of kAlignment
-  int64_t bytes = 0;            // of the arena
-  int64_t peak = 0;             // most bytes alive at one position: no placement needs less
+  int64_t bytes = 0;            // size of the arena
+  int64_t peak = 0;             // most bytes alive at one instruction, a lower bound of `bytes`
 };
 
-// Largest buffers first, each at the lowest offset where it meets no other one that is alive at the same time; ties
-// by order. Several orders are tried and the best is kept.
+// Places the largest buffers first, each at the lowest offset where it overlaps no other buffer
+// that is alive at the same time; ties by order. Tries several orders and keeps the best.
 Placement placeBuffers(const std::vector<Lifetime> &lifetimes);
 
 } // namespace cleave::bufferize

@@ -1,4 +1,4 @@
-// What is decided before instructions are made: the order of the ops, last uses, and destinations.
+// Decisions before instructions are built: the order of ops, last uses and destinations.
 #include "passes/bufferize/StepLowering.h"
 
 #include "dialects/graph/Step.h"
@@ -8,7 +8,8 @@ using namespace mlir;
 
 namespace cleave::bufferize {
 
-// Once per micro-batch first, then once a step.
+// Ops that run once per micro-batch come first, then those that run once per step. Otherwise the
+// order is kept.
 void StepLowering::orderOps() {
   repeated_ = graph::perMicroBatch(step_);
   Block &block = step_.getBody().front();
@@ -27,10 +28,10 @@ void StepLowering::orderOps() {
     position_[op] = static_cast<int>(i);
 }
 
-// Ops whose result is another view of their operand, or whose operand may be written where their result lies.
+// Ops whose result is a view of their operand, or whose operand may be written to the memory of
+// their result.
 bool StepLowering::isAliasing(Operation *op) const {
-  return isa<graph::TransposeOp, graph::ReshapeOp, graph::SliceOp, graph::ReverseOp,
-             graph::ConcatOp>(op) ||
+  return op->hasTrait<graph::LayoutOnly>() || isa<graph::ConcatOp>(op) ||
          (isa<graph::AccumulateOp>(op) && microBatches_ == 1);
 }
 
@@ -49,17 +50,18 @@ void StepLowering::planUses() {
   llvm::for_each(step_.getArguments(), plan);
 }
 
-// Whether the value's op can write its result with any strides and nobody else reads it.
+// Whether the value's op can write its result with any strides, and the value has one reader.
 bool StepLowering::canWriteAnywhere(Value value) const {
   Operation *op = value.getDefiningOp();
   if (!op || !value.hasOneUse() || destinations_.contains(value))
     return false;
-  if (isa<graph::TransposeOp, graph::ReshapeOp>(op))
+  if (op->hasTrait<graph::DimRearrangement>())
     return canWriteAnywhere(op->getOperand(0));
-  return isa<graph::DotGeneralOp, graph::FusionOp, graph::ConcatOp>(op);
+  return op->hasTrait<graph::StridedResult>();
 }
 
-// A group that writes its result in another order than row-major reads best what lies in that order too.
+// A group that does not write its result in row-major order reads operands fastest in the same
+// order.
 void StepLowering::planGroupOperands(graph::FusionOp fusion) {
   for (OpResult result : fusion->getResults()) {
     auto destination = destinations_.find(result);
@@ -76,7 +78,7 @@ void StepLowering::planGroupOperands(graph::FusionOp fusion) {
   }
 }
 
-// Passes a destination from a layout op's result to its operand.
+// Passes the destination of a layout op's result on to its operand.
 void StepLowering::planDestination(Operation *op) {
   if (auto fusion = dyn_cast<graph::FusionOp>(op))
     return planGroupOperands(fusion);
@@ -111,14 +113,12 @@ void StepLowering::planDestination(Operation *op) {
   }
 }
 
-// A result that replaces an argument is written into it, unless the old value is still needed then.
+// A result that replaces an argument is written into it, unless the old value is read later.
 void StepLowering::planReplacement(unsigned result) {
   std::optional<unsigned> alias = graph::aliasOf(step_, result);
   Value value = step_.getBody().front().getTerminator()->getOperand(result);
   Operation *op = value.getDefiningOp();
-  if (!alias || !op || destinations_.contains(value) ||
-      !isa<graph::FusionOp, graph::DotGeneralOp, mesh::AllGatherOp, mesh::ReduceScatterOp,
-           mesh::AllReduceOp>(op))
+  if (!alias || !op || destinations_.contains(value) || !op->hasTrait<graph::InPlaceResult>())
     return;
   Value argument = step_.getArgument(*alias);
   int position = position_.lookup(op);
@@ -132,7 +132,7 @@ void StepLowering::planReplacement(unsigned result) {
         !readsElementwise(fusion, use.getOperandNumber(), cast<OpResult>(value).getResultNumber()))
       return;
   }
-  // A view of the argument that the op reads, also beside the argument itself, would be torn.
+  // An op that reads another view of the argument would read elements that it has overwritten.
   for (Operation *user : argument.getUsers())
     if (user != op && isAliasing(user) && lastUse_.lookup(user->getResult(0)) == position)
       return;

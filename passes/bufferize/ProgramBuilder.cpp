@@ -1,4 +1,4 @@
-// Kernels of equal text are one kernel.
+// Adds buffers, kernels and instructions; kernels of equal text are one kernel.
 #include "passes/bufferize/ProgramBuilder.h"
 
 #include "dialects/graph/Cost.h"
@@ -82,7 +82,7 @@ int64_t ProgramBuilder::elementsOf(Value buffer) {
       .getNumElements();
 }
 
-// `k7_sub_exp_div`: the ops that do something, a few of them.
+// A name such as `k7_sub_exp_div`, of the first few compute ops.
 std::string ProgramBuilder::nameOf(Operation *op) {
   std::string name = "k" + std::to_string(kernels_.size());
   auto append = [&](Operation *inner) { name += "_" + inner->getName().stripDialect().str(); };
@@ -94,8 +94,8 @@ std::string ProgramBuilder::nameOf(Operation *op) {
   int count = 0;
   StringRef last;
   for (Operation &inner : fusion.getBody().front().without_terminator()) {
-    if (!isa<graph::PointwiseInterface, graph::ReduceOp>(inner) ||
-        inner.getName().stripDialect() == last || ++count > 4)
+    if (!inner.hasTrait<graph::ComputeOp>() || inner.getName().stripDialect() == last ||
+        ++count > 4)
       continue;
     last = inner.getName().stripDialect();
     append(&inner);
@@ -110,7 +110,7 @@ program::KernelOp ProgramBuilder::kernelFor(Operation *op, int64_t buffers, Arra
                                 operands, results, IntegerAttr(), FloatAttr(), FloatAttr());
   Block &body = kernel.getBody().emplaceBlock();
   IRMapping mapping;
-  // Every operand gets its own argument, so that kernels look alike wherever values come from.
+  // Every operand gets an argument of its own, so that equal computations have equal text.
   SmallVector<Value> arguments;
   for (Value operand : op->getOperands())
     arguments.push_back(body.addArgument(operand.getType(), loc_));

@@ -13,35 +13,39 @@ namespace cleave::bufferize {
 
 class ProgramBuilder {
 public:
-  // Declarations go before the program, which is made at the end of the module.
+  // Creates the program at the end of the module; tensors and kernels are added before it.
   explicit ProgramBuilder(mlir::ModuleOp module);
 
+  // The program under construction, and its context.
   program::ProgramOp program() { return program_; }
   mlir::MLIRContext *context() { return b_.getContext(); }
-  // Instructions come from this op of the step, for profiles and messages.
+  // Sets the op of the step that the following instructions implement, for profiles and messages;
+  // may be null.
   void setSource(mlir::Operation *op);
-  // A new segment at the end; instructions are added to the one set last.
+  // Adds a segment at the end and makes it the one that instructions are added to.
   program::SegmentOp addSegment(llvm::StringRef name);
   void setSegment(program::SegmentOp segment) { segment_ = segment; }
-  // How many segments there are is what later ones are numbered by.
+  // The number of segments.
   int64_t segments() const { return segments_; }
 
-  // A logical tensor; returns its number.
+  // Adds a logical tensor and returns its index.
   int64_t addTensor(llvm::StringRef name, program::Role role, mlir::Type type, mlir::ArrayAttr dims,
                     mlir::StringAttr parameter, mlir::Attribute origin,
                     mlir::IntegerAttr vocabulary = {}, bool isLabel = false);
+  // Adds a buffer for a dense tensor; `tensor`: index of the logical tensor whose block it holds,
+  // or -1.
   mlir::Value addBuffer(llvm::StringRef name, program::Role role, mlir::Type element,
                         llvm::ArrayRef<int64_t> shape, int64_t tensor = -1);
 
-  // Runs `op` (which is copied into a kernel) on operands and results that lie like this; `extra`, if given, is the
-  // kernel's last buffer.
+  // Launches `op`, which is cloned into a kernel, on operands and results in these views. `extra`,
+  // if given, is the kernel's last buffer.
   void launch(mlir::Operation *op, llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
               mlir::Value extra = {});
   // Copies elements between equally shaped views.
   void copy(const View &from, const View &to);
   void fill(mlir::Value buffer, double value);
 
-  // The element type and the elements that a buffer holds.
+  // The element type and the number of elements of a buffer.
   static mlir::Type elementOf(mlir::Value buffer);
   static int64_t elementsOf(mlir::Value buffer);
 

@@ -1,4 +1,4 @@
-// From ops to instructions: arguments, layout ops, kernels, matmuls, convolutions, results.
+// Lowers ops to instructions: layout ops, kernels, matmuls, convolutions.
 #include "passes/bufferize/StepLowering.h"
 
 #include "dialects/graph/Step.h"
@@ -121,7 +121,8 @@ View StepLowering::copyToDense(const View &view) {
   return dense;
 }
 
-View StepLowering::copyGrouped(const View &view, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracting) {
+View StepLowering::copyGrouped(const View &view, ArrayRef<int64_t> batch,
+                               ArrayRef<int64_t> contracting) {
   SmallVector<int64_t> order(batch);
   for (int64_t dim = 0; dim < static_cast<int64_t>(view.shape.size()); ++dim)
     if (!is_contained(batch, dim) && !is_contained(contracting, dim))
@@ -316,7 +317,7 @@ LogicalResult StepLowering::lowerConvolution(Operation *op) {
   return success();
 }
 
-// A kernel of its own on dense tensors.
+// Launches a kernel of its own on dense tensors.
 void StepLowering::lowerDenseKernel(Operation *op) {
   SmallVector<View> operands;
   for (Value operand : op->getOperands())
@@ -329,7 +330,7 @@ void StepLowering::lowerDenseKernel(Operation *op) {
     finishWhole(result, view);
 }
 
-// sum += operand, once per micro-batch; the sum is cleared when the step begins.
+// sum += operand in every micro-batch; the sum is cleared at the begin of the step.
 void StepLowering::lowerAccumulate(graph::AccumulateOp op) {
   View from = viewOf(op.getOperand());
   if (microBatches_ == 1)
@@ -359,9 +360,11 @@ void StepLowering::lowerAccumulate(graph::AccumulateOp op) {
 LogicalResult StepLowering::lower(Operation *op) {
   if (op->use_empty() || graph::splatValue(op->getResult(0)))
     return success();
+  if (op->hasTrait<graph::LayoutOnly>())
+    return lowerLayout(op), success();
+  if (op->hasTrait<graph::OwnKernel>())
+    return lowerDenseKernel(op), success();
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<graph::TransposeOp, graph::ReshapeOp, graph::SliceOp, graph::ReverseOp>(
-          [&](Operation *o) { return lowerLayout(o), success(); })
       .Case([&](graph::ConcatOp o) { return lowerConcat(o), success(); })
       .Case([&](graph::PadOp o) { return lowerPad(o), success(); })
       .Case([&](graph::ConstantOp o) { return lowerConstant(o), success(); })
@@ -370,8 +373,6 @@ LogicalResult StepLowering::lower(Operation *op) {
       .Case([&](graph::DotGeneralOp o) { return lowerDot(o), success(); })
       .Case<graph::ConvOp, graph::ConvInputGradOp, graph::ConvWeightGradOp>(
           [&](Operation *o) { return lowerConvolution(o); })
-      .Case<graph::GatherOp, graph::ScatterOp, graph::PoolOp, graph::PoolGradOp, graph::ScanOp,
-            graph::SortOp>([&](Operation *o) { return lowerDenseKernel(o), success(); })
       .Case([&](mesh::AllReduceOp o) { return lowerAllReduce(o), success(); })
       .Case([&](mesh::AllGatherOp o) { return lowerAllGather(o), success(); })
       .Case([&](mesh::ReduceScatterOp o) { return lowerReduceScatter(o), success(); })
@@ -379,8 +380,10 @@ LogicalResult StepLowering::lower(Operation *op) {
       .Case<mesh::SliceOp, mesh::BlockOffsetOp>(
           [&](Operation *o) { return lowerLocal(o), success(); })
       .Default([&](Operation *o) {
-        return o->emitOpError("cannot be executed: neither an instruction nor a kernel exists for "
-                              "it outside a group");
+        auto diag = o->emitOpError("cannot be executed: it has neither an instruction nor a kernel "
+                                   "of its own, expected it inside a kernel group");
+        diag.attachNote((*o->user_begin())->getLoc()) << "its result is read here";
+        return diag;
       });
 }
 

@@ -1,7 +1,8 @@
-// StepLowering: walks the step's ops in the order in which they run and turns them into instructions.
+// StepLowering: turns the step's ops, in the order in which they run, into instructions.
 //
-// Layout ops (transpose, reshape, slice, reverse) become views. A result whose only reader wants it elsewhere (a transpose
-// that must be dense, a part of a concat, an argument that it replaces) is written there in the first place.
+// Layout ops (transpose, reshape, slice, reverse) become views. A result that its only reader
+// copies to a known place (the dense result of a transpose, a part of a concat, an argument that it
+// replaces) is written directly to that place, its destination.
 #pragma once
 
 #include "dialects/graph/Graph.h"
@@ -15,6 +16,7 @@ namespace cleave::bufferize {
 class StepLowering {
 public:
   StepLowering(mlir::func::FuncOp step, ProgramBuilder &program);
+  // Adds all instructions; fails with a diagnostic at an op that has none.
   mlir::LogicalResult run();
 
 private:
@@ -48,7 +50,8 @@ private:
   void lowerLocal(mlir::Operation *op);
   void addResults();
 
-  // Collectives work on whole buffers; blocks along a dim that is not leading are packed and unpacked.
+  // Collectives transfer whole buffers. Blocks along a dim that is not the leading one are packed
+  // before and unpacked after.
   mlir::Value pack(const View &whole, int64_t dim, int64_t ranks, int64_t block);
   void unpack(mlir::Value blocks, llvm::ArrayRef<int64_t> blockShape, int64_t dim,
               const View &whole);
@@ -58,23 +61,25 @@ private:
 
   // The view of a value; constants with all elements equal get a buffer on first use.
   View viewOf(mlir::Value value);
-  // The same, copied if it is not dense (not a whole buffer).
+  // The same, copied if the view is not dense (not a whole buffer).
   View denseViewOf(mlir::Value value);
   View wholeViewOf(mlir::Value value);
   View copyToDense(const View &view);
-  // An operand of a product, copied so that its contracting dims lie last and in this order.
+  // An operand of a product, copied so that its contracting dims are the last ones, in this order.
   View copyGrouped(const View &view, llvm::ArrayRef<int64_t> batch,
                    llvm::ArrayRef<int64_t> contracting);
   static bool isWhole(const View &view);
-  // Where a result is to be written: its destination, or a new buffer.
+  // The view that a result is written to: its destination, or a new buffer.
   View resultView(mlir::Value result);
-  // A place that is sure to be a whole buffer; finishWhole() copies from there if the destination is another one.
+  // The same, but always a whole buffer; finishWhole() copies it to the destination if that is
+  // another view.
   View wholeResult(mlir::Value result);
   void finishWhole(mlir::Value result, const View &made);
   View newBuffer(mlir::Value value, llvm::StringRef suffix = "");
-  // A new buffer whose dims lie in the order of these strides, the largest first.
+  // A new buffer with its dims in the order of these strides, the largest first.
   View newBufferLike(mlir::Value value, llvm::ArrayRef<int64_t> strides);
-  // Where a group's result is written best if its readers do not mind: as the group walks its operands.
+  // A new buffer for a group's result: in the layout of an operand that is read elementwise, if all
+  // readers are products, which accept any layout.
   View newGroupResult(graph::FusionOp fusion, unsigned result, llvm::ArrayRef<View> operands);
   void setView(mlir::Value value, View view);
   bool diesAt(const View &view, mlir::Operation *op) const;
@@ -88,11 +93,11 @@ private:
   llvm::DenseSet<mlir::Operation *> repeated_; // runs once per micro-batch
   std::vector<mlir::Operation *> order_;
   llvm::DenseMap<mlir::Operation *, int> position_;
-  llvm::DenseMap<mlir::Value, int>
-      lastUse_; // position of the last instruction that reads what the value views
+  // Per value the position of the last op that reads it or a view of it.
+  llvm::DenseMap<mlir::Value, int> lastUse_;
   llvm::DenseMap<mlir::Value, View> destinations_;
   llvm::DenseMap<mlir::Value, View> views_;
-  llvm::DenseMap<mlir::Value, int> bufferLastUse_; // per buffer, over all values that lie in it
+  llvm::DenseMap<mlir::Value, int> bufferLastUse_; // per buffer, over all values in it
   llvm::DenseSet<mlir::Value> persistent_;         // buffers that are never free
   program::SegmentOp begin_, micro_, update_;
   mlir::Value coordinates_;

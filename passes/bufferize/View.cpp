@@ -63,7 +63,8 @@ View View::split(int64_t dim, int64_t minor) const {
   return view;
 }
 
-// The old dims are joined to runs that lie evenly; the new ones are cut from the runs, last dims first.
+// Merges the old dims to runs of one stride, then splits the runs into the new dims, last dims
+// first.
 std::optional<View> View::reshaped(ArrayRef<int64_t> to) const {
   if (size() == 0)
     return View{buffer, offset, SmallVector<int64_t>(to), dense(buffer, to).strides};

@@ -1,11 +1,13 @@
-// Composite ops to primitive ops; what an op decomposes to is said by the op.
+// Decomposes composite ops by their DecompositionInterface.
 #include "passes/decompose/Decompose.h"
 
 #include "dialects/graph/Graph.h"
 
+#include "mlir/Pass/Pass.h"
+
 using namespace mlir;
 
-namespace cleave {
+namespace cleave::decompose {
 
 static SmallVector<graph::DecompositionInterface> compositesOf(func::FuncOp function) {
   SmallVector<graph::DecompositionInterface> composites;
@@ -23,23 +25,17 @@ void decomposeComposites(func::FuncOp function) {
     }
 }
 
+#define GEN_PASS_DEF_COMPOSITESPASS
+#include "passes/decompose/Passes.h.inc"
+
 namespace {
-struct DecomposeCompositesPass : PassWrapper<DecomposeCompositesPass, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DecomposeCompositesPass)
-  StringRef getArgument() const final { return "cleave-decompose-composites"; }
-  StringRef getDescription() const final {
-    return "Replaces composite ops by the simpler ops that they mean";
-  }
+
+struct CompositesPass : impl::CompositesPassBase<CompositesPass> {
   void runOnOperation() override { decomposeComposites(getOperation()); }
 };
+
 } // namespace
 
-std::unique_ptr<Pass> createDecomposeCompositesPass() {
-  return std::make_unique<DecomposeCompositesPass>();
-}
+void registerDecomposePasses() { PassRegistration<CompositesPass>(); }
 
-void registerDecomposePasses() {
-  registerPass([] { return createDecomposeCompositesPass(); });
-}
-
-} // namespace cleave
+} // namespace cleave::decompose

@@ -1,20 +1,15 @@
-// Decomposition: composite ops (softmax, norms, losses, optimizers) replaced by the simpler ops
-// that they mean.
+// Decompose: replaces composite ops (softmax, norms, losses, optimizers) by simpler ops.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Pass/Pass.h"
 
-#include <memory>
+namespace cleave::decompose {
 
-namespace cleave {
-
-// Replaces every op of `function` that has a DecompositionInterface, and those that come out of it,
-// until none is left. Common subexpressions are not merged; run CSE after it.
+// Replaces every op of `function` that has a DecompositionInterface, and every such op among the
+// results, until none is left. Does not merge common subexpressions; run CSE after it.
 void decomposeComposites(mlir::func::FuncOp function);
 
-// The same as a pass on functions, and its registration as `--cleave-decompose-composites`.
-std::unique_ptr<mlir::Pass> createDecomposeCompositesPass();
+// Registers --cleave-decompose-composites.
 void registerDecomposePasses();
 
-} // namespace cleave
+} // namespace cleave::decompose

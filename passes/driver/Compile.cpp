@@ -1,9 +1,9 @@
-// Runs the phases, times them, dumps them where asked, and writes the output.
+// Runs, times and dumps the phases, and writes the output.
 #include "passes/driver/Compile.h"
 
+#include "dialects/graph/Step.h"
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/Phases.h"
-#include "dialects/graph/Step.h"
 #include "runtime/artifact/Artifact.h"
 #include "runtime/base/Units.h"
 
@@ -40,7 +40,7 @@ static Status writeText(ModuleOp module, const std::string &path) {
   std::error_code error;
   llvm::raw_fd_ostream out(path, error);
   if (error)
-    return Status::userError("cannot write " + path + ": " + error.message());
+    return Status::userError("cannot write ", path, ": ", error.message());
   module.print(out, OpPrintingFlags().enableDebugInfo(/*enable=*/true, /*prettyForm=*/false));
   out << "\n";
   return Status::ok();
@@ -53,32 +53,31 @@ static Status readText(Compilation &c) {
     return Status::userError(diagnostics.text());
   bool hasStep = c.options.startFrom == "program" || graph::stepOf(*c.module);
   return hasStep ? Status::ok()
-                 : Status::userError("'" + c.options.model +
-                                     "' has no function @step, expected what --stop-after " +
-                                     c.options.startFrom + " wrote");
+                 : Status::userError("'", c.options.model,
+                                     "' has no function @step, expected what --stop-after ",
+                                     c.options.startFrom, " wrote");
 }
 
 static Status makeDumpFolder(const Compilation &c) {
   if (c.options.dumpPhases.empty())
     return Status::ok();
   if (std::error_code error = llvm::sys::fs::create_directories(c.options.dumpPhases))
-    return Status::userError("cannot create " + c.options.dumpPhases + ": " + error.message());
+    return Status::userError("cannot create ", c.options.dumpPhases, ": ", error.message());
   return Status::ok();
 }
 
 static Status dumpPhase(Compilation &c, size_t number, const Phase &phase) {
   if (c.options.dumpPhases.empty() || !c.module)
     return Status::ok();
-  return writeText(*c.module, c.options.dumpPhases + "/" + std::to_string(number) + "-" +
-                                  phase.name + ".mlir");
+  return writeText(*c.module, concat(c.options.dumpPhases, "/", number, "-", phase.name, ".mlir"));
 }
 
-// What every phase owes: IR that its ops accept, and its own promise.
+// Checks the ops' own rules, then the promise of the phase.
 static Status verifyPhase(Compilation &c, const Phase &phase) {
   DiagnosticText diagnostics(*c.context);
   if (c.module && failed(mlir::verify(*c.module)))
     return Status::defect(diagnostics.text());
-  return phase.verify ? phase.verify(c) : Status::ok();
+  return phase.verify(c);
 }
 
 static Status runPhase(Compilation &c, size_t number) {
@@ -93,8 +92,8 @@ static Status runPhase(Compilation &c, size_t number) {
   return dumpPhase(c, number, phase);
 }
 
-// The planner's memory is a model; the program's arenas are what counts. Where they exceed the budget, the planner gets
-// that much less and the phases from it on run again.
+// The planner's memory is an estimate. Where the program's arena exceeds the budget, the planner's
+// budget is reduced by the excess and the phases from it on run again.
 static constexpr int kPlanningRounds = 5;
 
 static Status runPhases(Compilation &c, size_t first, size_t last) {
@@ -128,23 +127,19 @@ static Status runPhases(Compilation &c, size_t first, size_t last) {
 }
 
 Status compileTo(Compilation &c, const std::string &phase) {
-  Result<size_t> last = findPhase(phase);
-  CLEAVE_TRY(last.status());
-  return runPhases(c, 0, *last);
+  CLEAVE_TRY_ASSIGN(size_t last, findPhase(phase));
+  return runPhases(c, 0, last);
 }
 
 Status compile(Compilation &c) {
   size_t first = 0, last = phases().size() - 1;
   if (!c.options.startFrom.empty()) {
-    Result<size_t> phase = findPhase(c.options.startFrom);
-    CLEAVE_TRY(phase.status().withContext("--start-from"));
+    CLEAVE_TRY_ASSIGN(size_t phase, findPhase(c.options.startFrom).withContext("--start-from"));
     CLEAVE_TRY(readText(c));
-    first = *phase + 1;
+    first = phase + 1;
   }
   if (!c.options.stopAfter.empty()) {
-    Result<size_t> phase = findPhase(c.options.stopAfter);
-    CLEAVE_TRY(phase.status().withContext("--stop-after"));
-    last = *phase;
+    CLEAVE_TRY_ASSIGN(last, findPhase(c.options.stopAfter).withContext("--stop-after"));
   }
   if (first > last)
     return Status::userError("no phase lies behind --start-from " + c.options.startFrom +

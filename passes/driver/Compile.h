@@ -1,9 +1,9 @@
-// Compilation of a model file to a plan file: the phases one after the other, each followed by its verifier.
+// Compile: compiles a model file to a plan file, phase by phase.
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
-#include "passes/driver/Options.h"
 #include "compiler/planner/Plan.h"
+#include "passes/driver/Options.h"
 #include "runtime/artifact/program.pb.h"
 #include "runtime/base/Status.h"
 
@@ -13,43 +13,45 @@
 
 namespace cleave::driver {
 
-// Something the user should know that is not an error: a parameter split in two, a norm that was folded.
+// Information for the user that is no error, such as a parameter that was split in two.
 struct Remark {
   std::string kind; // `parameter`, `warning`, …
   std::string text;
 };
 
+// The time of one run of a phase with its verifier.
 struct PhaseTime {
   std::string phase;
-  double seconds;
-  double cpuSeconds;
+  double seconds;    // wall-clock
+  double cpuSeconds; // of all threads
 };
 
-// All that a compilation works on. Phases hand it on to each other.
+// The state of a compilation, which phases read and change.
 struct Compilation {
   explicit Compilation(CompileOptions options);
   ~Compilation();
 
-  // Bytes that one rank may take: the user's budget, or what the planner took from the cluster.
+  // The memory budget of one rank in bytes: the user's, or that of the cluster.
   int64_t budgetBytes() const;
 
   CompileOptions options;
   std::unique_ptr<mlir::MLIRContext> context;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  std::optional<cluster::Cluster> cluster; // the whole one; read by the phase that needs it first
-  int64_t plannerBudget = 0; // bytes of one rank that the planner may use; 0: all there are
-  planner::Plan decided;     // what the planner decided
-  uint64_t arenaBytes = 0;   // what the program of one rank takes
-  plan::Plan plan;           // the file that comes out
-  std::vector<Remark> remarks;
-  std::vector<PhaseTime> times;
+  mlir::OwningOpRef<mlir::ModuleOp> module; // what the last phase left; null before `import`
+  // All ranks of the cluster; read by the first phase that needs it.
+  std::optional<cluster::Cluster> cluster;
+  int64_t plannerBudget = 0;    // bytes of one rank for the planner; 0: as the options say
+  planner::Plan decided;        // the planner's decisions
+  uint64_t arenaBytes = 0;      // size of one rank's arena
+  plan::Plan plan;              // the plan file
+  std::vector<Remark> remarks;  // in the order in which they arose
+  std::vector<PhaseTime> times; // one entry per run of a phase
 };
 
-// Runs the phases that the options ask for and writes the output. The kind of a failure is the exit code.
+// Runs the phases that the options select and writes the output. The kind of a failure determines
+// the exit code.
 Status compile(Compilation &compilation);
 
-// Runs the phases up to `phase`, from the model file, and writes nothing: for those who look at the
-// module itself.
+// Runs the phases from the model file up to `phase` and writes nothing; the module is the result.
 Status compileTo(Compilation &compilation, const std::string &phase);
 
 } // namespace cleave::driver

@@ -12,7 +12,8 @@ using namespace mlir;
 
 namespace cleave::driver {
 
-// The node's name as the model has it, or the file and, where it is text, the line; empty if nothing is known.
+// The name of the model's node, or the file and, if it is text, the line; empty if the location is
+// unknown.
 static std::string place(Location location) {
   if (auto name = dyn_cast<NameLoc>(location))
     return "'" + name.getName().str() + "'";
@@ -31,18 +32,18 @@ static void append(std::string &text, Location location, const std::string &mess
 }
 
 DiagnosticText::DiagnosticText(MLIRContext &context)
-    : handler(&context, [this](Diagnostic &diagnostic) {
+    : handler_(&context, [this](Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
           return success();
-        append(collected, diagnostic.getLocation(), diagnostic.str());
+        append(collected_, diagnostic.getLocation(), diagnostic.str());
         for (Diagnostic &note : diagnostic.getNotes())
-          append(collected, note.getLocation(), note.str());
+          append(collected_, note.getLocation(), note.str());
         return success();
       }) {}
 
 void registerDialects(DialectRegistry &registry) {
-  registry.insert<graph::GraphDialect, mesh::MeshDialect, program::ProgramDialect, func::FuncDialect, arith::ArithDialect,
-                  math::MathDialect>();
+  registry.insert<graph::GraphDialect, mesh::MeshDialect, program::ProgramDialect,
+                  func::FuncDialect, arith::ArithDialect, math::MathDialect>();
 }
 
 } // namespace cleave::driver

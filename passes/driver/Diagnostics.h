@@ -1,4 +1,4 @@
-// MLIR's diagnostics as the text of a Status, and the dialects that a compilation uses.
+// Diagnostics: MLIR's diagnostics as the text of a Status, and the dialects of a compilation.
 #pragma once
 
 #include "mlir/IR/Diagnostics.h"
@@ -8,19 +8,20 @@
 
 namespace cleave::driver {
 
-// Collects what is reported while it lives: errors with their notes in text(), remarks and warnings dropped unless
-// they belong to an error.
+// Collects the errors reported during its lifetime, with their notes. Drops other diagnostics.
 class DiagnosticText {
 public:
   explicit DiagnosticText(mlir::MLIRContext &context);
-  // All errors, a line each, behind the name of the model's node or file where it is known.
-  const std::string &text() const { return collected; }
+  // The errors and notes, a line each: the name of the model's node or the file, if known, and the
+  // message.
+  const std::string &text() const { return collected_; }
 
 private:
-  std::string collected;
-  mlir::ScopedDiagnosticHandler handler;
+  std::string collected_;
+  mlir::ScopedDiagnosticHandler handler_;
 };
 
+// Adds the dialects that a compilation uses.
 void registerDialects(mlir::DialectRegistry &registry);
 
 } // namespace cleave::driver

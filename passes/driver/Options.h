@@ -1,5 +1,5 @@
-// CompileOptions: what the user asked for, as plain data. The command line of cleave-compile fills it; docs/interface.md
-// says what each option means.
+// Options: the options of a compilation as plain data, one per option of cleave-compile
+// (docs/interface.md).
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 namespace cleave::driver {
 
+// The defaults are those of the command line.
 struct CompileOptions {
   std::string model;  // file to read: a model of any format, or .mlir with startFrom
   std::string output; // plan to write; with stopAfter the IR as text, `-` for standard output
@@ -23,25 +24,26 @@ struct CompileOptions {
   int64_t accumulate = 1;          // micro-batches per step
   std::string batchNorm = "train"; // or `frozen`
 
-  // The model as the user meant it.
-  std::map<std::string, int64_t> symbols;                // --set
-  bool keepSymbols = false;                              // those without a value stay symbols
-  std::map<std::string, std::vector<double>> values;     // --value: inputs that are known
-  std::map<std::string, std::vector<std::string>> texts; // the same as typed, for inputs of texts
-  std::vector<std::string> inputs;                       // --input NAME=TYPE[DIM,…]
-  std::vector<std::pair<std::string, std::string>> ties; // --tie A=B
+  // The model.
+  std::map<std::string, int64_t> symbols;                  // --set
+  bool keepSymbols = false;                                // those without a value stay symbols
+  std::map<std::string, std::vector<double>> values;       // --value: inputs that are known
+  std::map<std::string, std::vector<std::string>> strings; // the same as typed, for string inputs
+  std::vector<std::string> inputs;                         // --input NAME=TYPE[DIM,…]
+  std::vector<std::pair<std::string, std::string>> ties;   // --tie A=B
   std::vector<std::string> unties;
 
-  // The machines and what is fixed about the plan.
+  // The machines, and constraints on the plan.
   std::string cluster = "local-cpu";
   int64_t ranks = 1;
   uint64_t memoryBytes = 0; // budget of one rank; 0: what the cluster file says
   std::string mesh;         // AXIS=N,…; empty: the planner chooses
   std::string pin;          // recipe or file; empty: none
 
-  bool checkKernels = false; // kernels compare every load and store with its buffer (CLEAVE_CHECK_KERNELS)
+  // Kernels compare every load and store with its buffer (CLEAVE_CHECK_KERNELS).
+  bool checkKernels = false;
 
-  // Looking inside.
+  // Inspection.
   std::string stopAfter; // phase names of Phases.h
   std::string startFrom;
   std::string dumpPhases; // folder

@@ -4,27 +4,29 @@
 #include "compiler/analysis/Vocabulary.h"
 #include "compiler/artifact/ExportPlan.h"
 #include "compiler/cluster/Presets.h"
-#include "passes/driver/Diagnostics.h"
-#include "passes/driver/PlanFile.h"
-#include "compiler/frontend/step/Import.h"
 #include "compiler/frontend/onnx/Import.h"
 #include "compiler/frontend/pt2/Import.h"
+#include "compiler/frontend/step/Import.h"
 #include "compiler/frontend/torchscript/Import.h"
 #include "compiler/planner/Planner.h"
 #include "compiler/planner/ReadStep.h"
 #include "compiler/solver/Json.h"
-#include "dialects/graph/KnownTexts.h"
+#include "dialects/graph/KnownStrings.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StopGradient.h"
 #include "passes/autodiff/Autodiff.h"
 #include "passes/bufferize/Bufferize.h"
 #include "passes/codegen/cpu/CpuCodegen.h"
 #include "passes/decompose/Decompose.h"
+#include "passes/driver/Diagnostics.h"
+#include "passes/driver/PlanFile.h"
 #include "passes/fuse/Fuse.h"
+#include "passes/promise/Promise.h"
 #include "passes/schedule/Bucket.h"
 #include "passes/schedule/Order.h"
 #include "passes/shard/Annotate.h"
 #include "passes/shard/Partition.h"
+#include "passes/shard/Plan.h"
 #include "passes/simplify/Recognised.h"
 #include "passes/simplify/Simplify.h"
 #include "passes/train/Train.h"
@@ -45,14 +47,13 @@ static Result<frontend::ImportOptions> importOptions(const CompileOptions &from)
   options.symbols = from.symbols;
   options.keepSymbols = from.keepSymbols;
   options.values = from.values;
-  options.texts = from.texts;
-  options.differentiate = buildGradients;
+  options.strings = from.strings;
+  options.differentiate = autodiff::buildGradients;
   options.tie = from.ties;
   options.untie = from.unties;
   for (const std::string &text : from.inputs) {
-    Result<frontend::InputType> input = frontend::parseInput(text);
-    CLEAVE_TRY(input.status().withContext("--input"));
-    options.inputs.push_back(*input);
+    CLEAVE_TRY_ASSIGN(frontend::InputType input, frontend::parseInput(text).withContext("--input"));
+    options.inputs.push_back(std::move(input));
   }
   using BatchNorm = frontend::ImportOptions::BatchNorm;
   options.batchNorm = !from.train                  ? BatchNorm::AsExported
@@ -61,52 +62,50 @@ static Result<frontend::ImportOptions> importOptions(const CompileOptions &from)
   return options;
 }
 
-// By the format that the file's content shows.
+// Chooses the importer by the file's content.
 static Result<frontend::Imported> importModel(Compilation &c,
                                               const frontend::ImportOptions &options) {
   const std::string &path = c.options.model;
   if (!pt2::recognises(path) && !torchscript::recognises(path))
     return onnx::importOnnx(*c.context, path, options);
-  for (const auto &[name, texts] : options.texts)
+  for (const auto &[name, strings] : options.strings)
     if (!options.values.contains(name))
-      return Status::userError("--value " + name + "=…: found texts, expected numbers");
+      return Status::userError("--value ", name, "=…: found strings, expected numbers");
   if (pt2::recognises(path))
     return pt2::importExported(*c.context, path, options);
   return torchscript::importTorchScript(*c.context, path, options);
 }
 
 static Status import(Compilation &c) {
-  Result<frontend::ImportOptions> options = importOptions(c.options);
-  CLEAVE_TRY(options.status());
-  Result<frontend::Imported> imported = importModel(c, *options);
-  CLEAVE_TRY(imported.status());
-  c.module = std::move(imported->module);
-  for (const frontend::Remark &remark : imported->remarks)
+  CLEAVE_TRY_ASSIGN(frontend::ImportOptions options, importOptions(c.options));
+  CLEAVE_TRY_ASSIGN(frontend::Imported imported, importModel(c, options));
+  c.module = std::move(imported.module);
+  for (const frontend::Remark &remark : imported.remarks)
     if (c.options.train || remark.kind != frontend::Remark::Kind::TrainingWarning)
       c.remarks.push_back({frontend::kindName(remark.kind), remark.name + ": " + remark.text});
-  for (const graph::KnownTexts &texts : graph::knownTextsOf(*c.module))
-    c.remarks.push_back({"known", texts.name + ": the texts '" +
-                                      llvm::join(texts.elements, "', '") +
+  for (const graph::KnownStrings &known : graph::knownStringsOf(*c.module))
+    c.remarks.push_back({"known", known.name + ": the strings '" +
+                                      llvm::join(known.elements, "', '") +
                                       "' follow from the model; no program computes them"});
   return Status::ok();
 }
 
-// The step that phases after import work on.
+// The step, from the phase `import` on.
 static func::FuncOp step(Compilation &c) { return graph::stepOf(*c.module); }
 
-// Runs `work`, whose complaints are the user's mistakes.
+// Runs `work`, whose diagnostics are the user's mistakes.
 static Status reported(Compilation &c, llvm::function_ref<LogicalResult()> work) {
   DiagnosticText diagnostics(*c.context);
   return succeeded(work()) ? Status::ok() : Status::userError(diagnostics.text());
 }
 
-// Canonical forms, and what is computed twice only once.
+// Canonicalizes and eliminates common subexpressions.
 static void tidy(Compilation &c) {
   PassManager passes(c.context.get());
   passes.addNestedPass<func::FuncOp>(createCanonicalizerPass());
   passes.addNestedPass<func::FuncOp>(createCSEPass());
   LogicalResult result = passes.run(*c.module);
-  assert(succeeded(result) && "tidying changes nothing that can go wrong");
+  assert(succeeded(result) && "canonicalization and CSE do not fail");
   (void)result;
 }
 
@@ -119,7 +118,7 @@ static Status forward(Compilation &c) {
   return Status::ok();
 }
 
-// Parameters that stay as they are, since the file says so.
+// Adds a remark that names the parameters which the model file freezes.
 static void remarkFrozen(Compilation &c) {
   std::string names;
   size_t count = 0;
@@ -136,15 +135,13 @@ static void remarkFrozen(Compilation &c) {
 static Status train(Compilation &c) {
   if (!c.options.train)
     return Status::ok();
-  TrainOptions options;
+  train::TrainOptions options;
   for (const std::string &text : c.options.losses) {
-    Result<LossOption> loss = parseLoss(text);
-    CLEAVE_TRY(loss.status().withContext("--loss"));
-    options.losses.push_back(*loss);
+    CLEAVE_TRY_ASSIGN(train::LossOption loss, train::parseLoss(text).withContext("--loss"));
+    options.losses.push_back(loss);
   }
-  Result<OptimizerOption> optimizer = parseOptimizer(c.options.optimizer);
-  CLEAVE_TRY(optimizer.status().withContext("--optimizer"));
-  options.optimizer = *optimizer;
+  CLEAVE_TRY_ASSIGN(options.optimizer,
+                    train::parseOptimizer(c.options.optimizer).withContext("--optimizer"));
   options.trainable = c.options.trainable;
   options.freeze = c.options.freeze;
   if (c.options.clipNorm > 0)
@@ -152,7 +149,7 @@ static Status train(Compilation &c) {
   options.accumulate = c.options.accumulate;
   options.freezeBatchNorm = c.options.batchNorm == "frozen";
   return reported(c, [&] {
-    if (failed(buildTrainingStep(step(c), options)))
+    if (failed(train::buildTrainingStep(step(c), options)))
       return failure();
     remarkFrozen(c);
     return simplify::simplify(step(c), simplify::Composites::Leave);
@@ -161,8 +158,8 @@ static Status train(Compilation &c) {
 
 static Status primitive(Compilation &c) {
   analysis::recordVocabularies(step(c));
-  decomposeComposites(step(c));
-  // Products of attention read their operands where they lie.
+  decompose::decomposeComposites(step(c));
+  // Moves the transposes of decomposed attention into the products that read them.
   CLEAVE_TRY(reported(c, [&] { return simplify::simplify(step(c), simplify::Composites::Leave); }));
   tidy(c);
   fuse::formGroups(step(c));
@@ -170,29 +167,32 @@ static Status primitive(Compilation &c) {
   return Status::ok();
 }
 
-// --dump-phases: keeps the planner's networks, which cleave-solve reads.
+// --dump-phases: writes the planner's cost networks, which cleave-solve reads.
 static Status writeNetwork(const std::string &folder, const Mesh &mesh,
                            const solver::Problem &problem) {
   std::string path = folder + "/network-" + planner::str(mesh) + ".json";
   if (!(std::ofstream(path) << solver::toJson(problem) << std::flush))
-    return Status::userError("cannot write " + path);
+    return Status::userError("cannot write ", path);
+  return Status::ok();
+}
+
+// --dump-phases: writes the planner's plan with every decision as a remark.
+static Status writeDecisions(const std::string &folder, const planner::Plan &plan,
+                             const planner::StepModel &model) {
+  std::string path = folder + "/planner.json";
+  if (!(std::ofstream(path) << planner::toJson(plan, model) << std::flush))
+    return Status::userError("cannot write ", path);
   return Status::ok();
 }
 
 static Result<planner::PlannerOptions> plannerOptions(const Compilation &c) {
   const CompileOptions &from = c.options;
-  planner::PlannerOptions options;
-  options.ranks = from.ranks;
-  options.memoryBytes = c.plannerBudget ? c.plannerBudget : static_cast<int64_t>(from.memoryBytes);
-  if (!from.mesh.empty()) {
-    options.mesh = planner::parseMesh(from.mesh);
-    if (!options.mesh)
-      return Status::userError("--mesh: found '" + from.mesh +
-                               "', expected AXIS=N,..., for example dp=2,tp=2");
-  }
-  Result<planner::Pins> pins = planner::Pins::parse(from.pin);
-  CLEAVE_TRY(pins.status().withContext("--pin"));
-  options.pins = *pins;
+  const int64_t memoryBytes =
+      c.plannerBudget ? c.plannerBudget : static_cast<int64_t>(from.memoryBytes);
+  CLEAVE_TRY_ASSIGN(
+      planner::PlannerOptions options,
+      shard::plannerOptions(
+          {.ranks = from.ranks, .memoryBytes = memoryBytes, .mesh = from.mesh, .pin = from.pin}));
   if (!from.dumpPhases.empty())
     options.onNetwork = [folder = from.dumpPhases](const Mesh &mesh,
                                                    const solver::Problem &problem) {
@@ -201,40 +201,42 @@ static Result<planner::PlannerOptions> plannerOptions(const Compilation &c) {
   return options;
 }
 
-// The cluster, read once.
+// Reads the cluster unless an earlier phase did.
 static Status loadCluster(Compilation &c) {
   if (c.cluster)
     return Status::ok();
-  Result<cluster::Cluster> cluster = cluster::findCluster(c.options.cluster);
-  CLEAVE_TRY(cluster.status().withContext("--cluster"));
-  c.cluster = *cluster;
+  CLEAVE_TRY_ASSIGN(c.cluster, cluster::findCluster(c.options.cluster).withContext("--cluster"));
   return Status::ok();
 }
 
 static Status plan(Compilation &c) {
-  Result<planner::PlannerOptions> options = plannerOptions(c);
-  CLEAVE_TRY(options.status());
+  CLEAVE_TRY_ASSIGN(planner::PlannerOptions options, plannerOptions(c));
   CLEAVE_TRY(loadCluster(c));
   FailureOr<planner::StepModel> model = failure();
   CLEAVE_TRY(reported(c, [&] {
     model = planner::readStep(step(c));
     return success(succeeded(model));
   }));
-  Result<planner::Plan> decided = planner::planStep(*model, *c.cluster, *options);
+  Result<planner::Plan> decided = planner::planStep(*model, *c.cluster, options);
   CLEAVE_TRY(decided.status());
   c.decided = *decided;
+  if (!c.options.dumpPhases.empty())
+    CLEAVE_TRY(writeDecisions(c.options.dumpPhases, *decided, *model));
   shard::annotate(step(c), *decided);
   return Status::ok();
 }
 
 static Status partition(Compilation &c) {
   CLEAVE_TRY(loadCluster(c));
-  Result<cluster::Cluster> shared = cluster::forRanks(*c.cluster, c.options.ranks);
-  CLEAVE_TRY(shared.status().withContext("--cluster"));
-  CLEAVE_TRY(reported(c, [&] { return shard::partition(step(c), *shared); }));
+  CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
+                    cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
+  CLEAVE_TRY(reported(c, [&] { return shard::partition(step(c), shared); }));
   tidy(c);
   fuse::separateIotasInGroups(step(c));
   schedule::bucketReductions(step(c));
+  // Groups of the ops that partitioning added. Formed after the buckets, so that a group that reads
+  // one reduction and feeds another does not keep these two out of one bucket.
+  fuse::formGroups(step(c));
   schedule::orderForMemory(step(c));
   return Status::ok();
 }
@@ -257,26 +259,45 @@ static Status artifact(Compilation &c) {
     options.reproducer = c.options.output;
   if (!c.options.dumpPhases.empty())
     options.dumpTo = c.options.dumpPhases + "/kernels";
-  Result<codegen::CpuLibrary> library = codegen::compileKernels(kernels, options);
-  CLEAVE_TRY(library.status());
-  Result<plan::Plan> exported = artifact::exportPlan(*c.module, library->bytes, library->target);
-  CLEAVE_TRY(exported.status());
-  c.plan = *exported;
+  CLEAVE_TRY_ASSIGN(codegen::CpuLibrary library, codegen::compileKernels(kernels, options));
+  CLEAVE_TRY_ASSIGN(c.plan, artifact::exportPlan(*c.module, library.bytes, library.target));
   return completePlan(c);
 }
 
-// The plan file, looked at by somebody who does not believe the compiler.
+// A broken promise is a defect of the compiler.
+static Status promised(Compilation &c, llvm::function_ref<LogicalResult()> check) {
+  DiagnosticText diagnostics(*c.context);
+  return succeeded(check()) ? Status::ok() : Status::defect(diagnostics.text());
+}
+
+template <LogicalResult (*check)(ModuleOp)> static Status verifyPromise(Compilation &c) {
+  return promised(c, [&] { return check(*c.module); });
+}
+
+static Status verifyForward(Compilation &c) {
+  return promised(c, [&] { return promise::checkForward(*c.module, c.options.train); });
+}
+
+static Status verifyTrain(Compilation &c) {
+  return c.options.train ? verifyPromise<promise::checkTrain>(c) : verifyForward(c);
+}
+
+// The plan file, by a verifier that shares no code with the compiler.
 static Status verifyArtifact(Compilation &c) { return artifact::verifyPlan(c.plan); }
 
 static const Phase kPhases[] = {
-    {"import", "the model file as one function on whole tensors", import, nullptr},
-    {"forward", "the same in canonical form", forward, nullptr},
-    {"train", "loss, gradients and optimizer added: one whole training step", train, nullptr},
-    {"primitive", "composites taken apart, and what will be one kernel grouped", primitive,
-     nullptr},
-    {"planned", "every op and argument says how it is split over which mesh", plan, nullptr},
-    {"partitioned", "one rank's blocks of all tensors, joined by collectives", partition, nullptr},
-    {"program", "what one rank does: instructions on buffers at fixed offsets", program, nullptr},
+    {"import", "the model file as one function on whole tensors", import,
+     verifyPromise<promise::checkImport>},
+    {"forward", "the same in canonical form", forward, verifyForward},
+    {"train", "loss, gradients and optimizer added: one whole training step", train, verifyTrain},
+    {"primitive", "composites decomposed, ops that become one kernel grouped", primitive,
+     verifyPromise<promise::checkPrimitive>},
+    {"planned", "every op and argument annotated with its split over the mesh", plan,
+     verifyPromise<promise::checkPlanned>},
+    {"partitioned", "one rank's blocks of all tensors, joined by collectives, in their final order",
+     partition, verifyPromise<promise::checkPartitioned>},
+    {"program", "one rank's instructions on buffers at fixed offsets", program,
+     verifyPromise<promise::checkProgram>},
     {"artifact", "kernels compiled, everything in one plan", artifact, verifyArtifact},
 };
 
@@ -289,7 +310,7 @@ Result<size_t> findPhase(const std::string &name) {
       return i;
     known += std::string(i ? ", " : "") + phase.name;
   }
-  return Status::userError("found phase '" + name + "', expected one of " + known);
+  return Status::userError("found phase '", name, "', expected one of ", known);
 }
 
 } // namespace cleave::driver

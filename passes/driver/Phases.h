@@ -1,5 +1,6 @@
-// The phases of a compilation, in order. Each takes the module of the phase before and promises what its summary says;
-// its verifier runs behind it, in release builds too.
+// Phases: the phases of a compilation in order. Each takes the module of the phase before it and
+// leaves one that keeps the phase's promise (passes/promise), which its verifier checks after every
+// run, in release builds too.
 #pragma once
 
 #include "passes/driver/Compile.h"
@@ -8,16 +9,18 @@
 
 namespace cleave::driver {
 
+// One phase.
 struct Phase {
   const char *name;
-  const char *summary; // one sentence: what the module is like afterwards
+  const char *summary; // describes the module that the phase leaves
   Status (*run)(Compilation &compilation);
-  Status (*verify)(Compilation &compilation); // null: the ops' own verifiers are enough
+  Status (*verify)(Compilation &compilation); // a defect names the broken rule
 };
 
+// All phases in order.
 llvm::ArrayRef<Phase> phases();
 
-// The phase with this name, or an error that lists the names.
+// The index of the phase with this name, or an error that lists the names.
 Result<size_t> findPhase(const std::string &name);
 
 } // namespace cleave::driver

@@ -1,7 +1,8 @@
 #include "passes/driver/PlanFile.h"
 
-#include "passes/driver/Predict.h"
 #include "dialects/mesh/MeshDialect.h"
+#include "passes/driver/Predict.h"
+#include "runtime/artifact/Flops.h"
 #include "runtime/artifact/Sha256.h"
 #include "runtime/base/Units.h"
 
@@ -13,20 +14,18 @@ namespace cleave::driver {
 static Status addSource(Compilation &c) {
   llvm::SmallString<256> path(c.options.model);
   if (std::error_code error = llvm::sys::fs::make_absolute(path))
-    return Status::userError("cannot find the folder of " + c.options.model + ": " +
-                             error.message());
+    return Status::userError("cannot find the folder of ", c.options.model, ": ", error.message());
   uint64_t bytes = 0;
   if (std::error_code error = llvm::sys::fs::file_size(path, bytes))
-    return Status::userError("cannot read " + c.options.model + ": " + error.message());
-  Result<std::string> hash = artifact::sha256OfFile(path.str().str());
-  CLEAVE_TRY(hash.status());
+    return Status::userError("cannot read ", c.options.model, ": ", error.message());
+  CLEAVE_TRY_ASSIGN(std::string hash, artifact::sha256OfFile(path.str().str()));
   c.plan.mutable_source()->set_path(path.str().str());
   c.plan.mutable_source()->set_bytes(bytes);
-  c.plan.mutable_source()->set_sha256(*hash);
+  c.plan.mutable_source()->set_sha256(hash);
   return Status::ok();
 }
 
-// How often every segment runs in a step.
+// The number of runs of every segment in a step.
 static std::vector<int64_t> runsOf(const plan::Program &program) {
   std::vector<int64_t> runs(program.segments_size(), 0);
   for (const plan::ScheduleStep &step : program.schedule())
@@ -56,7 +55,7 @@ static void addPrediction(Compilation &c) {
   std::vector<int64_t> runs = runsOf(program);
   for (int s = 0; s < program.segments_size(); ++s)
     for (const plan::Instruction &instruction : program.segments(s).instructions()) {
-      flops += runs[s] * flopsOf(program, instruction);
+      flops += runs[s] * artifact::flopsOf(program, instruction);
       sent += runs[s] * sentBytes(program, instruction);
       (instruction.has_collective() ? communication : compute) += runs[s] * instruction.seconds();
     }
@@ -73,12 +72,9 @@ static void addDecisions(Compilation &c) {
     decision.set_kind(reason.kind);
     decision.set_choice(reason.choice);
     decision.set_seconds(reason.seconds);
-    if (reason.alternative.empty()) {
-      decision.set_reason("the only choice");
+    decision.set_reason(planner::comparisonText(reason));
+    if (reason.alternative.empty())
       continue;
-    }
-    decision.set_reason("the next best, " + reason.alternative + ", makes a step " +
-                        secondsText(reason.alternativeSeconds) + " longer");
     plan::Alternative &alternative = *decision.add_alternatives();
     alternative.set_choice(reason.alternative);
     alternative.set_seconds(reason.alternativeSeconds);
@@ -102,10 +98,9 @@ Status completePlan(Compilation &c) {
   c.plan.set_command_line(c.options.commandLine);
   CLEAVE_TRY(addSource(c));
   if (c.cluster) {
-    Result<cluster::Cluster> shared = cluster::forRanks(*c.cluster, c.options.ranks);
-    CLEAVE_TRY(shared.status());
+    CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(*c.cluster, c.options.ranks));
     mesh::MeshAttr axes = mesh::meshOf(*c.module); // also that of a plan that was read
-    predictInstructions(c.plan, *shared, axes ? mesh::toMesh(axes) : c.decided.mesh);
+    predictInstructions(c.plan, shared, axes ? mesh::toMesh(axes) : c.decided.mesh);
   }
   addPrediction(c);
   addDecisions(c);

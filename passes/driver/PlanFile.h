@@ -1,11 +1,11 @@
-// PlanFile: what the compiler knows beside the programs goes into the plan: source, prediction, decisions.
+// PlanFile: adds the source, the prediction and the planner's decisions to the plan.
 #pragma once
 
 #include "passes/driver/Compile.h"
 
 namespace cleave::driver {
 
-// Fills in c.plan's source, prediction, decisions and command line from the rest of the compilation.
+// Sets the source, prediction, decisions and command line of c.plan.
 Status completePlan(Compilation &c);
 
 } // namespace cleave::driver

@@ -2,33 +2,12 @@
 
 #include "compiler/cost/Collective.h"
 #include "compiler/cost/Roofline.h"
+#include "runtime/artifact/Flops.h"
 
 #include <algorithm>
 #include <initializer_list>
 
 namespace cleave::driver {
-
-double flopsOf(const plan::Program &program, const plan::Instruction &instruction) {
-  if (instruction.has_launch())
-    return program.kernels(instruction.launch().kernel()).flops();
-  if (instruction.has_matmul()) {
-    const plan::Matmul &matmul = instruction.matmul();
-    double flops = 2.0 * matmul.m() * matmul.n() * matmul.k();
-    for (int64_t size : matmul.batch())
-      flops *= size;
-    return flops;
-  }
-  if (!instruction.has_convolution())
-    return 0;
-  const plan::Convolution &conv = instruction.convolution();
-  double flops = 2;
-  for (int64_t size : conv.output_shape())
-    flops *= size;
-  for (int i = 1; i < conv.weight_shape_size(); ++i)
-    flops *= conv.weight_shape(i);
-  return flops;
-}
-
 namespace {
 
 class Predictor {
@@ -48,10 +27,11 @@ public:
       return kernel(code.flops(), code.bytes(), false);
     }
     if (instruction.has_matmul())
-      return kernel(flopsOf(program_, instruction), matmulBytes(instruction.matmul()), true);
+      return kernel(artifact::flopsOf(program_, instruction), matmulBytes(instruction.matmul()),
+                    true);
     if (instruction.has_convolution()) {
       const plan::Convolution &conv = instruction.convolution();
-      return kernel(flopsOf(program_, instruction),
+      return kernel(artifact::flopsOf(program_, instruction),
                     bytesOf({conv.input(), conv.weight(), conv.output()}), true);
     }
     return 0;
@@ -65,7 +45,7 @@ private:
     return bytes;
   }
 
-  // Of its three matrices; their buffers may hold more.
+  // Bytes of the three matrices of a product, which may be parts of their buffers.
   double matmulBytes(const plan::Matmul &matmul) const {
     const plan::Buffer &out = program_.buffers(static_cast<int>(matmul.out().buffer()));
     double elements = 1;

@@ -1,4 +1,4 @@
-// Predict: the seconds of every instruction of a program, by the same cost model that the planner uses.
+// Predict: predicts the seconds of every instruction by the planner's cost model.
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
@@ -7,10 +7,8 @@
 
 namespace cleave::driver {
 
-// FLOPs of a matmul, a convolution or a kernel; 0 of others.
-double flopsOf(const plan::Program &program, const plan::Instruction &instruction);
-
-// Sets Instruction::seconds in all programs. `cluster` as the mesh's ranks see it (cluster::forRanks).
+// Sets Instruction::seconds in all programs. `cluster`: as the mesh's ranks see it
+// (cluster::forRanks).
 void predictInstructions(plan::Plan &plan, const cluster::Cluster &cluster, const Mesh &mesh);
 
 } // namespace cleave::driver

@@ -1,4 +1,4 @@
-// Builds graph.fusion ops from the groups that were decided.
+// Builds the graph.fusion ops of the groups that Groups decides.
 #include "passes/fuse/Fuse.h"
 
 #include "passes/fuse/Groups.h"
@@ -6,6 +6,7 @@
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Pass/Pass.h"
 
 using namespace mlir;
 
@@ -13,17 +14,18 @@ namespace cleave::fuse {
 
 namespace {
 
-// One graph.fusion: its operands are what the workers read from outside, in order of first use.
+// Builds one graph.fusion. Its operands are the values that the compute ops read from outside, in
+// order of first use.
 class GroupBuilder {
 public:
   GroupBuilder(Groups &groups, const Groups::Group &group, llvm::DenseMap<Value, Value> &replaced)
       : groups_(groups), group_(group), replaced_(replaced) {}
 
   void build() {
-    SmallVector<int> workers = groups_.workersOf(group_);
+    SmallVector<int> computeOps = groups_.computeOpsOf(group_);
     Operation *last = groups_.op(group_.members.back());
-    for (int worker : workers)
-      inside_.insert(groups_.op(worker)->getResult(0));
+    for (int computeOp : computeOps)
+      inside_.insert(groups_.op(computeOp)->getResult(0));
     SmallVector<Value> given, yielded;
     for (int member : group_.members)
       if (Value value = groups_.op(member)->getResult(0); groups_.isRead(value, group_))
@@ -31,8 +33,8 @@ public:
     body_ = new Block();
     OpBuilder into(last->getContext());
     into.setInsertionPointToEnd(body_);
-    for (int worker : workers)
-      clone(into, groups_.op(worker));
+    for (int computeOp : computeOps)
+      clone(into, groups_.op(computeOp));
     for (Value value : given)
       yielded.push_back(mapping_.lookup(value));
     graph::YieldOp::create(into, last->getLoc(), yielded);
@@ -53,8 +55,8 @@ private:
       forgetIota(operand);
   }
 
-  // An iota that two readers count along different dims must not tie them together: each gets its
-  // own.
+  // Two readers may count along different dims of one iota, which must not unite these dims: each
+  // reader gets its own clone.
   void forgetIota(Value value) {
     if (sourceOf(value) || graph::splatValue(value))
       return;
@@ -67,23 +69,23 @@ private:
     }
   }
 
-  // Makes an operand known inside: an argument of the group, or a copy of the carriers that lead to
-  // one.
+  // Maps an operand to a value inside the group: a new argument, or clones of the clonable ops that
+  // lead to an argument.
   void bring(OpBuilder &b, Value value) {
-    SmallVector<Operation *> carriers;
+    SmallVector<Operation *> clonables;
     while (!mapping_.contains(value) && !inside_.contains(value)) {
       Operation *op = value.getDefiningOp();
-      if (!op || !isCarrier(op)) {
+      if (!op || !isClonable(op)) {
         mapping_.map(value, body_->addArgument(value.getType(), value.getLoc()));
         operands_.push_back(value);
         break;
       }
-      carriers.push_back(op);
+      clonables.push_back(op);
       if (op->getNumOperands() == 0)
         break;
       value = op->getOperand(0);
     }
-    for (Operation *op : llvm::reverse(carriers))
+    for (Operation *op : llvm::reverse(clonables))
       b.clone(*op, mapping_);
   }
 
@@ -96,7 +98,7 @@ private:
   Block *body_ = nullptr;
 };
 
-// A group of the op's own before it, which does the same.
+// A group before the op that computes the same as the op.
 graph::FusionOp wrapped(Operation &op) {
   OpBuilder b(&op);
   auto fusion = graph::FusionOp::create(b, op.getLoc(), op.getResultTypes(), op.getOperands());
@@ -110,33 +112,33 @@ graph::FusionOp wrapped(Operation &op) {
   return fusion;
 }
 
-// A broadcast or iota that an op outside all groups reads becomes a group of its own.
-void wrapCarriers(func::FuncOp step) {
+// Wraps every broadcast or iota that an op outside of groups reads into a group of its own.
+void wrapClonables(func::FuncOp step) {
   for (Operation &op : llvm::make_early_inc_range(step.getBody().front())) {
-    if (!isa<graph::BroadcastOp, graph::IotaOp>(op) || graph::splatValue(op.getResult(0)))
+    if (!isClonable(&op) || op.hasTrait<graph::LayoutOnly>() || graph::splatValue(op.getResult(0)))
       continue;
     op.replaceAllUsesWith(wrapped(op));
     op.erase();
   }
 }
 
-// Where one op reads a value along two dims (all pairs of positions or of segments), all readings but the first are made
-// before it: a group has one dim of it only.
+// Where one op reads a value along two dims (all pairs of positions or of segments), every operand
+// but the first is computed by a group of its own, so that the op's group has one dim of the value.
 void separatePairs(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (!isWorker(&op))
+    if (!isComputeOp(&op))
       continue;
     for (OpOperand &operand : llvm::drop_begin(op.getOpOperands())) {
       if (isProperAlone(&op))
         break;
-      Operation *carrier = operand.get().getDefiningOp();
-      if (carrier && isCarrier(carrier) && carrier->getNumOperands() == 1)
-        operand.set(wrapped(*carrier).getResult(0));
+      Operation *clonable = operand.get().getDefiningOp();
+      if (clonable && isClonable(clonable) && clonable->getNumOperands() == 1)
+        operand.set(wrapped(*clonable).getResult(0));
     }
   }
 }
 
-// Gives every reader of an iota its own: two may count along different dims of one space.
+// Clones every iota for each of its readers: two may count along different dims of one space.
 void separateIotas(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (!isa<graph::IotaOp>(op))
@@ -154,7 +156,7 @@ void eraseDead(Block &block) {
       op.erase();
 }
 
-// Decides groups among the ops that are in none and builds them.
+// Forms groups of the ops that are in no group.
 void groupLooseOps(func::FuncOp step, bool recompute) {
   Groups groups(step);
   groups.form();
@@ -171,23 +173,11 @@ void groupLooseOps(func::FuncOp step, bool recompute) {
   sortTopologically(&step.getBody().front());
 }
 
-bool isStillOneKernel(graph::FusionOp fusion) {
-  Block &body = fusion.getBody().front();
-  SmallVector<Operation *> workers;
-  for (Operation &op : body)
-    if (isWorker(&op))
-      workers.push_back(&op);
-  Operation *yield = body.getTerminator();
-  return workers.empty() || isOneKernel(workers, [&](Operation *op) {
-           return llvm::is_contained(op->getUsers(), yield);
-         });
-}
-
-// Takes apart groups that were held together by ops that have been pruned. Whether there were any.
+// Dissolves groups that break a rule since ops were pruned. Returns whether there were any.
 bool dissolveBroken(Block &block) {
   bool any = false;
   for (auto fusion : llvm::make_early_inc_range(block.getOps<graph::FusionOp>())) {
-    if (isStillOneKernel(fusion))
+    if (isOneKernel(fusion))
       continue;
     any = true;
     OpBuilder b(fusion);
@@ -206,6 +196,18 @@ bool dissolveBroken(Block &block) {
 
 } // namespace
 
+bool isOneKernel(graph::FusionOp group) {
+  Block &body = group.getBody().front();
+  SmallVector<Operation *> computeOps;
+  for (Operation &op : body)
+    if (isComputeOp(&op))
+      computeOps.push_back(&op);
+  Operation *yield = body.getTerminator();
+  return computeOps.empty() || isOneKernel(computeOps, [&](Operation *op) {
+           return llvm::is_contained(op->getUsers(), yield);
+         });
+}
+
 void separateIotasInGroups(func::FuncOp step) {
   for (auto fusion : step.getBody().front().getOps<graph::FusionOp>())
     separateIotas(fusion.getBody().front());
@@ -221,23 +223,20 @@ void formGroups(func::FuncOp step) {
   if (dissolveBroken(block))
     groupLooseOps(step, /*recompute=*/false);
   eraseDead(block);
-  wrapCarriers(step);
+  wrapClonables(step);
 }
+
+#define GEN_PASS_DEF_GROUPSPASS
+#include "passes/fuse/Passes.h.inc"
 
 namespace {
 
-struct FormGroupsPass : PassWrapper<FormGroupsPass, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FormGroupsPass)
-  StringRef getArgument() const override { return "cleave-fuse-groups"; }
-  StringRef getDescription() const override {
-    return "Form kernel groups from the primitive ops of the step";
-  }
+struct GroupsPass : impl::GroupsPassBase<GroupsPass> {
   void runOnOperation() override { formGroups(getOperation()); }
 };
 
 } // namespace
 
-std::unique_ptr<Pass> createFormGroupsPass() { return std::make_unique<FormGroupsPass>(); }
-void registerFusePasses() { PassRegistration<FormGroupsPass>(); }
+void registerFusePasses() { PassRegistration<GroupsPass>(); }
 
 } // namespace cleave::fuse

@@ -1,23 +1,22 @@
-// The fusion pass: forms kernel groups (graph.fusion) from the primitive ops of the step. By which
-// rules is in Groups.h.
+// Fuse: forms kernel groups (graph.fusion) of the primitive ops of the step, by the rules in
+// Groups.h.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Pass/Pass.h"
 
 namespace cleave::fuse {
 
-// Puts every pointwise op and reduction of the step into a kernel group, and broadcasts and iotas
-// that others read. Groups that are there already stay as they are. Also sorts the step's ops
-// topologically.
+// Puts every pointwise op and reduction of the step into a kernel group, and every broadcast and
+// iota that an op outside of groups reads. A group that exists already stays, without the results
+// that no op reads, unless it breaks the rules: then it is dissolved and its ops are grouped anew.
+// Sorts the step's ops topologically; ops that are in order keep it.
 void formGroups(mlir::func::FuncOp step);
 
-// Cleaning up merges equal ops inside a group too; where that gave one iota two readers, each gets its
-// own again.
+// Clones the iotas inside groups, so that each has one reader as formGroups() leaves them. Call it
+// after CSE, which merges equal iotas.
 void separateIotasInGroups(mlir::func::FuncOp step);
 
-// --cleave-fuse-groups
-std::unique_ptr<mlir::Pass> createFormGroupsPass();
+// Registers --cleave-fuse-groups.
 void registerFusePasses();
 
 } // namespace cleave::fuse

@@ -17,17 +17,17 @@ namespace {
 
 constexpr size_t kMostMembers = 256; // keeps the compile time of one kernel in bounds
 
-// The ops that a group would hold: its workers and the carriers in front of them.
-SmallVector<Operation *> withCarriers(ArrayRef<Operation *> workers) {
+// The ops of a group: its compute ops and the clonable ops that they read.
+SmallVector<Operation *> withClonables(ArrayRef<Operation *> computeOps) {
   SmallVector<Operation *> ops, stack;
   llvm::DenseSet<Operation *> seen;
-  for (Operation *worker : workers) {
-    ops.push_back(worker);
-    stack.push_back(worker);
+  for (Operation *computeOp : computeOps) {
+    ops.push_back(computeOp);
+    stack.push_back(computeOp);
     while (!stack.empty())
       for (Value operand : stack.pop_back_val()->getOperands())
         if (Operation *op = operand.getDefiningOp();
-            op && isCarrier(op) && seen.insert(op).second) {
+            op && isClonable(op) && seen.insert(op).second) {
           ops.push_back(op);
           stack.push_back(op);
         }
@@ -35,8 +35,8 @@ SmallVector<Operation *> withCarriers(ArrayRef<Operation *> workers) {
   return ops;
 }
 
-// Whether the reduction goes over the last dims of its operand and leaves others, with few enough
-// elements (G3).
+// Whether the reduction is a row (G3): over the last dims of its operand, but not all, with at most
+// kRowElements elements.
 bool isRow(graph::ReduceOp reduce) {
   graph::Shape shape = graph::shapeOf(reduce.getOperand());
   Polynomial elements(1);
@@ -64,20 +64,19 @@ bool isSubset(const Factors &part, const Factors &whole) {
 
 } // namespace
 
-bool isCarrier(Operation *op) {
-  return analysis::isGroupable(op) &&
-         isa<graph::ConstantOp, graph::IotaOp, graph::BroadcastOp, graph::ReshapeOp>(op);
+bool isClonable(Operation *op) {
+  return op->hasTrait<graph::Clonable>() && analysis::isGroupable(op);
 }
 
-bool isWorker(Operation *op) { return isa<graph::PointwiseInterface, graph::ReduceOp>(op); }
+bool isComputeOp(Operation *op) { return op->hasTrait<graph::ComputeOp>(); }
 
-bool isProperAlone(Operation *worker) {
-  return analysis::iterationSpaceOf(withCarriers(worker)).isProper();
+bool isProperAlone(Operation *computeOp) {
+  return analysis::iterationSpaceOf(withClonables(computeOp)).isProper();
 }
 
 Value sourceOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isCarrier(op))
+    if (!isClonable(op))
       break;
     if (op->getNumOperands() == 0)
       return {};
@@ -87,14 +86,14 @@ Value sourceOf(Value value) {
 }
 
 Groups::Groups(func::FuncOp step) {
-  // Of a step of one micro-batch, everything runs once.
+  // In a step of one micro-batch all ops run once.
   if (!step.getOps<graph::AccumulateOp>().empty())
     perMicroBatch_ = graph::perMicroBatch(step);
   for (Operation &op : step.getBody().front()) {
     position_[&op] = static_cast<int>(ops_.size());
     ops_.push_back(&op);
     groupOf_.push_back(-1);
-    if (!isWorker(&op))
+    if (!isComputeOp(&op))
       continue;
     groupOf_.back() = static_cast<int>(groups_.size());
     groups_.push_back({{static_cast<int>(ops_.size()) - 1}, {}, {groupOf_.back()}});
@@ -106,16 +105,16 @@ Groups::Groups(func::FuncOp step) {
     SmallVector<int> &readers = readers_.emplace_back();
     for (Value result : op->getResults())
       for (Operation *user : usersOf(result))
-        if (!isCarrier(user))
+        if (!isClonable(user))
           readers.push_back(position_.lookup(user));
   }
 }
 
-SmallVector<int> Groups::workersOf(const Group &group) const {
-  SmallVector<int> workers = group.members;
-  llvm::append_range(workers, group.recomputed);
-  llvm::sort(workers);
-  return workers;
+SmallVector<int> Groups::computeOpsOf(const Group &group) const {
+  SmallVector<int> computeOps = group.members;
+  llvm::append_range(computeOps, group.recomputed);
+  llvm::sort(computeOps);
+  return computeOps;
 }
 
 bool Groups::isIn(Operation *op, const Group &group) const {
@@ -130,7 +129,7 @@ SmallVector<Operation *> Groups::usersOf(Value value) const {
   while (!stack.empty())
     for (Operation *user : stack.pop_back_val().getUsers()) {
       users.push_back(user);
-      if (isCarrier(user))
+      if (isClonable(user))
         stack.push_back(user->getResult(0));
     }
   llvm::sort(users,
@@ -139,9 +138,9 @@ SmallVector<Operation *> Groups::usersOf(Value value) const {
   return users;
 }
 
-SmallVector<int> Groups::groupsWith(int worker) const {
-  SmallVector<int> groups = {groupOf_[worker]};
-  if (auto it = recomputedIn_.find(worker); it != recomputedIn_.end())
+SmallVector<int> Groups::groupsWith(int computeOp) const {
+  SmallVector<int> groups = {groupOf_[computeOp]};
+  if (auto it = recomputedIn_.find(computeOp); it != recomputedIn_.end())
     llvm::append_range(groups, it->second);
   return groups;
 }
@@ -166,8 +165,8 @@ ArrayRef<int> Groups::membersOf(const int &node) const {
   return groupOf_[node] < 0 ? ArrayRef(node) : ArrayRef(groups_[groupOf_[node]].members);
 }
 
-// Carriers are copied: a way over carriers alone is none. What stands furthest is looked at first, which
-// finds the ways that lead through the whole step in a few steps.
+// Clonable ops are cloned into groups, so that a path over clonable ops alone makes no cycle. Nodes
+// of the highest rank are visited first, which finds paths through the whole step in a few visits.
 bool Groups::reachesOutside(int first, int second, SmallVectorImpl<int> &between) const {
   std::priority_queue<std::pair<int, int>> open; // rank, node
   llvm::DenseSet<int> seen;
@@ -194,7 +193,8 @@ bool Groups::reachesOutside(int first, int second, SmallVectorImpl<int> &between
   return false;
 }
 
-// Between the two stand, in this order: what `first` does not reach, the merged node, what it reaches.
+// The new order between the two: nodes that `first` does not reach, the merged node, nodes that it
+// reaches.
 void Groups::rerank(int first, int second, int into, SmallVectorImpl<int> &between) {
   const int begin = rank_[first], end = rank_[second];
   llvm::sort(between, [&](int a, int b) { return rank_[a] < rank_[b]; });
@@ -215,31 +215,31 @@ void Groups::rerank(int first, int second, int into, SmallVectorImpl<int> &betwe
 }
 
 bool Groups::obeysRules(const Group &group) const {
-  SmallVector<Operation *> workers;
-  for (int position : workersOf(group))
-    workers.push_back(ops_[position]);
-  work_ += workers.size();
-  return isOneKernel(workers, [&](Operation *op) {
+  SmallVector<Operation *> computeOps;
+  for (int position : computeOpsOf(group))
+    computeOps.push_back(ops_[position]);
+  work_ += computeOps.size();
+  return isOneKernel(computeOps, [&](Operation *op) {
     return llvm::is_contained(group.members, position_.lookup(op)) &&
            isRead(op->getResult(0), group);
   });
 }
 
-bool isOneKernel(ArrayRef<Operation *> workers, llvm::function_ref<bool(Operation *)> isGiven) {
-  if (workers.size() > kMostMembers)
+bool isOneKernel(ArrayRef<Operation *> computeOps, llvm::function_ref<bool(Operation *)> isGiven) {
+  if (computeOps.size() > kMostMembers)
     return false;
-  SmallVector<Operation *> ops = withCarriers(workers);
+  SmallVector<Operation *> ops = withClonables(computeOps);
   analysis::IterationSpace space = analysis::iterationSpaceOf(ops);
   if (!space.isProper())
     return false;
   Factors all, reduced;
   bool reduces = false, rows = true, usedInside = false;
-  for (Operation *op : workers)
+  for (Operation *op : computeOps)
     for (Value value : {Value(op->getOperand(0)), Value(op->getResult(0))})
       llvm::append_range(all, space.factorsOf(value));
   llvm::sort(all);
   all.erase(llvm::unique(all), all.end());
-  for (Operation *op : workers) {
+  for (Operation *op : computeOps) {
     auto reduce = dyn_cast<graph::ReduceOp>(op);
     if (!reduce)
       continue;
@@ -250,7 +250,7 @@ bool isOneKernel(ArrayRef<Operation *> workers, llvm::function_ref<bool(Operatio
     reduced = mine;
     reduces = true;
     rows &= isRow(reduce);
-    usedInside |= llvm::any_of(workers, [&](Operation *user) {
+    usedInside |= llvm::any_of(computeOps, [&](Operation *user) {
       return llvm::any_of(user->getOperands(),
                           [&](Value v) { return sourceOf(v) == reduce.getResult(); });
     });
@@ -260,7 +260,7 @@ bool isOneKernel(ArrayRef<Operation *> workers, llvm::function_ref<bool(Operatio
   Factors kept;
   std::set_difference(all.begin(), all.end(), reduced.begin(), reduced.end(),
                       std::back_inserter(kept));
-  for (Operation *op : workers) {
+  for (Operation *op : computeOps) {
     Factors factors = space.factorsOf(op->getResult(0));
     bool isFull = factors == all && (!reduces || rows), isKept = reduces && factors == kept;
     if (isGiven(op) ? !(isFull || isKept)
@@ -317,7 +317,7 @@ bool Groups::mergeProducers() {
   return changed;
 }
 
-// Reductions that read the same value, over the same dims: one walk through memory serves them all.
+// Merges reductions of one value over the same dims, so that the value is read once.
 bool Groups::mergeSiblings() {
   auto reduces = [&](int group) {
     return llvm::any_of(groups_[group].members,
@@ -340,8 +340,8 @@ bool Groups::mergeSiblings() {
   return changed;
 }
 
-// Single numbers that follow from the step's arguments alone, as counters do: none of them waits for anything, and a
-// launch costs more than all of them.
+// Merges scalars that follow from the step's arguments alone, such as counters: one launch costs
+// more than computing all of them.
 void Groups::mergeNumbers() {
   auto isNumber = [&](const Group &group) {
     return !group.members.empty() && llvm::all_of(group.members, [&](int member) {
@@ -353,7 +353,7 @@ void Groups::mergeNumbers() {
              });
     });
   };
-  SmallVector<int> merged; // those that others have been merged into
+  SmallVector<int> merged; // groups that others have been merged into
   for (int group = 0, count = static_cast<int>(groups_.size()); group < count; ++group)
     if (isNumber(groups_[group]) &&
         llvm::none_of(merged, [&](int into) { return tryMerge(into, group); }))
@@ -368,7 +368,7 @@ void Groups::form() {
   mergeNumbers();
 }
 
-// The workers that read a value, through carriers or directly, ascending.
+// The compute ops that read a value, directly or through clonable ops, ascending.
 SmallVector<int> Groups::readersOf(Value value) const {
   SmallVector<int> readers;
   for (Operation *user : usersOf(value))

@@ -1,10 +1,10 @@
-// Groups: which ops of the step will be one kernel, decided before the IR is touched.
+// Groups: decides which ops of the step become one kernel, before the IR is changed.
 //
-// Two kinds of ops take part. Workers (pointwise ops and reductions) belong to exactly one group.
-// Carriers (splat constants, iotas, broadcasts, reshapes that add or drop dims of size one) cost
-// nothing and are copied into every group that reads them.
+// Two kinds of ops take part. Compute ops (pointwise ops and reductions) belong to exactly one
+// group. Clonable ops (splat constants, iotas, broadcasts, reshapes that add or drop dims of size
+// one) cost nothing and are cloned into every group that reads them.
 //
-// Workers share a group if producer and consumer run over one iteration space:
+// Compute ops share a group if producer and consumer run over one iteration space:
 //  (G1) no value has two dims of one factor;
 //  (G2) all reductions of the group reduce the same factors R, of operands with all factors F of
 //       the group;
@@ -13,9 +13,9 @@
 //       in the first-level cache from pass to pass. Inside, a reduced dim can no longer be split
 //       over ranks: where that would hurt, for a loss over a large vocabulary, batch statistics or
 //       the mean over a batch, reductions therefore end their group;
-//  (G4) what the group gives away has all factors F, or F without R if there are rows; where R is
-//       no row, only F without R;
-//  (G5) what has fewer factors is computed again at every point: it stays inside and is cheap;
+//  (G4) a value that is read outside the group has all factors F, or F without R if the reductions
+//       are rows; where they are not, only F without R;
+//  (G5) a value with fewer factors is recomputed at every point: it is read inside only and cheap;
 //  (G6) merging makes no cycle, and all members run equally often (once per micro-batch or once
 //       per step).
 #pragma once
@@ -28,50 +28,57 @@
 
 namespace cleave::fuse {
 
-// The longest row that is fused through: 64 KiB of f32.
+// The most elements of a row that a group may reduce and read again (G3): 64 KiB of f32.
 inline constexpr int64_t kRowElements = 16384;
 
-bool isWorker(mlir::Operation *op);
-bool isCarrier(mlir::Operation *op);
+// The two kinds of ops that groups consist of.
+bool isComputeOp(mlir::Operation *op);
+bool isClonable(mlir::Operation *op);
 
-// Whether the worker alone, with the carriers in front of it, obeys (G1). One that compares a value with itself along two
-// dims does not.
-bool isProperAlone(mlir::Operation *worker);
+// Whether the compute op alone, with the clonable ops that it reads, obeys (G1). An op that
+// compares a value with itself along two dims does not.
+bool isProperAlone(mlir::Operation *computeOp);
 
-// Whether the workers, with the carriers in front of them, obey all rules but (G6); `isGiven` says which of them are read
-// outside.
-bool isOneKernel(llvm::ArrayRef<mlir::Operation *> workers,
+// Whether the compute ops, with the clonable ops that they read, obey all rules but (G6).
+// `isGiven`: whether the op's result is read outside the group.
+bool isOneKernel(llvm::ArrayRef<mlir::Operation *> computeOps,
                  llvm::function_ref<bool(mlir::Operation *)> isGiven);
+// The same for a group that has been built; one without compute ops obeys all rules.
+bool isOneKernel(graph::FusionOp group);
 
-// `value`, or what carriers brought it from; null behind constants and iotas.
+// The value that `value` is made of by clonable ops alone, or `value` itself; null if it is made of
+// constants and iotas.
 mlir::Value sourceOf(mlir::Value value);
 
-// Ops of the step's block by position, and the groups that they are in.
+// The ops of the step's block, numbered by their position, and the groups that they are in.
 class Groups {
 public:
   explicit Groups(mlir::func::FuncOp step);
 
   // Merges until no rule lets two more groups become one.
   void form();
-  // Lets groups compute again what they read from others, where that moves fewer bytes.
+  // Lets groups recompute what they read from other groups, where that moves fewer bytes.
   void recompute();
 
+  // One group, by positions of ops.
   struct Group {
     llvm::SmallVector<int> members;    // positions, ascending
-    llvm::SmallVector<int> recomputed; // positions of other groups' workers that this one repeats
-    llvm::SmallVector<int> numbers;    // which of the groups this is, or is to replace
+    llvm::SmallVector<int> recomputed; // positions of other groups' compute ops that it repeats
+    llvm::SmallVector<int> numbers;    // indices of the groups that it is, or is to replace
   };
-  // Groups in the order of their first member; empty ones have been merged away.
+  // Groups in the order of their first member; a group without members was merged into another.
   const std::vector<Group> &groups() const { return groups_; }
-  // The ops of the step as they stood, by position.
+  // The ops of the step when this object was made, by position.
   const std::vector<mlir::Operation *> &ops() const { return ops_; }
   mlir::Operation *op(int position) const { return ops_[position]; }
-  // Whether any op but the group's own workers reads the value (through carriers or directly).
+  // Whether an op that is no compute op of the group reads the value, directly or through clonable
+  // ops.
   bool isRead(mlir::Value value, const Group &group) const;
-  // The work so far: ops of groups that were held against the rules, and nodes on the ways between groups.
+  // A measure of the time spent: compute ops checked against the rules plus nodes visited in
+  // searches for cycles.
   size_t work() const { return work_; }
-  // All workers of a group, ascending.
-  llvm::SmallVector<int> workersOf(const Group &group) const;
+  // All compute ops of a group, its own and the recomputed ones: positions, ascending.
+  llvm::SmallVector<int> computeOpsOf(const Group &group) const;
 
 private:
   bool tryMerge(int a, int b);
@@ -80,19 +87,19 @@ private:
   void mergeNumbers();
   bool obeysRules(const Group &group) const;
   bool isIn(mlir::Operation *op, const Group &group) const;
-  // The groups that compute a worker: its own one, and those that repeat it.
-  llvm::SmallVector<int> groupsWith(int worker) const;
-  // The readers of a value, and the readers of what carriers make of it, by position.
+  // The groups that compute an op: its own one, and those that repeat it.
+  llvm::SmallVector<int> groupsWith(int computeOp) const;
+  // The readers of a value, directly or through clonable ops, by position.
   llvm::SmallVector<mlir::Operation *> usersOf(mlir::Value value) const;
 
-  // Nodes are the groups, by their first member, and the ops in none, all by position.
+  // Nodes are the groups, named by the position of their first member, and the ops in no group.
   int nodeOf(int position) const;
   llvm::ArrayRef<int> membersOf(const int &node) const;
-  // Whether `first` reaches `second` through nodes outside both. If not, `between` gets all that it reaches
-  // and that stand before `second`.
+  // Whether a path leads from `first` to `second` through other nodes. If not, `between` gets the
+  // nodes before `second` that `first` reaches.
   bool reachesOutside(int first, int second, llvm::SmallVectorImpl<int> &between) const;
-  // Gives the node `into`, which `first` and `second` have become, a rank between what they read and what
-  // reads them.
+  // Gives the node `into`, which `first` and `second` have become, a rank between the nodes that
+  // they read and the nodes that read them.
   void rerank(int first, int second, int into, llvm::SmallVectorImpl<int> &between);
 
   struct Cone;
@@ -104,19 +111,19 @@ private:
 
   std::vector<mlir::Operation *> ops_;
   llvm::DenseMap<mlir::Operation *, int> position_;
-  std::vector<int> groupOf_; // per position, -1: no worker
+  std::vector<int> groupOf_; // per position, -1: no compute op
   std::vector<Group> groups_;
-  std::vector<llvm::SmallVector<int>>
-      readers_; // per position, through carriers, without them; ascending
-  // Every node stands behind those that it reads, so that a way from one to another only has to be looked for
-  // between the two.
+  // Per position the readers that are not clonable, directly or through clonable ops; ascending.
+  std::vector<llvm::SmallVector<int>> readers_;
+  // Every node ranks behind those that it reads, so that a search for a path is limited to the
+  // ranks between its ends.
   std::vector<int> rank_;  // per node
   std::vector<int> order_; // nodes by rank; -1: merged away
-  // Pairs that could not be merged, with their numbers of members then: while these are the same, nothing
-  // has changed for them.
+  // Pairs of groups that could not be merged, with their numbers of members then. While these are
+  // the same, the pair is not tried again.
   llvm::DenseMap<std::pair<int, int>, std::pair<size_t, size_t>> refused_;
   mutable size_t work_ = 0;
-  llvm::DenseMap<int, llvm::SmallVector<int>> recomputedIn_; // per worker the groups that repeat it
+  llvm::DenseMap<int, llvm::SmallVector<int>> recomputedIn_; // per compute op, groups repeating it
   llvm::DenseSet<mlir::Operation *> perMicroBatch_;
 };
 

@@ -1,4 +1,5 @@
-// From the last group to the first, so that an operand dropped here is a result that nobody reads there.
+// Goes from the last group to the first: an operand that is dropped may be the last use of another
+// group's result.
 #include "passes/fuse/Prune.h"
 
 using namespace mlir;

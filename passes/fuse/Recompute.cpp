@@ -1,14 +1,14 @@
-// Recomputing cheap values inside the groups that read them: what the backward part needs of the
-// forward part is then a few inputs and row statistics instead of every intermediate.
+// Recomputes cheap values inside the groups that read them. The backward part then reads a few
+// inputs and row statistics of the forward part instead of every intermediate.
 #include "passes/fuse/Groups.h"
 
 using namespace mlir;
 
 namespace cleave::fuse {
 
-// The pointwise workers of one group that lead to a value, back to what lies in memory anyway.
+// The pointwise ops of one group that lead to a value, back to values that lie in memory anyway.
 struct Groups::Cone {
-  SmallVector<int> workers; // positions
+  SmallVector<int> computeOps; // positions
   llvm::DenseSet<Value> leaves;
 };
 
@@ -24,7 +24,7 @@ double bytesOf(Value value) {
 
 } // namespace
 
-// Whether the value lies in memory, whatever becomes of other values.
+// Whether the value lies in memory, whichever other values are recomputed.
 bool Groups::isMaterialised(Value value) const {
   Operation *op = value.getDefiningOp();
   int group = op ? groupOf_[position_.lookup(op)] : -1;
@@ -33,7 +33,7 @@ bool Groups::isMaterialised(Value value) const {
 
 llvm::DenseSet<Value> Groups::inputsOf(const Group &group) const {
   llvm::DenseSet<Value> inputs;
-  for (int position : workersOf(group))
+  for (int position : computeOpsOf(group))
     for (Value operand : ops_[position]->getOperands())
       if (Value source = sourceOf(operand))
         if (Operation *op = source.getDefiningOp(); !op || !isIn(op, group))
@@ -56,8 +56,8 @@ std::optional<Groups::Cone> Groups::coneOf(Value value) const {
       cone.leaves.insert(next);
       continue;
     }
-    cone.workers.push_back(position_.lookup(op));
-    if (cone.workers.size() > kLargestCone)
+    cone.computeOps.push_back(position_.lookup(op));
+    if (cone.computeOps.size() > kLargestCone)
       return std::nullopt;
     for (Value operand : op->getOperands())
       if (Value source = sourceOf(operand))
@@ -66,14 +66,14 @@ std::optional<Groups::Cone> Groups::coneOf(Value value) const {
   return cone;
 }
 
-// Repeats `value` in all groups that read it, if that moves fewer bytes than writing and reading
-// it.
+// Recomputes `value` in all groups that read it, if that moves fewer bytes than writing and reading
+// it. Returns whether it did.
 bool Groups::tryRecompute(Value value) {
   SmallVector<int> readers;
   for (Operation *user : usersOf(value)) {
     int position = position_.lookup(user);
-    if (groupOf_[position] < 0 && !isCarrier(user))
-      return false; // it has to lie in memory for somebody
+    if (groupOf_[position] < 0 && !isClonable(user))
+      return false; // an op outside of groups needs it in memory
     if (groupOf_[position] >= 0)
       for (int group : groupsWith(position))
         if (!isIn(value.getDefiningOp(), groups_[group]))
@@ -97,17 +97,17 @@ bool Groups::tryRecompute(Value value) {
           !(leaf.getDefiningOp() && isIn(leaf.getDefiningOp(), groups_[reader])))
         added += bytesOf(leaf);
     changed.push_back(groups_[reader]);
-    for (int worker : cone->workers)
-      if (!isIn(ops_[worker], changed.back()))
-        changed.back().recomputed.push_back(worker);
+    for (int computeOp : cone->computeOps)
+      if (!isIn(ops_[computeOp], changed.back()))
+        changed.back().recomputed.push_back(computeOp);
     if (!obeysRules(changed.back()))
       return false;
   }
   if (added > saved)
     return false;
   for (auto [reader, group] : llvm::zip(readers, changed)) {
-    for (int worker : ArrayRef(group.recomputed).drop_front(groups_[reader].recomputed.size()))
-      recomputedIn_[worker].push_back(reader);
+    for (int computeOp : ArrayRef(group.recomputed).drop_front(groups_[reader].recomputed.size()))
+      recomputedIn_[computeOp].push_back(reader);
     groups_[reader] = group;
   }
   return true;

@@ -3,6 +3,7 @@
 #include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
 
+#include "mlir/Pass/Pass.h"
 #include "llvm/ADT/MapVector.h"
 
 #include <map>
@@ -14,7 +15,8 @@ namespace cleave::schedule {
 
 namespace {
 
-// What all members of a bucket have in common, in a form that sorts the same way in every run.
+// The properties that the members of a bucket share, as text, so that buckets are sorted alike in
+// every run.
 using Key = std::tuple<std::string, std::string, std::string, bool>;
 
 struct Bucket {
@@ -48,7 +50,7 @@ private:
           moveBehindOperand(reduce);
   }
 
-  // Behind the operand, and behind other all_reduces that stand there already.
+  // Moves the op behind its operand, and behind other all_reduces there.
   void moveBehindOperand(mesh::AllReduceOp reduce) {
     Operation *producer = reduce.getOperands()[0].getDefiningOp();
     Block::iterator at = producer ? std::next(producer->getIterator()) : body_.begin();
@@ -76,8 +78,8 @@ private:
     bucket.dependent.insert(reduce.result_begin(), reduce.result_end());
   }
 
-  // Closes the buckets that an all_reduce depends on, so that buckets never wait for each other; remembers what else
-  // depends on them.
+  // Closes the buckets that an all_reduce depends on, so that buckets never wait for each other,
+  // and records the other ops that depend on buckets.
   void follow(Operation *op) {
     for (auto &[key, bucket] : open_) {
       bool depends = llvm::any_of(
@@ -89,8 +91,8 @@ private:
     }
   }
 
-  // Readers of early members wait for the bucket and no longer: of the ops that can run it is always the turn of the one
-  // that stands first.
+  // Delays readers of early members until the bucket is complete, but no longer: of the ops whose
+  // operands are computed, the first one in the old order comes next.
   void delayReaders() {
     std::vector<Operation *> ops, order;
     llvm::DenseMap<Operation *, int> number;
@@ -119,7 +121,8 @@ private:
       op->moveBefore(body_.getTerminator());
   }
 
-  // One op in place of the members, where the last of them stands. What several of them reduce is reduced once.
+  // Replaces the members by one op at the place of the last one. An operand of several members is
+  // reduced once.
   static void close(Bucket &bucket) {
     if (bucket.members.size() > 1) {
       mesh::AllReduceOp last = bucket.members.back();
@@ -157,17 +160,15 @@ void bucketReductions(func::FuncOp step, int64_t bucketBytes) {
   Bucketing(step, bucketBytes).run();
 }
 
+#define GEN_PASS_DECL_BUCKETPASS
+#define GEN_PASS_DEF_BUCKETPASS
+#include "passes/schedule/Passes.h.inc"
+
 namespace {
 
-struct BucketPass : PassWrapper<BucketPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BucketPass)
-  Option<int64_t> bytes{*this, "bytes", llvm::cl::desc("Size of a bucket"),
-                        llvm::cl::init(kBucketBytes)};
+struct BucketPass : impl::BucketPassBase<BucketPass> {
+  using BucketPassBase::BucketPassBase;
 
-  BucketPass() = default;
-  BucketPass(const BucketPass &other) : PassWrapper(other) {}
-  StringRef getArgument() const override { return "cleave-schedule-bucket"; }
-  StringRef getDescription() const override { return "Joins all_reduces into few large ones"; }
   void runOnOperation() override {
     if (func::FuncOp step = graph::stepOf(getOperation()))
       bucketReductions(step, bytes);
@@ -176,6 +177,6 @@ struct BucketPass : PassWrapper<BucketPass, OperationPass<ModuleOp>> {
 
 } // namespace
 
-std::unique_ptr<Pass> createBucketPass() { return std::make_unique<BucketPass>(); }
+void registerBucketPass() { PassRegistration<BucketPass>(); }
 
 } // namespace cleave::schedule

@@ -1,8 +1,9 @@
-// List scheduling: the old order, interrupted by ops that free memory.
+// List scheduling: keeps the given order, but runs ops that free memory early.
 #include "passes/schedule/Order.h"
 
 #include "dialects/graph/Step.h"
-#include "passes/schedule/Bucket.h"
+
+#include "mlir/Pass/Pass.h"
 
 #include <set>
 
@@ -12,11 +13,11 @@ namespace cleave::schedule {
 
 namespace {
 
-// A value that others may be views of.
+// The memory of a value and of all views of it.
 struct Store {
-  int64_t bytes = 0; // 0 where they lie in memory anyway: arguments and what replaces them
+  int64_t bytes = 0; // 0 for arguments and values that replace them: these are always allocated
   llvm::SmallVector<int> users; // ops that read it or a view of it, ascending
-  int left = 0;                 // users that have not run; what the step returns never becomes 0
+  int left = 0;                 // users that have not run; the return is a user that never runs
 };
 
 class Ordering {
@@ -47,10 +48,6 @@ public:
   }
 
 private:
-  static bool isView(Operation *op) {
-    return isa<graph::TransposeOp, graph::ReshapeOp, graph::SliceOp, graph::ReverseOp>(op);
-  }
-
   int storeOf(Value value) { return storeOf_.lookup(value); }
 
   void addStore(Value value, int64_t bytes) {
@@ -68,7 +65,7 @@ private:
       addStore(argument, 0);
     for (auto [number, op] : llvm::enumerate(ops_)) {
       for (Value result : op->getResults())
-        if (isView(op))
+        if (op->hasTrait<graph::LayoutOnly>())
           storeOf_[result] = storeOf(op->getOperand(0));
         else
           addStore(result, inPlace.contains(result) || graph::splatValue(result)
@@ -120,7 +117,7 @@ private:
         return use.getOwner() == body_.getTerminator() &&
                graph::aliasOf(step_, use.getOperandNumber());
       });
-      taken += isView(op) ? 0 : stores_[storeOf(result)].bytes;
+      taken += op->hasTrait<graph::LayoutOnly>() ? 0 : stores_[storeOf(result)].bytes;
     }
     llvm::SmallDenseSet<int> seen;
     for (Value operand : op->getOperands())
@@ -163,14 +160,12 @@ private:
 
 void orderForMemory(func::FuncOp step) { Ordering(step).run(); }
 
+#define GEN_PASS_DEF_ORDERPASS
+#include "passes/schedule/Passes.h.inc"
+
 namespace {
 
-struct OrderPass : PassWrapper<OrderPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OrderPass)
-  StringRef getArgument() const override { return "cleave-schedule-order"; }
-  StringRef getDescription() const override {
-    return "Run what frees memory as soon as its operands are there";
-  }
+struct OrderPass : impl::OrderPassBase<OrderPass> {
   void runOnOperation() override {
     if (func::FuncOp step = graph::stepOf(getOperation()))
       orderForMemory(step);
@@ -179,11 +174,6 @@ struct OrderPass : PassWrapper<OrderPass, OperationPass<ModuleOp>> {
 
 } // namespace
 
-std::unique_ptr<Pass> createOrderPass() { return std::make_unique<OrderPass>(); }
-
-void registerSchedulePasses() {
-  registerPass(createBucketPass);
-  registerPass(createOrderPass);
-}
+void registerOrderPass() { PassRegistration<OrderPass>(); }
 
 } // namespace cleave::schedule

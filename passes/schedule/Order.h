@@ -1,22 +1,20 @@
-// Order: what frees memory runs as soon as it can, so that gradients do not wait for each other.
+// Order: runs ops that free memory as soon as their operands are computed, so that gradients are
+// not all alive at once.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Pass/Pass.h"
-
-#include <memory>
 
 namespace cleave::schedule {
 
-// Keeps the order of the step's ops, except that an op runs as early as its operands are there if it
-//   (O1) takes less memory for its results than the operands take that it is the last to read, or
-//   (O2) writes nothing but new values of arguments, in their place: an update of a parameter and its states.
-// No op overtakes another one that reads the old value of an argument which it replaces. Layout ops are views of their
-// operand here. The order depends on the program only: it is the same on all ranks.
+// Keeps the order of the step's ops, except that an op runs as soon as its operands are computed if
+//   (O1) its results take less memory than the operands of which it is the last reader, or
+//   (O2) all its results replace arguments in place: an update of a parameter and its states. No op
+//        overtakes a reader of the old value of an argument that it replaces. Layout ops count as
+//        views of their operand. The order depends on the program only: it is the same on all
+//        ranks.
 void orderForMemory(mlir::func::FuncOp step);
 
-// --cleave-schedule-order
-std::unique_ptr<mlir::Pass> createOrderPass();
-void registerSchedulePasses(); // all of this folder
+// Registers --cleave-schedule-order.
+void registerOrderPass();
 
 } // namespace cleave::schedule

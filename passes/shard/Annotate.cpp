@@ -5,11 +5,29 @@
 #include "dialects/graph/Types.h"
 #include "dialects/mesh/MeshDialect.h"
 
+#include "mlir/IR/Remarks.h"
+
 using namespace mlir;
 
 namespace cleave::shard {
 
+// Emits the plan's remarks at their ops and arguments, in the category `planner`. Does nothing
+// unless the context has a remark engine.
+static void emitRemarks(func::FuncOp step, const planner::Plan &plan) {
+  if (!step.getContext()->getRemarkEngine())
+    return;
+  SmallVector<Operation *> ops(graph::opsOf(step));
+  for (const planner::PlanRemark &decision : plan.remarks) {
+    Location location = decision.op >= 0         ? ops[decision.op]->getLoc()
+                        : decision.argument >= 0 ? step.getArgument(decision.argument).getLoc()
+                                                 : step.getLoc();
+    remark::analysis(location, remark::RemarkOpts::name(decision.kind).category("planner"))
+        << StringRef(decision.text);
+  }
+}
+
 void annotate(func::FuncOp step, const planner::Plan &plan) {
+  emitRemarks(step, plan);
   MLIRContext *context = step.getContext();
   step->getParentOfType<ModuleOp>()->setAttr(mesh::kMesh, mesh::toAttribute(plan.mesh, context));
   for (auto [op, decision] : llvm::zip(graph::opsOf(step), plan.ops)) {
@@ -48,16 +66,23 @@ public:
   }
 
 private:
-  // A layout stated on argument i, `otherwise` if there is none.
+  // Adds the place and the axes of the mesh to a diagnostic.
+  InFlightDiagnostic withMesh(InFlightDiagnostic diag) {
+    diag.attachNote(step_->getParentOfType<ModuleOp>().getLoc())
+        << "the mesh is " << mesh::meshOf(step_);
+    return diag;
+  }
+
+  // A layout stated on argument i, or `otherwise` if there is none.
   FailureOr<Sharding> layoutOf(unsigned i, StringRef name, Sharding otherwise) {
     auto attr = step_.getArgAttrOfType<mesh::ShardingAttr>(i, name);
     if (!attr)
       return otherwise;
     std::optional<Sharding> sharding = mesh::toSharding(attr, result_.mesh);
     if (!sharding || sharding->dims.size() != otherwise.dims.size() || !sharding->partial.empty())
-      return step_.emitError("argument ")
-             << i << " has " << name << " " << attr << ", which is no layout of "
-             << step_.getArgument(i).getType() << " on the module's mesh";
+      return withMesh(step_.emitError("argument ")
+                      << i << " has " << name << " " << attr << ", which is not a layout of "
+                      << step_.getArgument(i).getType() << " on the module's mesh");
     return *sharding;
   }
 
@@ -83,7 +108,8 @@ private:
       std::optional<mesh::Strategy> strategy = mesh::toStrategy(attr, result_.mesh);
       if (!strategy || strategy->factors.size() != rule.factors.size() ||
           !isValidSplit(rule, strategy->factors, result_.mesh))
-        return op->emitOpError("has a strategy that does not fit its factor rule ") << rule.str();
+        return withMesh(op->emitOpError("has a strategy that does not fit its factor rule ")
+                        << rule.str());
       decision = {strategy->factors, strategy->partial, strategy->results};
       if (!decision.partial.empty() && !rule.linear)
         return op->emitOpError("has a strategy with partial operands, but is not linear");

@@ -9,7 +9,8 @@
 
 namespace cleave::shard {
 
-// The plan's ops and arguments are those of the step.
+// Sets the attributes, and emits the plan's remarks in the category `planner` if the context has a
+// remark engine (cleave-opt --remarks-filter=planner). The plan must be one of this step.
 void annotate(mlir::func::FuncOp step, const planner::Plan &plan);
 
 // The decisions that the attributes state. An op or argument without any is not split. Fails with a

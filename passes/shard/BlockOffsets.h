@@ -1,4 +1,4 @@
-// BlockOffsets: where this rank's blocks begin, as values at the top of the step, each made once.
+// BlockOffsets: the begins of this rank's blocks as values at the top of the step, each built once.
 #pragma once
 
 #include "dialects/interfaces/Sharding.h"

@@ -1,5 +1,5 @@
-// GroupPartition: a kernel group for one rank: every op inside is cut as the split of the group's
-// factors demands.
+// GroupPartition: partitions a kernel group. The split of the group's factors determines the split
+// of every op inside.
 #pragma once
 
 #include "passes/shard/BlockOffsets.h"
@@ -8,8 +8,9 @@
 
 namespace cleave::shard {
 
-// The group on local operands. Where an op inside needs to know where its block begins, that enters
-// the group as one more scalar operand. Asserts that the group's rule can be split by `axes`.
+// Builds the group on local operands and returns its results. An op inside that depends on the
+// begin of its block reads it from an additional scalar operand of the group. Asserts that `axes`
+// is a valid split of the group's rule.
 llvm::SmallVector<mlir::Value> partitionGroup(mlir::OpBuilder &b, graph::FusionOp fusion,
                                               mlir::ValueRange operands, const FactorAxes &axes,
                                               const Mesh &mesh, BlockOffsets &offsets);

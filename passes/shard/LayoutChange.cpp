@@ -55,7 +55,7 @@ public:
     llvm::append_range(layout_.dims[to], axes);
     block_ = mesh::AllToAllOp::create(b_, loc(), type(), block_, from, to, names(axes));
   }
-  // Blocks go to other ranks: by way of the wholes of the dims concerned.
+  // Moves blocks between ranks by gathering and slicing the dims that change.
   void permute(const Sharding &to) {
     for (size_t d = 0; d < to.dims.size(); ++d)
       if (layout_.dims[d] != to.dims[d] && !layout_.dims[d].empty())

@@ -1,5 +1,4 @@
-// LayoutChange: bringing one rank's block of a tensor from one layout to another, as ops of the
-// mesh dialect.
+// LayoutChange: changes the layout of one rank's block of a tensor by ops of the mesh dialect.
 #pragma once
 
 #include "compiler/cost/Reshard.h"
@@ -12,16 +11,17 @@ namespace cleave::shard {
 // The type of one rank's block of a tensor of type `global`.
 mlir::RankedTensorType localType(mlir::Type global, const Sharding &sharding, const Mesh &mesh);
 
-// Makes layout changes by the cheapest steps that the cost model knows.
+// Changes layouts by the cheapest steps of the cost model.
 class LayoutChanger {
 public:
   // `cluster` as the mesh's ranks see it (cluster::forRanks).
   LayoutChanger(const cluster::Cluster &cluster, const Mesh &mesh)
       : mesh_(mesh), resharder_(cluster, mesh) {}
 
-  // `block` in layout `from` of a tensor of type `global`, in layout `to`. Asserts that there is a
-  // way: `to` is partial at most where `from` is. `part` of the step is written on the ops as
-  // mesh.part, so that nobody later takes one part's copy for another's and keeps it alive between.
+  // Builds the ops that bring `block`, in layout `from` of a tensor of type `global`, to layout
+  // `to`. Asserts that `to` is partial at most along the partial axes of `from`. The ops get `part`
+  // as mesh.part, so that CSE does not merge the copies of two parts of the step and keep one alive
+  // between them.
   mlir::Value change(mlir::OpBuilder &b, mlir::Value block, mlir::Type global, const Sharding &from,
                      const Sharding &to, llvm::StringRef part);
 

@@ -28,7 +28,7 @@ std::vector<PaddedDim> paddedDims(Operation *op, const FactorRule &rule, const F
   return result;
 }
 
-// What a sum, maximum or minimum does not notice.
+// The neutral element of a sum, maximum or minimum.
 static double neutral(ReduceKind kind, Type element) {
   if (kind == ReduceKind::Sum)
     return 0;

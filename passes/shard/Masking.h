@@ -1,6 +1,5 @@
-// Masking: where a dim is cut into uneven blocks, the last ones end in padding with undefined
-// content. Before an op adds up (or takes the maximum) over such a dim, the padding is replaced by
-// what does not change the result.
+// Masking: replaces padding by the neutral element before a reduction. A dim that is split into
+// uneven blocks has padding with undefined content at the end of its last blocks.
 #pragma once
 
 #include "dialects/interfaces/FactorRule.h"
@@ -9,7 +8,7 @@
 
 namespace cleave::shard {
 
-// One dim of an operand that needs it.
+// A dim of an operand that has to be masked.
 struct PaddedDim {
   unsigned operand = 0;
   int64_t dim = 0;
@@ -18,12 +17,12 @@ struct PaddedDim {
   ReduceKind reduce = ReduceKind::Sum;
 };
 
-// The dims of `op`'s operands over which it reduces while their blocks are uneven.
+// The dims of `op`'s operands over which it reduces and whose blocks are uneven.
 std::vector<PaddedDim> paddedDims(mlir::Operation *op, const FactorRule &rule,
                                   const FactorAxes &axes, const Mesh &mesh);
 
-// `block` with everything at or past `size` along `dim` replaced by the neutral element; `offset`
-// is where the block begins.
+// `block` with all elements at or beyond `size` along `dim` replaced by the neutral element.
+// `offset`: the begin of the block in the whole dim, a scalar i64 tensor.
 mlir::Value maskPadding(mlir::OpBuilder &b, mlir::Value block, const PaddedDim &padded,
                         mlir::Value offset);
 

@@ -1,5 +1,6 @@
 #include "passes/shard/Partition.h"
 
+#include "compiler/cluster/Presets.h"
 #include "compiler/planner/ReadStep.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/Step.h"
@@ -8,6 +9,8 @@
 #include "passes/shard/GroupPartition.h"
 #include "passes/shard/LayoutChange.h"
 #include "passes/shard/Masking.h"
+
+#include "mlir/Pass/Pass.h"
 
 using namespace mlir;
 
@@ -55,7 +58,7 @@ private:
     Value value;
   };
 
-  // A value in a layout, as some part of the step needs it.
+  // A value in the layout that an op of this part of the step reads.
   Value read(int value, const Sharding &wanted, planner::Part part) {
     Copy home = homes_[value];
     if (home.layout == wanted)
@@ -124,7 +127,7 @@ private:
     return layout;
   }
 
-  // The attributes from before with the layout and the type of the whole tensor.
+  // The given attributes with the layout and the type of the whole tensor.
   DictionaryAttr described(DictionaryAttr before, const Sharding &layout, Type global) {
     NamedAttrList attrs(before);
     attrs.set(mesh::kSharding, mesh::toAttribute(layout, mesh_, b_.getContext()));
@@ -182,5 +185,35 @@ LogicalResult partition(func::FuncOp step, const cluster::Cluster &cluster) {
   Partitioner(step, std::move(*annotations), std::move(*model), cluster).run();
   return success();
 }
+
+#define GEN_PASS_DECL_PARTITIONPASS
+#define GEN_PASS_DEF_PARTITIONPASS
+#include "passes/shard/Passes.h.inc"
+
+namespace {
+
+struct PartitionPass : impl::PartitionPassBase<PartitionPass> {
+  using PartitionPassBase::PartitionPassBase;
+
+  void runOnOperation() override {
+    func::FuncOp step = graph::stepOf(getOperation());
+    if (!step) {
+      getOperation().emitError("has no function @") << graph::kStepName;
+      return signalPassFailure();
+    }
+    mesh::MeshAttr attr = mesh::meshOf(step);
+    Result<cluster::Cluster> machine = cluster::findCluster(cluster);
+    if (machine && attr)
+      machine = cluster::forRanks(*machine, mesh::toMesh(attr).ranks());
+    if (!machine)
+      emitError(step.getLoc()) << machine.status().message();
+    if (!machine || failed(partition(step, *machine)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+void registerPartitionPass() { PassRegistration<PartitionPass>(); }
 
 } // namespace cleave::shard

@@ -1,6 +1,6 @@
-// Partition: turns the annotated step on whole tensors into the program of one rank on its blocks;
-// all ranks run this same program. Layout changes become collectives, made once for all readers
-// within one part (forward, backward, update) of the step.
+// Partition: turns the annotated step on whole tensors into the step of one rank on its blocks,
+// which all ranks run. Layout changes become collectives, each built once for all readers within
+// one part (forward, backward, update) of the step.
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
@@ -10,10 +10,13 @@
 
 namespace cleave::shard {
 
-// Replaces the step by its partitioned form. Arguments and results get local types and keep their
-// attributes; they say mesh.sharding and mesh.global (the logical tensor type). Fails with a
-// diagnostic where attributes do not fit. `cluster` as the mesh's ranks see it decides between ways
-// to change a layout.
+// Replaces the step by its partitioned form. Arguments and results get local types, keep their
+// attributes and have mesh.sharding and mesh.global (the type of the whole tensor). Fails with a
+// diagnostic at an annotation that contradicts the mesh or the op's rule. `cluster`, as the mesh's
+// ranks see it (cluster::forRanks), decides between ways to change a layout.
 mlir::LogicalResult partition(mlir::func::FuncOp step, const cluster::Cluster &cluster);
+
+// Registers --cleave-shard-partition.
+void registerPartitionPass();
 
 } // namespace cleave::shard

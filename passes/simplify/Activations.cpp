@@ -1,4 +1,4 @@
-// Simplification: activation functions that an exporter wrote as their formulas.
+// Simplification: recognises activation functions by their formulas.
 #include "passes/simplify/Match.h"
 #include "passes/simplify/Patterns.h"
 
@@ -14,7 +14,7 @@ using namespace graph;
 
 constexpr double kCubic = 0.044715;
 
-// The product without one factor; nothing if it has no such factor.
+// The product without one of its factors; none if it does not have that factor.
 std::optional<Product> without(Product product, Value factor) {
   auto *found = llvm::find(product.factors, factor);
   if (found == product.factors.end())
@@ -23,7 +23,8 @@ std::optional<Product> without(Product product, Value factor) {
   return product;
 }
 
-// sqrt(2/pi) (x + 0.044715 x^3), also as x (1 + 0.044715 x^2) or with the factor inside: x, or null.
+// Returns x if the product is sqrt(2/pi) (x + 0.044715 x^3), also written as x (1 + 0.044715 x^2)
+// or with the factor inside; else null.
 Value tanhArgument(Value argument) {
   const double slope = std::sqrt(2 / std::numbers::pi);
   // number * x + number * cubic * x^3
@@ -48,14 +49,15 @@ Value tanhArgument(Value argument) {
     Product x{1, rest.factors};
     if (!square || !isNear(rest.number, slope) || !isMonomial(productOf(square), kCubic, x, 2))
       continue;
-    // x as a value: the factor alone, or what else stands at the outermost product.
+    // x as a value: the only factor, or the other operand of the outermost product.
     if (x.factors.size() == 1)
       return x.factors[0];
   }
   return nullptr;
 }
 
-// Half of 1 + f(x), as (1 + f) 0.5 or 0.5 f + 0.5, or 1 + f with the half elsewhere: f, and by what it is multiplied.
+// Matches half of 1 + f(x), written as (1 + f) 0.5 or 0.5 f + 0.5, or 1 + f with the 0.5 elsewhere.
+// Returns f and its factor.
 std::pair<Value, double> bellOf(Value factor) {
   for (double half : {1.0, 0.5}) {
     Value f = otherThanSplat<AddOp>(factor, half);
@@ -115,7 +117,7 @@ struct RecogniseSilu : OpRewritePattern<MulOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(MulOp op, PatternRewriter &rewriter) const override {
-    constexpr double steep = 1.702;
+    constexpr double kSteepness = 1.702; // of the sigmoid approximation of gelu
     for (auto [x, gate] :
          {std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())}) {
       auto sigmoid = gate.getDefiningOp<SigmoidOp>();
@@ -126,7 +128,7 @@ struct RecogniseSilu : OpRewritePattern<MulOp> {
         return success();
       }
       if (withoutFactor(sigmoid.getOperand()) == x &&
-          isMonomial(productOf(sigmoid.getOperand()), steep, productOf(x), 1)) {
+          isMonomial(productOf(sigmoid.getOperand()), kSteepness, productOf(x), 1)) {
         rewriter.replaceOpWithNewOp<QuickGeluOp>(op, op.getType(), x);
         return success();
       }

@@ -28,12 +28,13 @@ Affine constantOf(const Polynomial &number, size_t rank) {
 
 // -- reshapes
 
-// Neighbouring dims of both shapes with one number of elements; dims of size one are in no group.
+// Groups of neighbouring dims of both shapes with equal numbers of elements. Dims of size one are
+// in no group.
 struct Group {
   SmallVector<size_t> from, to;
 };
 
-// Multiplies the side that has to grow; false where that cannot be told.
+// Multiplies the smaller side by its next dim; false if the sizes cannot be compared.
 bool grow(Polynomial &a, Polynomial &b, Group &group, ArrayRef<size_t> from, ArrayRef<size_t> to,
           size_t &i, size_t &j, const Shape &fromShape, const Shape &toShape) {
   std::optional<int64_t> x = a.constant(), y = b.constant();
@@ -77,7 +78,7 @@ std::optional<SmallVector<Group>> groupsOf(const Shape &fromShape, const Shape &
   return groups;
 }
 
-// A group is counted through evenly if every dim's step is as large as all of the next one.
+// A group can be reshaped if the step of every dim is the step of the next one times its size.
 std::optional<Affine> reshaped(const Affine &of, const Shape &from, const Shape &to) {
   std::optional<SmallVector<Group>> groups = groupsOf(from, to);
   if (!groups)
@@ -135,7 +136,7 @@ std::optional<Affine> ofSizes(SizesOp op) {
   return constantOf(*Polynomial::parse(text.str()), rankOf(op.getResult()));
 }
 
-// Reads values once each.
+// Computes the affine form of values, once each.
 class Reader {
 public:
   std::optional<Affine> read(Value value, int depth = kMaxDepth) {
@@ -166,7 +167,7 @@ private:
       return ofConcat(concat, depth);
     if (isa<AddOp, SubOp, MulOp>(op))
       return ofArithmetic(op, depth);
-    if (isa<CastOp, BroadcastOp, ReshapeOp, TransposeOp, SliceOp>(op))
+    if (isa<CastOp>(op) || op->hasTrait<ForwardCopy>())
       if (std::optional<Affine> of = read(op->getOperand(0), depth))
         return moved(op, *of);
     return std::nullopt;
@@ -217,7 +218,8 @@ private:
     return out;
   }
 
-  // The first piece with more than one element along the dim says how it goes on; the others must agree.
+  // The first piece with more than one element along the dim determines its step; the others must
+  // agree.
   std::optional<Affine> ofConcat(ConcatOp op, int depth) {
     size_t dim = op.getDim();
     SmallVector<Affine> pieces;

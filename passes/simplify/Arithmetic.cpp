@@ -1,4 +1,4 @@
-// Simplification: arithmetic with neutral operands, casts of casts, choices that are known.
+// Simplification: arithmetic with neutral operands, casts of casts, selects with known operands.
 #include "dialects/graph/Pointwise.h"
 #include "passes/simplify/Match.h"
 #include "passes/simplify/Patterns.h"
@@ -10,12 +10,12 @@ namespace {
 
 using namespace graph;
 
-// op(x, neutral) is x; also op(neutral, x) where the op is commutative.
+// op(x, neutral) is x; so is op(neutral, x) if the op is commutative.
 template <typename Op, int neutral, bool commutative> struct DropNeutral : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
-    // Of whole numbers, `and` and `or` act on bits.
+    // Of integers, `and` and `or` are bitwise.
     if (isa<AndOp, OrOp>(op.getOperation()) && !elementTypeOf(op.getType()).isInteger(1))
       return failure();
     auto isNeutral = [](Value value) { return splatValue(value) == neutral; };
@@ -33,7 +33,7 @@ template <typename Op, int neutral, bool commutative> struct DropNeutral : OpRew
 template <typename Op> struct MergeSplats : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 
-  // The operand that is no splat and the splat's value.
+  // The operand that is not a splat, and the splat's value.
   static std::optional<std::pair<Value, double>> parts(Op op) {
     std::optional<double> left = splatValue(op.getLhs()), right = splatValue(op.getRhs());
     if (left.has_value() == right.has_value())
@@ -57,7 +57,7 @@ template <typename Op> struct MergeSplats : OpRewritePattern<Op> {
   }
 };
 
-// Whether every value of `from` is one of `to`.
+// Whether every value of the type `from` is a value of `to`.
 bool widens(Type from, Type to) {
   if (from == to)
     return true;
@@ -99,7 +99,7 @@ struct KnownSelect : OpRewritePattern<SelectOp> {
   }
 };
 
-// A choice between true and false is the condition or its opposite.
+// A select between true and false is its condition or the negation.
 struct SelectOfTruths : OpRewritePattern<SelectOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -143,8 +143,9 @@ struct NotOfNot : OpRewritePattern<NotOp> {
   }
 };
 
-// Comparing a choice between two known numbers with a known number: the condition, its opposite, or
-// known. Exporters write causal masks so: tril(ones) == 0, also of a part of the table.
+// A comparison of a select between two known numbers with a known number is the condition, its
+// negation, or constant. Exporters write causal masks as tril(ones) == 0, also of a part of the
+// table.
 struct CompareOfSelect : OpRewritePattern<CompareOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -179,9 +180,9 @@ struct NotOfCompare : OpRewritePattern<NotOp> {
     auto compare = op.getOperand().getDefiningOp<CompareOp>();
     if (!compare || isa<FloatType>(elementTypeOf(compare.getLhs())))
       return failure();
-    static constexpr Predicate opposite[] = {Predicate::NE, Predicate::EQ, Predicate::GE,
-                                             Predicate::GT, Predicate::LE, Predicate::LT};
-    rewriter.replaceOpWithNewOp<CompareOp>(op, opposite[static_cast<int>(compare.getPredicate())],
+    static constexpr Predicate kOpposite[] = {Predicate::NE, Predicate::EQ, Predicate::GE,
+                                              Predicate::GT, Predicate::LE, Predicate::LT};
+    rewriter.replaceOpWithNewOp<CompareOp>(op, kOpposite[static_cast<int>(compare.getPredicate())],
                                            compare.getLhs(), compare.getRhs());
     return success();
   }

@@ -1,5 +1,5 @@
-// Simplification: attention from its two products and what stands between them. What belongs to it besides is taken in
-// step by step, in AttentionParts.cpp.
+// Simplification: recognises attention by its two products and the ops between them.
+// AttentionParts.cpp then adds masks, scales and shared heads one by one.
 #include "passes/simplify/Match.h"
 #include "passes/simplify/Patterns.h"
 
@@ -15,7 +15,7 @@ using namespace graph;
 constexpr int kMaxSteps = 16; // ops between the two products
 constexpr int kMaxDepth = 8;  // of the search for the side of a sum that has the product
 
-// What was found on the way from the softmax to the product of queries and keys.
+// The ops between the product of queries and keys and the softmax.
 struct Scores {
   DotGeneralOp dot;
   Shape shape; // the one with most dims on the way
@@ -25,13 +25,14 @@ struct Scores {
   std::optional<double> fill;
 };
 
-// Whether a reshape leaves the last two dims alone; then it only merges or splits dims of batch and heads.
+// Whether a reshape keeps the last two dims, so that it only merges or splits dims of batch and
+// heads.
 bool keepsLastTwo(ReshapeOp op) {
   Shape from = shapeOf(op.getOperand()), to = shapeOf(op.getResult());
   return from.size() >= 3 && to.size() >= 3 && std::equal(from.end() - 2, from.end(), to.end() - 2);
 }
 
-// The operand of a cast between floats or of a reshape of batch dims; null if `value` is none.
+// The operand of a cast between floats or of a reshape of batch dims; null for other values.
 Value behindForm(Value value) {
   if (auto cast = value.getDefiningOp<CastOp>())
     return isa<FloatType>(elementTypeOf(cast.getOperand())) ? cast.getOperand() : Value();
@@ -52,7 +53,7 @@ std::pair<Value, double> behindFactor(Value value) {
   return {};
 }
 
-// Queries times keys: one dim contracted, one free on each side.
+// The product of queries and keys: one contracting dim, and one free dim on each side.
 bool isScoreProduct(DotGeneralOp dot) {
   size_t batch = dot.getLhsBatch().size();
   return batch >= 1 && dot.getLhsContracting().size() == 1 &&
@@ -77,11 +78,12 @@ bool leadsToProduct(Value value, int depth) {
   return false;
 }
 
-// Takes the select around scores that count only where a condition holds; the scores behind it, or null.
+// Matches a select that replaces scores where a condition does not hold. Returns the scores before
+// it, or null.
 Value takeMask(SelectOp op, Scores &scores) {
   std::optional<double> onFalse = splatValue(op.getOnFalse()), onTrue = splatValue(op.getOnTrue());
   std::optional<double> fill = onFalse ? onFalse : onTrue;
-  // What is added to `fill` afterwards would have to be part of it.
+  // A term that is added later would change `fill`.
   bool isPlain = scores.scale == 1 && (scores.biases.empty() || (fill && std::isinf(*fill)));
   if (!fill || !isPlain || (scores.fill && *scores.fill != *fill))
     return nullptr;
@@ -90,7 +92,7 @@ Value takeMask(SelectOp op, Scores &scores) {
   return onFalse ? op.getOnTrue() : op.getOnFalse();
 }
 
-// Goes from the softmax's operand to the product and collects what is on the way.
+// Goes from the softmax's operand back to the product and collects the ops on the way.
 bool collect(Value value, Scores &scores) {
   scores.shape = shapeOf(value);
   for (int step = 0; step < kMaxSteps && value; ++step) {
@@ -121,7 +123,7 @@ bool collect(Value value, Scores &scores) {
   return false;
 }
 
-// The one dim that is neither batch nor contracted.
+// The one dim that is neither a batch nor a contracting dim.
 int64_t freeDim(int64_t rank, ArrayRef<int64_t> batch, int64_t contracting) {
   for (int64_t dim = 0; dim < rank; ++dim)
     if (dim != contracting && !llvm::is_contained(batch, dim))
@@ -140,7 +142,7 @@ Value arranged(OpBuilder &b, Value value, ArrayRef<int64_t> batch, int64_t row, 
   return buildReshape(b, moved, shape);
 }
 
-// The sum of what is added to the scores, in float32 at least; null for nothing.
+// The sum of the terms that are added to the scores, in float32 or wider; null if there are none.
 Value biasOf(OpBuilder &b, const Scores &scores, Type element) {
   Type wide = element.getIntOrFloatBitWidth() < 32 ? Type(b.getF32Type()) : element;
   Value sum;
@@ -151,7 +153,7 @@ Value biasOf(OpBuilder &b, const Scores &scores, Type element) {
   return sum;
 }
 
-// Where scores count; null for everywhere.
+// The mask of the scores that count; null if all of them do.
 Value maskOf(OpBuilder &b, const Scores &scores) {
   Value all;
   for (auto [value, isOpposite] : scores.masks) {
@@ -163,7 +165,7 @@ Value maskOf(OpBuilder &b, const Scores &scores) {
   return all;
 }
 
-// The product of weights and values, and which of its operands are the weights.
+// The product of weights and values, and the index of the weights among its operands.
 struct Outer {
   DotGeneralOp dot;
   bool weightsOnLeft;
@@ -177,8 +179,8 @@ struct Outer {
   }
 };
 
-// Whether a condition says that a whole row of these scores is minus infinity: all(s == -inf), or not any(not (s == -inf)),
-// with truth values as they are or as integers.
+// Whether a condition is true where a whole row of these scores is minus infinity: all(s == -inf),
+// or not any(not (s == -inf)), with booleans as such or as integers.
 bool saysNothingCounts(Value condition, Value scores) {
   bool negated = false, reduced = false;
   for (int step = 0; step < kMaxSteps; ++step) {
@@ -207,7 +209,7 @@ bool saysNothingCounts(Value condition, Value scores) {
   return false;
 }
 
-// What a select gives that makes zeros of weights that are no numbers; null for other values.
+// The weights before a select that replaces NaN by zero; null for other values.
 Value behindSafety(SelectOp select) {
   Value weights = select.getOnFalse();
   auto compare = select.getCondition().getDefiningOp<CompareOp>();
@@ -220,7 +222,7 @@ Value behindSafety(SelectOp select) {
   return weights;
 }
 
-// What was found on the way from the weights to their softmax.
+// The ops between the softmax and the product with the values.
 struct Weights {
   SoftmaxOp softmax; // over the last dim; null if there is none
   bool safe = false; // what is no number is replaced by zero
@@ -250,7 +252,7 @@ Weights weightsOf(Value value) {
   return {};
 }
 
-// softmax(scores) v, the softmax over the dim that the product contracts.
+// Matches softmax(scores) v, with the softmax over the contracting dim of the product.
 struct RecogniseAttention : OpRewritePattern<DotGeneralOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -298,7 +300,7 @@ struct RecogniseAttention : OpRewritePattern<DotGeneralOp> {
         b, outer.dot.getLoc(), query, key, value, bias, mask, dropout ? dropout.getSeed() : Value(),
         b.getF64FloatAttr(scores.scale), UnitAttr(), weights.safe ? b.getUnitAttr() : UnitAttr(),
         fill, dropout ? dropout.getRateAttr() : FloatAttr());
-    // Back to the product's own batch dims and order.
+    // Restores the product's batch dims and order.
     Shape shape = shapeOf(outer.weights());
     shape.back() = shapeOf(value).back();
     result = buildReshape(b, result, shape);

@@ -1,5 +1,5 @@
-// Simplification: what an attention takes in that exporters spell out around it: factors of queries and keys, heads that
-// are repeated, additive masks that only say yes or no, and causality.
+// Simplification: moves into an attention op what exporters write around it: factors of queries and
+// keys, repeated heads, additive masks that are boolean in effect, and causality.
 #include "passes/simplify/Match.h"
 #include "passes/simplify/Patterns.h"
 #include "passes/simplify/Positions.h"
@@ -12,7 +12,7 @@ namespace {
 using namespace graph;
 
 constexpr int kMaxTerms = 8; // of a conjunction
-// What is added to a score to exclude it, at most: no score of a model that works comes near.
+// The largest term that counts as excluding a score: scores of trained models stay far above it.
 constexpr double kExcluded = -1e9;
 
 // The same attention with other operands (null: none) and flags.
@@ -58,7 +58,8 @@ struct TakeFactor : AttentionPattern {
   }
 };
 
-// What is repeated in neighbouring heads: reshape(broadcast(x)) with a new dim behind the heads.
+// The operand that is repeated for neighbouring heads: x in reshape(broadcast(x)) with a new dim
+// after the heads.
 Value repeatedHeads(Value value) {
   auto merge = value.getDefiningOp<ReshapeOp>();
   auto repeat = merge ? merge.getOperand().getDefiningOp<BroadcastOp>() : BroadcastOp();
@@ -92,8 +93,8 @@ struct TakeGroups : AttentionPattern {
   }
 };
 
-// A bias that is zero or excludes is a mask, unless a query may have nothing left: then what is added decides, and gradients
-// go through it.
+// A bias whose elements are zero or excluding is a mask, unless all keys of a query may be
+// excluded: then the added terms determine the weights, and gradients pass through them.
 struct BiasToMask : AttentionPattern {
   using OpRewritePattern::OpRewritePattern;
 
@@ -125,7 +126,7 @@ struct BiasToMask : AttentionPattern {
   }
 };
 
-// The terms of a conjunction, each with the moves that lie between it and the mask.
+// The operands of a conjunction, each with the moves between it and the mask.
 SmallVector<Moved> conjuncts(Value mask) {
   SmallVector<Moved> open{{mask, {}}}, out;
   for (int steps = 0; !open.empty(); ++steps) {
@@ -170,7 +171,7 @@ struct TakeCausality : AttentionPattern {
   }
 };
 
-// Queries that all have something to attend to, themselves at least, have weights that are numbers.
+// If every query has a visible key, itself at least, no weight is NaN.
 struct DropSafe : AttentionPattern {
   using OpRewritePattern::OpRewritePattern;
 

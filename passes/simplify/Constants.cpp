@@ -1,6 +1,6 @@
-// Simplification: what follows from constants alone. A tensor whose elements are all equal is a
-// scalar constant and its broadcast; other results become constants only if they are small
-// (constants cannot be split over ranks).
+// Simplification: ops on constants. A tensor with equal elements becomes a scalar constant and its
+// broadcast. Other results become constants only if they are small, since constants cannot be split
+// over ranks.
 #include "passes/simplify/Match.h"
 #include "passes/simplify/Patterns.h"
 
@@ -22,7 +22,7 @@ bool isSmall(Type type) {
   return tensor && tensor.hasStaticShape() && tensor.getNumElements() <= kMaxElements;
 }
 
-// 64-bit integers that doubles cannot hold are left alone.
+// Ignores 64-bit integers that doubles do not represent.
 bool isExact(const Tensor &tensor) {
   if (tensor.type != ElementType::I64 && tensor.type != ElementType::U64)
     return true;
@@ -50,7 +50,7 @@ private:
     if (std::optional<double> splat = splatValue(value))
       return std::make_unique<Tensor>(toElementType(elementTypeOf(value)), staticShapeOf(value),
                                       *splat);
-    if (!reference || op->getNumResults() != 1 || isa<AccumulateOp, SizesOp>(op))
+    if (!reference || op->getNumResults() != 1 || op->hasTrait<StepDependent>())
       return nullptr;
     SmallVector<Tensor> operands;
     for (Value operand : op->getOperands()) {
@@ -66,8 +66,8 @@ private:
   llvm::DenseMap<Value, std::unique_ptr<Tensor>> known_;
 };
 
-// Ops on known small operands, of which one is a table, or that cost something: what only moves or counts positions stays
-// computed, and can be split over ranks.
+// Folds ops on known small operands if one of them is a table or the op is costly. Ops that only
+// move or count positions stay, since they can be split over ranks.
 struct FoldSmall : RewritePattern {
   explicit FoldSmall(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 
@@ -77,8 +77,8 @@ struct FoldSmall : RewritePattern {
       return operand.getDefiningOp<ConstantOp>() && !isSplat(operand);
     });
     bool isFoldable = hasTable || isCostly(op) || llvm::all_of(op->getOperands(), isSplat);
-    if (!isa<ReferenceInterface>(op) || isa<ConstantOp, BroadcastOp, AccumulateOp>(op) ||
-        op->getNumOperands() == 0 || op->getNumResults() != 1 || !isFoldable)
+    if (!isa<ReferenceInterface>(op) || isa<BroadcastOp>(op) || op->getNumOperands() == 0 ||
+        op->getNumResults() != 1 || !isFoldable)
       return failure();
     Evaluation evaluation;
     const Tensor *result = evaluation.of(op->getResult(0));
@@ -127,8 +127,8 @@ template <typename Op> struct FoldMoveOfSplat : OpRewritePattern<Op> {
   }
 };
 
-// A constant that says no more than where an element stands is computed; then it can be split over ranks, and what is
-// computed of it can be seen through.
+// Replaces a constant whose elements follow from their indices by ops on positions, which can be
+// split over ranks and simplified further.
 struct ConstantOfPositions : OpRewritePattern<ConstantOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -1,4 +1,5 @@
-// Simplification: a dot_general reads a transposed operand where it lies, and a known factor of an operand moves behind it.
+// Simplification: lets a dot_general read the operand of a transpose, and moves known factors of
+// operands behind the product.
 #include "passes/simplify/Match.h"
 #include "passes/simplify/Patterns.h"
 
@@ -14,8 +15,8 @@ struct Side {
   SmallVector<int64_t> batch, contracting;
 };
 
-// The dims that are neither batch nor contracted keep their order in the result, so they must keep
-// it in the operand.
+// Dims that are neither batch nor contracting have the same order in the operand and in the result,
+// so the transpose must keep it.
 bool readThrough(Side &side) {
   auto transpose = side.operand.getDefiningOp<TransposeOp>();
   if (!transpose)
@@ -49,7 +50,8 @@ struct DotOfTranspose : OpRewritePattern<DotGeneralOp> {
   }
 };
 
-// The tensor that is multiplied by a splat, and the splat's value; the value itself and 1 if it is no such product.
+// The tensor that is multiplied by a splat, and the splat; the value itself and 1 if it is no such
+// product.
 std::pair<Value, double> splitFactor(Value value) {
   auto product = value.getDefiningOp<MulOp>();
   if (product)
@@ -60,8 +62,9 @@ std::pair<Value, double> splitFactor(Value value) {
   return {value, 1};
 }
 
-// (a x) · (b y) is a b (x · y), where elementwise work follows that can take the factor in: attention scales queries
-// and keys, each a pass over memory. Not in f16, whose range the scaling may be there to keep.
+// (a x) · (b y) is a b (x · y), if elementwise work follows that can include the factor: attention
+// scales queries and keys, which takes a pass over memory each. Not in f16, where the scaling may
+// avoid overflow.
 struct FactorsOfDot : OpRewritePattern<DotGeneralOp> {
   using OpRewritePattern::OpRewritePattern;
 

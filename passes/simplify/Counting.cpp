@@ -1,5 +1,5 @@
-// Simplification: what follows from positions alone. Exporters compute indices, and masks of them, that are the same
-// whatever the model is given.
+// Simplification: ops on positions alone. Exporters compute indices, and masks of them, that do not
+// depend on inputs.
 #include "passes/simplify/Affine.h"
 #include "passes/simplify/Match.h"
 #include "passes/simplify/Patterns.h"
@@ -13,7 +13,7 @@ using namespace graph;
 
 const Polynomial kOne(1), kZero;
 
-// Sums and concats of positions that come to one number.
+// Sums and concats of positions with equal elements.
 template <typename Op> struct EqualPositions : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
 
@@ -30,7 +30,8 @@ template <typename Op> struct EqualPositions : OpRewritePattern<Op> {
   }
 };
 
-// Whether every number between the two, compared with 0, gives this; none where some do and some do not.
+// Whether all numbers between the two bounds compare with 0 by the predicate: true, false, or none
+// if it depends on the number.
 std::optional<bool> decided(Predicate predicate, const Range &range) {
   bool isNegative = range.greatest && *range.greatest < 0,
        isPositive = range.least && *range.least > 0,
@@ -56,7 +57,7 @@ std::optional<bool> decided(Predicate predicate, const Range &range) {
   return std::nullopt;
 }
 
-// Comparisons of positions that hold everywhere or nowhere.
+// Comparisons of positions that are true or false everywhere.
 struct ComparePositions : OpRewritePattern<CompareOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -74,7 +75,7 @@ struct ComparePositions : OpRewritePattern<CompareOp> {
   }
 };
 
-// The dim along which a tensor counts its indices, as an iota does.
+// The dim along which the elements of a tensor are its indices, as those of an iota.
 std::optional<size_t> countingDim(Value value) {
   std::optional<Affine> affine = affineOf(value);
   if (!affine || affine->constant != kZero)
@@ -86,7 +87,8 @@ std::optional<size_t> countingDim(Value value) {
   return step - affine->steps.begin();
 }
 
-// However exporters spread two counts before they compare them, the comparison is one of two iotas of two dims.
+// A comparison of two tensors that count along different dims is a comparison of two iotas, however
+// exporters broadcast them.
 struct CompareCounts : OpRewritePattern<CompareOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -115,8 +117,8 @@ struct CompareCounts : OpRewritePattern<CompareOp> {
   }
 };
 
-// The dims of the indices that count, the one with the largest steps first, if together they count without gaps (or,
-// alone, with the gap `stride`).
+// The dims along which the indices count, the largest step first, if together they count without
+// gaps or, if it is one dim, with the gap `stride`.
 struct Counted {
   SmallVector<int64_t> dims;
   Polynomial count = kOne; // of indices
@@ -145,7 +147,7 @@ std::optional<Counted> countedBy(const Affine &affine, const Shape &shape) {
   return out;
 }
 
-// Rows whose numbers count are a part of the table, or that part repeated.
+// A gather of consecutive rows is a slice of the table, or a broadcast of that slice.
 struct GatherOfPositions : OpRewritePattern<GatherOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -159,7 +161,7 @@ struct GatherOfPositions : OpRewritePattern<GatherOp> {
     Shape shape = shapeOf(op.getOperand());
     Polynomial behind =
         shape[dim] - affine->constant - (counted->count - 1) * Polynomial(counted->stride);
-    // More rows than the table has would be zero; a symbolic number of them is taken to fit.
+    // Rows beyond the table would be zero; a symbolic number of rows is assumed to fit.
     if (affine->constant.atLeast(2).value_or(-1) < 0 || behind.atMost(1).value_or(1) < 1)
       return failure();
     shape[dim] = counted->count;
@@ -171,7 +173,7 @@ struct GatherOfPositions : OpRewritePattern<GatherOp> {
     return success();
   }
 
-  // The rows where the indices' dims have them.
+  // The rows, at the indices' dims.
   static Value spread(GatherOp op, Value rows, const Counted &counted, const Shape &indices,
                       PatternRewriter &b) {
     auto dim = static_cast<int64_t>(op.getDim());
@@ -202,7 +204,7 @@ struct GatherOfPositions : OpRewritePattern<GatherOp> {
   }
 };
 
-// Sums of zeros, products of ones, extremes of equal elements.
+// Sums of zeros, products of ones, maxima and minima of equal elements.
 struct ScanOfSplat : OpRewritePattern<ScanOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -217,7 +219,7 @@ struct ScanOfSplat : OpRewritePattern<ScanOp> {
   }
 };
 
-// An iota with dims of size one besides is one without them.
+// An iota with additional dims of size one is a reshape of one without them.
 struct IotaOfOneDim : OpRewritePattern<IotaOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -1,5 +1,5 @@
-// Simplification: cross entropy from a log_softmax, the labels' elements of it and their mean. Labels that are ignored count
-// neither above nor below the fraction line.
+// Simplification: recognises cross entropy by a log_softmax, its elements at the labels, and their
+// mean. Ignored labels count neither in the sum nor in the number of elements.
 #include "passes/simplify/Match.h"
 #include "passes/simplify/Patterns.h"
 
@@ -35,7 +35,7 @@ Value withoutReshapes(Value value) {
   return value;
 }
 
-// Where labels count: labels != ignored, as numbers or truth values.
+// The mask of labels that count: labels != ignored, as numbers or booleans.
 struct Counts {
   Value labels;
   int64_t ignored = kNeverLabel;
@@ -52,7 +52,7 @@ std::optional<Counts> countsOf(Value value) {
   return Counts{withoutReshapes(compare.getLhs()), static_cast<int64_t>(*ignored)};
 }
 
-// The labels' elements, and what is left out of them.
+// The log_softmax at the labels, and the mask of those that count.
 struct Chosen {
   GatherOp gather;
   Value labels;
@@ -60,7 +60,7 @@ struct Chosen {
   std::optional<Counts> counts;
 };
 
-// Takes a factor or a choice that leaves out ignored labels.
+// Matches a factor or a select that masks ignored labels.
 bool takeCounts(Value &value, Chosen &chosen) {
   if (auto select = value.getDefiningOp<SelectOp>()) {
     chosen.counts =
@@ -99,7 +99,7 @@ std::optional<Chosen> chosenIn(Value value) {
       shapeOf(chosen.gather.getIndices()).back() != Polynomial(1))
     return std::nullopt;
   chosen.labels = withoutReshapes(chosen.gather.getIndices());
-  // An ignored label may have been replaced by one that exists.
+  // Exporters may replace an ignored label by a valid one before the gather.
   auto select = chosen.labels.getDefiningOp<SelectOp>();
   if (select && chosen.counts && splatValue(select.getOnFalse()))
     if (std::optional<Counts> kept = countsOf(select.getCondition());
@@ -108,7 +108,8 @@ std::optional<Chosen> chosenIn(Value value) {
   return chosen;
 }
 
-// Where a reshape has the dim `dim` of its operand: as large, behind as many elements. -1 if nowhere.
+// The dim of a reshape's result that equals the operand's dim `dim`: of the same size, after the
+// same number of elements. -1 if there is none.
 int64_t dimAfter(ReshapeOp reshape, int64_t dim) {
   Shape from = shapeOf(reshape.getOperand()), to = shapeOf(reshape.getResult());
   Polynomial wanted = 1, before = 1;
@@ -120,7 +121,7 @@ int64_t dimAfter(ReshapeOp reshape, int64_t dim) {
   return -1;
 }
 
-// The log_softmax behind moves that leave its dim whole and bring it to the end.
+// The log_softmax before moves that keep its dim and make it the last one.
 LogSoftmaxOp logSoftmaxBehind(const Moved &moved) {
   auto softmax = moved.source.getDefiningOp<LogSoftmaxOp>();
   if (!softmax)
@@ -144,7 +145,7 @@ LogSoftmaxOp logSoftmaxBehind(const Moved &moved) {
   return dim + 1 == rankOf(end) ? softmax : LogSoftmaxOp();
 }
 
-// `sum` is the sum over what counts, number times; the loss if it is one.
+// `sum` is the sum over the labels that count, times `number`. Returns the loss, if it is one.
 LogicalResult rewrite(Operation *op, Chosen chosen, PatternRewriter &b) {
   Moved moved = behindMoves(chosen.gather.getOperand());
   LogSoftmaxOp softmax = logSoftmaxBehind(moved);
@@ -182,7 +183,7 @@ template <typename Op> struct MeanOfChosen : OpRewritePattern<Op> {
   }
 };
 
-// The sum over what counts, divided by how much that is.
+// The sum over the labels that count, divided by their number.
 struct QuotientOfCounted : OpRewritePattern<DivOp> {
   using OpRewritePattern::OpRewritePattern;
 

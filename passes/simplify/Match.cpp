@@ -82,11 +82,11 @@ Value withoutUnitDims(Value value) {
 }
 
 Moved behindMoves(Value value) {
-  constexpr size_t most = 8;
+  constexpr size_t kMostMoves = 8;
   Moved out{value, {}};
-  while (out.moves.size() < most) {
+  while (out.moves.size() < kMostMoves) {
     mlir::Operation *op = out.source.getDefiningOp();
-    if (!llvm::isa_and_nonnull<ReshapeOp, TransposeOp, BroadcastOp, SliceOp>(op))
+    if (!op || !op->hasTrait<ForwardCopy>())
       break;
     out.moves.push_back(op);
     out.source = op->getOperand(0);

@@ -1,4 +1,5 @@
-// What the patterns ask of values: known splats, products and sums taken apart.
+// Match: what patterns ask of values: known splats, the factors of products, the source behind
+// moves.
 #pragma once
 
 #include "dialects/graph/Build.h"
@@ -7,23 +8,24 @@ namespace cleave::simplify {
 
 using mlir::Value;
 
-// Whether all elements of `value` are `number` (up to a relative 1e-5: exporters write √2 as a
-// float32).
+// Whether all elements of `value` are `number`, up to a relative error of 1e-5, since exporters
+// write √2 as a float32.
 bool isSplatOf(Value value, double number);
 bool isNear(double a, double b);
 
-// A product of whole tensors and known numbers: number * factors[0] * factors[1] * ….
+// A product of tensors and a known number: number * factors[0] * factors[1] * ….
 struct Product {
   double number = 1;
   llvm::SmallVector<Value> factors;
 };
-// Takes `value` apart at multiplications, divisions by known numbers and negations, a few levels
-// deep.
+// The factors of `value` through multiplications, divisions by known numbers and negations, a few
+// levels deep.
 Product productOf(Value value);
 // Whether `a` is number * b^power.
 bool isMonomial(const Product &a, double number, const Product &b, int power);
 
-// What is multiplied or divided by a known number to give `value`; `value` itself if it is no such product.
+// The value that gives `value` if multiplied or divided by a known number; `value` itself if it is
+// no such product.
 Value withoutFactor(Value value);
 
 // The other operand of a commutative op with the splat `number` as one operand; null if neither is.
@@ -36,19 +38,21 @@ template <typename Op> Value otherThanSplat(Value value, double number) {
   return isSplatOf(op.getLhs(), number) ? op.getRhs() : Value();
 }
 
-// The value behind reshapes that only add or drop dims of size 1.
+// The operand of reshapes that only add or drop dims of size 1.
 Value withoutUnitDims(Value value);
 
-// `value` behind moves of whole tensors that do not care what the elements are.
+// A value and the movement ops on the way from it to another value.
 struct Moved {
   Value source;
   llvm::SmallVector<mlir::Operation *> moves; // the last one first
 };
+// The source of `value` before movement ops, which rearrange elements without computing.
 Moved behindMoves(Value value);
-// The same moves of another source of the same shape.
+// Applies the same moves to another source of the same shape.
 Value moveAlike(mlir::OpBuilder &b, Value source, llvm::ArrayRef<mlir::Operation *> moves);
 
-// For a reshape that merges neighbouring dims: the operand's dims behind each dim of the result; none otherwise.
+// For a reshape that merges neighbouring dims, the operand's dims in each dim of the result; none
+// for other reshapes.
 using DimGroups = llvm::SmallVector<llvm::SmallVector<int64_t>>;
 std::optional<DimGroups> mergedDims(graph::ReshapeOp op);
 

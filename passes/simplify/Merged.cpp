@@ -1,6 +1,6 @@
-// Simplification: work on merged dims is done before they are merged. Exporters make matrices of [batch, positions, width]
-// for a product and split them again, or repeat weights for every line of the batch; apart, batch and positions can be split
-// over ranks each for itself.
+// Simplification: does work on merged dims before they are merged. Exporters reshape [batch,
+// positions, width] to a matrix for a product and back, or repeat weights for every element of the
+// batch. Unmerged, batch and positions can be split over ranks independently.
 #include "passes/simplify/Match.h"
 #include "passes/simplify/Patterns.h"
 
@@ -11,12 +11,12 @@ namespace {
 
 using namespace graph;
 
-// Whether a group is more than one dim and dims of size one beside it.
+// Whether a group merges several dims that are larger than one.
 bool isMerged(ArrayRef<int64_t> group, const Shape &shape) {
   return llvm::count_if(group, [&](int64_t dim) { return shape[dim] != Polynomial(1); }) > 1;
 }
 
-// One operand of a product, and what its dims were before a reshape merged them.
+// An operand of a product, and its dims before a reshape merged them.
 struct Side {
   Value operand;             // behind the reshape
   DimGroups groups;          // the dims of `operand` behind each dim
@@ -43,7 +43,7 @@ struct Side {
     return sizes;
   }
 
-  // The operand with some of its dims apart, and where a dim then is: the first place and how many.
+  // The operand with some of its dims unmerged, and per dim the first new dim and their number.
   Value take(OpBuilder &b, Value merged, SmallVector<std::pair<int64_t, int64_t>> &places) const {
     Shape shape, before = shapeOf(merged);
     for (size_t dim = 0; dim < groups.size(); ++dim) {
@@ -58,7 +58,7 @@ struct Side {
   }
 };
 
-// Dims that both sides share stay merged unless both have the same behind them.
+// Dims that both sides share stay merged unless both sides unmerge them alike.
 void agree(Side &lhs, Side &rhs, ArrayRef<int64_t> left, ArrayRef<int64_t> right) {
   for (auto [l, r] : llvm::zip(left, right))
     if (lhs.sizesOf(l) != rhs.sizesOf(r))
@@ -107,7 +107,7 @@ SmallVector<int64_t> without(ArrayRef<int64_t> dims, ArrayRef<int64_t> dropped) 
   return out;
 }
 
-// The broadcast without some of the dims that it repeats, and these dims as they are numbered then.
+// The broadcast without some of the dims that it repeats, and the new numbers of these dims.
 Value repeatedLess(OpBuilder &b, Value value, ArrayRef<int64_t> dropped,
                    SmallVector<int64_t> &batch, SmallVector<int64_t> &contracting) {
   auto broadcast = value.getDefiningOp<BroadcastOp>();
@@ -128,7 +128,8 @@ Value repeatedLess(OpBuilder &b, Value value, ArrayRef<int64_t> dropped,
   return BroadcastOp::create(b, value.getLoc(), type, broadcast.getOperand(), dims);
 }
 
-// A product in which the right side (weights, say) is the same for some batch dims: to it they are free ones of the left.
+// A product whose right side (weights, say) is the same for some batch dims: these become free dims
+// of the left side.
 struct DotOfRepeated : OpRewritePattern<DotGeneralOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -143,7 +144,7 @@ struct DotOfRepeated : OpRewritePattern<DotGeneralOp> {
       return failure();
     SmallVector<int64_t> batch = without(op.getLhsBatch(), freed), rightBatch(op.getRhsBatch()),
                          rightContracting(op.getRhsContracting());
-    // Where the result's dims were: batch, the left's free ones, the right's.
+    // The dims of the result: batch, the left side's free ones, the right side's.
     SmallVector<int64_t> before(op.getLhsBatch()), after = batch;
     for (int64_t dim = 0; dim < rankOf(op.getLhs()); ++dim) {
       bool isFree = !llvm::is_contained(op.getLhsContracting(), dim);
@@ -165,7 +166,7 @@ struct DotOfRepeated : OpRewritePattern<DotGeneralOp> {
   }
 };
 
-// Elementwise work, if its other operands are merged alike or do not change along what is merged.
+// Elementwise ops whose other operands are merged alike or constant along the merged dims.
 struct PointwiseOfMerged : OpInterfaceRewritePattern<PointwiseInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
@@ -201,7 +202,7 @@ struct PointwiseOfMerged : OpInterfaceRewritePattern<PointwiseInterface> {
     return reshape && shapeOf(reshape.getOperand()) == whole;
   }
 
-  // Where a broadcast's dims are before merging; none if it changes along a dim that is merged.
+  // A broadcast's dims before merging; none if its operand varies along a merged dim.
   static std::optional<SmallVector<int64_t>> placesOf(Value operand, const DimGroups &groups) {
     auto broadcast = operand.getDefiningOp<BroadcastOp>();
     SmallVector<int64_t> dims;

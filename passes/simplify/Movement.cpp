@@ -1,5 +1,5 @@
-// Simplification: moves that cancel each other or can be one. (reshape of reshape, transpose of
-// transpose and broadcast of broadcast are folders of the ops themselves.)
+// Simplification: movement ops that cancel each other or can be merged. Folders of the ops
+// themselves merge reshape of reshape, transpose of transpose and broadcast of broadcast.
 #include "passes/simplify/Match.h"
 #include "passes/simplify/Patterns.h"
 
@@ -29,8 +29,8 @@ struct TransposeOfUnitDims : OpRewritePattern<TransposeOp> {
   }
 };
 
-// reshape(transpose(merge(x))) is reshape(transpose'(x)): batch and heads stay apart, as they have
-// to for sharding.
+// reshape(transpose(merge(x))) is reshape(transpose'(x)): batch and heads stay separate dims, so
+// that each can be split over ranks.
 struct TransposeOfMerged : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -95,7 +95,7 @@ struct ReverseOfReverse : OpRewritePattern<ReverseOp> {
   }
 };
 
-// A pad by nothing, a concat of one.
+// A pad by no elements, a concat of one operand.
 struct DropPad : OpRewritePattern<PadOp> {
   using OpRewritePattern::OpRewritePattern;
 

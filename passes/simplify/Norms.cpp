@@ -1,5 +1,5 @@
-// Simplification: layer_norm and rms_norm from the reductions that an exporter wrote for them:
-// first the normalised value alone (scale 1, bias 0), then scale and bias one by one.
+// Simplification: recognises layer_norm and rms_norm by their reductions: first the normalised
+// value alone (scale 1, bias 0), then scale and bias.
 #include "passes/simplify/Match.h"
 #include "passes/simplify/Patterns.h"
 
@@ -12,8 +12,8 @@ namespace {
 
 using namespace graph;
 
-// The operand of a mean over the last dims whose result is `value`, and how many dims; null if it
-// is none. Dims of size 1 may stand for the reduced ones.
+// If `value` is a mean over the last dims, the operand of the mean and the number of dims; else
+// null. Dims of size 1 may stand for the reduced ones.
 struct Mean {
   Value of;
   int64_t dims = 0;
@@ -39,7 +39,7 @@ Mean meanOf(Value value) {
   return {of, count};
 }
 
-// What is repeated along the last `dims` dims of `value`; null if that is not how it came about.
+// The operand that `value` repeats along its last `dims` dims; null if there is none.
 Value repeatedAlongLast(Value value, int64_t dims) {
   auto broadcast = value.getDefiningOp<BroadcastOp>();
   if (!broadcast || rankOf(broadcast.getOperand()) != rankOf(value) - dims)
@@ -50,7 +50,7 @@ Value repeatedAlongLast(Value value, int64_t dims) {
   return broadcast.getOperand();
 }
 
-// What is repeated along all but the last dims; its dims are the last ones of `value`.
+// The operand that `value` repeats along all but its last dims, which are the operand's dims.
 Value repeatedAlongFirst(Value value, Type type) {
   auto broadcast = value.getDefiningOp<BroadcastOp>();
   if (!broadcast || broadcast.getOperand().getType() != type)
@@ -62,7 +62,7 @@ Value repeatedAlongFirst(Value value, Type type) {
   return broadcast.getOperand();
 }
 
-// mean(x^2) + epsilon inside a deviation's root.
+// The operand of the square root in a deviation, mean(x^2) + epsilon.
 struct Root {
   Value x;
   int64_t dims = 0;
@@ -83,14 +83,14 @@ std::optional<Root> rootOf(Value shifted) {
   return std::nullopt;
 }
 
-// A rank-preserving path to `sqrt` or `rsqrt` behind the broadcast of a row's statistic.
+// Follows a rank-preserving path from the broadcast of a row's statistic back to `sqrt` or `rsqrt`.
 template <typename Op> Op statistic(Value value) {
   auto broadcast = value.getDefiningOp<BroadcastOp>();
   return broadcast ? withoutUnitDims(broadcast.getOperand()).getDefiningOp<Op>() : Op();
 }
 
-// c / sqrt(mean(c^2) + epsilon), or times rsqrt: an rms_norm of c; a layer_norm of x if c is x -
-// mean(x).
+// c / sqrt(mean(c^2) + epsilon), also written with rsqrt, is an rms_norm of c, and a layer_norm of
+// x if c is x - mean(x).
 LogicalResult rewriteNormalised(Operation *op, Value centred, Value deviation, Value shifted,
                                 PatternRewriter &rewriter) {
   std::optional<Root> root = rootOf(shifted);
@@ -142,7 +142,8 @@ struct RecogniseMultiplied : OpRewritePattern<MulOp> {
   }
 };
 
-// The norm that gives `value`, which nobody else reads; also through a cast, as half precision models have it.
+// The norm whose only use leads to `value`, directly or through a cast, as in half-precision
+// models.
 template <typename Norm> Norm normOf(Value value) {
   auto cast = value.getDefiningOp<CastOp>();
   auto norm = (cast ? cast.getOperand() : value).template getDefiningOp<Norm>();

@@ -12,7 +12,7 @@ using namespace graph;
 
 constexpr int kMaxSteps = 24; // ops that are looked through on one path
 
-// What the dims of a value stand for on the way up from the mask.
+// The dims of a value in terms of the mask's dims, on the way from the mask to its source.
 enum class Role { Other, Query, Key };
 struct View {
   Value value;
@@ -48,7 +48,7 @@ bool throughReshape(View &view, ReshapeOp op) {
   return true;
 }
 
-// One step up through an op that moves elements; false where it is none.
+// Steps from the result of a movement op to its operand; false for other ops.
 bool stepThrough(View &view) {
   Operation *op = view.value.getDefiningOp();
   if (auto reshape = dyn_cast_or_null<ReshapeOp>(op))
@@ -85,12 +85,13 @@ void lookThroughMoves(View &view) {
 }
 
 Predicate oppositeOf(Predicate predicate) {
-  static constexpr Predicate opposite[] = {Predicate::NE, Predicate::EQ, Predicate::GE,
-                                           Predicate::GT, Predicate::LE, Predicate::LT};
-  return opposite[static_cast<int>(predicate)];
+  static constexpr Predicate kOpposite[] = {Predicate::NE, Predicate::EQ, Predicate::GE,
+                                            Predicate::GT, Predicate::LE, Predicate::LT};
+  return kOpposite[static_cast<int>(predicate)];
 }
 
-// Whether two tensors of positions, compared so, say key <= query. `view` shows what their indices stand for.
+// Whether this comparison of two tensors of positions is key <= query. `view` maps the mask's dims
+// to their indices.
 bool comparesCausally(Predicate predicate, const Affine &difference, const View &view) {
   Polynomial query, key, constant = difference.constant;
   for (auto [dim, step] : llvm::enumerate(difference.steps)) {
@@ -113,7 +114,7 @@ bool comparesCausally(Predicate predicate, const Affine &difference, const View 
   return (predicate == Predicate::LT || predicate == Predicate::GT) && constant == Polynomial(-1);
 }
 
-// A table of truth values [.., queries, keys] of which `view` shows the part from its offsets on.
+// A boolean table [.., queries, keys], of which `view` describes the part that is used.
 bool isCausalTable(const View &view, ConstantOp op, bool opposite) {
   Shape shape = shapeOf(op.getResult());
   std::optional<size_t> query, key;

@@ -28,7 +28,7 @@ static bool isEmbedding(graph::GatherOp op, func::FuncOp step) {
          graph::argRole(step, table.getArgNumber()) == "parameter";
 }
 
-// silu(x) y, as the feed-forward layers of Llama have it.
+// silu(x) y, as in the feed-forward layers of Llama.
 static bool isSwiglu(graph::MulOp op) {
   return bool(op.getLhs().getDefiningOp<graph::SiluOp>()) !=
          bool(op.getRhs().getDefiningOp<graph::SiluOp>());

@@ -1,5 +1,5 @@
-// Simplification: the rotation of queries and keys by their positions, as exporters spell it out: with a turned copy,
-// or with the two numbers of every pair computed apart.
+// Simplification: recognises the rotation of queries and keys by their positions, written with a
+// rotated copy or with the two elements of every pair computed separately.
 #include "passes/simplify/Match.h"
 #include "passes/simplify/Patterns.h"
 
@@ -17,7 +17,8 @@ struct Part {
   bool operator==(const Part &) const = default;
 };
 
-// A tensor of pairs, from their first and second elements (which may have a dim of size 1 at the end).
+// Joins the first and second elements of pairs, which may have a last dim of size 1, to a tensor of
+// pairs.
 struct Pairs {
   Value first, second;
   bool interleaved = false;
@@ -31,7 +32,7 @@ bool isHalf(const Shape &part, const Shape &whole) {
   return twice == whole;
 }
 
-// The slice behind `value`, through reshapes that add or drop dims of size 1.
+// The slice that `value` reshapes by adding or dropping dims of size 1; null if there is none.
 Part partOf(Value value) {
   auto slice = withoutUnitDims(value).getDefiningOp<SliceOp>();
   if (!slice)
@@ -44,7 +45,7 @@ Part partOf(Value value) {
   std::optional<int64_t> width = whole[last].constant(), taken = part[last].constant();
   if (static_cast<int64_t>(slice.getDim()) != last || !width || !taken || *width != 2 * *taken)
     return {};
-  // Pairs that a reshape has set apart.
+  // Pairs whose elements a reshape made a dim of its own.
   auto split = *width == 2 && start <= 1 ? of.getDefiningOp<ReshapeOp>() : ReshapeOp();
   if (split && rankOf(split.getOperand()) == last &&
       shapeOf(split.getOperand()).back() == whole[last - 1] * Polynomial(2))
@@ -56,7 +57,7 @@ Part partOf(Value value) {
   return {};
 }
 
-// `value` as a concat of two halves, or of two columns that a reshape makes neighbours of.
+// `value` as a concat of two halves, or of two columns that a reshape interleaves.
 std::optional<Pairs> pairsOf(Value value) {
   auto merge = value.getDefiningOp<ReshapeOp>();
   auto concat = (merge ? merge.getOperand() : value).getDefiningOp<ConcatOp>();
@@ -75,13 +76,13 @@ std::optional<Pairs> pairsOf(Value value) {
   return isColumn ? std::optional<Pairs>({first, second, true}) : std::nullopt;
 }
 
-// The negated value; null if `value` is no negation.
+// The operand of a negation; null for other values.
 Value negated(Value value) {
   auto neg = withoutUnitDims(value).getDefiningOp<NegOp>();
   return neg ? neg.getOperand() : Value();
 }
 
-// x where `value` is r(x) of graph.rotary.
+// x if `value` is r(x), the rotated copy in graph.rotary; else null.
 Part turnedFrom(Value value) {
   std::optional<Pairs> pairs = pairsOf(value);
   Value second = pairs ? negated(pairs->first) : Value();
@@ -117,12 +118,12 @@ struct RecogniseTurned : OpRewritePattern<AddOp> {
   }
 };
 
-// A product of a part of pairs and something else.
+// A product of one half of pairs with another value.
 struct Scaled {
   Part part;
   Value by;
 };
-// Both ways to read a product so; empty where it is none.
+// Both ways to read a product like this; empty if there is none.
 SmallVector<Scaled, 2> scaledOf(Value value) {
   SmallVector<Scaled, 2> out;
   if (auto mul = value.getDefiningOp<MulOp>())
@@ -132,7 +133,7 @@ SmallVector<Scaled, 2> scaledOf(Value value) {
   return out;
 }
 
-// first = a cos - b sin and second = b cos + a sin, or null.
+// Matches first = a cos - b sin and second = b cos + a sin; null if they differ.
 struct Turn {
   Part a;
   Value cos, sin;

@@ -4,6 +4,7 @@
 #include "passes/simplify/Patterns.h"
 
 #include "mlir/IR/Dominance.h"
+#include "mlir/Pass/Pass.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -13,8 +14,9 @@ namespace cleave::simplify {
 
 using AddPatterns = void (*)(RewritePatternSet &);
 
-// Applies the patterns until nothing changes. Patterns ask for equal operands, so equal ops are merged first; rewriting may
-// make more ops equal. Regions have one block each: there is nothing to simplify about them.
+// Applies the patterns until nothing changes. Merges equal ops first, since patterns match equal
+// operands, and again after rewriting, which may make more ops equal. Regions have one block each,
+// so that they need no simplification.
 static LogicalResult applyUntilStable(func::FuncOp function, ArrayRef<AddPatterns> themes) {
   RewritePatternSet patterns(function.getContext());
   for (AddPatterns add : themes)
@@ -27,7 +29,7 @@ static LogicalResult applyUntilStable(func::FuncOp function, ArrayRef<AddPattern
     DominanceInfo dominance(function);
     bool merged = false, rewritten = false;
     eliminateCommonSubExpressions(rewriter, dominance, function, &merged);
-    if (round > 0 && !merged) // the patterns had come to their end
+    if (round > 0 && !merged) // no pattern applies to what the last round left
       break;
     if (failed(applyPatternsGreedily(function, frozen, config, &rewritten)))
       return function.emitError("simplification does not come to an end");
@@ -40,11 +42,11 @@ static LogicalResult applyUntilStable(func::FuncOp function, ArrayRef<AddPattern
 LogicalResult simplify(func::FuncOp function, Composites composites) {
   SmallVector<AddPatterns> themes = {addConstantPatterns, addArithmeticPatterns,
                                      addCountingPatterns, addMovementPatterns};
-  // A factor that has moved behind a product cannot be recognised as part of a gelu; attention is recognised by products
-  // that read their operands where they lie.
+  // Contraction patterns come last: a factor that they move behind a product can no longer be
+  // recognised as part of a gelu. Attention is recognised together with them, by products whose
+  // operands they have freed of transposes.
   if (composites == Composites::Form) {
-    themes.push_back(
-        addMergedPatterns); // what gradients and decompositions merge is followed by other work
+    themes.push_back(addMergedPatterns); // not on gradients and decompositions
     SmallVector<AddPatterns> first = themes;
     first.append(
         {addActivationPatterns, addNormPatterns, addRotaryPatterns, addCrossEntropyPatterns});
@@ -56,14 +58,12 @@ LogicalResult simplify(func::FuncOp function, Composites composites) {
   return applyUntilStable(function, themes);
 }
 
+#define GEN_PASS_DEF_SIMPLIFYPASS
+#include "passes/simplify/Passes.h.inc"
+
 namespace {
 
-struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SimplifyPass)
-  StringRef getArgument() const override { return "cleave-simplify"; }
-  StringRef getDescription() const override {
-    return "Fold constants, remove needless ops and recognise composites";
-  }
+struct SimplifyPass : impl::SimplifyPassBase<SimplifyPass> {
   void runOnOperation() override {
     if (failed(simplify(getOperation())))
       signalPassFailure();
@@ -72,7 +72,6 @@ struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<func::FuncOp>> {
 
 } // namespace
 
-std::unique_ptr<Pass> createSimplifyPass() { return std::make_unique<SimplifyPass>(); }
 void registerSimplifyPasses() { PassRegistration<SimplifyPass>(); }
 
 } // namespace cleave::simplify

@@ -1,20 +1,20 @@
-// The simplification pass: cleans up what exporters and importers write, and recognises composites
-// that an exporter spelled out. It changes results at most by rounding.
+// Simplify: folds and canonicalizes an imported step, and recognises composites that the exporter
+// decomposed. Changes results by rounding at most.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Pass/Pass.h"
 
 namespace cleave::simplify {
 
+// Whether composites are formed of their parts.
 enum class Composites { Form, Leave };
 
-// Folds constants, removes what computes nothing and merges equal ops, until nothing changes; with `Form` also makes
-// activation functions, norms, rotary and attention of their parts.
+// Folds constants, removes needless ops and merges equal ones until nothing changes. With `Form`
+// also replaces the parts of activation functions, norms, rotary embeddings, cross entropies and
+// attention by these composites. Fails with a diagnostic if the patterns do not come to an end.
 mlir::LogicalResult simplify(mlir::func::FuncOp function, Composites composites = Composites::Form);
 
-// --cleave-simplify, which forms composites
-std::unique_ptr<mlir::Pass> createSimplifyPass();
+// Registers --cleave-simplify, which forms composites.
 void registerSimplifyPasses();
 
 } // namespace cleave::simplify

@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace cleave::graph;
 
-namespace cleave {
+namespace cleave::train {
 
 // (x - running mean) / sqrt(running variance + epsilon) * scale + bias, with one factor per
 // channel.
@@ -26,7 +26,7 @@ static Value buildFrozen(OpBuilder &b, BatchNormOp op) {
   return AddOp::create(b, loc, scaled, buildBroadcastOver(b, op.getBias(), x, dims));
 }
 
-// Drops the results that only hand a state argument back; the argument becomes a constant.
+// Drops the results that return a state argument unchanged; the argument becomes a constant.
 static void dropUnchangedStates(func::FuncOp step) {
   Operation *end = step.getBody().front().getTerminator();
   SignatureEdit edit(step);
@@ -53,4 +53,4 @@ void freezeBatchNorm(func::FuncOp step) {
   dropUnchangedStates(step);
 }
 
-} // namespace cleave
+} // namespace cleave::train

@@ -1,9 +1,10 @@
-// Dropout in a step that trains: a seed for every op that drops. The seeds of a micro-batch follow from the number of the
-// micro-batch since training began, which is a state of the step, and what an op drops from its seed and from positions
-// in whole tensors: resumed, or on any number of ranks, training drops the same.
+// Dropout in a training step: every dropout op gets a seed. The seeds follow from the number of the
+// micro-batch since training began, which is a state of the step; dropped elements follow from the
+// seed and from positions in whole tensors. So training drops the same elements after a resume and
+// on any number of ranks.
 #include "dialects/graph/Build.h"
 #include "dialects/graph/Step.h"
-#include "passes/train/Steps.h"
+#include "passes/train/Parts.h"
 
 using namespace mlir;
 using namespace cleave::graph;

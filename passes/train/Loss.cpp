@@ -1,5 +1,5 @@
 // Losses over the outputs of the model, with labels as new arguments.
-#include "passes/train/Steps.h"
+#include "passes/train/Parts.h"
 
 #include "dialects/graph/Build.h"
 #include "dialects/graph/Step.h"
@@ -24,14 +24,18 @@ static Value findOutput(func::FuncOp step, const std::string &name) {
   return {};
 }
 
-// The label as an argument; losses may share one.
+// The label as an argument, which several losses may share.
 static Value addLabel(func::FuncOp step, const std::string &name, Type type) {
   std::optional<unsigned> existing = argNamed(step, name);
   if (!existing)
     return addArgument(step, type, name, "label");
   if (argRole(step, *existing) != "label" || step.getArgument(*existing).getType() != type) {
-    emitError(step.getLoc()) << "the label `" << name << "` would be a new input of type " << type
-                             << ", but that name is taken; choose another one: KIND:OUTPUT,LABEL";
+    auto diag = emitError(step.getLoc())
+                << "the label `" << name << "` would be a new input of type " << type
+                << ", but that name is taken; choose another one: KIND:OUTPUT,LABEL";
+    diag.attachNote(step.getArgument(*existing).getLoc())
+        << "the " << argRole(step, *existing) << " `" << name << "` has type "
+        << step.getArgument(*existing).getType();
     return {};
   }
   return step.getArgument(*existing);
@@ -45,9 +49,11 @@ Value widened(OpBuilder &b, Value value) {
 static Value crossEntropy(OpBuilder &b, func::FuncOp step, const LossOption &loss, Value output) {
   Shape shape = shapeOf(output);
   if (shape.size() < 2) {
-    emitError(step.getLoc())
+    auto diag =
+        emitError(step.getLoc())
         << "softmax-cross-entropy needs an output with a batch and classes as its last dim, but `"
         << loss.output << "` is " << output.getType();
+    diag.attachNote(output.getLoc()) << "the output is computed here";
     return {};
   }
   shape.pop_back();
@@ -70,8 +76,10 @@ static Value meanSquare(OpBuilder &b, func::FuncOp step, const LossOption &loss,
 static Value outputAsLoss(OpBuilder &b, func::FuncOp step, const LossOption &loss, Value output) {
   if (elementCount(output.getType()) == Polynomial(1))
     return buildReshape(b, output, {});
-  emitError(step.getLoc()) << "the loss output:" << loss.output
-                           << " needs a single number, but that output is " << output.getType();
+  auto diag = emitError(step.getLoc())
+              << "the loss output:" << loss.output << " needs a single number, but that output is "
+              << output.getType();
+  diag.attachNote(output.getLoc()) << "the output is computed here";
   return {};
 }
 
@@ -80,8 +88,9 @@ static Value buildOne(OpBuilder &b, func::FuncOp step, const LossOption &loss) {
   if (!output)
     return {};
   if (!isa<FloatType>(elementTypeOf(output))) {
-    emitError(step.getLoc()) << "a loss needs an output of floats, but `" << loss.output << "` is "
-                             << output.getType();
+    auto diag = emitError(step.getLoc()) << "a loss needs an output of floats, but `" << loss.output
+                                         << "` is " << output.getType();
+    diag.attachNote(output.getLoc()) << "the output is computed here";
     return {};
   }
   switch (loss.kind) {

@@ -1,5 +1,5 @@
-// Which parameters are trained.
-#include "passes/train/Steps.h"
+// The choice of the parameters that are trained.
+#include "passes/train/Parts.h"
 
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StopGradient.h"
@@ -14,7 +14,7 @@ static bool matchesAny(StringRef name, const std::vector<std::string> &patterns)
   return llvm::any_of(patterns, [&](const std::string &p) { return matchesGlob(p, name.str()); });
 }
 
-// A pattern that matches no parameter is a mistake.
+// Reports a pattern that matches no parameter.
 static LogicalResult checkPatterns(func::FuncOp step, const std::vector<std::string> &patterns,
                                    StringRef option) {
   for (const std::string &pattern : patterns) {

@@ -1,4 +1,4 @@
-// The text forms of losses and optimizers.
+// Parses losses and optimizers.
 #include "passes/train/TrainOptions.h"
 
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-namespace cleave {
+namespace cleave::train {
 
 // The parts of `text` between separators; one empty part for an empty text.
 static std::vector<std::string> split(const std::string &text, char separator) {
@@ -37,7 +37,7 @@ Result<LossOption> parseLoss(const std::string &text) {
   else if (kind == "output")
     loss.kind = LossOption::Kind::Output;
   else
-    return Status::userError("unknown loss `" + kind +
+    return Status::userError("unknown loss `", kind,
                              "`: expected softmax-cross-entropy, mse or output");
   std::vector<std::string> names;
   if (colon != std::string::npos)
@@ -45,8 +45,9 @@ Result<LossOption> parseLoss(const std::string &text) {
   bool isOutput = loss.kind == LossOption::Kind::Output;
   if (names.empty() || names[0].empty() || names.size() > (isOutput ? 1 : 2) ||
       names.back().empty())
-    return Status::userError("found the loss `" + text + "`, expected `" + kind +
-                             (isOutput ? ":OUTPUT`" : ":OUTPUT` or `" + kind + ":OUTPUT,LABEL`"));
+    return Status::userError("found the loss `", text, "`, expected `", kind,
+                             isOutput ? ":OUTPUT`"
+                                      : concat(":OUTPUT` or `", kind, ":OUTPUT,LABEL`"));
   loss.output = names[0];
   if (!isOutput)
     loss.label = names.size() == 2 ? names[1] : names[0] + ".label";
@@ -55,7 +56,7 @@ Result<LossOption> parseLoss(const std::string &text) {
 
 namespace {
 
-// One hyperparameter: its name and where its value goes; a flag has no number.
+// One hyperparameter: its name and the field that it sets, a number or a flag.
 struct Field {
   std::string name;
   double *number = nullptr;
@@ -89,7 +90,7 @@ std::optional<double> readNumber(const std::string &text) {
 Status setFlag(const Field &field, const std::string &value, const std::string &where) {
   bool isTrue = value.empty() || value == "true" || value == "1";
   if (!isTrue && value != "false" && value != "0")
-    return Status::userError(where + " must be true or false, found `" + value + "`");
+    return Status::userError(where, " must be true or false, found `", value, "`");
   *field.flag = isTrue;
   return Status::ok();
 }
@@ -109,14 +110,12 @@ Status setField(OptimizerOption &optimizer, const std::string &name, const std::
       return setFlag(field, value, where);
     std::optional<double> number = readNumber(value);
     if (!number || !(*number >= 0 && *number < field.below))
-      return Status::userError(where + " must be a number of at least 0" +
-                               (field.below == 1 ? " and below 1" : "") + ", found `" + value +
-                               "`");
+      return Status::userError(where, " must be a number of at least 0",
+                               field.below == 1 ? " and below 1" : "", ", found `", value, "`");
     *field.number = *number;
     return Status::ok();
   }
-  return Status::userError("the optimizer " + name + " has no `" + key + "`: expected " +
-                           oneOf(known));
+  return Status::userError("the optimizer ", name, " has no `", key, "`: expected ", oneOf(known));
 }
 
 } // namespace
@@ -133,7 +132,7 @@ Result<OptimizerOption> parseOptimizer(const std::string &text) {
   else if (name == "adamw")
     optimizer.kind = Kind::AdamW;
   else
-    return Status::userError("unknown optimizer `" + name +
+    return Status::userError("unknown optimizer `", name,
                              "`: expected sgd, momentum, adam or adamw");
   if (name == "momentum")
     optimizer.momentum = 0.9;
@@ -147,4 +146,4 @@ Result<OptimizerOption> parseOptimizer(const std::string &text) {
   return optimizer;
 }
 
-} // namespace cleave
+} // namespace cleave::train

@@ -1,5 +1,5 @@
-// What a training step is made of besides the model: plain data, and the text forms in which users
-// write it (docs/interface.md).
+// TrainOptions: the options of a training step as plain data, and their text forms
+// (docs/interface.md).
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
-namespace cleave {
+namespace cleave::train {
 
+// One loss on an output of the model.
 struct LossOption {
   enum class Kind {
     SoftmaxCrossEntropy, // integer labels, the classes are the output's last dim, mean over labels
@@ -19,8 +20,8 @@ struct LossOption {
     Output,              // the output is the loss
   };
   Kind kind = Kind::SoftmaxCrossEntropy;
-  std::string output; // of the model
-  std::string label;  // the new input; empty for Kind::Output
+  std::string output; // name of the model's output
+  std::string label;  // name of the new input; empty for Kind::Output
 };
 
 // Hyperparameters with PyTorch's names and meaning.
@@ -34,6 +35,7 @@ struct OptimizerOption {
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8; // Adam, AdamW
 };
 
+// The whole training step.
 struct TrainOptions {
   std::vector<LossOption> losses; // summed; at least one
   OptimizerOption optimizer;
@@ -44,12 +46,12 @@ struct TrainOptions {
   bool freezeBatchNorm = false;   // normalise by the running statistics and leave them as they are
 };
 
-// `KIND:OUTPUT[,LABEL]`: softmax-cross-entropy, mse, output. The label is `OUTPUT.label` if not
-// given.
+// Parses `KIND:OUTPUT[,LABEL]`; kinds are softmax-cross-entropy, mse and output. The default label
+// is `OUTPUT.label`.
 Result<LossOption> parseLoss(const std::string &text);
 
-// `NAME[:KEY=VALUE,…]`: sgd, momentum (sgd with momentum 0.9), adam, adamw. Flags may stand alone
-// (`nesterov`).
+// Parses `NAME[:KEY=VALUE,…]`; names are sgd, momentum (sgd with momentum 0.9), adam and adamw. A
+// flag needs no value (`nesterov`).
 Result<OptimizerOption> parseOptimizer(const std::string &text);
 
-} // namespace cleave
+} // namespace cleave::train

@@ -1,5 +1,5 @@
-// From gradients to new parameters: the norm, clipping and the optimizers.
-#include "passes/train/Steps.h"
+// Gradient norm, clipping and optimizers.
+#include "passes/train/Parts.h"
 
 #include "dialects/graph/Build.h"
 #include "dialects/graph/SignatureEdit.h"
@@ -37,110 +37,112 @@ void clip(OpBuilder &b, Value norm, double maximum, MutableArrayRef<Trained> tra
 
 namespace {
 
-// Adds states as arguments and their new values as results; they are part of the signature from
-// commit() on.
+// Adds states as arguments and their new values as results; commit() adds them to the signature.
 class StateAdder {
 public:
   explicit StateAdder(func::FuncOp step)
-      : context(step.getContext()), edit(step), zeros(toAttribute(TensorOrigin(), context)) {}
+      : context_(step.getContext()), edit_(step), zeros_(toAttribute(TensorOrigin(), context_)) {}
 
-  // A tensor that begins with zeros; `parameter` is whose state it is, empty for the step counter.
+  // A tensor that begins with zeros. `parameter`: the parameter whose state it is; empty for the
+  // step counter.
   Value argument(Type type, const std::string &name, StringRef parameter) {
-    BlockArgument argument = edit.addArgument(type, name, "state", zeros);
+    BlockArgument argument = edit_.addArgument(type, name, "state", zeros_);
     if (!parameter.empty())
-      edit.setArgAttr(argument.getArgNumber(), "graph.parameter",
-                      StringAttr::get(context, parameter));
+      edit_.setArgAttr(argument.getArgNumber(), "graph.parameter",
+                       StringAttr::get(context_, parameter));
     return argument;
   }
 
-  // The new value of an argument.
+  // Adds the new value of an argument as a result.
   void result(Value value, unsigned argument) {
     auto text = [&](const char *name) {
-      return cast<StringAttr>(edit.argAttr(argument, name)).getValue();
+      return cast<StringAttr>(edit_.argAttr(argument, name)).getValue();
     };
-    edit.addResult(value, text("graph.name"), text("graph.role"), argument);
+    edit_.addResult(value, text("graph.name"), text("graph.role"), argument);
   }
   void result(Value value, Value argument) {
     result(value, cast<BlockArgument>(argument).getArgNumber());
   }
 
-  void commit() { edit.commit(); }
+  void commit() { edit_.commit(); }
 
 private:
-  MLIRContext *context;
-  SignatureEdit edit;
-  Attribute zeros;
+  MLIRContext *context_;
+  SignatureEdit edit_;
+  Attribute zeros_;
 };
 
-// One optimizer applied to one parameter after the other.
+// Builds the updates of one parameter after the other.
 class Updater {
 public:
   Updater(OpBuilder &b, func::FuncOp step, const OptimizerOption &option)
-      : b(b), step(step), option(option), states(step) {}
+      : b_(b), step_(step), option_(option), states_(step) {}
 
   void run(ArrayRef<Trained> trained) {
-    Type counterType = RankedTensorType::get({}, b.getF64Type());
-    Value before = states.argument(counterType, "step", "");
-    counter = AddOp::create(b, step.getLoc(), before, buildSplat(b, step.getLoc(), counterType, 1));
+    Type counterType = RankedTensorType::get({}, b_.getF64Type());
+    Value before = states_.argument(counterType, "step", "");
+    counter_ =
+        AddOp::create(b_, step_.getLoc(), before, buildSplat(b_, step_.getLoc(), counterType, 1));
     for (const Trained &parameter : trained)
-      if (option.kind != OptimizerOption::Kind::Sgd)
+      if (option_.kind != OptimizerOption::Kind::Sgd)
         adam(parameter);
-      else if (option.momentum != 0)
+      else if (option_.momentum != 0)
         momentum(parameter);
       else
         descend(parameter);
-    states.result(counter, before);
-    states.commit();
+    states_.result(counter_, before);
+    states_.commit();
   }
 
 private:
   std::string stateName(const Trained &parameter, const char *state) {
-    return argName(step, parameter.argument).str() + "/" + state;
+    return argName(step_, parameter.argument).str() + "/" + state;
   }
 
   // Gradient descent without a state: p - lr (g + weight_decay p).
   void descend(const Trained &parameter) {
-    Value p = step.getArgument(parameter.argument), g = parameter.gradient;
+    Value p = step_.getArgument(parameter.argument), g = parameter.gradient;
     Location loc = p.getLoc();
     auto scaled = [&](Value x, double factor) {
-      return MulOp::create(b, loc, x, buildSplatLike(b, x, factor));
+      return MulOp::create(b_, loc, x, buildSplatLike(b_, x, factor));
     };
-    if (option.weightDecay != 0)
-      g = AddOp::create(b, loc, g, scaled(p, option.weightDecay));
-    states.result(SubOp::create(b, loc, p, scaled(g, option.lr)), parameter.argument);
+    if (option_.weightDecay != 0)
+      g = AddOp::create(b_, loc, g, scaled(p, option_.weightDecay));
+    states_.result(SubOp::create(b_, loc, p, scaled(g, option_.lr)), parameter.argument);
   }
 
   void momentum(const Trained &parameter) {
-    Value p = step.getArgument(parameter.argument);
-    Value velocity = states.argument(p.getType(), stateName(parameter, "sgd.velocity"),
-                                     argName(step, parameter.argument));
+    Value p = step_.getArgument(parameter.argument);
+    Value velocity = states_.argument(p.getType(), stateName(parameter, "sgd.velocity"),
+                                      argName(step_, parameter.argument));
     auto update =
-        SgdOp::create(b, p.getLoc(), p, parameter.gradient, velocity, counter, APFloat(option.lr),
-                      APFloat(option.momentum), APFloat(option.dampening),
-                      APFloat(option.weightDecay), option.nesterov);
-    states.result(update.getNewParameter(), parameter.argument);
-    states.result(update.getNewVelocity(), velocity);
+        SgdOp::create(b_, p.getLoc(), p, parameter.gradient, velocity, counter_,
+                      APFloat(option_.lr), APFloat(option_.momentum), APFloat(option_.dampening),
+                      APFloat(option_.weightDecay), option_.nesterov);
+    states_.result(update.getNewParameter(), parameter.argument);
+    states_.result(update.getNewVelocity(), velocity);
   }
 
   void adam(const Trained &parameter) {
-    Value p = step.getArgument(parameter.argument);
-    StringRef name = argName(step, parameter.argument);
-    Value m = states.argument(p.getType(), stateName(parameter, "adam.m"), name);
-    Value v = states.argument(p.getType(), stateName(parameter, "adam.v"), name);
-    bool decoupled = option.kind == OptimizerOption::Kind::AdamW;
-    auto update = AdamOp::create(b, p.getLoc(), p, parameter.gradient, m, v, counter,
-                                 APFloat(option.lr), APFloat(option.beta1), APFloat(option.beta2),
-                                 APFloat(option.eps), APFloat(option.weightDecay), decoupled);
-    states.result(update.getNewParameter(), parameter.argument);
-    states.result(update.getNewFirstMoment(), m);
-    states.result(update.getNewSecondMoment(), v);
+    Value p = step_.getArgument(parameter.argument);
+    StringRef name = argName(step_, parameter.argument);
+    Value m = states_.argument(p.getType(), stateName(parameter, "adam.m"), name);
+    Value v = states_.argument(p.getType(), stateName(parameter, "adam.v"), name);
+    bool decoupled = option_.kind == OptimizerOption::Kind::AdamW;
+    auto update =
+        AdamOp::create(b_, p.getLoc(), p, parameter.gradient, m, v, counter_, APFloat(option_.lr),
+                       APFloat(option_.beta1), APFloat(option_.beta2), APFloat(option_.eps),
+                       APFloat(option_.weightDecay), decoupled);
+    states_.result(update.getNewParameter(), parameter.argument);
+    states_.result(update.getNewFirstMoment(), m);
+    states_.result(update.getNewSecondMoment(), v);
   }
 
-  OpBuilder &b;
-  func::FuncOp step;
-  const OptimizerOption &option;
-  StateAdder states;
-  Value counter; // of this step, from 1
+  OpBuilder &b_;
+  func::FuncOp step_;
+  const OptimizerOption &option_;
+  StateAdder states_;
+  Value counter_; // number of this step, from 1
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// The buffers that each kind of instruction touches: see Access.h.
+// See Access.h.
 #include "runtime/artifact/Access.h"
 
 #include "runtime/artifact/Mesh.h"
@@ -8,8 +8,8 @@
 namespace cleave::artifact {
 namespace {
 
-// What counts beyond this are reported as: far more elements than any buffer has, small enough to
-// be multiplied by an element's size.
+// The result for counts that overflow: more elements than any buffer has, and small enough to be
+// multiplied by the size of an element.
 constexpr int64_t kTooMany = int64_t(1) << 56;
 
 // Collects accesses; the dtypes come from the program's buffers.
@@ -52,8 +52,6 @@ void collectMatmul(const plan::Matmul &matmul, Collector &to) {
   uint64_t out = reach(matmul.out(), matmul.m(), matmul.n());
   matmul.accumulate() ? to.update(matmul.out().buffer(), out)
                       : to.write(matmul.out().buffer(), out);
-  if (matmul.bias_plus_one())
-    to.read(matmul.bias_plus_one() - 1, matmul.n());
 }
 
 void collectConvolution(const plan::Convolution &convolution, Collector &to) {
@@ -137,6 +135,11 @@ std::vector<Access> accessesOf(const plan::Program &program, const plan::Instruc
   return to.take();
 }
 
+bool isPersistent(const plan::Buffer &buffer) {
+  return buffer.role() == plan::PARAMETER || buffer.role() == plan::STATE ||
+         buffer.role() == plan::CONSTANT || buffer.role() == plan::COORDINATES;
+}
+
 const char *kindName(plan::Collective::Kind kind) {
   switch (kind) {
   case plan::Collective::ALL_REDUCE:
@@ -147,8 +150,6 @@ const char *kindName(plan::Collective::Kind kind) {
     return "reduce-scatter";
   case plan::Collective::ALL_TO_ALL:
     return "all-to-all";
-  case plan::Collective::BROADCAST:
-    return "broadcast";
   case plan::Collective::SEND:
     return "send";
   case plan::Collective::RECV:

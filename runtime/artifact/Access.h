@@ -1,5 +1,5 @@
-// Which buffers an instruction reads and writes, and how far into them: what the verifier's rules
-// and the executor's reports are made of.
+// The buffers that an instruction reads and writes, and the bytes of them, for the rules of the
+// verifier and for the executor; and facts about single buffers and instructions.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -11,29 +11,34 @@
 
 namespace cleave::artifact {
 
+// One buffer accessed by an instruction.
 struct Access {
   uint32_t buffer; // index into Program.buffers; not checked
   bool reads;
   bool writes;    // a launch may also read what it writes; `reads` is then false
-  uint64_t bytes; // touched from the buffer's beginning on; 0: whatever the buffer holds
+  uint64_t bytes; // accessed from the beginning of the buffer; 0: its whole content
 };
 
-// Every buffer that the instruction touches, in the order of its fields. `buffers` gives dtypes; an
-// index out of range gives an Access with that index and bytes 0.
+// All buffers that the instruction accesses, in the order of its fields. An index out of range
+// yields an Access with that index and 0 bytes.
 std::vector<Access> accessesOf(const plan::Program &program, const plan::Instruction &instruction);
 
-// Elements from an operand's first to its last one, plus its offset: the buffer must hold as many.
-// `sizes` has one entry per stride. -1 when a stride or the offset is negative or the counts
-// differ.
+// The number of elements that the operand's buffer must hold: the index of its last element, plus
+// 1. `sizes` has one entry per stride. -1 if a stride or the offset is negative or the numbers of
+// entries differ.
 int64_t reachOf(const plan::StridedOperand &operand, std::span<const int64_t> sizes);
 
-// Elements of a dense shape; 2^56 if there are too many to count.
+// The number of elements of a dense shape; 2^56 on overflow.
 int64_t elementCount(const google::protobuf::RepeatedField<int64_t> &shape);
 
-// `launch`, `matmul`, `all-reduce`, …: the word for an instruction in messages and traces.
+// Whether the buffer's content survives the step: it holds a parameter, a state, a constant or the
+// coordinates.
+bool isPersistent(const plan::Buffer &buffer);
+
+// The name of an instruction's kind in messages and traces: `launch`, `matmul`, `all-reduce`, ….
 std::string kindName(const plan::Instruction &instruction);
 
-// `all-reduce`, `send`, …
+// The same of a collective: `all-reduce`, `send`, ….
 const char *kindName(plan::Collective::Kind kind);
 
 } // namespace cleave::artifact

@@ -1,4 +1,4 @@
-// Reading and writing plan files: see Artifact.h.
+// See Artifact.h.
 #include "runtime/artifact/Artifact.h"
 
 #include "runtime/artifact/Sha256.h"
@@ -15,7 +15,7 @@
 namespace cleave::artifact {
 namespace {
 
-// The last two bytes show a file that went through a text-mode transfer.
+// The last two bytes detect a transfer in text mode.
 constexpr char kMagic[8] = {'C', 'L', 'E', 'A', 'V', 'E', '\r', '\n'};
 constexpr size_t kHeaderBytes = 20; // magic, uint32 version, uint64 payload bytes; little endian
 
@@ -31,7 +31,7 @@ uint64_t readLittleEndian(const std::string &bytes, size_t offset, int count) {
   return value;
 }
 
-// Map fields would make the plain serialisation depend on hashing; this one never does.
+// Serialises without dependence on the hashing of map fields.
 std::string serializeDeterministically(const plan::Plan &plan) {
   std::string bytes;
   {
@@ -45,29 +45,26 @@ std::string serializeDeterministically(const plan::Plan &plan) {
 
 Status checkHeader(const std::string &bytes, const std::string &path) {
   if (bytes.size() < 6 || std::memcmp(bytes.data(), kMagic, 6) != 0)
-    return Status::userError("'" + path +
+    return Status::userError("'", path,
                              "' is not a plan file; cleave-compile writes one from a model");
   if (bytes.size() < kHeaderBytes)
-    return Status::userError("plan file '" + path + "' is truncated: it has " +
-                             std::to_string(bytes.size()) + " bytes; compile the model again");
+    return Status::userError("plan file '", path, "' is truncated: it has ", bytes.size(),
+                             " bytes; compile the model again");
   if (std::memcmp(bytes.data(), kMagic, 8) != 0)
     return Status::userError(
-        "plan file '" + path +
+        "plan file '", path,
         "' is damaged: its line ends were converted; copy it as a binary file");
   uint64_t version = readLittleEndian(bytes, 8, 4);
   if (version != kFormatVersion)
-    return Status::userError("plan file '" + path + "' has format version " +
-                             std::to_string(version) + ", this program reads version " +
-                             std::to_string(kFormatVersion) +
+    return Status::userError("plan file '", path, "' has format version ", version,
+                             ", this program reads version ", kFormatVersion,
                              "; compile the model again with this version of cleave-compile");
   uint64_t expected = readLittleEndian(bytes, 12, 8), found = bytes.size() - kHeaderBytes;
   if (found < expected)
-    return Status::userError(
-        "plan file '" + path + "' is truncated: it has " + std::to_string(bytes.size()) + " of " +
-        std::to_string(expected + kHeaderBytes) + " bytes; copy it or compile the model again");
+    return Status::userError("plan file '", path, "' is truncated: it has ", bytes.size(), " of ",
+                             expected + kHeaderBytes, " bytes; copy it or compile the model again");
   if (found > expected)
-    return Status::userError("plan file '" + path +
-                             "' is damaged: " + std::to_string(found - expected) +
+    return Status::userError("plan file '", path, "' is damaged: ", found - expected,
                              " bytes follow its end; copy it or compile the model again");
   return Status::ok();
 }
@@ -85,7 +82,7 @@ Result<std::string> serializePlan(plan::Plan plan) {
   plan.clear_content_hash();
   if (plan.ByteSizeLong() > size_t(std::numeric_limits<int32_t>::max()) - 128)
     return Status::userError(
-        "the plan takes " + std::to_string(plan.ByteSizeLong()) +
+        "the plan takes ", plan.ByteSizeLong(),
         " bytes, a plan file holds 2 GiB at most; constants of that size belong "
         "into the model's external data");
   plan.set_content_hash(sha256(serializeDeterministically(plan)));
@@ -99,28 +96,26 @@ Result<std::string> serializePlan(plan::Plan plan) {
 Result<plan::Plan> parsePlan(const std::string &bytes, const std::string &path) {
   CLEAVE_TRY(checkHeader(bytes, path));
   plan::Plan plan;
-  google::protobuf::LogSilencer silence; // the message below says all
+  google::protobuf::LogSilencer silence; // the message below suffices
   bool parsed = plan.ParseFromArray(bytes.data() + kHeaderBytes, int(bytes.size() - kHeaderBytes));
   if (!parsed || plan.content_hash() != contentHash(plan) ||
       plan.format_version() != kFormatVersion)
-    return Status::userError("plan file '" + path +
-                             "' is damaged: its content does not match its " +
+    return Status::userError("plan file '", path, "' is damaged: its content does not match its ",
                              "hash; copy it or compile the model again");
   return plan;
 }
 
 Status writePlan(const plan::Plan &plan, const std::string &path) {
-  Result<std::string> bytes = serializePlan(plan);
-  CLEAVE_TRY(bytes.status());
+  CLEAVE_TRY_ASSIGN(std::string bytes, serializePlan(plan));
   FileWriter file(path);
-  CLEAVE_TRY(file.write(*bytes));
+  CLEAVE_TRY(file.write(bytes));
   return file.publish();
 }
 
 Result<plan::Plan> readPlan(const std::string &path) {
   FILE *file = std::fopen(path.c_str(), "rb");
   if (!file)
-    return Status::userError("cannot read plan file '" + path + "': " + std::strerror(errno));
+    return Status::userError("cannot read plan file '", path, "': ", std::strerror(errno));
   std::string bytes;
   char piece[1 << 16];
   size_t size;
@@ -129,7 +124,7 @@ Result<plan::Plan> readPlan(const std::string &path) {
   bool failed = std::ferror(file);
   std::fclose(file);
   if (failed)
-    return Status::userError("cannot read plan file '" + path + "': " + std::strerror(errno));
+    return Status::userError("cannot read plan file '", path, "': ", std::strerror(errno));
   return parsePlan(bytes, path);
 }
 

@@ -1,5 +1,5 @@
-// SHA-256 as FIPS 180-4 writes it down, and the same rounds through the processor's SHA
-// instructions where it has them (a model file of gigabytes is hashed before a run).
+// SHA-256 as in FIPS 180-4, and the same rounds with the processor's SHA instructions where
+// available (a run begins with the hash of a model file, which may have gigabytes). See Sha256.h.
 #include "runtime/artifact/Sha256.h"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ void mixPlain(uint32_t *state, const uint8_t *block) {
 }
 
 #if defined(__x86_64__)
-// The same with SHA-NI, which keeps the state as (a,b,e,f) and (c,d,g,h).
+// The same with SHA-NI, which holds the state as (a, b, e, f) and (c, d, g, h).
 __attribute__((target("sha,sse4.1,ssse3"))) void mixShaNi(uint32_t *state, const uint8_t *block) {
   const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
   __m128i abef = _mm_set_epi32(state[0], state[1], state[4], state[5]);
@@ -84,7 +84,7 @@ __attribute__((target("sha,sse4.1,ssse3"))) void mixShaNi(uint32_t *state, const
 }
 
 bool hasShaNi() {
-  // __builtin_cpu_supports knows no "sha" in GCC 12: leaf 7, EBX bit 29.
+  // GCC 12 has no __builtin_cpu_supports("sha"): CPUID leaf 7, EBX bit 29.
   uint32_t a = 7, b = 0, c = 0, d = 0;
   __asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
   return (b >> 29 & 1) && __builtin_cpu_supports("sse4.1");
@@ -152,7 +152,7 @@ std::string sha256(std::string_view bytes) {
 Result<std::string> sha256OfFile(const std::string &path) {
   FILE *file = std::fopen(path.c_str(), "rb");
   if (!file)
-    return Status::userError("cannot read '" + path + "': " + std::strerror(errno));
+    return Status::userError("cannot read '", path, "': ", std::strerror(errno));
   Sha256 hash;
   std::vector<uint8_t> piece(1 << 20);
   size_t size;
@@ -161,7 +161,7 @@ Result<std::string> sha256OfFile(const std::string &path) {
   bool failed = std::ferror(file);
   std::fclose(file);
   if (failed)
-    return Status::userError("cannot read '" + path + "' to its end");
+    return Status::userError("cannot read '", path, "' to its end");
   return hash.finish();
 }
 

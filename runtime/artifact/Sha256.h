@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), for the content hash of plans and to recognise changed model files.
+// SHA-256 (FIPS 180-4), for the content hash of plans and for the detection of changed model files.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -10,13 +10,13 @@
 
 namespace cleave::artifact {
 
-// Takes the message in pieces of any length.
+// Hashes a message that is passed in pieces of any length.
 class Sha256 {
 public:
   Sha256();
   // Appends `size` bytes to the message.
   void update(const void *data, size_t size);
-  // Ends the message and returns its digest as 64 lower-case hex digits. Nothing may follow.
+  // Ends the message and returns its digest as 64 lower-case hex digits. Must be the last call.
   std::string finish();
 
 private:
@@ -26,10 +26,10 @@ private:
   uint64_t total_ = 0; // bytes seen
 };
 
-// The digest of one piece.
+// The digest of one string.
 std::string sha256(std::string_view bytes);
 
-// The digest of a file's contents; a user error when it cannot be read.
+// The digest of a file's content; a user error if it cannot be read.
 Result<std::string> sha256OfFile(const std::string &path);
 
 } // namespace cleave::artifact

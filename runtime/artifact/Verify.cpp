@@ -1,4 +1,4 @@
-// The order of the rules, and the structure rule: see Verify.h.
+// Runs the rules in order, and implements the structure rule. See Verify.h.
 #include "runtime/artifact/Verify.h"
 
 #include "runtime/artifact/Access.h"
@@ -11,14 +11,14 @@
 namespace cleave::artifact {
 
 std::string ProgramView::buffer(uint32_t index) const {
-  return "rank " + std::to_string(rank) + ", buffer '" + program.buffers(index).name() + "'";
+  return concat("rank ", rank, ", buffer '", program.buffers(index).name(), "'");
 }
 
 std::string ProgramView::instruction(int segment, int index) const {
   const plan::Segment &in = program.segments(segment);
   const plan::Instruction &what = in.instructions(index);
-  return "rank " + std::to_string(rank) + ", segment '" + in.name() + "', instruction " +
-         std::to_string(index) + " (" + kindName(what) + " '" + what.name() + "')";
+  return concat("rank ", rank, ", segment '", in.name(), "', instruction ", index, " (",
+                kindName(what), " '", what.name(), "')");
 }
 
 static Status verifyMesh(const plan::Plan &plan) {
@@ -26,34 +26,32 @@ static Status verifyMesh(const plan::Plan &plan) {
   uint64_t ranks = 1;
   for (const plan::MeshAxis &axis : plan.mesh()) {
     if (axis.size() == 0)
-      return Status::defect("mesh axis '" + axis.name() + "' has size 0");
+      return Status::defect("mesh axis '", axis.name(), "' has size 0");
     if ((ranks *= axis.size()) > most) // of a product of 32 bits each
-      return Status::defect("the mesh has more than " + std::to_string(most) + " ranks");
+      return Status::defect("the mesh has more than ", most, " ranks");
   }
   if (plan.program_of_rank_size() != int(rankCount(plan)))
-    return Status::defect("the plan lists programs for " +
-                          std::to_string(plan.program_of_rank_size()) + " ranks, its mesh has " +
-                          std::to_string(rankCount(plan)));
+    return Status::defect("the plan lists programs for ", plan.program_of_rank_size(),
+                          " ranks, its mesh has ", rankCount(plan));
   for (int rank = 0; rank < plan.program_of_rank_size(); ++rank)
     if (plan.program_of_rank(rank) >= uint32_t(plan.programs_size()))
-      return Status::defect("rank " + std::to_string(rank) + " runs program " +
-                            std::to_string(plan.program_of_rank(rank)) + ", the plan has " +
-                            std::to_string(plan.programs_size()));
+      return Status::defect("rank ", rank, " runs program ", plan.program_of_rank(rank),
+                            ", the plan has ", plan.programs_size());
   return Status::ok();
 }
 
 static Status verifySharding(const plan::Plan &plan, const plan::Tensor &tensor) {
   if (tensor.sharding_size() != tensor.shape_size())
-    return Status::defect("it has " + std::to_string(tensor.shape_size()) +
-                          " dims and shardings for " + std::to_string(tensor.sharding_size()));
+    return Status::defect("it has ", tensor.shape_size(), " dims and shardings for ",
+                          tensor.sharding_size());
   std::vector<bool> used(plan.mesh_size());
   for (const plan::DimSharding &dim : tensor.sharding())
     for (uint32_t axis : dim.axes()) {
       if (axis >= used.size())
-        return Status::defect("it is sharded on mesh axis " + std::to_string(axis) +
-                              ", the mesh has " + std::to_string(plan.mesh_size()));
+        return Status::defect("it is sharded on mesh axis ", axis, ", the mesh has ",
+                              plan.mesh_size());
       if (used[axis])
-        return Status::defect("it is sharded twice on mesh axis '" + plan.mesh(axis).name() + "'");
+        return Status::defect("it is sharded twice on mesh axis '", plan.mesh(axis).name(), "'");
       used[axis] = true;
     }
   return Status::ok();
@@ -65,22 +63,21 @@ static Status verifySource(const plan::Tensor &tensor) {
   if (source.kind_case() == plan::TensorSource::KIND_NOT_SET)
     return Status::defect("it has no source of values");
   if (source.has_file() && source.file().bytes() != elements * byteSize(source.file().dtype()))
-    return Status::defect("its file slice has " + std::to_string(source.file().bytes()) +
-                          " bytes, its shape and stored dtype need " +
-                          std::to_string(elements * byteSize(source.file().dtype())));
+    return Status::defect("its file slice has ", source.file().bytes(),
+                          " bytes, its shape and stored dtype need ",
+                          elements * byteSize(source.file().dtype()));
   if (source.has_random() && !(source.random().scale() >= 0))
-    return Status::defect("its random values have the scale " +
-                          std::to_string(source.random().scale()) + ", expected none below 0");
+    return Status::defect("its random values have the scale ", source.random().scale(),
+                          ", expected none below 0");
   if (source.has_inline_data() &&
       source.inline_data().size() != elements * byteSize(tensor.dtype()))
-    return Status::defect("its inline data has " + std::to_string(source.inline_data().size()) +
-                          " bytes, its shape and dtype need " +
-                          std::to_string(elements * byteSize(tensor.dtype())));
+    return Status::defect("its inline data has ", source.inline_data().size(),
+                          " bytes, its shape and dtype need ", elements * byteSize(tensor.dtype()));
   std::vector<uint32_t> order(source.permutation().begin(), source.permutation().end());
   std::sort(order.begin(), order.end());
   for (uint32_t i = 0; i < order.size(); ++i)
     if (order[i] != i || order.size() != size_t(tensor.shape_size()))
-      return Status::defect("its source's permutation is none of its dims");
+      return Status::defect("its source's permutation is not a permutation of its dims");
   return Status::ok();
 }
 
@@ -89,7 +86,7 @@ static Status verifyTensor(const plan::Plan &plan, const plan::Tensor &tensor) {
     return Status::defect("it has no dtype");
   for (int64_t size : tensor.shape())
     if (size < 0)
-      return Status::defect("it has a dim of size " + std::to_string(size));
+      return Status::defect("it has a dim of size ", size);
   CLEAVE_TRY(verifySharding(plan, tensor));
   switch (tensor.role()) {
   case plan::PARAMETER:
@@ -100,8 +97,8 @@ static Status verifyTensor(const plan::Plan &plan, const plan::Tensor &tensor) {
   case plan::OUTPUT:
     return Status::ok();
   default:
-    return Status::defect("its role " + plan::Role_Name(tensor.role()) +
-                          " is none that outlives or enters a step");
+    return Status::defect("its role ", plan::Role_Name(tensor.role()),
+                          ", expected a role of inputs, outputs or persistent tensors");
   }
 }
 

@@ -1,18 +1,18 @@
-// The independent check of a plan: it shares no code with the compiler and believes none of its
-// claims.
+// The independent check of a plan: it shares no code with the compiler and recomputes everything
+// that the plan states.
 //
-// The rules, in the order in which they are looked at (each has a labelled negative test):
+// The rules, in the order of the checks (each has a labelled negative test):
 //  structure      mesh, program table, tensors, their sources and shardings are well formed
-//  placement      buffers lie inside their arenas, 64-aligned, large enough for their shape; no two
-//                 overlap in space and time; persistent ones live always; the stated peak is the
-//                 recomputed one
+//  placement      buffers lie inside their arenas, are aligned to 64 bytes and large enough for
+//                 their shape; no two overlap in space and time; persistent ones are always live;
+//                 the stated peak is the recomputed one
 //  instructions   every index is in range, every operand fits into its buffer and is live; dtypes
 //                 and sizes agree
 //  dataflow       along the whole schedule, nothing is read before it is written or after it was
-//                 overwritten; events are started before they are waited for, and nobody touches
-//                 a started collective's buffers before that
+//                 overwritten; events are started before they are waited for, and no instruction
+//                 in between accesses the buffers of the started collective
 //  communication  all members of a group issue the same collectives in one common order with equal
-//                 sizes, every send meets its recv, and no rank waits for ever
+//                 sizes, every send has its recv, and no rank waits forever
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -20,8 +20,8 @@
 
 namespace cleave::artifact {
 
-// Ok, or a defect: one sentence with rank, instruction and buffers of the first rule that is
-// broken.
+// Ok, or a defect: one sentence that names the rank, instruction and buffers of the first
+// violation.
 Status verifyPlan(const plan::Plan &plan);
 
 } // namespace cleave::artifact

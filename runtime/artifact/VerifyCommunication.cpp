@@ -1,9 +1,10 @@
-// The communication rule: all ranks walk their schedules at once. On each rank, calls of one group
-// wait in a queue of their own (sends and receives in one per peer and direction); the rank itself
-// waits for a call that has no event, and at WaitEvent. A collective completes when it heads the
-// queues of all members, a send when its recv heads the peer's. Ranks that can never go on are a
-// deadlock. Where all ranks run one program without sends and receives, nobody has to walk: whatever one
-// of them starts, all have started after the same calls before it.
+// The communication rule: simulates the schedules of all ranks at once. On each rank, the calls of
+// one group wait in a queue (sends and receives in one queue per peer and direction); the rank
+// itself waits for calls without an event, and at WaitEvent. A collective completes when it is at
+// the head of the queues of all members, a send when its recv is at the head of the peer's queue.
+// If no rank can continue, there is a deadlock. If all ranks run one program without sends and
+// receives, no simulation is needed: all ranks start the same calls in the same order. See
+// Verify.h.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/VerifyRules.h"
@@ -16,7 +17,8 @@
 namespace cleave::artifact {
 namespace {
 
-// What calls must have in common to meet: the group, and for a send the two ranks (else both -1).
+// Calls that can match have the same channel: the group, and for sends and receives the two ranks
+// (for collectives both -1).
 struct Channel {
   const std::vector<uint32_t> *group;
   int64_t sender = -1, receiver = -1;
@@ -24,24 +26,24 @@ struct Channel {
   bool operator<(const Channel &other) const { return key() < other.key(); }
 };
 
-// One collective in a rank's schedule, or a wait for one.
-struct Step {
+// A collective in a rank's schedule, or a wait for its event.
+struct ScheduledCall {
   const plan::Collective *what; // null: a wait
   uint32_t event;
   int segment, instruction;
 };
 
 // A started call.
-struct Call {
+struct PendingCall {
   const plan::Collective *what;
   uint32_t rank;
   int segment, instruction;
   bool done = false;
 };
 
-class Walk {
+class CommunicationCheck {
 public:
-  explicit Walk(const plan::Plan &plan) : plan_(plan), ranks_(rankCount(plan)) {
+  explicit CommunicationCheck(const plan::Plan &plan) : plan_(plan), ranks_(rankCount(plan)) {
     for (uint32_t rank = 0; rank < ranks_.size(); ++rank)
       collect(rank);
   }
@@ -61,13 +63,13 @@ public:
   }
 
 private:
-  struct Rank {
-    std::vector<Step> steps;
-    size_t next = 0;         // of steps
-    Call *blocked = nullptr; // what the rank waits for
-    std::map<uint32_t, Call *> events;
+  struct RankState {
+    std::vector<ScheduledCall> steps;
+    size_t next = 0;                // index in steps
+    PendingCall *blocked = nullptr; // the call for which the rank waits; null: none
+    std::map<uint32_t, PendingCall *> events;
   };
-  using Queues = std::map<uint32_t, std::deque<Call *>>; // by rank
+  using Queues = std::map<uint32_t, std::deque<PendingCall *>>; // by rank
 
   void collect(uint32_t rank) {
     const plan::Program &program = plan_.programs(plan_.program_of_rank(rank));
@@ -96,19 +98,19 @@ private:
     return channel;
   }
 
-  // Lets a rank go on until it has to wait.
+  // Advances a rank until it has to wait.
   Status advance(uint32_t rank) {
-    Rank &state = ranks_[rank];
+    RankState &state = ranks_[rank];
     while (!(state.blocked && !state.blocked->done) && state.next < state.steps.size()) {
       state.blocked = nullptr;
-      const Step &step = state.steps[state.next++];
+      const ScheduledCall &step = state.steps[state.next++];
       if (!step.what) {
         state.blocked = state.events[step.event];
         continue;
       }
       Channel channel = channelOf(*step.what, rank);
       if (channel.sender >= 0 && channel.sender == channel.receiver)
-        return Status::defect(place(rank, step.segment, step.instruction) +
+        return Status::defect(place(rank, step.segment, step.instruction),
                               " has its own rank as its peer");
       calls_.push_back({step.what, rank, step.segment, step.instruction});
       channels_[channel][rank].push_back(&calls_.back());
@@ -120,8 +122,7 @@ private:
     return Status::ok();
   }
 
-  // Completes the calls that stand at the heads of all the channel's queues, as long as there are
-  // such.
+  // Completes the calls at the heads of all queues of the channel, until one queue is empty.
   Status meet(const Channel &channel) {
     std::vector<uint32_t> members = *channel.group;
     if (channel.sender >= 0)
@@ -142,8 +143,9 @@ private:
     }
   }
 
-  // Two calls that meet must agree. For a send and its recv, the send is `a`.
-  Status compare(const Call &a, const Call &b) const {
+  // Checks that two calls at the heads of their queues agree. For a send and its recv, the send is
+  // `a`.
+  Status compare(const PendingCall &a, const PendingCall &b) const {
     if (&a == &b)
       return Status::ok();
     bool pair = a.what->kind() == plan::Collective::SEND;
@@ -151,13 +153,10 @@ private:
     std::string difference;
     if (!pair && a.what->kind() != b.what->kind())
       difference = "their kinds differ";
-    else if (a.what->tag() != b.what->tag())
-      difference = "their tags differ";
-    else if (a.what->reduce() != b.what->reduce() || a.what->root() != b.what->root())
-      difference = "their reductions or roots differ";
+    else if (a.what->reduce() != b.what->reduce())
+      difference = "their reductions differ";
     else if (left.size() != right.size())
-      difference = "they move " + std::to_string(left.size()) + " and " +
-                   std::to_string(right.size()) + " buffers";
+      difference = concat("they move ", left.size(), " and ", right.size(), " buffers");
     for (int i = 0; difference.empty() && i < left.size(); ++i) {
       const plan::Buffer &mine = buffer(a.rank, left[i]), &theirs = buffer(b.rank, right[i]);
       if (mine.dtype() != theirs.dtype() ||
@@ -166,12 +165,13 @@ private:
     }
     return difference.empty()
                ? Status::ok()
-               : Status::defect(place(a) + " does not match " + place(b) + ": " + difference);
+               : Status::defect(place(a), " does not match ", place(b), ": ", difference);
   }
 
-  // Some rank for which `rank` waits: one with nothing in the queue that the call stands in.
+  // The deadlock of `rank`, with a rank for which it waits: one whose queue of the call's channel
+  // is empty.
   Status stuck(uint32_t rank) {
-    const Call &call = *ranks_[rank].blocked;
+    const PendingCall &call = *ranks_[rank].blocked;
     Channel channel = channelOf(*call.what, rank);
     std::vector<uint32_t> members = *channel.group;
     if (channel.sender >= 0)
@@ -179,13 +179,12 @@ private:
     for (uint32_t member : members) {
       if (!channels_[channel][member].empty())
         continue;
-      const Call *other = ranks_[member].blocked;
-      return Status::defect(
-          "deadlock: " + place(call) + " waits for ever for " +
-          (other ? place(*other)
-                 : "rank " + std::to_string(member) + ", which has ended its step"));
+      const PendingCall *other = ranks_[member].blocked;
+      return Status::defect("deadlock: ", place(call), " waits forever for ",
+                            other ? place(*other)
+                                  : concat("rank ", member, ", which has ended its step"));
     }
-    return Status::defect("deadlock: " + place(call) + " waits for ever");
+    return Status::defect("deadlock: ", place(call), " waits forever");
   }
 
   const plan::Buffer &buffer(uint32_t rank, uint32_t index) const {
@@ -195,13 +194,13 @@ private:
     ProgramView view{plan_, plan_.programs(plan_.program_of_rank(rank)), rank};
     return view.instruction(segment, instruction);
   }
-  std::string place(const Call &call) const {
+  std::string place(const PendingCall &call) const {
     return place(call.rank, call.segment, call.instruction);
   }
 
   const plan::Plan &plan_;
-  std::vector<Rank> ranks_;
-  std::deque<Call> calls_;
+  std::vector<RankState> ranks_;
+  std::deque<PendingCall> calls_;
   std::set<std::vector<uint32_t>> groups_;
   std::map<Channel, Queues> channels_;
   std::set<Channel> touched_;
@@ -209,7 +208,7 @@ private:
 
 } // namespace
 
-// Whether all ranks run one program in which nobody is spoken to apart.
+// Whether all ranks run one program without sends and receives.
 static bool isUniform(const plan::Plan &plan) {
   const uint32_t first = plan.program_of_rank(0);
   for (uint32_t program : plan.program_of_rank())
@@ -225,7 +224,7 @@ static bool isUniform(const plan::Plan &plan) {
 }
 
 Status verifyCommunication(const plan::Plan &plan) {
-  return isUniform(plan) ? Status::ok() : Walk(plan).run();
+  return isUniform(plan) ? Status::ok() : CommunicationCheck(plan).run();
 }
 
 } // namespace cleave::artifact

@@ -1,6 +1,6 @@
-// The dataflow rule: walks one step's schedule, segment by segment and slot by slot, and follows
-// what each buffer holds. This catches what lifetimes alone do not: a value that should survive
-// from one micro-batch to the next but whose bytes are taken in between.
+// The dataflow rule: follows one step's schedule in order and tracks which buffers hold their
+// values. Unlike the check of lifetimes, this detects a value that must survive from one
+// micro-batch to the next but is overwritten in between. See Verify.h.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/VerifyRules.h"
 
@@ -9,20 +9,17 @@
 namespace cleave::artifact {
 namespace {
 
-constexpr int64_t kNobody = -1;
+constexpr int64_t kNoBuffer = -1;
 
-class Walk {
+class DataflowCheck {
 public:
-  explicit Walk(const ProgramView &view)
+  explicit DataflowCheck(const ProgramView &view)
       : view_(view), overlaps_(view.program.buffers_size()), holds_(view.program.buffers_size()),
-        clobberedBy_(view.program.buffers_size(), kNobody), pendingIn_(view.program.buffers_size()),
-        pending_(view.program.events() + 1) {
+        clobberedBy_(view.program.buffers_size(), kNoBuffer),
+        pendingIn_(view.program.buffers_size()), pending_(view.program.events() + 1) {
     findOverlaps();
-    for (int i = 0; i < view.program.buffers_size(); ++i) {
-      plan::Role role = view.program.buffers(i).role();
-      holds_[i] = role == plan::PARAMETER || role == plan::STATE || role == plan::CONSTANT ||
-                  role == plan::COORDINATES;
-    }
+    for (int i = 0; i < view.program.buffers_size(); ++i)
+      holds_[i] = isPersistent(view.program.buffers(i));
     for (const plan::Segment &segment : view.program.segments()) {
       accesses_.emplace_back();
       for (const plan::Instruction &instruction : segment.instructions())
@@ -38,13 +35,13 @@ public:
     }
     for (size_t event = 1; event < pending_.size(); ++event)
       if (pending_[event])
-        return Status::defect("rank " + std::to_string(view_.rank) + " ends its step with event " +
-                              std::to_string(event) + " started and not waited for");
+        return Status::defect("rank ", view_.rank, " ends its step with event ", event,
+                              " started and not waited for");
     return Status::ok();
   }
 
 private:
-  // overlaps_[a]: the other buffers with bytes in common. A sweep over offsets per arena.
+  // Fills overlaps_ by a sweep over the offsets of each arena.
   void findOverlaps() {
     const auto &buffers = view_.program.buffers();
     std::vector<uint32_t> order(buffers.size());
@@ -90,10 +87,10 @@ private:
   }
 
   Status unreadable(uint32_t buffer) const {
-    if (clobberedBy_[buffer] == kNobody)
-      return Status::defect("it reads buffer '" + name(buffer) + "' before anything writes it");
-    return Status::defect("it reads buffer '" + name(buffer) + "' after buffer '" +
-                          name(clobberedBy_[buffer]) + "' has taken its bytes");
+    if (clobberedBy_[buffer] == kNoBuffer)
+      return Status::defect("it reads buffer '", name(buffer), "' before anything writes it");
+    return Status::defect("it reads buffer '", name(buffer), "' after buffer '",
+                          name(clobberedBy_[buffer]), "' has taken its bytes");
   }
 
   void write(uint32_t buffer) {
@@ -109,9 +106,8 @@ private:
     for (uint32_t other : overlaps_[buffer])
       event = std::max(event, pendingIn_[other]);
     if (event)
-      return Status::defect("it touches buffer '" + name(buffer) +
-                            "' while the collective of event " + std::to_string(event) +
-                            " uses its bytes");
+      return Status::defect("it touches buffer '", name(buffer), "' while the collective of event ",
+                            event, " uses its bytes");
     return Status::ok();
   }
 
@@ -120,8 +116,7 @@ private:
     if (event == 0)
       return Status::ok();
     if (pending_[event])
-      return Status::defect("it starts event " + std::to_string(event) +
-                            ", which is started and not waited for");
+      return Status::defect("it starts event ", event, ", which is started and not waited for");
     pending_[event] = &collective;
     mark(collective, event);
     return Status::ok();
@@ -129,8 +124,7 @@ private:
 
   Status wait(uint32_t event) {
     if (!pending_[event])
-      return Status::defect("it waits for event " + std::to_string(event) +
-                            ", which nothing has started");
+      return Status::defect("it waits for event ", event, ", which nothing has started");
     mark(*pending_[event], 0);
     pending_[event] = nullptr;
     return Status::ok();
@@ -145,15 +139,16 @@ private:
 
   const ProgramView &view_;
   std::vector<std::vector<std::vector<Access>>> accesses_; // by segment and instruction
-  std::vector<std::vector<uint32_t>> overlaps_;
-  std::vector<bool> holds_;          // the buffer's bytes are its own value
-  std::vector<int64_t> clobberedBy_; // who wrote over it last
-  std::vector<uint32_t> pendingIn_;  // the event of a started collective that uses it, or 0
-  std::vector<const plan::Collective *> pending_; // by event
+  std::vector<std::vector<uint32_t>> overlaps_; // by buffer: other buffers with common bytes
+  std::vector<bool> holds_;                     // by buffer: its bytes are its value
+  std::vector<int64_t> clobberedBy_; // by buffer: the last buffer written over it, or kNoBuffer
+  std::vector<uint32_t>
+      pendingIn_; // by buffer: the event of a started collective that uses it, or 0
+  std::vector<const plan::Collective *> pending_; // by event: started and not waited for
 };
 
 } // namespace
 
-Status verifyDataflow(const ProgramView &view) { return Walk(view).run(); }
+Status verifyDataflow(const ProgramView &view) { return DataflowCheck(view).run(); }
 
 } // namespace cleave::artifact

@@ -1,5 +1,5 @@
-// The placement rule: buffers in their arenas, nothing in the same bytes at the same time, the
-// stated peak.
+// The placement rule: buffers lie in their arenas, no two overlap at the same time, and the stated
+// peak is exact. See Verify.h.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/VerifyRules.h"
@@ -11,72 +11,61 @@
 namespace cleave::artifact {
 namespace {
 
-bool isPersistent(plan::Role role) {
-  return role == plan::PARAMETER || role == plan::STATE || role == plan::CONSTANT ||
-         role == plan::COORDINATES;
-}
-
 Status verifyTensorOf(const ProgramView &view, const plan::Buffer &buffer) {
   if (buffer.tensor() < -1 || buffer.tensor() >= view.plan.tensors_size())
-    return Status::defect("it belongs to tensor " + std::to_string(buffer.tensor()) +
-                          ", the plan has " + std::to_string(view.plan.tensors_size()));
+    return Status::defect("it belongs to tensor ", buffer.tensor(), ", the plan has ",
+                          view.plan.tensors_size());
   bool needed = buffer.role() == plan::PARAMETER || buffer.role() == plan::STATE ||
                 buffer.role() == plan::CONSTANT || buffer.role() == plan::INPUT ||
                 buffer.role() == plan::OUTPUT;
   if (buffer.tensor() == -1)
-    return needed ? Status::defect("its role " + plan::Role_Name(buffer.role()) + " needs a tensor")
+    return needed ? Status::defect("its role ", plan::Role_Name(buffer.role()), " needs a tensor")
                   : Status::ok();
   const plan::Tensor &tensor = view.plan.tensors(buffer.tensor());
-  Block block = blockOf(view.plan, tensor, view.rank);
+  RankBlock block = blockOf(view.plan, tensor, view.rank);
   if (!std::equal(block.shape.begin(), block.shape.end(), buffer.shape().begin(),
                   buffer.shape().end()))
-    return Status::defect("its shape is not that of its block of tensor '" + tensor.name() + "'");
+    return Status::defect("its shape is not that of its block of tensor '", tensor.name(), "'");
   if (tensor.dtype() != buffer.dtype() || tensor.role() != buffer.role())
-    return Status::defect("it is " + std::string(dtypeName(buffer.dtype())) + " " +
-                          plan::Role_Name(buffer.role()) + ", its tensor '" + tensor.name() +
-                          "' is " + dtypeName(tensor.dtype()) + " " +
+    return Status::defect("it is ", dtypeName(buffer.dtype()), " ", plan::Role_Name(buffer.role()),
+                          ", its tensor '", tensor.name(), "' is ", dtypeName(tensor.dtype()), " ",
                           plan::Role_Name(tensor.role()));
   return Status::ok();
 }
 
 Status verifyLifetime(const plan::Buffer &buffer, uint32_t instructions) {
-  if (isPersistent(buffer.role())) {
+  if (isPersistent(buffer)) {
     if (buffer.first() != 0 || buffer.last() + 1 < instructions)
-      return Status::defect("it must live from 0 to " + std::to_string(instructions - 1) +
-                            " as its role persists, but lives from " +
-                            std::to_string(buffer.first()) + " to " +
-                            std::to_string(buffer.last()));
+      return Status::defect("it must be live from 0 to ", instructions - 1,
+                            " because its role is persistent, but is live from ", buffer.first(),
+                            " to ", buffer.last());
     return Status::ok();
   }
   if (buffer.first() > buffer.last() || buffer.last() >= instructions)
-    return Status::defect("its lifetime from " + std::to_string(buffer.first()) + " to " +
-                          std::to_string(buffer.last()) + " is none of " +
-                          std::to_string(instructions) + " instructions");
+    return Status::defect("its lifetime from ", buffer.first(), " to ", buffer.last(),
+                          " is not within ", instructions, " instructions");
   return Status::ok();
 }
 
 Status verifyBuffer(const ProgramView &view, const plan::Buffer &buffer, uint32_t instructions) {
   if (buffer.arena() >= uint32_t(view.program.arenas_size()))
-    return Status::defect("it lies in arena " + std::to_string(buffer.arena()) +
-                          ", the program has " + std::to_string(view.program.arenas_size()));
+    return Status::defect("it is in arena ", buffer.arena(), ", the program has ",
+                          view.program.arenas_size());
   uint64_t end = buffer.offset() + buffer.bytes();
   const plan::Arena &arena = view.program.arenas(buffer.arena());
   if (end > arena.bytes() || end < buffer.offset())
-    return Status::defect("it ends at byte " + std::to_string(end) + " of arena " +
-                          std::to_string(buffer.arena()) + ", which has " +
-                          std::to_string(arena.bytes()));
+    return Status::defect("it ends at byte ", end, " of arena ", buffer.arena(), ", which has ",
+                          arena.bytes());
   if (buffer.offset() % 64 != 0)
-    return Status::defect("its offset " + std::to_string(buffer.offset()) +
-                          " is no multiple of 64");
+    return Status::defect("its offset ", buffer.offset(), " is not a multiple of 64");
   if (byteSize(buffer.dtype()) == 0)
     return Status::defect("it has no dtype");
   for (int64_t size : buffer.shape())
     if (size < 0)
-      return Status::defect("it has a dim of size " + std::to_string(size));
+      return Status::defect("it has a dim of size ", size);
   uint64_t needed = uint64_t(elementCount(buffer.shape())) * byteSize(buffer.dtype());
   if (buffer.bytes() < needed)
-    return Status::defect("it has " + std::to_string(buffer.bytes()) + " bytes, its shape needs " +
-                          std::to_string(needed));
+    return Status::defect("it has ", buffer.bytes(), " bytes, its shape needs ", needed);
   if (buffer.role() == plan::COORDINATES &&
       (buffer.dtype() != plan::I64 || elementCount(buffer.shape()) != view.plan.mesh_size()))
     return Status::defect("coordinates must be one i64 per mesh axis");
@@ -84,13 +73,13 @@ Status verifyBuffer(const ProgramView &view, const plan::Buffer &buffer, uint32_
   return verifyTensorOf(view, buffer);
 }
 
-// The buffers of one arena in the order of time: births before deaths at a position, since `last`
-// is inclusive.
-struct Event {
+// The begin or the end of a buffer's lifetime, ordered by position. At one position, begins come
+// before ends, because `last` is inclusive.
+struct LifetimeEvent {
   uint32_t position;
   bool birth;
   uint32_t buffer;
-  bool operator<(const Event &other) const {
+  bool operator<(const LifetimeEvent &other) const {
     return std::tuple(position, !birth, buffer) <
            std::tuple(other.position, !other.birth, other.buffer);
   }
@@ -98,7 +87,7 @@ struct Event {
 
 Status verifyArena(const ProgramView &view, uint32_t arena) {
   const auto &buffers = view.program.buffers();
-  std::vector<Event> events;
+  std::vector<LifetimeEvent> events;
   for (int i = 0; i < buffers.size(); ++i)
     if (buffers[i].arena() == arena && buffers[i].bytes() > 0) {
       events.push_back({buffers[i].first(), true, uint32_t(i)});
@@ -107,7 +96,7 @@ Status verifyArena(const ProgramView &view, uint32_t arena) {
   std::sort(events.begin(), events.end());
   std::map<uint64_t, uint32_t> live; // offset -> buffer
   uint64_t bytes = 0, peak = 0;
-  for (const Event &event : events) {
+  for (const LifetimeEvent &event : events) {
     const plan::Buffer &buffer = buffers[event.buffer];
     if (!event.birth) {
       live.erase(buffer.offset());
@@ -122,18 +111,16 @@ Status verifyArena(const ProgramView &view, uint32_t arena) {
              std::prev(next)->first + buffers[std::prev(next)->second].bytes() > buffer.offset())
       other = &buffers[std::prev(next)->second];
     if (other)
-      return Status::defect(view.buffer(event.buffer) + " overlaps buffer '" + other->name() +
-                            "' in arena " + std::to_string(arena) + " at instruction " +
-                            std::to_string(event.position));
+      return Status::defect(view.buffer(event.buffer), " overlaps buffer '", other->name(),
+                            "' in arena ", arena, " at instruction ", event.position);
     live.emplace(buffer.offset(), event.buffer);
     bytes += buffer.bytes();
     peak = std::max(peak, bytes);
   }
   if (peak != view.program.arenas(arena).peak_bytes())
-    return Status::defect("rank " + std::to_string(view.rank) + ", arena " + std::to_string(arena) +
-                          " states a peak of " +
-                          std::to_string(view.program.arenas(arena).peak_bytes()) +
-                          " bytes, its buffers reach " + std::to_string(peak));
+    return Status::defect("rank ", view.rank, ", arena ", arena, " states a peak of ",
+                          view.program.arenas(arena).peak_bytes(), " bytes, its buffers reach ",
+                          peak);
   return Status::ok();
 }
 

@@ -1,5 +1,5 @@
-// The parts of the verifier (Verify.h has the rules) and how they name places in a plan. Private to
-// this folder.
+// The functions of the verifier's rules (Verify.h), and the names of places in a plan in their
+// messages. Private to this folder.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -9,7 +9,7 @@
 
 namespace cleave::artifact {
 
-// One program of a plan, seen from the first rank that runs it.
+// One program of a plan and the first rank that runs it.
 struct ProgramView {
   const plan::Plan &plan;
   const plan::Program &program;

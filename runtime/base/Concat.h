@@ -8,8 +8,8 @@
 
 namespace cleave {
 
-// Appends one part: text as it is, integers in decimal, floating-point numbers with the fewest digits
-// that identify them.
+// Appends one part: text as it is, integers in decimal, floating-point numbers with the fewest
+// digits that identify them.
 template <typename Part> void appendPart(std::string &text, const Part &part) {
   if constexpr (std::is_same_v<Part, char>) {
     text += part;
@@ -23,7 +23,7 @@ template <typename Part> void appendPart(std::string &text, const Part &part) {
   }
 }
 
-// The parts one after the other: concat("found ", 3, " inputs") is "found 3 inputs".
+// The concatenation of the parts: concat("found ", 3, " inputs") is "found 3 inputs".
 template <typename... Parts> std::string concat(const Parts &...parts) {
   std::string text;
   (appendPart(text, parts), ...);

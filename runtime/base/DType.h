@@ -1,7 +1,10 @@
-// The element types of a plan, as a plain enum with the numbers of runtime/artifact/program.proto.
+// The element types of tensors, with the numbers of runtime/artifact/program.proto, and the table
+// of their names, sizes and kinds. The compiler calls the enum ElementType
+// (dialects/interfaces/Tensor.h).
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -23,73 +26,58 @@ enum class DType : int {
   U64 = 13,
 };
 
-// Bytes of one element.
-constexpr int64_t byteSize(DType dtype) {
-  switch (dtype) {
-  case DType::F64:
-  case DType::I64:
-  case DType::U64:
-    return 8;
-  case DType::F32:
-  case DType::I32:
-  case DType::U32:
-    return 4;
-  case DType::F16:
-  case DType::BF16:
-  case DType::I16:
-  case DType::U16:
-    return 2;
-  case DType::I8:
-  case DType::U8:
-  case DType::Bool:
-    return 1;
-  }
-  return 0;
-}
+// The values that an element can have.
+enum class NumberKind { Float, Signed, Unsigned, Bool };
 
-constexpr bool isInteger(DType dtype) {
-  return dtype == DType::I8 || dtype == DType::I16 || dtype == DType::I32 || dtype == DType::I64 ||
-         dtype == DType::U8 || dtype == DType::U16 || dtype == DType::U32 || dtype == DType::U64;
-}
+// The properties of an element type.
+struct DTypeFacts {
+  DType dtype;
+  std::string_view name;     // in plans and in MLIR: `f32`
+  std::string_view longName; // in model formats and NumPy: `float32`
+  int64_t bytes;             // of one element
+  NumberKind kind;
+};
 
-// `f32`, `bf16`, `i64`, `bool`, …
-constexpr std::string_view name(DType dtype) {
-  switch (dtype) {
-  case DType::F32:
-    return "f32";
-  case DType::F64:
-    return "f64";
-  case DType::F16:
-    return "f16";
-  case DType::BF16:
-    return "bf16";
-  case DType::I8:
-    return "i8";
-  case DType::I16:
-    return "i16";
-  case DType::I32:
-    return "i32";
-  case DType::I64:
-    return "i64";
-  case DType::U8:
-    return "u8";
-  case DType::Bool:
-    return "bool";
-  case DType::U16:
-    return "u16";
-  case DType::U32:
-    return "u32";
-  case DType::U64:
-    return "u64";
-  }
-  return "?";
-}
+// All element types, in the order of their numbers.
+inline constexpr DTypeFacts kDTypes[] = {
+    {DType::F32, "f32", "float32", 4, NumberKind::Float},
+    {DType::F64, "f64", "float64", 8, NumberKind::Float},
+    {DType::F16, "f16", "float16", 2, NumberKind::Float},
+    {DType::BF16, "bf16", "bfloat16", 2, NumberKind::Float},
+    {DType::I8, "i8", "int8", 1, NumberKind::Signed},
+    {DType::I16, "i16", "int16", 2, NumberKind::Signed},
+    {DType::I32, "i32", "int32", 4, NumberKind::Signed},
+    {DType::I64, "i64", "int64", 8, NumberKind::Signed},
+    {DType::U8, "u8", "uint8", 1, NumberKind::Unsigned},
+    {DType::Bool, "bool", "bool", 1, NumberKind::Bool},
+    {DType::U16, "u16", "uint16", 2, NumberKind::Unsigned},
+    {DType::U32, "u32", "uint32", 4, NumberKind::Unsigned},
+    {DType::U64, "u64", "uint64", 8, NumberKind::Unsigned},
+};
 
 // The type whose number in program.proto is `number`, if there is one.
 constexpr std::optional<DType> dtypeFromNumber(int number) {
-  if (number < 1 || number > 13)
+  if (number < 1 || number > static_cast<int>(std::size(kDTypes)))
     return std::nullopt;
-  return static_cast<DType>(number);
+  return kDTypes[number - 1].dtype;
+}
+
+// The properties of a type; an invalid number has the name "?" and 0 bytes.
+constexpr DTypeFacts factsOf(DType dtype) {
+  if (std::optional<DType> known = dtypeFromNumber(static_cast<int>(dtype)))
+    return kDTypes[static_cast<int>(*known) - 1];
+  return {dtype, "?", "?", 0, NumberKind::Bool};
+}
+
+// The columns of the table.
+constexpr int64_t byteSize(DType dtype) { return factsOf(dtype).bytes; }
+constexpr std::string_view name(DType dtype) { return factsOf(dtype).name; }
+constexpr std::string_view longName(DType dtype) { return factsOf(dtype).longName; }
+constexpr bool isFloat(DType dtype) { return factsOf(dtype).kind == NumberKind::Float; }
+constexpr bool isUnsigned(DType dtype) { return factsOf(dtype).kind == NumberKind::Unsigned; }
+// Whether it is signed or unsigned; truth values do not count as integers.
+constexpr bool isInteger(DType dtype) {
+  return isUnsigned(dtype) || factsOf(dtype).kind == NumberKind::Signed;
 }
 
 } // namespace cleave

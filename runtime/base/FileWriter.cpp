@@ -26,7 +26,7 @@ FileWriter::~FileWriter() {
 }
 
 Status FileWriter::fail() const {
-  return Status::userError("cannot write '" + path_ + "': " + std::strerror(errno));
+  return Status::userError("cannot write '", path_, "': ", std::strerror(errno));
 }
 
 Status FileWriter::write(const void *data, size_t bytes) {

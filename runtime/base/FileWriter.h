@@ -1,5 +1,5 @@
-// FileWriter: a file that is there whole or not at all. It is written beside its place and put there at
-// the end, so that what was there before stays if something fails on the way.
+// FileWriter: writes a file as a whole or not at all. It writes a temporary file in the same folder
+// and renames it at the end, so that a failure leaves the previous file unchanged.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -10,23 +10,23 @@ namespace cleave {
 
 class FileWriter {
 public:
-  // Nothing is opened before the first write. What exists and is no regular file (a pipe, /dev/null) is written in
-  // its place.
+  // Opens nothing before the first write. An existing `path` that is not a regular file (a pipe,
+  // /dev/null) is written directly.
   explicit FileWriter(std::string path);
-  ~FileWriter(); // removes what was not published
+  ~FileWriter(); // removes the temporary file if publish() was not called
   FileWriter(const FileWriter &) = delete;
 
-  // User errors, here and below, name the file and the system's reason.
+  // Appends bytes. User errors, here and below, have the path and the system's reason.
   Status write(const void *data, size_t bytes);
   Status write(const std::string &bytes) { return write(bytes.data(), bytes.size()); }
 
-  // Puts the file in its place, on disk.
+  // Flushes the file to disk and renames it to `path`.
   Status publish();
 
 private:
   Status fail() const;
 
-  std::string path_, written_; // the latter is beside the former, or the same
+  std::string path_, written_; // the target, and the temporary file (or the target itself)
   int descriptor_ = -1;
 };
 

@@ -1,4 +1,5 @@
-// The two 16-bit float formats to and from f32, in integers only: the same bits on every machine.
+// Conversion of the two 16-bit float formats to and from f32. It uses integer arithmetic only, so
+// the results are bitwise equal on every machine.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,7 @@
 
 namespace cleave {
 
+// The bits of an f32, and the f32 with these bits.
 inline uint32_t bitsOf(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof bits);
@@ -18,6 +20,7 @@ inline float floatOf(uint32_t bits) {
   return value;
 }
 
+// The value of a bf16.
 inline float fromBF16(uint16_t half) { return floatOf(static_cast<uint32_t>(half) << 16); }
 
 // Rounds to nearest, ties to even; NaN stays NaN.
@@ -28,6 +31,7 @@ inline uint16_t toBF16(float value) {
   return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+// The value of an f16.
 inline float fromF16(uint16_t half) {
   uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
   uint32_t magnitude = half & 0x7fffu;
@@ -40,7 +44,7 @@ inline float fromF16(uint16_t half) {
   return floatOf(sign | ((magnitude << 13) + (112u << 23)));
 }
 
-// Rounds to nearest, ties to even; too large becomes infinity, NaN stays NaN.
+// Rounds to nearest, ties to even; values beyond the largest f16 become infinity, NaN stays NaN.
 inline uint16_t toF16(float value) {
   uint32_t bits = bitsOf(value);
   uint16_t sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);
@@ -50,7 +54,7 @@ inline uint16_t toF16(float value) {
   if (magnitude >= 0x47800000u) // 2^16 and above
     return static_cast<uint16_t>(sign | 0x7c00u);
   if (magnitude <
-      0x38800000u) { // below 2^-14: adding 0.5 leaves the rounded subnormal in the low bits
+      0x38800000u) { // below 2^-14: the sum with 0.5 has the rounded subnormal in its low bits
     float shifted = floatOf(magnitude) + 0.5f;
     return static_cast<uint16_t>(sign | (bitsOf(shifted) - bitsOf(0.5f)));
   }
@@ -59,7 +63,7 @@ inline uint16_t toF16(float value) {
   return static_cast<uint16_t>(sign | (rounded >> 13));
 }
 
-// For templates over element types: how an element is stored, in what it is computed.
+// Formats for templates over element types (ElementFormat.h).
 struct BF16Format {
   using Stored = uint16_t;
   using Value = float;

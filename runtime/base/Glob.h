@@ -1,11 +1,12 @@
-// Glob: patterns of names, as people type them.
+// Glob: matching of names against shell patterns.
 #pragma once
 
 #include <string>
 
 namespace cleave {
 
-// `*` stands for any number of characters, dots among them, `?` for one; all others for themselves.
+// Whether the pattern matches the whole text. `*` matches any number of characters, dots included;
+// `?` matches one character; other characters match themselves.
 bool matchesGlob(const std::string &pattern, const std::string &text);
 
 } // namespace cleave

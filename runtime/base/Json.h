@@ -1,6 +1,8 @@
-// Json: JSON in files that people and other programs may have written. The library turns a number
-// into any type that is asked for; here a whole number is one or it is an error.
+// Json: JSON from files of other programs and people. nlohmann's library converts a number to any
+// requested type; here, a conversion to an integer type that changes the value is an error.
 #pragma once
+
+#include "runtime/base/Concat.h"
 
 #include <nlohmann/json.hpp>
 
@@ -12,8 +14,8 @@
 
 namespace cleave {
 
-// How values are taken out of JSON: integers must be whole and fit into T, also those written like
-// 1e9; everything else is as the library does it. Throws nlohmann's type_error.
+// Conversion from JSON to T. Integers must be whole and fit into T, also if they are written like
+// 1e9; other types are converted as in the library. Throws nlohmann's type_error.
 template <typename T, typename = void> struct CheckedValues : nlohmann::adl_serializer<T> {
   template <typename J> static void from_json(const J &json, T &value) {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
@@ -27,21 +29,20 @@ template <typename T, typename = void> struct CheckedValues : nlohmann::adl_seri
       else if (json.is_number_float() && std::fabs(real) <= most && real == std::floor(real))
         fits = std::in_range<T>(static_cast<int64_t>(real));
       if (!fits)
-        throw nlohmann::detail::type_error::create(302,
-                                                   "found " + json.dump() +
-                                                       ", expected a whole number of " +
-                                                       std::to_string(8 * sizeof(T)) + " bits",
-                                                   &json);
+        throw nlohmann::detail::type_error::create(
+            302,
+            concat("found ", json.dump(), ", expected a whole number of ", 8 * sizeof(T), " bits"),
+            &json);
     }
     nlohmann::adl_serializer<T>::from_json(json, value);
   }
 };
 
-// Fields stay in the order in which they were written.
+// JSON values; objects keep the order of their fields.
 using Json = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, int64_t,
                                   uint64_t, double, std::allocator, CheckedValues>;
 
-// What the library found wrong, without the kind and number that it puts in front.
+// The library's message, without the kind and number at its beginning.
 inline std::string jsonReason(const std::exception &error) {
   std::string_view text = error.what();
   if (size_t end = text.find("] "); text.starts_with("[json.exception.") && end != text.npos)

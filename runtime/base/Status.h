@@ -1,6 +1,6 @@
-// Status and Result: how every part of Cleave outside MLIR reports that something did not work.
+// Status and Result: the errors of all parts of Cleave outside MLIR.
 //
-// The kind says whose turn it is to act and is the exit code of the command-line tools
+// The kind determines who has to act, and is the exit code of the command-line tools
 // (docs/interface.md). The message is one sentence in lower case: what was found, what was
 // expected, and a way out.
 #pragma once
@@ -14,19 +14,20 @@
 
 namespace cleave {
 
+// The kinds of results; the numbers are the exit codes of the tools.
 enum class StatusKind : int {
   Ok = 0,
-  UserError = 1,  // the user's mistake, or a bad input file
+  UserError = 1,  // the user's mistake, or a damaged input file
   Infeasible = 2, // no plan fits the cluster
   Lost = 3,       // a rank or a device was lost while running
-  Defect = 4,     // a mistake of Cleave's own
+  Defect = 4,     // a bug of Cleave
 };
 
 class [[nodiscard]] Status {
 public:
   Status() = default;
   static Status ok() { return {}; }
-  // Failed statuses. The message is the parts one after the other (Concat.h).
+  // Failed statuses. The message is the concatenation of the parts (Concat.h).
   template <typename... Parts> static Status userError(const Parts &...message) {
     return {StatusKind::UserError, concat(message...)};
   }
@@ -57,7 +58,7 @@ private:
   std::string message_;
 };
 
-// A value, or the status that says why there is none.
+// A value, or the failed status for which there is none.
 template <typename T> class [[nodiscard]] Result {
 public:
   Result(T value) : value_(std::move(value)) {}
@@ -93,7 +94,7 @@ private:
 // Declares or assigns VARIABLE from the value of the Result that the expression yields; leaves the
 // enclosing function with its status if it failed:
 //   CLEAVE_TRY_ASSIGN(Mesh mesh, parseMesh(text).withContext("--mesh"));
-// A block of its own is needed around it where it is the only statement of an `if`.
+// Needs braces where it is the only statement of an `if` or a loop.
 #define CLEAVE_TRY_ASSIGN(VARIABLE, ...)                                                           \
   CLEAVE_TRY_ASSIGN_FROM(CLEAVE_UNIQUE_NAME(cleaveResult, __LINE__), VARIABLE, (__VA_ARGS__))
 #define CLEAVE_TRY_ASSIGN_FROM(RESULT, VARIABLE, EXPR)                                             \

@@ -1,4 +1,4 @@
-// Table: rows of text in aligned columns, for what the tools print.
+// Table: rows of text in aligned columns, for the output of the tools.
 #pragma once
 
 #include <string>
@@ -6,25 +6,25 @@
 
 namespace cleave {
 
-// How many columns of a terminal a UTF-8 text takes, if no character is wide.
+// The number of terminal columns of a UTF-8 text without wide characters.
 size_t displayWidth(const std::string &text);
 
-// The text, or its beginning and `…`, so that it takes at most `width` columns.
+// The text in at most `width` columns: unchanged, or its beginning and `…`.
 std::string clipped(const std::string &text, size_t width);
 
 class Table {
 public:
   enum class Align { Left, Right };
 
-  // The headings; a column is aligned right if its heading begins with `>` (which is not printed).
+  // A column is aligned right if its heading begins with `>`, which is not printed.
   explicit Table(std::vector<std::string> headings);
 
-  // One row; missing cells are empty.
+  // Appends a row; missing cells are empty.
   void add(std::vector<std::string> cells);
   bool isEmpty() const { return rows_.size() == (hasHeadings_ ? 1 : 0); }
 
-  // The lines, each after `indent` spaces and clipped to `width` columns. No blanks at line ends;
-  // without a heading line if all headings are empty.
+  // The lines, each indented by `indent` spaces and clipped to `width` columns, without trailing
+  // blanks. No heading line if all headings are empty.
   std::string str(size_t indent = 2, size_t width = 110) const;
 
 private:

@@ -20,7 +20,7 @@ static std::string threeDigits(double value) {
 std::string bytesText(uint64_t bytes) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (bytes < 1024)
-    return std::to_string(bytes) + " B";
+    return concat(bytes, " B");
   double value = static_cast<double>(bytes);
   size_t unit = 0;
   for (; value >= 1023.5 && unit + 1 < std::size(units); ++unit)
@@ -70,8 +70,8 @@ std::string percentText(double fraction) {
 
 Result<uint64_t> parseBytes(const std::string &text) {
   static const std::map<std::string, double> units = {
-      {"", 1},      {"B", 1},     {"KB", 1e3},      {"MB", 1e6},      {"GB", 1e9},      {"TB", 1e12},
-      {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+      {"", 1},      {"B", 1},        {"KB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
+      {"TB", 1e12}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
   char *end = nullptr;
   double number = std::strtod(text.c_str(), &end);
   while (*end == ' ')
@@ -79,7 +79,7 @@ Result<uint64_t> parseBytes(const std::string &text) {
   auto unit = units.find(end);
   double bytes = unit == units.end() ? -1 : number * unit->second;
   if (end == text.c_str() || !(bytes >= 0) || bytes >= 0x1p63)
-    return Status::userError("found '" + text + "', expected an amount such as 2GiB, 800MB or 4096");
+    return Status::userError("found '", text, "', expected an amount such as 2GiB, 800MB or 4096");
   return static_cast<uint64_t>(bytes);
 }
 

@@ -1,6 +1,6 @@
-// Numbers as people read them, three digits and a unit: `12.4 MiB`, `3.21 ms`, `47.0 GFLOP`, `3.1
-// %`. Used wherever a tool or a message shows a size, a time or an amount of work; files keep the
-// plain numbers.
+// Numbers for people, as three digits and a unit: `12.4 MiB`, `3.21 ms`, `47.0 GFLOP`, `3.1 %`.
+// Tools and messages use these forms for sizes, times and amounts of work; files contain plain
+// numbers.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -13,17 +13,18 @@ namespace cleave {
 // `0 B`, `512 B`, `1.50 KiB`, … in powers of 1024.
 std::string bytesText(uint64_t bytes);
 
-// The inverse, for options: `2GiB`, `1.5 MiB`, `800MB` (powers of 1000), `4096`. A user error otherwise.
+// The inverse, for options: `2GiB`, `1.5 MiB`, `800MB` (powers of 1000), `4096`. A user error
+// otherwise.
 Result<uint64_t> parseBytes(const std::string &text);
 
-// `850 ns`, `12.3 us`, `4.00 ms`, `1.50 s`, `2 min 05 s`; `-` before negative ones.
+// `850 ns`, `12.3 us`, `4.00 ms`, `1.50 s`, `2 min 05 s`; negative times begin with `-`.
 std::string secondsText(double seconds);
 
-// A count in powers of 1000 with the unit's name after the prefix: countText(4.7e10, "FLOP") is
+// A count in powers of 1000, with a prefix and the unit's name: countText(4.7e10, "FLOP") is
 // `47.0 GFLOP`.
 std::string countText(double count, const std::string &unit);
 
-// `3.1 %` of the fraction 0.031.
+// The fraction 0.031 as `3.1 %`.
 std::string percentText(double fraction);
 
 } // namespace cleave

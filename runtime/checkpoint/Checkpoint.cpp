@@ -1,4 +1,4 @@
-// Reading: any block of any tensor, from the slices that overlap it.
+// Reads blocks of tensors from the slices that overlap them. See Checkpoint.h.
 #include "runtime/checkpoint/Checkpoint.h"
 
 #include "runtime/checkpoint/Index.h"
@@ -17,10 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// So much of a file is read before its pages are released again.
+// Bytes of a file that are read before their pages are released.
 constexpr int64_t kPiece = 1 << 20;
 
-// The block cut along its first dim into pieces of about kPiece bytes.
+// Divides the block along its first dim into pieces of about kPiece bytes.
 std::vector<data::Block> pieces(const data::Block &block, int64_t elementBytes) {
   if (block.shape.empty())
     return {block};
@@ -35,19 +35,19 @@ std::vector<data::Block> pieces(const data::Block &block, int64_t elementBytes) 
   return cut;
 }
 
-class StoredCheckpoint final : public Checkpoint {
+class SavedCheckpoint final : public Checkpoint {
 public:
-  StoredCheckpoint(fs::path folder, Index index)
-      : folder(folder.string()), index(std::move(index)) {
-    for (const auto &[name, tensor] : this->index.tensors)
-      infos[name] = {tensor.dtype, tensor.shape};
+  SavedCheckpoint(fs::path folder, CheckpointIndex index)
+      : folder_(folder.string()), index_(std::move(index)) {
+    for (const auto &[name, tensor] : index_.tensors)
+      infos_[name] = {tensor.dtype, tensor.shape};
   }
 
   Status openFiles();
 
-  const std::string &path() const override { return folder; }
-  const Progress &progress() const override { return index.progress; }
-  const std::map<std::string, TensorInfo> &tensors() const override { return infos; }
+  const std::string &path() const override { return folder_; }
+  const Progress &progress() const override { return index_.progress; }
+  const std::map<std::string, TensorInfo> &tensors() const override { return infos_; }
 
   Status read(const std::string &name, DType dtype, const std::vector<int64_t> &globalShape,
               const std::vector<int64_t> &offset, const std::vector<int64_t> &blockShape,
@@ -57,53 +57,53 @@ public:
 
 private:
   using SliceKey = std::pair<std::string, std::string>; // file, tensor
-  Result<const data::ArrayView *> verified(const std::string &name, const StoredSlice &slice) const;
+  Result<const data::ArrayView *> verified(const std::string &name, const SavedSlice &slice) const;
 
-  std::string folder;
-  Index index;
-  std::map<std::string, TensorInfo> infos;
-  std::map<std::string, std::shared_ptr<const data::ArrayFile>> files;
-  std::map<SliceKey, const data::ArrayView *> views;
-  mutable std::mutex mutex;
-  mutable std::set<SliceKey> intact; // slices whose checksum was right
+  std::string folder_;
+  CheckpointIndex index_;
+  std::map<std::string, TensorInfo> infos_;
+  std::map<std::string, std::shared_ptr<const data::ArrayFile>> files_;
+  std::map<SliceKey, const data::ArrayView *> views_;
+  mutable std::mutex mutex_;
+  mutable std::set<SliceKey> intact_; // slices with a correct checksum
 };
 
-Status StoredCheckpoint::openFiles() {
-  for (const auto &[name, bytes] : index.files) {
-    fs::path path = fs::path(folder) / name;
+Status SavedCheckpoint::openFiles() {
+  for (const auto &[name, bytes] : index_.files) {
+    fs::path path = fs::path(folder_) / name;
     std::error_code error;
     int64_t found = static_cast<int64_t>(fs::file_size(path, error));
     if (error)
-      return Status::userError("checkpoint " + folder + " lacks " + name + ": " + error.message());
+      return Status::userError("checkpoint ", folder_, " lacks ", name, ": ", error.message());
     if (found != bytes)
-      return Status::userError("checkpoint " + folder + " is damaged: " + name + " has " +
-                               std::to_string(found) + " bytes, expected " + std::to_string(bytes));
-    auto file = data::ArrayFile::open(path);
-    CLEAVE_TRY(file.status().withContext("checkpoint " + folder + " is damaged"));
-    files[name] = *file;
-    for (const data::ArrayView &array : (*file)->arrays())
-      views[{name, array.name}] = &array;
+      return Status::userError("checkpoint ", folder_, " is damaged: ", name, " has ", found,
+                               " bytes, expected ", bytes);
+    CLEAVE_TRY_ASSIGN(auto file, data::ArrayFile::open(path).withContext("checkpoint " + folder_ +
+                                                                         " is damaged"));
+    files_[name] = file;
+    for (const data::ArrayView &array : file->arrays())
+      views_[{name, array.name}] = &array;
   }
-  for (const auto &[name, tensor] : index.tensors)
-    for (const StoredSlice &slice : tensor.slices) {
-      auto view = views.find({slice.file, name});
-      if (view == views.end() || view->second->shape != slice.block.shape ||
+  for (const auto &[name, tensor] : index_.tensors)
+    for (const SavedSlice &slice : tensor.slices) {
+      auto view = views_.find({slice.file, name});
+      if (view == views_.end() || view->second->shape != slice.block.shape ||
           view->second->dtype != tensor.dtype)
-        return Status::userError("checkpoint " + folder + " is damaged: " + slice.file +
-                                 " has no slice " + data::toString(slice.block.shape) + " of `" +
-                                 name + "`");
+        return Status::userError("checkpoint ", folder_, " is damaged: ", slice.file,
+                                 " has no slice ", data::toString(slice.block.shape), " of `", name,
+                                 "`");
     }
-  return checkCoverage(index).withContext("checkpoint " + folder + " is damaged");
+  return checkCoverage(index_).withContext("checkpoint " + folder_ + " is damaged");
 }
 
-// The slice's data, with its checksum compared the first time.
-Result<const data::ArrayView *> StoredCheckpoint::verified(const std::string &name,
-                                                           const StoredSlice &slice) const {
+// The slice's data. Compares its checksum at the first call.
+Result<const data::ArrayView *> SavedCheckpoint::verified(const std::string &name,
+                                                          const SavedSlice &slice) const {
   SliceKey key{slice.file, name};
-  const data::ArrayView *view = views.at(key);
+  const data::ArrayView *view = views_.at(key);
   {
-    std::lock_guard lock(mutex);
-    if (intact.count(key))
+    std::lock_guard lock(mutex_);
+    if (intact_.count(key))
       return view;
   }
   uint32_t crc = 0;
@@ -114,58 +114,56 @@ Result<const data::ArrayView *> StoredCheckpoint::verified(const std::string &na
     data::releasePages(data + at, piece);
   }
   if (crc != slice.crc)
-    return Status::userError("checkpoint " + folder + " is damaged: the data of `" + name +
-                             "` in " + slice.file + " have changed since they were written");
-  std::lock_guard lock(mutex);
-  intact.insert(key);
+    return Status::userError("checkpoint ", folder_, " is damaged: the data of `", name, "` in ",
+                             slice.file, " have changed since they were written");
+  std::lock_guard lock(mutex_);
+  intact_.insert(key);
   return view;
 }
 
-Status StoredCheckpoint::read(const std::string &name, DType dtype,
-                              const std::vector<int64_t> &globalShape,
-                              const std::vector<int64_t> &offset,
-                              const std::vector<int64_t> &blockShape, void *destination) const {
-  auto found = index.tensors.find(name);
-  if (found == index.tensors.end())
-    return Status::userError("checkpoint " + folder + " has no tensor `" + name + "`");
-  const StoredTensor &tensor = found->second;
+Status SavedCheckpoint::read(const std::string &name, DType dtype,
+                             const std::vector<int64_t> &globalShape,
+                             const std::vector<int64_t> &offset,
+                             const std::vector<int64_t> &blockShape, void *destination) const {
+  auto found = index_.tensors.find(name);
+  if (found == index_.tensors.end())
+    return Status::userError("checkpoint ", folder_, " has no tensor `", name, "`");
+  const SavedTensor &tensor = found->second;
   if (tensor.shape != globalShape)
-    return Status::userError("found tensor `" + name + "` of shape " +
-                             data::toString(tensor.shape) + " in checkpoint " + folder +
-                             ", expected " + data::toString(globalShape));
+    return Status::userError("found tensor `", name, "` of shape ", data::toString(tensor.shape),
+                             " in checkpoint ", folder_, ", expected ",
+                             data::toString(globalShape));
   data::Block block{offset, blockShape};
   std::memset(destination, 0, data::elements(blockShape) * byteSize(dtype));
-  for (const StoredSlice &slice : tensor.slices) {
+  for (const SavedSlice &slice : tensor.slices) {
     data::Block part = data::intersection(block, slice.block);
     if (data::elements(part.shape) == 0)
       continue;
-    auto view = verified(name, slice);
-    CLEAVE_TRY(view.status());
+    CLEAVE_TRY_ASSIGN(auto view, verified(name, slice));
     for (const data::Block &rows : pieces(part, byteSize(tensor.dtype))) {
       CLEAVE_TRY(
-          data::copyPart(rows, slice.block, tensor.dtype, (*view)->data, block, dtype, destination)
-              .withContext("checkpoint " + folder + ", tensor `" + name + "`"));
-      data::releasePages((*view)->data, (*view)->bytes());
+          data::copyPart(rows, slice.block, tensor.dtype, view->data, block, dtype, destination)
+              .withContext("checkpoint " + folder_ + ", tensor `" + name + "`"));
+      data::releasePages(view->data, view->bytes());
     }
   }
   return Status::ok();
 }
 
 Status
-StoredCheckpoint::exportSafetensors(const std::string &path,
-                                    const std::function<bool(const std::string &)> &wanted) const {
+SavedCheckpoint::exportSafetensors(const std::string &path,
+                                   const std::function<bool(const std::string &)> &wanted) const {
   std::vector<data::ArrayView> whole;
-  std::vector<std::vector<char>> assembled(index.tensors.size());
+  std::vector<std::vector<char>> assembled(index_.tensors.size());
   size_t number = 0;
-  for (const auto &[name, tensor] : index.tensors) {
+  for (const auto &[name, tensor] : index_.tensors) {
     std::vector<char> &memory = assembled[number++];
     if (wanted && !wanted(name))
       continue;
     data::ArrayView &view = whole.emplace_back(data::ArrayView{name, tensor.dtype, tensor.shape});
     if (tensor.slices.size() == 1) { // is whole already
-      auto stored = verified(name, tensor.slices[0]);
-      CLEAVE_TRY(stored.status());
-      view.data = (*stored)->data;
+      CLEAVE_TRY_ASSIGN(auto stored, verified(name, tensor.slices[0]));
+      view.data = stored->data;
       continue;
     }
     memory.resize(view.bytes());
@@ -174,7 +172,7 @@ StoredCheckpoint::exportSafetensors(const std::string &path,
                     tensor.shape, memory.data()));
   }
   return data::writeSafetensors(path, whole,
-                                {{"format", "pt"}, {"step", std::to_string(index.progress.step)}});
+                                {{"format", "pt"}, {"step", std::to_string(index_.progress.step)}});
 }
 
 } // namespace
@@ -192,9 +190,8 @@ Result<std::unique_ptr<Checkpoint>> Checkpoint::open(const std::string &path) {
   }
   std::ostringstream text;
   text << std::ifstream(folder / kIndexName, std::ios::binary).rdbuf();
-  auto index = fromJson(text.str());
-  CLEAVE_TRY(index.status().withContext("checkpoint " + folder.string()));
-  auto checkpoint = std::make_unique<StoredCheckpoint>(folder, std::move(*index));
+  CLEAVE_TRY_ASSIGN(auto index, fromJson(text.str()).withContext("checkpoint " + folder.string()));
+  auto checkpoint = std::make_unique<SavedCheckpoint>(folder, std::move(index));
   CLEAVE_TRY(checkpoint->openFiles());
   return std::unique_ptr<Checkpoint>(std::move(checkpoint));
 }

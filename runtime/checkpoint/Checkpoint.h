@@ -1,9 +1,9 @@
-// Checkpoints: sharded, atomic and independent of the plan that wrote them.
+// Checkpoints: sharded, written atomically, and independent of the plan that wrote them.
 //
-// DIR/step-00000200/ holds rank-00003.safetensors per rank (the slices it wrote) and index.json
-// (every tensor's type and shape, and the offset, shape and file of each slice). It is written
-// under another name and renamed when complete; older ones are removed only then. Reading assembles
-// any block from the slices that overlap it.
+// DIR/step-00000200/ has one rank-00003.safetensors per rank (the slices that it wrote) and
+// index.json (the type and shape of every tensor, and the offset, shape and file of every slice).
+// It is written under a temporary name and renamed when complete; older checkpoints are removed
+// afterwards. Reading assembles any block from the slices that overlap it.
 #pragma once
 
 #include "runtime/base/DType.h"
@@ -23,46 +23,51 @@ struct Slice {
   std::string name;
   DType dtype = DType::F32;
   std::vector<int64_t> globalShape;
-  std::vector<int64_t> offset;     // of the block in the tensor
-  std::vector<int64_t> blockShape; // of the buffer, which may stick out of the tensor (padding)
+  std::vector<int64_t> offset;     // of the block in the tensor, in elements
+  std::vector<int64_t> blockShape; // of the buffer; may extend beyond the tensor (padding)
   const void *data = nullptr;      // dense, row-major, of blockShape
-  bool owned = true; // of equal slices on several ranks one is owned: that one is written
+  // Of equal slices on several ranks, the one that is written.
+  bool owned = true;
 };
 
-// Where the training stands.
+// The progress of the training.
 struct Progress {
-  int64_t step = 0;                         // the next step to do
-  std::map<std::string, std::string> extra; // anything else to resume with (data position, seed, …)
+  int64_t step = 0; // number of the next step
+  // Other values to resume with (data position, seed, …).
+  std::map<std::string, std::string> extra;
 };
 
-// Whether `rank` is the one of the ranks with equal slices that writes, for a tensor sharded on
-// `axes` of the mesh: the one whose coordinates on all other axes are 0.
+// Whether `rank` writes its slice of a tensor that is sharded on `axes` of the mesh: of the ranks
+// with equal slices, the one whose coordinates on all other axes are 0.
 bool ownsSlice(const std::vector<int64_t> &meshSizes, const std::vector<int> &axes, int rank);
 
+// Options of save().
 struct SaveOptions {
   std::string directory;
   int rank = 0;
   int size = 1;
   std::function<Status()> barrier; // of all ranks; may be empty if size is 1
-  int keep = 1;                    // complete checkpoints that stay, this one included
+  int keep = 1;                    // number of complete checkpoints to keep, this one included
 };
 
 class Checkpoint;
 
-// Ok if saving into `directory` loses nothing of another run: it holds no complete checkpoint, or the
-// newest is the one at `resumed` (empty: none) that this run goes on from. Makes the folder, so that one
-// that cannot be written shows before the run.
+// Ok if saving into `directory` does not destroy another run's checkpoints: it contains no complete
+// checkpoint, or the newest is the one at `resumed` (empty: none), which this run continues.
+// Creates the folder, so that a folder that cannot be written is detected before the run.
 Status checkSaveFolder(const std::string &directory, const std::string &resumed);
 
-// Whether the checkpoint is one of those that were saved into `directory`.
+// Whether the checkpoint was saved into `directory`.
 bool isIn(const Checkpoint &checkpoint, const std::string &directory);
 
-// Called by every rank with its slices. When it returns, the checkpoint is complete and on disk.
+// Saves a checkpoint. Every rank calls it with its slices. On return, the checkpoint is complete
+// and on disk. User errors: the folder cannot be written.
 Status save(const SaveOptions &options, const std::vector<Slice> &slices, const Progress &progress);
 
-// A complete checkpoint, opened for reading. Thread-safe.
+// A complete checkpoint that is open for reading. Thread-safe.
 class Checkpoint {
 public:
+  // Type and shape of a stored tensor.
   struct TensorInfo {
     DType dtype = DType::F32;
     std::vector<int64_t> shape;
@@ -70,22 +75,26 @@ public:
 
   virtual ~Checkpoint() = default;
 
-  // `path` is one step's folder or the folder of several (the newest complete one is taken). Checks
-  // that every file is there, is whole, and that the slices cover every tensor.
+  // `path` is the folder of one step, or a folder of several, of which the newest complete
+  // checkpoint is opened. Checks that every file exists and is complete, and that the slices cover
+  // every tensor.
   static Result<std::unique_ptr<Checkpoint>> open(const std::string &path);
 
+  // The folder of the checkpoint's step.
   virtual const std::string &path() const = 0;
+  // The progress with which it was saved.
   virtual const Progress &progress() const = 0;
+  // All stored tensors by name.
   virtual const std::map<std::string, TensorInfo> &tensors() const = 0;
 
-  // Assembles a block of a tensor, dense and row-major, of blockShape; what lies beyond the tensor
-  // becomes 0. The type is converted if it differs. Fails if the tensor is missing or has another
+  // Assembles a block of a tensor, dense and row-major, with blockShape; elements beyond the tensor
+  // become 0. Converts the type if it differs. A user error if the tensor is missing or has another
   // shape.
   virtual Status read(const std::string &name, DType dtype, const std::vector<int64_t> &globalShape,
                       const std::vector<int64_t> &offset, const std::vector<int64_t> &blockShape,
                       void *destination) const = 0;
 
-  // Writes whole tensors to one safetensors file; all, or those for which `wanted` is true.
+  // Writes whole tensors to one safetensors file: all, or those for which `wanted` returns true.
   virtual Status
   exportSafetensors(const std::string &path,
                     const std::function<bool(const std::string &)> &wanted = {}) const = 0;

@@ -1,3 +1,4 @@
+// See Index.h.
 #include "runtime/checkpoint/Index.h"
 
 #include "runtime/base/Json.h"
@@ -9,7 +10,7 @@ namespace cleave::checkpoint {
 
 namespace fs = std::filesystem;
 
-std::string toJson(const Index &index) {
+std::string toJson(const CheckpointIndex &index) {
   Json json;
   json["format_version"] = kFormatVersion;
   json["step"] = index.progress.step;
@@ -21,7 +22,7 @@ std::string toJson(const Index &index) {
     Json &entry = json["tensors"][name];
     entry["dtype"] = cleave::name(tensor.dtype);
     entry["shape"] = tensor.shape;
-    for (const StoredSlice &slice : tensor.slices)
+    for (const SavedSlice &slice : tensor.slices)
       entry["slices"].push_back({{"file", slice.file},
                                  {"offset", slice.block.offset},
                                  {"shape", slice.block.shape},
@@ -37,8 +38,8 @@ static DType dtypeNamed(const std::string &text) {
   throw std::invalid_argument("unknown type " + text); // caught in fromJson
 }
 
-static StoredTensor tensorOf(const Json &entry) {
-  StoredTensor tensor{dtypeNamed(entry.at("dtype")), entry.at("shape"), {}};
+static SavedTensor tensorOf(const Json &entry) {
+  SavedTensor tensor{dtypeNamed(entry.at("dtype")), entry.at("shape"), {}};
   for (const Json &slice : entry.at("slices")) {
     tensor.slices.push_back(
         {slice.at("file"), {slice.at("offset"), slice.at("shape")}, slice.at("crc32")});
@@ -49,14 +50,13 @@ static StoredTensor tensorOf(const Json &entry) {
   return tensor;
 }
 
-Result<Index> fromJson(const std::string &text) {
+Result<CheckpointIndex> fromJson(const std::string &text) {
   try { // the JSON library reports by exceptions
     Json json = Json::parse(text);
     int version = json.at("format_version");
     if (version != kFormatVersion)
-      return Status::userError("found checkpoint format " + std::to_string(version) +
-                               ", expected " + std::to_string(kFormatVersion));
-    Index index;
+      return Status::userError("found checkpoint format ", version, ", expected ", kFormatVersion);
+    CheckpointIndex index;
     index.progress.step = json.at("step");
     index.progress.extra = json.at("extra").get<std::map<std::string, std::string>>();
     index.files = json.at("files").get<std::map<std::string, int64_t>>();
@@ -64,16 +64,15 @@ Result<Index> fromJson(const std::string &text) {
       index.tensors[name] = tensorOf(entry);
     return index;
   } catch (const Json::parse_error &error) {
-    return Status::userError("index.json is damaged: it stops being JSON at byte " +
-                             std::to_string(error.byte) +
-                             "; copy it again or take an earlier checkpoint");
+    return Status::userError("index.json is damaged: invalid JSON at byte ", error.byte,
+                             "; copy it again or use an earlier checkpoint");
   } catch (const std::exception &error) {
-    return Status::userError("index.json is damaged (" + jsonReason(error) +
-                             "); copy it again or take an earlier checkpoint");
+    return Status::userError("index.json is damaged (", jsonReason(error),
+                             "); copy it again or use an earlier checkpoint");
   }
 }
 
-Status checkCoverage(const Index &index) {
+Status checkCoverage(const CheckpointIndex &index) {
   for (const auto &[name, tensor] : index.tensors) {
     int64_t covered = 0;
     data::Block whole{std::vector<int64_t>(tensor.shape.size(), 0), tensor.shape};
@@ -84,16 +83,15 @@ Status checkCoverage(const Index &index) {
       for (size_t j = 0; j < i && !overlaps; ++j)
         overlaps = data::elements(data::intersection(block, tensor.slices[j].block).shape) > 0;
       if (overlaps)
-        return Status::userError("slice " + data::toString(block.shape) + " at " +
-                                 data::toString(block.offset) + " of tensor `" + name + "` " +
-                                 data::toString(tensor.shape) +
-                                 " overlaps another one or sticks out");
+        return Status::userError("slice ", data::toString(block.shape), " at ",
+                                 data::toString(block.offset), " of tensor `", name, "` ",
+                                 data::toString(tensor.shape),
+                                 " overlaps another one or exceeds the tensor");
       covered += data::elements(block.shape);
     }
     if (covered != data::elements(tensor.shape))
-      return Status::userError("the slices of tensor `" + name + "` hold " +
-                               std::to_string(covered) + " of its " +
-                               std::to_string(data::elements(tensor.shape)) + " elements");
+      return Status::userError("the slices of tensor `", name, "` hold ", covered, " of its ",
+                               data::elements(tensor.shape), " elements");
   }
   return Status::ok();
 }
@@ -119,7 +117,7 @@ std::vector<fs::path> completeSteps(const fs::path &directory) {
       continue;
     int64_t step = std::strtoll(name.c_str() + 5, nullptr, 10);
     if (name == folderOfStep(step) && fs::exists(entry.path() / kIndexName, ignored))
-      found.push_back({step, entry.path()}); // others are the user's copies
+      found.push_back({step, entry.path()}); // other names are copies by the user
   }
   std::sort(found.begin(), found.end());
   std::vector<fs::path> steps;

@@ -1,8 +1,9 @@
-// Writing: every rank its file, then rank 0 the index and the rename that makes it a checkpoint.
+// Saving: every rank writes its file; rank 0 then writes the index and renames the folder. See
+// Checkpoint.h.
 #include "runtime/checkpoint/Index.h"
 
 #include "runtime/base/Json.h"
-#include "runtime/comm/Groups.h"
+#include "runtime/base/MeshCoordinates.h"
 #include "runtime/data/ArrayFile.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace cleave::checkpoint {
 namespace fs = std::filesystem;
 
 bool ownsSlice(const std::vector<int64_t> &meshSizes, const std::vector<int> &axes, int rank) {
-  std::vector<int64_t> position = comm::coordinates(meshSizes, rank);
+  std::vector<int64_t> position = meshCoordinates(meshSizes, rank);
   for (size_t axis = 0; axis < meshSizes.size(); ++axis)
     if (position[axis] != 0 &&
         std::find(axes.begin(), axes.end(), static_cast<int>(axis)) == axes.end())
@@ -26,7 +27,7 @@ bool ownsSlice(const std::vector<int64_t> &meshSizes, const std::vector<int> &ax
 }
 
 static Status system(const std::string &what) {
-  return Status::userError(what + ": " + strerror(errno));
+  return Status::userError(what, ": ", strerror(errno));
 }
 
 static Status syncFolder(const fs::path &folder) {
@@ -41,14 +42,14 @@ static Status syncFolder(const fs::path &folder) {
   return Status::ok();
 }
 
-// The part of a slice that lies in the tensor, dense; copied into `storage` if it was padded.
+// The part of a slice inside the tensor, dense; copied into `storage` if the slice is padded.
 static Result<data::ArrayView> unpadded(const Slice &slice, data::Block &block,
                                         std::vector<char> &storage) {
   data::Block whole{std::vector<int64_t>(slice.globalShape.size(), 0), slice.globalShape};
   data::Block padded{slice.offset, slice.blockShape};
   if (slice.offset.size() != slice.globalShape.size() ||
       slice.blockShape.size() != slice.globalShape.size())
-    return Status::defect("a slice of `" + slice.name + "` has another rank than the tensor");
+    return Status::defect("a slice of `", slice.name, "` has another rank than the tensor");
   block = data::intersection(padded, whole);
   data::ArrayView view{slice.name, slice.dtype, block.shape, slice.data};
   if (block.shape == padded.shape || data::elements(block.shape) == 0)
@@ -60,7 +61,7 @@ static Result<data::ArrayView> unpadded(const Slice &slice, data::Block &block,
   return view;
 }
 
-// Writes this rank's file; each slice's place and checksum go into the file's metadata, for rank 0.
+// Writes this rank's file, with the offset and checksum of each slice as metadata for rank 0.
 static Status writeSlices(const fs::path &folder, int rank, const std::vector<Slice> &slices) {
   std::vector<std::vector<char>> storage(slices.size());
   std::vector<data::ArrayView> views;
@@ -69,35 +70,33 @@ static Status writeSlices(const fs::path &folder, int rank, const std::vector<Sl
     if (!slices[i].owned)
       continue;
     data::Block block;
-    auto view = unpadded(slices[i], block, storage[i]);
-    CLEAVE_TRY(view.status());
-    if (view->elements() == 0 && data::elements(slices[i].globalShape) > 0)
+    CLEAVE_TRY_ASSIGN(auto view, unpadded(slices[i], block, storage[i]));
+    if (view.elements() == 0 && data::elements(slices[i].globalShape) > 0)
       continue; // all padding
     Json place = {{"tensor", slices[i].globalShape},
                   {"offset", block.offset},
-                  {"crc32", checksum(view->data, view->bytes())}};
+                  {"crc32", checksum(view.data, view.bytes())}};
     metadata.push_back({slices[i].name, place.dump()});
-    views.push_back(*view);
+    views.push_back(view);
   }
   return data::writeSafetensors(folder / fileOfRank(rank), views, metadata);
 }
 
-// Adds what one rank has written.
-static Status addFile(Index &index, const fs::path &folder, int rank) {
+// Adds the file of one rank to the index.
+static Status addFile(CheckpointIndex &index, const fs::path &folder, int rank) {
   std::string name = fileOfRank(rank);
-  auto file = data::ArrayFile::open(folder / name);
-  CLEAVE_TRY(file.status());
+  CLEAVE_TRY_ASSIGN(auto file, data::ArrayFile::open(folder / name));
   index.files[name] = static_cast<int64_t>(fs::file_size(folder / name));
-  const auto &places = (*file)->metadata();
+  const auto &places = file->metadata();
   for (size_t i = 0; i < places.size(); ++i) {
-    const data::ArrayView *array = (*file)->find(places[i].first);
+    const data::ArrayView *array = file->find(places[i].first);
     Json place = Json::parse(places[i].second);
     if (!array)
-      return Status::defect(name + " lost tensor `" + places[i].first + "`");
-    StoredTensor &tensor = index.tensors[array->name];
+      return Status::defect(name, " lost tensor `", places[i].first, "`");
+    SavedTensor &tensor = index.tensors[array->name];
     std::vector<int64_t> shape = place["tensor"];
     if (!tensor.slices.empty() && (tensor.dtype != array->dtype || tensor.shape != shape))
-      return Status::defect("ranks disagree on the type or shape of `" + array->name + "`");
+      return Status::defect("ranks disagree on the type or shape of `", array->name, "`");
     tensor.dtype = array->dtype;
     tensor.shape = shape;
     tensor.slices.push_back({name, {place["offset"], array->shape}, place["crc32"]});
@@ -105,20 +104,20 @@ static Status addFile(Index &index, const fs::path &folder, int rank) {
   return Status::ok();
 }
 
-// Puts the folder in the place of `final`, in one step even if there is one already.
+// Renames the folder to `final`; exchanges the two atomically if `final` exists.
 static Status publish(const fs::path &temporary, const fs::path &final) {
   if (rename(temporary.c_str(), final.c_str()) == 0)
     return Status::ok();
   if (renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, final.c_str(), RENAME_EXCHANGE) != 0)
-    return system("could not put " + final.string() + " in place");
-  std::error_code ignored; // what is now under the temporary name is the old one
+    return system("could not replace " + final.string());
+  std::error_code ignored; // the temporary name now belongs to the old checkpoint
   fs::remove_all(temporary, ignored);
   return Status::ok();
 }
 
 static Status complete(const fs::path &temporary, const SaveOptions &options,
                        const Progress &progress) {
-  Index index;
+  CheckpointIndex index;
   index.progress = progress;
   for (int rank = 0; rank < options.size; ++rank)
     CLEAVE_TRY(addFile(index, temporary, rank));
@@ -148,14 +147,14 @@ Status checkSaveFolder(const std::string &directory, const std::string &resumed)
   std::error_code error;
   fs::create_directories(directory, error);
   if (error)
-    return Status::userError("could not make the folder " + directory + ": " + error.message());
+    return Status::userError("could not create the folder ", directory, ": ", error.message());
   if (access(directory.c_str(), W_OK | X_OK) != 0)
     return system("cannot write into the folder " + directory);
   std::vector<fs::path> steps = completeSteps(directory);
   if (steps.empty() || (!resumed.empty() && fs::equivalent(steps.back(), resumed, error)))
     return Status::ok();
-  return Status::userError("'" + steps.back().string() +
-                           "' is the checkpoint of another run and would be lost; go on from it "
+  return Status::userError("'", steps.back().string(),
+                           "' is the checkpoint of another run and would be lost; continue it "
                            "(--resume), save to another folder, or remove it");
 }
 
@@ -164,12 +163,12 @@ bool isIn(const Checkpoint &checkpoint, const std::string &directory) {
   return fs::equivalent(fs::path(checkpoint.path()).parent_path(), directory, error);
 }
 
-// Makes an empty folder to write into, and removes what interrupted saves have left.
+// Creates an empty temporary folder, and removes those of interrupted saves.
 static Status prepare(const fs::path &directory, const fs::path &temporary) {
   std::error_code error;
   fs::create_directories(directory, error);
   if (error)
-    return Status::userError("could not make the folder " + directory.string() + ": " +
+    return Status::userError("could not create the folder ", directory.string(), ": ",
                              error.message());
   for (const fs::directory_entry &entry : fs::directory_iterator(directory, error)) {
     std::string name = entry.path().filename();
@@ -177,7 +176,7 @@ static Status prepare(const fs::path &directory, const fs::path &temporary) {
       fs::remove_all(entry.path(), error);
   }
   fs::create_directory(temporary, error);
-  return error ? Status::userError("could not make the folder " + temporary.string() + ": " +
+  return error ? Status::userError("could not create the folder ", temporary.string(), ": ",
                                    error.message())
                : Status::ok();
 }
@@ -187,7 +186,7 @@ Status save(const SaveOptions &options, const std::vector<Slice> &slices,
   fs::path directory = options.directory, final = directory / folderOfStep(progress.step);
   fs::path temporary = directory / ("." + folderOfStep(progress.step) + ".tmp");
   auto barrier = [&] { return options.barrier ? options.barrier() : Status::ok(); };
-  // A rank that fails still comes to the barriers, so that nobody waits for it.
+  // A rank that fails still enters the barriers, so that no other rank waits for it.
   Status status = options.rank == 0 ? prepare(directory, temporary) : Status::ok();
   CLEAVE_TRY(barrier());
   if (status)
@@ -197,7 +196,7 @@ Status save(const SaveOptions &options, const std::vector<Slice> &slices,
     status = complete(temporary, options, progress);
   CLEAVE_TRY(barrier());
   std::error_code ignored;
-  // What a failed save leaves is removed by the next one.
+  // The next save removes the files of a failed one.
   if (status && fs::exists(temporary / fileOfRank(options.rank), ignored))
     status = Status::userError("another rank could not write its part");
   return status.withContext("checkpoint " + final.string());

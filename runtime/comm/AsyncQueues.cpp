@@ -1,68 +1,70 @@
+// See AsyncQueues.h.
 #include "runtime/comm/AsyncQueues.h"
 
 namespace cleave::comm {
 
 AsyncQueues::~AsyncQueues() {
   {
-    std::lock_guard lock(mutex);
-    stopping = true;
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
   }
-  more.notify_all();
-  for (std::thread &thread : threads)
+  more_.notify_all();
+  for (std::thread &thread : threads_)
     thread.join();
 }
 
 Ticket AsyncQueues::start(const Key &key, std::function<Status()> work) {
-  std::lock_guard lock(mutex);
-  Queue &queue = queues[key];
-  queue.push_back({++last, std::move(work)});
+  std::lock_guard lock(mutex_);
+  Queue &queue = queues_[key];
+  queue.push_back({++last_, std::move(work)});
   if (queue.size() == 1) {
-    ready.push_back(key);
-    if (idle < ready.size())
-      threads.emplace_back([this] { serve(); });
-    more.notify_one();
+    ready_.push_back(key);
+    if (idle_ < ready_.size())
+      threads_.emplace_back([this] { serve(); });
+    more_.notify_one();
   }
-  return last;
+  return last_;
 }
 
 Status AsyncQueues::wait(Ticket ticket) {
-  std::unique_lock lock(mutex);
-  if (ticket == 0 || ticket > last)
-    return Status::defect("wait for a call that was never started");
-  finished.wait(lock, [&] { return results.count(ticket) != 0; });
-  Status status = results[ticket];
-  results.erase(ticket);
+  std::unique_lock lock(mutex_);
+  if (ticket == 0 || ticket > last_)
+    return Status::defect("waits for a call that was not started: ticket ", ticket,
+                          ", the last one is ", last_);
+  finished_.wait(lock, [&] { return results_.count(ticket) != 0; });
+  Status status = results_[ticket];
+  results_.erase(ticket);
   return status;
 }
 
 bool AsyncQueues::busy(const Key &key) {
-  std::lock_guard lock(mutex);
-  return queues.count(key) != 0;
+  std::lock_guard lock(mutex_);
+  return queues_.count(key) != 0;
 }
 
 void AsyncQueues::serve() {
-  std::unique_lock lock(mutex);
+  std::unique_lock lock(mutex_);
   while (true) {
-    ++idle;
-    more.wait(lock, [&] { return stopping || !ready.empty(); });
-    --idle;
-    if (stopping)
+    ++idle_;
+    more_.wait(lock, [&] { return stopping_ || !ready_.empty(); });
+    --idle_;
+    if (stopping_)
       return;
-    Key key = ready.front();
-    ready.pop_front();
-    Queue &queue = queues[key]; // stays where it is while it has work
+    Key key = ready_.front();
+    ready_.pop_front();
+    Queue &queue = queues_[key]; // the reference stays valid while it has work
     Ticket ticket = queue.front().ticket;
     std::function<Status()> run = std::move(queue.front().run);
     lock.unlock();
     Status status = run();
     lock.lock();
-    results[ticket] = status;
+    results_[ticket] = status;
     queue.pop_front();
     if (queue.empty())
-      queues.erase(key);
+      queues_.erase(key);
     else
-      ready.push_back(key);
-    finished.notify_all();
+      ready_.push_back(key);
+    finished_.notify_all();
   }
 }
 

@@ -1,5 +1,5 @@
-// What all implementations share: checking calls, groups of one, started calls, and the small
-// helpers.
+// The parts of a Communicator that all implementations share: checks of calls, groups of one rank,
+// started calls, and the calls of one tensor. See Communicator.h.
 #include "runtime/comm/Communicator.h"
 
 #include "runtime/comm/AsyncQueues.h"
@@ -9,39 +9,45 @@
 namespace cleave::comm {
 
 std::string_view name(Kind kind) {
-  constexpr std::string_view names[] = {
-      "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "send", "recv"};
-  return names[static_cast<int>(kind)];
+  switch (kind) {
+  case Kind::AllReduce:
+    return "all_reduce";
+  case Kind::AllGather:
+    return "all_gather";
+  case Kind::ReduceScatter:
+    return "reduce_scatter";
+  case Kind::AllToAll:
+    return "all_to_all";
+  case Kind::Send:
+    return "send";
+  case Kind::Recv:
+    return "recv";
+  }
+  return "unknown call";
 }
 
 Communicator::Communicator(std::vector<int> members, int index)
-    : members_(std::move(members)), index_(index), queues(std::make_unique<AsyncQueues>()) {}
+    : members_(std::move(members)), index_(index), queues_(std::make_unique<AsyncQueues>()) {}
 
 Communicator::~Communicator() = default;
 
-void Communicator::stopQueues() { queues.reset(); }
+void Communicator::stopQueues() { queues_.reset(); }
 
 std::string Communicator::describe(int memberIndex) const {
-  std::string text = "rank " + std::to_string(members_[memberIndex]) + " (index " +
-                     std::to_string(memberIndex) + " of the group of ranks ";
+  std::string text =
+      concat("rank ", members_[memberIndex], " (index ", memberIndex, " of the group of ranks ");
   for (size_t i = 0; i < members_.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(members_[i]);
+    text += concat(i ? ", " : "", members_[i]);
   return text + ")";
 }
 
 Status Communicator::check(const Call &call) const {
   bool pointToPoint = call.kind == Kind::Send || call.kind == Kind::Recv;
   if (pointToPoint && (call.peer < 0 || call.peer >= size() || call.peer == index_))
-    return Status::defect("peer " + std::to_string(call.peer) +
-                          " of a send or receive is not another of " + std::to_string(size()) +
+    return Status::defect("peer ", call.peer, " of a send or receive is not another of ", size(),
                           " members");
-  if (call.kind == Kind::Broadcast && (call.root < 0 || call.root >= size()))
-    return Status::defect("root " + std::to_string(call.root) + " of a broadcast is not one of " +
-                          std::to_string(size()) + " members");
   for (const BufferPair &pair : call.pairs) {
-    bool needsSend =
-        call.kind != Kind::Recv && !(call.kind == Kind::Broadcast && call.root != index_);
-    bool needsRecv = call.kind != Kind::Send;
+    bool needsSend = call.kind != Kind::Recv, needsRecv = call.kind != Kind::Send;
     if (pair.count < 0 || byteSize(pair.dtype) == 0 ||
         (pair.count > 0 && ((needsSend && !pair.send) || (needsRecv && !pair.recv))))
       return Status::defect("a collective got a missing buffer, a negative count or no type");
@@ -49,17 +55,20 @@ Status Communicator::check(const Call &call) const {
   return Status::ok();
 }
 
-// Every collective of a group of one hands the data back.
+// Every collective of a group of one copies the data.
 static void runAlone(const Call &call) {
   for (const BufferPair &pair : call.pairs)
     if (pair.send != pair.recv && pair.count > 0)
       std::memcpy(pair.recv, pair.send, pair.count * byteSize(pair.dtype));
 }
 
-static AsyncQueues::Key queueOf(const Call &call, bool overtakes) {
-  if (call.kind != Kind::Send && call.kind != Kind::Recv)
-    return {0, 0, 0};
-  return {call.kind == Kind::Send ? 1 : 2, call.peer, overtakes ? call.tag : 0};
+static AsyncQueues::Key queueOf(const Call &call) {
+  using Direction = AsyncQueues::Direction;
+  if (call.kind == Kind::Send)
+    return {Direction::Send, call.peer};
+  if (call.kind == Kind::Recv)
+    return {Direction::Recv, call.peer};
+  return {Direction::Collective, 0};
 }
 
 Status Communicator::run(const Call &call) {
@@ -68,14 +77,14 @@ Status Communicator::run(const Call &call) {
     runAlone(call);
     return Status::ok();
   }
-  AsyncQueues::Key queue = queueOf(call, tagsOvertake());
-  if (queues->busy(queue))
-    return queues->wait(queues->start(queue, [&] { return execute(call); }));
+  AsyncQueues::Key queue = queueOf(call);
+  if (queues_->busy(queue))
+    return queues_->wait(queues_->start(queue, [&] { return execute(call); }));
   return execute(call);
 }
 
 Ticket Communicator::start(const Call &call) {
-  return queues->start(queueOf(call, tagsOvertake()), [this, call] {
+  return queues_->start(queueOf(call), [this, call] {
     CLEAVE_TRY(check(call));
     if (size() > 1)
       return execute(call);
@@ -84,26 +93,23 @@ Ticket Communicator::start(const Call &call) {
   });
 }
 
-Status Communicator::wait(Ticket ticket) { return queues->wait(ticket); }
+Status Communicator::wait(Ticket ticket) { return queues_->wait(ticket); }
 
 Status Communicator::barrier(std::chrono::milliseconds timeout) {
   uint8_t mine = 0;
-  Call call{Kind::AllReduce, Reduce::Max, {{&mine, &mine, 1, DType::U8}}};
-  call.timeout = timeout;
-  return run(call);
+  return run({.kind = Kind::AllReduce,
+              .reduce = Reduce::Max,
+              .pairs = {{&mine, &mine, 1, DType::U8}},
+              .timeout = timeout});
 }
 
 Status Communicator::allReduce(const void *send, void *recv, int64_t count, DType dtype,
                                Reduce reduce) {
-  return run({Kind::AllReduce, reduce, {{send, recv, count, dtype}}});
+  return run({.kind = Kind::AllReduce, .reduce = reduce, .pairs = {{send, recv, count, dtype}}});
 }
 
 Status Communicator::allGather(const void *send, void *recv, int64_t count, DType dtype) {
-  return run({Kind::AllGather, Reduce::Sum, {{send, recv, count, dtype}}});
-}
-
-Status Communicator::broadcast(const void *send, void *recv, int64_t count, DType dtype, int root) {
-  return run({Kind::Broadcast, Reduce::Sum, {{send, recv, count, dtype}}, root});
+  return run({.kind = Kind::AllGather, .pairs = {{send, recv, count, dtype}}});
 }
 
 } // namespace cleave::comm

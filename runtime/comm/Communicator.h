@@ -1,11 +1,11 @@
-// How the ranks of a job talk: a World is one rank's connection to all others, a Communicator its
-// endpoint in one group of them. What each collective means is written at the message Collective of
-// runtime/artifact/program.proto; all implementations (local, shm, gloo) pass one conformance
-// suite.
+// Communication between the ranks of a job: a World is one rank's connection to all others, a
+// Communicator its endpoint in one group of ranks. The message Collective in
+// runtime/artifact/program.proto defines the collectives; all implementations (local, shm, gloo,
+// mixed) pass one conformance suite.
 //
-// Reductions take the members in the order of their index in the group, whatever the implementation
-// and however the data are cut, so results are the same bits on every rank, in every run and
-// implementation.
+// Reductions combine the members in the order of their index in the group, in every implementation
+// and for every division of the data into pieces. Results are therefore bitwise equal on every
+// rank, in every run and in every implementation.
 #pragma once
 
 #include "runtime/base/DType.h"
@@ -20,12 +20,12 @@
 
 namespace cleave::comm {
 
-enum class Kind : int { // numbers of Collective.Kind
+// The kinds of calls, with the numbers of Collective.Kind in program.proto.
+enum class Kind : int {
   AllReduce = 0,
   AllGather = 1,
   ReduceScatter = 2,
   AllToAll = 3,
-  Broadcast = 4,
   Send = 5,
   Recv = 6,
 };
@@ -33,15 +33,16 @@ enum class Kind : int { // numbers of Collective.Kind
 // `all_reduce`, `send`, …
 std::string_view name(Kind kind);
 
-enum class Reduce : int { Sum = 0, Max = 1, Min = 2 }; // numbers of program.proto's Reduce
+// The reductions, with the numbers of Reduce in program.proto.
+enum class Reduce : int { Sum = 0, Max = 1, Min = 2 };
 
 // One tensor of a call. With p members, `count` is the number of elements of
-//   AllReduce, Broadcast, Send, Recv   the whole buffer
-//   AllGather                          send (recv has p * count)
-//   ReduceScatter                      recv (send has p * count)
-//   AllToAll                           one chunk (send and recv have p * count each)
-// `send` and `recv` may be the same buffer for AllReduce and Broadcast and must not overlap
-// otherwise. Send has no `recv`, Recv no `send`; Broadcast reads `send` at the root only.
+//   AllReduce, Send, Recv   the whole buffer
+//   AllGather               send (recv has p * count)
+//   ReduceScatter           recv (send has p * count)
+//   AllToAll                one chunk (send and recv have p * count each)
+// `send` and `recv` may be the same buffer for AllReduce and must not overlap otherwise. Send has
+// no `recv`, Recv has no `send`.
 struct BufferPair {
   const void *send = nullptr;
   void *recv = nullptr;
@@ -49,27 +50,25 @@ struct BufferPair {
   DType dtype = DType::F32;
 };
 
-// One collective; its pairs travel together (bucketing).
+// One collective, or one message; its pairs are transferred together (bucketing).
 struct Call {
   Kind kind = Kind::AllReduce;
   Reduce reduce = Reduce::Sum;
   std::vector<BufferPair> pairs;
-  int root = 0; // index in the group, of Broadcast
-  int peer = 0; // index in the group, of Send and Recv
-  // Of Send and Recv: a message is received by the first Recv of its tag from its sender.
-  int tag = 0;
-  // How long to wait for other members, in a collective; 0: the World's timeout.
+  int peer = 0; // of Send and Recv: index in the group
+  // Longest time that a collective waits for other members; 0: the World's timeout.
   std::chrono::milliseconds timeout{0};
 };
 
-// Names an asynchronous call until it is waited for. 0 is none.
+// Identifies a started call until it is waited for. 0: none.
 using Ticket = uint64_t;
 
 class AsyncQueues; // threads that run started calls
 
-// One rank's endpoint in one group. All members issue the same collectives in the same order. Send
-// returns when the buffer may be reused, which may need the receiver to have come. A failed call
-// (Status::lost, with the rank that is missing) leaves the group unusable. Used by one thread at a
+// One rank's endpoint in one group. All members issue the same collectives in the same order. The
+// messages of a sender to a receiver arrive in the order in which they were sent. Send returns when
+// its buffer may be reused; an implementation may wait for the matching Recv. A failed call
+// (Status::lost, which names the missing rank) leaves the group unusable. Used by one thread at a
 // time.
 class Communicator {
 public:
@@ -79,36 +78,32 @@ public:
   Communicator(const Communicator &) = delete;
   Communicator &operator=(const Communicator &) = delete;
 
-  int rank() const { return index_; } // index in the group
-  int size() const { return static_cast<int>(members_.size()); }
-  const std::vector<int> &members() const { return members_; } // ranks of the job
+  int rank() const { return index_; }                            // index in the group
+  int size() const { return static_cast<int>(members_.size()); } // number of members
+  const std::vector<int> &members() const { return members_; }   // ranks of the job
 
-  // Runs the call and returns when this rank's part is done.
+  // Runs the call and returns when this rank's part is complete.
   Status run(const Call &call);
-  // Starts the call and returns at once; until wait() nobody touches its buffers. Collectives of
-  // one group are done in the order in which they were started; sends and receives do not wait for
-  // them.
+  // Starts the call and returns at once; the caller leaves its buffers alone until wait().
+  // Collectives of one group complete in the order of their start; sends and receives do not wait
+  // for collectives.
   Ticket start(const Call &call);
   // Waits for a started call. Each ticket is waited for once.
   Status wait(Ticket ticket);
 
-  // Returns when all members have come here. Where some may take long for good reason (reading weights,
-  // writing a checkpoint), the timeout is longer than the World's (0).
+  // Returns when all members have called it. `timeout` (0: the World's) is longer where some
+  // members take long (to read weights, to write a checkpoint).
   Status barrier(std::chrono::milliseconds timeout = {});
 
+  // One collective of one tensor; `count` as in BufferPair.
   Status allReduce(const void *send, void *recv, int64_t count, DType dtype, Reduce reduce);
   Status allGather(const void *send, void *recv, int64_t count, DType dtype);
-  Status broadcast(const void *send, void *recv, int64_t count, DType dtype, int root);
 
 protected:
-  // Does one checked call of a group of two or more. Collectives, and sends and receives per peer
-  // (per peer and tag, if tags overtake), come one at a time, but those of different kinds from
-  // several threads.
+  // Executes one checked call of a group of two or more. It runs one collective, one send per peer
+  // and one receive per peer at a time; these may run concurrently in several threads.
   virtual Status execute(const Call &call) = 0;
-  // Whether a send has to run beside earlier ones of other tags to the same peer, because these may
-  // wait for receives that come later.
-  virtual bool tagsOvertake() const { return false; }
-  // Stops the threads of started calls. Every implementation's destructor begins with this.
+  // Stops the threads of started calls. The destructor of every implementation begins with this.
   void stopQueues();
   // `rank 5 (index 1 of the group of ranks 1, 5)`
   std::string describe(int memberIndex) const;
@@ -117,15 +112,16 @@ private:
   Status check(const Call &call) const;
   std::vector<int> members_;
   int index_;
-  std::unique_ptr<AsyncQueues> queues;
+  std::unique_ptr<AsyncQueues> queues_;
 };
 
+// Options of a World.
 struct Options {
-  // How long a call may wait for another rank before that counts as lost.
+  // Longest time that a call waits for another rank before that rank counts as lost.
   std::chrono::milliseconds timeout{60000};
 };
 
-// One rank's connection to all ranks of the job. Outlives the communicators it made.
+// One rank's connection to all ranks of the job. Outlives its communicators.
 class World {
 public:
   World(int rank, int size) : rank_(rank), size_(size) {}
@@ -136,12 +132,13 @@ public:
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  // The endpoint in the group of `members` (ranks of the job, in group order; this rank is one of
-  // them). Every member calls this; two groups of the same members in the same order are told apart
-  // by the order in which they were made.
+  // The endpoint in the group of `members` (ranks of the job, in group order, this rank among
+  // them). Every member calls it. Groups of the same members in the same order are distinguished by
+  // the order of these calls. A defect if this rank is not a member; Status::lost if others cannot
+  // be reached.
   virtual Result<std::unique_ptr<Communicator>> connect(const std::vector<int> &members) = 0;
 
-  // `local`, `shm`, `gloo`: for messages and logs.
+  // `local`, `shm`, `gloo`, …: for messages and logs.
   virtual std::string implementation() const = 0;
 
 private:

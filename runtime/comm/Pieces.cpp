@@ -1,3 +1,4 @@
+// See Pieces.h.
 #include "runtime/comm/Pieces.h"
 
 #include <algorithm>
@@ -15,22 +16,22 @@ int chunksSent(const Call &call, int members) {
 std::vector<Segment> PieceCutter::next() {
   std::vector<Segment> segments;
   size_t used = 0;
-  while (pair < call.pairs.size()) {
-    int64_t count = call.pairs[pair].count;
-    size_t elementBytes = chunks * byteSize(call.pairs[pair].dtype);
-    int64_t room = used < capacity ? (capacity - used) / elementBytes : 0;
-    if (room < count - begin)
+  while (pair_ < call_.pairs.size()) {
+    int64_t count = call_.pairs[pair_].count;
+    size_t elementBytes = chunks_ * byteSize(call_.pairs[pair_].dtype);
+    int64_t room = used < capacity_ ? (capacity_ - used) / elementBytes : 0;
+    if (room < count - begin_)
       room &= ~int64_t(63); // the next segment stays aligned
-    int64_t end = std::min(count, begin + room);
-    if (end == begin && begin < count)
+    int64_t end = std::min(count, begin_ + room);
+    if (end == begin_ && begin_ < count)
       break;
-    if (end > begin)
-      segments.push_back({pair, begin, end, used});
-    used += aligned((end - begin) * elementBytes);
-    begin = end;
-    if (begin == count) {
-      ++pair;
-      begin = 0;
+    if (end > begin_)
+      segments.push_back({pair_, begin_, end, used});
+    used += aligned((end - begin_) * elementBytes);
+    begin_ = end;
+    if (begin_ == count) {
+      ++pair_;
+      begin_ = 0;
     }
   }
   return segments;

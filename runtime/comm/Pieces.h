@@ -1,5 +1,5 @@
-// Cutting a collective into pieces that fit into a given memory: the same way on every member,
-// since it depends on the call alone.
+// Division of a collective into pieces that fit into a given memory. It depends on the call alone,
+// so it is the same on all members.
 #pragma once
 
 #include "runtime/comm/Communicator.h"
@@ -11,34 +11,37 @@ namespace cleave::comm {
 
 constexpr size_t kPieceAlignment = 64; // bytes
 
-// Chunks that each member sends: one per member for ReduceScatter and AllToAll, otherwise one.
+// The number of chunks that each member sends: one per member for ReduceScatter and AllToAll, else
+// one.
 int chunksSent(const Call &call, int members);
 
 // A range of elements of one pair (the same in each of its chunks).
 struct Segment {
   size_t pair;
   int64_t begin, end;
-  size_t packedAt; // bytes: where its chunks lie, one after the other, when packed
+  size_t packedAt; // offset in bytes of its consecutive chunks in the packed piece
 };
 
+// Yields the pieces of one call.
 class PieceCutter {
 public:
+  // `members`: of the group; `capacity`: bytes per piece. The call outlives the cutter.
   PieceCutter(const Call &call, int members, size_t capacity)
-      : call(call), chunks(chunksSent(call, members)), capacity(capacity) {}
+      : call_(call), chunks_(chunksSent(call, members)), capacity_(capacity) {}
 
-  // The segments of the next piece, none when all is cut. A piece packs into `capacity` bytes,
-  // which has room for at least 64 elements of every chunk.
+  // The segments of the next piece; none after the last. The capacity must hold at least 64
+  // elements of every chunk.
   std::vector<Segment> next();
 
 private:
-  const Call &call;
-  int chunks;
-  size_t capacity;
-  size_t pair = 0;
-  int64_t begin = 0;
+  const Call &call_;
+  int chunks_;
+  size_t capacity_;
+  size_t pair_ = 0;
+  int64_t begin_ = 0;
 };
 
-// Bytes that all pairs of the call take when packed.
+// Bytes of all pairs of the call when packed.
 size_t packedBytes(const Call &call, int members);
 
 // The part [first, second) of `count` elements that `member` of a group reduces for all.

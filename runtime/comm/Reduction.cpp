@@ -1,8 +1,9 @@
-// Works in blocks that stay in the first-level cache. This file is compiled for several instruction
-// sets at once; all give the same bits, since nothing is reordered or contracted.
+// Reduces in blocks that fit into the first-level cache. The loops are compiled for several
+// instruction sets; all give bitwise equal results, because nothing is reordered or contracted. See
+// Reduction.h.
 #include "runtime/comm/Reduction.h"
 
-#include "runtime/base/Float16.h"
+#include "runtime/base/ElementFormat.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -12,14 +13,8 @@ namespace {
 
 constexpr int64_t kBlock = 1024; // elements
 
-template <typename T> struct Plain {
-  using Stored = T;
-  using Value = T;
-  static Value load(Stored x) { return x; }
-  static Stored store(Value x) { return x; }
-};
-
-struct Bool {
+// Bools as bytes; every byte other than 0 is stored as 1.
+struct BoolFormat {
   using Stored = uint8_t;
   using Value = uint8_t;
   static Value load(Stored x) { return x; }
@@ -49,7 +44,7 @@ struct MinOp {
   template <typename T> static T apply(T a, T b) { return (a < b || a != a) ? a : b; }
 };
 
-#ifdef __clang__ // which does not have both attributes on one function
+#ifdef __clang__ // clang does not support both attributes on one function
 #define CLEAVE_ALL_TARGETS __attribute__((flatten))
 #else
 #define CLEAVE_ALL_TARGETS __attribute__((target_clones("avx512f", "avx2", "default"), flatten))
@@ -91,49 +86,21 @@ template <typename Format, typename Sum>
   }
 }
 
-CLEAVE_ALL_TARGETS void reduceFloats(DType dtype, Reduce op, const void *const *sources,
-                                     size_t sourceCount, void *destination, int64_t count) {
-  if (dtype == DType::F32)
-    return reduceFormat<Plain<float>, SumOp>(op, sources, sourceCount, destination, count);
-  if (dtype == DType::F64)
-    return reduceFormat<Plain<double>, SumOp>(op, sources, sourceCount, destination, count);
-  if (dtype == DType::BF16)
-    return reduceFormat<BF16Format, SumOp>(op, sources, sourceCount, destination, count);
-  return reduceFormat<F16Format, SumOp>(op, sources, sourceCount, destination, count);
-}
-
-void reduceIntegers(DType dtype, Reduce op, const void *const *sources, size_t sourceCount,
-                    void *destination, int64_t count) {
-  switch (dtype) {
-  case DType::I8:
-    return reduceFormat<Plain<int8_t>, SumOp>(op, sources, sourceCount, destination, count);
-  case DType::I16:
-    return reduceFormat<Plain<int16_t>, SumOp>(op, sources, sourceCount, destination, count);
-  case DType::I32:
-    return reduceFormat<Plain<int32_t>, SumOp>(op, sources, sourceCount, destination, count);
-  case DType::I64:
-    return reduceFormat<Plain<int64_t>, SumOp>(op, sources, sourceCount, destination, count);
-  case DType::U8:
-    return reduceFormat<Plain<uint8_t>, SumOp>(op, sources, sourceCount, destination, count);
-  case DType::U16:
-    return reduceFormat<Plain<uint16_t>, SumOp>(op, sources, sourceCount, destination, count);
-  case DType::U32:
-    return reduceFormat<Plain<uint32_t>, SumOp>(op, sources, sourceCount, destination, count);
-  case DType::U64:
-    return reduceFormat<Plain<uint64_t>, SumOp>(op, sources, sourceCount, destination, count);
-  default:
-    return reduceFormat<Bool, OrOp>(op, sources, sourceCount, destination, count);
-  }
+// Reduces numbers of all types. `flatten` and withFormat inline the loops into every clone.
+CLEAVE_ALL_TARGETS void reduceNumbers(DType dtype, Reduce op, const void *const *sources,
+                                      size_t sourceCount, void *destination, int64_t count) {
+  withFormat<PlainFormat>(dtype, [&](auto format) __attribute__((always_inline)) {
+    reduceFormat<decltype(format), SumOp>(op, sources, sourceCount, destination, count);
+  });
 }
 
 } // namespace
 
 void reduceInOrder(DType dtype, Reduce op, const std::vector<const void *> &sources,
                    void *destination, int64_t count) {
-  bool isFloat =
-      dtype == DType::F32 || dtype == DType::F64 || dtype == DType::F16 || dtype == DType::BF16;
-  auto *reduce = isFloat ? reduceFloats : reduceIntegers;
-  reduce(dtype, op, sources.data(), sources.size(), destination, count);
+  if (dtype == DType::Bool)
+    return reduceFormat<BoolFormat, OrOp>(op, sources.data(), sources.size(), destination, count);
+  reduceNumbers(dtype, op, sources.data(), sources.size(), destination, count);
 }
 
 } // namespace cleave::comm

@@ -1,5 +1,4 @@
-// The arithmetic of reductions: several buffers, element by element, in the order in which they are
-// given.
+// The arithmetic of reductions: combines several buffers element by element, in the given order.
 #pragma once
 
 #include "runtime/base/DType.h"
@@ -10,8 +9,8 @@
 namespace cleave::comm {
 
 // destination[i] = sources[0][i] op sources[1][i] op …, from left to right. The destination may be
-// one of the sources. 16-bit floats are reduced in f32 and rounded once; integers wrap; Max and Min
-// of a NaN are NaN; the Sum of bools is `or`.
+// one of the sources. 16-bit floats are reduced in f32 and rounded once; integers wrap around; Max
+// and Min of a NaN are NaN; the Sum of bools is their `or`.
 void reduceInOrder(DType dtype, Reduce op, const std::vector<const void *> &sources,
                    void *destination, int64_t count);
 

@@ -1,6 +1,6 @@
-// The client side. A request is one byte (`S`et, `G`et), the key and, for Set, the value; the
-// answer to Get is `N`, or `Y` and the value. Strings are preceded by their length as four bytes,
-// little endian.
+// The client. A request is one byte (`S`et, `G`et), the key and, for Set, the value. The answer to
+// Get is `N` (no such key), or `Y` and the value. A string is its length as four bytes, little
+// endian, and its bytes.
 #include "runtime/comm/TcpStore.h"
 
 #include "runtime/comm/TcpStoreServer.h"
@@ -35,7 +35,7 @@ Result<BoundSocket> bindLoopback() {
   if (descriptor < 0 || bind(descriptor, reinterpret_cast<sockaddr *>(&address), length) != 0 ||
       listen(descriptor, 128) != 0 ||
       getsockname(descriptor, reinterpret_cast<sockaddr *>(&address), &length) != 0)
-    return Status::lost(std::string("could not open a port on 127.0.0.1: ") + strerror(errno));
+    return Status::lost("could not open a port on 127.0.0.1: ", strerror(errno));
   return BoundSocket{descriptor, ntohs(address.sin_port)};
 }
 
@@ -79,9 +79,7 @@ Result<std::unique_ptr<TcpStore>> TcpStore::connect(const Rendezvous &rendezvous
                                                     std::chrono::milliseconds timeout) {
   std::unique_ptr<TcpStore> store(new TcpStore);
   if (rendezvous.rank == 0) {
-    auto server = TcpStoreServer::start(rendezvous);
-    CLEAVE_TRY(server.status());
-    store->server = std::move(*server);
+    CLEAVE_TRY_ASSIGN(store->server_, TcpStoreServer::start(rendezvous));
   }
   auto deadline = Clock::now() + timeout;
   std::string problem;
@@ -91,12 +89,12 @@ Result<std::unique_ptr<TcpStore>> TcpStore::connect(const Rendezvous &rendezvous
     descriptor = dial(rendezvous, problem);
   }
   if (descriptor < 0)
-    return Status::lost("rank " + std::to_string(rendezvous.rank) + " could not reach rank 0 at " +
-                        rendezvous.host + ":" + std::to_string(rendezvous.port) + ": " + problem);
+    return Status::lost("rank ", rendezvous.rank, " could not reach rank 0 at ", rendezvous.host,
+                        ":", rendezvous.port, ": ", problem);
   int on = 1;
   setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  store->connection = std::make_unique<Connection>();
-  store->connection->descriptor = descriptor;
+  store->connection_ = std::make_unique<Connection>();
+  store->connection_->descriptor = descriptor;
   store->localAddress_ = addressOf(descriptor);
   return store;
 }
@@ -113,7 +111,7 @@ static Status sendAll(int descriptor, const std::string &message) {
   for (size_t sent = 0; sent < message.size();) {
     ssize_t now = ::send(descriptor, message.data() + sent, message.size() - sent, MSG_NOSIGNAL);
     if (now <= 0)
-      return Status::lost(std::string("rank 0 (the store) is gone: ") + strerror(errno));
+      return Status::lost("rank 0 (the store) is gone: ", strerror(errno));
     sent += now;
   }
   return Status::ok();
@@ -134,14 +132,14 @@ static Status receiveAll(int descriptor, void *to, size_t bytes) {
 }
 
 Status TcpStore::set(const std::string &key, const std::string &value) {
-  std::lock_guard lock(connection->mutex);
+  std::lock_guard lock(connection_->mutex);
   std::string message = "S";
   append(message, key);
   append(message, value);
-  return sendAll(connection->descriptor, message);
+  return sendAll(connection_->descriptor, message);
 }
 
-// Asks once; nothing if the key is not there.
+// Asks once; nothing if the key does not exist.
 static Result<std::optional<std::string>> ask(int descriptor, const std::string &key) {
   std::string message = "G";
   append(message, key);
@@ -163,15 +161,15 @@ Result<std::string> TcpStore::get(const std::string &key, std::chrono::milliseco
   for (auto pause = std::chrono::microseconds(200);;
        pause = std::min(2 * pause, std::chrono::microseconds(20'000))) {
     {
-      std::lock_guard lock(connection->mutex);
-      setsockopt(connection->descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-      auto value = ask(connection->descriptor, key);
-      CLEAVE_TRY(value.status().withContext("waiting for " + key));
-      if (*value)
-        return **value;
+      std::lock_guard lock(connection_->mutex);
+      setsockopt(connection_->descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+      CLEAVE_TRY_ASSIGN(auto value,
+                        ask(connection_->descriptor, key).withContext("waiting for " + key));
+      if (value)
+        return *value;
     }
     if (Clock::now() >= deadline)
-      return Status::lost("waiting for " + key + ": timed out");
+      return Status::lost("waiting for ", key, ": timed out");
     std::this_thread::sleep_for(pause);
   }
 }

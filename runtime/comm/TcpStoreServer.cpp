@@ -1,3 +1,4 @@
+// See TcpStoreServer.h.
 #include "runtime/comm/TcpStoreServer.h"
 
 #include <algorithm>
@@ -25,8 +26,8 @@ static Result<int> listenAt(int port) {
     setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     bound = bind(descriptor, reinterpret_cast<sockaddr *>(&address6), sizeof address6) == 0;
   }
-  if (!bound &&
-      (descriptor < 0 || errno == EADDRNOTAVAIL || errno == EAFNOSUPPORT)) { // no IPv6 here
+  if (!bound && (descriptor < 0 || errno == EADDRNOTAVAIL ||
+                 errno == EAFNOSUPPORT)) { // this machine has no IPv6
     if (descriptor >= 0)
       close(descriptor);
     descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -35,67 +36,65 @@ static Result<int> listenAt(int port) {
   }
   if (bound && listen(descriptor, 1024) == 0)
     return descriptor;
-  Status status = Status::lost("rank 0 could not listen at port " + std::to_string(port) + ": " +
-                               strerror(errno) + "; choose another MASTER_PORT");
+  Status status = Status::lost("rank 0 could not listen at port ", port, ": ", strerror(errno),
+                               "; choose another MASTER_PORT");
   close(descriptor);
   return status;
 }
 
 Result<std::unique_ptr<TcpStoreServer>> TcpStoreServer::start(const Rendezvous &rendezvous) {
   std::unique_ptr<TcpStoreServer> server(new TcpStoreServer);
-  server->listener = rendezvous.listenSocket;
-  if (server->listener < 0) {
-    auto listener = listenAt(rendezvous.port);
-    CLEAVE_TRY(listener.status());
-    server->listener = *listener;
+  server->listener_ = rendezvous.listenSocket;
+  if (server->listener_ < 0) {
+    CLEAVE_TRY_ASSIGN(server->listener_, listenAt(rendezvous.port));
   }
-  if (pipe2(server->stopPipe, O_CLOEXEC) != 0)
-    return Status::lost(std::string("could not make a pipe: ") + strerror(errno));
-  server->thread = std::thread([raw = server.get()] { raw->serve(); });
+  if (pipe2(server->stopPipe_, O_CLOEXEC) != 0)
+    return Status::lost("could not create a pipe: ", strerror(errno));
+  server->thread_ = std::thread([raw = server.get()] { raw->serve(); });
   return server;
 }
 
 TcpStoreServer::~TcpStoreServer() {
-  if (thread.joinable()) {
-    [[maybe_unused]] ssize_t ignored = write(stopPipe[1], "x", 1);
-    thread.join();
+  if (thread_.joinable()) {
+    [[maybe_unused]] ssize_t ignored = write(stopPipe_[1], "x", 1);
+    thread_.join();
   }
-  for (Client &client : clients)
+  for (Client &client : clients_)
     close(client.descriptor);
-  for (int descriptor : {listener, stopPipe[0], stopPipe[1]})
+  for (int descriptor : {listener_, stopPipe_[0], stopPipe_[1]})
     if (descriptor >= 0)
       close(descriptor);
 }
 
 void TcpStoreServer::serve() {
   while (true) {
-    std::vector<pollfd> watched{{stopPipe[0], POLLIN, 0}, {listener, POLLIN, 0}};
-    for (Client &client : clients)
+    std::vector<pollfd> watched{{stopPipe_[0], POLLIN, 0}, {listener_, POLLIN, 0}};
+    for (Client &client : clients_)
       watched.push_back({client.descriptor, POLLIN, 0});
     if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR)
       return;
     if (watched[0].revents)
       return;
     for (size_t i = 2; i < watched.size(); ++i) {
-      Client &client = clients[i - 2];
+      Client &client = clients_[i - 2];
       if (watched[i].revents && !read(client)) {
         close(client.descriptor);
         client.descriptor = -1;
       }
     }
-    std::erase_if(clients, [](const Client &client) { return client.descriptor < 0; });
+    std::erase_if(clients_, [](const Client &client) { return client.descriptor < 0; });
     if (watched[1].revents)
       accept();
   }
 }
 
 void TcpStoreServer::accept() {
-  int descriptor = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+  int descriptor = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
   if (descriptor >= 0)
-    clients.push_back({descriptor, {}});
+    clients_.push_back({descriptor, {}});
 }
 
-// False when the client is gone.
+// False if the client has disconnected.
 bool TcpStoreServer::read(Client &client) {
   char data[65536];
   ssize_t bytes = recv(client.descriptor, data, sizeof data, 0);
@@ -107,7 +106,7 @@ bool TcpStoreServer::read(Client &client) {
   return true;
 }
 
-// Reads a string at `at` and moves on; false if it is not all there.
+// Reads a string at `at` and advances `at`; false if it is incomplete.
 static bool takeString(const std::string &data, size_t &at, std::string &text) {
   uint32_t length;
   if (data.size() < at + sizeof length)
@@ -128,7 +127,7 @@ bool TcpStoreServer::takeRequest(Client &client) {
   if (client.received[0] == 'S') {
     if (!takeString(client.received, at, value))
       return false;
-    values[key] = value;
+    values_[key] = value;
   } else {
     answer(client, key);
   }
@@ -137,9 +136,9 @@ bool TcpStoreServer::takeRequest(Client &client) {
 }
 
 void TcpStoreServer::answer(Client &client, const std::string &key) {
-  auto found = values.find(key);
-  std::string message(1, found == values.end() ? 'N' : 'Y');
-  if (found != values.end()) {
+  auto found = values_.find(key);
+  std::string message(1, found == values_.end() ? 'N' : 'Y');
+  if (found != values_.end()) {
     uint32_t length = static_cast<uint32_t>(found->second.size());
     message.append(reinterpret_cast<const char *>(&length), sizeof length);
     message += found->second;

@@ -1,4 +1,4 @@
-// The serving side of TcpStore: one thread at rank 0.
+// The server of TcpStore: one thread at rank 0.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -14,7 +14,8 @@ namespace cleave::comm {
 
 class TcpStoreServer {
 public:
-  // Listens at the rendezvous' port (or takes over its socket).
+  // Listens at the rendezvous' port, or at its socket, which the server then owns. Status::lost if
+  // the port is taken.
   static Result<std::unique_ptr<TcpStoreServer>> start(const Rendezvous &rendezvous);
   ~TcpStoreServer();
 
@@ -31,11 +32,11 @@ private:
   bool takeRequest(Client &client);
   void answer(Client &client, const std::string &key);
 
-  int listener = -1;
-  int stopPipe[2] = {-1, -1};
-  std::vector<Client> clients;
-  std::map<std::string, std::string> values;
-  std::thread thread;
+  int listener_ = -1;
+  int stopPipe_[2] = {-1, -1};
+  std::vector<Client> clients_;
+  std::map<std::string, std::string> values_;
+  std::thread thread_;
 };
 
 } // namespace cleave::comm

@@ -1,4 +1,4 @@
-// Choosing the reader, and what all formats share.
+// Selects the reader by the ending of the file name. See ArrayFile.h.
 #include "runtime/data/ArrayFile.h"
 
 #include "runtime/base/FileWriter.h"
@@ -25,21 +25,20 @@ const ArrayView *ArrayFile::find(const std::string &name) const {
 }
 
 Result<std::shared_ptr<const ArrayFile>> ArrayFile::open(const std::string &path) {
-  auto file = MappedFile::open(path);
-  CLEAVE_TRY(file.status());
+  CLEAVE_TRY_ASSIGN(auto file, MappedFile::open(path));
   ArrayFileBuilder builder(path);
-  builder.keep(*file);
+  builder.keep(file);
   std::filesystem::path name(path);
   std::string ending = name.extension();
   Status status;
   if (ending == ".npz")
-    status = readNpz(builder, **file);
+    status = readNpz(builder, *file);
   else if (ending == ".npy")
-    status = readNpy(builder, **file, name.stem());
+    status = readNpy(builder, *file, name.stem());
   else if (ending == ".safetensors")
-    status = readSafetensors(builder, **file);
+    status = readSafetensors(builder, *file);
   else
-    return Status::userError("found " + path +
+    return Status::userError("found ", path,
                              ", expected a file that ends in .npz, .npy or .safetensors");
   CLEAVE_TRY(status.withContext(path));
   return builder.finish();

@@ -1,4 +1,4 @@
-// Named arrays in files: .npz, .npy and .safetensors, read by mapping them and written.
+// Reading and writing of named arrays in .npz, .npy and .safetensors files.
 #pragma once
 
 #include "runtime/base/DType.h"
@@ -12,31 +12,34 @@
 
 namespace cleave::data {
 
-// A dense row-major little-endian array in memory that someone else owns.
+// A dense row-major little-endian array in memory owned by others.
 struct ArrayView {
   std::string name;
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
   const void *data = nullptr;
 
+  // Number of elements, and their size in bytes.
   int64_t elements() const;
   int64_t bytes() const;
 };
 
-// The arrays of one file. Stored ones are mapped (only touched pages are read), compressed ones
-// held in memory.
+// The arrays of one file. Uncompressed arrays are mapped (only accessed pages are read); compressed
+// arrays are inflated into memory.
 class ArrayFile {
 public:
-  // By the ending: .npz, .npy (one array, named by the file's stem), .safetensors.
+  // Opens a file by its ending: .npz, .npy (one array, with the name of the file without ending),
+  // .safetensors. A user error names the file and what is wrong with it.
   static Result<std::shared_ptr<const ArrayFile>> open(const std::string &path);
 
   const std::string &path() const { return path_; }
   const std::vector<ArrayView> &arrays() const { return arrays_; }
-  // Null if there is none of that name.
+  // The array of this name; null if there is none.
   const ArrayView *find(const std::string &name) const;
-  // Arrays that are there but cannot be used, and why (text, objects, complex numbers, …).
+  // Names of arrays that cannot be used, each with the reason (strings, objects, complex numbers,
+  // …).
   const std::vector<std::pair<std::string, std::string>> &unreadable() const { return unreadable_; }
-  // Pairs of the `__metadata__` of a safetensors file.
+  // The `__metadata__` of a safetensors file, as pairs of key and value.
   const std::vector<std::pair<std::string, std::string>> &metadata() const { return metadata_; }
 
 private:
@@ -45,19 +48,19 @@ private:
   std::vector<ArrayView> arrays_;
   std::vector<std::pair<std::string, std::string>> unreadable_;
   std::vector<std::pair<std::string, std::string>> metadata_;
-  std::vector<std::shared_ptr<const void>> storage; // mappings and inflated arrays
+  std::vector<std::shared_ptr<const void>> storage_; // mappings and inflated arrays
 };
 
-// Each writes to PATH.tmp and renames, so that a file of that name is always complete.
-// .npz is written without compression; .npy holds one array. NumPy has no bf16: it is written as
-// f32 there.
+// Each writes a temporary file and renames it, so that a file at `path` is always complete. .npz is
+// written without compression; .npy holds one array. NumPy has no bf16, so .npz and .npy hold bf16
+// as f32.
 Status writeNpz(const std::string &path, const std::vector<ArrayView> &arrays);
 Status writeNpy(const std::string &path, const ArrayView &array);
 Status writeSafetensors(const std::string &path, const std::vector<ArrayView> &arrays,
                         const std::vector<std::pair<std::string, std::string>> &metadata = {});
 
-// Copies `count` elements, converting. Fails where an integer does not fit the target (`i32 cannot
-// hold 5000000000`) or a conversion makes no sense (float to integer).
+// Copies and converts `count` elements. A user error if an integer does not fit the target (`i32
+// cannot hold 5000000000`) or floats are to become integers.
 Status convert(const void *from, DType fromType, void *to, DType toType, int64_t count);
 
 } // namespace cleave::data

@@ -1,4 +1,4 @@
-// The readers of each format, and what they fill in. Only for this folder.
+// The readers of the formats, and the builder that they fill. Private to this folder.
 #pragma once
 
 #include "runtime/data/ArrayFile.h"
@@ -6,43 +6,47 @@
 
 namespace cleave::data {
 
+// Builds an ArrayFile array by array.
 class ArrayFileBuilder {
 public:
-  explicit ArrayFileBuilder(const std::string &path) : file(std::make_shared<ArrayFile>()) {
-    file->path_ = path;
+  explicit ArrayFileBuilder(const std::string &path) : file_(std::make_shared<ArrayFile>()) {
+    file_->path_ = path;
   }
 
-  const std::string &path() const { return file->path(); }
-  void add(ArrayView array) { file->arrays_.push_back(std::move(array)); }
+  const std::string &path() const { return file_->path(); }
+  // Each adds an entry of the file; see the accessors of ArrayFile.
+  void add(ArrayView array) { file_->arrays_.push_back(std::move(array)); }
   void addUnreadable(std::string name, std::string reason) {
-    file->unreadable_.emplace_back(std::move(name), std::move(reason));
+    file_->unreadable_.emplace_back(std::move(name), std::move(reason));
   }
   void addMetadata(std::string key, std::string value) {
-    file->metadata_.emplace_back(std::move(key), std::move(value));
+    file_->metadata_.emplace_back(std::move(key), std::move(value));
   }
-  // Keeps memory alive as long as the file.
-  void keep(std::shared_ptr<const void> memory) { file->storage.push_back(std::move(memory)); }
-  std::shared_ptr<const ArrayFile> finish() { return file; }
+  // Keeps memory alive as long as the file that is built.
+  void keep(std::shared_ptr<const void> memory) { file_->storage_.push_back(std::move(memory)); }
+  std::shared_ptr<const ArrayFile> finish() { return file_; }
 
 private:
-  std::shared_ptr<ArrayFile> file;
+  std::shared_ptr<ArrayFile> file_;
 };
 
+// Each reads a whole file of one format; a user error, without the path, if it is damaged. An .npy
+// file has one array, which gets the name `name`.
 Status readNpy(ArrayFileBuilder &builder, const MappedFile &file, const std::string &name);
 Status readNpz(ArrayFileBuilder &builder, const MappedFile &file);
 Status readSafetensors(ArrayFileBuilder &builder, const MappedFile &file);
 
-// Adds the array that the bytes of an .npy file hold. Arrays of types that Cleave lacks become
-// unreadable. Fails if the bytes are damaged.
+// Adds the array in the bytes of an .npy file. Arrays of unsupported types become unreadable. A
+// user error if the bytes are damaged.
 Status addNpy(ArrayFileBuilder &builder, const std::string &name, const unsigned char *bytes,
               size_t size);
 
-// The beginning of an .npy file for an array of this type and shape (BF16: as f32).
+// The header of an .npy file for an array of this type and shape (BF16: as f32).
 std::string npyHeader(DType dtype, const std::vector<int64_t> &shape);
-// The array as .npy stores it: BF16 widened into `widened`, others as they are.
+// The array as stored in .npy: BF16 is converted to f32 into `widened`, other types are unchanged.
 ArrayView asNpy(const ArrayView &array, std::vector<float> &widened);
 
-// Writes the parts one after the other to PATH.tmp, flushes to disk and renames.
+// Writes the concatenated parts to a temporary file, flushes it to disk and renames it to `path`.
 Status writeParts(const std::string &path,
                   const std::vector<std::pair<const void *, size_t>> &parts);
 

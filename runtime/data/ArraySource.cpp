@@ -1,4 +1,4 @@
-// Samples along the first dim of one array per input.
+// Data source whose samples lie along the first dim of one array per input. See DataSource.h.
 #include "runtime/data/Block.h"
 #include "runtime/data/SampleOrder.h"
 #include "runtime/data/Sources.h"
@@ -8,7 +8,7 @@
 namespace cleave::data {
 namespace {
 
-// One input and its array; a scalar input counts as [1], a scalar array too.
+// One input and its array. Scalar inputs and scalar arrays are treated as shape [1].
 struct Column {
   InputDescription input;
   std::shared_ptr<const ArrayFile> file;
@@ -16,7 +16,7 @@ struct Column {
   std::vector<int64_t> shape; // of the array
   const unsigned char *data;
   SampleOrder order;
-  bool isConstant; // the same for every micro-batch (a mask, a table)
+  bool isConstant; // the same values for every micro-batch (a mask, a table)
 
   int64_t batch() const { return input.shape[0]; }
   int64_t samples() const { return shape[0]; }
@@ -25,14 +25,14 @@ struct Column {
 class ArraySource final : public DataSource {
 public:
   ArraySource(std::vector<Column> columns, int64_t slots)
-      : columns(std::move(columns)), slots(slots) {}
+      : columns_(std::move(columns)), slots_(slots) {}
 
   int64_t samples() const override { return counted() ? counted()->samples() : 0; }
   int64_t samplesPerMicroBatch() const override { return counted() ? counted()->batch() : 0; }
 
   Status fill(size_t input, int64_t step, int64_t slot, const std::vector<int64_t> &offset,
               const std::vector<int64_t> &shape, void *destination) const override {
-    const Column &column = columns[input];
+    const Column &column = columns_[input];
     Block block{offset, shape};
     if (shape.empty())
       block = {{0}, {1}};
@@ -42,11 +42,11 @@ public:
     Block part = intersection(block, whole);
     if (elements(part.shape) == 0)
       return Status::ok();
-    int64_t first = (step * slots + slot) * column.batch();
+    int64_t first = (step * slots_ + slot) * column.batch();
     int64_t rowBytes = elements(column.shape) / column.samples() * byteSize(column.dtype);
     for (int64_t row = part.offset[0]; row < part.offset[0] + part.shape[0]; ++row) {
       Block one = part, stored = whole;
-      one.offset[0] = stored.offset[0] = row; // the sample, where this row of the micro-batch is
+      one.offset[0] = stored.offset[0] = row; // position of the sample in the micro-batch
       one.shape[0] = stored.shape[0] = 1;
       const unsigned char *sample = column.data + column.order.at(first + row) * rowBytes;
       CLEAVE_TRY(copyPart(one, stored, column.dtype, sample, block, dtype, destination)
@@ -56,16 +56,16 @@ public:
   }
 
 private:
-  // The column whose samples count: the first that varies; else the first.
+  // The column that determines the number of samples: the first that varies, otherwise the first.
   const Column *counted() const {
-    for (const Column &column : columns)
+    for (const Column &column : columns_)
       if (!column.isConstant)
         return &column;
-    return columns.empty() ? nullptr : &columns[0];
+    return columns_.empty() ? nullptr : &columns_[0];
   }
 
-  std::vector<Column> columns;
-  int64_t slots;
+  std::vector<Column> columns_;
+  int64_t slots_;
 };
 
 bool canConvert(DType from, DType to) {
@@ -81,24 +81,24 @@ Status checkColumn(const Column &column) {
   std::vector<int64_t> sample(wanted.begin() + 1, wanted.end());
   std::string where = "array `" + column.input.name + "` in " + column.file->path();
   if (!fits)
-    return Status::userError("found " + where + " of shape " + toString(column.shape) +
-                             ", expected samples of shape " + toString(sample) +
+    return Status::userError("found ", where, " of shape ", toString(column.shape),
+                             ", expected samples of shape ", toString(sample),
                              " along its first dim");
   if (!canConvert(column.dtype, column.input.dtype))
-    return Status::userError("found " + where + " of type " + std::string(name(column.dtype)) +
-                             ", expected " + std::string(name(column.input.dtype)));
+    return Status::userError("found ", where, " of type ", name(column.dtype), ", expected ",
+                             name(column.input.dtype));
   return Status::ok();
 }
 
-// All inputs must come to their end after the same number of micro-batches, or samples would be
-// mixed up.
+// Checks that all inputs end after the same number of micro-batches: otherwise later passes would
+// combine samples that do not belong together.
 Status checkAgreement(const std::vector<Column> &columns) {
   for (const Column &column : columns) {
     const Column &first = columns[0];
     if (column.samples() * first.batch() != first.samples() * column.batch())
-      return Status::userError("found " + std::to_string(first.samples()) + " samples of `" +
-                               first.input.name + "` but " + std::to_string(column.samples()) +
-                               " of `" + column.input.name + "`, expected as many");
+      return Status::userError("found ", first.samples(), " samples of `", first.input.name,
+                               "` but ", column.samples(), " of `", column.input.name,
+                               "`, expected equal numbers");
   }
   return Status::ok();
 }
@@ -121,9 +121,13 @@ Result<std::unique_ptr<DataSource>> openArrays(const DataOptions &options,
     bool constant = shape == input.shape;
     if (constant)
       seed.reset();
-    columns.push_back(
-        {input, arrays[i].file, array.dtype, shape, static_cast<const unsigned char *>(array.data),
-         SampleOrder(shape.empty() ? 1 : std::max<int64_t>(1, shape[0]), seed), constant});
+    columns.push_back({.input = input,
+                       .file = arrays[i].file,
+                       .dtype = array.dtype,
+                       .shape = shape,
+                       .data = static_cast<const unsigned char *>(array.data),
+                       .order = SampleOrder(std::max<int64_t>(1, shape[0]), seed),
+                       .isConstant = constant});
     CLEAVE_TRY(checkColumn(columns.back()));
     if (!constant)
       varying.push_back(columns.back());

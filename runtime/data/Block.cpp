@@ -1,3 +1,4 @@
+// See Block.h.
 #include "runtime/data/Block.h"
 
 #include "runtime/data/ArrayFile.h"
@@ -16,7 +17,7 @@ int64_t elements(const std::vector<int64_t> &shape) {
 std::string toString(const std::vector<int64_t> &shape) {
   std::string text = "[";
   for (size_t i = 0; i < shape.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(shape[i]);
+    text += concat(i ? ", " : "", shape[i]);
   return text + "]";
 }
 
@@ -31,7 +32,7 @@ Block intersection(const Block &a, const Block &b) {
   return result;
 }
 
-// Position, in elements, of an element of the array in a block's memory.
+// The index of an element of the array in a block's memory.
 static int64_t positionIn(const Block &block, const std::vector<int64_t> &element) {
   int64_t position = 0;
   for (size_t dim = 0; dim < element.size(); ++dim)
@@ -43,7 +44,7 @@ Status copyPart(const Block &part, const Block &from, DType fromType, const void
                 const Block &to, DType toType, void *toData) {
   if (elements(part.shape) == 0)
     return Status::ok();
-  // The dims from `inner` on lie in one run in both memories.
+  // The dims from `inner` on are contiguous in both memories.
   size_t inner = part.shape.size();
   int64_t run = 1;
   while (inner > 0) {

@@ -1,4 +1,4 @@
-// Blocks of n-dimensional arrays: copying what two of them have in common.
+// Blocks of n-dimensional arrays, and copies between overlapping blocks.
 #pragma once
 
 #include "runtime/base/DType.h"
@@ -10,20 +10,22 @@
 
 namespace cleave::data {
 
-// A dense row-major piece of an array: where it begins in the array, and its size.
+// A block of an array: its offset in the array and its shape, in elements. In memory it is dense
+// and row-major.
 struct Block {
   std::vector<int64_t> offset;
   std::vector<int64_t> shape;
 };
 
+// The number of elements of a shape.
 int64_t elements(const std::vector<int64_t> &shape);
 // `[3, 224, 224]`
 std::string toString(const std::vector<int64_t> &shape);
-// What lies in both; a size of 0 in some dim if nothing does.
+// The intersection of two blocks; a dim of size 0 if it is empty.
 Block intersection(const Block &a, const Block &b);
 
-// Copies the elements of `part` (inside both) from the memory of one block to that of the other,
-// converting the type.
+// Copies the elements of `part`, which lies inside both blocks, from the memory of one block to
+// that of the other, and converts their type. Fails like convert().
 Status copyPart(const Block &part, const Block &from, DType fromType, const void *fromData,
                 const Block &to, DType toType, void *toData);
 

@@ -1,4 +1,5 @@
-// Conversion between element types, by way of int64 or double. Source and target need no alignment.
+// Conversion between element types through int64 or double. Source and target need no alignment.
+// See ArrayFile.h.
 #include "runtime/base/Float16.h"
 #include "runtime/data/ArrayFile.h"
 
@@ -102,10 +103,6 @@ const int64_t *storeIntegers(DType type, const int64_t *from, unsigned char *to,
   }
 }
 
-bool isFloat(DType type) {
-  return type == DType::F32 || type == DType::F64 || type == DType::F16 || type == DType::BF16;
-}
-
 } // namespace
 
 Status convert(const void *from, DType fromType, void *to, DType toType, int64_t count) {
@@ -117,8 +114,8 @@ Status convert(const void *from, DType fromType, void *to, DType toType, int64_t
     return Status::ok();
   }
   if (isFloat(fromType) && !isFloat(toType))
-    return Status::userError("found " + std::string(name(fromType)) + " values, expected " +
-                             std::string(name(toType)) + "; round them in the file");
+    return Status::userError("found ", name(fromType), " values, expected ", name(toType),
+                             "; round them in the file");
   for (int64_t begin = 0; begin < count; begin += kBlock) {
     int64_t n = std::min(kBlock, count - begin);
     const unsigned char *in = source + begin * byteSize(fromType);
@@ -133,8 +130,7 @@ Status convert(const void *from, DType fromType, void *to, DType toType, int64_t
     int64_t values[kBlock];
     loadIntegers(fromType, in, values, n);
     if (const int64_t *misfit = storeIntegers(toType, values, out, n))
-      return Status::userError(std::string(name(toType)) + " cannot hold " +
-                               std::to_string(*misfit));
+      return Status::userError(name(toType), " cannot hold ", *misfit);
   }
   return Status::ok();
 }

@@ -1,6 +1,8 @@
-// Makes sense of --data specs: which file holds what, and whether it is arrays or tokens.
+// Interprets the --data options: assigns arrays to inputs, or finds the token file. See
+// DataSource.h.
 #include "runtime/data/DataSource.h"
 
+#include "runtime/data/Block.h"
 #include "runtime/data/Sources.h"
 
 #include <algorithm>
@@ -23,9 +25,8 @@ Status checkVocabulary(const InputDescription &input, const void *values, int64_
                        &value, DType::I64, 1));
     bool ignored = value == -100 && isLabel(input);
     if (!ignored && (value < 0 || value >= *input.vocabulary))
-      return Status::userError("found token " + std::to_string(value) + " for input `" +
-                               input.name + "` in " + where + ", expected 0 to " +
-                               std::to_string(*input.vocabulary - 1));
+      return Status::userError("found token ", value, " for input `", input.name, "` in ", where,
+                               ", expected 0 to ", *input.vocabulary - 1);
   }
   return Status::ok();
 }
@@ -34,10 +35,10 @@ namespace {
 
 std::string endingOf(const std::string &path) { return std::filesystem::path(path).extension(); }
 
-// What the specs have given so far.
+// The arrays and token files of the options processed so far.
 struct Gathered {
   const std::vector<InputDescription> &inputs;
-  std::vector<FoundArray> arrays; // per input; without a file where none was found
+  std::vector<FoundArray> arrays; // per input; `file` is null if none was found
   std::vector<std::shared_ptr<const ArrayFile>> files;
   std::vector<std::string> tokenFiles;
 
@@ -50,35 +51,34 @@ struct Gathered {
 
   Status take(size_t input, std::shared_ptr<const ArrayFile> file, const ArrayView *array) {
     if (arrays[input].file)
-      return Status::userError("input `" + inputs[input].name + "` is given twice: in " +
-                               arrays[input].file->path() + " and in " + file->path());
+      return Status::userError("input `", inputs[input].name, "` is given twice: in ",
+                               arrays[input].file->path(), " and in ", file->path());
     arrays[input] = {std::move(file), array};
     return Status::ok();
   }
 
   // NAME=FILE.npy (or another format with one array, or one of that name).
   Status addNamed(const std::string &name, const std::string &path) {
-    auto file = ArrayFile::open(path);
-    CLEAVE_TRY(file.status());
-    const ArrayView *array = (*file)->find(name);
-    if (!array && (*file)->arrays().size() == 1)
-      array = &(*file)->arrays()[0];
-    if (!array && !(*file)->unreadable().empty())
-      return Status::userError(path + " cannot be used for input `" + name +
-                               "`: " + (*file)->unreadable()[0].second);
+    CLEAVE_TRY_ASSIGN(auto file, ArrayFile::open(path));
+    const ArrayView *array = file->find(name);
+    if (!array && file->arrays().size() == 1)
+      array = &file->arrays()[0];
+    if (!array && !file->unreadable().empty())
+      return Status::userError(path, " cannot be used for input `", name,
+                               "`: ", file->unreadable()[0].second);
     if (!array)
-      return Status::userError(path + " has no array `" + name + "`");
-    files.push_back(*file);
-    return take(inputNamed(name) - inputs.data(), *file, array);
+      return Status::userError(path, " has no array `", name, "`; it has ",
+                               listNames(file->arrays(), [](auto &array) { return array.name; }));
+    files.push_back(file);
+    return take(inputNamed(name) - inputs.data(), file, array);
   }
 
   Status addArchive(const std::string &path) {
-    auto file = ArrayFile::open(path);
-    CLEAVE_TRY(file.status());
-    files.push_back(*file);
+    CLEAVE_TRY_ASSIGN(auto file, ArrayFile::open(path));
+    files.push_back(file);
     for (size_t i = 0; i < inputs.size(); ++i)
-      if (const ArrayView *array = (*file)->find(inputs[i].name))
-        CLEAVE_TRY(take(i, *file, array));
+      if (const ArrayView *array = file->find(inputs[i].name))
+        CLEAVE_TRY(take(i, file, array));
     return Status::ok();
   }
 
@@ -89,8 +89,8 @@ struct Gathered {
     std::string ending = endingOf(spec);
     std::error_code ignored;
     if (equals != std::string::npos && !std::filesystem::exists(spec, ignored))
-      return Status::userError("found --data " + spec + ", but the model has no input `" +
-                               spec.substr(0, equals) + "`; its inputs are " +
+      return Status::userError("found --data ", spec, ", but the model has no input `",
+                               spec.substr(0, equals), "`; its inputs are ",
                                listNames(inputs, [](auto &input) { return input.name; }));
     if (ending == ".npz" || ending == ".safetensors")
       return addArchive(spec);
@@ -104,23 +104,20 @@ struct Gathered {
         continue;
       std::string present, reason;
       for (const auto &file : files) {
-        present += (present.empty() ? "" : "; ") + file->path() + " has " +
-                   listNames(file->arrays(), [](auto &array) { return array.name; });
+        present += concat(present.empty() ? "" : "; ", file->path(), " has ",
+                          listNames(file->arrays(), [](auto &array) { return array.name; }));
         for (const auto &[name, why] : file->unreadable())
           if (name == inputs[i].name)
-            reason = " (`" + name + "` is there, but " + why + ")";
+            reason = concat(" (`", name, "` exists, but ", why, ")");
       }
-      return Status::userError("no data for input `" + inputs[i].name + "` " + toString(inputs[i]) +
-                               reason + "; " + present);
+      return Status::userError("no data for input `", inputs[i].name, "` ", toString(inputs[i]),
+                               reason, "; ", present);
     }
     return Status::ok();
   }
 
   static std::string toString(const InputDescription &input) {
-    std::string text = std::string(name(input.dtype)) + "[";
-    for (size_t i = 0; i < input.shape.size(); ++i)
-      text += (i ? ", " : "") + std::to_string(input.shape[i]);
-    return text + "]";
+    return concat(name(input.dtype), data::toString(input.shape));
   }
 };
 
@@ -130,7 +127,7 @@ Result<std::unique_ptr<DataSource>> DataSource::open(const DataOptions &options,
                                                      const std::vector<InputDescription> &inputs) {
   if (options.specs.empty())
     return Status::userError(
-        "the model reads " + listNames(inputs, [](auto &input) { return input.name; }) +
+        "the model reads ", listNames(inputs, [](auto &input) { return input.name; }),
         ": give --data FILE.npz, FILE.safetensors, NAME=FILE.npy or, for tokens, a text file");
   Gathered gathered{inputs, std::vector<FoundArray>(inputs.size())};
   for (const std::string &spec : options.specs)
@@ -140,11 +137,10 @@ Result<std::unique_ptr<DataSource>> DataSource::open(const DataOptions &options,
     return openArrays(options, inputs, gathered.arrays);
   }
   if (options.specs.size() > 1)
-    return Status::userError("found the token file " + gathered.tokenFiles[0] +
+    return Status::userError("found the token file ", gathered.tokenFiles[0],
                              " beside other --data, expected it alone");
-  auto tokens = openTokens(gathered.tokenFiles[0]);
-  CLEAVE_TRY(tokens.status());
-  return openWindows(options, inputs, std::move(*tokens));
+  CLEAVE_TRY_ASSIGN(auto tokens, openTokens(gathered.tokenFiles[0]));
+  return openWindows(options, inputs, std::move(tokens));
 }
 
 } // namespace cleave::data

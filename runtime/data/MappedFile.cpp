@@ -1,3 +1,4 @@
+// See MappedFile.h.
 #include "runtime/data/MappedFile.h"
 
 #include <cerrno>
@@ -13,8 +14,8 @@ namespace cleave::data {
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string &path) {
   int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0)
-    return Status::userError("could not open " + path + ": " + strerror(errno));
-  struct stat info {};
+    return Status::userError("could not open ", path, ": ", strerror(errno));
+  struct stat info{};
   fstat(descriptor, &info);
   std::shared_ptr<MappedFile> file(new MappedFile);
   void *memory = nullptr;
@@ -23,9 +24,9 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string &pa
   int error = errno;
   close(descriptor);
   if (!S_ISREG(info.st_mode))
-    return Status::userError(path + " is not a file");
+    return Status::userError(path, " is not a file");
   if (memory == MAP_FAILED)
-    return Status::userError("could not map " + path + ": " + strerror(error));
+    return Status::userError("could not map ", path, ": ", strerror(error));
   file->data_ = static_cast<const unsigned char *>(memory);
   file->size_ = info.st_size;
   return std::shared_ptr<const MappedFile>(file);

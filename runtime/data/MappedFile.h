@@ -1,4 +1,4 @@
-// A whole file, mapped read-only.
+// A file, mapped read-only as a whole.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -11,7 +11,7 @@ namespace cleave::data {
 
 class MappedFile {
 public:
-  // Fails with the path and the system's reason. An empty file has no data.
+  // A user error has the path and the system's reason. data() of an empty file is null.
   static Result<std::shared_ptr<const MappedFile>> open(const std::string &path);
   ~MappedFile();
   MappedFile(const MappedFile &) = delete;
@@ -26,8 +26,8 @@ private:
   size_t size_ = 0;
 };
 
-// Forgets the resident pages of a part of a mapped file, which would only count as memory of this
-// process; they are read again when touched.
+// Releases the resident pages of a part of a mapped file, so that they do not count as memory of
+// this process. The next access reads them again.
 void releasePages(const void *begin, size_t bytes);
 
 } // namespace cleave::data

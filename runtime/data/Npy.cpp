@@ -1,4 +1,5 @@
-// NumPy's .npy: a magic number, a Python dict as text (type, order, shape), then the elements.
+// NumPy's .npy format: a magic number, a Python dict as text (type, order, shape), then the
+// elements.
 #include "runtime/base/Float16.h"
 #include "runtime/data/ArrayFileBuilder.h"
 
@@ -7,7 +8,7 @@
 namespace cleave::data {
 namespace {
 
-struct Header {
+struct NpyHeader {
   std::string type;
   bool fortran = false;
   std::vector<int64_t> shape;
@@ -38,7 +39,7 @@ bool parseShape(const std::string &text, std::vector<int64_t> &shape) {
   return *at == ')';
 }
 
-bool parseHeader(const unsigned char *bytes, size_t size, Header &header) {
+bool parseHeader(const unsigned char *bytes, size_t size, NpyHeader &header) {
   if (size < 12 || std::memcmp(bytes, "\x93NUMPY", 6) != 0)
     return false;
   uint32_t length = bytes[8] | bytes[9] << 8;
@@ -67,7 +68,7 @@ constexpr TypeName kTypes[] = {{"<f4", DType::F32}, {"<f8", DType::F64}, {"<f2",
                                {"<i8", DType::I64}, {"|u1", DType::U8},  {"<u2", DType::U16},
                                {"<u4", DType::U32}, {"<u8", DType::U64}, {"|b1", DType::Bool}};
 
-// Elements, or -1 if that is more than any file has.
+// The number of elements, or -1 if it is larger than any file.
 int64_t countOf(const std::vector<int64_t> &shape) {
   int64_t count = 1;
   for (int64_t size : shape)
@@ -80,9 +81,9 @@ int64_t countOf(const std::vector<int64_t> &shape) {
 
 Status addNpy(ArrayFileBuilder &builder, const std::string &name, const unsigned char *bytes,
               size_t size) {
-  Header header;
+  NpyHeader header;
   if (!parseHeader(bytes, size, header))
-    return Status::userError("array `" + name + "` has a damaged header (not the .npy format)");
+    return Status::userError("array `", name, "` has a damaged header, expected the .npy format");
   if (header.fortran && header.shape.size() > 1) {
     builder.addUnreadable(name, "it is stored in Fortran order; write numpy.ascontiguousarray(x)");
     return Status::ok();
@@ -92,9 +93,8 @@ Status addNpy(ArrayFileBuilder &builder, const std::string &name, const unsigned
     return count >= 0 && static_cast<uint64_t>(count) <= (size - header.bytes) / elementBytes;
   };
   const unsigned char *data = bytes + header.bytes;
-  Status cutShort = Status::userError(
-      "array `" + name + "` is cut short: " + std::to_string(size - header.bytes) +
-      " bytes do not hold " + std::to_string(count) + " elements of " + header.type);
+  Status cutShort = Status::userError("array `", name, "` is truncated: ", size - header.bytes,
+                                      " bytes do not hold ", count, " elements of ", header.type);
   for (const TypeName &type : kTypes)
     if (header.type == type.name) {
       if (!enough(byteSize(type.dtype)))
@@ -119,7 +119,7 @@ std::string npyHeader(DType dtype, const std::vector<int64_t> &shape) {
   for (size_t i = 0; i < shape.size(); ++i)
     dict += std::to_string(shape[i]) + (i + 1 < shape.size() ? ", " : shape.size() == 1 ? "," : "");
   dict += "), }";
-  size_t padding = 63 - (10 + dict.size()) % 64; // so that the elements begin at a multiple of 64
+  size_t padding = 63 - (10 + dict.size()) % 64; // aligns the elements to 64 bytes
   dict += std::string(padding, ' ') + "\n";
   std::string header("\x93NUMPY\x01\x00", 8);
   header += static_cast<char>(dict.size() & 0xff);

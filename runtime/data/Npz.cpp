@@ -1,5 +1,5 @@
-// NumPy's .npz: a zip archive of .npy files, stored or deflated; with the 64-bit extension for
-// large ones.
+// NumPy's .npz format: a zip archive of .npy files, stored or deflated, with the 64-bit extension
+// for large files.
 #include "runtime/data/ArrayFileBuilder.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 constexpr uint32_t kLocalHeader = 0x04034b50, kDirectoryEntry = 0x02014b50, kEnd = 0x06054b50,
                    kEnd64 = 0x06064b50, kLocator64 = 0x07064b50;
 
-struct Entry {
+struct ZipEntry {
   std::string name;
   uint16_t method = 0; // 0: stored, 8: deflated
   uint16_t flags = 0;
@@ -22,10 +22,10 @@ struct Entry {
   uint64_t headerAt = 0;
 };
 
-// Little-endian numbers of the file; out of bounds gives zero and is remembered.
-class Bytes {
+// Reads little-endian numbers of the file. Reads out of bounds yield zero and set `outside`.
+class ZipBytes {
 public:
-  Bytes(const unsigned char *data, size_t size) : data(data), size(size) {}
+  ZipBytes(const unsigned char *data, size_t size) : data(data), size(size) {}
   uint64_t number(uint64_t at, int width) {
     if (at > size || size - at < static_cast<uint64_t>(width)) {
       outside = true;
@@ -51,8 +51,8 @@ public:
   bool outside = false;
 };
 
-// Sizes and offsets that did not fit 32 bits stand in an extra field, in a fixed order.
-void readExtra64(Bytes &file, uint64_t at, uint64_t end, Entry &entry) {
+// Sizes and offsets that do not fit into 32 bits are in an extra field, in a fixed order.
+void readExtra64(ZipBytes &file, uint64_t at, uint64_t end, ZipEntry &entry) {
   while (at + 4 <= end && !file.outside) {
     uint16_t id = file.u16(at), length = file.u16(at + 2);
     uint64_t field = at + 4;
@@ -66,8 +66,8 @@ void readExtra64(Bytes &file, uint64_t at, uint64_t end, Entry &entry) {
   }
 }
 
-std::vector<Entry> readDirectory(Bytes &file) {
-  std::vector<Entry> entries;
+std::vector<ZipEntry> readDirectory(ZipBytes &file) {
+  std::vector<ZipEntry> entries;
   uint64_t end = file.size;
   uint64_t stop =
       file.size > 65557 ? file.size - 65557 : 0; // the end record may be followed by a comment
@@ -87,7 +87,7 @@ std::vector<Entry> readDirectory(Bytes &file) {
   }
   for (uint64_t i = 0; i < count && !file.outside; ++i) {
     file.outside |= file.u32(at) != kDirectoryEntry;
-    Entry entry;
+    ZipEntry entry;
     uint16_t nameBytes = file.u16(at + 28), extraBytes = file.u16(at + 30),
              commentBytes = file.u16(at + 32);
     entry.flags = file.u16(at + 8);
@@ -108,14 +108,14 @@ uint32_t checksum(const unsigned char *data, size_t bytes) {
   return static_cast<uint32_t>(crc32_z(crc32(0, nullptr, 0), data, bytes));
 }
 
-// Inflates an entry's bytes; empty if they are damaged.
-std::shared_ptr<std::vector<unsigned char>> inflateEntry(const Entry &entry,
+// Inflates an entry's bytes; null if they are damaged.
+std::shared_ptr<std::vector<unsigned char>> inflateEntry(const ZipEntry &entry,
                                                          const unsigned char *stored) {
   auto bytes = std::make_shared<std::vector<unsigned char>>(entry.bytes);
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
     return nullptr;
-  constexpr uint64_t kStep = 1u << 30; // zlib counts in 32 bits
+  constexpr uint64_t kStep = 1u << 30; // zlib counts bytes in 32 bits
   uint64_t taken = 0, made = 0;
   int result = Z_OK;
   while (result == Z_OK) {
@@ -136,27 +136,27 @@ std::shared_ptr<std::vector<unsigned char>> inflateEntry(const Entry &entry,
   return whole ? bytes : nullptr;
 }
 
-Status addEntry(ArrayFileBuilder &builder, Bytes &file, const Entry &entry) {
+Status addEntry(ArrayFileBuilder &builder, ZipBytes &file, const ZipEntry &entry) {
   std::string name =
       entry.name.ends_with(".npy") ? entry.name.substr(0, entry.name.size() - 4) : entry.name;
   uint64_t dataAt =
       entry.headerAt + 30 + file.u16(entry.headerAt + 26) + file.u16(entry.headerAt + 28);
   if (file.outside || file.u32(entry.headerAt) != kLocalHeader || dataAt > file.size ||
       file.size - dataAt < entry.storedBytes)
-    return Status::userError("the archive is damaged at entry `" + name + "`");
+    return Status::userError("the archive is damaged at entry `", name, "`");
   if (entry.flags & 1)
-    return Status::userError("entry `" + name + "` is encrypted");
+    return Status::userError("entry `", name, "` is encrypted");
   const unsigned char *stored = file.data + dataAt;
   if (entry.method == 0)
     return addNpy(builder, name, stored, entry.storedBytes);
   if (entry.method != 8)
-    return Status::userError("entry `" + name + "` uses compression method " +
-                             std::to_string(entry.method) + ", expected stored or deflated");
-  if (entry.bytes / 1100 > entry.storedBytes + 16) // deflate cannot do that
-    return Status::userError("the archive is damaged at entry `" + name + "`");
+    return Status::userError("entry `", name, "` uses compression method ", entry.method,
+                             ", expected stored or deflated");
+  if (entry.bytes / 1100 > entry.storedBytes + 16) // beyond the ratio of deflate
+    return Status::userError("the archive is damaged at entry `", name, "`");
   auto bytes = inflateEntry(entry, stored);
   if (!bytes)
-    return Status::userError("the compressed data of entry `" + name + "` are damaged");
+    return Status::userError("the compressed data of entry `", name, "` are damaged");
   builder.keep(bytes);
   return addNpy(builder, name, bytes->data(), bytes->size());
 }
@@ -165,12 +165,12 @@ void put(std::string &out, uint64_t value, int width) {
   out.append(reinterpret_cast<const char *>(&value), width);
 }
 
-// The fields that local header and directory entry share; sizes always in the 64-bit extension.
-void putCommon(std::string &out, const Entry &entry) {
-  put(out, 45, 2); // version that knows the extension
+// The common fields of local header and directory entry; sizes are always in the 64-bit extension.
+void putCommon(std::string &out, const ZipEntry &entry) {
+  put(out, 45, 2); // version 4.5: first with the 64-bit extension
   put(out, 0, 2);
   put(out, 0, 2); // stored
-  put(out, 0, 2); // 1980-01-01, so that equal arrays give equal files
+  put(out, 0, 2); // 1980-01-01: equal arrays give equal files
   put(out, 33, 2);
   put(out, entry.crc, 4);
   put(out, 0xffffffffu, 4);
@@ -178,7 +178,7 @@ void putCommon(std::string &out, const Entry &entry) {
   put(out, entry.name.size(), 2);
 }
 
-std::string localHeader(const Entry &entry) {
+std::string localHeader(const ZipEntry &entry) {
   std::string out;
   put(out, kLocalHeader, 4);
   putCommon(out, entry);
@@ -191,9 +191,9 @@ std::string localHeader(const Entry &entry) {
   return out;
 }
 
-std::string directoryOf(const std::vector<Entry> &entries, uint64_t directoryAt) {
+std::string directoryOf(const std::vector<ZipEntry> &entries, uint64_t directoryAt) {
   std::string out;
-  for (const Entry &entry : entries) {
+  for (const ZipEntry &entry : entries) {
     put(out, kDirectoryEntry, 4);
     put(out, 45, 2);
     putCommon(out, entry);
@@ -235,18 +235,17 @@ std::string directoryOf(const std::vector<Entry> &entries, uint64_t directoryAt)
 } // namespace
 
 Status readNpz(ArrayFileBuilder &builder, const MappedFile &mapped) {
-  Bytes file(mapped.data(), mapped.size());
-  std::vector<Entry> entries = readDirectory(file);
+  ZipBytes file(mapped.data(), mapped.size());
+  std::vector<ZipEntry> entries = readDirectory(file);
   if (file.outside)
-    return Status::userError("not a whole zip archive (" + std::to_string(mapped.size()) +
-                             " bytes)");
-  for (const Entry &entry : entries)
+    return Status::userError("is truncated or not a zip archive (", mapped.size(), " bytes)");
+  for (const ZipEntry &entry : entries)
     CLEAVE_TRY(addEntry(builder, file, entry));
   return Status::ok();
 }
 
 Status writeNpz(const std::string &path, const std::vector<ArrayView> &arrays) {
-  std::vector<Entry> entries;
+  std::vector<ZipEntry> entries;
   std::vector<std::string> headers;
   std::vector<std::vector<float>> widened(arrays.size());
   std::vector<ArrayView> stored;
@@ -254,7 +253,7 @@ Status writeNpz(const std::string &path, const std::vector<ArrayView> &arrays) {
   for (size_t i = 0; i < arrays.size(); ++i) {
     const ArrayView &array = stored.emplace_back(asNpy(arrays[i], widened[i]));
     std::string header = npyHeader(array.dtype, array.shape);
-    Entry entry;
+    ZipEntry entry;
     entry.name = array.name + ".npy";
     entry.headerAt = at;
     entry.bytes = header.size() + array.bytes();

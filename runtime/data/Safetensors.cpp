@@ -1,5 +1,5 @@
-// Safetensors: the length of a JSON header, the header (name → type, shape, range of bytes), the
-// bytes.
+// The safetensors format: the length of a JSON header, the header (name → type, shape, range of
+// bytes), the bytes.
 #include "runtime/data/ArrayFileBuilder.h"
 
 #include <cstring>
@@ -44,13 +44,12 @@ Status addTensor(ArrayFileBuilder &builder, const std::string &name, const Json 
   auto shape = integers(entry, "shape"), range = integers(entry, "data_offsets");
   if (!shape || !range || range->size() != 2 || !entry.contains("dtype") ||
       !entry["dtype"].is_string())
-    return Status::userError("the header's entry of tensor `" + name + "` is damaged");
+    return Status::userError("the header's entry of tensor `", name, "` is damaged");
   std::string type = entry["dtype"];
   uint64_t begin = (*range)[0], end = (*range)[1];
   if (begin > end || end > dataBytes)
-    return Status::userError("tensor `" + name + "` ends at byte " + std::to_string(end) +
-                             " of the data, but the file has " + std::to_string(dataBytes) +
-                             ": it is cut short");
+    return Status::userError("tensor `", name, "` ends at byte ", end,
+                             " of the data, but the file has ", dataBytes, ": it is truncated");
   for (const TypeName &known : kTypes)
     if (type == known.name) {
       uint64_t bytes = byteSize(known.dtype);
@@ -58,7 +57,7 @@ Status addTensor(ArrayFileBuilder &builder, const std::string &name, const Json 
         if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes))
           bytes = ~uint64_t(0);
       if (bytes != end - begin)
-        return Status::userError("tensor `" + name + "` has " + std::to_string(end - begin) +
+        return Status::userError("tensor `", name, "` has ", end - begin,
                                  " bytes, which does not agree with its type and shape");
       builder.add({name, known.dtype, *shape, data + begin});
       return Status::ok();
@@ -74,8 +73,7 @@ Status readSafetensors(ArrayFileBuilder &builder, const MappedFile &file) {
   if (file.size() >= sizeof headerBytes)
     std::memcpy(&headerBytes, file.data(), sizeof headerBytes);
   if (headerBytes < 2 || file.size() < 8 || headerBytes > file.size() - 8)
-    return Status::userError("not a whole safetensors file (" + std::to_string(file.size()) +
-                             " bytes)");
+    return Status::userError("is truncated or not a safetensors file (", file.size(), " bytes)");
   const char *text = reinterpret_cast<const char *>(file.data()) + 8;
   Json header = Json::parse(text, text + headerBytes, nullptr, /*allow_exceptions=*/false);
   if (!header.is_object())

@@ -1,4 +1,4 @@
-// The two kinds of data source, and what they share. Only for this folder.
+// The two kinds of data source, and their common parts. Private to this folder.
 #pragma once
 
 #include "runtime/data/ArrayFile.h"
@@ -9,40 +9,43 @@
 
 namespace cleave::data {
 
-// Where an array of an input comes from.
+// The array of an input and its file.
 struct FoundArray {
   std::shared_ptr<const ArrayFile> file;
   const ArrayView *array;
 };
 
-// One array per input.
+// A source with one array per input. A user error if shapes, types or numbers of samples do not
+// fit.
 Result<std::unique_ptr<DataSource>> openArrays(const DataOptions &options,
                                                const std::vector<InputDescription> &inputs,
                                                const std::vector<FoundArray> &arrays);
 
-// A row of tokens: whole numbers one after the other.
+// A sequence of tokens in memory.
 struct TokenFile {
   std::string path;
-  std::shared_ptr<const void> storage;
+  std::shared_ptr<const void> storage; // owns the tokens
   const unsigned char *tokens = nullptr;
   int64_t count = 0;
   int64_t bytesPerToken = 1; // 1: unsigned; 4 and 8: signed
 };
+// Opens a token file (DataOptions::specs).
 Result<TokenFile> openTokens(const std::string &path);
 
-// Windows of one row of tokens.
+// A source of windows of one sequence of tokens.
 Result<std::unique_ptr<DataSource>> openWindows(const DataOptions &options,
                                                 const std::vector<InputDescription> &inputs,
                                                 TokenFile file);
 
+// Whether the input is a label, by its mark or its name.
 bool isLabel(const InputDescription &input);
 
-// Fails if an integer that was written lies outside the input's vocabulary (labels: and is not
-// -100). `where` is the file, for the message.
+// A user error if one of `count` values of the input's dtype lies outside its vocabulary; labels
+// may be -100. `where` is the file, for the message.
 Status checkVocabulary(const InputDescription &input, const void *values, int64_t count,
                        const std::string &where);
 
-// `a`, `b`, `c`
+// The items' names for messages, at most 20: `a`, `b`, `c`.
 template <typename Items, typename NameOf>
 std::string listNames(const Items &items, NameOf nameOf) {
   std::string text;
@@ -50,7 +53,7 @@ std::string listNames(const Items &items, NameOf nameOf) {
   for (const auto &item : items) {
     if (++shown > 20)
       return text + ", …";
-    text += (text.empty() ? "`" : ", `") + std::string(nameOf(item)) + "`";
+    text += concat(text.empty() ? "`" : ", `", nameOf(item), "`");
   }
   return text.empty() ? "none" : text;
 }

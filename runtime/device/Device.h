@@ -1,9 +1,9 @@
 // The interface of a device that runs one rank's instructions.
 //
-// All addresses, shapes and strides of a plan are known before the first step, so every instruction
-// is prepared once into an Action, and a step only runs actions: nothing is allocated, looked up or
-// decided then (on a GPU a step's actions can be recorded into one graph). Communication is not the
-// device's matter.
+// All addresses, shapes and strides of a plan are known before the first step. Every instruction is
+// therefore prepared once into an Action, and a step only runs actions, without allocations,
+// look-ups or decisions (on a GPU, a step's actions can be recorded into one graph). Communication
+// is not part of the device.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -17,26 +17,33 @@
 
 namespace cleave::device {
 
-// One prepared instruction. Valid as long as its device and the memory it was prepared for.
+// A prepared instruction. Valid as long as its device and the memory for which it was prepared.
 class Action {
 public:
   virtual ~Action() = default;
-  // Does it, or queues it behind the actions before; a failure is the device's (lost) or a defect.
+  // Executes the instruction, or enqueues it after the previous actions. Failures: Status::lost (of
+  // the device) or a defect.
   virtual Status run() = 0;
 };
 
+// Does nothing: an instruction without work, such as a matmul without elements.
+class NoAction : public Action {
+public:
+  Status run() override { return Status::ok(); }
+};
+
+// An action, or the reason why its instruction cannot be prepared.
 using PreparedAction = Result<std::unique_ptr<Action>>;
 
-// Where the operands of a Matmul begin (their offsets not yet added).
+// The addresses of the buffers of a Matmul's operands, without StridedOperand.offset.
 struct MatmulOperands {
   DType dtype;
   const void *lhs;
   const void *rhs;
   void *out;
-  const void *bias; // null: none
 };
 
-// Where the tensors of a Convolution are; which one is written follows from its kind.
+// The addresses of a Convolution's tensors. Its kind determines which one is written.
 struct ConvolutionOperands {
   DType dtype;
   void *input;
@@ -44,6 +51,7 @@ struct ConvolutionOperands {
   void *output;
 };
 
+// Prepares and runs one rank's instructions on one kind of hardware.
 class Device {
 public:
   virtual ~Device() = default;
@@ -51,11 +59,12 @@ public:
   // `cpu`, `cuda:0`: for messages.
   virtual std::string name() const = 0;
 
-  // Makes the plan's generated kernels known. A user error when they were made for another kind of
+  // Loads the plan's generated kernels. A user error if they were generated for another kind of
   // device.
   virtual Status loadKernels(const plan::Plan &plan) = 0;
 
-  // Each prepares one instruction. `buffers` are the launch's operands in order.
+  // Each prepares one instruction. `buffers` are the addresses of the launch's operands in order;
+  // `bytes` and `count` (elements) are sizes; `value` is converted to the dtype.
   virtual PreparedAction launch(const plan::Kernel &kernel, std::vector<void *> buffers) = 0;
   virtual PreparedAction matmul(const plan::Matmul &matmul, const MatmulOperands &operands) = 0;
   virtual PreparedAction convolution(const plan::Convolution &convolution,
@@ -63,13 +72,13 @@ public:
   virtual PreparedAction copy(const void *from, void *to, uint64_t bytes) = 0;
   virtual PreparedAction fill(void *to, DType dtype, int64_t count, double value) = 0;
 
-  // To be called once when everything is prepared: allocates what the device's libraries share as
-  // scratch memory. Afterwards nothing more is prepared.
+  // To be called once after the last instruction is prepared: allocates the scratch memory that the
+  // device's libraries share.
   virtual Status finishPreparing() = 0;
-  // Bytes of that scratch memory; not part of any arena.
+  // Bytes of the scratch memory; not part of any arena.
   virtual uint64_t libraryBytes() const = 0;
 
-  // Returns when all actions that were run are done.
+  // Returns when all actions that were run are complete.
   virtual Status synchronize() = 0;
 };
 

@@ -4,7 +4,6 @@
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/comm/Groups.h"
-#include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/executor/Instructions.h"
 #include "runtime/executor/MemoryCheck.h"
 #include "runtime/executor/TensorLoader.h"
@@ -27,76 +26,75 @@ std::vector<int64_t> shapeOf(const plan::Tensor &tensor) {
   return {tensor.shape().begin(), tensor.shape().end()};
 }
 
-// An instruction's action between the checks of memory.
+// Wraps an instruction's action in the memory check.
 class CheckedAction : public device::Action {
 public:
-  CheckedAction(std::unique_ptr<device::Action> action, MemoryCheck &check,
-                const StepContext &context, size_t index)
-      : action_(std::move(action)), check_(check), context_(context), index_(index) {}
+  CheckedAction(std::unique_ptr<device::Action> action, MemoryCheck &check, const StepState &state,
+                size_t index)
+      : action_(std::move(action)), check_(check), state_(state), index_(index) {}
   Status run() override {
-    CLEAVE_TRY(check_.before(context_.scheduled, index_));
+    CLEAVE_TRY(check_.before(state_.scheduled, index_));
     CLEAVE_TRY(action_->run());
-    check_.after(context_.scheduled, index_);
+    check_.after(state_.scheduled, index_);
     return Status::ok();
   }
 
 private:
   std::unique_ptr<device::Action> action_;
   MemoryCheck &check_;
-  const StepContext &context_;
+  const StepState &state_;
   size_t index_; // in its segment
 };
 
 class ProgramExecutor : public Executor {
 public:
-  ProgramExecutor(const plan::Plan &plan, comm::World &world, const data::DataSource *data,
+  ProgramExecutor(const plan::Plan &plan, comm::World &world,
+                  std::unique_ptr<device::Device> device, const data::DataSource *data,
                   const ExecutorOptions &options)
       : plan_(plan), world_(world), data_(data), options_(options), rank_(uint32_t(world.rank())),
         program_(plan.programs(int(plan.program_of_rank(int(rank_))))),
-        loader_(plan, options.modelPath, options.seed) {}
+        loader_(plan, options.modelPath, options.seed), device_(std::move(device)) {}
 
-  // The parts of create(), in their order.
   Status prepareAll() {
     CLEAVE_TRY(allocate());
     CLEAVE_TRY(fillPersistent());
     CLEAVE_TRY(connectGroups());
-    device_ = device::makeCpuDevice(options_.threads);
     CLEAVE_TRY(device_->loadKernels(plan_));
     CLEAVE_TRY(prepareSegments());
     return device_->finishPreparing();
   }
 
   Status step(int64_t step) override {
-    context_.step = step;
-    context_.outputs.clear();
-    for (StepContext::Report &report : context_.reports)
+    state_.step = step;
+    state_.outputs.clear();
+    for (StepState::Report &report : state_.reports)
       report.sum = 0, report.count = 0;
     if (profile_)
       profile_->beginStep(step);
     for (int i = 0; i < program_.schedule_size(); ++i) {
       const plan::ScheduleStep &scheduled = program_.schedule(i);
-      context_.scheduled = size_t(i), context_.slot = scheduled.slot();
+      state_.scheduled = size_t(i), state_.slot = scheduled.slot();
       CLEAVE_TRY(profile_ ? runProfiled(scheduled.segment()) : run(scheduled.segment()));
     }
     CLEAVE_TRY(device_->synchronize());
     if (check_)
       CLEAVE_TRY(check_->endStep());
     for (size_t i = 0; i < metrics_.size(); ++i) {
-      const StepContext::Report &report = context_.reports[i];
+      const StepState::Report &report = state_.reports[i];
       metrics_[i].value = report.count ? report.sum / double(report.count) : 0;
     }
     return Status::ok();
   }
 
   const std::vector<MetricValue> &metrics() const override { return metrics_; }
-  const std::vector<StoredOutput> &storedOutputs() const override { return context_.outputs; }
-  const Profile *profile() const override { return profile_.get(); }
+  const std::vector<StoredOutput> &storedOutputs() const override { return state_.outputs; }
+  const ExecutionProfile *profile() const override { return profile_.get(); }
 
   MemoryNumbers memory() const override {
     uint64_t planned = 0;
     for (const plan::Arena &arena : program_.arenas())
       planned += arena.bytes();
-    return {planned, arenas_.bytes(), device_->libraryBytes()};
+    return {.planned = planned, .allocated = arenas_.bytes(), .library = device_->libraryBytes()};
   }
 
   std::vector<memory::KnownRange> memoryRanges() const override {
@@ -112,13 +110,17 @@ public:
       if (buffer.role() != plan::PARAMETER && buffer.role() != plan::STATE)
         continue;
       const plan::Tensor &tensor = plan_.tensors(buffer.tensor());
-      artifact::Block block = artifact::blockOf(plan_, tensor, rank_);
+      artifact::RankBlock block = artifact::blockOf(plan_, tensor, rank_);
       std::vector<int> axes;
       for (const plan::DimSharding &dim : tensor.sharding())
         axes.insert(axes.end(), dim.axes().begin(), dim.axes().end());
-      slices.push_back({tensor.name(), static_cast<DType>(tensor.dtype()), shapeOf(tensor),
-                        block.begin, block.shape, arenas_.address(buffer),
-                        checkpoint::ownsSlice(meshSizes(plan_), axes, int(rank_))});
+      slices.push_back({.name = tensor.name(),
+                        .dtype = static_cast<DType>(tensor.dtype()),
+                        .globalShape = shapeOf(tensor),
+                        .offset = block.begin,
+                        .blockShape = block.shape,
+                        .data = arenas_.address(buffer),
+                        .owned = checkpoint::ownsSlice(meshSizes(plan_), axes, int(rank_))});
     }
     return slices;
   }
@@ -129,9 +131,7 @@ private:
   Status allocate() {
     memory::Allocator pages =
         options_.checked ? memory::allocateGuardedPages : memory::allocatePages;
-    Result<memory::Arenas> arenas = memory::Arenas::allocate(program_, pages, pages);
-    CLEAVE_TRY(arenas.status());
-    arenas_ = std::move(*arenas);
+    CLEAVE_TRY_ASSIGN(arenas_, memory::Arenas::allocate(program_, pages, pages));
     if (options_.checked)
       check_ = std::make_unique<MemoryCheck>(program_, arenas_);
     return Status::ok();
@@ -155,12 +155,12 @@ private:
 
   Status readCheckpoint(const plan::Buffer &buffer, void *address) {
     const plan::Tensor &tensor = plan_.tensors(buffer.tensor());
-    artifact::Block block = artifact::blockOf(plan_, tensor, rank_);
+    artifact::RankBlock block = artifact::blockOf(plan_, tensor, rank_);
     return options_.resume->read(tensor.name(), static_cast<DType>(tensor.dtype()), shapeOf(tensor),
                                  block.begin, block.shape, address);
   }
 
-  // One communicator per list of axes that some instruction names, connected in the order of the
+  // Connects one communicator per list of axes in the program's collectives, in the order of the
   // lists.
   Status connectGroups() {
     std::set<std::vector<int>> lists;
@@ -169,36 +169,40 @@ private:
         if (instruction.has_collective())
           lists.emplace(instruction.collective().axes().begin(),
                         instruction.collective().axes().end());
-    Result<comm::Groups> groups =
-        comm::makeCommunicators(world_, meshSizes(plan_), {lists.begin(), lists.end()});
-    CLEAVE_TRY(groups.status());
-    groups_ = std::move(*groups);
+    CLEAVE_TRY_ASSIGN(
+        groups_, comm::makeCommunicators(world_, meshSizes(plan_), {lists.begin(), lists.end()}));
     return Status::ok();
   }
 
   Status prepareSegments() {
-    tickets_.resize(program_.events() + 1);
-    startedBy_.resize(program_.events() + 1);
-    Surroundings around{plan_,    program_, rank_,     arenas_,
-                        *device_, groups_,  data_,     options_.keepOutputs,
-                        context_, tickets_, startedBy_};
+    startedCalls_.resize(program_.events() + 1);
+    ExecutionContext context{.plan = plan_,
+                             .program = program_,
+                             .rank = rank_,
+                             .arenas = arenas_,
+                             .device = *device_,
+                             .groups = groups_,
+                             .data = data_,
+                             .keepOutputs = options_.keepOutputs,
+                             .state = state_,
+                             .startedCalls = startedCalls_};
     for (const plan::Segment &segment : program_.segments()) {
       segments_.emplace_back();
       for (const plan::Instruction &instruction : segment.instructions()) {
-        device::PreparedAction action = prepare(around, instruction);
+        device::PreparedAction action = prepare(context, instruction);
         if (!action)
           return action.status().withContext(artifact::kindName(instruction) + " '" +
                                              instruction.name() + "'");
         if (check_)
-          *action = std::make_unique<CheckedAction>(std::move(*action), *check_, context_,
+          *action = std::make_unique<CheckedAction>(std::move(*action), *check_, state_,
                                                     segments_.back().size());
         segments_.back().push_back(std::move(*action));
       }
     }
-    for (const StepContext::Report &report : context_.reports)
+    for (const StepState::Report &report : state_.reports)
       metrics_.push_back({report.name, 0});
     if (options_.profiledSteps)
-      profile_ = std::make_unique<Profile>(program_, rank_, options_.profiledSteps);
+      profile_ = std::make_unique<ExecutionProfile>(program_, rank_, options_.profiledSteps);
     return Status::ok();
   }
 
@@ -218,10 +222,10 @@ private:
   Status runProfiled(uint32_t segment) {
     const Actions &actions = segments_[segment];
     for (size_t i = 0; i < actions.size(); ++i) {
-      double begin = Profile::now();
+      double begin = ExecutionProfile::now();
       if (Status status = actions[i]->run(); !status)
         return failed(status, segment, i);
-      profile_->record(segment, uint32_t(i), context_.slot, begin, Profile::now());
+      profile_->record(segment, uint32_t(i), state_.slot, begin, ExecutionProfile::now());
     }
     return Status::ok();
   }
@@ -236,13 +240,12 @@ private:
   memory::Arenas arenas_;
   std::unique_ptr<MemoryCheck> check_; // null unless options.checked
   std::unique_ptr<device::Device> device_;
-  StepContext context_;
-  std::vector<comm::Ticket> tickets_;
-  std::vector<comm::Communicator *> startedBy_;
+  StepState state_;
+  std::vector<StartedCall> startedCalls_; // by event
   std::vector<Actions> segments_;
   std::vector<MetricValue> metrics_;
-  std::unique_ptr<Profile> profile_;
-  comm::Groups groups_; // ended first: its threads may still use the arenas
+  std::unique_ptr<ExecutionProfile> profile_;
+  comm::Groups groups_; // destroyed first: its threads may still access the arenas
 };
 
 } // namespace
@@ -251,8 +254,10 @@ std::vector<data::InputDescription> inputsOf(const plan::Plan &plan) {
   std::vector<data::InputDescription> inputs;
   for (const plan::Tensor &tensor : plan.tensors())
     if (tensor.role() == plan::INPUT) {
-      inputs.push_back({tensor.name(), static_cast<DType>(tensor.dtype()), shapeOf(tensor), {}});
-      inputs.back().label = tensor.is_label();
+      inputs.push_back({.name = tensor.name(),
+                        .dtype = static_cast<DType>(tensor.dtype()),
+                        .shape = shapeOf(tensor),
+                        .label = tensor.is_label()});
       if (tensor.vocabulary() > 0)
         inputs.back().vocabulary = tensor.vocabulary();
     }
@@ -268,12 +273,13 @@ int64_t slotsOf(const plan::Plan &plan) {
 }
 
 Result<std::unique_ptr<Executor>> Executor::create(const plan::Plan &plan, comm::World &world,
+                                                   std::unique_ptr<device::Device> device,
                                                    const data::DataSource *data,
                                                    const ExecutorOptions &options) {
   if (uint32_t(world.size()) != artifact::rankCount(plan))
-    return Status::userError("the plan is for " + std::to_string(artifact::rankCount(plan)) +
-                             " ranks, the job has " + std::to_string(world.size()));
-  auto executor = std::make_unique<ProgramExecutor>(plan, world, data, options);
+    return Status::userError("the plan is for ", artifact::rankCount(plan), " ranks, the job has ",
+                             world.size(), "; start as many ranks as the plan has");
+  auto executor = std::make_unique<ProgramExecutor>(plan, world, std::move(device), data, options);
   CLEAVE_TRY(executor->prepareAll());
   return Result<std::unique_ptr<Executor>>(std::move(executor));
 }

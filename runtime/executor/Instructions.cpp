@@ -13,13 +13,13 @@ namespace {
 using device::Action;
 using device::PreparedAction;
 
-const plan::Buffer &bufferAt(const Surroundings &around, uint32_t buffer) {
-  return around.program.buffers(int(buffer));
+const plan::Buffer &bufferAt(const ExecutionContext &context, uint32_t buffer) {
+  return context.program.buffers(int(buffer));
 }
 
 DType dtypeOf(const plan::Buffer &buffer) { return static_cast<DType>(buffer.dtype()); }
 
-// Runs a call and waits for it.
+// Runs a call to its completion.
 class CollectiveAction : public Action {
 public:
   CollectiveAction(comm::Communicator &group, comm::Call call)
@@ -31,65 +31,61 @@ private:
   comm::Call call_;
 };
 
-// Starts a call; its event's WaitAction waits for it.
+// Starts a call; the WaitAction of its event waits for it.
 class StartAction : public Action {
 public:
-  StartAction(comm::Communicator &group, comm::Call call, uint32_t event,
-              const Surroundings &around)
-      : group_(group), call_(std::move(call)), ticket_(around.tickets[event]),
-        startedBy_(around.startedBy[event]) {}
+  StartAction(comm::Communicator &group, comm::Call call, StartedCall &started)
+      : group_(group), call_(std::move(call)), started_(started) {}
   Status run() override {
-    ticket_ = group_.start(call_);
-    startedBy_ = &group_;
+    started_ = {&group_, group_.start(call_)};
     return Status::ok();
   }
 
 private:
   comm::Communicator &group_;
   comm::Call call_;
-  comm::Ticket &ticket_;
-  comm::Communicator *&startedBy_;
+  StartedCall &started_;
 };
 
 class WaitAction : public Action {
 public:
-  WaitAction(uint32_t event, const Surroundings &around)
-      : ticket_(around.tickets[event]), startedBy_(around.startedBy[event]) {}
-  Status run() override { return startedBy_->wait(ticket_); }
+  explicit WaitAction(const StartedCall &started) : started_(started) {}
+  Status run() override { return started_.group->wait(started_.ticket); }
 
 private:
-  const comm::Ticket &ticket_;
-  comm::Communicator *const &startedBy_;
+  const StartedCall &started_;
 };
 
 class LoadInputAction : public Action {
 public:
-  LoadInputAction(const Surroundings &around, size_t input, artifact::Block block, void *to)
-      : around_(around), input_(input), block_(std::move(block)), to_(to) {}
+  LoadInputAction(const ExecutionContext &context, size_t input, artifact::RankBlock block,
+                  void *to)
+      : data_(*context.data), state_(context.state), input_(input), block_(std::move(block)),
+        to_(to) {}
   Status run() override {
-    return around_.data->fill(input_, around_.context.step, around_.context.slot, block_.begin,
-                              block_.shape, to_);
+    return data_.fill(input_, state_.step, state_.slot, block_.begin, block_.shape, to_);
   }
 
 private:
-  const Surroundings around_;
-  size_t input_;
-  artifact::Block block_;
+  const data::DataSource &data_;
+  const StepState &state_;
+  size_t input_; // index in inputsOf()
+  artifact::RankBlock block_;
   void *to_;
 };
 
 class StoreOutputAction : public Action {
 public:
-  StoreOutputAction(const Surroundings &around, int tensor, const void *from, uint64_t bytes)
-      : context_(around.context), tensor_(tensor), from_(static_cast<const char *>(from)),
+  StoreOutputAction(const ExecutionContext &context, int tensor, const void *from, uint64_t bytes)
+      : state_(context.state), tensor_(tensor), from_(static_cast<const char *>(from)),
         bytes_(bytes) {}
   Status run() override {
-    context_.outputs.push_back({tensor_, context_.slot, std::vector<char>(from_, from_ + bytes_)});
+    state_.outputs.push_back({tensor_, state_.slot, std::vector<char>(from_, from_ + bytes_)});
     return Status::ok();
   }
 
 private:
-  StepContext &context_;
+  StepState &state_;
   int tensor_;
   const char *from_;
   uint64_t bytes_;
@@ -97,50 +93,46 @@ private:
 
 template <typename T> class MetricAction : public Action {
 public:
-  MetricAction(const Surroundings &around, size_t report, const void *from)
-      : context_(around.context), report_(report), from_(static_cast<const T *>(from)) {}
+  MetricAction(const ExecutionContext &context, size_t report, const void *from)
+      : state_(context.state), report_(report), from_(static_cast<const T *>(from)) {}
   Status run() override {
-    context_.reports[report_].sum += double(*from_);
-    ++context_.reports[report_].count;
+    state_.reports[report_].sum += double(*from_);
+    ++state_.reports[report_].count;
     return Status::ok();
   }
 
 private:
-  StepContext &context_;
+  StepState &state_;
   size_t report_;
   const T *from_;
 };
 
-class NoAction : public Action {
-  Status run() override { return Status::ok(); }
-};
-
-// The elements that Communicator.h counts for a pair.
-int64_t countOf(const Surroundings &around, const plan::Collective &collective, int i) {
+// The elements of a pair as BufferPair::count has them, except that an AllToAll is not yet divided
+// by ranks.
+int64_t countOf(const ExecutionContext &context, const plan::Collective &collective, int i) {
   uint32_t buffer = collective.kind() == plan::Collective::REDUCE_SCATTER ||
                             collective.kind() == plan::Collective::RECV
                         ? collective.recv(i)
                         : collective.send(i);
-  return artifact::elementCount(bufferAt(around, buffer).shape());
+  return artifact::elementCount(bufferAt(context, buffer).shape());
 }
 
-comm::Call callOf(const Surroundings &around, const plan::Collective &collective, int ranks) {
+comm::Call callOf(const ExecutionContext &context, const plan::Collective &collective, int ranks) {
   comm::Call call;
   call.kind = static_cast<comm::Kind>(collective.kind());
   call.reduce = static_cast<comm::Reduce>(collective.reduce());
-  call.root = int(collective.root()), call.peer = int(collective.peer());
-  call.tag = int(collective.tag());
+  call.peer = int(collective.peer());
   for (int i = 0; i < std::max(collective.send_size(), collective.recv_size()); ++i) {
     comm::BufferPair pair;
     if (i < collective.send_size()) {
-      pair.send = addressOf(around, collective.send(i));
-      pair.dtype = dtypeOf(bufferAt(around, collective.send(i)));
+      pair.send = addressOf(context, collective.send(i));
+      pair.dtype = dtypeOf(bufferAt(context, collective.send(i)));
     }
     if (i < collective.recv_size()) {
-      pair.recv = addressOf(around, collective.recv(i));
-      pair.dtype = dtypeOf(bufferAt(around, collective.recv(i)));
+      pair.recv = addressOf(context, collective.recv(i));
+      pair.dtype = dtypeOf(bufferAt(context, collective.recv(i)));
     }
-    pair.count = countOf(around, collective, i);
+    pair.count = countOf(context, collective, i);
     if (call.kind == comm::Kind::AllToAll)
       pair.count /= ranks;
     call.pairs.push_back(pair);
@@ -148,104 +140,107 @@ comm::Call callOf(const Surroundings &around, const plan::Collective &collective
   return call;
 }
 
-PreparedAction prepareCollective(const Surroundings &around, const plan::Collective &collective) {
+PreparedAction prepareCollective(const ExecutionContext &context,
+                                 const plan::Collective &collective) {
   std::vector<int> axes(collective.axes().begin(), collective.axes().end());
-  comm::Communicator &group = *around.groups.at(axes);
-  comm::Call call = callOf(around, collective, group.size());
+  comm::Communicator &group = *context.groups.at(axes);
+  comm::Call call = callOf(context, collective, group.size());
   if (collective.event())
-    return PreparedAction(
-        std::make_unique<StartAction>(group, std::move(call), collective.event(), around));
+    return PreparedAction(std::make_unique<StartAction>(group, std::move(call),
+                                                        context.startedCalls[collective.event()]));
   return PreparedAction(std::make_unique<CollectiveAction>(group, std::move(call)));
 }
 
-PreparedAction prepareMatmul(const Surroundings &around, const plan::Matmul &matmul) {
-  device::MatmulOperands operands{
-      dtypeOf(bufferAt(around, matmul.out().buffer())), addressOf(around, matmul.lhs().buffer()),
-      addressOf(around, matmul.rhs().buffer()), addressOf(around, matmul.out().buffer()),
-      matmul.bias_plus_one() ? addressOf(around, matmul.bias_plus_one() - 1) : nullptr};
-  return around.device.matmul(matmul, operands);
+PreparedAction prepareMatmul(const ExecutionContext &context, const plan::Matmul &matmul) {
+  device::MatmulOperands operands{.dtype = dtypeOf(bufferAt(context, matmul.out().buffer())),
+                                  .lhs = addressOf(context, matmul.lhs().buffer()),
+                                  .rhs = addressOf(context, matmul.rhs().buffer()),
+                                  .out = addressOf(context, matmul.out().buffer())};
+  return context.device.matmul(matmul, operands);
 }
 
-PreparedAction prepareLaunch(const Surroundings &around, const plan::Launch &launch) {
+PreparedAction prepareLaunch(const ExecutionContext &context, const plan::Launch &launch) {
   std::vector<void *> buffers;
   for (uint32_t buffer : launch.buffers())
-    buffers.push_back(addressOf(around, buffer));
-  return around.device.launch(around.program.kernels(int(launch.kernel())), std::move(buffers));
+    buffers.push_back(addressOf(context, buffer));
+  return context.device.launch(context.program.kernels(int(launch.kernel())), std::move(buffers));
 }
 
-PreparedAction prepareLoadInput(const Surroundings &around, uint32_t index) {
-  const plan::Buffer &buffer = bufferAt(around, index);
-  const plan::Tensor &tensor = around.plan.tensors(buffer.tensor());
-  if (!around.data)
-    return Status::userError("the plan has an input '" + tensor.name() +
+PreparedAction prepareLoadInput(const ExecutionContext &context, uint32_t index) {
+  const plan::Buffer &buffer = bufferAt(context, index);
+  const plan::Tensor &tensor = context.plan.tensors(buffer.tensor());
+  if (!context.data)
+    return Status::userError("the plan has an input '", tensor.name(),
                              "' and no data are given; --data names them");
-  size_t input = 0; // among the inputs, as inputsOf() lists them
+  size_t input = 0; // index in inputsOf()
   for (int i = 0; i < buffer.tensor(); ++i)
-    input += around.plan.tensors(i).role() == plan::INPUT;
+    input += context.plan.tensors(i).role() == plan::INPUT;
   return PreparedAction(std::make_unique<LoadInputAction>(
-      around, input, artifact::blockOf(around.plan, tensor, around.rank),
-      addressOf(around, index)));
+      context, input, artifact::blockOf(context.plan, tensor, context.rank),
+      addressOf(context, index)));
 }
 
-PreparedAction prepareStoreOutput(const Surroundings &around, uint32_t index) {
-  if (!around.keepOutputs)
-    return PreparedAction(std::make_unique<NoAction>());
-  const plan::Buffer &buffer = bufferAt(around, index);
+PreparedAction prepareStoreOutput(const ExecutionContext &context, uint32_t index) {
+  if (!context.keepOutputs)
+    return PreparedAction(std::make_unique<device::NoAction>());
+  const plan::Buffer &buffer = bufferAt(context, index);
   uint64_t bytes = uint64_t(artifact::elementCount(buffer.shape()) * byteSize(dtypeOf(buffer)));
-  return PreparedAction(std::make_unique<StoreOutputAction>(around, buffer.tensor(),
-                                                            addressOf(around, index), bytes));
+  return PreparedAction(std::make_unique<StoreOutputAction>(context, buffer.tensor(),
+                                                            addressOf(context, index), bytes));
 }
 
-PreparedAction prepareMetric(const Surroundings &around, const plan::Metric &metric) {
-  std::vector<StepContext::Report> &reports = around.context.reports;
+PreparedAction prepareMetric(const ExecutionContext &context, const plan::Metric &metric) {
+  std::vector<StepState::Report> &reports = context.state.reports;
   auto at = std::find_if(reports.begin(), reports.end(),
                          [&](const auto &report) { return report.name == metric.name(); });
   size_t report = size_t(at - reports.begin());
   if (at == reports.end())
     reports.push_back({metric.name(), 0, 0});
-  const void *from = addressOf(around, metric.buffer());
-  if (dtypeOf(bufferAt(around, metric.buffer())) == DType::F64)
-    return PreparedAction(std::make_unique<MetricAction<double>>(around, report, from));
-  return PreparedAction(std::make_unique<MetricAction<float>>(around, report, from));
+  const void *from = addressOf(context, metric.buffer());
+  if (dtypeOf(bufferAt(context, metric.buffer())) == DType::F64)
+    return PreparedAction(std::make_unique<MetricAction<double>>(context, report, from));
+  return PreparedAction(std::make_unique<MetricAction<float>>(context, report, from));
 }
 
 } // namespace
 
-void *addressOf(const Surroundings &around, uint32_t buffer) {
-  return around.arenas.address(bufferAt(around, buffer));
+void *addressOf(const ExecutionContext &context, uint32_t buffer) {
+  return context.arenas.address(bufferAt(context, buffer));
 }
 
-PreparedAction prepare(const Surroundings &around, const plan::Instruction &instruction) {
+PreparedAction prepare(const ExecutionContext &context, const plan::Instruction &instruction) {
   switch (instruction.kind_case()) {
   case plan::Instruction::kLaunch:
-    return prepareLaunch(around, instruction.launch());
+    return prepareLaunch(context, instruction.launch());
   case plan::Instruction::kMatmul:
-    return prepareMatmul(around, instruction.matmul());
+    return prepareMatmul(context, instruction.matmul());
   case plan::Instruction::kConvolution: {
     const plan::Convolution &c = instruction.convolution();
-    return around.device.convolution(
-        c, {dtypeOf(bufferAt(around, c.input())), addressOf(around, c.input()),
-            addressOf(around, c.weight()), addressOf(around, c.output())});
+    return context.device.convolution(c, {.dtype = dtypeOf(bufferAt(context, c.input())),
+                                          .input = addressOf(context, c.input()),
+                                          .weight = addressOf(context, c.weight()),
+                                          .output = addressOf(context, c.output())});
   }
   case plan::Instruction::kCollective:
-    return prepareCollective(around, instruction.collective());
+    return prepareCollective(context, instruction.collective());
   case plan::Instruction::kWait:
-    return PreparedAction(std::make_unique<WaitAction>(instruction.wait().event(), around));
+    return PreparedAction(
+        std::make_unique<WaitAction>(context.startedCalls[instruction.wait().event()]));
   case plan::Instruction::kCopy:
-    return around.device.copy(addressOf(around, instruction.copy().from()),
-                              addressOf(around, instruction.copy().to()),
-                              bufferAt(around, instruction.copy().from()).bytes());
+    return context.device.copy(addressOf(context, instruction.copy().from()),
+                               addressOf(context, instruction.copy().to()),
+                               bufferAt(context, instruction.copy().from()).bytes());
   case plan::Instruction::kFill: {
-    const plan::Buffer &buffer = bufferAt(around, instruction.fill().buffer());
-    return around.device.fill(addressOf(around, instruction.fill().buffer()), dtypeOf(buffer),
-                              artifact::elementCount(buffer.shape()), instruction.fill().value());
+    const plan::Buffer &buffer = bufferAt(context, instruction.fill().buffer());
+    return context.device.fill(addressOf(context, instruction.fill().buffer()), dtypeOf(buffer),
+                               artifact::elementCount(buffer.shape()), instruction.fill().value());
   }
   case plan::Instruction::kLoadInput:
-    return prepareLoadInput(around, instruction.load_input().buffer());
+    return prepareLoadInput(context, instruction.load_input().buffer());
   case plan::Instruction::kStoreOutput:
-    return prepareStoreOutput(around, instruction.store_output().buffer());
+    return prepareStoreOutput(context, instruction.store_output().buffer());
   case plan::Instruction::kMetric:
-    return prepareMetric(around, instruction.metric());
+    return prepareMetric(context, instruction.metric());
   case plan::Instruction::KIND_NOT_SET:
     break;
   }

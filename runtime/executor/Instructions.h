@@ -1,5 +1,5 @@
-// From instructions to actions: those of the device, and the executor's own, which talk to other
-// ranks, read the data and report results. Private to this folder.
+// Turns instructions into actions: those of the device, and the executor's own, which communicate
+// with other ranks, read input data and report results. Private to this folder.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -9,17 +9,16 @@
 #include "runtime/executor/Executor.h"
 #include "runtime/memory/Arenas.h"
 
-#include <map>
-#include <memory>
 #include <vector>
 
 namespace cleave::executor {
 
-// What actions need to know about the step that runs, and what they report.
-struct StepContext {
-  int64_t step = 0;
-  size_t scheduled = 0; // which of the schedule's steps
-  uint32_t slot = 0;
+// The position within the current step, read by the actions, and the values that they report.
+struct StepState {
+  int64_t step = 0;     // number of the step, which selects the data
+  size_t scheduled = 0; // index of the current schedule step
+  uint32_t slot = 0;    // index of the current micro-batch
+  // The sum of a metric over the micro-batches of the step.
   struct Report {
     std::string name;
     double sum;
@@ -29,25 +28,32 @@ struct StepContext {
   std::vector<StoredOutput> outputs;
 };
 
-// Everything an instruction can refer to. All of it outlives the actions.
-struct Surroundings {
+// A collective that was started and not yet waited for.
+struct StartedCall {
+  comm::Communicator *group = nullptr;
+  comm::Ticket ticket = 0;
+};
+
+// Everything that an instruction can refer to. All of it outlives the actions.
+struct ExecutionContext {
   const plan::Plan &plan;
   const plan::Program &program;
   uint32_t rank;
   const memory::Arenas &arenas;
   device::Device &device;
   const comm::Groups &groups;
-  const data::DataSource *data;
-  bool keepOutputs;
-  StepContext &context;
-  std::vector<comm::Ticket> &tickets;           // by event
-  std::vector<comm::Communicator *> &startedBy; // by event
+  const data::DataSource *data; // null if the plan has no inputs
+  bool keepOutputs;             // ExecutorOptions::keepOutputs
+  StepState &state;
+  std::vector<StartedCall> &startedCalls; // by event
 };
 
-// The action of one instruction.
-device::PreparedAction prepare(const Surroundings &around, const plan::Instruction &instruction);
+// The action of one instruction. A user error if it needs data and there are none; otherwise the
+// errors of the device.
+device::PreparedAction prepare(const ExecutionContext &context,
+                               const plan::Instruction &instruction);
 
-// Where a buffer lies.
-void *addressOf(const Surroundings &around, uint32_t buffer);
+// The address of a buffer (index into Program.buffers).
+void *addressOf(const ExecutionContext &context, uint32_t buffer);
 
 } // namespace cleave::executor

@@ -1,15 +1,17 @@
 // See MemoryCheck.h.
 #include "runtime/executor/MemoryCheck.h"
 
+#include "runtime/artifact/Access.h"
+
 #include <algorithm>
 #include <cstring>
 
 namespace cleave::executor {
 namespace {
 
-constexpr int kUnused = 0xff; // bytes that have belonged to no buffer yet: NaN as well
+constexpr int kUnused = 0xff; // bytes that no buffer has used yet; also NaN
 
-// Eight bytes of poison: signalling NaNs, or far outside of what an index or a bool may be.
+// Eight bytes of poison: signalling NaNs, or integers outside the range of indices and bools.
 uint64_t poisonOf(plan::DType dtype) {
   switch (dtype) {
   case plan::F64:
@@ -36,7 +38,7 @@ MemoryCheck::MemoryCheck(const plan::Program &program, const memory::Arenas &are
   }
   std::vector<Range> persistent;
   for (int i = 0; i < program.buffers_size(); ++i)
-    if (isPersistent(program.buffers(i)) && program.buffers(i).bytes()) {
+    if (artifact::isPersistent(program.buffers(i)) && program.buffers(i).bytes()) {
       persistent.push_back(rangeOf(uint32_t(i)));
       std::memset(memoryOf(persistent.back()), 0, program.buffers(i).bytes());
     }
@@ -102,8 +104,7 @@ Status MemoryCheck::checkPoison(const Range &range) const {
   if (std::memcmp(found, expected, bytes) == 0)
     return Status::ok();
   uint64_t at = uint64_t(std::mismatch(found, found + bytes, expected).first - found);
-  return Status::defect("byte " + std::to_string(range.begin + at) + " of arena " +
-                        std::to_string(range.arena) +
+  return Status::defect("byte ", range.begin + at, " of arena ", range.arena,
                         " was written while no buffer in use held it; an instruction before "
                         "writes outside of its buffers");
 }

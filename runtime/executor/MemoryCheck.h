@@ -1,8 +1,8 @@
-// The checked mode of the executor: memory that holds no value of the step holds poison, which is NaN
-// for floats and an absurd number for integers. An instruction that reads what nothing has written,
-// or what is no longer valid, computes with poison; one that changes poison has written outside of
-// its buffers, which is a defect. Guard pages around the arenas (memory/Arenas.h) catch the rest.
-// For devices whose memory this process addresses and whose actions are done when run() returns.
+// The checked mode of the executor. Memory without a value holds poison: NaN for floats, a large
+// number for integers. An instruction that reads a buffer without a valid value computes with
+// poison; an instruction that overwrites poison has written outside its buffers, which is a defect.
+// Guard pages around the arenas (memory/Arenas.h) catch the remaining accesses. Requires a device
+// whose memory this process addresses and whose actions are complete when run() returns.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -16,16 +16,16 @@ namespace cleave::executor {
 
 class MemoryCheck {
 public:
-  // Poisons all bytes but those of persistent buffers, which become zero. Program and arenas outlive
-  // the check.
+  // Poisons all bytes except those of persistent buffers, which become zero. Program and arenas
+  // outlive the check.
   MemoryCheck(const plan::Program &program, const memory::Arenas &arenas);
 
-  // Before instruction `index` of schedule step `scheduled`: poisons the buffers that it is the first
-  // to touch. A defect if something was written there while no value lay there.
+  // To be called before instruction `index` of schedule step `scheduled`: poisons the buffers whose
+  // values begin with it. A defect if their memory was written while it held no value.
   Status before(size_t scheduled, size_t index);
-  // After that instruction: poisons the buffers that it is the last to touch.
+  // To be called after that instruction: poisons the buffers whose values end with it.
   void after(size_t scheduled, size_t index);
-  // At the end of a step: a defect if any poison was written over.
+  // To be called at the end of a step: a defect if any poison was overwritten.
   Status endStep() const;
 
 private:
@@ -43,8 +43,8 @@ private:
   const plan::Program &program_;
   std::vector<memory::Arenas::Range> arenas_;
   std::vector<std::vector<Lifetimes>> lifetimes_;
-  std::vector<std::vector<unsigned char>> expected_; // by arena: its bytes where no value lies
-  std::vector<Range> transient_;                     // outside of persistent buffers
+  std::vector<std::vector<unsigned char>> expected_; // by arena: its bytes where there is no value
+  std::vector<Range> transient_;                     // the parts without persistent buffers
 };
 
 } // namespace cleave::executor

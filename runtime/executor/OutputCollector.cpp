@@ -26,10 +26,10 @@ Status OutputCollector::add(const std::vector<StoredOutput> &outputs) {
   return Status::ok();
 }
 
-// Gathers a flag (whether the rank holds a block) and the blocks, and joins them on rank 0.
+// Gathers the blocks, each with a flag for whether the rank has one, and joins them on rank 0.
 Status OutputCollector::addTensor(int tensor, const StoredOutput *mine) {
   const plan::Tensor &what = plan_.tensors(tensor);
-  artifact::Block block = artifact::blockOf(plan_, what, 0);
+  artifact::RankBlock block = artifact::blockOf(plan_, what, 0);
   size_t blockBytes = size_t(block.elements()) * artifact::byteSize(what.dtype());
   std::vector<char> send(blockBytes + 1);
   if (mine) {
@@ -50,10 +50,10 @@ Status OutputCollector::addTensor(int tensor, const StoredOutput *mine) {
   return Status::ok();
 }
 
-// Copies a rank's block, without its padding, to its place in the whole tensor.
+// Copies a rank's block, without its padding, into the whole tensor.
 void OutputCollector::place(int tensor, uint32_t rank, const char *from, char *whole) const {
   const plan::Tensor &what = plan_.tensors(tensor);
-  artifact::Block block = artifact::blockOf(plan_, what, rank);
+  artifact::RankBlock block = artifact::blockOf(plan_, what, rank);
   size_t dims = block.shape.size(), size = artifact::byteSize(what.dtype());
   int64_t rows = 1, length = dims ? block.extent[dims - 1] : 1;
   for (size_t dim = 0; dim + 1 < dims; ++dim)
@@ -89,15 +89,17 @@ Status OutputCollector::write(const std::string &path, int64_t samples, int64_t 
     else if (samples >= 0 && shape[0] * times > samples && shape[0] == batch)
       shape[0] = samples, times = 1;
     shape[0] *= times;
-    arrays.push_back(
-        {what.name(), static_cast<DType>(what.dtype()), shape, joined_[size_t(tensor)].data()});
+    arrays.push_back({.name = what.name(),
+                      .dtype = static_cast<DType>(what.dtype()),
+                      .shape = shape,
+                      .data = joined_[size_t(tensor)].data()});
   }
   if (path.ends_with(".safetensors"))
     return data::writeSafetensors(path, arrays);
   if (path.ends_with(".npz"))
     return data::writeNpz(path, arrays);
-  return Status::userError("cannot tell the format of '" + path +
-                           "'; its ending must be .npz or .safetensors");
+  return Status::userError("cannot tell the format of '", path,
+                           "', expected the ending .npz or .safetensors");
 }
 
 } // namespace cleave::executor

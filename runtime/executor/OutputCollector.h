@@ -1,6 +1,5 @@
-// Puts the blocks of inference results that the ranks hold together on rank 0, step after step, and
-// writes them to a file: results are joined along their first dim in the order of steps and
-// micro-batches.
+// Collects the ranks' blocks of inference results on rank 0, step by step, and writes them to a
+// file. Results are concatenated along their first dim in the order of steps and micro-batches.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -18,12 +17,13 @@ public:
   // `world` is a group of all ranks. Plan and group outlive the collector.
   OutputCollector(const plan::Plan &plan, comm::Communicator &world);
 
-  // Takes one step's outputs; to be called by all ranks. Fails if a rank is lost.
+  // Adds one step's outputs. All ranks must call it. Status::lost if a rank is lost.
   Status add(const std::vector<StoredOutput> &outputs);
 
-  // On rank 0: writes all outputs as arrays named as in the plan, by the file's ending (.npz,
-  // .safetensors). Of outputs whose first dim is `batch`, the samples of a micro-batch, at most
-  // `samples` rows are written if that is not negative.
+  // On rank 0: writes all outputs as arrays with their names in the plan, in the format of the
+  // file's ending (.npz, .safetensors). If `samples` is not negative, at most `samples` rows are
+  // written of outputs whose first dim is `batch`, the number of samples of a micro-batch. A user
+  // error if the file cannot be written.
   Status write(const std::string &path, int64_t samples, int64_t batch) const;
 
 private:

@@ -1,5 +1,5 @@
-// See RandomValues.h. Positions are hashed with SplitMix64's finalizer; normal values are made of
-// two uniform ones by the Box-Muller formula.
+// See RandomValues.h. Positions are hashed with the finalizer of SplitMix64; normal values are
+// computed from two uniform ones by the Box-Muller formula.
 #include "runtime/executor/RandomValues.h"
 
 #include "runtime/base/DType.h"
@@ -19,7 +19,7 @@ uint64_t mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// What all elements of the tensor share.
+// The hash of the seed and the name, common to all elements of a tensor.
 uint64_t keyOf(const std::string &name, uint64_t seed) {
   uint64_t key = mix(seed);
   for (char c : name)
@@ -39,7 +39,7 @@ double draw(const plan::RandomValues &values, uint64_t key, int64_t position) {
 
 } // namespace
 
-Status drawBlock(const plan::Tensor &tensor, uint64_t seed, const artifact::Block &block,
+Status drawBlock(const plan::Tensor &tensor, uint64_t seed, const artifact::RankBlock &block,
                  void *destination) {
   const plan::RandomValues &values = tensor.source().random();
   uint64_t key = keyOf(tensor.name(), seed);

@@ -1,6 +1,6 @@
-// First values that are drawn: TensorSource.random. Every element is a function of the run's seed,
-// the tensor's name and the element's position in the whole tensor, so that ranks draw their blocks
-// without asking each other, and a model begins the same under every plan.
+// Random first values of tensors (TensorSource.random). Every element is a function of the run's
+// seed, the tensor's name and the element's position in the whole tensor. Ranks therefore need no
+// communication, and the values are the same under every plan.
 #pragma once
 
 #include "runtime/artifact/Mesh.h"
@@ -9,9 +9,9 @@
 
 namespace cleave::executor {
 
-// Writes the block of `tensor`, dense and row-major; its padding is left as it is. The tensor's
-// source is random. Fails if its dtype holds no such values.
-Status drawBlock(const plan::Tensor &tensor, uint64_t seed, const artifact::Block &block,
+// Writes the block of `tensor`, whose source is random, dense and row-major; does not write its
+// padding. A user error if the dtype is not a float.
+Status drawBlock(const plan::Tensor &tensor, uint64_t seed, const artifact::RankBlock &block,
                  void *destination);
 
 } // namespace cleave::executor

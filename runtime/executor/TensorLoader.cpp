@@ -19,15 +19,16 @@ namespace cleave::executor {
 
 namespace {
 
-// The tensor in the file: where it begins, how it is typed, and the strides (in elements) of the
-// tensor's dims in it.
-struct Stored {
+// A tensor in a file or in the plan: its address, its dtype, and the strides (in elements) of its
+// dims.
+struct StoredArray {
   const char *data;
   DType dtype;
   std::vector<int64_t> strides;
 };
 
-// Strides of the tensor's dims in the stored tensor, whose dim permutation[i] is dim i.
+// The strides of the tensor's dims in the stored tensor, whose dim permutation[i] is the tensor's
+// dim i.
 std::vector<int64_t> stridesInStored(const plan::Tensor &tensor) {
   int rank = tensor.shape_size();
   std::vector<int> place(static_cast<size_t>(rank));
@@ -45,12 +46,12 @@ std::vector<int64_t> stridesInStored(const plan::Tensor &tensor) {
   return strides;
 }
 
-// Copies the block's part inside the tensor, converting. It goes through the stored tensor in its
-// own order, so that of a mapped file only the pages just read are resident; after every few MiB
-// `afterPiece` is called.
+// Copies and converts the part of the block that lies inside the tensor. Reads the stored tensor in
+// its own order, so that only few pages of a mapped file are resident at a time; calls `afterPiece`
+// after every MiB or so.
 class BlockCopy {
 public:
-  BlockCopy(const Stored &from, const artifact::Block &block, DType dtype, void *to)
+  BlockCopy(const StoredArray &from, const artifact::RankBlock &block, DType dtype, void *to)
       : data_(from.data), fromType_(from.dtype), toType_(dtype), to_(static_cast<char *>(to)) {
     int64_t stride = 1;
     for (size_t i = block.shape.size(); i-- > 0; stride *= block.shape[i]) {
@@ -58,7 +59,7 @@ public:
       data_ += block.begin[i] * from.strides[i] * byteSize(fromType_);
     }
     std::stable_sort(dims_.begin(), dims_.end(),
-                     [](const Dim &a, const Dim &b) { return a.source > b.source; });
+                     [](const CopyDim &a, const CopyDim &b) { return a.source > b.source; });
     if (!dims_.empty()) {
       row_ = dims_.back();
       dims_.pop_back();
@@ -72,7 +73,7 @@ public:
   Status run(const std::function<void()> &afterPiece) {
     constexpr int64_t kPiece = 1 << 20, kPage = 4096;
     int64_t rows = row_.extent > 0 ? 1 : 0, since = 0;
-    for (const Dim &dim : dims_)
+    for (const CopyDim &dim : dims_)
       rows *= dim.extent;
     std::vector<int64_t> index(dims_.size());
     int64_t source = 0, target = 0;
@@ -96,7 +97,7 @@ public:
 
 private:
   // A dim of the block and its strides, in elements.
-  struct Dim {
+  struct CopyDim {
     int64_t extent, source, target;
   };
 
@@ -123,8 +124,8 @@ private:
   const char *data_;
   DType fromType_, toType_;
   char *to_;
-  std::vector<Dim> dims_; // but the last, by falling stride in the stored tensor
-  Dim row_ = {1, 1, 1};   // the last
+  std::vector<CopyDim> dims_; // without row_, by decreasing stride in the stored tensor
+  CopyDim row_ = {1, 1, 1};   // the dim with the smallest stride
   std::vector<char> gathered_, converted_;
 };
 
@@ -148,8 +149,8 @@ Result<const data::MappedFile *> TensorLoader::open(const std::string &relativeP
     Result<std::shared_ptr<const data::MappedFile>> file = data::MappedFile::open(path);
     if (!file)
       return Status::userError(
-          file.status().message() +
-          "; the plan's weights are read from there (--model gives another place)");
+          file.status().message(),
+          "; the plan's weights are read from there (--model selects another file)");
     at = files_.emplace(path, std::move(*file)).first;
   }
   return at->second.get();
@@ -163,36 +164,33 @@ Status TensorLoader::checkModel(bool compareHash) const {
   struct stat status;
   if (::stat(modelPath_.c_str(), &status) != 0)
     return Status::userError(
-        "cannot read model file '" + modelPath_ + "': " + std::strerror(errno) +
-        "; the plan's weights are read from there (--model gives another place)");
-  const char *wayOut = "; compile it again, or give the original with --model";
+        "cannot read model file '", modelPath_, "': ", std::strerror(errno),
+        "; the plan's weights are read from there (--model selects another file)");
+  const char *wayOut = "; compile it again, or pass the original with --model";
   if (uint64_t(status.st_size) != plan_.source().bytes())
-    return Status::userError(
-        "model file '" + modelPath_ +
-        "' has changed since the plan was made: " + std::to_string(status.st_size) +
-        " bytes, were " + std::to_string(plan_.source().bytes()) + wayOut);
+    return Status::userError("model file '", modelPath_,
+                             "' has changed since the plan was made: ", status.st_size,
+                             " bytes, were ", plan_.source().bytes(), wayOut);
   if (!compareHash || plan_.source().sha256().empty())
     return Status::ok();
-  Result<std::string> hash = artifact::sha256OfFile(modelPath_);
-  CLEAVE_TRY(hash.status());
-  if (*hash != plan_.source().sha256())
-    return Status::userError("model file '" + modelPath_ +
-                             "' has changed since the plan was made: its content differs" + wayOut);
+  CLEAVE_TRY_ASSIGN(std::string hash, artifact::sha256OfFile(modelPath_));
+  if (hash != plan_.source().sha256())
+    return Status::userError("model file '", modelPath_,
+                             "' has changed since the plan was made: its content differs", wayOut);
   return Status::ok();
 }
 
-Status TensorLoader::loadFile(const plan::Tensor &tensor, const artifact::Block &block,
+Status TensorLoader::loadFile(const plan::Tensor &tensor, const artifact::RankBlock &block,
                               void *destination) {
   const plan::FileSlice &slice = tensor.source().file();
-  Result<const data::MappedFile *> opened = open(slice.path());
-  CLEAVE_TRY(opened.status());
-  const data::MappedFile &file = **opened;
+  CLEAVE_TRY_ASSIGN(const data::MappedFile *opened, open(slice.path()));
+  const data::MappedFile &file = *opened;
   uint64_t end = slice.offset() + slice.bytes();
   if (end > file.size() || end < slice.offset())
-    return Status::userError("'" + pathOf(slice.path()) + "' has " + std::to_string(file.size()) +
-                             " bytes and is too short: expected at least " + std::to_string(end));
-  Stored stored{reinterpret_cast<const char *>(file.data()) + slice.offset(),
-                static_cast<DType>(slice.dtype()), stridesInStored(tensor)};
+    return Status::userError("'", pathOf(slice.path()), "' has ", file.size(),
+                             " bytes and is too short: expected at least ", end);
+  StoredArray stored{reinterpret_cast<const char *>(file.data()) + slice.offset(),
+                     static_cast<DType>(slice.dtype()), stridesInStored(tensor)};
   auto afterPiece = [&] { data::releasePages(stored.data, slice.bytes()); };
   Status status =
       BlockCopy(stored, block, static_cast<DType>(tensor.dtype()), destination).run(afterPiece);
@@ -201,7 +199,7 @@ Status TensorLoader::loadFile(const plan::Tensor &tensor, const artifact::Block 
 }
 
 Status TensorLoader::load(const plan::Tensor &tensor, uint32_t rank, void *destination) {
-  artifact::Block block = artifact::blockOf(plan_, tensor, rank);
+  artifact::RankBlock block = artifact::blockOf(plan_, tensor, rank);
   DType dtype = static_cast<DType>(tensor.dtype());
   std::memset(destination, 0, size_t(block.elements() * byteSize(dtype)));
   std::string context = "tensor '" + tensor.name() + "'";
@@ -209,7 +207,7 @@ Status TensorLoader::load(const plan::Tensor &tensor, uint32_t rank, void *desti
   if (source.has_file())
     return loadFile(tensor, block, destination).withContext(context);
   if (source.has_inline_data()) {
-    Stored stored{source.inline_data().data(), dtype, stridesInStored(tensor)};
+    StoredArray stored{source.inline_data().data(), dtype, stridesInStored(tensor)};
     return BlockCopy(stored, block, dtype, destination).run([] {}).withContext(context);
   }
   if (source.has_random())
@@ -218,7 +216,7 @@ Status TensorLoader::load(const plan::Tensor &tensor, uint32_t rank, void *desti
   double value = source.fill();
   int64_t whole = int64_t(value);
   bool integer = isInteger(dtype) || dtype == DType::Bool;
-  Stored stored{
+  StoredArray stored{
       integer ? reinterpret_cast<const char *>(&whole) : reinterpret_cast<const char *>(&value),
       integer ? DType::I64 : DType::F64, std::vector<int64_t>(size_t(tensor.shape_size()), 0)};
   return BlockCopy(stored, block, dtype, destination).run([] {}).withContext(context);

@@ -1,5 +1,5 @@
-// Where the values of parameters, states and constants come from at the first step: fills one
-// rank's block of a tensor from its TensorSource. Of files only the pages of the block are read.
+// Loads the first values of parameters, states and constants: fills one rank's block of a tensor
+// from its TensorSource. Of files, only the pages of the block are read.
 #pragma once
 
 #include "runtime/artifact/Mesh.h"
@@ -15,21 +15,22 @@ namespace cleave::executor {
 
 class TensorLoader {
 public:
-  // `modelPath`: the model file, in place of SourceModel.path unless empty. External data are
-  // looked for beside it. `seed` is that of random values. The plan outlives the loader.
+  // `modelPath`: the model file, instead of SourceModel.path unless empty. External data are in the
+  // same folder. `seed` is that of random values. The plan outlives the loader.
   TensorLoader(const plan::Plan &plan, std::string modelPath, uint64_t seed = 0);
 
-  // Whether the model file is the one that the plan was made from: a user error if it is missing,
-  // has another size, or (with `compareHash`) another content. Ok if nothing is read from files.
+  // Checks that the model file is the one from which the plan was compiled: a user error if it is
+  // missing, or has another size or (with `compareHash`) another content. Ok if no tensor is read
+  // from a file.
   Status checkModel(bool compareHash) const;
 
-  // Writes the rank's block of `tensor`, dense and row-major, with its padding zero. A user error
-  // names the tensor and the file that is missing or too short, or a value that does not fit the
+  // Writes the rank's block of `tensor`, dense and row-major, with zeros as padding. A user error
+  // names the tensor and the file that is missing or too short, or the value that does not fit the
   // dtype.
   Status load(const plan::Tensor &tensor, uint32_t rank, void *destination);
 
 private:
-  Status loadFile(const plan::Tensor &tensor, const artifact::Block &block, void *destination);
+  Status loadFile(const plan::Tensor &tensor, const artifact::RankBlock &block, void *destination);
   Result<const data::MappedFile *> open(const std::string &relativePath);
   std::string pathOf(const std::string &relativePath) const;
 

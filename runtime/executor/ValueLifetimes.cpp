@@ -11,10 +11,10 @@ namespace {
 
 using Place = std::pair<int, int>; // schedule step or segment, and instruction
 
-// Follows one step's schedule. The parts are called in their order.
-class Walk {
+// Follows one step's schedule.
+class LifetimeWalk {
 public:
-  explicit Walk(const plan::Program &program)
+  explicit LifetimeWalk(const plan::Program &program)
       : program_(program), first_(size_t(program.buffers_size())),
         last_(size_t(program.buffers_size())), pending_(program.events() + 1) {
     for (const plan::ScheduleStep &step : program.schedule())
@@ -52,7 +52,7 @@ private:
 
   void touch(uint32_t buffer, Place instruction, Place now) {
     const plan::Buffer &touched = program_.buffers(int(buffer));
-    if (isPersistent(touched) || touched.bytes() == 0 || last_[buffer] == now)
+    if (artifact::isPersistent(touched) || touched.bytes() == 0 || last_[buffer] == now)
       return;
     if (!first_[buffer])
       first_[buffer] = instruction;
@@ -79,13 +79,8 @@ private:
 
 } // namespace
 
-bool isPersistent(const plan::Buffer &buffer) {
-  return buffer.role() == plan::PARAMETER || buffer.role() == plan::STATE ||
-         buffer.role() == plan::CONSTANT || buffer.role() == plan::COORDINATES;
-}
-
 std::vector<std::vector<Lifetimes>> lifetimesOf(const plan::Program &program) {
-  Walk walk(program);
+  LifetimeWalk walk(program);
   walk.run();
   return walk.take();
 }

@@ -1,4 +1,4 @@
-// Reads what torchrun, mpirun and Slurm leave in the environment.
+// Reads the environment variables of torchrun, mpirun and Slurm. See Launch.h.
 #include "runtime/launch/Launch.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ const char *variable(const char *name) {
   return value && *value ? value : nullptr;
 }
 
-// Reads a number that is not negative; leaves `value` alone if the variable is not set.
+// Reads a non-negative number; does not change `value` if the variable is not set.
 Status readNumber(const char *name, int &value) {
   const char *text = variable(name);
   if (!text)
@@ -21,12 +21,12 @@ Status readNumber(const char *name, int &value) {
   char *end = nullptr;
   long number = std::strtol(text, &end, 10);
   if (*end || number < 0 || number > 1'000'000)
-    return Status::userError(std::string("found ") + name + "=" + text + ", expected a number");
+    return Status::userError("found ", name, "=", text, ", expected a number from 0 to 1000000");
   value = static_cast<int>(number);
   return Status::ok();
 }
 
-// The names under which a launcher tells who we are.
+// The environment variables of a launcher; `present` identifies it.
 struct Launcher {
   const char *name, *present, *rank, *size, *localRank, *localSize;
 };
@@ -35,15 +35,15 @@ constexpr Launcher kLaunchers[] = {
     {"torchrun", "WORLD_SIZE", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
     {"mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
      "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
-    // Slurm's own PMI sets PMI_SIZE too, but not the others.
+    // Slurm's own PMI sets PMI_SIZE, too, but not the other variables.
     {"mpirun", "MPI_LOCALNRANKS", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
-    // Only inside srun: the batch script itself has SLURM_NTASKS too, but is not a task.
+    // Set only inside srun: the batch script has SLURM_NTASKS, too, but is not a task.
     {"slurm", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID",
-     nullptr}, // ranksOfNode
+     nullptr}, // local size: ranksOfNode
 };
 
-// How many ranks node number `node` of a Slurm step has: `2(x3),1` are three nodes of two and one of
-// one. None if the text does not say.
+// The number of ranks on node number `node` of a Slurm step. `2(x3),1` stands for three nodes with
+// two ranks and one node with one rank. Nothing if the text has no entry for the node.
 std::optional<int> ranksOfNode(const std::string &text, int node) {
   for (size_t at = 0; at < text.size();) {
     size_t end = std::min(text.find(',', at), text.size());
@@ -66,7 +66,8 @@ std::string firstHost(const std::string &list) {
   return list.substr(0, bracket) + list.substr(bracket + 1, end - bracket - 1);
 }
 
-// Jobs that give no port get one by their name, so that two jobs on a machine rarely meet.
+// The port of a job that sets none: a hash of its name, so that two jobs on a machine rarely
+// collide.
 int portOf(const std::string &job) {
   uint32_t hash = 2166136261u;
   for (char c : job)
@@ -92,12 +93,12 @@ Status findMaster(RankEnvironment &environment) {
            nodes && environment.launcher == "slurm")
     environment.masterAddress = firstHost(nodes);
   else if (environment.size > environment.localSize)
-    return Status::userError("rank " + std::to_string(environment.rank) + " of " +
-                             std::to_string(environment.size) + " (" + environment.launcher +
-                             ") does not know where rank 0 runs: set MASTER_ADDR and MASTER_PORT");
+    return Status::userError(
+        "rank ", environment.rank, " of ", environment.size, " (", environment.launcher,
+        ") does not know the address of rank 0; set MASTER_ADDR and MASTER_PORT");
   environment.masterPort = portOf(environment.job);
   CLEAVE_TRY(readNumber("MASTER_PORT", environment.masterPort));
-  // torchrun's agent itself listens at MASTER_PORT.
+  // MASTER_PORT is taken by torchrun's agent.
   const char *agent = variable("TORCHELASTIC_USE_AGENT_STORE");
   if (agent && agent == std::string("True"))
     ++environment.masterPort;
@@ -111,8 +112,8 @@ Result<std::optional<RankEnvironment>> detectRankEnvironment() {
     if (!variable(launcher.present))
       continue;
     if (!variable(launcher.rank))
-      return Status::userError(std::string("found ") + launcher.present +
-                               " in the environment, expected " + launcher.rank +
+      return Status::userError("found ", launcher.present, " in the environment, expected ",
+                               launcher.rank,
                                " beside it (unset both to start the ranks on this machine)");
     RankEnvironment environment;
     environment.launcher = launcher.name;
@@ -129,9 +130,8 @@ Result<std::optional<RankEnvironment>> detectRankEnvironment() {
       environment.localSize = ranksOfNode(tasks, node).value_or(environment.size);
     }
     if (environment.rank >= environment.size)
-      return Status::userError(std::string("found ") + launcher.rank + "=" +
-                               std::to_string(environment.rank) + " with " + launcher.size + "=" +
-                               std::to_string(environment.size) + ", expected a smaller rank");
+      return Status::userError("found ", launcher.rank, "=", environment.rank, " with ",
+                               launcher.size, "=", environment.size, ", expected a smaller rank");
     CLEAVE_TRY(findMaster(environment));
     return std::optional<RankEnvironment>(environment);
   }

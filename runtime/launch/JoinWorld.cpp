@@ -1,4 +1,4 @@
-// Which way the ranks of a job talk.
+// Connects a rank over shared memory or Gloo. See Launch.h.
 #include "runtime/comm/gloo/GlooWorld.h"
 #include "runtime/comm/local/LocalWorld.h"
 #include "runtime/comm/mixed/MixedWorld.h"
@@ -11,7 +11,7 @@
 namespace cleave::launch {
 namespace {
 
-// Tells machines apart, whatever their names.
+// Identifies this machine even if several machines have the same host name.
 std::string machineName() {
   std::string name;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> name;
@@ -29,20 +29,21 @@ Result<std::unique_ptr<comm::World>> joinWorld(const RankEnvironment &environmen
   const char *variable = std::getenv("CLEAVE_COMM");
   std::string choice = variable ? variable : "";
   if (!choice.empty() && choice != "shm" && choice != "gloo")
-    return Status::userError("found CLEAVE_COMM=" + choice + ", expected shm or gloo");
-  auto connected =
-      comm::TcpStore::connect({environment.rank, environment.size, environment.masterAddress,
-                               environment.masterPort, environment.listenSocket},
-                              options.timeout);
-  CLEAVE_TRY(connected.status());
-  std::shared_ptr<comm::TcpStore> store = std::move(*connected);
+    return Status::userError("found CLEAVE_COMM=", choice, ", expected shm or gloo");
+  CLEAVE_TRY_ASSIGN(auto connected,
+                    comm::TcpStore::connect({.rank = environment.rank,
+                                             .size = environment.size,
+                                             .host = environment.masterAddress,
+                                             .port = environment.masterPort,
+                                             .listenSocket = environment.listenSocket},
+                                            options.timeout));
+  std::shared_ptr<comm::TcpStore> store = std::move(connected);
   if (choice == "gloo")
     return comm::connectGloo(store, environment.rank, environment.size, options);
   auto world =
       comm::connectMixed(store, environment.rank, environment.size, machineName(), options);
   if (world && choice == "shm" && (*world)->implementation() != "shm")
-    return Status::userError(
-        "found CLEAVE_COMM=shm, but the ranks cannot all share memory; unset it");
+    return Status::userError("found CLEAVE_COMM=shm, but not all ranks can share memory; unset it");
   return world;
 }
 

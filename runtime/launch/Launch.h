@@ -1,6 +1,6 @@
-// How the ranks of a job come to be: spawned on this machine, or started by torchrun, mpirun or
-// Slurm and joined here. Reads top down: detectRankEnvironment, else launchLocal; then, in each
-// rank, joinWorld.
+// Starting and joining ranks. detectRankEnvironment() finds the ranks that torchrun, mpirun or
+// Slurm has started; without one of these, launchLocal() starts ranks on this machine. joinWorld()
+// then connects each rank to the others.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -15,64 +15,66 @@
 
 namespace cleave::launch {
 
-// Who this process is in the job.
+// The place of this process in the job.
 struct RankEnvironment {
   int rank = 0;
   int size = 1;
-  int localRank = 0; // among the ranks on this machine
-  int localSize = 1; // ranks on this machine
-  std::string masterAddress = "127.0.0.1";
-  int masterPort = 0;
-  std::string job;       // tells apart jobs on one machine
-  int listenSocket = -1; // rank 0 of a local launch: already bound to masterPort
-  std::string launcher;  // `cleave-run`, `torchrun`, `mpirun`, `slurm`: for messages
+  int localRank = 0;                       // among the ranks on this machine
+  int localSize = 1;                       // ranks on this machine
+  std::string masterAddress = "127.0.0.1"; // host of rank 0
+  int masterPort = 0;                      // of the rendezvous at rank 0
+  std::string job;                         // name of the job, unique on this machine
+  int listenSocket = -1;                   // of rank 0 in a local launch: bound to masterPort
+  std::string launcher; // `cleave-run`, `torchrun`, `mpirun`, `slurm`: for messages
 };
 
-// The environment that an outer launcher has set (torchrun's RANK…, OMPI_COMM_WORLD_*, PMI_*,
-// SLURM_*); nothing when there is none. Fails when variables are missing or contradict each other.
+// The environment set by an outer launcher (torchrun's RANK…, OMPI_COMM_WORLD_*, PMI_*, SLURM_*);
+// nothing if there is none. A user error if variables are missing or contradict each other.
 Result<std::optional<RankEnvironment>> detectRankEnvironment();
 
-struct RankSlot; // one rank's part of the page shared with the launcher
+struct RankSlot; // one rank's part of the memory shared with the launcher (RankSlot.h)
 
-// How a rank tells the launcher what it is doing. Cheap enough to be called every step.
+// Reports a rank's progress to the launcher. Cheap enough for every step.
 class StepReporter {
 public:
-  explicit StepReporter(RankSlot *slot = nullptr) : slot(slot) {} // none: tells nobody
+  explicit StepReporter(RankSlot *slot = nullptr) : slot_(slot) {} // null: reports are dropped
   // The rank begins this step (0-based).
   void step(int64_t step);
-  // Why this rank is about to exit: the launcher prints the one that matters, once, for all ranks.
+  // The reason for which this rank is about to exit. The launcher prints one reason for all ranks.
   void fail(const Status &status);
 
 private:
-  RankSlot *slot;
+  RankSlot *slot_;
 };
 
+// Options of launchLocal().
 struct LaunchOptions {
-  // After one rank has failed, how long the others have to report why and exit before they are
+  // Time after the first failure in which the other ranks can report and exit before they are
   // killed.
   std::chrono::milliseconds grace{2000};
-  // Longest time without any rank beginning a step before the job counts as hung; 0: no limit (a
-  // hung rank is then found by the ranks that wait for it in a collective).
+  // Longest time in which no rank begins a step before the job counts as hung; 0: no limit (the
+  // ranks that wait in a collective then detect a hung rank).
   std::chrono::milliseconds stallTimeout{0};
-  // Longest time that a rank may be in a step when another one has begun a later step; 0: no limit. (A
-  // program without collectives has nobody who waits for a hung rank.)
+  // Longest time that a rank may be in a step while another rank is in a later one; 0: no limit. It
+  // detects hung ranks of programs without collectives.
   std::chrono::milliseconds lagTimeout{0};
 };
 
+// The result of a local launch.
 struct LaunchOutcome {
-  int exitCode = 0;    // 0, or that of the rank that failed first; 3 if one was lost
+  int exitCode = 0;    // 0, or that of the rank that failed first; 3 if a rank was lost
   std::string message; // empty on success; otherwise one sentence naming the rank and its step
 };
 
-// Runs `main` in `ranks` processes of this machine and waits for them; a failed rank ends them all,
-// as do SIGINT and SIGTERM to this process (exit code 128 + signal). Children die with the parent.
-// To be called before this process has started threads. With one rank, still a process of its own.
+// Runs `main` in `ranks` processes of this machine and waits for them. A failed rank ends all
+// ranks; so do SIGINT and SIGTERM to this process (exit code 128 + signal) and its death. Must be
+// called before this process starts threads. A single rank is a separate process, too.
 Result<LaunchOutcome>
 launchLocal(int ranks, const LaunchOptions &options,
             const std::function<int(const RankEnvironment &, StepReporter &)> &main);
 
 // Connects this rank to the others: shared memory between ranks of one machine, Gloo otherwise.
-// CLEAVE_COMM=shm|gloo overrides the choice.
+// CLEAVE_COMM=shm|gloo overrides the choice. Status::lost if a rank does not come in time.
 Result<std::unique_ptr<comm::World>> joinWorld(const RankEnvironment &environment,
                                                const comm::Options &options = {});
 

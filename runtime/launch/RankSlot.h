@@ -1,4 +1,4 @@
-// What each rank shows its launcher, in memory that both share.
+// A rank's report to its launcher, in memory that both share.
 #pragma once
 
 #include <atomic>
@@ -6,12 +6,13 @@
 
 namespace cleave::launch {
 
+// Written by the rank, read by the launcher.
 struct RankSlot {
   static constexpr size_t kMessageBytes = 2000;
-  std::atomic<int64_t> step;      // the one it is in; -1 before the first
-  std::atomic<int64_t> stepBegan; // nanoseconds of the steady clock; 0 before the first
-  std::atomic<int64_t> failedAt;  // likewise; 0: has not failed
-  int32_t kind;                   // of the failed Status
+  std::atomic<int64_t> step;      // the current step; -1 before the first
+  std::atomic<int64_t> stepBegan; // begin of that step: nanoseconds of the steady clock; 0: none
+  std::atomic<int64_t> failedAt;  // time of the failure, likewise; 0: none
+  int32_t kind;                   // StatusKind of the failure
   char message[kMessageBytes];
 };
 

@@ -1,4 +1,4 @@
-// The rank's side of RankSlot.
+// Writes the rank's reports into its RankSlot. See Launch.h.
 #include "runtime/launch/Launch.h"
 #include "runtime/launch/RankSlot.h"
 
@@ -10,18 +10,18 @@ namespace cleave::launch {
 static int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
 void StepReporter::step(int64_t step) {
-  if (!slot)
+  if (!slot_)
     return;
-  slot->step = step;
-  slot->stepBegan = now();
+  slot_->step = step;
+  slot_->stepBegan = now();
 }
 
 void StepReporter::fail(const Status &status) {
-  if (!slot || status.isOk() || slot->failedAt != 0)
+  if (!slot_ || status.isOk() || slot_->failedAt != 0)
     return;
-  slot->kind = static_cast<int32_t>(status.kind());
-  std::strncpy(slot->message, status.message().c_str(), RankSlot::kMessageBytes - 1);
-  slot->failedAt = now();
+  slot_->kind = static_cast<int32_t>(status.kind());
+  std::strncpy(slot_->message, status.message().c_str(), RankSlot::kMessageBytes - 1);
+  slot_->failedAt = now();
 }
 
 } // namespace cleave::launch

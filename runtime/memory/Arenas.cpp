@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = 2 << 20;
 
-// Makes all pages resident, as huge ones where that is allowed and they fit entirely.
+// Makes all pages resident; huge pages where the system allows them and they fit entirely.
 void touch(void *memory, uint64_t bytes) {
   uintptr_t begin = reinterpret_cast<uintptr_t>(memory);
   uintptr_t first = (begin + kHugePage - 1) / kHugePage * kHugePage;
@@ -28,7 +28,7 @@ void touch(void *memory, uint64_t bytes) {
 } // namespace
 
 Result<std::shared_ptr<void>> allocatePages(uint64_t bytes) {
-  // Huge pages need 2 MiB alignment, which mmap does not promise: map more and give the ends back.
+  // Huge pages need 2 MiB alignment, which mmap does not guarantee: maps more and unmaps the ends.
   bool huge = bytes >= 2 * kHugePage;
   uint64_t mapped = (bytes + kPage - 1) / kPage * kPage, slack = huge ? kHugePage : 0;
   void *memory =
@@ -68,7 +68,7 @@ Result<Arenas> Arenas::allocate(const plan::Program &program, const Allocator &d
   Arenas arenas;
   for (const plan::Arena &arena : program.arenas()) {
     if (arena.space() == plan::FILE)
-      return Status::userError("the plan keeps values in a file, which this runtime cannot do yet");
+      return Status::userError("the plan has an arena in a file, expected device or host memory");
     if (arena.bytes() == 0) {
       arenas.arenas_.push_back({nullptr, 0});
       continue;
@@ -76,7 +76,7 @@ Result<Arenas> Arenas::allocate(const plan::Program &program, const Allocator &d
     const Allocator &allocator = arena.space() == plan::DEVICE ? deviceAllocator : hostAllocator;
     Result<std::shared_ptr<void>> memory = allocator(arena.bytes());
     if (!memory)
-      return memory.status().withContext("no memory for an arena of " + bytesText(arena.bytes()));
+      return memory.status().withContext("cannot allocate an arena of " + bytesText(arena.bytes()));
     touch(memory->get(), arena.bytes());
     arenas.arenas_.push_back({std::move(*memory), arena.bytes()});
     arenas.bytes_ += arena.bytes();

@@ -1,4 +1,4 @@
-// The arenas of one rank's program, each allocated once at exactly the planned size.
+// The arenas of one rank's program. Each is allocated once, with exactly the planned size.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -11,35 +11,38 @@
 
 namespace cleave::memory {
 
-// Zeroed memory that lives as long as someone holds it. A user error if there is not enough.
+// Allocates zeroed memory, which is freed with its last owner. A user error if memory does not
+// suffice.
 using Allocator = std::function<Result<std::shared_ptr<void>>(uint64_t bytes)>;
 
-// Pages of this process, in huge ones where the system has them.
+// Allocates pages of this process; huge pages if the system has them.
 Result<std::shared_ptr<void>> allocatePages(uint64_t bytes);
-// Pages of this process between two pages that end it when they are touched. The memory is 64-aligned
-// and ends less than 64 bytes before the guard page behind it; up to a page lies between it and the
-// one in front. The bytes in between read as NaN.
+// Allocates pages of this process between two guard pages; an access to a guard page ends the
+// process by a signal. The memory is aligned to 64 bytes and ends less than 64 bytes before the
+// second guard page; up to a page lies between the first one and the memory. The bytes in between
+// are NaN as floats.
 Result<std::shared_ptr<void>> allocateGuardedPages(uint64_t bytes);
 
 class Arenas {
 public:
-  // Allocates every arena of the program and makes it resident (all pages are touched here, so that
-  // the first step is as fast as the others and missing memory shows now). `deviceAllocator` serves
-  // arenas in space DEVICE, `hostAllocator` those in space HOST. A user error names the arena that
-  // does not fit; space FILE is not there yet.
+  // Allocates every arena of the program and accesses all its pages, so that the first step is as
+  // fast as the others and a lack of memory is detected here. `deviceAllocator` allocates arenas in
+  // space DEVICE, `hostAllocator` those in space HOST. A user error names the arena that does not
+  // fit; space FILE is not supported yet.
   static Result<Arenas> allocate(const plan::Program &program,
                                  const Allocator &deviceAllocator = allocatePages,
                                  const Allocator &hostAllocator = allocatePages);
 
-  // Where the buffer lies.
+  // The address of the buffer.
   void *address(const plan::Buffer &buffer) const;
   // Bytes allocated in all arenas.
   uint64_t bytes() const { return bytes_; }
-  // First byte and size of each arena.
+  // The address and size of an arena.
   struct Range {
     void *begin;
     uint64_t bytes;
   };
+  // The ranges of all arenas, in the order of Program.arenas.
   std::vector<Range> ranges() const;
 
 private:

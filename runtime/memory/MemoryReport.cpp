@@ -47,7 +47,7 @@ std::string fileName(const std::string &path) {
 std::string executablePath() {
   std::ifstream maps("/proc/self/maps");
   std::string line;
-  std::getline(maps, line); // the program itself is mapped first
+  std::getline(maps, line); // the executable is mapped first
   size_t slash = line.find('/');
   return slash == std::string::npos ? "" : line.substr(slash);
 }
@@ -63,7 +63,7 @@ std::vector<MemoryPart> largestFirst(const std::map<std::string, uint64_t> &part
   return sorted;
 }
 
-// The known range in which the mapping lies for the most part; -1 if in none.
+// The index of the known range with the largest part of the mapping; -1 if there is none.
 int knownIndex(const Mapping &mapping, const std::vector<KnownRange> &known) {
   uint64_t most = 0;
   int index = -1;
@@ -101,7 +101,7 @@ Result<MemoryReport> memoryReport(const std::vector<KnownRange> &known) {
                              [&](const MemoryPart &part) { return part.name == name; });
       if (at == report.known.end())
         at = report.known.insert(at, {name, 0});
-      // A mapping can be larger than the range: neighbours are merged by the kernel.
+      // A mapping can be larger than the range, because the kernel merges adjacent mappings.
       uint64_t part = std::min(mapping.resident, known[size_t(index)].bytes);
       at->residentBytes += part;
       other["anonymous"] += mapping.resident - part;

@@ -1,4 +1,4 @@
-// What a process's resident memory consists of, from /proc/self/smaps and /proc/self/status.
+// The parts of a process's resident memory, from /proc/self/smaps and /proc/self/status.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -9,7 +9,7 @@
 
 namespace cleave::memory {
 
-// Memory whose purpose the caller knows.
+// A memory range whose purpose the caller knows.
 struct KnownRange {
   std::string name;
   const void *begin;
@@ -22,20 +22,22 @@ struct MemoryPart {
   uint64_t residentBytes;
 };
 
+// Sizes are in bytes.
 struct MemoryReport {
   std::vector<MemoryPart> known;     // one per name, in the caller's order
   std::vector<MemoryPart> libraries; // programs and shared objects, largest first
   std::vector<MemoryPart> other;     // heap, stack, anonymous memory, other files; largest first
-  uint64_t residentBytes = 0;        // now: the sum of all parts
-  uint64_t peakBytes = 0;            // VmHWM: the most there ever was
+  uint64_t residentBytes = 0;        // current size: the sum of all parts
+  uint64_t peakBytes = 0;            // largest size so far (VmHWM)
 
-  // Of what was there at the peak, the fraction that the parts account for (1: all).
+  // The fraction of the peak that the parts account for (1: all).
   double explained() const;
-  // Lines for a person.
+  // A table for people.
   std::string str() const;
 };
 
-// A defect if the kernel's files cannot be read.
+// The memory of this process; `known` ranges become parts of their own. A defect if the kernel's
+// files cannot be read.
 Result<MemoryReport> memoryReport(const std::vector<KnownRange> &known);
 
 // VmHWM in bytes; 0 if unknown.

@@ -1,5 +1,5 @@
-// Times the CPU device's matmuls and convolutions on the shapes of a GPT and of a ResNet, in CPU seconds of one
-// thread (so that other processes on the machine disturb little).
+// Times the CPU device's matmuls and convolutions on the shapes of a GPT and of a ResNet, in CPU
+// seconds of one thread (so that other processes on the machine disturb little).
 //
 //   bench-device                     prints milliseconds and FLOP/s
 #include "runtime/base/Table.h"
@@ -82,7 +82,7 @@ void benchMatmuls(Table &table) {
     matmul.mutable_out()->mutable_strides()->Assign(c.out.begin(), c.out.end());
     auto device = makeCpuDevice(1);
     PreparedAction action =
-        device->matmul(matmul, {DType::F32, lhs.data(), rhs.data(), out.data(), nullptr});
+        device->matmul(matmul, {DType::F32, lhs.data(), rhs.data(), out.data()});
     double seconds = timeAction(*device, action);
     bool right = out[0] == 0.125f * float(c.k);
     addRow(table, c.name, flops, right ? seconds : -1);

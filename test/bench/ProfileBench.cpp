@@ -1,13 +1,14 @@
-// How long a profile takes, by the number of nodes: stacks of GPT-2's layers and wide random graphs,
-// with numbers and with symbols, for inference and for training; beside it what reading the ONNX
-// file alone takes. CPU seconds. Each profile is checked: it counts the parameters that the file has.
-#include "passes/driver/Compile.h"
+// How long a profile takes, by the number of nodes: stacks of GPT-2's layers and wide random
+// graphs, with numbers and with symbols, for inference and for training; beside it what reading the
+// ONNX file alone takes. CPU seconds. Each profile is checked: it counts the parameters that the
+// file has.
 #include "compiler/frontend/onnx/file/ModelWriter.h"
 #include "compiler/profile/Profile.h"
 #include "compiler/zoo/Builder.h"
 #include "compiler/zoo/Layers.h"
 #include "compiler/zoo/Zoo.h"
 #include "dialects/graph/Step.h"
+#include "passes/driver/Compile.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -25,8 +26,8 @@ constexpr int64_t kWidth = 64;
 
 double seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// A network of about `nodes` nodes in which every value is an operand of any later one: a pool of 64
-// tensors, of which each step replaces one by what it computes from that and any other one.
+// A network of about `nodes` nodes in which every value is an operand of any later one: a pool of
+// 64 tensors, of which each step replaces one by what it computes from that and any other one.
 onnx::Model randomGraph(int64_t nodes) {
   zoo::Builder b("random", {});
   std::mt19937 random(1);

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kRelative = 1e-3, kAbsolute = 1e-7;
-// ONNX's runner grants bfloat16 two units in the last place.
+// ONNX's runner allows two units in the last place for bfloat16.
 constexpr double kRelativeBF16 = 1.0 / 64;
 
 std::string contentOf(const fs::path &path) {
@@ -32,18 +32,18 @@ fs::path exampleFolder(const Case &test, int number) {
   return fs::path(test.folder) / ("test_data_set_" + std::to_string(number));
 }
 
-// Of the file's content; the message `in` is a part of it.
+// Reads an array from the message `in`, which is a part of the file's content.
 Array readArray(const std::string &content, onnx::WireReader in) {
   onnx::StoredTensor stored = onnx::readTensor(in);
   if (stored.dataType == onnx::kStringType)
-    return {ElementType::I64, stored.dims, "", true, stored.texts};
+    return {ElementType::I64, stored.dims, "", true, stored.strings};
   Array out{stored.element(), stored.dims, stored.decoded, false, {}};
   if (stored.inFile)
     out.bytes = content.substr(stored.range.offset, stored.range.size);
   return out;
 }
 
-// `x=float32[2,3]`, as --input takes it.
+// `x=float32[2,3]`, in the form of --input.
 std::string description(const std::string &name, const Array &array) {
   std::string dims;
   for (int64_t size : array.shape)
@@ -56,7 +56,8 @@ struct Values {
   std::vector<std::string> described;
 };
 
-// A sequence: tensors in field 3. An optional: its tensor in field 3 or its sequence in field 5, or neither.
+// A sequence: tensors in field 3. An optional: its tensor in field 3 or its sequence in field 5, or
+// neither.
 void readContainer(const std::string &name, bool isSequence, const std::string &content,
                    onnx::WireReader in, Values &out) {
   int count = 0;
@@ -201,7 +202,7 @@ std::string difference(const Outcome &actual, const std::map<std::string, Array>
       return "output '" + name + "': " + text;
   }
   if (size_t count = actual.tensors.size() + actual.texts.size(); count != expected.size())
-    return "has " + std::to_string(count) + " outputs, expected " + std::to_string(expected.size());
+    return concat("has ", count, " outputs, expected ", expected.size());
   return "";
 }
 

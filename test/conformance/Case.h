@@ -1,4 +1,4 @@
-// Case: one conformance test as ONNX publishes them: a folder with model.onnx and, per example,
+// Case: a conformance test as published by ONNX: a folder with model.onnx and, per example,
 // test_data_set_N with input_i.pb and output_i.pb.
 #pragma once
 
@@ -17,7 +17,7 @@ struct Case {
   std::string model() const { return folder + "/model.onnx"; }
 };
 
-// A tensor as it is stored, row-major and little-endian; of texts, these.
+// A stored tensor: `bytes` row-major and little-endian, or `texts` if it has strings as elements.
 struct Array {
   ElementType type = ElementType::F32;
   std::vector<int64_t> shape;
@@ -28,32 +28,33 @@ struct Array {
   Tensor tensor() const;
 };
 
-// What goes in and what must come out, by the model's names; elements of a sequence x are x.0, x.1, …. `described`:
-// what a user must say about inputs that are sequences or optionals, in the form of --input.
+// Inputs and expected outputs by their names in the model; the elements of a sequence x are x.0,
+// x.1, …. `described`: the --input options that describe inputs that are sequences or optionals.
 struct Example {
   std::map<std::string, Array> inputs, outputs;
   std::vector<std::string> described;
 };
 
-// What came out.
+// The computed outputs.
 struct Outcome {
   std::map<std::string, Tensor> tensors;
   std::map<std::string, Array> texts;
 };
 
-// All tests below `root`, by name; `prefix` begins every name.
+// All tests below `root`, sorted by name; every name begins with `prefix`.
 std::vector<Case> findCases(const std::string &root, const std::string &prefix);
 
-// Whether all inputs and outputs are tensors of floats (of 16 bits or more), integers (of 8 bits or
-// more) or truth values.
+// Whether all inputs and outputs are tensors of floats (of at least 16 bits), integers (of at least
+// 8 bits) or bools.
 bool isNumeric(const Case &test);
 
-// The example in test_data_set_<number>; fails where Cleave cannot read it.
+// The example in test_data_set_<number>. A user error if Cleave cannot read it.
 Result<Example> readExample(const Case &test, int number);
-// How many there are.
+// The number of examples of a test.
 int exampleCount(const Case &test);
 
-// Says how `actual` differs from what is expected, as ONNX's own runner compares; empty if it does not.
+// A description of the difference between `actual` and `expected`, with the tolerances of ONNX's
+// own runner; empty if they agree.
 std::string difference(const Outcome &actual, const std::map<std::string, Array> &expected);
 
 } // namespace cleave::conformance

@@ -9,7 +9,7 @@ namespace cleave::conformance {
 Result<Expectations> Expectations::read(const std::string &path) {
   std::ifstream file(path);
   if (!file)
-    return Status::userError("cannot read " + path);
+    return Status::userError("cannot read ", path);
   Expectations out;
   std::string reason;
   for (std::string line; std::getline(file, line);) {
@@ -24,10 +24,10 @@ Result<Expectations> Expectations::read(const std::string &path) {
     words >> test >> which >> rest;
     bool isPath = which.empty() || which == kPathNames[0] || which == kPathNames[1];
     if (reason.empty() || !isPath || !rest.empty())
-      return Status::userError(path + ": found '" + line +
+      return Status::userError(path, ": found '", line,
                                "', expected SET/TEST [interpret|compile] below a [reason]");
     if (!out.entries_.emplace(test, Entry{reason, which}).second)
-      return Status::userError(path + ": " + test + " is named twice");
+      return Status::userError(path, ": ", test, " is named twice");
   }
   return out;
 }

@@ -1,10 +1,10 @@
-// Expectations: the tests that are not passed, each with its reason, as not-passed.txt has them:
+// Expectations: the tests that are not passed, with their reasons, read from not-passed.txt:
 //
 //   [what Cleave does not do, and why]
 //   1.22/node/test_one_thing
 //   1.22/node/test_another_thing compile
 //
-// The second test is passed by the interpreter, not by compiler and runtime.
+// The second test passes in the interpreter, but not with compiler and runtime.
 #pragma once
 
 #include "test/conformance/Paths.h"
@@ -15,12 +15,12 @@ namespace cleave::conformance {
 
 class Expectations {
 public:
-  // A user error for a line that is none of the above, and for a test that is named twice.
+  // Reads the file. A user error for a line in another form, and for a test that is listed twice.
   static Result<Expectations> read(const std::string &file);
 
-  // Why the test is not passed on this path, if so.
+  // The reason why the test does not pass on this path; nothing if it passes.
   std::optional<std::string> reason(const std::string &test, Path path) const;
-  // All tests that the file names.
+  // All tests in the file.
   std::vector<std::string> tests() const;
 
 private:

@@ -1,4 +1,4 @@
-// Runs a piece of work in a process of its own, so that a crash or a hang is a message.
+// Runs work in separate processes, so that crashes and hangs become messages.
 #pragma once
 
 #include <functional>
@@ -7,9 +7,9 @@
 
 namespace cleave::conformance {
 
-// Calls work(i, scratch) for i below `count`, `jobs` at a time, each in its own process with an empty
-// scratch folder, and returns the texts that they gave, in order. A process that ends otherwise, or
-// takes longer than `seconds`, gives a text that says so.
+// Calls work(i, scratch) for every i < `count`, `jobs` at a time, each in a separate process with
+// an empty scratch folder, and returns their texts in order. If a process crashes or takes longer
+// than `seconds`, its text describes that.
 std::vector<std::string>
 runIsolated(size_t count, int jobs, unsigned seconds,
             const std::function<std::string(size_t, const std::string &)> &work);

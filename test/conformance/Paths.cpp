@@ -1,16 +1,17 @@
 // See Paths.h.
 #include "test/conformance/Paths.h"
 
-#include "passes/driver/Compile.h"
 #include "compiler/frontend/onnx/Import.h"
 #include "compiler/frontend/onnx/file/Model.h"
 #include "compiler/frontend/onnx/file/Weights.h"
 #include "compiler/interpret/Interpret.h"
-#include "dialects/graph/KnownTexts.h"
+#include "dialects/graph/KnownStrings.h"
 #include "dialects/graph/Step.h"
 #include "passes/autodiff/Autodiff.h"
+#include "passes/driver/Compile.h"
 #include "runtime/artifact/Artifact.h"
 #include "runtime/comm/local/LocalWorld.h"
+#include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/executor/Executor.h"
 
 #include <cstring>
@@ -22,7 +23,7 @@ namespace {
 // -- what a user would say about the model
 // -------------------------------------------------------------------------------------------------
 
-// Sizes of the inputs' open dims, as the example has them.
+// Sets the sizes of the inputs' open dims to those of the example.
 void setSymbols(const Case &test, const Example &example, onnx::ImportOptions &options) {
   onnx::WeightFiles files(test.model());
   onnx::Model model = onnx::readModel(files.modelBytes(), test.model());
@@ -39,7 +40,7 @@ void setSymbols(const Case &test, const Example &example, onnx::ImportOptions &o
   }
 }
 
-// The input whose value the message asks for; empty if it asks for none.
+// The input whose value an error message asks for; empty if there is none.
 std::string askedFor(const std::string &message) {
   const std::string option = "--value ";
   size_t begin = message.find(option);
@@ -49,11 +50,11 @@ std::string askedFor(const std::string &message) {
   return message.substr(begin, message.find('=', begin) - begin);
 }
 
-// Imports the model and does what its complaints suggest: gives the inputs' values that they name.
+// Imports the model, and repeats the import with the values of inputs that error messages ask for.
 Result<onnx::Imported> import(mlir::MLIRContext &context, const Case &test, const Example &example,
                               onnx::ImportOptions &options) {
   setSymbols(test, example, options);
-  options.differentiate = buildGradients;
+  options.differentiate = autodiff::buildGradients;
   for (const std::string &text : example.described) {
     Result<frontend::InputType> input = frontend::parseInput(text);
     CLEAVE_TRY(input.status());
@@ -63,11 +64,11 @@ Result<onnx::Imported> import(mlir::MLIRContext &context, const Case &test, cons
     Result<onnx::Imported> imported = onnx::importOnnx(context, test.model(), options);
     std::string asked = imported ? "" : askedFor(imported.status().message());
     if (!example.inputs.contains(asked) || options.values.contains(asked) ||
-        options.texts.contains(asked))
+        options.strings.contains(asked))
       return imported;
     const Array &value = example.inputs.at(asked);
     if (value.isText)
-      options.texts[asked] = value.texts;
+      options.strings[asked] = value.texts;
     else
       options.values[asked] = value.tensor().values;
   }
@@ -75,7 +76,7 @@ Result<onnx::Imported> import(mlir::MLIRContext &context, const Case &test, cons
 
 // -- import and interpreter -----------------------------------------------------------------------
 
-// The first value of an argument that is no input: from the model file or the origin itself.
+// The first value of an argument that is not an input: from the model file, or from its origin.
 Result<Tensor> initialValue(const graph::TensorOrigin &origin, mlir::Value argument,
                             const Case &test) {
   using Kind = graph::TensorOrigin::Kind;
@@ -107,34 +108,20 @@ Result<Outcome> interpretCase(const Case &test, const Example &example) {
     CLEAVE_TRY(value.status());
     arguments.push_back(*value);
   }
-  Result<std::vector<Tensor>> results = interpret(step, arguments);
+  Result<std::vector<Tensor>> results = interpret::run(step, arguments);
   CLEAVE_TRY(results.status());
   Outcome out;
   for (unsigned i = 0; i < step.getNumResults(); ++i)
     if (graph::resultRole(step, i) == "output")
       out.tensors[graph::resultName(step, i).str()] = (*results)[i];
-  for (const graph::KnownTexts &known : graph::knownTextsOf(*imported->module))
+  for (const graph::KnownStrings &known : graph::knownStringsOf(*imported->module))
     out.texts[known.name] = {ElementType::I64, known.shape, "", true, known.elements};
   return out;
 }
 
 // -- compiler and runtime -------------------------------------------------------------------------
 
-ElementType elementOf(DType dtype) {
-  for (int type = 0; type <= static_cast<int>(ElementType::Bool); ++type) {
-    auto element = static_cast<ElementType>(type);
-    std::string name = onnx::typeName(element); // float32, …
-    std::string shortName = element == ElementType::Bool ? "bool"
-                            : element == ElementType::BF16
-                                ? "bf16"
-                                : name[0] + name.substr(name.find_first_of("0123456789"));
-    if (shortName == cleave::name(dtype))
-      return element;
-  }
-  return ElementType::F32;
-}
-
-// The example's inputs as the runtime asks for them: one rank, so always whole tensors.
+// The example's inputs as a data source. There is one rank, which always reads whole tensors.
 class ExampleData : public data::DataSource {
 public:
   ExampleData(const Example &example, std::vector<data::InputDescription> inputs)
@@ -145,8 +132,7 @@ public:
               const std::vector<int64_t> &shape, void *destination) const override {
     const Array &array = example_.inputs.at(inputs_[input].name);
     if (array.shape != shape)
-      return Status::defect("the runtime wants another shape of input '" + inputs_[input].name +
-                            "'");
+      return Status::defect("the runtime wants another shape of input '", inputs_[input].name, "'");
     std::memcpy(destination, array.bytes.data(), array.bytes.size());
     return Status::ok();
   }
@@ -165,7 +151,7 @@ Result<plan::Plan> compileCase(const Case &test, const Example &example,
     CLEAVE_TRY(import(context, test, example, found).status());
     options.symbols = found.symbols;
     options.values = found.values;
-    options.texts = found.texts;
+    options.strings = found.strings;
   }
   options.inputs = example.described;
   options.model = test.model();
@@ -183,7 +169,8 @@ Result<Outcome> compileAndRun(const Case &test, const Example &example,
   ExampleData data(example, executor::inputsOf(*plan));
   executor::ExecutorOptions options;
   options.keepOutputs = true;
-  auto executor = executor::Executor::create(*plan, *worlds[0], &data, options);
+  auto executor =
+      executor::Executor::create(*plan, *worlds[0], device::makeCpuDevice(1), &data, options);
   CLEAVE_TRY(executor.status());
   CLEAVE_TRY((*executor)->step(0));
   Outcome out;
@@ -198,7 +185,7 @@ Result<Outcome> compileAndRun(const Case &test, const Example &example,
     std::vector<int64_t> shape(what.shape().begin(), what.shape().end());
     std::string bytes(stored.block.begin(), stored.block.end());
     out.tensors[what.name()] =
-        Array{elementOf(static_cast<DType>(what.dtype())), shape, bytes, false, {}}.tensor();
+        Array{static_cast<DType>(what.dtype()), shape, bytes, false, {}}.tensor();
   }
   return out;
 }

@@ -1,5 +1,4 @@
-// The ways in which a model's results come to be: the importer and the interpreter, or the whole
-// compiler and the runtime on the CPU.
+// The two paths to a model's results: importer and interpreter, or compiler and CPU runtime.
 #pragma once
 
 #include "test/conformance/Case.h"
@@ -9,7 +8,8 @@ namespace cleave::conformance {
 enum class Path { Interpret, Compile };
 inline constexpr const char *kPathNames[] = {"interpret", "compile"};
 
-// The model's outputs. `scratch` is a folder for files that are made on the way.
+// The model's outputs. `scratch` is a folder for temporary files. Fails with the status of the
+// first phase that fails.
 Result<Outcome> compute(Path path, const Case &test, const Example &example,
                         const std::string &scratch);
 

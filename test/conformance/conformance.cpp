@@ -1,4 +1,4 @@
-// conformance: runs ONNX's conformance tests and compares what is not passed with a list.
+// conformance: runs ONNX's conformance tests and compares the failed ones with a list.
 #include "test/conformance/Expectations.h"
 #include "test/conformance/Isolated.h"
 
@@ -17,13 +17,13 @@ using namespace cleave::conformance;
 namespace {
 
 struct Options {
-  std::vector<std::string> sets; // PREFIX=FOLDER
+  std::vector<std::string> sets; // PREFIX=FOLDER, one per set
   std::string expected, filter, path, failures;
   int jobs = static_cast<int>(std::thread::hardware_concurrency());
   bool list = false;
 };
 
-// Passed and all tests, of all sorts and of numeric ones.
+// Numbers of passed tests and of all tests, in total and for numeric tests.
 struct Total {
   int passed = 0, all = 0, numericPassed = 0, numericAll = 0;
 };
@@ -41,7 +41,7 @@ static std::vector<Case> casesOf(const Options &options) {
   return cases;
 }
 
-// What is wrong with the test on this path; empty: nothing.
+// The failure of the test on this path; empty if it passes.
 static std::string problemOf(const Case &test, Path path, const std::string &scratch) {
   int count = exampleCount(test);
   if (count == 0)
@@ -59,7 +59,7 @@ static std::string problemOf(const Case &test, Path path, const std::string &scr
   return "";
 }
 
-// Everything up to the last folder.
+// The name of the test's set: its name without the last part.
 static std::string setOf(const Case &test) { return test.name.substr(0, test.name.rfind('/')); }
 
 static void printTotals(const std::vector<Case> &cases, const std::vector<std::string> &problems,
@@ -78,7 +78,7 @@ static void printTotals(const std::vector<Case> &cases, const std::vector<std::s
                 100.0 * total.numericPassed / std::max(1, total.numericAll));
 }
 
-// How many tests behaved otherwise than the list says.
+// Prints the tests that differ from the list and returns their number.
 static int compare(const std::vector<Case> &cases, const std::vector<std::string> &problems,
                    Path path, const Expectations &expectations) {
   int wrong = 0;
@@ -96,7 +96,8 @@ static int compare(const std::vector<Case> &cases, const std::vector<std::string
   return wrong;
 }
 
-// Listed tests that are not there; only known when all tests run.
+// Prints the listed tests that do not exist and returns their number. Meaningful only if all tests
+// run.
 static int unknownTests(const std::vector<Case> &cases, const Expectations &expectations,
                         const Options &options) {
   if (!options.filter.empty())
@@ -115,7 +116,7 @@ static int runPath(const std::vector<Case> &cases, Path path, const Options &opt
                    const Expectations &expectations, std::ofstream &failures) {
   auto begin = std::chrono::steady_clock::now();
   std::vector<std::string> problems =
-      runIsolated(cases.size(), options.jobs, 60, [&](size_t i, const std::string &scratch) {
+      runIsolated(cases.size(), options.jobs, 600, [&](size_t i, const std::string &scratch) {
         return problemOf(cases[i], path, scratch);
       });
   for (size_t i = 0; i < cases.size(); ++i)

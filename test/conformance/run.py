@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the conformance tests that this machine has: ONNX's archive (unpacked once) and Debian's. Exit code 77: none."""
+"""Runs the conformance tests on this machine: ONNX's archive (unpacked once) and Debian's package. Exit code 77: there are none."""
 
 import argparse
 import glob
@@ -19,7 +19,7 @@ DEBIAN = "/usr/share/libonnx-testdata/data"
 
 
 def unpacked(archive, version, build):
-    """The folder with the archive's tests, which a marker calls complete."""
+    """The folder with the archive's tests; a marker file states that it is complete."""
     folder = os.path.join(build, version)
     marker = os.path.join(folder, "complete")
     if not os.path.exists(marker):

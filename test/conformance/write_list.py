@@ -1,29 +1,29 @@
-"""Writes not-passed.txt from what the program conformance says about tests that are not passed (run.py --write-list)."""
+"""Writes not-passed.txt from the messages of the program conformance (run.py --write-list)."""
 
 import collections
 import re
 
-# The first pattern that is found in a test's name and messages says why it is not passed.
+# The first pattern found in a test's name and messages determines the reason why it does not pass.
 REASONS = [
-    (r"bernoulli|training_dropout", "random numbers: every program draws its own"),
+    (r"bernoulli|training_dropout", "random numbers: the values depend on the implementation"),
     (r"ImageDecoder", "decoding of image files is not part of a computation on tensors"),
     (r"TreeEnsemble|ArrayFeatureExtractor|Binarizer", "classical machine learning (ai.onnx.ml): Cleave trains networks"),
-    (r"e8m0|element type 24", "float8e8m0: an exponent without a mantissa, which nothing holds"),
-    (r"bitcast", "the bits of 64-bit numbers are not known exactly while importing"),
+    (r"e8m0|element type 24", "float8e8m0: an exponent without a mantissa, which no element type of Cleave represents"),
+    (r"bitcast", "the bits of 64-bit numbers are not exact during import"),
     (r"uses opset", "opsets below 6"),
     (
         r"present_fp16|linear_attention_fp16",
-        "float16: rounded in another order than the record, one unit in the last place apart",
+        "float16: another order of rounding than in the record; differs by one unit in the last place",
     ),
-    (r"FLOAT4E2M1", "what is no number becomes one of float4 in the record; Cleave keeps it"),
+    (r"FLOAT4E2M1", "the record converts NaN to a number of float4; Cleave keeps NaN"),
     (r"dft_inverse", "sums in float32 miss the absolute tolerance of 1e-7 where the result is zero"),
-    (r"adam_multiple", "the record differs from the newer one of the same test, which is passed"),
-    (r"ui16|expected uint16", "the record holds bfloat16 under the name of uint16"),
+    (r"adam_multiple", "the record differs from the newer one of the same test, which passes"),
+    (r"ui16|expected uint16", "the record has bfloat16 values with the type uint16"),
 ]
 
 HEAD = (
-    "# The tests of ONNX that Cleave does not pass, below the reason why (Expectations.h). A test that passes has no"
-    " place here.\n# run.py --write-list writes this file; reasons are in write_list.py.\n"
+    "# The tests of ONNX that Cleave does not pass, by reason (Expectations.h). Tests that pass are not listed.\n"
+    "# run.py --write-list writes this file; the reasons are in write_list.py.\n"
 )
 
 
@@ -33,7 +33,7 @@ def reason_of(name, messages):
 
 
 def write(failures, path):
-    """`failures`: path, test and message per line, separated by tabs. Returns the tests that no reason fits."""
+    """`failures`: path, test and message per line, separated by tabs. Returns the tests without a matching reason."""
     messages = collections.defaultdict(dict)
     with open(failures, encoding="utf-8") as lines:
         for line in lines:

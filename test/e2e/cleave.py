@@ -39,7 +39,7 @@ def errors(text):
     return [line for line in text.splitlines() if re.match(r"cleave-\w+: (?!remark|warning|note)", line)]
 
 
-def tool(name, *arguments, timeout=120, env=None):
+def tool(name, *arguments, timeout=1200, env=None):
     """Runs one tool to its end. A tool that does not end in time is a failure of the test."""
     command = [str(BIN / name), *map(str, arguments)]
     environment = {**os.environ, **(env or {})}

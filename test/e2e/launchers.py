@@ -56,7 +56,7 @@ class Launchers(unittest.TestCase):
             ranks.append(subprocess.Popen(command, env={**os.environ, **variables, **more},
                                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
         try:
-            said = [process.communicate(timeout=60)[1] for process in ranks]
+            said = [process.communicate(timeout=600)[1] for process in ranks]
         finally:
             for process in ranks:
                 process.kill()

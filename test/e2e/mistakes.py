@@ -101,8 +101,8 @@ class Mistakes(unittest.TestCase):
 
     def test_what_cannot_be_written_shows_before_the_run(self):
         (self.folder / "file").write_text("")
-        for options, words in [(["--save", self.folder / "file"], ["could not make the folder"]),
-                               (["--log", self.folder / "none" / "log.jsonl"], ["there is no folder"])]:
+        for options, words in [(["--save", self.folder / "file"], ["could not create the folder"]),
+                               (["--log", self.folder / "none" / "log.jsonl"], ["does not exist"])]:
             with self.subTest(options=options):
                 answer = self.run_plan(self.plan, *options)
                 self.refuses(answer, *words)
@@ -110,14 +110,14 @@ class Mistakes(unittest.TestCase):
         forward = self.folder / "forward.plan"
         cleave.must("cleave-compile", cleave.MLP["model"], "--set", "batch=8", "-o", forward)
         self.refuses(self.run_plan(forward, "--out", self.folder / "x.npy"), "x.npy", ".safetensors")
-        self.refuses(self.run_plan(forward, "--resume", self.folder), "does not train", "cleave-export")
+        self.refuses(self.run_plan(forward, "--resume", self.folder), "for inference", "cleave-export")
 
     def test_a_checkpoint_with_values_that_the_plan_takes_from_the_model(self):
         saved, frozen = self.folder / "trained", self.folder / "frozen.plan"
         cleave.must("cleave-run", self.plan, "--data", cleave.MLP["data"], "--steps", 1, "--save", saved)
         name = cleave.must("cleave-dump", self.plan, "--json").out.split('"kind": "parameter"')[0].rsplit('"name": "', 1)[1].split('"')[0]
         cleave.compile_model(cleave.MLP["model"], frozen, "--freeze", name)
-        self.refuses(self.run_plan(frozen, "--resume", saved), name, "takes from the model", "cleave-export")
+        self.refuses(self.run_plan(frozen, "--resume", saved), name, "a constant in this plan", "cleave-export")
 
     def test_what_is_no_option_is_told_like_every_mistake(self):
         for tool in ("cleave-compile", "cleave-run", "cleave-dump", "cleave-calibrate", "cleave-solve"):

@@ -31,6 +31,8 @@ class Plans(unittest.TestCase):
         found = cleave.must("cleave-solve", dumps / "network-dp=2,tp=2.json", 20).out
         cost = float(re.match(r"cost (\S+) ", found).group(1))
         self.assertLessEqual(cost, self.json_of(plan)["predicted"]["step_seconds"] * (1 + 1e-6), found)
+        remarks = json.loads((dumps / "planner.json").read_text())["remarks"]
+        self.assertLessEqual({"mesh", "bound", "memory", "parameter", "op"}, {remark["kind"] for remark in remarks})
 
     def test_json_has_the_fields_that_scripts_rely_on(self):
         plan = self.folder / "gpt.plan"

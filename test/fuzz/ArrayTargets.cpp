@@ -1,4 +1,4 @@
-// Files of arrays, and the index of a checkpoint.
+// Targets: array files, and the index of a checkpoint.
 #include "runtime/checkpoint/Checkpoint.h"
 #include "runtime/data/ArrayFile.h"
 #include "test/fuzz/Targets.h"
@@ -7,7 +7,7 @@
 
 namespace cleave::fuzz {
 
-// Reads the file and every byte that it says it has.
+// Reads the file and every byte of its arrays.
 static void readArrays(const std::string &path) {
   auto file = data::ArrayFile::open(path);
   mustBeTheirs(file.status());
@@ -23,7 +23,7 @@ void npz(std::string_view bytes) { readArrays(asFile("x.npz", bytes)); }
 void npy(std::string_view bytes) { readArrays(asFile("x.npy", bytes)); }
 void safetensors(std::string_view bytes) { readArrays(asFile("x.safetensors", bytes)); }
 
-// Two floats, as one rank writes them.
+// A rank's checkpoint file with a tensor of two floats.
 static std::string oneRank() {
   const float values[] = {1, 2};
   std::string path = asFile("two.safetensors", "");

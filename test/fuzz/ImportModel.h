@@ -1,4 +1,4 @@
-// What the targets of model files have in common.
+// Common function of the targets of model files.
 #pragma once
 
 #include "compiler/frontend/step/Import.h"
@@ -11,8 +11,9 @@ namespace cleave::fuzz {
 using Importer = Result<frontend::Imported>(mlir::MLIRContext &, const std::string &,
                                             const frontend::ImportOptions &);
 
-// Imports the file twice: with `batch` = 2, if that is a symbol of its, and with symbols that stay. What
-// comes out has to verify. With CLEAVE_FUZZ_VERBOSE in the environment, MLIR's diagnostics are printed.
+// Imports the file twice: with `batch` = 2 if the model has this symbol, and with open symbols. The
+// resulting modules must verify. Prints MLIR's diagnostics if the environment has
+// CLEAVE_FUZZ_VERBOSE.
 void importModel(Importer *read, const std::string &path, bool hasBatch);
 
 } // namespace cleave::fuzz

@@ -1,4 +1,4 @@
-// The JSON files of users: clusters, pins, and the solver's problems and solutions.
+// Targets: JSON files of clusters, and of the solver's problems and solutions.
 #include "compiler/cluster/Cluster.h"
 #include "compiler/solver/Json.h"
 #include "test/fuzz/Targets.h"

@@ -1,4 +1,4 @@
-// The entry that libFuzzer calls; CLEAVE_FUZZ_TARGET is the target's name.
+// The entry point of libFuzzer; CLEAVE_FUZZ_TARGET is the name of the target.
 #include "test/fuzz/Targets.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

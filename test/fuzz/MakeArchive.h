@@ -1,4 +1,5 @@
-// A zip archive from a text that a fuzzer can change freely: it need not guess checksums and offsets.
+// Builds a zip archive from text, so that a fuzzer can change its entries without computing
+// checksums and offsets.
 #pragma once
 
 #include <string>
@@ -6,9 +7,9 @@
 
 namespace cleave::fuzz {
 
-// The bytes of a zip archive with an entry for every part of `text`. A line `=== NAME` begins a part;
-// what follows, to the next such line, is its content. `=== NAME zeros=N` is a part of N zeros (64 KiB
-// at most). What comes before the first such line belongs to the part `first`.
+// The bytes of a zip archive with one entry per part of `text`. A line `=== NAME` begins a part,
+// whose content extends to the next such line. `=== NAME zeros=N` is a part of N zeros (at most 64
+// KiB). Text before the first such line is the part `first`.
 std::string makeArchive(std::string_view text, const std::string &first);
 
 } // namespace cleave::fuzz

@@ -1,4 +1,4 @@
-// ONNX files: as models to import, and as files that get new weights.
+// Targets: ONNX files, imported as models, and rewritten with new weights.
 #include "compiler/frontend/onnx/Import.h"
 #include "compiler/frontend/onnx/WeightExport.h"
 #include "dialects/graph/Step.h"
@@ -22,7 +22,8 @@ void onnx(std::string_view bytes) {
   importModel(cleave::onnx::importOnnx, withWeights(bytes), bytes.find("batch") != bytes.npos);
 }
 
-// Whether the parameters of a step are few elements: a file may only say how they begin, whatever their size.
+// Whether the parameters of a step have few elements. A file may declare parameters of any size by
+// their initialization alone.
 static bool isSmall(mlir::ModuleOp module) {
   int64_t elements = 0;
   for (mlir::Type type : graph::stepOf(module).getArgumentTypes())
@@ -31,7 +32,7 @@ static bool isSmall(mlir::ModuleOp module) {
   return elements < (1 << 22);
 }
 
-// The file that is written can be read as the first one could.
+// The rewritten file must be readable like the original one.
 void weights(std::string_view bytes) {
   std::string path = withWeights(bytes), written = asFile("y.onnx", "");
   cleave::onnx::NewValues zeros{

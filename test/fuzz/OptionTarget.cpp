@@ -1,4 +1,4 @@
-// What users type on the command line, and sizes as files and option texts have them.
+// Target: texts of command-line options, and sizes in files and options.
 #include "compiler/frontend/step/InputType.h"
 #include "compiler/planner/Planner.h"
 #include "dialects/interfaces/Polynomial.h"
@@ -10,7 +10,7 @@
 
 namespace cleave::fuzz {
 
-// An expression, printed and read again, is the same.
+// A printed expression must parse to an equal one.
 static void polynomial(const std::string &text) {
   std::optional<Polynomial> read = Polynomial::parse(text);
   if (read && Polynomial::parse(read->str()) != read)
@@ -18,8 +18,8 @@ static void polynomial(const std::string &text) {
 }
 
 static void oneOption(const std::string &text) {
-  mustBeTheirs(parseLoss(text).status());
-  mustBeTheirs(parseOptimizer(text).status());
+  mustBeTheirs(train::parseLoss(text).status());
+  mustBeTheirs(train::parseOptimizer(text).status());
   mustBeTheirs(parseBytes(text).status());
   Result<frontend::InputType> input = frontend::parseInput(text);
   mustBeTheirs(input.status());

@@ -1,4 +1,4 @@
-// Files of pins.
+// Target: files of pins.
 #include "compiler/planner/Pins.h"
 #include "test/fuzz/Targets.h"
 

@@ -1,5 +1,5 @@
-// Replays committed inputs: fuzz-replay CORPUS runs each file of CORPUS/TARGET/ through its target, with a limit on memory
-// and time, and says how many there were.
+// fuzz-replay CORPUS: runs each file of CORPUS/TARGET/ through its target, with limits on memory
+// and time, and prints the number of files.
 #include "test/fuzz/Targets.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ const Target kTargets[] = {
     {"weights", fuzz::weights},
 };
 
-constexpr unsigned kSecondsPerInput = 30;
+constexpr unsigned kSecondsPerInput = 300;
 constexpr rlim_t kBytes = rlim_t(4) << 30; // of address space; libraries take most of it
 
 std::vector<std::filesystem::path> inputsOf(const std::filesystem::path &folder) {

@@ -1,4 +1,4 @@
-// What the targets share.
+// Common parts of the targets. See Targets.h.
 #include "test/fuzz/Targets.h"
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// PyTorch's archives, and what is in them.
+// Targets: PyTorch's archives and their entries.
 #include "compiler/frontend/emit/Failure.h"
 #include "compiler/frontend/pt2/Import.h"
 #include "compiler/frontend/torch/Pickle.h"

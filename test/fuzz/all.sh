@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# test/fuzz/all.sh BUILD SECONDS [TARGET…]: fuzzes all targets (or these), one after the other, for so many seconds each, and
-# prints a table (cov: places reached, ft: features, as libFuzzer counts them). Exit code 1 where one found something; its input lies in BUILD/fuzz/TARGET/crashes.
+# test/fuzz/all.sh BUILD SECONDS [TARGET…]: fuzzes all targets (or the given ones) for SECONDS each, and prints a table (cov: code
+# edges, ft: features, as counted by libFuzzer). Exit code 1 if a target crashed; its input is in BUILD/fuzz/TARGET/crashes.
 set -uo pipefail
 build=$(cd "$1" && pwd) seconds=$2
 shift 2

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the first inputs of every target into FOLDER/TARGET/: small whole files, from which a fuzzer mutates.
+"""Writes the first inputs of every target into FOLDER/TARGET/: small valid files, which the fuzzer mutates.
 
     python3 test/fuzz/make_corpus.py FOLDER BUILD [ARCHIVE…]
 
@@ -48,7 +48,7 @@ def arrays(out):
 
 
 def zipped(path, method):
-    """A copy of an archive without what only debuggers read, as bytes."""
+    """The bytes of an archive without the entries for debuggers."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(buffer, "w") as new:
         for name in old.namelist():
@@ -58,7 +58,7 @@ def zipped(path, method):
 
 
 def parts(path, first):
-    """The entries of an archive as MakeArchive.h reads them; weights are zeros."""
+    """The entries of an archive in the format of MakeArchive.h, with zeros as weights."""
     entries = {}
     with zipfile.ZipFile(path) as archive:
         for name in archive.namelist():

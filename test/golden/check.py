@@ -66,9 +66,9 @@ def options_of(record, stem):
 def call(command):
     """Runs `command`; returns None, or what went wrong in one line."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=1800)
     except subprocess.TimeoutExpired:
-        return f"{pathlib.Path(command[0]).name} does not end within 300 s"
+        return f"{pathlib.Path(command[0]).name} does not end within 1800 s"
     except OSError as error:
         return f"{command[0]}: {error.strerror}"
     if done.returncode == 0:

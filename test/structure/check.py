@@ -1,4 +1,4 @@
-"""Checks the source tree at ROOT (default: this one) against every rule; one line per violation, exit code 1."""
+"""Checks the source tree at ROOT (default: this one) against every rule; prints one line per violation, then exits with 1."""
 
 import os
 import sys
@@ -8,9 +8,10 @@ sys.dont_write_bytecode = True
 import layers
 import names
 import sizes
+import style
 from sources import Tree
 
-RULES = layers.RULES + sizes.RULES + names.RULES
+RULES = layers.RULES + sizes.RULES + names.RULES + style.RULES
 
 
 def violations(root):
@@ -24,7 +25,7 @@ def main():
     found = violations(root)
     for line in found:
         print(line)
-    print(f"{len(found)} violations" if found else "the tree keeps its rules")
+    print(f"{len(found)} violations" if found else "no violations")
     return 1 if found else 0
 
 

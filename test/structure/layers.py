@@ -1,4 +1,4 @@
-"""Who may include whom: the walls of docs/architecture.md, no cycles, and DEPS equal to the include edges."""
+"""Allowed includes between folders (docs/architecture.md), no cycles, and DEPS equal to the include edges."""
 
 import re
 
@@ -6,22 +6,22 @@ PLAIN_COMPILER = ("compiler/cluster/", "compiler/cost/", "compiler/solver/")
 PLAIN_HEADERS = tuple(f"dialects/interfaces/{n}.h" for n in ("Polynomial", "Sharding", "FactorRule"))
 MLIR = ("mlir/", "llvm/", "mlir-c/", "llvm-c/")
 
-# (who, must not include, except these, the rule in words)
+# (includer, forbidden, exceptions, the rule in words)
 WALLS = [
     (("runtime/",), MLIR + ("compiler/", "dialects/", "passes/"), (),
-     "the runtime knows neither MLIR nor the compiler"),
+     "the runtime uses neither MLIR nor the compiler"),
     (("dialects/",), ("compiler/", "passes/"), (), "dialects hold IR only"),
-    (("dialects/",), ("runtime/",), ("runtime/base/",), "of the runtime the dialects see its base only"),
-    (("compiler/",), ("passes/",), (), "passes stand on the compiler's libraries, never the other way"),
-    (("runtime/", "dialects/", "compiler/", "passes/"), ("tools/",), (), "tools stand on top"),
-    (PLAIN_COMPILER, MLIR + ("passes/",), (), "the planner's mathematics is plain C++"),
-    (PLAIN_COMPILER, ("dialects/",), PLAIN_HEADERS, "of the dialects it sees the plain headers only"),
-    (PLAIN_HEADERS, MLIR, (), "the plain headers are read where there is no MLIR"),
+    (("dialects/",), ("runtime/",), ("runtime/base/",), "dialects use only the base of the runtime"),
+    (("compiler/",), ("passes/",), (), "passes use the compiler's libraries, not the reverse"),
+    (("runtime/", "dialects/", "compiler/", "passes/"), ("tools/",), (), "nothing depends on tools"),
+    (PLAIN_COMPILER, MLIR + ("passes/",), (), "the planner's algorithms are plain C++"),
+    (PLAIN_COMPILER, ("dialects/",), PLAIN_HEADERS, "they use only the plain headers of the dialects"),
+    (PLAIN_HEADERS, MLIR, (), "the plain headers are used without MLIR"),
     (("tools/",), ("passes/",), ("passes/driver/", "tools/cleave-opt/"),
-     "of the tools only cleave-opt runs passes itself, the others ask the driver"),
+     "only cleave-opt runs passes directly, other tools use the driver"),
 ]
 
-# Headers of an outside library and the folders that may see them. Tests may see everything.
+# Headers of an outside library and the folders that may include them. Tests may include all.
 OUTSIDE_WALLS = [
     (r"gloo/", ("runtime/comm/gloo/",)),
     (r"(oneapi/)?dnnl", ("runtime/device/cpu/", "runtime/kernels/", "compiler/cluster/")),
@@ -54,7 +54,7 @@ def walls(tree):
                     yield f"{path}: includes {include}, but {rule}"
             for pattern, folders in OUTSIDE_WALLS:
                 if re.match(pattern, include) and not path.startswith(folders + ("test/",)):
-                    yield f"{path}: includes {include}, which only {' and '.join(folders)} may see"
+                    yield f"{path}: includes {include}, which only {' and '.join(folders)} may include"
 
 
 def edges(tree):
@@ -93,7 +93,7 @@ def no_cycles(tree):
 
 
 def _needs(tree, target):
-    """The DEPS that the includes of a target's files ask for, each with one witness."""
+    """The DEPS required by the includes of a target's files, each with one witness."""
     needs = {}
     for path in target.files:
         for include in tree.includes(path):
@@ -109,15 +109,15 @@ def _needs(tree, target):
 
 
 def deps_are_include_edges(tree):
-    optional = {"threads", "openmp", "catch2_main"}  # without headers of their own, or not always
+    optional = {"threads", "openmp", "catch2_main"}  # may be linked without an #include
     for target in tree.targets:
         needs = _needs(tree, target)
         cmake = f"{target.folder}/CMakeLists.txt"
         for missing in sorted(set(needs) - target.deps):
-            yield f"{cmake}: {target.name} includes {missing} ({needs[missing]}) but has it not in DEPS"
+            yield f"{cmake}: {target.name} includes {missing} ({needs[missing]}) but does not list it in DEPS"
         for unused in sorted(target.deps - set(needs) - optional):
             if "$" not in unused:
-                yield f"{cmake}: {target.name} has {unused} in DEPS but includes nothing of it"
+                yield f"{cmake}: {target.name} lists {unused} in DEPS but does not include it"
 
 
 RULES = [walls, no_cycles, deps_are_include_edges]

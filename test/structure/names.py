@@ -1,4 +1,4 @@
-"""What a reader finds where: a README in every folder, a first comment in every file, names that say something."""
+"""A README in every folder, a comment at the top of every file, meaningful names, valid links."""
 
 import os
 import re
@@ -22,24 +22,24 @@ def every_folder_has_a_readme(tree):
 
 
 def the_top_level_holds_nothing_else(tree):
-    """Build folders and hidden files aside."""
+    """Ignores build folders and hidden files."""
     for name in sorted(os.listdir(tree.root)):
         if name not in TOP_LEVEL and not name.startswith((".", "build")) and tree.is_kept(name):
             yield f"{name}: the top level holds {', '.join(sorted(TOP_LEVEL))} and nothing else"
 
 
 def every_file_begins_with_a_comment(tree):
-    """A source beside the header of the same name is described there."""
+    """Except a source with a header of the same name, which has the comment."""
     for path in tree.files:
         stem, ending = os.path.splitext(path)
         mark = COMMENT.get(ending)
         if ending == ".cpp" and f"{stem}.h" in tree.files:
             continue
         if mark and not tree.text(path).startswith(mark):
-            yield f"{path}: does not begin with a comment on what it holds"
+            yield f"{path}: does not begin with a comment on its contents"
 
 
-def names_say_something(tree):
+def names_are_meaningful(tree):
     for path in tree.files:
         stem = os.path.splitext(path)[0]
         names = re.split(r"[/_.-]", stem)
@@ -48,19 +48,20 @@ def names_say_something(tree):
         for name in names:
             for word in WORD.findall(name):
                 if EMPTY_WORDS.match(word):
-                    yield f"{path}: the name {name} says nothing; call it by what it holds"
+                    yield f"{path}: the name {name} has no meaning; name the contents"
 
 
 LINK = re.compile(r"\[[^\]]+\]\(([^)#\s]+)[^)]*\)")
 
 
-def links_lead_somewhere(tree):
+def links_are_valid(tree):
     """Links of Markdown files to files of the tree."""
     for path in tree.documents:
         for link in LINK.findall(tree.text(path)):
             target = os.path.normpath(os.path.join(os.path.dirname(path), link))
             if "://" not in link and not os.path.exists(os.path.join(tree.root, target)):
-                yield f"{path}: links to {link}, which is not there"
+                yield f"{path}: links to {link}, which does not exist"
 
 
-RULES = [the_top_level_holds_nothing_else, every_folder_has_a_readme, every_file_begins_with_a_comment, names_say_something, links_lead_somewhere]
+RULES = [the_top_level_holds_nothing_else, every_folder_has_a_readme, every_file_begins_with_a_comment,
+         names_are_meaningful, links_are_valid]

@@ -1,4 +1,4 @@
-"""Sizes of files and functions. Above the soft limit a reason in exceptions.txt is needed, nothing is above the hard one."""
+"""Sizes of files and functions. Above the soft limit, exceptions.txt must give a reason; the hard limit is absolute."""
 
 import ast
 import re
@@ -17,16 +17,16 @@ LITERAL = re.compile(r"""//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*
 
 
 def _blank(match):
-    """Comments and literals, as spaces and newlines, so that positions stay."""
+    """Replaces comments and literals by spaces, so that positions stay valid."""
     return re.sub(r"[^\n]", " ", match.group(0))
 
 
 def cpp_functions(text):
-    """(name, first line, lines) of every function. A heuristic on braces that wants formatted code."""
+    """(name, first line, lines) of every function. A heuristic on braces that expects formatted code."""
     text = LITERAL.sub(_blank, text)
     text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", _blank, text, flags=re.M)
     stack = []    # per open brace the position where its function begins, or None
-    begin = 0     # of the statement that is being read
+    begin = 0     # of the current statement
     for at, char in enumerate(text):
         inside = any(entry is not None for entry in stack)
         if char == "{":
@@ -64,7 +64,7 @@ def _functions(path, text):
 
 
 def exceptions(tree):
-    """What may be above a soft limit -> why."""
+    """File or function above a soft limit -> reason."""
     result = {}
     lines = tree.text(EXCEPTIONS).splitlines() if EXCEPTIONS in tree.files else []
     for line in lines:
@@ -75,7 +75,7 @@ def exceptions(tree):
 
 
 def _too_large(tree):
-    """(what, where, lines, soft, hard) of everything above a soft limit."""
+    """(entry of exceptions.txt, place, lines, soft, hard) of everything above a soft limit."""
     for path in tree.files:
         if not path.endswith(CODE + SCRIPTS) and not path.endswith("CMakeLists.txt"):
             continue
@@ -98,7 +98,7 @@ def sizes(tree):
         elif not reasons.get(what):
             yield f"{where}: {lines} lines, more than {soft}: split it, or give a reason in {EXCEPTIONS}"
     for what in sorted(set(reasons) - needed):
-        yield f"{EXCEPTIONS}: {what} is small enough now: remove the entry"
+        yield f"{EXCEPTIONS}: {what} is within the limit: remove the entry"
 
 
 RULES = [sizes]

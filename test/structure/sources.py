@@ -1,4 +1,4 @@
-"""The source tree as the rules see it: files, their #include lines, and the targets of every CMakeLists.txt."""
+"""The source tree: files, their #include lines, and the targets of every CMakeLists.txt."""
 
 import os
 import re
@@ -28,7 +28,7 @@ class Target:
     folder: str
     srcs: list = field(default_factory=list)   # paths from the root
     deps: set = field(default_factory=set)
-    files: list = field(default_factory=list)  # those of its sources and headers that exist
+    files: list = field(default_factory=list)  # its existing sources and headers
 
 
 class Tree:
@@ -55,7 +55,7 @@ class Tree:
                     yield os.path.relpath(os.path.join(where, name), self.root).replace(os.sep, "/")
 
     def is_kept(self, path):
-        """Whether git keeps the path; everything counts as kept where there is no repository."""
+        """Whether git does not ignore the path; true outside a repository."""
         ignored = subprocess.run(["git", "check-ignore", "-q", path], cwd=self.root, stderr=subprocess.DEVNULL)
         return ignored.returncode != 0
 
@@ -67,11 +67,11 @@ class Tree:
         return [f for f in self.files if f.endswith(CODE)]
 
     def includes(self, path):
-        """The paths that a file includes, in order."""
+        """The paths in a file's #include lines, in order."""
         return INCLUDE.findall(self.text(path)) if path.endswith(CODE) else []
 
     def folder(self, path):
-        """The innermost folder with a target that a path lies in, or None."""
+        """The innermost folder around a path that has a target, or None."""
         folder = os.path.dirname(path)
         while folder and folder not in self.folders:
             folder = os.path.dirname(folder)
@@ -86,8 +86,8 @@ class Tree:
         return folder if folder in names else names[0] if names else None
 
     def _files_of(self, target):
-        """Files of a target. Where several share a folder: its SRCS and what is named like them; what is
-        named like no source belongs to the library that is named like the folder."""
+        """Files of a target. Targets that share a folder own their SRCS and the headers of the same names; other
+        headers belong to the library with the folder's name."""
         siblings = [t for t in self.targets if t.folder == target.folder]
         here = [f for f in self.code() if self.folder(f) == target.folder]
         if len(siblings) == 1:

@@ -16,8 +16,9 @@ int main(int argc, char **argv) {
   CLI::App app("Measures this machine's CPU and writes its cluster file.", "cleave-calibrate");
   std::string path = localCpuFile();
   double seconds = 3;
-  app.add_option("-o,--output", path, "file to write; by default what --cluster local-cpu reads");
-  app.add_option("--seconds", seconds, "how long to measure")
+  app.add_option("-o,--output", path,
+                 "output file; default: the file that --cluster local-cpu reads");
+  app.add_option("--seconds", seconds, "duration of the measurement")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   if (std::optional<int> code = readCommandLine(app, argc, argv))
@@ -28,7 +29,7 @@ int main(int argc, char **argv) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::absolute(path).parent_path(), error);
   if (!(std::ofstream(path) << toJson(cluster) << "\n"))
-    return fail(Status::userError("cannot write '" + path + "'"));
+    return fail(Status::userError("cannot write '", path, "'"));
   const Link &link = cluster.levels[0].link(CollectiveKind::AllReduce, 2);
   std::printf(
       "%lld cores, %.1f GFLOP/s f32 each, memory %.1f GB/s, all-reduce %.2f GB/s and %.1f us\n"

@@ -8,8 +8,8 @@
 
 using namespace cleave;
 
-// Repairs of one kind come by the dozen in deep models: a few are shown here where a plan holds all of them, or where an error
-// is the news. Warnings are never left out.
+// Deep models give dozens of remarks of one kind: prints a few of each if the plan holds all of
+// them or compilation failed. Warnings are always printed.
 static constexpr int kShownPerKind = 3;
 
 static void printRemarks(const std::vector<driver::Remark> &remarks, bool all, const char *where) {
@@ -22,7 +22,7 @@ static void printRemarks(const std::vector<driver::Remark> &remarks, bool all, c
       std::cerr << kind << ": " << number - kShownPerKind << " more" << where << "\n";
 }
 
-// What the planner found, where no plan file says it.
+// Prints the planner's result if no plan file is written.
 static void printDecision(const planner::Plan &plan) {
   if (plan.ops.empty())
     return;
@@ -34,7 +34,7 @@ static void printDecision(const planner::Plan &plan) {
             << bytesText(plan.budgetBytes) << " per rank\n";
 }
 
-void printReport(const driver::Compilation &compilation, bool succeeded) {
+void compile::printReport(const driver::Compilation &compilation, bool succeeded) {
   bool wrotePlan = succeeded && compilation.options.stopAfter.empty();
   printRemarks(compilation.remarks, succeeded && !wrotePlan,
                wrotePlan ? "; cleave-dump --json lists all" : "");

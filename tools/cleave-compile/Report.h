@@ -1,7 +1,12 @@
-// What cleave-compile tells after its work: remarks, the plan in short, times.
+// Output of cleave-compile: remarks, times, summary of the plan.
 #pragma once
 
 #include "passes/driver/Compile.h"
 
-// Prints remarks and times to standard error; after success also the plan's summary to standard output.
-void printReport(const cleave::driver::Compilation &compilation, bool succeeded);
+namespace cleave::compile {
+
+// Prints remarks and times to standard error, and after success the summary of the plan to
+// standard output.
+void printReport(const driver::Compilation &compilation, bool succeeded);
+
+} // namespace cleave::compile

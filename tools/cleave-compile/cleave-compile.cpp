@@ -1,4 +1,4 @@
-// cleave-compile: a model file and a description of the machines in, a plan out.
+// cleave-compile: from a model file and a cluster description to a plan.
 #include "Report.h"
 
 #include "passes/driver/Compile.h"
@@ -13,7 +13,7 @@ using namespace cleave;
 using driver::CompileOptions;
 
 namespace {
-// Options as they are typed, before they are checked.
+// Unparsed option values.
 struct Typed {
   tools::TypedModelOptions model;
   std::string memory;
@@ -24,12 +24,12 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
   app.add_option("--cluster", options.cluster, "local-cpu, a preset's name or a cluster file")
       ->group("Plan")
       ->capture_default_str();
-  app.add_option("--ranks", options.ranks, "how many ranks the plan is for")
+  app.add_option("--ranks", options.ranks, "number of ranks of the plan")
       ->group("Plan")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--memory", typed.memory,
-                 "budget of one rank, as 2GiB; default: what the cluster file says")
+                 "memory budget of one rank, for example 2GiB; default: from the cluster file")
       ->group("Plan");
   app.add_option("--mesh", options.mesh, "AXIS=N,...: the mesh; default: the planner chooses")
       ->group("Plan");
@@ -44,29 +44,26 @@ static void addInspectionOptions(CLI::App &app, CompileOptions &options) {
     names += std::string(names.empty() ? "" : ", ") + phase.name;
   app.add_option("--stop-after", options.stopAfter,
                  "write the IR after this phase instead of a plan: " + names)
-      ->group("Looking inside");
-  app.add_option("--start-from", options.startFrom, "MODEL is the IR that this phase left")
-      ->group("Looking inside");
+      ->group("Inspection");
+  app.add_option("--start-from", options.startFrom, "MODEL is the IR after this phase")
+      ->group("Inspection");
   app.add_option("--dump-phases", options.dumpPhases,
                  "write the IR after every phase to this folder")
-      ->group("Looking inside");
-  app.add_flag("--timing", options.timing, "print the time that every phase took")
-      ->group("Looking inside");
+      ->group("Inspection");
+  app.add_flag("--timing", options.timing, "print the time of every phase")->group("Inspection");
 }
 
 static Status check(const Typed &typed, CompileOptions &options) {
   CLEAVE_TRY(tools::checkModelOptions(typed.model, options));
   if (!typed.memory.empty()) {
-    Result<uint64_t> bytes = parseBytes(typed.memory);
-    CLEAVE_TRY(bytes.status().withContext("--memory"));
-    options.memoryBytes = *bytes;
+    CLEAVE_TRY_ASSIGN(options.memoryBytes, parseBytes(typed.memory).withContext("--memory"));
   }
   return Status::ok();
 }
 
 int main(int argc, char **argv) {
-  CLI::App app{"Turns a model file into a plan: one program per rank for training it (or running "
-               "it) on a cluster.",
+  CLI::App app{"Compiles a model file to a plan: one program per rank for training or inference "
+               "on a cluster.",
                "cleave-compile"};
   CompileOptions options;
   Typed typed;
@@ -85,7 +82,7 @@ int main(int argc, char **argv) {
   if (status) {
     driver::Compilation compilation(options);
     status = driver::compile(compilation);
-    printReport(compilation, status.isOk());
+    compile::printReport(compilation, status.isOk());
   }
   return status ? 0 : fail(app.get_name(), status);
 }

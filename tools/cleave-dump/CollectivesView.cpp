@@ -1,4 +1,4 @@
-// --collectives: every collective of one step, as rank 0 sees it.
+// --collectives: every collective of one step on rank 0.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/base/Table.h"
@@ -11,7 +11,7 @@
 
 namespace cleave::dump {
 
-// The groups along the axes, as `{0,1} {2,3}`; long lists are cut.
+// The groups along the axes, as `{0,1} {2,3}`; long lists are truncated.
 static std::string groupsText(const plan::Plan &plan, const plan::Collective &collective) {
   for (uint32_t axis : collective.axes())
     if (axis >= static_cast<uint32_t>(plan.mesh_size()))
@@ -25,14 +25,14 @@ static std::string groupsText(const plan::Plan &plan, const plan::Collective &co
     std::string members;
     for (uint32_t member : artifact::groupOf(plan, rank, axes)) {
       seen[member] = true;
-      members += (members.empty() ? "" : ",") + std::to_string(member);
+      members += concat(members.empty() ? "" : ",", member);
     }
     result += (result.empty() ? "{" : " {") + members + "}";
   }
   return clipped(result, 32);
 }
 
-// The positions at which the events of asynchronous collectives are waited for, by event.
+// Positions of the waits for asynchronous collectives, by event.
 static std::multimap<uint32_t, size_t> waits(const plan::Program &program) {
   std::multimap<uint32_t, size_t> result;
   size_t position = 0;
@@ -69,19 +69,18 @@ std::string collectivesView(const plan::Plan &plan) {
                  kind, axesText(plan, collective.axes()), groupsText(plan, collective),
                  std::to_string(std::max(collective.send_size(), collective.recv_size())),
                  bytesText(collectiveBytes(program, collective)),
-                 secondsText(instruction.seconds()), waited ? std::to_string(wait->second) : ""});
+                 secondsText(instruction.seconds()), waited ? concat(wait->second) : ""});
     }
   }
   if (table.isEmpty())
-    return "No collectives: no rank needs anything of another.\n";
+    return "No collectives: ranks are independent.\n";
   std::string result =
-      "Collectives of one step, as rank 0 sees them; `until`: where an asynchronous one is "
-      "waited for\n" +
+      "Collectives of one step on rank 0; `until`: position of the wait for an asynchronous "
+      "collective\n" +
       table.str(2, lineWidth());
   for (int s = 0; s < program.segments_size(); ++s)
     if (uint64_t runs = runsPerStep(program, s); runs > 1)
-      result += "  segment " + program.segments(s).name() + " runs " + std::to_string(runs) +
-                " times a step\n";
+      result += concat("  segment ", program.segments(s).name(), " runs ", runs, " times a step\n");
   return result;
 }
 

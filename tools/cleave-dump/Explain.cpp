@@ -1,4 +1,4 @@
-// --explain NAME: all that the plan says about one name.
+// --explain NAME: everything about one name.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/base/Table.h"
@@ -13,7 +13,7 @@
 
 namespace cleave::dump {
 
-// The text in lines of at most `width` characters, broken at blanks, each after `indent`.
+// The text in lines of at most `width` characters, broken at spaces, each after `indent`.
 static std::string wrapped(const std::string &text, const std::string &indent, size_t width) {
   std::string result, line;
   for (size_t at = 0; at < text.size();) {
@@ -57,7 +57,8 @@ static std::string tensorText(const plan::Plan &plan, const plan::Tensor &tensor
   return result;
 }
 
-// Buffers that have the name or hold the block of the tensor that has it, and who touches them.
+// Buffers with this name, or that hold the block of the tensor with this name, and the instructions
+// that use them.
 static std::string programText(const plan::Plan &plan, uint32_t index, const std::string &name) {
   const plan::Program &program = plan.programs(static_cast<int>(index));
   std::set<uint32_t> buffers;
@@ -95,7 +96,7 @@ static std::string programText(const plan::Plan &plan, uint32_t index, const std
   return result + (uses.isEmpty() ? "" : uses.str(2, 220));
 }
 
-// Every name that explain() knows something about.
+// Every name that explain() accepts.
 static std::set<std::string> allNames(const plan::Plan &plan) {
   std::set<std::string> names;
   for (const plan::Decision &decision : plan.decisions())
@@ -113,7 +114,7 @@ static std::set<std::string> allNames(const plan::Plan &plan) {
   return names;
 }
 
-// Insertions, deletions and replacements of characters that make one of the other.
+// Edit distance: insertions, deletions and replacements of characters.
 static size_t editDistance(const std::string &a, const std::string &b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
@@ -139,8 +140,8 @@ static Status unknownName(const plan::Plan &plan, const std::string &name) {
   std::string nearest;
   for (size_t i = 0; i < std::min<size_t>(5, ranked.size()); ++i)
     nearest += (i ? ", " : "") + ranked[i].second;
-  return Status::userError("the plan knows nothing named " + name +
-                           (nearest.empty() ? "" : "; the nearest names are " + nearest));
+  return Status::userError("the plan has no parameter, op or value named ", name,
+                           nearest.empty() ? "" : "; similar names are ", nearest);
 }
 
 Result<std::string> explain(const plan::Plan &plan, const std::string &name) {

@@ -1,6 +1,8 @@
 // Numbers in names, and sets of them as ranges.
 #include "tools/cleave-dump/Fold.h"
 
+#include "runtime/base/Concat.h"
+
 #include <cctype>
 #include <set>
 
@@ -8,7 +10,7 @@ namespace cleave::dump {
 
 static bool isDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
-// The name cut at its numbers: text, number, text, …; a number may lead after an empty text.
+// The name split at its numbers: string, number, string, …; begins with a (possibly empty) string.
 static std::vector<std::string> pieces(const std::string &name) {
   std::vector<std::string> result = {""};
   bool inNumber = false;
@@ -46,9 +48,9 @@ static std::string setText(const std::set<std::string> &numbers) {
     auto next = std::next(first);
     while (next != values.end() && *next == *last + 1)
       last = next++;
-    result += (result.empty() ? "" : ",") + std::to_string(*first);
+    result += concat(result.empty() ? "" : ",", *first);
     if (last != first)
-      result += (*last == *first + 1 ? "," : "-") + std::to_string(*last);
+      result += concat(*last == *first + 1 ? "," : "-", *last);
     first = next;
   }
   return "{" + result + "}";

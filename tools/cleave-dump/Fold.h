@@ -1,4 +1,4 @@
-// Folding of names: models repeat blocks, and what is decided for one is mostly decided for all.
+// Folding of names: repeated blocks of a model mostly have equal decisions, which share a row.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace cleave::dump {
 
-// The name with every number replaced by `#`: equal for the same place in different blocks.
+// The name with every number replaced by `#`: equal for corresponding parts of different blocks.
 std::string nameShape(const std::string &name);
 
-// One name for several of the same shape: `h.{0-3}.attn.weight`; numbers that several places vary
-// print as the set of each place.
+// One name for several of the same shape: `h.{0-3}.attn.weight`; if several numbers vary,
+// each prints as its own set.
 std::string foldedName(const std::vector<std::string> &names);
 
 } // namespace cleave::dump

@@ -1,7 +1,8 @@
-// Instructions as `what is particular to the kind: reads -> writes`.
+// Instructions as `properties of the kind: reads -> writes`.
 #include "tools/cleave-dump/InstructionText.h"
 
 #include "runtime/artifact/Access.h"
+#include "runtime/base/Concat.h"
 #include "tools/cleave-dump/PlanText.h"
 
 namespace cleave::dump {
@@ -13,7 +14,7 @@ std::set<uint32_t> buffersOf(const plan::Program &program, const plan::Instructi
   return result;
 }
 
-// What is particular to the kind, before the buffers: `cleave_k3 `, `4 x 128x256x64 `, `over dp `.
+// Properties of the kind, printed before the buffers: `cleave_k3 `, `4 x 128x256x64 `, `over dp `.
 static std::string particulars(const plan::Plan &plan, const plan::Program &program,
                                const plan::Instruction &instruction) {
   switch (instruction.kind_case()) {
@@ -24,18 +25,17 @@ static std::string particulars(const plan::Plan &plan, const plan::Program &prog
     int64_t batch = 1;
     for (int64_t size : matmul.batch())
       batch *= size;
-    return (batch > 1 ? std::to_string(batch) + " x " : "") + std::to_string(matmul.m()) + "x" +
-           std::to_string(matmul.n()) + "x" + std::to_string(matmul.k()) +
-           (matmul.accumulate() ? " added" : "") + ": ";
+    return concat(batch > 1 ? concat(batch, " x ") : "", matmul.m(), 'x', matmul.n(), 'x',
+                  matmul.k(), matmul.accumulate() ? " added" : "", ": ");
   }
   case plan::Instruction::kCollective: {
     const plan::Collective &collective = instruction.collective();
     return std::string(collective.reduce() == plan::SUM ? "" : text(collective.reduce()) + " ") +
            "over " + axesText(plan, collective.axes()) +
-           (collective.event() ? ", event " + std::to_string(collective.event()) : "") + ": ";
+           (collective.event() ? concat(", event ", collective.event()) : "") + ": ";
   }
   case plan::Instruction::kWait:
-    return "event " + std::to_string(instruction.wait().event());
+    return concat("event ", instruction.wait().event());
   case plan::Instruction::kFill:
     return "with " + std::to_string(instruction.fill().value()) + ": ";
   case plan::Instruction::kMetric:

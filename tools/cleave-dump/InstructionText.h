@@ -1,4 +1,4 @@
-// One instruction of a program in words.
+// One instruction of a program as text.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -9,11 +9,11 @@
 
 namespace cleave::dump {
 
-// What it reads and writes: `x f32[8x16], w f32[16x4] -> y f32[8x4]`.
+// Operands and results: `x f32[8x16], w f32[16x4] -> y f32[8x4]`.
 std::string instructionText(const plan::Plan &plan, const plan::Program &program,
                             const plan::Instruction &instruction);
 
-// The indices of all buffers that it touches.
+// Indices of all buffers that the instruction reads or writes.
 std::set<uint32_t> buffersOf(const plan::Program &program, const plan::Instruction &instruction);
 
 } // namespace cleave::dump

@@ -1,4 +1,4 @@
-// --json: the plan for programs. The fields that docs/interface.md names are stable.
+// --json: the plan as JSON. The fields listed in docs/interface.md are stable.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/Verify.h"
@@ -121,7 +121,7 @@ std::string json(const plan::Plan &plan) {
                  {"command_line", plan.command_line()},
                  {"format_version", plan.format_version()},
                  {"content_hash", plan.content_hash()}};
-  // Names come from the user's file; bytes that are no UTF-8 must not end the dump.
+  // Names come from the user's file; invalid UTF-8 is replaced.
   return result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,4 +1,4 @@
-// --memory: memory over one step as a picture, what is live at the peak, the largest buffers.
+// --memory: chart of memory over one step, live buffers at the peak, largest buffers.
 #include "runtime/artifact/Mesh.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
@@ -16,7 +16,7 @@ namespace cleave::dump {
 static constexpr size_t kColumns = 72, kLines = 10; // of the picture
 static constexpr size_t kGroups = 12, kLargest = 8; // rows of the tables
 
-// One character of the picture: the share [0, 1] of the cell that is filled.
+// One character of the chart for the filled share [0, 1] of its cell.
 static const char *cell(double filled, bool always) {
   static const char *const eighths[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   if (filled >= 1)
@@ -24,7 +24,7 @@ static const char *cell(double filled, bool always) {
   return eighths[filled <= 0 ? 0 : std::max(1, static_cast<int>(filled * 8))];
 }
 
-// The most live bytes in each column's share of the positions.
+// Maximum of live bytes over the positions of each column.
 static std::vector<uint64_t> columns(const std::vector<uint64_t> &live) {
   std::vector<uint64_t> result(std::min(kColumns, live.size()));
   for (size_t c = 0; c < result.size(); ++c) {
@@ -34,7 +34,7 @@ static std::vector<uint64_t> columns(const std::vector<uint64_t> &live) {
   return result;
 }
 
-// The line below the picture that names the segments where they begin.
+// The line below the chart with the names of the segments at their first positions.
 static std::string segmentLine(const plan::Program &program, size_t width) {
   std::string line;
   size_t positions = std::max<size_t>(1, positionCount(program));
@@ -70,10 +70,10 @@ static std::string picture(const plan::Program &program, const Timeline &timelin
 static std::string lifetime(const plan::Buffer &buffer, size_t positions) {
   if (buffer.first() == 0 && buffer.last() + 1 >= positions)
     return "always";
-  return std::to_string(buffer.first()) + "-" + std::to_string(buffer.last());
+  return concat(buffer.first(), '-', buffer.last());
 }
 
-// What is live at the peak, buffers of the same role and place in repeated blocks in one row.
+// Live buffers at the peak; those with the same role and folded name share a row.
 static std::string peakTable(const plan::Program &program, const Timeline &timeline) {
   struct Group {
     std::vector<std::string> names;
@@ -102,12 +102,12 @@ static std::string peakTable(const plan::Program &program, const Timeline &timel
                percentText(double(group.bytes) / double(timeline.peakBytes()))});
   }
   if (rest)
-    table.add({"… " + std::to_string(rows.size() - kGroups) + " more", "", "", bytesText(rest),
+    table.add({concat("… ", rows.size() - kGroups, " more"), "", "", bytesText(rest),
                percentText(double(rest) / double(timeline.peakBytes()))});
   return table.isEmpty() ? "" : "\n" + table.str(2, lineWidth());
 }
 
-// The largest buffers that do not live always.
+// The largest buffers that are not live at every position.
 static std::string largestTable(const plan::Program &program, uint32_t arena) {
   size_t positions = positionCount(program);
   std::vector<const plan::Buffer *> buffers;
@@ -117,8 +117,7 @@ static std::string largestTable(const plan::Program &program, uint32_t arena) {
   std::stable_sort(
       buffers.begin(), buffers.end(),
       [](const plan::Buffer *a, const plan::Buffer *b) { return a->bytes() > b->bytes(); });
-  Table table(
-      {"largest of the passing ones", "type", "shape", "role", ">bytes", ">offset", "live"});
+  Table table({"largest temporary buffers", "type", "shape", "role", ">bytes", ">offset", "live"});
   for (size_t i = 0; i < std::min(kLargest, buffers.size()); ++i)
     table.add({clipped(buffers[i]->name(), 48), artifact::dtypeName(buffers[i]->dtype()),
                shapeText(buffers[i]->shape()), text(buffers[i]->role()),
@@ -146,9 +145,9 @@ static std::string arenaView(const plan::Plan &plan, uint32_t programIndex, uint
                      ": " + bytesText(arena.bytes()) + " allocated, " +
                      bytesText(arena.peak_bytes()) + " at the peak, " + bytesText(lost) +
                      " lost to placement\n";
-  head += "  the peak is at instruction " + std::to_string(timeline.peakPosition) + " (" +
-          instructionAt(program, timeline.peakPosition) + "); " + bytesText(timeline.always) +
-          " live always (▒)\n\n";
+  head += concat("  the peak is at instruction ", timeline.peakPosition, " (",
+                 instructionAt(program, timeline.peakPosition), "); ", bytesText(timeline.always),
+                 " live always (▒)\n\n");
   return head + picture(program, timeline, std::max(arena.bytes(), timeline.peakBytes())) +
          peakTable(program, timeline) + largestTable(program, arenaIndex);
 }

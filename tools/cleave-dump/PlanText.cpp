@@ -1,7 +1,8 @@
-// Names, shapes and layouts of a plan as text; checked access by index.
+// Strings for names, shapes and layouts of a plan; checked access by index.
 #include "tools/cleave-dump/PlanText.h"
 
 #include "runtime/artifact/Mesh.h"
+#include "runtime/base/Concat.h"
 #include "runtime/base/Table.h"
 
 #include <algorithm>
@@ -44,7 +45,7 @@ std::string text(plan::Reduce reduce) { return readable(plan::Reduce_Name(reduce
 std::string shapeText(const RepeatedField<int64_t> &shape) {
   std::string result;
   for (int64_t size : shape)
-    result += (result.empty() ? "" : "x") + std::to_string(size);
+    result += concat(result.empty() ? "" : "x", size);
   return result.empty() ? "scalar" : result;
 }
 
@@ -59,7 +60,7 @@ std::string axesText(const plan::Plan &plan, const RepeatedField<uint32_t> &axes
 std::string meshText(const plan::Plan &plan) {
   std::string result;
   for (const plan::MeshAxis &axis : plan.mesh())
-    result += (result.empty() ? "" : " x ") + axis.name() + "=" + std::to_string(axis.size());
+    result += concat(result.empty() ? "" : " x ", axis.name(), '=', axis.size());
   return result.empty() ? "one rank" : result;
 }
 
@@ -88,7 +89,7 @@ uint64_t blockBytes(const plan::Plan &plan, const plan::Tensor &tensor) {
   return bytes;
 }
 
-// The element of a repeated field, or an empty one.
+// The element of a repeated field, or an empty message.
 template <typename Message, typename Field>
 static const Message &elementAt(const Field &field, uint64_t index) {
   if (index < static_cast<uint64_t>(field.size()))
@@ -116,7 +117,7 @@ const plan::Program &programOf(const plan::Plan &plan, uint64_t rank) {
 
 std::string bufferText(const plan::Program &program, uint64_t index) {
   if (index >= static_cast<uint64_t>(program.buffers_size()))
-    return "?" + std::to_string(index);
+    return concat('?', index);
   const plan::Buffer &buffer = bufferAt(program, index);
   std::string shape = buffer.shape_size() ? "[" + shapeText(buffer.shape()) + "]" : "";
   return buffer.name() + " " + artifact::dtypeName(buffer.dtype()) + shape;
@@ -130,9 +131,9 @@ std::string ranksOf(const plan::Plan &plan, uint32_t index) {
     int last = rank;
     while (last + 1 < plan.program_of_rank_size() && plan.program_of_rank(last + 1) == index)
       ++last;
-    result += (result.empty() ? "" : ",") + std::to_string(rank);
+    result += concat(result.empty() ? "" : ",", rank);
     if (last > rank)
-      result += "-" + std::to_string(last);
+      result += concat('-', last);
     rank = last;
   }
   return result;

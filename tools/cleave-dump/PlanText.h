@@ -1,8 +1,8 @@
-// The parts of a plan as short texts, and access to what its indices refer to.
+// Short strings for the parts of a plan, and checked access by index.
 //
-// A plan may be damaged in ways that its hash does not show (a defect of the compiler): every index
-// is checked here, and what is not there prints as `?`. The views use nothing else to follow an
-// index.
+// A plan may contain invalid indices despite a correct hash (a defect of the compiler): every
+// access here is checked, and an invalid index prints as `?`. The views follow indices through
+// these functions only.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -13,9 +13,9 @@
 
 namespace cleave::dump {
 
-// How wide tables are: as the terminal; not limited where the output is none.
+// Width of tables in columns: that of the terminal; unlimited if the output is not a terminal.
 size_t lineWidth();
-// The text, on a terminal at most `width` columns of it.
+// The string, truncated to `width` columns on a terminal.
 std::string shortened(const std::string &text, size_t width);
 
 // `parameter`, `device`, `sum`, …
@@ -35,11 +35,11 @@ std::string meshText(const plan::Plan &plan);
 // `[dp, _]`: the mesh axes that each dim of the tensor is split over.
 std::string layoutText(const plan::Plan &plan, const plan::Tensor &tensor);
 
-// Bytes of the whole tensor, and of the block (with padding) that one rank holds.
+// Bytes of the whole tensor, and of the (padded) block of one rank.
 uint64_t tensorBytes(const plan::Tensor &tensor);
 uint64_t blockBytes(const plan::Plan &plan, const plan::Tensor &tensor);
 
-// What an index refers to; an empty message if there is no such thing.
+// The message at an index; an empty message if the index is invalid.
 const plan::Buffer &bufferAt(const plan::Program &program, uint64_t index);
 const plan::Kernel &kernelAt(const plan::Program &program, uint64_t index);
 const plan::Tensor &tensorAt(const plan::Plan &plan, uint64_t index);
@@ -51,13 +51,13 @@ std::string bufferText(const plan::Program &program, uint64_t index);
 // The ranks that run program `index`, as `0-3,6`.
 std::string ranksOf(const plan::Plan &plan, uint32_t index);
 
-// The ranks of a group along mesh axes.
+// Number of ranks of a group along these mesh axes.
 uint64_t ranksAlong(const plan::Plan &plan, const google::protobuf::RepeatedField<uint32_t> &axes);
 
-// How often the schedule runs a segment in one step.
+// Number of executions of a segment in one step.
 uint64_t runsPerStep(const plan::Program &program, uint32_t segment);
 
-// Bytes of the tensors that a collective moves or reduces (one rank's view, the larger side).
+// Bytes moved or reduced by a collective on one rank: the larger of operands and results.
 uint64_t collectiveBytes(const plan::Program &program, const plan::Collective &collective);
 
 } // namespace cleave::dump

@@ -1,4 +1,4 @@
-// --program RANK: the instructions that one rank carries out, segment by segment.
+// --program RANK: the instructions of one rank, segment by segment.
 #include "runtime/artifact/Access.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
@@ -8,7 +8,7 @@
 
 namespace cleave::dump {
 
-// `update 1, micro 4`: the schedule with repetitions counted.
+// `update, micro x4`: the schedule with repetitions counted.
 static std::string scheduleText(const plan::Program &program) {
   std::string result;
   for (int i = 0; i < program.schedule_size();) {
@@ -19,7 +19,7 @@ static std::string scheduleText(const plan::Program &program) {
     bool known = segment < static_cast<uint32_t>(program.segments_size());
     result += (result.empty() ? "" : ", ") +
               (known ? program.segments(static_cast<int>(segment)).name() : "?") +
-              (end - i > 1 ? " x" + std::to_string(end - i) : "");
+              (end - i > 1 ? concat(" x", end - i) : "");
     i = end;
   }
   return result;
@@ -28,15 +28,13 @@ static std::string scheduleText(const plan::Program &program) {
 Result<std::string> programView(const plan::Plan &plan, uint32_t rank) {
   uint32_t ranks = plan.program_of_rank_size();
   if (rank >= ranks)
-    return Status::userError("found rank " + std::to_string(rank) + ", but the plan is for " +
-                             std::to_string(ranks) + " ranks: give one from 0 to " +
-                             std::to_string(ranks ? ranks - 1 : 0));
+    return Status::userError("found rank ", rank, ", but the plan is for ", ranks,
+                             " ranks: give one from 0 to ", ranks ? ranks - 1 : 0);
   const plan::Program &program = programOf(plan, rank);
-  std::string result =
-      "Program of rank " + std::to_string(rank) + " (the same on ranks " +
-      ranksOf(plan, plan.program_of_rank(rank)) + "): " + std::to_string(program.buffers_size()) +
-      " buffers, " + std::to_string(program.kernels_size()) + " kernels, " +
-      std::to_string(program.events()) + " events; a step runs " + scheduleText(program) + "\n";
+  std::string result = concat(
+      "Program of rank ", rank, " (the same on ranks ", ranksOf(plan, plan.program_of_rank(rank)),
+      "): ", program.buffers_size(), " buffers, ", program.kernels_size(), " kernels, ",
+      program.events(), " events; a step runs ", scheduleText(program), "\n");
   size_t position = 0;
   for (const plan::Segment &segment : program.segments()) {
     Table table({">at", "instruction", "for", "what", ">predicted"});
@@ -48,8 +46,9 @@ Result<std::string> programView(const plan::Plan &plan, uint32_t rank) {
                  secondsText(instruction.seconds())});
       seconds += instruction.seconds();
     }
-    result += "\nsegment " + segment.name() + ": " + std::to_string(segment.instructions_size()) +
-              " instructions, " + secondsText(seconds) + " predicted\n" + table.str(2, lineWidth());
+    result +=
+        concat("\nsegment ", segment.name(), ": ", segment.instructions_size(), " instructions, ",
+               secondsText(seconds), " predicted\n", table.str(2, lineWidth()));
   }
   return result;
 }

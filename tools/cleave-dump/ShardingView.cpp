@@ -1,4 +1,4 @@
-// --sharding: how every logical tensor is laid out over the ranks.
+// --sharding: the layout of every logical tensor over the ranks.
 #include "runtime/artifact/Mesh.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
@@ -14,7 +14,7 @@ static std::string blockText(const std::vector<int64_t> &shape) {
   return shapeText(field);
 }
 
-// Where the values come from: `file`, `inline`, `filled with 0`.
+// Source of the initial values: `file`, `inline`, `filled with 0`.
 static std::string sourceText(const plan::Tensor &tensor) {
   const plan::TensorSource &source = tensor.source();
   switch (source.kind_case()) {
@@ -59,8 +59,8 @@ std::string shardingView(const plan::Plan &plan) {
                sourceText(tensor)});
   }
   return "Layouts on mesh " + meshText(plan) + "\n" + table.str(2, lineWidth()) + "\n  " +
-         std::to_string(plan.tensors_size()) + " tensors of " + bytesText(whole) +
-         "; one rank holds " + bytesText(block) + "\n";
+         concat(plan.tensors_size(), " tensors of ", bytesText(whole), "; one rank holds ",
+                bytesText(block), "\n");
 }
 
 } // namespace cleave::dump

@@ -1,4 +1,4 @@
-// The default view: what was decided and why, on one screen.
+// The default view: decisions and reasons on one screen.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Verify.h"
 #include "runtime/base/Table.h"
@@ -14,7 +14,7 @@
 
 namespace cleave::dump {
 
-// Rows shown of one kind of decision; the rest is counted.
+// Rows printed per kind of decision; the rest is counted.
 static constexpr size_t kRows = 20;
 
 static std::string fileName(const std::string &path) {
@@ -22,9 +22,8 @@ static std::string fileName(const std::string &path) {
 }
 
 static std::string title(const plan::Plan &plan, const std::string &path) {
-  std::string ranks = plan.program_of_rank_size() == 1
-                          ? "1 rank"
-                          : std::to_string(plan.program_of_rank_size()) + " ranks";
+  std::string ranks =
+      plan.program_of_rank_size() == 1 ? "1 rank" : concat(plan.program_of_rank_size(), " ranks");
   return fileName(path) + ": " + (plan.trains() ? "training" : "inference") + " of " +
          fileName(plan.source().path()) + " on " + ranks +
          (plan.mesh_size() ? ", mesh " + meshText(plan) : "") + "\n";
@@ -37,21 +36,21 @@ static std::string prediction(const plan::Plan &plan) {
   table.add({"step", secondsText(seconds) + ": compute " + secondsText(p.compute_seconds()) +
                          ", communication " + secondsText(p.communication_seconds()) +
                          (p.cluster().empty() ? "" : " (predicted for " + p.cluster() + ")")});
-  // The planner counts before kernels are grouped again and collectives are joined.
+  // The planner estimates before collectives are bucketed.
   table.add({"bound", secondsText(p.step_seconds()) +
-                          " as the planner counts, where no plan has less than " +
+                          " by the planner's estimate; no plan takes less than " +
                           secondsText(p.bound_seconds()) + ": gap " + percentText(p.gap())});
   table.add({"work", countText(p.flops(), "FLOP") + " and " + bytesText(p.communication_bytes()) +
                          " sent, per rank and step"});
   table.add({"memory", bytesText(p.peak_bytes()) + " at the peak of the fullest rank"});
   Status verified = artifact::verifyPlan(plan);
-  table.add({"checked", verified ? "the verifier has no objection" : verified.message()});
+  table.add({"checked", verified ? "valid (verifier)" : verified.message()});
   if (!plan.command_line().empty())
     table.add({"made by", plan.producer() + ": " + plan.command_line()});
   return table.str(2, lineWidth());
 }
 
-// `parameter 1.2 MiB, activation 300 KiB, …`: the three roles that take most.
+// `parameter 1.2 MiB, activation 300 KiB, …`: the three largest roles.
 static std::string rolesText(const Timeline &timeline) {
   std::vector<std::pair<plan::Role, uint64_t>> roles(timeline.roles.begin(), timeline.roles.end());
   std::stable_sort(roles.begin(), roles.end(),
@@ -81,7 +80,7 @@ static std::string memory(const plan::Plan &plan) {
 
 namespace {
 
-// Decisions that differ only in the numbers of their names.
+// Decisions whose names differ only in numbers.
 struct Group {
   const plan::Decision *first;
   std::vector<std::string> names;
@@ -107,7 +106,7 @@ static std::vector<Group> groups(const plan::Plan &plan, const std::string &kind
   return result;
 }
 
-// Drops the groups that cost least; the order of the rest stays.
+// Drops the cheapest groups and keeps the order of the rest.
 static std::vector<Group> costliest(std::vector<Group> all) {
   if (all.size() <= kRows)
     return all;
@@ -129,18 +128,17 @@ static std::string decisionTable(const plan::Plan &plan, const std::string &kind
   std::vector<Group> shown = costliest(all);
   Table table({kind, "choice", ">cost", "why"});
   for (const Group &group : shown) {
-    std::string count = group.names.size() > 1 ? " x" + std::to_string(group.names.size()) : "";
+    std::string count = group.names.size() > 1 ? concat(" x", group.names.size()) : "";
     table.add({shortened(foldedName(group.names), 40) + count, shortened(group.first->choice(), 28),
                group.seconds != 0 ? secondsText(group.seconds) : "", group.first->reason()});
   }
   std::string rest;
   if (shown.size() < all.size())
-    rest = "  … and " + std::to_string(all.size() - shown.size()) +
-           " rows that cost less: --json has all\n";
+    rest = concat("  … and ", all.size() - shown.size(), " cheaper rows: see --json\n");
   return "\n" + table.str(2, lineWidth()) + rest;
 }
 
-// A line each; repairs of one kind come by the dozen in deep models, of which the first few are shown.
+// One line per remark; of each kind, only the first few.
 static std::string remarks(const plan::Plan &plan) {
   constexpr int shownPerKind = 4;
   std::map<std::string, int> count;
@@ -151,8 +149,7 @@ static std::string remarks(const plan::Plan &plan) {
              (decision.choice().empty() ? "" : decision.choice() + " ") + decision.reason() + "\n";
   for (const auto &[kind, number] : count)
     if (number > shownPerKind)
-      out +=
-          "  * " + kind + ": " + std::to_string(number - shownPerKind) + " more: --json has all\n";
+      out += concat("  * ", kind, ": ", number - shownPerKind, " more: see --json\n");
   return (out.empty() ? "" : "\nRemarks\n") + out;
 }
 
@@ -166,11 +163,11 @@ static std::string decisions(const plan::Plan &plan) {
   for (const std::string &kind : kinds)
     result += decisionTable(plan, kind);
   if (!kinds.empty())
-    result = "\nDecisions" + result + "  (--explain NAME tells the alternatives)\n";
+    result = "\nDecisions" + result + "  (--explain NAME lists the alternatives)\n";
   return result + remarks(plan);
 }
 
-// The collectives of rank 0, those of one kind and group in one row.
+// The collectives of rank 0; those of one kind and group share a row.
 static std::string collectives(const plan::Plan &plan) {
   struct Row {
     uint64_t count = 0, tensors = 0, bytes = 0;

@@ -1,4 +1,4 @@
-// Timeline: which buffers of a program are live when, from the lifetimes that the plan states.
+// Timeline: live bytes of a program over its instructions, from the lifetimes in the plan.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -11,18 +11,18 @@ namespace cleave::dump {
 
 struct Timeline {
   std::vector<uint64_t> live;           // bytes live at each instruction position
-  uint64_t always = 0;                  // of these, bytes live at every position
-  size_t peakPosition = 0;              // the first with the most live bytes
-  std::vector<int> atPeak;              // indices of the buffers live there, largest first
+  uint64_t always = 0;                  // bytes live at every position
+  size_t peakPosition = 0;              // first position with the most live bytes
+  std::vector<int> atPeak;              // indices of the buffers live at the peak, largest first
   std::map<plan::Role, uint64_t> roles; // bytes live at the peak, by role
 
   uint64_t peakBytes() const { return live.empty() ? 0 : live[peakPosition]; }
 };
 
-// The timeline of one arena. Positions count the instructions of all segments, one after the other.
+// The timeline of one arena. Positions number the instructions of all segments consecutively.
 Timeline timelineOf(const plan::Program &program, uint32_t arena);
 
-// The number of instruction positions of a program, and where each segment begins.
+// The number of instruction positions of a program, and the first position of each segment.
 size_t positionCount(const plan::Program &program);
 std::vector<size_t> segmentBegins(const plan::Program &program);
 

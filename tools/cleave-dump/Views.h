@@ -1,5 +1,5 @@
-// What cleave-dump can show of a plan: one function per option, each from the plan to text for
-// people (Json.cpp: for programs). They read the plan only; equal plans give equal text.
+// The views of cleave-dump: one function per option, each from the plan to text (Json.cpp: to
+// JSON). The result depends on the plan only.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -9,27 +9,26 @@
 
 namespace cleave::dump {
 
-// What was decided and why, what it costs: the default. `path` is the plan's file, for the title.
+// Default view: decisions, reasons, costs. `path` of the plan file is used in the title.
 std::string summary(const plan::Plan &plan, const std::string &path);
 
-// Every logical tensor: layout, what one rank holds.
+// Every logical tensor: its layout, and the part held by one rank.
 std::string shardingView(const plan::Plan &plan);
 
-// Memory over the instructions of one step as a picture, what is live at the peak, the largest
-// buffers.
+// Chart of memory over the instructions of one step, live buffers at the peak, largest buffers.
 std::string memoryView(const plan::Plan &plan);
 
 // Every collective of one step: kind, group, bytes, predicted seconds.
 std::string collectivesView(const plan::Plan &plan);
 
-// The instructions of one rank. A user error for a rank that the plan has not.
+// The instructions of one rank. A user error if the plan has no such rank.
 Result<std::string> programView(const plan::Plan &plan, uint32_t rank);
 
-// All that the plan says about one parameter, op or value: decisions with reasons and alternatives,
-// tensor, buffers, instructions. A user error, with the nearest names, if nothing has that name.
+// Everything about one parameter, op or value: decisions with reasons and alternatives, tensor,
+// buffers, instructions. A user error that lists similar names if the name is unknown.
 Result<std::string> explain(const plan::Plan &plan, const std::string &name);
 
-// The plan as JSON, fields as docs/interface.md promises.
+// The plan as JSON; docs/interface.md lists the stable fields.
 std::string json(const plan::Plan &plan);
 
 } // namespace cleave::dump

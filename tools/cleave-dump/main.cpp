@@ -1,4 +1,5 @@
-// cleave-dump PLAN: shows what a plan decided, why, and what it costs. Options: docs/interface.md.
+// cleave-dump PLAN: prints the decisions of a plan, their reasons and costs. Options:
+// docs/interface.md.
 #include "runtime/artifact/Artifact.h"
 #include "tools/cleave-dump/Views.h"
 #include "tools/commandline/CommandLine.h"
@@ -19,7 +20,7 @@ struct Options {
 
 } // namespace
 
-// The views that were asked for, one after the other; the summary if none was.
+// The requested views in order; the summary by default.
 static Result<std::string> views(const plan::Plan &plan, const Options &options) {
   if (options.json)
     return dump::json(plan);
@@ -50,16 +51,16 @@ static Result<std::string> views(const plan::Plan &plan, const Options &options)
 
 int main(int argc, char **argv) {
   Options options;
-  CLI::App app("Shows what a plan decided and why, and what it costs; without options a summary.",
+  CLI::App app("Prints the decisions of a plan, their reasons and costs; by default a summary.",
                "cleave-dump");
-  app.add_option("PLAN", options.path, "the plan that cleave-compile wrote")->required();
-  app.add_flag("--sharding", options.sharding, "how every parameter, state and input is laid out");
-  app.add_flag("--memory", options.memory, "memory over one step, and what is live at the peak");
+  app.add_option("PLAN", options.path, "plan file, written by cleave-compile")->required();
+  app.add_flag("--sharding", options.sharding, "layout of every parameter, state and input");
+  app.add_flag("--memory", options.memory, "memory over one step, and live buffers at the peak");
   app.add_flag("--collectives", options.collectives, "every collective of one step");
-  app.add_option("--program", options.program, "the instructions of one rank")->type_name("RANK");
-  app.add_option("--explain", options.explain, "all about one parameter, op or value")
+  app.add_option("--program", options.program, "instructions of one rank")->type_name("RANK");
+  app.add_option("--explain", options.explain, "everything about one parameter, op or value")
       ->type_name("NAME");
-  app.add_flag("--json", options.json, "everything, for programs");
+  app.add_flag("--json", options.json, "everything as JSON");
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;
 

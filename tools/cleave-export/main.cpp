@@ -1,4 +1,4 @@
-// cleave-export: what a run has trained, from its checkpoint, as an ONNX or a safetensors file.
+// cleave-export: writes trained weights from a checkpoint to an ONNX or safetensors file.
 #include "compiler/frontend/onnx/WeightExport.h"
 #include "compiler/frontend/pt2/Import.h"
 #include "compiler/frontend/torchscript/Import.h"
@@ -52,13 +52,13 @@ static DType dtypeOf(ElementType type) {
   return DType::F32;
 }
 
-// Whether a state is the model's: a running statistic or a count of batches. The states of the
-// optimizer have a parameter; the counters that Cleave adds begin with 0 and stand in no file.
+// Whether a state belongs to the model: a running statistic or a count of batches. Optimizer states
+// belong to a parameter; counters added by Cleave are scalars without a source file.
 static bool isOfModel(const plan::Tensor &state) {
   return state.parameter().empty() && (state.shape_size() > 0 || state.source().has_file());
 }
 
-// The trained parameters and what else a framework calls the model's state.
+// Names of trained parameters and model states.
 static std::set<std::string> namesOfModel(const plan::Plan &plan) {
   std::set<std::string> names;
   for (const plan::Tensor &tensor : plan.tensors())
@@ -71,7 +71,7 @@ static Status checkComplete(const std::set<std::string> &names,
                             const checkpoint::Checkpoint &checkpoint) {
   for (const std::string &name : names)
     if (!checkpoint.tensors().contains(name))
-      return Status::userError("checkpoint " + checkpoint.path() + " has no tensor '" + name +
+      return Status::userError("checkpoint ", checkpoint.path(), " has no tensor '", name,
                                "' of the plan; give the checkpoint of a run of this plan");
   return Status::ok();
 }
@@ -82,7 +82,7 @@ static Result<frontend::ImportOptions> importOptions(const Options &options) {
   for (const std::string &text : options.ties) {
     size_t equals = text.find('=');
     if (equals == std::string::npos)
-      return Status::userError("--tie: found '" + text + "', expected NAME=NAME");
+      return Status::userError("--tie: found '", text, "', expected NAME=NAME");
     out.tie.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }
   return out;
@@ -92,11 +92,10 @@ static Status writeOnnx(const Options &options, const std::string &model,
                         const std::set<std::string> &names,
                         const checkpoint::Checkpoint &checkpoint) {
   if (pt2::recognises(model) || torchscript::recognises(model))
-    return Status::userError("'" + model +
-                             "' is an archive of PyTorch, expected an ONNX file; write " +
+    return Status::userError("'", model,
+                             "' is an archive of PyTorch, expected an ONNX file; write ",
                              "a .safetensors file, which PyTorch loads into the model");
-  Result<frontend::ImportOptions> import = importOptions(options);
-  CLEAVE_TRY(import.status());
+  CLEAVE_TRY_ASSIGN(frontend::ImportOptions import, importOptions(options));
   onnx::NewValues values;
   values.names = names;
   values.read = [&](const std::string &name, ElementType element, const std::vector<int64_t> &shape,
@@ -104,47 +103,43 @@ static Status writeOnnx(const Options &options, const std::string &model,
     return checkpoint.read(name, dtypeOf(element), shape, std::vector<int64_t>(shape.size(), 0),
                            shape, destination);
   };
-  return onnx::exportWeights(model, *import, values, options.output);
+  return onnx::exportWeights(model, import, values, options.output);
 }
 
 static Status run(const Options &options) {
   bool isOnnx = options.output.ends_with(".onnx");
   if (!isOnnx && !options.output.ends_with(".safetensors"))
-    return Status::userError("found the output '" + options.output +
+    return Status::userError("found the output '", options.output,
                              "', expected a name that ends in .onnx or .safetensors");
-  Result<plan::Plan> plan = artifact::readPlan(options.plan);
-  CLEAVE_TRY(plan.status());
-  auto checkpoint = checkpoint::Checkpoint::open(options.checkpoint);
-  CLEAVE_TRY(checkpoint.status());
-  std::set<std::string> names = namesOfModel(*plan);
-  CLEAVE_TRY(checkComplete(names, **checkpoint));
-  std::string model = options.model.empty() ? plan->source().path() : options.model;
-  CLEAVE_TRY(isOnnx
-                 ? writeOnnx(options, model, names, **checkpoint)
-                 : (*checkpoint)->exportSafetensors(options.output, [&](const std::string &name) {
-                     return names.contains(name);
-                   }));
+  CLEAVE_TRY_ASSIGN(plan::Plan plan, artifact::readPlan(options.plan));
+  CLEAVE_TRY_ASSIGN(auto checkpoint, checkpoint::Checkpoint::open(options.checkpoint));
+  std::set<std::string> names = namesOfModel(plan);
+  CLEAVE_TRY(checkComplete(names, *checkpoint));
+  std::string model = options.model.empty() ? plan.source().path() : options.model;
+  auto isNeeded = [&](const std::string &name) { return names.contains(name); };
+  CLEAVE_TRY(isOnnx ? writeOnnx(options, model, names, *checkpoint)
+                    : checkpoint->exportSafetensors(options.output, isNeeded));
   std::cout << options.output << ": " << names.size() << " tensors of step "
-            << (*checkpoint)->progress().step << "\n";
+            << checkpoint->progress().step << "\n";
   return Status::ok();
 }
 
 int main(int argc, char **argv) {
-  CLI::App app{
-      "Writes what a run has trained back into a copy of its ONNX file, or as safetensors.",
-      "cleave-export"};
+  CLI::App app{"Writes trained weights to a copy of the ONNX file or to a safetensors file.",
+               "cleave-export"};
   Options options;
-  app.add_option("PLAN", options.plan, "the plan that was run")->required();
-  app.add_option("--checkpoint", options.checkpoint, "the folder that cleave-run --save wrote")
+  app.add_option("PLAN", options.plan, "the executed plan")->required();
+  app.add_option("--checkpoint", options.checkpoint, "folder written by cleave-run --save")
       ->required()
       ->type_name("DIR");
-  app.add_option("-o,--output", options.output, "the file to write: .onnx or .safetensors")
+  app.add_option("-o,--output", options.output, "output file: .onnx or .safetensors")
       ->required()
       ->type_name("FILE");
-  app.add_option("--model", options.model, "model file, if it is no longer where it was compiled")
+  app.add_option("--model", options.model,
+                 "path of the model file, if it has moved since compilation")
       ->type_name("FILE");
-  app.add_option("--tie", options.ties, "as cleave-compile had it")->delimiter(',');
-  app.add_option("--untie", options.unties, "as cleave-compile had it")->delimiter(',');
+  app.add_option("--tie", options.ties, "as given to cleave-compile")->delimiter(',');
+  app.add_option("--untie", options.unties, "as given to cleave-compile")->delimiter(',');
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;
   Status status = run(options);

@@ -1,4 +1,4 @@
-// cleave-opt: every pass on its own, on text files with MLIR; for lit tests and for the curious.
+// cleave-opt: every pass on its own, on MLIR in text form, for lit tests and for study.
 #include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "dialects/program/Program.h"
@@ -7,8 +7,11 @@
 #include "passes/codegen/cpu/CpuCodegen.h"
 #include "passes/decompose/Decompose.h"
 #include "passes/fuse/Fuse.h"
+#include "passes/promise/Promise.h"
+#include "passes/schedule/Bucket.h"
 #include "passes/schedule/Order.h"
-#include "passes/shard/Passes.h"
+#include "passes/shard/Partition.h"
+#include "passes/shard/Plan.h"
 #include "passes/simplify/Simplify.h"
 #include "passes/train/Train.h"
 
@@ -24,14 +27,17 @@ int main(int argc, char **argv) {
                   cleave::program::ProgramDialect, mlir::func::FuncDialect,
                   mlir::arith::ArithDialect, mlir::math::MathDialect>();
   mlir::registerTransformsPasses();
-  cleave::registerAutodiffPasses();
-  cleave::registerDecomposePasses();
+  cleave::autodiff::registerAutodiffPasses();
+  cleave::decompose::registerDecomposePasses();
   cleave::bufferize::registerBufferizePasses();
   cleave::codegen::registerCpuCodegenPasses();
   cleave::fuse::registerFusePasses();
-  cleave::registerTrainPasses();
-  cleave::schedule::registerSchedulePasses();
-  cleave::shard::registerShardPasses();
+  cleave::train::registerTrainPasses();
+  cleave::promise::registerPromisePasses();
+  cleave::schedule::registerBucketPass();
+  cleave::schedule::registerOrderPass();
+  cleave::shard::registerPartitionPass();
+  cleave::shard::registerPlanPass();
   cleave::simplify::registerSimplifyPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Cleave's passes, one by one\n", registry));

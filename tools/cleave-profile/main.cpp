@@ -1,9 +1,9 @@
-// cleave-profile: what a model costs: parameters, arithmetic, activations, memory, per operator and
-// in total, as expressions of its symbols or as numbers. Runs nothing and reads no weights.
-#include "passes/driver/Compile.h"
+// cleave-profile: parameters, arithmetic, activations and memory of a model, per operator and in
+// total, as expressions of its symbols or as numbers. Executes nothing and reads no weights.
 #include "compiler/profile/Tables.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/Symbols.h"
+#include "passes/driver/Compile.h"
 #include "tools/commandline/CommandLine.h"
 #include "tools/model-options/ModelOptions.h"
 
@@ -15,7 +15,7 @@ using namespace cleave;
 using driver::CompileOptions;
 
 namespace {
-// How the profile is shown.
+// Rows, columns and format of the output.
 struct ViewOptions {
   std::string by = "module", sort, format = "text", output;
   int depth = 0;
@@ -24,20 +24,20 @@ struct ViewOptions {
 } // namespace
 
 static void addViewOptions(CLI::App &app, ViewOptions &view) {
-  app.add_option("--by", view.by, "a line per operator, module or kind")
+  app.add_option("--by", view.by, "one line per operator, module or kind")
       ->check(CLI::IsMember({"operator", "module", "kind"}))
       ->capture_default_str();
-  app.add_option("--depth", view.depth, "keep so many levels of module names; 0: all")
+  app.add_option("--depth", view.depth, "levels of module names to keep; 0: all")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--sort", view.sort, "largest first, by this column of the JSON form");
-  app.add_option("--top", view.top, "show so many lines; 0: all");
+  app.add_option("--sort", view.sort, "sort by this column of the JSON form, largest first");
+  app.add_option("--top", view.top, "number of lines to print; 0: all");
   app.add_option("--format", view.format, "text, json or csv")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();
-  app.add_option("-o,--output", view.output, "the file to write; default: standard output");
+  app.add_option("-o,--output", view.output, "output file; default: standard output");
 }
 
-// `gpt2.onnx: training step, …`: what the numbers are of.
+// `gpt2.onnx: training step, …`
 static std::string titleOf(const CompileOptions &options, const profile::Profile &found) {
   std::string text = std::filesystem::path(options.model).filename().string() + ": ";
   std::string losses;
@@ -45,7 +45,7 @@ static std::string titleOf(const CompileOptions &options, const profile::Profile
     losses += (losses.empty() ? "" : " + ") + loss;
   text += options.train ? "training step, " + losses + ", " + options.optimizer : "inference";
   for (const auto &[symbol, size] : options.symbols)
-    text += ", " + symbol + "=" + std::to_string(size);
+    text += concat(", ", symbol, '=', size);
   std::string open;
   for (const std::string &symbol : profile::symbolsOf(found))
     open += (open.empty() ? "" : ", ") + symbol;
@@ -74,9 +74,7 @@ static Status print(profile::Profile found, const ViewOptions &view, const std::
                                     : Grouping::Operator;
   found = profile::grouped(found, by, view.depth);
   if (!view.sort.empty()) {
-    Result<profile::Profile> sorted = profile::sorted(found, view.sort);
-    CLEAVE_TRY(sorted.status().withContext("--sort"));
-    found = *sorted;
+    CLEAVE_TRY_ASSIGN(found, profile::sorted(found, view.sort).withContext("--sort"));
   }
   if (view.top)
     found = profile::firstRows(found, view.top);
@@ -89,23 +87,21 @@ static Status print(profile::Profile found, const ViewOptions &view, const std::
   }
   std::ofstream file(view.output, std::ios::binary);
   file << text;
-  return file.flush() ? Status::ok() : Status::userError("could not write '" + view.output + "'");
+  return file.flush() ? Status::ok() : Status::userError("cannot write '", view.output, "'");
 }
 
 static Status run(const tools::TypedModelOptions &typed, CompileOptions &options,
                   const ViewOptions &view) {
   CLEAVE_TRY(tools::checkModelOptions(typed, options));
-  Result<profile::Profile> found = profileModel(options);
-  CLEAVE_TRY(found.status());
-  std::string title = titleOf(options, *found);
-  return print(std::move(*found), view, title);
+  CLEAVE_TRY_ASSIGN(profile::Profile found, profileModel(options));
+  std::string title = titleOf(options, found);
+  return print(std::move(found), view, title);
 }
 
 int main(int argc, char **argv) {
   CLI::App app{
-      "Says what a model costs: parameters, multiply-accumulates and FLOPs of the forward and the "
-      "backward pass, activations that are kept between them, and the peak of memory. "
-      "Nothing is executed.",
+      "Computes the cost of a model: parameters, multiply-accumulates and FLOPs of the forward and "
+      "backward pass, activations kept between them, and peak memory. Executes nothing.",
       "cleave-profile"};
   CompileOptions options;
   tools::TypedModelOptions typed;

@@ -5,7 +5,7 @@
 
 namespace cleave::run {
 
-Result<std::vector<std::string>> gatherTexts(comm::Communicator &world, const std::string &text) {
+Result<std::vector<std::string>> gatherStrings(comm::Communicator &world, const std::string &text) {
   size_t ranks = size_t(world.size());
   int64_t length = int64_t(text.size());
   std::vector<int64_t> lengths(ranks);

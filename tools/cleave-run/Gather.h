@@ -1,4 +1,4 @@
-// Brings one text of every rank to rank 0.
+// Gathers one string per rank on rank 0.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -9,8 +9,8 @@
 
 namespace cleave::run {
 
-// To be called by all ranks of `world`, a group of all. On rank 0: the texts by rank; elsewhere
-// empty.
-Result<std::vector<std::string>> gatherTexts(comm::Communicator &world, const std::string &text);
+// Collective over all ranks of `world`. Returns the strings by rank on rank 0, an empty vector on
+// other ranks.
+Result<std::vector<std::string>> gatherStrings(comm::Communicator &world, const std::string &text);
 
 } // namespace cleave::run

@@ -6,7 +6,8 @@
 namespace cleave::run {
 namespace {
 
-void describe(CLI::App &app, Options &options) {
+// What to run, and how long.
+void addRunOptions(CLI::App &app, Options &options) {
   app.add_option("plan", options.plan, "plan file, written by cleave-compile")->required();
   app.add_option(
          "--data", options.data,
@@ -14,67 +15,78 @@ void describe(CLI::App &app, Options &options) {
          "may be given several times")
       ->allow_extra_args(false)
       ->type_name("FILE");
-  app.add_option("--steps", options.steps,
-                 "steps to do, those before --resume included (default: one pass over the data)")
+  app.add_option(
+         "--steps", options.steps,
+         "total number of steps, including those before --resume (default: one pass over the data)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   app.add_option("--nproc", options.ranks, "processes on this machine (default: the plan's ranks)")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
   app.add_option("--threads", options.threads,
-                 "threads per rank (default: this machine's cores shared among its ranks)")
+                 "threads per rank (default: cores of this machine divided by its ranks)")
       ->check(CLI::PositiveNumber)
       ->type_name("T");
-  app.add_option(
-         "--seed", options.seed,
-         "seed of first values that are drawn, and of --shuffle if that has none of its own")
+  app.add_option("--seed", options.seed,
+                 "seed of random initial values, and default seed of --shuffle")
       ->capture_default_str()
       ->type_name("N");
-  app.add_option("--shuffle", options.shuffleSeed, "shuffle the samples, by SEED or --seed")
+  app.add_option("--shuffle", options.shuffleSeed,
+                 "shuffle the samples with SEED (default: --seed)")
       ->expected(0, 1)
       ->type_name("SEED");
+}
+
+// Checkpoints, logs and other files of the run.
+void addFileOptions(CLI::App &app, Options &options) {
   app.add_option("--save", options.save, "write a checkpoint into this folder at the end")
       ->type_name("DIR");
-  app.add_option("--save-every", options.saveEvery, "and after every N steps")
+  app.add_option("--save-every", options.saveEvery, "also write a checkpoint after every N steps")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
   app.add_option("--resume", options.resume, "continue from this folder's newest checkpoint")
       ->type_name("DIR");
   app.add_option("--log", options.log, "one JSON line per step, and one per rank at the end")
       ->type_name("FILE.jsonl");
-  app.add_option("--out", options.out, "results of inference (.npz, .safetensors)")
+  app.add_option("--out", options.out, "file for the outputs of inference (.npz, .safetensors)")
       ->type_name("FILE");
   app.add_option("--profile", options.profile,
-                 "trace of the last steps for Perfetto, measured beside predicted")
+                 "trace of the last steps for Perfetto, measured and predicted side by side")
       ->type_name("FILE.json");
-  app.add_option("--profile-steps", options.profiledSteps, "how many last steps to trace")
+  app.add_option("--profile-steps", options.profiledSteps, "number of last steps to trace")
       ->check(CLI::PositiveNumber)
       ->capture_default_str()
       ->type_name("N");
-  app.add_option("--model", options.model, "model file, if it is no longer where it was compiled")
+  app.add_option("--model", options.model,
+                 "path of the model file, if it has moved since compilation")
       ->type_name("FILE");
+}
+
+void addSupervisionOptions(CLI::App &app, Options &options) {
   app.add_option("--timeout", options.timeoutSeconds,
-                 "seconds after which a rank that does not answer counts as lost")
+                 "seconds without an answer after which a rank is considered lost")
       ->check(CLI::PositiveNumber)
       ->capture_default_str()
       ->type_name("S");
   app.add_option("--stall-timeout", options.stallSeconds,
-                 "seconds without any step after which the job is ended (default: none)")
+                 "seconds without progress after which the job is ended (default: none)")
       ->check(CLI::PositiveNumber)
       ->type_name("S");
   app.add_flag("--memory-report", options.memoryReport,
-               "print what each rank's resident memory consists of");
-  app.add_flag("-q,--quiet", options.quiet, "print nothing but mistakes");
+               "print the composition of each rank's resident memory");
+  app.add_flag("-q,--quiet", options.quiet, "print errors only");
 }
 
 } // namespace
 
 std::optional<int> parseOptions(int argc, char **argv, Options &options) {
   CLI::App app{
-      "Runs a plan: trains, or computes outputs. Exit codes: 0 done; 1 the user's mistake or bad "
-      "input; 3 a lost rank; 4 a defect of Cleave.",
+      "Executes a plan: training or inference. Exit codes: 0 done; 1 user error or bad input; "
+      "3 lost rank; 4 defect of Cleave.",
       "cleave-run"};
-  describe(app, options);
+  addRunOptions(app, options);
+  addFileOptions(app, options);
+  addSupervisionOptions(app, options);
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return code;
   options.shuffles = app.count("--shuffle") > 0;

@@ -1,4 +1,4 @@
-// What the user asks cleave-run for.
+// The command-line options of cleave-run.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -11,26 +11,26 @@
 namespace cleave::run {
 
 struct Options {
-  std::string plan;
-  std::vector<std::string> data;
-  std::optional<int64_t> steps; // up to which one; none: one pass over the data
-  std::optional<int> ranks;     // none: the plan's
-  int threads = 0;              // per rank; 0: this machine's share
-  uint64_t seed = 0;
+  std::string plan;              // path of the plan file
+  std::vector<std::string> data; // values of --data
+  std::optional<int64_t> steps;  // total, with those before --resume; none: one pass over data
+  std::optional<int> ranks;      // processes to start; none: ranks of the plan
+  int threads = 0;               // per rank; 0: cores of this machine divided by its ranks
+  uint64_t seed = 0;             // of random numbers
   bool shuffles = false;
-  std::optional<uint64_t> shuffleSeed; // none: `seed`
-  std::string save, resume, log, out, profile, model;
-  int64_t saveEvery = 0; // 0: at the end only
+  std::optional<uint64_t> shuffleSeed;                // none: `seed`
+  std::string save, resume, log, out, profile, model; // paths; empty: option not given
+  int64_t saveEvery = 0; // steps between checkpoints; 0: at the end only
   int profiledSteps = 3;
   bool memoryReport = false;
   bool quiet = false;
   bool checked = false;    // CLEAVE_CHECK_KERNELS of the environment
-  int timeoutSeconds = 60; // that a rank may be waited for
-  int stallSeconds = 0;    // 0: no limit
+  int timeoutSeconds = 60; // without an answer before a rank is considered lost
+  int stallSeconds = 0;    // without progress before the job is ended; 0: no limit
 };
 
-// Parses the command line. The exit code when nothing is to be run (help was printed, or a mistake
-// was reported); nothing when the options are complete.
+// Parses the command line into `options`. Returns an exit code if the tool must end (after printing
+// help or an error), else nothing.
 std::optional<int> parseOptions(int argc, char **argv, Options &options);
 
 } // namespace cleave::run

@@ -1,6 +1,7 @@
 // See Progress.h.
 #include "tools/cleave-run/Progress.h"
 
+#include "runtime/base/Concat.h"
 #include "runtime/base/Units.h"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ std::string Progress::numbers(int64_t done,
     std::snprintf(number, sizeof number, " %.5g  ", metric.value);
     text += metric.name + number;
   }
-  // The first step pays for pages and caches; it does not count for the speed.
+  // The speed excludes the first step, which includes page faults and cold caches.
   double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
   double perStep = done > 1 ? (seconds - firstStepSeconds_) / double(done - 1) : seconds;
   if (perStep < 1)
@@ -76,7 +77,7 @@ void Progress::step(int64_t step, const std::vector<executor::MetricValue> &metr
 }
 
 void Progress::showBar(int64_t done, const std::string &numbers) {
-  std::string ends = std::to_string(first_ + done) + "/" + std::to_string(first_ + count_);
+  std::string ends = concat(first_ + done, '/', first_ + count_);
   int room = terminalWidth() - int(ends.size() + numbers.size()) - 6;
   int width = std::clamp(room, 0, 40);
   int filled = int(double(width) * double(done) / double(std::max<int64_t>(1, count_)));

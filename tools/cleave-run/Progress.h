@@ -1,4 +1,4 @@
-// What rank 0 shows while steps run: a bar that moves on a terminal, some plain lines otherwise.
+// Progress of a run on rank 0: a progress bar on a terminal, about 20 plain lines otherwise.
 #pragma once
 
 #include "runtime/executor/Executor.h"
@@ -12,13 +12,13 @@ namespace cleave::run {
 
 class Progress {
 public:
-  // Steps `first` to `first + count`; shows nothing if `quiet`.
+  // Reports steps [first, first + count); prints nothing if `quiet`.
   Progress(int64_t first, int64_t count, bool quiet);
   ~Progress();
 
-  // A step was done.
+  // Call after every step, with its index and metrics.
   void step(int64_t step, const std::vector<executor::MetricValue> &metrics);
-  // Ends the bar's line.
+  // Ends the line of the progress bar.
   void finish();
 
 private:

@@ -18,7 +18,7 @@ Status RunLog::open(const std::string &path) {
   path_ = path;
   file_ = std::fopen(path.c_str(), "w");
   return file_ ? Status::ok()
-               : Status::userError("cannot write log '" + path + "': " + std::strerror(errno));
+               : Status::userError("cannot write log '", path, "': ", std::strerror(errno));
 }
 
 Status RunLog::line(const std::string &text) {
@@ -26,14 +26,14 @@ Status RunLog::line(const std::string &text) {
     return Status::ok();
   bool written = std::fputs((text + "\n").c_str(), file_) >= 0 && std::fflush(file_) == 0;
   return written ? Status::ok()
-                 : Status::userError("cannot write log '" + path_ + "': " + std::strerror(errno));
+                 : Status::userError("cannot write log '", path_, "': ", std::strerror(errno));
 }
 
 Status RunLog::step(int64_t step, const std::vector<executor::MetricValue> &metrics,
                     double seconds) {
   Json entry{{"step", step}};
   for (const executor::MetricValue &metric : metrics)
-    entry[metric.name] = metric.value; // dumps null for what is not finite
+    entry[metric.name] = metric.value; // non-finite numbers are dumped as null
   entry["seconds"] = seconds;
   return line(entry.dump());
 }

@@ -1,4 +1,4 @@
-// The log of a run: JSON lines, one per step while it runs and one per rank at its end.
+// The log of a run in JSON lines: one per step, then one per rank.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -19,11 +19,11 @@ public:
   RunLog(const RunLog &) = delete;
   RunLog &operator=(const RunLog &) = delete;
 
-  // Creates the file, anew if there was one. A log that was not opened drops its lines.
+  // Creates or truncates the file. A log that is not open drops its lines.
   Status open(const std::string &path);
-  // {"step", metrics by name, "seconds"}. A number that is not finite becomes null.
+  // Writes {"step", metrics by name, "seconds"}. Non-finite numbers become null.
   Status step(int64_t step, const std::vector<executor::MetricValue> &metrics, double seconds);
-  // One line as it is.
+  // Writes one line unchanged.
   Status line(const std::string &text);
 
 private:
@@ -31,7 +31,7 @@ private:
   FILE *file_ = nullptr;
 };
 
-// The line about one rank at the end.
+// The final line of one rank: planned, allocated and resident bytes.
 std::string rankLine(int rank, const executor::MemoryNumbers &numbers,
                      const memory::MemoryReport &report);
 

@@ -4,6 +4,7 @@
 #include "runtime/base/Units.h"
 #include "runtime/checkpoint/Checkpoint.h"
 #include "runtime/data/DataSource.h"
+#include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/executor/Executor.h"
 #include "runtime/executor/OutputCollector.h"
 #include "runtime/executor/TensorLoader.h"
@@ -22,10 +23,11 @@
 namespace cleave::run {
 namespace {
 
-// How long one rank may read weights or write a checkpoint while others wait; a dead one is noticed at once.
+// Maximum time that ranks wait while one reads weights or writes a checkpoint; a dead rank is
+// detected at once.
 constexpr std::chrono::minutes kSlow{30};
 
-// One rank's run. The parts are called in their order.
+// The run of one rank. Private methods are called in their order.
 class RankRun {
 public:
   RankRun(const plan::Plan &plan, const Options &options,
@@ -38,9 +40,9 @@ public:
     CLEAVE_TRY(openFiles());
     CLEAVE_TRY(load());
     if (Status status = runSteps(); !status)
-      return environment_.launcher == "cleave-run" // which adds the step itself
+      return environment_.launcher == "cleave-run" // its launcher adds the step
                  ? status
-                 : status.withContext("step " + std::to_string(step_));
+                 : status.withContext(concat("step ", step_));
     CLEAVE_TRY(save(first_ + count_));
     return finish();
   }
@@ -51,19 +53,15 @@ private:
   Status join() {
     comm::Options communication;
     communication.timeout = std::chrono::seconds(options_.timeoutSeconds);
-    auto world = launch::joinWorld(environment_, communication);
-    CLEAVE_TRY(world.status());
-    world_ = std::move(*world);
+    CLEAVE_TRY_ASSIGN(world_, launch::joinWorld(environment_, communication));
     std::vector<int> ranks(static_cast<size_t>(environment_.size));
     std::iota(ranks.begin(), ranks.end(), 0);
-    auto everyone = world_->connect(ranks);
-    CLEAVE_TRY(everyone.status());
-    everyone_ = std::move(*everyone);
+    CLEAVE_TRY_ASSIGN(everyone_, world_->connect(ranks));
     return Status::ok();
   }
 
-  // Under other launchers nobody has compared the model file's content yet. That may take long, so it is
-  // done when all ranks are known to be there.
+  // Compares the content hash of the model file, which only cleave-run's own launcher has done
+  // before. This may take long, so it runs after all ranks have joined.
   Status checkModel() {
     bool isDone = environment_.launcher == "cleave-run" || !isFirst();
     return isDone ? Status::ok()
@@ -72,9 +70,7 @@ private:
 
   Status openFiles() {
     if (!options_.resume.empty()) {
-      auto checkpoint = checkpoint::Checkpoint::open(options_.resume);
-      CLEAVE_TRY(checkpoint.status());
-      checkpoint_ = std::move(*checkpoint);
+      CLEAVE_TRY_ASSIGN(checkpoint_, checkpoint::Checkpoint::open(options_.resume));
       first_ = checkpoint_->progress().step;
       CLEAVE_TRY(checkConstants());
     }
@@ -83,9 +79,7 @@ private:
       data::DataOptions data{options_.data, {}, executor::slotsOf(plan_), plan_.trains()};
       if (options_.shuffles)
         data.shuffleSeed = options_.shuffleSeed.value_or(options_.seed);
-      auto source = data::DataSource::open(data, inputs);
-      CLEAVE_TRY(source.status());
-      data_ = std::move(*source);
+      CLEAVE_TRY_ASSIGN(data_, data::DataSource::open(data, inputs));
     }
     if (!options_.save.empty())
       CLEAVE_TRY(
@@ -97,15 +91,15 @@ private:
     return Status::ok();
   }
 
-  // What the plan does not train has the model's values, and perhaps consequences of them in the program: it
-  // cannot go on with those of a checkpoint.
+  // Refuses a checkpoint that has trained a tensor which is a constant of this plan: the plan may
+  // contain values derived from the constant.
   Status checkConstants() const {
     for (const plan::Tensor &tensor : plan_.tensors())
       if (tensor.role() == plan::CONSTANT && checkpoint_->tensors().contains(tensor.name()))
         return Status::userError(
-            "'" + checkpoint_->path() + "' has a trained '" + tensor.name() +
-            "', which this plan takes from the model as it was; resume under a plan that trains "
-            "the same, or compile what cleave-export writes of the checkpoint");
+            "'", checkpoint_->path(), "' has a trained '", tensor.name(),
+            "', which is a constant in this plan; resume under a plan that trains the same "
+            "parameters, or compile the model that cleave-export writes from the checkpoint");
     return Status::ok();
   }
 
@@ -119,21 +113,20 @@ private:
   Status load() {
     executor::ExecutorOptions options;
     int cores = std::max(1, int(std::thread::hardware_concurrency()));
-    options.threads =
-        options_.threads ? options_.threads : std::max(1, cores / environment_.localSize);
+    int threads = options_.threads ? options_.threads : std::max(1, cores / environment_.localSize);
     options.modelPath = options_.model;
     options.seed = options_.seed;
     options.keepOutputs = !options_.out.empty();
     options.profiledSteps = options_.profile.empty() ? 0 : options_.profiledSteps;
     options.resume = checkpoint_.get();
     options.checked = options_.checked;
-    auto executor = executor::Executor::create(plan_, *world_, data_.get(), options);
-    CLEAVE_TRY(executor.status());
-    executor_ = std::move(*executor);
-    describe(options.threads);
+    CLEAVE_TRY_ASSIGN(executor_,
+                      executor::Executor::create(plan_, *world_, device::makeCpuDevice(threads),
+                                                 data_.get(), options));
+    describe(threads);
     if (!options_.out.empty())
       outputs_ = std::make_unique<executor::OutputCollector>(plan_, *everyone_);
-    // So that a rank that could not load is reported as such, and not as one that does not answer.
+    // A rank that fails to load is reported with its own error instead of as unresponsive.
     return everyone_->barrier(kSlow);
   }
 
@@ -143,9 +136,9 @@ private:
       return;
     std::string mesh;
     for (const plan::MeshAxis &axis : plan_.mesh())
-      mesh += (mesh.empty() ? "" : ", ") + axis.name() + " " + std::to_string(axis.size());
-    std::string ranks = std::to_string(environment_.size) + " ranks (" + mesh + ") over " +
-                        world_->implementation();
+      mesh += concat(mesh.empty() ? "" : ", ", axis.name(), ' ', axis.size());
+    std::string ranks =
+        concat(environment_.size, " ranks (", mesh, ") over ", world_->implementation());
     if (environment_.size == 1)
       ranks = "1 rank";
     std::printf("%s, %d thread%s each; %s of arenas on rank 0\n", ranks.c_str(), threads,
@@ -187,12 +180,12 @@ private:
       }
   }
 
-  // Writes a checkpoint from which `next` is the next step.
+  // Writes a checkpoint whose next step is `next`.
   Status save(int64_t next) {
     if (options_.save.empty() || saved_ == next)
       return Status::ok();
     if (checkpoint_ && next == first_ && checkpoint::isIn(*checkpoint_, options_.save))
-      return Status::ok(); // it is there already
+      return Status::ok(); // already saved
     saved_ = next;
     checkpoint::SaveOptions where;
     where.directory = options_.save;
@@ -215,44 +208,41 @@ private:
       CLEAVE_TRY(outputs_->write(options_.out, isOnePass ? data_->samples() : -1,
                                  isOnePass ? data_->samplesPerMicroBatch() : 0));
     }
-    auto report = memory::memoryReport(executor_->memoryRanges());
-    CLEAVE_TRY(report.status());
-    auto lines = gatherTexts(*everyone_, rankLine(environment_.rank, executor_->memory(), *report));
-    CLEAVE_TRY(lines.status());
-    for (const std::string &line : *lines)
+    CLEAVE_TRY_ASSIGN(auto report, memory::memoryReport(executor_->memoryRanges()));
+    CLEAVE_TRY_ASSIGN(auto lines, gatherStrings(*everyone_, rankLine(environment_.rank,
+                                                                     executor_->memory(), report)));
+    for (const std::string &line : lines)
       CLEAVE_TRY(log_.line(line));
     if (options_.memoryReport)
-      CLEAVE_TRY(printFromAll("memory of rank ", report->str()));
+      CLEAVE_TRY(printFromAll("memory of rank ", report.str()));
     if (executor_->profile())
       CLEAVE_TRY(writeProfile());
     return Status::ok();
   }
 
   Status printFromAll(const char *title, const std::string &text) {
-    auto texts = gatherTexts(*everyone_, text);
-    CLEAVE_TRY(texts.status());
-    for (size_t rank = 0; rank < texts->size(); ++rank)
-      std::printf("%s%zu\n%s", title, rank, (*texts)[rank].c_str());
+    CLEAVE_TRY_ASSIGN(auto texts, gatherStrings(*everyone_, text));
+    for (size_t rank = 0; rank < texts.size(); ++rank)
+      std::printf("%s%zu\n%s", title, rank, texts[rank].c_str());
     std::fflush(stdout);
     return Status::ok();
   }
 
   Status writeProfile() {
-    auto events = gatherTexts(*everyone_, executor_->profile()->events());
-    CLEAVE_TRY(events.status());
+    CLEAVE_TRY_ASSIGN(auto events, gatherStrings(*everyone_, executor_->profile()->events()));
     if (!isFirst())
       return Status::ok();
     if (!options_.quiet)
       std::printf("time of rank 0 by kind of instruction\n%s",
                   executor_->profile()->summary().c_str());
-    return executor::writeTrace(options_.profile, *events);
+    return executor::writeTrace(options_.profile, events);
   }
 
   const plan::Plan &plan_;
   const Options &options_;
   const launch::RankEnvironment &environment_;
   launch::StepReporter &reporter_;
-  // In the order in which they depend on each other; ended in the opposite one.
+  // Each depends on those before it; destroyed in reverse order.
   std::unique_ptr<comm::World> world_;
   std::unique_ptr<comm::Communicator> everyone_;
   std::unique_ptr<checkpoint::Checkpoint> checkpoint_;
@@ -261,8 +251,8 @@ private:
   std::unique_ptr<executor::OutputCollector> outputs_;
   RunLog log_;
   int64_t first_ = 0, count_ = 0; // steps of this run
-  int64_t step_ = 0;              // the one that runs
-  int64_t saved_ = -1;            // the last one saved
+  int64_t step_ = 0;              // current
+  int64_t saved_ = -1;            // next step of the last checkpoint
   bool warned_ = false;
 };
 

@@ -1,4 +1,4 @@
-// What one rank does from joining the others to its last step.
+// The run of one rank, from joining the other ranks to its last step.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -8,8 +8,8 @@
 
 namespace cleave::run {
 
-// Runs the rank. The plan is verified and has environment.size ranks. `reporter` is told every
-// step.
+// Runs the rank. Requires a verified plan with environment.size ranks. Reports every step to
+// `reporter`.
 Status runRank(const plan::Plan &plan, const Options &options,
                const launch::RankEnvironment &environment, launch::StepReporter &reporter);
 

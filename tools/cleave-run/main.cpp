@@ -1,5 +1,5 @@
-// cleave-run: runs a plan with as many ranks as it was made for, which are either started here, one
-// process each, or were started by torchrun, mpirun or Slurm, of which this process is one.
+// cleave-run: executes a plan. Either starts all ranks on this machine, one process each, or joins
+// as one rank under torchrun, mpirun or Slurm.
 #include "runtime/artifact/Artifact.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/Verify.h"
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 int fail(const Status &status) { return cleave::fail("cleave-run", status); }
 
-// Mistakes that show without running anything; the same on all ranks.
+// Checks that need no execution; the result is the same on all ranks.
 Status checkOptions(const plan::Plan &plan, const run::Options &options) {
   if (!options.out.empty() && plan.trains())
     return Status::userError(
@@ -31,27 +31,26 @@ Status checkOptions(const plan::Plan &plan, const run::Options &options) {
         "model without --train, or leave --out away");
   bool isKnownFormat = options.out.ends_with(".npz") || options.out.ends_with(".safetensors");
   if (!options.out.empty() && !isKnownFormat)
-    return Status::userError("--out: found '" + options.out +
+    return Status::userError("--out: found '", options.out,
                              "', expected a name that ends in .npz or .safetensors");
   for (const std::string &file : {options.out, options.profile, options.log}) {
     fs::path folder = fs::path(file).parent_path();
     if (std::error_code error; !folder.empty() && !fs::is_directory(folder, error))
-      return Status::userError("'" + file + "' cannot be written: there is no folder '" +
-                               folder.string() + "'");
+      return Status::userError("cannot write '", file, "': folder '", folder.string(),
+                               "' does not exist; create it first");
   }
   if (!options.resume.empty() && !plan.trains())
-    return Status::userError("--resume goes on with training, but the plan does not train; "
-                             "cleave-export writes what was trained as a model to compile");
+    return Status::userError("--resume continues training, but the plan is for inference; "
+                             "cleave-export writes the trained weights as a model to compile");
   if (!options.save.empty() && !plan.trains())
-    return Status::userError("--save keeps what training changes, but the plan does not train");
+    return Status::userError("--save writes training state, but the plan is for inference");
   if (options.saveEvery && options.save.empty())
     return Status::userError("--save-every needs --save DIR");
   if (options.data.empty() && !executor::inputsOf(plan).empty())
-    return Status::userError("the plan has inputs, the first is '" +
-                             executor::inputsOf(plan)[0].name +
-                             "', and no data are given; --data FILE names them");
+    return Status::userError("the plan has inputs, for example '", executor::inputsOf(plan)[0].name,
+                             "', but no data are given; use --data FILE");
   if (options.data.empty() && !options.steps)
-    return Status::userError("without --data, --steps N must say how many steps to run");
+    return Status::userError("without --data, --steps N is required");
   return Status::ok();
 }
 
@@ -59,9 +58,8 @@ Status checkRanks(const plan::Plan &plan, int found, const std::string &from) {
   int expected = int(artifact::rankCount(plan));
   if (found == expected)
     return Status::ok();
-  return Status::userError("the plan is for " + std::to_string(expected) + " ranks, " + from +
-                           " gives " + std::to_string(found) +
-                           "; start as many, or compile with --ranks " + std::to_string(found));
+  return Status::userError("the plan is for ", expected, " ranks, but ", from, " gives ", found,
+                           "; start ", expected, ", or compile with --ranks ", found);
 }
 
 int runAsOneRank(const plan::Plan &plan, const run::Options &options,
@@ -69,10 +67,10 @@ int runAsOneRank(const plan::Plan &plan, const run::Options &options,
   Status status = checkRanks(plan, environment.size, environment.launcher);
   if (status)
     status = executor::TensorLoader(plan, options.model).checkModel(/*compareHash=*/false);
-  launch::StepReporter nobody;
+  launch::StepReporter unused;
   if (status)
-    status = run::runRank(plan, options, environment, nobody);
-  return status ? 0 : fail(status.withContext("rank " + std::to_string(environment.rank)));
+    status = run::runRank(plan, options, environment, unused);
+  return status ? 0 : fail(status.withContext(concat("rank ", environment.rank)));
 }
 
 int runAllRanks(const plan::Plan &plan, const run::Options &options) {
@@ -101,7 +99,7 @@ int runAllRanks(const plan::Plan &plan, const run::Options &options) {
 } // namespace
 
 int main(int argc, char **argv) {
-  std::signal(SIGPIPE, SIG_IGN); // `cleave-run … | head` goes on without its reader
+  std::signal(SIGPIPE, SIG_IGN); // keep running if the reader of stdout ends
   run::Options options;
   if (std::optional<int> code = run::parseOptions(argc, argv, options))
     return *code;
@@ -112,7 +110,7 @@ int main(int argc, char **argv) {
     return fail(status);
   if (Status status = checkOptions(*plan, options); !status)
     return fail(status);
-  ::malloc_trim(0); // reading the plan took twice its size for a moment; ranks inherit what is kept
+  ::malloc_trim(0); // frees the temporary copy made by reading the plan, which ranks would inherit
   auto environment = launch::detectRankEnvironment();
   if (!environment)
     return fail(environment.status());

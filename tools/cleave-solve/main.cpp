@@ -1,5 +1,6 @@
-// cleave-solve FILE [SECONDS]: solves an instance of the contest on intra-operator parallelism, or
-// a problem that Cleave wrote, and prints cost, bound and gap, and last the list of choices.
+// cleave-solve FILE [SECONDS]: solves an instance of the ASPLOS contest on intra-operator
+// parallelism, or a problem written by cleave-compile, and prints cost, bound, gap, and the list of
+// choices.
 #include "compiler/solver/Check.h"
 #include "compiler/solver/Contest.h"
 #include "compiler/solver/Json.h"
@@ -25,7 +26,7 @@ static Result<Problem> readProblem(const std::string &path) {
     return own;
   if (!file.is_open())
     return contest.status();
-  return Status::userError(contest.status().message() + "; " + own.status().message());
+  return Status::userError(contest.status().message(), "; ", own.status().message());
 }
 
 static int fail(const Status &status) { return fail("cleave-solve", status); }
@@ -58,7 +59,7 @@ int main(int argc, char **argv) {
   Result<Problem> problem = readProblem(path);
   if (!problem)
     return fail(problem.status());
-  // Here the clock is the only limit.
+  // The clock is the only limit.
   options.maxSeconds = seconds;
   options.maxIterations = options.maxSearchRounds = options.maxBranches = 1 << 30;
   options.maxWork = INT64_MAX;

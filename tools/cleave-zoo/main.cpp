@@ -21,30 +21,28 @@ static void printList() {
 
 static Status write(const std::string &name, const std::map<std::string, int64_t> &sizes,
                     const std::map<std::string, int64_t> &symbols, const std::string &output) {
-  Result<onnx::Model> model = zoo::build(name, sizes, symbols);
-  CLEAVE_TRY(model.status());
+  CLEAVE_TRY_ASSIGN(onnx::Model model, zoo::build(name, sizes, symbols));
   std::ofstream file(output, std::ios::binary);
-  file << onnx::writeModel(*model);
+  file << onnx::writeModel(model);
   if (!file.flush())
-    return Status::userError("could not write '" + output + "'");
+    return Status::userError("cannot write '", output, "'");
   int64_t parameters = 0;
-  for (const onnx::StoredTensor &tensor : model->graph.initializers)
+  for (const onnx::StoredTensor &tensor : model.graph.initializers)
     parameters += tensor.elementCount();
-  std::cout << output << ": " << model->graph.nodes.size() << " nodes, " << parameters
+  std::cout << output << ": " << model.graph.nodes.size() << " nodes, " << parameters
             << " parameters and statistics\n";
   return Status::ok();
 }
 
 int main(int argc, char **argv) {
-  CLI::App app{
-      "Writes a known architecture, at any size, as an ONNX file without weights: what they "
-      "are initialised with stands in their place.",
-      "cleave-zoo"};
+  CLI::App app{"Writes a known architecture, at any size, as an ONNX file that holds the initial "
+               "distribution of every weight instead of its values.",
+               "cleave-zoo"};
   std::string name, output;
   bool list = false;
   std::map<std::string, int64_t> sizes, symbols;
-  app.add_option("NAME", name, "the architecture; --list tells which there are");
-  app.add_option("-o,--output", output, "the ONNX file to write");
+  app.add_option("NAME", name, "the architecture; see --list");
+  app.add_option("-o,--output", output, "output file");
   app.add_flag("--list", list, "print all architectures with their sizes");
   for (const zoo::SizeName &size : zoo::sizeNames())
     app.add_option_function<int64_t>(
@@ -55,7 +53,7 @@ int main(int argc, char **argv) {
   for (const char *symbol : {"batch", "seq", "target"})
     app.add_option_function<int64_t>(
            std::string("--") + symbol, [&symbols, symbol](int64_t n) { symbols[symbol] = n; },
-           "fixes this dim of the inputs, else a symbol")
+           "size of this dim of the inputs; default: symbolic")
         ->group("Sizes")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
@@ -65,8 +63,8 @@ int main(int argc, char **argv) {
     printList();
     return 0;
   }
-  Status status = name.empty()     ? Status::userError("which architecture? --list tells")
-                  : output.empty() ? Status::userError("-o FILE says where to write the model")
+  Status status = name.empty()     ? Status::userError("no architecture given; --list prints all")
+                  : output.empty() ? Status::userError("no output file given; use -o FILE")
                                    : write(name, sizes, symbols, output);
   if (!status)
     return fail("cleave-zoo", status);

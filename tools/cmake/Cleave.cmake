@@ -27,6 +27,7 @@ endfunction()
 function(cleave_configure_target target)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   target_compile_options(${target} PRIVATE ${CLEAVE_WARNINGS})
+  set_property(GLOBAL APPEND PROPERTY CLEAVE_TARGETS ${target}) # see PrecompiledHeaders.cmake
 endfunction()
 
 function(cleave_library NAME)
@@ -36,6 +37,10 @@ function(cleave_library NAME)
   if(ARG_SRCS)
     add_library(${target} STATIC ${ARG_SRCS})
     cleave_configure_target(${target})
+    if("openmp" IN_LIST deps) # only these sources need its compiler flag
+      list(REMOVE_ITEM deps openmp)
+      target_link_libraries(${target} PRIVATE openmp)
+    endif()
     target_link_libraries(${target} PUBLIC ${deps})
     foreach(folder ${CLEAVE_COVERAGE})
       if(NAME MATCHES "^${folder}(/|$)")

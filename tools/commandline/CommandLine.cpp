@@ -27,7 +27,7 @@ std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv) {
   } catch (const CLI::Success &success) {
     return app.exit(success);
   } catch (const CLI::ParseError &error) {
-    return fail(app.get_name(), Status::userError(std::string(error.what()) + " (see --help)"));
+    return fail(app.get_name(), Status::userError(error.what(), " (see --help)"));
   }
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-// CommandLine: how every tool reads its command line and ends when it cannot do what it was asked.
+// CommandLine: reading of command lines and reporting of errors, shared by all tools.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -10,14 +10,15 @@
 
 namespace cleave {
 
-// Reads the command line. Returns the exit code if the tool has to end: 0 after printing the help that was asked for, 1
-// after saying what is wrong. The app's name is the tool's.
+// Reads the command line. Returns an exit code if the tool must end: 0 after printing help, 1 after
+// printing an error. The name of `app` is the tool's name.
 std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv);
 
-// Whether CLEAVE_CHECK_KERNELS is set in the environment, and not to 0: kernels and plans are to be searched for defects.
+// Whether the environment variable CLEAVE_CHECK_KERNELS is set and not 0: kernels and plans check
+// every access.
 bool wantsChecks();
 
-// Prints `TOOL: error: MESSAGE` on stderr; returns the exit code.
+// Prints `TOOL: error: MESSAGE` to stderr and returns the exit code.
 int fail(const std::string &tool, const std::string &message, int exitCode);
 int fail(const std::string &tool, const Status &status);
 

@@ -3,9 +3,8 @@
 
     compare-losses.py ONE.jsonl OTHER.jsonl [--tolerance 1e-5]
 
-Prints a few steps of both side by side and the largest relative difference; fails if that is above the tolerance.
-With hundreds of steps rounding differences grow with the training itself, so the tolerance applies to the first 20 steps,
-where it has to hold; the rest is shown.
+Prints some steps of both and the largest relative difference. Exits with 1 if a difference in the first 20 steps is above the
+tolerance; later steps are only printed, because training amplifies rounding differences.
 """
 import argparse
 import json

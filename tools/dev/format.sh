@@ -1,15 +1,22 @@
 #!/usr/bin/env bash
-# Formats the C++ sources that differ from main, with clang-format 14 (Debian 12's), which .clang-format is written for.
+# Formats the C++ sources that differ from main with clang-format 22, the version .clang-format is written for.
 #   tools/dev/format.sh             formats them
-#   tools/dev/format.sh --check     only says which are not formatted; exit code 1 if there are any
-#   tools/dev/format.sh --all …     all sources instead of the changed ones
+#   tools/dev/format.sh --check     lists the violations instead; exit code 1 if there are any
+#   tools/dev/format.sh --all …     all sources instead of those that differ
+# Exit code 77: clang-format 22 is not installed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-formatter=$(command -v clang-format-14 || command -v clang-format || true)
+formatter=
+for candidate in clang-format-22 clang-format; do
+  if "$candidate" --version 2>/dev/null | grep -q 'version 22\.'; then
+    formatter=$candidate
+    break
+  fi
+done
 if [ -z "$formatter" ]; then
-  echo "clang-format is not installed: apt-get install clang-format-14" >&2
-  exit 1
+  echo "skipped: clang-format-22 is not installed: apt-get install clang-format-22" >&2
+  exit 77
 fi
 
 mode=-i
@@ -17,7 +24,7 @@ list() { { git diff --name-only --diff-filter=d main -- ; git ls-files --others 
 for option in "$@"; do
   case $option in
     --check) mode="--dry-run -Werror" ;;
-    --all) list() { git ls-files; } ;;
+    --all) list() { find dialects compiler passes runtime tools test -type f; } ;;
     *) echo "unknown option $option: expected --check or --all" >&2; exit 1 ;;
   esac
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Shows that the README's two commands are all that a fresh Debian 12 needs: makes a minimal one in FOLDER (removed
-# first if this script made it), clones HEAD into it, and runs tools/demo.sh and tools/test.sh there with an empty environment and
-# no compiler cache. Takes about half an hour on two cores. Needs root and the package debootstrap.
+# Runs the README's two commands on a fresh Debian 12: creates a minimal one in FOLDER (removed first if this script
+# created it), clones HEAD into it, and runs tools/demo.sh and tools/test.sh there with an empty environment and without a
+# compiler cache. Takes about half an hour on two cores. Needs root and the package debootstrap.
 #
 #     sudo tools/dev/fresh-machine.sh FOLDER
 #

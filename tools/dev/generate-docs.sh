@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Writes docs/generated: the reference of every dialect, pass and phase, from what the code says about itself.
+# Writes docs/generated: the reference of all dialects, passes and phases, generated from the source.
 #   tools/dev/generate-docs.sh [--check] [BUILD]     BUILD: the build folder (default: build)
-# With --check it writes nothing, shows what is stale and ends with 1 if anything is.
+# With --check it writes nothing, prints the differences and exits with 1 if there are any.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 check=0
@@ -21,8 +21,10 @@ for source in dialects/*/*Ops.td; do
     "$llvm/llvm-tblgen" --dump-json -I . -I "$llvm/../include" - |
     python3 -B tools/dev/op-reference.py "$dialect" >"$out/$dialect.md"
 done
-"$build/bin/cleave-opt" --help | python3 -B tools/dev/pass-reference.py >"$out/passes.md"
-python3 -B tools/dev/phase-reference.py <passes/driver/Phases.cpp >"$out/phases.md"
+for file in passes/*/Passes.td passes/*/*/Passes.td; do echo "include \"$file\""; done |
+  "$llvm/llvm-tblgen" --dump-json -I . -I "$llvm/../include" - |
+  python3 -B tools/dev/pass-reference.py >"$out/passes.md"
+python3 -B tools/dev/phase-reference.py . >"$out/phases.md"
 
 if [ $check = 1 ] && ! diff -ru --exclude=README.md docs/generated "$out"; then
   echo "docs/generated is stale (< as committed, > as it should be): run tools/dev/generate-docs.sh $build"

@@ -1,35 +1,38 @@
-"""Writes the reference of Cleave's passes from `cleave-opt --help`, read from standard input. MLIR's own passes are left out."""
+"""Writes the reference of Cleave's passes from their TableGen records (passes/PassBase.td).
 
-import re
+    echo 'include "passes/fuse/Passes.td"' | llvm-tblgen --dump-json -I . -I INCLUDE - | tools/dev/pass-reference.py
+
+Reads the records as JSON from standard input.
+"""
+
+import json
 import sys
 
-PASS = re.compile(r"^(\s+)--(cleave-\S+)\s+-\s+(.*)$")
-OPTION = re.compile(r"^(\s+)--(\S+)\s+-\s+(.*)$")
 
-
-def passes(lines):
-    """[(name, summary, [(option, meaning)])] in the order of the help."""
-    found, depth = [], None
-    for line in lines:
-        start, option = PASS.match(line), OPTION.match(line)
-        if start:
-            found.append((start[2], start[3].strip(), []))
-            depth = len(start[1])
-        elif option and depth is not None and len(option[1]) > depth:
-            found[-1][2].append((option[2], option[3].strip()))
-        elif line.strip() and depth is not None and (not option or len(option[1]) <= depth):
-            depth = None
+def options_of(records, entry):
+    """[(flag, meaning)] in the order of the record."""
+    found = []
+    for reference in entry["options"]:
+        option = records[reference["def"]]
+        default = (option.get("defaultValue") or "").strip('"')
+        default = "" if default.startswith("k") else default  # a constant of the source
+        meaning = option["description"] + (f" (default: {default})" if default else "")
+        found.append((option["argument"], meaning))
     return found
 
 
 def main():
-    found = passes(sys.stdin.read().split("\n"))
+    records = json.load(sys.stdin)
+    passes = sorted((records[name] for name in records["!instanceof"]["Cleave_Pass"]), key=lambda entry: entry["argument"])
     print("# Cleave's passes\n")
-    print(f"{len(found)} passes, run one by one as `cleave-opt --NAME[=OPTION=VALUE…] FILE`. Written by `tools/dev/generate-docs.sh`.\n")
-    print("| pass | what it does |\n|---|---|")
-    for name, summary, options in found:
-        extra = "".join(f"<br>`{option}`: {meaning}" for option, meaning in options)
-        print(f"| `--{name}` | {summary}{extra} |".replace("|<", "\\|<"))
+    print(f"{len(passes)} passes, run one by one as `cleave-opt --NAME[=\"OPTION=VALUE …\"] FILE`. Written by `tools/dev/generate-docs.sh`.")
+    for entry in passes:
+        level = "@step and other functions" if "FuncOp" in entry["baseClass"] else "the module"
+        print(f"\n## `--{entry['argument']}`\n\n{entry['summary']}. Runs on {level}.\n")
+        print(f"* **Precondition:** {entry['before']}")
+        print(f"* **Postcondition:** {entry['after']}")
+        for flag, meaning in options_of(records, entry):
+            print(f"* `{flag}`: {meaning}")
 
 
 if __name__ == "__main__":

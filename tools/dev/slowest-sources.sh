@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Which sources take longest to compile, from ninja's own log: header parsing is what a build of Cleave costs.
+# Lists the steps of the last build that took longest, from ninja's log; most of the time is header parsing.
 #   tools/dev/slowest-sources.sh [BUILD] [COUNT]
 set -euo pipefail
 log=${1:-build}/.ninja_log

@@ -8,30 +8,32 @@ using driver::CompileOptions;
 void addStepOptions(CLI::App &app, CompileOptions &options) {
   app.add_flag("--train", options.train, "plan training steps (default: inference)")
       ->group("Training");
-  app.add_option("--loss", options.losses,
-                 "KIND:OUTPUT[,LABEL]: softmax-cross-entropy, mse or output; several are summed")
+  app.add_option(
+         "--loss", options.losses,
+         "KIND:OUTPUT[,LABEL]: softmax-cross-entropy, mse or output; several losses are summed")
       ->allow_extra_args(false)
       ->group("Training");
   app.add_option("--optimizer", options.optimizer,
                  "KIND[:OPTION=VALUE,...]: sgd, momentum, adam or adamw, with PyTorch's meaning")
       ->group("Training")
       ->capture_default_str();
-  app.add_option(
-         "--trainable", options.trainable,
-         "names (globs) of what is trained (default: all parameters that the file does not freeze)")
+  app.add_option("--trainable", options.trainable,
+                 "globs of trained parameters (default: all that are not frozen in the file)")
       ->allow_extra_args(false)
       ->group("Training");
-  app.add_option("--freeze", options.freeze, "names (globs) of what is not trained")
+  app.add_option("--freeze", options.freeze, "globs of parameters that are not trained")
       ->allow_extra_args(false)
       ->group("Training");
-  app.add_option("--clip-norm", options.clipNorm, "clip gradients to this global norm; 0: do not")
+  app.add_option("--clip-norm", options.clipNorm,
+                 "maximum global norm of the gradients; 0: no clipping")
       ->group("Training")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--accumulate", options.accumulate, "micro-batches per step")
       ->group("Training")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--batch-norm", options.batchNorm, "train or frozen statistics")
+  app.add_option("--batch-norm", options.batchNorm,
+                 "batch statistics (train) or running statistics (frozen)")
       ->group("Training")
       ->check(CLI::IsMember({"train", "frozen"}))
       ->capture_default_str();
@@ -40,24 +42,25 @@ void addStepOptions(CLI::App &app, CompileOptions &options) {
 void addModelOptions(CLI::App &app, CompileOptions &options, TypedModelOptions &typed) {
   app.add_option("MODEL", options.model, "torch.export archive, ONNX or TorchScript file")
       ->required();
-  app.add_option("--set", typed.symbols, "SYMBOL=N: the size of a symbolic dim")
+  app.add_option("--set", typed.symbols, "SYMBOL=N: size of a symbolic dim")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group("Model");
   app.add_option("--value", typed.values,
-                 "INPUT=1,2,3 or INPUT=red,green: the input has this value, always")
+                 "INPUT=1,2,3 or INPUT=red,green: makes the input a constant")
       ->allow_extra_args(false)
       ->group("Model");
-  app.add_option("--tie", typed.ties, "A=B: two parameters are one")
+  app.add_option("--tie", typed.ties, "A=B: makes two parameters one")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group("Model");
-  app.add_option("--untie", options.unties, "A: every module that reads A has its own")
+  app.add_option("--untie", options.unties,
+                 "A: gives every module that reads A a parameter of its own")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group("Model");
   app.add_option("--input", options.inputs,
-                 "NAME=TYPE[DIM,...]: an input whose type the file does not tell")
+                 "NAME=TYPE[DIM,...]: type of an input, if the file does not declare it")
       ->allow_extra_args(false)
       ->group("Model");
 }
@@ -67,11 +70,11 @@ static Result<std::pair<std::string, std::string>> splitPair(const std::string &
                                                              const std::string &option) {
   size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    return Status::userError(option + ": found '" + text + "', expected NAME=VALUE");
+    return Status::userError(option, ": found '", text, "', expected NAME=VALUE");
   return std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
 
-// What stands between commas; nothing at all is no word.
+// Splits at commas; empty text has no words.
 static std::vector<std::string> wordsOf(const std::string &text) {
   std::vector<std::string> words;
   for (size_t at = 0; !text.empty() && at <= text.size();) {
@@ -82,7 +85,7 @@ static std::vector<std::string> wordsOf(const std::string &text) {
   return words;
 }
 
-// The words as numbers; none if one of them is no number.
+// The words as numbers; none if a word is not a number.
 static std::optional<std::vector<double>> numbersOf(const std::vector<std::string> &words) {
   std::vector<double> numbers;
   for (const std::string &word : words) {
@@ -94,34 +97,32 @@ static std::optional<std::vector<double>> numbersOf(const std::vector<std::strin
   return numbers;
 }
 
-// INPUT=1,2,3 or INPUT=red,green; nothing behind the `=` is a tensor without elements.
+// INPUT=1,2,3 or INPUT=red,green; `INPUT=` is a tensor without elements.
 static Status addValue(const std::string &text, CompileOptions &options) {
   size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
-    return Status::userError("--value: found '" + text + "', expected INPUT=VALUE,...");
+    return Status::userError("--value: found '", text, "', expected INPUT=VALUE,...");
   std::string name = text.substr(0, equals);
-  options.texts[name] = wordsOf(text.substr(equals + 1));
-  if (std::optional<std::vector<double>> numbers = numbersOf(options.texts[name]))
+  options.strings[name] = wordsOf(text.substr(equals + 1));
+  if (std::optional<std::vector<double>> numbers = numbersOf(options.strings[name]))
     options.values[name] = *numbers;
   return Status::ok();
 }
 
 Status checkModelOptions(const TypedModelOptions &typed, CompileOptions &options) {
   for (const std::string &text : typed.symbols) {
-    auto pair = splitPair(text, "--set");
-    CLEAVE_TRY(pair.status());
+    CLEAVE_TRY_ASSIGN(auto pair, splitPair(text, "--set"));
     char *end = nullptr;
-    long long value = std::strtoll(pair->second.c_str(), &end, 10);
+    long long value = std::strtoll(pair.second.c_str(), &end, 10);
     if (*end || value < 1)
-      return Status::userError("--set: found '" + text + "', expected a positive number after '='");
-    options.symbols[pair->first] = value;
+      return Status::userError("--set: found '", text, "', expected a positive number after '='");
+    options.symbols[pair.first] = value;
   }
   for (const std::string &text : typed.values)
     CLEAVE_TRY(addValue(text, options));
   for (const std::string &text : typed.ties) {
-    auto pair = splitPair(text, "--tie");
-    CLEAVE_TRY(pair.status());
-    options.ties.push_back(*pair);
+    CLEAVE_TRY_ASSIGN(auto pair, splitPair(text, "--tie"));
+    options.ties.push_back(pair);
   }
   if (options.train && options.losses.empty())
     return Status::userError(

@@ -1,4 +1,4 @@
-// The options that say what a model is and how it is trained, shared by the tools that read models.
+// Command-line options for the model and its training, shared by cleave-compile and cleave-profile.
 #pragma once
 
 #include "passes/driver/Options.h"
@@ -8,18 +8,18 @@
 
 namespace cleave::tools {
 
-// Options as they are typed, before they are checked.
+// Unparsed values of --set, --value and --tie.
 struct TypedModelOptions {
   std::vector<std::string> symbols, values, ties;
 };
 
-// MODEL, --set, --value, --tie, --untie.
+// Adds MODEL, --set, --value, --tie, --untie and --input.
 void addModelOptions(CLI::App &app, driver::CompileOptions &options, TypedModelOptions &typed);
 
-// --train, --loss, --optimizer and what else belongs to a training step.
+// Adds the options of a training step: --train, --loss, --optimizer, …
 void addStepOptions(CLI::App &app, driver::CompileOptions &options);
 
-// Fills `options` from what was typed; a user error where it makes no sense.
+// Parses `typed` into `options`. A user error for malformed or contradictory options.
 Status checkModelOptions(const TypedModelOptions &typed, driver::CompileOptions &options);
 
 } // namespace cleave::tools

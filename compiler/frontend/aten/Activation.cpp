@@ -16,9 +16,9 @@ Results relu(OpCall &c) {
   return isFloating(x) ? emit::relu(c.e, x) : c.e.max(x, 0.0);
 }
 Results gelu(OpCall &c) {
-  const std::string &approximate = c.text("approximate");
+  const std::string &approximate = c.string("approximate");
   if (approximate != "none" && approximate != "tanh")
-    fail("approximates by '" + approximate + "', expected none or tanh");
+    fail("approximates by '", approximate, "', expected none or tanh");
   return emit::gelu(c.e, c.floats("self"), approximate == "tanh");
 }
 Results silu(OpCall &c) { return emit::silu(c.e, c.floats("self")); }
@@ -28,7 +28,7 @@ Results leakyRelu(OpCall &c) {
 Results prelu(OpCall &c) {
   Array x = c.floats("self"), slope = c.cast(c.tensor("weight"), typeOf(x));
   if (rankOf(slope) == 1 && rankOf(x) > 1 && shapeOf(slope)[0] != Polynomial(1)) {
-    Shape column(rankOf(x) - 1, 1);
+    Sizes column(rankOf(x) - 1, 1);
     column[0] = shapeOf(slope)[0];
     slope = c.e.reshape(slope, column);
   }
@@ -39,8 +39,7 @@ Results elu(OpCall &c) {
   double alpha = c.number("alpha"), scale = c.number("scale"), inputScale = c.number("input_scale");
   Array x = c.floats("self");
   if (inputScale != 1)
-    fail("scales the input of its exponential by " + std::to_string(inputScale) +
-         ", which Cleave does not do");
+    fail("scales the input of its exponential by ", inputScale, ", which Cleave does not do");
   Array out = emit::elu(c.e, x, alpha);
   return scale == 1 ? out : c.e.mul(out, scale);
 }
@@ -84,10 +83,10 @@ template <typename Op> Results alongDim(OpCall &c, Array x) {
 template <typename Op> Results along(OpCall &c) {
   return alongDim<Op>(c, c.castIf(c.floats("self"), c.dtype()));
 }
-// With `half_to_float` the operand is converted before.
+// `half_to_float` converts the operand first.
 template <typename Op> Results alongHalf(OpCall &c) {
   Array x = c.floats("self");
-  return alongDim<Op>(c, c.truth("half_to_float") ? c.cast(x, ElementType::F32) : x);
+  return alongDim<Op>(c, c.boolean("half_to_float") ? c.cast(x, ElementType::F32) : x);
 }
 Results softmin(OpCall &c) {
   return alongDim<graph::SoftmaxOp>(c, c.e.neg(c.castIf(c.floats("self"), c.dtype())));
@@ -95,19 +94,19 @@ Results softmin(OpCall &c) {
 
 Results dropout(OpCall &c) {
   Array x = c.tensor("input");
-  return c.truth("train") ? emit::dropout(c.e, x, c.number("p")) : x;
+  return c.boolean("train") ? emit::dropout(c.e, x, c.number("p")) : x;
 }
 Results nativeDropout(OpCall &c) {
   Array x = c.tensor("input");
-  bool trains = !c.has("train") || c.truth("train");
+  bool trains = !c.has("train") || c.boolean("train");
   Array out = trains ? emit::dropout(c.e, x, c.number("p")) : x;
   if (trains && c.number("p") > 0) // the mask is not known before the step runs
-    return ValueList{TensorState::create(out), Value()};
+    return IValueList{TensorState::create(out), IValue()};
   return {out, c.filled(shapeOf(x), ElementType::Bool, 1)};
 }
-// Those that drop whole channels, or keep the moments of what they drop.
+// Feature and alpha dropouts, which are supported without training only.
 Results otherDropout(OpCall &c) {
-  if (!c.truth("train") || c.number("p") == 0)
+  if (!c.boolean("train") || c.number("p") == 0)
     return c.tensor("input");
   fail("drops elements in a way that Cleave does not do; use plain dropout, set its probability "
        "to 0, or export the model in eval mode");

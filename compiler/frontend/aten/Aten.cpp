@@ -38,8 +38,8 @@ llvm::StringRef withoutNamespace(const std::string &name) {
   return out;
 }
 
-// `add_` is `add` that writes to its first argument. Those that change the shape of the handle
-// itself, or draw random numbers, are none of these.
+// `add` for `add_`, which writes to its first argument. None for operators that change the shape of
+// the handle itself or use random numbers.
 std::optional<llvm::StringRef> outOfPlace(llvm::StringRef name) {
   static const char *const kOthers[] = {"squeeze_", "unsqueeze_", "t_", "transpose_", "swapaxes_"};
   if (name.consume_front("__i") && name.ends_with("__")) { // `__ior__` of `__or__`
@@ -58,8 +58,8 @@ std::optional<llvm::StringRef> withoutCopy(llvm::StringRef name) {
   return isCopy ? std::optional(name) : std::nullopt;
 }
 
-ValueList run(Context &context, const std::vector<Form> &forms, const ValueList &positional,
-              const std::map<std::string, Value> &keyword) {
+IValueList run(Context &context, const std::vector<Form> &forms, const IValueList &positional,
+               const std::map<std::string, IValue> &keyword) {
   std::string problem;
   for (const Form &form : forms) {
     Bound bound = bind(form.schema, positional, keyword);
@@ -73,18 +73,17 @@ ValueList run(Context &context, const std::vector<Form> &forms, const ValueList 
   if (forms.size() == 1)
     fail(problem);
   std::string found;
-  for (const Value &value : positional)
+  for (const IValue &value : positional)
     found += (found.empty() ? "" : ", ") + value.kindName();
   for (const auto &[name, value] : keyword)
     found += (found.empty() ? "" : ", ") + name + "=" + value.kindName();
-  fail("has the arguments (" + found + "), which none of its " + std::to_string(forms.size()) +
-       " forms takes");
+  fail("has the arguments (", found, "), which none of its ", forms.size(), " forms takes");
 }
 
-// Writes the result to the first argument, in that one's type and shape.
-ValueList writeBack(Context &context, const ValueList &positional,
-                    const std::map<std::string, Value> &keyword, const Array &result) {
-  const Value *target = positional.empty() ? nullptr : &positional[0];
+// Writes the result to the first argument, converted to its type and shape.
+IValueList writeBack(Context &context, const IValueList &positional,
+                     const std::map<std::string, IValue> &keyword, const Array &result) {
+  const IValue *target = positional.empty() ? nullptr : &positional[0];
   for (const char *name : {"self", "input"})
     if (auto found = keyword.find(name); !target && found != keyword.end())
       target = &found->second;
@@ -100,52 +99,54 @@ ValueList writeBack(Context &context, const ValueList &positional,
   return {*target};
 }
 
-ValueList dispatch(Context &context, const std::string &name, const ValueList &positional,
-                   const std::map<std::string, Value> &keyword) {
+IValueList dispatch(Context &context, const std::string &name, const IValueList &positional,
+                    const std::map<std::string, IValue> &keyword) {
   context.emitter.evaluator.checkOps();
   llvm::StringRef plain = withoutNamespace(name);
   if (auto found = table().find(plain); found != table().end())
     return run(context, found->second, positional, keyword);
   if (std::optional<llvm::StringRef> view = withoutCopy(plain)) {
-    ValueList results = run(context, table().find(*view)->second, positional, keyword);
-    for (Value &result : results)
+    IValueList results = run(context, table().find(*view)->second, positional, keyword);
+    for (IValue &result : results)
       if (result.isTensor())
         result = TensorState::create(result.tensor()->read(context.emitter));
     return results;
   }
   std::optional<llvm::StringRef> pure = outOfPlace(plain);
   if (!pure)
-    fail("is not known");
-  // Some in-place forms call their first argument `self` where the plain one has another name.
+    fail("is not supported");
+  // Some in-place forms name their first argument `self` where the plain form has another name.
   const std::vector<Form> &forms = table().find(*pure)->second;
-  std::map<std::string, Value> renamed = keyword;
+  std::map<std::string, IValue> renamed = keyword;
   if (forms[0].schema.parameters.empty())
     fail("has no argument to write to");
   if (auto self = renamed.extract("self"); !self.empty()) {
     self.key() = forms[0].schema.parameters[0].name;
     renamed.insert(std::move(self));
   }
-  ValueList results = run(context, forms, positional, renamed);
+  IValueList results = run(context, forms, positional, renamed);
   return writeBack(context, positional, keyword, results.at(0).tensor()->read(context.emitter));
 }
 
-// The tensors among the values, also in lists, which are not nested in operators' arguments.
-void forEachTensor(const ValueList &values, llvm::function_ref<void(const TensorRef &)> visit) {
-  for (const Value &value : values) {
+// Visits the tensors among the values, also in lists, which are not nested in arguments of
+// operators.
+void forEachTensor(const IValueList &values, llvm::function_ref<void(const TensorRef &)> visit) {
+  for (const IValue &value : values) {
     if (value.isTensor())
       visit(value.tensor());
     else if (value.isList())
-      for (const Value &item : value.items())
+      for (const IValue &item : value.items())
         if (item.isTensor())
           visit(item.tensor());
   }
 }
 
-// Cuts the results of an operator off from gradients: new tensors, and views of its arguments. `seen`: lists, each once.
+// Makes the results of an operator (new tensors and views of its arguments) constants to gradients.
+// `seen`: the lists visited so far.
 void stopGradients(Context &context, const llvm::DenseSet<const TensorState *> &arguments,
-                   ValueList &results, llvm::DenseSet<const ListState *> &seen) {
+                   IValueList &results, llvm::DenseSet<const ListState *> &seen) {
   emit::Emitter &e = context.emitter;
-  for (Value &result : results) {
+  for (IValue &result : results) {
     if (result.isList()) {
       if (seen.insert(result.listRef().get()).second)
         stopGradients(context, arguments, result.listRef()->items, seen);
@@ -162,9 +163,10 @@ void stopGradients(Context &context, const llvm::DenseSet<const TensorState *> &
   }
 }
 
-// New tensors take over an order of the elements that an argument has, in a way that each operator decides.
+// Makes the strides of new tensors unknown if an argument is not contiguous: each operator
+// propagates memory orders in its own way.
 void forgetStrides(Context &context, const llvm::DenseSet<const TensorState *> &arguments,
-                   const ValueList &given, const ValueList &results) {
+                   const IValueList &given, const IValueList &results) {
   bool anyOrder = false;
   forEachTensor(given, [&](const TensorRef &tensor) {
     anyOrder |= !tensor->number() && tensor->isDense(context.emitter) != true;
@@ -176,7 +178,7 @@ void forgetStrides(Context &context, const llvm::DenseSet<const TensorState *> &
     });
 }
 
-// Those whose new tensors lie in the order of their shape, whatever the arguments do.
+// Operators whose new tensors are contiguous for all arguments.
 bool makesPlainStrides(llvm::StringRef name) {
   return llvm::is_contained({"contiguous", "reshape", "flatten", "ravel", "linear", "layer_norm",
                              "stack", "embedding", "zeros", "ones", "full"},
@@ -195,15 +197,15 @@ bool knows(const std::string &name) {
   return table().contains(plain) || withoutCopy(plain) || outOfPlace(plain);
 }
 
-ValueList call(Context &context, const std::string &name, const ValueList &positional,
-               const std::map<std::string, Value> &keyword) {
+IValueList call(Context &context, const std::string &name, const IValueList &positional,
+                const std::map<std::string, IValue> &keyword) {
   try {
-    ValueList given = positional;
+    IValueList given = positional;
     for (const auto &[argument, value] : keyword)
       given.push_back(value);
     llvm::DenseSet<const TensorState *> arguments;
     forEachTensor(given, [&](const TensorRef &tensor) { arguments.insert(tensor.get()); });
-    ValueList results = dispatch(context, name, positional, keyword);
+    IValueList results = dispatch(context, name, positional, keyword);
     if (!makesPlainStrides(withoutNamespace(name)))
       forgetStrides(context, arguments, given, results);
     llvm::DenseSet<const ListState *> seen;
@@ -232,8 +234,8 @@ int64_t dtypeOf(ElementType type) {
   for (auto [number, known] : kDtypes)
     if (known == type)
       return number;
-  fail("has elements of " + emit::typeName(type) +
-       ", which Cleave does not compute with in PyTorch's programs");
+  fail("has elements of ", emit::typeName(type),
+       ", which Cleave does not support in PyTorch's programs");
 }
 
 // -- known scalars --------------------------------------------------------------------------------
@@ -242,10 +244,9 @@ static double knownElement(Context &context, const TensorRef &tensor, const std:
   Array elements = tensor->read(context.emitter);
   std::optional<Tensor> known = context.emitter.known(elements);
   if (!known)
-    fail("needs " + what + " to be known, but it " +
-         context.emitter.evaluator.whyUnknown(elements));
+    fail("needs ", what, " to be known, but it ", context.emitter.evaluator.whyUnknown(elements));
   if (known->size() != 1)
-    fail("has " + std::to_string(known->size()) + " elements as " + what + ", expected 1");
+    fail("has ", known->size(), " elements as ", what, ", expected 1");
   return known->values[0];
 }
 
@@ -260,41 +261,41 @@ static std::optional<Polynomial> symbolicElement(Context &context, const TensorR
   return known && known->elements.size() == 1 ? known->elements[0].whole() : std::nullopt;
 }
 
-Polynomial integerOf(Context &context, const Value &value, const std::string &what) {
+Polynomial integerOf(Context &context, const IValue &value, const std::string &what) {
   if (value.isInt())
     return value.integer();
   if (value.isBool())
-    return value.truth();
+    return value.boolean();
   if (value.isFloat() && value.number() == std::trunc(value.number()))
     return emit::truncated(value.number());
   if (!value.isTensor())
-    fail("has a " + value.kindName() + " as " + what + ", expected an integer");
+    fail("has a ", value.kindName(), " as ", what, ", expected an integer");
   if (std::optional<Polynomial> known = symbolicElement(context, value.tensor()))
     return *known;
   return emit::truncated(knownElement(context, value.tensor(), what));
 }
 
-double numberOf(Context &context, const Value &value, const std::string &what) {
+double numberOf(Context &context, const IValue &value, const std::string &what) {
   if (value.isFloat())
     return value.number();
   if (value.isBool())
-    return value.truth();
+    return value.boolean();
   if (value.isInt()) {
     if (std::optional<int64_t> number = value.integer().constant())
       return static_cast<double>(*number);
-    fail("needs " + what + " to be a number, but it is " + value.integer().str() +
+    fail("needs ", what, " to be a number, but it is ", value.integer().str(),
          "; give its symbols values (--set)");
   }
   if (!value.isTensor())
-    fail("has a " + value.kindName() + " as " + what + ", expected a number");
+    fail("has a ", value.kindName(), " as ", what, ", expected a number");
   if (const std::optional<Polynomial> &known = value.tensor()->number())
-    return numberOf(context, Value(*known), what);
+    return numberOf(context, IValue(*known), what);
   return knownElement(context, value.tensor(), what);
 }
 
-bool truthOf(Context &context, const Value &value, const std::string &what) {
+bool boolOf(Context &context, const IValue &value, const std::string &what) {
   if (value.isString())
-    return !value.text().empty();
+    return !value.string().empty();
   if (value.isList())
     return !value.items().empty();
   return !value.isNone() && numberOf(context, value, what) != 0;

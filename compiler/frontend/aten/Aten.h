@@ -1,48 +1,50 @@
-// The operators of PyTorch's programs, for all formats that hold such programs: `call` gives an
-// operator its meaning in ops of the graph dialect. See Value.h for what goes in and out.
+// The operators of PyTorch (ATen) for all formats that contain PyTorch programs: call() builds the
+// graph ops of an operator. IValue.h defines its arguments and results.
 #pragma once
 
-#include "compiler/frontend/aten/Value.h"
+#include "compiler/frontend/aten/IValue.h"
+#include "compiler/frontend/step/Import.h"
 #include "dialects/interfaces/Tensor.h"
 
 #include <map>
 
 namespace cleave::aten {
 
-// What the import as a whole does for operators.
+// State of an import that operators read.
 struct Context {
-  emit::Emitter &emitter; // stands where ops are built, and at the operator's location
-  // Whether batch norms use the batch's statistics and move the running ones, or only read those;
-  // AsExported: as the program says.
-  enum class BatchNorm { AsExported, Train, Frozen } batchNorm = BatchNorm::AsExported;
-  // Off while a no_grad block runs: what is computed then is a constant to gradients.
+  emit::Emitter &emitter; // builds the ops, at the operator's location
+  // Statistics that batch norms use (--batch-norm).
+  frontend::ImportOptions::BatchNorm batchNorm = frontend::ImportOptions::BatchNorm::AsExported;
+  // False inside of no_grad blocks, whose results are constants to gradients.
   bool gradients = true;
-  // PyTorch's default type: of new tensors and of numbers where nothing says theirs.
+  // PyTorch's default type, of new tensors and numbers without a type of their own.
   ElementType defaultFloat = ElementType::F32;
 };
 
-// Whether the operator has a meaning here. `name` is qualified: `aten::add`, `prim::NumToTensor`;
-// the overload does not matter, except that forms with an `out` argument are none.
+// Whether call() supports the operator. `name` is qualified (`aten::add`, `prim::NumToTensor`),
+// without an overload; forms with an `out` argument are not supported.
 bool knows(const std::string &name);
 
 // Whether the operator writes to its first argument: `aten::add_`, `aten::__ior__`.
 bool isInPlace(const std::string &name);
 
-// The operator's results: one for most, none for those that only write. Arguments by position
-// and by name as the operator's schema has them, absent ones take their defaults; which overload is
-// meant follows from the arguments. In-place operators (`aten::add_`) write to the handle and give it
-// back; views are handles on the same storage. Throws emit::Failure with what is wrong.
-ValueList call(Context &context, const std::string &name, const ValueList &positional,
-               const std::map<std::string, Value> &keyword = {});
+// Builds an operator and returns its results: one for most, none for those that only write.
+// Arguments are bound by position and by the names of the operator's schema, and select the
+// overload; absent ones have their defaults. In-place operators (`aten::add_`) write to the handle
+// and return it; views are handles on the same storage. Throws emit::Failure on the user's
+// mistakes.
+IValueList call(Context &context, const std::string &name, const IValueList &positional,
+                const std::map<std::string, IValue> &keyword = {});
 
-// The numbers of PyTorch's element types, as dtype arguments have them.
+// Element types and PyTorch's numbers for them (torch.dtype). None, or a Failure, where the other
+// side has no such type.
 std::optional<ElementType> elementTypeOfDtype(int64_t dtype);
 int64_t dtypeOf(ElementType type);
 
-// A scalar that is known while importing, also from a tensor of one element whose value follows
-// from constants and shapes; fails where it depends on data.
-Polynomial integerOf(Context &context, const Value &value, const std::string &what);
-double numberOf(Context &context, const Value &value, const std::string &what);
-bool truthOf(Context &context, const Value &value, const std::string &what);
+// A scalar known while importing; also from a tensor of one element that follows from constants and
+// shapes. Fails where it depends on data; `what` names it in the message.
+Polynomial integerOf(Context &context, const IValue &value, const std::string &what);
+double numberOf(Context &context, const IValue &value, const std::string &what);
+bool boolOf(Context &context, const IValue &value, const std::string &what);
 
 } // namespace cleave::aten

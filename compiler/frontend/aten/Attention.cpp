@@ -5,19 +5,19 @@
 namespace cleave::aten {
 namespace {
 
-// What is in front of heads, positions and widths, in the shape of all together.
+// The common numpy shape of the dims before heads, positions and width.
 void broadcastBatches(OpCall &c, Array &q, Array &k, Array &v) {
   constexpr int64_t own = 3;
   int64_t rank = std::max({rankOf(q), rankOf(k), rankOf(v), own});
-  Shape batch;
+  Sizes batch;
   for (Array *x : {&q, &k, &v}) {
     while (rankOf(*x) < rank)
       *x = c.e.insertDim(*x, 0);
-    Shape shape = shapeOf(*x);
-    batch = emit::broadcastShape(batch, Shape(shape.begin(), shape.end() - own));
+    Sizes shape = shapeOf(*x);
+    batch = emit::broadcastShape(batch, Sizes(shape.begin(), shape.end() - own));
   }
   for (Array *x : {&q, &k, &v}) {
-    Shape shape = batch, last = shapeOf(*x);
+    Sizes shape = batch, last = shapeOf(*x);
     shape.insert(shape.end(), last.end() - own, last.end());
     *x = c.e.broadcast(*x, shape);
   }
@@ -32,7 +32,7 @@ Array attend(OpCall &c, const char *mask) {
   emit::AttentionOptions options;
   if (c.has("scale"))
     options.scale = c.number("scale");
-  options.causal = c.truth("is_causal");
+  options.causal = c.boolean("is_causal");
   if (mask && c.has(mask)) {
     options.mask = c.tensor(mask);
     if (typeOf(options.mask) != ElementType::Bool)

@@ -20,9 +20,8 @@ Results linear(OpCall &c) {
 void checkRanks(OpCall &c, const char *lhs, int64_t lhsRank, const char *rhs, int64_t rhsRank) {
   Array a = c.tensor(lhs), b = c.tensor(rhs);
   if (rankOf(a) != lhsRank || rankOf(b) != rhsRank)
-    fail("multiplies shapes " + emit::showShape(shapeOf(a)) + " and " +
-         emit::showShape(shapeOf(b)) + ", expected " + std::to_string(lhsRank) + " and " +
-         std::to_string(rhsRank) + " dims");
+    fail("multiplies shapes ", emit::showShape(shapeOf(a)), " and ", emit::showShape(shapeOf(b)),
+         ", expected ", lhsRank, " and ", rhsRank, " dims");
 }
 
 Results matmul(OpCall &c) { return emit::matmul(c.e, c.tensor("self"), c.tensor("other")); }
@@ -55,33 +54,32 @@ Results outer(OpCall &c) {
 
 Results einsum(OpCall &c) {
   Arrays operands = c.tensors("tensors");
-  return emit::einsum(c.e, c.text("equation"), operands);
+  return emit::einsum(c.e, c.string("equation"), operands);
 }
 
-// Sums over the i-th of both lists' dims together.
-Array contracted(OpCall &c, Array x, Array y, const Dims &left, const Dims &right) {
+// Sums over pairs of dims: left[i] of x and right[i] of y.
+Array contracted(OpCall &c, Array x, Array y, const Ints &left, const Ints &right) {
   c.e.checkSameType(x, y);
-  c.e.axes(left, rankOf(x)), c.e.axes(right, rankOf(y)); // none twice
+  c.e.axes(left, rankOf(x)), c.e.axes(right, rankOf(y)); // fails on duplicates
   for (size_t i = 0; i < left.size(); ++i)
     if (c.e.dim(x, left[i]) != c.e.dim(y, right[i]))
-      fail("multiplies shapes " + emit::showShape(shapeOf(x)) + " and " +
-           emit::showShape(shapeOf(y)) + " over dims " + emit::showInts(left) + " and " +
-           emit::showInts(right) + ", expected equal sizes");
-  Array out = graph::DotGeneralOp::create(c.e.b, c.e.loc, x, y, Dims(), Dims(), left, right);
-  c.e.type(shapeOf(out), elementTypeOf(out)); // not too large
+      fail("multiplies shapes ", emit::showShape(shapeOf(x)), " and ", emit::showShape(shapeOf(y)),
+           " over dims ", emit::showInts(left), " and ", emit::showInts(right),
+           ", expected equal sizes");
+  Array out = graph::DotGeneralOp::create(c.e.b, c.e.loc, x, y, Ints(), Ints(), left, right);
+  c.e.type(shapeOf(out), elementTypeOf(out)); // fails if it is too large
   return out;
 }
 
 Results tensordot(OpCall &c) {
   Array x = c.tensor("self"), y = c.tensor("other");
-  Dims left, right;
+  Ints left, right;
   for (int64_t dim : c.plainIntegers("dims_self"))
     left.push_back(c.e.axis(dim, rankOf(x)));
   for (int64_t dim : c.plainIntegers("dims_other"))
     right.push_back(c.e.axis(dim, rankOf(y)));
   if (left.size() != right.size())
-    fail("sums over " + std::to_string(left.size()) + " and " + std::to_string(right.size()) +
-         " dims, expected equally many");
+    fail("sums over ", left.size(), " and ", right.size(), " dims, expected equally many");
   return contracted(c, x, y, left, right);
 }
 
@@ -93,14 +91,14 @@ Results inner(OpCall &c) {
   return contracted(c, x, y, {rankOf(x) - 1}, {rankOf(y) - 1});
 }
 
-// Every element of the one times the whole other.
+// The Kronecker product.
 Results kronecker(OpCall &c) {
   Array x = c.tensor("self"), y = c.tensor("other");
   while (rankOf(x) < rankOf(y))
     x = c.e.insertDim(x, 0);
   while (rankOf(y) < rankOf(x))
     y = c.e.insertDim(y, 0);
-  Shape outer, inner, out;
+  Sizes outer, inner, out;
   for (int64_t i = 0; i < rankOf(x); ++i) {
     outer.insert(outer.end(), {shapeOf(x)[i], 1});
     inner.insert(inner.end(), {1, shapeOf(y)[i]});
@@ -122,19 +120,18 @@ Results bilinear(OpCall &c) {
 
 // -- convolutions ---------------------------------------------------------------------------------
 // One entry per spatial dim.
-Dims perDim(Dims values, size_t rank, const char *what) {
+Ints perDim(Ints values, size_t rank, const char *what) {
   if (values.size() == 1)
     values.assign(rank, values[0]);
   if (values.size() != rank)
-    fail("has " + std::to_string(values.size()) + " entries as '" + what + "' for " +
-         std::to_string(rank) + " spatial dims");
+    fail("has ", values.size(), " entries as '", what, "' for ", rank, " spatial dims");
   return values;
 }
 
 struct Convolution {
   Array x, weight, bias;
   emit::Window window;
-  Dims outputPadding;
+  Ints outputPadding;
   int64_t groups = 1;
   bool isTransposed = false;
   bool hasBatch = true;
@@ -157,7 +154,7 @@ Convolution convolutionOf(OpCall &c) {
 }
 
 void padBy(OpCall &c, Convolution &conv) {
-  Dims pads = perDim(c.plainIntegers("padding"), conv.window.strides.size(), "padding");
+  Ints pads = perDim(c.plainIntegers("padding"), conv.window.strides.size(), "padding");
   conv.window.padsLow = conv.window.padsHigh = pads;
 }
 
@@ -176,20 +173,20 @@ Results conv(OpCall &c) {
   return built(c, out);
 }
 
-// Padding by name: none, or so much that strides of 1 keep the size.
+// Padding by name: `valid` is none, `same` keeps the size for strides of 1.
 Results convNamed(OpCall &c) {
   Convolution out = convolutionOf(c);
   size_t rank = out.window.strides.size();
   out.window.padsLow.assign(rank, 0);
   out.window.padsHigh.assign(rank, 0);
-  const std::string &padding = c.text("padding");
+  const std::string &padding = c.string("padding");
   if (padding != "valid" && padding != "same")
-    fail("pads by '" + padding + "', expected valid or same");
-  Dims kernel = c.e.numbers(emit::spatialOf(out.weight), "the kernel");
+    fail("pads by '", padding, "', expected valid or same");
+  Ints kernel = c.e.numbers(emit::spatialOf(out.weight), "the kernel");
   for (size_t i = 0; padding == "same" && i < rank; ++i) {
     int64_t total = 0;
     if (__builtin_mul_overflow(out.window.dilations[i], kernel[i] - 1, &total))
-      fail("has dilations " + emit::showInts(out.window.dilations) + ", which are out of range");
+      fail("has dilations ", emit::showInts(out.window.dilations), ", which are out of range");
     out.window.padsLow[i] = total / 2;
     out.window.padsHigh[i] = total - total / 2;
   }
@@ -205,7 +202,7 @@ Convolution transposed(OpCall &c) {
   return out;
 }
 Results convTransposed(OpCall &c) { return built(c, transposed(c)); }
-Results convolution(OpCall &c) { return c.truth("transposed") ? convTransposed(c) : conv(c); }
+Results convolution(OpCall &c) { return c.boolean("transposed") ? convTransposed(c) : conv(c); }
 
 constexpr const char *kConv = "T input, T weight, T? bias=None, i[] stride=1, i[] padding=0, "
                               "i[] dilation=1, i groups=1";

@@ -1,4 +1,4 @@
-// New tensors: filled, counted, from lists; and other element types of given ones.
+// New tensors: filled, ranges, from lists; and conversions of element types.
 #include "compiler/frontend/aten/OpCall.h"
 
 #include <cmath>
@@ -7,7 +7,7 @@ namespace cleave::aten {
 namespace {
 
 // -- filled ---------------------------------------------------------------------------------------
-Array fill(OpCall &c, const Shape &shape, ElementType type, const Value &value) {
+Array fill(OpCall &c, const Sizes &shape, ElementType type, const IValue &value) {
   return c.e.broadcast(c.readAs(value, type), shape);
 }
 
@@ -23,7 +23,7 @@ template <int number> Results filledNewLike(OpCall &c) {
 }
 
 Results full(OpCall &c) {
-  const Value &value = c["fill_value"];
+  const IValue &value = c["fill_value"];
   return fill(c, c.integers("size"), c.dtype().value_or(c.numberType(value)), value);
 }
 Results fullLike(OpCall &c) {
@@ -46,17 +46,17 @@ Results copy(OpCall &c) {
 }
 
 Results scalarTensor(OpCall &c) {
-  const Value &value = c["s"];
+  const IValue &value = c["s"];
   ElementType type = c.dtype().value_or(c.defaultFloat());
   if (value.isInt() && type == ElementType::I64)
-    return Value(TensorState::ofNumber(value.integer()));
+    return IValue(TensorState::ofNumber(value.integer()));
   return c.readAs(value, type);
 }
 
 // -- counted --------------------------------------------------------------------------------------
 constexpr double kMostSteps = 4611686018427387904.0; // 2^62
 
-Results arangeFrom(OpCall &c, const Value &start, const Value &end, const Value &step) {
+Results arangeFrom(OpCall &c, const IValue &start, const IValue &end, const IValue &step) {
   bool whole = !start.isFloat() && !end.isFloat() && !step.isFloat();
   ElementType type = c.dtype().value_or(whole ? ElementType::I64 : c.defaultFloat());
   double by = numberOf(c.context, step, "'step'");
@@ -66,14 +66,14 @@ Results arangeFrom(OpCall &c, const Value &start, const Value &end, const Value 
   if (whole) {
     Polynomial span = integerOf(c.context, end, "'end'") - integerOf(c.context, start, "'start'");
     if (!(std::abs(by) <= kMostSteps) || by != std::trunc(by))
-      fail("counts in steps of " + std::to_string(by));
+      fail("counts in steps of ", by);
     auto stride = static_cast<int64_t>(by);
     count = stride > 0 ? span.ceilDividedBy(stride) : (Polynomial(0) - span).ceilDividedBy(-stride);
   } else {
     double span = numberOf(c.context, end, "'end'") - numberOf(c.context, start, "'start'");
     double steps = std::ceil(span / by);
     if (!(std::abs(steps) <= kMostSteps))
-      fail("counts to " + std::to_string(steps));
+      fail("counts to ", steps);
     count = static_cast<int64_t>(steps);
   }
   if (count.constant().value_or(0) < 0)
@@ -86,14 +86,16 @@ Results arangeFrom(OpCall &c, const Value &start, const Value &end, const Value 
   return fromZero ? out : c.e.add(out, c.e.broadcast(c.readAs(start, type), {count}));
 }
 
-Results arange(OpCall &c) { return arangeFrom(c, Value(int64_t(0)), c["end"], Value(int64_t(1))); }
+Results arange(OpCall &c) {
+  return arangeFrom(c, IValue(int64_t(0)), c["end"], IValue(int64_t(1)));
+}
 Results arangeStart(OpCall &c) { return arangeFrom(c, c["start"], c["end"], c["step"]); }
 
 Results linspace(OpCall &c) {
   double start = c.number("start"), end = c.number("end");
   int64_t steps = c.plainInteger("steps");
   if (steps < 0 || steps > (1 << 24))
-    fail("counts " + std::to_string(steps) + " steps");
+    fail("counts ", steps, " steps");
   ElementType type = c.dtype().value_or(c.defaultFloat());
   Array index = c.e.iota({steps}, 0, c.mlirType(c.floatType(type)));
   double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
@@ -101,7 +103,7 @@ Results linspace(OpCall &c) {
 }
 
 Array eyeOf(OpCall &c, const Polynomial &rows, const Polynomial &columns) {
-  Shape shape{rows, columns};
+  Sizes shape{rows, columns};
   mlir::Type index = c.mlirType(ElementType::I32);
   Array hit =
       c.e.compare(emit::Predicate::EQ, c.e.iota(shape, 0, index), c.e.iota(shape, 1, index));
@@ -113,37 +115,37 @@ Results eye(OpCall &c) {
 
 Results meshgrid(OpCall &c) {
   Arrays axes = c.tensors("tensors");
-  bool swapped = c.has("indexing") && c.text("indexing") == "xy" && axes.size() >= 2;
+  bool swapped = c.has("indexing") && c.string("indexing") == "xy" && axes.size() >= 2;
   if (swapped)
     std::swap(axes[0], axes[1]);
-  Shape shape;
+  Sizes shape;
   for (Array axis : axes)
     shape.push_back(emit::product(shapeOf(axis)));
   emit::Values grids;
   for (size_t i = 0; i < axes.size(); ++i) {
-    Shape column(axes.size(), 1);
+    Sizes column(axes.size(), 1);
     column[i] = shape[i];
     grids.push_back(c.e.broadcast(c.e.reshape(axes[i], column), shape));
   }
   if (swapped)
     std::swap(grids[0], grids[1]);
-  ValueList out;
+  IValueList out;
   for (Array grid : grids)
     out.push_back(TensorState::create(grid));
-  return Value::list(std::move(out));
+  return IValue::list(std::move(out));
 }
 
 // -- from lists -----------------------------------------------------------------------------------
 constexpr size_t kMostNumbers = 1 << 16; // each is an op
 
 // The numbers of a nested list, row-major, and its shape.
-void gather(OpCall &c, const Value &value, size_t depth, Shape &shape, ValueList &numbers) {
+void gather(OpCall &c, const IValue &value, size_t depth, Sizes &shape, IValueList &numbers) {
   if (depth > emit::kMaxRank)
-    fail("has lists nested more than " + std::to_string(emit::kMaxRank) + " deep");
+    fail("has lists nested more than ", emit::kMaxRank, " deep");
   if (!value.isList()) {
     numbers.push_back(value);
     if (numbers.size() > kMostNumbers)
-      fail("has more than " + std::to_string(kMostNumbers) + " numbers in lists");
+      fail("has more than ", kMostNumbers, " numbers in lists");
     return;
   }
   if (depth > 0 && value.items().empty())
@@ -153,20 +155,20 @@ void gather(OpCall &c, const Value &value, size_t depth, Shape &shape, ValueList
     shape.push_back(size);
   if (shape[depth] != Polynomial(size))
     fail("has lists of different lengths in one dim");
-  for (const Value &item : value.items())
+  for (const IValue &item : value.items())
     gather(c, item, depth + 1, shape, numbers);
 }
 
 Results fromList(OpCall &c) {
-  Shape shape;
-  ValueList numbers;
+  Sizes shape;
+  IValueList numbers;
   gather(c, c["data"], 0, shape, numbers);
   ElementType type =
       c.dtype().value_or(numbers.empty() ? c.defaultFloat() : promotedType(c, numbers));
   if (shape.empty() && numbers[0].isInt() && type == ElementType::I64)
-    return Value(TensorState::ofNumber(numbers[0].integer()));
+    return IValue(TensorState::ofNumber(numbers[0].integer()));
   emit::Values elements;
-  for (const Value &number : numbers)
+  for (const IValue &number : numbers)
     elements.push_back(c.e.reshape(c.readAs(number, type), {1}));
   if (elements.empty())
     return c.filled(shape, type, 0);
@@ -175,7 +177,7 @@ Results fromList(OpCall &c) {
 }
 
 // -- other element types --------------------------------------------------------------------------
-// The same handle where nothing changes.
+// Returns the same handle if nothing changes.
 Results converted(OpCall &c, std::optional<ElementType> type, bool copies = false) {
   const TensorRef &self = c.handle("self");
   if (self->number() && (!type || *type == ElementType::I64))
@@ -185,7 +187,7 @@ Results converted(OpCall &c, std::optional<ElementType> type, bool copies = fals
     return copies ? Results(x) : Results(c["self"]);
   return c.cast(x, *type);
 }
-Results to(OpCall &c) { return converted(c, c.dtype(), c.truth("copy")); }
+Results to(OpCall &c) { return converted(c, c.dtype(), c.boolean("copy")); }
 Results toOther(OpCall &c) { return converted(c, typeOf(c.tensor("other"))); }
 Results toCopy(OpCall &c) { return converted(c, c.dtype(), /*copies=*/true); }
 template <ElementType type> Results as(OpCall &c) { return converted(c, type); }

@@ -1,4 +1,4 @@
-// Diagonals: as views, written to, made of vectors, summed.
+// Diagonals: as views, writes to them, matrices from vectors, traces.
 #include "compiler/frontend/aten/MakeView.h"
 
 #include "compiler/frontend/emit/Einsum.h"
@@ -18,13 +18,13 @@ Diagonal diagonalOf(OpCall &c, Array x) {
   int64_t rank = rankOf(x);
   Diagonal out{c.dim("dim1", rank), c.dim("dim2", rank), c.plainInteger("offset")};
   if (out.a == out.b)
-    fail("takes the diagonal of dim " + std::to_string(out.a) + " with itself");
+    fail("takes the diagonal of dim ", out.a, " with itself");
   return out;
 }
 
-// All dims but those two, then those.
-Dims orderFor(int64_t rank, const Diagonal &d) {
-  Dims order;
+// The permutation that moves these two dims to the end.
+Ints orderFor(int64_t rank, const Diagonal &d) {
+  Ints order;
   for (int64_t i = 0; i < rank; ++i)
     if (i != d.a && i != d.b)
       order.push_back(i);
@@ -47,20 +47,21 @@ Array readDiagonal(Emitter &e, Array x, const Diagonal &d) {
   return emit::diagonal(e, matrix, rank - 2, rank - 1);
 }
 
-// The base with `part` on the diagonal: every row (column, below the main one) holds one element of it.
+// The base with `part` on the diagonal: every row (column, below the main one) holds one element of
+// it.
 Array writeDiagonal(Emitter &e, Array x, const Diagonal &d, Array part) {
   int64_t rank = rankOf(x), line = d.offset < 0 ? rank - 1 : rank - 2;
-  Dims order = orderFor(rank, d), inverse(rank);
+  Ints order = orderFor(rank, d), inverse(rank);
   for (int64_t i = 0; i < rank; ++i)
     inverse[order[i]] = i;
   Array matrix = e.transpose(x, order);
-  Shape shape = shapeOf(matrix);
+  Sizes shape = shapeOf(matrix);
   Polynomial missing = shape[line] - e.dim(part, rank - 2);
   part = e.cast(part, elementTypeOf(x));
   if (missing != Polynomial(0))
     part = e.concat({part,
                      [&] {
-                       Shape rest = shapeOf(part);
+                       Sizes rest = shapeOf(part);
                        rest[rank - 2] = missing;
                        return e.splat(rest, elementTypeOf(x), 0);
                      }()},
@@ -93,17 +94,17 @@ Results diagonalScatter(OpCall &c) {
 
 Results fillDiagonal(OpCall &c) {
   Array x = c.tensor("self");
-  if (rankOf(x) != 2 || c.truth("wrap"))
-    fail("fills the diagonal of " + std::to_string(rankOf(x)) + " dims" +
-         (c.truth("wrap") ? ", wrapped" : "") + ", which Cleave does of 2 dims only");
+  if (rankOf(x) != 2 || c.boolean("wrap"))
+    fail("fills the diagonal of ", rankOf(x), " dims", (c.boolean("wrap") ? ", wrapped" : ""),
+         ", which Cleave does of 2 dims only");
   Diagonal main{0, 1, 0};
   return writeDiagonal(c.e, x, main, c.e.splat(readDiagonal(c.e, x, main), c.number("fill_value")));
 }
 
 // -- made of vectors ------------------------------------------------------------------------------
-// Zeros but for a diagonal of two new dims, which the last dim lies on.
+// Expands the last dim to the diagonal of two new dims; the other elements are 0.
 Array embedded(OpCall &c, Array x, Diagonal d) {
-  Shape shape = shapeOf(x);
+  Sizes shape = shapeOf(x);
   Polynomial size =
       shape.back() + (d.offset < 0 ? Polynomial(0) - Polynomial(d.offset) : Polynomial(d.offset));
   shape.pop_back();
@@ -117,8 +118,7 @@ Results diagonalEmbed(OpCall &c) {
   int64_t rank = rankOf(x) + 1;
   Diagonal d{c.dim("dim1", rank), c.dim("dim2", rank), c.plainInteger("offset")};
   if (rank < 2 || d.a == d.b)
-    fail("makes a diagonal of " + emit::showShape(shapeOf(x)) + " in the dims " +
-         std::to_string(d.a) + " and " + std::to_string(d.b));
+    fail("makes a diagonal of ", emit::showShape(shapeOf(x)), " in the dims ", d.a, " and ", d.b);
   return embedded(c, x, d);
 }
 

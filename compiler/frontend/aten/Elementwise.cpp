@@ -1,5 +1,5 @@
-// Elementwise operators: arithmetic with PyTorch's promotion of types, comparisons, logic, functions of
-// one number.
+// Elementwise operators: arithmetic with PyTorch's promotion of types, comparisons, logic,
+// functions of one number.
 #include "compiler/frontend/emit/Elementwise.h"
 #include "compiler/frontend/aten/OpCall.h"
 #include "compiler/frontend/emit/Activation.h"
@@ -20,7 +20,7 @@ struct Pair {
 };
 
 // Both operands in one type and shape.
-Pair pairOf(OpCall &c, const Value &lhs, const Value &rhs, ElementType type) {
+Pair pairOf(OpCall &c, const IValue &lhs, const IValue &rhs, ElementType type) {
   Pair out{c.readAs(lhs, type), c.readAs(rhs, type)};
   c.e.broadcastTogether(out.lhs, out.rhs);
   return out;
@@ -34,7 +34,7 @@ Pair floatOperands(OpCall &c) {
   return pairOf(c, c["self"], c["other"], c.floatType(promotedType(c, {c["self"], c["other"]})));
 }
 
-bool isTruth(Array x) { return typeOf(x) == ElementType::Bool; }
+bool isBool(Array x) { return typeOf(x) == ElementType::Bool; }
 
 // Times alpha.
 Array scaled(OpCall &c, Array other) {
@@ -44,7 +44,7 @@ Array scaled(OpCall &c, Array other) {
 
 Results add(OpCall &c) {
   auto [lhs, rhs] = operands(c);
-  return isTruth(lhs) ? c.e.binary<OrOp>(lhs, rhs) : c.e.add(lhs, scaled(c, rhs));
+  return isBool(lhs) ? c.e.binary<OrOp>(lhs, rhs) : c.e.add(lhs, scaled(c, rhs));
 }
 Results sub(OpCall &c) {
   auto [lhs, rhs] = operands(c);
@@ -56,7 +56,7 @@ Results reverseSub(OpCall &c) {
 }
 Results mul(OpCall &c) {
   auto [lhs, rhs] = operands(c);
-  return isTruth(lhs) ? c.e.binary<AndOp>(lhs, rhs) : c.e.mul(lhs, rhs);
+  return isBool(lhs) ? c.e.binary<AndOp>(lhs, rhs) : c.e.mul(lhs, rhs);
 }
 
 Results div(OpCall &c) {
@@ -65,11 +65,11 @@ Results div(OpCall &c) {
     return c.e.div(lhs, rhs);
   }
   auto [lhs, rhs] = operands(c);
-  const std::string &mode = c.text("rounding_mode");
+  const std::string &mode = c.string("rounding_mode");
   if (mode == "floor")
     return emit::floorDivide(c.e, lhs, rhs);
   if (mode != "trunc")
-    fail("rounds by '" + mode + "', expected floor or trunc");
+    fail("rounds by '", mode, "', expected floor or trunc");
   return emit::truncatedDivide(c.e, lhs, rhs);
 }
 
@@ -85,7 +85,7 @@ template <Binary function> Results floatBinary(OpCall &c) {
 Array maximum(const Emitter &e, Array x, Array y) { return e.max(x, y); }
 Array minimum(const Emitter &e, Array x, Array y) { return e.min(x, y); }
 
-// Of a number and none (NaN), the number.
+// The number if one operand is NaN.
 template <Binary choose> Array overNumbers(const Emitter &e, Array x, Array y) {
   if (!mlir::isa<mlir::FloatType>(elementTypeOf(x)))
     return choose(e, x, y);
@@ -94,7 +94,7 @@ template <Binary choose> Array overNumbers(const Emitter &e, Array x, Array y) {
 }
 
 Results pow(OpCall &c) {
-  const Value &exponent = c["exponent"];
+  const IValue &exponent = c["exponent"];
   ElementType type = promotedType(c, {c["self"], exponent});
   if (!exponent.isTensor())
     return c.cast(emit::power(c.e, c.readAs(c["self"], type), c.number("exponent")), type);
@@ -104,7 +104,7 @@ Results pow(OpCall &c) {
 
 template <Predicate predicate> Results comparison(OpCall &c) {
   auto [lhs, rhs] = operands(c);
-  if (isTruth(lhs)) {
+  if (isBool(lhs)) {
     lhs = c.cast(lhs, ElementType::I32);
     rhs = c.cast(rhs, ElementType::I32);
   }
@@ -126,7 +126,7 @@ Results logicalNot(OpCall &c) {
 }
 Results bitwiseNot(OpCall &c) {
   Array x = c.tensor("self");
-  return isTruth(x) ? c.e.logicalNot(x) : c.e.sub(-1.0, x);
+  return isBool(x) ? c.e.logicalNot(x) : c.e.sub(-1.0, x);
 }
 
 // log(exp(x) + exp(y)) without overflow.
@@ -148,7 +148,7 @@ Results maskedFill(OpCall &c) {
 }
 
 Results clamp(OpCall &c) {
-  ValueList all{c["self"]};
+  IValueList all{c["self"]};
   for (const char *name : {"min", "max"})
     if (c.has(name))
       all.push_back(c[name]);
@@ -160,7 +160,7 @@ Results clamp(OpCall &c) {
     };
     return emit::clamped(c.e, x, number("min"), number("max"));
   }
-  // A bound may have more dims than what it bounds.
+  // A bound may have more dims than the tensor.
   auto bound = [&](const char *name, Binary choose) {
     if (!c.has(name))
       return;
@@ -216,7 +216,7 @@ Array timesLog(const Emitter &e, Array x, Array y) {
   Array log = e.unary<LogOp>(e.select(isZero, e.splat(y, 1), y));
   return e.mul(x, log);
 }
-// log(x / (1 - x)), of x kept eps from 0 and 1.
+// log(x / (1 - x)) of x clamped to [eps, 1 - eps].
 Results logit(OpCall &c) {
   Array x = c.floats("self");
   if (c.has("eps"))

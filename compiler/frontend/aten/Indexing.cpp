@@ -1,5 +1,4 @@
-// Indexing: elements chosen by numbers in other tensors and written to such places; sorting and
-// running sums.
+// Indexing: gathers and scatters by index tensors and masks; sorting and cumulative reductions.
 #include "compiler/frontend/aten/OpCall.h"
 
 #include "compiler/frontend/emit/Coordinates.h"
@@ -20,7 +19,7 @@ using emit::Reduction;
 // -- rows -----------------------------------------------------------------------------------------
 // No gradient reaches the table's row `padding_idx`.
 Results embedding(OpCall &c) {
-  if (c.truth("scale_grad_by_freq"))
+  if (c.boolean("scale_grad_by_freq"))
     fail("scales gradients by how often words occur (scale_grad_by_freq=True), which Cleave does "
          "not do");
   Array indices = c.tensor("indices"), rows = emit::embedding(c.e, c.tensor("weight"), indices);
@@ -39,8 +38,8 @@ Array summedUp(OpCall &c, Array rows, int64_t mode) {
                      : c.e.reduce(Reduction::Max, rows, {1});
 }
 
-// One row for each bag of the rows from one of the places to the next.
-Array bagged(OpCall &c, Array rows, const Dims &begins, int64_t mode) {
+// One row per bag: the rows from one entry of `begins` to the next.
+Array bagged(OpCall &c, Array rows, const Ints &begins, int64_t mode) {
   Polynomial total = c.e.dim(rows, 0), width = c.e.dim(rows, 1);
   auto bags = static_cast<int64_t>(begins.size());
   std::optional<Polynomial> each = bags > 0 ? total.dividedBy(bags) : std::nullopt;
@@ -52,25 +51,24 @@ Array bagged(OpCall &c, Array rows, const Dims &begins, int64_t mode) {
   constexpr int64_t most = 4096; // each is an op
   int64_t count = c.e.number(total, "the number of indices");
   if (bags < 1 || bags > most || begins[0] != 0)
-    fail("has " + std::to_string(bags) + " bags, the first from 0, expected 1 to " +
-         std::to_string(most));
+    fail("has ", bags, " bags, the first from 0, expected 1 to ", most);
   emit::Values out;
   for (int64_t i = 0; i < bags; ++i) {
     int64_t size = (i + 1 < bags ? begins[i + 1] : count) - begins[i];
     if (size < 0)
       fail("has a bag that ends before it begins");
-    Shape row{1, width};
+    Sizes row{1, width};
     Array bag = c.e.insertDim(c.e.slice(rows, 0, begins[i], size), 0);
     out.push_back(size == 0 ? c.e.splat(row, elementTypeOf(rows), 0) : summedUp(c, bag, mode));
   }
   return c.e.concat(out, 0);
 }
 
-// The rows that each bag has, summed up; bags are known, as rows of the indices or by where they begin.
+// Reduces the rows of each bag. Bags are the rows of the indices, or given by where they begin.
 Results embeddingBag(OpCall &c) {
   int64_t mode = c.plainInteger("mode");
   bool hasPadding = c.has("padding_idx") && c.plainInteger("padding_idx") >= 0;
-  if (c.truth("scale_grad_by_freq") || hasPadding)
+  if (c.boolean("scale_grad_by_freq") || hasPadding)
     fail("leaves rows out or scales their gradients (padding_idx, scale_grad_by_freq), which "
          "Cleave does not do for bags");
   Array rows = emit::embedding(c.e, c.tensor("weight"), c.tensor("indices"));
@@ -78,10 +76,11 @@ Results embeddingBag(OpCall &c) {
     Array weights = c.e.insertDim(c.cast(c.tensor("per_sample_weights"), typeOf(rows)), 1);
     rows = c.e.mul(rows, c.e.broadcast(weights, shapeOf(rows)));
   }
-  Dims begins = c.e.integersOf(c.tensor("offsets"), "where bags begin");
-  if (c.truth("include_last_offset") && !begins.empty())
+  Ints begins = c.e.integersOf(c.tensor("offsets"), "where bags begin");
+  if (c.boolean("include_last_offset") && !begins.empty())
     begins.pop_back();
-  return ValueList{TensorState::create(bagged(c, rows, begins, mode)), Value(), Value(), Value()};
+  return IValueList{TensorState::create(bagged(c, rows, begins, mode)), IValue(), IValue(),
+                    IValue()};
 }
 
 Results indexSelect(OpCall &c) {
@@ -114,12 +113,11 @@ Results takeAlongDim(OpCall &c) {
   }
   int64_t dim = c.dim("dim", rankOf(x));
   if (rankOf(index) != rankOf(x))
-    fail("has indices of " + std::to_string(rankOf(index)) + " dims for " +
-         std::to_string(rankOf(x)));
+    fail("has indices of ", rankOf(index), " dims for ", rankOf(x));
   // All dims but `dim` are broadcast together.
-  Shape left = shapeOf(x), right = shapeOf(index);
+  Sizes left = shapeOf(x), right = shapeOf(index);
   left[dim] = right[dim] = 1;
-  Shape common = emit::broadcastShape(left, right), wide = common;
+  Sizes common = emit::broadcastShape(left, right), wide = common;
   common[dim] = shapeOf(x)[dim];
   wide[dim] = shapeOf(index)[dim];
   return emit::gatherElements(c.e, c.e.broadcast(x, common), c.e.broadcast(index, wide), dim);
@@ -131,16 +129,16 @@ Combine combineOf(const std::string &reduce) {
       {"prod", Combine::Mul}, {"amax", Combine::Max}, {"amin", Combine::Min}};
   auto found = known.find(reduce);
   if (found == known.end())
-    fail("combines by '" + reduce + "', which Cleave does not do");
+    fail("combines by '", reduce, "', which Cleave does not do");
   return found->second;
 }
 
-// `values` at the places that the index names, in a tensor like `x`.
+// Scatters `values` to the places of `index` in a tensor like x.
 Array scatteredInto(OpCall &c, Array x, Array values, Combine how) {
   Array index = c.tensor("index");
   int64_t dim = c.dim("dim", rankOf(x));
-  Shape shape = shapeOf(index);
-  if (rankOf(values) == rankOf(index)) // there may be more of them than places
+  Sizes shape = shapeOf(index);
+  if (rankOf(values) == rankOf(index)) // `values` may be larger than the index
     for (size_t i = 0; i < shape.size(); ++i)
       values = c.e.slice(values, static_cast<int64_t>(i), 0, shape[i]);
   return emit::scatterElements(c.e, x, index, c.e.broadcast(c.cast(values, typeOf(x)), shape), dim,
@@ -148,17 +146,17 @@ Array scatteredInto(OpCall &c, Array x, Array values, Combine how) {
 }
 
 Results scatterTensor(OpCall &c) {
-  Combine how = c.has("reduce") ? combineOf(c.text("reduce")) : Combine::Replace;
+  Combine how = c.has("reduce") ? combineOf(c.string("reduce")) : Combine::Replace;
   return scatteredInto(c, c.tensor("self"), c.tensor("src"), how);
 }
 Results scatterValue(OpCall &c) {
-  Combine how = c.has("reduce") ? combineOf(c.text("reduce")) : Combine::Replace;
+  Combine how = c.has("reduce") ? combineOf(c.string("reduce")) : Combine::Replace;
   return scatteredInto(c, c.tensor("self"), c.readAs(c["value"], typeOf(c.tensor("self"))), how);
 }
 Results scatterAdd(OpCall &c) {
   return scatteredInto(c, c.tensor("self"), c.tensor("src"), Combine::Add);
 }
-// What leaves every value as it is that it is combined with.
+// The neutral element of a combination.
 double neutralOf(Combine how, ElementType type) {
   bool isWhole = !isFloat(type);
   double most = isWhole ? std::ldexp(1.0, static_cast<int>(byteSize(type)) * 8 - 2) : INFINITY;
@@ -167,8 +165,8 @@ double neutralOf(Combine how, ElementType type) {
 
 Results scatterReduce(OpCall &c) {
   Array x = c.tensor("self");
-  bool isMean = c.text("reduce") == "mean", includesSelf = c.truth("include_self");
-  Combine how = isMean ? Combine::Add : combineOf(c.text("reduce"));
+  bool isMean = c.string("reduce") == "mean", includesSelf = c.boolean("include_self");
+  Combine how = isMean ? Combine::Add : combineOf(c.string("reduce"));
   auto withoutOld = [&](Array old, double value) {
     return includesSelf ? old
                         : scatteredInto(c, old, c.filled({}, typeOf(old), value), Combine::Replace);
@@ -181,7 +179,7 @@ Results scatterReduce(OpCall &c) {
   return isFloating(x) ? c.e.div(out, count) : emit::floorDivide(c.e, out, count);
 }
 
-// The source's elements, one after the other, where the mask is true.
+// Replaces the elements under the mask by consecutive elements of the source.
 Results maskedScatter(OpCall &c) {
   Array x = c.tensor("self"), mask = c.tensor("mask"), source = c.tensor("source");
   c.e.broadcastTogether(x, mask);
@@ -195,14 +193,14 @@ Results maskedScatter(OpCall &c) {
   return c.e.select(mask, taken, x);
 }
 
-// Rows of one dim, written where the index says.
+// Writes rows of one dim to the places of the index.
 Array writeRows(OpCall &c, Array rows, Combine how) {
   Array x = c.tensor("self"), index = c.tensor("index");
   if (rankOf(index) == 0)
     index = c.e.insertDim(index, 0);
   int64_t dim = c.dim("dim", rankOf(x));
   Array toFront = c.e.swapDims(x, 0, dim);
-  Shape shape = shapeOf(x);
+  Sizes shape = shapeOf(x);
   shape[dim] = shapeOf(index)[0];
   rows = c.e.swapDims(c.e.broadcast(c.cast(rows, typeOf(x)), shape), 0, dim);
   Array out = emit::scatterAt(c.e, toFront, {index}, rows, 0, how);
@@ -220,29 +218,28 @@ Results indexFill(OpCall &c) {
 }
 
 // -- any places -----------------------------------------------------------------------------------
-// Index tensors for some dims, brought to one shape; `order` puts those dims side by side, at
-// `first`: where they are if they are neighbours, otherwise in front.
+// Index tensors for some dims, broadcast together. `order` moves these dims together, to `first`:
+// their place if they are neighbours, else the front.
 struct Places {
   emit::Values coordinates;
-  Dims order;
+  Ints order;
   int64_t first = 0;
 };
 
 Places placesOf(OpCall &c, int64_t rank) {
-  const ValueList &indices = c["indices"].items();
+  const IValueList &indices = c["indices"].items();
   if (static_cast<int64_t>(indices.size()) > rank)
-    fail("has " + std::to_string(indices.size()) + " indices for " + std::to_string(rank) +
-         " dims");
+    fail("has ", indices.size(), " indices for ", rank, " dims");
   Places out;
-  Dims indexed;
+  Ints indexed;
   for (size_t i = 0; i < indices.size(); ++i) {
     if (indices[i].isNone())
       continue;
     Array index = c.read(indices[i]);
     if (typeOf(index) == ElementType::U8)
-      fail("chooses elements by a mask of uint8; make it one of truth values");
+      fail("chooses elements by a mask of uint8; make it one of bools");
     if (typeOf(index) == ElementType::Bool)
-      fail("chooses elements by truth values, so that the size of the result depends on data; "
+      fail("chooses elements by bools, so that the size of the result depends on data; "
            "use torch.where");
     out.coordinates.push_back(index);
     indexed.push_back(static_cast<int64_t>(i));
@@ -271,9 +268,9 @@ Results index(OpCall &c) {
   return readPlaces(c, x, placesOf(c, rankOf(x)));
 }
 
-// The mask, if elements are chosen by nothing but one of truth values over the first dims.
+// The mask if the only index is a tensor of bools over the first dims; else null.
 std::optional<Array> maskOf(OpCall &c) {
-  const ValueList &indices = c["indices"].items();
+  const IValueList &indices = c["indices"].items();
   if (indices.size() != 1 || !indices[0].isTensor())
     return std::nullopt;
   Array mask = c.read(indices[0]);
@@ -282,8 +279,8 @@ std::optional<Array> maskOf(OpCall &c) {
 
 Results indexPut(OpCall &c) {
   Array x = c.tensor("self"), values = c.cast(c.tensor("values"), typeOf(c.tensor("self")));
-  Shape shape = shapeOf(x);
-  bool adds = c.truth("accumulate");
+  Sizes shape = shapeOf(x);
+  bool adds = c.boolean("accumulate");
   if (std::optional<Array> mask = maskOf(c)) {
     Array where = *mask;
     while (rankOf(where) < rankOf(x))
@@ -301,7 +298,7 @@ Results indexPut(OpCall &c) {
   values = c.e.broadcast(values, shapeOf(readPlaces(c, x, places)));
   Array out = emit::scatterAt(c.e, c.e.transpose(x, places.order), places.coordinates, values,
                               places.first, adds ? Combine::Add : Combine::Replace);
-  Dims inverse(places.order.size());
+  Ints inverse(places.order.size());
   for (size_t i = 0; i < inverse.size(); ++i)
     inverse[places.order[i]] = static_cast<int64_t>(i);
   return c.e.transpose(out, inverse);
@@ -312,7 +309,7 @@ Results oneHot(OpCall &c) {
   Polynomial classes = c.integer("num_classes");
   if (classes == Polynomial(-1))
     fail("takes the number of classes from the data; give num_classes");
-  Shape shape = shapeOf(x);
+  Sizes shape = shapeOf(x);
   shape.push_back(classes);
   Array at = c.e.broadcast(c.e.insertDim(x, rankOf(x)), shape);
   Array hit = c.e.compare(Predicate::EQ, c.e.iota(shape, rankOf(x), elementTypeOf(x)), at);
@@ -324,15 +321,15 @@ Results both(const emit::Ordered &ordered) { return {ordered.values, ordered.ind
 
 Results sort(OpCall &c) {
   Array x = c.tensor("self");
-  return both(emit::sort(c.e, x, c.dim("dim", rankOf(x)), c.truth("descending")));
+  return both(emit::sort(c.e, x, c.dim("dim", rankOf(x)), c.boolean("descending")));
 }
 Results argsort(OpCall &c) {
   Array x = c.tensor("self");
-  return emit::sort(c.e, x, c.dim("dim", rankOf(x)), c.truth("descending")).indices;
+  return emit::sort(c.e, x, c.dim("dim", rankOf(x)), c.boolean("descending")).indices;
 }
 Results topk(OpCall &c) {
   Array x = c.tensor("self");
-  return both(emit::topK(c.e, x, c.integer("k"), c.dim("dim", rankOf(x)), c.truth("largest")));
+  return both(emit::topK(c.e, x, c.integer("k"), c.dim("dim", rankOf(x)), c.boolean("largest")));
 }
 
 template <Reduction kind> Results cumulate(OpCall &c) {
@@ -343,9 +340,9 @@ template <Reduction kind> Results cumulate(OpCall &c) {
     return x;
   return emit::cumulate(c.e, kind, x, c.dim("dim", rankOf(x)));
 }
-template <bool largest> Results cumulateExtreme(OpCall &c) {
+template <bool largest> Results cumulateMinMax(OpCall &c) {
   Array x = c.tensor("self");
-  return both(emit::cumulateExtreme(c.e, x, c.dim("dim", rankOf(x)), largest));
+  return both(emit::cumulateMinMax(c.e, x, c.dim("dim", rankOf(x)), largest));
 }
 
 constexpr const char *kPut = "T self, T?[] indices, T values, b accumulate=False, b unsafe=False";
@@ -362,8 +359,8 @@ constexpr OpEntry kOps[] = {
     {"_unsafe_index_put", kPut, indexPut},
     {"argsort", "T self, i dim=-1, b descending=False", argsort},
     {"argsort", "T self, *, b stable, i dim=-1, b descending=False", argsort},
-    {"cummax", "T self, i dim", cumulateExtreme<true>},
-    {"cummin", "T self, i dim", cumulateExtreme<false>},
+    {"cummax", "T self, i dim", cumulateMinMax<true>},
+    {"cummin", "T self, i dim", cumulateMinMax<false>},
     {"cumprod", kCumulate, cumulate<Reduction::Prod>},
     {"cumsum", kCumulate, cumulate<Reduction::Sum>},
     {"embedding",

@@ -19,13 +19,13 @@ using emit::LossReduction;
 LossReduction reductionOf(OpCall &c) {
   int64_t number = c.plainInteger("reduction");
   if (number < 0 || number > 2)
-    fail("has the reduction number " + std::to_string(number) + ", expected 0 to 2");
+    fail("has the reduction number ", number, ", expected 0 to 2");
   return static_cast<LossReduction>(number);
 }
 
 Array reduced(OpCall &c, Array losses) {
   LossReduction over = reductionOf(c);
-  Dims all = emit::dimsFrom(0, rankOf(losses));
+  Ints all = emit::dimsFrom(0, rankOf(losses));
   if (over == LossReduction::None)
     return losses;
   return over == LossReduction::Mean ? c.e.mean(losses, all)
@@ -47,7 +47,7 @@ Results negativeLogLikelihood(OpCall &c) {
   return emit::negativeLogLikelihood(c.e, c.floats("self"), c.tensor("target"), optionsOf(c));
 }
 
-// Targets that are probabilities of the classes (dim 1): the mean is over everything else.
+// Targets that are probabilities of classes (dim 1); the mean is over all other dims.
 Array softCrossEntropy(OpCall &c, Array x, Array target, double smoothing) {
   c.e.checkRank(x, 1);
   int64_t dim = rankOf(x) == 1 ? 0 : 1;
@@ -58,7 +58,7 @@ Array softCrossEntropy(OpCall &c, Array x, Array target, double smoothing) {
   }
   Array products = c.e.mul(emit::logSoftmax(c.e, x, dim), target);
   if (c.has("weight")) {
-    Shape column(rankOf(x) - dim, 1);
+    Sizes column(rankOf(x) - dim, 1);
     column[0] = shapeOf(x)[dim];
     Array weights = c.e.reshape(c.tensor("weight"), column);
     products = c.e.mul(products, c.e.broadcast(weights, shapeOf(products)));
@@ -95,7 +95,7 @@ Results meanAbsolute(OpCall &c) {
   return reduced(c, c.e.abs(c.e.sub(x, target)));
 }
 
-// Quadratic below `bound`, linear above: way^2 / 2 and bound (|way| - bound / 2).
+// Huber loss of a difference d: d^2 / 2 for |d| < bound, else bound (|d| - bound / 2).
 Array huberOf(OpCall &c, double bound) {
   auto [x, target] = operands(c);
   Array way = c.e.sub(x, target), size = c.e.abs(way);
@@ -121,7 +121,7 @@ Array weighted(OpCall &c, Array losses) {
 
 Results binaryCrossEntropy(OpCall &c) {
   auto [x, target] = operands(c);
-  // At least -100, and without a slope at 0.
+  // Clamped to at least -100, with slope 0 at 0.
   auto logarithm = [&](Array p) {
     Array isZero = c.e.compare(Predicate::EQ, p, 0);
     Array known = c.e.unary<graph::LogOp>(c.e.select(isZero, c.e.splat(p, 1), p));
@@ -147,7 +147,7 @@ Results binaryCrossEntropyOfLogits(OpCall &c) {
 Results divergence(OpCall &c) {
   auto [x, target] = operands(c);
   Array losses;
-  if (c.truth("log_target")) {
+  if (c.boolean("log_target")) {
     losses = c.e.mul(c.e.unary<graph::ExpOp>(target), c.e.sub(target, x));
   } else {
     Array positive = c.e.compare(Predicate::GT, target, 0);
@@ -169,10 +169,10 @@ Results poisson(OpCall &c) {
   Array x = c.floats("input"), target = c.cast(c.tensor("target"), typeOf(x));
   c.e.broadcastTogether(x, target);
   Array losses =
-      c.truth("log_input")
+      c.boolean("log_input")
           ? c.e.sub(c.e.unary<graph::ExpOp>(x), c.e.mul(target, x))
           : c.e.sub(x, c.e.mul(target, c.e.unary<graph::LogOp>(c.e.add(x, c.number("eps")))));
-  if (c.truth("full")) {
+  if (c.boolean("full")) {
     Array isLarge = c.e.compare(Predicate::GT, target, 1);
     Array t = c.e.select(isLarge, target, c.e.splat(target, 1));
     Array whole = c.e.sub(c.e.mul(t, c.e.unary<graph::LogOp>(t)), t);
@@ -192,7 +192,7 @@ Results marginRanking(OpCall &c) {
   return reduced(c, aboveZero(c, c.e.sub(c.number("margin"), way)));
 }
 
-// Of pairs with target 1 `same`, with -1 `other`.
+// `same` for targets 1, `other` for targets -1.
 Array byTarget(OpCall &c, Array target, Array same, Array other) {
   emit::Values all{target, same, other};
   c.e.broadcastTogether(all);
@@ -210,7 +210,7 @@ Results hingeEmbedding(OpCall &c) {
 Results cosineEmbedding(OpCall &c) {
   Array x = c.floats("input1"), y = c.floats("input2"), target = c.floats("target");
   c.e.broadcastTogether(x, y);
-  Dims dim{rankOf(target)};
+  Ints dim{rankOf(target)};
   auto sum = [&](Array product) { return c.e.reduce(Reduction::Sum, product, dim); };
   constexpr double epsilon = 1e-12;
   auto square = [&](Array z) { return c.e.add(sum(c.e.mul(z, z)), epsilon); };
@@ -227,7 +227,7 @@ Results tripletMargin(OpCall &c) {
     return emit::pairwiseDistance(c.e, x, y, c.number("p"), c.number("eps"), /*keep=*/false);
   };
   Array near = distance(anchor, positive), far = distance(anchor, negative);
-  if (c.truth("swap"))
+  if (c.boolean("swap"))
     far = c.e.min(far, distance(positive, negative));
   return reduced(c, aboveZero(c, c.e.add(c.e.sub(near, far), c.number("margin"))));
 }

@@ -1,14 +1,15 @@
-// Making views: a handle on the same storage from how it is read and how it is written.
+// Builds views from functions that read and write their base.
 #pragma once
 
 #include "compiler/frontend/aten/OpCall.h"
 
 namespace cleave::aten {
 
-// A view of `base`: `read` gives its elements from the base's at any time, `write` the base's after a
-// write to the view. `move` makes the view's strides of the base's, in place.
+// A view of `base`. read(emitter, base elements) returns the view's elements, write(emitter, base
+// elements, part) the base's after `part` was written to the view. move(strides) turns the strides
+// of the base into those of the view, in place.
 template <typename Read, typename Write, typename Move>
-Value makeView(OpCall &c, const Value &base, Read read, Write write, Move move) {
+IValue makeView(OpCall &c, const IValue &base, Read read, Write write, Move move) {
   Array elements = c.read(base);
   Strides strides = base.tensor()->strides(c.e);
   if (strides)
@@ -17,9 +18,9 @@ Value makeView(OpCall &c, const Value &base, Read read, Write write, Move move) 
   return TensorState::viewOf(base.tensor(), seen, {read, write}, std::move(strides));
 }
 
-// One that shows every element once: `back` is the inverse of `read`.
+// A view that contains every element of `base` once; `back` is the inverse of `read`.
 template <typename Read, typename Back, typename Move>
-Value rearranged(OpCall &c, const Value &base, Read read, Back back, Move move) {
+IValue rearranged(OpCall &c, const IValue &base, Read read, Back back, Move move) {
   auto write = [back](emit::Emitter &e, Array, Array part) { return back(e, part); };
   return makeView(c, base, read, write, move);
 }

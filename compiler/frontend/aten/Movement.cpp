@@ -1,4 +1,5 @@
-// Movement of elements into new tensors: joining, repeating, reversing, padding, shuffling, triangles.
+// Movement of elements into new tensors: joining, repeating, reversing, padding, shuffling,
+// triangles.
 #include "compiler/frontend/aten/OpCall.h"
 
 #include "compiler/frontend/emit/Indexing.h"
@@ -13,18 +14,18 @@ using emit::Reduction;
 
 // All tensors of the list in their common type.
 emit::Values promotedTensors(OpCall &c, std::string_view name) {
-  const ValueList &items = c[name].items();
+  const IValueList &items = c[name].items();
   if (items.empty())
     fail("joins no tensors, expected at least 1");
   ElementType type = promotedType(c, items);
   emit::Values out;
-  for (const Value &item : items)
+  for (const IValue &item : items)
     out.push_back(c.cast(c.read(item), type));
   return out;
 }
 
-// A one-dim tensor without elements joins everything, for historical reasons.
-bool isEmptyVector(Array x) { return shapeOf(x) == Shape{0}; }
+// PyTorch accepts an empty 1-dim tensor among tensors of other ranks.
+bool isEmptyVector(Array x) { return shapeOf(x) == Sizes{0}; }
 
 Results cat(OpCall &c) {
   emit::Values all = promotedTensors(c, "tensors"), parts;
@@ -41,7 +42,7 @@ Results stack(OpCall &c) {
   return emit::stack(c.e, all, c.dim("dim", rankOf(all[0]) + 1));
 }
 
-// Along dim `dim`, after at least so many dims were made.
+// Joins along `dim` after adding dims up to a minimum rank.
 Results stackAlong(OpCall &c, int64_t dim, int64_t rank) {
   emit::Values all = promotedTensors(c, "tensors");
   for (Array &x : all)
@@ -66,18 +67,18 @@ Results dstack(OpCall &c) {
 Results broadcastAll(OpCall &c) {
   emit::Values all = c.tensors("tensors");
   c.e.broadcastTogether(all);
-  ValueList out;
+  IValueList out;
   for (Array x : all)
     out.push_back(TensorState::create(x));
-  return Value::list(std::move(out));
+  return IValue::list(std::move(out));
 }
 
-// Every element less the one before it, n times.
+// The n-th difference of neighbouring elements.
 Results difference(OpCall &c) {
   Array x = c.tensor("self");
   int64_t dim = c.dim("dim", rankOf(x)), times = c.plainInteger("n");
   if (times < 0 || times > 256)
-    fail("takes differences " + std::to_string(times) + " times, expected 0 to 256");
+    fail("takes differences ", times, " times, expected 0 to 256");
   emit::Values parts;
   if (c.has("prepend"))
     parts.push_back(c.tensor("prepend"));
@@ -89,8 +90,8 @@ Results difference(OpCall &c) {
   for (int64_t i = 0; i < times; ++i) {
     Polynomial rest = shapeOf(x)[dim] - Polynomial(1);
     Array later = c.e.slice(x, dim, 1, rest), earlier = c.e.slice(x, dim, 0, rest);
-    bool isTruth = typeOf(x) == ElementType::Bool;
-    x = isTruth ? c.e.binary<graph::XorOp>(later, earlier) : c.e.sub(later, earlier);
+    bool isBool = typeOf(x) == ElementType::Bool;
+    x = isBool ? c.e.binary<graph::XorOp>(later, earlier) : c.e.sub(later, earlier);
   }
   return x;
 }
@@ -108,16 +109,16 @@ template <int64_t dim> Results flipAlong(OpCall &c) {
   return c.e.reverse(x, dim);
 }
 
-// Quarter turns from the first dim towards the second.
+// Rotates by quarter turns from the first dim towards the second.
 Results rotate(OpCall &c) {
   Array x = c.tensor("self");
-  Dims dims;
+  Ints dims;
   for (int64_t dim : c.plainIntegers("dims"))
     dims.push_back(c.e.axis(dim, rankOf(x), "dim"));
-  if (dims.empty()) // [0, 1] where it is left out
+  if (dims.empty()) // the default [0, 1]
     dims = {0, 1};
   if (rankOf(x) < 2 || dims.size() != 2 || dims[0] == dims[1])
-    fail("turns in the dims " + emit::showInts(dims) + ", expected two");
+    fail("turns in the dims ", emit::showInts(dims), ", expected two");
   int64_t quarters = ((c.plainInteger("k") % 4) + 4) % 4;
   if (quarters == 1 || quarters == 2)
     x = c.e.reverse(x, dims[1]);
@@ -128,22 +129,21 @@ Results rotate(OpCall &c) {
 
 Results roll(OpCall &c) {
   Array x = c.tensor("self");
-  Shape shape = shapeOf(x), shifts = c.integers("shifts");
-  Dims dims = c.plainIntegers("dims");
+  Sizes shape = shapeOf(x), shifts = c.integers("shifts");
+  Ints dims = c.plainIntegers("dims");
   if (dims.empty() && shifts.size() == 1) {
     Array flat = c.e.reshape(x, {emit::product(shape)});
     return c.e.reshape(emit::roll(c.e, flat, 0, shifts[0]), shape);
   }
   if (dims.size() != shifts.size() || dims.size() > emit::kMaxRank)
-    fail("has " + std::to_string(shifts.size()) + " shifts for " + std::to_string(dims.size()) +
-         " dims");
+    fail("has ", shifts.size(), " shifts for ", dims.size(), " dims");
   for (size_t i = 0; i < dims.size(); ++i)
     x = emit::roll(c.e, x, c.e.axis(dims[i], rankOf(x), "dim"), shifts[i]);
   return x;
 }
 
-// Every dim one after the other so many times; missing dims on either side are 1.
-Array repeated(OpCall &c, Array x, Shape times) {
+// Repeats the tensor along each dim; missing dims of either list are 1.
+Array repeated(OpCall &c, Array x, Sizes times) {
   while (static_cast<int64_t>(times.size()) < rankOf(x))
     times.insert(times.begin(), 1);
   while (rankOf(x) < static_cast<int64_t>(times.size()))
@@ -153,14 +153,14 @@ Array repeated(OpCall &c, Array x, Shape times) {
 
 Results repeat(OpCall &c) {
   Array x = c.tensor("self");
-  Shape times = c.integers("repeats");
+  Sizes times = c.integers("repeats");
   if (static_cast<int64_t>(times.size()) < rankOf(x))
-    fail("repeats " + std::to_string(times.size()) + " dims of " + std::to_string(rankOf(x)));
+    fail("repeats ", times.size(), " dims of ", rankOf(x));
   return repeated(c, x, times);
 }
 Results tile(OpCall &c) { return repeated(c, c.tensor("self"), c.integers("dims")); }
 
-// Every element of a dim so many times.
+// Repeats each element of a dim the same number of times.
 Results repeatInterleave(OpCall &c) {
   Array x = c.tensor("self");
   Polynomial times = c.integer("repeats");
@@ -169,17 +169,17 @@ Results repeatInterleave(OpCall &c) {
   return emit::repeatInterleave(c.e, x, c.has("dim") ? c.dim("dim", rankOf(x)) : 0, times);
 }
 
-// Every element of a dim as often as a list says.
+// Repeats each element of a dim by a list of numbers.
 Results repeatEach(OpCall &c) {
   Array x = c.tensor("self");
   if (!c.has("dim"))
     x = c.e.reshape(x, {emit::product(shapeOf(x))});
   int64_t dim = c.has("dim") ? c.dim("dim", rankOf(x)) : 0;
-  Dims times = c.e.integersOf(c.tensor("repeats"), "how often elements are repeated");
+  Ints times = c.e.integersOf(c.tensor("repeats"), "how often elements are repeated");
   int64_t count = c.e.number(shapeOf(x)[dim], "the size of the dim");
   constexpr int64_t most = 1 << 20;
   if (times.size() == 1)
-    times = Dims(std::min(count, most), times[0]);
+    times = Ints(std::min(count, most), times[0]);
   Tensor places(ElementType::I64, {0});
   for (int64_t i = 0; i < count && static_cast<int64_t>(times.size()) == count; ++i)
     for (int64_t k = 0; k < times[i] && static_cast<int64_t>(places.values.size()) < most; ++k)
@@ -187,17 +187,17 @@ Results repeatEach(OpCall &c) {
   places.shape = {static_cast<int64_t>(places.values.size())};
   if (static_cast<int64_t>(times.size()) != count || places.values.empty() ||
       places.shape[0] == most)
-    fail("repeats " + std::to_string(count) + " elements by " + std::to_string(times.size()) +
-         " numbers, to " + std::to_string(places.values.size()) + " elements");
+    fail("repeats ", count, " elements by ", times.size(), " numbers, to ", places.values.size(),
+         " elements");
   return emit::gather(c.e, x, c.e.constant(places), dim);
 }
 
 // -- padding --------------------------------------------------------------------------------------
 // `pads` come in pairs from the last dim on.
-Array padded(OpCall &c, Array x, const Shape &pads, emit::PadMode mode, double value) {
+Array padded(OpCall &c, Array x, const Sizes &pads, emit::PadMode mode, double value) {
   auto rank = static_cast<size_t>(rankOf(x));
   if (pads.size() % 2 || pads.size() / 2 > rank)
-    fail("has " + std::to_string(pads.size()) + " pads for " + std::to_string(rank) + " dims");
+    fail("has ", pads.size(), " pads for ", rank, " dims");
   for (size_t i = 0; i < pads.size() / 2; ++i)
     x = emit::padDim(c.e, x, static_cast<int64_t>(rank - 1 - i), pads[2 * i], pads[2 * i + 1], mode,
                      value);
@@ -209,9 +209,9 @@ Results pad(OpCall &c) {
                                                              {"replicate", emit::PadMode::Edge},
                                                              {"reflect", emit::PadMode::Reflect},
                                                              {"circular", emit::PadMode::Wrap}};
-  auto mode = modes.find(c.text("mode"));
+  auto mode = modes.find(c.string("mode"));
   if (mode == modes.end())
-    fail("pads by '" + c.text("mode") + "', expected constant, replicate, reflect or circular");
+    fail("pads by '", c.string("mode"), "', expected constant, replicate, reflect or circular");
   double value = c.has("value") ? c.number("value") : 0;
   return padded(c, c.tensor("self"), c.integers("pad"), mode->second, value);
 }
@@ -229,12 +229,12 @@ template <emit::PadMode mode> Results padBy(OpCall &c) {
 Results pixelShuffle(OpCall &c) {
   Array x = c.tensor("self");
   c.e.checkRank(x, 3);
-  Shape shape = shapeOf(x), front(shape.begin(), shape.end() - 3);
-  Shape images{emit::product(front)};
+  Sizes shape = shapeOf(x), front(shape.begin(), shape.end() - 3);
+  Sizes images{emit::product(front)};
   images.insert(images.end(), shape.end() - 3, shape.end());
   Array out = emit::depthToSpace(c.e, c.e.reshape(x, images), c.plainInteger("upscale_factor"),
                                  /*depthFirst=*/true);
-  Shape after = shapeOf(out);
+  Sizes after = shapeOf(out);
   front.insert(front.end(), after.begin() + 1, after.end());
   return c.e.reshape(out, front);
 }
@@ -243,17 +243,17 @@ Results pixelUnshuffle(OpCall &c) {
   Array x = c.tensor("self");
   c.e.checkRank(x, 3);
   int64_t r = c.plainInteger("downscale_factor"), rank = rankOf(x);
-  Shape shape = shapeOf(x), front(shape.begin(), shape.end() - 3), split = front, out = front;
+  Sizes shape = shapeOf(x), front(shape.begin(), shape.end() - 3), split = front, out = front;
   auto part = [&](int64_t dim) {
     std::optional<Polynomial> size = r > 0 ? shape[dim].dividedBy(r) : std::nullopt;
     if (!size)
-      fail("shuffles " + emit::showShape(shape) + " by " + std::to_string(r));
+      fail("shuffles ", emit::showShape(shape), " by ", r);
     return *size;
   };
   Polynomial height = part(rank - 2), width = part(rank - 1);
   split.insert(split.end(), {shape[rank - 3], height, r, width, r});
   out.insert(out.end(), {shape[rank - 3] * Polynomial(r) * Polynomial(r), height, width});
-  Dims order = emit::dimsFrom(0, rank - 3);
+  Ints order = emit::dimsFrom(0, rank - 3);
   for (int64_t at : {0, 2, 4, 1, 3})
     order.push_back(rank - 3 + at);
   return c.e.reshape(c.e.transpose(c.e.reshape(x, split), order), out);
@@ -262,11 +262,11 @@ Results pixelUnshuffle(OpCall &c) {
 Results channelShuffle(OpCall &c) {
   Array x = c.tensor("self");
   c.e.checkRank(x, 3);
-  Shape shape = shapeOf(x), split = shape;
+  Sizes shape = shapeOf(x), split = shape;
   int64_t groups = c.plainInteger("groups");
   std::optional<Polynomial> inner = groups > 0 ? shape[1].dividedBy(groups) : std::nullopt;
   if (!inner)
-    fail("shuffles " + emit::showShape(shape) + " in " + std::to_string(groups) + " groups");
+    fail("shuffles ", emit::showShape(shape), " in ", groups, " groups");
   split[1] = groups;
   split.insert(split.begin() + 2, *inner);
   return c.e.reshape(c.e.swapDims(c.e.reshape(x, split), 1, 2), shape);
@@ -278,34 +278,33 @@ template <bool upper> Results triangle(OpCall &c) {
 }
 
 // -- windows --------------------------------------------------------------------------------------
-emit::Blocks blocksOf(OpCall &c, const Dims &image) {
+emit::Blocks blocksOf(OpCall &c, const Ints &image) {
   auto two = [&](const char *name) {
-    Dims values = c.plainIntegers(name);
+    Ints values = c.plainIntegers(name);
     if (values.size() == 1)
       values.push_back(values[0]);
     if (values.size() != 2)
-      fail("has " + std::to_string(values.size()) + " entries as '" + name + "', expected 2");
+      fail("has ", values.size(), " entries as '", name, "', expected 2");
     return values;
   };
   return {image,           two("kernel_size"), two("stride"),
           two("dilation"), two("padding"),     two("padding")};
 }
 
-// A missing batch dim is put in front and taken away again.
+// Adds a missing batch dim and removes it from the result.
 template <typename Compute> Results overBatch(OpCall &c, int64_t rank, Compute compute) {
   Array x = c.tensor("self");
   if (rankOf(x) == rank)
     return compute(x);
   if (rankOf(x) != rank - 1)
-    fail("has data " + emit::showShape(shapeOf(x)) + ", expected " + std::to_string(rank) +
-         " dims");
+    fail("has data ", emit::showShape(shapeOf(x)), ", expected ", rank, " dims");
   return c.e.dropDim(compute(c.e.insertDim(x, 0)), 0);
 }
 
 Results imageToColumns(OpCall &c) {
   return overBatch(c, 4, [&](Array x) {
-    Shape shape = shapeOf(x);
-    Dims image = c.e.numbers({shape[2], shape[3]}, "the size of the image");
+    Sizes shape = shapeOf(x);
+    Ints image = c.e.numbers({shape[2], shape[3]}, "the size of the image");
     return emit::imageToColumns(c.e, x, blocksOf(c, image));
   });
 }

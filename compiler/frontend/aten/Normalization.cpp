@@ -1,4 +1,4 @@
-// The norms. Running statistics are written where they live, or given back by the functional forms.
+// Norms. Running statistics are written in place, or returned by the functional forms.
 #include "compiler/frontend/emit/Normalization.h"
 #include "compiler/frontend/aten/OpCall.h"
 #include "compiler/frontend/emit/Reductions.h"
@@ -10,12 +10,12 @@ Array given(OpCall &c, std::string_view name) { return c.has(name) ? c.tensor(na
 
 // -- batch norm -----------------------------------------------------------------------------------
 struct BatchNorm {
-  Array value, newMean, newVariance; // the last two are null where the statistics stay
+  Array value, newMean, newVariance; // the last two are null if the statistics do not change
 };
 
-// Whether the batch's statistics are used.
+// Whether a norm uses the statistics of the batch.
 bool trains(OpCall &c, bool asExported) {
-  using Mode = Context::BatchNorm;
+  using Mode = frontend::ImportOptions::BatchNorm;
   bool isState = c.handle("running_mean")->storage() &&
                  c.handle("running_mean")->storage()->isState &&
                  c.handle("running_var")->storage()->isState;
@@ -24,10 +24,10 @@ bool trains(OpCall &c, bool asExported) {
   return c.context.batchNorm == Mode::Frozen ? false : asExported;
 }
 
-// Always by what the batch itself holds: a norm that no option freezes.
+// Always uses the statistics of the batch; no option freezes it.
 Array normByBatch(OpCall &c, Array x, Array scale, Array bias, double epsilon) {
   c.e.checkRank(x, 2);
-  Shape perChannel(rankOf(x) - 1, Polynomial(1));
+  Sizes perChannel(rankOf(x) - 1, Polynomial(1));
   perChannel[0] = shapeOf(x)[1];
   emit::Ints others{0};
   for (int64_t dim = 2; dim < rankOf(x); ++dim)
@@ -57,7 +57,7 @@ BatchNorm batchNormOf(OpCall &c, bool asExported, bool hasStatistics) {
   return {out.value, out.newMean, out.newVariance};
 }
 
-// The running statistics move on.
+// Writes the new running statistics.
 void moveStatistics(OpCall &c, const BatchNorm &norm) {
   if (!norm.newMean)
     return;
@@ -68,7 +68,7 @@ void moveStatistics(OpCall &c, const BatchNorm &norm) {
 bool hasStatistics(OpCall &c) { return c.has("running_mean") && c.has("running_var"); }
 
 Results batchNorm(OpCall &c) {
-  BatchNorm norm = batchNormOf(c, c.truth("training"), hasStatistics(c));
+  BatchNorm norm = batchNormOf(c, c.boolean("training"), hasStatistics(c));
   if (hasStatistics(c))
     moveStatistics(c, norm);
   return norm.value;
@@ -85,24 +85,23 @@ Results batchNormWithUpdate(OpCall &c) {
 }
 Results batchNormNoStatistics(OpCall &c) { return batchNormOf(c, true, false).value; }
 
-// Gives the new statistics back, as the fourth and fifth result.
+// Returns the new statistics as the fourth and fifth result.
 Results batchNormFunctional(OpCall &c) {
-  BatchNorm norm = batchNormOf(c, c.truth("training"), true);
+  BatchNorm norm = batchNormOf(c, c.boolean("training"), true);
   bool moved = norm.newMean != nullptr;
   Array mean = moved ? norm.newMean : c.tensor("running_mean");
   Array variance = moved ? norm.newVariance : c.tensor("running_var");
-  Value unused;
-  return ValueList{TensorState::create(norm.value), unused, unused, TensorState::create(mean),
-                   TensorState::create(variance)};
+  IValue unused;
+  return IValueList{TensorState::create(norm.value), unused, unused, TensorState::create(mean),
+                    TensorState::create(variance)};
 }
 
 // -- norms of single samples ----------------------------------------------------------------------
 int64_t firstNormalised(OpCall &c, Array x) {
-  Shape shape = shapeOf(x), normalised = c.integers("normalized_shape");
+  Sizes shape = shapeOf(x), normalised = c.integers("normalized_shape");
   if (normalised.empty() || normalised.size() > shape.size() ||
       !std::equal(normalised.rbegin(), normalised.rend(), shape.rbegin()))
-    fail("normalises the last dims " + emit::showShape(normalised) + " of " +
-         emit::showShape(shape));
+    fail("normalises the last dims ", emit::showShape(normalised), " of ", emit::showShape(shape));
   return static_cast<int64_t>(shape.size() - normalised.size());
 }
 
@@ -115,7 +114,7 @@ Results layerNorm(OpCall &c) { return layerNormOf(c, c.floats("input")); }
 
 Results nativeLayerNorm(OpCall &c) {
   Array x = c.floats("input");
-  Dims over = emit::dimsFrom(firstNormalised(c, x), rankOf(x));
+  Ints over = emit::dimsFrom(firstNormalised(c, x), rankOf(x));
   emit::Normalised parts = emit::normalise(c.e, x, over, c.number("eps"));
   return {layerNormOf(c, x), parts.mean, parts.invertedDeviation};
 }
@@ -145,10 +144,10 @@ Results nativeGroupNorm(OpCall &c) { return groupNormOf(c, c.plainInteger("group
 Results instanceNorm(OpCall &c) {
   Array x = c.floats("input"), scale = given(c, "weight"), bias = given(c, "bias");
   double epsilon = c.number("eps");
-  if (c.truth("use_input_stats") && hasStatistics(c))
+  if (c.boolean("use_input_stats") && hasStatistics(c))
     fail("keeps running statistics of an instance norm, which Cleave does not do; use "
          "track_running_stats=False");
-  if (c.truth("use_input_stats"))
+  if (c.boolean("use_input_stats"))
     return emit::instanceNorm(c.e, x, scale, bias, epsilon);
   return emit::frozenBatchNorm(c.e, x, scale, bias, c.tensor("running_mean"),
                                c.tensor("running_var"), epsilon);
@@ -158,7 +157,7 @@ Results instanceNorm(OpCall &c) {
 Results weightNorm(OpCall &c) {
   Array v = c.tensor("v"), g = c.tensor("g");
   int64_t dim = c.plainInteger("dim") == -1 ? -1 : c.dim("dim", rankOf(v));
-  Dims over;
+  Ints over;
   for (int64_t i = 0; i < rankOf(v); ++i)
     if (i != dim)
       over.push_back(i);
@@ -166,7 +165,7 @@ Results weightNorm(OpCall &c) {
   Array factor = c.e.div(c.e.reshape(g, shapeOf(size)), size); // g may lack the dims of size 1
   return {c.e.mul(v, c.e.broadcast(factor, shapeOf(v))), size};
 }
-Results weightNormAlone(OpCall &c) { return ValueList{weightNorm(c).values[0]}; }
+Results weightNormAlone(OpCall &c) { return IValueList{weightNorm(c).values[0]}; }
 
 #define CLEAVE_AFFINE "T input, T? weight, T? bias, "
 #define CLEAVE_RUNNING "T running_mean, T running_var, "

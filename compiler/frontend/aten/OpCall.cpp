@@ -7,7 +7,7 @@
 namespace cleave::aten {
 
 // -- arguments ------------------------------------------------------------------------------------
-const Value &OpCall::operator[](std::string_view name) const {
+const IValue &OpCall::operator[](std::string_view name) const {
   for (size_t i = 0; i < schema_.parameters.size(); ++i)
     if (schema_.parameters[i].name == name)
       return arguments_[i];
@@ -16,7 +16,7 @@ const Value &OpCall::operator[](std::string_view name) const {
 
 Arrays OpCall::tensors(std::string_view name) const {
   Arrays out;
-  for (const Value &item : (*this)[name].items())
+  for (const IValue &item : (*this)[name].items())
     out.push_back(read(item));
   return out;
 }
@@ -28,7 +28,7 @@ Polynomial OpCall::integer(std::string_view name) const {
 static int64_t plain(const Polynomial &number, std::string_view name) {
   if (std::optional<int64_t> value = number.constant())
     return *value;
-  fail("'" + std::string(name) + "' is " + number.str() + ", expected a number; give " +
+  fail("'", std::string(name), "' is ", number.str(), ", expected a number; give ",
        "its symbols values (--set)");
 }
 
@@ -38,33 +38,33 @@ double OpCall::number(std::string_view name) const {
   return numberOf(context, (*this)[name], "'" + std::string(name) + "'");
 }
 
-bool OpCall::truth(std::string_view name) const {
-  return truthOf(context, (*this)[name], "'" + std::string(name) + "'");
+bool OpCall::boolean(std::string_view name) const {
+  return boolOf(context, (*this)[name], "'" + std::string(name) + "'");
 }
 
 std::vector<Polynomial> OpCall::integers(std::string_view name) const {
-  const Value &value = (*this)[name];
+  const IValue &value = (*this)[name];
   std::vector<Polynomial> out;
   if (!value.isList())
     return {integer(name)};
-  for (const Value &item : value.items())
+  for (const IValue &item : value.items())
     out.push_back(integerOf(context, item, "'" + std::string(name) + "'"));
   return out;
 }
 
-Dims OpCall::plainIntegers(std::string_view name) const {
-  Dims out;
+Ints OpCall::plainIntegers(std::string_view name) const {
+  Ints out;
   for (const Polynomial &item : integers(name))
     out.push_back(plain(item, name));
   return out;
 }
 
 std::vector<double> OpCall::numbers(std::string_view name) const {
-  const Value &value = (*this)[name];
+  const IValue &value = (*this)[name];
   std::vector<double> out;
   if (!value.isList())
     return {number(name)};
-  for (const Value &item : value.items())
+  for (const IValue &item : value.items())
     out.push_back(numberOf(context, item, "'" + std::string(name) + "'"));
   return out;
 }
@@ -75,26 +75,26 @@ std::optional<ElementType> OpCall::dtype(std::string_view name) const {
   int64_t number = plainInteger(name);
   std::optional<ElementType> type = elementTypeOfDtype(number);
   if (!type)
-    fail("asks for the element type number " + std::to_string(number) +
-         " of PyTorch's, which Cleave does not compute with");
+    fail("asks for the element type number ", number,
+         " of PyTorch's, which Cleave does not support");
   return type;
 }
 
 static int64_t countedFromFront(int64_t dim, int64_t rank) {
   int64_t least = std::max<int64_t>(rank, 1);
   if (dim < -least || dim >= least)
-    fail("dim " + std::to_string(dim) + " is out of range for " + std::to_string(rank) + " dims");
+    fail("dim ", dim, " is out of range for ", rank, " dims");
   return dim < 0 ? dim + least : dim;
 }
 
 int64_t OpCall::dim(std::string_view name, int64_t rank) const {
   if (rank == 0)
-    fail("names a dim ('" + std::string(name) + "') of a tensor without dims");
+    fail("names a dim ('", std::string(name), "') of a tensor without dims");
   return countedFromFront(plainInteger(name), rank);
 }
 
-Dims OpCall::dims(std::string_view name, int64_t rank) const {
-  Dims out;
+Ints OpCall::dims(std::string_view name, int64_t rank) const {
+  Ints out;
   if (has(name))
     for (int64_t dim : plainIntegers(name))
       out.push_back(countedFromFront(dim, rank));
@@ -111,7 +111,7 @@ Dims OpCall::dims(std::string_view name, int64_t rank) const {
 }
 
 // -- conversion -----------------------------------------------------------------------------------
-Array OpCall::read(const Value &value) const {
+Array OpCall::read(const IValue &value) const {
   if (value.isTensor())
     return value.tensor()->read(e);
   if (value.isInt())
@@ -119,11 +119,11 @@ Array OpCall::read(const Value &value) const {
   if (value.isFloat())
     return e.scalar(mlirType(numberType(value)), value.number());
   if (value.isBool())
-    return e.scalar(mlirType(ElementType::Bool), value.truth());
-  fail("has a " + value.kindName() + ", expected a tensor or a number");
+    return e.scalar(mlirType(ElementType::Bool), value.boolean());
+  fail("has a ", value.kindName(), ", expected a tensor or a number");
 }
 
-Array OpCall::readAs(const Value &value, ElementType type) const {
+Array OpCall::readAs(const IValue &value, ElementType type) const {
   if (value.isTensor())
     return cast(read(value), type);
   if (value.isInt())
@@ -137,7 +137,7 @@ Array OpCall::cast(Array array, ElementType type) const {
 
 Array OpCall::toFloat(Array array) const { return cast(array, floatType(typeOf(array))); }
 
-Array OpCall::filled(const Shape &shape, ElementType type, double value) const {
+Array OpCall::filled(const Sizes &shape, ElementType type, double value) const {
   return e.splat(shape, mlirType(type), value);
 }
 
@@ -146,7 +146,7 @@ ElementType OpCall::floatType(ElementType type) const {
   return isFloat(type) ? type : defaultFloat();
 }
 
-ElementType OpCall::numberType(const Value &value) const {
+ElementType OpCall::numberType(const IValue &value) const {
   return value.isFloat() ? defaultFloat() : value.isBool() ? ElementType::Bool : ElementType::I64;
 }
 
@@ -154,7 +154,7 @@ namespace {
 
 int kindOf(ElementType type) { return isFloat(type) ? 2 : type == ElementType::Bool ? 0 : 1; }
 
-// Of two types of tensors that count equally.
+// The promoted type of two operands of equal priority.
 ElementType widest(ElementType a, ElementType b) {
   if (a == b)
     return a;
@@ -170,14 +170,14 @@ ElementType widest(ElementType a, ElementType b) {
   return byteSize(a) > byteSize(b) ? a : b;
 }
 
-// How much an operand counts: tensors with dims, tensors without, numbers.
-int weightOf(OpCall &c, const Value &value) {
+// The priority of an operand in type promotion: tensors with dims, 0-dim tensors, numbers.
+int weightOf(OpCall &c, const IValue &value) {
   if (!value.isTensor() || value.tensor()->isPythonNumber())
     return 0;
   return value.tensor()->number() || rankOf(c.read(value)) == 0 ? 1 : 2;
 }
 
-ElementType ownType(OpCall &c, const Value &value) {
+ElementType ownType(OpCall &c, const IValue &value) {
   if (value.isTensor() && value.tensor()->isPythonNumber())
     return isFloating(c.read(value)) ? ElementType::F32 : ElementType::I64;
   if (value.isTensor())
@@ -187,9 +187,9 @@ ElementType ownType(OpCall &c, const Value &value) {
 
 } // namespace
 
-ElementType promotedType(OpCall &c, llvm::ArrayRef<Value> operands) {
+ElementType promotedType(OpCall &c, llvm::ArrayRef<IValue> operands) {
   std::optional<ElementType> byWeight[3];
-  for (const Value &operand : operands) {
+  for (const IValue &operand : operands) {
     std::optional<ElementType> &type = byWeight[weightOf(c, operand)];
     ElementType own = ownType(c, operand);
     type = type ? widest(*type, own) : own;

@@ -1,6 +1,5 @@
-// OpCall: one call of an operator while it is imported; what the operators' functions ask about its
-// arguments. A function takes it and gives the results; a Failure in it is reported with the
-// operator's name.
+// OpCall: one call of an operator, with typed access to its arguments. The function of an operator
+// takes it and returns the results; the operator's name is added to its Failures.
 #pragma once
 
 #include "compiler/frontend/aten/Aten.h"
@@ -15,10 +14,10 @@ namespace cleave::aten {
 // The elements of a tensor, as a value of the step.
 using Array = mlir::Value;
 using Arrays = llvm::SmallVector<Array>;
-using Dims = emit::Ints;
 using emit::fail;
-using emit::Shape;
+using emit::Ints;
 using emit::shapeOf;
+using emit::Sizes;
 using graph::elementTypeOf;
 using graph::rankOf;
 
@@ -33,21 +32,22 @@ struct Results {
     for (Array array : arrays)
       values.push_back(TensorState::create(array));
   }
-  Results(Value value) : values{std::move(value)} {}
-  Results(ValueList all) : values(std::move(all)) {}
-  ValueList values;
+  Results(IValue value) : values{std::move(value)} {}
+  Results(IValueList all) : values(std::move(all)) {}
+  IValueList values;
 };
 
 class OpCall {
 public:
-  OpCall(Context &context, const Schema &schema, ValueList arguments)
+  OpCall(Context &context, const Schema &schema, IValueList arguments)
       : context(context), e(context.emitter), schema_(schema), arguments_(std::move(arguments)) {}
 
+  // The import, and the emitter in it.
   Context &context;
   emit::Emitter &e;
 
-  // -- arguments, by the names in the schema
-  const Value &operator[](std::string_view name) const;
+  // -- arguments, by the names in the schema; they fail on values of another kind
+  const IValue &operator[](std::string_view name) const;
   bool has(std::string_view name) const { return !(*this)[name].isNone(); }
   Array tensor(std::string_view name) const { return read((*this)[name]); }
   const TensorRef &handle(std::string_view name) const { return (*this)[name].tensor(); }
@@ -55,73 +55,75 @@ public:
   Array floats(std::string_view name) const { return toFloat(tensor(name)); }
   Arrays tensors(std::string_view name) const;
   Polynomial integer(std::string_view name) const;
-  // An integer that no symbol may occur in.
+  // An integer without symbols.
   int64_t plainInteger(std::string_view name) const;
   double number(std::string_view name) const;
-  bool truth(std::string_view name) const;
-  const std::string &text(std::string_view name) const { return (*this)[name].text(); }
+  bool boolean(std::string_view name) const;
+  const std::string &string(std::string_view name) const { return (*this)[name].string(); }
   std::vector<Polynomial> integers(std::string_view name) const;
-  Dims plainIntegers(std::string_view name) const;
+  Ints plainIntegers(std::string_view name) const;
   std::vector<double> numbers(std::string_view name) const;
-  // The element type that a dtype argument asks for; none if it is None.
+  // The element type of a dtype argument; none if it is None.
   std::optional<ElementType> dtype(std::string_view name = "dtype") const;
-  // A dim of `rank` dims, counted from 0.
+  // A dim in [0, rank), from one in [-rank, rank).
   int64_t dim(std::string_view name, int64_t rank) const;
   // Several of them; all if the argument is None or an empty list.
-  Dims dims(std::string_view name, int64_t rank) const;
+  Ints dims(std::string_view name, int64_t rank) const;
 
   // -- conversion
   // A tensor's elements, or a number as a tensor of no dims and of its own type.
-  Array read(const Value &value) const;
+  Array read(const IValue &value) const;
   Array toFloat(Array array) const;
   Array cast(Array array, ElementType type) const;
   Array castIf(Array array, std::optional<ElementType> type) const {
     return type ? cast(array, *type) : array;
   }
   // A tensor or a number as elements of the type.
-  Array readAs(const Value &value, ElementType type) const;
+  Array readAs(const IValue &value, ElementType type) const;
 
   // -- types
   ElementType defaultFloat() const { return context.defaultFloat; }
-  // What operators that divide or have no meaning on integers compute in.
+  // The type in which operators without a meaning on integers (division, say) compute.
   ElementType floatType(ElementType type) const;
-  // That of a number which is no tensor.
-  ElementType numberType(const Value &value) const;
+  // The element type of a number that is no tensor.
+  ElementType numberType(const IValue &value) const;
 
+  // As an element type of MLIR.
   mlir::Type mlirType(ElementType type) const {
     return graph::fromElementType(type, e.b.getContext());
   }
   // All elements `value`.
-  Array filled(const Shape &shape, ElementType type, double value) const;
+  Array filled(const Sizes &shape, ElementType type, double value) const;
 
 private:
   const Schema &schema_;
-  ValueList arguments_;
+  IValueList arguments_;
 };
 
+// The element type of an array; whether it is a floating-point type.
 inline ElementType typeOf(Array array) { return graph::toElementType(elementTypeOf(array)); }
 inline bool isFloating(Array array) { return isFloat(typeOf(array)); }
 
 // The same elements as a constant to gradients.
 Array stopped(emit::Emitter &e, Array array);
-// `elements`, with the gradient of `before`: what memory holds after a write that is not recorded.
+// `elements` with the gradient of `before`: the contents of memory after a write under no_grad.
 Array withGradientOf(emit::Emitter &e, Array before, Array elements);
 
-// The type that PyTorch gives to the result of an operator on these tensors and numbers: the widest
-// of the highest kind (truth values, integers, floats); numbers and tensors without dims only
-// count by their kind.
-ElementType promotedType(OpCall &c, llvm::ArrayRef<Value> operands);
+// PyTorch's type promotion: the widest type of the highest kind (bool, integer, float) among the
+// operands. The width of numbers and 0-dim tensors is ignored.
+ElementType promotedType(OpCall &c, llvm::ArrayRef<IValue> operands);
 
+// Builds the ops of one form of an operator.
 using Function = Results (*)(OpCall &);
 
-// One form of an operator: its name (without `aten::`), its arguments, its meaning.
+// One form of an operator: its name (without `aten::`), its arguments (Schema.h), its function.
 struct OpEntry {
   const char *name;
   const char *schema;
   Function function;
 };
 
-// The families' tables.
+// The tables of the families.
 llvm::ArrayRef<OpEntry> activationOps();
 llvm::ArrayRef<OpEntry> attentionOps();
 llvm::ArrayRef<OpEntry> contractionOps();

@@ -34,9 +34,9 @@ Array writeRange(Emitter &e, Array base, const Range &r, Array part) {
       pieces.push_back(e.slice(base, r.dim, end, total - end));
     return pieces.size() == 1 ? pieces[0] : e.concat(pieces, r.dim);
   }
-  // Elements between are the base's: both spread out, and chosen by a mask.
+  // With a step, spread out both and select by a mask.
   auto spread = [&](Array x) -> Array {
-    Shape shape = shapeOf(base);
+    Sizes shape = shapeOf(base);
     return graph::PadOp::create(e.b, e.loc, graph::tensorOf(shape, elementTypeOf(x)), x, r.dim,
                                 r.start, r.step - 1, 0);
   };
@@ -45,14 +45,14 @@ Array writeRange(Emitter &e, Array base, const Range &r, Array part) {
   return e.select(mask, spread(part), base);
 }
 
-Value rangeView(OpCall &c, const Value &self, const Range &r) {
+IValue rangeView(OpCall &c, const IValue &self, const Range &r) {
   return makeView(
       c, self, [r](Emitter &e, Array base) { return readRange(e, base, r); },
       [r](Emitter &e, Array base, Array part) { return writeRange(e, base, r, part); },
       [r](std::vector<Polynomial> &strides) { strides[r.dim] *= Polynomial(r.step); });
 }
 
-// A place in a dim of `size` elements, counted from the front and kept inside.
+// Clamps a position, which counts from the end if negative, to [0, size].
 Polynomial placeIn(const Polynomial &size, Polynomial at) {
   auto holds = [&](emit::Predicate predicate, const Polynomial &a, const Polynomial &b) {
     return emit::compare(predicate, {a}, {b});
@@ -64,14 +64,14 @@ Polynomial placeIn(const Polynomial &size, Polynomial at) {
   return holds(emit::Predicate::GT, at, size).value_or(false) ? size : at;
 }
 
-Range rangeOf(OpCall &c, const Shape &shape) {
+Range rangeOf(OpCall &c, const Sizes &shape) {
   Range r;
   r.dim = c.dim("dim", static_cast<int64_t>(shape.size()));
   if (shape.empty())
     fail("slices a tensor without dims");
   r.step = c.plainInteger("step");
   if (r.step < 1)
-    fail("has a step of " + std::to_string(r.step) + ", expected at least 1");
+    fail("has a step of ", r.step, ", expected at least 1");
   const Polynomial &size = shape[r.dim];
   r.start = c.has("start") ? placeIn(size, c.integer("start")) : Polynomial(0);
   Polynomial end = c.has("end") ? placeIn(size, c.integer("end")) : size;
@@ -87,9 +87,9 @@ Range rangeOf(OpCall &c, const Shape &shape) {
 Results slice(OpCall &c) { return rangeView(c, c["self"], rangeOf(c, shapeOf(c.tensor("self")))); }
 
 Results narrow(OpCall &c) {
-  Shape shape = shapeOf(c.tensor("self"));
+  Sizes shape = shapeOf(c.tensor("self"));
   int64_t dim = c.dim("dim", static_cast<int64_t>(shape.size()));
-  Polynomial start = placeIn(shape.at(dim), c.integer("start"));
+  Polynomial start = placeIn(shape[dim], c.integer("start"));
   return rangeView(c, c["self"], {dim, start, c.integer("length")});
 }
 
@@ -98,8 +98,8 @@ Results sliceScatter(OpCall &c) {
   return writeRange(c.e, x, rangeOf(c, shapeOf(x)), c.tensor("src"));
 }
 
-// One index of a dim, which vanishes.
-Range indexRange(OpCall &c, const Shape &shape, const Polynomial &index) {
+// One index of a dim, which is removed.
+Range indexRange(OpCall &c, const Sizes &shape, const Polynomial &index) {
   int64_t dim = c.dim("dim", static_cast<int64_t>(shape.size()));
   if (shape.empty())
     fail("takes an element of a tensor without dims");
@@ -108,12 +108,11 @@ Range indexRange(OpCall &c, const Shape &shape, const Polynomial &index) {
   using emit::Predicate;
   if (emit::compare(Predicate::LT, {at}, {Polynomial(0)}).value_or(false) ||
       emit::compare(Predicate::GE, {at}, {shape[dim]}).value_or(false))
-    fail("takes element " + index.str() + " of dim " + std::to_string(dim) + " of " +
-         emit::showShape(shape));
+    fail("takes element ", index.str(), " of dim ", dim, " of ", emit::showShape(shape));
   return {dim, at, 1};
 }
 
-Value elementView(OpCall &c, const Value &self, const Range &r) {
+IValue elementView(OpCall &c, const IValue &self, const Range &r) {
   return makeView(
       c, self, [r](Emitter &e, Array base) { return e.dropDim(readRange(e, base, r), r.dim); },
       [r](Emitter &e, Array base, Array part) {
@@ -135,18 +134,18 @@ Results selectScatter(OpCall &c) {
 // -- pieces ---------------------------------------------------------------------------------------
 constexpr int64_t kMostPieces = 4096; // each is an op
 
-Value pieces(OpCall &c, int64_t dim, const Shape &sizes) {
+IValue pieces(OpCall &c, int64_t dim, const Sizes &sizes) {
   if (sizes.size() > kMostPieces)
-    fail("cuts into " + std::to_string(sizes.size()) + " pieces");
-  ValueList out;
+    fail("cuts into ", sizes.size(), " pieces");
+  IValueList out;
   Polynomial start;
   for (const Polynomial &size : sizes) {
     out.push_back(rangeView(c, c["self"], {dim, start, size}));
     start += size;
   }
-  if (Polynomial total = shapeOf(c.tensor("self")).at(dim); start != total)
-    fail("cuts a dim of size " + total.str() + " into pieces of " + emit::showShape(sizes));
-  return Value::list(std::move(out));
+  if (Polynomial total = shapeOf(c.tensor("self"))[dim]; start != total)
+    fail("cuts a dim of size ", total.str(), " into pieces of ", emit::showShape(sizes));
+  return IValue::list(std::move(out));
 }
 
 struct Cut {
@@ -155,7 +154,7 @@ struct Cut {
 };
 
 Cut cutOf(OpCall &c) {
-  Shape shape = shapeOf(c.tensor("self"));
+  Sizes shape = shapeOf(c.tensor("self"));
   int64_t dim = c.dim("dim", static_cast<int64_t>(shape.size()));
   if (shape.empty())
     fail("cuts a tensor without dims");
@@ -173,17 +172,17 @@ Results chunk(OpCall &c) {
   Cut cut = cutOf(c);
   int64_t count = c.plainInteger("chunks");
   if (count < 1)
-    fail("cuts into " + std::to_string(count) + " pieces");
+    fail("cuts into ", count, " pieces");
   return pieces(c, cut.dim, emit::piecesOf(c.e, cut.total, cut.total.ceilDividedBy(count)));
 }
 
-// As equal as can be, the larger ones first.
+// Sizes that differ by at most 1, the larger ones first.
 Results tensorSplit(OpCall &c) {
   Cut cut = cutOf(c);
   int64_t count = c.plainInteger("sections"), total = c.e.number(cut.total, "the size of the dim");
   if (count < 1 || count > kMostPieces)
-    fail("cuts into " + std::to_string(count) + " pieces");
-  Shape sizes;
+    fail("cuts into ", count, " pieces");
+  Sizes sizes;
   for (int64_t i = 0; i < count; ++i)
     sizes.push_back(total / count + (i < total % count ? 1 : 0));
   return pieces(c, cut.dim, sizes);
@@ -192,7 +191,7 @@ Results tensorSplit(OpCall &c) {
 // Pieces that begin at the given places.
 Results tensorSplitAt(OpCall &c) {
   Cut cut = cutOf(c);
-  Shape sizes;
+  Sizes sizes;
   Polynomial start;
   for (const Polynomial &place : c.integers("indices")) {
     Polynomial end = placeIn(cut.total, place);
@@ -203,12 +202,12 @@ Results tensorSplitAt(OpCall &c) {
   return pieces(c, cut.dim, sizes);
 }
 
-// Rows, columns or what lies behind; a vector is cut in its only dim.
+// hsplit, vsplit, dsplit: along dims 1, 0, 2; a vector is split along its only dim.
 template <int64_t which, bool atPlaces> Results splitAlong(OpCall &c) {
-  Shape shape = shapeOf(c.tensor("self"));
+  Sizes shape = shapeOf(c.tensor("self"));
   if (shape.empty() || (which > 1 && shape.size() < 3) || (which == 0 && shape.size() < 2))
-    fail("cuts " + emit::showShape(shape) + " along dim " + std::to_string(which));
-  Value dim(int64_t(shape.size() == 1 ? 0 : which));
+    fail("cuts ", emit::showShape(shape), " along dim ", which);
+  IValue dim(int64_t(shape.size() == 1 ? 0 : which));
   return call(c.context, "aten::tensor_split",
               {c["self"], c[atPlaces ? "indices" : "sections"], dim});
 }
@@ -217,11 +216,11 @@ Results unbind(OpCall &c) {
   Cut cut = cutOf(c);
   int64_t count = c.e.number(cut.total, "the number of pieces");
   if (count > kMostPieces)
-    fail("makes " + std::to_string(count) + " tensors");
-  ValueList out;
+    fail("makes ", count, " tensors");
+  IValueList out;
   for (int64_t i = 0; i < count; ++i)
     out.push_back(elementView(c, c["self"], {cut.dim, i, 1}));
-  return Value::list(std::move(out));
+  return IValue::list(std::move(out));
 }
 
 constexpr OpEntry kOps[] = {

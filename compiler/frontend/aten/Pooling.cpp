@@ -10,20 +10,18 @@ template <typename Pool> Results overBatch(OpCall &c, int64_t rank, Pool pool) {
   Array x = c.tensor("self");
   c.e.checkFloat(x);
   if (rankOf(x) != rank + 1 && rankOf(x) != rank + 2)
-    fail("has data " + emit::showShape(shapeOf(x)) + ", expected " + std::to_string(rank) +
-         " spatial dims");
+    fail("has data ", emit::showShape(shapeOf(x)), ", expected ", rank, " spatial dims");
   bool hasBatch = rankOf(x) == rank + 2;
   Array out = pool(hasBatch ? x : c.e.insertDim(x, 0));
   return hasBatch ? out : c.e.dropDim(out, 0);
 }
 
-Dims perDim(OpCall &c, const char *name, int64_t rank) {
-  Dims values = c.plainIntegers(name);
+Ints perDim(OpCall &c, const char *name, int64_t rank) {
+  Ints values = c.plainIntegers(name);
   if (values.size() == 1)
     values.assign(rank, values[0]);
   if (static_cast<int64_t>(values.size()) != rank)
-    fail("has " + std::to_string(values.size()) + " entries as '" + name + "' for " +
-         std::to_string(rank) + " spatial dims");
+    fail("has ", values.size(), " entries as '", name, "' for ", rank, " spatial dims");
   return values;
 }
 
@@ -35,12 +33,12 @@ emit::PoolOptions optionsOf(OpCall &c, int64_t rank, bool hasDilation) {
   out.window.padsLow = out.window.padsHigh = perDim(c, "padding", rank);
   if (hasDilation)
     out.window.dilations = perDim(c, "dilation", rank);
-  out.ceil = c.truth("ceil_mode");
+  out.ceil = c.boolean("ceil_mode");
   return out;
 }
 
-// Pooled values alone: where they came from is not computed.
-Results withoutPlaces(const Results &pooled) { return ValueList{pooled.values[0], Value()}; }
+// Returns the pooled values; their indices are not supported.
+Results withoutPlaces(const Results &pooled) { return IValueList{pooled.values[0], IValue()}; }
 
 template <int64_t rank> Results maxPool(OpCall &c) {
   return overBatch(c, rank,
@@ -53,7 +51,7 @@ template <int64_t rank> Results maxPoolAndPlaces(OpCall &c) {
 
 template <int64_t rank> Results averagePool(OpCall &c) {
   emit::PoolOptions options = optionsOf(c, rank, false);
-  options.countPadding = c.truth("count_include_pad");
+  options.countPadding = c.boolean("count_include_pad");
   return overBatch(c, rank, [&](Array x) {
     if (!c.has("divisor_override"))
       return emit::averagePool(c.e, x, options);
@@ -61,16 +59,15 @@ template <int64_t rank> Results averagePool(OpCall &c) {
   });
 }
 
-// The sizes that are asked for; None keeps the size.
-Dims outputSize(OpCall &c, Array x, int64_t rank) {
-  const Value &value = c["output_size"];
-  Dims sizes;
-  ValueList items = value.isList() ? value.items() : ValueList{value};
+// The requested sizes; None keeps the size.
+Ints outputSize(OpCall &c, Array x, int64_t rank) {
+  const IValue &value = c["output_size"];
+  Ints sizes;
+  IValueList items = value.isList() ? value.items() : IValueList{value};
   if (items.size() == 1)
     items.assign(rank, items[0]);
   if (static_cast<int64_t>(items.size()) != rank)
-    fail("has " + std::to_string(items.size()) + " output sizes for " + std::to_string(rank) +
-         " spatial dims");
+    fail("has ", items.size(), " output sizes for ", rank, " spatial dims");
   for (int64_t i = 0; i < rank; ++i) {
     Polynomial size =
         items[i].isNone() ? c.e.dim(x, 2 + i) : integerOf(c.context, items[i], "'output_size'");

@@ -1,4 +1,4 @@
-// LSTM, GRU and plain recurrent networks: layers and directions put together from emit's single ones.
+// LSTM, GRU and plain RNN: combines the single layers and directions of emit/Recurrent.h.
 #include "compiler/frontend/aten/OpCall.h"
 
 #include "compiler/frontend/emit/Random.h"
@@ -13,7 +13,7 @@ using emit::RecurrentResult;
 // One layer in one direction.
 using Cell = RecurrentResult (*)(emit::Emitter &, const RecurrentLayer &);
 
-// What all networks of one call share.
+// Parameters of one call.
 struct Network {
   Arrays parameters;
   size_t perDirection = 0; // parameters of one layer in one direction
@@ -25,20 +25,19 @@ struct Network {
 Network networkOf(OpCall &c, bool mayProject) {
   Network out;
   out.parameters = c.tensors("params");
-  out.hasBiases = c.truth("has_biases");
+  out.hasBiases = c.boolean("has_biases");
   out.layers = c.plainInteger("num_layers");
-  out.directions = c.truth("bidirectional") ? 2 : 1;
-  out.batchFirst = c.truth("batch_first");
+  out.directions = c.boolean("bidirectional") ? 2 : 1;
+  out.batchFirst = c.boolean("batch_first");
   out.perDirection = out.hasBiases ? 4 : 2;
   auto most = static_cast<int64_t>(out.parameters.size());
   auto cells = static_cast<size_t>(std::clamp<int64_t>(out.layers, 0, most + 1) * out.directions);
   out.hasProjection = mayProject && out.parameters.size() == cells * (out.perDirection + 1);
   out.perDirection += out.hasProjection;
   if (out.layers < 1 || out.parameters.size() != cells * out.perDirection)
-    fail("has " + std::to_string(out.parameters.size()) + " parameters for " +
-         std::to_string(out.layers) + " layers, expected " +
-         std::to_string(cells * out.perDirection));
-  if (c.truth("train"))
+    fail("has ", out.parameters.size(), " parameters for ", out.layers, " layers, expected ",
+         cells * out.perDirection);
+  if (c.boolean("train"))
     out.dropout = c.number("dropout");
   return out;
 }
@@ -82,7 +81,7 @@ Outcome run(OpCall &c, const Network &network, Array hidden, Array cell, Cell ma
   for (int64_t layer = 0; layer < network.layers; ++layer) {
     emit::Values directions;
     for (int64_t direction = 0; direction < network.directions; ++direction) {
-      c.e.evaluator.checkOps(); // each makes some for every time step
+      c.e.evaluator.checkOps(); // each layer adds ops per time step
       int64_t number = layer * network.directions + direction;
       RecurrentLayer one = layerOf(network, x, number);
       one.hidden = stateOf(c, hidden, number);
@@ -111,7 +110,7 @@ Outcome run(OpCall &c, const Network &network, Array hidden, Array cell, Cell ma
 Results lstm(OpCall &c) {
   Arrays states = c.tensors("hx");
   if (states.size() != 2)
-    fail("has " + std::to_string(states.size()) + " states, expected 2");
+    fail("has ", states.size(), " states, expected 2");
   Outcome out = run(c, networkOf(c, true), states[0], states[1],
                     [](emit::Emitter &e, const RecurrentLayer &layer) {
                       return emit::lstm(e, layer, emit::LstmCell());
@@ -152,7 +151,7 @@ RecurrentLayer stepOf(OpCall &c) {
 Results lstmStep(OpCall &c) {
   Arrays states = c.tensors("hx");
   if (states.size() != 2)
-    fail("has " + std::to_string(states.size()) + " states, expected 2");
+    fail("has ", states.size(), " states, expected 2");
   RecurrentLayer layer = stepOf(c);
   layer.hidden = states[0];
   layer.cell = states[1];

@@ -1,4 +1,4 @@
-// Reductions over some dims: sums, extremes, medians, moments, norms; distances.
+// Reductions over some dims: sums, minima and maxima, medians, moments, norms; distances.
 #include "compiler/frontend/aten/OpCall.h"
 #include "compiler/frontend/emit/Coordinates.h"
 #include "compiler/frontend/emit/Elementwise.h"
@@ -11,11 +11,11 @@ namespace {
 using emit::Predicate;
 using emit::Reduction;
 
-bool keeps(OpCall &c) { return c.truth("keepdim"); }
+bool keeps(OpCall &c) { return c.boolean("keepdim"); }
 
-Dims reducedDims(OpCall &c, Array x) { return c.dims("dim", rankOf(x)); }
+Ints reducedDims(OpCall &c, Array x) { return c.dims("dim", rankOf(x)); }
 
-// Sums of integers and truth values are int64.
+// Sums of integers and bools are int64.
 ElementType sumType(OpCall &c, Array x) {
   if (std::optional<ElementType> type = c.dtype())
     return *type;
@@ -38,7 +38,7 @@ Results prod(OpCall &c) {
   return c.e.reduce(Reduction::Prod, x, reducedDims(c, x), keeps(c));
 }
 
-template <Reduction kind> Results extreme(OpCall &c) {
+template <Reduction kind> Results minMax(OpCall &c) {
   Array x = c.tensor("self");
   return c.e.reduce(kind, x, reducedDims(c, x), keeps(c));
 }
@@ -53,7 +53,7 @@ Results countNonzero(OpCall &c) {
   return c.e.reduce(Reduction::Sum, x, reducedDims(c, x));
 }
 
-// -- positions of extremes ------------------------------------------------------------------------
+// -- positions of minima and maxima ---------------------------------------------------------------
 template <bool largest> Results position(OpCall &c) {
   Array x = c.tensor("self");
   bool flat = !c.has("dim");
@@ -62,32 +62,32 @@ template <bool largest> Results position(OpCall &c) {
   if (rankOf(x) == 0)
     return c.filled({}, ElementType::I64, 0);
   int64_t dim = flat ? 0 : c.dim("dim", rankOf(x));
-  return emit::argExtreme(c.e, x, dim, largest, !flat && keeps(c));
+  return emit::argMinMax(c.e, x, dim, largest, !flat && keeps(c));
 }
 
-template <bool largest> Results extremeAndPosition(OpCall &c) {
+template <bool largest> Results minMaxAndPosition(OpCall &c) {
   Array x = c.tensor("self");
   if (rankOf(x) == 0)
     return {x, c.filled({}, ElementType::I64, 0)};
   int64_t dim = c.dim("dim", rankOf(x));
-  Array place = emit::argExtreme(c.e, x, dim, largest, /*keep=*/true);
+  Array place = emit::argMinMax(c.e, x, dim, largest, /*keep=*/true);
   auto shaped = [&](Array array) { return keeps(c) ? array : c.e.dropDim(array, dim); };
   if (!isFloating(x))
     return {c.e.reduce(largest ? Reduction::Max : Reduction::Min, x, {dim}, keeps(c)),
             shaped(place)};
-  // The element there alone has a gradient, also among equal ones.
+  // Only the chosen element gets a gradient, also among equal ones.
   Array best = emit::gatherElements(c.e, x, place, dim, /*neverNegative=*/true);
   return {shaped(best), shaped(place)};
 }
 
-Results bothExtremes(OpCall &c) {
+Results minAndMax(OpCall &c) {
   Array x = c.tensor("self");
-  Dims dims = c.has("dim") ? Dims{c.dim("dim", rankOf(x))} : emit::dimsFrom(0, rankOf(x));
+  Ints dims = c.has("dim") ? Ints{c.dim("dim", rankOf(x))} : emit::dimsFrom(0, rankOf(x));
   return {c.e.reduce(Reduction::Min, x, dims, keeps(c)),
           c.e.reduce(Reduction::Max, x, dims, keeps(c))};
 }
 
-// The element of rank `place` (from 0) of a dim in rising order, and where it is.
+// The `place`-th smallest element (from 0) of a dim, and its index.
 Results ranked(OpCall &c, Array x, int64_t dim, const Polynomial &place, bool keep) {
   emit::Ordered ordered = emit::sort(c.e, x, dim, /*descending=*/false);
   auto pick = [&](Array array) {
@@ -100,7 +100,7 @@ Results kthValue(OpCall &c) {
   Array x = c.tensor("self");
   return ranked(c, x, c.dim("dim", rankOf(x)), c.integer("k") - Polynomial(1), keeps(c));
 }
-// The lower one of two in the middle.
+// For an even number of elements, the lower of the two in the middle.
 Results median(OpCall &c) {
   Array x = c.tensor("self");
   int64_t dim = c.dim("dim", rankOf(x));
@@ -131,14 +131,14 @@ Results meanOfNumbers(OpCall &c) {
   return c.e.div(sum(c.e.select(isNone, zero, x)), count);
 }
 
-// Summed over the dims that have size 1 or none in the given shape.
+// Sums over the dims that have size 1 in the given shape or are missing there.
 Results sumToSize(OpCall &c) {
   Array x = c.tensor("self");
-  Shape shape = shapeOf(x), to = c.integers("size");
+  Sizes shape = shapeOf(x), to = c.integers("size");
   if (to.size() > shape.size())
-    fail("sums " + emit::showShape(shape) + " to " + emit::showShape(to));
+    fail("sums ", emit::showShape(shape), " to ", emit::showShape(to));
   size_t more = shape.size() - to.size();
-  Dims dims;
+  Ints dims;
   for (size_t i = 0; i < shape.size(); ++i)
     if (i < more || (to[i - more] == Polynomial(1) && shape[i] != Polynomial(1)))
       dims.push_back(static_cast<int64_t>(i));
@@ -148,16 +148,16 @@ Results sumToSize(OpCall &c) {
 // -- moments --------------------------------------------------------------------------------------
 // `unbiased` or `correction`, whichever the form has.
 double correctionOf(OpCall &c) { return c.has("correction") ? c.number("correction") : 1; }
-double biasOf(OpCall &c) { return c.truth("unbiased") ? 1 : 0; }
+double biasOf(OpCall &c) { return c.boolean("unbiased") ? 1 : 0; }
 
-using Moment = Array (*)(const emit::Emitter &, Array, const Dims &, double, bool);
+using Moment = Array (*)(const emit::Emitter &, Array, const Ints &, double, bool);
 template <Moment moment, double (*correction)(OpCall &)> Results spread(OpCall &c) {
   Array x = c.floats("self");
   return moment(c.e, x, reducedDims(c, x), correction(c), keeps(c));
 }
 template <Moment moment, double (*correction)(OpCall &)> Results spreadAndMean(OpCall &c) {
   Array x = c.floats("self");
-  Dims dims = reducedDims(c, x);
+  Ints dims = reducedDims(c, x);
   return {moment(c.e, x, dims, correction(c), keeps(c)), c.e.mean(x, dims, keeps(c))};
 }
 
@@ -168,8 +168,8 @@ Results normBy(OpCall &c, double p) {
 }
 Results frobeniusNorm(OpCall &c) { return normBy(c, 2); }
 Results norm(OpCall &c) { return normBy(c, c.has("p") ? c.number("p") : 2); }
-// The norms of the differences of all rows of the one with all rows of the other. Equal rows, where a norm has no slope,
-// get no gradient.
+// The norms of the differences of all pairs of rows. Pairs of equal rows, where a norm has no
+// slope, get no gradient.
 Results distances(OpCall &c) {
   Array a = c.floats("x1"), b = c.floats("x2");
   a = c.e.insertDim(a, rankOf(a) - 1);
@@ -196,20 +196,20 @@ Results pairwiseDistance(OpCall &c) {
                                 keeps(c));
 }
 
-// Of matrices only the root of the sum of squares, which is that of vectors.
+// Matrix norms: only the Frobenius norm, which equals the vector norm.
 Results matrixNorm(OpCall &c) {
-  const Value &order = c["ord"];
-  if (order.isString() ? order.text() != "fro" : !order.isNone())
+  const IValue &order = c["ord"];
+  if (order.isString() ? order.string() != "fro" : !order.isNone())
     fail("takes another norm of matrices than Frobenius', which Cleave does not do");
   Array x = c.castIf(c.floats("self"), c.dtype());
   bool isGiven = c.has("dim") && !(c["dim"].isList() && c["dim"].items().empty());
-  Dims dims =
+  Ints dims =
       isGiven ? reducedDims(c, x) : emit::dimsFrom(std::max<int64_t>(rankOf(x) - 2, 0), rankOf(x));
   return emit::norm(c.e, x, 2, dims, keeps(c));
 }
-// Of all elements or one dim, a vector's.
+// Vector norms over all elements or one dim.
 Results linalgNorm(OpCall &c) {
-  const Value &order = c["ord"];
+  const IValue &order = c["ord"];
   int64_t dims =
       c.has("dim") ? static_cast<int64_t>(c.plainIntegers("dim").size()) : rankOf(c.tensor("self"));
   if (order.isString() || (!order.isNone() && dims > 1))
@@ -226,7 +226,7 @@ Results logSumExp(OpCall &c) {
 Results cosineSimilarity(OpCall &c) {
   Array x = c.floats("x1"), y = c.floats("x2");
   c.e.broadcastTogether(x, y);
-  Dims dim{c.dim("dim", rankOf(x))};
+  Ints dim{c.dim("dim", rankOf(x))};
   auto size = [&](Array z) {
     return c.e.max(emit::norm(c.e, z, 2, dim, /*keep=*/false), c.number("eps"));
   };
@@ -248,9 +248,9 @@ constexpr const char *kCorrection = "T self, i[]? dim=None, *, s? correction=Non
 constexpr OpEntry kOps[] = {
     {"_cdist_forward", "T x1, T x2, f p, i? compute_mode=None", distances},
     {"all", kDims, logic<emit::Summary::All>},
-    {"amax", kDims, extreme<Reduction::Max>},
-    {"amin", kDims, extreme<Reduction::Min>},
-    {"aminmax", "T self, *, i? dim=None, b keepdim=False", bothExtremes},
+    {"amax", kDims, minMax<Reduction::Max>},
+    {"amin", kDims, minMax<Reduction::Min>},
+    {"aminmax", "T self, *, i? dim=None, b keepdim=False", minAndMax},
     {"any", kDims, logic<emit::Summary::Any>},
     {"argmax", kPosition, position<true>},
     {"argmin", kPosition, position<false>},
@@ -267,14 +267,14 @@ constexpr OpEntry kOps[] = {
     {"linalg_vector_norm", "T self, s ord=2, i[]? dim=None, b keepdim=False, *, i? dtype=None",
      vectorNorm},
     {"logsumexp", kDims, logSumExp},
-    {"max", kAlong, extremeAndPosition<true>},
-    {"max", kWhole, extreme<Reduction::Max>},
+    {"max", kAlong, minMaxAndPosition<true>},
+    {"max", kWhole, minMax<Reduction::Max>},
     {"mean", kSum, mean},
     {"mean", kSumAll, mean},
     {"median", kAlong, median},
     {"median", "T self", medianOfAll},
-    {"min", kAlong, extremeAndPosition<false>},
-    {"min", kWhole, extreme<Reduction::Min>},
+    {"min", kAlong, minMaxAndPosition<false>},
+    {"min", kWhole, minMax<Reduction::Min>},
     {"nanmean", kSum, meanOfNumbers},
     {"nansum", kSum, sumOfNumbers},
     {"norm", "T self, s? p, i[] dim, b keepdim=False, *, i? dtype=None", norm},

@@ -1,4 +1,4 @@
-// Images sampled anew (nearest, linear, cubic), and at positions that are data.
+// Resampling of images (nearest, linear, cubic), and samples at positions that are data.
 #include "compiler/frontend/emit/Resize.h"
 #include "compiler/frontend/aten/OpCall.h"
 #include "compiler/frontend/emit/Sampling.h"
@@ -11,25 +11,23 @@ namespace {
 using emit::Coordinates;
 using emit::Interpolation;
 
-// Of images whose corner pixels are kept, output / input from the first centre to the last.
+// Scale with align_corners: ratio of the distances between the first and the last centre.
 std::optional<double> cornerScale(double input, int64_t output) {
   if (output < 2 && input > 1)
     fail("resizes with antialias and align_corners to a single pixel, which Cleave does not do");
   return input > 1 ? std::optional((static_cast<double>(output) - 1) / (input - 1)) : std::nullopt;
 }
 
-// The spatial dims with the sizes that are asked for. `factors`: output / input size, where given.
+// The spatial dims with their requested sizes. `factors`: output size / input size, if given.
 std::vector<emit::ResizeAxis> axesOf(OpCall &c, Array x, const std::vector<Polynomial> &sizes,
                                      const std::vector<std::optional<double>> &factors,
                                      bool alignsCorners, bool antialias) {
   int64_t spatial = rankOf(x) - 2;
   if (static_cast<int64_t>(std::max(sizes.size(), factors.size())) != spatial)
-    fail("has " + std::to_string(std::max(sizes.size(), factors.size())) + " sizes for " +
-         std::to_string(spatial) + " spatial dims");
+    fail("has ", std::max(sizes.size(), factors.size()), " sizes for ", spatial, " spatial dims");
   for (size_t given : {sizes.size(), factors.size()})
     if (given > 0 && static_cast<int64_t>(given) != spatial)
-      fail("has " + std::to_string(given) + " sizes or scales for " + std::to_string(spatial) +
-           " spatial dims");
+      fail("has ", given, " sizes or scales for ", spatial, " spatial dims");
   std::vector<emit::ResizeAxis> out;
   for (int64_t i = 0; i < spatial; ++i) {
     emit::ResizeAxis axis;
@@ -40,8 +38,8 @@ std::vector<emit::ResizeAxis> axesOf(OpCall &c, Array x, const std::vector<Polyn
     axis.output = sizes.empty() ? emit::truncated(std::floor(input * axis.scale.value_or(1)))
                                 : c.e.number(sizes[i], "the output size");
     if (axis.output < 1)
-      fail("asks for images of size " + std::to_string(axis.output));
-    if (alignsCorners) // the factor that was given has no meaning
+      fail("asks for images of size ", axis.output);
+    if (alignsCorners) // a given factor is ignored
       axis.scale = antialias ? cornerScale(input, axis.output) : std::nullopt;
     out.push_back(axis);
   }
@@ -58,14 +56,14 @@ emit::ResizeOptions optionsOf(OpCall &c, Interpolation how, bool exact, bool ant
     out.rounding = emit::NearestRounding::Floor;
     return out;
   }
-  if (c.truth("align_corners") && !antialias)
+  if (c.boolean("align_corners") && !antialias)
     out.coordinates = Coordinates::AlignCorners;
   if (antialias)
     out.cubic = -0.5;
   return out;
 }
 
-// With sizes, and perhaps factors by name.
+// Forms with sizes and, by name, optional factors.
 template <Interpolation how, int spatialDims, bool flag> Results bySize(OpCall &c) {
   static constexpr const char *kNames[] = {"scales_d", "scales_h", "scales_w"};
   Array x = c.tensor("self");
@@ -76,12 +74,12 @@ template <Interpolation how, int spatialDims, bool flag> Results bySize(OpCall &
   }
   std::vector<Polynomial> sizes = c.integers("output_size");
   bool exact = how == Interpolation::Nearest && flag, antialias = !exact && flag;
-  bool alignsCorners = how != Interpolation::Nearest && c.truth("align_corners");
+  bool alignsCorners = how != Interpolation::Nearest && c.boolean("align_corners");
   return emit::resize(c.e, x, axesOf(c, x, sizes, factors, alignsCorners, antialias),
                       optionsOf(c, how, exact, antialias));
 }
 
-// With either sizes or factors.
+// Forms with either sizes or factors.
 template <Interpolation how, bool flag> Results byEither(OpCall &c) {
   Array x = c.tensor("input");
   std::vector<Polynomial> sizes;
@@ -94,7 +92,7 @@ template <Interpolation how, bool flag> Results byEither(OpCall &c) {
   else
     fail("has neither output_size nor scale_factors");
   bool exact = how == Interpolation::Nearest && flag, antialias = !exact && flag;
-  bool alignsCorners = how != Interpolation::Nearest && c.truth("align_corners");
+  bool alignsCorners = how != Interpolation::Nearest && c.boolean("align_corners");
   return emit::resize(c.e, x, axesOf(c, x, sizes, factors, alignsCorners, antialias),
                       optionsOf(c, how, exact, antialias));
 }
@@ -107,18 +105,17 @@ Results gridSample(OpCall &c) {
                                               emit::Border::Reflection};
   int64_t mode = c.plainInteger("interpolation_mode"), border = c.plainInteger("padding_mode");
   if (mode < 0 || mode > 2 || border < 0 || border > 2)
-    fail("has the modes " + std::to_string(mode) + " and " + std::to_string(border) +
-         ", expected 0 to 2");
+    fail("has the modes ", mode, " and ", border, ", expected 0 to 2");
   return emit::gridSample(c.e, c.floats("input"), c.floats("grid"),
-                          {kModes[mode], kBorders[border], c.truth("align_corners")});
+                          {kModes[mode], kBorders[border], c.boolean("align_corners")});
 }
 
 Results affineGrid(OpCall &c) {
-  Dims sizes = c.plainIntegers("size");
+  Ints sizes = c.plainIntegers("size");
   if (sizes.size() < 3)
-    fail("has " + std::to_string(sizes.size()) + " sizes, expected at least 3");
-  return emit::affineGrid(c.e, c.floats("theta"), Dims(sizes.begin() + 2, sizes.end()),
-                          c.truth("align_corners"));
+    fail("has ", sizes.size(), " sizes, expected at least 3");
+  return emit::affineGrid(c.e, c.floats("theta"), Ints(sizes.begin() + 2, sizes.end()),
+                          c.boolean("align_corners"));
 }
 
 #define CLEAVE_SIZE "T self, i[] output_size, "

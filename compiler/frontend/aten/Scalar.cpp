@@ -1,5 +1,5 @@
-// Scalars and lists of the program: arithmetic on integers that may hold symbols, conversions
-// between tensors and numbers, what tensors say about themselves, Python's lists.
+// Scalars and lists of the program: arithmetic on integers with symbols, conversions between
+// tensors and numbers, attributes of tensors, Python's lists.
 #include "compiler/frontend/aten/OpCall.h"
 
 #include "compiler/frontend/emit/Quotient.h"
@@ -15,7 +15,7 @@ using emit::truncated;
 using graph::Predicate;
 
 // -- arithmetic -----------------------------------------------------------------------------------
-bool isWhole(const Value &value) { return value.isInt() || value.isBool(); }
+bool isWhole(const IValue &value) { return value.isInt() || value.isBool(); }
 
 Polynomial whole(OpCall &c, std::string_view name) {
   return integerOf(c.context, c[name], "'" + std::string(name) + "'");
@@ -43,69 +43,69 @@ Polynomial floorQuotient(const Polynomial &a, const Polynomial &b) {
   if (!divisor)
     failOnSymbols(b);
   if (*divisor == std::numeric_limits<int64_t>::min())
-    fail("divides by " + std::to_string(*divisor));
+    fail("divides by ", *divisor);
   return *divisor > 0 ? a.floorDividedBy(*divisor) : (Polynomial(0) - a).floorDividedBy(-*divisor);
 }
 
 Results add(OpCall &c) {
   if (bothWhole(c) && isWhole(c["alpha"]))
-    return Value(whole(c, "self") + whole(c, "alpha") * whole(c, "other"));
-  return Value(c.number("self") + c.number("alpha") * c.number("other"));
+    return IValue(whole(c, "self") + whole(c, "alpha") * whole(c, "other"));
+  return IValue(c.number("self") + c.number("alpha") * c.number("other"));
 }
 Results sub(OpCall &c) {
   if (bothWhole(c) && isWhole(c["alpha"]))
-    return Value(whole(c, "self") - whole(c, "alpha") * whole(c, "other"));
-  return Value(c.number("self") - c.number("alpha") * c.number("other"));
+    return IValue(whole(c, "self") - whole(c, "alpha") * whole(c, "other"));
+  return IValue(c.number("self") - c.number("alpha") * c.number("other"));
 }
 Results mul(OpCall &c) {
   if (bothWhole(c))
-    return Value(whole(c, "self") * whole(c, "other"));
-  return Value(c.number("self") * c.number("other"));
+    return IValue(whole(c, "self") * whole(c, "other"));
+  return IValue(c.number("self") * c.number("other"));
 }
 Results trueDivide(OpCall &c) {
   if (c.number("other") == 0)
     fail("divides by 0");
-  return Value(c.number("self") / c.number("other"));
+  return IValue(c.number("self") / c.number("other"));
 }
 Results floorDivide(OpCall &c) {
   if (bothWhole(c))
-    return Value(floorQuotient(whole(c, "self"), whole(c, "other")));
-  return Value(std::floor(c.number("self") / c.number("other")));
+    return IValue(floorQuotient(whole(c, "self"), whole(c, "other")));
+  return IValue(std::floor(c.number("self") / c.number("other")));
 }
 Results divide(OpCall &c) {
   if (!c.has("rounding_mode"))
     return trueDivide(c);
-  if (c.text("rounding_mode") == "floor")
+  if (c.string("rounding_mode") == "floor")
     return floorDivide(c);
-  return Value(std::trunc(c.number("self") / c.number("other")));
+  return IValue(std::trunc(c.number("self") / c.number("other")));
 }
 Results modulo(OpCall &c) {
   if (!bothWhole(c)) {
     double a = c.number("self"), b = c.number("other");
-    return Value(a - b * std::floor(a / b));
+    return IValue(a - b * std::floor(a / b));
   }
   Polynomial a = whole(c, "self"), b = whole(c, "other");
-  return Value(a - b * floorQuotient(a, b));
+  return IValue(a - b * floorQuotient(a, b));
 }
 Results powerOf(OpCall &c, const char *first, const char *second) {
-  const Value &base = c[first], &exponent = c[second];
+  const IValue &base = c[first], &exponent = c[second];
   if (!isWhole(base) || !isWhole(exponent) || c.number(second) < 0)
-    return Value(std::pow(c.number(first), c.number(second)));
+    return IValue(std::pow(c.number(first), c.number(second)));
   int64_t times = known(whole(c, second));
   if (times > 64)
-    fail("raises an integer to the power of " + std::to_string(times));
+    fail("raises an integer to the power of ", times);
   Polynomial out(1), square = whole(c, first);
   for (; times > 0; times /= 2, square *= Polynomial(square))
     if (times % 2)
       out *= square;
-  return Value(out);
+  return IValue(out);
 }
 Results power(OpCall &c) { return powerOf(c, "self", "exponent"); }
 Results powerOfIntegers(OpCall &c) { return powerOf(c, "a", "b"); }
 Results negate(OpCall &c) {
   if (isWhole(c["self"]))
-    return Value(Polynomial(0) - whole(c, "self"));
-  return Value(-c.number("self"));
+    return IValue(Polynomial(0) - whole(c, "self"));
+  return IValue(-c.number("self"));
 }
 
 // -- comparison -----------------------------------------------------------------------------------
@@ -117,106 +117,106 @@ bool holds(OpCall &c, Predicate predicate) {
     return *out;
   failOnSymbols(a - b);
 }
-template <Predicate predicate> Results comparison(OpCall &c) { return Value(holds(c, predicate)); }
+template <Predicate predicate> Results comparison(OpCall &c) { return IValue(holds(c, predicate)); }
 Results least(OpCall &c) { return holds(c, Predicate::LE) ? c["self"] : c["other"]; }
 Results most(OpCall &c) { return holds(c, Predicate::GE) ? c["self"] : c["other"]; }
 template <bool isSame> Results compareTexts(OpCall &c) {
-  return Value((c.text("self") == c.text("other")) == isSame);
+  return IValue((c.string("self") == c.string("other")) == isSame);
 }
 
-Results conjunction(OpCall &c) { return Value(c.truth("self") && c.truth("other")); }
-Results disjunction(OpCall &c) { return Value(c.truth("self") || c.truth("other")); }
-Results negation(OpCall &c) { return Value(!c.truth("self")); }
+Results conjunction(OpCall &c) { return IValue(c.boolean("self") && c.boolean("other")); }
+Results disjunction(OpCall &c) { return IValue(c.boolean("self") || c.boolean("other")); }
+Results negation(OpCall &c) { return IValue(!c.boolean("self")); }
 template <bool isSame> Results identity(OpCall &c) {
-  const Value &a = c["self"], &b = c["other"];
+  const IValue &a = c["self"], &b = c["other"];
   if (!a.isNone() && !b.isNone())
     fail("compares the identity of two objects, which Cleave does not do");
-  return Value((a.isNone() && b.isNone()) == isSame);
+  return IValue((a.isNone() && b.isNone()) == isSame);
 }
 
 // -- functions of one number ----------------------------------------------------------------------
 template <double (*function)(double)> Results real(OpCall &c) {
-  return Value(function(c.number("self")));
+  return IValue(function(c.number("self")));
 }
 template <double (*function)(double)> Results rounded(OpCall &c) {
   if (isWhole(c["self"]))
     return c["self"];
-  return Value(truncated(function(c.number("self"))));
+  return IValue(truncated(function(c.number("self"))));
 }
 Results absolute(OpCall &c) {
   if (isWhole(c["self"])) {
     int64_t number = known(whole(c, "self"));
-    return Value(number < 0 ? Polynomial(0) - Polynomial(number) : Polynomial(number));
+    return IValue(number < 0 ? Polynomial(0) - Polynomial(number) : Polynomial(number));
   }
-  return Value(std::fabs(c.number("self")));
+  return IValue(std::fabs(c.number("self")));
 }
 
 // -- conversion -----------------------------------------------------------------------------------
 Results toInteger(OpCall &c) {
   if (c["self"].isFloat())
-    return Value(truncated(c.number("self")));
-  return Value(c.integer("self"));
+    return IValue(truncated(c.number("self")));
+  return IValue(c.integer("self"));
 }
-Results toNumber(OpCall &c) { return Value(c.number("self")); }
-Results toTruth(OpCall &c) { return Value(c.truth("self")); }
+Results toNumber(OpCall &c) { return IValue(c.number("self")); }
+Results toBool(OpCall &c) { return IValue(c.boolean("self")); }
 
-// The number that a tensor of one element holds.
+// The element of a tensor of one element as a number.
 Results item(OpCall &c) {
   if (!c["self"].isTensor())
     return c["self"];
   if (c.handle("self")->number())
-    return Value(*c.handle("self")->number());
+    return IValue(*c.handle("self")->number());
   Array elements = c.tensor("self");
   if (typeOf(elements) == ElementType::Bool)
-    return Value(c.truth("self"));
-  return isFloating(elements) ? Value(c.number("self")) : Value(c.integer("self"));
+    return IValue(c.boolean("self"));
+  return isFloating(elements) ? IValue(c.number("self")) : IValue(c.integer("self"));
 }
 
 Results toTensor(OpCall &c) {
   if (c["self"].isInt())
-    return Value(TensorState::ofNumber(c.integer("self")));
+    return IValue(TensorState::ofNumber(c.integer("self")));
   return c.read(c["self"]);
 }
 
 // -- what tensors say about themselves ------------------------------------------------------------
-Shape shapeOfTensor(OpCall &c) {
-  return c.handle("self")->number() ? Shape() : shapeOf(c.tensor("self"));
+Sizes shapeOfTensor(OpCall &c) {
+  return c.handle("self")->number() ? Sizes() : shapeOf(c.tensor("self"));
 }
 
 Results size(OpCall &c) {
-  Shape shape = shapeOfTensor(c);
-  return Value(shape.at(c.dim("dim", static_cast<int64_t>(shape.size()))));
+  Sizes shape = shapeOfTensor(c);
+  return IValue(shape[c.dim("dim", static_cast<int64_t>(shape.size()))]);
 }
 Results sizes(OpCall &c) {
-  ValueList out;
+  IValueList out;
   for (const Polynomial &dim : shapeOfTensor(c))
     out.emplace_back(dim);
-  return Value::list(std::move(out));
+  return IValue::list(std::move(out));
 }
-Results rank(OpCall &c) { return Value(static_cast<int64_t>(shapeOfTensor(c).size())); }
+Results rank(OpCall &c) { return IValue(static_cast<int64_t>(shapeOfTensor(c).size())); }
 Results count(OpCall &c) {
   Polynomial out(1);
   for (const Polynomial &dim : shapeOfTensor(c))
     out *= dim;
-  return Value(out);
+  return IValue(out);
 }
 Results lengthOfTensor(OpCall &c) {
-  Shape shape = shapeOfTensor(c);
+  Sizes shape = shapeOfTensor(c);
   if (shape.empty())
     fail("asks for the length of a tensor without dims");
-  return Value(shape[0]);
+  return IValue(shape[0]);
 }
 ElementType typeOfTensor(OpCall &c) {
   return c.handle("self")->number() ? ElementType::I64 : typeOf(c.tensor("self"));
 }
-Results dtype(OpCall &c) { return Value(dtypeOf(typeOfTensor(c))); }
-Results isFloatingPoint(OpCall &c) { return Value(isFloat(typeOfTensor(c))); }
-// Of devices, layouts and the like, all tensors have the same.
-Results device(OpCall &) { return Value("cpu"); }
-template <int64_t number> Results constant(OpCall &) { return Value(number); }
-template <bool truth> Results answer(OpCall &) { return Value(truth); }
-Results takesGradients(OpCall &c) { return Value(c.context.gradients); }
-Results nothing(OpCall &) { return ValueList{Value()}; }
+Results dtype(OpCall &c) { return IValue(dtypeOf(typeOfTensor(c))); }
+Results isFloatingPoint(OpCall &c) { return IValue(isFloat(typeOfTensor(c))); }
+// Devices, layouts and the like, which are equal for all tensors.
+Results device(OpCall &) { return IValue("cpu"); }
+template <int64_t number> Results constant(OpCall &) { return IValue(number); }
+template <bool value> Results answer(OpCall &) { return IValue(value); }
+Results takesGradients(OpCall &c) { return IValue(c.context.gradients); }
+Results nothing(OpCall &) { return IValueList{IValue()}; }
 Results same(OpCall &c) { return c["self"]; }
 
 // -- lists and strings ----------------------------------------------------------------------------
@@ -224,21 +224,21 @@ int64_t place(OpCall &c, std::string_view name, size_t size) {
   auto count = static_cast<int64_t>(size);
   int64_t at = known(whole(c, name)), fromFront = at < 0 ? at + count : at;
   if (fromFront < 0 || fromFront >= count)
-    fail("takes item " + std::to_string(at) + " of " + std::to_string(count));
+    fail("takes item ", at, " of ", count);
   return fromFront;
 }
 
-std::vector<Value> &items(OpCall &c) { return c["self"].listRef()->items; }
+std::vector<IValue> &items(OpCall &c) { return c["self"].listRef()->items; }
 
-// Fails where a list would get more items than programs have use for.
+// Fails where a list would exceed the maximum number of items.
 void checkLength(size_t before, size_t more) {
   constexpr size_t most = 1 << 17;
   if (before > most || more > most - before)
-    fail("makes a list of more than " + std::to_string(most) + " items");
+    fail("makes a list of more than ", most, " items");
 }
 
-Results length(OpCall &c) { return Value(static_cast<int64_t>(items(c).size())); }
-Results lengthOfText(OpCall &c) { return Value(static_cast<int64_t>(c.text("self").size())); }
+Results length(OpCall &c) { return IValue(static_cast<int64_t>(items(c).size())); }
+Results lengthOfText(OpCall &c) { return IValue(static_cast<int64_t>(c.string("self").size())); }
 Results takeItem(OpCall &c) { return items(c)[place(c, "idx", items(c).size())]; }
 Results putItem(OpCall &c) {
   items(c)[place(c, "idx", items(c).size())] = c["el"];
@@ -250,10 +250,10 @@ Results append(OpCall &c) {
   return c["self"];
 }
 Results extend(OpCall &c) {
-  ValueList more = c["other"].items();
+  IValueList more = c["other"].items();
   checkLength(items(c).size(), more.size());
   items(c).insert(items(c).end(), more.begin(), more.end());
-  return ValueList{Value()};
+  return IValueList{IValue()};
 }
 Results insert(OpCall &c) {
   auto size = static_cast<int64_t>(items(c).size());
@@ -261,37 +261,37 @@ Results insert(OpCall &c) {
   at = std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
   checkLength(items(c).size(), 1);
   items(c).insert(items(c).begin() + at, c["el"]);
-  return ValueList{Value()};
+  return IValueList{IValue()};
 }
 Results pop(OpCall &c) {
   auto at = items(c).begin() + place(c, "idx", items(c).size());
-  Value out = *at;
+  IValue out = *at;
   items(c).erase(at);
   return out;
 }
 Results clear(OpCall &c) {
   items(c).clear();
-  return ValueList{Value()};
+  return IValueList{IValue()};
 }
 Results reverse(OpCall &c) {
   std::reverse(items(c).begin(), items(c).end());
-  return ValueList{Value()};
+  return IValueList{IValue()};
 }
-Results copyList(OpCall &c) { return Value::list(items(c)); }
+Results copyList(OpCall &c) { return IValue::list(items(c)); }
 Results joinLists(OpCall &c) {
-  ValueList out = items(c), more = c["other"].items();
+  IValueList out = items(c), more = c["other"].items();
   checkLength(out.size(), more.size());
   out.insert(out.end(), more.begin(), more.end());
-  return Value::list(std::move(out), c["self"].listRef()->isTuple);
+  return IValue::list(std::move(out), c["self"].listRef()->isTuple);
 }
 Results repeatList(OpCall &c) {
   int64_t times = known(whole(c, "other"));
-  ValueList out;
+  IValueList out;
   for (int64_t i = 0; i < times && !items(c).empty(); ++i) {
     checkLength(out.size(), items(c).size());
     out.insert(out.end(), items(c).begin(), items(c).end());
   }
-  return Value::list(std::move(out));
+  return IValue::list(std::move(out));
 }
 Results sliceList(OpCall &c) {
   auto size = static_cast<int64_t>(items(c).size());
@@ -303,20 +303,20 @@ Results sliceList(OpCall &c) {
   };
   int64_t step = known(whole(c, "step"));
   if (step < 1)
-    fail("takes every " + std::to_string(step) + "th item, expected a step of at least 1");
-  ValueList out;
+    fail("takes every ", step, "th item, expected a step of at least 1");
+  IValueList out;
   step = std::min(step, size + 1);
   for (int64_t i = bound("start", 0); i < bound("end", size); i += step)
     out.push_back(items(c)[i]);
-  return Value::list(std::move(out));
+  return IValue::list(std::move(out));
 }
 
 // Whether two values are known to be equal.
-bool areEqual(OpCall &c, const Value &a, const Value &b) {
+bool areEqual(OpCall &c, const IValue &a, const IValue &b) {
   if (a.isNone() || b.isNone())
     return a.isNone() && b.isNone();
   if (a.isString() || b.isString())
-    return a.isString() && b.isString() && a.text() == b.text();
+    return a.isString() && b.isString() && a.string() == b.string();
   if (!isWhole(a) || !isWhole(b))
     return numberOf(c.context, a, "an item") == numberOf(c.context, b, "an item");
   Polynomial x = integerOf(c.context, a, "an item"), y = integerOf(c.context, b, "an item");
@@ -326,23 +326,23 @@ bool areEqual(OpCall &c, const Value &a, const Value &b) {
 }
 
 template <bool isSame> Results compareLists(OpCall &c) {
-  const ValueList &a = items(c), &b = c["other"].items();
+  const IValueList &a = items(c), &b = c["other"].items();
   bool equal = a.size() == b.size();
   for (size_t i = 0; equal && i < a.size(); ++i)
     equal = areEqual(c, a[i], b[i]);
-  return Value(equal == isSame);
+  return IValue(equal == isSame);
 }
 Results contains(OpCall &c) {
-  for (const Value &item : items(c))
+  for (const IValue &item : items(c))
     if (areEqual(c, item, c["item"]))
-      return Value(true);
-  return Value(false);
+      return IValue(true);
+  return IValue(false);
 }
 template <Predicate predicate> Results bestOfList(OpCall &c) {
   if (items(c).empty())
     fail("asks for the largest or smallest item of an empty list");
-  Value best = items(c)[0];
-  for (const Value &item : items(c))
+  IValue best = items(c)[0];
+  for (const IValue &item : items(c))
     if (graph::compareScalars(predicate, numberOf(c.context, item, "an item"),
                               numberOf(c.context, best, "an item")))
       best = item;
@@ -350,9 +350,9 @@ template <Predicate predicate> Results bestOfList(OpCall &c) {
 }
 Results sumOfList(OpCall &c) {
   Polynomial out;
-  for (const Value &item : items(c))
+  for (const IValue &item : items(c))
     out += integerOf(c.context, item, "an item");
-  return Value(out);
+  return IValue(out);
 }
 
 constexpr const char *kOne = "n self";
@@ -363,7 +363,7 @@ constexpr const char *kTensor = "T self";
 constexpr const char *kLists = "list self, list other";
 
 constexpr OpEntry kOps[] = {
-    {"Bool", kAny, toTruth},
+    {"Bool", kAny, toBool},
     {"Float", kAny, toNumber},
     {"FloatImplicit", kAny, toNumber},
     {"Int", kAny, toInteger},

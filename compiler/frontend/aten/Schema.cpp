@@ -11,23 +11,23 @@ namespace {
 
 using llvm::StringRef;
 
-Value parseDefault(StringRef text) {
+IValue parseDefault(StringRef text) {
   int64_t integer = 0;
   double number = 0;
   if (text == "None")
     return {};
   if (text == "True" || text == "False")
-    return Value(text == "True");
+    return IValue(text == "True");
   if (text == "[]")
-    return Value::list({});
+    return IValue::list({});
   if (text.consume_front("'"))
-    return Value(text.drop_back().str());
+    return IValue(text.drop_back().str());
   if (!text.getAsInteger(10, integer))
-    return Value(integer);
+    return IValue(integer);
   bool failed = text.getAsDouble(number);
   assert(!failed && "a schema has a default that is no literal");
   (void)failed;
-  return Value(number);
+  return IValue(number);
 }
 
 Parameter parseParameter(StringRef text) {
@@ -44,14 +44,14 @@ Parameter parseParameter(StringRef text) {
   return out;
 }
 
-bool isKnownInteger(const Value &value) {
+bool isKnownInteger(const IValue &value) {
   return value.isInt() || (value.isTensor() && value.tensor()->number());
 }
 
-bool isNumber(const Value &value) { return value.isInt() || value.isFloat() || value.isBool(); }
+bool isNumber(const IValue &value) { return value.isInt() || value.isFloat() || value.isBool(); }
 
-// Whether one value is of the type, apart from None and lists.
-bool isOf(const Value &value, const std::string &type) {
+// Whether a value that is neither None nor a list has the type.
+bool isOf(const IValue &value, const std::string &type) {
   if (type == "T")
     return value.isTensor();
   if (type == "num" || type == "s")
@@ -72,25 +72,25 @@ bool isOf(const Value &value, const std::string &type) {
   return true;
 }
 
-bool fits(const Value &value, const Parameter &parameter) {
+bool fits(const IValue &value, const Parameter &parameter) {
   if (value.isNone())
     return parameter.mayBeNone || parameter.type == "any";
   if (!parameter.isList)
     return isOf(value, parameter.type);
   if (!value.isList())
     return parameter.type != "T" && isOf(value, parameter.type);
-  return std::all_of(value.items().begin(), value.items().end(), [&](const Value &item) {
+  return std::all_of(value.items().begin(), value.items().end(), [&](const IValue &item) {
     return item.isNone() ? parameter.itemsMayBeNone : isOf(item, parameter.type);
   });
 }
 
 std::string describe(const Parameter &parameter) {
   static const std::map<std::string, std::string> words = {
-      {"T", "tensor"},      {"num", "tensor or number"},
-      {"s", "number"},      {"n", "number"},
-      {"i", "integer"},     {"f", "number"},
-      {"b", "truth value"}, {"str", "string"},
-      {"list", "list"},     {"any", "anything"}};
+      {"T", "tensor"},  {"num", "tensor or number"},
+      {"s", "number"},  {"n", "number"},
+      {"i", "integer"}, {"f", "number"},
+      {"b", "bool"},    {"str", "string"},
+      {"list", "list"}, {"any", "anything"}};
   return parameter.isList ? "list of " + words.at(parameter.type) : words.at(parameter.type);
 }
 
@@ -112,10 +112,10 @@ Schema parseSchema(const char *text) {
   return out;
 }
 
-Bound bind(const Schema &schema, const ValueList &positional,
-           const std::map<std::string, Value> &keyword) {
+Bound bind(const Schema &schema, const IValueList &positional,
+           const std::map<std::string, IValue> &keyword) {
   const std::vector<Parameter> &parameters = schema.parameters;
-  std::vector<const Value *> given(parameters.size(), nullptr);
+  std::vector<const IValue *> given(parameters.size(), nullptr);
   for (size_t i = 0; i < positional.size(); ++i) {
     if (i >= parameters.size() || parameters[i].byNameOnly)
       return {{},
@@ -128,12 +128,12 @@ Bound bind(const Schema &schema, const ValueList &positional,
                               [&](const Parameter &parameter) { return parameter.name == name; });
     if (found == parameters.end())
       return {{}, "has no argument '" + name + "'"};
-    const Value *&place = given[found - parameters.begin()];
+    const IValue *&place = given[found - parameters.begin()];
     if (place)
       return {{}, "has the argument '" + name + "' twice"};
     place = &value;
   }
-  ValueList arguments;
+  IValueList arguments;
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (!given[i] && !parameters[i].absent)
       return {{}, "lacks the argument '" + parameters[i].name + "'"};

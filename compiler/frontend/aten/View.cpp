@@ -1,5 +1,5 @@
-// Views of all elements: other shapes, orders, repetitions of the same storage. Each says how it is
-// read from its base and how a write to it changes the base.
+// Views of all elements: other shapes, orders, repetitions of the same storage. Each defines the
+// map from its base and the inverse for writes.
 #include "compiler/frontend/aten/MakeView.h"
 
 #include "compiler/frontend/emit/Movement.h"
@@ -20,14 +20,16 @@ Results alias(OpCall &c) {
   return rearranged(c, c["self"], same, same, kSameStrides);
 }
 
-// Another tensor on the same storage, through which no gradient flows; what is written to it leaves the base its gradient.
+// A tensor on the same storage without a gradient; writes to it do not change the gradient of the
+// base.
 Results detach(OpCall &c) { return makeView(c, c["self"], stopped, withGradientOf, kSameStrides); }
-Results requiresGrad(OpCall &c) { return c.truth("requires_grad") ? alias(c) : detach(c); }
+Results requiresGrad(OpCall &c) { return c.boolean("requires_grad") ? alias(c) : detach(c); }
 
 // -- shapes ---------------------------------------------------------------------------------------
-// The elements under another shape. Positions along one dim stay such: two of them at right angles,
-// as masks are made of, are then different values, which one kernel can compute.
-Array reshapedElements(Emitter &e, Array x, const Shape &shape) {
+// The elements with another shape. Positions along one dim (iota) are rebuilt instead of reshaped:
+// row and column positions, from which masks are computed, are then different ops that fuse into
+// one kernel.
+Array reshapedElements(Emitter &e, Array x, const Sizes &shape) {
   auto iota = x.getDefiningOp<graph::IotaOp>();
   if (!iota || rankOf(x) != 1 || shapeOf(x)[0] == Polynomial(1))
     return e.reshape(x, shape);
@@ -37,35 +39,36 @@ Array reshapedElements(Emitter &e, Array x, const Shape &shape) {
   return graph::IotaOp::create(e.b, e.loc, e.type(shape, elementTypeOf(x)), dim - shape.begin());
 }
 
-// A view of another shape; `strides` are its.
-Value reshapedView(OpCall &c, const Value &self, const Shape &shape, const Strides &strides) {
-  Shape before = shapeOf(c.read(self));
+// A view with another shape and these strides.
+IValue reshapedView(OpCall &c, const IValue &self, const Sizes &shape, const Strides &strides) {
+  Sizes before = shapeOf(c.read(self));
   auto read = [shape](Emitter &e, Array base) { return reshapedElements(e, base, shape); };
   auto write = [before](Emitter &e, Array, Array part) { return e.reshape(part, before); };
   return TensorState::viewOf(self.tensor(), read(c.e, c.read(self)), {read, write}, strides);
 }
 
-Strides stridesFor(OpCall &c, const Value &self, const Shape &shape) {
+Strides stridesFor(OpCall &c, const IValue &self, const Sizes &shape) {
   Array x = c.read(self);
   Strides strides = self.tensor()->strides(c.e);
   return strides ? reshapedStrides(shapeOf(x), *strides, shape) : std::nullopt;
 }
 
-// Another shape of the same memory.
-Results viewed(OpCall &c, const Value &self, const Shape &shape) {
+// A view of the same memory with another shape.
+Results viewed(OpCall &c, const IValue &self, const Sizes &shape) {
   return reshapedView(c, self, shape, stridesFor(c, self, shape));
 }
 
-// A copy; where it is not known whether PyTorch makes one, it counts as perhaps the same memory.
-Results copied(OpCall &c, const Value &self, Array elements, bool isKnown) {
+// A copy. If it is unknown whether PyTorch copies, both may share memory
+// (TensorState::mayShareWith).
+Results copied(OpCall &c, const IValue &self, Array elements, bool isKnown) {
   TensorRef out = TensorState::create(elements);
   if (!isKnown)
     out->mayShareWith(*self.tensor());
-  return Value(out);
+  return IValue(out);
 }
 
-// As a view where PyTorch makes one, otherwise a copy.
-Results reshaped(OpCall &c, const Value &self, const Shape &shape) {
+// A view where PyTorch makes one, else a copy.
+Results reshaped(OpCall &c, const IValue &self, const Sizes &shape) {
   Array x = c.read(self);
   if (Strides strides = stridesFor(c, self, shape))
     return reshapedView(c, self, shape, strides);
@@ -76,7 +79,7 @@ Results reshaped(OpCall &c, const Value &self, const Shape &shape) {
   return out;
 }
 
-Shape shapeIn(OpCall &c, const char *argument) {
+Sizes shapeIn(OpCall &c, const char *argument) {
   return emit::resolvedShape(c.e, c.tensor("self"), c.integers(argument));
 }
 Results view(OpCall &c) { return viewed(c, c["self"], shapeIn(c, "size")); }
@@ -88,29 +91,29 @@ Results ravel(OpCall &c) {
 }
 
 Results flatten(OpCall &c) {
-  Shape shape = shapeOf(c.tensor("self"));
+  Sizes shape = shapeOf(c.tensor("self"));
   auto rank = static_cast<int64_t>(shape.size());
   if (rank == 0)
     return reshaped(c, c["self"], {1});
   int64_t first = c.dim("start_dim", rank), last = c.dim("end_dim", rank);
   if (first > last)
-    fail("flattens from dim " + std::to_string(first) + " to dim " + std::to_string(last));
-  Shape flat(shape.begin(), shape.begin() + first);
+    fail("flattens from dim ", first, " to dim ", last);
+  Sizes flat(shape.begin(), shape.begin() + first);
   flat.push_back(emit::product(shape.dropFront(first).take_front(last - first + 1)));
   flat.insert(flat.end(), shape.begin() + last + 1, shape.end());
   return reshaped(c, c["self"], flat);
 }
 
 Results unflatten(OpCall &c) {
-  Shape shape = shapeOf(c.tensor("self"));
+  Sizes shape = shapeOf(c.tensor("self"));
   int64_t dim = c.dim("dim", static_cast<int64_t>(shape.size()));
-  Shape parts = c.integers("sizes");
+  Sizes parts = c.integers("sizes");
   auto open = std::find(parts.begin(), parts.end(), Polynomial(-1));
   if (open != parts.end()) {
     *open = 1;
-    std::optional<Polynomial> rest = shape.at(dim).dividedBy(emit::product(parts));
+    std::optional<Polynomial> rest = shape[dim].dividedBy(emit::product(parts));
     if (!rest)
-      fail("cuts a dim of size " + shape[dim].str() + " into " + emit::showShape(parts));
+      fail("cuts a dim of size ", shape[dim].str(), " into ", emit::showShape(parts));
     *open = *rest;
   }
   shape.erase(shape.begin() + dim);
@@ -119,19 +122,19 @@ Results unflatten(OpCall &c) {
 }
 
 Results squeeze(OpCall &c) {
-  Shape shape = shapeOf(c.tensor("self")), out;
+  Sizes shape = shapeOf(c.tensor("self")), out;
   if (c["dim"].isList() && c["dim"].items().empty())
     return alias(c);
-  Dims dims = c.dims("dim", static_cast<int64_t>(shape.size()));
+  Ints dims = c.dims("dim", static_cast<int64_t>(shape.size()));
   for (size_t i = 0; i < shape.size(); ++i)
     if (shape[i] != Polynomial(1) || !llvm::is_contained(dims, static_cast<int64_t>(i)))
       out.push_back(shape[i]);
   return viewed(c, c["self"], out);
 }
 
-// Strides other than those of the shape would show elements twice or leave some out.
+// Other strides than those of the shape would repeat or skip elements.
 Results asStrided(OpCall &c) {
-  Shape shape = c.integers("size"), strides = c.integers("stride");
+  Sizes shape = c.integers("size"), strides = c.integers("stride");
   Polynomial expected(1);
   bool isPlain = strides.size() == shape.size() &&
                  (!c.has("storage_offset") || c.integer("storage_offset") == Polynomial(0)) &&
@@ -141,19 +144,19 @@ Results asStrided(OpCall &c) {
     expected *= shape[i];
   }
   if (!isPlain)
-    fail("shows its elements with the strides " + emit::showShape(strides) +
+    fail("shows its elements with the strides ", emit::showShape(strides),
          ", which Cleave does not do");
   return viewed(c, c["self"], shape);
 }
 
 Results unsqueeze(OpCall &c) {
-  Shape shape = shapeOf(c.tensor("self"));
+  Sizes shape = shapeOf(c.tensor("self"));
   int64_t dim = c.dim("dim", static_cast<int64_t>(shape.size()) + 1);
   shape.insert(shape.begin() + dim, 1);
   return viewed(c, c["self"], shape);
 }
 
-// A copy only where the elements are not in order already.
+// Copies only if the elements are not contiguous.
 Results contiguous(OpCall &c) {
   if (c.handle("self")->number())
     return c["self"];
@@ -166,8 +169,8 @@ Results contiguous(OpCall &c) {
 Results clone(OpCall &c) { return c.tensor("self"); }
 
 // -- orders ---------------------------------------------------------------------------------------
-Results permuted(OpCall &c, const Dims &permutation) {
-  Dims inverse(permutation.size());
+Results permuted(OpCall &c, const Ints &permutation) {
+  Ints inverse(permutation.size());
   for (size_t i = 0; i < permutation.size(); ++i)
     inverse[permutation[i]] = static_cast<int64_t>(i);
   return rearranged(
@@ -183,18 +186,18 @@ Results permuted(OpCall &c, const Dims &permutation) {
 
 Results permute(OpCall &c) {
   int64_t rank = rankOf(c.tensor("self"));
-  Dims permutation;
+  Ints permutation;
   for (int64_t dim : c.plainIntegers("dims"))
     permutation.push_back(c.e.axis(dim, rank, "dim"));
-  Dims sorted = permutation;
+  Ints sorted = permutation;
   std::sort(sorted.begin(), sorted.end());
   if (sorted != emit::dimsFrom(0, rank))
-    fail("permutes " + std::to_string(rank) + " dims by " + emit::showInts(permutation));
+    fail("permutes ", rank, " dims by ", emit::showInts(permutation));
   return permuted(c, permutation);
 }
 
 Results swap(OpCall &c, int64_t a, int64_t b) {
-  Dims permutation = emit::dimsFrom(0, rankOf(c.tensor("self")));
+  Ints permutation = emit::dimsFrom(0, rankOf(c.tensor("self")));
   std::swap(permutation[a], permutation[b]);
   return permuted(c, permutation);
 }
@@ -209,35 +212,35 @@ Results swapAxes(OpCall &c) { return swapNamed(c, "axis0", "axis1"); }
 Results transposeMatrix(OpCall &c) {
   int64_t rank = rankOf(c.tensor("self"));
   if (rank > 2)
-    fail("transposes " + std::to_string(rank) + " dims, expected at most 2");
+    fail("transposes ", rank, " dims, expected at most 2");
   return rank < 2 ? alias(c) : swap(c, 0, 1);
 }
 
 Results transposeLast(OpCall &c) {
   int64_t rank = rankOf(c.tensor("self"));
   if (rank < 2)
-    fail("transposes " + std::to_string(rank) + " dims, expected at least 2");
+    fail("transposes ", rank, " dims, expected at least 2");
   return swap(c, rank - 2, rank - 1);
 }
 
 Results reverseDims(OpCall &c) {
-  Dims permutation = emit::dimsFrom(0, rankOf(c.tensor("self")));
+  Ints permutation = emit::dimsFrom(0, rankOf(c.tensor("self")));
   std::reverse(permutation.begin(), permutation.end());
   return permuted(c, permutation);
 }
 
 Results moveDims(OpCall &c) {
   int64_t rank = rankOf(c.tensor("self"));
-  Dims from, to, permutation(rank, -1);
+  Ints from, to, permutation(rank, -1);
   for (int64_t dim : c.plainIntegers("source"))
     from.push_back(c.e.axis(dim, rank, "dim"));
   for (int64_t dim : c.plainIntegers("destination"))
     to.push_back(c.e.axis(dim, rank, "dim"));
   if (from.size() != to.size())
-    fail("moves " + std::to_string(from.size()) + " dims to " + std::to_string(to.size()));
-  for (const Dims &named : {from, to})
+    fail("moves ", from.size(), " dims to ", to.size());
+  for (const Ints &named : {from, to})
     if (std::set<int64_t>(named.begin(), named.end()).size() != named.size())
-      fail("names a dim twice in " + emit::showInts(named));
+      fail("names a dim twice in ", emit::showInts(named));
   for (size_t i = 0; i < from.size(); ++i)
     permutation[to[i]] = from[i];
   int64_t next = 0;
@@ -250,9 +253,9 @@ Results moveDims(OpCall &c) {
   return permuted(c, permutation);
 }
 
-// With dims of size 1 until there are so many: in front, a third one behind.
+// Adds dims of size 1 up to a minimum rank: at the front, the third at the end.
 template <int64_t least> Results atLeast(OpCall &c) {
-  Shape shape = shapeOf(c.tensor("self"));
+  Sizes shape = shapeOf(c.tensor("self"));
   while (static_cast<int64_t>(shape.size()) < std::min<int64_t>(least, 2))
     shape.insert(shape.begin(), 1);
   if (least == 3 && shape.size() == 2)
@@ -261,17 +264,17 @@ template <int64_t least> Results atLeast(OpCall &c) {
 }
 
 // -- repeated elements ----------------------------------------------------------------------------
-Results expandTo(OpCall &c, Shape wanted) {
-  Shape shape = shapeOf(c.tensor("self"));
+Results expandTo(OpCall &c, Sizes wanted) {
+  Sizes shape = shapeOf(c.tensor("self"));
   if (wanted.size() < shape.size())
-    fail("expands " + emit::showShape(shape) + " to " + emit::showShape(wanted));
+    fail("expands ", emit::showShape(shape), " to ", emit::showShape(wanted));
   size_t more = wanted.size() - shape.size();
   for (size_t i = 0; i < wanted.size(); ++i)
     if (wanted[i] == Polynomial(-1) && i >= more)
       wanted[i] = shape[i - more];
   auto read = [wanted](Emitter &e, Array base) { return e.broadcast(base, wanted); };
   std::function<Array(Emitter &, Array, Array)> write;
-  if (emit::product(wanted) == emit::product(shape)) // no element twice
+  if (emit::product(wanted) == emit::product(shape)) // no element is repeated
     write = [shape](Emitter &e, Array, Array part) { return e.reshape(part, shape); };
   return makeView(c, c["self"], read, write, [&](std::vector<Polynomial> &strides) {
     for (size_t i = 0; i < shape.size(); ++i)
@@ -290,9 +293,9 @@ Results unfold(OpCall &c) {
   Array x = c.tensor("self");
   int64_t rank = rankOf(x), dim = c.dim("dimension", rank);
   int64_t size = c.plainInteger("size"), step = c.plainInteger("step");
-  Polynomial total = shapeOf(x).at(dim);
+  Polynomial total = shapeOf(x)[dim];
   if (size < 1 || step < 1 || size > kMostParts)
-    fail("has windows of " + std::to_string(size) + " elements every " + std::to_string(step));
+    fail("has windows of ", size, " elements every ", step);
   Polynomial count = (total - size).floorDividedBy(step) + Polynomial(1);
   auto read = [=](Emitter &e, Array base) {
     emit::Values columns;

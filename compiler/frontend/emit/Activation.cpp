@@ -11,7 +11,7 @@ using namespace graph;
 
 namespace {
 
-// yes where the comparison of x with a number holds.
+// `yes` where the comparison of x with a number holds, else `no`.
 Value where(const Emitter &e, Predicate predicate, Value x, double number, Value yes, Value no) {
   return e.select(e.compare(predicate, x, number), yes, no);
 }
@@ -33,7 +33,7 @@ Value hardTanh(const Emitter &e, Value x, double low, double high) {
   return clamped(e, x, low, high);
 }
 
-// No slope at the bounds themselves.
+// The slope at the bounds is 0.
 Value clamped(const Emitter &e, Value x, std::optional<double> low, std::optional<double> high) {
   if (low)
     x = where(e, Predicate::LE, x, *low, e.splat(x, *low), x);
@@ -96,7 +96,7 @@ Value softplus(const Emitter &e, Value x, double beta, double threshold) {
   Value soft = e.add(above, e.unary<LogOp>(e.add(small, 1)));
   if (beta != 1)
     soft = e.div(soft, beta);
-  // Beyond this the logarithm no longer changes a float32, and the value is x by itself.
+  // Beyond this bound the logarithm does not change a float32, and the result is x.
   constexpr double invisible = 20;
   return threshold < invisible ? where(e, Predicate::GT, scaled, threshold, x, soft) : soft;
 }
@@ -137,7 +137,7 @@ Value tangent(const Emitter &e, Value x) {
   return e.div(e.unary<SinOp>(x), e.unary<CosOp>(x));
 }
 
-// 2 atan(x / (1 + sqrt((1 - x) (1 + x)))), which divides by nothing below 1.
+// 2 atan(x / (1 + sqrt((1 - x) (1 + x)))), whose divisor is at least 1.
 Value arcSine(const Emitter &e, Value x) {
   e.checkFloat(x);
   Value root = e.unary<SqrtOp>(e.mul(e.sub(1, x), e.add(x, 1)));
@@ -146,7 +146,8 @@ Value arcSine(const Emitter &e, Value x) {
 
 Value arcCosine(const Emitter &e, Value x) { return e.sub(M_PI_2, arcSine(e, x)); }
 
-// The angle to the nearer axis, by atan(y / x) or atan(x / y) of at most 1 in size, and that of the axis; 0 of zeros.
+// The angle to the nearer axis, by atan(y / x) or atan(x / y) of an argument in [-1, 1], plus the
+// angle of the axis; 0 for (0, 0).
 Value arcTangent2(const Emitter &e, Value y, Value x) {
   e.checkFloat(y);
   e.checkSameType(y, x);
@@ -170,10 +171,10 @@ Value hyperbolicCosine(const Emitter &e, Value x) {
   return e.mul(e.add(e.unary<ExpOp>(x), e.unary<ExpOp>(e.neg(x))), 0.5);
 }
 
-// sign(x) log(|x| + sqrt(x^2 + 1)), which cancels nothing where x is negative.
+// sign(x) log(|x| + sqrt(x^2 + 1)), without cancellation for negative x.
 Value areaSine(const Emitter &e, Value x) {
   e.checkFloat(x);
-  Value size = where(e, Predicate::LT, x, 0, e.neg(x), x); // whose slope at 0 is 1
+  Value size = where(e, Predicate::LT, x, 0, e.neg(x), x); // |x| with slope 1 at 0
   Value area = e.unary<LogOp>(e.add(size, e.unary<SqrtOp>(e.add(e.mul(x, x), 1))));
   return where(e, Predicate::LT, x, 0, e.neg(area), area);
 }

@@ -1,5 +1,5 @@
 // See Attention.h. Masked scores are the lowest finite number rather than -infinity: rows without
-// any key stay finite, also in gradients. The graph's own attention sees to that itself.
+// a visible key stay finite, also in gradients. graph.attention does the same.
 #include "compiler/frontend/emit/Attention.h"
 
 #include "compiler/frontend/emit/Random.h"
@@ -25,24 +25,24 @@ double lowest(mlir::Type element) {
 }
 
 Polynomial dimOf(Value value, int64_t fromEnd) {
-  Shape dims = shapeOf(value);
+  Sizes dims = shapeOf(value);
   return dims[dims.size() - fromEnd];
 }
 
 // [batch] to [batch, 1, 1, 1], against scores of [batch, heads, queries, keys].
-Value perBatch(const Emitter &e, Value counts, const Shape &scores) {
-  Shape column(scores.size(), Polynomial(1));
+Value perBatch(const Emitter &e, Value counts, const Sizes &scores) {
+  Sizes column(scores.size(), Polynomial(1));
   column[0] = scores[0];
   return e.broadcast(e.reshape(e.cast(counts, e.b.getI64Type()), column), scores);
 }
 
-// Where positions allow a query to look, in the shape of the scores; null: everywhere.
-Value allowedByPosition(const Emitter &e, const Shape &scores, const AttentionOptions &options) {
+// Bool with the shape of the scores: keys that positions make visible; null: all.
+Value allowedByPosition(const Emitter &e, const Sizes &scores, const AttentionOptions &options) {
   auto rank = static_cast<int64_t>(scores.size());
   mlir::Type integer = e.b.getI64Type();
-  // What no line of the batch changes is made once.
+  // Parts that do not depend on the batch have no batch dim.
   bool perLine = options.offsets || options.keyCounts;
-  Shape shape = perLine ? scores : Shape(scores.end() - 2, scores.end());
+  Sizes shape = perLine ? scores : Sizes(scores.end() - 2, scores.end());
   auto keyDim = static_cast<int64_t>(shape.size()) - 1;
   Value key = e.iota(shape, keyDim, integer), query = e.iota(shape, keyDim - 1, integer), allowed;
   if (perLine && rank < 3)
@@ -64,7 +64,7 @@ Value allowedByPosition(const Emitter &e, const Shape &scores, const AttentionOp
 }
 
 // The mask for all keys, in the shape of the scores.
-Value wholeMask(const Emitter &e, Value mask, const Shape &scores, double masked) {
+Value wholeMask(const Emitter &e, Value mask, const Sizes &scores, double masked) {
   Polynomial have = rankOf(mask) == 0 ? Polynomial(1) : dimOf(mask, 1),
              missing = scores.back() - have;
   if (have != Polynomial(1) && missing != Polynomial())
@@ -74,10 +74,10 @@ Value wholeMask(const Emitter &e, Value mask, const Shape &scores, double masked
 
 struct Masks {
   Value added;   // numbers
-  Value allowed; // truth values
+  Value allowed; // bool
 };
 
-Masks masksOf(const Emitter &e, const Shape &scores, mlir::Type element,
+Masks masksOf(const Emitter &e, const Sizes &scores, mlir::Type element,
               const AttentionOptions &options, double masked) {
   Masks masks;
   masks.allowed = allowedByPosition(e, scores, options);
@@ -92,7 +92,7 @@ Masks masksOf(const Emitter &e, const Shape &scores, mlir::Type element,
   return masks;
 }
 
-// Whether no query can be left without a key.
+// Whether every query has a visible key.
 bool everyRowHasOne(const AttentionOptions &options, bool isMasked) {
   return !options.mask && !options.offsets && !options.keyCounts && (options.causal || !isMasked) &&
          options.offset == Polynomial();
@@ -114,23 +114,23 @@ Value maskedSoftmax(const Emitter &e, Value scores, const AttentionOptions &opti
   return e.select(e.compare(Predicate::GT, most, least), weights, e.splat(weights, 0));
 }
 
-// Queries of all heads that share a key head, one after the other: [batch…, key heads, group · queries, …].
+// Merges the queries of all heads that share a key head: [batch…, key heads, group · queries, …].
 Value grouped(const Emitter &e, Value value, const Polynomial &keyHeads) {
-  Shape dims = shapeOf(value);
+  Sizes dims = shapeOf(value);
   int64_t heads = rankOf(value) - 3;
   if (rankOf(value) < 3 || dims[heads] == keyHeads)
     return value;
   std::optional<Polynomial> group = dims[heads].dividedBy(keyHeads);
   if (!group)
-    fail("has " + dims[heads].str() + " heads of queries and " + keyHeads.str() +
+    fail("has ", dims[heads].str(), " heads of queries and ", keyHeads.str(),
          " of keys, expected a multiple");
   dims[heads] = keyHeads;
   dims[heads + 1] *= *group;
   return e.reshape(value, dims);
 }
 
-// The output as the graph's own attention, where that has all that is asked for; null otherwise.
-Value composite(const Emitter &e, Value q, Value k, Value v, double scale, const Shape &scores,
+// The output by graph.attention if that supports all options, else null.
+Value composite(const Emitter &e, Value q, Value k, Value v, double scale, const Sizes &scores,
                 const AttentionOptions &options) {
   size_t rank = scores.size();
   mlir::Type element = elementOf(q),
@@ -169,15 +169,15 @@ AttentionResult attention(const Emitter &e, Value q, Value k, Value v,
   e.checkSameType(q, k);
   e.checkSameType(q, v);
   e.checkRank(q, 2);
-  Shape a = shapeOf(q), b = shapeOf(k), d = shapeOf(v);
+  Sizes a = shapeOf(q), b = shapeOf(k), d = shapeOf(v);
   if (a.size() != b.size() || a.size() != d.size() || a.back() != b.back() ||
       !std::equal(b.begin(), b.end() - 1, d.begin()) ||
       !std::equal(a.begin(), a.end() - std::min<size_t>(a.size(), 3), b.begin()))
-    fail("has queries " + showShape(shapeOf(q)) + ", keys " + showShape(shapeOf(k)) +
-         " and values " + showShape(shapeOf(v)) + ", which do not fit together");
+    fail("has queries ", showShape(shapeOf(q)), ", keys ", showShape(shapeOf(k)), " and values ",
+         showShape(shapeOf(v)), ", which do not fit together");
   double size = static_cast<double>(e.number(dimOf(q, 1), "head size"));
   Polynomial keyHeads = rankOf(k) > 2 ? dimOf(k, 3) : Polynomial(1);
-  Shape scores = shapeOf(q);
+  Sizes scores = shapeOf(q);
   scores.back() = dimOf(k, 2);
   double scale = options.scale.value_or(1 / std::sqrt(size));
   Value scaled = e.mul(q, scale);
@@ -194,7 +194,7 @@ AttentionResult attention(const Emitter &e, Value q, Value k, Value v,
   result.output = composite(e, q, k, v, scale, scores, options);
   if (result.output)
     return result;
-  Shape output = scores;
+  Sizes output = scores;
   output.back() = dimOf(v, 1);
   result.output = e.reshape(buildMatmul(e.b, grouped(e, kept, keyHeads), v), output);
   return result;

@@ -7,13 +7,12 @@ using namespace graph;
 
 namespace {
 
-void checkContracted(const Shape &a, int64_t i, const Shape &c, int64_t j) {
+void checkContracted(const Sizes &a, int64_t i, const Sizes &c, int64_t j) {
   if (a[i] == c[j])
     return;
   Polynomial difference = a[i] - c[j];
-  fail("multiplies shapes " + showShape(a) + " and " + showShape(c) + ": dim " + std::to_string(i) +
-       " of size " + a[i].str() + " and dim " + std::to_string(j) + " of size " + c[j].str() +
-       " should be equal" +
+  fail("multiplies shapes ", showShape(a), " and ", showShape(c), ": dim ", i, " of size ",
+       a[i].str(), " and dim ", j, " of size ", c[j].str(), " should be equal",
        (difference.isConstant() ? "" : ", which " + dependsOnSymbols(difference.symbols())));
 }
 
@@ -33,22 +32,22 @@ Value dot(const Emitter &e, Value lhs, Value rhs, int64_t batch, int64_t lhsDim,
 
 Value matmul(const Emitter &e, Value lhs, Value rhs) {
   e.checkSameType(lhs, rhs);
-  Shape a = shapeOf(lhs), c = shapeOf(rhs);
+  Sizes a = shapeOf(lhs), c = shapeOf(rhs);
   if (a.empty() || c.empty())
-    fail("multiplies shapes " + showShape(a) + " and " + showShape(c) +
+    fail("multiplies shapes ", showShape(a), " and ", showShape(c),
          ", expected at least one dim each");
   auto last = static_cast<int64_t>(a.size()) - 1;
   int64_t contracted = c.size() == 1 ? 0 : static_cast<int64_t>(c.size()) - 2;
   checkContracted(a, last, c, contracted);
-  // A matrix or vector on the right is shared by whatever stands on the left.
+  // A matrix or vector on the right applies to all batch dims of the left.
   if (c.size() <= 2)
     return dot(e, lhs, rhs, 0, last, contracted);
   bool vector = a.size() == 1;
   if (vector)
     lhs = e.reshape(lhs, a = {Polynomial(1), a[0]});
-  Shape batch = broadcastShape(Shape(a.begin(), a.end() - 2), Shape(c.begin(), c.end() - 2));
-  auto withBatch = [&](const Shape &dims) {
-    Shape out = batch;
+  Sizes batch = broadcastShape(Sizes(a.begin(), a.end() - 2), Sizes(c.begin(), c.end() - 2));
+  auto withBatch = [&](const Sizes &dims) {
+    Sizes out = batch;
     out.insert(out.end(), dims.end() - 2, dims.end());
     return out;
   };
@@ -62,7 +61,7 @@ Value matmul(const Emitter &e, Value lhs, Value rhs) {
 Value gemm(const Emitter &e, Value lhs, Value rhs, Value summand, const GemmOptions &options) {
   e.checkSameType(lhs, rhs);
   if (rankOf(lhs) != 2 || rankOf(rhs) != 2)
-    fail("multiplies shapes " + showShape(shapeOf(lhs)) + " and " + showShape(shapeOf(rhs)) +
+    fail("multiplies shapes ", showShape(shapeOf(lhs)), " and ", showShape(shapeOf(rhs)),
          ", expected 2 dims each");
   Value product = dot(e, lhs, rhs, 0, options.transposeLhs ? 0 : 1, options.transposeRhs ? 1 : 0);
   Value result = scaled(e, product, options.alpha);
@@ -78,7 +77,7 @@ Value linear(const Emitter &e, Value x, Value weight, Value bias) {
   if (rankOf(weight) == 1) // one output, without a dim of its own
     return matmul(e, x, weight);
   if (rankOf(weight) != 2)
-    fail("has a weight " + showShape(shapeOf(weight)) + ", expected 2 dims");
+    fail("has a weight ", showShape(shapeOf(weight)), ", expected 2 dims");
   Value result = dot(e, x, weight, 0, rankOf(x) - 1, 1);
   if (!bias)
     return result;

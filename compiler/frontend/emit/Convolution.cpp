@@ -11,21 +11,20 @@ std::string operandsOf(Value x, Value weight) {
   return "has data " + showShape(shapeOf(x)) + " and weight " + showShape(shapeOf(weight));
 }
 
-// Checks data and weight against each other; the weight's kernel into the window.
+// Checks the channels of data and weight; fills the window's kernel from the weight.
 void checkOperands(const Emitter &e, Value x, Value weight, Window &window) {
   e.checkFloat(x);
   e.checkSameType(x, weight);
   if (rankOf(x) < 3 || rankOf(weight) != rankOf(x))
-    fail(operandsOf(x, weight) + ", expected equally many dims, at least 3");
+    fail(operandsOf(x, weight), ", expected equally many dims, at least 3");
   Ints kernel = e.numbers(spatialOf(weight), "kernel");
   if (!window.kernel.empty() && window.kernel != kernel)
-    fail("has a kernel of " + showInts(window.kernel) + ", but its weight has " + showInts(kernel));
+    fail("has a kernel of ", showInts(window.kernel), ", but its weight has ", showInts(kernel));
   window.kernel = kernel;
 }
 
 [[noreturn]] void failGroups(Value x, Value weight, int64_t groups) {
-  fail(operandsOf(x, weight) + " in " + std::to_string(groups) +
-       " groups: the channels do not fit");
+  fail(operandsOf(x, weight), " in ", groups, " groups: the channels do not fit");
 }
 
 Value withBias(const Emitter &e, Value x, Value bias) {
@@ -38,11 +37,11 @@ Value withBias(const Emitter &e, Value x, Value bias) {
 } // namespace
 
 Value perChannel(const Emitter &e, Value value, Value like) {
-  Shape dims = shapeOf(like);
-  if (dims.size() < 2 || shapeOf(value) != Shape{dims[1]})
-    fail("has data " + showShape(dims) + " and one operand " + showShape(shapeOf(value)) +
+  Sizes dims = shapeOf(like);
+  if (dims.size() < 2 || shapeOf(value) != Sizes{dims[1]})
+    fail("has data ", showShape(dims), " and one operand ", showShape(shapeOf(value)),
          ", expected one number per channel");
-  Shape column(dims.size() - 1, Polynomial(1));
+  Sizes column(dims.size() - 1, Polynomial(1));
   column[0] = dims[1];
   return e.broadcast(e.reshape(value, column), dims);
 }
@@ -50,31 +49,31 @@ Value perChannel(const Emitter &e, Value value, Value like) {
 Value convolution(const Emitter &e, Value x, Value weight, Value bias, Window window,
                   int64_t groups, AutoPad autoPad) {
   checkOperands(e, x, weight, window);
-  Shape data = shapeOf(x), kernel = shapeOf(weight);
+  Sizes data = shapeOf(x), kernel = shapeOf(weight);
   if (groups < 1 || kernel[1] * groups != data[1] || !kernel[0].dividedBy(groups))
     failGroups(x, weight, groups);
   window = fittedWindow(e, spatialOf(x), window, autoPad);
   Value result = ConvOp::create(e.b, e.loc, x, weight, window.strides, window.dilations,
                                 window.padsLow, window.padsHigh, groups);
-  e.type(shapeOf(result), elementOf(result)); // not too large
+  e.type(shapeOf(result), elementOf(result)); // fails if it is too large
   return withBias(e, result, bias);
 }
 
 Value transposedConvolution(const Emitter &e, Value x, Value weight, Value bias, Window window,
                             Ints outputPadding, int64_t groups, AutoPad autoPad) {
   checkOperands(e, x, weight, window);
-  Shape data = shapeOf(x), kernel = shapeOf(weight);
+  Sizes data = shapeOf(x), kernel = shapeOf(weight);
   if (groups < 1 || kernel[0] != data[1] || !kernel[0].dividedBy(groups))
     failGroups(x, weight, groups);
   if (outputPadding.empty())
     outputPadding.assign(data.size() - 2, 0);
-  Shape small(data.size() - 2, Polynomial(int64_t(1) << 40)); // the window need not fit over x
+  Sizes small(data.size() - 2, Polynomial(int64_t(1) << 40)); // the window may exceed x
   window = fittedWindow(e, small, window);
-  Shape result{data[0], kernel[1] * groups};
+  Sizes result{data[0], kernel[1] * groups};
   for (size_t i = 0; i < window.rank(); ++i) {
     if (i >= outputPadding.size() || outputPadding[i] < 0 ||
         outputPadding[i] >= std::max(window.strides[i], window.dilations[i]))
-      fail("has an output padding of " + showInts(outputPadding) +
+      fail("has an output padding of ", showInts(outputPadding),
            ", expected one from 0 to below the stride per spatial dim");
     if (autoPad != AutoPad::None) {
       int64_t pad = std::max<int64_t>(0, window.extent(i) + outputPadding[i] - window.strides[i]);

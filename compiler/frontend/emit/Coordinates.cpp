@@ -13,7 +13,7 @@ using namespace graph;
 static void checkElements(const Emitter &e, Value x, Value indices) {
   e.checkInteger(indices, "indices");
   if (rankOf(x) != rankOf(indices))
-    fail("has indices " + showShape(shapeOf(indices)) + " for data " + showShape(shapeOf(x)) +
+    fail("has indices ", showShape(shapeOf(indices)), " for data ", showShape(shapeOf(x)),
          ", expected as many dims");
 }
 
@@ -22,7 +22,7 @@ Value gatherElements(const Emitter &e, Value x, Value indices, int64_t axis, boo
   if (rankOf(x) == 0)
     return x;
   axis = e.axis(axis, rankOf(x));
-  Shape at = shapeOf(indices);
+  Sizes at = shapeOf(indices);
   for (int64_t d = 0; d < rankOf(x); ++d)
     if (d != axis)
       x = e.slice(x, d, 0, at[d]);
@@ -45,7 +45,7 @@ static Reduction reductionOf(Combine how) {
   return Reduction::Sum;
 }
 
-// What was there under what the scattered updates came to.
+// Combines x with the scattered updates.
 static Value combine(const Emitter &e, Value x, Value scattered, Combine how) {
   switch (how) {
   case Combine::Mul:
@@ -65,9 +65,9 @@ Value scatterElements(const Emitter &e, Value x, Value indices, Value updates, i
                       Combine how) {
   checkElements(e, x, indices);
   e.checkSameType(x, updates);
-  Shape dims = shapeOf(x), at = shapeOf(indices);
+  Sizes dims = shapeOf(x), at = shapeOf(indices);
   if (shapeOf(updates) != at)
-    fail("has updates " + showShape(shapeOf(updates)) + " for indices " + showShape(at) +
+    fail("has updates ", showShape(shapeOf(updates)), " for indices ", showShape(at),
          ", expected the same shape");
   if (rankOf(x) == 0) {
     x = e.reshape(x, {1}), updates = e.reshape(updates, {1}), indices = e.reshape(indices, {1});
@@ -78,7 +78,7 @@ Value scatterElements(const Emitter &e, Value x, Value indices, Value updates, i
   for (int64_t d = 0; d < rankOf(x); ++d) {
     if (d == axis)
       continue;
-    // Places that have no update are out of range.
+    // Indices of places without an update are out of range.
     indices = e.pad(indices, d, 0, dims[d] - at[d], -1);
     updates = e.pad(updates, d, 0, dims[d] - at[d]);
   }
@@ -99,7 +99,7 @@ Values coordinatesOf(const Emitter &e, Value indices) {
   int64_t last = rankOf(indices) - 1;
   int64_t count = e.number(shapeOf(indices)[last], "number of coordinates");
   if (count > static_cast<int64_t>(kMaxRank))
-    fail("has indices " + showShape(shapeOf(indices)) +
+    fail("has indices ", showShape(shapeOf(indices)),
          ", expected fewer coordinates in the last dim");
   Values coordinates;
   for (int64_t i = 0; i < count; ++i)
@@ -107,8 +107,8 @@ Values coordinatesOf(const Emitter &e, Value indices) {
   return coordinates;
 }
 
-// The row-major number of the place in the dims from `first` on that the coordinates speak of.
-static Value linearIndex(const Emitter &e, const Shape &dims, const Values &coordinates,
+// The row-major index of the coordinates in the dims from `first` on.
+static Value linearIndex(const Emitter &e, const Sizes &dims, const Values &coordinates,
                          int64_t first) {
   Value linear;
   for (auto [i, coordinate] : llvm::enumerate(coordinates)) {
@@ -119,22 +119,22 @@ static Value linearIndex(const Emitter &e, const Shape &dims, const Values &coor
   return linear;
 }
 
-// The dims that the coordinates speak of as one.
-static Shape flattened(const Shape &dims, int64_t first, size_t count) {
-  Shape flat(dims.begin(), dims.begin() + first);
+// Merges the dims of the coordinates.
+static Sizes flattened(const Sizes &dims, int64_t first, size_t count) {
+  Sizes flat(dims.begin(), dims.begin() + first);
   flat.push_back(product(llvm::ArrayRef<Polynomial>(dims).slice(first, count)));
   flat.insert(flat.end(), dims.begin() + first + count, dims.end());
   return flat;
 }
 
-static void checkCoordinates(const Shape &dims, const Values &coordinates, int64_t first) {
+static void checkCoordinates(const Sizes &dims, const Values &coordinates, int64_t first) {
   if (first + coordinates.size() > dims.size())
-    fail("has " + std::to_string(coordinates.size()) + " coordinates from dim " +
-         std::to_string(first) + " on of data " + showShape(dims));
+    fail("has ", coordinates.size(), " coordinates from dim ", first, " on of data ",
+         showShape(dims));
 }
 
 Value gatherAt(const Emitter &e, Value x, Values coordinates, int64_t first, int64_t batch) {
-  Shape dims = shapeOf(x);
+  Sizes dims = shapeOf(x);
   checkCoordinates(dims, coordinates, first);
   if (coordinates.empty())
     return x;
@@ -145,24 +145,24 @@ Value gatherAt(const Emitter &e, Value x, Values coordinates, int64_t first, int
 
 Value scatterAt(const Emitter &e, Value x, Values coordinates, Value updates, int64_t first,
                 Combine how) {
-  Shape dims = shapeOf(x);
+  Sizes dims = shapeOf(x);
   checkCoordinates(dims, coordinates, first);
   e.checkSameType(x, updates);
   if (coordinates.empty())
     return how == Combine::Replace ? updates : combine(e, x, updates, how);
   Value linear = linearIndex(e, dims, coordinates, first);
-  Shape at = shapeOf(linear), flat = flattened(dims, first, coordinates.size()), rows = flat;
+  Sizes at = shapeOf(linear), flat = flattened(dims, first, coordinates.size()), rows = flat;
   Polynomial count = product(at);
   rows[first] = count;
-  Shape expected(flat.begin(), flat.begin() + first);
+  Sizes expected(flat.begin(), flat.begin() + first);
   expected.insert(expected.end(), at.begin(), at.end());
   expected.insert(expected.end(), flat.begin() + first + 1, flat.end());
   if (shapeOf(updates) != expected)
-    fail("has updates " + showShape(shapeOf(updates)) + ", expected " + showShape(expected));
+    fail("has updates ", showShape(shapeOf(updates)), ", expected ", showShape(expected));
   updates = e.reshape(updates, rows);
   linear = e.reshape(linear, {count});
   Value table = e.reshape(x, flat);
-  auto scatter = [&](Reduction kind, Value values, const Shape &shape) -> Value {
+  auto scatter = [&](Reduction kind, Value values, const Sizes &shape) -> Value {
     int64_t dim = shape.size() == 1 ? 0 : first;
     return ScatterOp::create(e.b, e.loc, e.type(shape, elementOf(values)), kind, values, linear,
                              dim);
@@ -171,7 +171,7 @@ Value scatterAt(const Emitter &e, Value x, Values coordinates, Value updates, in
     return e.reshape(combine(e, table, scatter(reductionOf(how), updates, flat), how), dims);
   Value last = scatter(Reduction::Max, e.iota({count}, 0, e.b.getI64Type()), {flat[first]});
   Value written = e.compare(Predicate::GE, last, 0);
-  Shape column(flat.size(), Polynomial(1));
+  Sizes column(flat.size(), Polynomial(1));
   column[first] = flat[first];
   Value rowsWritten = e.broadcast(e.reshape(written, column), flat);
   Value chosen = e.gather(updates, last, first);
@@ -185,13 +185,13 @@ Value reverseSequence(const Emitter &e, Value x, Value lengths, int64_t time, in
   time = e.axis(time, rankOf(x));
   batch = e.axis(batch, rankOf(x));
   if (time == batch)
-    fail("has one axis " + std::to_string(time) + " for time and batch, expected two");
+    fail("has one axis ", time, " for time and batch, expected two");
   Ints order = {batch, time};
   for (int64_t d = 0; d < rankOf(x); ++d)
     if (d != batch && d != time)
       order.push_back(d);
   Value lines = e.transpose(x, order);
-  Shape plane = {shapeOf(lines)[0], shapeOf(lines)[1]};
+  Sizes plane = {shapeOf(lines)[0], shapeOf(lines)[1]};
   Value position = e.iota(plane, 1, e.b.getI64Type());
   Value length = e.broadcast(e.reshape(e.cast(lengths, e.b.getI64Type()), {plane[0], 1}), plane);
   Value mirrored = e.sub(e.sub(length, 1), position);

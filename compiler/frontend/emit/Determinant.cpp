@@ -11,17 +11,18 @@ namespace {
 
 constexpr int64_t kMaxRows = 64;
 
-// One step: the row with the largest first element, which leaves; what remains loses its first column.
+// One step of the elimination: removes the row with the largest first element, and the first column
+// of the rest.
 struct Step {
   Value factor; // of the determinant, [batch]
   Value rest;   // [batch, rows - 1, rows - 1]; null after the last step
 };
 
 Step eliminate(const Emitter &e, Value matrix) {
-  Shape dims = shapeOf(matrix);
+  Sizes dims = shapeOf(matrix);
   int64_t rows = *dims[1].constant();
   Value first = e.dropDim(e.slice(matrix, 2, 0, 1), 2); // [batch, rows]
-  Value place = argExtreme(e, e.abs(first), 1, /*largest=*/true, /*keep=*/true);
+  Value place = argMinMax(e, e.abs(first), 1, /*largest=*/true, /*keep=*/true);
   Value at = e.iota({dims[0], rows}, 1, e.b.getI64Type());
   Value isPivot = e.compare(Predicate::EQ, at, e.broadcast(place, {dims[0], rows}));
   Value pivotMask = e.broadcast(e.insertDim(isPivot, 2), dims);
@@ -35,7 +36,7 @@ Step eliminate(const Emitter &e, Value matrix) {
   // The first row takes the pivot's place.
   Value swapped = e.select(pivotMask, e.broadcast(e.slice(matrix, 1, 0, 1), dims), matrix);
   Value rest = e.slice(swapped, 1, 1, rows - 1);
-  Shape small = {dims[0], rows - 1, rows - 1};
+  Sizes small = {dims[0], rows - 1, rows - 1};
   Value safe = e.select(e.compare(Predicate::EQ, pivot, 0), e.splat(pivot, 1), pivot);
   Value scaled =
       e.div(e.slice(row, 1, 1, rows - 1), e.broadcast(e.insertDim(safe, 1), {dims[0], rows - 1}));
@@ -49,11 +50,10 @@ Step eliminate(const Emitter &e, Value matrix) {
 Value determinant(const Emitter &e, Value x) {
   e.checkFloat(x);
   e.checkRank(x, 2);
-  Shape dims = shapeOf(x), batch(dims.begin(), dims.end() - 2);
+  Sizes dims = shapeOf(x), batch(dims.begin(), dims.end() - 2);
   int64_t rows = e.number(dims.back(), "number of columns");
   if (dims[dims.size() - 2] != Polynomial(rows) || rows < 1 || rows > kMaxRows)
-    fail("has matrices " + showShape(dims) + ", expected square ones of 1 to " +
-         std::to_string(kMaxRows) + " rows");
+    fail("has matrices ", showShape(dims), ", expected square ones of 1 to ", kMaxRows, " rows");
   Step step{{}, e.reshape(x, {product(batch), rows, rows})};
   Value result;
   while (step.rest) {

@@ -5,7 +5,8 @@
 
 namespace cleave::emit {
 
-// Of the matrices in the last two dims of x, by elimination with row exchanges, written out; at most 64 rows.
+// Determinants of the matrices in the last two dims of x, by unrolled Gaussian elimination with
+// partial pivoting. Fails beyond 64 rows.
 Value determinant(const Emitter &e, Value x);
 
 } // namespace cleave::emit

@@ -17,7 +17,7 @@ struct Term {
   std::string labels;
 };
 
-// `ij,jk->ik` taken apart: labels per operand, and the result's.
+// The labels of each operand and of the result: `ij,jk->ik`.
 struct Equation {
   std::vector<std::string> operands;
   std::string result;
@@ -34,7 +34,8 @@ std::string expandEllipsis(std::string labels, size_t rank) {
   return labels.replace(at, 3, dims);
 }
 
-// Without `->`: the labels that occur once, in alphabetical order, behind the ellipsis' ones.
+// The result without `->`: labels of the ellipsis, then those that occur once, in alphabetical
+// order.
 std::string impliedResult(const std::vector<std::string> &operands) {
   std::map<char, int> count;
   for (const std::string &labels : operands)
@@ -58,18 +59,18 @@ Equation parse(const std::string &text, const Values &values) {
   for (size_t begin = 0, i = 0; begin <= left.size(); ++i) {
     size_t end = std::min(left.find(',', begin), left.size());
     if (i >= values.size())
-      fail("equation '" + text + "' has more operands than there are inputs");
+      fail("equation '", text, "' has more operands than there are inputs");
     size_t rank = rankOf(values[i]);
     out.operands.push_back(expandEllipsis(left.substr(begin, end - begin), rank));
     most = std::max(most, rank);
     if (out.operands.back().size() != rank)
-      fail("equation '" + text + "' names " + std::to_string(out.operands.back().size()) +
-           " dims of input " + std::to_string(i) + ", which has " + std::to_string(rank));
+      fail("equation '", text, "' names ", out.operands.back().size(), " dims of input ", i,
+           ", which has ", rank);
     begin = end + 1;
   }
   if (out.operands.size() != values.size())
-    fail("equation '" + text + "' has " + std::to_string(out.operands.size()) + " operands for " +
-         std::to_string(values.size()) + " inputs");
+    fail("equation '", text, "' has ", out.operands.size(), " operands for ", values.size(),
+         " inputs");
   if (arrow == std::string::npos) {
     out.result = impliedResult(out.operands);
     return out;
@@ -87,24 +88,24 @@ Equation parse(const std::string &text, const Values &values) {
 
 bool has(const std::string &labels, char label) { return labels.find(label) != std::string::npos; }
 
-// Every label of one size everywhere, and the result's among them.
+// Checks that each label has one size, and that the result has labels of operands only.
 void check(const std::vector<Term> &terms, const std::string &result) {
   std::map<char, Polynomial> sizes;
   for (const Term &term : terms) {
-    Shape dims = shapeOf(term.value);
+    Sizes dims = shapeOf(term.value);
     for (size_t i = 0; i < dims.size(); ++i) {
       char label = term.labels[i];
       if (!std::isalnum(static_cast<unsigned char>(label)))
-        fail("has the operand '" + term.labels + "', expected letters");
+        fail("has the operand '", term.labels, "', expected letters");
       auto [known, isNew] = sizes.emplace(label, dims[i]);
       if (known->second != dims[i])
-        fail("uses '" + std::string(1, label) + "' for dims of size " + known->second.str() +
-             " and " + dims[i].str());
+        fail("uses '", std::string(1, label), "' for dims of size ", known->second.str(), " and ",
+             dims[i].str());
     }
   }
   for (char label : result)
     if (!sizes.contains(label) || std::count(result.begin(), result.end(), label) > 1)
-      fail("has the result '" + result + "', expected different letters of the operands");
+      fail("has the result '", result, "', expected different letters of the operands");
 }
 
 // Sums over the dims whose label is not in `needed`.
@@ -121,7 +122,7 @@ Term sumOthers(const Emitter &e, const Term &term, const std::string &needed) {
   return out;
 }
 
-// The product, summed over what only these two have and nobody needs later.
+// The product, summed over labels that only these two have and that are not in `needed`.
 Term multiply(const Emitter &e, Term a, Term c, const std::string &needed) {
   a = sumOthers(e, a, needed + c.labels);
   c = sumOthers(e, c, needed + a.labels);
@@ -148,7 +149,7 @@ Term multiply(const Emitter &e, Term a, Term c, const std::string &needed) {
   return {value, shared + left + right};
 }
 
-// Dims of one operand with the same label become one.
+// Takes the diagonal of dims of one operand with the same label.
 Term takeDiagonals(const Emitter &e, Term term) {
   for (size_t i = 0; i < term.labels.size(); ++i) {
     size_t again;
@@ -168,7 +169,7 @@ void spreadEllipses(const Emitter &e, std::vector<Term> &terms) {
       if (term.labels[i] <= '9' && shapeOf(term.value)[i] != Polynomial(1))
         sizes.emplace(term.labels[i], shapeOf(term.value)[i]);
   for (Term &term : terms) {
-    Shape dims = shapeOf(term.value);
+    Sizes dims = shapeOf(term.value);
     for (size_t i = 0; i < term.labels.size(); ++i)
       if (auto size = sizes.find(term.labels[i]); size != sizes.end())
         dims[i] = size->second;
@@ -178,14 +179,14 @@ void spreadEllipses(const Emitter &e, std::vector<Term> &terms) {
 
 } // namespace
 
-// Where the indices along both dims agree, the element, else 0; and the sum over one of them.
-Value diagonal(const Emitter &e, Value x, int64_t a, int64_t c) {
-  Shape dims = shapeOf(x);
-  if (dims[a] != dims[c])
-    fail("takes the diagonal of dims of size " + dims[a].str() + " and " + dims[c].str());
+// Masks elements whose indices along both dims differ, and sums over one of the dims.
+Value diagonal(const Emitter &e, Value x, int64_t a, int64_t b) {
+  Sizes dims = shapeOf(x);
+  if (dims[a] != dims[b])
+    fail("takes the diagonal of dims of size ", dims[a].str(), " and ", dims[b].str());
   mlir::Type index = e.b.getI64Type();
-  Value isDiagonal = e.compare(Predicate::EQ, e.iota(dims, a, index), e.iota(dims, c, index));
-  return e.reduce(Reduction::Sum, e.select(isDiagonal, x, e.splat(x, 0)), {std::max(a, c)});
+  Value isDiagonal = e.compare(Predicate::EQ, e.iota(dims, a, index), e.iota(dims, b, index));
+  return e.reduce(Reduction::Sum, e.select(isDiagonal, x, e.splat(x, 0)), {std::max(a, b)});
 }
 
 Value einsum(const Emitter &e, std::string equation, const Values &operands) {
@@ -199,7 +200,7 @@ Value einsum(const Emitter &e, std::string equation, const Values &operands) {
   if (terms.empty())
     fail("has no inputs, expected at least 1");
   if (terms.size() > 256)
-    fail("has " + std::to_string(terms.size()) + " inputs, expected at most 256");
+    fail("has ", terms.size(), " inputs, expected at most 256");
   spreadEllipses(e, terms);
   check(terms, parsed.result);
   for (Term &term : terms)

@@ -23,7 +23,7 @@ Value where(const Emitter &e, Value condition, Value yes, Value no) {
 
 // -- powers ---------------------------------------------------------------------------------------
 
-// By products and roots where that is exact and cheap; null where it is not.
+// The power by products and roots where these are exact and cheap, else null.
 static Value knownPower(const Emitter &e, Value x, double power) {
   if (power == 1)
     return x;
@@ -53,7 +53,8 @@ Value power(const Emitter &e, Value x, Value y) {
   if (known && known->size() == 1 && rankOf(y) <= rankOf(x))
     if (Value result = knownPower(e, x, known->values[0]))
       return result;
-  // Integers: by the floating-point power, exact up to 2^53; kernels come to 48.999… for 7^2.
+  // Integers: rounds the floating-point power, which is exact up to 2^53, since kernels yield
+  // 48.999… for 7^2.
   mlir::Type element = elementOf(x), computed = isFloat(x) ? element : e.b.getF64Type();
   bool isWhole = !isFloat(x) && !isFloat(y);
   x = e.cast(x, computed);
@@ -76,7 +77,7 @@ Value truncatedDivide(const Emitter &e, Value x, Value y) {
   return truncate(e, broadcastBinary<DivOp>(e, x, y));
 }
 
-// Where the signs differ and something is left over, one less.
+// Truncated quotient, less 1 where the signs differ and the remainder is not 0.
 Value floorDivide(const Emitter &e, Value x, Value y) {
   e.checkSameType(x, y);
   e.broadcastTogether(x, y);
@@ -160,7 +161,7 @@ Value isInfinite(const Emitter &e, Value x, bool positive, bool negative) {
   return positive ? isPlus : negative ? isMinus : e.splat(isPlus, 0);
 }
 
-// (exp(x) - 1) by its series near 0: as many terms as its type can tell.
+// (exp(x) - 1) by its series near 0, with the number of terms that the type resolves.
 Value expMinusOne(const Emitter &e, Value x) {
   e.checkFloat(x);
   Value series = e.splat(x, 1);

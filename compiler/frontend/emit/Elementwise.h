@@ -1,12 +1,12 @@
-// Elementwise: arithmetic of two tensors with numpy's broadcasting, and what needs more than one op.
-// Operands have one element type; frontends promote before.
+// Elementwise: arithmetic with numpy's broadcasting, and functions that need more than one op.
+// Operands have one element type; frontends promote types before.
 #pragma once
 
 #include "compiler/frontend/emit/Emitter.h"
 
 namespace cleave::emit {
 
-// Any op of two operands, broadcast together; fails where the types differ.
+// An op of two operands, which are broadcast together; fails where the element types differ.
 template <typename Op> Value broadcastBinary(const Emitter &e, Value x, Value y) {
   e.checkSameType(x, y);
   e.broadcastTogether(x, y);
@@ -14,10 +14,11 @@ template <typename Op> Value broadcastBinary(const Emitter &e, Value x, Value y)
 }
 Value broadcastCompare(const Emitter &e, Predicate predicate, Value x, Value y);
 
-// yes where the condition holds, else no; all broadcast together.
+// `yes` where the condition holds, else `no`; all three are broadcast together.
 Value where(const Emitter &e, Value condition, Value yes, Value no);
 
-// x to the power y (of any type); by products and roots where y is known and that is exact.
+// x to the power y, which may have another type. Known exponents become products and roots where
+// these are exact.
 Value power(const Emitter &e, Value x, Value y);
 Value power(const Emitter &e, Value x, double y);
 
@@ -27,24 +28,26 @@ Value floorDivide(const Emitter &e, Value x, Value y);
 Value truncatedRemainder(const Emitter &e, Value x, Value y);
 Value floorRemainder(const Emitter &e, Value x, Value y);
 
-// Not below `low`, not above `high`; either may be null, both broadcast to x.
+// min(max(x, low), high). Either bound may be null (none); both broadcast to x.
 Value clip(const Emitter &e, Value x, Value low, Value high);
 Value clip(const Emitter &e, Value x, std::optional<double> low, std::optional<double> high);
 
 // -1, 0 or 1.
 Value sign(const Emitter &e, Value x);
+// 1 / x.
 Value reciprocal(const Emitter &e, Value x);
+// Bool results.
 Value isNan(const Emitter &e, Value x);
 Value isFinite(const Emitter &e, Value x);
 Value isInfinite(const Emitter &e, Value x, bool positive = true, bool negative = true);
 // exp(x) - 1 and log(1 + x), exact near 0.
 Value expMinusOne(const Emitter &e, Value x);
 Value logOnePlus(const Emitter &e, Value x);
-// The logarithm to another base.
+// The logarithm of x to the given base.
 Value logarithm(const Emitter &e, Value x, double base);
-// Towards zero.
+// Rounds towards zero.
 Value truncate(const Emitter &e, Value x);
-// (1 - weight) x + weight y; `weight` of any shape that broadcasts.
+// (1 - weight) x + weight y; `weight` broadcasts.
 Value interpolate(const Emitter &e, Value x, Value y, Value weight);
 
 } // namespace cleave::emit

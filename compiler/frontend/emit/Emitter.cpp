@@ -14,8 +14,7 @@ using namespace graph;
 // -- checks ---------------------------------------------------------------------------------------
 int64_t Emitter::axis(int64_t axis, int64_t rank, const std::string &what) const {
   if (axis < -rank || axis >= rank)
-    fail(what + " " + std::to_string(axis) + " is out of range for " + std::to_string(rank) +
-         " dims");
+    fail(what, " ", axis, " is out of range for ", rank, " dims");
   return axis < 0 ? axis + rank : axis;
 }
 
@@ -23,41 +22,40 @@ Ints Emitter::axes(const Ints &axes, int64_t rank) const {
   std::set<int64_t> seen;
   for (int64_t one : axes)
     if (!seen.insert(axis(one, rank, "axes:")).second)
-      fail("axes: " + std::to_string(one) + " is named twice");
+      fail("axes: ", one, " is named twice");
   return Ints(seen.begin(), seen.end());
 }
 
 void Emitter::checkFloat(Value value) const {
   if (!emit::isFloat(value))
-    fail("has an operand of " + typeNameOf(value) + ", expected floating-point numbers");
+    fail("has an operand of ", typeNameOf(value), ", expected floating-point numbers");
 }
 
 void Emitter::checkInteger(Value value, const std::string &what) const {
   if (emit::isFloat(value) || isBool(value))
-    fail("has " + what + " of " + typeNameOf(value) + ", expected integers");
+    fail("has ", what, " of ", typeNameOf(value), ", expected integers");
 }
 
 void Emitter::checkBool(Value value, const std::string &what) const {
   if (!isBool(value))
-    fail("has " + what + " of " + typeNameOf(value) + ", expected bool");
+    fail("has ", what, " of ", typeNameOf(value), ", expected bool");
 }
 
 void Emitter::checkSameType(Value a, Value b) const {
   if (elementOf(a) != elementOf(b))
-    fail("has operands of " + typeNameOf(a) + " and " + typeNameOf(b) + ", expected the same type");
+    fail("has operands of ", typeNameOf(a), " and ", typeNameOf(b), ", expected the same type");
 }
 
 void Emitter::checkDim(int64_t dim, int64_t rank) const {
   if (dim < 0 || dim >= rank)
-    fail("has a tensor of " + std::to_string(rank) + " dims, expected at least " +
-         std::to_string(dim + 1));
+    fail("has a tensor of ", rank, " dims, expected at least ", dim + 1);
 }
 
-void Emitter::checkOrder(llvm::ArrayRef<int64_t> permutation, int64_t rank) const {
+void Emitter::checkPermutation(llvm::ArrayRef<int64_t> permutation, int64_t rank) const {
   Ints sorted(permutation.begin(), permutation.end());
   std::sort(sorted.begin(), sorted.end());
   if (sorted != dimsFrom(0, rank))
-    fail("has " + std::to_string(rank) + " dims and orders them as " +
+    fail("has ", rank, " dims and orders them as ",
          showInts(Ints(permutation.begin(), permutation.end())));
 }
 
@@ -65,7 +63,7 @@ void Emitter::checkAlike(Value a, Value b) const {
   if (a.getType() == b.getType())
     return;
   checkSameType(a, b);
-  fail("has operands of the shapes " + showShape(shapeOf(a)) + " and " + showShape(shapeOf(b)) +
+  fail("has operands of the shapes ", showShape(shapeOf(a)), " and ", showShape(shapeOf(b)),
        ", expected the same shape");
 }
 
@@ -73,20 +71,19 @@ void Emitter::checkRank(Value value, int64_t atLeast) const {
   (void)emit::shapeOf(value).dropFront(atLeast);
 }
 
-mlir::RankedTensorType Emitter::type(const Shape &dims, mlir::Type element) const {
+mlir::RankedTensorType Emitter::type(const Sizes &dims, mlir::Type element) const {
   int64_t count = 1;
   for (const Polynomial &dim : dims) {
     if (dim.atMost(kLeastSymbol).value_or(0) < 0)
-      fail("the result would have a dim of size " + dim.str());
-    // Also behind a dim of size 0: places are computed with the others.
+      fail("the result would have a dim of size ", dim.str());
+    // A dim of size 0 counts as 1, since offsets are products of the others.
     int64_t number =
         std::max<int64_t>(dim.constant().value_or(dim.atLeast(kLeastSymbol).value_or(1)), 1);
     if (__builtin_mul_overflow(count, number, &count) || count > (int64_t(1) << 56))
-      fail("the result " + showShape(dims) + " has more elements than fit into memory");
+      fail("the result ", showShape(dims), " has more elements than fit into memory");
   }
   if (dims.size() > kMaxRank)
-    fail("the result has " + std::to_string(dims.size()) + " dims, expected at most " +
-         std::to_string(kMaxRank));
+    fail("the result has ", dims.size(), " dims, expected at most ", kMaxRank);
   return graph::tensorOf(dims, element);
 }
 
@@ -94,33 +91,33 @@ mlir::RankedTensorType Emitter::type(const Shape &dims, mlir::Type element) cons
 int64_t Emitter::number(const Polynomial &size, const std::string &what) const {
   if (std::optional<int64_t> number = size.constant())
     return *number;
-  fail("the " + what + " " + size.str() + " " + dependsOnSymbols(size.symbols()));
+  fail("the ", what, " ", size.str(), " ", dependsOnSymbols(size.symbols()));
 }
 
-Ints Emitter::numbers(const Shape &sizes, const std::string &what) const {
+Ints Emitter::numbers(const Sizes &sizes, const std::string &what) const {
   Ints out;
   for (const Polynomial &size : sizes)
     out.push_back(number(size, what));
   return out;
 }
 
-Shape Emitter::sizesOf(Value value, const std::string &what) const {
+Sizes Emitter::sizesOf(Value value, const std::string &what) const {
   if (emit::isFloat(value) || rankOf(value) > 1)
-    fail("the " + what + " is " + typeNameOf(value) + showShape(shapeOf(value)) +
+    fail("the ", what, " is ", typeNameOf(value), showShape(shapeOf(value)),
          ", expected a list of integers");
   std::optional<SizeTensor> known = evaluator.sizes(value);
   if (!known)
-    fail("the " + what + " " + evaluator.whyUnknown(value));
-  Shape out;
+    fail("the ", what, " ", evaluator.whyUnknown(value));
+  Sizes out;
   for (const Quotient &element : known->elements)
     out.push_back(element.value);
   return out;
 }
 
 Polynomial Emitter::sizeOf(Value value, const std::string &what) const {
-  Shape sizes = sizesOf(value, what);
+  Sizes sizes = sizesOf(value, what);
   if (sizes.size() != 1)
-    fail("the " + what + " has " + std::to_string(sizes.size()) + " elements, expected 1");
+    fail("the ", what, " has ", sizes.size(), " elements, expected 1");
   return sizes[0];
 }
 
@@ -135,21 +132,21 @@ int64_t Emitter::integerOf(Value value, const std::string &what) const {
 Tensor Emitter::tensorOf(Value value, const std::string &what) const {
   std::optional<Tensor> known = evaluator.evaluate(value);
   if (!known)
-    fail("the " + what + " " + evaluator.whyUnknown(value));
+    fail("the ", what, " ", evaluator.whyUnknown(value));
   return *known;
 }
 
 double Emitter::numberOf(Value value, const std::string &what) const {
   Tensor known = tensorOf(value, what);
   if (known.size() != 1)
-    fail("the " + what + " has " + std::to_string(known.size()) + " elements, expected 1");
+    fail("the ", what, " has ", known.size(), " elements, expected 1");
   return known.values[0];
 }
 
 // -- constants ------------------------------------------------------------------------------------
 Value Emitter::constant(const Tensor &tensor) const {
   if (tensor.size() > kMaxConstant)
-    fail("makes a constant of " + std::to_string(tensor.size()) + " elements, expected fewer");
+    fail("makes a constant of ", tensor.size(), " elements, expected fewer");
   evaluator.countConstant(tensor.size());
   return ConstantOp::create(b, loc, toAttribute(tensor, b.getContext()));
 }
@@ -164,7 +161,7 @@ Value Emitter::integers(const Ints &values) const {
                             mlir::DenseElementsAttr::get(type, llvm::ArrayRef<int64_t>(values)));
 }
 
-Value Emitter::sizes(const Shape &values) const {
+Value Emitter::sizes(const Sizes &values) const {
   Ints constants;
   llvm::SmallVector<std::string> texts;
   for (const Polynomial &value : values) {
@@ -185,7 +182,7 @@ Value Emitter::splat(Value like, double value) const {
   return buildSplat(b, loc, like.getType(), value);
 }
 
-Value Emitter::splat(const Shape &dims, mlir::Type element, double value) const {
+Value Emitter::splat(const Sizes &dims, mlir::Type element, double value) const {
   return buildSplat(b, loc, type(dims, element), value);
 }
 
@@ -194,58 +191,57 @@ Value Emitter::splatSize(Value like, const Polynomial &numerator, const Polynomi
   return broadcast(scalar, shapeOf(like));
 }
 
-Value Emitter::iota(const Shape &dims, int64_t dim, mlir::Type element) const {
+Value Emitter::iota(const Sizes &dims, int64_t dim, mlir::Type element) const {
   return IotaOp::create(b, loc, type(dims, element), dim);
 }
 
 // -- movement -------------------------------------------------------------------------------------
-Value Emitter::reshape(Value value, const Shape &dims) const {
-  Shape found = shapeOf(value);
+Value Emitter::reshape(Value value, const Sizes &dims) const {
+  Sizes found = shapeOf(value);
   if (found == dims)
     return value;
   auto result = type(dims, elementOf(value));
   Polynomial have = product(found), want = product(dims);
   if (have != want)
-    fail("cannot give " + showShape(found) + " with " + have.str() + " elements the shape " +
-         showShape(dims) + " with " + want.str());
+    fail("cannot give ", showShape(found), " with ", have.str(), " elements the shape ",
+         showShape(dims), " with ", want.str());
   return ReshapeOp::create(b, loc, result, value);
 }
 
 Value Emitter::insertDim(Value value, int64_t axis) const {
-  Shape dims = shapeOf(value);
+  Sizes dims = shapeOf(value);
   checkDim(axis, static_cast<int64_t>(dims.size()) + 1);
   dims.insert(dims.begin() + axis, Polynomial(1));
   return reshape(value, dims);
 }
 
 Value Emitter::dropDim(Value value, int64_t axis) const {
-  Shape dims = shapeOf(value);
+  Sizes dims = shapeOf(value);
   checkDim(axis, static_cast<int64_t>(dims.size()));
   if (dims[axis] != Polynomial(1))
-    fail("drops dim " + std::to_string(axis) + " of size " + dims[axis].str() +
-         ", expected size 1");
+    fail("drops dim ", axis, " of size ", dims[axis].str(), ", expected size 1");
   dims.erase(dims.begin() + axis);
   return reshape(value, dims);
 }
 
-Value Emitter::broadcast(Value value, const Shape &dims) const {
-  Shape found = shapeOf(value);
+Value Emitter::broadcast(Value value, const Sizes &dims) const {
+  Sizes found = shapeOf(value);
   if (found == dims)
     return value;
   type(dims, elementOf(value));
   if (found.size() > dims.size() || broadcastShape(found, dims) != dims)
-    fail("cannot broadcast " + showShape(found) + " to " + showShape(dims));
+    fail("cannot broadcast ", showShape(found), " to ", showShape(dims));
   return buildBroadcast(b, loc, value, dims);
 }
 
 void Emitter::broadcastTogether(Value &x, Value &y) const {
-  Shape dims = broadcastShape(shapeOf(x), shapeOf(y));
+  Sizes dims = broadcastShape(shapeOf(x), shapeOf(y));
   x = broadcast(x, dims);
   y = broadcast(y, dims);
 }
 
 void Emitter::broadcastTogether(Values &values) const {
-  Shape dims;
+  Sizes dims;
   for (Value value : values)
     dims = broadcastShape(dims, shapeOf(value));
   for (Value &value : values)
@@ -253,31 +249,31 @@ void Emitter::broadcastTogether(Values &values) const {
 }
 
 Value Emitter::transpose(Value value, llvm::ArrayRef<int64_t> permutation) const {
-  checkOrder(permutation, rankOf(value));
+  checkPermutation(permutation, rankOf(value));
   for (size_t i = 0; i < permutation.size(); ++i)
     if (permutation[i] != static_cast<int64_t>(i))
       return buildTranspose(b, value, permutation);
   return value;
 }
 
-Value Emitter::swapDims(Value value, int64_t a, int64_t c) const {
+Value Emitter::swapDims(Value value, int64_t first, int64_t second) const {
   Ints permutation = dimsFrom(0, rankOf(value));
-  checkDim(std::max(a, c), rankOf(value));
-  std::swap(permutation[a], permutation[c]);
+  checkDim(std::max(first, second), rankOf(value));
+  std::swap(permutation[first], permutation[second]);
   return transpose(value, permutation);
 }
 
 Value Emitter::slice(Value value, int64_t dim, const Polynomial &start, const Polynomial &size,
                      int64_t stride) const {
-  Shape dims = shapeOf(value);
+  Sizes dims = shapeOf(value);
   checkDim(dim, static_cast<int64_t>(dims.size()));
   if (start == Polynomial() && stride == 1 && size == dims[dim])
     return value;
   Polynomial left = dims[dim] - 1 - start - (size - 1) * stride;
   if (size != Polynomial() &&
       (left.atMost(kLeastSymbol).value_or(0) < 0 || start.atMost(kLeastSymbol).value_or(0) < 0))
-    fail("takes " + size.str() + " elements from " + start.str() + " on of dim " +
-         std::to_string(dim) + " of " + showShape(dims));
+    fail("takes ", size.str(), " elements from ", start.str(), " on of dim ", dim, " of ",
+         showShape(dims));
   evaluator.assume(start);
   if (size != Polynomial())
     evaluator.assume(left);
@@ -286,16 +282,15 @@ Value Emitter::slice(Value value, int64_t dim, const Polynomial &start, const Po
 }
 
 Value Emitter::gather(Value value, Value indices, int64_t dim, int64_t batch) const {
-  Shape from = shapeOf(value), at = shapeOf(indices);
+  Sizes from = shapeOf(value), at = shapeOf(indices);
   checkInteger(indices, "indices");
   checkDim(dim, static_cast<int64_t>(from.size()));
   bool fits = 0 <= batch && batch <= dim && batch <= static_cast<int64_t>(at.size());
   if (!fits || !std::equal(from.begin(), from.begin() + batch, at.begin()))
-    fail("has indices " + showShape(at) + " for dim " + std::to_string(dim) + " of data " +
-         showShape(from) + ", expected the first " + std::to_string(batch) +
-         " dims to be the same");
+    fail("has indices ", showShape(at), " for dim ", dim, " of data ", showShape(from),
+         ", expected the first ", batch, " dims to be the same");
   Value result = GatherOp::create(b, loc, value, indices, dim, batch);
-  type(shapeOf(result), elementOf(result)); // not too large
+  type(shapeOf(result), elementOf(result)); // fails if it is too large
   return result;
 }
 
@@ -303,10 +298,11 @@ Value Emitter::pad(Value value, int64_t dim, const Polynomial &low, const Polyno
                    double fill) const {
   if (low == Polynomial() && high == Polynomial())
     return value;
-  Shape dims = shapeOf(value);
+  Sizes dims = shapeOf(value);
   checkDim(dim, static_cast<int64_t>(dims.size()));
   if (low.atMost(kLeastSymbol).value_or(0) < 0 || high.atMost(kLeastSymbol).value_or(0) < 0)
-    fail("has dim " + std::to_string(dim) + " of " + showShape(dims) + ", longer than expected");
+    fail("cannot pad dim ", dim, " of ", showShape(dims), " by ", low.str(), " and ", high.str(),
+         " elements, expected at least 0 on both sides");
   dims[dim] += low + high;
   return PadOp::create(b, loc, type(dims, elementOf(value)), value, dim, low, 0, fill);
 }
@@ -314,16 +310,16 @@ Value Emitter::pad(Value value, int64_t dim, const Polynomial &low, const Polyno
 Value Emitter::concat(const Values &values, int64_t dim) const {
   if (values.empty())
     fail("joins no tensors, expected at least 1");
-  Shape joined = shapeOf(values[0]);
+  Sizes joined = shapeOf(values[0]);
   checkDim(dim, static_cast<int64_t>(joined.size()));
   for (Value value : llvm::drop_begin(values)) {
     checkSameType(values[0], value);
-    Shape expected = joined, found = shapeOf(value);
+    Sizes expected = joined, found = shapeOf(value);
     if (found.size() == expected.size())
       expected[dim] = found[dim];
     if (found != expected)
-      fail("joins shapes " + showShape(shapeOf(values[0])) + " and " + showShape(found) +
-           " along dim " + std::to_string(dim) + ": the other dims differ");
+      fail("joins shapes ", showShape(shapeOf(values[0])), " and ", showShape(found), " along dim ",
+           dim, ": the other dims differ");
     joined[dim] += found[dim];
   }
   type(joined, elementOf(values[0]));
@@ -352,8 +348,8 @@ Value Emitter::select(Value condition, Value yes, Value no) const {
   checkBool(condition, "a condition");
   checkAlike(yes, no);
   if (shapeOf(condition) != shapeOf(yes))
-    fail("selects from " + showShape(shapeOf(yes)) + " by a condition of the shape " +
-         showShape(shapeOf(condition)) + ", expected the same shape");
+    fail("selects from ", showShape(shapeOf(yes)), " by a condition of the shape ",
+         showShape(shapeOf(condition)), ", expected the same shape");
   return SelectOp::create(b, loc, yes.getType(), condition, yes, no);
 }
 
@@ -364,8 +360,8 @@ Value Emitter::cast(Value value, mlir::Type element) const {
 }
 
 // -- reductions -----------------------------------------------------------------------------------
-static Shape keptShape(Value value, const Ints &dims) {
-  Shape kept = shapeOf(value);
+static Sizes keptShape(Value value, const Ints &dims) {
+  Sizes kept = shapeOf(value);
   for (int64_t dim : dims)
     kept[dim] = Polynomial(1);
   return kept;
@@ -385,45 +381,14 @@ Value Emitter::mean(Value value, const Ints &dims, bool keep) const {
   return keep ? reshape(reduced, keptShape(value, dims)) : reduced;
 }
 
-// -- what families share --------------------------------------------------------------------------
+// -- functions that families share ----------------------------------------------------------------
 bool isFloat(Value value) { return mlir::isa<mlir::FloatType>(elementOf(value)); }
 bool isBool(Value value) { return elementOf(value).isInteger(1); }
 
-std::string typeName(ElementType type) {
-  switch (type) {
-  case ElementType::F64:
-    return "float64";
-  case ElementType::F32:
-    return "float32";
-  case ElementType::F16:
-    return "float16";
-  case ElementType::BF16:
-    return "bfloat16";
-  case ElementType::I64:
-    return "int64";
-  case ElementType::I32:
-    return "int32";
-  case ElementType::I16:
-    return "int16";
-  case ElementType::I8:
-    return "int8";
-  case ElementType::U64:
-    return "uint64";
-  case ElementType::U32:
-    return "uint32";
-  case ElementType::U16:
-    return "uint16";
-  case ElementType::U8:
-    return "uint8";
-  case ElementType::Bool:
-    return "bool";
-  }
-  return "";
-}
-
+std::string typeName(ElementType type) { return std::string(longName(type)); }
 std::string typeNameOf(Value value) { return typeName(toElementType(elementOf(value))); }
 
-std::string showShape(const Shape &dims) {
+std::string showShape(const Sizes &dims) {
   std::string text = "[";
   for (size_t i = 0; i < dims.size(); ++i)
     text += (i ? ", " : "") + dims[i].str();
@@ -432,23 +397,22 @@ std::string showShape(const Shape &dims) {
 
 std::string showInts(const Ints &values) { return showShape(toShape(values)); }
 
-template <> void Shape::failShort(size_t expected) const {
-  fail("has data " + showShape(*this) + ", expected at least " + std::to_string(expected) +
-       " dims");
+template <> void Sizes::failShort(size_t expected) const {
+  fail("has data ", showShape(*this), ", expected at least ", expected, " dims");
 }
 
 template <> void Ints::failShort(size_t expected) const {
-  fail("has the numbers " + showInts(*this) + ", expected at least " + std::to_string(expected));
+  fail("has the numbers ", showInts(*this), ", expected at least ", expected);
 }
 
 int64_t truncated(double number) {
   constexpr double limit = 9223372036854775808.0; // 2^63
   if (!(number >= -limit && number < limit))
-    fail("makes an integer of " + std::to_string(number));
+    fail("makes an integer of ", number);
   return static_cast<int64_t>(number);
 }
 
-Shape toShape(llvm::ArrayRef<int64_t> values) { return Shape(values.begin(), values.end()); }
+Sizes toShape(llvm::ArrayRef<int64_t> values) { return Sizes(values.begin(), values.end()); }
 
 Polynomial product(llvm::ArrayRef<Polynomial> dims) {
   Polynomial out(1);
@@ -457,14 +421,14 @@ Polynomial product(llvm::ArrayRef<Polynomial> dims) {
   return out;
 }
 
-Shape broadcastShape(const Shape &a, const Shape &b) {
-  Shape out(std::max(a.size(), b.size()), Polynomial(1));
+Sizes broadcastShape(const Sizes &a, const Sizes &b) {
+  Sizes out(std::max(a.size(), b.size()), Polynomial(1));
   const Polynomial one(1);
-  for (size_t i = 0; i < out.size(); ++i) { // from the last dim on
+  for (size_t i = 0; i < out.size(); ++i) { // starting with the last dim
     const Polynomial &x = i < a.size() ? a[a.size() - 1 - i] : one;
     const Polynomial &y = i < b.size() ? b[b.size() - 1 - i] : one;
     if (x != y && x != one && y != one)
-      fail("cannot broadcast the shapes " + showShape(a) + " and " + showShape(b) + " together" +
+      fail("cannot broadcast the shapes ", showShape(a), " and ", showShape(b), " together",
            (x.isConstant() && y.isConstant() ? ""
                                              : ": whether " + x.str() + " is " + y.str() + " " +
                                                    dependsOnSymbols((x - y).symbols())));

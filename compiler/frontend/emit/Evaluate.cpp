@@ -16,12 +16,12 @@ using namespace graph;
 
 // Larger tensors are data, not shapes.
 constexpr int64_t kMaxElements = 1 << 16;
-// All of what is computed and kept while a model is imported: a second or so, and 128 MiB.
+// Limits of an import: scalar operations (about a second) and elements kept (128 MiB).
 constexpr int64_t kMaxWork = int64_t(1) << 28, kMaxKept = int64_t(1) << 24;
 
 bool isSmall(mlir::Value value) {
   auto type = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
-  int64_t count = 1; // where dims of size 0 count as 1: places are computed with the others
+  int64_t count = 1; // dims of size 0 count as 1, since offsets are products of the others
   for (int64_t size : type ? type.getShape() : llvm::ArrayRef<int64_t>())
     if (size < 0 || size > kMaxElements || (count *= std::max<int64_t>(size, 1)) > kMaxElements)
       return false;
@@ -38,9 +38,9 @@ Tensor constantOf(ConstantOp op) {
 }
 
 // -- in symbols -----------------------------------------------------------------------------------
-using Sizes = std::optional<SizeTensor>;
+using MaybeSizes = std::optional<SizeTensor>;
 
-Sizes toSizes(const Tensor &tensor) {
+MaybeSizes toSizes(const Tensor &tensor) {
   SizeTensor out{tensor.type, tensor.shape, {}};
   for (double value : tensor.values) {
     std::optional<Quotient> element = quotientOf(value);
@@ -66,8 +66,8 @@ SizeTensor emptyLike(mlir::Value result) {
   return {toElementType(elementTypeOf(result)), staticShapeOf(result), {}};
 }
 
-// The polynomials of graph.sizes, if they have no divisor that is symbolic.
-Sizes valuesOf(SizesOp op) {
+// The values of graph.sizes; none if the divisor is symbolic.
+MaybeSizes valuesOf(SizesOp op) {
   std::optional<int64_t> divisor = Polynomial::parse(op.getDivisor().str())->constant();
   if (!divisor)
     return std::nullopt;
@@ -77,10 +77,10 @@ Sizes valuesOf(SizesOp op) {
   return out;
 }
 
-// Where elements only move: the op moves their numbers, which are then looked up. The operands of
-// `indices` are moved by, not moved.
-Sizes moved(mlir::Operation *op, llvm::ArrayRef<SizeTensor> operands, size_t movedOperands) {
-  std::vector<Quotient> all(1); // 0 stands for what indices out of range give
+// Ops that only move elements: runs the op on the positions of the elements, then looks these up.
+// Operands from `movedOperands` on are indices.
+MaybeSizes moved(mlir::Operation *op, llvm::ArrayRef<SizeTensor> operands, size_t movedOperands) {
+  std::vector<Quotient> all(1); // 0 is the result of indices out of range
   llvm::SmallVector<Tensor> numbered;
   for (const auto &[i, operand] : llvm::enumerate(operands)) {
     if (i >= movedOperands) {
@@ -103,7 +103,7 @@ Sizes moved(mlir::Operation *op, llvm::ArrayRef<SizeTensor> operands, size_t mov
   return out;
 }
 
-Sizes pointwise(mlir::Operation *op, llvm::ArrayRef<SizeTensor> operands, Assume assume) {
+MaybeSizes pointwise(mlir::Operation *op, llvm::ArrayRef<SizeTensor> operands, Assume assume) {
   SizeTensor out = emptyLike(op->getResult(0));
   for (size_t i = 0; i < operands[0].elements.size(); ++i) {
     llvm::SmallVector<Quotient> elements;
@@ -117,7 +117,7 @@ Sizes pointwise(mlir::Operation *op, llvm::ArrayRef<SizeTensor> operands, Assume
   return out;
 }
 
-Sizes reduced(ReduceOp op, const SizeTensor &operand, Assume assume) {
+MaybeSizes reduced(ReduceOp op, const SizeTensor &operand, Assume assume) {
   SizeTensor out = emptyLike(op.getResult());
   Tensor like(ElementType::I64, out.shape);
   std::vector<int64_t> strides(operand.shape.size(), 0), kept = like.strides();
@@ -134,21 +134,21 @@ Sizes reduced(ReduceOp op, const SizeTensor &operand, Assume assume) {
     known &= sum.has_value();
   });
   for (const std::optional<Quotient> &sum : sums) {
-    if (!known || !sum) // undecided, or a reduction of nothing
+    if (!known || !sum) // undecided, or an empty reduction
       return std::nullopt;
     out.elements.push_back(*sum);
   }
   return out;
 }
 
-// Places that are not known yet cannot be computed with.
+// Whether an op has a position that depends on symbols.
 bool hasSymbolicPlace(mlir::Operation *op) {
   auto slice = mlir::dyn_cast<SliceOp>(op);
   auto pad = mlir::dyn_cast<PadOp>(op);
   return (slice && slice.getSymbolicStart()) || (pad && pad.getSymbolicLow());
 }
 
-// Steps of windows over a result, each of which takes far longer than a FLOP, also where there are no channels.
+// Window steps of an op. Each takes far longer than a FLOP, even without channels.
 int64_t windowSteps(mlir::Operation *op) {
   llvm::ArrayRef<int64_t> kernel;
   if (auto pool = mlir::dyn_cast<PoolOp>(op))
@@ -164,11 +164,6 @@ int64_t windowSteps(mlir::Operation *op) {
   return std::min(steps.constant().value_or(kMaxWork), kMaxWork + 1);
 }
 
-// What no shape is made by.
-bool isGradient(mlir::Operation *op) {
-  return mlir::isa<ConvInputGradOp, ConvWeightGradOp, PoolGradOp>(op);
-}
-
 } // namespace
 
 const Evaluator::Known *Evaluator::find(mlir::Value value) {
@@ -179,28 +174,27 @@ const Evaluator::Known *Evaluator::find(mlir::Value value) {
 void Evaluator::countConstant(int64_t elements) {
   constexpr int64_t most = int64_t(1) << 26;
   if ((made_ += elements) > most)
-    fail("makes constants of more than " + std::to_string(most) + " elements in all");
+    fail("makes constants of more than ", most, " elements in all");
 }
 
 void Evaluator::checkOps() const {
   constexpr int64_t most = int64_t(1) << 20;
   if (ops_.count > most)
-    fail("makes more than " + std::to_string(most) +
-         " ops when all rounds of all loops are written out");
+    fail("makes more than ", most, " ops when all rounds of all loops are written out");
 }
 
 void Evaluator::assume(const Polynomial &notNegative) {
-  constexpr size_t most = 4096; // of different ones: each is compared with all before
+  constexpr size_t most = 4096; // different ones; each is compared with all before it
   bool isSure = notNegative.atLeast(kLeastSymbol).value_or(-1) >= 0;
   if (isSure || llvm::is_contained(assumptions_, notNegative))
     return;
   if (assumptions_.size() == most)
-    fail("takes more than " + std::to_string(most) + " sizes that depend on symbols for granted");
+    fail("takes more than ", most, " sizes that depend on symbols for granted");
   assumptions_.push_back(notNegative);
 }
 
 bool Evaluator::isAffordable(mlir::Operation *op) {
-  // Operands are copied; numbers in symbols take longer.
+  // Copies of operands count, too; polynomials take longer.
   for (mlir::Value operand : op->getOperands())
     if (const Known *known = find(operand))
       work_ += mlir::cast<mlir::RankedTensorType>(operand.getType()).getNumElements() *
@@ -213,12 +207,12 @@ bool Evaluator::isAffordable(mlir::Operation *op) {
   return work_ <= kMaxWork && kept_ <= kMaxKept;
 }
 
-Sizes Evaluator::evaluateSizes(mlir::Operation *op, llvm::ArrayRef<SizeTensor> operands) {
+MaybeSizes Evaluator::evaluateSizes(mlir::Operation *op, llvm::ArrayRef<SizeTensor> operands) {
   if (auto sizes = mlir::dyn_cast<SizesOp>(op))
     return valuesOf(sizes);
-  if (mlir::isa<ReshapeOp, TransposeOp, BroadcastOp, SliceOp, ConcatOp, ReverseOp>(op))
+  if (op->hasTrait<ElementCopy>())
     return moved(op, operands, operands.size());
-  if (mlir::isa<GatherOp>(op))
+  if (op->hasTrait<TableLookup>())
     return moved(op, operands, 1);
   auto assumed = [this](const Polynomial &notNegative) { assume(notNegative); };
   if (auto reduce = mlir::dyn_cast<ReduceOp>(op))
@@ -254,7 +248,7 @@ bool Evaluator::compute(mlir::Operation *op) {
     known_[op] = std::move(results);
     return true;
   }
-  // A number in symbols takes some hundred bytes.
+  // A polynomial takes some hundred bytes.
   for (mlir::Value result : op->getResults())
     kept_ += 31 * mlir::cast<mlir::RankedTensorType>(result.getType()).getNumElements();
   if (kept_ > kMaxKept)
@@ -262,12 +256,12 @@ bool Evaluator::compute(mlir::Operation *op) {
   llvm::SmallVector<SizeTensor> sizes;
   for (const Known &operand : operands) {
     const auto *numbers = std::get_if<Tensor>(&operand);
-    Sizes each = numbers ? toSizes(*numbers) : std::get<SizeTensor>(operand);
+    MaybeSizes each = numbers ? toSizes(*numbers) : std::get<SizeTensor>(operand);
     if (!each)
       return false;
     sizes.push_back(std::move(*each));
   }
-  Sizes result = evaluateSizes(op, sizes);
+  MaybeSizes result = evaluateSizes(op, sizes);
   if (!result)
     return false;
   std::optional<Tensor> numbers = toNumbers(*result);
@@ -288,7 +282,7 @@ std::optional<SizeTensor> Evaluator::sizes(mlir::Value value) {
       continue;
     }
     bool possible = mlir::isa<ReferenceInterface>(op) && op->getNumRegions() == 0 &&
-                    !isGradient(op) && llvm::all_of(op->getResults(), isSmall) &&
+                    !op->hasTrait<WindowGradient>() && llvm::all_of(op->getResults(), isSmall) &&
                     !hasSymbolicPlace(op);
     llvm::SmallVector<mlir::Operation *> unknown;
     for (mlir::Value operand : op->getOperands()) {
@@ -310,7 +304,7 @@ std::optional<SizeTensor> Evaluator::sizes(mlir::Value value) {
   const Known *known = find(value);
   if (!known)
     return std::nullopt;
-  // Whoever asks gets elements of its own.
+  // The caller gets a copy.
   work_ += 16 * mlir::cast<mlir::RankedTensorType>(value.getType()).getNumElements();
   if (work_ > kMaxWork)
     return std::nullopt;
@@ -340,7 +334,7 @@ static std::string inputName(mlir::Value value) {
   return argName(step, argument.getArgNumber()).str();
 }
 
-// As many numbers as the input has elements, up to 3.
+// Example numbers for the elements of the input, up to 3.
 static std::string exampleOf(mlir::Value input) {
   int64_t count = elementCount(input.getType()).constant().value_or(3);
   return count < 2 ? "1" : count == 2 ? "1,2" : "1,2,3";

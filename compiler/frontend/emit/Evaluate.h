@@ -1,6 +1,6 @@
-// Evaluator: the values that depend on no data (shapes, axes, positions), computed while importing
-// by the ops' own reference semantics, or in symbols where they depend on symbolic dims. Nothing in
-// the IR changes.
+// Evaluator: computes values that do not depend on data (shapes, axes, positions) while importing,
+// with the reference semantics of the ops, or as polynomials where they depend on symbolic dims. It
+// does not change the IR.
 #pragma once
 
 #include "compiler/frontend/emit/Quotient.h"
@@ -12,7 +12,7 @@
 
 namespace cleave::emit {
 
-// A tensor whose elements may depend on symbols, row-major.
+// A tensor whose elements may depend on symbols, in row-major order.
 struct SizeTensor {
   ElementType type = ElementType::I64;
   std::vector<int64_t> shape;
@@ -21,30 +21,29 @@ struct SizeTensor {
 
 class Evaluator {
 public:
-  // The value, if it follows from constants alone and everything on the way is small and, with what
-  // was computed before, not too much. Integers
-  // beyond 2^53, which exporters write for "to the end", become ±2^53.
+  // The value if it follows from constants alone, through small tensors only, and the work of all
+  // evaluations stays within a limit. Integers beyond 2^53, which exporters write for "to the end",
+  // become ±2^53.
   std::optional<Tensor> evaluate(mlir::Value value);
 
-  // The value, if it follows from constants and the sizes of symbolic dims. Comparisons of symbols
-  // are decided as dialects/graph/Symbols.h says; what they leave open is not known.
+  // The value if it follows from constants and the sizes of symbolic dims. Comparisons of symbols
+  // are decided by the rules of dialects/graph/Symbols.h; none where these leave one open.
   std::optional<SizeTensor> sizes(mlir::Value value);
 
-  // Why a value is not known, for messages, with the option that makes it known: `depends on data, …`,
+  // Why a value is unknown and the option that makes it known, for messages: `depends on data, …`,
   // `depends on the input 'axes', …`, or `depends on the symbol 'seq': give --set seq=8, say`.
   std::string whyUnknown(mlir::Value value);
 
-  // Takes it for granted that a size which depends on symbols is at least 0: one that bounds another
-  // is large enough. What cannot be otherwise is no assumption. The import tells the module
-  // (dialects/graph/Symbols.h).
+  // Records the assumption that a size is at least 0, unless that holds for all values of its
+  // symbols. The import writes the assumptions into the module (dialects/graph/Symbols.h).
   void assume(const Polynomial &notNegative);
   const std::vector<Polynomial> &assumptions() const { return assumptions_; }
 
-  // Counts the elements of a constant that the import makes; fails where all of them are more than
-  // models have in shapes, masks and tables.
+  // Counts the elements of a constant that the import creates; fails when all of them exceed the
+  // limit for shapes, masks and tables.
   void countConstant(int64_t elements);
 
-  // Counts the ops that `b` builds from here on; checkOps fails where they are more than models have.
+  // Counts the ops that `b` builds from now on; checkOps() fails when they exceed the limit.
   void countOpsOf(mlir::OpBuilder &b) { b.setListener(&ops_); }
   void checkOps() const;
 
@@ -67,7 +66,7 @@ private:
   OpCount ops_;
   llvm::DenseMap<mlir::Operation *, KnownResults> known_;
   std::vector<Polynomial> assumptions_;
-  int64_t work_ = 0, kept_ = 0; // operations done, elements in known_
+  int64_t work_ = 0, kept_ = 0; // scalar operations, elements in known_
   int64_t made_ = 0;            // elements of constants
 };
 

@@ -6,6 +6,7 @@
 
 namespace cleave::emit {
 
+// The exception. `status` is the user error or defect that it reports.
 struct Failure {
   Status status;
 };

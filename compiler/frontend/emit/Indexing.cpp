@@ -11,7 +11,7 @@ using namespace graph;
 
 namespace {
 
-// Positions count up from 0, and known numbers say it themselves.
+// Whether no index can be negative: positions (iota) and known numbers.
 bool isNeverNegative(const Emitter &e, Value indices) {
   if (indices.getDefiningOp<IotaOp>())
     return true;
@@ -35,8 +35,8 @@ Value gather(const Emitter &e, Value x, Value indices, int64_t dim, bool neverNe
   if (rankOf(indices) == 0)
     if (std::optional<SizeTensor> known = e.evaluator.sizes(indices))
       return takeOne(e, x, dim, known->elements[0].value);
-  Shape dims = shapeOf(x), at = shapeOf(indices);
-  Shape result(dims.begin(), dims.begin() + dim);
+  Sizes dims = shapeOf(x), at = shapeOf(indices);
+  Sizes result(dims.begin(), dims.begin() + dim);
   result.insert(result.end(), at.begin(), at.end());
   result.insert(result.end(), dims.begin() + dim + 1, dims.end());
   e.type(result, elementOf(x));
@@ -53,7 +53,7 @@ Value oneHot(const Emitter &e, Value indices, const Polynomial &depth, int64_t a
              Value off) {
   e.checkInteger(indices, "indices");
   e.checkSameType(on, off);
-  Shape column = shapeOf(indices), full = column;
+  Sizes column = shapeOf(indices), full = column;
   column.insert(column.begin() + axis, Polynomial(1));
   full.insert(full.begin() + axis, depth);
   Value at = e.broadcast(e.reshape(countFromFront(e, indices, depth), column), full);
@@ -63,7 +63,7 @@ Value oneHot(const Emitter &e, Value indices, const Polynomial &depth, int64_t a
   return e.select(hit, on, off);
 }
 
-Value triangleMask(const Emitter &e, const Shape &matrix, bool upper, const Polynomial &shift) {
+Value triangleMask(const Emitter &e, const Sizes &matrix, bool upper, const Polynomial &shift) {
   mlir::Type index = e.b.getI64Type();
   Value row = e.iota(matrix, 0, index), column = e.iota(matrix, 1, index);
   if (shift != Polynomial())
@@ -73,8 +73,8 @@ Value triangleMask(const Emitter &e, const Shape &matrix, bool upper, const Poly
 
 Value triangle(const Emitter &e, Value x, bool upper, const Polynomial &shift) {
   e.checkRank(x, 2);
-  Shape dims = shapeOf(x);
-  Value keep = triangleMask(e, Shape(dims.end() - 2, dims.end()), upper, shift);
+  Sizes dims = shapeOf(x);
+  Value keep = triangleMask(e, Sizes(dims.end() - 2, dims.end()), upper, shift);
   return e.select(e.broadcast(keep, dims), x, e.splat(x, 0));
 }
 

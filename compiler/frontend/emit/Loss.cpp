@@ -14,17 +14,17 @@ void check(const Emitter &e, Value scores, Value labels, const ClassLossOptions 
   e.checkInteger(labels, "labels");
   e.checkRank(scores, 1);
   int64_t dim = classDim(scores);
-  Shape expected = shapeOf(scores);
+  Sizes expected = shapeOf(scores);
   Polynomial classes = expected[dim];
   expected.erase(expected.begin() + dim);
   if (shapeOf(labels) != expected)
-    fail("has labels " + showShape(shapeOf(labels)) + ", expected " + showShape(expected));
-  if (options.weights && shapeOf(options.weights) != Shape{classes})
-    fail("has weights " + showShape(shapeOf(options.weights)) + ", expected one per class, " +
+    fail("has labels ", showShape(shapeOf(labels)), ", expected ", showShape(expected));
+  if (options.weights && shapeOf(options.weights) != Sizes{classes})
+    fail("has weights ", showShape(shapeOf(options.weights)), ", expected one per class, ",
          classes.str());
 }
 
-// The weight of every position: that of its class, zero where it does not count. Null: all 1.
+// The weight of each position: that of its class, 0 for ignored labels. Null: all 1.
 Value weightsOf(const Emitter &e, Value labels, mlir::Type element,
                 const ClassLossOptions &options) {
   Value weights;
@@ -48,13 +48,13 @@ Value reduced(const Emitter &e, Value loss, Value weights, LossReduction reducti
   return e.div(e.reduce(Reduction::Sum, loss, all), e.reduce(Reduction::Sum, weights, all));
 }
 
-// The mean of -log p over classes, weighted by the classes' weights where there are any.
+// The mean of -log p over classes, weighted by the class weights if given.
 Value smoothLoss(const Emitter &e, Value logProbabilities, Value labels,
                  const ClassLossOptions &options) {
   int64_t dim = classDim(logProbabilities);
   Value terms = logProbabilities;
   if (options.weights) {
-    Shape column(rankOf(terms), Polynomial(1));
+    Sizes column(rankOf(terms), Polynomial(1));
     column[dim] = shapeOf(terms)[dim];
     terms = e.mul(terms, e.broadcast(e.reshape(options.weights, column), shapeOf(terms)));
   }
@@ -71,7 +71,7 @@ Value negativeLogLikelihood(const Emitter &e, Value logProbabilities, Value labe
                             const ClassLossOptions &options) {
   check(e, logProbabilities, labels, options);
   int64_t dim = classDim(logProbabilities);
-  // A label that is ignored may be out of range: it chooses zero.
+  // An ignored label may be out of range; its element is 0.
   Value chosen = buildGatherAlong(e.b, logProbabilities, e.insertDim(labels, dim), dim);
   Value loss = e.neg(e.dropDim(chosen, dim));
   Value weights = weightsOf(e, labels, elementOf(loss), options);

@@ -7,17 +7,17 @@ namespace cleave::emit {
 
 using namespace graph;
 
-Shape resolvedShape(const Emitter &e, Value x, const Shape &target, bool zeroCopies) {
-  Shape from = shapeOf(x), dims = target;
+Sizes resolvedShape(const Emitter &e, Value x, const Sizes &target, bool zeroCopies) {
+  Sizes from = shapeOf(x), dims = target;
   std::optional<size_t> open;
   Polynomial rest(1);
   auto failShape = [&]() {
-    fail("cannot give " + showShape(from) + " the shape " + showShape(target));
+    fail("cannot give ", showShape(from), " the shape ", showShape(target));
   };
   for (size_t i = 0; i < dims.size(); ++i) {
     if (zeroCopies && dims[i] == Polynomial()) {
       if (i >= from.size())
-        fail("copies dim " + std::to_string(i) + " of an operand " + showShape(from));
+        fail("copies dim ", i, " of an operand ", showShape(from));
       dims[i] = from[i];
     }
     if (dims[i] == Polynomial(-1)) {
@@ -35,73 +35,72 @@ Shape resolvedShape(const Emitter &e, Value x, const Shape &target, bool zeroCop
   Polynomial all = product(from);
   std::optional<Polynomial> size = all.dividedBy(rest);
   if (!size && all.isConstant() && rest.isConstant())
-    fail("cannot give " + showShape(from) + " with " + all.str() + " elements the shape " +
+    fail("cannot give ", showShape(from), " with ", all.str(), " elements the shape ",
          showShape(target));
   if (!size)
-    fail("gives " + showShape(from) + " the shape " + showShape(target) + ": whether " + all.str() +
-         " elements fit " + dependsOnSymbols((all + rest).symbols()));
+    fail("gives ", showShape(from), " the shape ", showShape(target), ": whether ", all.str(),
+         " elements fit ", dependsOnSymbols((all + rest).symbols()));
   dims[*open] = *size;
   return dims;
 }
 
-Value reshapeTo(const Emitter &e, Value x, const Shape &target, bool zeroCopies) {
+Value reshapeTo(const Emitter &e, Value x, const Sizes &target, bool zeroCopies) {
   return e.reshape(x, resolvedShape(e, x, target, zeroCopies));
 }
 
 Value flatten(const Emitter &e, Value x, int64_t first, int64_t last) {
-  Shape from = shapeOf(x);
+  Sizes from = shapeOf(x);
   if (from.empty())
     return e.reshape(x, {Polynomial(1)});
-  Shape dims(from.begin(), from.begin() + first);
+  Sizes dims(from.begin(), from.begin() + first);
   dims.push_back(product(from.dropFront(first).take_front(last + 1 - first)));
   dims.insert(dims.end(), from.begin() + last + 1, from.end());
   return e.reshape(x, dims);
 }
 
 Value flattenToMatrix(const Emitter &e, Value x, int64_t axis) {
-  Shape dims = shapeOf(x);
+  Sizes dims = shapeOf(x);
   Polynomial rows = product(dims.takeFront(axis));
   return e.reshape(x, {rows, product(dims.dropFront(axis))});
 }
 
 Value squeeze(const Emitter &e, Value x, const Ints &axes) {
-  Shape from = shapeOf(x), dims;
+  Sizes from = shapeOf(x), dims;
   for (size_t i = 0; i < from.size(); ++i) {
     if (!llvm::is_contained(axes, static_cast<int64_t>(i)))
       dims.push_back(from[i]);
     else if (from[i] != Polynomial(1))
-      fail("drops dim " + std::to_string(i) + " of size " + from[i].str() + ", expected size 1");
+      fail("drops dim ", i, " of size ", from[i].str(), ", expected size 1");
   }
   return e.reshape(x, dims);
 }
 
 Value squeezeAll(const Emitter &e, Value x) {
-  Shape dims = shapeOf(x);
-  std::erase(dims, Polynomial(1));
+  Sizes dims = shapeOf(x);
+  llvm::erase(dims, Polynomial(1));
   return e.reshape(x, dims);
 }
 
 Value unsqueeze(const Emitter &e, Value x, const Ints &axes) {
-  Shape dims = shapeOf(x);
-  for (int64_t axis : axes) { // ascending, so every one counts in the final shape
+  Sizes dims = shapeOf(x);
+  for (int64_t axis : axes) { // ascending: each is a dim of the final shape
     if (axis > static_cast<int64_t>(dims.size()))
-      fail("axis " + std::to_string(axis) + " is out of range");
+      fail("axis ", axis, " is out of range");
     dims.insert(dims.begin() + axis, Polynomial(1));
   }
   return e.reshape(x, dims);
 }
 
-Value expand(const Emitter &e, Value x, const Shape &shape) {
+Value expand(const Emitter &e, Value x, const Sizes &shape) {
   e.type(shape, elementOf(x));
   return e.broadcast(x, broadcastShape(shapeOf(x), shape));
 }
 
 // [a, b] -> [1, a, 1, b] -> [r, a, s, b] -> [r a, s b].
-Value tile(const Emitter &e, Value x, const Shape &repeats) {
-  Shape from = shapeOf(x), split, spread, dims;
+Value tile(const Emitter &e, Value x, const Sizes &repeats) {
+  Sizes from = shapeOf(x), split, spread, dims;
   if (repeats.size() != from.size())
-    fail("has " + std::to_string(repeats.size()) + " repeats for " + std::to_string(from.size()) +
-         " dims");
+    fail("has ", repeats.size(), " repeats for ", from.size(), " dims");
   for (size_t i = 0; i < from.size(); ++i) {
     split.insert(split.end(), {Polynomial(1), from[i]});
     spread.insert(spread.end(), {repeats[i], from[i]});
@@ -116,34 +115,33 @@ Value tile(const Emitter &e, Value x, const Shape &repeats) {
 }
 
 Value repeatInterleave(const Emitter &e, Value x, int64_t dim, const Polynomial &times) {
-  Shape spread = shapeOf(x), dims = spread;
+  Sizes spread = shapeOf(x), dims = spread;
   spread.insert(spread.begin() + dim + 1, times);
   dims[dim] *= times;
   return e.reshape(e.broadcast(e.insertDim(x, dim + 1), spread), dims);
 }
 
 Value depthToSpace(const Emitter &e, Value x, int64_t block, bool depthFirst) {
-  Shape d = shapeOf(x);
+  Sizes d = shapeOf(x);
   std::optional<Polynomial> channels =
       d.size() != 4 || block < 1 || block > 1024 ? std::nullopt : d[1].dividedBy(block * block);
   if (!channels)
-    fail("has data " + showShape(d) + " and blocks of " + std::to_string(block) +
-         ": the channels do not fit");
-  Shape split = depthFirst ? Shape{d[0], *channels, block, block, d[2], d[3]}
-                           : Shape{d[0], block, block, *channels, d[2], d[3]};
+    fail("has data ", showShape(d), " and blocks of ", block, ": the channels do not fit");
+  Sizes split = depthFirst ? Sizes{d[0], *channels, block, block, d[2], d[3]}
+                           : Sizes{d[0], block, block, *channels, d[2], d[3]};
   Ints order = depthFirst ? Ints{0, 1, 4, 2, 5, 3} : Ints{0, 3, 4, 1, 5, 2};
   return e.reshape(e.transpose(e.reshape(x, split), order),
                    {d[0], *channels, d[2] * block, d[3] * block});
 }
 
 Value spaceToDepth(const Emitter &e, Value x, int64_t block) {
-  Shape d = shapeOf(x);
+  Sizes d = shapeOf(x);
   bool fits = d.size() == 4 && block >= 1 && block <= 1024;
   std::optional<Polynomial> rows = fits ? d[2].dividedBy(block) : std::nullopt,
                             columns = fits ? d[3].dividedBy(block) : std::nullopt;
   if (!rows || !columns) {
     auto symbols = fits ? (d[2] * d[3]).symbols() : std::vector<std::string>();
-    fail("has data " + showShape(d) + " and blocks of " + std::to_string(block) + ": " +
+    fail("has data ", showShape(d), " and blocks of ", block, ": ",
          (symbols.empty() ? "the sides do not fit"
                           : "whether the sides fit " + dependsOnSymbols(symbols)));
   }

@@ -30,14 +30,14 @@ Normalised normalise(const Emitter &e, Value x, const Ints &over, double epsilon
 
 // -- over the last dims ---------------------------------------------------------------------------
 
-static Shape dimsFrom(Value x, int64_t axis) {
-  Shape dims = shapeOf(x);
-  return Shape(dims.begin() + axis, dims.end());
+static Sizes dimsFrom(Value x, int64_t axis) {
+  Sizes dims = shapeOf(x);
+  return Sizes(dims.begin() + axis, dims.end());
 }
 
-// A scale or bias of the normalised dims' shape, or what stands for one that is not given.
+// A scale or bias broadcast to the normalised dims; `absent` everywhere if it is null.
 static Value parameterOf(const Emitter &e, Value x, int64_t axis, Value value, double absent) {
-  Shape last = dimsFrom(x, axis);
+  Sizes last = dimsFrom(x, axis);
   if (!value)
     return e.splat(last, elementOf(x), absent);
   e.checkSameType(x, value);
@@ -79,11 +79,10 @@ Value groupNorm(const Emitter &e, Value x, int64_t groups, Value scale, Value bi
                 double epsilon) {
   e.checkFloat(x);
   e.checkRank(x, 2);
-  Shape dims = shapeOf(x);
+  Sizes dims = shapeOf(x);
   std::optional<Polynomial> channels = groups < 1 ? std::nullopt : dims[1].dividedBy(groups);
   if (!channels)
-    fail("has data " + showShape(dims) + " in " + std::to_string(groups) +
-         " groups: the channels do not fit");
+    fail("has data ", showShape(dims), " in ", groups, " groups: the channels do not fit");
   Polynomial inner = *channels * product(dims.dropFront(2));
   Value grouped = e.reshape(x, {dims[0], groups, inner});
   Value normal = e.reshape(normalise(e, grouped, {2}, epsilon).value, dims);
@@ -94,7 +93,7 @@ static void checkStatistics(const Emitter &e, Value x, std::initializer_list<Val
   e.checkFloat(x);
   for (Value value : values) {
     e.checkSameType(x, value);
-    perChannel(e, value, x); // the check; unused values vanish
+    perChannel(e, value, x); // only for its check; the unused ops are removed
   }
 }
 
@@ -128,13 +127,13 @@ TrainedBatchNorm trainedBatchNorm(const Emitter &e, Value x, Value scale, Value 
 Value lpNormalise(const Emitter &e, Value x, int64_t dim, int64_t p) {
   e.checkFloat(x);
   if (p != 1 && p != 2)
-    fail("has a norm of power " + std::to_string(p) + ", expected 1 or 2");
+    fail("has a norm of power ", p, ", expected 1 or 2");
   Value powers = p == 1 ? e.abs(x) : e.mul(x, x);
   Value norm = e.reduce(Reduction::Sum, powers, {dim}, /*keep=*/true);
   if (p == 2)
     norm = flatRoot(e, norm);
-  norm =
-      e.select(e.compare(Predicate::EQ, norm, 0), e.splat(norm, 1), norm); // of zeros, which stay
+  norm = e.select(e.compare(Predicate::EQ, norm, 0), e.splat(norm, 1),
+                  norm); // rows of zeros stay zero
   return e.div(x, e.broadcast(norm, shapeOf(x)));
 }
 
@@ -143,7 +142,7 @@ Value localResponseNorm(const Emitter &e, Value x, int64_t size, double alpha, d
   e.checkFloat(x);
   e.checkRank(x, 2);
   if (size < 1 || size > 1024)
-    fail("sums over " + std::to_string(size) + " channels, expected 1 to 1024");
+    fail("sums over ", size, " channels, expected 1 to 1024");
   Polynomial channels = shapeOf(x)[1];
   Value padded = e.pad(e.mul(x, x), 1, (size - 1) / 2, size / 2);
   Value sum = e.slice(padded, 1, 0, channels);

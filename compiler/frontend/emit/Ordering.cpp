@@ -20,13 +20,13 @@ Ordered topK(const Emitter &e, Value x, const Polynomial &k, int64_t axis, bool 
   return {e.slice(all.values, axis, 0, k), e.slice(all.indices, axis, 0, k)};
 }
 
-Value argExtreme(const Emitter &e, Value x, int64_t axis, bool largest, bool keep, bool last) {
+Value argMinMax(const Emitter &e, Value x, int64_t axis, bool largest, bool keep, bool last) {
   mlir::Type integer = e.b.getI64Type();
   if (rankOf(x) == 0)
     return e.scalar(integer, 0);
   axis = e.axis(axis, rankOf(x));
-  Value extreme = e.reduce(largest ? Reduction::Max : Reduction::Min, x, {axis}, true);
-  Value chosen = e.compare(Predicate::EQ, x, e.broadcast(extreme, shapeOf(x)));
+  Value best = e.reduce(largest ? Reduction::Max : Reduction::Min, x, {axis}, true);
+  Value chosen = e.compare(Predicate::EQ, x, e.broadcast(best, shapeOf(x)));
   if (isFloat(x))
     chosen = OrOp::create(e.b, e.loc, chosen, e.compare(Predicate::NE, x, x));
   Value position = e.iota(shapeOf(x), axis, integer);
@@ -52,14 +52,14 @@ Value cumulate(const Emitter &e, Reduction kind, Value x, int64_t axis, bool exc
   return reverse ? e.reverse(sums, axis) : sums;
 }
 
-Ordered cumulateExtreme(const Emitter &e, Value x, int64_t axis, bool largest) {
+Ordered cumulateMinMax(const Emitter &e, Value x, int64_t axis, bool largest) {
   if (rankOf(x) == 0)
     return {x, e.scalar(e.b.getI64Type(), 0)};
   axis = e.axis(axis, rankOf(x));
-  Value extreme = cumulate(e, largest ? Reduction::Max : Reduction::Min, x, axis);
+  Value best = cumulate(e, largest ? Reduction::Max : Reduction::Min, x, axis);
   Value position = e.iota(shapeOf(x), axis, e.b.getI64Type());
-  Value reached = e.select(e.compare(Predicate::EQ, x, extreme), position, e.splat(position, -1));
-  return {extreme, cumulate(e, Reduction::Max, reached, axis)};
+  Value reached = e.select(e.compare(Predicate::EQ, x, best), position, e.splat(position, -1));
+  return {best, cumulate(e, Reduction::Max, reached, axis)};
 }
 
 } // namespace cleave::emit

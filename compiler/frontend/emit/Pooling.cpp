@@ -20,11 +20,11 @@ void checkData(const Emitter &e, Value x) {
 Value pool(const Emitter &e, Value x, PoolKind kind, const Window &window, bool countPadding) {
   Value result = PoolOp::create(e.b, e.loc, x, kind, window.kernel, window.strides,
                                 window.dilations, window.padsLow, window.padsHigh, countPadding);
-  e.type(shapeOf(result), elementOf(result)); // not too large
+  e.type(shapeOf(result), elementOf(result)); // fails if it is too large
   return result;
 }
 
-// The padding as elements of the data, all 0; a negative one cuts off what no window reaches.
+// Adds the padding as elements of value 0; negative padding removes elements that no window covers.
 Value padZeros(const Emitter &e, Value x, const Ints &low, const Ints &high) {
   for (size_t i = 0; i < low.size(); ++i)
     x = padDim(e, x, static_cast<int64_t>(i) + 2, low[i], high[i]);
@@ -49,7 +49,7 @@ Value rootOf(const Emitter &e, Value x, double p) {
 
 void checkPower(double p) {
   if (!(p >= 1))
-    fail("has a norm of power " + std::to_string(p) + ", expected at least 1");
+    fail("has a norm of power ", p, ", expected at least 1");
 }
 
 } // namespace
@@ -65,7 +65,8 @@ Value averagePool(const Emitter &e, Value x, const PoolOptions &options) {
   Window window = fittedWindow(e, spatialOf(x), options.window, options.autoPad);
   if (!options.ceil)
     return pool(e, x, PoolKind::Average, window, options.countPadding);
-  // What is counted is the data or, with countPadding, the padded data; never what lies behind it.
+  // Counts elements of the data or, with countPadding, of the padded data, never elements beyond
+  // it.
   Window rounded = fittedWindow(e, spatialOf(x), window, AutoPad::None, /*ceil=*/true);
   if (!options.countPadding)
     return pool(e, x, PoolKind::Average, rounded, false);
@@ -118,7 +119,7 @@ Value globalLpPool(const Emitter &e, Value x, double p) {
 
 namespace {
 
-// Elements of a dim that each window of an adaptive pooling looks at.
+// The range of elements of each window of an adaptive pooling along a dim.
 struct Range {
   int64_t start, size;
 };
@@ -136,8 +137,7 @@ std::vector<Range> rangesOf(int64_t from, int64_t to) {
 Value poolUnevenly(const Emitter &e, Value x, int64_t dim, int64_t size, bool average) {
   int64_t from = e.number(shapeOf(x)[dim], "pooled size");
   if (size > 4096 || from > (int64_t(1) << 40)) // each is an op
-    fail("pools a dim of size " + std::to_string(from) + " to " + std::to_string(size) +
-         " elements, expected at most 4096");
+    fail("pools a dim of size ", from, " to ", size, " elements, expected at most 4096");
   Values pieces;
   for (Range range : rangesOf(from, size)) {
     Value piece = e.slice(x, dim, range.start, range.size);
@@ -149,16 +149,16 @@ Value poolUnevenly(const Emitter &e, Value x, int64_t dim, int64_t size, bool av
 
 Value adaptivePool(const Emitter &e, Value x, const Ints &sizes, bool average) {
   checkData(e, x);
-  Shape spatial = spatialOf(x);
+  Sizes spatial = spatialOf(x);
   if (sizes.size() != spatial.size())
-    fail("has " + std::to_string(sizes.size()) + " sizes for data " + showShape(shapeOf(x)));
-  // Dims that become 1 are reduced, those that divide are pooled together, others one by one.
+    fail("has ", sizes.size(), " sizes for data ", showShape(shapeOf(x)));
+  // Reduces dims that become 1, pools dims whose sizes divide together, and the others one by one.
   PoolOptions options;
   Ints reduced, uneven;
   bool pools = false;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] < 1)
-      fail("pools to a size of " + std::to_string(sizes[i]));
+      fail("pools to a size of ", sizes[i]);
     std::optional<Polynomial> ratio = spatial[i].dividedBy(sizes[i]);
     bool one = sizes[i] == 1, even = !one && ratio && ratio->isConstant();
     options.window.kernel.push_back(even ? *ratio->constant() : 1);

@@ -8,11 +8,11 @@ namespace cleave::emit {
 using namespace graph;
 
 static Value repeatedBlocks(const Emitter &e, Value factor, Value x, int64_t axis, int64_t block) {
-  Shape dims = shapeOf(x), blocks = shapeOf(factor);
+  Sizes dims = shapeOf(x), blocks = shapeOf(factor);
   if (blocks.size() != dims.size())
-    fail("has scales " + showShape(blocks) + " for blocks of " + showShape(dims) +
+    fail("has scales ", showShape(blocks), " for blocks of ", showShape(dims),
          ", expected as many dims");
-  Shape repeated = blocks, flat = blocks;
+  Sizes repeated = blocks, flat = blocks;
   repeated.insert(repeated.begin() + axis + 1, Polynomial(block));
   flat[axis] *= block;
   Value all = e.reshape(e.broadcast(e.insertDim(factor, axis + 1), repeated), flat);
@@ -20,7 +20,7 @@ static Value repeatedBlocks(const Emitter &e, Value factor, Value x, int64_t axi
 }
 
 Value perElement(const Emitter &e, Value factor, Value x, int64_t axis, int64_t block) {
-  Shape dims = shapeOf(x), found = shapeOf(factor);
+  Sizes dims = shapeOf(x), found = shapeOf(factor);
   if (found.empty() || (found.size() == 1 && found[0] == Polynomial(1)))
     return e.broadcast(e.reshape(factor, {}), dims);
   axis = e.axis(axis, rankOf(x));
@@ -28,7 +28,7 @@ Value perElement(const Emitter &e, Value factor, Value x, int64_t axis, int64_t 
     return repeatedBlocks(e, factor, x, axis, block);
   if (found.size() != 1)
     return e.broadcast(factor, dims);
-  Shape column(dims.size(), Polynomial(1));
+  Sizes column(dims.size(), Polynomial(1));
   column[axis] = found[0];
   return e.broadcast(e.reshape(factor, column), dims);
 }
@@ -45,7 +45,7 @@ Value quantize(const Emitter &e, Value x, Value scale, Value zero, mlir::Type ty
                int64_t block) {
   if (!mlir::isa<mlir::IntegerType>(type))
     fail("quantizes to a type that is no integer");
-  // f32 is exact for what 16 bits hold.
+  // float32 represents 16-bit integers exactly.
   mlir::Type element = e.b.getF32Type();
   Value quotient = e.div(e.cast(x, element), perElement(e, e.cast(scale, element), x, axis, block));
   Value rounded = e.unary<RoundOp>(quotient);
@@ -60,7 +60,7 @@ Value dequantize(const Emitter &e, Value x, Value scale, Value zero, int64_t axi
   e.checkFloat(scale);
   bool isWide = elementOf(x).getIntOrFloatBitWidth() > 16;
   Value value;
-  if (zero && isWide) // differences are made before they are rounded
+  if (zero && isWide) // subtract before rounding
     value = e.cast(e.sub(x, perElement(e, zero, x, axis, block)), element);
   else if (zero)
     value = e.cast(e.sub(e.cast(x, e.b.getF32Type()),

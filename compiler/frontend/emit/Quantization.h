@@ -1,27 +1,28 @@
-// Quantization: numbers as small integers times a scale, counted from a zero point.
+// Quantization: x ≈ (q - zero point) · scale with small integers q.
 #pragma once
 
 #include "compiler/frontend/emit/Emitter.h"
 
 namespace cleave::emit {
 
-// `factor` (a scale or zero point) for every element of x: one for all, one per index of `axis`, or one per block of
-// `block` elements along `axis` (block > 0: factors then have x's dims).
+// Broadcasts `factor` (a scale or zero point) to x. It has one element, one per index of `axis`, or
+// one per block of `block` elements along `axis` (block > 0: `factor` has as many dims as x).
 Value perElement(const Emitter &e, Value factor, Value x, int64_t axis, int64_t block);
 
-// round(x / scale) + zero, brought into the range of `type` (half to even). `zero` may be null.
+// round(x / scale) + zero (half to even), clamped to the range of `type`. `zero` null: 0.
 Value quantize(const Emitter &e, Value x, Value scale, Value zero, mlir::Type type, int64_t axis,
                int64_t block = 0);
 
-// (x - zero) · scale, in the scale's type.
+// (x - zero) · scale in the type of `scale`.
 Value dequantize(const Emitter &e, Value x, Value scale, Value zero, int64_t axis,
                  int64_t block = 0);
 
+// values = round(x / scale) + zero.
 struct DynamicallyQuantized {
-  Value values; // uint8
-  Value scale, zero;
+  Value values;      // uint8, the shape of x
+  Value scale, zero; // scalars
 };
-// With the scale that x's own range, extended to 0, asks for.
+// Quantizes x with the scale and zero point of its own range, which is extended to contain 0.
 DynamicallyQuantized quantizeDynamically(const Emitter &e, Value x);
 
 } // namespace cleave::emit

@@ -77,7 +77,9 @@ Maybe smaller(const Quotient &a, const Quotient &b, Assume assume) {
   return negated ? negate(*negated) : negated;
 }
 
-Maybe truth(std::optional<bool> value) { return value ? Maybe(Quotient{*value ? 1 : 0}) : Maybe(); }
+Maybe fromBool(std::optional<bool> value) {
+  return value ? Maybe(Quotient{*value ? 1 : 0}) : Maybe();
+}
 
 Maybe remainder(const Quotient &a, const Quotient &b) {
   Maybe times = divide(a, b);
@@ -90,7 +92,7 @@ Maybe castTo(mlir::Type element, const Quotient &a) {
   if (mlir::isa<mlir::FloatType>(element))
     return a;
   if (element.isInteger(1))
-    return truth(compare(Predicate::NE, a, Quotient{0}));
+    return fromBool(compare(Predicate::NE, a, Quotient{0}));
   return a.divisor == 1 ? Maybe(a) : truncate(a);
 }
 
@@ -141,7 +143,7 @@ std::optional<bool> compare(Predicate predicate, const Quotient &a, const Quotie
   return std::nullopt;
 }
 
-// One function per op that shape arithmetic is made of.
+// One function per op of shape arithmetic.
 static Maybe evaluateSymbolic(mlir::Operation *op, mlir::Type element, llvm::ArrayRef<Quotient> x,
                               Assume assume) {
   if (mlir::isa<AddOp, SubOp>(op))
@@ -167,7 +169,7 @@ static Maybe evaluateSymbolic(mlir::Operation *op, mlir::Type element, llvm::Arr
   if (mlir::isa<CastOp>(op))
     return castTo(element, x[0]);
   if (auto comparison = mlir::dyn_cast<CompareOp>(op))
-    return truth(compare(comparison.getPredicate(), x[0], x[1]));
+    return fromBool(compare(comparison.getPredicate(), x[0], x[1]));
   if (std::optional<double> condition = x[0].number(); mlir::isa<SelectOp>(op) && condition)
     return *condition != 0 ? x[1] : x[2];
   return std::nullopt;

@@ -2,7 +2,7 @@
 #include "compiler/frontend/emit/Random.h"
 
 #include "compiler/frontend/emit/Ordering.h"
-#include "dialects/graph/Draw.h"
+#include "dialects/graph/Random.h"
 
 #include <numbers>
 
@@ -10,23 +10,23 @@ namespace cleave::emit {
 
 using namespace graph;
 
-Value uniform(const Emitter &e, const Shape &dims, Value key, double low, double high) {
+Value uniform(const Emitter &e, const Sizes &dims, Value key, double low, double high) {
   e.type(dims, e.b.getF32Type()); // neither negative nor too large
-  Value drawn = buildDraw(e.b, e.loc, dims, key);
+  Value numbers = buildUniform(e.b, e.loc, dims, key);
   if (high - low != 1)
-    drawn = e.mul(drawn, high - low);
-  return low == 0 ? drawn : e.add(drawn, low);
+    numbers = e.mul(numbers, high - low);
+  return low == 0 ? numbers : e.add(numbers, low);
 }
 
-// Box and Muller: a radius and an angle.
-Value normal(const Emitter &e, const Shape &dims, Value key, double mean, double deviation) {
+// Box-Muller transform.
+Value normal(const Emitter &e, const Sizes &dims, Value key, double mean, double deviation) {
   Value u = e.sub(1, uniform(e, dims, key)); // not 0
   Value radius = e.unary<SqrtOp>(e.mul(e.unary<LogOp>(u), -2));
   Value angle = uniform(e, dims, e.add(key, 1), 0, 2 * std::numbers::pi);
-  Value drawn = e.mul(radius, e.unary<CosOp>(angle));
+  Value numbers = e.mul(radius, e.unary<CosOp>(angle));
   if (deviation != 1)
-    drawn = e.mul(drawn, deviation);
-  return mean == 0 ? drawn : e.add(drawn, mean);
+    numbers = e.mul(numbers, deviation);
+  return mean == 0 ? numbers : e.add(numbers, mean);
 }
 
 Value bernoulli(const Emitter &e, Value p, Value key) {
@@ -34,26 +34,28 @@ Value bernoulli(const Emitter &e, Value p, Value key) {
   return e.compare(Predicate::LT, uniform(e, shapeOf(p), key), e.cast(p, e.b.getF32Type()));
 }
 
-// A number in [0, 1) falls into the part of its class: as many classes as end before it lie in front.
+// Inverse transform sampling: the class of a number in [0, 1) is the number of cumulative weights
+// up to it.
 Value multinomial(const Emitter &e, Value logits, int64_t samples, Value key) {
   e.checkFloat(logits);
-  Shape dims = shapeOf(logits);
+  Sizes dims = shapeOf(logits);
   if (dims.size() != 2 || samples < 1)
-    fail("has logits " + showShape(dims) + " and " + std::to_string(samples) +
+    fail("has logits ", showShape(dims), " and ", samples,
          " samples, expected [lines, classes] and at least 1");
   Value real = e.cast(logits, e.b.getF32Type());
   Value weights = SoftmaxOp::create(e.b, e.loc, real.getType(), real, 1);
   Value ends = cumulate(e, Reduction::Sum, weights, 1);
-  Shape all = {dims[0], samples, dims[1]};
-  Value drawn = e.broadcast(e.insertDim(uniform(e, {dims[0], samples}, key), 2), all);
-  Value before = e.compare(Predicate::LE, e.broadcast(e.insertDim(ends, 1), all), drawn);
+  Sizes all = {dims[0], samples, dims[1]};
+  Value numbers = e.broadcast(e.insertDim(uniform(e, {dims[0], samples}, key), 2), all);
+  Value before = e.compare(Predicate::LE, e.broadcast(e.insertDim(ends, 1), all), numbers);
   Value place = e.reduce(Reduction::Sum, e.cast(before, e.b.getI64Type()), {2});
-  return e.min(place, e.splatSize(place, dims[1] - 1)); // sums may end just below 1
+  return e.min(place,
+               e.splatSize(place, dims[1] - 1)); // the cumulative weight may end just below 1
 }
 
 Value dropout(const Emitter &e, Value x, double rate) {
   if (!(rate >= 0 && rate <= 1))
-    fail("drops elements with probability " + std::to_string(rate) + ", expected 0 to 1");
+    fail("drops elements with probability ", rate, ", expected 0 to 1");
   if (rate == 0)
     return x;
   e.checkFloat(x);

@@ -1,25 +1,25 @@
-// Random: tensors of random numbers. The same key draws the same numbers, on any number of ranks; frontends take keys
-// from a counter of steps. Dropouts get theirs from the training step.
+// Random: tensors of random numbers. The same key yields the same numbers on any number of ranks;
+// frontends derive keys from a counter of steps. The training step provides the keys of dropouts.
 #pragma once
 
 #include "compiler/frontend/emit/Emitter.h"
 
 namespace cleave::emit {
 
-// In [low, high), of float32. `key` is a scalar int64.
-Value uniform(const Emitter &e, const Shape &dims, Value key, double low = 0, double high = 1);
+// Uniform float32 numbers in [low, high). `key` is a scalar int64.
+Value uniform(const Emitter &e, const Sizes &dims, Value key, double low = 0, double high = 1);
 
-// Of float32; draws for `key` and for the number behind it.
-Value normal(const Emitter &e, const Shape &dims, Value key, double mean = 0, double deviation = 1);
+// Normal float32 numbers; uses `key` and `key` + 1.
+Value normal(const Emitter &e, const Sizes &dims, Value key, double mean = 0, double deviation = 1);
 
-// Bool: true with the probability that each element of p says.
+// Bool: each element is true with the probability in p.
 Value bernoulli(const Emitter &e, Value p, Value key);
 
-// Classes drawn `samples` times for each line of logits [lines, classes], whose exponentials are in proportion to the
-// probabilities: [lines, samples] of int64.
+// Samples `samples` classes for each row of logits [rows, classes], whose exponentials are
+// proportional to the probabilities: int64 [rows, samples].
 Value multinomial(const Emitter &e, Value logits, int64_t samples, Value key);
 
-// The place of a dropout of a part `rate` of x; x itself for 0.
+// Marks a dropout of the part `rate` of x, which the training step fills in; x itself for rate 0.
 Value dropout(const Emitter &e, Value x, double rate);
 
 } // namespace cleave::emit

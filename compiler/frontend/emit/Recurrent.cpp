@@ -19,13 +19,12 @@ Value timesTransposed(const Emitter &e, Value x, Value w) {
   return DotGeneralOp::create(e.b, e.loc, x, w, Ints{}, Ints{}, Ints{last}, Ints{1});
 }
 
-void expect(Value value, const Shape &shape, const char *what) {
+void expect(Value value, const Sizes &shape, const char *what) {
   if (value && shapeOf(value) != shape)
-    fail(std::string("has ") + what + " " + showShape(shapeOf(value)) + ", expected " +
-         showShape(shape));
+    fail("has ", what, " ", showShape(shapeOf(value)), ", expected ", showShape(shape));
 }
 
-// What all cells share: projections, time, the state.
+// Common parts of all cells: projections, loop over time, state.
 class Unroller {
 public:
   Unroller(const Emitter &e, const RecurrentLayer &layer, int64_t gates)
@@ -40,17 +39,17 @@ public:
       lengths_ = e_.cast(layer.lengths, e_.b.getI64Type());
   }
 
-  Value initial(Value given, const Shape &shape) const {
+  Value initial(Value given, const Sizes &shape) const {
     return given ? given : e_.splat(shape, elementOf(layer_.input), 0);
   }
   Value initialHidden() const { return initial(layer_.hidden, output_); }
   Value initialCell() const { return initial(layer_.cell, state_); }
-  // What goes out of a step, from the state's size to the output's.
+  // The output of a step: the hidden state, projected if the layer has a projection.
   Value projectedState(Value h) const {
     return layer_.projection ? timesTransposed(e_, h, layer_.projection) : h;
   }
 
-  // Gate `number` of the weights' rows: of the inputs' products at a step, of the recurrence, of its bias.
+  // The rows of gate `number`: in the input products of a step, the recurrence, its bias.
   Value inputGate(int64_t step, int64_t number) const {
     Value row = e_.dropDim(e_.slice(projected_, 0, step, 1), 0);
     return e_.slice(row, 1, hidden_ * number, hidden_);
@@ -79,7 +78,7 @@ public:
     return layer_.clip ? e_.max(e_.min(x, *layer_.clip), -*layer_.clip) : x;
   }
 
-  // Runs `next` (step, states -> states) over time; the first state is what goes out.
+  // Runs `next` (step, states -> states) over time; the first state is the output.
   RecurrentResult run(Values states,
                       const std::function<Values(int64_t, const Values &)> &next) const {
     Values outputs(steps_);
@@ -107,19 +106,19 @@ private:
   void check() {
     e_.checkFloat(layer_.input);
     if (rankOf(layer_.input) != 3 || rankOf(layer_.weight) != 2 || rankOf(layer_.recurrence) != 2)
-      fail("has inputs " + showShape(shapeOf(layer_.input)) + ", weights " +
-           showShape(shapeOf(layer_.weight)) + " and recurrent weights " +
-           showShape(shapeOf(layer_.recurrence)) + ", expected 3, 2 and 2 dims");
+      fail("has inputs ", showShape(shapeOf(layer_.input)), ", weights ",
+           showShape(shapeOf(layer_.weight)), " and recurrent weights ",
+           showShape(shapeOf(layer_.recurrence)), ", expected 3, 2 and 2 dims");
     steps_ = e_.number(e_.dim(layer_.input, 0), "number of time steps");
     if (steps_ < 1 || steps_ > 4096) // each is some ops
-      fail("has " + std::to_string(steps_) + " time steps, expected 1 to 4096");
+      fail("has ", steps_, " time steps, expected 1 to 4096");
     for (Value value : {layer_.weight, layer_.recurrence, layer_.projection, layer_.inputBias,
                         layer_.recurrentBias, layer_.hidden, layer_.cell})
       if (value)
         e_.checkSameType(layer_.input, value);
-    Polynomial width = e_.dim(layer_.recurrence, 1); // of states
+    Polynomial width = e_.dim(layer_.recurrence, 1); // size of the state
     if (layer_.projection && rankOf(layer_.projection) != 2)
-      fail("has a projection " + showShape(shapeOf(layer_.projection)) + ", expected 2 dims");
+      fail("has a projection ", showShape(shapeOf(layer_.projection)), ", expected 2 dims");
     Value square = layer_.projection ? layer_.projection : layer_.recurrence;
     hidden_ = e_.number(shapeOf(square).back(), "hidden size");
     Polynomial rows = Polynomial(gates_) * hidden_, batch = e_.dim(layer_.input, 1);
@@ -145,7 +144,7 @@ private:
   const RecurrentLayer &layer_;
   int64_t gates_, steps_ = 0, hidden_ = 0;
   Value projected_, lengths_; // [steps, batch, G H]
-  Shape state_, output_;
+  Sizes state_, output_;
 };
 
 Activation orDefault(const Activation &given, Activation usual) { return given ? given : usual; }

@@ -28,7 +28,7 @@ bool worksOnIntegers(Summary summary) {
 
 Value logSumExp(const Emitter &e, Value x, const Ints &dims) {
   Value most = e.reduce(Reduction::Max, x, dims);
-  // Where all elements are infinite, their own value is the result, not the difference of two.
+  // If all elements are infinite, the result is their value instead of inf - inf.
   Value infinity = e.splat(most, std::numeric_limits<double>::infinity());
   Value isFinite = e.compare(Predicate::LT, e.abs(most), infinity);
   Value origin = e.select(isFinite, most, e.splat(most, 0));
@@ -37,7 +37,7 @@ Value logSumExp(const Emitter &e, Value x, const Ints &dims) {
   return e.add(e.unary<LogOp>(sum), origin);
 }
 
-// Truth values as numbers, and back.
+// Bools as numbers, and back.
 Value ofBool(const Emitter &e, Reduction kind, Value x, const Ints &dims) {
   Value numbers = e.cast(x, e.b.getI32Type());
   return e.compare(Predicate::NE, e.reduce(kind, numbers, dims), 0);
@@ -77,7 +77,7 @@ Value reduced(const Emitter &e, Summary summary, Value x, const Ints &dims) {
 Value withKeptDims(const Emitter &e, Value result, Value x, const Ints &dims, bool keep) {
   if (!keep)
     return result;
-  Shape kept = shapeOf(x);
+  Sizes kept = shapeOf(x);
   for (int64_t dim : dims)
     kept[dim] = Polynomial(1);
   return e.reshape(result, kept);
@@ -88,7 +88,7 @@ Value withKeptDims(const Emitter &e, Value result, Value x, const Ints &dims, bo
 Value summarise(const Emitter &e, Summary summary, Value x, const Ints &dims, bool keep) {
   if (summary == Summary::Any || summary == Summary::All)
     e.checkBool(x);
-  else if (!worksOnIntegers(summary) && !isFloat(x)) { // the whole part of the real number
+  else if (!worksOnIntegers(summary) && !isFloat(x)) { // truncate the real result
     e.checkInteger(x);
     Value real = reduced(e, summary, e.cast(x, e.b.getF64Type()), dims);
     return withKeptDims(e, e.cast(real, elementOf(x)), x, dims, keep);
@@ -109,7 +109,7 @@ Value variance(const Emitter &e, Value x, const Ints &dims, double correction, b
   if (std::optional<int64_t> number = count.constant())
     return e.mul(sum, 1 / std::max(static_cast<double>(*number) - correction, 0.0));
   if (correction != std::floor(correction))
-    fail("divides by " + count.str() + " - " + std::to_string(correction) + " elements, which " +
+    fail("divides by ", count.str(), " - ", correction, " elements, which ",
          dependsOnSymbols(count.symbols()));
   return e.mul(sum, e.splatSize(sum, 1, count - truncated(correction)));
 }
@@ -131,7 +131,7 @@ Value norm(const Emitter &e, Value x, double p, const Ints &dims, bool keep) {
                     keep);
   Value powers = PowOp::create(e.b, e.loc, e.abs(x), e.splat(x, p));
   Value sum = e.reduce(Reduction::Sum, powers, dims, keep);
-  Value isZero = e.compare(Predicate::EQ, sum, 0); // without a slope there
+  Value isZero = e.compare(Predicate::EQ, sum, 0); // slope 0 there
   Value root =
       PowOp::create(e.b, e.loc, e.select(isZero, e.splat(sum, 1), sum), e.splat(sum, 1 / p));
   return e.select(isZero, e.splat(sum, 0), root);

@@ -16,7 +16,7 @@ struct Corner {
   Value weight; // of the positions' type
 };
 
-// Positions are computed in at least 32 bits: those of 16 cannot tell the pixels of a large image apart.
+// Positions are computed in at least 32 bits, since 16 do not resolve the pixels of a large image.
 Value asPositions(const Emitter &e, Value x) {
   return elementOf(x).isF64() ? x : e.cast(x, e.b.getF32Type());
 }
@@ -29,7 +29,7 @@ struct Neighbour {
 Neighbour neighbour(const Emitter &e, Value position, int64_t size, bool next) {
   Value first = e.unary<FloorOp>(position), part = e.sub(position, first);
   Value at = next ? e.add(first, 1) : first;
-  // What lies far away (or is no number) must not wrap around.
+  // Far positions and NaN must not wrap around in int64.
   Value near = e.min(e.max(at, -1), static_cast<double>(size));
   Value index = e.cast(near, e.b.getI64Type());
   Value from = e.compare(Predicate::GE, index, 0),
@@ -52,7 +52,7 @@ std::vector<Corner> cornersOf(const Emitter &e, Value y, Value x, int64_t height
 
 // x [n, c, h, w] as rows [n, h · w, c].
 Value rowsOf(const Emitter &e, Value x, int64_t height, int64_t width) {
-  Shape dims = shapeOf(x);
+  Sizes dims = shapeOf(x);
   return e.swapDims(e.reshape(x, {dims[0], dims[1], height * width}), 1, 2);
 }
 
@@ -67,7 +67,7 @@ Value weighedRows(const Emitter &e, Value rows, const Corner &corner) {
 
 struct Samples {
   Value position; // [regions, result · samples], not below 0 nor behind the last element
-  Value inside;   // whether the position was near the image at all
+  Value inside;   // whether the position is within one element of the image
 };
 
 // The positions along one dim between the boxes' columns `low` and `low + 2`.
@@ -80,7 +80,7 @@ Samples samplesAlong(const Emitter &e, Value boxes, int64_t low, int64_t result,
   if (!options.halfPixel)
     extent = e.max(extent, 1);
   int64_t count = result * options.samples;
-  Shape dims = {shapeOf(boxes)[0], count};
+  Sizes dims = {shapeOf(boxes)[0], count};
   Value step = e.add(e.iota(dims, 1, elementOf(boxes)), 0.5);
   Value part = e.mul(e.broadcast(extent, dims), e.div(step, static_cast<double>(count)));
   Value position = e.add(e.broadcast(start, dims), part);
@@ -91,13 +91,13 @@ Samples samplesAlong(const Emitter &e, Value boxes, int64_t low, int64_t result,
 }
 
 // `value` [regions, count] along dim 1 or 2 of [regions, rows, columns].
-Value spread(const Emitter &e, Value value, int64_t newDim, const Shape &dims) {
+Value spread(const Emitter &e, Value value, int64_t newDim, const Sizes &dims) {
   return e.broadcast(e.insertDim(value, newDim), dims);
 }
 
-// All samples of a result's element in a dim of their own, at the end: [regions, h, w, c, samples].
+// Moves the samples of each element of the result into a last dim: [regions, h, w, c, samples].
 Value bySample(const Emitter &e, Value x, const RoiAlignOptions &options) {
-  Shape d = shapeOf(x); // [regions, h · samples · w · samples, c]
+  Sizes d = shapeOf(x); // [regions, h · samples · w · samples, c]
   Value apart =
       e.reshape(x, {d[0], options.height, options.samples, options.width, options.samples, d[2]});
   Value moved = e.transpose(apart, {0, 1, 3, 5, 2, 4});
@@ -109,23 +109,23 @@ Value bySample(const Emitter &e, Value x, const RoiAlignOptions &options) {
 
 Value roiAlign(const Emitter &e, Value x, Value boxes, Value batch,
                const RoiAlignOptions &options) {
-  Shape from = shapeOf(x), regions = shapeOf(boxes);
+  Sizes from = shapeOf(x), regions = shapeOf(boxes);
   if (from.size() != 4 || regions.size() != 2 || regions[1] != Polynomial(4) ||
       rankOf(batch) != 1 || std::min({options.samples, options.height, options.width}) < 1 ||
       std::max({options.samples, options.height, options.width}) > (1 << 20))
-    fail("has data " + showShape(from) + " and boxes " + showShape(regions) +
+    fail("has data ", showShape(from), " and boxes ", showShape(regions),
          ", expected [n, c, h, w] and [regions, 4]");
-  e.type(from, elementOf(x)); // so that products of sizes fit, also behind a dim of size 0
+  e.type(from, elementOf(x)); // check that products of sizes fit, also after a dim of size 0
   int64_t height = e.number(from[2], "height"), width = e.number(from[3], "width");
   boxes = asPositions(e, boxes);
   Samples y = samplesAlong(e, boxes, 1, options.height, height, options),
           at = samplesAlong(e, boxes, 0, options.width, width, options);
-  Shape grid = {regions[0], options.height * options.samples, options.width * options.samples};
-  Shape flat = {1, product(grid)};
+  Sizes grid = {regions[0], options.height * options.samples, options.width * options.samples};
+  Sizes flat = {1, product(grid)};
   Value inside = e.binary<AndOp>(spread(e, y.inside, 2, grid), spread(e, at.inside, 1, grid));
   Value image = e.mul(e.cast(batch, e.b.getI64Type()), static_cast<double>(height * width));
   image = e.broadcast(e.reshape(image, {regions[0], 1, 1}), grid);
-  // One table of all images' rows: a region says which part of it is its own.
+  // One table of the rows of all images, indexed by the region's image.
   Value rows = e.reshape(rowsOf(e, x, height, width), {1, from[0] * (height * width), from[1]});
   Value result;
   for (Corner corner : cornersOf(e, spread(e, y.position, 2, grid), spread(e, at.position, 1, grid),
@@ -150,10 +150,10 @@ public:
   DeformedWindows(const Emitter &e, Value x, Value weight, Value offset, Value mask, Window window,
                   int64_t groups)
       : e_(e), x_(x), offset_(offset), mask_(mask), window_(std::move(window)), groups_(groups) {
-    Shape from = shapeOf(x), at = shapeOf(offset), kernel = shapeOf(weight);
+    Sizes from = shapeOf(x), at = shapeOf(offset), kernel = shapeOf(weight);
     if (from.size() != 4 || at.size() != 4 || kernel.size() != 4)
-      fail("has data " + showShape(from) + ", offsets " + showShape(at) + " and a weight " +
-           showShape(kernel) + ", expected 4 dims of each");
+      fail("has data ", showShape(from), ", offsets ", showShape(at), " and a weight ",
+           showShape(kernel), ", expected 4 dims of each");
     kernelHeight_ = e.number(kernel[2], "kernel's height");
     kernelWidth_ = e.number(kernel[3], "kernel's width");
     channels_ = e.number(from[1], "number of channels");
@@ -162,18 +162,18 @@ public:
     dims_ = {from[0] * groups_, places_, at[2], at[3]};
     if (groups < 1 || channels_ % groups || at[0] != from[0] || places_ > (1 << 20) ||
         at[1] != Polynomial(groups) * places_ * 2)
-      fail("has offsets " + showShape(at) + " for " + std::to_string(groups) + " groups of " +
-           std::to_string(places_) + " places and " + std::to_string(channels_) + " channels");
+      fail("has offsets ", showShape(at), " for ", groups, " groups of ", places_, " places and ",
+           channels_, " channels");
   }
 
-  // What the window at every place of the result sees: [n, c, kernel, out h · out w].
+  // The elements of the windows of all places of the result: [n, c, kernel, out h · out w].
   Value read() const {
-    Shape from = shapeOf(x_);
+    Sizes from = shapeOf(x_);
     int64_t height = e_.number(from[2], "height"), width = e_.number(from[3], "width"),
             depth = channels_ / groups_;
     Value images = e_.reshape(x_, {from[0] * groups_, depth, height, width});
     Value rows = rowsOf(e_, images, height, width), sum;
-    Shape flat = {dims_[0], dims_[1] * dims_[2] * dims_[3]};
+    Sizes flat = {dims_[0], dims_[1] * dims_[2] * dims_[3]};
     for (const Corner &corner : cornersOf(e_, positions(0), positions(1), height, width)) {
       Value part =
           weighedRows(e_, rows, {e_.reshape(corner.index, flat), e_.reshape(corner.weight, flat)});
@@ -204,7 +204,7 @@ private:
   Value x_, offset_, mask_;
   Window window_;
   int64_t groups_, kernelHeight_ = 1, kernelWidth_ = 1, channels_ = 1, places_ = 1;
-  Shape dims_;
+  Sizes dims_;
 };
 
 } // namespace
@@ -214,12 +214,12 @@ Value deformableConvolution(const Emitter &e, Value x, Value weight, Value offse
   e.checkFloat(x);
   e.checkSameType(x, weight);
   DeformedWindows windows(e, x, weight, offset, mask, std::move(window), offsetGroups);
-  Shape from = shapeOf(x), out = shapeOf(offset), kernel = shapeOf(weight);
+  Sizes from = shapeOf(x), out = shapeOf(offset), kernel = shapeOf(weight);
   std::optional<Polynomial> inputs = from[1].dividedBy(Polynomial(groups)),
                             outputs = kernel[0].dividedBy(Polynomial(groups));
   if (!inputs || !outputs || *inputs != kernel[1])
-    fail("has data " + showShape(from) + " and a weight " + showShape(kernel) + " in " +
-         std::to_string(groups) + " groups");
+    fail("has data ", showShape(from), " and a weight ", showShape(kernel), " in ", groups,
+         " groups");
   Polynomial perGroup = *inputs * kernel[2] * kernel[3];
   Value columns = e.reshape(windows.read(), {from[0], groups, perGroup, out[2] * out[3]});
   Value weights = e.broadcast(e.reshape(weight, {1, groups, *outputs, perGroup}),

@@ -10,11 +10,11 @@ using namespace graph;
 
 namespace {
 
-// Larger matrices, and longer lists of places, are damage, or an image that none should be made for.
+// The largest number of elements of a matrix or list of positions.
 constexpr int64_t kMostWeights = int64_t(1) << 22, kMostPlaces = int64_t(1) << 20;
 
-// Number: single precision, in which scales are stored and runtimes compute, for all but float64 data. Where a position
-// lies on the border between two elements (of 5 · 0.6, say), its rounding decides.
+// Number: float32, in which files store scales and runtimes compute positions, except for float64
+// data. The rounding decides for positions on the border between two elements (5 · 0.6, say).
 template <typename Number>
 Number positionIn(int64_t x, int64_t input, const ResizeAxis &axis, const ResizeOptions &options) {
   auto in = static_cast<Number>(input), at = static_cast<Number>(x),
@@ -96,25 +96,23 @@ void addWeights(double *row, double position, int64_t input, double scale,
     row[std::clamp(i, int64_t(0), input - 1)] += weights[i - first] / sum;
 }
 
-// What positions and the reach of a kernel follow from has to be sound.
+// Checks sizes, scales and regions, from which positions and the extent of kernels follow.
 void checkAxis(int64_t input, const ResizeAxis &axis) {
-  constexpr double farthest = 1e6; // of begin and end, in sizes of the input
+  constexpr double farthest = 1e6; // limit of `begin` and `end`, in sizes of the input
   if (input < 1 || axis.output < 0 || axis.output > kMostPlaces)
-    fail("resizes a dim from " + std::to_string(input) + " to " + std::to_string(axis.output) +
+    fail("resizes a dim from ", input, " to ", axis.output,
          " elements, expected at least 1 and fewer");
   if (axis.scale && !(*axis.scale * static_cast<double>(input) > 0.5 && *axis.scale < farthest))
-    fail("resizes a dim of size " + std::to_string(input) + " by the factor " +
-         std::to_string(*axis.scale));
+    fail("resizes a dim of size ", input, " by the factor ", *axis.scale);
   if (!(std::fabs(axis.begin) < farthest && std::fabs(axis.end) < farthest))
-    fail("crops a dim from " + std::to_string(axis.begin) + " to " + std::to_string(axis.end) +
-         " of its size");
+    fail("crops a dim from ", axis.begin, " to ", axis.end, " of its size");
 }
 
 // The weights of `input` elements in the output's samples: [output, input].
 Tensor resizeWeights(int64_t input, const ResizeAxis &axis, const ResizeOptions &options) {
   checkAxis(input, axis);
   if (axis.output > kMostWeights / input)
-    fail("resizes a dim from " + std::to_string(input) + " to " + std::to_string(axis.output) +
+    fail("resizes a dim from ", input, " to ", axis.output,
          " elements, expected at least 1 and fewer");
   Tensor weights(ElementType::F64, {axis.output, input});
   double scale = axis.scale.value_or(static_cast<double>(axis.output) / static_cast<double>(input));
@@ -133,7 +131,7 @@ Tensor resizeWeights(int64_t input, const ResizeAxis &axis, const ResizeOptions 
 
 } // namespace
 
-// Nearest: every output element is one of the input's.
+// Nearest: a gather.
 static Value choose(const Emitter &e, Value x, const ResizeAxis &axis, int64_t input,
                     const ResizeOptions &options) {
   checkAxis(input, axis);
@@ -152,12 +150,12 @@ static Value weigh(const Emitter &e, Value x, const ResizeAxis &axis, int64_t in
   Value matrix = e.cast(e.constant(weights), elementOf(x));
   Value product =
       DotGeneralOp::create(e.b, e.loc, x, matrix, Ints{}, Ints{}, Ints{axis.dim}, Ints{1});
-  Ints order = dimsFrom(0, rankOf(x) - 1); // the resized dim has become the last
+  Ints order = dimsFrom(0, rankOf(x) - 1); // the resized dim is now the last
   order.insert(order.begin() + axis.dim, rankOf(x) - 1);
   return e.transpose(product, order);
 }
 
-// CropAndResize: positions outside get the extrapolation value instead of nothing.
+// CropAndResize: positions outside of the input get the extrapolation value.
 static Value extrapolate(const Emitter &e, Value x, const ResizeAxis &axis, int64_t input,
                          const ResizeOptions &options) {
   if (options.coordinates != Coordinates::CropAndResize)
@@ -169,7 +167,7 @@ static Value extrapolate(const Emitter &e, Value x, const ResizeAxis &axis, int6
         (outside.values[i] = isOutside(positionOf(i, input, axis, options), input, options)) != 0;
   if (!any)
     return x;
-  Shape column(rankOf(x), Polynomial(1));
+  Sizes column(rankOf(x), Polynomial(1));
   column[axis.dim] = axis.output;
   Value mask = e.broadcast(e.reshape(e.constant(outside), column), shapeOf(x));
   return e.select(mask, e.splat(x, options.extrapolation), x);
@@ -180,7 +178,7 @@ Value resize(const Emitter &e, Value x, llvm::ArrayRef<ResizeAxis> axes, ResizeO
   bool isNearest = options.interpolation == Interpolation::Nearest;
   if (!isNearest)
     e.checkFloat(x);
-  Shape before = shapeOf(x);
+  Sizes before = shapeOf(x);
   for (const ResizeAxis &axis : axes) {
     int64_t input = e.number(before[axis.dim], "size of a resized dim");
     bool unchanged = axis.output == input && axis.scale.value_or(1) == 1 &&
@@ -189,9 +187,9 @@ Value resize(const Emitter &e, Value x, llvm::ArrayRef<ResizeAxis> axes, ResizeO
     if (unchanged)
       continue;
     if (shapeOf(x)[axis.dim] != before[axis.dim])
-      fail("resizes dim " + std::to_string(axis.dim) + " twice");
+      fail("resizes dim ", axis.dim, " twice");
     x = isNearest ? choose(e, x, axis, input, options) : weigh(e, x, axis, input, options);
-    e.type(shapeOf(x), elementOf(x)); // not too large
+    e.type(shapeOf(x), elementOf(x)); // fails if it is too large
   }
   for (const ResizeAxis &axis : axes)
     x = extrapolate(e, x, axis, *before[axis.dim].constant(), options);

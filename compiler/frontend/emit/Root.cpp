@@ -5,7 +5,7 @@ namespace cleave::emit {
 
 using namespace graph;
 
-// Neither of the selects hands on what the root of 0 would.
+// The selects keep the infinite slope of the root at 0 out of gradients.
 Value flatRoot(const Emitter &e, Value x) {
   Value isZero = e.compare(Predicate::EQ, x, 0);
   Value root = e.unary<SqrtOp>(e.select(isZero, e.splat(x, 1), x));

@@ -5,7 +5,8 @@
 
 namespace cleave::emit {
 
-// The square root, whose slope at 0 counts as 0: a norm has none there, and no NaN must come of a row of zeros.
+// The square root with slope 0 at 0, so that the gradient of the norm of a row of zeros is 0, not
+// NaN.
 Value flatRoot(const Emitter &e, Value x);
 
 } // namespace cleave::emit

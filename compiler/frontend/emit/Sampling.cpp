@@ -11,7 +11,7 @@ namespace {
 
 // -- grid sample ----------------------------------------------------------------------------------
 
-// One element along one dim that a sample is made of: where, whether it exists, and how much it weighs.
+// One element along one dim that contributes to a sample.
 struct Tap {
   Value index;  // [n, o] int64
   Value inside; // null: always
@@ -24,12 +24,12 @@ public:
       : e_(e), options_(options), x_(x) {
     e.checkFloat(grid);
     int64_t dims = rankOf(x) - 2;
-    Shape at = shapeOf(grid), from = shapeOf(x);
-    if (dims > 5) // of each, up to 4 elements are combined
-      fail("samples " + std::to_string(dims) + " dims, expected at most 5");
+    Sizes at = shapeOf(grid), from = shapeOf(x);
+    if (dims > 5) // up to 4 elements per dim are combined
+      fail("samples ", dims, " dims, expected at most 5");
     if (dims < 1 || rankOf(grid) != rankOf(x) || at.back() != Polynomial(dims) || at[0] != from[0])
-      fail("has data " + showShape(from) + " and a grid " + showShape(at) +
-           ", expected [n, c, …] and [n, …, " + std::to_string(dims) + "]");
+      fail("has data ", showShape(from), " and a grid ", showShape(at),
+           ", expected [n, c, …] and [n, …, ", dims, "]");
     Polynomial count = product(llvm::ArrayRef<Polynomial>(at).slice(1, dims));
     places_ = {at[0], count};
     result_ = {from[0], from[1]};
@@ -75,7 +75,7 @@ private:
     return e_.min(e_.max(position, 0), static_cast<double>(size - 1));
   }
 
-  // A position that the border has brought inside; what Zeros does is decided element by element.
+  // Maps a position into the image as the border prescribes; Zeros is handled per element.
   Value bordered(Value position, int64_t size) const {
     if (options_.border == Border::Zeros)
       return position;
@@ -112,7 +112,7 @@ private:
   }
 
   Tap tapAt(Value position, int64_t size, Value weight) const {
-    // What lies far away (or is no number) must not wrap around.
+    // Far positions and NaN must not wrap around in int64.
     Value near = e_.min(e_.max(position, -1), static_cast<double>(size));
     Tap tap{e_.cast(near, e_.b.getI64Type()), {}, weight};
     if (options_.border == Border::Zeros || options_.interpolation == Interpolation::Linear) {
@@ -146,7 +146,7 @@ private:
   const Emitter &e_;
   const GridSampleOptions &options_;
   Value x_, flat_;
-  Shape places_, result_;
+  Sizes places_, result_;
   Ints sizes_;
   std::vector<llvm::SmallVector<Tap>> taps_; // per dim, the outermost first
 };
@@ -163,20 +163,18 @@ int64_t product(const Ints &values) {
   int64_t product = 1;
   for (int64_t value : values)
     if (__builtin_mul_overflow(product, value, &product))
-      fail("has the sizes " + showInts(values) + ", which are too large");
+      fail("has the sizes ", showInts(values), ", which are too large");
   return product;
 }
 
 void checkBlocks(const Blocks &blocks) {
   size_t dims = blocks.image.size();
   if (dims > kMaxRank)
-    fail("has an image of " + std::to_string(dims) + " dims, expected at most " +
-         std::to_string(kMaxRank));
+    fail("has an image of ", dims, " dims, expected at most ", kMaxRank);
   for (const Ints *list :
        {&blocks.kernel, &blocks.strides, &blocks.dilations, &blocks.padsLow, &blocks.padsHigh})
     if (list->size() != dims)
-      fail("has a window of " + std::to_string(list->size()) + " numbers for " +
-           std::to_string(dims) + " dims");
+      fail("has a window of ", list->size(), " numbers for ", dims, " dims");
   for (size_t d = 0; d < dims; ++d)
     if (blocks.image[d] < 1 || blocks.kernel[d] < 1 || blocks.strides[d] < 1 ||
         blocks.dilations[d] < 1 || blocks.image[d] > (int64_t(1) << 31) ||
@@ -184,17 +182,18 @@ void checkBlocks(const Blocks &blocks) {
         blocks.dilations[d] > (int64_t(1) << 31) ||
         std::min(blocks.padsLow[d], blocks.padsHigh[d]) < 0 ||
         std::max(blocks.padsLow[d], blocks.padsHigh[d]) > (int64_t(1) << 31))
-      fail("has a window " + showInts(blocks.kernel) + " over " + showInts(blocks.image) +
+      fail("has a window ", showInts(blocks.kernel), " over ", showInts(blocks.image),
            ", expected positive sizes");
 }
 
-// Where every element of every window lies in the image, -1 in the padding: [kernel · blocks].
+// The row-major position in the image of every element of every window, -1 in the padding:
+// [kernel · blocks].
 Tensor placesOf(const Blocks &blocks) {
   Ints outer = blocks.kernel;
   for (size_t d = 0; d < blocks.image.size(); ++d)
     outer.push_back(blocksAlong(blocks, d));
   if (product(outer) > kMaxConstant)
-    fail("has " + std::to_string(product(outer)) + " window elements, expected at most 16 million");
+    fail("has ", product(outer), " window elements, expected at most 16 million");
   Tensor places(ElementType::I64, {product(outer)});
   int64_t i = 0;
   forEachIndex(outer, [&](const std::vector<int64_t> &at) {
@@ -225,15 +224,15 @@ Value gridSample(const Emitter &e, Value x, Value grid, const GridSampleOptions 
 Value affineGrid(const Emitter &e, Value theta, const Ints &sizes, bool alignCorners) {
   e.checkFloat(theta);
   auto dims = static_cast<int64_t>(sizes.size());
-  Shape found = shapeOf(theta);
+  Sizes found = shapeOf(theta);
   if (found.size() != 3 || found[1] != Polynomial(dims) || found[2] != Polynomial(dims + 1))
-    fail("has theta " + showShape(found) + " for " + std::to_string(dims) + " dims, expected [n, " +
-         std::to_string(dims) + ", " + std::to_string(dims + 1) + "]");
+    fail("has theta ", showShape(found), " for ", dims, " dims, expected [n, ", dims, ", ",
+         dims + 1, "]");
   for (int64_t size : sizes)
     if (size < 1)
-      fail("has the sizes " + showInts(sizes) + ", expected at least 1 each");
+      fail("has the sizes ", showInts(sizes), ", expected at least 1 each");
   if (product(sizes) > kMaxConstant / (dims + 1))
-    fail("makes a grid of the sizes " + showInts(sizes) + ", expected smaller ones");
+    fail("makes a grid of the sizes ", showInts(sizes), ", expected smaller ones");
   Tensor base(ElementType::F64, {product(sizes), dims + 1}, 1);
   int64_t row = 0;
   forEachIndex(sizes, [&](const std::vector<int64_t> &at) {
@@ -247,7 +246,7 @@ Value affineGrid(const Emitter &e, Value theta, const Ints &sizes, bool alignCor
   Value positions = e.cast(e.constant(base), elementOf(theta));
   Value moved =
       DotGeneralOp::create(e.b, e.loc, theta, positions, Ints{}, Ints{}, Ints{2}, Ints{1});
-  Shape result = {found[0]};
+  Sizes result = {found[0]};
   result.insert(result.end(), sizes.begin(), sizes.end());
   result.push_back(dims);
   return e.reshape(e.swapDims(moved, 1, 2), result);
@@ -256,14 +255,14 @@ Value affineGrid(const Emitter &e, Value theta, const Ints &sizes, bool alignCor
 Value columnsToImage(const Emitter &e, Value x, const Blocks &blocks) {
   checkBlocks(blocks);
   int64_t kernel = product(blocks.kernel), count = blockCount(blocks);
-  Shape found = shapeOf(x);
+  Sizes found = shapeOf(x);
   std::optional<Polynomial> channels =
       found.size() == 3 ? found[1].dividedBy(Polynomial(kernel)) : std::nullopt;
   if (!channels || found[2] != Polynomial(count))
-    fail("has columns " + showShape(found) + ", expected [n, a multiple of " +
-         std::to_string(kernel) + ", " + std::to_string(count) + "]");
+    fail("has columns ", showShape(found), ", expected [n, a multiple of ", kernel, ", ", count,
+         "]");
   Value rows = e.reshape(x, {found[0], *channels, Polynomial(kernel) * count});
-  Shape flat = {found[0], *channels, product(blocks.image)}, image = {found[0], *channels};
+  Sizes flat = {found[0], *channels, product(blocks.image)}, image = {found[0], *channels};
   image.insert(image.end(), blocks.image.begin(), blocks.image.end());
   Value sum = ScatterOp::create(e.b, e.loc, e.type(flat, elementOf(x)), Reduction::Sum, rows,
                                 e.constant(placesOf(blocks)), 2);
@@ -272,11 +271,11 @@ Value columnsToImage(const Emitter &e, Value x, const Blocks &blocks) {
 
 Value imageToColumns(const Emitter &e, Value x, const Blocks &blocks) {
   checkBlocks(blocks);
-  Shape found = shapeOf(x),
+  Sizes found = shapeOf(x),
         expected(found.begin(), found.begin() + std::min<size_t>(2, found.size()));
   expected.insert(expected.end(), blocks.image.begin(), blocks.image.end());
   if (found.size() < 3 || found != expected)
-    fail("has an image " + showShape(found) + ", expected [n, c, " + showInts(blocks.image) + "]");
+    fail("has an image ", showShape(found), ", expected [n, c, ", showInts(blocks.image), "]");
   Value flat = e.reshape(x, {found[0], found[1], product(blocks.image)});
   Value rows = e.gather(flat, e.constant(placesOf(blocks)), 2);
   return e.reshape(rows, {found[0], found[1] * product(blocks.kernel), blockCount(blocks)});
@@ -284,8 +283,7 @@ Value imageToColumns(const Emitter &e, Value x, const Blocks &blocks) {
 
 Value centerCropPad(const Emitter &e, Value x, const Ints &axes, const Ints &sizes) {
   if (axes.size() != sizes.size())
-    fail("has " + std::to_string(axes.size()) + " axes and " + std::to_string(sizes.size()) +
-         " sizes, expected as many");
+    fail("has ", axes.size(), " axes and ", sizes.size(), " sizes, expected as many");
   for (auto [given, size] : llvm::zip(axes, sizes)) {
     int64_t axis = e.axis(given, rankOf(x));
     int64_t have = e.number(shapeOf(x)[axis], "size of a cropped dim");

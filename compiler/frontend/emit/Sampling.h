@@ -1,4 +1,5 @@
-// Sampling: images read at positions that are data, grids of such positions, and images put together from windows.
+// Sampling: reads of images at positions that are data, grids of such positions, and conversions
+// between images and windows.
 #pragma once
 
 #include "compiler/frontend/emit/Emitter.h"
@@ -6,32 +7,38 @@
 
 namespace cleave::emit {
 
+// Elements outside of an image: 0, the nearest one, or mirrored at the border.
 enum class Border { Zeros, Edge, Reflection };
 
+// Options of gridSample().
 struct GridSampleOptions {
   Interpolation interpolation = Interpolation::Linear;
   Border border = Border::Zeros;
-  bool alignCorners =
-      false; // -1 and 1 are the centres of the outermost elements, not their outer edges
+  // -1 and 1 are the centres of the outermost elements. False: their outer edges.
+  bool alignCorners = false;
 };
 
-// result[n, c, o…] = x[n, c, …] at the position grid[n, o…, :] in [-1, 1] per dim, the innermost dim first.
+// result[n, c, o…] = x[n, c, …] at position grid[n, o…, :], whose coordinates are in [-1, 1], the
+// innermost dim first.
 Value gridSample(const Emitter &e, Value x, Value grid, const GridSampleOptions &options);
 
-// The positions of an output of these sizes under theta[n] (d rows of d + 1 numbers): [n, sizes…, d].
+// The positions [n, sizes…, d] of an output with d dims of these sizes under the affine maps
+// theta [n, d, d + 1].
 Value affineGrid(const Emitter &e, Value theta, const Ints &sizes, bool alignCorners);
 
-// The windows of a convolution over an image of `image` sizes.
+// The windows of a convolution over an image with the spatial sizes `image`.
 struct Blocks {
   Ints image, kernel, strides, dilations, padsLow, padsHigh;
 };
 
-// x [n, c · kernel, blocks]: every block's elements added up in their places of an image [n, c, image…].
+// Adds the elements of each window of x [n, c · kernel, windows] at their places of an image
+// [n, c, image…].
 Value columnsToImage(const Emitter &e, Value x, const Blocks &blocks);
-// The other way round: the elements of all windows of x [n, c, image…].
+// The inverse layout change: the elements [n, c · kernel, windows] of all windows of x [n, c,
+// image…].
 Value imageToColumns(const Emitter &e, Value x, const Blocks &blocks);
 
-// Every dim of `axes` cut or extended with zeros about its centre to the size.
+// Crops or zero-pads dim axes[i] about its centre to sizes[i] elements.
 Value centerCropPad(const Emitter &e, Value x, const Ints &axes, const Ints &sizes);
 
 } // namespace cleave::emit

@@ -11,9 +11,9 @@ using namespace graph;
 
 namespace {
 
-// What exporters write for "to the end" is at least this.
+// Exporters write at least this for "to the end".
 constexpr int64_t kBeyond = (int64_t(1) << 31) - 1;
-// Pieces of a split, and elements of a padded dim that are chosen one by one.
+// The largest number of pieces of a split, and of single elements in padding.
 constexpr int64_t kMaxPieces = 4096, kMaxChosen = int64_t(1) << 20;
 
 bool isSurely(std::optional<bool> decided) { return decided.value_or(false); }
@@ -22,7 +22,7 @@ bool isBelow(const Polynomial &a, const Polynomial &b) {
   return isSurely(compare(Predicate::LT, {a}, {b}));
 }
 
-// A place of a slice between `low` and `high`.
+// Clamps a position of a slice to [low, high].
 Polynomial clampedPlace(Polynomial at, const Polynomial &size, const Polynomial &low,
                         const Polynomial &high, const Emitter &e) {
   std::optional<int64_t> number = at.constant();
@@ -36,10 +36,10 @@ Polynomial clampedPlace(Polynomial at, const Polynomial &size, const Polynomial 
     return low;
   if (isSurely(compare(Predicate::GE, {at}, {high})))
     return high;
-  // A number that the dim may or may not reach.
+  // A number that may be inside or outside of the dim.
   if (number && !isSurely(compare(Predicate::LE, {at}, {high})))
-    fail("cuts at " + std::to_string(*number) + " a dim of size " + size.str() +
-         ": whether it reaches so far " + dependsOnSymbols(size.symbols()));
+    fail("cuts at ", *number, " a dim of size ", size.str(), ": whether it reaches so far ",
+         dependsOnSymbols(size.symbols()));
   e.evaluator.assume(at - low);
   e.evaluator.assume(high - at);
   return at;
@@ -53,7 +53,7 @@ Value sliceDim(const Emitter &e, Value x, int64_t dim, const Polynomial &start,
     fail("has a step of 0");
   Polynomial size = shapeOf(x)[dim];
   Polynomial low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
-  // Backwards, too, a start in front of the first element is that one.
+  // With a negative step, too, a start before the first element is clamped to it.
   Polynomial front = size == Polynomial() ? low : Polynomial();
   Polynomial first = clampedPlace(start, size, front, high, e),
              last = clampedPlace(end, size, low, high, e);
@@ -73,24 +73,23 @@ Value sliceDim(const Emitter &e, Value x, int64_t dim, const Polynomial &start,
 }
 
 Value takeOne(const Emitter &e, Value x, int64_t dim, const Polynomial &index) {
-  Shape dims = shapeOf(x);
+  Sizes dims = shapeOf(x);
   Polynomial at = isBelow(index, 0) ? index + dims[dim] : index;
   if (isBelow(at, 0) || isSurely(compare(Predicate::GE, {at}, {dims[dim]})))
-    fail("takes element " + at.str() + " of dim " + std::to_string(dim) + " of " + showShape(dims));
+    fail("takes element ", at.str(), " of dim ", dim, " of ", showShape(dims));
   return e.dropDim(e.slice(x, dim, at, 1), dim);
 }
 
-Values split(const Emitter &e, Value x, int64_t dim, const Shape &sizes) {
+Values split(const Emitter &e, Value x, int64_t dim, const Sizes &sizes) {
   Polynomial total, size = shapeOf(x)[dim];
   for (const Polynomial &piece : sizes) {
     if (isBelow(piece, 0) || isBelow(size, piece))
-      fail("cuts dim " + std::to_string(dim) + " of " + showShape(shapeOf(x)) + " into pieces of " +
-           showShape(sizes));
+      fail("cuts dim ", dim, " of ", showShape(shapeOf(x)), " into pieces of ", showShape(sizes));
     total += piece;
   }
   if (total != size)
-    fail("cuts dim " + std::to_string(dim) + " of size " + size.str() + " into pieces of " +
-         showShape(sizes) + ", which are " + total.str());
+    fail("cuts dim ", dim, " of size ", size.str(), " into pieces of ", showShape(sizes),
+         ", which are ", total.str());
   Values pieces;
   Polynomial start;
   for (const Polynomial &piece : sizes) {
@@ -100,34 +99,34 @@ Values split(const Emitter &e, Value x, int64_t dim, const Shape &sizes) {
   return pieces;
 }
 
-Shape piecesOf(const Emitter &e, const Polynomial &total, const Polynomial &size) {
+Sizes piecesOf(const Emitter &e, const Polynomial &total, const Polynomial &size) {
   if (std::optional<Polynomial> exact = total.dividedBy(size);
       exact && exact->constant().value_or(-1) >= 0 && *exact->constant() <= kMaxPieces)
-    return Shape(*exact->constant(), size);
+    return Sizes(*exact->constant(), size);
   int64_t all = e.number(total, "size to be cut into pieces"), each = e.number(size, "piece");
   if (each < 1 || all / each > kMaxPieces)
-    fail("cuts a dim of size " + std::to_string(all) + " into pieces of " + std::to_string(each));
-  Shape sizes;
+    fail("cuts a dim of size ", all, " into pieces of ", each);
+  Sizes sizes;
   for (int64_t start = 0; start < all; start += each)
     sizes.push_back(std::min(each, all - start));
   return sizes;
 }
 
-Shape piecesBy(const Emitter &e, const Polynomial &total, int64_t count, bool unevenAllowed) {
+Sizes piecesBy(const Emitter &e, const Polynomial &total, int64_t count, bool unevenAllowed) {
   if (count < 1 || count > kMaxPieces)
-    fail("cuts a dim into " + std::to_string(count) + " pieces");
+    fail("cuts a dim into ", count, " pieces");
   if (std::optional<Polynomial> exact = total.dividedBy(count))
-    return Shape(count, *exact);
+    return Sizes(count, *exact);
   if (!unevenAllowed)
-    fail("cuts a dim of size " + total.str() + " into " + std::to_string(count) + " equal pieces" +
+    fail("cuts a dim of size ", total.str(), " into ", count, " equal pieces",
          (total.isConstant() ? "" : ", which " + dependsOnSymbols(total.symbols())));
   if (total.isConstant()) {
-    Shape sizes = piecesOf(e, total, total.ceilDividedBy(count));
+    Sizes sizes = piecesOf(e, total, total.ceilDividedBy(count));
     sizes.resize(count); // the last ones may be empty
     return sizes;
   }
   Polynomial each = total.ceilDividedBy(count);
-  Shape sizes(count, each);
+  Sizes sizes(count, each);
   sizes.back() = total - each * (count - 1);
   e.evaluator.assume(sizes.back() - 1);
   return sizes;
@@ -137,7 +136,7 @@ Shape piecesBy(const Emitter &e, const Polynomial &total, int64_t count, bool un
 
 namespace {
 
-// Where the elements of a padded dim come from, for the modes that repeat elements.
+// The source index of each element of a padded dim, for the modes that repeat elements.
 Ints paddedSources(PadMode mode, int64_t size, int64_t low, int64_t high) {
   Ints sources;
   for (int64_t i = -low; i < size + high; ++i) {
@@ -146,7 +145,7 @@ Ints paddedSources(PadMode mode, int64_t size, int64_t low, int64_t high) {
       at = std::clamp<int64_t>(i, 0, size - 1);
     } else if (mode == PadMode::Wrap) {
       at = ((i % size) + size) % size;
-    } else { // without repeating the border
+    } else { // the border is not repeated
       int64_t period = std::max<int64_t>(2 * size - 2, 1);
       at = ((i % period) + period) % period;
       at = at < size ? at : period - at;
@@ -156,7 +155,7 @@ Ints paddedSources(PadMode mode, int64_t size, int64_t low, int64_t high) {
   return sources;
 }
 
-// The elements on one side of a dim: `count` from `start` on, backwards or as they are.
+// `count` elements from `start` on, reversed or not.
 Value border(const Emitter &e, Value x, int64_t dim, const Polynomial &start,
              const Polynomial &count, bool backwards) {
   Value piece = e.slice(x, dim, start, count);
@@ -167,12 +166,12 @@ Value border(const Emitter &e, Value x, int64_t dim, const Polynomial &start,
 Value repeated(const Emitter &e, Value x, int64_t dim, const Polynomial &at,
                const Polynomial &count) {
   Value one = e.slice(x, dim, at, 1);
-  Shape dims = shapeOf(one);
+  Sizes dims = shapeOf(one);
   dims[dim] = count;
   return e.broadcast(one, dims);
 }
 
-// The padded dim as pieces of the operand, where no element is needed twice on one side.
+// The padded dim as pieces of the operand, if no element occurs twice on one side.
 Value padByPieces(const Emitter &e, Value x, int64_t dim, const Polynomial &low,
                   const Polynomial &high, PadMode mode) {
   Polynomial size = shapeOf(x)[dim];
@@ -206,7 +205,7 @@ Value padFromItself(const Emitter &e, Value x, int64_t dim, const Polynomial &lo
   int64_t known = e.number(size, "padded size"), front = e.number(low, "padding"),
           back = e.number(high, "padding");
   if (std::max({known, front, back}) > kMaxChosen || known + front + back > kMaxChosen)
-    fail("pads a dim of size " + size.str() + " by " + (low + high).str() + " elements of its own");
+    fail("pads a dim of size ", size.str(), " by ", (low + high).str(), " elements of its own");
   return e.gather(x, e.integers(paddedSources(mode, known, front, back)), dim);
 }
 
@@ -214,12 +213,12 @@ Value padFromItself(const Emitter &e, Value x, int64_t dim, const Polynomial &lo
 
 Value padDim(const Emitter &e, Value x, int64_t dim, const Polynomial &low, const Polynomial &high,
              PadMode mode, double fill) {
-  // Negative padding cuts off.
+  // Negative padding removes elements.
   if (isBelow(low, 0) || isBelow(high, 0)) {
     Polynomial front = isBelow(low, 0) ? low * -1 : 0, back = isBelow(high, 0) ? high * -1 : 0;
     Polynomial size = shapeOf(x)[dim];
     if (isBelow(size, front + back))
-      fail("cuts more off dim " + std::to_string(dim) + " than its size " + size.str());
+      fail("cuts more off dim ", dim, " than its size ", size.str());
     x = e.slice(x, dim, front, size - front - back);
     return padDim(e, x, dim, low + front, high + back, mode, fill);
   }

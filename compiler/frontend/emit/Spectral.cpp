@@ -13,8 +13,7 @@ namespace {
 Value matrix(const Emitter &e, int64_t rows, int64_t columns, mlir::Type element,
              llvm::function_ref<double(int64_t, int64_t)> formula) {
   if (columns > 0 && rows > kMaxConstant / columns)
-    fail("transforms " + std::to_string(rows) + " elements to " + std::to_string(columns) +
-         ", expected fewer");
+    fail("transforms ", rows, " elements to ", columns, ", expected fewer");
   Tensor values(ElementType::F64, {rows, columns});
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j)
@@ -22,7 +21,7 @@ Value matrix(const Emitter &e, int64_t rows, int64_t columns, mlir::Type element
   return e.cast(e.constant(values), element);
 }
 
-// The angle of the product i j on a circle of `length` steps.
+// 2 π i j / length, reduced to one turn.
 double angle(int64_t i, int64_t j, int64_t length) {
   auto steps = static_cast<double>(static_cast<int64_t>(static_cast<__int128>(i) * j % length));
   return 2 * M_PI * steps / static_cast<double>(length);
@@ -44,7 +43,7 @@ Value fitted(const Emitter &e, Value x, int64_t axis, int64_t length) {
 Complex fitted(const Emitter &e, const Complex &x, int64_t axis, int64_t length) {
   e.checkFloat(x.real);
   if (length < 1)
-    fail("transforms " + std::to_string(length) + " elements, expected at least 1");
+    fail("transforms ", length, " elements, expected at least 1");
   return {fitted(e, x.real, axis, length),
           x.imaginary ? fitted(e, x.imaginary, axis, length) : Value()};
 }
@@ -79,11 +78,11 @@ Complex inverseFourier(const Emitter &e, const Complex &x, int64_t axis, int64_t
 
 Value inverseRealFourier(const Emitter &e, const Complex &x, int64_t axis, int64_t length) {
   if (length < 1)
-    fail("transforms " + std::to_string(length) + " elements, expected at least 1");
+    fail("transforms ", length, " elements, expected at least 1");
   int64_t bins = length / 2 + 1;
   Complex half = fitted(e, x, axis, bins);
   mlir::Type element = elementOf(x.real);
-  // Frequencies but the first and (of an even length) the last stand for two.
+  // All frequencies but the first and (for an even length) the last represent two.
   auto weight = [&](int64_t bin) {
     return (bin == 0 || 2 * bin == length ? 1 : 2) / static_cast<double>(length);
   };
@@ -103,16 +102,14 @@ Value inverseRealFourier(const Emitter &e, const Complex &x, int64_t axis, int64
 Complex shortTimeFourier(const Emitter &e, const Complex &x, Value window, int64_t length,
                          int64_t step, bool onesided) {
   if (rankOf(x.real) != 2 || length < 1 || step < 1)
-    fail("has a signal " + showShape(shapeOf(x.real)) + ", frames of " + std::to_string(length) +
-         " every " + std::to_string(step) + ", expected [batch, time] and positive numbers");
+    fail("has a signal ", showShape(shapeOf(x.real)), ", frames of ", length, " every ", step,
+         ", expected [batch, time] and positive numbers");
   int64_t time = e.number(shapeOf(x.real)[1], "length of the signal");
   if (time < length)
-    fail("has a signal of " + std::to_string(time) + " elements, expected at least a frame of " +
-         std::to_string(length));
+    fail("has a signal of ", time, " elements, expected at least a frame of ", length);
   int64_t frames = (time - length) / step + 1;
   if (frames > kMaxConstant / length)
-    fail("has " + std::to_string(frames) + " frames of " + std::to_string(length) +
-         " elements, expected fewer");
+    fail("has ", frames, " frames of ", length, " elements, expected fewer");
   Tensor places(ElementType::I64, {frames, length});
   for (int64_t i = 0; i < places.size(); ++i)
     places.values[i] = static_cast<double>(i / length * step + i % length);

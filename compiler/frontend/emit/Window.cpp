@@ -11,18 +11,16 @@ namespace {
 
 void checkEntries(const Ints &values, size_t count, int64_t atLeast, const char *what) {
   if (values.size() != count)
-    fail("the " + std::string(what) + " has " + std::to_string(values.size()) +
-         " entries, expected " + std::to_string(count));
+    fail("the ", std::string(what), " has ", values.size(), " entries, expected ", count);
   for (int64_t value : values)
     if (value < atLeast || value > (int64_t(1) << 31))
-      fail("the " + std::string(what) + " " + showInts(values) +
-           " has an entry that is out of range");
+      fail("the ", std::string(what), " ", showInts(values), " has an entry that is out of range");
 }
 
-void padSame(const Emitter &e, Window &window, const Shape &spatial, bool upper) {
+void padSame(const Emitter &e, Window &window, const Sizes &spatial, bool upper) {
   for (size_t i = 0; i < spatial.size(); ++i) {
     int64_t stride = window.strides[i], pad = std::max<int64_t>(0, window.extent(i) - stride);
-    // With a stride of 1, or one that divides, the size does not matter.
+    // With a stride of 1 or one that divides the size, the padding does not depend on the size.
     if (!spatial[i].dividedBy(stride)) {
       int64_t size = e.number(spatial[i], "padded size"), count = (size + stride - 1) / stride;
       pad = std::max<int64_t>(0, (count - 1) * stride + window.extent(i) - size);
@@ -33,10 +31,10 @@ void padSame(const Emitter &e, Window &window, const Shape &spatial, bool upper)
 }
 
 // The last window may end outside, but has to begin inside the data or the padding in front.
-void roundUp(const Emitter &e, Window &window, const Shape &spatial) {
+void roundUp(const Emitter &e, Window &window, const Sizes &spatial) {
   for (size_t i = 0; i < spatial.size(); ++i) {
     int64_t stride = window.strides[i];
-    // Where no window can begin behind the data, more padding is all that is needed.
+    // If no window can begin after the data, more padding suffices.
     if (window.padsHigh[i] + stride <= window.extent(i)) {
       window.padsHigh[i] += stride - 1;
       continue;
@@ -52,7 +50,7 @@ void roundUp(const Emitter &e, Window &window, const Shape &spatial) {
 
 } // namespace
 
-Window fittedWindow(const Emitter &e, const Shape &spatial, Window window, AutoPad autoPad,
+Window fittedWindow(const Emitter &e, const Sizes &spatial, Window window, AutoPad autoPad,
                     bool ceil) {
   size_t count = spatial.size();
   for (Ints *list : {&window.strides, &window.dilations})
@@ -71,9 +69,8 @@ Window fittedWindow(const Emitter &e, const Shape &spatial, Window window, AutoP
   for (size_t i = 0; i < count; ++i) {
     Polynomial padded = spatial[i] + Polynomial(window.padsLow[i] + window.padsHigh[i]);
     if ((padded - window.extent(i)).atMost(kLeastSymbol).value_or(0) < 0)
-      fail("has a window of " + std::to_string(window.extent(i)) + " elements over a dim of size " +
-           spatial[i].str() + " with padding " + std::to_string(window.padsLow[i]) + " and " +
-           std::to_string(window.padsHigh[i]));
+      fail("has a window of ", window.extent(i), " elements over a dim of size ", spatial[i].str(),
+           " with padding ", window.padsLow[i], " and ", window.padsHigh[i]);
   }
   if (ceil)
     roundUp(e, window, spatial);

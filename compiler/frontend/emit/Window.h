@@ -1,33 +1,35 @@
-// Window: the sliding window of convolutions and pooling, from what frameworks say about it.
+// Window: the sliding window of convolutions and poolings.
 #pragma once
 
 #include "compiler/frontend/emit/Emitter.h"
 
 namespace cleave::emit {
 
-// One entry per spatial dim everywhere; empty lists mean strides and dilations of 1 and no padding.
+// All lists have one entry per spatial dim; empty ones mean strides and dilations of 1 and no
+// padding.
 struct Window {
   Ints kernel, strides, dilations, padsLow, padsHigh;
 
+  // The number of spatial dims.
   size_t rank() const { return kernel.size(); }
-  // What the kernel covers of one dim.
+  // Elements of spatial dim i that a window spans.
   int64_t extent(size_t i) const { return (kernel[i] - 1) * dilations[i] + 1; }
 };
 
-// Padding that follows from the sizes: as many windows as strides fit, the odd element behind or in
-// front.
+// Padding that makes the number of windows ceil(size / stride); an odd element of padding is at the
+// end (SameUpper) or at the start (SameLower).
 enum class AutoPad { None, SameUpper, SameLower };
 
-// The window with all lists filled in; fails where an entry is out of range or the window does not
-// fit over dims of sizes `spatial`. With `ceil` (pooling) the last window may begin inside and end
-// outside: the padding behind grows accordingly.
-Window fittedWindow(const Emitter &e, const Shape &spatial, Window window,
+// The window with all lists filled in. Fails where an entry is out of range or the window does not
+// fit into dims of the sizes `spatial`. With `ceil` (pooling) the last window may end outside: the
+// padding at the end grows accordingly.
+Window fittedWindow(const Emitter &e, const Sizes &spatial, Window window,
                     AutoPad autoPad = AutoPad::None, bool ceil = false);
 
-// The spatial dims of data N C spatial….
-inline Shape spatialOf(Value x) {
-  Shape dims = shapeOf(x);
-  return Shape(dims.begin() + 2, dims.end());
+// The spatial sizes of [batch, channels, spatial…].
+inline Sizes spatialOf(Value x) {
+  Sizes dims = shapeOf(x);
+  return Sizes(dims.begin() + 2, dims.end());
 }
 
 } // namespace cleave::emit

@@ -1,9 +1,9 @@
 // See ModelInputs.h.
 #include "compiler/frontend/onnx/ModelInputs.h"
 
-#include "compiler/frontend/step/KnownInput.h"
 #include "compiler/frontend/onnx/file/NarrowTypes.h"
-#include "dialects/graph/Step.h"
+#include "compiler/frontend/onnx/node/NodeImport.h"
+#include "compiler/frontend/step/KnownInput.h"
 
 #include <algorithm>
 #include <charconv>
@@ -16,7 +16,10 @@ using namespace graph;
 // Elements of one sequence that is an input.
 constexpr int64_t kMaxElements = 1 << 16;
 
-// `3` as a number; none where it is another word.
+// Characters of an expression of symbols: longer products of sums take too long to expand.
+constexpr size_t kMaxExpression = 1 << 12;
+
+// The number that the text holds; none where it is not a non-negative number.
 std::optional<int64_t> countIn(const std::string &text) {
   int64_t count = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
@@ -24,36 +27,35 @@ std::optional<int64_t> countIn(const std::string &text) {
   return isCount ? std::optional(count) : std::nullopt;
 }
 
-// `x=int64[batch,8]`: how --input describes such an input, with what the file says about it. Of a sequence: its
-// element, `.0`.
+// An example of --input for the input, with the type and dims that the file declares:
+// `x=int64[batch,8]`. For a sequence, `element` is the suffix of one of its elements: `.0`.
 std::string exampleOf(const ValueInfo &input, const std::string &element = "") {
   std::optional<ElementType> type = elementTypeOf(input.dataType);
   std::string dims;
   for (const Dim &dim : input.dims) {
     bool isName = !dim.symbol.empty() && dim.symbol == symbolName(dim.symbol);
-    dims += (dims.empty() ? "" : ",") + (dim.size ? std::to_string(*dim.size)
+    dims += (dims.empty() ? "" : ",") + (dim.size ? concat(*dim.size)
                                          : isName ? dim.symbol
-                                                  : "8");
+                                                  : std::string("8"));
   }
   bool isKnown = input.hasShape && input.dims.size() <= kMaxRank;
-  return input.name + element + "=" + typeName(type.value_or(ElementType::F32)) + "[" +
-         (isKnown ? dims : "batch,8") + "]";
+  return concat(input.name, element, "=", typeName(type.value_or(ElementType::F32)), "[",
+                isKnown ? dims : "batch,8", "]");
 }
 
 class InputBinder {
 public:
-  InputBinder(const Model &model, const ImportOptions &options, SignatureEdit &signature,
-              mlir::OpBuilder &b, TextPool &texts)
-      : model_(model), options_(options), signature_(signature), b_(b), texts_(texts),
-        context_(*b.getContext()) {}
+  InputBinder(const Model &model, const ImportOptions &options, frontend::StepBuilder &step,
+              StringPool &strings)
+      : model_(model), options_(options), step_(step), strings_(strings) {}
 
-  std::map<std::string, Binding> run(Refusals &refusals) {
+  std::map<std::string, Binding> run(UnsupportedOperators &unsupported) {
     std::map<std::string, Binding> bindings;
     for (const ValueInfo &input : model_.graph.inputs) {
       try {
         bindings[input.name] = bind(input);
       } catch (const Failure &failure) {
-        refusals.add(failure);
+        unsupported.add(failure);
         bindings[input.name].failed = true;
       }
     }
@@ -61,14 +63,15 @@ public:
     try {
       checkSymbols();
     } catch (const Failure &failure) {
-      refusals.add(failure);
-      refusals.check(model_); // nothing can be imported without sizes
+      unsupported.add(failure);
+      unsupported.check(model_); // nothing can be imported without sizes
     }
     return bindings;
   }
 
 private:
-  // -- what the user says about inputs ------------------------------------------------------------
+  // -- options of the user ------------------------------------------------------------------------
+  // The --input option for the input; null if there is none.
   const frontend::InputType *typed(const std::string &name) const {
     for (const frontend::InputType &input : options_.inputs)
       if (input.name == name)
@@ -77,27 +80,27 @@ private:
   }
 
   bool isDescribed(const std::string &name) const {
-    return typed(name) || options_.values.contains(name) || options_.texts.contains(name);
+    return typed(name) || options_.values.contains(name) || options_.strings.contains(name);
   }
 
-  // Options must be about inputs: `x`, or element `x.0` of a sequence x.
+  // Fails for an option whose name is neither an input `x` nor an element `x.0` of a sequence x.
   void checkNames() const {
     for (const frontend::InputType &input : options_.inputs)
       if (!names_.contains(input.name))
-        fail("--input " + input.name + ": the model has no such input");
-    for (const auto &[name, text] : options_.texts)
+        fail("--input ", input.name, ": the model has no such input");
+    for (const auto &[name, strings] : options_.strings)
       if (!names_.contains(name))
-        fail("--value " + name + "=…: the model has no input '" + name + "'");
+        fail("--value ", name, "=…: the model has no input '", name, "'");
     for (const auto &[name, values] : options_.values)
       if (!names_.contains(name))
-        fail("--value " + name + "=…: the model has no input '" + name + "'");
+        fail("--value ", name, "=…: the model has no input '", name, "'");
   }
 
   // -- sequences and optionals --------------------------------------------------------------------
   Binding bind(const ValueInfo &input) {
     names_.insert(input.name);
-    const frontend::InputType *said = typed(input.name);
-    if (input.isOptional && said && !said->element && said->literal == "none")
+    const frontend::InputType *given = typed(input.name);
+    if (input.isOptional && given && !given->element && given->literal == "none")
       return {};
     if (!input.isSequence)
       return bindTensor(input);
@@ -105,117 +108,114 @@ private:
     sequence.isSequence = true;
     for (int64_t i = 0, count = lengthOf(input); i < count; ++i) {
       ValueInfo element = input;
-      element.name += "." + std::to_string(i);
+      element.name += concat(".", i);
       names_.insert(element.name);
       Binding bound = bindTensor(element);
       sequence.values.push_back(bound.values[0]);
-      sequence.isText = bound.isText;
+      sequence.isString = bound.isString;
       sequence.narrow = bound.narrow;
     }
     return sequence;
   }
 
-  // As the user says: by a number, or by the elements that are described.
+  // The length that the user gives: by a number, or by describing the elements.
   int64_t lengthOf(const ValueInfo &input) const {
-    const frontend::InputType *said = typed(input.name);
-    std::optional<int64_t> count = said && !said->element ? countIn(said->literal) : std::nullopt;
+    const frontend::InputType *given = typed(input.name);
+    std::optional<int64_t> count =
+        given && !given->element ? countIn(given->literal) : std::nullopt;
     if (!count) {
       count = 0;
-      while (*count <= kMaxElements && isDescribed(input.name + "." + std::to_string(*count)))
+      while (*count <= kMaxElements && isDescribed(concat(input.name, ".", *count)))
         ++*count;
       if (*count == 0)
-        fail("input '" + input.name + "' is a sequence: say how many tensors it has by --input " +
-             input.name + "=2, or what they are by --input " + exampleOf(input, ".0") +
-             " and so on");
+        fail("input '", input.name, "' is a sequence: give its length as in --input ", input.name,
+             "=2, or the types of its tensors as in --input ", exampleOf(input, ".0"));
     }
     if (*count > kMaxElements)
-      fail("--input " + input.name + "=…: found " + std::to_string(*count) +
-           " tensors, expected at most " + std::to_string(kMaxElements));
+      fail("--input ", input.name, "=…: found ", *count, " tensors, expected at most ",
+           kMaxElements);
     return *count;
   }
 
   // -- tensors ------------------------------------------------------------------------------------
   Binding bindTensor(const ValueInfo &input) {
-    if (input.dataType == kStringType) {
-      Binding bound{{knownTexts(input)}};
-      bound.isText = true;
-      return bound;
-    }
-    return {{addInput(input)}, false, narrowNumber(input.dataType)};
+    if (input.dataType == kStringType)
+      return {.values = {knownStrings(input)}, .isString = true};
+    return {.values = {addInput(input)}, .narrow = narrowNumber(input.dataType)};
   }
 
-  // An input whose type the user gives.
+  // An input with a type from the user.
   Value addTyped(const frontend::InputType &input, const ValueInfo &declared) {
     if (!input.element)
-      fail("--input " + input.name + ": found the value '" + input.literal +
-           "', expected a tensor's type as in " + exampleOf(declared));
+      fail("--input ", input.name, ": found the value '", input.literal,
+           "', expected a tensor's type as in ", exampleOf(declared));
     std::vector<std::string> used;
     Result<graph::Shape> dims =
         frontend::sizesOf(input, options_.symbols, options_.keepSymbols, used);
     if (!dims)
       throw Failure{dims.status()};
     symbols_.insert(used.begin(), used.end());
-    mlir::Type element = fromElementType(*input.element, &context_);
-    return signature_.addArgument(tensorOf(*dims, element), input.name, "input");
+    return addArgument(input.name, *dims, *input.element);
+  }
+
+  Value addArgument(const std::string &name, const Sizes &dims, ElementType element) {
+    mlir::Type type = fromElementType(element, step_.builder().getContext());
+    return step_.addArgument(frontend::ArgumentRole::Input, tensorOf(dims, type), name);
   }
 
   Value addInput(const ValueInfo &input) {
-    if (const frontend::InputType *said = typed(input.name))
-      return addTyped(*said, input);
+    if (const frontend::InputType *given = typed(input.name))
+      return addTyped(*given, input);
     std::optional<ElementType> type = elementTypeOf(input.dataType);
     if (input.dataType == 0)
-      fail("input '" + input.name + "' has no type; give --input " + exampleOf(input) +
+      fail("input '", input.name, "' has no type; give --input ", exampleOf(input),
            ", say, or export the model with one");
     if (!type)
-      fail("input '" + input.name + "' has elements of " + dataTypeName(input.dataType) +
+      fail("input '", input.name, "' has elements of ", dataTypeName(input.dataType),
            ", which Cleave does not compute with");
     if (!input.hasShape || input.dims.size() > kMaxRank)
-      fail("input '" + input.name + "' has no usable shape; give --input " + exampleOf(input) +
+      fail("input '", input.name, "' has no usable shape; give --input ", exampleOf(input),
            ", say, or export the model with one");
-    if (options_.values.contains(input.name) || options_.texts.contains(input.name))
+    if (options_.values.contains(input.name) || options_.strings.contains(input.name))
       return knownInput(input, *type);
-    Shape dims;
+    Sizes dims;
     int64_t count = 1;
     for (size_t i = 0; i < input.dims.size(); ++i) {
       dims.push_back(sizeOf(input, i));
-      int64_t size = std::max<int64_t>(dims.back().constant().value_or(1), 1); // 0 hides no others
+      // A size of 0 counts as 1, so that it does not hide the other dims.
+      int64_t size = std::max<int64_t>(dims.back().constant().value_or(1), 1);
       if (__builtin_mul_overflow(count, size, &count) || count > (int64_t(1) << 56))
-        fail("input '" + input.name + "' has more elements than fit into memory");
+        fail("input '", input.name, "' has more elements than fit into memory");
     }
-    return signature_.addArgument(tensorOf(dims, fromElementType(*type, &context_)), input.name,
-                                  "input");
+    return addArgument(input.name, dims, *type);
   }
 
-  // An input whose value the user fixed, as a constant.
+  // An input with a value from the user, as a constant.
   Value knownInput(const ValueInfo &input, ElementType type) {
     auto given = options_.values.find(input.name);
     if (given == options_.values.end())
-      fail("--value " + input.name + "=…: found texts, expected numbers");
-    return constant(input.name,
-                    frontend::knownInput(input.name, type, openDims(input), given->second));
+      fail("--value ", input.name, "=…: found strings, expected numbers");
+    return step_.addConstant(
+        input.name, frontend::knownInput(input.name, type, openDims(input), given->second));
   }
 
-  // Their numbers.
-  Value knownTexts(const ValueInfo &input) {
-    auto given = options_.texts.find(input.name);
-    if (given == options_.texts.end())
-      fail("input '" + input.name + "' has texts, which exist while importing only: give --value " +
-           input.name + "=red,green, say");
+  // The numbers of an input of strings, as a constant.
+  Value knownStrings(const ValueInfo &input) {
+    auto given = options_.strings.find(input.name);
+    if (given == options_.strings.end())
+      fail("input '", input.name, "' has strings, which exist while importing only: give --value ",
+           input.name, "=red,green, say");
     if (!input.hasShape)
-      fail("input '" + input.name + "' has no usable shape; export the model with one");
+      fail("input '", input.name, "' has no usable shape; export the model with one");
     std::vector<double> numbers;
-    for (const std::string &text : given->second)
-      numbers.push_back(static_cast<double>(texts_.numberOf(text)));
-    return constant(input.name,
-                    frontend::knownInput(input.name, ElementType::I64, openDims(input), numbers));
+    for (const std::string &string : given->second)
+      numbers.push_back(static_cast<double>(strings_.numberOf(string)));
+    return step_.addConstant(
+        input.name, frontend::knownInput(input.name, ElementType::I64, openDims(input), numbers));
   }
 
-  Value constant(const std::string &name, const Tensor &tensor) {
-    mlir::Location location = mlir::NameLoc::get(b_.getStringAttr(name));
-    return ConstantOp::create(b_, location, toAttribute(tensor, &context_));
-  }
-
-  // The sizes of a known input; the first that nobody gave follows from the number of its elements.
+  // The sizes of an input with known value. None for the first one that neither file nor user
+  // gives: it follows from the number of elements.
   std::vector<std::optional<int64_t>> openDims(const ValueInfo &input) {
     std::vector<std::optional<int64_t>> dims;
     bool hasOpen = false;
@@ -225,15 +225,15 @@ private:
       hasOpen |= isOpen;
       dims.push_back(isOpen ? std::nullopt : sizeOf(input, i).constant());
       if (!isOpen && !dims.back())
-        fail("--value " + input.name + "=…: give --set " + symbolOf(input, i) + "=8, say, too");
+        fail("--value ", input.name, "=…: give --set ", symbolOf(input, i), "=8, say, too");
     }
     return dims;
   }
 
-  // What --set calls dim i.
+  // The name of dim i for --set.
   static std::string symbolOf(const ValueInfo &input, size_t i) {
     const std::string &symbol = input.dims[i].symbol;
-    return symbol.empty() ? input.name + "." + std::to_string(i) : symbol;
+    return symbol.empty() ? concat(input.name, ".", i) : symbol;
   }
 
   Polynomial sizeOf(const ValueInfo &input, size_t i) {
@@ -242,15 +242,15 @@ private:
     bool isSymbol = !dim.size || *dim.size == 0;
     Polynomial size = isSymbol ? symbolicSize(name, i, input.name) : Polynomial(*dim.size);
     if (size.constant().value_or(0) < 0)
-      fail("dim " + std::to_string(i) + " of input '" + input.name + "' has the size " +
-           size.str() + ", expected at least 0");
+      fail("dim ", i, " of input '", input.name, "' has the size ", size.str(),
+           ", expected at least 0");
     return size;
   }
 
-  // An expression of symbols as exporters write them, `past + 1`; but `batch-size` is a name.
+  // An expression of symbols as exporters write them (`past + 1`); none for names such as
+  // `batch-size`.
   static std::optional<Polynomial> expressionOf(const std::string &name) {
-    constexpr size_t most = 1 << 12; // characters; longer products of sums are work without end
-    if (name.size() > most)
+    if (name.size() > kMaxExpression)
       return std::nullopt;
     for (size_t at = name.find_first_of("+-"); at != std::string::npos;
          at = name.find_first_of("+-", at + 1))
@@ -259,7 +259,8 @@ private:
     return Polynomial::parse(name);
   }
 
-  // A symbol, or an expression of symbols.
+  // The size of dim i of `input`, named `name` in the file: a symbol or an expression of symbols,
+  // with the user's sizes inserted.
   Polynomial symbolicSize(const std::string &name, size_t i, const std::string &input) {
     std::optional<Polynomial> size = expressionOf(name);
     if (!size || size->isConstant() || options_.symbols.contains(name))
@@ -276,11 +277,12 @@ private:
       if (found != options_.symbols.end())
         values[symbol] = found->second;
       else
-        missing_.try_emplace(given, "dim " + std::to_string(i) + " of input '" + input + "'");
+        missing_.try_emplace(given, concat("dim ", i, " of input '", input, "'"));
     }
     return size->substitute(values);
   }
 
+  // Fails for --set with other symbols than the model's, and for symbols without a size.
   void checkSymbols() {
     for (const auto &[symbol, size] : options_.symbols) {
       auto isMeant = [&](const std::string &name) {
@@ -291,39 +293,38 @@ private:
       std::string known;
       for (const std::string &name : symbols_)
         known += (known.empty() ? "" : ", ") + name;
-      fail("--set " + symbol + "=" + std::to_string(size) + ": the model has no symbol '" + symbol +
-           "'; it has " + (known.empty() ? "none" : known));
+      fail("--set ", symbol, "=", size, ": the model has no symbol '", symbol, "'; it has ",
+           known.empty() ? "none" : known);
     }
     if (missing_.empty() || options_.keepSymbols)
       return;
     std::string list, options;
     for (const auto &[name, place] : missing_) {
-      list += (list.empty() ? "'" : ", '") + name + "' (" + place + ")";
-      options += " --set " + name + "=8";
+      list += concat(list.empty() ? "'" : ", '", name, "' (", place, ")");
+      options += concat(" --set ", name, "=8");
     }
-    fail((missing_.size() == 1 ? "symbol " + list + " has no value"
-                               : "symbols " + list + " have no values") +
-         ": give" + options + ", say");
+    if (missing_.size() == 1)
+      fail("symbol ", list, " has no value: give", options, ", say");
+    fail("symbols ", list, " have no values: give", options, ", say");
   }
 
   const Model &model_;
   const ImportOptions &options_;
-  SignatureEdit &signature_;
-  mlir::OpBuilder &b_;
-  TextPool &texts_;
-  mlir::MLIRContext &context_;
+  frontend::StepBuilder &step_;
+  StringPool &strings_;
   std::set<std::string> names_;                   // of inputs and of elements of sequences
-  std::set<std::string> symbols_;                 // as the model names them
-  std::map<std::string, std::string> givenNames_; // by the name that a polynomial can have
-  std::map<std::string, std::string> missing_;    // without a size -> where it occurs
+  std::set<std::string> symbols_;                 // by the model's names
+  std::map<std::string, std::string> givenNames_; // the model's names by their symbolName
+  std::map<std::string, std::string> missing_;    // symbols without a size -> where they occur
 };
 
 } // namespace
 
-std::map<std::string, Binding> bindInputs(const Model &model, const ImportOptions &options,
-                                          graph::SignatureEdit &signature, mlir::OpBuilder &b,
-                                          TextPool &texts, Refusals &refusals) {
-  return InputBinder(model, options, signature, b, texts).run(refusals);
+std::map<std::string, Binding> bindInputs(const Model &model,
+                                          const frontend::ImportOptions &options,
+                                          frontend::StepBuilder &step, StringPool &strings,
+                                          UnsupportedOperators &unsupported) {
+  return InputBinder(model, options, step, strings).run(unsupported);
 }
 
 } // namespace cleave::onnx

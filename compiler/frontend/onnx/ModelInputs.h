@@ -1,18 +1,20 @@
-// ModelInputs: the model's inputs in the step: arguments, constants where the user says what they are (--value),
-// several of them for a sequence, none for an optional without an element.
+// ModelInputs: the model's inputs in the step: arguments, constants for those with a value from the
+// user (--value), several arguments for a sequence, none for an optional without an element.
 #pragma once
 
-#include "compiler/frontend/onnx/node/NodeImport.h"
-#include "compiler/frontend/onnx/Refusals.h"
-
-#include "dialects/graph/SignatureEdit.h"
+#include "compiler/frontend/onnx/UnsupportedOperators.h"
+#include "compiler/frontend/onnx/node/Binding.h"
+#include "compiler/frontend/onnx/node/Strings.h"
+#include "compiler/frontend/step/StepBuilder.h"
 
 namespace cleave::onnx {
 
-// The inputs by name. What cannot be taken goes to `refusals` and is bound as failed. Options that name what the
-// model does not have fail.
-std::map<std::string, Binding> bindInputs(const Model &model, const ImportOptions &options,
-                                          graph::SignatureEdit &signature, mlir::OpBuilder &b,
-                                          TextPool &texts, Refusals &refusals);
+// Adds the inputs to the step; returns their bindings by name. An input that cannot be imported is
+// added to `unsupported` and bound as failed. Throws a Failure for options that name inputs or
+// symbols that the model does not have, and for symbols without a size.
+std::map<std::string, Binding> bindInputs(const Model &model,
+                                          const frontend::ImportOptions &options,
+                                          frontend::StepBuilder &step, StringPool &strings,
+                                          UnsupportedOperators &unsupported);
 
 } // namespace cleave::onnx

@@ -1,13 +1,13 @@
-// See WeightExport.h. First it is decided which initializer holds what (Edits), then the file is
-// copied field by field.
+// See WeightExport.h. EditPlanner decides what each initializer of the new file holds; ModelCopier
+// copies the file field by field.
 #include "compiler/frontend/onnx/WeightExport.h"
 
 #include "compiler/frontend/onnx/file/Failure.h"
 #include "compiler/frontend/onnx/file/Functions.h"
 #include "compiler/frontend/onnx/file/Initialisation.h"
-#include "compiler/frontend/onnx/parameters/Parameters.h"
 #include "compiler/frontend/onnx/file/Topology.h"
 #include "compiler/frontend/onnx/file/WireWriter.h"
+#include "compiler/frontend/onnx/parameters/Parameters.h"
 #include "runtime/base/FileWriter.h"
 
 #include <cstring>
@@ -18,7 +18,7 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-// What a slot wants to read: a parameter, perhaps transposed, with the dims of the initializer.
+// The contents of an initializer: a parameter or its transpose, with the initializer's dims.
 struct Content {
   size_t parameter = 0;
   bool transposed = false;
@@ -26,25 +26,25 @@ struct Content {
   bool operator==(const Content &) const = default;
 };
 
-// An initializer of the new file.
-struct Holder {
+// An initializer of the new file that has new contents.
+struct NewInitializer {
   std::string name;
   int32_t dataType = 0;
   Content content;
 };
 
-// What changes.
+// The differences between the file and its copy.
 struct Edits {
-  std::map<size_t, Holder> replaced; // by initializer
-  std::vector<Holder> added;
+  std::map<size_t, NewInitializer> replaced; // by initializer
+  std::vector<NewInitializer> added;
   std::map<std::pair<size_t, size_t>, std::string> inputs; // node and input -> the name it reads
 };
 
 class EditPlanner {
 public:
-  EditPlanner(const Graph &graph, const ParameterPlan &plan, const std::vector<Slot> &slots,
+  EditPlanner(const Graph &graph, const ParameterPlan &plan, const InitializerUses &uses,
               const NewValues &values)
-      : graph_(graph), plan_(plan), slots_(slots), values_(values) {
+      : graph_(graph), plan_(plan), uses_(uses), values_(values) {
     for (const StoredTensor &tensor : graph.initializers)
       names_.insert(tensor.name);
     for (const Node &node : graph.nodes)
@@ -56,81 +56,84 @@ public:
   Edits run() {
     findKept();
     std::set<std::pair<size_t, size_t>> known;
-    for (const Slot &slot : slots_)
-      if (slot.isInSubgraph())
-        addSubgraphSlot(slot);
-    for (const Slot &slot : slots_) {
-      if (slot.isInSubgraph())
+    for (const InitializerUse &use : uses_)
+      if (use.isInSubgraph())
+        addSubgraphUse(use);
+    for (const InitializerUse &use : uses_) {
+      if (use.isInSubgraph())
         continue;
-      known.insert({slot.node, slot.input});
-      auto use = plan_.uses.find({slot.node, slot.input});
-      if (use != plan_.uses.end() && isNew(use->second.parameter))
-        addSlot(slot, use->second);
+      known.insert({use.node, use.input});
+      auto ref = plan_.uses.find({use.node, use.input});
+      if (ref != plan_.uses.end() && isNew(ref->second.parameter))
+        addUse(use, ref->second);
     }
-    for (const auto &[place, use] : plan_.uses) // biases that the exporter dropped
-      if (!known.contains(place) && isNew(use.parameter))
-        addDropped(place, use);
+    for (const auto &[place, ref] : plan_.uses) // biases that the exporter dropped
+      if (!known.contains(place) && isNew(ref.parameter))
+        addDropped(place, ref);
     return std::move(edits_);
   }
 
 private:
   bool isNew(size_t parameter) const {
     const Parameter &planned = plan_.parameters[parameter];
-    return planned.kind != Claim::Kind::Constant && values_.names.contains(planned.name);
+    return planned.kind != ParameterKind::Constant && values_.names.contains(planned.name);
   }
 
-  // Initializers that something reads which keeps its value: it was merged with what was trained.
+  // Finds initializers with a reader that keeps its value: they were merged with a trained
+  // parameter.
   void findKept() {
-    for (const Slot &slot : slots_) {
-      if (slot.isInSubgraph())
+    for (const InitializerUse &use : uses_) {
+      if (use.isInSubgraph())
         continue;
-      auto use = plan_.uses.find({slot.node, slot.input});
-      if (use == plan_.uses.end() || !isNew(use->second.parameter))
-        kept_.insert(slot.initializer);
+      auto ref = plan_.uses.find({use.node, use.input});
+      if (ref == plan_.uses.end() || !isNew(ref->second.parameter))
+        kept_.insert(use.initializer);
     }
-    for (const auto &[initializer, use] : plan_.byInitializer)
-      if (!isNew(use.parameter))
+    for (const auto &[initializer, ref] : plan_.byInitializer)
+      if (!isNew(ref.parameter))
         kept_.insert(initializer);
   }
 
-  // Subgraphs are copied as they are, so that what they read keeps its name.
-  void addSubgraphSlot(const Slot &slot) {
-    const Use &use = plan_.byInitializer.at(slot.initializer);
-    if (!isNew(use.parameter))
+  // Subgraphs are copied unchanged, so the initializers that they read keep their names.
+  void addSubgraphUse(const InitializerUse &use) {
+    const ParameterRef &ref = plan_.byInitializer.at(use.initializer);
+    if (!isNew(ref.parameter))
       return;
-    const StoredTensor &tensor = graph_.initializers[slot.initializer];
-    if (kept_.contains(slot.initializer))
-      fail("initializer '" + tensor.name +
+    const StoredTensor &tensor = graph_.initializers[use.initializer];
+    if (kept_.contains(use.initializer))
+      fail("initializer '", tensor.name,
            "' stands for several parameters, of which not all are trained, and a subgraph reads "
            "it; write safetensors instead");
-    Content content{use.parameter, use.transposed, tensor.dims};
-    edits_.replaced.try_emplace(slot.initializer, Holder{tensor.name, tensor.dataType, content});
+    Content content{ref.parameter, ref.transposed, tensor.dims};
+    edits_.replaced.try_emplace(use.initializer,
+                                NewInitializer{tensor.name, tensor.dataType, content});
   }
 
-  void addSlot(const Slot &slot, const Use &use) {
-    const StoredTensor &tensor = graph_.initializers[slot.initializer];
-    Content content{use.parameter, use.transposed, tensor.dims};
-    if (kept_.contains(slot.initializer)) {
-      edits_.inputs[{slot.node, slot.input}] = holderOf(content, tensor.dataType);
+  void addUse(const InitializerUse &use, const ParameterRef &ref) {
+    const StoredTensor &tensor = graph_.initializers[use.initializer];
+    Content content{ref.parameter, ref.transposed, tensor.dims};
+    if (kept_.contains(use.initializer)) {
+      edits_.inputs[{use.node, use.input}] = newInitializerWith(content, tensor.dataType);
       return;
     }
     auto [first, isFirst] = edits_.replaced.try_emplace(
-        slot.initializer, Holder{tensor.name, tensor.dataType, content});
+        use.initializer, NewInitializer{tensor.name, tensor.dataType, content});
     if (first->second.content != content)
-      edits_.inputs[{slot.node, slot.input}] = holderOf(content, tensor.dataType);
+      edits_.inputs[{use.node, use.input}] = newInitializerWith(content, tensor.dataType);
   }
 
-  void addDropped(std::pair<size_t, size_t> place, const Use &use) {
-    const Parameter &planned = plan_.parameters[use.parameter];
+  void addDropped(std::pair<size_t, size_t> place, const ParameterRef &ref) {
+    const Parameter &planned = plan_.parameters[ref.parameter];
     int32_t dataType = graph_.initializers[planned.initializer].dataType;
-    edits_.inputs[place] = holderOf({use.parameter, false, shapeOf(graph_, planned)}, dataType);
+    Content content{ref.parameter, false, shapeOf(graph_, planned)};
+    edits_.inputs[place] = newInitializerWith(content, dataType);
   }
 
-  // The added initializer with this content.
-  std::string holderOf(const Content &content, int32_t dataType) {
-    for (const Holder &holder : edits_.added)
-      if (holder.content == content)
-        return holder.name;
+  // The name of the added initializer with this content.
+  std::string newInitializerWith(const Content &content, int32_t dataType) {
+    for (const NewInitializer &initializer : edits_.added)
+      if (initializer.content == content)
+        return initializer.name;
     std::string name = plan_.parameters[content.parameter].name;
     while (!names_.insert(name).second)
       name += "'";
@@ -140,19 +143,20 @@ private:
 
   const Graph &graph_;
   const ParameterPlan &plan_;
-  const std::vector<Slot> &slots_;
+  const InitializerUses &uses_;
   const NewValues &values_;
   std::set<std::string> names_; // that are taken
   std::set<size_t> kept_;       // initializers
   Edits edits_;
 };
 
+// Throws the status as a Failure unless it is ok.
 void mustBeOk(const Status &status) {
   if (!status)
     throw Failure{status};
 }
 
-// The weights of the new file: inside it, or one after the other in a file beside it.
+// Writes the weights of the new file: into it, or one after the other into a file beside it.
 class WeightSink {
 public:
   WeightSink(const std::string &output, bool beside) : file_(output + ".data") {
@@ -160,7 +164,7 @@ public:
       location_ = std::filesystem::path(output + ".data").filename().string();
   }
 
-  // The fields of a tensor message that say what its elements are.
+  // Writes the fields of a tensor message that hold its elements or refer to them.
   void write(WireWriter &out, const std::string &bytes) {
     if (location_.empty()) {
       out.bytes(9, bytes);
@@ -191,10 +195,10 @@ private:
   uint64_t offset_ = 0;
 };
 
-class Copier {
+class ModelCopier {
 public:
-  Copier(const Model &model, WeightFiles &files, const ParameterPlan &plan, const Edits &edits,
-         const NewValues &values, WeightSink &sink)
+  ModelCopier(const Model &model, WeightFiles &files, const ParameterPlan &plan, const Edits &edits,
+              const NewValues &values, WeightSink &sink)
       : model_(model), files_(files), plan_(plan), edits_(edits), values_(values), sink_(sink) {
     for (size_t i = 0; i < model.graph.initializers.size(); ++i)
       byName_[model.graph.initializers[i].name] = i;
@@ -212,7 +216,7 @@ public:
   }
 
 private:
-  // All fields of the messages that are copied so are bytes or integers.
+  // Copies a field of a message whose fields are all bytes or integers.
   static void copyField(WireReader &in, WireWriter &out) {
     if (in.isBytes())
       out.bytes(in.field(), in.bytes());
@@ -232,19 +236,19 @@ private:
       else if (in.field() != 11 || !takesInput(WireReader(message)))
         out.bytes(in.field(), message);
     }
-    for (const auto &[i, holder] : edits_.replaced)
+    for (const auto &[i, initializer] : edits_.replaced)
       if (initialisationOf(model_.graph.initializers[i]))
-        out.message(5, tensor(holder, ""));
-    for (const Holder &holder : edits_.added)
-      out.message(5, tensor(holder, ""));
+        out.message(5, tensor(initializer, ""));
+    for (const NewInitializer &initializer : edits_.added)
+      out.message(5, tensor(initializer, ""));
     return out;
   }
 
-  // Whether an input is a parameter without elements that gets them now.
+  // Whether the input is a parameter without elements that gets some in the new file.
   bool takesInput(WireReader in) {
     while (in.next())
       if (in.field() == 1)
-        if (auto found = byName_.find(in.text()); found != byName_.end())
+        if (auto found = byName_.find(in.string()); found != byName_.end())
           return edits_.replaced.contains(found->second) &&
                  initialisationOf(model_.graph.initializers[found->second]);
     return false;
@@ -259,7 +263,7 @@ private:
     };
     while (in.next())
       if (in.field() == 1)
-        write(in.text());
+        write(in.string());
       else
         copyField(in, out);
     while (edits_.inputs.contains({node, input}))
@@ -267,19 +271,19 @@ private:
     return out;
   }
 
-  // As it is, unless it has a new value or lies in another file.
+  // Copies an initializer unchanged, unless it has a new value or its elements are in another file.
   void copyInitializer(std::string_view message, WireWriter &out) {
     WireReader in(message);
-    WireWriter notes; // what others say about it
+    WireWriter notes; // documentation and metadata
     std::string name;
     while (in.next()) {
       if (in.field() == 8)
-        name = in.text();
+        name = in.string();
       else if (in.field() == 12 || in.field() == 16)
         notes.bytes(in.field(), in.bytes());
     }
     if (!byName_.contains(name)) // of another graph than the last
-      fail("the file has initializer '" + name + "' in a second graph; export it again");
+      fail("the file has initializer '", name, "' in a second graph; export it again");
     size_t i = byName_.at(name);
     const StoredTensor &stored = model_.graph.initializers[i];
     if (auto replaced = edits_.replaced.find(i); replaced != edits_.replaced.end()) {
@@ -304,29 +308,29 @@ private:
     return out;
   }
 
-  WireWriter tensor(const Holder &holder, const std::string &notes) {
-    WireWriter out = head(holder.name, holder.dataType, holder.content.dims, notes);
-    sink_.write(out, bytesOf(holder));
+  WireWriter tensor(const NewInitializer &initializer, const std::string &notes) {
+    WireWriter out = head(initializer.name, initializer.dataType, initializer.content.dims, notes);
+    sink_.write(out, bytesOf(initializer));
     return out;
   }
 
-  std::string bytesOf(const Holder &holder) {
-    const Parameter &parameter = plan_.parameters[holder.content.parameter];
-    ElementType element = *elementTypeOf(holder.dataType);
+  std::string bytesOf(const NewInitializer &initializer) {
+    const Parameter &parameter = plan_.parameters[initializer.content.parameter];
+    ElementType element = *elementTypeOf(initializer.dataType);
     Dims shape = shapeOf(model_.graph, parameter);
     size_t size = byteSize(element), count = 1;
     for (int64_t dim : shape)
       count *= dim;
     std::string bytes(count * size, '\0');
     mustBeOk(values_.read(parameter.name, element, shape, bytes.data()));
-    if (!holder.content.transposed)
+    if (!initializer.content.transposed)
       return bytes;
-    std::string turned(bytes.size(), '\0');
+    std::string transposed(bytes.size(), '\0');
     size_t rows = shape[0], columns = shape[1];
     for (size_t i = 0; i < rows; ++i)
       for (size_t j = 0; j < columns; ++j)
-        std::memcpy(&turned[(j * rows + i) * size], &bytes[(i * columns + j) * size], size);
-    return turned;
+        std::memcpy(&transposed[(j * rows + i) * size], &bytes[(i * columns + j) * size], size);
+    return transposed;
   }
 
   const Model &model_;
@@ -338,15 +342,15 @@ private:
   std::map<std::string, size_t> byName_; // initializers
 };
 
-// Bytes of all elements in the new file.
+// Bytes of all weights in the new file.
 uint64_t weightBytes(const Model &model, const Edits &edits) {
   uint64_t bytes = 0;
   for (const StoredTensor &tensor : model.graph.initializers)
     if (elementTypeOf(tensor.dataType))
       bytes += tensor.byteCount();
-  for (const Holder &holder : edits.added) {
-    uint64_t count = byteSize(*elementTypeOf(holder.dataType));
-    for (int64_t dim : holder.content.dims)
+  for (const NewInitializer &initializer : edits.added) {
+    uint64_t count = byteSize(*elementTypeOf(initializer.dataType));
+    for (int64_t dim : initializer.content.dims)
       count *= dim;
     bytes += count;
   }
@@ -355,32 +359,32 @@ uint64_t weightBytes(const Model &model, const Edits &edits) {
 
 std::set<std::string> writtenNames(const ParameterPlan &plan, const Edits &edits) {
   std::set<std::string> names;
-  for (const auto &[i, holder] : edits.replaced)
-    names.insert(plan.parameters[holder.content.parameter].name);
-  for (const Holder &holder : edits.added)
-    names.insert(plan.parameters[holder.content.parameter].name);
+  for (const auto &[i, initializer] : edits.replaced)
+    names.insert(plan.parameters[initializer.content.parameter].name);
+  for (const NewInitializer &initializer : edits.added)
+    names.insert(plan.parameters[initializer.content.parameter].name);
   return names;
 }
 
-// Before anything is written: the file has a place for all new values.
+// Fails if the file has no place for one of the new values; called before anything is written.
 void checkWritten(const std::set<std::string> &written, const NewValues &values,
                   const std::string &path) {
   for (const std::string &name : values.names)
     if (!written.contains(name))
-      fail(
-          "'" + path + "' has no parameter '" + name +
-          "' outside of subgraphs; give the --tie and --untie options that the plan was made with, "
-          "and --model if the file has moved, or write safetensors");
+      fail("'", path, "' has no parameter '", name,
+           "' outside of subgraphs; give the --tie and --untie options that the plan was made "
+           "with, and --model if the file has moved, or write safetensors");
 }
 
-// The weights of the model itself may lie beside it, in a file of the name that the output's get.
+// Fails if the output's weights would overwrite the model's own, which may be in a file of the same
+// name.
 void checkOverwritten(const Model &model, const std::string &path, const std::string &beside) {
   std::error_code error;
   for (const StoredTensor &tensor : model.graph.initializers)
     if (!tensor.location.empty() &&
         std::filesystem::equivalent(std::filesystem::path(path).parent_path() / tensor.location,
                                     beside, error))
-      fail("'" + beside + "' holds the model's own weights, expected another name for the output");
+      fail("'", beside, "' holds the model's own weights, expected another name for the output");
 }
 
 void writeCopy(const std::string &path, const frontend::ImportOptions &options,
@@ -395,18 +399,17 @@ void writeCopy(const std::string &path, const frontend::ImportOptions &options,
   const Graph &graph = inlined.graph;
   std::vector<size_t> order = sortedNodes(graph, {});
   ParameterPlan plan = planParameters(graph, order, files, {options.tie, options.untie});
-  std::vector<Slot> slots = findSlots(graph, order);
-  Edits edits = EditPlanner(graph, plan, slots, values).run();
+  InitializerUses uses = findInitializerUses(graph, order);
+  Edits edits = EditPlanner(graph, plan, uses, values).run();
   if (!model.functions.empty() && !edits.inputs.empty())
     fail("parameters that the file shares are no longer equal, and the file has functions, whose "
-         "nodes are not "
-         "rewritten; write safetensors instead");
+         "nodes are not rewritten; write safetensors instead");
   checkWritten(writtenNames(plan, edits), values, path);
   bool isBeside = weightBytes(model, edits) > maxFileBytes;
   if (isBeside)
     checkOverwritten(model, path, output + ".data");
   WeightSink sink(output, isBeside);
-  std::string bytes = Copier(model, files, plan, edits, values, sink).run();
+  std::string bytes = ModelCopier(model, files, plan, edits, values, sink).run();
   FileWriter file(output);
   mustBeOk(file.write(bytes));
   sink.publish();

@@ -1,7 +1,7 @@
-// Trained weights back into an ONNX file: a copy of the model's file in which every initializer has
-// the new value of the parameter that is read there. What the import repaired (Parameters.h) is
-// undone: transposed copies get the transpose, and where one initializer stood for several
-// parameters each gets one of its own. Everything else of the file stays as it is.
+// Writes trained weights into a copy of the model's ONNX file: every initializer gets the new value
+// of the parameter that reads it. The repairs of the import (Parameters.h) are undone: a transposed
+// copy gets the transpose, and where one initializer stands for several parameters, each gets an
+// initializer of its own. Everything else of the file stays as it is.
 #pragma once
 
 #include "compiler/frontend/step/Import.h"
@@ -13,23 +13,24 @@
 
 namespace cleave::onnx {
 
-// Where new values come from, by the parameter's name.
+// The source of the new values.
 struct NewValues {
-  // The parameters that have one; others keep what the file has.
+  // The parameters that have a new value; others keep the file's.
   std::set<std::string> names;
-  // Writes the whole tensor, dense and row-major, as elements of this type.
+  // Writes the whole tensor to `destination`, dense and row-major, as elements of type `element`.
   std::function<Status(const std::string &name, ElementType element,
                        const std::vector<int64_t> &shape, void *destination)>
       read;
 };
 
-// Files above this size get their weights beside them, as OUTPUT.data: the format's own limit is
-// 2 GiB.
+// A file above this size (bytes) gets its weights in a second file, OUTPUT.data; the format's own
+// limit is 2 GiB.
 inline constexpr uint64_t kMaxFileBytes = uint64_t(1) << 30;
 
-// Reads the model at `path` and writes `output` (another file). Ties and unties as the model was
-// imported with. User errors: those of importOnnx, a new value of what the file has no place for, and
-// files that cannot be written; then `output` is as it was.
+// Reads the model at `path` and writes the copy to `output`, another file. `options` holds the
+// --tie and --untie with which the model was imported. User errors: those of importOnnx, a new
+// value for which the file has no place, and files that cannot be written; `output` is then
+// unchanged.
 Status exportWeights(const std::string &path, const frontend::ImportOptions &options,
                      const NewValues &values, const std::string &output,
                      uint64_t maxFileBytes = kMaxFileBytes);

@@ -1,4 +1,4 @@
-// Expressions of sizes as the archive has them, read by descent with a limit.
+// Parses expressions of sizes, by recursive descent with a depth limit.
 #include "compiler/frontend/pt2/Program.h"
 
 #include <cctype>
@@ -161,7 +161,7 @@ private:
 } // namespace
 
 std::optional<Polynomial> parseSize(const std::string &text) {
-  constexpr size_t most = 1 << 12; // longer products of sums are work without end
+  constexpr size_t most = 1 << 12; // the work for products of sums is exponential in the length
   return text.size() <= most ? Reader(text).run() : std::nullopt;
 }
 

@@ -39,13 +39,12 @@ json parseJson(std::string_view text, const std::string &what) {
     return out;
   Damage damage;
   json::sax_parse(text, &damage);
-  fail(what + " is no JSON: it stops making sense at byte " + std::to_string(damage.byte) +
-       "; export the model again");
+  fail(what, " is not valid JSON: error at byte ", damage.byte, "; export the model again");
 }
 
 void Field::expect(bool condition, const char *expected) const {
   if (!condition)
-    fail(path_ + ": found " + json_.type_name() + ", expected " + expected);
+    fail(path_, ": found ", json_.type_name(), ", expected ", expected);
 }
 
 bool Field::has(const char *key) const {
@@ -59,7 +58,7 @@ Field Field::at(const char *key) const {
   expect(json_.is_object(), "an object");
   auto found = json_.find(key);
   if (found == json_.end())
-    fail(path_ + ": the field '" + key + "' is missing");
+    fail(path_, ": the field '", key, "' is missing");
   return Field(*found, path_ + "." + key);
 }
 
@@ -68,10 +67,10 @@ std::string Field::alternative() const {
   for (const auto &[key, value] : json_.items())
     if (!value.is_null())
       return key;
-  fail(path_ + ": found no field that is set, expected one");
+  fail(path_, ": found no field that is set, expected one");
 }
 
-std::string Field::text() const {
+std::string Field::string() const {
   expect(json_.is_string(), "a string");
   return json_.get<std::string>();
 }
@@ -80,7 +79,7 @@ int64_t Field::integer() const {
   expect(json_.is_number_integer(), "an integer");
   if (json_.is_number_unsigned() &&
       json_.get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
-    fail(path_ + ": found " + json_.dump() + ", which does not fit into 64 bits");
+    fail(path_, ": found ", json_.dump(), ", which does not fit into 64 bits");
   return json_.get<int64_t>();
 }
 
@@ -99,7 +98,7 @@ double Field::number() const {
   return json_.get<double>();
 }
 
-bool Field::truth() const {
+bool Field::boolean() const {
   expect(json_.is_boolean(), "true or false");
   return json_.get<bool>();
 }

@@ -1,5 +1,5 @@
-// Field: one value of a JSON text while it is read. It remembers the path to itself, so that a
-// complaint can name the place; every access checks the kind and fails with what was found.
+// Field: a value of a JSON text and its path. Each access checks the kind of the value and fails
+// with path and kind.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,24 +9,25 @@
 
 namespace cleave::pt2 {
 
-// Parses the text; fails with the byte where it stops being JSON. `what` names the text.
+// Parses the text; fails with the position (byte) of the first error. `what` names the text.
 nlohmann::json parseJson(std::string_view text, const std::string &what);
 
 class Field {
 public:
   Field(const nlohmann::json &json, std::string path) : json_(json), path_(std::move(path)) {}
 
-  // -- objects: the named field; has() is false for null, too
+  // -- objects
+  // Whether the named field exists and is not null; the field.
   bool has(const char *key) const;
   Field at(const char *key) const;
-  // The name of the first field that is not null: which alternative of a union it is.
+  // The name of the first field that is not null: the alternative of a union.
   std::string alternative() const;
 
-  // -- values
-  std::string text() const;
+  // -- scalars
+  std::string string() const;
   int64_t integer() const;
-  double number() const; // also NaN and the infinities, which the format writes as strings
-  bool truth() const;
+  double number() const; // also NaN and infinities, which the format writes as strings
+  bool boolean() const;
 
   // Calls visit(Field) for every item of a list, visit(key, Field) for every field of an object.
   template <typename Visit> void forEach(Visit visit) const {
@@ -41,6 +42,7 @@ public:
       visit(key, Field(value, path_ + "." + key));
   }
 
+  // `model.json.graph_module.graph`, for messages.
   const std::string &path() const { return path_; }
 
 private:

@@ -1,5 +1,6 @@
-// An exported program as plain data: what Cleave reads of a torch.export archive's model.json, with
-// PyTorch's names and meanings. ProgramReader.cpp fills it. No MLIR.
+// An exported program as plain data: the parts of a torch.export archive's model.json that Cleave
+// uses, with the names of PyTorch's schema (torch/_export/serde/schema.py). ProgramReader.cpp fills
+// it. No MLIR.
 #pragma once
 
 #include "dialects/interfaces/Polynomial.h"
@@ -14,86 +15,91 @@
 
 namespace cleave::pt2 {
 
-// The schema whose fields are read; other majors are refused.
+// The supported major version of the schema.
 inline constexpr int64_t kSchemaMajor = 8;
 
-// A size: a polynomial of the program's symbols, or an expression that is none.
+// A size.
 struct Size {
-  std::optional<Polynomial> value;
-  std::string text; // as the file has it
+  std::optional<Polynomial> value; // of the program's symbols; none: another kind of expression
+  std::string text;                // in the file
 };
 
 struct Graph;
 
 // An argument or result of a node.
 struct Argument {
-  enum class Kind { None, Name, Integer, Number, Truth, Text, List, Graph, Other };
+  enum class Kind { None, Name, Integer, Number, Bool, String, List, Graph, Other };
   Kind kind = Kind::None;
-  std::string text;    // Name: of a value; Text; Other: what the file calls its kind
-  int64_t integer = 0; // also element types, by the numbers of torch.dtype
+  std::string text;    // Name: of a value; String; Other: its kind in the file
+  int64_t integer = 0; // Integer; element types by the numbers of torch.dtype
   double number = 0;
-  bool truth = false;
+  bool boolean = false;
   std::vector<Argument> items;
   std::shared_ptr<const Graph> graph;
 };
 
+// An argument of a node; the name is empty if it is passed by position.
 struct NamedArgument {
   std::string name;
   Argument value;
 };
 
+// A call of an operator.
 struct Node {
   std::string target; // `torch.ops.aten.add.Tensor`
   std::string name;   // of the node, or of its first result
-  std::string module; // the innermost module in which it was written: `blocks.0.attn`
+  std::string module; // the innermost module whose code it belongs to: `blocks.0.attn`
   std::vector<NamedArgument> inputs;
   std::vector<Argument> outputs;
 };
 
-// What a tensor of the program, or of the archive's data, looks like.
+// Type and layout of a tensor of the program or of the archive's data.
 struct TensorMeta {
   std::string dtypeName;              // `float32`
-  std::optional<ElementType> element; // none: Cleave does not compute with it
+  std::optional<ElementType> element; // none: not supported
   std::vector<Size> sizes, strides;   // strides in elements
   Size offset;
   bool requiresGrad = false;
 };
 
+// A graph, the main one or one that a node calls.
 struct Graph {
-  std::vector<Node> nodes;
+  std::vector<Node> nodes; // in execution order
   std::vector<Argument> inputs, outputs;
-  std::map<std::string, TensorMeta> tensors;
-  std::map<std::string, Size> integers;
+  std::map<std::string, TensorMeta> tensors; // values that are tensors, by name
+  std::map<std::string, Size> integers;      // values that are integers, by name
 };
 
 // An input of the main graph.
 struct InputSpec {
   enum class Kind { User, Parameter, Buffer, Constant, Fixed, Other };
   Kind kind = Kind::User;
-  std::string name;       // of the value in the graph; empty for a user input that is no value
-  std::string target;     // what it is in the user's program: `fc.weight`
-  std::string kindName;   // as the file has it
-  bool persistent = true; // of buffers: whether it is among the weights
+  std::string name;       // of the value in the graph; empty for a user input that is a literal
+  std::string target;     // of parameters, buffers and constants: name in PyTorch, `fc.weight`
+  std::string kindName;   // kind in the file
+  bool persistent = true; // of buffers: whether the state dict contains it
 };
 
+// An output of the main graph.
 struct OutputSpec {
   enum class Kind { User, Buffer, Parameter, Input, Loss, Other };
   Kind kind = Kind::User;
   Argument value;
-  std::string target; // of the buffer, parameter or input that gets the value
-  std::string kindName;
+  std::string target;   // the buffer, parameter or input that the value replaces
+  std::string kindName; // kind in the file
 };
 
-// The values that a symbol may have.
+// The bounds of a symbol, both included; none: unbounded.
 struct Range {
   std::optional<int64_t> least, most;
 };
 
+// A whole program. The arguments of `graph` are `inputs`, its results `outputs`.
 struct Program {
   Graph graph;
   std::vector<InputSpec> inputs;
   std::vector<OutputSpec> outputs;
-  std::vector<std::string> outputNames; // the user's, one per user output
+  std::vector<std::string> outputNames; // one per user output
   std::map<std::string, Range> ranges;  // by symbol
   std::string producer;                 // `torch 2.15.0`
 };
@@ -106,15 +112,16 @@ struct Payload {
   std::optional<TensorMeta> meta;
 };
 
-// Read the JSON text. Fail on damage (with the place in the JSON), on other schema versions (with
-// both numbers).
+// Read the JSON text of a program. Fails on damage, with the path in the JSON, and on other schema
+// versions.
 Program readProgram(std::string_view json);
-// Who wrote a program, of whatever schema version: `torch 2.6.0`. Fails on damage.
+// The exporter of a program of any schema version: `torch 2.6.0`. Fails on damage.
 std::string producerOf(std::string_view json);
+// Reads a list of weights or constants: payloads by name. Fails on damage.
 std::map<std::string, Payload> readPayloads(std::string_view json);
 
-// The polynomial that an expression of the file means: `s0`, `2*s0 + 1`, or sympy's
-// `Mul(Integer(2), Symbol('s0', …))`; none if it is anything else.
+// Parses an expression: `s0`, `2*s0 + 1`, or sympy's `Mul(Integer(2), Symbol('s0', …))`. None if it
+// is no polynomial.
 std::optional<Polynomial> parseSize(const std::string &text);
 
 } // namespace cleave::pt2

@@ -1,4 +1,4 @@
-// Reading model.json and the weights' configuration; see Program.h.
+// Reads model.json and the lists of weights and constants. See Program.h.
 #include "compiler/frontend/pt2/Json.h"
 #include "compiler/frontend/pt2/Program.h"
 
@@ -9,19 +9,19 @@ namespace {
 
 using emit::fail;
 
-// Graphs in graphs, and lists in lists, that are read.
+// Limit of nested graphs and nested containers.
 constexpr int kMaxDepth = 16;
 
-// Of an output, whose name is repeated in those of its parts.
+// Limits of the length of an output's name, which those of its parts repeat, and of outputs.
 constexpr size_t kMaxName = 1024, kMaxOutputs = 1 << 16;
 
-// Of a place in the JSON, with a tensor's name in it, which those of its sizes repeat.
+// Limit of the length of a path in the JSON that contains a tensor's name, which its sizes repeat.
 constexpr size_t kMaxPath = 1 << 14;
 
 struct ScalarType {
   int64_t number; // in the archive
   const char *name;
-  int64_t dtype; // the number that operators know
+  int64_t dtype; // the number in dtype arguments of operators
   std::optional<ElementType> element;
 };
 
@@ -54,8 +54,8 @@ Size readSize(const Field &field) {
     return {Polynomial(value), std::to_string(value)};
   }
   if (kind != "as_expr")
-    fail(field.path() + ": found '" + kind + "', expected as_int or as_expr");
-  std::string text = field.at("as_expr").at("expr_str").text();
+    fail(field.path(), ": found '", kind, "', expected as_int or as_expr");
+  std::string text = field.at("as_expr").at("expr_str").string();
   return {parseSize(text), text};
 }
 
@@ -67,7 +67,7 @@ std::vector<Size> readSizes(const Field &field) {
 
 TensorMeta readTensorMeta(const Field &field) {
   if (field.path().size() > kMaxPath)
-    fail("a tensor has a name of more than " + std::to_string(kMaxPath) + " characters");
+    fail("a tensor has a name of more than ", kMaxPath, " characters");
   TensorMeta out;
   int64_t number = field.at("dtype").integer();
   const ScalarType *type = findScalarType(number);
@@ -76,7 +76,7 @@ TensorMeta readTensorMeta(const Field &field) {
   out.sizes = readSizes(field.at("sizes"));
   out.strides = readSizes(field.at("strides"));
   out.offset = readSize(field.at("storage_offset"));
-  out.requiresGrad = !field.has("requires_grad") || field.at("requires_grad").truth();
+  out.requiresGrad = !field.has("requires_grad") || field.at("requires_grad").boolean();
   return out;
 }
 
@@ -85,7 +85,7 @@ Graph readGraph(const Field &field, int depth);
 Argument named(const Field &name) {
   Argument out;
   out.kind = Argument::Kind::Name;
-  out.text = name.text();
+  out.text = name.string();
   return out;
 }
 
@@ -118,21 +118,21 @@ Argument readNumber(const Field &field) {
   return out;
 }
 
-Argument readTruth(const Field &field) {
+Argument readBool(const Field &field) {
   Argument out;
-  out.kind = Argument::Kind::Truth;
-  out.truth = field.truth();
+  out.kind = Argument::Kind::Bool;
+  out.boolean = field.boolean();
   return out;
 }
 
-Argument readText(const Field &field) {
+Argument readString(const Field &field) {
   Argument out;
-  out.kind = Argument::Kind::Text;
-  out.text = field.text();
+  out.kind = Argument::Kind::String;
+  out.text = field.string();
   return out;
 }
 
-// A name, or a literal beside names.
+// A name or a literal.
 Argument readSymbolic(const Field &field) {
   std::string kind = field.alternative();
   if (kind == "as_name")
@@ -142,7 +142,7 @@ Argument readSymbolic(const Field &field) {
   if (kind == "as_float")
     return readNumber(field.at("as_float"));
   if (kind == "as_bool")
-    return readTruth(field.at("as_bool"));
+    return readBool(field.at("as_bool"));
   return other(kind);
 }
 
@@ -161,15 +161,15 @@ template <Argument (*readItem)(const Field &)> Argument readList(const Field &fi
   return out;
 }
 
-// Devices, layouts and memory formats mean nothing here.
+// Devices, layouts and memory formats, which have no effect.
 Argument readNothing(const Field &) { return {}; }
 
-using Reader = Argument (*)(const Field &);
+using ReadArgument = Argument (*)(const Field &);
 
-const std::map<std::string, Reader> &readers() {
-  static const std::map<std::string, Reader> all = {
-      {"as_bool", readTruth},
-      {"as_bools", readList<readTruth>},
+const std::map<std::string, ReadArgument> &readers() {
+  static const std::map<std::string, ReadArgument> all = {
+      {"as_bool", readBool},
+      {"as_bools", readList<readBool>},
       {"as_device", readNothing},
       {"as_float", readNumber},
       {"as_float_lists", readList<readList<readNumber>>},
@@ -181,12 +181,12 @@ const std::map<std::string, Reader> &readers() {
       {"as_memory_format", readNothing},
       {"as_nested_tensors", readList<readList<readTensor>>},
       {"as_none", readNothing},
-      {"as_operator", readText},
+      {"as_operator", readString},
       {"as_optional_tensor", readOptionalTensor},
       {"as_optional_tensors", readList<readOptionalTensor>},
       {"as_scalar_type", readDtype},
-      {"as_string", readText},
-      {"as_strings", readList<readText>},
+      {"as_string", readString},
+      {"as_strings", readList<readString>},
       {"as_sym_bool", readSymbolic},
       {"as_sym_bools", readList<readSymbolic>},
       {"as_sym_float", readSymbolic},
@@ -208,7 +208,7 @@ Argument readArgument(const Field &field, int depth) {
   Field graph = field.at("as_graph");
   Argument out;
   out.kind = Argument::Kind::Graph;
-  out.text = graph.at("name").text();
+  out.text = graph.at("name").string();
   out.graph = std::make_shared<Graph>(readGraph(graph.at("graph"), depth + 1));
   return out;
 }
@@ -229,17 +229,17 @@ std::string innermostModule(const std::string &stack) {
 
 Node readNode(const Field &field, int depth) {
   Node out;
-  out.target = field.at("target").text();
+  out.target = field.at("target").string();
   field.at("inputs").forEach([&](const Field &input) {
     out.inputs.push_back(
-        {input.has("name") ? input.at("name").text() : "", readArgument(input.at("arg"), depth)});
+        {input.has("name") ? input.at("name").string() : "", readArgument(input.at("arg"), depth)});
   });
   field.at("outputs").forEach(
       [&](const Field &output) { out.outputs.push_back(readArgument(output, depth)); });
   if (field.has("metadata") && field.at("metadata").has("nn_module_stack"))
-    out.module = innermostModule(field.at("metadata").at("nn_module_stack").text());
+    out.module = innermostModule(field.at("metadata").at("nn_module_stack").string());
   if (field.has("name"))
-    out.name = field.at("name").text();
+    out.name = field.at("name").string();
   else if (!out.outputs.empty())
     out.name = out.outputs[0].text;
   return out;
@@ -247,7 +247,7 @@ Node readNode(const Field &field, int depth) {
 
 Graph readGraph(const Field &field, int depth) {
   if (depth > kMaxDepth)
-    fail(field.path() + ": graphs are nested more than " + std::to_string(kMaxDepth) + " deep");
+    fail(field.path(), ": graphs are nested more than ", kMaxDepth, " deep");
   Graph out;
   field.at("nodes").forEach([&](const Field &node) { out.nodes.push_back(readNode(node, depth)); });
   field.at("inputs").forEach(
@@ -270,8 +270,8 @@ InputSpec readInputSpec(const Field &field) {
   Field spec = field.at(out.kindName.c_str());
   auto is = [&](Kind kind, const char *targetField) {
     out.kind = kind;
-    out.name = spec.at("arg").at("name").text();
-    out.target = spec.at(targetField).text();
+    out.name = spec.at("arg").at("name").string();
+    out.target = spec.at(targetField).string();
   };
   if (out.kindName == "user_input") {
     Argument value = readArgument(spec.at("arg"), 0);
@@ -281,12 +281,12 @@ InputSpec readInputSpec(const Field &field) {
     is(Kind::Parameter, "parameter_name");
   } else if (out.kindName == "buffer") {
     is(Kind::Buffer, "buffer_name");
-    out.persistent = !spec.has("persistent") || spec.at("persistent").truth();
+    out.persistent = !spec.has("persistent") || spec.at("persistent").boolean();
   } else if (out.kindName == "tensor_constant") {
     is(Kind::Constant, "tensor_constant_name");
   } else if (out.kindName == "constant_input") {
     out.kind = Kind::Fixed;
-    out.name = spec.at("name").text();
+    out.name = spec.at("name").string();
   } else {
     out.kind = Kind::Other;
   }
@@ -301,7 +301,7 @@ OutputSpec readOutputSpec(const Field &field) {
   auto is = [&](Kind kind, const char *targetField) {
     out.kind = kind;
     out.value = readTensor(spec.at("arg"));
-    out.target = targetField ? spec.at(targetField).text() : "";
+    out.target = targetField ? spec.at(targetField).string() : "";
   };
   if (out.kindName == "user_output") {
     out.kind = Kind::User;
@@ -324,19 +324,18 @@ OutputSpec readOutputSpec(const Field &field) {
 void nameLeaves(const Field &tree, const std::string &prefix, int depth,
                 std::vector<std::string> &names) {
   if (depth > kMaxDepth)
-    fail(tree.path() + ": containers are nested more than " + std::to_string(kMaxDepth) + " deep");
+    fail(tree.path(), ": containers are nested more than ", kMaxDepth, " deep");
   if (prefix.size() > kMaxName)
-    fail(tree.path() + ": an output has a name of more than " + std::to_string(kMaxName) +
-         " characters");
+    fail(tree.path(), ": an output has a name of more than ", kMaxName, " characters");
   if (names.size() == kMaxOutputs)
-    fail(tree.path() + ": found more than " + std::to_string(kMaxOutputs) + " outputs");
+    fail(tree.path(), ": found more than ", kMaxOutputs, " outputs");
   if (!tree.has("type")) {
     names.push_back(prefix.empty() ? "0" : prefix);
     return;
   }
   std::vector<std::string> keys;
   if (tree.has("context")) {
-    nlohmann::json context = nlohmann::json::parse(tree.at("context").text(), nullptr, false);
+    nlohmann::json context = nlohmann::json::parse(tree.at("context").string(), nullptr, false);
     if (context.is_array())
       for (const nlohmann::json &key : context)
         keys.push_back(key.is_string()       ? key.get<std::string>()
@@ -353,16 +352,16 @@ void nameLeaves(const Field &tree, const std::string &prefix, int depth,
   });
 }
 
-// By the containers in which the user's function returns its results; by position where the file
-// says nothing.
+// The names of outputs: keys and positions in the containers that the user's function returns, or
+// positions if the file has no containers.
 std::vector<std::string> readOutputNames(const Field &module, size_t count) {
   std::vector<std::string> names;
   if (module.has("module_call_graph"))
     module.at("module_call_graph").forEach([&](const Field &entry) {
-      if (!names.empty() || !entry.at("fqn").text().empty() || !entry.has("signature"))
+      if (!names.empty() || !entry.at("fqn").string().empty() || !entry.has("signature"))
         return;
       Field text = entry.at("signature").at("out_spec");
-      nlohmann::json spec = parseJson(text.text(), text.path());
+      nlohmann::json spec = parseJson(text.string(), text.path());
       if (spec.is_array() && spec.size() == 2)
         nameLeaves(Field(spec[1], text.path()), "", 0, names);
     });
@@ -378,17 +377,16 @@ void checkVersion(const Field &root) {
   Field version = root.at("schema_version");
   int64_t major = version.at("major").integer(), minor = version.at("minor").integer();
   if (major != kSchemaMajor)
-    fail("the program has schema version " + std::to_string(major) + "." + std::to_string(minor) +
-         ", but Cleave reads " + std::to_string(kSchemaMajor) + ".x; export it with PyTorch " +
-         (major < kSchemaMajor ? "2.5 or newer" : "2.15"));
+    fail("the program has schema version ", major, ".", minor, ", but Cleave reads ", kSchemaMajor,
+         ".x; export it with PyTorch ", (major < kSchemaMajor ? "2.5 or newer" : "2.15"));
 }
 
 } // namespace
 
 // Of any schema version.
 static std::string producer(const Field &root) {
-  std::string version = root.has("torch_version") ? root.at("torch_version").text() : "";
-  if (version.empty() || version == "<=2.4") // what files without the field turn into
+  std::string version = root.has("torch_version") ? root.at("torch_version").string() : "";
+  if (version.empty() || version == "<=2.4") // PyTorch's default for files without the field
     return "torch 2.4 or older";
   return "torch " + version;
 }
@@ -433,9 +431,9 @@ std::map<std::string, Payload> readPayloads(std::string_view text) {
       .at("config")
       .forEachField([&](const std::string &name, const Field &entry) {
         Payload &payload = out[name];
-        payload.entry = entry.at("path_name").text();
-        payload.isParameter = entry.at("is_param").truth();
-        payload.isPickled = entry.at("use_pickle").truth();
+        payload.entry = entry.at("path_name").string();
+        payload.isParameter = entry.at("is_param").boolean();
+        payload.isPickled = entry.at("use_pickle").boolean();
         if (entry.has("tensor_meta"))
           payload.meta = readTensorMeta(entry.at("tensor_meta"));
       });

@@ -12,7 +12,7 @@ namespace {
 
 using emit::fail;
 
-// The file's symbol -> the user's name for it: the first place where it is a dim of an input.
+// Symbols -> names for the user: the first dim of an input with that symbol.
 std::map<std::string, std::string> userNames(const Program &program) {
   std::map<std::string, std::string> out;
   for (const InputSpec &input : program.inputs) {
@@ -32,18 +32,18 @@ void checkRange(const Program &program, const std::string &symbol, const std::st
                 int64_t size) {
   auto range = program.ranges.find(symbol);
   if (size < 1)
-    fail("--set " + name + "=" + std::to_string(size) + ": expected a size of at least 1");
+    fail("--set ", name, "=", size, ": expected a size of at least 1");
   if (range == program.ranges.end())
     return;
   auto [least, most] = range->second;
   if ((!least || size >= *least) && (!most || size <= *most))
     return;
-  fail("--set " + name + "=" + std::to_string(size) + ": the model was exported for sizes from " +
-       std::to_string(least.value_or(1)) + (most ? " to " + std::to_string(*most) : " on") +
+  fail("--set ", name, "=", size, ": the model was exported for sizes from ", least.value_or(1),
+       (most ? concat(" to ", *most) : " on"),
        "; give one of these, or export it with other dynamic_shapes");
 }
 
-// The users' names, sorted.
+// The names for the user, sorted.
 std::set<std::string> sorted(const std::map<std::string, std::string> &names) {
   std::set<std::string> out;
   for (const auto &[symbol, name] : names)
@@ -64,12 +64,12 @@ std::string listed(const std::map<std::string, std::string> &names) {
     missing += (missing.empty() ? "'" : ", '") + name + "'";
     example += (example.empty() ? "--set " : " --set ") + name + "=8";
   }
-  fail("the symbolic dims " + missing + " have no sizes: give " + example + ", say");
+  fail("the symbolic dims ", missing, " have no sizes: give ", example, ", say");
 }
 
 bool isNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// The polynomial with other names for its symbols, through its text.
+// Renames the symbols of a polynomial, by way of its text.
 Polynomial renamed(const Polynomial &size, const std::map<std::string, std::string> &names) {
   std::string text = size.str(), out;
   for (size_t i = 0; i < text.size();) {
@@ -125,8 +125,8 @@ Symbols::Symbols(const Program &program, const std::map<std::string, int64_t> &g
       return known.first == name || known.second == name;
     });
     if (found == names.end())
-      fail("--set " + name + "=" + std::to_string(size) + ": the model has no symbol '" + name +
-           "'; it has " + listed(names));
+      fail("--set ", name, "=", size, ": the model has no symbol '", name, "'; it has ",
+           listed(names));
     checkRange(program, found->first, name, size);
     values_[found->first] = size;
   }
@@ -139,11 +139,11 @@ Symbols::Symbols(const Program &program, const std::map<std::string, int64_t> &g
 
 Polynomial Symbols::resolve(const Size &size, const std::string &what) const {
   if (!size.value)
-    fail("the size of " + what + " is " + size.text + ", which Cleave does not read");
+    fail("the size of ", what, " is ", size.text, ", which Cleave does not support");
   Polynomial out = size.value->substitute(values_);
   for (const std::string &symbol : out.symbols())
     if (!kept_.contains(symbol))
-      fail("the size of " + what + " depends on '" + symbol +
+      fail("the size of ", what, " depends on '", symbol,
            "', which is the size of no input's dim; export the model with fewer dynamic dims");
   return renamed(out, kept_);
 }

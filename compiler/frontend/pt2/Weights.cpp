@@ -15,7 +15,7 @@ Weights::Weights(const torch::Archive &archive) : archive_(archive) {
 void Weights::add(const std::string &folder, const std::string &list, bool isRequired) {
   if (!archive_.find(folder + list)) {
     if (isRequired)
-      fail("the archive has no list of weights (" + folder + list +
+      fail("the archive has no list of weights (", folder, list,
            "), as those of PyTorch before 2.9; load it with torch.export.load and save it again "
            "with a newer PyTorch");
     return;
@@ -31,7 +31,7 @@ static std::vector<int64_t> numbers(const std::vector<Size> &sizes, const std::s
   for (const Size &size : sizes) {
     std::optional<int64_t> number = size.value ? size.value->constant() : std::nullopt;
     if (!number)
-      fail("'" + name + "' has the symbolic size " + size.text + ", expected a number");
+      fail("'", name, "' has the symbolic size ", size.text, ", expected a number");
     out.push_back(*number);
   }
   return out;
@@ -40,10 +40,10 @@ static std::vector<int64_t> numbers(const std::vector<Size> &sizes, const std::s
 torch::StridedTensor Weights::find(const std::string &name, const TensorMeta &meta) const {
   auto found = payloads_.find(name);
   if (found == payloads_.end())
-    fail("the archive has no data for '" + name + "'");
+    fail("the archive has no data for '", name, "'");
   const Payload &payload = found->second;
   if (payload.isPickled || !payload.meta)
-    fail("the data of '" + name +
+    fail("the data of '", name,
          "' are a pickled object, expected a plain tensor; convert tensor subclasses before "
          "torch.export.save");
   torch::StridedTensor out;
@@ -55,7 +55,7 @@ torch::StridedTensor Weights::find(const std::string &name, const TensorMeta &me
   out.requiresGrad = payload.meta->requiresGrad;
   out.offset = numbers({payload.meta->offset}, name)[0];
   if (out.dims != numbers(meta.sizes, name) || out.elementName != meta.dtypeName)
-    fail("the data of '" + name + "' are " + out.elementName +
+    fail("the data of '", name, "' are ", out.elementName,
          " of another shape or type than the "
          "program says; export the model again");
   checkTensor(out, name);

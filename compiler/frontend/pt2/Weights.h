@@ -1,4 +1,4 @@
-// Weights: the tensors beside the program in the archive, by the names that the program uses.
+// Weights: the tensors in the archive, by their names in the program.
 #pragma once
 
 #include "compiler/frontend/pt2/Program.h"
@@ -8,11 +8,11 @@ namespace cleave::pt2 {
 
 class Weights {
 public:
-  // Reads the lists of weights and constants; fails if there are none in a form that Cleave reads.
+  // Reads the lists of weights and constants; fails if the list of weights is missing.
   explicit Weights(const torch::Archive &archive);
 
-  // Where the tensor's elements are; fails (naming it) if it is missing, pickled, or not of this
-  // element type and shape.
+  // The tensor `name`; fails if it is missing, pickled, or does not have the element type and shape
+  // of `meta`.
   torch::StridedTensor find(const std::string &name, const TensorMeta &meta) const;
   const torch::Archive &archive() const { return archive_; }
 

@@ -36,7 +36,7 @@ constexpr Signature kSignatures[] = {
     {0, "version https://git-lfs"sv, "a pointer to a file in Git LFS; fetch it (git lfs pull)"},
 };
 
-// Eight bytes with the length of a header, which is JSON.
+// safetensors files begin with the length of a JSON header in 8 bytes.
 bool isSafetensors(std::string_view bytes) {
   return bytes.size() > 9 && bytes.substr(5, 3) == "\0\0\0"sv && bytes[8] == '{' &&
          (bytes[9] == '"' || bytes[9] == '}');
@@ -47,7 +47,7 @@ bool isTextPart(char c) {
   return (byte >= ' ' && byte != 0x7f) || c == '\n' || c == '\r' || c == '\t';
 }
 
-// The tags with which the message of an ONNX model can begin: of its fields, as Protobuf has them.
+// Whether the first byte is the Protobuf tag of a field of ModelProto.
 bool canBeginModel(std::string_view bytes) {
   constexpr std::string_view tags = "\x08\x12\x1a\x22\x28\x32\x3a\x42\x72\xa2\xca\xd2"sv;
   return tags.find(bytes[0]) != tags.npos;

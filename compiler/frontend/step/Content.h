@@ -1,4 +1,4 @@
-// What a file is that is no model, for messages.
+// Identifies files that are no model, for error messages.
 #pragma once
 
 #include <optional>
@@ -7,12 +7,13 @@
 
 namespace cleave::frontend {
 
-// The files that can be imported, for messages: `expected …`.
+// The formats that can be imported, to follow `expected` in a message.
 inline constexpr const char *kModelFormats =
     "a torch.export archive (.pt2), an ONNX model or a TorchScript archive";
 
-// `a NumPy array`, `text that begins with 'hello'`, …; none where the bytes could begin an ONNX
-// model, which has no signature of its own. Never called with a zip archive.
+// The content of a file by its first bytes: `a NumPy array`, `text that begins with 'hello'`, ….
+// None where they could begin an ONNX model, which has no signature. Must not be called for zip
+// archives.
 std::optional<std::string> otherContent(std::string_view bytes);
 
 } // namespace cleave::frontend

@@ -31,13 +31,13 @@ using emit::fail;
 std::unique_ptr<llvm::MemoryBuffer> mapFile(const std::string &path, const std::string &what) {
   llvm::sys::fs::file_status status;
   if (std::error_code error = llvm::sys::fs::status(path, status))
-    fail(what + " cannot be read: " + error.message());
+    fail(what, " cannot be read: ", error.message());
   if (!llvm::sys::fs::is_regular_file(status))
-    fail(what + " is not a regular file");
+    fail(what, " is not a regular file");
   auto buffer =
       llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
-    fail(what + " cannot be read: " + buffer.getError().message());
+    fail(what, " cannot be read: ", buffer.getError().message());
   return std::move(*buffer);
 }
 

@@ -1,5 +1,4 @@
-// The bytes of a model file: mapped into memory, never copied, and read element by element where
-// the import needs numbers.
+// The bytes of a model file: mapped into memory and read element by element.
 #pragma once
 
 #include "dialects/interfaces/Tensor.h"
@@ -12,10 +11,10 @@
 
 namespace cleave::frontend {
 
-// Maps the regular file at `path`; fails if it cannot, and calls it `what` then.
+// Maps the regular file at `path`. Throws a Failure that calls it `what` if it cannot be read.
 std::unique_ptr<llvm::MemoryBuffer> mapFile(const std::string &path, const std::string &what);
 
-// One element of little-endian bytes.
+// Element `index` of an array of little-endian elements.
 double elementAt(std::string_view bytes, ElementType type, int64_t index);
 
 } // namespace cleave::frontend

@@ -1,8 +1,8 @@
 // See FinishStep.h.
 #include "compiler/frontend/step/FinishStep.h"
 
-#include "compiler/frontend/step/FileBytes.h"
 #include "compiler/frontend/emit/Failure.h"
+#include "compiler/frontend/step/FileBytes.h"
 #include "dialects/graph/ByPositions.h"
 #include "dialects/graph/SignatureEdit.h"
 #include "dialects/graph/StopGradient.h"
@@ -19,13 +19,14 @@ namespace {
 
 using namespace graph;
 
+// Makes constants of parameters that no floating-point path connects to a result.
 void findConstants(mlir::func::FuncOp step) {
   llvm::DenseSet<mlir::Value> reached;
   llvm::SmallVector<mlir::Value> open;
   auto isFloat = [](mlir::Value value) { return mlir::isa<mlir::FloatType>(elementTypeOf(value)); };
   mlir::ValueRange results = step.getBody().front().getTerminator()->getOperands();
-  bool anyFloat =
-      llvm::any_of(results, isFloat); // else, say with an argmax, all that is read counts
+  // Without a floating-point result (an arg-max, say) all values count.
+  bool anyFloat = llvm::any_of(results, isFloat);
   auto reach = [&](mlir::ValueRange values) {
     for (mlir::Value value : values)
       if ((!anyFloat || isFloat(value)) && reached.insert(value).second)
@@ -42,7 +43,7 @@ void findConstants(mlir::func::FuncOp step) {
   edit.commit();
 }
 
-// A stop matters only to what depends on a parameter by other ways than through stops.
+// Drops the stops whose operand does not depend on a parameter, except through other stops.
 void dropNeedlessStops(mlir::func::FuncOp step) {
   llvm::DenseSet<mlir::Value> active;
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
@@ -65,12 +66,13 @@ void dropNeedlessStops(mlir::func::FuncOp step) {
     dropGradientStop(stop);
 }
 
-// The files that constants lie in, mapped once each.
+// The files that contain constants, each mapped once.
 class ConstantFiles {
 public:
   explicit ConstantFiles(const std::string &model) : model_(model) {}
 
-  // The constant computed of positions, or null.
+  // Ops that compute the constant from the positions of its elements; null if it is no such
+  // function.
   mlir::Value compute(mlir::OpBuilder &b, mlir::BlockArgument argument,
                       const TensorOrigin &origin) {
     constexpr int64_t most = int64_t(1) << 24;

@@ -1,4 +1,4 @@
-// The last stroke of every import, the same for all formats.
+// Final clean-up and verification of an imported step.
 #pragma once
 
 #include "dialects/interfaces/Polynomial.h"
@@ -10,10 +10,14 @@
 
 namespace cleave::frontend {
 
-// Makes constants of parameters from which no floating-point number reaches a result (masks, say: only compared), computes
-// constants that say no more than where an element stands (those of up to 16 Mi elements are looked at, in the file at `path`
-// and beside it), drops gradient stops that stop nothing, erases unused ops and constants, notes what was assumed of symbols,
-// and verifies. Throws a Failure (a defect) if the module does not verify.
+// Cleans up and verifies the step of a module:
+// * parameters become constants if no floating-point number computed from them reaches a result
+//   (masks that are only compared, say);
+// * constants of up to 16 Mi elements, read from the file at `path` and files beside it, become ops
+//   if their elements are a function of their positions;
+// * gradient stops without an effect, unused ops and unused constants are removed;
+// * `assumptions` about symbols are written into the module.
+// Throws a Failure (a defect) if the module does not verify.
 void finishStep(mlir::ModuleOp module, const std::string &path,
                 const std::vector<Polynomial> &assumptions);
 

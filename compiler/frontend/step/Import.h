@@ -1,4 +1,4 @@
-// What the user may say about a model file of any format, and what comes out of importing it.
+// The options and the result of importing a model file, for all formats.
 #pragma once
 
 #include "compiler/frontend/step/InputType.h"
@@ -15,41 +15,42 @@
 
 namespace cleave::frontend {
 
+// The user's options. Options that a format does not need are ignored or refused by its importer.
 struct ImportOptions {
-  // Sizes of the model's symbolic dims, by name (--set); a nameless dim i of input x is called
-  // `x.i`.
+  // Sizes of symbolic dims by name (--set). A nameless dim i of input x is called `x.i`.
   std::map<std::string, int64_t> symbols;
-  // Inputs with a known value, row-major (--value): they become constants. One unknown dim of such an
+  // Inputs that become constants (--value): their elements, row-major. One unknown dim of such an
   // input follows from the number of elements.
   std::map<std::string, std::vector<double>> values;
-  // The same as typed, for inputs that are texts.
-  std::map<std::string, std::vector<std::string>> texts;
-  // Whether symbols without a size stay symbols (dialects/graph/Symbols.h), under the names that
-  // symbolName makes of theirs; else all of them are reported.
+  // The same for inputs of strings, by input.
+  std::map<std::string, std::vector<std::string>> strings;
+  // Keep symbols without a size as symbols (dialects/graph/Symbols.h), under the names that
+  // symbolName() derives. False: such symbols are errors.
   bool keepSymbols = false;
-  // Types of inputs that the file does not tell or tells otherwise (--input).
+  // Types of inputs (--input), which override those in the file.
   std::vector<InputType> inputs;
-  // --tie A=B lets whoever reads the parameter A read B; --untie A gives every module that reads A
-  // its own.
+  // --tie A=B: every use of parameter A reads B. --untie A: each module that reads A gets a
+  // parameter of its own.
   std::vector<std::pair<std::string, std::string>> tie;
   std::vector<std::string> untie;
-  // Whether batch norms use the batch's statistics and move the running ones, or only read those;
-  // AsExported: as the file says.
+  // --batch-norm. Train: batch norms use the statistics of the batch and update the running ones;
+  // Frozen: they use the running ones; AsExported: as in the file.
   enum class BatchNorm { AsExported, Train, Frozen } batchNorm = BatchNorm::AsExported;
-  // Who builds gradients for a model that asks for some (passes/autodiff, which frontends do not see): those of
-  // `target`, a scalar, by each of `wrt`, at the builder's point; null ones where it does not depend on it. Without
-  // it such a model is refused.
+  // Builds the gradients that a model itself computes (an ONNX Gradient operator; passes/autodiff,
+  // which frontends do not include): those of `target`, a scalar, by each of `wrt`, at the
+  // builder's insertion point; null for values on which `target` does not depend. Without it such
+  // models are refused.
   std::function<mlir::LogicalResult(mlir::OpBuilder &b, mlir::Value target,
                                     llvm::ArrayRef<mlir::Value> wrt,
                                     llvm::SmallVectorImpl<mlir::Value> &grads)>
       differentiate;
 };
 
+// A model as a step.
 struct Imported {
-  mlir::OwningOpRef<mlir::ModuleOp>
-      module;                  // one func.func @step as dialects/graph/Step.h describes
-  std::vector<Remark> remarks; // repairs and warnings, for the user
-  std::string producer;        // the exporter, as the file names it
+  mlir::OwningOpRef<mlir::ModuleOp> module; // one func.func @step (dialects/graph/Step.h)
+  std::vector<Remark> remarks;              // repairs and warnings
+  std::string producer;                     // the exporter, by the name in the file
 };
 
 } // namespace cleave::frontend

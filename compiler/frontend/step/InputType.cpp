@@ -16,14 +16,14 @@ std::optional<int64_t> numberIn(const std::string &text) {
 }
 
 std::optional<ElementType> elementNamed(const std::string &name) {
-  for (int i = 0; i <= static_cast<int>(ElementType::Bool); ++i)
-    if (emit::typeName(static_cast<ElementType>(i)) == name)
-      return static_cast<ElementType>(i);
+  for (const DTypeFacts &facts : kDTypes)
+    if (facts.longName == name)
+      return facts.dtype;
   return std::nullopt;
 }
 
 Status wrongInput(const std::string &text) {
-  return Status::userError("found '" + text +
+  return Status::userError("found '", text,
                            "', expected NAME=TYPE[DIM,...] as in x=float32[batch,8], or "
                            "NAME=VALUE as in flag=true");
 }
@@ -45,7 +45,7 @@ Result<InputType> parseInput(const std::string &text) {
   std::string type = text.substr(equals + 1, open - equals - 1);
   out.element = elementNamed(type);
   if (!out.element)
-    return Status::userError("found the element type '" + type + "' of input '" + out.name +
+    return Status::userError("found the element type '", type, "' of input '", out.name,
                              "', expected float32, int64, bool, ...");
   std::string dims = text.substr(open + 1, text.size() - open - 2);
   for (size_t at = 0; !dims.empty() && at <= dims.size();) {
@@ -67,7 +67,7 @@ Result<std::vector<Polynomial>> sizesOf(const InputType &input,
     std::optional<int64_t> size = numberIn(dim);
     if (!size) {
       if (dim != symbolName(dim))
-        return Status::userError("found the dim '" + dim + "' of input '" + input.name +
+        return Status::userError("found the dim '", dim, "' of input '", input.name,
                                  "', expected a number or a name");
       used.push_back(dim);
       auto found = symbols.find(dim);
@@ -76,15 +76,15 @@ Result<std::vector<Polynomial>> sizesOf(const InputType &input,
         continue;
       }
       if (found == symbols.end())
-        return Status::userError("symbol '" + dim + "' of input '" + input.name +
-                                 "' has no value: give --set " + dim + "=8, say");
+        return Status::userError("symbol '", dim, "' of input '", input.name,
+                                 "' has no value: give --set ", dim, "=8, say");
       size = found->second;
     }
     if (*size < 1)
-      return Status::userError("dim " + dim + " of input '" + input.name + "' has the size " +
-                               std::to_string(*size) + ", expected at least 1");
+      return Status::userError("dim ", dim, " of input '", input.name, "' has the size ", *size,
+                               ", expected at least 1");
     if (__builtin_mul_overflow(count, *size, &count) || count > (int64_t(1) << 56))
-      return Status::userError("input '" + input.name + "' has more elements than fit into memory");
+      return Status::userError("input '", input.name, "' has more elements than fit into memory");
     out.push_back(*size);
   }
   return out;

@@ -1,5 +1,4 @@
-// InputType: what the user says about an input of a model whose file does not tell
-// (`--input x=float32[batch,8]`).
+// InputType: the type or value that the user gives an input (`--input x=float32[batch,8]`).
 #pragma once
 
 #include "dialects/interfaces/Polynomial.h"
@@ -13,9 +12,10 @@
 
 namespace cleave::frontend {
 
+// A tensor type, or a literal for an input that is no tensor.
 struct InputType {
-  std::string name;
-  std::optional<ElementType> element; // none: the input is the plain value `literal`
+  std::string name;                   // of the input
+  std::optional<ElementType> element; // none: the input is the value `literal`
   std::vector<std::string> dims;      // numbers, or names of symbols
   std::string literal;                // `true`, `3`, `0.5`, `none`
 };
@@ -23,8 +23,8 @@ struct InputType {
 // Reads NAME=TYPE[DIM,…] or NAME=VALUE. A user error for anything else.
 Result<InputType> parseInput(const std::string &text);
 
-// The dims. A user error where a symbol has no value, unless it may stay a symbol (`keepSymbols`);
-// `used` gets the symbols.
+// The sizes of the input's dims, with the values in `symbols`. A symbol without a value stays a
+// symbol with `keepSymbols`, else it is a user error. Appends the symbols that occur to `used`.
 Result<std::vector<Polynomial>> sizesOf(const InputType &input,
                                         const std::map<std::string, int64_t> &symbols,
                                         bool keepSymbols, std::vector<std::string> &used);

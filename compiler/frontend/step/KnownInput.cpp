@@ -16,7 +16,7 @@ Tensor knownInput(const std::string &name, ElementType type,
   auto found = static_cast<int64_t>(values.size());
   for (size_t i = 0; i < dims.size(); ++i) {
     if (!dims[i] && open)
-      emit::fail("--value " + name + "=…: two of its dims have no size; give --set, too");
+      emit::fail("--value ", name, "=…: two of its dims have no size; give --set, too");
     if (!dims[i])
       open = i;
     sizes.push_back(dims[i].value_or(1));
@@ -26,8 +26,7 @@ Tensor knownInput(const std::string &name, ElementType type,
   if (open && count > 0 && found % count == 0)
     count *= sizes[*open] = found / count;
   if (count != found)
-    emit::fail("--value " + name + "=… has " + std::to_string(found) +
-               " elements, but the input is " +
+    emit::fail("--value ", name, "=… has ", found, " elements, but the input is ",
                emit::showInts(emit::Ints(sizes.begin(), sizes.end())));
   Tensor tensor(type, sizes);
   constexpr double most = 4611686018427387904.0; // 2^62

@@ -1,4 +1,4 @@
-// Inputs whose value the user fixes (`--value mask=1,1,0`): they become constants.
+// Inputs whose value the user gives (`--value mask=1,1,0`), as constants.
 #pragma once
 
 #include "dialects/interfaces/Tensor.h"
@@ -9,8 +9,9 @@
 
 namespace cleave::frontend {
 
-// The constant. A dim without a size follows from the number of elements. Throws a Failure (the user's) where there is more
-// than one of these or the numbers do not fit; integers are kept within +-2^62, which means "to the end".
+// The constant for input `name`. One dim may have no size: it follows from the number of elements.
+// Throws a Failure (a user error) where the numbers do not fit the dims or a second dim has no
+// size. Integers are clamped to ±2^62, which means "to the end".
 Tensor knownInput(const std::string &name, ElementType type,
                   const std::vector<std::optional<int64_t>> &dims,
                   const std::vector<double> &values);

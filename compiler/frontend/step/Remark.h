@@ -1,4 +1,4 @@
-// Remark: one thing that the import decided or suspects and the user should know, as plain data.
+// Remark: a repair or warning of the import, as plain data.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 namespace cleave::frontend {
 
 struct Remark {
-  // `TrainingWarning`: a warning that says nothing to those who do not train.
+  // The kind of repair (changes of parameters), or a warning; TrainingWarning: one that matters
+  // only for training.
   enum class Kind {
     Split,
     Transposed,
@@ -16,11 +17,11 @@ struct Remark {
     Warning,
     TrainingWarning
   } kind = Kind::Warning;
-  std::string name; // the parameter or node
+  std::string name; // of the parameter or node
   std::string text; // one sentence in lower case
 };
 
-// `split`, `transposed`, …, `warning`.
+// `split`, `transposed`, …; `warning` for both kinds of warnings.
 const char *kindName(Remark::Kind kind);
 
 } // namespace cleave::frontend

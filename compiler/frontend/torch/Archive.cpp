@@ -1,9 +1,9 @@
 // See Archive.h. The format is the public .ZIP specification (APPNOTE): the directory lies at the
-// end, every number is little-endian, sizes beyond 32 bits stand in a "zip64" field.
+// end, numbers are little-endian, sizes beyond 32 bits are in a "zip64" field.
 #include "compiler/frontend/torch/Archive.h"
 
-#include "compiler/frontend/step/FileBytes.h"
 #include "compiler/frontend/emit/Failure.h"
+#include "compiler/frontend/step/FileBytes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -22,9 +22,10 @@ constexpr uint32_t kLocalHeader = 0x04034b50, kDirectoryEntry = 0x02014b50, kEnd
 constexpr size_t kLocalHeaderBytes = 30, kDirectoryEntryBytes = 46, kEndBytes = 22,
                  kEnd64Bytes = 56, kLocatorBytes = 20;
 constexpr size_t kMaxComment = 65535;
-// Deflate makes at most 1032 bytes of one.
+// The largest compression ratio of deflate.
 constexpr uint64_t kMaxExpansion = 1040;
-// Memory that a file may ask for: so much in any case, and so many bytes per byte of the file.
+// Limit of the memory for data derived from a file: a constant part, plus a multiple of the file's
+// size.
 constexpr uint64_t kMinMemory = uint64_t(64) << 20, kMemoryPerByte = 64;
 
 template <typename T> T number(std::string_view bytes, size_t at) {
@@ -33,19 +34,18 @@ template <typename T> T number(std::string_view bytes, size_t at) {
   return value;
 }
 
-[[noreturn]] void damaged(const std::string &what) {
-  fail("the archive is damaged: " + what + "; save or copy it again");
+template <typename... Parts> [[noreturn]] void damaged(const Parts &...what) {
+  fail("the archive is damaged: ", what..., "; save or copy it again");
 }
 
-// `size` bytes at `offset`; fails where they are not there.
+// `size` bytes at `offset`; fails beyond the end of the file.
 std::string_view part(std::string_view bytes, uint64_t offset, uint64_t size, const char *what) {
   if (offset > bytes.size() || size > bytes.size() - offset)
-    damaged(std::string(what) + " would end at byte " + std::to_string(offset + size) + " of " +
-            std::to_string(bytes.size()));
+    damaged(what, " would end at byte ", offset + size, " of ", bytes.size());
   return bytes.substr(offset, size);
 }
 
-// Where the directory is.
+// Position and size of the directory.
 struct Directory {
   uint64_t offset = 0, size = 0, entries = 0;
 };
@@ -77,12 +77,11 @@ Directory findDirectory(std::string_view bytes) {
   }
   part(bytes, out.offset, out.size, "the directory");
   if (out.entries > out.size / kDirectoryEntryBytes)
-    damaged("the directory counts " + std::to_string(out.entries) + " entries in " +
-            std::to_string(out.size) + " bytes");
+    damaged("the directory counts ", out.entries, " entries in ", out.size, " bytes");
   return out;
 }
 
-// Numbers that are all ones in their 32-bit field stand in the zip64 field, in this order.
+// Numbers whose 32-bit field is all ones are in the zip64 field, in this order.
 void readZip64(std::string_view extra, const std::vector<uint64_t *> &missing) {
   if (missing.empty())
     return;
@@ -93,7 +92,7 @@ void readZip64(std::string_view extra, const std::vector<uint64_t *> &missing) {
     if (id != 1)
       continue;
     if (field.size() < 8 * missing.size())
-      damaged("a zip64 field of " + std::to_string(field.size()) + " bytes is too short");
+      damaged("a zip64 field of ", field.size(), " bytes is too short");
     for (size_t i = 0; i < missing.size(); ++i)
       *missing[i] = number<uint64_t>(field, 8 * i);
     return;
@@ -103,8 +102,8 @@ void readZip64(std::string_view extra, const std::vector<uint64_t *> &missing) {
 
 std::string inflated(std::string_view stored, const Entry &entry) {
   if (entry.bytes / kMaxExpansion > stored.size())
-    damaged("'" + entry.name + "' claims to have " + std::to_string(entry.bytes) + " bytes, " +
-            std::to_string(stored.size()) + " compressed");
+    damaged("'", entry.name, "' claims to have ", entry.bytes, " bytes, ", stored.size(),
+            " compressed");
   std::string out(entry.bytes, '\0');
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
@@ -117,7 +116,7 @@ std::string inflated(std::string_view stored, const Entry &entry) {
   bool isWhole = result == Z_STREAM_END && stream.avail_out == 0;
   inflateEnd(&stream);
   if (!isWhole)
-    damaged("'" + entry.name + "' does not decompress");
+    damaged("'", entry.name, "' does not decompress");
   return out;
 }
 
@@ -167,25 +166,25 @@ void Archive::readEntry(std::string_view &rest) {
   readZip64(tail.substr(nameBytes, extraBytes), missing);
   rest.remove_prefix(kDirectoryEntryBytes + tail.size());
   if (flags & 1)
-    fail("'" + entry.name + "' in the archive is encrypted; save it without a password");
+    fail("'", entry.name, "' in the archive is encrypted; save it without a password");
   if (method != 0 && method != 8)
-    fail("'" + entry.name + "' in the archive is compressed by method " + std::to_string(method) +
+    fail("'", entry.name, "' in the archive is compressed by method ", method,
          ", expected none (0) or deflate (8)");
   entry.isCompressed = method == 8;
   if (!entry.isCompressed && entry.bytes != entry.storedBytes)
-    damaged("'" + entry.name + "' is stored with two sizes");
+    damaged("'", entry.name, "' is stored with two sizes");
   checkLocalHeader(entry, header);
   if (!entry.name.empty() && entry.name.back() == '/')
     return; // a folder
   std::string name = entry.name;
   if (!entries_.emplace(name, std::move(entry)).second)
-    damaged("'" + name + "' is in it twice");
+    damaged("'", name, "' is in it twice");
 }
 
 void Archive::checkLocalHeader(Entry &entry, uint64_t headerOffset) const {
   std::string_view header = part(bytes_, headerOffset, kLocalHeaderBytes, "an entry's header");
   if (number<uint32_t>(header, 0) != kLocalHeader)
-    damaged("'" + entry.name + "' is not where the directory says");
+    damaged("'", entry.name, "' is not where the directory says");
   uint64_t skipped =
       kLocalHeaderBytes + number<uint16_t>(header, 26) + number<uint16_t>(header, 28);
   entry.offset = headerOffset + skipped;
@@ -193,7 +192,7 @@ void Archive::checkLocalHeader(Entry &entry, uint64_t headerOffset) const {
   entry.offset += base_;
 }
 
-// Entries that share bytes would let a small file say a lot.
+// Entries that share bytes would let a small file expand without bound.
 void Archive::checkDisjoint() const {
   std::vector<const Entry *> sorted;
   for (const auto &[name, entry] : entries_)
@@ -203,14 +202,14 @@ void Archive::checkDisjoint() const {
             [](const Entry *a, const Entry *b) { return a->offset < b->offset; });
   for (size_t i = 1; i < sorted.size(); ++i)
     if (sorted[i]->offset - sorted[i - 1]->offset < sorted[i - 1]->storedBytes)
-      damaged("'" + sorted[i - 1]->name + "' and '" + sorted[i]->name + "' overlap");
+      damaged("'", sorted[i - 1]->name, "' and '", sorted[i]->name, "' overlap");
 }
 
 void Archive::spend(uint64_t bytes) const {
   spent_ += bytes;
   if (spent_ > kMinMemory && spent_ / kMemoryPerByte > bytes_.size())
-    fail("the archive of " + std::to_string(bytes_.size()) + " bytes stands for more than " +
-         std::to_string(spent_) + "; save the model again");
+    fail("the archive of ", bytes_.size(), " bytes stands for more than ", spent_,
+         "; save the model again");
 }
 
 void Archive::dropCommonFolder() {
@@ -246,17 +245,16 @@ std::vector<std::string> Archive::namesWith(const std::string &prefix) const {
 std::string Archive::contents(const std::string &name, uint64_t maxBytes) const {
   const Entry *entry = find(name);
   if (!entry)
-    damaged("it has no '" + name + "'");
+    damaged("it has no '", name, "'");
   if (entry->bytes > maxBytes || entry->storedBytes > maxBytes)
-    fail("'" + name + "' in the archive has " + std::to_string(entry->bytes) +
-         " bytes, expected at most " + std::to_string(maxBytes));
+    fail("'", name, "' in the archive has ", entry->bytes, " bytes, expected at most ", maxBytes);
   spend(entry->bytes);
   std::string_view stored = bytes_.substr(entry->offset - base_, entry->storedBytes);
   std::string out = entry->isCompressed ? inflated(stored, *entry) : std::string(stored);
   uLong checksum =
       crc32(0, reinterpret_cast<const Bytef *>(out.data()), static_cast<uInt>(out.size()));
   if (checksum != entry->checksum)
-    damaged("the checksum of '" + name + "' is wrong");
+    damaged("the checksum of '", name, "' is wrong");
   return out;
 }
 
@@ -269,7 +267,7 @@ std::string Archive::source(const std::string &name, uint64_t maxBytes) const {
 
 std::string_view Archive::mapped(const Entry &entry) const {
   if (entry.isCompressed)
-    fail("'" + entry.name +
+    fail("'", entry.name,
          "' in the archive is compressed, but weights are read from where they "
          "lie; save the model with PyTorch again, which stores them as they are");
   return bytes_.substr(entry.offset - base_, entry.storedBytes);

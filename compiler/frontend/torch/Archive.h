@@ -1,5 +1,5 @@
-// Archive: the zip file that PyTorch writes programs and weights into, mapped into memory. Its
-// directory is read and checked once; entries are views of the map, or decompressed copies.
+// Archive: a zip file with programs and weights of PyTorch, mapped into memory. Its directory is
+// read and checked once; the contents of entries are views of the mapping or decompressed copies.
 #pragma once
 
 #include "llvm/Support/MemoryBuffer.h"
@@ -15,22 +15,22 @@ namespace cleave::torch {
 
 // One file of the archive.
 struct Entry {
-  std::string name;          // without the folder that all entries are in
-  uint64_t offset = 0;       // of its first byte in the archive's file
-  uint64_t storedBytes = 0;  // there
-  uint64_t bytes = 0;        // when decompressed
+  std::string name;          // without the folder that contains all entries
+  uint64_t offset = 0;       // of its first byte in the archive's file, in bytes
+  uint64_t storedBytes = 0;  // size in the file
+  uint64_t bytes = 0;        // size after decompression
   uint32_t checksum = 0;     // CRC-32 of the decompressed bytes
-  bool isCompressed = false; // by deflate; otherwise stored as it is
+  bool isCompressed = false; // by deflate; otherwise stored
 };
 
 class Archive {
 public:
-  // Maps the file; fails if it is no zip file, is cut off, or its directory contradicts itself.
+  // Maps the file; fails if it is no zip file, is truncated, or its directory is inconsistent.
   explicit Archive(const std::string &path);
-  // The same of bytes that lie at `base` of a larger file; they outlive the archive.
+  // An archive in the bytes from offset `base` of a larger file; they must outlive it.
   Archive(std::string_view bytes, uint64_t base);
 
-  // Whether these first bytes of a file are a zip file's.
+  // Whether a file with these first bytes is a zip file.
   static bool recognises(std::string_view begin);
 
   // The entry of this name; null if there is none.
@@ -38,15 +38,15 @@ public:
   // Names that begin with `prefix`, sorted.
   std::vector<std::string> namesWith(const std::string &prefix) const;
 
-  // The entry's bytes, decompressed where necessary, checksum verified. Fails if there is no such
-  // entry, or it is damaged or larger than `maxBytes`, or spend() fails.
+  // The entry's bytes, decompressed, with verified checksum. Fails if there is no such entry, if it
+  // is damaged or larger than `maxBytes`, and where spend() fails.
   std::string contents(const std::string &name, uint64_t maxBytes = uint64_t(1) << 30) const;
-  // The same of a text that is parsed: what it is parsed into counts, too (spend).
+  // The same for text that will be parsed; also accounts for the memory of the parsed form (spend).
   std::string source(const std::string &name, uint64_t maxBytes = uint64_t(1) << 30) const;
-  // A stored entry's bytes, mapped; fails if the entry is compressed.
+  // The mapped bytes of a stored entry; fails if the entry is compressed.
   std::string_view mapped(const Entry &entry) const;
-  // Counts bytes of memory that are made from the file's; fails where all of them together are out of
-  // proportion to it, as only a file that means harm has them.
+  // Accounts for memory (bytes) that holds data derived from the file; fails where the sum is out
+  // of proportion to the file's size, which protects against decompression bombs.
   void spend(uint64_t bytes) const;
 
 private:

@@ -43,7 +43,7 @@ const TypeName kTypes[] = {
     {"quint2x4", "QUInt2x4Storage", {}},
 };
 
-// What stands for itself or makes something, beside storages and element types.
+// Globals other than storages and element types: constants and constructors.
 constexpr const char *kTensorV2 = "torch._utils._rebuild_tensor_v2";
 constexpr const char *kTensorV3 = "torch._utils._rebuild_tensor_v3";
 constexpr const char *kQuantized = "torch._utils._rebuild_qtensor";
@@ -52,7 +52,7 @@ constexpr const char *kParameter = "torch._utils._rebuild_parameter";
 constexpr const char *kOrderedDict = "collections.OrderedDict";
 constexpr const char *kDevice = "torch.device";
 constexpr const char *kTypeTag = "torch.jit._pickle.restore_type_tag";
-// Those that give back their first argument.
+// Constructors that return their first argument.
 constexpr std::array kTransparent = {
     kParameter,
     kTypeTag,
@@ -79,7 +79,7 @@ bool isTransparent(const std::string &name) {
   return std::find(kTransparent.begin(), kTransparent.end(), name) != kTransparent.end();
 }
 
-// How a quantized tensor has its scales: one, or one per channel.
+// Quantization schemes: one scale per tensor or per channel.
 bool isScheme(const std::string &name) {
   return name == "torch.per_tensor_affine" || name == "torch.per_channel_affine" ||
          name == "torch.per_channel_affine_float_qparams";
@@ -99,15 +99,11 @@ std::optional<ElementType> elementTypeNamed(const std::string &name) {
   return type ? type->type : std::nullopt;
 }
 
-void Constructors::wrong(const std::string &what) const {
-  fail("the pickle '" + name_ + "' " + what + "; save the model again");
-}
-
 void Constructors::spend(uint64_t bytes) {
   constexpr uint64_t always = 1 << 20, perByte = 64;
   spent_ += bytes;
   if (spent_ > always && spent_ / perByte > bytes_)
-    wrong("of " + std::to_string(bytes_) + " bytes stands for more than " + std::to_string(spent_));
+    wrong("of ", bytes_, " bytes stands for more than ", spent_);
 }
 
 NodeId Constructors::add(Node node) {
@@ -120,7 +116,7 @@ NodeId Constructors::global(const std::string &name) {
   if (isKnown(name))
     return add({.kind = Kind::Global, .text = name});
   bool isModule = startsWith(name, "torch.nn.") || startsWith(name, "__main__.");
-  fail("the pickle '" + name_ + "' wants to make '" + name +
+  fail("the pickle '", name_, "' wants to make '", name,
        (isModule ? "', Python code that is not in the file; save the program, too: "
                    "torch.jit.script(model).save(FILE) or torch.export.save(torch.export.export("
                    "model, inputs), FILE)"
@@ -152,12 +148,12 @@ NodeId Constructors::construct(NodeId constructor, NodeId arguments) {
   const std::string name = pickle_[constructor].text;
   bool isTuple = pickle_[arguments].kind == Kind::Tuple;
   if (!isTuple && startsWith(name, "__torch__."))
-    return arguments; // a member of an Enum, which is its value to us
+    return arguments; // a member of an Enum; its value represents it
   if (!isTuple)
     wrong("calls something that is no constructor");
   if (name == kTensorV2)
     return addTensor(window(arguments, /*gradient=*/4));
-  if (name == kQuantized) // has scales in front of it
+  if (name == kQuantized) // the quantizer's arguments come first
     return addTensor(window(arguments, /*gradient=*/5));
   if (name == kTensorV3)
     return addTensor(typedWindow(arguments));
@@ -176,7 +172,7 @@ NodeId Constructors::construct(NodeId constructor, NodeId arguments) {
   }
   if (startsWith(name, "__torch__."))
     return add({.kind = Kind::Object, .text = name});
-  wrong("calls '" + name + "', which is no constructor");
+  wrong("calls '", name, "', which is no constructor");
 }
 
 NodeId Constructors::makeDict(NodeId arguments) {
@@ -191,7 +187,7 @@ NodeId Constructors::makeDict(NodeId arguments) {
   return add(std::move(out));
 }
 
-// A storage is a tensor of all its elements until a window of it is asked for.
+// A storage is represented by a tensor of all its elements.
 NodeId Constructors::storage(NodeId id) {
   if (pickle_[id].kind != Kind::Tuple || argument(id, 0, Kind::String).text != "storage")
     wrong("refers to something outside that is no storage");
@@ -202,10 +198,10 @@ NodeId Constructors::storage(NodeId id) {
     tensor.element = known->type;
     tensor.elementName = known->name;
   } else if (type != "torch.storage.UntypedStorage") {
-    wrong("has a storage of '" + type + "'");
+    wrong("has a storage of '", type, "'");
   }
   tensor.entry = folder_ + argument(id, 2, Kind::String).text;
-  argument(id, 3, Kind::String); // the device, which is none of the file's business
+  argument(id, 3, Kind::String); // the device, which is ignored
   tensor.storageElements = argument(id, 4, Kind::Int).integer;
   if (tensor.storageElements < 0)
     wrong("has a storage of negative size");
@@ -225,7 +221,7 @@ StridedTensor Constructors::window(NodeId arguments, size_t gradient) {
   return tensor;
 }
 
-// The storage counts bytes, the tensor names its type.
+// The storage has a size in bytes, the tensor its element type.
 StridedTensor Constructors::typedWindow(NodeId arguments) {
   StridedTensor tensor = window(arguments, /*gradient=*/4);
   const std::string &type = argument(arguments, 6, Kind::Global).text;
@@ -245,8 +241,7 @@ NodeId Constructors::addTensor(StridedTensor tensor) {
 NodeId Constructors::tensorOfTable(NodeId arguments) {
   int64_t id = argument(arguments, 0, Kind::Int).integer;
   if (id < 0 || static_cast<uint64_t>(id) >= tableSize_)
-    wrong("refers to tensor " + std::to_string(id) + " of a table of " +
-          std::to_string(tableSize_));
+    wrong("refers to tensor ", id, " of a table of ", tableSize_);
   return add({.kind = Kind::Tensor, .integer = id});
 }
 
@@ -262,7 +257,7 @@ void Constructors::setState(NodeId object, NodeId state) {
   if (target.kind != Kind::Object || pickle_[state].kind != Kind::Dict)
     wrong(target.kind == Kind::Object ? "has an object of '" + target.text +
                                             "' with a state of its own kind, which Cleave "
-                                            "does not know"
+                                            "does not support"
                                       : "gives attributes to something that has none");
   target.items = pickle_[state].items;
   spend(target.items.size() * sizeof(NodeId));

@@ -8,7 +8,7 @@
 namespace cleave::torch {
 namespace {
 
-// The dims from the largest stride to the smallest, dims of size 1 where they are.
+// The dims by falling stride; dims of size 1 keep their places.
 std::vector<int64_t> byStride(const StridedTensor &tensor) {
   std::vector<int64_t> order(tensor.dims.size()), large;
   std::iota(order.begin(), order.end(), 0);

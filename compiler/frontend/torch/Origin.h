@@ -1,4 +1,4 @@
-// Where the runtime finds the elements of a tensor of an archive.
+// Origins (dialects/graph/Step.h) of tensors in an archive.
 #pragma once
 
 #include "compiler/frontend/torch/StridedTensor.h"
@@ -6,9 +6,9 @@
 
 namespace cleave::torch {
 
-// Where the runtime finds the elements: a range of the archive's file, possibly of a transposed
-// tensor; windows with gaps or repetitions are read and become inline data up to 16 MiB. Fails where
-// the entry is missing, compressed, or not of the storage's size.
+// The origin of a tensor: a range of the archive's file, possibly of a transposed tensor. Tensors
+// with gaps or repeated elements are read and become inline data up to 16 MiB. Fails where the
+// entry is missing, compressed, or does not have the size of the storage.
 graph::TensorOrigin originOf(const Archive &archive, const StridedTensor &tensor,
                              const std::string &name);
 

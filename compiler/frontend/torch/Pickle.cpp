@@ -63,39 +63,19 @@ enum Opcode : uint8_t {
   kFrame = 0x95,
 };
 
-// Each may make a value, of much more memory than the opcode takes in a compressed file.
+// Limit of opcodes: each may create a value that takes far more memory than the opcode.
 constexpr int64_t kMaxSteps = int64_t(1) << 21;
 
-class PickleReader {
+// The bytes of a pickle and the place at which it is read.
+class PickleBytes {
 public:
-  PickleReader(std::string_view bytes, const std::string &name, const std::string &folder,
-               std::vector<StridedTensor> table)
-      : bytes_(bytes), name_(name), pickle_{.nodes = {}, .tensors = std::move(table)},
-        builder_(pickle_, name, folder, bytes.size()) {}
+  PickleBytes(std::string_view bytes, const std::string &name) : bytes_(bytes), name_(name) {}
 
-  Pickle read() {
-    uint8_t opcode = byte();
-    if (opcode != kProtocol)
-      wrong("does not begin like a pickle of protocol 2 to 4");
-    if (uint8_t version = byte(); version < 2 || version > 4)
-      wrong("has protocol " + std::to_string(version) + ", expected 2 to 4");
-    for (int64_t steps = 0; (opcode = byte()) != kStop; step(opcode))
-      if (++steps > kMaxSteps)
-        wrong("has more than " + std::to_string(kMaxSteps) + " opcodes");
-    if (stack_.size() != 1 || !marks_.empty())
-      wrong("ends with " + std::to_string(stack_.size()) + " values, expected 1");
-    pickle_.root = stack_[0];
-    checkNesting();
-    return std::move(pickle_);
+  template <typename... Parts> [[noreturn]] void wrong(const Parts &...what) const {
+    fail("the pickle '", name_, "' ", what..., " (at byte ", at_, "); save the model again");
   }
 
-private:
-  [[noreturn]] void wrong(const std::string &what) const {
-    fail("the pickle '" + name_ + "' " + what + " (at byte " + std::to_string(at_) +
-         "); save the model again");
-  }
-
-  // -- bytes
+  // The next `size` bytes.
   std::string_view take(uint64_t size) {
     if (size > bytes_.size() - at_)
       wrong("is cut off");
@@ -103,11 +83,13 @@ private:
     return bytes_.substr(at_ - size, size);
   }
   uint8_t byte() { return static_cast<uint8_t>(take(1)[0]); }
+  // A little-endian number.
   template <typename T> T number() {
     T value;
     std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
     return value;
   }
+  // The rest of the line, without its end.
   std::string_view line() {
     size_t end = bytes_.find('\n', at_);
     if (end == std::string_view::npos)
@@ -116,7 +98,7 @@ private:
     ++at_;
     return out;
   }
-  // A little-endian signed integer of so many bytes.
+  // A little-endian signed integer of `size` bytes; fails beyond 64 bits.
   int64_t longInteger(uint8_t size) {
     std::string_view digits = take(size);
     if (size > 8)
@@ -135,8 +117,38 @@ private:
     return value;
   }
 
+private:
+  std::string_view bytes_;
+  size_t at_ = 0;
+  std::string name_; // of the pickle, for messages
+};
+
+class PickleReader {
+public:
+  PickleReader(std::string_view bytes, const std::string &name, const std::string &folder,
+               std::vector<StridedTensor> table)
+      : bytes_(bytes, name), pickle_{.nodes = {}, .tensors = std::move(table)},
+        constructors_(pickle_, name, folder, bytes.size()) {}
+
+  Pickle read() {
+    uint8_t opcode = bytes_.byte();
+    if (opcode != kProtocol)
+      bytes_.wrong("does not begin like a pickle of protocol 2 to 4");
+    if (uint8_t version = bytes_.byte(); version < 2 || version > 4)
+      bytes_.wrong("has protocol ", version, ", expected 2 to 4");
+    for (int64_t steps = 0; (opcode = bytes_.byte()) != kStop; step(opcode))
+      if (++steps > kMaxSteps)
+        bytes_.wrong("has more than ", kMaxSteps, " opcodes");
+    if (stack_.size() != 1 || !marks_.empty())
+      bytes_.wrong("ends with ", stack_.size(), " values, expected 1");
+    pickle_.root = stack_[0];
+    checkNesting();
+    return std::move(pickle_);
+  }
+
+private:
   // -- stack
-  NodeId add(Node node) { return builder_.add(std::move(node)); }
+  NodeId add(Node node) { return constructors_.add(std::move(node)); }
   void push(NodeId id) { stack_.push_back(id); }
   void pushNew(Node node) { push(add(std::move(node))); }
   void pushText(std::string_view text) {
@@ -146,7 +158,7 @@ private:
   size_t bottom() const { return marks_.empty() ? 0 : marks_.back(); }
   NodeId pop() {
     if (stack_.size() <= bottom())
-      wrong("takes a value that is not there");
+      bytes_.wrong("takes a value that is not there");
     NodeId id = stack_.back();
     stack_.pop_back();
     return id;
@@ -156,10 +168,10 @@ private:
     push(id);
     return id;
   }
-  // What lies above the last mark, which is taken away.
+  // Pops the items above the last mark, and the mark.
   std::vector<NodeId> popToMark() {
     if (marks_.empty())
-      wrong("takes a mark that is not there");
+      bytes_.wrong("takes a mark that is not there");
     std::vector<NodeId> out(stack_.begin() + marks_.back(), stack_.end());
     stack_.resize(marks_.back());
     marks_.pop_back();
@@ -173,13 +185,13 @@ private:
   }
   void pushItems(Node::Kind kind, std::vector<NodeId> items) {
     if (kind == Node::Kind::Dict && items.size() % 2)
-      wrong("has a dictionary key without a value");
+      bytes_.wrong("has a dictionary key without a value");
     pushNew({.kind = kind, .items = std::move(items)});
   }
   void append(std::vector<NodeId> items, Node::Kind kind) {
     Node &target = pickle_.nodes[top()];
     if (target.kind != kind || (kind == Node::Kind::Dict && items.size() % 2))
-      wrong("adds items to something that cannot hold them");
+      bytes_.wrong("adds items to something that cannot hold them");
     target.items.insert(target.items.end(), items.begin(), items.end());
   }
 
@@ -188,14 +200,14 @@ private:
   void get(uint32_t index) {
     auto found = memo_.find(index);
     if (found == memo_.end())
-      wrong("recalls value " + std::to_string(index) + ", which was never kept");
+      bytes_.wrong("recalls value ", index, ", which was never kept");
     push(found->second);
   }
 
   // -- opcodes
   void step(uint8_t opcode) {
     if (!literal(opcode) && !container(opcode) && !construct(opcode) && !housekeeping(opcode))
-      wrong("has the opcode " + std::to_string(opcode) + ", which models do not need");
+      bytes_.wrong("has the opcode ", opcode, ", which models do not need");
   }
 
   bool literal(uint8_t opcode) {
@@ -208,32 +220,32 @@ private:
       pushNew({.kind = Node::Kind::Bool, .integer = opcode == kNewTrue});
       return true;
     case kBinInt:
-      pushInteger(number<int32_t>());
+      pushInteger(bytes_.number<int32_t>());
       return true;
     case kBinInt1:
-      pushInteger(byte());
+      pushInteger(bytes_.byte());
       return true;
     case kBinInt2:
-      pushInteger(number<uint16_t>());
+      pushInteger(bytes_.number<uint16_t>());
       return true;
     case kLong1:
-      pushInteger(longInteger(byte()));
+      pushInteger(bytes_.longInteger(bytes_.byte()));
       return true;
     case kBinFloat:
-      pushNew({.kind = Node::Kind::Float, .number = bigEndianDouble()});
+      pushNew({.kind = Node::Kind::Float, .number = bytes_.bigEndianDouble()});
       return true;
     case kShortUnicode:
     case kShortString:
     case kShortBytes:
-      pushText(take(byte()));
+      pushText(bytes_.take(bytes_.byte()));
       return true;
     case kBinUnicode:
     case kBinString:
     case kBinBytes:
-      pushText(take(number<uint32_t>()));
+      pushText(bytes_.take(bytes_.number<uint32_t>()));
       return true;
     case kBinUnicode8:
-      pushText(take(number<uint64_t>()));
+      pushText(bytes_.take(bytes_.number<uint64_t>()));
       return true;
     }
     return false;
@@ -283,28 +295,28 @@ private:
   bool construct(uint8_t opcode) {
     switch (opcode) {
     case kGlobal: {
-      std::string module(line());
-      push(builder_.global(module + "." + std::string(line())));
+      std::string module(bytes_.line());
+      push(constructors_.global(module + "." + std::string(bytes_.line())));
       return true;
     }
     case kStackGlobal: {
       std::vector<NodeId> parts = popSome(2);
-      push(builder_.global(pickle_[parts[0]].text + "." + pickle_[parts[1]].text));
+      push(constructors_.global(pickle_[parts[0]].text + "." + pickle_[parts[1]].text));
       return true;
     }
     case kReduce:
     case kNewObject: {
       std::vector<NodeId> parts = popSome(2);
-      push(builder_.construct(parts[0], parts[1]));
+      push(constructors_.construct(parts[0], parts[1]));
       return true;
     }
     case kBuild: {
       NodeId state = pop();
-      builder_.setState(top(), state);
+      constructors_.setState(top(), state);
       return true;
     }
     case kPersistentId:
-      push(builder_.storage(pop()));
+      push(constructors_.storage(pop()));
       return true;
     }
     return false;
@@ -325,28 +337,28 @@ private:
       push(top());
       return true;
     case kPut:
-      put(byte());
+      put(bytes_.byte());
       return true;
     case kLongPut:
-      put(number<uint32_t>());
+      put(bytes_.number<uint32_t>());
       return true;
     case kMemoize:
       put(static_cast<uint32_t>(memo_.size()));
       return true;
     case kGet:
-      get(byte());
+      get(bytes_.byte());
       return true;
     case kLongGet:
-      get(number<uint32_t>());
+      get(bytes_.number<uint32_t>());
       return true;
     case kFrame:
-      take(8);
+      bytes_.take(8);
       return true;
     }
     return false;
   }
 
-  // No node contains itself, and none lies too deep.
+  // Checks that no node contains itself and that the nesting is bounded.
   void checkNesting() const {
     enum : uint8_t { New, Open, Done };
     std::vector<uint8_t> state(pickle_.nodes.size(), New);
@@ -360,24 +372,22 @@ private:
         for (NodeId item : items)
           height[id] = std::max(height[id], height[item] + 1);
         if (height[id] > kMaxPickleDepth)
-          wrong("is nested more than " + std::to_string(kMaxPickleDepth) + " deep");
+          bytes_.wrong("is nested more than ", kMaxPickleDepth, " deep");
         state[id] = Done;
         stack.pop_back();
         continue;
       }
       ++stack.back().second;
       if (state[items[next]] == Open)
-        wrong("has an object that contains itself");
+        bytes_.wrong("has an object that contains itself");
       if (state[items[next]] == New)
         stack.push_back({items[next], 0});
     }
   }
 
-  std::string_view bytes_;
-  size_t at_ = 0;
-  std::string name_;
+  PickleBytes bytes_;
   Pickle pickle_;
-  Constructors builder_;
+  Constructors constructors_;
   std::vector<NodeId> stack_;
   std::vector<size_t> marks_;
   std::map<uint32_t, NodeId> memo_;

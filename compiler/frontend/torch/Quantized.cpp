@@ -25,8 +25,8 @@ bool isQuantizedOperator(const std::string &name) {
 }
 
 void failOnQuantized(const std::string &found) {
-  emit::fail(found + "; quantized models are not supported, expected a model of floating-point "
-                     "numbers: export the float model, before its quantization");
+  emit::fail(found, "; quantized models are not supported, expected a model of floating-point "
+                    "numbers: export the float model, before its quantization");
 }
 
 } // namespace cleave::torch

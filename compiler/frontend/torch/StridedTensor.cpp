@@ -1,8 +1,8 @@
 // See StridedTensor.h.
 #include "compiler/frontend/torch/StridedTensor.h"
 
-#include "compiler/frontend/step/FileBytes.h"
 #include "compiler/frontend/emit/Failure.h"
+#include "compiler/frontend/step/FileBytes.h"
 #include "compiler/frontend/torch/Quantized.h"
 
 #include <algorithm>
@@ -22,21 +22,20 @@ constexpr int64_t kMaxInlineBytes = int64_t(16) << 20;
 const Entry &entryOf(const Archive &archive, const StridedTensor &tensor, const std::string &name) {
   const Entry *entry = archive.find(tensor.entry);
   if (!entry)
-    fail("the storage '" + tensor.entry + "' of '" + name +
+    fail("the storage '", tensor.entry, "' of '", name,
          "' is not in the archive; save the model again");
   int64_t wanted = tensor.storageElements;
   int64_t size = byteSize(elementOf(tensor, name));
   if (wanted >= 0 && (wanted > kMaxElements || entry->bytes != uint64_t(wanted * size)))
-    fail("the storage '" + tensor.entry + "' of '" + name + "' has " +
-         std::to_string(entry->bytes) + " bytes, expected " + std::to_string(wanted) +
-         " elements of " + std::to_string(size) + "; save the model again");
-  // The last element lies within the entry, whatever the storage's size was said to be.
+    fail("the storage '", tensor.entry, "' of '", name, "' has ", entry->bytes, " bytes, expected ",
+         wanted, " elements of ", size, "; save the model again");
+  // The last element must be within the entry, whatever size the file states for the storage.
   int64_t last = tensor.offset;
   for (size_t i = 0; i < tensor.dims.size() && tensor.elementCount() > 0; ++i)
     last += (tensor.dims[i] - 1) * tensor.strides[i];
   if (tensor.elementCount() > 0 && uint64_t(last + 1) * uint64_t(size) > entry->bytes)
-    fail("'" + name + "' ends beyond its storage '" + tensor.entry + "' of " +
-         std::to_string(entry->bytes) + " bytes; save the model again");
+    fail("'", name, "' ends beyond its storage '", tensor.entry, "' of ", entry->bytes,
+         " bytes; save the model again");
   return *entry;
 }
 
@@ -54,9 +53,8 @@ bool StridedTensor::isSameAs(const StridedTensor &other) const {
 
 void checkTensor(const StridedTensor &tensor, const std::string &name) {
   if (tensor.dims.size() != tensor.strides.size() || tensor.dims.size() > kMaxRank)
-    fail("'" + name + "' has " + std::to_string(tensor.dims.size()) + " dims and " +
-         std::to_string(tensor.strides.size()) + " strides, expected as many, at most " +
-         std::to_string(kMaxRank));
+    fail("'", name, "' has ", tensor.dims.size(), " dims and ", tensor.strides.size(),
+         " strides, expected as many, at most ", kMaxRank);
   // Dims of size 0 count as 1: strides are products of the others.
   int64_t count = 1, last = tensor.offset;
   bool sound = tensor.offset >= 0 && tensor.offset < kMaxElements;
@@ -69,18 +67,17 @@ void checkTensor(const StridedTensor &tensor, const std::string &name) {
             last < kMaxElements;
   }
   if (!sound)
-    fail("'" + name + "' has dims or strides that no tensor can have; save the model again");
+    fail("'", name, "' has dims or strides that no tensor can have; save the model again");
   if (tensor.storageElements >= 0 && tensor.elementCount() > 0 && last >= tensor.storageElements)
-    fail("'" + name + "' reaches element " + std::to_string(last) + " of a storage with " +
-         std::to_string(tensor.storageElements) + "; save the model again");
+    fail("'", name, "' reaches element ", last, " of a storage with ", tensor.storageElements,
+         "; save the model again");
 }
 
 ElementType elementOf(const StridedTensor &tensor, const std::string &name) {
   if (isQuantizedElement(tensor.elementName))
     failOnQuantized("'" + name + "' is a tensor of " + tensor.elementName);
   if (!tensor.element)
-    fail("'" + name + "' has elements of " + tensor.elementName +
-         ", which Cleave does not compute with");
+    fail("'", name, "' has elements of ", tensor.elementName, ", which Cleave does not support");
   return *tensor.element;
 }
 
@@ -88,7 +85,7 @@ Tensor readTensor(const Archive &archive, const StridedTensor &tensor, const std
   const Entry &entry = entryOf(archive, tensor, name);
   int64_t bytes = tensor.elementCount() * byteSize(*tensor.element);
   if (bytes > kMaxInlineBytes)
-    fail("'" + name + "' has " + std::to_string(bytes) +
+    fail("'", name, "' has ", bytes,
          " bytes with gaps between its elements; call .contiguous() on it before saving the model");
   archive.spend(static_cast<uint64_t>(tensor.elementCount()) * sizeof(double));
   std::string copy;

@@ -1,5 +1,5 @@
-// What programs do with strings, dictionaries and their surroundings; everything else that they
-// call is an operator of compiler/frontend/aten.
+// Builtins: operations on strings, dictionaries and other values that are no tensors. All other
+// calls are operators of compiler/frontend/aten.
 #pragma once
 
 #include "compiler/frontend/torchscript/Objects.h"
@@ -8,17 +8,18 @@
 
 namespace cleave::torchscript {
 
-// The result of `aten::format`, `aten::keys`, …; none if this is no such call. Throws a Failure or
-// Raised.
-std::optional<Value> callBuiltin(const std::string &name, const ValueList &arguments);
+// The result of `aten::format`, `aten::keys`, …; none if the call is no builtin. Throws a Failure
+// or Raised.
+std::optional<IValue> callBuiltin(const std::string &name, const IValueList &arguments);
 
-// Whether callBuiltin may know a call of this name.
+// Whether callBuiltin() supports calls of this name.
 bool isBuiltin(const std::string &name);
 
-// The position in a list that an index, counted from the end where negative, means; fails outside.
-size_t listIndex(const Value &list, const Value &index);
+// Converts an index, which counts from the end if negative, to a position in the list; fails
+// outside.
+size_t listIndex(const IValue &list, const IValue &index);
 
-// The elements of range(…), as a list.
-Value rangeOf(const ValueList &arguments);
+// The elements of range(…) as a list.
+IValue rangeOf(const IValueList &arguments);
 
 } // namespace cleave::torchscript

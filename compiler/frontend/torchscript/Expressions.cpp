@@ -1,8 +1,8 @@
-// The Evaluator's expressions, except calls. See Evaluator.h.
+// ScriptInterpreter.h: expressions except calls.
 #include "compiler/frontend/torchscript/Builtins.h"
-#include "compiler/frontend/torchscript/Evaluator.h"
 #include "compiler/frontend/torchscript/Limits.h"
 #include "compiler/frontend/torchscript/Nesting.h"
+#include "compiler/frontend/torchscript/ScriptInterpreter.h"
 
 namespace cleave::torchscript {
 
@@ -11,7 +11,7 @@ using EK = Expression::Kind;
 
 namespace {
 
-// Python's binary operators and the operators of PyTorch's that they stand for.
+// Python's binary operators and the corresponding operators of PyTorch.
 constexpr std::pair<const char *, const char *> kOperators[] = {
     {"+", "aten::add"},         {"-", "aten::sub"},       {"*", "aten::mul"},
     {"/", "aten::div"},         {"//", "aten::floordiv"}, {"%", "aten::remainder"},
@@ -24,27 +24,27 @@ constexpr std::pair<const char *, const char *> kOperators[] = {
 
 } // namespace
 
-Value Evaluator::evaluate(const Expression &expression, Frame &frame) {
+IValue ScriptInterpreter::evaluate(const Expression &expression, Frame &frame) {
   DepthGuard depth(depth_, 1);
   spend(1);
   switch (expression.kind) {
   case EK::None:
     return {};
   case EK::Bool:
-    return Value(expression.integer != 0);
+    return IValue(expression.integer != 0);
   case EK::Int:
-    return Value(expression.integer);
+    return IValue(expression.integer);
   case EK::Float:
-    return Value(expression.number);
+    return IValue(expression.number);
   case EK::String:
     spend(static_cast<int64_t>(expression.text.size() / 64)); // strings are copied
-    return Value(expression.text);
+    return IValue(expression.text);
   case EK::Name: {
     auto found = frame.names.find(expression.text);
     if (found == frame.names.end())
-      fail("'" + expression.text + "' has no value here");
+      fail("'", expression.text, "' has no value here");
     if (found->second.isString())
-      spend(static_cast<int64_t>(found->second.text().size() / 64));
+      spend(static_cast<int64_t>(found->second.string().size() / 64));
     return found->second;
   }
   case EK::Attribute:
@@ -66,26 +66,26 @@ Value Evaluator::evaluate(const Expression &expression, Frame &frame) {
   return {};
 }
 
-Value Evaluator::evaluateContainer(const Expression &expression, Frame &frame) {
-  ValueList items;
+IValue ScriptInterpreter::evaluateContainer(const Expression &expression, Frame &frame) {
+  IValueList items;
   for (const ExpressionPtr &item : expression.items)
     items.push_back(evaluate(*item, frame));
-  Value list = Value::list(items, expression.kind == EK::Tuple);
+  IValue list = IValue::list(items, expression.kind == EK::Tuple);
   spend(checkNesting(list));
   if (expression.kind != EK::Dict)
     return list;
   auto out = std::make_shared<Dictionary>();
   for (size_t i = 0; i + 1 < items.size(); i += 2)
     out->set(items[i], items[i + 1]);
-  return Value(aten::ObjectRef(out));
+  return IValue(aten::ObjectRef(out));
 }
 
-Value Evaluator::evaluateUnary(const Expression &expression, Frame &frame) {
-  Value value = evaluate(*expression.items[0], frame);
+IValue ScriptInterpreter::evaluateUnary(const Expression &expression, Frame &frame) {
+  IValue value = evaluate(*expression.items[0], frame);
   if (expression.text == "-" && value.isFloat())
-    return Value(-value.number());
+    return IValue(-value.number());
   if (expression.text == "-" && value.isInt())
-    return Value(Polynomial(0) - value.integer());
+    return IValue(Polynomial(0) - value.integer());
   if (expression.text == "+")
     return value;
   const char *name = expression.text == "-"   ? "aten::neg"
@@ -94,53 +94,54 @@ Value Evaluator::evaluateUnary(const Expression &expression, Frame &frame) {
   return callOperator(name, {value}, {}, frame);
 }
 
-Value Evaluator::evaluateBinary(const Expression &expression, Frame &frame) {
+IValue ScriptInterpreter::evaluateBinary(const Expression &expression, Frame &frame) {
   const std::string &text = expression.text;
-  Value left = evaluate(*expression.items[0], frame);
+  IValue left = evaluate(*expression.items[0], frame);
   if (text == "and" || text == "or") {
-    std::optional<bool> known = truthOf(left, frame);
+    std::optional<bool> known = boolOf(left, frame);
     if (!known)
-      fail("'" + text + "' of something that depends on data");
+      fail("'", text, "' of something that depends on data");
     return *known == (text == "or") ? left : evaluate(*expression.items[1], frame);
   }
-  Value right = evaluate(*expression.items[1], frame);
+  IValue right = evaluate(*expression.items[1], frame);
   if (text == "in" || text == "not in") {
-    Value found = callOperator("aten::__contains__", {right, left}, {}, frame);
+    IValue found = callOperator("aten::__contains__", {right, left}, {}, frame);
     return text == "in" ? found : callOperator("aten::__not__", {found}, {}, frame);
   }
   for (const auto &[symbol, name] : kOperators)
     if (text == symbol)
       return callOperator(name, {left, right}, {}, frame);
-  fail("found the operator '" + text + "', which TorchScript does not have");
+  fail("found the operator '", text, "', which TorchScript does not have");
 }
 
-Value Evaluator::evaluateIndex(const Expression &expression, Frame &frame) {
-  Value base = evaluate(*expression.items[0], frame);
+IValue ScriptInterpreter::evaluateIndex(const Expression &expression, Frame &frame) {
+  IValue base = evaluate(*expression.items[0], frame);
   auto part = [&](size_t i) {
-    return expression.items[i] ? evaluate(*expression.items[i], frame) : Value();
+    return expression.items[i] ? evaluate(*expression.items[i], frame) : IValue();
   };
   if (expression.kind == EK::Slice) {
-    Value out = callOperator("aten::slice", {base, part(1), part(2), Value(int64_t(1))}, {}, frame);
+    IValue out =
+        callOperator("aten::slice", {base, part(1), part(2), IValue(int64_t(1))}, {}, frame);
     if (out.isList())
       out.listRef()->isTuple = base.listRef()->isTuple;
     return out;
   }
-  Value key = part(1);
+  IValue key = part(1);
   if (DictionaryRef dictionary = dictionaryOf(base)) {
     spend(static_cast<int64_t>(dictionary->items.size() / 16)); // which is searched
-    if (Value *found = dictionary->find(key))
+    if (IValue *found = dictionary->find(key))
       return *found;
-    throw Raised{"the dictionary has no key '" + textOf(key) + "'"};
+    throw Raised{"the dictionary has no key '" + stringOf(key) + "'"};
   }
   if (base.isList())
     return base.items()[listIndex(base, key)];
-  fail("takes an element of " + base.kindName());
+  fail("takes an element of ", base.kindName());
 }
 
 // `CONSTANTS.c0`, `__torch__.a.b.f`, `torch.add`: the dotted name, unless the first word is a
 // variable.
-std::optional<std::string> Evaluator::qualifiedName(const Expression &expression,
-                                                    const Frame &frame) const {
+std::optional<std::string> ScriptInterpreter::qualifiedName(const Expression &expression,
+                                                            const Frame &frame) const {
   std::string name;
   const Expression *at = &expression;
   for (; at->kind == EK::Attribute; at = at->items[0].get())
@@ -150,13 +151,13 @@ std::optional<std::string> Evaluator::qualifiedName(const Expression &expression
   return at->text + name;
 }
 
-Value Evaluator::evaluateAttribute(const Expression &expression, Frame &frame) {
+IValue ScriptInterpreter::evaluateAttribute(const Expression &expression, Frame &frame) {
   if (std::optional<std::string> name = qualifiedName(expression, frame))
     return global(*name);
   return attributeOf(evaluate(*expression.items[0], frame), expression.text, frame);
 }
 
-Value Evaluator::global(const std::string &qualified) {
+IValue ScriptInterpreter::global(const std::string &qualified) {
   if (qualified.starts_with("CONSTANTS."))
     return services_.constant(qualified.substr(10));
   Definition definition = program_.find(qualified);
@@ -164,7 +165,7 @@ Value Evaluator::global(const std::string &qualified) {
   Definition owner = definition.type || definition.function || dot == std::string::npos
                          ? Definition()
                          : program_.find(qualified.substr(0, dot));
-  if (owner.type && owner.type->base == "Enum") { // a member, which is its value to us
+  if (owner.type && owner.type->base == "Enum") { // a member of an Enum; its value represents it
     auto member = owner.type->constants.find(qualified.substr(dot + 1));
     Frame frame;
     frame.file = owner.file;
@@ -172,20 +173,20 @@ Value Evaluator::global(const std::string &qualified) {
       return evaluate(*member->second, frame);
   }
   if (!definition.type && !definition.function)
-    fail("'" + qualified + "' is nothing that the archive has");
+    fail("'", qualified, "' is nothing that the archive has");
   auto callable = std::make_shared<Callable>();
   callable->definition = definition;
-  return Value(aten::ObjectRef(callable));
+  return IValue(aten::ObjectRef(callable));
 }
 
-Value Evaluator::attributeOf(const Value &object, const std::string &name, Frame &frame) {
+IValue ScriptInterpreter::attributeOf(const IValue &object, const std::string &name, Frame &frame) {
   if (InstanceRef instance = instanceOf(object)) {
     if (auto found = instance->attributes.find(name); found != instance->attributes.end())
       return found->second;
     const Class &type = *instance->definition.type;
     if (auto found = type.constants.find(name); found != type.constants.end())
       return evaluate(*found->second, frame);
-    fail("an object of class '" + type.name + "' has no attribute '" + name + "'");
+    fail("an object of class '", type.name, "' has no attribute '", name, "'");
   }
   if (object.isTensor()) { // `x.data`, `x.shape`, …
     std::string op = name == "shape" ? "aten::size" : "prim::" + name;
@@ -193,12 +194,12 @@ Value Evaluator::attributeOf(const Value &object, const std::string &name, Frame
   }
   if (name == "value" && !object.isObject()) // of an Enum's member
     return object;
-  fail("takes the attribute '" + name + "' of " + object.kindName());
+  fail("takes the attribute '", name, "' of ", object.kindName());
 }
 
-std::optional<bool> Evaluator::truthOf(const Value &value, Frame &frame) {
+std::optional<bool> ScriptInterpreter::boolOf(const IValue &value, Frame &frame) {
   if (value.isBool())
-    return value.truth();
+    return value.boolean();
   if (value.isNone())
     return false;
   if (value.isFloat())
@@ -206,7 +207,7 @@ std::optional<bool> Evaluator::truthOf(const Value &value, Frame &frame) {
   if (value.isList())
     return !value.items().empty();
   if (value.isString())
-    return !value.text().empty();
+    return !value.string().empty();
   if (value.isObject())
     return true;
   if (value.isInt()) {
@@ -214,7 +215,7 @@ std::optional<bool> Evaluator::truthOf(const Value &value, Frame &frame) {
     return known ? std::optional(*known != 0) : std::nullopt;
   }
   try {
-    return aten::truthOf(services_.context, value, "condition");
+    return aten::boolOf(services_.context, value, "condition");
   } catch (const emit::Failure &) {
     return std::nullopt; // it depends on data
   }

@@ -16,7 +16,7 @@ constexpr const char *kSymbols[] = {"**", "//", "->", "==", "!=", "<=", ">=", "<
                                     "[",  "]",  "{",  "}",  ",",  ":",  ".",  "=",  "+",  "-", "*",
                                     "/",  "%",  "<",  ">",  "&",  "|",  "^",  "~",  "@"};
 
-// Of one file; a zip archive holds many in few bytes.
+// Limit of tokens of one file, of which a zip archive can contain many in few bytes.
 constexpr size_t kMaxTokens = size_t(1) << 20;
 
 bool isNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
@@ -41,8 +41,8 @@ public:
   }
 
 private:
-  [[noreturn]] void wrong(const std::string &what) const {
-    emit::fail(path_ + ":" + std::to_string(line_) + ": " + what +
+  template <typename... Parts> [[noreturn]] void wrong(const Parts &...what) const {
+    emit::fail(path_, ":", line_, ": ", what...,
                ", which is not how PyTorch writes programs; save the model again");
   }
   char peek(size_t ahead = 0) const {
@@ -50,11 +50,11 @@ private:
   }
   void add(Kind kind, std::string text = {}) {
     if (tokens_.size() == kMaxTokens)
-      wrong("found more than " + std::to_string(kMaxTokens) + " words");
+      wrong("found more than ", kMaxTokens, " words");
     tokens_.push_back({kind, line_, std::move(text), 0, 0});
   }
 
-  // At the start of a line; false for a line that says nothing.
+  // Reads the indentation at the start of a line; false for an empty line.
   bool readIndentation() {
     size_t width = 0;
     while (peek() == ' ')
@@ -135,7 +135,7 @@ private:
     auto result = isFloat ? std::from_chars(first, last, token.number)
                           : std::from_chars(first, last, token.integer);
     if (result.ec != std::errc() || result.ptr != last)
-      wrong("found the number '" + text + "'");
+      wrong("found the number '", text, "'");
   }
 
   void readString(char quote) {
@@ -190,7 +190,7 @@ private:
       add(Kind::Symbol, symbol);
       return;
     }
-    wrong(std::string("found '") + peek() + "'");
+    wrong("found '", peek(), "'");
   }
 
   const std::string &path_;

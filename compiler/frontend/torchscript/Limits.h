@@ -1,16 +1,16 @@
-// Limits: how deep the evaluation of a program may go, so that a file cannot exhaust the stack; and
-// the exceptions that a program raises.
+// Limits: bounds the depth of evaluation, so that a file cannot exhaust the stack; and the
+// exceptions that programs raise.
 #pragma once
 
 #include "compiler/frontend/emit/Failure.h"
 
 namespace cleave::torchscript {
 
-// A call counts like so many expressions.
+// Limit of nested calls and expressions; a call has the weight of several expressions.
 inline constexpr int kCallWeight = 8;
 inline constexpr int kMaxDepth = 1600;
 
-// Counts one level while it lives.
+// Counts one level while it exists; fails beyond kMaxDepth.
 struct DepthGuard {
   DepthGuard(int &depth, int weight) : depth(depth), weight(weight) {
     if (depth + weight > kMaxDepth)
@@ -23,8 +23,8 @@ struct DepthGuard {
   int weight;
 };
 
-// Thrown where the program raises an exception: the user's error, unless it is not known whether
-// this part of the program runs.
+// Thrown where the program raises an exception: a user error, unless it is in a branch that depends
+// on data and may not run.
 struct Raised {
   std::string what;
 };

@@ -1,5 +1,6 @@
-// See ModelJson.h. The fields are those of PyTorch's caffe2/proto/torch.proto (ModelDef), as Protobuf writes them to
-// JSON: names in camelCase, 64-bit integers as strings, and nothing where a field was not set.
+// See ModelJson.h. The fields are those of PyTorch's caffe2/proto/torch.proto (ModelDef), as
+// Protobuf writes them to JSON: names in camelCase, 64-bit integers as strings, and nothing where a
+// field was not set.
 #include "compiler/frontend/torchscript/ModelJson.h"
 
 #include "compiler/frontend/emit/Failure.h"
@@ -22,7 +23,7 @@ constexpr const char *kWayOut =
     "torch.jit.save(torch.jit.load(FILE), FILE)";
 constexpr uint64_t kMaxBytes = uint64_t(64) << 20;
 constexpr int64_t kFirstWithoutModelJson = 6; // value of protoVersion
-// Modules in modules, and characters of the names above one, which the names below repeat.
+// Limits of nested modules and of the characters of a module's path, which the names below repeat.
 constexpr int kMaxDepth = 100;
 constexpr size_t kMaxPath = 1 << 10;
 
@@ -35,20 +36,20 @@ constexpr DataType kDataTypes[] = {
     {"BYTE", "uint8"},    {"UINT16", "uint16"},  {"BOOL", "bool"},
 };
 
-[[noreturn]] void wrong(const std::string &what) {
-  emit::fail(std::string(kFile) + ": " + what + "; save the model again");
+template <typename... Parts> [[noreturn]] void wrong(const Parts &...what) {
+  emit::fail(kFile, ": ", what..., "; save the model again");
 }
 
 // -- fields: absent ones have a default
 const Json *find(const Json &object, const char *key) {
   if (!object.is_object())
-    wrong(std::string("found ") + object.type_name() + ", expected an object with '" + key + "'");
+    wrong("found ", object.type_name(), ", expected an object with '", key, "'");
   auto found = object.find(key);
   return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
 [[noreturn]] void wrongKind(const Json &found, const char *key, const char *expected) {
-  wrong("found " + std::string(found.type_name()) + " in '" + key + "', expected " + expected);
+  wrong("found ", std::string(found.type_name()), " in '", key, "', expected ", expected);
 }
 
 int64_t toInteger(const Json &value, const char *key) {
@@ -136,8 +137,7 @@ public:
     if (json.is_discarded())
       wrong("found no JSON, expected the tree of modules");
     if (int64_t version = integerIn(json, "protoVersion", 0); version >= kFirstWithoutModelJson)
-      wrong("found protoVersion " + std::to_string(version) + ", expected less than " +
-            std::to_string(kFirstWithoutModelJson));
+      wrong("found protoVersion ", version, ", expected less than ", kFirstWithoutModelJson);
     const Json *model = find(json, "mainModule");
     if (!model)
       wrong("found no 'mainModule', expected the model");
@@ -179,16 +179,16 @@ private:
   // `path` is the module's place in the model; of the model itself it is empty.
   NodeId readModule(const Json &json, const std::string &path, int depth) {
     if (depth > kMaxDepth || path.size() > kMaxPath)
-      wrong("found modules nested more than " + std::to_string(kMaxDepth) +
-            " deep or with more than " + std::to_string(kMaxPath) + " characters in their names");
+      wrong("found modules nested more than ", kMaxDepth, " deep or with more than ", kMaxPath,
+            " characters in their names");
     archive_.spend(sizeof(Class) + 4 * path.size());
     Class type;
     type.name = textIn(json, "name");
     type.base = "Module";
     if (find(json, "getStateAttributeId"))
-      emit::fail("the module '" + (path.empty() ? type.name : path) +
+      emit::fail("the module '", (path.empty() ? type.name : path),
                  "' restores itself by __setstate__, as quantized modules do, which is not "
-                 "supported in archives of PyTorch 1.3 and before" +
+                 "supported in archives of PyTorch 1.3 and before",
                  kWayOut);
     Node object{.kind = Node::Kind::Object, .text = std::string(kFile) + ":" + path};
     readParameters(json, type, object);
@@ -212,15 +212,14 @@ private:
       std::string name = textIn(parameter, "name");
       int64_t id = integerIn(parameter, "tensorId", 0);
       if (id < 0 || static_cast<uint64_t>(id) >= data_.tensors.size())
-        wrong("found tensor " + std::to_string(id) + " for '" + name + "' in a table of " +
-              std::to_string(data_.tensors.size()));
+        wrong("found tensor ", id, " for '", name, "' in a table of ", data_.tensors.size());
       if (!truthIn(parameter, "isBuffer"))
         type.parameters.push_back(name);
       setAttribute(object, name, add({.kind = Node::Kind::Tensor, .integer = id}));
     }
   }
 
-  // Buffers may be among them again.
+  // Attributes may repeat buffers.
   void readAttributes(const Json &json, Node &object) {
     std::set<std::string> known;
     for (size_t i = 0; i < object.items.size(); i += 2)
@@ -229,8 +228,7 @@ private:
       std::string name = textIn(attribute, "name");
       int64_t id = integerIn(attribute, "id", -1);
       if (id >= 0 && static_cast<uint64_t>(id) >= attributes_.size())
-        wrong("found value " + std::to_string(id) + " for '" + name + "', but attributes.pkl has " +
-              std::to_string(attributes_.size()));
+        wrong("found value ", id, " for '", name, "', but attributes.pkl has ", attributes_.size());
       if (known.insert(name).second)
         setAttribute(object, name, id >= 0 ? attributes_[id] : add({}));
     }

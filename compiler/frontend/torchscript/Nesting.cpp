@@ -11,21 +11,21 @@ namespace {
 
 constexpr int kMaxHeight = 200;
 
-// The work that a level counts where a container is put into another, which may lie deep inside others itself: so many
-// are too much work that destructors recurse through.
+// Work per level of nesting when a container joins another, which may be nested itself. It bounds
+// the depth of the recursion of destructors.
 constexpr int64_t kLevelWork = 256;
 
-// What tells a container from others; null for other values.
-const void *identityOf(const Value &value) {
+// The identity of a container; null for other values.
+const void *identityOf(const IValue &value) {
   return value.isList()     ? static_cast<const void *>(value.listRef().get())
          : value.isObject() ? static_cast<const void *>(value.object().get())
                             : nullptr;
 }
 
 // The containers directly in this one.
-std::vector<const Value *> containersIn(const Value &value) {
-  std::vector<const Value *> out;
-  auto add = [&](const Value &inside) {
+std::vector<const IValue *> containersIn(const IValue &value) {
+  std::vector<const IValue *> out;
+  auto add = [&](const IValue &inside) {
     if (inside.isList() || inside.isObject())
       out.push_back(&inside);
   };
@@ -42,19 +42,19 @@ std::vector<const Value *> containersIn(const Value &value) {
 
 struct Visit {
   const void *identity;
-  std::vector<const Value *> inside;
+  std::vector<const IValue *> inside;
   size_t next = 0;
   int height = 1;
 };
 
 } // namespace
 
-int64_t checkNesting(const Value &value, const Value *around) {
+int64_t checkNesting(const IValue &value, const IValue *around) {
   const void *target = around ? identityOf(*around) : nullptr;
   std::unordered_map<const void *, int> heights; // only looked up
   std::vector<Visit> stack;
   int64_t seen = 0; // items
-  auto enter = [&](const Value &container) {
+  auto enter = [&](const IValue &container) {
     const void *identity = identityOf(container);
     if (identity && identity == target)
       emit::fail("puts a container into itself");
@@ -64,17 +64,17 @@ int64_t checkNesting(const Value &value, const Value *around) {
                                  : dictionary       ? dictionary->items.size()
                                                     : 0);
     if (stack.size() > kMaxHeight)
-      emit::fail("nests containers more than " + std::to_string(kMaxHeight) + " deep");
+      emit::fail("nests containers more than ", kMaxHeight, " deep");
   };
   if (identityOf(value))
     enter(value);
   while (!stack.empty()) {
     Visit &visit = stack.back();
     if (visit.next < visit.inside.size()) {
-      const Value &inside = *visit.inside[visit.next++];
+      const IValue &inside = *visit.inside[visit.next++];
       auto known = heights.find(identityOf(inside));
       if (known == heights.end()) {
-        --visit.next; // again, when it is known
+        --visit.next; // visit it again when the height is known
         enter(inside);
       } else {
         visit.height = std::max(visit.height, known->second + 1);
@@ -83,7 +83,7 @@ int64_t checkNesting(const Value &value, const Value *around) {
     }
     heights[visit.identity] = visit.height;
     if (visit.height > kMaxHeight)
-      emit::fail("nests containers more than " + std::to_string(kMaxHeight) + " deep");
+      emit::fail("nests containers more than ", kMaxHeight, " deep");
     stack.pop_back();
   }
   int64_t levels = target && identityOf(value) ? heights[identityOf(value)] : 0;

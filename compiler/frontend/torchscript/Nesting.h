@@ -1,13 +1,14 @@
-// Nesting: lists, dictionaries and objects within each other. They stay shallow and without cycles, so
-// that recursion over values is safe and nothing keeps itself alive.
+// Nesting: keeps lists, dictionaries and objects shallow and free of cycles, so that recursion over
+// values is safe and reference counts free them.
 #pragma once
 
 #include "compiler/frontend/torchscript/Objects.h"
 
 namespace cleave::torchscript {
 
-// Fails where containers are nested too deeply in `value`, or one of them is `around` (may be null),
-// which `value` is about to be put into. Returns how much work that was.
-int64_t checkNesting(const Value &value, const Value *around = nullptr);
+// Fails where containers in `value` are nested too deeply, or where one of them is `around` (may be
+// null), the container that `value` is about to join. Returns the work that this took
+// (ScriptInterpreter::spend).
+int64_t checkNesting(const IValue &value, const IValue *around = nullptr);
 
 } // namespace cleave::torchscript

@@ -8,15 +8,15 @@
 namespace cleave::torchscript {
 namespace {
 
-// Lists within lists that are compared or printed; deeper ones count as different.
+// Limit of nested lists that are compared or printed; deeper ones are different.
 constexpr int kMaxDepth = 64;
-// Items that are compared, characters that are printed, entries of a dictionary.
+// Limits of items that are compared, characters that are printed, entries of a dictionary.
 constexpr int64_t kMaxCompared = 1 << 17;
 constexpr size_t kMaxText = 1 << 16, kMaxEntries = 4096;
 
-std::optional<double> numberOf(const Value &value) {
+std::optional<double> numberOf(const IValue &value) {
   if (value.isBool())
-    return value.truth();
+    return value.boolean();
   if (value.isFloat())
     return value.number();
   if (value.isInt())
@@ -25,23 +25,23 @@ std::optional<double> numberOf(const Value &value) {
   return std::nullopt;
 }
 
-// What is compared by being the same one, or none.
-bool isReference(const Value &value) {
+// The identity of values that `==` compares by identity; null for others.
+bool isReference(const IValue &value) {
   return value.isNone() || value.isTensor() || value.isList() || value.isObject();
 }
 
-bool isEqualWithin(const Value &a, const Value &b, int depth, int64_t &compared) {
+bool isEqualWithin(const IValue &a, const IValue &b, int depth, int64_t &compared) {
   if (depth > kMaxDepth)
     return false;
   if (++compared > kMaxCompared)
-    emit::fail("compares lists of more than " + std::to_string(kMaxCompared) + " items");
+    emit::fail("compares lists of more than ", kMaxCompared, " items");
   if (a.isInt() && b.isInt())
     return a.integer() == b.integer();
   if (std::optional<double> x = numberOf(a), y = numberOf(b); x && y)
     return *x == *y;
   if (a.isString() && b.isString())
-    return a.text() == b.text();
-  if (!a.isList() || !b.isList()) // a number is no text, a symbol no number
+    return a.string() == b.string();
+  if (!a.isList() || !b.isList()) // values of different kinds differ
     return (isReference(a) || isReference(b)) && isSame(a, b);
   if (a.items().size() != b.items().size())
     return false;
@@ -58,62 +58,62 @@ std::string floatText(double number) {
   return out.find_first_of(".en") == std::string::npos ? out + ".0" : out;
 }
 
-std::string textWithin(const Value &value, int depth) {
+std::string textWithin(const IValue &value, int depth) {
   if (value.isNone())
     return "None";
   if (value.isBool())
-    return value.truth() ? "True" : "False";
+    return value.boolean() ? "True" : "False";
   if (value.isInt())
     return value.integer().str();
   if (value.isFloat())
     return floatText(value.number());
   if (value.isString())
-    return value.text();
+    return value.string();
   if (!value.isList() || depth > kMaxDepth)
     return value.kindName();
   std::string out;
-  for (const Value &item : value.items()) {
+  for (const IValue &item : value.items()) {
     out += (&item == value.items().data() ? "" : ", ") + textWithin(item, depth + 1);
     if (out.size() > kMaxText)
-      emit::fail("prints a list of more than " + std::to_string(kMaxText) + " characters");
+      emit::fail("prints a list of more than ", kMaxText, " characters");
   }
   return value.listRef()->isTuple ? "(" + out + ")" : "[" + out + "]";
 }
 
 } // namespace
 
-Value *Dictionary::find(const Value &key) {
+IValue *Dictionary::find(const IValue &key) {
   if (key.isList())
-    emit::fail("looks for " + key.kindName() + " among the keys of a dictionary");
+    emit::fail("looks for ", key.kindName(), " among the keys of a dictionary");
   for (auto &[known, value] : items)
     if (isEqual(known, key))
       return &value;
   return nullptr;
 }
 
-void Dictionary::set(const Value &key, Value value) {
-  if (Value *known = find(key))
+void Dictionary::set(const IValue &key, IValue value) {
+  if (IValue *known = find(key))
     *known = std::move(value);
   else
     items.emplace_back(key, std::move(value));
   if (items.size() > kMaxEntries)
-    emit::fail("makes a dictionary of more than " + std::to_string(kMaxEntries) + " entries");
+    emit::fail("makes a dictionary of more than ", kMaxEntries, " entries");
 }
 
-InstanceRef instanceOf(const Value &value) {
+InstanceRef instanceOf(const IValue &value) {
   return value.isObject() ? std::dynamic_pointer_cast<Instance>(value.object()) : nullptr;
 }
 
-DictionaryRef dictionaryOf(const Value &value) {
+DictionaryRef dictionaryOf(const IValue &value) {
   return value.isObject() ? std::dynamic_pointer_cast<Dictionary>(value.object()) : nullptr;
 }
 
-bool isEqual(const Value &a, const Value &b) {
+bool isEqual(const IValue &a, const IValue &b) {
   int64_t compared = 0;
   return isEqualWithin(a, b, 0, compared);
 }
 
-bool isSame(const Value &a, const Value &b) {
+bool isSame(const IValue &a, const IValue &b) {
   if (a.isNone() || b.isNone())
     return a.isNone() && b.isNone();
   if (a.isTensor() && b.isTensor())
@@ -125,6 +125,6 @@ bool isSame(const Value &a, const Value &b) {
   return !isReference(a) && !isReference(b) && isEqual(a, b);
 }
 
-std::string textOf(const Value &value) { return textWithin(value, 0); }
+std::string stringOf(const IValue &value) { return textWithin(value, 0); }
 
 } // namespace cleave::torchscript

@@ -1,50 +1,51 @@
-// The values of a TorchScript program that operators know nothing of: objects, dictionaries,
+// Objects: the values of a TorchScript program that operators do not handle: objects, dictionaries,
 // functions.
 #pragma once
 
-#include "compiler/frontend/aten/Value.h"
+#include "compiler/frontend/aten/IValue.h"
 #include "compiler/frontend/torchscript/Program.h"
 
 #include <map>
 
 namespace cleave::torchscript {
 
-using aten::Value;
-using aten::ValueList;
+using aten::IValue;
+using aten::IValueList;
 
 // An object: a module, or one of a class that the program defines.
 struct Instance : aten::Object {
   Definition definition;
   std::string path; // of a module, from the model on: `layer1.0.conv1`; empty for the model itself
-  std::map<std::string, Value> attributes;
+  std::map<std::string, IValue> attributes;
 };
 using InstanceRef = std::shared_ptr<Instance>;
 
 // A dictionary, in the order of insertion.
 struct Dictionary : aten::Object {
-  std::vector<std::pair<Value, Value>> items;
+  std::vector<std::pair<IValue, IValue>> items;
 
-  // The value under this key (a string, number or truth); null if there is none.
-  Value *find(const Value &key);
-  // Fails where the dictionary gets more entries than programs have use for.
-  void set(const Value &key, Value value);
+  // The value of a key (a string, number or bool); null if there is none.
+  IValue *find(const IValue &key);
+  // Adds or replaces an entry; fails beyond a maximum number of entries.
+  void set(const IValue &key, IValue value);
 };
 using DictionaryRef = std::shared_ptr<Dictionary>;
 
-// A function of the program as a value, or a class.
+// A function or class of the program as a value.
 struct Callable : aten::Object {
   Definition definition;
 };
 
-// These are null where the value is something else.
-InstanceRef instanceOf(const Value &value);
-DictionaryRef dictionaryOf(const Value &value);
+// The content as an object (a dictionary); null if the value is something else.
+InstanceRef instanceOf(const IValue &value);
+DictionaryRef dictionaryOf(const IValue &value);
 
-// Python's `==` of values without tensors in them, and `is`. Fails on lists of too many items.
-bool isEqual(const Value &a, const Value &b);
-bool isSame(const Value &a, const Value &b);
+// Python's `==` of values without tensors, and `is`. Fails on lists with too many items.
+bool isEqual(const IValue &a, const IValue &b);
+bool isSame(const IValue &a, const IValue &b);
 
-// As Python prints it: `[1, 2]`, `0.5`, `True`; tensors as `tensor`. Fails where that is too long.
-std::string textOf(const Value &value);
+// The value as Python prints it: `[1, 2]`, `0.5`, `True`; tensors as `tensor`. Fails beyond a
+// maximum length.
+std::string stringOf(const IValue &value);
 
 } // namespace cleave::torchscript

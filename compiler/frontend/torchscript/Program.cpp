@@ -9,7 +9,7 @@
 
 namespace cleave::torchscript {
 
-// Programs are text that people wrote, more or less.
+// Limit of the size of a source file, in bytes.
 static constexpr uint64_t kMaxSourceBytes = uint64_t(64) << 20;
 
 Program::Program(const torch::Archive &archive)
@@ -38,13 +38,13 @@ SourceFile *Program::fileAt(const std::string &path) {
 
 void Program::addModule(const std::string &qualified, Class type, const std::string &path) {
   if (modules_.contains(qualified))
-    emit::fail("the archive has the module '" + qualified + "' twice; save the model again");
+    emit::fail("the archive has the module '", qualified, "' twice; save the model again");
   SourceFile *source = path.empty() ? &files_[path] : fileAt(path);
   if (!source)
-    emit::fail("the archive has no '" + path + "', the code of the module '" + type.name +
+    emit::fail("the archive has no '", path, "', the code of the module '", type.name,
                "'; save the model again");
   if (!path.empty() && !source->classes.empty())
-    emit::fail("'" + path + "' has a class, expected the methods of the module '" + type.name +
+    emit::fail("'", path, "' has a class, expected the methods of the module '", type.name,
                "' only; save the model again");
   type.methods = std::move(source->functions);
   source->functions.clear();
@@ -76,7 +76,7 @@ Definition Program::find(const std::string &qualified) {
 Definition Program::findClass(const std::string &qualified) {
   Definition out = find(qualified);
   if (!out.type)
-    emit::fail("the archive has an object of class '" + qualified +
+    emit::fail("the archive has an object of class '", qualified,
                "', but no such class; save the model again");
   return out;
 }

@@ -1,6 +1,7 @@
 // Program: the functions and classes of an archive by their qualified names
-// (`__torch__.torch.nn.functional.relu`); a source file is read when something of it is first asked
-// for. Archives of PyTorch 1.0 to 1.3 have a file of methods per module, and classes in another folder.
+// (`__torch__.torch.nn.functional.relu`). A source file is read when a name in it is first looked
+// up. Archives of PyTorch 1.0 to 1.3 have a file of methods per module, and classes in another
+// folder.
 #pragma once
 
 #include "compiler/frontend/torch/Archive.h"
@@ -8,7 +9,7 @@
 
 namespace cleave::torchscript {
 
-// What a qualified name stands for; all null: nothing.
+// The meaning of a qualified name; all null: none.
 struct Definition {
   const SourceFile *file = nullptr;
   const Class *type = nullptr;
@@ -17,15 +18,17 @@ struct Definition {
 
 class Program {
 public:
+  // The program of an archive, which must outlive the object.
   explicit Program(const torch::Archive &archive);
 
   // The paths of all source files.
   std::vector<std::string> paths() const;
-  // Adds a class of this qualified name, whose methods are the functions of the file at `path`; an empty path: it has
-  // none. Fails where the class is there already, or the file is missing or has classes.
+  // Adds a class with this qualified name, whose methods are the functions of the file at `path`
+  // (empty: no methods). Fails where the class exists already, or the file is missing or contains
+  // classes.
   void addModule(const std::string &qualified, Class type, const std::string &path);
 
-  // Fails where the file that must hold the name is damaged.
+  // The definition of a name. Fails where the file that should contain it is damaged.
   Definition find(const std::string &qualified);
   // The class of an object; fails if the archive has none of this name.
   Definition findClass(const std::string &qualified);

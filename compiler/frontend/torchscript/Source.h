@@ -1,5 +1,5 @@
-// The source text of a TorchScript archive as a tree: the small part of Python that PyTorch writes
-// its programs in. Plain data; Parser.cpp fills it, the Evaluator walks it.
+// The source text of a TorchScript archive as a tree. TorchScript is the small part of Python in
+// which PyTorch writes programs. Plain data; Parser.cpp fills it, ScriptInterpreter runs it.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,14 @@
 
 namespace cleave::torchscript {
 
-// Expressions, statements and calls nested deeper are refused, so recursion over trees is safe.
+// Deeper nesting of expressions, statements and calls is refused, so recursion over trees is safe.
 inline constexpr int kMaxNesting = 400;
 
+// Null where the grammar allows an expression to be absent.
 struct Expression;
 using ExpressionPtr = std::unique_ptr<Expression>;
 
+// An expression; its kind says which fields are set.
 struct Expression {
   enum class Kind {
     None,
@@ -36,8 +38,9 @@ struct Expression {
     Binary     // items[0] text items[1]
   };
   Kind kind = Kind::None;
-  int line = 0;
+  int line = 0;   // in the file, counted from 1
   int height = 1; // of the tree, at most kMaxNesting
+  // The content, as the comments of Kind describe.
   int64_t integer = 0;
   double number = 0;
   std::string text;
@@ -45,9 +48,11 @@ struct Expression {
   std::vector<std::pair<std::string, ExpressionPtr>> keywords;
 };
 
+// Statements in order.
 struct Statement;
 using Block = std::vector<Statement>;
 
+// A statement; its kind says which fields are set.
 struct Statement {
   enum class Kind {
     Expression, // value
@@ -62,39 +67,44 @@ struct Statement {
     Pass
   };
   Kind kind = Kind::Pass;
-  int line = 0;
+  int line = 0; // in the file, counted from 1
+  // The content, as the comments of Kind describe.
   ExpressionPtr target, value;
   Block body, otherwise;
 };
 
+// A parameter of a function.
 struct Parameter {
   std::string name;
-  ExpressionPtr type, absent; // absent: the default, or null
+  ExpressionPtr type, absent; // the annotation, the default; null: none
 };
 
+// A function or method.
 struct Function {
   std::string name;
-  int line = 0;
-  std::vector<Parameter> parameters;
+  int line = 0;                      // of the definition
+  std::vector<Parameter> parameters; // with self
   Block body;
 };
 
+// A class: a module of the model, or a plain class of its program.
 struct Class {
-  std::string name, base;                       // base: `Module`, `NamedTuple`, … or empty
-  std::vector<std::string> parameters, buffers; // the attributes that are
-  bool listsBuffers = false;                    // those of old archives do not
-  std::vector<std::string> fields;              // annotated attributes, in order
-  std::map<std::string, ExpressionPtr> constants;
+  std::string name, base;                         // base: `Module`, `NamedTuple`, … or empty
+  std::vector<std::string> parameters, buffers;   // names of attributes
+  bool listsBuffers = false;                      // false in old archives
+  std::vector<std::string> fields;                // annotated attributes, in order
+  std::map<std::string, ExpressionPtr> constants; // attributes with a value in the class
   std::map<std::string, Function> methods;
 };
 
+// One source file; definitions by name.
 struct SourceFile {
   std::string path; // in the archive
   std::map<std::string, Class> classes;
   std::map<std::string, Function> functions;
 };
 
-// Reads one file; fails with path and line on anything that PyTorch does not write.
+// Parses one file; fails with path and line on anything that PyTorch does not write.
 SourceFile parseSource(const std::string &path, std::string_view text);
 
 } // namespace cleave::torchscript

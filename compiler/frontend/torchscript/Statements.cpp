@@ -1,9 +1,8 @@
-// The Evaluator's statements, and the methods, functions and constructors that consist of them. See
-// Evaluator.h.
+// ScriptInterpreter.h: statements, and calls of methods, functions and constructors.
 #include "compiler/frontend/torchscript/Builtins.h"
-#include "compiler/frontend/torchscript/Evaluator.h"
 #include "compiler/frontend/torchscript/Limits.h"
 #include "compiler/frontend/torchscript/Nesting.h"
+#include "compiler/frontend/torchscript/ScriptInterpreter.h"
 
 #include "llvm/ADT/ScopeExit.h"
 
@@ -21,28 +20,29 @@ constexpr int64_t kMaxIterations = 100000;
 } // namespace
 
 // -- calls
-Value Evaluator::callMethod(const InstanceRef &self, const std::string &method,
-                            ValueList positional, Keywords keyword) {
+IValue ScriptInterpreter::callMethod(const InstanceRef &self, const std::string &method,
+                                     IValueList positional, Keywords keyword) {
   auto found = self->definition.type->methods.find(method);
   if (found == self->definition.type->methods.end())
-    fail("the class '" + self->definition.type->name + "' has no method '" + method + "'");
-  const Value object{aten::ObjectRef(self)};
-  ValueList all{object};
+    fail("the class '", self->definition.type->name, "' has no method '", method, "'");
+  const IValue object{aten::ObjectRef(self)};
+  IValueList all{object};
   all.insert(all.end(), positional.begin(), positional.end());
   return callFunction(self->definition, found->second, self->path, std::move(all),
                       std::move(keyword));
 }
 
-Value Evaluator::callFunction(const Definition &definition, const Function &function,
-                              const std::string &path, ValueList positional, Keywords keyword) {
+IValue ScriptInterpreter::callFunction(const Definition &definition, const Function &function,
+                                       const std::string &path, IValueList positional,
+                                       Keywords keyword) {
   DepthGuard depth(depth_, kCallWeight);
   Frame frame;
   frame.file = definition.file;
   frame.path = path;
   frame.line = function.line;
   if (positional.size() > function.parameters.size())
-    fail("'" + function.name + "' is called with " + std::to_string(positional.size()) +
-         " arguments, expected at most " + std::to_string(function.parameters.size()));
+    fail("'", function.name, "' is called with ", positional.size(),
+         " arguments, expected at most ", function.parameters.size());
   for (size_t i = 0; i < function.parameters.size(); ++i) {
     const Parameter &parameter = function.parameters[i];
     auto named = keyword.find(parameter.name);
@@ -53,18 +53,18 @@ Value Evaluator::callFunction(const Definition &definition, const Function &func
     else if (parameter.absent)
       frame.names[parameter.name] = evaluate(*parameter.absent, frame);
     else
-      fail("'" + function.name + "' is called without its argument '" + parameter.name + "'");
+      fail("'", function.name, "' is called without its argument '", parameter.name, "'");
   }
   run(function.body, frame);
   return frame.result;
 }
 
-Value Evaluator::construct(const Definition &definition, const std::string &path,
-                           ValueList positional, Keywords keyword) {
+IValue ScriptInterpreter::construct(const Definition &definition, const std::string &path,
+                                    IValueList positional, Keywords keyword) {
   if (definition.type->base == "NamedTuple") {
     for (size_t i = positional.size(); i < definition.type->fields.size(); ++i)
       positional.push_back(keyword[definition.type->fields[i]]);
-    Value tuple = Value::list(std::move(positional), /*isTuple=*/true);
+    IValue tuple = IValue::list(std::move(positional), /*isTuple=*/true);
     spend(checkNesting(tuple));
     return tuple;
   }
@@ -73,27 +73,26 @@ Value Evaluator::construct(const Definition &definition, const std::string &path
   object->path = path;
   if (definition.type->methods.contains("__init__"))
     callMethod(object, "__init__", std::move(positional), std::move(keyword));
-  return Value(aten::ObjectRef(object));
+  return IValue(aten::ObjectRef(object));
 }
 
-void Evaluator::spend(int64_t work) {
+void ScriptInterpreter::spend(int64_t work) {
   if ((work_ += work) > kMaxWork)
-    fail("the program takes more than " + std::to_string(kMaxWork) +
-         " small steps when its loops are unrolled");
+    fail("the program takes more than ", kMaxWork, " small steps when its loops are unrolled");
 }
 
-void Evaluator::checkFits(const Value &value, const Value &around) {
+void ScriptInterpreter::checkFits(const IValue &value, const IValue &around) {
   if (value.isList() || value.isObject())
     spend(checkNesting(value, &around));
 }
 
 // -- statements
-std::string Evaluator::placeOf(const Frame &frame) {
+std::string ScriptInterpreter::placeOf(const Frame &frame) {
   std::string where = frame.file->path + ":" + std::to_string(frame.line);
   return frame.path.empty() ? where : frame.path + " (" + where + ")";
 }
 
-Evaluator::Flow Evaluator::run(const Block &block, Frame &frame) {
+ScriptInterpreter::Flow ScriptInterpreter::run(const Block &block, Frame &frame) {
   for (const Statement &statement : block) {
     try {
       if (run(statement, frame) == Flow::Return)
@@ -107,13 +106,13 @@ Evaluator::Flow Evaluator::run(const Block &block, Frame &frame) {
       if (uncertain_ > 0)
         throw;
       located_ = true;
-      fail(placeOf(frame) + ": the program raises " + raised.what);
+      fail(placeOf(frame), ": the program raises ", raised.what);
     }
   }
   return Flow::Next;
 }
 
-Evaluator::Flow Evaluator::run(const Statement &statement, Frame &frame) {
+ScriptInterpreter::Flow ScriptInterpreter::run(const Statement &statement, Frame &frame) {
   DepthGuard depth(depth_, 1);
   frame.line = statement.line;
   spend(1);
@@ -124,7 +123,7 @@ Evaluator::Flow Evaluator::run(const Statement &statement, Frame &frame) {
     evaluate(*statement.value, frame);
     return Flow::Next;
   case SK::Assign: {
-    Value value = evaluate(*statement.value, frame);
+    IValue value = evaluate(*statement.value, frame);
     assign(*statement.target, std::move(value), frame);
     return Flow::Next;
   }
@@ -143,27 +142,27 @@ Evaluator::Flow Evaluator::run(const Statement &statement, Frame &frame) {
   case SK::Raise:
     throw Raised{"an exception"};
   case SK::Assert:
-    if (truthOf(evaluate(*statement.value, frame), frame) == false)
+    if (boolOf(evaluate(*statement.value, frame), frame) == false)
       throw Raised{"an assertion that does not hold"};
     return Flow::Next;
   }
   return Flow::Next;
 }
 
-Evaluator::Flow Evaluator::runIf(const Statement &statement, Frame &frame) {
-  Value condition = evaluate(*statement.value, frame);
-  if (std::optional<bool> known = truthOf(condition, frame))
+ScriptInterpreter::Flow ScriptInterpreter::runIf(const Statement &statement, Frame &frame) {
+  IValue condition = evaluate(*statement.value, frame);
+  if (std::optional<bool> known = boolOf(condition, frame))
     return run(*known ? statement.body : statement.otherwise, frame);
   return runUnknownIf(statement, condition, frame);
 }
 
-Evaluator::Flow Evaluator::runFor(const Statement &statement, Frame &frame) {
-  Value over = evaluate(*statement.value, frame); // a list: range() makes one, too
+ScriptInterpreter::Flow ScriptInterpreter::runFor(const Statement &statement, Frame &frame) {
+  IValue over = evaluate(*statement.value, frame); // a list: range() makes one, too
   if (!over.isList())
-    fail("a loop goes over " + over.kindName() + ", expected a range or a list");
-  ValueList items = over.items();
+    fail("a loop goes over ", over.kindName(), ", expected a range or a list");
+  IValueList items = over.items();
   spend(static_cast<int64_t>(items.size()));
-  for (Value &item : items) {
+  for (IValue &item : items) {
     assign(*statement.target, std::move(item), frame);
     if (run(statement.body, frame) == Flow::Return)
       return Flow::Return;
@@ -171,25 +170,26 @@ Evaluator::Flow Evaluator::runFor(const Statement &statement, Frame &frame) {
   return Flow::Next;
 }
 
-Evaluator::Flow Evaluator::runWhile(const Statement &statement, Frame &frame) {
+ScriptInterpreter::Flow ScriptInterpreter::runWhile(const Statement &statement, Frame &frame) {
   for (int64_t i = 0;; ++i) {
     frame.line = statement.line;
-    std::optional<bool> goesOn = truthOf(evaluate(*statement.value, frame), frame);
+    std::optional<bool> goesOn = boolOf(evaluate(*statement.value, frame), frame);
     if (!goesOn)
       fail("how often this loop runs depends on data; expected a number of rounds that follows "
            "from shapes and constants");
     if (!*goesOn)
       return Flow::Next;
     if (i == kMaxIterations)
-      fail("this loop runs more than " + std::to_string(kMaxIterations) + " times");
+      fail("this loop runs more than ", kMaxIterations, " times");
     if (run(statement.body, frame) == Flow::Return)
       return Flow::Return;
   }
 }
 
-// Contexts matter for gradients only: what is computed without them is cut off.
-Evaluator::Flow Evaluator::runWith(const Statement &statement, Frame &frame) {
-  Value context = evaluate(*statement.value, frame);
+// Runs the body. no_grad and enable_grad switch gradients; other contexts have no effect but that
+// of their __enter__.
+ScriptInterpreter::Flow ScriptInterpreter::runWith(const Statement &statement, Frame &frame) {
+  IValue context = evaluate(*statement.value, frame);
   InstanceRef object = instanceOf(context);
   std::string name = object ? object->definition.type->name : "";
   bool isNoGrad = name == "no_grad", isGrad = name == "enable_grad";
@@ -204,7 +204,7 @@ Evaluator::Flow Evaluator::runWith(const Statement &statement, Frame &frame) {
   return run(statement.body, frame);
 }
 
-void Evaluator::assign(const Expression &target, Value value, Frame &frame) {
+void ScriptInterpreter::assign(const Expression &target, IValue value, Frame &frame) {
   switch (target.kind) {
   case EK::Name:
     frame.names[target.text] = std::move(value);
@@ -218,8 +218,8 @@ void Evaluator::assign(const Expression &target, Value value, Frame &frame) {
   case EK::Tuple:
   case EK::List: {
     if (!value.isList() || value.items().size() != target.items.size())
-      fail("gives " + value.kindName() + " to " + std::to_string(target.items.size()) + " names");
-    ValueList parts = value.items();
+      fail("gives ", value.kindName(), " to ", target.items.size(), " names");
+    IValueList parts = value.items();
     for (size_t i = 0; i < parts.size(); ++i)
       assign(*target.items[i], parts[i], frame);
     return;
@@ -229,16 +229,16 @@ void Evaluator::assign(const Expression &target, Value value, Frame &frame) {
   }
 }
 
-void Evaluator::setAttribute(const Value &object, const std::string &name, Value value) {
+void ScriptInterpreter::setAttribute(const IValue &object, const std::string &name, IValue value) {
   InstanceRef instance = instanceOf(object);
   if (!instance)
-    fail("sets the attribute '" + name + "' of " + object.kindName());
+    fail("sets the attribute '", name, "' of ", object.kindName());
   checkCertain("sets the attribute '" + name + "'");
   checkFits(value, object);
   instance->attributes[name] = std::move(value);
 }
 
-void Evaluator::setItem(const Value &container, const Value &key, Value value) {
+void ScriptInterpreter::setItem(const IValue &container, const IValue &key, IValue value) {
   checkCertain("sets an element");
   checkFits(value, container);
   checkFits(key, container);
@@ -248,7 +248,7 @@ void Evaluator::setItem(const Value &container, const Value &key, Value value) {
     return;
   }
   if (!container.isList() || !key.isInt())
-    fail("sets an element of " + container.kindName());
+    fail("sets an element of ", container.kindName());
   container.listRef()->items[listIndex(container, key)] = std::move(value);
 }
 

@@ -84,7 +84,7 @@ std::map<std::string, std::string> unknownOperators(Program &program) {
     const SourceFile *file = nullptr;
     try {
       file = program.file(path);
-    } catch (const emit::Failure &) { // it may belong to something that is not run
+    } catch (const emit::Failure &) { // it may be in a part that is not run
     }
     if (!file)
       continue;

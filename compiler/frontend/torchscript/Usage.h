@@ -1,4 +1,4 @@
-// Usage: what the text of a program says without running it.
+// Usage: searches the text of a program without running it.
 #pragma once
 
 #include "compiler/frontend/torchscript/Program.h"
@@ -11,7 +11,7 @@ namespace cleave::torchscript {
 // statistics.
 std::set<std::string> runningStatistics(Program &program);
 
-// The operators that any code in the archive calls and Cleave does not know, with a place for each: `aten::foo` ->
+// The unsupported operators that any code in the archive calls, with one place each: `aten::foo` ->
 // `code/….py:12`.
 std::map<std::string, std::string> unknownOperators(Program &program);
 

@@ -1,4 +1,5 @@
-// Gradients of attention and rotary. The weights are built again as the decomposition builds them, and merged by CSE.
+// Gradients of attention and rotary. The weights are built again as the decomposition builds them,
+// and merged by CSE.
 #include "dialects/graph/Attention.h"
 #include "passes/autodiff/rules/Rules.h"
 

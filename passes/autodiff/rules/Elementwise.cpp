@@ -79,9 +79,8 @@ static void addBinaryRules(RuleTable &t) {
   binary<MinOp>(t, [](Term x, Term z, Term y, Term dy) -> Pair {
     return {share(x < z, x == z, dy), share(z < x, x == z, dy)};
   });
-  binary<RemOp>(t, [](Term x, Term z, Term y, Term dy) -> Pair {
-    return {dy, -(dy * ((x - y) / z))};
-  });
+  binary<RemOp>(
+      t, [](Term x, Term z, Term y, Term dy) -> Pair { return {dy, -(dy * ((x - y) / z))}; });
   binary<PowOp>(t, power);
 }
 

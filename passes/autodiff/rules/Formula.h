@@ -1,4 +1,4 @@
-// Formula: graph ops written as arithmetic. `dy * (1.0 - y * y)` builds the ops at the builder's
+// Formula: builds graph ops from arithmetic. `dy * (1.0 - y * y)` builds its ops at the builder's
 // point; numbers become constants of the other operand's type.
 #pragma once
 
@@ -14,7 +14,7 @@ struct Term {
   mlir::Value value;
 
   operator mlir::Value() const { return value; }
-  // A tensor alike with every element `number`.
+  // A tensor of the same type with all elements equal to `number`.
   Term splat(double number) const {
     return {b, graph::buildSplat(*b, b->getLoc(), value.getType(), number)};
   }
@@ -37,6 +37,7 @@ inline Term operator-(double x, Term y) { return y.splat(x) - y; }
 inline Term operator*(double x, Term y) { return y.splat(x) * y; }
 inline Term operator/(double x, Term y) { return y.splat(x) / y; }
 
+// Elementwise functions, each one graph op.
 inline Term exp(Term x) { return x.apply<graph::ExpOp>(); }
 inline Term log(Term x) { return x.apply<graph::LogOp>(); }
 inline Term sin(Term x) { return x.apply<graph::SinOp>(); }
@@ -45,7 +46,7 @@ inline Term tanh(Term x) { return x.apply<graph::TanhOp>(); }
 inline Term erf(Term x) { return x.apply<graph::ErfOp>(); }
 inline Term pow(Term x, Term y) { return x.apply<graph::PowOp>(y.value); }
 
-// Truth values of x ? y.
+// Booleans: whether x compares to y by the predicate.
 inline Term compare(Term x, graph::Predicate predicate, Term y) {
   return {x.b, graph::CompareOp::create(*x.b, predicate, x.value, y.value).getResult()};
 }
@@ -61,7 +62,7 @@ inline Term select(Term condition, Term x, Term y) {
 }
 inline Term select(Term condition, Term x, double y) { return select(condition, x, x.splat(y)); }
 
-// Reductions, and the way back: `x` repeated along `dims` to the shape of `like`.
+// Reductions over `dims`; spread() repeats `x` along `dims` to the shape of `like`.
 inline Term reduce(graph::Reduction kind, Term x, llvm::ArrayRef<int64_t> dims) {
   return {x.b, graph::buildReduce(*x.b, kind, x, dims)};
 }

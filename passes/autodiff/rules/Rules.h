@@ -11,10 +11,12 @@
 namespace cleave::autodiff {
 
 // One gradient per operand, of the operand's type; null where there is none (integers, step
-// functions). Rules need not look at which gradients are wanted: what nobody uses is erased.
+// functions). Rules build all gradients; unused ones are erased.
 using Gradients = llvm::SmallVector<mlir::Value>;
+// Builds the gradients of an op's operands from `dy`, the gradient of its first result.
 using Rule = std::function<Gradients(mlir::Operation *op, Term dy)>;
 
+// Gradient rules by op name.
 class RuleTable {
 public:
   // The rules of all families.
@@ -37,6 +39,7 @@ private:
   llvm::StringMap<Rule> rules_;
 };
 
+// Add the rules of one op family each.
 void addAttentionRules(RuleTable &table);
 void addContractionRules(RuleTable &table);
 void addElementwiseRules(RuleTable &table);

@@ -28,8 +28,8 @@ static Term ofExtreme(Term x, Term y, Term dy, int64_t dim) {
   return {dy.b, buildScatterAlong(*dy.b, Reduction::Sum, dy, record, dim, shapeOf(x)[dim])};
 }
 
-// The products from each element on, over the element; but at the first zero the products without it, and behind it
-// nothing.
+// The products from each element on, over the element; but at the first zero the products without
+// it, and behind it nothing.
 static Term ofProduct(Term x, Term y, Term dy, int64_t dim) {
   Term isZero = x == 0;
   Term zeros = scan(Reduction::Sum, cast(isZero, elementTypeOf(x)), dim);

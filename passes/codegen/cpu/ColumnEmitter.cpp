@@ -1,5 +1,4 @@
-// The Columns nest: sums over rows, several rows at a time, into accumulators for a range of
-// columns.
+// The nest of kind Columns: accumulates several rows at a time into a range of columns.
 #include "passes/codegen/cpu/GroupEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -67,7 +66,7 @@ void GroupEmitter::emitColumnRange(Value from, Value to, int64_t width) {
   });
 }
 
-// Whether the value has an element for every row, and not one for all of them.
+// Whether the value varies from row to row.
 bool GroupEmitter::hasRows(Value value) const {
   uint64_t rows = 0;
   for (int factor : nest_.reduced)
@@ -75,7 +74,7 @@ bool GroupEmitter::hasRows(Value value) const {
   return (nest_.factors.lookup(value) & rows) != 0;
 }
 
-// Loops over all reduced factors; the innermost in steps of several rows.
+// Loops over all reduced factors, over the innermost one in steps of several rows.
 void GroupEmitter::accumulateColumns(Value from, Value to, ArrayRef<Value> scratch) {
   std::function<void(size_t)> nest = [&](size_t depth) {
     int factor = nest_.reduced[depth];

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Pass/Pass.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "llvm/IR/LLVMContext.h"
@@ -45,10 +46,13 @@ static FailureOr<int64_t> emitKernel(program::KernelOp kernel, ModuleOp into, bo
     return emitSequence(builder, kernel);
   if (isa<mesh::SliceOp, mesh::BlockOffsetOp>(op))
     return emitLocal(builder, kernel);
-  return kernel.emitOpError() << "computes " << op.getName() << ", for which there is no kernel";
+  auto diag = kernel.emitOpError()
+              << "computes " << op.getName() << ", for which there is no kernel";
+  diag.attachNote(op.getLoc()) << "the op is here";
+  return diag;
 }
 
-// What kernels consist of on their way to machine code.
+// The dialects that kernels are lowered through.
 static void insertDialects(DialectRegistry &registry) {
   registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
                   math::MathDialect, scf::SCFDialect>();
@@ -74,7 +78,7 @@ LogicalResult emitKernels(ArrayRef<program::KernelOp> kernels, ModuleOp into, bo
   return success();
 }
 
-// LLVM's code for each of several parts of the kernels.
+// LLVM modules, one for each of several parts of the kernels.
 static Result<std::vector<LlvmModule>> translateParts(ArrayRef<program::KernelOp> kernels,
                                                       const CpuOptions &options) {
   MLIRContext *context = kernels.front()->getContext();
@@ -89,9 +93,8 @@ static Result<std::vector<LlvmModule>> translateParts(ArrayRef<program::KernelOp
     if (failed(emitKernels(mine, *module, options.checked)))
       return Status::defect("its loops could not be made");
     CLEAVE_TRY(lowerToLlvm(*module));
-    Result<LlvmModule> translated = translate(*module);
-    CLEAVE_TRY(translated.status());
-    modules.push_back(std::move(*translated));
+    CLEAVE_TRY_ASSIGN(LlvmModule translated, translate(*module));
+    modules.push_back(std::move(translated));
   }
   return modules;
 }
@@ -101,8 +104,7 @@ static Result<std::vector<std::string>> compileParts(std::vector<LlvmModule> mod
   std::vector<std::string> objects(modules.size());
   std::vector<Status> statuses(modules.size());
   auto compile = [&](size_t part) {
-    std::string dump =
-        options.dumpTo.empty() ? "" : options.dumpTo + "." + std::to_string(part) + ".ll";
+    std::string dump = options.dumpTo.empty() ? "" : concat(options.dumpTo, ".", part, ".ll");
     statuses[part] = runGuarded([&] {
       Effort effort = options.checked ? Effort::Fast : Effort::Full;
       Result<std::string> object = compileObject(std::move(modules[part]), effort, dump);
@@ -134,7 +136,7 @@ static Result<std::vector<std::string>> objectsOf(ArrayRef<program::KernelOp> ke
   return compileParts(std::move(*modules), options);
 }
 
-// Finds the kernel that cannot be compiled and keeps its text.
+// Finds the kernel that cannot be compiled and writes its text to a file.
 static Status blame(ArrayRef<program::KernelOp> kernels, CpuOptions options,
                     const Status &together) {
   options.threads = 1;
@@ -161,20 +163,16 @@ Result<CpuLibrary> compileKernels(ArrayRef<program::KernelOp> kernels, const Cpu
   if (objects.status().kind() == StatusKind::Defect)
     return blame(kernels, options, objects.status());
   CLEAVE_TRY(objects.status());
-  Result<std::string> bytes = linkShared(*objects);
-  CLEAVE_TRY(bytes.status());
-  library.bytes = std::move(*bytes);
+  CLEAVE_TRY_ASSIGN(library.bytes, linkShared(*objects));
   return library;
 }
 
+#define GEN_PASS_DEF_CPUCODEGENPASS
+#include "passes/codegen/cpu/Passes.h.inc"
+
 namespace {
 
-struct CpuCodegenPass : PassWrapper<CpuCodegenPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CpuCodegenPass)
-  StringRef getArgument() const override { return "cleave-codegen-cpu"; }
-  StringRef getDescription() const override {
-    return "Emit the kernels as loops, functions of a nested module @cpu";
-  }
+struct CpuCodegenPass : impl::CpuCodegenPassBase<CpuCodegenPass> {
   void getDependentDialects(DialectRegistry &registry) const override { insertDialects(registry); }
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -187,7 +185,6 @@ struct CpuCodegenPass : PassWrapper<CpuCodegenPass, OperationPass<ModuleOp>> {
 
 } // namespace
 
-std::unique_ptr<Pass> createCpuCodegenPass() { return std::make_unique<CpuCodegenPass>(); }
 void registerCpuCodegenPasses() { PassRegistration<CpuCodegenPass>(); }
 
 } // namespace cleave::codegen

@@ -1,33 +1,34 @@
-// The CPU code generator: kernels of the program dialect in, one shared object out.
+// CpuCodegen: compiles kernels of the program dialect into one shared object for the CPU.
 //
 //   program.kernel  ->  loops (GroupEmitter, IndexingEmitter, …)  ->  LLVM  ->  object  ->
 //   ld.lld -shared
 //
-// The functions have the signature that runtime/artifact/program.proto asks for and need nothing
-// but libc's memset, memcpy and, for double precision, libm.
+// The functions have the signature that runtime/artifact/program.proto states and call libc's
+// memset and memcpy and, for double precision, libm.
 #pragma once
 
 #include "dialects/program/Program.h"
 #include "runtime/base/Status.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/Pass.h"
+#include "mlir/Support/LLVM.h"
 
-#include <memory>
 #include <string>
 
 namespace cleave::codegen {
 
+// Compiled kernels.
 struct CpuLibrary {
   std::string bytes;  // ELF shared object; empty without kernels
-  std::string target; // CPU name and features that it is for
+  std::string target; // name and features of the CPU that it is compiled for
 };
 
+// How kernels are compiled.
 struct CpuOptions {
-  int threads = 2;    // that compile
+  int threads = 2;      // number of threads that compile
   bool checked = false; // kernels compare every load and store with its buffer (KernelBuilder.h)
-  // A kernel that cannot be compiled is written, as text, to a new file REPRODUCER.XXXXXX.mlir; if empty, in the folder for
-  // temporary files.
+  // The text of a kernel that cannot be compiled is written to a new file REPRODUCER.XXXXXX.mlir;
+  // if empty, to the folder for temporary files.
   std::string reproducer;
   std::string dumpTo; // if not empty: LLVM's IR of each thread's part is written to DUMPTO.PART.ll
 };
@@ -37,13 +38,12 @@ struct CpuOptions {
 mlir::LogicalResult emitKernels(llvm::ArrayRef<program::KernelOp> kernels, mlir::ModuleOp into,
                                 bool checked = false);
 
-// The same down to machine code for this machine's CPU. What goes wrong inside, also by a signal, is a defect that names the
-// kernel and the file with its text.
+// Compiles the kernels to machine code for this machine's CPU. A failure, also by a signal, is a
+// defect that names the kernel and the file with its text.
 Result<CpuLibrary> compileKernels(llvm::ArrayRef<program::KernelOp> kernels,
                                   const CpuOptions &options = {});
 
-// --cleave-codegen-cpu: the kernels as functions in a nested module @cpu.
-std::unique_ptr<mlir::Pass> createCpuCodegenPass();
+// Registers --cleave-codegen-cpu.
 void registerCpuCodegenPasses();
 
 } // namespace cleave::codegen

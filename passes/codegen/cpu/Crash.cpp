@@ -15,7 +15,7 @@ namespace cleave::codegen {
 
 namespace {
 
-// LLVM's signal handlers, while any thread needs them.
+// Installs LLVM's signal handlers while any thread needs them.
 class Handlers {
 public:
   Handlers() {
@@ -42,7 +42,7 @@ Status runGuarded(llvm::function_ref<Status()> work) {
   Status status;
   if (context.RunSafely([&] { status = work(); }))
     return status;
-  // 128 + the signal, as shells have it.
+  // The exit code 128 + signal, as shells report it.
   const char *name = strsignal(context.RetCode & 127);
   return Status::defect(std::string("it crashed (") + (name ? name : "unknown signal") + ")");
 }

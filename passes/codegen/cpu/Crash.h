@@ -1,4 +1,4 @@
-// Crash: code generation that ends in a signal or a failed assertion becomes a message.
+// Crash: turns a signal or a failed assertion during code generation into an error message.
 #pragma once
 
 #include "dialects/program/Program.h"
@@ -10,12 +10,12 @@
 
 namespace cleave::codegen {
 
-// What `work` returns, or a defect that names the signal which ended it. What it had built by then is never freed. Several
-// threads may call it at a time.
+// Runs `work` and returns its status, or a defect that names the signal which ended it. Memory that
+// it had allocated by then is leaked. Several threads may call this function at a time.
 Status runGuarded(llvm::function_ref<Status()> work);
 
-// Writes the kernel in a module of its own to a new file PREFIX.XXXXXX.mlir, or in the folder for temporary files if the
-// prefix is empty. Returns the file's name.
+// Writes the kernel in a module of its own to a new file PREFIX.XXXXXX.mlir, or to the folder for
+// temporary files if the prefix is empty. Returns the file's name.
 Result<std::string> writeReproducer(program::KernelOp kernel, const std::string &prefix);
 
 } // namespace cleave::codegen

@@ -1,4 +1,5 @@
-// Elements of a group and the nests Pointwise and Rows; Columns is in ColumnEmitter.cpp.
+// The elements of a group, and the nests of the kinds Pointwise and Rows; Columns is in
+// ColumnEmitter.cpp.
 #include "passes/codegen/cpu/GroupEmitter.h"
 
 #include "dialects/graph/Cost.h"
@@ -15,11 +16,10 @@ namespace cleave::codegen {
 
 namespace {
 
-// Scratch memory of one call; a row that is longer is computed again in every pass.
+// Elements of scratch memory of one call. A longer row is recomputed in every pass.
 constexpr int64_t kScratchElements = 16384;
 
-// x to a constant power, by multiplications and roots where that is exact enough; null where it is
-// not.
+// x to a constant power by multiplications and square roots, if that is exact enough; else null.
 Value buildConstantPower(OpBuilder &b, Location loc, Value x, double exponent) {
   auto one = [&] { return arith::ConstantOp::create(b, loc, b.getFloatAttr(x.getType(), 1)); };
   double magnitude = std::fabs(exponent);
@@ -36,7 +36,8 @@ Value buildConstantPower(OpBuilder &b, Location loc, Value x, double exponent) {
   return result;
 }
 
-// |x|^y by exponential and logarithm; with x's sign where y is odd, not a number where x is negative and y not whole.
+// |x|^y by exponential and logarithm, with the sign of x if y is odd; NaN if x is negative and y is
+// no integer.
 Value buildPower(OpBuilder &b, Location loc, Value x, Value y) {
   auto number = [&](double value) -> Value {
     return arith::ConstantOp::create(b, loc, b.getFloatAttr(x.getType(), value));
@@ -56,8 +57,8 @@ Value buildPower(OpBuilder &b, Location loc, Value x, Value y) {
   return arith::SelectOp::create(b, loc, is(P::OEQ, y, number(0)), number(1), power);
 }
 
-// One power for the whole kernel, such as beta^step, of which the optimizer takes the distance from
-// 1: in double.
+// A power that is computed once per kernel, such as beta^step, of which the optimizer subtracts 1:
+// in double precision.
 Value buildScalarPower(OpBuilder &b, Location loc, Value x, Value exponent) {
   Type type = x.getType();
   auto widen = [&](Value v) {
@@ -70,8 +71,7 @@ Value buildScalarPower(OpBuilder &b, Location loc, Value x, Value exponent) {
 } // namespace
 
 GroupEmitter::GroupEmitter(KernelBuilder &kernel, graph::FusionOp fusion, const GroupNest &nest)
-    : k_(kernel), nest_(nest), body_(fusion.getBody().front()), index_(nest.sizes.size()) {
-}
+    : k_(kernel), nest_(nest), body_(fusion.getBody().front()), index_(nest.sizes.size()) {}
 
 void GroupEmitter::emit() {
   switch (nest_.kind) {
@@ -161,8 +161,8 @@ Value GroupEmitter::emitOp(Operation *op) {
   auto pointwise = dyn_cast<graph::PointwiseInterface>(op);
   if (!pointwise) // moves elements only
     return valueOf(op->getOperand(0));
-  // Short floats are computed in f32 and rounded after every op.
-  bool isWidened = !isa<graph::CastOp, graph::SelectOp>(op);
+  // 16-bit floats are computed in f32 and rounded after every op.
+  bool isWidened = !op->hasTrait<graph::NativePrecision>();
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
     operands.push_back(isWidened ? k_.widen(valueOf(operand)) : valueOf(operand));
@@ -246,7 +246,7 @@ void GroupEmitter::emitPointwise() {
   });
 }
 
-// The tiles of one range of `across`, whose number its index is so far, along `inner`.
+// Loops over the tiles of a range of `across`, whose index counts tiles here, along `inner`.
 void GroupEmitter::emitTiles(const KernelBuilder::Body &element) {
   auto endOf = [&](Value from, int factor) {
     return k_.smaller(k_.add(from, k_.constant(kTile)), nest_.sizes[factor]);
@@ -277,15 +277,14 @@ void GroupEmitter::planPasses() {
   for (Value value : body_.getTerminator()->getOperands())
     if (nest_.hasInner(value))
       last = std::max(last, nest_.stage.lookup(value));
-  // All results are stored in the last pass: until then an operand that lies in the same place is
-  // still read.
+  // Stores all results in the last pass, since operands in the same memory are read until then.
   passOf(last);
   for (Value value : body_.getTerminator()->getOperands())
     if (nest_.hasInner(value))
       passes_.back().roots.push_back(value);
 }
 
-// A costly value of an earlier pass is kept rather than computed again.
+// A costly value of an earlier pass is kept rather than recomputed.
 void GroupEmitter::planScratch() {
   if (nest_.size(nest_.reduced) > kScratchElements)
     return;

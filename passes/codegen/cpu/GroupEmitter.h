@@ -1,5 +1,5 @@
-// Emitting the loops of a kernel group: elements are computed by what each op says of one element
-// (PointwiseInterface::buildScalar), at the outermost loop that they depend on.
+// GroupEmitter: emits the loops of a kernel group. Elements are computed by
+// PointwiseInterface::buildScalar, each in the outermost loop that it depends on.
 #pragma once
 
 #include "passes/codegen/cpu/KernelBuilder.h"
@@ -8,9 +8,12 @@
 
 namespace cleave::codegen {
 
+// Emits one kernel; `nest` is that of `fusion`, the kernel's computation.
 class GroupEmitter {
 public:
+  // Emits into the body of `kernel`.
   GroupEmitter(KernelBuilder &kernel, graph::FusionOp fusion, const GroupNest &nest);
+  // Emits the whole body of the kernel.
   void emit();
 
 private:
@@ -27,11 +30,11 @@ private:
   void accumulateRows(mlir::Value row, int64_t rows, mlir::Value from, mlir::Value to,
                       llvm::ArrayRef<mlir::Value> scratch);
 
-  // Rows: what every pass computes.
+  // Kind Rows: one pass over R, and what it computes.
   struct Pass {
     llvm::SmallVector<graph::ReduceOp> reductions;
     Roots roots; // operands of the reductions, results of the group in the last pass
-    // Values that later passes need and the scratch memory where they are stored.
+    // Values that later passes read, and the scratch memory that holds them.
     llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> kept;
   };
   void planPasses();
@@ -40,12 +43,12 @@ private:
                                                mlir::ValueRange carried);
   llvm::SmallVector<mlir::Value> emitPassBody(const Pass &pass, mlir::ValueRange carried);
 
-  // Emits what `roots` need and does not vary in the inner loops, at the insertion point or before
-  // all loops.
+  // Emits the values that `roots` depend on and that do not vary in the inner loops, at the
+  // insertion point or before all loops.
   void emitOuter(llvm::ArrayRef<mlir::Value> roots);
-  // Emits the rest of what `roots` need at the insertion point.
+  // Emits the other values that `roots` depend on at the insertion point.
   void emitInner(llvm::ArrayRef<mlir::Value> roots);
-  // Values that `roots` need and that have not been emitted, in an order in which they can be.
+  // The values that `roots` depend on and that have not been emitted, operands first.
   Roots needed(llvm::ArrayRef<mlir::Value> roots);
   mlir::Value emitValue(mlir::Value value);
   mlir::Value emitOp(mlir::Operation *op);
@@ -54,7 +57,7 @@ private:
   bool isReduction(mlir::Operation *op) const;
 
   mlir::Value addressOf(const Access &access);
-  // Stores the results that are chosen at the current indices.
+  // Stores the chosen results at the current indices.
   void storeResults(llvm::function_ref<bool(mlir::Value)> isChosen);
   void storeInnerResults();
   void storeOuterResults();
@@ -67,7 +70,7 @@ private:
   mlir::Block &body_;
   llvm::SmallVector<mlir::Value> index_;             // per factor
   Values outer_, inner_;                             // emitted values
-  llvm::DenseMap<mlir::Value, mlir::Value> scratch_; // what earlier passes kept, and where
+  llvm::DenseMap<mlir::Value, mlir::Value> scratch_; // memory of values that earlier passes kept
   llvm::SmallVector<Pass> passes_;
   mlir::Operation *loops_ = nullptr; // before which values without factors are emitted
 };

@@ -1,5 +1,5 @@
-// From the iteration space and the operands' layouts: order the factors by the memory they walk
-// through, merge those that always go together, and choose the shape of the nest.
+// From the iteration space and the operands' layouts: orders the factors by their strides, merges
+// factors that all accesses have together, and chooses the kind of nest.
 #include "passes/codegen/cpu/GroupNest.h"
 
 #include "compiler/analysis/IterationSpace.h"
@@ -39,17 +39,20 @@ public:
 private:
   LogicalResult collectReduced(ArrayRef<Operation *> ops) {
     reduced_.assign(sizes_.size(), false);
-    bool first = true;
+    Operation *first = nullptr;
     for (Operation *op : ops) {
       if (!isa<graph::ReduceOp>(op))
         continue;
       std::vector<bool> mine(sizes_.size(), false);
       for (int factor : space_.reduced.lookup(op))
         mine[factor] = true;
-      if (!first && mine != reduced_)
-        return op->emitOpError("reduces other dims than the rest of its group");
+      if (first && mine != reduced_) {
+        auto diag = op->emitOpError("reduces other dims than the rest of its group");
+        diag.attachNote(first->getLoc()) << "the first reduction of the group is here";
+        return diag;
+      }
       reduced_ = std::move(mine);
-      first = false;
+      first = first ? first : op;
     }
     return success();
   }
@@ -68,7 +71,7 @@ private:
   }
 
   void collectAccesses() {
-    // The kernel's block arguments may come to the group in any order, or several times.
+    // The group's operands are the kernel's block arguments in any order, possibly repeated.
     for (Value operand : fusion_.getOperands())
       nest_.operands.push_back(
           accessOf(body_.getArgument(nest_.operands.size()),
@@ -77,11 +80,11 @@ private:
       nest_.results.push_back(accessOf(value, kernel_.getResultView(i)));
     all_.append(nest_.operands.begin(), nest_.operands.end());
     all_.append(nest_.results.begin(), nest_.results.end());
-    // Results first: where two accesses walk differently, writing in order is worth more.
+    // Results come first: if accesses differ in order, sequential writes are worth more.
     std::rotate(all_.begin(), all_.begin() + nest_.operands.size(), all_.end());
   }
 
-  // Factors from the largest step to the smallest in the access that has most of them.
+  // The factors from the largest stride to the smallest, in the access that has most of them.
   SmallVector<int> factorOrder() {
     auto count = [](const Access &access) {
       return llvm::count_if(access.strides, [](int64_t s) { return s != 0; });
@@ -182,7 +185,8 @@ private:
     bool usesRows = false; // elements of the reduced dims are computed from their own reduction
     for (auto &[value, stage] : nest_.stage) {
       maxStage = std::max(maxStage, stage);
-      usesRows |= stage > 0 && (nest_.factors.lookup(value) & reducedMask) && !graph::splatValue(value);
+      usesRows |=
+          stage > 0 && (nest_.factors.lookup(value) & reducedMask) && !graph::splatValue(value);
     }
     int last = static_cast<int>(nest_.sizes.size()) - 1;
     if (maxStage == 0)
@@ -199,7 +203,8 @@ private:
       nest_.across = acrossFactor();
   }
 
-  // The largest factor in which an operand is contiguous that steps over cache lines in the inner one.
+  // The largest factor in which an operand is contiguous while the inner one strides over cache
+  // lines.
   int acrossFactor() {
     int across = -1;
     for (const Access &access : nest_.operands)

@@ -1,9 +1,9 @@
 // GroupNest: the loops of a kernel group as plain data, decided before any code is emitted.
 //
-// Three shapes of nest cover all groups. P are the parallel factors, R those that are reduced:
+// Three shapes of nest cover all groups. P are the parallel factors, R the reduced ones:
 //   Pointwise  R is empty: the innermost factor is the vector loop, the others are the parallel
 //              range; where an operand is contiguous in another factor, both go in tiles
-//   Rows       the contiguous factor is reduced: for every point of P some passes over R
+//   Rows       the contiguous factor is reduced: for every point of P one or more passes over R
 //              (softmax, layer norm, loss)
 //   Columns    the contiguous factor is kept: accumulators for a range of columns, one pass over R
 //              (bias gradients)
@@ -16,18 +16,20 @@
 
 namespace cleave::codegen {
 
-// How a value lies in memory, per factor of the nest; a factor that it has not has stride 0.
+// The address of a value's elements: offset and strides per factor of the nest, 0 for a factor that
+// the value does not have.
 struct Access {
-  int64_t argument = 0; // of the kernel
+  int64_t argument = 0; // index among the kernel's arguments
   int64_t offset = 0;   // elements
   llvm::SmallVector<int64_t> strides;
   mlir::Type element;
 };
 
+// The loops of one kernel.
 struct GroupNest {
   enum class Kind { Pointwise, Rows, Columns };
   Kind kind = Kind::Pointwise;
-  llvm::SmallVector<int64_t> sizes; // per factor; factors that always go together are one
+  llvm::SmallVector<int64_t> sizes; // per factor; factors that all values have together are merged
   llvm::SmallVector<int> outer;     // the parallel range, major to minor
   int inner = -1; // Pointwise and Columns: the contiguous factor, -1: the group is one scalar
   // Pointwise: the factor of `outer` in which an operand is contiguous that `inner` strides through
@@ -38,8 +40,8 @@ struct GroupNest {
   llvm::SmallVector<Access> results;             // per yielded value
   llvm::DenseMap<mlir::Value, uint64_t> factors; // per value its factors, as a bit set
   llvm::DenseMap<mlir::Value, int> iota;         // of an iota, the factor that it counts
-  llvm::DenseMap<mlir::Value, int>
-      stage; // per value the passes over R that must be over before it can be computed
+  // Per value the number of passes over R that must end before it can be computed.
+  llvm::DenseMap<mlir::Value, int> stage;
 
   // Factors of the loops inside the parallel range.
   uint64_t innerFactors() const;
@@ -52,8 +54,10 @@ struct GroupNest {
   int64_t size(llvm::ArrayRef<int> factors) const;
 };
 
+// Elements of a row in one unit of work of kind Columns.
 inline constexpr int64_t kColumnUnit = 16;
-// A tile's side: so few rows stay in the first-level cache even where all of them fall into one set of it.
+// The side of a tile in elements. As many rows stay in the first-level cache even if all of them
+// map to one of its sets.
 inline constexpr int64_t kTile = 8;
 
 // The nest of a kernel whose computation is a graph.fusion. Emits an error and fails if its ops

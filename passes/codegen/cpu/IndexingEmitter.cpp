@@ -1,4 +1,5 @@
-// A table is seen as [batch, outer, rows, inner], the chosen rows as [batch, outer, indices, inner].
+// A table has the form [batch, outer, rows, inner], the chosen rows the form [batch, outer,
+// indices, inner].
 #include "passes/codegen/cpu/IndexingEmitter.h"
 
 #include "dialects/graph/Pointwise.h"
@@ -38,7 +39,7 @@ Value divide(KernelBuilder &k, Value value, int64_t divisor) {
   return arith::DivUIOp::create(k.builder(), k.loc(), value, k.constant(divisor));
 }
 
-// Index `i` of the batch that the block `o` of [batch, outer] lies in.
+// Index `i` of the batch to which the block `o` of [batch, outer] belongs.
 Value loadIndex(KernelBuilder &k, const Table &t, int64_t argument, Value o, Value i) {
   Value position = t.batch == 1 ? i : k.add(k.mul(divide(k, o, t.outer), t.indices), i);
   Value index = k.load(argument, position, t.indexElement);
@@ -78,7 +79,7 @@ public:
                  int64_t indices, int64_t result)
       : k_(k), t_(t), kind_(kind), updates_(updates), indices_(indices), result_(result) {}
 
-  // Every part writes blocks of [batch, outer], or, if there are few, rows of all blocks.
+  // Every part writes blocks of [batch, outer] or, if there are few blocks, rows of all blocks.
   bool isSplitByBlocks() const { return t_.batch * t_.outer >= 16; }
   int64_t extent() const { return isSplitByBlocks() ? t_.batch * t_.outer : t_.rows; }
 

@@ -1,13 +1,13 @@
-// Kernels of gather and scatter.
+// IndexingEmitter: kernels of gather and scatter.
 #pragma once
 
 #include "passes/codegen/cpu/KernelBuilder.h"
 
 namespace cleave::codegen {
 
-// Emits the kernel of a gather or scatter on dense tensors and returns its extent: gather is split
+// Emits the kernel of a gather or scatter on dense tensors and returns its extent. Gather is split
 // over the rows that it writes; scatter over the rows of its result or the blocks around them, so
-// that every part adds to its own only.
+// that parts write to disjoint elements.
 int64_t emitIndexing(KernelBuilder &k, program::KernelOp kernel);
 
 } // namespace cleave::codegen

@@ -1,5 +1,7 @@
-// Checked kernels: the elements that every pointer may reach, and the comparison before each access.
+// Checked kernels: the extent of every pointer, and the check before each access.
 #include "passes/codegen/cpu/KernelBuilder.h"
+
+#include "runtime/base/Concat.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -8,7 +10,7 @@ using namespace mlir;
 
 namespace cleave::codegen {
 
-// The range of elements that the kernel's views reach in each buffer.
+// Computes the range of elements that the kernel's views reach in each buffer.
 void KernelBuilder::describeBuffers() {
   if (!checked_)
     return;
@@ -17,7 +19,7 @@ void KernelBuilder::describeBuffers() {
     std::vector<int64_t> shape = graph::staticShapeOf(type);
     for (auto [size, stride] : llvm::zip(shape, view.getStrides()))
       (stride < 0 ? first : last) += (size - 1) * stride;
-    std::string name = "buffer " + std::to_string(view.getBuffer());
+    std::string name = concat("buffer ", view.getBuffer());
     bool isEmpty = llvm::is_contained(shape, 0);
     Extent mine = isEmpty ? Extent{0, 0, name} : Extent{first, last + 1, name};
     auto [known, isNew] = extents_.try_emplace(body_.getArgument(view.getBuffer()), mine);
@@ -36,10 +38,10 @@ void KernelBuilder::describeBuffers() {
 
 void KernelBuilder::describe(int64_t argument, int64_t count) {
   if (checked_)
-    extents_[body_.getArgument(argument)] = {0, count, "buffer " + std::to_string(argument)};
+    extents_[body_.getArgument(argument)] = {0, count, concat("buffer ", argument)};
 }
 
-// A constant text in the module; several kernels share equal ones by their name.
+// A string constant of the module; kernels share equal strings by their name.
 static Value textOf(OpBuilder &b, Location loc, ModuleOp module, const std::string &name,
                     std::string text) {
   if (!module.lookupSymbol(name)) {
@@ -53,8 +55,9 @@ static Value textOf(OpBuilder &b, Location loc, ModuleOp module, const std::stri
   return LLVM::AddressOfOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()), name);
 }
 
-// kCheck(index, first, end, format): prints the index by the format and ends the process, by libc's dprintf and abort,
-// unless it lies in [first, end). A function of its own, since every access calls it.
+// kCheck(index, first, end, format): unless the index is in [first, end), prints it by the format
+// and ends the process, by libc's dprintf and abort. A function of its own, since every access
+// calls it.
 static func::FuncOp checkFunction(Location loc, ModuleOp module) {
   if (auto known = module.lookupSymbol<func::FuncOp>(kCheck))
     return known;
@@ -90,9 +93,8 @@ void KernelBuilder::check(Value pointer, Value index, const char *access) {
   const Extent &extent = found->second;
   auto module = body_->getParentOfType<ModuleOp>();
   std::string kernel = kernel_.getSymName().str();
-  std::string message = "kernel " + kernel + " " + access + " element %ld of " + extent.name +
-                        ", expected one of [" + std::to_string(extent.first) + ", " +
-                        std::to_string(extent.end) + ")\n";
+  std::string message = concat("kernel ", kernel, " ", access, " element %ld of ", extent.name,
+                               ", expected one of [", extent.first, ", ", extent.end, ")\n");
   Value format = textOf(b_, loc_, module, kernel + "." + access + "." + extent.name, message);
   func::CallOp::create(b_, loc_, checkFunction(loc_, module),
                        ValueRange{index, constant(extent.first), constant(extent.end), format});

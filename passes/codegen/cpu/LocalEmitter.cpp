@@ -1,4 +1,4 @@
-// The rank's position in its group follows from its coordinates.
+// Computes the rank's position in its group from its coordinates.
 #include "passes/codegen/cpu/LocalEmitter.h"
 
 #include "dialects/mesh/MeshDialect.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace cleave::codegen {
 
-// Among the ranks that differ only on `axes`, the first axis major.
+// The position among the ranks that differ only on `axes`, the first axis major.
 static Value positionInGroup(KernelBuilder &k, program::KernelOp kernel, ArrayAttr axes) {
   Mesh mesh = mesh::toMesh(mesh::meshOf(kernel));
   int64_t coordinates = kernel.getBuffers() - 1;
@@ -23,7 +23,7 @@ static Value positionInGroup(KernelBuilder &k, program::KernelOp kernel, ArrayAt
   return position;
 }
 
-// result[outer, i, inner] = operand[outer, position * block + i, inner], as far as that exists.
+// result[outer, i, inner] = operand[outer, position * block + i, inner], if that element exists.
 static int64_t emitSlice(KernelBuilder &k, program::KernelOp kernel, mesh::SliceOp slice) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(slice.getOperand().getType()).getShape();
   int64_t block = cast<RankedTensorType>(slice.getType()).getDimSize(slice.getDim());
@@ -36,7 +36,7 @@ static int64_t emitSlice(KernelBuilder &k, program::KernelOp kernel, mesh::Slice
   Value start = k.mul(positionInGroup(k, kernel, slice.getAxes()), block);
   k.loop(k.begin(), k.end(), 1, [&](Value row) {
     SmallVector<Value> at = k.delinearize(row, {outer, block});
-    // Past the end lies padding: any element will do.
+    // Beyond the end is padding: any element will do.
     Value source =
         arith::MinSIOp::create(k.builder(), k.loc(), k.add(start, at[1]), k.constant(size - 1));
     Value first = k.mul(k.add(k.mul(at[0], size), source), inner), target = k.mul(row, inner);

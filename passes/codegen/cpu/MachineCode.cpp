@@ -56,19 +56,17 @@ Result<std::unique_ptr<llvm::TargetMachine>> targetMachine(Effort effort) {
   std::string error;
   const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
-    return Status::defect("LLVM has no code generator for this machine: " + error);
+    return Status::defect("LLVM has no code generator for this machine: ", error);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard; // only where an operation allows it
-  std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(triple, llvm::sys::getHostCPUName(), hostFeatures(), options,
-                                  llvm::Reloc::PIC_, std::nullopt,
-                                  effort == Effort::Fast ? llvm::CodeGenOptLevel::None
-                                                         : llvm::CodeGenOptLevel::Default));
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, llvm::sys::getHostCPUName(), hostFeatures(), options, llvm::Reloc::PIC_, std::nullopt,
+      effort == Effort::Fast ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default));
   return machine;
 }
 
-// What LLVM cannot know by itself: bodies' pointers do not overlap and are aligned, and wide
-// vectors are wanted.
+// Attributes that LLVM does not derive: pointers of bodies do not alias and are aligned; wide
+// vectors are preferred.
 void annotate(llvm::Module &module) {
   std::string cpu = llvm::sys::getHostCPUName().str(), features = hostFeatures();
   for (llvm::Function &function : module) {
@@ -110,7 +108,8 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine, Effort effort)
   builder.buildPerModuleDefaultPipeline(level).run(module, modules);
 }
 
-// bfloat @name(from): to nearest, ties to even; NaN stays NaN. Every object has one; the linker takes any.
+// bfloat @name(from): rounds to nearest, ties to even; NaN stays NaN. Every object has one; the
+// linker keeps one of them.
 void defineRounding(llvm::Module &module, StringRef name, llvm::Type *from) {
   llvm::IRBuilder<> b(module.getContext());
   auto *type = llvm::FunctionType::get(b.getBFloatTy(), {from}, false);
@@ -144,8 +143,8 @@ Status lowerToLlvm(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateMathPolynomialApproximationPatterns(patterns);
   math::populateExpansionPatterns(patterns, {"powf"});
-  // bfloat16 to and from f32 by integers: LLVM vectorises that better than its own casts, and does not crash on some of the
-  // vectors that it makes of them.
+  // Casts between bfloat16 and f32 by integer ops: LLVM vectorises these better than its own casts,
+  // and crashes on some of the vectors that it makes of those.
   arith::populateExpandBFloat16Patterns(patterns);
   if (failed(applyPatternsGreedily(module, std::move(patterns))))
     return Status::defect("the mathematical functions of the kernels could not be approximated");
@@ -184,14 +183,15 @@ Result<std::string> compileObject(LlvmModule translated, Effort effort, const st
   llvmModule->setDataLayout((*machine)->createDataLayout());
   annotate(*llvmModule);
   optimise(*llvmModule, **machine, effort);
-  // What LLVM calls on processors that cannot round to bfloat16; libgcc has it from GCC 13 on.
+  // The functions that LLVM calls on processors that cannot round to bfloat16; libgcc has them from
+  // GCC 13 on.
   defineRounding(*llvmModule, "__truncsfbf2", llvm::Type::getFloatTy(*translated.context));
   defineRounding(*llvmModule, "__truncdfbf2", llvm::Type::getDoubleTy(*translated.context));
   if (!dumpTo.empty()) {
     std::error_code error;
     llvm::raw_fd_ostream out(dumpTo, error);
     if (error)
-      return Status::userError("cannot write " + dumpTo + ": " + error.message());
+      return Status::userError("cannot write ", dumpTo, ": ", error.message());
     llvmModule->print(out, nullptr);
   }
   llvm::SmallVector<char, 0> object;
@@ -231,7 +231,7 @@ Result<std::string> linkShared(const std::vector<std::string> &objects) {
   std::vector<StringRef> references(arguments.begin(), arguments.end());
   std::string message;
   if (llvm::sys::ExecuteAndWait(*linker, references, std::nullopt, {}, 0, 0, &message) != 0)
-    return Status::defect("the kernels could not be linked: " + message);
+    return Status::defect("the kernels could not be linked: ", message);
   auto buffer = llvm::MemoryBuffer::getFile(output);
   if (!buffer)
     return Status::defect("the linked kernels could not be read: " + buffer.getError().message());

@@ -1,4 +1,4 @@
-// From emitted kernels to machine code.
+// MachineCode: compiles emitted kernels to machine code.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -16,13 +16,13 @@ class Module;
 
 namespace cleave::codegen {
 
-// Name and features of this machine's CPU, as LLVM calls them: "znver4 +avx512f,…".
+// Name and features of this machine's CPU in LLVM's terms: "znver4 +avx512f,…".
 std::string hostTarget();
 
 // Lowers a module of emitKernels to the llvm dialect.
 Status lowerToLlvm(mlir::ModuleOp module);
 
-// A module of LLVM's own IR, in a context of its own: several can be compiled at the same time.
+// A module of LLVM IR in a context of its own, so that several can be compiled concurrently.
 struct LlvmModule {
   LlvmModule();
   ~LlvmModule();
@@ -34,11 +34,12 @@ struct LlvmModule {
 // Translates a module of lowerToLlvm.
 Result<LlvmModule> translate(mlir::ModuleOp module);
 
-// What the time of compilation is worth: fast kernels, or (of checked kernels, which cannot be fast) fast compilation.
+// Optimises for the kernels' speed (Full), or for the time of compilation (Fast), as for checked
+// kernels.
 enum class Effort { Full, Fast };
 
-// Optimises for this machine and returns an ELF object. May run in several threads. The optimised IR is written to the
-// file `dumpTo`, unless that is empty.
+// Optimises for this machine and returns an ELF object. May run in several threads. Writes the
+// optimised IR to the file `dumpTo` unless that is empty.
 Result<std::string> compileObject(LlvmModule module, Effort effort, const std::string &dumpTo = "");
 
 // Links objects into one shared object by ld.lld.

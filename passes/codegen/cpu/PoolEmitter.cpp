@@ -1,5 +1,4 @@
-// Loops over output positions and, inside, over the window; its elements in the padding are passed
-// over.
+// Loops over output positions and, inside, over the window, skipping elements in the padding.
 #include "passes/codegen/cpu/PoolEmitter.h"
 
 #include "dialects/graph/Window.h"
@@ -19,9 +18,9 @@ public:
   PoolEmitter(KernelBuilder &k, Op op, Value outputTensor)
       : k_(k), b_(k.builder()), isMax_(op.getKind() == graph::PoolKind::Max),
         countPadding_(op.getCountPadding()), element_(graph::elementTypeOf(op.getInput())),
-        wide_(k.wideType(element_)), window_{op.getKernel().vec(), op.getStrides().vec(),
-                                             op.getDilations().vec(), op.getPadsLow().vec(),
-                                             op.getPadsHigh().vec()} {
+        wide_(k.wideType(element_)),
+        window_{op.getKernel().vec(), op.getStrides().vec(), op.getDilations().vec(),
+                op.getPadsLow().vec(), op.getPadsHigh().vec()} {
     std::vector<int64_t> input = graph::staticShapeOf(op.getInput()),
                          output = graph::staticShapeOf(outputTensor);
     planes_ = input[0] * input[1];
@@ -62,8 +61,8 @@ public:
   int64_t planes() const { return planes_; }
 
 private:
-  // What a window holds: its maximum (0 if nothing is inside) and where that is (-1), or its sum
-  // and what an average divides by.
+  // The results of a window: its maximum (0 if the window is empty) and the position of it (-1), or
+  // its sum and the divisor of an average.
   struct Summary {
     Value value, position, divisor;
   };
@@ -86,8 +85,8 @@ private:
             [&](Value output) { body(k_.delinearize(output, out_), output); });
   }
 
-  // Calls `visit` at every kernel element with the position inside the plane and whether that
-  // exists.
+  // Calls `visit` at every element of the window with the position in the plane and whether that
+  // position exists.
   SmallVector<Value> visit(ArrayRef<Value> at, ValueRange start, const Visit &visit) {
     return k_.fold(k_.constant(0), k_.constant(product(window_.kernel)), start,
                    [&](Value element, ValueRange carried) {
@@ -144,8 +143,8 @@ private:
             k_.add(carried[1], one)};
   }
 
-  // The elements inside the input, or with count_padding inside the padded input; at least 1, so that the average of nothing
-  // is 0.
+  // The number of elements inside the input, or with count_padding inside the padded input; at
+  // least 1, so that the average of an empty window is 0.
   Value divisor(ArrayRef<Value> at, Value count) {
     count = arith::MaxSIOp::create(b_, k_.loc(), count, k_.constant(1));
     if (countPadding_) {

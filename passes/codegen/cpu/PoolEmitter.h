@@ -1,4 +1,4 @@
-// Kernels of pool and pool_grad.
+// PoolEmitter: kernels of pool and pool_grad.
 #pragma once
 
 #include "passes/codegen/cpu/KernelBuilder.h"

@@ -1,7 +1,7 @@
-// A tensor is seen as [outer, size, inner]; the parallel range are the lines outer × inner.
+// A tensor has the form [outer, size, inner]; the parallel range is the lines outer × inner.
 //
-// Sorting is heapsort of (value, position), in place in the results: no two elements are equal, so the order is the
-// stable one, and nothing but the results is needed.
+// Sorts (value, position) by heapsort in place in the results. No two entries are equal, so that
+// the order is stable without further memory.
 #include "passes/codegen/cpu/SequenceEmitter.h"
 
 #include "dialects/graph/Pointwise.h"
@@ -64,10 +64,10 @@ public:
     forEachLine(k_, lines_, [&](Value first) {
       first_ = first;
       Value size = k_.constant(lines_.size);
-      k_.loop(k_.constant(0), size, 1, [&](Value i) {
-        put(i, {k_.load(from_, at(i), lines_.element), i});
-      });
-      // A heap: nobody comes after his parent. Then the last one goes to the end, again and again.
+      k_.loop(k_.constant(0), size, 1,
+              [&](Value i) { put(i, {k_.load(from_, at(i), lines_.element), i}); });
+      // Builds a heap, the last entry in sorted order at its root; then moves the root to the end,
+      // one entry at a time.
       k_.loop(k_.constant(0), k_.constant(lines_.size / 2), 1, [&](Value i) {
         Value root = subtract(k_.constant(lines_.size / 2 - 1), i);
         sift(get(root), root, size);
@@ -107,7 +107,7 @@ private:
     return graph::buildCompare(b_, k_.loc(), predicate, a, b, isUnsigned);
   }
 
-  // NaN is the largest.
+  // NaN counts as the largest number.
   Value isSmaller(Value a, Value b) {
     Value less = compare(graph::Predicate::LT, a, b, graph::isUnsigned(lines_.element));
     if (!isa<FloatType>(a.getType()))
@@ -137,7 +137,7 @@ private:
     put(loop.getResult(0), entry);
   }
 
-  // Goes on with the larger child while there is one that comes after the entry.
+  // Descends to the larger child while that comes after the entry.
   void siftCondition(const Entry &entry, Value node, Value size) {
     Value left = k_.add(k_.mul(node, 2), k_.constant(1)), right = k_.add(left, k_.constant(1));
     Value hasLeft = compare(graph::Predicate::LT, left, size),

@@ -1,3 +1,4 @@
+// See GlooCommunicator.h.
 #include "runtime/comm/gloo/GlooCommunicator.h"
 
 #include "runtime/comm/Reduction.h"
@@ -9,17 +10,19 @@
 
 namespace cleave::comm {
 
-constexpr size_t kPieceBytes = 16 << 20; // bounds the memory for received parts
-constexpr size_t kSmallBytes = 64 << 10; // of all members: up to here latency counts
+constexpr size_t kPieceBytes = 16 << 20; // limits the memory for received parts
+constexpr size_t kSmallBytes = 64 << 10; // of all members together: below it latency dominates
 
 GlooCommunicator::GlooCommunicator(std::vector<int> members, int index, uint32_t group,
                                    std::shared_ptr<gloo::Context> context, const Options &options)
-    : Communicator(std::move(members), index), group(group), context(std::move(context)),
-      options(options), packedOut(size()), packedIn(size()) {}
+    : Communicator(std::move(members), index), group_(group), context_(std::move(context)),
+      options_(options), packedOut_(size()), packedIn_(size()) {}
 
-uint64_t GlooCommunicator::slotOf(bool message, uint32_t number) const {
-  return (uint64_t(group) << 40) | (uint64_t(message) << 39) | number;
+uint64_t GlooCommunicator::messageSlot() const {
+  return (uint64_t(group_) << 40) | (uint64_t(1) << 39);
 }
+
+uint64_t GlooCommunicator::nextExchangeSlot() { return (uint64_t(group_) << 40) | exchanges_++; }
 
 Status GlooCommunicator::execute(const Call &call) {
   if (call.kind == Kind::Send || call.kind == Kind::Recv) {
@@ -27,17 +30,17 @@ Status GlooCommunicator::execute(const Call &call) {
       CLEAVE_TRY(passMessage(call, pair));
     return Status::ok();
   }
-  patience = call.timeout.count() > 0 ? call.timeout : options.timeout;
+  patience_ = call.timeout.count() > 0 ? call.timeout : options_.timeout;
   if (call.kind == Kind::AllReduce && packedBytes(call, size()) * size() <= kSmallBytes)
-    return broken ? broken = reduceSmall(call) : broken;
+    return broken_ ? broken_ = reduceSmall(call) : broken_;
   PieceCutter cutter(call, size(), kPieceBytes);
   while (true) {
-    CLEAVE_TRY(broken);
+    CLEAVE_TRY(broken_);
     std::vector<Segment> segments = cutter.next();
     if (segments.empty())
       return Status::ok();
     bool reduces = call.kind == Kind::AllReduce || call.kind == Kind::ReduceScatter;
-    broken = reduces ? reducePiece(call, segments) : executePiece(call, segments);
+    broken_ = reduces ? reducePiece(call, segments) : executePiece(call, segments);
   }
 }
 
@@ -55,41 +58,39 @@ static void copyFragment(const Fragment &from, const Fragment &to) {
     std::memcpy(to.data, from.data, from.bytes);
 }
 
-// AllGather, AllToAll, Broadcast: pure exchanges.
+// AllGather and AllToAll: exchanges without arithmetic.
 Status GlooCommunicator::executePiece(const Call &call, const std::vector<Segment> &segments) {
   Fragments outgoing(size()), incoming(size());
   for (const Segment &segment : segments) {
     const BufferPair &pair = call.pairs[segment.pair];
     for (int member = 0; member < size(); ++member) {
       int64_t sent = call.kind == Kind::AllToAll ? member : 0;
-      int64_t taken = call.kind == Kind::Broadcast ? 0 : member;
       Fragment out = fragment(pair.send, pair, sent, segment.begin, segment.end);
-      Fragment in = fragment(pair.recv, pair, taken, segment.begin, segment.end);
-      bool sends = call.kind != Kind::Broadcast || call.root == rank();
-      bool takes = call.kind != Kind::Broadcast || call.root == member;
-      if (member == rank() && sends)
+      Fragment in = fragment(pair.recv, pair, member, segment.begin, segment.end);
+      if (member == rank()) {
         copyFragment(out, in);
-      else if (sends)
-        outgoing[member].push_back(out);
-      if (member != rank() && takes)
-        incoming[member].push_back(in);
+        continue;
+      }
+      outgoing[member].push_back(out);
+      incoming[member].push_back(in);
     }
   }
   return exchange(call.kind, outgoing, incoming);
 }
 
-// Small AllReduce: everyone sends everything to all and reduces it, which takes one exchange, not two.
+// Small AllReduce: every member sends all its data to all others and reduces all of it, which takes
+// one exchange instead of two.
 Status GlooCommunicator::reduceSmall(const Call &call) {
   size_t total = packedBytes(call, size());
-  if (received.size() < total * size())
-    received.resize(total * size());
+  if (received_.size() < total * size())
+    received_.resize(total * size());
   std::vector<Segment> segments = PieceCutter(call, size(), kPieceBytes).next();
   Fragments outgoing(size()), incoming(size());
   for (const Segment &segment : segments) {
     const BufferPair &pair = call.pairs[segment.pair];
     Fragment own = fragment(pair.send, pair, 0, 0, pair.count);
     for (int member = 0; member < size(); ++member) {
-      Fragment other{received.data() + member * total + segment.packedAt, own.bytes};
+      Fragment other{received_.data() + member * total + segment.packedAt, own.bytes};
       if (member == rank()) {
         copyFragment(own, other);
         continue;
@@ -103,13 +104,13 @@ Status GlooCommunicator::reduceSmall(const Call &call) {
     const BufferPair &pair = call.pairs[segment.pair];
     std::vector<const void *> sources;
     for (int member = 0; member < size(); ++member)
-      sources.push_back(received.data() + member * total + segment.packedAt);
+      sources.push_back(received_.data() + member * total + segment.packedAt);
     reduceInOrder(pair.dtype, call.reduce, sources, pair.recv, pair.count);
   }
   return Status::ok();
 }
 
-// The part of a segment that a member reduces: of ReduceScatter all of its chunk's elements.
+// The part of a segment that a member reduces; of ReduceScatter all elements of its chunk.
 std::pair<int64_t, int64_t> GlooCommunicator::reducedBy(const Call &call, const Segment &segment,
                                                         int member) const {
   if (call.kind == Kind::ReduceScatter)
@@ -118,17 +119,18 @@ std::pair<int64_t, int64_t> GlooCommunicator::reducedBy(const Call &call, const 
   return {segment.begin + begin, segment.begin + end};
 }
 
-// AllReduce, ReduceScatter: every member gets its part from all, reduces it, and (AllReduce) hands it out.
+// AllReduce and ReduceScatter: every member receives its part from all, reduces it, and, for
+// AllReduce, sends the result to all.
 Status GlooCommunicator::reducePiece(const Call &call, const std::vector<Segment> &segments) {
-  auto placed = [&](const Segment &segment) { // bytes of our part, rounded up for alignment
+  auto placed = [&](const Segment &segment) { // bytes of this rank's part, rounded up for alignment
     auto [begin, end] = reducedBy(call, segment, rank());
     return ((end - begin) * byteSize(call.pairs[segment.pair].dtype) + 7) / 8 * 8;
   };
   size_t total = 0, at = 0;
   for (const Segment &segment : segments)
     total += placed(segment);
-  if (received.size() < total * size())
-    received.resize(total * size());
+  if (received_.size() < total * size())
+    received_.resize(total * size());
   Fragments outgoing(size()), incoming(size());
   std::vector<std::vector<const void *>> sources; // per segment and member
   for (const Segment &segment : segments) {
@@ -139,7 +141,7 @@ Status GlooCommunicator::reducePiece(const Call &call, const std::vector<Segment
       auto [begin, end] = reducedBy(call, segment, member);
       Fragment own =
           fragment(pair.send, pair, chunksSent(call, size()) > 1 ? member : 0, begin, end);
-      Fragment other{received.data() + member * total + at,
+      Fragment other{received_.data() + member * total + at,
                      static_cast<size_t>((ourEnd - ourBegin) * byteSize(pair.dtype))};
       parts.push_back(member == rank() ? own.data : other.data);
       if (member != rank()) {
@@ -176,7 +178,7 @@ Status GlooCommunicator::shareParts(const Call &call, const std::vector<Segment>
   return exchange(call.kind, outgoing, incoming);
 }
 
-// The fragments as one piece of memory: themselves if there is only one, otherwise `packed`.
+// One contiguous memory for the fragments: a single fragment itself, otherwise `packed`.
 static Fragment asMessage(const std::vector<Fragment> &fragments,
                           std::vector<unsigned char> &packed) {
   if (fragments.size() == 1)
@@ -189,44 +191,44 @@ static Fragment asMessage(const std::vector<Fragment> &fragments,
   return {packed.data(), bytes};
 }
 
-// Sends to and receives from all members at once; nothing where a member's list is empty or has no
+// Sends to and receives from all members concurrently. Skips members whose list is empty or has no
 // bytes.
 Status GlooCommunicator::exchange(Kind kind, const Fragments &outgoing, const Fragments &incoming) {
-  uint64_t slot = slotOf(false, exchanges++);
+  uint64_t slot = nextExchangeSlot();
   std::vector<std::unique_ptr<gloo::transport::UnboundBuffer>> sends(size()), receives(size());
   auto begun = std::chrono::steady_clock::now();
   int member = 0;
   try {
     for (int i = 1; i < size(); ++i) {
       member = (rank() + i) % size();
-      Fragment in = asMessage(incoming[member], packedIn[member]);
+      Fragment in = asMessage(incoming[member], packedIn_[member]);
       if (in.bytes > 0) {
-        receives[member] = context->createUnboundBuffer(in.data, in.bytes);
+        receives[member] = context_->createUnboundBuffer(in.data, in.bytes);
         receives[member]->recv(members()[member], slot);
       }
-      Fragment out = asMessage(outgoing[member], packedOut[member]);
+      Fragment out = asMessage(outgoing[member], packedOut_[member]);
       if (outgoing[member].size() > 1)
         for (size_t k = 0, at = 0; k < outgoing[member].size(); at += outgoing[member][k++].bytes)
           copyFragment(outgoing[member][k], {out.data + at, outgoing[member][k].bytes});
       if (out.bytes > 0) {
-        sends[member] = context->createUnboundBuffer(out.data, out.bytes);
+        sends[member] = context_->createUnboundBuffer(out.data, out.bytes);
         sends[member]->send(members()[member], slot);
       }
     }
     for (member = 0; member < size(); ++member) {
       if (receives[member])
-        receives[member]->waitRecv(patience);
+        receives[member]->waitRecv(patience_);
       if (receives[member] && incoming[member].size() > 1)
         for (size_t k = 0, at = 0; k < incoming[member].size(); at += incoming[member][k++].bytes)
-          copyFragment({packedIn[member].data() + at, incoming[member][k].bytes},
+          copyFragment({packedIn_[member].data() + at, incoming[member][k].bytes},
                        incoming[member][k]);
     }
     for (member = 0; member < size(); ++member)
       if (sends[member])
-        sends[member]->waitSend(patience);
+        sends[member]->waitSend(patience_);
   } catch (const std::exception &) {
-    bool timedOut = std::chrono::steady_clock::now() - begun >= patience;
-    return missing(member, kind, timedOut, patience);
+    bool timedOut = std::chrono::steady_clock::now() - begun >= patience_;
+    return missing(member, kind, timedOut, patience_);
   }
   return Status::ok();
 }
@@ -237,32 +239,30 @@ Status GlooCommunicator::passMessage(const Call &call, const BufferPair &pair) {
   Fragment data = fragment(call.kind == Kind::Send ? pair.send : pair.recv, pair, 0, 0, pair.count);
   auto begun = std::chrono::steady_clock::now();
   try {
-    auto buffer = context->createUnboundBuffer(data.data, data.bytes);
-    uint64_t slot = slotOf(true, call.tag);
+    auto buffer = context_->createUnboundBuffer(data.data, data.bytes);
+    uint64_t slot = messageSlot();
     if (call.kind == Kind::Send) {
       buffer->send(members()[call.peer], slot);
-      buffer->waitSend(options.timeout);
+      buffer->waitSend(options_.timeout);
     } else {
       buffer->recv(members()[call.peer], slot);
-      buffer->waitRecv(options.timeout);
+      buffer->waitRecv(options_.timeout);
     }
   } catch (const std::exception &) {
-    bool timedOut = std::chrono::steady_clock::now() - begun >= options.timeout;
-    return missing(call.peer, call.kind, timedOut, options.timeout);
+    bool timedOut = std::chrono::steady_clock::now() - begun >= options_.timeout;
+    return missing(call.peer, call.kind, timedOut, options_.timeout);
   }
   return Status::ok();
 }
 
 Status GlooCommunicator::missing(int member, Kind kind, bool timedOut,
                                  std::chrono::milliseconds waited) const {
-  std::string call(name(kind)), self = std::to_string(members()[rank()]);
+  int self = members()[rank()];
   if (!timedOut)
-    return Status::lost(describe(member) + " ended while rank " + self + " waited for it in " +
-                        call);
-  char limit[32];
-  snprintf(limit, sizeof limit, "%g", std::chrono::duration<double>(waited).count());
-  return Status::lost(describe(member) + " did not come to " + call + " of rank " + self +
-                      " within " + limit + " s");
+    return Status::lost(describe(member), " ended while rank ", self, " waited for it in ",
+                        name(kind));
+  return Status::lost(describe(member), " did not come to ", name(kind), " of rank ", self,
+                      " within ", std::chrono::duration<double>(waited).count(), " s");
 }
 
 } // namespace cleave::comm

@@ -1,5 +1,5 @@
-// Collectives over point-to-point messages: every member exchanges with every other directly, so a
-// member that is missing is known by name and each element crosses the wire as often as in a ring.
+// Collectives over point-to-point messages. Every member exchanges data with every other directly:
+// errors name the missing member, and each element crosses the network as often as in a ring.
 #pragma once
 
 #include "runtime/comm/Communicator.h"
@@ -11,7 +11,7 @@
 
 namespace cleave::comm {
 
-// Memory that belongs together in one message.
+// A contiguous part of a message.
 struct Fragment {
   unsigned char *data;
   size_t bytes;
@@ -19,14 +19,13 @@ struct Fragment {
 
 class GlooCommunicator final : public Communicator {
 public:
-  // `group` (24 bits) tells this group's messages from those of other groups of the same ranks.
+  // `group` (24 bits) separates this group's messages from those of other groups of the same ranks.
   GlooCommunicator(std::vector<int> members, int index, uint32_t group,
                    std::shared_ptr<gloo::Context> context, const Options &options);
   ~GlooCommunicator() override { stopQueues(); }
 
 protected:
   Status execute(const Call &call) override;
-  bool tagsOvertake() const override { return true; } // a send waits for its receive
 
 private:
   using Fragments = std::vector<std::vector<Fragment>>; // per member
@@ -39,16 +38,18 @@ private:
   Status passMessage(const Call &call, const BufferPair &pair);
   Status exchange(Kind kind, const Fragments &outgoing, const Fragments &incoming);
   Status missing(int member, Kind kind, bool timedOut, std::chrono::milliseconds waited) const;
-  uint64_t slotOf(bool message, uint32_t number) const;
+  // Gloo matches sends and receives of two ranks by slot numbers, and in order within one.
+  uint64_t messageSlot() const;
+  uint64_t nextExchangeSlot();
 
-  uint32_t group;
-  std::shared_ptr<gloo::Context> context;
-  Options options;
-  std::chrono::milliseconds patience{0}; // of the collective that is going on
-  uint32_t exchanges = 0;
-  Status broken;                       // why the group can no longer be used
-  std::vector<unsigned char> received; // the other members' parts of a reduction
-  std::vector<std::vector<unsigned char>> packedOut, packedIn; // messages of several fragments
+  uint32_t group_;
+  std::shared_ptr<gloo::Context> context_;
+  Options options_;
+  std::chrono::milliseconds patience_{0}; // timeout of the current collective
+  uint32_t exchanges_ = 0;
+  Status broken_;                       // the failure that made the group unusable
+  std::vector<unsigned char> received_; // the other members' parts of a reduction
+  std::vector<std::vector<unsigned char>> packedOut_, packedIn_; // messages of several fragments
 };
 
 } // namespace cleave::comm

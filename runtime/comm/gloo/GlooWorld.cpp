@@ -1,3 +1,4 @@
+// See GlooWorld.h.
 #include "runtime/comm/gloo/GlooWorld.h"
 
 #include "runtime/comm/gloo/GlooCommunicator.h"
@@ -17,17 +18,17 @@
 namespace cleave::comm {
 namespace {
 
-// Gloo's view of our store.
+// Adapts the TcpStore to Gloo's interface.
 class StoreAdapter final : public gloo::rendezvous::Store {
 public:
   StoreAdapter(TcpStore &store, std::chrono::milliseconds timeout)
-      : store(store), timeout(timeout) {}
+      : store_(store), timeout_(timeout) {}
 
   void set(const std::string &key, const std::vector<char> &data) override {
-    check(store.set("gloo/" + key, std::string(data.begin(), data.end())));
+    check(store_.set("gloo/" + key, std::string(data.begin(), data.end())));
   }
   std::vector<char> get(const std::string &key) override {
-    Result<std::string> value = store.get("gloo/" + key, timeout);
+    Result<std::string> value = store_.get("gloo/" + key, timeout_);
     check(value.status());
     return {value->begin(), value->end()};
   }
@@ -44,32 +45,32 @@ private:
     if (!status) // caught in connectGloo: Gloo reports by exceptions
       throw std::runtime_error(status.message());
   }
-  TcpStore &store;
-  std::chrono::milliseconds timeout;
+  TcpStore &store_;
+  std::chrono::milliseconds timeout_;
 };
 
 class GlooWorld final : public World {
 public:
   GlooWorld(int rank, int size, std::shared_ptr<TcpStore> store,
             std::shared_ptr<gloo::Context> context, const Options &options)
-      : World(rank, size), store(std::move(store)), context(std::move(context)), options(options) {}
+      : World(rank, size), store_(std::move(store)), context_(std::move(context)),
+        options_(options) {}
 
   Result<std::unique_ptr<Communicator>> connect(const std::vector<int> &members) override {
     auto found = std::find(members.begin(), members.end(), rank());
     if (found == members.end())
-      return Status::defect("rank " + std::to_string(rank()) + " connects to a group it is not in");
-    uint32_t group = numberOf(members, made[members]++);
-    if (!numbers.insert({group, members}).second)
-      return Status::defect("two groups of rank " + std::to_string(rank()) +
-                            " got the same number");
+      return Status::defect("rank ", rank(), " connects to a group it is not in");
+    uint32_t group = numberOf(members, made_[members]++);
+    if (!numbers_.insert({group, members}).second)
+      return Status::defect("two groups of rank ", rank(), " got the same number");
     return std::unique_ptr<Communicator>(std::make_unique<GlooCommunicator>(
-        members, static_cast<int>(found - members.begin()), group, context, options));
+        members, static_cast<int>(found - members.begin()), group, context_, options_));
   }
 
   std::string implementation() const override { return "gloo"; }
 
 private:
-  // The same on all members without asking them.
+  // A hash, so that all members compute the same number without communication.
   static uint32_t numberOf(const std::vector<int> &members, int repetition) {
     uint64_t hash = 0xcbf29ce484222325ull + repetition;
     for (int member : members)
@@ -77,11 +78,11 @@ private:
     return (hash ^ (hash >> 24) ^ (hash >> 48)) & 0xffffff;
   }
 
-  std::shared_ptr<TcpStore> store;
-  std::shared_ptr<gloo::Context> context;
-  Options options;
-  std::map<std::vector<int>, int> made; // groups of these members so far
-  std::map<uint32_t, std::vector<int>> numbers;
+  std::shared_ptr<TcpStore> store_;
+  std::shared_ptr<gloo::Context> context_;
+  Options options_;
+  std::map<std::vector<int>, int> made_; // groups of these members so far
+  std::map<uint32_t, std::vector<int>> numbers_;
 };
 
 } // namespace
@@ -90,7 +91,7 @@ static bool isLoopback(const std::string &address) {
   return address.rfind("127.", 0) == 0 || address == "::1";
 }
 
-// This machine's address on the way to another one; empty if there is none. Nothing is sent.
+// This machine's address on the route to another one; empty if there is none. Sends nothing.
 static std::string addressTowards(const std::string &other) {
   sockaddr_in target{};
   target.sin_family = AF_INET;
@@ -108,28 +109,29 @@ static std::string addressTowards(const std::string &other) {
   return text;
 }
 
-// The address at which the other ranks reach this one: the one from which it reaches rank 0. Rank 0's machine
-// reaches itself over the loopback interface; where others come from outside, it takes the way to them.
+// The address at which the other ranks reach this one: the local address of its connection to rank
+// 0. On rank 0's own machine that is the loopback address; if ranks of other machines connect, the
+// address on the route to one of them replaces it.
 static Result<std::string> addressForOthers(TcpStore &store, int rank, int size,
                                             std::chrono::milliseconds timeout) {
   std::string mine = store.localAddress();
   CLEAVE_TRY(store.set("address/" + std::to_string(rank), mine));
   for (int other = 0; other < size && isLoopback(mine); ++other) {
-    auto address = store.get("address/" + std::to_string(other), timeout);
-    CLEAVE_TRY(address.status());
-    if (!isLoopback(*address))
-      mine = addressTowards(*address);
+    CLEAVE_TRY_ASSIGN(auto address, store.get("address/" + std::to_string(other), timeout));
+    if (!isLoopback(address))
+      mine = addressTowards(address);
   }
   if (mine.empty())
-    return Status::lost("rank " + std::to_string(rank) +
-                        " found no address for ranks on other machines; set GLOO_SOCKET_IFNAME");
+    return Status::lost(
+        "rank ", rank,
+        " found no address for ranks on other machines; set GLOO_SOCKET_IFNAME to the network "
+        "interface");
   return mine;
 }
 
 Result<std::unique_ptr<World>> connectGloo(const Rendezvous &rendezvous, const Options &options) {
-  auto store = TcpStore::connect(rendezvous, options.timeout);
-  CLEAVE_TRY(store.status());
-  return connectGloo(std::shared_ptr<TcpStore>(std::move(*store)), rendezvous.rank, rendezvous.size,
+  CLEAVE_TRY_ASSIGN(auto store, TcpStore::connect(rendezvous, options.timeout));
+  return connectGloo(std::shared_ptr<TcpStore>(std::move(store)), rendezvous.rank, rendezvous.size,
                      options);
 }
 
@@ -141,9 +143,7 @@ Result<std::unique_ptr<World>> connectGloo(std::shared_ptr<TcpStore> store, int 
     if (interface && *interface) {
       attribute.iface = interface;
     } else {
-      auto address = addressForOthers(*store, rank, size, options.timeout);
-      CLEAVE_TRY(address.status());
-      attribute.hostname = *address;
+      CLEAVE_TRY_ASSIGN(attribute.hostname, addressForOthers(*store, rank, size, options.timeout));
     }
     std::shared_ptr<gloo::transport::Device> device = gloo::transport::tcp::CreateDevice(attribute);
     auto context = std::make_shared<gloo::rendezvous::Context>(rank, size);
@@ -154,13 +154,13 @@ Result<std::unique_ptr<World>> connectGloo(std::shared_ptr<TcpStore> store, int 
     std::vector<int> everyone(size);
     for (int i = 0; i < size; ++i)
       everyone[i] = i;
-    auto all = world->connect(everyone); // nobody goes on, or ends, before all are connected
+    auto all = world->connect(everyone); // no rank continues or ends before all are connected
     CLEAVE_TRY(all.status());
     CLEAVE_TRY((*all)->barrier());
     return std::unique_ptr<World>(std::move(world));
   } catch (const std::exception &error) {
-    return Status::lost("rank " + std::to_string(rank) + " could not connect to the other " +
-                        std::to_string(size - 1) + " ranks: " + error.what());
+    return Status::lost("rank ", rank, " could not connect to the other ", size - 1,
+                        " ranks: ", error.what());
   }
 }
 

@@ -1,4 +1,4 @@
-// Waiting for another thread or process to change a word of shared memory.
+// Waiting until another thread or process changes a word of shared memory.
 #pragma once
 
 #include <atomic>
@@ -12,9 +12,10 @@
 
 namespace cleave::comm {
 
+// Result of waitUntil.
 enum class Waited { Ready, Gone, TimedOut };
 
-// Wakes all who sleep on the word.
+// Wakes all threads that sleep on the word.
 inline void wakeAll(std::atomic<uint32_t> &word) {
   syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
@@ -25,8 +26,8 @@ inline void sleepOn(std::atomic<uint32_t> &word, uint32_t seen) {
   syscall(SYS_futex, reinterpret_cast<uint32_t *>(&word), FUTEX_WAIT, seen, &limit, nullptr, 0);
 }
 
-// Returns when ready() holds; whoever makes it hold changes `word` afterwards and wakes. Looks at
-// gone() and at the clock every 20 ms. Spins first: short waits are the common ones.
+// Returns when ready() holds; the thread that makes it hold then changes `word` and calls
+// wakeAll(). Checks gone() and the timeout every 20 ms. Spins first, because most waits are short.
 template <typename Ready, typename Gone>
 Waited waitUntil(std::atomic<uint32_t> &word, std::chrono::milliseconds timeout, Ready ready,
                  Gone gone) {

@@ -1,9 +1,12 @@
+// See LocalWorld.h.
 #include "runtime/comm/local/LocalWorld.h"
 
 #include "runtime/comm/local/SharedCommunicator.h"
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <sys/mman.h>
@@ -24,9 +27,9 @@ struct GroupMemory {
   void *memory;
 };
 
-// What the ranks of the job have in common.
-struct Job {
-  explicit Job(int size) : gone(size) {}
+// State shared by all ranks of the job.
+struct LocalJob {
+  explicit LocalJob(int size) : gone(size) {}
   std::vector<std::atomic<bool>> gone;
   std::mutex mutex;
   std::map<std::pair<std::vector<int>, int>, std::shared_ptr<GroupMemory>> groups;
@@ -35,16 +38,16 @@ struct Job {
 class LocalCommunicator final : public SharedCommunicator {
 public:
   LocalCommunicator(std::vector<int> members, int index, const SharedLayout &layout,
-                    std::shared_ptr<GroupMemory> memory, std::shared_ptr<Job> job,
+                    std::shared_ptr<GroupMemory> memory, std::shared_ptr<LocalJob> job,
                     const Options &options)
-      : SharedCommunicator(std::move(members), index, layout, options), memory(std::move(memory)),
-        job(std::move(job)) {
-    attach(this->memory->memory);
+      : SharedCommunicator(std::move(members), index, layout, options), memory_(std::move(memory)),
+        job_(std::move(job)) {
+    attach(memory_->memory);
   }
   ~LocalCommunicator() override { stopQueues(); }
 
 protected:
-  bool isGone(int rank) override { return job->gone[rank]; }
+  bool isGone(int rank) override { return job_->gone[rank]; }
   uint64_t offer(const void *address, size_t) override {
     return reinterpret_cast<uint64_t>(address);
   }
@@ -53,49 +56,51 @@ protected:
   }
 
 private:
-  std::shared_ptr<GroupMemory> memory;
-  std::shared_ptr<Job> job;
+  std::shared_ptr<GroupMemory> memory_;
+  std::shared_ptr<LocalJob> job_;
 };
 
 class LocalWorld final : public World {
 public:
-  LocalWorld(int rank, int size, std::shared_ptr<Job> job, const Options &options)
-      : World(rank, size), job(std::move(job)), options(options) {}
-  ~LocalWorld() override { job->gone[rank()] = true; }
+  LocalWorld(int rank, int size, std::shared_ptr<LocalJob> job, const Options &options)
+      : World(rank, size), job_(std::move(job)), options_(options) {}
+  ~LocalWorld() override { job_->gone[rank()] = true; }
 
   Result<std::unique_ptr<Communicator>> connect(const std::vector<int> &members) override {
     auto found = std::find(members.begin(), members.end(), rank());
     if (found == members.end())
-      return Status::defect("rank " + std::to_string(rank()) + " connects to a group it is not in");
-    // Everything is addressable, so no staging; small messages need not wait for their receiver.
+      return Status::defect("rank ", rank(), " connects to a group it is not in");
+    // All memory is addressable, so there is no staging. Messages of up to 8 KiB do not wait for
+    // their receiver.
     SharedLayout layout(static_cast<int>(members.size()), 0, 8192);
-    std::shared_ptr<GroupMemory> memory = memoryOf(members, made[members]++, layout.bytes());
+    std::shared_ptr<GroupMemory> memory = memoryOf(members, made_[members]++, layout.bytes());
     if (memory->memory == MAP_FAILED)
-      return Status::lost("could not get memory for a group of " + std::to_string(members.size()));
+      return Status::lost("could not allocate memory for a group of ", members.size(),
+                          " ranks: ", strerror(errno));
     return std::unique_ptr<Communicator>(std::make_unique<LocalCommunicator>(
-        members, static_cast<int>(found - members.begin()), layout, memory, job, options));
+        members, static_cast<int>(found - members.begin()), layout, memory, job_, options_));
   }
 
   std::string implementation() const override { return "local"; }
 
 private:
   std::shared_ptr<GroupMemory> memoryOf(const std::vector<int> &members, int number, size_t bytes) {
-    std::lock_guard lock(job->mutex);
-    std::shared_ptr<GroupMemory> &memory = job->groups[{members, number}];
+    std::lock_guard lock(job_->mutex);
+    std::shared_ptr<GroupMemory> &memory = job_->groups[{members, number}];
     if (!memory)
       memory = std::make_shared<GroupMemory>(bytes);
     return memory;
   }
 
-  std::shared_ptr<Job> job;
-  Options options;
-  std::map<std::vector<int>, int> made; // groups of these members so far
+  std::shared_ptr<LocalJob> job_;
+  Options options_;
+  std::map<std::vector<int>, int> made_; // groups of these members so far
 };
 
 } // namespace
 
 std::vector<std::unique_ptr<World>> makeLocalWorlds(int size, const Options &options) {
-  auto job = std::make_shared<Job>(size);
+  auto job = std::make_shared<LocalJob>(size);
   std::vector<std::unique_ptr<World>> worlds;
   for (int rank = 0; rank < size; ++rank)
     worlds.push_back(std::make_unique<LocalWorld>(rank, size, job, options));

@@ -1,4 +1,5 @@
-// Ranks that are threads of one process: they read each other's buffers directly.
+// Communication between ranks that are threads of one process. They read each other's buffers
+// directly.
 #pragma once
 
 #include "runtime/comm/Communicator.h"
@@ -8,8 +9,8 @@
 
 namespace cleave::comm {
 
-// One World per rank; each is handed to its thread. A World that is destroyed while others wait for
-// its rank makes their calls fail, as a dead process would.
+// One World per rank, each used by one thread. If a World is destroyed while other ranks wait for
+// its rank, their calls fail as if the rank's process had died.
 std::vector<std::unique_ptr<World>> makeLocalWorlds(int size, const Options &options = {});
 
 } // namespace cleave::comm

@@ -1,5 +1,5 @@
-// The order of things in a collective: posting, barriers, and which of the three ways the data
-// take.
+// The sequence of a collective: posting, barriers, and the choice between the three transfers
+// (small, direct, staged).
 #include "runtime/comm/local/SharedCommunicator.h"
 
 #include <algorithm>
@@ -8,28 +8,28 @@ namespace cleave::comm {
 
 SharedCommunicator::SharedCommunicator(std::vector<int> members, int index,
                                        const SharedLayout &layout, const Options &options)
-    : Communicator(std::move(members), index), layout(layout), options(options), partsSent(size()),
-      partsReceived(size()), unexpected(size()) {}
+    : Communicator(std::move(members), index), layout_(layout), options_(options),
+      partsSent_(size()), partsReceived_(size()) {}
 
 Status SharedCommunicator::execute(const Call &call) {
   if (call.kind == Kind::Send || call.kind == Kind::Recv) {
     for (const BufferPair &pair : call.pairs)
-      CLEAVE_TRY(call.kind == Kind::Send ? sendMessage(pair, call.peer, call.tag)
-                                         : receiveMessage(pair, call.peer, call.tag));
+      CLEAVE_TRY(call.kind == Kind::Send ? sendMessage(pair, call.peer)
+                                         : receiveMessage(pair, call.peer));
     return Status::ok();
   }
-  CLEAVE_TRY(broken);
-  patience = call.timeout.count() > 0 ? call.timeout : options.timeout;
+  CLEAVE_TRY(broken_);
+  patience_ = call.timeout.count() > 0 ? call.timeout : options_.timeout;
   for (size_t first = 0; first < call.pairs.size(); first += kPostedPairs) {
     size_t last = std::min(call.pairs.size(), first + kPostedPairs);
     if (first == 0 && last == call.pairs.size()) {
-      broken = executeBatch(call);
+      broken_ = executeBatch(call);
     } else {
       Call batch = call;
       batch.pairs.assign(call.pairs.begin() + first, call.pairs.begin() + last);
-      broken = executeBatch(batch);
+      broken_ = executeBatch(batch);
     }
-    CLEAVE_TRY(broken);
+    CLEAVE_TRY(broken_);
   }
   return Status::ok();
 }
@@ -42,9 +42,9 @@ Status SharedCommunicator::executeBatch(const Call &batch) {
   CLEAVE_TRY(checkPostings(batch));
   bool direct = true;
   for (int member = 0; member < size(); ++member)
-    direct &= layout.member(memory, member).postings[postings & 1].direct != 0;
+    direct &= layout_.member(memory_, member).postings[postings_ & 1].direct != 0;
   Status status = direct ? runDirect(batch) : runStaged(batch);
-  ++postings;
+  ++postings_;
   return status;
 }
 
@@ -55,7 +55,6 @@ static uint64_t signatureOf(const Call &batch) {
   };
   mix(static_cast<uint64_t>(batch.kind));
   mix(static_cast<uint64_t>(batch.reduce));
-  mix(batch.root);
   for (const BufferPair &pair : batch.pairs) {
     mix(pair.count);
     mix(static_cast<uint64_t>(pair.dtype));
@@ -64,7 +63,7 @@ static uint64_t signatureOf(const Call &batch) {
 }
 
 Status SharedCommunicator::post(const Call &batch, bool small) {
-  Posting &mine = layout.member(memory, rank()).postings[postings & 1];
+  Posting &mine = layout_.member(memory_, rank()).postings[postings_ & 1];
   mine.signature = signatureOf(batch);
   mine.kind = static_cast<uint32_t>(batch.kind);
   mine.elements = batch.pairs.empty() ? 0 : static_cast<uint32_t>(batch.pairs[0].count);
@@ -72,26 +71,24 @@ Status SharedCommunicator::post(const Call &batch, bool small) {
   for (size_t i = 0; !small && i < batch.pairs.size(); ++i) {
     const BufferPair &pair = batch.pairs[i];
     size_t bytes = pair.count * byteSize(pair.dtype);
-    bool reads = batch.kind != Kind::Broadcast || batch.root == rank();
-    uint64_t send = reads ? offer(pair.send, chunksSent(batch, size()) * bytes) : 0;
+    uint64_t send = offer(pair.send, chunksSent(batch, size()) * bytes);
     bool shownRecv = batch.kind == Kind::AllReduce;
     uint64_t recv = shownRecv ? offer(pair.recv, bytes) : 0;
     mine.addresses[i] = {send, recv};
-    if (pair.count > 0 && ((reads && !send) || (shownRecv && !recv)))
+    if (pair.count > 0 && (!send || (shownRecv && !recv)))
       mine.direct = 0;
   }
   return Status::ok();
 }
 
 Status SharedCommunicator::checkPostings(const Call &batch) {
-  const Posting &mine = layout.member(memory, rank()).postings[postings & 1];
+  const Posting &mine = layout_.member(memory_, rank()).postings[postings_ & 1];
   for (int member = 0; member < size(); ++member) {
-    const Posting &other = layout.member(memory, member).postings[postings & 1];
+    const Posting &other = layout_.member(memory_, member).postings[postings_ & 1];
     if (other.signature != mine.signature)
-      return Status::defect(
-          describe(member) + " calls " + std::string(name(static_cast<Kind>(other.kind))) + " of " +
-          std::to_string(other.elements) + " elements where " + describe(rank()) + " calls " +
-          std::string(name(batch.kind)) + " of " + std::to_string(mine.elements));
+      return Status::defect(describe(member), " calls ", name(static_cast<Kind>(other.kind)),
+                            " of ", other.elements, " elements where ", describe(rank()), " calls ",
+                            name(batch.kind), " of ", mine.elements);
   }
   return Status::ok();
 }
@@ -101,13 +98,13 @@ Status SharedCommunicator::runSmall(const Call &batch) {
   piece.redundant = true;
   piece.segments = PieceCutter(batch, size(), kSmallBytes).next();
   for (int member = 0; member < size(); ++member)
-    piece.staging.push_back(layout.member(memory, member).postings[postings & 1].small);
+    piece.staging.push_back(layout_.member(memory_, member).postings[postings_ & 1].small);
   CLEAVE_TRY(post(batch, true));
   pack(piece);
   CLEAVE_TRY(arrive(batch.kind));
   CLEAVE_TRY(checkPostings(batch));
   combine(piece);
-  ++postings;
+  ++postings_;
   return Status::ok();
 }
 
@@ -118,14 +115,12 @@ Status SharedCommunicator::runDirect(const Call &batch) {
   for (size_t i = 0; i < batch.pairs.size(); ++i)
     piece.segments.push_back({i, 0, batch.pairs[i].count, 0});
   for (int member = 0; member < size(); ++member) {
-    const Posting &posting = layout.member(memory, member).postings[postings & 1];
+    const Posting &posting = layout_.member(memory_, member).postings[postings_ & 1];
     for (size_t i = 0; i < batch.pairs.size(); ++i) {
-      auto send = offered(members()[member], posting.addresses[i].send);
-      CLEAVE_TRY(send.status());
-      auto recv = offered(members()[member], posting.addresses[i].recv);
-      CLEAVE_TRY(recv.status());
-      piece.sends[member].push_back(*send);
-      piece.recvs[member].push_back(*recv);
+      CLEAVE_TRY_ASSIGN(auto send, offered(members()[member], posting.addresses[i].send));
+      CLEAVE_TRY_ASSIGN(auto recv, offered(members()[member], posting.addresses[i].recv));
+      piece.sends[member].push_back(send);
+      piece.recvs[member].push_back(recv);
     }
   }
   combine(piece);
@@ -133,20 +128,20 @@ Status SharedCommunicator::runDirect(const Call &batch) {
     CLEAVE_TRY(arrive(batch.kind));
     gatherParts(piece);
   }
-  return arrive(batch.kind); // nobody changes its buffers while others read them
+  return arrive(batch.kind); // buffers must not change while other members read them
 }
 
 Status SharedCommunicator::runStaged(const Call &batch) {
-  PieceCutter cutter(batch, size(), layout.halfStaging());
+  PieceCutter cutter(batch, size(), layout_.halfStaging());
   while (true) {
     Piece piece{batch};
     piece.segments = cutter.next();
     if (piece.segments.empty())
       return Status::ok();
-    // The other half may still be read by members that are one piece behind.
+    // Members that are one piece behind may still read the other half.
     for (int member = 0; member < size(); ++member)
-      piece.staging.push_back(layout.staging(memory, member, stagedPieces & 1));
-    ++stagedPieces;
+      piece.staging.push_back(layout_.staging(memory_, member, stagedPieces_ & 1));
+    ++stagedPieces_;
     pack(piece);
     CLEAVE_TRY(arrive(batch.kind));
     combine(piece);
@@ -158,36 +153,33 @@ Status SharedCommunicator::runStaged(const Call &batch) {
 }
 
 Status SharedCommunicator::arrive(Kind kind) {
-  std::atomic<uint32_t> &bell = layout.header(memory).bell;
-  uint64_t wanted = ++barriers;
-  layout.member(memory, rank()).arrived.store(wanted);
+  std::atomic<uint32_t> &bell = layout_.header(memory_).bell;
+  uint64_t wanted = ++barriers_;
+  layout_.member(memory_, rank()).arrived.store(wanted);
   int waitsFor = 0;
   auto all = [&] {
     for (; waitsFor < size(); ++waitsFor)
-      if (layout.member(memory, waitsFor).arrived.load() < wanted)
+      if (layout_.member(memory_, waitsFor).arrived.load() < wanted)
         return false;
     return true;
   };
-  if (all()) { // the last one wakes the others
+  if (all()) { // the last member wakes the others
     bell.fetch_add(1);
     wakeAll(bell);
     return Status::ok();
   }
-  Waited how = waitUntil(bell, patience, all, [&] { return isGone(members()[waitsFor]); });
-  return how == Waited::Ready ? Status::ok() : missing(how, waitsFor, kind, patience);
+  Waited how = waitUntil(bell, patience_, all, [&] { return isGone(members()[waitsFor]); });
+  return how == Waited::Ready ? Status::ok() : missing(how, waitsFor, kind, patience_);
 }
 
 Status SharedCommunicator::missing(Waited how, int member, Kind kind,
                                    std::chrono::milliseconds waited) const {
-  std::string call(name(kind));
+  int self = members()[rank()];
   if (how == Waited::Gone)
-    return Status::lost(describe(member) + " ended while rank " +
-                        std::to_string(members()[rank()]) + " waited for it in " + call);
-  double seconds = std::chrono::duration<double>(waited).count();
-  char limit[32];
-  snprintf(limit, sizeof limit, "%g", seconds);
-  return Status::lost(describe(member) + " did not come to " + call + " of rank " +
-                      std::to_string(members()[rank()]) + " within " + limit + " s");
+    return Status::lost(describe(member), " ended while rank ", self, " waited for it in ",
+                        name(kind));
+  return Status::lost(describe(member), " did not come to ", name(kind), " of rank ", self,
+                      " within ", std::chrono::duration<double>(waited).count(), " s");
 }
 
 } // namespace cleave::comm

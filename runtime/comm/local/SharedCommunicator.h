@@ -1,11 +1,11 @@
 // Collectives among ranks that share memory, the same for threads (LocalWorld) and processes
 // (ShmWorld).
 //
-// Every member posts what it brings and comes to a barrier. Then, if all members' buffers can be
-// read by the others (direct), each reads them where they lie; otherwise the data go through
-// staging memory in pieces that stay in the cache. A reduction is cut into one part per member,
-// reduced once and copied by the others. Small calls travel inside the posting itself and cost one
-// barrier.
+// Every member posts its buffers and enters a barrier. If all members can address the buffers of
+// all others (direct), they read them in place; otherwise the data go through staging memory, in
+// pieces that fit into the cache (staged). A reduction is divided into one part per member, which
+// that member reduces and the others copy. The data of small calls are part of the posting, which
+// costs one barrier.
 #pragma once
 
 #include "runtime/comm/Communicator.h"
@@ -13,38 +13,36 @@
 #include "runtime/comm/local/Futex.h"
 #include "runtime/comm/local/SharedLayout.h"
 
-#include <list>
-
 namespace cleave::comm {
 
 class SharedCommunicator : public Communicator {
 public:
-  // Attaches before the first call at the latest.
+  // attach() must precede the first call.
   SharedCommunicator(std::vector<int> members, int index, const SharedLayout &layout,
                      const Options &options);
-  // `memory` holds a layout's bytes, zero before the first member came; it outlives the
+  // `memory` has layout.bytes() bytes, zero before the first member attached; it outlives the
   // communicator.
-  void attach(void *memory) { this->memory = memory; }
+  void attach(void *memory) { memory_ = memory; }
 
 protected:
   Status execute(const Call &call) override;
 
   // Whether the rank of the job has ended.
   virtual bool isGone(int rank) = 0;
-  // An address of this rank's, in a form that offered() of the others understands; 0 if they cannot
-  // read it.
+  // An address of this rank in a form that offered() of other ranks accepts; 0 if they cannot
+  // address it.
   virtual uint64_t offer(const void *address, size_t bytes) = 0;
-  // Where this rank finds what `rank` has offered.
+  // This rank's address of the memory that `rank` has offered.
   virtual Result<unsigned char *> offered(int rank, uint64_t address) = 0;
 
 private:
-  // Where the members' data of one piece of work are found.
+  // One piece of a call and the addresses of all members' data.
   struct Piece {
     const Call &call;
     std::vector<Segment> segments;
     std::vector<unsigned char *> staging;                   // per member; empty: direct
     std::vector<std::vector<unsigned char *>> sends, recvs; // direct: per member and pair
-    bool redundant = false;                                 // small: everyone reduces everything
+    bool redundant = false; // small: every member reduces all elements
   };
 
   // SharedCommunicator.cpp
@@ -65,28 +63,21 @@ private:
   void gatherParts(const Piece &piece) const;
 
   // SharedMessages.cpp
-  Status sendMessage(const BufferPair &pair, int peer, uint32_t tag);
-  Status receiveMessage(const BufferPair &pair, int peer, uint32_t tag);
+  Status sendMessage(const BufferPair &pair, int peer);
+  Status receiveMessage(const BufferPair &pair, int peer);
   Status receiveParts(int peer, unsigned char *destination, uint64_t bytes);
   Status waitForSlot(MessageSlot &slot, bool full, int peer, Kind kind);
   Status missing(Waited how, int member, Kind kind, std::chrono::milliseconds waited) const;
 
-  struct Unexpected {
-    uint32_t tag;
-    std::vector<unsigned char> data;
-  };
-
-  SharedLayout layout;
-  void *memory = nullptr;
-  Options options;
-  std::chrono::milliseconds patience{0}; // of the collective that is going on
-  uint64_t barriers = 0;                 // that this member has come to
-  uint64_t postings = 0;                 // collectives posted
-  uint64_t stagedPieces = 0;
-  Status broken;                                  // why the group can no longer be used
-  std::vector<uint64_t> partsSent, partsReceived; // per peer
-  std::vector<std::list<Unexpected>>
-      unexpected; // per peer: messages that came before their receive
+  SharedLayout layout_;
+  void *memory_ = nullptr;
+  Options options_;
+  std::chrono::milliseconds patience_{0}; // timeout of the current collective
+  uint64_t barriers_ = 0;                 // entered by this member
+  uint64_t postings_ = 0;                 // collectives posted
+  uint64_t stagedPieces_ = 0;
+  Status broken_;                                   // the failure that made the group unusable
+  std::vector<uint64_t> partsSent_, partsReceived_; // per peer
 };
 
 } // namespace cleave::comm

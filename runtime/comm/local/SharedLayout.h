@@ -1,5 +1,5 @@
-// What the members of a group share in memory, as plain data that is valid when all zero: where
-// each has arrived, what it offers to the others, and mailboxes for messages between two.
+// The shared memory of a group, as plain data that is valid when all bytes are zero: the barriers
+// that each member has entered, its postings, and the slots for messages between two members.
 #pragma once
 
 #include <atomic>
@@ -8,16 +8,16 @@
 
 namespace cleave::comm {
 
-constexpr size_t kPostedPairs = 128; // pairs of one posting; longer calls are cut
-constexpr size_t kSmallBytes = 4096; // calls up to this size travel inside the posting
-constexpr size_t kCacheLine = 64;
+constexpr size_t kPostedPairs = 128; // pairs per posting; longer calls are split
+constexpr size_t kSmallBytes = 4096; // the data of calls up to this size are in the posting
+constexpr size_t kCacheLine = 64;    // bytes; members write to different lines
 
-// What a member brings to one collective.
+// One member's part of a collective.
 struct Posting {
-  uint64_t signature; // of everything that has to be equal on all members
+  uint64_t signature; // hash of everything that must be equal on all members
   uint32_t kind;
   uint32_t elements; // of the first pair, for the message when signatures differ
-  uint32_t direct;   // the buffers' addresses below mean something to the others
+  uint32_t direct;   // whether the other members can use the addresses below
   uint32_t unused;
   struct {
     uint64_t send, recv;
@@ -25,35 +25,39 @@ struct Posting {
   alignas(kCacheLine) unsigned char small[kSmallBytes];
 };
 
+// State of one member.
 struct alignas(kCacheLine) MemberBlock {
-  std::atomic<uint64_t> arrived;           // barriers that the member has come to
+  std::atomic<uint64_t> arrived;           // number of barriers that the member has entered
   alignas(kCacheLine) Posting postings[2]; // of even and odd collectives
 };
 
-// One part of a message on its way; the sender fills it, the receiver empties it.
+// One part of a message in transit; the sender fills it, the receiver empties it.
 struct alignas(kCacheLine) MessageSlot {
   std::atomic<uint32_t> full;
-  uint32_t tag;
   uint64_t messageBytes; // of the whole message
   uint64_t bytes;        // of this part
-  uint64_t address;      // where the sender has it; 0: in the slot's own memory
+  uint64_t address;      // of the sender's data; 0: the data are in the slot's own memory
 };
 
+// State of the whole group.
 struct SharedHeader {
   std::atomic<uint32_t> bell; // counts completed barriers: members sleep on it
 };
 
-// Where everything lies in the group's memory.
+// The offsets of all parts in the group's memory.
 class SharedLayout {
 public:
-  // Staging: bytes per member for collectives (two halves), and per message slot.
+  // `stagingBytes` per member for collectives (two halves), `slotBytes` per message slot.
   SharedLayout(int members, size_t stagingBytes, size_t slotBytes)
-      : members(members), stagingBytes(stagingBytes), slotBytes(slotBytes) {}
+      : members_(members), stagingBytes_(stagingBytes), slotBytes_(slotBytes) {}
 
-  size_t bytes() const { return slotMemoryAt(members * members * 2); }
-  size_t halfStaging() const { return stagingBytes / 2; }
-  size_t slotCapacity() const { return slotBytes; }
+  // Sizes in bytes: of the group's memory, of half a member's staging memory, of a message slot.
+  size_t bytes() const { return slotMemoryAt(members_ * members_ * 2); }
+  size_t halfStaging() const { return stagingBytes_ / 2; }
+  size_t slotCapacity() const { return slotBytes_; }
 
+  // The parts in the memory that begins at `base`; `parity` selects one of two that are used in
+  // turn.
   SharedHeader &header(void *base) const { return *static_cast<SharedHeader *>(base); }
   MemberBlock &member(void *base, int index) const {
     return *reinterpret_cast<MemberBlock *>(at(base, kPage + index * sizeof(MemberBlock)));
@@ -63,7 +67,7 @@ public:
         at(base, slotsAt() + slotNumber(from, to, parity) * sizeof(MessageSlot)));
   }
   unsigned char *staging(void *base, int index, int parity) const {
-    return at(base, stagingAt() + index * stagingBytes + parity * halfStaging());
+    return at(base, stagingAt() + index * stagingBytes_ + parity * halfStaging());
   }
   unsigned char *slotMemory(void *base, int from, int to, int parity) const {
     return at(base, slotMemoryAt(slotNumber(from, to, parity)));
@@ -76,19 +80,19 @@ private:
     return static_cast<unsigned char *>(base) + offset;
   }
   size_t slotNumber(int from, int to, int parity) const {
-    return (static_cast<size_t>(from) * members + to) * 2 + parity;
+    return (static_cast<size_t>(from) * members_ + to) * 2 + parity;
   }
-  size_t slotsAt() const { return kPage + pages(members * sizeof(MemberBlock)); }
+  size_t slotsAt() const { return kPage + pages(members_ * sizeof(MemberBlock)); }
   size_t stagingAt() const {
-    return slotsAt() + pages(2 * sizeof(MessageSlot) * members * members);
+    return slotsAt() + pages(2 * sizeof(MessageSlot) * members_ * members_);
   }
   size_t slotMemoryAt(size_t slot) const {
-    return stagingAt() + members * pages(stagingBytes) + slot * slotBytes;
+    return stagingAt() + members_ * pages(stagingBytes_) + slot * slotBytes_;
   }
 
-  size_t members;
-  size_t stagingBytes;
-  size_t slotBytes;
+  size_t members_;
+  size_t stagingBytes_;
+  size_t slotBytes_;
 };
 
 } // namespace cleave::comm

@@ -1,4 +1,4 @@
-// The data's way within one piece of a collective: packing into staging memory, reducing, copying.
+// The transfers within one piece of a collective: packing into staging memory, reducing, copying.
 #include "runtime/comm/Reduction.h"
 #include "runtime/comm/local/SharedCommunicator.h"
 
@@ -7,7 +7,7 @@
 
 namespace cleave::comm {
 
-// Where the segment's elements of one chunk of a member's data lie.
+// The address of the segment's elements in one chunk of a member's data.
 const unsigned char *SharedCommunicator::source(const Piece &piece, const Segment &segment,
                                                 int member, int chunk) const {
   const BufferPair &pair = piece.call.pairs[segment.pair];
@@ -19,8 +19,6 @@ const unsigned char *SharedCommunicator::source(const Piece &piece, const Segmen
 }
 
 void SharedCommunicator::pack(const Piece &piece) const {
-  if (piece.call.kind == Kind::Broadcast && piece.call.root != rank())
-    return;
   for (const Segment &segment : piece.segments) {
     const BufferPair &pair = piece.call.pairs[segment.pair];
     int64_t elementBytes = byteSize(pair.dtype),
@@ -45,8 +43,7 @@ void SharedCommunicator::combine(const Piece &piece) const {
       if (from != to && bytes > 0)
         std::memcpy(to, from, bytes);
     };
-    // Each member begins with another one's data, so that they do not all read the same memory at
-    // once.
+    // Each member begins with its own data, so that not all members read the same memory at once.
     switch (piece.call.kind) {
     case Kind::AllGather:
       for (int i = 0; i < size(); ++i) {
@@ -59,9 +56,6 @@ void SharedCommunicator::combine(const Piece &piece) const {
         int member = (rank() + i) % size();
         copy(member, rank(), member * pair.count + segment.begin);
       }
-      break;
-    case Kind::Broadcast:
-      copy(piece.call.root, 0, segment.begin);
       break;
     default:
       reducePart(piece, segment);
@@ -79,7 +73,7 @@ void SharedCommunicator::reducePart(const Piece &piece, const Segment &segment) 
   for (int member = 0; member < size(); ++member)
     sources.push_back(source(piece, segment, member, chunk) + begin * elementBytes);
   unsigned char *target = static_cast<unsigned char *>(pair.recv) + segment.begin * elementBytes;
-  if (!whole && !piece.staging.empty()) // the others take the result from here
+  if (!whole && !piece.staging.empty()) // the other members copy the result from here
     target = piece.staging[rank()] + segment.packedAt;
   reduceInOrder(pair.dtype, piece.call.reduce, sources, target + begin * elementBytes, end - begin);
 }

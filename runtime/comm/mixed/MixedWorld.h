@@ -1,5 +1,5 @@
-// Shared memory among the ranks of one machine, Gloo between machines: each group takes the way that all its members have
-// in common.
+// Shared memory between ranks of one machine, Gloo between machines. A group uses shared memory if
+// all its members are on one machine.
 #pragma once
 
 #include "runtime/comm/Communicator.h"
@@ -10,8 +10,8 @@
 
 namespace cleave::comm {
 
-// Connects all ranks. `machine` tells machines apart; ranks with the same one try to share memory. The World is a plain
-// one (shm or gloo) where all groups would go the same way.
+// Connects all ranks. `machine` identifies this rank's machine; ranks with equal strings try to
+// share memory. Returns a World of one kind (shm or gloo) if all groups would use the same kind.
 Result<std::unique_ptr<World>> connectMixed(std::shared_ptr<TcpStore> store, int rank, int size,
                                             const std::string &machine,
                                             const Options &options = {});

@@ -1,3 +1,4 @@
+// See SharedMemory.h.
 #include "runtime/comm/shm/SharedMemory.h"
 
 #include <cerrno>
@@ -10,11 +11,11 @@
 namespace cleave::comm {
 
 static Status failed(const std::string &what) {
-  return Status::lost("could not " + what + " shared memory: " + strerror(errno));
+  return Status::lost("could not ", what, " shared memory: ", strerror(errno));
 }
 
 Status SharedMemory::map() {
-  void *memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  void *memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
   if (memory == MAP_FAILED)
     return failed("map");
   data_ = static_cast<unsigned char *>(memory);
@@ -39,7 +40,7 @@ Result<std::unique_ptr<SharedMemory>> SharedMemory::open(const std::string &tick
   int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0)
     return failed("open");
-  struct stat info {};
+  struct stat info{};
   fstat(descriptor, &info);
   std::unique_ptr<SharedMemory> memory(new SharedMemory(descriptor, info.st_size));
   CLEAVE_TRY(memory->map());
@@ -49,17 +50,17 @@ Result<std::unique_ptr<SharedMemory>> SharedMemory::open(const std::string &tick
 SharedMemory::~SharedMemory() {
   if (data_)
     munmap(data_, bytes_);
-  close(descriptor);
+  close(descriptor_);
 }
 
 std::string SharedMemory::ticket() const {
-  return std::to_string(getpid()) + "/" + std::to_string(descriptor);
+  return std::to_string(getpid()) + "/" + std::to_string(descriptor_);
 }
 
-// Locks of open file descriptions: gone when the last descriptor is closed, so also when the
-// process dies.
+// Locks of open file descriptions: released when the last descriptor is closed, also by the death
+// of the process.
 static struct flock lockOf(size_t byte) {
-  struct flock lock {};
+  struct flock lock{};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   lock.l_start = static_cast<off_t>(byte);
@@ -69,12 +70,12 @@ static struct flock lockOf(size_t byte) {
 
 Status SharedMemory::holdByte(size_t byte) {
   struct flock lock = lockOf(byte);
-  return fcntl(descriptor, F_OFD_SETLK, &lock) == 0 ? Status::ok() : failed("lock a byte of");
+  return fcntl(descriptor_, F_OFD_SETLK, &lock) == 0 ? Status::ok() : failed("lock a byte of");
 }
 
 bool SharedMemory::isHeld(size_t byte) const {
   struct flock lock = lockOf(byte);
-  return fcntl(descriptor, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+  return fcntl(descriptor_, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 
 } // namespace cleave::comm

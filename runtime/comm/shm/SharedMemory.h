@@ -1,6 +1,6 @@
-// Memory without a name that several processes of one machine map: its maker hands out a ticket
-// (process and descriptor), by which others find it under /proc. Nothing is left behind, however a
-// process ends.
+// Anonymous memory that several processes of one machine map. Its creator passes a ticket (process
+// and descriptor) to the others, which open it under /proc. It disappears with its processes,
+// however they end.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -13,26 +13,26 @@ namespace cleave::comm {
 
 class SharedMemory {
 public:
-  // Makes zeroed memory.
+  // Creates zeroed memory. Status::lost, here and below, if the system refuses.
   static Result<std::unique_ptr<SharedMemory>> create(size_t bytes);
-  // Maps another process's by its ticket; it must still live.
+  // Maps the memory of another process by its ticket; that process must be alive.
   static Result<std::unique_ptr<SharedMemory>> open(const std::string &ticket);
   ~SharedMemory();
 
-  unsigned char *data() const { return data_; }
+  unsigned char *data() const { return data_; } // mapped until this object is destroyed
   size_t bytes() const { return bytes_; }
-  // `1234/5`; good as long as the maker keeps this object.
+  // `1234/5`; valid while the creator keeps this object.
   std::string ticket() const;
 
   // Holds a lock on a byte of the memory until this object or the process ends.
   Status holdByte(size_t byte);
-  // Whether anyone else holds it.
+  // Whether another process or object holds the lock.
   bool isHeld(size_t byte) const;
 
 private:
-  SharedMemory(int descriptor, size_t bytes) : descriptor(descriptor), bytes_(bytes) {}
+  SharedMemory(int descriptor, size_t bytes) : descriptor_(descriptor), bytes_(bytes) {}
   Status map();
-  int descriptor;
+  int descriptor_;
   size_t bytes_;
   unsigned char *data_ = nullptr;
 };

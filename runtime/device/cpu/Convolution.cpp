@@ -1,5 +1,5 @@
 // Convolution and its gradients by oneDNN. The plan's layouts are dense (N, C, spatial…); oneDNN's
-// fast kernels want blocked channels, so each tensor that it asks for in another layout is
+// fast kernels require blocked channels. Tensors for which oneDNN chooses another layout are
 // reordered through the scratch memory.
 #include "runtime/device/cpu/Dnnl.h"
 #include "runtime/device/cpu/Parts.h"
@@ -11,10 +11,10 @@ using Dims = dnnl::memory::dims;
 using Layout = dnnl::memory::desc;
 using Kind = plan::Convolution;
 
-// All that oneDNN needs to know of a convolution besides its direction.
-struct Problem {
-  Layout input, weight, output;          // as the plan has them
-  Layout anyInput, anyWeight, anyOutput; // oneDNN may choose
+// oneDNN's description of a convolution, without its direction.
+struct ConvolutionProblem {
+  Layout input, weight, output;          // as in the plan
+  Layout anyInput, anyWeight, anyOutput; // chosen by oneDNN
   Dims strides, dilations, low, high;
 };
 
@@ -25,7 +25,7 @@ Layout dense(const Dims &dims, dnnl::memory::data_type type) {
   return Layout(dims, type, strides);
 }
 
-Problem problemOf(const plan::Convolution &c, dnnl::memory::data_type type) {
+ConvolutionProblem problemOf(const plan::Convolution &c, dnnl::memory::data_type type) {
   auto dims = [](const auto &values) { return Dims(values.begin(), values.end()); };
   Dims weight = dims(c.weight_shape());
   if (c.groups() > 1) {
@@ -36,13 +36,21 @@ Problem problemOf(const plan::Convolution &c, dnnl::memory::data_type type) {
   Dims input = dims(c.input_shape()), output = dims(c.output_shape()),
        dilations = dims(c.dilations());
   for (auto &dilation : dilations)
-    --dilation; // oneDNN counts the gaps
-  return {dense(input, type), dense(weight, type), dense(output, type), any(input),
-          any(weight),        any(output),         dims(c.strides()),   dilations,
-          dims(c.pads_low()), dims(c.pads_high())};
+    --dilation; // oneDNN counts from 0
+  return {.input = dense(input, type),
+          .weight = dense(weight, type),
+          .output = dense(output, type),
+          .anyInput = any(input),
+          .anyWeight = any(weight),
+          .anyOutput = any(output),
+          .strides = dims(c.strides()),
+          .dilations = dilations,
+          .low = dims(c.pads_low()),
+          .high = dims(c.pads_high())};
 }
 
-// A tensor of the primitive: in place when the layouts agree, else reordered before or after it.
+// A tensor of the primitive: the plan's own memory if the layouts agree, otherwise scratch memory,
+// which is reordered before or after the primitive.
 dnnl::memory operand(DnnlAction &action, const Layout &have, const Layout &want, void *data,
                      bool written) {
   dnnl::memory plain(have, cpuEngine(), data);
@@ -54,7 +62,7 @@ dnnl::memory operand(DnnlAction &action, const Layout &have, const Layout &want,
   return blocked;
 }
 
-dnnl::convolution_forward::primitive_desc forward(const Problem &p,
+dnnl::convolution_forward::primitive_desc forward(const ConvolutionProblem &p,
                                                   const dnnl::primitive_attr &attributes) {
   dnnl::convolution_forward::desc what(dnnl::prop_kind::forward_training,
                                        dnnl::algorithm::convolution_direct, p.anyInput, p.anyWeight,
@@ -62,23 +70,22 @@ dnnl::convolution_forward::primitive_desc forward(const Problem &p,
   return {what, attributes, cpuEngine()};
 }
 
-// Adds the primitive to the action: `reads` and `writes` are (argument, plan layout, oneDNN's
-// layout, address).
-struct Tensor {
-  int argument;
-  const Layout &have;
-  Layout want;
+// An argument of a oneDNN primitive.
+struct Argument {
+  int number;         // DNNL_ARG_…
+  const Layout &have; // in the plan
+  Layout want;        // of oneDNN
   void *data;
 };
 
+// Adds the primitive to the action, with the reorders of its arguments.
 void assemble(DnnlAction &action, const dnnl::primitive &primitive, const Layout &scratchpad,
-              std::initializer_list<Tensor> reads, const Tensor &written) {
+              std::initializer_list<Argument> reads, const Argument &written) {
   std::unordered_map<int, dnnl::memory> arguments;
-  for (const Tensor &tensor : reads)
-    arguments.emplace(tensor.argument,
-                      operand(action, tensor.have, tensor.want, tensor.data, false));
+  for (const Argument &tensor : reads)
+    arguments.emplace(tensor.number, operand(action, tensor.have, tensor.want, tensor.data, false));
   dnnl::memory result = operand(action, written.have, written.want, written.data, true);
-  arguments.emplace(written.argument, result);
+  arguments.emplace(written.number, result);
   arguments.emplace(DNNL_ARG_SCRATCHPAD, action.inScratch(scratchpad));
   action.add(primitive, std::move(arguments));
   if (written.have == written.want)
@@ -87,7 +94,7 @@ void assemble(DnnlAction &action, const dnnl::primitive &primitive, const Layout
   action.add(dnnl::reorder(result, plain), {{DNNL_ARG_FROM, result}, {DNNL_ARG_TO, plain}});
 }
 
-void addForward(DnnlAction &action, const Problem &p, const ConvolutionOperands &at,
+void addForward(DnnlAction &action, const ConvolutionProblem &p, const ConvolutionOperands &at,
                 const dnnl::primitive_attr &attributes) {
   auto how = forward(p, attributes);
   assemble(action, dnnl::convolution_forward(how), how.scratchpad_desc(),
@@ -96,17 +103,17 @@ void addForward(DnnlAction &action, const Problem &p, const ConvolutionOperands 
            {DNNL_ARG_DST, p.output, how.dst_desc(), at.output});
 }
 
-// What oneDNN makes of the gradient of the input or of the weight.
+// oneDNN's primitive for the gradient of the input or of the weight.
 template <typename Gradient>
-typename Gradient::primitive_desc gradient(const Problem &p,
+typename Gradient::primitive_desc gradient(const ConvolutionProblem &p,
                                            const dnnl::primitive_attr &attributes) {
   typename Gradient::desc what(dnnl::algorithm::convolution_direct, p.anyInput, p.anyWeight,
                                p.anyOutput, p.strides, p.dilations, p.low, p.high);
   return {what, attributes, cpuEngine(), forward(p, attributes)};
 }
 
-void addInputGradient(DnnlAction &action, const Problem &p, const ConvolutionOperands &at,
-                      const dnnl::primitive_attr &attributes) {
+void addInputGradient(DnnlAction &action, const ConvolutionProblem &p,
+                      const ConvolutionOperands &at, const dnnl::primitive_attr &attributes) {
   auto how = gradient<dnnl::convolution_backward_data>(p, attributes);
   assemble(action, dnnl::convolution_backward_data(how), how.scratchpad_desc(),
            {{DNNL_ARG_DIFF_DST, p.output, how.diff_dst_desc(), at.output},
@@ -114,8 +121,8 @@ void addInputGradient(DnnlAction &action, const Problem &p, const ConvolutionOpe
            {DNNL_ARG_DIFF_SRC, p.input, how.diff_src_desc(), at.input});
 }
 
-void addWeightGradient(DnnlAction &action, const Problem &p, const ConvolutionOperands &at,
-                       const dnnl::primitive_attr &attributes) {
+void addWeightGradient(DnnlAction &action, const ConvolutionProblem &p,
+                       const ConvolutionOperands &at, const dnnl::primitive_attr &attributes) {
   auto how = gradient<dnnl::convolution_backward_weights>(p, attributes);
   assemble(action, dnnl::convolution_backward_weights(how), how.scratchpad_desc(),
            {{DNNL_ARG_SRC, p.input, how.src_desc(), at.input},
@@ -131,7 +138,7 @@ PreparedAction prepareDnnlConvolution(const plan::Convolution &convolution,
   try {
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    Problem problem = problemOf(convolution, type);
+    ConvolutionProblem problem = problemOf(convolution, type);
     auto action = std::make_unique<DnnlAction>();
     if (convolution.kind() == Kind::FORWARD)
       addForward(*action, problem, operands, attributes);
@@ -142,7 +149,7 @@ PreparedAction prepareDnnlConvolution(const plan::Convolution &convolution,
     action->reserve(scratch);
     return PreparedAction(std::move(action));
   } catch (const dnnl::error &error) {
-    return Status::defect(std::string("oneDNN has no such convolution: ") + error.what());
+    return Status::defect("oneDNN has no such convolution: ", error.what());
   }
 }
 

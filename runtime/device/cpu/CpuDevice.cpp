@@ -1,4 +1,5 @@
-// The CPU device: chooses how each instruction is run and holds what the actions share.
+// The CPU device: selects the implementation of each instruction and owns the state that the
+// actions share. See CpuDevice.h.
 #include "runtime/device/cpu/CpuDevice.h"
 
 #include "runtime/base/Float16.h"
@@ -29,7 +30,7 @@ void inParallel(int64_t extent, const std::function<void(int64_t, int64_t)> &par
 
 namespace {
 
-// Below this many bytes and FLOPs together, waking the other threads costs more than they save.
+// The sum of bytes and FLOPs below which waking the other threads takes longer than it saves.
 constexpr double kWorthSharing = 1 << 17;
 
 class LaunchAction : public Action {
@@ -97,13 +98,8 @@ template <typename T> PreparedAction makeFill(void *to, int64_t count, T value) 
   return PreparedAction(std::make_unique<FillAction<T>>(to, count, value));
 }
 
-// Nothing to do: a matmul without elements.
-class NoAction : public Action {
-  Status run() override { return Status::ok(); }
-};
-
-// Whether rows or columns are contiguous, as gemms need it. The stride of a dim of size 1 means
-// nothing.
+// Whether rows or columns are contiguous, which gemms require. The stride of a dim of size 1 is
+// ignored.
 bool isRegular(const std::vector<int64_t> &strides, int64_t rows, int64_t columns) {
   int64_t row = strides[strides.size() - 2], column = strides[strides.size() - 1];
   if (rows == 1 || columns == 1)
@@ -123,9 +119,8 @@ public:
   }
 
   PreparedAction launch(const plan::Kernel &kernel, std::vector<void *> buffers) override {
-    Result<KernelFunction> function = kernels_.find(kernel.symbol());
-    CLEAVE_TRY(function.status());
-    return PreparedAction(std::make_unique<LaunchAction>(*function, kernel, std::move(buffers)));
+    CLEAVE_TRY_ASSIGN(KernelFunction function, kernels_.find(kernel.symbol()));
+    return PreparedAction(std::make_unique<LaunchAction>(function, kernel, std::move(buffers)));
   }
 
   PreparedAction matmul(const plan::Matmul &matmul, const MatmulOperands &operands) override {
@@ -138,7 +133,7 @@ public:
     int64_t elements = shape.m * shape.n;
     for (int64_t count : shape.batch)
       elements *= count;
-    if (elements == 0 || (shape.k == 0 && matmul.accumulate() && !operands.bias))
+    if (elements == 0 || (shape.k == 0 && matmul.accumulate()))
       return PreparedAction(std::make_unique<NoAction>());
     bool regular = isRegular(shape.lhs, shape.m, shape.k) &&
                    isRegular(shape.rhs, shape.k, shape.n) && isRegular(shape.out, shape.m, shape.n);
@@ -186,8 +181,7 @@ public:
     case DType::F16:
       return makeFill<uint16_t>(to, count, toF16(float(value)));
     }
-    return Status::userError("the CPU cannot fill " + std::string(cleave::name(dtype)) + " with " +
-                             std::to_string(value));
+    return Status::userError("the CPU cannot fill ", cleave::name(dtype), " with ", value);
   }
 
   Status finishPreparing() override { return scratch_.allocate(); }

@@ -46,7 +46,7 @@ Status DnnlAction::run() {
       primitive.execute(stream, arguments);
     stream.wait();
   } catch (const dnnl::error &error) {
-    return Status::defect(std::string("oneDNN failed: ") + error.what());
+    return Status::defect("oneDNN failed: ", error.what());
   }
   return Status::ok();
 }

@@ -33,9 +33,9 @@ std::set<std::string> cpuFlags() {
   return flags;
 }
 
-// Features by which compilers choose vector instructions; the rest has many names and rarely
-// matters.
-bool decides(const std::string &feature) {
+// Whether compilers select vector instructions by this feature. Other features have several names
+// and rarely matter.
+bool isVectorFeature(const std::string &feature) {
   return feature.starts_with("avx") || feature.starts_with("amx") || feature.starts_with("sse4") ||
          feature == "fma" || feature == "f16c" || feature == "bmi" || feature == "bmi2";
 }
@@ -52,7 +52,7 @@ std::string missingFeatures(const std::string &target) {
       c = ' ';
   std::istringstream words(separated);
   for (std::string word; !flags.empty() && words >> word;)
-    if (word[0] == '+' && decides(plainName(word.substr(1))) &&
+    if (word[0] == '+' && isVectorFeature(plainName(word.substr(1))) &&
         !flags.contains(plainName(word.substr(1))))
       missing += (missing.empty() ? "" : ", ") + word.substr(1);
   return missing;
@@ -66,31 +66,30 @@ KernelLibrary::~KernelLibrary() {
 Status KernelLibrary::load(const std::string &object, const std::string &target) {
   std::string missing = missingFeatures(target);
   if (!missing.empty())
-    return Status::userError("the plan's kernels were made for '" +
-                             target.substr(0, target.find(' ')) + "' and this CPU lacks " +
-                             missing + "; compile the model on this kind of machine");
+    return Status::userError("the plan's kernels were generated for '",
+                             target.substr(0, target.find(' ')), "' and this CPU lacks ", missing,
+                             "; compile the model on this kind of machine");
   int fd = ::memfd_create("cleave-kernels", MFD_CLOEXEC);
   if (fd < 0)
-    return Status::defect(std::string("cannot make memory for the kernels: ") +
-                          std::strerror(errno));
+    return Status::defect("cannot allocate memory for the kernels: ", std::strerror(errno));
   for (size_t done = 0; done < object.size();) {
     ssize_t count = ::write(fd, object.data() + done, object.size() - done);
     if (count <= 0) {
       ::close(fd);
-      return Status::defect(std::string("cannot place the kernels: ") + std::strerror(errno));
+      return Status::defect("cannot write the kernels to memory: ", std::strerror(errno));
     }
     done += size_t(count);
   }
   handle_ = ::dlopen(("/proc/self/fd/" + std::to_string(fd)).c_str(), RTLD_NOW | RTLD_LOCAL);
   std::string reason = handle_ ? "" : ::dlerror();
   ::close(fd);
-  return handle_ ? Status::ok() : Status::defect("cannot load the plan's kernels: " + reason);
+  return handle_ ? Status::ok() : Status::defect("cannot load the plan's kernels: ", reason);
 }
 
 Result<KernelFunction> KernelLibrary::find(const std::string &symbol) const {
   void *found = handle_ ? ::dlsym(handle_, symbol.c_str()) : nullptr;
   if (!found)
-    return Status::defect("the plan's kernel library has no function '" + symbol + "'");
+    return Status::defect("the plan's kernel library has no function '", symbol, "'");
   return reinterpret_cast<KernelFunction>(found);
 }
 

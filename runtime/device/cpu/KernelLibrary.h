@@ -1,5 +1,4 @@
-// The plan's generated kernels: an ELF shared object that lives in the plan file and is loaded from
-// memory.
+// The plan's generated kernels: an ELF shared object in the plan file, which is loaded from memory.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -9,7 +8,8 @@
 
 namespace cleave::device {
 
-// void symbol(void *const *buffers, int64_t begin, int64_t end): see Kernel in program.proto.
+// A generated kernel, void symbol(void *const *buffers, int64_t begin, int64_t end): see Kernel in
+// program.proto.
 using KernelFunction = void (*)(void *const *, int64_t, int64_t);
 
 class KernelLibrary {
@@ -19,8 +19,8 @@ public:
   KernelLibrary(const KernelLibrary &) = delete;
   KernelLibrary &operator=(const KernelLibrary &) = delete;
 
-  // Loads the object. `target` is Plan.cpu_target; a user error names the CPU features that this
-  // machine lacks, a defect an object that cannot be loaded.
+  // Loads the object. `target` is Plan.cpu_target. A user error if this CPU lacks features of the
+  // target; a defect if the object cannot be loaded.
   Status load(const std::string &object, const std::string &target);
   // The function of that name; a defect if there is none.
   Result<KernelFunction> find(const std::string &symbol) const;

@@ -1,53 +1,32 @@
-// Brings a matmul into the smallest equal form: fewer batch dims mean fewer and larger gemms.
+// Simplifies a matmul to an equal one with fewer batch dims, which needs fewer and larger gemms.
+#include "runtime/base/MatmulDims.h"
 #include "runtime/device/cpu/Parts.h"
 
 namespace cleave::device {
-namespace {
-
-struct Dim {
-  int64_t size, lhs, rhs, out;
-};
-
-// Whether `outer` steps over whole runs of `inner`, for all three operands, so that they are one
-// dim.
-bool lieEvenly(const Dim &outer, const Dim &inner) {
-  return outer.lhs == inner.size * inner.lhs && outer.rhs == inner.size * inner.rhs &&
-         outer.out == inner.size * inner.out;
-}
-
-} // namespace
 
 MatmulShape simplified(const plan::Matmul &matmul) {
-  std::vector<Dim> batch;
-  for (int i = 0; i < matmul.batch_size(); ++i) {
-    Dim dim{matmul.batch(i), matmul.lhs().strides(i), matmul.rhs().strides(i),
-            matmul.out().strides(i)};
-    if (dim.size == 1)
-      continue;
-    if (!batch.empty() && lieEvenly(batch.back(), dim)) {
-      dim.size *= batch.back().size;
-      batch.back() = dim;
-    } else {
-      batch.push_back(dim);
-    }
-  }
+  std::vector<MatmulDim> batch;
+  for (int i = 0; i < matmul.batch_size(); ++i)
+    batch.push_back({matmul.batch(i), matmul.lhs().strides(i), matmul.rhs().strides(i),
+                     matmul.out().strides(i)});
+  batch = mergeDims(batch);
   int at = matmul.batch_size();
   MatmulShape shape;
   shape.m = matmul.m(), shape.n = matmul.n(), shape.k = matmul.k();
-  Dim rows{shape.m, matmul.lhs().strides(at), 0, matmul.out().strides(at)};
-  // One rhs for all the batch: the batch is more rows.
+  MatmulDim rows{shape.m, matmul.lhs().strides(at), 0, matmul.out().strides(at)};
+  // Batch dims without a stride in rhs become rows.
   while (!batch.empty()) {
-    Dim outer = batch.back();
+    MatmulDim outer = batch.back();
     if (rows.size == 1 && outer.rhs == 0)
       rows = outer;
-    else if (lieEvenly(outer, rows))
+    else if (areMergeable(outer, rows))
       rows.size *= outer.size;
     else
       break;
     batch.pop_back();
   }
   shape.m = rows.size;
-  for (const Dim &dim : batch) {
+  for (const MatmulDim &dim : batch) {
     shape.batch.push_back(dim.size);
     shape.lhs.push_back(dim.lhs);
     shape.rhs.push_back(dim.rhs);

@@ -1,6 +1,7 @@
-// Convolution and its gradients as plain loops, for element types that oneDNN does not take: right rather than fast.
+// Convolution and its gradients as plain loops, for element types that oneDNN does not take: right
+// rather than fast.
+#include "runtime/base/ElementFormat.h"
 #include "runtime/device/cpu/Parts.h"
-#include "runtime/device/cpu/PlainFormat.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +10,7 @@ namespace cleave::device {
 namespace {
 
 using Kind = plan::Convolution;
-using Space = std::array<int64_t, 3>; // per spatial dim; those that are not there have size 1
+using Space = std::array<int64_t, 3>; // per spatial dim; missing dims have size 1
 
 template <typename List> Space spaceOf(const List &list, int first, int64_t absent) {
   Space space;
@@ -33,7 +34,8 @@ struct Geometry {
   int64_t channelsPerGroup() const { return channels / groups; }
   int64_t outputsPerGroup() const { return outputs / groups; }
 
-  // Calls visit(input position, kernel position, output position) for every product within one plane of each.
+  // Calls visit(input position, kernel position, output position) for every product within one
+  // plane of each.
   template <typename Visit> void forEachProduct(Visit visit) const {
     for (int64_t y0 = 0; y0 < output[0]; ++y0)
       for (int64_t y1 = 0; y1 < output[1]; ++y1)
@@ -71,7 +73,7 @@ public:
         output_(static_cast<Stored *>(operands.output)), inputPlane_(elements(g_.input)),
         kernelPlane_(elements(g_.kernel)), outputPlane_(elements(g_.output)) {}
 
-  // Every part writes planes of its own.
+  // Every part writes different planes.
   Status run() override {
     int64_t planes = kind_ == Kind::FORWARD          ? g_.images * g_.outputs
                      : kind_ == Kind::INPUT_GRADIENT ? g_.images * g_.channels
@@ -143,7 +145,7 @@ private:
 
 PreparedAction preparePlainConvolution(const plan::Convolution &convolution,
                                        const ConvolutionOperands &operands) {
-  return withFormat(operands.dtype, [&](auto format) {
+  return withFormat<WrappingFormat>(operands.dtype, [&](auto format) {
     return PreparedAction(
         std::make_unique<PlainConvolution<decltype(format)>>(convolution, operands));
   });

@@ -1,13 +1,13 @@
-// Matmul as plain loops, for element types and strides that oneDNN does not take: right rather than fast.
+// Matmul as plain loops, for dtypes and strides that oneDNN does not support; not optimized.
+#include "runtime/base/ElementFormat.h"
 #include "runtime/device/cpu/Parts.h"
-#include "runtime/device/cpu/PlainFormat.h"
 
 #include <algorithm>
 
 namespace cleave::device {
 namespace {
 
-constexpr int64_t kColumns = 128; // whose sums are computed at a time
+constexpr int64_t kColumns = 128; // computed at a time
 
 template <typename Format> class PlainMatmul : public Action {
   using Stored = typename Format::Stored;
@@ -16,8 +16,8 @@ template <typename Format> class PlainMatmul : public Action {
 public:
   PlainMatmul(const MatmulShape &shape, bool accumulate, const MatmulOperands &operands)
       : shape_(shape), accumulate_(accumulate), lhs_(static_cast<const Stored *>(operands.lhs)),
-        rhs_(static_cast<const Stored *>(operands.rhs)), out_(static_cast<Stored *>(operands.out)),
-        bias_(static_cast<const Stored *>(operands.bias)) {}
+        rhs_(static_cast<const Stored *>(operands.rhs)), out_(static_cast<Stored *>(operands.out)) {
+  }
 
   Status run() override {
     int64_t rows = shape_.m;
@@ -51,11 +51,8 @@ private:
                       int64_t count) const {
     size_t r = shape_.batch.size(), c = r + 1;
     Value sums[kColumns];
-    for (int64_t n = 0; n < count; ++n) {
+    for (int64_t n = 0; n < count; ++n)
       sums[n] = accumulate_ ? Format::load(out[(first + n) * shape_.out[c]]) : Value(0);
-      if (bias_)
-        sums[n] += Format::load(bias_[first + n]);
-    }
     for (int64_t k = 0; k < shape_.k; ++k) {
       Value factor = Format::load(lhs[k * shape_.lhs[c]]);
       const Stored *from = rhs + k * shape_.rhs[r] + first * shape_.rhs[c];
@@ -70,14 +67,13 @@ private:
   bool accumulate_;
   const Stored *lhs_, *rhs_;
   Stored *out_;
-  const Stored *bias_;
 };
 
 } // namespace
 
 PreparedAction preparePlainMatmul(const MatmulShape &shape, bool accumulate,
                                   const MatmulOperands &operands) {
-  return withFormat(operands.dtype, [&](auto format) {
+  return withFormat<WrappingFormat>(operands.dtype, [&](auto format) {
     return PreparedAction(
         std::make_unique<PlainMatmul<decltype(format)>>(shape, accumulate, operands));
   });

@@ -23,8 +23,7 @@ Status Scratch::allocate() {
   void *memory =
       ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
-    return Status::userError("no memory for " + std::to_string(bytes_) +
-                             " bytes of oneDNN's scratch space");
+    return Status::userError("cannot allocate ", bytes_, " bytes of oneDNN's scratch space");
   memory_ = memory;
   for (auto &use : users_)
     use(memory_);

@@ -1,5 +1,5 @@
-// Memory that oneDNN's primitives use while they run. Primitives of one device run one after the
-// other, so they share one piece as large as the largest needs.
+// Scratch memory of oneDNN's primitives. The primitives of one device run one after the other, so
+// they share one memory of the largest size that any of them needs.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -17,10 +17,11 @@ public:
   Scratch(const Scratch &) = delete;
   Scratch &operator=(const Scratch &) = delete;
 
-  // Asks for `bytes`; `use` is told once, by allocate(), where they begin (64-aligned).
+  // Requests `bytes`; allocate() calls `use` once with their address, which is aligned to 64 bytes.
   void reserve(uint64_t bytes, std::function<void(void *)> use);
-  // Allocates the most that was asked for and tells everyone.
+  // Allocates the largest request and calls all `use`. A user error if memory does not suffice.
   Status allocate();
+  // Bytes of the largest request.
   uint64_t bytes() const { return bytes_; }
 
 private:

@@ -1,5 +1,6 @@
-// The kernels of the benchmark as one would write them by hand, compiled with gcc -O3 -march=native -ffast-math. Buffers
-// as the generated kernels have them; `rows` and `columns` are the benchmark's N and M.
+// The kernels of the benchmark as one would write them by hand, compiled with gcc -O3 -march=native
+// -ffast-math. Buffers as the generated kernels have them; `rows` and `columns` are the benchmark's
+// N and M.
 #include "test/bench/kernels/HandWritten.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-// The hand-written kernels that generated ones are measured against. All take the buffers of the generated kernel.
+// The hand-written kernels that generated ones are measured against. All take the buffers of the
+// generated kernel.
 #pragma once
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
-// Generated kernels beside hand-written loops, one thread, in one run: GB/s of both, the ratio of the times, and how far the
-// results are apart.
+// Generated kernels beside hand-written loops, one thread, in one run: GB/s of both, the ratio of
+// the times, and how far the results are apart.
 //
 //   bench-kernels [ROWS COLUMNS]
 #include "test/bench/kernels/HandWritten.h"
@@ -23,7 +23,8 @@ struct Free {
   void operator()(char *bytes) const { std::free(bytes); }
 };
 
-// The buffers of a kernel, filled with the same numbers every time: f32 in [0, 1), i64 in [0, rows).
+// The buffers of a kernel, filled with the same numbers every time: f32 in [0, 1), i64 in [0,
+// rows).
 class Buffers {
 public:
   Buffers(const std::vector<BufferShape> &shapes, int64_t rows) : shapes_(shapes) {

@@ -1,4 +1,5 @@
-// The kernels that are measured, as IR of the graph dialect, each with its hand-written counterpart.
+// The kernels that are measured, as IR of the graph dialect, each with its hand-written
+// counterpart.
 #pragma once
 
 #include "test/unit/codegen/KernelHarness.h"

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -15,7 +16,7 @@ namespace cleave::fuzz {
 
 namespace {
 
-constexpr unsigned kCaseSeconds = 120; // a case that runs longer hangs
+constexpr unsigned kCaseSeconds = 600; // a case that runs longer hangs
 constexpr uint64_t kBatch = 25;        // cases that one child runs
 
 using Clock = std::chrono::steady_clock;
@@ -26,7 +27,7 @@ void copyText(char *to, size_t room, const std::string &text) {
   to[length] = 0;
 }
 
-// The numbers that a case draws from a seed, more than it needs.
+// The random numbers of a seed, more than a case needs.
 std::vector<uint32_t> numbersOf(uint64_t seed) {
   Choices choices(seed);
   for (int i = 0; i < 8192; ++i)
@@ -40,7 +41,7 @@ public:
       : options_(options), experiment_(experiment), number_(number), begin_(begin),
         report_(*sharedReport()) {}
 
-  // Adds what was counted to `totals`; returns the failures.
+  // Adds the counts to `totals`; returns the number of failures.
   int run(std::array<int64_t, Report::kCounts> &totals) {
     uint64_t next = options_.first + static_cast<uint64_t>(number_);
     const auto step = static_cast<uint64_t>(options_.jobs);
@@ -90,8 +91,8 @@ private:
     std::fflush(stdout);
     std::vector<uint32_t> numbers = numbersOf(seed);
     if (options_.shrinks > 0 && fails(numbers)) {
-      numbers = shrink(numbers, [&](const auto &candidate) { return fails(candidate); },
-                       options_.shrinks);
+      numbers = shrink(
+          numbers, [&](const auto &candidate) { return fails(candidate); }, options_.shrinks);
       fails(numbers);
       message = report_.message;
       text = report_.text;
@@ -100,6 +101,7 @@ private:
     std::string commented = message;
     for (size_t at = 0; (at = commented.find('\n', at)) != std::string::npos; at += 4)
       commented.replace(at, 1, "\n// ");
+    std::filesystem::create_directories(options_.out);
     std::ofstream(path) << text << "\n// " << commented << "\n";
     std::printf("  the smaller case is in %s: %s\n", path.c_str(), message.c_str());
     std::fflush(stdout);
@@ -127,8 +129,8 @@ void Report::fail(const std::string &what) {
 }
 
 Report *sharedReport() {
-  void *memory = mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                      -1, 0);
+  void *memory =
+      mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<Report *>(memory);
 }
 

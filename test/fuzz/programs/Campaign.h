@@ -1,5 +1,5 @@
-// Campaign: many random cases, each run in a child process, so that a crash or a hang is a finding like a wrong number; what
-// fails is shrunk and written down as text.
+// Campaign: runs many random cases in child processes, so that crashes and hangs are findings like
+// wrong numbers. Failing cases are shrunk and written as text.
 #pragma once
 
 #include "test/fuzz/programs/Choices.h"
@@ -9,40 +9,41 @@
 
 namespace cleave::fuzz {
 
-// What a case leaves behind, also if its process dies: memory that child and parent share.
+// The result of a case, in memory shared by child and parent, so that it survives the death of the
+// child.
 struct Report {
   static constexpr int kCounts = 12;
-  std::array<int64_t, kCounts> counts; // of the campaign's CampaignOptions::counted, over all cases of the child
-  uint64_t seed;                       // of the case that runs
+  std::array<int64_t, kCounts> counts; // by CampaignOptions::counted, over all cases of the child
+  uint64_t seed;                       // of the running case
   bool failed;
   char message[4096];
-  char text[4 << 20]; // the case as it can be committed and replayed
+  char text[4 << 20]; // the text of the case, which can be replayed
 
-  // Sets the text of the running case, before anything can go wrong with it.
+  // Sets the text of the running case. To be called before the case can fail.
   void begin(const std::string &text);
   void fail(const std::string &message);
 };
 
 struct CampaignOptions {
-  uint64_t first = 1;     // seed
-  uint64_t cases = 100;   // seeds; 0: until the time is over
-  double seconds = 0;     // 0: no limit
-  int jobs = 1;           // processes
-  int keep = 1;           // failures, after which it ends
-  int shrinks = 300;      // runs of a failing case to make it smaller
-  std::string out = ".";  // folder for failing cases
-  std::string name;       // of the campaign's files: NAME-SEED.mlir
+  uint64_t first = 1;                // seed
+  uint64_t cases = 100;              // seeds; 0: until the time is over
+  double seconds = 0;                // 0: no limit
+  int jobs = 1;                      // processes
+  int keep = 1;                      // number of failures after which the campaign ends
+  int shrinks = 300;                 // runs to shrink a failing case
+  std::string out = ".";             // folder for failing cases
+  std::string name;                  // of the campaign's files: NAME-SEED.mlir
   std::vector<const char *> counted; // names of Report::counts
 };
 
 using Experiment = void (*)(Choices &choices, Report &report);
 
-// Runs the cases, prints counts and failures. Returns the number of failures.
+// Runs the cases, and prints counts and failures. Returns the number of failures.
 int runCampaign(const CampaignOptions &options, Experiment experiment);
 
-// Runs one thing in a child process; false, with a message in the report, if it failed or died.
+// Runs work in a child process. False, with a message in the report, if it fails or dies.
 bool runGuarded(Report &report, const std::function<void()> &work);
-// Memory for a report that children share.
+// Allocates a report in memory that is shared with child processes.
 Report *sharedReport();
 
 } // namespace cleave::fuzz

@@ -18,7 +18,8 @@ public:
 
   std::vector<uint32_t> run() {
     while (numbers_.size() > 1 &&
-           accept({numbers_.begin(), numbers_.begin() + static_cast<std::ptrdiff_t>(numbers_.size() / 2)})) {
+           accept({numbers_.begin(),
+                   numbers_.begin() + static_cast<std::ptrdiff_t>(numbers_.size() / 2)})) {
     }
     for (bool changed = true; changed && attempts_ > 0;) {
       changed = false;
@@ -40,7 +41,7 @@ private:
     return true;
   }
 
-  // From the end, where numbers decide about the fewest others.
+  // Begins at the end, where a number influences the fewest others.
   bool removeChunks(size_t size) {
     bool changed = false;
     for (size_t end = numbers_.size(); end >= size && end > 0; end = end > size ? end - size : 0) {

@@ -1,8 +1,9 @@
 // Choices: the random decisions of one generated case as a list of numbers.
 //
-// A generator asks for one number after the other. The numbers are drawn from a seed and kept, or replayed from a list;
-// behind the end of a list all are 0. Any list gives a valid case, and 0 is always the simplest choice, so that a case is
-// made smaller by removing and lowering numbers (`shrink`), whatever it is a case of.
+// A generator requests one number after the other. The numbers are drawn from a seed and recorded,
+// or replayed from a list, which continues with zeros. Every list yields a valid case, and 0 is
+// always the simplest choice. Any case can therefore be made smaller by removing and decreasing
+// numbers (`shrink`).
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,12 @@ public:
 
   // A number in [0, n); n is at least 1.
   uint32_t below(uint32_t n);
-  // True in about `percent` of 100 cases.
+  // True with a probability of `percent` percent.
   bool chance(uint32_t percent) { return below(100) >= 100 - percent; }
   template <typename T> const T &pick(const std::vector<T> &list) {
     return list[below(static_cast<uint32_t>(list.size()))];
   }
-  // The numbers asked for so far.
+  // The numbers requested so far.
   std::vector<uint32_t> made() const { return {numbers_.begin(), numbers_.begin() + next_}; }
 
 private:
@@ -34,7 +35,8 @@ private:
   std::ptrdiff_t next_ = 0;
 };
 
-// A shorter or lower list for which `fails` still holds, found by at most `attempts` calls; `fails(numbers)` holds.
+// A list with fewer or smaller numbers for which `fails` holds, found with at most `attempts`
+// calls. fails(numbers) must hold.
 std::vector<uint32_t> shrink(std::vector<uint32_t> numbers,
                              const std::function<bool(const std::vector<uint32_t> &)> &fails,
                              int attempts);

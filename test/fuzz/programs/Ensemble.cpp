@@ -15,10 +15,12 @@ namespace cleave::fuzz {
 
 namespace {
 
-constexpr int kPerturbed = 4; // runs with random errors; two more part the operands of ops that jump
-constexpr double kParted = 4; // times the largest difference between the runs
+// Runs with random errors. Two more runs shift the operands of discontinuous ops.
+constexpr int kPerturbed = 4;
+constexpr double kParted = 4; // factor of the largest difference between the runs
 
-// The relative error that one op may have: several units in the last place, since functions are approximated.
+// The relative error of one op: several units in the last place, because functions are
+// approximated.
 double unitOf(ElementType type) {
   switch (type) {
   case ElementType::F64:
@@ -34,7 +36,7 @@ double unitOf(ElementType type) {
   }
 }
 
-// Ops whose result does not change little if an operand changes little.
+// Whether the op is discontinuous.
 bool jumps(Operation *op) {
   if (isa<graph::CastOp>(op))
     return isFloat(graph::toElementType(graph::elementTypeOf(op->getOperand(0)))) &&
@@ -60,10 +62,9 @@ double largest(ArrayRef<Tensor> tensors) {
   return size;
 }
 
-// What the errors of an op's results are relative to: the terms of a sum, not their sum; of a composite, whose sums are
-// inside, all that goes in and out.
-SmallVector<Tensor> magnitudes(Operation *op, ArrayRef<Tensor> operands,
-                               ArrayRef<Tensor> results) {
+// The magnitudes to which the errors of an op's results are relative: for a sum its terms, not the
+// sum; for a composite, which has sums inside, all its operands and results.
+SmallVector<Tensor> magnitudes(Operation *op, ArrayRef<Tensor> operands, ArrayRef<Tensor> results) {
   if (isa<graph::DecompositionInterface>(op)) {
     double size = std::max(largest(operands), largest(results));
     SmallVector<Tensor> sizes(results);
@@ -82,7 +83,7 @@ SmallVector<Tensor> magnitudes(Operation *op, ArrayRef<Tensor> operands,
   for (const Tensor &operand : operands)
     positive.push_back(absolute(operand));
   for (Tensor &size : cast<graph::ReferenceInterface>(op).evaluate(positive)) {
-    // One sum after the other, n summands are off by up to n roundings.
+    // A sequential sum of n terms has an error of up to n roundings.
     double summands = 1;
     for (const Tensor &operand : operands)
       summands = std::max(summands, static_cast<double>(operand.size()) /
@@ -94,7 +95,7 @@ SmallVector<Tensor> magnitudes(Operation *op, ArrayRef<Tensor> operands,
   return sizes;
 }
 
-// Errors of functions beyond some units in the last place of their result.
+// Errors of functions in addition to some units in the last place of their result.
 double extraError(Operation *op, ElementType type, double result) {
   if (type == ElementType::F64) // computed as exp(x) - 1 and log(1 + x)
     return isa<graph::Expm1Op, graph::Log1pOp>(op) ? 0x1p-50 : 0;
@@ -107,15 +108,16 @@ double extraError(Operation *op, ElementType type, double result) {
   return 0;
 }
 
-// The differences between the runs at every op that jumps, in the order in which they are met.
+// The differences between the runs at every discontinuous op, in the order of execution.
 using Spreads = std::vector<std::vector<Tensor>>;
 
-// Errors of approximations are alike in neighbouring elements and add up in sums; those of roundings are mixed.
+// The errors of approximations have the same sign in neighbouring elements and add up in sums;
+// rounding errors have mixed signs.
 enum class Errors { None, Up, Down, Mixed };
 constexpr Errors kErrors[] = {Errors::None,  Errors::Up,    Errors::Down, Errors::Mixed,
                               Errors::Mixed, Errors::Mixed, Errors::Mixed};
 
-class Member : public StepObserver {
+class Member : public interpret::StepObserver {
 public:
   Member(uint64_t seed, Errors errors, int direction, std::vector<std::vector<Tensor>> &met,
          const Spreads &spreads)
@@ -142,11 +144,13 @@ public:
       meet(op, operands, spread);
   }
 
-  void afterOp(Operation *op, ArrayRef<Tensor> operands,
-               MutableArrayRef<Tensor> results) override {
+  void afterOp(Operation *op, ArrayRef<Tensor> operands, MutableArrayRef<Tensor> results) override {
     if (errors_ != Errors::None && isa<graph::CastOp>(op) && !isFloat(results[0].type))
       forgetUnspecified(operands[0], results[0]);
-    if (errors_ == Errors::None || jumps(op) || isa<graph::ConstantOp, graph::IotaOp, graph::RandomOp>(op))
+    if (errors_ != Errors::None)
+      forgetOrderedProducts(op, operands, results);
+    if (errors_ == Errors::None || jumps(op) ||
+        isa<graph::ConstantOp, graph::IotaOp, graph::RandomOp>(op))
       return;
     SmallVector<Tensor> sizes = magnitudes(op, operands, results);
     for (auto [result, size] : llvm::zip(results, sizes)) {
@@ -164,7 +168,7 @@ public:
   }
 
 private:
-  // Whether something is 0, or equal to something else, also changes where both come together.
+  // A comparison with 0 or with another value also changes where both values become equal.
   static void meet(Operation *op, MutableArrayRef<Tensor> operands,
                    const std::vector<Tensor> &spread) {
     auto isNear = [&](int64_t i, double other, double room) {
@@ -181,7 +185,8 @@ private:
     }
   }
 
-  // Integers have no element for NaN, infinities and large numbers: kernels give any.
+  // Casts of NaN, infinities and large numbers to integers are unspecified: kernels return any
+  // integer.
   static void forgetUnspecified(const Tensor &from, Tensor &to) {
     double limit = std::ldexp(1, static_cast<int>(8 * byteSize(to.type)) - 1);
     for (int64_t i = 0; i < from.size() && to.type != ElementType::Bool; ++i)
@@ -189,7 +194,29 @@ private:
         to.set(i, to.values[i] == 0 ? 1 : 0);
   }
 
-  // Never small: a few runs have to show what many could.
+  // A product whose large factors alone overflow, or whose small ones alone underflow, depends on
+  // the order of its factors, which is up to the kernel.
+  static void forgetOrderedProducts(Operation *op, ArrayRef<Tensor> operands,
+                                    MutableArrayRef<Tensor> results) {
+    auto reduce = dyn_cast<graph::ReduceOp>(op);
+    auto scan = dyn_cast<graph::ScanOp>(op);
+    bool isProduct = (reduce && reduce.getKind() == graph::Reduction::Prod) ||
+                     (scan && scan.getKind() == graph::Reduction::Prod);
+    if (!isProduct || !isFloat(operands[0].type))
+      return;
+    Tensor large = absolute(operands[0]), small = large;
+    for (double &value : large.values)
+      value = std::max(value, 1.0);
+    for (double &value : small.values)
+      value = value == 0 ? 1 : std::min(value, 1.0);
+    auto reference = cast<graph::ReferenceInterface>(op);
+    Tensor largest = reference.evaluate({large})[0], smallest = reference.evaluate({small})[0];
+    for (int64_t i = 0; i < results[0].size(); ++i)
+      if (std::isinf(largest.values[i]) || smallest.values[i] == 0)
+        results[0].set(i, std::nan(""));
+  }
+
+  // Never small, because a few runs have to show the range of many.
   double part() {
     double size = 0.5 + 0.5 * static_cast<double>(random_()) / 0x1p64;
     bool up = errors_ == Errors::Up || (errors_ == Errors::Mixed && random_() % 2 == 0);
@@ -198,13 +225,13 @@ private:
 
   std::mt19937_64 random_;
   Errors errors_;
-  int direction_; // in which operands of ops that jump are parted; 0: they are recorded
+  int direction_; // of the shift of the operands of discontinuous ops; 0: the operands are recorded
   std::vector<std::vector<Tensor>> &met_;
   const Spreads &spreads_;
   size_t next_ = 0;
 };
 
-// The largest distance from the first run, for every operand of every op that jumps.
+// The largest difference from the first run, for every operand of every discontinuous op.
 Spreads spreadsOf(const std::vector<std::vector<std::vector<Tensor>>> &met) {
   Spreads spreads = met[0];
   for (size_t op = 0; op < spreads.size(); ++op)
@@ -246,7 +273,7 @@ Result<std::vector<Ensemble>> interpretEnsemble(func::FuncOp step, ArrayRef<Ense
       args.push_back(memberOf(ensemble, static_cast<size_t>(run)));
     std::vector<std::vector<Tensor>> &record = direction == 0 ? met.emplace_back() : ignored;
     Member member(seed + static_cast<uint64_t>(run), kErrors[run], direction, record, spreads);
-    Result<std::vector<Tensor>> values = interpretStep(step, args, microBatches, &member);
+    Result<std::vector<Tensor>> values = interpret::runStep(step, args, microBatches, &member);
     CLEAVE_TRY(values.status());
     for (auto [ensemble, value] : llvm::zip_equal(results, *values))
       ensemble.push_back(std::move(value));
@@ -271,7 +298,8 @@ Comparison compare(const Ensemble &expected, const Tensor &found) {
                  ((std::isinf(value) || std::isinf(other)) && value != other);
       spread = std::max(spread, std::fabs(other - value));
     }
-    // Where roundings move a value by much of itself there is a pole nearby, and no telling how far it goes.
+    // If rounding changes a value by a large part of itself, a pole is near, and the error has no
+    // bound.
     bool isNearPole = spread > 0.05 * std::fabs(value) && spread > 0.01;
     if (differs || isNearPole || (!isFloat(exact.type) && spread > 0)) {
       ++result.undecided;

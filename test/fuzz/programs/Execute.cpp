@@ -3,6 +3,7 @@
 #include "runtime/artifact/Mesh.h"
 #include "runtime/base/DType.h"
 #include "runtime/comm/local/LocalWorld.h"
+#include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/executor/Executor.h"
 #include "test/unit/graph_text/Elements.h"
 
@@ -14,36 +15,8 @@ namespace cleave::fuzz {
 
 namespace {
 
-ElementType elementOf(DType dtype) {
-  switch (dtype) {
-  case DType::F32:
-    return ElementType::F32;
-  case DType::F64:
-    return ElementType::F64;
-  case DType::F16:
-    return ElementType::F16;
-  case DType::BF16:
-    return ElementType::BF16;
-  case DType::I8:
-    return ElementType::I8;
-  case DType::I16:
-    return ElementType::I16;
-  case DType::I32:
-    return ElementType::I32;
-  case DType::I64:
-    return ElementType::I64;
-  case DType::U8:
-    return ElementType::U8;
-  case DType::U16:
-    return ElementType::U16;
-  case DType::U32:
-    return ElementType::U32;
-  default:
-    return ElementType::Bool;
-  }
-}
-
-// Calls visit(position in the whole tensor, position in the block) for the part of a block that lies inside the tensor.
+// Calls visit(position in the whole tensor, position in the block) for the part of a block that
+// lies inside the tensor.
 template <typename Visit>
 void forEachInside(const std::vector<int64_t> &whole, const std::vector<int64_t> &offset,
                    const std::vector<int64_t> &block, Visit visit) {
@@ -86,7 +59,7 @@ private:
   std::vector<data::InputDescription> inputs_;
 };
 
-// One rank's run. What is wrong first is kept.
+// One rank's run. Keeps its first error.
 class Rank {
 public:
   Rank(const plan::Plan &plan, const ProgramData &data, const std::vector<StepResults> &expected)
@@ -97,7 +70,8 @@ public:
     executor::ExecutorOptions options;
     options.keepOutputs = true;
     options.checked = true;
-    auto executor = executor::Executor::create(plan_, world, &data_, options);
+    auto executor =
+        executor::Executor::create(plan_, world, device::makeCpuDevice(1), &data_, options);
     if (!executor)
       return note(executor.status().message());
     for (size_t step = 0; step < expected_.size(); ++step) {
@@ -107,14 +81,14 @@ public:
         checkMetric(metric, expected_[step]);
     }
     for (const checkpoint::Slice &slice : (*executor)->slices())
-      checkBlock(slice.name, slice.globalShape, slice.offset, slice.blockShape,
-                 elementOf(slice.dtype), static_cast<const char *>(slice.data));
+      checkBlock(slice.name, slice.globalShape, slice.offset, slice.blockShape, slice.dtype,
+                 static_cast<const char *>(slice.data));
     for (const executor::StoredOutput &output : (*executor)->storedOutputs()) {
       const plan::Tensor &tensor = plan_.tensors(output.tensor);
-      artifact::Block block =
+      artifact::RankBlock block =
           artifact::blockOf(plan_, tensor, static_cast<uint32_t>(world.rank()));
       checkBlock(tensor.name(), {tensor.shape().begin(), tensor.shape().end()}, block.begin,
-                 block.shape, elementOf(static_cast<DType>(tensor.dtype())), output.block.data());
+                 block.shape, static_cast<DType>(tensor.dtype()), output.block.data());
     }
   }
 
@@ -145,7 +119,7 @@ private:
     judge(metric.name, known->second, found);
   }
 
-  // A rank's block among the right values of all others.
+  // Compares a rank's block with the expected values of the whole tensor.
   void checkBlock(const std::string &name, const std::vector<int64_t> &whole,
                   const std::vector<int64_t> &offset, const std::vector<int64_t> &block,
                   ElementType type, const char *bytes) {
@@ -178,7 +152,7 @@ std::string runPlan(const plan::Plan &plan, const ProgramData &data,
     threads.emplace_back([&world, rank = ranks.back().get()] {
       rank->run(*world);
       if (!rank->wrong().empty())
-        world.reset(); // the others do not wait for it
+        world.reset(); // so that other ranks do not wait for it
     });
   }
   for (std::thread &thread : threads)

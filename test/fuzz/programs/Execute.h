@@ -1,4 +1,5 @@
-// Execute: a plan on ranks that are threads of this process, compared step by step with what it has to compute.
+// Execute: runs a plan on ranks that are threads of this process, and compares it with the
+// reference step by step.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -6,7 +7,8 @@
 
 namespace cleave::fuzz {
 
-// Empty if losses and metrics of every step, and parameters, states and outputs after the last one are right on every rank.
+// Empty if the losses and metrics of every step, and the parameters, states and outputs after the
+// last step are correct on every rank; otherwise the first error.
 std::string runPlan(const plan::Plan &plan, const ProgramData &data,
                     const std::vector<StepResults> &expected, int64_t *count);
 

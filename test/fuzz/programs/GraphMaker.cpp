@@ -14,9 +14,9 @@ namespace {
 
 constexpr double kTooLarge = 1e5;
 
-// From simple to nasty: whole vectors, one more or less, primes.
+// From simple to difficult: whole vectors, one more or less, primes.
 const Sizes kSizes = {2, 3, 4, 1, 5, 7, 8, 16, 17, 31, 33, 64, 129};
-// Longer than the rows, scratch memory and blocks of columns that kernels keep in the cache.
+// Larger than the rows, scratch memory and blocks of columns that kernels keep in the cache.
 const Sizes kLong = {1000, 4097, 5000, 16385, 17000};
 
 bool isFloatValue(Value value) { return isa<FloatType>(graph::elementTypeOf(value)); }
@@ -31,9 +31,9 @@ GraphMaker::GraphMaker(Choices &choices, MLIRContext &context, bool hasRoles)
   b_.setInsertionPointToEnd(function_.addEntryBlock());
   uint32_t type = choices_.below(20);
   float_ = type < (hasRoles ? 13 : 15) ? Type(b_.getF32Type())
-           : type < 18 || hasRoles ? Type(b_.getF64Type())
-           : type == 18            ? Type(b_.getF16Type())
-                                   : Type(b_.getBF16Type());
+           : type < 18 || hasRoles     ? Type(b_.getF64Type())
+           : type == 18                ? Type(b_.getF16Type())
+                                       : Type(b_.getBF16Type());
   for (uint32_t count = 1 + choices_.below(4); count > 0; --count)
     sizes_.push_back(choices_.pick(kSizes));
   if (!hasRoles && choices_.chance(3))
@@ -71,8 +71,8 @@ Value GraphMaker::newArgument(Type type, const char *role, double low, double hi
   bool isInput = !hasRoles_ || StringRef(role) == "input";
   if (!isInput) {
     origin.kind = graph::TensorOrigin::Kind::Inline;
-    origin.data = Tensor(graph::toElementType(graph::elementTypeOf(type)),
-                         graph::staticShapeOf(type));
+    origin.data =
+        Tensor(graph::toElementType(graph::elementTypeOf(type)), graph::staticShapeOf(type));
     std::mt19937 random(choices_.below(1000));
     for (int64_t i = 0; i < origin.data.size(); ++i)
       origin.data.set(i, low + static_cast<double>(random()) / 0x1p32 * (high - low));
@@ -220,8 +220,8 @@ void GraphMaker::grow(const std::vector<Family> &families, int most) {
 
 OwningOpRef<ModuleOp> GraphMaker::finish(ArrayRef<Value> results) {
   func::ReturnOp::create(b_, loc_, results);
-  function_.setFunctionType(FunctionType::get(
-      b_.getContext(), function_.getArgumentTypes(), ValueRange(results).getTypes()));
+  function_.setFunctionType(FunctionType::get(b_.getContext(), function_.getArgumentTypes(),
+                                              ValueRange(results).getTypes()));
   return std::move(module_);
 }
 

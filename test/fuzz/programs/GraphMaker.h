@@ -1,8 +1,9 @@
-// GraphMaker: random functions of graph ops. Families of ops (PointwiseOps.cpp, …) are functions that add one op, or a few that
-// belong together, to the values that are there.
+// GraphMaker: builds random functions of graph ops. A family of ops (PointwiseOps.cpp, …) is a
+// function that adds one op, or a few related ops, on existing values.
 //
-// Sizes of dims come from a short list per function, so that values meet. Every value has a bound of its elements'
-// magnitudes; what grows too large is brought back, so that few elements end as infinities or NaN.
+// The sizes of dims come from a short list per function, so that shapes match often. Every value
+// has a bound of its elements' magnitudes; values that grow too large are scaled back, so that few
+// elements become infinite or NaN.
 #pragma once
 
 #include "dialects/graph/Graph.h"
@@ -19,7 +20,8 @@ using Sizes = std::vector<int64_t>;
 
 class GraphMaker {
 public:
-  // The function is @step in a new module. With `hasRoles` its arguments are inputs and parameters (Step.h).
+  // The function is @step in a new module. With `hasRoles` its arguments are inputs and parameters
+  // (Step.h).
   GraphMaker(Choices &choices, mlir::MLIRContext &context, bool hasRoles);
 
   Choices &choose() { return choices_; }
@@ -28,38 +30,42 @@ public:
   mlir::Type floatType() const { return float_; }
   mlir::func::FuncOp function() { return function_; }
 
-  // A size of this function's list, and a shape of up to `most` such sizes with few enough elements.
+  // A size from this function's list, and a shape of at most `most` such sizes with a limited
+  // number of elements.
   int64_t size() { return choices_.pick(sizes_); }
   Sizes shape(size_t most);
   bool fits(const Sizes &shape) const;
 
-  // Arguments; integers lie in [low, high).
+  // New arguments of the function; integers lie in [low, high).
   mlir::Value argument(const Sizes &shape);
   mlir::Value integers(const Sizes &shape, int64_t low, int64_t high);
   mlir::Value parameter(const Sizes &shape, double low = -1, double high = 1);
   mlir::Value state(const Sizes &shape, double low, double high);
   mlir::Value splat(mlir::Type type, double value);
 
-  // A value that is there and for which `suits` holds, the newest most likely; null if there is none.
+  // An existing value for which `suits` holds, newer ones with higher probability; null if there is
+  // none.
   mlir::Value find(llvm::function_ref<bool(mlir::Value)> suits);
-  // A float (of the function's type) that is there, or a new argument; of at least `rank` dims.
+  // An existing float tensor of the function's dtype, or a new argument; with at least `rank` dims.
   mlir::Value anyFloat(int64_t rank = 0);
   mlir::Value anyInteger();
   // Another value of the same type.
   mlir::Value like(mlir::Value value);
 
   double bound(mlir::Value value) const;
-  // Makes a value known to later ops, scaled back if it may be too large. Returns what is known.
+  // Makes a value available to later ops, scaled back if it may be too large. Returns the available
+  // value.
   mlir::Value add(mlir::Value value, double bound);
-  // The same value with magnitudes of at most `most`, or of at least a half.
+  // The value, limited to magnitudes of at most `most`, and the value with magnitudes of at least
+  // 0.5.
   mlir::Value limited(mlir::Value value, double most);
   mlir::Value awayFromZero(mlir::Value value);
   const std::vector<mlir::Value> &values() const { return values_; }
 
   using Family = void (*)(GraphMaker &);
-  // Adds members of the families until the choices say stop; `most` at most.
+  // Adds a random number of members of the families, at most `most`.
   void grow(const std::vector<Family> &families, int most);
-  // Ends the function with these results and hands over the module.
+  // Ends the function with these results and returns the module.
   mlir::OwningOpRef<mlir::ModuleOp> finish(llvm::ArrayRef<mlir::Value> results);
 
 private:
@@ -78,7 +84,7 @@ private:
   llvm::DenseMap<mlir::Value, double> bounds_;
 };
 
-// Families of all functions.
+// Families of ops for kernels and whole steps.
 void addUnary(GraphMaker &m);
 void addBinary(GraphMaker &m);
 void addInteger(GraphMaker &m);
@@ -88,9 +94,9 @@ void addReduction(GraphMaker &m);
 void addBroadcast(GraphMaker &m);
 void addUnitDim(GraphMaker &m);
 void addCount(GraphMaker &m);
-void addNorm(GraphMaker &m); // rows read again behind their own statistics
+void addNorm(GraphMaker &m); // reads rows again after the computation of their statistics
 
-// Families of whole steps.
+// Families of ops for whole steps.
 void addTranspose(GraphMaker &m);
 void addReshape(GraphMaker &m);
 void addSlice(GraphMaker &m);

@@ -1,5 +1,5 @@
-// GuardedMemory: a buffer that begins at a multiple of 64 bytes, as kernels may assume, and ends as near as that allows before
-// a page that nothing may touch. Unwritten bytes are 0xff: NaN in all floats.
+// GuardedMemory: a buffer that is aligned to 64 bytes, as kernels may assume, and ends less than 64
+// bytes before a guard page. Unwritten bytes are 0xff: NaN for all floats.
 #pragma once
 
 #include <cstring>
@@ -13,8 +13,8 @@ public:
   explicit GuardedMemory(size_t bytes) : bytes_((bytes + 63) / 64 * 64) {
     size_t inside = (bytes_ + kPage - 1) / kPage * kPage;
     mapped_ = inside + 2 * kPage;
-    base_ = static_cast<char *>(
-        mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    base_ =
+        static_cast<char *>(mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     mprotect(base_ + kPage, inside, PROT_READ | PROT_WRITE);
     data_ = base_ + kPage + inside - bytes_;
     std::memset(data_, 0xff, bytes_);

@@ -59,7 +59,7 @@ func::FuncOp functionOf(program::KernelOp kernel) {
   return function;
 }
 
-// The rows of the table that an op's indices choose from; 0 of other operands.
+// The number of rows of the table that an op's indices select from; 0 for other operands.
 int64_t rowsBehind(Operation &op, Value operand) {
   if (auto gather = dyn_cast<graph::GatherOp>(op); gather && gather.getIndices() == operand)
     return graph::staticShapeOf(gather.getOperand())[gather.getDim()];
@@ -69,8 +69,7 @@ int64_t rowsBehind(Operation &op, Value operand) {
 }
 
 Tensor anyTensor(Operation &op, Value operand, std::mt19937_64 &random) {
-  Tensor tensor(graph::toElementType(graph::elementTypeOf(operand)),
-                graph::staticShapeOf(operand));
+  Tensor tensor(graph::toElementType(graph::elementTypeOf(operand)), graph::staticShapeOf(operand));
   int64_t rows = rowsBehind(op, operand);
   bool isUnsigned = graph::elementTypeOf(operand).isUnsignedInteger();
   double low = rows ? -1 : isUnsigned ? 0 : -3, high = rows ? static_cast<double>(rows) + 1 : 9;
@@ -213,8 +212,8 @@ std::string checkKernels(ModuleOp module, uint64_t seed, bool checked, int64_t *
   if (!loaded.handle)
     return std::string("the kernels cannot be loaded: ") + dlerror();
   for (program::KernelOp kernel : kernels) {
-    auto function = reinterpret_cast<KernelFunction>(
-        dlsym(loaded.handle, kernel.getSymName().str().c_str()));
+    auto function =
+        reinterpret_cast<KernelFunction>(dlsym(loaded.handle, kernel.getSymName().str().c_str()));
     std::string wrong = KernelRun(kernel, function, seed).check(count);
     if (!wrong.empty())
       return wrong;

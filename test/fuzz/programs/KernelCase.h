@@ -1,4 +1,5 @@
-// Kernels of the program dialect on random data, between guard pages, against the interpreter.
+// Runs kernels of the program dialect on random data between guard pages and compares them with the
+// interpreter.
 #pragma once
 
 #include "dialects/graph/Graph.h"
@@ -9,13 +10,14 @@
 
 namespace cleave::fuzz {
 
-// Adds a kernel for `op` (a graph.fusion, or an op that is a kernel of its own) to the end of `module`, with operands and
-// results that lie in memory in any way that buffers and views can bring about.
+// Appends a kernel for `op` (a graph.fusion, or an op that becomes a kernel alone) to `module`,
+// with operands and results in random layouts that buffers and views allow.
 program::KernelOp layOut(Choices &choices, mlir::ModuleOp module, mlir::Operation &op,
                          const std::string &name);
 
-// Compiles the module's kernels, `checked` or as users run them, runs each whole and in parts, and compares results and
-// untouched memory. `count` is raised by the kernels, elements compared and elements undecided. Empty if all is well.
+// Compiles the module's kernels, `checked` or with vectorization, runs each as a whole and in
+// parts, and compares results and unwritten memory. Adds the numbers of kernels, compared elements
+// and undecided elements to `count`. Returns the first error; empty if there is none.
 std::string checkKernels(mlir::ModuleOp module, uint64_t seed, bool checked, int64_t *count);
 
 } // namespace cleave::fuzz

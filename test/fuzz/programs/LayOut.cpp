@@ -1,4 +1,5 @@
-// Layouts of kernels: dims in any order, gaps as slices leave them, turned dims, results in place.
+// Random layouts of kernels: dims in any order, gaps as after slices, reversed dims, results in
+// place.
 #include "passes/bufferize/InPlace.h"
 #include "test/fuzz/programs/KernelCase.h"
 
@@ -26,7 +27,7 @@ Layout dense(ArrayRef<int64_t> shape) {
   return layout;
 }
 
-// Dims from the outermost to the innermost in a random order; behind each there may be a gap.
+// Orders the dims randomly from the outermost to the innermost; each may be followed by a gap.
 Layout anyLayout(Choices &choices, ArrayRef<int64_t> shape, bool isOperand) {
   uint32_t kind = choices.below(4);
   if (kind < 2)
@@ -78,10 +79,10 @@ public:
   }
 
   program::KernelOp build(OpBuilder &b, const std::string &name) {
-    auto kernel = program::KernelOp::create(
-        b, b.getUnknownLoc(), b.getStringAttr(name), b.getI64IntegerAttr(buffers_),
-        b.getArrayAttr(operands_), b.getArrayAttr(results_), IntegerAttr(), FloatAttr(),
-        FloatAttr());
+    auto kernel = program::KernelOp::create(b, b.getUnknownLoc(), b.getStringAttr(name),
+                                            b.getI64IntegerAttr(buffers_),
+                                            b.getArrayAttr(operands_), b.getArrayAttr(results_),
+                                            IntegerAttr(), FloatAttr(), FloatAttr());
     Block &body = kernel.getBody().emplaceBlock();
     OpBuilder inside = OpBuilder::atBlockEnd(&body);
     SmallVector<Value> arguments;
@@ -97,7 +98,8 @@ private:
     return program::ViewAttr::get(op_.getContext(), buffer, layout.offset, layout.strides);
   }
 
-  // Where an operand lies that the group reads only where it writes, if the choices want it.
+  // Places a result, at random, in the memory of an operand that the group reads only at the
+  // elements that it writes.
   Attribute placeResult(graph::FusionOp fusion, OpResult result) {
     if (choices_.chance(50))
       for (unsigned i = 0; i < fusion.getNumOperands(); ++i)
@@ -114,7 +116,7 @@ private:
   Operation &op_;
   int64_t buffers_ = 0;
   SmallVector<Layout> layouts_; // of the operands
-  SmallVector<unsigned> taken_; // operands in whose place a result lies
+  SmallVector<unsigned> taken_; // operands whose memory holds a result
   SmallVector<Attribute> operands_, results_;
 };
 

@@ -1,4 +1,5 @@
-// Families of whole steps that move elements: layouts, parts, rows chosen by index, orders.
+// Families of ops for whole steps that move elements: layouts, slices, rows selected by index,
+// sorting.
 #include "dialects/graph/Build.h"
 #include "test/fuzz/programs/GraphMaker.h"
 
@@ -18,7 +19,7 @@ Type typeOf(Value value, const Sizes &shape) {
   return RankedTensorType::get(shape, graph::elementTypeOf(value));
 }
 
-// Row numbers for a table of so many rows; some point outside.
+// Indices into a table with `rows` rows; some are out of range.
 Value indicesFor(GraphMaker &m, const Sizes &shape, int64_t rows) {
   bool outside = m.choose().chance(20);
   return m.integers(shape, outside ? -1 : 0, outside ? rows + 1 : rows);
@@ -35,7 +36,7 @@ void addTranspose(GraphMaker &m) {
   m.add(graph::buildTranspose(m.builder(), x, order), m.bound(x));
 }
 
-// Neighbouring dims become one, or one becomes two.
+// Merges neighbouring dims, or splits a dim into two.
 void addReshape(GraphMaker &m) {
   Value x = m.anyFloat(1);
   Sizes shape = graph::staticShapeOf(x);
@@ -61,8 +62,8 @@ void addSlice(GraphMaker &m) {
   auto size = static_cast<uint32_t>(shape[dim]);
   uint32_t start = m.choose().below(size), stride = 1 + m.choose().below(3);
   shape[dim] = 1 + m.choose().below((size - start - 1) / stride + 1);
-  m.add(graph::SliceOp::create(m.builder(), m.loc(), typeOf(x, shape), x, dim,
-                               Polynomial(start), stride),
+  m.add(graph::SliceOp::create(m.builder(), m.loc(), typeOf(x, shape), x, dim, Polynomial(start),
+                               stride),
         m.bound(x));
 }
 
@@ -129,9 +130,9 @@ void addScatter(GraphMaker &m) {
   const std::vector<graph::Reduction> kinds = {graph::Reduction::Sum, graph::Reduction::Sum,
                                                graph::Reduction::Max, graph::Reduction::Min};
   graph::Reduction kind = m.choose().pick(kinds);
-  Value made = graph::ScatterOp::create(m.builder(), m.loc(), typeOf(x, shape), kind, x, indices,
-                                        dim);
-  if (kind != graph::Reduction::Sum) { // rows that no index names are infinite
+  Value made =
+      graph::ScatterOp::create(m.builder(), m.loc(), typeOf(x, shape), kind, x, indices, dim);
+  if (kind != graph::Reduction::Sum) { // rows without an index are infinite
     made = graph::MaxOp::create(m.builder(), m.loc(), made, m.splat(made.getType(), -9));
     made = graph::MinOp::create(m.builder(), m.loc(), made, m.splat(made.getType(), 9));
   }

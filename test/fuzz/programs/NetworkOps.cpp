@@ -1,4 +1,4 @@
-// Families of whole steps that networks are made of: products, convolutions, norms, attention, dropout.
+// Families of ops of networks: products, convolutions, norms, attention, dropout.
 #include "dialects/graph/Build.h"
 #include "dialects/graph/StopGradient.h"
 #include "test/fuzz/programs/GraphMaker.h"
@@ -15,7 +15,8 @@ Type typeOf(Value value, const Sizes &shape) {
   return RankedTensorType::get(shape, graph::elementTypeOf(value));
 }
 
-// A window over the spatial dims of an input, and how many positions it has along each; empty where it does not fit.
+// A window over the spatial dims of an input, and its number of positions along each; empty if it
+// does not fit.
 struct Window {
   SmallVector<int64_t> kernel, strides, dilations, padsLow, padsHigh;
   Sizes positions;
@@ -28,7 +29,7 @@ Window anyWindow(GraphMaker &m, ArrayRef<int64_t> spatial) {
     int64_t kernel = 1 + m.choose().below(3), stride = 1 + m.choose().below(2),
             dilation = m.choose().chance(20) ? 2 : 1, low = m.choose().below(2),
             high = m.choose().below(2);
-    if (low >= kernel || high >= kernel) // as PyTorch has it, a window sees some of the input
+    if (low >= kernel || high >= kernel) // as in PyTorch, a window contains a part of the input
       low = high = 0;
     int64_t room = size + low + high - (kernel - 1) * dilation - 1;
     w.valid &= room >= 0;
@@ -56,7 +57,7 @@ Value anyImage(GraphMaker &m) {
   return m.argument(shape);
 }
 
-// Bounds of attention's and norms' scores and weights do not matter: what they make is.
+// Adds a value that is bounded, whatever its operands are: the results of attention and norms.
 void addBounded(GraphMaker &m, Value value) { m.add(value, 30); }
 
 } // namespace
@@ -119,8 +120,7 @@ void addLayer(GraphMaker &m) {
   if (!weight)
     weight = m.parameter(isTransposed ? Sizes{out, width} : Sizes{width, out}, -0.5, 0.5);
   ArrayRef<int64_t> none;
-  Value y = graph::DotGeneralOp::create(b, m.loc(), x, weight, none, none,
-                                        ArrayRef<int64_t>{last},
+  Value y = graph::DotGeneralOp::create(b, m.loc(), x, weight, none, none, ArrayRef<int64_t>{last},
                                         ArrayRef<int64_t>{isTransposed ? 1 : 0});
   if (m.choose().chance(60)) {
     Value bias = m.parameter({out});
@@ -157,9 +157,8 @@ void addPool(GraphMaker &m) {
     return;
   auto kind = m.choose().chance(50) ? graph::PoolKind::Average : graph::PoolKind::Max;
   bool countsPadding = kind == graph::PoolKind::Average && m.choose().chance(50);
-  m.add(graph::PoolOp::create(m.builder(), m.loc(), typeOf(x, result), x, kind, w.kernel,
-                              w.strides, w.dilations, w.padsLow, w.padsHigh,
-                              countsPadding),
+  m.add(graph::PoolOp::create(m.builder(), m.loc(), typeOf(x, result), x, kind, w.kernel, w.strides,
+                              w.dilations, w.padsLow, w.padsHigh, countsPadding),
         m.bound(x));
 }
 
@@ -205,11 +204,11 @@ void addNormalisation(GraphMaker &m) {
   Sizes normal(shape.begin() + static_cast<std::ptrdiff_t>(first), shape.end());
   Value scale = m.parameter(normal, 0.5, 1.5);
   if (m.choose().chance(40))
-    addBounded(m, graph::RmsNormOp::create(b, m.loc(), x.getType(), x, scale,
-                                           b.getF64FloatAttr(1e-2)));
+    addBounded(
+        m, graph::RmsNormOp::create(b, m.loc(), x.getType(), x, scale, b.getF64FloatAttr(1e-2)));
   else
-    addBounded(m, graph::LayerNormOp::create(b, m.loc(), x.getType(), x, scale,
-                                             m.parameter(normal), b.getF64FloatAttr(1e-2)));
+    addBounded(m, graph::LayerNormOp::create(b, m.loc(), x.getType(), x, scale, m.parameter(normal),
+                                             b.getF64FloatAttr(1e-2)));
 }
 
 void addBatchNorm(GraphMaker &m) {
@@ -223,9 +222,9 @@ void addBatchNorm(GraphMaker &m) {
     return;
   Value mean = m.state(channels, -0.5, 0.5), variance = m.state(channels, 0.5, 1.5);
   Value scale = m.parameter(channels, 0.5, 1.5), bias = m.parameter(channels);
-  auto norm = graph::BatchNormOp::create(
-      b, m.loc(), x.getType(), scale.getType(), scale.getType(), x, scale, bias, mean, variance,
-      b.getF64FloatAttr(1e-2), b.getF64FloatAttr(0.1));
+  auto norm = graph::BatchNormOp::create(b, m.loc(), x.getType(), scale.getType(), scale.getType(),
+                                         x, scale, bias, mean, variance, b.getF64FloatAttr(1e-2),
+                                         b.getF64FloatAttr(0.1));
   addBounded(m, norm.getResult());
 }
 
@@ -238,13 +237,13 @@ void addAttention(GraphMaker &m) {
   if (!m.fits({batch, heads, queries, keys}))
     return;
   auto operand = [&](Sizes shape) {
-    Value found = m.find([&](Value v) {
-      return v.getType() == RankedTensorType::get(shape, m.floatType());
-    });
+    Value found =
+        m.find([&](Value v) { return v.getType() == RankedTensorType::get(shape, m.floatType()); });
     return m.limited(found ? found : m.argument(shape), 3);
   };
-  Value query = operand({batch, heads, queries, width}), key = operand({batch, groups, keys, width}),
-        value = operand({batch, groups, keys, depth}), bias, mask;
+  Value query = operand({batch, heads, queries, width}),
+        key = operand({batch, groups, keys, width}), value = operand({batch, groups, keys, depth}),
+        bias, mask;
   Sizes scores = {batch, heads, queries, keys};
   if (m.choose().chance(25))
     bias = operand(scores);

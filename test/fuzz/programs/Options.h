@@ -5,7 +5,8 @@
 
 namespace cleave::fuzz {
 
-// Runs the campaign, or `replay` on every file that is given (folders: every .mlir file in them). Returns main's exit code.
+// Runs the campaign, or `replay` for every given file (for a folder: every .mlir file in it).
+// Returns the exit code of main.
 int runTool(int argc, char **argv, CampaignOptions &options, Experiment experiment,
             int (*replay)(const std::string &path));
 

@@ -1,4 +1,4 @@
-// Families that kernel groups are made of: pointwise ops, reductions, broadcasts, counting.
+// Families of ops of kernel groups: pointwise ops, reductions, broadcasts, iota.
 #include "dialects/graph/Build.h"
 #include "test/fuzz/programs/GraphMaker.h"
 
@@ -17,7 +17,7 @@ template <typename Op> Value make(GraphMaker &m, ValueRange operands) {
     return Op::create(m.builder(), m.loc(), operands[0], operands[1]);
 }
 
-// A function of one float: what its argument must be like, and the bound of its result.
+// A function of one float: the condition on its argument, and the bound of its result.
 struct Unary {
   Value (*make)(GraphMaker &, ValueRange);
   enum class Domain { All, Small, Positive } domain;
@@ -169,22 +169,21 @@ void addSelect(GraphMaker &m) {
   }
   m.add(condition, 1);
   Value z = m.like(x);
-  m.add(graph::SelectOp::create(b, m.loc(), condition, x, z),
-        std::max(m.bound(x), m.bound(z)));
+  m.add(graph::SelectOp::create(b, m.loc(), condition, x, z), std::max(m.bound(x), m.bound(z)));
 }
 
 void addCast(GraphMaker &m) {
   OpBuilder &b = m.builder();
   auto to = [&](Value value, Type element) { return graph::buildCast(b, value, element); };
   switch (m.choose().below(5)) {
-  case 0: { // truth values and integers count as floats
+  case 0: { // bools and integers, cast to floats
     Value x = m.find([](Value v) { return !isFloating(v); });
     if (!x)
       x = m.anyInteger();
     m.add(to(x, m.floatType()), m.bound(x));
     return;
   }
-  case 1: { // there and back: rounds
+  case 1: { // to another dtype and back, which rounds
     const std::vector<Type> types = {b.getF64Type(), b.getF32Type(), b.getBF16Type(),
                                      b.getF16Type()};
     Value x = m.limited(m.anyFloat(), 1000);
@@ -239,7 +238,7 @@ void addReduction(GraphMaker &m) {
   m.add(graph::buildReduce(m.builder(), kind, x, dims), bound);
 }
 
-// What has fewer dims becomes as large as something that has more.
+// Broadcasts a value to the shape of another one with more dims.
 void addBroadcast(GraphMaker &m) {
   Value whole = m.anyFloat(1);
   Sizes shape = graph::staticShapeOf(whole);
@@ -313,8 +312,8 @@ void addNorm(GraphMaker &m) {
   if (dims[0] > 0 && m.choose().chance(30))
     dims.insert(dims.begin(), dims[0] - 1);
   bool isMax = m.choose().chance(40);
-  Value statistic = isMax ? graph::buildReduce(b, graph::Reduction::Max, x, dims)
-                          : graph::buildMean(b, x, dims);
+  Value statistic =
+      isMax ? graph::buildReduce(b, graph::Reduction::Max, x, dims) : graph::buildMean(b, x, dims);
   Value centred =
       graph::SubOp::create(b, m.loc(), x, graph::buildBroadcastOver(b, statistic, x, dims));
   m.add(centred, 2 * m.bound(x));

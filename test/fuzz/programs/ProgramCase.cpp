@@ -1,11 +1,11 @@
 #include "test/fuzz/programs/ProgramCase.h"
 
 #include "compiler/cluster/Presets.h"
+#include "compiler/planner/ReadStep.h"
+#include "dialects/graph/Step.h"
 #include "passes/driver/Compile.h"
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/Phases.h"
-#include "compiler/planner/ReadStep.h"
-#include "dialects/graph/Step.h"
 #include "passes/shard/Annotate.h"
 #include "test/fuzz/programs/Execute.h"
 #include "test/unit/shard/RandomPlan.h"
@@ -29,7 +29,7 @@ std::string printed(ModuleOp module) {
   return text;
 }
 
-// Files of this process that go when it is done with them.
+// A file of this process, which is removed with this object.
 struct ScratchFile {
   explicit ScratchFile(const std::string &ending)
       : path(std::filesystem::temp_directory_path() /
@@ -48,7 +48,7 @@ public:
   std::string run() {
     if (!compilation_.module)
       return "the case does not parse";
-    // Gradients pass through casts to short floats, which differences do not see.
+    // Gradients pass through casts to 16-bit floats, in which differences vanish.
     std::string source = printed(*compilation_.module);
     bool isSmooth = source.find("stop_gradient") == std::string::npos &&
                     source.find("f16>") == std::string::npos;
@@ -90,7 +90,7 @@ private:
     options.optimizer = spec.optimizer;
     options.clipNorm = spec.clip;
     options.accumulate = spec.accumulate;
-    options.checkKernels = spec.seed % 8 != 0; // the others are vectorised as users run them
+    options.checkKernels = spec.seed % 8 != 0; // unchecked kernels are vectorized
     return options;
   }
 
@@ -102,7 +102,8 @@ private:
                                                    : Status::defect(diagnostics.text());
   }
 
-  // Of the labels of cross entropies: the sizes of the outputs' last dims.
+  // The numbers of classes of the labels of cross entropies: the sizes of the last dims of the
+  // outputs.
   std::map<std::string, int64_t> labelClasses() {
     std::map<std::string, int64_t> classes;
     func::FuncOp step = graph::stepOf(*compilation_.module);
@@ -158,8 +159,7 @@ private:
 
   Result<std::string> randomlyPlanned(const std::string &text, const PlanSpec &spec,
                                       int64_t ranks) {
-    OwningOpRef<ModuleOp> module =
-        parseSourceString<ModuleOp>(text, compilation_.context.get());
+    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, compilation_.context.get());
     if (!module)
       return Status::defect("the primitive step does not parse");
     func::FuncOp step = graph::stepOf(*module);

@@ -1,11 +1,12 @@
-// Whole programs: a forward function, what makes a training step of it, and plans. The text of a case is a module with these
-// lines in front:
+// Whole programs: a forward function, the options of its training step, and plans. The text of a
+// case is a module that begins with these lines:
 //
 //   // case: train losses=mse:o0+output:o1 optimizer=sgd:lr=1 clip=0.5 accumulate=2 seed=7 steps=2
 //   // plan: mesh=dp=2,tp=2 random=17
 //   // plan: mesh=dp=4 pin=zero3 memory=65536
 //
-// `train` makes it a training step; `seed` draws inputs and labels; a plan is drawn at random, or the planner's.
+// `train` makes the function a training step; `seed` determines inputs and labels; `random` is the
+// seed of a random plan, without it the planner makes the plan.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -18,9 +19,9 @@ namespace cleave::fuzz {
 
 struct PlanSpec {
   std::string mesh = "dp=1";
-  uint64_t random = 0; // seed of a random plan; 0: the planner decides, by what follows
+  uint64_t random = 0; // seed of a random plan; 0: the planner decides, with the options below
   std::string pin;
-  uint64_t memory = 0; // bytes of one rank; 0: what the cluster has
+  uint64_t memory = 0; // bytes of one rank; 0: the memory of the cluster
 };
 
 struct ProgramSpec {
@@ -34,16 +35,17 @@ struct ProgramSpec {
   std::vector<PlanSpec> plans;
 };
 
-// The lines in front of a case.
+// The first lines of a case.
 std::string textOf(const ProgramSpec &spec);
 ProgramSpec specOf(const std::string &text);
 
-// What checkProgram counts, in this order.
+// The counts of checkProgram, in this order.
 enum class Counted { Programs, Plans, Unusable, Infeasible, Gradients, Kinks, Compared, Undecided };
 
-// Compiles the case for all of its plans, with checked kernels, runs them on ranks that are threads, and compares losses,
-// parameters, states and outputs with the interpreter; in double precision gradients with differences, too. Empty if all is
-// well. What the training step or the planner refuses with the user's error is counted as unusable or infeasible.
+// Compiles the case for all its plans with checked kernels, runs them on ranks that are threads,
+// and compares losses, parameters, states and outputs with the interpreter, and gradients in double
+// precision with differences. Returns the first error; empty if there is none. Cases that the
+// training pass or the planner rejects with a user error count as unusable or infeasible.
 std::string checkProgram(const std::string &text, int64_t *count);
 
 } // namespace cleave::fuzz

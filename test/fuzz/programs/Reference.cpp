@@ -77,7 +77,7 @@ static std::vector<std::vector<Tensor>> slotsOf(const ProgramData &data, const P
   return slots;
 }
 
-// Per argument its position among the persistent ones.
+// For every argument, its index among the persistent ones.
 static std::vector<size_t> persistentPositions(func::FuncOp step) {
   std::vector<size_t> positions(step.getNumArguments());
   size_t next = 0;
@@ -130,7 +130,7 @@ public:
   }
 
   std::string run(int64_t *count) {
-    auto results = interpretStep(step_, start_, slots_);
+    auto results = interpret::runStep(step_, start_, slots_);
     if (!results)
       return results.status().message();
     double loss = (*results)[loss_].values[0], stated = 0, terms = 0;
@@ -169,7 +169,7 @@ private:
     for (const Direction &d : directions_)
       for (int64_t i = 0; i < d.along.size(); ++i)
         args[d.argument].values[i] += h * d.along.values[i];
-    auto results = interpretStep(step_, args, slots_);
+    auto results = interpret::runStep(step_, args, slots_);
     return results ? (*results)[loss_].values[0] : std::nan("");
   }
 

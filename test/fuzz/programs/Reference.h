@@ -1,4 +1,5 @@
-// Reference: what a program has to compute: its data, and the interpreter's ensemble of every step.
+// Reference: the data of a program, and its expected results as the interpreter's ensemble of every
+// step.
 #pragma once
 
 #include "test/fuzz/programs/Ensemble.h"
@@ -8,13 +9,13 @@
 
 namespace cleave::fuzz {
 
-// Inputs and labels of every step and slot, drawn from a seed.
+// Random inputs and labels of every step and slot, determined by a seed.
 class ProgramData {
 public:
-  // `classes[label]` is the number of classes that a label chooses from.
+  // `classes[label]` is the number of classes of a label.
   ProgramData(mlir::func::FuncOp step, const std::map<std::string, int64_t> &classes,
               uint64_t seed);
-  // What argument `name` is in this slot of this step.
+  // The value of argument `name` in this slot of this step.
   Tensor tensor(const std::string &name, int64_t step, int64_t slot) const;
   std::vector<Tensor> inputs(int64_t step, int64_t slot) const;
 
@@ -28,16 +29,18 @@ private:
   uint64_t seed_;
 };
 
-// The first values of the arguments but for inputs and labels.
+// The first values of all arguments except inputs and labels.
 std::vector<Ensemble> firstValues(mlir::func::FuncOp step);
 
-// The results of every step, by name: losses, metrics, outputs, and what parameters and states are afterwards.
+// The results of a step by name: losses, metrics, outputs, and the parameters and states after the
+// step.
 using StepResults = std::map<std::string, Ensemble>;
 Result<std::vector<StepResults>> interpretSteps(mlir::func::FuncOp step, const ProgramData &data,
                                                 const ProgramSpec &spec);
 
-// Whether the update of plain gradient descent (sgd:lr=1) is the loss's derivative, along a random direction. Empty if so,
-// or if the loss has a corner there, which is counted.
+// Checks that the update of plain gradient descent (sgd:lr=1) is the derivative of the loss along a
+// random direction. Returns an error; empty if it is, or if the loss has a kink there, which is
+// counted.
 std::string checkGradients(mlir::func::FuncOp step, const ProgramData &data,
                            const ProgramSpec &spec, int64_t *count);
 

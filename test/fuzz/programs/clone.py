@@ -1,4 +1,4 @@
-"""A clone of the tree's last commit with a build of its own, for what must not touch the tree: faults.py, coverage.py."""
+"""A clone of the tree's last commit with a separate build, for scripts that must not change the tree: faults.py, coverage.py."""
 
 import pathlib
 import subprocess
@@ -7,8 +7,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 def fresh_clone(work, *options):
-    """Clones into WORK/src, or brings that to the last commit. Returns its folder and the one it builds in, which lies where
-    the compiler's cache finds what was compiled elsewhere."""
+    """Clones into WORK/src, or updates it to the last commit. Returns its folder and its build folder, whose path lets
+    the compiler cache reuse other builds."""
     source = work.resolve() / "src"
     if not source.exists():
         subprocess.run(["git", "clone", "-q", "--shared", str(ROOT), str(source)], check=True)

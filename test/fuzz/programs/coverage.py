@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which lines of the passes the two generators reach by themselves.
+"""Measures which lines of the passes the two tools execute.
 
     test/fuzz/programs/coverage.py [--work DIR] [--kernels 1500] [--programs 1500] [--list]
 
@@ -19,7 +19,7 @@ FOLDERS = ["passes/codegen", "passes/fuse", "passes/bufferize", "passes/shard"]
 
 
 def counts_of(source, build):
-    """File -> line -> how often it ran, over all translation units."""
+    """File -> line -> number of executions, over all translation units."""
     counts = collections.defaultdict(lambda: collections.defaultdict(int))
     for data in build.rglob("*.gcda"):
         text = subprocess.run(["gcov", "--json-format", "--stdout", str(data)], stdout=subprocess.PIPE,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Seeds faults into a copy of the tree, one at a time, and measures how long the generators take to find each.
+"""Seeds faults into a copy of the tree, one at a time, and measures the time until the tools find each.
 
     test/fuzz/programs/faults.py [--work DIR] [--seconds 600] [--only NAME]
 
@@ -39,14 +39,14 @@ FAULTS = [
      "  pack(piece);\n  CLEAVE_TRY(arrive(batch.kind));\n  CLEAVE_TRY(checkPostings(batch));\n  combine(piece);",
      "  pack(piece);\n  combine(piece);\n  CLEAVE_TRY(arrive(batch.kind));"),
     ("a wrong slot", "fuzz-programs", "runtime/executor/Executor.cpp",
-     "context_.slot = scheduled.slot();", "context_.slot = scheduled.slot() / 2;"),
+     "state_.slot = scheduled.slot();", "state_.slot = scheduled.slot() / 2;"),
     ("a gradient rule with a wrong sign", "fuzz-programs", "passes/autodiff/rules/Elementwise.cpp",
      "return dy * -sin(x);", "return dy * sin(x);"),
 ]
 
 
 def search(tool, build, seconds):
-    """Seconds until the tool found something and what it said, or None."""
+    """Seconds until the tool finds an error, and its message; or None."""
     begin = time.time()
     result = subprocess.run([str(build / "bin" / tool), "--cases", "0", "--seconds", str(seconds), "--shrinks", "0",
                              "--first", "500000", "--out", str(build)],
@@ -56,7 +56,7 @@ def search(tool, build, seconds):
 
 
 def hunt(fault, source, build, seconds):
-    """What search() says of the tree with the fault."""
+    """The result of search() for the tree with the fault."""
     name, tool, path, text, wrong = fault
     file = source / path
     before = file.read_text()

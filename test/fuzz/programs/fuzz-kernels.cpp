@@ -1,5 +1,6 @@
-// fuzz-kernels: random graphs of ops, grouped by the rules of passes/fuse, each group as a kernel on random layouts against the
-// interpreter. With files: replays the kernels in them instead.
+// fuzz-kernels: compares random graphs of ops, grouped by the rules of passes/fuse and compiled to
+// kernels on random layouts, with the interpreter. With files as arguments, replays the kernels in
+// them.
 #include "passes/fuse/Fuse.h"
 #include "test/fuzz/programs/GraphMaker.h"
 #include "test/fuzz/programs/KernelCase.h"
@@ -8,7 +9,6 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 
-
 using namespace mlir;
 
 namespace cleave::fuzz {
@@ -16,12 +16,12 @@ namespace cleave::fuzz {
 namespace {
 
 const std::vector<GraphMaker::Family> kFamilies = {
-    addUnary,     addBinary,    addReduction, addBroadcast, addNorm,  addReduction,
-    addBinary,    addSelect,    addCast,      addUnitDim,   addCount, addBroadcast,
-    addInteger,   addUnary,     addBinary,    addReduction, addNorm,  addTranspose,
-    addGather,    addScatter,   addScan,      addSort,      addPool};
+    addUnary,   addBinary,  addReduction, addBroadcast, addNorm,  addReduction,
+    addBinary,  addSelect,  addCast,      addUnitDim,   addCount, addBroadcast,
+    addInteger, addUnary,   addBinary,    addReduction, addNorm,  addTranspose,
+    addGather,  addScatter, addScan,      addSort,      addPool};
 
-// Results: what nobody reads, and some of the rest.
+// The results: all values without a user, and some others.
 SmallVector<Value> anyResults(GraphMaker &m) {
   SmallVector<Value> results;
   for (Value value : m.values())
@@ -67,15 +67,14 @@ void experiment(Choices &choices, Report &report) {
     }
   }
   report.begin(textOf(*kernels));
-  bool checked = !choices.chance(25); // what is not checked is vectorised
-  std::string wrong =
-      checkKernels(*kernels, 1 + choices.below(1000), checked, &report.counts[2]);
+  bool checked = !choices.chance(25); // unchecked kernels are vectorized
+  std::string wrong = checkKernels(*kernels, 1 + choices.below(1000), checked, &report.counts[2]);
   if (!wrong.empty())
     return report.fail(wrong);
   report.counts[checked ? 0 : 1] += groups;
 }
 
-// 0 if all kernels of the file compute what they mean.
+// 0 if all kernels of the file compute the results of the interpreter.
 int replay(const std::string &path) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<graph::GraphDialect, program::ProgramDialect, func::FuncDialect>();
@@ -85,7 +84,8 @@ int replay(const std::string &path) {
   Report &report = *sharedReport();
   bool passed = runGuarded(report, [&] {
     for (uint64_t seed = 1; seed <= 3; ++seed)
-      if (std::string wrong = checkKernels(*module, seed, seed % 2 == 1, &report.counts[2]); !wrong.empty())
+      if (std::string wrong = checkKernels(*module, seed, seed % 2 == 1, &report.counts[2]);
+          !wrong.empty())
         return report.fail(wrong);
   });
   if (!passed)
@@ -99,7 +99,7 @@ int replay(const std::string &path) {
 int main(int argc, char **argv) {
   cleave::fuzz::CampaignOptions options;
   options.name = "kernels";
-  options.counted = {"checked groups", "groups as they run", "kernels", "elements compared", "elements undecided"};
-  return cleave::fuzz::runTool(argc, argv, options, cleave::fuzz::experiment,
-                               cleave::fuzz::replay);
+  options.counted = {"checked groups", "groups as they run", "kernels", "elements compared",
+                     "elements undecided"};
+  return cleave::fuzz::runTool(argc, argv, options, cleave::fuzz::experiment, cleave::fuzz::replay);
 }

@@ -1,5 +1,5 @@
-// fuzz-programs: random networks as training steps and inference, under random plans, against the interpreter. With files:
-// replays the cases in them instead.
+// fuzz-programs: compares random networks, as training steps and as inference programs under random
+// plans, with the interpreter. With files as arguments, replays the cases in them.
 #include "dialects/graph/Build.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StopGradient.h"
@@ -19,12 +19,12 @@ namespace cleave::fuzz {
 namespace {
 
 const std::vector<GraphMaker::Family> kFamilies = {
-    addLayer,     addUnary,       addBinary,   addActivation, addReduction, addLayer,
-    addTranspose, addProduct,     addReshape,  addNormalisation, addConcat, addSlice,
-    addBroadcast, addAttention,   addConvolution, addPool,    addGather,    addSelect,
-    addBinary,    addNorm,        addBatchNorm, addPad,       addReverse,   addScatter,
-    addCast,      addCount,       addUnitDim,  addScan,       addSort,      addDropout,
-    addInteger,   addLayer,       addProduct,  addBinary};
+    addLayer,     addUnary,     addBinary,      addActivation,    addReduction, addLayer,
+    addTranspose, addProduct,   addReshape,     addNormalisation, addConcat,    addSlice,
+    addBroadcast, addAttention, addConvolution, addPool,          addGather,    addSelect,
+    addBinary,    addNorm,      addBatchNorm,   addPad,           addReverse,   addScatter,
+    addCast,      addCount,     addUnitDim,     addScan,          addSort,      addDropout,
+    addInteger,   addLayer,     addProduct,     addBinary};
 
 const std::vector<std::string> kMeshes = {"dp=2", "dp=1", "dp=2,tp=2", "dp=3", "dp=4"};
 const std::vector<std::string> kPins = {"dp", "zero1", "zero2", "zero3", "megatron", ""};
@@ -41,7 +41,7 @@ void chooseTraining(GraphMaker &m, ProgramSpec &spec) {
     spec.clip = 0.5;
 }
 
-// Whether training can change it.
+// Whether the value depends on a parameter, so that training can change it.
 bool dependsOnParameter(GraphMaker &m, Value value) {
   SmallVector<Value> stack = {value};
   llvm::DenseSet<Value> seen;
@@ -60,7 +60,7 @@ bool dependsOnParameter(GraphMaker &m, Value value) {
   return false;
 }
 
-// Adds outputs, and for training the losses that read them.
+// Adds outputs and, for training, the losses on them.
 void addOutputs(GraphMaker &m, ProgramSpec &spec, SmallVector<Value> &results) {
   Choices &choices = m.choose();
   if (!spec.train) {
@@ -79,8 +79,7 @@ void addOutputs(GraphMaker &m, ProgramSpec &spec, SmallVector<Value> &results) {
     if (kind == 2 && graph::rankOf(value) > 1) {
       spec.losses.push_back("softmax-cross-entropy:" + name);
     } else if (kind == 1) {
-      SmallVector<int64_t> dims =
-          llvm::to_vector(llvm::seq<int64_t>(0, graph::rankOf(value)));
+      SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, graph::rankOf(value)));
       value = graph::buildMean(m.builder(), value, dims);
       spec.losses.push_back("output:" + name);
     } else {
@@ -153,9 +152,9 @@ int replay(const std::string &path) {
 int main(int argc, char **argv) {
   cleave::fuzz::CampaignOptions options;
   options.name = "programs";
-  options.counted = {"programs",          "plans",   "unusable",
-                     "infeasible plans",  "gradients", "gradients at corners",
+  options.counted = {"programs",          "plans",
+                     "unusable",          "infeasible plans",
+                     "gradients",         "gradients at corners",
                      "elements compared", "elements undecided"};
-  return cleave::fuzz::runTool(argc, argv, options, cleave::fuzz::experiment,
-                               cleave::fuzz::replay);
+  return cleave::fuzz::runTool(argc, argv, options, cleave::fuzz::experiment, cleave::fuzz::replay);
 }

@@ -1,4 +1,4 @@
-// Which ops become one kernel.
+// Kernel groups: ops that become one kernel.
 // RUN: cleave-opt %s --split-input-file --cleave-fuse-groups | FileCheck %s
 
 // A pointwise chain is one group, what is broadcast into it stays outside as it is.

@@ -51,3 +51,24 @@ func.func @movement(%x: tensor<4x6xf32>, %i: tensor<5xi64>) -> tensor<5x6xf32> {
   %6 = graph.gather %5 at %i dim 0 : tensor<4x6xf32>, tensor<5xi64> -> tensor<5x6xf32>
   return %6 : tensor<5x6xf32>
 }
+
+// A transposed convolution with an output padding of at least the stride: graph.conv of the result
+// has one window more than there are gradients.
+// CHECK-LABEL: func.func @output_padding
+func.func @output_padding(%x: tensor<1x4x3xf32>, %w: tensor<4x2x2xf32>) -> tensor<1x2x6xf32> {
+  // CHECK: graph.conv_input_grad {{.*}} : tensor<1x4x3xf32>, tensor<4x2x2xf32> -> tensor<1x2x6xf32>
+  %0 = graph.conv_input_grad %x, %w {strides = array<i64: 1>, dilations = array<i64: 2>, pads_low = array<i64: 0>, pads_high = array<i64: 0>, groups = 1 : i64}
+    : tensor<1x4x3xf32>, tensor<4x2x2xf32> -> tensor<1x2x6xf32>
+  return %0 : tensor<1x2x6xf32>
+}
+
+// CHECK-LABEL: func.func @symbolic_convolution
+func.func @symbolic_convolution(%x: tensor<?x2x?xf32, #graph.dims<["n", "", "w"]>>, %w: tensor<4x2x3xf32>)
+    -> tensor<4x2x3xf32> {
+  %0 = graph.conv %x, %w {strides = array<i64: 2>, dilations = array<i64: 1>, pads_low = array<i64: 1>, pads_high = array<i64: 1>, groups = 1 : i64}
+    : tensor<?x2x?xf32, #graph.dims<["n", "", "w"]>>, tensor<4x2x3xf32> -> tensor<?x4x?xf32, #graph.dims<["n", "", "floor((w + 1)/2)"]>>
+  // CHECK: graph.conv_weight_grad
+  %1 = graph.conv_weight_grad %0, %x {strides = array<i64: 2>, dilations = array<i64: 1>, pads_low = array<i64: 1>, pads_high = array<i64: 1>, groups = 1 : i64}
+    : tensor<?x4x?xf32, #graph.dims<["n", "", "floor((w + 1)/2)"]>>, tensor<?x2x?xf32, #graph.dims<["n", "", "w"]>> -> tensor<4x2x3xf32>
+  return %1 : tensor<4x2x3xf32>
+}

@@ -1,7 +1,8 @@
-// What the verifiers of the collectives refuse; labels as in dialects/mesh/MeshOps.td.
+// Errors of the verifiers of collectives; constraints as numbered in dialects/mesh/MeshOps.td. See
+// also constraints.mlir.
 // RUN: cleave-opt %s --split-input-file --verify-diagnostics
 
-// C1: no mesh
+// mesh.all_reduce (C1): no mesh
 func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{needs a mesh: the module has no attribute mesh.mesh}}
   %0 = mesh.all_reduce sum %a over {dp} : tensor<4xf32>
@@ -9,17 +10,18 @@ func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 // -----
-// C1: unknown axis
+// mesh.all_reduce (C1): unknown axis
+// expected-note @below {{the mesh is declared here}}
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
   func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
-    // expected-error @+1 {{names the axis "tp", which is none of #mesh.mesh<[dp = 2]>}}
+    // expected-error @+1 {{names the axis "tp", which is not an axis of #mesh.mesh<[dp = 2]>}}
     %0 = mesh.all_reduce sum %a over {tp} : tensor<4xf32>
     return %0 : tensor<4xf32>
   }
 }
 
 // -----
-// C1: an axis twice
+// mesh.all_reduce (C1): an axis twice
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
   func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
     // expected-error @+1 {{names the axis "dp" twice}}
@@ -29,7 +31,7 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
 }
 
 // -----
-// C1: no axis
+// mesh.slice (C1): no axis
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
   func.func @f(%a: tensor<4xf32>) -> tensor<2xf32> {
     // expected-error @+1 {{needs at least one mesh axis}}
@@ -39,8 +41,9 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
 }
 
 // -----
-// C2: two element types in a bucket
+// mesh.all_reduce (C2): two element types in a bucket
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  // expected-note @below {{this operand has type 'tensor<4xf64>'}}
   func.func @f(%a: tensor<4xf32>, %b: tensor<4xf64>) {
     // expected-error @+1 {{has operands of the element types 'f32' and 'f64', expected one type}}
     %0:2 = mesh.all_reduce sum %a, %b over {dp} : tensor<4xf32>, tensor<4xf64>
@@ -49,8 +52,9 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
 }
 
 // -----
-// C3
+// mesh.slice (C3)
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  // expected-note @below {{the operand has type 'tensor<4xf32>'}}
   func.func @f(%a: tensor<4xf32>) -> tensor<2xf32> {
     // expected-error @+1 {{has dim 1, but the operand has 1 dims}}
     %0 = mesh.slice %a dim 1 over {dp} : tensor<4xf32> -> tensor<2xf32>
@@ -59,7 +63,8 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
 }
 
 // -----
-// C4
+// mesh.all_gather (C4)
+// expected-note @below {{the mesh is #mesh.mesh<[dp = 2]>}}
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
   func.func @f(%a: tensor<4xf32>) -> tensor<9xf32> {
     // expected-error @+1 {{has the types 'tensor<4xf32>' and 'tensor<9xf32>', but the first is not a block of the second when dim 0 is split over 2 ranks}}
@@ -69,7 +74,8 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
 }
 
 // -----
-// C5
+// mesh.reduce_scatter (C5)
+// expected-note @below {{the mesh is #mesh.mesh<[dp = 2]>}}
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
   func.func @f(%a: tensor<5xf32>) -> tensor<2xf32> {
     // expected-error @+1 {{has the types 'tensor<2xf32>' and 'tensor<5xf32>', but the first is not a block}}
@@ -79,7 +85,7 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
 }
 
 // -----
-// C6
+// mesh.all_to_all (C6)
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
   func.func @f(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
     // expected-error @+1 {{has the same dim 1 as from and to}}
@@ -89,7 +95,7 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
 }
 
 // -----
-// C7
+// mesh.block_offset (C7)
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
   func.func @f() -> tensor<i64> {
     // expected-error @+1 {{has a block of 0 elements, expected at least one}}

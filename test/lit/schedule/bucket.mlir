@@ -1,4 +1,4 @@
-// Which all_reduces become one.
+// All_reduces that are joined.
 // RUN: cleave-opt %s --split-input-file --cleave-schedule-bucket="bytes=64" | FileCheck %s
 
 // Two gradients; who reads the first waits for the second.

@@ -1,4 +1,4 @@
-// What runs earlier than it stands.
+// Ops that run earlier than in the given order.
 // RUN: cleave-opt %s --split-input-file --cleave-schedule-order | FileCheck %s
 
 // An update runs once its gradient is there, before the next gradient is computed.

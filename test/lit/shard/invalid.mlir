@@ -1,4 +1,4 @@
-// What partitioning refuses.
+// Errors of partitioning.
 // RUN: cleave-opt %s --split-input-file --verify-diagnostics --cleave-shard-partition
 
 // expected-error @+1 {{has no function @step}}
@@ -9,12 +9,14 @@ module {}
 func.func @step(%x: tensor<4xf32>) { return }
 
 // -----
+// expected-note @below {{the mesh is #mesh.mesh<[dp = 2]>}}
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
-  // expected-error @+1 {{argument 0 has mesh.sharding #mesh.sharding<[{tp}]>, which is no layout of 'tensor<4xf32>' on the module's mesh}}
+  // expected-error @+1 {{argument 0 has mesh.sharding #mesh.sharding<[{tp}]>, which is not a layout of 'tensor<4xf32>' on the module's mesh}}
   func.func @step(%x: tensor<4xf32> {mesh.sharding = #mesh.sharding<[{tp}]>}) { return }
 }
 
 // -----
+// expected-note @below {{the mesh is #mesh.mesh<[dp = 2]>}}
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
   func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
     // expected-error @+1 {{has a strategy that does not fit its factor rule a -> a}}

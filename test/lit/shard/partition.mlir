@@ -1,4 +1,4 @@
-// What partitioning makes of hand-written strategies: which collectives, and where.
+// Partitioning by hand-written strategies: the collectives and their places.
 // RUN: cleave-opt %s --split-input-file --cleave-shard-partition | FileCheck %s
 
 // A weight split by columns, then one by rows: exactly one all_reduce.

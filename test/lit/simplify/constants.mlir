@@ -1,4 +1,4 @@
-// What follows from constants alone.
+// Ops on constants alone are folded.
 // RUN: cleave-opt --cleave-simplify %s | FileCheck %s
 
 // CHECK-LABEL: @splats_become_a_scalar_and_a_broadcast

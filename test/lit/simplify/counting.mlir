@@ -1,4 +1,4 @@
-// What follows from positions alone.
+// Ops on positions alone are replaced by simpler ones.
 // RUN: cleave-opt --cleave-simplify %s | FileCheck %s
 
 // As transformers' masks tell packed sequences apart: positions that do not follow each other begin a new one.
@@ -114,7 +114,7 @@ func.func @positions_before_the_table_stay_a_lookup(%table: tensor<30xf32>) -> t
   return %1 : tensor<4xf32>
 }
 
-// What is no number equals nothing, and zeros of both signs are two values.
+// NaN equals no number, and zeros of both signs are two values.
 // CHECK-LABEL: @tables_that_follow_no_rule
 func.func @tables_that_follow_no_rule() -> (tensor<2x2xf32>, tensor<2xf32>) {
   // CHECK-DAG: graph.constant dense<{{\[\[}}1.000000e+00, 2.000000e+00], [0x7FC00000, 1.000000e+00]]>

@@ -1,52 +1,52 @@
-// Views and writes: what is written through one handle is seen through all of the same storage.
+// Views and writes: a write through one handle is visible through all handles on the same storage.
 #include "test/unit/aten/AtenBench.h"
 
 #include <catch2/catch.hpp>
 
 using namespace cleave;
 using namespace cleave::test;
-using aten::Value;
+using aten::IValue;
 using Numbers = std::vector<double>;
 
-TEST_CASE("a write to a row is seen in the whole") {
+TEST_CASE("a write to a row is visible in the base") {
   AtenBench b;
-  Value x = b.counted({2, 3});
-  Value row = b.call("aten::select", {x, int64_t(0), int64_t(1)});
+  IValue x = b.counted({2, 3});
+  IValue row = b.call("aten::select", {x, int64_t(0), int64_t(1)});
   b.call("aten::add_", {row, 10.0});
   CHECK(b.values(x) == Numbers{0, 1, 2, 13, 14, 15});
 }
 
-TEST_CASE("a write to the whole is seen in every view") {
+TEST_CASE("a write to the base is visible in every view") {
   AtenBench b;
-  Value x = b.counted({2, 3});
-  Value turned = b.call("aten::t", {x});
-  Value part = b.call("aten::slice", {turned, int64_t(0), int64_t(1), int64_t(3)});
+  IValue x = b.counted({2, 3});
+  IValue transposed = b.call("aten::t", {x});
+  IValue part = b.call("aten::slice", {transposed, int64_t(0), int64_t(1), int64_t(3)});
   b.call("aten::mul_", {x, 2.0});
   CHECK(b.values(part) == Numbers{2, 8, 4, 10});
 }
 
 TEST_CASE("a write through several views reaches the storage") {
   AtenBench b;
-  Value x = b.counted({2, 6});
-  Value halves = b.call("aten::view", {x, ints({2, 3, 2})});
-  Value turned = b.call("aten::permute", {halves, ints({1, 0, 2})});
-  b.call("aten::zero_", {b.call("aten::select", {turned, int64_t(0), int64_t(-1)})});
+  IValue x = b.counted({2, 6});
+  IValue halves = b.call("aten::view", {x, ints({2, 3, 2})});
+  IValue transposed = b.call("aten::permute", {halves, ints({1, 0, 2})});
+  b.call("aten::zero_", {b.call("aten::select", {transposed, int64_t(0), int64_t(-1)})});
   CHECK(b.values(x) == Numbers{0, 1, 2, 3, 0, 0, 6, 7, 8, 9, 0, 0});
 }
 
-TEST_CASE("a slice with a step leaves what lies between") {
+TEST_CASE("a write to a slice with a step keeps the elements between") {
   AtenBench b;
-  Value x = b.counted({6});
+  IValue x = b.counted({6});
   b.call("aten::fill_", {b.call("aten::slice", {x, int64_t(0), int64_t(1), {}, int64_t(2)}), 9.0});
   CHECK(b.values(x) == Numbers{0, 9, 2, 9, 4, 9});
 }
 
-TEST_CASE("copies are not changed by what becomes of their source") {
+TEST_CASE("copies do not change with their source") {
   AtenBench b;
-  Value x = b.counted({4});
-  Value copy = b.call("aten::clone", {x});
-  Value converted = b.call("aten::to", {x, int64_t(7)});
-  Value same = b.call("aten::to", {x, int64_t(6)});
+  IValue x = b.counted({4});
+  IValue copy = b.call("aten::clone", {x});
+  IValue converted = b.call("aten::to", {x, int64_t(7)});
+  IValue same = b.call("aten::to", {x, int64_t(6)});
   b.call("aten::neg_", {x});
   CHECK(b.values(copy) == Numbers{0, 1, 2, 3});
   CHECK(b.values(converted) == Numbers{0, 1, 2, 3});
@@ -55,9 +55,9 @@ TEST_CASE("copies are not changed by what becomes of their source") {
 
 TEST_CASE("reshaping makes a view of rows and a copy of columns") {
   AtenBench b;
-  Value x = b.counted({2, 2});
-  Value rows = b.call("aten::reshape", {x, ints({4})});
-  Value columns = b.call("aten::reshape", {b.call("aten::t", {x}), ints({-1})});
+  IValue x = b.counted({2, 2});
+  IValue rows = b.call("aten::reshape", {x, ints({4})});
+  IValue columns = b.call("aten::reshape", {b.call("aten::t", {x}), ints({-1})});
   b.call("aten::add_", {x, 1.0});
   CHECK(b.values(rows) == Numbers{1, 2, 3, 4});
   CHECK(b.values(columns) == Numbers{0, 2, 1, 3});
@@ -65,27 +65,27 @@ TEST_CASE("reshaping makes a view of rows and a copy of columns") {
 
 TEST_CASE("pieces of a tensor are views of it") {
   AtenBench b;
-  Value x = b.counted({5});
-  Value first = b.call("aten::split", {x, int64_t(2)});
+  IValue x = b.counted({5});
+  IValue first = b.call("aten::split", {x, int64_t(2)});
   b.call("aten::fill_", {first, 7.0});
   CHECK(b.values(x) == Numbers{7, 7, 2, 3, 4});
 }
 
-TEST_CASE("writing keeps the type and the shape of what is written to") {
+TEST_CASE("a write keeps the type and shape of its target") {
   AtenBench b;
-  Value x = b.counted({2, 2});
+  IValue x = b.counted({2, 2});
   b.call("aten::copy_", {x, b.tensor({2}, {5, 6}, ElementType::I64)});
   Tensor out = b.read(x);
   CHECK(out.type == ElementType::F32);
   CHECK(out.values == Numbers{5, 6, 5, 6});
-  Value whole = b.counted({2}, ElementType::I64);
+  IValue whole = b.counted({2}, ElementType::I64);
   CHECK(b.problem("aten::add_", {whole, 0.5}) ==
         "aten::add_: writes floating-point numbers into a tensor of integers");
 }
 
 TEST_CASE("repeated elements cannot be written") {
   AtenBench b;
-  Value wide = b.call("aten::expand", {b.counted({1, 2}), ints({3, 2})});
+  IValue wide = b.call("aten::expand", {b.counted({1, 2}), ints({3, 2})});
   CHECK(b.problem("aten::add_", {wide, 1.0}) ==
         "aten::add_: writes to a view that shows one element several times");
 }

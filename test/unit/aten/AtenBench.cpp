@@ -4,37 +4,37 @@
 
 namespace cleave::test {
 
-using aten::Value;
+using aten::IValue;
 
 AtenBench::AtenBench()
-    : builder(&context),
-      emitter(builder, mlir::UnknownLoc::get(&context), evaluator), aten{emitter} {
+    : builder(&context), emitter(builder, mlir::UnknownLoc::get(&context), evaluator),
+      aten{emitter} {
   context.loadDialect<graph::GraphDialect>();
   module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
   builder.setInsertionPointToStart(module->getBody());
 }
 
-Value AtenBench::tensor(const std::vector<int64_t> &shape, const std::vector<double> &values,
-                        ElementType type) {
+IValue AtenBench::tensor(const std::vector<int64_t> &shape, const std::vector<double> &values,
+                         ElementType type) {
   Tensor data(type, shape);
   data.values = values;
   return aten::TensorState::create(emitter.constant(data));
 }
 
-Value AtenBench::counted(const std::vector<int64_t> &shape, ElementType type) {
+IValue AtenBench::counted(const std::vector<int64_t> &shape, ElementType type) {
   std::vector<double> values(Tensor(type, shape).values.size());
   std::iota(values.begin(), values.end(), 0);
   return tensor(shape, values, type);
 }
 
-Value AtenBench::call(const std::string &name, const aten::ValueList &positional,
-                      const std::map<std::string, Value> &keyword) {
-  Value first = aten::call(aten, name, positional, keyword).at(0);
+IValue AtenBench::call(const std::string &name, const aten::IValueList &positional,
+                       const std::map<std::string, IValue> &keyword) {
+  IValue first = aten::call(aten, name, positional, keyword).at(0);
   return first.isList() ? first.items().at(0) : first;
 }
 
-std::string AtenBench::problem(const std::string &name, const aten::ValueList &positional,
-                               const std::map<std::string, Value> &keyword) {
+std::string AtenBench::problem(const std::string &name, const aten::IValueList &positional,
+                               const std::map<std::string, IValue> &keyword) {
   try {
     aten::call(aten, name, positional, keyword);
   } catch (const emit::Failure &failure) {
@@ -43,15 +43,15 @@ std::string AtenBench::problem(const std::string &name, const aten::ValueList &p
   return "";
 }
 
-Tensor AtenBench::read(const Value &value) {
+Tensor AtenBench::read(const IValue &value) {
   return evaluator.evaluate(value.tensor()->read(emitter)).value();
 }
 
-Value ints(const std::vector<int64_t> &items) {
-  aten::ValueList out;
+IValue ints(const std::vector<int64_t> &items) {
+  aten::IValueList out;
   for (int64_t item : items)
     out.emplace_back(item);
-  return Value::list(std::move(out));
+  return IValue::list(std::move(out));
 }
 
 } // namespace cleave::test

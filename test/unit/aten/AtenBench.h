@@ -1,4 +1,4 @@
-// AtenBench: calls operators on known tensors and reads what they give, without a model around them.
+// AtenBench: calls operators on known tensors and reads their results, without a model.
 #pragma once
 
 #include "compiler/frontend/aten/OpCall.h"
@@ -14,20 +14,20 @@ public:
   AtenBench();
 
   // A tensor with these elements.
-  aten::Value tensor(const std::vector<int64_t> &shape, const std::vector<double> &values,
-                     ElementType type = ElementType::F32);
+  aten::IValue tensor(const std::vector<int64_t> &shape, const std::vector<double> &values,
+                      ElementType type = ElementType::F32);
   // 0, 1, 2, …
-  aten::Value counted(const std::vector<int64_t> &shape, ElementType type = ElementType::F32);
+  aten::IValue counted(const std::vector<int64_t> &shape, ElementType type = ElementType::F32);
 
   // The first result of `aten::name`, its first list item if it is a list.
-  aten::Value call(const std::string &name, const aten::ValueList &positional,
-                   const std::map<std::string, aten::Value> &keyword = {});
-  // What the call fails with; empty if it does not.
-  std::string problem(const std::string &name, const aten::ValueList &positional,
-                      const std::map<std::string, aten::Value> &keyword = {});
+  aten::IValue call(const std::string &name, const aten::IValueList &positional,
+                    const std::map<std::string, aten::IValue> &keyword = {});
+  // The message of the call's failure; empty if it succeeds.
+  std::string problem(const std::string &name, const aten::IValueList &positional,
+                      const std::map<std::string, aten::IValue> &keyword = {});
 
-  Tensor read(const aten::Value &value);
-  std::vector<double> values(const aten::Value &value) { return read(value).values; }
+  Tensor read(const aten::IValue &value);
+  std::vector<double> values(const aten::IValue &value) { return read(value).values; }
 
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -38,6 +38,6 @@ public:
 };
 
 // A list of integers.
-aten::Value ints(const std::vector<int64_t> &items);
+aten::IValue ints(const std::vector<int64_t> &items);
 
 } // namespace cleave::test

@@ -1,4 +1,5 @@
-// Corners of operators: bounds, ties, signs, rare arguments, layouts that decide what is a view.
+// Corner cases of operators: bounds, ties, signs, rare arguments, layouts that decide between view
+// and copy.
 #include "test/unit/aten/AtenBench.h"
 
 #include "dialects/graph/StopGradient.h"
@@ -7,13 +8,13 @@
 
 using namespace cleave;
 using namespace cleave::test;
-using aten::Value;
+using aten::IValue;
 using Numbers = std::vector<double>;
 
 namespace {
 
-// An argument of a step, seen through an op: something that gradients flow to.
-Value computed(AtenBench &b, const std::vector<int64_t> &shape) {
+// The result of an op on an argument of a step, to which gradients flow.
+IValue computed(AtenBench &b, const std::vector<int64_t> &shape) {
   auto type = mlir::RankedTensorType::get(shape, b.builder.getF32Type());
   mlir::Value argument = b.builder.getBlock()->addArgument(type, b.emitter.loc);
   return aten::TensorState::create(b.emitter.neg(argument));
@@ -30,25 +31,25 @@ bool reaches(mlir::Value to, mlir::Value from) {
 
 } // namespace
 
-TEST_CASE("other shapes of columns are views where PyTorch's strides say so") {
+TEST_CASE("reshaped columns are views where PyTorch's strides allow it") {
   AtenBench b;
-  Value x = b.counted({2, 3});
-  Value column = b.call("aten::select", {x, int64_t(1), int64_t(1)});
+  IValue x = b.counted({2, 3});
+  IValue column = b.call("aten::select", {x, int64_t(1), int64_t(1)});
   b.call("aten::add_", {b.call("aten::unsqueeze", {column, int64_t(0)}), 10.0});
   CHECK(b.values(x) == Numbers{0, 11, 2, 3, 14, 5});
-  Value pair = b.call("aten::slice", {x, int64_t(1), int64_t(1), int64_t(3)});
+  IValue pair = b.call("aten::slice", {x, int64_t(1), int64_t(1), int64_t(3)});
   b.call("aten::zero_", {b.call("aten::view", {pair, ints({2, 2, 1})})});
   CHECK(b.values(x) == Numbers{0, 0, 0, 3, 0, 0});
-  Value twice = b.call("aten::t", {b.call("aten::t", {x})});
+  IValue twice = b.call("aten::t", {b.call("aten::t", {x})});
   b.call("aten::fill_", {b.call("aten::reshape", {twice, ints({-1})}), 7.0});
   CHECK(b.values(x) == Numbers(6, 7));
 }
 
-TEST_CASE("a reshape that PyTorch has to copy for is no view") {
+TEST_CASE("a reshape for which PyTorch copies is no view") {
   AtenBench b;
-  Value x = b.counted({2, 3});
-  Value part = b.call("aten::slice", {x, int64_t(1), int64_t(0), int64_t(2)});
-  Value copy = b.call("aten::reshape", {part, ints({-1})});
+  IValue x = b.counted({2, 3});
+  IValue part = b.call("aten::slice", {x, int64_t(1), int64_t(0), int64_t(2)});
+  IValue copy = b.call("aten::reshape", {part, ints({-1})});
   b.call("aten::add_", {copy, 1.0});
   CHECK(b.values(x) == Numbers{0, 1, 2, 3, 4, 5});
   CHECK(b.values(copy) == Numbers{1, 2, 4, 5});
@@ -57,36 +58,37 @@ TEST_CASE("a reshape that PyTorch has to copy for is no view") {
 TEST_CASE(
     "where it is not known whether a reshape copies, a write to one forbids to read the other") {
   AtenBench b;
-  Value x = b.call("aten::neg", {b.call("aten::t", {b.counted({2, 3})})});
-  Value flat = b.call("aten::reshape", {x, ints({-1})});
+  IValue x = b.call("aten::neg", {b.call("aten::t", {b.counted({2, 3})})});
+  IValue flat = b.call("aten::reshape", {x, ints({-1})});
   CHECK(b.values(flat) == Numbers{0, -3, -1, -4, -2, -5});
   b.call("aten::add_", {flat, 1.0});
   CHECK(b.values(flat) == Numbers{1, -2, 0, -3, -1, -4});
   CHECK_THAT(b.problem("aten::neg", {x}), Catch::Contains("shares its memory"));
 }
 
-TEST_CASE("what may be a view of what may be a view is not read after a write to one of them") {
+TEST_CASE(
+    "tensors that may share memory through two steps are not read after a write to one of them") {
   AtenBench b;
-  Value x = b.call("aten::neg", {b.call("aten::t", {b.counted({2, 3})})});
-  Value flat = b.call("aten::reshape", {x, ints({-1})});
-  Value again = b.call("aten::reshape", {flat, ints({2, 3})});
+  IValue x = b.call("aten::neg", {b.call("aten::t", {b.counted({2, 3})})});
+  IValue flat = b.call("aten::reshape", {x, ints({-1})});
+  IValue again = b.call("aten::reshape", {flat, ints({2, 3})});
   b.call("aten::add_", {again, 1.0});
   CHECK(b.values(again) == Numbers{1, -2, 0, -3, -1, -4});
-  for (const Value &other : {flat, x})
+  for (const IValue &other : {flat, x})
     CHECK_THAT(b.problem("aten::neg", {other}), Catch::Contains("shares its memory"));
 }
 
-TEST_CASE("tensors that are joined keep the order that they have in memory") {
+TEST_CASE("joined tensors keep their memory order") {
   AtenBench b;
-  Value part = b.call("aten::permute", {b.counted({1, 2, 1, 2}), ints({0, 3, 1, 2})});
-  Value x = b.call("aten::cat", {Value::list({part, part}), int64_t(1)});
+  IValue part = b.call("aten::permute", {b.counted({1, 2, 1, 2}), ints({0, 3, 1, 2})});
+  IValue x = b.call("aten::cat", {IValue::list({part, part}), int64_t(1)});
   b.call("aten::add_", {b.call("aten::reshape", {x, ints({-1})}), 1.0});
   CHECK_THAT(b.problem("aten::neg", {x}), Catch::Contains("shares its memory"));
 }
 
 TEST_CASE("a diagonal is a view") {
   AtenBench b;
-  Value x = b.counted({2, 3});
+  IValue x = b.counted({2, 3});
   b.call("aten::fill_", {b.call("aten::diagonal", {x}), 9.0});
   CHECK(b.values(x) == Numbers{9, 1, 2, 3, 9, 5});
   b.call("aten::add_", {b.call("aten::diagonal", {x, int64_t(1)}), 10.0});
@@ -95,19 +97,19 @@ TEST_CASE("a diagonal is a view") {
   CHECK(b.values(x) == Numbers{9, 11, 2, 0, 9, 15});
   b.call("aten::fill_diagonal_", {x, 1.0});
   CHECK(b.values(x) == Numbers{1, 11, 2, 0, 1, 15});
-  Value made = b.call("aten::diag_embed", {b.counted({2}), int64_t(-1)});
+  IValue made = b.call("aten::diag_embed", {b.counted({2}), int64_t(-1)});
   CHECK(b.values(made) == Numbers{0, 0, 0, 0, 0, 0, 0, 1, 0});
 }
 
 TEST_CASE("windows of a dim cannot be written") {
   AtenBench b;
-  Value windows = b.call("aten::unfold", {b.counted({5}), int64_t(0), int64_t(2), int64_t(1)});
+  IValue windows = b.call("aten::unfold", {b.counted({5}), int64_t(0), int64_t(2), int64_t(1)});
   CHECK_THAT(b.problem("aten::zero_", {windows}), Catch::Contains("several times"));
 }
 
-TEST_CASE("a write without gradients keeps the gradient of what was there") {
+TEST_CASE("a write without gradients keeps the gradient of the former contents") {
   AtenBench b;
-  Value x = computed(b, {2, 2});
+  IValue x = computed(b, {2, 2});
   mlir::Value before = x.tensor()->read(b.emitter);
   SECTION("in a block") {
     b.aten.gradients = false;
@@ -122,88 +124,88 @@ TEST_CASE("a write without gradients keeps the gradient of what was there") {
 
 TEST_CASE("a parameter is not written in place") {
   AtenBench b;
-  Value weight = b.counted({2});
+  IValue weight = b.counted({2});
   weight.tensor()->storage()->isParameter = true;
   weight.tensor()->storage()->name = "fc.weight";
   CHECK_THAT(b.problem("aten::mul_", {weight, 2.0}),
              Catch::Contains("the parameter 'fc.weight', which only the optimizer changes"));
 }
 
-TEST_CASE("numbers of Python in tensors do not widen what they meet") {
+TEST_CASE("Python numbers in tensors do not widen other operands") {
   AtenBench b;
-  Value half = aten::TensorState::ofPythonNumber(
+  IValue half = aten::TensorState::ofPythonNumber(
       b.tensor({}, {0.5}, ElementType::F64).tensor()->read(b.emitter));
   CHECK(b.read(b.call("aten::mul", {b.counted({2}, ElementType::I64), half})).type ==
         ElementType::F32);
-  Value own = b.tensor({}, {0.5}, ElementType::F64);
+  IValue own = b.tensor({}, {0.5}, ElementType::F64);
   CHECK(b.read(b.call("aten::mul", {b.counted({2}, ElementType::I64), own})).type ==
         ElementType::F64);
 }
 
 TEST_CASE("powers of integers are exact, quotients are floored once") {
   AtenBench b;
-  Value places = b.counted({6}, ElementType::I64);
+  IValue places = b.counted({6}, ElementType::I64);
   CHECK(b.values(b.call("aten::pow", {int64_t(2), places})) == Numbers{1, 2, 4, 8, 16, 32});
   Numbers tenths = b.values(b.call("aten::floor_divide", {b.tensor({3}, {1, 2, -1}), 0.1}));
   CHECK(tenths == Numbers{9, 19, -10});
 }
 
-TEST_CASE("fmax and fmin pass over what is no number") {
+TEST_CASE("fmax and fmin ignore NaN") {
   AtenBench b;
-  Value x = b.tensor({3}, {1, NAN, 3}), y = b.tensor({3}, {2, 2, NAN});
+  IValue x = b.tensor({3}, {1, NAN, 3}), y = b.tensor({3}, {2, 2, NAN});
   CHECK(b.values(b.call("aten::fmax", {x, y})) == Numbers{2, 2, 3});
   CHECK(b.values(b.call("aten::fmin", {x, y})) == Numbers{1, 2, 3});
 }
 
 TEST_CASE("grids in image order have a row for every y") {
   AtenBench b;
-  Value grid = b.call("aten::meshgrid", {Value::list({b.counted({3}), b.counted({2})})},
-                      {{"indexing", "xy"}});
+  IValue grid = b.call("aten::meshgrid", {IValue::list({b.counted({3}), b.counted({2})})},
+                       {{"indexing", "xy"}});
   Tensor x = b.read(grid);
   CHECK(x.shape == std::vector<int64_t>{2, 3});
   CHECK(x.values == Numbers{0, 1, 2, 0, 1, 2});
 }
 
-TEST_CASE("a divisor of average pooling holds for the last windows, too") {
+TEST_CASE("a divisor of average pooling applies to the last windows, too") {
   AtenBench b;
-  Value out = b.call("aten::avg_pool2d", {b.tensor({1, 1, 1, 3}, {1, 2, 3}), ints({1, 2}),
-                                          ints({1, 2}), ints({0, 0}), true, true, int64_t(4)});
+  IValue out = b.call("aten::avg_pool2d", {b.tensor({1, 1, 1, 3}, {1, 2, 3}), ints({1, 2}),
+                                           ints({1, 2}), ints({0, 0}), true, true, int64_t(4)});
   CHECK(b.values(out) == Numbers{0.75, 0.75});
 }
 
-TEST_CASE("aligned corners leave no meaning to a factor") {
+TEST_CASE("aligned corners ignore the factor") {
   AtenBench b;
-  Value x = b.tensor({1, 1, 3}, {0, 1, 2});
-  Value out = b.call("aten::upsample_linear1d", {x, ints({4}), true, 1.5});
+  IValue x = b.tensor({1, 1, 3}, {0, 1, 2});
+  IValue out = b.call("aten::upsample_linear1d", {x, ints({4}), true, 1.5});
   CHECK(b.read(out).values[3] == Approx(2));
   CHECK(b.read(out).values[1] == Approx(2.0 / 3));
 }
 
 TEST_CASE("a weight norm over all dims has one length") {
   AtenBench b;
-  Value v = b.tensor({2, 2}, {1, 1, 1, 1});
-  Value out = b.call("aten::_weight_norm", {v, b.tensor({}, {4}), int64_t(-1)});
+  IValue v = b.tensor({2, 2}, {1, 1, 1, 1});
+  IValue out = b.call("aten::_weight_norm", {v, b.tensor({}, {4}), int64_t(-1)});
   CHECK(b.values(out) == Numbers{2, 2, 2, 2});
 }
 
-TEST_CASE("a mask writes one row to all that it chooses") {
+TEST_CASE("a masked write broadcasts one row") {
   AtenBench b;
-  Value x = b.counted({3, 2}), mask = b.call("aten::gt", {b.counted({3}), 0.5});
-  Value out = b.call("aten::index_put", {x, Value::list({mask}), b.tensor({2}, {7, 8})});
+  IValue x = b.counted({3, 2}), mask = b.call("aten::gt", {b.counted({3}), 0.5});
+  IValue out = b.call("aten::index_put", {x, IValue::list({mask}), b.tensor({2}, {7, 8})});
   CHECK(b.values(out) == Numbers{0, 1, 7, 8, 7, 8});
 }
 
-TEST_CASE("a mask of bytes is not taken for positions") {
+TEST_CASE("a mask of bytes is not taken for indices") {
   AtenBench b;
-  Value mask = b.tensor({3}, {1, 0, 1}, ElementType::U8);
-  CHECK_THAT(b.problem("aten::index", {b.counted({3}), Value::list({mask})}),
+  IValue mask = b.tensor({3}, {1, 0, 1}, ElementType::U8);
+  CHECK_THAT(b.problem("aten::index", {b.counted({3}), IValue::list({mask})}),
              Catch::Contains("mask of uint8"));
 }
 
-TEST_CASE("scattering without the old values begins from nothing") {
+TEST_CASE("a scatter reduction without the old values begins with the neutral element") {
   AtenBench b;
-  Value x = b.tensor({3}, {10, 10, 10}), to = b.tensor({3}, {0, 0, 2}, ElementType::I64);
-  Value source = b.tensor({3}, {1, 4, 5});
+  IValue x = b.tensor({3}, {10, 10, 10}), to = b.tensor({3}, {0, 0, 2}, ElementType::I64);
+  IValue source = b.tensor({3}, {1, 4, 5});
   auto reduced = [&](const char *how, bool withSelf) {
     return b.values(b.call("aten::scatter_reduce", {x, int64_t(0), to, source, how},
                            {{"include_self", withSelf}}));
@@ -214,9 +216,9 @@ TEST_CASE("scattering without the old values begins from nothing") {
   CHECK(reduced("mean", true) == Numbers{5, 10, 7.5});
 }
 
-TEST_CASE("the largest along a dim and where it is come together") {
+TEST_CASE("max along a dim returns values and indices") {
   AtenBench b;
-  std::vector<Value> both =
+  std::vector<IValue> both =
       aten::call(b.aten, "aten::max", {b.tensor({2, 2}, {3, 3, 1, 2})}, {{"dim", int64_t(1)}});
   REQUIRE(both.size() == 2);
   CHECK(b.values(both[0]) == Numbers{3, 2});
@@ -225,6 +227,6 @@ TEST_CASE("the largest along a dim and where it is come together") {
 
 TEST_CASE("distances by any norm, also of equal rows") {
   AtenBench b;
-  Value x = b.tensor({2, 2}, {0, 0, 3, 4});
+  IValue x = b.tensor({2, 2}, {0, 0, 3, 4});
   CHECK(b.values(b.call("aten::cdist", {x, x, 1.0})) == Numbers{0, 7, 7, 0});
 }

@@ -1,4 +1,4 @@
-// Operators with a meaning of PyTorch's own; the formulas themselves are tested with emit.
+// Semantics that are special to PyTorch; the formulas are tested in test/unit/emit.
 #include "dialects/graph/StopGradient.h"
 #include "test/unit/aten/AtenBench.h"
 
@@ -9,16 +9,16 @@
 
 using namespace cleave;
 using namespace cleave::test;
-using aten::Value;
+using aten::IValue;
 using Numbers = std::vector<double>;
 
 TEST_CASE("types are promoted as PyTorch does") {
   AtenBench b;
-  auto type = [&](const Value &x, const Value &y) {
+  auto type = [&](const IValue &x, const IValue &y) {
     return b.read(b.call("aten::add", {x, y})).type;
   };
-  Value floats = b.counted({2}), whole = b.counted({2}, ElementType::I64);
-  Value half = b.counted({2}, ElementType::F16), bytes = b.counted({2}, ElementType::U8);
+  IValue floats = b.counted({2}), whole = b.counted({2}, ElementType::I64);
+  IValue half = b.counted({2}, ElementType::F16), bytes = b.counted({2}, ElementType::U8);
   CHECK(type(floats, whole) == ElementType::F32);
   CHECK(type(whole, 0.5) == ElementType::F32);
   CHECK(type(bytes, int64_t(3)) == ElementType::U8);
@@ -29,7 +29,7 @@ TEST_CASE("types are promoted as PyTorch does") {
 
 TEST_CASE("division of integers is true division unless it is rounded") {
   AtenBench b;
-  Value x = b.tensor({2}, {-7, 7}, ElementType::I64);
+  IValue x = b.tensor({2}, {-7, 7}, ElementType::I64);
   CHECK(b.values(b.call("aten::div", {x, int64_t(2)})) == Numbers{-3.5, 3.5});
   CHECK(b.values(b.call("aten::div", {x, int64_t(2)}, {{"rounding_mode", "floor"}})) ==
         Numbers{-4, 3});
@@ -38,33 +38,33 @@ TEST_CASE("division of integers is true division unless it is rounded") {
   CHECK(b.values(b.call("aten::remainder", {x, int64_t(4)})) == Numbers{1, 3});
 }
 
-TEST_CASE("numbers are as exact as the tensors that they meet") {
+TEST_CASE("numbers take the precision of the tensors in an operation") {
   AtenBench b;
-  Value x = b.tensor({2}, {1, -1}, ElementType::F64), i = b.tensor({1}, {0}, ElementType::I64);
+  IValue x = b.tensor({2}, {1, -1}, ElementType::F64), i = b.tensor({1}, {0}, ElementType::I64);
   CHECK(b.values(b.call("aten::mul", {x, 0.1})) == Numbers{0.1, -0.1});
   CHECK(b.values(b.call("aten::scatter", {x, int64_t(0), i, 0.1})) == Numbers{0.1, -1});
   CHECK(b.values(b.call("aten::index_fill", {x, int64_t(0), i, 0.1})) == Numbers{0.1, -1});
   CHECK(b.values(b.call("aten::selu", {x}))[0] == 1.0507009873554804934);
-  Value quarter = b.tensor({1}, {-0.2499}, ElementType::F64);
+  IValue quarter = b.tensor({1}, {-0.2499}, ElementType::F64);
   CHECK(b.values(b.call("aten::expm1", {quarter}))[0] ==
         Approx(std::expm1(-0.2499)).epsilon(1e-15));
-  Value endless = b.call("aten::div", {x, 0.0});
+  IValue endless = b.call("aten::div", {x, 0.0});
   CHECK(b.values(b.call("aten::nan_to_num", {endless})) ==
         Numbers{std::numeric_limits<double>::max(), -std::numeric_limits<double>::max()});
-  Value half = b.call("aten::to", {endless, aten::dtypeOf(ElementType::F16)});
+  IValue half = b.call("aten::to", {endless, aten::dtypeOf(ElementType::F16)});
   CHECK(b.values(b.call("aten::nan_to_num", {half})) == Numbers{65504, -65504});
 }
 
-TEST_CASE("a loss of tensors of two types has the wider") {
+TEST_CASE("a loss of tensors of two types has the wider type") {
   AtenBench b;
-  Value x = b.tensor({1}, {1}, ElementType::F16), target = b.tensor({1}, {1 + 0x1p-20});
+  IValue x = b.tensor({1}, {1}, ElementType::F16), target = b.tensor({1}, {1 + 0x1p-20});
   CHECK(b.values(b.call("aten::mse_loss", {x, target})) == Numbers{0x1p-40});
 }
 
-TEST_CASE("indices that are neighbours stay in place, others come first") {
+TEST_CASE("adjacent index dims stay in place, others move to the front") {
   AtenBench b;
-  Value x = b.counted({2, 3, 2}), i = b.tensor({2}, {1, 0}, ElementType::I64);
-  Value neighbours = Value::list({{}, i, i}), apart = Value::list({i, {}, i});
+  IValue x = b.counted({2, 3, 2}), i = b.tensor({2}, {1, 0}, ElementType::I64);
+  IValue neighbours = IValue::list({{}, i, i}), apart = IValue::list({i, {}, i});
   Tensor near = b.read(b.call("aten::index", {x, neighbours}));
   CHECK(near.shape == std::vector<int64_t>{2, 2});
   CHECK(near.values == Numbers{3, 0, 9, 6});
@@ -73,16 +73,16 @@ TEST_CASE("indices that are neighbours stay in place, others come first") {
   CHECK(far.values == Numbers{7, 9, 11, 0, 2, 4});
 }
 
-TEST_CASE("a mask chooses where to write one number, not a number of elements") {
+TEST_CASE("a masked write of one number works, a selection of data-dependent size does not") {
   AtenBench b;
-  Value x = b.counted({4}), mask = b.call("aten::gt", {x, 1.5});
-  Value written = b.call("aten::index_put", {x, Value::list({mask}), b.tensor({}, {9})});
+  IValue x = b.counted({4}), mask = b.call("aten::gt", {x, 1.5});
+  IValue written = b.call("aten::index_put", {x, IValue::list({mask}), b.tensor({}, {9})});
   CHECK(b.values(written) == Numbers{0, 1, 9, 9});
-  CHECK_THAT(b.problem("aten::index", {x, Value::list({mask})}),
+  CHECK_THAT(b.problem("aten::index", {x, IValue::list({mask})}),
              Catch::Contains("depends on data; use torch.where"));
 }
 
-// The stops that gradients meet on the way from the value to anything.
+// The gradient stops among the ops that compute the value.
 static int64_t stopsOf(AtenBench &b) {
   return llvm::count_if(*b.emitter.b.getBlock(),
                         [](mlir::Operation &op) { return mlir::isa<graph::StopGradientOp>(op); });
@@ -90,12 +90,12 @@ static int64_t stopsOf(AtenBench &b) {
 
 TEST_CASE("detached tensors and rows of padding are constants to gradients") {
   AtenBench b;
-  Value x = b.call("aten::exp", {b.counted({3, 2})});
+  IValue x = b.call("aten::exp", {b.counted({3, 2})});
   b.call("aten::detach", {x});
   CHECK(stopsOf(b) == 1);
   b.call("aten::requires_grad_", {x, false});
   CHECK(stopsOf(b) == 2);
-  Value words = b.tensor({2}, {2, 0}, ElementType::I64);
+  IValue words = b.tensor({2}, {2, 0}, ElementType::I64);
   b.call("aten::embedding", {x, words});
   CHECK(stopsOf(b) == 2);
   b.call("aten::embedding", {x, words, int64_t(0)});
@@ -104,11 +104,12 @@ TEST_CASE("detached tensors and rows of padding are constants to gradients") {
              Catch::Contains("scale_grad_by_freq"));
 }
 
-TEST_CASE("what is computed without gradients is a constant to them, written in place or not") {
+TEST_CASE(
+    "results computed without gradients are constants to gradients, also when written in place") {
   AtenBench b;
-  Value x = b.call("aten::exp", {b.counted({2})});
+  IValue x = b.call("aten::exp", {b.counted({2})});
   b.aten.gradients = false;
-  Value y = b.call("aten::exp", {x});
+  IValue y = b.call("aten::exp", {x});
   CHECK(stopsOf(b) == 1);
   b.call("aten::size", {x, int64_t(0)});
   CHECK(stopsOf(b) == 1);
@@ -117,21 +118,21 @@ TEST_CASE("what is computed without gradients is a constant to them, written in 
   CHECK(y.tensor()->read(b.emitter).getDefiningOp<graph::StopGradientOp>());
 }
 
-TEST_CASE("dropout has a place in the step only where it was exported in training mode") {
+TEST_CASE("dropout is in the step only if exported in training mode") {
   AtenBench b;
-  Value x = b.counted({4});
+  IValue x = b.counted({4});
   CHECK(b.values(b.call("aten::dropout", {x, 0.5, false})) == Numbers{0, 1, 2, 3});
   CHECK(b.values(b.call("aten::dropout", {x, 0.0, true})) == Numbers{0, 1, 2, 3});
-  Value dropped = b.call("aten::dropout", {x, 0.5, true});
+  IValue dropped = b.call("aten::dropout", {x, 0.5, true});
   CHECK(dropped.tensor()->read(b.emitter).getDefiningOp<graph::DropoutOp>());
   CHECK_THAT(b.problem("aten::alpha_dropout", {x, 0.5, true}), Catch::Contains("eval mode"));
 }
 
-TEST_CASE("attention drops its weights with the probability that it is called with") {
+TEST_CASE("attention drops weights with the given probability") {
   AtenBench b;
-  Value x = b.counted({2, 3, 4});
+  IValue x = b.counted({2, 3, 4});
   auto rateOf = [&](double rate) {
-    Value out = b.call("aten::scaled_dot_product_attention", {x, x, x, {}, rate});
+    IValue out = b.call("aten::scaled_dot_product_attention", {x, x, x, {}, rate});
     auto op = out.tensor()->read(b.emitter).getDefiningOp<graph::AttentionOp>();
     REQUIRE(op);
     return op.getDropRate();
@@ -142,10 +143,10 @@ TEST_CASE("attention drops its weights with the probability that it is called wi
              Catch::Contains("expected 0 to 1"));
 }
 
-TEST_CASE("running statistics move where they live") {
+TEST_CASE("running statistics are updated in place") {
   AtenBench b;
-  Value x = b.tensor({2, 1}, {1, 3}), mean = b.tensor({1}, {0}), variance = b.tensor({1}, {1});
-  Value out = b.call("aten::batch_norm", {x, {}, {}, mean, variance, true, 0.5, 0.0, false});
+  IValue x = b.tensor({2, 1}, {1, 3}), mean = b.tensor({1}, {0}), variance = b.tensor({1}, {1});
+  IValue out = b.call("aten::batch_norm", {x, {}, {}, mean, variance, true, 0.5, 0.0, false});
   CHECK(b.values(out) == Numbers{-1, 1});
   CHECK(b.values(mean) == Numbers{1});
   CHECK(b.values(variance) == Numbers{1.5});

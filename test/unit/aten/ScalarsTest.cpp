@@ -5,15 +5,15 @@
 
 using namespace cleave;
 using namespace cleave::test;
-using aten::Value;
+using aten::IValue;
 
 TEST_CASE("integers with symbols are computed as polynomials") {
   AtenBench b;
-  Value seq(Polynomial::symbol("seq"));
-  Value twice = b.call("aten::mul", {seq, int64_t(2)});
+  IValue seq(Polynomial::symbol("seq"));
+  IValue twice = b.call("aten::mul", {seq, int64_t(2)});
   CHECK(b.call("aten::add", {twice, int64_t(3)}).integer().str() == "2*seq + 3");
   CHECK(b.call("aten::floordiv", {twice, int64_t(2)}).integer().str() == "seq");
-  CHECK(b.call("aten::gt", {seq, int64_t(1)}).truth());
+  CHECK(b.call("aten::gt", {seq, int64_t(1)}).boolean());
   CHECK_THAT(b.problem("aten::gt", {seq, int64_t(100)}), Catch::Contains("--set seq=8"));
 }
 
@@ -25,19 +25,19 @@ TEST_CASE("integers are divided as Python does") {
   CHECK(b.problem("aten::floordiv", {int64_t(1), int64_t(0)}) == "aten::floordiv: divides by 0");
 }
 
-TEST_CASE("a number that became a tensor can be taken back") {
+TEST_CASE("a number that became a tensor can be read again") {
   AtenBench b;
-  Value seq(Polynomial::symbol("seq"));
-  Value tensor = b.call("prim::NumToTensor", {seq});
+  IValue seq(Polynomial::symbol("seq"));
+  IValue tensor = b.call("prim::NumToTensor", {seq});
   CHECK(b.call("aten::Int", {tensor}).integer().str() == "seq");
-  Value known = b.call("aten::mul", {b.tensor({}, {6}, ElementType::I64), int64_t(7)});
+  IValue known = b.call("aten::mul", {b.tensor({}, {6}, ElementType::I64), int64_t(7)});
   CHECK(b.call("aten::Int", {known}).integer() == Polynomial(42));
   CHECK(b.call("aten::size", {b.counted({2, 3}), int64_t(-1)}).integer() == Polynomial(3));
 }
 
 TEST_CASE("lists are shared") {
   AtenBench b;
-  Value list = ints({1, 2});
+  IValue list = ints({1, 2});
   b.call("aten::append", {list, int64_t(5)});
   CHECK(b.call("aten::len", {list}).integer() == Polynomial(3));
   CHECK(aten::call(b.aten, "aten::__getitem__", {list, int64_t(-1)})[0].integer() == Polynomial(5));

@@ -16,7 +16,7 @@ static SmallVector<Value> differentiate(GraphText &text, unsigned count) {
   Operation *end = function.getBody().front().getTerminator();
   OpBuilder b(end);
   SmallVector<Value> wrt(function.getArguments().take_front(count)), gradients;
-  REQUIRE(succeeded(buildGradients(b, end->getOperand(0), wrt, gradients)));
+  REQUIRE(succeeded(autodiff::buildGradients(b, end->getOperand(0), wrt, gradients)));
   SmallVector<Value> existing =
       llvm::to_vector(llvm::make_filter_range(gradients, [](Value v) { return bool(v); }));
   end->setOperands(existing);
@@ -33,7 +33,7 @@ template <typename Op> static int64_t countOf(GraphText &text) {
 
 static std::vector<double> gradientAt(GraphText &text, const std::vector<Tensor> &args) {
   differentiate(text, 1);
-  auto results = interpret(text.function(), args);
+  auto results = interpret::run(text.function(), args);
   REQUIRE(results.isOk());
   return (*results)[0].values;
 }
@@ -170,6 +170,7 @@ TEST_CASE("an op without a rule is named at its place") {
   Operation *end = text.function().getBody().front().getTerminator();
   OpBuilder b(end);
   SmallVector<Value> gradients;
-  CHECK(failed(buildGradients(b, end->getOperand(0), {text.function().getArgument(0)}, gradients)));
+  CHECK(failed(autodiff::buildGradients(b, end->getOperand(0), {text.function().getArgument(0)},
+                                        gradients)));
   CHECK_THAT(text.diagnostics, Catch::Contains("'graph.pool_grad' has no gradient"));
 }

@@ -1,4 +1,4 @@
-// What importers put together of many ops, where gradients are wanted, against central differences.
+// Compares gradients of compositions that importers build of many ops with central differences.
 #include "compiler/frontend/emit/Determinant.h"
 #include "compiler/frontend/emit/Regions.h"
 #include "test/unit/autodiff/FiniteDifference.h"

@@ -31,7 +31,7 @@ Value makeScalar(func::FuncOp function) {
 }
 
 double valueOf(func::FuncOp function, const std::vector<Tensor> &args) {
-  auto results = interpret(function, args);
+  auto results = interpret::run(function, args);
   REQUIRE(results.isOk());
   return (*results)[0].values[0];
 }
@@ -58,7 +58,7 @@ void returnGradients(func::FuncOp function, ArrayRef<Value> wrt) {
   Operation *end = function.getBody().front().getTerminator();
   OpBuilder b(end);
   SmallVector<Value> gradients;
-  REQUIRE(succeeded(buildGradients(b, end->getOperand(0), wrt, gradients)));
+  REQUIRE(succeeded(autodiff::buildGradients(b, end->getOperand(0), wrt, gradients)));
   for (auto [value, gradient] : llvm::zip(wrt, gradients))
     if (!gradient)
       gradient = graph::buildSplatLike(b, value, 0);
@@ -86,7 +86,7 @@ void checkGradients(const std::string &text, double low, double high, unsigned s
   REQUIRE(succeeded(verify(differentiated.module())));
   Random random(seed);
   std::vector<Tensor> args = randomArguments(function, random, low, high);
-  auto results = interpret(gradient, args);
+  auto results = interpret::run(gradient, args);
   REQUIRE(results.isOk());
   for (size_t i = 0; i < indices.size(); ++i)
     CHECK(error(function, args, indices[i], (*results)[i]) < 1e-7);

@@ -17,7 +17,7 @@ TEST_CASE("every gradient rule agrees with finite differences") {
       checkGradients(c.text(), c.low, c.high, seed);
 }
 
-// Ops that no gradient goes through, or whose gradient nobody needs.
+// Ops that have no gradient, or whose gradient is never used.
 static const std::set<std::string> kWithoutRule = {
     "graph.constant",      "graph.iota",
     "graph.sizes", // no operands

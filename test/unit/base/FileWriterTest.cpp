@@ -1,4 +1,4 @@
-// Files that are there whole or not at all.
+// FileWriter: files are written as a whole or not at all.
 #include "runtime/base/FileWriter.h"
 
 #include <catch2/catch.hpp>
@@ -17,7 +17,7 @@ static std::string contentOf(const fs::path &path) {
   return text.str();
 }
 
-TEST_CASE("what is not published leaves what was there, and nothing beside it") {
+TEST_CASE("an unpublished file leaves the previous file unchanged and no temporary file") {
   fs::path folder = fs::temp_directory_path() / ("file-writer-" + std::to_string(::getpid()));
   fs::create_directories(folder);
   std::string path = folder / "a";
@@ -40,7 +40,7 @@ TEST_CASE("what is not published leaves what was there, and nothing beside it") 
   fs::remove_all(folder);
 }
 
-TEST_CASE("what is no regular file is written where it is") {
+TEST_CASE("a path that is not a regular file is written directly") {
   FileWriter file("/dev/null");
   REQUIRE(file.write("x"));
   REQUIRE(file.publish());

@@ -1,4 +1,4 @@
-// JSON whose whole numbers are checked: what is read, and what is an error.
+// Checked conversion of JSON integers.
 #include "runtime/base/Json.h"
 
 #include <catch2/catch.hpp>
@@ -9,7 +9,7 @@ using cleave::Json;
 
 static int64_t wide(const char *text) { return Json::parse(text).get<int64_t>(); }
 
-TEST_CASE("a whole number is read however it is written") {
+TEST_CASE("an integer is read in every notation") {
   CHECK(wide("-3") == -3);
   CHECK(wide("1e9") == 1000000000);
   CHECK(wide("9223372036854775807") == INT64_MAX);
@@ -17,7 +17,8 @@ TEST_CASE("a whole number is read however it is written") {
   CHECK(Json::parse("[1, 2.0]").get<std::vector<int64_t>>() == std::vector<int64_t>{1, 2});
 }
 
-TEST_CASE("a number that is not whole or does not fit is an error, also in lists and objects") {
+TEST_CASE(
+    "a number that is not an integer or does not fit is an error, also in lists and objects") {
   for (const char *text : {"1.5", "1e300", "18446744073709551615", "true", "null", "\"1\""})
     CHECK_THROWS_AS(wide(text), Json::exception);
   CHECK_THROWS_AS(Json::parse("-1").get<uint32_t>(), Json::exception);
@@ -27,7 +28,7 @@ TEST_CASE("a number that is not whole or does not fit is an error, also in lists
                   Json::exception);
 }
 
-TEST_CASE("the reason is told in words, without the library's own numbers") {
+TEST_CASE("error messages do not contain the library's error numbers") {
   auto reasonOf = [](const char *text) {
     try {
       return std::to_string(wide(text));

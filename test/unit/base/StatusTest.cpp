@@ -20,7 +20,7 @@ static Status quarter(int n, int &out) {
   return Status::ok();
 }
 
-TEST_CASE("a result is a value or says why there is none") {
+TEST_CASE("a result has a value or a failed status") {
   CHECK(*half(4) == 2);
   CHECK_FALSE(half(3));
   CHECK(half(3).status().exitCode() == 1);

@@ -17,7 +17,7 @@ TEST_CASE("bytes have three digits and a binary unit") {
   CHECK(bytesText(std::numeric_limits<uint64_t>::max()) == "16.0 EiB");
 }
 
-TEST_CASE("seconds take the unit that fits") {
+TEST_CASE("seconds are printed in a suitable unit") {
   CHECK(secondsText(0) == "0 s");
   CHECK(secondsText(8.5e-7) == "850 ns");
   CHECK(secondsText(1.234e-5) == "12.3 us");
@@ -50,7 +50,7 @@ TEST_CASE("long lines are clipped between characters") {
   CHECK(table.str(0, 8) == "ab  äöüß\n");
 }
 
-TEST_CASE("amounts of bytes are read with binary and decimal units, and other text is refused") {
+TEST_CASE("amounts of bytes are read with binary and decimal units, and other text is rejected") {
   CHECK(*parseBytes("2GiB") == uint64_t(2) << 30);
   CHECK(*parseBytes("1.5 MiB") == 3 << 19);
   CHECK(*parseBytes("800MB") == 800'000'000);

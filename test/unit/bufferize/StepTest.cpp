@@ -1,7 +1,8 @@
-// What becomes of a step: which instructions there are and where results are written.
-#include "dialects/graph/Graph.h"
+// The instructions of a bufferized step, and the buffers that results are written to.
+#include "dialects/graph/Step.h"
 #include "dialects/program/Program.h"
 #include "passes/bufferize/Bufferize.h"
+#include "passes/fuse/Fuse.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
@@ -22,6 +23,7 @@ struct Bufferized {
     context.loadDialect<graph::GraphDialect, program::ProgramDialect, func::FuncDialect>();
     module = parseSourceString<ModuleOp>(step, &context);
     REQUIRE(module);
+    fuse::formGroups(graph::stepOf(*module));
     REQUIRE(succeeded(bufferize::bufferize(*module)));
     REQUIRE(succeeded(verify(*module)));
   }
@@ -60,7 +62,7 @@ TEST_CASE("heads are split and joined by strides: attention copies nothing") {
   CHECK(result.count<program::LaunchOp>() == 0);
 }
 
-TEST_CASE("what is joined twice is copied to both places") {
+TEST_CASE("a value that is concatenated twice is copied to both places") {
   Bufferized result(R"(func.func @step(
       %x: tensor<2x3xf32> {graph.name = "x", graph.role = "input"})
       -> (tensor<4x4xf32> {graph.name = "y", graph.role = "output"}) {

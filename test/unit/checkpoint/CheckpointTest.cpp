@@ -1,4 +1,4 @@
-// Saved under one plan, loaded under another.
+// Checkpoints that are saved under one plan and loaded under another.
 #include "Job.h"
 
 #include "runtime/data/ArrayFile.h"
@@ -9,13 +9,13 @@
 using namespace cleave;
 using namespace cleave::checkpoint;
 
-// Sizes that no number of ranks divides.
+// Tensors with sizes that are not divisible by the numbers of ranks.
 static std::vector<Sharded> tensors(std::vector<std::vector<int>> weight,
                                     std::vector<std::vector<int>> bias) {
   return {{"weight", {7, 10, 3}, weight}, {"bias", {5}, bias}, {"steps", {}, {}}};
 }
 
-TEST_CASE("what is saved under one sharding is loaded under any other") {
+TEST_CASE("tensors saved under one sharding are loaded under any other") {
   struct Plan {
     std::vector<int64_t> mesh;
     std::vector<Sharded> tensors;
@@ -35,7 +35,7 @@ TEST_CASE("what is saved under one sharding is loaded under any other") {
   }
 }
 
-TEST_CASE("of equal slices on several ranks one is written") {
+TEST_CASE("of equal slices on several ranks, one is written") {
   Folder folder;
   REQUIRE(saveAll(folder / "run", {2, 2}, {{"weight", {1000, 64}, {{1}, {}}}}, 1));
   uintmax_t bytes = 0;
@@ -46,7 +46,8 @@ TEST_CASE("of equal slices on several ranks one is written") {
   CHECK(bytes < 1000 * 64 * sizeof(float) + 2000);
 }
 
-TEST_CASE("the newest complete checkpoint is taken, older ones go as asked, progress comes back") {
+TEST_CASE("the newest complete checkpoint is opened with its progress, and older ones are removed "
+          "as requested") {
   Folder folder;
   std::vector<Sharded> small{{"w", {3}, {{0}}}};
   for (int64_t step : {10, 20, 30})
@@ -60,7 +61,7 @@ TEST_CASE("the newest complete checkpoint is taken, older ones go as asked, prog
   CHECK((*checkpoint)->tensors().at("w").shape == std::vector<int64_t>{3});
 }
 
-TEST_CASE("a step is saved again in the place of the first time") {
+TEST_CASE("saving a step again replaces its checkpoint") {
   Folder folder;
   REQUIRE(saveAll(folder / "run", {2}, {{"old", {3}, {{0}}}}, 5));
   REQUIRE(saveAll(folder / "run", {3}, {{"newer", {4}, {{0}}}}, 5));
@@ -69,7 +70,7 @@ TEST_CASE("a step is saved again in the place of the first time") {
     CHECK(entry.path().filename() == "step-00000005");
 }
 
-TEST_CASE("a folder that holds another run's checkpoint is not saved into") {
+TEST_CASE("a folder with another run's checkpoint is rejected for saving") {
   Folder folder;
   std::string run = folder / "run";
   CHECK(checkSaveFolder(run, ""));
@@ -105,7 +106,7 @@ TEST_CASE("whole tensors are exported to one safetensors file") {
   }
 }
 
-TEST_CASE("a tensor is converted when the plan wants another type") {
+TEST_CASE("a tensor is converted to the plan's dtype") {
   Folder folder;
   std::vector<Sharded> one{{"w", {5}, {{0}}}};
   REQUIRE(saveAll(folder / "run", {2}, one, 3));
@@ -115,7 +116,7 @@ TEST_CASE("a tensor is converted when the plan wants another type") {
   CHECK(found[4] == valueAt("w", {4}, 3));
 }
 
-TEST_CASE("missing tensors and other shapes are named") {
+TEST_CASE("missing tensors and wrong shapes are named") {
   Folder folder;
   REQUIRE(saveAll(folder / "run", {2}, {{"w", {5}, {{0}}}}, 3));
   auto checkpoint = Checkpoint::open(folder / "run");

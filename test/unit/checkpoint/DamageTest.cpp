@@ -1,4 +1,4 @@
-// Saves that are interrupted and files that are damaged.
+// Interrupted saves and damaged files.
 #include "Job.h"
 
 #include <catch2/catch.hpp>
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 static const std::vector<Sharded> kOne{{"w", {1000}, {{}}}};
 
-// Saves step 2 in a process that is killed when it comes to its n-th barrier.
+// Saves step 2 in a process that is killed when it enters its barrier number `atBarrier`.
 static void saveAndDie(const std::string &directory, int atBarrier) {
   pid_t child = fork();
   if (child == 0) {
@@ -102,7 +102,7 @@ TEST_CASE("a missing, short or changed shard is named") {
               "written");
 }
 
-TEST_CASE("a damaged index is refused") {
+TEST_CASE("a damaged index is rejected") {
   Folder folder;
   REQUIRE(saveAll(folder / "run", {2}, {{"w", {10}, {{0}}}}, 1));
   std::string path = folder / "run/step-00000001/index.json";
@@ -123,7 +123,7 @@ TEST_CASE("a damaged index is refused") {
             .find("found checkpoint format 9, expected 1") != std::string::npos);
 }
 
-TEST_CASE("slices that leave a hole or overlap are not accepted as a checkpoint") {
+TEST_CASE("a checkpoint whose slices leave a hole or overlap is rejected") {
   Folder folder;
   std::vector<float> values(10);
   auto slice = [&](int64_t offset, int64_t size) {
@@ -136,10 +136,10 @@ TEST_CASE("slices that leave a hole or overlap are not accepted as a checkpoint"
         "found no complete checkpoint in " + (folder / "run"));
 }
 
-TEST_CASE("a folder that cannot be written is the user's to mend") {
+TEST_CASE("a folder that cannot be written is a user error") {
   Folder folder;
   std::ofstream(folder / "file") << "x";
   Status status = saveAll(folder / "file", {1}, kOne, 1);
   CHECK(status.kind() == StatusKind::UserError);
-  CHECK(status.message().find("could not make the folder") != std::string::npos);
+  CHECK(status.message().find("could not create the folder") != std::string::npos);
 }

@@ -1,9 +1,9 @@
-// Saves and loads tensors on several ranks (threads) under any mesh and sharding; every element of
-// a tensor is a function of its place, so that a wrong one shows.
+// Saves and loads tensors on several ranks (threads) under any mesh and sharding. Every element of
+// a tensor is a function of its position, so that misplaced elements are detected.
 #pragma once
 
+#include "runtime/base/MeshCoordinates.h"
 #include "runtime/checkpoint/Checkpoint.h"
-#include "runtime/comm/Groups.h"
 #include "runtime/comm/local/LocalWorld.h"
 #include "runtime/data/Block.h"
 
@@ -28,8 +28,7 @@ private:
   std::filesystem::path path;
 };
 
-// A tensor and the mesh axes that shard each dim; blocks are of ceil(size / ranks), as plans have
-// them.
+// A tensor and the mesh axes that shard each dim, with blocks of ceil(size / parts) as in plans.
 struct Sharded {
   std::string name;
   std::vector<int64_t> shape;
@@ -44,7 +43,7 @@ inline float valueAt(const std::string &name, const std::vector<int64_t> &elemen
 }
 
 inline data::Block blockOf(const Sharded &tensor, const std::vector<int64_t> &mesh, int rank) {
-  std::vector<int64_t> position = comm::coordinates(mesh, rank);
+  std::vector<int64_t> position = meshCoordinates(mesh, rank);
   data::Block block;
   for (size_t dim = 0; dim < tensor.shape.size(); ++dim) {
     int64_t ranks = 1, index = 0;
@@ -59,7 +58,7 @@ inline data::Block blockOf(const Sharded &tensor, const std::vector<int64_t> &me
   return block;
 }
 
-// What the block must hold: values inside the tensor, zeros beyond it.
+// The expected values of a block: values inside the tensor, zeros beyond it.
 inline std::vector<float> valuesOf(const Sharded &tensor, const data::Block &block, int64_t step) {
   std::vector<float> values(data::elements(block.shape));
   for (size_t i = 0; i < values.size(); ++i) {
@@ -75,7 +74,7 @@ inline std::vector<float> valuesOf(const Sharded &tensor, const data::Block &blo
   return values;
 }
 
-// Saves on all ranks of a mesh; the first failure, if any.
+// Saves on all ranks of a mesh. Returns the first failure.
 inline Status saveAll(const std::string &directory, const std::vector<int64_t> &mesh,
                       const std::vector<Sharded> &tensors, int64_t step, int keep = 1) {
   int size =
@@ -96,10 +95,19 @@ inline Status saveAll(const std::string &directory, const std::vector<int64_t> &
         std::vector<int> axes;
         for (const std::vector<int> &dim : tensor.axes)
           axes.insert(axes.end(), dim.begin(), dim.end());
-        slices.push_back({tensor.name, DType::F32, tensor.shape, block.offset, block.shape,
-                          memory.back().data(), ownsSlice(mesh, axes, rank)});
+        slices.push_back({.name = tensor.name,
+                          .dtype = DType::F32,
+                          .globalShape = tensor.shape,
+                          .offset = block.offset,
+                          .blockShape = block.shape,
+                          .data = memory.back().data(),
+                          .owned = ownsSlice(mesh, axes, rank)});
       }
-      SaveOptions options{directory, rank, size, [&] { return (*group)->barrier(); }, keep};
+      SaveOptions options{.directory = directory,
+                          .rank = rank,
+                          .size = size,
+                          .barrier = [&] { return (*group)->barrier(); },
+                          .keep = keep};
       statuses[rank] = save(options, slices, {step, {{"samples", std::to_string(step * 8)}}});
     });
   for (std::thread &thread : threads)
@@ -109,7 +117,8 @@ inline Status saveAll(const std::string &directory, const std::vector<int64_t> &
   return Status::ok();
 }
 
-// Loads every rank's block under a mesh and compares; empty if all is right.
+// Loads every rank's block under a mesh and compares it. Returns the first error; empty if there is
+// none.
 inline std::string loadAll(const std::string &directory, const std::vector<int64_t> &mesh,
                            const std::vector<Sharded> &tensors, int64_t step) {
   auto checkpoint = Checkpoint::open(directory);

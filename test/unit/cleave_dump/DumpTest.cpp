@@ -30,8 +30,8 @@ TEST_CASE("the summary says what was decided, why, and what it costs") {
   for (const char *line :
        {"two.plan: training of two.onnx on 4 ranks, mesh dp=2 x tp=2\n",
         "step 44.0 us: compute 14.0 us, communication 30.0 us (predicted for local-cpu)\n",
-        "bound 44.0 us as the planner counts, where no plan has less than 40.0 us: gap 9.1 %\n",
-        "the verifier has no objection\n",
+        "bound 44.0 us by the planner's estimate; no plan takes less than 40.0 us: gap 9.1 %\n",
+        "valid (verifier)\n",
         "0-3 device 4.00 KiB 3.50 KiB 12.5 % parameter 2.00 KiB, state 1.00 "
         "KiB",
         "h.{0,1}.w x2 [_, _] 2.00 us replicated: gathering it costs more than it "
@@ -44,7 +44,7 @@ TEST_CASE("the summary says what was decided, why, and what it costs") {
 TEST_CASE("a broken plan is shown with the verifier's objection") {
   plan::Plan plan = smallPlan();
   plan.mutable_programs(0)->mutable_arenas(0)->set_bytes(3000);
-  CHECK_THAT(dump::summary(plan, "p"), !Contains("no objection") && Contains("arena 0"));
+  CHECK_THAT(dump::summary(plan, "p"), !Contains("valid (verifier)") && Contains("arena 0"));
 }
 
 TEST_CASE("of many decisions the costliest are shown and the rest is counted") {
@@ -59,7 +59,7 @@ TEST_CASE("of many decisions the costliest are shown and the rest is counted") {
   std::string text = squeezed(dump::summary(plan, "p"));
   CHECK_THAT(text, Contains("layerA") && Contains("layerS") && Contains("layerQ 1.00 s"));
   CHECK_THAT(text, !Contains("layerU") && !Contains("layerZ"));
-  CHECK_THAT(text, Contains("… and 6 rows that cost less: --json has all\n"));
+  CHECK_THAT(text, Contains("… and 6 cheaper rows: see --json\n"));
 }
 
 TEST_CASE("a long program is drawn on a line of fixed width that shows its peak") {
@@ -151,8 +151,7 @@ TEST_CASE("explain offers the nearest names for one that is unknown") {
   Result<std::string> text = dump::explain(smallPlan(), "h.2.w");
   REQUIRE_FALSE(text);
   CHECK(text.status().exitCode() == 1);
-  CHECK_THAT(text.status().message(),
-             Contains("nothing named h.2.w; the nearest names are h.0.w, h.1.w"));
+  CHECK_THAT(text.status().message(), Contains("named h.2.w; similar names are h.0.w, h.1.w"));
 }
 
 TEST_CASE("the JSON has the fields that scripts rely on") {

@@ -1,4 +1,4 @@
-// Cluster files: reading, writing, and what is said about bad ones.
+// Cluster files: reading, writing, error messages.
 #include "compiler/cluster/Presets.h"
 
 #include <catch2/catch.hpp>
@@ -17,7 +17,7 @@ static std::string messageOf(const json &root) {
   return cluster.status().message();
 }
 
-TEST_CASE("a cluster survives being written and read") {
+TEST_CASE("a cluster is the same after writing and reading") {
   Result<Cluster> cluster = findCluster("h100-node");
   REQUIRE(cluster);
   cluster->vectorFlops = 3e13;
@@ -82,7 +82,9 @@ TEST_CASE("a curve is interpolated over the logarithm of the size and constant b
 }
 
 TEST_CASE("a link is chosen by the size of the group") {
-  Level level{"node", 8, {{CollectiveKind::SendRecv, {{2, 1, 10}, {8, 2, 20}}}}};
+  Level level{.name = "node", .devices = 8, .links = {}};
+  level.links[CollectiveKind::SendRecv] = {{.ranks = 2, .latencySeconds = 1, .bytesPerSecond = 10},
+                                           {.ranks = 8, .latencySeconds = 2, .bytesPerSecond = 20}};
   CHECK(level.link(CollectiveKind::SendRecv, 2).latencySeconds == 1);
   CHECK(level.link(CollectiveKind::AllReduce, 4).latencySeconds == 2);
   CHECK(level.link(CollectiveKind::AllReduce, 64).latencySeconds == 2);

@@ -46,6 +46,6 @@ TEST_CASE("local-cpu is measured once, kept, and read from then on") {
   Result<Cluster> byPath = findCluster(localCpuFile());
   CHECK(*byPath == *first);
   std::ofstream(localCpuFile()) << "{}";
-  CHECK(findCluster("local-cpu")); // a damaged one is measured again
+  CHECK(findCluster("local-cpu")); // a malformed file is measured again
   std::filesystem::remove_all(folder);
 }

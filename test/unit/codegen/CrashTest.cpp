@@ -1,7 +1,7 @@
-// What happens where a kernel cannot be compiled.
+// Errors for kernels that cannot be compiled.
+#include "passes/codegen/cpu/Crash.h"
 #include "dialects/graph/Graph.h"
 #include "passes/codegen/cpu/CpuCodegen.h"
-#include "passes/codegen/cpu/Crash.h"
 
 #include "mlir/Parser/Parser.h"
 
@@ -53,8 +53,7 @@ TEST_CASE("a kernel on which code generation crashes is named and kept") {
   SmallVector<program::KernelOp> kernels(module->getOps<program::KernelOp>());
   // A view of a buffer that the kernel does not have, which its verifier would refuse.
   Builder b(&context);
-  kernels[1].setOperandsAttr(
-      b.getArrayAttr({program::ViewAttr::get(&context, 1 << 20, 0, {1})}));
+  kernels[1].setOperandsAttr(b.getArrayAttr({program::ViewAttr::get(&context, 1 << 20, 0, {1})}));
   std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("cleave-crash-" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);

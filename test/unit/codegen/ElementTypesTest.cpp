@@ -61,7 +61,8 @@ TEST_CASE("integers of every width, with and without a sign, wrap around and do 
       results.push_back({std::string("compare ") + predicate + " %a, %b : " + type, matrix("i1")});
     INFO(element);
     double low = element[0] == 'u' ? 0 : -9;
-    CHECK(worstDifference({group(type, results), {}, 0, low, 9}) == 0);
+    CHECK(worstDifference({.text = group(type, results), .tolerance = 0, .low = low, .high = 9}) ==
+          0);
   }
 }
 
@@ -75,8 +76,10 @@ TEST_CASE("casts between all element types") {
       results.push_back({"cast %a : " + matrix(from) + " -> " + matrix(to), matrix(to)});
     INFO(from);
     // Negative numbers as unsigned ones of 64 bits exist in no other type.
-    CHECK(worstDifference(
-              {group(matrix(from), results), {}, 0, from == "ui64" ? 0.0 : -100.0, 100}) == 0);
+    CHECK(worstDifference({.text = group(matrix(from), results),
+                           .tolerance = 0,
+                           .low = from == "ui64" ? 0.0 : -100.0,
+                           .high = 100}) == 0);
   }
 }
 
@@ -90,8 +93,10 @@ TEST_CASE("floats of every width are computed with at least single precision") {
                            "cos", "tanh", "atan", "erf", "floor", "ceil", "round"})
       results.push_back({std::string(op) + " %a : " + type, type});
     INFO(element);
-    CHECK(worstDifference({group(type, results), {}, toleranceOf(element), 0.5, 4}) <=
-          toleranceOf(element));
+    CHECK(worstDifference({.text = group(type, results),
+                           .tolerance = toleranceOf(element),
+                           .low = 0.5,
+                           .high = 4}) <= toleranceOf(element));
   }
 }
 
@@ -108,22 +113,24 @@ TEST_CASE("reductions of every element type, over rows and over columns") {
              reduced});
       INFO(element << " over " << dims);
       double low = element[0] == 'u' ? 0 : -3;
-      CHECK(worstDifference({group(type, results), {}, toleranceOf(element), low, 6}) <=
-            toleranceOf(element));
+      CHECK(worstDifference({.text = group(type, results),
+                             .tolerance = toleranceOf(element),
+                             .low = low,
+                             .high = 6}) <= toleranceOf(element));
     }
 }
 
 TEST_CASE("random numbers are the same in kernels as in the reference") {
-  CHECK(worstDifference(
-            {R"(func.func @f(%x: tensor<5x37xi64>, %y: tensor<5x37xi64>) -> tensor<5x37xf32> {
+  CHECK(
+      worstDifference(
+          {.text = R"(func.func @f(%x: tensor<5x37xi64>, %y: tensor<5x37xi64>) -> tensor<5x37xf32> {
     %r = graph.fusion (%a = %x : tensor<5x37xi64>, %b = %y : tensor<5x37xi64>) -> (tensor<5x37xf32>) {
       %v = graph.random %a, %b : tensor<5x37xi64> -> tensor<5x37xf32>
       graph.yield %v : tensor<5x37xf32>
     }
     return %r : tensor<5x37xf32>
   })",
-             {},
-             0,
-             0,
-             1e12}) == 0);
+           .tolerance = 0,
+           .low = 0,
+           .high = 1e12}) == 0);
 }

@@ -91,14 +91,14 @@ TEST_CASE("negative numbers have whole powers") {
 }
 
 TEST_CASE("softmax is one kernel, in place too") {
-  checkSizes({kSoftmax});
-  checkSizes({kSoftmax, {{0, 0}}});
+  checkSizes({.text = kSoftmax});
+  checkSizes({.text = kSoftmax, .inPlace = {{0, 0}}});
 }
 
 TEST_CASE("layer norm with a residual sum and saved statistics is one kernel, in place too") {
-  checkSizes({kLayerNorm, {}, 2e-5});
-  checkSizes({kLayerNorm, {{0, 0}}, 2e-5});
-  checkSizes({kLayerNorm, {{0, 1}, {2, 0}}, 2e-5});
+  checkSizes({.text = kLayerNorm, .tolerance = 2e-5});
+  checkSizes({.text = kLayerNorm, .inPlace = {{0, 0}}, .tolerance = 2e-5});
+  checkSizes({.text = kLayerNorm, .inPlace = {{0, 1}, {2, 0}}, .tolerance = 2e-5});
 }
 
 TEST_CASE("masked softmax takes minus infinity and counts rows and columns") {
@@ -124,7 +124,8 @@ TEST_CASE("masked softmax takes minus infinity and counts rows and columns") {
 
 TEST_CASE("sums over rows run over columns in parallel") {
   checkSizes(
-      {R"(func.func @f(%x: tensor<2xNxMxf32>, %y: tensor<2xNxMxf32>) -> (tensor<Mxf32>, tensor<Mxf32>) {
+      {.text =
+           R"(func.func @f(%x: tensor<2xNxMxf32>, %y: tensor<2xNxMxf32>) -> (tensor<Mxf32>, tensor<Mxf32>) {
     %r:2 = graph.fusion (%a = %x : tensor<2xNxMxf32>, %b = %y : tensor<2xNxMxf32>) -> (tensor<Mxf32>, tensor<Mxf32>) {
       %p = graph.mul %a, %b : tensor<2xNxMxf32>
       %s = graph.reduce sum %p over [0, 1] : tensor<2xNxMxf32> -> tensor<Mxf32>
@@ -133,33 +134,30 @@ TEST_CASE("sums over rows run over columns in parallel") {
     }
     return %r#0, %r#1 : tensor<Mxf32>, tensor<Mxf32>
   })",
-       {},
-       1e-5});
+       .tolerance = 1e-5});
 }
 
 TEST_CASE("sums over a middle dim and over outer and inner dims") {
-  checkSizes({R"(func.func @f(%x: tensor<3xNxMxf32>) -> tensor<3xMxf32> {
+  checkSizes({.text = R"(func.func @f(%x: tensor<3xNxMxf32>) -> tensor<3xMxf32> {
     %r = graph.fusion (%a = %x : tensor<3xNxMxf32>) -> (tensor<3xMxf32>) {
       %s = graph.reduce sum %a over [1] : tensor<3xNxMxf32> -> tensor<3xMxf32>
       graph.yield %s : tensor<3xMxf32>
     }
     return %r : tensor<3xMxf32>
   })",
-              {},
-              1e-5});
-  checkSizes({R"(func.func @f(%x: tensor<3xNxMxf32>) -> tensor<Nxf32> {
+              .tolerance = 1e-5});
+  checkSizes({.text = R"(func.func @f(%x: tensor<3xNxMxf32>) -> tensor<Nxf32> {
     %r = graph.fusion (%a = %x : tensor<3xNxMxf32>) -> (tensor<Nxf32>) {
       %s = graph.reduce sum %a over [0, 2] : tensor<3xNxMxf32> -> tensor<Nxf32>
       graph.yield %s : tensor<Nxf32>
     }
     return %r : tensor<Nxf32>
   })",
-              {},
-              1e-5});
+              .tolerance = 1e-5});
 }
 
 TEST_CASE("a whole tensor is reduced to one number") {
-  checkSizes({R"(func.func @f(%x: tensor<NxMxf32>) -> tensor<f32> {
+  checkSizes({.text = R"(func.func @f(%x: tensor<NxMxf32>) -> tensor<f32> {
     %r = graph.fusion (%a = %x : tensor<NxMxf32>) -> (tensor<f32>) {
       %q = graph.mul %a, %a : tensor<NxMxf32>
       %s = graph.reduce sum %q over [0, 1] : tensor<NxMxf32> -> tensor<f32>
@@ -167,13 +165,13 @@ TEST_CASE("a whole tensor is reduced to one number") {
     }
     return %r : tensor<f32>
   })",
-              {},
-              1e-5});
+              .tolerance = 1e-5});
 }
 
 TEST_CASE("an optimizer step writes several tensors in place") {
   checkSizes(
-      {R"(func.func @f(%p: tensor<NxMxf32>, %g: tensor<NxMxf32>, %m: tensor<NxMxf32>, %t: tensor<f32>)
+      {.text =
+           R"(func.func @f(%p: tensor<NxMxf32>, %g: tensor<NxMxf32>, %m: tensor<NxMxf32>, %t: tensor<f32>)
       -> (tensor<NxMxf32>, tensor<NxMxf32>) {
     %r:2 = graph.fusion (%pp = %p : tensor<NxMxf32>, %gg = %g : tensor<NxMxf32>, %mm = %m : tensor<NxMxf32>,
                          %tt = %t : tensor<f32>) -> (tensor<NxMxf32>, tensor<NxMxf32>) {
@@ -195,11 +193,11 @@ TEST_CASE("an optimizer step writes several tensors in place") {
     }
     return %r#0, %r#1 : tensor<NxMxf32>, tensor<NxMxf32>
   })",
-       {{0, 0}, {1, 2}}});
+       .inPlace = {{0, 0}, {1, 2}}});
 }
 
 TEST_CASE("scalars, truth values, integers and doubles") {
-  CHECK(worstDifference({R"(func.func @f(%x: tensor<f32>) -> tensor<f32> {
+  CHECK(worstDifference({.text = R"(func.func @f(%x: tensor<f32>) -> tensor<f32> {
     %r = graph.fusion (%a = %x : tensor<f32>) -> (tensor<f32>) {
       %one = graph.constant dense<1.0> : tensor<f32>
       %s = graph.add %a, %one : tensor<f32>
@@ -207,7 +205,7 @@ TEST_CASE("scalars, truth values, integers and doubles") {
     }
     return %r : tensor<f32>
   })",
-                         {{0, 0}}}) <= 1e-6);
+                         .inPlace = {{0, 0}}}) <= 1e-6);
   checkSizes({R"(func.func @f(%x: tensor<NxMxi1>, %i: tensor<NxMxi64>, %d: tensor<NxMxf64>)
       -> (tensor<NxMxi1>, tensor<NxMxf64>, tensor<Nxi64>) {
     %r:3 = graph.fusion (%a = %x : tensor<NxMxi1>, %b = %i : tensor<NxMxi64>, %c = %d : tensor<NxMxf64>)
@@ -235,7 +233,7 @@ TEST_CASE("a transposed group walks both layouts") {
 }
 
 TEST_CASE("a result with all rows beside sums over the rows is written at every row") {
-  checkSizes({R"(func.func @f(%x: tensor<NxMxf32>) -> (tensor<NxMxf32>, tensor<Mxf32>) {
+  checkSizes({.text = R"(func.func @f(%x: tensor<NxMxf32>) -> (tensor<NxMxf32>, tensor<Mxf32>) {
     %r:2 = graph.fusion (%a = %x : tensor<NxMxf32>) -> (tensor<NxMxf32>, tensor<Mxf32>) {
       %d = graph.mul %a, %a : tensor<NxMxf32>
       %s = graph.reduce sum %d over [0] : tensor<NxMxf32> -> tensor<Mxf32>
@@ -243,8 +241,7 @@ TEST_CASE("a result with all rows beside sums over the rows is written at every 
     }
     return %r#0, %r#1 : tensor<NxMxf32>, tensor<Mxf32>
   })",
-              {},
-              1e-5});
+              .tolerance = 1e-5});
 }
 
 TEST_CASE("a cast to a shorter float and back rounds") {

@@ -1,98 +1,86 @@
-// Kernels that are no groups: gather, scatter, scan, sort and pooling.
+// Kernels outside of groups: gather, scatter, scan, sort and pooling.
 #include "KernelHarness.h"
 
 #include <catch2/catch.hpp>
 
 using cleave::test::worstDifference;
 
-TEST_CASE("gather gives zero rows for indices out of range") {
-  CHECK(worstDifference(
-            {R"(func.func @f(%x: tensor<5x7xf32>, %i: tensor<2x9xi64>) -> tensor<2x9x7xf32> {
-    %r = graph.gather %x at %i dim 0 : tensor<5x7xf32>, tensor<2x9xi64> -> tensor<2x9x7xf32>
-    return %r : tensor<2x9x7xf32>
-  })",
-             {},
-             0,
-             -3,
-             9}) == 0);
-  CHECK(worstDifference(
-            {R"(func.func @f(%x: tensor<3x5x2xf32>, %i: tensor<4xi32>) -> tensor<3x4x2xf32> {
-    %r = graph.gather %x at %i dim 1 : tensor<3x5x2xf32>, tensor<4xi32> -> tensor<3x4x2xf32>
-    return %r : tensor<3x4x2xf32>
-  })",
-             {},
-             0,
-             -3,
-             9}) == 0);
-}
-
-TEST_CASE("scatter sums rows of equal index and drops those out of range") {
-  CHECK(worstDifference(
-            {R"(func.func @f(%x: tensor<2x9x7xf32>, %i: tensor<2x9xi64>) -> tensor<5x7xf32> {
-    %r = graph.scatter sum %x at %i dim 0 : tensor<2x9x7xf32>, tensor<2x9xi64> -> tensor<5x7xf32>
-    return %r : tensor<5x7xf32>
-  })",
-             {},
-             1e-6,
-             -2,
-             7}) <= 1e-6);
-  CHECK(worstDifference(
-            {R"(func.func @f(%x: tensor<3x4x2xf32>, %i: tensor<4xi64>) -> tensor<3x5x2xf32> {
-    %r = graph.scatter sum %x at %i dim 1 : tensor<3x4x2xf32>, tensor<4xi64> -> tensor<3x5x2xf32>
-    return %r : tensor<3x5x2xf32>
-  })",
-             {},
-             1e-6,
-             -2,
-             7}) <= 1e-6);
-}
-
-// Rows of a function of one op from `operands` to `result`.
+// A function of one op from `operands` to `result`.
 static std::string oneOp(const std::string &operands, const std::string &op,
                          const std::string &result) {
   return "func.func @f(" + operands + ") -> " + result + " { %r = " + op +
          " return %r : " + result + " }";
 }
 
+TEST_CASE("gather gives zero rows for indices out of range") {
+  CHECK(worstDifference({.text = oneOp("%x: tensor<5x7xf32>, %i: tensor<2x9xi64>",
+                                       "graph.gather %x at %i dim 0 : tensor<5x7xf32>, "
+                                       "tensor<2x9xi64> -> tensor<2x9x7xf32>",
+                                       "tensor<2x9x7xf32>"),
+                         .tolerance = 0,
+                         .low = -3,
+                         .high = 9}) == 0);
+  CHECK(worstDifference({.text = oneOp("%x: tensor<3x5x2xf32>, %i: tensor<4xi32>",
+                                       "graph.gather %x at %i dim 1 : tensor<3x5x2xf32>, "
+                                       "tensor<4xi32> -> tensor<3x4x2xf32>",
+                                       "tensor<3x4x2xf32>"),
+                         .tolerance = 0,
+                         .low = -3,
+                         .high = 9}) == 0);
+}
+
+TEST_CASE("scatter sums rows of equal index and drops those out of range") {
+  CHECK(worstDifference({.text = oneOp("%x: tensor<2x9x7xf32>, %i: tensor<2x9xi64>",
+                                       "graph.scatter sum %x at %i dim 0 : tensor<2x9x7xf32>, "
+                                       "tensor<2x9xi64> -> tensor<5x7xf32>",
+                                       "tensor<5x7xf32>"),
+                         .tolerance = 1e-6,
+                         .low = -2,
+                         .high = 7}) <= 1e-6);
+  CHECK(worstDifference({.text = oneOp("%x: tensor<3x4x2xf32>, %i: tensor<4xi64>",
+                                       "graph.scatter sum %x at %i dim 1 : tensor<3x4x2xf32>, "
+                                       "tensor<4xi64> -> tensor<3x5x2xf32>",
+                                       "tensor<3x5x2xf32>"),
+                         .tolerance = 1e-6,
+                         .low = -2,
+                         .high = 7}) <= 1e-6);
+}
+
 TEST_CASE("gather and scatter in batches, and every way to combine") {
   const std::string table = "tensor<3x2x5x4xf32>", indices = "tensor<3x6xi64>",
                     rows = "tensor<3x2x6x4xf32>", lines = "tensor<6x7x5xf32>",
                     places = "tensor<6x7x9xui8>", chosen = "tensor<6x7x9xf32>";
-  CHECK(worstDifference({oneOp("%t: " + table + ", %i: " + indices,
-                               "graph.gather %t at %i dim 2 {batch = 1 : i64} : " + table + ", " +
-                                   indices + " -> " + rows,
-                               rows),
-                         {},
-                         0,
-                         -2,
-                         7}) == 0);
-  CHECK(worstDifference({oneOp("%t: " + lines + ", %i: " + places,
-                               "graph.gather %t at %i dim 2 {batch = 2 : i64} : " + lines + ", " +
-                                   places + " -> " + chosen,
-                               chosen),
-                         {},
-                         0,
-                         0,
-                         7}) == 0);
+  CHECK(worstDifference({.text = oneOp("%t: " + table + ", %i: " + indices,
+                                       "graph.gather %t at %i dim 2 {batch = 1 : i64} : " + table +
+                                           ", " + indices + " -> " + rows,
+                                       rows),
+                         .tolerance = 0,
+                         .low = -2,
+                         .high = 7}) == 0);
+  CHECK(worstDifference({.text = oneOp("%t: " + lines + ", %i: " + places,
+                                       "graph.gather %t at %i dim 2 {batch = 2 : i64} : " + lines +
+                                           ", " + places + " -> " + chosen,
+                                       chosen),
+                         .tolerance = 0,
+                         .low = 0,
+                         .high = 7}) == 0);
   for (const char *kind : {"sum", "max", "min", "prod"}) {
-    CHECK(worstDifference({oneOp("%u: " + rows + ", %i: " + indices,
-                                 std::string("graph.scatter ") + kind +
-                                     " %u at %i dim 2 {batch = 1 : i64} : " + rows + ", " +
-                                     indices + " -> " + table,
-                                 table),
-                           {},
-                           1e-6,
-                           -2,
-                           7}) <= 1e-6);
-    CHECK(worstDifference({oneOp("%u: " + chosen + ", %i: " + places,
-                                 std::string("graph.scatter ") + kind +
-                                     " %u at %i dim 2 {batch = 2 : i64} : " + chosen + ", " +
-                                     places + " -> " + lines,
-                                 lines),
-                           {},
-                           1e-6,
-                           0,
-                           7}) <= 1e-6);
+    CHECK(worstDifference({.text = oneOp("%u: " + rows + ", %i: " + indices,
+                                         std::string("graph.scatter ") + kind +
+                                             " %u at %i dim 2 {batch = 1 : i64} : " + rows + ", " +
+                                             indices + " -> " + table,
+                                         table),
+                           .tolerance = 1e-6,
+                           .low = -2,
+                           .high = 7}) <= 1e-6);
+    CHECK(worstDifference({.text = oneOp("%u: " + chosen + ", %i: " + places,
+                                         std::string("graph.scatter ") + kind +
+                                             " %u at %i dim 2 {batch = 2 : i64} : " + chosen +
+                                             ", " + places + " -> " + lines,
+                                         lines),
+                           .tolerance = 1e-6,
+                           .low = 0,
+                           .high = 7}) <= 1e-6);
   }
 }
 
@@ -103,22 +91,21 @@ TEST_CASE("scans and sorting along every dim") {
       for (const char *dim : {"0", "1", "2"}) {
         INFO(type << " along " << dim);
         for (const char *kind : {"sum", "max", "min"})
-          CHECK(
-              worstDifference(
-                  {oneOp("%x: " + type,
+          CHECK(worstDifference(
+                    {.text = oneOp(
+                         "%x: " + type,
                          std::string("graph.scan ") + kind + " %x dim " + dim + " : " + type, type),
-                   {},
-                   2e-3,
-                   0,
-                   9}) <= 2e-3);
+                     .tolerance = 2e-3,
+                     .low = 0,
+                     .high = 9}) <= 2e-3);
         for (const char *flag : {"", " {descending}"})
-          CHECK(worstDifference({"func.func @f(%x: " + type + ") -> (" + type + ", " + order +
-                                     ") { %r:2 = graph.sort %x dim " + dim + flag + " : " + type +
-                                     " return %r#0, %r#1 : " + type + ", " + order + " }",
-                                 {},
-                                 0,
-                                 0,
-                                 9}) == 0);
+          CHECK(
+              worstDifference({.text = "func.func @f(%x: " + type + ") -> (" + type + ", " + order +
+                                       ") { %r:2 = graph.sort %x dim " + dim + flag + " : " + type +
+                                       " return %r#0, %r#1 : " + type + ", " + order + " }",
+                               .tolerance = 0,
+                               .low = 0,
+                               .high = 9}) == 0);
       }
     }
 }
@@ -139,8 +126,9 @@ static std::string pool(const std::string &kind, const std::string &attributes, 
 
 TEST_CASE("pooling and its gradient, with padding, strides and dilation") {
   for (bool gradient : {false, true}) {
-    CHECK(worstDifference({pool("max", "", gradient), {}, 1e-6}) <= 1e-6);
-    CHECK(worstDifference({pool("average", "", gradient), {}, 1e-6}) <= 1e-6);
-    CHECK(worstDifference({pool("average", ", count_padding", gradient), {}, 1e-6}) <= 1e-6);
+    CHECK(worstDifference({.text = pool("max", "", gradient), .tolerance = 1e-6}) <= 1e-6);
+    CHECK(worstDifference({.text = pool("average", "", gradient), .tolerance = 1e-6}) <= 1e-6);
+    CHECK(worstDifference(
+              {.text = pool("average", ", count_padding", gradient), .tolerance = 1e-6}) <= 1e-6);
   }
 }

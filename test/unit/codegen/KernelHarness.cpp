@@ -109,7 +109,8 @@ void *load(const std::string &library) {
 
 double difference(const Tensor &expected, const char *found, double worst) {
   for (int64_t i = 0; i < expected.size(); ++i) {
-    double a = expected.values[i], b = loadElement(expected.type, found + i * byteSize(expected.type));
+    double a = expected.values[i],
+           b = loadElement(expected.type, found + i * byteSize(expected.type));
     if (a == b || (std::isnan(a) && std::isnan(b)))
       continue;
     double d = std::fabs(a - b) / std::max(1.0, std::fabs(a));

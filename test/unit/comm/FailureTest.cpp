@@ -1,4 +1,4 @@
-// What the others are told when a rank ends, hangs, or calls something else.
+// The errors of the other members if a rank ends, hangs, or makes a different call.
 #include "Ranks.h"
 
 #include <catch2/catch.hpp>
@@ -30,17 +30,17 @@ TEST_CASE("a rank that ends is named by those that wait for it, within seconds")
               findings.expect(status.message().find(
                                   "rank 2 (index 2 of the group of ranks 0, 1, 2) ended") == 0,
                               status.message());
-              findings.expect(secondsSince(begun) < 5, "took too long");
+              findings.expect(secondsSince(begun) < 30, "took too long");
               Status again = (*group)->barrier();
               findings.expect(again.kind() == StatusKind::Lost, "the group stays unusable");
-              std::this_thread::sleep_for(4s); // so that this rank is not the one that is missed
+              std::this_thread::sleep_for(4s); // so that the others do not miss this rank
             }) == "");
     }
 }
 
 TEST_CASE("a rank that hangs is named after the timeout") {
   Options options;
-  options.timeout = 500ms;
+  options.timeout = 1s;
   for (const std::string &implementation : implementations())
     DYNAMIC_SECTION(implementation) {
       CHECK(runRanks(
@@ -49,7 +49,7 @@ TEST_CASE("a rank that hangs is named after the timeout") {
                   auto group = world.connect(firstRanks(2));
                   findings.expectOk((*group)->barrier(), "all are there");
                   if (world.rank() == 1) {
-                    std::this_thread::sleep_for(1500ms);
+                    std::this_thread::sleep_for(3s);
                     return;
                   }
                   auto begun = std::chrono::steady_clock::now();
@@ -57,18 +57,18 @@ TEST_CASE("a rank that hangs is named after the timeout") {
                   findings.expect(status.kind() == StatusKind::Lost, "expected a lost rank");
                   findings.expect(status.message() ==
                                       "rank 1 (index 1 of the group of ranks 0, 1) did not come to "
-                                      "all_reduce of rank 0 within 0.5 s",
+                                      "all_reduce of rank 0 within 1 s",
                                   status.message());
-                  findings.expect(secondsSince(begun) > 0.4 && secondsSince(begun) < 2,
+                  findings.expect(secondsSince(begun) > 0.9 && secondsSince(begun) < 30,
                                   "took " + std::to_string(secondsSince(begun)));
                 },
                 options) == "");
     }
 }
 
-TEST_CASE("a barrier may be given more time than other collectives") {
+TEST_CASE("a barrier can have a longer timeout than other collectives") {
   Options options;
-  options.timeout = 200ms;
+  options.timeout = 1s;
   for (const std::string &implementation : implementations())
     DYNAMIC_SECTION(implementation) {
       CHECK(runRanks(
@@ -76,14 +76,14 @@ TEST_CASE("a barrier may be given more time than other collectives") {
                 [](World &world, Findings &findings) {
                   auto group = world.connect(firstRanks(2));
                   if (world.rank() == 1)
-                    std::this_thread::sleep_for(600ms);
+                    std::this_thread::sleep_for(2500ms);
                   findings.expectOk((*group)->barrier(30s), "a slow rank");
                 },
                 options) == "");
     }
 }
 
-TEST_CASE("a receive from a rank that ended says so") {
+TEST_CASE("a receive from a rank that ended fails with its name") {
   for (const std::string &implementation : implementations())
     DYNAMIC_SECTION(implementation) {
       CHECK(runRanks(implementation, 2, [](World &world, Findings &findings) {
@@ -93,7 +93,7 @@ TEST_CASE("a receive from a rank that ended says so") {
                 return;
               float value = 0;
               Status status = (*group)->run(
-                  {Kind::Recv, Reduce::Sum, {{nullptr, &value, 1, DType::F32}}, 0, 1, 3});
+                  {.kind = Kind::Recv, .pairs = {{nullptr, &value, 1, DType::F32}}, .peer = 1});
               findings.expect(status.kind() == StatusKind::Lost &&
                                   status.message().find("rank 1 (index 1") == 0,
                               status.message());
@@ -101,7 +101,7 @@ TEST_CASE("a receive from a rank that ended says so") {
     }
 }
 
-TEST_CASE("members that call different collectives are told so where they share memory") {
+TEST_CASE("members that share memory detect different collectives") {
   for (const std::string &implementation : implementations())
     if (implementation != "gloo" && implementation != "mixed")
       for (int64_t count : {4, 100'000})
@@ -122,7 +122,7 @@ TEST_CASE("members that call different collectives are told so where they share 
         }
 }
 
-TEST_CASE("calls that make no sense are refused before anyone waits") {
+TEST_CASE("invalid calls are rejected before any member waits") {
   CHECK(runRanks("local", 2, [](World &world, Findings &findings) {
           auto group = world.connect(firstRanks(2));
           float value = 0;
@@ -132,12 +132,10 @@ TEST_CASE("calls that make no sense are refused before anyone waits") {
                                 status.message().find(part) != std::string::npos,
                             status.message());
           };
-          refused({Kind::Send, Reduce::Sum, {{&value, nullptr, 1, DType::F32}}, 0, 2}, "peer 2");
-          refused({Kind::Send, Reduce::Sum, {{&value, nullptr, 1, DType::F32}}, 0, world.rank()},
-                  "not another");
-          refused({Kind::Broadcast, Reduce::Sum, {{&value, &value, 1, DType::F32}}, 7}, "root 7");
-          refused({Kind::AllReduce, Reduce::Sum, {{&value, nullptr, 1, DType::F32}}},
-                  "missing buffer");
+          std::vector<BufferPair> sent{{&value, nullptr, 1, DType::F32}};
+          refused({.kind = Kind::Send, .pairs = sent, .peer = 2}, "peer 2");
+          refused({.kind = Kind::Send, .pairs = sent, .peer = world.rank()}, "not another");
+          refused({.kind = Kind::AllReduce, .pairs = sent}, "missing buffer");
           findings.expect(world.connect({1 - world.rank()}).status().kind() == StatusKind::Defect,
                           "a group one is not in");
           findings.expectOk((*group)->barrier(), "the group still works");

@@ -43,8 +43,10 @@ std::string runRanks(const std::string &implementation, int size, const RankMain
   std::vector<std::thread> threads;
   for (int rank = 0; rank < size; ++rank)
     threads.emplace_back([&, rank] {
-      Rendezvous rendezvous{rank, size, "127.0.0.1", socket.port,
-                            rank == 0 ? socket.descriptor : -1};
+      Rendezvous rendezvous{.rank = rank,
+                            .size = size,
+                            .port = socket.port,
+                            .listenSocket = rank == 0 ? socket.descriptor : -1};
       Result<std::unique_ptr<World>> world =
           implementation == "local" ? Result<std::unique_ptr<World>>(std::move(local[rank]))
                                     : connectOver(implementation, rendezvous, options);

@@ -1,5 +1,4 @@
-// Runs the same function on several ranks, in every implementation: as threads, each with its own
-// World.
+// Runs a function on several ranks, which are threads with one World each, in any implementation.
 #pragma once
 
 #include "runtime/comm/Communicator.h"
@@ -13,8 +12,8 @@
 
 namespace cleave::comm {
 
-// What went wrong on one rank. Catch2's assertions are not for threads, so ranks collect and the
-// test checks.
+// The errors of one rank. Catch2's assertions are not thread-safe, so ranks collect errors and the
+// test checks them.
 class Findings {
 public:
   explicit Findings(int rank) : rank(rank) {}
@@ -33,10 +32,10 @@ private:
 
 using RankMain = std::function<void(World &, Findings &)>;
 
-// `local`, `gloo`, `shm`.
+// The names of all implementations: `local`, `shm`, `gloo`, `mixed`.
 const std::vector<std::string> &implementations();
 
-// Returns all ranks' findings: empty when all went well.
+// Runs `main` on all ranks. Returns the errors of all ranks; empty if there are none.
 std::string runRanks(const std::string &implementation, int size, const RankMain &main,
                      const Options &options = {});
 

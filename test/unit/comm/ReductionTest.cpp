@@ -31,14 +31,14 @@ TEST_CASE("16-bit floats keep every value, round to nearest even and keep infini
 }
 
 TEST_CASE("16-bit floats are summed in f32 and rounded once") {
-  // 256 + 1 is not a bf16: summed one by one in bf16 it would stay 256.
+  // 257 is not a bf16: a sum in bf16 steps would be 256.
   std::vector<uint16_t> big{toBF16(256)}, one{toBF16(1)};
   uint16_t sum = 0;
   reduceInOrder(DType::BF16, Reduce::Sum, {big.data(), one.data(), one.data()}, &sum, 1);
   CHECK(fromBF16(sum) == 258.0f);
 }
 
-TEST_CASE("a maximum or minimum of a NaN is NaN, whoever brings it") {
+TEST_CASE("a maximum or minimum with a NaN is NaN, whichever member has it") {
   double nan = std::numeric_limits<double>::quiet_NaN(), one = 1, two = 2, result = 0;
   for (Reduce op : {Reduce::Max, Reduce::Min}) {
     reduceInOrder(DType::F64, op, {&nan, &one, &two}, &result, 1);
@@ -48,7 +48,7 @@ TEST_CASE("a maximum or minimum of a NaN is NaN, whoever brings it") {
   }
 }
 
-TEST_CASE("integers wrap and bools join by or") {
+TEST_CASE("integers wrap around and the sum of bools is `or`") {
   int8_t a = 100, b = 100, sum = 0;
   reduceInOrder(DType::I8, Reduce::Sum, {&a, &b}, &sum, 1);
   CHECK(sum == -56);

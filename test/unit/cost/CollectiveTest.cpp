@@ -1,4 +1,4 @@
-// Seconds of collectives: the α-β formulas, and where groups lie in the topology.
+// Seconds of collectives: the latency-bandwidth formulas, and groups in the topology.
 #include "compiler/cost/Collective.h"
 #include "compiler/cost/Reshard.h"
 
@@ -13,7 +13,10 @@ static cluster::Cluster flat(double alpha, double beta) {
   cluster::Cluster cluster;
   cluster.compute["f32"] = {1e30, {}};
   cluster.memoryBytesPerSecond = 1e30;
-  cluster.levels.push_back({"all", 0, {{CollectiveKind::SendRecv, {{0, alpha, 1 / beta}}}}});
+  cluster.levels.push_back(
+      {"all",
+       0,
+       {{CollectiveKind::SendRecv, {{.latencySeconds = alpha, .bytesPerSecond = 1 / beta}}}}});
   return cluster;
 }
 
@@ -47,7 +50,7 @@ TEST_CASE("the communication of a two-layer perceptron is that of the published 
 }
 
 // Volume of one pair of matmuls on P devices: 1D tensor parallel 2(P-1)/P of the activation.
-TEST_CASE("sequence parallelism moves what tensor parallelism moves") {
+TEST_CASE("sequence parallelism moves as many bytes as tensor parallelism") {
   Mesh mesh{{{"tp", 8}}};
   CollectiveCost cost(flat(0, 1), mesh);
   const double bytes = 1 << 20;
@@ -62,7 +65,7 @@ TEST_CASE("sequence parallelism moves what tensor parallelism moves") {
 static cluster::Cluster twoLevels() {
   cluster::Cluster cluster = flat(0, 0.01);
   cluster.levels[0].devices = 4;
-  cluster.levels.push_back({"network", 0, {{CollectiveKind::SendRecv, {{0, 0, 10}}}}});
+  cluster.levels.push_back({"network", 0, {{CollectiveKind::SendRecv, {{.bytesPerSecond = 10}}}}});
   return cluster;
 }
 
@@ -70,9 +73,9 @@ TEST_CASE("a group costs what the outermost level that it crosses costs") {
   CollectiveCost cost(twoLevels(), {{{"node", 2}, {"inside", 4}}});
   CHECK(cost.seconds(CollectiveKind::AllGather, {1}, 400) == Approx(0.75 * 400 / 100));
   CHECK(cost.seconds(CollectiveKind::AllGather, {0}, 400) == Approx(0.5 * 400 / 10));
-  // All eight: four connections per node carry it together.
+  // All eight: the four connections of a node share the traffic.
   CHECK(cost.seconds(CollectiveKind::AllGather, {0, 1}, 400) == Approx(0.875 * 400 / 40));
-  // An all-to-all cannot share them.
+  // An all-to-all uses each rank's own connection.
   CHECK(cost.seconds(CollectiveKind::AllToAll, {0, 1}, 400) == Approx(0.875 * 400 / 10));
 }
 

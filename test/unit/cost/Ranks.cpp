@@ -41,7 +41,8 @@ Block randomBlock(const std::vector<int64_t> &shape, std::mt19937 &random) {
   return block;
 }
 
-// Copies what fits of `from`, shifted by `offset`, into a block of `shape`; the rest is padding.
+// A block of `shape` with the elements of `from` from `offset` on; elements beyond `from` are
+// padding.
 static Block cut(Block from, const std::vector<int64_t> &offset,
                  const std::vector<int64_t> &shape) {
   Block to = nanBlock(shape);
@@ -71,7 +72,7 @@ Ranks Ranks::lay(const Mesh &mesh, const Block &whole, const Sharding &sharding,
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
     ranks.blocks.push_back(cut(whole, localOffset(whole.shape, sharding, mesh, rank),
                                localShape(whole.shape, sharding, mesh)));
-  // The first of a partial group makes up for what the others drew.
+  // The first rank of a partial group completes the random values of the others.
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
     std::vector<int64_t> group = mesh.group(rank, sharding.partial);
     if (group[0] != rank)
@@ -96,7 +97,7 @@ static std::vector<int64_t> offsetAlong(size_t rank, int dim, int64_t offset) {
   return result;
 }
 
-// The blocks of the group one after the other along `dim`.
+// The blocks of the group concatenated along `dim`.
 static Block concatenate(const std::vector<Block> &blocks, const std::vector<int64_t> &group,
                          int dim) {
   std::vector<int64_t> shape = blocks[group[0]].shape;
@@ -122,7 +123,7 @@ static Block reduced(const std::vector<Block> &blocks, const std::vector<int64_t
   return result;
 }
 
-// The share number `position` of `block` along the step's dim, padded as the result says.
+// Share number `position` of `block` along the step's dim, padded to the block size of the result.
 static Block share(const Block &block, const ReshardStep &step, int64_t position,
                    const std::vector<int64_t> &shape) {
   return cut(block, offsetAlong(shape.size(), step.dim, position * shape[step.dim]), shape);
@@ -160,7 +161,7 @@ void Ranks::apply(const ReshardStep &step) {
       after.push_back(share(reduced(blocks, group, step.reduce), step, position, local));
       break;
     case ReshardKind::Permute:
-      after.push_back(blocks[permuteSource(step, mesh, rank)]);
+      after.push_back(blocks[mesh.group(rank, step.axes)[mesh.indexAlong(rank, step.toAxes)]]);
       break;
     }
   }

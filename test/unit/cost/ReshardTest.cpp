@@ -38,7 +38,7 @@ static std::string pathOf(const Mesh &mesh, const Sharding &from, const Sharding
   return path ? describe(*path) : "none";
 }
 
-// Axes at random in dims or partial.
+// A layout with random axes in dims and partial.
 static Sharding randomSharding(const Mesh &mesh, size_t dims, bool mayBePartial,
                                std::mt19937 &random) {
   Sharding sharding = Sharding::replicated(dims);
@@ -74,7 +74,7 @@ TEST_CASE("every path moves every element to where the layout wants it") {
     Resharder resharder(testCluster(), on);
     auto path = resharder.path(from, to, shape, 4);
     INFO(from.str(on) << " to " << to.str(on));
-    REQUIRE(path); // all is reachable: gathering everything and slicing again is always allowed
+    REQUIRE(path); // always reachable by gathering everything and slicing
     Block whole = randomBlock(shape, random);
     Ranks ranks = Ranks::lay(on, whole, from, random);
     REQUIRE(ranks.difference(whole) < 1e-9);
@@ -87,7 +87,7 @@ TEST_CASE("every path moves every element to where the layout wants it") {
     }
     CHECK(ranks.difference(whole) < 1e-9);
     CHECK(resharder.seconds(from, to, shape, 4) == Approx(seconds).margin(1e-15));
-    // Reached up to axes of one rank, which change nothing.
+    // The layout reached may differ in axes of one rank.
     ranks.sharding = to;
     CHECK(ranks.difference(whole) < 1e-9);
     found += !path->empty();

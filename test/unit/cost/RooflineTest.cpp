@@ -16,23 +16,24 @@ static cluster::Cluster device() {
 }
 
 TEST_CASE("a kernel takes the longer of computing and moving, plus its launch") {
-  CHECK(kernelSeconds(device(), {1e9, 0, "f32", 1}) == Approx(2e-3 + 1e-6));
-  CHECK(kernelSeconds(device(), {1e9, 1e9, "f32", 1}) == Approx(1 + 1e-6));
-  CHECK(kernelSeconds(device(), {4e12, 0, "bf16", 1}) == Approx(1 + 1e-6));
-  CHECK(kernelSeconds(device(), {1e9, 0, "f16", 1}) == Approx(2e-3 + 1e-6)); // as f32
-  CHECK(kernelSeconds(device(), {0, 0, "f32", 1}) == Approx(1e-6));
+  CHECK(kernelSeconds(device(), {.flops = 1e9}) == Approx(2e-3 + 1e-6));
+  CHECK(kernelSeconds(device(), {.flops = 1e9, .bytes = 1e9}) == Approx(1 + 1e-6));
+  CHECK(kernelSeconds(device(), {.flops = 4e12, .elementType = "bf16"}) == Approx(1 + 1e-6));
+  CHECK(kernelSeconds(device(), {.flops = 1e9, .elementType = "f16"}) ==
+        Approx(2e-3 + 1e-6)); // as f32
+  CHECK(kernelSeconds(device(), {}) == Approx(1e-6));
 }
 
 TEST_CASE("many small kernels are less efficient than one large one") {
-  CHECK(kernelSeconds(device(), {1e9, 0, "f32", 1000}) == Approx(1e-2 + 1e-3));
+  CHECK(kernelSeconds(device(), {.flops = 1e9, .launches = 1000}) == Approx(1e-2 + 1e-3));
 }
 
-TEST_CASE("what is no product computes at the rate of such kernels, if that is known") {
+TEST_CASE("kernels other than products compute at the vector rate, if it is known") {
   cluster::Cluster known = device();
   known.vectorFlops = 1e10;
-  CHECK(kernelSeconds(known, {1e9, 0, "f32", 1, false}) == Approx(0.1 + 1e-6));
-  CHECK(kernelSeconds(known, {1e9, 0, "f32", 1, true}) == Approx(2e-3 + 1e-6));
-  CHECK(kernelSeconds(device(), {1e9, 0, "f32", 1, false}) == Approx(2e-3 + 1e-6));
+  CHECK(kernelSeconds(known, {.flops = 1e9, .isProduct = false}) == Approx(0.1 + 1e-6));
+  CHECK(kernelSeconds(known, {.flops = 1e9}) == Approx(2e-3 + 1e-6));
+  CHECK(kernelSeconds(device(), {.flops = 1e9, .isProduct = false}) == Approx(2e-3 + 1e-6));
 }
 
 TEST_CASE("a copy reads and writes its bytes") {

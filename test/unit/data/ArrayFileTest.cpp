@@ -1,4 +1,4 @@
-// The three array formats, written and read, whole and damaged.
+// Writing and reading of the three array formats, and damaged files.
 #include "Files.h"
 
 #include "runtime/data/ArrayFile.h"
@@ -32,7 +32,7 @@ static void checkThree(const ArrayFile &file) {
   CHECK(file.find("y") == nullptr);
 }
 
-TEST_CASE("what is written to .npz and .safetensors is read back") {
+TEST_CASE("arrays written to .npz and .safetensors are read back") {
   Folder folder;
   REQUIRE(writeNpz(folder / "a.npz", threeArrays()));
   REQUIRE(writeSafetensors(folder / "a.safetensors", threeArrays(), {{"step", "7"}}));
@@ -109,7 +109,7 @@ static std::string deflated(const std::string &name, const std::string &content)
   return out + directory + end;
 }
 
-TEST_CASE("a compressed .npz is inflated, a damaged one refused") {
+TEST_CASE("a compressed .npz is inflated, and a damaged one is rejected") {
   Folder folder;
   std::string elements(4000, '\x01');
   std::string archive = deflated("x.npy", npy("|u1", "(4000,)", elements));
@@ -126,7 +126,8 @@ TEST_CASE("a compressed .npz is inflated, a damaged one refused") {
         std::string::npos);
 }
 
-TEST_CASE("unsigned integers are read as they are, other types are named when they are missed") {
+TEST_CASE(
+    "unsigned integers are read, and unsupported types are named when their array is needed") {
   Folder folder;
   auto words = ArrayFile::open(
       folder.write("u.npy", npy("<u2", "(2,)", std::string("\xff\xff\x01\x00", 4))));
@@ -142,7 +143,7 @@ TEST_CASE("unsigned integers are read as they are, other types are named when th
   CHECK((*fortran)->unreadable()[0].second.find("ascontiguousarray") != std::string::npos);
 }
 
-TEST_CASE("every file that is cut short is refused or read whole, never beyond its end") {
+TEST_CASE("a truncated file is rejected or read whole, never beyond its end") {
   Folder folder;
   REQUIRE(writeNpz(folder / "a.npz", threeArrays()));
   REQUIRE(writeSafetensors(folder / "a.safetensors", threeArrays()));
@@ -157,7 +158,7 @@ TEST_CASE("every file that is cut short is refused or read whole, never beyond i
   }
 }
 
-TEST_CASE("a flipped bit anywhere in a header does not bring the reader down") {
+TEST_CASE("a flipped bit in a header does not crash the reader") {
   Folder folder;
   REQUIRE(writeNpz(folder / "a.npz", threeArrays()));
   REQUIRE(writeSafetensors(folder / "a.safetensors", threeArrays()));
@@ -167,7 +168,8 @@ TEST_CASE("a flipped bit anywhere in a header does not bring the reader down") {
       std::string flipped = whole;
       flipped[bit / 8] ^= 1 << (bit % 8);
       auto file = ArrayFile::open(folder.write("flip" + ending, flipped));
-      for (size_t i = 0; file && i < (*file)->arrays().size(); ++i) { // what is offered can be read
+      for (size_t i = 0; file && i < (*file)->arrays().size();
+           ++i) { // the listed arrays can be read
         const ArrayView &array = (*file)->arrays()[i];
         std::string copy(static_cast<const char *>(array.data), array.bytes());
         CHECK(copy.size() == static_cast<size_t>(array.bytes()));
@@ -176,7 +178,7 @@ TEST_CASE("a flipped bit anywhere in a header does not bring the reader down") {
   }
 }
 
-TEST_CASE("conversions keep values or say which one does not fit") {
+TEST_CASE("conversions keep values or name one that does not fit") {
   std::vector<int64_t> big{1, 5'000'000'000};
   std::vector<int32_t> small(2);
   Status status = convert(big.data(), DType::I64, small.data(), DType::I32, 2);
@@ -194,7 +196,7 @@ TEST_CASE("conversions keep values or say which one does not fit") {
         "found f32 values, expected i32; round them in the file");
 }
 
-TEST_CASE("a failed write leaves the old file and no other") {
+TEST_CASE("a failed write leaves the old file unchanged and no temporary file") {
   Folder folder;
   CHECK(writeNpz(folder / "none/a.npz", threeArrays()).message().find("cannot write") == 0);
   REQUIRE(writeNpy(folder / "a.npy", threeArrays()[0]));

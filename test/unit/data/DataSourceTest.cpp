@@ -1,4 +1,4 @@
-// Samples from arrays: which, in what order, cut into blocks; and what the user is told.
+// Samples from arrays: selection, order, division into blocks, and error messages.
 #include "Files.h"
 
 #include "runtime/data/ArrayFile.h"
@@ -37,7 +37,7 @@ static std::vector<int32_t> labelsOf(const DataSource &source, int64_t step, int
   return labels;
 }
 
-TEST_CASE("samples come in order, slot after slot and step after step, and wrap round") {
+TEST_CASE("samples are read in order, slot by slot and step by step, and wrap around") {
   Folder folder;
   auto source = DataSource::open({{writeTen(folder)}, {}, 2}, kInputs);
   INFO(source.status().message());
@@ -49,7 +49,7 @@ TEST_CASE("samples come in order, slot after slot and step after step, and wrap 
   CHECK(labelsOf(**source, 5, 1) == std::vector<int32_t>{4, 5, 6, 7});
 }
 
-TEST_CASE("a rank gets its block, and zeros where it sticks out") {
+TEST_CASE("a rank gets its block, with zeros beyond the tensor") {
   Folder folder;
   auto source = DataSource::open({{writeTen(folder)}}, kInputs);
   REQUIRE(source);
@@ -64,7 +64,7 @@ TEST_CASE("a rank gets its block, and zeros where it sticks out") {
   CHECK(outside == std::vector<float>{0, 0});
 }
 
-TEST_CASE("shuffling takes every sample once a pass, inputs together, the same on every rank") {
+TEST_CASE("shuffling reads every sample once per pass, with one order for all inputs and ranks") {
   Folder folder;
   std::string path = writeTen(folder);
   auto source = DataSource::open({{path}, 7}, kInputs),
@@ -93,7 +93,7 @@ TEST_CASE("shuffling takes every sample once a pass, inputs together, the same o
         std::vector<int32_t>(order.begin() + 10, order.end()));
 }
 
-TEST_CASE("a permutation reaches every sample once for any number of them") {
+TEST_CASE("a permutation contains every sample once, for any number of samples") {
   for (int64_t samples : {1, 2, 3, 5, 16, 17, 1000}) {
     SampleOrder order(samples, 3);
     std::set<int64_t> seen;
@@ -133,7 +133,7 @@ TEST_CASE("an input without samples, such as a mask, is the same in every micro-
   auto other = DataSource::open({{folder / "d.npz"}, 5},
                                 {{"mask", DType::F32, {2, 2}}, {"x", DType::F32, {4, 6}}});
   REQUIRE(other);
-  for (const auto &one : {&*source, &*other}) { // whichever comes first
+  for (const auto &one : {&*source, &*other}) { // in both orders of the inputs
     CHECK((*one)->samples() == 10);
     CHECK((*one)->samplesPerMicroBatch() == 4);
   }
@@ -144,7 +144,7 @@ static std::string problem(const DataOptions &options,
   return DataSource::open(options, inputs).status().message();
 }
 
-TEST_CASE("the user is told what was found and what was expected") {
+TEST_CASE("messages state what was found and what was expected") {
   Folder folder;
   std::string path = writeTen(folder);
   CHECK(problem({}, kInputs) == "the model reads `x`, `y`: give --data FILE.npz, FILE.safetensors, "
@@ -166,7 +166,7 @@ TEST_CASE("the user is told what was found and what was expected") {
   REQUIRE(writeNpz(folder / "y.npz", {{"y", DType::F32, {9}, y.data()}}));
   CHECK(problem({{"x=" + path, folder / "y.npz"}},
                 {{"x", DType::F32, {4, 2, 3}}, {"y", DType::F32, {4}}}) ==
-        "found 10 samples of `x` but 9 of `y`, expected as many");
+        "found 10 samples of `x` but 9 of `y`, expected equal numbers");
 }
 
 TEST_CASE("values that do not fit the input or its vocabulary are named") {

@@ -1,4 +1,4 @@
-// Files for tests, in a folder that goes away.
+// A temporary folder for the files of a test.
 #pragma once
 
 #include <cstdlib>

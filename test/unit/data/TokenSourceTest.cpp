@@ -1,4 +1,4 @@
-// Text and token files cut into windows.
+// Windows of text and token files.
 #include "Files.h"
 
 #include "runtime/data/ArrayFile.h"
@@ -19,7 +19,7 @@ static std::string text(const DataSource &source, size_t input, int64_t step,
   return std::string(block.begin(), block.end());
 }
 
-TEST_CASE("a text is cut into windows and the label is the next byte") {
+TEST_CASE("a text is divided into windows, and the label is the next byte") {
   Folder folder;
   auto source = DataSource::open({{folder.write("t.txt", "abcdefghijklmnopqrs")}}, kInputs);
   INFO(source.status().message());
@@ -84,12 +84,12 @@ static std::string problem(const DataOptions &options,
   return DataSource::open(options, inputs).status().message();
 }
 
-TEST_CASE("models that do not read tokens, and files that are too short, are refused") {
+TEST_CASE("models that do not read tokens, and files that are too short, are rejected") {
   Folder folder;
   std::string path = folder.write("t.txt", "abcd");
   std::string way = "; give FILE.npz, FILE.safetensors or NAME=FILE.npy";
   CHECK(problem({{path}}, kInputs) ==
-        "found 4 tokens in " + path + ", expected at least 5 for one window of 4");
+        "found 4 tokens in " + path + ", expected at least 5 for one window of 4 tokens");
   CHECK(problem({{path}}, {{"x", DType::F32, {2, 4}}}) ==
         "found the token file " + path + ", but input `x` is f32[2, 4], not tokens" + way);
   CHECK(problem({{path}}, {{"a", DType::I64, {2, 4}}, {"b", DType::I64, {2, 3}}}) ==
@@ -97,7 +97,7 @@ TEST_CASE("models that do not read tokens, and files that are too short, are ref
   DataOptions inference{{path}};
   inference.mayHaveLabels = false;
   CHECK(problem(inference, {{"a", DType::I64, {1, 2}}, {"b", DType::I64, {1, 2}}})
-            .find("not known which of `a` and `b` takes the tokens") != std::string::npos);
+            .find("it is unknown which of `a` and `b` takes the tokens") != std::string::npos);
   CHECK(problem({{path, path}}, kInputs).find("expected it alone") != std::string::npos);
   std::vector<float> values(4);
   REQUIRE(writeNpy(folder / "f.npy", {"", DType::F32, {4}, values.data()}));

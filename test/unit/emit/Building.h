@@ -1,4 +1,4 @@
-// A place to build ops at, for tests of what frontends share.
+// A function in which tests of compiler/frontend/emit build ops.
 #pragma once
 
 #include "compiler/frontend/emit/Emitter.h"
@@ -8,7 +8,7 @@ namespace cleave::emit {
 
 class Building {
 public:
-  // `arguments`: `%x: tensor<…>, …` of a function that returns nothing.
+  // `arguments` (`%x: tensor<…>, …`) are those of the function, which has no results.
   explicit Building(const std::string &arguments = "")
       : text("func.func @f(" + arguments + ") { return }"),
         b(text.function().getBody().front().getTerminator()), e(b, b.getUnknownLoc(), evaluator) {}

@@ -1,5 +1,5 @@
-// What the families build, computed on constants by the ops' own meaning: the cases that the tests of
-// whole operators (test/models/ops) do not reach.
+// The ops that the families build, evaluated on constants: cases that the tests of whole operators
+// (test/models/ops) do not cover.
 #include "compiler/frontend/emit/Activation.h"
 #include "compiler/frontend/emit/Einsum.h"
 #include "compiler/frontend/emit/Elementwise.h"
@@ -33,7 +33,7 @@ using Numbers = std::vector<double>;
 
 } // namespace
 
-TEST_CASE("padding from the data counts on from its borders") {
+TEST_CASE("padding by reflection, edge and wrap-around begins at the borders") {
   Building at;
   Value x = floats(at, {4}, {1, 2, 3, 4});
   auto padded = [&](PadMode mode, int64_t low, int64_t high) {
@@ -47,7 +47,7 @@ TEST_CASE("padding from the data counts on from its borders") {
   CHECK(padded(PadMode::Constant, -1, -2) == Numbers{2});
 }
 
-TEST_CASE("slices mean what numpy's mean") {
+TEST_CASE("slices have numpy's semantics") {
   Building at;
   Value x = floats(at, {5}, {0, 1, 2, 3, 4});
   auto cut = [&](int64_t start, int64_t end, int64_t step) {
@@ -70,7 +70,7 @@ TEST_CASE("adaptive pooling takes overlapping windows where sizes do not divide"
   CHECK(valuesOf(at, adaptiveAveragePool(at.e, x, {1})) == Numbers{3});
 }
 
-TEST_CASE("an average that rounds up counts the padding but nothing behind it") {
+TEST_CASE("an average with ceil mode counts padding but no elements beyond it") {
   Building at;
   Value x = floats(at, {1, 1, 4}, {6, 6, 6, 6});
   PoolOptions options;
@@ -83,7 +83,7 @@ TEST_CASE("an average that rounds up counts the padding but nothing behind it") 
   CHECK(valuesOf(at, averagePool(at.e, x, options)) == Numbers{6, 6, 6});
 }
 
-TEST_CASE("division rounds down as Python's or towards zero as C's") {
+TEST_CASE("division rounds down like Python or towards zero like C") {
   Building at;
   Value x = at.e.integers({7, -7, 7, -7, 6}), y = at.e.integers({2, 2, -2, -2, -3});
   CHECK(valuesOf(at, floorDivide(at.e, x, y)) == Numbers{3, -4, -4, 3, -2});
@@ -100,7 +100,7 @@ TEST_CASE("einsum takes diagonals and broadcasts under an ellipsis") {
   CHECK(valuesOf(at, einsum(at.e, "...a,...a->...", {square, row})) == Numbers{50, 110});
 }
 
-TEST_CASE("what leaves a rolled dim comes in at the other end") {
+TEST_CASE("rolled elements re-enter at the other end") {
   Building at;
   Value x = floats(at, {4}, {1, 2, 3, 4});
   CHECK(valuesOf(at, roll(at.e, x, 0, 1)) == Numbers{4, 1, 2, 3});
@@ -127,7 +127,7 @@ TEST_CASE("inverse functions agree with the C library over their range") {
   CHECK(valuesOf(at, arcTangent2(at.e, y, z))[3] == Approx(M_PI / 2));
 }
 
-TEST_CASE("windows over symbolic images need no numbers where none matter") {
+TEST_CASE("windows over symbolic images work where the result does not depend on the size") {
   Building at(R"(%x: tensor<?x3x?xf32, #graph.dims<["batch", "", "width"]>>)");
   Value x = at.argument(0);
   PoolOptions options;

@@ -1,4 +1,4 @@
-// Building with dims as polynomials: shapes that fit, and messages where they do not.
+// Emitter with polynomial sizes: results, and messages where shapes do not fit.
 #include "test/unit/emit/Building.h"
 
 #include <catch2/catch.hpp>
@@ -9,19 +9,17 @@ using namespace cleave::emit;
 static const char *kSequence = R"(%x: tensor<?x?x64xf32, #graph.dims<["batch", "seq", ""]>>)";
 static const Polynomial batch = Polynomial::symbol("batch"), seq = Polynomial::symbol("seq");
 
-TEST_CASE("a reshape needs equally many elements, in symbols too") {
+TEST_CASE("a reshape keeps the number of elements, also with symbols") {
   Building at(kSequence);
   Value x = at.argument(0);
   CHECK(showShape(shapeOf(at.e.reshape(x, {batch * seq, Polynomial(64)}))) == "[batch*seq, 64]");
   CHECK(at.e.reshape(x, shapeOf(x)) == x);
-  CHECK(failureOf([&] {
-          at.e.reshape(x, {batch, seq, Polynomial(32)});
-        }) ==
+  CHECK(failureOf([&] { at.e.reshape(x, {batch, seq, Polynomial(32)}); }) ==
         "cannot give [batch, seq, 64] with 64*batch*seq elements the shape [batch, seq, 32] with "
         "32*batch*seq");
 }
 
-TEST_CASE("a symbol is no size of 1 when shapes are broadcast") {
+TEST_CASE("a symbol is not broadcast as a size of 1") {
   Building at(kSequence);
   Value x = at.argument(0), y = at.e.splat({seq, Polynomial(1)}, at.b.getF32Type(), 2);
   at.e.broadcastTogether(x, y);
@@ -40,16 +38,19 @@ TEST_CASE("slices and padding may begin at symbolic places") {
   CHECK(showShape(shapeOf(at.e.pad(last, 1, seq, 2))) == "[batch, seq + 3, 64]");
   CHECK(failureOf([&] { at.e.slice(at.argument(0), 1, seq, 1); }) ==
         "takes 1 elements from seq on of dim 1 of [batch, seq, 64]");
+  CHECK(failureOf([&] { at.e.pad(last, 1, -1, seq); }) ==
+        "cannot pad dim 1 of [batch, 1, 64] by -1 and seq elements, expected at least 0 on both "
+        "sides");
 }
 
-TEST_CASE("elements are gathered along batches that are the same") {
+TEST_CASE("gather requires equal batch dims") {
   Building at;
   mlir::Type element = at.b.getF32Type(), index = at.b.getI64Type();
-  Value table = at.e.splat(Shape{Polynomial(4), Polynomial(3), Polynomial(5)}, element, 0);
-  Value rows = at.e.splat(Shape{Polynomial(4), Polynomial(2)}, index, 0);
+  Value table = at.e.splat(Sizes{Polynomial(4), Polynomial(3), Polynomial(5)}, element, 0);
+  Value rows = at.e.splat(Sizes{Polynomial(4), Polynomial(2)}, index, 0);
   CHECK(showShape(shapeOf(at.e.gather(table, rows, 1, 1))) == "[4, 2, 5]");
   CHECK(failureOf([&] {
-          at.e.gather(table, at.e.splat(Shape{Polynomial(2), Polynomial(2)}, index, 0), 1, 1);
+          at.e.gather(table, at.e.splat(Sizes{Polynomial(2), Polynomial(2)}, index, 0), 1, 1);
         }) == "has indices [2, 2] for dim 1 of data [4, 3, 5], expected the first 1 dims to be the "
               "same");
 }
@@ -61,7 +62,7 @@ TEST_CASE("a mean over symbolic dims divides by their product") {
   CHECK_THAT(at.text.str(), Catch::Contains(R"(graph.sizes ["1"] {divisor = "64*seq"})"));
 }
 
-TEST_CASE("axes are counted from the front, once each") {
+TEST_CASE("axes are normalised and must not repeat") {
   Building at;
   CHECK(at.e.axes({-1, 0}, 3) == Ints{0, 2});
   CHECK(failureOf([&] { at.e.axes({1, -2}, 3); }) == "axes: -2 is named twice");

@@ -1,4 +1,4 @@
-// What is known while importing: numbers, and shape arithmetic in symbols.
+// Values known while importing: numbers, and shape arithmetic with symbols.
 #include "compiler/frontend/emit/Slicing.h"
 #include "dialects/graph/Symbols.h"
 #include "test/unit/emit/Building.h"
@@ -13,7 +13,7 @@ namespace {
 const Polynomial batch = Polynomial::symbol("batch"), seq = Polynomial::symbol("seq");
 
 std::string known(Building &at, Value value) {
-  Shape out;
+  Sizes out;
   std::optional<SizeTensor> sizes = at.evaluator.sizes(value);
   if (!sizes)
     return "unknown";
@@ -24,7 +24,7 @@ std::string known(Building &at, Value value) {
 
 } // namespace
 
-TEST_CASE("numbers follow from constants by the ops' own meaning") {
+TEST_CASE("values that follow from constants are evaluated") {
   Building at;
   Value list = at.e.integers({3, 4, 5});
   Value sum = at.e.reduce(Reduction::Sum, at.e.mul(list, 2), {0});
@@ -32,7 +32,7 @@ TEST_CASE("numbers follow from constants by the ops' own meaning") {
   CHECK(known(at, list) == "[3, 4, 5]");
 }
 
-TEST_CASE("shape arithmetic is folded in symbols") {
+TEST_CASE("shape arithmetic is evaluated with symbols") {
   Building at;
   Emitter &e = at.e;
   Value shape = e.sizes({batch, seq, Polynomial(64)});
@@ -73,20 +73,20 @@ TEST_CASE("comparisons are decided where all values of the symbols agree") {
   CHECK(known(at, e.max(size, 2)) == "[seq]");
   CHECK(known(at, e.min(size, 64)) == "[seq]"); // a bound
   CHECK(known(at, e.min(size, e.size(batch))) == "unknown");
-  // As exporters write an expanded shape: where it is -1, the dim stays.
+  // The pattern that exporters emit for expand: a size of -1 keeps the dim.
   Value wanted = e.sizes({batch, Polynomial(-1)});
   Value stays = e.compare(Predicate::EQ, wanted, e.integers({-1, -1}));
   CHECK(known(at, e.select(stays, e.integers({1, 1}), wanted)) == "[batch, 1]");
 }
 
-TEST_CASE("what is taken for granted of symbols is noted, once") {
+TEST_CASE("assumptions about symbols are recorded once") {
   Building at;
   Emitter &e = at.e;
   std::vector<std::string> noted;
   (void)known(at, e.min(e.size(seq), 64));
   (void)known(at, e.max(e.mul(e.cast(e.size(batch), at.b.getF32Type()), 0.5), 2));
-  (void)known(at, e.max(e.size(seq), 1)); // cannot be otherwise
-  Value table = e.splat(Shape{Polynomial(64), Polynomial(8)}, at.b.getF32Type(), 0);
+  (void)known(at, e.max(e.size(seq), 1)); // always holds
+  Value table = e.splat(Sizes{Polynomial(64), Polynomial(8)}, at.b.getF32Type(), 0);
   (void)sliceDim(e, table, 0, 0, seq, 1);
   (void)takeOne(e, table, 0, batch + 1);
   for (const Polynomial &size : at.evaluator.assumptions())
@@ -94,7 +94,7 @@ TEST_CASE("what is taken for granted of symbols is noted, once") {
   CHECK(noted == std::vector<std::string>{"seq <= 64", "4 <= batch", "batch <= 62"});
 }
 
-TEST_CASE("why a value is not known is said with the way out") {
+TEST_CASE("the message for an unknown value names the option that makes it known") {
   Building at("%x: tensor<2xi64>");
   Emitter &e = at.e;
   CHECK(failureOf([&] { e.sizesOf(at.argument(0), "shape"); }) ==

@@ -1,4 +1,5 @@
-// The families' formulas against references: indexing, ordering, resizing, sampling, transforms, losses, quantization.
+// The families' formulas against references: indexing, ordering, resizing, sampling, transforms,
+// losses, quantization.
 #include "compiler/frontend/emit/Coordinates.h"
 #include "compiler/frontend/emit/Loss.h"
 #include "compiler/frontend/emit/Ordering.h"
@@ -13,7 +14,7 @@
 using namespace cleave;
 using namespace cleave::emit;
 
-TEST_CASE("elements are chosen along a dim and at coordinates") {
+TEST_CASE("gathers along a dim and at coordinates") {
   for (int64_t axis : {0, 1})
     checkReference("gather elements " + std::to_string(axis),
                    [&](const Emitter &e, const Values &in) -> Values {
@@ -27,7 +28,7 @@ TEST_CASE("elements are chosen along a dim and at coordinates") {
   });
 }
 
-TEST_CASE("elements are written along a dim and at coordinates") {
+TEST_CASE("scatters along a dim and at coordinates") {
   for (auto [name, how] : {std::pair("replace", Combine::Replace), std::pair("add", Combine::Add),
                            std::pair("mul", Combine::Mul), std::pair("max", Combine::Max),
                            std::pair("min", Combine::Min)}) {
@@ -47,13 +48,13 @@ TEST_CASE("elements are written along a dim and at coordinates") {
   }
 }
 
-TEST_CASE("sequences are turned round as far as they go") {
+TEST_CASE("reverseSequence reverses each sequence up to its length") {
   checkReference("reverse sequence", [](const Emitter &e, const Values &in) -> Values {
     return {reverseSequence(e, in[0], in[1], 2, 1)};
   });
 }
 
-TEST_CASE("sorting keeps the order of what is equal") {
+TEST_CASE("sorting is stable") {
   for (int64_t axis : {0, 1, 2})
     for (bool down : {false, true})
       checkReference("sort " + std::to_string(axis) + (down ? " down" : " up"),
@@ -68,19 +69,19 @@ TEST_CASE("sorting keeps the order of what is equal") {
                    });
 }
 
-TEST_CASE("the place of the largest element, where NaN wins") {
+TEST_CASE("arg-max, where NaN is the largest") {
   checkReference("arg max", [](const Emitter &e, const Values &in) -> Values {
-    return {argExtreme(e, in[0], 1, true, false)};
+    return {argMinMax(e, in[0], 1, true, false)};
   });
   checkReference("arg min", [](const Emitter &e, const Values &in) -> Values {
-    return {argExtreme(e, in[0], 1, false, false)};
+    return {argMinMax(e, in[0], 1, false, false)};
   });
   checkReference("arg max last", [](const Emitter &e, const Values &in) -> Values {
-    return {argExtreme(e, in[0], 1, true, false, true)};
+    return {argMinMax(e, in[0], 1, true, false, true)};
   });
 }
 
-TEST_CASE("running sums, products and extremes") {
+TEST_CASE("cumulative sums, products, minima and maxima") {
   checkReference("cumsum", [](const Emitter &e, const Values &in) -> Values {
     return {cumulate(e, Reduction::Sum, in[0], 1)};
   });
@@ -93,7 +94,7 @@ TEST_CASE("running sums, products and extremes") {
   for (bool largest : {false, true})
     checkReference(largest ? "cummax" : "cummin",
                    [&](const Emitter &e, const Values &in) -> Values {
-                     Ordered running = cumulateExtreme(e, in[0], 1, largest);
+                     Ordered running = cumulateMinMax(e, in[0], 1, largest);
                      return {running.values, running.indices};
                    });
 }
@@ -163,7 +164,12 @@ TEST_CASE("grids of positions under affine maps") {
 }
 
 TEST_CASE("images to windows and back") {
-  Blocks blocks{{5, 4}, {2, 2}, {2, 1}, {1, 2}, {1, 0}, {1, 0}};
+  Blocks blocks{.image = {5, 4},
+                .kernel = {2, 2},
+                .strides = {2, 1},
+                .dilations = {1, 2},
+                .padsLow = {1, 0},
+                .padsHigh = {1, 0}};
   checkReference("columns to image", [&](const Emitter &e, const Values &in) -> Values {
     return {columnsToImage(e, in[0], blocks)};
   });
@@ -197,7 +203,7 @@ TEST_CASE("Fourier transforms and back") {
   });
 }
 
-TEST_CASE("losses of classifiers, with weights, labels that do not count, and smoothing") {
+TEST_CASE("losses of classifiers, with weights, ignored labels and smoothing") {
   for (auto [name, reduction] :
        {std::pair("none", LossReduction::None), std::pair("mean", LossReduction::Mean),
         std::pair("sum", LossReduction::Sum)}) {

@@ -15,7 +15,7 @@ Values resultsOf(const RecurrentResult &result) {
                      : Values{result.all, result.hidden};
 }
 
-// x, h (, c) (, lengths), weights and biases as PyTorch has them.
+// x, h (, c) (, lengths), weights and biases in PyTorch's layout.
 RecurrentLayer layerOf(const Values &in, bool hasCell, bool hasLengths, bool backward) {
   RecurrentLayer layer;
   size_t i = 0;
@@ -35,7 +35,7 @@ RecurrentLayer layerOf(const Values &in, bool hasCell, bool hasLengths, bool bac
 
 } // namespace
 
-TEST_CASE("recurrent layers in both directions, lines of different lengths") {
+TEST_CASE("recurrent layers in both directions, sequences of different lengths") {
   for (bool backward : {false, true})
     for (bool lengths : {false, true}) {
       std::string suffix = std::string(backward ? " backward" : "") + (lengths ? " lengths" : "");
@@ -78,7 +78,7 @@ static void checkAttention(const std::string &name, AttentionOptions options,
   });
 }
 
-TEST_CASE("attention with masks, in order of time, in groups") {
+TEST_CASE("attention with masks, causal, with grouped heads") {
   checkAttention("attention", {});
   checkAttention("attention scale", {.scale = 0.5});
   auto mask = [](AttentionOptions &options, const Values &in) { options.mask = in[3]; };
@@ -98,7 +98,7 @@ TEST_CASE("attention with masks, in order of time, in groups") {
   checkAttention("attention softcap", capped);
 }
 
-TEST_CASE("positions turn pairs of elements") {
+TEST_CASE("rotary embedding rotates pairs of elements") {
   for (bool pairs : {false, true})
     checkReference(pairs ? "rotate pairs" : "rotate halves",
                    [&](const Emitter &e, const Values &in) -> Values {

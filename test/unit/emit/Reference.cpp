@@ -1,4 +1,4 @@
-// See Reference.h. Numbers that JSON has not (inf, nan) are texts.
+// See Reference.h. Numbers that JSON lacks (inf, nan) are strings.
 #include "test/unit/emit/Reference.h"
 
 #include "compiler/interpret/Interpret.h"
@@ -84,7 +84,7 @@ void checkReference(const std::string &name, const Formula &formula, double tole
   function.setFunctionType(mlir::FunctionType::get(text.context(), function.getArgumentTypes(),
                                                    mlir::ValueRange(results).getTypes()));
   REQUIRE(mlir::succeeded(mlir::verify(text.module())));
-  auto found = interpret(function, inputs);
+  auto found = interpret::run(function, inputs);
   REQUIRE(found.isOk());
   REQUIRE(found->size() == json["outputs"].size());
   for (size_t i = 0; i < found->size(); ++i)

@@ -1,4 +1,4 @@
-// Which ops become one kernel, and that the step means the same before and after.
+// Kernel groups, and equal results of the step before and after grouping.
 #include "passes/fuse/Fuse.h"
 #include "dialects/graph/Build.h"
 #include "dialects/graph/Step.h"
@@ -114,7 +114,7 @@ TEST_CASE("a mean over the whole batch does not tie the batch together") {
   CHECK(fused.groups.size() == 2);
 }
 
-TEST_CASE("what lies around a matmul stays apart, without a cycle") {
+TEST_CASE("ops before and after a matmul stay in separate groups, without a cycle") {
   Fused fused("(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32>", R"(
     %e = graph.exp %x : tensor<4x4xf32>
     %m = graph.dot_general %e, %w batch [] x [] contract [1] x [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
@@ -175,7 +175,7 @@ TEST_CASE("all pairs of one value's elements are compared with one reading made 
   CHECK(fused.groups[1].getOperands().size() == 2);
 }
 
-TEST_CASE("what only a value computed elsewhere held together becomes kernels of its own") {
+TEST_CASE("ops that only a recomputed value held together become kernels of their own") {
   Fused fused("(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> "
               "(tensor<4x4xf32>, tensor<4x4xf32>)",
               R"(
@@ -191,7 +191,7 @@ TEST_CASE("what only a value computed elsewhere held together becomes kernels of
                          [](Operation &op) { return isa<graph::ReduceOp>(op); }) <= 2);
 }
 
-// The work of grouping so many layers h = exp(h w), and their backward part, which reads every h.
+// The work of grouping layers h = exp(h w) and their backward part, which reads every h.
 static size_t workOf(int layers) {
   const std::string type = "tensor<8x8xf32>",
                     product = ", %w batch [] x [] contract [1] x [0] : " + type + ", " + type +

@@ -1,4 +1,4 @@
-// Composites: their reference semantics against the interpretation of what they decompose to.
+// Composites: reference evaluation against the interpretation of their decomposition.
 #include "compiler/interpret/Interpret.h"
 #include "dialects/graph/Graph.h"
 #include "passes/decompose/Decompose.h"
@@ -33,12 +33,13 @@ TEST_CASE("every composite computes what its decomposition computes") {
       continue;
     returnAllResults(whole.function());
     returnAllResults(parts.function());
-    decomposeComposites(parts.function());
+    decompose::decomposeComposites(parts.function());
     INFO(c.text() << parts.str());
     REQUIRE_FALSE(isComposite(parts.function()));
     Random random(7);
     std::vector<Tensor> args = randomArguments(whole.function(), random, c.low, c.high);
-    auto expected = interpret(whole.function(), args), found = interpret(parts.function(), args);
+    auto expected = interpret::run(whole.function(), args);
+    auto found = interpret::run(parts.function(), args);
     REQUIRE(expected.isOk());
     REQUIRE(found.isOk());
     for (size_t i = 0; i < expected->size(); ++i)
@@ -50,10 +51,10 @@ TEST_CASE("softmax and its loss do not overflow") {
   for (const char *body : {"%y = graph.softmax %x dim 0 : tensor<2xf32>",
                            "%y = graph.log_softmax %x dim 0 : tensor<2xf32>"}) {
     GraphText text(OpCase{"%x: tensor<2xf32>", body, "tensor<2xf32>"}.text());
-    decomposeComposites(text.function());
+    decompose::decomposeComposites(text.function());
     Tensor x(ElementType::F32, {2});
     x.values = {1000, 900};
-    auto results = interpret(text.function(), {x});
+    auto results = interpret::run(text.function(), {x});
     REQUIRE(results.isOk());
     CHECK(std::isfinite((*results)[0].values[0]));
     CHECK((*results)[0].values[0] ==

@@ -1,5 +1,5 @@
-// Factor rules proven by execution: every op is cut along every splittable factor as the rule says,
-// run block by block, joined again and compared with the whole.
+// Factor rules verified by execution: every op is split along every splittable factor, evaluated
+// block by block, joined again and compared with the evaluation of the whole op.
 #include "compiler/interpret/Interpret.h"
 #include "dialects/graph/Graph.h"
 #include "test/unit/graph_text/GraphText.h"
@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace {
 
-// Visits the elements of a rank's block that lie inside the tensor: (position in the block,
+// Visits the elements of a rank's block that are inside the tensor: (position in the block,
 // position in the whole).
 template <typename Visit>
 void forEachInBlock(const std::vector<int64_t> &shape, const Sharding &sharding, const Mesh &mesh,
@@ -37,7 +37,7 @@ void forEachInBlock(const std::vector<int64_t> &shape, const Sharding &sharding,
 }
 
 Tensor cut(const Tensor &whole, const Sharding &sharding, const Mesh &mesh, int64_t rank) {
-  // What lies past the end is garbage.
+  // Padding past the end is undefined.
   Tensor block(whole.type, localShape(whole.shape, sharding, mesh),
                whole.type == ElementType::Bool ? 1 : 77);
   forEachInBlock(whole.shape, sharding, mesh, rank,
@@ -62,14 +62,14 @@ Tensor join(const std::vector<Tensor> &blocks, const std::vector<int64_t> &shape
   return whole;
 }
 
-// One op that is run as a whole and in blocks.
+// One op, evaluated as a whole and in blocks.
 class Splitter {
 public:
   Splitter(Operation *op, int64_t ranks)
       : op(op), rule(cast<graph::FactorRuleInterface>(op).getFactorRule()), mesh{{{"x", ranks}}} {}
 
-  // Whether factor f may be cut into blocks; a sum wants equal ones, since whoever cuts it masks
-  // the padding.
+  // Whether factor f may be split here. Blocks of a sum must be equal: masking the padding of
+  // unequal blocks is the task of the partitioner.
   bool allows(size_t f) const {
     FactorAxes axes = axesOf(f);
     if (!isValidSplit(rule, axes, mesh))
@@ -105,7 +105,7 @@ private:
                                  graph::elementTypeOf(value));
   }
 
-  // Builds the op for one rank in a function of its own and runs that.
+  // Builds the op for one rank in a function of its own and evaluates it.
   std::vector<Tensor> runBlock(size_t f, const FactorAxes &axes, ArrayRef<Tensor> operands,
                                int64_t rank) {
     SmallVector<Type> operandTypes, resultTypes;
@@ -133,7 +133,7 @@ private:
     auto results = cast<graph::PartitionInterface>(op).partition(b, function->getArguments(),
                                                                  resultTypes, offset);
     func::ReturnOp::create(b, op->getLoc(), results);
-    auto values = interpret(*function, args);
+    auto values = interpret::run(*function, args);
     INFO(values.status().message());
     REQUIRE(values.isOk());
     return *values;
@@ -159,12 +159,12 @@ template <typename Visit> void forEachOp(func::FuncOp function, Visit visit) {
 
 } // namespace
 
-TEST_CASE("cutting any op along any factor gives what the whole op gives") {
+TEST_CASE("splitting any op along any factor gives the result of the whole op") {
   int splits = 0;
   for (const OpCase &c : allCases()) {
     GraphText text(c.text());
     forEachOp(text.function(), [&](Operation *op) {
-      if (isa<graph::FusionOp>(op)) // cut op by op, by passes/shard
+      if (isa<graph::FusionOp>(op)) // split op by op, by passes/shard
         return;
       for (int64_t ranks : {2, 3}) {
         Splitter splitter(op, ranks);
@@ -191,7 +191,7 @@ static Tensor added(const Tensor &x, const Tensor &y) {
   return sum;
 }
 
-TEST_CASE("ops that call themselves linear are") {
+TEST_CASE("ops whose rule is linear are linear") {
   int linear = 0;
   for (const OpCase &c : allCases()) {
     GraphText text(c.text());
@@ -214,7 +214,7 @@ TEST_CASE("ops that call themselves linear are") {
   CHECK(linear > 10);
 }
 
-TEST_CASE("the main rules read as expected") {
+TEST_CASE("the rules of the main ops are as expected") {
   auto rule = [](const std::string &args, const std::string &body, const std::string &result) {
     GraphText text(OpCase{args, body, result}.text());
     Operation *op =

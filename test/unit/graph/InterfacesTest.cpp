@@ -1,5 +1,5 @@
-// The gate: every op of the graph dialect answers every interface, and every op occurs in the tests
-// that walk all ops.
+// Interfaces and traits: every op of the graph dialect has all interfaces and consistent traits,
+// and every op occurs in the tests that walk all ops.
 #include "dialects/graph/Graph.h"
 #include "test/unit/graph_text/GraphText.h"
 #include "test/unit/graph_text/OpCases.h"
@@ -11,7 +11,8 @@ using namespace cleave;
 using namespace cleave::test;
 using namespace mlir;
 
-TEST_CASE("every graph op has a factor rule, a cost, reference semantics and a way to be cut") {
+TEST_CASE(
+    "every graph op has a factor rule, a cost, reference semantics and a way to partition it") {
   GraphText text("module {}");
   for (RegisteredOperationName op : text.context()->getRegisteredOperationsByDialect("graph")) {
     std::string name = op.getStringRef().str();
@@ -23,6 +24,44 @@ TEST_CASE("every graph op has a factor rule, a cost, reference semantics and a w
     CHECK(op.hasInterface<graph::ReferenceInterface>());
     CHECK(op.hasInterface<graph::PartitionInterface>());
     CHECK(op.hasInterface<MemoryEffectOpInterface>());
+  }
+}
+
+TEST_CASE("the traits of movement imply each other") {
+  GraphText text("module {}");
+  for (RegisteredOperationName op : text.context()->getRegisteredOperationsByDialect("graph")) {
+    INFO(op.getStringRef().str());
+    bool isCopy = op.hasTrait<graph::ElementCopy>(), isForward = op.hasTrait<graph::ForwardCopy>(),
+         isLayout = op.hasTrait<graph::LayoutOnly>(),
+         isRearrangement = op.hasTrait<graph::DimRearrangement>();
+    CHECK(isCopy >= isForward);
+    CHECK(isCopy >= isLayout);
+    CHECK(isLayout >= isRearrangement);
+    CHECK(isForward >= isRearrangement);
+    CHECK_FALSE((op.hasTrait<graph::ComputeOp>() && op.hasTrait<graph::GroupBoundary>()));
+  }
+}
+
+TEST_CASE("an element copy gives elements of its operands only, and keeps all when it rearranges") {
+  Random random(1);
+  for (const OpCase &c : allCases()) {
+    GraphText text(c.text());
+    for (Operation &op : text.function().getBody().front()) {
+      if (!op.hasTrait<graph::ElementCopy>())
+        continue;
+      INFO(c.text());
+      SmallVector<Tensor> operands;
+      std::multiset<double> given;
+      for (Type type : op.getOperandTypes()) {
+        operands.push_back(randomTensor(type, random));
+        given.insert(operands.back().values.begin(), operands.back().values.end());
+      }
+      Tensor result = cast<graph::ReferenceInterface>(op).evaluate(operands)[0];
+      for (double value : result.values)
+        CHECK(given.count(value) > 0);
+      if (op.hasTrait<graph::DimRearrangement>())
+        CHECK(std::multiset<double>(result.values.begin(), result.values.end()) == given);
+    }
   }
 }
 
@@ -38,7 +77,7 @@ TEST_CASE("every graph op occurs in the test programs") {
   }
 }
 
-TEST_CASE("every op reads what it prints") {
+TEST_CASE("the printed form of every op parses to the same op") {
   for (const OpCase &c : allCases()) {
     GraphText text(c.text());
     std::string printed = text.str();

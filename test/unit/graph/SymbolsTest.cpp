@@ -1,4 +1,4 @@
-// Symbols of a module: finding them, and giving them values.
+// Symbols of a module: listing them, and binding them to values.
 #include "dialects/graph/Symbols.h"
 #include "test/unit/graph_text/GraphText.h"
 
@@ -22,7 +22,7 @@ TEST_CASE("the symbols of a module are those of its types and attributes") {
   CHECK(graph::symbolsOf(text.module()) == std::vector<std::string>{"batch", "seq"});
 }
 
-TEST_CASE("binding makes dims, places and numbers of symbols") {
+TEST_CASE("binding replaces symbols in dims, positions and numbers") {
   GraphText text(kProgram);
   REQUIRE(graph::bindSymbols(text.module(), {{"seq", 8}}).isOk());
   CHECK(graph::symbolsOf(text.module()) == std::vector<std::string>{"batch"});
@@ -34,24 +34,25 @@ TEST_CASE("binding makes dims, places and numbers of symbols") {
   CHECK_THAT(bound, Catch::Contains("graph.constant dense<3.125000e-02> : tensor<f32>"));
 }
 
-TEST_CASE("assumptions hold for the values or refuse them") {
+TEST_CASE("values that violate an assumption are an error") {
   GraphText text(kProgram);
   Polynomial seq = Polynomial::symbol("seq"), batch = Polynomial::symbol("batch");
   graph::setAssumptions(text.module(), {Polynomial(16) - seq * batch, seq - 3, Polynomial(5)});
   REQUIRE(graph::assumptionsOf(text.module()).size() == 2);
   CHECK(graph::asInequality(graph::assumptionsOf(text.module())[0]) == "batch*seq <= 16");
   CHECK(graph::bindSymbols(text.module(), {{"seq", 8}, {"batch", 3}}).message() ==
-        "the model was read for batch*seq <= 16, which these sizes are not; read it with them");
+        "the model was imported for batch*seq <= 16, which does not hold for the given sizes; "
+        "import it with them");
   REQUIRE(graph::bindSymbols(text.module(), {{"seq", 8}}).isOk());
   CHECK(graph::assumptionsOf(text.module()) == std::vector<Polynomial>{Polynomial(16) - batch * 8});
   REQUIRE(graph::bindSymbols(text.module(), {{"batch", 2}}).isOk());
   CHECK_FALSE(text.module()->hasAttr("graph.assumptions"));
 }
 
-TEST_CASE("values for which shapes do not fit are refused") {
+TEST_CASE("values for which shapes do not fit are an error") {
   GraphText text(kProgram);
   CHECK(graph::bindSymbols(text.module(), {{"seq", 0}}).message() ==
         "symbol 'seq' cannot be 0, expected at least 1");
   CHECK_THAT(graph::bindSymbols(text.module(), {{"seq", 1}}).message(),
-             Catch::StartsWith("the model does not fit these sizes: "));
+             Catch::StartsWith("the model does not fit the given sizes: "));
 }

@@ -69,7 +69,7 @@ double difference(const Tensor &a, const Tensor &b) {
     if (x == y || (std::isnan(x) && std::isnan(y)))
       continue;
     double relative = std::fabs(x - y) / (1 + std::max(std::fabs(x), std::fabs(y)));
-    if (!(relative <= largest)) // also where it is NaN
+    if (!(relative <= largest)) // also if it is NaN
       largest = std::isnan(relative) ? std::numeric_limits<double>::infinity() : relative;
   }
   return largest;

@@ -1,4 +1,4 @@
-// What tests of graph programs share: programs as text, random tensors, comparison of tensors.
+// Utilities for tests of graph programs: programs as text, random tensors, comparison of tensors.
 #pragma once
 
 #include "dialects/interfaces/Tensor.h"
@@ -14,11 +14,11 @@
 
 namespace cleave::test {
 
-// A module with a context of its own in which the graph dialect is loaded. Diagnostics go to
+// A module with its own context, in which the graph dialect is loaded. Diagnostics are collected in
 // `diagnostics`.
 class GraphText {
 public:
-  // Parses the text of a module; the test fails where it does not parse or verify.
+  // Parses the text of a module; the test fails if it does not parse or verify.
   explicit GraphText(const std::string &text);
 
   mlir::ModuleOp module() { return *module_; }
@@ -27,7 +27,7 @@ public:
   mlir::func::FuncOp function(const std::string &name = "");
   // The module as text.
   std::string str();
-  // Everything that was reported since the module was parsed, one message a line.
+  // All diagnostics and their notes so far, one message per line.
   std::string diagnostics;
 
 private:
@@ -35,16 +35,15 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module_;
 };
 
+// The random number generator of tests: seeded, so that tests are deterministic.
 using Random = std::mt19937;
 
-// Floats between `low` and `high`, integers the whole numbers from `low` on and below `high`, truth
-// values both.
+// Uniform random elements: floats and integers in [low, high), truth values with equal probability.
 Tensor randomTensor(mlir::Type type, Random &random, double low = -1, double high = 1);
 std::vector<Tensor> randomArguments(mlir::func::FuncOp function, Random &random, double low = -1,
                                     double high = 1);
 
-// The largest |a - b| / (1 + max(|a|, |b|)) over all elements; infinity where types or shapes
-// differ.
+// The largest |a - b| / (1 + max(|a|, |b|)) over all elements; infinity if types or shapes differ.
 double difference(const Tensor &a, const Tensor &b);
 
 } // namespace cleave::test

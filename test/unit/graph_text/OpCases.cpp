@@ -1,4 +1,4 @@
-// The table of small programs.
+// See OpCases.h.
 #include "test/unit/graph_text/OpCases.h"
 
 namespace cleave::test {
@@ -12,7 +12,7 @@ namespace {
 
 const char *kMatrix = "tensor<3x4xf64>";
 
-// %y: %z without infinities, which a scatter leaves in rows that nobody chose.
+// %y: %z without infinities, the results of a scatter in rows without updates.
 std::string finite(const std::string &type) {
   return R"(%low = graph.constant dense<-9.0> : tensor<f64>
             %lows = graph.broadcast %low to [] : tensor<f64> -> )" +
@@ -68,7 +68,7 @@ std::vector<OpCase> elementwise() {
   return cases;
 }
 
-// dot_general of operands with these types; lists as "batch x batch contract c x c".
+// dot_general of operands with these types; `lists` is "batch x batch contract c x c".
 OpCase dot(const std::string &lhs, const std::string &rhs, const std::string &lists,
            const std::string &result) {
   return {"%x: " + lhs + ", %z: " + rhs,
@@ -423,7 +423,7 @@ std::vector<OpCase> fusions() {
        "tensor<6xf64>"}};
 }
 
-// Where gradients end.
+// Gradient stops.
 std::vector<OpCase> stops() {
   return {{"%x: tensor<3x4xf64>", "%y = graph.stop_gradient %x : tensor<3x4xf64>", kMatrix}};
 }

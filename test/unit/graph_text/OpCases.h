@@ -7,17 +7,18 @@
 
 namespace cleave::test {
 
-// A function from `args` to `%y` of type `result`; random arguments are drawn from [low, high).
+// A function from `args` to `%y` of type `result`. Random arguments are in [low, high).
 struct OpCase {
   std::string args, body, result;
   double low = -1, high = 1;
 
+  // The function as text.
   std::string text() const;
 };
 
-// Those in which `%y` is to be differentiated by all float arguments, without ties and corners.
+// Cases in which `%y` is differentiable with respect to all float arguments.
 std::vector<OpCase> differentiableCases();
-// Those, and one at least for every other op.
+// These, and at least one case for every other op.
 std::vector<OpCase> allCases();
 
 } // namespace cleave::test

@@ -1,4 +1,4 @@
-// Factor rules: the notation, the layouts that follow from a split, and which splits are possible.
+// Factor rules: the notation, the layouts that follow from a split, and the valid splits.
 #include "dialects/interfaces/FactorRule.h"
 
 #include <catch2/catch.hpp>
@@ -23,7 +23,7 @@ TEST_CASE("sizes come from the shapes, and a factor in no result is a reduction"
   CHECK(rule.str() == "a b c, a c d -> a b d");
 }
 
-TEST_CASE("the reduction is of the kind that was asked for") {
+TEST_CASE("the reduction has the given kind") {
   FactorRule rule = FactorRule::parse("a b -> a", {{4, 4}}, {{4}}, ReduceKind::Max);
   CHECK(rule.factors[1].reduce == ReduceKind::Max);
   CHECK(resultSharding(rule, 0, {{dp}, {tp}}).str(mesh) == "[dp] partial(max tp)");

@@ -1,4 +1,4 @@
-// Polynomials: arithmetic, division without remainder, text and back, overflow.
+// Polynomials: arithmetic, division without remainder, printing and parsing, overflow.
 #include "dialects/interfaces/Polynomial.h"
 
 #include <catch2/catch.hpp>
@@ -19,7 +19,7 @@ TEST_CASE("a polynomial without symbols is a number") {
   CHECK(batch - batch == Polynomial());
 }
 
-TEST_CASE("equal products compare equal, in whatever order they were made") {
+TEST_CASE("equal products compare equal, independent of the order of their factors") {
   CHECK(batch * seq * 2 + 3 == Polynomial(3) + seq * batch + batch * seq);
   Polynomial twice = batch;
   twice += twice;
@@ -40,7 +40,7 @@ TEST_CASE("text puts the highest power first and reads back") {
   CHECK(Polynomial::parse(" 2*batch *3+batch ") == batch * 7);
 }
 
-TEST_CASE("text that is no polynomial is refused") {
+TEST_CASE("text that is not a polynomial does not parse") {
   for (const char *text :
        {"", "2*", "batch seq", "+", "2 + ", "batch^", "batch^1000000", "(a)", "a/2"})
     CHECK_FALSE(Polynomial::parse(text));
@@ -145,7 +145,7 @@ TEST_CASE("bounds follow from the least value of the symbols") {
   CHECK((Polynomial(1) - batch).atMost(2) == -1);
   CHECK_FALSE(batch.atMost(2));
   CHECK(((batch + 1).floorDividedBy(2) + 1).atLeast(2) == 2);
-  // Of a half and what is left of it, nothing is negative.
+  // x - floor(x/2) is not negative.
   CHECK((seq - (seq + 1).floorDividedBy(2)).atLeast(2) == 1);
   CHECK((seq - seq.floorDividedBy(2) * 2).atLeast(2) == 0);
   CHECK(((seq * 3 + 1).floorDividedBy(4) * batch - batch).atLeast(2) == 0);

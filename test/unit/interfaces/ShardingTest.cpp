@@ -1,4 +1,4 @@
-// Where ranks stand in a mesh, and the blocks of even and uneven tensors.
+// Coordinates of ranks in a mesh, and the blocks of even and uneven tensors.
 #include "dialects/interfaces/Sharding.h"
 
 #include <catch2/catch.hpp>
@@ -35,7 +35,7 @@ TEST_CASE("a group holds the ranks that differ only along its axes, in the order
 
 TEST_CASE("the blocks of a dim cover it once, uneven or not") {
   for (int64_t size : {1, 6, 7, 12, 13, 50257}) {
-    Sharding sharding{{{2, 1}}, {}, ReduceKind::Sum};
+    Sharding sharding{.dims = {{2, 1}}};
     int64_t block = localShape({size}, sharding, mesh)[0];
     CHECK(block == (size + 5) / 6);
     std::set<int64_t> begins;
@@ -48,20 +48,21 @@ TEST_CASE("the blocks of a dim cover it once, uneven or not") {
   }
 }
 
-TEST_CASE("the order of axes in a dim says which block a rank holds") {
-  Sharding tpMajor{{{}, {1, 2}}, {}, ReduceKind::Sum};
-  Sharding ppMajor{{{}, {2, 1}}, {}, ReduceKind::Sum};
+TEST_CASE("the order of axes in a dim decides which block a rank holds") {
+  Sharding tpMajor{.dims = {{}, {1, 2}}};
+  Sharding ppMajor{.dims = {{}, {2, 1}}};
   CHECK(localShape({5, 12}, tpMajor, mesh) == std::vector<int64_t>{5, 2});
   CHECK(localOffset({5, 12}, tpMajor, mesh, 3) == std::vector<int64_t>{0, 6});
   CHECK(localOffset({5, 12}, ppMajor, mesh, 3) == std::vector<int64_t>{0, 8});
 }
 
 TEST_CASE("a sharding prints its axes by name") {
-  CHECK(Sharding{{{0}, {}, {0, 1}}, {1}, ReduceKind::Sum}.str(mesh) ==
+  CHECK(Sharding{.dims = {{0}, {}, {0, 1}}, .partial = {1}}.str(mesh) ==
         "[dp, _, dp+tp] partial(tp)");
-  CHECK(Sharding{{{}}, {0, 2}, ReduceKind::Max}.str(mesh) == "[_] partial(max dp+pp)");
+  CHECK(Sharding{.dims = {{}}, .partial = {0, 2}, .reduce = ReduceKind::Max}.str(mesh) ==
+        "[_] partial(max dp+pp)");
   CHECK(Sharding::replicated(0).str(mesh) == "[]");
   CHECK(Sharding::replicated(2).isReplicated());
-  CHECK_FALSE(Sharding{{{}}, {0}, ReduceKind::Sum}.isReplicated());
-  CHECK_FALSE(Sharding{{{0}}, {}, ReduceKind::Sum}.isReplicated());
+  CHECK_FALSE(Sharding{.dims = {{}}, .partial = {0}}.isReplicated());
+  CHECK_FALSE(Sharding{.dims = {{0}}}.isReplicated());
 }

@@ -1,4 +1,4 @@
-// The interpreter: order, lifetimes, micro-batches and what it refuses.
+// The interpreter: order, lifetimes, micro-batches, errors.
 #include "compiler/interpret/Interpret.h"
 #include "compiler/interpret/LiveValues.h"
 #include "test/unit/graph_text/GraphText.h"
@@ -21,7 +21,7 @@ TEST_CASE("a function is run op by op") {
     %b = graph.add %a, %x : tensor<2xf32>
     return %b, %x : tensor<2xf32>, tensor<2xf32>
   })");
-  auto results = interpret(text.function(), {floats({2}, {1, 2}), floats({2}, {3, 4})});
+  auto results = interpret::run(text.function(), {floats({2}, {1, 2}), floats({2}, {3, 4})});
   REQUIRE(results.isOk());
   CHECK((*results)[0].values == std::vector<double>{4, 10});
   CHECK((*results)[1].values == std::vector<double>{1, 2});
@@ -32,21 +32,21 @@ TEST_CASE("results are rounded to their element type") {
     %a = graph.exp %x : tensor<f32>
     return %a : tensor<f32>
   })");
-  auto results = interpret(text.function(), {floats({}, {1})});
+  auto results = interpret::run(text.function(), {floats({}, {1})});
   REQUIRE(results.isOk());
   CHECK((*results)[0].values[0] == static_cast<double>(2.7182817f));
 }
 
 TEST_CASE("arguments of another type are refused, with both types") {
   GraphText text(R"(func.func @f(%x: tensor<2xf32>) { return })");
-  CHECK(interpret(text.function(), {floats({3}, {1, 2, 3})}).status().message() ==
+  CHECK(interpret::run(text.function(), {floats({3}, {1, 2, 3})}).status().message() ==
         "argument 0 is a tensor of 3xf32, expected 2xf32");
-  CHECK(interpret(text.function(), {}).status().message() == "found 0 arguments, expected 1");
+  CHECK(interpret::run(text.function(), {}).status().message() == "found 0 arguments, expected 1");
 }
 
 TEST_CASE("symbolic dims are refused") {
   GraphText text(R"(func.func @f(%x: tensor<?xf32, #graph.dims<["batch"]>>) { return })");
-  CHECK(interpret(text.function(), {floats({2}, {1, 2})}).status().message() ==
+  CHECK(interpret::run(text.function(), {floats({2}, {1, 2})}).status().message() ==
         "argument 0 has symbolic dims; bind the symbols before interpreting");
 }
 
@@ -55,12 +55,12 @@ TEST_CASE("an op without reference semantics is named") {
     %0 = builtin.unrealized_conversion_cast %x : tensor<f32> to tensor<f32>
     return
   })");
-  CHECK_THAT(interpret(text.function(), {floats({}, {1})}).status().message(),
+  CHECK_THAT(interpret::run(text.function(), {floats({}, {1})}).status().message(),
              Catch::StartsWith("builtin.unrealized_conversion_cast at ") &&
                  Catch::EndsWith("has no reference semantics"));
 }
 
-TEST_CASE("values are forgotten after their last use") {
+TEST_CASE("values are released after their last use") {
   GraphText text(R"(func.func @f(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
     %a = graph.mul %x, %x : tensor<f32>
     %b = graph.mul %a, %x : tensor<f32>
@@ -68,7 +68,7 @@ TEST_CASE("values are forgotten after their last use") {
   })");
   mlir::func::FuncOp function = text.function();
   mlir::Operation *first = &function.getBody().front().front();
-  LiveValues<int> values;
+  interpret::LiveValues<int> values;
   values.set(function.getArgument(0), 7);
   values.set(function.getArgument(1), 8);
   CHECK_FALSE(values.isAlive(function.getArgument(1)));
@@ -95,11 +95,11 @@ static const char *kAccumulating = R"(func.func @step(
   return %next, %square, %moved : tensor<f64>, tensor<f32>, tensor<f32>
 })";
 
-TEST_CASE("micro-batches are summed, what follows and what does not depend on them runs once") {
+TEST_CASE("micro-batches are summed; ops after the sums and ops independent of them run once") {
   GraphText text(kAccumulating);
   auto results =
-      interpretStep(text.function(), {Tensor(ElementType::F64, {}, 4), floats({}, {100})},
-                    {{floats({}, {1})}, {floats({}, {2})}, {floats({}, {4})}});
+      interpret::runStep(text.function(), {Tensor(ElementType::F64, {}, 4), floats({}, {100})},
+                         {{floats({}, {1})}, {floats({}, {2})}, {floats({}, {4})}});
   REQUIRE(results.isOk());
   CHECK((*results)[0].values[0] == 5);
   CHECK((*results)[1].values[0] == 14 * 14);
@@ -108,7 +108,8 @@ TEST_CASE("micro-batches are summed, what follows and what does not depend on th
 
 TEST_CASE("a step's missing arguments are named") {
   GraphText text(kAccumulating);
-  CHECK(interpretStep(text.function(), {Tensor(ElementType::F64, {}, 4), floats({}, {100})}, {{}})
+  CHECK(interpret::runStep(text.function(), {Tensor(ElementType::F64, {}, 4), floats({}, {100})},
+                           {{}})
             .status()
             .message() == "argument 1 (x) is missing");
 }

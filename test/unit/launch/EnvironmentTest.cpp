@@ -1,4 +1,4 @@
-// Joining jobs that torchrun, mpirun and Slurm have started.
+// Detection of jobs that torchrun, mpirun or Slurm has started.
 #include "runtime/launch/Launch.h"
 
 #include <catch2/catch.hpp>
@@ -8,7 +8,7 @@
 using namespace cleave;
 using namespace cleave::launch;
 
-// Sets variables, and nothing else of the kind, while it lives.
+// Sets the given launcher variables and unsets all others during its lifetime.
 class Variables {
 public:
   using Values = std::map<std::string, std::string>;
@@ -32,14 +32,14 @@ private:
   std::map<std::string, std::string> names;
 };
 
-TEST_CASE("without an outer launcher nothing is detected, in a Slurm batch script neither") {
+TEST_CASE("nothing is detected without an outer launcher, or in a Slurm batch script") {
   Variables variables({{"SLURM_NTASKS", "8"}, {"SLURM_PROCID", "0"}});
   auto found = detectRankEnvironment();
   REQUIRE(found);
   CHECK_FALSE(found->has_value());
 }
 
-TEST_CASE("torchrun's variables are read, and its agent's port left alone") {
+TEST_CASE("torchrun's variables are read, and its agent's port is not used") {
   Variables variables({{"RANK", "5"},
                        {"WORLD_SIZE", "8"},
                        {"LOCAL_RANK", "1"},
@@ -71,13 +71,13 @@ TEST_CASE("mpirun on one machine needs no address") {
   CHECK((*found)->masterPort > 1024);
 }
 
-TEST_CASE("mpirun on several machines asks for the address") {
+TEST_CASE("mpirun on several machines requires the address") {
   Variables variables({{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}, {"MPI_LOCALNRANKS", "2"}});
   auto found = detectRankEnvironment();
   CHECK(found.status().message().find("set MASTER_ADDR") != std::string::npos);
 }
 
-TEST_CASE("Slurm's first node is where rank 0 runs") {
+TEST_CASE("rank 0 runs on Slurm's first node") {
   for (auto [list, first] : std::map<std::string, std::string>{
            {"gpu[003-005,9],x1", "gpu003"}, {"a,b", "a"}, {"n[7]", "n7"}, {"one", "one"}}) {
     Variables variables({{"SLURM_PROCID", "3"},
@@ -91,7 +91,7 @@ TEST_CASE("Slurm's first node is where rank 0 runs") {
   }
 }
 
-TEST_CASE("Slurm tells how many ranks share a node, also where nodes have different numbers") {
+TEST_CASE("the number of ranks per node comes from Slurm, also if nodes have different numbers") {
   for (auto [node, ranks] : std::map<std::string, int>{{"0", 4}, {"1", 4}, {"2", 3}, {"7", 11}}) {
     Variables variables({{"SLURM_PROCID", "3"},
                          {"SLURM_STEP_NUM_TASKS", "11"},
@@ -104,7 +104,7 @@ TEST_CASE("Slurm tells how many ranks share a node, also where nodes have differ
   }
 }
 
-TEST_CASE("contradicting variables are refused by name") {
+TEST_CASE("contradictory variables are rejected by name") {
   {
     Variables variables(Variables::Values{{"WORLD_SIZE", "2"}});
     CHECK(detectRankEnvironment().status().message().find("expected RANK beside it") !=
@@ -116,5 +116,6 @@ TEST_CASE("contradicting variables are refused by name") {
           "found RANK=2 with WORLD_SIZE=2, expected a smaller rank");
   }
   Variables variables({{"RANK", "one"}, {"WORLD_SIZE", "2"}});
-  CHECK(detectRankEnvironment().status().message() == "found RANK=one, expected a number");
+  CHECK(detectRankEnvironment().status().message() ==
+        "found RANK=one, expected a number from 0 to 1000000");
 }

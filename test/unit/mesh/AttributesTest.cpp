@@ -1,4 +1,4 @@
-// Attributes of the mesh dialect: text, plain form, checks.
+// Attributes of the mesh dialect: printing and parsing, plain form, verification.
 #include "dialects/mesh/MeshDialect.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -15,7 +15,7 @@ struct Context {
   mlir::MLIRContext context;
   Context() { context.loadDialect<MeshDialect>(); }
   mlir::Attribute parse(const std::string &text) { return mlir::parseAttribute(text, &context); }
-  // The first message that parsing gives.
+  // The first diagnostic of parsing.
   std::string messageOf(const std::string &text) {
     std::string message;
     mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
@@ -37,7 +37,7 @@ const Mesh mesh2x4 = {{{"dp", 2}, {"tp", 4}}};
 
 } // namespace
 
-TEST_CASE("attributes are printed as they are read") {
+TEST_CASE("attributes are printed as they are parsed") {
   Context c;
   for (const char *text :
        {"#mesh.mesh<[dp = 2, tp = 4]>", "#mesh.mesh<[]>", "#mesh.sharding<[]>",
@@ -48,7 +48,7 @@ TEST_CASE("attributes are printed as they are read") {
     CHECK(str(c.parse(text)) == text);
 }
 
-TEST_CASE("attributes become plain structs and come back") {
+TEST_CASE("attributes convert to plain structs and back") {
   Context c;
   CHECK(toMesh(toAttribute(mesh2x4, &c.context)) == mesh2x4);
   Sharding sharding{{{0}, {}}, {1}, ReduceKind::Max};
@@ -57,22 +57,22 @@ TEST_CASE("attributes become plain structs and come back") {
   CHECK(toStrategy(toAttribute(strategy, mesh2x4, &c.context), mesh2x4) == strategy);
 }
 
-TEST_CASE("an axis of another mesh is no layout of this one") {
+TEST_CASE("an axis of another mesh is not a layout of this one") {
   Context c;
   auto attr = llvm::cast<ShardingAttr>(c.parse("#mesh.sharding<[{pp}]>"));
   CHECK(!toSharding(attr, mesh2x4));
 }
 
-TEST_CASE("malformed attributes are refused with the reason") {
+TEST_CASE("malformed attributes are an error that names the reason") {
   Context c;
   CHECK(c.messageOf("#mesh.mesh<[dp = 0]>") ==
         "mesh axis \"dp\" has 0 ranks, expected at least one");                          // M1
-  CHECK(c.messageOf("#mesh.mesh<[dp = 2, dp = 2]>") == "mesh axis \"dp\" stands twice"); // M2
-  CHECK(c.messageOf("#mesh.sharding<[{dp}, {dp}]>") == "mesh axis \"dp\" stands twice"); // S1
+  CHECK(c.messageOf("#mesh.mesh<[dp = 2, dp = 2]>") == "mesh axis \"dp\" occurs twice"); // M2
+  CHECK(c.messageOf("#mesh.sharding<[{dp}, {dp}]>") == "mesh axis \"dp\" occurs twice"); // S1
   CHECK(c.messageOf("#mesh.sharding<[{dp}], partial = sum {dp}>") ==
-        "mesh axis \"dp\" stands twice"); // S1
+        "mesh axis \"dp\" occurs twice"); // S1
   CHECK(c.messageOf("#mesh.strategy<[{dp}, {}], partial = {dp}, results = []>") ==
-        "mesh axis \"dp\" stands twice"); // T1
+        "mesh axis \"dp\" occurs twice"); // T1
   CHECK(c.messageOf("#mesh.sharding<[{}], partial = mean {dp}>") ==
         "expected sum, max or min, found mean");
 }

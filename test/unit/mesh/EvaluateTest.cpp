@@ -135,7 +135,7 @@ TEST_CASE("splitting and joining is the identity for every layout") {
   }
 }
 
-TEST_CASE("joining adds partial values and notices ranks that disagree") {
+TEST_CASE("joining adds partial values and detects ranks that disagree") {
   Mesh mesh = {{{"a", 2}, {"b", 2}}};
   std::vector<Tensor> blocks = {vector({1}), vector({2}), vector({3}), vector({4})};
   bool agree = true;

@@ -1,4 +1,5 @@
-// Damaged files: every one is read or refused with one message; nothing crashes, hangs or takes much memory.
+// Damaged files: every file is read or fails with one message, without crashes, hangs or large
+// allocations.
 #include "test/unit/onnx/RunModel.h"
 
 #include <catch2/catch.hpp>
@@ -54,7 +55,7 @@ private:
   std::filesystem::path path_;
 };
 
-TEST_CASE("files with flipped bits are read or refused") {
+TEST_CASE("files with flipped bits are read or give an error") {
   std::mt19937 random(7);
   DamagedFile file;
   for (const std::string &model : kModels) {
@@ -70,7 +71,7 @@ TEST_CASE("files with flipped bits are read or refused") {
   }
 }
 
-TEST_CASE("truncated files are refused") {
+TEST_CASE("truncated files are errors") {
   std::mt19937 random(8);
   DamagedFile file;
   for (const std::string &model : kModels) {
@@ -82,7 +83,7 @@ TEST_CASE("truncated files are refused") {
   }
 }
 
-TEST_CASE("files with exchanged and repeated pieces are read or refused") {
+TEST_CASE("files with exchanged and repeated pieces are read or give an error") {
   std::mt19937 random(9);
   DamagedFile file;
   for (const std::string &model : kModels) {

@@ -1,5 +1,5 @@
-// Gradients that a model asks for itself (the operator Gradient), where something that is computed has none: branches
-// that are not taken, rounds of loops that no longer count, norms of zeros.
+// Gradients that a model computes itself (the operator Gradient), where parts of it have no finite
+// gradient: branches that are not taken, inactive rounds of loops, norms of zeros.
 #include "passes/autodiff/Autodiff.h"
 #include "test/unit/onnx/RunModel.h"
 #include "test/unit/onnx/SmallModel.h"
@@ -27,12 +27,12 @@ Tensor numbers(std::vector<int64_t> shape, std::vector<double> values) {
 // The gradient of the sum of the model's y by its input x.
 std::vector<double> gradient(Model model, const Arrays &inputs, ImportOptions options = {}) {
   model.opsets["ai.onnx.preview.training"] = 1;
-  Attribute xs = textsAttribute("xs", {"x"});
-  Node node = makeNode("Gradient", {"x"}, {"dx"}, {xs, textAttribute("y", "y")});
+  Attribute xs = stringsAttribute("xs", {"x"});
+  Node node = makeNode("Gradient", {"x"}, {"dx"}, {xs, stringAttribute("y", "y")});
   node.domain = "ai.onnx.preview.training";
   model.graph.nodes.push_back(node);
   model.graph.outputs = {tensorInfo("dx", kFloat, {2})};
-  options.differentiate = buildGradients;
+  options.differentiate = autodiff::buildGradients;
   SmallModel file(model);
   Computed computed = runModel(file.path(), options, inputs);
   REQUIRE(computed.status.message() == "");
@@ -47,7 +47,7 @@ std::vector<double> gradientOf(const Node &node, const std::vector<double> &x) {
   return gradient(model, {{"x", numbers({2}, x)}});
 }
 
-TEST_CASE("no gradient comes of a branch that is not taken, not even NaN") {
+TEST_CASE("a branch that is not taken gives no gradient, not even NaN") {
   Model model = emptyModel();
   model.graph.inputs = {tensorInfo("x", kFloat, {2}), tensorInfo("flag", kBool, {})};
   Graph inverse = branch({makeNode("Reciprocal", {"x"}, {"a"})}),
@@ -61,7 +61,7 @@ TEST_CASE("no gradient comes of a branch that is not taken, not even NaN") {
   CHECK(gradient(model, {{"x", numbers({2}, {1, 2})}, {"flag", yes}}) == Values{-1, -0.25});
 }
 
-TEST_CASE("no gradient comes of a branch inside a branch that is not taken") {
+TEST_CASE("a branch inside a branch that is not taken gives no gradient") {
   Model model = emptyModel();
   model.graph.inputs = {tensorInfo("x", kFloat, {2}), tensorInfo("flag", kBool, {}),
                         tensorInfo("other", kBool, {})};
@@ -82,7 +82,7 @@ TEST_CASE("no gradient comes of a branch inside a branch that is not taken") {
   }
 }
 
-TEST_CASE("no gradient comes of the rounds behind a loop's end") {
+TEST_CASE("inactive rounds of a loop give no gradient") {
   Graph body;
   body.inputs = {tensorInfo("i", kInt64, {}), tensorInfo("go", kBool, {}),
                  tensorInfo("a", kFloat, {2})};
@@ -111,7 +111,7 @@ TEST_CASE("norms of zeros have gradients") {
   CHECK(gradientOf(makeNode("LpNormalization", {"x"}, {"y"}), {0, 0}) == std::vector<double>{1, 1});
 }
 
-TEST_CASE("at 0 a leaky unit has the slope that PyTorch's has") {
+TEST_CASE("a leaky ReLU has PyTorch's slope at 0") {
   std::vector<double> slopes = gradientOf(makeNode("LeakyRelu", {"x"}, {"y"}), {0, 3});
   CHECK(slopes[0] == Approx(0.01));
   CHECK(slopes[1] == 1);

@@ -1,4 +1,4 @@
-// What operators and files mean where conformance tests do not look: forms that few exporters write, and files that
+// Forms of operators that few exporters write and conformance tests do not cover, and files that
 // contradict themselves.
 #include "compiler/frontend/onnx/file/Functions.h"
 #include "test/unit/onnx/RunModel.h"
@@ -19,7 +19,7 @@ Model modelOf(const Node &node, std::vector<ValueInfo> inputs, const ValueInfo &
   return model;
 }
 
-TEST_CASE("a batch norm in training form uses the batch's statistics, whatever outputs are read") {
+TEST_CASE("a batch norm in training form uses the batch's statistics even with one output") {
   std::vector<ValueInfo> inputs{tensorInfo("x", kFloat, {2, 1})};
   for (const char *name : {"scale", "shift", "mean", "variance"})
     inputs.push_back(tensorInfo(name, kFloat, {1}));
@@ -54,7 +54,7 @@ TEST_CASE("the mask of a dropout that draws random numbers cannot be read") {
   CHECK(importModel(read.path(), options).status.isOk());
 }
 
-TEST_CASE("ones stand at indices that the indices' own type cannot count to") {
+TEST_CASE("one-hot works for depths that the type of the indices cannot represent") {
   SmallModel file(modelOf(makeNode("OneHot", {"at", "depth", "values"}, {"y"}),
                           {tensorInfo("at", kUint8, {1}), tensorInfo("depth", kInt64, {}),
                            tensorInfo("values", kFloat, {2})},
@@ -70,7 +70,7 @@ TEST_CASE("ones stand at indices that the indices' own type cannot count to") {
   CHECK(computed.outputs.at("y").values == expected);
 }
 
-TEST_CASE("a file that says something else about an output than it comes to is warned of") {
+TEST_CASE("an output that differs from its declaration gives a warning") {
   auto remarksOf = [](const ValueInfo &output) {
     SmallModel file(
         modelOf(makeNode("Relu", {"x"}, {"y"}), {tensorInfo("x", kFloat, {2, 3})}, output));
@@ -81,11 +81,11 @@ TEST_CASE("a file that says something else about an output than it comes to is w
   REQUIRE(remarks.size() == 1);
   CHECK(remarks[0].name == "y");
   CHECK(remarks[0].text ==
-        "the file says that this output is float32[2, 4], but it comes to float32[2, 3]");
+        "the file declares this output as float32[2, 4], but Cleave computes float32[2, 3]");
   CHECK(remarksOf(tensorInfo("y", kInt64, {2, 3})).size() == 1);
 }
 
-TEST_CASE("models without outputs, and inputs without a type, are refused") {
+TEST_CASE("models without outputs and inputs without a type are errors") {
   Model model = modelOf(makeNode("Relu", {"x"}, {"y"}), {tensorInfo("x", kFloat, {2})},
                         tensorInfo("y", kFloat, {2}));
   model.graph.outputs.clear();
@@ -109,7 +109,7 @@ TEST_CASE("examples of --input have the input's own type and dims") {
   model.graph.inputs = {tensorInfo("x", kFloat, {2, 1000})};
   model.graph.inputs[0].dims[0] = {std::nullopt, "rows"};
   ImportOptions options;
-  options.inputs = {{"x", std::nullopt, {}, "3"}};
+  options.inputs = {{.name = "x", .element = std::nullopt, .dims = {}, .literal = "3"}};
   SmallModel wide(model);
   CHECK_THAT(importModel(wide.path(), options).status.message(),
              Catch::Contains("as in x=float32[rows,1000]"));
@@ -118,7 +118,9 @@ TEST_CASE("examples of --input have the input's own type and dims") {
 TEST_CASE("functions of one name and domain are told apart by their overloads") {
   Model model = emptyModel();
   for (const char *overload : {"first", "second"}) {
-    Function function{"custom", "activation", overload, {"x"}, {"y"}};
+    Function function;
+    function.domain = "custom", function.name = "activation", function.overload = overload;
+    function.inputs = {"x"}, function.outputs = {"y"};
     function.nodes = {makeNode(overload == std::string("first") ? "Relu" : "Neg", {"x"}, {"y"})};
     model.functions.push_back(function);
     Node call = makeNode("activation", {"x"}, {overload});

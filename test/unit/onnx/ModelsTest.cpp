@@ -1,4 +1,4 @@
-// Whole models: parameters and logits are PyTorch's, whatever the exporter did to them.
+// Whole models: parameters and logits are those of PyTorch, for every exporter.
 #include "compiler/frontend/onnx/file/Weights.h"
 #include "test/unit/onnx/RunModel.h"
 
@@ -21,7 +21,7 @@ struct Record {
   std::map<std::string, std::string> tied; // the exporters' name -> PyTorch's
 };
 
-// One record per model: those with batches of 8 under the plain options.
+// The models with a record of batch 8 under plain options.
 std::vector<Record> records() {
   std::vector<Record> out;
   for (const char *name : {"gpt", "gpt2", "vit", "resnet", "mlp", "example"}) {
@@ -88,7 +88,7 @@ TEST_CASE("every export has the parameters that the model has in PyTorch") {
   }
 }
 
-TEST_CASE("every export computes PyTorch's logits") {
+TEST_CASE("every export gives PyTorch's logits") {
   for (const Record &record : records()) {
     Arrays arrays = readArrays(kTests + "golden/" + record.model + ".forward.npz");
     for (const std::string &file : record.files) {
@@ -103,7 +103,7 @@ TEST_CASE("every export computes PyTorch's logits") {
   }
 }
 
-TEST_CASE("frozen batch norms use the statistics of the file and move nothing") {
+TEST_CASE("frozen batch norms use the statistics of the file and do not update them") {
   Arrays arrays = readArrays(kTests + "golden/resnet.forward.npz");
   ImportOptions frozen = options(arrays.at("logits").shape[0]);
   frozen.batchNorm = ImportOptions::BatchNorm::Frozen;
@@ -114,7 +114,7 @@ TEST_CASE("frozen batch norms use the statistics of the file and move nothing") 
   CHECK(parametersOf(computed, "state").empty());
 }
 
-TEST_CASE("training batch norms move the running statistics") {
+TEST_CASE("training batch norms update the running statistics") {
   Arrays arrays = readArrays(kTests + "golden/resnet.forward.npz");
   Computed computed =
       runModel(pathOf("resnet.ts-train-13.onnx"), options(arrays.at("logits").shape[0]), arrays);
@@ -130,7 +130,7 @@ TEST_CASE("merged and transposed parameters are repaired with a remark each") {
   CHECK(importModel(pathOf("gpt.dynamo-noopt.onnx"), options(8)).remarks.empty());
 }
 
-TEST_CASE("transposed parameters are turned, in whichever field the file has their elements") {
+TEST_CASE("transposed parameters are transposed back, in any field that holds their elements") {
   StoredTensor tensor;
   tensor.dataType = 1;
   tensor.dims = {2, 3};
@@ -147,12 +147,12 @@ TEST_CASE("a zero bias that the exporter dropped is a parameter again") {
   CHECK(remarksOn(computed, "h.0.c_fc.bias").at(0).kind == Remark::Kind::Restored);
 }
 
-TEST_CASE("a buffer that is only compared is no parameter") {
+TEST_CASE("a buffer that is only compared is not a parameter") {
   Computed computed = importModel(pathOf("gpt2.ts-train.onnx"), options(8));
   CHECK_FALSE(parametersOf(computed).contains("h.0.mask"));
 }
 
-TEST_CASE("folded batch norms are warned of, with the way out") {
+TEST_CASE("folded batch norms give a warning with a way out") {
   Computed current = importModel(pathOf("resnet.dynamo.onnx"), options(8));
   REQUIRE(current.status.isOk());
   CHECK_THAT(current.remarks.at(0).text, Catch::Contains("optimize=False"));
@@ -161,7 +161,7 @@ TEST_CASE("folded batch norms are warned of, with the way out") {
   CHECK_THAT(old.remarks.back().text, Catch::Contains("TrainingMode.TRAINING"));
 }
 
-TEST_CASE("a tied head is found in the bytes, and can be untied") {
+TEST_CASE("a tied head is found by its elements, and can be untied") {
   ImportOptions untied = options(8);
   Shapes tiedOnes = parametersOf(importModel(pathOf("gpt.ts-eval.onnx"), untied));
   CHECK_FALSE(tiedOnes.contains("head.weight"));
@@ -182,7 +182,7 @@ TEST_CASE("parameters are tied and untied by name") {
   CHECK_FALSE(found.contains("blocks.1.ln1.bias"));
 }
 
-TEST_CASE("a tie of what does not exist or fit is refused") {
+TEST_CASE("a tie of unknown parameters or of different shapes is an error") {
   ImportOptions asked = options(8);
   asked.tie = {{"nothing", "tok.weight"}};
   CHECK_THAT(importModel(pathOf("gpt.ts-train.onnx"), asked).status.message(),
@@ -192,7 +192,7 @@ TEST_CASE("a tie of what does not exist or fit is refused") {
              Catch::Contains("different shapes"));
 }
 
-TEST_CASE("a symbol without a value and a value without a symbol are refused by name") {
+TEST_CASE("a symbol without a value and a value without a symbol are errors with the name") {
   CHECK_THAT(importModel(pathOf("mlp.dynamo.onnx"), {}).status.message(),
              Catch::Contains("symbol 'batch'") && Catch::Contains("--set batch="));
   ImportOptions asked = options(8);
@@ -201,7 +201,7 @@ TEST_CASE("a symbol without a value and a value without a symbol are refused by 
              Catch::Contains("no symbol 'bach'") && Catch::Contains("batch"));
 }
 
-TEST_CASE("broken models are refused with one message that names what is wrong") {
+TEST_CASE("broken models give one message that names the error") {
   std::ifstream file(kTests + "models/bad/cases.json");
   nlohmann::json cases = nlohmann::json::parse(file);
   for (const auto &[name, words] : cases.items()) {

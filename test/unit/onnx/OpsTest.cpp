@@ -1,4 +1,4 @@
-// Single operators against what ONNX Runtime computes (test/models/ops), as imported and simplified.
+// Single operators, imported and simplified, against ONNX Runtime's results (test/models/ops).
 #include "test/unit/onnx/RunModel.h"
 
 #include <catch2/catch.hpp>
@@ -28,7 +28,7 @@ void checkOutputs(const Computed &computed, const Arrays &expected) {
   }
 }
 
-TEST_CASE("operators compute what ONNX Runtime computes") {
+TEST_CASE("operators give ONNX Runtime's results") {
   REQUIRE(models().size() > 140);
   for (const fs::path &model : models()) {
     std::string name = model.stem().string();

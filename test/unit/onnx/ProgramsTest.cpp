@@ -1,5 +1,5 @@
-// Functions, loops, branches, sequences and operators of old opsets (test/models/programs), against
-// what ONNX Runtime computes.
+// Functions, loops, branches, sequences and operators of old opsets (test/models/programs) against
+// ONNX Runtime's results.
 #include "test/unit/onnx/RunModel.h"
 
 #include <catch2/catch.hpp>
@@ -11,7 +11,7 @@ const std::string kFolder = std::string(CLEAVE_SOURCE) + "/test/models/programs/
 
 } // namespace
 
-TEST_CASE("programs compute what ONNX Runtime computes") {
+TEST_CASE("programs give ONNX Runtime's results") {
   for (std::string name : {"functions", "loop", "scan", "sequences", "weights", "old", "choices"}) {
     INFO(name);
     Arrays arrays = readArrays(kFolder + name + ".npz");

@@ -1,4 +1,4 @@
-// Random operators: other implementations draw other numbers, so that only their distribution can be tested.
+// Random operators. Implementations draw different numbers, so the tests check distributions only.
 #include "test/unit/onnx/RunModel.h"
 #include "test/unit/onnx/SmallModel.h"
 
@@ -34,7 +34,7 @@ double deviation(const Tensor &x) {
   return std::sqrt(sum / static_cast<double>(x.size()));
 }
 
-TEST_CASE("random numbers have the distribution that the operator says") {
+TEST_CASE("random numbers have the operator's distribution") {
   Model model = emptyModel();
   model.graph.inputs = {tensorInfo("p", kFloat, {kCount}), tensorInfo("logits", kFloat, {1, 3})};
   model.graph.nodes = {

@@ -3,7 +3,7 @@
 
 #include "compiler/frontend/onnx/file/Weights.h"
 #include "compiler/interpret/Interpret.h"
-#include "dialects/graph/KnownTexts.h"
+#include "dialects/graph/KnownStrings.h"
 #include "dialects/graph/Step.h"
 #include "passes/simplify/Simplify.h"
 #include "runtime/data/ArrayFile.h"
@@ -16,38 +16,6 @@
 
 namespace cleave::onnx {
 namespace {
-
-ElementType elementOf(DType dtype) {
-  switch (dtype) {
-  case DType::F64:
-    return ElementType::F64;
-  case DType::F32:
-    return ElementType::F32;
-  case DType::F16:
-    return ElementType::F16;
-  case DType::BF16:
-    return ElementType::BF16;
-  case DType::I64:
-    return ElementType::I64;
-  case DType::I32:
-    return ElementType::I32;
-  case DType::I16:
-    return ElementType::I16;
-  case DType::I8:
-    return ElementType::I8;
-  case DType::U64:
-    return ElementType::U64;
-  case DType::U32:
-    return ElementType::U32;
-  case DType::U16:
-    return ElementType::U16;
-  case DType::U8:
-    return ElementType::U8;
-  case DType::Bool:
-    return ElementType::Bool;
-  }
-  return ElementType::F32;
-}
 
 Tensor fromBytes(ElementType type, std::vector<int64_t> shape, std::string_view bytes) {
   Tensor out(type, std::move(shape));
@@ -65,7 +33,7 @@ std::string bytesAt(const std::string &path, uint64_t offset, uint64_t size) {
   return bytes;
 }
 
-// The first value of an argument, read where its origin says.
+// The first value of an argument, from its origin.
 Tensor initialValue(const graph::TensorOrigin &origin, ElementType type,
                     const std::vector<int64_t> &shape, const std::string &model) {
   using Kind = graph::TensorOrigin::Kind;
@@ -103,8 +71,8 @@ Computed run(const std::string &path, const ImportOptions &options, const Arrays
   if (!imported)
     return out;
   out.remarks = imported->remarks;
-  for (const graph::KnownTexts &known : graph::knownTextsOf(*imported->module))
-    out.texts[known.name] = known.elements;
+  for (const graph::KnownStrings &known : graph::knownStringsOf(*imported->module))
+    out.strings[known.name] = known.elements;
   mlir::func::FuncOp step = graph::stepOf(*imported->module);
   if (after == After::Simplify && mlir::failed(simplify::simplify(step)))
     throw std::runtime_error("simplification fails");
@@ -122,7 +90,7 @@ Computed run(const std::string &path, const ImportOptions &options, const Arrays
   }
   if (!inputs)
     return out;
-  Result<std::vector<Tensor>> results = interpret(step, arguments);
+  Result<std::vector<Tensor>> results = interpret::run(step, arguments);
   out.status = results.status();
   for (unsigned i = 0; results && i < step.getNumResults(); ++i)
     out.outputs[graph::resultName(step, i).str()] = (*results)[i];
@@ -138,7 +106,7 @@ Arrays readArrays(const std::string &path) {
   Arrays out;
   for (const data::ArrayView &array : (*file)->arrays())
     out[array.name] =
-        fromBytes(elementOf(array.dtype), array.shape,
+        fromBytes(array.dtype, array.shape,
                   {static_cast<const char *>(array.data), static_cast<size_t>(array.bytes())});
   return out;
 }

@@ -1,4 +1,5 @@
-// Floats that say how operators work: known while importing and no parameters, however many operators lie between.
+// Float constants that configure operators are known while importing and are not parameters,
+// however many operators lie between.
 #include "test/unit/onnx/RunModel.h"
 #include "test/unit/onnx/SmallModel.h"
 
@@ -33,8 +34,8 @@ Model resizeModel(std::vector<std::string> inputs, const std::string &coordinate
   inputs.insert(inputs.begin(), "x");
   model.graph.inputs = {tensorInfo("x", kFloat, {2})};
   model.graph.nodes = {makeNode("Resize", inputs, {"y"},
-                                {textAttribute("coordinate_transformation_mode", coordinates),
-                                 textAttribute("nearest_mode", "floor")})};
+                                {stringAttribute("coordinate_transformation_mode", coordinates),
+                                 stringAttribute("nearest_mode", "floor")})};
   model.graph.outputs = {tensorInfo("y", kFloat, {4})};
   return model;
 }
@@ -91,7 +92,7 @@ TEST_CASE("a message on an operand that must be known names that operand") {
              Catch::Contains("the scales (input 2) depends on the input 'by'"));
 }
 
-TEST_CASE("what is computed with is no setting, though a setting follows from it, too") {
+TEST_CASE("an operand that is data is not a setting even if a setting follows from it") {
   Model model = resizeModel({"", "scales"}, "asymmetric");
   model.graph.initializers = {storedFloats("factor", {1}, {1})};
   model.graph.nodes[0].inputs[0] = "scaled";

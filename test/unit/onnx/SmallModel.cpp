@@ -69,15 +69,15 @@ Attribute integerAttribute(const std::string &name, int64_t value) {
   return attribute;
 }
 
-Attribute textAttribute(const std::string &name, const std::string &value) {
+Attribute stringAttribute(const std::string &name, const std::string &value) {
   Attribute attribute = named(name, AttributeType::String);
-  attribute.text = value;
+  attribute.string = value;
   return attribute;
 }
 
-Attribute textsAttribute(const std::string &name, std::vector<std::string> values) {
+Attribute stringsAttribute(const std::string &name, std::vector<std::string> values) {
   Attribute attribute = named(name, AttributeType::Strings);
-  attribute.texts = std::move(values);
+  attribute.strings = std::move(values);
   return attribute;
 }
 

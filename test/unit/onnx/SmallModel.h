@@ -5,7 +5,7 @@
 
 namespace cleave::onnx {
 
-// A file that is gone when this is.
+// A temporary file with the model, removed when this object is destroyed.
 class SmallModel {
 public:
   explicit SmallModel(const Model &model);
@@ -19,19 +19,19 @@ private:
   std::string path_;
 };
 
-// Without nodes; opset 20.
+// A model without nodes, of opset 20.
 Model emptyModel();
-// A tensor of this element type (by the format's number).
+// The declaration of a tensor with this data type of the format.
 ValueInfo tensorInfo(const std::string &name, int32_t dataType, const std::vector<int64_t> &dims);
 // A float32 tensor with these elements.
 StoredTensor storedFloats(const std::string &name, const std::vector<int64_t> &dims,
                           const std::vector<float> &values);
-// A node without a name, so that messages call it by its first output.
+// A node without a name, which messages call by its first output.
 Node makeNode(const std::string &op, std::vector<std::string> inputs,
               std::vector<std::string> outputs, std::vector<Attribute> attributes = {});
 Attribute integerAttribute(const std::string &name, int64_t value);
-Attribute textAttribute(const std::string &name, const std::string &value);
-Attribute textsAttribute(const std::string &name, std::vector<std::string> values);
+Attribute stringAttribute(const std::string &name, const std::string &value);
+Attribute stringsAttribute(const std::string &name, std::vector<std::string> values);
 Attribute graphAttribute(const std::string &name, Graph graph);
 
 } // namespace cleave::onnx

@@ -1,5 +1,5 @@
-// Weights that subgraphs read: the model's own initializers and those of the subgraph are parameters where they are computed
-// with, and constants where they are settings or running statistics.
+// Weights that subgraphs read: initializers of the model and of subgraphs are parameters where they
+// are data, and constants where they are settings or running statistics.
 #include "compiler/frontend/onnx/WeightExport.h"
 #include "test/unit/onnx/RunModel.h"
 #include "test/unit/onnx/SmallModel.h"
@@ -32,7 +32,8 @@ Model modelOf(const Graph &yes, const Graph &no) {
   return model;
 }
 
-// One branch adds the model's `fc.bias` = {1, 2}, the other one multiplies by its `fc.weight` = {3, 4}.
+// A model with two branches: one adds `fc.bias` = {1, 2}, the other multiplies by `fc.weight` = {3,
+// 4}.
 Model affineModel() {
   Model model = modelOf(branch({makeNode("Add", {"x", "fc.bias"}, {"a"})}, "a"),
                         branch({makeNode("Mul", {"x", "fc.weight"}, {"b"})}, "b"));
@@ -95,7 +96,7 @@ TEST_CASE("weights are found in branches of branches, behind Identity, and as a 
   CHECK(parametersOf(model) == Names{"deep", "given", "passed"});
 }
 
-TEST_CASE("a name that a branch defines itself is not the model's") {
+TEST_CASE("a name that a branch defines hides the model's initializer") {
   Graph shadow = branch({makeNode("Neg", {"x"}, {"w"}), makeNode("Add", {"x", "w"}, {"a"})}, "a");
   Model model = modelOf(shadow, branch({makeNode("Neg", {"x"}, {"b"})}, "b"));
   model.graph.initializers = {storedFloats("w", {2}, {1, 2})};
@@ -124,7 +125,7 @@ TEST_CASE("settings and running statistics in branches are not trained") {
   CHECK(parametersOf(model) == Names{"scale", "shift"});
 }
 
-TEST_CASE("weights without a name that only a branch reads are warned of") {
+TEST_CASE("weights without a name that only a branch reads give a warning") {
   Model model = modelOf(branch({makeNode("Add", {"x", "onnx::Add_7"}, {"a"})}, "a"),
                         branch({makeNode("Neg", {"x"}, {"b"})}, "b"));
   model.graph.initializers = {storedFloats("onnx::Add_7", {2}, {1, 2})};
@@ -146,7 +147,7 @@ TEST_CASE("a weight that the model and a branch read is one parameter") {
   CHECK(parametersOf(model, tied) == Names{"fc.weight"});
 }
 
-TEST_CASE("what was trained in a branch is written into the model's initializers") {
+TEST_CASE("trained weights of a branch are written into the model's initializers") {
   SmallModel file(affineModel());
   NewValues values;
   values.names = {"fc.bias"};

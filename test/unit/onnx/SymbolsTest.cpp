@@ -1,5 +1,5 @@
-// Symbols that are kept while importing: giving them values afterwards is the same as importing with
-// these values.
+// Symbols that are kept while importing: binding them afterwards gives the same module as importing
+// with their values.
 #include "dialects/graph/Symbols.h"
 #include "compiler/frontend/onnx/Import.h"
 
@@ -31,7 +31,7 @@ std::string textOf(mlir::ModuleOp module) {
   return text;
 }
 
-// The first line in which two texts differ, for the test's report.
+// The first line in which two modules differ, for the test's report.
 std::string firstDifference(const std::string &a, const std::string &b) {
   auto [x, y] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   if (x == a.end() && y == b.end())
@@ -68,7 +68,7 @@ TEST_CASE("binding the symbols of an import is importing with their values") {
   }
 }
 
-TEST_CASE("what the import assumes of symbols is checked when they get values") {
+TEST_CASE("assumptions of the import about symbols are checked when they get values") {
   mlir::MLIRContext context;
   ImportOptions keep;
   keep.keepSymbols = true;
@@ -79,7 +79,8 @@ TEST_CASE("what the import assumes of symbols is checked when they get values") 
   REQUIRE(assumed.size() == 1); // as many positions as the table has
   CHECK(graph::asInequality(assumed[0]) == "s27 <= 64");
   CHECK(graph::bindSymbols(*symbolic->module, {{"s27", 65}}).message() ==
-        "the model was read for s27 <= 64, which these sizes are not; read it with them");
+        "the model was imported for s27 <= 64, which does not hold for the given sizes; "
+        "import it with them");
   CHECK(graph::bindSymbols(*symbolic->module, {{"s27", 64}}).message() == "");
 }
 

@@ -1,4 +1,4 @@
-// Inputs whose value the user fixes (--value), and the element types that others hold.
+// Inputs with a value from the user (--value), and element types that are held in wider ones.
 #include "compiler/frontend/onnx/file/NarrowTypes.h"
 #include "test/unit/onnx/RunModel.h"
 
@@ -51,7 +51,7 @@ private:
   std::string path_;
 };
 
-TEST_CASE("a shape that is an input is asked for, and known once it is given") {
+TEST_CASE("a shape that is an input must be given by --value") {
   ModelFile model(reshapeModel());
   Arrays inputs{{"x", Tensor(ElementType::F32, {6}, 1)}};
   Status refused = importModel(model.path(), {}).status;
@@ -65,7 +65,7 @@ TEST_CASE("a shape that is an input is asked for, and known once it is given") {
   CHECK(computed.outputs.at("y").shape == std::vector<int64_t>{2, 3});
 }
 
-TEST_CASE("values that do not fit the input are refused") {
+TEST_CASE("values that do not fit the input are errors") {
   ModelFile model(reshapeModel());
   ImportOptions options;
   options.values["shape"] = {2, 3, 1};
@@ -75,7 +75,7 @@ TEST_CASE("values that do not fit the input are refused") {
              Catch::Contains("no input 'shapes'"));
 }
 
-TEST_CASE("narrow floats have the numbers that their formats say") {
+TEST_CASE("narrow floats have the values of their formats") {
   const NarrowType &fn = *narrowType(17), &e5 = *narrowType(19), &fnuz = *narrowType(18);
   CHECK(decode(fn, 0x7e) == 448);
   CHECK(decode(fn, 0x81) == -std::ldexp(1.0, -9));
@@ -88,7 +88,7 @@ TEST_CASE("narrow floats have the numbers that their formats say") {
   CHECK(decode(*narrowType(23), 0xf) == -6);
 }
 
-TEST_CASE("narrow integers lie several in a byte, the first in the lowest bits") {
+TEST_CASE("narrow integers are packed in bytes, the first in the lowest bits") {
   CHECK(unpack(*narrowType(22), "\x9f", 2) == std::string{-1, -7});
   CHECK(unpack(*narrowType(21), "\x9f\x03", 3) == std::string{15, 9, 3});
   CHECK(unpack(*narrowType(26), "\x1b", 4) == std::string{-1, -2, 1, 0});

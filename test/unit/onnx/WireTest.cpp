@@ -1,4 +1,4 @@
-// Reading the wire format: values, packed numbers, and what damage says.
+// The reader of the wire format: values, packed numbers, and messages on damage.
 #include "compiler/frontend/onnx/file/Wire.h"
 #include "compiler/frontend/onnx/file/Failure.h"
 #include "compiler/frontend/onnx/file/Model.h"
@@ -35,7 +35,7 @@ TEST_CASE("fields come in the file's order, unread ones are skipped") {
   CHECK_FALSE(in.next());
 }
 
-TEST_CASE("the place of bytes in the file is known") {
+TEST_CASE("ranges of bytes are relative to the file") {
   std::string bytes = "\x12\x03"s + "abc";
   WireReader in(bytes, 100);
   REQUIRE(in.next());
@@ -61,7 +61,7 @@ TEST_CASE("damage names the byte") {
   CHECK_THAT(failureOf("\x08\x08\x3b"s), Catch::Contains("wire type 3"));
 }
 
-TEST_CASE("subgraphs nested without end are refused") {
+TEST_CASE("subgraphs that are nested too deeply are errors") {
   std::string graph = "\x0a\x00"s; // one node
   auto wrapped = [](char tag, const std::string &inner) {
     std::string size;

@@ -1,5 +1,5 @@
 // Whole training steps of real models: under every recipe and the solver's own choice N ranks
-// compute what one computes.
+// compute the results of one rank.
 #include "compiler/cluster/Presets.h"
 #include "compiler/frontend/onnx/Import.h"
 #include "compiler/interpret/Ranks.h"
@@ -51,7 +51,7 @@ struct Model {
     tidy();
     if (accumulate > 0)
       train(accumulate);
-    decomposeComposites(step());
+    decompose::decomposeComposites(step());
     tidy();
     fuse::formGroups(step());
     schedule::orderForMemory(step());
@@ -59,12 +59,12 @@ struct Model {
   }
 
   void train(int64_t accumulate) {
-    TrainOptions train;
-    train.losses = {*parseLoss("softmax-cross-entropy:logits")};
-    train.optimizer = *parseOptimizer("adamw:lr=1e-3");
+    train::TrainOptions train;
+    train.losses = {*train::parseLoss("softmax-cross-entropy:logits")};
+    train.optimizer = *train::parseOptimizer("adamw:lr=1e-3");
     train.accumulate = accumulate;
     train.clipNorm = 1.0;
-    bool isBuilt = succeeded(buildTrainingStep(step(), train));
+    bool isBuilt = succeeded(train::buildTrainingStep(step(), train));
     INFO(diagnostics);
     REQUIRE(isBuilt);
   }
@@ -98,7 +98,7 @@ void checkModel(const std::string &file, int64_t batch, int64_t ranks, const std
   Model model(std::string(CLEAVE_MODELS) + "/" + file, batch, accumulate);
   Random random(1);
   std::vector<Tensor> args = argumentsOf(model.step(), random);
-  auto expected = interpret(model.step(), args);
+  auto expected = interpret::run(model.step(), args);
   REQUIRE(expected.isOk());
   auto begin = std::chrono::steady_clock::now();
   auto plain = planner::readStep(model.step());
@@ -125,10 +125,10 @@ void checkModel(const std::string &file, int64_t batch, int64_t ranks, const std
   REQUIRE(succeeded(shard::partition(model.step(), *shared)));
   model.tidy();
   schedule::bucketReductions(model.step());
+  fuse::formGroups(model.step()); // ops that partitioning added
   schedule::orderForMemory(model.step());
-  fuse::formGroups(model.step()); // what came in by partitioning
   REQUIRE(succeeded(mlir::verify(*model.module)));
-  auto actual = interpretPartitioned(model.step(), args);
+  auto actual = interpret::runPartitioned(model.step(), args);
   INFO((actual.isOk() ? "" : actual.status().message()));
   REQUIRE(actual.isOk());
   for (size_t i = 0; i < expected->size(); ++i) {
@@ -150,7 +150,7 @@ TEST_CASE("four ranks train like one, whatever the recipe") {
     checkModel("resnet.ts-train.onnx", 4, 4, pin, "");
 }
 
-TEST_CASE("two axes, uneven batches and micro-batches change nothing") {
+TEST_CASE("four ranks on two axes train like one, with uneven batches and micro-batches") {
   checkModel("gpt.dynamo.onnx", 4, 4, "megatron", "dp=2,tp=2");
   checkModel("gpt.dynamo.onnx", 7, 4, "dp", "");
   checkModel("gpt.dynamo.onnx", 7, 4, "", "dp=2,tp=2");
@@ -164,7 +164,7 @@ TEST_CASE("inference is split like training") {
   checkModel("resnet.dynamo.onnx", 4, 4, "", "", 0);
 }
 
-// Minutes; by hand: unit-plan_models "[sweep]". The seed of what is combined moves through all of it.
+// Takes minutes; run by hand: unit-plan_models "[sweep]". The seed varies from case to case.
 TEST_CASE("every exported model under every recipe and on other meshes", "[.sweep]") {
   const std::vector<std::string> meshes = {"dp=4", "dp=2,tp=2", "dp=3", "dp=2,tp=3"};
   size_t turn = 0;

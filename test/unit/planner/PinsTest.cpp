@@ -1,4 +1,4 @@
-// Reading pins, and what the recipes make of a plan.
+// Reading of pins, and plans under recipes and rules.
 #include "compiler/cluster/Presets.h"
 #include "compiler/planner/Planner.h"
 #include "test/unit/planner/TrainingStep.h"
@@ -91,7 +91,7 @@ TEST_CASE("pins by name bind") {
   }
 }
 
-TEST_CASE("pins bind what otherwise lives as its only reader wants it") {
+TEST_CASE("pins bind arguments that otherwise follow their only reader") {
   StepModel model = trainingModel(64, 256, 1024);
   for (const char *layout : {R"([["dp"], []])", R"([[], ["dp"]])", "[[], []]"}) {
     PlannerOptions options;

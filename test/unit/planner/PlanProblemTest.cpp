@@ -1,4 +1,4 @@
-// The cost network: what changing layouts costs.
+// The cost network: prices of layout changes.
 #include "compiler/planner/PlanProblem.h"
 #include "compiler/cluster/Presets.h"
 #include "compiler/planner/ReadStep.h"
@@ -13,7 +13,7 @@ using namespace cleave::planner;
 using namespace cleave::test;
 
 // exp(x), read by three products.
-static const char *const step = R"(
+static const char *const kStep = R"(
 func.func @step(%x: tensor<64x64xf32> {graph.role = "input", graph.name = "x"}) ->
     (tensor<64x64xf32> {graph.role = "output", graph.name = "a"}, tensor<64x64xf32> {graph.role = "output", graph.name = "b"},
      tensor<64x64xf32> {graph.role = "output", graph.name = "c"}) {
@@ -34,7 +34,7 @@ static double edgeSeconds(const solver::Problem &problem, const std::vector<int>
 }
 
 TEST_CASE("readers in one part of the step share a change of layout") {
-  GraphText text(step);
+  GraphText text(kStep);
   auto model = readStep(text.function());
   REQUIRE(mlir::succeeded(model));
   Mesh mesh{{{"dp", 4}}};
@@ -51,7 +51,7 @@ TEST_CASE("readers in one part of the step share a change of layout") {
   REQUIRE(choices[0] < static_cast<int>(made.size()));
   for (int reader : {1, 2, 3})
     REQUIRE(plan.choicesOf(reader)[0].operands[0].isReplicated());
-  double gather = costs.reshard(1, split, Sharding::replicated(2)), least = solver::forbidden;
+  double gather = costs.reshard(1, split, Sharding::replicated(2)), least = solver::kForbidden;
   REQUIRE(gather > 0);
   size_t copy = plan.problem.nodes.size() - 1;
   REQUIRE(plan.problem.nodes[copy].name.ends_with(", as read"));
@@ -62,7 +62,7 @@ TEST_CASE("readers in one part of the step share a change of layout") {
   CHECK(least == Approx(gather));
 }
 
-// So many layers exp(h w).
+// The number of kinds in a step of `layers` layers exp(h w).
 static size_t kindsOf(int layers) {
   const std::string type = "tensor<64x64xf32>";
   std::string body, last = "%x";

@@ -1,4 +1,4 @@
-// The planner as a whole: what it finds, proves and says.
+// The planner as a whole: plans, bounds, messages, remarks.
 #include "compiler/planner/Planner.h"
 #include "compiler/cluster/Presets.h"
 #include "test/unit/planner/TrainingStep.h"
@@ -55,7 +55,7 @@ TEST_CASE("one rank has nothing to decide") {
   CHECK(plan->gap < 1e-6);
 }
 
-TEST_CASE("less memory makes the plan split what lives long") {
+TEST_CASE("with less memory the plan splits long-lived values") {
   StepModel model = trainingModel(512, 1024, 4096);
   PlannerOptions options;
   options.ranks = 4;
@@ -70,7 +70,7 @@ TEST_CASE("less memory makes the plan split what lives long") {
   CHECK(tight->seconds >= free->boundSeconds);
 }
 
-TEST_CASE("what does not fit is refused with numbers and ways out") {
+TEST_CASE("a step that does not fit is refused with numbers and ways out") {
   StepModel model = trainingModel(512, 1024, 4096);
   PlannerOptions options;
   options.ranks = 2;
@@ -114,6 +114,60 @@ TEST_CASE("parameters are explained with the next best choice") {
   CHECK(!plan->reasons[0].alternative.empty());
 }
 
+// The texts of all remarks of this kind, about any op or argument.
+static std::vector<std::string> remarksOf(const Plan &plan, const std::string &kind) {
+  std::vector<std::string> texts;
+  for (const PlanRemark &remark : plan.remarks)
+    if (remark.kind == kind)
+      texts.push_back(remark.text);
+  return texts;
+}
+
+TEST_CASE("every decision is a remark with its reason and numbers") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  PlannerOptions options;
+  options.ranks = 4;
+  options.pins = *Pins::parse("megatron");
+  Result<Plan> plan = planOn(model, options);
+  REQUIRE(plan.isOk());
+  REQUIRE(remarksOf(*plan, "mesh").size() == 1);
+  CHECK_THAT(remarksOf(*plan, "mesh")[0], Catch::StartsWith("the only mesh tried: tp=4: "));
+  CHECK_THAT(remarksOf(*plan, "bound").at(0),
+             Catch::Contains(" per step; no plan on the meshes tried takes less than "));
+  CHECK_THAT(remarksOf(*plan, "memory").at(0), Catch::Contains("; not binding; largest at the"));
+  CHECK_THAT(remarksOf(*plan, "pin").at(0), Catch::StartsWith("megatron leaves "));
+  REQUIRE(remarksOf(*plan, "parameter").size() == 2);
+  CHECK_THAT(remarksOf(*plan, "parameter")[0],
+             Catch::StartsWith("up.weight lives as [_, tp]; ") && Catch::Contains(" choices"));
+  CHECK_THAT(remarksOf(*plan, "state").at(0),
+             Catch::StartsWith("up.weight.m lives as [_, tp], the layout that its only reader "));
+  for (const PlanRemark &remark : plan->remarks)
+    if (remark.kind == "op")
+      CHECK_THAT(remark.text, Catch::StartsWith(model.ops[remark.op].name + ": "));
+  // The product with the rows of the second weight gives partial sums of 512 x 1024 floats.
+  std::vector<std::string> collectives = remarksOf(*plan, "collective");
+  CHECK(std::any_of(collectives.begin(), collectives.end(), [](const std::string &text) {
+    return text.find("partial(tp) to [") != std::string::npos &&
+           text.find(" over tp of 2.00 MiB (") != std::string::npos;
+  }));
+}
+
+TEST_CASE("remarks name the other meshes and the budget") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  PlannerOptions options;
+  options.ranks = 4;
+  Result<Plan> free = planOn(model, options);
+  REQUIRE(free.isOk());
+  CHECK_THAT(remarksOf(*free, "mesh").at(0),
+             Catch::StartsWith(str(free->mesh) + " chosen out of 2: dp=4: ") &&
+                 Catch::Contains("; dp=2,tp=2: "));
+  CHECK(remarksOf(*free, "pin").empty());
+  options.memoryBytes = 60 << 20;
+  Result<Plan> tight = planOn(model, options);
+  REQUIRE(tight.isOk());
+  CHECK_THAT(remarksOf(*tight, "memory").at(0), Catch::Contains(" at the peak, budget 60.0 MiB; "));
+}
+
 TEST_CASE("of several meshes the best is taken, and no bound is above any of them") {
   StepModel model = trainingModel(512, 1024, 4096);
   for (int64_t memory : {int64_t(0), int64_t(24) << 20}) {
@@ -123,7 +177,7 @@ TEST_CASE("of several meshes the best is taken, and no bound is above any of the
     Result<Plan> best = planOn(model, options);
     REQUIRE(best.isOk());
     CHECK(best->meshesTried.size() == candidateMeshes(16).size());
-    double least = solver::forbidden;
+    double least = solver::kForbidden;
     for (const Mesh &mesh : candidateMeshes(16)) {
       options.mesh = mesh;
       Result<Plan> alone = planOn(model, options);

@@ -19,7 +19,7 @@ TEST_CASE("a step has a forward, a backward and an update part") {
   CHECK(parts == "FFFFFBBBBBBBBBBUU");
 }
 
-TEST_CASE("what gradients depend on is repeated for every micro-batch") {
+TEST_CASE("ops that gradients depend on are repeated for every micro-batch") {
   StepModel model = trainingModel(8, 4, 16, 3);
   std::string repeats;
   for (const Op &op : model.ops)
@@ -32,7 +32,7 @@ TEST_CASE("the batch is followed through products and gradients") {
   Batch batch = findBatch(model);
   CHECK(batch.dims[model.ops[0].results[0]] == std::vector<bool>{true, false});
   CHECK(batch.dims[model.ops[7].results[0]] == std::vector<bool>{false, false}); // a gradient
-  CHECK(batch.hasFactor(7)); // but summed over it
+  CHECK(batch.hasFactor(7)); // summed over the batch
   CHECK(!batch.hasFactor(15));
 }
 

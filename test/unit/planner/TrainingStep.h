@@ -1,4 +1,4 @@
-// The training step of a perceptron with two weights, of any size: what the planner's tests plan.
+// The training step of a perceptron with two weights, of any size, for the planner's tests.
 #pragma once
 
 #include "compiler/planner/StepModel.h"
@@ -7,8 +7,9 @@
 
 namespace cleave::test {
 
-// Inputs batch x in, weights in x hidden and hidden x in, adam on both.
+// The IR: input batch x in, weights in x hidden and hidden x in, adam on both.
 std::string trainingStep(int64_t batch, int64_t in, int64_t hidden, int64_t microBatches = 1);
+// The same as read by the planner.
 planner::StepModel trainingModel(int64_t batch, int64_t in, int64_t hidden,
                                  int64_t microBatches = 1);
 

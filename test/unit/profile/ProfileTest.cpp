@@ -1,4 +1,4 @@
-// What a profile counts, on networks small enough to count by hand.
+// Profiles of networks that are small enough to count by hand.
 #include "test/unit/profile/ZooProfile.h"
 
 #include "compiler/profile/Maxima.h"
@@ -30,7 +30,7 @@ TEST_CASE("a linear layer costs its products forward, and twice as many backward
   int64_t products = 3 * 5 * 8 * 32;
   CHECK(number(costs.parameters) == 8 * 32 + 32);
   CHECK(number(costs.parameterBytes) == 4 * (8 * 32 + 32));
-  // The bias counts nothing forward; its gradient is a sum.
+  // The bias has no MACs in the forward pass; its gradient is a sum.
   CHECK(number(costs.forwardMacs) == products);
   CHECK(number(costs.forwardFlops) == 2 * products + 3 * 5 * 32);
   CHECK(number(costs.backwardMacs) == 2 * products + 3 * 5 * 32);
@@ -58,7 +58,7 @@ TEST_CASE("a profile without training has no backward pass") {
   CHECK(number(profile.peaks[0].bytes) > number(profile.total.parameterBytes));
 }
 
-TEST_CASE("what the backward pass reads is alive at the peak") {
+TEST_CASE("values that the backward pass reads are live at the peak") {
   Profile profile = profileOf(zooModel("gpt2", kTiny), training({{"batch", 3}, {"seq", 5}}));
   int64_t resident = number(profile.total.parameterBytes) + number(profile.stateBytes) +
                      number(profile.inputBytes);
@@ -67,8 +67,8 @@ TEST_CASE("what the backward pass reads is alive at the peak") {
   CHECK(number(profile.peaks[0].bytes) >= resident + number(profile.total.savedBytes));
 }
 
-// The gradient of a product by one operand is a product of the same size; nobody needs that by the
-// model's input.
+// The gradient of a product by one operand is a product of the same size. The gradient by the
+// model's input is not computed.
 TEST_CASE("a convolution costs twice as much backward as forward, the first one as much") {
   zoo::Builder b("conv", {});
   zoo::Value x = b.input("x", ElementType::F32, {"batch", "6", "9", "9"});
@@ -126,7 +126,7 @@ TEST_CASE("rows are sorted by a column, largest first, or the columns are listed
              Catch::Matchers::Contains("found 'size', expected one of parameters"));
 }
 
-TEST_CASE("of many amounts those are kept that can be the largest") {
+TEST_CASE("amounts that can be the largest are kept") {
   Polynomial n = Polynomial::symbol("n"), half = n.floorDividedBy(2);
   std::vector<Polynomial> amounts = {
       n * n,         n * Polynomial(3) + Polynomial(5), n * Polynomial(2), half,
@@ -137,8 +137,8 @@ TEST_CASE("of many amounts those are kept that can be the largest") {
     CHECK(space.amount(space.row(amounts[i])) == amounts[i]);
     maxima.add(space.row(amounts[i]), i);
   }
-  // 2n + 6 is 8 where n is 1, as is 3n + 5; then it is less. 2n and 7 never exceed them. What a floor
-  // is of n is not looked at.
+  // For n = 1 both 2n + 6 and 3n + 5 are 8; for larger n the former is less. 2n and 7 never exceed
+  // them. The floors are opaque.
   std::vector<size_t> kept;
   for (const Maxima::Candidate &candidate : maxima.take())
     kept.push_back(candidate.moment);
@@ -167,7 +167,7 @@ TEST_CASE("an amount between two others is not kept, however many there are") {
   }
 }
 
-TEST_CASE("a table has a title, shares that add up, and says what it leaves out") {
+TEST_CASE("a table has a title, shares that add up, and the number of omitted rows") {
   Profile profile = grouped(
       profileOf(zooModel("gpt2", kTiny), training({{"batch", 3}, {"seq", 5}})), Grouping::Module);
   std::string text = asText(firstRows(profile, 2), "tiny.onnx: training step");
@@ -180,7 +180,7 @@ TEST_CASE("a table has a title, shares that add up, and says what it leaves out"
   CHECK_THAT(symbolic, Contains("batch*seq") && !Contains(" %"));
 }
 
-TEST_CASE("a profile says for which sizes it holds") {
+TEST_CASE("a profile states the sizes for which it holds") {
   Profile profile = profileOf(zooModel("gpt2", kTiny), training({}));
   CHECK(profile.assumptions.empty());
   profile.assumptions = {Polynomial(16) - Polynomial::symbol("seq")};

@@ -1,6 +1,6 @@
-// Multiply-accumulates of known networks against numbers that others have published: those that
-// Colossal-AI's counter gives for torchvision's networks in training mode, for a batch of 4000
-// images of 224 x 224, and its table of every module of a ViT-B/16.
+// Multiply-accumulates of known networks against published numbers: those of Colossal-AI's counter
+// for torchvision's networks in training mode, for a batch of 4000 images of 224 x 224, and its
+// table of every module of a ViT-B/16.
 #include "test/unit/profile/ZooProfile.h"
 
 #include "compiler/profile/Tables.h"
@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t kBatch = 4000;
 
-// In training mode, where batch norms use the batch's statistics; without the loss, which counts 1
-// for each of 1000 classes.
+// In training mode, where batch norms use the batch's statistics; without the loss, which has one
+// MAC for each of 1000 classes.
 int64_t forwardMacs(const std::string &name) {
   Profile profile = profileOf(zooModel(name), training({{"batch", kBatch}}));
   return number(profile.total.forwardMacs) - kBatch * 1000;
@@ -28,16 +28,16 @@ TEST_CASE("residual and dense networks have the published multiply-accumulates")
   CHECK(forwardMacs("wide_resnet50_2") == 45957365760000);
 }
 
-TEST_CASE("VGG has the published multiply-accumulates but for dropout, which is not trained with") {
-  int64_t dropouts = 2 * (4096 + 4096); // a mask and a factor for each element of two of them
+TEST_CASE("VGG has the published multiply-accumulates except for dropout") {
+  int64_t dropouts = 2 * (4096 + 4096); // a mask and a factor per element of both
   CHECK(forwardMacs("vgg11") + kBatch * dropouts == 30490748928000);
 }
 
-// Of the biases of linear layers, the published number has those that PyTorch 1.12 happened to add
-// in an op of their own, because the memory of their operands was not contiguous: the first layer's
-// for queries, keys and values, and the inner one of every MLP. And it has the factor of the scores,
-// as one of the queries.
-TEST_CASE("ViT has the published multiply-accumulates but for biases and a scale") {
+// The published number includes the biases of linear layers that PyTorch 1.12 added in a separate
+// op, because the memory of the operands was not contiguous: those of the first layer for queries,
+// keys and values, and the inner one of every MLP. It includes the factor of the scores as one of
+// the queries.
+TEST_CASE("ViT has the published multiply-accumulates except for biases and a scale") {
   int64_t tokens = 197, width = 768, layers = 12;
   int64_t biases = tokens * 3 * width + layers * tokens * 4 * width;
   int64_t scales = layers * tokens * width;
@@ -86,18 +86,18 @@ std::vector<Published> publishedTable() {
   return rows;
 }
 
-// Whether `found` is shown as `shown`, which has two decimals of its unit.
+// Whether `shown` is the text of `found` with two decimals.
 bool isShownAs(int64_t found, double shown) {
   double unit = shown >= 1e9 ? 1e9 : shown >= 1e6 ? 1e6 : shown >= 1e3 ? 1e3 : 1;
   return std::abs(static_cast<double>(found) - shown) <= 0.0051 * unit;
 }
 
-// The profile by what the table calls its rows.
+// The profile by the names of the table's rows.
 class VitRows {
 public:
   VitRows() : profile_(profileOf(zooModel("vit_b_16"), training({{"batch", 8}}))) {}
 
-  // The rows of this module and of those in it, whose kind contains `kind`.
+  // The rows of this module and its submodules whose kind contains `kind`.
   Costs of(const std::string &module, const std::string &kind = "") const {
     Costs costs;
     for (const Row &row : profile_.rows)
@@ -107,7 +107,7 @@ public:
     return costs;
   }
 
-  // Adds that are directly in a module, in their order.
+  // The adds that are directly in a module, in order.
   Costs add(const std::string &module, int index) const {
     for (const Row &row : profile_.rows)
       if (row.module == module && row.kind == "add" && index-- == 0)
@@ -148,8 +148,8 @@ TEST_CASE("ViT-B/16 has the published multiply-accumulates module by module") {
       INFO(number(costs.forwardMacs) << " forward, published " << row.forward);
       CHECK(isShownAs(number(costs.forwardMacs), row.forward));
     };
-    // Of modules without products the published backward numbers are conventions. The sums that are
-    // the gradient of a bias are not in them: one per element of the result.
+    // For modules without products the published backward numbers are conventions. They exclude the
+    // sums of a bias's gradient: one per element of the result.
     auto checkBackward = [&](const Costs &costs, int64_t results) {
       int64_t found = number(costs.backwardMacs) - results;
       INFO(found << " backward, published " << row.backward);
@@ -158,7 +158,7 @@ TEST_CASE("ViT-B/16 has the published multiply-accumulates module by module") {
     if (row.name == "conv_proj") {
       check(rows.of("conv_proj"));
       checkBackward(rows.of("conv_proj"), batch * 196 * 768);
-    } else if (row.name == "heads_head") { // the loss stands in its row
+    } else if (row.name == "heads_head") { // whose row includes the loss
       Costs costs = rows.of("heads.head");
       CHECK(isShownAs(number(costs.forwardMacs) - classes, row.forward));
       ++compared;

@@ -1,7 +1,6 @@
-// A profile with symbols is the profile of every size: each of its columns, evaluated, is exactly what
-// a fresh profile with those numbers says. Sizes are those that symbols stand for, at least 2, and
-// below the lengths of the models' tables: at exactly such a length an operator that cuts the table
-// is left out of the fresh one.
+// Each column of a profile with symbols, evaluated at some sizes, equals that of a profile computed
+// for these sizes. Sizes are at least 2 and below the lengths of the models' tables: at exactly
+// such a length the op that slices the table disappears from the latter profile.
 #include "test/unit/profile/ZooProfile.h"
 
 #include "compiler/zoo/Builder.h"
@@ -14,7 +13,7 @@ namespace {
 
 using Sizes = std::map<std::string, int64_t>;
 
-// Everything that a profile counts, by name.
+// All amounts of a profile, by name.
 std::map<std::string, int64_t> amountsOf(const Profile &profile) {
   const Costs &total = profile.total;
   int64_t peak = 0;
@@ -35,7 +34,7 @@ std::map<std::string, int64_t> amountsOf(const Profile &profile) {
           {"peak bytes", peak}};
 }
 
-// `options` without numbers for the symbols.
+// `options` without values of symbols.
 void checkSizes(const onnx::Model &model, const driver::CompileOptions &options,
                 const std::vector<Sizes> &sizes) {
   Profile symbolic = profileOf(model, options);
@@ -115,7 +114,7 @@ TEST_CASE("an encoder with a decoder: every amount follows from batch and both l
               {{"batch", 32}, {"seq", 16}, {"target", 64}}});
 }
 
-TEST_CASE("inference, too, costs what its symbols say") {
+TEST_CASE("inference: every amount follows from the symbols") {
   driver::CompileOptions options;
   checkSizes(zooModel("gpt2", {{"layers", 2}, {"hidden", 32}, {"heads", 4}, {"vocab", 50}}),
              options, kSequences);

@@ -1,11 +1,11 @@
 // Profiles of the zoo's networks, for tests.
 #pragma once
 
-#include "passes/driver/Compile.h"
 #include "compiler/frontend/onnx/file/ModelWriter.h"
 #include "compiler/profile/Profile.h"
 #include "compiler/zoo/Zoo.h"
 #include "dialects/graph/Step.h"
+#include "passes/driver/Compile.h"
 
 #include <catch2/catch.hpp>
 
@@ -15,7 +15,7 @@
 
 namespace cleave::profile {
 
-// The profile of the model as cleave-profile makes it; `options` without the model.
+// The profile of the model as cleave-profile computes it; `options` without the model.
 inline Profile profileOf(const onnx::Model &model, driver::CompileOptions options) {
   auto path = std::filesystem::temp_directory_path() /
               ("cleave-profile-" + std::to_string(::getpid()) + ".onnx");
@@ -54,7 +54,7 @@ inline driver::CompileOptions training(std::map<std::string, int64_t> symbols) {
   return options;
 }
 
-// What `amount` is as a number.
+// The value of `amount`, which must be a number.
 inline int64_t number(const Polynomial &amount) {
   INFO(amount.str());
   REQUIRE(amount.isConstant());

@@ -1,4 +1,4 @@
-// Importing archives: mistakes of the user, and of whoever wrote the file.
+// Imports of archives: mistakes of the user and of the exporter.
 #include "test/unit/pt2/ArchiveText.h"
 
 #include <catch2/catch.hpp>
@@ -13,7 +13,7 @@ static std::string problemWith(const std::string &from, const std::string &to,
   return archive.problem(symbols);
 }
 
-TEST_CASE("a sound archive is imported") { CHECK(ArchiveText().problem() == ""); }
+TEST_CASE("a valid archive is imported") { CHECK(ArchiveText().problem() == ""); }
 
 TEST_CASE("symbols are set by the input's name or the file's, within their range") {
   ArchiveText archive;
@@ -33,19 +33,20 @@ TEST_CASE("an input with a value is a constant, whose open dim follows from it")
   CHECK(archive.problem({}, {{"x", {1, 2, 3, 4}}}) == "");
   CHECK_THAT(archive.problem({{"x.0", 3}}, {{"x", {1, 2, 3, 4}}}),
              Catch::Contains("has 4 elements, but the input is"));
-  CHECK(archive.problem({{"x.0", 2}}, {{"y", {1}}}) == "--value y=…: the model has no input 'y'");
+  CHECK(archive.problem({{"x.0", 2}}, {{"y", {1}}}) ==
+        "--value y=…: the model has no input 'y'; it has x");
 }
 
-TEST_CASE("operators that are not known are all listed") {
+TEST_CASE("all unsupported operators are listed") {
   CHECK(problemWith("aten.add.Tensor", "custom.frobnicate.default") ==
-        "the model has operators that Cleave does not know: torch.ops.custom.frobnicate.default "
+        "the model has operators that Cleave does not support: torch.ops.custom.frobnicate.default "
         "('add')");
   CHECK_THAT(problemWith("torch.ops.aten.add.Tensor", "torch.ops.higher_order.while_loop"),
              Catch::Contains("torch.ops.higher_order.while_loop"));
   CHECK_THAT(problemWith("add.Tensor", "add.out"), Catch::Contains("aten.add.out"));
 }
 
-TEST_CASE("a node that does not fit says which one and why") {
+TEST_CASE("a failure in a node names the node and the reason") {
   CHECK(
       problemWith("\"name\": \"other\"", "\"name\": \"others\"") ==
       "node 'add': aten::add: has the arguments (others=tensor, self=tensor), which none of its 3 "
@@ -55,7 +56,7 @@ TEST_CASE("a node that does not fit says which one and why") {
         "node 'add': reads 'q', which is not defined");
   CHECK(problemWith(R"("arg": {"as_tensor": {"name": "p_w"}}, "kind")",
                     R"("arg": {"as_complex": {"real": 1, "imag": 0}}, "kind")") ==
-        "node 'add': has an argument of the kind 'as_complex', which Cleave does not read");
+        "node 'add': has an argument of the kind 'as_complex', which Cleave does not support");
 }
 
 TEST_CASE("a new tensor without a type has the type that the program's exporter had as default") {
@@ -80,7 +81,7 @@ TEST_CASE("a new tensor without a type has the type that the program's exporter 
                             "expected the same type");
 }
 
-TEST_CASE("weights that are missing, pickled, cut off or of another type are refused by name") {
+TEST_CASE("weights that are missing, pickled, truncated or of another type are refused by name") {
   auto with = [](const std::string &from, const std::string &to) {
     ArchiveText archive;
     std::string &list = archive.entries["data/weights/model_weights_config.json"];
@@ -99,7 +100,7 @@ TEST_CASE("weights that are missing, pickled, cut off or of another type are ref
   CHECK_THAT(archive.problem(), Catch::Contains("has no list of weights"));
 }
 
-TEST_CASE("archives of other layouts say how to get a new one") {
+TEST_CASE("the message for archives of old layouts says how to export again") {
   ArchiveText archive;
   archive.entries.erase("models/model.json");
   CHECK(archive.problem() == "the archive holds no model (models/model.json)");
@@ -111,7 +112,7 @@ TEST_CASE("archives of other layouts say how to get a new one") {
   CHECK_THAT(archive.problem(), Catch::Contains("written by torch 2.4 or older"));
 }
 
-TEST_CASE("programs that need what Cleave does not do say so") {
+TEST_CASE("programs with unsupported features are refused") {
   CHECK_THAT(problemWith("\"x\": {\"dtype\": 7", "\"x\": {\"dtype\": 10"),
              Catch::Contains("complex64"));
   CHECK_THAT(problemWith("Symbol('s0', integer=True)", "Mod(s0, 2)", {}),

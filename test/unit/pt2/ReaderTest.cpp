@@ -1,4 +1,4 @@
-// Reading model.json: what it says, and one clear message for each way in which it can be wrong.
+// Reads of model.json: its contents, and one message for each kind of damage.
 #include "compiler/frontend/emit/Failure.h"
 #include "compiler/frontend/pt2/Program.h"
 #include "test/unit/pt2/ArchiveText.h"
@@ -44,11 +44,11 @@ TEST_CASE("expressions of sizes are read in both spellings") {
   CHECK_FALSE(pt2::parseSize("99999999999999999999"));
 }
 
-TEST_CASE("what is no JSON says where it ends") {
-  CHECK(problemOf("{\"a\": }") == "the program (model.json) is no JSON: it stops making sense at "
-                                  "byte 7; export the model again");
-  CHECK_THAT(problemOf(""), Catch::Contains("is no JSON"));
-  CHECK_THAT(problemOf(std::string(100000, '[')), Catch::Contains("is no JSON"));
+TEST_CASE("the message for invalid JSON has the position of the error") {
+  CHECK(problemOf("{\"a\": }") == "the program (model.json) is not valid JSON: error at byte 7; "
+                                  "export the model again");
+  CHECK_THAT(problemOf(""), Catch::Contains("is not valid JSON"));
+  CHECK_THAT(problemOf(std::string(100000, '[')), Catch::Contains("is not valid JSON"));
 }
 
 TEST_CASE("another schema version is refused with both numbers") {
@@ -58,7 +58,7 @@ TEST_CASE("another schema version is refused with both numbers") {
              Catch::Contains("5.20"));
 }
 
-TEST_CASE("a field that is missing or of the wrong kind is named by its place") {
+TEST_CASE("a field that is missing or of the wrong kind is named by its path") {
   auto with = [](const std::string &from, const std::string &to) {
     return problemOf(replaced(smallProgram(), from, to));
   };

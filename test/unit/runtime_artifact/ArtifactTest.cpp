@@ -1,4 +1,4 @@
-// Plan files come back as they were written, and every kind of broken file gets its own message.
+// Plan files are read back unchanged, and every kind of damage has its own message.
 #include "runtime/artifact/Artifact.h"
 #include "runtime/artifact/Sha256.h"
 
@@ -28,7 +28,7 @@ TEST_CASE("SHA-256 gives the digests of the standard") {
         "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST_CASE("SHA-256 does not depend on how the message is cut") {
+TEST_CASE("SHA-256 does not depend on the pieces of the message") {
   std::string message(333, 'x');
   Sha256 hash;
   for (size_t at = 0; at < message.size(); at += 37)
@@ -51,28 +51,28 @@ TEST_CASE("equal plans give equal bytes") {
   CHECK(*serializePlan(smallPlan()) == *serializePlan(smallPlan()));
 }
 
-TEST_CASE("a missing file, another file, and an empty one are told apart from plans") {
+TEST_CASE("missing files, other files and empty files are distinguished from plans") {
   CHECK_THAT(readPlan("no/such.plan").status().message(), Contains("cannot read plan file"));
   CHECK_THAT(parsePlan("", "x").status().message(), Contains("is not a plan file"));
   CHECK_THAT(parsePlan("\x08\x07pytorch model", "x").status().message(),
              Contains("is not a plan file"));
 }
 
-TEST_CASE("a plan of another version is refused with both numbers") {
+TEST_CASE("a plan of another version is rejected with both numbers") {
   std::string bytes = *serializePlan(smallPlan());
   bytes[8] = 9;
   std::string message = parsePlan(bytes, "x").status().message();
   CHECK_THAT(message, Contains("format version 9") && Contains("version 1"));
 }
 
-TEST_CASE("every truncation of a plan is reported as one") {
+TEST_CASE("every truncation of a plan is reported as truncation") {
   std::string bytes = *serializePlan(smallPlan());
   for (size_t size = 6; size < bytes.size(); size += 13)
     CHECK_THAT(parsePlan(bytes.substr(0, size), "x").status().message(), Contains("is truncated"));
   CHECK_THAT(parsePlan(bytes + "x", "x").status().message(), Contains("1 bytes follow"));
 }
 
-TEST_CASE("every flipped bit of the payload is noticed") {
+TEST_CASE("every flipped bit of the payload is detected") {
   const std::string bytes = *serializePlan(smallPlan());
   for (size_t at = 20; at < bytes.size(); at += 7) {
     std::string flipped = bytes;
@@ -85,7 +85,7 @@ TEST_CASE("every flipped bit of the payload is noticed") {
   }
 }
 
-TEST_CASE("an unwritable place is a user error that names it") {
+TEST_CASE("a path that cannot be written is a user error that names it") {
   Status status = writePlan(smallPlan(), "/no/such/folder/x.plan");
   CHECK(status.exitCode() == 1);
   CHECK_THAT(status.message(), Contains("/no/such/folder/x.plan"));

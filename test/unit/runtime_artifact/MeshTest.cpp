@@ -37,21 +37,21 @@ TEST_CASE("uneven blocks are padded at the end") {
   tensor.add_shape(7), tensor.add_shape(5);
   tensor.add_sharding()->add_axes(1);
   tensor.add_sharding();
-  Block last = blockOf(plan, tensor, 5);
+  RankBlock last = blockOf(plan, tensor, 5);
   CHECK(last.begin == std::vector<int64_t>{6, 0});
   CHECK(last.extent == std::vector<int64_t>{1, 5});
   CHECK(last.shape == std::vector<int64_t>{3, 5});
   CHECK(last.elements() == 15);
 }
 
-TEST_CASE("a rank beyond the end of a small dim holds padding only") {
+TEST_CASE("a rank beyond the end of a small dim has padding only") {
   plan::Plan plan = twoByThree();
   plan::Tensor tensor;
   tensor.add_shape(4);
   plan::DimSharding *dim = tensor.add_sharding();
   dim->add_axes(1), dim->add_axes(0);            // 6 parts of 1
   CHECK(blockOf(plan, tensor, 4).begin[0] == 3); // tp 1, dp 1 -> part 3
-  Block beyond = blockOf(plan, tensor, 5);       // tp 2, dp 1 -> part 5
+  RankBlock beyond = blockOf(plan, tensor, 5);   // tp 2, dp 1 -> part 5
   CHECK(beyond.extent[0] == 0);
   CHECK(beyond.shape[0] == 1);
 }

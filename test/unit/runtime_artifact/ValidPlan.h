@@ -1,8 +1,7 @@
-// A valid plan for two ranks, of which the verifier's tests break one thing each.
+// A valid plan for two ranks, in which each test of the verifier breaks one rule.
 //
-// Each rank multiplies its rows of `x` by `w`, and the two sum their products: load x, y = x * w
-// (kernel scratch beside it), z = all-reduce of y (started, then waited for), loss = kernel(z),
-// report it.
+// Each rank multiplies its rows of `x` by `w`, and both sum their products: load x, y = x * w, z =
+// all-reduce of y (started, then waited for), loss = kernel(z), report loss.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -73,7 +72,8 @@ inline void addInstructions(plan::Program &program) {
   metric->set_buffer(Loss), metric->set_name("loss");
 }
 
-// Two ranks, one program. x 256 bytes, w 1024, y 256, z 256, loss in y's place, coordinates.
+// Two ranks, one program. Buffers: x 256 bytes, w 1024, y 256, z 256, loss in the memory of y,
+// coordinates.
 inline plan::Plan validPlan() {
   plan::Plan plan;
   plan::MeshAxis *dp = plan.add_mesh();
@@ -106,7 +106,7 @@ inline plan::Instruction &instruction(plan::Plan &plan, int which, int program =
   return *plan.mutable_programs(program)->mutable_segments(0)->mutable_instructions(which);
 }
 
-// The valid plan in which rank 1 has a program of its own, for rules about several ranks.
+// The valid plan with a separate program for rank 1, for rules about several ranks.
 inline plan::Plan twoPrograms() {
   plan::Plan plan = validPlan();
   *plan.add_programs() = plan.programs(0);
@@ -114,8 +114,7 @@ inline plan::Plan twoPrograms() {
   return plan;
 }
 
-// Both ranks first send (rank 0 y, rank 1 y) and then receive into z, or rank 1 the other way
-// round.
+// Both ranks first send y and then receive into z; if `reversed`, rank 1 first receives.
 inline plan::Plan exchange(bool reversed, bool started) {
   plan::Plan plan = twoPrograms();
   for (int rank = 0; rank < 2; ++rank) {

@@ -75,7 +75,7 @@ template <typename T> std::vector<T> numbers(int64_t count, int seed) {
   return values;
 }
 
-// In F32 by oneDNN, in the other types by loops. Returns what the device says that libraries take.
+// F32 runs in oneDNN, other types in loops. Returns the device's library bytes.
 template <typename T> uint64_t checkConvolutions(DType dtype, double tolerance) {
   uint64_t libraryBytes = 0;
   for (const Case &c : cases())
@@ -117,8 +117,8 @@ template <typename T> uint64_t checkConvolutions(DType dtype, double tolerance) 
 
 } // namespace
 
-TEST_CASE("a convolution and its gradients compute what their shapes say") {
-  // Which of them need scratch memory depends on the processor; some always do.
+TEST_CASE("a convolution and its gradients match plain loops") {
+  // The processor determines which cases need scratch memory; some always do.
   CHECK(checkConvolutions<float>(DType::F32, 1e-4) > 0);
   CHECK(checkConvolutions<double>(DType::F64, 1e-12) == 0);
   CHECK(checkConvolutions<int32_t>(DType::I32, 0) == 0);

@@ -17,7 +17,7 @@ static plan::Plan planWithKernels() {
   return plan;
 }
 
-TEST_CASE("a kernel covers its extent once, in one thread or in several") {
+TEST_CASE("a kernel covers its extent once, in one thread and in several") {
   for (int threads : {1, 2, 3}) {
     auto device = makeCpuDevice(threads);
     REQUIRE(device->loadKernels(planWithKernels()));
@@ -45,13 +45,13 @@ TEST_CASE("a kernel that the library does not have is a defect that names it") {
   CHECK_THAT(status.message(), Contains("no function 'nowhere'"));
 }
 
-TEST_CASE("a library that is no shared object is a defect") {
+TEST_CASE("a library that is not a shared object is a defect") {
   plan::Plan plan;
   plan.set_cpu_library("not an object");
   CHECK(makeCpuDevice(1)->loadKernels(plan).exitCode() == 4);
 }
 
-TEST_CASE("kernels for another CPU are refused with what is missing") {
+TEST_CASE("kernels for another CPU are rejected with the missing features") {
   plan::Plan plan = planWithKernels();
   plan.set_cpu_target("supercpu +avx9000,-sse4a,+cx16");
   Status status = makeCpuDevice(1)->loadKernels(plan);

@@ -1,4 +1,5 @@
-// Kernels as the compiler generates them, for tests: built as a shared object, read into a plan.
+// Kernels with the signature of generated ones, built as a shared object that tests read into a
+// plan.
 #include <cstdint>
 
 // b[i] = a[i] + 1

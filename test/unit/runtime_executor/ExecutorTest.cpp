@@ -95,7 +95,7 @@ TEST_CASE("allocated arena bytes are exactly the planned ones") {
   }));
 }
 
-TEST_CASE("a plan without its data is refused by the input's name") {
+TEST_CASE("a plan without data is rejected with the input's name") {
   PlanBuilder builder = shardedMatmul(1, false);
   Status status = runRanks(builder.finish(), nullptr, {},
                            [](Executor &, comm::World &) { return Status::ok(); });
@@ -103,7 +103,7 @@ TEST_CASE("a plan without its data is refused by the input's name") {
   CHECK_THAT(status.message(), Contains("an input 'x'") && Contains("--data"));
 }
 
-TEST_CASE("inputs are described with the values they may have, if the plan knows") {
+TEST_CASE("descriptions of inputs have their vocabulary if the plan has it") {
   PlanBuilder builder({1});
   int tokens = builder.tensor("tokens", plan::INPUT, {8, 16}, {{}, {}}, plan::I64);
   builder.tensor("image", plan::INPUT, {8, 3}, {{}, {}});
@@ -116,16 +116,17 @@ TEST_CASE("inputs are described with the values they may have, if the plan knows
   CHECK_FALSE(inputs[1].vocabulary);
 }
 
-TEST_CASE("a job of another size than the plan is refused with both numbers") {
+TEST_CASE("a job with another number of ranks than the plan is rejected with both numbers") {
   PlanBuilder builder = shardedMatmul(2, false);
   auto worlds = comm::makeLocalWorlds(1);
-  Status status = Executor::create(builder.finish(), *worlds[0], nullptr, {}).status();
+  Status status =
+      Executor::create(builder.finish(), *worlds[0], device::makeCpuDevice(1), nullptr, {})
+          .status();
   CHECK(status.exitCode() == 1);
   CHECK_THAT(status.message(), Contains("for 2 ranks, the job has 1"));
 }
 
-// Two slots run `micro`: sum += sum_64(x + 1), reported; then `update` reports
-// coordinates-independent step totals. Uses generated kernels.
+// Two slots run `micro`, which computes and reports sum += sum_64(x + 1) with generated kernels.
 static PlanBuilder kernelsInSlots() {
   PlanBuilder builder({1});
   std::ifstream file(CLEAVE_TEST_KERNELS, std::ios::binary);
@@ -196,7 +197,7 @@ TEST_CASE("a profile keeps the last steps with measured and predicted times") {
   CHECK(predicted == measured);
 }
 
-TEST_CASE("coordinates tell a rank where it stands") {
+TEST_CASE("the coordinates buffer has the rank's mesh coordinates") {
   PlanBuilder builder({2, 2});
   int out = builder.tensor("where", plan::OUTPUT, {2}, {{}}, plan::I64);
   uint32_t where = builder.buffer("where", plan::COORDINATES, {2}, -1, plan::I64);

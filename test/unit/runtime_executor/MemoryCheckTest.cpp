@@ -1,6 +1,6 @@
-// The checked mode: kernels that read or write where they must not are found, plans without a
-// mistake give the same as without it. What a launch says to write counts as written, so the
-// verifier accepts all plans here.
+// The checked mode: it detects kernels that read or write outside their buffers' values, and does
+// not change the results of correct plans. The verifier accepts all plans here, because it trusts
+// Launch.written.
 #include "test/unit/runtime_executor/PlanBuilder.h"
 #include "test/unit/runtime_executor/RunRanks.h"
 
@@ -32,7 +32,7 @@ void addKernels(PlanBuilder &builder, int64_t extent = 64) {
   sum->set_symbol("sum_64"), sum->set_extent(1);
 }
 
-// `claimsFrom`: the launch says that it writes what it only reads.
+// `claimsFrom`: Launch.written also contains the operand that the kernel only reads.
 void launch(PlanBuilder &builder, Kernel kernel, uint32_t from, uint32_t to,
             bool claimsFrom = false) {
   plan::Launch *launch = builder.add("kernel")->mutable_launch();
@@ -56,7 +56,7 @@ Result<std::vector<double>> run(const plan::Plan &plan, bool checked, int64_t st
   auto worlds = comm::makeLocalWorlds(1);
   ExecutorOptions options;
   options.checked = checked;
-  auto executor = Executor::create(plan, *worlds[0], data, options);
+  auto executor = Executor::create(plan, *worlds[0], device::makeCpuDevice(1), data, options);
   CLEAVE_TRY(executor.status());
   std::vector<double> values;
   for (int64_t step = 0; step < steps; ++step) {
@@ -71,7 +71,7 @@ bool areNaN(const Result<std::vector<double>> &values) {
          std::all_of(values->begin(), values->end(), [](double v) { return std::isnan(v); });
 }
 
-// In two slots: loss = the sum of `stale`, which nothing has written then; stale = x + 1.
+// In two slots: loss = the sum of `stale`, which is not yet written; stale = x + 1.
 PlanBuilder readsBeforeWriting() {
   PlanBuilder builder({1});
   addKernels(builder);
@@ -86,8 +86,8 @@ PlanBuilder readsBeforeWriting() {
   return builder;
 }
 
-// rest = 2, x = 1, half = x + 1, loss = a sum of 64 elements. `half` has 32 elements, and `rest`
-// lies behind it: either x + 1 is computed for 64 elements, or the sum is that of `half`.
+// rest = 2, x = 1, half = x + 1, loss = a sum of 64 elements. `half` has 32 elements and is
+// followed by `rest`: either x + 1 is computed for 64 elements, or the sum reads `half`.
 PlanBuilder stepsOutside(bool writes) {
   PlanBuilder builder({1});
   addKernels(builder, writes ? 64 : 32);
@@ -103,11 +103,11 @@ PlanBuilder stepsOutside(bool writes) {
   return builder;
 }
 
-// The signal that ends a process which runs a step of the plan in checked mode; 0 if it survives.
+// The signal that ends a process that runs a step of the plan in checked mode; 0 if it survives.
 int signalOf(const plan::Plan &plan) {
   pid_t child = ::fork();
   if (child == 0) {
-    std::signal(SIGSEGV, SIG_DFL); // not the test framework's
+    std::signal(SIGSEGV, SIG_DFL); // instead of the handler of the test framework
     ::_exit(run(plan, true, 1) ? 0 : 1);
   }
   int status = 0;
@@ -158,7 +158,7 @@ PlanBuilder accumulates() {
 
 } // namespace
 
-TEST_CASE("a value that nothing has written reads as NaN, also if a step or slot before did") {
+TEST_CASE("a value that was not written reads as NaN, also if a previous step or slot wrote it") {
   PlanBuilder builder = readsBeforeWriting();
   const plan::Plan &plan = builder.finish();
   Result<std::vector<double>> unchecked = run(plan, false, 2);
@@ -167,7 +167,7 @@ TEST_CASE("a value that nothing has written reads as NaN, also if a step or slot
   CHECK(areNaN(run(plan, true, 2)));
 }
 
-TEST_CASE("a read beyond a buffer gives NaN where a value lay before") {
+TEST_CASE("a read beyond a buffer yields NaN where there was a value before") {
   PlanBuilder builder = stepsOutside(/*writes=*/false);
   const plan::Plan &plan = builder.finish();
   Result<std::vector<double>> unchecked = run(plan, false, 1);
@@ -176,7 +176,7 @@ TEST_CASE("a read beyond a buffer gives NaN where a value lay before") {
   CHECK(areNaN(run(plan, true, 1)));
 }
 
-TEST_CASE("a write beyond a buffer, inside of the arena, is a defect") {
+TEST_CASE("a write beyond a buffer, inside the arena, is a defect") {
   PlanBuilder builder = stepsOutside(/*writes=*/true);
   const plan::Plan &plan = builder.finish();
   CHECK(run(plan, false, 1));
@@ -200,7 +200,7 @@ TEST_CASE("a write beyond the arena ends the process by a signal") {
   }
 }
 
-TEST_CASE("values that live through all micro-batches stay as they are") {
+TEST_CASE("values that live through all micro-batches do not change") {
   PlanBuilder builder = accumulates();
   const plan::Plan &plan = builder.plan();
   FormulaData data(plan, [](size_t, int64_t element, int64_t step, int64_t slot) {

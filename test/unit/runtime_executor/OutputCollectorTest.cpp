@@ -1,4 +1,4 @@
-// Sharded outputs of several ranks are put together on rank 0.
+// Rank 0 collects the sharded outputs of several ranks.
 #include "test/unit/runtime_executor/PlanBuilder.h"
 #include "test/unit/runtime_executor/RunRanks.h"
 

@@ -1,4 +1,4 @@
-// Builds small plans by hand: every buffer lives always and lies behind the one before.
+// Builds small plans by hand: every buffer is always live and follows the previous one in memory.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -87,7 +87,7 @@ public:
     metric->set_name(name), metric->set_buffer(buffer);
   }
 
-  // The finished plan: lifetimes from the first to the last instruction.
+  // The finished plan, with lifetimes from the first to the last instruction.
   const plan::Plan &finish() {
     uint32_t count = 0;
     for (const plan::Segment &segment : program().segments())

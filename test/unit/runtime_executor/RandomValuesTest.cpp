@@ -1,4 +1,4 @@
-// First values that are drawn: the same whatever the ranks, as wide as asked for.
+// Random first values: they do not depend on the ranks and have the requested width.
 #include "runtime/executor/TensorLoader.h"
 
 #include <catch2/catch.hpp>
@@ -34,7 +34,7 @@ std::vector<float> drawn(const plan::Plan &plan, uint32_t rank, size_t count, ui
   return values;
 }
 
-TEST_CASE("ranks draw the blocks of what one rank draws") {
+TEST_CASE("the ranks' blocks are the blocks of one rank's random tensor") {
   std::vector<int64_t> shape = {3, 5, 2};
   std::vector<float> whole = drawn(planOf(shape, false, plan::RandomValues::NORMAL, 1), 0, 30);
   plan::Plan split = planOf(shape, true, plan::RandomValues::NORMAL, 1);
@@ -49,7 +49,7 @@ TEST_CASE("ranks draw the blocks of what one rank draws") {
   }
 }
 
-TEST_CASE("normal and uniform values have the mean and the width that they should have") {
+TEST_CASE("normal and uniform values have the expected mean and width") {
   constexpr size_t kCount = 100000;
   for (auto kind : {plan::RandomValues::NORMAL, plan::RandomValues::UNIFORM}) {
     std::vector<float> values = drawn(planOf({100, 1000}, false, kind, 0.02), 0, kCount);
@@ -75,7 +75,7 @@ TEST_CASE("values depend on the seed and on the tensor's name") {
   CHECK(drawn(plan, 0, 16) != values);
 }
 
-TEST_CASE("a scalar is drawn") {
+TEST_CASE("a random scalar is filled") {
   plan::Plan plan = planOf({}, false, plan::RandomValues::UNIFORM, 1);
   float value = drawn(plan, 0, 1)[0];
   CHECK(std::abs(value) < 1);

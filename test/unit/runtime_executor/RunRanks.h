@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/comm/local/LocalWorld.h"
+#include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/executor/Executor.h"
 
 #include <functional>
@@ -46,7 +47,8 @@ inline Status runRanks(const plan::Plan &plan, const data::DataSource *data,
   std::vector<std::thread> threads;
   for (size_t rank = 0; rank < ranks; ++rank)
     threads.emplace_back([&, rank] {
-      auto made = executor::Executor::create(plan, *worlds[rank], data, options);
+      auto made =
+          executor::Executor::create(plan, *worlds[rank], device::makeCpuDevice(1), data, options);
       statuses[rank] = made ? body(**made, *worlds[rank]) : made.status();
     });
   for (std::thread &thread : threads)

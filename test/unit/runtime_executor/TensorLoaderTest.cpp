@@ -1,5 +1,5 @@
-// A rank's block comes out of every kind of source, permuted, converted and padded; changed and
-// missing files are noticed.
+// Loading of a rank's block from every kind of source, permuted, converted and padded, and
+// detection of changed and missing files.
 #include "runtime/executor/TensorLoader.h"
 #include "runtime/artifact/Sha256.h"
 
@@ -16,7 +16,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-// A model file of 10 bytes of something and then 0, 1, 2, … as f32; removed at the end.
+// A temporary model file with 10 arbitrary bytes and then 0, 1, 2, … as f32.
 class ModelFile {
 public:
   explicit ModelFile(int count) : path_("loader-test." + std::to_string(::getpid()) + ".bin") {
@@ -79,7 +79,8 @@ TEST_CASE("a transposed tensor is read by columns") {
   CHECK(loaded(plan, 1, 3) == std::vector<float>{1, 5, 9});
 }
 
-TEST_CASE("a permutation of three dims means dim i of the tensor is dim permutation[i] as stored") {
+TEST_CASE("with a permutation of three dims, dim i of the tensor is dim permutation[i] of the "
+          "stored tensor") {
   ModelFile model(24);
   plan::Plan plan = planFor(model, {4, 2, 3}); // stored as 2 x 3 x 4
   for (uint32_t dim : {2, 0, 1})
@@ -95,7 +96,7 @@ TEST_CASE("inline data, constants and scalars are loaded") {
     plan.mutable_tensors(0)->mutable_source()->set_inline_data(values, sizeof values);
     CHECK(loaded(plan, 2, 2) == std::vector<float>{5, 0});
   }
-  SECTION("a constant, padding left zero") {
+  SECTION("a constant with zeros as padding") {
     plan.mutable_tensors(0)->mutable_source()->set_fill(0.25);
     CHECK(loaded(plan, 0, 2) == std::vector<float>{0.25, 0.25});
     CHECK(loaded(plan, 2, 2) == std::vector<float>{0.25, 0});
@@ -123,7 +124,7 @@ TEST_CASE("values stored in another dtype are converted") {
   CHECK(value[0] == 3);
 }
 
-TEST_CASE("external data lie beside the model, wherever that is given to be") {
+TEST_CASE("external data are in the folder of the model file, also if another one is given") {
   ModelFile model(4);
   plan::Plan plan = planFor(model, {4});
   plan.mutable_tensors(0)->mutable_source()->mutable_file()->set_path(model.path());
@@ -135,7 +136,7 @@ TEST_CASE("external data lie beside the model, wherever that is given to be") {
   CHECK(TensorLoader(plan, "./model.onnx").load(plan.tensors(0), 3, value.data()));
 }
 
-TEST_CASE("a file that ends before the tensor is reported with both sizes") {
+TEST_CASE("a file that ends before the end of the tensor is reported with both sizes") {
   ModelFile model(3);
   plan::Plan plan = planFor(model, {4});
   std::vector<float> value(1);

@@ -1,5 +1,4 @@
-// Arenas have exactly the planned bytes, and the report finds them in the process's resident
-// memory.
+// Arenas have exactly the planned bytes, and the memory report contains them.
 #include "runtime/memory/Arenas.h"
 #include "runtime/memory/MemoryReport.h"
 
@@ -31,11 +30,11 @@ TEST_CASE("arenas have exactly the planned bytes, aligned and zero") {
   memory[63] = 1;
 }
 
-// The signal that ends a process which does this; 0 if it survives.
+// The signal that ends a process that runs `action`; 0 if it survives.
 static int signalOf(const std::function<void()> &action) {
   pid_t child = ::fork();
   if (child == 0) {
-    std::signal(SIGSEGV, SIG_DFL); // not the test framework's
+    std::signal(SIGSEGV, SIG_DFL); // instead of the handler of the test framework
     action();
     ::_exit(0);
   }
@@ -44,7 +43,7 @@ static int signalOf(const std::function<void()> &action) {
   return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-TEST_CASE("guarded pages end less than 64 bytes before a page that must not be touched") {
+TEST_CASE("guarded memory ends less than 64 bytes before a guard page") {
   for (uint64_t bytes : {1, 100, 4096, 4097, (5 << 20) + 64}) {
     Result<std::shared_ptr<void>> memory = allocateGuardedPages(bytes);
     REQUIRE(memory);
@@ -72,13 +71,13 @@ TEST_CASE("arenas come from the allocators of their spaces") {
   CHECK(host == std::vector<uint64_t>{128});
 }
 
-TEST_CASE("an arena beyond the address space is refused with its size") {
+TEST_CASE("an arena beyond the address space is rejected with its size") {
   Status status = Arenas::allocate(programWith({uint64_t(1) << 60})).status();
   CHECK(status.exitCode() == 1);
-  CHECK_THAT(status.message(), Catch::Matchers::Contains("no memory for an arena of"));
+  CHECK_THAT(status.message(), Catch::Matchers::Contains("cannot allocate an arena of"));
 }
 
-TEST_CASE("an arena in a file is refused, not ignored") {
+TEST_CASE("an arena in a file is rejected, not ignored") {
   plan::Program program = programWith({64});
   program.mutable_arenas(0)->set_space(plan::FILE);
   CHECK_THAT(Arenas::allocate(program).status().message(), Catch::Matchers::Contains("in a file"));

@@ -37,7 +37,7 @@ void checkPlan(const Program &program, const Mesh &mesh, unsigned seed) {
   mlir::func::FuncOp step = text.function();
   Random random(seed);
   std::vector<Tensor> args = arguments(program, step, random);
-  auto expected = interpret(step, args);
+  auto expected = interpret::run(step, args);
   REQUIRE(expected.isOk());
   auto cluster = cluster::forRanks(*cluster::findCluster("h100-node"), mesh.ranks());
   REQUIRE(cluster.isOk());
@@ -49,7 +49,7 @@ void checkPlan(const Program &program, const Mesh &mesh, unsigned seed) {
   REQUIRE(mlir::succeeded(shard::partition(step, *cluster)));
   INFO(text.str() << text.diagnostics);
   REQUIRE(mlir::succeeded(mlir::verify(text.module())));
-  auto actual = interpretPartitioned(text.function(), args);
+  auto actual = interpret::runPartitioned(text.function(), args);
   INFO((actual.isOk() ? "" : actual.status().message()));
   REQUIRE(actual.isOk());
   for (size_t i = 0; i < expected->size(); ++i) {

@@ -70,7 +70,7 @@ func.func @step(%x: tensor<6x7xf32> {graph.role = "input"}, %i: tensor<6x7xi32> 
     : tensor<42xf32>, tensor<6x5xf32>, tensor<12x7xf32>, tensor<7xi32>, tensor<7xf32>, tensor<6x9xf32>
 })";
 
-// Extremes of truth values and of numbers without a sign.
+// Maxima and minima of booleans and of unsigned integers.
 static const char *const extremes = R"(
 func.func @step(%i: tensor<7x5xi32> {graph.role = "input"}, %j: tensor<7x5xi32> {graph.role = "input"})
     -> (tensor<5xi1>, tensor<7xi1>, tensor<5xui8>, tensor<7xui8>) {
@@ -83,7 +83,7 @@ func.func @step(%i: tensor<7x5xi32> {graph.role = "input"}, %j: tensor<7x5xi32> 
   return %a, %b, %c, %d : tensor<5xi1>, tensor<7xi1>, tensor<5xui8>, tensor<7xui8>
 })";
 
-// A kernel group with a reduction over what may be padded, and one with a constant and a count
+// A kernel group with a reduction over dims that may be padded, and one with a constant and an iota
 // inside.
 static const char *const groups = R"(
 func.func @step(%x: tensor<7x6xf32> {graph.role = "input"}, %y: tensor<7x6xf32> {graph.role = "input"})
@@ -129,7 +129,7 @@ func.func @step(%x: tensor<5x4xf32> {graph.role = "input", graph.name = "x"},
   return %l, %v, %n : tensor<f32>, tensor<4x6xf32>, tensor<4x6xf32>
 })";
 
-// Elements chosen and combined in batches, scanned, sorted, and dropped at random by their place in the whole.
+// Batched gather and scatter, scan, sort, and dropout by positions in the whole tensor.
 static const char *const sequences = R"(
 func.func @step(%x: tensor<5x6x7xf32> {graph.role = "input"}, %i: tensor<5x9xi64> {graph.role = "input"})
     -> (tensor<5x6x9xf32>, tensor<5x6x7xf32>, tensor<5x6x7xf32>, tensor<5x6x7xf32>, tensor<5x6x7xi64>, tensor<5x6x7xf32>) {

@@ -1,5 +1,5 @@
-// Recognition in whole models: what exporters spell out is found, and the model computes the same as before, forward and
-// in its gradients, in double precision.
+// Recognition in whole models: composites that exporters decompose are found, and results and
+// gradients in double precision stay the same.
 #include "compiler/frontend/onnx/Import.h"
 #include "compiler/interpret/Interpret.h"
 #include "dialects/graph/Build.h"
@@ -35,7 +35,8 @@ Type widened(Type type) {
   return graph::tensorOf(graph::shapeOf(type), Float64Type::get(type.getContext()));
 }
 
-// Makes every float of the step double precision, so that only meaning can make a difference.
+// Makes every float of the step double precision, so that results differ by errors only, not by
+// rounding.
 void widen(func::FuncOp step) {
   for (BlockArgument argument : step.getArguments())
     argument.setType(widened(argument.getType()));
@@ -56,8 +57,8 @@ void widen(func::FuncOp step) {
                                          end->getOperandTypes()));
 }
 
-// Adds to the step's results the gradients of sum(weights * first result) by the parameters; `weights` are drawn from a
-// fixed seed.
+// Adds to the step's results the gradients of sum(weights * first result) by the parameters;
+// `weights` are drawn from a fixed seed.
 void returnGradients(func::FuncOp step) {
   Operation *end = step.getBody().front().getTerminator();
   OpBuilder b(end);
@@ -72,7 +73,7 @@ void returnGradients(func::FuncOp step) {
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
     if (graph::argRole(step, i) == "parameter")
       wrt.push_back(step.getArgument(i));
-  REQUIRE(succeeded(buildGradients(b, sum, wrt, gradients)));
+  REQUIRE(succeeded(autodiff::buildGradients(b, sum, wrt, gradients)));
   for (Value gradient : gradients)
     if (gradient)
       results.push_back(gradient);
@@ -120,7 +121,7 @@ struct Model {
   std::vector<Tensor> run() {
     returnGradients(step);
     REQUIRE(succeeded(verify(*module)));
-    auto results = interpret(step, arguments);
+    auto results = interpret::run(step, arguments);
     INFO(results.status().message());
     REQUIRE(results.isOk());
     return *results;
@@ -132,7 +133,8 @@ struct Model {
   std::vector<Tensor> arguments;
 };
 
-// Whether a model computes the same after simplification; what was recognised in it.
+// Checks that a model computes the same after simplification; returns the composites recognised in
+// it.
 Counts check(const std::string &file) {
   Model before(file), after(file);
   REQUIRE(succeeded(simplify::simplify(after.step)));
@@ -159,8 +161,8 @@ void checkFamily(const std::string &stem, std::initializer_list<const char *> ex
 
 } // namespace
 
-// Attention of two lines with three heads, merged where they are multiplied and apart where weights are dropped, between
-// two other dropouts.
+// Attention of two lines with three heads, merged where they are multiplied and apart where weights
+// are dropped, between two other dropouts.
 static const char *const kDropping = R"(
 func.func @step(%x: tensor<6x5x4xf64> {graph.name = "x", graph.role = "input"},
                 %a: tensor<6x5x4xf64> {graph.name = "a", graph.role = "parameter"},
@@ -179,7 +181,7 @@ func.func @step(%x: tensor<6x5x4xf64> {graph.name = "x", graph.role = "input"},
   return %1 : tensor<6x5x4xf64>
 })";
 
-// What a training step of kDropping computes as its micro-batch of this number.
+// The results of a training step of kDropping for the micro-batch of this number.
 static std::vector<Tensor> trained(bool isRecognised, bool isDecomposed, double number) {
   GraphText text(kDropping);
   func::FuncOp step = text.function();
@@ -188,18 +190,18 @@ static std::vector<Tensor> trained(bool isRecognised, bool isDecomposed, double 
   CHECK(simplify::recognisedIn(step) == (isRecognised
                                              ? Counts{{"attention dropout", 1}, {"dropout", 2}}
                                              : Counts{{"dropout", 3}, {"softmax", 1}}));
-  TrainOptions options;
-  options.losses = {*parseLoss("mse:y")};
-  options.optimizer = *parseOptimizer("sgd:lr=0.5");
-  REQUIRE(succeeded(buildTrainingStep(step, options)));
+  train::TrainOptions options;
+  options.losses = {*train::parseLoss("mse:y")};
+  options.optimizer = *train::parseOptimizer("sgd:lr=0.5");
+  REQUIRE(succeeded(train::buildTrainingStep(step, options)));
   if (isDecomposed)
-    decomposeComposites(step);
+    decompose::decomposeComposites(step);
   Random random(4);
   std::vector<Tensor> arguments = randomArguments(step, random);
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
     if (graph::argName(step, i) == "dropout.micro_batch")
       arguments[i].values[0] = number;
-  auto results = interpret(step, arguments);
+  auto results = interpret::run(step, arguments);
   REQUIRE(results.isOk());
   return *results;
 }

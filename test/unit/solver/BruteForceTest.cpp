@@ -18,7 +18,7 @@ static int compareMany(const RandomShape &shape, int count, unsigned seed,
     Result<Solution> solution = solve(problem, options);
     INFO("problem " << k << " of seed " << seed);
     REQUIRE(solution);
-    if (best == forbidden) {
+    if (best == kForbidden) {
       ++infeasible;
       CHECK(solution->choices.empty());
       CHECK(solution->status == SolveStatus::Infeasible);
@@ -109,7 +109,7 @@ TEST_CASE("followers whose intervals overlap with their leader's are counted tog
     problem.nodes.push_back({"n" + std::to_string(v),
                              {{v, v + 3, 0}},
                              {{"large", 0, {4}}, {"middle", 1, {3}}, {"small", 2, {1}}}});
-  const double no = forbidden;
+  const double no = kForbidden;
   for (int v = 0; v < 2; ++v)
     problem.edges.push_back({v, v + 1, {0, no, no, no, 0, no, no, no, 0}});
   Result<Solution> solution = solve(problem);

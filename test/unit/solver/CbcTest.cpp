@@ -27,8 +27,8 @@ struct Program {
   }
   int addColumn(double cost) {
     columns.push_back({});
-    objective.push_back(cost == forbidden ? 0 : cost);
-    upper.push_back(cost == forbidden ? 0 : 1);
+    objective.push_back(cost == kForbidden ? 0 : cost);
+    upper.push_back(cost == kForbidden ? 0 : 1);
     return static_cast<int>(columns.size()) - 1;
   }
 };

@@ -1,4 +1,4 @@
-// What the solver says when nothing fits.
+// Results of the solver when nothing fits.
 #include "compiler/solver/Check.h"
 #include "compiler/solver/Solver.h"
 #include "test/unit/solver/TrainingStepProblem.h"
@@ -33,7 +33,7 @@ TEST_CASE("choices that exclude each other are infeasible and name a node") {
   Problem problem;
   problem.nodes.push_back({"a", {}, {{"x", 1, {}}, {"y", 2, {}}}});
   problem.nodes.push_back({"b", {}, {{"x", 1, {}}, {"y", 2, {}}}});
-  problem.edges.push_back({0, 1, {forbidden, forbidden, forbidden, forbidden}});
+  problem.edges.push_back({0, 1, {kForbidden, kForbidden, kForbidden, kForbidden}});
   Result<Solution> solution = solve(problem);
   REQUIRE(solution);
   CHECK(solution->status == SolveStatus::Infeasible);
@@ -48,7 +48,7 @@ TEST_CASE("a problem without nodes costs nothing") {
   CHECK(solution->cost == 0);
 }
 
-TEST_CASE("the checker finds what is wrong with a solution") {
+TEST_CASE("the checker finds errors of a solution") {
   Problem problem = trainingStepProblem(2, 4, 1, 1);
   Result<Solution> solution = solve(problem);
   REQUIRE(checkSolution(problem, *solution));

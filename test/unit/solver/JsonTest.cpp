@@ -10,7 +10,7 @@
 using namespace cleave;
 using namespace cleave::solver;
 
-TEST_CASE("a problem survives being written and read") {
+TEST_CASE("a problem is the same after writing and reading") {
   std::mt19937 random(5);
   for (int k = 0; k < 20; ++k) {
     Problem problem = randomProblem({}, random);
@@ -20,7 +20,7 @@ TEST_CASE("a problem survives being written and read") {
   }
 }
 
-TEST_CASE("a solution survives being written and read") {
+TEST_CASE("a solution is the same after writing and reading") {
   std::mt19937 random(6);
   Problem problem = randomProblem({}, random);
   Result<Solution> solution = solve(problem);
@@ -33,7 +33,7 @@ TEST_CASE("a solution survives being written and read") {
   CHECK(toJson(*read) == toJson(*solution));
 }
 
-TEST_CASE("a damaged problem is refused with the place of the damage") {
+TEST_CASE("a malformed problem is refused with the place of the error") {
   CHECK(problemFromJson("{").status().message().find("not a problem in JSON") == 0);
   Result<Problem> noCost = problemFromJson(
       R"({"spaces": [], "nodes": [{"choices": [{"cost": 1}]}, {"choices": [{}]}], "edges": []})");
@@ -60,7 +60,7 @@ TEST_CASE("an instance of the contest is read with its forbidden costs") {
       "usages": [[1, 9], [7, 7]]}, "edges": {"nodes": [[0, 1]], "costs": [[0, 1, 2, 3]]},
       "usage_limit": 8}})");
   REQUIRE(problem);
-  CHECK(problem->nodes[1].choices[1].cost == forbidden);
+  CHECK(problem->nodes[1].choices[1].cost == kForbidden);
   Result<Solution> solution = solve(*problem);
   REQUIRE(solution);
   CHECK(solution->choices == std::vector<int>{0, 0});

@@ -45,7 +45,7 @@ Problem randomProblem(const RandomShape &shape, std::mt19937 &random) {
     size_t size = problem.nodes[edge.from].choices.size() * problem.nodes[edge.to].choices.size();
     for (size_t k = 0; k < size; ++k)
       edge.cost.push_back(static_cast<double>(random() % 1000) < 1000 * shape.forbiddenShare
-                              ? forbidden
+                              ? kForbidden
                               : randomCost(shape, random));
     problem.edges.push_back(std::move(edge));
   }
@@ -63,7 +63,7 @@ Problem randomProblem(const RandomShape &shape, std::mt19937 &random) {
 
 double bruteForce(const Problem &problem) {
   std::vector<int> choices(problem.nodes.size(), 0);
-  double best = forbidden;
+  double best = kForbidden;
   while (true) {
     double cost = totalCost(problem, choices);
     if (cost < best && checkChoices(problem, choices))

@@ -13,14 +13,14 @@ struct RandomShape {
   double edgesPerNode = 1.5;
   double forbiddenShare = 0.1;
   int spaces = 1;
-  double budgetShare = 0.5; // of what all largest choices together take
+  double budgetShare = 0.5; // of the sum of the largest choices
   bool isInteger = true;    // integer costs make ties likely
 };
 
 // Nodes in a chain with random further edges; one or two intervals per node.
 Problem randomProblem(const RandomShape &shape, std::mt19937 &random);
 
-// The least cost of all combinations that fit; `forbidden` if there is none.
+// The least cost of all combinations that fit; `kForbidden` if there is none.
 double bruteForce(const Problem &problem);
 
 } // namespace cleave::solver

@@ -29,7 +29,7 @@ public:
     for (int i = 0; i < choices_; ++i)
       for (int j = 0; j < choices_; ++j)
         edge.cost.push_back(i == j              ? 0
-                            : (i + j) % 11 == 7 ? forbidden
+                            : (i + j) % 11 == 7 ? kForbidden
                                                 : seconds * (0.2 + uniform()));
     problem_.edges.push_back(std::move(edge));
   }

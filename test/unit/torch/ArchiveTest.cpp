@@ -1,4 +1,4 @@
-// The zip reader: what is in an archive, and what damage it refuses.
+// The zip reader: contents of archives, and damage that it refuses.
 #include "compiler/frontend/torch/Archive.h"
 #include "compiler/frontend/emit/Failure.h"
 #include "test/unit/torch/ZipWriter.h"
@@ -17,7 +17,7 @@ std::string twoFiles() {
   return zip.finish();
 }
 
-// What reading everything in the archive complains about; empty if nothing.
+// The message of the failure when the whole archive is read; empty if it succeeds.
 std::string complaint(const std::string &bytes) {
   try {
     Archive archive(bytes, 0);
@@ -29,7 +29,7 @@ std::string complaint(const std::string &bytes) {
   return "";
 }
 
-TEST_CASE("entries are found without the folder that all are in") {
+TEST_CASE("entries are found without their common folder") {
   std::string bytes = twoFiles();
   Archive archive(bytes, 1000);
   CHECK(archive.namesWith("") == std::vector<std::string>{"a.txt", "code/b.py"});
@@ -49,13 +49,13 @@ TEST_CASE("a compressed entry cannot be mapped") {
   CHECK_THROWS_AS(archive.mapped(*archive.find("code/b.py")), emit::Failure);
 }
 
-TEST_CASE("an archive that is cut off anywhere is refused") {
+TEST_CASE("a truncated archive is refused") {
   std::string bytes = twoFiles();
   for (size_t size = 0; size < bytes.size(); ++size)
     CHECK(complaint(bytes.substr(0, size)).find("the archive is damaged") == 0);
 }
 
-TEST_CASE("flipped bits are noticed or change nothing that is read") {
+TEST_CASE("flipped bits are detected or change nothing that is read") {
   std::string good = twoFiles();
   std::mt19937 random(5);
   for (int round = 0; round < 3000; ++round) {
@@ -102,7 +102,7 @@ TEST_CASE("entries that share bytes are refused") {
   CHECK(complaint(shared).find("overlap") != std::string::npos);
 }
 
-TEST_CASE("an archive may not stand for memory without proportion to its size") {
+TEST_CASE("an archive must not expand to memory out of proportion to its size") {
   ZipWriter zip;
   for (const char *name : {"m/a", "m/b"})
     zip.add(name, std::string(40 << 20, 'x'), /*compress=*/true);

@@ -1,4 +1,4 @@
-// The pickle reader: what models hold, and everything that is refused by name.
+// The pickle reader: contents of models, and refusals by name.
 #include "compiler/frontend/torch/Pickle.h"
 #include "compiler/frontend/emit/Failure.h"
 #include "test/unit/torch/ZipWriter.h"
@@ -101,7 +101,7 @@ TEST_CASE("a quantized tensor is read, but has no elements to compute with") {
   }
 }
 
-TEST_CASE("objects that contain themselves, and nesting without end, are refused") {
+TEST_CASE("objects that contain themselves, and unbounded nesting, are refused") {
   CHECK(complaint(pickled(std::string("]q\0h\0a", 6))).find("contains itself") !=
         std::string::npos);
   std::string deep(300, ']');
@@ -109,7 +109,7 @@ TEST_CASE("objects that contain themselves, and nesting without end, are refused
   CHECK(complaint(pickled(deep)).find("nested") != std::string::npos);
 }
 
-TEST_CASE("a pickle may not repeat texts and lists without proportion to its size") {
+TEST_CASE("a pickle must not repeat strings and lists out of proportion to its size") {
   std::string object = global("__torch__", std::string(1000, 'a')) + "q" + std::string(1, '\0');
   std::string again = "h" + std::string(1, '\0') + ")\x81";
   std::string many = "(" + object;
@@ -118,7 +118,7 @@ TEST_CASE("a pickle may not repeat texts and lists without proportion to its siz
   CHECK(complaint(pickled(many + "t")).find("stands for more than") != std::string::npos);
 }
 
-TEST_CASE("a pickle that is cut off, or of a protocol of texts, is refused") {
+TEST_CASE("a truncated pickle, or one of a text protocol, is refused") {
   std::string good = pickled(floats("3", 12, 2, {2, 5}, {5, 1}));
   for (size_t size = 0; size < good.size(); ++size)
     CHECK_FALSE(complaint(good.substr(0, size)).empty());

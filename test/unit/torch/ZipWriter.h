@@ -1,4 +1,4 @@
-// Zip files and pickles made in memory, for tests of what reads them.
+// Zip files and pickles built in memory, for tests of their readers.
 #pragma once
 
 #include <cstdint>
@@ -82,7 +82,7 @@ inline std::string tuple(const std::vector<std::string> &items) {
   return out + "t";
 }
 inline std::string pickled(const std::string &body) { return "\x80\x02" + body + "."; }
-// A float tensor of the storage `key` with so many elements.
+// A float tensor of all `count` elements of the storage `key`.
 inline std::string floats(const std::string &key, int elements, int offset,
                           const std::vector<int> &dims, const std::vector<int> &strides) {
   std::vector<std::string> sizes, steps;

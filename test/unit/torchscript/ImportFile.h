@@ -1,4 +1,4 @@
-// Importing an archive in a test: what came of it, as texts.
+// The result of importing an archive, as strings.
 #pragma once
 
 #include "compiler/frontend/torchscript/Import.h"
@@ -49,7 +49,7 @@ inline Result import(const std::string &path,
 
 using Names = std::vector<std::string>;
 
-// What the import of the file says against it.
+// The message of the failed import of the file.
 inline std::string complaint(ArchiveFile &file,
                              const std::vector<std::string> &inputs = {"x=float32[4]"}) {
   return import(file.write(), inputs).status.message();

@@ -1,4 +1,4 @@
-// Importing small programs made by hand: parameters and buffers, control flow, refusals.
+// Imports of small handwritten programs: parameters and buffers, control flow, refusals.
 #include "test/unit/torchscript/ImportFile.h"
 
 #include <catch2/catch.hpp>
@@ -6,7 +6,7 @@
 namespace cleave::torchscript {
 namespace {
 
-TEST_CASE("parameters and inputs are arguments, what is returned are results by number") {
+TEST_CASE("parameters and inputs are arguments, returned tensors are numbered results") {
   ArchiveFile file;
   file.parameters = {"w"};
   file.lines = "    w = self.w\n    return (torch.mul(x, w), (torch.add(x, w), None))\n";
@@ -22,7 +22,7 @@ TEST_CASE("a dictionary's results have its keys as names") {
   CHECK(import(file.write()).results == Names{"output out", "output aux"});
 }
 
-TEST_CASE("a buffer that is written is state, one that is read a constant") {
+TEST_CASE("a written buffer is a state, one that is only read a constant") {
   ArchiveFile file;
   file.buffers = {"seen", "table"};
   file.lines = "    seen = self.seen\n    _0 = torch.add_(seen, 1)\n"
@@ -33,7 +33,7 @@ TEST_CASE("a buffer that is written is state, one that is read a constant") {
   CHECK(result.results == Names{"output 0", "state seen"});
 }
 
-TEST_CASE("an attribute that gets a new tensor is state, too, and keeps its old value until then") {
+TEST_CASE("an attribute that is assigned a tensor is a state, with its old value until then") {
   ArchiveFile file;
   file.buffers = {"seen"};
   file.lines = "    old = self.seen\n    self.seen = torch.add(old, x)\n    return old\n";
@@ -42,7 +42,7 @@ TEST_CASE("an attribute that gets a new tensor is state, too, and keeps its old 
   CHECK(result.results == Names{"output 0", "state seen"});
 }
 
-TEST_CASE("a block without gradients stops those of what it computes from parameters") {
+TEST_CASE("a no_grad block stops the gradients of its results") {
   ArchiveFile file;
   file.parameters = {"w"};
   file.functions = "class no_grad:\n  prev : bool\n"
@@ -58,7 +58,7 @@ TEST_CASE("a block without gradients stops those of what it computes from parame
   CHECK(result.count("graph.frozen") == 1); // the test's tensors have requires_grad=False
 }
 
-TEST_CASE("members of an enumeration are what they are written as") {
+TEST_CASE("members of an enumeration have the values in the file") {
   ArchiveFile file;
   file.functions = "class Order(Enum):\n  UP = \"up\"\n  DOWN = \"down\"\n";
   file.moreAttributes =
@@ -84,7 +84,7 @@ TEST_CASE("two names of one stored tensor are one parameter") {
   CHECK(import(file.write()).arguments == Names{"input x", "parameter a", "parameter b"});
 }
 
-TEST_CASE("loops are unrolled, calls are inlined, what is known decides branches") {
+TEST_CASE("loops are unrolled, calls inlined, and known conditions decide branches") {
   ArchiveFile file;
   file.lines = "    y = x\n    for i in range(torch.len(torch.size(x))):\n"
                "      y = __torch__.m.twice(y, )\n    n = 0\n    _1 = True\n    while _1:\n"
@@ -100,7 +100,7 @@ TEST_CASE("loops are unrolled, calls are inlined, what is known decides branches
   CHECK(result.count("graph.exp ") == 0);
 }
 
-TEST_CASE("values of different kinds are different, and none of them is the other") {
+TEST_CASE("values of different kinds are neither equal nor identical") {
   ArchiveFile file;
   file.lines =
       "    same = \"a\" in [1, 2.5, True, None, [1]]\n    found = 1.0 in [\"a\", 1]\n"
@@ -122,7 +122,7 @@ TEST_CASE("a branch that depends on data is computed both ways and selected from
   CHECK(result.count("graph.select ") == 1);
 }
 
-TEST_CASE("a check of data is not made, with a warning") {
+TEST_CASE("an assertion about data is skipped with a warning") {
   ArchiveFile file;
   file.lines = "    if bool(torch.gt(torch.sum(x), 0)):\n      pass\n    else:\n"
                "      ops.prim.RaiseException(\"negative\")\n    return torch.neg(x)\n";
@@ -153,7 +153,7 @@ TEST_CASE("control flow that cannot be computed both ways is refused with its li
   has(complaint(file), "m.py:6: the program raises four!");
 }
 
-TEST_CASE("operators that Cleave does not know are listed together") {
+TEST_CASE("all unsupported operators are listed") {
   ArchiveFile file;
   file.otherCode = "def f(x: Tensor) -> Tensor:\n  return ops.shop.steal(x)\n";
   file.lines = "    y = torch.frobnicate(x)\n    if False:\n      z = ops.shop.sell(y)\n    else:\n"
@@ -164,14 +164,14 @@ TEST_CASE("operators that Cleave does not know are listed together") {
   has(text, "shop::steal (code/__torch__/other.py:2)"); // in a file that is not reached
 }
 
-TEST_CASE("operands of too few dims are the model's mistake") {
+TEST_CASE("operands with too few dims are user errors") {
   ArchiveFile file;
   file.lines = "    line = torch.select(torch.select(x, 0, 0), 0, 0)\n"
                "    return torch.diagonal_scatter(x, line)\n";
   has(complaint(file, {"x=float32[2,3,3]"}), "has data [3], expected at least 2 dims");
 }
 
-TEST_CASE("what an operator cannot do with its arguments is the model's mistake") {
+TEST_CASE("unsupported arguments of operators are user errors") {
   auto saidOf = [](const std::string &expression) {
     ArchiveFile file;
     file.lines = "    return " + expression + "\n";
@@ -189,7 +189,7 @@ TEST_CASE("inputs need types, which --input and --set give") {
   file.lines = "    return torch.neg(x)\n";
   has(complaint(file, {}), "--input x=float32");
   has(complaint(file, {"x=float32[batch]"}), "--set batch=8");
-  has(complaint(file, {"y=float32[4]"}), "no such input; it has x");
+  has(complaint(file, {"y=float32[4]"}), "the model has no input 'y'; it has x");
   frontend::ImportOptions options;
   options.symbols["batch"] = 6;
   CHECK(import(file.path, {"x=float32[batch,2]"}, options).status.isOk());
@@ -212,10 +212,11 @@ TEST_CASE("an input with a value is a constant of its type") {
   has(import(file.path, {"x=float32[3]"}, options).status.message(), "has 4 elements");
   has(import(file.path, {}, options).status.message(), "give --input x=int64[4]");
   options.values["y"] = {1};
-  has(import(file.path, {"x=float32[4]"}, options).status.message(), "no such input; it has x");
+  has(import(file.path, {"x=float32[4]"}, options).status.message(),
+      "the model has no input 'y'; it has x");
 }
 
-TEST_CASE("programs that would not end, or fill the memory, are refused") {
+TEST_CASE("programs that run without end or exhaust memory are refused") {
   const std::pair<const char *, const char *> cases[] = {
       {"    a = [x]\n    _0 = torch.append(a, a)\n", "puts a container into itself"},
       {"    a = [x]\n    for i in range(1000):\n      a = [a]\n", "nests containers"},

@@ -38,7 +38,7 @@ TEST_CASE("tensors of a module that lists no buffers are buffers, unless they ar
   CHECK(result.arguments == Names{"input x", "parameter w", "state seen"});
 }
 
-TEST_CASE("integers are divided without remainder before version 4, floats never are") {
+TEST_CASE("the quotient of integers is truncated before version 4, that of floats never") {
   ArchiveFile file = versionOne();
   file.lines = "    return torch.div(x, 2)\n";
   Result integers = import(file.write(), {"x=int64[4]"});
@@ -60,7 +60,8 @@ TEST_CASE("torch.full of an integer makes floats before version 5") {
   has(import(file.write(), {"x=int64[4]"}).ir, "-> tensor<4xi64>");
 }
 
-// A model as PyTorch 1.0 to 1.3 write it: a linear layer in a module, with a buffer, a constant and attributes.
+// A model as PyTorch 1.0 to 1.3 write it: a linear layer in a module, with a buffer, a constant and
+// attributes.
 struct ModelJsonFile : ArchiveFile {
   std::string layer = R"({"name":"fc","torchscriptArena":{"key":"code/net_fc.py"},"parameters":[
     {"isBuffer":false,"tensorId":"0","name":"weight"},{"isBuffer":true,"tensorId":"1","name":"seen"}],
@@ -104,7 +105,7 @@ struct ModelJsonFile : ArchiveFile {
   std::string saysOld() { return import(writeOld()).status.message(); }
 };
 
-TEST_CASE("a model that model.json describes has its parameters, buffers, attributes, constants") {
+TEST_CASE("a model with a model.json has its parameters, buffers, attributes and constants") {
   ModelJsonFile file;
   Result result = import(file.writeOld(), {"x=float32[2,4]"});
   REQUIRE(result.status.message() == "");
@@ -124,7 +125,7 @@ TEST_CASE("an attribute of a model.json may be a tensor of its table") {
   CHECK(result.arguments == Names{"input x", "parameter fc.weight", "state fc.seen"});
 }
 
-TEST_CASE("a model.json that contradicts itself is refused") {
+TEST_CASE("an inconsistent model.json is refused") {
   auto said = [](auto change) {
     ModelJsonFile file;
     change(file);

@@ -1,4 +1,4 @@
-// The reader of program text: what PyTorch writes, and what is refused.
+// The parser: text that PyTorch writes, and text that is refused.
 #include "compiler/frontend/emit/Failure.h"
 #include "compiler/frontend/torchscript/Source.h"
 
@@ -100,7 +100,7 @@ TEST_CASE("text that PyTorch does not write is refused with its line") {
   CHECK(complaint("def f():\n  x = $\n").find("found '$'") != std::string::npos);
 }
 
-TEST_CASE("nesting without end is refused, whatever it is made of") {
+TEST_CASE("unbounded nesting of any kind is refused") {
   for (const char *piece : {"(", "[", "-", "f(", "not ", "{1: "}) {
     std::string text = "def f():\n  x = ";
     for (int i = 0; i < 100000; ++i)

@@ -1,4 +1,4 @@
-// Quantized models: whichever mark is met first, the message says so and has the way out.
+// Quantized models: tensors, packed weights and operators are all refused with the same advice.
 #include "test/unit/torchscript/ImportFile.h"
 
 #include <catch2/catch.hpp>
@@ -57,7 +57,7 @@ TEST_CASE("packed weights are refused by the name of the attribute") {
   has(complaint(file), "a state of its own kind");
 }
 
-TEST_CASE("a float module that stands in the folder of quantized ones is no quantized model") {
+TEST_CASE("a float module in the folder of quantized ones is no quantized model") {
   ArchiveFile file;
   file.otherCode = "class FloatFunctional(Module):\n  __parameters__ = []\n  __buffers__ = []\n";
   file.moreAttributes = torch::text("sum") + object("__torch__.other", "FloatFunctional", "}");
@@ -65,7 +65,7 @@ TEST_CASE("a float module that stands in the folder of quantized ones is no quan
   CHECK(import(file.write()).status.message() == "");
 }
 
-TEST_CASE("an operator of quantized numbers is refused with its place") {
+TEST_CASE("an operator on quantized numbers is refused with its place") {
   for (const char *call :
        {"ops.quantized.linear_dynamic(x, x)", "torch.quantize_per_tensor(x, 0.1, 0, 12)",
         "torch.dequantize(x)", "torch.frobnicate(ops.quantized.relu6(x))"}) {

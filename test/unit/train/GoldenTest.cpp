@@ -1,5 +1,6 @@
-// Imported models, trained by the interpreter, against what PyTorch recorded (test/golden): losses and gradient norms of
-// the first steps, of the step as it is built and as it is after all passes on whole tensors.
+// Compares imported models, trained by the interpreter, with records of PyTorch (test/golden):
+// losses and gradient norms of the first steps, for the step as built and after all passes on whole
+// tensors.
 #include "compiler/frontend/onnx/Import.h"
 #include "compiler/interpret/Interpret.h"
 #include "dialects/graph/Step.h"
@@ -30,10 +31,10 @@ nlohmann::json readRecord(const std::string &name) {
   return nlohmann::json::parse(file);
 }
 
-TrainOptions optionsOf(const nlohmann::json &record) {
-  TrainOptions options;
-  options.losses = {*parseLoss(record["loss"])};
-  options.optimizer = *parseOptimizer(record["optimizer"]);
+train::TrainOptions optionsOf(const nlohmann::json &record) {
+  train::TrainOptions options;
+  options.losses = {*train::parseLoss(record["loss"])};
+  options.optimizer = *train::parseOptimizer(record["optimizer"]);
   if (record.contains("clip_norm"))
     options.clipNorm = record["clip_norm"];
   if (record.contains("freeze"))
@@ -73,10 +74,10 @@ public:
     step = graph::stepOf(*module);
     if (isTransformed)
       REQUIRE(succeeded(simplify::simplify(step)));
-    REQUIRE(succeeded(buildTrainingStep(step, optionsOf(record))));
+    REQUIRE(succeeded(train::buildTrainingStep(step, optionsOf(record))));
     if (isTransformed) {
       REQUIRE(succeeded(simplify::simplify(step, simplify::Composites::Leave)));
-      decomposeComposites(step);
+      decompose::decomposeComposites(step);
       fuse::formGroups(step);
       checkGroups();
     }
@@ -100,7 +101,7 @@ public:
           inputs[m].push_back(
               samples(*array, step.getArgument(i).getType(), index * batch + m * micro, micro));
         }
-    auto results = interpretStep(step, persistent, inputs);
+    auto results = interpret::runStep(step, persistent, inputs);
     INFO(results.status().message());
     REQUIRE(results.isOk());
     take(*results);
@@ -109,7 +110,7 @@ public:
   double loss = 0, norm = 0;
 
 private:
-  // No kernel reads or writes what nobody needs: recomputation leaves nothing behind.
+  // Recomputation leaves no unused operands and results of kernel groups.
   void checkGroups() {
     step.walk([&](graph::FusionOp group) {
       for (BlockArgument argument : group.getBody().getArguments())

@@ -1,11 +1,12 @@
-// First values of a step's arguments from where its TensorOrigin says, as the runtime reads them.
+// The first values of a step's arguments, read from their TensorOrigins as the runtime does.
 #pragma once
 
 #include "dialects/graph/Step.h"
 
 namespace cleave::test {
 
-// The value of argument i of the model in `folder`/`file`; the test fails where the origin is not readable.
+// The value of argument i of the model in `folder`/`file`. An origin that cannot be read fails the
+// test.
 Tensor firstValue(mlir::func::FuncOp step, unsigned i, const std::string &folder,
                   const std::string &file);
 

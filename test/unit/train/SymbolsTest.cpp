@@ -41,12 +41,12 @@ Module trainingStep(mlir::MLIRContext &context, const Example &example,
   mlir::func::FuncOp step = graph::stepOf(*imported->module);
   if (isSimplified)
     REQUIRE(mlir::succeeded(simplify::simplify(step, simplify::Composites::Leave)));
-  TrainOptions train;
-  train.losses = {*parseLoss(example.loss)};
-  train.optimizer = *parseOptimizer("adamw:lr=0.01,weight-decay=0.1");
+  train::TrainOptions train;
+  train.losses = {*train::parseLoss(example.loss)};
+  train.optimizer = *train::parseOptimizer("adamw:lr=0.01,weight-decay=0.1");
   train.clipNorm = 1.0;
-  REQUIRE(mlir::succeeded(buildTrainingStep(step, train)));
-  decomposeComposites(step);
+  REQUIRE(mlir::succeeded(train::buildTrainingStep(step, train)));
+  decompose::decomposeComposites(step);
   return std::move(imported->module);
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("a training step in symbols becomes the one with sizes when they are b
 }
 
 // Composites are left: in symbols fewer of them are found.
-TEST_CASE("what a simplified training step costs is known in symbols") {
+TEST_CASE("the cost of a simplified training step is known in symbols") {
   for (const Example &example : kExamples) {
     INFO(example.file);
     mlir::MLIRContext context;

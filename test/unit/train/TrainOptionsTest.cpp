@@ -6,64 +6,64 @@
 using namespace cleave;
 
 TEST_CASE("a loss names an output and, if need be, a label") {
-  auto loss = parseLoss("softmax-cross-entropy:logits,labels");
+  auto loss = train::parseLoss("softmax-cross-entropy:logits,labels");
   REQUIRE(loss.isOk());
-  CHECK(loss->kind == LossOption::Kind::SoftmaxCrossEntropy);
+  CHECK(loss->kind == train::LossOption::Kind::SoftmaxCrossEntropy);
   CHECK(loss->output == "logits");
   CHECK(loss->label == "labels");
-  CHECK(parseLoss("mse:out")->label == "out.label");
-  CHECK(parseLoss("output:0")->kind == LossOption::Kind::Output);
-  CHECK(parseLoss("output:0")->label.empty());
+  CHECK(train::parseLoss("mse:out")->label == "out.label");
+  CHECK(train::parseLoss("output:0")->kind == train::LossOption::Kind::Output);
+  CHECK(train::parseLoss("output:0")->label.empty());
 }
 
 TEST_CASE("a loss that cannot be read says what was expected") {
-  CHECK(parseLoss("hinge:x").status().message() ==
+  CHECK(train::parseLoss("hinge:x").status().message() ==
         "unknown loss `hinge`: expected softmax-cross-entropy, mse or output");
-  CHECK(parseLoss("mse").status().message() ==
+  CHECK(train::parseLoss("mse").status().message() ==
         "found the loss `mse`, expected `mse:OUTPUT` or `mse:OUTPUT,LABEL`");
-  CHECK(parseLoss("mse:a,b,c").status().message() ==
+  CHECK(train::parseLoss("mse:a,b,c").status().message() ==
         "found the loss `mse:a,b,c`, expected `mse:OUTPUT` or `mse:OUTPUT,LABEL`");
-  CHECK(parseLoss("mse:a,").status().kind() == StatusKind::UserError);
-  CHECK(parseLoss("output:a,b").status().message() ==
+  CHECK(train::parseLoss("mse:a,").status().kind() == StatusKind::UserError);
+  CHECK(train::parseLoss("output:a,b").status().message() ==
         "found the loss `output:a,b`, expected `output:OUTPUT`");
 }
 
 TEST_CASE("optimizers have PyTorch's defaults") {
-  auto adamw = parseOptimizer("adamw");
+  auto adamw = train::parseOptimizer("adamw");
   REQUIRE(adamw.isOk());
   CHECK(adamw->lr == 1e-3);
   CHECK(adamw->beta1 == 0.9);
   CHECK(adamw->beta2 == 0.999);
   CHECK(adamw->eps == 1e-8);
   CHECK(adamw->weightDecay == 0.01);
-  CHECK(parseOptimizer("adam")->weightDecay == 0);
-  CHECK(parseOptimizer("sgd")->momentum == 0);
-  CHECK(parseOptimizer("momentum")->momentum == 0.9);
+  CHECK(train::parseOptimizer("adam")->weightDecay == 0);
+  CHECK(train::parseOptimizer("sgd")->momentum == 0);
+  CHECK(train::parseOptimizer("momentum")->momentum == 0.9);
 }
 
 TEST_CASE("hyperparameters are set by name") {
-  auto sgd = parseOptimizer("sgd:lr=0.05,momentum=0.9,nesterov,weight-decay=1e-4");
+  auto sgd = train::parseOptimizer("sgd:lr=0.05,momentum=0.9,nesterov,weight-decay=1e-4");
   REQUIRE(sgd.isOk());
   CHECK(sgd->lr == 0.05);
   CHECK(sgd->momentum == 0.9);
   CHECK(sgd->nesterov);
   CHECK(sgd->weightDecay == 1e-4);
-  CHECK(parseOptimizer("adamw:beta1=0.8,beta2=0.95,eps=1e-6")->beta2 == 0.95);
-  CHECK_FALSE(parseOptimizer("sgd:momentum=0.9,nesterov=false")->nesterov);
+  CHECK(train::parseOptimizer("adamw:beta1=0.8,beta2=0.95,eps=1e-6")->beta2 == 0.95);
+  CHECK_FALSE(train::parseOptimizer("sgd:momentum=0.9,nesterov=false")->nesterov);
 }
 
 TEST_CASE("an optimizer that cannot be read says what was expected") {
-  CHECK(parseOptimizer("lion").status().message() ==
+  CHECK(train::parseOptimizer("lion").status().message() ==
         "unknown optimizer `lion`: expected sgd, momentum, adam or adamw");
-  CHECK(parseOptimizer("adam:momentum=0.9").status().message() ==
+  CHECK(train::parseOptimizer("adam:momentum=0.9").status().message() ==
         "the optimizer adam has no `momentum`: expected lr, beta1, beta2, eps or weight-decay");
-  CHECK(parseOptimizer("adam:lr=fast").status().message() ==
+  CHECK(train::parseOptimizer("adam:lr=fast").status().message() ==
         "`lr` of the optimizer adam must be a number of at least 0, found `fast`");
-  CHECK(parseOptimizer("adam:beta1=1").status().message() ==
+  CHECK(train::parseOptimizer("adam:beta1=1").status().message() ==
         "`beta1` of the optimizer adam must be a number of at least 0 and below 1, found `1`");
-  CHECK(parseOptimizer("sgd:nesterov=maybe").status().message() ==
+  CHECK(train::parseOptimizer("sgd:nesterov=maybe").status().message() ==
         "`nesterov` of the optimizer sgd must be true or false, found `maybe`");
-  CHECK(parseOptimizer("sgd:nesterov").status().message() ==
+  CHECK(train::parseOptimizer("sgd:nesterov").status().message() ==
         "nesterov needs a momentum and no dampening");
-  CHECK(parseOptimizer("sgd:").status().kind() == StatusKind::UserError);
+  CHECK(train::parseOptimizer("sgd:").status().kind() == StatusKind::UserError);
 }

@@ -1,4 +1,5 @@
-// The training step of a small model: its interface, what is trained, micro-batches, clipping, batch norm, mistakes.
+// The training step of a small model: its interface, trained parameters, micro-batches, clipping,
+// batch norm, and errors.
 #include "compiler/interpret/Interpret.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StopGradient.h"
@@ -33,11 +34,11 @@ static std::string linear(int batch) {
          y + "\n}";
 }
 
-static TrainOptions options(const std::string &loss = "mse:logits",
-                            const std::string &optimizer = "sgd:lr=0.5") {
-  TrainOptions options;
-  options.losses = {*parseLoss(loss)};
-  options.optimizer = *parseOptimizer(optimizer);
+static train::TrainOptions options(const std::string &loss = "mse:logits",
+                                   const std::string &optimizer = "sgd:lr=0.5") {
+  train::TrainOptions options;
+  options.losses = {*train::parseLoss(loss)};
+  options.optimizer = *train::parseOptimizer(optimizer);
   return options;
 }
 
@@ -63,7 +64,7 @@ using Names = std::vector<std::string>;
 TEST_CASE("the step gets labels, a counter and states, and gives loss, norm and what is new") {
   GraphText text(linear(2));
   REQUIRE(succeeded(
-      buildTrainingStep(text.function(), options("softmax-cross-entropy:logits", "adamw"))));
+      train::buildTrainingStep(text.function(), options("softmax-cross-entropy:logits", "adamw"))));
   CHECK(argumentNames(text.function()) ==
         Names{"x:input", "fc.weight:parameter", "fc.bias:parameter", "mask:constant",
               "logits.label:label", "step:state", "fc.weight/adam.m:state",
@@ -83,7 +84,7 @@ TEST_CASE("the step gets labels, a counter and states, and gives loss, norm and 
 
 TEST_CASE("gradient descent without momentum needs no states") {
   GraphText text(linear(2));
-  REQUIRE(succeeded(buildTrainingStep(text.function(), options())));
+  REQUIRE(succeeded(train::buildTrainingStep(text.function(), options())));
   CHECK(resultNames(text.function()) == Names{"loss:loss", "grad_norm:metric",
                                               "fc.weight:parameter=fc.weight",
                                               "fc.bias:parameter=fc.bias", "step:state=step"});
@@ -91,9 +92,9 @@ TEST_CASE("gradient descent without momentum needs no states") {
 
 TEST_CASE("frozen parameters become constants") {
   GraphText text(linear(2));
-  TrainOptions chosen = options();
+  train::TrainOptions chosen = options();
   chosen.freeze = {"*.weight"};
-  REQUIRE(succeeded(buildTrainingStep(text.function(), chosen)));
+  REQUIRE(succeeded(train::buildTrainingStep(text.function(), chosen)));
   CHECK(graph::argRole(text.function(), 1) == "constant");
   CHECK(graph::argRole(text.function(), 2) == "parameter");
   CHECK(resultNames(text.function()) ==
@@ -102,30 +103,30 @@ TEST_CASE("frozen parameters become constants") {
 
 TEST_CASE("only what is named trainable is trained") {
   GraphText text(linear(2));
-  TrainOptions chosen = options();
+  train::TrainOptions chosen = options();
   chosen.trainable = {"fc.w*"};
-  REQUIRE(succeeded(buildTrainingStep(text.function(), chosen)));
+  REQUIRE(succeeded(train::buildTrainingStep(text.function(), chosen)));
   CHECK(graph::argRole(text.function(), 2) == "constant");
 }
 
-TEST_CASE("what the model file freezes is trained only where it is named") {
+TEST_CASE("a parameter that the model file freezes is trained only if it is named") {
   GraphText text(linear(2)), named(linear(2)), all(linear(2));
   graph::setFrozen(text.function(), 1);
-  REQUIRE(succeeded(buildTrainingStep(text.function(), options())));
+  REQUIRE(succeeded(train::buildTrainingStep(text.function(), options())));
   CHECK(graph::argRole(text.function(), 1) == "constant");
   CHECK(graph::isTrainable(text.function(), 2));
   graph::setFrozen(named.function(), 1);
-  TrainOptions chosen = options();
+  train::TrainOptions chosen = options();
   chosen.trainable = {"fc.w*"};
-  REQUIRE(succeeded(buildTrainingStep(named.function(), chosen)));
+  REQUIRE(succeeded(train::buildTrainingStep(named.function(), chosen)));
   CHECK(graph::isTrainable(named.function(), 1));
 }
 
 TEST_CASE("losses are summed and may share a label") {
   GraphText text(linear(2));
-  TrainOptions both = options("mse:logits,y");
-  both.losses.push_back(*parseLoss("mse:logits,y"));
-  REQUIRE(succeeded(buildTrainingStep(text.function(), both)));
+  train::TrainOptions both = options("mse:logits,y");
+  both.losses.push_back(*train::parseLoss("mse:logits,y"));
+  REQUIRE(succeeded(train::buildTrainingStep(text.function(), both)));
   CHECK(argumentNames(text.function())[4] == "y:label");
   CHECK(argumentNames(text.function())[5] == "step:state");
 }
@@ -144,7 +145,7 @@ static std::map<std::string, Tensor> run(GraphText &text,
                                             graph::staticShapeOf(type))
                                    : randomTensor(type, random));
     }
-  auto results = interpretStep(step, persistent, inputs);
+  auto results = interpret::runStep(step, persistent, inputs);
   INFO(results.status().message());
   REQUIRE(results.isOk());
   std::map<std::string, Tensor> byName;
@@ -169,10 +170,10 @@ static Tensor rows(const Tensor &tensor, int64_t begin, int64_t count) {
 
 TEST_CASE("micro-batches give what the whole batch gives") {
   GraphText whole(linear(6)), parts(linear(2));
-  TrainOptions chosen = options("mse:logits", "adamw:lr=0.1");
-  REQUIRE(succeeded(buildTrainingStep(whole.function(), chosen)));
+  train::TrainOptions chosen = options("mse:logits", "adamw:lr=0.1");
+  REQUIRE(succeeded(train::buildTrainingStep(whole.function(), chosen)));
   chosen.accumulate = 3;
-  REQUIRE(succeeded(buildTrainingStep(parts.function(), chosen)));
+  REQUIRE(succeeded(train::buildTrainingStep(parts.function(), chosen)));
   Tensor x = matrix(6, 4, 1), y = matrix(6, 3, 2);
   std::vector<std::vector<Tensor>> microBatches;
   for (int64_t i = 0; i < 6; i += 2)
@@ -186,10 +187,10 @@ TEST_CASE("micro-batches give what the whole batch gives") {
 
 TEST_CASE("clipping scales the gradients down to the norm, which is reported as it was") {
   GraphText plain(linear(2)), clipped(linear(2));
-  TrainOptions chosen = options();
-  REQUIRE(succeeded(buildTrainingStep(plain.function(), chosen)));
+  train::TrainOptions chosen = options();
+  REQUIRE(succeeded(train::buildTrainingStep(plain.function(), chosen)));
   chosen.clipNorm = 0.25;
-  REQUIRE(succeeded(buildTrainingStep(clipped.function(), chosen)));
+  REQUIRE(succeeded(train::buildTrainingStep(clipped.function(), chosen)));
   Tensor x = matrix(2, 4, 1), y = matrix(2, 3, 2);
   auto before = run(plain, {{x, y}}), after = run(clipped, {{x, y}});
   double norm = before["grad_norm"].values[0];
@@ -206,8 +207,9 @@ TEST_CASE("clipping scales the gradients down to the norm, which is reported as 
 
 TEST_CASE("momentum starts with the plain gradient") {
   GraphText plain(linear(2)), momentum(linear(2));
-  REQUIRE(succeeded(buildTrainingStep(plain.function(), options("mse:logits", "sgd:lr=0.5"))));
-  REQUIRE(succeeded(buildTrainingStep(
+  REQUIRE(
+      succeeded(train::buildTrainingStep(plain.function(), options("mse:logits", "sgd:lr=0.5"))));
+  REQUIRE(succeeded(train::buildTrainingStep(
       momentum.function(), options("mse:logits", "sgd:lr=0.5,momentum=0.9,dampening=0.5"))));
   Tensor x = matrix(2, 4, 1), y = matrix(2, 3, 2);
   CHECK(difference(run(plain, {{x, y}})["fc.weight"], run(momentum, {{x, y}})["fc.weight"]) <
@@ -230,7 +232,7 @@ static const char *kBatchNorm =
 
 TEST_CASE("running statistics stay states of the step") {
   GraphText text(kBatchNorm);
-  REQUIRE(succeeded(buildTrainingStep(text.function(), options("mse:y"))));
+  REQUIRE(succeeded(train::buildTrainingStep(text.function(), options("mse:y"))));
   CHECK(resultNames(text.function()) == Names{"m:state=m", "v:state=v", "loss:loss",
                                               "grad_norm:metric", "s:parameter=s", "b:parameter=b",
                                               "step:state=step"});
@@ -238,13 +240,13 @@ TEST_CASE("running statistics stay states of the step") {
 
 TEST_CASE("frozen batch norms normalise by their running statistics and keep them") {
   GraphText text(kBatchNorm);
-  freezeBatchNorm(text.function());
+  train::freezeBatchNorm(text.function());
   CHECK(argumentNames(text.function()) ==
         Names{"x:input", "s:parameter", "b:parameter", "m:constant", "v:constant"});
   CHECK(resultNames(text.function()) == Names{"y:output"});
   Random random(1);
   std::vector<Tensor> args = randomArguments(text.function(), random, 0.5, 2);
-  auto results = interpret(text.function(), args);
+  auto results = interpret::run(text.function(), args);
   REQUIRE(results.isOk());
   for (int64_t i = 0; i < 8; ++i) {
     int64_t c = i % 2;
@@ -253,10 +255,10 @@ TEST_CASE("frozen batch norms normalise by their running statistics and keep the
   }
 }
 
-// The message with which the options are refused.
-static std::string refusal(const std::string &program, const TrainOptions &chosen) {
+// The error message of options that are refused.
+static std::string refusal(const std::string &program, const train::TrainOptions &chosen) {
   GraphText text(program);
-  CHECK(failed(buildTrainingStep(text.function(), chosen)));
+  CHECK(failed(train::buildTrainingStep(text.function(), chosen)));
   return text.diagnostics;
 }
 
@@ -265,11 +267,12 @@ TEST_CASE("mistakes are told with what there is") {
         "the loss names the output `out`, but the model's outputs are: logits\n");
   CHECK(refusal(linear(2), options("mse:logits,x")) ==
         "the label `x` would be a new input of type 'tensor<2x3xf64>', but that name is taken; "
-        "choose another one: "
-        "KIND:OUTPUT,LABEL\n");
+        "choose another one: KIND:OUTPUT,LABEL\n"
+        "the input `x` has type 'tensor<2x3xf64>'\n");
   CHECK(refusal(linear(2), options("output:logits")) ==
-        "the loss output:logits needs a single number, but that output is 'tensor<2x3xf64>'\n");
-  TrainOptions chosen = options();
+        "the loss output:logits needs a single number, but that output is 'tensor<2x3xf64>'\n"
+        "the output is computed here\n");
+  train::TrainOptions chosen = options();
   chosen.freeze = {"conv*"};
   CHECK(refusal(linear(2), chosen) == "--freeze `conv*` matches no parameter of the model\n");
   chosen.freeze = {"*"};
@@ -289,7 +292,7 @@ TEST_CASE("mistakes are told with what there is") {
   chosen.losses.clear();
   CHECK(refusal(linear(2), chosen) == "training needs at least one loss\n");
 }
-// A step with dropout: the mask that a number of steps gives, as the elements of the first gradient that vanish.
+// A step with dropout: the masks of several steps, as the zero elements of the first gradient.
 static std::string dropout() {
   return R"(func.func @step(%x: tensor<40x25xf32> {graph.name = "x", graph.role = "input"},
       %w: tensor<40x25xf32> {graph.name = "w", graph.role = "parameter"})
@@ -302,8 +305,8 @@ static std::string dropout() {
 
 TEST_CASE("dropout drops another random part in every step and scales the rest") {
   GraphText text(dropout());
-  TrainOptions chosen = options("mse:y", "sgd:lr=0.5");
-  REQUIRE(succeeded(buildTrainingStep(text.function(), chosen)));
+  train::TrainOptions chosen = options("mse:y", "sgd:lr=0.5");
+  REQUIRE(succeeded(train::buildTrainingStep(text.function(), chosen)));
   CHECK(argumentNames(text.function()) == Names{"x:input", "w:parameter",
                                                 "dropout.micro_batch:state", "y.label:label",
                                                 "step:state"});
@@ -312,7 +315,7 @@ TEST_CASE("dropout drops another random part in every step and scales the rest")
   for (double number : {0.0, 1.0}) {
     Tensor count(ElementType::F64, {}, number);
     auto results =
-        interpret(text.function(), {ones, ones, count, zeros, Tensor(ElementType::F64, {})});
+        interpret::run(text.function(), {ones, ones, count, zeros, Tensor(ElementType::F64, {})});
     REQUIRE(results.isOk());
     Names names = resultNames(text.function());
     auto resultOf = [&](const std::string &name) -> const Tensor & {

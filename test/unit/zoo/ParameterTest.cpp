@@ -1,5 +1,5 @@
-// Every architecture of the zoo has exactly the parameters that its framework's own implementation
-// has, tied ones counted once.
+// Every architecture of the zoo has exactly as many parameters as its framework's implementation;
+// tied ones count once.
 #include "compiler/zoo/Zoo.h"
 
 #include <catch2/catch.hpp>
@@ -9,18 +9,18 @@
 namespace cleave::zoo {
 namespace {
 
-// Where a number comes from. Hugging Face: transformers' classes with the published configuration of
-// that name (`num_parameters()`; the model cards show the same numbers, rounded). torchvision: its
+// The source of a number. Hugging Face: transformers' classes with the published configuration of
+// that name (`num_parameters()`; the model cards have the same numbers, rounded). torchvision: its
 // table of weights (`num_params`), at 224 x 224 and 1000 classes.
 enum class Source {
-  Gpt2LMHeadModel,  // GPT-3 with the sizes of its paper's table 2.1, which says 175.0B
+  Gpt2LMHeadModel,  // GPT-3 with the sizes of its paper's table 2.1, where it has 175.0B
   LlamaForCausalLM, // Llama 2 and 3.1
   MixtralForCausalLM,
   BertForMaskedLM, // uncased
   T5ForConditionalGeneration,
   WhisperForConditionalGeneration, // large: v3
   Torchvision,
-  PytorchUNet, // github.com/milesial/Pytorch-UNet with 3 channels, 2 classes, transposed convolutions
+  PytorchUNet, // github.com/milesial/Pytorch-UNet: 3 channels, 2 classes, transposed convolutions
 };
 
 struct Known {

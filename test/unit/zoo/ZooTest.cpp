@@ -1,4 +1,4 @@
-// Every architecture of the zoo: written, read back, imported; and what it refuses.
+// Every architecture of the zoo: written, read back, imported; errors.
 #include "compiler/zoo/Zoo.h"
 #include "compiler/frontend/onnx/Import.h"
 #include "compiler/frontend/onnx/file/Initialisation.h"
@@ -17,7 +17,7 @@ namespace {
 
 using Sizes = std::map<std::string, int64_t>;
 
-// Sizes at which an entry is quick, as far as it has them.
+// Small values of those sizes that an entry has.
 Sizes small(const Entry &entry) {
   const Sizes wanted = {{"layers", 2},    {"hidden", 32},  {"heads", 4},   {"ffn", 48},
                         {"head-size", 8}, {"kv-heads", 2}, {"vocab", 50},  {"experts", 4},

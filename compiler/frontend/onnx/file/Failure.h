@@ -1,4 +1,4 @@
-// Failure: how reading and importing a model stops at the user's mistake, as in all frontends.
+// The Failure of all frontends, under this folder's namespace.
 #pragma once
 
 #include "compiler/frontend/emit/Failure.h"

@@ -9,14 +9,14 @@
 namespace cleave::onnx {
 namespace {
 
-constexpr int kMaxDepth = 16;                 // of calls in calls
+constexpr int kMaxDepth = 16;                 // of nested calls
 constexpr size_t kMaxNodes = size_t(1) << 18; // of the model, all calls inlined
 constexpr size_t kMaxBytes = size_t(1) << 28; // of names and attributes in them
 
 using Names = std::map<std::string, std::string>;
 
-// One call, while its nodes are written out: what names and attributes stand for.
-struct Call {
+// One call while it is inlined: the values of the function's names and attributes.
+struct FunctionCall {
   const Function *function = nullptr;
   const Node *node = nullptr;
   Names names; // of the function's inputs and outputs
@@ -40,10 +40,10 @@ public:
 private:
   void append(Node node, std::vector<Node> &nodes, int depth) {
     if (++count_ > kMaxNodes)
-      fail("the model has more than " + std::to_string(kMaxNodes) + " nodes in its functions");
+      fail("the model has more than ", kMaxNodes, " nodes in its functions");
     if (depth > kMaxDepth)
-      fail("node '" + node.label() + "' calls functions nested more than " +
-           std::to_string(kMaxDepth) + " deep: is '" + node.op + "' a function of itself?");
+      fail("node '", node.label(), "' calls functions nested more than ", kMaxDepth, " deep: is '",
+           node.op, "' a function of itself?");
     for (Attribute &attribute : node.attributes)
       if (attribute.graph) {
         auto inner = std::make_shared<Graph>(*attribute.graph);
@@ -55,7 +55,7 @@ private:
       nodes.push_back(std::move(node));
       return;
     }
-    Call call = callOf(*found->second, node);
+    FunctionCall call = callOf(*found->second, node);
     for (const Node &inner : found->second->nodes) {
       Node copy = written(inner, call);
       countBytes(copy, 0);
@@ -64,7 +64,7 @@ private:
     passThrough(call, nodes);
   }
 
-  // What a copy of a node takes.
+  // Bytes of a copy of the node.
   void countBytes(const Node &node, int depth) {
     bytes_ += sizeof(Node) + node.name.size();
     for (const auto &[key, value] : node.metadata)
@@ -73,30 +73,28 @@ private:
       for (const std::string &name : *names)
         bytes_ += sizeof(name) + name.size();
     for (const Attribute &attribute : node.attributes) {
-      bytes_ += sizeof(attribute) + attribute.text.size() +
+      bytes_ += sizeof(attribute) + attribute.string.size() +
                 8 * (attribute.integers.size() + attribute.numbers.size());
-      for (const std::string &text : attribute.texts)
+      for (const std::string &text : attribute.strings)
         bytes_ += sizeof(text) + text.size();
       if (attribute.graph)
         for (const StoredTensor &tensor : attribute.graph->initializers)
-          bytes_ += sizeof(tensor) + tensor.decoded.size() + 64 * tensor.texts.size();
+          bytes_ += sizeof(tensor) + tensor.decoded.size() + 64 * tensor.strings.size();
       if (attribute.graph && depth <= kMaxDepth)
         for (const Node &inner : attribute.graph->nodes)
           countBytes(inner, depth + 1);
     }
     if (bytes_ > kMaxBytes)
-      fail("the model has more than " + std::to_string(kMaxBytes >> 20) +
-           " MiB of nodes in its functions");
+      fail("the model has more than ", kMaxBytes >> 20, " MiB of nodes in its functions");
   }
 
-  static Call callOf(const Function &function, const Node &node) {
-    Call call{&function, &node, {}, node.label() + "/"};
+  static FunctionCall callOf(const Function &function, const Node &node) {
+    FunctionCall call{&function, &node, {}, node.label() + "/"};
     if (node.inputs.size() > function.inputs.size() ||
         node.outputs.size() > function.outputs.size())
-      fail("node '" + node.label() + "' has " + std::to_string(node.inputs.size()) +
-           " inputs and " + std::to_string(node.outputs.size()) + " outputs, but the function " +
-           function.name + " has " + std::to_string(function.inputs.size()) + " and " +
-           std::to_string(function.outputs.size()));
+      fail("node '", node.label(), "' has ", node.inputs.size(), " inputs and ",
+           node.outputs.size(), " outputs, but the function ", function.name, " has ",
+           function.inputs.size(), " and ", function.outputs.size());
     for (size_t i = 0; i < function.outputs.size(); ++i)
       if (i < node.outputs.size() && !node.outputs[i].empty())
         call.names[function.outputs[i]] = node.outputs[i];
@@ -105,8 +103,8 @@ private:
     return call;
   }
 
-  // Outputs that are inputs at once.
-  static void passThrough(const Call &call, std::vector<Node> &nodes) {
+  // Adds Identity nodes for outputs that are inputs of the function as well.
+  static void passThrough(const FunctionCall &call, std::vector<Node> &nodes) {
     const Function &function = *call.function;
     for (size_t i = 0; i < call.node->outputs.size(); ++i) {
       auto input = std::find(function.inputs.begin(), function.inputs.end(), function.outputs[i]);
@@ -121,15 +119,15 @@ private:
     }
   }
 
-  static std::string nameOf(const std::string &name, const Call &call) {
+  static std::string nameOf(const std::string &name, const FunctionCall &call) {
     if (name.empty())
       return name;
     auto known = call.names.find(name);
     return known == call.names.end() ? call.prefix + name : known->second;
   }
 
-  // A node of the function as the call means it.
-  static Node written(Node node, const Call &call) {
+  // A copy of a node of the function with the call's names and attributes.
+  static Node written(Node node, const FunctionCall &call) {
     for (std::string &name : node.inputs)
       name = nameOf(name, call);
     for (std::string &name : node.outputs)
@@ -147,8 +145,8 @@ private:
     return node;
   }
 
-  // A reference becomes the call's attribute, or the default, or none.
-  static std::optional<Attribute> attributeOf(Attribute attribute, const Call &call) {
+  // Replaces references by the call's attributes or the defaults; drops references without either.
+  static std::optional<Attribute> attributeOf(Attribute attribute, const FunctionCall &call) {
     if (!attribute.reference.empty()) {
       for (const std::vector<Attribute> *list : {&call.node->attributes, &call.function->defaults})
         for (const Attribute &given : *list)
@@ -164,7 +162,7 @@ private:
     return attribute;
   }
 
-  static std::shared_ptr<const Graph> written(const Graph &graph, const Call &call) {
+  static std::shared_ptr<const Graph> written(const Graph &graph, const FunctionCall &call) {
     auto out = std::make_shared<Graph>(graph);
     for (Node &node : out->nodes)
       node = written(node, call);

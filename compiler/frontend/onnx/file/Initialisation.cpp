@@ -62,17 +62,17 @@ static StoredTensor tensorOf(const ValueInfo &input, const std::string &text) {
   std::string entry = "input '" + input.name + "' has the entry " + kInitialisationKey;
   std::optional<Initialisation> initialisation = Initialisation::parse(text);
   if (!initialisation)
-    fail(entry + " '" + text + "', expected fill(X), normal(X) or uniform(X)");
+    fail(entry, " '", text, "', expected fill(X), normal(X) or uniform(X)");
   if (!elementTypeOf(input.dataType))
-    fail(entry + ", but elements of " + dataTypeName(input.dataType));
+    fail(entry, ", but elements of ", dataTypeName(input.dataType));
   int64_t count = 1;
   for (const Dim &dim : input.dims) {
     if (!dim.size || *dim.size < 0)
-      fail(entry + ", but no fixed shape");
+      fail(entry, ", but no fixed shape");
     if (tensor.dims.size() == kMaxRank ||
         __builtin_mul_overflow(count, std::max<int64_t>(*dim.size, 1), &count) ||
         count > (int64_t(1) << 56))
-      fail(entry + ", but more elements than fit into memory");
+      fail(entry, ", but more elements than fit into memory");
     tensor.dims.push_back(*dim.size);
   }
   setInitialisation(tensor, *initialisation);

@@ -1,22 +1,22 @@
-// Reading the ONNX wire format into Model.h. One function per message of the format; the numbers
-// are the field numbers of the public onnx.proto.
-#include "compiler/frontend/step/Content.h"
+// Reads the ONNX wire format into Model.h. One function per message of the format; the numbers are
+// the field numbers of the public onnx.proto.
 #include "compiler/frontend/onnx/file/Failure.h"
 #include "compiler/frontend/onnx/file/Initialisation.h"
 #include "compiler/frontend/onnx/file/Model.h"
 #include "compiler/frontend/onnx/file/TensorReader.h"
+#include "compiler/frontend/step/Content.h"
 
 #include <set>
 
 namespace cleave::onnx {
 namespace {
 
-// A model whose operators are all of other domains need not say which standard ones it would use.
+// The opset of a model that names none, which is valid if all operators are of other domains.
 constexpr int64_t kAssumedOpset = 20;
 
-// Subgraphs inside subgraphs; more than this is damage, not a model.
+// Depth of nested subgraphs; a model with deeper ones is damaged.
 constexpr int kMaxDepth = 16;
-// Sequences of optionals and so on.
+// Depth of nested types such as sequences of optionals.
 constexpr int kMaxTypes = 4;
 
 Graph readGraph(WireReader in, int depth);
@@ -26,7 +26,7 @@ Attribute readAttribute(WireReader in, int depth) {
   while (in.next()) {
     switch (in.field()) {
     case 1:
-      out.name = in.text();
+      out.name = in.string();
       break;
     case 2:
       out.number = in.float32();
@@ -35,7 +35,7 @@ Attribute readAttribute(WireReader in, int depth) {
       out.integer = in.integer();
       break;
     case 4:
-      out.text = in.text();
+      out.string = in.string();
       break;
     case 5:
       out.tensor = std::make_shared<StoredTensor>(readTensor(in.message()));
@@ -50,10 +50,10 @@ Attribute readAttribute(WireReader in, int depth) {
       in.integers(out.integers);
       break;
     case 9:
-      out.texts.push_back(in.text());
+      out.strings.push_back(in.string());
       break;
     case 21:
-      out.reference = in.text();
+      out.reference = in.string();
       break;
     case 20:
       out.type = static_cast<AttributeType>(in.integer());
@@ -68,25 +68,25 @@ Node readNode(WireReader in, int depth) {
   while (in.next()) {
     switch (in.field()) {
     case 1:
-      out.inputs.push_back(in.text());
+      out.inputs.push_back(in.string());
       break;
     case 2:
-      out.outputs.push_back(in.text());
+      out.outputs.push_back(in.string());
       break;
     case 3:
-      out.name = in.text();
+      out.name = in.string();
       break;
     case 4:
-      out.op = in.text();
+      out.op = in.string();
       break;
     case 5:
       out.attributes.push_back(readAttribute(in.message(), depth));
       break;
     case 7:
-      out.domain = in.text();
+      out.domain = in.string();
       break;
     case 8:
-      out.overload = in.text();
+      out.overload = in.string();
       break;
     case 9:
       readMetadata(in.message(), out.metadata);
@@ -104,7 +104,7 @@ Dim readDim(WireReader in) {
     if (in.field() == 1)
       out.size = in.integer();
     else if (in.field() == 2)
-      out.symbol = in.text();
+      out.symbol = in.string();
   }
   return out;
 }
@@ -123,10 +123,10 @@ void readTensorType(WireReader in, ValueInfo &out) {
   }
 }
 
-// A tensor, or a sequence or an optional of something.
+// Reads the type of a tensor, or of a sequence or optional.
 void readType(WireReader in, ValueInfo &out, int depth) {
   if (depth > kMaxTypes)
-    fail("the model has types nested more than " + std::to_string(kMaxTypes) + " deep");
+    fail("the model has types nested more than ", kMaxTypes, " deep");
   while (in.next()) {
     if (in.field() == 1) {
       readTensorType(in.message(), out);
@@ -144,7 +144,7 @@ ValueInfo readValueInfo(WireReader in) {
   ValueInfo out;
   while (in.next()) {
     if (in.field() == 1) {
-      out.name = in.text();
+      out.name = in.string();
     } else if (in.field() == 2) {
       readType(in.message(), out, 0);
     } else if (in.field() == 4) {
@@ -154,7 +154,8 @@ ValueInfo readValueInfo(WireReader in) {
   return out;
 }
 
-// Old files list initializers among the inputs, too: there they are only defaults of those inputs.
+// Removes inputs that are initializers: old files list initializers among the inputs as well, as
+// defaults of those inputs.
 void dropInitializersFromInputs(Graph &graph) {
   std::set<std::string> names;
   for (const StoredTensor &tensor : graph.initializers)
@@ -164,7 +165,7 @@ void dropInitializersFromInputs(Graph &graph) {
 
 Graph readGraph(WireReader in, int depth) {
   if (depth > kMaxDepth)
-    fail("the model has subgraphs nested more than " + std::to_string(kMaxDepth) + " deep");
+    fail("the model has subgraphs nested more than ", kMaxDepth, " deep");
   Graph out;
   while (in.next()) {
     switch (in.field()) {
@@ -172,7 +173,7 @@ Graph readGraph(WireReader in, int depth) {
       out.nodes.push_back(readNode(in.message(), depth));
       break;
     case 2:
-      out.name = in.text();
+      out.name = in.string();
       break;
     case 5:
       out.initializers.push_back(readTensor(in.message()));
@@ -204,7 +205,7 @@ void readOpset(WireReader in, Model &out) {
   int64_t version = 0;
   while (in.next()) {
     if (in.field() == 1)
-      domain = in.text();
+      domain = in.string();
     else if (in.field() == 2)
       version = in.integer();
   }
@@ -213,17 +214,17 @@ void readOpset(WireReader in, Model &out) {
 
 Function readFunction(WireReader in) {
   Function out;
-  Model imports; // whose opsets are the function's
+  Model imports; // the opsets of the function
   while (in.next()) {
     switch (in.field()) {
     case 1:
-      out.name = in.text();
+      out.name = in.string();
       break;
     case 4:
-      out.inputs.push_back(in.text());
+      out.inputs.push_back(in.string());
       break;
     case 5:
-      out.outputs.push_back(in.text());
+      out.outputs.push_back(in.string());
       break;
     case 7:
       out.nodes.push_back(readNode(in.message(), 0));
@@ -232,13 +233,13 @@ Function readFunction(WireReader in) {
       readOpset(in.message(), imports);
       break;
     case 10:
-      out.domain = in.text();
+      out.domain = in.string();
       break;
     case 11:
       out.defaults.push_back(readAttribute(in.message(), 0));
       break;
     case 13:
-      out.overload = in.text();
+      out.overload = in.string();
       break;
     }
   }
@@ -253,7 +254,7 @@ Function readFunction(WireReader in) {
 
 Model readModel(std::string_view bytes, const std::string &path) {
   if (std::optional<std::string> other = frontend::otherContent(bytes))
-    fail("found " + *other + ", expected " + frontend::kModelFormats);
+    fail("found ", *other, ", expected ", frontend::kModelFormats);
   Model out;
   out.path = path;
   std::string producerVersion;
@@ -262,10 +263,10 @@ Model readModel(std::string_view bytes, const std::string &path) {
   while (in.next()) {
     switch (in.field()) {
     case 2:
-      out.producer = in.text();
+      out.producer = in.string();
       break;
     case 3:
-      producerVersion = in.text();
+      producerVersion = in.string();
       break;
     case 7:
       out.graph = readGraph(in.message(), 0);

@@ -1,5 +1,5 @@
-// Writing Model.h as an ONNX file. One function per message of the format; the numbers are the
-// field numbers of the public onnx.proto.
+// Writes Model.h as an ONNX file. One function per message of the format; the numbers are the field
+// numbers of the public onnx.proto.
 #include "compiler/frontend/onnx/file/ModelWriter.h"
 
 #include "compiler/frontend/onnx/file/Initialisation.h"
@@ -8,7 +8,7 @@
 namespace cleave::onnx {
 namespace {
 
-// The version of the format in which nodes and inputs have metadata.
+// The IR version of the format, from which on nodes and inputs have metadata.
 constexpr int64_t kFormatVersion = 10;
 
 void writeMetadata(WireWriter &out, uint32_t field, const Metadata &metadata) {
@@ -46,7 +46,7 @@ WireWriter attributeMessage(const Attribute &attribute) {
     out.integer(3, attribute.integer);
     break;
   case AttributeType::String:
-    out.bytes(4, attribute.text);
+    out.bytes(4, attribute.string);
     break;
   case AttributeType::Tensor:
     out.message(5, tensorMessage(*attribute.tensor));
@@ -63,7 +63,7 @@ WireWriter attributeMessage(const Attribute &attribute) {
       out.integer(8, integer);
     break;
   case AttributeType::Strings:
-    for (const std::string &text : attribute.texts)
+    for (const std::string &text : attribute.strings)
       out.bytes(9, text);
     break;
   default:
@@ -107,7 +107,7 @@ WireWriter valueMessage(const ValueInfo &value) {
     tensor.message(2, shape);
   type.message(1, tensor);
   for (auto [isOne, field] : {std::pair(value.isSequence, 4), std::pair(value.isOptional, 9)})
-    if (isOne) { // what has been written is the type of its elements
+    if (isOne) { // the message so far is its element type
       WireWriter element, container;
       element.message(1, type);
       container.message(static_cast<uint32_t>(field), element);
@@ -119,7 +119,7 @@ WireWriter valueMessage(const ValueInfo &value) {
   return out;
 }
 
-// A tensor without elements, as an input.
+// Writes a tensor without elements as an input.
 ValueInfo asInput(const StoredTensor &tensor) {
   ValueInfo input{tensor.name, tensor.dataType, true, {}, {}};
   for (int64_t dim : tensor.dims)

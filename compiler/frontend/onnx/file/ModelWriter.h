@@ -1,12 +1,12 @@
-// Writing Model.h as an ONNX file.
+// Writes Model.h as an ONNX file.
 #pragma once
 
 #include "compiler/frontend/onnx/file/Model.h"
 
 namespace cleave::onnx {
 
-// The inverse of readModel, for models without functions of their own: the file's bytes. Tensors are
-// written with the elements in `decoded`, as references to another file, or, where they have an
+// The file's bytes: the inverse of readModel, for models without functions. Tensors are written
+// with the elements in `decoded`, as references to another file, or, where they have an
 // initialisation, as inputs.
 std::string writeModel(const Model &model);
 

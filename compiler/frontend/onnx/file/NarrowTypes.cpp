@@ -28,10 +28,10 @@ constexpr NarrowType kTypes[] = {
     {26, "int2", kInt8, 2, true, 0, 0, 0, 0, Beyond::Largest},
 };
 
-// Whether the type has one zero, and NaN in the place of the other one.
+// Whether the type has only one zero and uses the other one's bits for NaN.
 bool hasOneZero(const NarrowType &type) { return type.dataType == 18 || type.dataType == 20; }
 
-// The bits of this magnitude that are no finite number of the type.
+// Whether these bits of a magnitude are not a finite number of the type.
 double special(const NarrowType &type, unsigned magnitude) {
   unsigned mantissa = magnitude & ((1U << type.mantissaBits) - 1);
   bool isInfinite = type.beyond == Beyond::Infinity && mantissa == 0;
@@ -53,9 +53,10 @@ double decodeFloat(const NarrowType &type, unsigned bits) {
   return bits & sign ? -value : value;
 }
 
-// Half to even at `mantissaBits` bits; below the least normal number at those of that number.
+// Rounds half to even at `mantissaBits` bits; below the least normal number, at the spacing of that
+// number.
 Value roundFloat(const Emitter &e, Value magnitude, const NarrowType &type) {
-  // The distance of neighbours doubles at every power of two.
+  // The spacing of numbers doubles at every power of two.
   Value ulp = e.splat(magnitude, std::ldexp(1.0, 1 - type.bias - type.mantissaBits));
   int most = std::ilogb(type.largest);
   for (int exponent = 2 - type.bias; exponent <= most; ++exponent) {
@@ -79,7 +80,7 @@ Value toNarrowFloat(const Emitter &e, Value x, const NarrowType &type, bool satu
   return e.cast(e.select(isNan(e, x), x, signedValue), held);
 }
 
-// The lowest bits, towards zero from floats.
+// Keeps the lowest bits; floats are truncated towards zero first.
 Value toNarrowInteger(const Emitter &e, Value x, const NarrowType &type, mlir::Type held) {
   Value whole = e.cast(x, e.b.getI32Type());
   Value rest = floorRemainder(e, whole, e.splat(whole, 1 << type.bits));
@@ -108,8 +109,7 @@ double decode(const NarrowType &type, unsigned bits) {
 std::string unpack(const NarrowType &type, std::string_view bytes, int64_t count) {
   int64_t perByte = 8 / type.bits;
   if (static_cast<int64_t>(bytes.size()) * perByte < count)
-    fail("has " + std::to_string(bytes.size()) + " bytes for " + std::to_string(count) +
-         " elements of " + type.name);
+    fail("has ", bytes.size(), " bytes for ", count, " elements of ", type.name);
   std::string out;
   for (int64_t i = 0; i < count; ++i) {
     unsigned byte = static_cast<unsigned char>(bytes[i / perByte]);

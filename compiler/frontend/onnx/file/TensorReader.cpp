@@ -1,4 +1,4 @@
-// See TensorReader.h. Elements lie in one of seven fields of the message, or in another file.
+// See TensorReader.h. The elements are in one of seven fields of the message, or in another file.
 #include "compiler/frontend/onnx/file/TensorReader.h"
 
 #include "compiler/frontend/onnx/file/Failure.h"
@@ -11,13 +11,14 @@
 namespace cleave::onnx {
 namespace {
 
-struct DataType {
+// A data type of the format, and the element type with which Cleave computes, if it does.
+struct OnnxDataType {
   int32_t number;
   const char *name;
   std::optional<ElementType> element;
 };
 
-constexpr DataType kDataTypes[] = {
+constexpr OnnxDataType kDataTypes[] = {
     {1, "float32", ElementType::F32},  {2, "uint8", ElementType::U8},
     {3, "int8", ElementType::I8},      {4, "uint16", ElementType::U16},
     {5, "int16", ElementType::I16},    {6, "int32", ElementType::I32},
@@ -28,12 +29,12 @@ constexpr DataType kDataTypes[] = {
     {15, "complex128", std::nullopt},  {16, "bfloat16", ElementType::BF16},
 };
 
-// The elements as the message holds them, before it is known which field counts.
+// The elements as the message holds them, before the element type decides which field is used.
 struct Fields {
   std::optional<ByteRange> raw;
   std::string_view rawBytes;
   std::vector<ByteRange> packed; // float_data or double_data, each packed
-  std::string singles;           // the same, element by element
+  std::string singles;           // the same, not packed
   std::vector<int64_t> integers; // int32_data, int64_data or uint64_data
   bool external = false;
   Metadata externalData;
@@ -49,7 +50,7 @@ void readReals(WireReader &in, Fields &fields) {
   fields.singles.append(reinterpret_cast<const char *>(single.data()), sizeof(float));
 }
 
-// A non-negative number in an external_data entry.
+// Reads a non-negative number of an external_data entry.
 uint64_t externalNumber(const StoredTensor &tensor, const Metadata &entries, const std::string &key,
                         uint64_t absent) {
   auto found = entries.find(key);
@@ -59,7 +60,7 @@ uint64_t externalNumber(const StoredTensor &tensor, const Metadata &entries, con
   uint64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
-    fail("initializer '" + tensor.name + "' has the " + key + " '" + text +
+    fail("initializer '", tensor.name, "' has the ", key, " '", text,
          "' in its external data, expected a number of bytes");
   return value;
 }
@@ -67,7 +68,7 @@ uint64_t externalNumber(const StoredTensor &tensor, const Metadata &entries, con
 void placeExternal(StoredTensor &tensor, const Metadata &entries) {
   auto location = entries.find("location");
   if (location == entries.end() || location->second.empty())
-    fail("initializer '" + tensor.name + "' has external data without a location");
+    fail("initializer '", tensor.name, "' has external data without a location");
   tensor.inFile = true;
   tensor.location = location->second;
   tensor.range.offset = externalNumber(tensor, entries, "offset", 0);
@@ -75,7 +76,7 @@ void placeExternal(StoredTensor &tensor, const Metadata &entries) {
   tensor.range.size = externalNumber(tensor, entries, "length", needed);
 }
 
-// Integers of the typed fields as little-endian elements.
+// Encodes the integers of a typed field as little-endian elements.
 std::string packIntegers(const std::vector<int64_t> &integers, int64_t size) {
   std::string out(integers.size() * size, '\0');
   for (size_t i = 0; i < integers.size(); ++i)
@@ -83,10 +84,11 @@ std::string packIntegers(const std::vector<int64_t> &integers, int64_t size) {
   return out;
 }
 
-// Narrow elements become what holds them; they are few, so they are copied.
+// Decodes narrow elements into the type that holds them; they are copied, as such tensors are
+// small.
 void placeNarrow(StoredTensor &tensor, const Fields &fields, const NarrowType &type) {
   if (fields.external)
-    fail("tensor '" + tensor.name + "' has elements of " + type.name +
+    fail("tensor '", tensor.name, "' has elements of ", type.name,
          " outside the model file, which Cleave does not read; store them inside");
   std::string packed = packIntegers(fields.integers, 1);
   tensor.decoded = unpack(type, fields.raw ? fields.rawBytes : packed, tensor.elementCount());
@@ -104,7 +106,7 @@ void place(StoredTensor &tensor, const Fields &fields) {
     tensor.inFile = true;
     tensor.range = fields.packed[0];
   } else if (!fields.packed.empty()) {
-    fail("tensor '" + tensor.name + "' has its elements in several pieces; export it again");
+    fail("tensor '", tensor.name, "' has its elements in several pieces; export it again");
   } else if (!fields.singles.empty()) {
     tensor.decoded = fields.singles;
   } else {
@@ -114,16 +116,15 @@ void place(StoredTensor &tensor, const Fields &fields) {
 
 void checkDims(const StoredTensor &tensor) {
   if (tensor.dims.size() > kMaxRank)
-    fail("tensor '" + tensor.name + "' has " + std::to_string(tensor.dims.size()) +
-         " dims, expected at most " + std::to_string(kMaxRank));
+    fail("tensor '", tensor.name, "' has ", tensor.dims.size(), " dims, expected at most ",
+         kMaxRank);
   int64_t count = 1;
   for (int64_t dim : tensor.dims) {
     if (dim < 0)
-      fail("tensor '" + tensor.name + "' has a dim of size " + std::to_string(dim) +
-           ", expected none below 0");
+      fail("tensor '", tensor.name, "' has a dim of size ", dim, ", expected none below 0");
     if (__builtin_mul_overflow(count, std::max<int64_t>(dim, 1), &count) ||
         count > (int64_t(1) << 56))
-      fail("tensor '" + tensor.name + "' has more elements than fit into memory");
+      fail("tensor '", tensor.name, "' has more elements than fit into memory");
   }
 }
 
@@ -131,15 +132,14 @@ void checkBytes(const StoredTensor &tensor) {
   uint64_t found = tensor.inFile ? tensor.range.size : tensor.decoded.size();
   auto expected = static_cast<uint64_t>(tensor.byteCount());
   if (found != expected)
-    fail("tensor '" + tensor.name + "' has " + std::to_string(found) + " bytes of data, its " +
-         std::to_string(tensor.elementCount()) + " elements of " + dataTypeName(tensor.dataType) +
-         " need " + std::to_string(expected));
+    fail("tensor '", tensor.name, "' has ", found, " bytes of data, its ", tensor.elementCount(),
+         " elements of ", dataTypeName(tensor.dataType), " need ", expected);
 }
 
 void checkTexts(const StoredTensor &tensor) {
-  if (static_cast<int64_t>(tensor.texts.size()) != tensor.elementCount())
-    fail("tensor '" + tensor.name + "' has " + std::to_string(tensor.texts.size()) +
-         " texts, expected " + std::to_string(tensor.elementCount()));
+  if (static_cast<int64_t>(tensor.strings.size()) != tensor.elementCount())
+    fail("tensor '", tensor.name, "' has ", tensor.strings.size(), " strings, expected ",
+         tensor.elementCount());
 }
 
 } // namespace
@@ -147,14 +147,14 @@ void checkTexts(const StoredTensor &tensor) {
 std::optional<ElementType> elementTypeOf(int32_t dataType) {
   if (const NarrowType *narrow = narrowType(dataType))
     dataType = narrow->held;
-  for (const DataType &type : kDataTypes)
+  for (const OnnxDataType &type : kDataTypes)
     if (type.number == dataType)
       return type.element;
   return std::nullopt;
 }
 
 int32_t dataTypeOf(ElementType element) {
-  for (const DataType &type : kDataTypes)
+  for (const OnnxDataType &type : kDataTypes)
     if (type.element == element)
       return type.number;
   return 0;
@@ -163,18 +163,13 @@ int32_t dataTypeOf(ElementType element) {
 std::string dataTypeName(int32_t dataType) {
   if (const NarrowType *narrow = narrowType(dataType))
     return narrow->name;
-  for (const DataType &type : kDataTypes)
+  for (const OnnxDataType &type : kDataTypes)
     if (type.number == dataType)
       return type.name;
-  return "element type " + std::to_string(dataType);
+  return concat("element type ", dataType);
 }
 
-std::string typeName(ElementType element) {
-  for (const DataType &type : kDataTypes)
-    if (type.element == element)
-      return type.name;
-  return "?";
-}
+std::string typeName(ElementType element) { return std::string(longName(element)); }
 
 int64_t StoredTensor::elementCount() const {
   int64_t count = 1;
@@ -186,7 +181,7 @@ int64_t StoredTensor::elementCount() const {
 ElementType StoredTensor::element() const {
   std::optional<ElementType> type = elementTypeOf(dataType);
   if (!type)
-    fail("tensor '" + name + "' has elements of " + dataTypeName(dataType) +
+    fail("tensor '", name, "' has elements of ", dataTypeName(dataType),
          ", which Cleave does not compute with");
   return *type;
 }
@@ -195,9 +190,9 @@ void readMetadata(WireReader in, Metadata &out) {
   std::string key, value;
   while (in.next()) {
     if (in.field() == 1)
-      key = in.text();
+      key = in.string();
     else if (in.field() == 2)
-      value = in.text();
+      value = in.string();
   }
   out[key] = value;
 }
@@ -222,10 +217,10 @@ StoredTensor readTensor(WireReader in) {
       in.integers(fields.integers);
       break;
     case 6:
-      out.texts.push_back(in.text());
+      out.strings.push_back(in.string());
       break;
     case 8:
-      out.name = in.text();
+      out.name = in.string();
       break;
     case 9:
       fields.rawBytes = WireReader(in).bytes();

@@ -16,7 +16,7 @@ std::string describe(const Node &node) { return "node '" + node.label() + "' (" 
 
 constexpr const char *kTrainingDomain = "ai.onnx.preview.training";
 
-// What the node reads: its inputs and what its subgraphs take from outside.
+// The names that the node reads: its inputs and the free names of its subgraphs.
 std::set<std::string> readNames(const Node &node) {
   std::set<std::string> names;
   for (const std::string &input : node.inputs)
@@ -26,13 +26,13 @@ std::set<std::string> readNames(const Node &node) {
   for (const Attribute &attribute : node.attributes) {
     if (attribute.graph)
       names.merge(freeNames(*attribute.graph));
-    if (isGradient && attribute.name == "y") // named, not read: all that it needs comes before
-      names.insert(attribute.text);
+    if (isGradient && attribute.name == "y") // named by the attribute, not read as an input
+      names.insert(attribute.string);
   }
   return names;
 }
 
-// Everything that the graph defines, with the defining node (or none).
+// The names that the graph defines, with the defining node or kNoNode.
 class Definitions {
 public:
   explicit Definitions(const Graph &graph) : graph_(graph) {
@@ -59,9 +59,9 @@ private:
       fail("the model has an input or initializer without a name");
     auto [found, isNew] = nodes_.emplace(name, node);
     if (!isNew)
-      fail("'" + name + "' is defined twice: by " + by + " and by " +
-           (found->second == kNoNode ? "an input or initializer"
-                                     : describe(graph_.nodes[found->second])) +
+      fail("'", name, "' is defined twice: by ", by, " and by ",
+           found->second == kNoNode ? "an input or initializer"
+                                    : describe(graph_.nodes[found->second]),
            "; names must be unique");
   }
 
@@ -75,7 +75,7 @@ private:
   for (size_t i = 0; i < missing.size() && listed < 4; ++i)
     if (missing[i] > 0)
       names += (listed++ ? ", " : "") + describe(graph.nodes[i]);
-  fail("the graph has a cycle: each of these nodes waits for another one: " + names);
+  fail("the graph has a cycle: each of these nodes waits for another one: ", names);
 }
 
 } // namespace
@@ -136,7 +136,7 @@ std::vector<size_t> sortedNodes(const Graph &graph, const std::set<std::string> 
     for (const std::string &name : readNames(graph.nodes[i])) {
       const size_t *node = definitions.find(name);
       if (!node && !outer.contains(name))
-        fail(describe(graph.nodes[i]) + " reads '" + name + "', which nothing defines");
+        fail(describe(graph.nodes[i]), " reads '", name, "', which nothing defines");
       if (!node || *node == Definitions::kNoNode)
         continue;
       ++missing[i];
@@ -145,7 +145,7 @@ std::vector<size_t> sortedNodes(const Graph &graph, const std::set<std::string> 
   }
   for (const ValueInfo &output : graph.outputs)
     if (!definitions.find(output.name) && !outer.contains(output.name))
-      fail("the model's output '" + output.name + "' is computed by no node");
+      fail("the model's output '", output.name, "' is computed by no node");
 
   std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
   for (size_t i = 0; i < missing.size(); ++i)

@@ -1,4 +1,4 @@
-// The order in which a graph's nodes can be computed, and the checks that its names make sense.
+// Topology: the order in which a graph's nodes can be computed, and the uniqueness of its names.
 // Plain data.
 #pragma once
 
@@ -8,15 +8,16 @@
 
 namespace cleave::onnx {
 
-// Indices of the nodes, every one after those that it reads; the file's order where that is
-// possible. `outer` are names that enclosing graphs define. Fails on names that are defined twice
-// or never, and on cycles.
+// Indices of the nodes, each after the nodes that it reads, otherwise in the file's order. `outer`
+// are the names that enclosing graphs define. Fails on names that are defined twice or not at all,
+// and on cycles.
 std::vector<size_t> sortedNodes(const Graph &graph, const std::set<std::string> &outer);
 
-// The names that the graph reads and does not define itself (subgraphs included).
+// The names that the graph reads and does not define itself, subgraphs included.
 std::set<std::string> freeNames(const Graph &graph);
 
-// Of the nodes in `order` those on which `result` depends and that depend on the values `given`, in that order.
+// The nodes of `order` that depend on the names in `given` and on which `result` depends, in that
+// order.
 std::vector<size_t> nodesBetween(const Graph &graph, const std::vector<size_t> &order,
                                  std::set<std::string> given, const std::string &result);
 

@@ -9,7 +9,7 @@
 namespace cleave::onnx {
 namespace {
 
-// A relative path that does not leave the folder.
+// Whether the path is relative and does not leave the folder.
 bool staysInside(const std::string &location) {
   if (llvm::sys::path::is_absolute(location))
     return false;
@@ -34,7 +34,7 @@ std::string_view WeightFiles::externalBytes(const StoredTensor &tensor) {
   auto found = external_.find(tensor.location);
   if (found == external_.end()) {
     if (!staysInside(tensor.location))
-      fail(of + " lies outside the model's folder; move it there and export again");
+      fail(of, " lies outside the model's folder; move it there and export again");
     llvm::SmallString<256> path(llvm::sys::path::parent_path(modelPath_));
     llvm::sys::path::append(path, tensor.location);
     found = external_.emplace(tensor.location, mapFile(path.str().str(), of)).first;
@@ -42,9 +42,8 @@ std::string_view WeightFiles::externalBytes(const StoredTensor &tensor) {
   std::string_view all(found->second->getBufferStart(), found->second->getBufferSize());
   const ByteRange &range = tensor.range;
   if (range.offset > all.size() || range.size > all.size() - range.offset)
-    fail(of + " has " + std::to_string(all.size()) + " bytes, but bytes " +
-         std::to_string(range.offset) + " to " + std::to_string(range.offset + range.size) +
-         " are wanted; copy the file again");
+    fail(of, " has ", all.size(), " bytes, but bytes ", range.offset, " to ",
+         range.offset + range.size, " are wanted; copy the file again");
   return all;
 }
 
@@ -61,10 +60,10 @@ bool WeightFiles::areEqual(const StoredTensor &a, const StoredTensor &b, bool tr
   std::string_view x = bytesOf(a), y = bytesOf(b);
   if (a.dataType != b.dataType || x.size() != y.size())
     return false;
-  if (!transposed || x.empty()) // whose first two dims may not be all
+  if (!transposed || x.empty()) // an empty tensor may have other than 2 dims
     return x == y;
   int64_t rows = a.dims[0], columns = a.dims[1], size = byteSize(a.element());
-  // Block by block: one of the two is read across its rows.
+  // Block by block, since one of the two is read across its rows.
   constexpr int64_t block = 32;
   for (int64_t i0 = 0; i0 < rows; i0 += block)
     for (int64_t j0 = 0; j0 < columns; j0 += block)

@@ -1,9 +1,8 @@
 // WeightFiles: the model file and the files of external weights, mapped into memory, never copied.
-// Answers where a tensor's elements are, and reads the few that are needed while importing.
 #pragma once
 
-#include "compiler/frontend/step/FileBytes.h"
 #include "compiler/frontend/onnx/file/Model.h"
+#include "compiler/frontend/step/FileBytes.h"
 #include "dialects/graph/Step.h"
 
 namespace cleave::onnx {
@@ -11,24 +10,27 @@ namespace cleave::onnx {
 using frontend::elementAt;
 using frontend::mapFile;
 
+// The model file and the external files that it names.
 class WeightFiles {
 public:
-  // Maps the model file; fails if there is none or it is no regular file.
+  // Maps the model file; fails if it does not exist or is not a regular file.
   explicit WeightFiles(const std::string &modelPath);
 
+  // The whole model file.
   std::string_view modelBytes() const;
 
-  // The tensor's elements, mapped (row-major, little-endian). Fails where an external file is
-  // missing, too short or outside the model's folder.
+  // The tensor's elements as mapped bytes (row-major, little-endian). Fails where an external file
+  // is missing, too short or outside the model's folder.
   std::string_view bytesOf(const StoredTensor &tensor);
-  // The same elements as plain data.
+  // The tensor's elements as plain data.
   Tensor read(const StoredTensor &tensor);
-  // Whether both have the same elements in the same order; with `transposed`, b holds by columns what a (of two dims)
-  // holds by rows.
+  // Whether both tensors have the same elements in the same order; with `transposed`, whether b is
+  // the transpose of a (2 dims).
   bool areEqual(const StoredTensor &a, const StoredTensor &b, bool transposed);
-  // Where the runtime finds them; with `transposed`, those of the transpose of a tensor of two dims.
+  // The origin from which the runtime reads the elements; with `transposed`, those of the transpose
+  // of a tensor with 2 dims.
   graph::TensorOrigin originOf(const StoredTensor &tensor, bool transposed);
-  // Checks that the elements are there.
+  // Fails unless the elements are there.
   void check(const StoredTensor &tensor) { bytesOf(tensor); }
 
 private:

@@ -8,7 +8,7 @@
 namespace cleave::onnx {
 
 void WireReader::damaged(const std::string &what) const {
-  fail("not a complete ONNX file: " + what + " at byte " + std::to_string(base_ + position_) +
+  fail("not a complete ONNX file: ", what, " at byte ", base_ + position_,
        "; copy or export it again");
 }
 
@@ -50,8 +50,7 @@ bool WireReader::next() {
 
 void WireReader::expect(unsigned wireType) {
   if (wireType_ != wireType)
-    damaged("field " + std::to_string(field_) + " has wire type " + std::to_string(wireType_) +
-            ", expected " + std::to_string(wireType));
+    damaged(concat("field ", field_, " has wire type ", wireType_, ", expected ", wireType));
   pending_ = false;
 }
 
@@ -72,8 +71,7 @@ void WireReader::skip() {
     fixed(4);
     return;
   default:
-    damaged("field " + std::to_string(field_) + " has unknown wire type " +
-            std::to_string(wireType_));
+    damaged(concat("field ", field_, " has unknown wire type ", wireType_));
   }
 }
 
@@ -95,8 +93,7 @@ ByteRange WireReader::range() {
   uint64_t size = rawVarint();
   uint64_t left = bytes_.size() - position_;
   if (size > left)
-    damaged("field " + std::to_string(field_) + " has " + std::to_string(size) +
-            " bytes but only " + std::to_string(left) + " are left");
+    damaged(concat("field ", field_, " has ", size, " bytes but only ", left, " are left"));
   ByteRange range{base_ + position_, size};
   position_ += size;
   return range;

@@ -1,5 +1,4 @@
-// WireWriter: the fields of one Protobuf message, appended one after the other. The counterpart of
-// WireReader.
+// WireWriter: writes the fields of one Protobuf message. The counterpart of WireReader.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +7,21 @@
 
 namespace cleave::onnx {
 
+// Builds the bytes of one message.
 class WireWriter {
 public:
-  // Each appends one field; `field` is its number in the format.
+  // Each function appends one field; `field` is its number in the format.
   void integer(uint32_t field, int64_t value);
   void float32(uint32_t field, float value);
   void bytes(uint32_t field, std::string_view value);
   void message(uint32_t field, const WireWriter &value) { bytes(field, value.out_); }
-  // A message of two strings, fields 1 and 2, as the format's maps are.
+  // A message of two strings, fields 1 and 2: an entry of the format's maps.
   void entry(uint32_t field, std::string_view key, std::string_view value);
 
-  // Appends fields as WireReader::encoded gives them.
+  // Appends encoded fields.
   void encoded(std::string_view fields) { out_.append(fields); }
 
-  // What has been written.
+  // The bytes of all fields.
   std::string take() { return std::move(out_); }
 
 private:

@@ -9,16 +9,16 @@ namespace cleave::onnx {
 // -- operands -------------------------------------------------------------------------------------
 Value NodeImport::input(size_t i) const {
   if (!hasInput(i))
-    fail("has " + std::to_string(inputs_.size()) + " inputs, but needs input " + std::to_string(i));
+    fail("has ", inputs_.size(), " inputs, but needs input ", i);
   readInputs_.insert(i);
   if (!inputs_[i].isTensor())
-    fail("input " + std::to_string(i) + " is a sequence, expected a tensor");
+    fail("input ", i, " is a sequence, expected a tensor");
   return inputs_[i].values[0];
 }
 
 const Values &NodeImport::sequence(size_t i) const {
   if (i >= inputs_.size() || !inputs_[i].isSequence)
-    fail("input " + std::to_string(i) + " is no sequence");
+    fail("input ", i, " is not a sequence");
   readInputs_.insert(i);
   return inputs_[i].values;
 }
@@ -44,11 +44,8 @@ void NodeImport::checkInputs(size_t atLeast, size_t atMost) const {
     missing |= !hasInput(i);
   if (found >= atLeast && found <= atMost && !missing)
     return;
-  std::string expected = atLeast == atMost
-                             ? std::to_string(atLeast)
-                             : std::to_string(atLeast) + " to " + std::to_string(atMost);
-  fail("has " + std::to_string(found) + (found == 1 ? " input" : " inputs") + ", expected " +
-       expected);
+  fail("has ", found, found == 1 ? " input" : " inputs", ", expected ",
+       atLeast == atMost ? cleave::concat(atLeast) : cleave::concat(atLeast, " to ", atMost));
 }
 
 // -- attributes -----------------------------------------------------------------------------------
@@ -60,7 +57,7 @@ const Attribute *NodeImport::find(const std::string &name, AttributeType type,
       continue;
     // Writers before the `type` field existed leave it 0.
     if (attribute.type != type && attribute.type != AttributeType::Undefined)
-      fail("attribute '" + name + "' is of the wrong kind, expected " + expected);
+      fail("attribute '", name, "' is of the wrong kind, expected ", expected);
     return &attribute;
   }
   return nullptr;
@@ -77,17 +74,17 @@ int64_t NodeImport::integer(const std::string &name, int64_t absent) {
 
 int64_t NodeImport::requiredInteger(const std::string &name) {
   if (!hasAttribute(name))
-    fail("attribute '" + name + "' is missing");
+    fail("attribute '", name, "' is missing");
   return integer(name, 0);
 }
 
-// The decimal that the user meant: 1e-05, not 9.999999747378752e-06.
+// The shortest decimal that identifies the float: 1e-05, not 9.999999747378752e-06.
 static double shortestDecimal(float value) {
-  char text[32];
-  auto [end, error] = std::to_chars(text, text + sizeof(text), value);
+  char digits[32];
+  auto [end, error] = std::to_chars(digits, digits + sizeof(digits), value);
   double out = value;
   if (error == std::errc() && std::isfinite(value))
-    std::from_chars(text, end, out);
+    std::from_chars(digits, end, out);
   return out;
 }
 
@@ -96,9 +93,9 @@ double NodeImport::decimal(const std::string &name, double absent) {
   return found ? shortestDecimal(found->number) : absent;
 }
 
-std::string NodeImport::text(const std::string &name, const std::string &absent) {
+std::string NodeImport::string(const std::string &name, const std::string &absent) {
   const Attribute *found = find(name, AttributeType::String, "a string");
-  return found ? found->text : absent;
+  return found ? found->string : absent;
 }
 
 std::optional<Ints> NodeImport::integers(const std::string &name) {
@@ -106,9 +103,9 @@ std::optional<Ints> NodeImport::integers(const std::string &name) {
   return found ? std::optional(found->integers) : std::nullopt;
 }
 
-std::optional<std::vector<std::string>> NodeImport::texts(const std::string &name) {
+std::optional<std::vector<std::string>> NodeImport::strings(const std::string &name) {
   const Attribute *found = find(name, AttributeType::Strings, "a list of strings");
-  return found ? std::optional(found->texts) : std::nullopt;
+  return found ? std::optional(found->strings) : std::nullopt;
 }
 
 std::optional<std::vector<double>> NodeImport::decimals(const std::string &name) {
@@ -124,14 +121,14 @@ std::optional<std::vector<double>> NodeImport::decimals(const std::string &name)
 const StoredTensor *NodeImport::tensor(const std::string &name) {
   const Attribute *found = find(name, AttributeType::Tensor, "a tensor");
   if (found && !found->tensor)
-    fail("attribute '" + name + "' has no tensor");
+    fail("attribute '", name, "' has no tensor");
   return found ? found->tensor.get() : nullptr;
 }
 
 const Graph &NodeImport::graph(const std::string &name) {
   const Attribute *found = find(name, AttributeType::Graph, "a graph");
   if (!found || !found->graph)
-    fail("attribute '" + name + "' is missing");
+    fail("attribute '", name, "' is missing");
   return *found->graph;
 }
 
@@ -143,12 +140,12 @@ void NodeImport::ignore(std::initializer_list<const char *> names) {
 void NodeImport::checkAllRead() const {
   for (const Attribute &attribute : node.attributes)
     if (!read_.contains(attribute.name))
-      fail("attribute '" + attribute.name + "' is not known at opset " + std::to_string(opset()));
+      fail("attribute '", attribute.name, "' is not known at opset ", opset());
   for (size_t i = 0; i < inputs_.size(); ++i)
     if (hasInput(i) && !readInputs_.contains(i))
-      fail("input " + std::to_string(i) +
-           " would change the outputs in a way that Cleave does not " +
-           "import; export the model without it");
+      fail("input ", i,
+           " would change the outputs in a way that Cleave does not import; export the model "
+           "without it");
 }
 
 int64_t NodeImport::axisAttribute(int64_t absent) { return axisAttribute(absent, rank()); }
@@ -159,14 +156,14 @@ int64_t NodeImport::axisAttribute(int64_t absent, int64_t rank) {
 
 // -- known inputs ---------------------------------------------------------------------------------
 static std::string describe(size_t i, const std::string &what) {
-  return what + " (input " + std::to_string(i) + ")";
+  return cleave::concat(what, " (input ", i, ")");
 }
 
 Tensor NodeImport::tensorInput(size_t i, const std::string &what) const {
   return tensorOf(input(i), describe(i, what));
 }
 
-Shape NodeImport::sizesInput(size_t i, const std::string &what) const {
+Sizes NodeImport::sizesInput(size_t i, const std::string &what) const {
   return sizesOf(input(i), describe(i, what));
 }
 

@@ -1,144 +1,105 @@
-// NodeImport: one node while it is imported: an Emitter (compiler/frontend/emit) that also knows
-// what the format says about the node. A handler is a function from its node to the values of its
-// outputs: it reads operands and attributes and calls what emit knows; a Failure in it is reported
-// with the node's name.
+// NodeImport: one node while it is imported: an Emitter (compiler/frontend/emit) with the node's
+// operands and attributes. A handler is a function from a NodeImport to the values of the node's
+// outputs: it reads operands and attributes and calls the functions of emit. A Failure in it is
+// reported with the node's name.
 #pragma once
 
-#include "compiler/frontend/emit/Emitter.h"
 #include "compiler/frontend/onnx/file/Failure.h"
-#include "compiler/frontend/step/Import.h"
-#include "compiler/frontend/onnx/file/Model.h"
-#include "compiler/frontend/onnx/node/Texts.h"
+#include "compiler/frontend/onnx/node/ImportServices.h"
 
-#include <functional>
 #include <set>
 
 namespace cleave::onnx {
 
-using emit::Evaluator;
 using emit::Ints;
-using emit::Shape;
-using emit::Value;
-using emit::Values;
-using frontend::ImportOptions;
-
-// What a name of the model stands for: one tensor, a sequence of tensors, or nothing (an input that
-// is left out, an optional without an element).
-struct Binding {
-  Values values;
-  bool isSequence = false;
-  int32_t narrow =
-      0; // the tensor's numbers are those of this narrow type (NarrowTypes.h); 0: of no such one
-
-  bool isText = false; // the numbers are those of texts (Texts.h)
-  bool failed = false; // it was refused, which has been noted: what needs it is left out silently
-
-  bool isNothing() const { return values.empty() && !isSequence; }
-  bool isTensor() const { return values.size() == 1 && !isSequence; }
-};
-using Bindings = std::vector<Binding>;
-
-// Thrown where something cannot go on because of what has been reported as unsupported already.
-struct AlreadyRefused {
-  bool isInside = false; // it was reported in the subgraph that cannot go on
-};
-
-// What the import as a whole does for handlers.
-struct ImportServices {
-  Evaluator &evaluator;
-  const ImportOptions &options;
-  int64_t opset;
-  TextPool &texts;
-  // Imports a subgraph with these inputs at the builder's place; returns its outputs.
-  std::function<Bindings(const Graph &, const Bindings &inputs)> importGraph;
-  // What `result` of the graph that is imported becomes where these names stand for other values: the nodes between
-  // them are imported once more.
-  std::function<Binding(const std::map<std::string, Binding> &given, const std::string &result)>
-      importSlice;
-  // The tensor as a value: a small one as a constant, a large one as an argument of the step.
-  std::function<Value(mlir::OpBuilder &, mlir::Location, const StoredTensor &)> tensorValue;
-  // The state that a value of the step stands for gets a new value at the end of it.
-  std::function<void(Value state, Value next)> replaceState;
-  // A scalar int64 that tells draws of random numbers apart, another one in every step; the next one is free, too.
-  std::function<Value()> randomKey;
-  // Imports a subgraph that is computed whether it counts or not: it must not replace states.
-  std::function<Bindings(const Graph &, const Bindings &inputs)> importSpeculatively;
-  // Whether the value is a running statistic that may be replaced.
-  std::function<bool(Value)> isState;
-};
+using emit::Sizes;
 
 class NodeImport : public emit::Emitter {
 public:
+  // `inputs` are the bindings of the node's inputs, in order; an empty one is left out.
   NodeImport(const Node &node, Bindings inputs, mlir::OpBuilder &b, mlir::Location loc,
-             const ImportServices &services)
-      : Emitter(b, loc, services.evaluator), node(node), services(services),
+             ImportServices &services)
+      : Emitter(b, loc, services.evaluator()), node(node), services(services),
         inputs_(std::move(inputs)) {}
 
-  const Node &node;
-  const ImportServices &services;
+  const Node &node;         // as the file has it
+  ImportServices &services; // of the whole import
 
-  // The version of the standard operators that the node is written for.
-  int64_t opset() const { return node.opset ? node.opset : services.opset; }
+  // The version of the standard operators for which the node is written.
+  int64_t opset() const { return node.opset ? node.opset : services.opset(); }
 
-  // -- operands: input(i) fails where it is missing, or not a tensor
+  // -- operands
+  // Each access to a value marks the input as read.
   size_t inputCount() const { return inputs_.size(); }
+  // Whether the input is present and not nothing.
   bool hasInput(size_t i) const { return i < inputs_.size() && !inputs_[i].isNothing(); }
-  // Says of an input that it changes nothing about the outputs.
+  // Marks an input as read whose value does not change the outputs.
   void ignoreInput(size_t i) const { readInputs_.insert(i); }
+  // The tensor at input i; fails where it is missing or not a tensor.
   Value input(size_t i) const;
-  // Null where it is left out.
+  // The same; null where it is left out.
   Value optionalInput(size_t i) const { return hasInput(i) ? input(i) : Value(); }
+  // The elements of the sequence at input i; fails if it is not a sequence.
   const Values &sequence(size_t i) const;
-  // Whatever it is; nothing where it is left out.
+  // The input of any kind; nothing where it is left out.
   Binding binding(size_t i) const;
-  // All inputs, at least one.
+  // The tensors at all inputs; fails if there are none.
   Values allInputs() const;
+  // Fails unless the node has `atLeast` to `atMost` inputs, the first `atLeast` of them present.
   void checkInputs(size_t atLeast, size_t atMost) const;
   // Whether the model reads output i.
   bool hasOutput(size_t i) const { return i < node.outputs.size() && !node.outputs[i].empty(); }
+  // The number of dims of input i.
   int64_t rank(size_t i = 0) const { return emit::rankOf(input(i)); }
 
-  // -- attributes: a wrong type fails; reading one marks it as known
+  // -- attributes
+  // Each access marks the attribute as read, and fails if it has another type. `absent` is the
+  // value of an attribute that is missing.
   bool hasAttribute(const std::string &name);
   int64_t integer(const std::string &name, int64_t absent);
   int64_t requiredInteger(const std::string &name);
   double decimal(const std::string &name, double absent);
-  std::string text(const std::string &name, const std::string &absent);
+  std::string string(const std::string &name, const std::string &absent);
   std::optional<Ints> integers(const std::string &name);
   using Emitter::integers;
-  std::optional<std::vector<std::string>> texts(const std::string &name);
+  std::optional<std::vector<std::string>> strings(const std::string &name);
   std::optional<std::vector<double>> decimals(const std::string &name);
+  // Null where it is missing.
   const StoredTensor *tensor(const std::string &name);
+  // Fails where it is missing.
   const Graph &graph(const std::string &name);
+  // Marks attributes as read that do not change the outputs.
   void ignore(std::initializer_list<const char *> names);
-  // Fails on attributes and inputs that the handler has not read.
+  // Fails if there is an attribute or input that the handler has not read.
   void checkAllRead() const;
-  // The attribute `axis` counted from 0, for the first input or so many dims.
+  // The attribute `axis`, counted from 0, of a value with the rank of input 0 or the given rank.
   int64_t axisAttribute(int64_t absent);
   int64_t axisAttribute(int64_t absent, int64_t rank);
 
-  // -- known inputs: fail where the operand depends on data
+  // -- known inputs
+  // The values of inputs; fail where they depend on data. `what` names the input in the message.
   Tensor tensorInput(size_t i, const std::string &what) const;
-  Shape sizesInput(size_t i, const std::string &what) const;
+  Sizes sizesInput(size_t i, const std::string &what) const;
   Ints integersInput(size_t i, const std::string &what) const;
   int64_t integerInput(size_t i, const std::string &what) const;
   double decimalInput(size_t i, const std::string &what) const;
 
-  // -- texts (Texts.h)
-  bool isText(size_t i) const { return i < inputs_.size() && inputs_[i].isText; }
-  // Texts that do not depend on data; fails for others, with a way out.
-  Texts textsInput(size_t i) const;
-  Binding textBinding(const Texts &texts) const;
+  // -- strings (Strings.h)
+  bool isString(size_t i) const { return i < inputs_.size() && inputs_[i].isString; }
+  // The strings at input i; fails where they depend on data or the input holds numbers.
+  StringTensor stringsInput(size_t i) const;
+  // A constant of the strings' numbers.
+  Binding stringBinding(const StringTensor &strings) const;
 
 private:
   const Attribute *find(const std::string &name, AttributeType type, const char *expected);
 
   Bindings inputs_;
-  std::set<std::string> read_;
+  std::set<std::string> read_; // attributes
   mutable std::set<size_t> readInputs_;
 };
 
-// The texts that these numbers stand for; fails where the numbers depend on data.
-Texts knownTexts(Evaluator &evaluator, const TextPool &pool, Value numbers);
+// The strings of these numbers; fails where the numbers depend on data.
+StringTensor knownStrings(Evaluator &evaluator, const StringPool &pool, Value numbers);
 
 } // namespace cleave::onnx

@@ -1,4 +1,4 @@
-// Activation functions, and the hyperbolic ones.
+// Activation functions and hyperbolic functions.
 #include "compiler/frontend/emit/Activation.h"
 
 #include "compiler/frontend/onnx/ops/OpTable.h"
@@ -12,15 +12,15 @@ Value operand(NodeImport &n) {
   return n.input(0);
 }
 
-// A function of the operand alone.
+// A handler for a function of the operand without attributes.
 template <Value (*function)(const emit::Emitter &, Value)> Values plain(NodeImport &n) {
   return {function(n, operand(n))};
 }
 
 Values importGelu(NodeImport &n) {
-  std::string approximate = n.text("approximate", "none");
+  std::string approximate = n.string("approximate", "none");
   if (approximate != "none" && approximate != "tanh")
-    fail("attribute 'approximate' is '" + approximate + "', expected 'none' or 'tanh'");
+    fail("attribute 'approximate' is '", approximate, "', expected 'none' or 'tanh'");
   return {emit::gelu(n, operand(n), approximate == "tanh")};
 }
 

@@ -1,30 +1,42 @@
 // Attention and RotaryEmbedding of the standard domain.
 #include "compiler/frontend/emit/Attention.h"
 
-#include "compiler/frontend/onnx/ops/OpTable.h"
 #include "compiler/frontend/onnx/file/TensorReader.h"
+#include "compiler/frontend/onnx/ops/OpTable.h"
 
 namespace cleave::onnx {
 namespace {
 
 using namespace emit;
 
-// [batch, steps, heads · size] -> [batch, heads, steps, size]; four dims stay.
+// Inputs of Attention.
+enum AttentionInput : size_t {
+  kQuery,     // [batch, heads, steps, size] or [batch, steps, heads · size]
+  kKey,       // as kQuery, with the key heads
+  kValue,     // as kKey
+  kMask,      // broadcast to [batch, heads, steps, keys]: bool, or added to the scores
+  kPastKey,   // [batch, key heads, past steps, size]
+  kPastValue, // as kPastKey
+  kKeyCounts, // [batch]: keys of each line that are not padding
+};
+
+// [batch, steps, heads · size] -> [batch, heads, steps, size]; operands with 4 dims are returned
+// unchanged.
 Value splitHeads(NodeImport &n, Value x, int64_t heads) {
-  Shape dims = shapeOf(x);
+  Sizes dims = shapeOf(x);
   if (dims.size() == 4)
     return x;
   std::optional<Polynomial> size;
   if (dims.size() == 3 && heads > 0)
     size = dims[2].dividedBy(Polynomial(heads));
   if (!size)
-    fail("has an operand " + showShape(dims) + " for " + std::to_string(heads) +
+    fail("has an operand ", showShape(dims), " for ", heads,
          " heads, expected [batch, steps, a multiple] or 4 dims");
   return n.swapDims(n.reshape(x, {dims[0], dims[1], heads, *size}), 1, 2);
 }
 
 Value joinHeads(NodeImport &n, Value x) {
-  Shape dims = shapeOf(x);
+  Sizes dims = shapeOf(x);
   return n.reshape(n.swapDims(x, 1, 2), {dims[0], dims[2], dims[1] * dims[3]});
 }
 
@@ -32,7 +44,7 @@ AttentionOptions readOptions(NodeImport &n, Value q) {
   AttentionOptions options;
   if (n.hasAttribute("scale"))
     options.scale = n.decimal("scale", 0);
-  options.mask = n.optionalInput(3);
+  options.mask = n.optionalInput(kMask);
   options.causal = n.integer("is_causal", 0);
   options.leftWindow = n.integer("left_window_size", -1);
   options.rightWindow = n.integer("right_window_size", -1);
@@ -40,19 +52,18 @@ AttentionOptions readOptions(NodeImport &n, Value q) {
   if (int64_t number = n.integer("softmax_precision", 0)) {
     std::optional<ElementType> type = elementTypeOf(static_cast<int32_t>(number));
     if (!type || !isFloat(*type))
-      fail("attribute 'softmax_precision' is " + std::to_string(number) +
-           ", expected a floating-point type");
+      fail("attribute 'softmax_precision' is ", number, ", expected a floating-point type");
     options.softmaxType = graph::fromElementType(*type, n.b.getContext());
   }
-  if (n.hasInput(6)) {
-    options.keyCounts = n.cast(n.input(6), n.b.getI64Type());
+  if (n.hasInput(kKeyCounts)) {
+    options.keyCounts = n.cast(n.input(kKeyCounts), n.b.getI64Type());
     Value queries = n.splatSize(options.keyCounts, n.dim(q, 2));
     options.offsets = n.sub(options.keyCounts, queries);
   }
   return options;
 }
 
-// What output 3 shows of the scores.
+// The scores that output 3 returns, by the attribute 'qk_matmul_output_mode'.
 Value shownScores(NodeImport &n, const AttentionResult &result, const AttentionOptions &options) {
   int64_t mode = n.integer("qk_matmul_output_mode", 0);
   if (mode == 0)
@@ -62,7 +73,7 @@ Value shownScores(NodeImport &n, const AttentionResult &result, const AttentionO
   if (mode == 3)
     return result.weights;
   if (mode != 2)
-    fail("attribute 'qk_matmul_output_mode' is " + std::to_string(mode) + ", expected 0 to 3");
+    fail("attribute 'qk_matmul_output_mode' is ", mode, ", expected 0 to 3");
   Value bias = attentionBias(n, result.capped, options);
   return bias ? n.add(result.capped, bias) : result.capped;
 }
@@ -71,13 +82,13 @@ Values importAttention(NodeImport &n) {
   n.checkInputs(3, 7);
   int64_t heads = n.integer("q_num_heads", 0), keyHeads = n.integer("kv_num_heads", 0);
   bool isFlat = n.rank() == 3;
-  Value q = splitHeads(n, n.input(0), heads), k = splitHeads(n, n.input(1), keyHeads),
-        v = splitHeads(n, n.input(2), keyHeads);
+  Value q = splitHeads(n, n.input(kQuery), heads), k = splitHeads(n, n.input(kKey), keyHeads),
+        v = splitHeads(n, n.input(kValue), keyHeads);
   AttentionOptions options = readOptions(n, q);
-  if (n.hasInput(4) && n.hasInput(5)) {
-    options.offset = n.dim(n.input(4), 2);
-    k = n.concat({n.input(4), k}, 2);
-    v = n.concat({n.input(5), v}, 2);
+  if (n.hasInput(kPastKey) && n.hasInput(kPastValue)) {
+    options.offset = n.dim(n.input(kPastKey), 2);
+    k = n.concat({n.input(kPastKey), k}, 2);
+    v = n.concat({n.input(kPastValue), v}, 2);
   }
   AttentionResult result = attention(n, q, k, v, options);
   Values outputs = {isFlat ? joinHeads(n, result.output) : result.output, k, v};
@@ -87,13 +98,13 @@ Values importAttention(NodeImport &n) {
   return outputs;
 }
 
-// cos and sin for every position, next to heads that stand before the positions.
+// The rows of a table of cosines or sines for every position, with a dim of size 1 for the heads.
 Value anglesOf(NodeImport &n, Value cache) {
-  if (n.hasInput(3))
-    cache = n.gather(cache, n.input(3), 0);
+  constexpr size_t kPositions = 3; // [batch, steps]
+  if (n.hasInput(kPositions))
+    cache = n.gather(cache, n.input(kPositions), 0);
   if (rankOf(cache) != 3)
-    fail("has a cache of " + std::to_string(rankOf(cache)) +
-         " dims, expected angles for every position");
+    fail("has a cache of ", rankOf(cache), " dims, expected angles for every position");
   return n.insertDim(cache, 1);
 }
 
@@ -104,8 +115,8 @@ Values importRotary(NodeImport &n) {
   Value x = splitHeads(n, n.input(0), heads);
   if (size == 0)
     size = n.number(n.dim(x, 3), "head size");
-  Value turned = rotate(n, x, anglesOf(n, n.input(1)), anglesOf(n, n.input(2)), size, interleaved);
-  return {isFlat ? joinHeads(n, turned) : turned};
+  Value rotated = rotate(n, x, anglesOf(n, n.input(1)), anglesOf(n, n.input(2)), size, interleaved);
+  return {isFlat ? joinHeads(n, rotated) : rotated};
 }
 
 constexpr OpEntry kOps[] = {

@@ -1,5 +1,5 @@
-// BeforeOpset7: operators as they were before opset 7 brought numpy's broadcasting: the second operand is repeated
-// only where the attribute `broadcast` says so, from dim `axis` of the first one on.
+// BeforeOpset7: operators before opset 7 introduced numpy's broadcasting. The second operand is
+// repeated only if the attribute `broadcast` is set, from dim `axis` of the first operand on.
 #include "compiler/frontend/emit/Activation.h"
 #include "compiler/frontend/emit/Contraction.h"
 #include "compiler/frontend/emit/Elementwise.h"
@@ -10,7 +10,8 @@ namespace {
 
 using namespace emit;
 
-// The second operand with dims of size 1 behind it, so that its first dim is dim `axis` of the first one.
+// The second operand with trailing dims of size 1, so that its first dim is dim `axis` of the first
+// operand.
 Value secondOperand(NodeImport &n) {
   n.checkInputs(2, 2);
   bool broadcasts = n.integer("broadcast", 0);
@@ -19,8 +20,8 @@ Value secondOperand(NodeImport &n) {
     return y;
   int64_t axis = n.axisAttribute(0);
   if (!broadcasts || axis + rankOf(y) > rankOf(x))
-    fail("has an axis for operands " + showShape(shapeOf(x)) + " and " + showShape(shapeOf(y)));
-  Shape dims = shapeOf(y);
+    fail("has an axis for operands ", showShape(shapeOf(x)), " and ", showShape(shapeOf(y)));
+  Sizes dims = shapeOf(y);
   dims.resize(rankOf(x) - axis, Polynomial(1));
   return n.reshape(y, dims);
 }
@@ -48,7 +49,7 @@ Values importPow(NodeImport &n) {
 
 Values importGemm(NodeImport &n) {
   n.checkInputs(3, 3);
-  n.ignore({"broadcast"}); // a summand that is smaller is broadcast anyway
+  n.ignore({"broadcast"}); // a smaller summand is broadcast in any case
   GemmOptions options;
   options.transposeLhs = n.integer("transA", 0);
   options.transposeRhs = n.integer("transB", 0);
@@ -57,12 +58,12 @@ Values importGemm(NodeImport &n) {
   return {gemm(n, n.input(0), n.input(1), n.input(2), options)};
 }
 
-// One slope for all, or one per channel.
+// One slope for all channels, or one per channel.
 Values importPRelu(NodeImport &n) {
   n.checkInputs(2, 2);
   Value x = n.input(0), slope = n.input(1);
   if (rankOf(slope) == 1 && rankOf(x) > 2) {
-    Shape dims(rankOf(x) - 1, Polynomial(1));
+    Sizes dims(rankOf(x) - 1, Polynomial(1));
     dims[0] = n.dim(slope, 0);
     slope = n.reshape(slope, dims);
   }

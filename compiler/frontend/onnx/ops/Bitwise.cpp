@@ -1,4 +1,4 @@
-// Bitwise: integers bit by bit.
+// Bitwise operators on integers.
 #include "compiler/frontend/emit/Elementwise.h"
 #include "compiler/frontend/onnx/file/NarrowTypes.h"
 #include "compiler/frontend/onnx/ops/OpTable.h"
@@ -21,13 +21,14 @@ Values importNot(NodeImport &n) {
 }
 
 Values importShift(NodeImport &n) {
-  std::string direction = n.text("direction", "");
+  std::string direction = n.string("direction", "");
   if (direction != "LEFT" && direction != "RIGHT")
-    fail("attribute 'direction' is '" + direction + "', expected LEFT or RIGHT");
+    fail("attribute 'direction' is '", direction, "', expected LEFT or RIGHT");
   return direction == "LEFT" ? binary<graph::ShiftLeftOp>(n) : binary<graph::ShiftRightOp>(n);
 }
 
-// Integers of one width are each other's bits; those of floats are looked at while importing only.
+// Reinterprets the bits. Integers of the same width are reinterpreted in the step, floats only
+// where their value is known while importing.
 Values importBitCast(NodeImport &n) {
   n.checkInputs(1, 1);
   Value x = n.input(0);
@@ -35,7 +36,7 @@ Values importBitCast(NodeImport &n) {
   std::optional<ElementType> type = elementTypeOf(to);
   ElementType from = graph::toElementType(elementOf(x));
   if (!type || narrowType(to) || byteSize(*type) != byteSize(from))
-    fail("takes the bits of " + typeNameOf(x) + " as " + dataTypeName(to) +
+    fail("takes the bits of ", typeNameOf(x), " as ", dataTypeName(to),
          ", expected one of the same width");
   if (!isFloat(x) && !cleave::isFloat(*type))
     return {n.cast(x, graph::fromElementType(*type, n.b.getContext()))};

@@ -1,4 +1,4 @@
-// Contractions: MatMul, Gemm, Einsum, Conv and its transpose; and determinants.
+// Contractions: MatMul, Gemm, Einsum, Conv and ConvTranspose; and determinants.
 #include "compiler/frontend/emit/Contraction.h"
 
 #include "compiler/frontend/emit/Determinant.h"
@@ -27,7 +27,7 @@ Values importEinsum(NodeImport &n) {
   Values inputs = n.allInputs();
   if (!n.hasAttribute("equation"))
     fail("attribute 'equation' is missing");
-  return {emit::einsum(n, n.text("equation", ""), inputs)};
+  return {emit::einsum(n, n.string("equation", ""), inputs)};
 }
 
 Values importConv(NodeImport &n) {
@@ -41,7 +41,7 @@ Values importConvTranspose(NodeImport &n) {
   n.checkInputs(2, 3);
   WindowAttributes read = readWindow(n);
   Ints outputPadding = n.integers("output_padding").value_or(Ints());
-  // The stated sizes of the result take the place of the padding.
+  // The attribute 'output_shape' takes the place of the padding.
   if (std::optional<Ints> sizes = n.integers("output_shape"))
     padToSizes(n, *sizes, outputPadding, read);
   return {emit::transposedConvolution(n, n.input(0), n.input(1), n.optionalInput(2), read.window,

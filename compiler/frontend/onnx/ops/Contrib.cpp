@@ -1,4 +1,4 @@
-// Contrib: operators of the domain com.microsoft, into which ONNX Runtime's optimizer fuses others:
+// Contrib: operators of the domain com.microsoft that ONNX Runtime's optimizer makes of others:
 // activations, products and norms. Attention is in ContribAttention.cpp.
 #include "compiler/frontend/emit/Activation.h"
 #include "compiler/frontend/emit/Contraction.h"
@@ -13,7 +13,7 @@ using namespace emit;
 
 // -- activations ----------------------------------------------------------------------------------
 
-// Input 0, with input 1 (a bias) added where there is one.
+// Input 0 plus input 1, an optional bias.
 Value withBias(NodeImport &n, const Emitter &e) {
   Value x = n.input(0);
   n.checkFloat(x);
@@ -40,8 +40,8 @@ Values importQuickGelu(NodeImport &n) {
 
 // -- products -------------------------------------------------------------------------------------
 
-// The last two dims change places if the first flag says so; the first dim of a batch goes behind
-// the others if the second one does.
+// Swaps the last two dims if the attribute `matrix` is set; moves the first dim behind the other
+// batch dims if the attribute `batch` is set.
 Value transposed(NodeImport &n, const Emitter &e, Value x, const char *matrix, const char *batch) {
   int64_t rank = rankOf(x);
   if (n.integer(batch, 0) && rank > 2) {
@@ -73,7 +73,8 @@ Value layerNorm(NodeImport &n, Value x, Value scale, Value shift) {
   return emit::layerNorm(n, x, rankOf(x) - 1, scale, shift, n.decimal("epsilon", 1e-12));
 }
 
-// The sum of input and skip (which may lack the batch), and of the bias where there is one.
+// The sum of the inputs 0 and 1 (the skip connection, which may lack the batch dim) and of the
+// optional bias at input `bias`.
 Value skipSum(NodeImport &n, const Emitter &e, size_t bias) {
   Value x = n.input(0), skip = n.input(1);
   n.checkFloat(x);
@@ -82,22 +83,23 @@ Value skipSum(NodeImport &n, const Emitter &e, size_t bias) {
   return n.hasInput(bias) ? e.add(sum, e.broadcast(n.input(bias), shapeOf(x))) : sum;
 }
 
-// The norm, then what Cleave does not compute (mean and deviation), then the sum itself. Outputs without a value are
-// null.
+// Outputs: the norm, its mean and deviation (not computed: null), the sum.
 Values importSkipLayerNorm(NodeImport &n) {
+  constexpr size_t kScale = 2, kShift = 3, kBias = 4;
   n.checkInputs(3, 5);
   Emitter &e = n;
-  Value sum = skipSum(n, e, 4);
-  Value norm = layerNorm(n, sum, n.input(2), n.hasInput(3) ? n.input(3) : Value());
+  Value sum = skipSum(n, e, kBias);
+  Value norm = layerNorm(n, sum, n.input(kScale), n.optionalInput(kShift));
   return {norm, Value(), Value(), sum};
 }
 
 Values importSkipRmsNorm(NodeImport &n) {
+  constexpr size_t kScale = 2, kBias = 3;
   n.checkInputs(3, 4);
   Emitter &e = n;
-  Value sum = skipSum(n, e, 3);
+  Value sum = skipSum(n, e, kBias);
   n.checkRank(sum, 1);
-  Value norm = emit::rmsNorm(n, sum, rankOf(sum) - 1, n.input(2), n.decimal("epsilon", 1e-12));
+  Value norm = emit::rmsNorm(n, sum, rankOf(sum) - 1, n.input(kScale), n.decimal("epsilon", 1e-12));
   return {norm, Value(), Value(), sum};
 }
 
@@ -108,33 +110,51 @@ Values importSimplifiedLayerNorm(NodeImport &n) {
   return {emit::rmsNorm(n, n.input(0), axis, n.input(1), n.decimal("epsilon", 1e-5))};
 }
 
-// The first number of every row that is not counted by the mask: how many words there are.
+// The number of words per line: the sum of the mask.
 Value countOfWords(NodeImport &n, const Emitter &e, Value mask) {
   return e.cast(e.reduce(Reduction::Sum, mask, {rankOf(mask) - 1}), n.b.getI32Type());
 }
 
-// Words, positions and segments looked up, added and normalised.
+// Inputs of EmbedLayerNormalization.
+namespace embed_inputs {
+enum Input : size_t {
+  kWords,        // [batch, steps]
+  kSegments,     // [batch, steps]; may be left out
+  kWordTable,    // [words, size]
+  kPlaceTable,   // [positions, size]
+  kSegmentTable, // [segments, size]; may be left out
+  kScale,        // [size]
+  kShift,        // [size]
+  kMask,         // [batch, steps]; may be left out
+  kPlaces,       // [batch, steps]; may be left out
+  kCount,
+};
+} // namespace embed_inputs
+
+// Sums the embeddings of words, positions and segments, and normalises them.
 Values importEmbedLayerNorm(NodeImport &n) {
-  n.checkInputs(1, 9); // segments and their table (1, 4) may be left out
+  using namespace embed_inputs;
+  n.checkInputs(1, kCount);
   if (int64_t type = n.integer("mask_index_type", 0); type != 0 && type != 1)
-    fail("attribute 'mask_index_type' is " + std::to_string(type) + ", expected 0 or 1");
+    fail("attribute 'mask_index_type' is ", type, ", expected 0 or 1");
   Emitter &e = n;
   auto take = [&](Value table, Value rows) -> Value { return n.gather(table, rows, 0); };
-  Value words = n.input(0), positions = n.input(3);
-  Value sum = take(n.input(2), words);
-  Shape dims = shapeOf(sum);
-  Value place = n.hasInput(8) ? take(positions, n.input(8)) : e.slice(positions, 0, 0, dims[1]);
+  Value words = n.input(kWords), positions = n.input(kPlaceTable);
+  Value sum = take(n.input(kWordTable), words);
+  Sizes dims = shapeOf(sum);
+  Value place =
+      n.hasInput(kPlaces) ? take(positions, n.input(kPlaces)) : e.slice(positions, 0, 0, dims[1]);
   sum = e.add(sum, e.broadcast(place, dims));
-  if (n.hasInput(1))
-    sum = e.add(sum, take(n.input(4), n.input(1)));
-  Value counts =
-      n.hasInput(7) ? countOfWords(n, e, n.input(7)) : e.splat({dims[0]}, n.b.getI32Type(), 0);
-  return {layerNorm(n, sum, n.input(5), n.input(6)), counts, sum};
+  if (n.hasInput(kSegments))
+    sum = e.add(sum, take(n.input(kSegmentTable), n.input(kSegments)));
+  Value counts = n.hasInput(kMask) ? countOfWords(n, e, n.input(kMask))
+                                   : e.splat({dims[0]}, n.b.getI32Type(), 0);
+  return {layerNorm(n, sum, n.input(kScale), n.input(kShift)), counts, sum};
 }
 
 constexpr OpEntry kOps[] = {
-    {"SimplifiedLayerNormalization", 1,
-     importSimplifiedLayerNorm}, // ONNX Runtime puts it in the standard domain
+    // ONNX Runtime puts it in the standard domain.
+    {"SimplifiedLayerNormalization", 1, importSimplifiedLayerNorm},
     {"com.microsoft:BiasGelu", 1, importGelu},
     {"com.microsoft:EmbedLayerNormalization", 1, importEmbedLayerNorm},
     {"com.microsoft:FastGelu", 1, importFastGelu},

@@ -1,9 +1,11 @@
-// Control flow that is decided while importing: branches whose condition follows from shapes and
-// constants, and loops whose number of rounds does; their bodies are written out. Where a condition
-// depends on data, both branches are computed and their results chosen from; a loop of at most so many
-// rounds runs all of them. That is the same where nothing else happens in a branch, which is checked; a
-// number that a branch guards from (a division by zero, say) is computed all the same and not taken, and its gradient
-// ends where the branch begins.
+// Control flow, decided while importing. A branch whose condition follows from shapes and constants
+// is imported by itself; a loop whose number of rounds is known is unrolled.
+//
+// Where a condition depends on data, both branches are computed and their results selected; a loop
+// with a known maximum of rounds computes all of them. This is equivalent because subgraphs have no
+// other effects, which is checked. A number that a branch guards against (such as a division by
+// zero) is computed and not selected, and it receives no gradient
+// (ImportServices::importSpeculatively).
 #include "compiler/frontend/emit/Movement.h"
 #include "compiler/frontend/emit/Slicing.h"
 #include "compiler/frontend/onnx/ops/OpTable.h"
@@ -13,41 +15,37 @@ namespace {
 
 using emit::shapeOf;
 
-// Whether it is one truth value.
-bool isOne(Value condition) {
+// Rounds of one loop that are unrolled.
+constexpr int64_t kMaxRounds = 4096;
+
+// Whether the value is a bool tensor of one element.
+bool isBoolScalar(Value condition) {
   return emit::isBool(condition) && emit::product(shapeOf(condition)) == Polynomial(1);
 }
 
-// A subgraph that counts where this scalar holds, and is computed all the same.
-Bindings importWhere(NodeImport &n, Value counts, const Graph &graph, Bindings inputs) {
-  inputs.push_back({{counts}});
-  return n.services.importSpeculatively(graph, inputs);
-}
-
-// What is refused in a subgraph that may not count might not be needed: the message says what decides that.
-[[noreturn]] void failWhere(NodeImport &n, Value condition, const AlreadyRefused &refused) {
-  if (!refused.isInside)
-    throw refused;
-  fail("computes its subgraphs whether they count or not, since the condition " +
+// Fails where a subgraph that may be inactive is unsupported. It might never be needed: the message
+// tells on what its condition depends.
+[[noreturn]] void failInactive(NodeImport &n, Value condition, const AlreadyReported &reported) {
+  if (!reported.isInside)
+    throw reported;
+  fail("computes its subgraphs even where they are inactive, since the condition ",
        n.evaluator.whyUnknown(condition));
 }
 
-// Rounds of one loop that are written out.
-constexpr int64_t kMaxRounds = 4096;
-
-// One of both, as the condition (one element) says; both were computed. Fails where they differ in more than numbers,
-// and only then asks what the condition depends on, which takes as long as all that leads to it.
+// The bindings `yes` where the condition (a bool of one element) holds, else `no`. Fails where they
+// differ in more than their elements; only then is the reason for the unknown condition searched,
+// which takes as long as everything that leads to it.
 Bindings choose(NodeImport &n, Value given, const Bindings &yes, const Bindings &no) {
   Value condition = n.reshape(given, {});
   Bindings chosen;
   for (size_t i = 0; i < yes.size() && yes.size() == no.size(); ++i) {
     const Values &a = yes[i].values, &c = no[i].values;
-    bool same = yes[i].isSequence == no[i].isSequence && yes[i].isText == no[i].isText &&
+    bool same = yes[i].isSequence == no[i].isSequence && yes[i].isString == no[i].isString &&
                 yes[i].narrow == no[i].narrow && a.size() == c.size();
     for (size_t k = 0; same && k < a.size(); ++k)
       same = a[k].getType() == c[k].getType();
     if (!same)
-      fail("has outputs whose shapes or types depend on a condition that " +
+      fail("has outputs whose shapes or types depend on a condition that ",
            n.evaluator.whyUnknown(given));
     chosen.push_back(yes[i]);
     for (size_t k = 0; k < a.size(); ++k)
@@ -55,54 +53,52 @@ Bindings choose(NodeImport &n, Value given, const Bindings &yes, const Bindings 
         chosen.back().values[k] = n.select(n.broadcast(condition, shapeOf(a[k])), a[k], c[k]);
   }
   if (yes.size() != no.size())
-    fail("has branches with " + std::to_string(yes.size()) + " and " + std::to_string(no.size()) +
-         " outputs");
+    fail("has branches with ", yes.size(), " and ", no.size(), " outputs");
   return chosen;
 }
 
-// Whether two branches differ is a question for both of them: what either cannot do is reported.
+// Computes both branches and selects from their outputs. Both are imported even if one fails, so
+// that everything unsupported is reported.
 Bindings importBoth(NodeImport &n, const Graph &yes, const Graph &no) {
   Value condition = n.reshape(n.input(0), {});
-  AlreadyRefused refused;
-  auto importBranch = [&](Value counts, const Graph &graph) -> std::optional<Bindings> {
+  AlreadyReported reported;
+  auto importBranch = [&](Value isActive, const Graph &graph) -> std::optional<Bindings> {
     try {
-      return importWhere(n, counts, graph, {});
-    } catch (const AlreadyRefused &inBranch) {
-      refused.isInside |= inBranch.isInside;
+      return n.services.importSpeculatively(graph, {}, isActive);
+    } catch (const AlreadyReported &inBranch) {
+      reported.isInside |= inBranch.isInside;
       return std::nullopt;
     }
   };
   std::optional<Bindings> first = importBranch(condition, yes),
                           second = importBranch(n.logicalNot(condition), no);
   if (!first || !second)
-    failWhere(n, n.input(0), refused);
+    failInactive(n, n.input(0), reported);
   return choose(n, n.input(0), *first, *second);
 }
 
-// A condition that depends on data: both branches are computed, and one of the results is taken.
 Bindings importIf(NodeImport &n) {
   n.checkInputs(1, 1);
   const Graph &yes = n.graph("then_branch"), &no = n.graph("else_branch");
   std::optional<Tensor> known = n.known(n.input(0));
-  if (!known && isOne(n.input(0)))
+  if (!known && isBoolScalar(n.input(0)))
     return importBoth(n, yes, no);
-  return n.services.importGraph(n.decimalInput(0, "condition") != 0 ? yes : no, {});
+  return n.services.importSubgraph(n.decimalInput(0, "condition") != 0 ? yes : no, {});
 }
 
 [[noreturn]] void failRounds() {
-  fail("runs for more than " + std::to_string(kMaxRounds) +
-       " rounds, which are more than Cleave writes out");
+  fail("runs for more than ", kMaxRounds, " rounds, which are more than Cleave unrolls");
 }
 
 Value tensorOf(const Binding &binding, const char *what) {
   if (!binding.isTensor())
-    fail("has a " + std::string(what) + " that is no tensor");
-  if (binding.isText)
-    fail("has a " + std::string(what) + " of texts, expected numbers");
+    fail("has a ", what, " that is not a tensor");
+  if (binding.isString)
+    fail("has a ", what, " of strings, expected numbers");
   return binding.values[0];
 }
 
-// What each round adds to an output, along dim `axis`.
+// The values of all rounds, stacked along a new dim `axis`.
 Value stacked(NodeImport &n, Values rounds, int64_t axis, bool backwards) {
   if (rounds.empty())
     fail("runs for no rounds, so that its outputs have no shape");
@@ -113,34 +109,36 @@ Value stacked(NodeImport &n, Values rounds, int64_t axis, bool backwards) {
 
 // -- Loop -----------------------------------------------------------------------------------------
 
-// A loop while it is written out.
+// A loop while it is unrolled.
 struct LoopState {
-  Bindings carried;
-  bool ended = false; // known to go on no longer
-  Value goesOn;       // bool: whether it still does, where that depends on data; null: it does
+  Bindings carried;   // loop-carried values before the next round
+  bool ended = false; // the condition is known to be false
+  // A bool scalar: whether the next round is active, where that depends on data; null: it is.
+  Value isActive;
 };
 
-// Reads the condition for the next round. With `rounds` at hand a loop whose condition depends on data runs them all
-// and keeps what it had where the condition did not hold.
+// Reads the condition for the next round. Where it depends on data and the loop `isBounded` by a
+// known number of rounds, the loop computes all of them and keeps its values in those that are not
+// active.
 void readCondition(NodeImport &n, LoopState &loop, Value condition, bool isBounded) {
   std::optional<Tensor> known = n.known(condition);
-  if (known || !isBounded || !isOne(condition)) {
+  if (known || !isBounded || !isBoolScalar(condition)) {
     loop.ended = n.numberOf(condition, "condition to go on") == 0;
     return;
   }
   condition = n.reshape(condition, {});
-  loop.goesOn = loop.goesOn ? n.binary<graph::AndOp>(loop.goesOn, condition) : condition;
+  loop.isActive = loop.isActive ? n.binary<graph::AndOp>(loop.isActive, condition) : condition;
 }
 
-// One more round of a loop.
+// Imports the body for the next round.
 Bindings importRound(NodeImport &n, const LoopState &loop, const Graph &body,
                      const Bindings &inputs) {
-  if (!loop.goesOn)
-    return n.services.importGraph(body, inputs);
+  if (!loop.isActive)
+    return n.services.importSubgraph(body, inputs);
   try {
-    return importWhere(n, loop.goesOn, body, inputs);
-  } catch (const AlreadyRefused &refused) {
-    failWhere(n, loop.goesOn, refused);
+    return n.services.importSpeculatively(body, inputs, loop.isActive);
+  } catch (const AlreadyReported &reported) {
+    failInactive(n, loop.isActive, reported);
   }
 }
 
@@ -153,10 +151,10 @@ Bindings importLoop(NodeImport &n) {
   for (size_t i = 2; i < n.inputCount(); ++i)
     carried.push_back(n.binding(i));
   if (body.outputs.size() < carried.size() + 1)
-    fail("has a body with " + std::to_string(body.outputs.size()) + " outputs for " +
-         std::to_string(carried.size()) + " values that it carries on");
+    fail("has a body with ", body.outputs.size(), " outputs for ", carried.size(),
+         " loop-carried values");
   std::vector<Values> scanned(body.outputs.size() - 1 - carried.size());
-  // Stacked outputs are as long as there are rounds, so that those must be known.
+  // Stacked outputs need a known number of rounds.
   bool isBounded = rounds <= kMaxRounds && scanned.empty();
   if (n.hasInput(1))
     readCondition(n, loop, n.input(1), isBounded);
@@ -167,7 +165,7 @@ Bindings importLoop(NodeImport &n) {
     inputs.insert(inputs.end(), carried.begin(), carried.end());
     Bindings outputs = importRound(n, loop, body, inputs);
     Bindings next(outputs.begin() + 1, outputs.begin() + 1 + static_cast<int64_t>(carried.size()));
-    carried = loop.goesOn ? choose(n, loop.goesOn, next, carried) : next;
+    carried = loop.isActive ? choose(n, loop.isActive, next, carried) : next;
     readCondition(n, loop, tensorOf(outputs[0], "condition"), isBounded);
     for (size_t i = 0; i < scanned.size(); ++i)
       scanned[i].push_back(tensorOf(outputs[1 + carried.size() + i], "stacked output"));
@@ -180,30 +178,29 @@ Bindings importLoop(NodeImport &n) {
 
 // -- Scan -----------------------------------------------------------------------------------------
 
-// What a Scan does, besides its body: which inputs it walks along, how, and how outputs are stacked.
+// How a Scan walks along its scanned inputs and stacks its outputs: one entry per input or output.
 struct ScanOptions {
   Ints inputAxes, inputDirections, outputAxes, outputDirections; // direction 1: backwards
 };
 
-// One list of an entry per input or output; absent ones are 0.
+// The attribute `name`, a list of `count` entries; zeros where it is missing.
 Ints listOf(NodeImport &n, const char *name, size_t count) {
   Ints list = n.integers(name).value_or(Ints(count, 0));
   if (list.size() != count)
-    fail("attribute '" + std::string(name) + "' has " + std::to_string(list.size()) +
-         " entries, expected " + std::to_string(count));
+    fail("attribute '", name, "' has ", list.size(), " entries, expected ", count);
   return list;
 }
 
-// How many rounds: the size of the walked dim, one for all inputs.
+// The number of rounds: the size of the walked dim, the same for all inputs.
 int64_t roundsOf(NodeImport &n, const Values &walked, const ScanOptions &options) {
   if (walked.empty())
     fail("walks along no input");
   std::optional<Polynomial> size;
   for (size_t i = 0; i < walked.size(); ++i) {
-    Shape dims = shapeOf(walked[i]);
+    Sizes dims = shapeOf(walked[i]);
     Polynomial found = dims[n.axis(options.inputAxes[i], static_cast<int64_t>(dims.size()))];
     if (size && *size != found)
-      fail("walks along dims of different sizes " + size->str() + " and " + found.str());
+      fail("walks along dims of different sizes ", size->str(), " and ", found.str());
     size = found;
   }
   int64_t rounds = n.number(*size, "number of rounds");
@@ -212,7 +209,7 @@ int64_t roundsOf(NodeImport &n, const Values &walked, const ScanOptions &options
   return rounds;
 }
 
-// State variables in and out, then the stacked outputs.
+// Unrolls the body over the walked inputs. Returns the last states, then the stacked outputs.
 Values scan(NodeImport &n, const Graph &body, Values state, const Values &walked,
             const ScanOptions &options) {
   int64_t rounds = roundsOf(n, walked, options);
@@ -226,7 +223,7 @@ Values scan(NodeImport &n, const Graph &body, Values state, const Values &walked
       int64_t axis = n.axis(options.inputAxes[i], emit::rankOf(walked[i]));
       inputs.push_back({{emit::takeOne(n, walked[i], axis, at)}});
     }
-    Bindings outputs = n.services.importGraph(body, inputs);
+    Bindings outputs = n.services.importSubgraph(body, inputs);
     for (size_t i = 0; i < state.size(); ++i)
       state[i] = tensorOf(outputs[i], "state");
     for (size_t i = 0; i < scanned.size(); ++i)
@@ -238,14 +235,13 @@ Values scan(NodeImport &n, const Graph &body, Values state, const Values &walked
   return state;
 }
 
-// How many of the inputs from `first` on are states, and whether the body fits.
+// The number of states among the inputs from `first` on. Fails where the body has fewer outputs.
 size_t stateCount(NodeImport &n, const Graph &body, size_t first) {
   int64_t walked = n.requiredInteger("num_scan_inputs");
   int64_t states = walked < 1 ? -1 : static_cast<int64_t>(n.inputCount() - first) - walked;
   if (walked < 1 || states < 0 || static_cast<int64_t>(body.outputs.size()) < states)
-    fail("has " + std::to_string(n.inputCount() - first) + " inputs, of which it walks along " +
-         std::to_string(walked) + ", and a body with " + std::to_string(body.outputs.size()) +
-         " outputs");
+    fail("has ", n.inputCount() - first, " inputs, of which it walks along ", walked,
+         ", and a body with ", body.outputs.size(), " outputs");
   return static_cast<size_t>(states);
 }
 
@@ -261,7 +257,7 @@ Values importScan9(NodeImport &n) {
   return scan(n, body, state, Values(inputs.begin() + states, inputs.end()), options);
 }
 
-// Opset 8: for every sample of a batch by itself, along dim 1.
+// Opset 8: walks along dim 1, for every sample of a batch separately.
 Values importScan8(NodeImport &n) {
   const Graph &body = n.graph("body");
   if (n.hasInput(0))
@@ -274,7 +270,7 @@ Values importScan8(NodeImport &n) {
     n.checkRank(n.input(i), 1);
   int64_t batch = n.number(shapeOf(n.input(1))[0], "size of the batch");
   if (batch < 1 || batch > kMaxRounds)
-    fail("walks along a batch of " + std::to_string(batch) + " samples");
+    fail("walks along a batch of ", batch, " samples, expected 1 to ", kMaxRounds);
   std::vector<Values> perSample(states + outputs);
   for (int64_t sample = 0; sample < batch; ++sample) {
     Values state, sequences;
@@ -292,7 +288,7 @@ Values importScan8(NodeImport &n) {
 
 // -- SequenceMap ----------------------------------------------------------------------------------
 
-// The body for every element of the sequences; tensors are the same for all.
+// Imports the body for every element of the sequences; tensors are the same for all.
 Bindings importSequenceMap(NodeImport &n) {
   const Graph &body = n.graph("body");
   std::vector<Values> results(body.outputs.size());
@@ -302,17 +298,16 @@ Bindings importSequenceMap(NodeImport &n) {
     for (size_t i = 0; i < n.inputCount(); ++i) {
       Binding input = n.binding(i);
       if (input.isSequence && input.values.size() != count)
-        fail("has sequences of " + std::to_string(count) + " and " +
-             std::to_string(input.values.size()) + " elements");
+        fail("has sequences of ", count, " and ", input.values.size(), " elements");
       inputs.push_back(input.isSequence ? Binding{{input.values[at]}} : input);
     }
-    Bindings outputs = n.services.importGraph(body, inputs);
+    Bindings outputs = n.services.importSubgraph(body, inputs);
     for (size_t i = 0; i < outputs.size(); ++i)
       results[i].push_back(tensorOf(outputs[i], "result"));
   }
   Bindings sequences;
   for (Values &values : results)
-    sequences.push_back({std::move(values), /*isSequence=*/true});
+    sequences.push_back({.values = std::move(values), .isSequence = true});
   return sequences;
 }
 

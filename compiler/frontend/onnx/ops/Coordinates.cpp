@@ -1,10 +1,10 @@
-// Coordinates: elements chosen and written along one or several dims; the largest ones, running
-// sums, lines turned round.
+// Coordinates: elements gathered and scattered along one or several dims; top k, cumulative sums,
+// reversed sequences.
 #include "compiler/frontend/emit/Coordinates.h"
 
 #include "compiler/frontend/emit/Ordering.h"
-#include "compiler/frontend/onnx/parameters/Metadata.h"
 #include "compiler/frontend/onnx/ops/OpTable.h"
+#include "compiler/frontend/onnx/parameters/Metadata.h"
 
 namespace cleave::onnx {
 namespace {
@@ -13,17 +13,17 @@ using namespace emit;
 
 Values importGatherElements(NodeImport &n) {
   n.checkInputs(2, 2);
-  // PyTorch's gather takes no negative indices.
+  // Indices of PyTorch's gather are never negative.
   std::optional<FxNode> fx = fxNodeOf(n.node);
   bool neverNegative = fx && fx->target.starts_with("aten.gather");
   return {gatherElements(n, n.input(0), n.input(1), n.axisAttribute(0), neverNegative)};
 }
 
-// The coordinates that input 1 holds, at most one per dim of the data.
+// The coordinates at input 1, [..., count]: at most one per dim of the data.
 Values coordinatesInput(NodeImport &n) {
   int64_t count = n.number(shapeOf(n.input(1)).back(), "number of coordinates");
   if (count > n.rank())
-    fail("has " + std::to_string(count) + " coordinates for " + std::to_string(n.rank()) + " dims");
+    fail("has ", count, " coordinates for ", n.rank(), " dims");
   return coordinatesOf(n, n.input(1));
 }
 
@@ -31,19 +31,18 @@ Values importGatherND(NodeImport &n) {
   n.checkInputs(2, 2);
   int64_t batch = n.integer("batch_dims", 0);
   if (batch < 0 || batch >= std::min(n.rank(0), n.rank(1)))
-    fail("attribute 'batch_dims' is " + std::to_string(batch) +
-         ", expected fewer than the dims of both operands");
+    fail("attribute 'batch_dims' is ", batch, ", expected fewer than the dims of both operands");
   return {gatherAt(n, n.input(0), coordinatesInput(n), batch, batch)};
 }
 
 Combine combineAttribute(NodeImport &n) {
-  std::string name = n.text("reduction", "none");
+  std::string name = n.string("reduction", "none");
   for (auto [known, combine] : {std::pair("none", Combine::Replace), std::pair("add", Combine::Add),
                                 std::pair("mul", Combine::Mul), std::pair("max", Combine::Max),
                                 std::pair("min", Combine::Min)})
     if (name == known)
       return combine;
-  fail("attribute 'reduction' is '" + name + "', expected none, add, mul, max or min");
+  fail("attribute 'reduction' is '", name, "', expected none, add, mul, max or min");
 }
 
 Values importScatterElements(NodeImport &n) {
@@ -65,7 +64,7 @@ Values importReverseSequence(NodeImport &n) {
 
 Values topKOf(NodeImport &n, const Polynomial &k) {
   bool largest = n.integer("largest", 1);
-  n.ignore({"sorted"}); // in order is one of the orders that are allowed then
+  n.ignore({"sorted"}); // sorted order is allowed in any case
   Ordered top = topK(n, n.input(0), k, n.axisAttribute(-1), largest);
   return {top.values, top.indices};
 }
@@ -77,16 +76,16 @@ Values importTopK1(NodeImport &n) {
 
 Values importTopK(NodeImport &n) {
   n.checkInputs(2, 2);
-  Shape k = n.sizesInput(1, "number of elements");
+  Sizes k = n.sizesInput(1, "number of elements");
   if (k.size() != 1)
-    fail("has " + std::to_string(k.size()) + " numbers of elements, expected 1");
+    fail("has ", k.size(), " numbers of elements, expected 1");
   return topKOf(n, k[0]);
 }
 
-template <bool largest> Values importArgExtreme(NodeImport &n) {
+template <bool largest> Values importArgMinMax(NodeImport &n) {
   n.checkInputs(1, 1);
   bool keep = n.integer("keepdims", 1), last = n.integer("select_last_index", 0);
-  return {argExtreme(n, n.input(0), n.axisAttribute(0), largest, keep, last)};
+  return {argMinMax(n, n.input(0), n.axisAttribute(0), largest, keep, last)};
 }
 
 template <graph::Reduction kind> Values importCumulate(NodeImport &n) {
@@ -96,8 +95,8 @@ template <graph::Reduction kind> Values importCumulate(NodeImport &n) {
 }
 
 constexpr OpEntry kOps[] = {
-    {"ArgMax", 1, importArgExtreme<true>},
-    {"ArgMin", 1, importArgExtreme<false>},
+    {"ArgMax", 1, importArgMinMax<true>},
+    {"ArgMin", 1, importArgMinMax<false>},
     {"CumProd", 26, importCumulate<graph::Reduction::Prod>},
     {"CumSum", 11, importCumulate<graph::Reduction::Sum>},
     {"GatherElements", 11, importGatherElements},

@@ -1,5 +1,5 @@
-// Elementwise operators: arithmetic, comparisons, logic, casts, with numpy's broadcasting made
-// explicit.
+// Elementwise operators: arithmetic, comparisons, logic and casts, with explicit broadcasts by
+// numpy's rule.
 #include "compiler/frontend/emit/Elementwise.h"
 
 #include "compiler/frontend/onnx/file/NarrowTypes.h"
@@ -74,7 +74,7 @@ Values importPow(NodeImport &n) {
   return {emit::power(n, x, y)};
 }
 
-// The remainder with the sign of the divisor, or with `fmod` of the dividend.
+// The remainder with the sign of the divisor, or with `fmod` that of the dividend.
 Values importMod(NodeImport &n) {
   auto [x, y] = operands(n);
   if (n.integer("fmod", 0))
@@ -109,7 +109,7 @@ Values importWhere(NodeImport &n) {
 // -- clipping -------------------------------------------------------------------------------------
 Values importClip6(NodeImport &n) {
   n.checkInputs(1, 1);
-  constexpr double largest = 3.4028234663852886e+38; // of float32: what is not given
+  constexpr double largest = 3.4028234663852886e+38; // the default bounds, of float32
   double low = n.decimal("min", -largest), high = n.decimal("max", largest);
   return {emit::clip(n, n.input(0), low > -largest ? std::optional(low) : std::nullopt,
                      high < largest ? std::optional(high) : std::nullopt)};
@@ -121,23 +121,23 @@ Values importClip11(NodeImport &n) {
 }
 
 // -- casts ----------------------------------------------------------------------------------------
-// The first operand as the narrow type has it.
+// The first operand rounded to the narrow type.
 Bindings castNarrow(NodeImport &n, int32_t to) {
   Value x = toNarrow(n, n.input(0), *narrowType(to), n.integer("saturate", 1));
-  return {Binding{{x}, false, to}};
+  return {Binding{.values = {x}, .narrow = to}};
 }
 
 Bindings importCast(NodeImport &n) {
   n.checkInputs(1, 1);
-  n.ignore({"saturate", "round_mode"}); // about narrow floats only
+  n.ignore({"saturate", "round_mode"}); // of narrow floats only
   auto to = static_cast<int32_t>(n.requiredInteger("to"));
-  if (std::optional<Binding> cast = castText(n, to))
+  if (std::optional<Binding> cast = castString(n, to))
     return {*cast};
   if (narrowType(to))
     return castNarrow(n, to);
   std::optional<ElementType> type = elementTypeOf(to);
   if (!type)
-    fail("casts to " + dataTypeName(to) + ", which Cleave does not compute with");
+    fail("casts to ", dataTypeName(to), ", which Cleave does not compute with");
   return {Binding{{n.cast(n.input(0), fromElementType(*type, n.b.getContext()))}}};
 }
 
@@ -147,8 +147,8 @@ Bindings importCastLike(NodeImport &n) {
   Binding like = n.binding(1);
   if (like.narrow)
     return castNarrow(n, like.narrow);
-  int32_t to = like.isText ? kStringType : dataTypeOf(toElementType(elementOf(n.input(1))));
-  if (std::optional<Binding> cast = castText(n, to))
+  int32_t to = like.isString ? kStringType : dataTypeOf(toElementType(elementOf(n.input(1))));
+  if (std::optional<Binding> cast = castString(n, to))
     return {*cast};
   return {Binding{{n.cast(n.input(0), elementOf(n.input(1)))}}};
 }

@@ -1,5 +1,5 @@
-// The operator Gradient of ONNX's training domain: the part of the graph between two tensors once more, at the
-// operator's operands, and differentiated by whoever the import's caller names for that.
+// Gradient of ONNX's training domain: imports the nodes between two tensors once more on the
+// operator's operands, and differentiates them with ImportOptions::differentiate.
 #include "compiler/frontend/onnx/ops/OpTable.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -9,16 +9,16 @@ namespace {
 
 using namespace emit;
 
-// The gradients of the sum of y by all `variables`; zeros for those that it does not depend on.
+// The gradients of the sum of y by all `variables`; zeros for those on which it does not depend.
 Values gradientsOf(NodeImport &n, Value y, const Values &variables) {
   n.checkFloat(y);
   Value sum = n.reduce(Reduction::Sum, y, dimsFrom(0, rankOf(y)));
   Values gradients;
-  std::string complaint = "cannot be computed";
+  std::string reason = "cannot be computed";
   mlir::ScopedDiagnosticHandler listen(
-      n.b.getContext(), [&](mlir::Diagnostic &diagnostic) { complaint = diagnostic.str(); });
-  if (mlir::failed(n.services.options.differentiate(n.b, sum, variables, gradients)))
-    fail("asks for a gradient: " + complaint);
+      n.b.getContext(), [&](mlir::Diagnostic &diagnostic) { reason = diagnostic.str(); });
+  if (mlir::failed(n.services.options().differentiate(n.b, sum, variables, gradients)))
+    fail("asks for a gradient: ", reason);
   for (size_t i = 0; i < gradients.size(); ++i)
     if (!gradients[i])
       gradients[i] = n.splat(variables[i], 0);
@@ -27,30 +27,30 @@ Values gradientsOf(NodeImport &n, Value y, const Values &variables) {
 
 Values importGradient(NodeImport &n) {
   using Names = std::vector<std::string>;
-  Names xs = n.texts("xs").value_or(Names()), names = xs;
-  for (const std::string &z : n.texts("zs").value_or(Names()))
+  Names xs = n.strings("xs").value_or(Names()), names = xs;
+  for (const std::string &z : n.strings("zs").value_or(Names()))
     names.push_back(z);
-  std::string y = n.text("y", "");
+  std::string y = n.string("y", "");
   if (xs.empty() || y.empty())
     fail("has no attributes 'xs' and 'y', which say what is differentiated by what");
   n.checkInputs(names.size(), names.size());
-  if (!n.services.options.differentiate)
+  if (!n.services.options().differentiate)
     fail("asks for a gradient, which this tool cannot make");
   std::map<std::string, Binding> given;
   Values variables;
   for (size_t i = 0; i < names.size(); ++i) {
     Value value = n.input(i);
-    if (i < xs.size()) { // an operand may be given twice, and is a variable of its own each time
+    if (i < xs.size()) { // an operand that is given twice is two variables
       n.checkFloat(value);
       value = graph::ReshapeOp::create(n.b, n.loc, value.getType(), value);
       variables.push_back(value);
     }
     if (!given.emplace(names[i], Binding{{value}}).second)
-      fail("names '" + names[i] + "' twice");
+      fail("names '", names[i], "' twice");
   }
   Binding result = n.services.importSlice(given, y);
   if (!result.isTensor())
-    fail("differentiates '" + y + "', which is no tensor");
+    fail("differentiates '", y, "', which is not a tensor");
   return gradientsOf(n, result.values[0], variables);
 }
 

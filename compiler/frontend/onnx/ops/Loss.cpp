@@ -1,4 +1,4 @@
-// Losses of classifiers inside a model.
+// Classification losses that are part of a model.
 #include "compiler/frontend/emit/Loss.h"
 
 #include "compiler/frontend/onnx/ops/OpTable.h"
@@ -14,13 +14,13 @@ ClassLossOptions readOptions(NodeImport &n) {
   options.weights = n.optionalInput(2);
   if (n.hasAttribute("ignore_index"))
     options.ignored = n.integer("ignore_index", 0);
-  std::string reduction = n.text("reduction", "mean");
+  std::string reduction = n.string("reduction", "mean");
   if (reduction == "none")
     options.reduction = LossReduction::None;
   else if (reduction == "sum")
     options.reduction = LossReduction::Sum;
   else if (reduction != "mean")
-    fail("attribute 'reduction' is '" + reduction + "', expected none, sum or mean");
+    fail("attribute 'reduction' is '", reduction, "', expected none, sum or mean");
   return options;
 }
 

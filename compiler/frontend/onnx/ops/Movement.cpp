@@ -1,18 +1,19 @@
-// Movement: the same elements under another shape or order, repeated or joined. Cutting is in
+// Movement: operators that change shape or order, repeat or join tensors. Slices are in
 // Slicing.cpp.
 #include "compiler/frontend/emit/Movement.h"
 
 #include "compiler/frontend/emit/Indexing.h"
 #include "compiler/frontend/onnx/ops/OpTable.h"
 
-#include <numeric>
+#include <algorithm>
 
 namespace cleave::onnx {
 namespace {
 
 using emit::shapeOf;
 
-// 0 copies a dim of the operand (unless `allowzero`), one -1 is what remains.
+// The new shape: 0 copies a dim of the operand (unless `allowzero`), one -1 stands for the
+// remaining elements.
 Values importReshape(NodeImport &n) {
   n.checkInputs(2, 2);
   bool zeroCopies = !n.integer("allowzero", 0);
@@ -22,12 +23,12 @@ Values importReshape(NodeImport &n) {
 Values importFlatten(NodeImport &n) {
   n.checkInputs(1, 1);
   int64_t axis = n.integer("axis", 1);
-  if (axis != n.rank()) // one behind the last dim is meant, too
+  if (axis != n.rank()) // an axis behind the last dim is allowed
     axis = n.axis(axis, n.rank());
   return {emit::flattenToMatrix(n, n.input(0), axis)};
 }
 
-// The axes, from the attribute (before opset 13) or the second input.
+// The axes at the attribute (before opset 13) or at input 1.
 std::optional<Ints> readAxes(NodeImport &n, bool asInput) {
   n.checkInputs(1, asInput ? 2 : 1);
   if (!asInput)
@@ -51,13 +52,13 @@ template <bool asInput> Values importUnsqueeze(NodeImport &n) {
 
 Values importTranspose(NodeImport &n) {
   n.checkInputs(1, 1);
-  Ints backwards(n.rank());
-  std::iota(backwards.rbegin(), backwards.rend(), 0);
+  Ints backwards = emit::dimsFrom(0, n.rank());
+  std::reverse(backwards.begin(), backwards.end());
   Ints permutation = n.integers("perm").value_or(backwards), sorted = permutation;
   llvm::sort(sorted);
   if (sorted != emit::dimsFrom(0, n.rank()))
-    fail("attribute 'perm' " + emit::showInts(permutation) + " is no permutation of " +
-         std::to_string(n.rank()) + " dims");
+    fail("attribute 'perm' ", emit::showInts(permutation), " is not a permutation of ", n.rank(),
+         " dims");
   return {n.transpose(n.input(0), permutation)};
 }
 
@@ -78,7 +79,7 @@ Values importConcat(NodeImport &n) {
 
 Values importDepthToSpace(NodeImport &n) {
   n.checkInputs(1, 1);
-  bool depthFirst = n.text("mode", "DCR") == "CRD";
+  bool depthFirst = n.string("mode", "DCR") == "CRD";
   return {emit::depthToSpace(n, n.input(0), n.requiredInteger("blocksize"), depthFirst)};
 }
 
@@ -87,7 +88,7 @@ Values importSpaceToDepth(NodeImport &n) {
   return {emit::spaceToDepth(n, n.input(0), n.requiredInteger("blocksize"))};
 }
 
-// The triangle that `upper` names, shifted; the rest becomes zero.
+// The triangle that `upper` selects, shifted by input 1; other elements become 0.
 Values importTrilu(NodeImport &n) {
   n.checkInputs(1, 2);
   bool upper = n.integer("upper", 1);

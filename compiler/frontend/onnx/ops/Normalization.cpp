@@ -1,4 +1,4 @@
-// Softmax, the norms, and dropout.
+// Softmax, norms and dropout.
 #include "compiler/frontend/emit/Normalization.h"
 
 #include "compiler/frontend/emit/Convolution.h"
@@ -23,7 +23,7 @@ template <AlongDim function> Values alongAxis(NodeImport &n) {
   return {function(n, n.input(0), n.axisAttribute(-1))};
 }
 
-// Before: over all dims from the axis on together.
+// Before opset 13: over all dims from the axis on, flattened.
 template <AlongDim function> Values flattened(NodeImport &n) {
   n.checkInputs(1, 1);
   Value x = n.input(0);
@@ -36,7 +36,7 @@ template <AlongDim function> Values flattened(NodeImport &n) {
 
 Values importLayerNorm(NodeImport &n) {
   n.checkInputs(2, 3);
-  n.ignore({"stash_type"}); // the precision inside
+  n.ignore({"stash_type"}); // the precision of intermediate values
   Value x = n.input(0);
   int64_t axis = n.axisAttribute(-1);
   double epsilon = n.decimal("epsilon", 1e-5);
@@ -55,18 +55,21 @@ Values importRmsNorm(NodeImport &n) {
   return {emit::rmsNorm(n, n.input(0), axis, n.input(1), n.decimal("epsilon", 1e-5))};
 }
 
-// With the batch's statistics; the running ones move on.
+// Inputs of BatchNormalization, each of one number per channel but the data.
+enum BatchNormInput : size_t { kData, kScale, kShift, kMean, kVariance };
+
+// Normalises with the batch's statistics and updates the running ones, which are states.
 Values trainBatchNorm(NodeImport &n, double epsilon, double momentum) {
-  Value mean = n.input(3), variance = n.input(4);
-  emit::TrainedBatchNorm trained = emit::trainedBatchNorm(n, n.input(0), n.input(1), n.input(2),
-                                                          mean, variance, epsilon, momentum);
+  Value mean = n.input(kMean), variance = n.input(kVariance);
+  emit::TrainedBatchNorm trained = emit::trainedBatchNorm(
+      n, n.input(kData), n.input(kScale), n.input(kShift), mean, variance, epsilon, momentum);
   n.services.replaceState(mean, trained.newMean);
   n.services.replaceState(variance, trained.newVariance);
   return {trained.value, trained.newMean, trained.newVariance};
 }
 
-// The same where the statistics are no state of the model but go in and out. The format moves the
-// running variance towards the biased one.
+// The same where the running statistics are not states but operands and outputs. The format updates
+// the running variance with the biased variance.
 Values statelessBatchNorm(NodeImport &n, double epsilon, double oldWeight) {
   Value x = n.input(0);
   n.checkRank(x, 2);
@@ -76,34 +79,36 @@ Values statelessBatchNorm(NodeImport &n, double epsilon, double oldWeight) {
   auto moved = [&](size_t i, Value value) {
     return n.add(n.mul(n.input(i), oldWeight), n.mul(value, 1 - oldWeight));
   };
-  Value result = emit::frozenBatchNorm(n, x, n.input(1), n.input(2), mean, variance, epsilon);
-  return {result, moved(3, mean), moved(4, variance)};
+  Value result =
+      emit::frozenBatchNorm(n, x, n.input(kScale), n.input(kShift), mean, variance, epsilon);
+  return {result, moved(kMean, mean), moved(kVariance, variance)};
 }
 
 Values batchNorm(NodeImport &n, bool trainsAsExported) {
   n.checkInputs(5, 5);
   double epsilon = n.decimal("epsilon", 1e-5);
-  // The format's momentum weighs the old value, PyTorch's (and ours) the new one.
+  // The format's momentum is the weight of the old value; PyTorch's and Cleave's that of the new
+  // value.
   double momentum = std::round((1 - n.decimal("momentum", 0.9)) * 1e9) / 1e9;
   using Mode = ImportOptions::BatchNorm;
-  Mode mode = n.services.options.batchNorm;
-  bool canTrain = n.services.isState(n.input(3)) && n.services.isState(n.input(4));
+  Mode mode = n.services.options().batchNorm;
+  bool canTrain = n.services.isState(n.input(kMean)) && n.services.isState(n.input(kVariance));
   if (canTrain && (mode == Mode::Train || (mode == Mode::AsExported && trainsAsExported)))
     return trainBatchNorm(n, epsilon, momentum);
   if (trainsAsExported && mode != Mode::Frozen)
     return statelessBatchNorm(n, epsilon, n.decimal("momentum", 0.9));
-  return {emit::frozenBatchNorm(n, n.input(0), n.input(1), n.input(2), n.input(3), n.input(4),
-                                epsilon)};
+  return {emit::frozenBatchNorm(n, n.input(kData), n.input(kScale), n.input(kShift), n.input(kMean),
+                                n.input(kVariance), epsilon)};
 }
 
-// Before opset 7: in training form unless is_test says otherwise.
+// Before opset 7: trains unless is_test is set.
 Values importBatchNorm6(NodeImport &n) {
   if (!n.integer("spatial", 1))
     fail("normalises every element by itself (spatial=0), which Cleave does not do");
   return batchNorm(n, !n.integer("is_test", 0));
 }
 
-// Up to opset 13: in training form if it has more than one output.
+// Up to opset 13: trains if it has more than one output.
 Values importBatchNorm7(NodeImport &n) {
   if (!n.integer("spatial", 1))
     fail("normalises every element by itself (spatial=0), which Cleave does not do");
@@ -116,7 +121,7 @@ Values importInstanceNorm(NodeImport &n) {
   return {emit::instanceNorm(n, n.input(0), n.input(1), n.input(2), n.decimal("epsilon", 1e-5))};
 }
 
-// Up to opset 20 with one scale and bias per group, from 21 on per channel.
+// Scale and bias are per group up to opset 20, per channel from opset 21 on.
 Values importGroupNorm(NodeImport &n) {
   n.checkInputs(3, 3);
   n.ignore({"stash_type"});
@@ -124,8 +129,8 @@ Values importGroupNorm(NodeImport &n) {
   n.checkRank(x, 3);
   int64_t groups = n.requiredInteger("num_groups");
   double epsilon = n.decimal("epsilon", 1e-5);
-  Shape dims = shapeOf(x);
-  bool perGroup = n.opset() < 21 && shapeOf(scale) == Shape{groups} && dims[1] != groups;
+  Sizes dims = shapeOf(x);
+  bool perGroup = n.opset() < 21 && shapeOf(scale) == Sizes{groups} && dims[1] != groups;
   if (!perGroup)
     return {emit::groupNorm(n, x, groups, scale, bias, epsilon)};
   Value grouped =
@@ -160,11 +165,11 @@ Values importLrn(NodeImport &n) {
   return {emit::localResponseNorm(n, n.input(0), n.requiredInteger("size"), alpha, beta, bias)};
 }
 
-// In training mode it draws random numbers where the step trains.
+// In training mode elements are dropped in steps that train.
 Values dropout(NodeImport &n, bool training, double ratio) {
   Value x = n.input(0);
   Values results{training ? emit::dropout(n, x, ratio) : x};
-  if (n.hasOutput(1) && results[0] == x) // what is drawn later has no mask yet
+  if (n.hasOutput(1) && results[0] == x) // dropout that is drawn in the step has no mask here
     results.push_back(n.splat(shapeOf(x), n.b.getI1Type(), 1));
   return results;
 }

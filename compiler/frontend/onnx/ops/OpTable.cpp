@@ -1,4 +1,4 @@
-// The operators of all families, by name and opset.
+// See OpTable.h.
 #include "compiler/frontend/onnx/ops/OpTable.h"
 
 namespace cleave::onnx {
@@ -32,12 +32,12 @@ Table buildTable() {
                                          contribOps(),
                                          contribAttentionOps(),
                                          contribQuantizedOps(),
-                                         extremeOps(),
+                                         argMaxOps(),
                                          flexAttentionOps(),
                                          generatorOps(),
                                          selectionOps(),
                                          stateOps(),
-                                         textOps(),
+                                         stringOps(),
                                          gradientOps(),
                                          lookupOps(),
                                          randomOps(),

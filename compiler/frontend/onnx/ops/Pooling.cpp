@@ -1,4 +1,4 @@
-// Pooling, and the sliding window that it shares with convolutions.
+// Pooling, and the attributes of sliding windows.
 #include "compiler/frontend/emit/Pooling.h"
 
 #include "compiler/frontend/onnx/ops/Window.h"
@@ -40,8 +40,7 @@ void readPads(NodeImport &n, emit::Window &window) {
   if (!pads)
     return;
   if (pads->size() % 2)
-    fail("attribute 'pads' has " + std::to_string(pads->size()) +
-         " entries, expected two per spatial dim");
+    fail("attribute 'pads' has ", pads->size(), " entries, expected two per spatial dim");
   auto middle = pads->begin() + static_cast<int64_t>(pads->size() / 2);
   window.padsLow.assign(pads->begin(), middle);
   window.padsHigh.assign(middle, pads->end());
@@ -55,7 +54,7 @@ WindowAttributes readWindow(NodeImport &n) {
   read.window.strides = n.integers("strides").value_or(Ints());
   read.window.dilations = n.integers("dilations").value_or(Ints());
   readPads(n, read.window);
-  std::string automatic = n.text("auto_pad", "NOTSET");
+  std::string automatic = n.string("auto_pad", "NOTSET");
   if (automatic == "NOTSET" || automatic.empty())
     return read;
   read.window.padsLow.clear();
@@ -63,7 +62,7 @@ WindowAttributes readWindow(NodeImport &n) {
   if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER")
     read.autoPad = automatic == "SAME_UPPER" ? emit::AutoPad::SameUpper : emit::AutoPad::SameLower;
   else if (automatic != "VALID")
-    fail("attribute 'auto_pad' is '" + automatic +
+    fail("attribute 'auto_pad' is '", automatic,
          "', expected NOTSET, VALID, SAME_UPPER or SAME_LOWER");
   return read;
 }
@@ -71,12 +70,11 @@ WindowAttributes readWindow(NodeImport &n) {
 void padToSizes(NodeImport &n, Ints sizes, Ints &outputPadding, WindowAttributes &read) {
   n.checkRank(n.input(0), 2);
   n.checkRank(n.input(1), 2);
-  Shape spatial = emit::spatialOf(n.input(0));
+  Sizes spatial = emit::spatialOf(n.input(0));
   if (sizes.size() == spatial.size() + 2)
     sizes.erase(sizes.begin(), sizes.begin() + 2);
   if (sizes.size() != spatial.size())
-    fail("attribute 'output_shape' has " + std::to_string(sizes.size()) +
-         " entries, expected one per spatial dim");
+    fail("attribute 'output_shape' has ", sizes.size(), " entries, expected one per spatial dim");
   emit::Window &window = read.window;
   if (window.kernel.empty())
     window.kernel = n.numbers(emit::spatialOf(n.input(1)), "kernel");
@@ -87,7 +85,7 @@ void padToSizes(NodeImport &n, Ints sizes, Ints &outputPadding, WindowAttributes
     auto entry = [&](const Ints &list, int64_t absent) {
       int64_t number = i < list.size() ? list[i] : absent;
       if (number < 0 || number > most)
-        fail("has a window with the number " + std::to_string(number) + ", expected 0 to 2^31");
+        fail("has a window with the number ", number, ", expected 0 to 2^31");
       return number;
     };
     int64_t extent = (entry(window.kernel, 1) - 1) * entry(window.dilations, 1) + 1;
@@ -95,8 +93,8 @@ void padToSizes(NodeImport &n, Ints sizes, Ints &outputPadding, WindowAttributes
     outputPadding.resize(sizes.size(), 0);
     int64_t pad = n.number(whole + entry(outputPadding, 0) - sizes[i], "padding");
     if (std::abs(pad) > most)
-      fail("pads by " + std::to_string(pad) + " elements");
-    if (pad < 0) // more than what is computed: zeros behind it
+      fail("pads by ", pad, " elements");
+    if (pad < 0) // the result is larger than the windows reach: zeros behind them
       outputPadding[i] -= pad;
     pad = std::max<int64_t>(pad, 0);
     window.padsLow.push_back(read.autoPad == emit::AutoPad::SameUpper ? pad / 2 : pad - pad / 2);

@@ -1,4 +1,4 @@
-// Quantized tensors, and products of them.
+// Quantization, and products of quantized tensors.
 #include "compiler/frontend/emit/Quantization.h"
 
 #include "compiler/frontend/emit/Contraction.h"
@@ -13,19 +13,19 @@ namespace {
 
 using namespace emit;
 
-// The type that an attribute names, or `absent`.
+// The type that the attribute names, or `absent`.
 mlir::Type typeAttribute(NodeImport &n, const char *name, mlir::Type absent) {
   int64_t number = n.integer(name, 0);
   if (number == 0)
     return absent;
   std::optional<ElementType> type = elementTypeOf(static_cast<int32_t>(number));
   if (!type)
-    fail(std::string("attribute '") + name + "' is the type number " + std::to_string(number) +
+    fail("attribute '", name, "' is the type number ", number,
          ", which Cleave does not compute with");
   return graph::fromElementType(*type, n.b.getContext());
 }
 
-// As quantize() does it, in the range of a narrow type.
+// Quantizes as emit::quantize does, to the range of a narrow type.
 Bindings quantizeNarrow(NodeImport &n, int32_t to) {
   const NarrowType &type = *narrowType(to);
   Value x = isFloat(n.input(0)) ? n.input(0) : n.cast(n.input(0), n.b.getF32Type());
@@ -38,12 +38,13 @@ Bindings quantizeNarrow(NodeImport &n, int32_t to) {
       quotient = n.add(quotient, perElement(n, n.cast(n.input(2), elementOf(x)), x, axis, block));
     quotient = clip(n, quotient, type.lowestInteger(), type.highestInteger());
   }
-  return {Binding{{toNarrow(n, quotient, type, n.integer("saturate", 1))}, false, to}};
+  Value narrow = toNarrow(n, quotient, type, n.integer("saturate", 1));
+  return {Binding{.values = {narrow}, .narrow = to}};
 }
 
 Bindings importQuantize(NodeImport &n) {
   n.checkInputs(2, 3);
-  n.ignore({"saturate", "precision"}); // about 8-bit floats, and less precision than f32
+  n.ignore({"saturate", "precision"}); // of 8-bit floats; less precision than float32
   int32_t narrow = narrowNumber(static_cast<int32_t>(n.integer("output_dtype", 0)));
   if (narrow || n.binding(2).narrow)
     return quantizeNarrow(n, narrow ? narrow : n.binding(2).narrow);
@@ -67,7 +68,7 @@ Values importDynamicQuantize(NodeImport &n) {
   return {q.values, q.scale, q.zero};
 }
 
-// x - zero in `type`; zeros are one for all, or one per index of dim `dim` of x.
+// x minus its zero point in `type`. There is one zero point, or one per index of dim `dim` of x.
 Value centred(NodeImport &n, Value x, Value zero, int64_t dim, mlir::Type type) {
   Value wide = n.cast(x, type);
   if (!zero)
@@ -77,39 +78,53 @@ Value centred(NodeImport &n, Value x, Value zero, int64_t dim, mlir::Type type) 
 
 int64_t rowDim(Value x) { return std::max<int64_t>(rankOf(x) - 2, 0); }
 
+// Inputs of MatMulInteger and ConvInteger: two operands of integers and their zero points.
+namespace integer_inputs {
+enum Input : size_t { kA, kB, kZeroA, kZeroB };
+}
+
+// Inputs of QLinearMatMul and QLinearConv: two operands of integers and the result, each with scale
+// and zero point, and the bias of a convolution.
+namespace qlinear_inputs {
+enum Input : size_t { kA, kScaleA, kZeroA, kB, kScaleB, kZeroB, kScaleOut, kZeroOut, kBias };
+}
+
 Values importMatMulInteger(NodeImport &n) {
+  using namespace integer_inputs;
   n.checkInputs(2, 4);
   mlir::Type type = n.b.getI32Type();
-  Value a = n.input(0), b = n.input(1);
-  return {matmul(n, centred(n, a, n.optionalInput(2), rowDim(a), type),
-                 centred(n, b, n.optionalInput(3), rankOf(b) - 1, type))};
+  Value a = n.input(kA), b = n.input(kB);
+  return {matmul(n, centred(n, a, n.optionalInput(kZeroA), rowDim(a), type),
+                 centred(n, b, n.optionalInput(kZeroB), rankOf(b) - 1, type))};
 }
 
 Values importQLinearMatMul(NodeImport &n) {
+  using namespace qlinear_inputs;
   n.checkInputs(8, 8);
-  Value a = n.input(0), b = n.input(3);
+  Value a = n.input(kA), b = n.input(kB);
   mlir::Type element = n.b.getF32Type();
-  // Scales belong to rows of the first and columns of the second operand: sums are of whole numbers, and exact.
-  Value product = matmul(n, centred(n, a, n.input(2), rowDim(a), element),
-                         centred(n, b, n.input(5), rankOf(b) - 1, element));
+  // Scales belong to rows of the first and columns of the second operand, so the products are sums
+  // of integers, which are exact.
+  Value product = matmul(n, centred(n, a, n.input(kZeroA), rowDim(a), element),
+                         centred(n, b, n.input(kZeroB), rankOf(b) - 1, element));
   auto scale = [&](size_t i, int64_t dim) {
     return perElement(n, n.cast(n.input(i), element), product, dim, 0);
   };
-  product = n.mul(product, n.mul(scale(1, rowDim(product)), scale(4, rankOf(product) - 1)));
-  Value zero = n.input(7);
-  return {quantize(n, product, n.input(6), zero, elementOf(zero), rankOf(product) - 1)};
+  product =
+      n.mul(product, n.mul(scale(kScaleA, rowDim(product)), scale(kScaleB, rankOf(product) - 1)));
+  Value zero = n.input(kZeroOut);
+  return {quantize(n, product, n.input(kScaleOut), zero, elementOf(zero), rankOf(product) - 1)};
 }
 
-// A convolution of whole numbers, exact in the type.
-Value integerConvolution(NodeImport &n, size_t input, size_t weight, Value inputZero,
-                         Value weightZero, Value bias, mlir::Type type) {
-  Value x = n.input(input), w = n.input(weight);
+// A convolution of integers, which is exact in the type.
+Value integerConvolution(NodeImport &n, Value x, Value w, Value inputZero, Value weightZero,
+                         Value bias, mlir::Type type) {
   WindowAttributes read = readWindow(n);
   return convolution(n, centred(n, x, inputZero, 1, type), centred(n, w, weightZero, 0, type), bias,
                      read.window, n.integer("group", 1), read.autoPad);
 }
 
-// f32 holds sums of products below 2^24 exactly.
+// float32 holds sums of products below 2^24 exactly.
 mlir::Type exactType(NodeImport &n, Value weight) {
   Ints sizes = n.numbers(shapeOf(weight), "size of a weight");
   double products = 1;
@@ -119,21 +134,25 @@ mlir::Type exactType(NodeImport &n, Value weight) {
 }
 
 Values importConvInteger(NodeImport &n) {
+  using namespace integer_inputs;
   n.checkInputs(2, 4);
-  Value sum = integerConvolution(n, 0, 1, n.optionalInput(2), n.optionalInput(3), {},
-                                 exactType(n, n.input(1)));
+  Value sum = integerConvolution(n, n.input(kA), n.input(kB), n.optionalInput(kZeroA),
+                                 n.optionalInput(kZeroB), {}, exactType(n, n.input(kB)));
   return {n.cast(sum, n.b.getI32Type())};
 }
 
 Values importQLinearConv(NodeImport &n) {
+  using namespace qlinear_inputs;
   n.checkInputs(8, 9);
   mlir::Type element = n.b.getF32Type();
-  Value bias = n.hasInput(8) ? n.cast(n.input(8), element) : Value();
-  Value sum = integerConvolution(n, 0, 3, n.input(2), n.input(5), bias, element), zero = n.input(7);
-  Value weightScale = perElement(n, n.cast(n.input(4), element), sum, 1, 0);
-  Value inputScale = perElement(n, n.cast(n.input(1), element), sum, 1, 0);
+  Value bias = n.hasInput(kBias) ? n.cast(n.input(kBias), element) : Value();
+  Value sum = integerConvolution(n, n.input(kA), n.input(kB), n.input(kZeroA), n.input(kZeroB),
+                                 bias, element);
+  Value zero = n.input(kZeroOut);
+  Value weightScale = perElement(n, n.cast(n.input(kScaleB), element), sum, 1, 0);
+  Value inputScale = perElement(n, n.cast(n.input(kScaleA), element), sum, 1, 0);
   Value real = n.mul(sum, n.mul(weightScale, inputScale));
-  return {quantize(n, real, n.input(6), zero, elementOf(zero), 1)};
+  return {quantize(n, real, n.input(kScaleOut), zero, elementOf(zero), 1)};
 }
 
 constexpr OpEntry kOps[] = {

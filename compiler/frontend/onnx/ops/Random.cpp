@@ -1,5 +1,5 @@
-// Random operators. Every step draws other numbers: keys come from a counter that is a state of the step. A `seed`
-// gives another series, not the series of another implementation.
+// Random operators. Draws differ from step to step: keys come from a counter that is a state of the
+// step. A `seed` selects another series, which differs from other implementations' series.
 #include "compiler/frontend/emit/Random.h"
 
 #include "compiler/frontend/onnx/ops/OpTable.h"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace emit;
 
-// Of a draw of this node.
+// The key of one draw of this node.
 Value keyOf(NodeImport &n) {
   auto seed = static_cast<float>(n.decimal("seed", 0));
   Value key = n.services.randomKey();
@@ -26,38 +26,38 @@ mlir::Type typeAttribute(NodeImport &n, mlir::Type absent) {
     return absent;
   std::optional<ElementType> type = elementTypeOf(number);
   if (!type)
-    fail("gives " + dataTypeName(number) + ", which Cleave does not compute with");
+    fail("gives ", dataTypeName(number), ", which Cleave does not compute with");
   return graph::fromElementType(*type, n.b.getContext());
 }
 
-Shape shapeAttribute(NodeImport &n) {
+Sizes shapeAttribute(NodeImport &n) {
   std::optional<Ints> dims = n.integers("shape");
   if (!dims)
     fail("attribute 'shape' is missing");
   return toShape(*dims);
 }
 
-// Of the operand if it is of floating-point numbers, else float32.
+// The operand's type if that is a float, else float32.
 mlir::Type typeLike(NodeImport &n) {
   return typeAttribute(n, isFloat(n.input(0)) ? elementOf(n.input(0)) : n.b.getF32Type());
 }
 
-Value drawUniform(NodeImport &n, const Shape &dims, mlir::Type type) {
+Value drawUniform(NodeImport &n, const Sizes &dims, mlir::Type type) {
   double low = n.decimal("low", 0), high = n.decimal("high", 1);
   return n.cast(uniform(n, dims, keyOf(n), low, high), type);
 }
 
-Value drawNormal(NodeImport &n, const Shape &dims, mlir::Type type) {
+Value drawNormal(NodeImport &n, const Sizes &dims, mlir::Type type) {
   double mean = n.decimal("mean", 0), deviation = n.decimal("scale", 1);
   return n.cast(normal(n, dims, keyOf(n), mean, deviation), type);
 }
 
-template <Value (*draw)(NodeImport &, const Shape &, mlir::Type)> Values plain(NodeImport &n) {
+template <Value (*draw)(NodeImport &, const Sizes &, mlir::Type)> Values plain(NodeImport &n) {
   n.checkInputs(0, 0);
   return {draw(n, shapeAttribute(n), typeAttribute(n, n.b.getF32Type()))};
 }
 
-template <Value (*draw)(NodeImport &, const Shape &, mlir::Type)> Values like(NodeImport &n) {
+template <Value (*draw)(NodeImport &, const Sizes &, mlir::Type)> Values like(NodeImport &n) {
   n.checkInputs(1, 1);
   return {draw(n, shapeOf(n.input(0)), typeLike(n))};
 }

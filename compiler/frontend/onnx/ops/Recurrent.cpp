@@ -1,4 +1,4 @@
-// Recurrent networks: LSTM, GRU, RNN, in one direction or both.
+// Recurrent networks: LSTM, GRU and RNN, in one direction or both.
 #include "compiler/frontend/emit/Recurrent.h"
 
 #include "compiler/frontend/emit/Activation.h"
@@ -12,7 +12,7 @@ using emit::Activation;
 
 // -- activations ----------------------------------------------------------------------------------
 
-// How many numbers an activation takes, and what they are if the model does not say.
+// An activation, the number of its parameters (alpha, beta) and their defaults.
 struct KnownActivation {
   const char *name;
   int numbers;
@@ -61,16 +61,17 @@ constexpr KnownActivation kActivations[] = {
      }},
 };
 
-// The activations of all directions in order; numbers go to those that take some, as they come.
+// The activations of all directions in order. The alphas and betas of the node belong to those
+// activations that take some, in order.
 std::vector<Activation> readActivations(NodeImport &n, std::vector<std::string> usual,
                                         size_t directions) {
-  std::vector<std::string> names = n.texts("activations").value_or(std::vector<std::string>());
+  std::vector<std::string> names = n.strings("activations").value_or(std::vector<std::string>());
   if (names.empty())
     for (size_t d = 0; d < directions; ++d)
       names.insert(names.end(), usual.begin(), usual.end());
   if (names.size() != usual.size() * directions)
-    fail("attribute 'activations' has " + std::to_string(names.size()) + " entries, expected " +
-         std::to_string(usual.size() * directions));
+    fail("attribute 'activations' has ", names.size(), " entries, expected ",
+         usual.size() * directions);
   std::vector<double> alphas = n.decimals("activation_alpha").value_or(std::vector<double>()),
                       betas = n.decimals("activation_beta").value_or(std::vector<double>());
   size_t nextAlpha = 0, nextBeta = 0;
@@ -79,7 +80,7 @@ std::vector<Activation> readActivations(NodeImport &n, std::vector<std::string> 
     std::string lower = llvm::StringRef(name).lower();
     const auto *known = llvm::find_if(kActivations, [&](const auto &k) { return lower == k.name; });
     if (known == std::end(kActivations))
-      fail("has the unknown activation '" + name + "'");
+      fail("has the unknown activation '", name, "'");
     double alpha = known->alpha, beta = known->beta;
     if (known->numbers > 0 && nextAlpha < alphas.size())
       alpha = alphas[nextAlpha++];
@@ -94,32 +95,45 @@ std::vector<Activation> readActivations(NodeImport &n, std::vector<std::string> 
 
 // -- layers ---------------------------------------------------------------------------------------
 
+// Inputs of all recurrent operators.
+enum RecurrentInput : size_t {
+  kInput,         // [steps, batch, size]; [batch, steps, size] with layout 1
+  kWeight,        // [directions, gates · hidden, size]
+  kRecurrence,    // [directions, gates · hidden, hidden]
+  kBias,          // [directions, 2 · gates · hidden]: of weight and recurrence
+  kLengths,       // [batch]: steps of each line
+  kInitialHidden, // [directions, batch, hidden]; [batch, directions, hidden] with layout 1
+  kInitialCell,   // as kInitialHidden
+  kPeepholes,     // [directions, 3 · hidden]
+};
+
+// Steps of a sequence, which are unrolled.
+constexpr int64_t kMaxSteps = 4096;
+
 class RecurrentImport {
 public:
-  // `gates`: per cell; `usual`: its activations.
+  // `gates`: the number of gates of a cell; `usual`: the default activations of a direction.
   RecurrentImport(NodeImport &n, int64_t gates, std::vector<std::string> usual)
       : n_(n), gates_(gates), each_(usual.size()) {
-    std::string direction = n.text("direction", "forward");
+    std::string direction = n.string("direction", "forward");
     if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
-      fail("attribute 'direction' is '" + direction +
+      fail("attribute 'direction' is '", direction,
            "', expected forward, reverse or bidirectional");
     backwardFirst_ = direction == "reverse";
     directions_ = direction == "bidirectional" ? 2 : 1;
     batchFirst_ = n.integer("layout", 0);
-    n.ignore({"hidden_size", "output_sequence"}); // the weights say it
+    n.ignore({"hidden_size", "output_sequence"}); // follow from the weights
     if (n.hasAttribute("clip"))
       clip_ = n.decimal("clip", 0);
     activations_ = readActivations(n, std::move(usual), directions_);
-    for (size_t i : {0, 1, 2})
+    for (size_t i : {kInput, kWeight, kRecurrence})
       if (rankOf(n.input(i)) != 3)
-        fail("has operands of " + std::to_string(rankOf(n.input(i))) + " dims, expected 3");
-    constexpr int64_t most = 4096; // each is written out
-    if (int64_t steps = n.number(n.dim(n.input(0), batchFirst_ ? 1 : 0), "number of time steps");
-        steps > most)
-      fail("has " + std::to_string(steps) + " time steps, expected at most " +
-           std::to_string(most));
-    if (n_.dim(n.input(1), 0) != Polynomial(directions_))
-      fail("has weights " + showShape(shapeOf(n.input(1))) + " for " + std::to_string(directions_) +
+        fail("has operands of ", rankOf(n.input(i)), " dims, expected 3");
+    int64_t steps = n.number(n.dim(n.input(kInput), batchFirst_ ? 1 : 0), "number of time steps");
+    if (steps > kMaxSteps)
+      fail("has ", steps, " time steps, expected at most ", kMaxSteps);
+    if (n_.dim(n.input(kWeight), 0) != Polynomial(directions_))
+      fail("has weights ", showShape(shapeOf(n.input(kWeight))), " for ", directions_,
            " directions");
   }
 
@@ -128,26 +142,25 @@ public:
     return activations_[direction * each_ + i];
   }
 
-  // Input i of one direction, without the dim of directions; null where it is left out.
+  // Input i of one direction, without the dim of directions; null if it is left out.
   Value part(size_t i, size_t direction) const {
     if (!n_.hasInput(i))
       return {};
-    int64_t dim = batchFirst_ && rankOf(n_.input(i)) == 3 && i >= 5
-                      ? 1
-                      : 0; // states are [batch, directions, …]
+    bool isState = i == kInitialHidden || i == kInitialCell;
+    int64_t dim = batchFirst_ && isState && rankOf(n_.input(i)) == 3 ? 1 : 0;
     return n_.dropDim(n_.slice(n_.input(i), dim, static_cast<int64_t>(direction), 1), dim);
   }
 
   RecurrentLayer layer(size_t direction) const {
     RecurrentLayer layer;
-    layer.input = batchFirst_ ? n_.swapDims(n_.input(0), 0, 1) : n_.input(0);
-    layer.weight = part(1, direction);
-    layer.recurrence = part(2, direction);
-    layer.lengths = n_.optionalInput(4);
-    layer.hidden = part(5, direction);
+    layer.input = batchFirst_ ? n_.swapDims(n_.input(kInput), 0, 1) : n_.input(kInput);
+    layer.weight = part(kWeight, direction);
+    layer.recurrence = part(kRecurrence, direction);
+    layer.lengths = n_.optionalInput(kLengths);
+    layer.hidden = part(kInitialHidden, direction);
     layer.backward = direction == 1 || backwardFirst_;
     layer.clip = clip_;
-    if (Value biases = part(3, direction)) {
+    if (Value biases = part(kBias, direction)) {
       Polynomial rows = gates_ * n_.dim(layer.recurrence, 1);
       layer.inputBias = n_.slice(biases, 0, 0, rows);
       layer.recurrentBias = n_.slice(biases, 0, rows, rows);
@@ -155,7 +168,7 @@ public:
     return layer;
   }
 
-  // Y, Y_h and, of an LSTM, Y_c.
+  // The outputs Y, Y_h and, of an LSTM, Y_c.
   Values join(const std::vector<RecurrentResult> &results) const {
     Values all, hidden, cell;
     for (const RecurrentResult &result : results) {
@@ -191,13 +204,13 @@ Values importLstm(NodeImport &n) {
   std::vector<RecurrentResult> results;
   for (size_t d = 0; d < r.directions(); ++d) {
     RecurrentLayer layer = r.layer(d);
-    layer.cell = r.part(6, d);
+    layer.cell = r.part(kInitialCell, d);
     LstmCell cell;
     cell.order = {0, 2, 3, 1};
     cell.gate = r.activation(d, 0), cell.candidate = r.activation(d, 1),
     cell.output = r.activation(d, 2);
     cell.coupled = coupled;
-    if (Value peepholes = r.part(7, d)) { // of i, o, f
+    if (Value peepholes = r.part(kPeepholes, d)) { // of i, o, f
       Polynomial hidden = n.dim(layer.recurrence, 1);
       for (auto [gate, place] : {std::pair(0, 0), std::pair(1, 2), std::pair(2, 1)})
         cell.peepholes[gate] = n.slice(peepholes, 0, hidden * place, hidden);

@@ -1,4 +1,4 @@
-// Reductions over some dims, which vanish or stay with size 1.
+// Reductions over some dims, which are removed or kept with size 1.
 #include "compiler/frontend/emit/Reductions.h"
 
 #include "compiler/frontend/onnx/ops/OpTable.h"
@@ -14,17 +14,17 @@ Values reduceOver(NodeImport &n, Summary summary, const std::optional<Ints> &axe
   if (axes && !axes->empty())
     over = n.axes(*axes, n.rank());
   else if (nothingIfEmpty)
-    over.clear(); // every element by itself
+    over.clear(); // each element is reduced alone
   return {emit::summarise(n, summary, n.input(0), over, keep)};
 }
 
-// The axes as an attribute.
+// With the axes as an attribute.
 template <Summary summary> Values byAttribute(NodeImport &n) {
   n.checkInputs(1, 1);
   return reduceOver(n, summary, n.integers("axes"));
 }
 
-// The axes as an input.
+// With the axes as an input.
 template <Summary summary> Values byInput(NodeImport &n) {
   n.checkInputs(1, 2);
   return reduceOver(n, summary,

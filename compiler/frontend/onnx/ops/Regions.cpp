@@ -1,4 +1,4 @@
-// Regions of interest, deformed convolutions, and boxes that are chosen.
+// Regions of interest, deformable convolutions, and non-maximum suppression.
 #include "compiler/frontend/emit/Regions.h"
 
 #include "compiler/frontend/onnx/ops/Window.h"
@@ -18,16 +18,16 @@ Values importRoiAlign(NodeImport &n) {
   options.width = n.integer("output_width", 1);
   options.samples = n.integer("sampling_ratio", 0);
   options.scale = n.decimal("spatial_scale", 1);
-  bool isOld = n.opset() < 16; // positions were not moved then
-  std::string mode = n.text("mode", "avg"),
-              place = n.text("coordinate_transformation_mode",
-                             isOld ? "output_half_pixel" : "half_pixel");
+  bool isOld = n.opset() < 16; // positions had no offset then
+  std::string mode = n.string("mode", "avg"),
+              place = n.string("coordinate_transformation_mode",
+                               isOld ? "output_half_pixel" : "half_pixel");
   if ((mode != "avg" && mode != "max") || (place != "half_pixel" && place != "output_half_pixel"))
-    fail("has the mode '" + mode + "' and the coordinates '" + place +
+    fail("has the mode '", mode, "' and the coordinates '", place,
          "', expected avg or max, and half_pixel or output_half_pixel");
   if (options.samples < 1)
-    fail("takes as many samples as each region's size says (sampling_ratio 0), which depends on "
-         "data; export it with sampling_ratio=2, say");
+    fail("takes a number of samples that follows from each region's size (sampling_ratio 0), which "
+         "depends on data; export it with sampling_ratio=2, say");
   options.largest = mode == "max";
   options.halfPixel = place == "half_pixel";
   return {roiAlign(n, n.input(0), n.input(1), n.input(2), options)};
@@ -43,12 +43,11 @@ Values importDeformConv(NodeImport &n) {
        {&read.window.strides, &read.window.dilations, &read.window.padsLow, &read.window.padsHigh})
     for (int64_t number : *list)
       if (number < 0 || number > most)
-        fail("has a window with the number " + std::to_string(number) + ", expected 0 to 2^20");
+        fail("has a window with the number ", number, ", expected 0 to 2^20");
   if (product(toShape(kernel.dropFront(2))).constant().value_or(0) > most || groups < 1 ||
       offsetGroups < 1 || std::max(groups, offsetGroups) > most)
-    fail("has a weight " + showInts(kernel) + " in " + std::to_string(groups) + " groups, with " +
-         std::to_string(offsetGroups) +
-         " of offsets, which is more than Cleave looks at, or less than 1");
+    fail("has a weight ", showInts(kernel), " in ", groups, " groups, with ", offsetGroups,
+         " of offsets, expected 1 to 2^20 groups and at most 2^20 window elements");
   return {deformableConvolution(n, n.input(0), n.input(1), n.input(2), n.optionalInput(3),
                                 n.optionalInput(4), read.window, groups, offsetGroups)};
 }
@@ -67,7 +66,7 @@ Box boxAt(const Tensor &boxes, int64_t at, bool centred) {
   return {std::min(v[0], v[2]), std::min(v[1], v[3]), std::max(v[0], v[2]), std::max(v[1], v[3])};
 }
 
-// The common part over all that both cover.
+// Intersection over union.
 double overlap(const Box &a, const Box &b) {
   double height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top),
          width = std::min(a.right, b.right) - std::max(a.left, b.left);
@@ -75,14 +74,15 @@ double overlap(const Box &a, const Box &b) {
   return both > 0 ? both / (a.area() + b.area() - both) : 0;
 }
 
+// Options of NonMaxSuppression.
 struct Suppression {
-  int64_t most = 0;
-  double overlap = 0;
-  std::optional<double> leastScore;
-  bool centred = false;
+  int64_t most = 0;                 // boxes per class that are kept
+  double overlap = 0;               // largest overlap with a kept box
+  std::optional<double> leastScore; // of a kept box
+  bool centred = false;             // boxes are centre and size instead of two corners
 };
 
-// The boxes of one image that one class keeps, best first.
+// The boxes of one image that are kept for one class, by falling score.
 std::vector<int64_t> keptBoxes(const Tensor &boxes, const double *scores, int64_t image,
                                const Suppression &options) {
   int64_t count = boxes.shape[1];
@@ -105,15 +105,17 @@ std::vector<int64_t> keptBoxes(const Tensor &boxes, const double *scores, int64_
 
 Suppression readSuppression(NodeImport &n) {
   Suppression options;
-  options.most = n.hasInput(2) ? n.integerInput(2, "number of boxes per class") : 0;
-  options.overlap = n.hasInput(3) ? n.decimalInput(3, "largest overlap") : 0;
-  if (n.hasInput(4))
-    options.leastScore = n.decimalInput(4, "least score");
+  constexpr size_t kMost = 2, kOverlap = 3, kLeastScore = 4;
+  options.most = n.hasInput(kMost) ? n.integerInput(kMost, "number of boxes per class") : 0;
+  options.overlap = n.hasInput(kOverlap) ? n.decimalInput(kOverlap, "largest overlap") : 0;
+  if (n.hasInput(kLeastScore))
+    options.leastScore = n.decimalInput(kLeastScore, "least score");
   options.centred = n.integer("center_point_box", 0);
   return options;
 }
 
-// Image, class and box of all that is kept. How many that are is known where boxes and scores are.
+// Outputs image, class and box of all boxes that are kept. Their number is the size of the result,
+// so boxes and scores must be known while importing.
 Values importNonMaxSuppression(NodeImport &n) {
   n.checkInputs(2, 5);
   Suppression options = readSuppression(n);
@@ -121,7 +123,7 @@ Values importNonMaxSuppression(NodeImport &n) {
          scores = n.tensorInput(1, "scores, which say how large the result is");
   if (boxes.rank() != 3 || scores.rank() != 3 || boxes.shape[2] != 4 ||
       boxes.shape[0] != scores.shape[0] || boxes.shape[1] != scores.shape[2])
-    fail("has boxes " + showInts(boxes.shape) + " and scores " + showInts(scores.shape) +
+    fail("has boxes ", showInts(boxes.shape), " and scores ", showInts(scores.shape),
          ", expected [n, boxes, 4] and [n, classes, boxes]");
   int64_t classes = scores.shape[1], count = boxes.shape[1], images = count ? boxes.shape[0] : 0;
   if (scores.size() * std::clamp<int64_t>(options.most, 0, count) > (int64_t(1) << 26))

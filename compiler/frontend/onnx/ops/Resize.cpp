@@ -13,11 +13,11 @@ using namespace emit;
 template <typename T>
 T choice(NodeImport &n, const std::string &name, const std::string &absent,
          std::initializer_list<std::pair<const char *, T>> known) {
-  std::string text = n.text(name, absent);
+  std::string text = n.string(name, absent);
   for (const auto &[word, value] : known)
     if (text == word)
       return value;
-  fail("attribute '" + name + "' is '" + text + "', which is not known");
+  fail("attribute '", name, "' is '", text, "', which is not known");
 }
 
 Interpolation modeAttribute(NodeImport &n) {
@@ -52,39 +52,39 @@ ResizeOptions readOptions(NodeImport &n) {
   return options;
 }
 
-// Numbers that must be known; none where the input is left out or empty.
+// The numbers at input i, which must be known; none where it is left out or empty.
 std::vector<double> numbersInput(NodeImport &n, size_t i, const std::string &what) {
-  if (!n.hasInput(i) || shapeOf(n.input(i)) == Shape{0})
+  if (!n.hasInput(i) || shapeOf(n.input(i)) == Sizes{0})
     return {};
   return n.tensorInput(i, what).values;
 }
 
 void checkCount(size_t found, size_t expected, const char *what) {
   if (found != expected)
-    fail("has " + std::to_string(found) + " " + what + ", expected " + std::to_string(expected));
+    fail("has ", found, " ", what, ", expected ", expected);
 }
 
-// Axes whose scale is 1 stay as they are, and may have any size.
+// The resized axes. Those with scale 1 are left out and may have any size.
 std::vector<ResizeAxis> axesFromScales(NodeImport &n, const Ints &dims,
                                        const std::vector<double> &scales) {
   checkCount(scales.size(), dims.size(), "scales");
   std::vector<ResizeAxis> axes;
   for (auto [dim, scale] : llvm::zip(dims, scales)) {
     if (!(scale > 0) || scale > 1e6)
-      fail("has the scale " + std::to_string(scale) + ", expected a positive one");
+      fail("has the scale ", scale, ", expected a positive one");
     if (scale == 1)
       continue;
     int64_t input = n.number(shapeOf(n.input(0))[dim], "size of a resized dim");
-    // In the scales' own precision: 10 elements times 0.7 are 7, not 6.999….
+    // In float32, the precision of the scales: 10 elements times 0.7 are 7, not 6.999….
     float output = std::floor(static_cast<float>(input) * static_cast<float>(scale));
     axes.push_back({dim, emit::truncated(output), scale});
   }
   return axes;
 }
 
-std::vector<ResizeAxis> axesFromSizes(NodeImport &n, const Ints &dims, const Shape &sizes) {
+std::vector<ResizeAxis> axesFromSizes(NodeImport &n, const Ints &dims, const Sizes &sizes) {
   checkCount(sizes.size(), dims.size(), "sizes");
-  std::string policy = n.text("keep_aspect_ratio_policy", "stretch");
+  std::string policy = n.string("keep_aspect_ratio_policy", "stretch");
   std::vector<ResizeAxis> axes;
   for (auto [dim, size] : llvm::zip(dims, sizes))
     if (Polynomial have = shapeOf(n.input(0))[dim]; have != size || policy != "stretch")
@@ -92,7 +92,7 @@ std::vector<ResizeAxis> axesFromSizes(NodeImport &n, const Ints &dims, const Sha
   if (policy == "stretch" || axes.empty())
     return axes;
   if (policy != "not_larger" && policy != "not_smaller")
-    fail("attribute 'keep_aspect_ratio_policy' is '" + policy + "', which is not known");
+    fail("attribute 'keep_aspect_ratio_policy' is '", policy, "', which is not known");
   std::vector<double> scales;
   for (const ResizeAxis &axis : axes)
     scales.push_back(
@@ -108,7 +108,7 @@ std::vector<ResizeAxis> axesFromSizes(NodeImport &n, const Ints &dims, const Sha
   return axes;
 }
 
-// The regions of CropAndResize: all begins, then all ends.
+// Reads the region of CropAndResize (all begins, then all ends) into the axes.
 void readRegions(NodeImport &n, size_t input, const Ints &dims, std::vector<ResizeAxis> &axes) {
   std::vector<double> roi = numbersInput(n, input, "region");
   checkCount(roi.size(), 2 * dims.size(), "numbers of a region");
@@ -129,16 +129,16 @@ Values importResize(NodeImport &n) {
   ResizeOptions options = readOptions(n);
   Ints dims = dimsFrom(0, rankOf(x));
   if (std::optional<Ints> chosen = n.integers("axes")) {
-    n.axes(*chosen, rankOf(x)); // none twice
+    n.axes(*chosen, rankOf(x)); // fails for one that occurs twice
     dims.clear();
     for (int64_t axis : *chosen)
       dims.push_back(n.axis(axis, rankOf(x)));
   }
   std::vector<double> scales = numbersInput(n, 2, "scales");
-  bool bySizes = n.hasInput(3) && shapeOf(n.input(3)) != Shape{0};
+  bool bySizes = n.hasInput(3) && shapeOf(n.input(3)) != Sizes{0};
   if (bySizes == !scales.empty())
     fail("needs either scales or sizes");
-  n.ignore({"keep_aspect_ratio_policy"}); // means nothing to scales
+  n.ignore({"keep_aspect_ratio_policy"}); // without effect on scales
   std::vector<ResizeAxis> axes =
       bySizes ? axesFromSizes(n, dims, n.sizesInput(3, "sizes")) : axesFromScales(n, dims, scales);
   if (options.coordinates == Coordinates::CropAndResize)
@@ -148,8 +148,8 @@ Values importResize(NodeImport &n) {
   return {resize(n, x, axes, options)};
 }
 
-// Before opset 11: positions are scaled, and nearest is the element before, or where there are fewer than before the
-// one behind.
+// Before opset 11: positions are scaled without an offset. The nearest element is the one before
+// the position, or the one behind where the scale is below 1.
 Values resizeAsymmetric(NodeImport &n, const std::vector<double> &scales) {
   ResizeOptions options;
   options.interpolation = modeAttribute(n);

@@ -1,5 +1,5 @@
-// Images sampled at positions that are data, put together from windows, cropped about their centres; Fourier
-// transforms.
+// Sampling: images sampled at positions that are data, assembled from windows, or cropped about
+// their centres; and Fourier transforms.
 #include "compiler/frontend/emit/Sampling.h"
 
 #include "compiler/frontend/emit/Spectral.h"
@@ -13,19 +13,19 @@ using namespace emit;
 Values importGridSample(NodeImport &n) {
   n.checkInputs(2, 2);
   GridSampleOptions options;
-  std::string mode = n.text("mode", "linear"), padding = n.text("padding_mode", "zeros");
+  std::string mode = n.string("mode", "linear"), padding = n.string("padding_mode", "zeros");
   if (mode == "nearest")
     options.interpolation = Interpolation::Nearest;
   else if (mode == "cubic" || mode == "bicubic")
     options.interpolation = Interpolation::Cubic;
   else if (mode != "linear" && mode != "bilinear")
-    fail("attribute 'mode' is '" + mode + "', expected nearest, linear or cubic");
+    fail("attribute 'mode' is '", mode, "', expected nearest, linear or cubic");
   if (padding == "border")
     options.border = Border::Edge;
   else if (padding == "reflection")
     options.border = Border::Reflection;
   else if (padding != "zeros")
-    fail("attribute 'padding_mode' is '" + padding + "', expected zeros, border or reflection");
+    fail("attribute 'padding_mode' is '", padding, "', expected zeros, border or reflection");
   options.alignCorners = n.integer("align_corners", 0);
   return {gridSample(n, n.input(0), n.input(1), options)};
 }
@@ -34,7 +34,7 @@ Values importAffineGrid(NodeImport &n) {
   n.checkInputs(2, 2);
   Ints sizes = n.integersInput(1, "size");
   if (sizes.size() < 3)
-    fail("has a size of " + std::to_string(sizes.size()) + " numbers, expected [n, c, …]");
+    fail("has a size of ", sizes.size(), " numbers, expected [n, c, …]");
   sizes.erase(sizes.begin(), sizes.begin() + 2);
   return {affineGrid(n, n.input(0), sizes, n.integer("align_corners", 0))};
 }
@@ -49,7 +49,7 @@ Values importCol2Im(NodeImport &n) {
   blocks.dilations = n.integers("dilations").value_or(Ints(dims, 1));
   Ints pads = n.integers("pads").value_or(Ints(2 * dims, 0));
   if (pads.size() != 2 * dims)
-    fail("attribute 'pads' has " + std::to_string(pads.size()) + " entries, expected two per dim");
+    fail("attribute 'pads' has ", pads.size(), " entries, expected two per dim");
   blocks.padsLow.assign(pads.begin(), pads.begin() + static_cast<int64_t>(dims));
   blocks.padsHigh.assign(pads.begin() + static_cast<int64_t>(dims), pads.end());
   return {columnsToImage(n, n.input(0), blocks)};
@@ -63,12 +63,12 @@ Values importCenterCropPad(NodeImport &n) {
 
 // -- transforms -----------------------------------------------------------------------------------
 
-// The last dim holds real numbers, or real and imaginary parts.
+// The signal without its last dim, which holds real numbers, or real and imaginary parts.
 Complex complexOf(NodeImport &n, Value x) {
   int64_t last = rankOf(x) - 1;
   int64_t parts = last < 0 ? 0 : n.number(shapeOf(x)[last], "number of parts");
   if (parts != 1 && parts != 2)
-    fail("has data " + showShape(shapeOf(x)) + ", expected 1 or 2 in the last dim");
+    fail("has data ", showShape(shapeOf(x)), ", expected 1 or 2 in the last dim");
   auto part = [&](int64_t i) { return n.dropDim(n.slice(x, last, i, 1), last); };
   return {part(0), parts == 2 ? part(1) : Value()};
 }

@@ -1,5 +1,5 @@
-// Selection: operators whose result is as large as the data say. Cleave's shapes are known before
-// anything runs, so these work where their operand is known while importing.
+// Selection: operators whose result has a size that depends on data. Shapes must be known before a
+// step runs, so their operand must be known while importing.
 #include "compiler/frontend/emit/Emitter.h"
 #include "compiler/frontend/emit/Slicing.h"
 #include "compiler/frontend/onnx/ops/OpTable.h"
@@ -13,7 +13,7 @@ namespace {
 
 using namespace emit;
 
-// The places of all elements that are not zero: one column each.
+// The indices of all elements that are not zero, one column each.
 Values importNonZero(NodeImport &n) {
   n.checkInputs(1, 1);
   Tensor x = n.tensorInput(0, "operand");
@@ -31,7 +31,7 @@ Values importNonZero(NodeImport &n) {
   return {n.constant(out)};
 }
 
-// The slices along an axis whose condition holds; without an axis, elements.
+// The slices along an axis (or elements, without an axis) for which the condition holds.
 Values importCompress(NodeImport &n) {
   n.checkInputs(2, 2);
   Emitter &e = n;
@@ -48,14 +48,13 @@ Values importCompress(NodeImport &n) {
       kept.push_back(i);
   int64_t size = e.number(shapeOf(x)[axis], "the dim's size");
   if (condition.rank() != 1 || (!kept.empty() && kept.back() >= size))
-    fail("has a condition " + showInts(condition.shape) + " for a dim of size " +
-         std::to_string(size));
+    fail("has a condition ", showInts(condition.shape), " for a dim of size ", size);
   if (kept.empty())
     return {e.slice(x, axis, 0, 0)};
   return {n.gather(x, e.integers(kept), axis)};
 }
 
-// Different slices of x along one dim, in the order in which they come first or sorted.
+// The distinct slices of x along one dim, in the order of their first occurrence or sorted.
 struct Different {
   std::vector<int64_t> first, inverse, counts; // where each came first; of every slice; how often
 };

@@ -1,14 +1,16 @@
-// Sequences of tensors and optional values: both are known while importing, only their elements are
-// data.
+// Sequences of tensors and optional values. Their structure is known while importing; only the
+// elements are data.
 #include "compiler/frontend/emit/Movement.h"
 #include "compiler/frontend/onnx/ops/OpTable.h"
 
 namespace cleave::onnx {
 namespace {
 
-Bindings sequenceOf(Values values) { return {{std::move(values), /*isSequence=*/true}}; }
+Bindings sequenceOf(Values values) {
+  return {Binding{.values = std::move(values), .isSequence = true}};
+}
 
-// The position of input i in a sequence of so many elements; without it, `absent`.
+// The position at input i in a sequence of `count` elements; `absent` if it is left out.
 int64_t position(NodeImport &n, size_t i, int64_t count, int64_t absent) {
   if (!n.hasInput(i))
     return absent;
@@ -29,7 +31,7 @@ Bindings importEmpty(NodeImport &n) {
   return sequenceOf({});
 }
 
-// Before the element at the position; by default at the end.
+// Inserts before the element at the position; by default at the end.
 Bindings importInsert(NodeImport &n) {
   n.checkInputs(2, 3);
   Values values = n.sequence(0);

@@ -1,4 +1,4 @@
-// Slicing: parts of a tensor (Slice, Split) and the padded whole (Pad).
+// Slicing: Slice, Split and Pad.
 #include "compiler/frontend/emit/Slicing.h"
 
 #include "compiler/frontend/emit/Movement.h"
@@ -9,12 +9,11 @@ namespace {
 
 using emit::shapeOf;
 
-Value sliceDims(NodeImport &n, const Shape &starts, const Shape &ends, const Ints &axes,
+Value sliceDims(NodeImport &n, const Sizes &starts, const Sizes &ends, const Ints &axes,
                 const Ints &steps) {
   if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
-    fail("has " + std::to_string(starts.size()) + " starts, " + std::to_string(ends.size()) +
-         " ends, " + std::to_string(axes.size()) + " axes and " + std::to_string(steps.size()) +
-         " steps, expected equally many");
+    fail("has ", starts.size(), " starts, ", ends.size(), " ends, ", axes.size(), " axes and ",
+         steps.size(), " steps, expected equally many");
   Value x = n.input(0);
   n.axes(axes, n.rank());
   for (size_t i = 0; i < starts.size(); ++i)
@@ -22,7 +21,7 @@ Value sliceDims(NodeImport &n, const Shape &starts, const Shape &ends, const Int
   return x;
 }
 
-// Everything as attributes.
+// Before opset 10: starts, ends and axes are attributes.
 Values importSlice1(NodeImport &n) {
   n.checkInputs(1, 1);
   Ints starts = n.integers("starts").value_or(Ints()), ends = n.integers("ends").value_or(Ints());
@@ -32,7 +31,7 @@ Values importSlice1(NodeImport &n) {
 
 Values importSlice10(NodeImport &n) {
   n.checkInputs(3, 5);
-  Shape starts = n.sizesInput(1, "starts"), ends = n.sizesInput(2, "ends");
+  Sizes starts = n.sizesInput(1, "starts"), ends = n.sizesInput(2, "ends");
   Ints axes = emit::dimsFrom(0, static_cast<int64_t>(starts.size())), steps(starts.size(), 1);
   if (n.hasInput(3))
     axes = n.integersInput(3, "axes");
@@ -41,15 +40,14 @@ Values importSlice10(NodeImport &n) {
   return {sliceDims(n, starts, ends, axes, steps)};
 }
 
-Values split(NodeImport &n, std::optional<Shape> sizes, bool unevenAllowed) {
+Values split(NodeImport &n, std::optional<Sizes> sizes, bool unevenAllowed) {
   Value x = n.input(0);
   int64_t axis = n.axisAttribute(0);
   auto count = static_cast<int64_t>(n.node.outputs.size());
   if (!sizes)
     sizes = emit::piecesBy(n, shapeOf(x)[axis], count, unevenAllowed);
   if (static_cast<int64_t>(sizes->size()) != count)
-    fail("has " + std::to_string(count) + " outputs for " + std::to_string(sizes->size()) +
-         " pieces");
+    fail("has ", count, " outputs for ", sizes->size(), " pieces");
   return emit::split(n, x, axis, *sizes);
 }
 
@@ -59,7 +57,7 @@ Values importSplit2(NodeImport &n) {
   return split(n, sizes ? std::optional(emit::toShape(*sizes)) : std::nullopt, false);
 }
 
-std::optional<Shape> sizesInput(NodeImport &n) {
+std::optional<Sizes> sizesInput(NodeImport &n) {
   n.checkInputs(1, 2);
   return n.hasInput(1) ? std::optional(n.sizesInput(1, "sizes")) : std::nullopt;
 }
@@ -69,8 +67,7 @@ Values importSplit13(NodeImport &n) { return split(n, sizesInput(n), false); }
 Values importSplit18(NodeImport &n) {
   int64_t count = n.integer("num_outputs", static_cast<int64_t>(n.node.outputs.size()));
   if (count != static_cast<int64_t>(n.node.outputs.size()))
-    fail("has " + std::to_string(n.node.outputs.size()) + " outputs, but num_outputs is " +
-         std::to_string(count));
+    fail("has ", n.node.outputs.size(), " outputs, but num_outputs is ", count);
   return split(n, sizesInput(n), true);
 }
 
@@ -79,7 +76,7 @@ Bindings importSplitToSequence(NodeImport &n) {
   Value x = n.input(0);
   int64_t axis = n.axisAttribute(0);
   bool keepDims = n.integer("keepdims", 1), bySize = n.hasInput(1) && n.rank(1) == 0;
-  Shape sizes;
+  Sizes sizes;
   if (bySize && n.sizesInput(1, "size")[0].constant().value_or(1) < 1)
     fail("cuts a dim into pieces of less than 1 element");
   if (n.hasInput(1) && !bySize)
@@ -94,7 +91,7 @@ Bindings importSplitToSequence(NodeImport &n) {
 }
 
 emit::PadMode readMode(NodeImport &n) {
-  std::string mode = n.text("mode", "constant");
+  std::string mode = n.string("mode", "constant");
   if (mode == "constant")
     return emit::PadMode::Constant;
   if (mode == "edge")
@@ -103,20 +100,19 @@ emit::PadMode readMode(NodeImport &n) {
     return emit::PadMode::Reflect;
   if (mode == "wrap")
     return emit::PadMode::Wrap;
-  fail("attribute 'mode' is '" + mode + "', expected constant, reflect, edge or wrap");
+  fail("attribute 'mode' is '", mode, "', expected constant, reflect, edge or wrap");
 }
 
-Value padDims(NodeImport &n, const Shape &pads, const Ints &axes, double value) {
+Value padDims(NodeImport &n, const Sizes &pads, const Ints &axes, double value) {
   Value x = n.input(0);
   emit::PadMode mode = readMode(n);
   n.axes(axes, n.rank());
   size_t count = axes.size();
   if (pads.size() != 2 * count)
-    fail("has " + std::to_string(pads.size()) + " pads for " + std::to_string(count) +
-         " dims, expected twice as many");
+    fail("has ", pads.size(), " pads for ", count, " dims, expected twice as many");
   for (const Polynomial &pad : pads)
     if (std::abs(pad.constant().value_or(0)) > (int64_t(1) << 40))
-      fail("pads by " + pad.str() + " elements");
+      fail("pads by ", pad.str(), " elements");
   for (size_t i = 0; i < count; ++i)
     x = emit::padDim(n, x, n.axis(axes[i], n.rank()), pads[i], pads[count + i], mode, value);
   return x;
@@ -131,7 +127,7 @@ Values importPad2(NodeImport &n) {
 
 Values importPad11(NodeImport &n) {
   n.checkInputs(2, 4);
-  Shape pads = n.sizesInput(1, "pads");
+  Sizes pads = n.sizesInput(1, "pads");
   double value = n.hasInput(2) ? n.decimalInput(2, "value") : 0;
   Ints axes = n.hasInput(3) ? n.integersInput(3, "axes") : emit::dimsFrom(0, n.rank());
   return {padDims(n, pads, axes, value)};

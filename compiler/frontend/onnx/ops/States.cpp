@@ -1,5 +1,5 @@
-// States: operators of language models that carry a state from one call to the next: caches that are written in
-// part, causal convolutions, and attention without a softmax.
+// States: operators of language models that carry a state from one call to the next: partial writes
+// into caches, causal convolutions, and linear attention.
 #include "compiler/frontend/emit/Activation.h"
 #include "compiler/frontend/emit/Contraction.h"
 #include "compiler/frontend/emit/Convolution.h"
@@ -17,23 +17,23 @@ using namespace emit;
 // -- caches ---------------------------------------------------------------------------------------
 
 // One number per line of the batch, broadcast to `dims`.
-Value perLine(NodeImport &n, Value numbers, const Shape &dims) {
-  Shape column(dims.size(), Polynomial(1));
+Value perLine(NodeImport &n, Value numbers, const Sizes &dims) {
+  Sizes column(dims.size(), Polynomial(1));
   column[0] = dims[0];
   return n.broadcast(n.reshape(numbers, column), dims);
 }
 
-// The cache with the update written from place write_indices[line] on.
+// Writes the update into the cache from index write_indices[line] on.
 Values importTensorScatter(NodeImport &n) {
   n.checkInputs(2, 3);
   Value cache = n.input(0), update = n.input(1);
   n.checkSameType(cache, update);
   int64_t axis = n.axisAttribute(-2);
-  std::string mode = n.text("mode", "linear");
+  std::string mode = n.string("mode", "linear");
   if (mode != "linear" && mode != "circular")
-    fail("attribute 'mode' is '" + mode + "', expected linear or circular");
-  Shape dims = shapeOf(cache);
-  Value from = n.iota(dims, axis, n.b.getI64Type()); // which element of the update comes here
+    fail("attribute 'mode' is '", mode, "', expected linear or circular");
+  Sizes dims = shapeOf(cache);
+  Value from = n.iota(dims, axis, n.b.getI64Type()); // index into the update
   if (n.hasInput(2))
     from = n.sub(from, perLine(n, n.cast(n.input(2), n.b.getI64Type()), dims));
   if (mode == "circular")
@@ -47,36 +47,51 @@ Values importTensorScatter(NodeImport &n) {
 
 // -- causal convolution ---------------------------------------------------------------------------
 
-// Every channel by itself; the elements before the first one are the state, or zero.
+// A depthwise convolution; the state (or zeros) precedes the first element.
 Values importCausalConv(NodeImport &n) {
+  constexpr size_t kBias = 2, kState = 3;
   n.checkInputs(2, 4);
   Value x = n.input(0), weight = n.input(1);
-  std::string activation = n.text("activation", "none");
+  std::string activation = n.string("activation", "none");
   if (activation != "none" && activation != "silu" && activation != "swish")
-    fail("attribute 'activation' is '" + activation + "', expected none, silu or swish");
+    fail("attribute 'activation' is '", activation, "', expected none, silu or swish");
   int64_t channels = n.number(n.dim(x, 1), "number of channels");
   int64_t before = n.number(n.dim(weight, 2), "kernel") - 1;
-  Value longer = n.hasInput(3) ? n.concat({n.input(3), x}, 2) : n.pad(x, 2, before, 0);
-  Value result = convolution(n, longer, weight, n.optionalInput(2), Window(), channels);
+  Value longer = n.hasInput(kState) ? n.concat({n.input(kState), x}, 2) : n.pad(x, 2, before, 0);
+  Value result = convolution(n, longer, weight, n.optionalInput(kBias), Window(), channels);
   Value state = n.slice(longer, 2, n.dim(longer, 2) - Polynomial(before), before);
   return {activation == "none" ? result : silu(n, result), state};
 }
 
 // -- linear attention -----------------------------------------------------------------------------
 
+// Inputs of LinearAttention.
+namespace linear_attention_inputs {
+enum Input : size_t {
+  kQuery, // [batch, steps, query heads · size]
+  kKey,   // [batch, steps, key heads · size]
+  kValue, // [batch, steps, key heads · value size]
+  kState, // [batch, key heads, size, value size]
+  kDecay, // [batch, steps, key heads · (1 or size)]
+  kBeta,  // [batch, steps, 1 or key heads]
+};
+} // namespace linear_attention_inputs
+
+// The operands and options of LinearAttention.
 struct LinearAttention {
-  bool isGated = false, isDelta = false;
-  double scale = 1;
+  bool isGated = false; // the state decays
+  bool isDelta = false; // each step writes the difference to the value that the state predicts
+  double scale = 1;     // of the outputs
   Value q, k, v;     // [batch, steps, key heads, …]: queries per key head, size; size; value size
   Value decay, beta; // [batch, steps, key heads, 1 or size]; null: none
 };
 
-// Step t of a value with dims [batch, steps, …], without that dim.
+// Step t of a value [batch, steps, …], without the dim of steps.
 Value stepOf(NodeImport &n, Value x, int64_t t) { return n.dropDim(n.slice(x, 1, t, 1), 1); }
 
-// The state [batch, heads, size, value size] after one more step.
+// The state [batch, heads, size, value size] after step t.
 Value advance(NodeImport &n, const LinearAttention &a, Value state, int64_t t) {
-  Shape dims = shapeOf(state);
+  Sizes dims = shapeOf(state);
   if (a.isGated) {
     n.checkFloat(a.decay);
     Value factor = n.unary<graph::ExpOp>(stepOf(n, a.decay, t));
@@ -92,35 +107,35 @@ Value advance(NodeImport &n, const LinearAttention &a, Value state, int64_t t) {
   return n.add(state, product);
 }
 
-// [batch, steps, heads · size] with the heads apart.
-Value heads(NodeImport &n, Value x, int64_t count) {
-  Shape d = shapeOf(x);
+// [batch, steps, heads · size] -> [batch, steps, heads, size].
+Value splitHeads(NodeImport &n, Value x, int64_t count) {
+  Sizes d = shapeOf(x);
   int64_t width = n.number(d.back(), "width");
   if (d.size() != 3 || width % count)
-    fail("has data " + showShape(d) + " for " + std::to_string(count) + " heads");
+    fail("has data ", showShape(d), " for ", count, " heads");
   return n.reshape(x, {d[0], d[1], count, width / count});
 }
 
 LinearAttention readLinearAttention(NodeImport &n, int64_t queryHeads, int64_t keyHeads) {
+  using namespace linear_attention_inputs;
   LinearAttention a;
-  std::string rule = n.text("update_rule", "gated_delta");
+  std::string rule = n.string("update_rule", "gated_delta");
   a.isGated = rule == "gated" || rule == "gated_delta";
   a.isDelta = rule == "delta" || rule == "gated_delta";
   if (!a.isGated && !a.isDelta && rule != "linear")
-    fail("attribute 'update_rule' is '" + rule + "', expected linear, gated, delta or gated_delta");
+    fail("attribute 'update_rule' is '", rule, "', expected linear, gated, delta or gated_delta");
   if (keyHeads < 1 || queryHeads < 1 || queryHeads % keyHeads)
-    fail("has " + std::to_string(queryHeads) + " heads of queries for " + std::to_string(keyHeads) +
-         " of keys");
-  Value q = heads(n, n.input(0), queryHeads);
-  Shape d = shapeOf(q);
+    fail("has ", queryHeads, " heads of queries for ", keyHeads, " of keys");
+  Value q = splitHeads(n, n.input(kQuery), queryHeads);
+  Sizes d = shapeOf(q);
   a.q = n.reshape(q, {d[0], d[1], keyHeads, queryHeads / keyHeads, d[3]});
-  a.k = heads(n, n.input(1), keyHeads);
-  a.v = heads(n, n.input(2), keyHeads);
+  a.k = splitHeads(n, n.input(kKey), keyHeads);
+  a.v = splitHeads(n, n.input(kValue), keyHeads);
   if (a.isGated)
-    a.decay = heads(n, n.input(4), keyHeads);
+    a.decay = splitHeads(n, n.input(kDecay), keyHeads);
   if (a.isDelta) {
-    Value beta = n.input(5);
-    Shape one = shapeOf(beta);
+    Value beta = n.input(kBeta);
+    Sizes one = shapeOf(beta);
     one.back() = keyHeads;
     a.beta = n.insertDim(n.broadcast(beta, one), 3);
   }
@@ -134,14 +149,15 @@ Values importLinearAttention(NodeImport &n) {
   n.ignore({"chunk_size"});
   LinearAttention a =
       readLinearAttention(n, n.requiredInteger("q_num_heads"), n.requiredInteger("kv_num_heads"));
-  Shape k = shapeOf(a.k), v = shapeOf(a.v);
+  Sizes k = shapeOf(a.k), v = shapeOf(a.v);
   n.checkFloat(a.k);
   int64_t steps = n.number(k[1], "number of steps");
-  constexpr int64_t most = 4096; // each is written out
-  if (steps > most)
-    fail("has " + std::to_string(steps) + " steps, expected at most " + std::to_string(most));
-  Value state =
-      n.optionalInput(3) ? n.input(3) : n.splat({k[0], k[2], k[3], v[3]}, elementOf(a.k), 0);
+  constexpr int64_t kMaxSteps = 4096; // each is unrolled
+  if (steps > kMaxSteps)
+    fail("has ", steps, " steps, expected at most ", kMaxSteps);
+  Value state = n.optionalInput(linear_attention_inputs::kState);
+  if (!state)
+    state = n.splat({k[0], k[2], k[3], v[3]}, elementOf(a.k), 0);
   Values outputs;
   for (int64_t t = 0; t < steps; ++t) {
     state = advance(n, a, state, t);

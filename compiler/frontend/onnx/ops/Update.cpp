@@ -1,5 +1,6 @@
-// Update: the operators of the domain ai.onnx.preview.training that update tensors, several at a time: learning
-// rate, step, then all tensors, all gradients, all of each state.
+// Update: the optimizers of the domain ai.onnx.preview.training, which update several tensors.
+// Inputs are the learning rate, the number of the step, all tensors, all gradients, then all
+// tensors of each state.
 #include "compiler/frontend/emit/Elementwise.h"
 #include "compiler/frontend/emit/Emitter.h"
 #include "compiler/frontend/onnx/ops/OpTable.h"
@@ -9,23 +10,23 @@ namespace {
 
 using namespace emit;
 
-// What one tensor's update reads, all of the tensor's type.
-struct Step {
+// The operands of one tensor's update, all of the tensor's type.
+struct TensorUpdate {
   const Emitter &e;
   Value rate, count; // the learning rate and the number of the step, broadcast
-  Value x, gradient; // with the norm's gradient added
+  Value x, gradient; // the gradient includes that of the norm
   Values states;
 
   Value like(double value) const { return e.splat(x, value); }
 };
 
-// For every tensor: calls update, which gives the new tensor and states; results in the operator's order.
+// Calls `update` for every tensor, which returns the new tensor and states. The results are in the
+// order of the operator's outputs.
 template <typename Update> Values updateAll(NodeImport &n, size_t states, Update update) {
   double normCoefficient = n.decimal("norm_coefficient", 0);
   size_t each = states + 2;
   if (n.inputCount() < 2 + each || (n.inputCount() - 2) % each)
-    fail("has " + std::to_string(n.inputCount()) + " inputs, expected 2 and " +
-         std::to_string(each) + " per tensor");
+    fail("has ", n.inputCount(), " inputs, expected 2 and ", each, " per tensor");
   size_t count = (n.inputCount() - 2) / each;
   Values results(count * (states + 1));
   for (size_t i = 0; i < count; ++i) {
@@ -34,12 +35,12 @@ template <typename Update> Values updateAll(NodeImport &n, size_t states, Update
     auto broadcast = [&](Value value) {
       return n.broadcast(n.reshape(n.cast(value, elementOf(x)), {}), shapeOf(x));
     };
-    Step step{n,
-              broadcast(n.input(0)),
-              broadcast(n.input(1)),
-              x,
-              n.add(gradient, n.mul(x, normCoefficient)),
-              {}};
+    TensorUpdate step{.e = n,
+                      .rate = broadcast(n.input(0)),
+                      .count = broadcast(n.input(1)),
+                      .x = x,
+                      .gradient = n.add(gradient, n.mul(x, normCoefficient)),
+                      .states = {}};
     for (size_t state = 0; state < states; ++state)
       step.states.push_back(n.input(2 + (2 + state) * count + i));
     Values updated = update(step);
@@ -51,7 +52,7 @@ template <typename Update> Values updateAll(NodeImport &n, size_t states, Update
 
 Values importAdagrad(NodeImport &n) {
   double decay = n.decimal("decay_factor", 0), epsilon = n.decimal("epsilon", 1e-6);
-  return updateAll(n, 1, [&](const Step &s) -> Values {
+  return updateAll(n, 1, [&](const TensorUpdate &s) -> Values {
     const Emitter &e = s.e;
     Value rate = e.div(s.rate, e.add(e.mul(s.count, decay), 1));
     Value squares = e.add(s.states[0], e.mul(s.gradient, s.gradient));
@@ -64,7 +65,7 @@ Values importAdam(NodeImport &n) {
   double alpha = n.decimal("alpha", 0.9), beta = n.decimal("beta", 0.999),
          epsilon = n.decimal("epsilon", 1e-6);
   double after = n.decimal("norm_coefficient_post", 0);
-  return updateAll(n, 2, [&](const Step &s) -> Values {
+  return updateAll(n, 2, [&](const TensorUpdate &s) -> Values {
     const Emitter &e = s.e;
     Value first = e.add(e.mul(s.states[0], alpha), e.mul(s.gradient, 1 - alpha));
     Value second = e.add(e.mul(s.states[1], beta), e.mul(e.mul(s.gradient, s.gradient), 1 - beta));
@@ -81,8 +82,8 @@ Values importAdam(NodeImport &n) {
 
 Values importMomentum(NodeImport &n) {
   double alpha = n.decimal("alpha", 0), beta = n.decimal("beta", 1);
-  bool nesterov = n.text("mode", "standard") == "nesterov";
-  return updateAll(n, 1, [&](const Step &s) -> Values {
+  bool nesterov = n.string("mode", "standard") == "nesterov";
+  return updateAll(n, 1, [&](const TensorUpdate &s) -> Values {
     const Emitter &e = s.e;
     Value weight = e.select(e.compare(Predicate::GT, s.count, 0), s.like(beta), s.like(1));
     Value momentum = e.add(e.mul(s.states[0], alpha), e.mul(weight, s.gradient));

@@ -1,4 +1,4 @@
-// Window: the sliding window of convolutions and pooling, as the ONNX attributes give it.
+// Window: the sliding window of convolutions and pooling, read from ONNX attributes.
 #pragma once
 
 #include "compiler/frontend/emit/Convolution.h"
@@ -7,19 +7,21 @@
 
 namespace cleave::onnx {
 
+// The attributes of a sliding window.
 struct WindowAttributes {
-  emit::Window window; // the kernel is empty where the attribute is absent
+  emit::Window window; // the kernel is empty if the attribute is missing
+  // The attribute auto_pad: padding that follows from the sizes.
   emit::AutoPad autoPad = emit::AutoPad::None;
 };
 
 // Reads kernel_shape, strides, dilations, pads and auto_pad.
 WindowAttributes readWindow(NodeImport &n);
 
-// The padding, and output padding, with which a transposed convolution of the node's first two inputs
-// has a result of these spatial `sizes`.
+// Sets the padding and output padding with which a transposed convolution of the node's first two
+// inputs has these spatial `sizes`.
 void padToSizes(NodeImport &n, Ints sizes, Ints &outputPadding, WindowAttributes &read);
 
-// What all pooling operators say about their windows.
+// Reads the attributes that all pooling operators have.
 emit::PoolOptions readPool(NodeImport &n);
 
 } // namespace cleave::onnx

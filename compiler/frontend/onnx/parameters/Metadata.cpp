@@ -77,8 +77,9 @@ std::string modulePathOf(const std::string &nodeName) {
 }
 
 bool hasNumberFrom(const std::string &text, size_t begin) {
-  return begin < text.size() && std::all_of(text.begin() + begin, text.end(),
-                                            [](unsigned char c) { return std::isdigit(c); });
+  return begin < text.size() &&
+         std::all_of(
+             text.begin() + begin, text.end(), [](unsigned char c) { return std::isdigit(c); });
 }
 
 } // namespace
@@ -148,7 +149,7 @@ bool isInBatchNorm(const Node &node) {
 bool isMadeUpName(const std::string &name) {
   if (name.find("::") != std::string::npos || name.starts_with("/"))
     return true;
-  if (name.starts_with("scalar_tensor_default")) // what torch.export calls a number
+  if (name.starts_with("scalar_tensor_default")) // torch.export's name for a number
     return true;
   return hasNumberFrom(name, 0) || (name.starts_with("val_") && hasNumberFrom(name, 4));
 }

@@ -1,8 +1,6 @@
-// See Parameters.h. Here: building the plan from what is claimed about each slot (Slots.cpp finds them).
+// See Parameters.h. Here: the plan, built from the provenance of each use.
 #include "compiler/frontend/onnx/parameters/Parameters.h"
 
-#include "compiler/frontend/onnx/file/Failure.h"
-#include "compiler/frontend/onnx/parameters/Metadata.h"
 #include "compiler/frontend/onnx/parameters/Settings.h"
 
 namespace cleave::onnx {
@@ -10,33 +8,33 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-Claim constantClaim(const std::string &name) {
-  Claim out;
-  out.kind = Claim::Kind::Constant;
+Provenance constantProvenance(const std::string &name) {
+  Provenance out;
+  out.kind = ParameterKind::Constant;
   out.name = name;
   return out;
 }
 
-class PlanBuilder {
+class ParameterPlanner {
 public:
-  PlanBuilder(const Graph &graph, WeightFiles &files, ParameterPlan &plan)
+  ParameterPlanner(const Graph &graph, WeightFiles &files, ParameterPlan &plan)
       : graph_(graph), files_(files), plan_(plan) {
     for (size_t i = 0; i < graph.initializers.size(); ++i)
       initializers_[graph.initializers[i].name] = i;
   }
 
-  void add(const Slot &slot, Claim claim) {
-    auto known = plan_.byInitializer.find(slot.initializer);
+  void add(const InitializerUse &use, Provenance from) {
+    auto known = plan_.byInitializer.find(use.initializer);
     bool isPlanned = known != plan_.byInitializer.end() && !isConstant(known->second);
-    if (slot.isInSubgraph() && isPlanned)
+    if (use.isInSubgraph() && isPlanned)
       return;
-    Use use{find(slot, claim), claim.transposed, {}};
-    if (claim.dims)
-      use.dims = dimsOf(slot.initializer);
-    if (!slot.isInSubgraph())
-      plan_.uses[{slot.node, slot.input}] = use;
-    if (known == plan_.byInitializer.end() || !(isPlanned || isConstant(use)))
-      plan_.byInitializer[slot.initializer] = use;
+    ParameterRef ref{find(use, from), from.transposed, {}};
+    if (from.dims)
+      ref.dims = dimsOf(use.initializer);
+    if (!use.isInSubgraph())
+      plan_.uses[{use.node, use.input}] = ref;
+    if (known == plan_.byInitializer.end() || !(isPlanned || isConstant(ref)))
+      plan_.byInitializer[use.initializer] = ref;
   }
 
   // A parameter that the exporter dropped because it was zero.
@@ -54,98 +52,106 @@ public:
     plan_.parameters.push_back(parameter);
   }
 
-  // A float initializer that no slot reads (an output of the model).
+  // A float initializer without uses (an output of the model).
   void addUnread(size_t initializer) {
     if (plan_.byInitializer.contains(initializer))
       return;
-    Claim claim = constantClaim(graph_.initializers[initializer].name);
-    plan_.byInitializer[initializer] = {find({0, 0, initializer, {}, nullptr}, claim), false, {}};
+    Provenance from = constantProvenance(graph_.initializers[initializer].name);
+    InitializerUse output{.node = 0, .input = 0, .initializer = initializer};
+    plan_.byInitializer[initializer] = {find(output, from), false, {}};
   }
 
 private:
-  bool isConstant(const Use &use) const {
-    return plan_.parameters[use.parameter].kind == Claim::Kind::Constant;
+  bool isConstant(const ParameterRef &ref) const {
+    return plan_.parameters[ref.parameter].kind == ParameterKind::Constant;
   }
 
   const Dims &dimsOf(size_t initializer) const { return graph_.initializers[initializer].dims; }
 
-  Dims claimedDims(const Slot &slot, const Claim &claim) const {
-    Dims dims = dimsOf(slot.initializer);
-    if (claim.transposed)
+  // The dims of the parameter that the use reads, as its provenance has them.
+  Dims parameterDims(const InitializerUse &use, const Provenance &from) const {
+    Dims dims = dimsOf(use.initializer);
+    if (from.transposed)
       std::swap(dims[0], dims[1]);
-    return claim.dims.value_or(dims);
+    return from.dims.value_or(dims);
   }
 
-  // A second initializer that turns out to be a parameter that is already there.
-  void noteCopy(const Slot &slot, const Claim &claim, size_t parameter) {
+  // Adds a remark where a second initializer is a transposed copy of a planned parameter.
+  void noteCopy(const InitializerUse &use, const Provenance &from, size_t parameter) {
     const Parameter &known = plan_.parameters[parameter];
-    bool isCopy = slot.initializer != known.initializer && claim.repair == Remark::Kind::Transposed;
-    if (isCopy && copies_.insert(slot.initializer).second)
-      plan_.remarks.push_back({Remark::Kind::Tied, claim.name,
-                               "'" + graph_.initializers[slot.initializer].name +
+    bool isCopy = use.initializer != known.initializer && from.repair == Remark::Kind::Transposed;
+    if (isCopy && copies_.insert(use.initializer).second)
+      plan_.remarks.push_back({Remark::Kind::Tied, from.name,
+                               "'" + graph_.initializers[use.initializer].name +
                                    "' is its transposed copy: tied again"});
   }
 
-  // Names are guessed where the exporter has lost them; the elements tell whether two initializers are one parameter.
-  bool holdsValuesOf(const Slot &slot, const Claim &claim, const Parameter &known) const {
-    if (slot.initializer == known.initializer || known.zeros)
+  // Whether the initializer has the elements of the planned parameter. Names are guessed where the
+  // exporter has lost them; the elements show whether two initializers are one parameter.
+  bool holdsValuesOf(const InitializerUse &use, const Provenance &from,
+                     const Parameter &known) const {
+    if (use.initializer == known.initializer || known.zeros)
       return true;
-    return files_.areEqual(graph_.initializers[slot.initializer],
+    return files_.areEqual(graph_.initializers[use.initializer],
                            graph_.initializers[known.initializer],
-                           claim.transposed != known.storedTransposed);
+                           from.transposed != known.storedTransposed);
   }
 
-  // The claimed parameter, new if need be. A claim that contradicts an earlier one is dropped for
-  // the initializer's own name.
-  size_t find(const Slot &slot, Claim &claim) {
-    const std::string &own = graph_.initializers[slot.initializer].name;
-    Dims dims = claimedDims(slot, claim);
-    bool isConstant = claim.kind == Claim::Kind::Constant;
-    auto known = byName_.find({isConstant, claim.name});
+  // The index of the parameter in the plan, to which it is added if need be. Where the provenance
+  // contradicts an earlier one, it is replaced by one with the initializer's own name.
+  size_t find(const InitializerUse &use, Provenance &from) {
+    const std::string &own = graph_.initializers[use.initializer].name;
+    Dims dims = parameterDims(use, from);
+    bool isConstant = from.kind == ParameterKind::Constant;
+    auto known = byName_.find({isConstant, from.name});
     if (known != byName_.end()) {
-      if (shapeOf(graph_, plan_.parameters[known->second]) == dims &&
-          holdsValuesOf(slot, claim, plan_.parameters[known->second])) {
-        noteCopy(slot, claim, known->second);
+      const Parameter &planned = plan_.parameters[known->second];
+      if (shapeOf(graph_, planned) == dims && holdsValuesOf(use, from, planned)) {
+        noteCopy(use, from, known->second);
         return known->second;
       }
-      Claim instead;
-      instead.kind = claim.kind;
-      bool isOwn =
-          claim.name == own || claim.name.starts_with(own + "'"); // each try has another name
-      instead.name = isOwn ? claim.name + "'" : own;
-      return find(slot, claim = instead);
+      Provenance instead;
+      instead.kind = from.kind;
+      bool isOwn = from.name == own || from.name.starts_with(own + "'"); // each try has a new name
+      instead.name = isOwn ? from.name + "'" : own;
+      return find(use, from = instead);
     }
-    Parameter parameter{claim.kind, claim.name, slot.initializer, claim.transposed, claim.dims, {}};
-    // Where the file still holds the parameter under its own name, its value is there.
-    auto original = initializers_.find(claim.name);
-    if (original != initializers_.end() && original->second != slot.initializer &&
+    Parameter parameter{.kind = from.kind,
+                        .name = from.name,
+                        .initializer = use.initializer,
+                        .storedTransposed = from.transposed,
+                        .dims = from.dims};
+    // Where the file still holds the parameter under its own name, the first value is there.
+    auto original = initializers_.find(from.name);
+    if (original != initializers_.end() && original->second != use.initializer &&
         dimsOf(original->second) == dims &&
-        files_.areEqual(graph_.initializers[slot.initializer],
-                        graph_.initializers[original->second], claim.transposed))
-      parameter = {claim.kind, claim.name, original->second, false, {}, {}};
-    if (!claim.remark.empty())
-      plan_.remarks.push_back({claim.repair, claim.name, claim.remark});
+        files_.areEqual(graph_.initializers[use.initializer], graph_.initializers[original->second],
+                        from.transposed))
+      parameter = {.kind = from.kind, .name = from.name, .initializer = original->second};
+    if (!from.remark.empty())
+      plan_.remarks.push_back({from.repair, from.name, from.remark});
     plan_.parameters.push_back(parameter);
-    return byName_[{isConstant, claim.name}] = plan_.parameters.size() - 1;
+    return byName_[{isConstant, from.name}] = plan_.parameters.size() - 1;
   }
 
   const Graph &graph_;
   WeightFiles &files_;
   ParameterPlan &plan_;
-  std::map<std::string, size_t> initializers_;
+  std::map<std::string, size_t> initializers_;            // by name
   std::set<size_t> copies_;                               // initializers that were tied again
   std::map<std::pair<bool, std::string>, size_t> byName_; // constants have names of their own
 };
 
-// What is said about the slot, whichever witness says it.
-Claim claimOf(const Graph &graph, const Slot &slot, Claim claim, const Settings &settings) {
-  if (!slot.reader)
-    return claim;
-  if (isRunningStatistic(*slot.reader, slot.input))
-    claim.kind = Claim::Kind::State;
-  if (settings.isSetting(*slot.reader, slot.input))
-    return constantClaim(graph.initializers[slot.initializer].name);
-  return claim;
+// The provenance of the use, corrected by how its reader uses the operand.
+Provenance corrected(const Graph &graph, const InitializerUse &use, Provenance from,
+                     const Settings &settings) {
+  if (!use.reader)
+    return from;
+  if (isRunningStatistic(*use.reader, use.input))
+    from.kind = ParameterKind::State;
+  if (settings.isSetting(*use.reader, use.input))
+    return constantProvenance(graph.initializers[use.initializer].name);
+  return from;
 }
 
 } // namespace
@@ -159,43 +165,26 @@ std::vector<int64_t> shapeOf(const Graph &graph, const Parameter &parameter) {
   return parameter.dims.value_or(dims);
 }
 
-bool isLinearWeight(const Graph &graph, const Slot &slot) {
-  if (!slot.reader || slot.input != 1 || graph.initializers[slot.initializer].dims.size() != 2)
-    return false;
-  const Node &node = *slot.reader;
-  if (node.op == "MatMul")
-    return true;
-  if (node.op != "Gemm")
-    return false;
-  for (const Attribute &attribute : node.attributes)
-    if (attribute.name == "transB" && attribute.integer != 0)
-      return false;
-  return true;
-}
-
-bool isRunningStatistic(const Node &node, size_t input) {
-  return node.op == "BatchNormalization" && (input == 3 || input == 4);
-}
-
 ParameterPlan planParameters(const Graph &graph, const std::vector<size_t> &order,
                              WeightFiles &files, const TieOptions &options) {
-  std::vector<Slot> slots = findSlots(graph, order);
-  Testimony told = hearMetadata(graph, slots);
-  std::vector<Claim> named = claimByNames(graph, slots);
+  InitializerUses uses = findInitializerUses(graph, order);
+  MetadataProvenance metadata = provenanceFromMetadata(graph, uses);
+  std::vector<Provenance> names = provenanceFromNames(graph, uses);
   Settings settings(graph);
   ParameterPlan plan;
   plan.subgraphWeights = findSubgraphWeights(graph, order, settings);
-  PlanBuilder builder(graph, files, plan);
-  for (size_t i = 0; i < slots.size(); ++i) {
-    const Claim &claim = told.exists && told.claims[i] ? *told.claims[i] : named[i];
-    builder.add(slots[i], claimOf(graph, slots[i], claim, settings));
+  ParameterPlanner planner(graph, files, plan);
+  for (size_t i = 0; i < uses.size(); ++i) {
+    bool hasMetadata = metadata.exists && metadata.byUse[i];
+    const Provenance &from = hasMetadata ? *metadata.byUse[i] : names[i];
+    planner.add(uses[i], corrected(graph, uses[i], from, settings));
   }
-  for (const DroppedBias &bias : told.dropped)
-    builder.addDropped(bias);
+  for (const DroppedBias &bias : metadata.dropped)
+    planner.addDropped(bias);
   for (size_t i = 0; i < graph.initializers.size(); ++i)
     if (isFloatTensor(graph.initializers[i]))
-      builder.addUnread(i);
-  tieParameters(graph, files, options, slots, plan);
+      planner.addUnread(i);
+  tieParameters(graph, files, options, uses, plan);
   warnOfFoldedBatchNorms(graph, plan.remarks);
   return plan;
 }

@@ -1,4 +1,5 @@
-// See Settings.h. Results are followed back to all that they are computed from; what is not met is a setting.
+// See Settings.h. The search follows the results back to everything from which they are computed;
+// values that it does not reach are settings.
 #include "compiler/frontend/onnx/parameters/Settings.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -6,12 +7,13 @@
 namespace cleave::onnx {
 namespace {
 
-// Inputs of an operator that are settings: those from `first` on, before `end`.
+// The inputs [first, end) of an operator, which are settings.
 struct SettingInputs {
   const char *op;
   size_t first = 0;
   size_t end = SIZE_MAX;
-  // Whether the import needs their values, so that what they are computed from must be known, too.
+  // Whether the import needs their values, so that everything from which they are computed is a
+  // setting, too.
   bool isNeeded = true;
 };
 
@@ -48,7 +50,7 @@ Settings::Settings(const Graph &graph) {
   addNodes(graph);
   for (const ValueInfo &output : graph.outputs)
     reach(output.name);
-  for (const auto &[output, node] : nodes_) // what leads nowhere is no setting either
+  for (const auto &[output, node] : nodes_) // nodes without readers compute no settings
     if (llvm::none_of(node->outputs, [&](const auto &name) { return read_.contains(name); }))
       reach(output);
   while (!open_.empty()) {
@@ -75,7 +77,7 @@ void Settings::add(const Node &node) {
     if (attribute.graph)
       addNodes(*attribute.graph);
     if (node.op == "Gradient" && attribute.name == "y") // named, not read
-      reach(attribute.text);
+      reach(attribute.string);
   }
 }
 

@@ -1,5 +1,5 @@
-// Settings: which values of a model say how operators work (a padding value, scales, a condition) rather than what they
-// work on, directly or because nothing else is computed from them. They are known while importing and not trained.
+// Settings: the operands that say how an operator works (a padding value, scales, a condition)
+// rather than what it works on. They are known while importing and not trained.
 #pragma once
 
 #include "compiler/frontend/onnx/file/Model.h"
@@ -9,12 +9,15 @@
 
 namespace cleave::onnx {
 
+// Finds settings: operands that operators use as such, and everything from which only settings are
+// computed.
 class Settings {
 public:
-  // Looks at all nodes once, subgraphs included.
+  // Visits all nodes of the graph once, those of subgraphs included.
   explicit Settings(const Graph &graph);
 
-  // Whether input `input` of the node (of the graph or a subgraph) is a setting, or the node computes nothing but settings.
+  // Whether input `input` of the node (in the graph or a subgraph) is a setting, or the node
+  // computes only settings.
   bool isSetting(const Node &node, size_t input) const;
 
 private:
@@ -25,9 +28,9 @@ private:
 
   std::multimap<std::string, const Node *> nodes_; // by output; branches may share names
   std::set<std::string> read_;
-  // Names from which a result of the model follows other than by settings.
+  // Names on which a result of the model depends other than through settings.
   std::set<std::string> reached_;
-  std::vector<std::string> open_; // reached names whose nodes are to be looked at
+  std::vector<std::string> open_; // reached names whose nodes have not been visited
 };
 
 } // namespace cleave::onnx

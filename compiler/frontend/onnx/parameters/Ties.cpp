@@ -1,12 +1,10 @@
-// Ties between parameters: found in the bytes, asked for by the user; and warnings about what
-// cannot be known. See Parameters.h.
+// Ties between parameters: those found in the elements and those that the user asks for; and
+// warnings where the file does not tell enough. See Parameters.h.
 #include "compiler/frontend/onnx/file/Failure.h"
-#include "compiler/frontend/onnx/file/Initialisation.h"
 #include "compiler/frontend/onnx/parameters/Metadata.h"
 #include "compiler/frontend/onnx/parameters/Parameters.h"
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 
 namespace cleave::onnx {
@@ -14,42 +12,44 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
+// Changes the ties of a plan.
 class Ties {
 public:
-  Ties(const Graph &graph, WeightFiles &files, const std::vector<Slot> &slots, ParameterPlan &plan)
-      : graph_(graph), files_(files), slots_(slots), plan_(plan) {}
+  Ties(const Graph &graph, WeightFiles &files, const InitializerUses &uses, ParameterPlan &plan)
+      : graph_(graph), files_(files), uses_(uses), plan_(plan) {}
 
+  // The index of the parameter `name`, which the user gave with `option`.
   size_t named(const std::string &name, const std::string &option) const {
     for (size_t i = 0; i < plan_.parameters.size(); ++i)
-      if (plan_.parameters[i].name == name && plan_.parameters[i].kind == Claim::Kind::Parameter)
+      if (plan_.parameters[i].name == name && plan_.parameters[i].kind == ParameterKind::Parameter)
         return i;
-    fail(option + ": the model has no parameter '" + name + "'");
+    fail(option, ": the model has no parameter '", name, "'");
   }
 
-  // Lets whoever reads `from` read `to`; `from` is no parameter any more.
+  // Makes all uses of the parameter `from` read `to`; `from` is left without uses.
   void redirect(size_t from, size_t to) {
-    for (auto &[slot, use] : plan_.uses)
-      if (use.parameter == from)
-        use.parameter = to;
-    for (auto &[initializer, use] : plan_.byInitializer)
-      if (use.parameter == from)
-        use.parameter = to;
+    for (auto &[use, ref] : plan_.uses)
+      if (ref.parameter == from)
+        ref.parameter = to;
+    for (auto &[initializer, ref] : plan_.byInitializer)
+      if (ref.parameter == from)
+        ref.parameter = to;
   }
 
-  // The main graph's slots of every parameter by the module that reads it.
-  using Readers = std::map<std::string, std::vector<Slot>>;
+  // Per parameter, its uses in the main graph by the module that reads it.
+  using Readers = std::map<std::string, InitializerUses>;
   std::vector<Readers> readers() const {
     std::vector<Readers> out(plan_.parameters.size());
-    for (const Slot &slot : slots_)
-      if (!slot.isInSubgraph())
-        out[parameterOf(slot)][moduleOf(*slot.reader)].push_back(slot);
+    for (const InitializerUse &use : uses_)
+      if (!use.isInSubgraph())
+        out[parameterOf(use)][moduleOf(*use.reader)].push_back(use);
     return out;
   }
 
   void tie(const std::string &from, const std::string &to) {
     size_t a = named(from, "--tie"), b = named(to, "--tie");
     if (shapeOf(graph_, plan_.parameters[a]) != shapeOf(graph_, plan_.parameters[b]))
-      fail("--tie: '" + from + "' and '" + to + "' have different shapes");
+      fail("--tie: '", from, "' and '", to, "' have different shapes");
     redirect(a, b);
     plan_.remarks.push_back({Remark::Kind::Tied, from, "tied to '" + to + "' as asked for"});
   }
@@ -58,22 +58,21 @@ public:
     size_t parameter = named(name, "--untie");
     bool first = true;
     Readers modules = readers()[parameter];
-    for (const auto &[module, slots] : modules) {
+    for (const auto &[module, uses] : modules) {
       if (std::exchange(first, false))
         continue;
       Parameter copy = plan_.parameters[parameter];
       size_t dot = name.rfind('.');
       copy.name = freshName(module + name.substr(dot == std::string::npos ? 0 : dot), name);
       plan_.parameters.push_back(copy);
-      for (const Slot &slot : slots)
-        plan_.uses[{slot.node, slot.input}].parameter = plan_.parameters.size() - 1;
+      for (const InitializerUse &use : uses)
+        plan_.uses[{use.node, use.input}].parameter = plan_.parameters.size() - 1;
       plan_.remarks.push_back(
           {Remark::Kind::Untied, copy.name, "untied from '" + name + "' as asked for"});
     }
   }
 
-  // A table of rows and the transposed copy of the same elements are what constant folding leaves
-  // of a tied pair.
+  // Ties tables to their transposed copies: constant folding makes such a pair of a tied one.
   void tieTransposedCopies(const std::set<std::string> &untied) {
     for (size_t table : tables()) {
       if (untied.contains(plan_.parameters[table].name))
@@ -92,7 +91,8 @@ public:
     }
   }
 
-  // Without metadata a buffer looks like a parameter, but is read in other ways.
+  // Warns of parameters that are read by operators that usually read no parameters. Without
+  // metadata a buffer looks like a parameter.
   void warnOfBuffers() {
     static const std::set<std::string> usual = {"Add",
                                                 "BatchNormalization",
@@ -116,13 +116,13 @@ public:
                                                 "Sub",
                                                 "Transpose"};
     std::set<size_t> told;
-    for (const Slot &slot : slots_) {
-      const Parameter &parameter = plan_.parameters[parameterOf(slot)];
-      if (!slot.reader)
+    for (const InitializerUse &use : uses_) {
+      const Parameter &parameter = plan_.parameters[parameterOf(use)];
+      if (!use.reader)
         continue;
-      const std::string &op = slot.reader->op;
-      if (parameter.kind != Claim::Kind::Parameter || usual.contains(op) ||
-          !told.insert(parameterOf(slot)).second)
+      const std::string &op = use.reader->op;
+      if (parameter.kind != ParameterKind::Parameter || usual.contains(op) ||
+          !told.insert(parameterOf(use)).second)
         continue;
       plan_.remarks.push_back(
           {Remark::Kind::TrainingWarning, parameter.name,
@@ -131,14 +131,15 @@ public:
     }
   }
 
+  // Warns of parameters that more than one module reads.
   void warnOfSharing() {
     std::vector<Readers> all = readers();
     for (size_t i = 0; i < plan_.parameters.size(); ++i) {
       const Parameter &parameter = plan_.parameters[i];
-      if (parameter.kind != Claim::Kind::Parameter || all[i].size() < 2)
+      if (parameter.kind != ParameterKind::Parameter || all[i].size() < 2)
         continue;
       std::string modules;
-      for (const auto &[module, slots] : all[i])
+      for (const auto &[module, uses] : all[i])
         modules += (modules.empty() ? "'" : ", '") + (module.empty() ? "the model" : module) + "'";
       plan_.remarks.push_back({Remark::Kind::TrainingWarning, parameter.name,
                                "read by the modules " + modules +
@@ -147,13 +148,13 @@ public:
     }
   }
 
-  // Parameters that nobody reads any more leave the plan.
+  // Removes parameters without uses from the plan.
   void dropUnread() {
     std::set<size_t> read;
-    for (const auto &[slot, use] : plan_.uses)
-      read.insert(use.parameter);
-    for (const auto &[initializer, use] : plan_.byInitializer)
-      read.insert(use.parameter);
+    for (const auto &[use, ref] : plan_.uses)
+      read.insert(ref.parameter);
+    for (const auto &[initializer, ref] : plan_.byInitializer)
+      read.insert(ref.parameter);
     std::map<size_t, size_t> moved;
     std::vector<Parameter> kept;
     for (size_t parameter : read) {
@@ -161,13 +162,14 @@ public:
       kept.push_back(plan_.parameters[parameter]);
     }
     plan_.parameters = std::move(kept);
-    for (auto &[slot, use] : plan_.uses)
-      use.parameter = moved.at(use.parameter);
-    for (auto &[initializer, use] : plan_.byInitializer)
-      use.parameter = moved.at(use.parameter);
+    for (auto &[use, ref] : plan_.uses)
+      ref.parameter = moved.at(ref.parameter);
+    for (auto &[initializer, ref] : plan_.byInitializer)
+      ref.parameter = moved.at(ref.parameter);
   }
 
 private:
+  // `wanted` if it is a usable name that no parameter has; else `base`.2, `base`.3, ….
   std::string freshName(const std::string &wanted, const std::string &base) const {
     auto taken = [&](const std::string &name) {
       return std::any_of(plan_.parameters.begin(), plan_.parameters.end(),
@@ -176,27 +178,27 @@ private:
     if (wanted[0] != '.' && !taken(wanted))
       return wanted;
     for (int i = 2;; ++i)
-      if (std::string name = base + "." + std::to_string(i); !taken(name))
+      if (std::string name = concat(base, ".", i); !taken(name))
         return name;
   }
 
-  size_t parameterOf(const Slot &slot) const {
-    const Use &use = slot.isInSubgraph() ? plan_.byInitializer.at(slot.initializer)
-                                         : plan_.uses.at({slot.node, slot.input});
-    return use.parameter;
+  size_t parameterOf(const InitializerUse &use) const {
+    const ParameterRef &ref = use.isInSubgraph() ? plan_.byInitializer.at(use.initializer)
+                                                 : plan_.uses.at({use.node, use.input});
+    return ref.parameter;
   }
 
-  // The parameters whose rows are looked up.
+  // The parameters with 2 dims that a Gather reads: tables whose rows are looked up.
   std::set<size_t> tables() const {
     std::set<size_t> out;
-    for (const Slot &slot : slots_)
-      if (slot.input == 0 && slot.reader && slot.reader->op == "Gather" &&
-          shapeOf(graph_, plan_.parameters[parameterOf(slot)]).size() == 2)
-        out.insert(parameterOf(slot));
+    for (const InitializerUse &use : uses_)
+      if (use.input == 0 && use.reader && use.reader->op == "Gather" &&
+          shapeOf(graph_, plan_.parameters[parameterOf(use)]).size() == 2)
+        out.insert(parameterOf(use));
     return out;
   }
 
-  // Whether the copy's elements are the transposed ones of the table, and not all equal.
+  // Whether `copy` has the transposed elements of `table`, and they are not all equal.
   bool areTransposed(size_t table, size_t copy) const {
     const StoredTensor &a = graph_.initializers[plan_.parameters[table].initializer];
     const StoredTensor &b = graph_.initializers[plan_.parameters[copy].initializer];
@@ -211,15 +213,15 @@ private:
 
   const Graph &graph_;
   WeightFiles &files_;
-  const std::vector<Slot> &slots_;
+  const InitializerUses &uses_;
   ParameterPlan &plan_;
 };
 
 } // namespace
 
 void tieParameters(const Graph &graph, WeightFiles &files, const TieOptions &options,
-                   const std::vector<Slot> &slots, ParameterPlan &plan) {
-  Ties ties(graph, files, slots, plan);
+                   const InitializerUses &uses, ParameterPlan &plan) {
+  Ties ties(graph, files, uses, plan);
   bool hasMetadata = !signatureOf(graph).empty();
   for (const std::string &name : options.untie)
     ties.untie(name);
@@ -247,7 +249,7 @@ void warnOfFoldedBatchNorms(const Graph &graph, std::vector<Remark> &remarks) {
   if (nodes.empty())
     return;
   std::string text =
-      "the exporter folded batch norms into " + std::to_string(nodes.size()) + " convolutions (";
+      concat("the exporter folded batch norms into ", nodes.size(), " convolutions (");
   for (size_t i = 0; i < nodes.size() && i < 3; ++i)
     text += (i ? ", '" : "'") + nodes[i] + "'";
   text += nodes.size() > 3 ? ", ...)" : ")";

@@ -1,0 +1,24 @@
+// RandomKeys: keys for draws of random numbers that differ from draw to draw and from step to step.
+#pragma once
+
+#include "compiler/frontend/step/StepBuilder.h"
+
+namespace cleave::onnx {
+
+class RandomKeys {
+public:
+  explicit RandomKeys(frontend::StepBuilder &step) : step_(step) {}
+
+  // An int64 scalar: 65536 times the number of the step, plus twice the number of the draw within
+  // it. The next number is unused. Adds the state that counts steps at the first call.
+  mlir::Value next();
+  // Adds the result that increments the step count, if there is one.
+  void addStateResult();
+
+private:
+  frontend::StepBuilder &step_;
+  mlir::BlockArgument counter_; // float64 scalar; null: nothing has been drawn
+  int draws_ = 0;
+};
+
+} // namespace cleave::onnx

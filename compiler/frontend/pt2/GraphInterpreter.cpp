@@ -1,0 +1,271 @@
+// See GraphInterpreter.h.
+#include "compiler/frontend/pt2/GraphInterpreter.h"
+
+#include "mlir/IR/Location.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
+
+namespace cleave::pt2 {
+
+// A higher-order operator that runs its graph in a mode that may be on or off.
+struct Wrapper {
+  const char *target;
+  size_t graph;   // index of the argument that is the graph; the graph's arguments follow
+  size_t enabled; // index of the argument that enables the mode
+  bool isGrad;    // the mode is gradient computation; false: mixed precision
+};
+
+namespace {
+
+using aten::IValue;
+using aten::IValueList;
+using emit::fail;
+
+constexpr const char *kHigherOrder = "torch.ops.higher_order.";
+constexpr const char *kConditional = "torch.ops.higher_order.cond";
+
+constexpr Wrapper kWrappers[] = {
+    {"torch.ops.higher_order.wrap_with_autocast", 4, 2, false},
+    {"torch.ops.higher_order.wrap_with_set_grad_enabled", 1, 0, true},
+};
+
+const Wrapper *findWrapper(const std::string &target) {
+  for (const Wrapper &wrapper : kWrappers)
+    if (target == wrapper.target)
+      return &wrapper;
+  return nullptr;
+}
+
+// The operator for a Python function of sizes.
+std::optional<std::string> pythonFunction(llvm::StringRef target) {
+  if (target.consume_front("_operator.") || target.consume_front("math."))
+    return "aten::" + target.str();
+  if (target.consume_front("torch.") && target.starts_with("sym_"))
+    return "aten::" + target.str();
+  return std::nullopt;
+}
+
+// `torch.ops.aten.add.Tensor` -> `aten::add`; none where it is no operator or has an `out`
+// argument.
+std::optional<std::string> operatorOf(const std::string &text) {
+  llvm::StringRef target = text;
+  if (!target.consume_front("torch.ops."))
+    return pythonFunction(target);
+  llvm::SmallVector<llvm::StringRef> parts;
+  target.split(parts, '.');
+  bool isOut = parts.size() == 3 && (parts[2] == "out" || parts[2].ends_with("_out"));
+  if (parts.size() < 2 || isOut)
+    return std::nullopt;
+  return (parts[0] + "::" + parts[1]).str();
+}
+
+bool knowsTarget(const std::string &target) {
+  if (target == kConditional || findWrapper(target))
+    return true;
+  std::optional<std::string> name = operatorOf(target);
+  return name && aten::knows(*name);
+}
+
+void findUnknown(const Graph &graph, std::map<std::string, std::vector<std::string>> &unknown) {
+  for (const Node &node : graph.nodes) {
+    if (!knowsTarget(node.target))
+      unknown[node.target].push_back(node.name);
+    for (const NamedArgument &input : node.inputs)
+      if (input.value.graph)
+        findUnknown(*input.value.graph, unknown);
+  }
+}
+
+} // namespace
+
+void GraphInterpreter::checkTargets(const Graph &graph) const {
+  std::map<std::string, std::vector<std::string>> unknown;
+  findUnknown(graph, unknown);
+  if (unknown.empty())
+    return;
+  std::string list;
+  for (const auto &[target, nodes] : unknown) {
+    list += (list.empty() ? "" : "; ") + target + " (";
+    for (size_t i = 0; i < nodes.size() && i < 3; ++i)
+      list += (i ? ", '" : "'") + nodes[i] + "'";
+    list += nodes.size() > 3 ? " and " + std::to_string(nodes.size() - 3) + " more)" : ")";
+  }
+  fail("the model has operators that Cleave does not support: ", list);
+}
+
+void GraphInterpreter::split(const std::string &name, const std::string &parameter, Make make) {
+  splits_[name] = {parameter, std::move(make), {}};
+}
+
+const IValue &GraphInterpreter::lookUp(const Scope &scope, const std::string &name) const {
+  if (auto found = scope.find(name); found != scope.end())
+    return found->second;
+  if (auto found = notComputed_.find(name); found != notComputed_.end())
+    fail("reads '", name, "', a result of ", found->second, " that Cleave does not compute");
+  fail("reads '", name, "', which is not defined");
+}
+
+// -- arguments ------------------------------------------------------------------------------------
+IValue GraphInterpreter::valueOf(const Node &node, const Argument &argument, const Scope &scope) {
+  switch (argument.kind) {
+  case Argument::Kind::None:
+    return {};
+  case Argument::Kind::Integer:
+    return IValue(argument.integer);
+  case Argument::Kind::Number:
+    return IValue(argument.number);
+  case Argument::Kind::Bool:
+    return IValue(argument.boolean);
+  case Argument::Kind::String:
+    return IValue(argument.text);
+  case Argument::Kind::List: {
+    IValueList items;
+    for (const Argument &item : argument.items)
+      items.push_back(valueOf(node, item, scope));
+    return IValue::list(std::move(items));
+  }
+  case Argument::Kind::Name:
+    break;
+  case Argument::Kind::Graph:
+  case Argument::Kind::Other:
+    fail("has an argument of the kind '", argument.text, "', which Cleave does not support");
+  }
+  auto found = splits_.find(argument.text);
+  if (found == splits_.end()) {
+    const IValue &value = lookUp(scope, argument.text);
+    if (!value.isList())
+      return value;
+    // A copy, so that no list can contain itself.
+    return IValue::list(value.items(), value.listRef()->isTuple);
+  }
+  Split &split = found->second;
+  size_t dot = split.parameter.rfind('.');
+  std::string leaf = dot == std::string::npos ? split.parameter : split.parameter.substr(dot + 1);
+  aten::TensorRef &own = split.byModule[node.module];
+  if (!own)
+    own = split.make(node.module.empty() ? leaf : node.module + "." + leaf);
+  return own;
+}
+
+// -- graphs in arguments --------------------------------------------------------------------------
+IValueList GraphInterpreter::callGraph(const Graph &graph, const IValueList &arguments) {
+  if (graph.inputs.size() != arguments.size())
+    fail("gives ", arguments.size(), " arguments to a graph of ", graph.inputs.size());
+  Scope scope;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    scope[graph.inputs[i].text] = arguments[i];
+  run(graph, scope);
+  IValueList out;
+  for (const Argument &output : graph.outputs)
+    out.push_back(output.kind == Argument::Kind::Name ? lookUp(scope, output.text) : IValue());
+  return out;
+}
+
+// cond(predicate, graph if true, graph if false, arguments).
+IValueList GraphInterpreter::callConditional(const IValueList &arguments, const Node &node) {
+  auto graph = [&](size_t i) -> const Graph & {
+    if (node.inputs.size() < 4 || !node.inputs[i].value.graph)
+      fail("lacks a graph for each case");
+    return *node.inputs[i].value.graph;
+  };
+  const Graph &yes = graph(1), &no = graph(2);
+  bool holds = aten::boolOf(context_, arguments[0], "the condition");
+  return callGraph(holds ? yes : no, arguments[3].items());
+}
+
+IValueList GraphInterpreter::callWrapped(const Wrapper &wrapper, const IValueList &arguments,
+                                         const Node &node) {
+  if (node.inputs.size() <= wrapper.graph || !node.inputs[wrapper.graph].value.graph)
+    fail("lacks its graph");
+  const IValue &enabled = arguments.at(wrapper.enabled);
+  bool isEnabled = enabled.isBool() && enabled.boolean();
+  if (isEnabled && !wrapper.isGrad)
+    fail("runs in mixed precision (torch.autocast), which the program does not spell out; export "
+         "the model without it");
+  bool before = context_.gradients;
+  if (wrapper.isGrad)
+    context_.gradients = isEnabled;
+  llvm::scope_exit restore([&] { context_.gradients = before; });
+  IValueList own(arguments.begin() + static_cast<std::ptrdiff_t>(wrapper.graph) + 1,
+                 arguments.end());
+  return callGraph(*node.inputs[wrapper.graph].value.graph, own);
+}
+
+// -- nodes ----------------------------------------------------------------------------------------
+IValueList GraphInterpreter::results(const Node &node, const Scope &scope) {
+  IValueList positional;
+  std::map<std::string, IValue> keyword;
+  const Wrapper *wrapper = findWrapper(node.target);
+  bool isHigherOrder = node.target.starts_with(kHigherOrder);
+  for (const NamedArgument &input : node.inputs) {
+    IValue value =
+        isHigherOrder && input.value.graph ? IValue() : valueOf(node, input.value, scope);
+    if (isHigherOrder || input.name.empty() || !node.target.starts_with("torch.ops."))
+      positional.push_back(std::move(value));
+    else
+      keyword[input.name] = std::move(value);
+  }
+  if (node.target == kConditional)
+    return callConditional(positional, node);
+  if (wrapper)
+    return callWrapped(*wrapper, positional, node);
+  return aten::call(context_, *operatorOf(node.target), positional, keyword);
+}
+
+void GraphInterpreter::bind(const Node &node, const Argument &output, const IValue &value,
+                            Scope &scope) {
+  if (output.kind == Argument::Kind::Name) {
+    if (value.isList() &&
+        llvm::any_of(value.items(), [](const IValue &item) { return item.isList(); }))
+      fail("gives a list of lists, expected tensors, numbers and lists of them");
+    scope[output.text] = value;
+    return;
+  }
+  if (output.kind != Argument::Kind::List)
+    return; // no node can read it
+  if (!value.isList() || value.items().size() != output.items.size())
+    fail("gives a ", value.kindName(), ", but the program expects ", output.items.size(),
+         " tensors");
+  for (size_t i = 0; i < output.items.size(); ++i)
+    bind(node, output.items[i], value.items()[i], scope);
+}
+
+// PyTorch's default type at export, which nodes do not contain: the floating-point type of the
+// node's result.
+static ElementType defaultFloat(const Graph &graph, const Node &node) {
+  for (const Argument &output : node.outputs)
+    if (auto found = graph.tensors.find(output.text);
+        output.kind == Argument::Kind::Name && found != graph.tensors.end())
+      if (std::optional<ElementType> element = found->second.element; element && isFloat(*element))
+        return *element;
+  return ElementType::F32;
+}
+
+void GraphInterpreter::runNode(const Graph &graph, const Node &node, Scope &scope) {
+  emit::Emitter &e = context_.emitter;
+  std::string name = node.module.empty() ? node.name : node.module + "/" + node.name;
+  mlir::Location module = mlir::UnknownLoc::get(e.b.getContext());
+  if (!node.module.empty())
+    module = mlir::NameLoc::get(e.b.getStringAttr(node.module));
+  e.loc = mlir::NameLoc::get(e.b.getStringAttr(name), module);
+  context_.defaultFloat = defaultFloat(graph, node);
+  IValueList values = results(node, scope);
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (i < values.size() && !(values[i].isNone() && node.outputs.size() > 1))
+      bind(node, node.outputs[i], values[i], scope);
+    else if (node.outputs[i].kind == Argument::Kind::Name)
+      notComputed_[node.outputs[i].text] = node.target;
+  }
+}
+
+void GraphInterpreter::run(const Graph &graph, Scope &scope) {
+  for (const Node &node : graph.nodes) {
+    try {
+      runNode(graph, node, scope);
+    } catch (const emit::Failure &failure) {
+      throw emit::Failure{failure.status.withContext("node '" + node.name + "'")};
+    }
+  }
+}
+
+} // namespace cleave::pt2

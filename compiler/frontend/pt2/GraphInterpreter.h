@@ -1,0 +1,52 @@
+// GraphInterpreter: runs the nodes of a program's graphs in order, with PyTorch's operators
+// (compiler/frontend/aten). Graphs that a node calls unconditionally run in its place.
+#pragma once
+
+#include "compiler/frontend/aten/OpCall.h"
+#include "compiler/frontend/pt2/Program.h"
+
+namespace cleave::pt2 {
+
+// The values of a graph by name.
+using Scope = std::map<std::string, aten::IValue>;
+
+struct Wrapper;
+
+class GraphInterpreter {
+public:
+  explicit GraphInterpreter(aten::Context &context) : context_(context) {}
+
+  // Fails if the graph, or one inside, has unsupported targets; lists all of them.
+  void checkTargets(const Graph &graph) const;
+  // Runs the nodes and adds their results to the scope.
+  void run(const Graph &graph, Scope &scope);
+  // The value of a name; fails if there is none.
+  const aten::IValue &lookUp(const Scope &scope, const std::string &name) const;
+
+  // Gives each module that reads the value `name` a tensor of its own. `make` creates it under a
+  // name: the module's and the last part of `parameter`.
+  using Make = std::function<aten::TensorRef(const std::string &)>;
+  void split(const std::string &name, const std::string &parameter, Make make);
+
+private:
+  struct Split {
+    std::string parameter;
+    Make make;
+    std::map<std::string, aten::TensorRef> byModule;
+  };
+
+  void runNode(const Graph &graph, const Node &node, Scope &scope);
+  aten::IValueList results(const Node &node, const Scope &scope);
+  aten::IValue valueOf(const Node &node, const Argument &argument, const Scope &scope);
+  aten::IValueList callGraph(const Graph &graph, const aten::IValueList &arguments);
+  aten::IValueList callWrapped(const Wrapper &wrapper, const aten::IValueList &arguments,
+                               const Node &node);
+  aten::IValueList callConditional(const aten::IValueList &arguments, const Node &node);
+  void bind(const Node &node, const Argument &output, const aten::IValue &value, Scope &scope);
+
+  aten::Context &context_;
+  std::map<std::string, Split> splits_;            // by value name
+  std::map<std::string, std::string> notComputed_; // results that operators leave out -> operator
+};
+
+} // namespace cleave::pt2

@@ -1,0 +1,137 @@
+// See ModelTensors.h.
+#include "compiler/frontend/pt2/ModelTensors.h"
+
+#include "compiler/frontend/pt2/TensorTypes.h"
+#include "compiler/frontend/pt2/WrittenBuffers.h"
+#include "compiler/frontend/step/OptionNames.h"
+#include "compiler/frontend/torch/Origin.h"
+
+namespace cleave::pt2 {
+
+using aten::TensorRef;
+using emit::fail;
+using frontend::ArgumentRole;
+using frontend::Remark;
+
+static std::set<std::string> parameterNames(const Program &program) {
+  std::set<std::string> names;
+  for (const InputSpec &input : program.inputs)
+    if (input.kind == InputSpec::Kind::Parameter)
+      names.insert(input.target);
+  return names;
+}
+
+ModelTensors::ModelTensors(const Program &program, const Weights &weights, const Symbols &symbols,
+                           const frontend::ImportOptions &options, frontend::StepBuilder &step,
+                           emit::Emitter &emitter, GraphInterpreter &interpreter)
+    : program_(program), weights_(weights), symbols_(symbols), options_(options), step_(step),
+      emitter_(emitter), interpreter_(interpreter), written_(writtenBuffers(program)) {
+  frontend::checkTieNames(options, parameterNames(program));
+}
+
+TensorRef ModelTensors::add(const InputSpec &input) {
+  switch (input.kind) {
+  case InputSpec::Kind::Parameter:
+    return parameter(input);
+  case InputSpec::Kind::Buffer:
+    return buffer(input);
+  default:
+    return constant(input);
+  }
+}
+
+mlir::BlockArgument ModelTensors::addArgument(const InputSpec &input, const std::string &name,
+                                              ArgumentRole role) {
+  const TensorMeta &meta = metaOf(program_, input);
+  torch::StridedTensor data = weights_.find(input.target, meta);
+  graph::TensorOrigin origin = torch::originOf(weights_.archive(), data, name);
+  mlir::BlockArgument argument =
+      step_.addArgument(role, typeOf(meta, name, symbols_, emitter_), name, origin);
+  if (role == ArgumentRole::Parameter && !data.requiresGrad)
+    step_.freeze(argument);
+  return argument;
+}
+
+TensorRef ModelTensors::handleOf(mlir::Value value, const InputSpec &input,
+                                 const std::string &name) {
+  TensorRef tensor = aten::TensorState::create(value);
+  tensor->storage()->name = name;
+  tensor->storage()->isParameter = input.kind == InputSpec::Kind::Parameter;
+  return tensor;
+}
+
+// -- parameters -----------------------------------------------------------------------------------
+// The name that --tie gives a parameter.
+std::string ModelTensors::tiedTo(const std::string &name) const {
+  for (const auto &[from, to] : options_.tie)
+    if (from == name)
+      return to;
+  return name;
+}
+
+TensorRef ModelTensors::parameterNamed(const InputSpec &input, const std::string &name) {
+  return handleOf(addArgument(input, name, ArgumentRole::Parameter), input, name);
+}
+
+// Names with the same data are one parameter, under the first of them.
+TensorRef ModelTensors::parameter(const InputSpec &input) {
+  std::string name = tiedTo(input.target);
+  if (llvm::is_contained(options_.untie, name)) {
+    interpreter_.split(input.name, name, [this, input](const std::string &own) {
+      remarks_.push_back({Remark::Kind::Untied, own, "has its own values from now on"});
+      return parameterNamed(input, own);
+    });
+    return nullptr;
+  }
+  if (auto found = parameters_.find(name); found != parameters_.end())
+    return found->second;
+  const InputSpec *source = &input;
+  for (const InputSpec &other : program_.inputs)
+    if (other.kind == InputSpec::Kind::Parameter && other.target == name)
+      source = &other;
+  torch::StridedTensor data = weights_.find(source->target, metaOf(program_, *source));
+  for (const auto &[first, other] : data_)
+    if (other.entry == data.entry && other.isSameAs(data))
+      return parameters_[name] = parameters_.at(first);
+  data_.emplace_back(name, data);
+  return parameters_[name] = parameterNamed(*source, name);
+}
+
+// -- buffers --------------------------------------------------------------------------------------
+TensorRef ModelTensors::buffer(const InputSpec &input) {
+  const std::string &name = input.target;
+  if (!written_.contains(name))
+    return constant(input);
+  if (llvm::any_of(states_, [&](const auto &state) { return state.first == name; }))
+    fail("the program takes the buffer '", name, "' twice, expected once");
+  mlir::BlockArgument argument = addArgument(input, name, ArgumentRole::State);
+  TensorRef tensor = handleOf(argument, input, name);
+  tensor->storage()->isState = true;
+  states_.emplace_back(name, State{argument, tensor});
+  return tensor;
+}
+
+void ModelTensors::writeBuffer(const std::string &name, const aten::IValue &value) {
+  for (auto &[buffer, state] : states_)
+    if (buffer == name && value.isTensor() && value.tensor())
+      state.tensor->write(emitter_, value.tensor()->read(emitter_));
+}
+
+void ModelTensors::addStateResults() {
+  for (const auto &[name, state] : states_)
+    step_.addStateResult(state.argument, state.tensor->storage()->contents);
+}
+
+TensorRef ModelTensors::constant(const InputSpec &input) {
+  const std::string &name = input.target;
+  const TensorMeta &meta = metaOf(program_, input);
+  torch::StridedTensor stored = weights_.find(name, meta); // fails on symbolic sizes
+  mlir::RankedTensorType type = typeOf(meta, name, symbols_, emitter_);
+  int64_t bytes = type.getNumElements() * byteSize(*meta.element);
+  if (bytes > frontend::kMaxConstantBytes)
+    return handleOf(addArgument(input, name, ArgumentRole::Constant), input, name);
+  Tensor data = torch::readTensor(weights_.archive(), stored, name);
+  return handleOf(step_.addConstant(name, data), input, name);
+}
+
+} // namespace cleave::pt2

@@ -1,0 +1,62 @@
+// ModelTensors: the parameters, buffers and constants of an exported program, as arguments and
+// constants of the step.
+#pragma once
+
+#include "compiler/frontend/pt2/GraphInterpreter.h"
+#include "compiler/frontend/pt2/Symbols.h"
+#include "compiler/frontend/pt2/Weights.h"
+#include "compiler/frontend/step/StepBuilder.h"
+
+#include <set>
+
+namespace cleave::pt2 {
+
+class ModelTensors {
+public:
+  // All references must outlive the object. Untied parameters are split in `interpreter`. Fails
+  // where --tie or --untie names no parameter.
+  ModelTensors(const Program &program, const Weights &weights, const Symbols &symbols,
+               const frontend::ImportOptions &options, frontend::StepBuilder &step,
+               emit::Emitter &emitter, GraphInterpreter &interpreter);
+
+  // The value of an input of the kind Parameter, Buffer or Constant. An untied parameter has none
+  // (null): each module that reads it gets its own.
+  aten::TensorRef add(const InputSpec &input);
+  // Writes `value` to the buffer `name` if the program takes that as an input.
+  void writeBuffer(const std::string &name, const aten::IValue &value);
+  // Adds the last value of each written buffer as a result of the step.
+  void addStateResults();
+
+  // Parameters that were split, for the user.
+  const std::vector<frontend::Remark> &remarks() const { return remarks_; }
+
+private:
+  struct State {
+    mlir::BlockArgument argument;
+    aten::TensorRef tensor;
+  };
+
+  mlir::BlockArgument addArgument(const InputSpec &input, const std::string &name,
+                                  frontend::ArgumentRole role);
+  aten::TensorRef handleOf(mlir::Value value, const InputSpec &input, const std::string &name);
+  aten::TensorRef parameterNamed(const InputSpec &input, const std::string &name);
+  aten::TensorRef parameter(const InputSpec &input);
+  aten::TensorRef buffer(const InputSpec &input);
+  aten::TensorRef constant(const InputSpec &input);
+  std::string tiedTo(const std::string &name) const;
+
+  const Program &program_;
+  const Weights &weights_;
+  const Symbols &symbols_;
+  const frontend::ImportOptions &options_;
+  frontend::StepBuilder &step_;
+  emit::Emitter &emitter_;
+  GraphInterpreter &interpreter_;
+  std::set<std::string> written_; // buffers
+  std::map<std::string, aten::TensorRef> parameters_;
+  std::vector<std::pair<std::string, torch::StridedTensor>> data_; // of parameters, by first name
+  std::vector<std::pair<std::string, State>> states_; // written buffers, in input order
+  std::vector<frontend::Remark> remarks_;
+};
+
+} // namespace cleave::pt2

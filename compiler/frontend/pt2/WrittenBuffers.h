@@ -1,0 +1,14 @@
+// Finds the buffers that an exported program writes.
+#pragma once
+
+#include "compiler/frontend/pt2/Program.h"
+
+#include <set>
+
+namespace cleave::pt2 {
+
+// Names of the buffers that the program writes: outputs of the kind Buffer, first arguments of
+// in-place operators, and running statistics of batch norms.
+std::set<std::string> writtenBuffers(const Program &program);
+
+} // namespace cleave::pt2

@@ -1,0 +1,38 @@
+// See OptionNames.h.
+#include "compiler/frontend/step/OptionNames.h"
+
+#include "compiler/frontend/emit/Failure.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace cleave::frontend {
+
+void checkInputNames(const ImportOptions &options, const std::vector<std::string> &inputs,
+                     bool haveElements) {
+  auto check = [&](const std::string &option, const std::string &name) {
+    std::string whole = haveElements ? name.substr(0, name.find('.')) : name;
+    if (!llvm::is_contained(inputs, name) && !llvm::is_contained(inputs, whole))
+      emit::fail(option, ": the model has no input '", name, "'; it has ",
+                 inputs.empty() ? "none" : llvm::join(inputs, ", "));
+  };
+  for (const InputType &input : options.inputs)
+    check("--input " + input.name, input.name);
+  for (const auto &[name, values] : options.values)
+    check("--value " + name + "=…", name);
+}
+
+void checkTieNames(const ImportOptions &options, const std::set<std::string> &parameters) {
+  auto check = [&](const std::string &option, const std::string &name) {
+    if (!parameters.contains(name))
+      emit::fail(option, ": the model has no parameter '", name, "'");
+  };
+  for (const auto &[from, to] : options.tie) {
+    check("--tie " + from + "=" + to, from);
+    check("--tie " + from + "=" + to, to);
+  }
+  for (const std::string &name : options.untie)
+    check("--untie " + name, name);
+}
+
+} // namespace cleave::frontend

@@ -1,0 +1,252 @@
+#include "compiler/planner/Remarks.h"
+
+#include "compiler/planner/Explain.h"
+#include "runtime/base/Units.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace cleave::planner {
+
+namespace {
+
+class RemarkWriter {
+public:
+  RemarkWriter(const StepModel &model, const Plan &plan, const PlanProblem &problem,
+               const std::vector<int> &choices, Costs &costs)
+      : model_(model), plan_(plan), problem_(problem), choices_(choices), costs_(costs),
+        explainer_(model, plan.mesh, problem, choices) {}
+
+  std::vector<PlanRemark> write() {
+    addMesh();
+    addBound();
+    addMemory();
+    addPins();
+    for (size_t i = 0; i < model_.arguments.size(); ++i)
+      addArgument(static_cast<int>(i));
+    for (size_t i = 0; i < model_.ops.size(); ++i)
+      addOp(static_cast<int>(i));
+    for (size_t i = 0; i < model_.arguments.size(); ++i)
+      addGather(static_cast<int>(i));
+    for (size_t i = 0; i < model_.ops.size(); ++i)
+      addReductions(static_cast<int>(i));
+    for (size_t v = 0; v < model_.values.size(); ++v)
+      addChangesForReaders(static_cast<int>(v));
+    for (const Output &output : model_.outputs)
+      addChangeForOutput(output);
+    return std::move(remarks_);
+  }
+
+private:
+  // -- the plan as a whole ------------------------------------------------------------------------
+
+  void addMesh() {
+    std::string tried;
+    for (const std::string &mesh : plan_.meshesTried)
+      tried += (tried.empty() ? "" : "; ") + mesh;
+    if (plan_.meshesTried.size() == 1)
+      remarks_.push_back({"mesh", concat("the only mesh tried: ", tried)});
+    else
+      remarks_.push_back({"mesh", concat(str(plan_.mesh), " chosen out of ",
+                                         plan_.meshesTried.size(), ": ", tried)});
+  }
+
+  void addBound() {
+    remarks_.push_back(
+        {"bound",
+         concat(secondsText(plan_.seconds), " per step; no plan on the meshes tried takes ",
+                "less than ", secondsText(plan_.boundSeconds), ": gap ", percentText(plan_.gap))});
+  }
+
+  void addMemory() {
+    constexpr int64_t kMiB = 1 << 20;
+    std::string text =
+        concat(bytesText(plan_.peakBytes), " at the peak, budget ", bytesText(plan_.budgetBytes));
+    if (plan_.secondsPerByte > 0)
+      text += concat("; binding: one more MiB saves about ",
+                     secondsText(plan_.secondsPerByte * kMiB), " per step");
+    else
+      text += "; not binding";
+    for (size_t i = 0; i < plan_.atPeak.size(); ++i)
+      text += concat(i ? ", " : "; largest at the peak: ", plan_.atPeak[i].name, " (",
+                     bytesText(plan_.atPeak[i].bytes), ")");
+    remarks_.push_back({"memory", text});
+  }
+
+  void addPins() {
+    if (plan_.pin.empty())
+      return;
+    PinEffect all;
+    size_t decisions = 0, forced = 0;
+    auto count = [&](const PinEffect &effect) {
+      all.before += effect.before;
+      all.after += effect.after;
+      ++decisions;
+      forced += effect.before > 1 && effect.after == 1;
+    };
+    for (const std::shared_ptr<const OpKind> &kind : problem_.kinds)
+      count(kind->pinEffect);
+    for (size_t i = 0; i < model_.arguments.size(); ++i)
+      if (problem_.argumentNode[i] >= 0)
+        count(problem_.argumentPinEffects[i]);
+    remarks_.push_back(
+        {"pin", concat(plan_.pin, " leaves ", all.after, " of ", all.before, " choices; ", forced,
+                       " of ", decisions, " arguments and ops have a single choice left")});
+  }
+
+  // -- layouts ------------------------------------------------------------------------------------
+
+  std::string pinText(const PinEffect &effect) const {
+    if (effect.after == effect.before)
+      return "";
+    return concat("; ", plan_.pin, " leaves ", effect.after, " of ", effect.before, " choices");
+  }
+
+  void addArgument(int index) {
+    const Argument &argument = model_.arguments[index];
+    const ArgumentDecision &decision = plan_.arguments[index];
+    if (argument.role != "parameter" && decision.storage.isReplicated())
+      return;
+    std::string text;
+    if (std::optional<Reason> reason = explainer_.ofArgument(index)) {
+      text = concat(reason->choice, "; ", comparisonText(*reason),
+                    pinText(problem_.argumentPinEffects[index]));
+    } else {
+      const Op &reader = model_.ops[model_.values[argument.value].uses[0].op];
+      text = concat("lives as ", decision.storage.str(plan_.mesh), ", the layout that its only ",
+                    "reader ", reader.name, " wants");
+    }
+    remarks_.push_back(
+        {.kind = argument.role, .text = concat(argument.name, " ", text), .argument = index});
+  }
+
+  void addOp(int index) {
+    const OpDecision &decision = plan_.ops[index];
+    bool isDefault = std::all_of(decision.factors.begin(), decision.factors.end(),
+                                 [](const std::vector<int> &axes) { return axes.empty(); }) &&
+                     decision.partial.empty() &&
+                     std::all_of(decision.results.begin(), decision.results.end(),
+                                 [](const Sharding &result) { return result.isReplicated(); });
+    if (isDefault)
+      return;
+    Reason reason = explainer_.ofOp(index);
+    remarks_.push_back(
+        {.kind = "op",
+         .text = concat(reason.name, ": ", reason.choice, "; takes ", secondsText(reason.seconds),
+                        "; ", comparisonText(reason), pinText(problem_.kinds[index]->pinEffect)),
+         .op = index});
+  }
+
+  // -- layout changes -----------------------------------------------------------------------------
+
+  // `all_gather over dp of 1.00 MiB (12.3 us)`
+  std::string stepText(const cost::ReshardStep &step) const {
+    return concat(cost::name(step.kind), " over ", axesText(step.axes, plan_.mesh), " of ",
+                  bytesText(static_cast<uint64_t>(step.bytes)), " (", secondsText(step.seconds),
+                  ")");
+  }
+
+  // `times` per step. `remark` names the op or argument; its text is what changes its layout.
+  void addChange(PlanRemark remark, int value, const Sharding &from, const Sharding &to,
+                 int64_t times) {
+    std::optional<std::vector<cost::ReshardStep>> steps = costs_.path(value, from, to);
+    if (!steps || steps->empty())
+      return;
+    double seconds = 0;
+    std::string how;
+    for (const cost::ReshardStep &step : *steps) {
+      seconds += step.seconds;
+      how += (how.empty() ? "" : ", ") + stepText(step);
+    }
+    remark.kind = "collective";
+    remark.text += concat(" from ", from.str(plan_.mesh), " to ", to.str(plan_.mesh), " by ", how);
+    if (times > 1)
+      remark.text += concat(", ", times,
+                            " times per step: ", secondsText(seconds * static_cast<double>(times)));
+    remarks_.push_back(std::move(remark));
+  }
+
+  const std::string &nameOf(const Value &value) const {
+    return value.producer >= 0 ? model_.ops[value.producer].name
+                               : model_.arguments[value.argument].name;
+  }
+
+  // A parameter from the layout that it lives in to the layout for use, in each part that reads it.
+  void addGather(int index) {
+    const ArgumentDecision &decision = plan_.arguments[index];
+    if (decision.storage == decision.compute)
+      return;
+    int v = model_.arguments[index].value;
+    for (Part part : {Part::Forward, Part::Backward})
+      for (const Use &use : model_.values[v].uses)
+        if (model_.ops[use.op].part == part) {
+          const char *pass = part == Part::Forward ? "forward" : "backward";
+          addChange({.text = concat(model_.arguments[index].name, " for the ", pass, " pass"),
+                     .argument = index},
+                    v, decision.storage, decision.compute, model_.ops[use.op].repeats);
+          break;
+        }
+  }
+
+  // The results of an op from its own layout to the one chosen.
+  void addReductions(int index) {
+    const Op &op = model_.ops[index];
+    const OpChoice &choice = problem_.choicesOf(index)[choices_[index]];
+    for (size_t i = 0; i < op.results.size(); ++i)
+      addChange({.text = concat("result ", i, " of ", op.name), .op = index}, op.results[i],
+                choice.natural[i], choice.results[i], op.isAccumulate ? 1 : op.repeats);
+  }
+
+  // A value for its readers; readers in one part of the step share a change.
+  void addChangesForReaders(int index) {
+    const Value &value = model_.values[index];
+    std::map<Part, std::set<Sharding>> made;
+    for (const Use &use : value.uses) {
+      const Op &reader = model_.ops[use.op];
+      const Sharding &from = value.producer >= 0 ? plan_.ops[value.producer].results[value.result]
+                             : reader.part == Part::Update
+                                 ? plan_.arguments[value.argument].storage
+                                 : plan_.arguments[value.argument].compute;
+      const Sharding &to = problem_.choicesOf(use.op)[choices_[use.op]].operands[use.operand];
+      if (from != to && made[reader.part].insert(to).second)
+        addChange({.text = concat(nameOf(value), " for ", reader.name), .op = use.op}, index, from,
+                  to, reader.repeats);
+    }
+  }
+
+  // A result of the step: sums are completed, and an argument's new value gets the layout of the
+  // argument.
+  void addChangeForOutput(const Output &output) {
+    const Value &value = model_.values[output.value];
+    if (value.producer < 0)
+      return;
+    const Sharding &from = plan_.ops[value.producer].results[value.result];
+    Sharding to = from;
+    to.partial.clear();
+    if (output.argument >= 0)
+      to = plan_.arguments[output.argument].storage;
+    if (from != to)
+      addChange(
+          {.text = concat(nameOf(value), " as the output ", output.name), .op = value.producer},
+          output.value, from, to, 1);
+  }
+
+  const StepModel &model_;
+  const Plan &plan_;
+  const PlanProblem &problem_;
+  const std::vector<int> &choices_;
+  Costs &costs_;
+  Explainer explainer_;
+  std::vector<PlanRemark> remarks_;
+};
+
+} // namespace
+
+std::vector<PlanRemark> remarksOn(const StepModel &model, const Plan &plan,
+                                  const PlanProblem &problem, const std::vector<int> &choices,
+                                  Costs &costs) {
+  return RemarkWriter(model, plan, problem, choices, costs).write();
+}
+
+} // namespace cleave::planner

@@ -1,0 +1,30 @@
+// The phase `forward`.
+//
+//  S1–S6  The signature is complete (Signature.cpp).
+//  P1     A step of which no gradient is taken has no gradient stops.
+//  P2     Every op has an effect or a result that is read: there is no dead code.
+#include "passes/promise/Promise.h"
+
+#include "passes/promise/Rules.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace cleave::promise {
+
+static constexpr StringLiteral kPhase = "forward";
+
+LogicalResult checkForward(ModuleOp module, bool trains) {
+  if (failed(checkSignature(module, kPhase)))
+    return failure();
+  func::FuncOp step = graph::stepOf(module);
+  if (!trains && failed(checkNoGradientStops(step, kPhase, "P1")))
+    return failure();
+  for (Operation &op : step.getBody().front().without_terminator())
+    if (isOpTriviallyDead(&op))
+      return broken(&op, kPhase, "P2") << "computes what no op reads";
+  return success();
+}
+
+} // namespace cleave::promise

@@ -1,0 +1,38 @@
+// The phase `primitive`.
+//
+//  S1–S6  The signature is complete (Signature.cpp).
+//  P1     No composite op (DecompositionInterface) is left, in kernel groups either.
+//  P2     Every pointwise op, reduction, broadcast and iota is in a kernel group, except constants
+//         with all elements equal.
+//  P3     Every kernel group obeys the rules of passes/fuse/Groups.h.
+//  P4     Every op of the step has a factor rule and a cost and can be partitioned, so that it can
+//         be planned.
+#include "passes/promise/Promise.h"
+
+#include "passes/promise/Rules.h"
+
+using namespace mlir;
+
+namespace cleave::promise {
+
+static constexpr StringLiteral kPhase = "primitive";
+
+LogicalResult checkPrimitive(ModuleOp module) {
+  if (failed(checkSignature(module, kPhase)))
+    return failure();
+  func::FuncOp step = graph::stepOf(module);
+  WalkResult composites = step.walk([&](graph::DecompositionInterface op) {
+    broken(op, kPhase, "P1") << "is left, expected the ops that it decomposes to";
+    return WalkResult::interrupt();
+  });
+  if (composites.wasInterrupted() || failed(checkNothingLoose(step, kPhase, "P2")) ||
+      failed(checkGroups(step, kPhase, "P3")))
+    return failure();
+  for (Operation &op : step.getBody().front().without_terminator())
+    if (!isa<graph::FactorRuleInterface>(op) || !isa<graph::CostInterface>(op) ||
+        !isa<graph::PartitionInterface>(op))
+      return broken(&op, kPhase, "P4") << "lacks a factor rule, a cost or a way to partition it";
+  return success();
+}
+
+} // namespace cleave::promise

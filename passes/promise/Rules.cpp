@@ -1,0 +1,43 @@
+// See Rules.h.
+#include "passes/promise/Rules.h"
+
+#include "dialects/graph/StopGradient.h"
+#include "passes/fuse/Groups.h"
+
+using namespace mlir;
+
+namespace cleave::promise {
+
+InFlightDiagnostic broken(Location location, StringRef phase, StringRef rule) {
+  return emitError(location) << phase << " " << rule << ": ";
+}
+
+InFlightDiagnostic broken(Operation *op, StringRef phase, StringRef rule) {
+  return broken(op->getLoc(), phase, rule) << op->getName() << " ";
+}
+
+LogicalResult checkNoGradientStops(func::FuncOp step, StringRef phase, StringRef rule) {
+  WalkResult result = step.walk([&](graph::StopGradientOp op) {
+    broken(op, phase, rule) << "is left, expected none in a step of which no gradient is taken";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult checkNothingLoose(func::FuncOp step, StringRef phase, StringRef rule) {
+  for (Operation &op : step.getBody().front().without_terminator())
+    if ((fuse::isComputeOp(&op) || (fuse::isClonable(&op) && !op.hasTrait<graph::LayoutOnly>())) &&
+        !graph::splatValue(op.getResult(0)))
+      return broken(&op, phase, rule) << "is outside of kernel groups, expected it inside one";
+  return success();
+}
+
+LogicalResult checkGroups(func::FuncOp step, StringRef phase, StringRef rule) {
+  for (auto group : step.getBody().front().getOps<graph::FusionOp>())
+    if (!fuse::isOneKernel(group))
+      return broken(group, phase, rule)
+             << "is no kernel group that the rules of passes/fuse/Groups.h allow";
+  return success();
+}
+
+} // namespace cleave::promise

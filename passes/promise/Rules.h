@@ -1,0 +1,30 @@
+// Rules that several phases share.
+#pragma once
+
+#include "dialects/graph/Step.h"
+
+namespace cleave::promise {
+
+// An error that names the broken rule. The caller appends what was found and what was expected.
+mlir::InFlightDiagnostic broken(mlir::Location location, llvm::StringRef phase,
+                                llvm::StringRef rule);
+mlir::InFlightDiagnostic broken(mlir::Operation *op, llvm::StringRef phase, llvm::StringRef rule);
+
+// The rules S1 to S6 of Signature.cpp.
+mlir::LogicalResult checkSignature(mlir::ModuleOp module, llvm::StringRef phase);
+
+// `rule`: the step and its kernel groups hold no graph.stop_gradient.
+mlir::LogicalResult checkNoGradientStops(mlir::func::FuncOp step, llvm::StringRef phase,
+                                         llvm::StringRef rule);
+
+// `rule`: outside kernel groups there is no pointwise op, reduction, broadcast or iota, except
+// constants with all elements equal.
+mlir::LogicalResult checkNothingLoose(mlir::func::FuncOp step, llvm::StringRef phase,
+                                      llvm::StringRef rule);
+
+// `rule`: kernel groups obey the rules G1 to G5 of passes/fuse/Groups.h. G6 holds of every group in
+// a module that verifies: a cycle would break dominance, and a group runs as a whole.
+mlir::LogicalResult checkGroups(mlir::func::FuncOp step, llvm::StringRef phase,
+                                llvm::StringRef rule);
+
+} // namespace cleave::promise

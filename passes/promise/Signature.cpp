@@ -1,0 +1,106 @@
+// The signature of @step (dialects/graph/Step.h), from import to partitioned.
+//
+//  S1  The module holds one function, @step, with a body of one block.
+//  S2  Every argument has a graph.name and the graph.role input, label, parameter, state or
+//      constant.
+//  S3  All inputs and labels have different names, and so have all parameters and states.
+//  S4  Every parameter, state and constant has a graph.source.
+//  S5  Every result has a graph.name and the graph.role output, loss, metric, parameter or state.
+//  S6  A result of the role parameter or state, and no other, has a graph.alias: an argument of its
+//      role and type, which no other result replaces.
+#include "passes/promise/Rules.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace cleave::promise {
+
+namespace {
+
+bool isReplaced(StringRef role) { return role == "parameter" || role == "state"; }
+
+class SignatureChecker {
+public:
+  SignatureChecker(func::FuncOp step, StringRef phase) : step_(step), phase_(phase) {}
+
+  LogicalResult check() {
+    for (unsigned i = 0; i < step_.getNumArguments(); ++i)
+      if (failed(checkArgument(i)))
+        return failure();
+    for (unsigned i = 0; i < step_.getNumResults(); ++i)
+      if (failed(checkResult(i)))
+        return failure();
+    return success();
+  }
+
+private:
+  InFlightDiagnostic broken(StringRef rule) {
+    return promise::broken(step_.getLoc(), phase_, rule);
+  }
+
+  LogicalResult checkArgument(unsigned i) {
+    StringRef name = graph::argName(step_, i), role = graph::argRole(step_, i);
+    if (!step_.getArgAttrOfType<StringAttr>(i, "graph.name"))
+      return broken("S2") << "argument " << i << " has no graph.name";
+    if (!llvm::is_contained({"input", "label", "parameter", "state", "constant"}, role))
+      return broken("S2") << "argument '" << name << "' has the graph.role '" << role
+                          << "', expected input, label, parameter, state or constant";
+    bool isFed = role == "input" || role == "label";
+    if (isFed || isReplaced(role))
+      if (!(isFed ? fed_ : stored_).insert(name).second)
+        return broken("S3") << "two arguments have the name '" << name << "'";
+    if (!isFed && !step_.getArgAttr(i, "graph.source"))
+      return broken("S4") << role << " '" << name << "' has no graph.source";
+    return success();
+  }
+
+  LogicalResult checkResult(unsigned i) {
+    StringRef name = graph::resultName(step_, i), role = graph::resultRole(step_, i);
+    if (!step_.getResultAttrOfType<StringAttr>(i, "graph.name"))
+      return broken("S5") << "result " << i << " has no graph.name";
+    if (!llvm::is_contained({"output", "loss", "metric", "parameter", "state"}, role))
+      return broken("S5") << "result '" << name << "' has the graph.role '" << role
+                          << "', expected output, loss, metric, parameter or state";
+    std::optional<unsigned> alias = graph::aliasOf(step_, i);
+    if (isReplaced(role) != alias.has_value())
+      return broken("S6") << role << " result '" << name << "' "
+                          << (alias ? "has a graph.alias, expected none" : "has no graph.alias");
+    return alias ? checkAlias(i, *alias) : success();
+  }
+
+  LogicalResult checkAlias(unsigned i, unsigned argument) {
+    StringRef name = graph::resultName(step_, i), role = graph::resultRole(step_, i);
+    if (argument >= step_.getNumArguments())
+      return broken("S6") << "result '" << name << "' replaces argument " << argument << " of "
+                          << step_.getNumArguments();
+    Type type = step_.getResultTypes()[i], old = step_.getArgumentTypes()[argument];
+    if (graph::argRole(step_, argument) != role || type != old)
+      return broken("S6") << role << " result '" << name << "' of type " << type << " replaces the "
+                          << graph::argRole(step_, argument) << " '"
+                          << graph::argName(step_, argument) << "' of type " << old
+                          << ", expected equal roles and types";
+    if (!replaced_.insert(argument).second)
+      return broken("S6") << "two results replace '" << graph::argName(step_, argument) << "'";
+    return success();
+  }
+
+  func::FuncOp step_;
+  StringRef phase_;
+  llvm::StringSet<> fed_, stored_; // names of inputs and labels; of parameters and states
+  llvm::DenseSet<unsigned> replaced_;
+};
+
+} // namespace
+
+LogicalResult checkSignature(ModuleOp module, StringRef phase) {
+  auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
+  func::FuncOp step = graph::stepOf(module);
+  if (functions.size() != 1 || !step || !llvm::hasSingleElement(step.getBody()))
+    return broken(module.getLoc(), phase, "S1")
+           << "the module holds " << functions.size() << " functions"
+           << (step ? "" : " and no @step") << ", expected @step alone with one block";
+  return SignatureChecker(step, phase).check();
+}
+
+} // namespace cleave::promise

@@ -1,0 +1,72 @@
+// See Plan.h.
+#include "passes/shard/Plan.h"
+
+#include "compiler/cluster/Presets.h"
+#include "compiler/planner/ReadStep.h"
+#include "dialects/graph/Step.h"
+#include "dialects/mesh/MeshDialect.h"
+#include "passes/shard/Annotate.h"
+
+#include "mlir/Pass/Pass.h"
+
+using namespace mlir;
+
+namespace cleave::shard {
+
+Result<planner::PlannerOptions> plannerOptions(const PlanRequest &request) {
+  planner::PlannerOptions options;
+  options.ranks = request.ranks;
+  options.memoryBytes = request.memoryBytes;
+  if (!request.mesh.empty()) {
+    options.mesh = planner::parseMesh(request.mesh);
+    if (!options.mesh)
+      return Status::userError("--mesh: found '", request.mesh,
+                               "', expected AXIS=N,..., for example dp=2,tp=2");
+  }
+  CLEAVE_TRY_ASSIGN(options.pins, planner::Pins::parse(request.pin).withContext("--pin"));
+  return options;
+}
+
+#define GEN_PASS_DECL_PLANPASS
+#define GEN_PASS_DEF_PLANPASS
+#include "passes/shard/Passes.h.inc"
+
+namespace {
+
+struct PlanPass : impl::PlanPassBase<PlanPass> {
+  using PlanPassBase::PlanPassBase;
+
+  void runOnOperation() override {
+    func::FuncOp step = graph::stepOf(getOperation());
+    if (!step) {
+      getOperation().emitError("has no function @") << graph::kStepName;
+      return signalPassFailure();
+    }
+    FailureOr<planner::StepModel> model = planner::readStep(step);
+    if (failed(model))
+      return signalPassFailure();
+    if (Status status = plan(step, *model); !status.isOk()) {
+      emitError(step.getLoc()) << status.message();
+      signalPassFailure();
+    }
+  }
+
+private:
+  Status plan(func::FuncOp step, const planner::StepModel &model) {
+    CLEAVE_TRY_ASSIGN(cluster::Cluster machine, cluster::findCluster(cluster));
+    CLEAVE_TRY_ASSIGN(
+        planner::PlannerOptions options,
+        plannerOptions({.ranks = ranks, .memoryBytes = memory, .mesh = mesh, .pin = pin}));
+    if (options.mesh)
+      options.ranks = options.mesh->ranks();
+    CLEAVE_TRY_ASSIGN(planner::Plan decided, planner::planStep(model, machine, options));
+    annotate(step, decided);
+    return Status::ok();
+  }
+};
+
+} // namespace
+
+void registerPlanPass() { PassRegistration<PlanPass>(); }
+
+} // namespace cleave::shard

@@ -1,0 +1,25 @@
+// Plan: the planner's options in the text forms that users write, and the pass that plans a step.
+#pragma once
+
+#include "compiler/planner/Planner.h"
+
+#include <cstdint>
+#include <string>
+
+namespace cleave::shard {
+
+// Options as users write them (docs/interface.md).
+struct PlanRequest {
+  int64_t ranks = 1;
+  int64_t memoryBytes = 0; // of one rank; 0: those of the cluster
+  std::string mesh;        // AXIS=N,...; empty: the planner chooses
+  std::string pin;         // recipe or file; empty: none
+};
+
+// The planner's options; a user error names the option.
+Result<planner::PlannerOptions> plannerOptions(const PlanRequest &request);
+
+// Registers --cleave-shard-plan.
+void registerPlanPass();
+
+} // namespace cleave::shard

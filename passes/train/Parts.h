@@ -1,0 +1,45 @@
+// Parts: the parts of buildTrainingStep, one file each.
+#pragma once
+
+#include "passes/train/TrainOptions.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace cleave::train {
+
+// A parameter that is trained.
+struct Trained {
+  unsigned argument; // index among the step's arguments
+  mlir::Value gradient;
+};
+
+// Gives every dropout a seed that follows from the number of the micro-batch, which becomes a
+// state.
+void buildDropout(mlir::func::FuncOp step);
+
+// The sum of the losses, with labels as new arguments. Null after an error was reported.
+mlir::Value buildLoss(mlir::OpBuilder &b, mlir::func::FuncOp step,
+                      const std::vector<LossOption> &losses);
+
+// The arguments that are trained: float parameters that the options name, or if they name none,
+// those that the model file does not freeze. Reports an error at a pattern that matches no
+// parameter.
+mlir::FailureOr<llvm::SmallVector<unsigned>> chooseParameters(mlir::func::FuncOp step,
+                                                              const TrainOptions &options);
+
+// Casts 16-bit floats to f32, since sums over a batch or over all parameters exceed their range.
+mlir::Value widened(mlir::OpBuilder &b, mlir::Value value);
+
+// sqrt(sum of the squares of all gradients).
+mlir::Value buildNorm(mlir::OpBuilder &b, llvm::ArrayRef<Trained> trained);
+
+// Scales the gradients down to `maximum` as PyTorch's clip_grad_norm_ does: by min(1, maximum /
+// (norm + 1e-6)).
+void clip(mlir::OpBuilder &b, mlir::Value norm, double maximum,
+          llvm::MutableArrayRef<Trained> trained);
+
+// Adds the optimizer's states as arguments, and new parameters and states as results.
+void buildUpdates(mlir::OpBuilder &b, mlir::func::FuncOp step, const OptimizerOption &optimizer,
+                  llvm::ArrayRef<Trained> trained);
+
+} // namespace cleave::train

@@ -1,0 +1,26 @@
+// Passes of passes/train for cleave-opt.
+
+include "passes/PassBase.td"
+
+def StepPass : Cleave_Pass<"cleave-train-step", "::mlir::ModuleOp"> {
+  let summary = "Makes a training step of a forward step: loss, gradients, clipping, optimizer";
+  let before =
+      "The module keeps the promise of the phase `forward`; every op between the trained "
+      "parameters and the losses has a gradient rule.";
+  let after = "The module keeps the promise of the phase `train`.";
+  let dependentDialects = ["::cleave::graph::GraphDialect"];
+  let options = [
+    Option<"loss", "loss", "std::string", "",
+           "KIND:OUTPUT[,LABEL], several joined by +">,
+    Option<"optimizer", "optimizer", "std::string", "\"adamw\"",
+           "NAME[:KEY=VALUE,…]">,
+    ListOption<"trainable", "trainable", "std::string", "Patterns of parameters to train">,
+    ListOption<"freeze", "freeze", "std::string", "Patterns of parameters not to train">,
+    Option<"clipNorm", "clip-norm", "double", "0",
+           "Largest norm of the gradients; 0: no clipping">,
+    Option<"accumulate", "accumulate", "int64_t", "1",
+           "Micro-batches per step">,
+    Option<"freezeNorms", "freeze-batch-norm", "bool", "false",
+           "Normalise by running statistics">
+  ];
+}

@@ -1,0 +1,105 @@
+// The constraints of the program dialect, as numbered in dialects/program/ProgramOps.td. More are in
+// invalid.mlir.
+// RUN: cleave-opt --verify-diagnostics=only-expected --split-input-file %s
+
+// program.kernel (C4)
+// expected-error @below {{operand 0 is not a tensor of static shape}}
+program.kernel @k on 2 operands [#program.view<0 at 0 by [1]>] results [#program.view<1 at 0 by [1]>] {
+^bb0(%x: tensor<?xf32, #graph.dims<["batch"]>>):
+  %0 = graph.exp %x : tensor<?xf32, #graph.dims<["batch"]>>
+}
+
+// -----
+
+// program.kernel (C6)
+%y = graph.constant dense<0.0> : tensor<4xf32>
+program.kernel @k on 2 operands [#program.view<0 at 0 by [1]>] results [#program.view<1 at 0 by [1]>] {
+^bb0(%x: tensor<4xf32>):
+  // expected-error @below {{using value defined outside the region}}
+  %0 = graph.exp %y : tensor<4xf32>
+}
+
+// -----
+
+// program.segment (C1)
+// expected-error @below {{expects parent op 'program.program'}}
+program.segment "micro" {
+}
+
+// -----
+
+// program.fill (C1)
+program.program <64 bytes, peak 64> schedule [] {
+  %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+  // expected-error @below {{expects parent op 'program.segment'}}
+  program.fill %a with 0.0
+}
+
+// -----
+
+// program.matmul (C2)
+program.program <128 bytes, peak 128> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+  %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
+  program.segment "micro" {
+    // expected-error @below {{has the view #program.view<1 at 0 by[1]> of 1 strides, expected 2}}
+    program.matmul %a <0 at 0 by [4, 1]>, %a <1 at 0 by [1]> to %b <2 at 0 by [4, 1]> batch [] m 4 n 4 k 4
+  }
+}
+
+// -----
+
+// program.matmul (C3)
+program.program <128 bytes, peak 128> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+  %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
+  program.segment "micro" {
+    // expected-error @below {{has the view #program.view<0 at 0 by[4, 1]> of buffer 0, expected buffer 1}}
+    program.matmul %a <0 at 0 by [4, 1]>, %a <0 at 0 by [4, 1]> to %b <2 at 0 by [4, 1]> batch [] m 4 n 4 k 4
+  }
+}
+
+// -----
+
+// program.convolution (C2)
+program.program <128 bytes, peak 128> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+  %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
+  program.segment "micro" {
+    // expected-error @below {{has tensors of rank 3, 2 and 3, expected one rank of at least 3}}
+    program.convolution forward %a [1, 1, 16], %a [1, 3], %b [1, 1, 14] strides [1] dilations [1] pads [0], [0] groups 1
+  }
+}
+
+// -----
+
+// program.convolution (C3)
+program.program <128 bytes, peak 128> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+  %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
+  program.segment "micro" {
+    // expected-error @below {{has 2 entries in a list, expected 1, one per spatial dim}}
+    program.convolution forward %a [1, 1, 16], %a [1, 1, 3], %b [1, 1, 14] strides [1, 1] dilations [1] pads [0], [0] groups 1
+  }
+}
+
+// -----
+
+// program.collective (C2)
+program.program <128 bytes, peak 128> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+  %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
+  program.segment "micro" {
+    // expected-error @below {{sends 2 buffers and receives 1, expected pairs}}
+    program.collective all_reduce over [0] reduce 0 (%a, %b) to (%a)
+  }
+}
+
+// -----
+
+// program.collective (C1)
+program.program <64 bytes, peak 64> schedule [] {
+  %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+  // expected-error @below {{expects parent op 'program.segment'}}
+  program.collective all_reduce over [0] reduce 0 (%a) to (%a)
+}

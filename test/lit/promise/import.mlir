@@ -1,0 +1,107 @@
+// One broken rule each of passes/promise/Signature.cpp and passes/promise/Import.cpp.
+// RUN: cleave-opt %s --split-input-file --verify-diagnostics --cleave-promise-check=phase=import
+
+// S1: a second function
+// expected-error @+1 {{import S1: the module holds 2 functions, expected @step alone with one block}}
+module {
+  func.func @step() { return }
+  func.func @other() { return }
+}
+
+// -----
+// S2: no name
+// expected-error @+1 {{import S2: argument 0 has no graph.name}}
+func.func @step(%x: tensor<4xf32> {graph.role = "input"}) { return }
+
+// -----
+// S2: an unknown role
+// expected-error @+1 {{import S2: argument 'x' has the graph.role 'weight', expected input, label, parameter, state or constant}}
+func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "weight"}) { return }
+
+// -----
+// S3: two inputs of one name
+// expected-error @+1 {{import S3: two arguments have the name 'x'}}
+func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"},
+                %y: tensor<4xf32> {graph.name = "x", graph.role = "input"}) { return }
+
+// -----
+// S4: a parameter without its first value
+// expected-error @+1 {{import S4: parameter 'w' has no graph.source}}
+func.func @step(%w: tensor<4xf32> {graph.name = "w", graph.role = "parameter"}) { return }
+
+// -----
+// S5: a result without a name
+// expected-error @+1 {{import S5: result 0 has no graph.name}}
+func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"})
+    -> (tensor<4xf32> {graph.role = "output"}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+// S5: an unknown role
+// expected-error @+1 {{import S5: result 'y' has the graph.role 'input', expected output, loss, metric, parameter or state}}
+func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"})
+    -> (tensor<4xf32> {graph.name = "y", graph.role = "input"}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+// S6: a state that replaces nothing
+// expected-error @+1 {{import S6: state result 's' has no graph.alias}}
+func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"})
+    -> (tensor<4xf32> {graph.name = "s", graph.role = "state"}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+// S6: an output that replaces an argument
+// expected-error @+1 {{import S6: output result 'y' has a graph.alias, expected none}}
+func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"})
+    -> (tensor<4xf32> {graph.name = "y", graph.role = "output", graph.alias = 0 : i64}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+// S6: an argument that does not exist
+// expected-error @+1 {{import S6: result 's' replaces argument 7 of 1}}
+func.func @step(%s: tensor<4xf32> {graph.name = "s", graph.role = "state", graph.source = {fill = 0.0 : f64}})
+    -> (tensor<4xf32> {graph.name = "s", graph.role = "state", graph.alias = 7 : i64}) {
+  return %s : tensor<4xf32>
+}
+
+// -----
+// S6: an argument of another type
+// expected-error @+1 {{import S6: state result 's' of type 'tensor<2xf32>' replaces the state 's' of type 'tensor<4xf32>', expected equal roles and types}}
+func.func @step(%s: tensor<4xf32> {graph.name = "s", graph.role = "state", graph.source = {fill = 0.0 : f64}})
+    -> (tensor<2xf32> {graph.name = "s", graph.role = "state", graph.alias = 0 : i64}) {
+  %0 = graph.slice %s dim 0 from 0 step 1 : tensor<4xf32> -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
+// S6: two new values of one state
+// expected-error @+1 {{import S6: two results replace 's'}}
+func.func @step(%s: tensor<4xf32> {graph.name = "s", graph.role = "state", graph.source = {fill = 0.0 : f64}})
+    -> (tensor<4xf32> {graph.name = "s", graph.role = "state", graph.alias = 0 : i64},
+        tensor<4xf32> {graph.name = "s", graph.role = "state", graph.alias = 0 : i64}) {
+  return %s, %s : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+// P1: an op of another dialect
+func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"}) {
+  // expected-error @+1 {{import P1: math.exp is no op of the graph dialect}}
+  %0 = math.exp %x : tensor<4xf32>
+  return
+}
+
+// -----
+// P2: a kernel group
+func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"}) {
+  // expected-error @+1 {{import P2: graph.fusion belongs to a later phase}}
+  %0 = graph.fusion (%a = %x : tensor<4xf32>) -> (tensor<4xf32>) {
+    %1 = graph.exp %a : tensor<4xf32>
+    graph.yield %1 : tensor<4xf32>
+  }
+  return
+}

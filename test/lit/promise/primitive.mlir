@@ -1,0 +1,53 @@
+// One broken rule each of passes/promise/Primitive.cpp; those of the signature are in import.mlir.
+// RUN: cleave-opt %s --split-input-file --verify-diagnostics --cleave-promise-check=phase=primitive
+
+// P1: a composite
+func.func @step(%x: tensor<4x8xf32> {graph.name = "x", graph.role = "input"})
+    -> (tensor<4x8xf32> {graph.name = "y", graph.role = "output"}) {
+  // expected-error @+1 {{primitive P1: graph.softmax is left, expected the ops that it decomposes to}}
+  %0 = graph.softmax %x dim 1 : tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// -----
+// P2: a pointwise op outside of kernel groups
+func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"})
+    -> (tensor<4xf32> {graph.name = "y", graph.role = "output"}) {
+  // expected-error @+1 {{primitive P2: graph.exp is outside of kernel groups, expected it inside one}}
+  %0 = graph.exp %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+// P2: a broadcast outside of kernel groups
+func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"})
+    -> (tensor<2x4xf32> {graph.name = "y", graph.role = "output"}) {
+  // expected-error @+1 {{primitive P2: graph.broadcast is outside of kernel groups, expected it inside one}}
+  %0 = graph.broadcast %x to [1] : tensor<4xf32> -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+
+// -----
+// P3: a group that reads a reduction over its first dim, which is no row (G3)
+func.func @step(%x: tensor<4x8xf32> {graph.name = "x", graph.role = "input"})
+    -> (tensor<4x8xf32> {graph.name = "y", graph.role = "output"}) {
+  // expected-error @+1 {{primitive P3: graph.fusion is no kernel group that the rules of passes/fuse/Groups.h allow}}
+  %0 = graph.fusion (%a = %x : tensor<4x8xf32>) -> (tensor<4x8xf32>) {
+    %1 = graph.reduce sum %a over [0] : tensor<4x8xf32> -> tensor<8xf32>
+    %2 = graph.broadcast %1 to [1] : tensor<8xf32> -> tensor<4x8xf32>
+    %3 = graph.sub %a, %2 : tensor<4x8xf32>
+    graph.yield %3 : tensor<4x8xf32>
+  }
+  return %0 : tensor<4x8xf32>
+}
+
+// -----
+// P4: an op that cannot be planned
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"})
+      -> (tensor<4xf32> {graph.name = "y", graph.role = "output"}) {
+    // expected-error @+1 {{primitive P4: mesh.all_reduce lacks a factor rule, a cost or a way to partition it}}
+    %0 = mesh.all_reduce sum %x over {dp} : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}

@@ -1,0 +1,158 @@
+// One broken rule each of passes/promise/Program.cpp.
+// RUN: cleave-opt %s --split-input-file --verify-diagnostics --cleave-promise-check=phase=program
+
+// P1: the step is left
+// expected-error @+1 {{program P1: the module holds 0 programs, expected one program and no function}}
+module {
+  func.func @step() { return }
+}
+
+// -----
+// P2: an offset that is not aligned
+program.program <192 bytes, peak 16> schedule [0, 0] {
+  // expected-error @+1 {{program P2: buffer 'a' begins at byte 32, expected a multiple of 64}}
+  %a = program.buffer activation "a" tensor<4xf32> at 32 bytes 16 live 0 to 0
+  program.segment "micro" {
+    program.fill %a with 1.0
+  }
+}
+
+// -----
+// P2: fewer bytes than elements
+program.program <192 bytes, peak 8> schedule [0, 0] {
+  // expected-error @+1 {{program P2: buffer 'a' has 8 bytes, but its tensor needs 16}}
+  %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 8 live 0 to 0
+  program.segment "micro" {
+    program.fill %a with 1.0
+  }
+}
+
+// -----
+// P3: a life beyond the last instruction
+program.program <192 bytes, peak 16> schedule [0, 0] {
+  // expected-error @+1 {{program P3: buffer 'a' of role activation lives from 0 to 1 of 1 instructions}}
+  %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 16 live 0 to 1
+  program.segment "micro" {
+    program.fill %a with 1.0
+  }
+}
+
+// -----
+// P3: a state that dies
+program.program <192 bytes, peak 16> schedule [0, 0] {
+  // expected-error @+1 {{program P3: buffer 's' of role state lives from 0 to 0 of 2 instructions}}
+  %s = program.buffer state "s" tensor<4xf32> at 0 bytes 16 live 0 to 0
+  program.segment "micro" {
+    program.fill %s with 1.0
+    program.fill %s with 1.0
+  }
+}
+
+// -----
+// P4: two buffers in one place at one time
+program.program <192 bytes, peak 512> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<32xf32> at 0 bytes 128 live 0 to 1
+  // expected-error @+1 {{program P4: buffer 'b' shares bytes with buffer 'a' at instruction 1}}
+  %b = program.buffer activation "b" tensor<4xf32> at 64 bytes 16 live 1 to 1
+  program.segment "micro" {
+    program.fill %a with 1.0
+    program.fill %b with 1.0
+  }
+}
+
+// -----
+// P5: a buffer after its last instruction
+program.program <192 bytes, peak 16> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
+  program.segment "micro" {
+    program.fill %a with 1.0
+    // expected-error @+1 {{program P5: program.fill stands at position 1, but buffer 'a' lives from 0 to 0}}
+    program.fill %a with 1.0
+  }
+}
+
+// -----
+// P6: a kernel that does not exist
+program.program <192 bytes, peak 16> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
+  program.segment "micro" {
+    // expected-error @+1 {{program P6: program.launch names the kernel @k, which does not exist}}
+    program.launch @k(%a) writes [0]
+  }
+}
+
+// -----
+// P6: one buffer for a kernel of two
+program.kernel @k on 2 operands [#program.view<0 at 0 by [1]>] results [#program.view<1 at 0 by [1]>] {
+^bb0(%x: tensor<4xf32>):
+  %0 = graph.exp %x : tensor<4xf32>
+}
+program.program <192 bytes, peak 16> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
+  program.segment "micro" {
+    // expected-error @+1 {{program P6: program.launch has 1 buffers, but @k has 2}}
+    program.launch @k(%a) writes [0]
+  }
+}
+
+// -----
+// P6: a kernel that writes beyond the end of its buffer
+program.kernel @k on 2 operands [#program.view<0 at 0 by [1]>] results [#program.view<1 at 1 by [1]>] {
+^bb0(%x: tensor<4xf32>):
+  %0 = graph.exp %x : tensor<4xf32>
+}
+program.program <192 bytes, peak 32> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
+  %b = program.buffer activation "b" tensor<4xf32> at 64 bytes 16 live 0 to 0
+  program.segment "micro" {
+    // expected-error @+1 {{program P6: program.launch has its result 0 at #program.view<1 at 1 by[1]> outside of buffer 'b' of 16 bytes}}
+    program.launch @k(%a, %b) writes [1]
+  }
+}
+
+// -----
+// P7: a matrix that is larger than its buffer
+program.program <192 bytes, peak 32> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
+  %b = program.buffer activation "b" tensor<4xf32> at 64 bytes 16 live 0 to 0
+  program.segment "micro" {
+    // expected-error @+1 {{program P7: program.matmul has its lhs at #program.view<0 at 0 by[3, 1]> outside of buffer 'a' of 16 bytes}}
+    program.matmul %a <0 at 0 by [3, 1]>, %a <1 at 0 by [1, 2]> to %b <2 at 0 by [2, 1]> batch [] m 2 n 2 k 2
+  }
+}
+
+// -----
+// P8: a copy between buffers of different sizes
+program.program <192 bytes, peak 48> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
+  %b = program.buffer activation "b" tensor<8xf32> at 64 bytes 32 live 0 to 0
+  program.segment "micro" {
+    // expected-error @+1 {{program P8: program.copy copies 16 bytes to 32}}
+    program.copy %a to %b
+  }
+}
+
+// -----
+// P9: an axis that the mesh does not have
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  program.program <192 bytes, peak 16> schedule [0, 0] {
+    %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
+    program.segment "micro" {
+      // expected-error @+1 {{program P9: program.collective acts on the mesh axis 1, which does not exist or is named twice}}
+      program.collective all_reduce over [1] reduce 0 (%a) to (%a)
+    }
+  }
+}
+
+// -----
+// P9: four elements gathered from two ranks are eight
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  program.program <192 bytes, peak 32> schedule [0, 0] {
+    %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
+    %b = program.buffer activation "b" tensor<4xf32> at 64 bytes 16 live 0 to 0
+    program.segment "micro" {
+      // expected-error @+1 {{program P9: program.collective sends 4 elements among 2 ranks and receives 4, expected 8}}
+      program.collective all_gather over [0] reduce 0 (%a) to (%b)
+    }
+  }
+}
