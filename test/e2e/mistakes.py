@@ -130,6 +130,13 @@ class Mistakes(unittest.TestCase):
         problem.write_text('{"spaces": [{"budget": 1.5}], "nodes": [], "edges": []}')
         self.refuses(cleave.tool("cleave-solve", problem), "'/spaces/0'", "found 1.5, expected a whole number", "not an instance of the contest")
 
+    def test_parameters_of_different_shapes_cannot_be_tied(self):
+        for model, symbol in [("mlp.pt2", "x.0"), ("mlp.dynamo.onnx", "batch")]:
+            with self.subTest(model=model):
+                answer = cleave.tool("cleave-compile", cleave.MODELS / model, "--set", f"{symbol}=8", "--tie",
+                                     "fc1.weight=fc2.weight", "-o", self.folder / "tied.plan")
+                self.refuses(answer, "fc1.weight", "different shapes")
+
     def test_a_checkpoint_folder_that_is_empty(self):
         empty = self.folder / "empty"
         empty.mkdir(exist_ok=True)

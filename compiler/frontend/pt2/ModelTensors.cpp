@@ -27,6 +27,18 @@ ModelTensors::ModelTensors(const Program &program, const Weights &weights, const
     : program_(program), weights_(weights), symbols_(symbols), options_(options), step_(step),
       emitter_(emitter), interpreter_(interpreter), written_(writtenBuffers(program)) {
   frontend::checkTieNames(options, parameterNames(program));
+  for (const auto &[name, other] : options.tie) {
+    torch::StridedTensor a = parameterData(name), b = parameterData(other);
+    if (a.dims != b.dims || a.element != b.element)
+      fail("--tie ", name, "=", other, ": the two have different shapes or types");
+  }
+}
+
+torch::StridedTensor ModelTensors::parameterData(const std::string &name) const {
+  for (const InputSpec &input : program_.inputs)
+    if (input.kind == InputSpec::Kind::Parameter && input.target == name)
+      return weights_.find(name, metaOf(program_, input));
+  fail("the program has no parameter '", name, "'");
 }
 
 TensorRef ModelTensors::add(const InputSpec &input) {

@@ -44,6 +44,8 @@ private:
   aten::TensorRef buffer(const InputSpec &input);
   aten::TensorRef constant(const InputSpec &input);
   std::string tiedTo(const std::string &name) const;
+  // The stored elements of a parameter.
+  torch::StridedTensor parameterData(const std::string &name) const;
 
   const Program &program_;
   const Weights &weights_;

@@ -268,7 +268,7 @@ TEST_CASE("mistakes are told with what there is") {
   CHECK(refusal(linear(2), options("mse:logits,x")) ==
         "the label `x` would be a new input of type 'tensor<2x3xf64>', but that name is taken; "
         "choose another one: KIND:OUTPUT,LABEL\n"
-        "the input `x` has type 'tensor<2x3xf64>'\n");
+        "the input `x` has type 'tensor<2x4xf64>'\n");
   CHECK(refusal(linear(2), options("output:logits")) ==
         "the loss output:logits needs a single number, but that output is 'tensor<2x3xf64>'\n"
         "the output is computed here\n");
