@@ -7,7 +7,6 @@
 #include "passes/codegen/cpu/GroupNest.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 
 #include <functional>
