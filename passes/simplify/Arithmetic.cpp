@@ -3,6 +3,8 @@
 #include "passes/simplify/Match.h"
 #include "passes/simplify/Patterns.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace cleave::simplify {
@@ -50,7 +52,10 @@ template <typename Op> struct MergeSplats : OpRewritePattern<Op> {
     if (!inner)
       return failure();
     bool isSum = std::is_same_v<Op, AddOp>;
-    double both = isSum ? inner->second + outer->second : inner->second * outer->second;
+    double both = roundTo(toElementType(elementTypeOf(op.getType())),
+                          isSum ? inner->second + outer->second : inner->second * outer->second);
+    if (!std::isfinite(both) || (!isSum && both == 0 && inner->second != 0 && outer->second != 0))
+      return failure(); // the two splats overflow or vanish together, but not one after the other
     rewriter.replaceOpWithNewOp<Op>(op, inner->first,
                                     buildSplat(rewriter, op.getLoc(), op.getType(), both));
     return success();

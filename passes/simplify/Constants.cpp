@@ -22,12 +22,14 @@ bool isSmall(Type type) {
   return tensor && tensor.hasStaticShape() && tensor.getNumElements() <= kMaxElements;
 }
 
-// Ignores 64-bit integers that doubles do not represent.
+// Whether a double represents an element of this type: not for large 64-bit integers.
+bool isExact(double value, ElementType type) {
+  bool isWide = type == ElementType::I64 || type == ElementType::U64;
+  return !isWide || std::fabs(value) < 9007199254740992.0;
+}
+bool isExact(double value, Type type) { return isExact(value, toElementType(elementTypeOf(type))); }
 bool isExact(const Tensor &tensor) {
-  if (tensor.type != ElementType::I64 && tensor.type != ElementType::U64)
-    return true;
-  return llvm::all_of(tensor.values,
-                      [](double value) { return std::fabs(value) < 9007199254740992.0; });
+  return llvm::all_of(tensor.values, [&](double value) { return isExact(value, tensor.type); });
 }
 
 // Evaluates small values that follow from constants and positions, once each.
@@ -101,7 +103,7 @@ struct FoldPointwiseOfSplats : OpInterfaceRewritePattern<PointwiseInterface> {
     SmallVector<double> values;
     for (Value operand : op->getOperands()) {
       std::optional<double> splat = splatValue(operand);
-      if (!splat)
+      if (!splat || !isExact(*splat, operand.getType()))
         return failure();
       values.push_back(*splat);
     }
@@ -109,6 +111,8 @@ struct FoldPointwiseOfSplats : OpInterfaceRewritePattern<PointwiseInterface> {
     if (values.empty())
       return failure();
     double value = roundTo(toElementType(elementTypeOf(type)), op.evaluateScalar(values));
+    if (!isExact(value, type))
+      return failure();
     rewriter.replaceOp(op, buildSplat(rewriter, op->getLoc(), type, value));
     return success();
   }

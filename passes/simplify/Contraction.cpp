@@ -3,6 +3,8 @@
 #include "passes/simplify/Match.h"
 #include "passes/simplify/Patterns.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace cleave::simplify {
@@ -77,10 +79,13 @@ struct FactorsOfDot : OpRewritePattern<DotGeneralOp> {
     });
     if ((left == 1 && right == 1) || !isFollowed || !isa<FloatType>(element) || element.isF16())
       return failure();
+    double factor = roundTo(toElementType(element), left * right);
+    if (!std::isfinite(factor) || (factor == 0 && left != 0 && right != 0))
+      return failure();
     auto dot =
         DotGeneralOp::create(rewriter, op.getLoc(), lhs, rhs, op.getLhsBatch(), op.getRhsBatch(),
                              op.getLhsContracting(), op.getRhsContracting());
-    rewriter.replaceOpWithNewOp<MulOp>(op, dot, buildSplatLike(rewriter, dot, left * right));
+    rewriter.replaceOpWithNewOp<MulOp>(op, dot, buildSplatLike(rewriter, dot, factor));
     return success();
   }
 };

@@ -71,7 +71,8 @@ bool stepThrough(View &view) {
     view = std::move(out);
     return true;
   }
-  if (auto slice = dyn_cast_or_null<SliceOp>(op); slice && slice.getStride() == 1) {
+  if (auto slice = dyn_cast_or_null<SliceOp>(op);
+      slice && slice.getStride() == 1 && !slice.getSymbolicStart()) {
     view.value = slice.getOperand();
     view.offsets[slice.getDim()] += static_cast<int64_t>(slice.getStart());
     return true;

@@ -35,7 +35,7 @@ bool isHalf(const Shape &part, const Shape &whole) {
 // The slice that `value` reshapes by adding or dropping dims of size 1; null if there is none.
 Part partOf(Value value) {
   auto slice = withoutUnitDims(value).getDefiningOp<SliceOp>();
-  if (!slice)
+  if (!slice || slice.getSymbolicStart())
     return {};
   Value of = slice.getOperand();
   Shape whole = shapeOf(of), part = shapeOf(slice.getResult());

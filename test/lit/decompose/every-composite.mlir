@@ -1,0 +1,405 @@
+// Every composite op, written out in primitive ops. Functions of one element have numbers as
+// operands.
+// RUN: cleave-opt --cleave-decompose-composites %s | FileCheck %s --implicit-check-not=graph.relu --implicit-check-not=graph.gelu --implicit-check-not=graph.quick_gelu --implicit-check-not=graph.log_softmax --implicit-check-not=graph.layer_norm --implicit-check-not=graph.rms_norm --implicit-check-not=graph.batch_norm --implicit-check-not=graph.attention --implicit-check-not=graph.rotary --implicit-check-not=graph.dropout --implicit-check-not=graph.softmax --implicit-check-not=graph.stop_gradient --implicit-check-not=graph.sgd --implicit-check-not=graph.adam
+
+// CHECK-LABEL: @relu_is_the_maximum_with_zero(
+func.func @relu_is_the_maximum_with_zero(%x: tensor<f32>) -> tensor<f32> {
+  // CHECK: %[[ZERO:.*]] = graph.constant dense<0.000000e+00>
+  // CHECK: %[[Y:.*]] = graph.max %arg0, %[[ZERO]] :
+  // CHECK: return %[[Y]] :
+  %y = graph.relu %x : tensor<f32>
+  return %y : tensor<f32>
+}
+
+// CHECK-LABEL: @sigmoid_divides_one_by_one_plus_the_exponential_of_the_negative(
+func.func @sigmoid_divides_one_by_one_plus_the_exponential_of_the_negative(%x: tensor<f32>) -> tensor<f32> {
+  // CHECK: %[[ONE:.*]] = graph.constant dense<1.000000e+00>
+  // CHECK: %[[MINUS:.*]] = graph.neg %arg0
+  // CHECK: %[[E:.*]] = graph.exp %[[MINUS]] :
+  // CHECK: %[[SUM:.*]] = graph.add %[[ONE]], %[[E]] :
+  // CHECK: %[[Y:.*]] = graph.div %[[ONE]], %[[SUM]] :
+  // CHECK: return %[[Y]] :
+  %y = graph.sigmoid %x : tensor<f32>
+  return %y : tensor<f32>
+}
+
+// CHECK-LABEL: @gelu_weighs_by_erf(
+func.func @gelu_weighs_by_erf(%x: tensor<f32>) -> tensor<f32> {
+  // CHECK: %[[ROOT:.*]] = graph.constant dense<0.70710{{.*}}>
+  // CHECK: %[[XR:.*]] = graph.mul %arg0, %[[ROOT]] :
+  // CHECK: %[[E:.*]] = graph.erf %[[XR]] :
+  // CHECK: %[[SUM:.*]] = graph.add %[[E]], %{{.*}}
+  // CHECK: %[[WEIGHT:.*]] = graph.mul %[[SUM]], %{{.*}}
+  // CHECK: %[[Y:.*]] = graph.mul %arg0, %[[WEIGHT]] :
+  // CHECK: return %[[Y]] :
+  %y = graph.gelu %x : tensor<f32>
+  return %y : tensor<f32>
+}
+
+// CHECK-LABEL: @gelu_weighs_by_tanh_of_a_cubic(
+func.func @gelu_weighs_by_tanh_of_a_cubic(%x: tensor<f32>) -> tensor<f32> {
+  // CHECK: %[[SQUARE:.*]] = graph.mul %arg0, %arg0
+  // CHECK: %[[CUBE:.*]] = graph.mul %arg0, %[[SQUARE]] :
+  // CHECK: %[[PART:.*]] = graph.mul %[[CUBE]], %{{.*}}
+  // CHECK: %[[SUM:.*]] = graph.add %arg0, %[[PART]] :
+  // CHECK: %[[SCALED:.*]] = graph.mul %[[SUM]], %{{.*}}
+  // CHECK: %[[T:.*]] = graph.tanh %[[SCALED]] :
+  // CHECK: %[[ONE:.*]] = graph.add %[[T]], %{{.*}}
+  // CHECK: %[[WEIGHT:.*]] = graph.mul %[[ONE]], %{{.*}}
+  // CHECK: %[[Y:.*]] = graph.mul %arg0, %[[WEIGHT]] :
+  // CHECK: return %[[Y]] :
+  %y = graph.gelu %x {tanh} : tensor<f32>
+  return %y : tensor<f32>
+}
+
+// CHECK-LABEL: @quick_gelu_weighs_by_a_steep_sigmoid(
+func.func @quick_gelu_weighs_by_a_steep_sigmoid(%x: tensor<f32>) -> tensor<f32> {
+  // CHECK: %[[STEEP:.*]] = graph.constant dense<1.702000e+00>
+  // CHECK: %[[XS:.*]] = graph.mul %arg0, %[[STEEP]] :
+  // CHECK: %[[MINUS:.*]] = graph.neg %[[XS]] :
+  // CHECK: %[[E:.*]] = graph.exp %[[MINUS]] :
+  // CHECK: %[[S:.*]] = graph.div %{{.*}}, %{{.*}}
+  // CHECK: %[[Y:.*]] = graph.mul %arg0, %[[S]] :
+  // CHECK: return %[[Y]] :
+  %y = graph.quick_gelu %x : tensor<f32>
+  return %y : tensor<f32>
+}
+
+// CHECK-LABEL: @log_softmax_subtracts_the_logarithm_of_the_sum(
+func.func @log_softmax_subtracts_the_logarithm_of_the_sum(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // CHECK: %[[MAX:.*]] = graph.reduce max %arg0 over [1]
+  // CHECK: %[[TOP:.*]] = graph.broadcast %[[MAX]] to [0]
+  // CHECK: %[[SHIFTED:.*]] = graph.sub %arg0, %[[TOP]] :
+  // CHECK: %[[E:.*]] = graph.exp %[[SHIFTED]] :
+  // CHECK: %[[SUM:.*]] = graph.reduce sum %[[E]] over [1]
+  // CHECK: %[[LOG:.*]] = graph.log %[[SUM]] :
+  // CHECK: %[[TOTAL:.*]] = graph.broadcast %[[LOG]] to [0]
+  // CHECK: %[[Y:.*]] = graph.sub %[[SHIFTED]], %[[TOTAL]] :
+  // CHECK: return %[[Y]] :
+  %y = graph.log_softmax %x dim 1 : tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: @layer_norm_centres_by_the_mean_first(
+func.func @layer_norm_centres_by_the_mean_first(%x: tensor<4x8xf32>, %s: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
+  // CHECK: %[[SUM:.*]] = graph.reduce sum %arg0 over [1]
+  // CHECK: %[[MEAN:.*]] = graph.mul %[[SUM]], %{{.*}}
+  // CHECK: %[[SPREAD:.*]] = graph.broadcast %[[MEAN]] to [0]
+  // CHECK: %[[CENTRED:.*]] = graph.sub %arg0, %[[SPREAD]] :
+  // CHECK: %[[SQUARE:.*]] = graph.mul %[[CENTRED]], %[[CENTRED]] :
+  // CHECK: %[[SUMS:.*]] = graph.reduce sum %[[SQUARE]] over [1]
+  // CHECK: %[[VARIANCE:.*]] = graph.mul %[[SUMS]], %{{.*}}
+  // CHECK: %[[EPSILON:.*]] = graph.constant dense<5.000000e-01>
+  // CHECK: %[[SHIFTED:.*]] = graph.add %[[VARIANCE]], %{{.*}}
+  // CHECK: %[[INVERSE:.*]] = graph.rsqrt %[[SHIFTED]] :
+  // CHECK: %[[FACTOR:.*]] = graph.broadcast %[[INVERSE]] to [0]
+  // CHECK: %[[UNIT:.*]] = graph.mul %[[CENTRED]], %[[FACTOR]] :
+  // CHECK: %[[SCALE:.*]] = graph.broadcast %arg1 to [1]
+  // CHECK: %[[SCALED:.*]] = graph.mul %[[UNIT]], %[[SCALE]] :
+  // CHECK: %[[BIAS:.*]] = graph.broadcast %arg2 to [1]
+  // CHECK: %[[Y:.*]] = graph.add %[[SCALED]], %[[BIAS]] :
+  // CHECK: return %[[Y]] :
+  %y = graph.layer_norm %x, %s, %b {epsilon = 0.5 : f64} : tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: @rms_norm_divides_by_the_mean_square_without_centring(
+func.func @rms_norm_divides_by_the_mean_square_without_centring(%x: tensor<4x8xf32>, %s: tensor<8xf32>) -> tensor<4x8xf32> {
+  // CHECK: %[[SQUARE:.*]] = graph.mul %arg0, %arg0
+  // CHECK: %[[SUMS:.*]] = graph.reduce sum %[[SQUARE]] over [1]
+  // CHECK: %[[MEAN:.*]] = graph.mul %[[SUMS]], %{{.*}}
+  // CHECK: %[[EPSILON:.*]] = graph.constant dense<5.000000e-01>
+  // CHECK: %[[SHIFTED:.*]] = graph.add %[[MEAN]], %{{.*}}
+  // CHECK: %[[INVERSE:.*]] = graph.rsqrt %[[SHIFTED]] :
+  // CHECK: %[[FACTOR:.*]] = graph.broadcast %[[INVERSE]] to [0]
+  // CHECK: %[[UNIT:.*]] = graph.mul %arg0, %[[FACTOR]] :
+  // CHECK: %[[SCALE:.*]] = graph.broadcast %arg1 to [1]
+  // CHECK: %[[Y:.*]] = graph.mul %[[UNIT]], %[[SCALE]] :
+  // CHECK: return %[[Y]] :
+  %y = graph.rms_norm %x, %s {epsilon = 0.5 : f64} : tensor<4x8xf32>, tensor<8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: @batch_norm_moves_the_running_statistics_by_the_unbiased_variance(
+func.func @batch_norm_moves_the_running_statistics_by_the_unbiased_variance(%x: tensor<2x3x8xf32>, %s: tensor<3xf32>, %b: tensor<3xf32>, %m: tensor<3xf32>, %v: tensor<3xf32>) -> (tensor<2x3x8xf32>, tensor<3xf32>, tensor<3xf32>) {
+  // CHECK: %[[SUM:.*]] = graph.reduce sum %arg0 over [0, 2]
+  // CHECK: %[[MEAN:.*]] = graph.mul %[[SUM]], %{{.*}}
+  // CHECK: %[[CENTRED:.*]] = graph.sub %arg0, %{{.*}}
+  // CHECK: %[[SQUARE:.*]] = graph.mul %[[CENTRED]], %[[CENTRED]] :
+  // CHECK: %[[SUMS:.*]] = graph.reduce sum %[[SQUARE]] over [0, 2]
+  // CHECK: %[[VARIANCE:.*]] = graph.mul %[[SUMS]], %{{.*}}
+  // CHECK: %[[SHIFTED:.*]] = graph.add %[[VARIANCE]], %{{.*}}
+  // CHECK: %[[INVERSE:.*]] = graph.rsqrt %[[SHIFTED]] :
+  // CHECK: %[[FACTOR:.*]] = graph.mul %[[INVERSE]], %arg1
+  // 16 of 15 numbers per channel are free.
+  // CHECK: graph.constant dense<1.0666{{.*}}>
+  // CHECK: %[[UNBIASED:.*]] = graph.mul %[[VARIANCE]], %{{.*}}
+  // CHECK-DAG: %[[KEPTMEAN:.*]] = graph.mul %arg3, %{{.*}}
+  // CHECK-DAG: %[[NEWMEAN:.*]] = graph.mul %[[MEAN]], %{{.*}}
+  // CHECK-DAG: %[[RUNNINGMEAN:.*]] = graph.add %[[KEPTMEAN]], %[[NEWMEAN]] :
+  // CHECK-DAG: %[[KEPTVAR:.*]] = graph.mul %arg4, %{{.*}}
+  // CHECK-DAG: %[[NEWVAR:.*]] = graph.mul %[[UNBIASED]], %{{.*}}
+  // CHECK-DAG: %[[RUNNINGVAR:.*]] = graph.add %[[KEPTVAR]], %[[NEWVAR]] :
+  // CHECK: return %{{.*}}, %[[RUNNINGMEAN]], %[[RUNNINGVAR]] :
+  %y:3 = graph.batch_norm %x, %s, %b running %m, %v {epsilon = 0.5 : f64, momentum = 0.25 : f64} : tensor<2x3x8xf32>, tensor<3xf32>
+  return %y#0, %y#1, %y#2 : tensor<2x3x8xf32>, tensor<3xf32>, tensor<3xf32>
+}
+
+// CHECK-LABEL: @dropout_without_a_seed_is_the_identity(
+func.func @dropout_without_a_seed_is_the_identity(%x: tensor<f32>) -> tensor<f32> {
+  // CHECK: return %arg0
+  %y = graph.dropout %x {rate = 0.5 : f64} : tensor<f32>
+  return %y : tensor<f32>
+}
+
+// CHECK-LABEL: @dropout_with_a_seed_compares_random_numbers(
+func.func @dropout_with_a_seed_compares_random_numbers(%x: tensor<4x8xf32>, %s: tensor<i64>) -> tensor<4x8xf32> {
+  // CHECK: graph.random
+  // CHECK: graph.compare {{.*}}
+  // CHECK: graph.select
+  // CHECK: return
+  %y = graph.dropout %x seed %s {rate = 0.5 : f64} : tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: @stop_gradient_is_the_identity(
+func.func @stop_gradient_is_the_identity(%x: tensor<f32>) -> tensor<f32> {
+  // CHECK: return %arg0
+  %y = graph.stop_gradient %x : tensor<f32>
+  return %y : tensor<f32>
+}
+
+// CHECK-LABEL: @rotary_turns_halves(
+func.func @rotary_turns_halves(%x: tensor<4x8xf32>, %c: tensor<4x8xf32>, %s: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // CHECK: %[[FIRST:.*]] = graph.slice %arg0 dim 1 from 0 step 1 : tensor<4x8xf32> -> tensor<4x4xf32>
+  // CHECK: %[[SECOND:.*]] = graph.slice %arg0 dim 1 from 4 step 1
+  // CHECK: %[[MINUS:.*]] = graph.neg %[[SECOND]] :
+  // CHECK: %[[TURNED:.*]] = graph.concat %[[MINUS]], %[[FIRST]] dim 1
+  // CHECK-DAG: %[[KEPT:.*]] = graph.mul %arg0, %arg1
+  // CHECK-DAG: %[[SINE:.*]] = graph.mul %[[TURNED]], %arg2
+  // CHECK: %[[Y:.*]] = graph.add %[[KEPT]], %[[SINE]] :
+  // CHECK: return %[[Y]] :
+  %y = graph.rotary %x, %c, %s : tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: @interleaved_rotary_turns_pairs(
+func.func @interleaved_rotary_turns_pairs(%x: tensor<4x8xf32>, %c: tensor<4x8xf32>, %s: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // CHECK: %[[PAIRS:.*]] = graph.reshape %arg0 : tensor<4x8xf32> -> tensor<4x4x2xf32>
+  // CHECK: %[[FIRST:.*]] = graph.slice %[[PAIRS]] dim 2 from 0 step 1 : tensor<4x4x2xf32> -> tensor<4x4x1xf32>
+  // CHECK: %[[SECOND:.*]] = graph.slice %[[PAIRS]] dim 2 from 1 step 1
+  // CHECK: %[[MINUS:.*]] = graph.neg %[[SECOND]] :
+  // CHECK: %[[TURN:.*]] = graph.concat %[[MINUS]], %[[FIRST]] dim 2
+  // CHECK: %[[TURNED:.*]] = graph.reshape %[[TURN]] : tensor<4x4x2xf32> -> tensor<4x8xf32>
+  // CHECK: %[[SINE:.*]] = graph.mul %[[TURNED]], %arg2
+  // CHECK: %[[Y:.*]] = graph.add %{{.*}}, %[[SINE]] :
+  // CHECK: return %[[Y]] :
+  %y = graph.rotary %x, %c, %s {interleaved} : tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: @attention_multiplies_softmax_of_scaled_scores_by_the_values(
+func.func @attention_multiplies_softmax_of_scaled_scores_by_the_values(%q: tensor<2x5x8xf32>, %k: tensor<2x5x8xf32>, %v: tensor<2x5x8xf32>) -> tensor<2x5x8xf32> {
+  // CHECK: %[[PRODUCTS:.*]] = graph.dot_general %arg0, %arg1 batch [0] x [0] contract [2] x [2]
+  // CHECK-NOT: graph.compare
+  // CHECK: %[[SCORES:.*]] = graph.mul %[[PRODUCTS]], %{{.*}}
+  // CHECK: %[[MAX:.*]] = graph.reduce max %[[SCORES]] over [2]
+  // CHECK: %[[WEIGHTS:.*]] = graph.div %{{.*}}, %{{.*}}
+  // CHECK: %[[Y:.*]] = graph.dot_general %[[WEIGHTS]], %arg2 batch [0] x [0] contract [2] x [1]
+  // CHECK: return %[[Y]] :
+  %y = graph.attention %q, %k, %v {scale = 0.5 : f64} : (tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> tensor<2x5x8xf32>
+  return %y : tensor<2x5x8xf32>
+}
+
+// CHECK-LABEL: @attention_with_scale_one_multiplies_by_nothing(
+func.func @attention_with_scale_one_multiplies_by_nothing(%q: tensor<2x5x8xf32>, %k: tensor<2x5x8xf32>, %v: tensor<2x5x8xf32>) -> tensor<2x5x8xf32> {
+  // CHECK: %[[PRODUCTS:.*]] = graph.dot_general %arg0, %arg1
+  // CHECK-NOT: graph.mul
+  // CHECK: %[[MAX:.*]] = graph.reduce max %[[PRODUCTS]] over [2]
+  // CHECK: return
+  %y = graph.attention %q, %k, %v {scale = 1.0 : f64} : (tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> tensor<2x5x8xf32>
+  return %y : tensor<2x5x8xf32>
+}
+
+// CHECK-LABEL: @causal_attention_selects_keys_up_to_the_query(
+func.func @causal_attention_selects_keys_up_to_the_query(%q: tensor<2x5x8xf32>, %k: tensor<2x5x8xf32>, %v: tensor<2x5x8xf32>) -> tensor<2x5x8xf32> {
+  // CHECK: %[[PRODUCTS:.*]] = graph.dot_general %arg0, %arg1
+  // CHECK-DAG: %[[QUERY:.*]] = graph.iota dim 0 : tensor<5x5xi64>
+  // CHECK-DAG: %[[KEY:.*]] = graph.iota dim 1 : tensor<5x5xi64>
+  // CHECK: %[[COUNTS:.*]] = graph.compare le %[[KEY]], %[[QUERY]] :
+  // CHECK: %[[ALL:.*]] = graph.broadcast %[[COUNTS]] to [1, 2]
+  // CHECK: %[[SCORES:.*]] = graph.select %[[ALL]], %[[PRODUCTS]], %{{.*}}
+  // CHECK: %[[MAX:.*]] = graph.reduce max %[[SCORES]] over [2]
+  // CHECK: return
+  %y = graph.attention %q, %k, %v {scale = 1.0 : f64, causal} : (tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> tensor<2x5x8xf32>
+  return %y : tensor<2x5x8xf32>
+}
+
+// CHECK-LABEL: @attention_adds_the_bias_before_the_mask(
+func.func @attention_adds_the_bias_before_the_mask(%q: tensor<2x5x8xf32>, %k: tensor<2x5x8xf32>, %v: tensor<2x5x8xf32>, %b: tensor<2x5x5xf32>, %m: tensor<2x5x5xi1>) -> tensor<2x5x8xf32> {
+  // CHECK: %[[PRODUCTS:.*]] = graph.dot_general %arg0, %arg1
+  // CHECK: %[[SUM:.*]] = graph.add %[[PRODUCTS]], %arg3
+  // CHECK: %[[SCORES:.*]] = graph.select %arg4, %[[SUM]], %{{.*}}
+  // CHECK: %[[MAX:.*]] = graph.reduce max %[[SCORES]] over [2]
+  // CHECK: return
+  %y = graph.attention %q, %k, %v bias %b mask %m {scale = 1.0 : f64} : (tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x5xf32>, tensor<2x5x5xi1>) -> tensor<2x5x8xf32>
+  return %y : tensor<2x5x8xf32>
+}
+
+// CHECK-LABEL: @grouped_queries_share_a_head_of_keys(
+func.func @grouped_queries_share_a_head_of_keys(%q: tensor<4x5x8xf32>, %k: tensor<2x5x8xf32>, %v: tensor<2x5x8xf32>) -> tensor<4x5x8xf32> {
+  // CHECK: %[[GROUPS:.*]] = graph.reshape %arg0 : tensor<4x5x8xf32> -> tensor<2x2x5x8xf32>
+  // CHECK: %[[PRODUCTS:.*]] = graph.dot_general %[[GROUPS]], %arg1 batch [0] x [0] contract [3] x [2]
+  // CHECK: %[[SCORES:.*]] = graph.reshape %[[PRODUCTS]] : tensor<2x2x5x5xf32> -> tensor<4x5x5xf32>
+  // CHECK: return
+  %y = graph.attention %q, %k, %v {scale = 1.0 : f64} : (tensor<4x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> tensor<4x5x8xf32>
+  return %y : tensor<4x5x8xf32>
+}
+
+// CHECK-LABEL: @attention_of_short_floats_computes_its_softmax_in_f32(
+func.func @attention_of_short_floats_computes_its_softmax_in_f32(%q: tensor<2x5x8xf16>, %k: tensor<2x5x8xf16>, %v: tensor<2x5x8xf16>) -> tensor<2x5x8xf16> {
+  // CHECK: %[[PRODUCTS:.*]] = graph.dot_general %arg0, %arg1
+  // CHECK: %[[WIDE:.*]] = graph.cast %[[PRODUCTS]] : tensor<2x5x5xf16> -> tensor<2x5x5xf32>
+  // CHECK: %[[MAX:.*]] = graph.reduce max %[[WIDE]] over [2]
+  // CHECK: %[[SHORT:.*]] = graph.cast %{{.*}} : tensor<2x5x5xf32> -> tensor<2x5x5xf16>
+  // CHECK: %[[Y:.*]] = graph.dot_general %[[SHORT]], %arg2
+  // CHECK: return %[[Y]] :
+  %y = graph.attention %q, %k, %v {scale = 1.0 : f64} : (tensor<2x5x8xf16>, tensor<2x5x8xf16>, tensor<2x5x8xf16>) -> tensor<2x5x8xf16>
+  return %y : tensor<2x5x8xf16>
+}
+
+// CHECK-LABEL: @cross_entropy_is_the_mean_over_labels_that_count(
+func.func @cross_entropy_is_the_mean_over_labels_that_count(%x: tensor<4x10xf32>, %l: tensor<4xi64>) -> tensor<f32> {
+  // CHECK: %[[CLASSES:.*]] = graph.iota dim 1 : tensor<4x10xi64>
+  // CHECK: %[[LABELS:.*]] = graph.broadcast %arg1 to [0]
+  // CHECK: %[[IS:.*]] = graph.compare eq %[[CLASSES]], %[[LABELS]] :
+  // CHECK: %[[CHOSEN:.*]] = graph.select %[[IS]], %{{.*}}, %{{.*}}
+  // CHECK: %[[SUM:.*]] = graph.reduce sum %[[CHOSEN]] over [1]
+  // CHECK: %[[LOSSES:.*]] = graph.neg %[[SUM]] :
+  // CHECK: %[[COUNTS:.*]] = graph.compare ne %arg1, %{{.*}}
+  // CHECK: %[[WEIGHT:.*]] = graph.cast %[[COUNTS]] :
+  // CHECK: %[[WEIGHED:.*]] = graph.mul %[[LOSSES]], %[[WEIGHT]] :
+  // CHECK: %[[TOTAL:.*]] = graph.reduce sum %[[WEIGHED]] over [0]
+  // CHECK: %[[COUNT:.*]] = graph.reduce sum %[[WEIGHT]] over [0]
+  // CHECK: %[[Y:.*]] = graph.div %[[TOTAL]], %[[COUNT]] :
+  // CHECK: return %[[Y]] :
+  %y = graph.softmax_cross_entropy %x, %l : tensor<4x10xf32>, tensor<4xi64> -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+// CHECK-LABEL: @sgd_without_momentum_keeps_its_velocity(
+func.func @sgd_without_momentum_keeps_its_velocity(%p: tensor<f32>, %g: tensor<f32>, %v: tensor<f32>, %t: tensor<f64>) -> (tensor<f32>, tensor<f32>) {
+  // CHECK: %[[LR:.*]] = graph.constant dense<5.000000e-01>
+  // CHECK: %[[MOVE:.*]] = graph.mul %arg1, %[[LR]] :
+  // CHECK: %[[P:.*]] = graph.sub %arg0, %[[MOVE]] :
+  // CHECK: return %[[P]], %arg2
+  %y:2 = graph.sgd %p, %g, %v step %t {lr = 0.5 : f64, momentum = 0.0 : f64, dampening = 0.0 : f64, weight_decay = 0.0 : f64} : tensor<f32>, tensor<f64>
+  return %y#0, %y#1 : tensor<f32>, tensor<f32>
+}
+
+// CHECK-LABEL: @sgd_decays_weights_through_the_gradient(
+func.func @sgd_decays_weights_through_the_gradient(%p: tensor<f32>, %g: tensor<f32>, %v: tensor<f32>, %t: tensor<f64>) -> (tensor<f32>, tensor<f32>) {
+  // CHECK: %[[DECAY:.*]] = graph.constant dense<2.500000e-01>
+  // CHECK: %[[PART:.*]] = graph.mul %arg0, %[[DECAY]] :
+  // CHECK: %[[G:.*]] = graph.add %arg1, %[[PART]] :
+  // CHECK: %[[MOVE:.*]] = graph.mul %[[G]], %{{.*}}
+  // CHECK: %[[P:.*]] = graph.sub %arg0, %[[MOVE]] :
+  // CHECK: return %[[P]], %arg2
+  %y:2 = graph.sgd %p, %g, %v step %t {lr = 0.5 : f64, momentum = 0.0 : f64, dampening = 0.0 : f64, weight_decay = 0.25 : f64} : tensor<f32>, tensor<f64>
+  return %y#0, %y#1 : tensor<f32>, tensor<f32>
+}
+
+// CHECK-LABEL: @momentum_starts_with_the_gradient_of_the_first_step(
+func.func @momentum_starts_with_the_gradient_of_the_first_step(%p: tensor<f32>, %g: tensor<f32>, %v: tensor<f32>, %t: tensor<f64>) -> (tensor<f32>, tensor<f32>) {
+  // CHECK-DAG: %[[OLD:.*]] = graph.mul %arg2, %{{.*}}
+  // CHECK-DAG: %[[NEW:.*]] = graph.mul %arg1, %{{.*}}
+  // CHECK: %[[LATER:.*]] = graph.add %[[OLD]], %[[NEW]] :
+  // CHECK: %[[ISFIRST:.*]] = graph.compare le %arg3, %{{.*}}
+  // CHECK: %[[V:.*]] = graph.select %[[ISFIRST]], %arg1, %[[LATER]] :
+  // CHECK: %[[MOVE:.*]] = graph.mul %[[V]], %{{.*}}
+  // CHECK: %[[P:.*]] = graph.sub %arg0, %[[MOVE]] :
+  // CHECK: return %[[P]], %[[V]] :
+  %y:2 = graph.sgd %p, %g, %v step %t {lr = 0.5 : f64, momentum = 0.75 : f64, dampening = 0.25 : f64, weight_decay = 0.0 : f64} : tensor<f32>, tensor<f64>
+  return %y#0, %y#1 : tensor<f32>, tensor<f32>
+}
+
+// CHECK-LABEL: @nesterov_looks_one_velocity_ahead(
+func.func @nesterov_looks_one_velocity_ahead(%p: tensor<f32>, %g: tensor<f32>, %v: tensor<f32>, %t: tensor<f64>) -> (tensor<f32>, tensor<f32>) {
+  // CHECK: %[[V:.*]] = graph.select %{{.*}}, %arg1, %{{.*}}
+  // CHECK: %[[AHEAD:.*]] = graph.mul %[[V]], %{{.*}}
+  // CHECK: %[[G:.*]] = graph.add %arg1, %[[AHEAD]] :
+  // CHECK: %[[MOVE:.*]] = graph.mul %[[G]], %{{.*}}
+  // CHECK: %[[P:.*]] = graph.sub %arg0, %[[MOVE]] :
+  // CHECK: return %[[P]], %[[V]] :
+  %y:2 = graph.sgd %p, %g, %v step %t {lr = 0.5 : f64, momentum = 0.75 : f64, dampening = 0.0 : f64, weight_decay = 0.0 : f64, nesterov} : tensor<f32>, tensor<f64>
+  return %y#0, %y#1 : tensor<f32>, tensor<f32>
+}
+
+// CHECK-LABEL: @adam_corrects_both_moments_by_the_step(
+func.func @adam_corrects_both_moments_by_the_step(%p: tensor<f32>, %g: tensor<f32>, %m: tensor<f32>, %v: tensor<f32>, %t: tensor<f64>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
+  // CHECK-DAG: %[[BETA:.*]] = graph.constant dense<7.500000e-01> : tensor<f64>
+  // CHECK-DAG: %[[POWER:.*]] = graph.pow %[[BETA]], %arg4
+  // CHECK-DAG: %[[MOLD:.*]] = graph.mul %arg2, %{{.*}}
+  // CHECK-DAG: %[[MNEW:.*]] = graph.mul %arg1, %{{.*}}
+  // CHECK-DAG: %[[M:.*]] = graph.add %[[MOLD]], %[[MNEW]] :
+  // CHECK-DAG: %[[VOLD:.*]] = graph.mul %arg3, %{{.*}}
+  // CHECK-DAG: %[[SQUARE:.*]] = graph.mul %arg1, %arg1
+  // CHECK-DAG: %[[VNEW:.*]] = graph.mul %[[SQUARE]], %{{.*}}
+  // CHECK-DAG: %[[V:.*]] = graph.add %[[VOLD]], %[[VNEW]] :
+  // CHECK-DAG: %[[MHAT:.*]] = graph.mul %[[M]], %{{.*}}
+  // CHECK-DAG: %[[VHAT:.*]] = graph.mul %[[V]], %{{.*}}
+  // CHECK-DAG: %[[ROOT:.*]] = graph.sqrt %[[VHAT]] :
+  // CHECK-DAG: %[[BELOW:.*]] = graph.add %[[ROOT]], %{{.*}}
+  // CHECK-DAG: %[[RATIO:.*]] = graph.div %[[MHAT]], %[[BELOW]] :
+  // CHECK-DAG: %[[MOVE:.*]] = graph.mul %[[RATIO]], %{{.*}}
+  // CHECK: %[[P:.*]] = graph.sub %arg0, %[[MOVE]] :
+  // CHECK: return %[[P]], %[[M]], %[[V]] :
+  %y:3 = graph.adam %p, %g moments %m, %v step %t {lr = 0.5 : f64, beta1 = 0.75 : f64, beta2 = 0.875 : f64, eps = 0.125 : f64, weight_decay = 0.0 : f64} : tensor<f32>, tensor<f64>
+  return %y#0, %y#1, %y#2 : tensor<f32>, tensor<f32>, tensor<f32>
+}
+
+// CHECK-LABEL: @adam_decays_weights_through_the_gradient(
+func.func @adam_decays_weights_through_the_gradient(%p: tensor<f32>, %g: tensor<f32>, %m: tensor<f32>, %v: tensor<f32>, %t: tensor<f64>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
+  // CHECK: %[[PART:.*]] = graph.mul %arg0, %{{.*}}
+  // CHECK: %[[G:.*]] = graph.add %arg1, %[[PART]] :
+  // CHECK-DAG: %[[MOLD:.*]] = graph.mul %arg2, %{{.*}}
+  // CHECK-DAG: %[[MNEW:.*]] = graph.mul %[[G]], %{{.*}}
+  // CHECK-DAG: %[[M:.*]] = graph.add %[[MOLD]], %[[MNEW]] :
+  // CHECK-DAG: %[[VOLD:.*]] = graph.mul %arg3, %{{.*}}
+  // CHECK-DAG: %[[SQUARE:.*]] = graph.mul %[[G]], %[[G]] :
+  // CHECK-DAG: %[[VNEW:.*]] = graph.mul %[[SQUARE]], %{{.*}}
+  // CHECK-DAG: %[[V:.*]] = graph.add %[[VOLD]], %[[VNEW]] :
+  // CHECK-DAG: %[[MHAT:.*]] = graph.mul %[[M]], %{{.*}}
+  // CHECK-DAG: %[[VHAT:.*]] = graph.mul %[[V]], %{{.*}}
+  // CHECK-DAG: %[[ROOT:.*]] = graph.sqrt %[[VHAT]] :
+  // CHECK-DAG: %[[BELOW:.*]] = graph.add %[[ROOT]], %{{.*}}
+  // CHECK-DAG: %[[RATIO:.*]] = graph.div %[[MHAT]], %[[BELOW]] :
+  // CHECK-DAG: %[[MOVE:.*]] = graph.mul %[[RATIO]], %{{.*}}
+  // CHECK: %[[P:.*]] = graph.sub %arg0, %[[MOVE]] :
+  // CHECK: return %[[P]], %[[M]], %[[V]] :
+  %y:3 = graph.adam %p, %g moments %m, %v step %t {lr = 0.5 : f64, beta1 = 0.75 : f64, beta2 = 0.875 : f64, eps = 0.125 : f64, weight_decay = 0.25 : f64} : tensor<f32>, tensor<f64>
+  return %y#0, %y#1, %y#2 : tensor<f32>, tensor<f32>, tensor<f32>
+}
+
+// CHECK-LABEL: @decoupled_adam_scales_the_parameter(
+func.func @decoupled_adam_scales_the_parameter(%p: tensor<f32>, %g: tensor<f32>, %m: tensor<f32>, %v: tensor<f32>, %t: tensor<f64>) -> (tensor<f32>, tensor<f32>, tensor<f32>) {
+  // CHECK-DAG: %[[KEEP:.*]] = graph.constant dense<8.750000e-01> : tensor<f32>
+  // CHECK-DAG: %[[MOLD:.*]] = graph.mul %arg2, %{{.*}}
+  // CHECK-DAG: %[[MNEW:.*]] = graph.mul %arg1, %{{.*}}
+  // CHECK-DAG: %[[M:.*]] = graph.add %[[MOLD]], %[[MNEW]] :
+  // CHECK-DAG: %[[VOLD:.*]] = graph.mul %arg3, %{{.*}}
+  // CHECK-DAG: %[[SQUARE:.*]] = graph.mul %arg1, %arg1
+  // CHECK-DAG: %[[VNEW:.*]] = graph.mul %[[SQUARE]], %{{.*}}
+  // CHECK-DAG: %[[V:.*]] = graph.add %[[VOLD]], %[[VNEW]] :
+  // CHECK-DAG: %[[MHAT:.*]] = graph.mul %[[M]], %{{.*}}
+  // CHECK-DAG: %[[VHAT:.*]] = graph.mul %[[V]], %{{.*}}
+  // CHECK-DAG: %[[ROOT:.*]] = graph.sqrt %[[VHAT]] :
+  // CHECK-DAG: %[[BELOW:.*]] = graph.add %[[ROOT]], %{{.*}}
+  // CHECK-DAG: %[[RATIO:.*]] = graph.div %[[MHAT]], %[[BELOW]] :
+  // CHECK-DAG: %[[MOVE:.*]] = graph.mul %[[RATIO]], %{{.*}}
+  // CHECK-DAG: %[[KEPT:.*]] = graph.mul %arg0, %{{.*}}
+  // CHECK: %[[P:.*]] = graph.sub %[[KEPT]], %[[MOVE]] :
+  // CHECK: return %[[P]], %[[M]], %[[V]] :
+  %y:3 = graph.adam %p, %g moments %m, %v step %t {lr = 0.5 : f64, beta1 = 0.75 : f64, beta2 = 0.875 : f64, eps = 0.125 : f64, weight_decay = 0.25 : f64, decoupled} : tensor<f32>, tensor<f64>
+  return %y#0, %y#1, %y#2 : tensor<f32>, tensor<f32>, tensor<f32>
+}
