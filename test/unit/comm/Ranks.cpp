@@ -5,9 +5,13 @@
 #include "runtime/comm/mixed/MixedWorld.h"
 #include "runtime/comm/shm/ShmWorld.h"
 
+#include <csignal>
 #include <thread>
 
 namespace cleave::comm {
+
+// Gloo writes to sockets that a peer may have closed; cleave-run ignores the signal likewise.
+[[maybe_unused]] static const auto kPreviousHandler = std::signal(SIGPIPE, SIG_IGN);
 
 const std::vector<std::string> &implementations() {
   static const std::vector<std::string> names{"local", "shm", "gloo", "mixed"};
