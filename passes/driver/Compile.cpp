@@ -26,6 +26,7 @@ Compilation::Compilation(CompileOptions options) : options(std::move(options)) {
   registerDialects(registry);
   context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   context->loadAllAvailableDialects();
+  context->printOpOnDiagnostic(false); // messages name the place; a step has thousands of ops
 }
 Compilation::~Compilation() = default;
 
@@ -78,6 +79,16 @@ static Status verifyPhase(Compilation &c, const Phase &phase) {
   if (c.module && failed(mlir::verify(*c.module)))
     return Status::defect(diagnostics.text());
   return phase.verify(c);
+}
+
+// --start-from: checks that the module is what the phase leaves. `artifact` leaves no module.
+static Status checkStart(Compilation &c, const Phase &phase) {
+  if (std::string_view(phase.name) == "artifact")
+    return Status::ok();
+  Status kept = verifyPhase(c, phase);
+  return kept ? Status::ok()
+              : Status::userError("'", c.options.model, "' is not what --stop-after ", phase.name,
+                                  " wrote: ", kept.message());
 }
 
 static Status runPhase(Compilation &c, size_t number) {
@@ -136,6 +147,7 @@ Status compile(Compilation &c) {
   if (!c.options.startFrom.empty()) {
     CLEAVE_TRY_ASSIGN(size_t phase, findPhase(c.options.startFrom).withContext("--start-from"));
     CLEAVE_TRY(readText(c));
+    CLEAVE_TRY(checkStart(c, phases()[phase]));
     first = phase + 1;
   }
   if (!c.options.stopAfter.empty()) {

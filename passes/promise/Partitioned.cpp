@@ -77,7 +77,7 @@ static LogicalResult checkOps(func::FuncOp step) {
 }
 
 LogicalResult checkPartitioned(ModuleOp module) {
-  if (failed(checkSignature(module, kPhase)))
+  if (failed(checkSignature(module, kPhase, Tensors::Sharded)))
     return failure();
   func::FuncOp step = graph::stepOf(module);
   auto attr = module->getAttrOfType<mesh::MeshAttr>(mesh::kMesh);

@@ -99,7 +99,7 @@ private:
 } // namespace
 
 LogicalResult checkPlanned(ModuleOp module) {
-  if (failed(checkSignature(module, kPhase)))
+  if (failed(checkSignature(module, kPhase, Tensors::Sharded)))
     return failure();
   func::FuncOp step = graph::stepOf(module);
   auto attr = module->getAttrOfType<mesh::MeshAttr>(mesh::kMesh);

@@ -10,8 +10,12 @@ mlir::InFlightDiagnostic broken(mlir::Location location, llvm::StringRef phase,
                                 llvm::StringRef rule);
 mlir::InFlightDiagnostic broken(mlir::Operation *op, llvm::StringRef phase, llvm::StringRef rule);
 
-// The rules S1 to S6 of Signature.cpp.
-mlir::LogicalResult checkSignature(mlir::ModuleOp module, llvm::StringRef phase);
+// Whether the step's arguments and results are whole tensors or have layouts.
+enum class Tensors { Whole, Sharded };
+
+// The rules S1 to S7 of Signature.cpp.
+mlir::LogicalResult checkSignature(mlir::ModuleOp module, llvm::StringRef phase,
+                                   Tensors tensors = Tensors::Whole);
 
 // `rule`: the step and its kernel groups hold no graph.stop_gradient.
 mlir::LogicalResult checkNoGradientStops(mlir::func::FuncOp step, llvm::StringRef phase,

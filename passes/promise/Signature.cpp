@@ -8,6 +8,9 @@
 //  S5  Every result has a graph.name and the graph.role output, loss, metric, parameter or state.
 //  S6  A result of the role parameter or state, and no other, has a graph.alias: an argument of its
 //      role and type, which no other result replaces.
+//  S7  Before `planned`, tensors are whole: no argument or result has a mesh.global or a
+//      mesh.sharding.
+#include "dialects/mesh/MeshDialect.h"
 #include "passes/promise/Rules.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -22,7 +25,8 @@ bool isReplaced(StringRef role) { return role == "parameter" || role == "state";
 
 class SignatureChecker {
 public:
-  SignatureChecker(func::FuncOp step, StringRef phase) : step_(step), phase_(phase) {}
+  SignatureChecker(func::FuncOp step, StringRef phase, Tensors tensors)
+      : step_(step), phase_(phase), tensors_(tensors) {}
 
   LogicalResult check() {
     for (unsigned i = 0; i < step_.getNumArguments(); ++i)
@@ -39,6 +43,10 @@ private:
     return promise::broken(step_.getLoc(), phase_, rule);
   }
 
+  static bool hasLayout(DictionaryAttr attrs) {
+    return attrs && (attrs.contains(mesh::kGlobal) || attrs.contains(mesh::kSharding));
+  }
+
   LogicalResult checkArgument(unsigned i) {
     StringRef name = graph::argName(step_, i), role = graph::argRole(step_, i);
     if (!step_.getArgAttrOfType<StringAttr>(i, "graph.name"))
@@ -46,6 +54,8 @@ private:
     if (!llvm::is_contained({"input", "label", "parameter", "state", "constant"}, role))
       return broken("S2") << "argument '" << name << "' has the graph.role '" << role
                           << "', expected input, label, parameter, state or constant";
+    if (tensors_ == Tensors::Whole && hasLayout(step_.getArgAttrDict(i)))
+      return broken("S7") << "argument '" << name << "' has a layout";
     bool isFed = role == "input" || role == "label";
     if (isFed || isReplaced(role))
       if (!(isFed ? fed_ : stored_).insert(name).second)
@@ -62,6 +72,8 @@ private:
     if (!llvm::is_contained({"output", "loss", "metric", "parameter", "state"}, role))
       return broken("S5") << "result '" << name << "' has the graph.role '" << role
                           << "', expected output, loss, metric, parameter or state";
+    if (tensors_ == Tensors::Whole && hasLayout(step_.getResultAttrDict(i)))
+      return broken("S7") << "result '" << name << "' has a layout";
     std::optional<unsigned> alias = graph::aliasOf(step_, i);
     if (isReplaced(role) != alias.has_value())
       return broken("S6") << role << " result '" << name << "' "
@@ -87,20 +99,21 @@ private:
 
   func::FuncOp step_;
   StringRef phase_;
+  Tensors tensors_;
   llvm::StringSet<> fed_, stored_; // names of inputs and labels; of parameters and states
   llvm::DenseSet<unsigned> replaced_;
 };
 
 } // namespace
 
-LogicalResult checkSignature(ModuleOp module, StringRef phase) {
+LogicalResult checkSignature(ModuleOp module, StringRef phase, Tensors tensors) {
   auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
   func::FuncOp step = graph::stepOf(module);
   if (functions.size() != 1 || !step || !llvm::hasSingleElement(step.getBody()))
     return broken(module.getLoc(), phase, "S1")
            << "the module holds " << functions.size() << " functions"
            << (step ? "" : " and no @step") << ", expected @step alone with one block";
-  return SignatureChecker(step, phase).check();
+  return SignatureChecker(step, phase, tensors).check();
 }
 
 } // namespace cleave::promise

@@ -148,7 +148,7 @@ class Damage(unittest.TestCase):
 
     def test_a_file_that_is_no_model_is_called_what_it_is(self):
         npy = b"\x93NUMPY\x01\x00" + bytes(100)
-        others = {"notes.txt": (b"To whom it may concern\nhello", "text that begins with 'To whom it may concern'"),
+        others = {"notes.txt": (b"\n  To whom it may concern\nhello", "text that begins with 'To whom it may concern'"),
                   "page.onnx": (b"<!DOCTYPE html><html>", "text that begins with '<!DOCTYPE html>"),
                   "array.npy": (npy, "NumPy array"), "nothing.onnx": (b"", "an empty file"),
                   "keras.h5": (b"\x89HDF\r\n\x1a\n" + bytes(50), "HDF5"), "old.pth": (b"\x80\x02\x8a\x0al", "pickle"),

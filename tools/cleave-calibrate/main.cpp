@@ -19,7 +19,7 @@ int main(int argc, char **argv) {
   app.add_option("-o,--output", path,
                  "output file; default: the file that --cluster local-cpu reads");
   app.add_option("--seconds", seconds, "duration of the measurement")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;

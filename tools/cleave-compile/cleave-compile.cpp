@@ -26,7 +26,7 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
       ->capture_default_str();
   app.add_option("--ranks", options.ranks, "number of ranks of the plan")
       ->group("Plan")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   app.add_option("--memory", typed.memory,
                  "memory budget of one rank, for example 2GiB; default: from the cluster file")

@@ -28,7 +28,7 @@ static void addViewOptions(CLI::App &app, ViewOptions &view) {
       ->check(CLI::IsMember({"operator", "module", "kind"}))
       ->capture_default_str();
   app.add_option("--depth", view.depth, "levels of module names to keep; 0: all")
-      ->check(CLI::NonNegativeNumber);
+      ->check(nonNegative());
   app.add_option("--sort", view.sort, "sort by this column of the JSON form, largest first");
   app.add_option("--top", view.top, "number of lines to print; 0: all");
   app.add_option("--format", view.format, "text, json or csv")

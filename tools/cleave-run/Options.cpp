@@ -18,14 +18,14 @@ void addRunOptions(CLI::App &app, Options &options) {
   app.add_option(
          "--steps", options.steps,
          "total number of steps, including those before --resume (default: one pass over the data)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(nonNegative())
       ->type_name("N");
   app.add_option("--nproc", options.ranks, "processes on this machine (default: the plan's ranks)")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->type_name("N");
   app.add_option("--threads", options.threads,
                  "threads per rank (default: cores of this machine divided by its ranks)")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->type_name("T");
   app.add_option("--seed", options.seed,
                  "seed of random initial values, and default seed of --shuffle")
@@ -42,7 +42,7 @@ void addFileOptions(CLI::App &app, Options &options) {
   app.add_option("--save", options.save, "write a checkpoint into this folder at the end")
       ->type_name("DIR");
   app.add_option("--save-every", options.saveEvery, "also write a checkpoint after every N steps")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->type_name("N");
   app.add_option("--resume", options.resume, "continue from this folder's newest checkpoint")
       ->type_name("DIR");
@@ -54,7 +54,7 @@ void addFileOptions(CLI::App &app, Options &options) {
                  "trace of the last steps for Perfetto, measured and predicted side by side")
       ->type_name("FILE.json");
   app.add_option("--profile-steps", options.profiledSteps, "number of last steps to trace")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str()
       ->type_name("N");
   app.add_option("--model", options.model,
@@ -65,12 +65,12 @@ void addFileOptions(CLI::App &app, Options &options) {
 void addSupervisionOptions(CLI::App &app, Options &options) {
   app.add_option("--timeout", options.timeoutSeconds,
                  "seconds without an answer after which a rank is considered lost")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str()
       ->type_name("S");
   app.add_option("--stall-timeout", options.stallSeconds,
                  "seconds without progress after which the job is ended (default: none)")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->type_name("S");
   app.add_flag("--memory-report", options.memoryReport,
                "print the composition of each rank's resident memory");

@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
            std::string("--") + symbol, [&symbols, symbol](int64_t n) { symbols[symbol] = n; },
            "size of this dim of the inputs; default: symbolic")
         ->group("Sizes")
-        ->check(CLI::PositiveNumber)
+        ->check(positive())
         ->type_name("N");
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;

@@ -6,6 +6,29 @@
 
 namespace cleave {
 
+// Accepts the numbers for which `isAllowed` holds; `name` stands in the help.
+static CLI::Validator numberThat(bool (*isAllowed)(double), const char *expected,
+                                 const char *name) {
+  return CLI::Validator(
+      [=](std::string &text) {
+        char *end = nullptr;
+        double value = std::strtod(text.c_str(), &end);
+        bool isNumber = !text.empty() && *end == '\0';
+        return isNumber && isAllowed(value) ? std::string()
+                                            : concat("found '", text, "', expected ", expected);
+      },
+      name);
+}
+
+CLI::Validator positive() {
+  return numberThat([](double value) { return value > 0; }, "a number above 0", "POSITIVE");
+}
+
+CLI::Validator nonNegative() {
+  return numberThat([](double value) { return value >= 0; }, "a number of at least 0",
+                    "NONNEGATIVE");
+}
+
 bool wantsChecks() {
   const char *checks = std::getenv("CLEAVE_CHECK_KERNELS");
   return checks && std::string_view(checks) != "0";

@@ -14,6 +14,10 @@ namespace cleave {
 // printing an error. The name of `app` is the tool's name.
 std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv);
 
+// Checks of option values: a number above 0, and one of at least 0.
+CLI::Validator positive();
+CLI::Validator nonNegative();
+
 // Whether the environment variable CLEAVE_CHECK_KERNELS is set and not 0: kernels and plans check
 // every access.
 bool wantsChecks();

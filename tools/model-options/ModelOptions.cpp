@@ -1,6 +1,8 @@
 // See ModelOptions.h.
 #include "tools/model-options/ModelOptions.h"
 
+#include "tools/commandline/CommandLine.h"
+
 namespace cleave::tools {
 
 using driver::CompileOptions;
@@ -27,10 +29,10 @@ void addStepOptions(CLI::App &app, CompileOptions &options) {
   app.add_option("--clip-norm", options.clipNorm,
                  "maximum global norm of the gradients; 0: no clipping")
       ->group("Training")
-      ->check(CLI::NonNegativeNumber);
+      ->check(nonNegative());
   app.add_option("--accumulate", options.accumulate, "micro-batches per step")
       ->group("Training")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->capture_default_str();
   app.add_option("--batch-norm", options.batchNorm,
                  "batch statistics (train) or running statistics (frozen)")

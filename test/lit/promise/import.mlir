@@ -105,3 +105,16 @@ func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"}) {
   }
   return
 }
+
+// -----
+// S7: an argument with a layout
+// expected-error @+1 {{import S7: argument 'x' has a layout}}
+func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input", mesh.sharding = #mesh.sharding<[{}]>}) { return }
+
+// -----
+// S7: a result with a layout
+// expected-error @+1 {{import S7: result 'y' has a layout}}
+func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"})
+    -> (tensor<4xf32> {graph.name = "y", graph.role = "output", mesh.sharding = #mesh.sharding<[{}]>}) {
+  return %x : tensor<4xf32>
+}
