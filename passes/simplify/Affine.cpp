@@ -22,6 +22,38 @@ bool holdsPositions(Type element) {
   return element.getIntOrFloatBitWidth() >= 32;
 }
 
+// Whether a type holds all numbers from `least` to `most`: integers do not wrap around, and floats
+// have no gaps.
+bool holds(Type element, double least, double most) {
+  if (isa<FloatType>(element)) {
+    double limit = element.isF32() ? 0x1p24 : 0x1p53;
+    return least >= -limit && most <= limit;
+  }
+  int bits = static_cast<int>(element.getIntOrFloatBitWidth());
+  if (element.isUnsignedInteger())
+    return least >= 0 && most < std::ldexp(1, bits);
+  double limit = std::ldexp(1, bits - 1);
+  return least >= -limit && most < limit;
+}
+
+// Whether the elements of `value` are those of the affine form, not these wrapped around or rounded.
+// With symbols they are taken to be.
+bool isExact(const Affine &affine, Value value) {
+  std::optional<int64_t> constant = affine.constant.constant();
+  if (!constant)
+    return true;
+  double least = static_cast<double>(*constant), most = least;
+  for (auto [step, size] : llvm::zip(affine.steps, shapeOf(value))) {
+    std::optional<int64_t> by = step.constant(), count = size.constant();
+    if (!by || !count)
+      return true;
+    double last = static_cast<double>(*by) * static_cast<double>(std::max<int64_t>(*count - 1, 0));
+    (last < 0 ? least : most) += last;
+  }
+  return (least == most && isa<FloatType>(elementTypeOf(value))) ||
+         holds(elementTypeOf(value), least, most);
+}
+
 Affine constantOf(const Polynomial &number, size_t rank) {
   return {number, SmallVector<Polynomial>(rank, kZero)};
 }
@@ -147,6 +179,8 @@ public:
     if (auto it = known_.find(value); it != known_.end())
       return it->second;
     std::optional<Affine> result = ofOp(op, depth - 1);
+    if (result && !isExact(*result, value))
+      result = std::nullopt;
     known_[value] = result;
     return result;
   }

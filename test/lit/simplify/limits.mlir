@@ -37,3 +37,46 @@ func.func @a_mask_that_begins_at_a_symbol(%q: tensor<3x?x8xf32, #graph.dims<["",
   %y = graph.attention %q, %k, %k mask %m {scale = 1.0 : f64} : (tensor<3x?x8xf32, #graph.dims<["", "s", ""]>>, tensor<3x?x8xf32, #graph.dims<["", "2*s", ""]>>, tensor<3x?x8xf32, #graph.dims<["", "2*s", ""]>>, tensor<3x?x?xi1, #graph.dims<["", "s", "2*s"]>>) -> tensor<3x?x8xf32, #graph.dims<["", "s", ""]>>
   return %y : tensor<3x?x8xf32, #graph.dims<["", "s", ""]>>
 }
+
+// -----
+
+// Unsigned differences wrap around: the first elements are large.
+// CHECK-LABEL: func @unsigned_positions_below_zero
+// CHECK: graph.compare
+func.func @unsigned_positions_below_zero() -> tensor<5000xi1> {
+  %a = graph.iota dim 0 : tensor<5000xui32>
+  %b = graph.constant dense<6000> : tensor<5000xui32>
+  %z = graph.constant dense<0> : tensor<5000xui32>
+  %0 = graph.sub %a, %b : tensor<5000xui32>
+  %1 = graph.compare gt %0, %z : tensor<5000xui32>
+  return %1 : tensor<5000xi1>
+}
+
+// -----
+
+// 4999 times a million is no element of i32.
+// CHECK-LABEL: func @positions_that_wrap_around
+// CHECK: graph.compare
+func.func @positions_that_wrap_around() -> tensor<5000xi1> {
+  %a = graph.iota dim 0 : tensor<5000xi32>
+  %b = graph.constant dense<1000000> : tensor<5000xi32>
+  %z = graph.constant dense<0> : tensor<5000xi32>
+  %0 = graph.mul %a, %b : tensor<5000xi32>
+  %1 = graph.compare ge %0, %z : tensor<5000xi32>
+  return %1 : tensor<5000xi1>
+}
+
+// -----
+
+// f32 has no 16777217: the sum is rounded.
+// CHECK-LABEL: func @positions_that_are_rounded
+// CHECK: graph.compare
+func.func @positions_that_are_rounded() -> tensor<5000xi1> {
+  %a = graph.iota dim 0 : tensor<5000xf32>
+  %b = graph.constant dense<16777216.0> : tensor<5000xf32>
+  %c = graph.constant dense<1.0> : tensor<5000xf32>
+  %0 = graph.add %a, %b : tensor<5000xf32>
+  %1 = graph.add %0, %c : tensor<5000xf32>
+  %2 = graph.compare gt %1, %0 : tensor<5000xf32>
+  return %2 : tensor<5000xi1>
+}
