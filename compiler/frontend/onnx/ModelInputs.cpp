@@ -4,6 +4,7 @@
 #include "compiler/frontend/onnx/file/NarrowTypes.h"
 #include "compiler/frontend/onnx/node/NodeImport.h"
 #include "compiler/frontend/step/KnownInput.h"
+#include "compiler/frontend/step/OptionNames.h"
 
 #include <algorithm>
 #include <charconv>
@@ -59,7 +60,7 @@ public:
         bindings[input.name].failed = true;
       }
     }
-    checkNames();
+    frontend::checkInputNames(options_, {names_.begin(), names_.end()}, /*haveElements=*/false);
     try {
       checkSymbols();
     } catch (const Failure &failure) {
@@ -81,19 +82,6 @@ private:
 
   bool isDescribed(const std::string &name) const {
     return typed(name) || options_.values.contains(name) || options_.strings.contains(name);
-  }
-
-  // Fails for an option whose name is neither an input `x` nor an element `x.0` of a sequence x.
-  void checkNames() const {
-    for (const frontend::InputType &input : options_.inputs)
-      if (!names_.contains(input.name))
-        fail("--input ", input.name, ": the model has no such input");
-    for (const auto &[name, strings] : options_.strings)
-      if (!names_.contains(name))
-        fail("--value ", name, "=…: the model has no input '", name, "'");
-    for (const auto &[name, values] : options_.values)
-      if (!names_.contains(name))
-        fail("--value ", name, "=…: the model has no input '", name, "'");
   }
 
   // -- sequences and optionals --------------------------------------------------------------------

@@ -20,6 +20,8 @@ void checkInputNames(const ImportOptions &options, const std::vector<std::string
     check("--input " + input.name, input.name);
   for (const auto &[name, values] : options.values)
     check("--value " + name + "=…", name);
+  for (const auto &[name, strings] : options.strings)
+    check("--value " + name + "=…", name);
 }
 
 void checkTieNames(const ImportOptions &options, const std::set<std::string> &parameters) {

@@ -29,6 +29,9 @@ TEST_CASE("options for unknown inputs are refused with the inputs of the model")
   options.values = {{"x.0", {1}}};
   CHECK(check({"x"}, true) == "");
   CHECK(check({"x"}, false) == "--value x.0=…: the model has no input 'x.0'; it has x");
+  options.values.clear();
+  options.strings = {{"words", {"red"}}};
+  CHECK(check({"x"}, false) == "--value words=…: the model has no input 'words'; it has x");
 }
 
 TEST_CASE("ties of unknown parameters are refused") {

@@ -49,7 +49,7 @@ public:
   void tie(const std::string &from, const std::string &to) {
     size_t a = named(from, "--tie"), b = named(to, "--tie");
     if (shapeOf(graph_, plan_.parameters[a]) != shapeOf(graph_, plan_.parameters[b]))
-      fail("--tie: '", from, "' and '", to, "' have different shapes");
+      fail("--tie ", from, "=", to, ": the two have different shapes");
     redirect(a, b);
     plan_.remarks.push_back({Remark::Kind::Tied, from, "tied to '" + to + "' as asked for"});
   }
