@@ -37,7 +37,7 @@ public:
   Pins() = default;
 
   // `text` is the name of a recipe, empty for no pins, or else the path of a JSON file. User
-  // errors: an unknown recipe that is no file; a malformed rule, with its number and content.
+  // errors: an unknown recipe that is not a file; a malformed rule, with its number and content.
   static Result<Pins> parse(const std::string &text);
   static Result<Pins> fromJson(const std::string &json);
   static Pins ofRecipe(Recipe recipe);

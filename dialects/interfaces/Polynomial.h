@@ -61,7 +61,7 @@ public:
   std::vector<std::string> symbols() const;
 
   // A sum of products, highest power first: `2*batch*seq + 3`. parse() is its inverse; none if the
-  // text is no polynomial.
+  // text is not a polynomial.
   std::string str() const;
   static std::optional<Polynomial> parse(const std::string &text);
 

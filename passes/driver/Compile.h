@@ -13,7 +13,7 @@
 
 namespace cleave::driver {
 
-// Information for the user that is no error, such as a parameter that was split in two.
+// Information for the user that is not an error, such as a parameter that was split in two.
 struct Remark {
   std::string kind; // `parameter`, `warning`, …
   std::string text;

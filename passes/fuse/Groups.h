@@ -71,8 +71,8 @@ public:
   // The ops of the step when this object was made, by position.
   const std::vector<mlir::Operation *> &ops() const { return ops_; }
   mlir::Operation *op(int position) const { return ops_[position]; }
-  // Whether an op that is no compute op of the group reads the value, directly or through clonable
-  // ops.
+  // Whether an op that is not a compute op of the group reads the value, directly or through
+  // clonable ops.
   bool isRead(mlir::Value value, const Group &group) const;
   // A measure of the time spent: compute ops checked against the rules plus nodes visited in
   // searches for cycles.

@@ -20,7 +20,7 @@ LogicalResult checkImport(ModuleOp module) {
   func::FuncOp step = graph::stepOf(module);
   for (Operation &op : step.getBody().front().without_terminator()) {
     if (!isa_and_nonnull<graph::GraphDialect>(op.getDialect()))
-      return broken(&op, kPhase, "P1") << "is no op of the graph dialect";
+      return broken(&op, kPhase, "P1") << "is not an op of the graph dialect";
     if (isa<graph::FusionOp>(op) || op.hasAttr(mesh::kStrategy))
       return broken(&op, kPhase, "P2") << "belongs to a later phase";
   }

@@ -49,7 +49,8 @@ private:
       InFlightDiagnostic error = broken(step_.getLoc(), kPhase, "P2");
       error << "argument '" << graph::argName(step_, i) << "' has ";
       if (attr)
-        return error << name << " " << attr << ", which is no layout of " << type << " on the mesh";
+        return error << name << " " << attr << ", which is not a layout of " << type
+                     << " on the mesh";
       return error << "no " << name;
     }
     return success();

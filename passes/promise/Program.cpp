@@ -166,7 +166,7 @@ private:
     for (Value operand : instruction->getOperands()) {
       program::BufferOp buffer = bufferOf(operand);
       if (!buffer)
-        return broken(instruction, kPhase, "P5") << "uses what is no buffer of the program";
+        return broken(instruction, kPhase, "P5") << "uses what is not a buffer of the program";
       if (position < static_cast<int64_t>(buffer.getFirst()) ||
           position > static_cast<int64_t>(buffer.getLast()))
         return broken(instruction, kPhase, "P5")

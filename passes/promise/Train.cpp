@@ -45,7 +45,7 @@ static LogicalResult checkUpdates(func::FuncOp step) {
       return broken(isParameter ? "P1" : "P2", i) << "is replaced by no result";
     auto owner = step.getArgAttrOfType<StringAttr>(i, "graph.parameter");
     if (isState && owner && !parameters.contains(owner.getValue()))
-      return broken("P2", i) << "belongs to " << owner << ", which is no parameter";
+      return broken("P2", i) << "belongs to " << owner << ", which is not a parameter";
   }
   return success();
 }

@@ -36,8 +36,8 @@ bool holds(Type element, double least, double most) {
   return least >= -limit && most < limit;
 }
 
-// Whether the elements of `value` are those of the affine form, not these wrapped around or rounded.
-// With symbols they are taken to be.
+// Whether the elements of `value` are those of the affine form, not these wrapped around or
+// rounded. With symbols they are taken to be.
 bool isExact(const Affine &affine, Value value) {
   std::optional<int64_t> constant = affine.constant.constant();
   if (!constant)

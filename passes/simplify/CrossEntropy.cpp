@@ -10,7 +10,8 @@ namespace {
 
 using namespace graph;
 
-constexpr int64_t kNeverLabel = -100; // what nobody ignores is ignored all the same
+// PyTorch's default ignore_index, which is not the number of a class.
+constexpr int64_t kNeverLabel = -100;
 
 // The sum of all elements of `of`, times a number.
 struct WholeSum {

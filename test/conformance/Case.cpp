@@ -86,7 +86,7 @@ Values readValues(const fs::path &folder, const std::string &prefix,
       onnx::fail(path.filename().string() + " is missing");
     const onnx::ValueInfo &value = values[i];
     if (value.dataType == 0)
-      onnx::fail("'" + value.name + "' is no tensor");
+      onnx::fail("'" + value.name + "' is not a tensor");
     std::string content = contentOf(path);
     onnx::WireReader in(content);
     if (!value.isSequence && !value.isOptional)

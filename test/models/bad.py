@@ -195,7 +195,7 @@ CASES = {
     "attribute-type": (node("Softmax", ["x"], axis="last"), ["Softmax", "axis"]),
 }
 
-# File content that is no model at all -> words of the message.
+# File content that is not a model at all -> words of the message.
 NO_MODEL = {"empty": (b"", ["empty"]), "text": (b"This is not a model.\n" * 4, ["onnx"])}
 
 

@@ -88,7 +88,7 @@ IValueList writeBack(Context &context, const IValueList &positional,
     if (auto found = keyword.find(name); !target && found != keyword.end())
       target = &found->second;
   if (!target || !target->isTensor())
-    fail("writes to its first argument, which is no tensor");
+    fail("writes to its first argument, which is not a tensor");
   emit::Emitter &e = context.emitter;
   Array before = target->tensor()->read(e);
   if (isFloating(result) && !isFloating(before))

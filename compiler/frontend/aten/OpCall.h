@@ -85,7 +85,7 @@ public:
   ElementType defaultFloat() const { return context.defaultFloat; }
   // The type in which operators without a meaning on integers (division, say) compute.
   ElementType floatType(ElementType type) const;
-  // The element type of a number that is no tensor.
+  // The element type of a number that is not a tensor.
   ElementType numberType(const IValue &value) const;
 
   // As an element type of MLIR.

@@ -25,7 +25,7 @@ IValue parseDefault(StringRef text) {
   if (!text.getAsInteger(10, integer))
     return IValue(integer);
   bool failed = text.getAsDouble(number);
-  assert(!failed && "a schema has a default that is no literal");
+  assert(!failed && "a schema has a default that is not a literal");
   (void)failed;
   return IValue(number);
 }

@@ -47,7 +47,7 @@ public:
   int64_t axis(int64_t axis, int64_t rank, const std::string &what = "axis") const;
   // The same for several axes; sorted. Fails on duplicates.
   Ints axes(const Ints &axes, int64_t rank) const;
-  // Check the element type; bool is no integer.
+  // Check the element type; bool is not an integer.
   void checkFloat(Value value) const;
   void checkInteger(Value value, const std::string &what = "operand") const;
   void checkBool(Value value, const std::string &what = "operand") const;

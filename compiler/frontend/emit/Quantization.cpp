@@ -44,7 +44,7 @@ static std::pair<double, double> rangeOf(mlir::Type type) {
 Value quantize(const Emitter &e, Value x, Value scale, Value zero, mlir::Type type, int64_t axis,
                int64_t block) {
   if (!mlir::isa<mlir::IntegerType>(type))
-    fail("quantizes to a type that is no integer");
+    fail("quantizes to a type that is not an integer");
   // float32 represents 16-bit integers exactly.
   mlir::Type element = e.b.getF32Type();
   Value quotient = e.div(e.cast(x, element), perElement(e, e.cast(scale, element), x, axis, block));

@@ -28,14 +28,14 @@ std::optional<bool> compare(graph::Predicate predicate, const Quotient &a, const
 // Called with each size that must be at least 0 for a result to be right.
 using Assume = llvm::function_ref<void(const Polynomial &notNegative)>;
 
-// The result of a pointwise op for one element of each operand; none where it is no quotient. The
-// minimum and maximum of a number and a size that may be on either side of it are the size: such
-// numbers (the length of a table) bound the sizes that a model supports, and sizes are assumed to
-// lie within the bounds.
+// The result of a pointwise op for one element of each operand; none where it is not a quotient.
+// The minimum and maximum of a number and a size that may be on either side of it are the size:
+// such numbers (the length of a table) bound the sizes that a model supports, and sizes are assumed
+// to lie within the bounds.
 std::optional<Quotient> evaluateElement(mlir::Operation *op, llvm::ArrayRef<Quotient> x,
                                         Assume assume);
 
-// Combines two elements of a reduction; none where the result is no quotient.
+// Combines two elements of a reduction; none where the result is not a quotient.
 std::optional<Quotient> combine(graph::Reduction kind, const Quotient &a, const Quotient &b,
                                 Assume assume);
 

@@ -121,7 +121,7 @@ std::string producerOf(std::string_view json);
 std::map<std::string, Payload> readPayloads(std::string_view json);
 
 // Parses an expression: `s0`, `2*s0 + 1`, or sympy's `Mul(Integer(2), Symbol('s0', …))`. None if it
-// is no polynomial.
+// is not a polynomial.
 std::optional<Polynomial> parseSize(const std::string &text);
 
 } // namespace cleave::pt2

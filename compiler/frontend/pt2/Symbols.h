@@ -18,7 +18,7 @@ public:
   // unless `keeps`, on symbols of inputs without a size, all of which are listed.
   Symbols(const Program &program, const std::map<std::string, int64_t> &given, bool keeps);
 
-  // The size with all symbols replaced or renamed; fails where it is no polynomial of known
+  // The size with all symbols replaced or renamed; fails where it is not a polynomial of known
   // symbols. `what` names the tensor.
   Polynomial resolve(const Size &size, const std::string &what) const;
 

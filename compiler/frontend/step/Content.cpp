@@ -80,7 +80,8 @@ std::optional<std::string> otherContent(std::string_view bytes) {
   auto ascii = std::count_if(begin.begin(), begin.end(), [](char c) { return c > 0; });
   bool isText = std::all_of(begin.begin(), begin.end(), isTextPart);
   if (isText && ascii * 2 > static_cast<std::ptrdiff_t>(begin.size())) {
-    std::string_view text = begin.substr(std::min(begin.find_first_not_of(" \t\r\n"), begin.size()));
+    std::string_view text =
+        begin.substr(std::min(begin.find_first_not_of(" \t\r\n"), begin.size()));
     std::string_view line = text.substr(0, std::min(text.find_first_of("\r\n"), size_t(40)));
     return concat("text that begins with '", line, "'");
   }

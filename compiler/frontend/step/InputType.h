@@ -12,7 +12,7 @@
 
 namespace cleave::frontend {
 
-// A tensor type, or a literal for an input that is no tensor.
+// A tensor type, or a literal for an input that is not a tensor.
 struct InputType {
   std::string name;                   // of the input
   std::optional<ElementType> element; // none: the input is the value `literal`

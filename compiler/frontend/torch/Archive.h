@@ -25,7 +25,7 @@ struct Entry {
 
 class Archive {
 public:
-  // Maps the file; fails if it is no zip file, is truncated, or its directory is inconsistent.
+  // Maps the file; fails if it is not a zip file, is truncated, or its directory is inconsistent.
   explicit Archive(const std::string &path);
   // An archive in the bytes from offset `base` of a larger file; they must outlive it.
   Archive(std::string_view bytes, uint64_t base);

@@ -136,7 +136,7 @@ std::vector<int64_t> Constructors::integers(const Node &node) {
   spend(node.items.size() * sizeof(int64_t));
   for (NodeId item : node.items) {
     if (pickle_[item].kind != Kind::Int)
-      wrong("has a size that is no integer");
+      wrong("has a size that is not an integer");
     out.push_back(pickle_[item].integer);
   }
   return out;
@@ -144,13 +144,13 @@ std::vector<int64_t> Constructors::integers(const Node &node) {
 
 NodeId Constructors::construct(NodeId constructor, NodeId arguments) {
   if (pickle_[constructor].kind != Kind::Global)
-    wrong("calls something that is no constructor");
+    wrong("calls something that is not a constructor");
   const std::string name = pickle_[constructor].text;
   bool isTuple = pickle_[arguments].kind == Kind::Tuple;
   if (!isTuple && startsWith(name, "__torch__."))
     return arguments; // a member of an Enum; its value represents it
   if (!isTuple)
-    wrong("calls something that is no constructor");
+    wrong("calls something that is not a constructor");
   if (name == kTensorV2)
     return addTensor(window(arguments, /*gradient=*/4));
   if (name == kQuantized) // the quantizer's arguments come first
@@ -172,7 +172,7 @@ NodeId Constructors::construct(NodeId constructor, NodeId arguments) {
   }
   if (startsWith(name, "__torch__."))
     return add({.kind = Kind::Object, .text = name});
-  wrong("calls '", name, "', which is no constructor");
+  wrong("calls '", name, "', which is not a constructor");
 }
 
 NodeId Constructors::makeDict(NodeId arguments) {
@@ -181,7 +181,7 @@ NodeId Constructors::makeDict(NodeId arguments) {
     for (NodeId pair : argument(arguments, 0, Kind::List).items) {
       const std::vector<NodeId> &items = pickle_[pair].items;
       if (items.size() != 2)
-        wrong("has a dictionary of things that are no pairs");
+        wrong("has a dictionary of elements that are not pairs");
       out.items.insert(out.items.end(), items.begin(), items.end());
     }
   return add(std::move(out));
@@ -190,7 +190,7 @@ NodeId Constructors::makeDict(NodeId arguments) {
 // A storage is represented by a tensor of all its elements.
 NodeId Constructors::storage(NodeId id) {
   if (pickle_[id].kind != Kind::Tuple || argument(id, 0, Kind::String).text != "storage")
-    wrong("refers to something outside that is no storage");
+    wrong("refers to something outside that is not a storage");
   StridedTensor tensor;
   const std::string &type = argument(id, 1, Kind::Global).text;
   const TypeName *known = typeOfGlobal(type);

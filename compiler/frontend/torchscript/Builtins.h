@@ -8,8 +8,8 @@
 
 namespace cleave::torchscript {
 
-// The result of `aten::format`, `aten::keys`, …; none if the call is no builtin. Throws a Failure
-// or Raised.
+// The result of `aten::format`, `aten::keys`, …; none if the call is not a builtin. Throws a
+// Failure or Raised.
 std::optional<IValue> callBuiltin(const std::string &name, const IValueList &arguments);
 
 // Whether callBuiltin() supports calls of this name.

@@ -12,7 +12,7 @@ namespace cleave::torchscript {
 using emit::fail;
 using frontend::InputType;
 
-// The value that the user gives an input that is no tensor.
+// The value that the user gives an input that is not a tensor.
 static IValue literalOf(const InputType &input) {
   const std::string &text = input.literal;
   if (text == "none" || text == "None")

@@ -225,7 +225,7 @@ void ScriptInterpreter::assign(const Expression &target, IValue value, Frame &fr
     return;
   }
   default:
-    fail("assigns to something that is no name");
+    fail("assigns to something that is not a name");
   }
 }
 

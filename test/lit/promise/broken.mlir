@@ -64,21 +64,21 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
 //--- planned.mlir
 // P2: partial sums as an argument
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
-  // expected-error @below {{planned P2: argument 'x' has mesh.sharding #mesh.sharding<[{}], partial = sum {dp}>, which is no layout of 'tensor<4xf32>' on the mesh}}
+  // expected-error @below {{planned P2: argument 'x' has mesh.sharding #mesh.sharding<[{}], partial = sum {dp}>, which is not a layout of 'tensor<4xf32>' on the mesh}}
   func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input", mesh.sharding = #mesh.sharding<[{}], partial = sum {dp}>}) { return }
 }
 
 // -----
 // P2: a layout of another rank
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
-  // expected-error @below {{planned P2: argument 'x' has mesh.sharding #mesh.sharding<[{}, {dp}]>, which is no layout of 'tensor<4xf32>'}}
+  // expected-error @below {{planned P2: argument 'x' has mesh.sharding #mesh.sharding<[{}, {dp}]>, which is not a layout of 'tensor<4xf32>'}}
   func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input", mesh.sharding = #mesh.sharding<[{}, {dp}]>}) { return }
 }
 
 // -----
 // P2: a layout to compute in that is none
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
-  // expected-error @below {{planned P2: argument 'x' has mesh.compute #mesh.sharding<[{tp}]>, which is no layout of 'tensor<4xf32>' on the mesh}}
+  // expected-error @below {{planned P2: argument 'x' has mesh.compute #mesh.sharding<[{tp}]>, which is not a layout of 'tensor<4xf32>' on the mesh}}
   func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input", mesh.sharding = #mesh.sharding<[{dp}]>, mesh.compute = #mesh.sharding<[{tp}]>}) { return }
 }
 
@@ -183,7 +183,7 @@ module {
 }
 
 // -----
-// P2: a buffer of what is no tensor
+// P2: a buffer of what is not a tensor
 program.program <64 bytes, peak 4> schedule [] {
   // expected-error @below {{program P2: buffer 'a' has the type 'f32', expected a tensor of static shape}}
   %a = program.buffer activation "a" f32 at 0 bytes 4 live 0 to 0
@@ -230,7 +230,7 @@ program.program <192 bytes, peak 192> schedule [0, 0] {
 program.program <64 bytes, peak 0> schedule [0, 0] {
   program.segment "micro" {
   ^bb0(%a: !program.buffer):
-    // expected-error @below {{program P5: program.fill uses what is no buffer of the program}}
+    // expected-error @below {{program P5: program.fill uses what is not a buffer of the program}}
     program.fill %a with 1.0
   }
 }

@@ -90,7 +90,7 @@ func.func @step(%s: tensor<4xf32> {graph.name = "s", graph.role = "state", graph
 // -----
 // P1: an op of another dialect
 func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"}) {
-  // expected-error @+1 {{import P1: math.exp is no op of the graph dialect}}
+  // expected-error @+1 {{import P1: math.exp is not an op of the graph dialect}}
   %0 = math.exp %x : tensor<4xf32>
   return
 }

@@ -28,7 +28,7 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
 // -----
 // P2: a layout on an axis that the mesh does not have
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
-  // expected-error @+1 {{planned P2: argument 'x' has mesh.sharding #mesh.sharding<[{tp}]>, which is no layout of 'tensor<4xf32>' on the mesh}}
+  // expected-error @+1 {{planned P2: argument 'x' has mesh.sharding #mesh.sharding<[{tp}]>, which is not a layout of 'tensor<4xf32>' on the mesh}}
   func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input", mesh.sharding = #mesh.sharding<[{tp}]>}) { return }
 }
 

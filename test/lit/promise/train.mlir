@@ -35,7 +35,7 @@ func.func @step(%s: tensor<f32> {graph.name = "s", graph.role = "state", graph.s
 
 // -----
 // P2: a state of a parameter that does not exist
-// expected-error @+1 {{train P2: state 'w/adam.m' belongs to "w", which is no parameter}}
+// expected-error @+1 {{train P2: state 'w/adam.m' belongs to "w", which is not a parameter}}
 func.func @step(%s: tensor<f32> {graph.name = "w/adam.m", graph.role = "state", graph.parameter = "w", graph.source = {fill = 0.0 : f64}})
     -> (tensor<f32> {graph.name = "loss", graph.role = "loss"},
         tensor<f32> {graph.name = "w/adam.m", graph.role = "state", graph.alias = 0 : i64}) {
