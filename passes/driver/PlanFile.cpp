@@ -3,7 +3,7 @@
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/driver/Predict.h"
 #include "runtime/artifact/Flops.h"
-#include "runtime/artifact/Sha256.h"
+#include "runtime/base/Sha256.h"
 #include "runtime/base/Units.h"
 
 #include "llvm/ADT/SmallString.h"
@@ -18,7 +18,7 @@ static Status addSource(Compilation &c) {
   uint64_t bytes = 0;
   if (std::error_code error = llvm::sys::fs::file_size(path, bytes))
     return Status::userError("cannot read ", c.options.model, ": ", error.message());
-  CLEAVE_TRY_ASSIGN(std::string hash, artifact::sha256OfFile(path.str().str()));
+  CLEAVE_TRY_ASSIGN(std::string hash, sha256OfFile(path.str().str()));
   c.plan.mutable_source()->set_path(path.str().str());
   c.plan.mutable_source()->set_bytes(bytes);
   c.plan.mutable_source()->set_sha256(hash);

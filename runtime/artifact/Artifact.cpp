@@ -1,8 +1,8 @@
 // See Artifact.h.
 #include "runtime/artifact/Artifact.h"
 
-#include "runtime/artifact/Sha256.h"
 #include "runtime/base/FileWriter.h"
+#include "runtime/base/Sha256.h"
 
 #include <cerrno>
 #include <cstdio>

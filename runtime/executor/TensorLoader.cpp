@@ -2,8 +2,8 @@
 #include "runtime/executor/TensorLoader.h"
 
 #include "runtime/artifact/Mesh.h"
-#include "runtime/artifact/Sha256.h"
 #include "runtime/base/DType.h"
+#include "runtime/base/Sha256.h"
 #include "runtime/data/ArrayFile.h"
 #include "runtime/data/MappedFile.h"
 #include "runtime/executor/RandomValues.h"
@@ -173,7 +173,7 @@ Status TensorLoader::checkModel(bool compareHash) const {
                              " bytes, were ", plan_.source().bytes(), wayOut);
   if (!compareHash || plan_.source().sha256().empty())
     return Status::ok();
-  CLEAVE_TRY_ASSIGN(std::string hash, artifact::sha256OfFile(modelPath_));
+  CLEAVE_TRY_ASSIGN(std::string hash, sha256OfFile(modelPath_));
   if (hash != plan_.source().sha256())
     return Status::userError("model file '", modelPath_,
                              "' has changed since the plan was made: its content differs", wayOut);

@@ -28,6 +28,7 @@ OUTSIDE_WALLS = [
     (r"(cuda|cublas|cudnn|nvrtc|nvToolsExt|cupti)", ("runtime/device/cuda/", "runtime/kernels/cuda/")),
     (r"nccl", ("runtime/comm/nccl/",)),
     (r"coin/", ("compiler/solver/",)),
+    (r"sodium\.h", ("runtime/base/", "runtime/artifact/", "runtime/comm/")),
 ]
 
 # The outside targets of third_party/CMakeLists.txt by the headers that need them.
@@ -40,6 +41,7 @@ OUTSIDE_TARGETS = [
     (r"omp\.h", "openmp"),
     (r"zlib\.h", "zlib"),
     (r"gloo/", "gloo_lib"),
+    (r"sodium\.h", "sodium"),
     (r"coin/", "cbc"),
 ]
 

@@ -1,6 +1,5 @@
 // Plan files are read back unchanged, and every kind of damage has its own message.
 #include "runtime/artifact/Artifact.h"
-#include "runtime/artifact/Sha256.h"
 
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -19,21 +18,6 @@ static plan::Plan smallPlan() {
   plan.add_programs()->add_arenas()->set_bytes(64);
   plan.set_cpu_library(std::string(1000, '\x7f'));
   return plan;
-}
-
-TEST_CASE("SHA-256 gives the digests of the standard") {
-  CHECK(sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  CHECK(sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  CHECK(sha256(std::string(1000000, 'a')) ==
-        "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
-}
-
-TEST_CASE("SHA-256 does not depend on the pieces of the message") {
-  std::string message(333, 'x');
-  Sha256 hash;
-  for (size_t at = 0; at < message.size(); at += 37)
-    hash.update(message.data() + at, std::min<size_t>(37, message.size() - at));
-  CHECK(hash.finish() == sha256(message));
 }
 
 TEST_CASE("a plan is read back as it was written") {

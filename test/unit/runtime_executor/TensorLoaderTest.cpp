@@ -1,7 +1,7 @@
 // Loading of a rank's block from every kind of source, permuted, converted and padded, and
 // detection of changed and missing files.
 #include "runtime/executor/TensorLoader.h"
-#include "runtime/artifact/Sha256.h"
+#include "runtime/base/Sha256.h"
 
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -149,7 +149,7 @@ TEST_CASE("a model file that is missing or has changed is reported") {
   ModelFile model(4);
   plan::Plan plan = planFor(model, {4});
   plan.mutable_source()->set_bytes(26);
-  plan.mutable_source()->set_sha256(*artifact::sha256OfFile(model.path()));
+  plan.mutable_source()->set_sha256(*sha256OfFile(model.path()));
   CHECK(TensorLoader(plan, "").checkModel(true));
   SECTION("another size") {
     plan.mutable_source()->set_bytes(27);
@@ -157,7 +157,7 @@ TEST_CASE("a model file that is missing or has changed is reported") {
                Contains("has changed since the plan was made: 26 bytes, were 27"));
   }
   SECTION("another content") {
-    plan.mutable_source()->set_sha256(artifact::sha256("other"));
+    plan.mutable_source()->set_sha256(sha256("other"));
     CHECK(TensorLoader(plan, "").checkModel(false));
     Status status = TensorLoader(plan, "").checkModel(true);
     CHECK(status.exitCode() == 1);

@@ -1,14 +1,13 @@
-// SHA-256 (FIPS 180-4), for the content hash of plans and for the detection of changed model files.
+// SHA-256 (FIPS 180-4): the content hash of plans, and the detection of changed files.
 #pragma once
 
 #include "runtime/base/Status.h"
 
-#include <array>
-#include <cstdint>
+#include <sodium.h>
 #include <string>
 #include <string_view>
 
-namespace cleave::artifact {
+namespace cleave {
 
 // Hashes a message that is passed in pieces of any length.
 class Sha256 {
@@ -20,10 +19,7 @@ public:
   std::string finish();
 
 private:
-  std::array<uint32_t, 8> state_;
-  std::array<uint8_t, 64> block_;
-  size_t filled_ = 0;  // bytes waiting in block_
-  uint64_t total_ = 0; // bytes seen
+  crypto_hash_sha256_state state_;
 };
 
 // The digest of one string.
@@ -32,4 +28,4 @@ std::string sha256(std::string_view bytes);
 // The digest of a file's content; a user error if it cannot be read.
 Result<std::string> sha256OfFile(const std::string &path);
 
-} // namespace cleave::artifact
+} // namespace cleave
