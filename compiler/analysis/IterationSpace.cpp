@@ -152,7 +152,7 @@ bool IterationSpace::isProper() const {
 
 bool isGroupable(Operation *op) {
   if (auto constant = dyn_cast<graph::ConstantOp>(op))
-    return constant.getValue().isSplat();
+    return graph::splatValue(constant).has_value();
   if (auto reshape = dyn_cast<graph::ReshapeOp>(op))
     return dropsOnlyOnes(reshape);
   return op->hasTrait<graph::ComputeOp>() || op->hasTrait<graph::Clonable>() ||

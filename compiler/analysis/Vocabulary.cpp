@@ -76,7 +76,7 @@ static Source sourceOf(Value index, int64_t count) {
     auto slice = dyn_cast<graph::SliceOp>(op);
     bool isCast =
         isa<graph::CastOp>(op) && !isa<FloatType>(graph::elementTypeOf(op->getOperand(0)));
-    bool moves = op->hasTrait<graph::ForwardCopy>();
+    bool moves = op->hasTrait<graph::UnaryCopy>();
     Value before = isCast || moves ? op->getOperand(0) : unwrapped(index, count);
     if (!before)
       break;

@@ -1,6 +1,7 @@
 // One visit per op; buffers, kernels and tensors are numbered in program order.
 #include "compiler/artifact/ExportPlan.h"
 
+#include "compiler/artifact/ExportKernel.h"
 #include "compiler/artifact/ExportTensor.h"
 #include "dialects/graph/KnownStrings.h"
 #include "dialects/mesh/MeshDialect.h"
@@ -83,13 +84,7 @@ private:
     if (!kernel.getExtent())
       return Status::defect("kernel '", kernel.getSymName().str(), "' has not been compiled");
     kernels_[kernel.getSymNameAttr()] = static_cast<uint32_t>(out_->kernels_size());
-    plan::Kernel *out = out_->add_kernels();
-    out->set_symbol(kernel.getSymName().str());
-    out->set_extent(*kernel.getExtent());
-    if (kernel.getFlops())
-      out->set_flops(kernel.getFlops()->convertToDouble());
-    if (kernel.getBytes())
-      out->set_bytes(kernel.getBytes()->convertToDouble());
+    *out_->add_kernels() = exportKernel(kernel);
     return Status::ok();
   }
 

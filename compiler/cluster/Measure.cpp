@@ -141,7 +141,7 @@ int64_t memoryBytes() {
 
 } // namespace
 
-Cluster measureLocalCpu(double seconds) {
+Result<Cluster> measureLocalCpu(double seconds) {
   Cluster cluster;
   cluster.name = "local-cpu";
   cluster.source = "measured by cleave-calibrate";
@@ -155,7 +155,8 @@ Cluster measureLocalCpu(double seconds) {
   cluster.vectorFlops = measureVector(seconds * 0.05);
   cluster.memoryBytesPerSecond = measureMemory(seconds * 0.15, cluster.memoryEfficiency);
   cluster.hostLink = {.bytesPerSecond = cluster.memoryBytesPerSecond / 2};
-  cluster.levels.push_back(measureLinks(cluster.devicesPerNode, seconds * 0.3));
+  CLEAVE_TRY_ASSIGN(Level node, measureLinks(cluster.devicesPerNode, seconds * 0.3));
+  cluster.levels.push_back(std::move(node));
   return cluster;
 }
 

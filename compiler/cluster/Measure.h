@@ -6,7 +6,7 @@
 namespace cleave::cluster {
 
 // Measures for about `seconds`: matrix products of several sizes (oneDNN, one thread), sums of
-// arrays, polynomials, and collectives between threads.
-Cluster measureLocalCpu(double seconds = 0.7);
+// arrays, polynomials, and collectives between threads. Status::lost if a collective fails.
+Result<Cluster> measureLocalCpu(double seconds = 0.7);
 
 } // namespace cleave::cluster

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <thread>
@@ -21,28 +22,27 @@ double now() {
 // Threads that repeat one collective.
 class Ranks {
 public:
-  Ranks(CollectiveKind kind, int ranks, int64_t floats)
-      : kind_(kind), worlds_(comm::makeLocalWorlds(ranks)), floats_(floats) {}
+  Ranks(CollectiveKind kind, std::vector<std::unique_ptr<comm::World>> worlds, int64_t floats)
+      : kind_(kind), worlds_(std::move(worlds)), floats_(floats) {}
 
-  // The least time of one collective, over those that fit into `budget` seconds.
-  double leastSeconds(double budget) {
+  // See leastSeconds() of the header.
+  Result<double> leastSeconds(double budget) {
     std::vector<std::thread> others;
     for (size_t rank = 1; rank < worlds_.size(); ++rank)
-      others.emplace_back([this, rank] { repeat(static_cast<int>(rank), 0); });
-    repeat(0, budget);
+      others.emplace_back([this, rank] { (void)repeat(static_cast<int>(rank), 0); });
+    Status done = repeat(0, budget); // fails if any rank does
     for (std::thread &other : others)
       other.join();
+    CLEAVE_TRY(done);
     return least_;
   }
 
 private:
   // The loop of one rank, until rank 0 ends it or a collective fails.
-  void repeat(int rank, double budget) {
+  Status repeat(int rank, double budget) {
     std::vector<int> members(worlds_.size());
     std::iota(members.begin(), members.end(), 0);
-    auto group = worlds_[rank]->connect(members);
-    if (!group)
-      return;
+    CLEAVE_TRY_ASSIGN(auto group, worlds_[rank]->connect(members));
     std::vector<float> send(floats_, 1.0f), recv(floats_, 0.0f);
     comm::Call call = callOf(rank, send, recv);
     const double end = now() + budget;
@@ -50,15 +50,15 @@ private:
       double begin = now();
       if (rank == 0)
         isOver_ = k >= 5 && begin > end; // visible to all ranks after the barrier
-      if (!(*group)->barrier() || isOver_)
-        return;
+      CLEAVE_TRY(group->barrier());
+      if (isOver_)
+        return Status::ok();
       begin = now();
-      if (!call.pairs.empty() && !(*group)->run(call))
-        return;
+      if (!call.pairs.empty())
+        CLEAVE_TRY(group->run(call));
       if (rank == 0)
         least_ = std::min(least_, now() - begin);
-      if (!(*group)->barrier()) // a send may return before it is received
-        return;
+      CLEAVE_TRY(group->barrier()); // a send may return before it is received
     }
   }
 
@@ -95,30 +95,37 @@ private:
   CollectiveKind kind_;
   std::vector<std::unique_ptr<comm::World>> worlds_;
   int64_t floats_;
-  double least_ = 1e30;             // written by rank 0
-  std::atomic<bool> isOver_{false}; // written by rank 0 before a barrier
+  double least_ = std::numeric_limits<double>::infinity(); // written by rank 0
+  std::atomic<bool> isOver_{false};                        // written by rank 0 before a barrier
 };
 
 // The link whose latency and bandwidth give the times of a tiny and a large collective by the
 // formulas of compiler/cost/Collective.h. `crowd` ranks share a core, a factor that forRanks()
 // applies.
-Link measureLink(CollectiveKind kind, int ranks, double crowd, double seconds) {
+Result<Link> measureLink(CollectiveKind kind, int ranks, double crowd, double seconds) {
   const int64_t tiny = 256, large = std::min(2 << 20, (32 << 20) / ranks); // floats
-  double latency = Ranks(kind, ranks, tiny).leastSeconds(seconds * 0.3);
-  double time = Ranks(kind, ranks, large).leastSeconds(seconds * 0.7);
+  CLEAVE_TRY_ASSIGN(double latency,
+                    leastSeconds(kind, comm::makeLocalWorlds(ranks), tiny, seconds * 0.3));
+  CLEAVE_TRY_ASSIGN(double time,
+                    leastSeconds(kind, comm::makeLocalWorlds(ranks), large, seconds * 0.7));
   double share = static_cast<double>(ranks - 1) / ranks;
   double factor = kind == CollectiveKind::AllReduce  ? 2 * share
                   : kind == CollectiveKind::SendRecv ? 1
                                                      : share;
   double bytes = factor * static_cast<double>(large * sizeof(float));
-  return {.ranks = ranks,
-          .latencySeconds = latency / crowd,
-          .bytesPerSecond = crowd * bytes / std::max(time - latency, 0.1 * time)};
+  return Link{.ranks = ranks,
+              .latencySeconds = latency / crowd,
+              .bytesPerSecond = crowd * bytes / std::max(time - latency, 0.1 * time)};
 }
 
 } // namespace
 
-Level measureLinks(int64_t cores, double seconds) {
+Result<double> leastSeconds(CollectiveKind kind, std::vector<std::unique_ptr<comm::World>> worlds,
+                            int64_t floats, double budget) {
+  return Ranks(kind, std::move(worlds), floats).leastSeconds(budget);
+}
+
+Result<Level> measureLinks(int64_t cores, double seconds) {
   Level level{.name = "node", .devices = cores, .links = {}};
   const int all = static_cast<int>(std::min<int64_t>(cores, 64));
   std::vector<int> sizes = {2};
@@ -130,7 +137,8 @@ Level measureLinks(int64_t cores, double seconds) {
     for (int k = 0; k < kCollectiveKinds; ++k) {
       auto kind = static_cast<CollectiveKind>(k);
       double crowd = std::max(1.0, static_cast<double>(ranks) / static_cast<double>(cores));
-      level.links[kind].push_back(measureLink(kind, ranks, crowd, each));
+      CLEAVE_TRY_ASSIGN(Link link, measureLink(kind, ranks, crowd, each));
+      level.links[kind].push_back(link);
     }
   return level;
 }

@@ -2,12 +2,12 @@
 #include "compiler/cluster/Presets.h"
 
 #include "compiler/cluster/Measure.h"
+#include "runtime/base/RegularFile.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 namespace cleave::cluster {
 
@@ -38,12 +38,8 @@ std::string localCpuFile() {
 }
 
 static Result<Cluster> readFile(const std::string &path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file)
-    return Status::userError("cannot read '", path, "'");
-  return fromJson(text.str()).withContext(path);
+  CLEAVE_TRY_ASSIGN(std::string text, readRegularFile(path));
+  return fromJson(text).withContext(path);
 }
 
 // Writes to a temporary name and renames, since several processes may do this at once. Failures are
@@ -62,14 +58,14 @@ static Result<Cluster> findLocalCpu() {
   if (!path.empty() && std::filesystem::exists(path))
     if (Result<Cluster> kept = readFile(path))
       return kept;
-  Cluster measured = measureLocalCpu();
+  CLEAVE_TRY_ASSIGN(Cluster measured, measureLocalCpu().withContext("measuring this machine"));
   if (!path.empty())
     keep(measured, path);
   return measured;
 }
 
 Result<Cluster> findCluster(const std::string &nameOrPath) {
-  if (std::filesystem::is_regular_file(nameOrPath))
+  if (std::error_code error; std::filesystem::is_regular_file(nameOrPath, error))
     return readFile(nameOrPath);
   if (nameOrPath == kLocalCpu)
     return findLocalCpu();

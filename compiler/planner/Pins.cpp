@@ -2,12 +2,12 @@
 #include "compiler/planner/Pins.h"
 
 #include "runtime/base/Glob.h"
+#include "runtime/base/RegularFile.h"
 
 #include "nlohmann/json.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
+#include <filesystem>
 
 namespace cleave::planner {
 
@@ -30,13 +30,11 @@ Result<Pins> Pins::parse(const std::string &text) {
   for (const auto &[name, recipe] : kRecipes)
     if (text == name)
       return ofRecipe(recipe);
-  std::ifstream file(text);
-  if (!file)
+  if (std::error_code error; !std::filesystem::exists(text, error))
     return Status::userError("unknown pin ", text,
                              ": expected dp, zero1, zero2, zero3, megatron or a JSON file");
-  std::stringstream content;
-  content << file.rdbuf();
-  CLEAVE_TRY_ASSIGN(Pins pins, fromJson(content.str()).withContext(text));
+  CLEAVE_TRY_ASSIGN(std::string content, readRegularFile(text));
+  CLEAVE_TRY_ASSIGN(Pins pins, fromJson(content).withContext(text));
   pins.name_ = text;
   return pins;
 }

@@ -17,11 +17,11 @@ using namespace mlir;
 namespace cleave::profile {
 namespace {
 
-// All amounts of Costs, for loops over them.
-constexpr Polynomial Costs::*kAmounts[] = {
-    &Costs::parameters,   &Costs::parameterBytes, &Costs::forwardMacs,
-    &Costs::backwardMacs, &Costs::forwardFlops,   &Costs::backwardFlops,
-    &Costs::updateFlops,  &Costs::outputBytes,    &Costs::savedBytes};
+// All amounts of Amounts, for loops over them.
+constexpr Polynomial Amounts::*kAmounts[] = {
+    &Amounts::parameters,   &Amounts::parameterBytes, &Amounts::forwardMacs,
+    &Amounts::backwardMacs, &Amounts::forwardFlops,   &Amounts::backwardFlops,
+    &Amounts::updateFlops,  &Amounts::outputBytes,    &Amounts::savedBytes};
 
 // The op's FLOPs, of an elementwise op one per element: its own FLOPs are weighted by duration.
 Polynomial operationsOf(graph::CostInterface op) {
@@ -67,21 +67,21 @@ private:
     auto cost = dyn_cast<graph::CostInterface>(op);
     if (!cost || isa<graph::AccumulateOp>(op) || buffers_.isConstant(op))
       return;
-    Part part = parts_.lookup(op);
+    StepPart part = parts_.lookup(op);
     Row &row = rowOf(op);
-    Costs &costs = row.costs;
+    Amounts &costs = row.costs;
     switch (part) {
-    case Part::Forward:
+    case StepPart::Forward:
       costs.forwardMacs += graph::macsOf(op);
       costs.forwardFlops += operationsOf(cost);
       addKind(row, op);
       addResults(op, costs);
       break;
-    case Part::Backward:
+    case StepPart::Backward:
       costs.backwardMacs += graph::macsOf(op);
       costs.backwardFlops += operationsOf(cost);
       break;
-    case Part::Update:
+    case StepPart::Update:
       costs.updateFlops += operationsOf(cost);
       break;
     }
@@ -106,7 +106,7 @@ private:
       row.kind += (row.kind.empty() ? "" : "+") + kind.str();
   }
 
-  void addResults(Operation *op, Costs &costs) {
+  void addResults(Operation *op, Amounts &costs) {
     for (Value result : op->getResults()) {
       if (buffers_.of(result) != result)
         continue;
@@ -124,7 +124,7 @@ private:
         auto part = parts_.find(user);
         if (part == parts_.end())
           continue; // the terminator
-        if (part->second == Part::Backward)
+        if (part->second == StepPart::Backward)
           return true;
         if (isa<graph::ReshapeOp>(user))
           names.push_back(user->getResult(0));
@@ -132,7 +132,7 @@ private:
     return false;
   }
 
-  void addParameter(Value operand, Costs &costs) {
+  void addParameter(Value operand, Amounts &costs) {
     auto argument = dyn_cast<BlockArgument>(operand);
     if (!argument || !seen_.insert(argument).second)
       return;
@@ -144,7 +144,7 @@ private:
   }
 
   func::FuncOp step_;
-  llvm::DenseMap<Operation *, Part> parts_;
+  llvm::DenseMap<Operation *, StepPart> parts_;
   Buffers buffers_;
   Profile profile_;
   std::map<std::pair<std::string, std::string>, size_t> index_; // module, node -> row
@@ -154,7 +154,7 @@ private:
 
 } // namespace
 
-Costs &Costs::operator+=(const Costs &other) {
+Amounts &Amounts::operator+=(const Amounts &other) {
   for (auto amount : kAmounts)
     this->*amount += other.*amount;
   return *this;

@@ -18,7 +18,7 @@ namespace cleave::profile {
 
 // Bytes, FLOPs and multiply-accumulates (dialects/graph/Macs.h) of one micro-batch and one update.
 // The backward pass counts the ops that it has, with no fixed ratio to the forward pass.
-struct Costs {
+struct Amounts {
   Polynomial parameters; // elements of parameters whose first reader this is
   Polynomial parameterBytes;
   Polynomial forwardMacs, backwardMacs;
@@ -26,7 +26,7 @@ struct Costs {
   Polynomial outputBytes; // results of the forward pass
   Polynomial savedBytes;  // those of them that the backward pass reads
 
-  Costs &operator+=(const Costs &other);
+  Amounts &operator+=(const Amounts &other);
 };
 
 // One operator of the model: all ops imported from one node of the file.
@@ -34,7 +34,7 @@ struct Row {
   std::string module; // its PyTorch module; empty if the file does not state it
   std::string name;   // of the node
   std::string kind;   // the graph ops of its forward pass, `dot_general+add`
-  Costs costs;
+  Amounts costs;
 };
 
 // Live bytes at one moment that is a candidate for the peak. With symbols there may be several
@@ -48,7 +48,7 @@ struct Peak {
 struct Profile {
   std::vector<Row> rows;               // in the order of the step
   size_t rowsLeftOut = 0;              // rows that only `total` includes
-  Costs total;                         // of all rows, the latter too
+  Amounts total;                       // of all rows, the latter too
   bool trains = false;                 // whether the step trains a parameter
   Polynomial inputBytes;               // inputs, labels and constants
   Polynomial stateBytes;               // optimizer states and running statistics

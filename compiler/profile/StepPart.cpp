@@ -16,24 +16,24 @@ static bool isForward(func::FuncOp step, unsigned i) {
   return role == "state" && replaced && !step.getArgAttr(*replaced, "graph.parameter");
 }
 
-llvm::DenseMap<Operation *, Part> partsOf(func::FuncOp step) {
+llvm::DenseMap<Operation *, StepPart> partsOf(func::FuncOp step) {
   Block &body = step.getBody().front();
   llvm::DenseSet<Operation *> repeated = graph::perMicroBatch(step), forward;
   for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
     if (Operation *op = value.getDefiningOp(); op && isForward(step, i))
       forward.insert(op);
   bool isTraining = !body.getOps<graph::AccumulateOp>().empty();
-  llvm::DenseMap<Operation *, Part> parts;
+  llvm::DenseMap<Operation *, StepPart> parts;
   for (Operation &op : llvm::reverse(body.without_terminator())) {
     bool isNeeded = forward.contains(&op);
     if (isNeeded)
       for (Value operand : op.getOperands())
         if (Operation *producer = operand.getDefiningOp())
           forward.insert(producer);
-    parts[&op] = !isTraining               ? Part::Forward
-                 : !repeated.contains(&op) ? Part::Update
-                 : isNeeded                ? Part::Forward
-                                           : Part::Backward;
+    parts[&op] = !isTraining               ? StepPart::Forward
+                 : !repeated.contains(&op) ? StepPart::Update
+                 : isNeeded                ? StepPart::Forward
+                                           : StepPart::Backward;
   }
   return parts;
 }

@@ -7,10 +7,10 @@
 namespace cleave::profile {
 
 // The parts of a step.
-enum class Part { Forward, Backward, Update };
+enum class StepPart { Forward, Backward, Update };
 
 // The part of every op of the step. Forward: the loss, an output or running statistics depend on
 // it. Update: it runs once per step. Backward: all other ops.
-llvm::DenseMap<mlir::Operation *, Part> partsOf(mlir::func::FuncOp step);
+llvm::DenseMap<mlir::Operation *, StepPart> partsOf(mlir::func::FuncOp step);
 
 } // namespace cleave::profile

@@ -24,19 +24,19 @@ constexpr size_t kPeaks = 6;                                      // candidates 
 struct Column {
   const char *key;
   const char *title; // in text tables; null: omitted there
-  Polynomial Costs::*amount;
+  Polynomial Amounts::*amount;
   const char *unit; // `B`: in powers of 1024
 };
 constexpr Column kColumns[] = {
-    {"parameters", ">parameters", &Costs::parameters, ""},
-    {"parameter_bytes", nullptr, &Costs::parameterBytes, "B"},
-    {"forward_macs", ">MACs", &Costs::forwardMacs, ""},
-    {"backward_macs", ">backward", &Costs::backwardMacs, ""},
-    {"forward_flops", ">FLOPs", &Costs::forwardFlops, ""},
-    {"backward_flops", ">backward", &Costs::backwardFlops, ""},
-    {"update_flops", nullptr, &Costs::updateFlops, ""},
-    {"output_bytes", ">output", &Costs::outputBytes, "B"},
-    {"saved_bytes", ">saved", &Costs::savedBytes, "B"},
+    {"parameters", ">parameters", &Amounts::parameters, ""},
+    {"parameter_bytes", nullptr, &Amounts::parameterBytes, "B"},
+    {"forward_macs", ">MACs", &Amounts::forwardMacs, ""},
+    {"backward_macs", ">backward", &Amounts::backwardMacs, ""},
+    {"forward_flops", ">FLOPs", &Amounts::forwardFlops, ""},
+    {"backward_flops", ">backward", &Amounts::backwardFlops, ""},
+    {"update_flops", nullptr, &Amounts::updateFlops, ""},
+    {"output_bytes", ">output", &Amounts::outputBytes, "B"},
+    {"saved_bytes", ">saved", &Amounts::savedBytes, "B"},
 };
 
 bool isOfTraining(const Column &column) {
@@ -175,13 +175,13 @@ static std::string totalsText(const Profile &profile) {
 }
 
 // The share of all FLOPs of the forward and backward pass; empty if they have symbols.
-static std::string shareText(const Costs &costs, const Costs &total) {
+static std::string shareText(const Amounts &costs, const Amounts &total) {
   std::optional<int64_t> own = (costs.forwardFlops + costs.backwardFlops).constant();
   std::optional<int64_t> all = (total.forwardFlops + total.backwardFlops).constant();
   return own && *own && all ? percentText(double(*own) / double(*all)) : "";
 }
 
-static bool isFree(const Costs &costs) {
+static bool isFree(const Amounts &costs) {
   return std::all_of(std::begin(kColumns), std::end(kColumns),
                      [&](const Column &column) { return costs.*column.amount == Polynomial(0); });
 }
@@ -207,7 +207,7 @@ std::string asText(const Profile &profile, const std::string &title) {
   titles.push_back(">of all");
   titles.push_back("kind");
   Table table(titles);
-  auto add = [&](std::vector<std::string> cells, const Costs &costs, const std::string &kind) {
+  auto add = [&](std::vector<std::string> cells, const Amounts &costs, const std::string &kind) {
     cells.resize(names);
     for (const Column *column : columns)
       cells.push_back(shown(costs.*column->amount, column->unit));
@@ -231,7 +231,7 @@ std::string asText(const Profile &profile, const std::string &title) {
 }
 
 std::string asJson(const Profile &profile) {
-  auto costs = [&](Json &out, const Costs &from) {
+  auto costs = [&](Json &out, const Amounts &from) {
     for (const Column &column : kColumns)
       if (profile.trains || !isOfTraining(column))
         out[column.key] = value(from.*column.amount);

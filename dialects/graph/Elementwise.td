@@ -177,7 +177,7 @@ def Graph_NotOp : Graph_PointwiseOp<"not", "Logical or bitwise complement",
 
 def Graph_CastOp : Graph_PointwiseOp<"cast", "Conversion to another element type", "x[0]", [{
     return buildCast(b, loc, x[0], elementTypeOf(getOperand()), elementTypeOf(getResult()));
-  }], [SameOperandsAndResultShape, NativePrecision]> {
+  }], [Graph_SameDims, NativePrecision]> {
   let math = "convert(operand)";
   let types = "Elements of either tensor are floats, integers or booleans.";
   let remarks = "Floats become integers by truncation towards zero, any number becomes a boolean "
@@ -241,7 +241,7 @@ def Graph_ShiftRightOp : Graph_BitwiseOp<"shift_right", "Right shift", "shiftRig
 
 def Graph_RandomOp : Graph_PointwiseOp<"random", "Random numbers from counters and keys",
     "randomNumber(x[0], x[1])", "return buildRandomNumber(b, loc, x[0], x[1]);",
-    [SameOperandsAndResultShape, AllTypesMatch<["counter", "key"]>]> {
+    [Graph_SameDims, AllTypesMatch<["counter", "key"]>]> {
   let math = "hash(counter, key)";
   let types = "`counter` and `key` are i64, `result` is f32, a multiple of 2^-24 in [0, 1).";
   let remarks = "The counter is the row-major position in the whole tensor and the key identifies "
@@ -270,7 +270,7 @@ def Graph_PredicateAttr : EnumAttr<Graph_Dialect, Graph_Predicate, "predicate">;
 def Graph_CompareOp : Graph_PointwiseOp<"compare", "Comparison",
     "compareScalars(getPredicate(), x[0], x[1])",
     "return buildCompare(b, loc, getPredicate(), x[0], x[1], isUnsigned(getLhs().getType()));",
-    [SameTypeOperands, SameOperandsAndResultShape, InferTypeOpAdaptor]> {
+    [SameTypeOperands, Graph_SameDims, InferTypeOpAdaptor]> {
   let math = "lhs <predicate> rhs";
   let types = "Elements of the operands are floats, integers or booleans, those of the result i1.";
   let remarks = "A comparison with NaN is true for `ne` and false for all other predicates.";
@@ -287,7 +287,7 @@ def Graph_CompareOp : Graph_PointwiseOp<"compare", "Comparison",
 def Graph_SelectOp : Graph_PointwiseOp<"select", "Choice between two tensors by a condition",
     "x[0] != 0 ? x[1] : x[2]",
     "return ::mlir::arith::SelectOp::create(b, loc, x[0], x[1], x[2]);",
-    [AllTypesMatch<["on_true", "on_false", "result"]>, SameOperandsAndResultShape,
+    [AllTypesMatch<["on_true", "on_false", "result"]>, Graph_SameDims,
      NativePrecision]> {
   let math = "condition ? on_true : on_false";
   let types = "Elements of `condition` are i1, those of the others floats, integers or booleans.";

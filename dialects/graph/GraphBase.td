@@ -81,11 +81,16 @@ class Graph_TensorOf<list<Type> elements> : ShapedContainerType<elements,
     "ranked tensor with static or symbolic dims", "::mlir::TensorType">;
 
 // Tensors of floats, integers and booleans; of one of the three.
-def Graph_Tensor : Graph_TensorOf<[AnyFloat, AnySignlessInteger, I1, UI8, UI16, UI32, UI64]>;
-def Graph_FloatTensor : Graph_TensorOf<[AnyFloat]>;
-def Graph_IntTensor : Graph_TensorOf<[AnySignlessInteger, UI8, UI16, UI32, UI64]>;
+def Graph_Tensor : Graph_TensorOf<[Cleave_Float, Cleave_Integer]>;
+def Graph_FloatTensor : Graph_TensorOf<[Cleave_Float]>;
+def Graph_IntTensor : Graph_TensorOf<[Cleave_Integer]>;
 def Graph_BoolTensor : Graph_TensorOf<[I1]>;
-def Graph_FloatScalar : 0DTensorOf<[AnyFloat]>;
+def Graph_FloatScalar : 0DTensorOf<[Cleave_Float]>;
+
+// The operands and results have the same dims, symbolic ones included. Element types may differ.
+def Graph_SameDims : NativeOpTrait<"SameDims"> {
+  let cppNamespace = "::cleave::graph";
+}
 
 class Graph_Op<string mnemonic, list<Trait> traits = []>
     : Op<Graph_Dialect, mnemonic, traits # [

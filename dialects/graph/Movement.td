@@ -12,7 +12,7 @@ class Graph_MovementOp<string mnemonic, list<Trait> traits = []>
 }
 
 def Graph_ReshapeOp : Graph_MovementOp<"reshape", [
-    LayoutOnly, DimRearrangement, ForwardCopy, ElementCopy, BufferSharing, Clonable]> {
+    LayoutOnly, DimRearrangement, UnaryCopy, ElementCopy, BufferSharing, Clonable]> {
   let summary = "The same elements in row-major order in another shape";
   let description = [{
     Element i of `result` in row-major order is element i of `operand`. Any element type.
@@ -34,7 +34,7 @@ def Graph_ReshapeOp : Graph_MovementOp<"reshape", [
 }
 
 def Graph_TransposeOp : Graph_MovementOp<"transpose", [
-    InferTypeOpAdaptor, LayoutOnly, DimRearrangement, ForwardCopy, ElementCopy]> {
+    InferTypeOpAdaptor, LayoutOnly, DimRearrangement, UnaryCopy, ElementCopy]> {
   let summary = "Permutation of dims";
   let description = [{
     Dim i of `result` is dim `permutation[i]` of `operand`. Any element type.
@@ -55,7 +55,7 @@ def Graph_TransposeOp : Graph_MovementOp<"transpose", [
   let hasFolder = 1;
 }
 
-def Graph_BroadcastOp : Graph_MovementOp<"broadcast", [ForwardCopy, ElementCopy, Clonable]> {
+def Graph_BroadcastOp : Graph_MovementOp<"broadcast", [UnaryCopy, ElementCopy, Clonable]> {
   let summary = "Repetition along new dims";
   let description = [{
     Dim i of `operand` is dim `dims[i]` of `result`; along all other dims of `result` the operand is
@@ -79,7 +79,7 @@ def Graph_BroadcastOp : Graph_MovementOp<"broadcast", [ForwardCopy, ElementCopy,
   let hasFolder = 1;
 }
 
-def Graph_SliceOp : Graph_MovementOp<"slice", [LayoutOnly, ForwardCopy, ElementCopy]> {
+def Graph_SliceOp : Graph_MovementOp<"slice", [LayoutOnly, UnaryCopy, ElementCopy]> {
   let summary = "A strided part of one dim";
   let description = [{
     `result[…, i, …] = operand[…, start + i * stride, …]` along `dim`. `symbolic_start`, a
@@ -172,7 +172,7 @@ def Graph_ConcatOp : Graph_MovementOp<"concat", [InferTypeOpAdaptor, ElementCopy
 }
 
 def Graph_ReverseOp : Graph_MovementOp<"reverse", [
-    SameOperandsAndResultType, LayoutOnly, ElementCopy]> {
+    SameOperandsAndResultType, LayoutOnly, UnaryCopy, ElementCopy]> {
   let summary = "Reversal of one dim";
   let description = [{
     `result[…, i, …] = operand[…, size - 1 - i, …]` along `dim`. Any element type.

@@ -148,7 +148,7 @@ def Graph_YieldOp : Op<Graph_Dialect, "yield", [Pure, Terminator, HasParent<"Fus
     ```
   }];
   let arguments = (ins Variadic<Graph_Tensor>:$operands);
-  let assemblyFormat = "$operands attr-dict `:` type($operands)";
+  let assemblyFormat = "($operands^)? attr-dict (`:` type($operands)^)?";
 }
 
 #endif

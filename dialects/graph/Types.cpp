@@ -78,6 +78,15 @@ LogicalResult verifyParsed(std::optional<Location> location, Value operand) {
                            ", expected a ranked tensor with static or symbolic dims");
 }
 
+LogicalResult verifySameDims(Operation *op) {
+  Type expected = op->getResult(0).getType();
+  for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
+    if (shapeOf(type) != shapeOf(expected))
+      return op->emitOpError() << "needs operands and results with the same dims, found " << type
+                               << " and " << expected;
+  return success();
+}
+
 std::vector<int64_t> staticShapeOf(Type type) {
   assert(hasStaticShape(type) && "symbols must have been bound");
   return cast<RankedTensorType>(type).getShape().vec();
@@ -200,6 +209,16 @@ DenseElementsAttr toAttribute(const Tensor &tensor, MLIRContext *context) {
   return DenseElementsAttr::getFromRawBuffer(type, raw);
 }
 
+bool isExact(ElementsAttr attr) {
+  Type element = attr.getElementType();
+  if (!element.isInteger(64))
+    return true;
+  return llvm::all_of(attr.getValues<APInt>(), [&](const APInt &value) {
+    double number = value.roundToDouble(/*isSigned=*/!element.isUnsignedInteger());
+    return integerBits(element, number) == value.getZExtValue();
+  });
+}
+
 std::optional<double> splatValue(Value value) {
   while (auto broadcast = value.getDefiningOp<BroadcastOp>())
     value = broadcast.getOperand();
@@ -210,7 +229,7 @@ std::optional<double> splatValue(Value value) {
   if (!elements || !elements.isSplat())
     return std::nullopt;
   auto scalar = elements.resizeSplat(RankedTensorType::get({}, elements.getElementType()));
-  return toTensor(scalar).values[0];
+  return isExact(scalar) ? std::optional(toTensor(scalar).values[0]) : std::nullopt;
 }
 
 } // namespace cleave::graph

@@ -31,6 +31,13 @@ bool hasKnownDims(mlir::Type type);
 // happens before its operands are verified.
 mlir::LogicalResult verifyParsed(std::optional<mlir::Location> location, mlir::Value operand);
 
+// Verifies that all operands and results of `op` have the same dims, symbolic ones included.
+mlir::LogicalResult verifySameDims(mlir::Operation *op);
+// The trait Graph_SameDims.
+template <typename Op> struct SameDims : mlir::OpTrait::TraitBase<Op, SameDims> {
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return verifySameDims(op); }
+};
+
 // The element type and the number of dims of a ranked tensor.
 mlir::Type elementTypeOf(mlir::Type type);
 inline mlir::Type elementTypeOf(mlir::Value value) { return elementTypeOf(value.getType()); }
@@ -49,7 +56,12 @@ mlir::Type fromElementType(ElementType type, mlir::MLIRContext *context);
 Tensor toTensor(mlir::ElementsAttr attr);
 mlir::DenseElementsAttr toAttribute(const Tensor &tensor, mlir::MLIRContext *context);
 
-// The element of a constant with all elements equal, or of its broadcast; none for other values.
+// Whether doubles, and so Tensor, represent all elements. Integers of 64 bits beyond 2^53 are exact
+// if they are multiples of a large enough power of two, or the largest integer.
+bool isExact(mlir::ElementsAttr attr);
+
+// The element of a constant with all elements equal, or of its broadcast; none for other values,
+// and for an integer that no double represents.
 std::optional<double> splatValue(mlir::Value value);
 
 } // namespace cleave::graph

@@ -22,12 +22,12 @@ template <typename Op> class LayoutOnly : public mlir::OpTrait::TraitBase<Op, La
 template <typename Op>
 class DimRearrangement : public mlir::OpTrait::TraitBase<Op, DimRearrangement> {};
 
-// Every element of the result is an element of the only operand, and no dim is traversed backwards.
-// Transpose, reshape, slice, broadcast.
-template <typename Op> class ForwardCopy : public mlir::OpTrait::TraitBase<Op, ForwardCopy> {};
+// Every element of the result is an element of the only operand. Transpose, reshape, slice,
+// reverse, broadcast.
+template <typename Op> class UnaryCopy : public mlir::OpTrait::TraitBase<Op, UnaryCopy> {};
 
 // Every element of the result is an element of an operand, at a position that depends on shapes and
-// attributes only. The ops of ForwardCopy, reverse and concat.
+// attributes only. The ops of UnaryCopy, and concat.
 template <typename Op> class ElementCopy : public mlir::OpTrait::TraitBase<Op, ElementCopy> {};
 
 // The result has the elements of operand 0 in the same row-major order and can share its buffer.

@@ -1,6 +1,6 @@
 // The interfaces of the ops of the graph dialect: factor rule, cost, reference evaluation,
 // decomposition, partitioning for one rank. Each family's .cpp file implements them for its ops;
-// algorithms call them and contain no lists of ops.
+// algorithms call them and contain no lists of ops. Also the element types of tensors.
 
 #ifndef CLEAVE_OP_INTERFACES
 #define CLEAVE_OP_INTERFACES
@@ -92,6 +92,11 @@ def PartitionInterface : OpInterface<"PartitionInterface"> {
   ];
 }
 
+// The element types of tensors. MLIR has more, for example i4 and f8E4M3FN.
+def Cleave_Float : AnyTypeOf<[F64, F32, F16, BF16], "f64, f32, f16 or bf16">;
+def Cleave_Integer : AnyTypeOf<[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64],
+                               "i1, i8 to i64 or ui8 to ui64">;
+
 // Traits: facts without a method, documented in OpInterfaces.h.
 class CleaveTrait<string name> : NativeOpTrait<name> {
   let cppNamespace = "::cleave::graph";
@@ -99,7 +104,7 @@ class CleaveTrait<string name> : NativeOpTrait<name> {
 
 def LayoutOnly : CleaveTrait<"LayoutOnly">;
 def DimRearrangement : CleaveTrait<"DimRearrangement">;
-def ForwardCopy : CleaveTrait<"ForwardCopy">;
+def UnaryCopy : CleaveTrait<"UnaryCopy">;
 def ElementCopy : CleaveTrait<"ElementCopy">;
 def BufferSharing : CleaveTrait<"BufferSharing">;
 def TableLookup : CleaveTrait<"TableLookup">;

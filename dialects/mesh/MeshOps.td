@@ -76,7 +76,7 @@ def Mesh_StrategyAttr : Mesh_Attr<"Strategy", "strategy"> {
 }
 
 // -- collectives ----------------------------------------------------------------------------------
-def Mesh_Tensor : RankedTensorOf<[AnyFloat, AnySignlessInteger, I1, UI8, UI16, UI32, UI64]>;
+def Mesh_Tensor : RankedTensorOf<[Cleave_Float, Cleave_Integer]>;
 
 def Mesh_Reduction : I32EnumAttr<"Reduction", "reduction of the values of ranks",
     [I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,

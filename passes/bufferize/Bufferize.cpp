@@ -44,7 +44,7 @@ void setLifetimes(program::ProgramOp program) {
   }
 }
 
-MemoryReport place(program::ProgramOp program) {
+ArenaSizes place(program::ProgramOp program) {
   SmallVector<program::BufferOp> buffers(program.getBody().front().getOps<program::BufferOp>());
   std::vector<Lifetime> lifetimes;
   for (program::BufferOp buffer : buffers)
@@ -63,7 +63,7 @@ MemoryReport place(program::ProgramOp program) {
 
 } // namespace
 
-FailureOr<MemoryReport> bufferize(ModuleOp module) {
+FailureOr<ArenaSizes> bufferize(ModuleOp module) {
   module.getContext()->loadDialect<program::ProgramDialect>();
   func::FuncOp step = graph::stepOf(module);
   if (!step)

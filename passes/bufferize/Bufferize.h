@@ -7,7 +7,7 @@
 namespace cleave::bufferize {
 
 // Result of buffer placement, in bytes.
-struct MemoryReport {
+struct ArenaSizes {
   int64_t arena = 0; // size of the arena
   int64_t peak = 0;  // most bytes alive at one instruction
 };
@@ -16,7 +16,7 @@ struct MemoryReport {
 // program.program ops. Kernels have no extent yet. Ops become instructions in the order in which
 // they stand, those that run once per micro-batch first. Emits an error at an op outside of kernel
 // groups that has neither an instruction nor a kernel of its own; form groups before (passes/fuse).
-mlir::FailureOr<MemoryReport> bufferize(mlir::ModuleOp module);
+mlir::FailureOr<ArenaSizes> bufferize(mlir::ModuleOp module);
 
 // Registers --cleave-bufferize.
 void registerBufferizePasses();

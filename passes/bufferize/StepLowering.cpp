@@ -211,18 +211,13 @@ void StepLowering::lowerPad(graph::PadOp op) {
 }
 
 void StepLowering::lowerConstant(graph::ConstantOp op) {
-  if (op.getValue().isSplat())
-    return; // filled where it is used
   std::vector<int64_t> shape = graph::staticShapeOf(op.getResult());
-  graph::TensorOrigin origin;
-  origin.kind = graph::TensorOrigin::Kind::Inline;
-  origin.data = graph::toTensor(op.getValue());
   Builder b(op.getContext());
+  Attribute origin = b.getDictionaryAttr(b.getNamedAttr("data", op.getValue()));
   SmallVector<Attribute> dims(shape.size(), b.getArrayAttr({}));
   std::string name = "constant." + std::to_string(position_.lookup(op));
-  int64_t tensor =
-      program_.addTensor(name, program::Role::Constant, op.getType(), b.getArrayAttr(dims),
-                         StringAttr(), graph::toAttribute(origin, op.getContext()));
+  int64_t tensor = program_.addTensor(name, program::Role::Constant, op.getType(),
+                                      b.getArrayAttr(dims), StringAttr(), origin);
   Value buffer = program_.addBuffer(name, program::Role::Constant,
                                     graph::elementTypeOf(op.getResult()), shape, tensor);
   persistent_.insert(buffer);

@@ -5,6 +5,7 @@
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/Phases.h"
 #include "runtime/artifact/Artifact.h"
+#include "runtime/base/RegularFile.h"
 #include "runtime/base/Units.h"
 
 #include "mlir/IR/AsmState.h"
@@ -16,6 +17,7 @@
 #include <chrono>
 #include <ctime>
 #include <limits>
+#include <optional>
 
 using namespace mlir;
 
@@ -48,6 +50,9 @@ static Status writeText(ModuleOp module, const std::string &path) {
 }
 
 static Status readText(Compilation &c) {
+  if (c.options.model != "-") { // standard input
+    CLEAVE_TRY_ASSIGN(RegularFile file, RegularFile::open(c.options.model));
+  }
   DiagnosticText diagnostics(*c.context);
   c.module = parseSourceFile<ModuleOp>(c.options.model, c.context.get());
   if (!c.module)
@@ -79,6 +84,21 @@ static Status verifyPhase(Compilation &c, const Phase &phase) {
   if (c.module && failed(mlir::verify(*c.module)))
     return Status::defect(diagnostics.text());
   return phase.verify(c);
+}
+
+// --start-from: refuses the options that only the phase `import` reads. Options of later phases may
+// stay, so that the same command line resumes at any phase.
+static Status checkModelOptions(const CompileOptions &options) {
+  const std::pair<const char *, bool> given[] = {
+      {"--set", !options.symbols.empty()},   {"--value", !options.values.empty()},
+      {"--value", !options.strings.empty()}, {"--input", !options.inputs.empty()},
+      {"--tie", !options.ties.empty()},      {"--untie", !options.unties.empty()}};
+  for (auto [name, isGiven] : given)
+    if (isGiven)
+      return Status::userError(name,
+                               " has no effect with --start-from: only the phase import, which "
+                               "is not run, reads it; leave it out or start from the model");
+  return Status::ok();
 }
 
 // --start-from: checks that the module is what the phase leaves. `artifact` leaves no module.
@@ -142,10 +162,23 @@ Status compileTo(Compilation &c, const std::string &phase) {
   return runPhases(c, 0, last);
 }
 
+// The key of --sign, read before the first phase.
+static Status readKey(const CompileOptions &options, std::optional<artifact::SigningKey> &key) {
+  if (options.signKey.empty())
+    return Status::ok();
+  if (!options.stopAfter.empty())
+    return Status::userError("--sign signs a plan, but --stop-after writes none; leave one out");
+  CLEAVE_TRY_ASSIGN(key, artifact::SigningKey::read(options.signKey).withContext("--sign"));
+  return Status::ok();
+}
+
 Status compile(Compilation &c) {
+  std::optional<artifact::SigningKey> key;
+  CLEAVE_TRY(readKey(c.options, key));
   size_t first = 0, last = phases().size() - 1;
   if (!c.options.startFrom.empty()) {
     CLEAVE_TRY_ASSIGN(size_t phase, findPhase(c.options.startFrom).withContext("--start-from"));
+    CLEAVE_TRY(checkModelOptions(c.options));
     CLEAVE_TRY(readText(c));
     CLEAVE_TRY(checkStart(c, phases()[phase]));
     first = phase + 1;
@@ -162,7 +195,7 @@ Status compile(Compilation &c) {
   CLEAVE_TRY(runPhases(c, first, last));
   if (!c.options.stopAfter.empty())
     return writeText(*c.module, c.options.output);
-  return artifact::writePlan(c.plan, c.options.output);
+  return artifact::writePlan(c.plan, c.options.output, key ? &*key : nullptr);
 }
 
 } // namespace cleave::driver

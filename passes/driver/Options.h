@@ -40,6 +40,8 @@ struct CompileOptions {
   std::string mesh;         // AXIS=N,…; empty: the planner chooses
   std::string pin;          // recipe or file; empty: none
 
+  std::string signKey; // PEM file of the private key that signs the plan; empty: no signature
+
   // Kernels compare every load and store with its buffer (CLEAVE_CHECK_KERNELS).
   bool checkKernels = false;
 

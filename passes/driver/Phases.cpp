@@ -142,6 +142,7 @@ static Status train(Compilation &c) {
   }
   CLEAVE_TRY_ASSIGN(options.optimizer,
                     train::parseOptimizer(c.options.optimizer).withContext("--optimizer"));
+  c.optimizer = train::optimizerText(options.optimizer);
   options.trainable = c.options.trainable;
   options.freeze = c.options.freeze;
   if (c.options.clipNorm > 0)
@@ -242,7 +243,7 @@ static Status partition(Compilation &c) {
 }
 
 static Status program(Compilation &c) {
-  FailureOr<bufferize::MemoryReport> memory = failure();
+  FailureOr<bufferize::ArenaSizes> memory = failure();
   DiagnosticText diagnostics(*c.context);
   memory = bufferize::bufferize(*c.module);
   if (failed(memory))

@@ -96,6 +96,7 @@ static void addDecisions(Compilation &c) {
 Status completePlan(Compilation &c) {
   c.plan.set_producer("cleave " CLEAVE_VERSION);
   c.plan.set_command_line(c.options.commandLine);
+  c.plan.set_optimizer(c.optimizer);
   CLEAVE_TRY(addSource(c));
   if (c.cluster) {
     CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(*c.cluster, c.options.ranks));

@@ -56,6 +56,33 @@ bool isRow(graph::ReduceOp reduce) {
   return leavesSome && count && *count <= kRowElements;
 }
 
+// Whether the operand, of this shape, adds nothing to the iteration space of its reader: it is read
+// as it is, is a splat, or repeats a value of lower rank that nothing else repeats.
+bool isReadAlong(Value operand, const graph::Shape &shape) {
+  if (graph::splatValue(operand))
+    return true;
+  if (graph::shapeOf(operand) != shape)
+    return false;
+  Operation *op = operand.getDefiningOp();
+  if (!op || !isClonable(op))
+    return true;
+  if (!isa<graph::BroadcastOp>(op))
+    return false;
+  Value source = op->getOperand(0);
+  bool isRead = !source.getDefiningOp() || !isClonable(source.getDefiningOp());
+  return isRead && static_cast<size_t>(graph::rankOf(source)) < shape.size() &&
+         llvm::count_if(source.getUsers(), isClonable) == 1;
+}
+
+// The shape of the op and of all that it reads; nothing if they differ or the op reduces.
+std::optional<graph::Shape> evenShapeOf(Operation *op) {
+  if (!isa<graph::PointwiseInterface>(op) || op->getNumResults() != 1)
+    return std::nullopt;
+  graph::Shape shape = graph::shapeOf(op->getResult(0));
+  bool isEven = llvm::all_of(op->getOperands(), [&](Value v) { return isReadAlong(v, shape); });
+  return isEven ? std::optional(shape) : std::nullopt;
+}
+
 using Factors = SmallVector<int>;
 
 bool isSubset(const Factors &part, const Factors &whole) {
@@ -97,6 +124,7 @@ Groups::Groups(func::FuncOp step) {
       continue;
     groupOf_.back() = static_cast<int>(groups_.size());
     groups_.push_back({{static_cast<int>(ops_.size()) - 1}, {}, {groupOf_.back()}});
+    even_.push_back(evenShapeOf(&op));
   }
   rank_.resize(ops_.size());
   std::iota(rank_.begin(), rank_.end(), 0);
@@ -290,11 +318,14 @@ bool Groups::tryMerge(int a, int b) {
   llvm::sort(merged.members);
   merged.numbers = {a, b};
   SmallVector<int> between;
-  if (!obeysRules(merged) || reachesOutside(first, second, between))
+  bool isEven = merged.members.size() <= kMostMembers && even_[into] && even_[into] == even_[from];
+  if (!(isEven || obeysRules(merged)) || reachesOutside(first, second, between))
     return false;
   rerank(first, second, merged.members.front(), between);
   merged.numbers = {into};
   groups_[into] = std::move(merged);
+  if (!isEven)
+    even_[into].reset();
   groups_[from].members.clear();
   for (int member : groups_[into].members)
     groupOf_[member] = into;

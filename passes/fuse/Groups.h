@@ -113,6 +113,9 @@ private:
   llvm::DenseMap<mlir::Operation *, int> position_;
   std::vector<int> groupOf_; // per position, -1: no compute op
   std::vector<Group> groups_;
+  // Per group the shape of all values, if all members are pointwise and read nothing that is
+  // reduced or rearranged: two such groups of one shape obey the rules together.
+  std::vector<std::optional<graph::Shape>> even_;
   // Per position the readers that are not clonable, directly or through clonable ops; ascending.
   std::vector<llvm::SmallVector<int>> readers_;
   // Every node ranks behind those that it reads, so that a search for a path is limited to the

@@ -1,6 +1,6 @@
 // The phase `partitioned`.
 //
-//  S1–S6  The signature is complete (Signature.cpp).
+//  S1–S7  The signature is complete (Signature.cpp).
 //  P1     All shapes are static, in kernel groups too.
 //  P2     Every argument and result has a mesh.global and a mesh.sharding on the module's mesh that
 //         is not partial: no partial sum leaves the step.

@@ -1,13 +1,13 @@
 // The phase `planned`.
 //
-//  S1–S6  The signature is complete (Signature.cpp).
+//  S1–S7  The signature is complete (Signature.cpp).
 //  P1     The module has a mesh.mesh, and all shapes are static.
 //  P2     Every argument has a mesh.sharding of its rank on that mesh, without partial axes;
 //         its mesh.compute, if any, is such a layout, too.
 //  P3     Every op has a mesh.strategy that splits the factors of its rule in a valid way
 //         (isValidSplit); only a linear op has partial operands. No axis is used twice.
 //  P4     The strategy gives every result a layout of its rank that is partial at most along the
-//         axes along which the op leaves it partial.
+//         axes along which the op leaves it partial, and combines by the op's reduction.
 #include "passes/promise/Promise.h"
 
 #include "dialects/mesh/MeshDialect.h"
@@ -90,6 +90,12 @@ private:
         return broken(op, kPhase, "P4")
                << "has the layout " << layout.str(mesh_) << " for result " << i
                << ", but leaves it complete along " << mesh_.axes[axis].name;
+    // Sums alone pass through a linear op.
+    if (!layout.partial.empty() && layout.reduce != natural.reduce)
+      return broken(op, kPhase, "P4")
+             << "has the layout " << layout.str(mesh_) << " for result " << i
+             << ", but its partial results combine by "
+             << mesh::stringifyReduction(static_cast<mesh::Reduction>(natural.reduce));
     return success();
   }
 

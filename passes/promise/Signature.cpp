@@ -8,7 +8,9 @@
 //  S5  Every result has a graph.name and the graph.role output, loss, metric, parameter or state.
 //  S6  A result of the role parameter or state, and no other, has a graph.alias: an argument of its
 //      role and type, which no other result replaces.
-//  S7  Before `planned`, tensors are whole: no argument or result has a mesh.global or a
+//  S7  Every argument and result is a ranked tensor of one of the element types of graph ops, whose
+//      dims are numbers or symbols.
+//  S8  Before `planned`, tensors are whole: no argument or result has a mesh.global or a
 //      mesh.sharding.
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/promise/Rules.h"
@@ -20,6 +22,13 @@ using namespace mlir;
 namespace cleave::promise {
 
 namespace {
+
+bool isTensor(Type type) {
+  if (!graph::hasKnownDims(type) || !graph::elementTypeOf(type).isIntOrFloat())
+    return false;
+  Type element = graph::elementTypeOf(type);
+  return graph::fromElementType(graph::toElementType(element), type.getContext()) == element;
+}
 
 bool isReplaced(StringRef role) { return role == "parameter" || role == "state"; }
 
@@ -43,6 +52,13 @@ private:
     return promise::broken(step_.getLoc(), phase_, rule);
   }
 
+  // S7
+  LogicalResult failOnType(StringRef what, StringRef name, Type type) {
+    return broken("S7") << what << " '" << name << "' has the type " << type
+                        << ", expected a tensor of floats (f64, f32, f16 or bf16), integers (i8 to "
+                           "i64, ui8 to ui64) or booleans (i1) with known dims";
+  }
+
   static bool hasLayout(DictionaryAttr attrs) {
     return attrs && (attrs.contains(mesh::kGlobal) || attrs.contains(mesh::kSharding));
   }
@@ -54,8 +70,10 @@ private:
     if (!llvm::is_contained({"input", "label", "parameter", "state", "constant"}, role))
       return broken("S2") << "argument '" << name << "' has the graph.role '" << role
                           << "', expected input, label, parameter, state or constant";
+    if (!isTensor(step_.getArgumentTypes()[i]))
+      return failOnType("argument", name, step_.getArgumentTypes()[i]);
     if (tensors_ == Tensors::Whole && hasLayout(step_.getArgAttrDict(i)))
-      return broken("S7") << "argument '" << name << "' has a layout";
+      return broken("S8") << "argument '" << name << "' has a layout";
     bool isFed = role == "input" || role == "label";
     if (isFed || isReplaced(role))
       if (!(isFed ? fed_ : stored_).insert(name).second)
@@ -72,8 +90,10 @@ private:
     if (!llvm::is_contained({"output", "loss", "metric", "parameter", "state"}, role))
       return broken("S5") << "result '" << name << "' has the graph.role '" << role
                           << "', expected output, loss, metric, parameter or state";
+    if (!isTensor(step_.getResultTypes()[i]))
+      return failOnType("result", name, step_.getResultTypes()[i]);
     if (tensors_ == Tensors::Whole && hasLayout(step_.getResultAttrDict(i)))
-      return broken("S7") << "result '" << name << "' has a layout";
+      return broken("S8") << "result '" << name << "' has a layout";
     std::optional<unsigned> alias = graph::aliasOf(step_, i);
     if (isReplaced(role) != alias.has_value())
       return broken("S6") << role << " result '" << name << "' "

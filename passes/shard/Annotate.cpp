@@ -98,6 +98,25 @@ private:
     return success();
   }
 
+  // Results are partial only as the op leaves them: along the axes of its split reductions, and
+  // along those of its partial operands.
+  LogicalResult checkPartial(Operation *op, const FactorRule &rule,
+                             const planner::OpDecision &decision) {
+    for (auto [i, layout] : llvm::enumerate(decision.results)) {
+      if (layout.partial.empty() || i >= op->getNumResults())
+        continue;
+      Sharding left = resultSharding(rule, i, decision.factors);
+      llvm::append_range(left.partial, decision.partial);
+      llvm::sort(left.partial);
+      auto isLeft = [&](int axis) { return llvm::is_contained(left.partial, axis); };
+      if (!llvm::all_of(layout.partial, isLeft) || layout.reduce != left.reduce)
+        return withMesh(op->emitOpError("has a strategy with result ")
+                        << i << " in the layout " << layout.str(result_.mesh)
+                        << ", but leaves it in " << left.str(result_.mesh));
+    }
+    return success();
+  }
+
   LogicalResult readOp(Operation *op) {
     auto interface = dyn_cast<graph::FactorRuleInterface>(op);
     if (!interface || !isa<graph::PartitionInterface>(op))
@@ -114,6 +133,8 @@ private:
       if (!decision.partial.empty() && !rule.linear)
         return op->emitOpError("has a strategy with partial operands, but is not linear");
     }
+    if (failed(checkPartial(op, rule, decision)))
+      return failure();
     for (unsigned i = decision.results.size(); i < op->getNumResults(); ++i)
       decision.results.push_back(Sharding::replicated(graph::rankOf(op->getResult(i))));
     for (auto [i, layout] : llvm::enumerate(decision.results))

@@ -201,7 +201,7 @@ private:
       return ofConcat(concat, depth);
     if (isa<AddOp, SubOp, MulOp>(op))
       return ofArithmetic(op, depth);
-    if (isa<CastOp>(op) || op->hasTrait<ForwardCopy>())
+    if (isa<CastOp>(op) || op->hasTrait<UnaryCopy>())
       if (std::optional<Affine> of = read(op->getOperand(0), depth))
         return moved(op, *of);
     return std::nullopt;
@@ -241,6 +241,12 @@ private:
     if (auto transpose = dyn_cast<TransposeOp>(op))
       for (auto [i, dim] : llvm::enumerate(transpose.getPermutation()))
         out.steps[i] = of.steps[dim];
+    if (auto reverse = dyn_cast<ReverseOp>(op)) {
+      size_t dim = reverse.getDim();
+      out.steps = of.steps;
+      out.constant += of.steps[dim] * (shape[dim] - kOne);
+      out.steps[dim] = kZero - of.steps[dim];
+    }
     if (auto slice = dyn_cast<SliceOp>(op)) {
       size_t dim = slice.getDim();
       out.steps = of.steps;

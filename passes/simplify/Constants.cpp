@@ -138,7 +138,8 @@ struct ConstantOfPositions : OpRewritePattern<ConstantOp> {
 
   LogicalResult matchAndRewrite(ConstantOp op, PatternRewriter &rewriter) const override {
     auto type = dyn_cast<RankedTensorType>(op.getType());
-    if (!type || type.getRank() == 0 || !isa<DenseElementsAttr>(op.getValue()))
+    if (!type || type.getRank() == 0 || !isa<DenseElementsAttr>(op.getValue()) ||
+        !graph::isExact(op.getValue()))
       return failure();
     Tensor table = toTensor(op.getValue());
     Value computed =

@@ -86,7 +86,7 @@ Moved behindMoves(Value value) {
   Moved out{value, {}};
   while (out.moves.size() < kMostMoves) {
     mlir::Operation *op = out.source.getDefiningOp();
-    if (!op || !op->hasTrait<ForwardCopy>())
+    if (!op || !op->hasTrait<UnaryCopy>())
       break;
     out.moves.push_back(op);
     out.source = op->getOperand(0);

@@ -115,7 +115,7 @@ Value buildLoss(OpBuilder &b, func::FuncOp step, const std::vector<LossOption> &
     sum = sum ? AddOp::create(b, step.getLoc(), sum, one).getResult() : one;
   }
   if (!sum)
-    emitError(step.getLoc()) << "training needs at least one loss";
+    emitError(step.getLoc()) << "training needs at least one loss, given as KIND:OUTPUT[,LABEL]";
   return sum;
 }
 

@@ -34,7 +34,8 @@ private:
   Result<TrainOptions> read() {
     TrainOptions options;
     SmallVector<StringRef> losses;
-    StringRef(loss).split(losses, '+');
+    if (!loss.empty())
+      StringRef(loss).split(losses, '+');
     for (StringRef text : losses) {
       CLEAVE_TRY_ASSIGN(LossOption one, parseLoss(text.str()));
       options.losses.push_back(one);

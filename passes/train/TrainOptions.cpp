@@ -120,6 +120,21 @@ Status setField(OptimizerOption &optimizer, const std::string &name, const std::
 
 } // namespace
 
+std::string optimizerText(const OptimizerOption &optimizer) {
+  using Kind = OptimizerOption::Kind;
+  std::string text = optimizer.kind == Kind::Sgd    ? "sgd"
+                     : optimizer.kind == Kind::Adam ? "adam"
+                                                    : "adamw";
+  OptimizerOption copy = optimizer; // the fields point into it
+  char separator = ':';
+  for (const Field &field : fieldsOf(copy)) {
+    text += concat(separator, field.name, '=');
+    text += field.flag ? (*field.flag ? "true" : "false") : concat(*field.number);
+    separator = ',';
+  }
+  return text;
+}
+
 Result<OptimizerOption> parseOptimizer(const std::string &text) {
   size_t colon = text.find(':');
   std::string name = text.substr(0, colon);

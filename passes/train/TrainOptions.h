@@ -54,4 +54,8 @@ Result<LossOption> parseLoss(const std::string &text);
 // flag needs no value (`nesterov`).
 Result<OptimizerOption> parseOptimizer(const std::string &text);
 
+// The optimizer in this form with all its options, also those that have their defaults:
+// `sgd:lr=0.1,momentum=0,dampening=0,nesterov=false,weight-decay=0`.
+std::string optimizerText(const OptimizerOption &optimizer);
+
 } // namespace cleave::train

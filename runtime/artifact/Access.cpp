@@ -135,6 +135,11 @@ std::vector<Access> accessesOf(const plan::Program &program, const plan::Instruc
   return to.take();
 }
 
+bool isOptimizerState(const plan::Tensor &tensor) {
+  return tensor.role() == plan::STATE &&
+         (!tensor.parameter().empty() || tensor.name() == kUpdateCounter);
+}
+
 bool isPersistent(const plan::Buffer &buffer) {
   return buffer.role() == plan::PARAMETER || buffer.role() == plan::STATE ||
          buffer.role() == plan::CONSTANT || buffer.role() == plan::COORDINATES;

@@ -35,6 +35,11 @@ int64_t elementCount(const google::protobuf::RepeatedField<int64_t> &shape);
 // coordinates.
 bool isPersistent(const plan::Buffer &buffer);
 
+// Whether the tensor is a state of the optimizer: one of a parameter, or the counter of updates.
+bool isOptimizerState(const plan::Tensor &tensor);
+// The name of the counter of updates among the states of every optimizer.
+constexpr const char *kUpdateCounter = "step";
+
 // The name of an instruction's kind in messages and traces: `launch`, `matmul`, `all-reduce`, ….
 std::string kindName(const plan::Instruction &instruction);
 

@@ -2,10 +2,9 @@
 #include "runtime/artifact/Artifact.h"
 
 #include "runtime/base/FileWriter.h"
+#include "runtime/base/RegularFile.h"
 #include "runtime/base/Sha256.h"
 
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
@@ -105,26 +104,22 @@ Result<plan::Plan> parsePlan(const std::string &bytes, const std::string &path) 
   return plan;
 }
 
-Status writePlan(const plan::Plan &plan, const std::string &path) {
-  CLEAVE_TRY_ASSIGN(std::string bytes, serializePlan(plan));
+static Status writeFile(const std::string &bytes, const std::string &path) {
   FileWriter file(path);
   CLEAVE_TRY(file.write(bytes));
   return file.publish();
 }
 
-Result<plan::Plan> readPlan(const std::string &path) {
-  FILE *file = std::fopen(path.c_str(), "rb");
-  if (!file)
-    return Status::userError("cannot read plan file '", path, "': ", std::strerror(errno));
-  std::string bytes;
-  char piece[1 << 16];
-  size_t size;
-  while ((size = std::fread(piece, 1, sizeof piece, file)) > 0)
-    bytes.append(piece, size);
-  bool failed = std::ferror(file);
-  std::fclose(file);
-  if (failed)
-    return Status::userError("cannot read plan file '", path, "': ", std::strerror(errno));
+Status writePlan(const plan::Plan &plan, const std::string &path, const SigningKey *key) {
+  CLEAVE_TRY_ASSIGN(std::string bytes, serializePlan(plan));
+  CLEAVE_TRY(writeFile(bytes, path));
+  return key ? writeFile(key->sign(bytes), signaturePath(path)) : Status::ok();
+}
+
+Result<plan::Plan> readPlan(const std::string &path, const std::vector<PublicKey> &trusted) {
+  CLEAVE_TRY_ASSIGN(std::string bytes, readRegularFile(path).withContext("plan file"));
+  if (!trusted.empty())
+    CLEAVE_TRY(checkSignature(bytes, path, trusted));
   return parsePlan(bytes, path);
 }
 

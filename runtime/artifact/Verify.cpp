@@ -5,7 +5,7 @@
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/VerifyRules.h"
 
-#include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace cleave::artifact {
@@ -40,72 +40,26 @@ static Status verifyMesh(const plan::Plan &plan) {
   return Status::ok();
 }
 
-static Status verifySharding(const plan::Plan &plan, const plan::Tensor &tensor) {
-  if (tensor.sharding_size() != tensor.shape_size())
-    return Status::defect("it has ", tensor.shape_size(), " dims and shardings for ",
-                          tensor.sharding_size());
-  std::vector<bool> used(plan.mesh_size());
-  for (const plan::DimSharding &dim : tensor.sharding())
-    for (uint32_t axis : dim.axes()) {
-      if (axis >= used.size())
-        return Status::defect("it is sharded on mesh axis ", axis, ", the mesh has ",
-                              plan.mesh_size());
-      if (used[axis])
-        return Status::defect("it is sharded twice on mesh axis '", plan.mesh(axis).name(), "'");
-      used[axis] = true;
-    }
-  return Status::ok();
-}
+// Whether a number of the cost model can be compared and added.
+static bool isAmount(double value) { return value >= 0 && std::isfinite(value); }
 
-static Status verifySource(const plan::Tensor &tensor) {
-  const plan::TensorSource &source = tensor.source();
-  uint64_t elements = uint64_t(elementCount(tensor.shape()));
-  if (source.kind_case() == plan::TensorSource::KIND_NOT_SET)
-    return Status::defect("it has no source of values");
-  if (source.has_file() && source.file().bytes() != elements * byteSize(source.file().dtype()))
-    return Status::defect("its file slice has ", source.file().bytes(),
-                          " bytes, its shape and stored dtype need ",
-                          elements * byteSize(source.file().dtype()));
-  if (source.has_random() && !(source.random().scale() >= 0))
-    return Status::defect("its random values have the scale ", source.random().scale(),
-                          ", expected none below 0");
-  if (source.has_inline_data() &&
-      source.inline_data().size() != elements * byteSize(tensor.dtype()))
-    return Status::defect("its inline data has ", source.inline_data().size(),
-                          " bytes, its shape and dtype need ", elements * byteSize(tensor.dtype()));
-  std::vector<uint32_t> order(source.permutation().begin(), source.permutation().end());
-  std::sort(order.begin(), order.end());
-  for (uint32_t i = 0; i < order.size(); ++i)
-    if (order[i] != i || order.size() != size_t(tensor.shape_size()))
-      return Status::defect("its source's permutation is not a permutation of its dims");
+static Status verifyPrediction(const plan::Prediction &predicted) {
+  for (auto [name, value] : {std::pair{"step_seconds", predicted.step_seconds()},
+                             {"compute_seconds", predicted.compute_seconds()},
+                             {"communication_seconds", predicted.communication_seconds()},
+                             {"flops", predicted.flops()}})
+    if (!isAmount(value))
+      return Status::defect(name, " is ", value, ", expected a number of at least 0");
+  if (!(predicted.bound_seconds() >= 0) || std::isnan(predicted.gap()))
+    return Status::defect("the bound of ", predicted.bound_seconds(), " seconds or the gap of ",
+                          predicted.gap(), " is not a number");
   return Status::ok();
-}
-
-static Status verifyTensor(const plan::Plan &plan, const plan::Tensor &tensor) {
-  if (byteSize(tensor.dtype()) == 0)
-    return Status::defect("it has no dtype");
-  for (int64_t size : tensor.shape())
-    if (size < 0)
-      return Status::defect("it has a dim of size ", size);
-  CLEAVE_TRY(verifySharding(plan, tensor));
-  switch (tensor.role()) {
-  case plan::PARAMETER:
-  case plan::STATE:
-  case plan::CONSTANT:
-    return verifySource(tensor);
-  case plan::INPUT:
-  case plan::OUTPUT:
-    return Status::ok();
-  default:
-    return Status::defect("its role ", plan::Role_Name(tensor.role()),
-                          ", expected a role of inputs, outputs or persistent tensors");
-  }
 }
 
 Status verifyStructure(const plan::Plan &plan) {
   CLEAVE_TRY(verifyMesh(plan));
-  for (const plan::Tensor &tensor : plan.tensors())
-    CLEAVE_TRY(verifyTensor(plan, tensor).withContext("tensor '" + tensor.name() + "'"));
+  CLEAVE_TRY(verifyTensors(plan));
+  CLEAVE_TRY(verifyPrediction(plan.predicted()).withContext("its prediction"));
   for (const plan::Program &program : plan.programs())
     if (program.kernels_size() && plan.cpu_library().empty())
       return Status::defect("the programs have kernels, but the plan holds no library of them");
@@ -121,7 +75,8 @@ Status verifyPlan(const plan::Plan &plan) {
       continue;
     done[index] = true;
     ProgramView view{plan, plan.programs(index), uint32_t(rank)};
-    for (auto rule : {verifyPlacement, verifyInstructions, verifyDataflow})
+    for (auto rule :
+         {verifyPlacement, verifyKernels, verifyInstructions, verifySchedule, verifyDataflow})
       CLEAVE_TRY(rule(view).withContext("the plan is inconsistent"));
   }
   return verifyCommunication(plan).withContext("the plan is inconsistent");

@@ -6,13 +6,20 @@
 //  placement      buffers lie inside their arenas, are aligned to 64 bytes and large enough for
 //                 their shape; no two overlap in space and time; persistent ones are always live;
 //                 the stated peak is the recomputed one
+//  kernels        symbols match the signatures that they carry
 //  instructions   every index is in range, every operand fits into its buffer and is live; dtypes
-//                 and sizes agree
+//                 and sizes agree; launches match the signatures of their kernels
+//  schedule       every segment runs at most once per micro-batch, and there are at most as many
+//                 micro-batches as entries
 //  dataflow       along the whole schedule, nothing is read before it is written or after it was
 //                 overwritten; events are started before they are waited for, and no instruction
 //                 in between accesses the buffers of the started collective
 //  communication  all members of a group issue the same collectives in one common order with equal
 //                 sizes, every send has its recv, and no rank waits forever
+//
+// The work of a verified step is bounded by the plan: at most 2^28 instructions, of which none
+// touches more than its buffers, except that a matmul or convolution takes up to 2 * a * b FLOPs,
+// where `a` and `b` are the numbers of elements of its result and of its larger operand.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"

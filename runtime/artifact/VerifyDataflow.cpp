@@ -2,9 +2,8 @@
 // values. Unlike the check of lifetimes, this detects a value that must survive from one
 // micro-batch to the next but is overwritten in between. See Verify.h.
 #include "runtime/artifact/Access.h"
+#include "runtime/artifact/ByteRanges.h"
 #include "runtime/artifact/VerifyRules.h"
-
-#include <algorithm>
 
 namespace cleave::artifact {
 namespace {
@@ -14,12 +13,13 @@ constexpr int64_t kNoBuffer = -1;
 class DataflowCheck {
 public:
   explicit DataflowCheck(const ProgramView &view)
-      : view_(view), overlaps_(view.program.buffers_size()), holds_(view.program.buffers_size()),
-        clobberedBy_(view.program.buffers_size(), kNoBuffer),
-        pendingIn_(view.program.buffers_size()), pending_(view.program.events() + 1) {
-    findOverlaps();
-    for (int i = 0; i < view.program.buffers_size(); ++i)
+      : view_(view), holds_(view.program.buffers_size()),
+        clobberedBy_(view.program.buffers_size(), kNoBuffer), pending_(view.program.events() + 1) {
+    for (int i = 0; i < view.program.buffers_size(); ++i) {
       holds_[i] = isPersistent(view.program.buffers(i));
+      if (holds_[i]) // disjoint, by the placement rule
+        owners_.add(view.program.buffers(i), uint32_t(i));
+    }
     for (const plan::Segment &segment : view.program.segments()) {
       accesses_.emplace_back();
       for (const plan::Instruction &instruction : segment.instructions())
@@ -41,30 +41,6 @@ public:
   }
 
 private:
-  // Fills overlaps_ by a sweep over the offsets of each arena.
-  void findOverlaps() {
-    const auto &buffers = view_.program.buffers();
-    std::vector<uint32_t> order(buffers.size());
-    for (uint32_t i = 0; i < order.size(); ++i)
-      order[i] = i;
-    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-      return std::tuple(buffers[a].arena(), buffers[a].offset(), a) <
-             std::tuple(buffers[b].arena(), buffers[b].offset(), b);
-    });
-    for (size_t i = 0; i < order.size(); ++i) {
-      const plan::Buffer &a = buffers[order[i]];
-      for (size_t j = i + 1; j < order.size(); ++j) {
-        const plan::Buffer &b = buffers[order[j]];
-        if (b.arena() != a.arena() || b.offset() >= a.offset() + a.bytes())
-          break;
-        if (b.bytes() == 0)
-          continue;
-        overlaps_[order[i]].push_back(order[j]);
-        overlaps_[order[j]].push_back(order[i]);
-      }
-    }
-  }
-
   const std::string &name(int64_t buffer) const {
     return view_.program.buffers(int(buffer)).name();
   }
@@ -94,20 +70,18 @@ private:
   }
 
   void write(uint32_t buffer) {
-    holds_[buffer] = true;
-    for (uint32_t other : overlaps_[buffer]) {
+    owners_.remove(view_.program.buffers(int(buffer)), [&](uint32_t other) {
       holds_[other] = false;
       clobberedBy_[other] = buffer;
-    }
+    });
+    owners_.add(view_.program.buffers(int(buffer)), buffer);
+    holds_[buffer] = true;
   }
 
-  Status checkNotPending(uint32_t buffer) const {
-    uint32_t event = pendingIn_[buffer];
-    for (uint32_t other : overlaps_[buffer])
-      event = std::max(event, pendingIn_[other]);
-    if (event)
+  Status checkNotPending(uint32_t buffer) {
+    if (const uint32_t *event = inFlight_.find(view_.program.buffers(int(buffer))))
       return Status::defect("it touches buffer '", name(buffer), "' while the collective of event ",
-                            event, " uses its bytes");
+                            *event, " uses its bytes");
     return Status::ok();
   }
 
@@ -118,32 +92,28 @@ private:
     if (pending_[event])
       return Status::defect("it starts event ", event, ", which is started and not waited for");
     pending_[event] = &collective;
-    mark(collective, event);
+    for (const auto *buffers : {&collective.send(), &collective.recv()})
+      for (uint32_t buffer : *buffers)
+        inFlight_.add(view_.program.buffers(int(buffer)), event);
     return Status::ok();
   }
 
   Status wait(uint32_t event) {
     if (!pending_[event])
       return Status::defect("it waits for event ", event, ", which nothing has started");
-    mark(*pending_[event], 0);
+    for (const auto *buffers : {&pending_[event]->send(), &pending_[event]->recv()})
+      for (uint32_t buffer : *buffers)
+        inFlight_.remove(view_.program.buffers(int(buffer)), [](uint32_t) {});
     pending_[event] = nullptr;
     return Status::ok();
   }
 
-  void mark(const plan::Collective &collective, uint32_t event) {
-    for (uint32_t buffer : collective.send())
-      pendingIn_[buffer] = event;
-    for (uint32_t buffer : collective.recv())
-      pendingIn_[buffer] = event;
-  }
-
   const ProgramView &view_;
   std::vector<std::vector<std::vector<Access>>> accesses_; // by segment and instruction
-  std::vector<std::vector<uint32_t>> overlaps_; // by buffer: other buffers with common bytes
-  std::vector<bool> holds_;                     // by buffer: its bytes are its value
-  std::vector<int64_t> clobberedBy_; // by buffer: the last buffer written over it, or kNoBuffer
-  std::vector<uint32_t>
-      pendingIn_; // by buffer: the event of a started collective that uses it, or 0
+  std::vector<bool> holds_;                                // by buffer: its bytes are its value
+  ByteRanges owners_;                // by range: the buffer whose value its bytes are
+  std::vector<int64_t> clobberedBy_; // by buffer: the buffer that took its bytes, or kNoBuffer
+  ByteRanges inFlight_;              // by range: the event of the started collective that uses it
   std::vector<const plan::Collective *> pending_; // by event: started and not waited for
 };
 

@@ -1,27 +1,17 @@
 // The instruction rule, for every instruction by itself: indices are in range, operands are inside
-// their buffers and live, dtypes and sizes agree. See Verify.h.
+// their buffers and live, dtypes and sizes agree; and the schedule rule. See Verify.h.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/VerifyRules.h"
 
-#include <algorithm>
+#include <cmath>
+#include <set>
 
 namespace cleave::artifact {
 namespace {
 
-const plan::Buffer &at(const ProgramView &view, uint32_t buffer) {
-  return view.program.buffers(int(buffer));
-}
-
-std::string quoted(const ProgramView &view, uint32_t buffer) {
-  return "'" + at(view, buffer).name() + "'";
-}
-
-// Whether two buffers have common bytes.
-bool shareBytes(const plan::Buffer &a, const plan::Buffer &b) {
-  return a.arena() == b.arena() && a.offset() < b.offset() + b.bytes() &&
-         b.offset() < a.offset() + a.bytes();
-}
+// Instructions that one step may run on one rank; more would take hours.
+constexpr uint64_t kMostRuns = uint64_t(1) << 28;
 
 Status verifyAccess(const ProgramView &view, const Access &access, uint32_t position) {
   if (access.buffer >= uint32_t(view.program.buffers_size()))
@@ -36,85 +26,7 @@ Status verifyAccess(const ProgramView &view, const Access &access, uint32_t posi
                           "' is live from ", buffer.first(), " to ", buffer.last());
   if (access.writes && (buffer.role() == plan::CONSTANT || buffer.role() == plan::COORDINATES))
     return Status::defect("it writes buffer '", buffer.name(), "' of role ",
-                          plan::Role_Name(buffer.role()));
-  return Status::ok();
-}
-
-Status verifyLaunch(const ProgramView &view, const plan::Launch &launch) {
-  if (launch.kernel() >= uint32_t(view.program.kernels_size()))
-    return Status::defect("it launches kernel ", launch.kernel(), ", the program has ",
-                          view.program.kernels_size());
-  // Every element of the range writes at least a byte, so the extent is at most the size of the
-  // buffers.
-  int64_t extent = view.program.kernels(launch.kernel()).extent();
-  uint64_t bytes = 1;
-  for (uint32_t buffer : launch.buffers())
-    bytes += at(view, buffer).bytes();
-  if (extent < 0 || uint64_t(extent) > bytes)
-    return Status::defect("its kernel has extent ", extent, " on buffers of ", bytes - 1, " bytes");
-  for (uint32_t position : launch.written())
-    if (position >= uint32_t(launch.buffers_size()))
-      return Status::defect("it writes operand ", position, ", it has ", launch.buffers_size());
-  return Status::ok();
-}
-
-Status verifyMatmul(const ProgramView &view, const plan::Matmul &matmul) {
-  std::vector<int64_t> sizes(matmul.batch().begin(), matmul.batch().end());
-  sizes.resize(sizes.size() + 2);
-  struct {
-    const plan::StridedOperand &operand;
-    int64_t rows, columns;
-    const char *name;
-  } operands[] = {{matmul.lhs(), matmul.m(), matmul.k(), "lhs"},
-                  {matmul.rhs(), matmul.k(), matmul.n(), "rhs"},
-                  {matmul.out(), matmul.m(), matmul.n(), "out"}};
-  plan::DType dtype = at(view, matmul.lhs().buffer()).dtype();
-  for (auto &[operand, rows, columns, name] : operands) {
-    sizes[sizes.size() - 2] = rows, sizes[sizes.size() - 1] = columns;
-    if (reachOf(operand, sizes) < 0)
-      return Status::defect("its ", name,
-                            " needs one non-negative stride per batch dim, row and column");
-    if (at(view, operand.buffer()).dtype() != dtype)
-      return Status::defect("its ", name, " is ", dtypeName(at(view, operand.buffer()).dtype()),
-                            ", its lhs is ", dtypeName(dtype));
-  }
-  for (const plan::StridedOperand *operand : {&matmul.lhs(), &matmul.rhs()})
-    if (shareBytes(at(view, operand->buffer()), at(view, matmul.out().buffer())))
-      return Status::defect("its out ", quoted(view, matmul.out().buffer()),
-                            " overlaps its operand ", quoted(view, operand->buffer()));
-  return Status::ok();
-}
-
-Status verifyConvolution(const ProgramView &view, const plan::Convolution &c) {
-  if (!plan::Convolution::Kind_IsValid(c.kind()))
-    return Status::defect("its kind ", int(c.kind()), " does not exist");
-  int spatial = c.input_shape_size() - 2;
-  for (int size : {c.weight_shape_size() - 2, c.output_shape_size() - 2, c.strides_size(),
-                   c.dilations_size(), c.pads_low_size(), c.pads_high_size()})
-    if (size != spatial || spatial < 1)
-      return Status::defect("its shapes, strides, dilations and pads differ in rank");
-  if (c.groups() < 1 || c.weight_shape(1) * c.groups() != c.input_shape(1) ||
-      c.weight_shape(0) != c.output_shape(1) || c.weight_shape(0) % c.groups() != 0 ||
-      c.input_shape(0) != c.output_shape(0))
-    return Status::defect("its batch, channels or groups do not agree");
-  for (int i = 0; i < spatial; ++i) {
-    if (c.strides(i) < 1 || c.dilations(i) < 1)
-      return Status::defect("its strides and dilations must be at least 1");
-    int64_t padded = c.input_shape(i + 2) + c.pads_low(i) + c.pads_high(i);
-    int64_t window = c.dilations(i) * (c.weight_shape(i + 2) - 1) + 1;
-    if (padded < window || (padded - window) / c.strides(i) + 1 != c.output_shape(i + 2))
-      return Status::defect("its output's spatial dim ", i, " does not follow from its input");
-  }
-  uint32_t out = c.kind() == plan::Convolution::FORWARD          ? c.output()
-                 : c.kind() == plan::Convolution::INPUT_GRADIENT ? c.input()
-                                                                 : c.weight();
-  for (uint32_t buffer : {c.input(), c.weight(), c.output()}) {
-    if (at(view, buffer).dtype() != at(view, out).dtype())
-      return Status::defect("its buffers differ in dtype");
-    if (buffer != out && shareBytes(at(view, buffer), at(view, out)))
-      return Status::defect("its result ", quoted(view, out), " overlaps its operand ",
-                            quoted(view, buffer));
-  }
+                          roleName(buffer.role()));
   return Status::ok();
 }
 
@@ -196,8 +108,7 @@ Status verifyRole(const ProgramView &view, uint32_t buffer, plan::Role role) {
   return at(view, buffer).role() == role
              ? Status::ok()
              : Status::defect("its buffer ", quoted(view, buffer), " has role ",
-                              plan::Role_Name(at(view, buffer).role()), ", not ",
-                              plan::Role_Name(role));
+                              roleName(at(view, buffer).role()), ", not ", roleName(role));
 }
 
 Status verifyMetric(const ProgramView &view, const plan::Metric &metric) {
@@ -236,8 +147,13 @@ Status verifyKind(const ProgramView &view, const plan::Instruction &instruction)
     return verifyRole(view, instruction.store_output().buffer(), plan::OUTPUT);
   case plan::Instruction::kMetric:
     return verifyMetric(view, instruction.metric());
-  case plan::Instruction::kFill:
-    return Status::ok();
+  case plan::Instruction::kFill: {
+    const plan::Buffer &buffer = at(view, instruction.fill().buffer());
+    return isStorable(instruction.fill().value(), buffer.dtype())
+               ? Status::ok()
+               : Status::defect("its value ", instruction.fill().value(), " does not fit ",
+                                dtypeName(buffer.dtype()));
+  }
   case plan::Instruction::KIND_NOT_SET:
     break;
   }
@@ -254,15 +170,36 @@ Status verifyInstructions(const ProgramView &view) {
       for (const Access &access : accessesOf(view.program, instruction))
         CLEAVE_TRY(verifyAccess(view, access, position).withContext(view.instruction(s, i)));
       CLEAVE_TRY(verifyKind(view, instruction).withContext(view.instruction(s, i)));
+      if (!(instruction.seconds() >= 0) || !std::isfinite(instruction.seconds()))
+        return Status::defect(view.instruction(s, i), " is predicted to take ",
+                              instruction.seconds(), " seconds");
     }
   if (view.program.events() > position)
     return Status::defect("rank ", view.rank, " has ", view.program.events(),
                           " events, more than instructions");
-  for (const plan::ScheduleStep &step : view.program.schedule())
+  return Status::ok();
+}
+
+Status verifySchedule(const ProgramView &view) {
+  int size = view.program.schedule_size();
+  uint64_t runs = 0;
+  std::set<std::pair<uint32_t, uint32_t>> seen;
+  for (const plan::ScheduleStep &step : view.program.schedule()) {
     if (step.segment() >= uint32_t(view.program.segments_size()))
       return Status::defect("rank ", view.rank, " schedules segment ", step.segment(), ", it has ",
                             view.program.segments_size());
-  return Status::ok();
+    if (step.slot() >= uint32_t(size))
+      return Status::defect("rank ", view.rank, " schedules micro-batch ", step.slot(),
+                            " in a schedule of ", size, " steps");
+    if (!seen.emplace(step.segment(), step.slot()).second)
+      return Status::defect("rank ", view.rank, " schedules segment ", step.segment(),
+                            " twice for micro-batch ", step.slot());
+    runs += uint64_t(view.program.segments(int(step.segment())).instructions_size());
+  }
+  return runs <= kMostRuns
+             ? Status::ok()
+             : Status::defect("rank ", view.rank, " runs ", runs,
+                              " instructions in a step, expected at most ", kMostRuns);
 }
 
 } // namespace cleave::artifact

@@ -19,7 +19,7 @@ Status verifyTensorOf(const ProgramView &view, const plan::Buffer &buffer) {
                 buffer.role() == plan::CONSTANT || buffer.role() == plan::INPUT ||
                 buffer.role() == plan::OUTPUT;
   if (buffer.tensor() == -1)
-    return needed ? Status::defect("its role ", plan::Role_Name(buffer.role()), " needs a tensor")
+    return needed ? Status::defect("its role ", roleName(buffer.role()), " needs a tensor")
                   : Status::ok();
   const plan::Tensor &tensor = view.plan.tensors(buffer.tensor());
   RankBlock block = blockOf(view.plan, tensor, view.rank);
@@ -27,9 +27,9 @@ Status verifyTensorOf(const ProgramView &view, const plan::Buffer &buffer) {
                   buffer.shape().end()))
     return Status::defect("its shape is not that of its block of tensor '", tensor.name(), "'");
   if (tensor.dtype() != buffer.dtype() || tensor.role() != buffer.role())
-    return Status::defect("it is ", dtypeName(buffer.dtype()), " ", plan::Role_Name(buffer.role()),
+    return Status::defect("it is ", dtypeName(buffer.dtype()), " ", roleName(buffer.role()),
                           ", its tensor '", tensor.name(), "' is ", dtypeName(tensor.dtype()), " ",
-                          plan::Role_Name(tensor.role()));
+                          roleName(tensor.role()));
   return Status::ok();
 }
 
@@ -60,9 +60,9 @@ Status verifyBuffer(const ProgramView &view, const plan::Buffer &buffer, uint32_
     return Status::defect("its offset ", buffer.offset(), " is not a multiple of 64");
   if (byteSize(buffer.dtype()) == 0)
     return Status::defect("it has no dtype");
-  for (int64_t size : buffer.shape())
-    if (size < 0)
-      return Status::defect("it has a dim of size ", size);
+  if (!plan::Role_IsValid(buffer.role()) || buffer.role() == plan::ROLE_UNSPECIFIED)
+    return Status::defect("its role ", int(buffer.role()), " does not exist");
+  CLEAVE_TRY(verifySizes(buffer.shape()));
   uint64_t needed = uint64_t(elementCount(buffer.shape())) * byteSize(buffer.dtype());
   if (buffer.bytes() < needed)
     return Status::defect("it has ", buffer.bytes(), " bytes, its shape needs ", needed);
@@ -85,8 +85,24 @@ struct LifetimeEvent {
   }
 };
 
+// An arena ends with its last buffer, rounded up to 64 bytes.
+Status verifyArenaSize(const ProgramView &view, uint32_t index) {
+  const plan::Arena &arena = view.program.arenas(int(index));
+  std::string place = concat("rank ", view.rank, ", arena ", index);
+  if (!plan::Space_IsValid(arena.space()))
+    return Status::defect(place, " is in space ", int(arena.space()), ", which does not exist");
+  uint64_t used = 0;
+  for (const plan::Buffer &buffer : view.program.buffers())
+    if (buffer.arena() == index)
+      used = std::max(used, buffer.offset() + buffer.bytes());
+  if (used > uint64_t(kMostElements) || arena.bytes() > (used + 63) / 64 * 64)
+    return Status::defect(place, " has ", arena.bytes(), " bytes, its buffers end at byte ", used);
+  return Status::ok();
+}
+
 Status verifyArena(const ProgramView &view, uint32_t arena) {
   const auto &buffers = view.program.buffers();
+  CLEAVE_TRY(verifyArenaSize(view, arena));
   std::vector<LifetimeEvent> events;
   for (int i = 0; i < buffers.size(); ++i)
     if (buffers[i].arena() == arena && buffers[i].bytes() > 0) {

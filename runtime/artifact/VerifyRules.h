@@ -21,13 +21,40 @@ struct ProgramView {
   std::string instruction(int segment, int index) const;
 };
 
+// A limit for counts of elements and bytes: above every machine's memory, and small enough to be
+// multiplied by the size of an element or a few sizes of a mesh.
+constexpr int64_t kMostElements = int64_t(1) << 48;
+
+// The buffer of an index that is in range, its name in quotes, and whether two buffers have common
+// bytes.
+const plan::Buffer &at(const ProgramView &view, uint32_t buffer);
+std::string quoted(const ProgramView &view, uint32_t buffer);
+bool shareBytes(const plan::Buffer &a, const plan::Buffer &b);
+// The name of a role; of an unknown one its number.
+std::string roleName(plan::Role role);
+// Whether all sizes and their product are in [0, kMostElements].
+Status verifySizes(const google::protobuf::RepeatedField<int64_t> &shape);
+// Whether the number can be converted to the dtype: floats take all numbers, integers those in the
+// range of 64 bits.
+bool isStorable(double value, plan::DType dtype);
+
 // Mesh, program table, tensors. The other rules rely on it.
 Status verifyStructure(const plan::Plan &plan);
+// The part of it on tensors. Needs a correct mesh.
+Status verifyTensors(const plan::Plan &plan);
 // Buffers and arenas of one program.
 Status verifyPlacement(const ProgramView &view);
-// Every instruction by itself. Needs verifyPlacement.
+// The table of kernels.
+Status verifyKernels(const ProgramView &view);
+// Every instruction by itself. Needs verifyPlacement and verifyKernels.
 Status verifyInstructions(const ProgramView &view);
-// One step's schedule in order. Needs verifyInstructions.
+// Those kinds of instructions that compute. Their buffers exist and are large enough.
+Status verifyLaunch(const ProgramView &view, const plan::Launch &launch);
+Status verifyMatmul(const ProgramView &view, const plan::Matmul &matmul);
+Status verifyConvolution(const ProgramView &view, const plan::Convolution &convolution);
+// The number of segments and instructions that a step runs.
+Status verifySchedule(const ProgramView &view);
+// One step's schedule in order. Needs verifyInstructions and verifySchedule.
 Status verifyDataflow(const ProgramView &view);
 // All ranks together. Needs verifyInstructions on all programs.
 Status verifyCommunication(const plan::Plan &plan);

@@ -1,9 +1,8 @@
 // See Sha256.h. The rounds are libsodium's.
 #include "runtime/base/Sha256.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
+#include "runtime/base/RegularFile.h"
+
 #include <vector>
 
 namespace cleave {
@@ -28,19 +27,15 @@ std::string sha256(std::string_view bytes) {
 }
 
 Result<std::string> sha256OfFile(const std::string &path) {
-  FILE *file = std::fopen(path.c_str(), "rb");
-  if (!file)
-    return Status::userError("cannot read '", path, "': ", std::strerror(errno));
+  CLEAVE_TRY_ASSIGN(RegularFile file, RegularFile::open(path));
   Sha256 hash;
   std::vector<uint8_t> piece(1 << 20);
-  size_t size;
-  while ((size = std::fread(piece.data(), 1, piece.size(), file)) > 0)
+  while (true) {
+    CLEAVE_TRY_ASSIGN(size_t size, file.read(piece.data(), piece.size()));
+    if (size == 0)
+      return hash.finish();
     hash.update(piece.data(), size);
-  bool failed = std::ferror(file);
-  std::fclose(file);
-  if (failed)
-    return Status::userError("cannot read '", path, "' to its end");
-  return hash.finish();
+  }
 }
 
 } // namespace cleave

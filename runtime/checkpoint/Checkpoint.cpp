@@ -1,16 +1,15 @@
 // Reads blocks of tensors from the slices that overlap them. See Checkpoint.h.
 #include "runtime/checkpoint/Checkpoint.h"
 
+#include "runtime/base/MappedFile.h"
 #include "runtime/checkpoint/Index.h"
 #include "runtime/data/ArrayFile.h"
-#include "runtime/data/MappedFile.h"
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <mutex>
+#include <optional>
 #include <set>
-#include <sstream>
 
 namespace cleave::checkpoint {
 namespace {
@@ -111,7 +110,7 @@ Result<const data::ArrayView *> SavedCheckpoint::verified(const std::string &nam
   for (int64_t at = 0; at < view->bytes(); at += kPiece) {
     size_t piece = static_cast<size_t>(std::min(kPiece, view->bytes() - at));
     crc = checksum(data + at, piece, crc);
-    data::releasePages(data + at, piece);
+    releasePages(data + at, piece);
   }
   if (crc != slice.crc)
     return Status::userError("checkpoint ", folder_, " is damaged: the data of `", name, "` in ",
@@ -144,7 +143,7 @@ Status SavedCheckpoint::read(const std::string &name, DType dtype,
       CLEAVE_TRY(
           data::copyPart(rows, slice.block, tensor.dtype, view->data, block, dtype, destination)
               .withContext("checkpoint " + folder_ + ", tensor `" + name + "`"));
-      data::releasePages(view->data, view->bytes());
+      releasePages(view->data, view->bytes());
     }
   }
   return Status::ok();
@@ -175,6 +174,16 @@ SavedCheckpoint::exportSafetensors(const std::string &path,
                                 {{"format", "pt"}, {"step", std::to_string(index_.progress.step)}});
 }
 
+// A folder that has the name of a step holds the checkpoint of that step.
+Status checkName(const fs::path &folder, int64_t step) {
+  std::string name = folder.filename().string();
+  std::optional<int64_t> named = stepOfFolder(name);
+  if (!named || *named == step)
+    return Status::ok();
+  return Status::userError("checkpoint ", folder.string(), " is damaged: ", kIndexName,
+                           " is that of step ", step, ", expected ", *named);
+}
+
 } // namespace
 
 Result<std::unique_ptr<Checkpoint>> Checkpoint::open(const std::string &path) {
@@ -186,11 +195,11 @@ Result<std::unique_ptr<Checkpoint>> Checkpoint::open(const std::string &path) {
       return Status::userError(fs::is_directory(folder, ignored)
                                    ? "found no complete checkpoint in " + path
                                    : "found no checkpoint " + path);
-    folder = steps.back();
+    folder = *newestUsable(steps);
   }
-  std::ostringstream text;
-  text << std::ifstream(folder / kIndexName, std::ios::binary).rdbuf();
-  CLEAVE_TRY_ASSIGN(auto index, fromJson(text.str()).withContext("checkpoint " + folder.string()));
+  CLEAVE_TRY_ASSIGN(auto index,
+                    fromJson(indexText(folder)).withContext("checkpoint " + folder.string()));
+  CLEAVE_TRY(checkName(folder, index.progress.step));
   auto checkpoint = std::make_unique<SavedCheckpoint>(folder, std::move(index));
   CLEAVE_TRY(checkpoint->openFiles());
   return std::unique_ptr<Checkpoint>(std::move(checkpoint));

@@ -1,9 +1,10 @@
 // Checkpoints: sharded, written atomically, and independent of the plan that wrote them.
 //
 // DIR/step-00000200/ has one rank-00003.safetensors per rank (the slices that it wrote) and
-// index.json (the type and shape of every tensor, and the offset, shape and file of every slice).
-// It is written under a temporary name and renamed when complete; older checkpoints are removed
-// afterwards. Reading assembles any block from the slices that overlap it.
+// index.json (the type and shape of every tensor, the offset, shape and file of every slice, and a
+// checksum of all this). It is written under a temporary name and renamed when complete; older
+// checkpoints are removed afterwards. Reading assembles any block from the slices that overlap it.
+// One job at a time saves into DIR: see FolderLock.h.
 #pragma once
 
 #include "runtime/base/DType.h"
@@ -33,8 +34,10 @@ struct Slice {
 // The progress of the training.
 struct Progress {
   int64_t step = 0; // number of the next step
-  // Other values to resume with (data position, seed, …).
+  // Other values to resume with (the optimizer, the plan, …).
   std::map<std::string, std::string> extra;
+  // False if a metric of the step before or a value of the checkpoint is infinite or not a number.
+  bool isFinite = true;
 };
 
 // Whether `rank` writes its slice of a tensor that is sharded on `axes` of the mesh: of the ranks
@@ -46,22 +49,35 @@ struct SaveOptions {
   std::string directory;
   int rank = 0;
   int size = 1;
-  std::function<Status()> barrier; // of all ranks; may be empty if size is 1
-  int keep = 1;                    // number of complete checkpoints to keep, this one included
+  // Waits until all ranks have called it with their own status. Returns the same status on every
+  // rank: ok, or the failure of one rank, which it names. May be empty if size is 1.
+  std::function<Status(const Status &own)> agree;
+  // Number of complete checkpoints to keep, this one included. If none of them is finite, the
+  // newest finite one is kept in addition.
+  int keep = 1;
+  // Values that are infinite or not a number are a user error; otherwise the checkpoint is marked
+  // (Progress.isFinite).
+  bool refusesNotFinite = false;
 };
 
 class Checkpoint;
 
 // Ok if saving into `directory` does not destroy another run's checkpoints: it contains no complete
-// checkpoint, or the newest is the one at `resumed` (empty: none), which this run continues.
-// Creates the folder, so that a folder that cannot be written is detected before the run.
+// checkpoint, or the newest that is finite is the one at `resumed` (empty: none), which this run
+// continues. Creates the folder, so that a folder that cannot be written is detected before the
+// run.
 Status checkSaveFolder(const std::string &directory, const std::string &resumed);
+
+// The folder of a step's checkpoint in `directory`.
+std::string pathOf(const std::string &directory, int64_t step);
 
 // Whether the checkpoint was saved into `directory`.
 bool isIn(const Checkpoint &checkpoint, const std::string &directory);
 
 // Saves a checkpoint. Every rank calls it with its slices. On return, the checkpoint is complete
-// and on disk. User errors: the folder cannot be written.
+// and on disk. Checkpoints of later steps, which this run has abandoned, are removed. User errors,
+// the same on all ranks: a file cannot be written; the folder is as before, and saving may be tried
+// again.
 Status save(const SaveOptions &options, const std::vector<Slice> &slices, const Progress &progress);
 
 // A complete checkpoint that is open for reading. Thread-safe.
@@ -75,9 +91,9 @@ public:
 
   virtual ~Checkpoint() = default;
 
-  // `path` is the folder of one step, or a folder of several, of which the newest complete
-  // checkpoint is opened. Checks that every file exists and is complete, and that the slices cover
-  // every tensor.
+  // `path` is the folder of one step, or a folder of several, of which the newest complete and
+  // finite checkpoint is opened. Checks that every file exists and is complete, and that the slices
+  // cover every tensor.
   static Result<std::unique_ptr<Checkpoint>> open(const std::string &path);
 
   // The folder of the checkpoint's step.

@@ -6,6 +6,7 @@
 #include "runtime/data/Block.h"
 
 #include <filesystem>
+#include <optional>
 
 namespace cleave::checkpoint {
 
@@ -30,11 +31,16 @@ struct CheckpointIndex {
   std::map<std::string, SavedTensor> tensors;
 };
 
-// Incremented by every change that readers of the previous version would misread.
-constexpr int kFormatVersion = 1;
+// Incremented by every change that readers of the previous version would misread. Version 1 had no
+// checksum of the index; it can still be read.
+constexpr int kFormatVersion = 2;
+constexpr int kFormatWithoutChecksum = 1;
 constexpr const char *kIndexName = "index.json";
+// Greatest step of a checkpoint: far beyond any training, and adding steps to it never overflows.
+constexpr int64_t kLastStep = 1'000'000'000'000;
 
-// Conversion to and from index.json. A user error if the text is damaged or has another version.
+// Conversion to and from index.json. The text has the SHA-256 of its other values. A user error if
+// the text is damaged or has another version, or names a file outside of the checkpoint's folder.
 std::string toJson(const CheckpointIndex &index);
 Result<CheckpointIndex> fromJson(const std::string &text);
 
@@ -45,8 +51,15 @@ Status checkCoverage(const CheckpointIndex &index);
 std::string fileOfRank(int rank);
 // `step-00000200`
 std::string folderOfStep(int64_t step);
+// The step of such a name; nothing if the name has another form.
+std::optional<int64_t> stepOfFolder(const std::string &name);
 // The folders of the complete checkpoints in a folder, in increasing order of steps.
 std::vector<std::filesystem::path> completeSteps(const std::filesystem::path &directory);
+// Of complete checkpoints, in increasing order of steps, the one to resume from: the newest whose
+// values are finite, as far as its index tells; without one, the newest. Null if there is none.
+const std::filesystem::path *newestUsable(const std::vector<std::filesystem::path> &steps);
+// The text of the checkpoint's index.json; empty if it cannot be read.
+std::string indexText(const std::filesystem::path &step);
 
 // CRC-32. For data in several pieces, `before` is the checksum of the previous pieces.
 uint32_t checksum(const void *data, size_t bytes, uint32_t before = 0);

@@ -95,12 +95,10 @@ Ticket Communicator::start(const Call &call) {
 
 Status Communicator::wait(Ticket ticket) { return queues_->wait(ticket); }
 
-Status Communicator::barrier(std::chrono::milliseconds timeout) {
+Status Communicator::barrier() {
   uint8_t mine = 0;
-  return run({.kind = Kind::AllReduce,
-              .reduce = Reduce::Max,
-              .pairs = {{&mine, &mine, 1, DType::U8}},
-              .timeout = timeout});
+  return run(
+      {.kind = Kind::AllReduce, .reduce = Reduce::Max, .pairs = {{&mine, &mine, 1, DType::U8}}});
 }
 
 Status Communicator::allReduce(const void *send, void *recv, int64_t count, DType dtype,

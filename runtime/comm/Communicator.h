@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,8 +57,6 @@ struct Call {
   Reduce reduce = Reduce::Sum;
   std::vector<BufferPair> pairs;
   int peer = 0; // of Send and Recv: index in the group
-  // Longest time that a collective waits for other members; 0: the World's timeout.
-  std::chrono::milliseconds timeout{0};
 };
 
 // Identifies a started call until it is waited for. 0: none.
@@ -91,9 +90,9 @@ public:
   // Waits for a started call. Each ticket is waited for once.
   Status wait(Ticket ticket);
 
-  // Returns when all members have called it. `timeout` (0: the World's) is longer where some
-  // members take long (to read weights, to write a checkpoint).
-  Status barrier(std::chrono::milliseconds timeout = {});
+  // Returns when all members have called it. PatientBarrier.h waits longer for members that read
+  // weights or write a checkpoint.
+  Status barrier();
 
   // One collective of one tensor; `count` as in BufferPair.
   Status allReduce(const void *send, void *recv, int64_t count, DType dtype, Reduce reduce);
@@ -137,6 +136,15 @@ public:
   // the order of these calls. A defect if this rank is not a member; Status::lost if others cannot
   // be reached.
   virtual Result<std::unique_ptr<Communicator>> connect(const std::vector<int> &members) = 0;
+
+  // A small blackboard of the job: writes a key, which may be overwritten, and reads what any rank
+  // has written, without waiting; nothing if the key was never written. Thread-safe. Status::lost
+  // if the blackboard (at rank 0) cannot be reached.
+  virtual Status publish(const std::string &key, const std::string &value) = 0;
+  virtual Result<std::optional<std::string>> peek(const std::string &key) = 0;
+
+  // Whether the rank is known to have ended. A rank of another machine never is.
+  virtual bool hasEnded(int) const { return false; }
 
   // `local`, `shm`, `gloo`, …: for messages and logs.
   virtual std::string implementation() const = 0;

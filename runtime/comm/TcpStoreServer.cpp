@@ -1,53 +1,31 @@
 // See TcpStoreServer.h.
 #include "runtime/comm/TcpStoreServer.h"
 
+#include "runtime/comm/Sockets.h"
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 namespace cleave::comm {
 
-static Result<int> listenAt(int port) {
-  int descriptor = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in6 address6{};
-  address6.sin6_family = AF_INET6;
-  address6.sin6_port = htons(port);
-  sockaddr_in address4{};
-  address4.sin_family = AF_INET;
-  address4.sin_port = htons(port);
-  int on = 1, off = 0;
-  bool bound = false;
-  if (descriptor >= 0) {
-    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    bound = bind(descriptor, reinterpret_cast<sockaddr *>(&address6), sizeof address6) == 0;
+Result<std::unique_ptr<TcpStoreServer>> TcpStoreServer::start(const Rendezvous &rendezvous,
+                                                              const StoreLimits &limits) {
+  std::unique_ptr<TcpStoreServer> server(
+      new TcpStoreServer(rendezvous.secret, rendezvous.size, limits));
+  if (rendezvous.listenSocket >= 0) {
+    server->listeners_ = {rendezvous.listenSocket};
+  } else {
+    CLEAVE_TRY_ASSIGN(server->listeners_, listenAt(rendezvous.host, rendezvous.port));
   }
-  if (!bound && (descriptor < 0 || errno == EADDRNOTAVAIL ||
-                 errno == EAFNOSUPPORT)) { // this machine has no IPv6
-    if (descriptor >= 0)
-      close(descriptor);
-    descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    bound = bind(descriptor, reinterpret_cast<sockaddr *>(&address4), sizeof address4) == 0;
-  }
-  if (bound && listen(descriptor, 1024) == 0)
-    return descriptor;
-  Status status = Status::lost("rank 0 could not listen at port ", port, ": ", strerror(errno),
-                               "; choose another MASTER_PORT");
-  close(descriptor);
-  return status;
-}
-
-Result<std::unique_ptr<TcpStoreServer>> TcpStoreServer::start(const Rendezvous &rendezvous) {
-  std::unique_ptr<TcpStoreServer> server(new TcpStoreServer);
-  server->listener_ = rendezvous.listenSocket;
-  if (server->listener_ < 0) {
-    CLEAVE_TRY_ASSIGN(server->listener_, listenAt(rendezvous.port));
-  }
+  for (int listener : server->listeners_)
+    fcntl(listener, F_SETFL, fcntl(listener, F_GETFL) | O_NONBLOCK);
   if (pipe2(server->stopPipe_, O_CLOEXEC) != 0)
     return Status::lost("could not create a pipe: ", strerror(errno));
   server->thread_ = std::thread([raw = server.get()] { raw->serve(); });
@@ -59,92 +37,89 @@ TcpStoreServer::~TcpStoreServer() {
     [[maybe_unused]] ssize_t ignored = write(stopPipe_[1], "x", 1);
     thread_.join();
   }
-  for (Client &client : clients_)
-    close(client.descriptor);
-  for (int descriptor : {listener_, stopPipe_[0], stopPipe_[1]})
+  for (int listener : listeners_)
+    close(listener);
+  for (int descriptor : stopPipe_)
     if (descriptor >= 0)
       close(descriptor);
 }
 
 void TcpStoreServer::serve() {
   while (true) {
-    std::vector<pollfd> watched{{stopPipe_[0], POLLIN, 0}, {listener_, POLLIN, 0}};
-    for (Client &client : clients_)
-      watched.push_back({client.descriptor, POLLIN, 0});
-    if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR)
+    std::vector<pollfd> watched{{stopPipe_[0], POLLIN, 0}};
+    for (const auto &client : clients_)
+      watched.push_back(
+          {client->descriptor(), short(client->hasOutput() ? POLLIN | POLLOUT : POLLIN), 0});
+    for (int listener : listeners_)
+      watched.push_back({listener, POLLIN, 0});
+    if (poll(watched.data(), watched.size(), timeToNextDeadline()) < 0 && errno != EINTR)
       return;
     if (watched[0].revents)
       return;
-    for (size_t i = 2; i < watched.size(); ++i) {
-      Client &client = clients_[i - 2];
-      if (watched[i].revents && !read(client)) {
-        close(client.descriptor);
-        client.descriptor = -1;
-      }
+    size_t at = 1, clients = clients_.size();
+    for (size_t i = 0; i < clients; ++i, ++at)
+      if (watched[at].revents && !serveClient(*clients_[i], watched[at].revents))
+        clients_[i].reset();
+    std::erase(clients_, nullptr);
+    closeLateStrangers();
+    for (int listener : listeners_)
+      if (watched[at++].revents)
+        acceptFrom(listener);
+  }
+}
+
+// False if the connection is to be closed.
+bool TcpStoreServer::serveClient(StoreClient &client, short events) {
+  if ((events & POLLOUT) && !client.write())
+    return false;
+  return (events & ~POLLOUT) == 0 || client.read(values_);
+}
+
+void TcpStoreServer::acceptFrom(int listener) {
+  while (true) {
+    auto isStranger = [](const auto &client) { return !client->isMember(); };
+    size_t strangers = std::count_if(clients_.begin(), clients_.end(), isStranger);
+    if (strangers >= limits_.strangers)
+      closeOldestStranger();
+    int descriptor = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (descriptor >= 0) {
+      int on = 1;
+      setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+      clients_.push_back(std::make_unique<StoreClient>(descriptor, secret_, size_));
+    } else if (errno == EMFILE || errno == ENFILE) { // no descriptors left
+      if (!closeOldestStranger())
+        return std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    } else if (errno != EINTR && errno != ECONNABORTED) {
+      return;
     }
-    std::erase_if(clients_, [](const Client &client) { return client.descriptor < 0; });
-    if (watched[1].revents)
-      accept();
   }
 }
 
-void TcpStoreServer::accept() {
-  int descriptor = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-  if (descriptor >= 0)
-    clients_.push_back({descriptor, {}});
-}
-
-// False if the client has disconnected.
-bool TcpStoreServer::read(Client &client) {
-  char data[65536];
-  ssize_t bytes = recv(client.descriptor, data, sizeof data, 0);
-  if (bytes <= 0)
-    return bytes < 0 && errno == EINTR;
-  client.received.append(data, bytes);
-  while (takeRequest(client)) {
-  }
+bool TcpStoreServer::closeOldestStranger() {
+  auto oldest = std::find_if(clients_.begin(), clients_.end(),
+                             [](const auto &client) { return !client->isMember(); });
+  if (oldest == clients_.end())
+    return false;
+  clients_.erase(oldest);
   return true;
 }
 
-// Reads a string at `at` and advances `at`; false if it is incomplete.
-static bool takeString(const std::string &data, size_t &at, std::string &text) {
-  uint32_t length;
-  if (data.size() < at + sizeof length)
-    return false;
-  std::memcpy(&length, data.data() + at, sizeof length);
-  if (data.size() < at + sizeof length + length)
-    return false;
-  text = data.substr(at + sizeof length, length);
-  at += sizeof length + length;
-  return true;
+void TcpStoreServer::closeLateStrangers() {
+  auto now = StoreClient::Clock::now();
+  std::erase_if(clients_, [&](const auto &client) {
+    return !client->isMember() && now - client->accepted() >= limits_.handshake;
+  });
 }
 
-bool TcpStoreServer::takeRequest(Client &client) {
-  size_t at = 1;
-  std::string key, value;
-  if (client.received.empty() || !takeString(client.received, at, key))
-    return false;
-  if (client.received[0] == 'S') {
-    if (!takeString(client.received, at, value))
-      return false;
-    values_[key] = value;
-  } else {
-    answer(client, key);
-  }
-  client.received.erase(0, at);
-  return true;
-}
-
-void TcpStoreServer::answer(Client &client, const std::string &key) {
-  auto found = values_.find(key);
-  std::string message(1, found == values_.end() ? 'N' : 'Y');
-  if (found != values_.end()) {
-    uint32_t length = static_cast<uint32_t>(found->second.size());
-    message.append(reinterpret_cast<const char *>(&length), sizeof length);
-    message += found->second;
-  }
-  [[maybe_unused]] ssize_t ignored =
-      ::send(client.descriptor, message.data(), message.size(), MSG_NOSIGNAL);
+// Milliseconds until a stranger's time is over, for poll(); -1 if there is none.
+int TcpStoreServer::timeToNextDeadline() const {
+  for (const auto &client : clients_) // the oldest comes first
+    if (!client->isMember()) {
+      auto left = client->accepted() + limits_.handshake - StoreClient::Clock::now();
+      auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(left).count() + 1;
+      return static_cast<int>(std::max<int64_t>(0, ms));
+    }
+  return -1;
 }
 
 } // namespace cleave::comm

@@ -1,41 +1,47 @@
-// The server of TcpStore: one thread at rank 0.
+// The server of TcpStore: one thread at rank 0, which waits for no client.
 #pragma once
 
 #include "runtime/base/Status.h"
+#include "runtime/comm/StoreClient.h"
 #include "runtime/comm/TcpStore.h"
 
-#include <map>
 #include <memory>
-#include <string>
 #include <thread>
 #include <vector>
 
 namespace cleave::comm {
 
+// Limits for connections that have not proven yet that they belong to the job.
+struct StoreLimits {
+  std::chrono::milliseconds handshake{10000}; // the time in which they have to
+  size_t strangers = 256;                     // at a time; the oldest is closed for a new one
+};
+
 class TcpStoreServer {
 public:
-  // Listens at the rendezvous' port, or at its socket, which the server then owns. Status::lost if
-  // the port is taken.
-  static Result<std::unique_ptr<TcpStoreServer>> start(const Rendezvous &rendezvous);
+  // Listens at the rendezvous' host and port (see listenAt), or at its socket, which the server
+  // then owns. Status::lost if the port is taken.
+  static Result<std::unique_ptr<TcpStoreServer>> start(const Rendezvous &rendezvous,
+                                                       const StoreLimits &limits = {});
   ~TcpStoreServer();
 
 private:
-  struct Client {
-    int descriptor;
-    std::string received; // not yet a whole request
-  };
-
-  TcpStoreServer() = default;
+  TcpStoreServer(const JobSecret &secret, int size, const StoreLimits &limits)
+      : secret_(secret), size_(size), limits_(limits) {}
   void serve();
-  void accept();
-  bool read(Client &client);
-  bool takeRequest(Client &client);
-  void answer(Client &client, const std::string &key);
+  bool serveClient(StoreClient &client, short events);
+  void acceptFrom(int listener);
+  void closeLateStrangers();
+  bool closeOldestStranger();
+  int timeToNextDeadline() const;
 
-  int listener_ = -1;
+  JobSecret secret_;
+  int size_;
+  StoreLimits limits_;
+  std::vector<int> listeners_;
   int stopPipe_[2] = {-1, -1};
-  std::vector<Client> clients_;
-  std::map<std::string, std::string> values_;
+  std::vector<std::unique_ptr<StoreClient>> clients_; // in the order in which they came
+  StoredValues values_;
   std::thread thread_;
 };
 

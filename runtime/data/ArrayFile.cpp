@@ -5,6 +5,7 @@
 #include "runtime/data/ArrayFileBuilder.h"
 
 #include <filesystem>
+#include <unistd.h>
 
 namespace cleave::data {
 
@@ -24,7 +25,21 @@ const ArrayView *ArrayFile::find(const std::string &name) const {
   return nullptr;
 }
 
-Result<std::shared_ptr<const ArrayFile>> ArrayFile::open(const std::string &path) {
+std::vector<std::string> ArrayFile::names() const {
+  std::vector<std::string> names;
+  for (const ArrayView &array : arrays_)
+    names.push_back(array.name);
+  names.insert(names.end(), skipped_.begin(), skipped_.end());
+  return names;
+}
+
+uint64_t ReadOptions::machineMemory() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+}
+
+Result<std::shared_ptr<const ArrayFile>> ArrayFile::open(const std::string &path,
+                                                         const ReadOptions &options) {
   CLEAVE_TRY_ASSIGN(auto file, MappedFile::open(path));
   ArrayFileBuilder builder(path);
   builder.keep(file);
@@ -32,7 +47,7 @@ Result<std::shared_ptr<const ArrayFile>> ArrayFile::open(const std::string &path
   std::string ending = name.extension();
   Status status;
   if (ending == ".npz")
-    status = readNpz(builder, *file);
+    status = readNpz(builder, *file, options);
   else if (ending == ".npy")
     status = readNpy(builder, *file, name.stem());
   else if (ending == ".safetensors")

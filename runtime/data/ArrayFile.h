@@ -5,6 +5,7 @@
 #include "runtime/base/Status.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,16 +25,33 @@ struct ArrayView {
   int64_t bytes() const;
 };
 
+// What ArrayFile::open() takes from a file.
+struct ReadOptions {
+  // Whether a compressed array is inflated; empty: all are.
+  std::function<bool(const std::string &name)> isWanted;
+  // The most memory that the compressed arrays of a file may take together, in bytes; default: the
+  // memory of this machine.
+  uint64_t mostInflated = machineMemory();
+
+  static uint64_t machineMemory();
+};
+
 // The arrays of one file. Uncompressed arrays are mapped (only accessed pages are read); compressed
 // arrays are inflated into memory.
 class ArrayFile {
 public:
-  // Opens a file by its ending: .npz, .npy (one array, with the name of the file without ending),
-  // .safetensors. A user error names the file and what is wrong with it.
-  static Result<std::shared_ptr<const ArrayFile>> open(const std::string &path);
+  // Opens a regular file by its ending: .npz, .npy (one array, with the name of the file without
+  // ending), .safetensors. A user error names the file and what is wrong with it.
+  static Result<std::shared_ptr<const ArrayFile>> open(const std::string &path,
+                                                       const ReadOptions &options = {});
 
   const std::string &path() const { return path_; }
+  // Their elements are in memory or mapped.
   const std::vector<ArrayView> &arrays() const { return arrays_; }
+  // Names of compressed arrays that are not wanted.
+  const std::vector<std::string> &skipped() const { return skipped_; }
+  // The names of all arrays, skipped ones last.
+  std::vector<std::string> names() const;
   // The array of this name; null if there is none.
   const ArrayView *find(const std::string &name) const;
   // Names of arrays that cannot be used, each with the reason (strings, objects, complex numbers,
@@ -46,6 +64,7 @@ private:
   friend class ArrayFileBuilder;
   std::string path_;
   std::vector<ArrayView> arrays_;
+  std::vector<std::string> skipped_;
   std::vector<std::pair<std::string, std::string>> unreadable_;
   std::vector<std::pair<std::string, std::string>> metadata_;
   std::vector<std::shared_ptr<const void>> storage_; // mappings and inflated arrays

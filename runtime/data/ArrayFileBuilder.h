@@ -1,8 +1,8 @@
 // The readers of the formats, and the builder that they fill. Private to this folder.
 #pragma once
 
+#include "runtime/base/MappedFile.h"
 #include "runtime/data/ArrayFile.h"
-#include "runtime/data/MappedFile.h"
 
 namespace cleave::data {
 
@@ -16,6 +16,7 @@ public:
   const std::string &path() const { return file_->path(); }
   // Each adds an entry of the file; see the accessors of ArrayFile.
   void add(ArrayView array) { file_->arrays_.push_back(std::move(array)); }
+  void addSkipped(std::string name) { file_->skipped_.push_back(std::move(name)); }
   void addUnreadable(std::string name, std::string reason) {
     file_->unreadable_.emplace_back(std::move(name), std::move(reason));
   }
@@ -33,7 +34,7 @@ private:
 // Each reads a whole file of one format; a user error, without the path, if it is damaged. An .npy
 // file has one array, which gets the name `name`.
 Status readNpy(ArrayFileBuilder &builder, const MappedFile &file, const std::string &name);
-Status readNpz(ArrayFileBuilder &builder, const MappedFile &file);
+Status readNpz(ArrayFileBuilder &builder, const MappedFile &file, const ReadOptions &options);
 Status readSafetensors(ArrayFileBuilder &builder, const MappedFile &file);
 
 // Adds the array in the bytes of an .npy file. Arrays of unsupported types become unreadable. A

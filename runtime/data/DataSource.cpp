@@ -57,24 +57,33 @@ struct Gathered {
     return Status::ok();
   }
 
+  // Inflates the compressed arrays that are needed only.
+  static Result<std::shared_ptr<const ArrayFile>>
+  openFor(const std::string &path, const std::function<bool(const std::string &)> &isWanted) {
+    ReadOptions options;
+    options.isWanted = isWanted;
+    return ArrayFile::open(path, options);
+  }
+
   // NAME=FILE.npy (or another format with one array, or one of that name).
   Status addNamed(const std::string &name, const std::string &path) {
-    CLEAVE_TRY_ASSIGN(auto file, ArrayFile::open(path));
+    CLEAVE_TRY_ASSIGN(auto file, openFor(path, [&](const std::string &n) { return n == name; }));
     const ArrayView *array = file->find(name);
-    if (!array && file->arrays().size() == 1)
+    if (!array && file->arrays().size() == 1 && file->skipped().empty())
       array = &file->arrays()[0];
     if (!array && !file->unreadable().empty())
       return Status::userError(path, " cannot be used for input `", name,
                                "`: ", file->unreadable()[0].second);
     if (!array)
       return Status::userError(path, " has no array `", name, "`; it has ",
-                               listNames(file->arrays(), [](auto &array) { return array.name; }));
+                               listNames(file->names(), [](auto &name) { return name; }));
     files.push_back(file);
     return take(inputNamed(name) - inputs.data(), file, array);
   }
 
   Status addArchive(const std::string &path) {
-    CLEAVE_TRY_ASSIGN(auto file, ArrayFile::open(path));
+    CLEAVE_TRY_ASSIGN(auto file,
+                      openFor(path, [&](const std::string &n) { return inputNamed(n); }));
     files.push_back(file);
     for (size_t i = 0; i < inputs.size(); ++i)
       if (const ArrayView *array = file->find(inputs[i].name))
@@ -105,7 +114,7 @@ struct Gathered {
       std::string present, reason;
       for (const auto &file : files) {
         present += concat(present.empty() ? "" : "; ", file->path(), " has ",
-                          listNames(file->arrays(), [](auto &array) { return array.name; }));
+                          listNames(file->names(), [](auto &name) { return name; }));
         for (const auto &[name, why] : file->unreadable())
           if (name == inputs[i].name)
             reason = concat(" (`", name, "` exists, but ", why, ")");

@@ -1,26 +1,18 @@
-// NumPy's .npz format: a zip archive of .npy files, stored or deflated, with the 64-bit extension
-// for large files.
+// Reading of NumPy's .npz format: a zip archive of .npy files, stored or deflated, with the 64-bit
+// extension for large files.
 #include "runtime/data/ArrayFileBuilder.h"
+#include "runtime/data/Zip.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <zlib.h>
 
 namespace cleave::data {
 namespace {
 
-constexpr uint32_t kLocalHeader = 0x04034b50, kDirectoryEntry = 0x02014b50, kEnd = 0x06054b50,
-                   kEnd64 = 0x06064b50, kLocator64 = 0x07064b50;
-
-struct ZipEntry {
-  std::string name;
-  uint16_t method = 0; // 0: stored, 8: deflated
-  uint16_t flags = 0;
-  uint32_t crc = 0;
-  uint64_t storedBytes = 0;
-  uint64_t bytes = 0;
-  uint64_t headerAt = 0;
-};
+// Deflate makes at most 1032 bytes of one.
+constexpr uint64_t kMostExpansion = 1032;
 
 // Reads little-endian numbers of the file. Reads out of bounds yield zero and set `outside`.
 class ZipBytes {
@@ -104,24 +96,18 @@ std::vector<ZipEntry> readDirectory(ZipBytes &file) {
   return entries;
 }
 
-uint32_t checksum(const unsigned char *data, size_t bytes) {
-  return static_cast<uint32_t>(crc32_z(crc32(0, nullptr, 0), data, bytes));
-}
-
-// Inflates an entry's bytes; null if they are damaged.
-std::shared_ptr<std::vector<unsigned char>> inflateEntry(const ZipEntry &entry,
-                                                         const unsigned char *stored) {
-  auto bytes = std::make_shared<std::vector<unsigned char>>(entry.bytes);
+// Inflates an entry's bytes into `bytes`; whether they are whole and undamaged.
+bool inflateEntry(const ZipEntry &entry, const unsigned char *stored, unsigned char *bytes) {
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
-    return nullptr;
+    return false;
   constexpr uint64_t kStep = 1u << 30; // zlib counts bytes in 32 bits
   uint64_t taken = 0, made = 0;
   int result = Z_OK;
   while (result == Z_OK) {
     stream.next_in = const_cast<unsigned char *>(stored + taken);
     stream.avail_in = static_cast<uInt>(std::min(kStep, entry.storedBytes - taken));
-    stream.next_out = bytes->data() + made;
+    stream.next_out = bytes + made;
     stream.avail_out = static_cast<uInt>(std::min(kStep, entry.bytes - made));
     uInt in = stream.avail_in, out = stream.avail_out;
     result = inflate(&stream, Z_NO_FLUSH);
@@ -131,147 +117,92 @@ std::shared_ptr<std::vector<unsigned char>> inflateEntry(const ZipEntry &entry,
       break; // no progress
   }
   inflateEnd(&stream);
-  bool whole =
-      result == Z_STREAM_END && made == entry.bytes && checksum(bytes->data(), made) == entry.crc;
-  return whole ? bytes : nullptr;
+  return result == Z_STREAM_END && made == entry.bytes && checksum(bytes, made) == entry.crc;
 }
 
-Status addEntry(ArrayFileBuilder &builder, ZipBytes &file, const ZipEntry &entry) {
-  std::string name =
-      entry.name.ends_with(".npy") ? entry.name.substr(0, entry.name.size() - 4) : entry.name;
-  uint64_t dataAt =
+// Sets `name` and `dataAt` of an entry; checks its header, its bounds and its method.
+Status locateEntry(ZipBytes &file, ZipEntry &entry) {
+  if (entry.name.ends_with(".npy"))
+    entry.name.resize(entry.name.size() - 4);
+  entry.dataAt =
       entry.headerAt + 30 + file.u16(entry.headerAt + 26) + file.u16(entry.headerAt + 28);
-  if (file.outside || file.u32(entry.headerAt) != kLocalHeader || dataAt > file.size ||
-      file.size - dataAt < entry.storedBytes)
-    return Status::userError("the archive is damaged at entry `", name, "`");
+  if (file.outside || file.u32(entry.headerAt) != kLocalHeader || entry.dataAt > file.size ||
+      file.size - entry.dataAt < entry.storedBytes)
+    return Status::userError("the archive is damaged at entry `", entry.name, "`");
   if (entry.flags & 1)
-    return Status::userError("entry `", name, "` is encrypted");
-  const unsigned char *stored = file.data + dataAt;
-  if (entry.method == 0)
-    return addNpy(builder, name, stored, entry.storedBytes);
-  if (entry.method != 8)
-    return Status::userError("entry `", name, "` uses compression method ", entry.method,
+    return Status::userError("entry `", entry.name, "` is encrypted");
+  if (entry.method != 0 && entry.method != 8)
+    return Status::userError("entry `", entry.name, "` uses compression method ", entry.method,
                              ", expected stored or deflated");
-  if (entry.bytes / 1100 > entry.storedBytes + 16) // beyond the ratio of deflate
-    return Status::userError("the archive is damaged at entry `", name, "`");
-  auto bytes = inflateEntry(entry, stored);
+  if (entry.method == 8 && entry.bytes / kMostExpansion > entry.storedBytes)
+    return Status::userError("the archive is damaged: entry `", entry.name, "` has ",
+                             entry.storedBytes, " bytes, which cannot be inflated to ",
+                             entry.bytes);
+  return Status::ok();
+}
+
+// Entries that share bytes would let a small file stand for any amount of data, and two entries of
+// one name would let readers disagree about the array.
+Status checkDisjoint(std::vector<ZipEntry> entries) {
+  auto byPlace = [](const ZipEntry &a, const ZipEntry &b) { return a.headerAt < b.headerAt; };
+  std::sort(entries.begin(), entries.end(), byPlace);
+  for (size_t i = 1; i < entries.size(); ++i)
+    if (entries[i].headerAt < entries[i - 1].dataAt + entries[i - 1].storedBytes)
+      return Status::userError("the archive is damaged: entries `", entries[i - 1].name, "` and `",
+                               entries[i].name, "` overlap");
+  auto byName = [](const ZipEntry &a, const ZipEntry &b) { return a.name < b.name; };
+  std::sort(entries.begin(), entries.end(), byName);
+  for (size_t i = 1; i < entries.size(); ++i)
+    if (entries[i].name == entries[i - 1].name)
+      return Status::userError("the archive has two entries `", entries[i].name, "`");
+  return Status::ok();
+}
+
+Status addEntry(ArrayFileBuilder &builder, const ZipBytes &file, const ZipEntry &entry) {
+  const unsigned char *stored = file.data + entry.dataAt;
+  if (entry.method == 0)
+    return addNpy(builder, entry.name, stored, entry.storedBytes);
+  // Not cleared first, so that damaged data take no more memory than was inflated.
+  std::shared_ptr<void> bytes(std::malloc(std::max<uint64_t>(1, entry.bytes)), std::free);
   if (!bytes)
-    return Status::userError("the compressed data of entry `", name, "` are damaged");
+    return Status::userError("could not allocate ", entry.bytes, " bytes for array `", entry.name,
+                             "`; store it without compression (numpy.savez), so that it is mapped");
+  auto *data = static_cast<unsigned char *>(bytes.get());
+  if (!inflateEntry(entry, stored, data))
+    return Status::userError("the compressed data of entry `", entry.name, "` are damaged");
   builder.keep(bytes);
-  return addNpy(builder, name, bytes->data(), bytes->size());
-}
-
-void put(std::string &out, uint64_t value, int width) {
-  out.append(reinterpret_cast<const char *>(&value), width);
-}
-
-// The common fields of local header and directory entry; sizes are always in the 64-bit extension.
-void putCommon(std::string &out, const ZipEntry &entry) {
-  put(out, 45, 2); // version 4.5: first with the 64-bit extension
-  put(out, 0, 2);
-  put(out, 0, 2); // stored
-  put(out, 0, 2); // 1980-01-01: equal arrays give equal files
-  put(out, 33, 2);
-  put(out, entry.crc, 4);
-  put(out, 0xffffffffu, 4);
-  put(out, 0xffffffffu, 4);
-  put(out, entry.name.size(), 2);
-}
-
-std::string localHeader(const ZipEntry &entry) {
-  std::string out;
-  put(out, kLocalHeader, 4);
-  putCommon(out, entry);
-  put(out, 20, 2);
-  out += entry.name;
-  put(out, 1, 2);
-  put(out, 16, 2);
-  put(out, entry.bytes, 8);
-  put(out, entry.bytes, 8);
-  return out;
-}
-
-std::string directoryOf(const std::vector<ZipEntry> &entries, uint64_t directoryAt) {
-  std::string out;
-  for (const ZipEntry &entry : entries) {
-    put(out, kDirectoryEntry, 4);
-    put(out, 45, 2);
-    putCommon(out, entry);
-    put(out, 28, 2);
-    put(out, 0, 6); // comment, disk, attributes
-    put(out, 0, 4);
-    put(out, 0xffffffffu, 4);
-    out += entry.name;
-    put(out, 1, 2);
-    put(out, 24, 2);
-    put(out, entry.bytes, 8);
-    put(out, entry.bytes, 8);
-    put(out, entry.headerAt, 8);
-  }
-  uint64_t directoryBytes = out.size(), end64At = directoryAt + out.size();
-  put(out, kEnd64, 4);
-  put(out, 44, 8);
-  put(out, 45, 2);
-  put(out, 45, 2);
-  put(out, 0, 8);
-  put(out, entries.size(), 8);
-  put(out, entries.size(), 8);
-  put(out, directoryBytes, 8);
-  put(out, directoryAt, 8);
-  put(out, kLocator64, 4);
-  put(out, 0, 4);
-  put(out, end64At, 8);
-  put(out, 1, 4);
-  put(out, kEnd, 4);
-  put(out, 0, 4);
-  put(out, 0xffff, 2);
-  put(out, 0xffff, 2);
-  put(out, 0xffffffffu, 4);
-  put(out, 0xffffffffu, 4);
-  put(out, 0, 2);
-  return out;
+  return addNpy(builder, entry.name, data, entry.bytes);
 }
 
 } // namespace
 
-Status readNpz(ArrayFileBuilder &builder, const MappedFile &mapped) {
+Status readNpz(ArrayFileBuilder &builder, const MappedFile &mapped, const ReadOptions &options) {
   ZipBytes file(mapped.data(), mapped.size());
   std::vector<ZipEntry> entries = readDirectory(file);
   if (file.outside)
     return Status::userError("is truncated or not a zip archive (", mapped.size(), " bytes)");
-  for (const ZipEntry &entry : entries)
+  for (ZipEntry &entry : entries)
+    CLEAVE_TRY(locateEntry(file, entry));
+  CLEAVE_TRY(checkDisjoint(entries));
+  // The only array of a file may have any name (NAME=FILE).
+  auto isSkipped = [&](const ZipEntry &entry) {
+    return entry.method == 8 && options.isWanted && entries.size() > 1 &&
+           !options.isWanted(entry.name);
+  };
+  uint64_t inflated = 0;
+  for (const ZipEntry &entry : entries) {
+    if (isSkipped(entry)) {
+      builder.addSkipped(entry.name);
+      continue;
+    }
+    inflated += entry.method == 8 ? entry.bytes : 0; // below the file's size times kMostExpansion
+    if (inflated > options.mostInflated)
+      return Status::userError("its compressed arrays take more than ", options.mostInflated,
+                               " bytes in memory; store them without compression (numpy.savez), "
+                               "so that they are mapped");
     CLEAVE_TRY(addEntry(builder, file, entry));
+  }
   return Status::ok();
-}
-
-Status writeNpz(const std::string &path, const std::vector<ArrayView> &arrays) {
-  std::vector<ZipEntry> entries;
-  std::vector<std::string> headers;
-  std::vector<std::vector<float>> widened(arrays.size());
-  std::vector<ArrayView> stored;
-  uint64_t at = 0;
-  for (size_t i = 0; i < arrays.size(); ++i) {
-    const ArrayView &array = stored.emplace_back(asNpy(arrays[i], widened[i]));
-    std::string header = npyHeader(array.dtype, array.shape);
-    ZipEntry entry;
-    entry.name = array.name + ".npy";
-    entry.headerAt = at;
-    entry.bytes = header.size() + array.bytes();
-    uint32_t crc = checksum(reinterpret_cast<const unsigned char *>(header.data()), header.size());
-    entry.crc = static_cast<uint32_t>(
-        crc32_z(crc, static_cast<const unsigned char *>(array.data), array.bytes()));
-    headers.push_back(localHeader(entry) + header);
-    at += headers.back().size() + array.bytes();
-    entries.push_back(std::move(entry));
-  }
-  std::string directory = directoryOf(entries, at);
-  std::vector<std::pair<const void *, size_t>> parts;
-  for (size_t i = 0; i < stored.size(); ++i) {
-    parts.push_back({headers[i].data(), headers[i].size()});
-    parts.push_back({stored[i].data, stored[i].bytes()});
-  }
-  parts.push_back({directory.data(), directory.size()});
-  return writeParts(path, parts);
 }
 
 } // namespace cleave::data

@@ -2,13 +2,18 @@
 // bytes), the bytes.
 #include "runtime/data/ArrayFileBuilder.h"
 
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <tuple>
+#include <unordered_set>
 
 namespace cleave::data {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json; // the order of keys has no meaning
+
+constexpr uint64_t kMostHeaderBytes = 100'000'000; // as in the reference implementation
 
 struct TypeName {
   const char *name;
@@ -39,14 +44,84 @@ std::optional<std::vector<int64_t>> integers(const Json &json, const char *key) 
   return values;
 }
 
+// Finds a key that an object has twice. Of two entries for one name, readers would take different
+// ones.
+class DuplicateKeys final : public nlohmann::json_sax<Json> {
+public:
+  bool start_object(size_t) override {
+    keys_.emplace_back();
+    return true;
+  }
+  bool end_object() override {
+    keys_.pop_back();
+    return true;
+  }
+  bool key(std::string &name) override {
+    if (!keys_.back().insert(name).second)
+      found = name;
+    return !found;
+  }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(int64_t) override { return true; }
+  bool number_unsigned(uint64_t) override { return true; }
+  bool number_float(double, const std::string &) override { return true; }
+  bool string(std::string &) override { return true; }
+  bool binary(Json::binary_t &) override { return true; }
+  bool start_array(size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(size_t, const std::string &, const Json::exception &) override { return false; }
+
+  std::optional<std::string> found;
+
+private:
+  std::vector<std::unordered_set<std::string>> keys_; // of the objects that are open
+};
+
+Result<Json> parseHeader(std::string_view text) {
+  DuplicateKeys duplicates;
+  bool isJson = Json::sax_parse(text, &duplicates);
+  if (duplicates.found)
+    return Status::userError("the safetensors header has `", *duplicates.found, "` twice");
+  Json header = isJson ? Json::parse(text, nullptr, /*allow_exceptions=*/false) : Json();
+  if (!header.is_object())
+    return Status::userError("the safetensors header is damaged");
+  return header;
+}
+
+// Where a tensor's bytes lie.
+struct Range {
+  uint64_t begin, end;
+  const std::string *name;
+};
+
+// The rules of the format: the tensors' bytes follow each other without gaps up to the end of the
+// file, so that none belong to two tensors or to none.
+Status checkRanges(std::vector<Range> ranges, uint64_t dataBytes) {
+  std::sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) {
+    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+  });
+  uint64_t at = 0;
+  for (const Range &range : ranges) {
+    if (range.begin != at)
+      return Status::userError("tensor `", *range.name, "` begins at byte ", range.begin,
+                               " of the data, expected ", at, ", where the one before it ends");
+    at = range.end;
+  }
+  if (at != dataBytes)
+    return Status::userError("the tensors end at byte ", at, " of the data, but the file has ",
+                             dataBytes, "; copy it again");
+  return Status::ok();
+}
+
 Status addTensor(ArrayFileBuilder &builder, const std::string &name, const Json &entry,
-                 const unsigned char *data, uint64_t dataBytes) {
-  auto shape = integers(entry, "shape"), range = integers(entry, "data_offsets");
-  if (!shape || !range || range->size() != 2 || !entry.contains("dtype") ||
+                 const unsigned char *data, uint64_t dataBytes, Range &range) {
+  auto shape = integers(entry, "shape"), offsets = integers(entry, "data_offsets");
+  if (!shape || !offsets || offsets->size() != 2 || !entry.contains("dtype") ||
       !entry["dtype"].is_string())
     return Status::userError("the header's entry of tensor `", name, "` is damaged");
   std::string type = entry["dtype"];
-  uint64_t begin = (*range)[0], end = (*range)[1];
+  uint64_t begin = range.begin = (*offsets)[0], end = range.end = (*offsets)[1];
   if (begin > end || end > dataBytes)
     return Status::userError("tensor `", name, "` ends at byte ", end,
                              " of the data, but the file has ", dataBytes, ": it is truncated");
@@ -74,21 +149,24 @@ Status readSafetensors(ArrayFileBuilder &builder, const MappedFile &file) {
     std::memcpy(&headerBytes, file.data(), sizeof headerBytes);
   if (headerBytes < 2 || file.size() < 8 || headerBytes > file.size() - 8)
     return Status::userError("is truncated or not a safetensors file (", file.size(), " bytes)");
-  const char *text = reinterpret_cast<const char *>(file.data()) + 8;
-  Json header = Json::parse(text, text + headerBytes, nullptr, /*allow_exceptions=*/false);
-  if (!header.is_object())
-    return Status::userError("the safetensors header is damaged");
-  for (auto &[name, entry] : header.items()) {
+  if (headerBytes > kMostHeaderBytes)
+    return Status::userError("its header has ", headerBytes, " bytes, expected at most ",
+                             kMostHeaderBytes);
+  CLEAVE_TRY_ASSIGN(const Json header, parseHeader(file.text().substr(8, headerBytes)));
+  uint64_t dataBytes = file.size() - 8 - headerBytes;
+  std::vector<Range> ranges;
+  for (const auto &[name, entry] : header.get_ref<const Json::object_t &>()) {
     if (name != "__metadata__") {
-      CLEAVE_TRY(addTensor(builder, name, entry, file.data() + 8 + headerBytes,
-                           file.size() - 8 - headerBytes));
+      Range range{0, 0, &name};
+      CLEAVE_TRY(addTensor(builder, name, entry, file.data() + 8 + headerBytes, dataBytes, range));
+      ranges.push_back(range);
       continue;
     }
     for (auto &[key, value] : entry.items())
       if (value.is_string())
         builder.addMetadata(key, value);
   }
-  return Status::ok();
+  return checkRanges(std::move(ranges), dataBytes);
 }
 
 Status writeSafetensors(const std::string &path, const std::vector<ArrayView> &arrays,

@@ -3,7 +3,6 @@
 
 #include "runtime/data/ArrayFile.h"
 #include "runtime/data/DataSource.h"
-#include "runtime/data/MappedFile.h"
 
 #include <map>
 

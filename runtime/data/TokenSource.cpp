@@ -1,5 +1,6 @@
 // Data source of windows of one sequence of tokens: window w is the tokens [w * length, (w + 1) *
 // length); its label is the same range, shifted by one token. See DataSource.h.
+#include "runtime/base/MappedFile.h"
 #include "runtime/data/Block.h"
 #include "runtime/data/SampleOrder.h"
 #include "runtime/data/Sources.h"

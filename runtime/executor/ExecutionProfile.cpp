@@ -3,6 +3,7 @@
 
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Flops.h"
+#include "runtime/artifact/KernelSignature.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
 
@@ -27,7 +28,7 @@ std::string kindOf(const plan::Program &program, const plan::Instruction &instru
     return text;
   };
   if (instruction.has_launch())
-    return "kernel " + program.kernels(int(instruction.launch().kernel())).symbol();
+    return "kernel " + artifact::nameOf(program.kernels(int(instruction.launch().kernel())));
   if (instruction.has_matmul()) {
     const plan::Matmul &matmul = instruction.matmul();
     return "matmul " + (matmul.batch_size() ? times(matmul.batch()) + " of " : "") +

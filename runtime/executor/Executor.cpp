@@ -6,6 +6,7 @@
 #include "runtime/comm/Groups.h"
 #include "runtime/executor/Instructions.h"
 #include "runtime/executor/MemoryCheck.h"
+#include "runtime/executor/StepBackup.h"
 #include "runtime/executor/TensorLoader.h"
 #include "runtime/memory/Arenas.h"
 
@@ -69,6 +70,8 @@ public:
     state_.outputs.clear();
     for (StepState::Report &report : state_.reports)
       report.sum = 0, report.count = 0;
+    if (backup_)
+      backup_->save();
     if (profile_)
       profile_->beginStep(step);
     for (int i = 0; i < program_.schedule_size(); ++i) {
@@ -86,6 +89,11 @@ public:
     return Status::ok();
   }
 
+  void undoStep() override {
+    if (backup_)
+      backup_->restore();
+  }
+
   const std::vector<MetricValue> &metrics() const override { return metrics_; }
   const std::vector<StoredOutput> &storedOutputs() const override { return state_.outputs; }
   const ExecutionProfile *profile() const override { return profile_.get(); }
@@ -101,6 +109,8 @@ public:
     std::vector<memory::KnownRange> ranges;
     for (const memory::Arenas::Range &range : arenas_.ranges())
       ranges.push_back({"arenas", range.begin, range.bytes});
+    if (backup_)
+      ranges.push_back({"copy of parameters and states", backup_->memory(), backup_->bytes()});
     return ranges;
   }
 
@@ -134,6 +144,9 @@ private:
     CLEAVE_TRY_ASSIGN(arenas_, memory::Arenas::allocate(program_, pages, pages));
     if (options_.checked)
       check_ = std::make_unique<MemoryCheck>(program_, arenas_);
+    if (options_.canUndo) {
+      CLEAVE_TRY_ASSIGN(backup_, StepBackup::create(program_, arenas_));
+    }
     return Status::ok();
   }
 
@@ -144,8 +157,10 @@ private:
         std::vector<uint32_t> coordinates = artifact::coordinatesOf(plan_, rank_);
         std::copy(coordinates.begin(), coordinates.end(), static_cast<int64_t *>(address));
       } else if (buffer.role() == plan::PARAMETER || buffer.role() == plan::STATE) {
-        CLEAVE_TRY(options_.resume ? readCheckpoint(buffer, address)
-                                   : loader_.load(plan_.tensors(buffer.tensor()), rank_, address));
+        const plan::Tensor &tensor = plan_.tensors(buffer.tensor());
+        bool isFresh = options_.restartOptimizer && artifact::isOptimizerState(tensor);
+        CLEAVE_TRY(options_.resume && !isFresh ? readCheckpoint(buffer, address)
+                                               : loader_.load(tensor, rank_, address));
       } else if (buffer.role() == plan::CONSTANT) {
         CLEAVE_TRY(loader_.load(plan_.tensors(buffer.tensor()), rank_, address));
       }
@@ -211,17 +226,24 @@ private:
     return status.withContext(artifact::kindName(instruction) + " '" + instruction.name() + "'");
   }
 
+  void notePosition(size_t instruction) {
+    position_->store(positionOf(state_.scheduled, instruction), std::memory_order_relaxed);
+  }
+
   Status run(uint32_t segment) {
     const Actions &actions = segments_[segment];
-    for (size_t i = 0; i < actions.size(); ++i)
+    for (size_t i = 0; i < actions.size(); ++i) {
+      notePosition(i);
       if (Status status = actions[i]->run(); !status)
         return failed(status, segment, i);
+    }
     return Status::ok();
   }
 
   Status runProfiled(uint32_t segment) {
     const Actions &actions = segments_[segment];
     for (size_t i = 0; i < actions.size(); ++i) {
+      notePosition(i);
       double begin = ExecutionProfile::now();
       if (Status status = actions[i]->run(); !status)
         return failed(status, segment, i);
@@ -239,8 +261,11 @@ private:
   TensorLoader loader_;
   memory::Arenas arenas_;
   std::unique_ptr<MemoryCheck> check_; // null unless options.checked
+  std::unique_ptr<StepBackup> backup_; // null unless options.canUndo
   std::unique_ptr<device::Device> device_;
   StepState state_;
+  std::atomic<uint64_t> ownPosition_{0}; // unless options.position
+  std::atomic<uint64_t> *position_ = options_.position ? options_.position : &ownPosition_;
   std::vector<StartedCall> startedCalls_; // by event
   std::vector<Actions> segments_;
   std::vector<MetricValue> metrics_;

@@ -17,6 +17,8 @@
 #include "runtime/executor/ExecutionProfile.h"
 #include "runtime/memory/MemoryReport.h"
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,7 +38,20 @@ struct ExecutorOptions {
   bool checked = false;
   // The source of parameters and states, instead of the plan's sources; may be null.
   const checkpoint::Checkpoint *resume = nullptr;
+  // The optimizer's states begin as the plan says, also with `resume`.
+  bool restartOptimizer = false;
+  // Keeps a copy of parameters and states for undoStep(), which takes as much memory as they do,
+  // and the time to copy them in every step.
+  bool canUndo = false;
+  // The executor notes here where it is: the value of positionOf(). Null: nowhere.
+  std::atomic<uint64_t> *position = nullptr;
 };
+
+// A place in a step as one number: the index of the schedule step, and that of the instruction in
+// its segment. 0 stands for no place.
+constexpr uint64_t positionOf(size_t scheduled, size_t instruction) {
+  return uint64_t(scheduled) << 32 | uint64_t(instruction + 1);
+}
 
 // A number reported by every step: the mean over its micro-batches.
 struct MetricValue {
@@ -78,6 +93,9 @@ public:
 
   // Runs one step; `step` selects the data. A failure leaves the executor unusable.
   virtual Status step(int64_t step) = 0;
+  // Gives parameters and states the values that they had before the last step. Requires
+  // options.canUndo.
+  virtual void undoStep() = 0;
   // The metrics of the last step, in the order of their first report.
   virtual const std::vector<MetricValue> &metrics() const = 0;
   // The outputs of the last step; empty unless options.keepOutputs.

@@ -3,9 +3,10 @@
 
 #include "runtime/artifact/Mesh.h"
 #include "runtime/base/DType.h"
+#include "runtime/base/ExternalFile.h"
+#include "runtime/base/MappedFile.h"
 #include "runtime/base/Sha256.h"
 #include "runtime/data/ArrayFile.h"
-#include "runtime/data/MappedFile.h"
 #include "runtime/executor/RandomValues.h"
 
 #include <algorithm>
@@ -135,18 +136,18 @@ TensorLoader::TensorLoader(const plan::Plan &plan, std::string modelPath, uint64
     : plan_(plan), modelPath_(modelPath.empty() ? plan.source().path() : std::move(modelPath)),
       seed_(seed) {}
 
-std::string TensorLoader::pathOf(const std::string &relativePath) const {
-  if (relativePath.empty() || relativePath[0] == '/')
-    return relativePath.empty() ? modelPath_ : relativePath;
-  size_t slash = modelPath_.rfind('/');
-  return (slash == std::string::npos ? "" : modelPath_.substr(0, slash + 1)) + relativePath;
-}
-
-Result<const data::MappedFile *> TensorLoader::open(const std::string &relativePath) {
-  std::string path = pathOf(relativePath);
+Result<const MappedFile *> TensorLoader::open(const std::string &relativePath) {
+  std::string path = modelPath_;
+  if (!relativePath.empty()) {
+    Result<std::string> found = findExternalFile(modelPath_, relativePath);
+    if (!found)
+      return Status::userError("the weights file '", relativePath, "' of '", modelPath_, "' ",
+                               found.status().message());
+    path = std::move(*found);
+  }
   auto at = files_.find(path);
   if (at == files_.end()) {
-    Result<std::shared_ptr<const data::MappedFile>> file = data::MappedFile::open(path);
+    Result<std::shared_ptr<const MappedFile>> file = MappedFile::open(path);
     if (!file)
       return Status::userError(
           file.status().message(),
@@ -183,15 +184,15 @@ Status TensorLoader::checkModel(bool compareHash) const {
 Status TensorLoader::loadFile(const plan::Tensor &tensor, const artifact::RankBlock &block,
                               void *destination) {
   const plan::FileSlice &slice = tensor.source().file();
-  CLEAVE_TRY_ASSIGN(const data::MappedFile *opened, open(slice.path()));
-  const data::MappedFile &file = *opened;
+  CLEAVE_TRY_ASSIGN(const MappedFile *opened, open(slice.path()));
+  const MappedFile &file = *opened;
   uint64_t end = slice.offset() + slice.bytes();
   if (end > file.size() || end < slice.offset())
-    return Status::userError("'", pathOf(slice.path()), "' has ", file.size(),
-                             " bytes and is too short: expected at least ", end);
+    return Status::userError("'", slice.path().empty() ? modelPath_ : slice.path(), "' has ",
+                             file.size(), " bytes and is too short: expected at least ", end);
   StoredArray stored{reinterpret_cast<const char *>(file.data()) + slice.offset(),
                      static_cast<DType>(slice.dtype()), stridesInStored(tensor)};
-  auto afterPiece = [&] { data::releasePages(stored.data, slice.bytes()); };
+  auto afterPiece = [&] { releasePages(stored.data, slice.bytes()); };
   Status status =
       BlockCopy(stored, block, static_cast<DType>(tensor.dtype()), destination).run(afterPiece);
   afterPiece();

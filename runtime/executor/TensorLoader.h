@@ -4,8 +4,8 @@
 
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/program.pb.h"
+#include "runtime/base/MappedFile.h"
 #include "runtime/base/Status.h"
-#include "runtime/data/MappedFile.h"
 
 #include <map>
 #include <memory>
@@ -31,13 +31,12 @@ public:
 
 private:
   Status loadFile(const plan::Tensor &tensor, const artifact::RankBlock &block, void *destination);
-  Result<const data::MappedFile *> open(const std::string &relativePath);
-  std::string pathOf(const std::string &relativePath) const;
+  Result<const MappedFile *> open(const std::string &relativePath);
 
   const plan::Plan &plan_;
   std::string modelPath_;
   uint64_t seed_;
-  std::map<std::string, std::shared_ptr<const data::MappedFile>> files_; // by path
+  std::map<std::string, std::shared_ptr<const MappedFile>> files_; // by path
 };
 
 } // namespace cleave::executor

@@ -85,6 +85,19 @@ std::string jobName() {
   return "cleave";
 }
 
+// The secret that the user has set, or one derived from the job's name, which keeps two jobs apart,
+// but not strangers who know or guess the name.
+Status findSecret(RankEnvironment &environment) {
+  const char *text = variable("CLEAVE_JOB_SECRET");
+  if (text && std::string_view(text).size() < 16)
+    return Status::userError("found CLEAVE_JOB_SECRET with ", std::string_view(text).size(),
+                             " characters, expected at least 16, such as the output of "
+                             "'openssl rand -hex 32'");
+  environment.secret = text ? comm::JobSecret::of(concat("secret ", text))
+                            : comm::JobSecret::of(concat("job ", environment.job));
+  return Status::ok();
+}
+
 Status findMaster(RankEnvironment &environment) {
   environment.job = jobName();
   if (const char *address = variable("MASTER_ADDR"))
@@ -132,7 +145,9 @@ Result<std::optional<RankEnvironment>> detectRankEnvironment() {
     if (environment.rank >= environment.size)
       return Status::userError("found ", launcher.rank, "=", environment.rank, " with ",
                                launcher.size, "=", environment.size, ", expected a smaller rank");
+    CLEAVE_TRY(readNumber("TORCHELASTIC_RESTART_COUNT", environment.restarts));
     CLEAVE_TRY(findMaster(environment));
+    CLEAVE_TRY(findSecret(environment));
     return std::optional<RankEnvironment>(environment);
   }
   return std::optional<RankEnvironment>();

@@ -3,6 +3,7 @@
 #include "runtime/comm/local/LocalWorld.h"
 #include "runtime/comm/mixed/MixedWorld.h"
 #include "runtime/launch/Launch.h"
+#include "runtime/launch/RollCall.h"
 
 #include <cstdlib>
 #include <fstream>
@@ -35,9 +36,11 @@ Result<std::unique_ptr<comm::World>> joinWorld(const RankEnvironment &environmen
                                              .size = environment.size,
                                              .host = environment.masterAddress,
                                              .port = environment.masterPort,
-                                             .listenSocket = environment.listenSocket},
+                                             .listenSocket = environment.listenSocket,
+                                             .secret = environment.secret},
                                             options.timeout));
   std::shared_ptr<comm::TcpStore> store = std::move(connected);
+  CLEAVE_TRY(callRoll(*store, environment, choice, options.timeout));
   if (choice == "gloo")
     return comm::connectGloo(store, environment.rank, environment.size, options);
   auto world =

@@ -5,6 +5,8 @@
 
 #include "runtime/base/Status.h"
 #include "runtime/comm/Communicator.h"
+#include "runtime/comm/JobSecret.h"
+#include "runtime/launch/RankReport.h"
 
 #include <atomic>
 #include <chrono>
@@ -12,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cleave::launch {
 
@@ -25,6 +28,8 @@ struct RankEnvironment {
   int masterPort = 0;                      // of the rendezvous at rank 0
   std::string job;                         // name of the job, unique on this machine
   int listenSocket = -1;                   // of rank 0 in a local launch: bound to masterPort
+  comm::JobSecret secret;                  // by which the ranks recognise each other
+  int restarts = 0;                        // how often torchrun has started the ranks again
   std::string launcher; // `cleave-run`, `torchrun`, `mpirun`, `slurm`: for messages
 };
 
@@ -37,13 +42,24 @@ struct RankSlot; // one rank's part of the memory shared with the launcher (Rank
 // Reports a rank's progress to the launcher. Cheap enough for every step.
 class StepReporter {
 public:
-  explicit StepReporter(RankSlot *slot = nullptr) : slot_(slot) {} // null: reports are dropped
+  StepReporter();                        // without a launcher: keeps the reports itself
+  explicit StepReporter(RankSlot *slot); // in memory shared with the launcher
+  ~StepReporter();
+  // The rank begins this part of its run.
+  void place(Place place);
   // The rank begins this step (0-based).
   void step(int64_t step);
+  // The CPU time of the thread that runs the steps, in nanoseconds: it shows that the rank lives.
+  void cpuTime(uint64_t nanoseconds);
+  // The executor notes its position in the step here (Executor.h).
+  std::atomic<uint64_t> &position();
   // The reason for which this rank is about to exit. The launcher prints one reason for all ranks.
   void fail(const Status &status);
+  // What has been reported so far.
+  RankReport report(int rank) const;
 
 private:
+  std::unique_ptr<RankSlot> own_;
   RankSlot *slot_;
 };
 
@@ -55,15 +71,23 @@ struct LaunchOptions {
   // Longest time in which no rank begins a step before the job counts as hung; 0: no limit (the
   // ranks that wait in a collective then detect a hung rank).
   std::chrono::milliseconds stallTimeout{0};
-  // Longest time that a rank may be in a step while another rank is in a later one; 0: no limit. It
-  // detects hung ranks of programs without collectives.
-  std::chrono::milliseconds lagTimeout{0};
+  // A rank without progress for this time is lost; 0: no limit. Without progress is a rank that is
+  // in the same step for so long while another rank is in a later one; and one whose step, position
+  // and CPU time stand still for twice as long (a single rank: as long), since ranks that wait for
+  // others in a collective need the first half to detect it themselves.
+  std::chrono::milliseconds timeout{0};
 };
 
 // The result of a local launch.
 struct LaunchOutcome {
   int exitCode = 0;    // 0, or that of the rank that failed first; 3 if a rank was lost
   std::string message; // empty on success; otherwise one sentence naming the rank and its step
+  // Whether ranks were lost, so that the same run could succeed at a second try; false for user
+  // errors, defects and signals to the launcher.
+  bool isRestartable = false;
+  int lostRanks = 0;             // number of these ranks, at least 1 if isRestartable
+  bool hasCompletedStep = false; // some rank has completed a step
+  std::vector<RankReport> ranks; // the state of every rank at the failure; empty on success
 };
 
 // Runs `main` in `ranks` processes of this machine and waits for them. A failed rank ends all

@@ -63,17 +63,25 @@ std::vector<MemoryPart> largestFirst(const std::map<std::string, uint64_t> &part
   return sorted;
 }
 
-// The index of the known range with the largest part of the mapping; -1 if there is none.
-int knownIndex(const Mapping &mapping, const std::vector<KnownRange> &known) {
-  uint64_t most = 0;
-  int index = -1;
-  for (size_t i = 0; i < known.size(); ++i) {
-    uint64_t begin = reinterpret_cast<uint64_t>(known[i].begin), end = begin + known[i].bytes;
+// Adds the parts of the mapping that belong to known ranges, and returns the bytes of the others.
+// The kernel merges adjacent mappings, so that one may hold several ranges.
+uint64_t addKnown(const Mapping &mapping, const std::vector<KnownRange> &known,
+                  std::vector<MemoryPart> &parts) {
+  uint64_t rest = mapping.resident;
+  for (const KnownRange &range : known) {
+    uint64_t begin = reinterpret_cast<uint64_t>(range.begin), end = begin + range.bytes;
     uint64_t low = std::max(begin, mapping.begin), high = std::min(end, mapping.end);
-    if (low < high && high - low > most)
-      most = high - low, index = int(i);
+    if (low >= high)
+      continue;
+    auto at = std::find_if(parts.begin(), parts.end(),
+                           [&](const MemoryPart &part) { return part.name == range.name; });
+    if (at == parts.end())
+      at = parts.insert(at, {range.name, 0});
+    uint64_t bytes = std::min(rest, high - low);
+    at->residentBytes += bytes;
+    rest -= bytes;
   }
-  return index;
+  return rest;
 }
 
 } // namespace
@@ -94,25 +102,16 @@ Result<MemoryReport> memoryReport(const std::vector<KnownRange> &known) {
   std::string executable = executablePath();
   for (const Mapping &mapping : readMappings()) {
     report.residentBytes += mapping.resident;
-    int index = knownIndex(mapping, known);
-    if (index >= 0) {
-      const std::string &name = known[size_t(index)].name;
-      auto at = std::find_if(report.known.begin(), report.known.end(),
-                             [&](const MemoryPart &part) { return part.name == name; });
-      if (at == report.known.end())
-        at = report.known.insert(at, {name, 0});
-      // A mapping can be larger than the range, because the kernel merges adjacent mappings.
-      uint64_t part = std::min(mapping.resident, known[size_t(index)].bytes);
-      at->residentBytes += part;
-      other["anonymous"] += mapping.resident - part;
-    } else if (mapping.path == executable || isProgram(mapping.path)) {
-      libraries[fileName(mapping.path)] += mapping.resident;
-    } else if (mapping.path.empty()) {
-      other["anonymous"] += mapping.resident;
-    } else {
+    uint64_t rest = addKnown(mapping, known, report.known);
+    if (rest == 0)
+      continue;
+    if (mapping.path == executable || isProgram(mapping.path))
+      libraries[fileName(mapping.path)] += rest;
+    else if (mapping.path.empty())
+      other["anonymous"] += rest;
+    else
       other[mapping.path[0] == '[' ? mapping.path.substr(1, mapping.path.size() - 2)
-                                   : fileName(mapping.path)] += mapping.resident;
-    }
+                                   : fileName(mapping.path)] += rest;
   }
   if (report.residentBytes == 0)
     return Status::defect("cannot read /proc/self/smaps");

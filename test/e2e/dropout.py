@@ -37,8 +37,8 @@ class Dropout(unittest.TestCase):
         saved = self.folder / "saved"
         through = self.losses(2)
         first = self.losses(2, steps=3, how=("--save", saved))
-        second = self.losses(2, how=("--resume", saved))
-        self.assertEqual([*first, *second], through)
+        self.assertEqual(len(first), 3)
+        self.assertEqual(self.losses(2, how=("--resume", saved)), through)  # the log goes on
 
 
 class AttentionDropout(Dropout):

@@ -51,6 +51,32 @@ class Inference(unittest.TestCase):
         self.assertEqual(shape, (7, 7))
         self.assertLess(cleave.apart(found, cleave.read_npz(data)["logits"][1][: 7 * 7]), 1e-4)
 
+    def test_integers_of_64_bits_are_exact(self):
+        """2^53 + 1, which no double represents, as an operand of kernels and of a whole tensor."""
+        step = """func.func @step(%x: tensor<4xi64> {graph.name = "x", graph.role = "input"})
+            -> (tensor<4xi64> {graph.name = "y", graph.role = "output"},
+                tensor<2x4xi64> {graph.name = "z", graph.role = "output"}) {
+          %a = graph.constant dense<9007199254740993> : tensor<i64>
+          %b = graph.broadcast %a to [] : tensor<i64> -> tensor<4xi64>
+          %y = graph.add %x, %b : tensor<4xi64>
+          %c = graph.constant dense<-9007199254740995> : tensor<2x4xi64>
+          %d = graph.broadcast %y to [1] : tensor<4xi64> -> tensor<2x4xi64>
+          %z = graph.add %c, %d : tensor<2x4xi64>
+          return %y, %z : tensor<4xi64>, tensor<2x4xi64>
+        }"""
+        for ranks in 1, 2:
+            with self.subTest(ranks=ranks), tempfile.TemporaryDirectory() as folder:
+                folder = pathlib.Path(folder)
+                (folder / "step.mlir").write_text(step)
+                cleave.write_npz(folder / "x.npz", {"x": ((4,), [0, 1, 2, 3])})
+                cleave.must("cleave-compile", folder / "step.mlir", "--start-from", "import", "--cluster", "local-cpu",
+                            "--ranks", ranks, "-o", folder / "step.plan")
+                cleave.must("cleave-run", folder / "step.plan", "--data", folder / "x.npz", "--steps", 1, "--threads", 1,
+                            "--out", folder / "out.npz")
+                found = cleave.read_npz(folder / "out.npz")
+                self.assertEqual(list(found["y"][1]), [2**53 + 1 + i for i in range(4)])
+                self.assertEqual(list(found["z"][1]), 2 * [-2 + i for i in range(4)])
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

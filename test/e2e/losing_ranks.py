@@ -12,20 +12,6 @@ import unittest
 import cleave
 
 
-def children(pid):
-    """Process ids of the children of `pid`."""
-    found = []
-    for entry in pathlib.Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
-            except OSError:
-                continue
-            if int(fields[1]) == pid:
-                found.append(int(entry.name))
-    return sorted(found)
-
-
 class LosingRanks(unittest.TestCase):
     def start(self, folder, ranks, *options):
         """A training that would take hours, after its first steps; (process, log)."""
@@ -54,7 +40,7 @@ class LosingRanks(unittest.TestCase):
     def lose(self, how, seconds, *options):
         with tempfile.TemporaryDirectory() as folder:
             process = self.start(pathlib.Path(folder), 4, *options)
-            ranks = children(process.pid)
+            ranks = cleave.children(process.pid)
             self.assertEqual(len(ranks), 4)
             os.kill(ranks[2], how)
             code, err = self.end_of(process, seconds)
@@ -74,7 +60,7 @@ class LosingRanks(unittest.TestCase):
     def test_an_interrupted_job_leaves_no_rank_behind(self):
         with tempfile.TemporaryDirectory() as folder:
             process = self.start(pathlib.Path(folder), 2)
-            ranks = children(process.pid)
+            ranks = cleave.children(process.pid)
             process.send_signal(signal.SIGTERM)
             code, err = self.end_of(process, 50)
         self.assertEqual(code, 128 + signal.SIGTERM, err)

@@ -25,7 +25,10 @@ int main(int argc, char **argv) {
     return *code;
   if (path.empty())
     return fail(Status::userError("neither XDG_CACHE_HOME nor HOME is set; pass -o FILE"));
-  Cluster cluster = measureLocalCpu(seconds);
+  Result<Cluster> measured = measureLocalCpu(seconds);
+  if (!measured)
+    return fail(measured.status());
+  Cluster &cluster = *measured;
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::absolute(path).parent_path(), error);
   if (!(std::ofstream(path) << toJson(cluster) << "\n"))

@@ -69,6 +69,10 @@ int main(int argc, char **argv) {
   Typed typed;
   tools::addModelOptions(app, options, typed.model);
   app.add_option("-o,--output", options.output, "the plan file to write")->required();
+  app.add_option(
+         "--sign", options.signKey,
+         "PEM file of an Ed25519 private key: also write OUTPUT.sig, a signature of the plan")
+      ->type_name("KEY");
   tools::addStepOptions(app, options);
   addPlanOptions(app, options, typed);
   addInspectionOptions(app, options);

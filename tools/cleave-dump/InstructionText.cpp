@@ -2,6 +2,7 @@
 #include "tools/cleave-dump/InstructionText.h"
 
 #include "runtime/artifact/Access.h"
+#include "runtime/artifact/KernelSignature.h"
 #include "runtime/base/Concat.h"
 #include "tools/cleave-dump/PlanText.h"
 
@@ -19,7 +20,7 @@ static std::string particulars(const plan::Plan &plan, const plan::Program &prog
                                const plan::Instruction &instruction) {
   switch (instruction.kind_case()) {
   case plan::Instruction::kLaunch:
-    return kernelAt(program, instruction.launch().kernel()).symbol() + ": ";
+    return artifact::nameOf(kernelAt(program, instruction.launch().kernel())) + ": ";
   case plan::Instruction::kMatmul: {
     const plan::Matmul &matmul = instruction.matmul();
     int64_t batch = 1;

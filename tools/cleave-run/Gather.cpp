@@ -5,7 +5,7 @@
 
 namespace cleave::run {
 
-Result<std::vector<std::string>> gatherStrings(comm::Communicator &world, const std::string &text) {
+Result<std::vector<std::string>> gatherOnAll(comm::Communicator &world, const std::string &text) {
   size_t ranks = size_t(world.size());
   int64_t length = int64_t(text.size());
   std::vector<int64_t> lengths(ranks);
@@ -16,9 +16,29 @@ Result<std::vector<std::string>> gatherStrings(comm::Communicator &world, const 
   std::string all(size_t(longest) * ranks, '\0');
   CLEAVE_TRY(world.allGather(padded.data(), all.data(), longest, DType::U8));
   std::vector<std::string> texts;
-  for (size_t rank = 0; rank < ranks && world.rank() == 0; ++rank)
+  for (size_t rank = 0; rank < ranks; ++rank)
     texts.push_back(all.substr(rank * size_t(longest), size_t(lengths[rank])));
   return texts;
+}
+
+Result<std::vector<std::string>> gatherStrings(comm::Communicator &world, const std::string &text) {
+  CLEAVE_TRY_ASSIGN(auto texts, gatherOnAll(world, text));
+  return world.rank() == 0 ? texts : std::vector<std::string>();
+}
+
+Status agree(comm::Communicator &world, const Status &own) {
+  std::string text = own ? "" : concat(own.exitCode(), own.message()); // the kind has one digit
+  CLEAVE_TRY_ASSIGN(auto texts, gatherOnAll(world, text));
+  for (size_t rank = 0; rank < texts.size(); ++rank) {
+    if (texts[rank].empty())
+      continue;
+    std::string message = texts[rank].substr(1);
+    if (texts.size() > 1)
+      message = concat("rank ", rank, ": ", message);
+    bool isUsers = texts[rank][0] == '0' + int(StatusKind::UserError);
+    return isUsers ? Status::userError(message) : Status::defect(message);
+  }
+  return Status::ok();
 }
 
 } // namespace cleave::run

@@ -9,6 +9,11 @@ namespace {
 // What to run, and how long.
 void addRunOptions(CLI::App &app, Options &options) {
   app.add_option("plan", options.plan, "plan file, written by cleave-compile")->required();
+  app.add_option("--trust", options.trust,
+                 "PEM file of Ed25519 public keys: run the plan only if PLAN.sig is a signature by "
+                 "one of them; may be given several times")
+      ->allow_extra_args(false)
+      ->type_name("KEY");
   app.add_option(
          "--data", options.data,
          "arrays by input name (.npz, .safetensors), NAME=FILE.npy, or a text or token file; "
@@ -44,9 +49,27 @@ void addFileOptions(CLI::App &app, Options &options) {
   app.add_option("--save-every", options.saveEvery, "also write a checkpoint after every N steps")
       ->check(positive())
       ->type_name("N");
+  app.add_option("--keep", options.keep, "number of checkpoints that stay in the folder")
+      ->check(positive())
+      ->capture_default_str()
+      ->type_name("N");
   app.add_option("--resume", options.resume, "continue from this folder's newest checkpoint")
       ->type_name("DIR");
-  app.add_option("--log", options.log, "one JSON line per step, and one per rank at the end")
+  app.add_flag("--restart-optimizer", options.restartOptimizer,
+               "with --resume: begin the states of the optimizer anew");
+  app.add_option_function<std::string>(
+         "--on-nan",
+         [&options](const std::string &text) {
+           options.onNan = text == "skip"       ? OnNan::Skip
+                           : text == "continue" ? OnNan::Continue
+                                                : OnNan::Stop;
+         },
+         "after a loss or gradient norm that is not finite: end the run without saving (stop), "
+         "undo the update (skip), or go on (continue); default: stop")
+      ->check(CLI::IsMember({"stop", "skip", "continue"}))
+      ->type_name("stop|skip|continue");
+  app.add_option("--log", options.log,
+                 "one JSON line per step, and one per rank at the end; with --resume appended")
       ->type_name("FILE.jsonl");
   app.add_option("--out", options.out, "file for the outputs of inference (.npz, .safetensors)")
       ->type_name("FILE");
@@ -72,6 +95,20 @@ void addSupervisionOptions(CLI::App &app, Options &options) {
                  "seconds without progress after which the job is ended (default: none)")
       ->check(positive())
       ->type_name("S");
+  app.add_option("--max-restarts", options.maxRestarts,
+                 "how often lost ranks are started again from the newest checkpoint")
+      ->check(nonNegative())
+      ->capture_default_str()
+      ->type_name("N");
+  app.add_option("--plans", options.plans,
+                 "plans of the same model and training for other numbers of ranks")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("PLAN,PLAN");
+  app.add_option("--flight-record", options.flightRecord,
+                 "what every rank was doing when ranks were lost (default: beside the --save "
+                 "folder)")
+      ->type_name("FILE.json");
   app.add_flag("--memory-report", options.memoryReport,
                "print the composition of each rank's resident memory");
   app.add_flag("-q,--quiet", options.quiet, "print errors only");

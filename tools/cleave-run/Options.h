@@ -10,23 +10,40 @@
 
 namespace cleave::run {
 
+// What happens after a step whose loss or gradient norm is not a finite number.
+enum class OnNan {
+  Stop,     // the run ends
+  Skip,     // the update is undone
+  Continue, // a warning, as if nothing had happened
+};
+
 struct Options {
-  std::string plan;              // path of the plan file
-  std::vector<std::string> data; // values of --data
-  std::optional<int64_t> steps;  // total, with those before --resume; none: one pass over data
-  std::optional<int> ranks;      // processes to start; none: ranks of the plan
-  int threads = 0;               // per rank; 0: cores of this machine divided by its ranks
-  uint64_t seed = 0;             // of random numbers
+  std::string plan;               // path of the plan file
+  std::vector<std::string> trust; // files of public keys; empty: plans need no signature
+  std::vector<std::string> data;  // values of --data
+  std::optional<int64_t> steps;   // total, with those before --resume; none: one pass over data
+  std::optional<int> ranks;       // processes to start; none: ranks of the plan
+  int threads = 0;                // per rank; 0: cores of this machine divided by its ranks
+  uint64_t seed = 0;              // of random numbers
   bool shuffles = false;
   std::optional<uint64_t> shuffleSeed;                // none: `seed`
   std::string save, resume, log, out, profile, model; // paths; empty: option not given
   int64_t saveEvery = 0; // steps between checkpoints; 0: at the end only
+  int keep = 2;          // checkpoints that stay in the folder
+  OnNan onNan = OnNan::Stop;
+  bool restartOptimizer = false; // on resume, the optimizer's states begin anew
   int profiledSteps = 3;
   bool memoryReport = false;
   bool quiet = false;
-  bool checked = false;    // CLEAVE_CHECK_KERNELS of the environment
-  int timeoutSeconds = 60; // without an answer before a rank is considered lost
-  int stallSeconds = 0;    // without progress before the job is ended; 0: no limit
+  bool checked = false;           // CLEAVE_CHECK_KERNELS of the environment
+  int timeoutSeconds = 60;        // without an answer before a rank is considered lost
+  int stallSeconds = 0;           // without progress before the job is ended; 0: no limit
+  int maxRestarts = 0;            // after lost ranks
+  std::vector<std::string> plans; // paths of plans for other numbers of ranks
+  std::string flightRecord;       // path; empty: the default
+  // Set for a restart: its number, from 1, and why ranks were lost.
+  int restart = 0;
+  std::string restartReason;
 };
 
 // Parses the command line into `options`. Returns an exit code if the tool must end (after printing

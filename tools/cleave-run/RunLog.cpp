@@ -1,8 +1,12 @@
 // See RunLog.h.
 #include "tools/cleave-run/RunLog.h"
 
+#include "runtime/base/FileWriter.h"
+
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace cleave::run {
@@ -14,9 +18,38 @@ RunLog::~RunLog() {
     std::fclose(file_);
 }
 
-Status RunLog::open(const std::string &path) {
+// Whether a line of an earlier log stays when a run goes on at step `first`: not that of a step
+// which the run repeats, and not that of a rank at the end.
+static bool stays(const std::string &line, int64_t first) {
+  Json entry = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!entry.is_object())
+    return true;
+  auto step = entry.find("step");
+  bool isRepeated =
+      step != entry.end() && step->is_number_integer() && step->get<int64_t>() >= first;
+  return !isRepeated && !entry.contains("planned_bytes");
+}
+
+// Cuts the lines of an earlier log that do not stay, and an incomplete last line.
+static Status cut(const std::string &path, int64_t first) {
+  std::ifstream in(path, std::ios::binary);
+  FileWriter out(path);
+  bool isCut = false;
+  for (std::string line; std::getline(in, line);) {
+    bool isKept = !in.eof() && stays(line, first);
+    isCut = isCut || !isKept;
+    if (isKept)
+      CLEAVE_TRY(out.write(line + "\n"));
+  }
+  return isCut ? out.publish() : Status::ok();
+}
+
+Status RunLog::open(const std::string &path, std::optional<int64_t> resumed) {
   path_ = path;
-  file_ = std::fopen(path.c_str(), "w");
+  std::error_code ignored;
+  if (resumed && std::filesystem::is_regular_file(path, ignored))
+    CLEAVE_TRY(cut(path, *resumed));
+  file_ = std::fopen(path.c_str(), resumed ? "a" : "w");
   return file_ ? Status::ok()
                : Status::userError("cannot write log '", path, "': ", std::strerror(errno));
 }
@@ -29,13 +62,25 @@ Status RunLog::line(const std::string &text) {
                  : Status::userError("cannot write log '", path_, "': ", std::strerror(errno));
 }
 
-Status RunLog::step(int64_t step, const std::vector<executor::MetricValue> &metrics,
-                    double seconds) {
+Status RunLog::step(int64_t step, const std::vector<executor::MetricValue> &metrics, double seconds,
+                    bool isSkipped) {
   Json entry{{"step", step}};
   for (const executor::MetricValue &metric : metrics)
     entry[metric.name] = metric.value; // non-finite numbers are dumped as null
   entry["seconds"] = seconds;
+  if (isSkipped)
+    entry["skipped"] = true;
   return line(entry.dump());
+}
+
+Status RunLog::restart(int number, int ranks, int64_t step, const std::string &reason) {
+  return line(Json{
+      {"event", "restart"},
+      {"restart", number},
+      {"ranks", ranks},
+      {"from_step", step},
+      {"reason",
+       reason}}.dump());
 }
 
 std::string rankLine(int rank, const executor::MemoryNumbers &numbers,

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,17 @@ public:
   RunLog(const RunLog &) = delete;
   RunLog &operator=(const RunLog &) = delete;
 
-  // Creates or truncates the file. A log that is not open drops its lines.
-  Status open(const std::string &path);
-  // Writes {"step", metrics by name, "seconds"}. Non-finite numbers become null.
-  Status step(int64_t step, const std::vector<executor::MetricValue> &metrics, double seconds);
+  // Creates or truncates the file. A run that resumes at step `resumed` appends to it, after
+  // cutting the lines of this and later steps, those of the ranks, and an incomplete last line. A
+  // log that is not open drops its lines.
+  Status open(const std::string &path, std::optional<int64_t> resumed);
+  // Writes {"step", metrics by name, "seconds"}, and "skipped" if the update was undone. Non-finite
+  // numbers become null.
+  Status step(int64_t step, const std::vector<executor::MetricValue> &metrics, double seconds,
+              bool isSkipped);
+  // Writes {"event": "restart", …}: the number of the restart, the ranks and the step with which it
+  // begins, and its reason.
+  Status restart(int number, int ranks, int64_t step, const std::string &reason);
   // Writes one line unchanged.
   Status line(const std::string &text);
 

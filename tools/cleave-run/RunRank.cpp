@@ -3,51 +3,72 @@
 
 #include "runtime/base/Units.h"
 #include "runtime/checkpoint/Checkpoint.h"
+#include "runtime/checkpoint/Resume.h"
+#include "runtime/comm/PatientBarrier.h"
 #include "runtime/data/DataSource.h"
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/executor/Executor.h"
 #include "runtime/executor/OutputCollector.h"
 #include "runtime/executor/TensorLoader.h"
 #include "runtime/memory/MemoryReport.h"
+#include "tools/cleave-run/Agreement.h"
 #include "tools/cleave-run/Gather.h"
+#include "tools/cleave-run/NotFinite.h"
 #include "tools/cleave-run/Progress.h"
+#include "tools/cleave-run/Restart.h"
+#include "tools/cleave-run/Resume.h"
+#include "tools/cleave-run/RunFacts.h"
 #include "tools/cleave-run/RunLog.h"
+#include "tools/cleave-run/Saver.h"
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <numeric>
 #include <thread>
 
 namespace cleave::run {
 namespace {
 
-// Maximum time that ranks wait while one reads weights or writes a checkpoint; a dead rank is
-// detected at once.
-constexpr std::chrono::minutes kSlow{30};
+// The key of RankRun::origin_ in the Progress.extra of checkpoints.
+constexpr const char *kOriginKey = "run_began";
 
 // The run of one rank. Private methods are called in their order.
 class RankRun {
 public:
   RankRun(const plan::Plan &plan, const Options &options,
           const launch::RankEnvironment &environment, launch::StepReporter &reporter)
-      : plan_(plan), options_(options), environment_(environment), reporter_(reporter) {}
+      : plan_(plan), options_(options), environment_(environment), reporter_(reporter),
+        saver_(options, {{"plan", plan.content_hash()},
+                         {"model", plan.source().path()},
+                         {checkpoint::kOptimizerKey, plan.optimizer()}}),
+        notFinite_(options.onNan) {}
 
+  // The failure is reported before this object is destroyed: threads that wait for other ranks may
+  // delay that.
   Status run() {
+    Status status = runAll();
+    reporter_.fail(status);
+    bool needsRank = environment_.launcher != "cleave-run" && !isJoint_; // its launcher adds it
+    return needsRank ? status.withContext(concat("rank ", environment_.rank)) : status;
+  }
+
+private:
+  Status runAll() {
     CLEAVE_TRY(join());
-    CLEAVE_TRY(checkModel());
-    CLEAVE_TRY(openFiles());
+    CLEAVE_TRY(agreeAfter("reading inputs", intentAfter(openInputs())));
+    CLEAVE_TRY(agreeAfter("opening files", {openOutputs(), {}}));
     CLEAVE_TRY(load());
     if (Status status = runSteps(); !status)
       return environment_.launcher == "cleave-run" // its launcher adds the step
                  ? status
                  : status.withContext(concat("step ", step_));
     CLEAVE_TRY(save(first_ + count_));
+    reportSaved();
     return finish();
   }
 
-private:
   bool isFirst() const { return environment_.rank == 0; }
 
   Status join() {
@@ -57,22 +78,47 @@ private:
     std::vector<int> ranks(static_cast<size_t>(environment_.size));
     std::iota(ranks.begin(), ranks.end(), 0);
     CLEAVE_TRY_ASSIGN(everyone_, world_->connect(ranks));
+    barrier_ = std::make_unique<comm::PatientBarrier>(
+        *world_, *everyone_, communication.timeout,
+        [this](uint64_t cpuTime) { reporter_.cpuTime(cpuTime); });
+    reporter_.place(launch::Place::Loading);
     return Status::ok();
   }
 
-  // Compares the content hash of the model file, which only cleave-run's own launcher has done
-  // before. This may take long, so it runs after all ranks have joined.
-  Status checkModel() {
-    bool isDone = environment_.launcher == "cleave-run" || !isFirst();
-    return isDone ? Status::ok()
-                  : executor::TensorLoader(plan_, options_.model).checkModel(/*compareHash=*/true);
+  Intent intentAfter(const Status &opened) const {
+    if (!opened)
+      return {opened, {}};
+    auto facts = factsOf(plan_, options_, first_, count_, checkpoint_.get());
+    return facts ? Intent{Status::ok(), *facts} : Intent{facts.status(), {}};
   }
 
-  Status openFiles() {
+  // Continues if all ranks come here without a failure and intend the same; otherwise all end with
+  // one message.
+  Status agreeAfter(const std::string &doing, const Intent &own) {
+    CLEAVE_TRY(barrier_->wait(doing));
+    isJoint_ = true;
+    CLEAVE_TRY(agreeOnRun(*everyone_, own));
+    isJoint_ = false;
+    return Status::ok();
+  }
+
+  // Compares the model file with the plan, which cleave-run's own launcher has done before.
+  Status checkModel(bool compareHash) const {
+    return environment_.launcher == "cleave-run"
+               ? Status::ok()
+               : executor::TensorLoader(plan_, options_.model).checkModel(compareHash);
+  }
+
+  Status openInputs() {
+    CLEAVE_TRY(checkRanks(plan_, environment_.size, environment_.launcher));
+    CLEAVE_TRY(checkModel(/*compareHash=*/false));
     if (!options_.resume.empty()) {
       CLEAVE_TRY_ASSIGN(checkpoint_, checkpoint::Checkpoint::open(options_.resume));
       first_ = checkpoint_->progress().step;
-      CLEAVE_TRY(checkConstants());
+      CLEAVE_TRY_ASSIGN(auto notes, checkResume(plan_, *checkpoint_, options_.restartOptimizer));
+      for (const std::string &note : notes)
+        if (isFirst() && !options_.quiet)
+          std::fprintf(stderr, "cleave-run: note: %s\n", note.c_str());
     }
     std::vector<data::InputDescription> inputs = executor::inputsOf(plan_);
     if (!inputs.empty() && !options_.data.empty()) {
@@ -81,26 +127,41 @@ private:
         data.shuffleSeed = options_.shuffleSeed.value_or(options_.seed);
       CLEAVE_TRY_ASSIGN(data_, data::DataSource::open(data, inputs));
     }
-    if (!options_.save.empty())
-      CLEAVE_TRY(
-          checkpoint::checkSaveFolder(options_.save, checkpoint_ ? checkpoint_->path() : ""));
-    if (!options_.log.empty() && isFirst())
-      CLEAVE_TRY(log_.open(options_.log));
-    int64_t end = options_.steps.value_or(first_ + stepsOfOnePass());
+    origin_ = originOfRun();
+    int64_t end = options_.steps.value_or(origin_ + stepsOfOnePass());
     count_ = std::max<int64_t>(0, end - first_);
     return Status::ok();
   }
 
-  // Refuses a checkpoint that has trained a tensor which is a constant of this plan: the plan may
-  // contain values derived from the constant.
-  Status checkConstants() const {
-    for (const plan::Tensor &tensor : plan_.tensors())
-      if (tensor.role() == plan::CONSTANT && checkpoint_->tensors().contains(tensor.name()))
-        return Status::userError(
-            "'", checkpoint_->path(), "' has a trained '", tensor.name(),
-            "', which is a constant in this plan; resume under a plan that trains the same "
-            "parameters, or compile the model that cleave-export writes from the checkpoint");
-    return Status::ok();
+  // After all ranks have agreed: this may change files.
+  Status openOutputs() {
+    if (isFirst())
+      CLEAVE_TRY(checkModel(/*compareHash=*/true));
+    CLEAVE_TRY(saver_.open(environment_.rank, checkpoint_.get()));
+    saver_.add(kOriginKey, concat(origin_));
+    return openLog();
+  }
+
+  // After a restart, the log goes on.
+  Status openLog() {
+    if (options_.log.empty() || !isFirst())
+      return Status::ok();
+    bool goesOn = checkpoint_ || options_.restart > 0;
+    CLEAVE_TRY(log_.open(options_.log, goesOn ? std::optional(first_) : std::nullopt));
+    return options_.restart == 0
+               ? Status::ok()
+               : log_.restart(options_.restart, environment_.size, first_, options_.restartReason);
+  }
+
+  // The step at which the run began before it was restarted: that of this process, or the one in
+  // the checkpoint that an attempt before has saved.
+  int64_t originOfRun() const {
+    if (options_.restart == 0 || !checkpoint_ || options_.save.empty() ||
+        !checkpoint::isIn(*checkpoint_, options_.save))
+      return first_;
+    const auto &extra = checkpoint_->progress().extra;
+    auto found = extra.find(kOriginKey);
+    return found == extra.end() ? first_ : std::strtoll(found->second.c_str(), nullptr, 10);
   }
 
   int64_t stepsOfOnePass() const {
@@ -119,7 +180,10 @@ private:
     options.keepOutputs = !options_.out.empty();
     options.profiledSteps = options_.profile.empty() ? 0 : options_.profiledSteps;
     options.resume = checkpoint_.get();
+    options.restartOptimizer = options_.restartOptimizer;
+    options.canUndo = plan_.trains() && options_.onNan == OnNan::Skip;
     options.checked = options_.checked;
+    options.position = &reporter_.position();
     CLEAVE_TRY_ASSIGN(executor_,
                       executor::Executor::create(plan_, *world_, device::makeCpuDevice(threads),
                                                  data_.get(), options));
@@ -127,7 +191,7 @@ private:
     if (!options_.out.empty())
       outputs_ = std::make_unique<executor::OutputCollector>(plan_, *everyone_);
     // A rank that fails to load is reported with its own error instead of as unresponsive.
-    return everyone_->barrier(kSlow);
+    return barrier_->wait("loading");
   }
 
   // `4 ranks (dp 2, tp 2) over shm, 1 thread each; 33.1 MiB of arenas on rank 0`
@@ -157,57 +221,61 @@ private:
       auto begin = std::chrono::steady_clock::now();
       CLEAVE_TRY(executor_->step(step));
       std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+      notFinite_.examine(step, *executor_);
       if (isFirst()) {
-        CLEAVE_TRY(log_.step(step, executor_->metrics(), seconds.count()));
+        CLEAVE_TRY(log_.step(step, executor_->metrics(), seconds.count(), notFinite_.isSkipped()));
         progress.step(step, executor_->metrics());
-        warnIfNotFinite(step, progress);
       }
+      warn(notFinite_.warning(), progress);
+      CLEAVE_TRY(notFinite_.verdict(saver_.lastGood()));
       if (outputs_)
         CLEAVE_TRY(outputs_->add(executor_->storedOutputs()));
-      if (options_.saveEvery && (step + 1 - first_) % options_.saveEvery == 0)
-        CLEAVE_TRY(save(step + 1));
+      if (options_.saveEvery && (step + 1 - origin_) % options_.saveEvery == 0)
+        CLEAVE_TRY(saveNow(step + 1, progress));
     }
+    warn(notFinite_.summary(count_), progress);
     return Status::ok();
   }
 
-  void warnIfNotFinite(int64_t step, Progress &progress) {
-    for (const executor::MetricValue &metric : executor_->metrics())
-      if (!std::isfinite(metric.value) && !warned_) {
-        warned_ = true;
-        progress.finish();
-        std::fprintf(stderr, "cleave-run: warning: %s is %f in step %lld\n", metric.name.c_str(),
-                     metric.value, static_cast<long long>(step));
-      }
+  // Prints a warning on rank 0, unless it is empty.
+  void warn(const std::string &text, Progress &progress) const {
+    if (!isFirst() || text.empty())
+      return;
+    progress.finish();
+    std::fprintf(stderr, "cleave-run: warning: %s\n", text.c_str());
   }
 
   // Writes a checkpoint whose next step is `next`.
   Status save(int64_t next) {
-    if (options_.save.empty() || saved_ == next)
-      return Status::ok();
-    if (checkpoint_ && next == first_ && checkpoint::isIn(*checkpoint_, options_.save))
-      return Status::ok(); // already saved
-    saved_ = next;
-    checkpoint::SaveOptions where;
-    where.directory = options_.save;
-    where.rank = environment_.rank, where.size = environment_.size;
-    where.barrier = [this] { return everyone_->barrier(kSlow); };
-    checkpoint::Progress progress;
-    progress.step = next;
-    progress.extra["plan"] = plan_.content_hash();
-    progress.extra["model"] = plan_.source().path();
-    CLEAVE_TRY(checkpoint::save(where, executor_->slices(), progress));
-    if (isFirst() && !options_.quiet && next == first_ + count_)
-      std::printf("saved in '%s', next step %lld\n", options_.save.c_str(),
-                  static_cast<long long>(next));
+    reporter_.place(launch::Place::Saving);
+    return saver_.save(next, notFinite_.isFinite(), executor_->slices(), *everyone_, *barrier_);
+  }
+
+  // The same between two steps, where a failure to write does not end the run.
+  Status saveNow(int64_t next, Progress &progress) {
+    Status status = save(next);
+    if (status.kind() != StatusKind::UserError || next == first_ + count_)
+      return status;
+    warn(concat("saved nothing: ", status.message(), "; the next attempt is after ",
+                options_.saveEvery, " more steps"),
+         progress);
     return Status::ok();
   }
 
+  void reportSaved() const {
+    if (isFirst() && !options_.quiet && saver_.hasSaved())
+      std::printf("saved in '%s', next step %lld\n", options_.save.c_str(),
+                  static_cast<long long>(first_ + count_));
+  }
+
   Status finish() {
+    reporter_.place(launch::Place::Finishing);
     if (outputs_ && isFirst()) {
       bool isOnePass = data_ && !options_.steps;
       CLEAVE_TRY(outputs_->write(options_.out, isOnePass ? data_->samples() : -1,
                                  isOnePass ? data_->samplesPerMicroBatch() : 0));
     }
+    CLEAVE_TRY(barrier_->wait("writing the outputs"));
     CLEAVE_TRY_ASSIGN(auto report, memory::memoryReport(executor_->memoryRanges()));
     CLEAVE_TRY_ASSIGN(auto lines, gatherStrings(*everyone_, rankLine(environment_.rank,
                                                                      executor_->memory(), report)));
@@ -245,15 +313,18 @@ private:
   // Each depends on those before it; destroyed in reverse order.
   std::unique_ptr<comm::World> world_;
   std::unique_ptr<comm::Communicator> everyone_;
+  std::unique_ptr<comm::PatientBarrier> barrier_; // of everyone_, after slow parts of the run
   std::unique_ptr<checkpoint::Checkpoint> checkpoint_;
   std::unique_ptr<data::DataSource> data_;
   std::unique_ptr<executor::Executor> executor_;
   std::unique_ptr<executor::OutputCollector> outputs_;
+  Saver saver_;
+  NotFinite notFinite_;
   RunLog log_;
   int64_t first_ = 0, count_ = 0; // steps of this run
+  int64_t origin_ = 0;            // first step of the run, before any restart
   int64_t step_ = 0;              // current
-  int64_t saved_ = -1;            // next step of the last checkpoint
-  bool warned_ = false;
+  bool isJoint_ = false;          // a failure now is that of all ranks, with one message
 };
 
 } // namespace

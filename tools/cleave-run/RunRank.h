@@ -8,8 +8,8 @@
 
 namespace cleave::run {
 
-// Runs the rank. Requires a verified plan with environment.size ranks. Reports every step to
-// `reporter`.
+// Runs the rank of a verified plan. Ends, as all ranks of the job, if their plans, options or files
+// differ. Reports every step to `reporter`. The message of a failure has the rank.
 Status runRank(const plan::Plan &plan, const Options &options,
                const launch::RankEnvironment &environment, launch::StepReporter &reporter);
 

@@ -1,17 +1,18 @@
 // cleave-run: executes a plan. Either starts all ranks on this machine, one process each, or joins
 // as one rank under torchrun, mpirun or Slurm.
-#include "runtime/artifact/Artifact.h"
-#include "runtime/artifact/Mesh.h"
-#include "runtime/artifact/Verify.h"
 #include "runtime/base/Status.h"
 #include "runtime/executor/Executor.h"
-#include "runtime/executor/TensorLoader.h"
 #include "runtime/launch/Launch.h"
+#include "tools/cleave-run/Failure.h"
 #include "tools/cleave-run/Options.h"
+#include "tools/cleave-run/Plans.h"
+#include "tools/cleave-run/Restart.h"
+#include "tools/cleave-run/RunLocally.h"
 #include "tools/cleave-run/RunRank.h"
 #include "tools/commandline/CommandLine.h"
 
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <malloc.h>
 
@@ -33,7 +34,8 @@ Status checkOptions(const plan::Plan &plan, const run::Options &options) {
   if (!options.out.empty() && !isKnownFormat)
     return Status::userError("--out: found '", options.out,
                              "', expected a name that ends in .npz or .safetensors");
-  for (const std::string &file : {options.out, options.profile, options.log}) {
+  for (const std::string &file :
+       {options.out, options.profile, options.log, options.flightRecord}) {
     fs::path folder = fs::path(file).parent_path();
     if (std::error_code error; !folder.empty() && !fs::is_directory(folder, error))
       return Status::userError("cannot write '", file, "': folder '", folder.string(),
@@ -46,6 +48,8 @@ Status checkOptions(const plan::Plan &plan, const run::Options &options) {
     return Status::userError("--save writes training state, but the plan is for inference");
   if (options.saveEvery && options.save.empty())
     return Status::userError("--save-every needs --save DIR");
+  if (options.restartOptimizer && options.resume.empty())
+    return Status::userError("--restart-optimizer needs --resume DIR");
   if (options.data.empty() && !executor::inputsOf(plan).empty())
     return Status::userError("the plan has inputs, for example '", executor::inputsOf(plan)[0].name,
                              "', but no data are given; use --data FILE");
@@ -54,65 +58,51 @@ Status checkOptions(const plan::Plan &plan, const run::Options &options) {
   return Status::ok();
 }
 
-Status checkRanks(const plan::Plan &plan, int found, const std::string &from) {
-  int expected = int(artifact::rankCount(plan));
-  if (found == expected)
-    return Status::ok();
-  return Status::userError("the plan is for ", expected, " ranks, but ", from, " gives ", found,
-                           "; start ", expected, ", or compile with --ranks ", found);
+// The options of this process: those of a restart if torchrun has started the ranks again.
+run::Options optionsOf(const run::Options &given, const launch::RankEnvironment &environment) {
+  if (environment.restarts == 0)
+    return given;
+  run::Options options =
+      run::optionsOfRestart(given, environment.restarts, "torchrun started the ranks again");
+  if (environment.rank == 0)
+    std::fprintf(stderr, "cleave-run: warning: restart %d with %d ranks from %s\n",
+                 environment.restarts, environment.size, run::originText(options).c_str());
+  return options;
 }
 
-int runAsOneRank(const plan::Plan &plan, const run::Options &options,
+int runAsOneRank(const run::Plans &plans, const run::Options &given,
                  const launch::RankEnvironment &environment) {
-  Status status = checkRanks(plan, environment.size, environment.launcher);
+  const plan::Plan *chosen = plans.forRanks(environment.size);
+  const plan::Plan &plan = chosen ? *chosen : plans.first();
+  run::Options options = optionsOf(given, environment);
+  launch::StepReporter reporter;
+  Status status = run::runRank(plan, options, environment, reporter);
   if (status)
-    status = executor::TensorLoader(plan, options.model).checkModel(/*compareHash=*/false);
-  launch::StepReporter unused;
-  if (status)
-    status = run::runRank(plan, options, environment, unused);
-  return status ? 0 : fail(status.withContext(concat("rank ", environment.rank)));
-}
-
-int runAllRanks(const plan::Plan &plan, const run::Options &options) {
-  int ranks = options.ranks.value_or(int(artifact::rankCount(plan)));
-  Status status = checkRanks(plan, ranks, "--nproc");
-  if (status)
-    status = executor::TensorLoader(plan, options.model).checkModel(true);
-  if (!status)
-    return fail(status);
-  launch::LaunchOptions launching;
-  launching.stallTimeout = std::chrono::seconds(options.stallSeconds);
-  launching.lagTimeout = std::chrono::seconds(options.timeoutSeconds);
-  auto outcome = launch::launchLocal(
-      ranks, launching,
-      [&](const launch::RankEnvironment &environment, launch::StepReporter &reporter) {
-        Status status = run::runRank(plan, options, environment, reporter);
-        reporter.fail(status);
-        return status.exitCode();
-      });
-  if (!outcome)
-    return fail(outcome.status());
-  return outcome->message.empty() ? outcome->exitCode
-                                  : cleave::fail("cleave-run", outcome->message, outcome->exitCode);
+    return 0;
+  run::recordFailure(
+      plan, options,
+      {status.message(), status.exitCode(), options.restart, {reporter.report(environment.rank)}},
+      environment.rank);
+  return fail(status);
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
   std::signal(SIGPIPE, SIG_IGN); // keep running if the reader of stdout ends
+  std::signal(SIGXFSZ, SIG_IGN); // a file that becomes too large is an error like a full disk
   run::Options options;
   if (std::optional<int> code = run::parseOptions(argc, argv, options))
     return *code;
-  Result<plan::Plan> plan = artifact::readPlan(options.plan);
-  if (!plan)
-    return fail(plan.status());
-  if (Status status = artifact::verifyPlan(*plan); !status)
-    return fail(status);
-  if (Status status = checkOptions(*plan, options); !status)
+  Result<run::Plans> plans = run::Plans::read(options);
+  if (!plans)
+    return fail(plans.status());
+  if (Status status = checkOptions(plans->first(), options); !status)
     return fail(status);
   ::malloc_trim(0); // frees the temporary copy made by reading the plan, which ranks would inherit
   auto environment = launch::detectRankEnvironment();
   if (!environment)
     return fail(environment.status());
-  return *environment ? runAsOneRank(*plan, options, **environment) : runAllRanks(*plan, options);
+  return *environment ? runAsOneRank(*plans, options, **environment)
+                      : run::runLocally(*plans, options);
 }

@@ -5,27 +5,22 @@
 #include "compiler/solver/Contest.h"
 #include "compiler/solver/Json.h"
 #include "compiler/solver/Solver.h"
+#include "runtime/base/RegularFile.h"
 #include "tools/commandline/CommandLine.h"
 
 #include <cstdio>
-#include <fstream>
-#include <sstream>
 
 using namespace cleave;
 using namespace cleave::solver;
 
 static Result<Problem> readProblem(const std::string &path) {
+  CLEAVE_TRY_ASSIGN(std::string text, readRegularFile(path));
   Result<Problem> contest = readContestFile(path);
   if (contest)
     return contest;
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  Result<Problem> own = problemFromJson(text.str());
+  Result<Problem> own = problemFromJson(text);
   if (own)
     return own;
-  if (!file.is_open())
-    return contest.status();
   return Status::userError(contest.status().message(), "; ", own.status().message());
 }
 

@@ -72,7 +72,7 @@ function(cleave_unit_test NAME)
   set_target_properties(unit-${NAME} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test/unit)
   add_test(NAME unit-${NAME} COMMAND unit-${NAME})
-  set_tests_properties(unit-${NAME} PROPERTIES LABELS ${ARG_LABEL})
+  set_tests_properties(unit-${NAME} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 7200) # for a busy machine
 endfunction()
 
 # Runs mlir-tblgen on TD; OUT lands at the sources' place in the build tree. NAME collects the outputs.

@@ -1,8 +1,12 @@
 #include "tools/commandline/CommandLine.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <string_view>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace cleave {
 
@@ -44,7 +48,23 @@ int fail(const std::string &tool, const Status &status) {
   return fail(tool, status.message(), status.exitCode());
 }
 
+// Called where memory cannot be allocated, on any thread and inside libraries that do not throw:
+// ends the process with a message instead of an abort.
+[[noreturn]] static void endWithoutMemory() {
+  rlimit limit{};
+  char cause[80] = "this machine has no more";
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    std::snprintf(cause, sizeof cause, "this process may have %llu bytes (ulimit -v)",
+                  static_cast<unsigned long long>(limit.rlim_cur));
+  std::fprintf(stderr,
+               "%s: error: could not allocate memory: %s; use a smaller model, batch or data file, "
+               "or end other programs\n",
+               program_invocation_short_name, cause);
+  ::_exit(static_cast<int>(StatusKind::UserError));
+}
+
 std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv) {
+  std::set_new_handler(endWithoutMemory);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &success) {

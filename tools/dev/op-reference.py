@@ -16,13 +16,13 @@ import textwrap
 # Patterns of TableGen's descriptions of types and attributes, and shorter words for them. The first
 # pattern that matches applies.
 WORDS = [
-    (r"tensor of floating-point or signless integer .*", "tensor"),
-    (r"tensor of floating-point values", "tensor of floats"),
-    (r"tensor of signless integer .*", "tensor of integers"),
+    (r"tensor of f64, f32, f16 or bf16 or i1, .*", "tensor"),
+    (r"tensor of f64, f32, f16 or bf16 values", "tensor of floats"),
+    (r"tensor of i1, i8 to i64 .*", "tensor of integers"),
     (r"tensor of 1-bit signless integer values", "tensor of booleans"),
     (r"tensor of 64-bit signless integer values", "tensor of i64"),
     (r"0D tensor of 64-bit signless integer values", "scalar of i64"),
-    (r"0D tensor of floating-point values", "scalar of floats"),
+    (r"0D tensor of f64, f32, f16 or bf16 values", "scalar of floats"),
     (r"(i\d+) dense array", r"array of \1"),
     (r"(\d+)-bit signless integer", r"i\1"),
     (r"(\d+)-bit float", r"f\1"),

@@ -67,8 +67,6 @@ Polynomial placeIn(const Polynomial &size, Polynomial at) {
 Range rangeOf(OpCall &c, const Sizes &shape) {
   Range r;
   r.dim = c.dim("dim", static_cast<int64_t>(shape.size()));
-  if (shape.empty())
-    fail("slices a tensor without dims");
   r.step = c.plainInteger("step");
   if (r.step < 1)
     fail("has a step of ", r.step, ", expected at least 1");
@@ -101,8 +99,6 @@ Results sliceScatter(OpCall &c) {
 // One index of a dim, which is removed.
 Range indexRange(OpCall &c, const Sizes &shape, const Polynomial &index) {
   int64_t dim = c.dim("dim", static_cast<int64_t>(shape.size()));
-  if (shape.empty())
-    fail("takes an element of a tensor without dims");
   bool isNegative = emit::compare(emit::Predicate::LT, {index}, {Polynomial(0)}).value_or(false);
   Polynomial at = isNegative ? index + shape[dim] : index;
   using emit::Predicate;
@@ -156,8 +152,6 @@ struct Cut {
 Cut cutOf(OpCall &c) {
   Sizes shape = shapeOf(c.tensor("self"));
   int64_t dim = c.dim("dim", static_cast<int64_t>(shape.size()));
-  if (shape.empty())
-    fail("cuts a tensor without dims");
   return {dim, shape[dim]};
 }
 

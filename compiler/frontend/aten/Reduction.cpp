@@ -172,6 +172,8 @@ Results norm(OpCall &c) { return normBy(c, c.has("p") ? c.number("p") : 2); }
 // slope, get no gradient.
 Results distances(OpCall &c) {
   Array a = c.floats("x1"), b = c.floats("x2");
+  if (c.number("p") < 0)
+    fail("has a norm of power ", c.number("p"), ", expected at least 0");
   a = c.e.insertDim(a, rankOf(a) - 1);
   b = c.e.insertDim(b, rankOf(b) - 2);
   c.e.broadcastTogether(a, b);

@@ -296,6 +296,8 @@ Results unfold(OpCall &c) {
   Polynomial total = shapeOf(x)[dim];
   if (size < 1 || step < 1 || size > kMostParts)
     fail("has windows of ", size, " elements every ", step);
+  if (total.constant().value_or(size) < size)
+    fail("has windows of ", size, " elements in a dim of size ", total.str());
   Polynomial count = (total - size).floorDividedBy(step) + Polynomial(1);
   auto read = [=](Emitter &e, Array base) {
     emit::Values columns;

@@ -52,6 +52,8 @@ std::string impliedResult(const std::vector<std::string> &operands) {
 }
 
 Equation parse(const std::string &text, const Values &values) {
+  if (text.find_first_of("0123456789") != std::string::npos) // which stand for dims of ellipses
+    fail("equation '", text, "' names dims by digits, expected letters");
   size_t arrow = text.find("->");
   std::string left = text.substr(0, arrow);
   Equation out;

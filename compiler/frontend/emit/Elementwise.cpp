@@ -53,10 +53,13 @@ Value power(const Emitter &e, Value x, Value y) {
   if (known && known->size() == 1 && rankOf(y) <= rankOf(x))
     if (Value result = knownPower(e, x, known->values[0]))
       return result;
-  // Integers: rounds the floating-point power, which is exact up to 2^53, since kernels yield
-  // 48.999… for 7^2.
+  // Integers to whole powers: rounds the floating-point power, which is exact up to 2^53, since
+  // kernels yield 48.999… for 7^2.
   mlir::Type element = elementOf(x), computed = isFloat(x) ? element : e.b.getF64Type();
-  bool isWhole = !isFloat(x) && !isFloat(y);
+  bool isWholeFloat = known && llvm::all_of(known->values, [](double exponent) {
+                        return exponent == std::rint(exponent);
+                      });
+  bool isWhole = !isFloat(x) && (!isFloat(y) || isWholeFloat);
   x = e.cast(x, computed);
   y = e.cast(y, computed);
   e.broadcastTogether(x, y);

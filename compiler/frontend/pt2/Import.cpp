@@ -7,8 +7,7 @@
 #include "compiler/frontend/step/KnownInput.h"
 #include "compiler/frontend/step/OptionNames.h"
 #include "dialects/graph/Graph.h"
-
-#include "llvm/Support/MemoryBuffer.h"
+#include "runtime/base/MappedFile.h"
 
 namespace cleave::pt2 {
 namespace {
@@ -171,8 +170,8 @@ Program readModel(const torch::Archive &archive) {
 } // namespace
 
 bool recognises(const std::string &path) {
-  auto begin = llvm::MemoryBuffer::getFileSlice(path, 64, 0);
-  if (!begin || !torch::Archive::recognises((*begin)->getBuffer().str()))
+  auto file = MappedFile::open(path);
+  if (!file || !torch::Archive::recognises((*file)->text()))
     return false;
   try {
     return isExported(torch::Archive(path));

@@ -2,9 +2,9 @@
 #include "compiler/frontend/step/FileBytes.h"
 
 #include "compiler/frontend/emit/Failure.h"
+#include "runtime/base/ExternalFile.h"
 
 #include "llvm/ADT/APFloat.h"
-#include "llvm/Support/FileSystem.h"
 
 #include <cstring>
 
@@ -28,17 +28,20 @@ double widen(const llvm::fltSemantics &semantics, uint16_t bits) {
 
 using emit::fail;
 
-std::unique_ptr<llvm::MemoryBuffer> mapFile(const std::string &path, const std::string &what) {
-  llvm::sys::fs::file_status status;
-  if (std::error_code error = llvm::sys::fs::status(path, status))
-    fail(what, " cannot be read: ", error.message());
-  if (!llvm::sys::fs::is_regular_file(status))
-    fail(what, " is not a regular file");
-  auto buffer =
-      llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    fail(what, " cannot be read: ", buffer.getError().message());
-  return std::move(*buffer);
+std::shared_ptr<const MappedFile> mapFile(const std::string &path, const std::string &what) {
+  Result<std::shared_ptr<const MappedFile>> file = MappedFile::open(path);
+  if (!file)
+    fail(what, ": ", file.status().message());
+  return std::move(*file);
+}
+
+std::shared_ptr<const MappedFile> mapExternalFile(const std::string &modelPath,
+                                                  const std::string &location,
+                                                  const std::string &what) {
+  Result<std::string> path = findExternalFile(modelPath, location);
+  if (!path)
+    fail(what, " ", path.status().message());
+  return mapFile(*path, what);
 }
 
 double elementAt(std::string_view bytes, ElementType type, int64_t index) {

@@ -94,18 +94,15 @@ public:
 
 private:
   std::string_view bytesOf(const std::string &path) {
-    std::unique_ptr<llvm::MemoryBuffer> &file = files_[path];
-    if (!file) {
-      std::filesystem::path whole = model_;
-      if (!path.empty())
-        whole = whole.parent_path() / path;
-      file = mapFile(whole.string(), "'" + whole.string() + "'");
-    }
-    return {file->getBufferStart(), file->getBufferSize()};
+    std::shared_ptr<const MappedFile> &file = files_[path];
+    if (!file)
+      file = path.empty() ? mapFile(model_, "the model file")
+                          : mapExternalFile(model_, path, "the weights file '" + path + "'");
+    return file->text();
   }
 
   std::string model_;
-  std::map<std::string, std::unique_ptr<llvm::MemoryBuffer>> files_;
+  std::map<std::string, std::shared_ptr<const MappedFile>> files_;
 };
 
 void computeConstants(mlir::func::FuncOp step, const std::string &path) {

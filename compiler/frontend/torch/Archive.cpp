@@ -128,7 +128,7 @@ bool Archive::recognises(std::string_view begin) {
 }
 
 Archive::Archive(const std::string &path) : file_(frontend::mapFile(path, "the model file")) {
-  bytes_ = {file_->getBufferStart(), file_->getBufferSize()};
+  bytes_ = file_->text();
   readDirectory();
 }
 

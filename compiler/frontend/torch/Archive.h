@@ -2,7 +2,7 @@
 // read and checked once; the contents of entries are views of the mapping or decompressed copies.
 #pragma once
 
-#include "llvm/Support/MemoryBuffer.h"
+#include "runtime/base/MappedFile.h"
 
 #include <cstdint>
 #include <map>
@@ -56,7 +56,7 @@ private:
   void dropCommonFolder();
   void checkDisjoint() const;
 
-  std::unique_ptr<llvm::MemoryBuffer> file_;
+  std::shared_ptr<const MappedFile> file_;
   std::string_view bytes_;
   uint64_t base_ = 0;
   std::map<std::string, Entry> entries_;

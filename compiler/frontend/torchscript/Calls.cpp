@@ -1,47 +1,29 @@
-// ScriptInterpreter.h: call expressions. The callee is a keyword, a function or method of the
+// Evaluator.h: call expressions. The callee is a keyword, a function or method of the
 // program, or an operator.
 #include "compiler/frontend/torchscript/Builtins.h"
-#include "compiler/frontend/torchscript/Limits.h"
+#include "compiler/frontend/torchscript/Evaluator.h"
 #include "compiler/frontend/torchscript/ScriptInterpreter.h"
-
-#include <algorithm>
 
 namespace cleave::torchscript {
 
 using emit::fail;
 using EK = Expression::Kind;
 
-static constexpr int64_t kMaxOperators = int64_t(1) << 16;
-
-// The approximate memory of a value that one call creates.
-static int64_t weightOf(const IValue &value) {
-  size_t weight = value.isString() ? value.string().size() / 64 : 0;
-  auto add = [&](const IValue &item) {
-    weight += 1 + (item.isString() ? item.string().size() / 64 : 0);
-  };
-  if (value.isList())
-    std::for_each(value.items().begin(), value.items().end(), add);
-  else if (DictionaryRef dictionary = dictionaryOf(value))
-    for (const auto &[key, item] : dictionary->items)
-      add(key), add(item);
-  return static_cast<int64_t>(weight);
-}
-
-IValueList ScriptInterpreter::arguments(const Expression &call, size_t from, Frame &frame) {
+IValueList Evaluator::arguments(const Expression &call, size_t from, Frame &frame) {
   IValueList out;
   for (size_t i = from; i < call.items.size(); ++i)
     out.push_back(evaluate(*call.items[i], frame));
   return out;
 }
 
-Keywords ScriptInterpreter::keywords(const Expression &call, Frame &frame) {
+Keywords Evaluator::keywords(const Expression &call, Frame &frame) {
   Keywords out;
   for (const auto &[name, value] : call.keywords)
     out[name] = evaluate(*value, frame);
   return out;
 }
 
-IValue ScriptInterpreter::evaluateCall(const Expression &call, Frame &frame) {
+IValue Evaluator::evaluateCall(const Expression &call, Frame &frame) {
   const Expression &callee = *call.items[0];
   if (callee.kind == EK::Name && !frame.names.contains(callee.text))
     if (std::optional<IValue> value = callWord(call, callee.text, frame))
@@ -52,13 +34,14 @@ IValue ScriptInterpreter::evaluateCall(const Expression &call, Frame &frame) {
     IValue object = evaluate(*callee.items[0], frame);
     if (InstanceRef instance = instanceOf(object)) {
       IValueList positional = arguments(call, 1, frame);
-      return callMethod(instance, callee.text, std::move(positional), keywords(call, frame));
+      return functions_.callMethod(instance, callee.text, std::move(positional),
+                                   keywords(call, frame));
     }
     if (object.isTensor()) { // a method of tensors is the operator of that name
       IValueList positional = arguments(call, 1, frame);
       positional.insert(positional.begin(), object);
-      return callOperator("aten::" + callee.text, std::move(positional), keywords(call, frame),
-                          frame);
+      return operators_.call("aten::" + callee.text, std::move(positional), keywords(call, frame),
+                             frame.path);
     }
   }
   IValue function = evaluate(callee, frame);
@@ -66,22 +49,22 @@ IValue ScriptInterpreter::evaluateCall(const Expression &call, Frame &frame) {
   return callValue(function, std::move(positional), keywords(call, frame), frame);
 }
 
-IValue ScriptInterpreter::callValue(const IValue &callee, IValueList positional, Keywords keyword,
-                                    Frame &frame) {
+IValue Evaluator::callValue(const IValue &callee, IValueList positional, Keywords keyword,
+                            Frame &frame) {
   auto callable =
       callee.isObject() ? std::dynamic_pointer_cast<Callable>(callee.object()) : nullptr;
   if (!callable)
     fail("calls ", callee.kindName());
   const Definition &definition = callable->definition;
   if (definition.type)
-    return construct(definition, frame.path, std::move(positional), std::move(keyword));
-  return callFunction(definition, *definition.function, frame.path, std::move(positional),
-                      std::move(keyword));
+    return functions_.construct(definition, frame.path, std::move(positional), std::move(keyword));
+  return functions_.callFunction(definition, *definition.function, frame.path,
+                                 std::move(positional), std::move(keyword));
 }
 
 // Keywords of the language: conversions, annotations, `getattr`.
-std::optional<IValue> ScriptInterpreter::callWord(const Expression &call, const std::string &word,
-                                                  Frame &frame) {
+std::optional<IValue> Evaluator::callWord(const Expression &call, const std::string &word,
+                                          Frame &frame) {
   size_t count = call.items.size() - 1;
   if ((word == "annotate" || word == "unchecked_cast") && count == 2)
     return evaluate(*call.items[2], frame);
@@ -95,7 +78,7 @@ std::optional<IValue> ScriptInterpreter::callWord(const Expression &call, const 
     return attributeOf(evaluate(*call.items[1], frame), call.items[2]->text, frame);
   if (word == "range") {
     IValue range = rangeOf(arguments(call, 1, frame));
-    spend(weightOf(range));
+    limits_.spend(weightOf(range));
     return range;
   }
   if (word == "print")
@@ -110,17 +93,16 @@ std::optional<IValue> ScriptInterpreter::callWord(const Expression &call, const 
     if (word == name) {
       IValueList positional = arguments(call, 1, frame);
       if (word == "bool" && positional.size() == 1 && positional[0].isTensor()) {
-        std::optional<bool> known = boolOf(positional[0], frame);
+        std::optional<bool> known = operators_.boolOf(positional[0]);
         return known ? IValue(*known) : positional[0]; // a condition that depends on data
       }
-      return callOperator(op, std::move(positional), {}, frame);
+      return operators_.call(op, std::move(positional), {}, frame.path);
     }
   return std::nullopt;
 }
 
 // `torch.add(…)`, `ops.prim.dtype(…)`, `__torch__.a.b.f(…)`.
-IValue ScriptInterpreter::callQualified(const Expression &call, const std::string &name,
-                                        Frame &frame) {
+IValue Evaluator::callQualified(const Expression &call, const std::string &name, Frame &frame) {
   if (name.starts_with("__torch__.")) {
     if (name.ends_with(".__new__")) { // the object whose __init__ is called next
       auto object = std::make_shared<Instance>();
@@ -137,84 +119,17 @@ IValue ScriptInterpreter::callQualified(const Expression &call, const std::strin
   if (name == "torch.device")
     return positional.empty() ? IValue("cpu") : positional[0];
   if (name.starts_with("torch."))
-    return callOperator("aten::" + name.substr(6), std::move(positional), keyword, frame);
+    return operators_.call("aten::" + name.substr(6), std::move(positional), keyword, frame.path);
   if (name.starts_with("ops.")) {
     size_t dot = name.find('.', 4);
     if (dot != std::string::npos)
-      return callOperator(name.substr(4, dot - 4) + "::" + name.substr(dot + 1),
-                          std::move(positional), keyword, frame);
+      return operators_.call(name.substr(4, dot - 4) + "::" + name.substr(dot + 1),
+                             std::move(positional), keyword, frame.path);
   }
   fail("calls '", name, "', which is no operator");
 }
 
-// Whether the operator's name marks it as in-place; `__and__` is not.
-static bool writes(const std::string &name) {
-  static constexpr const char *containers[] = {"append",  "clear", "extend",    "insert", "pop",
-                                               "reverse", "sort",  "_set_item", "update"};
-  for (const char *container : containers)
-    if (name == std::string("aten::") + container)
-      return true;
-  return aten::isInPlace(name);
-}
-
-// The number of writes to the tensors among the arguments. Operators may write although their names
-// do not mark them as in-place: batch norms update their statistics.
-static int64_t writesTo(const IValueList &positional, const Keywords &keyword) {
-  int64_t count = 0;
-  auto add = [&](const IValue &value) {
-    if (value.isTensor() && value.tensor()->storage())
-      count += value.tensor()->storage()->version;
-  };
-  for (const IValue &value : positional)
-    add(value);
-  for (const auto &[argument, value] : keyword)
-    add(value);
-  return count;
-}
-
-IValue ScriptInterpreter::callOperator(const std::string &name, IValueList positional,
-                                       Keywords keyword, Frame &frame) {
-  toTodaysMeaning(services_.version, name, positional, keyword, services_.context.emitter);
-  if (writes(name)) {
-    checkCertain(name + " writes");
-    if (positional.empty()) // the list determines the type
-      fail("calls ", name, " with names only, expected what it writes to in front");
-    for (size_t i = 1; i < positional.size(); ++i)
-      checkFits(positional[i], positional[0]);
-    for (const auto &[argument, value] : keyword)
-      checkFits(value, positional[0]);
-  }
-  if (++operators_ > kMaxOperators)
-    fail("the program calls more than ", kMaxOperators, " operators when its loops are unrolled");
-  for (const IValue &argument : positional)
-    spend(weightOf(argument) / 64); // operators visit every item
-  for (const auto &[argument, value] : keyword)
-    spend(weightOf(value) / 64);
-  if (std::optional<IValue> value = callBuiltin(name, positional)) {
-    spend(weightOf(*value));
-    return *value;
-  }
-  if (!aten::knows(name))
-    throw UnknownOperator{name};
-  size_t colons = name.find("::");
-  services_.locate(frame.path, name.substr(colons + 2));
-  int64_t written = writesTo(positional, keyword);
-  try {
-    IValueList results = aten::call(services_.context, name, positional, keyword);
-    if (writesTo(positional, keyword) != written)
-      checkCertain(name + " writes");
-    for (const IValue &result : results)
-      spend(weightOf(result));
-    if (results.empty())
-      return {};
-    return results.size() == 1 ? results[0] : IValue::list(std::move(results), /*isTuple=*/true);
-  } catch (const emit::Failure &failure) {
-    const std::string &said = failure.status.message();
-    throw said.starts_with(name) ? failure : emit::Failure{failure.status.withContext(name)};
-  }
-}
-
-bool ScriptInterpreter::isInstance(const IValue &value, const Expression &type, Frame &frame) {
+bool Evaluator::isInstance(const IValue &value, const Expression &type, Frame &frame) {
   if (type.kind == EK::Tuple || type.kind == EK::List) {
     for (const ExpressionPtr &one : type.items)
       if (isInstance(value, *one, frame))

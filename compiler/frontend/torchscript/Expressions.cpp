@@ -1,8 +1,8 @@
-// ScriptInterpreter.h: expressions except calls.
+// Evaluator.h: expressions except calls.
+#include "compiler/frontend/torchscript/Evaluator.h"
+
 #include "compiler/frontend/torchscript/Builtins.h"
-#include "compiler/frontend/torchscript/Limits.h"
 #include "compiler/frontend/torchscript/Nesting.h"
-#include "compiler/frontend/torchscript/ScriptInterpreter.h"
 
 namespace cleave::torchscript {
 
@@ -24,9 +24,9 @@ constexpr std::pair<const char *, const char *> kOperators[] = {
 
 } // namespace
 
-IValue ScriptInterpreter::evaluate(const Expression &expression, Frame &frame) {
-  DepthGuard depth(depth_, 1);
-  spend(1);
+IValue Evaluator::evaluate(const Expression &expression, Frame &frame) {
+  DepthGuard depth(limits_, 1);
+  limits_.spend(1);
   switch (expression.kind) {
   case EK::None:
     return {};
@@ -37,14 +37,14 @@ IValue ScriptInterpreter::evaluate(const Expression &expression, Frame &frame) {
   case EK::Float:
     return IValue(expression.number);
   case EK::String:
-    spend(static_cast<int64_t>(expression.text.size() / 64)); // strings are copied
+    limits_.spend(static_cast<int64_t>(expression.text.size() / 64)); // strings are copied
     return IValue(expression.text);
   case EK::Name: {
     auto found = frame.names.find(expression.text);
     if (found == frame.names.end())
       fail("'", expression.text, "' has no value here");
     if (found->second.isString())
-      spend(static_cast<int64_t>(found->second.string().size() / 64));
+      limits_.spend(static_cast<int64_t>(found->second.string().size() / 64));
     return found->second;
   }
   case EK::Attribute:
@@ -66,12 +66,12 @@ IValue ScriptInterpreter::evaluate(const Expression &expression, Frame &frame) {
   return {};
 }
 
-IValue ScriptInterpreter::evaluateContainer(const Expression &expression, Frame &frame) {
+IValue Evaluator::evaluateContainer(const Expression &expression, Frame &frame) {
   IValueList items;
   for (const ExpressionPtr &item : expression.items)
     items.push_back(evaluate(*item, frame));
   IValue list = IValue::list(items, expression.kind == EK::Tuple);
-  spend(checkNesting(list));
+  limits_.spend(checkNesting(list));
   if (expression.kind != EK::Dict)
     return list;
   auto out = std::make_shared<Dictionary>();
@@ -80,7 +80,7 @@ IValue ScriptInterpreter::evaluateContainer(const Expression &expression, Frame 
   return IValue(aten::ObjectRef(out));
 }
 
-IValue ScriptInterpreter::evaluateUnary(const Expression &expression, Frame &frame) {
+IValue Evaluator::evaluateUnary(const Expression &expression, Frame &frame) {
   IValue value = evaluate(*expression.items[0], frame);
   if (expression.text == "-" && value.isFloat())
     return IValue(-value.number());
@@ -91,44 +91,44 @@ IValue ScriptInterpreter::evaluateUnary(const Expression &expression, Frame &fra
   const char *name = expression.text == "-"   ? "aten::neg"
                      : expression.text == "~" ? "aten::bitwise_not"
                                               : "aten::__not__";
-  return callOperator(name, {value}, {}, frame);
+  return operators_.call(name, {value}, {}, frame.path);
 }
 
-IValue ScriptInterpreter::evaluateBinary(const Expression &expression, Frame &frame) {
+IValue Evaluator::evaluateBinary(const Expression &expression, Frame &frame) {
   const std::string &text = expression.text;
   IValue left = evaluate(*expression.items[0], frame);
   if (text == "and" || text == "or") {
-    std::optional<bool> known = boolOf(left, frame);
+    std::optional<bool> known = operators_.boolOf(left);
     if (!known)
       fail("'", text, "' of something that depends on data");
     return *known == (text == "or") ? left : evaluate(*expression.items[1], frame);
   }
   IValue right = evaluate(*expression.items[1], frame);
   if (text == "in" || text == "not in") {
-    IValue found = callOperator("aten::__contains__", {right, left}, {}, frame);
-    return text == "in" ? found : callOperator("aten::__not__", {found}, {}, frame);
+    IValue found = operators_.call("aten::__contains__", {right, left}, {}, frame.path);
+    return text == "in" ? found : operators_.call("aten::__not__", {found}, {}, frame.path);
   }
   for (const auto &[symbol, name] : kOperators)
     if (text == symbol)
-      return callOperator(name, {left, right}, {}, frame);
+      return operators_.call(name, {left, right}, {}, frame.path);
   fail("found the operator '", text, "', which TorchScript does not have");
 }
 
-IValue ScriptInterpreter::evaluateIndex(const Expression &expression, Frame &frame) {
+IValue Evaluator::evaluateIndex(const Expression &expression, Frame &frame) {
   IValue base = evaluate(*expression.items[0], frame);
   auto part = [&](size_t i) {
     return expression.items[i] ? evaluate(*expression.items[i], frame) : IValue();
   };
   if (expression.kind == EK::Slice) {
-    IValue out =
-        callOperator("aten::slice", {base, part(1), part(2), IValue(int64_t(1))}, {}, frame);
+    IValue out = operators_.call("aten::slice", {base, part(1), part(2), IValue(int64_t(1))}, {},
+                                 frame.path);
     if (out.isList())
       out.listRef()->isTuple = base.listRef()->isTuple;
     return out;
   }
   IValue key = part(1);
   if (DictionaryRef dictionary = dictionaryOf(base)) {
-    spend(static_cast<int64_t>(dictionary->items.size() / 16)); // which is searched
+    limits_.spend(static_cast<int64_t>(dictionary->items.size() / 16)); // which is searched
     if (IValue *found = dictionary->find(key))
       return *found;
     throw Raised{"the dictionary has no key '" + stringOf(key) + "'"};
@@ -140,8 +140,8 @@ IValue ScriptInterpreter::evaluateIndex(const Expression &expression, Frame &fra
 
 // `CONSTANTS.c0`, `__torch__.a.b.f`, `torch.add`: the dotted name, unless the first word is a
 // variable.
-std::optional<std::string> ScriptInterpreter::qualifiedName(const Expression &expression,
-                                                            const Frame &frame) const {
+std::optional<std::string> Evaluator::qualifiedName(const Expression &expression,
+                                                    const Frame &frame) const {
   std::string name;
   const Expression *at = &expression;
   for (; at->kind == EK::Attribute; at = at->items[0].get())
@@ -151,13 +151,13 @@ std::optional<std::string> ScriptInterpreter::qualifiedName(const Expression &ex
   return at->text + name;
 }
 
-IValue ScriptInterpreter::evaluateAttribute(const Expression &expression, Frame &frame) {
+IValue Evaluator::evaluateAttribute(const Expression &expression, Frame &frame) {
   if (std::optional<std::string> name = qualifiedName(expression, frame))
     return global(*name);
   return attributeOf(evaluate(*expression.items[0], frame), expression.text, frame);
 }
 
-IValue ScriptInterpreter::global(const std::string &qualified) {
+IValue Evaluator::global(const std::string &qualified) {
   if (qualified.starts_with("CONSTANTS."))
     return services_.constant(qualified.substr(10));
   Definition definition = program_.find(qualified);
@@ -179,7 +179,7 @@ IValue ScriptInterpreter::global(const std::string &qualified) {
   return IValue(aten::ObjectRef(callable));
 }
 
-IValue ScriptInterpreter::attributeOf(const IValue &object, const std::string &name, Frame &frame) {
+IValue Evaluator::attributeOf(const IValue &object, const std::string &name, Frame &frame) {
   if (InstanceRef instance = instanceOf(object)) {
     if (auto found = instance->attributes.find(name); found != instance->attributes.end())
       return found->second;
@@ -190,35 +190,11 @@ IValue ScriptInterpreter::attributeOf(const IValue &object, const std::string &n
   }
   if (object.isTensor()) { // `x.data`, `x.shape`, …
     std::string op = name == "shape" ? "aten::size" : "prim::" + name;
-    return callOperator(op, {object}, {}, frame);
+    return operators_.call(op, {object}, {}, frame.path);
   }
   if (name == "value" && !object.isObject()) // of an Enum's member
     return object;
   fail("takes the attribute '", name, "' of ", object.kindName());
-}
-
-std::optional<bool> ScriptInterpreter::boolOf(const IValue &value, Frame &frame) {
-  if (value.isBool())
-    return value.boolean();
-  if (value.isNone())
-    return false;
-  if (value.isFloat())
-    return value.number() != 0;
-  if (value.isList())
-    return !value.items().empty();
-  if (value.isString())
-    return !value.string().empty();
-  if (value.isObject())
-    return true;
-  if (value.isInt()) {
-    std::optional<int64_t> known = value.integer().constant();
-    return known ? std::optional(*known != 0) : std::nullopt;
-  }
-  try {
-    return aten::boolOf(services_.context, value, "condition");
-  } catch (const emit::Failure &) {
-    return std::nullopt; // it depends on data
-  }
 }
 
 } // namespace cleave::torchscript

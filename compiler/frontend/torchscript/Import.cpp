@@ -8,8 +8,7 @@
 #include "compiler/frontend/torchscript/Outputs.h"
 #include "compiler/frontend/torchscript/ScriptInterpreter.h"
 #include "compiler/frontend/torchscript/Usage.h"
-
-#include "llvm/Support/MemoryBuffer.h"
+#include "runtime/base/MappedFile.h"
 
 #include <charconv>
 
@@ -121,9 +120,8 @@ private:
 } // namespace
 
 bool recognises(const std::string &path) {
-  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
-      llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  return file && torch::Archive::recognises({(*file)->getBufferStart(), (*file)->getBufferSize()});
+  auto file = MappedFile::open(path);
+  return file && torch::Archive::recognises((*file)->text());
 }
 
 Result<frontend::Imported> importTorchScript(mlir::MLIRContext &context, const std::string &path,

@@ -8,7 +8,7 @@ namespace cleave::torchscript {
 
 // Fails where containers in `value` are nested too deeply, or where one of them is `around` (may be
 // null), the container that `value` is about to join. Returns the work that this took
-// (ScriptInterpreter::spend).
+// (Limits::spend).
 int64_t checkNesting(const IValue &value, const IValue *around = nullptr);
 
 } // namespace cleave::torchscript

@@ -1,6 +1,5 @@
 // ScriptInterpreter.h: statements, and calls of methods, functions and constructors.
 #include "compiler/frontend/torchscript/Builtins.h"
-#include "compiler/frontend/torchscript/Limits.h"
 #include "compiler/frontend/torchscript/Nesting.h"
 #include "compiler/frontend/torchscript/ScriptInterpreter.h"
 
@@ -14,7 +13,6 @@ using EK = Expression::Kind;
 
 namespace {
 
-constexpr int64_t kMaxWork = int64_t(1) << 20;
 constexpr int64_t kMaxIterations = 100000;
 
 } // namespace
@@ -35,7 +33,7 @@ IValue ScriptInterpreter::callMethod(const InstanceRef &self, const std::string 
 IValue ScriptInterpreter::callFunction(const Definition &definition, const Function &function,
                                        const std::string &path, IValueList positional,
                                        Keywords keyword) {
-  DepthGuard depth(depth_, kCallWeight);
+  DepthGuard depth(limits_, kCallWeight);
   Frame frame;
   frame.file = definition.file;
   frame.path = path;
@@ -51,7 +49,7 @@ IValue ScriptInterpreter::callFunction(const Definition &definition, const Funct
     else if (named != keyword.end())
       frame.names[parameter.name] = named->second;
     else if (parameter.absent)
-      frame.names[parameter.name] = evaluate(*parameter.absent, frame);
+      frame.names[parameter.name] = evaluator_.evaluate(*parameter.absent, frame);
     else
       fail("'", function.name, "' is called without its argument '", parameter.name, "'");
   }
@@ -65,7 +63,7 @@ IValue ScriptInterpreter::construct(const Definition &definition, const std::str
     for (size_t i = positional.size(); i < definition.type->fields.size(); ++i)
       positional.push_back(keyword[definition.type->fields[i]]);
     IValue tuple = IValue::list(std::move(positional), /*isTuple=*/true);
-    spend(checkNesting(tuple));
+    limits_.spend(checkNesting(tuple));
     return tuple;
   }
   auto object = std::make_shared<Instance>();
@@ -74,16 +72,6 @@ IValue ScriptInterpreter::construct(const Definition &definition, const std::str
   if (definition.type->methods.contains("__init__"))
     callMethod(object, "__init__", std::move(positional), std::move(keyword));
   return IValue(aten::ObjectRef(object));
-}
-
-void ScriptInterpreter::spend(int64_t work) {
-  if ((work_ += work) > kMaxWork)
-    fail("the program takes more than ", kMaxWork, " small steps when its loops are unrolled");
-}
-
-void ScriptInterpreter::checkFits(const IValue &value, const IValue &around) {
-  if (value.isList() || value.isObject())
-    spend(checkNesting(value, &around));
 }
 
 // -- statements
@@ -103,7 +91,7 @@ ScriptInterpreter::Flow ScriptInterpreter::run(const Block &block, Frame &frame)
       located_ = true;
       throw emit::Failure{failure.status.withContext(placeOf(frame))};
     } catch (const Raised &raised) {
-      if (uncertain_ > 0)
+      if (limits_.uncertain > 0)
         throw;
       located_ = true;
       fail(placeOf(frame), ": the program raises ", raised.what);
@@ -113,17 +101,17 @@ ScriptInterpreter::Flow ScriptInterpreter::run(const Block &block, Frame &frame)
 }
 
 ScriptInterpreter::Flow ScriptInterpreter::run(const Statement &statement, Frame &frame) {
-  DepthGuard depth(depth_, 1);
+  DepthGuard depth(limits_, 1);
   frame.line = statement.line;
-  spend(1);
+  limits_.spend(1);
   switch (statement.kind) {
   case SK::Pass:
     return Flow::Next;
   case SK::Expression:
-    evaluate(*statement.value, frame);
+    evaluator_.evaluate(*statement.value, frame);
     return Flow::Next;
   case SK::Assign: {
-    IValue value = evaluate(*statement.value, frame);
+    IValue value = evaluator_.evaluate(*statement.value, frame);
     assign(*statement.target, std::move(value), frame);
     return Flow::Next;
   }
@@ -137,12 +125,12 @@ ScriptInterpreter::Flow ScriptInterpreter::run(const Statement &statement, Frame
     return runWith(statement, frame);
   case SK::Return:
     if (statement.value)
-      frame.result = evaluate(*statement.value, frame);
+      frame.result = evaluator_.evaluate(*statement.value, frame);
     return Flow::Return;
   case SK::Raise:
     throw Raised{"an exception"};
   case SK::Assert:
-    if (boolOf(evaluate(*statement.value, frame), frame) == false)
+    if (operators_.boolOf(evaluator_.evaluate(*statement.value, frame)) == false)
       throw Raised{"an assertion that does not hold"};
     return Flow::Next;
   }
@@ -150,18 +138,18 @@ ScriptInterpreter::Flow ScriptInterpreter::run(const Statement &statement, Frame
 }
 
 ScriptInterpreter::Flow ScriptInterpreter::runIf(const Statement &statement, Frame &frame) {
-  IValue condition = evaluate(*statement.value, frame);
-  if (std::optional<bool> known = boolOf(condition, frame))
+  IValue condition = evaluator_.evaluate(*statement.value, frame);
+  if (std::optional<bool> known = operators_.boolOf(condition))
     return run(*known ? statement.body : statement.otherwise, frame);
   return runUnknownIf(statement, condition, frame);
 }
 
 ScriptInterpreter::Flow ScriptInterpreter::runFor(const Statement &statement, Frame &frame) {
-  IValue over = evaluate(*statement.value, frame); // a list: range() makes one, too
+  IValue over = evaluator_.evaluate(*statement.value, frame); // a list: range() makes one, too
   if (!over.isList())
     fail("a loop goes over ", over.kindName(), ", expected a range or a list");
   IValueList items = over.items();
-  spend(static_cast<int64_t>(items.size()));
+  limits_.spend(static_cast<int64_t>(items.size()));
   for (IValue &item : items) {
     assign(*statement.target, std::move(item), frame);
     if (run(statement.body, frame) == Flow::Return)
@@ -173,7 +161,7 @@ ScriptInterpreter::Flow ScriptInterpreter::runFor(const Statement &statement, Fr
 ScriptInterpreter::Flow ScriptInterpreter::runWhile(const Statement &statement, Frame &frame) {
   for (int64_t i = 0;; ++i) {
     frame.line = statement.line;
-    std::optional<bool> goesOn = boolOf(evaluate(*statement.value, frame), frame);
+    std::optional<bool> goesOn = operators_.boolOf(evaluator_.evaluate(*statement.value, frame));
     if (!goesOn)
       fail("how often this loop runs depends on data; expected a number of rounds that follows "
            "from shapes and constants");
@@ -189,7 +177,7 @@ ScriptInterpreter::Flow ScriptInterpreter::runWhile(const Statement &statement, 
 // Runs the body. no_grad and enable_grad switch gradients; other contexts have no effect but that
 // of their __enter__.
 ScriptInterpreter::Flow ScriptInterpreter::runWith(const Statement &statement, Frame &frame) {
-  IValue context = evaluate(*statement.value, frame);
+  IValue context = evaluator_.evaluate(*statement.value, frame);
   InstanceRef object = instanceOf(context);
   std::string name = object ? object->definition.type->name : "";
   bool isNoGrad = name == "no_grad", isGrad = name == "enable_grad";
@@ -210,10 +198,11 @@ void ScriptInterpreter::assign(const Expression &target, IValue value, Frame &fr
     frame.names[target.text] = std::move(value);
     return;
   case EK::Attribute:
-    setAttribute(evaluate(*target.items[0], frame), target.text, std::move(value));
+    setAttribute(evaluator_.evaluate(*target.items[0], frame), target.text, std::move(value));
     return;
   case EK::Index:
-    setItem(evaluate(*target.items[0], frame), evaluate(*target.items[1], frame), std::move(value));
+    setItem(evaluator_.evaluate(*target.items[0], frame),
+            evaluator_.evaluate(*target.items[1], frame), std::move(value));
     return;
   case EK::Tuple:
   case EK::List: {
@@ -233,17 +222,17 @@ void ScriptInterpreter::setAttribute(const IValue &object, const std::string &na
   InstanceRef instance = instanceOf(object);
   if (!instance)
     fail("sets the attribute '", name, "' of ", object.kindName());
-  checkCertain("sets the attribute '" + name + "'");
-  checkFits(value, object);
+  limits_.checkCertain("sets the attribute '" + name + "'");
+  limits_.checkFits(value, object);
   instance->attributes[name] = std::move(value);
 }
 
 void ScriptInterpreter::setItem(const IValue &container, const IValue &key, IValue value) {
-  checkCertain("sets an element");
-  checkFits(value, container);
-  checkFits(key, container);
+  limits_.checkCertain("sets an element");
+  limits_.checkFits(value, container);
+  limits_.checkFits(key, container);
   if (DictionaryRef dictionary = dictionaryOf(container)) {
-    spend(static_cast<int64_t>(dictionary->items.size() / 16)); // which is searched
+    limits_.spend(static_cast<int64_t>(dictionary->items.size() / 16)); // which is searched
     dictionary->set(key, std::move(value));
     return;
   }

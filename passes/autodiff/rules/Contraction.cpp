@@ -72,19 +72,33 @@ static Gradients conv(ConvOp op, Term dy) {
                                    op.getPadsHigh(), op.getGroups())};
 }
 
+// The convolution with the window of `op`, without its last elements where dy's gradient has fewer:
+// a transposed convolution with output padding has fewer windows than fit.
+template <typename Op> static Value convLike(Op op, OpBuilder &b, Value input, Value weight) {
+  Value result = ConvOp::create(b, op.getLoc(), input, weight, op.getStrides(), op.getDilations(),
+                                op.getPadsLow(), op.getPadsHigh(), op.getGroups());
+  Shape shape = shapeOf(result), wanted = shapeOf(op.getGrad());
+  for (size_t dim = 2; dim < shape.size(); ++dim) {
+    if (shape[dim] == wanted[dim])
+      continue;
+    shape[dim] = wanted[dim];
+    result = SliceOp::create(b, op.getLoc(), tensorOf(shape, elementTypeOf(result)), result, dim,
+                             Polynomial(), 1);
+  }
+  return result;
+}
+
 // A convolution and its gradients are one sum of products of three tensors: the gradient by either
 // operand is the product of dy with the other one.
 static Gradients convInputGrad(ConvInputGradOp op, Term dy) {
-  return {ConvOp::create(*dy.b, dy, op.getWeight(), op.getStrides(), op.getDilations(),
-                         op.getPadsLow(), op.getPadsHigh(), op.getGroups()),
+  return {convLike(op, *dy.b, dy, op.getWeight()),
           ConvWeightGradOp::create(*dy.b, op.getWeight().getType(), op.getGrad(), dy,
                                    op.getStrides(), op.getDilations(), op.getPadsLow(),
                                    op.getPadsHigh(), op.getGroups())};
 }
 
 static Gradients convWeightGrad(ConvWeightGradOp op, Term dy) {
-  return {ConvOp::create(*dy.b, op.getInput(), dy, op.getStrides(), op.getDilations(),
-                         op.getPadsLow(), op.getPadsHigh(), op.getGroups()),
+  return {convLike(op, *dy.b, op.getInput(), dy),
           ConvInputGradOp::create(*dy.b, op.getInput().getType(), op.getGrad(), dy, op.getStrides(),
                                   op.getDilations(), op.getPadsLow(), op.getPadsHigh(),
                                   op.getGroups())};

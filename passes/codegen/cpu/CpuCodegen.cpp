@@ -1,6 +1,7 @@
 // Chooses the emitter of each kernel and compiles all of them, spread over threads.
 #include "passes/codegen/cpu/CpuCodegen.h"
 
+#include "compiler/artifact/ExportKernel.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/codegen/cpu/Crash.h"
 #include "passes/codegen/cpu/GroupEmitter.h"
@@ -79,6 +80,13 @@ LogicalResult emitKernels(ArrayRef<program::KernelOp> kernels, ModuleOp into, bo
   return success();
 }
 
+// Gives the functions of emitted kernels the names under which the plan looks them up.
+static void bindSignatures(ArrayRef<program::KernelOp> kernels, ModuleOp module) {
+  for (program::KernelOp kernel : kernels)
+    module.lookupSymbol<func::FuncOp>(kernel.getSymName())
+        .setSymName(artifact::exportKernel(kernel).symbol());
+}
+
 // LLVM modules, one for each of several parts of the kernels.
 static Result<std::vector<LlvmModule>> translateParts(ArrayRef<program::KernelOp> kernels,
                                                       const CpuOptions &options) {
@@ -93,6 +101,7 @@ static Result<std::vector<LlvmModule>> translateParts(ArrayRef<program::KernelOp
       mine.push_back(kernels[i]);
     if (failed(emitKernels(mine, *module, options.checked)))
       return Status::defect("its loops could not be made");
+    bindSignatures(mine, *module);
     CLEAVE_TRY(lowerToLlvm(*module));
     CLEAVE_TRY_ASSIGN(LlvmModule translated, translate(*module));
     modules.push_back(std::move(translated));

@@ -19,7 +19,8 @@ namespace cleave::codegen {
 
 // Compiled kernels.
 struct CpuLibrary {
-  std::string bytes;  // ELF shared object; empty without kernels
+  std::string bytes;  // ELF shared object; empty without kernels. Functions have the symbols of
+                      // artifact::exportKernel
   std::string target; // name and features of the CPU that it is compiled for
 };
 

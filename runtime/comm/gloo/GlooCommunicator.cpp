@@ -30,7 +30,6 @@ Status GlooCommunicator::execute(const Call &call) {
       CLEAVE_TRY(passMessage(call, pair));
     return Status::ok();
   }
-  patience_ = call.timeout.count() > 0 ? call.timeout : options_.timeout;
   if (call.kind == Kind::AllReduce && packedBytes(call, size()) * size() <= kSmallBytes)
     return broken_ ? broken_ = reduceSmall(call) : broken_;
   PieceCutter cutter(call, size(), kPieceBytes);
@@ -217,7 +216,7 @@ Status GlooCommunicator::exchange(Kind kind, const Fragments &outgoing, const Fr
     }
     for (member = 0; member < size(); ++member) {
       if (receives[member])
-        receives[member]->waitRecv(patience_);
+        receives[member]->waitRecv(options_.timeout);
       if (receives[member] && incoming[member].size() > 1)
         for (size_t k = 0, at = 0; k < incoming[member].size(); at += incoming[member][k++].bytes)
           copyFragment({packedIn_[member].data() + at, incoming[member][k].bytes},
@@ -225,10 +224,10 @@ Status GlooCommunicator::exchange(Kind kind, const Fragments &outgoing, const Fr
     }
     for (member = 0; member < size(); ++member)
       if (sends[member])
-        sends[member]->waitSend(patience_);
+        sends[member]->waitSend(options_.timeout);
   } catch (const std::exception &) {
-    bool timedOut = std::chrono::steady_clock::now() - begun >= patience_;
-    return missing(member, kind, timedOut, patience_);
+    bool timedOut = std::chrono::steady_clock::now() - begun >= options_.timeout;
+    return missing(member, kind, timedOut, options_.timeout);
   }
   return Status::ok();
 }

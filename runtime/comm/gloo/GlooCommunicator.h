@@ -45,7 +45,6 @@ private:
   uint32_t group_;
   std::shared_ptr<gloo::Context> context_;
   Options options_;
-  std::chrono::milliseconds patience_{0}; // timeout of the current collective
   uint32_t exchanges_ = 0;
   Status broken_;                       // the failure that made the group unusable
   std::vector<unsigned char> received_; // the other members' parts of a reduction

@@ -1,6 +1,7 @@
 // See GlooWorld.h.
 #include "runtime/comm/gloo/GlooWorld.h"
 
+#include "runtime/comm/Sockets.h"
 #include "runtime/comm/gloo/GlooCommunicator.h"
 
 #include <algorithm>
@@ -18,6 +19,11 @@
 namespace cleave::comm {
 namespace {
 
+// A rank that did not write its address.
+Status missing(const std::string &rank, const Status &reason) {
+  return Status::lost("rank ", rank, " did not come to the rendezvous (", reason.message(), ")");
+}
+
 // Adapts the TcpStore to Gloo's interface.
 class StoreAdapter final : public gloo::rendezvous::Store {
 public:
@@ -29,7 +35,8 @@ public:
   }
   std::vector<char> get(const std::string &key) override {
     Result<std::string> value = store_.get("gloo/" + key, timeout_);
-    check(value.status());
+    if (!value) // Gloo's keys are numbers of ranks
+      check(missing(key, value.status()));
     return {value->begin(), value->end()};
   }
   void wait(const std::vector<std::string> &keys) override {
@@ -67,6 +74,13 @@ public:
         members, static_cast<int>(found - members.begin()), group, context_, options_));
   }
 
+  Status publish(const std::string &key, const std::string &value) override {
+    return store_->publish(key, value);
+  }
+  Result<std::optional<std::string>> peek(const std::string &key) override {
+    return store_->peek(key);
+  }
+
   std::string implementation() const override { return "gloo"; }
 
 private:
@@ -86,10 +100,6 @@ private:
 };
 
 } // namespace
-
-static bool isLoopback(const std::string &address) {
-  return address.rfind("127.", 0) == 0 || address == "::1";
-}
 
 // This machine's address on the route to another one; empty if there is none. Sends nothing.
 static std::string addressTowards(const std::string &other) {
@@ -117,9 +127,11 @@ static Result<std::string> addressForOthers(TcpStore &store, int rank, int size,
   std::string mine = store.localAddress();
   CLEAVE_TRY(store.set("address/" + std::to_string(rank), mine));
   for (int other = 0; other < size && isLoopback(mine); ++other) {
-    CLEAVE_TRY_ASSIGN(auto address, store.get("address/" + std::to_string(other), timeout));
-    if (!isLoopback(address))
-      mine = addressTowards(address);
+    auto address = store.get("address/" + std::to_string(other), timeout);
+    if (!address)
+      return missing(std::to_string(other), address.status());
+    if (!isLoopback(*address))
+      mine = addressTowards(*address);
   }
   if (mine.empty())
     return Status::lost(

@@ -1,6 +1,8 @@
 // Waiting until another thread or process changes a word of shared memory.
 #pragma once
 
+#include "runtime/base/AwakeClock.h"
+
 #include <atomic>
 #include <chrono>
 #include <climits>
@@ -27,7 +29,8 @@ inline void sleepOn(std::atomic<uint32_t> &word, uint32_t seen) {
 }
 
 // Returns when ready() holds; the thread that makes it hold then changes `word` and calls
-// wakeAll(). Checks gone() and the timeout every 20 ms. Spins first, because most waits are short.
+// wakeAll(). Checks gone() and the timeout every 20 ms; the time in which this process is stopped
+// does not count. Spins first, because most waits are short.
 template <typename Ready, typename Gone>
 Waited waitUntil(std::atomic<uint32_t> &word, std::chrono::milliseconds timeout, Ready ready,
                  Gone gone) {
@@ -40,12 +43,13 @@ Waited waitUntil(std::atomic<uint32_t> &word, std::chrono::milliseconds timeout,
     else
       sched_yield();
   }
-  auto deadline = std::chrono::steady_clock::now() + timeout;
+  AwakeClock clock;
   while (true) {
     uint32_t seen = word.load();
     if (ready())
       return Waited::Ready;
     sleepOn(word, seen);
+    auto waited = clock.now();
     if (word.load() != seen)
       continue;
     bool isGone = gone();
@@ -53,7 +57,7 @@ Waited waitUntil(std::atomic<uint32_t> &word, std::chrono::milliseconds timeout,
       return Waited::Ready;
     if (isGone)
       return Waited::Gone;
-    if (std::chrono::steady_clock::now() >= deadline)
+    if (waited >= timeout)
       return Waited::TimedOut;
   }
 }

@@ -33,6 +33,7 @@ struct LocalJob {
   std::vector<std::atomic<bool>> gone;
   std::mutex mutex;
   std::map<std::pair<std::vector<int>, int>, std::shared_ptr<GroupMemory>> groups;
+  std::map<std::string, std::string> blackboard;
 };
 
 class LocalCommunicator final : public SharedCommunicator {
@@ -80,6 +81,18 @@ public:
     return std::unique_ptr<Communicator>(std::make_unique<LocalCommunicator>(
         members, static_cast<int>(found - members.begin()), layout, memory, job_, options_));
   }
+
+  Status publish(const std::string &key, const std::string &value) override {
+    std::lock_guard lock(job_->mutex);
+    job_->blackboard[key] = value;
+    return Status::ok();
+  }
+  Result<std::optional<std::string>> peek(const std::string &key) override {
+    std::lock_guard lock(job_->mutex);
+    auto found = job_->blackboard.find(key);
+    return found == job_->blackboard.end() ? std::optional<std::string>() : found->second;
+  }
+  bool hasEnded(int rank) const override { return job_->gone[rank]; }
 
   std::string implementation() const override { return "local"; }
 

@@ -19,7 +19,6 @@ Status SharedCommunicator::execute(const Call &call) {
     return Status::ok();
   }
   CLEAVE_TRY(broken_);
-  patience_ = call.timeout.count() > 0 ? call.timeout : options_.timeout;
   for (size_t first = 0; first < call.pairs.size(); first += kPostedPairs) {
     size_t last = std::min(call.pairs.size(), first + kPostedPairs);
     if (first == 0 && last == call.pairs.size()) {
@@ -168,8 +167,8 @@ Status SharedCommunicator::arrive(Kind kind) {
     wakeAll(bell);
     return Status::ok();
   }
-  Waited how = waitUntil(bell, patience_, all, [&] { return isGone(members()[waitsFor]); });
-  return how == Waited::Ready ? Status::ok() : missing(how, waitsFor, kind, patience_);
+  Waited how = waitUntil(bell, options_.timeout, all, [&] { return isGone(members()[waitsFor]); });
+  return how == Waited::Ready ? Status::ok() : missing(how, waitsFor, kind, options_.timeout);
 }
 
 Status SharedCommunicator::missing(Waited how, int member, Kind kind,

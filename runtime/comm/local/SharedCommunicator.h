@@ -72,9 +72,8 @@ private:
   SharedLayout layout_;
   void *memory_ = nullptr;
   Options options_;
-  std::chrono::milliseconds patience_{0}; // timeout of the current collective
-  uint64_t barriers_ = 0;                 // entered by this member
-  uint64_t postings_ = 0;                 // collectives posted
+  uint64_t barriers_ = 0; // entered by this member
+  uint64_t postings_ = 0; // collectives posted
   uint64_t stagedPieces_ = 0;
   Status broken_;                                   // the failure that made the group unusable
   std::vector<uint64_t> partsSent_, partsReceived_; // per peer

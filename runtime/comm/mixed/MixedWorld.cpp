@@ -23,6 +23,16 @@ public:
     return allHere ? within_->connect(members) : between_->connect(members);
   }
 
+  Status publish(const std::string &key, const std::string &value) override {
+    return between_->publish(key, value);
+  }
+  Result<std::optional<std::string>> peek(const std::string &key) override {
+    return between_->peek(key);
+  }
+  bool hasEnded(int rank) const override {
+    return std::binary_search(here_.begin(), here_.end(), rank) && within_->hasEnded(rank);
+  }
+
   std::string implementation() const override { return "shm+gloo"; }
 
 private:

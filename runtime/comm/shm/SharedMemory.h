@@ -1,6 +1,6 @@
-// Anonymous memory that several processes of one machine map. Its creator passes a ticket (process
-// and descriptor) to the others, which open it under /proc. It disappears with its processes,
-// however they end.
+// Anonymous memory that several processes of one machine map. Its creator passes a ticket (process,
+// descriptor, inode, bytes) to the others, which open it under /proc and check that it is such
+// memory. It disappears with its processes, however they end.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <sys/types.h>
 
 namespace cleave::comm {
 
@@ -15,14 +16,18 @@ class SharedMemory {
 public:
   // Creates zeroed memory. Status::lost, here and below, if the system refuses.
   static Result<std::unique_ptr<SharedMemory>> create(size_t bytes);
-  // Maps the memory of another process by its ticket; that process must be alive.
-  static Result<std::unique_ptr<SharedMemory>> open(const std::string &ticket);
+  // Maps the memory of another process by its ticket; that process must be alive. Opens nothing but
+  // memory that a process of the same user made by create(), with exactly `bytes` bytes.
+  static Result<std::unique_ptr<SharedMemory>> open(const std::string &ticket, size_t bytes);
   ~SharedMemory();
 
   unsigned char *data() const { return data_; } // mapped until this object is destroyed
   size_t bytes() const { return bytes_; }
-  // `1234/5`; valid while the creator keeps this object.
+  // `1234/5/678/4096`; valid while the creator keeps this object.
   std::string ticket() const;
+
+  // The device number that the system gives to anonymous memory.
+  dev_t device() const;
 
   // Holds a lock on a byte of the memory until this object or the process ends.
   Status holdByte(size_t byte);

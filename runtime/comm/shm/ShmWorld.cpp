@@ -61,8 +61,8 @@ private:
     auto ticket = job_->store->get(key_, job_->options.timeout);
     if (!ticket)
       return Status::lost(describe(0), " did not open the group (", ticket.status().message(), ")");
-    CLEAVE_TRY_ASSIGN(memory_,
-                      SharedMemory::open(*ticket).withContext("the group of " + describe(0)));
+    CLEAVE_TRY_ASSIGN(
+        memory_, SharedMemory::open(*ticket, bytes_).withContext("the group of " + describe(0)));
     attach(memory_->data());
     return Status::ok();
   }
@@ -94,6 +94,14 @@ public:
     return std::unique_ptr<Communicator>(std::move(communicator));
   }
 
+  Status publish(const std::string &key, const std::string &value) override {
+    return job_->store->publish(key, value);
+  }
+  Result<std::optional<std::string>> peek(const std::string &key) override {
+    return job_->store->peek(key);
+  }
+  bool hasEnded(int rank) const override { return !job_->alive->isHeld(rank); }
+
   std::string implementation() const override { return "shm"; }
 
 private:
@@ -103,9 +111,9 @@ private:
 
 // Maps the memory in which every rank holds a byte, and holds this rank's.
 Result<std::unique_ptr<SharedMemory>> openAlive(TcpStore &store, const std::string &key, int rank,
-                                                std::chrono::milliseconds timeout) {
+                                                int size, std::chrono::milliseconds timeout) {
   CLEAVE_TRY_ASSIGN(auto ticket, store.get(key, timeout));
-  CLEAVE_TRY_ASSIGN(auto alive, SharedMemory::open(ticket));
+  CLEAVE_TRY_ASSIGN(auto alive, SharedMemory::open(ticket, size_t(size)));
   CLEAVE_TRY(alive->holdByte(rank));
   return alive;
 }
@@ -121,7 +129,7 @@ Result<std::unique_ptr<World>> connectShm(std::shared_ptr<TcpStore> store, int r
     CLEAVE_TRY_ASSIGN(made, SharedMemory::create(size));
     CLEAVE_TRY(store->set(aliveKey, made->ticket()));
   }
-  auto alive = openAlive(*store, aliveKey, rank, options.timeout);
+  auto alive = openAlive(*store, aliveKey, rank, size, options.timeout);
   CLEAVE_TRY(store->set("shm/here/" + std::to_string(rank), alive ? "yes" : "no"));
   bool all = true;
   for (int other : ranks) {

@@ -148,8 +148,8 @@ PreparedAction prepareDnnlConvolution(const plan::Convolution &convolution,
       addWeightGradient(*action, problem, operands, attributes);
     action->reserve(scratch);
     return PreparedAction(std::move(action));
-  } catch (const dnnl::error &error) {
-    return Status::defect("oneDNN has no such convolution: ", error.what());
+  } catch (const dnnl::error &) { // it refuses some large pads and dilations
+    return preparePlainConvolution(convolution, operands);
   }
 }
 

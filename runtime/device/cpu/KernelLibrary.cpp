@@ -83,13 +83,16 @@ Status KernelLibrary::load(const std::string &object, const std::string &target)
   handle_ = ::dlopen(("/proc/self/fd/" + std::to_string(fd)).c_str(), RTLD_NOW | RTLD_LOCAL);
   std::string reason = handle_ ? "" : ::dlerror();
   ::close(fd);
-  return handle_ ? Status::ok() : Status::defect("cannot load the plan's kernels: ", reason);
+  return handle_ ? Status::ok()
+                 : Status::userError("cannot load the plan's kernels: ", reason,
+                                     "; compile the model again");
 }
 
 Result<KernelFunction> KernelLibrary::find(const std::string &symbol) const {
   void *found = handle_ ? ::dlsym(handle_, symbol.c_str()) : nullptr;
   if (!found)
-    return Status::defect("the plan's kernel library has no function '", symbol, "'");
+    return Status::userError("the plan's library has no kernel '", symbol,
+                             "'; compile the model again");
   return reinterpret_cast<KernelFunction>(found);
 }
 

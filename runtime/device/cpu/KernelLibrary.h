@@ -20,9 +20,10 @@ public:
   KernelLibrary &operator=(const KernelLibrary &) = delete;
 
   // Loads the object. `target` is Plan.cpu_target. A user error if this CPU lacks features of the
-  // target; a defect if the object cannot be loaded.
+  // target or the object cannot be loaded.
   Status load(const std::string &object, const std::string &target);
-  // The function of that name; a defect if there is none.
+  // The function of that symbol; a user error if there is none, as when a plan's table of kernels
+  // is not that of its library.
   Result<KernelFunction> find(const std::string &symbol) const;
 
 private:

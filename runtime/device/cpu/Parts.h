@@ -20,7 +20,8 @@ struct MatmulShape {
 // The simplified form of an instruction.
 MatmulShape simplified(const plan::Matmul &matmul);
 
-// A matmul by oneDNN (f32, bf16). The operands include their offsets.
+// A matmul by oneDNN (f32, bf16), or as loops if oneDNN refuses it. The operands include their
+// offsets.
 PreparedAction prepareDnnlMatmul(const MatmulShape &shape, bool accumulate,
                                  const MatmulOperands &operands, Scratch &scratch);
 
@@ -28,7 +29,7 @@ PreparedAction prepareDnnlMatmul(const MatmulShape &shape, bool accumulate,
 PreparedAction preparePlainMatmul(const MatmulShape &shape, bool accumulate,
                                   const MatmulOperands &operands);
 
-// A convolution or one of its gradients, by oneDNN and as loops.
+// A convolution or one of its gradients: by oneDNN, or as loops if oneDNN refuses it; as loops.
 PreparedAction prepareDnnlConvolution(const plan::Convolution &convolution,
                                       const ConvolutionOperands &operands, Scratch &scratch);
 PreparedAction preparePlainConvolution(const plan::Convolution &convolution,

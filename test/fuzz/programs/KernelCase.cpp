@@ -1,5 +1,6 @@
 #include "test/fuzz/programs/KernelCase.h"
 
+#include "compiler/artifact/ExportKernel.h"
 #include "passes/codegen/cpu/CpuCodegen.h"
 #include "test/fuzz/programs/Ensemble.h"
 #include "test/fuzz/programs/GuardedMemory.h"
@@ -212,8 +213,8 @@ std::string checkKernels(ModuleOp module, uint64_t seed, bool checked, int64_t *
   if (!loaded.handle)
     return std::string("the kernels cannot be loaded: ") + dlerror();
   for (program::KernelOp kernel : kernels) {
-    auto function =
-        reinterpret_cast<KernelFunction>(dlsym(loaded.handle, kernel.getSymName().str().c_str()));
+    auto function = reinterpret_cast<KernelFunction>(
+        dlsym(loaded.handle, artifact::exportKernel(kernel).symbol().c_str()));
     std::string wrong = KernelRun(kernel, function, seed).check(count);
     if (!wrong.empty())
       return wrong;

@@ -28,6 +28,30 @@ func.func @conv_input_grad_is_differentiated_by_a_conv(%g: tensor<2x4x8xf32>, %k
   return %loss : tensor<f32>
 }
 
+// With output padding a window more fits into the result than the operand has.
+// CHECK-LABEL: @conv_input_grad_with_output_padding_has_the_gradient_of_fewer_windows(
+func.func @conv_input_grad_with_output_padding_has_the_gradient_of_fewer_windows(%g: tensor<2x4x8xf32>, %k: tensor<4x3x3xf32>, %w: tensor<2x3x10xf32>) -> tensor<f32> {
+  // CHECK: graph.reduce sum %{{.*}} -> tensor<f32>
+  // CHECK: %[[DY:.*]] = graph.mul %{{.*}}, %arg2
+  // CHECK-DAG: %[[ALL:.*]] = graph.conv %[[DY]], %arg1 {{.*}} -> tensor<2x4x10xf32>
+  // CHECK-DAG: %[[DG:.*]] = graph.slice %[[ALL]] dim 2 from 0 step 1 : tensor<2x4x10xf32> -> tensor<2x4x8xf32>
+  // CHECK-DAG: %[[DK:.*]] = graph.conv_weight_grad %arg0, %[[DY]] {
+  // CHECK: return %[[DG]], %[[DK]], %
+  %y = graph.conv_input_grad %g, %k {strides = array<i64: 1>, dilations = array<i64: 1>, pads_low = array<i64: 1>, pads_high = array<i64: 1>, groups = 1 : i64} : tensor<2x4x8xf32>, tensor<4x3x3xf32> -> tensor<2x3x10xf32>
+  %weighted = graph.mul %y, %w : tensor<2x3x10xf32>
+  %loss = graph.reduce sum %weighted over [0, 1, 2] : tensor<2x3x10xf32> -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// CHECK-LABEL: @conv_weight_grad_of_fewer_windows_has_their_gradient(
+func.func @conv_weight_grad_of_fewer_windows_has_their_gradient(%g: tensor<2x4x7xf32>, %x: tensor<2x3x8xf32>, %w: tensor<4x3x3xf32>) -> tensor<f32> {
+  // CHECK: graph.slice %{{.*}} dim 2 from 0 step 1 : tensor<2x4x8xf32> -> tensor<2x4x7xf32>
+  %y = graph.conv_weight_grad %g, %x {strides = array<i64: 1>, dilations = array<i64: 1>, pads_low = array<i64: 1>, pads_high = array<i64: 1>, groups = 1 : i64} : tensor<2x4x7xf32>, tensor<2x3x8xf32> -> tensor<4x3x3xf32>
+  %weighted = graph.mul %y, %w : tensor<4x3x3xf32>
+  %loss = graph.reduce sum %weighted over [0, 1, 2] : tensor<4x3x3xf32> -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
 // CHECK-LABEL: @conv_weight_grad_is_differentiated_by_a_conv(
 func.func @conv_weight_grad_is_differentiated_by_a_conv(%g: tensor<2x4x8xf32>, %x: tensor<2x3x8xf32>, %w: tensor<4x3x3xf32>) -> tensor<f32> {
   // CHECK: graph.reduce sum %{{.*}} -> tensor<f32>

@@ -21,7 +21,7 @@ func.func @a_binary_op_has_one_type(%x: tensor<4xf32>, %y: tensor<5xf32>) {
 
 // graph.cast (C1)
 func.func @a_cast_keeps_the_shape(%x: tensor<4xf32>) {
-  // expected-error @below {{requires the same shape for all operands and results}}
+  // expected-error @below {{needs operands and results with the same dims, found 'tensor<4xf32>' and 'tensor<5xi64>'}}
   %0 = graph.cast %x : tensor<4xf32> -> tensor<5xi64>
   return
 }
@@ -39,7 +39,7 @@ func.func @counter_and_key_have_one_type(%c: tensor<4xi64>, %k: tensor<i64>) {
 
 // graph.random (C2)
 func.func @a_counter_yields_one_number(%c: tensor<4xi64>) {
-  // expected-error @below {{requires the same shape for all operands and results}}
+  // expected-error @below {{needs operands and results with the same dims, found 'tensor<4xi64>' and 'tensor<5xf32>'}}
   %0 = graph.random %c, %c : tensor<4xi64> -> tensor<5xf32>
   return
 }
@@ -57,7 +57,7 @@ func.func @compared_tensors_have_one_type(%x: tensor<4xf32>, %y: tensor<4xf64>) 
 
 // graph.compare (C2)
 func.func @a_comparison_keeps_the_shape(%x: tensor<4xf32>) {
-  // expected-error @below {{requires the same shape for all operands and results}}
+  // expected-error @below {{needs operands and results with the same dims, found 'tensor<4xf32>' and 'tensor<5xi1>'}}
   %0 = "graph.compare"(%x, %x) <{predicate = #graph<predicate lt>}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<5xi1>
   return
 }
@@ -75,7 +75,7 @@ func.func @a_choice_has_the_type_of_both_alternatives(%c: tensor<4xi1>, %x: tens
 
 // graph.select (C2)
 func.func @a_condition_has_the_shape_of_the_result(%c: tensor<5xi1>, %x: tensor<4xf32>) {
-  // expected-error @below {{requires the same shape for all operands and results}}
+  // expected-error @below {{needs operands and results with the same dims, found 'tensor<5xi1>' and 'tensor<4xf32>'}}
   %0 = graph.select %c, %x, %x : tensor<5xi1>, tensor<4xf32>
   return
 }
@@ -968,7 +968,7 @@ func.func @a_batch_norm_has_one_element_type(%x: tensor<2x3xf32>, %s: tensor<3xf
 
 // graph.sgd (C2)
 func.func @the_number_of_a_momentum_step_is_a_scalar(%p: tensor<4xf32>, %s: tensor<1xf32>) {
-  // expected-error @below {{operand #3 must be 0D tensor of floating-point values, but got 'tensor<1xf32>'}}
+  // expected-error @below {{operand #3 must be 0D tensor of f64, f32, f16 or bf16 values, but got 'tensor<1xf32>'}}
   %0, %1 = graph.sgd %p, %p, %p step %s {lr = 0.1 : f64, momentum = 0.9 : f64, dampening = 0.0 : f64, weight_decay = 0.0 : f64} : tensor<4xf32>, tensor<1xf32>
   return
 }
@@ -977,7 +977,7 @@ func.func @the_number_of_a_momentum_step_is_a_scalar(%p: tensor<4xf32>, %s: tens
 
 // graph.adam (C2)
 func.func @the_number_of_an_adam_step_is_a_scalar(%p: tensor<4xf32>, %s: tensor<1xf32>) {
-  // expected-error @below {{operand #4 must be 0D tensor of floating-point values, but got 'tensor<1xf32>'}}
+  // expected-error @below {{operand #4 must be 0D tensor of f64, f32, f16 or bf16 values, but got 'tensor<1xf32>'}}
   %0:3 = graph.adam %p, %p moments %p, %p step %s {lr = 0.1 : f64, beta1 = 0.9 : f64, beta2 = 0.9 : f64, eps = 1.0e-08 : f64, weight_decay = 0.0 : f64} : tensor<4xf32>, tensor<1xf32>
   return
 }
@@ -994,7 +994,7 @@ func.func @an_accumulation_has_a_micro_batch(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @a_tensor_has_a_rank(%x: tensor<*xf32>) {
-  // expected-error @below {{operand #0 must be ranked tensor with static or symbolic dims of floating-point values, but got 'tensor<*xf32>'}}
+  // expected-error @below {{operand #0 must be ranked tensor with static or symbolic dims of f64, f32, f16 or bf16 values, but got 'tensor<*xf32>'}}
   %0 = graph.exp %x : tensor<*xf32>
   return
 }
@@ -1002,7 +1002,7 @@ func.func @a_tensor_has_a_rank(%x: tensor<*xf32>) {
 // -----
 
 func.func @a_dim_has_a_size(%x: tensor<?xf32>) {
-  // expected-error @below {{operand #0 must be ranked tensor with static or symbolic dims of floating-point values, but got 'tensor<?xf32>'}}
+  // expected-error @below {{operand #0 must be ranked tensor with static or symbolic dims of f64, f32, f16 or bf16 values, but got 'tensor<?xf32>'}}
   %0 = graph.exp %x : tensor<?xf32>
   return
 }
@@ -1026,7 +1026,7 @@ func.func @a_parser_that_infers_a_type_needs_sizes(%x: tensor<?xf32>) {
 // -----
 
 func.func @a_power_is_a_float(%x: tensor<4xi32>) {
-  // expected-error @below {{operand #0 must be ranked tensor with static or symbolic dims of floating-point values, but got 'tensor<4xi32>'}}
+  // expected-error @below {{operand #0 must be ranked tensor with static or symbolic dims of f64, f32, f16 or bf16 values, but got 'tensor<4xi32>'}}
   %0 = graph.pow %x, %x : tensor<4xi32>
   return
 }
@@ -1044,5 +1044,29 @@ func.func @every_dim_has_an_entry(%x: tensor<?x4xf32, #graph.dims<["batch"]>>) {
 // #graph.dims (D2)
 // expected-error @below {{has an empty entry in #graph.dims<["", "4"]> for dim 0, expected a polynomial of symbols}}
 func.func @a_symbolic_dim_has_a_polynomial(%x: tensor<?x?xf32, #graph.dims<["", "4"]>>) {
+  return
+}
+
+// -----
+
+func.func @integers_of_four_bits_are_no_elements(%x: tensor<4xi4>) {
+  // expected-error @below {{operand #0 must be ranked tensor with static or symbolic dims of f64, f32, f16 or bf16 or i1, i8 to i64 or ui8 to ui64 values, but got 'tensor<4xi4>'}}
+  %0 = graph.add %x, %x : tensor<4xi4>
+  return
+}
+
+// -----
+
+func.func @integers_of_128_bits_are_no_elements() {
+  // expected-error @below {{must be ranked tensor with static or symbolic dims of f64, f32, f16 or bf16 or i1, i8 to i64 or ui8 to ui64 values, but got 'tensor<4xi128>'}}
+  %0 = graph.iota dim 0 : tensor<4xi128>
+  return
+}
+
+// -----
+
+func.func @floats_of_eight_bits_are_no_elements(%x: tensor<4xf8E4M3FN>) {
+  // expected-error @below {{operand #0 must be ranked tensor with static or symbolic dims of f64, f32, f16 or bf16 values, but got 'tensor<4xf8E4M3FN>'}}
+  %0 = graph.exp %x : tensor<4xf8E4M3FN>
   return
 }

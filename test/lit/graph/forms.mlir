@@ -196,3 +196,14 @@ func.func @a_group_without_operands() -> tensor<4xi64> {
   }
   return %0 : tensor<4xi64>
 }
+
+// CHECK-LABEL: @a_group_without_results
+func.func @a_group_without_results(%x: tensor<4xf32>) {
+  // CHECK-NEXT: graph.fusion (%{{.*}} = %arg0 : tensor<4xf32>) -> () {
+  // CHECK-NEXT: graph.yield
+  // CHECK-NEXT: }
+  graph.fusion (%a = %x : tensor<4xf32>) -> () {
+    graph.yield
+  }
+  return
+}

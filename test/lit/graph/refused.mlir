@@ -148,7 +148,7 @@ func.func @a_batch_lies_before_the_dim(%t: tensor<4x2xf32>, %i: tensor<4xi64>) {
 // -----
 
 func.func @indices_are_integers(%t: tensor<4x2xf32>, %i: tensor<4xf32>) {
-  // expected-error @below {{operand #1 must be ranked tensor with static or symbolic dims of signless integer}}
+  // expected-error @below {{operand #1 must be ranked tensor with static or symbolic dims of i1, i8 to i64 or ui8 to ui64 values}}
   %0 = graph.gather %t at %i dim 0 : tensor<4x2xf32>, tensor<4xf32> -> tensor<4x2xf32>
   return
 }

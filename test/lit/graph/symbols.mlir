@@ -238,3 +238,43 @@ func.func @compared_tensors_have_equal_symbols(%x: tensor<?xf32, #graph.dims<["n
     : (tensor<?xf32, #graph.dims<["n"]>>, tensor<?xf32, #graph.dims<["m"]>>) -> tensor<?xi1, #graph.dims<["n"]>>
   return
 }
+
+// -----
+
+func.func @a_cast_keeps_symbols(%x: tensor<?xf32, #graph.dims<["n"]>>) {
+  // expected-error @below {{needs operands and results with the same dims, found 'tensor<?xf32, #graph.dims<["n"]>>' and 'tensor<?xi64, #graph.dims<["m"]>>'}}
+  %0 = graph.cast %x : tensor<?xf32, #graph.dims<["n"]>> -> tensor<?xi64, #graph.dims<["m"]>>
+  return
+}
+
+// -----
+
+func.func @a_cast_makes_no_number_of_a_symbol(%x: tensor<?xf32, #graph.dims<["n"]>>) {
+  // expected-error @below {{needs operands and results with the same dims}}
+  %0 = graph.cast %x : tensor<?xf32, #graph.dims<["n"]>> -> tensor<4xi64>
+  return
+}
+
+// -----
+
+func.func @a_condition_has_the_symbols_of_the_result(%c: tensor<?xi1, #graph.dims<["m"]>>, %x: tensor<?xf32, #graph.dims<["n"]>>) {
+  // expected-error @below {{needs operands and results with the same dims}}
+  %0 = graph.select %c, %x, %x : tensor<?xi1, #graph.dims<["m"]>>, tensor<?xf32, #graph.dims<["n"]>>
+  return
+}
+
+// -----
+
+func.func @a_counter_has_the_symbols_of_the_result(%c: tensor<?xi64, #graph.dims<["m"]>>) {
+  // expected-error @below {{needs operands and results with the same dims}}
+  %0 = graph.random %c, %c : tensor<?xi64, #graph.dims<["m"]>> -> tensor<?xf32, #graph.dims<["n"]>>
+  return
+}
+
+// -----
+
+// Equal polynomials that are written differently are one size.
+func.func @dims_are_compared_as_polynomials(%x: tensor<?xf32, #graph.dims<["2*n"]>>) {
+  %0 = graph.cast %x : tensor<?xf32, #graph.dims<["2*n"]>> -> tensor<?xi64, #graph.dims<["n + n"]>>
+  return
+}

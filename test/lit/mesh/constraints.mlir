@@ -105,3 +105,13 @@ module attributes {test = #mesh.strategy<[{dp}, {dp}], results = [#mesh.sharding
 // #mesh.strategy (T2)
 // expected-error @below {{expected a sharding as layout of a result, found 1 : i64}}
 module attributes {test = #mesh.strategy<[{dp}], results = [1]>} {}
+
+// -----
+
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2, tp = 4]>} {
+  func.func @integers_of_four_bits_are_no_elements(%a: tensor<4xi4>) {
+    // expected-error @below {{operand #0 must be variadic of ranked tensor of f64, f32, f16 or bf16 or i1, i8 to i64 or ui8 to ui64 values, but got 'tensor<4xi4>'}}
+    %0 = mesh.all_reduce sum %a over {dp} : tensor<4xi4>
+    return
+  }
+}

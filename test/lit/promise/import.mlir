@@ -107,14 +107,42 @@ func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"}) {
 }
 
 // -----
-// S7: an argument with a layout
-// expected-error @+1 {{import S7: argument 'x' has a layout}}
+// S8: an argument with a layout
+// expected-error @+1 {{import S8: argument 'x' has a layout}}
 func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input", mesh.sharding = #mesh.sharding<[{}]>}) { return }
 
 // -----
-// S7: a result with a layout
-// expected-error @+1 {{import S7: result 'y' has a layout}}
+// S8: a result with a layout
+// expected-error @+1 {{import S8: result 'y' has a layout}}
 func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"})
     -> (tensor<4xf32> {graph.name = "y", graph.role = "output", mesh.sharding = #mesh.sharding<[{}]>}) {
   return %x : tensor<4xf32>
+}
+
+// -----
+// S7: an element type that graph ops do not have
+// expected-error @+1 {{import S7: argument 'x' has the type 'tensor<4xi4>', expected a tensor of floats (f64, f32, f16 or bf16), integers (i8 to i64, ui8 to ui64) or booleans (i1) with known dims}}
+func.func @step(%x: tensor<4xi4> {graph.name = "x", graph.role = "input"}) { return }
+
+// -----
+// S7: a tensor without a rank
+// expected-error @+1 {{import S7: argument 'x' has the type 'tensor<*xf32>'}}
+func.func @step(%x: tensor<*xf32> {graph.name = "x", graph.role = "input"}) { return }
+
+// -----
+// S7: a dim without a number or symbol
+// expected-error @+1 {{import S7: argument 'x' has the type 'tensor<?xf32>'}}
+func.func @step(%x: tensor<?xf32> {graph.name = "x", graph.role = "input"}) { return }
+
+// -----
+// S7: a number that is no tensor
+// expected-error @+1 {{import S7: argument 'x' has the type 'i32'}}
+func.func @step(%x: i32 {graph.name = "x", graph.role = "input"}) { return }
+
+// -----
+// S7: a result of an element type that graph ops do not have
+// expected-error @+1 {{import S7: result 'y' has the type 'tensor<index>'}}
+func.func @step() -> (tensor<index> {graph.name = "y", graph.role = "output"}) {
+  %0 = builtin.unrealized_conversion_cast to tensor<index>
+  return %0 : tensor<index>
 }

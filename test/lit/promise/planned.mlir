@@ -91,3 +91,23 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
     return
   }
 }
+
+// -----
+// P4: maxima that would be added up
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input", mesh.sharding = #mesh.sharding<[{dp}]>}) {
+    // expected-error @+1 {{planned P4: graph.reduce has the layout [] partial(dp) for result 0, but its partial results combine by max}}
+    %0 = graph.reduce max %x over [0] {mesh.strategy = #mesh.strategy<[{dp}], results = [#mesh.sharding<[], partial = sum {dp}>]>} : tensor<4xf32> -> tensor<f32>
+    return
+  }
+}
+
+// -----
+// P4: summands that pass through a linear op combine by sums
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input", mesh.sharding = #mesh.sharding<[{}]>}) {
+    // expected-error @+1 {{planned P4: graph.neg has the layout [_] partial(min dp) for result 0, but its partial results combine by sum}}
+    %0 = graph.neg %x {mesh.strategy = #mesh.strategy<[{}], partial = {dp}, results = [#mesh.sharding<[{}], partial = min {dp}>]>} : tensor<4xf32>
+    return
+  }
+}

@@ -42,3 +42,23 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
     return %0 : tensor<4xf32>
   }
 }
+
+// -----
+// expected-note @below {{the mesh is #mesh.mesh<[dp = 2]>}}
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @step(%x: tensor<4xf32>) -> tensor<f32> {
+    // expected-error @+1 {{has a strategy with result 0 in the layout [] partial(dp), but leaves it in [] partial(max dp)}}
+    %0 = graph.reduce max %x over [0] {mesh.strategy = #mesh.strategy<[{dp}], results = [#mesh.sharding<[], partial = sum {dp}>]>} : tensor<4xf32> -> tensor<f32>
+    return %0 : tensor<f32>
+  }
+}
+
+// -----
+// expected-note @below {{the mesh is #mesh.mesh<[dp = 2]>}}
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error @+1 {{has a strategy with result 0 in the layout [_] partial(dp), but leaves it in [dp]}}
+    %0 = graph.exp %x {mesh.strategy = #mesh.strategy<[{dp}], results = [#mesh.sharding<[{}], partial = sum {dp}>]>} : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}

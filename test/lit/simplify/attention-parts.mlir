@@ -32,6 +32,17 @@ func.func @a_factor_that_varies_stays(%q: tensor<3x5x8xf32>, %k: tensor<3x5x8xf3
   return %y : tensor<3x5x8xf32>
 }
 
+// CHECK-LABEL: @a_factor_before_a_reversal_is_taken
+func.func @a_factor_before_a_reversal_is_taken(%q: tensor<3x5x8xf32>, %k: tensor<3x5x8xf32>) -> tensor<3x5x8xf32> {
+  // CHECK-NEXT: %[[Q:.*]] = graph.reverse %arg0 dim 1
+  // CHECK-NEXT: graph.attention %[[Q]], %arg1, %arg1 {scale = 2.000000e+00 : f64}
+  %two = graph.constant dense<2.0> : tensor<3x5x8xf32>
+  %0 = graph.mul %q, %two : tensor<3x5x8xf32>
+  %a = graph.reverse %0 dim 1 : tensor<3x5x8xf32>
+  %y = graph.attention %a, %k, %k {scale = 1.0 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> tensor<3x5x8xf32>
+  return %y : tensor<3x5x8xf32>
+}
+
 // CHECK-LABEL: @a_factor_before_a_transpose_is_taken
 func.func @a_factor_before_a_transpose_is_taken(%q: tensor<5x3x8xf32>, %k: tensor<3x5x8xf32>) -> tensor<3x5x8xf32> {
   // CHECK-NEXT: %[[Q:.*]] = graph.transpose %arg0 by [1, 0, 2]

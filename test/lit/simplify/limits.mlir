@@ -80,3 +80,44 @@ func.func @positions_that_are_rounded() -> tensor<5000xi1> {
   %2 = graph.compare gt %1, %0 : tensor<5000xf32>
   return %2 : tensor<5000xi1>
 }
+
+// -----
+
+// No double represents 2^53 + 1.
+// CHECK-LABEL: func @integers_beyond_doubles_stay
+// CHECK-DAG: graph.constant dense<9007199254740993> : tensor<4xi64>
+// CHECK-DAG: graph.constant dense<-9007199254740995> : tensor<2x3xi64>
+// CHECK-DAG: graph.constant dense<[9007199254740993, 9007199254740993, 9007199254740992]>
+// CHECK-DAG: graph.reshape
+// CHECK: return
+func.func @integers_beyond_doubles_stay() -> (tensor<4xi64>, tensor<6xi64>, tensor<3xi64>) {
+  %0 = graph.constant dense<9007199254740993> : tensor<4xi64>
+  %1 = graph.constant dense<-9007199254740995> : tensor<2x3xi64>
+  %2 = graph.reshape %1 : tensor<2x3xi64> -> tensor<6xi64>
+  %3 = graph.constant dense<[9007199254740993, 9007199254740993, 9007199254740992]> : tensor<3xi64>
+  return %0, %2, %3 : tensor<4xi64>, tensor<6xi64>, tensor<3xi64>
+}
+
+// -----
+
+// A comparison with 2^53 would be true.
+// CHECK-LABEL: func @integers_beyond_doubles_are_not_compared_as_doubles
+// CHECK: graph.compare
+func.func @integers_beyond_doubles_are_not_compared_as_doubles() -> tensor<4xi1> {
+  %0 = graph.constant dense<9007199254740993> : tensor<4xi64>
+  %1 = graph.constant dense<9007199254740992> : tensor<4xi64>
+  %2 = graph.compare eq %0, %1 : tensor<4xi64>
+  return %2 : tensor<4xi1>
+}
+
+// -----
+
+// The least and the largest integer are known as such.
+// CHECK-LABEL: func @the_ends_of_the_integers_become_scalars
+// CHECK-DAG: graph.constant dense<9223372036854775807> : tensor<i64>
+// CHECK-DAG: graph.constant dense<-9223372036854775808> : tensor<i64>
+func.func @the_ends_of_the_integers_become_scalars() -> (tensor<4xi64>, tensor<4xi64>) {
+  %0 = graph.constant dense<9223372036854775807> : tensor<4xi64>
+  %1 = graph.constant dense<-9223372036854775808> : tensor<4xi64>
+  return %0, %1 : tensor<4xi64>, tensor<4xi64>
+}

@@ -301,3 +301,32 @@ func.func @a_symbolic_number_of_positions_is_assumed_to_fit_the_table(%table: te
   %1 = graph.gather %table at %0 dim 0 : tensor<24x2xf32>, tensor<?xi64, #graph.dims<["s"]>> -> tensor<?x2xf32, #graph.dims<["s", ""]>>
   return %1 : tensor<?x2xf32, #graph.dims<["s", ""]>>
 }
+
+// CHECK-LABEL: @reversed_positions_are_positions
+func.func @reversed_positions_are_positions() -> (tensor<7xi1>, tensor<7xi1>) {
+  // CHECK-DAG: graph.constant dense<true>
+  // CHECK-DAG: graph.constant dense<false>
+  // CHECK-NOT: graph.compare
+  // CHECK: return
+  %i = graph.iota dim 0 : tensor<7xi64>
+  %back = graph.reverse %i dim 0 : tensor<7xi64>
+  %sum = graph.add %i, %back : tensor<7xi64>
+  %six = graph.constant dense<6> : tensor<7xi64>
+  %0 = graph.compare eq %sum, %six : tensor<7xi64>
+  %1 = graph.compare gt %back, %six : tensor<7xi64>
+  return %0, %1 : tensor<7xi1>, tensor<7xi1>
+}
+
+// Positions that run backwards along the other dim are still compared with those of their own.
+// CHECK-LABEL: @a_reversed_comparison_is_not_causal
+// CHECK: graph.attention
+// CHECK-NOT: causal
+// CHECK: return
+func.func @a_reversed_comparison_is_not_causal(%q: tensor<3x5x8xf32>) -> tensor<3x5x8xf32> {
+  %i = graph.iota dim 1 : tensor<3x5x5xi64>
+  %j = graph.iota dim 2 : tensor<3x5x5xi64>
+  %c = graph.compare le %j, %i : tensor<3x5x5xi64>
+  %m = graph.reverse %c dim 1 : tensor<3x5x5xi1>
+  %y = graph.attention %q, %q, %q mask %m {scale = 1.0 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x5xi1>) -> tensor<3x5x8xf32>
+  return %y : tensor<3x5x8xf32>
+}

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace cleave;
@@ -37,6 +38,34 @@ TEST_CASE("an unpublished file leaves the previous file unchanged and no tempora
   FileWriter overFolder(folder);
   REQUIRE(overFolder.write("x"));
   CHECK_THAT(overFolder.publish().message(), Catch::StartsWith("cannot write '"));
+  fs::remove_all(folder);
+}
+
+TEST_CASE("temporary files of dead writers are removed, those of living ones stay") {
+  fs::path folder = fs::temp_directory_path() / ("file-writer-dead-" + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  std::string path = folder / "p.plan";
+  pid_t child = ::fork();
+  if (child == 0) {
+    FileWriter file(path);
+    ::_exit(file.write("half") ? 0 : 1); // without the destructor
+  }
+  ::waitpid(child, nullptr, 0);
+  std::string dead = path + ".partial." + std::to_string(child);
+  REQUIRE(fs::exists(dead));
+  std::ofstream(path + ".partial.notes") << "the user's";
+  {
+    FileWriter first(path), second(path);
+    REQUIRE(first.write("first"));
+    CHECK_FALSE(fs::exists(dead));
+    REQUIRE(second.write("second"));
+    REQUIRE(first.publish());
+    CHECK(contentOf(path) == "first");
+    REQUIRE(second.publish());
+    CHECK(contentOf(path) == "second");
+  }
+  CHECK(fs::exists(path + ".partial.notes"));
+  CHECK(std::distance(fs::directory_iterator(folder), {}) == 2);
   fs::remove_all(folder);
 }
 

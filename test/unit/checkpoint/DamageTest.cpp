@@ -20,10 +20,10 @@ static void saveAndDie(const std::string &directory, int atBarrier) {
   if (child == 0) {
     int barriers = 0;
     std::vector<float> values = valuesOf(kOne[0], {{0}, {1000}}, 2);
-    SaveOptions options{directory, 0, 1, [&] {
+    SaveOptions options{directory, 0, 1, [&](const Status &own) {
                           if (++barriers == atBarrier)
                             raise(SIGKILL);
-                          return Status::ok();
+                          return own;
                         }};
     Status status = save(options, {{"w", DType::F32, {1000}, {0}, {1000}, values.data()}}, {2, {}});
     _exit(status ? 0 : 1);
@@ -115,12 +115,76 @@ TEST_CASE("a damaged index is rejected") {
     CHECK(checkpoint.status().message().find("index.json is damaged") != std::string::npos);
   }
   std::string other = whole;
-  other.replace(other.find("\"format_version\": 1"), 19, "\"format_version\": 9");
+  other.replace(other.find("\"format_version\": 2"), 19, "\"format_version\": 9");
   std::ofstream(path) << other;
   CHECK(Checkpoint::open(folder / "run")
             .status()
             .message()
-            .find("found checkpoint format 9, expected 1") != std::string::npos);
+            .find("found checkpoint format 9, expected 1 or 2") != std::string::npos);
+}
+
+// A saved checkpoint's index.json, and what opening it says after a change.
+class SavedIndex {
+public:
+  SavedIndex() {
+    REQUIRE(saveAll(folder_ / "run", {2}, {{"w", {10}, {{0}}}}, 1));
+    std::ostringstream whole;
+    whole << std::ifstream(path()).rdbuf();
+    text = whole.str();
+  }
+  std::string messageFor(const std::string &changed) {
+    std::ofstream(path()) << changed;
+    return Checkpoint::open(folder_ / "run").status().message();
+  }
+  // The text in the format before checksums, with `from` replaced by `to`.
+  std::string older(const std::string &from = "", const std::string &to = "") {
+    std::string old = text;
+    size_t comma = old.rfind(",\n \"sha256\""), end = old.rfind("\n}");
+    old.erase(comma, end - comma);
+    old.replace(old.find("\"format_version\": 2"), 19, "\"format_version\": 1");
+    for (size_t at = 0; !from.empty() && (at = old.find(from, at)) != old.npos; at += to.size())
+      old.replace(at, from.size(), to);
+    return old;
+  }
+  std::string text;
+
+private:
+  std::string path() { return folder_ / "run/step-00000001/index.json"; }
+  Folder folder_;
+};
+
+TEST_CASE("every changed bit of the index is detected") {
+  SavedIndex index;
+  for (size_t at = 0; at + 1 < index.text.size(); ++at)
+    for (int bit : {0, 1, 4}) {
+      std::string changed = index.text;
+      changed[at] = static_cast<char>(changed[at] ^ (1 << bit));
+      std::string message = index.messageFor(changed);
+      INFO("byte " << at << " of " << changed << ": " << message);
+      REQUIRE((message.find("index.json is damaged") != std::string::npos ||
+               message.find("found checkpoint format") != std::string::npos));
+    }
+  CHECK(index.messageFor(index.text).empty());
+}
+
+TEST_CASE("an index of the format before checksums is read, and its values are checked") {
+  SavedIndex index;
+  CHECK(index.messageFor(index.older()).empty());
+  auto refused = [&](const char *from, const char *to, const char *reason) {
+    std::string message = index.messageFor(index.older(from, to));
+    INFO(message);
+    CHECK(message.find("index.json is damaged (" + std::string(reason)) != std::string::npos);
+  };
+  refused("\"step\": 1", "\"step\": -5", "found step -5, expected 0 to 1000000000000");
+  refused("\"step\": 1", "\"step\": 9223372036854775807", "found step 9223372036854775807, expe");
+  for (std::string name : {"../x", "/etc/passwd", "..", "a/b", ""})
+    refused("rank-00000.safetensors", name.c_str(),
+            ("found the file name '" + name + "', expected a plain name").c_str());
+  refused("\"shape\": [\n    10", "\"shape\": [\n    -10", "the shape [-10]");
+  CHECK(index.messageFor(index.older("\"step\": 1", "\"step\": 2"))
+            .find("is damaged: index.json is that of step 2, expected 1") != std::string::npos);
+  CHECK(index.messageFor(std::string(100'000, '[')).find("index.json is damaged") !=
+        std::string::npos);
 }
 
 TEST_CASE("a checkpoint whose slices leave a hole or overlap is rejected") {

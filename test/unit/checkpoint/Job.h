@@ -74,6 +74,17 @@ inline std::vector<float> valuesOf(const Sharded &tensor, const data::Block &blo
   return values;
 }
 
+// The collective that save() needs: a failure of any rank is one of all.
+inline Status agree(comm::Communicator &group, const Status &own) {
+  std::vector<int64_t> failed(size_t(group.size()));
+  int64_t mine = own ? 0 : 1;
+  CLEAVE_TRY(group.allGather(&mine, failed.data(), 1, DType::I64));
+  for (size_t rank = 0; rank < failed.size(); ++rank)
+    if (failed[rank])
+      return rank == size_t(group.rank()) ? own : Status::userError("rank ", rank, " failed");
+  return Status::ok();
+}
+
 // Saves on all ranks of a mesh. Returns the first failure.
 inline Status saveAll(const std::string &directory, const std::vector<int64_t> &mesh,
                       const std::vector<Sharded> &tensors, int64_t step, int keep = 1) {
@@ -106,7 +117,7 @@ inline Status saveAll(const std::string &directory, const std::vector<int64_t> &
       SaveOptions options{.directory = directory,
                           .rank = rank,
                           .size = size,
-                          .barrier = [&] { return (*group)->barrier(); },
+                          .agree = [&](const Status &own) { return agree(**group, own); },
                           .keep = keep};
       statuses[rank] = save(options, slices, {step, {{"samples", std::to_string(step * 8)}}});
     });

@@ -1,12 +1,16 @@
 // The plan in Protobuf's text form.
 #include "SmallPlan.h"
 
+#include "runtime/artifact/KernelSignature.h"
+
 #include <google/protobuf/text_format.h>
 
 #include <cassert>
 
+using namespace cleave;
+
 static const char *const kPlan = R"(
-  format_version: 1 producer: "cleave 0.1.0" trains: true cpu_library: "elf" cpu_target: "znver5"
+  format_version: 2 producer: "cleave 0.1.0" trains: true cpu_library: "elf" cpu_target: "znver5"
   command_line: "cleave-compile two.onnx --train --ranks 4"
   source { path: "/models/two.onnx" sha256: "00" bytes: 4096 }
   mesh { name: "dp" size: 2 } mesh { name: "tp" size: 2 }
@@ -32,7 +36,7 @@ static const char *const kPlan = R"(
               first: 1 last: 2 tensor: -1 }
     buffers { name: "h.1.y" offset: 0 bytes: 256 dtype: F32 shape: [4, 16] role: ACTIVATION
               first: 2 last: 4 tensor: -1 }
-    buffers { name: "z" offset: 3584 bytes: 256 dtype: F32 shape: [4, 16] role: ACTIVATION
+    buffers { name: "z" offset: 3840 bytes: 256 dtype: F32 shape: [4, 16] role: ACTIVATION
               first: 3 last: 5 tensor: -1 }
     buffers { name: "loss" offset: 3328 bytes: 4 dtype: F32 role: METRIC first: 5 last: 6 tensor: -1 }
     segments {
@@ -54,10 +58,16 @@ static const char *const kPlan = R"(
       name: "update"
       instructions { name: "h.0.w" seconds: 1e-6
                      launch { kernel: 1 buffers: [1, 3] written: [0, 1] } }
-      instructions { name: "h.1.w" seconds: 1e-6 launch { kernel: 1 buffers: [2] written: [0] } }
+      instructions { name: "h.1.w" seconds: 1e-6 launch { kernel: 2 buffers: [2] written: [0] } }
     }
     schedule { segment: 0 slot: 0 } schedule { segment: 0 slot: 1 } schedule { segment: 1 }
-    kernels { symbol: "cleave_mean" extent: 1 } kernels { symbol: "cleave_sgd" extent: 16 }
+    kernels { symbol: "cleave_mean" extent: 1 parameters { dtype: F32 bytes: 256 }
+              parameters { dtype: F32 bytes: 4 written: true } }
+    kernels { symbol: "cleave_momentum" extent: 16
+              parameters { dtype: F32 bytes: 1024 written: true }
+              parameters { dtype: F32 bytes: 1024 written: true } }
+    kernels { symbol: "cleave_sgd" extent: 16
+              parameters { dtype: F32 bytes: 1024 written: true } }
     events: 1
   }
   predicted { step_seconds: 0.000044 bound_seconds: 0.00004 gap: 0.0909 peak_bytes: 3584
@@ -72,10 +82,12 @@ static const char *const kPlan = R"(
   decisions { kind: "remark" reason: "half of the ranks repeat the other half's work" }
 )";
 
-cleave::plan::Plan smallPlan() {
-  cleave::plan::Plan plan;
+plan::Plan smallPlan() {
+  plan::Plan plan;
   bool parsed = google::protobuf::TextFormat::ParseFromString(kPlan, &plan);
   assert(parsed);
   (void)parsed;
+  for (plan::Kernel &kernel : *plan.mutable_programs(0)->mutable_kernels())
+    kernel.set_symbol(artifact::symbolOf(kernel.symbol(), kernel, plan.mesh()));
   return plan;
 }

@@ -67,6 +67,18 @@ TEST_CASE("a bad cluster file is refused with the path of the bad field") {
   root["compute"].erase("f32");
   CHECK(messageOf(root) == "/compute/f32: this field is missing");
   root = goodJson();
+  root["compute"]["f32"]["efficiency"] = {{10, 0.5, 3}};
+  CHECK(messageOf(root) == "/compute/f32/efficiency/0: found [10,0.5,3], expected [size, share]");
+  root = goodJson();
+  root["levels"] = 2;
+  CHECK(messageOf(root) == "/levels: found number, expected a list");
+  root = goodJson();
+  root["name"] = 7;
+  CHECK(messageOf(root) == "/name: found number, expected a string");
+  root = goodJson();
+  root["memory"]["device_bytes"] = 1e17;
+  CHECK(messageOf(root).find("expected a whole number of at most 2^53") != std::string::npos);
+  root = goodJson();
   root["kind"] = "tpu";
   CHECK(messageOf(root) == "/kind: found 'tpu', expected 'cpu' or 'gpu'");
   CHECK(messageOf(json::array()) == "/: found array, expected an object");
@@ -115,4 +127,11 @@ TEST_CASE("more ranks than devices is an error that names both") {
       forRanks(cluster, 17).status().message() ==
       "found 17 ranks, but cluster 'v100-node' has 16 devices; use fewer ranks or raise \"nodes\" "
       "in its file");
+  CHECK(forRanks(cluster, 0).status().message() == "found 0 ranks, expected at least 1");
+  cluster.nodes = 0;
+  cluster.levels.back().devices = 16;
+  CHECK(forRanks(cluster, 16));
+  CHECK(forRanks(cluster, 17).status().message() ==
+        "found 17 ranks, but the outermost level of cluster 'v100-node' joins only 16 devices; add "
+        "a level with \"devices\": 0");
 }

@@ -1,6 +1,7 @@
 // One module per case: its function's op is moved into a program.kernel.
 #include "KernelHarness.h"
 
+#include "compiler/artifact/ExportKernel.h"
 #include "passes/codegen/cpu/CpuCodegen.h"
 #include "test/unit/graph_text/Elements.h"
 
@@ -166,7 +167,8 @@ std::unique_ptr<CompiledKernel> CompiledKernel::compile(const KernelCase &testCa
   }
   made->library_ = load(library->bytes);
   if (made->library_)
-    made->function_ = reinterpret_cast<decltype(made->function_)>(dlsym(made->library_, "kernel"));
+    made->function_ = reinterpret_cast<decltype(made->function_)>(dlsym(
+        made->library_, artifact::exportKernel(program::KernelOp(made->op_)).symbol().c_str()));
   return made->function_ ? std::move(made) : nullptr;
 }
 

@@ -1,6 +1,10 @@
 // The errors of the other members if a rank ends, hangs, or makes a different call.
 #include "Ranks.h"
 
+#include "runtime/comm/Sockets.h"
+#include "runtime/comm/gloo/GlooWorld.h"
+#include "runtime/comm/mixed/MixedWorld.h"
+
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <thread>
@@ -66,23 +70,6 @@ TEST_CASE("a rank that hangs is named after the timeout") {
     }
 }
 
-TEST_CASE("a barrier can have a longer timeout than other collectives") {
-  Options options;
-  options.timeout = 1s;
-  for (const std::string &implementation : implementations())
-    DYNAMIC_SECTION(implementation) {
-      CHECK(runRanks(
-                implementation, 2,
-                [](World &world, Findings &findings) {
-                  auto group = world.connect(firstRanks(2));
-                  if (world.rank() == 1)
-                    std::this_thread::sleep_for(2500ms);
-                  findings.expectOk((*group)->barrier(30s), "a slow rank");
-                },
-                options) == "");
-    }
-}
-
 TEST_CASE("a receive from a rank that ended fails with its name") {
   for (const std::string &implementation : implementations())
     DYNAMIC_SECTION(implementation) {
@@ -140,4 +127,28 @@ TEST_CASE("invalid calls are rejected before any member waits") {
                           "a group one is not in");
           findings.expectOk((*group)->barrier(), "the group still works");
         }) == "");
+}
+
+TEST_CASE("a rank that does not come is named by those that wait for it") {
+  Options options;
+  options.timeout = 1s;
+  for (const char *implementation : {"gloo", "mixed"})
+    DYNAMIC_SECTION(implementation) {
+      BoundSocket socket = *bindLoopback();
+      auto store = TcpStore::connect({.rank = 0,
+                                      .size = 2,
+                                      .port = socket.port,
+                                      .listenSocket = socket.descriptor,
+                                      .secret = JobSecret::of("a job without rank 1")},
+                                     60s);
+      REQUIRE(store);
+      std::shared_ptr<TcpStore> shared = std::move(*store);
+      auto world = implementation == std::string("gloo")
+                       ? connectGloo(shared, 0, 2, options)
+                       : connectMixed(shared, 0, 2, "this machine", options);
+      CHECK(world.status().kind() == StatusKind::Lost);
+      INFO(world.status().message());
+      CHECK(world.status().message().find("rank 1 did not come to the rendezvous") !=
+            std::string::npos);
+    }
 }

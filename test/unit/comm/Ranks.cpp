@@ -1,5 +1,6 @@
 #include "Ranks.h"
 
+#include "runtime/comm/Sockets.h"
 #include "runtime/comm/gloo/GlooWorld.h"
 #include "runtime/comm/local/LocalWorld.h"
 #include "runtime/comm/mixed/MixedWorld.h"
@@ -50,7 +51,8 @@ std::string runRanks(const std::string &implementation, int size, const RankMain
       Rendezvous rendezvous{.rank = rank,
                             .size = size,
                             .port = socket.port,
-                            .listenSocket = rank == 0 ? socket.descriptor : -1};
+                            .listenSocket = rank == 0 ? socket.descriptor : -1,
+                            .secret = JobSecret::of("the ranks of a test")};
       Result<std::unique_ptr<World>> world =
           implementation == "local" ? Result<std::unique_ptr<World>>(std::move(local[rank]))
                                     : connectOver(implementation, rendezvous, options);

@@ -5,10 +5,13 @@
 
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <ctime>
+#include <sys/stat.h>
 #include <zlib.h>
 
 using namespace cleave;
 using namespace cleave::data;
+using Catch::Matchers::Contains;
 
 static const std::vector<float> kFloats{1.5f, -2, 3, 4, 5, 6};
 static const std::vector<int64_t> kIntegers{7, -8, 1'000'000'000'000};
@@ -80,8 +83,8 @@ static std::string npy(const std::string &descr, const std::string &shape,
   return out + dict + elements;
 }
 
-// A zip archive with one deflated entry.
-static std::string deflated(const std::string &name, const std::string &content) {
+// A deflated stream.
+static std::string deflate(const std::string &content) {
   std::string body(compressBound(content.size()), '\0');
   z_stream stream{};
   deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
@@ -92,21 +95,54 @@ static std::string deflated(const std::string &name, const std::string &content)
   deflate(&stream, Z_FINISH);
   body.resize(stream.total_out);
   deflateEnd(&stream);
-  auto put = [](std::string &out, uint64_t value, int width) {
+  return body;
+}
+
+// Writes zip archives of deflated entries.
+class Zip {
+public:
+  // Adds an entry; returns where it begins.
+  size_t add(const std::string &name, const std::string &content) {
+    std::string body = deflate(content);
+    uint32_t crc = crc32(0, reinterpret_cast<const Bytef *>(content.data()), content.size());
+    size_t at = bytes_.size();
+    bytes_ += "PK\x03\x04" + common(name, crc, body.size(), content.size()) + name + body;
+    list(name, crc, body.size(), content.size(), at);
+    return at;
+  }
+  // Adds an entry of the directory only.
+  void list(const std::string &name, uint32_t crc, uint64_t stored, uint64_t size, size_t at) {
+    directory_ += "PK\x01\x02" + std::string("\x14\0", 2) + common(name, crc, stored, size) +
+                  std::string(10, '\0');
+    put(directory_, at, 4);
+    directory_ += name;
+    ++count_;
+  }
+  std::string finish() const {
+    std::string end = "PK\x05\x06";
+    put(end, 0, 4), put(end, count_, 2), put(end, count_, 2), put(end, directory_.size(), 4),
+        put(end, bytes_.size(), 4), put(end, 0, 2);
+    return bytes_ + directory_ + end;
+  }
+
+private:
+  static void put(std::string &out, uint64_t value, int width) {
     out.append(reinterpret_cast<char *>(&value), width);
-  };
-  uint32_t crc = crc32(0, reinterpret_cast<const Bytef *>(content.data()), content.size());
-  std::string common;
-  put(common, 20, 2), put(common, 0, 2), put(common, 8, 2), put(common, 0, 4), put(common, crc, 4);
-  put(common, body.size(), 4), put(common, content.size(), 4), put(common, name.size(), 2),
-      put(common, 0, 2);
-  std::string out = "PK\x03\x04" + common + name + body;
-  std::string directory =
-      std::string("PK\x01\x02") + std::string("\x14\0", 2) + common + std::string(14, '\0') + name;
-  std::string end = "PK\x05\x06";
-  put(end, 0, 4), put(end, 1, 2), put(end, 1, 2), put(end, directory.size(), 4),
-      put(end, out.size(), 4), put(end, 0, 2);
-  return out + directory + end;
+  }
+  static std::string common(const std::string &name, uint32_t crc, uint64_t stored, uint64_t size) {
+    std::string out;
+    put(out, 20, 2), put(out, 0, 2), put(out, 8, 2), put(out, 0, 4), put(out, crc, 4);
+    put(out, stored, 4), put(out, size, 4), put(out, name.size(), 2), put(out, 0, 2);
+    return out;
+  }
+  std::string bytes_, directory_;
+  uint64_t count_ = 0;
+};
+
+static std::string deflated(const std::string &name, const std::string &content) {
+  Zip zip;
+  zip.add(name, content);
+  return zip.finish();
 }
 
 TEST_CASE("a compressed .npz is inflated, and a damaged one is rejected") {
@@ -124,6 +160,135 @@ TEST_CASE("a compressed .npz is inflated, and a damaged one is rejected") {
   auto damaged = ArrayFile::open(folder.write("d.npz", archive));
   CHECK(damaged.status().message().find("the compressed data of entry `x` are damaged") !=
         std::string::npos);
+}
+
+static std::string zeros(size_t count) {
+  return npy("|u1", "(" + std::to_string(count) + ",)", std::string(count, '\0'));
+}
+
+TEST_CASE("entries of an .npz that share bytes are refused") {
+  Folder folder;
+  Zip zip;
+  std::string content = zeros(1000);
+  size_t at = zip.add("a.npy", content);
+  std::string body = deflate(content);
+  uint32_t crc = crc32(0, reinterpret_cast<const Bytef *>(content.data()), content.size());
+  for (int i = 0; i < 20; ++i) // each 1000 bytes more, from the same bytes of the file
+    zip.list("a" + std::to_string(i) + ".npy", crc, body.size(), content.size(), at);
+  Status status = ArrayFile::open(folder.write("o.npz", zip.finish())).status();
+  CHECK(status.kind() == StatusKind::UserError);
+  CHECK_THAT(status.message(), Contains("overlap"));
+}
+
+TEST_CASE("two arrays of one name in an .npz are refused") {
+  Folder folder;
+  Zip zip;
+  zip.add("a.npy", zeros(10));
+  zip.add("a", zeros(20));
+  CHECK_THAT(ArrayFile::open(folder.write("d.npz", zip.finish())).status().message(),
+             Contains("two entries `a`"));
+}
+
+TEST_CASE("an .npz entry cannot claim more bytes than deflate can make") {
+  Folder folder;
+  Zip zip;
+  zip.add("a.npy", zeros(100));
+  std::string archive = zip.finish();
+  uint32_t claimed = 3'000'000'000;
+  archive.replace(archive.find("PK\x01\x02") + 24, 4, reinterpret_cast<char *>(&claimed), 4);
+  CHECK_THAT(ArrayFile::open(folder.write("r.npz", archive)).status().message(),
+             Contains("cannot be inflated to 3000000000"));
+}
+
+TEST_CASE("compressed arrays that are not wanted are listed but not inflated") {
+  Folder folder;
+  Zip zip;
+  zip.add("wanted.npy", zeros(10));
+  zip.add("other.npy", zeros(5000));
+  std::string archive = zip.finish();
+  archive[archive.find("other.npy") + 20] ^= 0x20; // damage that inflating would detect
+  std::string path = folder.write("w.npz", archive);
+  REQUIRE_FALSE(ArrayFile::open(path));
+  ReadOptions options;
+  options.isWanted = [](const std::string &name) { return name == "wanted"; };
+  auto file = ArrayFile::open(path, options);
+  REQUIRE(file);
+  CHECK((*file)->find("wanted"));
+  CHECK((*file)->find("other") == nullptr);
+  CHECK((*file)->names() == std::vector<std::string>{"wanted", "other"});
+}
+
+TEST_CASE("compressed arrays together take no more memory than allowed") {
+  Folder folder;
+  Zip zip;
+  zip.add("a.npy", zeros(100'000));
+  zip.add("b.npy", zeros(100'000));
+  std::string path = folder.write("t.npz", zip.finish());
+  ReadOptions options;
+  options.mostInflated = 150'000;
+  CHECK_THAT(ArrayFile::open(path, options).status().message(),
+             Contains("take more than 150000 bytes in memory") && Contains("numpy.savez"));
+  options.mostInflated = 250'000;
+  CHECK(ArrayFile::open(path, options));
+}
+
+// A safetensors file with this header and number of data bytes.
+static std::string safetensors(const std::string &header, size_t dataBytes) {
+  uint64_t size = header.size();
+  return std::string(reinterpret_cast<char *>(&size), 8) + header + std::string(dataBytes, '\1');
+}
+
+static std::string entry(const std::string &name, int begin, int end) {
+  return "\"" + name + R"(":{"dtype":"U8","shape":[)" + std::to_string(end - begin) +
+         R"(],"data_offsets":[)" + std::to_string(begin) + "," + std::to_string(end) + "]}";
+}
+
+TEST_CASE("safetensors whose tensors overlap, leave holes or have one name twice are refused") {
+  Folder folder;
+  auto messageOf = [&](const std::string &header, size_t dataBytes) {
+    return ArrayFile::open(folder.write("x.safetensors", safetensors(header, dataBytes)))
+        .status()
+        .message();
+  };
+  CHECK(messageOf("{" + entry("b", 4, 8) + "," + entry("a", 0, 4) + "}", 8).empty());
+  CHECK(messageOf("{" + entry("e", 0, 0) + "," + entry("a", 0, 4) + "}  ", 4).empty());
+  CHECK_THAT(messageOf("{" + entry("a", 0, 4) + "," + entry("b", 2, 6) + "}", 6),
+             Contains("tensor `b` begins at byte 2 of the data, expected 4"));
+  CHECK_THAT(messageOf("{" + entry("a", 0, 4) + "," + entry("b", 6, 8) + "}", 8),
+             Contains("tensor `b` begins at byte 6 of the data, expected 4"));
+  CHECK_THAT(messageOf("{" + entry("a", 0, 4) + "}", 8), Contains("end at byte 4"));
+  CHECK_THAT(messageOf("{" + entry("a", 0, 4) + "," + entry("a", 0, 4) + "}", 4),
+             Contains("has `a` twice"));
+  CHECK_THAT(messageOf(R"({"a":{"dtype":"U8","dtype":"I8","shape":[4],"data_offsets":[0,4]}})", 4),
+             Contains("has `dtype` twice"));
+}
+
+TEST_CASE("the time to read a safetensors header grows with its length, not with its square") {
+  Folder folder;
+  auto secondsFor = [&](int names) {
+    std::string header = "{";
+    for (int i = 0; i < names; ++i)
+      header += (i ? "," : "") + entry("tensor." + std::to_string(i), i, i + 1);
+    std::string path = folder.write("n.safetensors", safetensors(header + "}", names));
+    double best = 1e9;
+    for (int round = 0; round < 3; ++round) {
+      std::clock_t begin = std::clock();
+      REQUIRE(ArrayFile::open(path));
+      best = std::min(best, double(std::clock() - begin) / CLOCKS_PER_SEC);
+    }
+    return best;
+  };
+  CHECK(secondsFor(40'000) < 60 * secondsFor(4000)); // a quadratic reader takes 100 times as long
+}
+
+TEST_CASE("pipes and devices are no data files, and nothing waits for them") {
+  Folder folder;
+  REQUIRE(::mkfifo((folder / "pipe.npz").c_str(), 0600) == 0);
+  CHECK_THAT(ArrayFile::open(folder / "pipe.npz").status().message(),
+             Contains("it is a pipe, expected a regular file"));
+  std::filesystem::create_symlink("/dev/zero", folder / "zero.npy");
+  CHECK_THAT(ArrayFile::open(folder / "zero.npy").status().message(), Contains("it is a device"));
+  CHECK_THAT(ArrayFile::open(folder / "").status().message(), Contains("it is a folder"));
 }
 
 TEST_CASE(

@@ -157,7 +157,7 @@ TEST_CASE("messages state what was found and what was expected") {
   CHECK(problem({{path}}, {{"x", DType::I32, {4, 2, 3}}}) ==
         "found array `x` in " + path + " of type f32, expected i32");
   CHECK(problem({{folder / "none.npz"}}, kInputs) ==
-        "could not open " + (folder / "none.npz") + ": No such file or directory");
+        "cannot read '" + (folder / "none.npz") + "': No such file or directory");
   CHECK(problem({{path, path}}, kInputs) ==
         "input `x` is given twice: in " + path + " and in " + path);
   CHECK(problem({{"q=" + path}}, kInputs) ==

@@ -1,4 +1,6 @@
 // Emitter with polynomial sizes: results, and messages where shapes do not fit.
+#include "compiler/frontend/emit/Einsum.h"
+#include "compiler/frontend/emit/Elementwise.h"
 #include "test/unit/emit/Building.h"
 
 #include <catch2/catch.hpp>
@@ -67,4 +69,23 @@ TEST_CASE("axes are normalised and must not repeat") {
   CHECK(at.e.axes({-1, 0}, 3) == Ints{0, 2});
   CHECK(failureOf([&] { at.e.axes({1, -2}, 3); }) == "axes: -2 is named twice");
   CHECK(failureOf([&] { at.e.axis(3, 3); }) == "axis 3 is out of range for 3 dims");
+}
+
+TEST_CASE("an integer to a known whole power is rounded, to another power it is truncated") {
+  // Kernels compute 3^4 in floating point, as 80.99….
+  auto roundsAt = [](double exponent) {
+    Building at("%x: tensor<3xi64>");
+    power(at.e, at.argument(0), at.e.scalar(at.b.getF32Type(), exponent));
+    return at.text.str().find("graph.round") != std::string::npos;
+  };
+  CHECK(roundsAt(4));
+  CHECK(roundsAt(-2));
+  CHECK_FALSE(roundsAt(0.5));
+  CHECK_FALSE(roundsAt(2)); // a product
+}
+
+TEST_CASE("a diagonal is one of dims of equal sizes") {
+  Building at("%x: tensor<2x3xf32>");
+  CHECK(failureOf([&] { diagonal(at.e, at.argument(0), 0, 1); }) ==
+        "takes the diagonal of dims of size 2 and 3");
 }

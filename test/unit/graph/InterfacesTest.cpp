@@ -31,13 +31,13 @@ TEST_CASE("the traits of movement imply each other") {
   GraphText text("module {}");
   for (RegisteredOperationName op : text.context()->getRegisteredOperationsByDialect("graph")) {
     INFO(op.getStringRef().str());
-    bool isCopy = op.hasTrait<graph::ElementCopy>(), isForward = op.hasTrait<graph::ForwardCopy>(),
+    bool isCopy = op.hasTrait<graph::ElementCopy>(), isUnary = op.hasTrait<graph::UnaryCopy>(),
          isLayout = op.hasTrait<graph::LayoutOnly>(),
          isRearrangement = op.hasTrait<graph::DimRearrangement>();
-    CHECK(isCopy >= isForward);
+    CHECK(isCopy >= isUnary);
     CHECK(isCopy >= isLayout);
     CHECK(isLayout >= isRearrangement);
-    CHECK(isForward >= isRearrangement);
+    CHECK(isUnary >= isLayout);
     CHECK_FALSE((op.hasTrait<graph::ComputeOp>() && op.hasTrait<graph::GroupBoundary>()));
   }
 }

@@ -362,7 +362,7 @@ std::vector<OpCase> convolutions() {
       " {strides = array<i64: 2, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 0>, "
       "pads_high = array<i64: 0, 1>, groups = 1 : i64}";
   const std::string data = "tensor<2x4x5x4xf64>", weight = "tensor<6x4x3x2xf64>",
-                    out = "tensor<2x6x2x4xf64>";
+                    out = "tensor<2x6x2x4xf64>", fewer = "tensor<2x6x1x2xf64>"; // windows
   return {
       {"%x: " + data + ", %w: " + weight,
        "%y = graph.conv %x, %w" + window + " : " + data + ", " + weight + " -> " + out, out},
@@ -371,6 +371,13 @@ std::vector<OpCase> convolutions() {
        data},
       {"%g: " + out + ", %x: " + data,
        "%y = graph.conv_weight_grad %g, %x" + window + " : " + out + ", " + data + " -> " + weight,
+       weight},
+      {"%g: " + fewer + ", %w: " + weight,
+       "%y = graph.conv_input_grad %g, %w" + window + " : " + fewer + ", " + weight + " -> " + data,
+       data},
+      {"%g: " + fewer + ", %x: " + data,
+       "%y = graph.conv_weight_grad %g, %x" + window + " : " + fewer + ", " + data + " -> " +
+           weight,
        weight},
   };
 }

@@ -44,6 +44,12 @@ TEST_CASE("arguments of another type are refused, with both types") {
   CHECK(interpret::run(text.function(), {}).status().message() == "found 0 arguments, expected 1");
 }
 
+TEST_CASE("a function without a body is refused") {
+  GraphText text("func.func private @f(tensor<f32>)");
+  CHECK(interpret::run(text.function(), {floats({}, {1})}).status().message() ==
+        "only a function of one block can be interpreted");
+}
+
 TEST_CASE("symbolic dims are refused") {
   GraphText text(R"(func.func @f(%x: tensor<?xf32, #graph.dims<["batch"]>>) { return })");
   CHECK(interpret::run(text.function(), {floats({2}, {1, 2})}).status().message() ==
@@ -112,4 +118,8 @@ TEST_CASE("a step's missing arguments are named") {
                            {{}})
             .status()
             .message() == "argument 1 (x) is missing");
+  Tensor state(ElementType::F64, {}, 4), number = floats({}, {1});
+  CHECK(
+      interpret::runStep(text.function(), {state, number, number}, {{number}}).status().message() ==
+      "found 3 persistent arguments and 1 inputs, expected 2 and 1");
 }

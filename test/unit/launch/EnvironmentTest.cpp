@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <map>
+#include <unistd.h>
+#include <vector>
 
 using namespace cleave;
 using namespace cleave::launch;
@@ -16,7 +18,8 @@ public:
     for (const char *name :
          {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT",
           "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "SLURM_PROCID",
-          "SLURM_STEP_NUM_TASKS", "TORCHELASTIC_USE_AGENT_STORE"})
+          "SLURM_STEP_NUM_TASKS", "TORCHELASTIC_USE_AGENT_STORE", "TORCHELASTIC_RUN_ID",
+          "CLEAVE_JOB_SECRET"})
       unsetenv(name);
     for (auto &[name, value] : values)
       setenv(name.c_str(), value.c_str(), 1);
@@ -118,4 +121,49 @@ TEST_CASE("contradictory variables are rejected by name") {
   Variables variables({{"RANK", "one"}, {"WORLD_SIZE", "2"}});
   CHECK(detectRankEnvironment().status().message() ==
         "found RANK=one, expected a number from 0 to 1000000");
+}
+
+static comm::JobSecret secretWith(Variables::Values more) {
+  more.insert({{"RANK", "0"}, {"WORLD_SIZE", "1"}});
+  Variables variables(std::move(more));
+  auto found = detectRankEnvironment();
+  REQUIRE(found);
+  return (*found)->secret;
+}
+
+TEST_CASE("the secret of a job is the user's, or follows from the job's name") {
+  const char *name = "TORCHELASTIC_RUN_ID", *secret = "CLEAVE_JOB_SECRET";
+  comm::JobSecret a = secretWith({{name, "a"}}),
+                  chosen = secretWith({{secret, "sixteen letters!"}});
+  CHECK(a.isSet());
+  CHECK(a.bytes == secretWith({{name, "a"}}).bytes);
+  CHECK(a.bytes != secretWith({{name, "b"}}).bytes);
+  CHECK(chosen.bytes == secretWith({{name, "a"}, {secret, "sixteen letters!"}}).bytes);
+  CHECK(chosen.bytes != secretWith({{secret, "sixteen letters?"}}).bytes);
+  CHECK(chosen.bytes != secretWith({{name, "sixteen letters!"}}).bytes);
+  Variables variables({{"RANK", "0"}, {"WORLD_SIZE", "1"}, {secret, "fifteen letters"}});
+  CHECK(detectRankEnvironment().status().message() ==
+        "found CLEAVE_JOB_SECRET with 15 characters, expected at least 16, such as the output of "
+        "'openssl rand -hex 32'");
+}
+
+TEST_CASE("every local launch has a secret of its own") {
+  std::vector<std::string> seen;
+  for (int job = 0; job < 2; ++job) {
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    auto outcome = launchLocal(1, {}, [&](const RankEnvironment &environment, StepReporter &) {
+      const auto &bytes = environment.secret.bytes;
+      return write(ends[1], bytes.data(), bytes.size()) == ssize_t(bytes.size()) ? 0 : 1;
+    });
+    REQUIRE(outcome);
+    CHECK(outcome->exitCode == 0);
+    std::string secret(32, '\0');
+    CHECK(read(ends[0], secret.data(), secret.size()) == 32);
+    seen.push_back(secret);
+    close(ends[0]);
+    close(ends[1]);
+  }
+  CHECK(seen[0] != seen[1]);
+  CHECK(seen[0] != std::string(32, '\0'));
 }

@@ -149,7 +149,7 @@ TEST_CASE("a job in which no rank begins a step is ended after the stall timeout
 
 TEST_CASE("a hung rank for which no rank waits is detected by the steps of the others") {
   LaunchOptions options;
-  options.lagTimeout = 1000ms;
+  options.timeout = 1000ms;
   options.grace = 100ms;
   auto begun = std::chrono::steady_clock::now();
   auto outcome =
@@ -169,7 +169,7 @@ TEST_CASE("a hung rank for which no rank waits is detected by the steps of the o
 
 TEST_CASE("steps can take longer than the lag timeout") {
   LaunchOptions options;
-  options.lagTimeout = 1500ms;
+  options.timeout = 2000ms;
   auto outcome =
       launchLocal(2, options, [](const RankEnvironment &environment, StepReporter &reporter) {
         for (int64_t step = 0; step < 3; ++step) {
@@ -233,4 +233,47 @@ TEST_CASE("ranks die with a launcher that is killed") {
     alive = system(command.c_str()) == 0;
   }
   CHECK_FALSE(alive);
+}
+
+TEST_CASE("the outcome tells lost ranks, completed steps and the state of every rank") {
+  auto lost = launchLocal(3, {}, training(10, {}, [](int rank, int64_t step) {
+                            if (rank == 1 && step == 4)
+                              raise(SIGKILL);
+                            return Status::ok();
+                          }));
+  REQUIRE(lost);
+  CHECK(lost->isRestartable);
+  CHECK(lost->lostRanks == 1);
+  CHECK(lost->hasCompletedStep);
+  REQUIRE(lost->ranks.size() == 3);
+  CHECK(lost->ranks[1].isLost);
+  CHECK(lost->ranks[1].step == 4);
+  CHECK(lost->ranks[1].ending == "ended by signal 9 (Killed)");
+  CHECK_FALSE(lost->ranks[0].isLost);
+  CHECK(lost->ranks[0].ending.find("failed: rank 1 ") == 0);
+  auto failed = launchLocal(2, {}, [](const RankEnvironment &, StepReporter &reporter) {
+    reporter.fail(Status::defect("two and two made five"));
+    return 4;
+  });
+  REQUIRE(failed);
+  CHECK_FALSE(failed->isRestartable);
+  CHECK(failed->lostRanks == 0);
+  CHECK_FALSE(failed->hasCompletedStep);
+}
+
+TEST_CASE("a single rank that is stopped is lost after the timeout") {
+  LaunchOptions options;
+  options.timeout = 1000ms;
+  options.grace = 100ms;
+  auto begun = std::chrono::steady_clock::now();
+  auto outcome = launchLocal(1, options, [](const RankEnvironment &, StepReporter &reporter) {
+    reporter.step(5);
+    raise(SIGSTOP);
+    return 0;
+  });
+  REQUIRE(outcome);
+  CHECK(outcome->exitCode == 3);
+  CHECK(outcome->message.find("rank 0 made no progress in step 5 for 1 s") == 0);
+  CHECK(outcome->lostRanks == 1);
+  CHECK(secondsSince(begun) < 30);
 }

@@ -76,3 +76,19 @@ TEST_CASE("malformed attributes are an error that names the reason") {
   CHECK(c.messageOf("#mesh.sharding<[{}], partial = mean {dp}>") ==
         "expected sum, max or min, found mean");
 }
+
+TEST_CASE("lists of axes hold names, however they are built") {
+  Context c;
+  mlir::Builder b(&c.context);
+  auto messageOf = [&](mlir::Attribute list) {
+    std::string message;
+    mlir::ScopedDiagnosticHandler handler(
+        &c.context, [&](mlir::Diagnostic &diagnostic) { message = diagnostic.str(); });
+    CHECK(!ShardingAttr::getChecked([&] { return mlir::emitError(b.getUnknownLoc()); }, &c.context,
+                                    b.getArrayAttr({list}), b.getArrayAttr({}), ReduceKind::Sum));
+    return message;
+  };
+  CHECK(messageOf(b.getStringAttr("dp")) == "expected a list of axes, found \"dp\"");
+  CHECK(messageOf(b.getArrayAttr({b.getI64IntegerAttr(1)})) ==
+        "expected the name of a mesh axis, found 1 : i64");
+}

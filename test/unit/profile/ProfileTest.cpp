@@ -26,7 +26,7 @@ const std::map<std::string, int64_t> kTiny = {
 TEST_CASE("a linear layer costs its products forward, and twice as many backward") {
   Profile profile = grouped(
       profileOf(zooModel("gpt2", kTiny), training({{"batch", 3}, {"seq", 5}})), Grouping::Module);
-  const Costs &costs = rowNamed(profile, "transformer.h.0.mlp.c_fc").costs;
+  const Amounts &costs = rowNamed(profile, "transformer.h.0.mlp.c_fc").costs;
   int64_t products = 3 * 5 * 8 * 32;
   CHECK(number(costs.parameters) == 8 * 32 + 32);
   CHECK(number(costs.parameterBytes) == 4 * (8 * 32 + 32));
@@ -104,7 +104,7 @@ TEST_CASE("residual networks cost twice as much backward as forward, layer by la
 TEST_CASE("groups add up to the total, in every grouping") {
   Profile profile = profileOf(zooModel("resnet18", {{"image", 32}}), training({{"batch", 2}}));
   for (Grouping grouping : {Grouping::Operator, Grouping::Module, Grouping::Kind}) {
-    Costs sum;
+    Amounts sum;
     for (const Row &row : grouped(profile, grouping).rows)
       sum += row.costs;
     CHECK(sum.forwardMacs == profile.total.forwardMacs);

@@ -98,8 +98,8 @@ public:
   VitRows() : profile_(profileOf(zooModel("vit_b_16"), training({{"batch", 8}}))) {}
 
   // The rows of this module and its submodules whose kind contains `kind`.
-  Costs of(const std::string &module, const std::string &kind = "") const {
-    Costs costs;
+  Amounts of(const std::string &module, const std::string &kind = "") const {
+    Amounts costs;
     for (const Row &row : profile_.rows)
       if ((row.module == module || row.module.starts_with(module + ".")) &&
           row.kind.find(kind) != std::string::npos)
@@ -108,7 +108,7 @@ public:
   }
 
   // The adds that are directly in a module, in order.
-  Costs add(const std::string &module, int index) const {
+  Amounts add(const std::string &module, int index) const {
     for (const Row &row : profile_.rows)
       if (row.module == module && row.kind == "add" && index-- == 0)
         return row.costs;
@@ -143,14 +143,14 @@ TEST_CASE("ViT-B/16 has the published multiply-accumulates module by module") {
   int64_t batch = 8, classes = batch * 1000;
   for (const Published &row : table) {
     INFO(row.name);
-    auto check = [&](const Costs &costs) {
+    auto check = [&](const Amounts &costs) {
       ++compared;
       INFO(number(costs.forwardMacs) << " forward, published " << row.forward);
       CHECK(isShownAs(number(costs.forwardMacs), row.forward));
     };
     // For modules without products the published backward numbers are conventions. They exclude the
     // sums of a bias's gradient: one per element of the result.
-    auto checkBackward = [&](const Costs &costs, int64_t results) {
+    auto checkBackward = [&](const Amounts &costs, int64_t results) {
       int64_t found = number(costs.backwardMacs) - results;
       INFO(found << " backward, published " << row.backward);
       CHECK(isShownAs(found, row.backward));
@@ -159,7 +159,7 @@ TEST_CASE("ViT-B/16 has the published multiply-accumulates module by module") {
       check(rows.of("conv_proj"));
       checkBackward(rows.of("conv_proj"), batch * 196 * 768);
     } else if (row.name == "heads_head") { // whose row includes the loss
-      Costs costs = rows.of("heads.head");
+      Amounts costs = rows.of("heads.head");
       CHECK(isShownAs(number(costs.forwardMacs) - classes, row.forward));
       ++compared;
     } else if (row.name == "add") {

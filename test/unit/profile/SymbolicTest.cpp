@@ -15,7 +15,7 @@ using Sizes = std::map<std::string, int64_t>;
 
 // All amounts of a profile, by name.
 std::map<std::string, int64_t> amountsOf(const Profile &profile) {
-  const Costs &total = profile.total;
+  const Amounts &total = profile.total;
   int64_t peak = 0;
   for (const Peak &candidate : profile.peaks)
     peak = std::max(peak, number(candidate.bytes));

@@ -4,6 +4,7 @@
 // all-reduce of y (started, then waited for), loss = kernel(z), report loss.
 #pragma once
 
+#include "runtime/artifact/KernelSignature.h"
 #include "runtime/artifact/program.pb.h"
 
 #include <vector>
@@ -72,6 +73,12 @@ inline void addInstructions(plan::Program &program) {
   metric->set_buffer(Loss), metric->set_name("loss");
 }
 
+// Gives the kernel of the plan the symbol of its signature.
+inline void rename(plan::Plan &plan, int program = 0) {
+  plan::Kernel &kernel = *plan.mutable_programs(program)->mutable_kernels(0);
+  kernel.set_symbol(artifact::symbolOf("sum", kernel, plan.mesh()));
+}
+
 // Two ranks, one program. Buffers: x 256 bytes, w 1024, y 256, z 256, loss in the memory of y,
 // coordinates.
 inline plan::Plan validPlan() {
@@ -86,7 +93,11 @@ inline plan::Plan validPlan() {
   plan::Arena *arena = program.add_arenas();
   arena->set_bytes(1856), arena->set_peak_bytes(1024 + 8 + 256 + 256);
   plan::Kernel *kernel = program.add_kernels();
-  kernel->set_symbol("sum"), kernel->set_extent(1);
+  kernel->set_extent(1);
+  plan::KernelParameter *from = kernel->add_parameters(), *to = kernel->add_parameters();
+  from->set_dtype(plan::F32), from->set_bytes(256);
+  to->set_dtype(plan::F32), to->set_bytes(4), to->set_written(true);
+  rename(plan);
   addBuffer(program, "x", plan::INPUT, 0, {4, 16}, Load, Multiply, 0);
   addBuffer(program, "w", plan::PARAMETER, 256, {16, 16}, 0, Report, 1);
   addBuffer(program, "y", plan::ACTIVATION, 1280, {4, 16}, Multiply, Wait, -1);

@@ -179,6 +179,7 @@ TEST_CASE("instructions: indices must be in range") {
   }
   SECTION("of a kernel's parts") {
     plan.mutable_programs(0)->mutable_kernels(0)->set_extent(23570780520448);
+    rename(plan);
     CHECK_THAT(brokenRule(plan), Contains("extent 23570780520448 on buffers of 260 bytes"));
   }
   SECTION("of a written operand") {
@@ -360,7 +361,7 @@ TEST_CASE("dataflow: values that are read must have been written and not overwri
     program.add_schedule()->set_segment(1);
     program.mutable_arenas(0)->set_peak_bytes(1544);
     CHECK(brokenRule(plan) == "");
-    program.add_schedule()->set_segment(1);
+    program.add_schedule()->set_segment(1), program.mutable_schedule()->rbegin()->set_slot(1);
     CHECK_THAT(brokenRule(plan),
                Contains("reads buffer 'y' after buffer 'loss' has taken its bytes"));
   }

@@ -35,20 +35,20 @@ TEST_CASE("a kernel covers its extent once, in one thread and in several") {
   }
 }
 
-TEST_CASE("a kernel that the library does not have is a defect that names it") {
+TEST_CASE("a kernel that the library does not have is bad input, and the message names it") {
   auto device = makeCpuDevice(1);
   REQUIRE(device->loadKernels(planWithKernels()));
   plan::Kernel kernel;
   kernel.set_symbol("nowhere");
   Status status = device->launch(kernel, {}).status();
-  CHECK(status.exitCode() == 4);
-  CHECK_THAT(status.message(), Contains("no function 'nowhere'"));
+  CHECK(status.exitCode() == 1);
+  CHECK_THAT(status.message(), Contains("no kernel 'nowhere'"));
 }
 
-TEST_CASE("a library that is not a shared object is a defect") {
+TEST_CASE("a library that is not a shared object is bad input") {
   plan::Plan plan;
   plan.set_cpu_library("not an object");
-  CHECK(makeCpuDevice(1)->loadKernels(plan).exitCode() == 4);
+  CHECK(makeCpuDevice(1)->loadKernels(plan).exitCode() == 1);
 }
 
 TEST_CASE("kernels for another CPU are rejected with the missing features") {

@@ -2,8 +2,10 @@
 #include "test/unit/runtime_executor/PlanBuilder.h"
 #include "test/unit/runtime_executor/RunRanks.h"
 
+#include "runtime/artifact/KernelSignature.h"
 #include "runtime/artifact/Verify.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
@@ -95,6 +97,24 @@ TEST_CASE("allocated arena bytes are exactly the planned ones") {
   }));
 }
 
+TEST_CASE("the executor notes its position, which ends at the last instruction of a step") {
+  PlanBuilder builder = shardedMatmul(1, false);
+  const plan::Plan &plan = builder.finish();
+  FormulaData data(plan, valueOf);
+  std::atomic<uint64_t> position{0};
+  ExecutorOptions options;
+  options.position = &position;
+  const plan::Program &program = plan.programs(0);
+  int last = program.schedule_size() - 1;
+  int instructions = program.segments(int(program.schedule(last).segment())).instructions_size();
+  CHECK(runRanks(plan, &data, options, [&](Executor &executor, comm::World &) {
+    CHECK(position == 0);
+    CLEAVE_TRY(executor.step(0));
+    CHECK(position == positionOf(size_t(last), size_t(instructions - 1)));
+    return Status::ok();
+  }));
+}
+
 TEST_CASE("a plan without data is rejected with the input's name") {
   PlanBuilder builder = shardedMatmul(1, false);
   Status status = runRanks(builder.finish(), nullptr, {},
@@ -131,9 +151,13 @@ static PlanBuilder kernelsInSlots() {
   PlanBuilder builder({1});
   std::ifstream file(CLEAVE_TEST_KERNELS, std::ios::binary);
   builder.plan().set_cpu_library(std::string(std::istreambuf_iterator<char>(file), {}));
-  for (auto [symbol, extent] : {std::pair{"add_one", 64}, {"sum_64", 1}}) {
+  for (auto [name, extent] : {std::pair{"add_one", 64}, {"sum_64", 1}}) {
     plan::Kernel *kernel = builder.program().add_kernels();
-    kernel->set_symbol(symbol), kernel->set_extent(extent);
+    kernel->set_extent(extent);
+    plan::KernelParameter *from = kernel->add_parameters(), *to = kernel->add_parameters();
+    from->set_dtype(plan::F32), from->set_bytes(256);
+    to->set_dtype(plan::F32), to->set_bytes(4 * uint64_t(extent)), to->set_written(true);
+    kernel->set_symbol(artifact::symbolOf(name, *kernel, builder.plan().mesh()));
   }
   int x = builder.tensor("x", plan::INPUT, {8, 8}, {{}, {}});
   uint32_t bx = builder.buffer("x", plan::INPUT, {8, 8}, x);
@@ -148,6 +172,44 @@ static PlanBuilder kernelsInSlots() {
   builder.metric("loss", loss);
   builder.program().add_schedule()->set_slot(1);
   return builder;
+}
+
+TEST_CASE("a step that is undone leaves no trace in states and parameters") {
+  PlanBuilder builder({2});
+  const std::vector<float> first{1, 2, 3};
+  for (auto [name, role] : {std::pair{"w", plan::PARAMETER}, {"s", plan::STATE}}) {
+    int tensor = builder.tensor(name, role, {3}, {{}});
+    builder.plan().mutable_tensors(tensor)->mutable_source()->set_inline_data(first.data(), 12);
+    uint32_t buffer = builder.buffer(name, role, {3}, tensor);
+    plan::Collective *sum = builder.add("double")->mutable_collective(); // both ranks add theirs
+    sum->add_axes(0), sum->add_send(buffer), sum->add_recv(buffer);
+  }
+  auto valuesOf = [](const Executor &executor) {
+    std::vector<std::vector<float>> values;
+    for (const checkpoint::Slice &slice : executor.slices()) {
+      const float *data = static_cast<const float *>(slice.data);
+      values.emplace_back(data, data + 3);
+    }
+    return values;
+  };
+  ExecutorOptions options;
+  options.canUndo = true;
+  std::mutex mutex;
+  Status status =
+      runRanks(builder.finish(), nullptr, options, [&](Executor &executor, comm::World &) {
+        for (int64_t step = 0; step < 3; ++step) {
+          CLEAVE_TRY(executor.step(step));
+          std::vector<std::vector<float>> after = valuesOf(executor);
+          if (step == 1)
+            executor.undoStep();
+          std::lock_guard lock(mutex);
+          float factor = step == 0 ? 2 : 4; // step 1 is undone
+          CHECK(after == std::vector<std::vector<float>>(2, {factor, 2 * factor, 3 * factor}));
+          CHECK(executor.memoryRanges().back().bytes == 24);
+        }
+        return Status::ok();
+      });
+  CHECK(status.message() == "");
 }
 
 TEST_CASE("kernels run in every slot and a metric is the mean over them") {

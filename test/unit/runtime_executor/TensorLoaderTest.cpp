@@ -136,6 +136,20 @@ TEST_CASE("external data are in the folder of the model file, also if another on
   CHECK(TensorLoader(plan, "./model.onnx").load(plan.tensors(0), 3, value.data()));
 }
 
+TEST_CASE("external data outside of the model's folder are refused") {
+  ModelFile model(4);
+  plan::Plan plan = planFor(model, {4});
+  for (const char *path : {"/etc/hostname", "../elsewhere.bin", "a/../../elsewhere.bin"}) {
+    plan.mutable_tensors(0)->mutable_source()->mutable_file()->set_path(path);
+    for (const char *selected : {"", "./model.onnx"}) {
+      std::vector<float> value(1);
+      Status status = TensorLoader(plan, selected).load(plan.tensors(0), 3, value.data());
+      CHECK(status.exitCode() == 1);
+      CHECK_THAT(status.message(), Contains(path) && Contains("outside"));
+    }
+  }
+}
+
 TEST_CASE("a file that ends before the end of the tensor is reported with both sizes") {
   ModelFile model(3);
   plan::Plan plan = planFor(model, {4});

@@ -104,3 +104,15 @@ TEST_CASE("the report accounts for an arena, the libraries and everything else")
   CHECK(report->peakBytes >= report->known[0].residentBytes);
   CHECK(report->explained() > 0.9);
 }
+
+TEST_CASE("ranges that share a mapping are reported one by one") {
+  Result<Arenas> arenas = Arenas::allocate(programWith({uint64_t(3) << 20}));
+  REQUIRE(arenas);
+  char *begin = static_cast<char *>(arenas->ranges()[0].begin);
+  Result<MemoryReport> report =
+      memoryReport({{"first", begin, 1 << 20}, {"second", begin + (1 << 20), 2 << 20}});
+  REQUIRE(report);
+  REQUIRE(report->known.size() == 2);
+  CHECK(report->known[0].residentBytes == uint64_t(1) << 20);
+  CHECK(report->known[1].residentBytes == uint64_t(2) << 20);
+}

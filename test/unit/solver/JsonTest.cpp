@@ -7,6 +7,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
 using namespace cleave;
 using namespace cleave::solver;
 
@@ -52,6 +56,45 @@ TEST_CASE("an invalid problem is a user error that names the node") {
   Result<Solution> solution = solve(problem);
   REQUIRE_FALSE(solution);
   CHECK(solution.status().message() == "node 0 ('lonely') has no choices, expected at least one");
+}
+
+TEST_CASE("numbers of a problem that do not fit each other are refused with their place") {
+  // Two nodes, one interval of memory and an edge, which each case changes in one place.
+  auto messageOf = [](const std::string &choices, const std::string &edge,
+                      const std::string &budget = "8") {
+    return problemFromJson(R"({"spaces": [{"name": "device", "budget": )" + budget +
+                           R"(}], "nodes": [{"choices": [{"cost": 1}]}, {"usages": [[0, 1]],
+                           "choices": [)" +
+                           choices + R"(]}], "edges": [)" + edge + "]}")
+        .status()
+        .message();
+  };
+  const std::string good = R"({"cost": 1, "bytes": [4]})";
+  const std::string edge = R"({"from": 0, "to": 1, "cost": [2]})";
+  CHECK(messageOf(good, edge) == "");
+  CHECK(messageOf(R"({"cost": 1, "bytes": [4, 4]})", edge) ==
+        "node 1, choice 0 states bytes for 2 intervals, expected 1");
+  CHECK(messageOf(R"({"cost": 1, "bytes": [-4]})", edge) ==
+        "node 1, choice 0 takes -4 bytes, expected a number >= 0");
+  CHECK(messageOf(good, R"({"from": 1, "to": 1, "cost": [2]})") ==
+        "edge 0 joins node 1 with itself; add its cost to the choices instead");
+  CHECK(messageOf(good, R"({"from": 0, "to": 1, "cost": [2, 3]})") ==
+        "edge 0 has 2 costs, expected 1 (choices of one times choices of the other)");
+  CHECK(messageOf(good, edge, "-1").find("budget") != std::string::npos);
+}
+
+TEST_CASE("a malformed solution and files of the contest that cannot be read are refused") {
+  CHECK(solutionFromJson("[]").status().message().find("not a solution in JSON: ") == 0);
+  CHECK(readContestFile("/nowhere/x.json.gz").status().message() ==
+        "cannot open '/nowhere/x.json.gz'");
+  std::string path = (std::filesystem::temp_directory_path() /
+                      ("cleave-contest-" + std::to_string(getpid()) + ".gz"))
+                         .string();
+  std::ofstream(path, std::ios::binary)
+      << std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03\x07zzzzzzzz", 19);
+  CHECK(readContestFile(path).status().message() ==
+        "'" + path + "' is damaged: it cannot be decompressed");
+  std::filesystem::remove(path);
 }
 
 TEST_CASE("an instance of the contest is read with its forbidden costs") {

@@ -52,6 +52,18 @@ TEST_CASE("hyperparameters are set by name") {
   CHECK_FALSE(train::parseOptimizer("sgd:momentum=0.9,nesterov=false")->nesterov);
 }
 
+TEST_CASE("an optimizer is written with all its options, and read back as it was") {
+  auto text = [](const std::string &option) {
+    return train::optimizerText(*train::parseOptimizer(option));
+  };
+  CHECK(text("momentum") == "sgd:lr=0.001,momentum=0.9,dampening=0,nesterov=false,weight-decay=0");
+  CHECK(text("adamw:lr=3e-4") ==
+        "adamw:lr=3e-04,beta1=0.9,beta2=0.999,eps=1e-08,weight-decay=0.01");
+  for (const char *option :
+       {"sgd:lr=0.1,momentum=0.9,nesterov", "adam:beta1=0.1234567890123", "adamw"})
+    CHECK(text(text(option)) == text(option));
+}
+
 TEST_CASE("an optimizer that cannot be read says what was expected") {
   CHECK(train::parseOptimizer("lion").status().message() ==
         "unknown optimizer `lion`: expected sgd, momentum, adam or adamw");

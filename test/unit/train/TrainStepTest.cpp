@@ -290,7 +290,8 @@ TEST_CASE("mistakes are told with what there is") {
         "--trainable `*` matches no parameter of the model, which has none\n");
   chosen = options();
   chosen.losses.clear();
-  CHECK(refusal(linear(2), chosen) == "training needs at least one loss\n");
+  CHECK(refusal(linear(2), chosen) ==
+        "training needs at least one loss, given as KIND:OUTPUT[,LABEL]\n");
 }
 // A step with dropout: the masks of several steps, as the zero elements of the first gradient.
 static std::string dropout() {

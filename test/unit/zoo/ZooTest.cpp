@@ -111,7 +111,10 @@ TEST_CASE("sizes that do not fit are refused with what would") {
   CHECK_THAT(message("mixtral-8x7b", {{"top-k", 9}}), Contains("--top-k 9"));
   CHECK_THAT(message("vit_b_16", {{"image", 100}}), Contains("that the patches divide"));
   CHECK_THAT(message("gpt2", {{"layers", 0}}), Contains("expected 1 to"));
-  CHECK_THAT(message("unet", {{"image", 100}}), Contains("halved"));
+  CHECK(message("unet", {{"image", 100}, {"layers", 3}}) ==
+        "found --image 100 with --layers 3, expected a side that can be halved so often");
+  CHECK(message("llama3-8b", {{"hidden", 96}, {"heads", 32}, {"kv-heads", 8}}) ==
+        "found heads of odd size, expected an even one: rotary positions work on pairs");
 }
 
 TEST_CASE("initialisations are read as they are written, and nothing else is") {

@@ -4,42 +4,23 @@
 #include "compiler/frontend/onnx/file/Failure.h"
 #include "compiler/frontend/onnx/file/Initialisation.h"
 
-#include "llvm/Support/Path.h"
-
 namespace cleave::onnx {
-namespace {
-
-// Whether the path is relative and does not leave the folder.
-bool staysInside(const std::string &location) {
-  if (llvm::sys::path::is_absolute(location))
-    return false;
-  for (auto part = llvm::sys::path::begin(location); part != llvm::sys::path::end(location); ++part)
-    if (*part == "..")
-      return false;
-  return true;
-}
-
-} // namespace
 
 WeightFiles::WeightFiles(const std::string &modelPath) : modelPath_(modelPath) {
   model_ = mapFile(modelPath, "the model file");
 }
 
-std::string_view WeightFiles::modelBytes() const {
-  return {model_->getBufferStart(), model_->getBufferSize()};
-}
+std::string_view WeightFiles::modelBytes() const { return model_->text(); }
 
 std::string_view WeightFiles::externalBytes(const StoredTensor &tensor) {
   std::string of = "the weights file '" + tensor.location + "' of '" + tensor.name + "'";
   auto found = external_.find(tensor.location);
-  if (found == external_.end()) {
-    if (!staysInside(tensor.location))
-      fail(of, " lies outside the model's folder; move it there and export again");
-    llvm::SmallString<256> path(llvm::sys::path::parent_path(modelPath_));
-    llvm::sys::path::append(path, tensor.location);
-    found = external_.emplace(tensor.location, mapFile(path.str().str(), of)).first;
-  }
-  std::string_view all(found->second->getBufferStart(), found->second->getBufferSize());
+  if (found == external_.end())
+    found =
+        external_
+            .emplace(tensor.location, frontend::mapExternalFile(modelPath_, tensor.location, of))
+            .first;
+  std::string_view all = found->second->text();
   const ByteRange &range = tensor.range;
   if (range.offset > all.size() || range.size > all.size() - range.offset)
     fail(of, " has ", all.size(), " bytes, but bytes ", range.offset, " to ",

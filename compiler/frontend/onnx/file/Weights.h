@@ -37,8 +37,8 @@ private:
   std::string_view externalBytes(const StoredTensor &tensor);
 
   std::string modelPath_;
-  std::unique_ptr<llvm::MemoryBuffer> model_;
-  std::map<std::string, std::unique_ptr<llvm::MemoryBuffer>> external_; // by location
+  std::shared_ptr<const MappedFile> model_;
+  std::map<std::string, std::shared_ptr<const MappedFile>> external_; // by location
 };
 
 } // namespace cleave::onnx

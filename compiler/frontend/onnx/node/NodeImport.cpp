@@ -39,10 +39,10 @@ Values NodeImport::allInputs() const {
 
 void NodeImport::checkInputs(size_t atLeast, size_t atMost) const {
   size_t found = inputs_.size();
-  bool missing = false;
   for (size_t i = 0; i < std::min(found, atLeast); ++i)
-    missing |= !hasInput(i);
-  if (found >= atLeast && found <= atMost && !missing)
+    if (!hasInput(i))
+      fail("leaves out input ", i, ", which it needs");
+  if (found >= atLeast && found <= atMost)
     return;
   fail("has ", found, found == 1 ? " input" : " inputs", ", expected ",
        atLeast == atMost ? cleave::concat(atLeast) : cleave::concat(atLeast, " to ", atMost));

@@ -143,7 +143,7 @@ Bindings importRound(NodeImport &n, const LoopState &loop, const Graph &body,
 }
 
 Bindings importLoop(NodeImport &n) {
-  n.checkInputs(2, 1 << 16);
+  n.checkInputs(0, 1 << 16); // number of rounds and condition may be left out
   const Graph &body = n.graph("body");
   int64_t rounds = n.hasInput(0) ? n.integerInput(0, "number of rounds") : kMaxRounds + 1;
   LoopState loop;

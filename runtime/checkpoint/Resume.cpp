@@ -1,0 +1,98 @@
+// See Resume.h.
+#include "runtime/checkpoint/Resume.h"
+
+#include <sstream>
+
+namespace cleave::checkpoint {
+namespace {
+
+// An optimizer's text in parts.
+struct Optimizer {
+  std::string kind;
+  std::map<std::string, std::string> options;
+};
+
+Optimizer parse(const std::string &text) {
+  size_t colon = text.find(':');
+  Optimizer optimizer{text.substr(0, colon), {}};
+  std::istringstream options(colon == std::string::npos ? "" : text.substr(colon + 1));
+  for (std::string option; std::getline(options, option, ',');) {
+    size_t equals = option.find('=');
+    optimizer.options[option.substr(0, equals)] =
+        equals == std::string::npos ? "" : option.substr(equals + 1);
+  }
+  return optimizer;
+}
+
+// `optimizer option lr is 0.01, it was 0.001 before`
+std::vector<std::string> changedOptions(const Optimizer &before, const Optimizer &now) {
+  std::vector<std::string> changes;
+  for (const auto &[name, value] : now.options) {
+    auto old = before.options.find(name);
+    if (old != before.options.end() && old->second != value)
+      changes.push_back(concat("the optimizer's ", name, " is ", value, " from now on, it was ",
+                               old->second, " in the checkpoint"));
+  }
+  return changes;
+}
+
+// `'a', 'b', 'c' and 4 more`
+std::string listOf(const std::vector<std::string> &names) {
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < 3; ++i)
+    text += concat(i ? ", '" : "'", names[i], '\'');
+  return names.size() > 3 ? concat(text, " and ", names.size() - 3, " more") : text;
+}
+
+// Whether a tensor that the plan does not have was a state of the optimizer: PARAMETER/STATE.
+bool isState(const std::string &name, const Training &training) {
+  size_t slash = name.rfind('/');
+  return slash != std::string::npos && training.tensors.contains(name.substr(0, slash));
+}
+
+constexpr const char *kWayOut =
+    "; compile with the optimizer of the checkpoint, or give --restart-optimizer to begin the "
+    "optimizer's states anew";
+
+Status compareTensors(const Checkpoint &checkpoint, const Training &training,
+                      bool restartsOptimizer) {
+  std::vector<std::string> missing, missingStates, surplus, surplusStates;
+  for (const auto &[name, isOptimizers] : training.tensors)
+    if (!checkpoint.tensors().contains(name))
+      (isOptimizers ? missingStates : missing).push_back(name);
+  for (const auto &[name, info] : checkpoint.tensors())
+    if (!training.tensors.contains(name))
+      (isState(name, training) ? surplusStates : surplus).push_back(name);
+  auto refused = [&](const char *what, const std::vector<std::string> &names, const char *wayOut) {
+    return Status::userError("'", checkpoint.path(), "' ", what, " ", listOf(names), wayOut);
+  };
+  const char *sameModel = "; resume under a plan of the same model and training options";
+  if (!missing.empty())
+    return refused("lacks tensors that the plan trains:", missing, sameModel);
+  if (!surplus.empty())
+    return refused("has tensors that the plan does not train:", surplus, sameModel);
+  if (!missingStates.empty() && !restartsOptimizer)
+    return refused("lacks states of the plan's optimizer:", missingStates, kWayOut);
+  if (!surplusStates.empty() && !restartsOptimizer)
+    return refused("has states that the plan's optimizer does not have:", surplusStates, kWayOut);
+  return Status::ok();
+}
+
+} // namespace
+
+Result<std::vector<std::string>>
+compareForResume(const Checkpoint &checkpoint, const Training &training, bool restartsOptimizer) {
+  const auto &extra = checkpoint.progress().extra;
+  auto saved = extra.find(kOptimizerKey);
+  bool isKnown = saved != extra.end() && !saved->second.empty() && !training.optimizer.empty();
+  Optimizer before = parse(isKnown ? saved->second : ""), now = parse(training.optimizer);
+  if (isKnown && before.kind != now.kind && !restartsOptimizer)
+    return Status::userError("'", checkpoint.path(), "' was trained with the optimizer ",
+                             saved->second, ", the plan trains with ", training.optimizer, kWayOut);
+  CLEAVE_TRY(compareTensors(checkpoint, training, restartsOptimizer));
+  if (restartsOptimizer)
+    return std::vector<std::string>{"the states of the optimizer begin anew"};
+  return isKnown ? changedOptions(before, now) : std::vector<std::string>();
+}
+
+} // namespace cleave::checkpoint

@@ -1,0 +1,49 @@
+// See NotFinite.h.
+#include "tools/cleave-run/NotFinite.h"
+
+#include <cmath>
+
+namespace cleave::run {
+
+void NotFinite::examine(int64_t step, executor::Executor &executor) {
+  found_.clear();
+  for (const executor::MetricValue &metric : executor.metrics())
+    if (!std::isfinite(metric.value) && found_.empty())
+      found_ = concat(metric.name, " is ",
+                      std::isnan(metric.value) ? "nan"
+                      : metric.value > 0       ? "infinite"
+                                               : "negative infinite",
+                      " in step ", step);
+  if (found_.empty())
+    return;
+  ++count_;
+  if (isSkipped())
+    executor.undoStep();
+}
+
+Status NotFinite::verdict(const std::string &lastGood) const {
+  if (found_.empty() || reaction_ != OnNan::Stop)
+    return Status::ok();
+  const char *wayOut = ", for example with a smaller learning rate; --on-nan skip or continue does "
+                       "not end the run";
+  return lastGood.empty()
+             ? Status::userError(
+                   found_, "; no checkpoint was saved (see --save-every); start again", wayOut)
+             : Status::userError(found_, "; nothing was saved after it; resume from '", lastGood,
+                                 "'", wayOut);
+}
+
+std::string NotFinite::warning() const {
+  if (found_.empty() || reaction_ == OnNan::Stop || count_ > 1)
+    return "";
+  return concat(found_, isSkipped() ? "; its update is undone (--on-nan skip)"
+                                    : "; the run goes on (--on-nan continue)");
+}
+
+std::string NotFinite::summary(int64_t steps) const {
+  if (reaction_ != OnNan::Skip || count_ < 2)
+    return "";
+  return concat("the updates of ", count_, " of ", steps, " steps were undone");
+}
+
+} // namespace cleave::run

@@ -1,0 +1,127 @@
+// See RunFacts.h.
+#include "tools/cleave-run/RunFacts.h"
+
+#include "runtime/base/Sha256.h"
+#include "runtime/executor/Executor.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace cleave::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kEndBytes = 64 << 10; // of a file's beginning and of its end, for the digest
+constexpr size_t kDigits = 12;          // of a digest, in messages
+
+std::string yesOrNo(bool value) { return value ? "yes" : "no"; }
+std::string pathOrNone(const std::string &path) {
+  return path.empty() ? "none" : concat("'", path, "'");
+}
+
+// Appends the bytes at [begin, end) of a file, as far as they exist.
+void append(std::string &bytes, int descriptor, int64_t begin, int64_t end) {
+  std::string piece(size_t(std::max<int64_t>(0, end - begin)), '\0');
+  ssize_t read = pread(descriptor, piece.data(), piece.size(), begin);
+  bytes.append(piece, 0, size_t(std::max<ssize_t>(0, read)));
+}
+
+void addOptions(std::vector<Fact> &facts, const Options &options) {
+  const char *onNan[] = {"stop", "skip", "continue"};
+  auto add = [&](const char *name, const std::string &value) { facts.push_back({name, value}); };
+  add("--steps", options.steps ? concat(*options.steps) : "none");
+  add("--seed", concat(options.seed));
+  add("--shuffle",
+      options.shuffles ? concat(options.shuffleSeed.value_or(options.seed)) : "no shuffling");
+  add("--save", pathOrNone(options.save));
+  add("--save-every", options.saveEvery ? concat(options.saveEvery) : "none");
+  add("--keep", concat(options.keep));
+  add("--on-nan", onNan[size_t(options.onNan)]);
+  add("--restart-optimizer", yesOrNo(options.restartOptimizer));
+  add("the use of --out", yesOrNo(!options.out.empty()));
+  add("the steps of --profile", options.profile.empty() ? "none" : concat(options.profiledSteps));
+  add("--memory-report", yesOrNo(options.memoryReport));
+  add("CLEAVE_CHECK_KERNELS", yesOrNo(options.checked));
+}
+
+Status addData(std::vector<Fact> &facts, const Options &options) {
+  facts.push_back({"the number of data files", concat(options.data.size())});
+  for (size_t i = 0; i < options.data.size(); ++i) {
+    std::string input, path = options.data[i];
+    std::error_code ignored;
+    if (size_t equals = path.find('='); equals != std::string::npos && !fs::exists(path, ignored)) {
+      input = path.substr(0, equals + 1);
+      path = path.substr(equals + 1);
+    }
+    CLEAVE_TRY_ASSIGN(auto print, fingerprint(path));
+    facts.push_back({concat("data file ", i + 1), input + print});
+  }
+  return Status::ok();
+}
+
+// The files with the plan's weights.
+Status addModel(std::vector<Fact> &facts, const plan::Plan &plan, const Options &options) {
+  fs::path model = options.model.empty() ? plan.source().path() : options.model;
+  std::set<std::string> paths;
+  for (const plan::Tensor &tensor : plan.tensors())
+    if (tensor.source().has_file())
+      paths.insert(tensor.source().file().path());
+  for (const std::string &path : paths) {
+    CLEAVE_TRY_ASSIGN(auto print, fingerprint(path.empty() ? model : model.parent_path() / path));
+    facts.push_back({path.empty() ? "the model file" : "the weights file " + path, print});
+  }
+  return Status::ok();
+}
+
+} // namespace
+
+Result<std::string> fingerprint(const std::string &path) {
+  struct stat info{};
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0 || fstat(descriptor, &info) != 0) {
+    Status status = Status::userError("cannot read '", path, "': ", std::strerror(errno));
+    if (descriptor >= 0)
+      ::close(descriptor);
+    return status;
+  }
+  std::string ends;
+  if (S_ISREG(info.st_mode)) {
+    append(ends, descriptor, 0, std::min<int64_t>(kEndBytes, info.st_size));
+    append(ends, descriptor, std::max<int64_t>(kEndBytes, info.st_size - kEndBytes), info.st_size);
+  }
+  ::close(descriptor);
+  return concat(fs::path(path).filename().string(), ", ", info.st_size, " bytes, ",
+                sha256(ends).substr(0, kDigits));
+}
+
+Result<std::vector<Fact>> factsOf(const plan::Plan &plan, const Options &options, int64_t first,
+                                  int64_t count, const checkpoint::Checkpoint *checkpoint) {
+  std::vector<Fact> facts{
+      {"the version of Cleave", CLEAVE_VERSION},
+      {"the plan", plan.content_hash().substr(0, kDigits)},
+  };
+  addOptions(facts, options);
+  CLEAVE_TRY(addModel(facts, plan, options));
+  if (!executor::inputsOf(plan).empty()) // otherwise the files are not read
+    CLEAVE_TRY(addData(facts, options));
+  facts.push_back({"the first step", concat(first)});
+  facts.push_back({"the number of steps", concat(count)});
+  if (!checkpoint) {
+    facts.push_back({"the checkpoint", "none"});
+    return facts;
+  }
+  fs::path folder = checkpoint->path();
+  CLEAVE_TRY_ASSIGN(auto digest, sha256OfFile((folder / "index.json").string()));
+  facts.push_back(
+      {"the checkpoint", concat(folder.filename().string(), ", ", digest.substr(0, kDigits))});
+  return facts;
+}
+
+} // namespace cleave::run

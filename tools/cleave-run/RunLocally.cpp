@@ -1,0 +1,90 @@
+// See RunLocally.h.
+#include "tools/cleave-run/RunLocally.h"
+
+#include "runtime/artifact/Mesh.h"
+#include "runtime/executor/TensorLoader.h"
+#include "runtime/launch/Launch.h"
+#include "runtime/launch/Restarts.h"
+#include "tools/cleave-run/Failure.h"
+#include "tools/cleave-run/Restart.h"
+#include "tools/cleave-run/RunRank.h"
+#include "tools/commandline/CommandLine.h"
+
+#include <chrono>
+#include <cstdio>
+
+namespace cleave::run {
+namespace {
+
+class LocalRun {
+public:
+  LocalRun(const Plans &plans, const Options &options)
+      : plans_(plans), given_(options), options_(options), plan_(&plans.first()),
+        restarts_(options.maxRestarts) {}
+
+  int run() {
+    if (Status status = check(); !status)
+      return fail("cleave-run", status);
+    while (true) {
+      Result<launch::LaunchOutcome> outcome = attempt();
+      if (!outcome)
+        return fail("cleave-run", outcome.status());
+      if (outcome->exitCode == 0)
+        return succeed();
+      recordFailure(*plan_, options_,
+                    {outcome->message, outcome->exitCode, restarts_.made(), outcome->ranks});
+      if (!restarts_.startAgain(*outcome))
+        return fail("cleave-run", outcome->message + restarts_.text(), outcome->exitCode);
+      prepareRestart(*outcome);
+    }
+  }
+
+private:
+  Status check() const {
+    int ranks = options_.ranks.value_or(int(artifact::rankCount(*plan_)));
+    CLEAVE_TRY(checkRanks(*plan_, ranks, "--nproc"));
+    return executor::TensorLoader(*plan_, options_.model).checkModel(/*compareHash=*/true);
+  }
+
+  Result<launch::LaunchOutcome> attempt() const {
+    launch::LaunchOptions launching;
+    launching.stallTimeout = std::chrono::seconds(options_.stallSeconds);
+    launching.timeout = std::chrono::seconds(options_.timeoutSeconds);
+    return launch::launchLocal(
+        int(artifact::rankCount(*plan_)), launching,
+        [&](const launch::RankEnvironment &environment, launch::StepReporter &reporter) {
+          return runRank(*plan_, options_, environment, reporter).exitCode();
+        });
+  }
+
+  // Chooses the plan and the checkpoint of the next attempt.
+  void prepareRestart(const launch::LaunchOutcome &outcome) {
+    int ranks = int(artifact::rankCount(*plan_));
+    if (const plan::Plan *smaller = plans_.forRanks(ranks - outcome.lostRanks))
+      plan_ = smaller;
+    options_ = optionsOfRestart(given_, restarts_.made(), outcome.message);
+    std::fprintf(stderr, "cleave-run: warning: %s; restart %d of %d with %d ranks from %s\n",
+                 outcome.message.c_str(), restarts_.made(), restarts_.allowed(),
+                 int(artifact::rankCount(*plan_)), originText(options_).c_str());
+  }
+
+  int succeed() const {
+    if (restarts_.made() > 0 && !given_.quiet)
+      std::fprintf(stderr, "cleave-run: note: done%s\n", restarts_.text().c_str());
+    return 0;
+  }
+
+  const Plans &plans_;
+  const Options &given_;   // on the command line
+  Options options_;        // of the current attempt
+  const plan::Plan *plan_; // of the current attempt
+  launch::Restarts restarts_;
+};
+
+} // namespace
+
+int runLocally(const Plans &plans, const Options &options) {
+  return LocalRun(plans, options).run();
+}
+
+} // namespace cleave::run
