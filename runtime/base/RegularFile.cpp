@@ -24,7 +24,8 @@ Result<RegularFile> RegularFile::open(const std::string &path) {
     return Status::userError("cannot read '", path, "': ", std::strerror(errno));
   if (!S_ISREG(info.st_mode))
     return Status::userError("cannot read '", path, "': it is ", kindOf(info.st_mode),
-                             ", expected a regular file; write its content to one");
+                             ", expected a regular file",
+                             S_ISDIR(info.st_mode) ? "" : "; write its content to one");
   file.bytes_ = static_cast<uint64_t>(info.st_size);
   return file;
 }
