@@ -5,6 +5,7 @@
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/Phases.h"
 #include "runtime/artifact/Artifact.h"
+#include "runtime/base/FileWriter.h"
 #include "runtime/base/RegularFile.h"
 #include "runtime/base/Units.h"
 
@@ -40,13 +41,11 @@ int64_t Compilation::budgetBytes() const {
 }
 
 static Status writeText(ModuleOp module, const std::string &path) {
-  std::error_code error;
-  llvm::raw_fd_ostream out(path, error);
-  if (error)
-    return Status::userError("cannot write ", path, ": ", error.message());
+  std::string text;
+  llvm::raw_string_ostream out(text);
   module.print(out, OpPrintingFlags().enableDebugInfo(/*enable=*/true, /*prettyForm=*/false));
   out << "\n";
-  return Status::ok();
+  return writeFile(path, text);
 }
 
 static Status readText(Compilation &c) {

@@ -31,12 +31,11 @@
 #include "passes/simplify/Simplify.h"
 #include "passes/train/Train.h"
 #include "runtime/artifact/Verify.h"
+#include "runtime/base/FileWriter.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
-
-#include <fstream>
 
 using namespace mlir;
 
@@ -172,18 +171,14 @@ static Status primitive(Compilation &c) {
 static Status writeNetwork(const std::string &folder, const Mesh &mesh,
                            const solver::Problem &problem) {
   std::string path = folder + "/network-" + planner::str(mesh) + ".json";
-  if (!(std::ofstream(path) << solver::toJson(problem) << std::flush))
-    return Status::userError("cannot write ", path);
-  return Status::ok();
+  return writeFile(path, solver::toJson(problem));
 }
 
 // --dump-phases: writes the planner's plan with every decision as a remark.
 static Status writeDecisions(const std::string &folder, const planner::Plan &plan,
                              const planner::StepModel &model) {
   std::string path = folder + "/planner.json";
-  if (!(std::ofstream(path) << planner::toJson(plan, model) << std::flush))
-    return Status::userError("cannot write ", path);
-  return Status::ok();
+  return writeFile(path, planner::toJson(plan, model));
 }
 
 static Result<planner::PlannerOptions> plannerOptions(const Compilation &c) {

@@ -122,6 +122,18 @@ Status FileWriter::publish() {
   return isRenamed ? syncFolder(folderOf(path_).string()) : Status::ok();
 }
 
+Status writeFile(const std::string &path, const std::string &content) {
+  if (path != "-") {
+    FileWriter file(path);
+    CLEAVE_TRY(file.write(content));
+    return file.publish();
+  }
+  bool isWritten = std::fwrite(content.data(), 1, content.size(), stdout) == content.size() &&
+                   std::fflush(stdout) == 0;
+  return isWritten ? Status::ok()
+                   : Status::userError("cannot write to standard output: ", std::strerror(errno));
+}
+
 Status syncFolder(const std::string &folder) {
   int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   bool isFlushed = descriptor < 0 ? errno == EACCES : ::fsync(descriptor) == 0 || errno == EINVAL;

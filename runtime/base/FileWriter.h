@@ -34,6 +34,9 @@ private:
   int descriptor_ = -1;
 };
 
+// Writes a whole file, or with the path `-` to standard output. User errors as above.
+Status writeFile(const std::string &path, const std::string &content);
+
 // Flushes a folder to disk, so that the names of the files in it outlast a crash of the machine. A
 // user error with the system's reason; ok where the file system cannot flush folders or the folder
 // cannot be read.

@@ -45,7 +45,9 @@ Status publish(const fs::path &temporary, const fs::path &final) {
     return rename(from.c_str(), to.c_str()) == 0;
   };
   std::error_code ignored;
-  if (!moved(temporary, final)) { // `final` exists
+  if (!moved(temporary, final)) {
+    if (errno != EEXIST && errno != ENOTEMPTY)
+      return systemError("rename " + temporary.string() + " to " + final.string());
     if (renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, final.c_str(), RENAME_EXCHANGE) != 0) {
       // Not possible on every file system; a crash between the two calls loses the older of both.
       fs::path replaced = temporary.parent_path() / (".step-replaced.tmp");

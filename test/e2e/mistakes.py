@@ -2,6 +2,7 @@
 
 import pathlib
 import struct
+import subprocess
 import tempfile
 import unittest
 
@@ -55,6 +56,20 @@ class Mistakes(unittest.TestCase):
     def test_a_file_that_is_no_plan(self):
         self.refuses(self.run_plan(cleave.MLP["model"]), "mlp.dynamo.onnx", "not a plan")
 
+    def test_output_that_has_no_room(self):
+        """A device that is always full: what could not be written is never taken for written."""
+        full = "/dev/full"
+        said = "no space left on device"
+        with open(full, "w", encoding="utf-8") as out:
+            for command in (["cleave-dump", self.plan], ["cleave-dump", "--json", self.plan], ["cleave-zoo", "--list"],
+                            ["cleave-profile", cleave.MLP["model"], "--set", "batch=8"]):
+                done = subprocess.run([cleave.BIN / command[0], *command[1:]], stdout=out, stderr=subprocess.PIPE,
+                                      text=True, check=False)
+                self.assertEqual(done.returncode, 1, command)
+                self.assertIn(said, done.stderr.lower())
+        phase = cleave.compile_options(cleave.MLP["model"], "--stop-after", "import", "-o", full)
+        self.refuses(cleave.tool("cleave-compile", *phase), full, said)
+
     def test_a_plan_that_is_not_there(self):
         self.refuses(self.run_plan(self.folder / "none.plan"), "none.plan")
 
@@ -62,8 +77,8 @@ class Mistakes(unittest.TestCase):
         self.refuses(self.run_plan(self.plan, "--nproc", 3), "3", "2", "rank")
 
     def test_another_number_of_ranks_in_the_launchers_environment(self):
-        outer = {"RANK": "0", "WORLD_SIZE": "3", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29555"}
-        self.refuses(self.run_plan(self.plan, env=outer), "3", "2", "rank")
+        outer = {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29555"}
+        self.refuses(self.run_plan(self.plan, env=outer), "1", "2", "rank")  # more processes: disagreement.py
 
     def test_data_that_lacks_an_input(self):
         answer = cleave.tool("cleave-run", self.plan, "--data", cleave.GPT["data"], "--steps", 2)

@@ -1,11 +1,11 @@
 // cleave-calibrate: measures this machine's CPU and writes its cluster file.
 #include "compiler/cluster/Measure.h"
 #include "compiler/cluster/Presets.h"
+#include "runtime/base/FileWriter.h"
 #include "tools/commandline/CommandLine.h"
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 using namespace cleave;
 using namespace cleave::cluster;
@@ -31,8 +31,8 @@ int main(int argc, char **argv) {
   Cluster &cluster = *measured;
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::absolute(path).parent_path(), error);
-  if (!(std::ofstream(path) << toJson(cluster) << "\n"))
-    return fail(Status::userError("cannot write '", path, "'"));
+  if (Status status = writeFile(path, toJson(cluster) + "\n"); !status)
+    return fail(status);
   const Link &link = cluster.levels[0].link(CollectiveKind::AllReduce, 2);
   std::printf(
       "%lld cores, %.1f GFLOP/s f32 each, memory %.1f GB/s, all-reduce %.2f GB/s and %.1f us\n"

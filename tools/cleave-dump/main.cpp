@@ -1,6 +1,7 @@
 // cleave-dump PLAN: prints the decisions of a plan, their reasons and costs. Options:
 // docs/interface.md.
 #include "runtime/artifact/Artifact.h"
+#include "runtime/base/FileWriter.h"
 #include "tools/cleave-dump/Views.h"
 #include "tools/commandline/CommandLine.h"
 
@@ -70,6 +71,6 @@ int main(int argc, char **argv) {
   Result<std::string> text = views(*plan, options);
   if (!text)
     return fail(app.get_name(), text.status());
-  std::fputs(text->c_str(), stdout);
-  return 0;
+  Status status = writeFile("-", *text);
+  return status ? 0 : fail(app.get_name(), status);
 }

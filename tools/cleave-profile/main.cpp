@@ -4,12 +4,11 @@
 #include "dialects/graph/Step.h"
 #include "dialects/graph/Symbols.h"
 #include "passes/driver/Compile.h"
+#include "runtime/base/FileWriter.h"
 #include "tools/commandline/CommandLine.h"
 #include "tools/model-options/ModelOptions.h"
 
 #include <filesystem>
-#include <fstream>
-#include <iostream>
 
 using namespace cleave;
 using driver::CompileOptions;
@@ -81,13 +80,7 @@ static Status print(profile::Profile found, const ViewOptions &view, const std::
   std::string text = view.format == "json"  ? profile::asJson(found)
                      : view.format == "csv" ? profile::asCsv(found)
                                             : profile::asText(found, title);
-  if (view.output.empty()) {
-    std::cout << text;
-    return Status::ok();
-  }
-  std::ofstream file(view.output, std::ios::binary);
-  file << text;
-  return file.flush() ? Status::ok() : Status::userError("cannot write '", view.output, "'");
+  return writeFile(view.output.empty() ? "-" : view.output, text);
 }
 
 static Status run(const tools::TypedModelOptions &typed, CompileOptions &options,

@@ -50,8 +50,11 @@ public:
   Status run() {
     Status status = runAll();
     reporter_.fail(status);
-    bool needsRank = environment_.launcher != "cleave-run" && !isJoint_; // its launcher adds it
-    return needsRank ? status.withContext(concat("rank ", environment_.rank)) : status;
+    if (environment_.launcher == "cleave-run" || isJoint_) // its launcher adds rank and place
+      return status;
+    launch::RankReport report = reporter_.report(environment_.rank);
+    return status.withContext(
+        concat("rank ", report.rank, ", ", launch::placeText(report.place, report.step)));
   }
 
 private:
@@ -60,10 +63,7 @@ private:
     CLEAVE_TRY(agreeAfter("reading inputs", intentAfter(openInputs())));
     CLEAVE_TRY(agreeAfter("opening files", {openOutputs(), {}}));
     CLEAVE_TRY(load());
-    if (Status status = runSteps(); !status)
-      return environment_.launcher == "cleave-run" // its launcher adds the step
-                 ? status
-                 : status.withContext(concat("step ", step_));
+    CLEAVE_TRY(runSteps());
     CLEAVE_TRY(save(first_ + count_));
     reportSaved();
     return finish();

@@ -1,37 +1,35 @@
 // cleave-zoo: writes a known architecture, at any size, as an ONNX file without weights.
 #include "compiler/frontend/onnx/file/ModelWriter.h"
 #include "compiler/zoo/Zoo.h"
+#include "runtime/base/FileWriter.h"
 #include "tools/commandline/CommandLine.h"
 
 #include <CLI/CLI.hpp>
 
-#include <fstream>
-#include <iostream>
+#include <sstream>
 
 using namespace cleave;
 
-static void printList() {
+static Status printList() {
+  std::ostringstream list;
   for (const zoo::Entry &entry : zoo::entries()) {
-    std::cout << entry.name;
+    list << entry.name;
     for (const auto &[size, value] : entry.sizes)
-      std::cout << " --" << size << " " << value;
-    std::cout << "\n";
+      list << " --" << size << " " << value;
+    list << "\n";
   }
+  return writeFile("-", list.str());
 }
 
 static Status write(const std::string &name, const std::map<std::string, int64_t> &sizes,
                     const std::map<std::string, int64_t> &symbols, const std::string &output) {
   CLEAVE_TRY_ASSIGN(onnx::Model model, zoo::build(name, sizes, symbols));
-  std::ofstream file(output, std::ios::binary);
-  file << onnx::writeModel(model);
-  if (!file.flush())
-    return Status::userError("cannot write '", output, "'");
+  CLEAVE_TRY(writeFile(output, onnx::writeModel(model)));
   int64_t parameters = 0;
   for (const onnx::StoredTensor &tensor : model.graph.initializers)
     parameters += tensor.elementCount();
-  std::cout << output << ": " << model.graph.nodes.size() << " nodes, " << parameters
-            << " parameters and statistics\n";
-  return Status::ok();
+  return writeFile("-", concat(output, ": ", model.graph.nodes.size(), " nodes, ", parameters,
+                               " parameters and statistics\n"));
 }
 
 int main(int argc, char **argv) {
@@ -59,11 +57,8 @@ int main(int argc, char **argv) {
         ->type_name("N");
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;
-  if (list) {
-    printList();
-    return 0;
-  }
-  Status status = name.empty()     ? Status::userError("no architecture given; --list prints all")
+  Status status = list             ? printList()
+                  : name.empty()   ? Status::userError("no architecture given; --list prints all")
                   : output.empty() ? Status::userError("no output file given; use -o FILE")
                                    : write(name, sizes, symbols, output);
   if (!status)

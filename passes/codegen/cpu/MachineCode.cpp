@@ -2,6 +2,7 @@
 #include "passes/codegen/cpu/MachineCode.h"
 
 #include "passes/codegen/cpu/KernelBuilder.h"
+#include "runtime/base/FileWriter.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -188,11 +189,10 @@ Result<std::string> compileObject(LlvmModule translated, Effort effort, const st
   defineRounding(*llvmModule, "__truncsfbf2", llvm::Type::getFloatTy(*translated.context));
   defineRounding(*llvmModule, "__truncdfbf2", llvm::Type::getDoubleTy(*translated.context));
   if (!dumpTo.empty()) {
-    std::error_code error;
-    llvm::raw_fd_ostream out(dumpTo, error);
-    if (error)
-      return Status::userError("cannot write ", dumpTo, ": ", error.message());
+    std::string text;
+    llvm::raw_string_ostream out(text);
     llvmModule->print(out, nullptr);
+    CLEAVE_TRY(writeFile(dumpTo, text));
   }
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream out(object);
@@ -201,6 +201,20 @@ Result<std::string> compileObject(LlvmModule translated, Effort effort, const st
     return Status::defect("LLVM cannot write object files for this machine");
   emitter.run(*llvmModule);
   return std::string(object.begin(), object.end());
+}
+
+static Status writeTemporary(const std::string &path, const std::string &content) {
+  std::error_code error;
+  llvm::raw_fd_ostream file(path, error);
+  if (!error) {
+    file << content;
+    file.close();
+    error = file.error();
+    file.clear_error(); // otherwise its destructor ends the process
+  }
+  return error ? Status::userError("cannot write the kernels to the temporary folder: ",
+                                   error.message())
+               : Status::ok();
 }
 
 Result<std::string> linkShared(const std::vector<std::string> &objects) {
@@ -216,12 +230,7 @@ Result<std::string> linkShared(const std::vector<std::string> &objects) {
   std::string output = arguments[5] = temporary("so");
   for (const std::string &object : objects) {
     arguments.push_back(temporary("o"));
-    std::error_code error;
-    llvm::raw_fd_ostream file(arguments.back(), error);
-    if (error)
-      return Status::userError("cannot write the kernels to the temporary folder: " +
-                               error.message());
-    file << object;
+    CLEAVE_TRY(writeTemporary(arguments.back(), object));
   }
   auto linker = llvm::sys::findProgramByName("ld.lld-22");
   if (!linker)
