@@ -10,8 +10,7 @@ steps=${STEPS:-300}
 mkdir -p "$out"
 
 # The training text: this project's own sources and documents, as bytes.
-git ls-files -z -- '*.md' '*.h' '*.cpp' '*.td' 2>/dev/null | xargs -0 -r cat >"$out/text.bin"
-[ -s "$out/text.bin" ] || find . -path ./build -prune -o -name '*.md' -print0 -o -name '*.cpp' -print0 |
+find . -name build -prune -o -type f \( -name '*.md' -o -name '*.h' -o -name '*.cpp' -o -name '*.td' \) -print0 |
   sort -z | xargs -0 cat >"$out/text.bin"
 
 compile() { # RANKS PLAN
