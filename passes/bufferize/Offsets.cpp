@@ -2,10 +2,10 @@
 #include "passes/bufferize/Offsets.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <functional>
 #include <numeric>
+#include <tuple>
 
 namespace cleave::bufferize {
 
@@ -13,11 +13,12 @@ namespace {
 
 int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-int64_t peakOf(const std::vector<Lifetime> &lifetimes) {
+// Most bytes alive at one instruction, where a buffer takes `bytesOf` it.
+int64_t peakOf(const std::vector<Lifetime> &lifetimes, int64_t (*bytesOf)(int64_t)) {
   std::vector<std::pair<int64_t, int64_t>> changes; // position, bytes
   for (const Lifetime &life : lifetimes) {
-    changes.push_back({life.first, life.bytes});
-    changes.push_back({life.last + 1, -life.bytes});
+    changes.push_back({life.first, bytesOf(life.bytes)});
+    changes.push_back({life.last + 1, -bytesOf(life.bytes)});
   }
   std::sort(changes.begin(), changes.end()); // deaths before births at one position
   int64_t bytes = 0, peak = 0;
@@ -30,95 +31,106 @@ struct Placed {
   int64_t offset, end, first, last;
 
   bool isAliveIn(const Lifetime &life) const { return first <= life.last && last >= life.first; }
+  bool operator<(const Placed &other) const {
+    return std::tie(offset, first) < std::tie(other.offset, other.first);
+  }
 };
 
-// Placed buffers, by offset. Neighbours with one lifetime are one entry: thousands of parameters,
-// which live as long as the program, are as quick to pass as one.
-class PlacedList {
+// Buffers with neighbouring offsets. A search passes the block in one step if all of them are alive
+// and no gap between them is wide enough, or if none is alive.
+class Block {
 public:
+  explicit Block(std::vector<Placed> placed) : placed_(std::move(placed)) { summarise(); }
+
   void add(const Placed &mine) {
-    auto at = std::upper_bound(placed_.begin(), placed_.end(), mine, isBefore);
-    Placed *before = at == placed_.begin() ? nullptr : &*std::prev(at);
-    if (before && before->end == mine.offset && before->first == mine.first &&
-        before->last == mine.last)
-      before->end = mine.end;
-    else
-      placed_.insert(at, mine);
+    placed_.insert(std::upper_bound(placed_.begin(), placed_.end(), mine), mine);
+    summarise();
   }
-  // Merges the entries that are alive into `out`, which is sorted by offset, too.
-  void gather(const Lifetime &life, std::vector<Placed> &out) const {
-    size_t middle = out.size();
+  // Keeps the first half of the buffers and returns the others.
+  Block split() {
+    auto middle = placed_.begin() + static_cast<std::ptrdiff_t>(placed_.size() / 2);
+    Block others(std::vector<Placed>(middle, placed_.end()));
+    placed_.erase(middle, placed_.end());
+    summarise();
+    return others;
+  }
+  const Placed &front() const { return placed_.front(); }
+  size_t size() const { return placed_.size(); }
+
+  // Moves `offset` behind the buffers that are in the way of `bytes` there. Returns true if such a
+  // gap ends in this block.
+  bool pass(const Lifetime &life, int64_t bytes, int64_t &offset) const {
+    if (!longest_.isAliveIn(life))
+      return false;
+    if (widestGap_ < bytes && shortest_.isAliveIn(life))
+      return passBuffer(longest_, bytes, offset);
     for (const Placed &other : placed_)
-      if (other.isAliveIn(life))
-        out.push_back(other);
-    std::inplace_merge(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(middle), out.end(),
-                       isBefore);
+      if (other.isAliveIn(life) && passBuffer(other, bytes, offset))
+        return true;
+    return false;
   }
-  const std::vector<Placed> &all() const { return placed_; }
 
 private:
-  static bool isBefore(const Placed &a, const Placed &b) { return a.offset < b.offset; }
-  std::vector<Placed> placed_;
+  static bool passBuffer(const Placed &other, int64_t bytes, int64_t &offset) {
+    if (other.offset >= offset + bytes)
+      return true;
+    offset = std::max(offset, other.end);
+    return false;
+  }
+  void summarise() {
+    longest_ = shortest_ = placed_.front();
+    widestGap_ = 0;
+    for (const Placed &one : placed_) {
+      widestGap_ = std::max(widestGap_, one.offset - longest_.end);
+      longest_ = {longest_.offset, std::max(longest_.end, one.end),
+                  std::min(longest_.first, one.first), std::max(longest_.last, one.last)};
+      shortest_.first = std::max(shortest_.first, one.first);
+      shortest_.last = std::min(shortest_.last, one.last);
+    }
+  }
+
+  std::vector<Placed> placed_; // by offset and first instruction
+  // `longest_` covers all: where it is not alive, no buffer is. `shortest_` lives from the latest
+  // first to the earliest last instruction: where it is alive, all are.
+  Placed longest_, shortest_;
+  int64_t widestGap_ = 0; // bytes between neighbours
 };
 
-// The lowest offset at which `bytes` are free for the lifetime, beside `placed`, by offset.
-int64_t findFree(const std::vector<Placed> &placed, const Lifetime &life, int64_t bytes) {
-  int64_t offset = 0;
-  for (const Placed &other : placed) {
-    if (!other.isAliveIn(life))
-      continue;
-    if (other.offset >= offset + bytes)
-      break;
-    offset = std::max(offset, other.end);
-  }
-  return offset;
-}
-
-// The bytes that are taken. Of thousands of buffers with short lifetimes, a search visits those
-// that live at about the same time: lists by period of time have the buffers that touch few
-// periods, and `long_` has the others.
+// The bytes that are taken, in blocks by offset. Neighbours mostly live at about the same time:
+// parameters as long as the program, values for the backward part one inside the other, and buffers
+// of one offset one after the other.
 class TakenBytes {
 public:
-  explicit TakenBytes(const std::vector<Lifetime> &lifetimes) {
-    int64_t last = 0;
-    for (const Lifetime &life : lifetimes)
-      last = std::max(last, life.last);
-    period_ = last / kPeriods + 1;
-  }
-
+  // The lowest offset at which `bytes` are free for the lifetime.
   int64_t find(const Lifetime &life, int64_t bytes) const {
-    if (isLong(life))
-      return findFree(all_.all(), life, bytes);
-    std::vector<Placed> alive;
-    long_.gather(life, alive);
-    for (int64_t period = life.first / period_; period <= life.last / period_; ++period)
-      byPeriod_[size_t(period)].gather(life, alive);
-    return findFree(alive, life, bytes);
+    int64_t offset = 0;
+    for (const Block &block : blocks_)
+      if (block.pass(life, bytes, offset))
+        break;
+    return offset;
   }
 
   void take(const Placed &placed) {
-    all_.add(placed);
-    if (isLong({0, placed.first, placed.last}))
-      return long_.add(placed);
-    for (int64_t period = placed.first / period_; period <= placed.last / period_; ++period)
-      byPeriod_[size_t(period)].add(placed);
+    if (blocks_.empty())
+      return blocks_.push_back(Block({placed}));
+    auto behind = std::upper_bound(
+        blocks_.begin(), blocks_.end(), placed,
+        [](const Placed &mine, const Block &block) { return mine < block.front(); });
+    auto block = behind == blocks_.begin() ? behind : std::prev(behind);
+    block->add(placed);
+    if (block->size() > kLargestBlock)
+      blocks_.insert(std::next(block), block->split());
   }
 
 private:
-  static constexpr int64_t kPeriods = 512, kFewPeriods = 4;
-  bool isLong(const Lifetime &life) const {
-    return life.last / period_ - life.first / period_ >= kFewPeriods;
-  }
-
-  int64_t period_; // instructions
-  PlacedList all_, long_;
-  std::array<PlacedList, kPeriods> byPeriod_;
+  static constexpr size_t kLargestBlock = 256;
+  std::vector<Block> blocks_;
 };
 
 Placement placeInOrder(const std::vector<Lifetime> &lifetimes, const std::vector<size_t> &order) {
   Placement placement;
   placement.offsets.assign(lifetimes.size(), 0);
-  TakenBytes taken(lifetimes);
+  TakenBytes taken;
   for (size_t i : order) {
     int64_t bytes = aligned(lifetimes[i].bytes), offset = taken.find(lifetimes[i], bytes);
     placement.offsets[i] = offset;
@@ -139,8 +151,11 @@ Placement placeBuffers(const std::vector<Lifetime> &lifetimes) {
       [](const Lifetime &life) { return static_cast<double>(life.bytes); },
       [&](const Lifetime &life) { return static_cast<double>(life.bytes) * duration(life); },
       [&](const Lifetime &life) { return duration(life); }};
+  const int64_t least = peakOf(lifetimes, aligned); // no placement takes less
   Placement best;
   for (const Key &key : keys) {
+    if (!best.offsets.empty() && best.bytes == least)
+      break;
     std::vector<size_t> order(lifetimes.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
@@ -149,7 +164,7 @@ Placement placeBuffers(const std::vector<Lifetime> &lifetimes) {
     if (best.offsets.empty() || placement.bytes < best.bytes)
       best = std::move(placement);
   }
-  best.peak = peakOf(lifetimes);
+  best.peak = peakOf(lifetimes, [](int64_t bytes) { return bytes; });
   return best;
 }
 

@@ -176,7 +176,8 @@ class Disagreement(unittest.TestCase):
                 codes, messages = self.ends((self.options(), variables), size=2, port=port)
                 self.assertEqual(codes, [3], messages)
                 self.assertEqual(messages[0], [
-                    f"cleave-run: error: rank 1: the store at 127.0.0.1:{port} belongs to another job, or CLEAVE_JOB_SECRET differs"])
+                    f"cleave-run: error: rank 1, before its first step: the store at 127.0.0.1:{port} belongs to another job, "
+                    "or CLEAVE_JOB_SECRET differs"])
             codes, messages = self.ends((self.options(), {**secret, "RANK": 1}), size=2, port=port)  # the true rank 1
             self.assertEqual(codes, [0], messages)
             self.assertEqual(processes[0].wait(timeout=600), 0)

@@ -126,6 +126,11 @@ class LongChains(unittest.TestCase):
             few, many = self.seconds(form, 2000), self.seconds(form, 8000)
             self.assertLess(many, 9 * few + 1, f"{form}: {few} s for 2,000 operators, {many} s for 8,000")
 
+    def test_training(self):
+        options = ("--train", "--loss", "softmax-cross-entropy:y", "--optimizer", "sgd:lr=0.1")
+        few, many = self.seconds("matmul", 1000, *options), self.seconds("matmul", 4000, *options)
+        self.assertLess(many, 9 * few + 1, f"{few} s for 1,000 operators, {many} s for 4,000")
+
 
 if __name__ == "__main__":
     unittest.main()

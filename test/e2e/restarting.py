@@ -284,7 +284,7 @@ class Restarting(unittest.TestCase):
             self.assertEqual(line["collective"]["ranks"], [0, 1, 2, 3])
             self.assertGreater(line["collective"]["count"], 3)
         program = cleave.must("cleave-dump", self.plans[4], "--program", 0).out
-        per_step = len(re.findall(r"^ *\d+ +all-reduce ", program, re.MULTILINE))
+        per_step = len(re.findall(r"^ *\d+ +(all-reduce|all-gather|reduce-scatter|all-to-all) ", program, re.MULTILINE))
         waiting = said["ranks"][0]
         self.assertEqual((waiting["collective"]["count"] - 1) // per_step, waiting["step"])
         self.assertEqual(waiting["instruction"]["kind"], waiting["collective"]["kind"])

@@ -56,7 +56,10 @@ class Tree:
 
     def is_kept(self, path):
         """Whether git does not ignore the path; true outside a repository."""
-        ignored = subprocess.run(["git", "check-ignore", "-q", path], cwd=self.root, stderr=subprocess.DEVNULL)
+        try:
+            ignored = subprocess.run(["git", "check-ignore", "-q", path], cwd=self.root, stderr=subprocess.DEVNULL)
+        except FileNotFoundError:  # a machine without git
+            return True
         return ignored.returncode != 0
 
     def text(self, path):

@@ -191,6 +191,20 @@ TEST_CASE("ops that only a recomputed value held together become kernels of thei
                          [](Operation &op) { return isa<graph::ReduceOp>(op); }) <= 2);
 }
 
+TEST_CASE("a long chain becomes groups of bounded size") {
+  std::string body = "%v0 = graph.exp %x : tensor<2xf32>\n";
+  for (int i = 1; i < 300; ++i)
+    body += "%v" + std::to_string(i) + " = graph.tanh %v" + std::to_string(i - 1) +
+            " : tensor<2xf32>\n";
+  Fused step("(%x: tensor<2xf32>) -> tensor<2xf32>", body + "return %v299 : tensor<2xf32>");
+  CHECK(step.groups.size() >= 5);
+  CHECK(step.groups.size() <= 10);
+  for (graph::FusionOp group : step.groups) {
+    Block &ops = group.getBody().front();
+    CHECK(llvm::count_if(ops, [](Operation &op) { return fuse::isComputeOp(&op); }) <= 64);
+  }
+}
+
 // The work of grouping layers h = exp(h w) and their backward part, which reads every h.
 static size_t workOf(int layers) {
   const std::string type = "tensor<8x8xf32>",
