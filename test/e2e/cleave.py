@@ -130,7 +130,7 @@ def write_npz(path, arrays):
 
 
 def children(pid):
-    """Process ids of the children of `pid`."""
+    """Process ids of the children of `pid`, in the order of their start (numbers may wrap around)."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -139,5 +139,5 @@ def children(pid):
             except OSError:
                 continue
             if int(fields[1]) == pid:
-                found.append(int(entry.name))
-    return sorted(found)
+                found.append((int(fields[19]), int(entry.name)))
+    return [number for _, number in sorted(found)]
