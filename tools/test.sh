@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 tools/build.sh all
 if [ "${1:-all}" = fast ]; then
-  ctest --test-dir build --output-on-failure -L fast
+  ctest --test-dir build --output-on-failure -j "$(nproc)" -L fast
 else
   ctest --test-dir build --output-on-failure -LE slow
 fi

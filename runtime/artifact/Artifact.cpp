@@ -104,16 +104,10 @@ Result<plan::Plan> parsePlan(const std::string &bytes, const std::string &path) 
   return plan;
 }
 
-static Status writeFile(const std::string &bytes, const std::string &path) {
-  FileWriter file(path);
-  CLEAVE_TRY(file.write(bytes));
-  return file.publish();
-}
-
 Status writePlan(const plan::Plan &plan, const std::string &path, const SigningKey *key) {
   CLEAVE_TRY_ASSIGN(std::string bytes, serializePlan(plan));
-  CLEAVE_TRY(writeFile(bytes, path));
-  return key ? writeFile(key->sign(bytes), signaturePath(path)) : Status::ok();
+  CLEAVE_TRY(writeFile(path, bytes));
+  return key ? writeFile(signaturePath(path), key->sign(bytes)) : Status::ok();
 }
 
 Result<plan::Plan> readPlan(const std::string &path, const std::vector<PublicKey> &trusted) {

@@ -2,6 +2,7 @@
 #include "runtime/artifact/Signature.h"
 
 #include "runtime/base/RegularFile.h"
+#include "runtime/base/Sodium.h"
 
 #include <algorithm>
 #include <sys/stat.h>
@@ -79,6 +80,7 @@ Result<SigningKey> SigningKey::read(const std::string &path) {
   Result<std::vector<Bytes>> blocks = pemBlocks(text, "PRIVATE KEY", path);
   sodium_memzero(text.data(), text.size());
   CLEAVE_TRY(blocks.status());
+  startSodium();
   unsigned char seed[crypto_sign_SEEDBYTES], unused[crypto_sign_PUBLICKEYBYTES];
   SigningKey key;
   bool isKey = blocks->size() == 1 && takeKey(blocks->front(), kPrivatePrefix, seed);
@@ -93,6 +95,7 @@ Result<SigningKey> SigningKey::read(const std::string &path) {
 SigningKey::~SigningKey() { sodium_memzero(key_.data(), key_.size()); }
 
 std::string SigningKey::sign(std::string_view bytes) const {
+  startSodium();
   std::string signature(crypto_sign_BYTES, '\0');
   crypto_sign_detached(reinterpret_cast<unsigned char *>(signature.data()), nullptr,
                        reinterpret_cast<const unsigned char *>(bytes.data()), bytes.size(),
@@ -103,6 +106,7 @@ std::string SigningKey::sign(std::string_view bytes) const {
 Result<std::vector<PublicKey>> readPublicKeys(const std::string &path) {
   CLEAVE_TRY_ASSIGN(std::string text, readKeyFile(path, /*isPrivate=*/false));
   CLEAVE_TRY_ASSIGN(std::vector<Bytes> blocks, pemBlocks(text, "PUBLIC KEY", path));
+  startSodium();
   std::vector<PublicKey> keys(blocks.size());
   for (size_t i = 0; i < blocks.size(); ++i)
     if (!takeKey(blocks[i], kPublicPrefix, keys[i].data()))

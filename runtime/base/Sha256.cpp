@@ -2,12 +2,16 @@
 #include "runtime/base/Sha256.h"
 
 #include "runtime/base/RegularFile.h"
+#include "runtime/base/Sodium.h"
 
 #include <vector>
 
 namespace cleave {
 
-Sha256::Sha256() { crypto_hash_sha256_init(&state_); }
+Sha256::Sha256() {
+  startSodium();
+  crypto_hash_sha256_init(&state_);
+}
 
 void Sha256::update(const void *data, size_t size) {
   crypto_hash_sha256_update(&state_, static_cast<const unsigned char *>(data), size);

@@ -44,12 +44,12 @@ class Job:
         return pathlib.Path(f"{self.path}.out").read_text(errors="replace")
 
     def ranks(self):
-        """The process ids of the ranks, in their order."""
+        """The process ids of the ranks, in their order: that in which the kernel lists children."""
         try:
             children = pathlib.Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text()
         except OSError:
             return []
-        return sorted(int(word) for word in children.split())
+        return [int(word) for word in children.split()]
 
     def wait(self, seconds):
         try:

@@ -264,7 +264,7 @@ class Restarting(unittest.TestCase):
         env = {"RANK": 0, "WORLD_SIZE": 1, "LOCAL_RANK": 0, "LOCAL_WORLD_SIZE": 1, "TORCHELASTIC_RESTART_COUNT": 2}
         env = {name: str(value) for name, value in env.items()}
         answer = cleave.must("cleave-run", self.plans[3], *options, "--steps", 9, env=env)
-        self.assertIn("restart 2 with 1 ranks from", answer.err)
+        self.assertIn("restart 2 with 1 rank from", answer.err)
         self.assertEqual(sorted(cleave.losses(cleave.read_log(self.log)[0])), list(range(9)))
         self.assertEqual([(event["restart"], event["ranks"], event["from_step"]) for event in self.events()], [(2, 1, 5)])
 

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 import cleave
+import onnx_edit
 
 PRIVATE = """-----BEGIN PRIVATE KEY-----
 MC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f
@@ -83,7 +84,7 @@ class Signing(unittest.TestCase):
         source.write_text('#include <fcntl.h>\n__attribute__((constructor)) static void run(void) { creat("%s", 0600); }\n' % mark)
         library = self.folder / "hostile.so"
         subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
-        hostile.write_bytes(edited(self.plan.read_bytes(), 10, field(10, library.read_bytes())))
+        hostile.write_bytes(edited(self.plan.read_bytes(), 10, library.read_bytes()))
         self.refuses(self.run_plan(hostile, "public.pem"), "signature")
         self.assertFalse(mark.exists())
         self.refuses(self.run_plan(hostile), "no kernel")  # the table of kernels is not this library's
@@ -91,10 +92,10 @@ class Signing(unittest.TestCase):
 
     def test_an_inconsistent_plan_with_a_right_hash_is_bad_input(self):
         changed = self.folder / "inconsistent.plan"
-        mesh = field(6, field(1, b"dp") + b"\x10\x02")  # an axis of size 2
+        mesh = onnx_edit.join([field(1, b"dp"), (2, onnx_edit.VARINT, 2)])  # an axis of size 2
         changed.write_bytes(edited(self.plan.read_bytes(), 6, mesh))
         self.refuses(self.run_plan(changed), "cannot be run", "its mesh has 2")
-        changed.write_bytes(edited(self.plan.read_bytes(), 10, field(10, b"no library")))
+        changed.write_bytes(edited(self.plan.read_bytes(), 10, b"no library"))
         self.refuses(self.run_plan(changed), "cannot load the plan's kernels")
 
     def test_a_private_key_that_others_can_read_is_refused(self):
@@ -121,43 +122,18 @@ class Signing(unittest.TestCase):
         self.assertNotEqual(subprocess.run([*verify, self.plan], capture_output=True).returncode, 0)
 
 
-def read_varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 127) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 128:
-            return value, at
-
-
-def varint(value):
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    return bytes(out + bytes([value]))
-
-
 def field(number, data):
-    return varint(number << 3 | 2) + varint(len(data)) + data
+    return (number, onnx_edit.BYTES, data)
 
 
 def edited(plan, number, replacement):
-    """The plan file with another last field of this number, and the content hash (field 2) of the result."""
-    fields, at, payload = [], 0, plan[20:]
-    while at < len(payload):
-        begin = at
-        tag, at = read_varint(payload, at)
-        size, at = read_varint(payload, at)
-        if tag & 7 not in (0, 2):
-            raise AssertionError(f"a field of wire type {tag & 7}")
-        at += size if tag & 7 == 2 else 0
-        fields.append((tag >> 3, payload[begin:at]))
-    last = max(i for i, (found, _) in enumerate(fields) if found == number)
-    fields[last] = (number, replacement)
-    digest = hashlib.sha256(b"".join(data for found, data in fields if found != 2)).hexdigest().encode()
-    content = b"".join(field(2, digest) if found == 2 else data for found, data in fields)
+    """The plan file with other data in the last field of this number, and the content hash (field 2) of the result."""
+    fields = onnx_edit.fields(plan[20:])
+    last = max(i for i, (found, _, _) in enumerate(fields) if found == number)
+    fields[last] = field(number, replacement)
+    hashed = onnx_edit.join(part for part in fields if part[0] != 2)
+    digest = hashlib.sha256(hashed).hexdigest().encode()
+    content = onnx_edit.join(field(2, digest) if part[0] == 2 else part for part in fields)
     return plan[:12] + len(content).to_bytes(8, "little") + content
 
 

@@ -38,7 +38,8 @@ static std::string prediction(const plan::Plan &plan) {
                          (p.cluster().empty() ? "" : " (predicted for " + p.cluster() + ")")});
   // The planner estimates before collectives are bucketed.
   table.add({"bound", secondsText(p.step_seconds()) +
-                          " by the planner's estimate; no plan takes less than " +
+                          " in the planner's model, before collectives are merged; no plan takes "
+                          "less there than " +
                           secondsText(p.bound_seconds()) + ": gap " + percentText(p.gap())});
   table.add({"work", countText(p.flops(), "FLOP") + " and " + bytesText(p.communication_bytes()) +
                          " sent, per rank and step"});

@@ -129,9 +129,7 @@ Status writeFlightRecord(const std::string &path, const plan::Plan &plan,
             {"exit_code", record.exitCode},
             {"restarts", record.restarts},
             {"ranks", ranks}};
-  FileWriter out(path);
-  CLEAVE_TRY(out.write(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"));
-  return out.publish();
+  return writeFile(path, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 std::vector<std::string> flightLines(const plan::Plan &plan, const FlightRecord &record) {

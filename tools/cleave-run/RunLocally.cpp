@@ -63,9 +63,10 @@ private:
     if (const plan::Plan *smaller = plans_.forRanks(ranks - outcome.lostRanks))
       plan_ = smaller;
     options_ = optionsOfRestart(given_, restarts_.made(), outcome.message);
-    std::fprintf(stderr, "cleave-run: warning: %s; restart %d of %d with %d ranks from %s\n",
-                 outcome.message.c_str(), restarts_.made(), restarts_.allowed(),
-                 int(artifact::rankCount(*plan_)), originText(options_).c_str());
+    ranks = int(artifact::rankCount(*plan_));
+    std::fprintf(stderr, "cleave-run: warning: %s; restart %d of %d with %d rank%s from %s\n",
+                 outcome.message.c_str(), restarts_.made(), restarts_.allowed(), ranks,
+                 ranks == 1 ? "" : "s", originText(options_).c_str());
   }
 
   int succeed() const {

@@ -65,8 +65,9 @@ run::Options optionsOf(const run::Options &given, const launch::RankEnvironment 
   run::Options options =
       run::optionsOfRestart(given, environment.restarts, "torchrun started the ranks again");
   if (environment.rank == 0)
-    std::fprintf(stderr, "cleave-run: warning: restart %d with %d ranks from %s\n",
-                 environment.restarts, environment.size, run::originText(options).c_str());
+    std::fprintf(stderr, "cleave-run: warning: restart %d with %d rank%s from %s\n",
+                 environment.restarts, environment.size, environment.size == 1 ? "" : "s",
+                 run::originText(options).c_str());
   return options;
 }
 
