@@ -137,6 +137,9 @@ private:
         .Case([&](program::MatmulOp matmul) { setMatmul(matmul, *out.mutable_matmul()); })
         .Case(
             [&](program::ConvolutionOp conv) { setConvolution(conv, *out.mutable_convolution()); })
+        .Case([&](program::AttentionOp attention) {
+          setAttention(attention, *out.mutable_attention());
+        })
         .Case([&](program::CollectiveOp collective) {
           setCollective(collective, *out.mutable_collective());
         })
@@ -175,15 +178,16 @@ private:
     out.set_m(matmul.getM());
     out.set_n(matmul.getN());
     out.set_k(matmul.getK());
-    auto operand = [&](plan::StridedOperand &to, Value buffer, program::ViewAttr view) {
-      to.set_buffer(number(buffer));
-      to.set_offset(view.getOffset());
-      to.mutable_strides()->Assign(view.getStrides().begin(), view.getStrides().end());
-    };
-    operand(*out.mutable_lhs(), matmul.getLhs(), matmul.getLhsView());
-    operand(*out.mutable_rhs(), matmul.getRhs(), matmul.getRhsView());
-    operand(*out.mutable_out(), matmul.getOut(), matmul.getOutView());
+    setOperand(*out.mutable_lhs(), matmul.getLhs(), matmul.getLhsView());
+    setOperand(*out.mutable_rhs(), matmul.getRhs(), matmul.getRhsView());
+    setOperand(*out.mutable_out(), matmul.getOut(), matmul.getOutView());
     out.set_accumulate(matmul.getAccumulate());
+  }
+
+  void setOperand(plan::StridedOperand &to, Value buffer, program::ViewAttr view) const {
+    to.set_buffer(number(buffer));
+    to.set_offset(view.getOffset());
+    to.mutable_strides()->Assign(view.getStrides().begin(), view.getStrides().end());
   }
 
   void setConvolution(program::ConvolutionOp conv, plan::Convolution &out) {
@@ -200,6 +204,52 @@ private:
     assign(out.mutable_pads_low(), conv.getPadsLow());
     assign(out.mutable_pads_high(), conv.getPadsHigh());
     out.set_groups(conv.getGroups());
+  }
+
+  void setAttention(program::AttentionOp attention, plan::Attention &out) {
+    out.mutable_batch()->Assign(attention.getBatch().begin(), attention.getBatch().end());
+    out.set_heads(attention.getHeads()), out.set_groups(attention.getGroups());
+    out.set_queries(attention.getQueries()), out.set_keys(attention.getKeys());
+    out.set_width(attention.getWidth()), out.set_depth(attention.getDepth());
+    setAttentionTensors(attention, out);
+    out.set_scale(attention.getScale().convertToDouble());
+    out.set_fill(attention.getFill().convertToDouble());
+    out.set_causal(attention.getCausal());
+    out.set_safe(attention.getSafe());
+    if (Value seed = attention.getSeed()) {
+      out.add_seed(number(seed));
+      out.set_drop_rate(attention.getDropRate()->convertToDouble());
+    }
+    for (Value offset : attention.getOffsets())
+      out.add_offsets(number(offset));
+    for (int64_t dim : attention.getOffsetDims().value_or(ArrayRef<int64_t>()))
+      out.add_offset_dims(static_cast<uint32_t>(dim));
+    for (int64_t size : attention.getWhole().value_or(ArrayRef<int64_t>()))
+      out.add_whole(size);
+    if (Value scratch = attention.getScratch())
+      out.add_scratch(number(scratch));
+  }
+
+  void setAttentionTensors(program::AttentionOp attention, plan::Attention &out) {
+    auto tensors = attention.getTensors();
+    const auto *next = tensors.begin();
+    auto set = [&](auto mutableField, Value buffer) {
+      if (!buffer)
+        return;
+      setOperand(*(out.*mutableField)(), buffer, next->view);
+      ++next;
+    };
+    set(&plan::Attention::mutable_query, attention.getQuery());
+    set(&plan::Attention::mutable_key, attention.getKey());
+    set(&plan::Attention::mutable_value, attention.getValue());
+    set(&plan::Attention::mutable_result, attention.getResult());
+    set(&plan::Attention::mutable_lse, attention.getLse());
+    set(&plan::Attention::mutable_bias, attention.getBias());
+    set(&plan::Attention::mutable_mask, attention.getMask());
+    set(&plan::Attention::mutable_grad, attention.getGrad());
+    set(&plan::Attention::mutable_query_grad, attention.getQueryGrad());
+    set(&plan::Attention::mutable_key_grad, attention.getKeyGrad());
+    set(&plan::Attention::mutable_value_grad, attention.getValueGrad());
   }
 
   void setCollective(program::CollectiveOp collective, plan::Collective &out) {

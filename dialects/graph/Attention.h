@@ -1,27 +1,54 @@
-// Builders that the decomposition and the gradients of attention share. Both build the same ops,
-// and CSE merges them.
+// What graph.attention and graph.attention_grad share: the scores and their weights, and builders.
+// Attention.cpp holds types and verification, AttentionRules.cpp factor rules and costs,
+// AttentionReference.cpp the plain loops, AttentionDecomposition.cpp the simpler ops.
 #pragma once
 
 #include "dialects/graph/Build.h"
 
 namespace cleave::graph {
 
-// The weights of an attention, [batch…, heads, queries, keys] in the values' element type.
-mlir::Value buildAttentionWeights(mlir::OpBuilder &b, AttentionOp op);
+// The operands and attributes from which both ops compute their scores and weights; see
+// Attention.td. Optional ones are null, or empty.
+struct AttentionScores {
+  mlir::Operation *op;
+  mlir::Value query, key, value, bias, mask, seed;
+  mlir::ValueRange offsets;
+  double scale;
+  bool causal;
+  std::optional<double> fill;
+  mlir::FloatAttr dropout;
+  llvm::ArrayRef<int64_t> offsetDims, whole;
 
-// `weights` (or their gradient) after the attention's dropout; `weights` itself if there is none.
-mlir::Value buildDropped(mlir::OpBuilder &b, AttentionOp op, mlir::Value weights);
+  explicit AttentionScores(AttentionOp op) : AttentionScores(op, op.getFill()) {}
+  explicit AttentionScores(AttentionGradOp op) : AttentionScores(op, op.getFill()) {}
 
-// The product of every head of lhs [batch…, heads, m, n] with the head of its group in rhs
-// [batch…, groups, …], summed over the last dim of lhs and dim `contracting` (counted from the end:
-// 1 or 2) of rhs.
-mlir::Value buildGroupedDot(mlir::OpBuilder &b, mlir::Value lhs, mlir::Value rhs,
-                            int64_t contracting);
+  // [batch…, heads, queries, keys].
+  Shape shape() const;
+  // The number of neighbouring heads of the query that share one head of key and value.
+  int64_t headsPerGroup() const;
+  // The score of a key that is not visible.
+  double fillValue() const;
+  // The type in which scores, weights and their log-sum-exp are computed: f64 for f64 values, else
+  // f32.
+  mlir::Type wideType() const;
+  // Whether elements are dropped: with a seed and a rate above 0.
+  bool drops() const;
+  // The rate of dropout; 0 if there is none.
+  double dropRate() const;
 
-// The products of lhs [batch…, heads, m, n] and rhs [batch…, heads, m, p], summed over m and over
-// the heads of each of `groups` groups: [batch…, groups, n, p].
-mlir::Value buildGroupSum(mlir::OpBuilder &b, mlir::Value lhs, mlir::Value rhs,
-                          const Polynomial &groups);
+private:
+  template <typename Op>
+  AttentionScores(Op op, std::optional<llvm::APFloat> fillAttr)
+      : op(op), query(op.getQuery()), key(op.getKey()), value(op.getValue()), bias(op.getBias()),
+        mask(op.getMask()), seed(op.getSeed()), offsets(op.getOffsets()),
+        scale(op.getScale().convertToDouble()), causal(op.getCausal()),
+        dropout(op.getDropoutAttr()),
+        offsetDims(op.getOffsetDims().value_or(llvm::ArrayRef<int64_t>())),
+        whole(op.getWhole().value_or(llvm::ArrayRef<int64_t>())) {
+    if (fillAttr)
+      fill = fillAttr->convertToDouble();
+  }
+};
 
 // r(x) of graph.rotary: every pair (a, b) of the last dim becomes (-b, a).
 mlir::Value buildRotated(mlir::OpBuilder &b, mlir::Value x, bool interleaved);

@@ -79,7 +79,9 @@ SmallVector<Tensor> DropoutOp::evaluate(ArrayRef<Tensor> operands) {
 }
 
 SmallVector<Value> DropoutOp::decompose(OpBuilder &b) {
-  return {getSeed() ? buildDropped(b, *this) : getOperand()};
+  if (!getSeed())
+    return {getOperand()};
+  return {buildDropped(b, getLoc(), getOperand(), getSeed(), getDropRate())};
 }
 
 // -- composites: the formula of one element, as C++ and as ops ------------------------------------

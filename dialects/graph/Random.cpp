@@ -8,21 +8,26 @@ using namespace mlir;
 namespace cleave::graph {
 
 // Every element is its row-major position in the whole tensor.
-static Value buildPositions(OpBuilder &b, Location loc, const Shape &shape) {
+static Value buildPositions(OpBuilder &b, Location loc, const Shape &shape,
+                            const BlockPosition &block) {
   Type type = tensorOf(shape, b.getI64Type());
   Value positions = buildSplat(b, loc, type, 0);
   Polynomial stride(1);
   for (size_t dim = shape.size(); dim-- > 0;) {
     Value index = IotaOp::create(b, loc, type, dim);
+    for (auto [offsetDim, offset] : llvm::zip(block.dims, block.offsets))
+      if (offsetDim == static_cast<int64_t>(dim))
+        index = AddOp::create(b, loc, index, buildBroadcast(b, loc, offset, shape));
     Value steps = MulOp::create(b, loc, index, buildSizeLike(b, index, stride));
     positions = AddOp::create(b, loc, positions, steps);
-    stride *= shape[dim];
+    stride *= block.whole.empty() ? shape[dim] : Polynomial(block.whole[dim]);
   }
   return positions;
 }
 
-Value buildUniform(OpBuilder &b, Location loc, const Shape &shape, Value key) {
-  Value positions = buildPositions(b, loc, shape);
+Value buildUniform(OpBuilder &b, Location loc, const Shape &shape, Value key,
+                   const BlockPosition &block) {
+  Value positions = buildPositions(b, loc, shape, block);
   Value keys = buildBroadcast(b, loc, key, shape);
   return RandomOp::create(b, loc, tensorOf(shape, b.getF32Type()), positions, keys);
 }
@@ -37,15 +42,13 @@ double dropFactor(double rate, double seed, int64_t position) {
   return isKept ? keptFactor(rate) : 0;
 }
 
-Value buildDropped(OpBuilder &b, DropoutOp op) {
-  Location loc = op.getLoc();
-  Value operand = op.getOperand();
-  double rate = op.getDropRate();
-  Value random = buildUniform(b, loc, shapeOf(operand), op.getSeed());
+Value buildDropped(OpBuilder &b, Location loc, Value operand, Value seed, double rate,
+                   const BlockPosition &block) {
+  Value random = buildUniform(b, loc, shapeOf(operand), seed, block);
   Value kept = CompareOp::create(b, loc, Predicate::GE, random, buildSplatLike(b, random, rate));
   Value factors =
-      SelectOp::create(b, loc, op.getType(), kept, buildSplatLike(b, operand, keptFactor(rate)),
-                       buildSplatLike(b, operand, 0));
+      SelectOp::create(b, loc, operand.getType(), kept,
+                       buildSplatLike(b, operand, keptFactor(rate)), buildSplatLike(b, operand, 0));
   return MulOp::create(b, loc, operand, factors);
 }
 

@@ -1,6 +1,8 @@
 // Arithmetic on single elements, both on doubles for evaluation and as MLIR ops for kernels.
 #include "dialects/graph/Pointwise.h"
 
+#include "runtime/base/CounterRandom.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -212,20 +214,8 @@ Value buildShift(OpBuilder &b, Location loc, Value value, Value places, bool isU
 
 // -- random numbers -------------------------------------------------------------------------------
 
-// The finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators),
-// applied to the counter plus the hashed key.
-static constexpr uint64_t kStep = 0x9E3779B97F4A7C15, kFirst = 0xBF58476D1CE4E5B9,
-                          kSecond = 0x94D049BB133111EB;
-
-static uint64_t mix(uint64_t z) {
-  z = (z ^ (z >> 30)) * kFirst;
-  z = (z ^ (z >> 27)) * kSecond;
-  return z ^ (z >> 31);
-}
-
 double randomNumber(double counter, double key) {
-  uint64_t bits = mix(toBits(counter) + mix(toBits(key) + kStep));
-  return std::ldexp(static_cast<double>(bits >> 40), -24);
+  return cleave::randomNumber(toBits(counter), hashedKey(toBits(key)));
 }
 
 static Value buildMix(OpBuilder &b, Location loc, Value z) {
@@ -236,16 +226,16 @@ static Value buildMix(OpBuilder &b, Location loc, Value z) {
     z = arith::XOrIOp::create(b, loc, z, arith::ShRUIOp::create(b, loc, z, number(places)));
   };
   fold(30);
-  z = arith::MulIOp::create(b, loc, z, number(kFirst));
+  z = arith::MulIOp::create(b, loc, z, number(kFirstMixer));
   fold(27);
-  z = arith::MulIOp::create(b, loc, z, number(kSecond));
+  z = arith::MulIOp::create(b, loc, z, number(kSecondMixer));
   fold(31);
   return z;
 }
 
 Value buildRandomNumber(OpBuilder &b, Location loc, Value counter, Value key) {
   Type type = b.getI64Type();
-  Value step = constant(b, loc, type, static_cast<int64_t>(kStep));
+  Value step = constant(b, loc, type, static_cast<int64_t>(kCounterStep));
   Value hashed = buildMix(b, loc, arith::AddIOp::create(b, loc, key, step));
   Value bits = buildMix(b, loc, arith::AddIOp::create(b, loc, counter, hashed));
   Value top = arith::ShRUIOp::create(b, loc, bits, constant(b, loc, type, 40));

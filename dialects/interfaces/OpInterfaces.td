@@ -53,7 +53,10 @@ def DecompositionInterface : OpInterface<"DecompositionInterface"> {
   let methods = [
     InterfaceMethod<"Builds the simpler ops; returns one value per result.",
                     "::llvm::SmallVector<::mlir::Value>", "decompose",
-                    (ins "::mlir::OpBuilder &":$b)>
+                    (ins "::mlir::OpBuilder &":$b)>,
+    InterfaceMethod<"Whether programs have one kernel for this op with its types and operands. The "
+                    "decomposition phase keeps such an op whole.",
+                    "bool", "hasKernel", (ins), "", "return false;">
   ];
 }
 

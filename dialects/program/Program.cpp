@@ -1,6 +1,8 @@
 // Registration and verifiers of the program dialect.
 #include "dialects/program/Program.h"
 
+#include "runtime/base/AttentionScratch.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -135,6 +137,58 @@ LogicalResult ConvolutionOp::verify() {
     if (list.size() != rank - 2)
       return emitOpError() << "has " << list.size() << " entries in a list, expected " << rank - 2
                            << ", one per spatial dim";
+  return success();
+}
+
+SmallVector<AttentionOp::Tensor> AttentionOp::getTensors() {
+  auto shape = [&](uint64_t heads, std::initializer_list<uint64_t> matrix) {
+    SmallVector<int64_t> sizes(getBatch());
+    sizes.push_back(static_cast<int64_t>(heads));
+    llvm::append_range(sizes, matrix);
+    return sizes;
+  };
+  uint64_t heads = getHeads(), groups = getGroups(), queries = getQueries(), keys = getKeys(),
+           width = getWidth(), depth = getDepth();
+  SmallVector<Tensor> tensors = {
+      {getQuery(), {}, shape(heads, {queries, width})},
+      {getKey(), {}, shape(groups, {keys, width})},
+      {getValue(), {}, shape(groups, {keys, depth})},
+      {getResult(), {}, shape(heads, {queries, depth})},
+      {getLse(), {}, shape(heads, {queries})},
+      {getBias(), {}, shape(heads, {queries, keys})},
+      {getMask(), {}, shape(heads, {queries, keys})},
+      {getGrad(), {}, shape(heads, {queries, depth})},
+      {getQueryGrad(), {}, shape(heads, {queries, width})},
+      {getKeyGrad(), {}, shape(groups, {keys, width})},
+      {getValueGrad(), {}, shape(groups, {keys, depth})},
+  };
+  llvm::erase_if(tensors, [](const Tensor &tensor) { return !tensor.buffer; });
+  for (auto [tensor, view] : llvm::zip(tensors, getViews()))
+    tensor.view = cast<ViewAttr>(view);
+  return tensors;
+}
+
+LogicalResult AttentionOp::verify() {
+  SmallVector<Tensor> tensors = getTensors();
+  if (tensors.size() != getViews().size())
+    return emitOpError() << "has " << tensors.size() << " tensors and " << getViews().size()
+                         << " views";
+  for (auto [i, tensor] : llvm::enumerate(tensors))
+    if (tensor.view.getBuffer() != static_cast<int64_t>(i) ||
+        tensor.view.getStrides().size() != tensor.shape.size())
+      return emitOpError() << "has the view " << tensor.view << " as number " << i << ", expected "
+                           << tensor.shape.size() << " strides in buffer " << i;
+  if (getGroups() == 0 || getHeads() % getGroups() != 0)
+    return emitOpError() << "has " << getHeads() << " heads in " << getGroups() << " groups";
+  if (getWidth() > kMostAttentionColumns || getDepth() > kMostAttentionColumns)
+    return emitOpError() << "has matrices of " << getWidth() << " and " << getDepth()
+                         << " columns, expected at most " << kMostAttentionColumns;
+  for (Value gradient : {getQueryGrad(), getKeyGrad(), getValueGrad()})
+    if (static_cast<bool>(gradient) != static_cast<bool>(getGrad()))
+      return emitOpError("needs the gradient of the result and all three gradients, or none");
+  size_t dims = getOffsetDims() ? getOffsetDims()->size() : 0;
+  if (dims != getOffsets().size())
+    return emitOpError() << "has " << getOffsets().size() << " offsets for " << dims << " dims";
   return success();
 }
 

@@ -211,6 +211,57 @@ def Program_ConvolutionOp : Program_Instruction<"convolution",
   let hasVerifier = 1;
 }
 
+def Program_AttentionOp : Program_Instruction<"attention",
+    "A graph.attention, or with `grad` its graph.attention_grad without a gradient of the bias. "
+    "`views` are those of the operands from `query` to `value_grad` that are present, in this "
+    "order; they have one stride per batch dim, one of the heads (of the groups for key, value and "
+    "their gradients), and one per row and column; `lse` has no columns, and a stride of 0 repeats "
+    "elements of `bias` and `mask`. `queries`, `keys`, `width` and `depth` are the sizes of the "
+    "matrices. `seed` and `offsets` are i64 scalars; `scratch` has attentionScratchBytes(…) bytes.",
+    "program.attention %a, %a, %a, %b, %c views [#program.view<0 at 0 by [16, 4, 1]>,\n"
+    "          #program.view<1 at 0 by [16, 4, 1]>, #program.view<2 at 0 by [16, 4, 1]>,\n"
+    "          #program.view<3 at 0 by [16, 4, 1]>, #program.view<4 at 0 by [4, 1]>]\n"
+    "          batch [] heads 1 groups 1 queries 4 keys 4 width 4 depth 4 {scale = 0.5, fill = -1.0e9}",
+    "    (C2) There is one view per tensor, of the buffer with its number, with one stride per dim.\n"
+    "    (C3) `heads` is a multiple of `groups`, and `width` and `depth` are at most 256.\n"
+    "    (C4) `grad` and the three gradients are all present or all absent.\n"
+    "    (C5) There are `offset_dims` for all `offsets`.\n", [AttrSizedOperandSegments]> {
+  let summary = "Attention or its gradient";
+  let arguments = (ins Program_BufferType:$query, Program_BufferType:$key,
+                       Program_BufferType:$value, Program_BufferType:$result,
+                       Program_BufferType:$lse, Optional<Program_BufferType>:$bias,
+                       Optional<Program_BufferType>:$mask, Optional<Program_BufferType>:$grad,
+                       Optional<Program_BufferType>:$query_grad,
+                       Optional<Program_BufferType>:$key_grad,
+                       Optional<Program_BufferType>:$value_grad,
+                       Optional<Program_BufferType>:$seed, Variadic<Program_BufferType>:$offsets,
+                       Optional<Program_BufferType>:$scratch,
+                       TypedArrayAttrBase<Program_ViewAttr, "views">:$views,
+                       DenseI64ArrayAttr:$batch, I64Attr:$heads, I64Attr:$groups, I64Attr:$queries,
+                       I64Attr:$keys, I64Attr:$width, I64Attr:$depth, F64Attr:$scale,
+                       F64Attr:$fill, UnitAttr:$causal, UnitAttr:$safe,
+                       OptionalAttr<F64Attr>:$drop_rate,
+                       OptionalAttr<DenseI64ArrayAttr>:$offset_dims,
+                       OptionalAttr<DenseI64ArrayAttr>:$whole);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value `,` $result `,` $lse (`bias` $bias^)? (`mask` $mask^)?
+    (`grad` $grad^)? (`to` $query_grad^ `,` $key_grad `,` $value_grad)? (`seed` $seed^)?
+    (`at` $offsets^)? (`scratch` $scratch^)? `views` $views `batch` $batch `heads` $heads
+    `groups` $groups `queries` $queries `keys` $keys `width` $width `depth` $depth attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    // A tensor of the instruction: its buffer, its view and its shape.
+    struct Tensor {
+      ::mlir::Value buffer;
+      ViewAttr view;
+      ::llvm::SmallVector<int64_t> shape;
+    };
+    // Those that are present, from `query` to `value_grad`.
+    ::llvm::SmallVector<Tensor> getTensors();
+  }];
+}
+
 def Program_CollectiveOp : Program_Instruction<"collective",
     "A collective of the ranks that differ only in their coordinates on `axes`, indices of mesh "
     "axes, the first axis major. Each pair send[i], recv[i] is one tensor; all pairs are exchanged "

@@ -66,7 +66,8 @@ private:
     b_.setLoc(op->getLoc());
     Value gradient = gradientOf(op->getResult(0));
     Operation *before = lastBuilt();
-    Gradients gradients = (*rule)(op, {&b_, gradient});
+    Gradients gradients =
+        (*rule)(op, {&b_, gradient}, [&](Value v) { return active_.contains(v); });
     // Ops that the rule built get the location of this op, not of the ops that they read.
     for (Operation *built = lastBuilt(); built != before; built = built->getPrevNode())
       built->setLoc(op->getLoc());

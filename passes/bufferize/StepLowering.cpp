@@ -1,4 +1,5 @@
-// Lowers ops to instructions: layout ops, kernels, matmuls, convolutions.
+// Lowers ops to instructions: layout ops, kernels, matmuls, convolutions. Attention.cpp has
+// attention.
 #include "passes/bufferize/StepLowering.h"
 
 #include "dialects/graph/Step.h"
@@ -368,6 +369,8 @@ LogicalResult StepLowering::lower(Operation *op) {
       .Case([&](graph::DotGeneralOp o) { return lowerDot(o), success(); })
       .Case<graph::ConvOp, graph::ConvInputGradOp, graph::ConvWeightGradOp>(
           [&](Operation *o) { return lowerConvolution(o); })
+      .Case([&](graph::AttentionOp o) { return lowerAttention(o), success(); })
+      .Case([&](graph::AttentionGradOp o) { return lowerAttentionGrad(o), success(); })
       .Case([&](mesh::AllReduceOp o) { return lowerAllReduce(o), success(); })
       .Case([&](mesh::AllGatherOp o) { return lowerAllGather(o), success(); })
       .Case([&](mesh::ReduceScatterOp o) { return lowerReduceScatter(o), success(); })

@@ -5,13 +5,34 @@
 // replaces) is written directly to that place, its destination.
 #pragma once
 
+#include "dialects/graph/Attention.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/bufferize/ProgramBuilder.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <array>
+
 namespace cleave::bufferize {
+
+// The tensors of an attention in the order of program.attention, and their views; none for absent
+// ones.
+enum AttentionPlace {
+  kQuery,
+  kKey,
+  kValue,
+  kResult,
+  kLse,
+  kBias,
+  kMask,
+  kGrad,
+  kQueryGrad,
+  kKeyGrad,
+  kValueGrad,
+  kAttentionPlaces
+};
+using AttentionViews = std::array<std::optional<View>, kAttentionPlaces>;
 
 class StepLowering {
 public:
@@ -42,6 +63,12 @@ private:
   void lowerFusion(graph::FusionOp op);
   void lowerDot(graph::DotGeneralOp op);
   mlir::LogicalResult lowerConvolution(mlir::Operation *op);
+  void lowerAttention(graph::AttentionOp op);
+  void lowerAttentionGrad(graph::AttentionGradOp op);
+  // The views of query, key, value, bias and mask.
+  AttentionViews attentionOperands(const graph::AttentionScores &scores);
+  void addAttention(const graph::AttentionScores &scores, const AttentionViews &at, bool isSafe,
+                    mlir::Value scratch);
   void lowerDenseKernel(mlir::Operation *op);
   void lowerAllReduce(mesh::AllReduceOp op);
   void lowerAllGather(mesh::AllGatherOp op);
@@ -64,6 +91,8 @@ private:
   // The same, copied if the view is not dense (not a whole buffer).
   View denseViewOf(mlir::Value value);
   View wholeViewOf(mlir::Value value);
+  // The same, copied if a stride is negative.
+  View forwardView(mlir::Value value);
   View copyToDense(const View &view);
   // An operand of a product, copied so that its contracting dims are the last ones, in this order.
   View copyGrouped(const View &view, llvm::ArrayRef<int64_t> batch,

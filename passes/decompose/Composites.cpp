@@ -9,15 +9,21 @@ using namespace mlir;
 
 namespace cleave::decompose {
 
-static SmallVector<graph::DecompositionInterface> compositesOf(func::FuncOp function) {
+static SmallVector<graph::DecompositionInterface> compositesOf(func::FuncOp function, Keeps keeps) {
   SmallVector<graph::DecompositionInterface> composites;
-  function.walk([&](graph::DecompositionInterface op) { composites.push_back(op); });
+  function.walk([&](graph::DecompositionInterface op) {
+    if (!keeps(op))
+      composites.push_back(op);
+  });
   return composites;
 }
 
-void decomposeComposites(func::FuncOp function) {
-  for (auto composites = compositesOf(function); !composites.empty();
-       composites = compositesOf(function))
+bool keepsNothing(graph::DecompositionInterface) { return false; }
+bool keepsKernels(graph::DecompositionInterface op) { return op.hasKernel(); }
+
+void decomposeComposites(func::FuncOp function, Keeps keeps) {
+  for (auto composites = compositesOf(function, keeps); !composites.empty();
+       composites = compositesOf(function, keeps))
     for (graph::DecompositionInterface composite : composites) {
       OpBuilder b(composite);
       composite->replaceAllUsesWith(composite.decompose(b));
@@ -25,13 +31,18 @@ void decomposeComposites(func::FuncOp function) {
     }
 }
 
+#define GEN_PASS_DECL_COMPOSITESPASS
 #define GEN_PASS_DEF_COMPOSITESPASS
 #include "passes/decompose/Passes.h.inc"
 
 namespace {
 
 struct CompositesPass : impl::CompositesPassBase<CompositesPass> {
-  void runOnOperation() override { decomposeComposites(getOperation()); }
+  using CompositesPassBase::CompositesPassBase;
+
+  void runOnOperation() override {
+    decomposeComposites(getOperation(), keepKernels ? keepsKernels : keepsNothing);
+  }
 };
 
 } // namespace

@@ -5,5 +5,10 @@ include "passes/PassBase.td"
 def CompositesPass : Cleave_Pass<"cleave-decompose-composites", "::mlir::func::FuncOp"> {
   let summary = "Replaces composite ops by the simpler ops that they decompose to";
   let before = "None.";
-  let after = "No op with a DecompositionInterface is left. Equal ops are not merged.";
+  let after = "No op with a DecompositionInterface is left, but with `keep-kernels` those that have "
+              "a kernel. Equal ops are not merged.";
+  let options = [
+    Option<"keepKernels", "keep-kernels", "bool", "false",
+           "Keep the ops for which programs have one kernel.">
+  ];
 }

@@ -158,7 +158,7 @@ static Status train(Compilation &c) {
 
 static Status primitive(Compilation &c) {
   analysis::recordVocabularies(step(c));
-  decompose::decomposeComposites(step(c));
+  decompose::decomposeComposites(step(c), decompose::keepsKernels);
   // Moves the transposes of decomposed attention into the products that read them.
   CLEAVE_TRY(reported(c, [&] { return simplify::simplify(step(c), simplify::Composites::Leave); }));
   tidy(c);

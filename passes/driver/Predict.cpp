@@ -2,6 +2,7 @@
 
 #include "compiler/cost/Collective.h"
 #include "compiler/cost/Roofline.h"
+#include "runtime/artifact/Access.h"
 #include "runtime/artifact/Flops.h"
 
 #include <algorithm>
@@ -34,10 +35,20 @@ public:
       return kernel(artifact::flopsOf(program_, instruction),
                     bytesOf({conv.input(), conv.weight(), conv.output()}), true);
     }
+    if (instruction.has_attention())
+      return kernel(artifact::flopsOf(program_, instruction), accessedBytes(instruction), true);
     return 0;
   }
 
 private:
+  // Bytes of all buffers that an instruction accesses.
+  double accessedBytes(const plan::Instruction &instruction) const {
+    double bytes = 0;
+    for (const artifact::Access &access : artifact::accessesOf(program_, instruction))
+      bytes += access.bytes ? static_cast<double>(access.bytes) : bytesOf({access.buffer});
+    return bytes;
+  }
+
   double bytesOf(std::initializer_list<uint32_t> buffers) const {
     double bytes = 0;
     for (uint32_t buffer : buffers)

@@ -8,7 +8,7 @@
 //  P5  Every instruction uses buffers that are alive.
 //  P6  A launch names a kernel of the module and gives it as many buffers as it has; the kernel's
 //      tensors lie inside them.
-//  P7  The operands of matmuls and convolutions lie inside their buffers.
+//  P7  The operands of matmuls, convolutions and attentions lie inside their buffers.
 //  P8  A copy has two buffers of equal size.
 //  P9  A collective acts on axes of the mesh, and the number of elements that it receives follows
 //      from the number that it sends.
@@ -183,6 +183,8 @@ private:
       return checkMatmul(matmul);
     if (auto convolution = dyn_cast<program::ConvolutionOp>(instruction))
       return checkConvolution(convolution);
+    if (auto attention = dyn_cast<program::AttentionOp>(instruction))
+      return checkAttention(attention);
     if (auto collective = dyn_cast<program::CollectiveOp>(instruction))
       return checkCollective(collective);
     auto copy = dyn_cast<program::CopyOp>(instruction);
@@ -259,6 +261,15 @@ private:
         failed(checkDense("weight", op.getWeight(), op.getWeightShape())))
       return failure();
     return checkDense("output", op.getOutput(), op.getOutputShape());
+  }
+
+  // P7
+  LogicalResult checkAttention(program::AttentionOp op) {
+    for (auto [i, tensor] : llvm::enumerate(op.getTensors()))
+      if (failed(checkView(op, "P7", "tensor " + Twine(i), tensor.view, tensor.shape,
+                           typeOf(tensor.buffer).getElementType(), tensor.buffer)))
+        return failure();
+    return success();
   }
 
   // P9

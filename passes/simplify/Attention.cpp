@@ -296,10 +296,11 @@ struct RecogniseAttention : OpRewritePattern<DotGeneralOp> {
     FloatAttr fill =
         scores.fill && !std::isinf(*scores.fill) ? b.getF64FloatAttr(*scores.fill) : FloatAttr();
     DropoutOp dropout = weights.dropout;
-    Value result = AttentionOp::create(
+    auto attention = AttentionOp::create(
         b, outer.dot.getLoc(), query, key, value, bias, mask, dropout ? dropout.getSeed() : Value(),
         b.getF64FloatAttr(scores.scale), UnitAttr(), weights.safe ? b.getUnitAttr() : UnitAttr(),
         fill, dropout ? dropout.getRateAttr() : FloatAttr());
+    Value result = attention.getResult();
     // Restores the product's batch dims and order.
     Shape shape = shapeOf(outer.weights());
     shape.back() = shapeOf(value).back();

@@ -3,6 +3,7 @@
 #include "passes/simplify/Match.h"
 #include "passes/simplify/Patterns.h"
 #include "passes/simplify/Positions.h"
+#include "passes/simplify/Repeats.h"
 
 using namespace mlir;
 
@@ -93,6 +94,32 @@ struct TakeGroups : AttentionPattern {
   }
 };
 
+// Both masks hold; dims of size 1 are repeated.
+Value conjunction(OpBuilder &b, Location loc, Value x, Value y) {
+  Shape shape = shapeOf(x);
+  for (auto [size, other] : llvm::zip(shape, shapeOf(y)))
+    size = size == Polynomial(1) ? other : size;
+  return AndOp::create(b, loc, buildBroadcast(b, loc, x, shape), buildBroadcast(b, loc, y, shape));
+}
+
+// A bias or a mask that is repeated along a dim has size 1 there.
+struct DropRepeats : AttentionPattern {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &b) const override {
+    Parts parts(op);
+    bool found = false;
+    for (Value *added : {&parts.bias, &parts.mask}) {
+      if (!*added)
+        continue;
+      Value small = withoutRepeats(b, *added, repeatedDims(*added));
+      found |= small != *added;
+      *added = small;
+    }
+    return found ? parts.replace(op, b) : failure();
+  }
+};
+
 // A bias whose elements are zero or excluding is a mask, unless all keys of a query may be
 // excluded: then the added terms determine the weights, and gradients pass through them.
 struct BiasToMask : AttentionPattern {
@@ -121,7 +148,7 @@ struct BiasToMask : AttentionPattern {
     if (isOpposite)
       condition = NotOp::create(b, op.getLoc(), condition);
     Value mask = moveAlike(b, condition, moved.moves);
-    parts.mask = parts.mask ? Value(AndOp::create(b, op.getLoc(), parts.mask, mask)) : mask;
+    parts.mask = parts.mask ? conjunction(b, op.getLoc(), parts.mask, mask) : mask;
     return parts.replace(op, b);
   }
 };
@@ -186,7 +213,8 @@ struct DropSafe : AttentionPattern {
 } // namespace
 
 void addAttentionPartPatterns(RewritePatternSet &patterns) {
-  patterns.add<TakeFactor, TakeGroups, BiasToMask, TakeCausality, DropSafe>(patterns.getContext());
+  patterns.add<TakeFactor, TakeGroups, DropRepeats, BiasToMask, TakeCausality, DropSafe>(
+      patterns.getContext());
 }
 
 } // namespace cleave::simplify

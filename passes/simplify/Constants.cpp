@@ -153,13 +153,30 @@ struct ConstantOfPositions : OpRewritePattern<ConstantOp> {
   }
 };
 
+// Some of several sizes: those that have no symbols fold to constants.
+struct SliceOfSizes : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &b) const override {
+    auto sizes = op.getOperand().getDefiningOp<SizesOp>();
+    if (!sizes || rankOf(sizes.getResult()) != 1 || op.getSymbolicStart() ||
+        !hasStaticShape(op.getType()))
+      return failure();
+    SmallVector<Attribute> kept;
+    for (int64_t i = 0; i < staticShapeOf(op.getType())[0]; ++i)
+      kept.push_back(sizes.getValues()[op.getStart() + i * op.getStride()]);
+    b.replaceOpWithNewOp<SizesOp>(op, op.getType(), b.getArrayAttr(kept), sizes.getDivisorAttr());
+    return success();
+  }
+};
+
 } // namespace
 
 void addConstantPatterns(RewritePatternSet &patterns) {
   MLIRContext *context = patterns.getContext();
   patterns.add<FoldSmall, FoldPointwiseOfSplats, ConstantOfPositions, FoldMoveOfSplat<ReshapeOp>,
-               FoldMoveOfSplat<TransposeOp>, FoldMoveOfSplat<SliceOp>, FoldMoveOfSplat<ReverseOp>>(
-      context);
+               FoldMoveOfSplat<TransposeOp>, FoldMoveOfSplat<SliceOp>, FoldMoveOfSplat<ReverseOp>,
+               SliceOfSizes>(context);
 }
 
 } // namespace cleave::simplify

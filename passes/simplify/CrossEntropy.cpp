@@ -1,6 +1,6 @@
-// Simplification: recognises cross entropy by a log_softmax, its elements at the labels, and their
-// mean. Ignored labels count neither in the sum nor in the number of elements.
-#include "passes/simplify/Match.h"
+// Simplification: recognises cross entropy by the log-probabilities of labels (ChosenTerms.h) and
+// their mean. Ignored labels count neither in the sum nor in the number of elements.
+#include "passes/simplify/ChosenTerms.h"
 #include "passes/simplify/Patterns.h"
 
 using namespace mlir;
@@ -10,103 +10,33 @@ namespace {
 
 using namespace graph;
 
-// PyTorch's default ignore_index, which is not the number of a class.
-constexpr int64_t kNeverLabel = -100;
-
-// The sum of all elements of `of`, times a number.
+// The sum of all elements of `of`, times a number, divided by a number that has symbols (or 1).
 struct WholeSum {
   Value of;
   double number = 0;
+  Polynomial divisor = 1;
 };
 WholeSum wholeSumOf(Value value) {
+  WholeSum sum;
   Product product = productOf(value);
-  auto reduce = product.factors.size() == 1
-                    ? withoutUnitDims(product.factors[0]).getDefiningOp<ReduceOp>()
-                    : ReduceOp();
-  if (!reduce || reduce.getKind() != Reduction::Sum ||
-      static_cast<int64_t>(reduce.getDims().size()) != rankOf(reduce.getOperand()))
-    return {};
-  return {reduce.getOperand(), product.number};
-}
-
-// The same elements in the same order.
-Value withoutReshapes(Value value) {
-  while (auto reshape = value.getDefiningOp<ReshapeOp>())
-    value = reshape.getOperand();
-  return value;
-}
-
-// The mask of labels that count: labels != ignored, as numbers or booleans.
-struct Counts {
-  Value labels;
-  int64_t ignored = kNeverLabel;
-};
-std::optional<Counts> countsOf(Value value) {
-  value = withoutReshapes(value);
-  if (auto cast = value.getDefiningOp<CastOp>())
-    value = withoutReshapes(cast.getOperand());
-  auto compare = value.getDefiningOp<CompareOp>();
-  std::optional<double> ignored = compare ? splatValue(compare.getRhs()) : std::nullopt;
-  if (!ignored || compare.getPredicate() != Predicate::NE ||
-      !isa<IntegerType>(elementTypeOf(compare.getLhs())))
-    return std::nullopt;
-  return Counts{withoutReshapes(compare.getLhs()), static_cast<int64_t>(*ignored)};
-}
-
-// The log_softmax at the labels, and the mask of those that count.
-struct Chosen {
-  GatherOp gather;
-  Value labels;
-  bool isNegated = false;
-  std::optional<Counts> counts;
-};
-
-// Matches a factor or a select that masks ignored labels.
-bool takeCounts(Value &value, Chosen &chosen) {
-  if (auto select = value.getDefiningOp<SelectOp>()) {
-    chosen.counts =
-        isSplatOf(select.getOnFalse(), 0) ? countsOf(select.getCondition()) : std::nullopt;
-    value = select.getOnTrue();
-    return chosen.counts.has_value();
+  for (Value factor : product.factors) {
+    auto sizes = withoutUnitDims(factor).getDefiningOp<SizesOp>();
+    auto reduce = withoutUnitDims(factor).getDefiningOp<ReduceOp>();
+    bool isShare = sizes && sizes.getValues().size() == 1 &&
+                   cast<StringAttr>(sizes.getValues()[0]).getValue() == "1";
+    bool isSum = reduce && reduce.getKind() == Reduction::Sum &&
+                 static_cast<int64_t>(reduce.getDims().size()) == rankOf(reduce.getOperand());
+    std::optional<Polynomial> divisor =
+        isShare ? Polynomial::parse(sizes.getDivisor().str()) : std::nullopt;
+    if (isSum && !sum.of)
+      sum.of = reduce.getOperand();
+    else if (divisor && sum.divisor == Polynomial(1))
+      sum.divisor = *divisor;
+    else
+      return {};
   }
-  auto mul = value.getDefiningOp<MulOp>();
-  for (int i : {0, 1})
-    if (std::optional<Counts> counts = mul ? countsOf(mul->getOperand(i)) : std::nullopt) {
-      chosen.counts = counts;
-      value = mul->getOperand(1 - i);
-      return true;
-    }
-  return false;
-}
-
-std::optional<Chosen> chosenIn(Value value) {
-  constexpr int kMaxSteps = 8;
-  Chosen chosen;
-  for (int step = 0; step < kMaxSteps; ++step) {
-    value = withoutReshapes(value);
-    if (auto neg = value.getDefiningOp<NegOp>()) {
-      chosen.isNegated = !chosen.isNegated;
-      value = neg.getOperand();
-    } else if (auto gather = value.getDefiningOp<GatherOp>()) {
-      chosen.gather = gather;
-      break;
-    } else if (chosen.counts || !takeCounts(value, chosen)) {
-      return std::nullopt;
-    }
-  }
-  int64_t last = chosen.gather ? rankOf(chosen.gather.getOperand()) - 1 : 0;
-  if (!chosen.gather || last < 1 || static_cast<int64_t>(chosen.gather.getDim()) != last ||
-      static_cast<int64_t>(chosen.gather.getBatch()) != last ||
-      shapeOf(chosen.gather.getIndices()).back() != Polynomial(1))
-    return std::nullopt;
-  chosen.labels = withoutReshapes(chosen.gather.getIndices());
-  // Exporters may replace an ignored label by a valid one before the gather.
-  auto select = chosen.labels.getDefiningOp<SelectOp>();
-  if (select && chosen.counts && splatValue(select.getOnFalse()))
-    if (std::optional<Counts> kept = countsOf(select.getCondition());
-        kept && kept->labels == chosen.counts->labels && kept->ignored == chosen.counts->ignored)
-      chosen.labels = withoutReshapes(select.getOnTrue());
-  return chosen;
+  sum.number = product.number;
+  return sum;
 }
 
 // The dim of a reshape's result that equals the operand's dim `dim`: of the same size, after the
@@ -148,17 +78,17 @@ LogSoftmaxOp logSoftmaxBehind(const Moved &moved) {
 
 // `sum` is the sum over the labels that count, times `number`. Returns the loss, if it is one.
 LogicalResult rewrite(Operation *op, Chosen chosen, PatternRewriter &b) {
-  Moved moved = behindMoves(chosen.gather.getOperand());
-  LogSoftmaxOp softmax = logSoftmaxBehind(moved);
-  if (!softmax)
-    return failure();
-  Value logits = moveAlike(b, softmax.getOperand(), moved.moves);
+  Value logits = chosen.table;
+  if (!chosen.holdsLogits) {
+    Moved moved = behindMoves(chosen.table);
+    LogSoftmaxOp softmax = logSoftmaxBehind(moved);
+    if (!softmax)
+      return failure();
+    logits = moveAlike(b, softmax.getOperand(), moved.moves);
+  }
   Shape positions = shapeOf(logits);
   positions.pop_back();
-  Value labels = chosen.gather.getIndices();
-  if (withoutReshapes(labels) != chosen.labels) // with ignored ones replaced
-    labels = withoutReshapes(labels).getDefiningOp<SelectOp>().getOnTrue();
-  labels = buildReshape(b, labels, positions);
+  Value labels = buildReshape(b, chosen.labels, positions);
   Value loss = SoftmaxCrossEntropyOp::create(b, op->getLoc(), logits, labels,
                                              chosen.counts ? chosen.counts->ignored : kNeverLabel);
   Value result = op->getResult(0);
@@ -174,11 +104,17 @@ template <typename Op> struct MeanOfChosen : OpRewritePattern<Op> {
     if (elementCount(op.getType()) != Polynomial(1))
       return failure();
     WholeSum sum = wholeSumOf(op->getResult(0));
-    std::optional<int64_t> count =
-        sum.of ? elementCount(sum.of.getType()).constant() : std::nullopt;
-    std::optional<Chosen> chosen = count ? chosenIn(sum.of) : std::nullopt;
-    if (!chosen || chosen->counts ||
-        !isNear(sum.number * static_cast<double>(*count), chosen->isNegated ? 1 : -1))
+    std::optional<Chosen> chosen = sum.of ? chosenIn(sum.of) : std::nullopt;
+    if (!chosen || chosen->counts)
+      return failure();
+    Polynomial count = elementCount(chosen->labels.getType());
+    double share = sum.number;
+    if (count != sum.divisor) {
+      if (!count.isConstant() || !sum.divisor.isConstant())
+        return failure();
+      share *= static_cast<double>(*count.constant());
+    }
+    if (!isNear(share, chosen->isNegated ? 1 : -1))
       return failure();
     return rewrite(op, *chosen, b);
   }
@@ -195,12 +131,13 @@ struct QuotientOfCounted : OpRewritePattern<DivOp> {
     if (auto cast = withoutUnitDims(divisor).getDefiningOp<CastOp>())
       divisor = cast.getOperand();
     WholeSum above = wholeSumOf(op.getLhs()), below = wholeSumOf(divisor);
-    std::optional<Counts> counts =
-        below.of && below.number == 1 ? countsOf(below.of) : std::nullopt;
+    std::optional<Counts> counts = below.of && below.number == 1 && below.divisor == Polynomial(1)
+                                       ? countsOf(below.of)
+                                       : std::nullopt;
     std::optional<Chosen> chosen = counts && above.of ? chosenIn(above.of) : std::nullopt;
     if (!chosen || !chosen->counts || counts->labels != chosen->labels ||
         counts->ignored != chosen->counts->ignored || chosen->counts->labels != chosen->labels ||
-        above.number != (chosen->isNegated ? 1 : -1))
+        above.divisor != Polynomial(1) || above.number != (chosen->isNegated ? 1 : -1))
       return failure();
     return rewrite(op, *chosen, b);
   }

@@ -4,6 +4,7 @@
 #include "runtime/artifact/Mesh.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace cleave::artifact {
 namespace {
@@ -67,7 +68,49 @@ void collectConvolution(const plan::Convolution &convolution, Collector &to) {
   touch(convolution.output(), convolution.output_shape(), convolution.kind() == Kind::FORWARD);
 }
 
+void collectAttention(const plan::Attention &attention, Collector &to) {
+  for (const AttentionTensor &tensor : attentionTensors(attention)) {
+    uint64_t elements = uint64_t(std::max<int64_t>(0, reachOf(*tensor.operand, tensor.sizes)));
+    tensor.isWritten ? to.write(tensor.operand->buffer(), elements)
+                     : to.read(tensor.operand->buffer(), elements);
+  }
+  for (const auto *scalars : {&attention.seed(), &attention.offsets()})
+    for (uint32_t buffer : *scalars)
+      to.read(buffer);
+  for (uint32_t buffer : attention.scratch())
+    to.write(buffer);
+}
+
 } // namespace
+
+std::vector<AttentionTensor> attentionTensors(const plan::Attention &a) {
+  auto shape = [&](int64_t heads, std::initializer_list<int64_t> matrix) {
+    std::vector<int64_t> sizes(a.batch().begin(), a.batch().end());
+    sizes.push_back(heads);
+    sizes.insert(sizes.end(), matrix);
+    return sizes;
+  };
+  bool isGradient = a.has_grad();
+  std::vector<AttentionTensor> tensors = {
+      {"query", &a.query(), shape(a.heads(), {a.queries(), a.width()}), false},
+      {"key", &a.key(), shape(a.groups(), {a.keys(), a.width()}), false},
+      {"value", &a.value(), shape(a.groups(), {a.keys(), a.depth()}), false},
+      {"result", &a.result(), shape(a.heads(), {a.queries(), a.depth()}), !isGradient},
+      {"lse", &a.lse(), shape(a.heads(), {a.queries()}), !isGradient}};
+  for (const auto &[name, operand, isPresent] :
+       {std::tuple{"bias", &a.bias(), a.has_bias()}, {"mask", &a.mask(), a.has_mask()}})
+    if (isPresent)
+      tensors.push_back({name, operand, shape(a.heads(), {a.queries(), a.keys()}), false});
+  if (!isGradient)
+    return tensors;
+  tensors.push_back({"grad", &a.grad(), shape(a.heads(), {a.queries(), a.depth()}), false});
+  tensors.push_back(
+      {"query_grad", &a.query_grad(), shape(a.heads(), {a.queries(), a.width()}), true});
+  tensors.push_back({"key_grad", &a.key_grad(), shape(a.groups(), {a.keys(), a.width()}), true});
+  tensors.push_back(
+      {"value_grad", &a.value_grad(), shape(a.groups(), {a.keys(), a.depth()}), true});
+  return tensors;
+}
 
 int64_t elementCount(const google::protobuf::RepeatedField<int64_t> &shape) {
   int64_t count = 1;
@@ -105,6 +148,9 @@ std::vector<Access> accessesOf(const plan::Program &program, const plan::Instruc
     break;
   case plan::Instruction::kConvolution:
     collectConvolution(instruction.convolution(), to);
+    break;
+  case plan::Instruction::kAttention:
+    collectAttention(instruction.attention(), to);
     break;
   case plan::Instruction::kCollective:
     for (uint32_t buffer : instruction.collective().send())
@@ -172,6 +218,8 @@ std::string kindName(const plan::Instruction &instruction) {
     return "matmul";
   case plan::Instruction::kConvolution:
     return "convolution";
+  case plan::Instruction::kAttention:
+    return instruction.attention().has_grad() ? "attention gradient" : "attention";
   case plan::Instruction::kCollective:
     return kindName(instruction.collective().kind());
   case plan::Instruction::kWait:

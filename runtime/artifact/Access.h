@@ -28,6 +28,17 @@ std::vector<Access> accessesOf(const plan::Program &program, const plan::Instruc
 // entries differ.
 int64_t reachOf(const plan::StridedOperand &operand, std::span<const int64_t> sizes);
 
+// A strided operand of an attention.
+struct AttentionTensor {
+  const char *name;
+  const plan::StridedOperand *operand;
+  std::vector<int64_t> sizes; // one per stride
+  bool isWritten;
+};
+
+// Those that are present, in the order of the message's fields.
+std::vector<AttentionTensor> attentionTensors(const plan::Attention &attention);
+
 // The number of elements of a dense shape; 2^56 on overflow.
 int64_t elementCount(const google::protobuf::RepeatedField<int64_t> &shape);
 

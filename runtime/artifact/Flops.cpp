@@ -5,6 +5,17 @@
 
 namespace cleave::artifact {
 
+// Two products of the scores' size, and five for the gradients; half of them if causal.
+static double attentionFlops(const plan::Attention &attention) {
+  double scores =
+      double(attention.heads()) * double(attention.queries()) * double(attention.keys());
+  for (int64_t size : attention.batch())
+    scores *= double(size);
+  double width = double(attention.width()), depth = double(attention.depth());
+  double flops = scores * (attention.has_grad() ? 6 * width + 4 * depth : 2 * (width + depth));
+  return attention.causal() ? flops / 2 : flops;
+}
+
 double flopsOf(const plan::Program &program, const plan::Instruction &instruction) {
   if (instruction.has_launch())
     return program.kernels(int(instruction.launch().kernel())).flops();
@@ -25,7 +36,7 @@ double flopsOf(const plan::Program &program, const plan::Instruction &instructio
       flops *= double(convolution.weight_shape(i));
     return flops;
   }
-  return 0;
+  return instruction.has_attention() ? attentionFlops(instruction.attention()) : 0;
 }
 
 } // namespace cleave::artifact

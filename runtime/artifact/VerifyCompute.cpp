@@ -95,8 +95,7 @@ Status verifyLaunch(const ProgramView &view, const plan::Launch &launch) {
   return Status::ok();
 }
 
-// Whether no two indices of a strided tensor have the same place; sizes as in reachOf.
-static bool areDistinct(const plan::StridedOperand &operand, std::span<const int64_t> sizes) {
+bool areDistinct(const plan::StridedOperand &operand, std::span<const int64_t> sizes) {
   std::vector<std::pair<int64_t, int64_t>> dims; // stride, size
   for (size_t i = 0; i < sizes.size(); ++i)
     if (sizes[i] > 1)

@@ -129,6 +129,8 @@ Status verifyKind(const ProgramView &view, const plan::Instruction &instruction)
     return verifyMatmul(view, instruction.matmul());
   case plan::Instruction::kConvolution:
     return verifyConvolution(view, instruction.convolution());
+  case plan::Instruction::kAttention:
+    return verifyAttention(view, instruction.attention());
   case plan::Instruction::kCollective:
     return verifyCollective(view, instruction.collective());
   case plan::Instruction::kWait:

@@ -52,6 +52,10 @@ Status verifyInstructions(const ProgramView &view);
 Status verifyLaunch(const ProgramView &view, const plan::Launch &launch);
 Status verifyMatmul(const ProgramView &view, const plan::Matmul &matmul);
 Status verifyConvolution(const ProgramView &view, const plan::Convolution &convolution);
+Status verifyAttention(const ProgramView &view, const plan::Attention &attention);
+
+// Whether no two indices of a strided tensor have the same place; sizes as in reachOf.
+bool areDistinct(const plan::StridedOperand &operand, std::span<const int64_t> sizes);
 // The number of segments and instructions that a step runs.
 Status verifySchedule(const ProgramView &view);
 // One step's schedule in order. Needs verifyInstructions and verifySchedule.

@@ -51,6 +51,15 @@ struct ConvolutionOperands {
   void *output;
 };
 
+// The addresses of the buffers of an Attention's operands, without StridedOperand.offset; null for
+// absent ones. All are f32, but the mask, which is bool, and the i64 scalars `seed` and `offsets`.
+struct AttentionOperands {
+  void *query, *key, *value, *result, *lse, *bias, *mask, *grad, *queryGrad, *keyGrad, *valueGrad;
+  const void *seed;
+  std::vector<const void *> offsets;
+  void *scratch;
+};
+
 // Prepares and runs one rank's instructions on one kind of hardware.
 class Device {
 public:
@@ -69,6 +78,8 @@ public:
   virtual PreparedAction matmul(const plan::Matmul &matmul, const MatmulOperands &operands) = 0;
   virtual PreparedAction convolution(const plan::Convolution &convolution,
                                      const ConvolutionOperands &operands) = 0;
+  virtual PreparedAction attention(const plan::Attention &attention,
+                                   const AttentionOperands &operands) = 0;
   virtual PreparedAction copy(const void *from, void *to, uint64_t bytes) = 0;
   virtual PreparedAction fill(void *to, DType dtype, int64_t count, double value) = 0;
 

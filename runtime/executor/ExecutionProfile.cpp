@@ -38,6 +38,11 @@ std::string kindOf(const plan::Program &program, const plan::Instruction &instru
     return "convolution " + plan::Convolution::Kind_Name(instruction.convolution().kind()) + " " +
            times(instruction.convolution().input_shape()) + " by " +
            times(instruction.convolution().weight_shape());
+  if (instruction.has_attention()) {
+    const plan::Attention &a = instruction.attention();
+    return concat(artifact::kindName(instruction), ' ', a.heads(), " heads of ", a.queries(), 'x',
+                  a.keys(), 'x', a.width());
+  }
   return artifact::kindName(instruction);
 }
 

@@ -159,6 +159,29 @@ PreparedAction prepareMatmul(const ExecutionContext &context, const plan::Matmul
   return context.device.matmul(matmul, operands);
 }
 
+PreparedAction prepareAttention(const ExecutionContext &context, const plan::Attention &a) {
+  auto address = [&](bool isPresent, const plan::StridedOperand &operand) -> void * {
+    return isPresent ? addressOf(context, operand.buffer()) : nullptr;
+  };
+  device::AttentionOperands operands{
+      .query = address(true, a.query()),
+      .key = address(true, a.key()),
+      .value = address(true, a.value()),
+      .result = address(true, a.result()),
+      .lse = address(true, a.lse()),
+      .bias = address(a.has_bias(), a.bias()),
+      .mask = address(a.has_mask(), a.mask()),
+      .grad = address(a.has_grad(), a.grad()),
+      .queryGrad = address(a.has_grad(), a.query_grad()),
+      .keyGrad = address(a.has_grad(), a.key_grad()),
+      .valueGrad = address(a.has_grad(), a.value_grad()),
+      .seed = a.seed_size() ? addressOf(context, a.seed(0)) : nullptr,
+      .scratch = a.scratch_size() ? addressOf(context, a.scratch(0)) : nullptr};
+  for (uint32_t offset : a.offsets())
+    operands.offsets.push_back(addressOf(context, offset));
+  return context.device.attention(a, operands);
+}
+
 PreparedAction prepareLaunch(const ExecutionContext &context, const plan::Launch &launch) {
   std::vector<void *> buffers;
   for (uint32_t buffer : launch.buffers())
@@ -221,6 +244,8 @@ PreparedAction prepare(const ExecutionContext &context, const plan::Instruction 
                                           .weight = addressOf(context, c.weight()),
                                           .output = addressOf(context, c.output())});
   }
+  case plan::Instruction::kAttention:
+    return prepareAttention(context, instruction.attention());
   case plan::Instruction::kCollective:
     return prepareCollective(context, instruction.collective());
   case plan::Instruction::kWait:

@@ -29,6 +29,11 @@ static std::string particulars(const plan::Plan &plan, const plan::Program &prog
     return concat(batch > 1 ? concat(batch, " x ") : "", matmul.m(), 'x', matmul.n(), 'x',
                   matmul.k(), matmul.accumulate() ? " added" : "", ": ");
   }
+  case plan::Instruction::kAttention: {
+    const plan::Attention &attention = instruction.attention();
+    return concat(attention.heads(), " heads of ", attention.queries(), 'x', attention.keys(), 'x',
+                  attention.width(), attention.causal() ? " causal" : "", ": ");
+  }
   case plan::Instruction::kCollective: {
     const plan::Collective &collective = instruction.collective();
     return std::string(collective.reduce() == plan::SUM ? "" : text(collective.reduce()) + " ") +

@@ -149,7 +149,8 @@ Value composite(const Emitter &e, Value q, Value k, Value v, double scale, const
       options.dropout > 0 ? e.b.getF64FloatAttr(options.dropout) : mlir::FloatAttr();
   return AttentionOp::create(e.b, e.loc, q, k, v, masks.added, masks.allowed, /*seed=*/Value(),
                              e.b.getF64FloatAttr(scale), flag(causal), flag(safe),
-                             /*fill=*/mlir::FloatAttr(), dropout);
+                             /*fill=*/mlir::FloatAttr(), dropout)
+      .getResult();
 }
 
 } // namespace

@@ -1,5 +1,4 @@
-// Gradients of attention and rotary. The weights are built again as the decomposition builds them,
-// and merged by CSE.
+// Gradients of attention and rotary.
 #include "dialects/graph/Attention.h"
 #include "passes/autodiff/rules/Rules.h"
 
@@ -8,40 +7,18 @@ using namespace mlir;
 
 namespace cleave::autodiff {
 
-// Where scores do not count, their gradients are zero: of the select in the decomposition.
-static Term masked(AttentionOp op, Term dScores) {
-  if (op.getMask())
-    dScores = select({dScores.b, op.getMask()}, dScores, 0);
-  if (!op.getCausal())
-    return dScores;
-  Shape shape = shapeOf(dScores);
-  Type type = tensorOf(Shape(shape.end() - 2, shape.end()), dScores.b->getI64Type());
-  Term query{dScores.b, IotaOp::create(*dScores.b, type, 0).getResult()};
-  Term key{dScores.b, IotaOp::create(*dScores.b, type, 1).getResult()};
-  Term counts = compare(key, Predicate::LE, query);
-  Value all = buildBroadcast(*dScores.b, dScores.b->getLoc(), counts, shape);
-  return select({dScores.b, all}, dScores, 0);
-}
-
-static Gradients attention(AttentionOp op, Term dy) {
-  ImplicitLocOpBuilder &b = *dy.b;
-  Polynomial groups = shapeOf(op.getKey())[rankOf(op.getKey()) - 3];
-  Term weights{&b, buildAttentionWeights(b, op)};
-  int64_t last = rankOf(weights) - 1;
-  Type element = elementTypeOf(weights);
-  Type wide = element.getIntOrFloatBitWidth() < 32 ? Type(b.getF32Type()) : element;
-  Value dValue = buildGroupSum(b, buildDropped(b, op, weights), dy, groups);
-  Term dWeights = cast({&b, buildDropped(b, op, buildGroupedDot(b, dy, op.getValue(), 1))}, wide);
-  Term p = cast(weights, wide);
-  Term dScores = p * (dWeights - spread(sum(dWeights * p, last), p, last));
-  // Where a query attends to nothing, all scores are `fill` and their weights do not vanish.
-  if (op.getFill())
-    dScores = masked(op, dScores);
-  Term dProducts = cast(dScores * op.getScale().convertToDouble(), element);
-  Gradients out = {buildGroupedDot(b, dProducts, op.getKey(), 2),
-                   buildGroupSum(b, dProducts, op.getQuery(), groups), dValue};
-  if (op.getBias())
-    out.push_back(cast(dScores, elementTypeOf(op.getBias())));
+static Gradients attention(AttentionOp op, Term dy, Wanted wanted) {
+  // Without a seed nothing is dropped.
+  FloatAttr dropout = op.getSeed() ? op.getDropoutAttr() : FloatAttr();
+  SmallVector<Type> types = {op.getQuery().getType(), op.getKey().getType(),
+                             op.getValue().getType()};
+  Type biasType = op.getBias() && wanted(op.getBias()) ? op.getBias().getType() : Type();
+  auto gradients = AttentionGradOp::create(
+      *dy.b, types[0], types[1], types[2], biasType, op.getQuery(), op.getKey(), op.getValue(),
+      op.getResult(), op.getLse(), dy, op.getBias(), op.getMask(), op.getSeed(), op.getOffsets(),
+      op.getScaleAttr(), op.getCausalAttr(), op.getFillAttr(), dropout, op.getOffsetDimsAttr(),
+      op.getWholeAttr());
+  Gradients out(gradients.getResults());
   out.resize(op->getNumOperands());
   return out;
 }

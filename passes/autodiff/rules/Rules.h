@@ -13,8 +13,10 @@ namespace cleave::autodiff {
 // One gradient per operand, of the operand's type; null where there is none (integers, step
 // functions). Rules build all gradients; unused ones are erased.
 using Gradients = llvm::SmallVector<mlir::Value>;
+// Whether the gradient of an operand is used.
+using Wanted = llvm::function_ref<bool(mlir::Value)>;
 // Builds the gradients of an op's operands from `dy`, the gradient of its first result.
-using Rule = std::function<Gradients(mlir::Operation *op, Term dy)>;
+using Rule = std::function<Gradients(mlir::Operation *op, Term dy, Wanted wanted)>;
 
 // Gradient rules by op name.
 class RuleTable {
@@ -28,10 +30,14 @@ public:
     return entry == rules_.end() ? nullptr : &entry->second;
   }
 
-  // For the families: `rule` is a function (Op, Term dy) -> Gradients.
+  // For the families: `rule` is a function (Op, Term dy) or (Op, Term dy, Wanted) -> Gradients.
   template <typename Op, typename Function> void add(Function rule) {
-    rules_[Op::getOperationName()] = [rule](mlir::Operation *op, Term dy) -> Gradients {
-      return rule(mlir::cast<Op>(op), dy);
+    rules_[Op::getOperationName()] = [rule](mlir::Operation *op, Term dy,
+                                            Wanted wanted) -> Gradients {
+      if constexpr (std::is_invocable_v<Function, Op, Term, Wanted>)
+        return rule(mlir::cast<Op>(op), dy, wanted);
+      else
+        return rule(mlir::cast<Op>(op), dy);
     };
   }
 

@@ -149,6 +149,11 @@ public:
     return prepareDnnlConvolution(convolution, operands, scratch_);
   }
 
+  PreparedAction attention(const plan::Attention &attention,
+                           const AttentionOperands &operands) override {
+    return prepareAttention(attention, operands);
+  }
+
   PreparedAction copy(const void *from, void *to, uint64_t bytes) override {
     return PreparedAction(std::make_unique<CopyAction>(from, to, bytes));
   }

@@ -35,6 +35,13 @@ PreparedAction prepareDnnlConvolution(const plan::Convolution &convolution,
 PreparedAction preparePlainConvolution(const plan::Convolution &convolution,
                                        const ConvolutionOperands &operands);
 
+// Attention or its gradient, by own kernels: those given, or the fastest of this processor.
+struct AttentionKernels;
+PreparedAction prepareAttention(const plan::Attention &attention, const AttentionOperands &operands,
+                                const AttentionKernels &kernels);
+PreparedAction prepareAttention(const plan::Attention &attention,
+                                const AttentionOperands &operands);
+
 // Calls part(begin, end) for parts of [0, extent) in the threads of the calling thread's OpenMP
 // team.
 void inParallel(int64_t extent, const std::function<void(int64_t, int64_t)> &part);

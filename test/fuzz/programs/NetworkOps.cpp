@@ -244,17 +244,27 @@ void addAttention(GraphMaker &m) {
   Value query = operand({batch, heads, queries, width}),
         key = operand({batch, groups, keys, width}), value = operand({batch, groups, keys, depth}),
         bias, mask;
-  Sizes scores = {batch, heads, queries, keys};
+  // Of the scores' shape, or repeated along some dims.
+  auto added = [&] {
+    Sizes scores = {batch, heads, queries, keys};
+    for (int64_t &size : scores)
+      size = m.choose().chance(25) ? 1 : size;
+    return operand(scores);
+  };
   if (m.choose().chance(25))
-    bias = operand(scores);
-  if (m.choose().chance(25))
-    mask = graph::CompareOp::create(b, m.loc(), graph::Predicate::LT, operand(scores),
-                                    m.splat(RankedTensorType::get(scores, m.floatType()), 0.7));
+    bias = added();
+  if (m.choose().chance(25)) {
+    Value numbers = added();
+    mask = graph::CompareOp::create(b, m.loc(), graph::Predicate::LT, numbers,
+                                    m.splat(numbers.getType(), 0.7));
+  }
   UnitAttr set = b.getUnitAttr(), unset;
-  addBounded(m, graph::AttentionOp::create(
-                    b, m.loc(), query, key, value, bias, mask, Value(), b.getF64FloatAttr(0.5),
-                    m.choose().chance(40) ? set : unset, m.choose().chance(70) ? set : unset,
-                    m.choose().chance(30) ? b.getF64FloatAttr(-1e4) : FloatAttr(), FloatAttr()));
+  auto attention = graph::AttentionOp::create(
+      b, m.loc(), query, key, value, bias, mask, Value(), b.getF64FloatAttr(0.5),
+      m.choose().chance(40) ? set : unset, m.choose().chance(70) ? set : unset,
+      m.choose().chance(30) ? b.getF64FloatAttr(-1e4) : FloatAttr(),
+      m.choose().chance(25) ? b.getF64FloatAttr(0.25) : FloatAttr());
+  addBounded(m, attention.getResult());
 }
 
 void addDropout(GraphMaker &m) {

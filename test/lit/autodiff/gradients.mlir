@@ -41,3 +41,27 @@ func.func @an_embedding_gets_the_sum_of_its_rows_gradients(%t: tensor<10x4xf32>,
   %loss = graph.reduce sum %y over [0, 1] : tensor<3x4xf32> -> tensor<f32>
   return %loss : tensor<f32>
 }
+
+// -----
+
+// CHECK-LABEL: @the_gradients_of_attention_are_one_op
+func.func @the_gradients_of_attention_are_one_op(%q: tensor<3x5x8xf32>, %b: tensor<3x1x5xf32>) -> tensor<f32> {
+  // CHECK: %[[Y:.*]], %[[LSE:.*]] = graph.attention %arg0, %arg0, %arg0 bias %arg1
+  // CHECK: %[[DY:.*]] = graph.broadcast %{{.*}} -> tensor<3x5x8xf32>
+  // CHECK: %[[DQ:.*]], %[[DK:.*]], %[[DV:.*]], %[[DB:.*]] = graph.attention_grad %arg0, %arg0, %arg0, %[[Y]], %[[LSE]], %[[DY]] bias %arg1 {causal, scale = 5.000000e-01 : f64}
+  // CHECK: return %{{.*}}, %[[DB]] :
+  %y, %lse = graph.attention %q, %q, %q bias %b {causal, scale = 0.5 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x1x5xf32>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
+  %loss = graph.reduce sum %y over [0, 1, 2] : tensor<3x5x8xf32> -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// -----
+
+// CHECK-LABEL: @a_bias_that_depends_on_no_argument_has_no_gradient
+func.func @a_bias_that_depends_on_no_argument_has_no_gradient(%q: tensor<3x5x8xf32>) -> tensor<f32> {
+  // CHECK: %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}} = graph.attention_grad %arg0, %arg0, %arg0, %{{.*}} bias
+  %b = graph.iota dim 2 : tensor<3x5x5xf32>
+  %y, %lse = graph.attention %q, %q, %q bias %b {scale = 0.5 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x5xf32>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
+  %loss = graph.reduce sum %y over [0, 1, 2] : tensor<3x5x8xf32> -> tensor<f32>
+  return %loss : tensor<f32>
+}

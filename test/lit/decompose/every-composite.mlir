@@ -207,7 +207,7 @@ func.func @attention_multiplies_softmax_of_scaled_scores_by_the_values(%q: tenso
   // CHECK: %[[WEIGHTS:.*]] = graph.div %{{.*}}, %{{.*}}
   // CHECK: %[[Y:.*]] = graph.dot_general %[[WEIGHTS]], %arg2 batch [0] x [0] contract [2] x [1]
   // CHECK: return %[[Y]] :
-  %y = graph.attention %q, %k, %v {scale = 0.5 : f64} : (tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> tensor<2x5x8xf32>
+  %y, %lse_y = graph.attention %q, %k, %v {scale = 0.5 : f64} : (tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> (tensor<2x5x8xf32>, tensor<2x5xf32>)
   return %y : tensor<2x5x8xf32>
 }
 
@@ -217,21 +217,21 @@ func.func @attention_with_scale_one_multiplies_by_nothing(%q: tensor<2x5x8xf32>,
   // CHECK-NOT: graph.mul
   // CHECK: %[[MAX:.*]] = graph.reduce max %[[PRODUCTS]] over [2]
   // CHECK: return
-  %y = graph.attention %q, %k, %v {scale = 1.0 : f64} : (tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> tensor<2x5x8xf32>
+  %y, %lse_y = graph.attention %q, %k, %v {scale = 1.0 : f64} : (tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> (tensor<2x5x8xf32>, tensor<2x5xf32>)
   return %y : tensor<2x5x8xf32>
 }
 
 // CHECK-LABEL: @causal_attention_selects_keys_up_to_the_query(
 func.func @causal_attention_selects_keys_up_to_the_query(%q: tensor<2x5x8xf32>, %k: tensor<2x5x8xf32>, %v: tensor<2x5x8xf32>) -> tensor<2x5x8xf32> {
-  // CHECK: %[[PRODUCTS:.*]] = graph.dot_general %arg0, %arg1
   // CHECK-DAG: %[[QUERY:.*]] = graph.iota dim 0 : tensor<5x5xi64>
   // CHECK-DAG: %[[KEY:.*]] = graph.iota dim 1 : tensor<5x5xi64>
   // CHECK: %[[COUNTS:.*]] = graph.compare le %[[KEY]], %[[QUERY]] :
   // CHECK: %[[ALL:.*]] = graph.broadcast %[[COUNTS]] to [1, 2]
+  // CHECK: %[[PRODUCTS:.*]] = graph.dot_general %arg0, %arg1
   // CHECK: %[[SCORES:.*]] = graph.select %[[ALL]], %[[PRODUCTS]], %{{.*}}
   // CHECK: %[[MAX:.*]] = graph.reduce max %[[SCORES]] over [2]
   // CHECK: return
-  %y = graph.attention %q, %k, %v {scale = 1.0 : f64, causal} : (tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> tensor<2x5x8xf32>
+  %y, %lse_y = graph.attention %q, %k, %v {scale = 1.0 : f64, causal} : (tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> (tensor<2x5x8xf32>, tensor<2x5xf32>)
   return %y : tensor<2x5x8xf32>
 }
 
@@ -242,7 +242,7 @@ func.func @attention_adds_the_bias_before_the_mask(%q: tensor<2x5x8xf32>, %k: te
   // CHECK: %[[SCORES:.*]] = graph.select %arg4, %[[SUM]], %{{.*}}
   // CHECK: %[[MAX:.*]] = graph.reduce max %[[SCORES]] over [2]
   // CHECK: return
-  %y = graph.attention %q, %k, %v bias %b mask %m {scale = 1.0 : f64} : (tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x5xf32>, tensor<2x5x5xi1>) -> tensor<2x5x8xf32>
+  %y, %lse_y = graph.attention %q, %k, %v bias %b mask %m {scale = 1.0 : f64} : (tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x5xf32>, tensor<2x5x5xi1>) -> (tensor<2x5x8xf32>, tensor<2x5xf32>)
   return %y : tensor<2x5x8xf32>
 }
 
@@ -252,7 +252,7 @@ func.func @grouped_queries_share_a_head_of_keys(%q: tensor<4x5x8xf32>, %k: tenso
   // CHECK: %[[PRODUCTS:.*]] = graph.dot_general %[[GROUPS]], %arg1 batch [0] x [0] contract [3] x [2]
   // CHECK: %[[SCORES:.*]] = graph.reshape %[[PRODUCTS]] : tensor<2x2x5x5xf32> -> tensor<4x5x5xf32>
   // CHECK: return
-  %y = graph.attention %q, %k, %v {scale = 1.0 : f64} : (tensor<4x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> tensor<4x5x8xf32>
+  %y, %lse_y = graph.attention %q, %k, %v {scale = 1.0 : f64} : (tensor<4x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> (tensor<4x5x8xf32>, tensor<4x5xf32>)
   return %y : tensor<4x5x8xf32>
 }
 
@@ -264,8 +264,43 @@ func.func @attention_of_short_floats_computes_its_softmax_in_f32(%q: tensor<2x5x
   // CHECK: %[[SHORT:.*]] = graph.cast %{{.*}} : tensor<2x5x5xf32> -> tensor<2x5x5xf16>
   // CHECK: %[[Y:.*]] = graph.dot_general %[[SHORT]], %arg2
   // CHECK: return %[[Y]] :
-  %y = graph.attention %q, %k, %v {scale = 1.0 : f64} : (tensor<2x5x8xf16>, tensor<2x5x8xf16>, tensor<2x5x8xf16>) -> tensor<2x5x8xf16>
+  %y, %lse_y = graph.attention %q, %k, %v {scale = 1.0 : f64} : (tensor<2x5x8xf16>, tensor<2x5x8xf16>, tensor<2x5x8xf16>) -> (tensor<2x5x8xf16>, tensor<2x5xf32>)
   return %y : tensor<2x5x8xf16>
+}
+
+// CHECK-LABEL: @the_log_sum_exp_of_the_scores_is_a_result(
+func.func @the_log_sum_exp_of_the_scores_is_a_result(%q: tensor<2x5x8xf32>) -> tensor<2x5xf32> {
+  // CHECK: %[[SCORES:.*]] = graph.dot_general %arg0, %arg0
+  // CHECK: graph.dot_general
+  // CHECK: %[[MAX:.*]] = graph.reduce max %[[SCORES]] over [2]
+  // CHECK: %[[E:.*]] = graph.exp
+  // CHECK: %[[SUM:.*]] = graph.reduce sum %[[E]] over [2]
+  // CHECK: %[[LOG:.*]] = graph.log %[[SUM]]
+  // CHECK: %[[LSE:.*]] = graph.add %[[MAX]], %[[LOG]]
+  // CHECK: return %[[LSE]] :
+  %y, %lse = graph.attention %q, %q, %q {scale = 1.0 : f64} : (tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> (tensor<2x5x8xf32>, tensor<2x5xf32>)
+  return %lse : tensor<2x5xf32>
+}
+
+// CHECK-LABEL: @gradients_of_attention_compute_the_weights_by_their_log_sum_exp(
+func.func @gradients_of_attention_compute_the_weights_by_their_log_sum_exp(%q: tensor<2x5x8xf32>, %k: tensor<2x6x8xf32>, %v: tensor<2x6x8xf32>, %y: tensor<2x5x8xf32>, %l: tensor<2x5xf32>, %dy: tensor<2x5x8xf32>) -> (tensor<2x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x8xf32>) {
+  // CHECK: %[[SCORES:.*]] = graph.dot_general %arg0, %arg1
+  // CHECK: %[[LSE:.*]] = graph.broadcast %arg4 to [0, 1]
+  // CHECK: %[[ABOVE:.*]] = graph.sub %[[SCORES]], %[[LSE]]
+  // CHECK: %[[E:.*]] = graph.exp %[[ABOVE]] :
+  // CHECK: %[[P:.*]] = graph.select %{{.*}}, %{{.*}}, %[[E]] :
+  // CHECK: %[[DV:.*]] = graph.dot_general %[[P]], %arg5 batch [0] x [0] contract [1] x [1]
+  // CHECK: %[[DELTA:.*]] = graph.reduce sum %{{.*}} over [2]
+  // CHECK: %[[DP:.*]] = graph.dot_general %arg5, %arg2 batch [0] x [0] contract [2] x [2]
+  // CHECK: %[[D:.*]] = graph.broadcast %[[DELTA]] to [0, 1]
+  // CHECK: %[[DIFFERENCE:.*]] = graph.sub %[[DP]], %[[D]]
+  // CHECK: %[[DS:.*]] = graph.mul %[[P]], %[[DIFFERENCE]]
+  // CHECK: %[[DQ:.*]] = graph.dot_general %[[DS]], %arg1 batch [0] x [0] contract [2] x [1]
+  // CHECK: %[[DK:.*]] = graph.dot_general %[[DS]], %arg0 batch [0] x [0] contract [1] x [1]
+  // CHECK: return %[[DQ]], %[[DK]], %[[DV]] :
+  %dq, %dk, %dv = graph.attention_grad %q, %k, %v, %y, %l, %dy {scale = 1.0 : f64}
+    : (tensor<2x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x8xf32>, tensor<2x5x8xf32>, tensor<2x5xf32>, tensor<2x5x8xf32>) -> (tensor<2x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x8xf32>)
+  return %dq, %dk, %dv : tensor<2x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x8xf32>
 }
 
 // CHECK-LABEL: @cross_entropy_is_the_mean_over_labels_that_count(

@@ -264,8 +264,8 @@ func.func @a_reduction_keeps_the_remaining_dims(%x: tensor<4x3xf32>) {
 // graph.attention (C1)
 func.func @an_attention_has_heads(%q: tensor<5x8xf32>, %k: tensor<5x8xf32>, %v: tensor<5x8xf32>) {
   // expected-error @below {{needs query, key and value of one rank of at least 3}}
-  %0 = graph.attention %q, %k, %v {scale = 1.0 : f64}
-    : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> tensor<5x8xf32>
+  %0, %lse_0 = graph.attention %q, %k, %v {scale = 1.0 : f64}
+    : (tensor<5x8xf32>, tensor<5x8xf32>, tensor<5x8xf32>) -> (tensor<5x8xf32>, tensor<5xf32>)
   return
 }
 
@@ -274,8 +274,8 @@ func.func @an_attention_has_heads(%q: tensor<5x8xf32>, %k: tensor<5x8xf32>, %v: 
 // graph.attention (C2)
 func.func @keys_have_the_width_of_the_queries(%q: tensor<3x5x8xf32>, %k: tensor<3x5x4xf32>, %v: tensor<3x5x8xf32>) {
   // expected-error @below {{needs key and value that fit the query, found 'tensor<3x5x4xf32>' and 'tensor<3x5x8xf32>' for 'tensor<3x5x8xf32>'}}
-  %0 = graph.attention %q, %k, %v {scale = 1.0 : f64}
-    : (tensor<3x5x8xf32>, tensor<3x5x4xf32>, tensor<3x5x8xf32>) -> tensor<3x5x8xf32>
+  %0, %lse_0 = graph.attention %q, %k, %v {scale = 1.0 : f64}
+    : (tensor<3x5x8xf32>, tensor<3x5x4xf32>, tensor<3x5x8xf32>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
   return
 }
 
@@ -284,8 +284,8 @@ func.func @keys_have_the_width_of_the_queries(%q: tensor<3x5x8xf32>, %k: tensor<
 // graph.attention (C3)
 func.func @groups_divide_heads(%q: tensor<3x5x8xf32>, %k: tensor<2x5x8xf32>, %v: tensor<2x5x8xf32>) {
   // expected-error @below {{needs heads that are a multiple of the key's, found 3 and 2}}
-  %0 = graph.attention %q, %k, %v {scale = 1.0 : f64}
-    : (tensor<3x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> tensor<3x5x8xf32>
+  %0, %lse_0 = graph.attention %q, %k, %v {scale = 1.0 : f64}
+    : (tensor<3x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
   return
 }
 
@@ -294,8 +294,8 @@ func.func @groups_divide_heads(%q: tensor<3x5x8xf32>, %k: tensor<2x5x8xf32>, %v:
 // graph.attention (C4)
 func.func @a_bias_has_the_shape_of_the_scores(%q: tensor<3x5x8xf32>, %k: tensor<3x6x8xf32>, %v: tensor<3x6x8xf32>, %b: tensor<3x5x5xf32>) {
   // expected-error @below {{needs a bias and a mask of the scores' shape, found 'tensor<3x5x5xf32>'}}
-  %0 = graph.attention %q, %k, %v bias %b {scale = 1.0 : f64}
-    : (tensor<3x5x8xf32>, tensor<3x6x8xf32>, tensor<3x6x8xf32>, tensor<3x5x5xf32>) -> tensor<3x5x8xf32>
+  %0, %lse_0 = graph.attention %q, %k, %v bias %b {scale = 1.0 : f64}
+    : (tensor<3x5x8xf32>, tensor<3x6x8xf32>, tensor<3x6x8xf32>, tensor<3x5x5xf32>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
   return
 }
 
@@ -304,8 +304,8 @@ func.func @a_bias_has_the_shape_of_the_scores(%q: tensor<3x5x8xf32>, %k: tensor<
 // graph.attention (C6)
 func.func @an_attention_drops_at_most_all_weights(%q: tensor<3x5x8xf32>, %k: tensor<3x5x8xf32>, %v: tensor<3x5x8xf32>) {
   // expected-error @below {{attribute 'dropout' failed to satisfy constraint: 64-bit float attribute between 0 and 1}}
-  %0 = graph.attention %q, %k, %v {scale = 1.0 : f64, dropout = 1.5 : f64}
-    : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> tensor<3x5x8xf32>
+  %0, %lse_0 = graph.attention %q, %k, %v {scale = 1.0 : f64, dropout = 1.5 : f64}
+    : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
   return
 }
 
@@ -313,9 +313,112 @@ func.func @an_attention_drops_at_most_all_weights(%q: tensor<3x5x8xf32>, %k: ten
 
 // graph.attention (C7)
 func.func @an_attention_has_the_depth_of_the_values(%q: tensor<3x5x8xf32>, %k: tensor<3x5x8xf32>, %v: tensor<3x5x6xf32>) {
-  // expected-error @below {{inferred type(s) 'tensor<3x5x6xf32>' are incompatible with return type(s) of operation 'tensor<3x5x8xf32>'}}
-  %0 = graph.attention %q, %k, %v {scale = 1.0 : f64}
-    : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x6xf32>) -> tensor<3x5x8xf32>
+  // expected-error @below {{inferred type(s) 'tensor<3x5x6xf32>', 'tensor<3x5xf32>' are incompatible with return type(s) of operation 'tensor<3x5x8xf32>', 'tensor<3x5xf32>'}}
+  %0, %lse_0 = graph.attention %q, %k, %v {scale = 1.0 : f64}
+    : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x6xf32>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
+  return
+}
+
+// -----
+
+// graph.attention (C8)
+func.func @sums_of_exponentials_of_short_floats_are_f32(%q: tensor<3x5x8xf16>) {
+  // expected-error @below {{inferred type(s) 'tensor<3x5x8xf16>', 'tensor<3x5xf32>' are incompatible with return type(s) of operation 'tensor<3x5x8xf16>', 'tensor<3x5xf16>'}}
+  %0, %lse = graph.attention %q, %q, %q {scale = 1.0 : f64}
+    : (tensor<3x5x8xf16>, tensor<3x5x8xf16>, tensor<3x5x8xf16>) -> (tensor<3x5x8xf16>, tensor<3x5xf16>)
+  return
+}
+
+// -----
+
+// graph.attention (C9)
+func.func @offsets_of_a_block_have_dims(%q: tensor<3x5x8xf32>, %o: tensor<i64>) {
+  // expected-error @below {{needs an ascending list of dims below 2, one per offset, found 2 dims for 1 offsets}}
+  %0, %lse = graph.attention %q, %q, %q at %o {scale = 1.0 : f64, offset_dims = array<i64: 0, 1>, whole = array<i64: 6, 5, 5>}
+    : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<i64>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
+  return
+}
+
+// -----
+
+func.func @keys_have_no_offset(%q: tensor<3x5x8xf32>, %o: tensor<i64>) {
+  // expected-error @below {{needs an ascending list of dims below 2}}
+  %0, %lse = graph.attention %q, %q, %q at %o {scale = 1.0 : f64, offset_dims = array<i64: 2>, whole = array<i64: 6, 5, 5>}
+    : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<i64>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
+  return
+}
+
+// -----
+
+// graph.attention (C10)
+func.func @a_block_has_the_sizes_of_the_whole(%q: tensor<3x5x8xf32>, %o: tensor<i64>) {
+  // expected-error @below {{needs 3 sizes of the whole scores, found 0}}
+  %0, %lse = graph.attention %q, %q, %q at %o {scale = 1.0 : f64, offset_dims = array<i64: 1>}
+    : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<i64>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
+  return
+}
+
+// -----
+
+// graph.attention_grad (C5)
+func.func @gradients_drop_by_a_seed(%q: tensor<3x5x8xf32>, %l: tensor<3x5xf32>) {
+  // expected-error @below {{needs a seed for its dropout}}
+  %0, %1, %2 = graph.attention_grad %q, %q, %q, %q, %l, %q {scale = 1.0 : f64, dropout = 0.5 : f64}
+    : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5xf32>, tensor<3x5x8xf32>)
+    -> (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>)
+  return
+}
+
+// -----
+
+// graph.attention_grad (C7)
+func.func @gradients_read_the_result_of_the_attention(%q: tensor<3x5x8xf32>, %y: tensor<3x5x4xf32>, %l: tensor<3x5xf32>) {
+  // expected-error @below {{needs a result of type 'tensor<3x5x8xf32>', found 'tensor<3x5x4xf32>'}}
+  %0, %1, %2 = graph.attention_grad %q, %q, %q, %y, %l, %q {scale = 1.0 : f64}
+    : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x4xf32>, tensor<3x5xf32>, tensor<3x5x8xf32>)
+    -> (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>)
+  return
+}
+
+// -----
+
+func.func @the_gradient_of_the_result_has_its_type(%q: tensor<3x5x8xf32>, %dy: tensor<3x5x4xf32>, %l: tensor<3x5xf32>) {
+  // expected-error @below {{needs a gradient of the result of type 'tensor<3x5x8xf32>', found 'tensor<3x5x4xf32>'}}
+  %0, %1, %2 = graph.attention_grad %q, %q, %q, %q, %l, %dy {scale = 1.0 : f64}
+    : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5xf32>, tensor<3x5x4xf32>)
+    -> (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>)
+  return
+}
+
+// -----
+
+// graph.attention_grad (C8)
+func.func @gradients_read_a_sum_per_row(%q: tensor<3x5x8xf32>, %l: tensor<3x5x1xf32>) {
+  // expected-error @below {{needs a log-sum-exp of type 'tensor<3x5xf32>', found 'tensor<3x5x1xf32>'}}
+  %0, %1, %2 = graph.attention_grad %q, %q, %q, %q, %l, %q {scale = 1.0 : f64}
+    : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x1xf32>, tensor<3x5x8xf32>)
+    -> (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>)
+  return
+}
+
+// -----
+
+// graph.attention_grad (C11)
+func.func @a_gradient_has_the_type_of_its_operand(%q: tensor<3x5x8xf32>, %k: tensor<3x6x8xf32>, %l: tensor<3x5xf32>) {
+  // expected-error @below {{needs a gradient of the key of type 'tensor<3x6x8xf32>', found 'tensor<3x5x8xf32>'}}
+  %0, %1, %2 = graph.attention_grad %q, %k, %k, %q, %l, %q {scale = 1.0 : f64}
+    : (tensor<3x5x8xf32>, tensor<3x6x8xf32>, tensor<3x6x8xf32>, tensor<3x5x8xf32>, tensor<3x5xf32>, tensor<3x5x8xf32>)
+    -> (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x6x8xf32>)
+  return
+}
+
+// -----
+
+func.func @only_a_bias_has_a_gradient(%q: tensor<3x5x8xf32>, %l: tensor<3x5xf32>) {
+  // expected-error @below {{has a gradient of the bias, but no bias}}
+  %0, %1, %2, %3 = graph.attention_grad %q, %q, %q, %q, %l, %q {scale = 1.0 : f64}
+    : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5xf32>, tensor<3x5x8xf32>)
+    -> (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x5xf32>)
   return
 }
 

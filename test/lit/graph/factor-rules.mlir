@@ -261,9 +261,9 @@ module @a_pooling_splits_batch_and_channels attributes {mesh.mesh = #mesh.mesh<[
 module @an_attention_splits_groups_of_heads_and_queries attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
   func.func @step(%q: tensor<4x5x8xf32> {graph.name = "q", graph.role = "input", mesh.sharding = #mesh.sharding<[{}, {}, {}]>},
                   %k: tensor<2x6x8xf32> {graph.name = "k", graph.role = "input", mesh.sharding = #mesh.sharding<[{}, {}, {}]>}) {
-    // expected-error-re @+1 {{does not fit its factor rule (a b) c !e, a !d !e, a !d f -> (a b) c f{{$}}}}
-    %0 = graph.attention %q, %k, %k {scale = 1.0 : f64, mesh.strategy = #none}
-      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x8xf32>) -> tensor<4x5x8xf32>
+    // expected-error-re @+1 {{does not fit its factor rule (a b) c !e, a !d !e, a !d !f -> (a b) c !f, (a b) c{{$}}}}
+    %0, %lse_0 = graph.attention %q, %k, %k {scale = 1.0 : f64, mesh.strategy = #none}
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x8xf32>) -> (tensor<4x5x8xf32>, tensor<4x5xf32>)
     return
   }
 }
@@ -271,11 +271,39 @@ module @an_attention_splits_groups_of_heads_and_queries attributes {mesh.mesh = 
 // -----
 
 #none = #mesh.strategy<[], results = []>
-module @a_causal_attention_keeps_its_queries_whole attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+module @a_causal_attention_splits_its_queries_too attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
   func.func @step(%q: tensor<4x5x8xf32> {graph.name = "q", graph.role = "input", mesh.sharding = #mesh.sharding<[{}, {}, {}]>}) {
-    // expected-error-re @+1 {{does not fit its factor rule a !b !d, a !c !d, a !c e -> a !b e{{$}}}}
-    %0 = graph.attention %q, %q, %q {scale = 1.0 : f64, causal, mesh.strategy = #none}
-      : (tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>) -> tensor<4x5x8xf32>
+    // expected-error-re @+1 {{does not fit its factor rule a b !d, a !c !d, a !c !e -> a b !e, a b{{$}}}}
+    %0, %lse_0 = graph.attention %q, %q, %q {scale = 1.0 : f64, causal, mesh.strategy = #none}
+      : (tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>) -> (tensor<4x5x8xf32>, tensor<4x5xf32>)
+    return
+  }
+}
+
+// -----
+
+#none = #mesh.strategy<[], results = []>
+module @a_repeated_mask_has_factors_of_its_own attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @step(%q: tensor<3x4x5x8xf32> {graph.name = "q", graph.role = "input", mesh.sharding = #mesh.sharding<[{}, {}, {}, {}]>},
+                  %m: tensor<3x1x1x5xi1> {graph.name = "m", graph.role = "input", mesh.sharding = #mesh.sharding<[{}, {}, {}, {}]>}) {
+    // expected-error-re @+1 {{does not fit its factor rule a b c !e, a b !d !e, a b !d !f, a !g !h !d -> a b c !f, a b c{{$}}}}
+    %0, %lse = graph.attention %q, %q, %q mask %m {scale = 1.0 : f64, mesh.strategy = #none}
+      : (tensor<3x4x5x8xf32>, tensor<3x4x5x8xf32>, tensor<3x4x5x8xf32>, tensor<3x1x1x5xi1>) -> (tensor<3x4x5x8xf32>, tensor<3x4x5xf32>)
+    return
+  }
+}
+
+// -----
+
+#none = #mesh.strategy<[], results = []>
+module @gradients_of_keys_are_sums_over_queries_and_heads_of_a_group attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @step(%q: tensor<4x5x8xf32> {graph.name = "q", graph.role = "input", mesh.sharding = #mesh.sharding<[{}, {}, {}]>},
+                  %k: tensor<2x6x8xf32> {graph.name = "k", graph.role = "input", mesh.sharding = #mesh.sharding<[{}, {}, {}]>},
+                  %l: tensor<4x5xf32> {graph.name = "l", graph.role = "input", mesh.sharding = #mesh.sharding<[{}, {}]>}) {
+    // expected-error-re @+1 {{does not fit its factor rule (a b) c !e, a !d !e, a !d !f, (a b) c !f, (a b) c, (a b) c !f -> (a b) c !e, a !d !e, a !d !f{{$}}}}
+    %0, %1, %2 = graph.attention_grad %q, %k, %k, %q, %l, %q {scale = 1.0 : f64, mesh.strategy = #none}
+      : (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x8xf32>, tensor<4x5x8xf32>, tensor<4x5xf32>, tensor<4x5x8xf32>)
+      -> (tensor<4x5x8xf32>, tensor<2x6x8xf32>, tensor<2x6x8xf32>)
     return
   }
 }

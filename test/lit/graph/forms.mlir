@@ -124,16 +124,28 @@ func.func @a_convolution_in_two_dims_and_groups(%x: tensor<1x4x5x7xf32>, %w: ten
 func.func @an_attention_with_all_it_can_have(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x6x8xf32>, %v: tensor<2x2x6x3xf32>,
                                              %b: tensor<2x4x5x6xf32>, %m: tensor<2x4x5x6xi1>, %s: tensor<i64>) -> tensor<2x4x5x3xf32> {
   // CHECK-NEXT: graph.attention %arg0, %arg1, %arg2 bias %arg3 mask %arg4 seed %arg5 {causal, dropout = 1.000000e-01 : f64, fill = -1.000000e+04 : f64, safe, scale = 5.000000e-01 : f64}
-  %0 = graph.attention %q, %k, %v bias %b mask %m seed %s {scale = 0.5 : f64, causal, safe, fill = -1.0e+04 : f64, dropout = 0.1 : f64}
-    : (tensor<2x4x5x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>, tensor<2x4x5x6xf32>, tensor<2x4x5x6xi1>, tensor<i64>) -> tensor<2x4x5x3xf32>
+  %0, %lse_0 = graph.attention %q, %k, %v bias %b mask %m seed %s {scale = 0.5 : f64, causal, safe, fill = -1.0e+04 : f64, dropout = 0.1 : f64}
+    : (tensor<2x4x5x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x3xf32>, tensor<2x4x5x6xf32>, tensor<2x4x5x6xi1>, tensor<i64>) -> (tensor<2x4x5x3xf32>, tensor<2x4x5xf32>)
   return %0 : tensor<2x4x5x3xf32>
+}
+
+// CHECK-LABEL: @a_block_of_an_attention_and_its_gradients
+func.func @a_block_of_an_attention_and_its_gradients(%q: tensor<4x5x8xf32>, %b: tensor<1x5x1xf32>, %m: tensor<1x1x5xi1>, %s: tensor<i64>, %o: tensor<i64>) -> tensor<1x5x1xf32> {
+  // CHECK-NEXT: %[[Y:.*]], %[[L:.*]] = graph.attention %arg0, %arg0, %arg0 bias %arg1 mask %arg2 seed %arg3 at %arg4, %arg4 {causal, dropout = 1.000000e-01 : f64, offset_dims = array<i64: 0, 1>, scale = 5.000000e-01 : f64, whole = array<i64: 8, 9, 5>}
+  %y, %lse = graph.attention %q, %q, %q bias %b mask %m seed %s at %o, %o {scale = 0.5 : f64, causal, dropout = 0.1 : f64, offset_dims = array<i64: 0, 1>, whole = array<i64: 8, 9, 5>}
+    : (tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<1x5x1xf32>, tensor<1x1x5xi1>, tensor<i64>, tensor<i64>, tensor<i64>) -> (tensor<4x5x8xf32>, tensor<4x5xf32>)
+  // CHECK-NEXT: graph.attention_grad %arg0, %arg0, %arg0, %[[Y]], %[[L]], %arg0 bias %arg1 mask %arg2 seed %arg3 at %arg4, %arg4 {causal, dropout = 1.000000e-01 : f64, offset_dims = array<i64: 0, 1>, scale = 5.000000e-01 : f64, whole = array<i64: 8, 9, 5>}
+  %dq, %dk, %dv, %db = graph.attention_grad %q, %q, %q, %y, %lse, %q bias %b mask %m seed %s at %o, %o {scale = 0.5 : f64, causal, dropout = 0.1 : f64, offset_dims = array<i64: 0, 1>, whole = array<i64: 8, 9, 5>}
+    : (tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5xf32>, tensor<4x5x8xf32>, tensor<1x5x1xf32>, tensor<1x1x5xi1>, tensor<i64>, tensor<i64>, tensor<i64>)
+    -> (tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<1x5x1xf32>)
+  return %db : tensor<1x5x1xf32>
 }
 
 // CHECK-LABEL: @an_attention_with_a_mask_only
 func.func @an_attention_with_a_mask_only(%q: tensor<3x5x8xf32>, %m: tensor<3x5x5xi1>) -> tensor<3x5x8xf32> {
   // CHECK-NEXT: graph.attention %arg0, %arg0, %arg0 mask %arg1 {scale
-  %0 = graph.attention %q, %q, %q mask %m {scale = 1.0 : f64}
-    : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x5xi1>) -> tensor<3x5x8xf32>
+  %0, %lse_0 = graph.attention %q, %q, %q mask %m {scale = 1.0 : f64}
+    : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x5xi1>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
   return %0 : tensor<3x5x8xf32>
 }
 

@@ -171,7 +171,7 @@ func.func @sorting_goes_along_a_dim(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
 // expected-note @below {{the seed comes from here}}
 func.func @an_attention_with_a_seed_drops(%q: tensor<3x5x8xf32>, %s: tensor<i64>) -> tensor<3x5x8xf32> {
   // expected-error @below {{needs a rate of dropout for its seed}}
-  %0 = graph.attention %q, %q, %q seed %s {scale = 1.0 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<i64>) -> tensor<3x5x8xf32>
+  %0, %lse_0 = graph.attention %q, %q, %q seed %s {scale = 1.0 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<i64>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
   return %0 : tensor<3x5x8xf32>
 }
 

@@ -44,17 +44,17 @@ func.func @dropouts_with_one_seed_are_merged(%x: tensor<4xf32>, %s: tensor<i64>)
 // CHECK-LABEL: @attentions_that_drop_without_a_seed_stay_apart
 func.func @attentions_that_drop_without_a_seed_stay_apart(%q: tensor<3x5x8xf32>) -> (tensor<3x5x8xf32>, tensor<3x5x8xf32>) {
   // CHECK-COUNT-2: graph.attention
-  %0 = graph.attention %q, %q, %q {scale = 1.0 : f64, dropout = 0.5 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> tensor<3x5x8xf32>
-  %1 = graph.attention %q, %q, %q {scale = 1.0 : f64, dropout = 0.5 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> tensor<3x5x8xf32>
+  %0, %lse_0 = graph.attention %q, %q, %q {scale = 1.0 : f64, dropout = 0.5 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
+  %1, %lse_1 = graph.attention %q, %q, %q {scale = 1.0 : f64, dropout = 0.5 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
   return %0, %1 : tensor<3x5x8xf32>, tensor<3x5x8xf32>
 }
 
 // CHECK-LABEL: @attentions_that_drop_nothing_are_merged
 func.func @attentions_that_drop_nothing_are_merged(%q: tensor<3x5x8xf32>) -> (tensor<3x5x8xf32>, tensor<3x5x8xf32>) {
-  // CHECK-NEXT: %[[A:.*]] = graph.attention
+  // CHECK-NEXT: %[[A:.*]], %{{.*}} = graph.attention
   // CHECK-NEXT: return %[[A]], %[[A]]
-  %0 = graph.attention %q, %q, %q {scale = 1.0 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> tensor<3x5x8xf32>
-  %1 = graph.attention %q, %q, %q {scale = 1.0 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> tensor<3x5x8xf32>
+  %0, %lse_0 = graph.attention %q, %q, %q {scale = 1.0 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
+  %1, %lse_1 = graph.attention %q, %q, %q {scale = 1.0 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
   return %0, %1 : tensor<3x5x8xf32>, tensor<3x5x8xf32>
 }
 

@@ -202,7 +202,7 @@ func.func @a_kind_of_reduction_is_known(%x: tensor<4xf32>) {
 func.func @query_key_and_value_have_one_rank(
     %q: tensor<4x5x8xf32>, %k: tensor<5x8xf32>, %v: tensor<4x5x8xf32>) {
   // expected-error @below {{needs query, key and value of one rank of at least 3}}
-  %0 = graph.attention %q, %k, %v {scale = 1.0 : f64} : (tensor<4x5x8xf32>, tensor<5x8xf32>, tensor<4x5x8xf32>) -> tensor<4x5x8xf32>
+  %0, %lse_0 = graph.attention %q, %k, %v {scale = 1.0 : f64} : (tensor<4x5x8xf32>, tensor<5x8xf32>, tensor<4x5x8xf32>) -> (tensor<4x5x8xf32>, tensor<4x5xf32>)
   return
 }
 
@@ -211,7 +211,7 @@ func.func @query_key_and_value_have_one_rank(
 // expected-note @below {{expected 'tensor<4x5x5xi1>'}}
 func.func @a_mask_has_the_shape_of_the_scores(%q: tensor<4x5x8xf32>, %m: tensor<5x5xi1>) {
   // expected-error @below {{needs a bias and a mask of the scores' shape, found 'tensor<5x5xi1>'}}
-  %0 = graph.attention %q, %q, %q mask %m {scale = 1.0 : f64} : (tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<5x5xi1>) -> tensor<4x5x8xf32>
+  %0, %lse_0 = graph.attention %q, %q, %q mask %m {scale = 1.0 : f64} : (tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<5x5xi1>) -> (tensor<4x5x8xf32>, tensor<4x5xf32>)
   return
 }
 
@@ -219,7 +219,7 @@ func.func @a_mask_has_the_shape_of_the_scores(%q: tensor<4x5x8xf32>, %m: tensor<
 
 func.func @an_attention_drops_no_negative_part(%q: tensor<4x5x8xf32>) {
   // expected-error @below {{attribute 'dropout' failed to satisfy constraint: 64-bit float attribute between 0 and 1}}
-  %0 = graph.attention %q, %q, %q {scale = 1.0 : f64, dropout = -0.5 : f64} : (tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>) -> tensor<4x5x8xf32>
+  %0, %lse_0 = graph.attention %q, %q, %q {scale = 1.0 : f64, dropout = -0.5 : f64} : (tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>) -> (tensor<4x5x8xf32>, tensor<4x5xf32>)
   return
 }
 

@@ -47,9 +47,9 @@ func.func @a_pooling_rounds_symbolic_sizes_down(%x: tensor<1x3x?xf32, #graph.dim
 // CHECK-LABEL: @an_attention_over_symbolic_lengths
 func.func @an_attention_over_symbolic_lengths(%q: tensor<4x?x8xf32, #graph.dims<["", "n", ""]>>, %k: tensor<2x?x8xf32, #graph.dims<["", "m", ""]>>,
                                               %m: tensor<4x?x?xi1, #graph.dims<["", "n", "m"]>>) -> tensor<4x?x8xf32, #graph.dims<["", "n", ""]>> {
-  %0 = graph.attention %q, %k, %k mask %m {scale = 1.0 : f64}
+  %0, %lse_0 = graph.attention %q, %k, %k mask %m {scale = 1.0 : f64}
     : (tensor<4x?x8xf32, #graph.dims<["", "n", ""]>>, tensor<2x?x8xf32, #graph.dims<["", "m", ""]>>, tensor<2x?x8xf32, #graph.dims<["", "m", ""]>>,
-       tensor<4x?x?xi1, #graph.dims<["", "n", "m"]>>) -> tensor<4x?x8xf32, #graph.dims<["", "n", ""]>>
+       tensor<4x?x?xi1, #graph.dims<["", "n", "m"]>>) -> (tensor<4x?x8xf32, #graph.dims<["", "n", ""]>>, tensor<4x?xf32, #graph.dims<["", "n"]>>)
   return %0 : tensor<4x?x8xf32, #graph.dims<["", "n", ""]>>
 }
 
@@ -201,8 +201,8 @@ func.func @a_rotation_needs_a_number_of_pairs(%x: tensor<?xf32, #graph.dims<["2*
 // expected-note @below {{the key has type}}
 func.func @symbolic_heads_are_those_of_the_key(%q: tensor<?x5x8xf32, #graph.dims<["h", "", ""]>>, %k: tensor<2x5x8xf32>) {
   // expected-error @below {{needs heads that are a multiple of the key's, found h and 2}}
-  %0 = graph.attention %q, %k, %k {scale = 1.0 : f64}
-    : (tensor<?x5x8xf32, #graph.dims<["h", "", ""]>>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> tensor<?x5x8xf32, #graph.dims<["h", "", ""]>>
+  %0, %lse_0 = graph.attention %q, %k, %k {scale = 1.0 : f64}
+    : (tensor<?x5x8xf32, #graph.dims<["h", "", ""]>>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> (tensor<?x5x8xf32, #graph.dims<["h", "", ""]>>, tensor<?x5xf32, #graph.dims<["h", ""]>>)
   return
 }
 

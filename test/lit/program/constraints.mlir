@@ -61,6 +61,97 @@ program.program <128 bytes, peak 128> schedule [0, 0] {
 
 // -----
 
+// program.attention (C2)
+program.program <192 bytes, peak 144> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+  %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
+  %c = program.buffer activation "c" tensor<4xf32> at 128 bytes 16 live 0 to 0
+  program.segment "micro" {
+    // expected-error @below {{has 5 tensors and 4 views}}
+    program.attention %a, %a, %a, %b, %c views [#program.view<0 at 0 by [16, 4, 1]>, #program.view<1 at 0 by [16, 4, 1]>, #program.view<2 at 0 by [16, 4, 1]>, #program.view<3 at 0 by [16, 4, 1]>] batch [] heads 1 groups 1 queries 4 keys 4 width 4 depth 4 {scale = 0.5, fill = -1.0e9}
+  }
+}
+
+// -----
+
+// one stride too few
+program.program <192 bytes, peak 144> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+  %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
+  %c = program.buffer activation "c" tensor<4xf32> at 128 bytes 16 live 0 to 0
+  program.segment "micro" {
+    // expected-error @below {{has the view #program.view<4 at 0 by[1]> as number 4, expected 2 strides in buffer 4}}
+    program.attention %a, %a, %a, %b, %c views [#program.view<0 at 0 by [16, 4, 1]>, #program.view<1 at 0 by [16, 4, 1]>, #program.view<2 at 0 by [16, 4, 1]>, #program.view<3 at 0 by [16, 4, 1]>, #program.view<4 at 0 by [1]>] batch [] heads 1 groups 1 queries 4 keys 4 width 4 depth 4 {scale = 0.5, fill = -1.0e9}
+  }
+}
+
+// -----
+
+// of another buffer
+program.program <192 bytes, peak 144> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+  %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
+  %c = program.buffer activation "c" tensor<4xf32> at 128 bytes 16 live 0 to 0
+  program.segment "micro" {
+    // expected-error @below {{has the view #program.view<5 at 0 by[4, 1]> as number 4, expected 2 strides in buffer 4}}
+    program.attention %a, %a, %a, %b, %c views [#program.view<0 at 0 by [16, 4, 1]>, #program.view<1 at 0 by [16, 4, 1]>, #program.view<2 at 0 by [16, 4, 1]>, #program.view<3 at 0 by [16, 4, 1]>, #program.view<5 at 0 by [4, 1]>] batch [] heads 1 groups 1 queries 4 keys 4 width 4 depth 4 {scale = 0.5, fill = -1.0e9}
+  }
+}
+
+// -----
+
+// program.attention (C3)
+program.program <192 bytes, peak 144> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+  %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
+  %c = program.buffer activation "c" tensor<4xf32> at 128 bytes 16 live 0 to 0
+  program.segment "micro" {
+    // expected-error @below {{has 3 heads in 2 groups}}
+    program.attention %a, %a, %a, %b, %c views [#program.view<0 at 0 by [16, 4, 1]>, #program.view<1 at 0 by [16, 4, 1]>, #program.view<2 at 0 by [16, 4, 1]>, #program.view<3 at 0 by [16, 4, 1]>, #program.view<4 at 0 by [4, 1]>] batch [] heads 3 groups 2 queries 4 keys 4 width 4 depth 4 {scale = 0.5, fill = -1.0e9}
+  }
+}
+
+// -----
+
+// too wide
+program.program <192 bytes, peak 144> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+  %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
+  %c = program.buffer activation "c" tensor<4xf32> at 128 bytes 16 live 0 to 0
+  program.segment "micro" {
+    // expected-error @below {{has matrices of 4 and 512 columns, expected at most 256}}
+    program.attention %a, %a, %a, %b, %c views [#program.view<0 at 0 by [16, 4, 1]>, #program.view<1 at 0 by [16, 4, 1]>, #program.view<2 at 0 by [16, 4, 1]>, #program.view<3 at 0 by [16, 4, 1]>, #program.view<4 at 0 by [4, 1]>] batch [] heads 1 groups 1 queries 4 keys 4 width 4 depth 512 {scale = 0.5, fill = -1.0e9}
+  }
+}
+
+// -----
+
+// program.attention (C4)
+program.program <192 bytes, peak 144> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+  %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
+  %c = program.buffer activation "c" tensor<4xf32> at 128 bytes 16 live 0 to 0
+  program.segment "micro" {
+    // expected-error @below {{needs the gradient of the result and all three gradients, or none}}
+    program.attention %a, %a, %a, %b, %c grad %b views [#program.view<0 at 0 by [16, 4, 1]>, #program.view<1 at 0 by [16, 4, 1]>, #program.view<2 at 0 by [16, 4, 1]>, #program.view<3 at 0 by [16, 4, 1]>, #program.view<4 at 0 by [4, 1]>, #program.view<5 at 0 by [16, 4, 1]>] batch [] heads 1 groups 1 queries 4 keys 4 width 4 depth 4 {scale = 0.5, fill = -1.0e9}
+  }
+}
+
+// -----
+
+// program.attention (C5)
+program.program <192 bytes, peak 144> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+  %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
+  %c = program.buffer activation "c" tensor<4xf32> at 128 bytes 16 live 0 to 0
+  program.segment "micro" {
+    // expected-error @below {{has 0 offsets for 1 dims}}
+    program.attention %a, %a, %a, %b, %c views [#program.view<0 at 0 by [16, 4, 1]>, #program.view<1 at 0 by [16, 4, 1]>, #program.view<2 at 0 by [16, 4, 1]>, #program.view<3 at 0 by [16, 4, 1]>, #program.view<4 at 0 by [4, 1]>] batch [] heads 1 groups 1 queries 4 keys 4 width 4 depth 4 {offset_dims = array<i64: 1>, scale = 0.5, fill = -1.0e9}
+  }
+}
+
+// -----
+
 // program.convolution (C2)
 program.program <128 bytes, peak 128> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0

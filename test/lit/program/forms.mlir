@@ -72,6 +72,12 @@ program.program <1024 bytes, peak 960> schedule [0, 0, 0, 1, 1, 0] attributes {n
     program.convolution input_gradient %g [1, 1, 4, 4], %w [1, 1, 3, 3], %u [1, 1, 2, 2] strides [1, 1] dilations [1, 1] pads [0, 0], [0, 0] groups 1
     // CHECK-NEXT: program.convolution weight_gradient %{{.*}} [1, 2, 8], %{{.*}} [2, 1, 3], %{{.*}} [1, 2, 4] strides [2] dilations [1] pads [1], [0] groups 2
     program.convolution weight_gradient %g [1, 2, 8], %w [2, 1, 3], %u [1, 2, 4] strides [2] dilations [1] pads [1], [0] groups 2
+    // CHECK-NEXT: program.attention %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} bias %{{.*}} mask %{{.*}} grad %{{.*}} to %{{.*}}, %{{.*}}, %{{.*}} seed %{{.*}} at %{{.*}}, %{{.*}} scratch %{{.*}} views [
+    // CHECK-SAME: #program.view<6 at 0 by[0, 0, 0, 1]>
+    // CHECK-SAME: batch [2] heads 2 groups 1 queries 2 keys 1 width 2 depth 1 {causal, drop_rate = 1.250000e-01 : f64, fill = 0xFFF0000000000000 : f64, offset_dims = array<i64: 0, 2>, safe, scale = 5.000000e-01 : f64, whole = array<i64: 4, 2, 8, 1>}
+    program.attention %w, %s, %s, %u, %u bias %c mask %c grad %u to %g, %g, %g seed %r at %r, %r scratch %u
+      views [#program.view<0 at 0 by [8, 4, 2, 1]>, #program.view<1 at 0 by [2, 2, 2, 1]>, #program.view<2 at 0 by [1, 1, 1, 1]>, #program.view<3 at 0 by [4, 2, 1, 1]>, #program.view<4 at 0 by [4, 2, 1]>, #program.view<5 at 0 by [0, 0, 1, 1]>, #program.view<6 at 0 by [0, 0, 0, 1]>, #program.view<7 at 0 by [4, 2, 1, 1]>, #program.view<8 at 0 by [8, 4, 2, 1]>, #program.view<9 at 0 by [2, 2, 2, 1]>, #program.view<10 at 0 by [1, 1, 1, 1]>]
+      batch [2] heads 2 groups 1 queries 2 keys 1 width 2 depth 1 {scale = 0.5, fill = 0xFFF0000000000000 : f64, causal, safe, drop_rate = 0.125, offset_dims = array<i64: 0, 2>, whole = array<i64: 4, 2, 8, 1>}
     // CHECK-NEXT: program.collective all_gather over [1] reduce 0(%{{.*}}) to(%{{.*}})
     program.collective all_gather over [1] reduce 0 (%g) to (%u)
     // CHECK-NEXT: program.collective reduce_scatter over [0, 1] reduce 1(%{{.*}}, %{{.*}}) to(%{{.*}}, %{{.*}})

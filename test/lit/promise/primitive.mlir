@@ -10,6 +10,27 @@ func.func @step(%x: tensor<4x8xf32> {graph.name = "x", graph.role = "input"})
 }
 
 // -----
+// P1: attention for which programs have no kernel; in single precision they have one
+func.func @step(%x: tensor<2x5x8xf32> {graph.name = "x", graph.role = "input"}, %z: tensor<2x5x8xf64> {graph.name = "z", graph.role = "input"})
+    -> (tensor<2x5x8xf32> {graph.name = "y", graph.role = "output"}) {
+  %y, %lse_y = graph.attention %x, %x, %x {scale = 1.0 : f64} : (tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> (tensor<2x5x8xf32>, tensor<2x5xf32>)
+  // expected-error @+1 {{primitive P1: graph.attention is left, expected the ops that it decomposes to}}
+  %w, %lse_w = graph.attention %z, %z, %z {scale = 1.0 : f64} : (tensor<2x5x8xf64>, tensor<2x5x8xf64>, tensor<2x5x8xf64>) -> (tensor<2x5x8xf64>, tensor<2x5xf64>)
+  return %y : tensor<2x5x8xf32>
+}
+
+// -----
+// P1: attention inside a kernel group
+func.func @step(%x: tensor<2x5x8xf32> {graph.name = "x", graph.role = "input"}) {
+  %0 = graph.fusion (%a = %x : tensor<2x5x8xf32>) -> (tensor<2x5x8xf32>) {
+    // expected-error @+1 {{primitive P1: graph.attention is left, expected the ops that it decomposes to}}
+    %y, %lse = graph.attention %a, %a, %a {scale = 1.0 : f64} : (tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> (tensor<2x5x8xf32>, tensor<2x5xf32>)
+    graph.yield %y : tensor<2x5x8xf32>
+  }
+  return
+}
+
+// -----
 // P2: a pointwise op outside of kernel groups
 func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"})
     -> (tensor<4xf32> {graph.name = "y", graph.role = "output"}) {

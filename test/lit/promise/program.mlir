@@ -122,6 +122,18 @@ program.program <192 bytes, peak 32> schedule [0, 0] {
 }
 
 // -----
+// P7: keys of an attention that end outside of their buffer
+program.program <192 bytes, peak 144> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+  %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
+  %c = program.buffer activation "c" tensor<4xf32> at 128 bytes 16 live 0 to 0
+  program.segment "micro" {
+    // expected-error @+1 {{program P7: program.attention has its tensor 1 at #program.view<1 at 1 by[16, 4, 1]> outside of buffer 'a' of 64 bytes}}
+    program.attention %a, %a, %a, %b, %c views [#program.view<0 at 0 by [16, 4, 1]>, #program.view<1 at 1 by [16, 4, 1]>, #program.view<2 at 0 by [16, 4, 1]>, #program.view<3 at 0 by [16, 4, 1]>, #program.view<4 at 0 by [4, 1]>] batch [] heads 1 groups 1 queries 4 keys 4 width 4 depth 4 {scale = 0.5, fill = -1.0e9}
+  }
+}
+
+// -----
 // P8: a copy between buffers of different sizes
 program.program <192 bytes, peak 48> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 16 live 0 to 0

@@ -3,7 +3,7 @@
 
 // CHECK-LABEL: @the_product_may_be_divided_and_multiplied
 func.func @the_product_may_be_divided_and_multiplied(%q: tensor<3x5x8xf32>, %k: tensor<3x5x8xf32>, %v: tensor<3x5x8xf32>) -> tensor<3x5x8xf32> {
-  // CHECK-NEXT: %[[Y:.*]] = graph.attention %arg0, %arg1, %arg2 {scale = 1.000000e+00 : f64}
+  // CHECK-NEXT: %[[Y:.*]], %{{.*}} = graph.attention %arg0, %arg1, %arg2 {scale = 1.000000e+00 : f64}
   // CHECK-NEXT: return %[[Y]]
   %two = graph.constant dense<2.0> : tensor<3x5x5xf32>
   %four = graph.constant dense<4.0> : tensor<3x5x5xf32>
@@ -19,7 +19,7 @@ func.func @the_product_may_be_divided_and_multiplied(%q: tensor<3x5x8xf32>, %k: 
 
 // CHECK-LABEL: @what_is_added_to_the_scores_is_a_bias
 func.func @what_is_added_to_the_scores_is_a_bias(%q: tensor<3x5x8xf32>, %k: tensor<3x5x8xf32>, %v: tensor<3x5x8xf32>, %bias: tensor<3x5x5xf32>) -> tensor<3x5x8xf32> {
-  // CHECK-NEXT: %[[Y:.*]] = graph.attention %arg0, %arg1, %arg2 bias %arg3 {scale = 5.000000e-01 : f64}
+  // CHECK-NEXT: %[[Y:.*]], %{{.*}} = graph.attention %arg0, %arg1, %arg2 bias %arg3 {scale = 5.000000e-01 : f64}
   // CHECK-NEXT: return %[[Y]]
   %half = graph.constant dense<0.5> : tensor<3x5x5xf32>
   %s = graph.dot_general %q, %k batch [0] x [0] contract [2] x [2] : tensor<3x5x8xf32>, tensor<3x5x8xf32> -> tensor<3x5x5xf32>
@@ -92,7 +92,7 @@ func.func @weights_that_are_scaled_are_none(%q: tensor<3x5x8xf32>, %k: tensor<3x
 
 // CHECK-LABEL: @a_mask_is_a_choice_between_scores_and_minus_infinity
 func.func @a_mask_is_a_choice_between_scores_and_minus_infinity(%q: tensor<3x5x8xf32>, %k: tensor<3x5x8xf32>, %v: tensor<3x5x8xf32>, %m: tensor<3x5x5xi1>) -> tensor<3x5x8xf32> {
-  // CHECK-NEXT: %[[Y:.*]] = graph.attention %arg0, %arg1, %arg2 mask %arg3 {scale = 1.000000e+00 : f64}
+  // CHECK-NEXT: %[[Y:.*]], %{{.*}} = graph.attention %arg0, %arg1, %arg2 mask %arg3 {scale = 1.000000e+00 : f64}
   // CHECK-NEXT: return %[[Y]]
   %least = graph.constant dense<0xFF800000> : tensor<3x5x5xf32>
   %s = graph.dot_general %q, %k batch [0] x [0] contract [2] x [2] : tensor<3x5x8xf32>, tensor<3x5x8xf32> -> tensor<3x5x5xf32>
@@ -157,7 +157,7 @@ func.func @a_finite_mask_may_not_be_followed_by_a_bias(%q: tensor<3x5x8xf32>, %k
 
 // CHECK-LABEL: @a_bias_may_follow_a_mask_by_minus_infinity
 func.func @a_bias_may_follow_a_mask_by_minus_infinity(%q: tensor<3x5x8xf32>, %k: tensor<3x5x8xf32>, %v: tensor<3x5x8xf32>, %m: tensor<3x5x5xi1>, %bias: tensor<3x5x5xf32>) -> tensor<3x5x8xf32> {
-  // CHECK-NEXT: %[[Y:.*]] = graph.attention %arg0, %arg1, %arg2 bias %arg4 mask %arg3 {scale = 1.000000e+00 : f64}
+  // CHECK-NEXT: %[[Y:.*]], %{{.*}} = graph.attention %arg0, %arg1, %arg2 bias %arg4 mask %arg3 {scale = 1.000000e+00 : f64}
   // CHECK-NEXT: return %[[Y]]
   %least = graph.constant dense<0xFF800000> : tensor<3x5x5xf32>
   %s = graph.dot_general %q, %k batch [0] x [0] contract [2] x [2] : tensor<3x5x8xf32>, tensor<3x5x8xf32> -> tensor<3x5x5xf32>
@@ -181,7 +181,7 @@ func.func @scores_replaced_by_an_unknown_tensor_are_none(%q: tensor<3x5x8xf32>, 
 
 // CHECK-LABEL: @weights_of_nan_replaced_by_zero_are_safe
 func.func @weights_of_nan_replaced_by_zero_are_safe(%q: tensor<3x5x8xf32>, %k: tensor<3x5x8xf32>, %v: tensor<3x5x8xf32>, %m: tensor<3x5x5xi1>) -> tensor<3x5x8xf32> {
-  // CHECK-NEXT: %[[Y:.*]] = graph.attention %arg0, %arg1, %arg2 mask %arg3 {safe, scale = 1.000000e+00 : f64}
+  // CHECK-NEXT: %[[Y:.*]], %{{.*}} = graph.attention %arg0, %arg1, %arg2 mask %arg3 {safe, scale = 1.000000e+00 : f64}
   // CHECK-NEXT: return %[[Y]]
   %least = graph.constant dense<0xFF800000> : tensor<3x5x5xf32>
   %zero = graph.constant dense<0.0> : tensor<3x5x5xf32>
@@ -235,7 +235,7 @@ func.func @weights_dropped_twice_are_none(%q: tensor<3x5x8xf32>, %k: tensor<3x5x
 
 // CHECK-LABEL: @a_softmax_in_single_precision_between_halves
 func.func @a_softmax_in_single_precision_between_halves(%q: tensor<3x5x8xf16>, %k: tensor<3x5x8xf16>, %v: tensor<3x5x8xf16>) -> tensor<3x5x8xf16> {
-  // CHECK-NEXT: %[[Y:.*]] = graph.attention %arg0, %arg1, %arg2 {scale = 1.000000e+00 : f64}
+  // CHECK-NEXT: %[[Y:.*]], %{{.*}} = graph.attention %arg0, %arg1, %arg2 {scale = 1.000000e+00 : f64}
   // CHECK-NEXT: return %[[Y]]
   %s = graph.dot_general %q, %k batch [0] x [0] contract [2] x [2] : tensor<3x5x8xf16>, tensor<3x5x8xf16> -> tensor<3x5x5xf16>
   %w = graph.cast %s : tensor<3x5x5xf16> -> tensor<3x5x5xf32>
@@ -258,7 +258,7 @@ func.func @queries_and_values_of_two_precisions_are_none(%q: tensor<3x5x8xf32>, 
 
 // CHECK-LABEL: @values_on_the_left_give_a_transposed_result
 func.func @values_on_the_left_give_a_transposed_result(%q: tensor<3x5x8xf32>, %k: tensor<3x5x8xf32>, %v: tensor<3x5x8xf32>) -> tensor<3x8x5xf32> {
-  // CHECK-NEXT: %[[Y:.*]] = graph.attention %arg0, %arg1, %arg2 {scale = 1.000000e+00 : f64}
+  // CHECK-NEXT: %[[Y:.*]], %{{.*}} = graph.attention %arg0, %arg1, %arg2 {scale = 1.000000e+00 : f64}
   // CHECK-NEXT: %[[T:.*]] = graph.transpose %[[Y]] by [0, 2, 1]
   // CHECK-NEXT: return %[[T]]
   %s = graph.dot_general %q, %k batch [0] x [0] contract [2] x [2] : tensor<3x5x8xf32>, tensor<3x5x8xf32> -> tensor<3x5x5xf32>
@@ -280,7 +280,7 @@ func.func @products_without_a_batch_dim_are_none(%q: tensor<5x8xf32>, %k: tensor
 
 // CHECK-LABEL: @weights_that_others_read_are_computed_for_them
 func.func @weights_that_others_read_are_computed_for_them(%q: tensor<3x5x8xf32>, %k: tensor<3x5x8xf32>, %v: tensor<3x5x8xf32>) -> (tensor<3x5x8xf32>, tensor<3x5x5xf32>) {
-  // CHECK-DAG: %[[Y:.*]] = graph.attention %arg0, %arg1, %arg2
+  // CHECK-DAG: %[[Y:.*]], %{{.*}} = graph.attention %arg0, %arg1, %arg2
   // CHECK-DAG: %[[P:.*]] = graph.softmax
   // CHECK: return %[[Y]], %[[P]]
   %s = graph.dot_general %q, %k batch [0] x [0] contract [2] x [2] : tensor<3x5x8xf32>, tensor<3x5x8xf32> -> tensor<3x5x5xf32>

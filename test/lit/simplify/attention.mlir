@@ -7,7 +7,7 @@ func.func @scaled_products_with_a_softmax_between(%q: tensor<2x5x3x8xf32>, %k: t
   // CHECK: %[[Q:.*]] = graph.transpose %arg0 by [0, 2, 1, 3]
   // CHECK: %[[K:.*]] = graph.transpose %arg1 by [0, 2, 1, 3]
   // CHECK: %[[V:.*]] = graph.transpose %arg2 by [0, 2, 1, 3]
-  // CHECK: %[[Y:.*]] = graph.attention %[[Q]], %[[K]], %[[V]] {scale = 5.000000e-01 : f64}
+  // CHECK: %[[Y:.*]], %{{.*}} = graph.attention %[[Q]], %[[K]], %[[V]] {scale = 5.000000e-01 : f64}
   // CHECK: return %[[Y]]
   %two = graph.constant dense<2.0> : tensor<2x3x5x6xf32>
   %s = graph.dot_general %q, %k batch [0, 2] x [0, 2] contract [3] x [3] : tensor<2x5x3x8xf32>, tensor<2x6x3x8xf32> -> tensor<2x3x5x6xf32>
@@ -56,7 +56,7 @@ func.func @repeated_heads_are_groups(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x5x8
 
 // CHECK-LABEL: @adding_nothing_or_minus_infinity_is_a_mask
 func.func @adding_nothing_or_minus_infinity_is_a_mask(%q: tensor<3x5x8xf32>, %keep: tensor<5xi1>) -> tensor<3x5x8xf32> {
-  // CHECK: %[[M:.*]] = graph.broadcast %arg1 to [2] : tensor<5xi1> -> tensor<3x5x5xi1>
+  // CHECK: %[[M:.*]] = graph.reshape %arg1 : tensor<5xi1> -> tensor<1x1x5xi1>
   // CHECK: graph.attention %arg0, %arg0, %arg0 mask %[[M]] {scale = 1.000000e+00 : f64}
   %zero = graph.constant dense<0.0> : tensor<5xf32>
   %low = graph.constant dense<0xFF800000> : tensor<5xf32>
@@ -237,9 +237,35 @@ func.func @what_drops_is_equal_to_nothing(%x: tensor<3x5x8xf32>) -> (tensor<3x5x
   // CHECK-NOT: graph.attention
   %0 = graph.dropout %x {rate = 0.1 : f64} : tensor<3x5x8xf32>
   %1 = graph.dropout %x {rate = 0.1 : f64} : tensor<3x5x8xf32>
-  %2 = graph.attention %x, %x, %x {scale = 1.0 : f64, dropout = 0.1 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> tensor<3x5x8xf32>
-  %3 = graph.attention %x, %x, %x {scale = 1.0 : f64, dropout = 0.1 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> tensor<3x5x8xf32>
-  %4 = graph.attention %x, %x, %x {scale = 1.0 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> tensor<3x5x8xf32>
-  %5 = graph.attention %x, %x, %x {scale = 1.0 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> tensor<3x5x8xf32>
+  %2, %lse_2 = graph.attention %x, %x, %x {scale = 1.0 : f64, dropout = 0.1 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
+  %3, %lse_3 = graph.attention %x, %x, %x {scale = 1.0 : f64, dropout = 0.1 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
+  %4, %lse_4 = graph.attention %x, %x, %x {scale = 1.0 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
+  %5, %lse_5 = graph.attention %x, %x, %x {scale = 1.0 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
   return %0, %1, %2, %3, %4, %5 : tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>
+}
+
+// CHECK-LABEL: @symbols_stay_symbols_behind_masks_and_dropout(
+func.func @symbols_stay_symbols_behind_masks_and_dropout(%q: tensor<?x?x8xf32, #graph.dims<["4*b", "s", ""]>>, %k: tensor<?x?x8xf32, #graph.dims<["4*b", "s", ""]>>, %p: tensor<?x?xi64, #graph.dims<["b", "s"]>>) -> tensor<?x?x8xf32, #graph.dims<["4*b", "s", ""]>> {
+  // CHECK: %[[Q:.*]] = graph.reshape %arg0
+  // CHECK: %[[M:.*]] = graph.reshape %{{.*}} -> tensor<?x1x1x?xi1, #graph.dims<["b", "", "", "s"]>>
+  // CHECK-NEXT: graph.attention %[[Q]], %{{.*}}, %{{.*}} mask %[[M]] {causal, dropout = 1.000000e-01 : f64, scale
+  %s = graph.dot_general %q, %k batch [0] x [0] contract [2] x [2] : tensor<?x?x8xf32, #graph.dims<["4*b", "s", ""]>>, tensor<?x?x8xf32, #graph.dims<["4*b", "s", ""]>> -> tensor<?x?x?xf32, #graph.dims<["4*b", "s", "s"]>>
+  %r = graph.reshape %s : tensor<?x?x?xf32, #graph.dims<["4*b", "s", "s"]>> -> tensor<?x4x?x?xf32, #graph.dims<["b", "", "s", "s"]>>
+  %zero = graph.constant dense<0> : tensor<i64>
+  %zeros = graph.broadcast %zero to [] : tensor<i64> -> tensor<?x?xi64, #graph.dims<["b", "s"]>>
+  %c = graph.compare ne %p, %zeros : tensor<?x?xi64, #graph.dims<["b", "s"]>>
+  %m = graph.broadcast %c to [0, 3] : tensor<?x?xi1, #graph.dims<["b", "s"]>> -> tensor<?x4x?x?xi1, #graph.dims<["b", "", "s", "s"]>>
+  %i = graph.iota dim 0 : tensor<?x?xi64, #graph.dims<["s", "s"]>>
+  %j = graph.iota dim 1 : tensor<?x?xi64, #graph.dims<["s", "s"]>>
+  %le = graph.compare le %j, %i : tensor<?x?xi64, #graph.dims<["s", "s"]>>
+  %cm = graph.broadcast %le to [2, 3] : tensor<?x?xi1, #graph.dims<["s", "s"]>> -> tensor<?x4x?x?xi1, #graph.dims<["b", "", "s", "s"]>>
+  %both = graph.and %m, %cm : tensor<?x4x?x?xi1, #graph.dims<["b", "", "s", "s"]>>
+  %inf = graph.constant dense<0xFF800000> : tensor<f32>
+  %infs = graph.broadcast %inf to [] : tensor<f32> -> tensor<?x4x?x?xf32, #graph.dims<["b", "", "s", "s"]>>
+  %masked = graph.select %both, %r, %infs : tensor<?x4x?x?xi1, #graph.dims<["b", "", "s", "s"]>>, tensor<?x4x?x?xf32, #graph.dims<["b", "", "s", "s"]>>
+  %w = graph.softmax %masked dim 3 : tensor<?x4x?x?xf32, #graph.dims<["b", "", "s", "s"]>>
+  %d = graph.dropout %w {rate = 0.1 : f64} : tensor<?x4x?x?xf32, #graph.dims<["b", "", "s", "s"]>>
+  %x = graph.reshape %d : tensor<?x4x?x?xf32, #graph.dims<["b", "", "s", "s"]>> -> tensor<?x?x?xf32, #graph.dims<["4*b", "s", "s"]>>
+  %y = graph.dot_general %x, %k batch [0] x [0] contract [2] x [1] : tensor<?x?x?xf32, #graph.dims<["4*b", "s", "s"]>>, tensor<?x?x8xf32, #graph.dims<["4*b", "s", ""]>> -> tensor<?x?x8xf32, #graph.dims<["4*b", "s", ""]>>
+  return %y : tensor<?x?x8xf32, #graph.dims<["4*b", "s", ""]>>
 }

@@ -80,3 +80,15 @@ func.func @a_table_with_one_other_number_stays() -> tensor<2x3xf32> {
   %0 = graph.constant dense<[[1.0, 0.0, 0.0], [1.0, 2.0, 0.0]]> : tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
 }
+
+// CHECK-LABEL: @a_size_without_symbols_among_others_is_a_number(
+func.func @a_size_without_symbols_among_others_is_a_number() -> (tensor<i64>, tensor<2xi64>) {
+  // CHECK-DAG: %[[N:.*]] = graph.constant dense<8> : tensor<i64>
+  // CHECK-DAG: %[[S:.*]] = graph.sizes ["b", "s"] : tensor<2xi64>
+  // CHECK: return %[[N]], %[[S]]
+  %0 = graph.sizes ["b", "2", "s", "8"] : tensor<4xi64>
+  %1 = graph.slice %0 dim 0 from 3 step 1 : tensor<4xi64> -> tensor<1xi64>
+  %2 = graph.reshape %1 : tensor<1xi64> -> tensor<i64>
+  %3 = graph.slice %0 dim 0 from 0 step 2 : tensor<4xi64> -> tensor<2xi64>
+  return %2, %3 : tensor<i64>, tensor<2xi64>
+}

@@ -34,7 +34,7 @@ func.func @a_mask_that_begins_at_a_symbol(%q: tensor<3x?x8xf32, #graph.dims<["",
   %j = graph.iota dim 2 : tensor<3x?x?xi64, #graph.dims<["", "2*s", "2*s"]>>
   %c = graph.compare le %j, %i : tensor<3x?x?xi64, #graph.dims<["", "2*s", "2*s"]>>
   %m = graph.slice %c dim 1 from 0 step 1 {symbolic_start = "s"} : tensor<3x?x?xi1, #graph.dims<["", "2*s", "2*s"]>> -> tensor<3x?x?xi1, #graph.dims<["", "s", "2*s"]>>
-  %y = graph.attention %q, %k, %k mask %m {scale = 1.0 : f64} : (tensor<3x?x8xf32, #graph.dims<["", "s", ""]>>, tensor<3x?x8xf32, #graph.dims<["", "2*s", ""]>>, tensor<3x?x8xf32, #graph.dims<["", "2*s", ""]>>, tensor<3x?x?xi1, #graph.dims<["", "s", "2*s"]>>) -> tensor<3x?x8xf32, #graph.dims<["", "s", ""]>>
+  %y, %lse_y = graph.attention %q, %k, %k mask %m {scale = 1.0 : f64} : (tensor<3x?x8xf32, #graph.dims<["", "s", ""]>>, tensor<3x?x8xf32, #graph.dims<["", "2*s", ""]>>, tensor<3x?x8xf32, #graph.dims<["", "2*s", ""]>>, tensor<3x?x?xi1, #graph.dims<["", "s", "2*s"]>>) -> (tensor<3x?x8xf32, #graph.dims<["", "s", ""]>>, tensor<3x?xf32, #graph.dims<["", "s"]>>)
   return %y : tensor<3x?x8xf32, #graph.dims<["", "s", ""]>>
 }
 

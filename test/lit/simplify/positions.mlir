@@ -327,6 +327,6 @@ func.func @a_reversed_comparison_is_not_causal(%q: tensor<3x5x8xf32>) -> tensor<
   %j = graph.iota dim 2 : tensor<3x5x5xi64>
   %c = graph.compare le %j, %i : tensor<3x5x5xi64>
   %m = graph.reverse %c dim 1 : tensor<3x5x5xi1>
-  %y = graph.attention %q, %q, %q mask %m {scale = 1.0 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x5xi1>) -> tensor<3x5x8xf32>
+  %y, %lse_y = graph.attention %q, %q, %q mask %m {scale = 1.0 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x5xi1>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
   return %y : tensor<3x5x8xf32>
 }

@@ -7,10 +7,8 @@
 // CHECK: %[[FIRST:.*]] = graph.cast %{{.*}} : tensor<f64> -> tensor<i64>
 // CHECK: %[[X:.*]] = graph.dropout %{{.*}} seed %[[FIRST]] {rate = 5.000000e-01 : f64}
 // CHECK: %[[SECOND:.*]] = graph.cast %{{.*}} : tensor<f64> -> tensor<i64>
-// CHECK: graph.attention %[[X]], %[[X]], %[[X]] seed %[[SECOND]] {dropout = 1.000000e-01 : f64
-// CHECK: graph.softmax
-// The weights that the values' gradient needs, and the weights' gradient.
-// CHECK-COUNT-2: graph.dropout %{{.*}} seed %[[SECOND]] {rate = 1.000000e-01 : f64} : tensor<3x5x5xf32>
+// CHECK: %[[Y:.*]], %[[LSE:.*]] = graph.attention %[[X]], %[[X]], %[[X]] seed %[[SECOND]] {dropout = 1.000000e-01 : f64
+// CHECK: graph.attention_grad %[[X]], %[[X]], %[[X]], %[[Y]], %[[LSE]], %{{.*}} seed %[[SECOND]] {dropout = 1.000000e-01 : f64
 // CHECK: graph.dropout %{{.*}} seed %[[FIRST]] {rate = 5.000000e-01 : f64}
 // CHECK: return
 func.func @step(%x: tensor<3x5x8xf32> {graph.name = "x", graph.role = "input"},
@@ -18,6 +16,6 @@ func.func @step(%x: tensor<3x5x8xf32> {graph.name = "x", graph.role = "input"},
     -> (tensor<3x5x8xf32> {graph.name = "y", graph.role = "output"}) {
   %0 = graph.mul %x, %w : tensor<3x5x8xf32>
   %1 = graph.dropout %0 {rate = 0.5 : f64} : tensor<3x5x8xf32>
-  %2 = graph.attention %1, %1, %1 {scale = 1.0 : f64, dropout = 0.1 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> tensor<3x5x8xf32>
+  %2, %lse_2 = graph.attention %1, %1, %1 {scale = 1.0 : f64, dropout = 0.1 : f64} : (tensor<3x5x8xf32>, tensor<3x5x8xf32>, tensor<3x5x8xf32>) -> (tensor<3x5x8xf32>, tensor<3x5xf32>)
   return %2 : tensor<3x5x8xf32>
 }

@@ -19,13 +19,20 @@ TEST_CASE("every gradient rule agrees with finite differences") {
 
 // Ops that have no gradient, or whose gradient is never used.
 static const std::set<std::string> kWithoutRule = {
-    "graph.constant",      "graph.iota",
+    "graph.constant",
+    "graph.iota",
     "graph.sizes", // no operands
-    "graph.compare",       "graph.not",  "graph.and", "graph.or", "graph.xor", "graph.shift_left",
+    "graph.compare",
+    "graph.not",
+    "graph.and",
+    "graph.or",
+    "graph.xor",
+    "graph.shift_left",
     "graph.shift_right",   // truth values and integers
     "graph.random",        // the same whatever comes in
     "graph.stop_gradient", // where gradients end
-    "graph.pool_grad",     // a gradient itself
+    "graph.pool_grad",
+    "graph.attention_grad", // gradients themselves
     "graph.sgd",
     "graph.adam", // behind the gradients
     "graph.fusion",

@@ -10,7 +10,7 @@
 using namespace cleave;
 
 static const char *const kPlan = R"(
-  format_version: 2 producer: "cleave 0.1.0" trains: true cpu_library: "elf" cpu_target: "znver5"
+  format_version: 3 producer: "cleave 0.1.0" trains: true cpu_library: "elf" cpu_target: "znver5"
   command_line: "cleave-compile two.onnx --train --ranks 4"
   source { path: "/models/two.onnx" sha256: "00" bytes: 4096 }
   mesh { name: "dp" size: 2 } mesh { name: "tp" size: 2 }

@@ -2,6 +2,7 @@
 // block by block, joined again and compared with the evaluation of the whole op.
 #include "compiler/interpret/Interpret.h"
 #include "dialects/graph/Graph.h"
+#include "passes/decompose/Decompose.h"
 #include "test/unit/graph_text/GraphText.h"
 #include "test/unit/graph_text/OpCases.h"
 
@@ -136,7 +137,18 @@ private:
     auto values = interpret::run(*function, args);
     INFO(values.status().message());
     REQUIRE(values.isOk());
+    checkDecomposition(*function, args, *values);
     return *values;
+  }
+
+  // The decomposition of a composite computes the same on a block.
+  static void checkDecomposition(func::FuncOp block, ArrayRef<Tensor> args,
+                                 ArrayRef<Tensor> expected) {
+    decompose::decomposeComposites(block);
+    auto values = interpret::run(block, args);
+    REQUIRE(values.isOk());
+    for (size_t i = 0; i < expected.size(); ++i)
+      CHECK(difference((*values)[i], expected[i]) < 1e-12);
   }
 
   Operation *op;

@@ -255,46 +255,116 @@ std::vector<OpCase> normalization() {
   return cases;
 }
 
-// Attention of q over k and v with these types.
-OpCase attends(const std::string &q, const std::string &k, const std::string &v,
-               const std::string &result, const std::string &scores, bool bias, bool mask,
-               const std::string &attributes, bool seed = false) {
-  std::string floats = "tensor<" + scores + "xf64>", truths = "tensor<" + scores + "xi1>";
-  std::string args = "%q: " + q + ", %k: " + k + ", %v: " + v;
-  std::string types = q + ", " + k + ", " + v, extra;
-  if (bias) {
-    args += ", %b: " + floats, types += ", " + floats, extra += " bias %b";
+// What an attention has besides query, key and value.
+struct Extras {
+  std::string bias, mask; // shapes, or empty
+  std::string attributes; // ", name = value"
+  bool seed = false;
+};
+
+// The arguments, types and syntax of the optional operands.
+struct Operands {
+  std::string args, types, syntax;
+
+  void add(const std::string &keyword, const std::string &name, const std::string &type) {
+    args += ", " + name + ": " + type, types += ", " + type;
+    syntax += (keyword.empty() ? ", " : " " + keyword + " ") + name;
   }
-  if (mask) {
-    args += ", %m: " + truths, types += ", " + truths, extra += " mask %m";
+  void add(const Extras &extras) {
+    if (!extras.bias.empty())
+      add("bias", "%b", "tensor<" + extras.bias + "xf64>");
+    if (!extras.mask.empty())
+      add("mask", "%m", "tensor<" + extras.mask + "xi1>");
+    if (extras.seed)
+      add("seed", "%s", "tensor<i64>");
   }
-  if (seed) {
-    args += ", %s: tensor<i64>", types += ", tensor<i64>", extra += " seed %s";
+};
+
+// Types of query, key, value, the result and its log-sum-exp.
+struct AttentionTypes {
+  std::string q, k, v, y, lse;
+};
+
+OpCase attends(const AttentionTypes &types, const Extras &extras) {
+  Operands operands{"%q: " + types.q, types.q, "%q"};
+  operands.add("", "%k", types.k);
+  operands.add("", "%v", types.v);
+  operands.add(extras);
+  return {operands.args,
+          "%y, %lse = graph.attention " + operands.syntax + " {scale = 0.7 : f64" +
+              extras.attributes + "} : (" + operands.types + ") -> (" + types.y + ", " + types.lse +
+              ")",
+          types.y};
+}
+
+// The gradient of the same attention, with respect to the bias too if `ofBias`.
+OpCase attendsBackward(const AttentionTypes &types, const Extras &extras, bool ofBias = false) {
+  Operands operands{"%q: " + types.q, types.q, "%q"};
+  operands.add("", "%k", types.k);
+  operands.add("", "%v", types.v);
+  operands.add("", "%o", types.y);
+  operands.add("", "%l", types.lse);
+  operands.add("", "%dy", types.y);
+  operands.add(extras);
+  return {operands.args,
+          std::string("%y, %dk, %dv") + (ofBias ? ", %db" : "") + " = graph.attention_grad " +
+              operands.syntax + " {scale = 0.7 : f64" + extras.attributes + "} : (" +
+              operands.types + ") -> (" + types.q + ", " + types.k + ", " + types.v +
+              (ofBias ? ", tensor<" + extras.bias + "xf64>" : "") + ")",
+          types.q};
+}
+
+const AttentionTypes kEqualHeads = {"tensor<2x4x3x6xf64>", "tensor<2x4x3x6xf64>",
+                                    "tensor<2x4x3x6xf64>", "tensor<2x4x3x6xf64>",
+                                    "tensor<2x4x3xf64>"};
+const AttentionTypes kGroups = {"tensor<2x4x3x6xf64>", "tensor<2x2x5x6xf64>", "tensor<2x2x5x4xf64>",
+                                "tensor<2x4x3x4xf64>", "tensor<2x4x3xf64>"};
+const AttentionTypes kOneGroup = {"tensor<4x6x3xf64>", "tensor<1x5x3xf64>", "tensor<1x5x2xf64>",
+                                  "tensor<4x6x2xf64>", "tensor<4x6xf64>"};
+const AttentionTypes kCube = {"tensor<3x4x6xf64>", "tensor<3x4x6xf64>", "tensor<3x4x6xf64>",
+                              "tensor<3x4x6xf64>", "tensor<3x4xf64>"};
+
+// Every form of mask, bias and dropout, repeated along dims or not.
+std::vector<std::pair<AttentionTypes, Extras>> attentionForms() {
+  return {
+      {kEqualHeads, {"", "", ""}},
+      {kEqualHeads, {"", "", ", causal"}},
+      {kGroups, {"2x4x3x5", "", ", causal"}},
+      {kGroups, {"2x4x3x5", "2x4x3x5", ", safe"}},
+      {kGroups, {"", "2x4x3x5", ", fill = -2.0 : f64"}},
+      {kGroups, {"2x4x3x5", "2x4x3x5", ", causal, fill = -2.0 : f64"}},
+      {kGroups, {"1x4x3x1", "2x1x1x5", ", safe"}},
+      {kGroups, {"1x1x1x5", "1x1x3x5", ", fill = -2.0 : f64"}},
+      {kGroups, {"1x1x1x1", "1x1x3x1", ", fill = -2.0 : f64"}},
+      {kOneGroup, {"4x1x5", "", ", causal"}},
+      {kCube, {"3x4x4", "", ""}},
+      {kCube, {"", "", ", dropout = 0.25 : f64"}},
+      {kCube, {"", "", ", dropout = 0.25 : f64", true}},
+      {kGroups, {"2x4x3x5", "2x4x3x5", ", safe, dropout = 0.5 : f64", true}},
+      {kGroups, {"", "2x1x1x5", ", causal, fill = -2.0 : f64, dropout = 0.5 : f64", true}},
+  };
+}
+
+std::vector<OpCase> attentionGradients() {
+  std::vector<OpCase> cases;
+  for (auto [types, extras] : attentionForms()) {
+    if (size_t safe = extras.attributes.find(", safe"); safe != std::string::npos)
+      extras.attributes.erase(safe, 6);
+    if (!extras.seed)
+      if (size_t rate = extras.attributes.find(", dropout"); rate != std::string::npos)
+        extras.attributes.erase(rate);
+    cases.push_back(attendsBackward(types, extras));
+    if (!extras.bias.empty())
+      cases.push_back(attendsBackward(types, extras, true));
   }
-  return {args,
-          "%y = graph.attention %q, %k, %v" + extra + " {scale = 0.7 : f64" + attributes + "} : (" +
-              types + ") -> " + result,
-          result};
+  return cases;
 }
 
 std::vector<OpCase> attention() {
-  const std::string q = "tensor<2x4x3x6xf64>", one = "tensor<2x4x3x6xf64>";
-  const std::string k = "tensor<2x2x5x6xf64>", v = "tensor<2x2x5x4xf64>", y = "tensor<2x4x3x4xf64>";
-  const std::string cube = "tensor<3x4x6xf64>";
-  std::vector<OpCase> cases = {
-      attends(q, one, one, q, "2x4x3x3", false, false, ""),
-      attends(q, one, one, q, "2x4x3x3", false, false, ", causal"),
-      attends(q, k, v, y, "2x4x3x5", true, false, ", causal"),
-      attends(q, k, v, y, "2x4x3x5", true, true, ", safe"),
-      attends(q, k, v, y, "2x4x3x5", false, true, ", fill = -2.0 : f64"),
-      attends(q, k, v, y, "2x4x3x5", true, true, ", causal, fill = -2.0 : f64"),
-      attends(cube, cube, cube, cube, "3x4x4", true, false, ""),
-      attends(cube, cube, cube, cube, "3x4x4", false, false, ", dropout = 0.25 : f64"),
-      attends(cube, cube, cube, cube, "3x4x4", false, false, ", dropout = 0.25 : f64", true),
-      attends(q, k, v, y, "2x4x3x5", true, true, ", safe, dropout = 0.5 : f64", true),
-      attends(q, k, v, y, "2x4x3x5", false, true,
-              ", causal, fill = -2.0 : f64, dropout = 0.5 : f64", true),
-  };
+  const std::string q = kEqualHeads.q;
+  std::vector<OpCase> cases;
+  for (const auto &[types, extras] : attentionForms())
+    cases.push_back(attends(types, extras));
   for (const char *attributes : {"", " {interleaved}"})
     cases.push_back({"%x: " + q + ", %c: " + q + ", %s: " + q,
                      std::string("%y = graph.rotary %x, %c, %s") + attributes + " : " + q, q});
@@ -448,7 +518,8 @@ std::vector<OpCase> differentiableCases() {
 
 std::vector<OpCase> allCases() {
   std::vector<OpCase> cases = differentiableCases();
-  for (auto family : {truthValuesAndIntegers, sources, poolGradients, optimizers, fusions, stops})
+  for (auto family : {truthValuesAndIntegers, sources, poolGradients, attentionGradients,
+                      optimizers, fusions, stops})
     for (OpCase &c : family())
       cases.push_back(std::move(c));
   return cases;

@@ -13,6 +13,7 @@
 #include "passes/schedule/Order.h"
 #include "passes/shard/Annotate.h"
 #include "passes/shard/Partition.h"
+#include "passes/simplify/Simplify.h"
 #include "passes/train/Train.h"
 #include "test/unit/graph_text/GraphText.h"
 
@@ -35,9 +36,11 @@ struct Model {
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
   std::string diagnostics;
+  int composites = 0; // left by decomposition
 
   // `accumulate` 0: inference.
-  Model(const std::string &path, int64_t batch, int64_t accumulate) {
+  Model(const std::string &path, int64_t batch, int64_t accumulate,
+        decompose::Keeps keeps = decompose::keepsNothing) {
     context.loadDialect<graph::GraphDialect, func::FuncDialect, mesh::MeshDialect>();
     context.getDiagEngine().registerHandler(
         [this](Diagnostic &diagnostic) { diagnostics += diagnostic.str() + "\n"; });
@@ -49,9 +52,11 @@ struct Model {
     REQUIRE(imported.isOk());
     module = std::move(imported->module);
     tidy();
+    REQUIRE(succeeded(simplify::simplify(step())));
     if (accumulate > 0)
       train(accumulate);
-    decompose::decomposeComposites(step());
+    decompose::decomposeComposites(step(), keeps);
+    step().walk([&](graph::DecompositionInterface) { ++composites; });
     tidy();
     fuse::formGroups(step());
     schedule::orderForMemory(step());
@@ -94,8 +99,10 @@ std::vector<Tensor> argumentsOf(func::FuncOp step, Random &random) {
 }
 
 void checkModel(const std::string &file, int64_t batch, int64_t ranks, const std::string &pin,
-                const std::string &mesh, int64_t accumulate = 1) {
-  Model model(std::string(CLEAVE_MODELS) + "/" + file, batch, accumulate);
+                const std::string &mesh, int64_t accumulate = 1,
+                decompose::Keeps keeps = decompose::keepsNothing) {
+  Model model(std::string(CLEAVE_MODELS) + "/" + file, batch, accumulate, keeps);
+  CHECK((model.composites > 0) == (keeps != decompose::keepsNothing));
   Random random(1);
   std::vector<Tensor> args = argumentsOf(model.step(), random);
   auto expected = interpret::run(model.step(), args);
@@ -156,6 +163,17 @@ TEST_CASE("four ranks on two axes train like one, with uneven batches and micro-
   checkModel("gpt.dynamo.onnx", 7, 4, "", "dp=2,tp=2");
   checkModel("mlp.dynamo.onnx", 7, 4, "zero3", "");
   checkModel("gpt.dynamo.onnx", 2, 2, "zero2", "", 3);
+}
+
+static bool isAttention(graph::DecompositionInterface op) {
+  return isa<graph::AttentionOp, graph::AttentionGradOp>(op.getOperation());
+}
+
+TEST_CASE("attention that stays one op is split by samples, heads and rows") {
+  for (const char *pin : {"", "dp", "zero3", "megatron"})
+    checkModel("gpt.dynamo.onnx", 7, 4, pin, "", 1, isAttention);
+  checkModel("gpt2.dynamo.onnx", 4, 4, "", "dp=2,tp=2", 2, isAttention);
+  checkModel("gpt.dynamo.onnx", 7, 4, "", "", 0, isAttention);
 }
 
 TEST_CASE("inference is split like training") {

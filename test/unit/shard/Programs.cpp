@@ -153,6 +153,38 @@ func.func @step(%x: tensor<5x6x7xf32> {graph.role = "input"}, %i: tensor<5x9xi64
   return %g, %s, %m, %v, %o, %d : tensor<5x6x9xf32>, tensor<5x6x7xf32>, tensor<5x6x7xf32>, tensor<5x6x7xf32>, tensor<5x6x7xi64>, tensor<5x6x7xf32>
 })";
 
+// Attention whole, with its gradients: causal, grouped, with a bias that is repeated.
+static const char *const causalAttention = R"(
+func.func @step(%q: tensor<3x4x5x2xf32> {graph.role = "input"}, %k: tensor<3x2x7x2xf32> {graph.role = "input"},
+                %v: tensor<3x2x7x3xf32> {graph.role = "input"}, %b: tensor<1x4x5x1xf32> {graph.role = "parameter"},
+                %dy: tensor<3x4x5x3xf32> {graph.role = "input"})
+    -> (tensor<3x4x5x3xf32>, tensor<3x4x5xf32>, tensor<3x4x5x2xf32>, tensor<3x2x7x2xf32>, tensor<3x2x7x3xf32>, tensor<1x4x5x1xf32>) {
+  %y, %l = graph.attention %q, %k, %v bias %b {causal, scale = 0.7 : f64}
+    : (tensor<3x4x5x2xf32>, tensor<3x2x7x2xf32>, tensor<3x2x7x3xf32>, tensor<1x4x5x1xf32>) -> (tensor<3x4x5x3xf32>, tensor<3x4x5xf32>)
+  %dq, %dk, %dv, %db = graph.attention_grad %q, %k, %v, %y, %l, %dy bias %b {causal, scale = 0.7 : f64}
+    : (tensor<3x4x5x2xf32>, tensor<3x2x7x2xf32>, tensor<3x2x7x3xf32>, tensor<3x4x5x3xf32>, tensor<3x4x5xf32>, tensor<3x4x5x3xf32>, tensor<1x4x5x1xf32>)
+    -> (tensor<3x4x5x2xf32>, tensor<3x2x7x2xf32>, tensor<3x2x7x3xf32>, tensor<1x4x5x1xf32>)
+  return %y, %l, %dq, %dk, %dv, %db
+    : tensor<3x4x5x3xf32>, tensor<3x4x5xf32>, tensor<3x4x5x2xf32>, tensor<3x2x7x2xf32>, tensor<3x2x7x3xf32>, tensor<1x4x5x1xf32>
+})";
+
+// The same with padded keys and dropout, whose positions are those in the whole scores. One head of
+// keys serves all queries.
+static const char *const droppingAttention = R"(
+func.func @step(%q: tensor<3x5x7x2xf32> {graph.role = "input"}, %k: tensor<3x1x6x2xf32> {graph.role = "input"},
+                %n: tensor<3x1x1x6xi64> {graph.role = "input"}, %dy: tensor<3x5x7x2xf32> {graph.role = "input"},
+                %s: tensor<i64> {graph.role = "input"})
+    -> (tensor<3x5x7x2xf32>, tensor<3x5x7x2xf32>, tensor<3x1x6x2xf32>, tensor<3x1x6x2xf32>) {
+  %zero = graph.constant dense<0> : tensor<3x1x1x6xi64>
+  %m = graph.compare gt %n, %zero : tensor<3x1x1x6xi64>
+  %y, %l = graph.attention %q, %k, %k mask %m seed %s {dropout = 0.4 : f64, fill = -2.0 : f64, scale = 0.7 : f64}
+    : (tensor<3x5x7x2xf32>, tensor<3x1x6x2xf32>, tensor<3x1x6x2xf32>, tensor<3x1x1x6xi1>, tensor<i64>) -> (tensor<3x5x7x2xf32>, tensor<3x5x7xf32>)
+  %dq, %dk, %dv = graph.attention_grad %q, %k, %k, %y, %l, %dy mask %m seed %s {dropout = 0.4 : f64, fill = -2.0 : f64, scale = 0.7 : f64}
+    : (tensor<3x5x7x2xf32>, tensor<3x1x6x2xf32>, tensor<3x1x6x2xf32>, tensor<3x5x7x2xf32>, tensor<3x5x7xf32>, tensor<3x5x7x2xf32>, tensor<3x1x1x6xi1>, tensor<i64>)
+    -> (tensor<3x5x7x2xf32>, tensor<3x1x6x2xf32>, tensor<3x1x6x2xf32>)
+  return %y, %dq, %dk, %dv : tensor<3x5x7x2xf32>, tensor<3x5x7x2xf32>, tensor<3x1x6x2xf32>, tensor<3x1x6x2xf32>
+})";
+
 const std::vector<Program> &programs() {
   static const std::vector<Program> all = {{"perceptron", perceptron},
                                            {"attention", attention, 0, 11},
@@ -161,7 +193,9 @@ const std::vector<Program> &programs() {
                                            {"extremes", extremes, 0, 250},
                                            {"groups", groups},
                                            {"update", update},
-                                           {"sequences", sequences, -1, 8}};
+                                           {"sequences", sequences, -1, 8},
+                                           {"causal attention", causalAttention},
+                                           {"dropping attention", droppingAttention, -4, 5}};
   return all;
 }
 

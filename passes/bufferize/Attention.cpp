@@ -1,0 +1,143 @@
+// Attention and its gradient as one instruction on strided views.
+#include "dialects/graph/Attention.h"
+#include "passes/bufferize/StepLowering.h"
+#include "runtime/base/AttentionScratch.h"
+
+using namespace mlir;
+
+namespace cleave::bufferize {
+namespace {
+
+// The sizes of the instruction, from the shapes of query, key and value on this rank.
+struct Sizes {
+  SmallVector<int64_t> batch;
+  int64_t heads, groups, queries, keys, width, depth;
+
+  explicit Sizes(const graph::AttentionScores &scores) {
+    std::vector<int64_t> q = graph::staticShapeOf(scores.query),
+                         k = graph::staticShapeOf(scores.key);
+    size_t rank = q.size();
+    batch.assign(q.begin(), q.end() - 3);
+    heads = q[rank - 3], groups = k[rank - 3];
+    queries = q[rank - 2], keys = k[rank - 2];
+    width = q[rank - 1], depth = graph::staticShapeOf(scores.value).back();
+  }
+
+  // The shape of the scores.
+  std::vector<int64_t> scores() const {
+    std::vector<int64_t> shape(batch.begin(), batch.end());
+    shape.insert(shape.end(), {heads, queries, keys});
+    return shape;
+  }
+
+  int64_t scratchBytes() const {
+    int64_t count = 1;
+    for (int64_t dim : batch)
+      count *= dim;
+    return attentionScratchBytes(count, heads, groups, queries, keys, width);
+  }
+};
+
+// A bias or a mask, of which dims of size 1 are repeated.
+View repeated(View view, ArrayRef<int64_t> scores) {
+  for (auto [size, stride, whole] : llvm::zip(view.shape, view.strides, scores))
+    if (size != whole)
+      stride = 0;
+  return view;
+}
+
+bool hasDenseRows(const View &view) { return view.shape.back() <= 1 || view.strides.back() == 1; }
+
+// Adds the instruction. `scratch` may be null.
+void add(ProgramBuilder &program, const graph::AttentionScores &scores, const AttentionViews &at,
+         bool isSafe, Value seed, ArrayRef<Value> offsets, Value scratch) {
+  OpBuilder &b = program.builder();
+  Sizes sizes(scores);
+  SmallVector<Attribute> views;
+  for (const std::optional<View> &view : at)
+    if (view)
+      views.push_back(view->attribute(static_cast<int64_t>(views.size())));
+  auto buffer = [&](AttentionPlace place) { return at[place] ? at[place]->buffer : Value(); };
+  auto number = [&](int64_t size) { return b.getI64IntegerAttr(size); };
+  auto flag = [&](bool isSet) { return isSet ? b.getUnitAttr() : UnitAttr(); };
+  auto list = [&](ArrayRef<int64_t> numbers) {
+    return offsets.empty() ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(numbers);
+  };
+  program.add<program::AttentionOp>(
+      buffer(kQuery), buffer(kKey), buffer(kValue), buffer(kResult), buffer(kLse), buffer(kBias),
+      buffer(kMask), buffer(kGrad), buffer(kQueryGrad), buffer(kKeyGrad), buffer(kValueGrad), seed,
+      offsets, scratch, b.getArrayAttr(views), b.getDenseI64ArrayAttr(sizes.batch),
+      number(sizes.heads), number(sizes.groups), number(sizes.queries), number(sizes.keys),
+      number(sizes.width), number(sizes.depth), b.getF64FloatAttr(scores.scale),
+      b.getF64FloatAttr(scores.fillValue()), flag(scores.causal), flag(isSafe),
+      seed ? b.getF64FloatAttr(scores.dropRate()) : FloatAttr(), list(scores.offsetDims),
+      list(scores.whole));
+}
+
+} // namespace
+
+View StepLowering::forwardView(Value value) {
+  View view = viewOf(value);
+  bool isForward = llvm::all_of(view.strides, [](int64_t stride) { return stride >= 0; });
+  return isForward ? view : copyToDense(view);
+}
+
+AttentionViews StepLowering::attentionOperands(const graph::AttentionScores &scores) {
+  std::vector<int64_t> shape = Sizes(scores).scores();
+  AttentionViews at;
+  at[kQuery] = forwardView(scores.query);
+  at[kKey] = forwardView(scores.key);
+  at[kValue] = forwardView(scores.value);
+  if (scores.bias)
+    at[kBias] = repeated(forwardView(scores.bias), shape);
+  if (scores.mask)
+    at[kMask] = repeated(forwardView(scores.mask), shape);
+  return at;
+}
+
+void StepLowering::addAttention(const graph::AttentionScores &scores, const AttentionViews &at,
+                                bool isSafe, Value scratch) {
+  Value seed = scores.drops() ? wholeViewOf(scores.seed).buffer : Value();
+  SmallVector<Value> offsets;
+  for (Value offset : scores.offsets)
+    offsets.push_back(wholeViewOf(offset).buffer);
+  add(program_, scores, at, isSafe, seed, offsets, scratch);
+}
+
+void StepLowering::lowerAttention(graph::AttentionOp op) {
+  graph::AttentionScores scores(op);
+  AttentionViews at = attentionOperands(scores);
+  at[kResult] = resultView(op.getResult());
+  at[kLse] = resultView(op.getLse());
+  addAttention(scores, at, op.getSafe(), Value());
+  setView(op.getResult(), *at[kResult]);
+  setView(op.getLse(), *at[kLse]);
+}
+
+void StepLowering::lowerAttentionGrad(graph::AttentionGradOp op) {
+  graph::AttentionScores scores(op);
+  AttentionViews at = attentionOperands(scores);
+  at[kResult] = forwardView(op.getResult());
+  at[kLse] = forwardView(op.getLse());
+  at[kGrad] = forwardView(op.getGrad());
+  View places[3];
+  for (auto [i, result] : llvm::enumerate(op->getResults())) {
+    places[i] = resultView(result);
+    bool fits = i == 0 || hasDenseRows(places[i]); // the query's gradient may lie anyhow
+    at[kQueryGrad + i] = fits ? places[i] : newBuffer(result, ".dense");
+  }
+  int64_t bytes = Sizes(scores).scratchBytes();
+  Value scratch;
+  if (bytes > 0)
+    scratch = program_.addBuffer("attention.scratch", program::Role::Workspace,
+                                 program_.builder().getF32Type(),
+                                 {bytes / static_cast<int64_t>(sizeof(float))});
+  addAttention(scores, at, /*isSafe=*/false, scratch);
+  for (auto [i, result] : llvm::enumerate(op->getResults())) {
+    if (!(*at[kQueryGrad + i] == places[i]))
+      program_.copy(*at[kQueryGrad + i], places[i]);
+    setView(result, places[i]);
+  }
+}
+
+} // namespace cleave::bufferize

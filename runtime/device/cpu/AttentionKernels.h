@@ -1,0 +1,371 @@
+// The kernels of attention; see AttentionTask.h. The formulas are those of program.proto; the
+// forward pass keeps a running maximum and sum per query (Milakov and Gimelshein 2018), the
+// backward pass computes the weights again from the log-sum-exp (Dao et al. 2022).
+//
+// Included once per instruction set, into a source that selects it before; what it includes itself
+// must be included there earlier, so that it is compiled for any processor.
+#pragma once
+
+#include "runtime/base/AttentionScratch.h"
+#include "runtime/base/CounterRandom.h"
+#include "runtime/device/cpu/AttentionTask.h"
+#include "runtime/device/cpu/Vectors.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cleave::device {
+namespace {
+
+constexpr int64_t kBlock = kAttentionBlock;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+// Below this difference to the largest score, a weight is 0.
+constexpr float kNothing = -87.0f;
+
+// One float per query of a block.
+struct alignas(64) PerQuery {
+  float at[kBlock];
+};
+// One row of 64 queries per key or column.
+struct alignas(64) Scores {
+  float at[kBlock][kBlock];
+};
+struct alignas(64) Columns {
+  float at[kMostAttentionColumns][kBlock];
+};
+// One row of columns per query, padded to whole vectors.
+struct alignas(64) QueryRows {
+  float at[kBlock][kMostAttentionColumns];
+};
+
+// A range of queries or keys.
+struct Range {
+  int64_t begin, count;
+};
+
+inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+inline void fill(float *to, int64_t count, float value) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = value;
+}
+
+inline Range blockOf(int64_t block, int64_t size) {
+  return {block * kBlock, smaller(kBlock, size - block * kBlock)};
+}
+
+inline int64_t blocksOf(int64_t size) { return (size + kBlock - 1) / kBlock; }
+
+// The columns of `queries` as rows; queries that do not exist are 0.
+inline void packColumns(Columns &to, HeadView from, Range queries, int64_t columns) {
+  for (int64_t c = 0; c < columns; ++c)
+    for (int64_t r = 0; r < kBlock; ++r)
+      to.at[c][r] =
+          r < queries.count ? from.data[(queries.begin + r) * from.rows + c * from.columns] : 0;
+}
+
+inline void packRows(QueryRows &to, HeadView from, Range queries, int64_t columns) {
+  int64_t padded = (columns + kLanes - 1) / kLanes * kLanes;
+  for (int64_t r = 0; r < kBlock; ++r)
+    for (int64_t c = 0; c < padded; ++c)
+      to.at[r][c] = r < queries.count && c < columns
+                        ? from.data[(queries.begin + r) * from.rows + c * from.columns]
+                        : 0;
+}
+
+// Which keys of a block the queries of a block see.
+enum class Sight { All, None, Some };
+
+inline Sight sightOf(const AttentionNumbers &n, const HeadTensors &t, Range queries, Range keys) {
+  int64_t first = n.firstQuery + queries.begin;
+  if (n.isCausal && keys.begin > first + queries.count - 1)
+    return Sight::None;
+  bool seesAll = !t.mask && (!n.isCausal || keys.begin + keys.count - 1 <= first);
+  return seesAll ? Sight::All : Sight::Some;
+}
+
+// Sets the scores that are not visible to `fill`, and with `visible` the visible ones to 1 and the
+// others to 0 there.
+inline void hide(Scores &scores, Scores *visible, const AttentionNumbers &n, const HeadTensors &t,
+                 Range queries, Range keys) {
+  for (int64_t c = 0; c < keys.count; ++c) {
+    int64_t key = keys.begin + c;
+    for (int64_t r = 0; r < kBlock; ++r) {
+      int64_t query = queries.begin + smaller(r, queries.count - 1);
+      bool isVisible = !n.isCausal || key <= n.firstQuery + query;
+      if (t.mask)
+        isVisible &= t.mask[query * t.maskRows + key * t.maskColumns] != 0;
+      if (visible)
+        visible->at[c][r] = isVisible ? 1 : 0;
+      if (!isVisible)
+        scores.at[c][r] = n.fill;
+    }
+  }
+}
+
+// The scores of a block; with `visible`, also which are visible (Sight::Some only).
+inline void computeScores(Scores &scores, Scores *visible, const AttentionNumbers &n,
+                          const HeadTensors &t, const Columns &query, Range queries, Range keys,
+                          Sight sight) {
+  if (sight == Sight::None) {
+    for (int64_t c = 0; c < keys.count; ++c)
+      fill(scores.at[c], kBlock, n.fill);
+    return;
+  }
+  multiply(scores.at[0], kBlock, {t.key.data + keys.begin * t.key.rows, t.key.rows, t.key.columns},
+           query.at[0], kBlock, keys.count, n.width, kBlock, false);
+  for (int64_t c = 0; c < keys.count; ++c)
+    for (int64_t r = 0; r < kBlock; r += kLanes)
+      store(&scores.at[c][r], load(&scores.at[c][r]) * n.scale);
+  for (int64_t c = 0; t.bias.data && c < keys.count; ++c)
+    for (int64_t r = 0; r < queries.count; ++r)
+      scores.at[c][r] +=
+          t.bias.data[(queries.begin + r) * t.bias.rows + (keys.begin + c) * t.bias.columns];
+  if (sight == Sight::Some)
+    hide(scores, visible, n, t, queries, keys);
+}
+
+// The factors of dropout of a block.
+inline void drawFactors(Scores &factors, const AttentionNumbers &n, const HeadTensors &t,
+                        Range queries, Range keys) {
+  for (int64_t c = 0; c < keys.count; ++c)
+    for (int64_t r = 0; r < kBlock; ++r) {
+      uint64_t position = t.position + uint64_t(queries.begin + r) * uint64_t(n.wholeKeys) +
+                          uint64_t(keys.begin + c);
+      factors.at[c][r] = randomNumber(position, n.hashedSeed) >= n.dropRate ? n.keptFactor : 0;
+    }
+}
+
+// -- forward --------------------------------------------------------------------------------------
+
+// What is known of the queries of a block after some blocks of keys.
+struct Running {
+  PerQuery largest, sum, seen; // the largest score; the sum of exp(score - largest); 1: sees a key
+  Columns result;              // the sums of weighted values
+};
+
+inline void clear(Running &running, int64_t depth) {
+  fill(running.largest.at, kBlock, -kInfinity);
+  fill(running.sum.at, kBlock, 0);
+  fill(running.seen.at, kBlock, 0);
+  fill(running.result.at[0], depth * kBlock, 0);
+}
+
+// Turns the scores into weights relative to the new largest score, and rescales what is there.
+inline void addWeights(Running &running, Scores &scores, int64_t keys, int64_t depth) {
+  for (int64_t r = 0; r < kBlock; r += kLanes) {
+    Floats before = load(running.largest.at + r), largest = before;
+    for (int64_t c = 0; c < keys; ++c) {
+      Floats score = load(&scores.at[c][r]);
+      largest = select(score > largest, score, largest);
+    }
+    // Without any finite score, exp(score - 0) is 0.
+    Floats base = select(largest == -kInfinity, splat(0), largest);
+    Floats shrunk = exponential(before - base), sum = load(running.sum.at + r) * shrunk;
+    for (int64_t c = 0; c < keys; ++c) {
+      Floats weight = exponential(load(&scores.at[c][r]) - base);
+      store(&scores.at[c][r], weight);
+      sum += weight;
+    }
+    store(running.largest.at + r, largest);
+    store(running.sum.at + r, sum);
+    for (int64_t e = 0; e < depth; ++e)
+      store(&running.result.at[e][r], load(&running.result.at[e][r]) * shrunk);
+  }
+}
+
+// Whether scores that are not visible have a weight of 0 in all queries.
+inline bool isFillNothing(const AttentionNumbers &n, const Running &running, Range queries) {
+  bool isNothing = n.fill != -kInfinity;
+  for (int64_t r = 0; r < queries.count; ++r)
+    isNothing &= n.fill - running.largest.at[r] < kNothing;
+  return isNothing || n.fill == -kInfinity;
+}
+
+// Notes which queries see a key of a block.
+inline void noteSeen(Running &running, const Scores &visible, Sight sight, int64_t keys) {
+  if (sight == Sight::All)
+    return fill(running.seen.at, kBlock, 1);
+  for (int64_t c = 0; c < keys; ++c)
+    for (int64_t r = 0; r < kBlock; ++r)
+      running.seen.at[r] = visible.at[c][r] > running.seen.at[r] ? 1 : running.seen.at[r];
+}
+
+inline void finish(const Running &running, const AttentionNumbers &n, const HeadTensors &t,
+                   Range queries) {
+  for (int64_t r = 0; r < queries.count; ++r) {
+    float sum = running.sum.at[r], largest = running.largest.at[r];
+    bool hasNone = sum == 0 || sum != sum;
+    float *lse = t.lse.data + (queries.begin + r) * t.lse.rows;
+    if (hasNone)
+      *lse = n.isSafe ? kInfinity : std::numeric_limits<float>::quiet_NaN();
+    else if (running.seen.at[r] == 0 && n.fill != -kInfinity)
+      *lse = -kInfinity;
+    else
+      *lse = largest + std::log(sum);
+    float factor = hasNone ? std::numeric_limits<float>::quiet_NaN() : 1 / sum;
+    float *result = t.result.data + (queries.begin + r) * t.result.rows;
+    for (int64_t e = 0; e < n.depth; ++e)
+      result[e * t.result.columns] = hasNone && n.isSafe ? 0 : running.result.at[e][r] * factor;
+  }
+}
+
+inline void forward(const AttentionNumbers &n, const HeadTensors &t, int64_t block) {
+  Range queries = blockOf(block, n.queries);
+  Columns query;
+  packColumns(query, t.query, queries, n.width);
+  Running running;
+  clear(running, n.depth);
+  Scores scores, other; // `other`: visible keys, then factors of dropout
+  for (int64_t b = 0; b < blocksOf(n.keys); ++b) {
+    Range keys = blockOf(b, n.keys);
+    Sight sight = sightOf(n, t, queries, keys);
+    if (sight == Sight::None && isFillNothing(n, running, queries))
+      continue;
+    computeScores(scores, &other, n, t, query, queries, keys, sight);
+    if (sight != Sight::None)
+      noteSeen(running, other, sight, keys.count);
+    addWeights(running, scores, keys.count, n.depth);
+    if (n.drops) {
+      drawFactors(other, n, t, queries, keys);
+      for (int64_t i = 0; i < keys.count * kBlock; i += kLanes)
+        store(scores.at[0] + i, load(scores.at[0] + i) * load(other.at[0] + i));
+    }
+    multiply(running.result.at[0], kBlock,
+             {t.value.data + keys.begin * t.value.rows, t.value.columns, t.value.rows},
+             scores.at[0], kBlock, n.depth, keys.count, kBlock, true);
+  }
+  finish(running, n, t, queries);
+}
+
+// -- backward -------------------------------------------------------------------------------------
+
+// The queries of a block, packed, with what does not depend on the keys.
+struct PackedQueries {
+  Columns query, grad, queryGrad;
+  QueryRows queryRows, gradRows;
+  PerQuery lse, delta;
+};
+
+inline void pack(PackedQueries &to, const AttentionNumbers &n, const HeadTensors &t,
+                 Range queries) {
+  packColumns(to.query, t.query, queries, n.width);
+  packRows(to.queryRows, t.query, queries, n.width);
+  packColumns(to.grad, t.grad, queries, n.depth);
+  packRows(to.gradRows, t.grad, queries, n.depth);
+  fill(to.queryGrad.at[0], n.width * kBlock, 0);
+  for (int64_t r = 0; r < kBlock; ++r) {
+    bool exists = r < queries.count;
+    to.lse.at[r] = exists ? t.lse.data[(queries.begin + r) * t.lse.rows] : kInfinity;
+    const float *result = t.result.data + (queries.begin + r) * t.result.rows;
+    float sum = 0;
+    for (int64_t e = 0; exists && e < n.depth; ++e)
+      sum += to.gradRows.at[r][e] * result[e * t.result.columns];
+    to.delta.at[r] = sum;
+  }
+}
+
+// Turns scores into weights.
+inline void weigh(Scores &scores, const PackedQueries &queries, const AttentionNumbers &n,
+                  int64_t keys) {
+  Floats even = splat(1 / float(n.keys));
+  for (int64_t r = 0; r < kBlock; r += kLanes) {
+    Floats lse = load(queries.lse.at + r);
+    for (int64_t c = 0; c < keys; ++c) {
+      Floats weight = exponential(load(&scores.at[c][r]) - lse);
+      weight = select(lse == kInfinity, splat(0), weight);
+      store(&scores.at[c][r], select(lse == -kInfinity, even, weight));
+    }
+  }
+}
+
+// Whether keys that are not visible have a weight of 0 in all queries.
+inline bool isFillNothing(const AttentionNumbers &n, const PackedQueries &queries) {
+  bool isNothing = true;
+  for (float lse : queries.lse.at)
+    isNothing &= lse != -kInfinity && lse == lse && n.fill - lse < kNothing;
+  return isNothing;
+}
+
+// `weights` become the dropped weights, `grads` (the gradients of the dropped weights) the
+// gradients of the scores.
+inline void scoreGradients(Scores &weights, Scores &grads, const Scores *factors,
+                           const Scores *visible, const PackedQueries &queries, int64_t keys) {
+  for (int64_t c = 0; c < keys; ++c)
+    for (int64_t r = 0; r < kBlock; r += kLanes) {
+      Floats weight = load(&weights.at[c][r]), grad = load(&grads.at[c][r]);
+      if (factors) {
+        Floats factor = load(&factors->at[c][r]);
+        grad *= factor;
+        store(&weights.at[c][r], weight * factor);
+      }
+      grad = weight * (grad - load(queries.delta.at + r));
+      if (visible)
+        grad = select(load(&visible->at[c][r]) == 0.0f, splat(0), grad);
+      store(&grads.at[c][r], grad);
+    }
+}
+
+// to[keys][columns] += scores[keys][queries] rows[queries][columns].
+inline void addProduct(HeadView to, const Scores &scores, const QueryRows &rows, Range keys,
+                       int64_t queries, int64_t columns) {
+  float *first = to.data + keys.begin * to.rows;
+  int64_t whole = columns / kLanes * kLanes;
+  Scalars factors{scores.at[0], kBlock, 1};
+  multiply(first, to.rows, factors, rows.at[0], kMostAttentionColumns, keys.count, queries, whole,
+           true);
+  if (whole == columns)
+    return;
+  float tail[kBlock][kLanes];
+  multiply(tail[0], kLanes, factors, rows.at[0] + whole, kMostAttentionColumns, keys.count, queries,
+           kLanes, false);
+  for (int64_t c = 0; c < keys.count; ++c)
+    for (int64_t i = whole; i < columns; ++i)
+      first[c * to.rows + i] += tail[c][i - whole];
+}
+
+// Adds what one block of keys contributes.
+inline void addBlock(PackedQueries &packed, const AttentionNumbers &n, const HeadTensors &t,
+                     Range queries, Range keys) {
+  Sight sight = sightOf(n, t, queries, keys);
+  if (sight == Sight::None && isFillNothing(n, packed))
+    return;
+  Scores weights, grads, visible, factors;
+  computeScores(weights, &visible, n, t, packed.query, queries, keys, sight);
+  weigh(weights, packed, n, keys.count);
+  multiply(grads.at[0], kBlock,
+           {t.value.data + keys.begin * t.value.rows, t.value.rows, t.value.columns},
+           packed.grad.at[0], kBlock, keys.count, n.depth, kBlock, false);
+  if (n.drops)
+    drawFactors(factors, n, t, queries, keys);
+  if (sight == Sight::None)
+    fill(visible.at[0], keys.count * kBlock, 0);
+  scoreGradients(weights, grads, n.drops ? &factors : nullptr,
+                 sight == Sight::All ? nullptr : &visible, packed, keys.count);
+  addProduct(t.valueGrad, weights, packed.gradRows, keys, queries.count, n.depth);
+  for (int64_t i = 0; i < keys.count * kBlock; i += kLanes)
+    store(grads.at[0] + i, load(grads.at[0] + i) * n.scale);
+  addProduct(t.keyGrad, grads, packed.queryRows, keys, queries.count, n.width);
+  multiply(packed.queryGrad.at[0], kBlock,
+           {t.key.data + keys.begin * t.key.rows, t.key.columns, t.key.rows}, grads.at[0], kBlock,
+           n.width, keys.count, kBlock, true);
+}
+
+inline void backward(const AttentionNumbers &n, const HeadTensors &t, HeadView queryGrad,
+                     int64_t part, int64_t parts) {
+  PackedQueries packed;
+  for (int64_t q = 0; q < blocksOf(n.queries); ++q) {
+    Range queries = blockOf(q, n.queries);
+    pack(packed, n, t, queries);
+    for (int64_t k = part; k < blocksOf(n.keys); k += parts)
+      addBlock(packed, n, t, queries, blockOf(k, n.keys));
+    for (int64_t r = 0; r < queries.count; ++r)
+      for (int64_t c = 0; c < n.width; ++c)
+        queryGrad.data[(queries.begin + r) * queryGrad.rows + c * queryGrad.columns] =
+            packed.queryGrad.at[c][r];
+  }
+}
+
+} // namespace
+} // namespace cleave::device
