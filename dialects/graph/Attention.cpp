@@ -53,8 +53,9 @@ static bool hasKernelFor(const AttentionScores &scores) {
     std::optional<int64_t> columns = shapeOf(matrix).back().constant();
     return columns && *columns >= 1 && *columns <= kMostAttentionColumns;
   };
-  return elementTypeOf(scores.value).isF32() && fits(scores.query) && fits(scores.value) &&
-         (!scores.bias || elementTypeOf(scores.bias).isF32());
+  Type type = elementTypeOf(scores.value);
+  return (type.isF32() || type.isBF16() || type.isF16()) && fits(scores.query) &&
+         fits(scores.value) && (!scores.bias || elementTypeOf(scores.bias) == type);
 }
 bool AttentionOp::hasKernel() { return hasKernelFor(AttentionScores(*this)); }
 bool AttentionGradOp::hasKernel() { return !getBiasGrad() && hasKernelFor(AttentionScores(*this)); }

@@ -30,11 +30,11 @@ struct Sizes {
     return shape;
   }
 
-  int64_t scratchBytes() const {
+  int64_t scratchBytes(int64_t elementBytes) const {
     int64_t count = 1;
     for (int64_t dim : batch)
       count *= dim;
-    return attentionScratchBytes(count, heads, groups, queries, keys, width);
+    return attentionScratchBytes({count, heads, groups, queries, keys, width, depth}, elementBytes);
   }
 };
 
@@ -126,7 +126,8 @@ void StepLowering::lowerAttentionGrad(graph::AttentionGradOp op) {
     bool fits = i == 0 || hasDenseRows(places[i]); // the query's gradient may lie anyhow
     at[kQueryGrad + i] = fits ? places[i] : newBuffer(result, ".dense");
   }
-  int64_t bytes = Sizes(scores).scratchBytes();
+  int64_t bytes =
+      Sizes(scores).scratchBytes(graph::elementTypeOf(scores.query).getIntOrFloatBitWidth() / 8);
   Value scratch;
   if (bytes > 0)
     scratch = program_.addBuffer("attention.scratch", program::Role::Workspace,

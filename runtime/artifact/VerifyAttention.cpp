@@ -56,7 +56,13 @@ Status verifyAttentionTensor(const ProgramView &view, const plan::Attention &att
   const plan::StridedOperand &operand = *tensor.operand;
   if (reachOf(operand, tensor.sizes) < 0)
     return Status::defect("its ", tensor.name, " needs one non-negative stride per dim");
-  plan::DType expected = &operand == &attention.mask() ? plan::BOOL : plan::F32;
+  plan::DType expected = at(view, attention.query().buffer()).dtype();
+  if (expected != plan::F32 && expected != plan::BF16 && expected != plan::F16)
+    return Status::defect("its query is ", dtypeName(expected), ", expected f32, bf16 or f16");
+  if (&operand == &attention.mask())
+    expected = plan::BOOL;
+  if (&operand == &attention.lse())
+    expected = plan::F32;
   if (at(view, operand.buffer()).dtype() != expected)
     return Status::defect("its ", tensor.name, " is ",
                           dtypeName(at(view, operand.buffer()).dtype()), ", expected ",
@@ -91,10 +97,15 @@ Status verifyScalar(const ProgramView &view, uint32_t buffer) {
 }
 
 Status verifyScratch(const ProgramView &view, const plan::Attention &a) {
-  int64_t batch = elementCount(a.batch());
-  int64_t bytes = a.has_grad() ? attentionScratchBytes(batch, a.heads(), a.groups(), a.queries(),
-                                                       a.keys(), a.width())
-                               : 0;
+  AttentionSizes sizes{.batch = elementCount(a.batch()),
+                       .heads = a.heads(),
+                       .groups = a.groups(),
+                       .queries = a.queries(),
+                       .keys = a.keys(),
+                       .width = a.width(),
+                       .depth = a.depth()};
+  int64_t elementBytes = int64_t(byteSize(at(view, a.query().buffer()).dtype()));
+  int64_t bytes = a.has_grad() ? attentionScratchBytes(sizes, elementBytes) : 0;
   if (a.scratch_size() != (bytes > 0 ? 1 : 0))
     return Status::defect("it has ", a.scratch_size(), " scratch buffers for ", bytes, " bytes");
   for (uint32_t buffer : a.scratch()) {

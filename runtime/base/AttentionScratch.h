@@ -20,11 +20,32 @@ inline int64_t attentionParts(int64_t batch, int64_t groups, int64_t keys) {
                              std::max<int64_t>(1, blocks));
 }
 
-// Bytes of scratch memory: the gradient of the queries by every part; 0 for one part.
-inline int64_t attentionScratchBytes(int64_t batch, int64_t heads, int64_t groups, int64_t queries,
-                                     int64_t keys, int64_t width) {
-  int64_t parts = attentionParts(batch, groups, keys);
-  return parts == 1 ? 0 : parts * batch * heads * queries * width * int64_t(sizeof(float));
+// The sizes of an attention, as in program.proto; `batch` is the product of the batch dims.
+struct AttentionSizes {
+  int64_t batch, heads, groups, queries, keys, width, depth;
+};
+
+// Elements of f32 in the gradients of queries by every part of the keys, and in those of keys and
+// values.
+inline int64_t queryPartElements(const AttentionSizes &s) {
+  return attentionParts(s.batch, s.groups, s.keys) * s.batch * s.heads * s.queries * s.width;
+}
+inline int64_t keyGradElements(const AttentionSizes &s) {
+  return s.batch * s.groups * s.keys * s.width;
+}
+inline int64_t valueGradElements(const AttentionSizes &s) {
+  return s.batch * s.groups * s.keys * s.depth;
+}
+
+// Bytes of scratch memory, for tensors with elements of `elementBytes`. Gradients are summed up in
+// f32: where they lie, if they are f32, but for those of queries by several parts; else in scratch
+// memory.
+inline int64_t attentionScratchBytes(const AttentionSizes &s, int64_t elementBytes) {
+  constexpr int64_t kBytes = sizeof(float);
+  bool isF32 = elementBytes == kBytes;
+  int64_t elements =
+      isF32 && attentionParts(s.batch, s.groups, s.keys) == 1 ? 0 : queryPartElements(s);
+  return (elements + (isF32 ? 0 : keyGradElements(s) + valueGradElements(s))) * kBytes;
 }
 
 } // namespace cleave

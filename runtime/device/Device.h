@@ -52,8 +52,10 @@ struct ConvolutionOperands {
 };
 
 // The addresses of the buffers of an Attention's operands, without StridedOperand.offset; null for
-// absent ones. All are f32, but the mask, which is bool, and the i64 scalars `seed` and `offsets`.
+// absent ones. All have the type `dtype`, but `lse`, which is f32, the mask, which is bool, and the
+// i64 scalars `seed` and `offsets`.
 struct AttentionOperands {
+  DType dtype; // f32, bf16, f16
   void *query, *key, *value, *result, *lse, *bias, *mask, *grad, *queryGrad, *keyGrad, *valueGrad;
   const void *seed;
   std::vector<const void *> offsets;

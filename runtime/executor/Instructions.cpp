@@ -164,6 +164,7 @@ PreparedAction prepareAttention(const ExecutionContext &context, const plan::Att
     return isPresent ? addressOf(context, operand.buffer()) : nullptr;
   };
   device::AttentionOperands operands{
+      .dtype = dtypeOf(bufferAt(context, a.query().buffer())),
       .query = address(true, a.query()),
       .key = address(true, a.key()),
       .value = address(true, a.value()),

@@ -1,6 +1,7 @@
 // Attention: its operands head by head, and the division of its work among threads.
 #include "runtime/base/AttentionScratch.h"
 #include "runtime/base/CounterRandom.h"
+#include "runtime/base/Float16.h"
 #include "runtime/device/cpu/AttentionTask.h"
 #include "runtime/device/cpu/Parts.h"
 
@@ -28,10 +29,18 @@ class AttentionAction : public Action {
 public:
   AttentionAction(const plan::Attention &attention, const AttentionOperands &operands,
                   const AttentionKernels &kernels)
-      : op_(attention), at_(operands), kernels_(kernels) {
+      : op_(attention), at_(operands), element_(elementOf(operands.dtype)),
+        forward_(kernels.forward[int(element_)]), backward_(kernels.backward[int(element_)]),
+        sizes_{.batch = 1,
+               .heads = op_.heads(),
+               .groups = op_.groups(),
+               .queries = op_.queries(),
+               .keys = op_.keys(),
+               .width = op_.width(),
+               .depth = op_.depth()} {
     for (int64_t size : op_.batch())
-      batch_ *= size;
-    parts_ = attentionParts(batch_, op_.groups(), op_.keys());
+      sizes_.batch *= size;
+    parts_ = attentionParts(sizes_.batch, op_.groups(), op_.keys());
     numbers_ = {.queries = op_.queries(),
                 .keys = op_.keys(),
                 .width = op_.width(),
@@ -51,14 +60,21 @@ public:
     if (op_.has_grad())
       runBackward();
     else
-      inParallel(batch_ * op_.heads() * blocks(), [this](int64_t begin, int64_t end) {
+      inParallel(sizes_.batch * op_.heads() * blocks(), [this](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i)
-          kernels_.forward(numbers_, headTensors(i / blocks()), balanced(i % blocks()));
+          forward_(numbers_, headTensors(i / blocks()), balanced(i % blocks()));
       });
     return Status::ok();
   }
 
 private:
+  static AttentionElement elementOf(DType dtype) {
+    return dtype == DType::BF16  ? AttentionElement::BF16
+           : dtype == DType::F16 ? AttentionElement::F16
+                                 : AttentionElement::F32;
+  }
+  bool isF32() const { return element_ == AttentionElement::F32; }
+
   int64_t blocks() const { return (op_.queries() + kAttentionBlock - 1) / kAttentionBlock; }
 
   // Neighbouring tasks take blocks from both ends, because the last queries of a causal attention
@@ -104,28 +120,31 @@ private:
     return offset;
   }
 
-  static HeadView viewOf(const plan::StridedOperand &operand, void *data,
-                         const std::vector<int64_t> &indices) {
+  HeadView viewOf(const plan::StridedOperand &operand, void *data,
+                  const std::vector<int64_t> &indices, bool isF32) const {
     if (!data)
       return {};
     int rows = int(indices.size());
-    return {static_cast<float *>(data) + offsetOf(operand, indices), operand.strides(rows),
+    int64_t bytes = offsetOf(operand, indices) * (isF32 ? 4 : 2);
+    return {static_cast<char *>(data) + bytes, operand.strides(rows),
             rows + 1 < operand.strides_size() ? operand.strides(rows + 1) : 0};
   }
 
   HeadTensors headTensors(int64_t head) const {
     std::vector<int64_t> indices = indicesOf(head), group = indices;
     group.back() /= op_.heads() / op_.groups();
-    HeadTensors t{.query = viewOf(op_.query(), at_.query, indices),
-                  .key = viewOf(op_.key(), at_.key, group),
-                  .value = viewOf(op_.value(), at_.value, group),
-                  .result = viewOf(op_.result(), at_.result, indices),
-                  .lse = viewOf(op_.lse(), at_.lse, indices),
-                  .bias = viewOf(op_.bias(), at_.bias, indices),
-                  .grad = viewOf(op_.grad(), at_.grad, indices),
-                  .queryGrad = viewOf(op_.query_grad(), at_.queryGrad, indices),
-                  .keyGrad = viewOf(op_.key_grad(), at_.keyGrad, group),
-                  .valueGrad = viewOf(op_.value_grad(), at_.valueGrad, group)};
+    auto view = [&](const plan::StridedOperand &operand, void *data,
+                    const std::vector<int64_t> &at) { return viewOf(operand, data, at, isF32()); };
+    HeadTensors t{.query = view(op_.query(), at_.query, indices),
+                  .key = view(op_.key(), at_.key, group),
+                  .value = view(op_.value(), at_.value, group),
+                  .result = view(op_.result(), at_.result, indices),
+                  .lse = viewOf(op_.lse(), at_.lse, indices, true),
+                  .bias = view(op_.bias(), at_.bias, indices),
+                  .grad = view(op_.grad(), at_.grad, indices),
+                  .queryGrad = view(op_.query_grad(), at_.queryGrad, indices),
+                  .keyGrad = view(op_.key_grad(), at_.keyGrad, group),
+                  .valueGrad = view(op_.value_grad(), at_.valueGrad, group)};
     int rows = int(indices.size());
     if (at_.mask) {
       t.mask = static_cast<const uint8_t *>(at_.mask) + offsetOf(op_.mask(), indices);
@@ -152,36 +171,85 @@ private:
   // One task is one part of the keys of one group: it alone adds to their gradients.
   void runBackward() {
     int64_t perGroup = op_.heads() / op_.groups();
-    inParallel(batch_ * op_.groups() * parts_, [&](int64_t begin, int64_t end) {
+    inParallel(sizes_.batch * op_.groups() * parts_, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         int64_t group = i / parts_, part = i % parts_;
-        clearPart(headTensors(group * perGroup), part);
+        forEachKey(part, [&](int64_t key) { clearKey(group, key); });
         for (int64_t h = group * perGroup; h < (group + 1) * perGroup; ++h) {
           HeadTensors t = headTensors(h);
-          kernels_.backward(numbers_, t, parts_ == 1 ? t.queryGrad : partOf(h, part), part, parts_);
+          t.keyGrad = keySums(group), t.valueGrad = valueSums(group);
+          backward_(numbers_, t, sumsQueriesInPlace() ? t.queryGrad : partOf(h, part), part,
+                    parts_);
         }
+        if (!isF32())
+          forEachKey(part, [&](int64_t key) { roundKey(group, key); });
       }
     });
-    if (parts_ > 1)
-      inParallel(batch_ * op_.heads() * op_.queries(), [this](int64_t begin, int64_t end) {
+    if (!sumsQueriesInPlace())
+      inParallel(sizes_.batch * op_.heads() * op_.queries(), [this](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i)
           addParts(i / op_.queries(), i % op_.queries());
       });
   }
 
-  // Sets the gradients of the key blocks of one part to 0.
-  void clearPart(const HeadTensors &t, int64_t part) const {
+  bool sumsQueriesInPlace() const { return isF32() && parts_ == 1; }
+
+  // Calls what(key) for the keys of one part.
+  template <typename What> void forEachKey(int64_t part, const What &what) const {
     for (int64_t k = part * kAttentionBlock; k < op_.keys(); k += parts_ * kAttentionBlock)
-      for (int64_t row = k; row < std::min(k + kAttentionBlock, op_.keys()); ++row) {
-        std::fill_n(t.keyGrad.data + row * t.keyGrad.rows, op_.width(), 0.0f);
-        std::fill_n(t.valueGrad.data + row * t.valueGrad.rows, op_.depth(), 0.0f);
-      }
+      for (int64_t key = k; key < std::min(k + kAttentionBlock, op_.keys()); ++key)
+        what(key);
   }
+
+  // The gradients of a group's keys and values while they are summed up in f32.
+  HeadView keySums(int64_t group) const {
+    if (isF32())
+      return headTensors(group * (op_.heads() / op_.groups())).keyGrad;
+    return {scratch() + queryPartElements(sizes_) + group * op_.keys() * op_.width(), op_.width(),
+            1};
+  }
+  HeadView valueSums(int64_t group) const {
+    if (isF32())
+      return headTensors(group * (op_.heads() / op_.groups())).valueGrad;
+    return {scratch() + queryPartElements(sizes_) + keyGradElements(sizes_) +
+                group * op_.keys() * op_.depth(),
+            op_.depth(), 1};
+  }
+
+  static float *rowOf(HeadView sums, int64_t row) {
+    return static_cast<float *>(sums.data) + row * sums.rows;
+  }
+
+  void clearKey(int64_t group, int64_t key) const {
+    std::fill_n(rowOf(keySums(group), key), op_.width(), 0.0f);
+    std::fill_n(rowOf(valueSums(group), key), op_.depth(), 0.0f);
+  }
+
+  void roundKey(int64_t group, int64_t key) const {
+    HeadTensors t = headTensors(group * (op_.heads() / op_.groups()));
+    const float *keyGrad = rowOf(keySums(group), key), *valueGrad = rowOf(valueSums(group), key);
+    for (int64_t c = 0; c < op_.width(); ++c)
+      put(t.keyGrad, key, c, keyGrad[c]);
+    for (int64_t c = 0; c < op_.depth(); ++c)
+      put(t.valueGrad, key, c, valueGrad[c]);
+  }
+
+  // Stores an element of a gradient.
+  void put(HeadView to, int64_t row, int64_t column, float value) const {
+    int64_t at = row * to.rows + column * to.columns;
+    if (isF32())
+      static_cast<float *>(to.data)[at] = value;
+    else
+      static_cast<uint16_t *>(to.data)[at] =
+          element_ == AttentionElement::BF16 ? toBF16(value) : toF16(value);
+  }
+
+  float *scratch() const { return static_cast<float *>(at_.scratch); }
 
   // The gradient of a head's queries by one part of the keys.
   HeadView partOf(int64_t head, int64_t part) const {
-    int64_t first = (part * batch_ * op_.heads() + head) * op_.queries() * op_.width();
-    return {static_cast<float *>(at_.scratch) + first, op_.width(), 1};
+    int64_t first = (part * sizes_.batch * op_.heads() + head) * op_.queries() * op_.width();
+    return {scratch() + first, op_.width(), 1};
   }
 
   void addParts(int64_t head, int64_t query) const {
@@ -189,16 +257,19 @@ private:
     for (int64_t c = 0; c < op_.width(); ++c) {
       float sum = 0;
       for (int64_t part = 0; part < parts_; ++part)
-        sum += partOf(head, part).data[query * op_.width() + c];
-      to.data[query * to.rows + c * to.columns] = sum;
+        sum += rowOf(partOf(head, part), query)[c];
+      put(to, query, c, sum);
     }
   }
 
   plan::Attention op_;
   AttentionOperands at_;
-  AttentionKernels kernels_;
+  AttentionElement element_;
+  ForwardKernel forward_;
+  BackwardKernel backward_;
+  AttentionSizes sizes_;
   AttentionNumbers numbers_;
-  int64_t batch_ = 1, parts_;
+  int64_t parts_;
   std::vector<int64_t> first_; // index of the first score in each dim of the scores of all ranks
 };
 

@@ -8,11 +8,13 @@
 
 #include "runtime/base/AttentionScratch.h"
 #include "runtime/base/CounterRandom.h"
+#include "runtime/base/Float16.h"
 #include "runtime/device/cpu/AttentionTask.h"
 #include "runtime/device/cpu/Vectors.h"
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 namespace cleave::device {
 namespace {
@@ -39,6 +41,30 @@ struct alignas(64) QueryRows {
   float at[kBlock][kMostAttentionColumns];
 };
 
+// Element types: how they are stored, and their conversions.
+struct F32 {
+  using Bits = float;
+  static float wide(float x) { return x; }
+  static float narrow(float x) { return x; }
+};
+struct BF16 {
+  using Bits = uint16_t;
+  static float wide(uint16_t x) { return fromBF16(x); }
+  static uint16_t narrow(float x) { return toBF16(x); }
+};
+struct F16 {
+  using Bits = uint16_t;
+  static float wide(uint16_t x) { return fromF16(x); }
+  static uint16_t narrow(float x) { return toF16(x); }
+};
+
+template <class E> inline typename E::Bits *place(HeadView view, int64_t row, int64_t column) {
+  return static_cast<typename E::Bits *>(view.data) + row * view.rows + column * view.columns;
+}
+template <class E> inline float get(HeadView view, int64_t row, int64_t column) {
+  return E::wide(*place<E>(view, row, column));
+}
+
 // A range of queries or keys.
 struct Range {
   int64_t begin, count;
@@ -57,21 +83,36 @@ inline Range blockOf(int64_t block, int64_t size) {
 
 inline int64_t blocksOf(int64_t size) { return (size + kBlock - 1) / kBlock; }
 
+// A block of keys or values in f32: as it lies, or a copy.
+template <class E> struct KeyBlock {
+  alignas(64) float copy[std::is_same_v<E, F32> ? 1 : kBlock * kMostAttentionColumns];
+
+  Scalars read(HeadView from, Range keys, int64_t columns) {
+    if constexpr (std::is_same_v<E, F32>)
+      return {place<F32>(from, keys.begin, 0), from.rows, from.columns};
+    for (int64_t r = 0; r < keys.count; ++r)
+      for (int64_t c = 0; c < columns; ++c)
+        copy[r * kMostAttentionColumns + c] = get<E>(from, keys.begin + r, c);
+    return {copy, kMostAttentionColumns, 1};
+  }
+};
+
+inline Scalars transposed(Scalars matrix) { return {matrix.data, matrix.column, matrix.row}; }
+
 // The columns of `queries` as rows; queries that do not exist are 0.
+template <class E>
 inline void packColumns(Columns &to, HeadView from, Range queries, int64_t columns) {
   for (int64_t c = 0; c < columns; ++c)
     for (int64_t r = 0; r < kBlock; ++r)
-      to.at[c][r] =
-          r < queries.count ? from.data[(queries.begin + r) * from.rows + c * from.columns] : 0;
+      to.at[c][r] = r < queries.count ? get<E>(from, queries.begin + r, c) : 0;
 }
 
+template <class E>
 inline void packRows(QueryRows &to, HeadView from, Range queries, int64_t columns) {
   int64_t padded = (columns + kLanes - 1) / kLanes * kLanes;
   for (int64_t r = 0; r < kBlock; ++r)
     for (int64_t c = 0; c < padded; ++c)
-      to.at[r][c] = r < queries.count && c < columns
-                        ? from.data[(queries.begin + r) * from.rows + c * from.columns]
-                        : 0;
+      to.at[r][c] = r < queries.count && c < columns ? get<E>(from, queries.begin + r, c) : 0;
 }
 
 // Which keys of a block the queries of a block see.
@@ -105,23 +146,22 @@ inline void hide(Scores &scores, Scores *visible, const AttentionNumbers &n, con
 }
 
 // The scores of a block; with `visible`, also which are visible (Sight::Some only).
+template <class E>
 inline void computeScores(Scores &scores, Scores *visible, const AttentionNumbers &n,
-                          const HeadTensors &t, const Columns &query, Range queries, Range keys,
-                          Sight sight) {
+                          const HeadTensors &t, const Columns &query, Scalars key, Range queries,
+                          Range keys, Sight sight) {
   if (sight == Sight::None) {
     for (int64_t c = 0; c < keys.count; ++c)
       fill(scores.at[c], kBlock, n.fill);
     return;
   }
-  multiply(scores.at[0], kBlock, {t.key.data + keys.begin * t.key.rows, t.key.rows, t.key.columns},
-           query.at[0], kBlock, keys.count, n.width, kBlock, false);
+  multiply(scores.at[0], kBlock, key, query.at[0], kBlock, keys.count, n.width, kBlock, false);
   for (int64_t c = 0; c < keys.count; ++c)
     for (int64_t r = 0; r < kBlock; r += kLanes)
       store(&scores.at[c][r], load(&scores.at[c][r]) * n.scale);
   for (int64_t c = 0; t.bias.data && c < keys.count; ++c)
     for (int64_t r = 0; r < queries.count; ++r)
-      scores.at[c][r] +=
-          t.bias.data[(queries.begin + r) * t.bias.rows + (keys.begin + c) * t.bias.columns];
+      scores.at[c][r] += get<E>(t.bias, queries.begin + r, keys.begin + c);
   if (sight == Sight::Some)
     hide(scores, visible, n, t, queries, keys);
 }
@@ -192,12 +232,13 @@ inline void noteSeen(Running &running, const Scores &visible, Sight sight, int64
       running.seen.at[r] = visible.at[c][r] > running.seen.at[r] ? 1 : running.seen.at[r];
 }
 
+template <class E>
 inline void finish(const Running &running, const AttentionNumbers &n, const HeadTensors &t,
                    Range queries) {
   for (int64_t r = 0; r < queries.count; ++r) {
     float sum = running.sum.at[r], largest = running.largest.at[r];
     bool hasNone = sum == 0 || sum != sum;
-    float *lse = t.lse.data + (queries.begin + r) * t.lse.rows;
+    float *lse = place<F32>(t.lse, queries.begin + r, 0);
     if (hasNone)
       *lse = n.isSafe ? kInfinity : std::numeric_limits<float>::quiet_NaN();
     else if (running.seen.at[r] == 0 && n.fill != -kInfinity)
@@ -205,16 +246,18 @@ inline void finish(const Running &running, const AttentionNumbers &n, const Head
     else
       *lse = largest + std::log(sum);
     float factor = hasNone ? std::numeric_limits<float>::quiet_NaN() : 1 / sum;
-    float *result = t.result.data + (queries.begin + r) * t.result.rows;
     for (int64_t e = 0; e < n.depth; ++e)
-      result[e * t.result.columns] = hasNone && n.isSafe ? 0 : running.result.at[e][r] * factor;
+      *place<E>(t.result, queries.begin + r, e) =
+          E::narrow(hasNone && n.isSafe ? 0 : running.result.at[e][r] * factor);
   }
 }
 
+template <class E>
 inline void forward(const AttentionNumbers &n, const HeadTensors &t, int64_t block) {
   Range queries = blockOf(block, n.queries);
   Columns query;
-  packColumns(query, t.query, queries, n.width);
+  packColumns<E>(query, t.query, queries, n.width);
+  KeyBlock<E> keyBlock; // of keys, then of values
   Running running;
   clear(running, n.depth);
   Scores scores, other; // `other`: visible keys, then factors of dropout
@@ -223,7 +266,8 @@ inline void forward(const AttentionNumbers &n, const HeadTensors &t, int64_t blo
     Sight sight = sightOf(n, t, queries, keys);
     if (sight == Sight::None && isFillNothing(n, running, queries))
       continue;
-    computeScores(scores, &other, n, t, query, queries, keys, sight);
+    computeScores<E>(scores, &other, n, t, query, keyBlock.read(t.key, keys, n.width), queries,
+                     keys, sight);
     if (sight != Sight::None)
       noteSeen(running, other, sight, keys.count);
     addWeights(running, scores, keys.count, n.depth);
@@ -232,11 +276,10 @@ inline void forward(const AttentionNumbers &n, const HeadTensors &t, int64_t blo
       for (int64_t i = 0; i < keys.count * kBlock; i += kLanes)
         store(scores.at[0] + i, load(scores.at[0] + i) * load(other.at[0] + i));
     }
-    multiply(running.result.at[0], kBlock,
-             {t.value.data + keys.begin * t.value.rows, t.value.columns, t.value.rows},
+    multiply(running.result.at[0], kBlock, transposed(keyBlock.read(t.value, keys, n.depth)),
              scores.at[0], kBlock, n.depth, keys.count, kBlock, true);
   }
-  finish(running, n, t, queries);
+  finish<E>(running, n, t, queries);
 }
 
 // -- backward -------------------------------------------------------------------------------------
@@ -248,20 +291,20 @@ struct PackedQueries {
   PerQuery lse, delta;
 };
 
+template <class E>
 inline void pack(PackedQueries &to, const AttentionNumbers &n, const HeadTensors &t,
                  Range queries) {
-  packColumns(to.query, t.query, queries, n.width);
-  packRows(to.queryRows, t.query, queries, n.width);
-  packColumns(to.grad, t.grad, queries, n.depth);
-  packRows(to.gradRows, t.grad, queries, n.depth);
+  packColumns<E>(to.query, t.query, queries, n.width);
+  packRows<E>(to.queryRows, t.query, queries, n.width);
+  packColumns<E>(to.grad, t.grad, queries, n.depth);
+  packRows<E>(to.gradRows, t.grad, queries, n.depth);
   fill(to.queryGrad.at[0], n.width * kBlock, 0);
   for (int64_t r = 0; r < kBlock; ++r) {
     bool exists = r < queries.count;
-    to.lse.at[r] = exists ? t.lse.data[(queries.begin + r) * t.lse.rows] : kInfinity;
-    const float *result = t.result.data + (queries.begin + r) * t.result.rows;
+    to.lse.at[r] = exists ? get<F32>(t.lse, queries.begin + r, 0) : kInfinity;
     float sum = 0;
     for (int64_t e = 0; exists && e < n.depth; ++e)
-      sum += to.gradRows.at[r][e] * result[e * t.result.columns];
+      sum += to.gradRows.at[r][e] * get<E>(t.result, queries.begin + r, e);
     to.delta.at[r] = sum;
   }
 }
@@ -310,7 +353,7 @@ inline void scoreGradients(Scores &weights, Scores &grads, const Scores *factors
 // to[keys][columns] += scores[keys][queries] rows[queries][columns].
 inline void addProduct(HeadView to, const Scores &scores, const QueryRows &rows, Range keys,
                        int64_t queries, int64_t columns) {
-  float *first = to.data + keys.begin * to.rows;
+  float *first = place<F32>(to, keys.begin, 0);
   int64_t whole = columns / kLanes * kLanes;
   Scalars factors{scores.at[0], kBlock, 1};
   multiply(first, to.rows, factors, rows.at[0], kMostAttentionColumns, keys.count, queries, whole,
@@ -326,17 +369,20 @@ inline void addProduct(HeadView to, const Scores &scores, const QueryRows &rows,
 }
 
 // Adds what one block of keys contributes.
+template <class E>
 inline void addBlock(PackedQueries &packed, const AttentionNumbers &n, const HeadTensors &t,
                      Range queries, Range keys) {
   Sight sight = sightOf(n, t, queries, keys);
   if (sight == Sight::None && isFillNothing(n, packed))
     return;
   Scores weights, grads, visible, factors;
-  computeScores(weights, &visible, n, t, packed.query, queries, keys, sight);
+  KeyBlock<E> keyBlock, valueBlock;
+  Scalars key = keyBlock.read(t.key, keys, n.width),
+          value = valueBlock.read(t.value, keys, n.depth);
+  computeScores<E>(weights, &visible, n, t, packed.query, key, queries, keys, sight);
   weigh(weights, packed, n, keys.count);
-  multiply(grads.at[0], kBlock,
-           {t.value.data + keys.begin * t.value.rows, t.value.rows, t.value.columns},
-           packed.grad.at[0], kBlock, keys.count, n.depth, kBlock, false);
+  multiply(grads.at[0], kBlock, value, packed.grad.at[0], kBlock, keys.count, n.depth, kBlock,
+           false);
   if (n.drops)
     drawFactors(factors, n, t, queries, keys);
   if (sight == Sight::None)
@@ -347,25 +393,32 @@ inline void addBlock(PackedQueries &packed, const AttentionNumbers &n, const Hea
   for (int64_t i = 0; i < keys.count * kBlock; i += kLanes)
     store(grads.at[0] + i, load(grads.at[0] + i) * n.scale);
   addProduct(t.keyGrad, grads, packed.queryRows, keys, queries.count, n.width);
-  multiply(packed.queryGrad.at[0], kBlock,
-           {t.key.data + keys.begin * t.key.rows, t.key.columns, t.key.rows}, grads.at[0], kBlock,
-           n.width, keys.count, kBlock, true);
+  multiply(packed.queryGrad.at[0], kBlock, transposed(key), grads.at[0], kBlock, n.width,
+           keys.count, kBlock, true);
 }
 
+template <class E>
 inline void backward(const AttentionNumbers &n, const HeadTensors &t, HeadView queryGrad,
                      int64_t part, int64_t parts) {
   PackedQueries packed;
   for (int64_t q = 0; q < blocksOf(n.queries); ++q) {
     Range queries = blockOf(q, n.queries);
-    pack(packed, n, t, queries);
+    pack<E>(packed, n, t, queries);
     for (int64_t k = part; k < blocksOf(n.keys); k += parts)
-      addBlock(packed, n, t, queries, blockOf(k, n.keys));
+      addBlock<E>(packed, n, t, queries, blockOf(k, n.keys));
     for (int64_t r = 0; r < queries.count; ++r)
       for (int64_t c = 0; c < n.width; ++c)
-        queryGrad.data[(queries.begin + r) * queryGrad.rows + c * queryGrad.columns] =
-            packed.queryGrad.at[c][r];
+        *place<F32>(queryGrad, queries.begin + r, c) = packed.queryGrad.at[c][r];
   }
 }
 
 } // namespace
+
+#define CLEAVE_ATTENTION_KERNELS(NAME)                                                             \
+  {                                                                                                \
+    NAME, {forward<F32>, forward<BF16>, forward<F16>}, {                                           \
+      backward<F32>, backward<BF16>, backward<F16>                                                 \
+    }                                                                                              \
+  }
+
 } // namespace cleave::device

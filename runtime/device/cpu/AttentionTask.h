@@ -10,14 +10,15 @@
 
 namespace cleave::device {
 
-// A tensor of one head in f32 (a mask: bytes): element (row, column) is at
-// data[row * rows + column * columns].
+// A tensor of one head: element (row, column) is at data[row * rows + column * columns], in
+// elements.
 struct HeadView {
-  float *data = nullptr;
+  void *data = nullptr;
   int64_t rows = 0, columns = 0;
 };
 
-// The tensors of one head of the query; absent ones have no data.
+// The tensors of one head of the query; absent ones have no data. `lse` and the gradients that are
+// computed are f32, the others have the element type of the kernel.
 struct HeadTensors {
   HeadView query, key, value, result, lse, bias, grad, queryGrad, keyGrad, valueGrad;
   const uint8_t *mask = nullptr;
@@ -38,6 +39,10 @@ struct AttentionNumbers {
   uint64_t hashedSeed;
 };
 
+// The element types that kernels exist for.
+enum class AttentionElement { F32, BF16, F16 };
+constexpr int kAttentionElements = 3;
+
 // Computes result and lse of the queries [64 * block, 64 * block + 64) of a head.
 using ForwardKernel = void (*)(const AttentionNumbers &, const HeadTensors &, int64_t block);
 // Adds the gradients by one head and the key blocks part, part + parts, … to key_grad and
@@ -47,9 +52,9 @@ using BackwardKernel = void (*)(const AttentionNumbers &, const HeadTensors &, H
 
 // The kernels for one instruction set.
 struct AttentionKernels {
-  const char *name; // `avx512`, `avx2`, `plain`
-  ForwardKernel forward;
-  BackwardKernel backward;
+  const char *name;                          // `avx512`, `avx2`, `plain`
+  ForwardKernel forward[kAttentionElements]; // by AttentionElement
+  BackwardKernel backward[kAttentionElements];
 };
 extern const AttentionKernels kPlainAttention, kAvx2Attention, kAvx512Attention;
 

@@ -166,6 +166,14 @@ TEST_CASE("attention: operands fit their buffers") {
     a.mutable_mask()->set_buffer(kBias);
     CHECK_THAT(brokenRule(plan), Contains("its mask is f32, expected bool"));
   }
+  SECTION("queries of integers") {
+    plan.mutable_programs(0)->mutable_buffers(kQuery)->set_dtype(plan::I32);
+    CHECK_THAT(brokenRule(plan), Contains("its query is i32, expected f32, bf16 or f16"));
+  }
+  SECTION("keys of another type") {
+    plan.mutable_programs(0)->mutable_buffers(kKey)->set_dtype(plan::I32);
+    CHECK_THAT(brokenRule(plan), Contains("its key is i32, expected f32"));
+  }
   SECTION("keys of one row") {
     a.mutable_key()->set_strides(1, 0);
     CHECK_THAT(brokenRule(plan), Contains("its key repeats one row 128 times"));

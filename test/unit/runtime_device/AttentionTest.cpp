@@ -1,6 +1,7 @@
 // Attention and its gradient by every instruction set, compared with plain loops in double.
 #include "runtime/base/AttentionScratch.h"
 #include "runtime/base/CounterRandom.h"
+#include "runtime/base/Float16.h"
 #include "runtime/device/cpu/AttentionTask.h"
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/device/cpu/Parts.h"
@@ -109,9 +110,8 @@ Tensors tensorsOf(const Case &c) {
   if (isShared)
     repeat(t.bias.at, {true, true, true, false}, {1, 1, 1, c.keys});
   buildMask(t, c);
-  t.scratch.resize(
-      size_t(attentionScratchBytes(c.batch, c.heads, c.groups, c.queries, c.keys, c.width)) /
-      sizeof(float));
+  AttentionSizes sizes{c.batch, c.heads, c.groups, c.queries, c.keys, c.width, c.depth};
+  t.scratch.resize(size_t(attentionScratchBytes(sizes, sizeof(uint16_t))) / sizeof(float));
   if (c.isBlock) // rows 2 of a batch of 5, and 7 of the queries
     t.offsets[0] = 2, t.offsets[1] = 7;
   return t;
@@ -145,18 +145,57 @@ plan::Attention attentionOf(const Case &c, const Tensors &t, bool isGradient) {
   return a;
 }
 
-AttentionOperands operandsOf(const Case &c, Tensors &t, bool isGradient) {
-  AttentionOperands at{.query = t.query.data.data(),
-                       .key = t.key.data.data(),
-                       .value = t.value.data.data(),
-                       .result = t.result.data.data(),
+// The tensors of the device's type, as the device sees them.
+class Stored {
+public:
+  Stored(Tensors &tensors, DType dtype)
+      : all_{&tensors.query, &tensors.key,       &tensors.value,   &tensors.result,   &tensors.bias,
+             &tensors.grad,  &tensors.queryGrad, &tensors.keyGrad, &tensors.valueGrad},
+        dtype_(dtype) {
+    for (size_t i = 0; dtype != DType::F32 && i < std::size(all_); ++i)
+      for (float &value : all_[i]->data) {
+        bits_[i].push_back(dtype == DType::BF16 ? toBF16(value) : toF16(value));
+        value = wide(bits_[i].back());
+      }
+  }
+
+  void *of(const Tensor &tensor) {
+    size_t i = 0;
+    while (all_[i] != &tensor)
+      ++i;
+    return dtype_ == DType::F32 ? static_cast<void *>(all_[i]->data.data()) : bits_[i].data();
+  }
+
+  // Brings what the device has written back into the tensors.
+  void readBack() {
+    for (size_t i = 0; dtype_ != DType::F32 && i < std::size(all_); ++i)
+      for (size_t k = 0; k < bits_[i].size(); ++k)
+        all_[i]->data[k] = wide(bits_[i][k]);
+  }
+
+private:
+  float wide(uint16_t bits) const { return dtype_ == DType::BF16 ? fromBF16(bits) : fromF16(bits); }
+
+  Tensor *all_[9];
+  DType dtype_;
+  std::vector<uint16_t> bits_[9];
+};
+
+AttentionOperands operandsOf(const Case &c, Tensors &t, Stored &stored, DType dtype,
+                             bool isGradient) {
+  auto gradient = [&](Tensor &tensor) { return isGradient ? stored.of(tensor) : nullptr; };
+  AttentionOperands at{.dtype = dtype,
+                       .query = stored.of(t.query),
+                       .key = stored.of(t.key),
+                       .value = stored.of(t.value),
+                       .result = stored.of(t.result),
                        .lse = t.lse.data.data(),
-                       .bias = c.bias == "none" ? nullptr : t.bias.data.data(),
+                       .bias = c.bias == "none" ? nullptr : stored.of(t.bias),
                        .mask = c.mask == "none" ? nullptr : t.visible.data(),
-                       .grad = isGradient ? t.grad.data.data() : nullptr,
-                       .queryGrad = isGradient ? t.queryGrad.data.data() : nullptr,
-                       .keyGrad = isGradient ? t.keyGrad.data.data() : nullptr,
-                       .valueGrad = isGradient ? t.valueGrad.data.data() : nullptr,
+                       .grad = gradient(t.grad),
+                       .queryGrad = gradient(t.queryGrad),
+                       .keyGrad = gradient(t.keyGrad),
+                       .valueGrad = gradient(t.valueGrad),
                        .seed = &t.seed,
                        .offsets = {},
                        .scratch = t.scratch.data()};
@@ -232,8 +271,9 @@ void addRow(const Case &c, Tensors &t, int64_t b, int64_t h, int64_t q) {
   }
 }
 
-Tensors expected(const Case &c) {
+Tensors expected(const Case &c, DType dtype) {
   Tensors t = tensorsOf(c);
+  Stored rounded(t, dtype);
   for (Tensor *tensor : {&t.result, &t.queryGrad, &t.keyGrad, &t.valueGrad})
     std::fill(tensor->data.begin() + 3, tensor->data.end(), 0.0f);
   for (int64_t b = 0; b < c.batch; ++b)
@@ -243,13 +283,18 @@ Tensors expected(const Case &c) {
   return t;
 }
 
-void compare(const char *name, const Tensor &actual, const Tensor &wanted) {
+// Half a unit in the last place of a result, and what the rounded result adds to gradients.
+float tolerance(DType dtype) {
+  return dtype == DType::F32 ? 2e-5f : dtype == DType::BF16 ? 0x1p-6f : 0x1p-9f;
+}
+
+void compare(const char *name, const Tensor &actual, const Tensor &wanted, float tolerance) {
   for (size_t i = 0; i < wanted.data.size(); ++i) {
     float a = actual.data[i], w = wanted.data[i];
-    if (a == w || (std::isnan(a) && std::isnan(w)))
-      continue;
-    INFO(name << " element " << i << ": " << a << ", expected " << w);
-    REQUIRE(std::abs(a - w) <= 2e-5f * (1 + std::abs(w)));
+    bool isRight = a == w || (std::isnan(a) && std::isnan(w)) ||
+                   std::abs(a - w) <= tolerance * (1 + std::abs(w));
+    if (!isRight)
+      FAIL(name << " element " << i << ": " << a << ", expected " << w);
   }
 }
 
@@ -355,31 +400,37 @@ std::vector<Case> otherCases() {
            .isTransposed = true}};
 }
 
-void check(const Case &c, const AttentionKernels &kernels) {
-  INFO(c.name << ", " << kernels.name);
-  Tensors wanted = expected(c), actual = tensorsOf(c);
+void check(const Case &c, const AttentionKernels &kernels, DType dtype, const Tensors &wanted) {
+  INFO(c.name << ", " << kernels.name << ", " << name(dtype));
+  Tensors actual = tensorsOf(c);
+  Stored stored(actual, dtype);
   auto run = [&](bool isGradient) {
-    PreparedAction action = prepareAttention(attentionOf(c, actual, isGradient),
-                                             operandsOf(c, actual, isGradient), kernels);
+    PreparedAction action =
+        prepareAttention(attentionOf(c, actual, isGradient),
+                         operandsOf(c, actual, stored, dtype, isGradient), kernels);
     REQUIRE(action);
     REQUIRE((*action)->run());
   };
-  run(false);
-  compare("result", actual.result, wanted.result);
-  compare("lse", actual.lse, wanted.lse);
-  run(true);
-  compare("query_grad", actual.queryGrad, wanted.queryGrad);
-  compare("key_grad", actual.keyGrad, wanted.keyGrad);
-  compare("value_grad", actual.valueGrad, wanted.valueGrad);
+  run(false), run(true);
+  stored.readBack();
+  float most = tolerance(dtype);
+  compare("result", actual.result, wanted.result, most);
+  compare("lse", actual.lse, wanted.lse, 2e-5f);
+  compare("query_grad", actual.queryGrad, wanted.queryGrad, most);
+  compare("key_grad", actual.keyGrad, wanted.keyGrad, most);
+  compare("value_grad", actual.valueGrad, wanted.valueGrad, most);
 }
 
 } // namespace
 
 TEST_CASE("attention and its gradient follow their formulas, with every instruction set") {
-  for (const AttentionKernels &kernels : attentionKernels())
-    for (const auto &cases : {casesOfSizes(), casesOfMasks(), otherCases()})
-      for (const Case &c : cases)
-        check(c, kernels);
+  for (const auto &cases : {casesOfSizes(), casesOfMasks(), otherCases()})
+    for (const Case &c : cases)
+      for (DType dtype : {DType::F32, DType::BF16, DType::F16}) {
+        Tensors wanted = expected(c, dtype);
+        for (const AttentionKernels &kernels : attentionKernels())
+          check(c, kernels, dtype, wanted);
+      }
 }
 
 TEST_CASE("attention gives the same bits on any number of threads") {
@@ -395,9 +446,10 @@ TEST_CASE("attention gives the same bits on any number of threads") {
   for (int threads : {1, 3}) {
     auto device = makeCpuDevice(threads);
     Tensors t = tensorsOf(c);
+    Stored stored(t, DType::F32);
     for (bool isGradient : {false, true}) {
-      PreparedAction action =
-          device->attention(attentionOf(c, t, isGradient), operandsOf(c, t, isGradient));
+      PreparedAction action = device->attention(attentionOf(c, t, isGradient),
+                                                operandsOf(c, t, stored, DType::F32, isGradient));
       REQUIRE(action);
       REQUIRE((*action)->run());
     }
