@@ -54,7 +54,7 @@ llvm::DenseSet<mlir::Operation *> perMicroBatch(mlir::func::FuncOp step);
 // dictionary: {path, offset, bytes, element, permutation} | {fill} | {data}.
 struct TensorOrigin {
   enum class Kind { File, Fill, Inline } kind = Kind::Fill;
-  std::string path;    // File: relative to the model's folder, empty for the model file itself
+  std::string path;    // File: relative to the folder of the model (Provenance.h); empty: itself
   uint64_t offset = 0; // File: of the first byte
   uint64_t bytes = 0;  // File
   ElementType element = ElementType::F32; // File: as stored

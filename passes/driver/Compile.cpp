@@ -2,8 +2,10 @@
 #include "passes/driver/Compile.h"
 
 #include "dialects/graph/Step.h"
+#include "dialects/mesh/MeshDialect.h"
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/Phases.h"
+#include "passes/driver/PlanFile.h"
 #include "runtime/artifact/Artifact.h"
 #include "runtime/base/FileWriter.h"
 #include "runtime/base/RegularFile.h"
@@ -41,6 +43,7 @@ int64_t Compilation::budgetBytes() const {
 }
 
 static Status writeText(ModuleOp module, const std::string &path) {
+  CLEAVE_TRY(recordHash(module));
   std::string text;
   llvm::raw_string_ostream out(text);
   module.print(out, OpPrintingFlags().enableDebugInfo(/*enable=*/true, /*prettyForm=*/false));
@@ -108,6 +111,24 @@ static Status checkStart(Compilation &c, const Phase &phase) {
   return kept ? Status::ok()
               : Status::userError("'", c.options.model, "' is not what --stop-after ", phase.name,
                                   " wrote: ", kept.message());
+}
+
+// --start-from behind the planner: the module has a mesh, and --ranks and --mesh agree with it.
+static Status takeMesh(Compilation &c) {
+  mesh::MeshAttr attr = mesh::meshOf(*c.module);
+  if (!attr)
+    return Status::ok();
+  Mesh mesh = mesh::toMesh(attr);
+  constexpr int64_t notGiven = 1;
+  if (c.options.ranks != notGiven && c.options.ranks != mesh.ranks())
+    return Status::userError("--ranks ", c.options.ranks, ": '", c.options.model,
+                             "' is planned for ", mesh.ranks(),
+                             " ranks; leave it out or start from an earlier phase");
+  if (!c.options.mesh.empty() && planner::parseMesh(c.options.mesh) != mesh)
+    return Status::userError("--mesh ", c.options.mesh, ": '", c.options.model, "' is planned for ",
+                             planner::str(mesh), "; leave it out or start from an earlier phase");
+  c.options.ranks = mesh.ranks();
+  return Status::ok();
 }
 
 static Status runPhase(Compilation &c, size_t number) {
@@ -180,6 +201,7 @@ Status compile(Compilation &c) {
     CLEAVE_TRY(checkModelOptions(c.options));
     CLEAVE_TRY(readText(c));
     CLEAVE_TRY(checkStart(c, phases()[phase]));
+    CLEAVE_TRY(takeMesh(c));
     first = phase + 1;
   }
   if (!c.options.stopAfter.empty()) {

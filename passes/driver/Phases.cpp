@@ -12,6 +12,7 @@
 #include "compiler/planner/ReadStep.h"
 #include "compiler/solver/Json.h"
 #include "dialects/graph/KnownStrings.h"
+#include "dialects/graph/Provenance.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StopGradient.h"
 #include "passes/autodiff/Autodiff.h"
@@ -65,8 +66,13 @@ static Result<frontend::ImportOptions> importOptions(const CompileOptions &from)
 static Result<frontend::Imported> importModel(Compilation &c,
                                               const frontend::ImportOptions &options) {
   const std::string &path = c.options.model;
-  if (!pt2::recognises(path) && !torchscript::recognises(path))
-    return onnx::importOnnx(*c.context, path, options);
+  if (!pt2::recognises(path) && !torchscript::recognises(path)) {
+    Result<frontend::Imported> imported = onnx::importOnnx(*c.context, path, options);
+    if (!imported && path.ends_with(".mlir"))
+      return Status::userError(imported.status().message(),
+                               "; the IR of a phase needs --start-from PHASE");
+    return imported;
+  }
   for (const auto &[name, strings] : options.strings)
     if (!options.values.contains(name))
       return Status::userError("--value ", name, "=…: found strings, expected numbers");
@@ -141,7 +147,7 @@ static Status train(Compilation &c) {
   }
   CLEAVE_TRY_ASSIGN(options.optimizer,
                     train::parseOptimizer(c.options.optimizer).withContext("--optimizer"));
-  c.optimizer = train::optimizerText(options.optimizer);
+  graph::setOptimizer(*c.module, train::optimizerText(options.optimizer));
   options.trainable = c.options.trainable;
   options.freeze = c.options.freeze;
   if (c.options.clipNorm > 0)
@@ -256,6 +262,7 @@ static Status artifact(Compilation &c) {
   if (!c.options.dumpPhases.empty())
     options.dumpTo = c.options.dumpPhases + "/kernels";
   CLEAVE_TRY_ASSIGN(codegen::CpuLibrary library, codegen::compileKernels(kernels, options));
+  CLEAVE_TRY(loadCluster(c));
   CLEAVE_TRY_ASSIGN(c.plan, artifact::exportPlan(*c.module, library.bytes, library.target));
   return completePlan(c);
 }

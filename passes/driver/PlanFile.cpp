@@ -1,27 +1,32 @@
 #include "passes/driver/PlanFile.h"
 
+#include "dialects/graph/Provenance.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/driver/Predict.h"
 #include "runtime/artifact/Flops.h"
 #include "runtime/base/Sha256.h"
 #include "runtime/base/Units.h"
 
-#include "llvm/ADT/SmallString.h"
-#include "llvm/Support/FileSystem.h"
+using namespace mlir;
 
 namespace cleave::driver {
 
+Status recordHash(ModuleOp module) {
+  std::optional<graph::SourceModel> model = graph::sourceModelOf(module);
+  if (!model || !model->sha256.empty())
+    return Status::ok();
+  CLEAVE_TRY_ASSIGN(model->sha256, sha256OfFile(model->path));
+  graph::setSourceModel(module, *model);
+  return Status::ok();
+}
+
 static Status addSource(Compilation &c) {
-  llvm::SmallString<256> path(c.options.model);
-  if (std::error_code error = llvm::sys::fs::make_absolute(path))
-    return Status::userError("cannot find the folder of ", c.options.model, ": ", error.message());
-  uint64_t bytes = 0;
-  if (std::error_code error = llvm::sys::fs::file_size(path, bytes))
-    return Status::userError("cannot read ", c.options.model, ": ", error.message());
-  CLEAVE_TRY_ASSIGN(std::string hash, sha256OfFile(path.str().str()));
-  c.plan.mutable_source()->set_path(path.str().str());
-  c.plan.mutable_source()->set_bytes(bytes);
-  c.plan.mutable_source()->set_sha256(hash);
+  CLEAVE_TRY(recordHash(*c.module));
+  if (std::optional<graph::SourceModel> model = graph::sourceModelOf(*c.module)) {
+    c.plan.mutable_source()->set_path(model->path);
+    c.plan.mutable_source()->set_bytes(model->bytes);
+    c.plan.mutable_source()->set_sha256(model->sha256);
+  }
   return Status::ok();
 }
 
@@ -47,7 +52,7 @@ static void addPrediction(Compilation &c) {
   predicted.set_step_seconds(decided.seconds);
   predicted.set_bound_seconds(decided.boundSeconds);
   predicted.set_gap(decided.gap);
-  predicted.set_peak_bytes(c.arenaBytes);
+  predicted.set_peak_bytes(c.plan.programs(0).arenas(0).bytes());
   predicted.set_cluster(c.options.cluster);
   double flops = 0, compute = 0, communication = 0;
   uint64_t sent = 0;
@@ -96,13 +101,12 @@ static void addDecisions(Compilation &c) {
 Status completePlan(Compilation &c) {
   c.plan.set_producer("cleave " CLEAVE_VERSION);
   c.plan.set_command_line(c.options.commandLine);
-  c.plan.set_optimizer(c.optimizer);
+  c.plan.set_optimizer(graph::optimizerOf(*c.module));
   CLEAVE_TRY(addSource(c));
-  if (c.cluster) {
-    CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(*c.cluster, c.options.ranks));
-    mesh::MeshAttr axes = mesh::meshOf(*c.module); // also that of a plan that was read
-    predictInstructions(c.plan, shared, axes ? mesh::toMesh(axes) : c.decided.mesh);
-  }
+  CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
+                    cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
+  mesh::MeshAttr mesh = mesh::meshOf(*c.module);
+  predictInstructions(c.plan, shared, mesh ? mesh::toMesh(mesh) : Mesh());
   addPrediction(c);
   addDecisions(c);
   return Status::ok();

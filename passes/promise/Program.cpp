@@ -12,6 +12,8 @@
 //  P8  A copy has two buffers of equal size.
 //  P9  A collective acts on axes of the mesh, and the number of elements that it receives follows
 //      from the number that it sends.
+//  P10 Every parameter, state and constant has an origin. The module of one in a file has a
+//      graph.model (dialects/graph/Provenance.h).
 //
 // runtime/artifact/Verify.h checks the plan that is made of the program once more, with the data
 // flow and the order of collectives.
@@ -303,6 +305,17 @@ private:
 
 } // namespace
 
+// P10
+static LogicalResult checkOrigins(ModuleOp module) {
+  for (auto tensor : module.getOps<program::TensorOp>())
+    if (isPersistent(tensor.getRole()) &&
+        failed(checkSource(tensor, kPhase, "P10",
+                           stringifyRole(tensor.getRole()) + " '" + tensor.getName() + "'",
+                           tensor.getOrigin().value_or(Attribute()))))
+      return failure();
+  return success();
+}
+
 LogicalResult checkProgram(ModuleOp module) {
   auto programs = llvm::to_vector(module.getOps<program::ProgramOp>());
   if (programs.size() != 1 || !module.getOps<func::FuncOp>().empty())
@@ -312,6 +325,8 @@ LogicalResult checkProgram(ModuleOp module) {
   Mesh mesh;
   if (auto attr = module->getAttrOfType<mesh::MeshAttr>(mesh::kMesh))
     mesh = mesh::toMesh(attr);
+  if (failed(checkOrigins(module)))
+    return failure();
   return ProgramChecker(programs.front(), mesh).check();
 }
 

@@ -1,6 +1,7 @@
 // See Rules.h.
 #include "passes/promise/Rules.h"
 
+#include "dialects/graph/Provenance.h"
 #include "dialects/graph/StopGradient.h"
 #include "passes/fuse/Groups.h"
 
@@ -14,6 +15,22 @@ InFlightDiagnostic broken(Location location, StringRef phase, StringRef rule) {
 
 InFlightDiagnostic broken(Operation *op, StringRef phase, StringRef rule) {
   return broken(op->getLoc(), phase, rule) << op->getName() << " ";
+}
+
+LogicalResult checkSource(Operation *at, StringRef phase, StringRef rule, const Twine &what,
+                          Attribute source) {
+  if (!source)
+    return broken(at->getLoc(), phase, rule) << what << " has no graph.source";
+  if (!graph::isOrigin(source))
+    return broken(at->getLoc(), phase, rule)
+           << what << " has the graph.source " << source
+           << ", expected {path, offset, bytes, element}, {fill}, {data} or {random, scale}";
+  if (graph::isInFile(source) && !graph::sourceModelOf(at->getParentOfType<ModuleOp>()))
+    return broken(at->getLoc(), phase, rule)
+           << what
+           << " is read from a file, but the module has no graph.model = {path, bytes}; compile "
+              "the model again, or give the value another source, such as {fill = 0.0 : f64}";
+  return success();
 }
 
 LogicalResult checkNoGradientStops(func::FuncOp step, StringRef phase, StringRef rule) {

@@ -17,6 +17,11 @@ enum class Tensors { Whole, Sharded };
 mlir::LogicalResult checkSignature(mlir::ModuleOp module, llvm::StringRef phase,
                                    Tensors tensors = Tensors::Whole);
 
+// `rule`: `source`, the origin of the first value of `what`, has a form of dialects/graph/Step.h or
+// RandomOrigin.h, and the module names the model file that it is in.
+mlir::LogicalResult checkSource(mlir::Operation *at, llvm::StringRef phase, llvm::StringRef rule,
+                                const llvm::Twine &what, mlir::Attribute source);
+
 // `rule`: the step and its kernel groups hold no graph.stop_gradient.
 mlir::LogicalResult checkNoGradientStops(mlir::func::FuncOp step, llvm::StringRef phase,
                                          llvm::StringRef rule);

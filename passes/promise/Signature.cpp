@@ -4,7 +4,8 @@
 //  S2  Every argument has a graph.name and the graph.role input, label, parameter, state or
 //      constant.
 //  S3  All inputs and labels have different names, and so have all parameters and states.
-//  S4  Every parameter, state and constant has a graph.source.
+//  S4  Every parameter, state and constant has a graph.source. The module of one in a file has a
+//      graph.model (dialects/graph/Provenance.h).
 //  S5  Every result has a graph.name and the graph.role output, loss, metric, parameter or state.
 //  S6  A result of the role parameter or state, and no other, has a graph.alias: an argument of its
 //      role and type, which no other result replaces.
@@ -78,9 +79,9 @@ private:
     if (isFed || isReplaced(role))
       if (!(isFed ? fed_ : stored_).insert(name).second)
         return broken("S3") << "two arguments have the name '" << name << "'";
-    if (!isFed && !step_.getArgAttr(i, "graph.source"))
-      return broken("S4") << role << " '" << name << "' has no graph.source";
-    return success();
+    return isFed ? success()
+                 : checkSource(step_, phase_, "S4", role + " '" + name + "'",
+                               step_.getArgAttr(i, "graph.source"));
   }
 
   LogicalResult checkResult(unsigned i) {

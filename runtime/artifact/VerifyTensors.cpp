@@ -66,11 +66,13 @@ static bool staysInside(const std::string &path) {
   return true;
 }
 
-static Status verifySource(const plan::Tensor &tensor) {
+static Status verifySource(const plan::Plan &plan, const plan::Tensor &tensor) {
   const plan::TensorSource &source = tensor.source();
   uint64_t elements = uint64_t(elementCount(tensor.shape()));
   if (source.kind_case() == plan::TensorSource::KIND_NOT_SET)
     return Status::defect("it has no source of values");
+  if (source.has_file() && plan.source().path().empty())
+    return Status::defect("it is read from a file, but the plan names no model file");
   if (source.has_file() && byteSize(source.file().dtype()) == 0)
     return Status::defect("its stored dtype ", int(source.file().dtype()), " does not exist");
   if (source.has_file() && source.file().bytes() != elements * byteSize(source.file().dtype()))
@@ -108,7 +110,7 @@ static Status verifyTensor(const plan::Plan &plan, const plan::Tensor &tensor) {
   case plan::PARAMETER:
   case plan::STATE:
   case plan::CONSTANT:
-    return verifySource(tensor);
+    return verifySource(plan, tensor);
   case plan::INPUT:
   case plan::OUTPUT:
     return Status::ok();

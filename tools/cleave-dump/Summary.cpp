@@ -25,8 +25,9 @@ static std::string title(const plan::Plan &plan, const std::string &path) {
   std::string ranks =
       plan.program_of_rank_size() == 1 ? "1 rank" : concat(plan.program_of_rank_size(), " ranks");
   return fileName(path) + ": " + (plan.trains() ? "training" : "inference") + " of " +
-         fileName(plan.source().path()) + " on " + ranks +
-         (plan.mesh_size() ? ", mesh " + meshText(plan) : "") + "\n";
+         (plan.source().path().empty() ? "a step without a model file"
+                                       : fileName(plan.source().path())) +
+         " on " + ranks + (plan.mesh_size() ? ", mesh " + meshText(plan) : "") + "\n";
 }
 
 static std::string prediction(const plan::Plan &plan) {

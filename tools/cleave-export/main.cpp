@@ -116,6 +116,10 @@ static Status run(const Options &options) {
   std::set<std::string> names = namesOfModel(plan);
   CLEAVE_TRY(checkComplete(names, *checkpoint));
   std::string model = options.model.empty() ? plan.source().path() : options.model;
+  if (isOnnx && model.empty())
+    return Status::userError("'", options.plan,
+                             "' was made from IR that names no model file; give one with --model, "
+                             "or write a .safetensors file");
   auto isNeeded = [&](const std::string &name) { return names.contains(name); };
   CLEAVE_TRY(isOnnx ? writeOnnx(options, model, names, *checkpoint)
                     : checkpoint->exportSafetensors(options.output, isNeeded));

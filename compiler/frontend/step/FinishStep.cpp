@@ -4,6 +4,7 @@
 #include "compiler/frontend/emit/Failure.h"
 #include "compiler/frontend/step/FileBytes.h"
 #include "dialects/graph/ByPositions.h"
+#include "dialects/graph/Provenance.h"
 #include "dialects/graph/SignatureEdit.h"
 #include "dialects/graph/StopGradient.h"
 #include "dialects/graph/Symbols.h"
@@ -138,6 +139,9 @@ void finishStep(mlir::ModuleOp module, const std::string &path,
       op.erase();
   eraseUnusedConstants(step);
   setAssumptions(module, assumptions);
+  std::error_code error; // the importer has read the file
+  setSourceModel(module, {std::filesystem::absolute(path, error).string(),
+                          std::filesystem::file_size(path, error), /*sha256=*/""});
   if (mlir::failed(mlir::verify(module)))
     throw emit::Failure{Status::defect("the imported model does not verify")};
 }

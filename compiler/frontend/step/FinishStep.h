@@ -16,7 +16,8 @@ namespace cleave::frontend {
 // * constants of up to 16 Mi elements, read from the file at `path` and files beside it, become ops
 //   if their elements are a function of their positions;
 // * gradient stops without an effect, unused ops and unused constants are removed;
-// * `assumptions` about symbols are written into the module.
+// * `assumptions` about symbols are written into the module, and the file as its source
+//   (dialects/graph/Provenance.h), without a hash.
 // Throws a Failure (a defect) if the module does not verify.
 void finishStep(mlir::ModuleOp module, const std::string &path,
                 const std::vector<Polynomial> &assumptions);

@@ -16,6 +16,7 @@
 // FORWARD-NOT: graph.exp
 
 // `train` adds a label and the update of the parameter, and the loss replaces the output.
+// TRAIN: module attributes {graph.optimizer = "sgd:lr=0.5,
 // TRAIN: func.func @step
 // TRAIN-SAME: graph.role = "parameter"{{.*}}graph.trainable
 // TRAIN-SAME: graph.role = "label"
@@ -31,7 +32,7 @@
 // PRIMITIVE-NOT: mesh.mesh
 
 // `planned` splits the batch of 8 over two ranks, in attributes only.
-// PLANNED: module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>
+// PLANNED: module attributes {{{.*}}mesh.mesh = #mesh.mesh<[dp = 2]>
 // PLANNED: %arg0: tensor<8x4xf32> {{{.*}}mesh.sharding = #mesh.sharding<[{dp}, {}]>
 // PLANNED: graph.dot_general {{.*}}mesh.strategy = #mesh.strategy<
 // PLANNED-NOT: mesh.all_reduce
@@ -42,6 +43,8 @@
 // PARTITIONED: mesh.all_reduce sum {{.*}} over {dp}
 
 // `program` has buffers and instructions, and no function.
+// PROGRAM-NOT: func.func
+// PROGRAM: module attributes {graph.optimizer = "sgd:lr=0.5,
 // PROGRAM-NOT: func.func
 // PROGRAM: program.tensor input "x" tensor<8x4xf32> split {{\[}}[0], []]
 // PROGRAM: program.kernel

@@ -30,6 +30,23 @@ func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"},
 func.func @step(%w: tensor<4xf32> {graph.name = "w", graph.role = "parameter"}) { return }
 
 // -----
+// S4: a first value of no known form
+// expected-error @+1 {{import S4: parameter 'w' has the graph.source {fill = 1 : i64}, expected {path, offset, bytes, element}, {fill}, {data} or {random, scale}}}
+func.func @step(%w: tensor<4xf32> {graph.name = "w", graph.role = "parameter", graph.source = {fill = 1 : i64}}) { return }
+
+// -----
+// S4: a slice of a file without its length
+// expected-error @+1 {{import S4: parameter 'w' has the graph.source {element = f32, offset = 0 : i64, path = "w.bin"}, expected {path}}
+func.func @step(%w: tensor<4xf32> {graph.name = "w", graph.role = "parameter",
+                                   graph.source = {element = f32, offset = 0 : i64, path = "w.bin"}}) { return }
+
+// -----
+// S4: a file beside no model
+// expected-error @+1 {{import S4: constant 'w' is read from a file, but the module has no graph.model = {path, bytes}; compile the model again, or give the value another source, such as {fill = 0.0 : f64}}}
+func.func @step(%w: tensor<4xf32> {graph.name = "w", graph.role = "constant",
+                                   graph.source = {bytes = 16 : i64, element = f32, offset = 0 : i64, path = "w.bin"}}) { return }
+
+// -----
 // S5: a result without a name
 // expected-error @+1 {{import S5: result 0 has no graph.name}}
 func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"})

@@ -17,6 +17,14 @@ module @an_input_may_have_the_name_of_a_parameter {
 }
 
 // -----
+// S4: a value in a file is found beside the model.
+// CHECK-LABEL: @a_value_may_be_in_the_model_file
+module @a_value_may_be_in_the_model_file attributes {graph.model = {bytes = 16 : i64, path = "/models/w.onnx"}} {
+  func.func @step(%p: tensor<4xf32> {graph.name = "w", graph.role = "parameter",
+                                     graph.source = {bytes = 16 : i64, element = f32, offset = 0 : i64, path = ""}}) { return }
+}
+
+// -----
 // P1 and P2 say nothing of dead code and gradient stops: these are the promise of `forward`.
 // CHECK-LABEL: @an_import_may_hold_dead_code
 module @an_import_may_hold_dead_code {

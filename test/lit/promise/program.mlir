@@ -168,3 +168,17 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
     }
   }
 }
+
+// -----
+// P10: a tensor whose model file was lost
+// expected-error @+1 {{program P10: parameter 'w' is read from a file, but the module has no graph.model}}
+program.tensor parameter "w" tensor<4xf32> split [[]] {origin = {bytes = 16 : i64, element = f32, offset = 0 : i64, path = ""}}
+program.program <192 bytes, peak 16> schedule [] {
+}
+
+// -----
+// P10: a state that begins with nothing
+// expected-error @+1 {{program P10: state 's' has no graph.source}}
+program.tensor state "s" tensor<4xf32> split [[]]
+program.program <192 bytes, peak 16> schedule [] {
+}

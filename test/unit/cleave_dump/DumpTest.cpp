@@ -42,6 +42,12 @@ TEST_CASE("the summary says what was decided, why, and what it costs") {
     CHECK_THAT(text, Contains(line));
 }
 
+TEST_CASE("the summary of a plan without a model file says so") {
+  plan::Plan plan = smallPlan();
+  plan.clear_source();
+  CHECK_THAT(dump::summary(plan, "p"), Contains("p: training of a step without a model file on 4"));
+}
+
 TEST_CASE("a broken plan is shown with the verifier's objection") {
   plan::Plan plan = smallPlan();
   plan.mutable_programs(0)->mutable_arenas(0)->set_bytes(3000);

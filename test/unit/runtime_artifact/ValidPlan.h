@@ -48,6 +48,7 @@ inline void addTensors(plan::Plan &plan) {
   w->add_shape(16), w->add_shape(16);
   w->add_sharding(), w->add_sharding();
   w->mutable_source()->set_fill(0.5);
+  plan.mutable_source()->set_path("/models/valid.onnx");
 }
 
 inline void setStrides(plan::StridedOperand *operand, uint32_t buffer, int64_t rows,

@@ -77,6 +77,12 @@ TEST_CASE("structure: tensors must be well formed") {
     w.mutable_source()->mutable_file()->set_dtype(plan::F32);
     CHECK_THAT(brokenRule(plan), Contains("file slice has 100 bytes"));
   }
+  SECTION("a file slice without a model file") {
+    plan.clear_source();
+    w.mutable_source()->mutable_file()->set_dtype(plan::F32);
+    CHECK_THAT(brokenRule(plan), Contains("tensor 'w': it is read from a file, but the plan names "
+                                          "no model file"));
+  }
   SECTION("a permutation with a dim twice") {
     w.mutable_source()->add_permutation(1), w.mutable_source()->add_permutation(1);
     CHECK_THAT(brokenRule(plan), Contains("permutation"));
