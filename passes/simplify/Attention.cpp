@@ -53,13 +53,38 @@ std::pair<Value, double> behindFactor(Value value) {
   return {};
 }
 
-// The product of queries and keys: one contracting dim, and one free dim on each side.
-bool isScoreProduct(DotGeneralOp dot) {
-  size_t batch = dot.getLhsBatch().size();
-  return batch >= 1 && dot.getLhsContracting().size() == 1 &&
-         rankOf(dot.getLhs()) == static_cast<int64_t>(batch) + 2 &&
-         rankOf(dot.getRhs()) == rankOf(dot.getLhs());
+// One operand of a product of matrices, and its dims: batch dims, one contracting dim, and the
+// other ones in their order.
+struct Side {
+  Value value;
+  ArrayRef<int64_t> batch;
+  int64_t contracting;
+  SmallVector<int64_t> free;
+};
+
+Side sideOf(DotGeneralOp dot, bool left) {
+  Side side{left ? dot.getLhs() : dot.getRhs(),
+            left ? dot.getLhsBatch() : dot.getRhsBatch(),
+            left ? dot.getLhsContracting()[0] : dot.getRhsContracting()[0],
+            {}};
+  for (int64_t dim = 0; dim < rankOf(side.value); ++dim)
+    if (dim != side.contracting && !llvm::is_contained(side.batch, dim))
+      side.free.push_back(dim);
+  return side;
 }
+
+// A product of matrices, queries and keys or weights and values: one contracting dim, and one free
+// dim on each side. On the side of queries and weights, there may be a dim of heads before it: all
+// of them read the same keys and values.
+bool isProduct(DotGeneralOp dot, bool rowsOnLeft) {
+  if (dot.getLhsBatch().empty() || dot.getLhsContracting().size() != 1)
+    return false;
+  Side rows = sideOf(dot, rowsOnLeft), columns = sideOf(dot, !rowsOnLeft);
+  bool hasHeads = rows.free.size() == 2;
+  return columns.free.size() == 1 && (rows.free.size() == 1 || hasHeads) &&
+         (!hasHeads || shapeOf(rows.value)[rows.free[0]].isConstant());
+}
+bool isScoreProduct(DotGeneralOp dot) { return isProduct(dot, /*rowsOnLeft=*/true); }
 
 bool leadsToProduct(Value value, int depth) {
   if (auto dot = value.getDefiningOp<DotGeneralOp>())
@@ -82,10 +107,14 @@ bool leadsToProduct(Value value, int depth) {
 // it, or null.
 Value takeMask(SelectOp op, Scores &scores) {
   std::optional<double> onFalse = splatValue(op.getOnFalse()), onTrue = splatValue(op.getOnTrue());
-  std::optional<double> fill = onFalse ? onFalse : onTrue;
-  // A term that is added later would change `fill`.
-  bool isPlain = scores.scale == 1 && (scores.biases.empty() || (fill && std::isinf(*fill)));
-  if (!fill || !isPlain || (scores.fill && *scores.fill != *fill))
+  std::optional<double> number = onFalse ? onFalse : onTrue;
+  if (!number)
+    return nullptr;
+  double fill = *number * scores.scale; // after the factors between it and the softmax
+  // A term that is added later would change any number but minus infinity.
+  bool isPlain = scores.biases.empty() || std::isinf(fill);
+  if (!isPlain || !(fill < std::numeric_limits<double>::infinity()) ||
+      (scores.fill && *scores.fill != fill))
     return nullptr;
   scores.fill = fill;
   scores.masks.push_back({op.getCondition(), !onFalse});
@@ -123,23 +152,23 @@ bool collect(Value value, Scores &scores) {
   return false;
 }
 
-// The one dim that is neither a batch nor a contracting dim.
-int64_t freeDim(int64_t rank, ArrayRef<int64_t> batch, int64_t contracting) {
-  for (int64_t dim = 0; dim < rank; ++dim)
-    if (dim != contracting && !llvm::is_contained(batch, dim))
-      return dim;
-  return -1;
-}
-
-Value arranged(OpBuilder &b, Value value, ArrayRef<int64_t> batch, int64_t row, int64_t column,
+// A tensor with its dims in this order, of which all but the last two become the scores' dims of
+// batch and heads; heads that are shared become one.
+Value arranged(OpBuilder &b, Value value, ArrayRef<int64_t> order, bool isShared,
                const Shape &scores) {
-  SmallVector<int64_t> order(batch);
-  order.push_back(row);
-  order.push_back(column);
   Value moved = buildTranspose(b, value, order);
   Shape shape(scores.begin(), scores.end() - 2), from = shapeOf(moved);
+  if (isShared)
+    shape.back() = 1;
   shape.insert(shape.end(), from.end() - 2, from.end());
   return buildReshape(b, moved, shape);
+}
+
+SmallVector<int64_t> concatenated(ArrayRef<int64_t> x, ArrayRef<int64_t> y, ArrayRef<int64_t> z) {
+  SmallVector<int64_t> all(x);
+  llvm::append_range(all, y);
+  llvm::append_range(all, z);
+  return all;
 }
 
 // The sum of the terms that are added to the scores, in float32 or wider; null if there are none.
@@ -164,20 +193,6 @@ Value maskOf(OpBuilder &b, const Scores &scores) {
   }
   return all;
 }
-
-// The product of weights and values, and the index of the weights among its operands.
-struct Outer {
-  DotGeneralOp dot;
-  bool weightsOnLeft;
-  Value weights() { return weightsOnLeft ? dot.getLhs() : dot.getRhs(); }
-  Value values() { return weightsOnLeft ? dot.getRhs() : dot.getLhs(); }
-  ArrayRef<int64_t> batch(bool ofWeights) {
-    return ofWeights == weightsOnLeft ? dot.getLhsBatch() : dot.getRhsBatch();
-  }
-  ArrayRef<int64_t> contracting(bool ofWeights) {
-    return ofWeights == weightsOnLeft ? dot.getLhsContracting() : dot.getRhsContracting();
-  }
-};
 
 // Whether a condition is true where a whole row of these scores is minus infinity: all(s == -inf),
 // or not any(not (s == -inf)), with booleans as such or as integers.
@@ -252,23 +267,40 @@ Weights weightsOf(Value value) {
   return {};
 }
 
+// The product of weights and values.
+struct Outer {
+  DotGeneralOp dot;
+  bool weightsOnLeft;
+  Side weights, values;
+  Outer(DotGeneralOp dot, bool weightsOnLeft)
+      : dot(dot), weightsOnLeft(weightsOnLeft), weights(sideOf(dot, weightsOnLeft)),
+        values(sideOf(dot, !weightsOnLeft)) {}
+
+  int64_t rank() const { return rankOf(weights.value); }
+  // Whether a query's weights lie in the last dim, behind those of heads and queries.
+  bool isInOrder() const {
+    auto others = llvm::seq(rank() - 1 - static_cast<int64_t>(weights.free.size()), rank() - 1);
+    return weights.contracting == rank() - 1 && llvm::equal(weights.free, others);
+  }
+};
+
 // Matches softmax(scores) v, with the softmax over the contracting dim of the product.
 struct RecogniseAttention : OpRewritePattern<DotGeneralOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(DotGeneralOp op, PatternRewriter &rewriter) const override {
     for (bool left : {true, false}) {
-      Outer outer{op, left};
-      int64_t rank = rankOf(outer.weights());
-      bool isProduct = isScoreProduct(op) && outer.contracting(true)[0] == rank - 1 &&
-                       !llvm::is_contained(outer.batch(true), rank - 2);
-      Weights weights = isProduct ? weightsOf(outer.weights()) : Weights();
+      if (!isProduct(op, left))
+        continue;
+      Outer outer(op, left);
+      Weights weights = outer.isInOrder() ? weightsOf(outer.weights.value) : Weights();
       Scores scores;
       if (weights.softmax && leadsToProduct(weights.softmax.getOperand(), kMaxDepth) &&
           collect(weights.softmax.getOperand(), scores) &&
-          elementTypeOf(scores.dot.getLhs()) == elementTypeOf(outer.values())) {
-        if (shapeOf(outer.weights()).size() > scores.shape.size())
-          scores.shape = shapeOf(outer.weights());
+          elementTypeOf(scores.dot.getLhs()) == elementTypeOf(outer.values.value) &&
+          sharesHeads(outer, scores)) {
+        if (outer.rank() > static_cast<int64_t>(scores.shape.size()))
+          scores.shape = shapeOf(outer.weights.value);
         rewrite(outer, scores, weights, rewriter);
         return success();
       }
@@ -276,22 +308,32 @@ struct RecogniseAttention : OpRewritePattern<DotGeneralOp> {
     return failure();
   }
 
-  static void rewrite(Outer outer, Scores &scores, Weights weights, PatternRewriter &b) {
-    DotGeneralOp dot = scores.dot;
-    int64_t rank = rankOf(dot.getLhs()), q = dot.getLhsContracting()[0],
-            k = dot.getRhsContracting()[0];
-    Value query = arranged(b, dot.getLhs(), dot.getLhsBatch(), freeDim(rank, dot.getLhsBatch(), q),
-                           q, scores.shape);
-    Value key = arranged(b, dot.getRhs(), dot.getRhsBatch(), freeDim(rank, dot.getRhsBatch(), k), k,
-                         scores.shape);
+  // Whether both products have the same dim of heads that share keys and values, or none.
+  static bool sharesHeads(Outer &outer, Scores &scores) {
+    bool isShared = outer.weights.free.size() == 2;
+    if (isShared != (sideOf(scores.dot, true).free.size() == 2))
+      return false;
+    return !isShared || (outer.rank() == rankOf(scores.dot) &&
+                         outer.rank() == static_cast<int64_t>(scores.shape.size()));
+  }
+
+  static void rewrite(Outer &outer, Scores &scores, Weights weights, PatternRewriter &b) {
+    Side queries = sideOf(scores.dot, true), keys = sideOf(scores.dot, false);
+    bool isShared = queries.free.size() == 2;
+    Value query =
+        arranged(b, queries.value, concatenated(queries.batch, queries.free, {queries.contracting}),
+                 /*isShared=*/false, scores.shape);
+    Value key = arranged(b, keys.value, concatenated(keys.batch, keys.free, {keys.contracting}),
+                         isShared, scores.shape);
     // The values' batch dims in the order of the weights' dims.
-    int64_t outerRank = rankOf(outer.weights()), v = outer.contracting(false)[0];
-    SmallVector<int64_t> batch(outerRank - 2), toResult;
-    for (auto [ofWeights, ofValues] : llvm::zip(outer.batch(true), outer.batch(false))) {
+    SmallVector<int64_t> batch(outer.weights.batch.size()), toResult;
+    for (auto [ofWeights, ofValues] : llvm::zip(outer.weights.batch, outer.values.batch)) {
       batch[ofWeights] = ofValues;
       toResult.push_back(ofWeights);
     }
-    Value value = arranged(b, outer.values(), batch, v, freeDim(outerRank, batch, v), scores.shape);
+    Value value = arranged(b, outer.values.value,
+                           concatenated(batch, {outer.values.contracting}, outer.values.free),
+                           isShared, scores.shape);
     Value bias = biasOf(b, scores, elementTypeOf(query)), mask = maskOf(b, scores);
     FloatAttr fill =
         scores.fill && !std::isinf(*scores.fill) ? b.getF64FloatAttr(*scores.fill) : FloatAttr();
@@ -302,11 +344,12 @@ struct RecogniseAttention : OpRewritePattern<DotGeneralOp> {
         fill, dropout ? dropout.getRateAttr() : FloatAttr());
     Value result = attention.getResult();
     // Restores the product's batch dims and order.
-    Shape shape = shapeOf(outer.weights());
+    Shape shape = shapeOf(outer.weights.value);
     shape.back() = shapeOf(value).back();
     result = buildReshape(b, result, shape);
-    toResult.push_back(outer.weightsOnLeft ? outerRank - 2 : outerRank - 1);
-    toResult.push_back(outer.weightsOnLeft ? outerRank - 1 : outerRank - 2);
+    SmallVector<int64_t> rows(outer.weights.free), columns = {outer.rank() - 1};
+    toResult = outer.weightsOnLeft ? concatenated(toResult, rows, columns)
+                                   : concatenated(toResult, columns, rows);
     b.replaceOp(outer.dot, buildTranspose(b, result, toResult));
   }
 };

@@ -63,6 +63,35 @@ Elements gathered(Value value) {
   return {gather.getOperand(), withoutReshapes(gather.getIndices())};
 }
 
+// Whether every element is the place where its row begins in the concatenation of all rows, which
+// have `classes` elements each.
+bool isBeginOfRow(Value value, const Polynomial &classes) {
+  std::optional<Affine> affine = affineOf(value);
+  if (!affine || affine->constant != Polynomial())
+    return false;
+  Shape shape = shapeOf(value);
+  Polynomial before = classes;
+  for (size_t d = shape.size(); d-- > 0; before = before * shape[d])
+    if (shape[d] != Polynomial(1) && affine->steps[d] != before)
+      return false;
+  return true;
+}
+
+// Elements of the rows' concatenation, at the begin of each row plus its label.
+Elements gatheredFlat(Value value) {
+  auto gather = value.getDefiningOp<GatherOp>();
+  if (!gather || rankOf(gather.getOperand()) != 1)
+    return {};
+  Value table = withoutReshapes(gather.getOperand());
+  auto sum = withoutReshapes(gather.getIndices()).getDefiningOp<AddOp>();
+  Polynomial classes = shapeOf(table).back();
+  for (int i : {0, 1})
+    if (sum && isBeginOfRow(sum->getOperand(i), classes) &&
+        elementCount(sum.getType()) * classes == elementCount(table.getType()))
+      return {table, withoutReshapes(sum->getOperand(1 - i))};
+  return {};
+}
+
 // Whether every element is its index along the last dim.
 bool isIndexOfClass(Value value) {
   if (!isa<IntegerType>(elementTypeOf(value)))
@@ -131,6 +160,8 @@ Elements oneHotProduct(Value value) {
 
 Elements elementsIn(Value value) {
   Elements found = gathered(value);
+  if (!found.labels)
+    found = gatheredFlat(value);
   return found.labels ? found : oneHotProduct(value);
 }
 

@@ -288,3 +288,73 @@ func.func @weights_that_others_read_are_computed_for_them(%q: tensor<3x5x8xf32>,
   %y = graph.dot_general %p, %v batch [0] x [0] contract [2] x [1] : tensor<3x5x5xf32>, tensor<3x5x8xf32> -> tensor<3x5x8xf32>
   return %y, %p : tensor<3x5x8xf32>, tensor<3x5x5xf32>
 }
+
+// Multi-query attention as a product with fewer batch dims.
+// CHECK-LABEL: @heads_may_share_keys_and_values
+func.func @heads_may_share_keys_and_values(%q: tensor<2x3x5x8xf32>, %k: tensor<2x7x8xf32>, %v: tensor<2x7x4xf32>) -> tensor<2x3x5x4xf32> {
+  // CHECK-DAG: %[[K:.*]] = graph.reshape %arg1 : tensor<2x7x8xf32> -> tensor<2x1x7x8xf32>
+  // CHECK-DAG: %[[V:.*]] = graph.reshape %arg2 : tensor<2x7x4xf32> -> tensor<2x1x7x4xf32>
+  // CHECK: %[[Y:.*]], %{{.*}} = graph.attention %arg0, %[[K]], %[[V]] {scale = 1.000000e+00 : f64}
+  // CHECK-NEXT: return %[[Y]]
+  %s = graph.dot_general %q, %k batch [0] x [0] contract [3] x [2] : tensor<2x3x5x8xf32>, tensor<2x7x8xf32> -> tensor<2x3x5x7xf32>
+  %p = graph.softmax %s dim 3 : tensor<2x3x5x7xf32>
+  %y = graph.dot_general %p, %v batch [0] x [0] contract [3] x [1] : tensor<2x3x5x7xf32>, tensor<2x7x4xf32> -> tensor<2x3x5x4xf32>
+  return %y : tensor<2x3x5x4xf32>
+}
+
+// CHECK-LABEL: @groups_of_heads_may_share_keys_and_values
+func.func @groups_of_heads_may_share_keys_and_values(%q: tensor<2x3x6x5x8xf32>, %k: tensor<2x7x3x8xf32>, %v: tensor<2x3x4x7xf32>) -> tensor<2x3x4x6x5xf32> {
+  // CHECK-DAG: %[[KT:.*]] = graph.transpose %arg1 by [0, 2, 1, 3]
+  // CHECK-DAG: %[[K:.*]] = graph.reshape %[[KT]] : tensor<2x3x7x8xf32> -> tensor<2x3x1x7x8xf32>
+  // CHECK-DAG: %[[VT:.*]] = graph.transpose %arg2 by [0, 1, 3, 2]
+  // CHECK-DAG: %[[V:.*]] = graph.reshape %[[VT]] : tensor<2x3x7x4xf32> -> tensor<2x3x1x7x4xf32>
+  // CHECK: %[[Y:.*]], %{{.*}} = graph.attention %arg0, %[[K]], %[[V]] {scale = 1.000000e+00 : f64} : {{.*}} -> (tensor<2x3x6x5x4xf32>,
+  // CHECK: graph.transpose %[[Y]] by [0, 1, 4, 2, 3]
+  %s = graph.dot_general %q, %k batch [0, 1] x [0, 2] contract [4] x [3] : tensor<2x3x6x5x8xf32>, tensor<2x7x3x8xf32> -> tensor<2x3x6x5x7xf32>
+  %p = graph.softmax %s dim 4 : tensor<2x3x6x5x7xf32>
+  %y = graph.dot_general %v, %p batch [0, 1] x [0, 1] contract [3] x [4] : tensor<2x3x4x7xf32>, tensor<2x3x6x5x7xf32> -> tensor<2x3x4x6x5xf32>
+  return %y : tensor<2x3x4x6x5xf32>
+}
+
+// CHECK-LABEL: @heads_that_share_keys_alone_are_none
+func.func @heads_that_share_keys_alone_are_none(%q: tensor<2x3x5x8xf32>, %k: tensor<2x7x8xf32>, %v: tensor<2x3x7x4xf32>) -> tensor<2x3x5x4xf32> {
+  // CHECK-NOT: graph.attention
+  // CHECK: return
+  %s = graph.dot_general %q, %k batch [0] x [0] contract [3] x [2] : tensor<2x3x5x8xf32>, tensor<2x7x8xf32> -> tensor<2x3x5x7xf32>
+  %p = graph.softmax %s dim 3 : tensor<2x3x5x7xf32>
+  %y = graph.dot_general %p, %v batch [0, 1] x [0, 1] contract [3] x [2] : tensor<2x3x5x7xf32>, tensor<2x3x7x4xf32> -> tensor<2x3x5x4xf32>
+  return %y : tensor<2x3x5x4xf32>
+}
+
+// CHECK-LABEL: @scores_may_be_scaled_after_the_mask
+func.func @scores_may_be_scaled_after_the_mask(%q: tensor<3x5x8xf32>, %k: tensor<3x5x8xf32>, %v: tensor<3x5x8xf32>, %m: tensor<3x5x5xi1>) -> (tensor<3x5x8xf32>, tensor<3x5x8xf32>) {
+  // CHECK-DAG: graph.attention %arg0, %arg1, %arg2 mask %arg3 {scale = 5.000000e-01 : f64}
+  // CHECK-DAG: graph.attention %arg0, %arg1, %arg2 mask %arg3 {fill = -5.000000e+03 : f64, scale = 5.000000e-01 : f64}
+  %half = graph.constant dense<0.5> : tensor<3x5x5xf32>
+  %least = graph.constant dense<0xFF800000> : tensor<3x5x5xf32>
+  %low = graph.constant dense<-1.0e4> : tensor<3x5x5xf32>
+  %s = graph.dot_general %q, %k batch [0] x [0] contract [2] x [2] : tensor<3x5x8xf32>, tensor<3x5x8xf32> -> tensor<3x5x5xf32>
+  %a = graph.select %m, %s, %least : tensor<3x5x5xi1>, tensor<3x5x5xf32>
+  %b = graph.mul %a, %half : tensor<3x5x5xf32>
+  %p = graph.softmax %b dim 2 : tensor<3x5x5xf32>
+  %y = graph.dot_general %p, %v batch [0] x [0] contract [2] x [1] : tensor<3x5x5xf32>, tensor<3x5x8xf32> -> tensor<3x5x8xf32>
+  %c = graph.select %m, %s, %low : tensor<3x5x5xi1>, tensor<3x5x5xf32>
+  %d = graph.mul %c, %half : tensor<3x5x5xf32>
+  %r = graph.softmax %d dim 2 : tensor<3x5x5xf32>
+  %z = graph.dot_general %r, %v batch [0] x [0] contract [2] x [1] : tensor<3x5x5xf32>, tensor<3x5x8xf32> -> tensor<3x5x8xf32>
+  return %y, %z : tensor<3x5x8xf32>, tensor<3x5x8xf32>
+}
+
+// CHECK-LABEL: @a_mask_that_becomes_infinity_is_none
+func.func @a_mask_that_becomes_infinity_is_none(%q: tensor<3x5x8xf32>, %k: tensor<3x5x8xf32>, %v: tensor<3x5x8xf32>, %m: tensor<3x5x5xi1>) -> tensor<3x5x8xf32> {
+  // CHECK-NOT: graph.attention
+  // CHECK: return
+  %opposite = graph.constant dense<-0.5> : tensor<3x5x5xf32>
+  %least = graph.constant dense<0xFF800000> : tensor<3x5x5xf32>
+  %s = graph.dot_general %q, %k batch [0] x [0] contract [2] x [2] : tensor<3x5x8xf32>, tensor<3x5x8xf32> -> tensor<3x5x5xf32>
+  %a = graph.select %m, %s, %least : tensor<3x5x5xi1>, tensor<3x5x5xf32>
+  %b = graph.mul %a, %opposite : tensor<3x5x5xf32>
+  %p = graph.softmax %b dim 2 : tensor<3x5x5xf32>
+  %y = graph.dot_general %p, %v batch [0] x [0] contract [2] x [1] : tensor<3x5x5xf32>, tensor<3x5x8xf32> -> tensor<3x5x8xf32>
+  return %y : tensor<3x5x8xf32>
+}

@@ -168,3 +168,40 @@ func.func @the_share_of_another_symbol_is_no_mean(%x: tensor<?x8xf32, #graph.dim
   %4 = graph.mul %3, %share : tensor<f32>
   return %4 : tensor<f32>
 }
+
+// As log_probs[arange(6), labels] is exported.
+// CHECK-LABEL: @terms_may_be_chosen_in_the_flat_table
+func.func @terms_may_be_chosen_in_the_flat_table(%x: tensor<6x8xf32>, %labels: tensor<2x3xi64>) -> tensor<f32> {
+  // CHECK: %[[LABELS:.*]] = graph.reshape %arg1 : tensor<2x3xi64> -> tensor<6xi64>
+  // CHECK-NEXT: %[[L:.*]] = graph.softmax_cross_entropy %arg0, %[[LABELS]] : tensor<6x8xf32>, tensor<6xi64> -> tensor<f32>
+  // CHECK-NEXT: return %[[L]]
+  %mean = graph.constant dense<-0.166666667> : tensor<f32>
+  %classes = graph.constant dense<8> : tensor<6xi64>
+  %0 = graph.log_softmax %x dim 1 : tensor<6x8xf32>
+  %1 = graph.reshape %0 : tensor<6x8xf32> -> tensor<48xf32>
+  %2 = graph.iota dim 0 : tensor<6xi64>
+  %3 = graph.mul %2, %classes : tensor<6xi64>
+  %4 = graph.reshape %labels : tensor<2x3xi64> -> tensor<6xi64>
+  %5 = graph.add %3, %4 : tensor<6xi64>
+  %6 = graph.gather %1 at %5 dim 0 : tensor<48xf32>, tensor<6xi64> -> tensor<6xf32>
+  %7 = graph.reduce sum %6 over [0] : tensor<6xf32> -> tensor<f32>
+  %8 = graph.mul %7, %mean : tensor<f32>
+  return %8 : tensor<f32>
+}
+
+// CHECK-LABEL: @terms_of_every_other_row_are_none
+func.func @terms_of_every_other_row_are_none(%x: tensor<6x8xf32>, %labels: tensor<3xi64>) -> tensor<f32> {
+  // CHECK-NOT: graph.softmax_cross_entropy
+  // CHECK: return
+  %mean = graph.constant dense<-0.333333333> : tensor<f32>
+  %classes = graph.constant dense<16> : tensor<3xi64>
+  %0 = graph.log_softmax %x dim 1 : tensor<6x8xf32>
+  %1 = graph.reshape %0 : tensor<6x8xf32> -> tensor<48xf32>
+  %2 = graph.iota dim 0 : tensor<3xi64>
+  %3 = graph.mul %2, %classes : tensor<3xi64>
+  %4 = graph.add %3, %labels : tensor<3xi64>
+  %5 = graph.gather %1 at %4 dim 0 : tensor<48xf32>, tensor<3xi64> -> tensor<3xf32>
+  %6 = graph.reduce sum %5 over [0] : tensor<3xf32> -> tensor<f32>
+  %7 = graph.mul %6, %mean : tensor<f32>
+  return %7 : tensor<f32>
+}
