@@ -30,22 +30,25 @@ std::optional<Counts> countsOf(Value value) {
 
 namespace {
 
-// Matches a factor or a select that masks ignored labels.
+// Matches a factor or a select that masks ignored labels, for the first time or once more.
 bool takeCounts(Value &value, Chosen &chosen) {
-  if (auto select = value.getDefiningOp<SelectOp>()) {
-    chosen.counts =
-        isSplatOf(select.getOnFalse(), 0) ? countsOf(select.getCondition()) : std::nullopt;
-    value = select.getOnTrue();
-    return chosen.counts.has_value();
+  std::optional<Counts> counts;
+  Value masked;
+  if (auto select = value.getDefiningOp<SelectOp>(); select && isSplatOf(select.getOnFalse(), 0)) {
+    counts = countsOf(select.getCondition());
+    masked = select.getOnTrue();
   }
   auto mul = value.getDefiningOp<MulOp>();
   for (int i : {0, 1})
-    if (std::optional<Counts> counts = mul ? countsOf(mul->getOperand(i)) : std::nullopt) {
-      chosen.counts = counts;
-      value = mul->getOperand(1 - i);
-      return true;
+    if (mul && !counts) {
+      counts = countsOf(mul->getOperand(i));
+      masked = mul->getOperand(1 - i);
     }
-  return false;
+  if (!counts || (chosen.counts && *chosen.counts != *counts))
+    return false;
+  chosen.counts = counts;
+  value = masked;
+  return true;
 }
 
 // One element of each row of a table [positions…, classes]; labels are null if there is none.
@@ -224,7 +227,7 @@ std::optional<Chosen> chosenIn(Value value) {
     if (auto neg = value.getDefiningOp<NegOp>()) {
       chosen.isNegated = !chosen.isNegated;
       value = neg.getOperand();
-    } else if (!takeElements(value, chosen) && (chosen.counts || !takeCounts(value, chosen))) {
+    } else if (!takeElements(value, chosen) && !takeCounts(value, chosen)) {
       return std::nullopt;
     }
   }
@@ -233,8 +236,7 @@ std::optional<Chosen> chosenIn(Value value) {
   // Exporters may replace an ignored label by a valid one.
   auto select = chosen.labels.getDefiningOp<SelectOp>();
   if (select && chosen.counts && splatValue(select.getOnFalse()))
-    if (std::optional<Counts> kept = countsOf(select.getCondition());
-        kept && kept->labels == chosen.counts->labels && kept->ignored == chosen.counts->ignored)
+    if (countsOf(select.getCondition()) == chosen.counts)
       chosen.labels = withoutReshapes(select.getOnTrue());
   return chosen;
 }

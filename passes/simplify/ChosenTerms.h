@@ -12,6 +12,7 @@ constexpr int64_t kNeverLabel = -100;
 struct Counts {
   Value labels;
   int64_t ignored = kNeverLabel;
+  bool operator==(const Counts &) const = default;
 };
 // The mask that `value` is; none for other values.
 std::optional<Counts> countsOf(Value value);

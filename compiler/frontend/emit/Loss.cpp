@@ -24,16 +24,25 @@ void check(const Emitter &e, Value scores, Value labels, const ClassLossOptions 
          classes.str());
 }
 
+Value isCounted(const Emitter &e, Value labels, const ClassLossOptions &options) {
+  return e.compare(Predicate::NE, labels, static_cast<double>(*options.ignored));
+}
+
+// The labels, with class 0 for ignored ones, which may be out of range.
+Value classesOf(const Emitter &e, Value labels, const ClassLossOptions &options) {
+  return options.ignored ? e.select(isCounted(e, labels, options), labels, e.splat(labels, 0))
+                         : labels;
+}
+
 // The weight of each position: that of its class, 0 for ignored labels. Null: all 1.
 Value weightsOf(const Emitter &e, Value labels, mlir::Type element,
                 const ClassLossOptions &options) {
   Value weights;
   if (options.weights)
-    weights = e.gather(options.weights, labels, 0);
+    weights = e.gather(options.weights, classesOf(e, labels, options), 0);
   if (!options.ignored)
     return weights;
-  Value counts =
-      e.cast(e.compare(Predicate::NE, labels, static_cast<double>(*options.ignored)), element);
+  Value counts = e.cast(isCounted(e, labels, options), element);
   return weights ? e.mul(weights, counts) : counts;
 }
 
@@ -71,8 +80,8 @@ Value negativeLogLikelihood(const Emitter &e, Value logProbabilities, Value labe
                             const ClassLossOptions &options) {
   check(e, logProbabilities, labels, options);
   int64_t dim = classDim(logProbabilities);
-  // An ignored label may be out of range; its element is 0.
-  Value chosen = buildGatherAlong(e.b, logProbabilities, e.insertDim(labels, dim), dim);
+  Value classes = classesOf(e, labels, options);
+  Value chosen = buildGatherAlong(e.b, logProbabilities, e.insertDim(classes, dim), dim);
   Value loss = e.neg(e.dropDim(chosen, dim));
   Value weights = weightsOf(e, labels, elementOf(loss), options);
   if (weights)

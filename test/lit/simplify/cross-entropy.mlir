@@ -215,3 +215,46 @@ func.func @masked_terms_divided_by_the_number_of_all_are_another_mean(%x: tensor
   %5 = graph.div %4, %six : tensor<f32>
   return %5 : tensor<f32>
 }
+
+// F.cross_entropy(reduction="none") masks ignored labels, and a user's mask does it again.
+// CHECK-LABEL: @terms_may_be_masked_twice
+func.func @terms_may_be_masked_twice(%x: tensor<6x8xf32>, %labels: tensor<6x1xi64>) -> tensor<f32> {
+  // CHECK: graph.softmax_cross_entropy %arg0, %{{.*}} {ignore_index = 3 : i64}
+  // CHECK-NOT: graph.log_softmax
+  // CHECK: return
+  %ignored = graph.constant dense<3> : tensor<6x1xi64>
+  %zero = graph.constant dense<0> : tensor<6x1xi64>
+  %counts = graph.compare ne %labels, %ignored : tensor<6x1xi64>
+  %factor = graph.cast %counts : tensor<6x1xi1> -> tensor<6x1xf32>
+  %classes = graph.select %counts, %labels, %zero : tensor<6x1xi1>, tensor<6x1xi64>
+  %0 = graph.log_softmax %x dim 1 : tensor<6x8xf32>
+  %1 = graph.gather %0 at %classes dim 1 {batch = 1 : i64} : tensor<6x8xf32>, tensor<6x1xi64> -> tensor<6x1xf32>
+  %2 = graph.neg %1 : tensor<6x1xf32>
+  %3 = graph.mul %2, %factor : tensor<6x1xf32>
+  %4 = graph.mul %3, %factor : tensor<6x1xf32>
+  %5 = graph.reduce sum %4 over [0, 1] : tensor<6x1xf32> -> tensor<f32>
+  %6 = graph.reduce sum %factor over [0, 1] : tensor<6x1xf32> -> tensor<f32>
+  %7 = graph.div %5, %6 : tensor<f32>
+  return %7 : tensor<f32>
+}
+
+// CHECK-LABEL: @terms_masked_by_two_labels_are_none
+func.func @terms_masked_by_two_labels_are_none(%x: tensor<6x8xf32>, %labels: tensor<6x1xi64>) -> tensor<f32> {
+  // CHECK-NOT: graph.softmax_cross_entropy
+  // CHECK: return
+  %ignored = graph.constant dense<3> : tensor<6x1xi64>
+  %padding = graph.constant dense<0> : tensor<6x1xi64>
+  %counts = graph.compare ne %labels, %ignored : tensor<6x1xi64>
+  %factor = graph.cast %counts : tensor<6x1xi1> -> tensor<6x1xf32>
+  %others = graph.compare ne %labels, %padding : tensor<6x1xi64>
+  %second = graph.cast %others : tensor<6x1xi1> -> tensor<6x1xf32>
+  %0 = graph.log_softmax %x dim 1 : tensor<6x8xf32>
+  %1 = graph.gather %0 at %labels dim 1 {batch = 1 : i64} : tensor<6x8xf32>, tensor<6x1xi64> -> tensor<6x1xf32>
+  %2 = graph.neg %1 : tensor<6x1xf32>
+  %3 = graph.mul %2, %factor : tensor<6x1xf32>
+  %4 = graph.mul %3, %second : tensor<6x1xf32>
+  %5 = graph.reduce sum %4 over [0, 1] : tensor<6x1xf32> -> tensor<f32>
+  %6 = graph.reduce sum %factor over [0, 1] : tensor<6x1xf32> -> tensor<f32>
+  %7 = graph.div %5, %6 : tensor<f32>
+  return %7 : tensor<f32>
+}

@@ -35,6 +35,14 @@ TEST_CASE("a number that became a tensor can be read again") {
   CHECK(b.call("aten::size", {b.counted({2, 3}), int64_t(-1)}).integer() == Polynomial(3));
 }
 
+TEST_CASE("a slice to the largest position ends where the tensor does, whatever its size") {
+  AtenBench b;
+  IValue seq(Polynomial::symbol("seq"));
+  IValue zeros = b.call("aten::zeros", {IValue::list({seq})});
+  IValue rest = b.call("aten::slice", {zeros, int64_t(0), int64_t(1), INT64_MAX});
+  CHECK(b.call("aten::size", {rest, int64_t(0)}).integer().str() == "seq - 1");
+}
+
 TEST_CASE("lists are shared") {
   AtenBench b;
   IValue list = ints({1, 2});
