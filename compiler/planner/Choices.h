@@ -22,10 +22,12 @@ struct ArgumentChoice {
   Sharding compute;
 };
 
-// The number of choices that are kept; the cheapest ones are.
+// How many choices the cost network lists one by one (Rest.h).
 struct ChoiceLimits {
-  size_t perOp = 96;
-  size_t perArgument = 64;
+  size_t perOp = 128; // at first, as perArgument; then as many as the solver asks for (Refine.h)
+  size_t perArgument = 128;
+  int rounds = 12; // of listing more, at most
+  size_t maxEntries = size_t(1) << 25; // of all edges' matrices, beyond which no more are listed
 };
 
 // All choices of an op, in a fixed order; the first one uses no axis. Partial results are kept,

@@ -100,4 +100,14 @@ double Costs::reshard(int value, int from, int to) {
   return row[to];
 }
 
+double Costs::leastReshard(int value, const std::vector<int> &from, const std::vector<int> &to) {
+  double least = solver::kForbidden;
+  if (std::find_first_of(from.begin(), from.end(), to.begin(), to.end()) != from.end())
+    return 0;
+  for (int a : from)
+    for (int b : to)
+      least = std::min(least, reshard(value, a, b));
+  return least;
+}
+
 } // namespace cleave::planner

@@ -35,7 +35,10 @@ public:
 
   // The number of a layout, and reshard() on layouts by number, for the many queries of edges.
   int number(const Sharding &layout);
+  const Sharding &layout(int number) const { return layouts_[number]; }
   double reshard(int value, int from, int to);
+  // The least seconds from any of these layouts to any of those.
+  double leastReshard(int value, const std::vector<int> &from, const std::vector<int> &to);
 
 private:
   const StepModel &model_;

@@ -7,13 +7,6 @@
 
 namespace cleave::planner {
 
-void LayoutSet::add(int layout) {
-  auto found = std::find(layouts.begin(), layouts.end(), layout);
-  ofChoice.push_back(static_cast<int>(found - layouts.begin()));
-  if (found == layouts.end())
-    layouts.push_back(layout);
-}
-
 Sharding followedLayout(const StepModel &model, int argument, const OpChoice &readerChoice) {
   return readerChoice.operands[model.values[model.arguments[argument].value].uses[0].operand];
 }
@@ -157,47 +150,30 @@ static std::vector<int> numbersOf(const OpChoice &choice, Costs &costs) {
   return numbers;
 }
 
-// The indices to keep, in order: of choices with the same operand and result layouts the cheapest,
-// of those the `most` cheapest, and always the first choice.
-static std::vector<size_t> undominated(const std::vector<std::vector<int>> &all,
-                                       const std::vector<double> &seconds, size_t most) {
-  std::vector<size_t> order(all.size());
-  std::iota(order.begin(), order.end(), size_t(0));
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return seconds[a] < seconds[b]; });
-  std::vector<size_t> kept;
-  for (size_t i : order) {
-    bool isNew = std::none_of(kept.begin(), kept.end(), [&](size_t k) { return all[k] == all[i]; });
-    if (isNew && (kept.size() < most || i == 0) && seconds[i] < solver::kForbidden)
-      kept.push_back(i);
-  }
-  std::sort(kept.begin(), kept.end());
-  return kept;
-}
-
 OpKind OpKinds::build(int index) {
   const Op &op = model_.ops[index];
   std::vector<OpChoice> all = enumerateOp(op, model_, costs_.mesh());
   std::erase_if(all, [&](const OpChoice &choice) { return !keepsFollowers(index, choice); });
-  const size_t enumerated = all.size();
-  pins_.restrictOp(model_, index, costs_.mesh(), all);
-  std::vector<double> seconds;
-  std::vector<std::vector<int>> numbers;
-  for (const OpChoice &choice : all) {
-    seconds.push_back(secondsOf(op, choice));
-    numbers.push_back(numbersOf(choice, costs_));
-  }
   OpKind kind;
-  kind.pinEffect = {.before = enumerated, .after = all.size()};
-  kind.operands.resize(op.operands.size());
-  kind.results.resize(op.results.size());
-  for (size_t i : undominated(numbers, seconds, limits_.perOp)) {
-    kind.priced.push_back({"", seconds[i], bytesOf(index, all[i])});
-    kind.choices.push_back(std::move(all[i]));
-    for (size_t k = 0; k < numbers[i].size(); ++k)
-      (k < op.operands.size() ? kind.operands[k] : kind.results[k - op.operands.size()])
-          .add(numbers[i][k]);
+  kind.pinEffect.before = all.size();
+  pins_.restrictOp(model_, index, costs_.mesh(), all);
+  kind.pinEffect.after = all.size();
+  std::vector<solver::Choice> priced;
+  LayoutNumbers layouts;
+  for (const OpChoice &choice : all) {
+    priced.push_back({"", secondsOf(op, choice), bytesOf(index, choice)});
+    layouts.push_back(numbersOf(choice, costs_));
   }
+  const ListKey key = {static_cast<int64_t>(count_)};
+  Listed list = listChoices(priced, layouts, key, listing_.sizeOf(key, listing_.limits.perOp));
+  for (size_t i = 0; i < op.operands.size(); ++i)
+    kind.operands.push_back(layoutsOf(list, layouts, i));
+  for (size_t i = 0; i < op.results.size(); ++i)
+    kind.results.push_back(layoutsOf(list, layouts, op.operands.size() + i));
+  for (size_t i : list.listed)
+    kind.choices.push_back(std::move(all[i]));
+  kind.priced = std::move(list.priced);
+  kind.rest = std::move(list.rest);
   return kind;
 }
 

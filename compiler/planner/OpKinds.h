@@ -4,20 +4,11 @@
 
 #include "compiler/planner/Costs.h"
 #include "compiler/planner/Pins.h"
-#include "compiler/solver/Problem.h"
+#include "compiler/planner/Rest.h"
 
 #include <memory>
 
 namespace cleave::planner {
-
-// The distinct layouts of one value among a node's choices, by number (Costs::number).
-struct LayoutSet {
-  std::vector<int> layouts;
-  std::vector<int> ofChoice; // per choice an index of `layouts`
-
-  // Appends the layout of the next choice.
-  void add(int layout);
-};
 
 // The number of choices of an op or argument before and after the pins are applied.
 struct PinEffect {
@@ -26,11 +17,12 @@ struct PinEffect {
 
 // The choices of an op, priced.
 struct OpKind {
-  std::vector<OpChoice> choices;
-  // Per choice its seconds, and its bytes: one entry per result, one for the buffers needed while
+  std::vector<OpChoice> choices; // the listed ones
+  // Per choice, the rest included, its seconds, and its bytes: one entry per result, one for the buffers needed while
   // results change their layouts, one for followers.
   std::vector<solver::Choice> priced;
   std::vector<LayoutSet> operands, results; // per operand and result its layouts
+  Rest rest;
   PinEffect pinEffect;
 };
 
@@ -49,8 +41,8 @@ Sharding followedLayout(const StepModel &model, int argument, const OpChoice &re
 // The kinds of a step's ops, built on demand. Keeps references to the constructor's arguments.
 class OpKinds {
 public:
-  OpKinds(Costs &costs, const Pins &pins, const OpContext &context)
-      : costs_(costs), model_(costs.model()), pins_(pins), context_(context) {}
+  OpKinds(Costs &costs, const Pins &pins, const OpContext &context, const Listing &listing)
+      : costs_(costs), model_(costs.model()), pins_(pins), context_(context), listing_(listing) {}
 
   // The kind of an op; ops that are alike share it.
   std::shared_ptr<const OpKind> of(int op);
@@ -68,7 +60,7 @@ private:
   const StepModel &model_;
   const Pins &pins_;
   const OpContext &context_;
-  const ChoiceLimits limits_;
+  const Listing &listing_;
   std::map<std::vector<int64_t>, std::shared_ptr<const OpKind>> kinds_;
   size_t count_ = 0;
 };

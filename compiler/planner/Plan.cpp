@@ -89,6 +89,7 @@ std::string toJson(const Plan &plan, const StepModel &model) {
   root["predicted"] = {{"step_seconds", plan.seconds},
                        {"bound_seconds", plan.boundSeconds},
                        {"gap", plan.gap},
+                       {"unlisted_choices", plan.unlistedChoices},
                        {"peak_bytes", plan.peakBytes},
                        {"budget_bytes", plan.budgetBytes},
                        {"seconds_per_byte", plan.secondsPerByte}};

@@ -1,6 +1,8 @@
 // Nodes, edges and memory of the cost network.
 #include "compiler/planner/PlanProblem.h"
 
+#include "compiler/planner/Plan.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,9 +16,9 @@ namespace {
 
 class NetworkBuilder {
 public:
-  NetworkBuilder(Costs &costs, const Pins &pins, int64_t memoryBytes)
-      : costs_(costs), model_(costs.model()), mesh_(costs.mesh()), pins_(pins),
-        end_(static_cast<int64_t>(model_.ops.size()) + 1), kinds_(costs, pins, context_) {
+  NetworkBuilder(Costs &costs, const Pins &pins, int64_t memoryBytes, const Listing &listing)
+      : costs_(costs), model_(costs.model()), mesh_(costs.mesh()), pins_(pins), listing_(listing),
+        end_(static_cast<int64_t>(model_.ops.size()) + 1), kinds_(costs, pins, context_, listing) {
     context_.leaves.resize(model_.values.size(), false);
     for (const Output &output : model_.outputs)
       if (output.argument < 0)
@@ -45,6 +47,8 @@ private:
   void findFollowers() {
     result_.argumentNode.assign(model_.arguments.size(), -1);
     result_.argumentChoices.resize(model_.arguments.size());
+    stored_.resize(model_.arguments.size());
+    used_.resize(model_.arguments.size());
     result_.argumentPinEffects.resize(model_.arguments.size());
     context_.followers.resize(model_.ops.size());
     for (size_t i = 0; i < model_.arguments.size(); ++i) {
@@ -73,6 +77,8 @@ private:
   void addOpNode(int index) {
     std::shared_ptr<const OpKind> kind = kinds_.of(index);
     result_.problem.nodes.push_back({model_.ops[index].name, opUsages(index), kind->priced});
+    if (kind->rest.choice >= 0)
+      result_.rests[index] = kind->rest;
     result_.kinds.push_back(std::move(kind));
   }
 
@@ -107,8 +113,8 @@ private:
     std::vector<Sharding> wanted;
     for (const Use &use : value.uses)
       if (!isParameter || model_.ops[use.op].part != Part::Update)
-        for (const OpChoice &choice : result_.choicesOf(use.op))
-          wanted.push_back(choice.operands[use.operand]);
+        for (int layout : operandLayouts(use).all())
+          wanted.push_back(costs_.layout(layout));
     std::vector<ArgumentChoice> choices =
         enumerateArgument(value.shape, mesh_, wanted, isParameter);
     PinEffect &effect = result_.argumentPinEffects[index];
@@ -120,12 +126,33 @@ private:
     solver::Node node;
     node.name = argument.name;
     node.usages = {{0, end_, 0}, gathered[0], gathered[1]};
-    for (const ArgumentChoice &choice : choices)
-      node.choices.push_back(argumentChoice(index, choice, gathered));
-    keepCheapest(node, choices);
+    listArgument(index, gathered, std::move(choices), node);
     result_.argumentNode[index] = static_cast<int>(result_.problem.nodes.size());
     result_.problem.nodes.push_back(std::move(node));
-    result_.argumentChoices[index] = std::move(choices);
+  }
+
+  // Prices the choices of an argument and lists them in its node. Arguments of one shape list
+  // equally many.
+  void listArgument(int index, const std::array<solver::Usage, 2> &gathered,
+                    std::vector<ArgumentChoice> all, solver::Node &node) {
+    const std::vector<int64_t> &shape = model_.values[model_.arguments[index].value].shape;
+    std::vector<solver::Choice> priced;
+    LayoutNumbers layouts;
+    for (const ArgumentChoice &choice : all) {
+      priced.push_back(argumentChoice(index, choice, gathered));
+      layouts.push_back({costs_.number(choice.storage), costs_.number(choice.compute)});
+    }
+    ListKey key = {-1};
+    key.insert(key.end(), shape.begin(), shape.end());
+    Listed list =
+        listChoices(priced, layouts, key, listing_.sizeOf(key, listing_.limits.perArgument));
+    if (list.rest.choice >= 0)
+      result_.rests[static_cast<int>(result_.problem.nodes.size())] = list.rest;
+    node.choices = std::move(list.priced);
+    stored_[index] = layoutsOf(list, layouts, 0);
+    used_[index] = layoutsOf(list, layouts, 1);
+    for (size_t i : list.listed)
+      result_.argumentChoices[index].push_back(std::move(all[i]));
   }
 
   // From the first to the last reader of that part; empty if there is none.
@@ -153,37 +180,19 @@ private:
     return {"", seconds, {localBytes(value, choice.storage, mesh_), copy, copy}};
   }
 
-  // Drops impossible choices and, beyond the limit, the most expensive ones.
-  void keepCheapest(solver::Node &node, std::vector<ArgumentChoice> &choices) const {
-    std::vector<size_t> order(choices.size());
-    std::iota(order.begin(), order.end(), size_t(0));
-    std::erase_if(order, [&](size_t i) { return std::isinf(node.choices[i].cost); });
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      return node.choices[a].cost < node.choices[b].cost;
-    });
-    order.resize(std::min(order.size(), limits_.perArgument));
-    std::sort(order.begin(), order.end());
-    std::vector<solver::Choice> nodeChoices;
-    std::vector<ArgumentChoice> kept;
-    for (size_t i : order) {
-      nodeChoices.push_back(node.choices[i]);
-      kept.push_back(choices[i]);
-    }
-    node.choices = std::move(nodeChoices);
-    choices = std::move(kept);
-  }
-
   // -- edges --------------------------------------------------------------------------------------
 
   // An edge for a value between its producer and a reader that runs `times` per step. Seconds
   // between choices follow from those between layouts.
   void addEdge(int value, int from, const LayoutSet &made, int to, const LayoutSet &wanted,
                double times) {
+    const std::vector<std::vector<int>> sources = made.alternatives(),
+                                        targets = wanted.alternatives();
     std::vector<double> seconds;
     bool isFree = true;
-    for (int a : made.layouts)
-      for (int b : wanted.layouts) {
-        seconds.push_back(times * costs_.reshard(value, a, b));
+    for (const std::vector<int> &a : sources)
+      for (const std::vector<int> &b : targets) {
+        seconds.push_back(times * costs_.leastReshard(value, a, b));
         isFree &= seconds.back() == 0;
       }
     if (isFree)
@@ -192,7 +201,7 @@ private:
     edge.cost.reserve(made.ofChoice.size() * wanted.ofChoice.size());
     for (int a : made.ofChoice)
       for (int b : wanted.ofChoice)
-        edge.cost.push_back(seconds[a * wanted.layouts.size() + b]);
+        edge.cost.push_back(seconds[a * targets.size() + b]);
     result_.problem.edges.push_back(std::move(edge));
   }
 
@@ -206,20 +215,16 @@ private:
     int node = value.producer >= 0 ? value.producer : result_.argumentNode[value.argument];
     if (node < 0)
       return;
-    LayoutSet made, stored;
-    if (value.producer >= 0) {
-      made = result_.kinds[value.producer]->results[value.result];
-    } else {
-      for (const ArgumentChoice &choice : result_.argumentChoices[value.argument]) {
-        made.add(costs_.number(choice.compute));
-        stored.add(costs_.number(choice.storage));
-      }
-    }
+    const LayoutSet &made = value.producer >= 0
+                                ? result_.kinds[value.producer]->results[value.result]
+                                : used_[value.argument];
     std::map<Part, std::vector<Use>> readers;
     for (const Use &use : value.uses)
       readers[model_.ops[use.op].part].push_back(use);
     for (const auto &[part, uses] : readers)
-      addReaders(index, node, value.argument >= 0 && part == Part::Update ? stored : made, uses);
+      addReaders(index, node,
+                 value.argument >= 0 && part == Part::Update ? stored_[value.argument] : made,
+                 uses);
   }
 
   double repeats(const Use &use) const { return static_cast<double>(model_.ops[use.op].repeats); }
@@ -231,7 +236,8 @@ private:
     std::vector<int> shared =
         uses.size() > 1 ? sharedLayouts(value, made, uses) : std::vector<int>();
     if (!shared.empty()) {
-      std::set<int> layouts(made.layouts.begin(), made.layouts.end());
+      const std::vector<int> asMade = made.all();
+      std::set<int> layouts(asMade.begin(), asMade.end());
       layouts.insert(shared.begin(), shared.end());
       for (int layout : layouts)
         copies.add(layout);
@@ -251,12 +257,13 @@ private:
   std::vector<int> sharedLayouts(int value, const LayoutSet &made, const std::vector<Use> &uses) {
     std::map<int, int> wanted; // how many readers
     for (const Use &use : uses)
-      for (int layout : operandLayouts(use).layouts)
+      for (int layout : operandLayouts(use).all())
         ++wanted[layout];
+    const std::vector<int> asMade = made.all();
     std::vector<int> shared;
     for (auto [layout, readers] : wanted) {
       bool takesTime =
-          std::any_of(made.layouts.begin(), made.layouts.end(), [&, to = layout](int from) {
+          std::any_of(asMade.begin(), asMade.end(), [&, to = layout](int from) {
             double seconds = costs_.reshard(value, from, to);
             return seconds > 0 && seconds < solver::kForbidden;
           });
@@ -273,27 +280,32 @@ private:
     if (producer < 0 || node < 0)
       return;
     const LayoutSet &made = result_.kinds[producer]->results[model_.values[output.value].result];
-    LayoutSet stored;
-    for (const ArgumentChoice &choice : result_.argumentChoices[output.argument])
-      stored.add(costs_.number(choice.storage));
-    addEdge(output.value, producer, made, node, stored, 1);
+    addEdge(output.value, producer, made, node, stored_[output.argument], 1);
   }
 
   Costs &costs_;
   const StepModel &model_;
   const Mesh &mesh_;
   const Pins &pins_;
-  const ChoiceLimits limits_;
+  const Listing &listing_;
   int64_t end_;
   PlanProblem result_;
+  std::vector<LayoutSet> stored_, used_; // per argument with a node, of its choices
   OpContext context_;
   OpKinds kinds_;
 };
 
 } // namespace
 
-PlanProblem buildProblem(Costs &costs, const Pins &pins, int64_t memoryBytes) {
-  return NetworkBuilder(costs, pins, memoryBytes).build();
+Result<PlanProblem> buildProblem(Costs &costs, const Pins &pins, int64_t memoryBytes,
+                                 const Listing &listing) {
+  PlanProblem problem = NetworkBuilder(costs, pins, memoryBytes, listing).build();
+  for (const solver::Node &node : problem.problem.nodes)
+    if (node.choices.empty())
+      return Status::infeasible("no way is left to place ", node.name, " on the mesh ",
+                                str(costs.mesh()),
+                                pins.name().empty() ? "" : " under the pins of ", pins.name());
+  return problem;
 }
 
 } // namespace cleave::planner

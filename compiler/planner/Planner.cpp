@@ -1,6 +1,7 @@
 #include "compiler/planner/Planner.h"
 
 #include "compiler/planner/Explain.h"
+#include "compiler/planner/Refine.h"
 #include "compiler/planner/Remarks.h"
 #include "runtime/base/Units.h"
 
@@ -31,6 +32,7 @@ struct Best {
   const MeshCandidate *candidate = nullptr;
   PlanProblem problem;
   solver::Solution solution;
+  size_t others = 0;      // choices that are not listed in the problem
   std::string infeasible; // the message of the mesh on which the fewest bytes are missing
   int64_t missing = 0;    // bytes missing there; INT64_MAX: memory is not the reason
   double seconds = 0;     // wall time of all solves
@@ -60,17 +62,9 @@ static Status checkOptions(const StepModel &model, const PlannerOptions &options
   return Status::ok();
 }
 
-static Result<PlanProblem> problemOn(const StepModel &model, const cluster::Cluster &cluster,
-                                     const PlannerOptions &options, const Mesh &mesh) {
-  Costs costs(model, cluster, mesh);
-  int64_t budget = options.memoryBytes ? options.memoryBytes : cluster.usableBytes();
-  PlanProblem problem = buildProblem(costs, options.pins, budget);
-  for (const solver::Node &node : problem.problem.nodes)
-    if (node.choices.empty())
-      return Status::infeasible("no way is left to place ", node.name, " on the mesh ", str(mesh),
-                                options.pins.name().empty() ? "" : " under the pins of ",
-                                options.pins.name());
-  return problem;
+// What one rank may use.
+static int64_t budgetOf(const PlannerOptions &options, const cluster::Cluster &cluster) {
+  return options.memoryBytes ? options.memoryBytes : cluster.usableBytes();
 }
 
 // The order in which meshes are tried: by rising bound. The first solution is then good enough that
@@ -84,7 +78,9 @@ static Result<std::vector<MeshCandidate *>> orderOf(std::vector<MeshCandidate> &
     order.push_back(&candidate);
     if (candidates.size() == 1)
       break;
-    Result<PlanProblem> problem = problemOn(model, cluster, options, candidate.mesh);
+    Costs costs(model, cluster, candidate.mesh);
+    Result<PlanProblem> problem =
+        buildProblem(costs, options.pins, budgetOf(options, cluster), {options.choices});
     candidate.bound = solver::kForbidden;
     if (!problem)
       continue; // another mesh may do
@@ -126,34 +122,40 @@ static Status tryMesh(const StepModel &model, const cluster::Cluster &cluster,
     candidate.outcome = "at least " + secondsText(candidate.bound);
     return Status::ok();
   }
-  Result<PlanProblem> problem = problemOn(model, cluster, options, candidate.mesh);
-  if (!problem) {
+  Costs costs(model, cluster, candidate.mesh);
+  solver::SolveOptions limits = options.solve;
+  limits.cutoff = cutoff;
+  Result<Refined> refined = solveRefining(
+      costs, options.pins, budgetOf(options, cluster), options.choices, limits,
+      [&](const solver::Problem &network) {
+        return options.onNetwork ? options.onNetwork(candidate.mesh, network) : Status::ok();
+      });
+  if (refined.status().kind() == StatusKind::Infeasible) {
     candidate.outcome = "leaves no way to place something";
     if (best.infeasible.empty()) {
-      best.infeasible = problem.status().message();
+      best.infeasible = refined.status().message();
       best.missing = INT64_MAX;
     }
     return Status::ok();
   }
-  if (options.onNetwork)
-    CLEAVE_TRY(options.onNetwork(candidate.mesh, problem->problem));
-  solver::SolveOptions limits = options.solve;
-  limits.cutoff = cutoff;
-  CLEAVE_TRY_ASSIGN(solver::Solution solution,
-                    solver::solve(problem->problem, limits).withContext("planner"));
+  CLEAVE_TRY(refined.status());
+  solver::Solution &solution = refined->solution;
   best.seconds += solution.seconds;
   candidate.bound = std::max(candidate.bound, solution.lowerBound);
   if (isNoBetter()) {
     candidate.outcome = "at least " + secondsText(candidate.bound);
+  } else if (refined->isBeaten) {
+    candidate.outcome = concat("at least ", secondsText(candidate.bound), ", no better one found");
   } else if (!solution.isFound()) {
     candidate.outcome = "does not fit";
-    keepReason(*problem, solution, options, best);
+    keepReason(refined->problem, solution, options, best);
   } else {
     candidate.outcome = secondsText(solution.cost);
     if (solution.cost < best.cost() || (winsTies && solution.cost <= best.cost() * kEqual)) {
       best.candidate = &candidate;
-      best.problem = std::move(*problem);
+      best.problem = std::move(refined->problem);
       best.solution = std::move(solution);
+      best.others = refined->others;
     }
   }
   return Status::ok();
@@ -188,6 +190,7 @@ static Plan toPlan(const StepModel &model, const cluster::Cluster &cluster,
     plan.meshesTried.push_back(str(candidate.mesh) + ": " + candidate.outcome);
   }
   plan.gap = plan.seconds > 0 ? (plan.seconds - plan.boundSeconds) / plan.seconds : 0;
+  plan.unlistedChoices = best.others;
   plan.peakBytes = best.solution.peaks.empty() ? 0 : best.solution.peaks[0].bytes;
   plan.budgetBytes = best.problem.problem.spaces[0].budget;
   plan.secondsPerByte = best.solution.shadowPrice.empty() ? 0 : best.solution.shadowPrice[0];

@@ -29,6 +29,7 @@ struct PlannerOptions {
   int64_t memoryBytes = 0;  // budget of one rank; 0: Cluster::usableBytes()
   Pins pins;                // restrictions by the user
   solver::SolveOptions solve = defaultLimits(); // of each network
+  ChoiceLimits choices;                         // that networks list one by one
   size_t maxReasons = 40;                       // ops in Plan::reasons, besides all parameters
   // Called with every network before it is solved; a failure ends the planning. May be empty.
   std::function<Status(const Mesh &, const solver::Problem &)> onNetwork;

@@ -53,10 +53,13 @@ private:
   }
 
   void addBound() {
-    remarks_.push_back(
-        {"bound",
-         concat(secondsText(plan_.seconds), " per step; no plan on the meshes tried takes ",
-                "less than ", secondsText(plan_.boundSeconds), ": gap ", percentText(plan_.gap))});
+    std::string text =
+        concat(secondsText(plan_.seconds), " per step; no plan on the meshes tried takes ",
+               "less than ", secondsText(plan_.boundSeconds), ": gap ", percentText(plan_.gap));
+    if (plan_.unlistedChoices > 0)
+      text += concat("; ", plan_.unlistedChoices, " choices remained unlisted, which the bound ",
+                     "counts at their least seconds and bytes");
+    remarks_.push_back({"bound", text});
   }
 
   void addMemory() {

@@ -40,7 +40,7 @@ TEST_CASE("readers in one part of the step share a change of layout") {
   Mesh mesh{{{"dp", 4}}};
   cluster::Cluster machine = *cluster::findCluster("h100-node");
   Costs costs(*model, machine, mesh);
-  PlanProblem plan = buildProblem(costs, {}, int64_t(1) << 40);
+  PlanProblem plan = *buildProblem(costs, {}, int64_t(1) << 40);
   // exp by rows, all products whole.
   Sharding split = Sharding::replicated(2);
   split.dims[0] = {0};
@@ -83,7 +83,7 @@ static size_t kindsOf(int layers) {
   Mesh mesh{{{"dp", 2}, {"tp", 2}}};
   cluster::Cluster machine = *cluster::findCluster("h100-node");
   Costs costs(*model, machine, mesh);
-  PlanProblem problem = buildProblem(costs, {}, int64_t(1) << 40);
+  PlanProblem problem = *buildProblem(costs, {}, int64_t(1) << 40);
   CHECK(problem.kinds.size() == static_cast<size_t>(2 * layers));
   return problem.kindCount;
 }

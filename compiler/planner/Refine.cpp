@@ -1,0 +1,125 @@
+// The loop of solving and listing more choices.
+#include "compiler/planner/Refine.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cleave::planner {
+
+namespace {
+
+class Refinement {
+public:
+  Refinement(Costs &costs, const Pins &pins, int64_t memoryBytes, const ChoiceLimits &limits,
+             const solver::SolveOptions &options,
+             const std::function<Status(const solver::Problem &)> &onNetwork)
+      : costs_(costs), pins_(pins), memoryBytes_(memoryBytes), listing_{limits}, options_(options),
+        onNetwork_(onNetwork) {}
+
+  Result<Refined> run() {
+    do {
+      CLEAVE_TRY_ASSIGN(result_.problem, buildProblem(costs_, pins_, memoryBytes_, listing_));
+      CLEAVE_TRY(solve());
+      bound_ = std::max(bound_, result_.solution.lowerBound);
+    } while (bound_ < options_.cutoff && listMore());
+    for (const auto &[node, rest] : result_.problem.rests)
+      result_.others += rest.others;
+    if (result_.others > 0 && bound_ < options_.cutoff)
+      CLEAVE_TRY(decideWithoutRests());
+    result_.solution.seconds = seconds_;
+    return std::move(result_);
+  }
+
+private:
+  const std::map<int, Rest> &rests() const { return result_.problem.rests; }
+
+  Status solve() {
+    if (onNetwork_)
+      CLEAVE_TRY(onNetwork_(result_.problem.problem));
+    CLEAVE_TRY_ASSIGN(result_.solution, solver::solve(result_.problem.problem, options_).withContext("planner"));
+    seconds_ += result_.solution.seconds;
+    return Status::ok();
+  }
+
+  // The lists of the nodes whose rest the solution takes.
+  std::vector<ListKey> listsTaken() const {
+    std::vector<ListKey> lists;
+    if (result_.solution.isFound())
+      for (const auto &[node, rest] : rests())
+        if (result_.solution.choices[node] == rest.choice)
+          lists.push_back(rest.list);
+    return lists;
+  }
+
+  // Doubles the lists of the nodes whose rest the solution takes. False if there are none, or the
+  // limits end the listing.
+  bool listMore() {
+    const std::vector<ListKey> lists = listsTaken();
+    if (lists.empty() || result_.rounds == listing_.limits.rounds ||
+        seconds_ > options_.maxSeconds)
+      return false;
+    Listing grown = listing_;
+    std::vector<size_t> counts; // per node its choices once its list has grown
+    for (const solver::Node &node : result_.problem.problem.nodes)
+      counts.push_back(node.choices.size());
+    for (const auto &[node, rest] : rests())
+      if (std::find(lists.begin(), lists.end(), rest.list) != lists.end()) {
+        grown.sizes[rest.list] = 2 * rest.listed;
+        counts[node] += std::min(rest.listed, rest.others);
+      }
+    size_t entries = 0;
+    for (const solver::Edge &edge : result_.problem.problem.edges)
+      entries += counts[edge.from] * counts[edge.to];
+    if (entries > listing_.limits.maxEntries)
+      return false;
+    listing_ = std::move(grown);
+    ++result_.rounds;
+    return true;
+  }
+
+  // Forbids all rests, and solves again if the solution takes one or is missing. The bound, and the
+  // proof that nothing fits, remain those with rests.
+  Status decideWithoutRests() {
+    for (const auto &[node, rest] : rests())
+      result_.problem.problem.nodes[node].choices[rest.choice].cost = solver::kForbidden;
+    const solver::Solution relaxed = result_.solution;
+    if (!relaxed.isFound() || !listsTaken().empty())
+      CLEAVE_TRY(solve());
+    solver::Solution &solution = result_.solution;
+    if (!solution.isFound()) {
+      const bool isProven = relaxed.status == solver::SolveStatus::Infeasible;
+      result_.isBeaten = solution.status == solver::SolveStatus::NotFound &&
+                         solution.lowerBound >= options_.cutoff;
+      solution.status = isProven ? solver::SolveStatus::Infeasible : solver::SolveStatus::NotFound;
+      solution.infeasibility.provenBudget = relaxed.infeasibility.provenBudget;
+    } else if (solution.cost - bound_ <= options_.acceptedGap * std::abs(solution.cost)) {
+      bound_ = solution.cost;
+      solution.gap = 0;
+      solution.status = solver::SolveStatus::Optimal;
+    } else {
+      solution.gap = (solution.cost - bound_) / std::abs(solution.cost);
+      solution.status = solver::SolveStatus::Feasible;
+    }
+    solution.lowerBound = bound_;
+    return Status::ok();
+  }
+
+  Costs &costs_;
+  const Pins &pins_;
+  const int64_t memoryBytes_;
+  Listing listing_;
+  const solver::SolveOptions &options_;
+  const std::function<Status(const solver::Problem &)> &onNetwork_;
+  Refined result_;
+  double bound_ = -solver::kForbidden, seconds_ = 0;
+};
+
+} // namespace
+
+Result<Refined> solveRefining(Costs &costs, const Pins &pins, int64_t memoryBytes,
+                              const ChoiceLimits &limits, const solver::SolveOptions &options,
+                              const std::function<Status(const solver::Problem &)> &onNetwork) {
+  return Refinement(costs, pins, memoryBytes, limits, options, onNetwork).run();
+}
+
+} // namespace cleave::planner
