@@ -6,7 +6,9 @@
 // its minor end, and only if the blocks nest (the block before is exactly as long as the new blocks
 // together) or the dim is whole on the other side; the dim is padded before or trimmed after the
 // step, to the size of localShape(). Axes that the target does not split are never split on the
-// way.
+// way. A step takes any selection of the axes that may join a dim or complete a sum; where these
+// are more than four, one or two of them. That limits the steps that are emitted, not only their
+// prices: the planner's bound holds for layout changes of these steps.
 #pragma once
 
 #include "compiler/cost/Collective.h"

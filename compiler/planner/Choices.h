@@ -1,5 +1,6 @@
 // Choices: the ways to execute one op on a mesh, and to lay out one argument of the step.
-// Enumeration only; Costs.h prices them.
+// Enumeration only; Costs.h prices them. What is enumerated here is the space that plans are chosen
+// from and that the bound of a plan holds for.
 #pragma once
 
 #include "compiler/planner/StepModel.h"
@@ -26,12 +27,12 @@ struct ArgumentChoice {
 struct ChoiceLimits {
   size_t perOp = 128; // at first, as perArgument; then as many as the solver asks for (Refine.h)
   size_t perArgument = 128;
-  int rounds = 12; // of listing more, at most
+  int rounds = 12;                     // of listing more, at most
   size_t maxEntries = size_t(1) << 25; // of all edges' matrices, beyond which no more are listed
 };
 
-// All choices of an op, in a fixed order; the first one uses no axis. Partial results are kept,
-// reduced, or reduced and scattered over a dim.
+// All choices of an op, in a fixed order; the first one uses no axis. Several axes split one factor
+// in ascending order. Partial results are kept, reduced, or reduced and scattered over a dim.
 std::vector<OpChoice> enumerateOp(const Op &op, const StepModel &model, const Mesh &mesh);
 
 // The layouts of an argument that can pay off, given the layouts that its readers want. With

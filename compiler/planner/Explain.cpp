@@ -147,10 +147,11 @@ std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &s
                               int64_t ranks, const std::string &pins) {
   const solver::Infeasibility &why = solution.infeasibility;
   const std::string under = pins.empty() ? "" : " under the pins of " + pins;
+  const bool isProven = solution.status == solver::SolveStatus::Infeasible;
   if (why.smallestBudget.empty())
-    return concat("no plan exists", under, ", however much memory there is: ", why.message);
+    return concat(isProven ? "no plan exists" : "no plan was found", under,
+                  ", however much memory there is: ", why.message);
   int64_t budget = plan.problem.spaces[0].budget, needed = why.smallestBudget[0];
-  bool isProven = solution.status == solver::SolveStatus::Infeasible;
   std::string text = concat(isProven ? "no plan fits" : "no plan was found that fits", " into ",
                             bytesText(budget), " per rank on ", ranks,
                             ranks == 1 ? " rank" : " ranks", under, ": the smallest found needs ",

@@ -18,8 +18,8 @@ struct PinEffect {
 // The choices of an op, priced.
 struct OpKind {
   std::vector<OpChoice> choices; // the listed ones
-  // Per choice, the rest included, its seconds, and its bytes: one entry per result, one for the buffers needed while
-  // results change their layouts, one for followers.
+  // Per choice, the rest included, its seconds, and its bytes: one entry per result, one for the
+  // buffers needed while results change their layouts, one for followers.
   std::vector<solver::Choice> priced;
   std::vector<LayoutSet> operands, results; // per operand and result its layouts
   Rest rest;

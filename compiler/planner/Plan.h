@@ -58,10 +58,10 @@ struct Plan {
   std::vector<OpDecision> ops;             // in program order
   std::vector<ArgumentDecision> arguments; // in the order of the step's arguments
   double seconds = 0;                      // predicted
-  // No plan on any mesh tried is faster, by the same model: of all plans that consist of the choices
-  // of Choices.h and the layout changes of compiler/cost/Reshard.h and that the pins permit.
+  // No plan on any mesh tried is faster, by the same model: of all plans that the pins permit and
+  // that consist of the choices of Choices.h and the layout changes of compiler/cost/Reshard.h.
   double boundSeconds = 0;
-  double gap = 0;                          // (seconds - boundSeconds) / seconds
+  double gap = 0; // (seconds - boundSeconds) / seconds
   // Choices of all ops and arguments that the planner did not look at one by one: the bound counts
   // each group of them as if it had the least seconds and bytes of any (Rest.h). 0: none.
   size_t unlistedChoices = 0;

@@ -262,11 +262,10 @@ private:
     const std::vector<int> asMade = made.all();
     std::vector<int> shared;
     for (auto [layout, readers] : wanted) {
-      bool takesTime =
-          std::any_of(asMade.begin(), asMade.end(), [&, to = layout](int from) {
-            double seconds = costs_.reshard(value, from, to);
-            return seconds > 0 && seconds < solver::kForbidden;
-          });
+      bool takesTime = std::any_of(asMade.begin(), asMade.end(), [&, to = layout](int from) {
+        double seconds = costs_.reshard(value, from, to);
+        return seconds > 0 && seconds < solver::kForbidden;
+      });
       if (readers > 1 && takesTime)
         shared.push_back(layout);
     }
@@ -303,8 +302,8 @@ Result<PlanProblem> buildProblem(Costs &costs, const Pins &pins, int64_t memoryB
   for (const solver::Node &node : problem.problem.nodes)
     if (node.choices.empty())
       return Status::infeasible("no way is left to place ", node.name, " on the mesh ",
-                                str(costs.mesh()),
-                                pins.name().empty() ? "" : " under the pins of ", pins.name());
+                                str(costs.mesh()), pins.name().empty() ? "" : " under the pins of ",
+                                pins.name());
   return problem;
 }
 

@@ -4,8 +4,8 @@
 // whose choices are its layouts. An optimizer state that only its update reads has no node: it
 // lives in the layout that its update wants (ZeRO-1 is a split update and nothing else). Edges:
 // seconds of layout changes between producer and reader, and from a parameter's new value to the
-// layout of the parameter. Where choices are many, a node lists only some of them and has a rest for
-// the others (Rest.h). Memory: every value from the op that makes it to its last reader, at the
+// layout of the parameter. Where choices are many, a node lists only some of them and has a rest
+// for the others (Rest.h). Memory: every value from the op that makes it to its last reader, at the
 // size of its local block; arguments at all times.
 //
 // Ops of one part of the step that read a value in the same other layout share the layout change,
@@ -33,8 +33,8 @@ struct PlanProblem {
   const std::vector<OpChoice> &choicesOf(int op) const { return kinds[op]->choices; }
 };
 
-// The network of the step of `costs` on its mesh. `memoryBytes`: budget of one rank. Infeasible if the
-// pins leave an op or argument without choices; the message names it.
+// The network of the step of `costs` on its mesh. `memoryBytes`: budget of one rank. Infeasible if
+// the pins leave an op or argument without choices; the message names it.
 Result<PlanProblem> buildProblem(Costs &costs, const Pins &pins, int64_t memoryBytes,
                                  const Listing &listing = {});
 

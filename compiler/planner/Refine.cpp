@@ -36,7 +36,8 @@ private:
   Status solve() {
     if (onNetwork_)
       CLEAVE_TRY(onNetwork_(result_.problem.problem));
-    CLEAVE_TRY_ASSIGN(result_.solution, solver::solve(result_.problem.problem, options_).withContext("planner"));
+    CLEAVE_TRY_ASSIGN(result_.solution,
+                      solver::solve(result_.problem.problem, options_).withContext("planner"));
     seconds_ += result_.solution.seconds;
     return Status::ok();
   }
@@ -55,8 +56,7 @@ private:
   // limits end the listing.
   bool listMore() {
     const std::vector<ListKey> lists = listsTaken();
-    if (lists.empty() || result_.rounds == listing_.limits.rounds ||
-        seconds_ > options_.maxSeconds)
+    if (lists.empty() || result_.rounds == listing_.limits.rounds || seconds_ > options_.maxSeconds)
       return false;
     Listing grown = listing_;
     std::vector<size_t> counts; // per node its choices once its list has grown

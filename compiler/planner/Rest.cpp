@@ -29,9 +29,9 @@ static std::vector<size_t> undominated(const std::vector<solver::Choice> &all,
   std::map<std::vector<int>, std::vector<size_t>> kept; // by layouts
   std::erase_if(order, [&](size_t i) {
     std::vector<size_t> &alike = kept[layouts[i]]; // none of them is slower than i
-    if (all[i].cost == solver::kForbidden ||
-        std::any_of(alike.begin(), alike.end(),
-                    [&](size_t k) { return isNoLarger(all[k], all[i]); }))
+    if (all[i].cost == solver::kForbidden || std::any_of(alike.begin(), alike.end(), [&](size_t k) {
+          return isNoLarger(all[k], all[i]);
+        }))
       return true;
     alike.push_back(i);
     return false;

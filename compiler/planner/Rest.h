@@ -4,10 +4,10 @@
 // lists some of them, and one optimistic choice, the rest, stands for all others. The rest has the
 // least seconds of any of them, per usage the least bytes of any of them, and on every edge the
 // least seconds between any of their layouts and the layout at the other end (LayoutSet). Hence, if
-// every choice of a plan that is not listed is replaced by the rest of its node, no term of the cost
-// and no usage of memory grows. A lower bound on the cost of this network therefore holds for all
-// plans, however few choices are listed. A rest is never part of a plan: where the solver takes it,
-// more choices are listed (Refine.h).
+// every choice of a plan that is not listed is replaced by the rest of its node, no term of the
+// cost and no usage of memory grows. A lower bound on the cost of this network therefore holds for
+// all plans, however few choices are listed. A rest is never part of a plan: where the solver takes
+// it, more choices are listed (Refine.h).
 #pragma once
 
 #include "compiler/planner/Choices.h"
