@@ -8,9 +8,12 @@
 
 namespace cleave::planner {
 
-// The type that a kernel with results of this type computes in, as cluster files name it: integers
-// are counted at the rate of f32.
-static std::string computeType(ElementType type) {
+// The type that an op computes in, as cluster files name it: products in the type of their factors,
+// other ops in that of their first result. Integers are counted at the rate of f32.
+static std::string computeType(const StepModel &model, const Op &op) {
+  if (op.results.empty())
+    return "f32";
+  ElementType type = model.values[op.isProduct ? op.operands[0] : op.results[0]].element;
   return std::string(name(isFloat(type) ? type : ElementType::F32));
 }
 
@@ -30,8 +33,7 @@ double Costs::compute(const Op &op, const OpChoice &choice) const {
         static_cast<double>(localBytes(model_.values[op.operands[i]], choice.operands[i], mesh_));
     work.bytes += op.readsSparsely(static_cast<int>(i)) ? std::min(bytes, written) : bytes;
   }
-  if (!op.results.empty())
-    work.elementType = computeType(model_.values[op.results[0]].element);
+  work.elementType = computeType(model_, op);
   return cost::kernelSeconds(cluster_, work);
 }
 

@@ -32,15 +32,14 @@ SmallVector<int64_t> batchDims(Value x) {
 
 // The product of every head of lhs [batch…, heads, m, n] with the head of its group in rhs
 // [batch…, groups, …], summed over the last dim of lhs and dim `contracting` (counted from the end:
-// 1 or 2) of rhs.
-Value buildGroupedDot(OpBuilder &b, Value lhs, Value rhs, int64_t contracting) {
+// 1 or 2) of rhs; a result of this element type.
+Value buildGroupedDot(OpBuilder &b, Type element, Value lhs, Value rhs, int64_t contracting) {
   Shape shape = shapeOf(lhs), other = shapeOf(rhs);
   shape.back() = other[other.size() - (contracting == 1 ? 2 : 1)];
   Value grouped = buildGrouped(b, lhs, other[other.size() - 3]);
   SmallVector<int64_t> batch = batchDims(rhs);
-  Value dot = DotGeneralOp::create(b, lhs.getLoc(), grouped, rhs, batch, batch,
-                                   ArrayRef<int64_t>{rankOf(grouped) - 1},
-                                   ArrayRef<int64_t>{rankOf(rhs) - contracting});
+  Value dot = buildDot(b, lhs.getLoc(), element, grouped, rhs, batch, batch, {rankOf(grouped) - 1},
+                       {rankOf(rhs) - contracting});
   return buildReshape(b, dot, shape);
 }
 
@@ -71,7 +70,7 @@ public:
   }
 
   Value scores(Value visible) {
-    Value scores = buildCast(b_, buildGroupedDot(b_, of_.query, of_.key, 1), of_.wideType());
+    Value scores = buildGroupedDot(b_, of_.wideType(), of_.query, of_.key, 1);
     if (of_.scale != 1)
       scores = MulOp::create(b_, loc_, scores, buildSplatLike(b_, scores, of_.scale));
     if (of_.bias) {
@@ -148,7 +147,8 @@ SmallVector<Value> AttentionOp::decompose(OpBuilder &b) {
     weights =
         buildSelect(b, CompareOp::create(b, loc, Predicate::NE, weights, weights), weights, 0);
   weights = builder.dropped(buildCast(b, weights, elementTypeOf(getValue())));
-  return {buildGroupedDot(b, weights, getValue(), 2), buildLse(b, *this, scores, visible)};
+  return {buildGroupedDot(b, elementTypeOf(getValue()), weights, getValue(), 2),
+          buildLse(b, *this, scores, visible)};
 }
 
 // The weights of all scores, by their log-sum-exp.
@@ -189,8 +189,7 @@ SmallVector<Value> AttentionGradOp::decompose(OpBuilder &b) {
   Value delta = buildReduce(
       b, Reduction::Sum,
       MulOp::create(b, loc, buildCast(b, getGrad(), wide), buildCast(b, getResult(), wide)), last);
-  Value dWeights =
-      buildCast(b, builder.dropped(buildGroupedDot(b, getGrad(), getValue(), 1)), wide);
+  Value dWeights = builder.dropped(buildGroupedDot(b, wide, getGrad(), getValue(), 1));
   Value dScores = MulOp::create(
       b, loc, weights, SubOp::create(b, loc, dWeights, buildBroadcastOver(b, delta, scores, last)));
   // With an infinite fill the weights of these scores are 0 already.
@@ -200,7 +199,7 @@ SmallVector<Value> AttentionGradOp::decompose(OpBuilder &b) {
   if (of.scale != 1)
     dProducts = MulOp::create(b, loc, dScores, buildSplatLike(b, dScores, of.scale));
   dProducts = buildCast(b, dProducts, element);
-  SmallVector<Value> grads = {buildGroupedDot(b, dProducts, getKey(), 2),
+  SmallVector<Value> grads = {buildGroupedDot(b, element, dProducts, getKey(), 2),
                               buildGroupSum(b, dProducts, getQuery(), groups), valueGrad};
   if (getBiasGrad())
     grads.push_back(buildBiasGrad(b, dScores, getBias().getType()));

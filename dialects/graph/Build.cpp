@@ -121,6 +121,15 @@ Value buildScatterAlong(OpBuilder &b, Reduction kind, Value updates, Value indic
   return buildSwapped(b, combined, dim);
 }
 
+Value buildDot(OpBuilder &b, Location loc, Type element, Value lhs, Value rhs,
+               ArrayRef<int64_t> lhsBatch, ArrayRef<int64_t> rhsBatch,
+               ArrayRef<int64_t> lhsContracting, ArrayRef<int64_t> rhsContracting) {
+  auto dot =
+      DotGeneralOp::create(b, loc, lhs, rhs, lhsBatch, rhsBatch, lhsContracting, rhsContracting);
+  dot.getResult().setType(cast<RankedTensorType>(dot.getType()).clone(element));
+  return dot;
+}
+
 Value buildMatmul(OpBuilder &b, Value lhs, Value rhs) {
   int64_t rank = rankOf(lhs);
   SmallVector<int64_t> batch;

@@ -63,6 +63,12 @@ mlir::Value buildGatherAlong(mlir::OpBuilder &b, mlir::Value value, mlir::Value 
 mlir::Value buildScatterAlong(mlir::OpBuilder &b, Reduction kind, mlir::Value updates,
                               mlir::Value indices, int64_t dim, const Polynomial &size);
 
+// The graph.dot_general whose result has this element type (isProductType).
+mlir::Value buildDot(mlir::OpBuilder &b, mlir::Location loc, mlir::Type element, mlir::Value lhs,
+                     mlir::Value rhs, llvm::ArrayRef<int64_t> lhsBatch,
+                     llvm::ArrayRef<int64_t> rhsBatch, llvm::ArrayRef<int64_t> lhsContracting,
+                     llvm::ArrayRef<int64_t> rhsContracting);
+
 // lhs[…, m, k] · rhs[…, k, n] with equal leading batch dims.
 mlir::Value buildMatmul(mlir::OpBuilder &b, mlir::Value lhs, mlir::Value rhs);
 

@@ -28,6 +28,10 @@ LogicalResult DotGeneralOp::inferReturnTypes(MLIRContext *, std::optional<Locati
   return success();
 }
 
+bool DotGeneralOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange found) {
+  return isProductTensor(found[0], inferred[0]);
+}
+
 LogicalResult DotGeneralOp::verify() {
   Shape lhs = shapeOf(getLhs()), rhs = shapeOf(getRhs());
   auto withOperands = [&](InFlightDiagnostic diag) {
@@ -122,7 +126,7 @@ SmallVector<Tensor> DotGeneralOp::evaluate(ArrayRef<Tensor> operands) {
   std::vector<int64_t> shape;
   for (const auto &dim : rule.results[0])
     shape.push_back(sizes[dim[0]]);
-  Tensor result(lhs.type, shape);
+  Tensor result(toElementType(elementTypeOf(getType())), shape);
   place(rule.operands[0], lhs.strides(), left);
   place(rule.operands[1], rhs.strides(), right);
   // Contracting factors come last. These are the positions of the summands of one sum, relative to

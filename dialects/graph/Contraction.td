@@ -6,7 +6,7 @@
 include "dialects/graph/GraphBase.td"
 
 def Graph_DotGeneralOp : Graph_PrimitiveOp<"dot_general", [
-    InferTypeOpAdaptor, MatrixProduct, StridedResult, InPlaceResult]> {
+    InferTypeOpAdaptorWithIsCompatible, MatrixProduct, StridedResult, InPlaceResult]> {
   let summary = "Matrix product with batch and contracting dims";
   let description = [{
     `result[b…, m…, n…] = sum over k… of lhs[b…, m…, k…] * rhs[b…, n…, k…]`. Entry i of `lhs_batch`
@@ -20,7 +20,8 @@ def Graph_DotGeneralOp : Graph_PrimitiveOp<"dot_general", [
     (C4) The two dims of a pair have the same size.
     (C5) No dim of an operand is named twice.
     (C6) `result` has the batch dims in the order of `lhs_batch`, then the remaining dims of `lhs`,
-         then the remaining dims of `rhs`, and the element type of `lhs`.
+         then the remaining dims of `rhs`, and the element type of `lhs`, or f32 if that is a 16-bit
+         float. 16-bit floats are summed in f32.
 
     ```mlir
     func.func @example(%x: tensor<2x4x8xf32>, %y: tensor<2x8x16xf32>) -> tensor<2x4x16xf32> {
@@ -50,7 +51,7 @@ class Graph_ConvLikeOp<string mnemonic, list<Trait> traits = []>
   let results = (outs Graph_FloatTensor:$result);
 }
 
-def Graph_ConvOp : Graph_ConvLikeOp<"conv", [InferTypeOpAdaptor]> {
+def Graph_ConvOp : Graph_ConvLikeOp<"conv", [InferTypeOpAdaptorWithIsCompatible]> {
   let summary = "Convolution (cross-correlation)";
   let description = [{
     `result[n, o, s…] = sum over i, k… of weight[o, i, k…] *
@@ -62,7 +63,8 @@ def Graph_ConvOp : Graph_ConvLikeOp<"conv", [InferTypeOpAdaptor]> {
     (C2) `groups` is at least 1.
     (C3) `strides`, `dilations`, `pads_low` and `pads_high` have one entry per spatial dim.
     (C4) C = `groups` * I.
-    (C5) `result` has the element type of `input` and the shape [N, O, spatial…] with the sizes
+    (C5) `result` has the element type of `input`, or f32 if that is a 16-bit float (such floats are
+         summed in f32), and the shape [N, O, spatial…] with the sizes
          floor((input + pads_low + pads_high - dilations * (kernel - 1) - 1) / strides) + 1, or 0
          where the window is larger than the padded input.
     (C6) The kernel sizes of `weight` are numbers.
@@ -100,8 +102,9 @@ def Graph_ConvInputGradOp : Graph_ConvLikeOp<"conv_input_grad", [WindowGradient]
     (C5) C = `groups` * I.
     (C6) The kernel sizes of `weight` are numbers.
     (C7) O is a multiple of `groups`.
-    (C8) `result` and `weight` have the same element type.
-    (C9) `grad` has the type of the result of graph.conv of `result` and `weight`, or, as in a
+    (C8) `grad` and `weight` have the same element type, and `result` has it or, if it is a 16-bit
+         float, f32.
+    (C9) `grad` has the shape of the result of graph.conv of `result` and `weight`, or, as in a
          transposed convolution with output padding, smaller spatial sizes.
 
     ```mlir
@@ -134,9 +137,10 @@ def Graph_ConvWeightGradOp : Graph_ConvLikeOp<"conv_weight_grad", [WindowGradien
     (C5) C = `groups` * I.
     (C6) The kernel sizes of `result` are numbers.
     (C7) O is a multiple of `groups`.
-    (C8) `input` and `result` have the same element type.
-    (C9) `grad` has the type of the result of graph.conv of `input` and `result`, or smaller spatial
-         sizes.
+    (C8) `grad` and `input` have the same element type, and `result` has it or, if it is a 16-bit
+         float, f32.
+    (C9) `grad` has the shape of the result of graph.conv of `input` and `result`, or smaller
+         spatial sizes.
 
     ```mlir
     func.func @example(%dy: tensor<2x4x8xf32>, %x: tensor<2x3x8xf32>) -> tensor<4x3x3xf32> {

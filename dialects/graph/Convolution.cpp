@@ -72,6 +72,25 @@ LogicalResult verifyWindow(Operation *op, const Window &window, Value input) {
   return success();
 }
 
+bool ConvOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange found) {
+  return isProductTensor(found[0], inferred[0]);
+}
+
+// Verifies the element types of the two factors and of their product.
+static LogicalResult verifyElements(Operation *op) {
+  Value first = op->getOperand(0), second = op->getOperand(1), product = op->getResult(0);
+  if (elementTypeOf(first) == elementTypeOf(second) &&
+      isProductType(elementTypeOf(product), elementTypeOf(first)))
+    return success();
+  auto diag = op->emitOpError() << "multiplies " << elementTypeOf(first) << " by "
+                                << elementTypeOf(second) << " to " << elementTypeOf(product)
+                                << ", expected one element type, or f32 for the sums of 16-bit "
+                                   "floats";
+  diag.attachNote(first.getLoc()) << "the first operand has type " << first.getType();
+  diag.attachNote(second.getLoc()) << "the second operand has type " << second.getType();
+  return diag;
+}
+
 // Verifies the window and the channels of graph.conv of `input` and `weight`, or of a gradient of
 // it, whose result is one of the two.
 template <typename Op> static LogicalResult verifyConv(Op op, Value input, Value weight) {
@@ -103,11 +122,7 @@ template <typename Op> static LogicalResult verifyConv(Op op, Value input, Value
     return withTensors(op.emitOpError()
                        << "has " << kernels[0].str() << " output channels, expected a multiple of "
                        << groups << ", the number of groups");
-  if (elementTypeOf(input) != elementTypeOf(weight))
-    return withTensors(op.emitOpError()
-                       << "has an input of " << elementTypeOf(input) << " and a weight of "
-                       << elementTypeOf(weight) << ", expected one element type");
-  return success();
+  return verifyElements(op);
 }
 
 // Verifies also that `grad` of the op is the gradient of the result of graph.conv. A transposed
@@ -116,15 +131,14 @@ template <typename Op> static LogicalResult verifyConvGrad(Op op, Value input, V
   if (failed(verifyConv(op, input, weight)))
     return failure();
   Shape expected = outputShape(op, input, weight), found = shapeOf(op.getGrad());
-  bool fits = found.size() == expected.size() && found[0] == expected[0] &&
-              found[1] == expected[1] && elementTypeOf(op.getGrad()) == elementTypeOf(input);
+  bool fits = found.size() == expected.size() && found[0] == expected[0] && found[1] == expected[1];
   for (size_t d = 2; fits && d < expected.size(); ++d)
     fits = (expected[d] - found[d]).atMost(1).value_or(0) >= 0;
   if (fits)
     return success();
-  auto diag = op.emitOpError() << "needs a gradient of type "
-                               << tensorOf(expected, elementTypeOf(input))
-                               << ", the type of the result of its graph.conv, found "
+  auto diag = op.emitOpError() << "needs a gradient of the shape of "
+                               << tensorOf(expected, elementTypeOf(op.getGrad()))
+                               << ", the result of its graph.conv, found "
                                << op.getGrad().getType();
   diag.attachNote(op.getGrad().getLoc()) << "the gradient comes from here";
   return diag;
@@ -251,7 +265,7 @@ SmallVector<Tensor> ConvOp::evaluate(ArrayRef<Tensor> operands) {
   Shape spatial(data.shape.begin() + 2, data.shape.end());
   for (const Polynomial &size : window.outputOf(spatial))
     shape.push_back(*size.constant());
-  Tensor out(data.type, shape);
+  Tensor out(toElementType(elementTypeOf(getType())), shape);
   forEachProduct(
       window, data.shape, weight.shape, out.shape, getGroups(),
       [&](int64_t d, int64_t w, int64_t o) { out.values[o] += data.values[d] * weight.values[w]; });
@@ -259,7 +273,7 @@ SmallVector<Tensor> ConvOp::evaluate(ArrayRef<Tensor> operands) {
 }
 SmallVector<Tensor> ConvInputGradOp::evaluate(ArrayRef<Tensor> operands) {
   const Tensor &out = operands[0], &weight = operands[1];
-  Tensor data(out.type, staticShapeOf(getType()));
+  Tensor data(toElementType(elementTypeOf(getType())), staticShapeOf(getType()));
   data.shape[0] = out.shape[0];
   forEachProduct(
       windowOf(*this, weight.shape), data.shape, weight.shape, out.shape, getGroups(),
@@ -268,7 +282,7 @@ SmallVector<Tensor> ConvInputGradOp::evaluate(ArrayRef<Tensor> operands) {
 }
 SmallVector<Tensor> ConvWeightGradOp::evaluate(ArrayRef<Tensor> operands) {
   const Tensor &out = operands[0], &data = operands[1];
-  Tensor weight(out.type, staticShapeOf(getType()));
+  Tensor weight(toElementType(elementTypeOf(getType())), staticShapeOf(getType()));
   forEachProduct(
       windowOf(*this, weight.shape), data.shape, weight.shape, out.shape, getGroups(),
       [&](int64_t d, int64_t w, int64_t o) { weight.values[w] += out.values[o] * data.values[d]; });

@@ -57,10 +57,11 @@ class Graph_PointwiseOp<string mnemonic, string meaning, string formula, string 
 }
 
 // A function of floats that is one op of the math dialect.
-class Graph_UnaryOp<string mnemonic, string meaning, string formula, string mathOp, int flops = 1>
+class Graph_UnaryOp<string mnemonic, string meaning, string formula, string mathOp, int flops = 1,
+                    list<Trait> traits = []>
     : Graph_PointwiseOp<mnemonic, meaning, formula,
                         "return ::mlir::math::" # mathOp # "::create(b, loc, x[0]);",
-                        [SameOperandsAndResultType]> {
+                        [SameOperandsAndResultType] # traits> {
   let math = Graph_Formula<formula, "operand">.text;
   let types = "Elements are floats.";
   let constraints = Graph_SameTypeUnary;
@@ -72,8 +73,13 @@ class Graph_UnaryOp<string mnemonic, string meaning, string formula, string math
   let assemblyFormat = "$operand attr-dict `:` type($result)";
 }
 
-class Graph_BinaryOp<string mnemonic, string meaning, string formula, string build>
-    : Graph_PointwiseOp<mnemonic, meaning, formula, build, [SameOperandsAndResultType]> {
+// A unary op that amplifies rounding errors or overflows 16-bit floats.
+class Graph_WideUnaryOp<string mnemonic, string meaning, string formula, string mathOp, int flops>
+    : Graph_UnaryOp<mnemonic, meaning, formula, mathOp, flops, [WidePrecision]>;
+
+class Graph_BinaryOp<string mnemonic, string meaning, string formula, string build,
+                     list<Trait> traits = []>
+    : Graph_PointwiseOp<mnemonic, meaning, formula, build, [SameOperandsAndResultType] # traits> {
   let math = Graph_Formula<formula, "lhs", "rhs">.text;
   let types = "Elements are floats, integers or booleans.";
   let constraints = Graph_SameTypeBinary;
@@ -142,12 +148,14 @@ def Graph_AbsOp : Graph_SignedOp<"abs", "Absolute value", "std::fabs(x[0])", "ma
   }]> {
   let math = "abs(operand)";
 }
-def Graph_ExpOp     : Graph_UnaryOp<"exp", "Exponential function", "std::exp(x[0])", "ExpOp", 40>;
-def Graph_LogOp     : Graph_UnaryOp<"log", "Natural logarithm", "std::log(x[0])", "LogOp", 50>;
-def Graph_Expm1Op   : Graph_UnaryOp<"expm1", "e^x - 1", "std::expm1(x[0])", "ExpM1Op", 50>;
-def Graph_Log1pOp   : Graph_UnaryOp<"log1p", "Log of 1 + x", "std::log1p(x[0])", "Log1pOp", 55>;
+def Graph_ExpOp
+    : Graph_WideUnaryOp<"exp", "Exponential function", "std::exp(x[0])", "ExpOp", 40>;
+def Graph_LogOp : Graph_WideUnaryOp<"log", "Natural logarithm", "std::log(x[0])", "LogOp", 50>;
+def Graph_Expm1Op : Graph_WideUnaryOp<"expm1", "e^x - 1", "std::expm1(x[0])", "ExpM1Op", 50>;
+def Graph_Log1pOp : Graph_WideUnaryOp<"log1p", "Log of 1 + x", "std::log1p(x[0])", "Log1pOp", 55>;
 def Graph_SqrtOp    : Graph_UnaryOp<"sqrt", "Square root", "std::sqrt(x[0])", "SqrtOp", 8>;
-def Graph_RsqrtOp   : Graph_UnaryOp<"rsqrt", "1 / sqrt(x)", "1 / std::sqrt(x[0])", "RsqrtOp", 8>;
+def Graph_RsqrtOp
+    : Graph_WideUnaryOp<"rsqrt", "1 / sqrt(x)", "1 / std::sqrt(x[0])", "RsqrtOp", 8>;
 def Graph_SinOp     : Graph_UnaryOp<"sin", "Sine, radians", "std::sin(x[0])", "SinOp", 55>;
 def Graph_CosOp     : Graph_UnaryOp<"cos", "Cosine, radians", "std::cos(x[0])", "CosOp", 55>;
 def Graph_TanhOp    : Graph_UnaryOp<"tanh", "Hyperbolic tangent", "std::tanh(x[0])", "TanhOp", 60>;
@@ -177,7 +185,7 @@ def Graph_NotOp : Graph_PointwiseOp<"not", "Logical or bitwise complement",
 
 def Graph_CastOp : Graph_PointwiseOp<"cast", "Conversion to another element type", "x[0]", [{
     return buildCast(b, loc, x[0], elementTypeOf(getOperand()), elementTypeOf(getResult()));
-  }], [Graph_SameDims, NativePrecision]> {
+  }], [Graph_SameDims]> {
   let math = "convert(operand)";
   let types = "Elements of either tensor are floats, integers or booleans.";
   let remarks = "Floats become integers by truncation towards zero, any number becomes a boolean "
@@ -218,7 +226,7 @@ def Graph_RemOp : Graph_BinaryOp<"rem", "Remainder", "remainder(getType(), x[0],
 }
 let flopsPerElement = 110 in
 def Graph_PowOp : Graph_BinaryOp<"pow", "Power", "std::pow(x[0], x[1])",
-    "return ::mlir::math::PowFOp::create(b, loc, x[0], x[1]);"> {
+    "return ::mlir::math::PowFOp::create(b, loc, x[0], x[1]);", [WidePrecision]> {
   let types = "Elements are floats.";
   let arguments = (ins Graph_FloatTensor:$lhs, Graph_FloatTensor:$rhs);
   let results = (outs Graph_FloatTensor:$result);
@@ -287,8 +295,7 @@ def Graph_CompareOp : Graph_PointwiseOp<"compare", "Comparison",
 def Graph_SelectOp : Graph_PointwiseOp<"select", "Choice between two tensors by a condition",
     "x[0] != 0 ? x[1] : x[2]",
     "return ::mlir::arith::SelectOp::create(b, loc, x[0], x[1], x[2]);",
-    [AllTypesMatch<["on_true", "on_false", "result"]>, Graph_SameDims,
-     NativePrecision]> {
+    [AllTypesMatch<["on_true", "on_false", "result"]>, Graph_SameDims]> {
   let math = "condition ? on_true : on_false";
   let types = "Elements of `condition` are i1, those of the others floats, integers or booleans.";
   let constraints = "    (C1) `on_true`, `on_false` and `result` have the same type.\n"

@@ -28,7 +28,8 @@ def Graph_Dialect : Dialect {
 
     "Types" in constraints include shape, element type and symbolic dims. A "float" is f64, f32, f16
     or bf16; a "boolean" is i1; an "integer" is i8 to i64 (signed) or ui8 to ui64 (unsigned).
-    Arithmetic on 16-bit floats is done in f32 and rounded to the element type.
+    Arithmetic on 16-bit floats is done in f32 and rounded to the element type; kernels of groups
+    round only what they store, and where a graph.cast says so.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;

@@ -3,6 +3,7 @@
 
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/Pointwise.h"
+#include "runtime/base/ProductType.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -94,6 +95,16 @@ std::vector<int64_t> staticShapeOf(Type type) {
 
 Type elementTypeOf(Type type) { return cast<RankedTensorType>(type).getElementType(); }
 int64_t rankOf(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
+
+bool isProductType(Type product, Type factor) {
+  return cleave::isProductType(toElementType(product), toElementType(factor));
+}
+
+bool isProductTensor(Type product, Type factor) {
+  auto tensor = dyn_cast<RankedTensorType>(product), other = dyn_cast<RankedTensorType>(factor);
+  return tensor && other && tensor.clone(other.getElementType()) == other &&
+         isProductType(tensor.getElementType(), other.getElementType());
+}
 
 Polynomial elementCount(Type type) {
   Polynomial count(1);

@@ -43,6 +43,12 @@ mlir::Type elementTypeOf(mlir::Type type);
 inline mlir::Type elementTypeOf(mlir::Value value) { return elementTypeOf(value.getType()); }
 int64_t rankOf(mlir::Value value);
 
+// Whether sums of products of elements of type `factor` can have the element type `product`
+// (ProductType.h).
+bool isProductType(mlir::Type product, mlir::Type factor);
+// Whether two tensor types have the same dims, and element types of a product and its factors.
+bool isProductTensor(mlir::Type product, mlir::Type factor);
+
 // The product of the dims.
 Polynomial elementCount(mlir::Type type);
 // Elements × bytes of one element.

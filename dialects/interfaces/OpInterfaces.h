@@ -50,10 +50,10 @@ template <typename Op> class Normalization : public mlir::OpTrait::TraitBase<Op,
 template <typename Op>
 class WindowGradient : public mlir::OpTrait::TraitBase<Op, WindowGradient> {};
 
-// A pointwise op whose result is a number of one of its operands, so that kernels compute it in its
-// own element types. All other pointwise ops compute 16-bit floats in f32 and round the result.
-template <typename Op>
-class NativePrecision : public mlir::OpTrait::TraitBase<Op, NativePrecision> {};
+// Computes in f32 in mixed precision training: sums, and functions that amplify rounding errors or
+// overflow 16-bit floats. An op of MatrixProduct computes in the low type; one of neither trait
+// computes in the type of its operands (passes/precision/Precision.h).
+template <typename Op> class WidePrecision : public mlir::OpTrait::TraitBase<Op, WidePrecision> {};
 
 // Evaluating the op on its operands does not give its value in a step: the value depends on symbols
 // (sizes) or on all micro-batches (accumulate).

@@ -114,7 +114,7 @@ def TableLookup : CleaveTrait<"TableLookup">;
 def MatrixProduct : CleaveTrait<"MatrixProduct">;
 def Normalization : CleaveTrait<"Normalization">;
 def WindowGradient : CleaveTrait<"WindowGradient">;
-def NativePrecision : CleaveTrait<"NativePrecision">;
+def WidePrecision : CleaveTrait<"WidePrecision">;
 def StepDependent : CleaveTrait<"StepDependent">;
 def ComputeOp : CleaveTrait<"ComputeOp">;
 def Clonable : CleaveTrait<"Clonable">;

@@ -4,6 +4,7 @@
 #include "compiler/cost/Roofline.h"
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Flops.h"
+#include "runtime/base/DType.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -22,21 +23,21 @@ public:
     if (instruction.has_copy())
       return cost::copySeconds(cluster_, bytesOf({instruction.copy().from()}));
     if (instruction.has_fill())
-      return kernel(0, bytesOf({instruction.fill().buffer()}), false);
+      return kernel({.bytes = bytesOf({instruction.fill().buffer()}), .isProduct = false});
     if (instruction.has_launch()) {
       const plan::Kernel &code = program_.kernels(static_cast<int>(instruction.launch().kernel()));
-      return kernel(code.flops(), code.bytes(), false);
+      return kernel({.flops = code.flops(), .bytes = code.bytes(), .isProduct = false});
     }
+    double flops = artifact::flopsOf(program_, instruction);
     if (instruction.has_matmul())
-      return kernel(artifact::flopsOf(program_, instruction), matmulBytes(instruction.matmul()),
-                    true);
+      return product(flops, matmulBytes(instruction.matmul()), instruction.matmul().lhs().buffer());
     if (instruction.has_convolution()) {
       const plan::Convolution &conv = instruction.convolution();
-      return kernel(artifact::flopsOf(program_, instruction),
-                    bytesOf({conv.input(), conv.weight(), conv.output()}), true);
+      return product(flops, bytesOf({conv.input(), conv.weight(), conv.output()}),
+                     artifact::rolesOf(conv).reads[0]);
     }
     if (instruction.has_attention())
-      return kernel(artifact::flopsOf(program_, instruction), accessedBytes(instruction), true);
+      return product(flops, accessedBytes(instruction), instruction.attention().query().buffer());
     return 0;
   }
 
@@ -58,25 +59,28 @@ private:
 
   // Bytes of the three matrices of a product, which may be parts of their buffers.
   double matmulBytes(const plan::Matmul &matmul) const {
-    const plan::Buffer &out = program_.buffers(static_cast<int>(matmul.out().buffer()));
-    double elements = 1;
-    for (int64_t size : out.shape())
-      elements *= static_cast<double>(size);
     double m = static_cast<double>(matmul.m()), n = static_cast<double>(matmul.n()),
            k = static_cast<double>(matmul.k());
+    auto size = [&](const plan::StridedOperand &operand) {
+      return static_cast<double>(byteSize(dtypeOf(operand.buffer())));
+    };
     double bytes =
-        (m * k + k * n + m * n) * static_cast<double>(out.bytes()) / std::max(elements, 1.0);
+        m * k * size(matmul.lhs()) + k * n * size(matmul.rhs()) + m * n * size(matmul.out());
     for (int64_t size : matmul.batch())
       bytes *= static_cast<double>(size);
     return bytes;
   }
 
-  double kernel(double flops, double bytes, bool isProduct) const {
-    cost::KernelWork work;
-    work.flops = flops;
-    work.bytes = bytes;
-    work.isProduct = isProduct;
-    return cost::kernelSeconds(cluster_, work);
+  DType dtypeOf(uint32_t buffer) const {
+    return static_cast<DType>(program_.buffers(static_cast<int>(buffer)).dtype());
+  }
+
+  double kernel(const cost::KernelWork &work) const { return cost::kernelSeconds(cluster_, work); }
+
+  // A product of factors of the type of the buffer `factor`.
+  double product(double flops, double bytes, uint32_t factor) const {
+    DType dtype = isFloat(dtypeOf(factor)) ? dtypeOf(factor) : DType::F32;
+    return kernel({.flops = flops, .bytes = bytes, .elementType = std::string(name(dtype))});
   }
 
   double collective(const plan::Collective &op) const {

@@ -13,7 +13,8 @@ std::vector<PaddedDim> paddedDims(Operation *op, const FactorRule &rule, const F
   std::vector<PaddedDim> result;
   Type element = graph::elementTypeOf(op->getResult(0));
   for (size_t i = 0; i < rule.operands.size(); ++i) {
-    if (graph::elementTypeOf(op->getOperand(i)) != element)
+    Type operand = graph::elementTypeOf(op->getOperand(i));
+    if (operand != element && !isa<FloatType>(operand))
       continue; // positions: what they would choose is neutral already
     for (size_t d = 0; d < rule.operands[i].size(); ++d)
       for (int f : rule.operands[i][d]) {

@@ -46,8 +46,8 @@ struct DotOfTranspose : OpRewritePattern<DotGeneralOp> {
     bool left = readThrough(lhs), right = readThrough(rhs);
     if (!left && !right)
       return failure();
-    rewriter.replaceOpWithNewOp<DotGeneralOp>(op, lhs.operand, rhs.operand, lhs.batch, rhs.batch,
-                                              lhs.contracting, rhs.contracting);
+    rewriter.replaceOpWithNewOp<DotGeneralOp>(op, op.getType(), lhs.operand, rhs.operand, lhs.batch,
+                                              rhs.batch, lhs.contracting, rhs.contracting);
     return success();
   }
 };
@@ -82,9 +82,9 @@ struct FactorsOfDot : OpRewritePattern<DotGeneralOp> {
     double factor = roundTo(toElementType(element), left * right);
     if (!std::isfinite(factor) || (factor == 0 && left != 0 && right != 0))
       return failure();
-    auto dot =
-        DotGeneralOp::create(rewriter, op.getLoc(), lhs, rhs, op.getLhsBatch(), op.getRhsBatch(),
-                             op.getLhsContracting(), op.getRhsContracting());
+    Value dot =
+        DotGeneralOp::create(rewriter, op.getLoc(), op.getType(), lhs, rhs, op.getLhsBatch(),
+                             op.getRhsBatch(), op.getLhsContracting(), op.getRhsContracting());
     rewriter.replaceOpWithNewOp<MulOp>(op, dot, buildSplatLike(rewriter, dot, factor));
     return success();
   }

@@ -85,9 +85,10 @@ struct DotOfMerged : OpRewritePattern<DotGeneralOp> {
       return failure();
     SmallVector<std::pair<int64_t, int64_t>> left, right;
     Value a = lhs.take(b, op.getLhs(), left), c = rhs.take(b, op.getRhs(), right);
-    Value dot = DotGeneralOp::create(
-        b, op.getLoc(), a, c, placesOf(op.getLhsBatch(), left), placesOf(op.getRhsBatch(), right),
-        placesOf(op.getLhsContracting(), left), placesOf(op.getRhsContracting(), right));
+    Value dot =
+        buildDot(b, op.getLoc(), elementTypeOf(op.getType()), a, c,
+                 placesOf(op.getLhsBatch(), left), placesOf(op.getRhsBatch(), right),
+                 placesOf(op.getLhsContracting(), left), placesOf(op.getRhsContracting(), right));
     b.replaceOp(op, buildReshape(b, dot, shapeOf(op)));
     return success();
   }
@@ -159,8 +160,8 @@ struct DotOfRepeated : OpRewritePattern<DotGeneralOp> {
     for (auto dim = static_cast<int64_t>(before.size()); dim < rankOf(op); ++dim)
       order.push_back(dim);
     Value rhs = repeatedLess(b, op.getRhs(), dropped, rightBatch, rightContracting);
-    Value dot = DotGeneralOp::create(b, op.getLoc(), op.getLhs(), rhs, batch, rightBatch,
-                                     op.getLhsContracting(), rightContracting);
+    Value dot = buildDot(b, op.getLoc(), elementTypeOf(op.getType()), op.getLhs(), rhs, batch,
+                         rightBatch, op.getLhsContracting(), rightContracting);
     b.replaceOp(op, buildTranspose(b, dot, order));
     return success();
   }

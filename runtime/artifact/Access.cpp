@@ -210,6 +210,17 @@ const char *kindName(plan::Collective::Kind kind) {
   }
 }
 
+ConvolutionRoles rolesOf(const plan::Convolution &c) {
+  switch (c.kind()) {
+  case plan::Convolution::INPUT_GRADIENT:
+    return {{c.output(), c.weight()}, c.input()};
+  case plan::Convolution::WEIGHT_GRADIENT:
+    return {{c.output(), c.input()}, c.weight()};
+  default:
+    return {{c.input(), c.weight()}, c.output()};
+  }
+}
+
 std::string kindName(const plan::Instruction &instruction) {
   switch (instruction.kind_case()) {
   case plan::Instruction::kLaunch:

@@ -39,6 +39,13 @@ struct AttentionTensor {
 // Those that are present, in the order of the message's fields.
 std::vector<AttentionTensor> attentionTensors(const plan::Attention &attention);
 
+// The buffers that a convolution reads and the one that it writes.
+struct ConvolutionRoles {
+  uint32_t reads[2];
+  uint32_t written;
+};
+ConvolutionRoles rolesOf(const plan::Convolution &convolution);
+
 // The number of elements of a dense shape; 2^56 on overflow.
 int64_t elementCount(const google::protobuf::RepeatedField<int64_t> &shape);
 

@@ -5,6 +5,7 @@
 #include "runtime/artifact/KernelSignature.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/VerifyRules.h"
+#include "runtime/base/ProductType.h"
 
 #include <algorithm>
 #include <cmath>
@@ -131,6 +132,19 @@ static Status verifyWork(const ProgramView &view, const plan::Matmul &matmul) {
   return Status::ok();
 }
 
+// The two factors have one dtype, and their product the same or, of 16-bit floats, f32.
+static Status verifyProduct(const ProgramView &view, uint32_t first, uint32_t second,
+                            uint32_t product) {
+  auto dtypeAt = [&](uint32_t buffer) { return at(view, buffer).dtype(); };
+  if (dtypeAt(first) == dtypeAt(second) &&
+      isProductType(static_cast<DType>(dtypeAt(product)), static_cast<DType>(dtypeAt(first))))
+    return Status::ok();
+  return Status::defect("it multiplies ", quoted(view, first), ", ", dtypeName(dtypeAt(first)),
+                        ", by ", quoted(view, second), ", ", dtypeName(dtypeAt(second)), ", to ",
+                        quoted(view, product), ", ", dtypeName(dtypeAt(product)),
+                        "; expected one dtype, or f32 for the product of 16-bit floats");
+}
+
 Status verifyMatmul(const ProgramView &view, const plan::Matmul &matmul) {
   std::vector<int64_t> sizes(matmul.batch().begin(), matmul.batch().end());
   sizes.resize(sizes.size() + 2);
@@ -141,16 +155,14 @@ Status verifyMatmul(const ProgramView &view, const plan::Matmul &matmul) {
   } operands[] = {{matmul.lhs(), matmul.m(), matmul.k(), "lhs"},
                   {matmul.rhs(), matmul.k(), matmul.n(), "rhs"},
                   {matmul.out(), matmul.m(), matmul.n(), "out"}};
-  plan::DType dtype = at(view, matmul.lhs().buffer()).dtype();
   for (auto &[operand, rows, columns, name] : operands) {
     sizes[sizes.size() - 2] = rows, sizes[sizes.size() - 1] = columns;
     if (reachOf(operand, sizes) < 0)
       return Status::defect("its ", name,
                             " needs one non-negative stride per batch dim, row and column");
-    if (at(view, operand.buffer()).dtype() != dtype)
-      return Status::defect("its ", name, " is ", dtypeName(at(view, operand.buffer()).dtype()),
-                            ", its lhs is ", dtypeName(dtype));
   }
+  CLEAVE_TRY(
+      verifyProduct(view, matmul.lhs().buffer(), matmul.rhs().buffer(), matmul.out().buffer()));
   CLEAVE_TRY(verifyWork(view, matmul));
   for (const plan::StridedOperand *operand : {&matmul.lhs(), &matmul.rhs()})
     if (shareBytes(at(view, operand->buffer()), at(view, matmul.out().buffer())))
@@ -197,17 +209,12 @@ Status verifyConvolution(const ProgramView &view, const plan::Convolution &c) {
     if (padded < window || (padded - window) / c.strides(i) + 1 != c.output_shape(i + 2))
       return Status::defect("its output's spatial dim ", i, " does not follow from its input");
   }
-  uint32_t out = c.kind() == plan::Convolution::FORWARD          ? c.output()
-                 : c.kind() == plan::Convolution::INPUT_GRADIENT ? c.input()
-                                                                 : c.weight();
-  for (uint32_t buffer : {c.input(), c.weight(), c.output()}) {
-    if (at(view, buffer).dtype() != at(view, out).dtype())
-      return Status::defect("its buffers differ in dtype");
-    if (buffer != out && shareBytes(at(view, buffer), at(view, out)))
-      return Status::defect("its result ", quoted(view, out), " overlaps its operand ",
+  ConvolutionRoles roles = rolesOf(c);
+  for (uint32_t buffer : roles.reads)
+    if (shareBytes(at(view, buffer), at(view, roles.written)))
+      return Status::defect("its result ", quoted(view, roles.written), " overlaps its operand ",
                             quoted(view, buffer));
-  }
-  return Status::ok();
+  return verifyProduct(view, roles.reads[0], roles.reads[1], roles.written);
 }
 
 } // namespace cleave::artifact

@@ -65,4 +65,15 @@ template <template <typename> typename NumberFormat, typename Body>
   return body(NumberFormat<uint8_t>());
 }
 
+// The same with the formats of factors and of their product, which has the type of the factors or,
+// for 16-bit floats, may be F32 (ProductType.h).
+template <template <typename> typename NumberFormat, typename Body>
+auto withProductFormats(DType factor, DType product, Body body) {
+  if (factor == product)
+    return withFormat<NumberFormat>(factor, [&](auto format) { return body(format, format); });
+  if (factor == DType::BF16)
+    return body(BF16Format(), NumberFormat<float>());
+  return body(F16Format(), NumberFormat<float>());
+}
+
 } // namespace cleave

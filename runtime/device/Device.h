@@ -37,7 +37,8 @@ using PreparedAction = Result<std::unique_ptr<Action>>;
 
 // The addresses of the buffers of a Matmul's operands, without StridedOperand.offset.
 struct MatmulOperands {
-  DType dtype;
+  DType dtype;    // of lhs and rhs
+  DType outDtype; // the same, or F32 for products of 16-bit floats
   const void *lhs;
   const void *rhs;
   void *out;
@@ -45,7 +46,8 @@ struct MatmulOperands {
 
 // The addresses of a Convolution's tensors. Its kind determines which one is written.
 struct ConvolutionOperands {
-  DType dtype;
+  DType dtype;       // of the two that are read
+  DType resultDtype; // of the one that is written: the same, or F32 for products of 16-bit floats
   void *input;
   void *weight;
   void *output;

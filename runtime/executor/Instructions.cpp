@@ -152,7 +152,8 @@ PreparedAction prepareCollective(const ExecutionContext &context,
 }
 
 PreparedAction prepareMatmul(const ExecutionContext &context, const plan::Matmul &matmul) {
-  device::MatmulOperands operands{.dtype = dtypeOf(bufferAt(context, matmul.out().buffer())),
+  device::MatmulOperands operands{.dtype = dtypeOf(bufferAt(context, matmul.lhs().buffer())),
+                                  .outDtype = dtypeOf(bufferAt(context, matmul.out().buffer())),
                                   .lhs = addressOf(context, matmul.lhs().buffer()),
                                   .rhs = addressOf(context, matmul.rhs().buffer()),
                                   .out = addressOf(context, matmul.out().buffer())};
@@ -240,7 +241,9 @@ PreparedAction prepare(const ExecutionContext &context, const plan::Instruction 
     return prepareMatmul(context, instruction.matmul());
   case plan::Instruction::kConvolution: {
     const plan::Convolution &c = instruction.convolution();
-    return context.device.convolution(c, {.dtype = dtypeOf(bufferAt(context, c.input())),
+    artifact::ConvolutionRoles roles = artifact::rolesOf(c);
+    return context.device.convolution(c, {.dtype = dtypeOf(bufferAt(context, roles.reads[0])),
+                                          .resultDtype = dtypeOf(bufferAt(context, roles.written)),
                                           .input = addressOf(context, c.input()),
                                           .weight = addressOf(context, c.weight()),
                                           .output = addressOf(context, c.output())});

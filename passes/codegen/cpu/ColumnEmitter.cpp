@@ -58,7 +58,7 @@ void GroupEmitter::emitColumnRange(Value from, Value to, int64_t width) {
       graph::ReduceOp op = reduce;
       Type element = graph::elementTypeOf(op.getResult());
       Value sum = k_.loadFrom(accumulators, column(index), k_.wideType(element));
-      inner_[op.getResult()] = k_.narrow(sum, element);
+      inner_[op.getResult()] = asStored(op.getResult(), sum);
     }
     emitInner(results);
     storeResults([&](Value value) { return !hasRows(value); });
@@ -114,7 +114,7 @@ void GroupEmitter::accumulateRows(Value row, int64_t rows, Value from, Value to,
       storeResults([&](Value value) { return hasRows(value); });
       for (auto [sum, reduce] : llvm::zip(sums, pass.reductions)) {
         graph::ReduceOp op = reduce;
-        Value value = k_.widen(valueOf(op.getOperand()));
+        Value value = valueOf(op.getOperand());
         Type element = graph::elementTypeOf(op.getOperand());
         sum = sum ? k_.combine(op.getKind(), element, sum, value) : value;
       }

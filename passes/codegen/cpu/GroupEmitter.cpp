@@ -124,7 +124,7 @@ GroupEmitter::Roots GroupEmitter::needed(ArrayRef<Value> roots) {
 
 Value GroupEmitter::valueOf(Value value) {
   if (std::optional<double> splat = graph::splatValue(value))
-    return k_.scalar(graph::elementTypeOf(value), *splat);
+    return k_.scalar(k_.wideType(graph::elementTypeOf(value)), *splat);
   if (Value emitted = inner_.lookup(value))
     return emitted;
   Value emitted = outer_.lookup(value);
@@ -143,11 +143,16 @@ Value GroupEmitter::addressOf(const Access &access) {
 Value GroupEmitter::emitValue(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     const Access &access = nest_.operands[argument.getArgNumber()];
-    return k_.load(access.argument, addressOf(access), access.element);
+    return k_.widen(k_.load(access.argument, addressOf(access), access.element));
   }
   if (Value scratch = scratch_.lookup(value))
-    return k_.loadFrom(scratch, linearReduced(), graph::elementTypeOf(value));
-  return emitOp(value.getDefiningOp());
+    return k_.loadFrom(scratch, linearReduced(), k_.wideType(graph::elementTypeOf(value)));
+  return asStored(value, emitOp(value.getDefiningOp()));
+}
+
+Value GroupEmitter::asStored(Value value, Value wide) {
+  bool isStored = llvm::is_contained(body_.getTerminator()->getOperands(), value);
+  return isStored ? k_.widen(k_.narrow(wide, graph::elementTypeOf(value))) : wide;
 }
 
 Value GroupEmitter::emitOp(Operation *op) {
@@ -156,16 +161,19 @@ Value GroupEmitter::emitOp(Operation *op) {
     int factor = nest_.iota.lookup(iota.getResult());
     Type element = graph::elementTypeOf(iota.getResult());
     Value index = factor < 0 ? k_.constant(0) : index_[factor];
-    return graph::buildCast(b, k_.loc(), index, b.getI64Type(), element);
+    return k_.widen(graph::buildCast(b, k_.loc(), index, b.getI64Type(), element));
+  }
+  if (auto cast = dyn_cast<graph::CastOp>(op)) { // rounds, which is its meaning
+    Type from = k_.wideType(graph::elementTypeOf(cast.getOperand()));
+    return k_.widen(graph::buildCast(b, k_.loc(), valueOf(cast.getOperand()), from,
+                                     graph::elementTypeOf(cast.getResult())));
   }
   auto pointwise = dyn_cast<graph::PointwiseInterface>(op);
   if (!pointwise) // moves elements only
     return valueOf(op->getOperand(0));
-  // 16-bit floats are computed in f32 and rounded after every op.
-  bool isWidened = !op->hasTrait<graph::NativePrecision>();
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
-    operands.push_back(isWidened ? k_.widen(valueOf(operand)) : valueOf(operand));
+    operands.push_back(valueOf(operand));
   Value result;
   if (auto pow = dyn_cast<graph::PowOp>(op)) {
     if (std::optional<double> exponent = graph::splatValue(pow.getRhs()))
@@ -175,9 +183,7 @@ Value GroupEmitter::emitOp(Operation *op) {
     if (!result)
       result = buildPower(b, k_.loc(), operands[0], operands[1]);
   }
-  if (!result)
-    result = pointwise.buildScalar(b, k_.loc(), operands);
-  return isWidened ? k_.narrow(result, graph::elementTypeOf(op->getResult(0))) : result;
+  return result ? result : pointwise.buildScalar(b, k_.loc(), operands);
 }
 
 void GroupEmitter::emitOuter(ArrayRef<Value> roots) {
@@ -199,7 +205,8 @@ void GroupEmitter::emitInner(ArrayRef<Value> roots) {
 void GroupEmitter::storeResults(llvm::function_ref<bool(Value)> isChosen) {
   for (auto [value, access] : llvm::zip(body_.getTerminator()->getOperands(), nest_.results))
     if (isChosen(value))
-      k_.store(valueOf(value), access.argument, addressOf(access));
+      k_.store(k_.narrow(valueOf(value), graph::elementTypeOf(value)), access.argument,
+               addressOf(access));
 }
 
 void GroupEmitter::storeInnerResults() {
@@ -310,7 +317,8 @@ void GroupEmitter::planScratch() {
         llvm::append_range(stack, op->getOperands());
       else if (kept.insert(value).second)
         passes_[first].kept.push_back(
-            {value, k_.scratch(nest_.size(nest_.reduced), graph::elementTypeOf(value))});
+            {value,
+             k_.scratch(nest_.size(nest_.reduced), k_.wideType(graph::elementTypeOf(value)))});
     }
   }
 }
@@ -330,9 +338,8 @@ SmallVector<Value> GroupEmitter::emitPassBody(const Pass &pass, ValueRange carri
   SmallVector<Value> next;
   for (auto [reduce, before] : llvm::zip(pass.reductions, carried)) {
     graph::ReduceOp op = reduce;
-    Value operand = k_.widen(valueOf(op.getOperand()));
-    next.push_back(
-        k_.combine(op.getKind(), graph::elementTypeOf(op.getOperand()), before, operand));
+    next.push_back(k_.combine(op.getKind(), graph::elementTypeOf(op.getOperand()), before,
+                              valueOf(op.getOperand())));
   }
   if (&pass == &passes_.back())
     storeInnerResults();
@@ -363,7 +370,7 @@ void GroupEmitter::emitPoint() {
       scratch_[value] = scratch;
     for (auto [reduce, sum] : llvm::zip(pass.reductions, sums)) {
       graph::ReduceOp op = reduce;
-      outer_[op.getResult()] = k_.narrow(sum, graph::elementTypeOf(op.getResult()));
+      outer_[op.getResult()] = asStored(op.getResult(), sum);
     }
   }
   Roots results;

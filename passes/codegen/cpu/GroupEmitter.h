@@ -1,5 +1,6 @@
 // GroupEmitter: emits the loops of a kernel group. Elements are computed by
-// PointwiseInterface::buildScalar, each in the outermost loop that it depends on.
+// PointwiseInterface::buildScalar, each in the outermost loop that it depends on. 16-bit floats are
+// f32 inside of a kernel: a value is rounded where it is stored, and by a graph.cast.
 #pragma once
 
 #include "passes/codegen/cpu/KernelBuilder.h"
@@ -53,6 +54,8 @@ private:
   mlir::Value emitValue(mlir::Value value);
   mlir::Value emitOp(mlir::Operation *op);
   mlir::Value valueOf(mlir::Value value);
+  // The scalar `wide`, rounded if `value` is stored, so that other kernels see the same number.
+  mlir::Value asStored(mlir::Value value, mlir::Value wide);
   bool isAvailable(mlir::Value value) const;
   bool isReduction(mlir::Operation *op) const;
 

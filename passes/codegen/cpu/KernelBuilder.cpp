@@ -193,6 +193,9 @@ Value KernelBuilder::widen(Value value) {
 
 Value KernelBuilder::narrow(Value value, Type element) {
   Type type = graph::scalarType(element);
+  if (auto widened = value.getDefiningOp<arith::ExtFOp>(); widened && type != value.getType())
+    if (widened.getIn().getType() == type)
+      return widened.getIn();
   return type == value.getType() ? value : Value(arith::TruncFOp::create(b_, loc_, type, value));
 }
 

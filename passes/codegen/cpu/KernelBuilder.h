@@ -67,7 +67,7 @@ public:
   mlir::Value combine(graph::Reduction kind, mlir::Type element, mlir::Value a, mlir::Value b);
   mlir::Value neutral(graph::Reduction kind, mlir::Type element);
   // The type in which elements of this type are reduced, f32 for 16-bit floats, and casts between
-  // the two.
+  // the two; narrowing what was widened gives the value before.
   mlir::Type wideType(mlir::Type element);
   mlir::Value widen(mlir::Value value);
   mlir::Value narrow(mlir::Value value, mlir::Type element);

@@ -13,9 +13,10 @@ using Kind = plan::Convolution;
 
 // oneDNN's description of a convolution, without its direction.
 struct ConvolutionProblem {
-  Layout input, weight, output;          // as in the plan
-  Layout anyInput, anyWeight, anyOutput; // chosen by oneDNN
+  Layout input, weight, output; // as in the plan
   Dims strides, dilations, low, high;
+  dnnl::memory::data_type factors;             // the type of the two tensors that are read
+  Layout anyInput{}, anyWeight{}, anyOutput{}; // chosen by oneDNN
 };
 
 Layout dense(const Dims &dims, dnnl::memory::data_type type) {
@@ -25,28 +26,35 @@ Layout dense(const Dims &dims, dnnl::memory::data_type type) {
   return Layout(dims, type, strides);
 }
 
-ConvolutionProblem problemOf(const plan::Convolution &c, dnnl::memory::data_type type) {
+ConvolutionProblem problemOf(const plan::Convolution &c, const ConvolutionOperands &operands) {
+  auto typeOf = [&](Kind::Kind writes) {
+    return dnnlType(c.kind() == writes ? operands.resultDtype : operands.dtype);
+  };
   auto dims = [](const auto &values) { return Dims(values.begin(), values.end()); };
   Dims weight = dims(c.weight_shape());
   if (c.groups() > 1) {
     weight[0] /= c.groups();
     weight.insert(weight.begin(), c.groups());
   }
-  auto any = [&](const Dims &of) { return Layout(of, type, dnnl::memory::format_tag::any); };
+  auto any = [](const Layout &of) {
+    return Layout(of.dims(), of.data_type(), dnnl::memory::format_tag::any);
+  };
   Dims input = dims(c.input_shape()), output = dims(c.output_shape()),
        dilations = dims(c.dilations());
   for (auto &dilation : dilations)
     --dilation; // oneDNN counts from 0
-  return {.input = dense(input, type),
-          .weight = dense(weight, type),
-          .output = dense(output, type),
-          .anyInput = any(input),
-          .anyWeight = any(weight),
-          .anyOutput = any(output),
-          .strides = dims(c.strides()),
-          .dilations = dilations,
-          .low = dims(c.pads_low()),
-          .high = dims(c.pads_high())};
+  ConvolutionProblem problem{.input = dense(input, typeOf(Kind::INPUT_GRADIENT)),
+                             .weight = dense(weight, typeOf(Kind::WEIGHT_GRADIENT)),
+                             .output = dense(output, typeOf(Kind::FORWARD)),
+                             .strides = dims(c.strides()),
+                             .dilations = dilations,
+                             .low = dims(c.pads_low()),
+                             .high = dims(c.pads_high()),
+                             .factors = dnnlType(operands.dtype)};
+  problem.anyInput = any(problem.input);
+  problem.anyWeight = any(problem.weight);
+  problem.anyOutput = any(problem.output);
+  return problem;
 }
 
 // A tensor of the primitive: the plan's own memory if the layouts agree, otherwise scratch memory,
@@ -107,9 +115,13 @@ void addForward(DnnlAction &action, const ConvolutionProblem &p, const Convoluti
 template <typename Gradient>
 typename Gradient::primitive_desc gradient(const ConvolutionProblem &p,
                                            const dnnl::primitive_attr &attributes) {
+  // oneDNN's hint: the convolution itself, whose tensors all have the type of the factors.
+  ConvolutionProblem hint = p;
+  for (Layout *layout : {&hint.anyInput, &hint.anyWeight, &hint.anyOutput})
+    *layout = Layout(layout->dims(), p.factors, dnnl::memory::format_tag::any);
   typename Gradient::desc what(dnnl::algorithm::convolution_direct, p.anyInput, p.anyWeight,
                                p.anyOutput, p.strides, p.dilations, p.low, p.high);
-  return {what, attributes, cpuEngine(), forward(p, attributes)};
+  return {what, attributes, cpuEngine(), forward(hint, attributes)};
 }
 
 void addInputGradient(DnnlAction &action, const ConvolutionProblem &p,
@@ -134,11 +146,10 @@ void addWeightGradient(DnnlAction &action, const ConvolutionProblem &p,
 
 PreparedAction prepareDnnlConvolution(const plan::Convolution &convolution,
                                       const ConvolutionOperands &operands, Scratch &scratch) {
-  dnnl::memory::data_type type = dnnlType(operands.dtype);
   try {
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    ConvolutionProblem problem = problemOf(convolution, type);
+    ConvolutionProblem problem = problemOf(convolution, operands);
     auto action = std::make_unique<DnnlAction>();
     if (convolution.kind() == Kind::FORWARD)
       addForward(*action, problem, operands, attributes);

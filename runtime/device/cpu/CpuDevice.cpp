@@ -124,11 +124,11 @@ public:
   }
 
   PreparedAction matmul(const plan::Matmul &matmul, const MatmulOperands &operands) override {
-    int64_t size = byteSize(operands.dtype);
+    int64_t size = byteSize(operands.dtype), outSize = byteSize(operands.outDtype);
     MatmulOperands at = operands;
     at.lhs = static_cast<const char *>(operands.lhs) + matmul.lhs().offset() * size;
     at.rhs = static_cast<const char *>(operands.rhs) + matmul.rhs().offset() * size;
-    at.out = static_cast<char *>(operands.out) + matmul.out().offset() * size;
+    at.out = static_cast<char *>(operands.out) + matmul.out().offset() * outSize;
     MatmulShape shape = simplified(matmul);
     int64_t elements = shape.m * shape.n;
     for (int64_t count : shape.batch)

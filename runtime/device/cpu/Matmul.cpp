@@ -31,11 +31,11 @@ dnnl::memory::desc layoutOf(const MatmulShape &shape, int64_t rows, int64_t colu
 
 PreparedAction prepareDnnlMatmul(const MatmulShape &shape, bool accumulate,
                                  const MatmulOperands &operands, Scratch &scratch) {
-  dnnl::memory::data_type type = dnnlType(operands.dtype);
+  dnnl::memory::data_type type = dnnlType(operands.dtype), outType = dnnlType(operands.outDtype);
   try {
     auto lhs = layoutOf(shape, shape.m, shape.k, shape.lhs, type);
     auto rhs = layoutOf(shape, shape.k, shape.n, shape.rhs, type);
-    auto out = layoutOf(shape, shape.m, shape.n, shape.out, type);
+    auto out = layoutOf(shape, shape.m, shape.n, shape.out, outType);
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     if (accumulate) {

@@ -62,15 +62,16 @@ private:
   }
 };
 
-template <typename Format> class PlainConvolution : public Action {
+// Sums of products of numbers in `Format`, stored in `Result`.
+template <typename Format, typename Result> class PlainConvolution : public Action {
   using Stored = typename Format::Stored;
-  using Value = typename Format::Value;
+  using StoredResult = typename Result::Stored;
+  using Value = typename Result::Value;
 
 public:
   PlainConvolution(const plan::Convolution &convolution, const ConvolutionOperands &operands)
-      : kind_(convolution.kind()), g_(convolution), input_(static_cast<Stored *>(operands.input)),
-        weight_(static_cast<Stored *>(operands.weight)),
-        output_(static_cast<Stored *>(operands.output)), inputPlane_(elements(g_.input)),
+      : kind_(convolution.kind()), g_(convolution), input_(operands.input),
+        weight_(operands.weight), output_(operands.output), inputPlane_(elements(g_.input)),
         kernelPlane_(elements(g_.kernel)), outputPlane_(elements(g_.output)) {}
 
   // Every part writes different planes.
@@ -94,12 +95,12 @@ private:
     sums.assign(size_t(outputPlane_), Value(0));
     for (int64_t i = 0; i < per; ++i) {
       const Stored *x =
-          input_ + (image * g_.channels + o / g_.outputsPerGroup() * per + i) * inputPlane_;
-      const Stored *w = weight_ + (o * per + i) * kernelPlane_;
+          read(input_) + (image * g_.channels + o / g_.outputsPerGroup() * per + i) * inputPlane_;
+      const Stored *w = read(weight_) + (o * per + i) * kernelPlane_;
       g_.forEachProduct(
           [&](int64_t in, int64_t k, int64_t out) { add(sums[size_t(out)], x[in], w[k]); });
     }
-    store(sums, output_ + plane * outputPlane_);
+    store(sums, written(output_) + plane * outputPlane_);
   }
 
   void computeInput(int64_t plane, std::vector<Value> &sums) const {
@@ -107,12 +108,12 @@ private:
     sums.assign(size_t(inputPlane_), Value(0));
     for (int64_t j = 0; j < g_.outputsPerGroup(); ++j) {
       int64_t o = channel / per * g_.outputsPerGroup() + j;
-      const Stored *y = output_ + (image * g_.outputs + o) * outputPlane_;
-      const Stored *w = weight_ + (o * per + channel % per) * kernelPlane_;
+      const Stored *y = read(output_) + (image * g_.outputs + o) * outputPlane_;
+      const Stored *w = read(weight_) + (o * per + channel % per) * kernelPlane_;
       g_.forEachProduct(
           [&](int64_t in, int64_t k, int64_t out) { add(sums[size_t(in)], y[out], w[k]); });
     }
-    store(sums, input_ + plane * inputPlane_);
+    store(sums, written(input_) + plane * inputPlane_);
   }
 
   void computeWeight(int64_t plane, std::vector<Value> &sums) const {
@@ -120,24 +121,26 @@ private:
     int64_t channel = o / g_.outputsPerGroup() * per + plane % per;
     sums.assign(size_t(kernelPlane_), Value(0));
     for (int64_t image = 0; image < g_.images; ++image) {
-      const Stored *x = input_ + (image * g_.channels + channel) * inputPlane_;
-      const Stored *y = output_ + (image * g_.outputs + o) * outputPlane_;
+      const Stored *x = read(input_) + (image * g_.channels + channel) * inputPlane_;
+      const Stored *y = read(output_) + (image * g_.outputs + o) * outputPlane_;
       g_.forEachProduct(
           [&](int64_t in, int64_t k, int64_t out) { add(sums[size_t(k)], x[in], y[out]); });
     }
-    store(sums, weight_ + plane * kernelPlane_);
+    store(sums, written(weight_) + plane * kernelPlane_);
   }
 
   static void add(Value &sum, Stored a, Stored b) {
     sum += static_cast<Value>(Format::load(a) * Format::load(b));
   }
-  static void store(const std::vector<Value> &sums, Stored *to) {
-    std::transform(sums.begin(), sums.end(), to, Format::store);
+  static void store(const std::vector<Value> &sums, StoredResult *to) {
+    std::transform(sums.begin(), sums.end(), to, Result::store);
   }
+  static const Stored *read(const void *tensor) { return static_cast<const Stored *>(tensor); }
+  static StoredResult *written(void *tensor) { return static_cast<StoredResult *>(tensor); }
 
   Kind::Kind kind_;
   Geometry g_;
-  Stored *input_, *weight_, *output_;
+  void *input_, *weight_, *output_;
   int64_t inputPlane_, kernelPlane_, outputPlane_;
 };
 
@@ -145,10 +148,12 @@ private:
 
 PreparedAction preparePlainConvolution(const plan::Convolution &convolution,
                                        const ConvolutionOperands &operands) {
-  return withFormat<WrappingFormat>(operands.dtype, [&](auto format) {
-    return PreparedAction(
-        std::make_unique<PlainConvolution<decltype(format)>>(convolution, operands));
-  });
+  return withProductFormats<WrappingFormat>(
+      operands.dtype, operands.resultDtype, [&](auto format, auto result) {
+        return PreparedAction(
+            std::make_unique<PlainConvolution<decltype(format), decltype(result)>>(convolution,
+                                                                                   operands));
+      });
 }
 
 } // namespace cleave::device

@@ -9,15 +9,17 @@ namespace {
 
 constexpr int64_t kColumns = 128; // computed at a time
 
-template <typename Format> class PlainMatmul : public Action {
+// Sums of products of numbers in `Format`, stored in `Out`.
+template <typename Format, typename Out> class PlainMatmul : public Action {
   using Stored = typename Format::Stored;
-  using Value = typename Format::Value;
+  using StoredOut = typename Out::Stored;
+  using Value = typename Out::Value;
 
 public:
   PlainMatmul(const MatmulShape &shape, bool accumulate, const MatmulOperands &operands)
       : shape_(shape), accumulate_(accumulate), lhs_(static_cast<const Stored *>(operands.lhs)),
-        rhs_(static_cast<const Stored *>(operands.rhs)), out_(static_cast<Stored *>(operands.out)) {
-  }
+        rhs_(static_cast<const Stored *>(operands.rhs)),
+        out_(static_cast<StoredOut *>(operands.out)) {}
 
   Status run() override {
     int64_t rows = shape_.m;
@@ -36,7 +38,7 @@ private:
     size_t r = shape_.batch.size();
     const Stored *lhs = lhs_ + row % shape_.m * shape_.lhs[r];
     const Stored *rhs = rhs_;
-    Stored *out = out_ + row % shape_.m * shape_.out[r];
+    StoredOut *out = out_ + row % shape_.m * shape_.out[r];
     int64_t rest = row / shape_.m;
     for (size_t i = r; i-- > 0;) {
       int64_t index = rest % shape_.batch[i];
@@ -47,12 +49,12 @@ private:
       computeColumns(lhs, rhs, out, first, std::min(kColumns, shape_.n - first));
   }
 
-  void computeColumns(const Stored *lhs, const Stored *rhs, Stored *out, int64_t first,
+  void computeColumns(const Stored *lhs, const Stored *rhs, StoredOut *out, int64_t first,
                       int64_t count) const {
     size_t r = shape_.batch.size(), c = r + 1;
     Value sums[kColumns];
     for (int64_t n = 0; n < count; ++n)
-      sums[n] = accumulate_ ? Format::load(out[(first + n) * shape_.out[c]]) : Value(0);
+      sums[n] = accumulate_ ? Out::load(out[(first + n) * shape_.out[c]]) : Value(0);
     for (int64_t k = 0; k < shape_.k; ++k) {
       Value factor = Format::load(lhs[k * shape_.lhs[c]]);
       const Stored *from = rhs + k * shape_.rhs[r] + first * shape_.rhs[c];
@@ -60,23 +62,24 @@ private:
         sums[n] += static_cast<Value>(factor * Format::load(from[n * shape_.rhs[c]]));
     }
     for (int64_t n = 0; n < count; ++n)
-      out[(first + n) * shape_.out[c]] = Format::store(sums[n]);
+      out[(first + n) * shape_.out[c]] = Out::store(sums[n]);
   }
 
   MatmulShape shape_;
   bool accumulate_;
   const Stored *lhs_, *rhs_;
-  Stored *out_;
+  StoredOut *out_;
 };
 
 } // namespace
 
 PreparedAction preparePlainMatmul(const MatmulShape &shape, bool accumulate,
                                   const MatmulOperands &operands) {
-  return withFormat<WrappingFormat>(operands.dtype, [&](auto format) {
-    return PreparedAction(
-        std::make_unique<PlainMatmul<decltype(format)>>(shape, accumulate, operands));
-  });
+  return withProductFormats<WrappingFormat>(
+      operands.dtype, operands.outDtype, [&](auto format, auto out) {
+        return PreparedAction(std::make_unique<PlainMatmul<decltype(format), decltype(out)>>(
+            shape, accumulate, operands));
+      });
 }
 
 } // namespace cleave::device

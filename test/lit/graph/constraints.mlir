@@ -748,7 +748,7 @@ func.func @groups_divide_the_output_channels(%a: tensor<1x4x5xf32>, %b: tensor<3
 
 // graph.conv (C9)
 func.func @a_convolution_multiplies_one_type(%a: tensor<1x3x5xf32>, %b: tensor<4x3x3xf64>) {
-  // expected-error @below {{has an input of 'f32' and a weight of 'f64', expected one element type}}
+  // expected-error @below {{multiplies 'f32' by 'f64' to 'f32', expected one element type, or f32 for the sums of 16-bit floats}}
   %0 = graph.conv %a, %b {strides = array<i64: 1>, dilations = array<i64: 1>, pads_low = array<i64: 0>, pads_high = array<i64: 0>, groups = 1 : i64}
     : tensor<1x3x5xf32>, tensor<4x3x3xf64> -> tensor<1x4x3xf32>
   return
@@ -828,7 +828,7 @@ func.func @an_input_gradient_has_groups_that_divide_the_output_channels(%a: tens
 
 // graph.conv_input_grad (C8)
 func.func @an_input_gradient_has_one_element_type(%a: tensor<1x4x3xf32>, %b: tensor<4x3x3xf64>) {
-  // expected-error @below {{has an input of 'f32' and a weight of 'f64', expected one element type}}
+  // expected-error @below {{multiplies 'f32' by 'f64' to 'f32', expected one element type, or f32 for the sums of 16-bit floats}}
   %0 = graph.conv_input_grad %a, %b {strides = array<i64: 1>, dilations = array<i64: 1>, pads_low = array<i64: 0>, pads_high = array<i64: 0>, groups = 1 : i64}
     : tensor<1x4x3xf32>, tensor<4x3x3xf64> -> tensor<1x3x5xf32>
   return
@@ -838,7 +838,7 @@ func.func @an_input_gradient_has_one_element_type(%a: tensor<1x4x3xf32>, %b: ten
 
 // graph.conv_input_grad (C9)
 func.func @an_input_gradient_is_taken_at_the_result(%a: tensor<1x4x5xf32>, %b: tensor<4x3x3xf32>) {
-  // expected-error @below {{needs a gradient of type 'tensor<1x4x3xf32>', the type of the result of its graph.conv, found 'tensor<1x4x5xf32>'}}
+  // expected-error @below {{needs a gradient of the shape of 'tensor<1x4x3xf32>', the result of its graph.conv, found 'tensor<1x4x5xf32>'}}
   %0 = graph.conv_input_grad %a, %b {strides = array<i64: 1>, dilations = array<i64: 1>, pads_low = array<i64: 0>, pads_high = array<i64: 0>, groups = 1 : i64}
     : tensor<1x4x5xf32>, tensor<4x3x3xf32> -> tensor<1x3x5xf32>
   return
@@ -918,7 +918,7 @@ func.func @a_weight_gradient_has_groups_that_divide_the_output_channels(%a: tens
 
 // graph.conv_weight_grad (C8)
 func.func @a_weight_gradient_has_one_element_type(%a: tensor<1x4x3xf32>, %b: tensor<1x3x5xf32>) {
-  // expected-error @below {{has an input of 'f32' and a weight of 'f64', expected one element type}}
+  // expected-error @below {{multiplies 'f32' by 'f32' to 'f64', expected one element type, or f32 for the sums of 16-bit floats}}
   %0 = graph.conv_weight_grad %a, %b {strides = array<i64: 1>, dilations = array<i64: 1>, pads_low = array<i64: 0>, pads_high = array<i64: 0>, groups = 1 : i64}
     : tensor<1x4x3xf32>, tensor<1x3x5xf32> -> tensor<4x3x3xf64>
   return
@@ -928,7 +928,7 @@ func.func @a_weight_gradient_has_one_element_type(%a: tensor<1x4x3xf32>, %b: ten
 
 // graph.conv_weight_grad (C9)
 func.func @a_weight_gradient_is_taken_at_the_result(%a: tensor<1x4x5xf32>, %b: tensor<1x3x5xf32>) {
-  // expected-error @below {{needs a gradient of type 'tensor<1x4x3xf32>', the type of the result of its graph.conv, found 'tensor<1x4x5xf32>'}}
+  // expected-error @below {{needs a gradient of the shape of 'tensor<1x4x3xf32>', the result of its graph.conv, found 'tensor<1x4x5xf32>'}}
   %0 = graph.conv_weight_grad %a, %b {strides = array<i64: 1>, dilations = array<i64: 1>, pads_low = array<i64: 0>, pads_high = array<i64: 0>, groups = 1 : i64}
     : tensor<1x4x5xf32>, tensor<1x3x5xf32> -> tensor<4x3x3xf32>
   return

@@ -175,6 +175,24 @@ module attributes {mesh.mesh = #mesh.mesh<[tp = 2]>} {
 
 // -----
 
+// Both factors of a sum are masked, also if it is stored in another type than theirs.
+// CHECK-LABEL: func @step
+// CHECK-SAME: (%[[X:.*]]: tensor<4x2xbf16> {{{.*}}}, %[[W:.*]]: tensor<2x5xbf16> {
+// CHECK-DAG: %[[MX:.*]] = graph.select %{{.*}}, %[[X]], %{{.*}}
+// CHECK-DAG: %[[MW:.*]] = graph.select %{{.*}}, %[[W]], %{{.*}}
+// CHECK: graph.dot_general %[[MX]], %[[MW]] {{.*}} -> tensor<4x5xf32>
+module attributes {mesh.mesh = #mesh.mesh<[tp = 2]>} {
+  func.func @step(%x: tensor<4x3xbf16> {mesh.sharding = #mesh.sharding<[{}, {tp}]>},
+                  %w: tensor<3x5xbf16> {mesh.sharding = #mesh.sharding<[{tp}, {}]>}) -> tensor<4x5xf32> {
+    %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0]
+      {mesh.strategy = #mesh.strategy<[{}, {}, {tp}], results = [#mesh.sharding<[{}, {}]>]>}
+      : tensor<4x3xbf16>, tensor<3x5xbf16> -> tensor<4x5xf32>
+    return %0 : tensor<4x5xf32>
+  }
+}
+
+// -----
+
 // Rows of a product that are padding stay in their rows.
 // CHECK-LABEL: func @step
 // CHECK-NEXT: graph.dot_general %{{.*}} : tensor<2x4xf32>, tensor<4x5xf32> -> tensor<2x5xf32>

@@ -1,9 +1,14 @@
 // Kernel groups: every shape of nest against the reference evaluation, at even and odd sizes.
 #include "KernelHarness.h"
 
+#include "runtime/base/Float16.h"
+
 #include <catch2/catch.hpp>
 
 #include "llvm/ADT/StringRef.h"
+
+#include <algorithm>
+#include <cstring>
 
 using cleave::test::KernelCase;
 using cleave::test::kSoftmax;
@@ -257,6 +262,39 @@ TEST_CASE("a cast to a shorter float and back rounds") {
     for (size_t at = 0; (at = text.find("TYPE")) != std::string::npos;)
       text.replace(at, 4, type);
     checkSizes({text, {}, 0});
+  }
+}
+
+// 256 + 1 + 1 is 258 in f32, and 256 where every sum is rounded to bf16.
+TEST_CASE("16-bit floats are not rounded inside a kernel, and a stored value is read as stored") {
+  std::string text = R"(func.func @f(%x: tensor<8xbf16>) -> (tensor<8xf32>RESULT) {
+    %r:COUNT = graph.fusion (%a = %x : tensor<8xbf16>) -> (tensor<8xf32>RESULT) {
+      %one = graph.constant dense<1.0> : tensor<8xbf16>
+      %t = graph.add %a, %one : tensor<8xbf16>
+      %u = graph.add %t, %one : tensor<8xbf16>
+      %w = graph.cast %u : tensor<8xbf16> -> tensor<8xf32>
+      graph.yield %wYIELDED : tensor<8xf32>RESULT
+    }
+    return %r#0RETURNED : tensor<8xf32>RESULT
+  })";
+  for (bool isStored : {false, true}) {
+    std::string filled = text;
+    for (auto [mark, with] : {std::pair("RESULT", ", tensor<8xbf16>"), std::pair("COUNT", "2"),
+                              std::pair("YIELDED", ", %t"), std::pair("RETURNED", ", %r#1")})
+      for (size_t at = 0; (at = filled.find(mark)) != std::string::npos;)
+        filled.replace(at, std::strlen(mark),
+                       isStored                       ? with
+                       : std::string(mark) == "COUNT" ? "1"
+                                                      : "");
+    auto kernel = cleave::test::CompiledKernel::compile({filled});
+    REQUIRE(kernel);
+    alignas(64) uint16_t x[32], stored[32] = {};
+    alignas(64) float wide[32] = {};
+    std::fill(x, x + 32, cleave::toBF16(256));
+    void *buffers[] = {x, wide, stored};
+    kernel->run(buffers, 0, kernel->extent());
+    CHECK(wide[7] == (isStored ? 257 : 258)); // 257 is stored as 256
+    CHECK(stored[7] == (isStored ? cleave::toBF16(256) : 0));
   }
 }
 

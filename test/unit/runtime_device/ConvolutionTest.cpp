@@ -1,5 +1,6 @@
 // Convolutions and their two gradients against plain loops.
 #include "runtime/device/cpu/CpuDevice.h"
+#include "test/unit/runtime_device/Stored.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -68,26 +69,29 @@ template <typename Visit> void forEachProduct(const Case &c, Visit visit) {
               }
 }
 
-template <typename T> std::vector<T> numbers(int64_t count, int seed) {
-  std::vector<T> values(static_cast<size_t>(count));
+// Multiples of 1/8, or integers, which every dtype represents.
+std::vector<double> numbers(DType dtype, int64_t count, int seed) {
+  std::vector<double> values(static_cast<size_t>(count));
   for (size_t i = 0; i < values.size(); ++i)
-    values[i] = T(int((i * 29 + size_t(seed) * 7) % 13) - 6) / T(std::is_integral_v<T> ? 1 : 8);
+    values[i] = double(int((i * 29 + size_t(seed) * 7) % 13) - 6) / (isFloat(dtype) ? 8 : 1);
   return values;
 }
 
-// F32 runs in oneDNN, other types in loops. Returns the device's library bytes.
-template <typename T> uint64_t checkConvolutions(DType dtype, double tolerance) {
+// F32 and BF16 run in oneDNN, other types in loops. The result has another dtype than the other two
+// tensors. `tolerance` is relative to the largest number. Returns the device's library bytes.
+uint64_t checkConvolutions(DType dtype, DType resultDtype, double tolerance) {
   uint64_t libraryBytes = 0;
   for (const Case &c : cases())
     for (auto kind : {plan::Convolution::FORWARD, plan::Convolution::INPUT_GRADIENT,
                       plan::Convolution::WEIGHT_GRADIENT}) {
-      INFO(c.name << ", kind " << plan::Convolution::Kind_Name(kind));
+      INFO(c.name << ", kind " << plan::Convolution::Kind_Name(kind) << ", " << name(dtype)
+                  << " to " << name(resultDtype));
       plan::Convolution conv = convolutionOf(c, kind);
       int64_t oh = outputSize(c, c.height), ow = outputSize(c, c.width);
-      std::vector<T> tensors[] = {
-          numbers<T>(c.n * c.channels * c.height * c.width, 1),
-          numbers<T>(c.out * c.channels / c.groups * c.kernel * c.kernel, 2),
-          numbers<T>(c.n * c.out * oh * ow, 3)};
+      std::vector<double> tensors[] = {
+          numbers(dtype, c.n * c.channels * c.height * c.width, 1),
+          numbers(dtype, c.out * c.channels / c.groups * c.kernel * c.kernel, 2),
+          numbers(dtype, c.n * c.out * oh * ow, 3)};
       int result = kind == plan::Convolution::FORWARD          ? 2
                    : kind == plan::Convolution::INPUT_GRADIENT ? 0
                                                                : 1;
@@ -95,22 +99,27 @@ template <typename T> uint64_t checkConvolutions(DType dtype, double tolerance) 
       forEachProduct(c, [&](int64_t input, int64_t weight, int64_t output) {
         int64_t at[] = {input, weight, output};
         int a = result == 0 ? 1 : 0, b = result == 2 ? 1 : 2;
-        reference[size_t(at[result])] +=
-            double(tensors[a][size_t(at[a])]) * tensors[b][size_t(at[b])];
+        reference[size_t(at[result])] += tensors[a][size_t(at[a])] * tensors[b][size_t(at[b])];
       });
+      std::vector<char> bytes[3];
+      for (int i = 0; i < 3; ++i)
+        bytes[i] = stored(i == result ? resultDtype : dtype, tensors[i]);
       auto device = makeCpuDevice(1);
       PreparedAction action = device->convolution(
-          conv, {dtype, tensors[0].data(), tensors[1].data(), tensors[2].data()});
+          conv, {dtype, resultDtype, bytes[0].data(), bytes[1].data(), bytes[2].data()});
       INFO(action.status().message());
       REQUIRE(action);
       REQUIRE(device->finishPreparing());
       libraryBytes += device->libraryBytes();
       for (int twice = 0; twice < 2; ++twice)
         REQUIRE((*action)->run());
-      double worst = 0;
-      for (size_t i = 0; i < reference.size(); ++i)
-        worst = std::max(worst, std::abs(reference[i] - double(tensors[result][i])));
-      CHECK(worst <= tolerance);
+      std::vector<double> found = loaded(resultDtype, bytes[result]);
+      double worst = 0, largest = 1;
+      for (size_t i = 0; i < reference.size(); ++i) {
+        worst = std::max(worst, std::abs(reference[i] - found[i]));
+        largest = std::max(largest, std::abs(reference[i]));
+      }
+      CHECK(worst <= tolerance * largest);
     }
   return libraryBytes;
 }
@@ -119,7 +128,14 @@ template <typename T> uint64_t checkConvolutions(DType dtype, double tolerance) 
 
 TEST_CASE("a convolution and its gradients match plain loops") {
   // The processor determines which cases need scratch memory; some always do.
-  CHECK(checkConvolutions<float>(DType::F32, 1e-4) > 0);
-  CHECK(checkConvolutions<double>(DType::F64, 1e-12) == 0);
-  CHECK(checkConvolutions<int32_t>(DType::I32, 0) == 0);
+  CHECK(checkConvolutions(DType::F32, DType::F32, 1e-5) > 0);
+  CHECK(checkConvolutions(DType::F64, DType::F64, 1e-13) == 0);
+  CHECK(checkConvolutions(DType::I32, DType::I32, 0) == 0);
+}
+
+TEST_CASE("convolutions of 16-bit floats are summed in f32 and stored as either type") {
+  checkConvolutions(DType::BF16, DType::BF16, 1.0 / 256);
+  checkConvolutions(DType::BF16, DType::F32, 1e-5);
+  checkConvolutions(DType::F16, DType::F16, 1.0 / 2048);
+  checkConvolutions(DType::F16, DType::F32, 1e-5);
 }

@@ -1,6 +1,8 @@
 // Matmuls with operands in all layouts, compared with plain loops in double.
 #include "runtime/device/cpu/CpuDevice.h"
 
+#include "test/unit/runtime_device/Stored.h"
+
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -134,7 +136,7 @@ template <typename T> void check(DType dtype, int threads) {
     std::vector<T> out = numbers<T>(8192, 4), reference = out;
     expected(c, lhs, rhs, reference);
     auto device = makeCpuDevice(threads);
-    MatmulOperands operands{dtype, lhs.data(), rhs.data(), out.data()};
+    MatmulOperands operands{dtype, dtype, lhs.data(), rhs.data(), out.data()};
     PreparedAction action = device->matmul(matmulOf(c), operands);
     INFO(action.status().message());
     REQUIRE(action);
@@ -158,4 +160,24 @@ TEST_CASE("a matmul with any strides matches plain loops, in other types") {
   check<int32_t>(DType::I32, 2);
   check<int8_t>(DType::I8, 1);
   check<int64_t>(DType::I64, 1);
+}
+
+TEST_CASE("products of 16-bit floats are summed in f32 and stored as either type") {
+  for (DType dtype : {DType::BF16, DType::F16})
+    for (DType outDtype : {dtype, DType::F32})
+      for (const Case &c : cases()) {
+        INFO(c.name << ", " << name(dtype) << " to " << name(outDtype));
+        std::vector<double> lhs = numbers<double>(8192, 1), rhs = numbers<double>(8192, 2);
+        std::vector<double> out = numbers<double>(8192, 4), reference = out;
+        expected(c, lhs, rhs, reference);
+        std::vector<char> lhsBytes = stored(dtype, lhs), rhsBytes = stored(dtype, rhs),
+                          outBytes = stored(outDtype, out);
+        auto device = makeCpuDevice(2);
+        PreparedAction action = device->matmul(
+            matmulOf(c), {dtype, outDtype, lhsBytes.data(), rhsBytes.data(), outBytes.data()});
+        REQUIRE(action);
+        REQUIRE(device->finishPreparing());
+        REQUIRE((*action)->run());
+        CHECK(outBytes == stored(outDtype, reference));
+      }
 }
