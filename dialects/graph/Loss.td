@@ -5,7 +5,8 @@
 
 include "dialects/graph/GraphBase.td"
 
-def Graph_SoftmaxCrossEntropyOp : Graph_CompositeOp<"softmax_cross_entropy", [InferTypeOpAdaptor]> {
+def Graph_SoftmaxCrossEntropyOp
+    : Graph_CompositeOp<"softmax_cross_entropy", [InferTypeOpAdaptor, WidePrecision]> {
   let summary = "Mean cross entropy of logits and labels";
   let description = [{
     `result` is the mean of `-log(softmax(logits[i…]))[labels[i…]]` over all i with

@@ -5,7 +5,7 @@
 
 include "dialects/graph/GraphBase.td"
 
-def Graph_SoftmaxOp : Graph_CompositeOp<"softmax", [SameOperandsAndResultType]> {
+def Graph_SoftmaxOp : Graph_CompositeOp<"softmax", [SameOperandsAndResultType, WidePrecision]> {
   let summary = "Softmax along a dim";
   let description = [{
     `result = exp(operand) / sum(exp(operand))` with the sum along `dim`. The maximum along `dim` is
@@ -27,7 +27,7 @@ def Graph_SoftmaxOp : Graph_CompositeOp<"softmax", [SameOperandsAndResultType]> 
   let hasVerifier = 1;
 }
 
-def Graph_LogSoftmaxOp : Graph_CompositeOp<"log_softmax", [SameOperandsAndResultType]> {
+def Graph_LogSoftmaxOp : Graph_CompositeOp<"log_softmax", [SameOperandsAndResultType, WidePrecision]> {
   let summary = "Logarithm of softmax along a dim";
   let description = [{
     `result = operand - log(sum(exp(operand)))` with the sum along `dim`, computed without overflow
@@ -50,7 +50,7 @@ def Graph_LogSoftmaxOp : Graph_CompositeOp<"log_softmax", [SameOperandsAndResult
 }
 
 def Graph_LayerNormOp : Graph_CompositeOp<"layer_norm", [
-    AllTypesMatch<["operand", "result"]>, Normalization]> {
+    AllTypesMatch<["operand", "result"]>, Normalization, WidePrecision]> {
   let summary = "Layer normalization over the last dims";
   let description = [{
     `result = (operand - mean) / sqrt(variance + epsilon) * scale + bias`, with mean and biased
@@ -78,7 +78,7 @@ def Graph_LayerNormOp : Graph_CompositeOp<"layer_norm", [
 }
 
 def Graph_RmsNormOp : Graph_CompositeOp<"rms_norm", [
-    AllTypesMatch<["operand", "result"]>, Normalization]> {
+    AllTypesMatch<["operand", "result"]>, Normalization, WidePrecision]> {
   let summary = "Root mean square normalization over the last dims";
   let description = [{
     `result = operand / sqrt(mean(operand^2) + epsilon) * scale`, with the mean over the last dims
@@ -103,7 +103,7 @@ def Graph_RmsNormOp : Graph_CompositeOp<"rms_norm", [
 }
 
 def Graph_BatchNormOp : Graph_CompositeOp<"batch_norm", [
-    Normalization,
+    Normalization, WidePrecision,
     AllTypesMatch<["operand", "result"]>,
     AllTypesMatch<["scale", "bias", "running_mean", "running_var", "new_mean", "new_var"]>]> {
   let summary = "Batch normalization in training, with running statistics";

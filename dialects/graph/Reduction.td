@@ -5,7 +5,7 @@
 
 include "dialects/graph/GraphBase.td"
 
-def Graph_ReduceOp : Graph_PrimitiveOp<"reduce", [InferTypeOpAdaptor, ComputeOp]> {
+def Graph_ReduceOp : Graph_PrimitiveOp<"reduce", [InferTypeOpAdaptor, ComputeOp, WidePrecision]> {
   let summary = "Sum, maximum, minimum or product over dims";
   let description = [{
     `result[i…]` is the sum, maximum, minimum or product of `operand` over `dims`, where i are the

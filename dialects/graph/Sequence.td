@@ -5,7 +5,8 @@
 
 include "dialects/graph/GraphBase.td"
 
-def Graph_ScanOp : Graph_PrimitiveOp<"scan", [SameOperandsAndResultType, OwnKernel]> {
+def Graph_ScanOp : Graph_PrimitiveOp<"scan", [
+    SameOperandsAndResultType, OwnKernel, WidePrecision]> {
   let summary = "Inclusive prefix sum, maximum, minimum or product along a dim";
   let description = [{
     `result[…, i, …] = reduce over j <= i of operand[…, j, …]` along `dim`. Elements are floats,

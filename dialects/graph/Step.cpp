@@ -12,6 +12,19 @@ static StringRef text(Attribute attr) {
   return string ? string.getValue() : StringRef();
 }
 
+static constexpr llvm::StringLiteral kF32Products = "graph.f32_products";
+
+StringRef f32Products(Operation *op) {
+  while (op->getParentOp())
+    op = op->getParentOp();
+  auto type = op->getAttrOfType<StringAttr>(kF32Products);
+  return type ? type.getValue() : "f32";
+}
+
+void setF32Products(ModuleOp module, StringRef type) {
+  module->setAttr(kF32Products, StringAttr::get(module.getContext(), type));
+}
+
 SmallVector<Operation *> opsOf(func::FuncOp step) {
   SmallVector<Operation *> ops;
   for (Operation &op : step.getBody().front().without_terminator())

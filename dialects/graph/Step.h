@@ -11,6 +11,8 @@
 // Its results are the tensors that exist after it, each with
 //   graph.name, graph.role = "output" | "loss" | "metric" | "parameter" | "state"
 //   graph.alias = 3 : i64                 the argument that it replaces (parameter and state)
+// The module may have
+//   graph.f32_products = "tf32"           the type in which products of f32 tensors multiply
 #pragma once
 
 #include "dialects/graph/Graph.h"
@@ -25,6 +27,11 @@ inline constexpr llvm::StringLiteral kStepName = "step";
 
 // The step function of the module, or null.
 mlir::func::FuncOp stepOf(mlir::ModuleOp module);
+
+// The name of the type in which products of f32 tensors multiply, as cluster files name it: f32, or
+// tf32. `op` is the module or an op inside of it.
+llvm::StringRef f32Products(mlir::Operation *op);
+void setF32Products(mlir::ModuleOp module, llvm::StringRef type);
 
 // The ops of the step in program order, without the terminator.
 llvm::SmallVector<mlir::Operation *> opsOf(mlir::func::FuncOp step);

@@ -23,6 +23,7 @@ struct CompileOptions {
   double clipNorm = 0;             // 0: gradients are not clipped
   int64_t accumulate = 1;          // micro-batches per step
   std::string batchNorm = "train"; // or `frozen`
+  std::string dtype = "f32";       // f32, tf32, bf16, f16 or a file (precision::parsePolicy)
 
   // The model.
   std::map<std::string, int64_t> symbols;                  // --set

@@ -22,6 +22,7 @@
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/PlanFile.h"
 #include "passes/fuse/Fuse.h"
+#include "passes/precision/Precision.h"
 #include "passes/promise/Promise.h"
 #include "passes/schedule/Bucket.h"
 #include "passes/schedule/Order.h"
@@ -138,9 +139,13 @@ static void remarkFrozen(Compilation &c) {
 }
 
 static Status train(Compilation &c) {
-  if (!c.options.train)
-    return Status::ok();
   train::TrainOptions options;
+  CLEAVE_TRY_ASSIGN(options.precision,
+                    precision::parsePolicy(c.options.dtype).withContext("--dtype"));
+  if (options.precision.tf32)
+    graph::setF32Products(*c.module, "tf32");
+  if (!c.options.train)
+    return reported(c, [&] { return precision::applyPolicy(step(c), options.precision); });
   for (const std::string &text : c.options.losses) {
     CLEAVE_TRY_ASSIGN(train::LossOption loss, train::parseLoss(text).withContext("--loss"));
     options.losses.push_back(loss);
@@ -203,11 +208,15 @@ static Result<planner::PlannerOptions> plannerOptions(const Compilation &c) {
   return options;
 }
 
-// Reads the cluster unless an earlier phase did.
+// Reads the cluster unless an earlier phase did. Products of f32 tensors have the rate of the type in
+// which they multiply, if the cluster has one.
 static Status loadCluster(Compilation &c) {
   if (c.cluster)
     return Status::ok();
   CLEAVE_TRY_ASSIGN(c.cluster, cluster::findCluster(c.options.cluster).withContext("--cluster"));
+  auto rate = c.cluster->compute.find(graph::f32Products(*c.module).str());
+  if (rate != c.cluster->compute.end())
+    c.cluster->compute["f32"] = rate->second;
   return Status::ok();
 }
 

@@ -38,8 +38,33 @@ mlir::Value buildNorm(mlir::OpBuilder &b, llvm::ArrayRef<Trained> trained);
 void clip(mlir::OpBuilder &b, mlir::Value norm, double maximum,
           llvm::MutableArrayRef<Trained> trained);
 
-// Adds the optimizer's states as arguments, and new parameters and states as results.
+// The scale of the loss in a step with f16 values, whose small range would make small gradients 0.
+// It is a state, as is the number of steps since its last change. A step whose gradients overflow
+// updates nothing and halves the scale; 2000 steps without overflow double it.
+class LossScale {
+public:
+  // Adds the two states as arguments.
+  explicit LossScale(mlir::func::FuncOp step);
+  // The loss, multiplied by the scale.
+  mlir::Value scaled(mlir::OpBuilder &b, mlir::Value loss) const;
+  // Divides the gradients by the scale.
+  void unscale(mlir::OpBuilder &b, llvm::MutableArrayRef<Trained> trained) const;
+  // Decides by the norm of the gradients whether they overflowed; then the norm becomes 0.
+  void check(mlir::OpBuilder &b, mlir::Value &norm);
+  // `updated`, or `before` if the gradients overflowed.
+  mlir::Value unlessOverflow(mlir::OpBuilder &b, mlir::Value updated, mlir::Value before) const;
+  // Adds the new states as results, and the scale as the metric "loss_scale".
+  void update(mlir::OpBuilder &b) const;
+
+private:
+  mlir::func::FuncOp step_;
+  mlir::BlockArgument scale_, goodSteps_;
+  mlir::Value isFinite_;
+};
+
+// Adds the optimizer's states as arguments, and new parameters and states as results. `scale` is
+// null if the loss is not scaled.
 void buildUpdates(mlir::OpBuilder &b, mlir::func::FuncOp step, const OptimizerOption &optimizer,
-                  llvm::ArrayRef<Trained> trained);
+                  llvm::ArrayRef<Trained> trained, const LossScale *scale);
 
 } // namespace cleave::train

@@ -20,6 +20,7 @@ def StepPass : Cleave_Pass<"cleave-train-step", "::mlir::ModuleOp"> {
            "Largest norm of the gradients; 0: no clipping">,
     Option<"accumulate", "accumulate", "int64_t", "1",
            "Micro-batches per step">,
+    Option<"dtype", "dtype", "std::string", "\"f32\"", "f32, tf32, bf16, f16 or a JSON file">,
     Option<"freezeNorms", "freeze-batch-norm", "bool", "false",
            "Normalise by running statistics">
   ];

@@ -46,6 +46,7 @@ private:
     if (clipNorm > 0)
       options.clipNorm = clipNorm;
     options.accumulate = accumulate;
+    CLEAVE_TRY_ASSIGN(options.precision, precision::parsePolicy(dtype));
     options.freezeBatchNorm = freezeNorms;
     return options;
   }

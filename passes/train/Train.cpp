@@ -5,6 +5,7 @@
 #include "dialects/graph/SignatureEdit.h"
 #include "dialects/graph/StopGradient.h"
 #include "passes/autodiff/Autodiff.h"
+#include "passes/precision/Precision.h"
 #include "passes/train/Parts.h"
 
 using namespace mlir;
@@ -36,7 +37,8 @@ static StringRef whyNothing(func::FuncOp step, ArrayRef<unsigned> chosen) {
   return "the loss depends on no trainable parameter";
 }
 
-// The gradients of the chosen parameters that the loss depends on.
+// The gradients of the chosen parameters that the loss depends on. Those that are sums of products
+// of 16-bit floats are stored as f32.
 static FailureOr<SmallVector<Trained>> differentiate(OpBuilder &b, func::FuncOp step, Value loss,
                                                      ArrayRef<unsigned> chosen) {
   SmallVector<Value> parameters, gradients;
@@ -47,7 +49,7 @@ static FailureOr<SmallVector<Trained>> differentiate(OpBuilder &b, func::FuncOp 
   SmallVector<Trained> trained;
   for (auto [argument, gradient] : llvm::zip_equal(chosen, gradients))
     if (gradient)
-      trained.push_back({argument, gradient});
+      trained.push_back({argument, precision::widenGradient(gradient)});
   if (!trained.empty())
     return trained;
   return emitError(step.getLoc()) << "there is nothing to train: " << whyNothing(step, chosen);
@@ -89,7 +91,13 @@ LogicalResult buildTrainingStep(func::FuncOp step, const TrainOptions &options) 
   Value loss = buildLoss(b, step, options.losses);
   if (!loss)
     return failure();
-  auto trained = differentiate(b, step, loss, *chosen);
+  if (failed(precision::applyPolicy(step, options.precision)))
+    return failure();
+  loss = widened(b, loss);
+  std::optional<LossScale> scale;
+  if (options.precision.usesF16())
+    scale.emplace(step);
+  auto trained = differentiate(b, step, scale ? scale->scaled(b, loss) : loss, *chosen);
   if (failed(trained))
     return failure();
   dropGradientStops(step);
@@ -98,11 +106,17 @@ LogicalResult buildTrainingStep(func::FuncOp step, const TrainOptions &options) 
   for (Trained &parameter : *trained)
     parameter.gradient = accumulated(b, parameter.gradient, options.accumulate);
   addResult(step, accumulated(b, loss, options.accumulate), "loss", "loss");
+  if (scale)
+    scale->unscale(b, *trained);
   Value norm = buildNorm(b, *trained);
+  if (scale)
+    scale->check(b, norm);
   addResult(step, norm, "grad_norm", "metric");
   if (options.clipNorm)
     clip(b, norm, *options.clipNorm, *trained);
-  buildUpdates(b, step, options.optimizer, *trained);
+  buildUpdates(b, step, options.optimizer, *trained, scale ? &*scale : nullptr);
+  if (scale)
+    scale->update(b);
   return success();
 }
 

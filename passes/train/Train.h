@@ -13,6 +13,9 @@ namespace cleave::train {
 //  * arguments: labels (role "label"), the counter "step" (a state, double, from 0) and the
 //    optimizer's states (`PARAM/adam.m`, …, all from 0) are added; parameters that are trained are
 //    marked graph.trainable, the others get the role "constant";
+//  * with f16 values the states "loss_scale" and "loss_scale.good_steps" are added, too, and the
+//    metric "loss_scale"; a step whose gradients overflow leaves parameters and other states as
+//    they are, and its grad_norm is 0;
 //  * results: outputs are removed; "loss", the metric "grad_norm" (of the trained parameters'
 //    gradients, before clipping), new parameters and new states are added, in the order of the
 //    parameters.

@@ -2,6 +2,7 @@
 // (docs/interface.md).
 #pragma once
 
+#include "passes/precision/Policy.h"
 #include "runtime/base/Status.h"
 
 #include <cstdint>
@@ -43,6 +44,7 @@ struct TrainOptions {
   std::vector<std::string> trainable, freeze;
   std::optional<double> clipNorm; // gradients are scaled down to this norm
   int64_t accumulate = 1;         // micro-batches per step; losses and gradients are their means
+  precision::Policy precision;    // the types in which ops compute
   bool freezeBatchNorm = false;   // normalise by the running statistics and leave them as they are
 };
 

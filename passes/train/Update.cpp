@@ -38,10 +38,13 @@ void clip(OpBuilder &b, Value norm, double maximum, MutableArrayRef<Trained> tra
 namespace {
 
 // Adds states as arguments and their new values as results; commit() adds them to the signature.
+// With a loss scale, values are as before the step if its gradients overflowed.
 class StateAdder {
 public:
-  explicit StateAdder(func::FuncOp step)
-      : context_(step.getContext()), edit_(step), zeros_(toAttribute(TensorOrigin(), context_)) {}
+  // `scale` may be null.
+  StateAdder(OpBuilder &b, func::FuncOp step, const LossScale *scale)
+      : b_(b), context_(step.getContext()), edit_(step), step_(step), scale_(scale),
+        zeros_(toAttribute(TensorOrigin(), context_)) {}
 
   // A tensor that begins with zeros. `parameter`: the parameter whose state it is; empty for the
   // step counter.
@@ -58,6 +61,8 @@ public:
     auto text = [&](const char *name) {
       return cast<StringAttr>(edit_.argAttr(argument, name)).getValue();
     };
+    if (scale_)
+      value = scale_->unlessOverflow(b_, value, step_.getArgument(argument));
     edit_.addResult(value, text("graph.name"), text("graph.role"), argument);
   }
   void result(Value value, Value argument) {
@@ -67,16 +72,19 @@ public:
   void commit() { edit_.commit(); }
 
 private:
+  OpBuilder &b_;
   MLIRContext *context_;
   SignatureEdit edit_;
+  func::FuncOp step_;
+  const LossScale *scale_;
   Attribute zeros_;
 };
 
 // Builds the updates of one parameter after the other.
 class Updater {
 public:
-  Updater(OpBuilder &b, func::FuncOp step, const OptimizerOption &option)
-      : b_(b), step_(step), option_(option), states_(step) {}
+  Updater(OpBuilder &b, func::FuncOp step, const OptimizerOption &option, const LossScale *scale)
+      : b_(b), step_(step), option_(option), states_(b, step, scale) {}
 
   void run(ArrayRef<Trained> trained) {
     Type counterType = RankedTensorType::get({}, b_.getF64Type());
@@ -148,8 +156,8 @@ private:
 } // namespace
 
 void buildUpdates(OpBuilder &b, func::FuncOp step, const OptimizerOption &optimizer,
-                  ArrayRef<Trained> trained) {
-  Updater(b, step, optimizer).run(trained);
+                  ArrayRef<Trained> trained, const LossScale *scale) {
+  Updater(b, step, optimizer, scale).run(trained);
 }
 
 } // namespace cleave::train

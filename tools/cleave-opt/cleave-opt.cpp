@@ -7,6 +7,7 @@
 #include "passes/codegen/cpu/CpuCodegen.h"
 #include "passes/decompose/Decompose.h"
 #include "passes/fuse/Fuse.h"
+#include "passes/precision/Precision.h"
 #include "passes/promise/Promise.h"
 #include "passes/schedule/Bucket.h"
 #include "passes/schedule/Order.h"
@@ -33,6 +34,7 @@ int main(int argc, char **argv) {
   cleave::codegen::registerCpuCodegenPasses();
   cleave::fuse::registerFusePasses();
   cleave::train::registerTrainPasses();
+  cleave::precision::registerPrecisionPasses();
   cleave::promise::registerPromisePasses();
   cleave::schedule::registerBucketPass();
   cleave::schedule::registerOrderPass();

@@ -34,6 +34,10 @@ void addStepOptions(CLI::App &app, CompileOptions &options) {
       ->group("Training")
       ->check(positive())
       ->capture_default_str();
+  app.add_option("--dtype", options.dtype,
+                 "the type of products: f32, tf32, bf16 or f16, or a file with rules for ops")
+      ->group("Training")
+      ->capture_default_str();
   app.add_option("--batch-norm", options.batchNorm,
                  "batch statistics (train) or running statistics (frozen)")
       ->group("Training")

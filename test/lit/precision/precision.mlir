@@ -1,0 +1,108 @@
+// Which op computes in which type, in bf16: one function per rule of passes/precision/Precision.h.
+// RUN: cleave-opt --split-input-file --cleave-precision %s | FileCheck %s
+
+// CHECK-LABEL: func @a_product_multiplies_bf16_and_the_result_of_the_step_stays_f32
+// CHECK: %[[X:.*]] = graph.cast %arg0 : tensor<4x8xf32> -> tensor<4x8xbf16>
+// CHECK: %[[W:.*]] = graph.cast %arg1 : tensor<8x3xf32> -> tensor<8x3xbf16>
+// CHECK: %[[Y:.*]] = graph.dot_general %[[X]], %[[W]] {{.*}} -> tensor<4x3xbf16>
+// CHECK: graph.cast %[[Y]] : tensor<4x3xbf16> -> tensor<4x3xf32>
+func.func @a_product_multiplies_bf16_and_the_result_of_the_step_stays_f32(
+    %x: tensor<4x8xf32>, %w: tensor<8x3xf32>) -> tensor<4x3xf32> {
+  %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<4x8xf32>, tensor<8x3xf32> -> tensor<4x3xf32>
+  return %0 : tensor<4x3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @a_norm_computes_f32
+// CHECK: %[[Y:.*]] = graph.dot_general {{.*}} -> tensor<4x3xbf16>
+// CHECK: %[[WIDE:.*]] = graph.cast %[[Y]] : tensor<4x3xbf16> -> tensor<4x3xf32>
+// CHECK: graph.softmax %[[WIDE]] dim 1 : tensor<4x3xf32>
+func.func @a_norm_computes_f32(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>) -> tensor<4x3xf32> {
+  %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<4x8xf32>, tensor<8x3xf32> -> tensor<4x3xf32>
+  %1 = graph.softmax %0 dim 1 : tensor<4x3xf32>
+  return %1 : tensor<4x3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @other_ops_follow_their_operands
+// CHECK: %[[Y:.*]] = graph.dot_general {{.*}} -> tensor<4x3xbf16>
+// CHECK: %[[G:.*]] = graph.gelu %[[Y]] : tensor<4x3xbf16>
+// CHECK: %[[T:.*]] = graph.transpose %[[G]] {{.*}} tensor<4x3xbf16> -> tensor<3x4xbf16>
+func.func @other_ops_follow_their_operands(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>) -> tensor<3x4xf32> {
+  %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<4x8xf32>, tensor<8x3xf32> -> tensor<4x3xf32>
+  %1 = graph.gelu %0 : tensor<4x3xf32>
+  %2 = graph.transpose %1 by [1, 0] : tensor<4x3xf32> -> tensor<3x4xf32>
+  return %2 : tensor<3x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @operands_of_two_types_meet_in_f32
+// CHECK: %[[Y:.*]] = graph.dot_general {{.*}} -> tensor<4x8xbf16>
+// CHECK: %[[WIDE:.*]] = graph.cast %[[Y]] : tensor<4x8xbf16> -> tensor<4x8xf32>
+// CHECK: graph.add %arg0, %[[WIDE]] : tensor<4x8xf32>
+func.func @operands_of_two_types_meet_in_f32(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
+  %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  %1 = graph.add %x, %0 : tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @a_number_has_no_say
+// CHECK: graph.mul %{{.*}}, %{{.*}} : tensor<4x3xbf16>
+func.func @a_number_has_no_say(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>) -> tensor<4x3xf32> {
+  %half = graph.constant dense<0.5> : tensor<4x3xf32>
+  %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<4x8xf32>, tensor<8x3xf32> -> tensor<4x3xf32>
+  %1 = graph.mul %0, %half : tensor<4x3xf32>
+  return %1 : tensor<4x3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @the_bias_of_a_product_has_no_say
+// CHECK: graph.add %{{.*}}, %{{.*}} : tensor<4x3xbf16>
+func.func @the_bias_of_a_product_has_no_say(
+    %x: tensor<4x8xf32> {graph.name = "x", graph.role = "input"},
+    %w: tensor<8x3xf32> {graph.name = "w", graph.role = "parameter"},
+    %b: tensor<3xf32> {graph.name = "b", graph.role = "parameter"}) -> tensor<4x3xf32> {
+  %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<4x8xf32>, tensor<8x3xf32> -> tensor<4x3xf32>
+  %1 = graph.broadcast %b to [1] : tensor<3xf32> -> tensor<4x3xf32>
+  %2 = graph.add %0, %1 : tensor<4x3xf32>
+  return %2 : tensor<4x3xf32>
+}
+
+// -----
+
+// The same vector in a product of elements, as a scale of layers has it, is no bias.
+// CHECK-LABEL: func @a_scale_is_f32
+// CHECK: graph.mul %{{.*}}, %{{.*}} : tensor<4x3xf32>
+func.func @a_scale_is_f32(
+    %x: tensor<4x8xf32> {graph.name = "x", graph.role = "input"},
+    %w: tensor<8x3xf32> {graph.name = "w", graph.role = "parameter"},
+    %b: tensor<3xf32> {graph.name = "b", graph.role = "parameter"}) -> tensor<4x3xf32> {
+  %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<4x8xf32>, tensor<8x3xf32> -> tensor<4x3xf32>
+  %1 = graph.broadcast %b to [1] : tensor<3xf32> -> tensor<4x3xf32>
+  %2 = graph.mul %0, %1 : tensor<4x3xf32>
+  return %2 : tensor<4x3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @attention_keeps_its_log_sum_exp_f32
+// CHECK: graph.attention %{{.*}} -> (tensor<2x4x8xbf16>, tensor<2x4xf32>)
+func.func @attention_keeps_its_log_sum_exp_f32(%q: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
+  %0, %lse = graph.attention %q, %q, %q {scale = 1.0 : f64} : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> (tensor<2x4x8xf32>, tensor<2x4xf32>)
+  return %0 : tensor<2x4x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @other_types_of_the_model_stay
+// CHECK-NOT: graph.cast
+func.func @other_types_of_the_model_stay(%x: tensor<4x8xf64>, %w: tensor<8x3xf64>) -> tensor<4x3xf64> {
+  %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<4x8xf64>, tensor<8x3xf64> -> tensor<4x3xf64>
+  return %0 : tensor<4x3xf64>
+}
