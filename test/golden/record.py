@@ -26,6 +26,7 @@ import models  # noqa: E402
 
 ROOT = HERE.parent.parent
 STEPS = 20
+LOW_STEPS = 50  # of runs in a low type
 SAMPLES = 40  # not a multiple of 7: an epoch of batch 7 ends inside a step
 ADAMW = "adamw:lr=1e-3,beta1=0.9,beta2=0.999,eps=1e-8,weight-decay=0.01"
 ADAM = "adam:lr=1e-3,beta1=0.9,beta2=0.999,eps=1e-8"
@@ -47,8 +48,8 @@ SPECS = {**models.MODELS, "example": models.EXAMPLE_GPT}
 
 
 def run(model, data, batch=8, optimizer=ADAMW, loss=CROSS_ENTROPY, **options):
-    """One row of RUNS; options: clip_norm, accumulate, batch_norm ("frozen"), freeze (name prefix),
-    files (where not all of SAME)."""
+    """One row of RUNS; options: clip_norm, accumulate, batch_norm ("frozen"), freeze (name prefix), dtype ("bf16": under
+    torch.autocast), steps, files (where not all of SAME)."""
     return dict(model=model, data=data, batch=batch, optimizer=optimizer, loss=loss, **options)
 
 
@@ -75,6 +76,8 @@ RUNS = {
     "vit.b8": run("vit", "image.npz"),
     "vit.b7": run("vit", "image.npz", batch=7),
     "example.b8": run("example", "license.npz"),
+    **{f"{model}.bf16": run(model, data, dtype="bf16", steps=LOW_STEPS)
+       for model, data in (("gpt", "gpt.npz"), ("mlp", "mlp.npz"), ("resnet", "image.npz"), ("vit", "image.npz"))},
 }
 
 
@@ -155,8 +158,8 @@ def norm(tensors):
     return float(torch.sqrt(sum((t.detach().double() ** 2).sum() for t in tensors)))
 
 
-def train(spec, data, dtype):
-    """Runs STEPS steps in `dtype`; returns the numbers of the record."""
+def train(spec, data, dtype, autocast=None):
+    """Runs the steps in `dtype`, forward passes under autocast to a low type if one is given; returns the numbers of the record."""
     model = load_model(spec["model"]).to(dtype).train(spec.get("batch_norm") != "frozen")
     named = dict(model.named_parameters())
     for name, parameter in named.items():
@@ -168,12 +171,13 @@ def train(spec, data, dtype):
     x = x.to(dtype) if x.is_floating_point() else x
     parts = spec.get("accumulate", 1)
     out = {"loss": [], "grad_norm": []}
-    for step in range(STEPS):
+    for step in range(spec.get("steps", STEPS)):
         picked = torch.arange(step * spec["batch"], (step + 1) * spec["batch"]) % len(x)
         optimizer.zero_grad()
         total = 0.0
         for rows in picked.chunk(parts):
-            loss = loss_of(spec["loss"], model(x[rows]), label[rows]) / parts
+            with torch.autocast("cpu", dtype=autocast, enabled=autocast is not None):
+                loss = loss_of(spec["loss"], model(x[rows]), label[rows]) / parts
             loss.backward()
             total += loss.item()
         out["loss"].append(total)
@@ -199,9 +203,10 @@ def record(spec, data):
         "files": [f if f.endswith(".pt2") else f"{f}.onnx" for f in spec.get("files", SAME[spec["model"]])],
         "parameters": {n: list(p.shape) for n, p in own.items()},
         "tied": tied,
-        "steps": STEPS,
+        "steps": spec.get("steps", STEPS),
         "float32": train(spec, data, torch.float32),
-        "float64": train(spec, data, torch.float64),
+        **({"bfloat16": train(spec, data, torch.float32, torch.bfloat16)} if "dtype" in spec
+           else {"float64": train(spec, data, torch.float64)}),
     }
 
 
@@ -221,7 +226,7 @@ def forward(name, data):
 
 
 def compare(name, new, old):
-    """Largest relative difference between two records' float32 losses and norms."""
+    """Largest relative difference between two records' float32 losses and norms. Numbers under autocast depend on the CPU."""
     worst = 0.0
     for key in ("loss", "grad_norm"):
         for a, b in zip(new["float32"][key], old["float32"][key], strict=True):
@@ -233,22 +238,26 @@ def compare(name, new, old):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare with the committed records; write nothing")
+    parser.add_argument("runs", nargs="*", metavar="RUN", help="only these records, without the .npz files")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     data = make_data()
     worst = 0.0
     for name, spec in RUNS.items():
+        if arguments.runs and name not in arguments.runs:
+            continue
         new = record(spec, data[spec["data"]])
         path = HERE / f"{name}.json"
         if arguments.check:
             worst = max(worst, compare(name, new, json.loads(path.read_text())))
         else:
             path.write_text(json.dumps(new, indent=1) + "\n")
-            gap = max(abs(a - b) / abs(b) for a, b in zip(new["float32"]["loss"], new["float64"]["loss"]))
+            other = "bfloat16" if "dtype" in spec else "float64"
+            gap = max(abs(a - b) / abs(b) for a, b in zip(new["float32"]["loss"], new[other]["loss"]))
             first, last = new["float32"]["loss"][0], new["float32"]["loss"][-1]
-            print(f"{name}: loss {first:.4f} -> {last:.4f}, float32 noise {gap:.1e}")
-    if arguments.check:
+            print(f"{name}: loss {first:.4f} -> {last:.4f}, {other} differs by {gap:.1e}")
+    if arguments.check or arguments.runs:
         sys.exit(1 if worst > 1e-5 else 0)
     for name, arrays in data.items():
         np.savez(HERE / name, **arrays)
