@@ -1,0 +1,25 @@
+// The planner and the plan price a product by the type of its factors, and f32 ones at the rate of tf32 if they may multiply so.
+// DEFINE: %{compile} = cleave-compile %s --start-from import --cluster h100-node -o %t.plan --dtype
+// DEFINE: %{dump} = cleave-dump %t.plan --program 0
+// RUN: %{compile} f32 2>&1 | FileCheck %s --check-prefix=MESH-F32
+// RUN: %{dump} | FileCheck %s --check-prefix=F32
+// MESH-F32: dp=1: {{1[0-9]\.[0-9]}} ms
+// F32: matmul {{.*}} f32{{.*}} -> {{.*}} f32{{.*}} {{1[0-9]\.[0-9]}} ms
+
+// RUN: %{compile} tf32 2>&1 | FileCheck %s --check-prefix=MESH-TF32
+// RUN: %{dump} | FileCheck %s --check-prefix=TF32
+// MESH-TF32: dp=1: {{[23]\.[0-9]+}} ms
+// TF32: matmul {{.*}} f32{{.*}} -> {{.*}} f32{{.*}} {{[23]\.[0-9]+}} ms
+
+// RUN: %{compile} bf16 2>&1 | FileCheck %s --check-prefix=MESH-BF16
+// RUN: %{dump} | FileCheck %s --check-prefix=BF16
+// MESH-BF16: dp=1: {{1\.[0-9]+}} ms
+// BF16: matmul {{.*}} bf16{{.*}} -> {{.*}} bf16{{.*}} {{1\.[0-9]+}} ms
+module {
+  func.func @step(%x: tensor<8192x8192xf32> {graph.name = "x", graph.role = "input"},
+                  %w: tensor<8192x8192xf32> {graph.name = "w", graph.role = "input"})
+      -> (tensor<8192x8192xf32> {graph.name = "y", graph.role = "output"}) {
+    %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<8192x8192xf32>, tensor<8192x8192xf32> -> tensor<8192x8192xf32>
+    return %0 : tensor<8192x8192xf32>
+  }
+}
