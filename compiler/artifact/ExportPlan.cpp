@@ -256,6 +256,8 @@ private:
     out.set_kind(static_cast<plan::Collective::Kind>(collective.getKind()));
     for (int64_t axis : collective.getAxes())
       out.add_axes(static_cast<uint32_t>(axis));
+    for (int64_t axis : collective.getToAxes().value_or(ArrayRef<int64_t>()))
+      out.add_to_axes(axis);
     out.set_reduce(static_cast<plan::Reduce>(collective.getReduce()));
     for (Value buffer : collective.getSend())
       out.add_send(number(buffer));

@@ -67,6 +67,11 @@ double CollectiveCost::sentBytes(CollectiveKind kind, const std::vector<int> &ax
   return ranks == 1 ? 0 : factor(kind, static_cast<double>(ranks)) * bytes;
 }
 
+double CollectiveCost::latencySeconds(CollectiveKind kind, const std::vector<int> &axes) const {
+  const int64_t ranks = mesh_.ranksAlong(axes);
+  return ranks == 1 ? 0 : cluster_.levels[place(axes).level].link(kind, ranks).latencySeconds;
+}
+
 double CollectiveCost::seconds(CollectiveKind kind, const std::vector<int> &axes,
                                double bytes) const {
   const int64_t ranks = mesh_.ranksAlong(axes);

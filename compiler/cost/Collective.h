@@ -32,6 +32,9 @@ public:
   // axes span one rank or `bytes` is 0.
   double seconds(cluster::CollectiveKind kind, const std::vector<int> &axes, double bytes) const;
 
+  // Of them, those of the call itself, whatever it transfers; 0 if the axes span one rank.
+  double latencySeconds(cluster::CollectiveKind kind, const std::vector<int> &axes) const;
+
   // Bytes sent by every rank, by the factors above.
   double sentBytes(cluster::CollectiveKind kind, const std::vector<int> &axes, double bytes) const;
 

@@ -1,6 +1,7 @@
 // Dijkstra's algorithm over layouts; each search is resumed for new targets.
 #include "compiler/cost/Reshard.h"
 
+#include "compiler/cost/Packing.h"
 #include "compiler/cost/Roofline.h"
 
 #include <algorithm>
@@ -158,6 +159,8 @@ private:
                          .result = without};
         step.bytes = bytesOf(local) * static_cast<double>(ranks);
         communicate(step, CollectiveKind::AllGather);
+        unpack(step, localShape(shape_, without, mesh_), static_cast<int>(from), ranks,
+               local[from]);
         offer(state, std::move(step));
         for (size_t to = 0; to < state.dims.size(); ++to) {
           if (to == from || !nests(static_cast<int>(to), state.dims[to], axes))
@@ -168,8 +171,11 @@ private:
                            .fromDim = static_cast<int>(from),
                            .result = without};
           append(move.result.dims[to], axes);
+          const std::vector<int64_t> moved = localShape(shape_, move.result, mesh_);
           move.bytes = bytesOf(padded(local, static_cast<int>(to), ranks));
           communicate(move, CollectiveKind::AllToAll);
+          pack(move, local, static_cast<int>(to), ranks, moved[to]);
+          unpack(move, moved, static_cast<int>(from), ranks, local[from]);
           offer(state, std::move(move));
         }
       }
@@ -202,8 +208,10 @@ private:
                          .reduce = state.reduce,
                          .result = without};
         append(step.result.dims[d], axes);
-        step.bytes = bytesOf(padded(local, static_cast<int>(d), mesh_.ranksAlong(axes)));
+        const int64_t ranks = mesh_.ranksAlong(axes);
+        step.bytes = bytesOf(padded(local, static_cast<int>(d), ranks));
         communicate(step, CollectiveKind::ReduceScatter);
+        pack(step, local, static_cast<int>(d), ranks, localShape(shape_, step.result, mesh_)[d]);
         offer(state, std::move(step));
       }
     }
@@ -253,6 +261,20 @@ private:
 
   void communicate(ReshardStep &step, CollectiveKind kind) const {
     step.seconds = collectives_.seconds(kind, step.axes, step.bytes);
+  }
+
+  // Add the copies from a tensor of this shape to its blocks along `dim`, and back.
+  void pack(ReshardStep &step, const std::vector<int64_t> &shape, int dim, int64_t ranks,
+            int64_t block) const {
+    const Blocks blocks{shape, dim, ranks, block};
+    step.stagingBytes += cost::stagingBytes(blocks, elementBytes_);
+    step.seconds += packSeconds(collectives_.cluster(), blocks, elementBytes_);
+  }
+  void unpack(ReshardStep &step, const std::vector<int64_t> &shape, int dim, int64_t ranks,
+              int64_t block) const {
+    const Blocks blocks{shape, dim, ranks, block};
+    step.stagingBytes += cost::stagingBytes(blocks, elementBytes_);
+    step.seconds += unpackSeconds(collectives_.cluster(), blocks, elementBytes_);
   }
 
   void offer(const Sharding &before, ReshardStep step) {

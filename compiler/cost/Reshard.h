@@ -39,7 +39,8 @@ struct ReshardStep {
   ReduceKind reduce = ReduceKind::Sum;   // AllReduce and ReduceScatter only
   Sharding result;                       // the layout after the step
   double bytes = 0;                      // n of the formulas in Collective.h, padding included
-  double seconds = 0;                    // by Collective.h or Roofline.h
+  double stagingBytes = 0;               // memory for packed and received blocks (Packing.h)
+  double seconds = 0;                    // of the collective and its copies, or of the slice
 };
 
 // Finds layout changes on one cluster and mesh; results are memoised.

@@ -19,6 +19,10 @@ double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work) {
   return std::max(computing, moving) + static_cast<double>(work.launches) * cluster.launchSeconds;
 }
 
+double fillSeconds(const cluster::Cluster &cluster, double bytes) {
+  return kernelSeconds(cluster, {0, bytes, "f32", 1, false});
+}
+
 double copySeconds(const cluster::Cluster &cluster, double bytes) {
   return kernelSeconds(cluster, {0, 2 * bytes, "f32", 1, false});
 }

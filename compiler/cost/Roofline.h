@@ -20,6 +20,9 @@ struct KernelWork {
 // is not 0.
 double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work);
 
+// Seconds to set `bytes` of one device's memory, by one kernel.
+double fillSeconds(const cluster::Cluster &cluster, double bytes);
+
 // Seconds to copy `bytes` within one device's memory, by one kernel.
 double copySeconds(const cluster::Cluster &cluster, double bytes);
 

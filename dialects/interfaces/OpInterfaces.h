@@ -34,7 +34,7 @@ template <typename Op> class ElementCopy : public mlir::OpTrait::TraitBase<Op, E
 // Reshape, and accumulate, which adds to its buffer in place.
 template <typename Op> class BufferSharing : public mlir::OpTrait::TraitBase<Op, BufferSharing> {};
 
-// Operand 0 is a table of which the op reads only as many elements as the result has. Gather.
+// The op reads only as many elements of operand 0 as its result has. Gather, slice of a block.
 template <typename Op> class TableLookup : public mlir::OpTrait::TraitBase<Op, TableLookup> {};
 
 // -- computation ----------------------------------------------------------------------------------

@@ -5,6 +5,8 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace cleave;
 using namespace cleave::mesh;
@@ -145,6 +147,16 @@ LogicalResult AllToAllOp::verify() {
   if (failed(verifyBlock(*this, operand, whole, getFrom(), *ranks)))
     return failure();
   return verifyBlock(*this, result, whole, getTo(), *ranks);
+}
+
+LogicalResult PermuteOp::verify() {
+  if (failed(groupSize(*this, getAxes())))
+    return failure();
+  ArrayRef<Attribute> axes = getAxes().getValue(), to = getToAxes().getValue();
+  if (std::is_permutation(axes.begin(), axes.end(), to.begin(), to.end())) // C11
+    return success();
+  return emitOpError("moves blocks from positions along ")
+         << getAxes() << " to positions along " << getToAxes() << ", expected the same axes";
 }
 
 LogicalResult BlockOffsetOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,

@@ -82,10 +82,10 @@ static mlir::ArrayAttr axesOf(mlir::Operation *op) {
 }
 
 // The results on the rank at position `at` of its group; `operand(i)` are the group's i-th
-// operands.
+// operands. `from`: of a permute, the position of the rank whose block arrives.
 template <typename Operands>
 static std::vector<Tensor> evaluateOnRank(mlir::Operation *op, int64_t ranks, int64_t at,
-                                          Operands operand) {
+                                          int64_t from, Operands operand) {
   auto sizeOf = [](mlir::Value value, int64_t dim) {
     return llvm::cast<mlir::RankedTensorType>(value.getType()).getDimSize(dim);
   };
@@ -112,13 +112,16 @@ static std::vector<Tensor> evaluateOnRank(mlir::Operation *op, int64_t ranks, in
         Tensor whole = gatherBlocks(operand(0), from, sizeOf(exchange.getResult(), from));
         return std::vector{sliceBlock(whole, exchange.getTo(), ranks, at)};
       })
+      .Case([&](PermuteOp) { return std::vector{*operand(0)[from]}; })
       .Case([&](BlockOffsetOp offset) {
         return std::vector{Tensor(ElementType::I64, {}, at * double(offset.getBlock()))};
       });
 }
 
 RankTensors evaluateCollective(mlir::Operation *op, const Mesh &mesh, const RankTensors &operands) {
-  std::vector<int> axes = *toAxes(axesOf(op), mesh);
+  std::vector<int> axes = *toAxes(axesOf(op), mesh), sources = axes;
+  if (auto permute = llvm::dyn_cast<PermuteOp>(op))
+    sources = *toAxes(permute.getToAxes(), mesh);
   RankTensors results(mesh.ranks());
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
     std::vector<int64_t> group = mesh.group(rank, axes);
@@ -128,7 +131,8 @@ RankTensors evaluateCollective(mlir::Operation *op, const Mesh &mesh, const Rank
         tensors.push_back(&operands[member][i]);
       return tensors;
     };
-    results[rank] = evaluateOnRank(op, mesh.ranksAlong(axes), mesh.indexAlong(rank, axes), operand);
+    results[rank] = evaluateOnRank(op, mesh.ranksAlong(axes), mesh.indexAlong(rank, axes),
+                                   mesh.indexAlong(rank, sources), operand);
   }
   return results;
 }

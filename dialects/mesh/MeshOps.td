@@ -159,7 +159,7 @@ def Mesh_ReduceScatterOp : Mesh_Op<"reduce_scatter", [InPlaceResult]> {
   }];
 }
 
-def Mesh_SliceOp : Mesh_Op<"slice"> {
+def Mesh_SliceOp : Mesh_Op<"slice", [TableLookup]> {
   let summary = "This rank's block of a replicated tensor";
   let description = Mesh_Text<
     "`result` is this rank's block along `dim` of `operand`, which is the same on all ranks of the "
@@ -194,6 +194,23 @@ def Mesh_AllToAllOp : Mesh_Op<"all_to_all"> {
   let assemblyFormat = [{
     $operand `from` $from `to` $to `over` custom<Axes>($axes) attr-dict
     `:` type($operand) `->` type($result)
+  }];
+}
+
+def Mesh_PermuteOp : Mesh_Op<"permute", [SameOperandsAndResultType]> {
+  let summary = "Exchange of whole blocks between the ranks of a group";
+  let description = Mesh_Text<
+    "`result` is `operand` of the rank whose position along `axes` is the position of this rank "
+    "along `toAxes`.",
+    Mesh_C1 #
+    "    (C11) `toAxes` holds the axes of `axes`, in any order.\n"
+    "    (C8) `result` has the type of `operand`.\n",
+    "%x: tensor<2x8xf32>",
+    "mesh.permute %x over {dp, tp} to {tp, dp} : tensor<2x8xf32>", "tensor<2x8xf32>">.text;
+  let arguments = (ins Mesh_Tensor:$operand, ArrayAttr:$axes, ArrayAttr:$toAxes);
+  let results = (outs Mesh_Tensor:$result);
+  let assemblyFormat = [{
+    $operand `over` custom<Axes>($axes) `to` custom<Axes>($toAxes) attr-dict `:` type($operand)
   }];
 }
 

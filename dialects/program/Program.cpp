@@ -196,6 +196,14 @@ LogicalResult CollectiveOp::verify() {
   if (getSend().size() != getRecv().size())
     return emitOpError() << "sends " << getSend().size() << " buffers and receives "
                          << getRecv().size() << ", expected pairs";
+  if ((getKind() == CollectiveKind::Permute) != getToAxes().has_value()) // C3
+    return emitOpError() << "is of kind " << stringifyCollectiveKind(getKind()) << " and has "
+                         << (getToAxes() ? "axes to permute to, expected none"
+                                         : "no axes to permute to, expected them");
+  ArrayRef<int64_t> axes = getAxes(), to = getToAxes().value_or(axes);
+  if (!std::is_permutation(axes.begin(), axes.end(), to.begin(), to.end()))
+    return emitOpError("permutes from positions along [")
+           << axes << "] to positions along [" << to << "], expected the same axes";
   return success();
 }
 

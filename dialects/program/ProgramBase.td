@@ -81,7 +81,7 @@ def Program_CollectiveKind
     : I32EnumAttr<"CollectiveKind", "collective (numbers of program.proto)",
     [I32EnumAttrCase<"AllReduce", 0, "all_reduce">, I32EnumAttrCase<"AllGather", 1, "all_gather">,
      I32EnumAttrCase<"ReduceScatter", 2, "reduce_scatter">,
-     I32EnumAttrCase<"AllToAll", 3, "all_to_all">]> {
+     I32EnumAttrCase<"AllToAll", 3, "all_to_all">, I32EnumAttrCase<"Permute", 7, "permute">]> {
   let cppNamespace = "::cleave::program";
   let genSpecializedAttr = 0;
 }

@@ -266,14 +266,19 @@ def Program_CollectiveOp : Program_Instruction<"collective",
     "A collective of the ranks that differ only in their coordinates on `axes`, indices of mesh "
     "axes, the first axis major. Each pair send[i], recv[i] is one tensor; all pairs are exchanged "
     "together. all_reduce and reduce_scatter compute the sum (`reduce` = 0), maximum (1) or "
-    "minimum (2).",
+    "minimum (2). In a permute, the buffers of the rank whose position along `axes` is the position "
+    "of this rank along `toAxes` arrive.",
     "program.collective all_reduce over [0] reduce 0 (%a, %b) to (%a, %b)",
-    "    (C2) `send` and `recv` have the same number of buffers.\n", [AttrSizedOperandSegments]> {
+    "    (C2) `send` and `recv` have the same number of buffers.\n"
+    "    (C3) A permute has `toAxes`, the axes of `axes` in any order; others have none.\n",
+    [AttrSizedOperandSegments]> {
   let summary = "Collective on buffers";
-  let arguments = (ins Program_CollectiveKindAttr:$kind, DenseI64ArrayAttr:$axes, I64Attr:$reduce,
+  let arguments = (ins Program_CollectiveKindAttr:$kind, DenseI64ArrayAttr:$axes,
+                       OptionalAttr<DenseI64ArrayAttr>:$toAxes, I64Attr:$reduce,
                        Variadic<Program_BufferType>:$send, Variadic<Program_BufferType>:$recv);
-  let assemblyFormat =
-    "$kind `over` $axes `reduce` $reduce `(` $send `)` `to` `(` $recv `)` attr-dict";
+  let assemblyFormat = [{
+    $kind `over` $axes (`to` $toAxes^)? `reduce` $reduce `(` $send `)` `to` `(` $recv `)` attr-dict
+  }];
   let hasVerifier = 1;
 }
 

@@ -1,5 +1,6 @@
-// Collectives transfer whole buffers of blocks, packed and unpacked if the dim is not the leading
-// one.
+// Collectives transfer whole buffers of blocks, packed and unpacked by the rules of
+// compiler/cost/Packing.h.
+#include "compiler/cost/Packing.h"
 #include "passes/bufferize/StepLowering.h"
 
 using namespace mlir;
@@ -11,19 +12,19 @@ int64_t StepLowering::ranksAlong(ArrayAttr axes) const {
 }
 
 void StepLowering::collective(program::CollectiveKind kind, ArrayAttr axes, int64_t reduce,
-                              ArrayRef<Value> send, ArrayRef<Value> recv) {
+                              ArrayRef<Value> send, ArrayRef<Value> recv, ArrayAttr toAxes) {
   OpBuilder &b = program_.builder();
-  std::vector<int> plain = *mesh::toAxes(axes, mesh_);
-  SmallVector<int64_t> numbers(plain.begin(), plain.end());
-  program_.add<program::CollectiveOp>(program::CollectiveKindAttr::get(b.getContext(), kind),
-                                      b.getDenseI64ArrayAttr(numbers), b.getI64IntegerAttr(reduce),
-                                      send, recv);
+  auto numbers = [&](ArrayAttr names) {
+    std::vector<int> plain = *mesh::toAxes(names, mesh_);
+    return b.getDenseI64ArrayAttr(SmallVector<int64_t>(plain.begin(), plain.end()));
+  };
+  program_.add<program::CollectiveOp>(
+      program::CollectiveKindAttr::get(b.getContext(), kind), numbers(axes),
+      toAxes ? numbers(toAxes) : DenseI64ArrayAttr(), b.getI64IntegerAttr(reduce), send, recv);
 }
 
-// Whether the blocks along `dim` are consecutive in memory and fill it exactly.
-static bool liesInBlocks(ArrayRef<int64_t> shape, int64_t dim, int64_t ranks, int64_t block) {
-  return llvm::all_of(shape.take_front(dim), [](int64_t size) { return size == 1; }) &&
-         shape[dim] == ranks * block;
+static cost::Blocks blocksOf(ArrayRef<int64_t> shape, int64_t dim, int64_t ranks, int64_t block) {
+  return {{shape.data(), shape.size()}, dim, ranks, block};
 }
 
 // Calls visit(view of blocks in `blocks`, view of their elements in `whole`): for all full blocks
@@ -31,8 +32,9 @@ static bool liesInBlocks(ArrayRef<int64_t> shape, int64_t dim, int64_t ranks, in
 template <typename Visit>
 static void forEachPart(const View &blocks, const View &whole, int64_t dim, Visit visit) {
   // blocks: [ranks, …, block, …] with `block` at dim + 1.
-  int64_t block = blocks.shape[dim + 1], size = whole.shape[dim], full = size / block,
-          rest = size % block;
+  int64_t block = blocks.shape[dim + 1];
+  cost::Blocks parts = blocksOf(whole.shape, dim, blocks.shape[0], block);
+  int64_t full = parts.full(), rest = parts.rest();
   SmallVector<int64_t> order; // the ranks' dim right before the block's
   for (size_t i = 1; i < blocks.shape.size(); ++i) {
     if (static_cast<int64_t>(i) == dim + 1)
@@ -55,7 +57,8 @@ static SmallVector<int64_t> blocksShape(ArrayRef<int64_t> block, int64_t ranks) 
 
 // The blocks of `whole` along `dim`, consecutive in a whole buffer.
 Value StepLowering::pack(const View &whole, int64_t dim, int64_t ranks, int64_t block) {
-  if (isWhole(whole) && liesInBlocks(whole.shape, dim, ranks, block))
+  cost::Blocks parts = blocksOf(whole.shape, dim, ranks, block);
+  if (isWhole(whole) && !parts.arePacked())
     return whole.buffer;
   SmallVector<int64_t> shape(whole.shape);
   shape[dim] = block;
@@ -63,7 +66,7 @@ Value StepLowering::pack(const View &whole, int64_t dim, int64_t ranks, int64_t 
   Type element = ProgramBuilder::elementOf(whole.buffer);
   View packed =
       View::dense(program_.addBuffer("packed", program::Role::Workspace, element, all), all);
-  if (whole.shape[dim] < ranks * block)
+  if (parts.arePadded())
     program_.fill(packed.buffer, 0);
   forEachPart(packed, whole, dim,
               [&](const View &part, const View &place) { program_.copy(place, part); });
@@ -107,7 +110,7 @@ void StepLowering::lowerAllGather(mesh::AllGatherOp op) {
   View from = wholeViewOf(op.getOperand());
   int64_t ranks = ranksAlong(op.getAxes()), dim = op.getDim();
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getType()).getShape();
-  if (liesInBlocks(shape, dim, ranks, from.shape[dim])) {
+  if (!blocksOf(shape, dim, ranks, from.shape[dim]).arePacked()) {
     View result = wholeResult(op.getResult());
     collective(program::CollectiveKind::AllGather, op.getAxes(), 0, from.buffer, result.buffer);
     return finishWhole(op.getResult(), result);
@@ -139,7 +142,8 @@ void StepLowering::lowerAllToAll(mesh::AllToAllOp op) {
   SmallVector<int64_t> block(from.shape);
   block[op.getTo()] = type.getDimSize(op.getTo());
   View result = resultView(op.getResult());
-  if (isWhole(result) && liesInBlocks(type.getShape(), op.getFrom(), ranks, block[op.getFrom()])) {
+  if (isWhole(result) &&
+      !blocksOf(type.getShape(), op.getFrom(), ranks, block[op.getFrom()]).arePacked()) {
     collective(program::CollectiveKind::AllToAll, op.getAxes(), 0, send, result.buffer);
     return setView(op.getResult(), result);
   }
@@ -148,6 +152,13 @@ void StepLowering::lowerAllToAll(mesh::AllToAllOp op) {
   collective(program::CollectiveKind::AllToAll, op.getAxes(), 0, send, recv);
   unpack(recv, block, op.getFrom(), result);
   setView(op.getResult(), result);
+}
+
+void StepLowering::lowerPermute(mesh::PermuteOp op) {
+  View from = wholeViewOf(op.getOperand()), result = wholeResult(op.getResult());
+  collective(program::CollectiveKind::Permute, op.getAxes(), 0, from.buffer, result.buffer,
+             op.getToAxes());
+  finishWhole(op.getResult(), result);
 }
 
 Value StepLowering::coordinates() {

@@ -375,6 +375,7 @@ LogicalResult StepLowering::lower(Operation *op) {
       .Case([&](mesh::AllGatherOp o) { return lowerAllGather(o), success(); })
       .Case([&](mesh::ReduceScatterOp o) { return lowerReduceScatter(o), success(); })
       .Case([&](mesh::AllToAllOp o) { return lowerAllToAll(o), success(); })
+      .Case([&](mesh::PermuteOp o) { return lowerPermute(o), success(); })
       .Case<mesh::SliceOp, mesh::BlockOffsetOp>(
           [&](Operation *o) { return lowerLocal(o), success(); })
       .Default([&](Operation *o) {

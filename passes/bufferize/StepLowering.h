@@ -74,6 +74,7 @@ private:
   void lowerAllGather(mesh::AllGatherOp op);
   void lowerReduceScatter(mesh::ReduceScatterOp op);
   void lowerAllToAll(mesh::AllToAllOp op);
+  void lowerPermute(mesh::PermuteOp op);
   void lowerLocal(mlir::Operation *op);
   void addResults();
 
@@ -83,7 +84,8 @@ private:
   void unpack(mlir::Value blocks, llvm::ArrayRef<int64_t> blockShape, int64_t dim,
               const View &whole);
   void collective(program::CollectiveKind kind, mlir::ArrayAttr axes, int64_t reduce,
-                  llvm::ArrayRef<mlir::Value> send, llvm::ArrayRef<mlir::Value> recv);
+                  llvm::ArrayRef<mlir::Value> send, llvm::ArrayRef<mlir::Value> recv,
+                  mlir::ArrayAttr toAxes = {});
   int64_t ranksAlong(mlir::ArrayAttr axes) const;
 
   // The view of a value; constants with all elements equal get a buffer on first use.

@@ -23,7 +23,7 @@ public:
     if (instruction.has_copy())
       return cost::copySeconds(cluster_, bytesOf({instruction.copy().from()}));
     if (instruction.has_fill())
-      return kernel({.bytes = bytesOf({instruction.fill().buffer()}), .isProduct = false});
+      return cost::fillSeconds(cluster_, bytesOf({instruction.fill().buffer()}));
     if (instruction.has_launch()) {
       const plan::Kernel &code = program_.kernels(static_cast<int>(instruction.launch().kernel()));
       return kernel({.flops = code.flops(), .bytes = code.bytes(), .isProduct = false});
@@ -100,7 +100,7 @@ private:
       return collectives_.seconds(CollectiveKind::ReduceScatter, axes, sent);
     case plan::Collective::ALL_TO_ALL:
       return collectives_.seconds(CollectiveKind::AllToAll, axes, sent);
-    default:
+    default: // PERMUTE, SEND, RECV: one message
       return collectives_.seconds(CollectiveKind::SendRecv, axes, std::max(sent, received));
     }
   }

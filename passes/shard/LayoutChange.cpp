@@ -55,14 +55,10 @@ public:
     llvm::append_range(layout_.dims[to], axes);
     block_ = mesh::AllToAllOp::create(b_, loc(), type(), block_, from, to, names(axes));
   }
-  // Moves blocks between ranks by gathering and slicing the dims that change.
-  void permute(const Sharding &to) {
-    for (size_t d = 0; d < to.dims.size(); ++d)
-      if (layout_.dims[d] != to.dims[d] && !layout_.dims[d].empty())
-        allGather(d, std::vector<int>(layout_.dims[d]));
-    for (size_t d = 0; d < to.dims.size(); ++d)
-      if (layout_.dims[d] != to.dims[d])
-        slice(d, to.dims[d]);
+  void permute(const cost::ReshardStep &step) {
+    layout_ = step.result;
+    block_ = mesh::PermuteOp::create(b_, loc(), type(), block_, names(step.axes),
+                                     names(step.toAxes));
   }
 
   void apply(const cost::ReshardStep &step) {
@@ -78,7 +74,7 @@ public:
     case cost::ReshardKind::ReduceScatter:
       return reduceScatter(step.dim, step.axes);
     case cost::ReshardKind::Permute:
-      return permute(step.result);
+      return permute(step);
     }
   }
 

@@ -201,6 +201,8 @@ const char *kindName(plan::Collective::Kind kind) {
     return "reduce-scatter";
   case plan::Collective::ALL_TO_ALL:
     return "all-to-all";
+  case plan::Collective::PERMUTE:
+    return "permute";
   case plan::Collective::SEND:
     return "send";
   case plan::Collective::RECV:

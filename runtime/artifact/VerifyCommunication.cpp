@@ -9,6 +9,7 @@
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/VerifyRules.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
@@ -155,6 +156,8 @@ private:
       difference = "their kinds differ";
     else if (a.what->reduce() != b.what->reduce())
       difference = "their reductions differ";
+    else if (!std::ranges::equal(a.what->to_axes(), b.what->to_axes()))
+      difference = "they permute to different axes";
     else if (left.size() != right.size())
       difference = concat("they move ", left.size(), " and ", right.size(), " buffers");
     for (int i = 0; difference.empty() && i < left.size(); ++i) {

@@ -4,6 +4,7 @@
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/VerifyRules.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -72,6 +73,17 @@ Status verifyPairsApart(const ProgramView &view, const plan::Collective &collect
   return Status::ok();
 }
 
+// A permute moves blocks between positions along the same axes.
+Status verifyToAxes(const plan::Collective &collective) {
+  const auto &axes = collective.axes(), &to = collective.to_axes();
+  if (collective.kind() != plan::Collective::PERMUTE)
+    return to.empty() ? Status::ok()
+                      : Status::defect("it has axes to permute to and is no permute");
+  return std::is_permutation(axes.begin(), axes.end(), to.begin(), to.end())
+             ? Status::ok()
+             : Status::defect("its blocks go to positions along other axes than they come from");
+}
+
 Status verifyCollective(const ProgramView &view, const plan::Collective &collective) {
   if (!plan::Collective::Kind_IsValid(collective.kind()))
     return Status::defect("its kind ", int(collective.kind()), " does not exist");
@@ -88,6 +100,7 @@ Status verifyCollective(const ProgramView &view, const plan::Collective &collect
   if (collective.event() > view.program.events())
     return Status::defect("it signals event ", collective.event(), ", the program has ",
                           view.program.events());
+  CLEAVE_TRY(verifyToAxes(collective));
   bool sends = collective.kind() == plan::Collective::SEND;
   bool receives = collective.kind() == plan::Collective::RECV;
   if ((sends || receives) && collective.peer() >= ranks)

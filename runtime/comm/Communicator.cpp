@@ -4,7 +4,9 @@
 
 #include "runtime/comm/AsyncQueues.h"
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace cleave::comm {
 
@@ -22,6 +24,8 @@ std::string_view name(Kind kind) {
     return "send";
   case Kind::Recv:
     return "recv";
+  case Kind::Permute:
+    return "permute";
   }
   return "unknown call";
 }
@@ -41,11 +45,21 @@ std::string Communicator::describe(int memberIndex) const {
   return text + ")";
 }
 
+// Whether the list holds every index below `size` once.
+static bool isPermutation(std::vector<int> list, int size) {
+  std::sort(list.begin(), list.end());
+  std::vector<int> all(size);
+  std::iota(all.begin(), all.end(), 0);
+  return list == all;
+}
+
 Status Communicator::check(const Call &call) const {
   bool pointToPoint = call.kind == Kind::Send || call.kind == Kind::Recv;
   if (pointToPoint && (call.peer < 0 || call.peer >= size() || call.peer == index_))
     return Status::defect("peer ", call.peer, " of a send or receive is not another of ", size(),
                           " members");
+  if (call.kind == Kind::Permute && !isPermutation(call.sources, size()))
+    return Status::defect("the sources of a permute are not each of ", size(), " members once");
   for (const BufferPair &pair : call.pairs) {
     bool needsSend = call.kind != Kind::Recv, needsRecv = call.kind != Kind::Send;
     if (pair.count < 0 || byteSize(pair.dtype) == 0 ||

@@ -29,6 +29,7 @@ enum class Kind : int {
   AllToAll = 3,
   Send = 5,
   Recv = 6,
+  Permute = 7,
 };
 
 // `all_reduce`, `send`, …
@@ -38,10 +39,10 @@ std::string_view name(Kind kind);
 enum class Reduce : int { Sum = 0, Max = 1, Min = 2 };
 
 // One tensor of a call. With p members, `count` is the number of elements of
-//   AllReduce, Send, Recv   the whole buffer
-//   AllGather               send (recv has p * count)
-//   ReduceScatter           recv (send has p * count)
-//   AllToAll                one chunk (send and recv have p * count each)
+//   AllReduce, Permute, Send, Recv   the whole buffer
+//   AllGather                        send (recv has p * count)
+//   ReduceScatter                    recv (send has p * count)
+//   AllToAll                         one chunk (send and recv have p * count each)
 // `send` and `recv` may be the same buffer for AllReduce and must not overlap otherwise. Send has
 // no `recv`, Recv has no `send`.
 struct BufferPair {
@@ -57,6 +58,8 @@ struct Call {
   Reduce reduce = Reduce::Sum;
   std::vector<BufferPair> pairs;
   int peer = 0; // of Send and Recv: index in the group
+  std::vector<int> sources = {}; // of Permute: per member the index of the member that it receives
+                                 // from; every index occurs once
 };
 
 // Identifies a started call until it is waited for. 0: none.

@@ -140,11 +140,25 @@ comm::Call callOf(const ExecutionContext &context, const plan::Collective &colle
   return call;
 }
 
+// Of a permute: per member of this rank's group the index of the member that it receives from.
+std::vector<int> sourcesOf(const ExecutionContext &context, const plan::Collective &collective) {
+  std::vector<uint32_t> axes(collective.axes().begin(), collective.axes().end());
+  std::vector<uint32_t> to(collective.to_axes().begin(), collective.to_axes().end());
+  std::vector<uint32_t> members = artifact::groupOf(context.plan, context.rank, axes);
+  std::vector<uint32_t> receivers = artifact::groupOf(context.plan, context.rank, to);
+  std::vector<int> sources;
+  for (uint32_t member : members) // its position along `to` is the index of its source
+    sources.push_back(int(std::ranges::find(receivers, member) - receivers.begin()));
+  return sources;
+}
+
 PreparedAction prepareCollective(const ExecutionContext &context,
                                  const plan::Collective &collective) {
   std::vector<int> axes(collective.axes().begin(), collective.axes().end());
   comm::Communicator &group = *context.groups.at(axes);
   comm::Call call = callOf(context, collective, group.size());
+  if (call.kind == comm::Kind::Permute)
+    call.sources = sourcesOf(context, collective);
   if (collective.event())
     return PreparedAction(std::make_unique<StartAction>(group, std::move(call),
                                                         context.startedCalls[collective.event()]));

@@ -38,6 +38,7 @@ static std::string particulars(const plan::Plan &plan, const plan::Program &prog
     const plan::Collective &collective = instruction.collective();
     return std::string(collective.reduce() == plan::SUM ? "" : text(collective.reduce()) + " ") +
            "over " + axesText(plan, collective.axes()) +
+           (collective.to_axes().empty() ? "" : " to " + axesText(plan, collective.to_axes())) +
            (collective.event() ? concat(", event ", collective.event()) : "") + ": ";
   }
   case plan::Instruction::kWait:

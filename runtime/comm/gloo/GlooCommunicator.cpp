@@ -57,21 +57,24 @@ static void copyFragment(const Fragment &from, const Fragment &to) {
     std::memcpy(to.data, from.data, from.bytes);
 }
 
-// AllGather and AllToAll: exchanges without arithmetic.
+// AllGather, AllToAll and Permute: exchanges without arithmetic.
 Status GlooCommunicator::executePiece(const Call &call, const std::vector<Segment> &segments) {
   Fragments outgoing(size()), incoming(size());
+  const bool permutes = call.kind == Kind::Permute;
   for (const Segment &segment : segments) {
     const BufferPair &pair = call.pairs[segment.pair];
     for (int member = 0; member < size(); ++member) {
       int64_t sent = call.kind == Kind::AllToAll ? member : 0;
       Fragment out = fragment(pair.send, pair, sent, segment.begin, segment.end);
-      Fragment in = fragment(pair.recv, pair, member, segment.begin, segment.end);
-      if (member == rank()) {
+      Fragment in = fragment(pair.recv, pair, permutes ? 0 : member, segment.begin, segment.end);
+      const bool sends = !permutes || call.sources[member] == rank();
+      const bool receives = !permutes || call.sources[rank()] == member;
+      if (member == rank() && sends)
         copyFragment(out, in);
-        continue;
-      }
-      outgoing[member].push_back(out);
-      incoming[member].push_back(in);
+      if (member != rank() && sends)
+        outgoing[member].push_back(out);
+      if (member != rank() && receives)
+        incoming[member].push_back(in);
     }
   }
   return exchange(call.kind, outgoing, incoming);

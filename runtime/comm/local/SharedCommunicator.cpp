@@ -54,6 +54,8 @@ static uint64_t signatureOf(const Call &batch) {
   };
   mix(static_cast<uint64_t>(batch.kind));
   mix(static_cast<uint64_t>(batch.reduce));
+  for (int source : batch.sources)
+    mix(static_cast<uint64_t>(source));
   for (const BufferPair &pair : batch.pairs) {
     mix(pair.count);
     mix(static_cast<uint64_t>(pair.dtype));

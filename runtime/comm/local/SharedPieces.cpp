@@ -57,6 +57,9 @@ void SharedCommunicator::combine(const Piece &piece) const {
         copy(member, rank(), member * pair.count + segment.begin);
       }
       break;
+    case Kind::Permute:
+      copy(piece.call.sources[rank()], 0, segment.begin);
+      break;
     default:
       reducePart(piece, segment);
     }

@@ -193,6 +193,22 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
 
 // -----
 
+// A permute sends whole blocks, whatever dim they were cut along.
+// CHECK-LABEL: module
+// CHECK: %[[X:.*]] = program.buffer input "x"
+// CHECK-NOT: workspace
+// CHECK: program.load_input
+// CHECK-NEXT: program.collective permute over [0, 1] to [1, 0] reduce 0(%[[X]]) to(%{{.*}})
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2, tp = 3]>} {
+  func.func @step(%x: tensor<4x2xf32> {graph.name = "x", graph.role = "input"})
+      -> (tensor<4x2xf32> {graph.name = "y", graph.role = "output"}) {
+    %0 = mesh.permute %x over {dp, tp} to {tp, dp} : tensor<4x2xf32>
+    return %0 : tensor<4x2xf32>
+  }
+}
+
+// -----
+
 // A slice and the begin of a block read the rank's coordinates, which exist once.
 // CHECK-LABEL: module
 // CHECK: program.kernel @[[SLICE:.*]] on 3

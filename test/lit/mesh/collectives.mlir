@@ -25,6 +25,13 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2, tp = 4]>} {
     return %4 : tensor<7x2xf32>
   }
 
+  // CHECK-LABEL: func @blocks_move_between_ranks
+  func.func @blocks_move_between_ranks(%a: tensor<7x2xf32>) -> tensor<7x2xf32> {
+    // CHECK: mesh.permute %{{.*}} over {dp, tp} to {tp, dp} : tensor<7x2xf32>
+    %0 = mesh.permute %a over {dp, tp} to {tp, dp} : tensor<7x2xf32>
+    return %0 : tensor<7x2xf32>
+  }
+
   // CHECK-LABEL: func @the_rank_knows_its_block
   func.func @the_rank_knows_its_block() -> tensor<i64> {
     // CHECK: mesh.block_offset over {dp} block 4 : tensor<i64>

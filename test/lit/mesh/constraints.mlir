@@ -67,6 +67,28 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2, tp = 4]>} {
 
 // -----
 
+// mesh.permute (C8)
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2, tp = 4]>} {
+  func.func @blocks_that_move_keep_their_type(%a: tensor<4xf32>) {
+    // expected-error @below {{requires the same type for all operands and results}}
+    %0 = "mesh.permute"(%a) <{axes = ["dp", "tp"], toAxes = ["tp", "dp"]}> : (tensor<4xf32>) -> tensor<5xf32>
+    return
+  }
+}
+
+// -----
+
+// mesh.permute (C11)
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2, tp = 4]>} {
+  func.func @blocks_move_along_the_axes_of_the_group(%a: tensor<4xf32>) {
+    // expected-error @below {{moves blocks from positions along ["dp"] to positions along ["tp"], expected the same axes}}
+    %0 = mesh.permute %a over {dp} to {tp} : tensor<4xf32>
+    return
+  }
+}
+
+// -----
+
 // mesh.block_offset (C10)
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2, tp = 4]>} {
   func.func @an_offset_is_a_scalar() {

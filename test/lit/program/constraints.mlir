@@ -188,6 +188,39 @@ program.program <128 bytes, peak 128> schedule [0, 0] {
 
 // -----
 
+// program.collective (C3)
+program.program <64 bytes, peak 64> schedule [0, 0] {
+  %a = program.buffer workspace "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
+  program.segment "micro" {
+    // expected-error @below {{is of kind permute and has no axes to permute to, expected them}}
+    program.collective permute over [0, 1] reduce 0 (%a) to (%a)
+  }
+}
+
+// -----
+
+// program.collective (C3)
+program.program <64 bytes, peak 64> schedule [0, 0] {
+  %a = program.buffer workspace "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
+  program.segment "micro" {
+    // expected-error @below {{is of kind all_gather and has axes to permute to, expected none}}
+    program.collective all_gather over [0] to [0] reduce 0 (%a) to (%a)
+  }
+}
+
+// -----
+
+// program.collective (C3)
+program.program <64 bytes, peak 64> schedule [0, 0] {
+  %a = program.buffer workspace "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
+  program.segment "micro" {
+    // expected-error @below {{permutes from positions along [0, 1] to positions along [0, 2], expected the same axes}}
+    program.collective permute over [0, 1] to [0, 2] reduce 0 (%a) to (%a)
+  }
+}
+
+// -----
+
 // program.collective (C1)
 program.program <64 bytes, peak 64> schedule [] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0

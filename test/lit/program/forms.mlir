@@ -84,6 +84,8 @@ program.program <1024 bytes, peak 960> schedule [0, 0, 0, 1, 1, 0] attributes {n
     program.collective reduce_scatter over [0, 1] reduce 1 (%g, %w) to (%u, %s)
     // CHECK-NEXT: program.collective all_to_all over [0] reduce 0(%{{.*}}) to(%{{.*}})
     program.collective all_to_all over [0] reduce 0 (%g) to (%u)
+    // CHECK-NEXT: program.collective permute over [0, 1] to [1, 0] reduce 0(%{{.*}}) to(%{{.*}})
+    program.collective permute over [0, 1] to [1, 0] reduce 0 (%g) to (%u)
     // CHECK-NEXT: program.collective all_reduce over [] reduce 2() to()
     program.collective all_reduce over [] reduce 2 () to ()
   }

@@ -86,6 +86,8 @@ double expected(const Call &call, int members, int me, int64_t count, int64_t i)
     return valueOf(static_cast<int>(i / count), i % count);
   case Kind::ReduceScatter:
     return reduced(call.reduce, members, me * count + i);
+  case Kind::Permute:
+    return valueOf(call.sources[me], i);
   default:
     return valueOf(static_cast<int>(i / count), me * count + i % count);
   }
@@ -98,11 +100,21 @@ int64_t receivedElements(Kind kind, int members, int64_t count) {
   return kind == Kind::AllGather || kind == Kind::AllToAll ? members * count : count;
 }
 
+// The members but for the last in a cycle; the last one keeps its block.
+std::vector<int> cycle(int members) {
+  std::vector<int> sources(members, members - 1);
+  for (int member = 0; member + 1 < members; ++member)
+    sources[member] = (member + 1) % (members - 1);
+  return sources;
+}
+
 // Runs one call with these counts and types in a group and checks every element.
 void tryCall(Communicator &group, Findings &findings, Kind kind, Reduce reduce, bool inPlace,
              bool async, const std::vector<std::pair<DType, int64_t>> &tensors) {
   std::vector<Buffer> sends, recvs;
   Call call{.kind = kind, .reduce = reduce};
+  if (kind == Kind::Permute)
+    call.sources = cycle(group.size());
   sends.reserve(tensors.size());
   recvs.reserve(tensors.size());
   for (auto [dtype, count] : tensors) {
@@ -128,7 +140,7 @@ void tryCall(Communicator &group, Findings &findings, Kind kind, Reduce reduce, 
 }
 
 const std::vector<Kind> kCollectives{Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter,
-                                     Kind::AllToAll};
+                                     Kind::AllToAll, Kind::Permute};
 
 } // namespace
 

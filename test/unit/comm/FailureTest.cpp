@@ -42,6 +42,24 @@ TEST_CASE("a rank that ends is named by those that wait for it, within seconds")
     }
 }
 
+TEST_CASE("a permute has every member as a source once") {
+  for (const std::string &implementation : implementations())
+    DYNAMIC_SECTION(implementation) {
+      CHECK(runRanks(implementation, 2, [](World &world, Findings &findings) {
+              auto group = world.connect(firstRanks(2));
+              float from = 1, to = 0;
+              for (const std::vector<int> &sources : {std::vector<int>{0, 0}, {1}, {1, 2}}) {
+                Status status = (*group)->run({.kind = Kind::Permute,
+                                               .pairs = {{&from, &to, 1, DType::F32}},
+                                               .sources = sources});
+                findings.expect(status.message().find("not each of 2 members once") !=
+                                    std::string::npos,
+                                "expected a defect, found: " + status.message());
+              }
+            }) == "");
+    }
+}
+
 TEST_CASE("a rank that hangs is named after the timeout") {
   Options options;
   options.timeout = 1s;

@@ -109,6 +109,18 @@ TEST_CASE("all_to_all moves the split from one dim to another") {
   CHECK(joined.values == whole.values);
 }
 
+TEST_CASE("permute moves blocks to the order of other axes") {
+  OneOp one("[a = 2, b = 3]", "%a: tensor<2xf32>",
+            "%0 = mesh.permute %a over {a, b} to {b, a} : tensor<2xf32>");
+  Tensor whole = counting({11}); // the last block is padded
+  RankTensors results =
+      evaluateCollective(one.op, one.mesh, split(whole, {{{0, 1}}, {}}, one.mesh));
+  bool agree = false;
+  Tensor joined = joinTensor(firsts(results), {11}, {{{1, 0}}, {}}, one.mesh, &agree);
+  CHECK(agree);
+  CHECK(joined.values == whole.values);
+}
+
 TEST_CASE("slice and block_offset follow the rank's position over several axes") {
   OneOp slice("[a = 2, b = 2]", "%a: tensor<4xf32>",
               "%0 = mesh.slice %a dim 0 over {b, a} : tensor<4xf32> -> tensor<1xf32>");

@@ -325,6 +325,14 @@ TEST_CASE("instructions: a collective's buffers must fit its group") {
     sum.set_kind(plan::Collective::ALL_TO_ALL), sum.set_recv(0, Y);
     CHECK_THAT(brokenRule(plan), Contains("it receives 'y' over 'y'"));
   }
+  SECTION("a permute along other axes") {
+    sum.set_kind(plan::Collective::PERMUTE);
+    CHECK_THAT(brokenRule(plan), Contains("its blocks go to positions along other axes"));
+  }
+  SECTION("a reduction that permutes") {
+    sum.add_to_axes(sum.axes(0));
+    CHECK_THAT(brokenRule(plan), Contains("it has axes to permute to and is no permute"));
+  }
 }
 
 TEST_CASE("instructions: copies, inputs, outputs and metrics name fitting buffers") {
