@@ -14,6 +14,13 @@ int64_t localBytes(const Value &value, const Sharding &sharding, const Mesh &mes
   return bytes;
 }
 
+// Offsets of buffers are multiples of it (passes/bufferize/Offsets.h).
+static constexpr int64_t kAlignment = 64;
+
+int64_t storedBytes(const Value &value, const Sharding &sharding, const Mesh &mesh) {
+  return (localBytes(value, sharding, mesh) + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 double localFlops(const Op &op, const FactorAxes &factors, const Mesh &mesh) {
   double flops = op.flops;
   for (size_t f = 0; f < factors.size(); ++f) {

@@ -43,6 +43,9 @@ std::vector<ArgumentChoice> enumerateArgument(const std::vector<int64_t> &shape,
 // Bytes that one rank holds of a value in this layout.
 int64_t localBytes(const Value &value, const Sharding &sharding, const Mesh &mesh);
 
+// The same, rounded up to what a buffer occupies.
+int64_t storedBytes(const Value &value, const Sharding &sharding, const Mesh &mesh);
+
 // FLOPs of the op on one rank, for the largest block.
 double localFlops(const Op &op, const FactorAxes &factors, const Mesh &mesh);
 

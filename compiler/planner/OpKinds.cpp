@@ -11,6 +11,43 @@ Sharding followedLayout(const StepModel &model, int argument, const OpChoice &re
   return readerChoice.operands[model.values[model.arguments[argument].value].uses[0].operand];
 }
 
+// A result's first store begins as the kernel writes it; any other one holds it as it is kept.
+static void addHome(const Op &op, int result, const Store &store, bool isFirst,
+                    std::vector<Need> &needs) {
+  using Kind = Need::Kind;
+  if (!isFirst || store.span.begin >= op.runs.end)
+    return needs.push_back({Kind::Home, result, 0, store.span});
+  if (store.span.end <= op.runs.end)
+    return needs.push_back({Kind::Natural, result, 0, store.span});
+  needs.push_back({Kind::Natural, result, 0, {store.span.begin, op.runs.end}});
+  needs.push_back({Kind::Resolve, result, 0, {op.runs.end, op.runs.end + 1}});
+  needs.push_back({Kind::Home, result, 0, {op.runs.end, store.span.end}});
+}
+
+std::vector<Need> needsOf(const StepModel &model, const OpContext &context, int index) {
+  using Kind = Need::Kind;
+  const Op &op = model.ops[index];
+  std::vector<Need> needs;
+  std::vector<bool> isHoused(op.results.size(), false);
+  for (int number : context.storesOfOp[index]) {
+    const Store &store = model.stores[number];
+    if (store.value < 0) {
+      needs.push_back({Kind::Scratch, 0, store.bytes, store.span});
+    } else if (store.operand >= 0) {
+      needs.push_back({Kind::Operand, store.operand, 0, store.span});
+    } else if (int result = model.values[store.value].result; store.op >= 0) {
+      needs.push_back({Kind::Natural, result, 0, store.span}); // before it is copied to its place
+    } else {
+      addHome(op, result, store, !isHoused[result], needs);
+      isHoused[result] = true;
+    }
+  }
+  for (int argument : context.followers[index])
+    for (int number : context.storesOfArgument[argument])
+      needs.push_back({Kind::Follower, argument, 0, model.stores[number].span});
+  return needs;
+}
+
 namespace {
 
 // Everything that a kind depends on, as numbers. Lists begin with their length, which makes keys
@@ -78,6 +115,11 @@ std::vector<int64_t> OpKinds::keyOf(int index) const {
     key.add(model_.values[follower.value].uses[0].operand);
     key.add(follower.output < 0 ? -1 : model_.values[model_.outputs[follower.output].value].result);
   }
+  for (const Need &need : needsOf(model_, context_, index)) {
+    key.add(static_cast<int64_t>(need.kind));
+    key.add(need.kind == Need::Kind::Follower ? 0 : need.index);
+    key.add(need.bytes);
+  }
   if (!pins_.name().empty()) // they may distinguish ops by name and position
     key.add(index);
   return std::move(key.words);
@@ -121,22 +163,43 @@ double OpKinds::secondsOf(const Op &op, const OpChoice &choice) {
   return seconds;
 }
 
-std::vector<int64_t> OpKinds::bytesOf(int index, const OpChoice &choice) const {
-  const Op &op = model_.ops[index];
+// The bytes of a result while it changes its layout, beside the result as it is kept: those of the
+// other layout, unless the change is a reduction in place.
+static int64_t resolveBytes(const Value &value, const Sharding &natural, const Sharding &kept,
+                            const Mesh &mesh) {
+  return natural.dims == kept.dims ? 0 : storedBytes(value, natural, mesh);
+}
+
+int64_t OpKinds::bytesOf(const Op &op, const Need &need, const OpChoice &choice) const {
   const Mesh &mesh = costs_.mesh();
-  std::vector<int64_t> bytes;
-  int64_t workspace = 0, followed = 0;
-  for (size_t i = 0; i < op.results.size(); ++i) {
-    const Value &value = model_.values[op.results[i]];
-    bytes.push_back(localBytes(value, choice.results[i], mesh));
-    if (choice.results[i] != choice.natural[i])
-      workspace += localBytes(value, choice.natural[i], mesh);
+  auto value = [&](const std::vector<int> &list) -> const Value & {
+    return model_.values[list[need.index]];
+  };
+  switch (need.kind) {
+  case Need::Kind::Natural:
+    return storedBytes(value(op.results), choice.natural[need.index], mesh);
+  case Need::Kind::Home:
+    return storedBytes(value(op.results), choice.results[need.index], mesh);
+  case Need::Kind::Resolve:
+    return resolveBytes(value(op.results), choice.natural[need.index], choice.results[need.index],
+                        mesh);
+  case Need::Kind::Operand:
+    return storedBytes(value(op.operands), choice.operands[need.index], mesh);
+  case Need::Kind::Scratch:
+    return op.flops > 0 ? static_cast<int64_t>(static_cast<double>(need.bytes) / op.flops *
+                                               localFlops(op, choice.factors, mesh))
+                        : need.bytes;
+  case Need::Kind::Follower:
+    return storedBytes(model_.values[model_.arguments[need.index].value],
+                       followedLayout(model_, need.index, choice), mesh);
   }
-  for (int argument : context_.followers[index])
-    followed += localBytes(model_.values[model_.arguments[argument].value],
-                           followedLayout(model_, argument, choice), mesh);
-  bytes.push_back(workspace);
-  bytes.push_back(followed);
+  return 0;
+}
+
+std::vector<int64_t> OpKinds::bytesOf(int index, const OpChoice &choice) const {
+  std::vector<int64_t> bytes;
+  for (const Need &need : needsOf(model_, context_, index))
+    bytes.push_back(bytesOf(model_.ops[index], need, choice));
   return bytes;
 }
 

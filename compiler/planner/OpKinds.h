@@ -15,11 +15,26 @@ struct PinEffect {
   size_t before = 0, after = 0;
 };
 
+// A need for memory that an op's choice decides on.
+struct Need {
+  enum class Kind {
+    Natural,  // result `index` as the kernel writes it, while the op runs
+    Home,     // result `index` as it is kept
+    Resolve,  // result `index` between the two layouts
+    Operand,  // a copy of operand `index`
+    Scratch,  // memory of `bytes` bytes, in proportion to the op's work
+    Follower, // argument `index`, which lives in the layout that the op wants
+  };
+  Kind kind = Kind::Home;
+  int index = 0;
+  int64_t bytes = 0;
+  Span span;
+};
+
 // The choices of an op, priced.
 struct OpKind {
   std::vector<OpChoice> choices; // the listed ones
-  // Per choice, the rest included, its seconds, and its bytes: one entry per result, one for the
-  // buffers needed while results change their layouts, one for followers.
+  // Per choice, the rest included, its seconds, and bytes per need.
   std::vector<solver::Choice> priced;
   std::vector<LayoutSet> operands, results; // per operand and result its layouts
   Rest rest;
@@ -33,7 +48,13 @@ struct OpContext {
   std::vector<std::vector<int>> followers;
   // Per value, whether it leaves the step without replacing an argument.
   std::vector<bool> leaves;
+  // Per op the stores of its results and those that exist for it, and per argument its own ones, by
+  // index of StepModel::stores.
+  std::vector<std::vector<int>> storesOfOp, storesOfArgument;
 };
+
+// What an op needs memory for. Ops that are alike need the same, at different times.
+std::vector<Need> needsOf(const StepModel &model, const OpContext &context, int op);
 
 // The layout of a follower if its reader takes the given choice.
 Sharding followedLayout(const StepModel &model, int argument, const OpChoice &readerChoice);
@@ -55,6 +76,7 @@ private:
   bool keepsFollowers(int op, const OpChoice &choice) const;
   double secondsOf(const Op &op, const OpChoice &choice);
   std::vector<int64_t> bytesOf(int op, const OpChoice &choice) const;
+  int64_t bytesOf(const Op &op, const Need &need, const OpChoice &choice) const;
 
   Costs &costs_;
   const StepModel &model_;

@@ -18,11 +18,12 @@ class NetworkBuilder {
 public:
   NetworkBuilder(Costs &costs, const Pins &pins, int64_t memoryBytes, const Listing &listing)
       : costs_(costs), model_(costs.model()), mesh_(costs.mesh()), pins_(pins), listing_(listing),
-        end_(static_cast<int64_t>(model_.ops.size()) + 1), kinds_(costs, pins, context_, listing) {
+        kinds_(costs, pins, context_, listing) {
     context_.leaves.resize(model_.values.size(), false);
     for (const Output &output : model_.outputs)
       if (output.argument < 0)
         context_.leaves[output.value] = true;
+    findStores();
     result_.problem.name = "step";
     result_.problem.spaces = {{"device", memoryBytes}};
   }
@@ -33,6 +34,7 @@ public:
       addOpNode(static_cast<int>(i));
     for (size_t i = 0; i < model_.arguments.size(); ++i)
       addArgumentNode(static_cast<int>(i));
+    addCoordinates();
     for (size_t v = 0; v < model_.values.size(); ++v)
       addEdges(static_cast<int>(v));
     for (const Output &output : model_.outputs)
@@ -72,33 +74,49 @@ private:
     return std::find(list.begin(), list.end(), argument) != list.end();
   }
 
+  // -- stores -------------------------------------------------------------------------------------
+
+  void findStores() {
+    context_.storesOfOp.resize(model_.ops.size());
+    context_.storesOfArgument.resize(model_.arguments.size());
+    for (size_t i = 0; i < model_.stores.size(); ++i) {
+      const Store &store = model_.stores[i];
+      int op = store.op >= 0 ? store.op : model_.values[store.value].producer;
+      std::vector<int> &stores =
+          op >= 0 ? context_.storesOfOp[op]
+                  : context_.storesOfArgument[model_.values[store.value].argument];
+      stores.push_back(static_cast<int>(i));
+    }
+  }
+
+  // The rank's coordinates, one i64 per axis. A program of several ranks holds them at all times.
+  void addCoordinates() {
+    if (mesh_.ranks() == 1)
+      return;
+    Value numbers{.shape = {static_cast<int64_t>(mesh_.axes.size())}, .element = ElementType::I64};
+    int64_t bytes = storedBytes(numbers, Sharding::replicated(1), mesh_);
+    result_.problem.nodes.push_back({"coordinates", {{0, model_.instants, 0}}, {{"", 0, {bytes}}}});
+  }
+
   // -- ops ----------------------------------------------------------------------------------------
 
   void addOpNode(int index) {
     std::shared_ptr<const OpKind> kind = kinds_.of(index);
-    result_.problem.nodes.push_back({model_.ops[index].name, opUsages(index), kind->priced});
+    result_.problem.nodes.push_back({model_.ops[index].name, opUsages(index, *kind), kind->priced});
     if (kind->rest.choice >= 0)
       result_.rests[index] = kind->rest;
     result_.kinds.push_back(std::move(kind));
   }
 
-  // -- memory: time is the index of the op --------------------------------------------------------
-
-  // The usages of the results in order, of the buffers for their layout changes, of followers.
-  std::vector<solver::Usage> opUsages(int index) const {
-    const Op &op = model_.ops[index];
+  // When the op's choice takes memory: never where no choice takes any, which saves memory rows.
+  std::vector<solver::Usage> opUsages(int index, const OpKind &kind) const {
     std::vector<solver::Usage> usages;
-    for (int value : op.results) {
-      int64_t last = index + 1;
-      for (const Use &use : model_.values[value].uses)
-        last = std::max<int64_t>(last, use.op + 1);
-      if (context_.leaves[value])
-        last = end_;
-      bool isHeld = op.isAccumulate && op.repeats > 1; // through all micro-batches
-      usages.push_back({isHeld ? 0 : index, last, 0});
+    for (const Need &need : needsOf(model_, context_, index)) {
+      size_t number = usages.size();
+      bool isEmpty = std::all_of(kind.priced.begin(), kind.priced.end(),
+                                 [&](const auto &choice) { return choice.bytes[number] == 0; });
+      usages.push_back({need.span.begin, isEmpty ? need.span.begin : need.span.end, 0});
     }
-    usages.push_back({index, index + 1, 0});
-    usages.push_back({0, end_, 0});
     return usages;
   }
 
@@ -125,7 +143,9 @@ private:
                                              partInterval(value, Part::Backward)};
     solver::Node node;
     node.name = argument.name;
-    node.usages = {{0, end_, 0}, gathered[0], gathered[1]};
+    node.usages = {gathered[0], gathered[1]};
+    for (int store : context_.storesOfArgument[index])
+      node.usages.push_back({model_.stores[store].span.begin, model_.stores[store].span.end, 0});
     listArgument(index, gathered, std::move(choices), node);
     result_.argumentNode[index] = static_cast<int>(result_.problem.nodes.size());
     result_.problem.nodes.push_back(std::move(node));
@@ -157,11 +177,11 @@ private:
 
   // From the first to the last reader of that part; empty if there is none.
   solver::Usage partInterval(const Value &value, Part part) const {
-    solver::Usage usage{end_, 0, 0};
+    solver::Usage usage{model_.instants, 0, 0};
     for (const Use &use : value.uses)
       if (model_.ops[use.op].part == part) {
-        usage.begin = std::min<int64_t>(usage.begin, use.op);
-        usage.end = std::max<int64_t>(usage.end, use.op + 1);
+        usage.begin = std::min<int64_t>(usage.begin, model_.ops[use.op].runs.begin - 1);
+        usage.end = std::max<int64_t>(usage.end, model_.ops[use.op].runs.end);
       }
     return usage.end == 0 ? solver::Usage{0, 0, 0} : usage;
   }
@@ -171,13 +191,18 @@ private:
     int v = model_.arguments[index].value;
     const Value &value = model_.values[v];
     bool isGathered = choice.storage != choice.compute;
-    int64_t copy = isGathered ? localBytes(value, choice.compute, mesh_) : 0;
+    int64_t copy = isGathered ? storedBytes(value, choice.compute, mesh_) : 0;
     double seconds = 0;
+    int64_t repeats = 1; // of its readers but the updates
+    for (const Use &use : value.uses)
+      repeats = std::max(repeats, model_.ops[use.op].repeats);
     for (const solver::Usage &usage : gathered)
       if (isGathered && usage.begin < usage.end)
-        seconds += static_cast<double>(model_.ops[usage.begin].repeats) *
-                   costs_.reshard(v, choice.storage, choice.compute);
-    return {"", seconds, {localBytes(value, choice.storage, mesh_), copy, copy}};
+        seconds += static_cast<double>(repeats) * costs_.reshard(v, choice.storage, choice.compute);
+    std::vector<int64_t> bytes = {copy, copy};
+    bytes.resize(2 + context_.storesOfArgument[index].size(),
+                 storedBytes(value, choice.storage, mesh_));
+    return {"", seconds, std::move(bytes)};
   }
 
   // -- edges --------------------------------------------------------------------------------------
@@ -287,7 +312,6 @@ private:
   const Mesh &mesh_;
   const Pins &pins_;
   const Listing &listing_;
-  int64_t end_;
   PlanProblem result_;
   std::vector<LayoutSet> stored_, used_; // per argument with a node, of its choices
   OpContext context_;

@@ -5,8 +5,8 @@
 // lives in the layout that its update wants (ZeRO-1 is a split update and nothing else). Edges:
 // seconds of layout changes between producer and reader, and from a parameter's new value to the
 // layout of the parameter. Where choices are many, a node lists only some of them and has a rest
-// for the others (Rest.h). Memory: every value from the op that makes it to its last reader, at the
-// size of its local block; arguments at all times.
+// for the others (Rest.h). Memory: the stores of the step (StepModel::stores), each at the size of
+// the local block that it holds.
 //
 // Ops of one part of the step that read a value in the same other layout share the layout change,
 // since the partitioner emits it once: where several readers can, a node between producer and

@@ -54,6 +54,7 @@ public:
       readOutput(i, end->getOperand(i));
     findRepeats();
     classifyOps(model_);
+    setPlainStores(model_);
     return std::move(model_);
   }
 

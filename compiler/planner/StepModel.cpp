@@ -106,4 +106,26 @@ private:
 
 void classifyOps(StepModel &model) { Classifier(model).run(); }
 
+void setPlainStores(StepModel &model) {
+  model.stores.clear();
+  model.instants = 3 * static_cast<int64_t>(model.ops.size());
+  for (size_t i = 0; i < model.ops.size(); ++i)
+    model.ops[i].runs = {static_cast<int64_t>(3 * i + 1), static_cast<int64_t>(3 * i + 2)};
+  std::vector<bool> leaves(model.values.size(), false);
+  for (const Output &output : model.outputs)
+    leaves[output.value] = leaves[output.value] || output.argument < 0;
+  for (size_t v = 0; v < model.values.size(); ++v) {
+    const Value &value = model.values[v];
+    Span span{0, model.instants};
+    if (value.producer >= 0) {
+      const Op &op = model.ops[value.producer];
+      bool isHeld = op.isAccumulate && op.repeats > 1; // through all micro-batches
+      span = {isHeld ? 0 : op.runs.begin, leaves[v] ? model.instants : op.runs.end};
+      for (const Use &use : value.uses)
+        span.end = std::max(span.end, model.ops[use.op].runs.end);
+    }
+    model.stores.push_back({.value = static_cast<int>(v), .bytes = value.bytes(), .span = span});
+  }
+}
+
 } // namespace cleave::planner

@@ -21,6 +21,23 @@ struct Use {
   int operand = 0;
 };
 
+// Instants [begin, end) of the step's clock. The clock ticks three times per instruction of the
+// step's program: before it, when operands change their layouts; during it; and after it, when
+// results change theirs.
+struct Span {
+  int64_t begin = 0, end = 0;
+  bool operator==(const Span &) const = default;
+};
+
+// A buffer of the step's program.
+struct Store {
+  int value = -1;    // the value whose block it holds; -1: scratch memory of `op`
+  int op = -1;       // the op that it exists for; -1: the buffer is the value's home
+  int operand = -1;  // of `op`, copied into the buffer; -1: another one
+  int64_t bytes = 0; // on one rank alone
+  Span span;         // when it holds something
+};
+
 // A tensor of the step.
 struct Value {
   std::vector<int64_t> shape;             // of the whole tensor
@@ -48,6 +65,7 @@ struct Op {
   std::vector<int> sparseOperands;    // positions of tables of which only some rows are read
   int64_t repeats = 1;                // times per step: the number of micro-batches, or 1
   Part part = Part::Forward;
+  Span runs;                 // from its first to its last instruction
   bool isProduct = false;    // of matrices, or a convolution
   bool isView = false;       // a layout-only view of its operand: takes no time
   bool isAccumulate = false; // its result lives through all micro-batches
@@ -81,11 +99,18 @@ struct StepModel {
   std::vector<Op> ops; // in program order
   std::vector<Argument> arguments;
   std::vector<Output> outputs;
+  std::vector<Store> stores; // all buffers; a value that lies in the home of another has none
+  int64_t instants = 0;      // of the clock
 };
 
 // Sets Op::part of every op. Forward: the loss or an output depends on it. Update: it reads a
 // parameter, its state or the result of another update op, and only that parameter and its state
 // depend on it. Backward: all other ops.
 void classifyOps(StepModel &model);
+
+// Sets the clock, and the stores as if every op were one instruction with a buffer per result:
+// values live from their producer to their last reader, arguments all the time. For steps of which
+// no program is known; passes/bufferize/Stores.h reads those of a program.
+void setPlainStores(StepModel &model);
 
 } // namespace cleave::planner

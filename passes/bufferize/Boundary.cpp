@@ -77,7 +77,7 @@ void StepLowering::addResults() {
     if (std::optional<unsigned> alias = graph::aliasOf(step_, i))
       if (View view = viewOf(value); persistent_.contains(view.buffer) &&
                                      view.buffer != views_[step_.getArgument(*alias)].buffer)
-        saved[i] = copyToDense(view);
+        moveIn(value, saved[i] = copyToDense(view));
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
     Operation *producer = value.getDefiningOp();
     bool isRepeated = producer && !isUpdate(producer);
@@ -101,11 +101,13 @@ void StepLowering::addResults() {
       View out = View::dense(program_.addBuffer(name, program::Role::Output,
                                                 graph::elementTypeOf(value), shape, tensor),
                              shape);
+      moveIn(value, out);
       program_.copy(viewOf(value), out);
       program_.add<program::StoreOutputOp>(out.buffer);
     } else {
-      program_.add<program::MetricOp>(program_.builder().getStringAttr(name),
-                                      wholeViewOf(value).buffer);
+      View whole = wholeViewOf(value);
+      moveIn(value, whole);
+      program_.add<program::MetricOp>(program_.builder().getStringAttr(name), whole.buffer);
     }
   }
 }

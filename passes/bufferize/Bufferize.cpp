@@ -13,37 +13,6 @@ namespace cleave::bufferize {
 
 namespace {
 
-bool isPersistent(program::Role role) {
-  return role == program::Role::Parameter || role == program::Role::State ||
-         role == program::Role::Constant || role == program::Role::Coordinates;
-}
-
-// Sets the first and last position of every buffer; erases buffers that no instruction uses.
-void setLifetimes(program::ProgramOp program) {
-  Builder b(program.getContext());
-  llvm::DenseMap<Value, std::pair<int64_t, int64_t>> lives;
-  int64_t position = 0;
-  for (auto segment : program.getBody().front().getOps<program::SegmentOp>())
-    for (Operation &instruction : segment.getBody().front()) {
-      for (Value buffer : instruction.getOperands())
-        lives.try_emplace(buffer, position, position).first->second.second = position;
-      ++position;
-    }
-  for (auto buffer :
-       llvm::make_early_inc_range(program.getBody().front().getOps<program::BufferOp>())) {
-    auto life = lives.find(buffer.getResult());
-    if (isPersistent(buffer.getRole())) {
-      buffer.setFirst(0);
-      buffer.setLast(std::max<int64_t>(position - 1, 0));
-    } else if (life == lives.end()) {
-      buffer.erase();
-    } else {
-      buffer.setFirst(life->second.first);
-      buffer.setLast(life->second.second);
-    }
-  }
-}
-
 ArenaSizes place(program::ProgramOp program) {
   SmallVector<program::BufferOp> buffers(program.getBody().front().getOps<program::BufferOp>());
   std::vector<Lifetime> lifetimes;
@@ -72,7 +41,7 @@ FailureOr<ArenaSizes> bufferize(ModuleOp module) {
   if (failed(StepLowering(step, builder).run()))
     return failure();
   step.erase();
-  setLifetimes(builder.program());
+  builder.setLifetimes();
   return place(builder.program());
 }
 

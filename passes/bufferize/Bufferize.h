@@ -9,13 +9,14 @@ namespace cleave::bufferize {
 // Result of buffer placement, in bytes.
 struct ArenaSizes {
   int64_t arena = 0; // size of the arena
-  int64_t peak = 0;  // most bytes alive at one instruction
+  int64_t peak = 0;  // most bytes alive at one instruction, see Placement::peak
 };
 
 // Replaces the (partitioned) step of the module by program.tensor, program.kernel and
 // program.program ops. Kernels have no extent yet. Ops become instructions in the order in which
-// they stand, those that run once per micro-batch first. Emits an error at an op outside of kernel
-// groups that has neither an instruction nor a kernel of its own; form groups before (passes/fuse).
+// they stand. Emits an error at an op that runs once per micro-batch behind one that runs once per
+// step (order the step before, passes/schedule), and at an op outside of kernel groups that has
+// neither an instruction nor a kernel of its own (form groups before, passes/fuse).
 mlir::FailureOr<ArenaSizes> bufferize(mlir::ModuleOp module);
 
 // Registers --cleave-bufferize.

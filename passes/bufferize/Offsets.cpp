@@ -11,14 +11,11 @@ namespace cleave::bufferize {
 
 namespace {
 
-int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-// Most bytes alive at one instruction, where a buffer takes `bytesOf` it.
-int64_t peakOf(const std::vector<Lifetime> &lifetimes, int64_t (*bytesOf)(int64_t)) {
+int64_t peakOf(const std::vector<Lifetime> &lifetimes) {
   std::vector<std::pair<int64_t, int64_t>> changes; // position, bytes
   for (const Lifetime &life : lifetimes) {
-    changes.push_back({life.first, bytesOf(life.bytes)});
-    changes.push_back({life.last + 1, -bytesOf(life.bytes)});
+    changes.push_back({life.first, aligned(life.bytes)});
+    changes.push_back({life.last + 1, -aligned(life.bytes)});
   }
   std::sort(changes.begin(), changes.end()); // deaths before births at one position
   int64_t bytes = 0, peak = 0;
@@ -142,6 +139,20 @@ Placement placeInOrder(const std::vector<Lifetime> &lifetimes, const std::vector
 
 } // namespace
 
+// Places the buffers that reach the end of the arena before all others, again and again.
+static void improve(const std::vector<Lifetime> &lifetimes, std::vector<size_t> order,
+                    Placement placement, int64_t least, Placement &best) {
+  constexpr size_t kMostPlacements = 100'000; // of single buffers
+  for (size_t placed = 0; best.bytes > least && placed < kMostPlacements; placed += order.size()) {
+    std::stable_partition(order.begin(), order.end(), [&](size_t i) {
+      return placement.offsets[i] + aligned(lifetimes[i].bytes) == placement.bytes;
+    });
+    placement = placeInOrder(lifetimes, order);
+    if (placement.bytes < best.bytes)
+      best = placement;
+  }
+}
+
 Placement placeBuffers(const std::vector<Lifetime> &lifetimes) {
   using Key = std::function<double(const Lifetime &)>;
   auto duration = [](const Lifetime &life) {
@@ -151,8 +162,9 @@ Placement placeBuffers(const std::vector<Lifetime> &lifetimes) {
       [](const Lifetime &life) { return static_cast<double>(life.bytes); },
       [&](const Lifetime &life) { return static_cast<double>(life.bytes) * duration(life); },
       [&](const Lifetime &life) { return duration(life); }};
-  const int64_t least = peakOf(lifetimes, aligned); // no placement takes less
+  const int64_t least = peakOf(lifetimes); // no placement takes less
   Placement best;
+  std::vector<size_t> bestOrder;
   for (const Key &key : keys) {
     if (!best.offsets.empty() && best.bytes == least)
       break;
@@ -161,10 +173,14 @@ Placement placeBuffers(const std::vector<Lifetime> &lifetimes) {
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return key(lifetimes[a]) > key(lifetimes[b]); });
     Placement placement = placeInOrder(lifetimes, order);
-    if (best.offsets.empty() || placement.bytes < best.bytes)
-      best = std::move(placement);
+    if (!best.offsets.empty() && placement.bytes >= best.bytes)
+      continue;
+    best = std::move(placement);
+    bestOrder = std::move(order);
   }
-  best.peak = peakOf(lifetimes, [](int64_t bytes) { return bytes; });
+  if (!lifetimes.empty())
+    improve(lifetimes, bestOrder, best, least, best);
+  best.peak = least;
   return best;
 }
 

@@ -8,6 +8,9 @@ namespace cleave::bufferize {
 
 // Bytes; offsets are multiples of it.
 inline constexpr int64_t kAlignment = 64;
+constexpr int64_t aligned(int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 // A buffer that needs `bytes` from instruction `first` to `last`, both included.
 struct Lifetime {
@@ -18,11 +21,14 @@ struct Lifetime {
 struct Placement {
   std::vector<int64_t> offsets; // multiples of kAlignment
   int64_t bytes = 0;            // size of the arena
-  int64_t peak = 0;             // most bytes alive at one instruction, a lower bound of `bytes`
+  // Most bytes alive at one instruction, each buffer rounded up to kAlignment: a lower bound of
+  // `bytes`.
+  int64_t peak = 0;
 };
 
 // Places the largest buffers first, each at the lowest offset where it overlaps no other buffer
-// that is alive at the same time; ties by order. Tries several orders and keeps the best.
+// that is alive at the same time; ties by order. Tries several orders, moves buffers at the end of
+// the arena to the front, and keeps the best.
 Placement placeBuffers(const std::vector<Lifetime> &lifetimes);
 
 } // namespace cleave::bufferize

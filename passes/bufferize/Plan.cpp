@@ -8,24 +8,18 @@ using namespace mlir;
 
 namespace cleave::bufferize {
 
-// Ops that run once per micro-batch come first, then those that run once per step. Otherwise the
-// order is kept.
-void StepLowering::orderOps() {
+LogicalResult StepLowering::readOrder() {
   repeated_ = graph::perMicroBatch(step_);
-  Block &block = step_.getBody().front();
-  bool anyRepeated = false;
-  for (Operation &op : block.without_terminator()) {
-    anyRepeated |= repeated_.contains(&op);
+  for (Operation &op : step_.getBody().front()) {
     if (auto accumulate = dyn_cast<graph::AccumulateOp>(op))
       microBatches_ = std::max<int64_t>(microBatches_, accumulate.getCount());
+    if (!order_.empty() && isUpdate(order_.back()) && !isUpdate(&op))
+      return op.emitOpError("runs once per micro-batch, but stands behind an op that runs once per "
+                            "step; order the step before (passes/schedule)");
+    position_[&op] = static_cast<int>(order_.size());
+    order_.push_back(&op);
   }
-  for (bool wanted : {true, false})
-    for (Operation &op : block.without_terminator())
-      if (repeated_.contains(&op) == wanted)
-        order_.push_back(&op);
-  order_.push_back(block.getTerminator());
-  for (auto [i, op] : llvm::enumerate(order_))
-    position_[op] = static_cast<int>(i);
+  return success();
 }
 
 // Ops whose result is a view of their operand, or whose operand may be written to the memory of

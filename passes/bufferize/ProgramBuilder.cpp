@@ -33,6 +33,7 @@ static StringRef nameOfLocation(Location location) {
 void ProgramBuilder::setSource(Operation *op) {
   StringRef name = op ? nameOfLocation(op->getLoc()) : StringRef();
   source_ = name.empty() ? StringAttr() : b_.getStringAttr(name);
+  sourceOp_ = op;
 }
 
 program::SegmentOp ProgramBuilder::addSegment(StringRef name) {
@@ -190,6 +191,35 @@ void ProgramBuilder::copy(const View &from, const View &to) {
 
 void ProgramBuilder::fill(Value buffer, double value) {
   add<program::FillOp>(buffer, b_.getF64FloatAttr(value));
+}
+
+bool isPersistent(program::Role role) {
+  return role == program::Role::Parameter || role == program::Role::State ||
+         role == program::Role::Constant || role == program::Role::Coordinates;
+}
+
+void ProgramBuilder::setLifetimes() {
+  llvm::DenseMap<Value, std::pair<int64_t, int64_t>> lives;
+  int64_t position = 0;
+  for (auto segment : program_.getBody().front().getOps<program::SegmentOp>())
+    for (Operation &instruction : segment.getBody().front()) {
+      for (Value buffer : instruction.getOperands())
+        lives.try_emplace(buffer, position, position).first->second.second = position;
+      ++position;
+    }
+  for (auto buffer :
+       llvm::make_early_inc_range(program_.getBody().front().getOps<program::BufferOp>())) {
+    auto life = lives.find(buffer.getResult());
+    if (isPersistent(buffer.getRole())) {
+      buffer.setFirst(0);
+      buffer.setLast(std::max<int64_t>(position - 1, 0));
+    } else if (life == lives.end()) {
+      buffer.erase();
+    } else {
+      buffer.setFirst(life->second.first);
+      buffer.setLast(life->second.second);
+    }
+  }
 }
 
 } // namespace cleave::bufferize

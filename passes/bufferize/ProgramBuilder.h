@@ -11,6 +11,9 @@
 
 namespace cleave::bufferize {
 
+// Whether buffers of this role are allocated at all times.
+bool isPersistent(program::Role role);
+
 class ProgramBuilder {
 public:
   // Creates the program at the end of the module; tensors and kernels are added before it.
@@ -56,9 +59,18 @@ public:
     Op op = Op::create(b_, loc_, std::forward<Args>(args)...);
     if (source_)
       op->setAttr("source", source_);
+    sources_[op] = sourceOp_;
     return op;
   }
   mlir::OpBuilder &builder() { return b_; }
+  // The op of the step that an instruction implements; null for the step's results.
+  mlir::Operation *sourceOf(mlir::Operation *instruction) const {
+    return sources_.lookup(instruction);
+  }
+
+  // To be called after the last instruction: sets the first and last position of every buffer and
+  // erases the buffers that no instruction uses.
+  void setLifetimes();
 
 private:
   program::KernelOp kernelFor(mlir::Operation *op, int64_t buffers, mlir::ArrayAttr operands,
@@ -68,7 +80,9 @@ private:
   mlir::ModuleOp module_;
   mlir::OpBuilder b_;
   mlir::Location loc_;
-  mlir::StringAttr source_;
+  mlir::StringAttr source_; // the name of sourceOp_
+  mlir::Operation *sourceOp_ = nullptr;
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> sources_; // per instruction
   program::ProgramOp program_;
   program::SegmentOp segment_;
   int64_t segments_ = 0, tensors_ = 0;

@@ -20,7 +20,8 @@ StepLowering::StepLowering(func::FuncOp step, ProgramBuilder &program)
 }
 
 LogicalResult StepLowering::run() {
-  orderOps();
+  if (failed(readOrder()))
+    return failure();
   planUses();
   begin_ = microBatches_ > 1 ? program_.addSegment("begin") : program::SegmentOp();
   micro_ = program_.addSegment("micro");
@@ -28,6 +29,8 @@ LogicalResult StepLowering::run() {
       llvm::any_of(order_, [&](Operation *op) { return isUpdate(op) && op != order_.back(); });
   update_ = anyUpdate ? program_.addSegment("update") : micro_;
   addArguments();
+  if (mesh_.ranks() > 1)
+    coordinates();
   planDestinations();
   addLoads();
   for (Operation *op : order_) {
@@ -57,7 +60,17 @@ LogicalResult StepLowering::run() {
 void StepLowering::setView(Value value, View view) {
   auto [it, isNew] = bufferLastUse_.try_emplace(view.buffer, lastUse_.lookup(value));
   it->second = std::max(it->second, lastUse_.lookup(value));
+  moveIn(value, view);
   views_[value] = std::move(view);
+}
+
+void StepLowering::moveIn(Value value, const View &view) {
+  if (view.size() != ProgramBuilder::elementsOf(view.buffer))
+    return;
+  Operation *op = value.getDefiningOp();
+  SmallVector<Value, 1> &tenants = tenants_[view.buffer];
+  if (tenants.empty() || (op && !isAliasing(op) && !persistent_.contains(view.buffer)))
+    tenants.push_back(value);
 }
 
 View StepLowering::newBuffer(Value value, StringRef suffix) {

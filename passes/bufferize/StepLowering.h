@@ -40,9 +40,19 @@ public:
   // Adds all instructions; fails with a diagnostic at an op that has none.
   mlir::LogicalResult run();
 
+  // The ops in the order in which they run, the terminator last.
+  llvm::ArrayRef<mlir::Operation *> order() const { return order_; }
+  // The values that fill a buffer, one after the other: the first moves in when it is made, others
+  // are computed in place. Values that are views of these, or lie in a part of the buffer, are left
+  // out. Empty for buffers that serve a single op.
+  llvm::ArrayRef<mlir::Value> tenantsOf(mlir::Value buffer) const {
+    auto it = tenants_.find(buffer);
+    return it == tenants_.end() ? llvm::ArrayRef<mlir::Value>() : it->second;
+  }
+
 private:
   // -- plan (Plan.cpp): before instructions are made --
-  void orderOps();
+  mlir::LogicalResult readOrder();
   void planUses();
   void planDestinations();
   void planDestination(mlir::Operation *op);
@@ -113,6 +123,7 @@ private:
   // readers are products, which accept any layout.
   View newGroupResult(graph::FusionOp fusion, unsigned result, llvm::ArrayRef<View> operands);
   void setView(mlir::Value value, View view);
+  void moveIn(mlir::Value value, const View &view);
   bool diesAt(const View &view, mlir::Operation *op) const;
   mlir::Value coordinates();
   bool isUpdate(mlir::Operation *op) const { return !repeated_.contains(op); }
@@ -130,6 +141,7 @@ private:
   llvm::DenseMap<mlir::Value, View> views_;
   llvm::DenseMap<mlir::Value, int> bufferLastUse_; // per buffer, over all values in it
   llvm::DenseSet<mlir::Value> persistent_;         // buffers that are never free
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 1>> tenants_; // per buffer
   program::SegmentOp begin_, micro_, update_;
   mlir::Value coordinates_;
 };

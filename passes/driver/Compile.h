@@ -42,6 +42,7 @@ struct Compilation {
   int64_t plannerBudget = 0;    // bytes of one rank for the planner; 0: as the options say
   planner::Plan decided;        // the planner's decisions
   uint64_t arenaBytes = 0;      // size of one rank's arena
+  uint64_t peakBytes = 0;       // most bytes of it in use at one time
   plan::Plan plan;              // the plan file
   std::vector<Remark> remarks;  // in the order in which they arose
   std::vector<PhaseTime> times; // one entry per run of a phase

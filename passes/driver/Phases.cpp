@@ -17,6 +17,7 @@
 #include "dialects/graph/StopGradient.h"
 #include "passes/autodiff/Autodiff.h"
 #include "passes/bufferize/Bufferize.h"
+#include "passes/bufferize/Stores.h"
 #include "passes/codegen/cpu/CpuCodegen.h"
 #include "passes/decompose/Decompose.h"
 #include "passes/driver/Diagnostics.h"
@@ -226,7 +227,7 @@ static Status plan(Compilation &c) {
   FailureOr<planner::StepModel> model = failure();
   CLEAVE_TRY(reported(c, [&] {
     model = planner::readStep(step(c));
-    return success(succeeded(model));
+    return success(succeeded(model) && succeeded(bufferize::readStores(step(c), *model)));
   }));
   Result<planner::Plan> decided = planner::planStep(*model, *c.cluster, options);
   CLEAVE_TRY(decided.status());
@@ -248,7 +249,7 @@ static Status partition(Compilation &c) {
   // Groups of the ops that partitioning added. Formed after the buckets, so that a group that reads
   // one reduction and feeds another does not keep these two out of one bucket.
   fuse::formGroups(step(c));
-  schedule::orderForMemory(step(c));
+  schedule::orderParts(step(c));
   return Status::ok();
 }
 
@@ -259,6 +260,7 @@ static Status program(Compilation &c) {
   if (failed(memory))
     return Status::defect(diagnostics.text());
   c.arenaBytes = memory->arena;
+  c.peakBytes = memory->peak;
   return Status::ok();
 }
 

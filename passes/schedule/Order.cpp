@@ -31,14 +31,19 @@ public:
   }
 
   void run() {
+    llvm::DenseSet<Operation *> repeated = graph::perMicroBatch(step_);
+    repeated_ = static_cast<int>(
+        llvm::count_if(ops_, [&](Operation *op) { return repeated.contains(op); }));
     findStores();
     findDependences();
     for (int next = 0; next < static_cast<int>(ops_.size()); ++next) {
       if (!isDone_[next])
         schedule(next);
-      while (!candidates_.empty()) {
-        int first = *candidates_.begin();
-        candidates_.erase(candidates_.begin());
+      const int end = next < repeated_ - 1 ? repeated_ : static_cast<int>(ops_.size());
+      for (auto it = candidates_.begin(); it != candidates_.end() && *it < end;
+           it = candidates_.begin()) {
+        int first = *it;
+        candidates_.erase(it);
         if (!isDone_[first] && waitsFor_[first] == 0 && freesMemory(first))
           schedule(first);
       }
@@ -147,6 +152,7 @@ private:
   func::FuncOp step_;
   Block &body_;
   std::vector<Operation *> ops_;
+  int repeated_ = 0; // the first so many ops run once per micro-batch
   std::vector<Store> stores_;
   llvm::DenseMap<Value, int> storeOf_;
   std::vector<int> waitsFor_;             // per op: ops that have to run before
@@ -158,7 +164,21 @@ private:
 
 } // namespace
 
-void orderForMemory(func::FuncOp step) { Ordering(step).run(); }
+void orderParts(func::FuncOp step) {
+  llvm::DenseSet<Operation *> repeated = graph::perMicroBatch(step);
+  Block &body = step.getBody().front();
+  SmallVector<Operation *> once;
+  for (Operation &op : body.without_terminator())
+    if (!repeated.contains(&op))
+      once.push_back(&op);
+  for (Operation *op : once)
+    op->moveBefore(body.getTerminator());
+}
+
+void orderForMemory(func::FuncOp step) {
+  orderParts(step);
+  Ordering(step).run();
+}
 
 #define GEN_PASS_DEF_ORDERPASS
 #include "passes/schedule/Passes.h.inc"

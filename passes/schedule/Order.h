@@ -1,12 +1,17 @@
-// Order: runs ops that free memory as soon as their operands are computed, so that gradients are
-// not all alive at once.
+// Order: the order of the step's ops, decided before planning. Ops that free memory run as soon as
+// their operands are computed, so that gradients are not all alive at once. Everything after
+// planning keeps the order and inserts its own ops.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace cleave::schedule {
 
-// Keeps the order of the step's ops, except that an op runs as soon as its operands are computed if
+// Moves the ops that run once per step behind those that run once per micro-batch.
+void orderParts(mlir::func::FuncOp step);
+
+// Calls orderParts(). Within each part, keeps the order of the step's ops, except that an op runs
+// as soon as its operands are computed if
 //   (O1) its results take less memory than the operands of which it is the last reader, or
 //   (O2) all its results replace arguments in place: an update of a parameter and its states. No op
 //        overtakes a reader of the old value of an argument that it replaces. Layout ops count as

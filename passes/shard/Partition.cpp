@@ -28,7 +28,11 @@ public:
   Partitioner(func::FuncOp step, Annotations annotations, planner::StepModel model,
               const cluster::Cluster &cluster)
       : step_(step), plan_(std::move(annotations)), model_(std::move(model)), mesh_(plan_.mesh),
-        layouts_(cluster, mesh_), b_(step.getContext()), copies_(model_.values.size()) {}
+        layouts_(cluster, mesh_), b_(step.getContext()), copies_(model_.values.size()),
+        outputsOf_(model_.values.size()), returned_(model_.outputs.size()) {
+    for (auto [i, output] : llvm::enumerate(model_.outputs))
+      outputsOf_[output.value].push_back(static_cast<int>(i));
+  }
 
   void run() {
     SmallVector<Operation *> ops = graph::opsOf(step_);
@@ -99,6 +103,15 @@ private:
       homes_.push_back({wanted, layouts_.change(b_, result, op->getResult(i).getType(), natural,
                                                 wanted, nameOf(plain.part))});
     }
+    for (int value : plain.results)
+      returnValue(value);
+  }
+
+  // Brings a value that leaves the step to the layout of its output as soon as it is made, so that
+  // it does not wait for the end of the step in two layouts.
+  void returnValue(int value) {
+    for (int i : outputsOf_[value])
+      returned_[i] = read(value, outputLayout(model_.outputs[i]), planner::Part::Update);
   }
 
   SmallVector<Value> buildLocal(Operation *op, const FactorRule &rule, const FactorAxes &axes,
@@ -137,15 +150,15 @@ private:
   }
 
   void finish(Operation *terminator) {
-    SmallVector<Value> returned;
     SmallVector<DictionaryAttr> argumentAttrs, resultAttrs;
     for (auto [i, output] : llvm::enumerate(model_.outputs)) {
       Sharding layout = outputLayout(output);
-      returned.push_back(read(output.value, layout, planner::Part::Update));
+      if (!returned_[i]) // an argument
+        returned_[i] = read(output.value, layout, planner::Part::Update);
       resultAttrs.push_back(
           described(step_.getResultAttrDict(i), layout, globals_[output.value].getType()));
     }
-    func::ReturnOp::create(b_, terminator->getLoc(), returned);
+    func::ReturnOp::create(b_, terminator->getLoc(), returned_);
     for (unsigned i = 0; i < block_->getNumArguments(); ++i)
       argumentAttrs.push_back(
           described(step_.getArgAttrDict(i), plan_.arguments[i].storage, globals_[i].getType()));
@@ -155,7 +168,7 @@ private:
     body.front().erase();
     body.push_back(block_);
     step_.setType(FunctionType::get(b_.getContext(), block_->getArgumentTypes(),
-                                    ValueRange(returned).getTypes()));
+                                    ValueRange(returned_).getTypes()));
     step_.setAllArgAttrs(argumentAttrs);
     step_.setAllResultAttrs(resultAttrs);
   }
@@ -171,6 +184,8 @@ private:
   SmallVector<Value> globals_; // per value of the model the one of the old step
   std::vector<Copy> homes_;    // per value its layout and local block
   std::vector<std::array<std::vector<Copy>, 3>> copies_; // per value and part other layouts
+  std::vector<std::vector<int>> outputsOf_;              // per value
+  std::vector<Value> returned_;                          // per output its local block
 };
 
 } // namespace

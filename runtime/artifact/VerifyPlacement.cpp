@@ -11,6 +11,10 @@
 namespace cleave::artifact {
 namespace {
 
+// Offsets are multiples of it, and every buffer occupies a multiple of it.
+constexpr uint64_t kAlignment = 64;
+uint64_t aligned(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
 Status verifyTensorOf(const ProgramView &view, const plan::Buffer &buffer) {
   if (buffer.tensor() < -1 || buffer.tensor() >= view.plan.tensors_size())
     return Status::defect("it belongs to tensor ", buffer.tensor(), ", the plan has ",
@@ -56,7 +60,7 @@ Status verifyBuffer(const ProgramView &view, const plan::Buffer &buffer, uint32_
   if (end > arena.bytes() || end < buffer.offset())
     return Status::defect("it ends at byte ", end, " of arena ", buffer.arena(), ", which has ",
                           arena.bytes());
-  if (buffer.offset() % 64 != 0)
+  if (buffer.offset() % kAlignment != 0)
     return Status::defect("its offset ", buffer.offset(), " is not a multiple of 64");
   if (byteSize(buffer.dtype()) == 0)
     return Status::defect("it has no dtype");
@@ -95,7 +99,7 @@ Status verifyArenaSize(const ProgramView &view, uint32_t index) {
   for (const plan::Buffer &buffer : view.program.buffers())
     if (buffer.arena() == index)
       used = std::max(used, buffer.offset() + buffer.bytes());
-  if (used > uint64_t(kMostElements) || arena.bytes() > (used + 63) / 64 * 64)
+  if (used > uint64_t(kMostElements) || arena.bytes() > aligned(used))
     return Status::defect(place, " has ", arena.bytes(), " bytes, its buffers end at byte ", used);
   return Status::ok();
 }
@@ -116,7 +120,7 @@ Status verifyArena(const ProgramView &view, uint32_t arena) {
     const plan::Buffer &buffer = buffers[event.buffer];
     if (!event.birth) {
       live.erase(buffer.offset());
-      bytes -= buffer.bytes();
+      bytes -= aligned(buffer.bytes());
       continue;
     }
     auto next = live.lower_bound(buffer.offset());
@@ -130,7 +134,7 @@ Status verifyArena(const ProgramView &view, uint32_t arena) {
       return Status::defect(view.buffer(event.buffer), " overlaps buffer '", other->name(),
                             "' in arena ", arena, " at instruction ", event.position);
     live.emplace(buffer.offset(), event.buffer);
-    bytes += buffer.bytes();
+    bytes += aligned(buffer.bytes());
     peak = std::max(peak, bytes);
   }
   if (peak != view.program.arenas(arena).peak_bytes())

@@ -15,3 +15,16 @@ func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"})
   // expected-note @below {{its result is read here}}
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// Ops of two parts of the step in a mixed order.
+func.func @step(%x: tensor<4x4xf32> {graph.name = "x", graph.role = "input"},
+                %w: tensor<4x4xf32> {graph.name = "w", graph.role = "parameter"})
+    -> (tensor<4x4xf32> {graph.name = "y", graph.role = "output"},
+        tensor<4x4xf32> {graph.name = "w", graph.role = "parameter", graph.alias = 1 : i64}) {
+  %0 = graph.dot_general %w, %w batch [] x [] contract [1] x [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  // expected-error @below {{runs once per micro-batch, but stands behind an op that runs once per step; order the step before}}
+  %1 = graph.dot_general %x, %x batch [] x [] contract [1] x [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  return %1, %0 : tensor<4x4xf32>, tensor<4x4xf32>
+}

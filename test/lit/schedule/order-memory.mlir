@@ -191,3 +191,28 @@ func.func @other(%x: tensor<8xf32>, %s: tensor<f32>) -> (tensor<f32>, tensor<8xf
   %c = graph.reduce sum %a over [0] : tensor<8xf32> -> tensor<f32>
   return %c, %b : tensor<f32>, tensor<8xf32>
 }
+
+// -----
+
+// Ops that run once per step stand behind those that run once per micro-batch, even those that
+// would free memory before.
+// CHECK-LABEL: func @step
+// CHECK-NEXT: %[[A:.*]] = graph.exp %arg0
+// CHECK-NEXT: %[[S:.*]] = graph.accumulate %[[A]]
+// CHECK-NEXT: %[[B:.*]] = graph.neg %arg0
+// CHECK-NEXT: %[[T:.*]] = graph.accumulate %[[B]]
+// CHECK-NEXT: graph.add %arg1, %[[S]]
+// CHECK-NEXT: graph.add %arg2, %[[T]]
+func.func @step(%x: tensor<8xf32> {graph.role = "input", graph.name = "x"},
+                %v: tensor<8xf32> {graph.role = "parameter", graph.name = "v"},
+                %w: tensor<8xf32> {graph.role = "parameter", graph.name = "w"})
+    -> (tensor<8xf32> {graph.role = "parameter", graph.name = "v", graph.alias = 1 : i64},
+        tensor<8xf32> {graph.role = "parameter", graph.name = "w", graph.alias = 2 : i64}) {
+  %a = graph.exp %x : tensor<8xf32>
+  %s = graph.accumulate %a count 2 : tensor<8xf32>
+  %c = graph.add %v, %s : tensor<8xf32>
+  %b = graph.neg %x : tensor<8xf32>
+  %t = graph.accumulate %b count 2 : tensor<8xf32>
+  %d = graph.add %w, %t : tensor<8xf32>
+  return %c, %d : tensor<8xf32>, tensor<8xf32>
+}

@@ -92,7 +92,7 @@ inline plan::Plan validPlan() {
   plan::Program &program = *plan.add_programs();
   program.set_events(1);
   plan::Arena *arena = program.add_arenas();
-  arena->set_bytes(1856), arena->set_peak_bytes(1024 + 8 + 256 + 256);
+  arena->set_bytes(1856), arena->set_peak_bytes(1024 + 64 + 256 + 256);
   plan::Kernel *kernel = program.add_kernels();
   kernel->set_extent(1);
   plan::KernelParameter *from = kernel->add_parameters(), *to = kernel->add_parameters();

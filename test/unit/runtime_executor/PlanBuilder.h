@@ -55,7 +55,7 @@ public:
     buffer->set_dtype(dtype), buffer->set_bytes(bytes);
     buffer->set_offset((arena.bytes() + 63) / 64 * 64);
     arena.set_bytes(buffer->offset() + bytes);
-    arena.set_peak_bytes(arena.peak_bytes() + bytes);
+    arena.set_peak_bytes(arena.peak_bytes() + (bytes + 63) / 64 * 64);
     return uint32_t(program().buffers_size() - 1);
   }
 

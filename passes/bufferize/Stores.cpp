@@ -1,0 +1,137 @@
+// Lowers the step into a scratch module and reads the buffers' lifetimes.
+#include "passes/bufferize/Stores.h"
+
+#include "dialects/graph/Step.h"
+#include "passes/bufferize/Offsets.h"
+#include "passes/bufferize/StepLowering.h"
+
+using namespace mlir;
+
+namespace cleave::bufferize {
+
+namespace {
+
+class StoreReader {
+public:
+  StoreReader(func::FuncOp step, planner::StepModel &model, ProgramBuilder &program,
+              const StepLowering &lowering)
+      : model_(model), program_(program), lowering_(lowering) {
+    int values = 0;
+    for (Value argument : step.getArguments())
+      number_[argument] = values++;
+    for (auto [i, op] : llvm::enumerate(graph::opsOf(step))) {
+      opNumber_[op] = static_cast<int>(i);
+      for (Value result : op->getResults())
+        number_[result] = values++;
+    }
+    assert(values == static_cast<int>(model.values.size()) && "the model is of another step");
+  }
+
+  void run() {
+    readInstructions();
+    setRuns();
+    model_.stores.clear();
+    for (auto buffer : program_.program().getBody().front().getOps<program::BufferOp>())
+      readBuffer(buffer);
+  }
+
+private:
+  // The positions of the instructions, and of each op's first and last one. What an op does before
+  // the first micro-batch is no part of its run.
+  void readInstructions() {
+    for (auto segment : program_.program().getBody().front().getOps<program::SegmentOp>())
+      for (Operation &instruction : segment.getBody().front()) {
+        Operation *source = program_.sourceOf(&instruction);
+        for (Value buffer : instruction.getOperands())
+          firstReader_.try_emplace(buffer, source);
+        if (source && segment.getName() != "begin") {
+          auto [it, isNew] = positions_.try_emplace(source, position_, position_);
+          it->second.second = position_;
+        }
+        ++position_;
+      }
+    model_.instants = 3 * position_;
+  }
+
+  // An op without instructions runs, in no time, before the next one that has some.
+  void setRuns() {
+    int64_t next = position_;
+    for (Operation *op : llvm::reverse(lowering_.order().drop_back())) {
+      planner::Span &runs = model_.ops[opNumber_.lookup(op)].runs;
+      auto it = positions_.find(op);
+      runs = it == positions_.end()
+                 ? planner::Span{3 * next, 3 * next}
+                 : planner::Span{3 * it->second.first + 1, 3 * it->second.second + 2};
+      if (it != positions_.end())
+        next = it->second.first;
+    }
+  }
+
+  void readBuffer(program::BufferOp buffer) {
+    planner::Store store;
+    store.bytes = aligned(static_cast<int64_t>(buffer.getBytes()));
+    store.span = {3 * static_cast<int64_t>(buffer.getFirst()) + 1,
+                  3 * static_cast<int64_t>(buffer.getLast()) + 2};
+    if (isPersistent(buffer.getRole()))
+      store.span = {0, model_.instants};
+    ArrayRef<Value> tenants = lowering_.tenantsOf(buffer);
+    if (tenants.empty())
+      return readWorkspace(buffer, store);
+    // A tenant stays until the next one is computed in its place.
+    for (auto [i, tenant] : llvm::enumerate(tenants)) {
+      planner::Store piece = store;
+      piece.value = number_.lookup(tenant);
+      if (i > 0)
+        piece.span.begin = movesIn(tenants[i]);
+      if (i + 1 < tenants.size())
+        piece.span.end = movesIn(tenants[i + 1]);
+      model_.stores.push_back(piece);
+    }
+  }
+
+  int64_t movesIn(Value tenant) const {
+    return model_.ops[opNumber_.lookup(tenant.getDefiningOp())].runs.end - 1;
+  }
+
+  // A buffer for one op: as large as one of its operands or results, or scratch memory.
+  void readWorkspace(program::BufferOp buffer, planner::Store store) {
+    Operation *op = firstReader_.lookup(buffer);
+    if (!op)
+      return;
+    store.op = opNumber_.lookup(op);
+    const planner::Op &plain = model_.ops[store.op];
+    auto fits = [&](int value) { return aligned(model_.values[value].bytes()) == store.bytes; };
+    if (auto it = llvm::find_if(plain.operands, fits); it != plain.operands.end()) {
+      store.value = *it;
+      store.operand = static_cast<int>(it - plain.operands.begin());
+    } else if (auto it = llvm::find_if(plain.results, fits); it != plain.results.end()) {
+      store.value = *it;
+    }
+    model_.stores.push_back(store);
+  }
+
+  planner::StepModel &model_;
+  ProgramBuilder &program_;
+  const StepLowering &lowering_;
+  llvm::DenseMap<Value, int> number_;
+  llvm::DenseMap<Operation *, int> opNumber_;
+  llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> positions_; // first and last
+  llvm::DenseMap<Value, Operation *> firstReader_;                     // per buffer, in the step
+  int64_t position_ = 0;
+};
+
+} // namespace
+
+LogicalResult readStores(func::FuncOp step, planner::StepModel &model) {
+  step.getContext()->loadDialect<program::ProgramDialect>();
+  OwningOpRef<ModuleOp> scratch = ModuleOp::create(step.getLoc());
+  ProgramBuilder program(*scratch);
+  StepLowering lowering(step, program);
+  if (failed(lowering.run()))
+    return failure();
+  program.setLifetimes();
+  StoreReader(step, model, program, lowering).run();
+  return success();
+}
+
+} // namespace cleave::bufferize

@@ -1,0 +1,18 @@
+// Stores: the buffers of a step's program, as the planner sees them. The analysis is the lowering
+// itself, on the step before it is partitioned: views, results in place of operands, destinations,
+// copies to dense layouts and scratch memory are those of the program.
+#pragma once
+
+#include "compiler/planner/StepModel.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Support/LLVM.h"
+
+namespace cleave::bufferize {
+
+// Sets the clock, the ops' runs and the stores of `model`, which was read from `step`. On one rank,
+// the most bytes of stores at one instant are the peak of the program's arena. Fails with a
+// diagnostic where bufferize() does; leaves the step as it is.
+mlir::LogicalResult readStores(mlir::func::FuncOp step, planner::StepModel &model);
+
+} // namespace cleave::bufferize
