@@ -209,8 +209,8 @@ static Result<planner::PlannerOptions> plannerOptions(const Compilation &c) {
   return options;
 }
 
-// Reads the cluster unless an earlier phase did. Products of f32 tensors have the rate of the type in
-// which they multiply, if the cluster has one.
+// Reads the cluster unless an earlier phase did. Products of f32 tensors have the rate of the type
+// in which they multiply, if the cluster has one.
 static Status loadCluster(Compilation &c) {
   if (c.cluster)
     return Status::ok();

@@ -54,8 +54,8 @@ IValue rangeView(OpCall &c, const IValue &self, const Range &r) {
       [r](std::vector<Polynomial> &strides) { strides[r.dim] *= Polynomial(r.step); });
 }
 
-// Clamps a position, which counts from the end if negative, to [0, size]. No size is larger than the
-// largest position.
+// Clamps a position, which counts from the end if negative, to [0, size]. No size is larger than
+// the largest position.
 Polynomial placeIn(const Polynomial &size, Polynomial at) {
   if (at == Polynomial(std::numeric_limits<int64_t>::max()))
     return size;
