@@ -18,6 +18,21 @@ FOREVER = 10_000_000
 SGD = ["--optimizer", "sgd:lr=0.05"]
 LARGEST_FILE = 150_000  # bytes
 
+# A step with the metric of programs that scale the loss.
+SCALED = """
+func.func @step(%x: tensor<1x2xf32> {graph.name = "x", graph.role = "input"},
+                %w: tensor<2xf32> {graph.name = "w", graph.role = "parameter", graph.source = {fill = 1.0 : f64}, graph.trainable},
+                %s: tensor<f32> {graph.name = "loss_scale", graph.role = "state", graph.source = {fill = 8.0 : f64}})
+    -> (tensor<f32> {graph.name = "loss", graph.role = "loss"}, tensor<f32> {graph.name = "loss_scale", graph.role = "metric"},
+        tensor<2xf32> {graph.name = "w", graph.role = "parameter", graph.alias = 1 : i64},
+        tensor<f32> {graph.name = "loss_scale", graph.role = "state", graph.alias = 2 : i64}) {
+  %0 = graph.broadcast %w to [1] : tensor<2xf32> -> tensor<1x2xf32>
+  %1 = graph.mul %x, %0 : tensor<1x2xf32>
+  %2 = graph.reduce sum %1 over [0, 1] : tensor<1x2xf32> -> tensor<f32>
+  return %2, %s, %w, %s : tensor<f32>, tensor<f32>, tensor<2xf32>, tensor<f32>
+}
+"""
+
 
 def names_in(folder):
     return sorted(path.name for path in folder.iterdir())
@@ -190,6 +205,17 @@ class Folders(unittest.TestCase):
         steps, _ = cleave.train(plan, cleave.MLP["data"], 5, self.log, "--resume", self.saved, "--save", self.saved)
         self.assertEqual([line["step"] for line in steps], [3, 4])
         self.assertEqual(names_in(self.saved), ["step-00000003", "step-00000005"])
+
+    def test_a_program_that_scales_its_loss_goes_on(self):
+        text, plan = self.folder / "scaled.mlir", self.folder / "scaled.plan"
+        text.write_text(SCALED)
+        cleave.must("cleave-compile", text, "--start-from", "train", "--train", "--loss", "output:loss", "-o", plan)
+        data = self.folder / "x.safetensors"
+        data.write_bytes(damage.safetensors({"x": ("F32", [6, 2], "f", [1, 2, float("nan"), 4, 5, float("inf"), 7, 8, 9, 10, 11, 12])}))
+        said = self.run_steps(plan, 6, "--log", self.log, data=data)
+        self.assertEqual([line["loss"] for line in cleave.read_log(self.log)[0]], [3, None, None, 15, 19, 23])
+        self.assertEqual(said.err.count("warning: loss is nan in step 1; the program leaves the step out"), 1)
+        self.assertIn("the updates of 2 of 6 steps were left out", said.err)
 
     # Logs.
 

@@ -5,15 +5,20 @@
 
 namespace cleave::run {
 
+// A metric of programs that scale the loss of float16 values. They leave out steps that overflow.
+static constexpr const char *kLossScale = "loss_scale";
+
 void NotFinite::examine(int64_t step, executor::Executor &executor) {
   found_.clear();
-  for (const executor::MetricValue &metric : executor.metrics())
+  for (const executor::MetricValue &metric : executor.metrics()) {
+    scalesLoss_ |= metric.name == kLossScale;
     if (!std::isfinite(metric.value) && found_.empty())
       found_ = concat(metric.name, " is ",
                       std::isnan(metric.value) ? "nan"
                       : metric.value > 0       ? "infinite"
                                                : "negative infinite",
                       " in step ", step);
+  }
   if (found_.empty())
     return;
   ++count_;
@@ -22,7 +27,7 @@ void NotFinite::examine(int64_t step, executor::Executor &executor) {
 }
 
 Status NotFinite::verdict(const std::string &lastGood) const {
-  if (found_.empty() || reaction_ != OnNan::Stop)
+  if (found_.empty() || reaction_ != OnNan::Stop || scalesLoss_)
     return Status::ok();
   const char *wayOut = ", for example with a smaller learning rate; --on-nan skip or continue does "
                        "not end the run";
@@ -34,16 +39,18 @@ Status NotFinite::verdict(const std::string &lastGood) const {
 }
 
 std::string NotFinite::warning() const {
-  if (found_.empty() || reaction_ == OnNan::Stop || count_ > 1)
+  if (found_.empty() || count_ > 1 || (reaction_ == OnNan::Stop && !scalesLoss_))
     return "";
-  return concat(found_, isSkipped() ? "; its update is undone (--on-nan skip)"
-                                    : "; the run goes on (--on-nan continue)");
+  return concat(found_, isSkipped()   ? "; its update is undone (--on-nan skip)"
+                        : scalesLoss_ ? "; the program leaves the step out and lowers loss_scale"
+                                      : "; the run goes on (--on-nan continue)");
 }
 
 std::string NotFinite::summary(int64_t steps) const {
-  if (reaction_ != OnNan::Skip || count_ < 2)
+  if (count_ < 2 || (reaction_ != OnNan::Skip && !scalesLoss_))
     return "";
-  return concat("the updates of ", count_, " of ", steps, " steps were undone");
+  return concat("the updates of ", count_, " of ", steps, " steps were ",
+                scalesLoss_ ? "left out" : "undone");
 }
 
 } // namespace cleave::run

@@ -1,4 +1,5 @@
-// What happens after a step whose loss or gradient norm is infinite or not a number (--on-nan).
+// What happens after a step whose loss or gradient norm is infinite or not a number (--on-nan). A
+// program with the metric `loss_scale` has left out such a step itself, and the run goes on.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -23,18 +24,20 @@ public:
   Status verdict(const std::string &lastGood) const;
   // Of the first such step, a warning that says how the run goes on; empty otherwise.
   std::string warning() const;
-  // The number of undone steps of `steps`; empty if there is nothing new to say.
+  // The number of steps without an update of `steps`; empty if there is nothing new to say.
   std::string summary(int64_t steps) const;
 
-  // Whether the update of this step was undone.
-  bool isSkipped() const { return !found_.empty() && reaction_ == OnNan::Skip; }
+  // Whether the update of this step was undone. Of a program that scales its loss it is not, which
+  // would undo the new scale.
+  bool isSkipped() const { return !found_.empty() && reaction_ == OnNan::Skip && !scalesLoss_; }
   // Whether what the step left may be saved as finite.
-  bool isFinite() const { return found_.empty() || isSkipped(); }
+  bool isFinite() const { return found_.empty() || isSkipped() || scalesLoss_; }
 
 private:
   OnNan reaction_;
-  std::string found_; // `loss is nan in step 7`; empty: all metrics are finite
-  int64_t count_ = 0; // of such steps
+  std::string found_;       // `loss is nan in step 7`; empty: all metrics are finite
+  bool scalesLoss_ = false; // the program has the metric `loss_scale`
+  int64_t count_ = 0;       // of such steps
 };
 
 } // namespace cleave::run
