@@ -109,6 +109,26 @@ func.func @a_product_has_the_remaining_dims(%x: tensor<4x8xf32>, %y: tensor<8x5x
 
 // -----
 
+// graph.dot_general (C6)
+func.func @a_product_of_short_floats_is_as_short_or_f32(%x: tensor<4x8xbf16>, %y: tensor<8x5xbf16>) {
+  %0 = graph.dot_general %x, %y batch [] x [] contract [1] x [0] : tensor<4x8xbf16>, tensor<8x5xbf16> -> tensor<4x5xf32>
+  // expected-error @below {{inferred type(s) 'tensor<4x5xbf16>' are incompatible with return type(s) of operation 'tensor<4x5xf16>'}}
+  %1 = graph.dot_general %x, %y batch [] x [] contract [1] x [0] : tensor<4x8xbf16>, tensor<8x5xbf16> -> tensor<4x5xf16>
+  return
+}
+
+// -----
+
+// graph.conv (C5)
+func.func @a_convolution_of_f32_is_f32(%a: tensor<1x3x5xf32>, %b: tensor<4x3x3xf32>) {
+  // expected-error @below {{multiplies 'f32' by 'f32' to 'f64', expected one element type, or f32 for the sums of 16-bit floats}}
+  %0 = graph.conv %a, %b {strides = array<i64: 1>, dilations = array<i64: 1>, pads_low = array<i64: 0>, pads_high = array<i64: 0>, groups = 1 : i64}
+    : tensor<1x3x5xf32>, tensor<4x3x3xf32> -> tensor<1x4x3xf64>
+  return
+}
+
+// -----
+
 // graph.conv (C1)
 func.func @a_convolution_has_a_spatial_dim(%x: tensor<1x3xf32>, %w: tensor<4x3xf32>) {
   // expected-error @below {{needs input and weight of one rank of at least 3, found 2 and 2}}
