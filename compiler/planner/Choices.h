@@ -27,8 +27,9 @@ struct ArgumentChoice {
 struct ChoiceLimits {
   size_t perOp = 128; // at first, as perArgument; then as many as the solver asks for (Refine.h)
   size_t perArgument = 128;
-  int rounds = 12;                     // of listing more, at most
-  size_t maxEntries = size_t(1) << 25; // of all edges' matrices, beyond which no more are listed
+  int rounds = 12; // of listing more, at most
+  // Of the matrices of all edges: networks grow up to it, or by a quarter if they are larger.
+  size_t maxEntries = size_t(1) << 25;
 };
 
 // All choices of an op, in a fixed order; the first one uses no axis. Several axes split one factor

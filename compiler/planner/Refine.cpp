@@ -67,10 +67,14 @@ private:
         grown.sizes[rest.list] = 2 * rest.listed;
         counts[node] += std::min(rest.listed, rest.others);
       }
-    size_t entries = 0;
-    for (const solver::Edge &edge : result_.problem.problem.edges)
-      entries += counts[edge.from] * counts[edge.to];
-    if (entries > listing_.limits.maxEntries)
+    size_t entries = 0, grownEntries = 0;
+    for (const solver::Edge &edge : result_.problem.problem.edges) {
+      entries += edge.cost.size();
+      grownEntries += counts[edge.from] * counts[edge.to];
+    }
+    if (result_.rounds == 0)
+      mostEntries_ = std::max(listing_.limits.maxEntries, entries + entries / 4);
+    if (grownEntries > mostEntries_)
       return false;
     listing_ = std::move(grown);
     ++result_.rounds;
@@ -112,6 +116,7 @@ private:
   const std::function<Status(const solver::Problem &)> &onNetwork_;
   Refined result_;
   double bound_ = -solver::kForbidden, seconds_ = 0;
+  size_t mostEntries_ = 0; // of a network
 };
 
 } // namespace
