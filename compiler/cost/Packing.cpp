@@ -9,7 +9,8 @@ namespace cleave::cost {
 
 bool Blocks::arePacked() const {
   auto before = shape.first(static_cast<size_t>(dim));
-  bool isLeading = std::all_of(before.begin(), before.end(), [](int64_t size) { return size == 1; });
+  bool isLeading =
+      std::all_of(before.begin(), before.end(), [](int64_t size) { return size == 1; });
   return !isLeading || shape[dim] != ranks * block;
 }
 

@@ -76,25 +76,17 @@ private:
       return;
     if (op_.group && !projectSplit(*op_.group, op_.rule, choice.factors, mesh_))
       return;
-    if (setLayouts(choice))
+    setLayouts(op_, choice);
+    if (combines(choice))
       addResolutions(choice);
   }
 
-  // Whether the layouts make sense: partial sums along one axis combine in one way.
-  bool setLayouts(OpChoice &choice) const {
-    for (size_t i = 0; i < op_.operands.size(); ++i) {
-      choice.operands.push_back(operandSharding(op_.rule, i, choice.factors));
-      choice.operands.back().partial = choice.partial;
-    }
-    for (size_t i = 0; i < op_.results.size(); ++i) {
-      Sharding result = resultSharding(op_.rule, i, choice.factors);
-      if (!choice.partial.empty() && !result.partial.empty() && result.reduce != ReduceKind::Sum)
-        return false;
-      result.partial.insert(result.partial.end(), choice.partial.begin(), choice.partial.end());
-      std::sort(result.partial.begin(), result.partial.end());
-      choice.natural.push_back(std::move(result));
-    }
-    return !mixesKinds(choice.factors);
+  // Whether partial sums along one axis combine in one way.
+  bool combines(const OpChoice &choice) const {
+    bool isSum = std::all_of(choice.natural.begin(), choice.natural.end(), [](const auto &result) {
+      return result.partial.empty() || result.reduce == ReduceKind::Sum;
+    });
+    return (choice.partial.empty() || isSum) && !mixesKinds(choice.factors);
   }
 
   // Whether factors with different kinds of reduction are split.
@@ -158,6 +150,18 @@ private:
 };
 
 } // namespace
+
+void setLayouts(const Op &op, OpChoice &choice) {
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    choice.operands.push_back(operandSharding(op.rule, i, choice.factors));
+    choice.operands.back().partial = choice.partial;
+  }
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    Sharding &result = choice.natural.emplace_back(resultSharding(op.rule, i, choice.factors));
+    result.partial.insert(result.partial.end(), choice.partial.begin(), choice.partial.end());
+    std::sort(result.partial.begin(), result.partial.end());
+  }
+}
 
 std::vector<OpChoice> enumerateOp(const Op &op, const StepModel &model, const Mesh &mesh) {
   return OpEnumerator(op, model, mesh).run();

@@ -32,6 +32,10 @@ struct ChoiceLimits {
   size_t maxEntries = size_t(1) << 25;
 };
 
+// Sets the layouts of operands, and those of results as the kernel computes them, that follow from
+// the choice's factors and partial axes.
+void setLayouts(const Op &op, OpChoice &choice);
+
 // All choices of an op, in a fixed order; the first one uses no axis. Several axes split one factor
 // in ascending order. Partial results are kept, reduced, or reduced and scattered over a dim.
 std::vector<OpChoice> enumerateOp(const Op &op, const StepModel &model, const Mesh &mesh);

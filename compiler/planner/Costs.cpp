@@ -4,9 +4,19 @@
 #include "compiler/solver/Problem.h"
 
 #include <algorithm>
-#include <iterator>
+#include <limits>
 
 namespace cleave::planner {
+
+Costs::Costs(const StepModel &model, const cluster::Cluster &cluster, const Mesh &mesh)
+    : model_(model), cluster_(cluster), mesh_(mesh), resharder_(cluster, mesh),
+      kindOf_(model.values.size(), -1) {
+  for (const Value &value : model.values)
+    if (isReadLate(model, value)) {
+      ++lateValues_;
+      lateBytes_ += static_cast<double>(value.bytes());
+    }
+}
 
 // The type that an op computes in, as cluster files name it: products in the type of their factors,
 // other ops in that of their first result. Integers are counted at the rate of f32.
@@ -17,9 +27,30 @@ static std::string computeType(const StepModel &model, const Op &op) {
   return std::string(name(isFloat(type) ? type : ElementType::F32));
 }
 
-double Costs::compute(const Op &op, const OpChoice &choice) const {
-  if (op.isView)
+double Costs::kernels(const Op &op, const OpChoice &choice) const {
+  if (op.isView || (op.isAccumulate && op.repeats == 1))
     return 0;
+  double seconds = static_cast<double>(op.repeats) * compute(op, choice);
+  if (op.isAccumulate)
+    seconds += cost::fillSeconds(
+        cluster_,
+        static_cast<double>(localBytes(model_.values[op.results[0]], choice.natural[0], mesh_)));
+  return seconds;
+}
+
+double Costs::replacement(const Argument &argument, const Sharding &storage) const {
+  if (argument.output < 0)
+    return 0;
+  const Value &value = model_.values[argument.value];
+  const int producer = model_.values[model_.outputs[argument.output].value].producer;
+  const bool isReadLater = std::any_of(value.uses.begin(), value.uses.end(),
+                                       [&](const Use &use) { return use.op > producer; });
+  return producer >= 0 && isReadLater
+             ? cost::copySeconds(cluster_, static_cast<double>(localBytes(value, storage, mesh_)))
+             : 0;
+}
+
+double Costs::compute(const Op &op, const OpChoice &choice) const {
   cost::KernelWork work;
   work.flops = localFlops(op, choice.factors, mesh_);
   work.isProduct = op.isProduct;
@@ -27,7 +58,7 @@ double Costs::compute(const Op &op, const OpChoice &choice) const {
   for (size_t i = 0; i < op.results.size(); ++i)
     written +=
         static_cast<double>(localBytes(model_.values[op.results[i]], choice.natural[i], mesh_));
-  work.bytes = written;
+  work.bytes = op.isAccumulate ? 2 * written : written; // a sum is read and written
   for (size_t i = 0; i < op.operands.size(); ++i) {
     double bytes =
         static_cast<double>(localBytes(model_.values[op.operands[i]], choice.operands[i], mesh_));
@@ -37,32 +68,49 @@ double Costs::compute(const Op &op, const OpChoice &choice) const {
   return cost::kernelSeconds(cluster_, work);
 }
 
-// Reductions without a near reader are joined into buckets (passes/schedule): the number of
-// reductions that share the latency of one call, roughly.
-static constexpr double kSharers = 8;
-// The distance in ops between producer and first reader from which on a reduction is joined.
+// The distance in ops between producer and first reader from which on a reduction can wait.
 static constexpr int kFarAway = 16;
 
-bool isReadLate(const Value &value) {
-  return value.uses.empty() || value.uses[0].op >= value.producer + kFarAway;
+int firstReader(const StepModel &model, const Value &value) {
+  for (const Use &use : value.uses)
+    if (model.ops[use.op].part != Part::Update)
+      return use.op;
+  return std::numeric_limits<int>::max();
+}
+
+bool isReadLate(const StepModel &model, const Value &value) {
+  return value.producer >= 0 && model.ops[value.producer].part != Part::Update &&
+         firstReader(model, value) - value.producer >= kFarAway;
+}
+
+std::optional<cost::ReshardStep> Costs::joinable(int value, const Sharding &from,
+                                                 const Sharding &to) {
+  if (from == to || !isReadLate(model_, model_.values[value]))
+    return std::nullopt;
+  std::optional<std::vector<cost::ReshardStep>> steps = path(value, from, to);
+  if (!steps || steps->size() != 1 || (*steps)[0].kind != cost::ReshardKind::AllReduce)
+    return std::nullopt;
+  return std::move((*steps)[0]);
+}
+
+double Costs::latency(const cost::ReshardStep &reduction) const {
+  return resharder_.collectives().latencySeconds(cluster::CollectiveKind::AllReduce,
+                                                 reduction.axes);
+}
+
+double Costs::shareOfCall(const cost::ReshardStep &reduction) const {
+  const double full = static_cast<double>(kBucketBytes);
+  return lateBytes_ <= full ? 1.0 / lateValues_ : std::min(1.0, reduction.bytes / full);
 }
 
 double Costs::resolve(const Op &op, const OpChoice &choice) {
   double seconds = 0;
   for (size_t i = 0; i < op.results.size(); ++i) {
-    const Sharding &natural = choice.natural[i], &wanted = choice.results[i];
-    if (natural == wanted)
-      continue;
-    seconds += reshard(op.results[i], natural, wanted);
-    if (natural.dims == wanted.dims && isReadLate(model_.values[op.results[i]])) {
-      std::vector<int> reduced;
-      std::set_difference(natural.partial.begin(), natural.partial.end(), wanted.partial.begin(),
-                          wanted.partial.end(), std::back_inserter(reduced));
-      seconds -= (1 - 1 / kSharers) *
-                 resharder_.collectives().seconds(cluster::CollectiveKind::AllReduce, reduced, 1);
-    }
+    seconds += reshard(op.results[i], choice.natural[i], choice.results[i]);
+    if (auto reduction = joinable(op.results[i], choice.natural[i], choice.results[i]))
+      seconds -= latency(*reduction) * (1 - shareOfCall(*reduction));
   }
-  return std::max(seconds, 0.0);
+  return seconds;
 }
 
 std::optional<std::vector<cost::ReshardStep>> Costs::path(int value, const Sharding &from,

@@ -8,43 +8,61 @@
 
 namespace cleave::planner {
 
-// Whether the first reader of a value is so far from its producer that the reduction of the value
-// can be joined with others (passes/schedule/Bucket.h).
-bool isReadLate(const Value &value);
+// The most bytes of a bucket (Buckets.h), unless a single tensor is larger.
+inline constexpr int64_t kBucketBytes = int64_t(25) << 20;
+
+// The first op outside the update that reads a value; INT_MAX if there is none.
+int firstReader(const StepModel &model, const Value &value);
+
+// Whether a reduction of this value can wait for others (Buckets.h).
+bool isReadLate(const StepModel &model, const Value &value);
 
 // Prices choices; keeps references to the constructor's arguments.
 class Costs {
 public:
   // `cluster` is the view of the mesh's ranks (cluster::forRanks).
-  Costs(const StepModel &model, const cluster::Cluster &cluster, const Mesh &mesh)
-      : model_(model), cluster_(cluster), mesh_(mesh), resharder_(cluster, mesh),
-        kindOf_(model.values.size(), -1) {}
+  Costs(const StepModel &model, const cluster::Cluster &cluster, const Mesh &mesh);
 
   const StepModel &model() const { return model_; }
   const Mesh &mesh() const { return mesh_; }
 
-  // Seconds of one execution: of the kernel, and of bringing its results from OpChoice::natural to
-  // OpChoice::results.
-  double compute(const Op &op, const OpChoice &choice) const;
+  // Seconds per step of an op's kernels: in every micro-batch, and to clear a sum before them.
+  double kernels(const Op &op, const OpChoice &choice) const;
+  // Seconds per step of copying an argument's new value to its place, where it lives in this
+  // layout; 0 if it is written there at once, because no later op reads the old value.
+  double replacement(const Argument &argument, const Sharding &storage) const;
+  // Seconds of bringing its results once from OpChoice::natural to OpChoice::results. A reduction
+  // that can be joined with others is counted with a share of the call's latency such that no
+  // bucket has less: an equal one if one bucket holds all that can be joined, else that of its
+  // bytes in a full bucket.
   double resolve(const Op &op, const OpChoice &choice);
   // Seconds of bringing a value from one layout to another; `solver::kForbidden` if impossible.
   double reshard(int value, const Sharding &from, const Sharding &to);
   // The steps of that change; nothing if impossible.
   std::optional<std::vector<cost::ReshardStep>> path(int value, const Sharding &from,
                                                      const Sharding &to);
+  // The all_reduce of that change, if the change is nothing else and can wait for others; its part
+  // that does not depend on the bytes, in seconds.
+  std::optional<cost::ReshardStep> joinable(int value, const Sharding &from, const Sharding &to);
+  double latency(const cost::ReshardStep &reduction) const;
 
-  // The number of a layout, and reshard() on layouts by number, for the many queries of edges.
-  int number(const Sharding &layout);
+  // Layouts by number, and reshard() on them, for the many queries of edges.
   const Sharding &layout(int number) const { return layouts_[number]; }
+  int number(const Sharding &layout);
   double reshard(int value, int from, int to);
   // The least seconds from any of these layouts to any of those.
   double leastReshard(int value, const std::vector<int> &from, const std::vector<int> &to);
 
 private:
+  double compute(const Op &op, const OpChoice &choice) const; // one run
+  double shareOfCall(const cost::ReshardStep &reduction) const;
+
   const StepModel &model_;
   const cluster::Cluster &cluster_;
   const Mesh &mesh_;
   cost::Resharder resharder_;
+  int lateValues_ = 0;   // those with a reduction that can wait
+  double lateBytes_ = 0; // of these whole tensors
   std::map<Sharding, int> numbers_;
   std::vector<Sharding> layouts_;                                 // by number
   std::map<std::pair<std::vector<int64_t>, int64_t>, int> kinds_; // shape, bytes of an element

@@ -107,7 +107,7 @@ std::vector<int64_t> OpKinds::keyOf(int index) const {
     key.add(model_.values[value]);
   for (int value : op.results) {
     key.add(model_.values[value]);
-    key.add(context_.leaves[value] + 2 * isReadLate(model_.values[value]));
+    key.add(context_.leaves[value] + 2 * isReadLate(model_, model_.values[value]));
   }
   key.add(static_cast<int64_t>(context_.followers[index].size()));
   for (int argument : context_.followers[index]) {
@@ -151,14 +151,13 @@ bool OpKinds::keepsFollowers(int op, const OpChoice &choice) const {
 }
 
 double OpKinds::secondsOf(const Op &op, const OpChoice &choice) {
-  double seconds =
-      static_cast<double>(op.repeats) * costs_.compute(op, choice) +
-      static_cast<double>(op.isAccumulate ? 1 : op.repeats) * costs_.resolve(op, choice);
+  const double completions = static_cast<double>(op.completions());
+  double seconds = costs_.kernels(op, choice) + completions * costs_.resolve(op, choice);
   for (size_t i = 0; i < op.results.size(); ++i)
     if (context_.leaves[op.results[i]] && !choice.results[i].partial.empty()) {
       Sharding whole = choice.results[i];
       whole.partial.clear();
-      seconds += costs_.reshard(op.results[i], choice.results[i], whole);
+      seconds += completions * costs_.reshard(op.results[i], choice.results[i], whole);
     }
   return seconds;
 }

@@ -1,5 +1,7 @@
 #include "compiler/planner/Plan.h"
 
+#include "compiler/planner/Buckets.h"
+#include "compiler/planner/LayoutChanges.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/Units.h"
 
@@ -14,6 +16,19 @@ std::string comparisonText(const Reason &reason) {
     return "the only choice";
   return concat("the next best, ", reason.alternative, ", makes a step ",
                 secondsText(reason.alternativeSeconds), " longer");
+}
+
+double secondsOf(Costs &costs, const Decisions &decisions) {
+  const StepModel &model = costs.model();
+  double seconds = 0;
+  for (size_t i = 0; i < model.ops.size(); ++i)
+    seconds += costs.kernels(model.ops[i], choiceOf(model.ops[i], decisions.ops[i]));
+  for (size_t i = 0; i < model.arguments.size(); ++i)
+    seconds += costs.replacement(model.arguments[i], decisions.arguments[i].storage);
+  for (const LayoutChange &change : layoutChanges(model, decisions))
+    seconds +=
+        static_cast<double>(change.times) * costs.reshard(change.value, change.from, change.to);
+  return seconds - savedByBuckets(costs, decisions);
 }
 
 std::string axesText(const std::vector<int> &axes, const Mesh &mesh) {
@@ -82,6 +97,15 @@ static Json reasonsJson(const Plan &plan) {
   return reasons;
 }
 
+static Json copiesJson(const Plan &plan, const StepModel &model) {
+  Json copies = Json::array();
+  for (const CopyDecision &copy : plan.copies)
+    copies.push_back({{"of", nameOf(model, copy.value)},
+                      {"part", name(copy.part)},
+                      {"layout", layoutJson(copy.layout, plan.mesh)}});
+  return copies;
+}
+
 std::string toJson(const Plan &plan, const StepModel &model) {
   Json root;
   root["mesh"] = str(plan.mesh);
@@ -114,8 +138,11 @@ std::string toJson(const Plan &plan, const StepModel &model) {
                    {"factors", factors},
                    {"partial", axisNames(plan.ops[i].partial, plan.mesh)},
                    {"results", results}});
+    if (!plan.ops[i].buckets.empty())
+      ops.back()["buckets"] = plan.ops[i].buckets;
   }
   root["ops"] = ops;
+  root["copies"] = copiesJson(plan, model);
   root["decisions"] = reasonsJson(plan);
   Json remarks = Json::array();
   for (const PlanRemark &remark : plan.remarks)

@@ -1,27 +1,13 @@
 // Plan: the planner's decisions for one step, with their certificate and reasons, as plain data.
 #pragma once
 
-#include "compiler/planner/StepModel.h"
+#include "compiler/planner/Costs.h"
+#include "compiler/planner/Decisions.h"
 
 #include <string>
 #include <vector>
 
 namespace cleave::planner {
-
-// The strategy of one op; the plain form of its #mesh.strategy.
-struct OpDecision {
-  FactorAxes factors;            // per factor of the op's rule the mesh axes that split it
-  std::vector<int> partial;      // axes along which operands and results are partial sums
-  std::vector<Sharding> results; // the layouts of the results, after reductions
-  bool operator==(const OpDecision &) const = default;
-};
-
-// The layouts of one argument of the step.
-struct ArgumentDecision {
-  Sharding storage; // between steps
-  Sharding compute; // for its readers in the forward and backward pass; the update reads `storage`
-  bool operator==(const ArgumentDecision &) const = default;
-};
 
 // Why one decision was made: its cost, and the next best choice.
 struct Reason {
@@ -53,11 +39,8 @@ struct Holder {
 
 // The decisions and their certificate. Seconds are per step, bytes per rank, both by the planner's
 // model.
-struct Plan {
-  Mesh mesh;
-  std::vector<OpDecision> ops;             // in program order
-  std::vector<ArgumentDecision> arguments; // in the order of the step's arguments
-  double seconds = 0;                      // predicted
+struct Plan : Decisions {
+  double seconds = 0; // predicted (secondsOf)
   // No plan on any mesh tried is faster, by the same model: of all plans that the pins permit and
   // that consist of the choices of Choices.h and the layout changes of compiler/cost/Reshard.h.
   double boundSeconds = 0;
@@ -75,6 +58,10 @@ struct Plan {
   std::vector<PlanRemark> remarks;      // every decision, see Remarks.h
   double solveSeconds = 0;              // wall time; not compared, hashed or written
 };
+
+// The seconds of a step under these decisions: of all kernels, of the layout changes that
+// partitioning emits, and of the collectives that buckets join.
+double secondsOf(Costs &costs, const Decisions &decisions);
 
 // `dp+tp`: the names of the axes with these indices.
 std::string axesText(const std::vector<int> &axes, const Mesh &mesh);

@@ -192,7 +192,7 @@ private:
     const Value &value = model_.values[v];
     bool isGathered = choice.storage != choice.compute;
     int64_t copy = isGathered ? storedBytes(value, choice.compute, mesh_) : 0;
-    double seconds = 0;
+    double seconds = costs_.replacement(model_.arguments[index], choice.storage);
     int64_t repeats = 1; // of its readers but the updates
     for (const Use &use : value.uses)
       repeats = std::max(repeats, model_.ops[use.op].repeats);
@@ -247,7 +247,7 @@ private:
     for (const Use &use : value.uses)
       readers[model_.ops[use.op].part].push_back(use);
     for (const auto &[part, uses] : readers)
-      addReaders(index, node,
+      addReaders(index, part, node,
                  value.argument >= 0 && part == Part::Update ? stored_[value.argument] : made,
                  uses);
   }
@@ -256,7 +256,8 @@ private:
 
   // Readers in one part of the step share a layout change: where several may want the same layout,
   // a node between them and the producer chooses the layout that they read.
-  void addReaders(int value, int node, const LayoutSet &made, const std::vector<Use> &uses) {
+  void addReaders(int value, Part part, int node, const LayoutSet &made,
+                  const std::vector<Use> &uses) {
     LayoutSet copies;
     std::vector<int> shared =
         uses.size() > 1 ? sharedLayouts(value, made, uses) : std::vector<int>();
@@ -266,10 +267,13 @@ private:
       layouts.insert(shared.begin(), shared.end());
       for (int layout : layouts)
         copies.add(layout);
+      CopyNode &chosen = result_.copies.emplace_back(CopyNode{.value = value, .part = part});
+      for (int layout : layouts)
+        chosen.layouts.push_back(costs_.layout(layout));
       solver::Node copy{result_.problem.nodes[node].name + ", as read", {}, {}};
       copy.choices.resize(layouts.size());
       const int producer = node;
-      node = static_cast<int>(result_.problem.nodes.size());
+      node = chosen.node = static_cast<int>(result_.problem.nodes.size());
       result_.problem.nodes.push_back(std::move(copy));
       addEdge(value, producer, made, node, copies, repeats(uses[0]));
     }

@@ -19,6 +19,14 @@
 
 namespace cleave::planner {
 
+// A node that chooses the layout in which the readers of a value in one part of the step find it.
+struct CopyNode {
+  int value = 0;
+  Part part = Part::Forward;
+  int node = 0;                       // of the problem
+  std::vector<Sharding> layouts = {}; // by choice
+};
+
 // The cost network of a step, and what its nodes and choices stand for.
 struct PlanProblem {
   solver::Problem problem;                                  // node i < number of ops is op i
@@ -28,6 +36,7 @@ struct PlanProblem {
   std::vector<std::vector<ArgumentChoice>> argumentChoices; // per argument; empty without a node
   std::vector<PinEffect> argumentPinEffects;                // per argument
   std::map<int, Rest> rests;                                // of the nodes that have one
+  std::vector<CopyNode> copies;                             // by value
 
   // The choices of the op's node.
   const std::vector<OpChoice> &choicesOf(int op) const { return kinds[op]->choices; }

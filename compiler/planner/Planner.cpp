@@ -1,5 +1,6 @@
 #include "compiler/planner/Planner.h"
 
+#include "compiler/planner/Buckets.h"
 #include "compiler/planner/Explain.h"
 #include "compiler/planner/Refine.h"
 #include "compiler/planner/Remarks.h"
@@ -161,10 +162,9 @@ static Status tryMesh(const StepModel &model, const cluster::Cluster &cluster,
   return Status::ok();
 }
 
-static Plan toPlan(const StepModel &model, const cluster::Cluster &cluster,
-                   const PlannerOptions &options, const Best &best,
-                   const std::vector<MeshCandidate> &candidates) {
-  Plan plan;
+// The decisions that the best solution stands for.
+static Decisions decisionsOf(const StepModel &model, const Best &best) {
+  Decisions plan;
   plan.mesh = best.candidate->mesh;
   const std::vector<int> &choices = best.solution.choices;
   for (size_t i = 0; i < model.ops.size(); ++i) {
@@ -183,7 +183,18 @@ static Plan toPlan(const StepModel &model, const cluster::Cluster &cluster,
       plan.arguments.push_back({layout, layout});
     }
   }
-  plan.seconds = best.solution.cost;
+  for (const CopyNode &copy : best.problem.copies)
+    plan.copies.push_back({copy.value, copy.part, copy.layouts[choices[copy.node]]});
+  return plan;
+}
+
+static Plan toPlan(const StepModel &model, const cluster::Cluster &cluster,
+                   const PlannerOptions &options, const Best &best,
+                   const std::vector<MeshCandidate> &candidates) {
+  Plan plan{decisionsOf(model, best)};
+  Costs costs(model, cluster, plan.mesh);
+  assignBuckets(costs, plan);
+  plan.seconds = secondsOf(costs, plan);
   plan.boundSeconds = plan.seconds;
   for (const MeshCandidate &candidate : candidates) {
     plan.boundSeconds = std::min(plan.boundSeconds, candidate.bound);
@@ -197,9 +208,9 @@ static Plan toPlan(const StepModel &model, const cluster::Cluster &cluster,
   plan.pin = options.pins.name();
   plan.solveSeconds = best.seconds;
   plan.atPeak = holdersAtPeak(best.problem, best.solution, 10);
+  const std::vector<int> &choices = best.solution.choices;
   Explainer explainer(model, plan.mesh, best.problem, choices);
   plan.reasons = explainChoices(model, explainer, best.problem, choices, options.maxReasons);
-  Costs costs(model, cluster, plan.mesh);
   plan.remarks = remarksOn(model, plan, best.problem, choices, costs);
   return plan;
 }

@@ -1,11 +1,10 @@
 #include "compiler/planner/Remarks.h"
 
 #include "compiler/planner/Explain.h"
+#include "compiler/planner/LayoutChanges.h"
 #include "runtime/base/Units.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 namespace cleave::planner {
 
@@ -27,14 +26,8 @@ public:
       addArgument(static_cast<int>(i));
     for (size_t i = 0; i < model_.ops.size(); ++i)
       addOp(static_cast<int>(i));
-    for (size_t i = 0; i < model_.arguments.size(); ++i)
-      addGather(static_cast<int>(i));
-    for (size_t i = 0; i < model_.ops.size(); ++i)
-      addReductions(static_cast<int>(i));
-    for (size_t v = 0; v < model_.values.size(); ++v)
-      addChangesForReaders(static_cast<int>(v));
-    for (const Output &output : model_.outputs)
-      addChangeForOutput(output);
+    for (const LayoutChange &change : layoutChanges(model_, plan_))
+      addChange(change);
     return std::move(remarks_);
   }
 
@@ -150,10 +143,10 @@ private:
                   ")");
   }
 
-  // `times` per step. `remark` names the op or argument; its text is what changes its layout.
-  void addChange(PlanRemark remark, int value, const Sharding &from, const Sharding &to,
-                 int64_t times) {
-    std::optional<std::vector<cost::ReshardStep>> steps = costs_.path(value, from, to);
+  // The text of `remark` names what changes its layout.
+  void addSteps(PlanRemark remark, const LayoutChange &change) {
+    std::optional<std::vector<cost::ReshardStep>> steps =
+        costs_.path(change.value, change.from, change.to);
     if (!steps || steps->empty())
       return;
     double seconds = 0;
@@ -162,77 +155,42 @@ private:
       seconds += step.seconds;
       how += (how.empty() ? "" : ", ") + stepText(step);
     }
-    remark.kind = "collective";
-    remark.text += concat(" from ", from.str(plan_.mesh), " to ", to.str(plan_.mesh), " by ", how);
-    if (times > 1)
-      remark.text += concat(", ", times,
-                            " times per step: ", secondsText(seconds * static_cast<double>(times)));
+    remark.text += concat(" from ", change.from.str(plan_.mesh), " to ", change.to.str(plan_.mesh),
+                          " by ", how);
+    if (change.times > 1)
+      remark.text +=
+          concat(", ", change.times,
+                 " times per step: ", secondsText(seconds * static_cast<double>(change.times)));
     remarks_.push_back(std::move(remark));
   }
 
-  const std::string &nameOf(const Value &value) const {
-    return value.producer >= 0 ? model_.ops[value.producer].name
-                               : model_.arguments[value.argument].name;
-  }
-
-  // A parameter from the layout that it lives in to the layout for use, in each part that reads it.
-  void addGather(int index) {
-    const ArgumentDecision &decision = plan_.arguments[index];
-    if (decision.storage == decision.compute)
-      return;
-    int v = model_.arguments[index].value;
-    for (Part part : {Part::Forward, Part::Backward})
-      for (const Use &use : model_.values[v].uses)
-        if (model_.ops[use.op].part == part) {
-          const char *pass = part == Part::Forward ? "forward" : "backward";
-          addChange({.text = concat(model_.arguments[index].name, " for the ", pass, " pass"),
-                     .argument = index},
-                    v, decision.storage, decision.compute, model_.ops[use.op].repeats);
-          break;
-        }
-  }
-
-  // The results of an op from its own layout to the one chosen.
-  void addReductions(int index) {
-    const Op &op = model_.ops[index];
-    const OpChoice &choice = problem_.choicesOf(index)[choices_[index]];
-    for (size_t i = 0; i < op.results.size(); ++i)
-      addChange({.text = concat("result ", i, " of ", op.name), .op = index}, op.results[i],
-                choice.natural[i], choice.results[i], op.isAccumulate ? 1 : op.repeats);
-  }
-
-  // A value for its readers; readers in one part of the step share a change.
-  void addChangesForReaders(int index) {
-    const Value &value = model_.values[index];
-    std::map<Part, std::set<Sharding>> made;
-    for (const Use &use : value.uses) {
-      const Op &reader = model_.ops[use.op];
-      const Sharding &from = value.producer >= 0 ? plan_.ops[value.producer].results[value.result]
-                             : reader.part == Part::Update
-                                 ? plan_.arguments[value.argument].storage
-                                 : plan_.arguments[value.argument].compute;
-      const Sharding &to = problem_.choicesOf(use.op)[choices_[use.op]].operands[use.operand];
-      if (from != to && made[reader.part].insert(to).second)
-        addChange({.text = concat(nameOf(value), " for ", reader.name), .op = use.op}, index, from,
-                  to, reader.repeats);
+  void addChange(const LayoutChange &change) {
+    const std::string &name = nameOf(model_, change.value);
+    const Value &value = model_.values[change.value];
+    PlanRemark remark{.kind = "collective", .op = value.producer, .argument = value.argument};
+    switch (change.purpose) {
+    case ChangePurpose::Copy:
+      remark.text = concat(name, " for the ", planner::name(change.part), " pass");
+      break;
+    case ChangePurpose::Reduction:
+      remark.text = concat("result ", value.result, " of ", name, bucketText(value));
+      break;
+    case ChangePurpose::Reader:
+      remark.text = concat(name, " for ", model_.ops[change.user].name);
+      remark.op = change.user;
+      break;
+    case ChangePurpose::Output:
+      remark.text = concat(name, " as the output ", model_.outputs[change.user].name);
+      break;
     }
+    addSteps(std::move(remark), change);
   }
 
-  // A result of the step: sums are completed, and an argument's new value gets the layout of the
-  // argument.
-  void addChangeForOutput(const Output &output) {
-    const Value &value = model_.values[output.value];
-    if (value.producer < 0)
-      return;
-    const Sharding &from = plan_.ops[value.producer].results[value.result];
-    Sharding to = from;
-    to.partial.clear();
-    if (output.argument >= 0)
-      to = plan_.arguments[output.argument].storage;
-    if (from != to)
-      addChange(
-          {.text = concat(nameOf(value), " as the output ", output.name), .op = value.producer},
-          output.value, from, to, 1);
+  // `, in bucket 3`
+  std::string bucketText(const Value &value) const {
+    const std::vector<int> &buckets = plan_.ops[value.producer].buckets;
+    bool isJoined = !buckets.empty() && buckets[value.result] >= 0;
+    return isJoined ? concat(", in bucket ", buckets[value.result]) : "";
   }
 
   const StepModel &model_;

@@ -12,6 +12,17 @@ int64_t Value::bytes() const {
   return count;
 }
 
+const char *name(Part part) {
+  static const char *const names[] = {"forward", "backward", "update"};
+  return names[static_cast<int>(part)];
+}
+
+const std::string &nameOf(const StepModel &model, int value) {
+  const Value &plain = model.values[value];
+  return plain.producer >= 0 ? model.ops[plain.producer].name
+                             : model.arguments[plain.argument].name;
+}
+
 namespace {
 
 // Which arguments depend on the results of an op: none, one parameter with its state (the index of

@@ -53,6 +53,7 @@ struct Value {
 // The part of the step that an op belongs to. Ops of one part share layout changes; other parts
 // repeat them, so that copies do not live long.
 enum class Part { Forward, Backward, Update };
+const char *name(Part part); // `forward`, `backward`, `update`
 
 // One op or kernel group: the unit of decisions.
 struct Op {
@@ -69,6 +70,9 @@ struct Op {
   bool isProduct = false;    // of matrices, or a convolution
   bool isView = false;       // a layout-only view of its operand: takes no time
   bool isAccumulate = false; // its result lives through all micro-batches
+
+  // How often per step its results are complete: a sum over the micro-batches is once.
+  int64_t completions() const { return isAccumulate ? 1 : repeats; }
 
   // Whether an operand (by position) is a table of which only the chosen rows are read.
   bool readsSparsely(int operand) const {
@@ -102,6 +106,9 @@ struct StepModel {
   std::vector<Store> stores; // all buffers; a value that lies in the home of another has none
   int64_t instants = 0;      // of the clock
 };
+
+// The name of a value: that of the op that makes it, or of the argument that it is.
+const std::string &nameOf(const StepModel &model, int value);
 
 // Sets Op::part of every op. Forward: the loss or an output depends on it. Update: it reads a
 // parameter, its state or the result of another update op, and only that parameter and its state

@@ -34,6 +34,14 @@ inline constexpr llvm::StringLiteral kStrategy = "mesh.strategy";
 inline constexpr llvm::StringLiteral kSharding = "mesh.sharding";
 // ShardingAttr, on a parameter: the layout that it is gathered to before it is used.
 inline constexpr llvm::StringLiteral kCompute = "mesh.compute";
+// DictionaryAttr of ShardingAttr by part of the step (`forward`, …), on an argument of the step; an
+// ArrayAttr of them, one per result, on an op: the layout in which the readers in this part find
+// the value.
+inline constexpr llvm::StringLiteral kCopies = "mesh.copies";
+// DenseI64ArrayAttr, on an op of the step: per result the bucket of its reduction, or -1.
+inline constexpr llvm::StringLiteral kBuckets = "mesh.buckets";
+// IntegerAttr, on an all_reduce: the bucket that it is a member of.
+inline constexpr llvm::StringLiteral kBucket = "mesh.bucket";
 // TypeAttr, on an argument or result of a partitioned step: the type of the logical tensor.
 inline constexpr llvm::StringLiteral kGlobal = "mesh.global";
 // StringAttr, on a collective: `forward`, `backward` or `update`.

@@ -18,9 +18,9 @@ void StepLowering::collective(program::CollectiveKind kind, ArrayAttr axes, int6
     std::vector<int> plain = *mesh::toAxes(names, mesh_);
     return b.getDenseI64ArrayAttr(SmallVector<int64_t>(plain.begin(), plain.end()));
   };
-  program_.add<program::CollectiveOp>(
-      program::CollectiveKindAttr::get(b.getContext(), kind), numbers(axes),
-      toAxes ? numbers(toAxes) : DenseI64ArrayAttr(), b.getI64IntegerAttr(reduce), send, recv);
+  program_.add<program::CollectiveOp>(program::CollectiveKindAttr::get(b.getContext(), kind),
+                                      numbers(axes), toAxes ? numbers(toAxes) : DenseI64ArrayAttr(),
+                                      b.getI64IntegerAttr(reduce), send, recv);
 }
 
 static cost::Blocks blocksOf(ArrayRef<int64_t> shape, int64_t dim, int64_t ranks, int64_t block) {

@@ -3,15 +3,11 @@
 include "passes/PassBase.td"
 
 def BucketPass : Cleave_Pass<"cleave-schedule-bucket", "::mlir::ModuleOp"> {
-  let summary = "Joins all_reduces into few large ones";
-  let before = "Shapes are static.";
-  let after =
-      "Joined all_reduces have one kind, axes, element type and number of repetitions and do "
-      "not depend on each other; results are unchanged.";
-  let options = [
-    Option<"bytes", "bytes", "int64_t", "kBucketBytes",
-           "Most bytes of a bucket, unless one tensor is larger; 25 MiB if not given">
-  ];
+  let summary = "Joins the all_reduces of each bucket of the plan";
+  let before =
+      "All_reduces with the same mesh.bucket have one kind, axes and element type and do not depend "
+      "on each other.";
+  let after = "They are one op; results are unchanged. No op has mesh.bucket.";
 }
 
 def OrderPass : Cleave_Pass<"cleave-schedule-order", "::mlir::ModuleOp"> {

@@ -26,13 +26,49 @@ static void emitRemarks(func::FuncOp step, const planner::Plan &plan) {
   }
 }
 
+// The copies of every value as a dictionary from parts of the step to layouts; null without any.
+static std::vector<DictionaryAttr> copyAttributes(const planner::Plan &plan, size_t values,
+                                                  MLIRContext *context) {
+  std::vector<SmallVector<NamedAttribute>> layouts(values);
+  for (const planner::CopyDecision &copy : plan.copies)
+    layouts[copy.value].emplace_back(StringAttr::get(context, name(copy.part)),
+                                     mesh::toAttribute(copy.layout, plan.mesh, context));
+  std::vector<DictionaryAttr> attributes(values);
+  for (size_t i = 0; i < values; ++i)
+    if (!layouts[i].empty())
+      attributes[i] = DictionaryAttr::get(context, layouts[i]);
+  return attributes;
+}
+
+// States the copies and the buckets of an op's results.
+static void annotateResults(Operation *op, const planner::OpDecision &decision,
+                            ArrayRef<DictionaryAttr> copies) {
+  Builder b(op->getContext());
+  if (llvm::any_of(copies, [](DictionaryAttr layouts) { return layouts != nullptr; })) {
+    SmallVector<Attribute> all;
+    for (DictionaryAttr layouts : copies)
+      all.push_back(layouts ? layouts : b.getDictionaryAttr({}));
+    op->setAttr(mesh::kCopies, b.getArrayAttr(all));
+  }
+  if (!decision.buckets.empty())
+    op->setAttr(mesh::kBuckets, b.getDenseI64ArrayAttr(SmallVector<int64_t>(
+                                    decision.buckets.begin(), decision.buckets.end())));
+}
+
 void annotate(func::FuncOp step, const planner::Plan &plan) {
   emitRemarks(step, plan);
   MLIRContext *context = step.getContext();
   step->getParentOfType<ModuleOp>()->setAttr(mesh::kMesh, mesh::toAttribute(plan.mesh, context));
+  size_t values = step.getNumArguments();
+  for (const planner::OpDecision &decision : plan.ops)
+    values += decision.results.size();
+  std::vector<DictionaryAttr> copies = copyAttributes(plan, values, context);
+  size_t value = step.getNumArguments();
   for (auto [op, decision] : llvm::zip(graph::opsOf(step), plan.ops)) {
     mesh::Strategy strategy{decision.factors, decision.partial, decision.results};
     op->setAttr(mesh::kStrategy, mesh::toAttribute(strategy, plan.mesh, context));
+    annotateResults(op, decision, ArrayRef(copies).slice(value, op->getNumResults()));
+    value += op->getNumResults();
   }
   graph::SignatureEdit signature(step);
   for (auto [i, decision] : llvm::enumerate(plan.arguments)) {
@@ -41,6 +77,8 @@ void annotate(func::FuncOp step, const planner::Plan &plan) {
     if (decision.compute != decision.storage)
       signature.setArgAttr(i, mesh::kCompute,
                            mesh::toAttribute(decision.compute, plan.mesh, context));
+    if (copies[i])
+      signature.setArgAttr(i, mesh::kCopies, copies[i]);
   }
   signature.commit();
 }
@@ -51,7 +89,7 @@ class AnnotationReader {
 public:
   explicit AnnotationReader(func::FuncOp step) : step_(step) {}
 
-  FailureOr<Annotations> read() {
+  FailureOr<planner::Decisions> read() {
     mesh::MeshAttr attr = mesh::meshOf(step_);
     if (!attr)
       return step_.emitError("cannot be partitioned: the module has no attribute ") << mesh::kMesh;
@@ -60,7 +98,7 @@ public:
       if (failed(readArgument(i)))
         return failure();
     for (Operation *op : graph::opsOf(step_))
-      if (failed(readOp(op)))
+      if (failed(readOp(op)) || failed(readBuckets(op)) || failed(readCopiesOfResults(op)))
         return failure();
     return std::move(result_);
   }
@@ -95,6 +133,55 @@ private:
     if (failed(compute))
       return failure();
     result_.arguments.push_back({*storage, *compute});
+    return readCopies(step_.getArgAttr(i, mesh::kCopies), step_.getArgument(i),
+                      [&] { return step_.emitError("argument ") << i; });
+  }
+
+  // The copies of the next value, `value`; `error` begins a diagnostic at its place.
+  LogicalResult readCopies(Attribute attr, Value value,
+                           llvm::function_ref<InFlightDiagnostic()> error) {
+    const int number = values_++;
+    if (!attr)
+      return success();
+    auto layouts = dyn_cast<DictionaryAttr>(attr);
+    if (!layouts)
+      return error() << " has " << mesh::kCopies << " " << attr
+                     << ", expected layouts by part of the step";
+    for (planner::Part part :
+         {planner::Part::Forward, planner::Part::Backward, planner::Part::Update}) {
+      Attribute stated = layouts.get(name(part));
+      if (!stated)
+        continue;
+      auto layout = dyn_cast<mesh::ShardingAttr>(stated);
+      std::optional<Sharding> plain =
+          layout ? mesh::toSharding(layout, result_.mesh) : std::nullopt;
+      if (!plain || plain->dims.size() != static_cast<size_t>(graph::rankOf(value)))
+        return withMesh(error() << " has a copy in " << stated << ", which is not a layout of "
+                                << value.getType() << " on the module's mesh");
+      result_.copies.push_back({number, part, *plain});
+    }
+    return success();
+  }
+
+  LogicalResult readCopiesOfResults(Operation *op) {
+    auto copies = op->getAttrOfType<ArrayAttr>(mesh::kCopies);
+    if (copies && copies.size() != op->getNumResults())
+      return op->emitOpError("has ") << mesh::kCopies << " of " << copies.size() << " results";
+    for (auto [i, result] : llvm::enumerate(op->getResults()))
+      if (failed(readCopies(copies ? copies[i] : Attribute(), result,
+                            [&] { return op->emitOpError("result ") << i; })))
+        return failure();
+    return success();
+  }
+
+  // Of the op read last.
+  LogicalResult readBuckets(Operation *op) {
+    auto buckets = op->getAttrOfType<DenseI64ArrayAttr>(mesh::kBuckets);
+    if (!buckets)
+      return success();
+    if (static_cast<unsigned>(buckets.size()) != op->getNumResults())
+      return op->emitOpError("has ") << mesh::kBuckets << " of " << buckets.size() << " results";
+    result_.ops.back().buckets.assign(buckets.asArrayRef().begin(), buckets.asArrayRef().end());
     return success();
   }
 
@@ -146,11 +233,14 @@ private:
   }
 
   func::FuncOp step_;
-  Annotations result_;
+  planner::Decisions result_;
+  int values_ = 0; // whose copies were read
 };
 
 } // namespace
 
-FailureOr<Annotations> readAnnotations(func::FuncOp step) { return AnnotationReader(step).read(); }
+FailureOr<planner::Decisions> readAnnotations(func::FuncOp step) {
+  return AnnotationReader(step).read();
+}
 
 } // namespace cleave::shard

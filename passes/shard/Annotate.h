@@ -1,5 +1,5 @@
-// Annotate: a Plan as attributes of the step (mesh.mesh, mesh.strategy, mesh.sharding,
-// mesh.compute), and back.
+// Annotate: a Plan as attributes of the step (mesh.mesh, mesh.strategy, mesh.buckets, mesh.copies,
+// mesh.sharding, mesh.compute), and back.
 #pragma once
 
 #include "compiler/planner/Plan.h"
@@ -15,11 +15,6 @@ void annotate(mlir::func::FuncOp step, const planner::Plan &plan);
 
 // The decisions that the attributes state. An op or argument without any is not split. Fails with a
 // diagnostic where attributes contradict the mesh or the op's rule.
-struct Annotations {
-  Mesh mesh;
-  std::vector<planner::OpDecision> ops; // in the order of graph::opsOf
-  std::vector<planner::ArgumentDecision> arguments;
-};
-mlir::FailureOr<Annotations> readAnnotations(mlir::func::FuncOp step);
+mlir::FailureOr<planner::Decisions> readAnnotations(mlir::func::FuncOp step);
 
 } // namespace cleave::shard

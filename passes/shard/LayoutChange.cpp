@@ -57,8 +57,8 @@ public:
   }
   void permute(const cost::ReshardStep &step) {
     layout_ = step.result;
-    block_ = mesh::PermuteOp::create(b_, loc(), type(), block_, names(step.axes),
-                                     names(step.toAxes));
+    block_ =
+        mesh::PermuteOp::create(b_, loc(), type(), block_, names(step.axes), names(step.toAxes));
   }
 
   void apply(const cost::ReshardStep &step) {

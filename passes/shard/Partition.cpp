@@ -1,6 +1,7 @@
 #include "passes/shard/Partition.h"
 
 #include "compiler/cluster/Presets.h"
+#include "compiler/planner/LayoutChanges.h"
 #include "compiler/planner/ReadStep.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/Step.h"
@@ -18,16 +19,11 @@ namespace cleave::shard {
 
 namespace {
 
-const char *nameOf(planner::Part part) {
-  static const char *const names[] = {"forward", "backward", "update"};
-  return names[static_cast<int>(part)];
-}
-
 class Partitioner {
 public:
-  Partitioner(func::FuncOp step, Annotations annotations, planner::StepModel model,
+  Partitioner(func::FuncOp step, planner::Decisions decisions, planner::StepModel model,
               const cluster::Cluster &cluster)
-      : step_(step), plan_(std::move(annotations)), model_(std::move(model)), mesh_(plan_.mesh),
+      : step_(step), plan_(std::move(decisions)), model_(std::move(model)), mesh_(plan_.mesh),
         layouts_(cluster, mesh_), b_(step.getContext()), copies_(model_.values.size()),
         outputsOf_(model_.values.size()), returned_(model_.outputs.size()) {
     for (auto [i, output] : llvm::enumerate(model_.outputs))
@@ -62,46 +58,52 @@ private:
     Value value;
   };
 
-  // A value in the layout that an op of this part of the step reads.
+  // A value in the layout that an op of this part of the step reads, by its stops.
   Value read(int value, const Sharding &wanted, planner::Part part) {
-    Copy home = homes_[value];
-    if (home.layout == wanted)
-      return home.value;
-    std::vector<Copy> &copies = copies_[value][static_cast<int>(part)];
-    for (const Copy &copy : copies)
-      if (copy.layout == wanted)
-        return copy.value;
-    int argument = model_.values[value].argument;
-    if (argument >= 0 && part != planner::Part::Update &&
-        plan_.arguments[argument].compute != wanted &&
-        plan_.arguments[argument].compute != home.layout)
-      home = {plan_.arguments[argument].compute,
-              read(value, plan_.arguments[argument].compute, part)};
-    Value local = layouts_.change(b_, home.value, globals_[value].getType(), home.layout, wanted,
-                                  nameOf(part));
-    copies_[value][static_cast<int>(part)].push_back({wanted, local});
-    return local;
+    Copy from = homes_[value];
+    if (from.layout == wanted)
+      return from.value;
+    if (const Copy *made = findCopy(value, part, wanted))
+      return made->value;
+    for (const Sharding &stop : planner::stopsOf(model_, plan_, value, part))
+      from = change(value, part, from, stop);
+    return change(value, part, from, wanted).value;
+  }
+
+  const Copy *findCopy(int value, planner::Part part, const Sharding &layout) const {
+    for (const Copy &copy : copies_[value][static_cast<int>(part)])
+      if (copy.layout == layout)
+        return &copy;
+    return nullptr;
+  }
+
+  // The value in another layout: a copy of this part of the step, made at the first call.
+  Copy change(int value, planner::Part part, const Copy &from, const Sharding &layout) {
+    if (from.layout == layout)
+      return from;
+    if (const Copy *made = findCopy(value, part, layout))
+      return *made;
+    Value local =
+        layouts_.change(b_, from.value, globals_[value].getType(), from.layout, layout, name(part));
+    return copies_[value][static_cast<int>(part)].emplace_back(Copy{layout, local});
   }
 
   void partitionOp(Operation *op, size_t index) {
     const planner::Op &plain = model_.ops[index];
     const planner::OpDecision &decision = plan_.ops[index];
-    op->removeAttr(mesh::kStrategy);
+    const planner::OpChoice choice = planner::choiceOf(plain, decision);
+    for (StringRef attribute : {mesh::kStrategy, mesh::kCopies, mesh::kBuckets})
+      op->removeAttr(attribute);
     SmallVector<Value> operands;
-    for (size_t i = 0; i < plain.operands.size(); ++i) {
-      Sharding wanted = operandSharding(plain.rule, i, decision.factors);
-      wanted.partial = decision.partial;
-      operands.push_back(read(plain.operands[i], wanted, plain.part));
-    }
+    for (size_t i = 0; i < plain.operands.size(); ++i)
+      operands.push_back(read(plain.operands[i], choice.operands[i], plain.part));
     SmallVector<Value> results = buildLocal(op, plain.rule, decision.factors, operands);
     for (auto [i, result] : llvm::enumerate(results)) {
-      Sharding natural = resultSharding(plain.rule, i, decision.factors);
-      natural.partial.insert(natural.partial.end(), decision.partial.begin(),
-                             decision.partial.end());
-      llvm::sort(natural.partial);
-      const Sharding &wanted = decision.results[i];
-      homes_.push_back({wanted, layouts_.change(b_, result, op->getResult(i).getType(), natural,
-                                                wanted, nameOf(plain.part))});
+      Value home = layouts_.change(b_, result, op->getResult(i).getType(), choice.natural[i],
+                                   choice.results[i], name(plain.part));
+      if (!decision.buckets.empty() && decision.buckets[i] >= 0 && home != result)
+        home.getDefiningOp()->setAttr(mesh::kBucket, b_.getI64IntegerAttr(decision.buckets[i]));
+      homes_.push_back({choice.results[i], home});
     }
     for (int value : plain.results)
       returnValue(value);
@@ -111,7 +113,14 @@ private:
   // it does not wait for the end of the step in two layouts.
   void returnValue(int value) {
     for (int i : outputsOf_[value])
-      returned_[i] = read(value, outputLayout(model_.outputs[i]), planner::Part::Update);
+      returnOutput(i);
+  }
+
+  void returnOutput(int index) {
+    const planner::Output &output = model_.outputs[index];
+    Sharding layout = planner::outputLayout(model_, plan_, output);
+    returned_[index] =
+        change(output.value, planner::Part::Update, homes_[output.value], layout).value;
   }
 
   SmallVector<Value> buildLocal(Operation *op, const FactorRule &rule, const FactorAxes &axes,
@@ -130,31 +139,22 @@ private:
     return cast<graph::PartitionInterface>(op).partition(b_, operands, types, blockOffset);
   }
 
-  // The layout in which an output leaves the step.
-  Sharding outputLayout(const planner::Output &output) const {
-    if (output.argument >= 0)
-      return plan_.arguments[output.argument].storage;
-    Sharding layout = homes_[output.value].layout;
-    layout.partial.clear();
-    layout.reduce = ReduceKind::Sum;
-    return layout;
-  }
-
   // The given attributes with the layout and the type of the whole tensor.
   DictionaryAttr described(DictionaryAttr before, const Sharding &layout, Type global) {
     NamedAttrList attrs(before);
     attrs.set(mesh::kSharding, mesh::toAttribute(layout, mesh_, b_.getContext()));
     attrs.set(mesh::kGlobal, TypeAttr::get(global));
     attrs.erase(mesh::kCompute);
+    attrs.erase(mesh::kCopies);
     return attrs.getDictionary(b_.getContext());
   }
 
   void finish(Operation *terminator) {
     SmallVector<DictionaryAttr> argumentAttrs, resultAttrs;
     for (auto [i, output] : llvm::enumerate(model_.outputs)) {
-      Sharding layout = outputLayout(output);
       if (!returned_[i]) // an argument
-        returned_[i] = read(output.value, layout, planner::Part::Update);
+        returnOutput(static_cast<int>(i));
+      Sharding layout = planner::outputLayout(model_, plan_, output);
       resultAttrs.push_back(
           described(step_.getResultAttrDict(i), layout, globals_[output.value].getType()));
     }
@@ -174,7 +174,7 @@ private:
   }
 
   func::FuncOp step_;
-  Annotations plan_;
+  planner::Decisions plan_;
   planner::StepModel model_;
   const Mesh &mesh_;
   LayoutChanger layouts_;
@@ -191,13 +191,13 @@ private:
 } // namespace
 
 LogicalResult partition(func::FuncOp step, const cluster::Cluster &cluster) {
-  FailureOr<Annotations> annotations = readAnnotations(step);
-  if (failed(annotations))
+  FailureOr<planner::Decisions> decisions = readAnnotations(step);
+  if (failed(decisions))
     return failure();
   FailureOr<planner::StepModel> model = planner::readStep(step);
   if (failed(model))
     return failure();
-  Partitioner(step, std::move(*annotations), std::move(*model), cluster).run();
+  Partitioner(step, std::move(*decisions), std::move(*model), cluster).run();
   return success();
 }
 

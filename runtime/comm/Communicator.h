@@ -57,7 +57,7 @@ struct Call {
   Kind kind = Kind::AllReduce;
   Reduce reduce = Reduce::Sum;
   std::vector<BufferPair> pairs;
-  int peer = 0; // of Send and Recv: index in the group
+  int peer = 0;                  // of Send and Recv: index in the group
   std::vector<int> sources = {}; // of Permute: per member the index of the member that it receives
                                  // from; every index occurs once
 };

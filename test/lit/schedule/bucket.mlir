@@ -1,5 +1,5 @@
-// All_reduces that are joined.
-// RUN: cleave-opt %s --split-input-file --cleave-schedule-bucket="bytes=64" | FileCheck %s
+// All_reduces with the same mesh.bucket become one.
+// RUN: cleave-opt %s --split-input-file --cleave-schedule-bucket | FileCheck %s
 
 // Two gradients; who reads the first waits for the second.
 // CHECK-LABEL: func @step
@@ -10,9 +10,9 @@
 // CHECK: graph.exp %[[R]]#1
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2, tp = 2]>} {
   func.func @step(%a: tensor<4xf32>, %b: tensor<2x2xf32>) -> (tensor<4xf32>, tensor<2x2xf32>) {
-    %0 = mesh.all_reduce sum %a over {dp} : tensor<4xf32>
+    %0 = mesh.all_reduce sum %a over {dp} {mesh.bucket = 0 : i64} : tensor<4xf32>
     %1 = graph.exp %0 : tensor<4xf32>
-    %2 = mesh.all_reduce sum %b over {dp} : tensor<2x2xf32>
+    %2 = mesh.all_reduce sum %b over {dp} {mesh.bucket = 0 : i64} : tensor<2x2xf32>
     %3 = graph.exp %2 : tensor<2x2xf32>
     return %1, %3 : tensor<4xf32>, tensor<2x2xf32>
   }
@@ -20,54 +20,49 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2, tp = 2]>} {
 
 // -----
 
-// Not where the second needs the first.
+// Others stay as they are: those of other buckets, and those of none.
 // CHECK-LABEL: func @step
-// CHECK: mesh.all_reduce sum %{{.*}} over {dp} : tensor<4xf32>
-// CHECK: graph.exp
-// CHECK: mesh.all_reduce sum %{{.*}} over {dp} : tensor<4xf32>
+// CHECK: mesh.all_reduce sum %{{.*}}, %{{.*}} over {dp} : tensor<4xf32>, tensor<4xf32>
+// CHECK-NEXT: mesh.all_reduce sum %{{[a-z0-9]*}} over {dp} : tensor<4xf32>
+// CHECK-NEXT: mesh.all_reduce sum %{{.*}}, %{{.*}} over {tp} : tensor<4xf32>, tensor<4xf32>
+// CHECK-NEXT: return
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2, tp = 2]>} {
-  func.func @step(%a: tensor<4xf32>) -> tensor<4xf32> {
-    %0 = mesh.all_reduce sum %a over {dp} : tensor<4xf32>
-    %1 = graph.exp %0 : tensor<4xf32>
-    %2 = mesh.all_reduce sum %1 over {dp} : tensor<4xf32>
-    return %2 : tensor<4xf32>
+  func.func @step(%a: tensor<4xf32>, %b: tensor<4xf32>)
+      -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+    %0 = mesh.all_reduce sum %a over {dp} {mesh.bucket = 0 : i64} : tensor<4xf32>
+    %1 = mesh.all_reduce sum %a over {tp} {mesh.bucket = 1 : i64} : tensor<4xf32>
+    %2 = mesh.all_reduce sum %b over {dp} {mesh.bucket = 0 : i64} : tensor<4xf32>
+    %3 = mesh.all_reduce sum %b over {dp} : tensor<4xf32>
+    %4 = mesh.all_reduce sum %b over {tp} {mesh.bucket = 1 : i64} : tensor<4xf32>
+    return %0, %1, %2, %3, %4 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
   }
 }
 
 // -----
 
-// Not other axes, kinds or element types; and not more than a bucket holds.
+// The joined op has the other attributes of its last member. A bucket of which one member is left
+// is no bucket.
 // CHECK-LABEL: func @step
-// CHECK-DAG: mesh.all_reduce sum %{{[a-z0-9]*}} over {tp} : tensor<4xf32>
-// CHECK-DAG: mesh.all_reduce max %{{[a-z0-9]*}} over {dp} : tensor<4xf32>
-// CHECK-DAG: mesh.all_reduce sum %{{[a-z0-9]*}} over {dp} : tensor<4xf64>
-// CHECK-DAG: mesh.all_reduce sum %{{[a-z0-9]*}} over {dp} : tensor<16xf32>
-// CHECK-DAG: mesh.all_reduce sum %{{[a-z0-9]*}} over {dp} : tensor<4xf32>
-// CHECK: return
-module attributes {mesh.mesh = #mesh.mesh<[dp = 2, tp = 2]>} {
-  func.func @step(%a: tensor<4xf32>, %b: tensor<4xf64>, %c: tensor<16xf32>)
-      -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf64>, tensor<16xf32>, tensor<4xf32>) {
-    %0 = mesh.all_reduce sum %a over {tp} : tensor<4xf32>
-    %1 = mesh.all_reduce max %a over {dp} : tensor<4xf32>
-    %2 = mesh.all_reduce sum %b over {dp} : tensor<4xf64>
-    %3 = mesh.all_reduce sum %c over {dp} : tensor<16xf32>
-    %4 = mesh.all_reduce sum %a over {dp} : tensor<4xf32>
-    return %0, %1, %2, %3, %4 : tensor<4xf32>, tensor<4xf32>, tensor<4xf64>, tensor<16xf32>, tensor<4xf32>
+// CHECK: mesh.all_reduce sum %arg0, %arg1 over {dp} {mesh.part = "backward"}
+// CHECK-NEXT: mesh.all_reduce sum %arg1 over {dp} : tensor<4xf32>
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @step(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+    %0 = mesh.all_reduce sum %a over {dp} {mesh.bucket = 0 : i64, mesh.part = "forward"} : tensor<4xf32>
+    %1 = mesh.all_reduce sum %b over {dp} {mesh.bucket = 0 : i64, mesh.part = "backward"} : tensor<4xf32>
+    %2 = mesh.all_reduce sum %b over {dp} {mesh.bucket = 1 : i64} : tensor<4xf32>
+    return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
   }
 }
 
 // -----
 
-// A reduction of every micro-batch does not wait for one of the step.
-// CHECK-LABEL: func @step
-// CHECK: mesh.all_reduce sum %{{[a-z0-9]*}} over {dp} : tensor<4xf32>
-// CHECK: mesh.all_reduce sum %{{[a-z0-9]*}} over {dp} : tensor<4xf32>
-// CHECK: graph.accumulate
-module attributes {mesh.mesh = #mesh.mesh<[dp = 2, tp = 2]>} {
-  func.func @step(%a: tensor<4xf32> {graph.role = "input"}, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
-    %0 = mesh.all_reduce sum %a over {dp} : tensor<4xf32>
-    %1 = mesh.all_reduce sum %b over {dp} : tensor<4xf32>
-    %2 = graph.accumulate %0 count 2 : tensor<4xf32>
-    return %2, %1 : tensor<4xf32>, tensor<4xf32>
+// A function that is no step keeps its all_reduces.
+// CHECK-LABEL: func @other
+// CHECK-COUNT-2: mesh.all_reduce
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @other(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+    %0 = mesh.all_reduce sum %a over {dp} {mesh.bucket = 0 : i64} : tensor<4xf32>
+    %1 = mesh.all_reduce sum %b over {dp} {mesh.bucket = 0 : i64} : tensor<4xf32>
+    return %0, %1 : tensor<4xf32>, tensor<4xf32>
   }
 }

@@ -62,3 +62,40 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
     return %0 : tensor<4xf32>
   }
 }
+
+// -----
+// expected-note @below {{the mesh is #mesh.mesh<[dp = 2]>}}
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error @+1 {{result 0 has a copy in #mesh.sharding<[{dp}, {}]>, which is not a layout of 'tensor<4xf32>' on the module's mesh}}
+    %0 = graph.exp %x {mesh.copies = [{backward = #mesh.sharding<[{dp}, {}]>}]} : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error @+1 {{has mesh.copies of 2 results}}
+    %0 = graph.exp %x {mesh.copies = [{}, {}]} : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error @+1 {{result 0 has mesh.copies [], expected layouts by part of the step}}
+    %0 = graph.exp %x {mesh.copies = [[]]} : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error @+1 {{has mesh.buckets of 2 results}}
+    %0 = graph.exp %x {mesh.buckets = array<i64: 0, 0>} : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}

@@ -75,3 +75,40 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
     return %1, %2 : tensor<8xf32>, tensor<8xf32>
   }
 }
+
+// -----
+
+// The plan's copy for a part of the step: its readers there begin from it, and other parts from
+// where the value lives.
+// CHECK-LABEL: func @step
+// CHECK: %[[E:.*]] = graph.exp %{{.*}} : tensor<4x8xf32>
+// CHECK: %[[C:.*]] = mesh.all_to_all %[[E]] from 0 to 1 over {dp} {mesh.part = "backward"}
+// CHECK-NEXT: %[[G:.*]] = mesh.all_gather %[[C]] dim 1 over {dp} {mesh.part = "backward"}
+// CHECK-NEXT: graph.neg %[[G]] : tensor<8x8xf32>
+// CHECK-NEXT: graph.abs %[[C]] : tensor<8x4xf32>
+// CHECK-NOT: mesh.copies
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @step(%x: tensor<8x8xf32> {graph.name = "x", graph.role = "input", mesh.sharding = #mesh.sharding<[{dp}, {}]>})
+      -> (tensor<8x8xf32> {graph.name = "a", graph.role = "metric"}, tensor<8x8xf32> {graph.name = "b", graph.role = "metric"}) {
+    %0 = graph.exp %x {mesh.strategy = #mesh.strategy<[{dp}, {}], results = [#mesh.sharding<[{dp}, {}]>]>,
+                       mesh.copies = [{backward = #mesh.sharding<[{}, {dp}]>, forward = #mesh.sharding<[{}, {}]>}]} : tensor<8x8xf32>
+    %1 = graph.neg %0 : tensor<8x8xf32>
+    %2 = graph.abs %0 {mesh.strategy = #mesh.strategy<[{}, {dp}], results = [#mesh.sharding<[{}, {dp}]>]>} : tensor<8x8xf32>
+    return %1, %2 : tensor<8x8xf32>, tensor<8x8xf32>
+  }
+}
+
+// -----
+
+// A reduction knows its bucket.
+// CHECK-LABEL: func @step
+// CHECK: mesh.all_reduce sum %{{.*}} over {dp} {mesh.bucket = 3 : i64, mesh.part = "forward"}
+// CHECK-NOT: mesh.buckets
+module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @step(%x: tensor<8x4xf32> {graph.name = "x", graph.role = "input", mesh.sharding = #mesh.sharding<[{dp}, {}]>})
+      -> (tensor<4xf32> {graph.name = "y", graph.role = "output"}) {
+    %0 = graph.reduce sum %x over [0] {mesh.buckets = array<i64: 3>,
+        mesh.strategy = #mesh.strategy<[{dp}, {}], results = [#mesh.sharding<[{}]>]>} : tensor<8x4xf32> -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}

@@ -1,5 +1,6 @@
 // Reshard paths: they move the right elements, and are the cheapest.
 #include "compiler/cluster/Presets.h"
+#include "compiler/cost/Roofline.h"
 #include "test/unit/cost/Ranks.h"
 
 #include <catch2/catch.hpp>
@@ -128,4 +129,37 @@ TEST_CASE("a reshard of a tensor of zero bytes or of trivial axes costs nothing"
   REQUIRE(path);
   CHECK(path->empty());
   CHECK(resharder.seconds({{{}}, {0}, ReduceKind::Max}, {{{}}, {}, {}}, {8}, 4) == 0);
+}
+
+TEST_CASE("a step needs memory and time for blocks that do not lie one behind the other") {
+  const Mesh four = mesh({4});
+  Resharder resharder(testCluster(), four);
+  auto stepOf = [&](const Sharding &from, const Sharding &to, std::vector<int64_t> shape) {
+    auto path = resharder.path(from, to, shape, 4);
+    REQUIRE((path && path->size() == 1));
+    return (*path)[0];
+  };
+  const Sharding whole{{{}, {}}, {}, {}}, rows{{{0}, {}}, {}, {}}, columns{{{}, {0}}, {}, {}};
+  const Sharding sum{{{}, {}}, {0}, {}};
+  const std::vector<int64_t> shape = {1 << 8, 1 << 6}; // so small that detours do not pay
+  const double bytes = 4 << 14, launch = testCluster().launchSeconds;
+  auto copies = [&](const ReshardStep &step) {
+    using cluster::CollectiveKind;
+    CollectiveKind kind = step.kind == ReshardKind::AllGather       ? CollectiveKind::AllGather
+                          : step.kind == ReshardKind::ReduceScatter ? CollectiveKind::ReduceScatter
+                                                                    : CollectiveKind::AllToAll;
+    return step.seconds - resharder.collectives().seconds(kind, step.axes, step.bytes);
+  };
+  CHECK(stepOf(rows, whole, shape).stagingBytes == 0);
+  CHECK(copies(stepOf(rows, whole, shape)) == Approx(0).margin(1e-15));
+  CHECK(stepOf(columns, whole, shape).stagingBytes == bytes);
+  CHECK(copies(stepOf(columns, whole, shape)) == Approx(copySeconds(testCluster(), bytes)));
+  CHECK(stepOf(sum, rows, shape).stagingBytes == 0);
+  CHECK(stepOf(sum, columns, shape).stagingBytes == bytes);
+  CHECK(stepOf(rows, columns, shape).stagingBytes == bytes / 4); // packed, received in place
+  CHECK(stepOf(columns, rows, shape).stagingBytes == bytes / 4);
+  // 5 rows over 4 ranks: a fill, two full blocks, and the rest of the last one.
+  const ReshardStep uneven = stepOf(sum, rows, {5, 2});
+  CHECK(uneven.stagingBytes == 4 * 2 * 2 * 4);
+  CHECK(copies(uneven) > 3 * launch);
 }
