@@ -104,10 +104,20 @@ void StepLowering::addAttention(const graph::AttentionScores &scores, const Atte
   add(program_, scores, at, isSafe, seed, offsets, scratch);
 }
 
+// The result in the memory order of the query if its readers accept any: heads are often transposed
+// before attention and back after it, and merged by a reshape, which then is a view.
+View StepLowering::newAttentionResult(graph::AttentionOp op, const View &query) {
+  bool isFree = llvm::all_of(op.getResult().getUsers(), [](Operation *user) {
+    return isa<graph::TransposeOp, graph::AttentionGradOp>(user);
+  });
+  return isFree ? newBufferLike(op.getResult(), query.strides) : newBuffer(op.getResult());
+}
+
 void StepLowering::lowerAttention(graph::AttentionOp op) {
   graph::AttentionScores scores(op);
   AttentionViews at = attentionOperands(scores);
-  at[kResult] = resultView(op.getResult());
+  at[kResult] = destinations_.contains(op.getResult()) ? destinations_[op.getResult()]
+                                                       : newAttentionResult(op, *at[kQuery]);
   at[kLse] = resultView(op.getLse());
   addAttention(scores, at, op.getSafe(), Value());
   setView(op.getResult(), *at[kResult]);

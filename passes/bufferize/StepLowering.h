@@ -77,6 +77,7 @@ private:
   void lowerAttentionGrad(graph::AttentionGradOp op);
   // The views of query, key, value, bias and mask.
   AttentionViews attentionOperands(const graph::AttentionScores &scores);
+  View newAttentionResult(graph::AttentionOp op, const View &query);
   void addAttention(const graph::AttentionScores &scores, const AttentionViews &at, bool isSafe,
                     mlir::Value scratch);
   void lowerDenseKernel(mlir::Operation *op);

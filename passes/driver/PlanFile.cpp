@@ -9,6 +9,8 @@
 
 using namespace mlir;
 
+#include <algorithm>
+
 namespace cleave::driver {
 
 Status recordHash(ModuleOp module) {
@@ -30,14 +32,6 @@ static Status addSource(Compilation &c) {
   return Status::ok();
 }
 
-// The number of runs of every segment in a step.
-static std::vector<int64_t> runsOf(const plan::Program &program) {
-  std::vector<int64_t> runs(program.segments_size(), 0);
-  for (const plan::ScheduleStep &step : program.schedule())
-    ++runs[step.segment()];
-  return runs;
-}
-
 static uint64_t sentBytes(const plan::Program &program, const plan::Instruction &instruction) {
   uint64_t bytes = 0;
   if (instruction.has_collective())
@@ -49,14 +43,16 @@ static uint64_t sentBytes(const plan::Program &program, const plan::Instruction 
 static void addPrediction(Compilation &c) {
   plan::Prediction &predicted = *c.plan.mutable_predicted();
   const planner::Plan &decided = c.decided;
-  predicted.set_step_seconds(decided.seconds);
-  predicted.set_bound_seconds(decided.boundSeconds);
+  const plan::Program &program = c.plan.programs(0);
+  const double seconds = secondsOfStep(program);
+  predicted.set_step_seconds(seconds);
+  predicted.set_planned_seconds(decided.seconds);
+  predicted.set_bound_seconds(std::min(decided.boundSeconds, seconds));
   predicted.set_gap(decided.gap);
   predicted.set_peak_bytes(c.plan.programs(0).arenas(0).bytes());
   predicted.set_cluster(c.options.cluster);
   double flops = 0, compute = 0, communication = 0;
   uint64_t sent = 0;
-  const plan::Program &program = c.plan.programs(0);
   std::vector<int64_t> runs = runsOf(program);
   for (int s = 0; s < program.segments_size(); ++s)
     for (const plan::Instruction &instruction : program.segments(s).instructions()) {

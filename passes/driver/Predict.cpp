@@ -122,4 +122,20 @@ void predictInstructions(plan::Plan &plan, const cluster::Cluster &cluster, cons
   }
 }
 
+std::vector<int64_t> runsOf(const plan::Program &program) {
+  std::vector<int64_t> runs(program.segments_size(), 0);
+  for (const plan::ScheduleStep &step : program.schedule())
+    ++runs[step.segment()];
+  return runs;
+}
+
+double secondsOfStep(const plan::Program &program) {
+  const std::vector<int64_t> runs = runsOf(program);
+  double seconds = 0;
+  for (int s = 0; s < program.segments_size(); ++s)
+    for (const plan::Instruction &instruction : program.segments(s).instructions())
+      seconds += static_cast<double>(runs[s]) * instruction.seconds();
+  return seconds;
+}
+
 } // namespace cleave::driver

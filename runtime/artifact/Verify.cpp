@@ -45,6 +45,7 @@ static bool isAmount(double value) { return value >= 0 && std::isfinite(value); 
 
 static Status verifyPrediction(const plan::Prediction &predicted) {
   for (auto [name, value] : {std::pair{"step_seconds", predicted.step_seconds()},
+                             {"planned_seconds", predicted.planned_seconds()},
                              {"compute_seconds", predicted.compute_seconds()},
                              {"communication_seconds", predicted.communication_seconds()},
                              {"flops", predicted.flops()}})

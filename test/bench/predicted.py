@@ -81,7 +81,7 @@ def main():
         planned = json.loads(run([options.bin / "cleave-dump", plan, "--json"]))["predicted"]["step_seconds"]
     print_table(pathlib.Path(options.model).name + f", {options.ranks} rank(s)",
                 rows if options.all else [(family(kind), *rest) for kind, *rest in rows])
-    print(f"planner's step {planned * 1e3:.3f} ms; fastest step {min(seconds) * 1e3:.3f} ms; ratio {planned / min(seconds):.2f}")
+    print(f"predicted step {planned * 1e3:.3f} ms; fastest step {min(seconds) * 1e3:.3f} ms; ratio {planned / min(seconds):.2f}")
 
 
 if __name__ == "__main__":

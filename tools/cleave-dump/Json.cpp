@@ -80,6 +80,7 @@ static Json programJson(const plan::Plan &plan, int index) {
 static Json predictedJson(const plan::Prediction &predicted) {
   return {{"step_seconds", predicted.step_seconds()},
           {"peak_bytes", predicted.peak_bytes()},
+          {"planned_seconds", predicted.planned_seconds()},
           {"bound_seconds", predicted.bound_seconds()},
           {"gap", predicted.gap()},
           {"compute_seconds", predicted.compute_seconds()},

@@ -33,15 +33,13 @@ static std::string title(const plan::Plan &plan, const std::string &path) {
 static std::string prediction(const plan::Plan &plan) {
   const plan::Prediction &p = plan.predicted();
   Table table({"", ""});
-  double seconds = p.compute_seconds() + p.communication_seconds(); // of all instructions
-  table.add({"step", secondsText(seconds) + ": compute " + secondsText(p.compute_seconds()) +
-                         ", communication " + secondsText(p.communication_seconds()) +
+  table.add({"step", secondsText(p.step_seconds()) + ": compute " +
+                         secondsText(p.compute_seconds()) + ", communication " +
+                         secondsText(p.communication_seconds()) +
                          (p.cluster().empty() ? "" : " (predicted for " + p.cluster() + ")")});
-  // The planner estimates before collectives are bucketed.
-  table.add({"bound", secondsText(p.step_seconds()) +
-                          " in the planner's model, before collectives are merged; no plan takes "
-                          "less there than " +
-                          secondsText(p.bound_seconds()) + ": gap " + percentText(p.gap())});
+  table.add({"bound", "no plan takes less than " + secondsText(p.bound_seconds()) +
+                          "; this one takes " + secondsText(p.planned_seconds()) +
+                          " in the planner's model: gap " + percentText(p.gap())});
   table.add({"work", countText(p.flops(), "FLOP") + " and " + bytesText(p.communication_bytes()) +
                          " sent, per rank and step"});
   table.add({"memory", bytesText(p.peak_bytes()) + " at the peak of the fullest rank"});

@@ -70,7 +70,7 @@ static const char *const kPlan = R"(
               parameters { dtype: F32 bytes: 1024 written: true } }
     events: 1
   }
-  predicted { step_seconds: 0.000044 bound_seconds: 0.00004 gap: 0.0909 peak_bytes: 3584
+  predicted { step_seconds: 0.000044 planned_seconds: 0.0000442 bound_seconds: 0.00004 gap: 0.0909 peak_bytes: 3584
               compute_seconds: 0.000014 communication_seconds: 0.00003 flops: 8192
               communication_bytes: 512 cluster: "local-cpu" }
   decisions { name: "h.0.w" kind: "parameter" choice: "[_, _]" seconds: 1e-6
