@@ -63,7 +63,9 @@ struct Cluster {
   int64_t reservedBytes = 0;  // of it, for driver, libraries and fragmentation
   int64_t hostBytes = 0;      // memory of one node's host
   std::map<std::string, Compute> compute; // by element type: `f32`, `bf16`, …
-  double vectorFlops = 0;          // FLOP/s of kernels other than products; 0: as in `compute`
+  double vectorFlops = 0;      // FLOP/s of kernels other than products; 0: as in `compute`
+  double columnsPerSecond = 0; // of convolutions that are lowered (MeasureConvolution.h); 0: all
+                               // have kernels of their own
   double memoryBytesPerSecond = 0; // of one device's memory, reads and writes together
   Curve memoryEfficiency;          // over the bytes of one kernel
   double launchSeconds = 0;        // of one kernel

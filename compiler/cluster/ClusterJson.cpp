@@ -211,6 +211,8 @@ Cluster readCluster(const json &root, Status &status) {
   readCompute(reader.object("compute"), cluster);
   if (reader.has("vector_flops"))
     cluster.vectorFlops = reader.number("vector_flops", 0, true);
+  if (reader.has("columns_per_second"))
+    cluster.columnsPerSecond = reader.number("columns_per_second", 0, true);
   ClusterReader bandwidth = reader.object("memory_bandwidth");
   cluster.memoryBytesPerSecond = bandwidth.number("bytes_per_second", 0, true);
   cluster.memoryEfficiency = readCurve(bandwidth, "efficiency");
@@ -298,6 +300,8 @@ std::string toJson(const Cluster &cluster) {
                       {"levels", levels}};
   if (cluster.vectorFlops > 0)
     root["vector_flops"] = cluster.vectorFlops;
+  if (cluster.columnsPerSecond > 0)
+    root["columns_per_second"] = cluster.columnsPerSecond;
   return root.dump(1);
 }
 

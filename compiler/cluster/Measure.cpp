@@ -1,6 +1,7 @@
 // Short benchmarks of one core and of memory.
 #include "compiler/cluster/Measure.h"
 
+#include "compiler/cluster/MeasureConvolution.h"
 #include "compiler/cluster/MeasureLinks.h"
 
 #include <oneapi/dnnl/dnnl.h>
@@ -25,8 +26,8 @@ double now() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// The least time of a call, in seconds, over the calls that fit into `budget` seconds (at least
-// two). Calls during which the clock did not advance, as happens on virtual machines, are ignored.
+} // namespace
+
 double leastSeconds(double budget, const std::function<void()> &call) {
   double least = 1e30, end = now() + budget;
   for (int k = 0; k < 2 || now() < end; ++k) {
@@ -37,6 +38,8 @@ double leastSeconds(double budget, const std::function<void()> &call) {
   }
   return least;
 }
+
+namespace {
 
 // The best of the rates, each given as (size, rate); `curve` gets the shares of it.
 double toCurve(const std::vector<std::pair<double, double>> &rates, Curve &curve) {
@@ -153,6 +156,7 @@ Result<Cluster> measureLocalCpu(double seconds) {
   cluster.hostBytes = memoryBytes();
   cluster.compute["f32"] = measureGemm(seconds * 0.5, cluster.launchSeconds);
   cluster.vectorFlops = measureVector(seconds * 0.05);
+  cluster.columnsPerSecond = measureColumns(seconds * 0.05);
   cluster.memoryBytesPerSecond = measureMemory(seconds * 0.15, cluster.memoryEfficiency);
   cluster.hostLink = {.bytesPerSecond = cluster.memoryBytesPerSecond / 2};
   CLEAVE_TRY_ASSIGN(Level node, measureLinks(cluster.devicesPerNode, seconds * 0.3));

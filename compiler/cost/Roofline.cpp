@@ -13,6 +13,8 @@ double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work) {
     computing = work.flops / cluster.vectorFlops;
   else if (work.flops > 0)
     computing = work.flops / (compute.peakFlops * compute.efficiency.at(work.flops / launches));
+  if (work.columns > 0 && cluster.columnsPerSecond > 0)
+    computing = std::max(computing, work.columns / cluster.columnsPerSecond);
   if (work.bytes > 0)
     moving = work.bytes /
              (cluster.memoryBytesPerSecond * cluster.memoryEfficiency.at(work.bytes / launches));

@@ -13,11 +13,12 @@ struct KernelWork {
   std::string elementType = "f32"; // the type it computes in
   int64_t launches = 1;            // that share the work equally
   bool isProduct = true;           // a matrix product or convolution
+  double columns = 0;              // elements to which a convolution is lowered
 };
 
 // Seconds of the work: max(FLOPs / (peak * efficiency), bytes / (bandwidth * efficiency)) +
 // launches * launch overhead. Kernels other than products compute at Cluster::vectorFlops if that
-// is not 0.
+// is not 0; lowered convolutions take at least columns / Cluster::columnsPerSecond.
 double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work);
 
 // Seconds to set `bytes` of one device's memory, by one kernel.

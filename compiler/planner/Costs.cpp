@@ -54,6 +54,8 @@ double Costs::compute(const Op &op, const OpChoice &choice) const {
   cost::KernelWork work;
   work.flops = localFlops(op, choice.factors, mesh_);
   work.isProduct = op.isProduct;
+  if (op.columns > 0)
+    work.columns = op.columns * work.flops / op.flops;
   double written = 0;
   for (size_t i = 0; i < op.results.size(); ++i)
     written +=

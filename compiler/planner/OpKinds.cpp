@@ -100,6 +100,7 @@ std::vector<int64_t> OpKinds::keyOf(int index) const {
   if (op.group)
     key.add(*op.group);
   key.add(std::bit_cast<int64_t>(op.flops));
+  key.add(std::bit_cast<int64_t>(op.columns));
   key.add(op.sparseOperands);
   key.add(op.repeats);
   key.add(op.isProduct + 2 * op.isView + 4 * op.isAccumulate);

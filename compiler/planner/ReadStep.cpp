@@ -117,6 +117,7 @@ private:
     if (auto fusion = dyn_cast<graph::FusionOp>(op))
       plain.group = readGroup(fusion);
     plain.flops = static_cast<double>(cost.getFlops().constant().value_or(0));
+    plain.columns = graph::loweredColumns(op);
     plain.isProduct = op->hasTrait<graph::MatrixProduct>();
     plain.isView = op->hasTrait<graph::LayoutOnly>();
     plain.isAccumulate = isa<graph::AccumulateOp>(op);

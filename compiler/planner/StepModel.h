@@ -62,6 +62,7 @@ struct Op {
   FactorRule rule;
   std::optional<Group> group;         // the ops inside, if this is a kernel group
   double flops = 0;                   // of the whole op
+  double columns = 0;                 // of a convolution that is lowered (graph::loweredColumns)
   std::vector<int> operands, results; // values
   std::vector<int> sparseOperands;    // positions of tables of which only some rows are read
   int64_t repeats = 1;                // times per step: the number of micro-batches, or 1

@@ -14,6 +14,10 @@ bool isCostly(mlir::Operation *op);
 // gather.
 bool isReadSparsely(mlir::Operation *op, unsigned operand);
 
+// The elements of the columns of a convolution with static shapes that a CPU's library lowers
+// (runtime/base/ConvolutionLowering.h); 0 for other ops.
+double loweredColumns(mlir::Operation *op);
+
 // The bytes that an op with static shapes reads and writes.
 int64_t touchedBytes(mlir::Operation *op);
 

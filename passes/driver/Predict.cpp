@@ -34,7 +34,7 @@ public:
     if (instruction.has_convolution()) {
       const plan::Convolution &conv = instruction.convolution();
       return product(flops, bytesOf({conv.input(), conv.weight(), conv.output()}),
-                     artifact::rolesOf(conv).reads[0]);
+                     artifact::rolesOf(conv).reads[0], artifact::columnsOf(conv));
     }
     if (instruction.has_attention())
       return product(flops, accessedBytes(instruction), instruction.attention().query().buffer());
@@ -78,9 +78,11 @@ private:
   double kernel(const cost::KernelWork &work) const { return cost::kernelSeconds(cluster_, work); }
 
   // A product of factors of the type of the buffer `factor`.
-  double product(double flops, double bytes, uint32_t factor) const {
+  double product(double flops, double bytes, uint32_t factor, double columns = 0) const {
     DType dtype = isFloat(dtypeOf(factor)) ? dtypeOf(factor) : DType::F32;
-    return kernel({.flops = flops, .bytes = bytes, .elementType = std::string(name(dtype))});
+    cost::KernelWork work{.flops = flops, .bytes = bytes, .elementType = std::string(name(dtype))};
+    work.columns = columns;
+    return kernel(work);
   }
 
   double collective(const plan::Collective &op) const {

@@ -1,6 +1,8 @@
 // See Flops.h.
 #include "runtime/artifact/Flops.h"
 
+#include "runtime/base/ConvolutionLowering.h"
+
 #include <cstdint>
 
 namespace cleave::artifact {
@@ -16,6 +18,32 @@ static double attentionFlops(const plan::Attention &attention) {
   return attention.causal() ? flops / 2 : flops;
 }
 
+static double convolutionFlops(const plan::Convolution &convolution) {
+  // Every element of the output has one multiply-add per weight of its channel.
+  double flops = 2.0;
+  for (int64_t size : convolution.output_shape())
+    flops *= double(size);
+  for (int i = 1; i < convolution.weight_shape_size(); ++i)
+    flops *= double(convolution.weight_shape(i));
+  return flops;
+}
+
+double columnsOf(const plan::Convolution &convolution) {
+  auto plain = [](const auto &list) {
+    return std::span<const int64_t>(list.data(), size_t(list.size()));
+  };
+  const ConvolutionForm form{.groups = convolution.groups(),
+                             .inputs = convolution.weight_shape(1),
+                             .outputs = convolution.weight_shape(0) / convolution.groups(),
+                             .kernel = plain(convolution.weight_shape()).subspan(2),
+                             .strides = plain(convolution.strides()),
+                             .dilations = plain(convolution.dilations()),
+                             .padsLow = plain(convolution.pads_low()),
+                             .padsHigh = plain(convolution.pads_high())};
+  return loweredColumns(static_cast<ConvolutionPass>(convolution.kind()), form,
+                        convolutionFlops(convolution));
+}
+
 double flopsOf(const plan::Program &program, const plan::Instruction &instruction) {
   if (instruction.has_launch())
     return program.kernels(int(instruction.launch().kernel())).flops();
@@ -26,16 +54,8 @@ double flopsOf(const plan::Program &program, const plan::Instruction &instructio
       flops *= double(size);
     return flops;
   }
-  if (instruction.has_convolution()) {
-    // Every element of the output has one multiply-add per weight of its channel.
-    const plan::Convolution &convolution = instruction.convolution();
-    double flops = 2.0;
-    for (int64_t size : convolution.output_shape())
-      flops *= double(size);
-    for (int i = 1; i < convolution.weight_shape_size(); ++i)
-      flops *= double(convolution.weight_shape(i));
-    return flops;
-  }
+  if (instruction.has_convolution())
+    return convolutionFlops(instruction.convolution());
   return instruction.has_attention() ? attentionFlops(instruction.attention()) : 0;
 }
 

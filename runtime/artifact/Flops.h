@@ -10,4 +10,8 @@ namespace cleave::artifact {
 // verified or being built.
 double flopsOf(const plan::Program &program, const plan::Instruction &instruction);
 
+// The elements of the columns of a convolution that a CPU's library lowers
+// (runtime/base/ConvolutionLowering.h); 0 for others.
+double columnsOf(const plan::Convolution &convolution);
+
 } // namespace cleave::artifact

@@ -36,6 +36,13 @@ TEST_CASE("kernels other than products compute at the vector rate, if it is know
   CHECK(kernelSeconds(device(), {.flops = 1e9, .isProduct = false}) == Approx(2e-3 + 1e-6));
 }
 
+TEST_CASE("a lowered convolution takes as long as its columns") {
+  cluster::Cluster lowers = device();
+  lowers.columnsPerSecond = 1e8;
+  CHECK(kernelSeconds(lowers, {.flops = 1e6, .columns = 1e6}) == Approx(1e-2 + 1e-6));
+  CHECK(kernelSeconds(device(), {.flops = 1e6, .columns = 1e6}) == Approx(1e-5 + 1e-6));
+}
+
 TEST_CASE("a copy reads and writes its bytes") {
   CHECK(copySeconds(device(), 1e6) == Approx(2e-3 + 1e-6));
 }

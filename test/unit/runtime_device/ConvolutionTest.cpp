@@ -1,5 +1,7 @@
 // Convolutions and their two gradients against plain loops.
+#include "runtime/base/ConvolutionLowering.h"
 #include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/device/cpu/Dnnl.h"
 #include "test/unit/runtime_device/Stored.h"
 
 #include <catch2/catch.hpp>
@@ -138,4 +140,68 @@ TEST_CASE("convolutions of 16-bit floats are summed in f32 and stored as either 
   checkConvolutions(DType::BF16, DType::F32, 1e-5);
   checkConvolutions(DType::F16, DType::F16, 1.0 / 2048);
   checkConvolutions(DType::F16, DType::F32, 1e-5);
+}
+
+// The name of the library's implementation in one direction.
+static std::string implementation(ConvolutionPass pass, const ConvolutionForm &form) {
+  using dnnl::memory;
+  auto any = [](const memory::dims &dims) {
+    return memory::desc(dims, memory::data_type::f32, memory::format_tag::any);
+  };
+  auto list = [](std::span<const int64_t> of) { return memory::dims(of.begin(), of.end()); };
+  constexpr int64_t kImages = 2, kSize = 28;
+  memory::dims input = {kImages, form.groups * form.inputs}, weight = {form.outputs, form.inputs},
+               output = {kImages, form.groups * form.outputs}, dilations;
+  if (form.groups > 1)
+    weight.insert(weight.begin(), form.groups);
+  for (size_t d = 0; d < form.kernel.size(); ++d) {
+    input.push_back(kSize), weight.push_back(form.kernel[d]);
+    dilations.push_back(form.dilations[d] - 1);
+    const int64_t reach = form.dilations[d] * (form.kernel[d] - 1) + 1;
+    output.push_back((kSize + form.padsLow[d] + form.padsHigh[d] - reach) / form.strides[d] + 1);
+  }
+  const auto direct = dnnl::algorithm::convolution_direct;
+  const memory::dims strides = list(form.strides), low = list(form.padsLow),
+                     high = list(form.padsHigh);
+  dnnl::convolution_forward::primitive_desc forward({dnnl::prop_kind::forward_training, direct,
+                                                     any(input), any(weight), any(output), strides,
+                                                     dilations, low, high},
+                                                    cpuEngine());
+  if (pass == ConvolutionPass::Forward)
+    return forward.impl_info_str();
+  if (pass == ConvolutionPass::InputGradient)
+    return dnnl::convolution_backward_data::primitive_desc(
+               {direct, any(input), any(weight), any(output), strides, dilations, low, high},
+               cpuEngine(), forward)
+        .impl_info_str();
+  return dnnl::convolution_backward_weights::primitive_desc(
+             {direct, any(input), any(weight), any(output), strides, dilations, low, high},
+             cpuEngine(), forward)
+      .impl_info_str();
+}
+
+TEST_CASE("the convolutions that count as lowered are those that the library lowers") {
+  if (dnnl::get_effective_cpu_isa() < dnnl::cpu_isa::avx512_core)
+    return; // other kernels
+  const std::vector<std::pair<int64_t, int64_t>> channels = {{1, 1}, {2, 2},   {1, 2}, {4, 4},
+                                                             {8, 8}, {16, 16}, {4, 8}, {16, 2}};
+  for (auto [inputs, outputs] : channels)
+    for (int64_t kernel : {1, 2, 3, 5, 7})
+      for (int64_t stride : {1, 2})
+        for (int64_t dilation : {1, 2})
+          for (int64_t pad : {int64_t(0), kernel / 2}) {
+            if (inputs * outputs > 1 && (kernel != 3 || dilation != 1 || pad != 1))
+              continue; // grouped convolutions are told apart by their channels only
+            const int64_t kernels[] = {kernel, kernel}, strides[] = {stride, stride},
+                          dilations[] = {dilation, dilation}, pads[] = {pad, pad};
+            const ConvolutionForm form{8, inputs, outputs, kernels, strides, dilations, pads, pads};
+            for (ConvolutionPass pass : {ConvolutionPass::Forward, ConvolutionPass::InputGradient,
+                                         ConvolutionPass::WeightGradient}) {
+              const std::string name = implementation(pass, form);
+              INFO(inputs << " to " << outputs << " channels, kernel " << kernel << ", stride "
+                          << stride << ", dilation " << dilation << ", pad " << pad << ", pass "
+                          << static_cast<int>(pass) << ": " << name);
+              CHECK(isLowered(pass, form) == (name.find("gemm") != std::string::npos));
+            }
+          }
 }
