@@ -143,8 +143,10 @@ static Status runPhase(Compilation &c, size_t number) {
   return dumpPhase(c, number, phase);
 }
 
-// The planner's memory is an estimate. Where the program's arena exceeds the budget, the planner's
-// budget is reduced by the excess and the phases from it on run again.
+// The planner's memory is that of the program on one rank. On several, copies of values in other
+// layouts and gradients that wait for their bucket are not planned, and the arena may exceed its
+// peak by what placement loses (docs/decisions/0021). Where the arena exceeds the budget for one of
+// these reasons, the planner's budget is reduced by the excess and the phases from it on run again.
 static constexpr int kPlanningRounds = 5;
 
 static Status runPhases(Compilation &c, size_t first, size_t last) {

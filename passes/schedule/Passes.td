@@ -14,6 +14,6 @@ def OrderPass : Cleave_Pass<"cleave-schedule-order", "::mlir::ModuleOp"> {
   let summary = "Runs ops that free memory as soon as their operands are computed";
   let before = "None. Tensors with symbolic dims count as empty.";
   let after =
-      "No op stands before the ops that it reads, or overtakes a reader of an argument that it "
-      "replaces.";
+      "Ops that run once per step stand behind those that run once per micro-batch. No op stands "
+      "before the ops that it reads, or overtakes a reader of an argument that it replaces.";
 }
