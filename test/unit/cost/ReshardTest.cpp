@@ -158,8 +158,8 @@ TEST_CASE("a step needs memory and time for blocks that do not lie one behind th
   CHECK(stepOf(sum, columns, shape).stagingBytes == bytes);
   CHECK(stepOf(rows, columns, shape).stagingBytes == bytes / 4); // packed, received in place
   CHECK(stepOf(columns, rows, shape).stagingBytes == bytes / 4);
-  // 5 rows over 4 ranks: a fill, two full blocks, and the rest of the last one.
-  const ReshardStep uneven = stepOf(sum, rows, {5, 2});
-  CHECK(uneven.stagingBytes == 4 * 2 * 2 * 4);
+  // 4 k + 1 rows over 4 ranks: a fill, three full blocks, and the rest of the last one.
+  const ReshardStep uneven = stepOf(sum, rows, {(1 << 14) + 1, 1 << 10});
+  CHECK(uneven.stagingBytes == 4.0 * ((1 << 12) + 1) * (1 << 10) * 4);
   CHECK(copies(uneven) > 3 * launch);
 }
