@@ -82,7 +82,7 @@ void benchMatmuls(Table &table) {
     matmul.mutable_out()->mutable_strides()->Assign(c.out.begin(), c.out.end());
     auto device = makeCpuDevice(1);
     PreparedAction action =
-        device->matmul(matmul, {DType::F32, lhs.data(), rhs.data(), out.data()});
+        device->matmul(matmul, {DType::F32, DType::F32, lhs.data(), rhs.data(), out.data()});
     double seconds = timeAction(*device, action);
     bool right = out[0] == 0.125f * float(c.k);
     addRow(table, c.name, flops, right ? seconds : -1);
@@ -121,8 +121,8 @@ void benchConvolutions(Table &table) {
       std::vector<float> weight(size_t(double(c.out) * perOutput), 1);
       std::vector<float> output(size_t(c.batch * c.out * out * out), 1);
       auto device = makeCpuDevice(1);
-      PreparedAction action =
-          device->convolution(conv, {DType::F32, input.data(), weight.data(), output.data()});
+      PreparedAction action = device->convolution(
+          conv, {DType::F32, DType::F32, input.data(), weight.data(), output.data()});
       double seconds = timeAction(*device, action);
       const char *what = kind == plan::Convolution::FORWARD          ? ""
                          : kind == plan::Convolution::INPUT_GRADIENT ? ", gradient of input"

@@ -128,7 +128,7 @@ class Attention(unittest.TestCase):
     def test_no_plan_holds_a_matrix_of_scores(self):
         queries, keys = 250, 260
         for form in FORMS:
-            for options in ([], ["--ranks", 2], ["--accumulate", 2]):
+            for options in ([], ["--ranks", 2], ["--accumulate", 2], ["--dtype", "bf16"]):
                 with self.subTest(form=form.name, options=options):
                     plan = self.plan(form, "f32", queries, keys, *options)
                     program = cleave.must("cleave-dump", plan, "--program", 0).out
@@ -154,6 +154,10 @@ class Attention(unittest.TestCase):
                 with self.subTest(form=form.name, options=options):
                     found = self.losses(self.plan(form, "f32", queries, keys, *options))
                     self.assertLessEqual(cleave.apart(found, whole), 1e-5)
+            for element in ("bf16", "f16"):
+                with self.subTest(form=form.name, element=element):
+                    found = self.losses(self.plan(form, "f32", queries, keys, "--dtype", element))
+                    self.assertLessEqual(cleave.apart(found, whole), 1e-2)
 
     def test_what_has_no_kernel_is_decomposed(self):
         for form, element, kernels in ((FORMS[0], "f32", 2), (LEARNED, "f32", 1), (FORMS[0], "f64", 0)):
