@@ -42,7 +42,8 @@ double measureColumns(double seconds) {
   omp_set_num_threads(1);
   double columns = 0, least = 0;
   try {
-    dnnl::stream stream(dnnl::engine(dnnl::engine::kind::cpu, 0));
+    const dnnl::engine engine(dnnl::engine::kind::cpu, 0); // which the stream does not keep alive
+    dnnl::stream stream(engine);
     least = leastSeconds(seconds, lowered(stream, columns));
   } catch (const dnnl::error &) { // it has no such convolution: priced as any other
   }

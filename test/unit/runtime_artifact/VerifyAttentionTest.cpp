@@ -43,7 +43,7 @@ void addPlace(plan::Program &program, const char *name, plan::DType dtype,
   buffer->set_dtype(dtype);
   buffer->set_bytes(buffer->bytes() / 4 * (dtype == plan::I64 ? 8 : dtype == plan::BOOL ? 1 : 4));
   arena->set_bytes(buffer->offset() + (buffer->bytes() + 63) / 64 * 64);
-  arena->set_peak_bytes(arena->peak_bytes() + buffer->bytes());
+  arena->set_peak_bytes(arena->bytes());
 }
 
 // Two heads of 8 columns in one group, 4 queries and 128 keys.
