@@ -154,10 +154,11 @@ class Attention(unittest.TestCase):
                 with self.subTest(form=form.name, options=options):
                     found = self.losses(self.plan(form, "f32", queries, keys, *options))
                     self.assertLessEqual(cleave.apart(found, whole), 1e-5)
-            for element in ("bf16", "f16"):
+            # Four steps in 8 bits of mantissa; f16 leaves out steps until its scale fits.
+            for element, steps, most in (("bf16", STEPS, 4e-2), ("f16", 1, 2e-3)):
                 with self.subTest(form=form.name, element=element):
                     found = self.losses(self.plan(form, "f32", queries, keys, "--dtype", element))
-                    self.assertLessEqual(cleave.apart(found, whole), 1e-2)
+                    self.assertLessEqual(cleave.apart(found[:steps], whole[:steps]), most)
 
     def test_what_has_no_kernel_is_decomposed(self):
         for form, element, kernels in ((FORMS[0], "f32", 2), (LEARNED, "f32", 1), (FORMS[0], "f64", 0)):
