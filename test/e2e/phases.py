@@ -59,7 +59,7 @@ class Phases(unittest.TestCase):
     def predicted(self, plan):
         """What is predicted of the program, not by the planner."""
         found = json.loads(cleave.must("cleave-dump", plan, "--json").out)["predicted"]
-        return {key: value for key, value in found.items() if key not in ("step_seconds", "bound_seconds", "gap")}
+        return {key: value for key, value in found.items() if key not in ("planned_seconds", "bound_seconds", "gap")}
 
     def test_every_phase_leads_to_the_same_plan(self):
         for file, (sizes, output, data) in FILES.items():
