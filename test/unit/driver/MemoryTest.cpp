@@ -95,7 +95,7 @@ driver::CompileOptions optionsOf(const std::string &path, const ModelCase &model
   options.train = true;
   options.losses = {model.loss};
   options.symbols = model.symbols;
-  options.cluster = "local-cpu";
+  options.cluster = "h100-node";
   options.ranks = split.ranks;
   options.mesh = split.mesh;
   options.accumulate = split.accumulate;
