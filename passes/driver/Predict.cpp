@@ -37,16 +37,22 @@ public:
                      artifact::rolesOf(conv).reads[0], artifact::columnsOf(conv));
     }
     if (instruction.has_attention())
-      return product(flops, accessedBytes(instruction), instruction.attention().query().buffer());
+      return product(flops, attentionBytes(instruction.attention()),
+                     instruction.attention().query().buffer());
     return 0;
   }
 
 private:
-  // Bytes of all buffers that an instruction accesses.
-  double accessedBytes(const plan::Instruction &instruction) const {
+  // Bytes of the tensors of an attention, which may be parts of their buffers; repeated elements
+  // count once.
+  double attentionBytes(const plan::Attention &attention) const {
     double bytes = 0;
-    for (const artifact::Access &access : artifact::accessesOf(program_, instruction))
-      bytes += access.bytes ? static_cast<double>(access.bytes) : bytesOf({access.buffer});
+    for (const artifact::AttentionTensor &tensor : artifact::attentionTensors(attention)) {
+      double size = static_cast<double>(byteSize(dtypeOf(tensor.operand->buffer())));
+      for (size_t d = 0; d < tensor.sizes.size(); ++d)
+        size *= tensor.operand->strides(static_cast<int>(d)) ? double(tensor.sizes[d]) : 1;
+      bytes += size;
+    }
     return bytes;
   }
 

@@ -7,14 +7,18 @@
 
 namespace cleave::artifact {
 
-// Two products of the scores' size, and five for the gradients; half of them if causal.
+// Two products of the scores' size, and five for the gradients; scaling, masking, softmax, bias and
+// dropout, as the graph's ops count them; half of all that if causal.
 static double attentionFlops(const plan::Attention &attention) {
   double scores =
       double(attention.heads()) * double(attention.queries()) * double(attention.keys());
   for (int64_t size : attention.batch())
     scores *= double(size);
   double width = double(attention.width()), depth = double(attention.depth());
-  double flops = scores * (attention.has_grad() ? 6 * width + 4 * depth : 2 * (width + depth));
+  bool isGradient = attention.has_grad();
+  double products = isGradient ? 6 * width + 4 * depth : 2 * (width + depth);
+  int others = 6 + attention.has_bias() + (attention.drop_rate() > 0 ? 2 + isGradient : 0);
+  double flops = scores * (products + others + others % 2);
   return attention.causal() ? flops / 2 : flops;
 }
 
