@@ -23,10 +23,12 @@ from torch.nn import functional as F
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "models"))
 import models  # noqa: E402
+from check import root_mean_square  # noqa: E402
 
 ROOT = HERE.parent.parent
 STEPS = 20
 LOW_STEPS = 50  # of runs in a low type
+DISTURBED, DISTURBANCE = 8, 1e-6  # runs of autocast whose distances show what roundings alone do
 SAMPLES = 40  # not a multiple of 7: an epoch of batch 7 ends inside a step
 ADAMW = "adamw:lr=1e-3,beta1=0.9,beta2=0.999,eps=1e-8,weight-decay=0.01"
 ADAM = "adam:lr=1e-3,beta1=0.9,beta2=0.999,eps=1e-8"
@@ -158,9 +160,20 @@ def norm(tensors):
     return float(torch.sqrt(sum((t.detach().double() ** 2).sum() for t in tensors)))
 
 
-def train(spec, data, dtype, autocast=None):
-    """Runs the steps in `dtype`, forward passes under autocast to a low type if one is given; returns the numbers of the record."""
+def disturb(model, seed):
+    """Changes every weight by a millionth of it or so: of no importance but for the roundings that follow."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(1 + DISTURBANCE * torch.randn(parameter.shape, generator=generator))
+
+
+def train(spec, data, dtype, autocast=None, seed=None):
+    """Runs the steps in `dtype`, forward passes under autocast to a low type if one is given, from disturbed weights if a seed
+    is; returns the numbers of the record."""
     model = load_model(spec["model"]).to(dtype).train(spec.get("batch_norm") != "frozen")
+    if seed is not None:
+        disturb(model, seed)
     named = dict(model.named_parameters())
     for name, parameter in named.items():
         parameter.requires_grad_(not (spec.get("freeze") and name.startswith(spec["freeze"])))
@@ -192,21 +205,28 @@ def train(spec, data, dtype, autocast=None):
     return out
 
 
+def autocast(spec, data, full):
+    """What a record of a low type holds instead of float64."""
+    low = train(spec, data, torch.float32, torch.bfloat16)
+    runs = [low] + [train(spec, data, torch.float32, torch.bfloat16, seed) for seed in range(DISTURBED)]
+    return {"bfloat16": low, "distances": [root_mean_square(run["loss"], full["loss"]) for run in runs]}
+
+
 def record(spec, data):
     """The content of RUN.json."""
     model = load_model(spec["model"])
     own = dict(model.named_parameters())
     every = dict(model.named_parameters(remove_duplicate=False))
     tied = {n: next(o for o in own if own[o] is p) for n, p in every.items() if n not in own}
+    full = train(spec, data, torch.float32)
     return {
         **spec,
         "files": [f if f.endswith(".pt2") else f"{f}.onnx" for f in spec.get("files", SAME[spec["model"]])],
         "parameters": {n: list(p.shape) for n, p in own.items()},
         "tied": tied,
         "steps": spec.get("steps", STEPS),
-        "float32": train(spec, data, torch.float32),
-        **({"bfloat16": train(spec, data, torch.float32, torch.bfloat16)} if "dtype" in spec
-           else {"float64": train(spec, data, torch.float64)}),
+        "float32": full,
+        **(autocast(spec, data, full) if "dtype" in spec else {"float64": train(spec, data, torch.float64)}),
     }
 
 
