@@ -267,13 +267,13 @@ private:
   void pack(ReshardStep &step, const std::vector<int64_t> &shape, int dim, int64_t ranks,
             int64_t block) const {
     const Blocks blocks{shape, dim, ranks, block};
-    step.stagingBytes += cost::stagingBytes(blocks, elementBytes_);
+    step.packedBytes = stagingBytes(blocks, elementBytes_);
     step.seconds += packSeconds(collectives_.cluster(), blocks, elementBytes_);
   }
   void unpack(ReshardStep &step, const std::vector<int64_t> &shape, int dim, int64_t ranks,
               int64_t block) const {
     const Blocks blocks{shape, dim, ranks, block};
-    step.stagingBytes += cost::stagingBytes(blocks, elementBytes_);
+    step.receivedBytes = stagingBytes(blocks, elementBytes_);
     step.seconds += unpackSeconds(collectives_.cluster(), blocks, elementBytes_);
   }
 

@@ -39,7 +39,8 @@ struct ReshardStep {
   ReduceKind reduce = ReduceKind::Sum;   // AllReduce and ReduceScatter only
   Sharding result;                       // the layout after the step
   double bytes = 0;                      // n of the formulas in Collective.h, padding included
-  double stagingBytes = 0;               // memory for packed and received blocks (Packing.h)
+  double packedBytes = 0;                // staging memory of the blocks that are sent (Packing.h)
+  double receivedBytes = 0;              // the same of those that are received
   double seconds = 0;                    // of the collective and its copies, or of the slice
 };
 

@@ -17,8 +17,10 @@ int64_t localBytes(const Value &value, const Sharding &sharding, const Mesh &mes
 // Offsets of buffers are multiples of it (passes/bufferize/Offsets.h).
 static constexpr int64_t kAlignment = 64;
 
+int64_t storedBytes(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
 int64_t storedBytes(const Value &value, const Sharding &sharding, const Mesh &mesh) {
-  return (localBytes(value, sharding, mesh) + kAlignment - 1) / kAlignment * kAlignment;
+  return storedBytes(localBytes(value, sharding, mesh));
 }
 
 double localFlops(const Op &op, const FactorAxes &factors, const Mesh &mesh) {

@@ -48,7 +48,8 @@ std::vector<ArgumentChoice> enumerateArgument(const std::vector<int64_t> &shape,
 // Bytes that one rank holds of a value in this layout.
 int64_t localBytes(const Value &value, const Sharding &sharding, const Mesh &mesh);
 
-// The same, rounded up to what a buffer occupies.
+// What a buffer of so many bytes occupies; the same for the block of a value.
+int64_t storedBytes(int64_t bytes);
 int64_t storedBytes(const Value &value, const Sharding &sharding, const Mesh &mesh);
 
 // FLOPs of the op on one rank, for the largest block.

@@ -121,6 +121,45 @@ std::optional<std::vector<cost::ReshardStep>> Costs::path(int value, const Shard
   return resharder_.path(from, to, plain.shape, static_cast<double>(byteSize(plain.element)));
 }
 
+// Of one step: a tensor is packed before, and unpacked behind the collective. An all_reduce is in
+// place unless its source is kept.
+int64_t Costs::stepBytes(int64_t before, const cost::ReshardStep &step, int64_t after,
+                         bool keepsSource) const {
+  if (step.kind == cost::ReshardKind::AllReduce && !keepsSource)
+    return before;
+  const int64_t packed = storedBytes(static_cast<int64_t>(step.packedBytes)),
+                received = storedBytes(static_cast<int64_t>(step.receivedBytes)),
+                source = keepsSource ? before : 0;
+  int64_t most = packed > 0 ? source + packed + (received > 0 ? received : after)
+                            : before + (received > 0 ? received : after);
+  if (packed > 0)
+    most = std::max(most, before + packed);
+  if (received > 0)
+    most = std::max(most, source + received + after);
+  return most;
+}
+
+int64_t Costs::changeBytes(int value, const Sharding &from, const Sharding &to, bool isKept) {
+  if (from == to)
+    return 0;
+  auto [known, isNew] =
+      changeBytes_.try_emplace({kindOf(value), number(from), number(to), isKept}, 0);
+  std::optional<std::vector<cost::ReshardStep>> steps;
+  if (!isNew || !(steps = path(value, from, to)))
+    return known->second;
+  const Value &plain = model_.values[value];
+  const int64_t first = storedBytes(plain, from, mesh_), kept = isKept ? first : 0;
+  int64_t most = 0, before = first;
+  for (const cost::ReshardStep &step : *steps) {
+    const bool isFirst = &step == &steps->front();
+    const int64_t after = storedBytes(plain, step.result, mesh_);
+    const int64_t bytes = stepBytes(before, step, after, isKept && isFirst);
+    most = std::max(most, isFirst ? bytes : kept + bytes);
+    before = after;
+  }
+  return known->second = std::max<int64_t>(0, most - kept - storedBytes(plain, to, mesh_));
+}
+
 double Costs::reshard(int value, const Sharding &from, const Sharding &to) {
   return from == to ? 0 : reshard(value, number(from), number(to));
 }
@@ -132,15 +171,21 @@ int Costs::number(const Sharding &layout) {
   return entry->second;
 }
 
-double Costs::reshard(int value, int from, int to) {
-  if (from == to)
-    return 0;
+int Costs::kindOf(int value) {
   const Value &plain = model_.values[value];
   if (kindOf_[value] < 0)
     kindOf_[value] =
         kinds_.try_emplace({plain.shape, byteSize(plain.element)}, kinds_.size()).first->second;
+  return kindOf_[value];
+}
+
+double Costs::reshard(int value, int from, int to) {
+  if (from == to)
+    return 0;
+  const Value &plain = model_.values[value];
+  const int kind = kindOf(value);
   seconds_.resize(kinds_.size());
-  std::vector<std::vector<double>> &table = seconds_[kindOf_[value]];
+  std::vector<std::vector<double>> &table = seconds_[kind];
   if (table.size() < layouts_.size())
     table.resize(layouts_.size());
   std::vector<double> &row = table[from];

@@ -4,6 +4,7 @@
 #include "compiler/cost/Reshard.h"
 #include "compiler/planner/Choices.h"
 
+#include <array>
 #include <map>
 
 namespace cleave::planner {
@@ -41,6 +42,10 @@ public:
   // The steps of that change; nothing if impossible.
   std::optional<std::vector<cost::ReshardStep>> path(int value, const Sharding &from,
                                                      const Sharding &to);
+  // The most bytes that a rank needs at one time during that change: packed and received blocks,
+  // and blocks in other layouts on the way. The block in `to` is not counted, and neither is the
+  // one in `from` if it `isKept`: both have memory of their own. 0 if the change is impossible.
+  int64_t changeBytes(int value, const Sharding &from, const Sharding &to, bool isKept);
   // The all_reduce of that change, if the change is nothing else and can wait for others; its part
   // that does not depend on the bytes, in seconds.
   std::optional<cost::ReshardStep> joinable(int value, const Sharding &from, const Sharding &to);
@@ -56,6 +61,9 @@ public:
 private:
   double compute(const Op &op, const OpChoice &choice) const; // one run
   double shareOfCall(const cost::ReshardStep &reduction) const;
+  int kindOf(int value);
+  int64_t stepBytes(int64_t before, const cost::ReshardStep &step, int64_t after,
+                    bool keepsSource) const;
 
   const StepModel &model_;
   const cluster::Cluster &cluster_;
@@ -68,6 +76,7 @@ private:
   std::map<std::pair<std::vector<int64_t>, int64_t>, int> kinds_; // shape, bytes of an element
   std::vector<int> kindOf_;                                       // per value; -1: not yet computed
   std::vector<std::vector<std::vector<double>>> seconds_; // per kind, from, to; negative: not asked
+  std::map<std::array<int, 4>, int64_t> changeBytes_;     // by kind, from, to and isKept
 };
 
 } // namespace cleave::planner

@@ -163,8 +163,7 @@ std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &s
     for (size_t i = 0; i < std::min<size_t>(why.bindingNodes.size(), 4); ++i)
       text += (i ? ", " : " ") + plan.problem.nodes[why.bindingNodes[i]].name;
   }
-  constexpr int64_t kMiB = 1 << 20;
-  return concat(text, "; ways out: --memory ", (needed + kMiB - 1) / kMiB, "MiB, ",
+  return concat(text, "; ways out: --memory ", (needed + 1023) / 1024, "KiB, ",
                 pins.empty() ? "" : "other pins or none, ",
                 "more ranks, a smaller batch, or the same batch in more micro-batches");
 }

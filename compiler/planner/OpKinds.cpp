@@ -163,13 +163,6 @@ double OpKinds::secondsOf(const Op &op, const OpChoice &choice) {
   return seconds;
 }
 
-// The bytes of a result while it changes its layout, beside the result as it is kept: those of the
-// other layout, unless the change is a reduction in place.
-static int64_t resolveBytes(const Value &value, const Sharding &natural, const Sharding &kept,
-                            const Mesh &mesh) {
-  return natural.dims == kept.dims ? 0 : storedBytes(value, natural, mesh);
-}
-
 int64_t OpKinds::bytesOf(const Op &op, const Need &need, const OpChoice &choice) const {
   const Mesh &mesh = costs_.mesh();
   auto value = [&](const std::vector<int> &list) -> const Value & {
@@ -181,8 +174,8 @@ int64_t OpKinds::bytesOf(const Op &op, const Need &need, const OpChoice &choice)
   case Need::Kind::Home:
     return storedBytes(value(op.results), choice.results[need.index], mesh);
   case Need::Kind::Resolve:
-    return resolveBytes(value(op.results), choice.natural[need.index], choice.results[need.index],
-                        mesh);
+    return costs_.changeBytes(op.results[need.index], choice.natural[need.index],
+                              choice.results[need.index], /*isKept=*/false);
   case Need::Kind::Operand:
     return storedBytes(value(op.operands), choice.operands[need.index], mesh);
   case Need::Kind::Scratch:

@@ -20,7 +20,7 @@ struct Need {
   enum class Kind {
     Natural,  // result `index` as the kernel writes it, while the op runs
     Home,     // result `index` as it is kept
-    Resolve,  // result `index` between the two layouts
+    Resolve,  // the change of result `index` between the two layouts, beside the kept one
     Operand,  // a copy of operand `index`
     Scratch,  // memory of `bytes` bytes, in proportion to the op's work
     Follower, // argument `index`, which lives in the layout that the op wants

@@ -48,7 +48,8 @@ struct Plan : Decisions {
   // Choices of all ops and arguments that the planner did not look at one by one: the bound counts
   // each group of them as if it had the least seconds and bytes of any (Rest.h). 0: none.
   size_t unlistedChoices = 0;
-  int64_t peakBytes = 0;
+  int64_t peakBytes = 0;                // of the program (PlannerOptions::memoryOf)
+  int64_t modelledBytes = 0;            // the same by the cost network, see Fit.h
   int64_t budgetBytes = 0;              // what one rank may use
   double secondsPerByte = 0;            // saved by one more byte of budget, to first order
   std::vector<Holder> atPeak;           // live at the peak, largest first

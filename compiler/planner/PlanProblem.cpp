@@ -143,7 +143,7 @@ private:
                                              partInterval(value, Part::Backward)};
     solver::Node node;
     node.name = argument.name;
-    node.usages = {gathered[0], gathered[1]};
+    node.usages = {gathered[0], gathered[1], beginOf(gathered[0]), beginOf(gathered[1])};
     for (int store : context_.storesOfArgument[index])
       node.usages.push_back({model_.stores[store].span.begin, model_.stores[store].span.end, 0});
     listArgument(index, gathered, std::move(choices), node);
@@ -186,6 +186,12 @@ private:
     return usage.end == 0 ? solver::Usage{0, 0, 0} : usage;
   }
 
+  // The first instant of a usage: when the copy that it stands for is made.
+  static solver::Usage beginOf(const solver::Usage &usage) {
+    return {usage.begin, std::min(usage.begin + 1, usage.end), usage.space};
+  }
+
+  // Bytes: of the copy in both parts, of making it in both parts, and of the argument's stores.
   solver::Choice argumentChoice(int index, const ArgumentChoice &choice,
                                 const std::array<solver::Usage, 2> &gathered) {
     int v = model_.arguments[index].value;
@@ -199,8 +205,9 @@ private:
     for (const solver::Usage &usage : gathered)
       if (isGathered && usage.begin < usage.end)
         seconds += static_cast<double>(repeats) * costs_.reshard(v, choice.storage, choice.compute);
-    std::vector<int64_t> bytes = {copy, copy};
-    bytes.resize(2 + context_.storesOfArgument[index].size(),
+    int64_t change = costs_.changeBytes(v, choice.storage, choice.compute, /*isKept=*/true);
+    std::vector<int64_t> bytes = {copy, copy, change, change};
+    bytes.resize(4 + context_.storesOfArgument[index].size(),
                  storedBytes(value, choice.storage, mesh_));
     return {"", seconds, std::move(bytes)};
   }

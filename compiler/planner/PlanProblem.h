@@ -6,12 +6,13 @@
 // seconds of layout changes between producer and reader, and from a parameter's new value to the
 // layout of the parameter. Where choices are many, a node lists only some of them and has a rest
 // for the others (Rest.h). Memory: the stores of the step (StepModel::stores), each at the size of
-// the local block that it holds.
+// the local block that it holds, and the copies and the packing of layout changes of results and of
+// gathered arguments.
 //
 // Ops of one part of the step that read a value in the same other layout share the layout change,
 // since the partitioner emits it once: where several readers can, a node between producer and
 // readers chooses the layout that is read. Changes to two different layouts are counted separately.
-// Copies take no memory in this model.
+// These copies take no memory in the network (Fit.h).
 #pragma once
 
 #include "compiler/planner/OpKinds.h"

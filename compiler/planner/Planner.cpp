@@ -1,8 +1,7 @@
 #include "compiler/planner/Planner.h"
 
-#include "compiler/planner/Buckets.h"
+#include "compiler/planner/Decide.h"
 #include "compiler/planner/Explain.h"
-#include "compiler/planner/Refine.h"
 #include "compiler/planner/Remarks.h"
 #include "runtime/base/Units.h"
 
@@ -33,6 +32,7 @@ struct Best {
   const MeshCandidate *candidate = nullptr;
   PlanProblem problem;
   solver::Solution solution;
+  ProgramMemory memory;   // of the solution's program
   size_t others = 0;      // choices that are not listed in the problem
   std::string infeasible; // the message of the mesh on which the fewest bytes are missing
   int64_t missing = 0;    // bytes missing there; INT64_MAX: memory is not the reason
@@ -124,76 +124,54 @@ static Status tryMesh(const StepModel &model, const cluster::Cluster &cluster,
     return Status::ok();
   }
   Costs costs(model, cluster, candidate.mesh);
-  solver::SolveOptions limits = options.solve;
-  limits.cutoff = cutoff;
-  Result<Refined> refined = solveRefining(
-      costs, options.pins, budgetOf(options, cluster), options.choices, limits,
-      [&](const solver::Problem &network) {
-        return options.onNetwork ? options.onNetwork(candidate.mesh, network) : Status::ok();
-      });
-  if (refined.status().kind() == StatusKind::Infeasible) {
+  FitOptions fit{.budget = budgetOf(options, cluster),
+                 .choices = options.choices,
+                 .solve = options.solve,
+                 .memoryOf = options.memoryOf,
+                 .onNetwork = [&](const solver::Problem &network) {
+                   return options.onNetwork ? options.onNetwork(candidate.mesh, network)
+                                            : Status::ok();
+                 }};
+  fit.solve.cutoff = cutoff;
+  Result<Fitted> fitted = solveToFit(costs, options.pins, fit);
+  if (fitted.status().kind() == StatusKind::Infeasible) {
     candidate.outcome = "leaves no way to place something";
     if (best.infeasible.empty()) {
-      best.infeasible = refined.status().message();
+      best.infeasible = fitted.status().message();
       best.missing = INT64_MAX;
     }
     return Status::ok();
   }
-  CLEAVE_TRY(refined.status());
-  solver::Solution &solution = refined->solution;
+  CLEAVE_TRY(fitted.status());
+  Refined &refined = fitted->refined;
+  solver::Solution &solution = refined.solution;
   best.seconds += solution.seconds;
   candidate.bound = std::max(candidate.bound, solution.lowerBound);
   if (isNoBetter()) {
     candidate.outcome = "at least " + secondsText(candidate.bound);
-  } else if (refined->isBeaten) {
+  } else if (refined.isBeaten) {
     candidate.outcome = concat("at least ", secondsText(candidate.bound), ", no better one found");
   } else if (!solution.isFound()) {
     candidate.outcome = "does not fit";
-    keepReason(refined->problem, solution, options, best);
+    keepReason(refined.problem, solution, options, best);
   } else {
     candidate.outcome = secondsText(solution.cost);
     if (solution.cost < best.cost() || (winsTies && solution.cost <= best.cost() * kEqual)) {
       best.candidate = &candidate;
-      best.problem = std::move(refined->problem);
+      best.problem = std::move(refined.problem);
       best.solution = std::move(solution);
-      best.others = refined->others;
+      best.memory = fitted->memory;
+      best.others = refined.others;
     }
   }
   return Status::ok();
 }
 
-// The decisions that the best solution stands for.
-static Decisions decisionsOf(const StepModel &model, const Best &best) {
-  Decisions plan;
-  plan.mesh = best.candidate->mesh;
-  const std::vector<int> &choices = best.solution.choices;
-  for (size_t i = 0; i < model.ops.size(); ++i) {
-    const OpChoice &choice = best.problem.choicesOf(i)[choices[i]];
-    plan.ops.push_back({choice.factors, choice.partial, choice.results});
-  }
-  for (size_t i = 0; i < model.arguments.size(); ++i) {
-    int node = best.problem.argumentNode[i];
-    if (node >= 0) {
-      const ArgumentChoice &choice = best.problem.argumentChoices[i][choices[node]];
-      plan.arguments.push_back({choice.storage, choice.compute});
-    } else {
-      int reader = model.values[model.arguments[i].value].uses[0].op;
-      Sharding layout = followedLayout(model, static_cast<int>(i),
-                                       best.problem.choicesOf(reader)[choices[reader]]);
-      plan.arguments.push_back({layout, layout});
-    }
-  }
-  for (const CopyNode &copy : best.problem.copies)
-    plan.copies.push_back({copy.value, copy.part, copy.layouts[choices[copy.node]]});
-  return plan;
-}
-
 static Plan toPlan(const StepModel &model, const cluster::Cluster &cluster,
                    const PlannerOptions &options, const Best &best,
                    const std::vector<MeshCandidate> &candidates) {
-  Plan plan{decisionsOf(model, best)};
-  Costs costs(model, cluster, plan.mesh);
-  assignBuckets(costs, plan);
+  Costs costs(model, cluster, best.candidate->mesh);
+  Plan plan{decide(costs, best.problem, best.solution.choices)};
   plan.seconds = secondsOf(costs, plan);
   plan.boundSeconds = plan.seconds;
   for (const MeshCandidate &candidate : candidates) {
@@ -202,7 +180,8 @@ static Plan toPlan(const StepModel &model, const cluster::Cluster &cluster,
   }
   plan.gap = plan.seconds > 0 ? (plan.seconds - plan.boundSeconds) / plan.seconds : 0;
   plan.unlistedChoices = best.others;
-  plan.peakBytes = best.solution.peaks.empty() ? 0 : best.solution.peaks[0].bytes;
+  plan.peakBytes = best.memory.peak;
+  plan.modelledBytes = best.solution.peaks.empty() ? 0 : best.solution.peaks[0].bytes;
   plan.budgetBytes = best.problem.problem.spaces[0].budget;
   plan.secondsPerByte = best.solution.shadowPrice.empty() ? 0 : best.solution.shadowPrice[0];
   plan.pin = options.pins.name();

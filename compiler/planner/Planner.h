@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
+#include "compiler/planner/Fit.h"
 #include "compiler/planner/Pins.h"
 #include "compiler/planner/Plan.h"
 #include "compiler/solver/Solver.h"
@@ -30,7 +31,9 @@ struct PlannerOptions {
   Pins pins;                // restrictions by the user
   solver::SolveOptions solve = defaultLimits(); // of each network
   ChoiceLimits choices;                         // that networks list one by one
-  size_t maxReasons = 40;                       // ops in Plan::reasons, besides all parameters
+  // The memory of a plan's program. Empty: the peak of the cost network stands for it.
+  MemoryOf memoryOf;
+  size_t maxReasons = 40; // ops in Plan::reasons, besides all parameters
   // Called with every network before it is solved; a failure ends the planning. May be empty.
   std::function<Status(const Mesh &, const solver::Problem &)> onNetwork;
 };

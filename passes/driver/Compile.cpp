@@ -9,7 +9,6 @@
 #include "runtime/artifact/Artifact.h"
 #include "runtime/base/FileWriter.h"
 #include "runtime/base/RegularFile.h"
-#include "runtime/base/Units.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Verifier.h"
@@ -19,7 +18,6 @@
 
 #include <chrono>
 #include <ctime>
-#include <limits>
 #include <optional>
 
 using namespace mlir;
@@ -34,13 +32,6 @@ Compilation::Compilation(CompileOptions options) : options(std::move(options)) {
   context->printOpOnDiagnostic(false); // messages name the place; a step has thousands of ops
 }
 Compilation::~Compilation() = default;
-
-int64_t Compilation::budgetBytes() const {
-  if (options.memoryBytes)
-    return static_cast<int64_t>(options.memoryBytes);
-  Result<cluster::Cluster> shared = cluster::forRanks(*cluster, options.ranks);
-  return shared ? shared->usableBytes() : 0;
-}
 
 static Status writeText(ModuleOp module, const std::string &path) {
   CLEAVE_TRY(recordHash(module));
@@ -143,39 +134,9 @@ static Status runPhase(Compilation &c, size_t number) {
   return dumpPhase(c, number, phase);
 }
 
-// The planner's memory is that of the program on one rank. On several, copies of values in other
-// layouts and gradients that wait for their bucket are not planned, and the arena may exceed its
-// peak by what placement loses (docs/decisions/0021). Where the arena exceeds the budget for one of
-// these reasons, the planner's budget is reduced by the excess and the phases from it on run again.
-static constexpr int kPlanningRounds = 5;
-
 static Status runPhases(Compilation &c, size_t first, size_t last) {
-  const size_t planned = *findPhase("planned"), program = *findPhase("program");
-  OwningOpRef<ModuleOp> unplanned;
-  int rounds = 0;
-  double bound = std::numeric_limits<double>::infinity(); // with the budget that the user gave
-  for (size_t number = first; number <= last; ++number) {
-    if (number == planned)
-      unplanned = c.module->clone();
+  for (size_t number = first; number <= last; ++number)
     CLEAVE_TRY(runPhase(c, number));
-    if (number == planned) {
-      c.decided.boundSeconds = bound = std::min(bound, c.decided.boundSeconds);
-      if (c.decided.seconds > 0)
-        c.decided.gap = (c.decided.seconds - bound) / c.decided.seconds;
-    }
-    int64_t budget = c.decided.budgetBytes ? c.budgetBytes() : 0;
-    int64_t excess = static_cast<int64_t>(c.arenaBytes) - budget;
-    if (number != program || !budget || excess <= 0)
-      continue;
-    if (!unplanned || ++rounds == kPlanningRounds || c.decided.budgetBytes <= excess)
-      return Status::infeasible("the program of one rank takes " + bytesText(c.arenaBytes) +
-                                ", which is " + bytesText(excess) + " more than its budget of " +
-                                bytesText(budget) +
-                                "; use more ranks, a smaller batch, or --accumulate");
-    c.plannerBudget = c.decided.budgetBytes - excess;
-    c.module = unplanned->clone();
-    number = planned - 1;
-  }
   return Status::ok();
 }
 

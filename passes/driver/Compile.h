@@ -31,15 +31,11 @@ struct Compilation {
   explicit Compilation(CompileOptions options);
   ~Compilation();
 
-  // The memory budget of one rank in bytes: the user's, or that of the cluster.
-  int64_t budgetBytes() const;
-
   CompileOptions options;
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module; // what the last phase left; null before `import`
   // All ranks of the cluster; read by the first phase that needs it.
   std::optional<cluster::Cluster> cluster;
-  int64_t plannerBudget = 0;    // bytes of one rank for the planner; 0: as the options say
   planner::Plan decided;        // the planner's decisions
   uint64_t arenaBytes = 0;      // size of one rank's arena
   uint64_t peakBytes = 0;       // most bytes of it in use at one time

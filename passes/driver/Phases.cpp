@@ -22,13 +22,12 @@
 #include "passes/decompose/Decompose.h"
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/PlanFile.h"
+#include "passes/driver/PlannedProgram.h"
 #include "passes/fuse/Fuse.h"
 #include "passes/precision/Precision.h"
 #include "passes/promise/Promise.h"
-#include "passes/schedule/Bucket.h"
 #include "passes/schedule/Order.h"
 #include "passes/shard/Annotate.h"
-#include "passes/shard/Partition.h"
 #include "passes/shard/Plan.h"
 #include "passes/simplify/Recognised.h"
 #include "passes/simplify/Simplify.h"
@@ -36,8 +35,6 @@
 #include "runtime/artifact/Verify.h"
 #include "runtime/base/FileWriter.h"
 
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -106,16 +103,6 @@ static Status reported(Compilation &c, llvm::function_ref<LogicalResult()> work)
   return succeeded(work()) ? Status::ok() : Status::userError(diagnostics.text());
 }
 
-// Canonicalizes and eliminates common subexpressions.
-static void tidy(Compilation &c) {
-  PassManager passes(c.context.get());
-  passes.addNestedPass<func::FuncOp>(createCanonicalizerPass());
-  passes.addNestedPass<func::FuncOp>(createCSEPass());
-  LogicalResult result = passes.run(*c.module);
-  assert(succeeded(result) && "canonicalization and CSE do not fail");
-  (void)result;
-}
-
 static Status forward(Compilation &c) {
   if (!c.options.train)
     graph::dropGradientStops(step(c));
@@ -173,7 +160,7 @@ static Status primitive(Compilation &c) {
   decompose::decomposeComposites(step(c), decompose::keepsKernels);
   // Moves the transposes of decomposed attention into the products that read them.
   CLEAVE_TRY(reported(c, [&] { return simplify::simplify(step(c), simplify::Composites::Leave); }));
-  tidy(c);
+  tidy(*c.module);
   fuse::formGroups(step(c));
   schedule::orderForMemory(step(c));
   return Status::ok();
@@ -195,12 +182,11 @@ static Status writeDecisions(const std::string &folder, const planner::Plan &pla
 
 static Result<planner::PlannerOptions> plannerOptions(const Compilation &c) {
   const CompileOptions &from = c.options;
-  const int64_t memoryBytes =
-      c.plannerBudget ? c.plannerBudget : static_cast<int64_t>(from.memoryBytes);
-  CLEAVE_TRY_ASSIGN(
-      planner::PlannerOptions options,
-      shard::plannerOptions(
-          {.ranks = from.ranks, .memoryBytes = memoryBytes, .mesh = from.mesh, .pin = from.pin}));
+  CLEAVE_TRY_ASSIGN(planner::PlannerOptions options,
+                    shard::plannerOptions({.ranks = from.ranks,
+                                           .memoryBytes = static_cast<int64_t>(from.memoryBytes),
+                                           .mesh = from.mesh,
+                                           .pin = from.pin}));
   if (!from.dumpPhases.empty())
     options.onNetwork = [folder = from.dumpPhases](const Mesh &mesh,
                                                    const solver::Problem &problem) {
@@ -224,6 +210,11 @@ static Status loadCluster(Compilation &c) {
 static Status plan(Compilation &c) {
   CLEAVE_TRY_ASSIGN(planner::PlannerOptions options, plannerOptions(c));
   CLEAVE_TRY(loadCluster(c));
+  options.memoryOf = [&](const planner::Decisions &decisions) -> Result<planner::ProgramMemory> {
+    CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
+                      cluster::forRanks(*c.cluster, decisions.mesh.ranks()));
+    return memoryOf(*c.module, decisions, shared);
+  };
   FailureOr<planner::StepModel> model = failure();
   CLEAVE_TRY(reported(c, [&] {
     model = planner::readStep(step(c));
@@ -242,15 +233,7 @@ static Status partition(Compilation &c) {
   CLEAVE_TRY(loadCluster(c));
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
                     cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
-  CLEAVE_TRY(reported(c, [&] { return shard::partition(step(c), shared); }));
-  tidy(c);
-  fuse::separateIotasInGroups(step(c));
-  schedule::bucketReductions(step(c));
-  // Groups of the ops that partitioning added. Formed after the buckets, so that a group that reads
-  // one reduction and feeds another does not keep these two out of one bucket.
-  fuse::formGroups(step(c));
-  schedule::orderParts(step(c));
-  return Status::ok();
+  return reported(c, [&] { return partitionStep(*c.module, shared); });
 }
 
 static Status program(Compilation &c) {
@@ -296,6 +279,20 @@ static Status verifyTrain(Compilation &c) {
   return c.options.train ? verifyPromise<promise::checkTrain>(c) : verifyForward(c);
 }
 
+// The planner's memory is exact, and fits.
+static Status verifyProgram(Compilation &c) {
+  CLEAVE_TRY(verifyPromise<promise::checkProgram>(c));
+  if (c.decided.budgetBytes == 0) // no planner ran
+    return Status::ok();
+  if (static_cast<uint64_t>(c.decided.peakBytes) != c.peakBytes)
+    return Status::defect("the program takes ", c.peakBytes, " bytes at its peak, but ",
+                          c.decided.peakBytes, " were planned");
+  if (c.arenaBytes > static_cast<uint64_t>(c.decided.budgetBytes))
+    return Status::defect("the program takes ", c.arenaBytes, " bytes of a budget of ",
+                          c.decided.budgetBytes);
+  return Status::ok();
+}
+
 // The plan file, by a verifier that shares no code with the compiler.
 static Status verifyArtifact(Compilation &c) { return artifact::verifyPlan(c.plan); }
 
@@ -310,8 +307,7 @@ static const Phase kPhases[] = {
      verifyPromise<promise::checkPlanned>},
     {"partitioned", "one rank's blocks of all tensors, joined by collectives", partition,
      verifyPromise<promise::checkPartitioned>},
-    {"program", "one rank's instructions on buffers at fixed offsets", program,
-     verifyPromise<promise::checkProgram>},
+    {"program", "one rank's instructions on buffers at fixed offsets", program, verifyProgram},
     {"artifact", "kernels compiled, everything in one plan", artifact, verifyArtifact},
 };
 

@@ -27,7 +27,7 @@ static void emitRemarks(func::FuncOp step, const planner::Plan &plan) {
 }
 
 // The copies of every value as a dictionary from parts of the step to layouts; null without any.
-static std::vector<DictionaryAttr> copyAttributes(const planner::Plan &plan, size_t values,
+static std::vector<DictionaryAttr> copyAttributes(const planner::Decisions &plan, size_t values,
                                                   MLIRContext *context) {
   std::vector<SmallVector<NamedAttribute>> layouts(values);
   for (const planner::CopyDecision &copy : plan.copies)
@@ -57,6 +57,10 @@ static void annotateResults(Operation *op, const planner::OpDecision &decision,
 
 void annotate(func::FuncOp step, const planner::Plan &plan) {
   emitRemarks(step, plan);
+  annotate(step, static_cast<const planner::Decisions &>(plan));
+}
+
+void annotate(func::FuncOp step, const planner::Decisions &plan) {
   MLIRContext *context = step.getContext();
   step->getParentOfType<ModuleOp>()->setAttr(mesh::kMesh, mesh::toAttribute(plan.mesh, context));
   size_t values = step.getNumArguments();

@@ -9,8 +9,11 @@
 
 namespace cleave::shard {
 
-// Sets the attributes, and emits the plan's remarks in the category `planner` if the context has a
-// remark engine (cleave-opt --remarks-filter=planner). The plan must be one of this step.
+// Sets the attributes. The decisions must be those on this step.
+void annotate(mlir::func::FuncOp step, const planner::Decisions &decisions);
+
+// The same, and emits the plan's remarks in the category `planner` if the context has a
+// remark engine (cleave-opt --remarks-filter=planner).
 void annotate(mlir::func::FuncOp step, const planner::Plan &plan);
 
 // The decisions that the attributes state. An op or argument without any is not split. Fails with a

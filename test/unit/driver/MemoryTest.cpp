@@ -4,6 +4,7 @@
 #include "compiler/zoo/Zoo.h"
 #include "passes/driver/Compile.h"
 #include "runtime/base/FileWriter.h"
+#include "runtime/base/Units.h"
 
 #include <catch2/catch.hpp>
 
@@ -116,18 +117,20 @@ std::vector<Split> splits() {
   return list;
 }
 
-// The planned peak is the arena's to the byte on one rank. On several, copies of values in other
-// layouts and the packing of collectives are not planned, and a group that reads a copy is not
-// always computed in place of it: the difference is stated here.
-constexpr double kLeastPlanned = 0.97, kMostPlanned = 1.01;
+// What the cost network counts, as a share of the program's peak. On several ranks it leaves out
+// what two decisions together determine (Fit.h), and it does not know which group is computed in
+// place of a copy.
+constexpr double kLeastModelled = 0.97, kMostModelled = 1.01;
 // How much of the arena may be lost to placement.
 constexpr double kMostArena = 1.02;
 
 void print(const ModelCase &model, const Split &split, const Compilation &c, double ratio) {
   std::cout << std::left << std::setw(24) << model.name << " " << split.ranks << " ranks "
             << std::setw(10) << planner::str(c.decided.mesh) << " accumulate " << split.accumulate
-            << ": planned " << c.decided.peakBytes << ", arena's peak " << c.peakBytes << " ("
-            << ratio << "), arena " << c.arenaBytes << "\n"
+            << ": planned " << c.decided.peakBytes << ", arena's peak " << c.peakBytes << ", arena "
+            << c.arenaBytes << " ("
+            << static_cast<double>(c.arenaBytes) / static_cast<double>(c.peakBytes) << "), network "
+            << c.decided.modelledBytes << " (" << ratio << ")\n"
             << std::flush;
 }
 
@@ -139,14 +142,15 @@ void checkMemory(const std::string &path, const ModelCase &model, const Split &s
   INFO((status ? "" : status.message()));
   REQUIRE(status.isOk());
   double peak = static_cast<double>(c.peakBytes);
-  double ratio = static_cast<double>(c.decided.peakBytes) / peak;
+  double ratio = static_cast<double>(c.decided.modelledBytes) / peak;
   if (std::getenv("CLEAVE_SHOW"))
     print(model, split, c, ratio);
   INFO("planned " << c.decided.peakBytes << " bytes, the arena's peak is " << c.peakBytes);
+  CHECK(static_cast<uint64_t>(c.decided.peakBytes) == c.peakBytes);
   if (split.ranks == 1)
-    CHECK(static_cast<uint64_t>(c.decided.peakBytes) == c.peakBytes);
-  CHECK(ratio >= kLeastPlanned);
-  CHECK(ratio <= kMostPlanned);
+    CHECK(c.decided.modelledBytes == c.decided.peakBytes);
+  CHECK(ratio >= kLeastModelled);
+  CHECK(ratio <= kMostModelled);
   CHECK(static_cast<double>(c.arenaBytes) <= kMostArena * peak);
 }
 
@@ -168,7 +172,7 @@ TEST_CASE("on one rank the planned peak is the arena's, to the byte") {
     checkAll(model, {{1, "", 1}, {1, "", 4}});
 }
 
-TEST_CASE("on several ranks the planned peak is close to the arena's") {
+TEST_CASE("on several ranks the planned peak is the arena's, to the byte") {
   for (const ModelCase &model : {bundled()[0], bundled()[1], bundled()[4]})
     checkAll(model, {{4, "dp=2,tp=2", 1}, {8, "dp=8", 4}});
 }
@@ -178,10 +182,10 @@ static void checkOwnPeak(const std::string &path, const ModelCase &model, const 
   driver::CompileOptions options = optionsOf(path, model, split);
   Compilation first(options);
   REQUIRE(driver::compileTo(first, "program").isOk());
-  options.memoryBytes = first.arenaBytes;
+  options.memoryBytes = first.peakBytes;
   Compilation second(options);
-  INFO(model.name << " on " << split.ranks << " ranks in " << first.arenaBytes << " bytes, planned "
-                  << first.decided.peakBytes);
+  INFO(model.name << " on " << split.ranks << " ranks in " << first.peakBytes << " bytes, arena "
+                  << first.arenaBytes);
   Status status = driver::compileTo(second, "program");
   INFO((status ? "" : status.message()));
   REQUIRE(status.isOk());
@@ -199,20 +203,42 @@ TEST_CASE("a plan's own memory given back as the limit gives the same plan") {
   }
 }
 
-TEST_CASE("one rank gets by with its peak, and not with one per cent less") {
-  const ModelCase &gpt = bundled()[1];
-  driver::CompileOptions options =
-      optionsOf(std::string(CLEAVE_MODELS) + "/" + gpt.name, gpt, {1, "", 1});
-  Compilation free(options);
-  REQUIRE(driver::compileTo(free, "program").isOk());
-  options.memoryBytes = free.peakBytes;
+// The bytes that the message of a refused budget asks for.
+static uint64_t leastBytes(driver::CompileOptions options) {
+  options.memoryBytes = 1 << 10;
+  Compilation c(options);
+  Status status = driver::compileTo(c, "planned");
+  REQUIRE(status.kind() == StatusKind::Infeasible);
+  const std::string key = "ways out: --memory ";
+  const size_t at = status.message().find(key);
+  REQUIRE(at != std::string::npos);
+  const size_t begin = at + key.size(), end = status.message().find(',', begin);
+  return *parseBytes(status.message().substr(begin, end - begin));
+}
+
+// Compiles with the least memory; one per cent less is refused.
+static void checkLeast(const std::string &path, const ModelCase &model, const Split &split) {
+  driver::CompileOptions options = optionsOf(path, model, split);
+  const uint64_t least = leastBytes(options);
+  INFO(model.name << " on " << split.ranks << " ranks in " << least << " bytes");
+  options.memoryBytes = least;
   Compilation enough(options);
-  CHECK(driver::compileTo(enough, "program").isOk());
-  options.memoryBytes = free.peakBytes * 99 / 100;
+  Status fits = driver::compileTo(enough, "program");
+  INFO((fits ? "" : fits.message()));
+  REQUIRE(fits.isOk());
+  CHECK(enough.arenaBytes <= least);
+  options.memoryBytes = least * 99 / 100;
   Compilation less(options);
-  Status status = driver::compileTo(less, "planned");
-  REQUIRE_FALSE(status.isOk());
-  CHECK(status.kind() == StatusKind::Infeasible);
+  CHECK(driver::compileTo(less, "planned").kind() == StatusKind::Infeasible);
+}
+
+TEST_CASE("the smallest budget compiles, and one per cent less is refused") {
+  const ModelCase &gpt = bundled()[1], &resnet = bundled()[4], llama = zooCases()[1];
+  checkLeast(std::string(CLEAVE_MODELS) + "/" + gpt.name, gpt, {1, "", 1});
+  checkLeast(std::string(CLEAVE_MODELS) + "/" + resnet.name, resnet, {1, "", 4});
+  ZooFile file(llama);
+  for (int64_t ranks : {1, 4})
+    checkLeast(file.path(), llama, {ranks, "", 1});
 }
 
 // Takes an hour; run by hand or by the label slow: unit-driver "[sweep]".
