@@ -1,6 +1,7 @@
 #include "compiler/planner/Costs.h"
 
 #include "compiler/cost/Roofline.h"
+#include "compiler/planner/Padding.h"
 #include "compiler/solver/Problem.h"
 
 #include <algorithm>
@@ -28,26 +29,51 @@ static std::string computeType(const StepModel &model, const Op &op) {
 }
 
 double Costs::kernels(const Op &op, const OpChoice &choice) const {
-  if (op.isView || (op.isAccumulate && op.repeats == 1))
-    return 0;
-  double seconds = static_cast<double>(op.repeats) * compute(op, choice);
-  if (op.isAccumulate)
-    seconds += cost::fillSeconds(
-        cluster_,
-        static_cast<double>(localBytes(model_.values[op.results[0]], choice.natural[0], mesh_)));
+  double seconds = 0;
+  if (op.hasKernel)
+    seconds = static_cast<double>(op.repeats) * (compute(op, choice) + masking(op, choice));
+  for (const Move &move : op.moves)
+    seconds += static_cast<double>(move.times) * moving(op, move, choice);
   return seconds;
 }
 
-double Costs::replacement(const Argument &argument, const Sharding &storage) const {
-  if (argument.output < 0)
+// A mask is a kernel that reads a block and writes it again.
+double Costs::masking(const Op &op, const OpChoice &choice) const {
+  const std::vector<Factor> &factors = op.rule.factors;
+  bool isUneven = false;
+  for (size_t f = 0; f < factors.size(); ++f)
+    isUneven |= factors[f].kind == FactorKind::Reduction &&
+                factors[f].size.constant().value_or(0) % mesh_.ranksAlong(choice.factors[f]) != 0;
+  if (!isUneven || op.group || op.results.empty())
     return 0;
-  const Value &value = model_.values[argument.value];
-  const int producer = model_.values[model_.outputs[argument.output].value].producer;
-  const bool isReadLater = std::any_of(value.uses.begin(), value.uses.end(),
-                                       [&](const Use &use) { return use.op > producer; });
-  return producer >= 0 && isReadLater
-             ? cost::copySeconds(cluster_, static_cast<double>(localBytes(value, storage, mesh_)))
-             : 0;
+  std::vector<ElementType> types;
+  for (int operand : op.operands)
+    types.push_back(model_.values[operand].element);
+  double seconds = 0;
+  for (const PaddedDim &padded :
+       paddedDims(op.rule, choice.factors, mesh_, types, model_.values[op.results[0]].element)) {
+    const Value &value = model_.values[op.operands[padded.operand]];
+    seconds += cost::copySeconds(
+        cluster_, static_cast<double>(localBytes(value, choice.operands[padded.operand], mesh_)));
+  }
+  return seconds;
+}
+
+double Costs::moving(const Op &op, const Move &move, const OpChoice &choice) const {
+  const bool isOperand = move.operand >= 0;
+  const Value &value =
+      model_.values[isOperand ? op.operands[move.operand] : op.results[move.result]];
+  const Sharding &layout = isOperand ? choice.operands[move.operand] : choice.natural[move.result];
+  const double bytes = move.share * static_cast<double>(localBytes(value, layout, mesh_));
+  return move.kind == Move::Kind::Copy ? cost::copySeconds(cluster_, bytes)
+                                       : cost::fillSeconds(cluster_, bytes);
+}
+
+double Costs::replacement(const Argument &argument, const Sharding &storage) const {
+  const int64_t copies = argument.output < 0 ? 0 : model_.outputs[argument.output].copies;
+  const double bytes =
+      static_cast<double>(localBytes(model_.values[argument.value], storage, mesh_));
+  return copies ? static_cast<double>(copies) * cost::copySeconds(cluster_, bytes) : 0;
 }
 
 double Costs::compute(const Op &op, const OpChoice &choice) const {

@@ -27,10 +27,11 @@ public:
   const StepModel &model() const { return model_; }
   const Mesh &mesh() const { return mesh_; }
 
-  // Seconds per step of an op's kernels: in every micro-batch, and to clear a sum before them.
+  // Seconds per step of an op: of its kernel in every micro-batch, of its moves, and of masking the
+  // padding of its operands. A group masks inside its kernel.
   double kernels(const Op &op, const OpChoice &choice) const;
   // Seconds per step of copying an argument's new value to its place, where it lives in this
-  // layout; 0 if it is written there at once, because no later op reads the old value.
+  // layout; 0 if it is written there at once.
   double replacement(const Argument &argument, const Sharding &storage) const;
   // Seconds of bringing its results once from OpChoice::natural to OpChoice::results. A reduction
   // that can be joined with others is counted with a share of the call's latency such that no
@@ -59,7 +60,10 @@ public:
   double leastReshard(int value, const std::vector<int> &from, const std::vector<int> &to);
 
 private:
-  double compute(const Op &op, const OpChoice &choice) const; // one run
+  // One run of an op's kernel, or of one of its moves.
+  double compute(const Op &op, const OpChoice &choice) const;
+  double masking(const Op &op, const OpChoice &choice) const;
+  double moving(const Op &op, const Move &move, const OpChoice &choice) const;
   double shareOfCall(const cost::ReshardStep &reduction) const;
   int kindOf(int value);
   int64_t stepBytes(int64_t before, const cost::ReshardStep &step, int64_t after,

@@ -84,6 +84,13 @@ public:
     add(group.arguments);
     add(group.yielded);
   }
+  void add(const Move &move) {
+    add(static_cast<int64_t>(move.kind));
+    add(move.operand);
+    add(move.result);
+    add(std::bit_cast<int64_t>(move.share));
+    add(move.times);
+  }
   void add(const Value &value) {
     add(value.shape);
     add(static_cast<int64_t>(value.element));
@@ -103,7 +110,8 @@ std::vector<int64_t> OpKinds::keyOf(int index) const {
   key.add(std::bit_cast<int64_t>(op.columns));
   key.add(op.sparseOperands);
   key.add(op.repeats);
-  key.add(op.isProduct + 2 * op.isView + 4 * op.isAccumulate);
+  key.add(op.isProduct + 2 * op.hasKernel + 4 * op.isAccumulate);
+  key.add(op.moves);
   for (int value : op.operands)
     key.add(model_.values[value]);
   for (int value : op.results) {

@@ -117,7 +117,25 @@ private:
 
 void classifyOps(StepModel &model) { Classifier(model).run(); }
 
+static void setPlainMoves(StepModel &model) {
+  for (Op &op : model.ops) {
+    op.hasKernel = !op.isView && (!op.isAccumulate || op.repeats > 1);
+    op.moves.clear();
+    if (op.isAccumulate && op.hasKernel)
+      op.moves.push_back({.kind = Move::Kind::Fill});
+  }
+  for (Output &output : model.outputs) {
+    const int producer = model.values[output.value].producer;
+    if (output.argument < 0 || producer < 0)
+      continue;
+    const Value &old = model.values[model.arguments[output.argument].value];
+    output.copies = std::any_of(old.uses.begin(), old.uses.end(),
+                                [&](const Use &use) { return use.op > producer; });
+  }
+}
+
 void setPlainStores(StepModel &model) {
+  setPlainMoves(model);
   model.stores.clear();
   model.instants = 3 * static_cast<int64_t>(model.ops.size());
   for (size_t i = 0; i < model.ops.size(); ++i)

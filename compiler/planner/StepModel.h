@@ -38,6 +38,20 @@ struct Store {
   Span span;         // when it holds something
 };
 
+// A kernel that only moves elements: the program makes it for an op beside the op's own kernel, or
+// in its place.
+struct Move {
+  enum class Kind {
+    Copy, // the bytes are read and written
+    Fill, // written only
+  };
+  Kind kind = Kind::Copy;
+  int operand = -1;  // of the op, whose block is moved; -1: its result `result`
+  int result = 0;    // see `operand`
+  double share = 1;  // of the bytes of that block
+  int64_t times = 1; // per step
+};
+
 // A tensor of the step.
 struct Value {
   std::vector<int64_t> shape;             // of the whole tensor
@@ -69,8 +83,10 @@ struct Op {
   Part part = Part::Forward;
   Span runs;                 // from its first to its last instruction
   bool isProduct = false;    // of matrices, or a convolution
-  bool isView = false;       // a layout-only view of its operand: takes no time
+  bool isView = false;       // it only changes the layout of its operand
   bool isAccumulate = false; // its result lives through all micro-batches
+  bool hasKernel = true;     // its results are computed; otherwise they are views or moved
+  std::vector<Move> moves;   // beside the kernel
 
   // How often per step its results are complete: a sum over the micro-batches is once.
   int64_t completions() const { return isAccumulate ? 1 : repeats; }
@@ -92,10 +108,11 @@ struct Argument {
 
 // A result of the step.
 struct Output {
-  std::string name;  // as the user knows it
-  std::string role;  // `output`, `loss`, `metric`, `parameter`, `state`
-  int value = 0;     // the value that is returned
-  int argument = -1; // the argument that it replaces in the next step, or -1
+  std::string name;   // as the user knows it
+  std::string role;   // `output`, `loss`, `metric`, `parameter`, `state`
+  int value = 0;      // the value that is returned
+  int argument = -1;  // the argument that it replaces in the next step, or -1
+  int64_t copies = 0; // per step, of the value to the place of the result
 };
 
 // The whole step.
@@ -117,8 +134,10 @@ const std::string &nameOf(const StepModel &model, int value);
 void classifyOps(StepModel &model);
 
 // Sets the clock, and the stores as if every op were one instruction with a buffer per result:
-// values live from their producer to their last reader, arguments all the time. For steps of which
-// no program is known; passes/bufferize/Stores.h reads those of a program.
+// values live from their producer to their last reader, arguments all the time. Views take no time,
+// and the only moves are those that clear sums, and copies of results to arguments whose old value
+// is read later. For steps of which no program is known; passes/bufferize/Stores.h reads those of
+// a program.
 void setPlainStores(StepModel &model);
 
 } // namespace cleave::planner

@@ -81,6 +81,7 @@ void StepLowering::addResults() {
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
     Operation *producer = value.getDefiningOp();
     bool isRepeated = producer && !isUpdate(producer);
+    program_.setResult(static_cast<int>(i));
     program_.setSegment(isRepeated ? micro_ : update_);
     StringRef role = graph::resultRole(step_, i), name = graph::resultName(step_, i);
     if (std::optional<unsigned> alias = graph::aliasOf(step_, i)) {

@@ -55,6 +55,10 @@ int64_t ProgramBuilder::addTensor(StringRef name, program::Role role, Type type,
   return tensors_++;
 }
 
+static int64_t bytesOf(Type element) {
+  return static_cast<int64_t>(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
+}
+
 Value ProgramBuilder::addBuffer(StringRef name, program::Role role, Type element,
                                 ArrayRef<int64_t> shape, int64_t tensor) {
   OpBuilder::InsertionGuard guard(b_);
@@ -63,7 +67,7 @@ Value ProgramBuilder::addBuffer(StringRef name, program::Role role, Type element
   else
     b_.setInsertionPointToStart(&program_.getBody().front());
   auto type = RankedTensorType::get(shape, element);
-  int64_t bytes = type.getNumElements() * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  int64_t bytes = type.getNumElements() * bytesOf(element);
   auto number = [&](int64_t value) { return b_.getI64IntegerAttr(value); };
   auto buffer = program::BufferOp::create(
       b_, loc_, program::BufferType::get(b_.getContext()), b_.getStringAttr(name),
@@ -136,8 +140,8 @@ program::KernelOp ProgramBuilder::kernelFor(Operation *op, int64_t buffers, Arra
   return kernel;
 }
 
-void ProgramBuilder::launch(Operation *op, ArrayRef<View> operands, ArrayRef<View> results,
-                            Value extra) {
+program::LaunchOp ProgramBuilder::launch(Operation *op, ArrayRef<View> operands,
+                                         ArrayRef<View> results, Value extra) {
   SmallVector<Value> buffers;
   auto positionOf = [&](Value buffer) {
     auto it = llvm::find(buffers, buffer);
@@ -159,8 +163,8 @@ void ProgramBuilder::launch(Operation *op, ArrayRef<View> operands, ArrayRef<Vie
     buffers.push_back(extra);
   program::KernelOp kernel =
       kernelFor(op, buffers.size(), b_.getArrayAttr(operandViews), b_.getArrayAttr(resultViews));
-  add<program::LaunchOp>(FlatSymbolRefAttr::get(kernel.getSymNameAttr()), buffers,
-                         b_.getDenseI64ArrayAttr(written));
+  return add<program::LaunchOp>(FlatSymbolRefAttr::get(kernel.getSymNameAttr()), buffers,
+                                b_.getDenseI64ArrayAttr(written));
 }
 
 void ProgramBuilder::copy(const View &from, const View &to) {
@@ -169,8 +173,9 @@ void ProgramBuilder::copy(const View &from, const View &to) {
   auto isWhole = [](const View &view) {
     return view.offset == 0 && view.isDense() && view.size() == elementsOf(view.buffer);
   };
+  const int64_t bytes = from.size() * bytesOf(elementOf(from.buffer));
   if (isWhole(from) && isWhole(to)) {
-    add<program::CopyOp>(from.buffer, to.buffer);
+    copies_[add<program::CopyOp>(from.buffer, to.buffer)] = bytes;
     return;
   }
   auto type = RankedTensorType::get(from.shape, elementOf(from.buffer));
@@ -185,7 +190,7 @@ void ProgramBuilder::copy(const View &from, const View &to) {
   region->push_back(body);
   detached.setInsertionPointToEnd(body);
   graph::YieldOp::create(detached, loc_, body->addArgument(type, loc_));
-  launch(fusion, from, to);
+  copies_[launch(fusion, from, to)] = bytes;
   fusion->destroy();
 }
 

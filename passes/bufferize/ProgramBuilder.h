@@ -25,6 +25,8 @@ public:
   // Sets the op of the step that the following instructions implement, for profiles and messages;
   // may be null.
   void setSource(mlir::Operation *op);
+  // Sets the number of the step's result that the following instructions return; -1: of none.
+  void setResult(int result) { result_ = result; }
   // Adds a segment at the end and makes it the one that instructions are added to.
   program::SegmentOp addSegment(llvm::StringRef name);
   void setSegment(program::SegmentOp segment) { segment_ = segment; }
@@ -42,9 +44,9 @@ public:
 
   // Launches `op`, which is cloned into a kernel, on operands and results in these views. `extra`,
   // if given, is the kernel's last buffer.
-  void launch(mlir::Operation *op, llvm::ArrayRef<View> operands, llvm::ArrayRef<View> results,
-              mlir::Value extra = {});
-  // Copies elements between equally shaped views.
+  program::LaunchOp launch(mlir::Operation *op, llvm::ArrayRef<View> operands,
+                           llvm::ArrayRef<View> results, mlir::Value extra = {});
+  // Copies elements between equally shaped views; without an instruction if these are one place.
   void copy(const View &from, const View &to);
   void fill(mlir::Value buffer, double value);
 
@@ -59,14 +61,18 @@ public:
     Op op = Op::create(b_, loc_, std::forward<Args>(args)...);
     if (source_)
       op->setAttr("source", source_);
-    sources_[op] = sourceOp_;
+    sources_[op] = {sourceOp_, result_};
     return op;
   }
   mlir::OpBuilder &builder() { return b_; }
   // The op of the step that an instruction implements; null for the step's results.
   mlir::Operation *sourceOf(mlir::Operation *instruction) const {
-    return sources_.lookup(instruction);
+    return sources_.lookup(instruction).op;
   }
+  // The number of the step's result that an instruction returns; -1: of none.
+  int resultOf(mlir::Operation *instruction) const { return sources_.lookup(instruction).result; }
+  // The bytes that an instruction added by copy() copies; 0 for other ones.
+  int64_t copiedBytes(mlir::Operation *instruction) const { return copies_.lookup(instruction); }
 
   // To be called after the last instruction: sets the first and last position of every buffer and
   // erases the buffers that no instruction uses.
@@ -82,7 +88,13 @@ private:
   mlir::Location loc_;
   mlir::StringAttr source_; // the name of sourceOp_
   mlir::Operation *sourceOp_ = nullptr;
-  llvm::DenseMap<mlir::Operation *, mlir::Operation *> sources_; // per instruction
+  int result_ = -1;
+  struct Source {
+    mlir::Operation *op = nullptr;
+    int result = -1;
+  };
+  llvm::DenseMap<mlir::Operation *, Source> sources_; // per instruction
+  llvm::DenseMap<mlir::Operation *, int64_t> copies_; // per instruction that copies, the bytes
   program::ProgramOp program_;
   program::SegmentOp segment_;
   int64_t segments_ = 0, tensors_ = 0;

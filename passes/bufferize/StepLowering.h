@@ -40,6 +40,8 @@ public:
   // Adds all instructions; fails with a diagnostic at an op that has none.
   mlir::LogicalResult run();
 
+  // The micro-batches of a step.
+  int64_t microBatches() const { return microBatches_; }
   // The ops in the order in which they run, the terminator last.
   llvm::ArrayRef<mlir::Operation *> order() const { return order_; }
   // The values that fill a buffer, one after the other: the first moves in when it is made, others

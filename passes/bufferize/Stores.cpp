@@ -28,6 +28,12 @@ public:
   }
 
   void run() {
+    for (planner::Op &op : model_.ops) {
+      op.hasKernel = false;
+      op.moves.clear();
+    }
+    for (planner::Output &output : model_.outputs)
+      output.copies = 0;
     readInstructions();
     setRuns();
     model_.stores.clear();
@@ -39,8 +45,10 @@ private:
   // The positions of the instructions, and of each op's first and last one. What an op does before
   // the first micro-batch is no part of its run.
   void readInstructions() {
-    for (auto segment : program_.program().getBody().front().getOps<program::SegmentOp>())
+    for (auto segment : program_.program().getBody().front().getOps<program::SegmentOp>()) {
+      const int64_t times = segment.getName() == "micro" ? lowering_.microBatches() : 1;
       for (Operation &instruction : segment.getBody().front()) {
+        readWork(instruction, times);
         Operation *source = program_.sourceOf(&instruction);
         for (Value buffer : instruction.getOperands())
           firstReader_.try_emplace(buffer, source);
@@ -50,7 +58,56 @@ private:
         }
         ++position_;
       }
+    }
     model_.instants = 3 * position_;
+  }
+
+  // Adds the instruction, which runs so often per step, to what its op or result does.
+  void readWork(Operation &instruction, int64_t times) {
+    using Kind = planner::Move::Kind;
+    const int64_t copied = program_.copiedBytes(&instruction);
+    const int result = program_.resultOf(&instruction);
+    Operation *source = program_.sourceOf(&instruction);
+    auto fill = dyn_cast<program::FillOp>(instruction);
+    if (result >= 0 && copied)
+      return addReturn(model_.outputs[result], times);
+    if (!source)
+      return;
+    planner::Op &op = model_.ops[opNumber_.lookup(source)];
+    if (copied)
+      op.moves.push_back(moveOf(op, Kind::Copy, copied, times));
+    else if (fill)
+      op.moves.push_back(moveOf(op, Kind::Fill, bytesOf(fill.getBuffer()), times));
+    else
+      op.hasKernel = true;
+  }
+
+  static int64_t bytesOf(Value buffer) {
+    return static_cast<int64_t>(buffer.getDefiningOp<program::BufferOp>().getBytes());
+  }
+
+  // A copy of a result of the step. One that replaces no argument is a move of its producer.
+  void addReturn(planner::Output &output, int64_t times) {
+    const planner::Value &value = model_.values[output.value];
+    if (output.argument >= 0)
+      output.copies += times;
+    else if (value.producer >= 0)
+      model_.ops[value.producer].moves.push_back({.result = value.result, .times = times});
+  }
+
+  // Moves an operand or result of as many bytes, else a share of the first result.
+  planner::Move moveOf(const planner::Op &op, planner::Move::Kind kind, int64_t bytes,
+                       int64_t times) const {
+    planner::Move move{.kind = kind, .times = times};
+    auto fits = [&](int value) { return model_.values[value].bytes() == bytes; };
+    if (auto it = llvm::find_if(op.operands, fits); it != op.operands.end())
+      move.operand = static_cast<int>(it - op.operands.begin());
+    else if (auto it = llvm::find_if(op.results, fits); it != op.results.end())
+      move.result = static_cast<int>(it - op.results.begin());
+    else
+      move.share = static_cast<double>(bytes) /
+                   static_cast<double>(std::max<int64_t>(1, model_.values[op.results[0]].bytes()));
+    return move;
   }
 
   // An op without instructions runs, in no time, before the next one that has some.

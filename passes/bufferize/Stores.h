@@ -1,6 +1,6 @@
 // Stores: the buffers of a step's program, as the planner sees them. The analysis is the lowering
 // itself, on the step before it is partitioned: views, results in place of operands, destinations,
-// copies to dense layouts and scratch memory are those of the program.
+// copies and scratch memory are those of the program, and so are the kernels and copies of each op.
 #pragma once
 
 #include "compiler/planner/StepModel.h"
@@ -10,9 +10,10 @@
 
 namespace cleave::bufferize {
 
-// Sets the clock, the ops' runs and the stores of `model`, which was read from `step`. On one rank,
-// the most bytes of stores at one instant are the peak of the program's arena. Fails with a
-// diagnostic where bufferize() does; leaves the step as it is.
+// Sets the clock, the stores, and the ops' runs, kernels and moves of `model`, which was read from
+// `step`. On one rank, the most bytes of stores at one instant are the peak of the program's arena,
+// and kernels and moves are its instructions. Fails with a diagnostic where bufferize() does, and
+// leaves the step as it is.
 mlir::LogicalResult readStores(mlir::func::FuncOp step, planner::StepModel &model);
 
 } // namespace cleave::bufferize

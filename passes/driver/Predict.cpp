@@ -63,18 +63,18 @@ private:
     return bytes;
   }
 
-  // Bytes of the three matrices of a product, which may be parts of their buffers.
+  // Bytes of the matrices of a product, which may be parts of their buffers; repeated matrices
+  // count once.
   double matmulBytes(const plan::Matmul &matmul) const {
-    double m = static_cast<double>(matmul.m()), n = static_cast<double>(matmul.n()),
-           k = static_cast<double>(matmul.k());
-    auto size = [&](const plan::StridedOperand &operand) {
-      return static_cast<double>(byteSize(dtypeOf(operand.buffer())));
+    auto bytes = [&](const plan::StridedOperand &operand, int64_t rows, int64_t columns) {
+      double size = static_cast<double>(byteSize(dtypeOf(operand.buffer())));
+      for (int d = 0; d < matmul.batch_size(); ++d)
+        size *= operand.strides(d) ? static_cast<double>(matmul.batch(d)) : 1;
+      return size * static_cast<double>(rows) * static_cast<double>(columns);
     };
-    double bytes =
-        m * k * size(matmul.lhs()) + k * n * size(matmul.rhs()) + m * n * size(matmul.out());
-    for (int64_t size : matmul.batch())
-      bytes *= static_cast<double>(size);
-    return bytes;
+    return bytes(matmul.lhs(), matmul.m(), matmul.k()) +
+           bytes(matmul.rhs(), matmul.k(), matmul.n()) +
+           bytes(matmul.out(), matmul.m(), matmul.n());
   }
 
   DType dtypeOf(uint32_t buffer) const {

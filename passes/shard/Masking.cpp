@@ -8,25 +8,14 @@ using namespace mlir;
 
 namespace cleave::shard {
 
+static ElementType typeOf(Value value) { return graph::toElementType(graph::elementTypeOf(value)); }
+
 std::vector<PaddedDim> paddedDims(Operation *op, const FactorRule &rule, const FactorAxes &axes,
                                   const Mesh &mesh) {
-  std::vector<PaddedDim> result;
-  Type element = graph::elementTypeOf(op->getResult(0));
-  for (size_t i = 0; i < rule.operands.size(); ++i) {
-    Type operand = graph::elementTypeOf(op->getOperand(i));
-    if (operand != element && !isa<FloatType>(operand))
-      continue; // positions: what they would choose is neutral already
-    for (size_t d = 0; d < rule.operands[i].size(); ++d)
-      for (int f : rule.operands[i][d]) {
-        const Factor &factor = rule.factors[f];
-        int64_t size = *factor.size.constant();
-        if (!axes[f].empty() && factor.kind == FactorKind::Reduction &&
-            size % mesh.ranksAlong(axes[f]))
-          result.push_back(
-              {static_cast<unsigned>(i), static_cast<int64_t>(d), f, size, factor.reduce});
-      }
-  }
-  return result;
+  std::vector<ElementType> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(typeOf(operand));
+  return planner::paddedDims(rule, axes, mesh, operands, typeOf(op->getResult(0)));
 }
 
 // The neutral element of a sum, maximum or minimum.

@@ -1,23 +1,15 @@
-// Masking: replaces padding by the neutral element before a reduction. A dim that is split into
-// uneven blocks has padding with undefined content at the end of its last blocks.
+// Masking: replaces padding by the neutral element before a reduction (compiler/planner/Padding.h).
 #pragma once
 
-#include "dialects/interfaces/FactorRule.h"
+#include "compiler/planner/Padding.h"
 
 #include "mlir/IR/Builders.h"
 
 namespace cleave::shard {
 
-// A dim of an operand that has to be masked.
-struct PaddedDim {
-  unsigned operand = 0;
-  int64_t dim = 0;
-  int factor = 0;
-  int64_t size = 0; // of the whole dim
-  ReduceKind reduce = ReduceKind::Sum;
-};
+using planner::PaddedDim;
 
-// The dims of `op`'s operands over which it reduces and whose blocks are uneven.
+// planner::paddedDims of an op's operands.
 std::vector<PaddedDim> paddedDims(mlir::Operation *op, const FactorRule &rule,
                                   const FactorAxes &axes, const Mesh &mesh);
 

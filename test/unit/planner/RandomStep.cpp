@@ -133,6 +133,7 @@ private:
       const std::string tail = shape.size() > 2 ? " c" : "";
       const int y = addOp("a b" + tail + " -> b a" + tail, {x}, {swapped}, true);
       model_.ops.back().isView = true;
+      model_.ops.back().hasKernel = false;
       return y;
     }
     default: { // a product with itself
@@ -159,6 +160,7 @@ private:
     if (microBatches_ > 1) {
       gradient = addOp("x y -> x y", {gradient}, {shape}, true);
       model_.ops.back().isAccumulate = true;
+      model_.ops.back().moves = {{.kind = Move::Kind::Fill}}; // cleared before
     }
     const std::string &name = model_.arguments[model_.values[layer.weight].argument].name;
     const int state = addArgument("state", name + ".m", shape, name);
