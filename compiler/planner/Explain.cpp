@@ -143,6 +143,22 @@ std::vector<Holder> holdersAtPeak(const PlanProblem &plan, const solver::Solutio
   return holders;
 }
 
+std::vector<Holding> holdingsOf(const PlanProblem &plan, const std::vector<int> &choices) {
+  std::vector<Holding> holdings;
+  for (size_t v = 0; v < plan.problem.nodes.size(); ++v) {
+    const solver::Node &node = plan.problem.nodes[v];
+    const bool isOp = v < plan.needs.size();
+    for (size_t u = 0; u < node.usages.size(); ++u) {
+      const Span span{node.usages[u].begin, node.usages[u].end};
+      const int64_t bytes = node.choices[choices[v]].bytes[u];
+      if (bytes > 0 && span.begin < span.end)
+        holdings.push_back({node.name, isOp ? static_cast<int>(v) : -1,
+                            isOp && plan.needs[v][u].kind == Need::Kind::Home, span, bytes});
+    }
+  }
+  return holdings;
+}
+
 std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &solution,
                               int64_t ranks, const std::string &pins) {
   const solver::Infeasibility &why = solution.infeasibility;

@@ -129,7 +129,7 @@ std::vector<int64_t> OpKinds::keyOf(int index) const {
     key.add(need.kind == Need::Kind::Follower ? 0 : need.index);
     key.add(need.bytes);
   }
-  if (!pins_.name().empty()) // they may distinguish ops by name and position
+  if (pins_.restrictsLayouts()) // they may distinguish ops by name and position
     key.add(index);
   return std::move(key.words);
 }

@@ -26,17 +26,64 @@ Pins Pins::ofRecipe(Recipe recipe) {
   return pins;
 }
 
+static const std::pair<const char *, Recompute> kRecomputations[] = {
+    {"full-recompute", Recompute::Full},
+    {"selective-recompute", Recompute::Selective},
+    {"no-recompute", Recompute::None}};
+
+// The entry of a table with this name, or null.
+template <typename Table> static auto find(const Table &table, std::string_view name) {
+  auto it = std::find_if(std::begin(table), std::end(table),
+                         [&](const auto &entry) { return name == entry.first; });
+  return it == std::end(table) ? nullptr : &it->second;
+}
+
+// Whether `text` consists of the names of recipes, which are then set.
+Result<bool> Pins::readRecipes(const std::string &text) {
+  int layouts = 0, fates = 0;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    const std::string name = text.substr(at, end - at);
+    if (const Recipe *recipe = find(kRecipes, name)) {
+      recipe_ = *recipe;
+      ++layouts;
+    } else if (const Recompute *recompute = find(kRecomputations, name)) {
+      recompute_ = *recompute;
+      ++fates;
+    } else {
+      return false;
+    }
+    at = end + 1;
+  }
+  if (layouts > 1 || fates > 1)
+    return Status::userError("the pins ", text, " contradict each other: expected at most one ",
+                             "recipe for layouts and one for recomputation");
+  name_ = text;
+  return true;
+}
+
 Result<Pins> Pins::parse(const std::string &text) {
-  for (const auto &[name, recipe] : kRecipes)
-    if (text == name)
-      return ofRecipe(recipe);
+  Pins recipes;
+  CLEAVE_TRY_ASSIGN(bool isRecipe, recipes.readRecipes(text));
+  if (isRecipe)
+    return recipes;
   if (std::error_code error; !std::filesystem::exists(text, error))
     return Status::userError("unknown pin ", text,
-                             ": expected dp, zero1, zero2, zero3, megatron or a JSON file");
+                             ": expected dp, zero1, zero2, zero3, megatron, full-recompute, "
+                             "selective-recompute, no-recompute or a JSON file");
   CLEAVE_TRY_ASSIGN(std::string content, readRegularFile(text));
   CLEAVE_TRY_ASSIGN(Pins pins, fromJson(content).withContext(text));
   pins.name_ = text;
   return pins;
+}
+
+static Result<FatePin> readFate(const nlohmann::json &entry) {
+  const nlohmann::json &fate = entry["recompute"];
+  if (entry.size() != 2 || !entry.contains("op") || !entry["op"].is_string() ||
+      (fate != "again" && fate != "keep"))
+    return Status::userError("a pin on recomputation is malformed: expected {\"op\": \"glob\", ",
+                             "\"recompute\": \"again\" or \"keep\"}, found ", entry.dump());
+  return FatePin{entry["op"].get<std::string>(), fate == "again"};
 }
 
 Result<Pins> Pins::fromJson(const std::string &json) {
@@ -58,6 +105,11 @@ Result<Pins> Pins::fromJson(const std::string &json) {
     return true;
   };
   for (const nlohmann::json &entry : root["pins"]) {
+    if (entry.is_object() && entry.contains("recompute")) {
+      CLEAVE_TRY_ASSIGN(FatePin pin, readFate(entry));
+      pins.fateRules_.push_back(std::move(pin));
+      continue;
+    }
     NamePin pin;
     bool ok = entry.is_object() && entry.contains("layout") &&
               readLayout(entry["layout"], pin.layout) &&

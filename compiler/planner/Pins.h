@@ -10,9 +10,17 @@
 //   megatron  along the axis `tp` (else the last axis) weights are split by columns or rows and
 //             embeddings by words; along the other axes samples are split
 //
+//   full-recompute       what crosses the boundaries of blocks is kept for the backward pass, all
+//                        between is computed again (Fates.h)
+//   selective-recompute  what is cheap per byte and reads kept values is computed again
+//   no-recompute         everything is kept
+//
+// A recipe for layouts and one for recomputation can be joined by a comma: `zero3,full-recompute`.
+//
 // A file: {"pins": [{"name": "blocks.*.fc.weight", "layout": [[], ["tp"]], "use": [[], []]}, …]}:
 // the layout between steps of arguments whose name matches the glob, and (for parameters; default:
 // the same) the layout for use. With "op" instead of "name": the layout of the op's first result.
+// {"op": "blocks.*.fc", "recompute": "again"} or "keep": the fate of the op's results.
 #pragma once
 
 #include "compiler/planner/Batch.h"
@@ -23,6 +31,15 @@ namespace cleave::planner {
 
 // The named recipes; None: no recipe.
 enum class Recipe { None, Dp, Zero1, Zero2, Zero3, Megatron };
+
+// The recipes for recomputation; Free: the planner decides.
+enum class Recompute { Free, Full, Selective, None };
+
+// One rule of a file on recomputation.
+struct FatePin {
+  std::string op; // glob on names of ops
+  bool again = false;
+};
 
 // One rule of a file; layouts as axis names per dim.
 struct NamePin {
@@ -36,13 +53,18 @@ class Pins {
 public:
   Pins() = default;
 
-  // `text` is the name of a recipe, empty for no pins, or else the path of a JSON file. User
-  // errors: an unknown recipe that is not a file; a malformed rule, with its number and content.
+  // `text` is the name of a recipe, or of two, empty for no pins, or else the path of a JSON file.
+  // User errors: an unknown recipe that is not a file; two recipes of one sort; a malformed rule,
+  // with its number and content.
   static Result<Pins> parse(const std::string &text);
   static Result<Pins> fromJson(const std::string &json);
   static Pins ofRecipe(Recipe recipe);
 
   Recipe recipe() const { return recipe_; }
+  Recompute recompute() const { return recompute_; }
+  const std::vector<FatePin> &fateRules() const { return fateRules_; }
+  // Whether any pin restricts layouts.
+  bool restrictsLayouts() const { return recipe_ != Recipe::None || !rules_.empty(); }
   // The recipe's name or the file's path, for messages; empty without pins.
   const std::string &name() const { return name_; }
   // The recipe's mesh for a number of ranks, used if the user gives none; nothing without a recipe.
@@ -64,7 +86,11 @@ public:
                         std::vector<ArgumentChoice> &choices) const;
 
 private:
+  Result<bool> readRecipes(const std::string &text);
+
   Recipe recipe_ = Recipe::None;
+  Recompute recompute_ = Recompute::Free;
+  std::vector<FatePin> fateRules_;
   std::string name_;
   std::vector<NamePin> rules_;
   Batch batch_;

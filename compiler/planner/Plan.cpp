@@ -97,6 +97,14 @@ static Json reasonsJson(const Plan &plan) {
   return reasons;
 }
 
+static Json repetitionsJson(const Plan &plan) {
+  Json repetitions = Json::array();
+  for (const Repetition &again : plan.repetitions)
+    repetitions.push_back(
+        {{"name", again.name}, {"seconds", again.seconds}, {"bytes", again.bytes}});
+  return repetitions;
+}
+
 static Json copiesJson(const Plan &plan, const StepModel &model) {
   Json copies = Json::array();
   for (const CopyDecision &copy : plan.copies)
@@ -143,6 +151,7 @@ std::string toJson(const Plan &plan, const StepModel &model) {
   }
   root["ops"] = ops;
   root["copies"] = copiesJson(plan, model);
+  root["recomputed"] = repetitionsJson(plan);
   root["decisions"] = reasonsJson(plan);
   Json remarks = Json::array();
   for (const PlanRemark &remark : plan.remarks)

@@ -25,7 +25,8 @@ std::string comparisonText(const Reason &reason);
 
 // One decision as a sentence with its reason and numbers (Remarks.h). Not part of the plan file.
 struct PlanRemark {
-  std::string kind; // `mesh`, `bound`, `memory`, `pin`, `op`, `collective`, or an argument's role
+  // `mesh`, `bound`, `memory`, `pin`, `op`, `collective`, `kept`, `again`, or an argument's role.
+  std::string kind;
   std::string text = {};
   int op = -1;       // the op that it is about, an index of StepModel::ops; -1: none
   int argument = -1; // the argument that it is about; -1: none
@@ -35,6 +36,23 @@ struct PlanRemark {
 struct Holder {
   std::string name;  // of the op or argument
   int64_t bytes = 0; // of one rank
+};
+
+// An op that repeats one of the forward pass in the backward pass (Fates.h).
+struct Repetition {
+  std::string name;   // of the repetition
+  int op = 0;         // its index in StepModel::ops
+  double seconds = 0; // per step, with its layout changes
+  int64_t bytes = 0;  // of its results on one rank, which are not kept
+};
+
+// Memory that the plan takes, by the planner's model.
+struct Holding {
+  std::string name;      // of the op or argument
+  int op = -1;           // the op that it is of; -1: none
+  bool isResult = false; // a result of the op as it is kept, once its kernel has run
+  Span span;             // on the step's clock
+  int64_t bytes = 0;     // of one rank
 };
 
 // The decisions and their certificate. Seconds are per step, bytes per rank, both by the planner's
@@ -57,6 +75,8 @@ struct Plan : Decisions {
   std::vector<std::string> meshesTried; // `dp=2,tp=2: 12.3 ms`, or `…: at least 12.3 ms`
   std::vector<Reason> reasons;          // parameters first, then ops by cost
   std::vector<PlanRemark> remarks;      // every decision, see Remarks.h
+  std::vector<Repetition> repetitions;  // in program order
+  std::vector<Holding> holdings;        // all of them; not written
   double solveSeconds = 0;              // wall time; not compared, hashed or written
 };
 
@@ -72,7 +92,7 @@ std::string str(const Mesh &mesh);
 // The inverse; empty if the text is malformed.
 std::optional<Mesh> parseMesh(const std::string &text);
 
-// All fields except solveSeconds; layouts as lists of axis names.
+// All fields except solveSeconds and holdings; layouts as lists of axis names.
 std::string toJson(const Plan &plan, const StepModel &model);
 
 } // namespace cleave::planner

@@ -103,6 +103,7 @@ private:
   void addOpNode(int index) {
     std::shared_ptr<const OpKind> kind = kinds_.of(index);
     result_.problem.nodes.push_back({model_.ops[index].name, opUsages(index, *kind), kind->priced});
+    result_.needs.push_back(needsOf(model_, context_, index));
     if (kind->rest.choice >= 0)
       result_.rests[index] = kind->rest;
     result_.kinds.push_back(std::move(kind));

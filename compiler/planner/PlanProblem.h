@@ -32,6 +32,7 @@ struct CopyNode {
 struct PlanProblem {
   solver::Problem problem;                                  // node i < number of ops is op i
   std::vector<std::shared_ptr<const OpKind>> kinds;         // per op
+  std::vector<std::vector<Need>> needs;                     // per op, one per usage of its node
   size_t kindCount = 0;                                     // distinct ones
   std::vector<int> argumentNode;                            // per argument its node, or -1
   std::vector<std::vector<ArgumentChoice>> argumentChoices; // per argument; empty without a node

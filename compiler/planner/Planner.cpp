@@ -2,6 +2,7 @@
 
 #include "compiler/planner/Decide.h"
 #include "compiler/planner/Explain.h"
+#include "compiler/planner/FateRemarks.h"
 #include "compiler/planner/Remarks.h"
 #include "runtime/base/Units.h"
 
@@ -187,10 +188,14 @@ static Plan toPlan(const StepModel &model, const cluster::Cluster &cluster,
   plan.pin = options.pins.name();
   plan.solveSeconds = best.seconds;
   plan.atPeak = holdersAtPeak(best.problem, best.solution, 10);
+  plan.holdings = holdingsOf(best.problem, best.solution.choices);
   const std::vector<int> &choices = best.solution.choices;
   Explainer explainer(model, plan.mesh, best.problem, choices);
   plan.reasons = explainChoices(model, explainer, best.problem, choices, options.maxReasons);
   plan.remarks = remarksOn(model, plan, best.problem, choices, costs);
+  plan.repetitions = repetitionsOf(costs, plan);
+  for (PlanRemark &remark : remarksOnFates(costs, plan))
+    plan.remarks.push_back(std::move(remark));
   return plan;
 }
 

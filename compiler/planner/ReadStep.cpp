@@ -1,6 +1,7 @@
 // Reading values, ops, arguments and results of the step function.
 #include "compiler/planner/ReadStep.h"
 
+#include "dialects/graph/Again.h"
 #include "dialects/graph/Cost.h"
 #include "dialects/graph/Step.h"
 #include "runtime/base/Concat.h"
@@ -100,6 +101,9 @@ private:
     int number = static_cast<int>(model_.ops.size());
     Op plain;
     plain.name = nameOf(op, number);
+    plain.isAgain = graph::isAgain(op);
+    if (plain.isAgain)
+      plain.name += ", again";
     plain.kind = op->getName().getStringRef().str();
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
       int value = index_.at(operand);

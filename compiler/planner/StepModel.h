@@ -87,6 +87,7 @@ struct Op {
   bool isAccumulate = false; // its result lives through all micro-batches
   bool hasKernel = true;     // its results are computed; otherwise they are views or moved
   std::vector<Move> moves;   // beside the kernel
+  bool isAgain = false;      // repeats an op of the forward part for the backward part (Fates.h)
 
   // How often per step its results are complete: a sum over the micro-batches is once.
   int64_t completions() const { return isAccumulate ? 1 : repeats; }
@@ -130,7 +131,7 @@ const std::string &nameOf(const StepModel &model, int value);
 
 // Sets Op::part of every op. Forward: the loss or an output depends on it. Update: it reads a
 // parameter, its state or the result of another update op, and only that parameter and its state
-// depend on it. Backward: all other ops.
+// depend on it. Backward: all other ops, and all that repeat others.
 void classifyOps(StepModel &model);
 
 // Sets the clock, and the stores as if every op were one instruction with a buffer per result:

@@ -139,7 +139,8 @@ TEST_CASE("a mesh on which a rule cannot be kept leaves the others") {
 
 TEST_CASE("wrong pins are refused with the reason") {
   CHECK(Pins::parse("zero4").status().message() ==
-        "unknown pin zero4: expected dp, zero1, zero2, zero3, megatron or a JSON file");
+        "unknown pin zero4: expected dp, zero1, zero2, zero3, megatron, full-recompute, "
+        "selective-recompute, no-recompute or a JSON file");
   CHECK_THAT(Pins::fromJson("[]").status().message(), Catch::StartsWith("not a file of pins"));
   CHECK_THAT(Pins::fromJson(R"({"pins": [{"name": "w"}]})").status().message(),
              Catch::StartsWith("pin 1 is malformed"));

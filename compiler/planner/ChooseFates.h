@@ -1,0 +1,41 @@
+// ChooseFates: which values of the forward part are computed again, for a plan whose sharding is
+// decided, such that the step takes the least time within a budget. A cost network of its own,
+// solved by compiler/solver.
+//
+// A node per op of the forward part whose results the backward part may need. Its choices: keep
+// (as the plan does), gone (if only repetitions could read them), or again at one of a few instants
+// of the clock, its slots: just before an op of the backward part that reads results of the op, or
+// of ops that depend on it. An op that runs again at an instant finds its operands there only if
+// they are kept until then, or are computed again no later: other pairs of choices are forbidden.
+// Bytes: those of the plan. What is kept occupies them all the time, what runs again until its last
+// reader of the forward part, and from its slot on. The realised program needs no more: a
+// repetition stands no earlier than at its slot, and buffers that are not kept may be reused.
+// Seconds of a repetition: its kernels, the reductions of its results, and the layout changes of
+// its operands, as if none of these were shared.
+#pragma once
+
+#include "compiler/planner/Fates.h"
+#include "compiler/planner/Plan.h"
+
+namespace cleave::planner {
+
+// Fates that the user determines, per op; nothing: the planner chooses.
+using ForcedFates = std::vector<std::optional<bool>>;
+
+// Fates, and what they are worth.
+struct ChosenFates {
+  Fates fates;
+  double seconds = 0;    // per step, of all repetitions
+  bool isFitting = true; // else the fates with the least peak that were found
+  int64_t peakBytes = 0; // by this network
+};
+
+// The fates with which `plan`, a plan of costs.model() that keeps everything, fits into
+// `memoryBytes` per rank.
+Result<ChosenFates> chooseFates(Costs &costs, const Plan &plan, const ForcedFates &forced,
+                                int64_t memoryBytes);
+
+// Seconds per step that a repetition of the op would take under these decisions.
+double secondsAgain(Costs &costs, const Decisions &decisions, int op);
+
+} // namespace cleave::planner

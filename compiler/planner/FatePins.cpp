@@ -1,0 +1,54 @@
+#include "compiler/planner/FatePins.h"
+
+#include "runtime/base/Glob.h"
+
+namespace cleave::planner {
+
+static ForcedFates fatesOfRecipe(const StepModel &model, Recompute recipe) {
+  ForcedFates forced(model.ops.size());
+  if (recipe == Recompute::Free)
+    return forced;
+  const Fates fates = recipe == Recompute::Full        ? fullRecompute(model)
+                      : recipe == Recompute::Selective ? selectiveRecompute(model)
+                                                       : keepAll(model);
+  for (size_t i = 0; i < forced.size(); ++i)
+    forced[i] = fates.again[i];
+  return forced;
+}
+
+Result<ForcedFates> forcedFates(const StepModel &model, const Pins &pins) {
+  ForcedFates forced = fatesOfRecipe(model, pins.recompute());
+  for (const FatePin &pin : pins.fateRules()) {
+    bool matches = false, isPossible = false;
+    for (size_t i = 0; i < model.ops.size(); ++i) {
+      if (model.ops[i].part != Part::Forward || !matchesGlob(pin.op, model.ops[i].name))
+        continue;
+      matches = true;
+      if (pin.again && !isRecomputable(model, static_cast<int>(i)))
+        continue;
+      isPossible = true;
+      forced[i] = pin.again;
+    }
+    if (!isPossible)
+      return Status::userError("the pin of the fate of ", pin.op,
+                               matches ? " matches only views, constants and results "
+                                         "of the step, which cannot be computed again"
+                                       : " matches no op of the forward pass",
+                               "; cleave-dump lists the names of ops");
+  }
+  return forced;
+}
+
+bool isDetermined(const ForcedFates &forced) {
+  return std::all_of(forced.begin(), forced.end(), [](const auto &fate) { return !!fate; });
+}
+
+Fates fatesOf(const StepModel &model, const ForcedFates &forced) {
+  Fates fates = keepAll(model);
+  for (size_t i = 0; i < forced.size(); ++i)
+    fates.again[i] = forced[i].value_or(false);
+  normalise(model, fates);
+  return fates;
+}
+
+} // namespace cleave::planner

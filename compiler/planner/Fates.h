@@ -1,0 +1,55 @@
+// Fates: the decision, for every op of the forward part, whether its results are kept in memory for
+// the backward part, or are computed again there. Plain data: passes/remat repeats the ops.
+//
+// An op that is run again reads its operands where they are: kept ones in memory, others from
+// their own repetition. Views have the fate of what they show. An op that no reader needs again is
+// not repeated, whatever its fate says.
+#pragma once
+
+#include "compiler/planner/StepModel.h"
+
+#include <limits>
+
+namespace cleave::planner {
+
+// The fate of every op's results.
+struct Fates {
+  std::vector<bool> again; // per op of the model: computed again; else kept
+  bool any() const { return std::find(again.begin(), again.end(), true) != again.end(); }
+  bool operator==(const Fates &) const = default;
+};
+
+// All values are kept.
+Fates keepAll(const StepModel &model);
+
+// What the backward part reads of the forward part. Views count as their source.
+struct ForwardReads {
+  static constexpr int kNever = std::numeric_limits<int>::max();
+  // Per op the first op outside of the forward part that reads one of its results; kNever: none.
+  std::vector<int> first;
+  // Per op the bytes of its results that are read there.
+  std::vector<int64_t> bytes;
+  // Per op the ops of the forward part whose results it reads, each once, in program order. Ops
+  // without operands, which make constants, are left out.
+  std::vector<std::vector<int>> inputs;
+};
+ForwardReads readsOf(const StepModel &model);
+
+// Whether the op may run again: one of the forward part that reads something, is no view, makes no
+// result of the step, and runs as often as all of its readers.
+bool isRecomputable(const StepModel &model, int op);
+
+// Drops what cannot run again, and gives views the fate of what they show.
+void normalise(const StepModel &model, Fates &fates);
+
+// Keeps what crosses some places of the forward part, and computes all between them again. The
+// places are such that the bytes that are kept and the bytes between two places, whichever are
+// most, have the least sum: the boundaries of blocks, where few values cross. What is made behind
+// the last place is read at once and kept.
+Fates fullRecompute(const StepModel &model);
+
+// Computes again what takes few FLOPs per byte and reads what is kept anyway: norms and activations
+// between products. No more values are kept, and none is needed earlier than without.
+Fates selectiveRecompute(const StepModel &model);
+
+} // namespace cleave::planner
