@@ -3,6 +3,7 @@
 #include "compiler/cluster/Presets.h"
 #include "compiler/planner/LayoutChanges.h"
 #include "compiler/planner/ReadStep.h"
+#include "dialects/graph/Again.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
@@ -97,7 +98,10 @@ private:
     SmallVector<Value> operands;
     for (size_t i = 0; i < plain.operands.size(); ++i)
       operands.push_back(read(plain.operands[i], choice.operands[i], plain.part));
+    Operation *before = block_->empty() ? nullptr : &block_->back();
     SmallVector<Value> results = buildLocal(op, plain.rule, decision.factors, operands);
+    if (plain.isAgain)
+      markAgainBehind(before);
     for (auto [i, result] : llvm::enumerate(results)) {
       Value home = layouts_.change(b_, result, op->getResult(i).getType(), choice.natural[i],
                                    choice.results[i], name(plain.part));
@@ -107,6 +111,13 @@ private:
     }
     for (int value : plain.results)
       returnValue(value);
+  }
+
+  // Marks the ops of the block behind `before`, all of them if that is null.
+  void markAgainBehind(Operation *before) {
+    for (Operation *op = before ? before->getNextNode() : &block_->front(); op;
+         op = op->getNextNode())
+      graph::markAgain(op);
   }
 
   // Brings a value that leaves the step to the layout of its output as soon as it is made, so that

@@ -9,6 +9,7 @@
 #include "passes/fuse/Fuse.h"
 #include "passes/precision/Precision.h"
 #include "passes/promise/Promise.h"
+#include "passes/remat/Realise.h"
 #include "passes/schedule/Bucket.h"
 #include "passes/schedule/Order.h"
 #include "passes/shard/Partition.h"
@@ -36,6 +37,7 @@ int main(int argc, char **argv) {
   cleave::train::registerTrainPasses();
   cleave::precision::registerPrecisionPasses();
   cleave::promise::registerPromisePasses();
+  cleave::remat::registerRematPasses();
   cleave::schedule::registerBucketPass();
   cleave::schedule::registerOrderPass();
   cleave::shard::registerPartitionPass();

@@ -1,0 +1,11 @@
+// Passes of passes/remat for cleave-opt.
+
+include "passes/PassBase.td"
+
+def RealisePass : Cleave_Pass<"cleave-remat-realise", "::mlir::ModuleOp"> {
+  let summary = "Repeats ops of the forward part for the backward part";
+  let before = "An op of the forward part whose results are computed again has graph.fate = \"again\".";
+  let after =
+      "Ops outside of the forward part read the results of a repetition of the op, which has graph.again "
+      "and stands before its first reader. No op has graph.fate; the step computes what it computed.";
+}

@@ -1,0 +1,132 @@
+// Goes from the last op of the forward part to the first, so that the readers of an op that are
+// repetitions themselves stand in their places.
+#include "passes/remat/Realise.h"
+
+#include "compiler/planner/ReadStep.h"
+#include "dialects/graph/Again.h"
+#include "dialects/graph/Step.h"
+#include "passes/fuse/Fuse.h"
+#include "passes/fuse/Groups.h"
+#include "passes/fuse/Prune.h"
+
+#include "mlir/Pass/Pass.h"
+
+using namespace mlir;
+
+namespace cleave::remat {
+
+namespace {
+
+// The value that a view shows, or the value itself.
+Value sourceOf(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!op->hasTrait<graph::LayoutOnly>())
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+class Repetition {
+public:
+  Repetition(func::FuncOp step, const planner::StepModel &model, const planner::Fates &fates)
+      : body_(step.getBody().front()), ops_(graph::opsOf(step)), again_(fates.again) {
+    for (auto [op, plain] : llvm::zip_equal(ops_, model.ops))
+      if (plain.part == planner::Part::Forward)
+        forward_.insert(op);
+    Operation *end = body_.getTerminator();
+    for (auto [i, value] : llvm::enumerate(end->getOperands()))
+      if (std::optional<unsigned> argument = graph::aliasOf(step, i))
+        if (Operation *op = value.getDefiningOp(); op && !forward_.contains(op))
+          replacedBy_[step.getArgument(*argument)] = op;
+  }
+
+  size_t run() {
+    size_t clones = 0;
+    for (size_t i = ops_.size(); i-- > 0;)
+      if (again_[i] && repeat(ops_[i]))
+        ++clones;
+    return clones;
+  }
+
+private:
+  // Whether the op reads the repetition of a value instead of the value. The step's return does
+  // not.
+  bool readsRepetition(Operation *op) const {
+    return !forward_.contains(op) && op != body_.getTerminator();
+  }
+
+  bool repeat(Operation *op) {
+    Operation *place = nullptr;
+    auto stayBefore = [&](Operation *other) {
+      if (!place || other->isBeforeInBlock(place))
+        place = other;
+    };
+    for (Operation *user : op->getUsers())
+      if (readsRepetition(user))
+        stayBefore(user);
+    if (!place)
+      return false;
+    for (Value operand : op->getOperands())
+      if (Operation *update = replacedBy_.lookup(sourceOf(operand)))
+        stayBefore(update);
+    OpBuilder b(place);
+    Operation *clone = b.clone(*op);
+    graph::markAgain(clone);
+    for (auto [value, again] : llvm::zip_equal(op->getResults(), clone->getResults()))
+      value.replaceUsesWithIf(again,
+                              [&](OpOperand &use) { return readsRepetition(use.getOwner()); });
+    return true;
+  }
+
+  Block &body_;
+  SmallVector<Operation *> ops_;
+  const std::vector<bool> &again_;
+  llvm::DenseSet<Operation *> forward_;
+  llvm::DenseMap<Value, Operation *> replacedBy_; // per argument, outside of the forward part
+};
+
+} // namespace
+
+size_t realise(func::FuncOp step, const planner::StepModel &model, const planner::Fates &fates) {
+  const size_t clones = Repetition(step, model, fates).run();
+  if (clones == 0)
+    return 0;
+  Block &block = step.getBody().front();
+  fuse::pruneGroups(block);
+  if (!llvm::all_of(block.getOps<graph::FusionOp>(),
+                    [](graph::FusionOp group) { return fuse::isOneKernel(group); }))
+    fuse::formGroups(step);
+  return clones;
+}
+
+#define GEN_PASS_DEF_REALISEPASS
+#include "passes/remat/Passes.h.inc"
+
+namespace {
+
+// The ops with a fate in the IR: `graph.fate = "again"`.
+struct RealisePass : impl::RealisePassBase<RealisePass> {
+  void runOnOperation() override {
+    func::FuncOp step = graph::stepOf(getOperation());
+    if (!step)
+      return;
+    FailureOr<planner::StepModel> model = planner::readStep(step);
+    if (failed(model))
+      return signalPassFailure();
+    planner::Fates fates = planner::keepAll(*model);
+    for (auto [i, op] : llvm::enumerate(graph::opsOf(step)))
+      if (auto fate = op->getAttrOfType<StringAttr>("graph.fate")) {
+        fates.again[i] = fate == "again";
+        op->removeAttr("graph.fate");
+      }
+    planner::normalise(*model, fates);
+    realise(step, *model, fates);
+  }
+};
+
+} // namespace
+
+void registerRematPasses() { PassRegistration<RealisePass>(); }
+
+} // namespace cleave::remat

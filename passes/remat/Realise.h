@@ -1,0 +1,25 @@
+// Realise: repeats the ops of the forward part whose results the backward part computes again.
+//
+// It runs before the sharding is planned: the repetitions are then ops of the step like all others,
+// so the planner gives them layouts, prices them with their collectives, and reads their buffers
+// from the program; planned memory stays that of the arena.
+#pragma once
+
+#include "compiler/planner/Fates.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace cleave::remat {
+
+// Clones the ops that run again (Fates::again) as far as the backward part needs them, marked by
+// graph::kAgain, and lets the readers outside of the forward part read the clones. A clone stands
+// directly before its first reader, but before an update that replaces an argument which it reads.
+// `model` is that of the step. Removes results of kernel groups that no op reads any more. Returns
+// the number of clones.
+size_t realise(mlir::func::FuncOp step, const planner::StepModel &model,
+               const planner::Fates &fates);
+
+// Registers --cleave-remat-realise.
+void registerRematPasses();
+
+} // namespace cleave::remat

@@ -1,0 +1,49 @@
+// Ops of the forward part that are repeated for the backward part.
+// RUN: cleave-opt %s --split-input-file --cleave-remat-realise | FileCheck %s
+
+// The forward part keeps the first result; the backward part reads a second one that is made before
+// its first reader.
+// CHECK-LABEL: func @step
+// CHECK: %[[FIRST:.*]] = graph.exp %{{.*}} : tensor<4x4xf32>
+// CHECK-NEXT: graph.reduce sum %[[FIRST]]
+// CHECK: %[[AGAIN:.*]] = graph.exp %{{.*}} {graph.again}
+// CHECK-NEXT: graph.dot_general %{{.*}}, %[[AGAIN]]
+func.func @step(%x: tensor<4x4xf32> {graph.role = "input"}, %w: tensor<4x4xf32> {graph.role = "parameter"})
+    -> (tensor<f32> {graph.role = "loss"}, tensor<4x4xf32> {graph.role = "metric"}) {
+  %h = graph.add %x, %w : tensor<4x4xf32>
+  %e = graph.exp %h {graph.fate = "again"} : tensor<4x4xf32>
+  %l = graph.reduce sum %e over [0, 1] : tensor<4x4xf32> -> tensor<f32>
+  %n = graph.neg %x : tensor<4x4xf32>
+  %g = graph.dot_general %n, %e batch [] x [] contract [0] x [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  return %l, %g : tensor<f32>, tensor<4x4xf32>
+}
+
+// -----
+
+// A chain: the repetition reads the repetition of its operand.
+// CHECK-LABEL: func @step
+// CHECK: graph.reduce
+// CHECK: %[[SUM:.*]] = graph.add %{{.*}} {graph.again}
+// CHECK-NEXT: %[[AGAIN:.*]] = graph.exp %[[SUM]] {graph.again}
+// CHECK-NEXT: graph.neg %[[AGAIN]]
+func.func @step(%x: tensor<4xf32> {graph.role = "input"}, %w: tensor<4xf32> {graph.role = "parameter"})
+    -> (tensor<f32> {graph.role = "loss"}, tensor<4xf32> {graph.role = "metric"}) {
+  %h = graph.add %x, %w {graph.fate = "again"} : tensor<4xf32>
+  %e = graph.exp %h {graph.fate = "again"} : tensor<4xf32>
+  %l = graph.reduce sum %e over [0] : tensor<4xf32> -> tensor<f32>
+  %g = graph.neg %e : tensor<4xf32>
+  return %l, %g : tensor<f32>, tensor<4xf32>
+}
+
+// -----
+
+// A result of the step is there anyway.
+// CHECK-LABEL: func @step
+// CHECK-NOT: graph.again
+// CHECK-NOT: graph.fate
+func.func @step(%x: tensor<4xf32> {graph.role = "input"})
+    -> (tensor<4xf32> {graph.role = "output"}, tensor<4xf32> {graph.role = "metric"}) {
+  %e = graph.exp %x {graph.fate = "again"} : tensor<4xf32>
+  %g = graph.neg %e : tensor<4xf32>
+  return %e, %g : tensor<4xf32>, tensor<4xf32>
+}

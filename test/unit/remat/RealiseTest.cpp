@@ -1,0 +1,149 @@
+// A step with repetitions computes what it computed, bit by bit, whichever ops are repeated; and
+// partitioned over ranks as well.
+#include "passes/remat/Realise.h"
+#include "compiler/cluster/Presets.h"
+#include "compiler/interpret/Interpret.h"
+#include "compiler/interpret/Ranks.h"
+#include "compiler/planner/Planner.h"
+#include "compiler/planner/ReadStep.h"
+#include "dialects/graph/Again.h"
+#include "dialects/graph/Step.h"
+#include "dialects/mesh/MeshDialect.h"
+#include "passes/fuse/Fuse.h"
+#include "passes/shard/Annotate.h"
+#include "passes/shard/Partition.h"
+#include "test/unit/graph_text/DeepStep.h"
+#include "test/unit/graph_text/GraphText.h"
+
+#include "mlir/IR/Verifier.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::test;
+
+namespace {
+
+planner::StepModel modelOf(GraphText &text) {
+  auto model = planner::readStep(text.function());
+  INFO(text.diagnostics);
+  REQUIRE(mlir::succeeded(model));
+  return std::move(*model);
+}
+
+planner::Fates randomFates(const planner::StepModel &model, Random &random) {
+  planner::Fates fates = planner::keepAll(model);
+  for (size_t i = 0; i < fates.again.size(); ++i)
+    fates.again[i] = random() % 2;
+  planner::normalise(model, fates);
+  return fates;
+}
+
+std::vector<Tensor> resultsOf(GraphText &text, const std::vector<Tensor> &args) {
+  auto results = interpret::run(text.function(), args);
+  INFO((results.isOk() ? "" : results.status().message()));
+  REQUIRE(results.isOk());
+  return *results;
+}
+
+// The positions of the step's ops that are repetitions.
+std::vector<size_t> repetitionsIn(GraphText &text) {
+  std::vector<size_t> found;
+  for (auto [i, op] : llvm::enumerate(graph::opsOf(text.function())))
+    if (graph::isAgain(op))
+      found.push_back(i);
+  return found;
+}
+
+} // namespace
+
+TEST_CASE("repetitions do not change a bit of any result") {
+  Random random(1);
+  for (bool isGrouped : {false, true})
+    for (int round = 0; round < 20; ++round) {
+      GraphText text(deepStep(3, 4, 5));
+      if (isGrouped)
+        fuse::formGroups(text.function());
+      std::vector<Tensor> args = randomArguments(text.function(), random, -0.3, 0.3);
+      std::vector<Tensor> expected = resultsOf(text, args);
+      planner::StepModel model = modelOf(text);
+      remat::realise(text.function(), model, randomFates(model, random));
+      INFO(text.str());
+      REQUIRE(mlir::succeeded(mlir::verify(text.module())));
+      std::vector<Tensor> actual = resultsOf(text, args);
+      for (size_t i = 0; i < expected.size(); ++i)
+        CHECK(actual[i].values == expected[i].values);
+    }
+}
+
+TEST_CASE("what runs again is read by the backward pass, and belongs to it") {
+  GraphText text(deepStep(3, 4, 5));
+  planner::StepModel model = modelOf(text);
+  planner::Fates fates = planner::keepAll(model);
+  for (size_t i = 0; i < model.ops.size(); ++i)
+    fates.again[i] = model.ops[i].kind == "graph.exp";
+  CHECK(remat::realise(text.function(), model, fates) == 3);
+  CHECK(repetitionsIn(text).size() == 3);
+  planner::StepModel after = modelOf(text);
+  for (const planner::Op &op : after.ops) {
+    if (op.kind != "graph.exp")
+      continue;
+    const planner::Value &result = after.values[op.results[0]];
+    CHECK(op.part == (op.isAgain ? planner::Part::Backward : planner::Part::Forward));
+    for (const planner::Use &use : result.uses)
+      CHECK(after.ops[use.op].part == op.part);
+  }
+}
+
+TEST_CASE("an op whose repetition no reader needs is not repeated") {
+  GraphText text(deepStep(3, 4, 5));
+  planner::StepModel model = modelOf(text);
+  planner::Fates fates = planner::keepAll(model);
+  for (size_t i = 0; i < model.ops.size(); ++i) // only the exponentials read the products
+    fates.again[i] = model.ops[i].kind == "graph.dot_general";
+  planner::normalise(model, fates);
+  CHECK(remat::realise(text.function(), model, fates) == 0);
+}
+
+TEST_CASE("a repetition stands before its first reader, and before an update of what it reads") {
+  GraphText text(deepStep(2, 4, 5));
+  planner::StepModel model = modelOf(text);
+  remat::realise(text.function(), model, planner::fullRecompute(model));
+  planner::StepModel after = modelOf(text);
+  for (size_t i = 0; i < after.ops.size(); ++i)
+    for (int operand : after.ops[i].operands)
+      if (int argument = after.values[operand].argument;
+          after.ops[i].isAgain && argument >= 0 && after.arguments[argument].output >= 0) {
+        int output = after.outputs[after.arguments[argument].output].value;
+        CHECK(static_cast<int>(i) < after.values[output].producer);
+      }
+}
+
+TEST_CASE("partitioning does not merge repetitions with what they repeat") {
+  Random random(2);
+  const Mesh mesh{{{"dp", 2}, {"tp", 2}}};
+  for (int round = 0; round < 6; ++round) {
+    GraphText text(deepStep(3, 4, 6));
+    text.context()->loadDialect<mesh::MeshDialect>();
+    std::vector<Tensor> args = randomArguments(text.function(), random, -0.3, 0.3);
+    std::vector<Tensor> expected = resultsOf(text, args);
+    planner::StepModel before = modelOf(text);
+    remat::realise(text.function(), before, planner::fullRecompute(before));
+    const size_t repetitions = repetitionsIn(text).size();
+    REQUIRE(repetitions > 0);
+    auto cluster = cluster::forRanks(*cluster::findCluster("h100-node"), mesh.ranks());
+    planner::PlannerOptions options;
+    options.ranks = mesh.ranks();
+    options.mesh = mesh;
+    auto plan = planner::planStep(modelOf(text), *cluster::findCluster("h100-node"), options);
+    REQUIRE(plan.isOk());
+    shard::annotate(text.function(), *plan);
+    REQUIRE(mlir::succeeded(shard::partition(text.function(), *cluster)));
+    CHECK(repetitionsIn(text).size() >= repetitions);
+    auto actual = interpret::runPartitioned(text.function(), args);
+    INFO((actual.isOk() ? "" : actual.status().message()) << text.str());
+    REQUIRE(actual.isOk());
+    for (size_t i = 0; i < expected.size(); ++i)
+      CHECK(difference((*actual)[i], expected[i]) < 1e-4);
+  }
+}
