@@ -67,7 +67,8 @@ struct Plan : Decisions {
   // each group of them as if it had the least seconds and bytes of any (Rest.h). 0: none.
   size_t unlistedChoices = 0;
   int64_t peakBytes = 0;                // of the program (PlannerOptions::memoryOf)
-  int64_t modelledBytes = 0;            // the same by the cost network, see Fit.h
+  int64_t arenaBytes = 0;               // the memory that holds its buffers, at least the peak
+  int64_t modelledBytes = 0;            // the peak by the cost network, see Fit.h
   int64_t budgetBytes = 0;              // what one rank may use
   double secondsPerByte = 0;            // saved by one more byte of budget, to first order
   std::vector<Holder> atPeak;           // live at the peak, largest first
@@ -92,7 +93,7 @@ std::string str(const Mesh &mesh);
 // The inverse; empty if the text is malformed.
 std::optional<Mesh> parseMesh(const std::string &text);
 
-// All fields except solveSeconds and holdings; layouts as lists of axis names.
+// All fields except solveSeconds, arenaBytes, modelledBytes and holdings; layouts as lists of axis names.
 std::string toJson(const Plan &plan, const StepModel &model);
 
 } // namespace cleave::planner

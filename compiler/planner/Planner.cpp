@@ -182,6 +182,7 @@ static Plan toPlan(const StepModel &model, const cluster::Cluster &cluster,
   plan.gap = plan.seconds > 0 ? (plan.seconds - plan.boundSeconds) / plan.seconds : 0;
   plan.unlistedChoices = best.others;
   plan.peakBytes = best.memory.peak;
+  plan.arenaBytes = best.memory.arena;
   plan.modelledBytes = best.solution.peaks.empty() ? 0 : best.solution.peaks[0].bytes;
   plan.budgetBytes = best.problem.problem.spaces[0].budget;
   plan.secondsPerByte = best.solution.shadowPrice.empty() ? 0 : best.solution.shadowPrice[0];

@@ -9,7 +9,6 @@
 #include "compiler/frontend/step/Import.h"
 #include "compiler/frontend/torchscript/Import.h"
 #include "compiler/planner/Planner.h"
-#include "compiler/planner/ReadStep.h"
 #include "compiler/solver/Json.h"
 #include "dialects/graph/KnownStrings.h"
 #include "dialects/graph/Provenance.h"
@@ -17,9 +16,9 @@
 #include "dialects/graph/StopGradient.h"
 #include "passes/autodiff/Autodiff.h"
 #include "passes/bufferize/Bufferize.h"
-#include "passes/bufferize/Stores.h"
 #include "passes/codegen/cpu/CpuCodegen.h"
 #include "passes/decompose/Decompose.h"
+#include "passes/driver/Decide.h"
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/PlanFile.h"
 #include "passes/driver/PlannedProgram.h"
@@ -210,22 +209,14 @@ static Status loadCluster(Compilation &c) {
 static Status plan(Compilation &c) {
   CLEAVE_TRY_ASSIGN(planner::PlannerOptions options, plannerOptions(c));
   CLEAVE_TRY(loadCluster(c));
-  options.memoryOf = [&](const planner::Decisions &decisions) -> Result<planner::ProgramMemory> {
-    CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
-                      cluster::forRanks(*c.cluster, decisions.mesh.ranks()));
-    return memoryOf(*c.module, decisions, shared);
-  };
-  FailureOr<planner::StepModel> model = failure();
-  CLEAVE_TRY(reported(c, [&] {
-    model = planner::readStep(step(c));
-    return success(succeeded(model) && succeeded(bufferize::readStores(step(c), *model)));
-  }));
-  Result<planner::Plan> decided = planner::planStep(*model, *c.cluster, options);
-  CLEAVE_TRY(decided.status());
-  c.decided = *decided;
+  CLEAVE_TRY_ASSIGN(Decided decided, decide(*c.module, *c.cluster, options));
+  c.module = std::move(decided.module);
+  c.decided = std::move(decided.plan);
+  if (!decided.recomputation.empty())
+    c.remarks.push_back({"recompute", decided.recomputation});
   if (!c.options.dumpPhases.empty())
-    CLEAVE_TRY(writeDecisions(c.options.dumpPhases, *decided, *model));
-  shard::annotate(step(c), *decided);
+    CLEAVE_TRY(writeDecisions(c.options.dumpPhases, c.decided, decided.model));
+  shard::annotate(step(c), c.decided);
   return Status::ok();
 }
 

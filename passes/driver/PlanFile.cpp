@@ -80,6 +80,14 @@ static void addDecisions(Compilation &c) {
     alternative.set_choice(reason.alternative);
     alternative.set_seconds(reason.alternativeSeconds);
   }
+  for (const planner::Repetition &again : c.decided.repetitions) {
+    plan::Decision &decision = *c.plan.add_decisions();
+    decision.set_name(again.name);
+    decision.set_kind("recompute");
+    decision.set_choice(concat(bytesText(again.bytes), " not kept"));
+    decision.set_seconds(again.seconds);
+    decision.set_reason("computed again in the backward pass, so that less memory is needed");
+  }
   auto remark = [&](const std::string &name, const std::string &text) {
     plan::Decision &decision = *c.plan.add_decisions();
     decision.set_name(name);

@@ -34,7 +34,8 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
   app.add_option("--mesh", options.mesh, "AXIS=N,...: the mesh; default: the planner chooses")
       ->group("Plan");
   app.add_option("--pin", options.pin,
-                 "a recipe (dp, zero1, zero2, zero3, megatron) or a file of rules")
+                 "recipes (dp, zero1, zero2, zero3, megatron; full-recompute, "
+                 "selective-recompute, no-recompute) or a file of rules")
       ->group("Plan");
 }
 

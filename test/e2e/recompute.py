@@ -1,0 +1,90 @@
+"""Recomputation: any choice of what is computed again leaves every bit of the losses, saves memory, and is paid with time."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+import cleave
+
+STEPS = 4
+MODELS = {
+    "gpt": (cleave.GPT["model"], cleave.GPT["data"]),
+    "resnet": (cleave.MODELS / "resnet.ts-train.onnx", cleave.GOLDEN / "image.npz"),
+    "vit": (cleave.MODELS / "vit.dynamo-noopt.onnx", cleave.GOLDEN / "image.npz"),
+    "dropout": (cleave.MODELS / "dropout.onnx", cleave.GOLDEN / "mlp.npz"),
+}
+
+
+class Recompute(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_model(self, name, *options, ranks=1):
+        """The losses of a training, and what the plan says: repetitions, seconds, bytes."""
+        model, data = MODELS[name]
+        plan, log = self.folder / "model.plan", self.folder / "log.jsonl"
+        cleave.compile_model(model, plan, *options, ranks=ranks)
+        steps, logged = cleave.train(plan, data, STEPS, log)
+        found = json.loads(cleave.must("cleave-dump", plan, "--json").out)
+        for line in logged:
+            self.assertEqual(line["planned_bytes"], line["allocated_bytes"])
+        again = [decision for decision in found["decisions"] if decision["kind"] == "recompute"]
+        predicted = found["predicted"]
+        return cleave.losses(steps), len(again), predicted["step_seconds"], predicted["peak_bytes"]
+
+    def rules(self, *rules):
+        path = self.folder / "rules.json"
+        path.write_text(json.dumps({"pins": list(rules)}))
+        return path
+
+    def test_losses_keep_every_bit_on_one_rank(self):
+        for name in MODELS:
+            kept, none, seconds, _ = self.run_model(name, "--pin", "no-recompute")
+            self.assertEqual(none, 0)
+            for pin in ("full-recompute", "selective-recompute", self.rules({"op": "*", "recompute": "again"})):
+                with self.subTest(model=name, pin=pin):
+                    losses, again, longer, _ = self.run_model(name, "--pin", pin)
+                    self.assertEqual(losses, kept)
+                    self.assertEqual(again > 0, longer > seconds)
+                    if name != "dropout" or pin not in ("full-recompute", "selective-recompute"):  # too small for recipes
+                        self.assertGreater(again, 0)
+
+    def test_micro_batches_compute_again_what_they_computed(self):
+        kept, *_ = self.run_model("resnet", "--accumulate", 2, "--pin", "no-recompute")
+        losses, again, *_ = self.run_model("resnet", "--accumulate", 2, "--pin", "full-recompute")
+        self.assertEqual(losses, kept)
+        self.assertGreater(again, 0)
+
+    def test_losses_keep_every_bit_on_several_ranks(self):
+        for ranks, layouts in ((2, "dp"), (4, "dp"), (4, "zero3"), (2, "megatron")):
+            with self.subTest(ranks=ranks, layouts=layouts):
+                kept, *_ = self.run_model("gpt", "--pin", f"{layouts},no-recompute", ranks=ranks)
+                losses, again, *_ = self.run_model("gpt", "--pin", f"{layouts},full-recompute", ranks=ranks)
+                self.assertGreater(again, 0)
+                self.assertEqual(losses, kept)
+
+    def test_less_memory_is_paid_with_time_and_not_with_losses(self):
+        kept, _, seconds, peak = self.run_model("gpt")
+        *_, least = self.run_model("gpt", "--pin", "full-recompute")
+        self.assertLess(least, peak)
+        for part in (1.0, 0.66, 0.33, 0.0):
+            budget = int(least + part * (peak - least))
+            with self.subTest(budget=budget):
+                losses, again, longer, used = self.run_model("gpt", "--memory", budget)
+                self.assertLessEqual(used, budget)
+                self.assertEqual(losses, kept)
+                self.assertGreaterEqual(longer, seconds * (1 - 1e-9))
+                self.assertEqual(again > 0, part < 1)
+                seconds = longer
+
+    def test_a_rule_fixes_the_fate_of_an_op(self):
+        keep, again = {"op": "*", "recompute": "keep"}, {"op": "*gelu*", "recompute": "again"}
+        self.assertEqual(self.run_model("gpt", "--pin", self.rules(keep))[1], 0)
+        self.assertEqual(self.run_model("gpt", "--pin", self.rules(keep, again))[1], 2)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
