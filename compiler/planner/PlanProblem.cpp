@@ -1,6 +1,7 @@
 // Nodes, edges and memory of the cost network.
 #include "compiler/planner/PlanProblem.h"
 
+#include "compiler/planner/EdgeCosts.h"
 #include "compiler/planner/Plan.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ class NetworkBuilder {
 public:
   NetworkBuilder(Costs &costs, const Pins &pins, int64_t memoryBytes, const Listing &listing)
       : costs_(costs), model_(costs.model()), mesh_(costs.mesh()), pins_(pins), listing_(listing),
-        kinds_(costs, pins, context_, listing) {
+        kinds_(costs, pins, context_, listing), edgeCosts_(costs) {
     context_.leaves.resize(model_.values.size(), false);
     for (const Output &output : model_.outputs)
       if (output.argument < 0)
@@ -215,27 +216,12 @@ private:
 
   // -- edges --------------------------------------------------------------------------------------
 
-  // An edge for a value between its producer and a reader that runs `times` per step. Seconds
-  // between choices follow from those between layouts.
+  // An edge for a value between its producer and a reader that runs `times` per step.
   void addEdge(int value, int from, const LayoutSet &made, int to, const LayoutSet &wanted,
                double times) {
-    const std::vector<std::vector<int>> sources = made.alternatives(),
-                                        targets = wanted.alternatives();
-    std::vector<double> seconds;
-    bool isFree = true;
-    for (const std::vector<int> &a : sources)
-      for (const std::vector<int> &b : targets) {
-        seconds.push_back(times * costs_.leastReshard(value, a, b));
-        isFree &= seconds.back() == 0;
-      }
-    if (isFree)
-      return;
-    solver::Edge edge{from, to, {}};
-    edge.cost.reserve(made.ofChoice.size() * wanted.ofChoice.size());
-    for (int a : made.ofChoice)
-      for (int b : wanted.ofChoice)
-        edge.cost.push_back(seconds[a * targets.size() + b]);
-    result_.problem.edges.push_back(std::move(edge));
+    solver::CostTable seconds = edgeCosts_.between(value, made, wanted, times);
+    if (!seconds.empty())
+      result_.problem.edges.push_back({from, to, std::move(seconds)});
   }
 
   const LayoutSet &operandLayouts(const Use &use) const {
@@ -328,6 +314,7 @@ private:
   std::vector<LayoutSet> stored_, used_; // per argument with a node, of its choices
   OpContext context_;
   OpKinds kinds_;
+  EdgeCosts edgeCosts_;
 };
 
 } // namespace

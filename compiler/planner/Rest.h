@@ -66,6 +66,7 @@ struct LayoutSet {
   std::vector<std::vector<int>> alternatives() const;
   // All layouts, those of the rest included, each once.
   std::vector<int> all() const;
+  auto operator<=>(const LayoutSet &) const = default;
 };
 
 // The layouts of value number `value` in `layouts`, which are those of all choices, listed or not.

@@ -30,11 +30,11 @@ static Problem readContest(const Json &root) {
   const Json &edges = from.at("edges");
   for (size_t e = 0; e < edges.at("nodes").size(); ++e) {
     const Json &ends = edges.at("nodes")[e];
-    Edge edge{ends.at(0), ends.at(1), edges.at("costs").at(e).get<std::vector<double>>()};
-    for (double &cost : edge.cost)
+    std::vector<double> costs = edges.at("costs").at(e);
+    for (double &cost : costs)
       if (cost >= kForbiddenFrom)
         cost = kForbidden;
-    problem.edges.push_back(std::move(edge));
+    problem.edges.push_back({ends.at(0), ends.at(1), std::move(costs)});
   }
   return problem;
 }

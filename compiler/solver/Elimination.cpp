@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 #include <queue>
 #include <set>
 
@@ -25,16 +26,18 @@ Elimination::Elimination(const Network &network, int64_t maxTableEntries)
   makeOrder();
   // Edges become tables, the earlier node contiguous; then follow the order.
   std::vector<std::vector<int>> tablesOf(count);
+  Tables tables;
   for (const NetworkEdge &edge : network.edges) {
-    bool fromFirst = position_[edge.from] < position_[edge.to];
     Table table;
-    table.scope =
-        fromFirst ? std::vector<int>{edge.to, edge.from} : std::vector<int>{edge.from, edge.to};
-    const size_t rows = network.nodes[edge.from].size(), columns = network.nodes[edge.to].size();
-    table.values.resize(edge.cost.size());
-    for (size_t i = 0; i < rows; ++i)
-      for (size_t j = 0; j < columns; ++j)
-        table.values[fromFirst ? j * rows + i : i * columns + j] = edge.cost[i * columns + j];
+    table.scope = {edge.from, edge.to};
+    table.values = edge.cost;
+    if (position_[edge.from] < position_[edge.to]) {
+      table.scope = {edge.to, edge.from};
+      table.values = tables.transposed(edge.cost, network.nodes[edge.from].size(),
+                                       network.nodes[edge.to].size());
+    }
+    table.number = tables.number(table.values);
+    numbers_ = std::max(numbers_, table.number + 1);
     tablesOf[table.scope.back()].push_back(static_cast<int>(tables_.size()));
     tables_.push_back(std::move(table));
   }
@@ -47,6 +50,35 @@ Elimination::Elimination(const Network &network, int64_t maxTableEntries)
   for (size_t g = 0; g < groups_.size(); ++g)
     groups_[g].parent = groups_[g].output < 0 ? -1 : tables_[groups_[g].output].user;
   own_.resize(groups_.size());
+  countWork();
+}
+
+// Counts groups once that have equal inputs whatever the prices are: their nodes have equal costs
+// and no loads, and so have all nodes eliminated into their inputs.
+void Elimination::countWork() {
+  Tables tables;
+  ByWords<int64_t> seen;
+  std::vector<int64_t> numbers; // per table; those of equal results are equal
+  for (const Table &table : tables_)
+    numbers.push_back(table.number);
+  int64_t next = numbers_;
+  for (int v : order_)
+    for (int g : groupsOf_[v]) {
+      const Group &group = groups_[g];
+      Words key = group.form;
+      key.push_back(tables.number(network_.nodes[v].cost));
+      key.push_back(network_.nodes[v].loads.empty() && groupsOf_[v].size() == 1 ? -1 : g);
+      for (const Input &input : group.inputs)
+        key.push_back(numbers[input.table]);
+      auto [entry, isNew] = seen.try_emplace(std::move(key), next);
+      if (group.output >= 0)
+        numbers[group.output] = entry->second;
+      if (!isNew)
+        continue;
+      ++next;
+      work_ +=
+          tableSize(group.scope) * group.form[0] * static_cast<int64_t>(1 + group.inputs.size());
+    }
 }
 
 // Greedy order: the node whose elimination makes the smallest table comes next.
@@ -145,14 +177,24 @@ int Elimination::addGroup(int v, const std::vector<int> &tables, const std::vect
     group.inputs.push_back(std::move(input));
     tables_[t].user = index;
   }
-  work_ += tableSize(scope) * static_cast<int64_t>(network_.nodes[v].size()) *
-           static_cast<int64_t>(1 + tables.size());
   if (!scope.empty()) {
     group.output = static_cast<int>(tables_.size());
-    tables_.push_back({scope, {}, -1}); // minimize() allocates
+    Table output; // minimize() sets its values
+    output.scope = scope;
+    tables_.push_back(std::move(output));
   }
+  setForm(group);
   groups_.push_back(std::move(group));
   return index;
+}
+
+void Elimination::setForm(Group &group) const {
+  for (size_t size : {network_.nodes[group.node].size(), group.scope.size(), group.inputs.size()})
+    group.form.push_back(static_cast<int64_t>(size));
+  for (int v : group.scope)
+    group.form.push_back(static_cast<int64_t>(network_.nodes[v].size()));
+  for (const Input &input : group.inputs)
+    group.form.insert(group.form.end(), input.strides.begin(), input.strides.end());
 }
 
 // Calls visit(index, rows) for all combinations of the scope's choices; those of its last node
@@ -184,11 +226,46 @@ template <typename Visit> void Elimination::sweep(const Group &group, Visit visi
   }
 }
 
+// The result of a group that follows from its inputs and, unless null, its own costs: that of an
+// equal group in this call of minimize() or the one before, or compute().
+template <typename Compute>
+const Elimination::Numbered &
+Elimination::remembered(const Group &group, const std::vector<double> *own, Compute compute) {
+  Words key = group.form;
+  for (const Input &input : group.inputs)
+    key.push_back(tables_[input.table].number);
+  if (own) {
+    const size_t length = key.size();
+    key.resize(length + own->size());
+    std::memcpy(key.data() + length, own->data(), own->size() * sizeof(double));
+  }
+  auto [entry, isNew] = results_.try_emplace(std::move(key));
+  if (isNew) {
+    if (auto known = before_.find(entry->first); known != before_.end())
+      entry->second = known->second;
+    else
+      entry->second = {compute(), numbers_++};
+  }
+  return entry->second;
+}
+
 // Per choice of the group's node the least sum of the inputs.
-std::vector<double> Elimination::leastInputs(const Group &group) const {
-  std::vector<double> least(network_.nodes[group.node].size(), kForbidden);
-  sweep(group, [&](int64_t, const TableRows &rows) { leastPerChoice(rows, least.data()); });
-  return least;
+const CostTable &Elimination::leastInputs(const Group &group) {
+  auto compute = [&] {
+    std::vector<double> least(network_.nodes[group.node].size(), kForbidden);
+    sweep(group, [&](int64_t, const TableRows &rows) { leastPerChoice(rows, least.data()); });
+    return least;
+  };
+  return remembered(group, nullptr, compute).values;
+}
+
+// Per combination of the scope's choices the least sum of the inputs and the group's own costs.
+CostTable Elimination::least(const Group &group, const std::vector<double> &own) const {
+  std::vector<double> output(tableSize(group.scope));
+  sweep(group, [&](int64_t index, const TableRows &rows) {
+    leastPerRow(rows, own.data(), output.data() + index);
+  });
+  return output;
 }
 
 // Distributes the costs of v over its groups such that all have the same least cost per choice.
@@ -197,7 +274,7 @@ void Elimination::balance(int v, const NodeCosts &costs) {
   own_[groups[0]] = costs[v];
   if (groups.size() == 1)
     return;
-  std::vector<std::vector<double>> least;
+  std::vector<CostTable> least;
   std::vector<double> mean = costs[v];
   for (int g : groups) {
     least.push_back(leastInputs(groups_[g]));
@@ -214,22 +291,24 @@ void Elimination::balance(int v, const NodeCosts &costs) {
 }
 
 double Elimination::minimize(const NodeCosts &costs) {
+  before_ = std::move(results_);
+  results_.clear();
   double bound = 0;
   for (int v : order_) {
     balance(v, costs);
     for (int g : groupsOf_[v]) {
       const Group &group = groups_[g];
       const std::vector<double> &own = own_[g];
-      std::vector<double> number(1);
-      std::vector<double> &output = group.output < 0 ? number : tables_[group.output].values;
-      output.resize(tableSize(group.scope));
-      sweep(group, [&](int64_t index, const TableRows &rows) {
-        leastPerRow(rows, own.data(), output.data() + index);
-      });
-      if (group.output < 0)
-        bound += number[0];
+      const Numbered &result = remembered(group, &own, [&] { return least(group, own); });
+      if (group.output < 0) {
+        bound += result.values[0];
+      } else {
+        tables_[group.output].values = result.values;
+        tables_[group.output].number = result.number;
+      }
     }
   }
+  before_.clear();
   return bound;
 }
 

@@ -6,7 +6,9 @@
 // groups (mini-buckets; Dechter and Rish, J. ACM 50, 2003) that are minimised separately, after the
 // node's costs have been balanced between them. The result is then only a lower bound.
 //
-// The order and all index arithmetic are fixed once; node costs may change from call to call.
+// The order and all index arithmetic are fixed once; node costs may change from call to call. Where
+// the nodes of repeated layers have equal costs and read equal tables, they are eliminated once:
+// results are remembered by the tables they are computed from, from one call to the next.
 #pragma once
 
 #include "compiler/solver/Network.h"
@@ -24,7 +26,8 @@ public:
 
   // Whether no table had to be split, so that minimize() is exact.
   bool isExact() const { return exact_; }
-  // The sum of the sizes of all tables, roughly the additions of one minimize().
+  // The sum of the sizes of all tables, roughly the additions of one minimize(). What nodes without
+  // memory share counts once.
   int64_t work() const { return work_; }
 
   // A lower bound on the least sum of these node costs and the edges' costs; the exact value if
@@ -42,8 +45,9 @@ public:
 private:
   struct Table {
     std::vector<int> scope; // nodes, the earliest to be eliminated last (and contiguous)
-    std::vector<double> values;
-    int user = -1; // the group that reads it
+    CostTable values;
+    int64_t number = -1; // of the values: equal for tables that share them
+    int user = -1;       // the group that reads it
   };
   struct Input {
     int table = 0;
@@ -55,6 +59,7 @@ private:
     std::vector<int> scope; // the others, the earliest to be eliminated last
     std::vector<Input> inputs;
     int output = -1; // a table over `scope`
+    Words form;      // numbers and sizes of its nodes, and the strides of its inputs
     int parent = -1; // the group that reads the output; -1 if the output is a number
   };
 
@@ -62,8 +67,18 @@ private:
   void makeGroups(int v, const std::vector<int> &tables);
   int addGroup(int v, const std::vector<int> &tables, const std::vector<int> &scope);
   int64_t tableSize(const std::vector<int> &scope) const;
+  void setForm(Group &group) const;
+  void countWork();
   template <typename Visit> void sweep(const Group &group, Visit visit) const;
-  std::vector<double> leastInputs(const Group &group) const;
+  // A result and its number.
+  struct Numbered {
+    CostTable values;
+    int64_t number = -1;
+  };
+  template <typename Compute>
+  const Numbered &remembered(const Group &group, const std::vector<double> *own, Compute compute);
+  const CostTable &leastInputs(const Group &group);
+  CostTable least(const Group &group, const std::vector<double> &own) const;
   void balance(int v, const NodeCosts &costs);
   std::vector<double> sumAt(const Group &group, const std::vector<int> &choices) const;
 
@@ -77,6 +92,8 @@ private:
   std::vector<Group> groups_;
   std::vector<std::vector<int>> groupsOf_; // per node
   std::vector<std::vector<double>> own_;   // per group the node costs it adds
+  int64_t numbers_ = 0;                    // given to values so far
+  ByWords<Numbered> results_, before_;     // of this call of minimize(), and of the one before
 };
 
 } // namespace cleave::solver

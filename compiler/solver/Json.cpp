@@ -3,6 +3,8 @@
 
 #include "runtime/base/Json.h"
 
+#include <map>
+
 namespace cleave::solver {
 
 static Json costToJson(double cost) { return cost == kForbidden ? Json(nullptr) : Json(cost); }
@@ -10,7 +12,7 @@ static double costFromJson(const Json &value) {
   return value.is_null() ? kForbidden : value.get<double>();
 }
 
-static Json costsToJson(const std::vector<double> &costs) {
+static Json costsToJson(const CostTable &costs) {
   Json list = Json::array();
   for (double cost : costs)
     list.push_back(costToJson(cost));
@@ -53,6 +55,7 @@ static Node nodeFromJson(const Json &value) {
 
 static Problem readProblem(const Json &root, std::string &where) {
   Problem problem;
+  std::map<std::vector<double>, CostTable> tables; // edges with equal costs share one
   problem.name = root.value("name", "");
   for (size_t k = 0; const Json &space : root.at("spaces")) {
     where = concat("/spaces/", k++);
@@ -66,10 +69,11 @@ static Problem readProblem(const Json &root, std::string &where) {
   where = "";
   for (size_t k = 0; const Json &value : root.at("edges")) {
     where = concat("/edges/", k++);
-    Edge edge{value.at("from"), value.at("to"), {}};
+    std::vector<double> costs;
     for (const Json &cost : value.at("cost"))
-      edge.cost.push_back(costFromJson(cost));
-    problem.edges.push_back(std::move(edge));
+      costs.push_back(costFromJson(cost));
+    const CostTable &table = tables.try_emplace(costs, costs).first->second;
+    problem.edges.push_back({value.at("from"), value.at("to"), table});
   }
   return problem;
 }

@@ -16,8 +16,16 @@ static Network withoutCosts(const Network &network) {
   };
   for (NetworkNode &node : free.nodes)
     clear(node.cost);
-  for (NetworkEdge &edge : free.edges)
-    clear(edge.cost);
+  std::map<const void *, CostTable> cleared; // by the table before
+  for (NetworkEdge &edge : free.edges) {
+    auto [entry, isNew] = cleared.try_emplace(edge.cost.identity());
+    if (isNew) {
+      std::vector<double> costs = edge.cost.entries();
+      clear(costs);
+      entry->second = std::move(costs);
+    }
+    edge.cost = entry->second;
+  }
   return free;
 }
 

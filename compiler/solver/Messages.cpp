@@ -60,8 +60,10 @@ public:
     for (size_t e = 0; e < result.edges.size(); ++e) {
       NetworkEdge &edge = result.edges[e];
       const size_t columns = result.nodes[edge.to].size();
-      for (size_t k = 0; k < edge.cost.size(); ++k)
-        edge.cost[k] -= messages_[2 * e][k / columns] + messages_[2 * e + 1][k % columns];
+      std::vector<double> cost = edge.cost.entries();
+      for (size_t k = 0; k < cost.size(); ++k)
+        cost[k] -= messages_[2 * e][k / columns] + messages_[2 * e + 1][k % columns];
+      edge.cost = std::move(cost);
     }
     return result;
   }

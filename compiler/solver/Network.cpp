@@ -83,25 +83,24 @@ void addRows(const Problem &problem, Network &network) {
 } // namespace
 
 // Adds the costs of `edge`, oriented from the smaller to the larger node, to the network.
-static void addEdge(const Problem &problem, const Edge &edge, Network &network) {
-  bool swapped = edge.from > edge.to;
-  int from = swapped ? edge.to : edge.from;
-  int to = swapped ? edge.from : edge.to;
-  size_t rows = problem.nodes[from].choices.size();
-  size_t columns = problem.nodes[to].choices.size();
+static void addEdge(const Problem &problem, const Edge &edge, Network &network, Tables &tables) {
+  const int from = std::min(edge.from, edge.to), to = std::max(edge.from, edge.to);
+  const size_t rows = problem.nodes[edge.from].choices.size();
+  const size_t columns = problem.nodes[edge.to].choices.size();
+  const CostTable cost =
+      edge.from == from ? edge.cost : tables.transposed(edge.cost, rows, columns);
   auto [place, isNew] =
       network.nodes[from].edgeTo.insert({to, static_cast<int>(network.edges.size())});
   if (isNew) {
     network.nodes[to].edgeTo[from] = place->second;
-    network.edges.push_back({from, to, std::vector<double>(rows * columns, 0.0)});
+    network.edges.push_back({from, to, cost});
+  } else {
+    CostTable &sum = network.edges[place->second].cost;
+    sum = tables.sum(sum, cost);
   }
-  std::vector<double> &cost = network.edges[place->second].cost;
-  for (size_t i = 0; i < rows; ++i)
-    for (size_t j = 0; j < columns; ++j)
-      cost[i * columns + j] += swapped ? edge.cost[j * rows + i] : edge.cost[i * columns + j];
 }
 
-Network buildNetwork(const Problem &problem) {
+Network buildNetwork(const Problem &problem, Tables &tables) {
   Network network;
   network.nodes.resize(problem.nodes.size());
   for (size_t v = 0; v < problem.nodes.size(); ++v)
@@ -109,7 +108,7 @@ Network buildNetwork(const Problem &problem) {
       network.nodes[v].cost.push_back(choice.cost);
   addRows(problem, network);
   for (const Edge &edge : problem.edges)
-    addEdge(problem, edge, network);
+    addEdge(problem, edge, network, tables);
   return network;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compiler/solver/Problem.h"
+#include "compiler/solver/Tables.h"
 
 #include <map>
 
@@ -37,7 +38,7 @@ struct NetworkNode {
 struct NetworkEdge {
   int from = 0;
   int to = 0;
-  std::vector<double> cost; // row-major, rows = choices of `from`
+  CostTable cost; // row-major, rows = choices of `from`
 };
 
 // The network; nodes, edges and rows are referred to by index.
@@ -60,8 +61,8 @@ struct Network {
   std::vector<int64_t> usage(const std::vector<int> &choices) const;
 };
 
-// The network of a valid problem, before reduceRows.
-Network buildNetwork(const Problem &problem);
+// The network of a valid problem, before reduceRows. `tables` computes its tables.
+Network buildNetwork(const Problem &problem, Tables &tables);
 
 // Makes the loads of every node disjoint, subtracts their least bytes from the rows, drops loads
 // that are equal for all choices and rows that cannot be exceeded. Rows with a negative budget

@@ -10,7 +10,11 @@ namespace cleave::solver {
 // The number of matrix entries by which a merge or an elimination may enlarge the network.
 static constexpr int64_t kMaxGrowth = 1 << 12;
 
-Presolve::Presolve(Network network) : network_(std::move(network)) {
+Presolve::Presolve(const Problem &problem) : network_(buildNetwork(problem, tables_)) { reduce(); }
+
+Presolve::Presolve(Network network) : network_(std::move(network)) { reduce(); }
+
+void Presolve::reduce() {
   originalCount_ = network_.nodes.size();
   alive_.assign(originalCount_, true);
   ids_.resize(originalCount_);
@@ -30,6 +34,11 @@ Presolve::Presolve(Network network) : network_(std::move(network)) {
       break;
   }
   compact();
+  tables_ = {};
+  loads_ = {};
+  undominated_.clear();
+  images_.clear();
+  minima_.clear();
 }
 
 // Whether choice i of v is permitted together with some choice of every neighbour.
@@ -82,34 +91,32 @@ bool Presolve::propagate() {
   return changed;
 }
 
+// The matrix of edge e with a row per choice of v.
+CostTable Presolve::seenFrom(int v, int e) {
+  const NetworkEdge &edge = network_.edges[e];
+  return edge.from == v ? edge.cost
+                        : tables_.transposed(edge.cost, network_.nodes[edge.from].size(),
+                                             network_.nodes[edge.to].size());
+}
+
 // Removes the other choices of v from everything indexed by choices of v.
 void Presolve::keepChoices(int v, const std::vector<bool> &keep) {
   NetworkNode &node = network_.nodes[v];
   const size_t before = node.size();
+  std::vector<int> kept;
+  for (size_t i = 0; i < before; ++i)
+    if (keep[i])
+      kept.push_back(static_cast<int>(i));
   for (auto [w, e] : node.edgeTo) {
     NetworkEdge &edge = network_.edges[e];
     const size_t others = network_.nodes[w].size();
-    std::vector<double> cost;
-    cost.reserve(edge.cost.size());
-    if (edge.from == v) {
-      for (size_t i = 0; i < before; ++i)
-        if (keep[i])
-          cost.insert(cost.end(), edge.cost.begin() + i * others,
-                      edge.cost.begin() + (i + 1) * others);
-    } else {
-      for (size_t j = 0; j < others; ++j)
-        for (size_t i = 0; i < before; ++i)
-          if (keep[i])
-            cost.push_back(edge.cost[j * before + i]);
-    }
-    edge.cost = std::move(cost);
+    const CostTable rows = tables_.rows(seenFrom(v, e), others, kept);
+    edge.cost = edge.from == v ? rows : tables_.transposed(rows, kept.size(), others);
   }
   auto filter = [&](auto &list) {
-    size_t n = 0;
-    for (size_t i = 0; i < before; ++i)
-      if (keep[i])
-        list[n++] = list[i];
-    list.resize(n);
+    for (size_t n = 0; n < kept.size(); ++n)
+      list[n] = list[kept[n]];
+    list.resize(kept.size());
   };
   filter(node.cost);
   filter(ids_[v]);
@@ -147,6 +154,25 @@ bool Presolve::follow() {
   return changed;
 }
 
+// Per choice of v the only choice of u that edge e permits; empty if that is not one for each.
+const std::vector<int> &Presolve::imageOf(int e, int u, int v) {
+  const CostTable matrix = seenFrom(v, e);
+  const size_t count = network_.nodes[u].size(), choices = network_.nodes[v].size();
+  auto [entry, isNew] = images_.try_emplace({tables_.number(matrix), static_cast<int64_t>(count)});
+  std::vector<int> &image = entry->second;
+  for (size_t j = 0; isNew && j < choices; ++j) {
+    auto row = matrix.begin() + static_cast<std::ptrdiff_t>(j * count), end = row + count;
+    auto isPermitted = [](double cost) { return cost != kForbidden; };
+    auto first = std::find_if(row, end, isPermitted);
+    if (first == end || std::find_if(first + 1, end, isPermitted) != end) {
+      image.clear();
+      break;
+    }
+    image.push_back(static_cast<int>(first - row));
+  }
+  return image;
+}
+
 // Merges u into v if v's choice determines u's and the matrices do not grow much (or v into u if
 // each determines the other and v has fewer edges).
 bool Presolve::mergeInto(int u, int v) {
@@ -159,16 +185,9 @@ bool Presolve::mergeInto(int u, int v) {
   if (wider * static_cast<int64_t>(from.edgeTo.size() - 1) > kMaxGrowth)
     return false;
   const int e = from.edgeTo.at(v);
-  std::vector<int> image(into.size(), -1); // v's choice -> u's
-  for (size_t j = 0; j < into.size(); ++j)
-    for (size_t i = 0; i < from.size(); ++i)
-      if (network_.edgeCost(e, u, static_cast<int>(i), static_cast<int>(j)) != kForbidden) {
-        if (image[j] >= 0)
-          return false;
-        image[j] = static_cast<int>(i);
-      }
-  if (std::find(image.begin(), image.end(), -1) != image.end())
-    return false; // left to propagate()
+  const std::vector<int> &image = imageOf(e, u, v);
+  if (image.empty())
+    return false; // a choice without any is left to propagate()
   // One to one: moving the node with fewer edges is cheaper.
   if (from.size() == into.size() && from.edgeTo.size() > into.edgeTo.size())
     return mergeInto(v, u);
@@ -179,11 +198,10 @@ bool Presolve::mergeInto(int u, int v) {
   if (growth > kMaxGrowth)
     return false;
 
-  Removal removal{u, v, -1, ids_[v], {}, {}};
-  for (size_t j = 0; j < into.size(); ++j) {
-    removal.best.push_back(ids_[u][image[j]]);
+  removals_.push_back(
+      {u, v, -1, ids_[u], ids_[v], {}, std::make_shared<const std::vector<int>>(image)});
+  for (size_t j = 0; j < into.size(); ++j)
     into.cost[j] += from.cost[image[j]] + network_.edgeCost(e, u, image[j], static_cast<int>(j));
-  }
   for (const Load &load : from.loads) {
     Load moved{load.begin, load.end, {}};
     for (size_t j = 0; j < into.size(); ++j)
@@ -191,44 +209,34 @@ bool Presolve::mergeInto(int u, int v) {
     into.loads.push_back(std::move(moved));
   }
   std::map<int, int> edges = from.edgeTo;
-  for (auto [w, f] : edges) {
-    if (w == v)
-      continue;
-    const size_t columns = network_.nodes[w].size();
-    std::vector<double> cost(into.size() * columns);
-    for (size_t j = 0; j < into.size(); ++j)
-      for (size_t x = 0; x < columns; ++x)
-        cost[j * columns + x] = network_.edgeCost(f, u, image[j], static_cast<int>(x));
-    addMatrix(v, w, cost);
-  }
-  removals_.push_back(std::move(removal));
+  for (auto [w, f] : edges)
+    if (w != v)
+      addMatrix(v, w, tables_.rows(seenFrom(u, f), network_.nodes[w].size(), image));
   removeNode(u);
   return true;
 }
 
 // Adds a matrix (rows = choices of u) to the edge between u and v; creates the edge if there is
 // none.
-void Presolve::addMatrix(int u, int v, const std::vector<double> &cost) {
-  const size_t rows = network_.nodes[u].size();
-  const size_t columns = network_.nodes[v].size();
+void Presolve::addMatrix(int u, int v, const CostTable &cost) {
+  const CostTable ordered =
+      u < v ? cost : tables_.transposed(cost, network_.nodes[u].size(), network_.nodes[v].size());
   auto [place, isNew] =
       network_.nodes[u].edgeTo.insert({v, static_cast<int>(network_.edges.size())});
   if (isNew) {
     network_.nodes[v].edgeTo[u] = place->second;
-    network_.edges.push_back(
-        {std::min(u, v), std::max(u, v), std::vector<double>(rows * columns, 0.0)});
+    network_.edges.push_back({std::min(u, v), std::max(u, v), ordered});
+  } else {
+    CostTable &sum = network_.edges[place->second].cost;
+    sum = tables_.sum(sum, ordered);
   }
-  NetworkEdge &edge = network_.edges[place->second];
-  for (size_t i = 0; i < rows; ++i)
-    for (size_t j = 0; j < columns; ++j)
-      edge.cost[edge.from == u ? i * columns + j : j * rows + i] += cost[i * columns + j];
 }
 
 void Presolve::removeEdge(int e) {
   NetworkEdge &edge = network_.edges[e];
   network_.nodes[edge.from].edgeTo.erase(edge.to);
   network_.nodes[edge.to].edgeTo.erase(edge.from);
-  edge.cost.clear();
+  edge.cost = {};
 }
 
 void Presolve::removeNode(int v) {
@@ -239,40 +247,66 @@ void Presolve::removeNode(int v) {
   alive_[v] = false;
 }
 
-// Whether i instead of j never costs more and never needs more memory, for all choices of the other
-// nodes.
-bool Presolve::dominates(int v, int i, int j) const {
+// Appends what v and its edges cost, as numbers.
+void Presolve::addLinks(int v, Words &words) {
   const NetworkNode &node = network_.nodes[v];
-  double excess = node.cost[i] - node.cost[j];
-  for (const Load &load : node.loads)
-    if (load.bytes[i] > load.bytes[j])
-      return false;
-  for (auto [w, e] : node.edgeTo) {
-    double worst = -kForbidden;
-    for (size_t x = 0; x < network_.nodes[w].size(); ++x) {
-      double instead = network_.edgeCost(e, v, j, static_cast<int>(x));
-      if (instead == kForbidden)
-        continue;
-      double cost = network_.edgeCost(e, v, i, static_cast<int>(x));
-      if (cost == kForbidden)
-        return false;
-      worst = std::max(worst, cost - instead);
-    }
-    excess += worst;
+  words.push_back(tables_.number(node.cost));
+  for (auto [w, e] : node.edgeTo)
+    words.push_back(tables_.number(seenFrom(v, e)));
+}
+
+// The largest difference between two rows, at the entries that are permitted in the second one.
+static double worstExcess(const double *row, const double *instead, size_t columns) {
+  double worst = -kForbidden;
+  for (size_t x = 0; x < columns; ++x) {
+    const double excess = row[x] - instead[x]; // infinity - infinity is not a number
+    worst = excess > worst ? excess : worst;
   }
-  return excess <= 0;
+  return worst;
+}
+
+// Per choice of v, whether no other one can always take its place: without ever costing more or
+// needing more memory, for all choices of the other nodes.
+std::vector<bool> Presolve::undominated(int v) {
+  const NetworkNode &node = network_.nodes[v];
+  Words words;
+  for (const Load &load : node.loads)
+    words.push_back(loads_.of(load.bytes));
+  words.push_back(-1);
+  addLinks(v, words);
+  auto [entry, isNew] = undominated_.try_emplace(std::move(words));
+  std::vector<bool> &keep = entry->second;
+  if (!isNew)
+    return keep;
+  std::vector<CostTable> matrices;
+  for (auto [w, e] : node.edgeTo)
+    matrices.push_back(seenFrom(v, e));
+  const size_t count = node.size();
+  auto dominates = [&](size_t i, size_t j) {
+    for (const Load &load : node.loads)
+      if (load.bytes[i] > load.bytes[j])
+        return false;
+    double excess = node.cost[i] - node.cost[j];
+    for (const CostTable &matrix : matrices) {
+      const size_t columns = matrix.size() / count;
+      excess += worstExcess(matrix.data() + i * columns, matrix.data() + j * columns, columns);
+    }
+    return excess <= 0;
+  };
+  keep.assign(count, true);
+  for (size_t j = 0; j < count; ++j)
+    for (size_t i = 0; i < count && keep[j]; ++i)
+      if (i != j && keep[i] && dominates(i, j))
+        keep[j] = false;
+  return keep;
 }
 
 bool Presolve::dominate() {
   bool changed = false;
   for (size_t v = 0; v < originalCount_ && contradiction_ < 0; ++v) {
-    const size_t count = alive_[v] ? network_.nodes[v].size() : 0;
-    std::vector<bool> keep(count, true);
-    for (size_t j = 0; j < count; ++j)
-      for (size_t i = 0; i < count && keep[j]; ++i)
-        if (i != j && keep[i] &&
-            dominates(static_cast<int>(v), static_cast<int>(i), static_cast<int>(j)))
-          keep[j] = false;
+    if (!alive_[v])
+      continue;
+    std::vector<bool> keep = undominated(static_cast<int>(v));
     if (std::find(keep.begin(), keep.end(), false) != keep.end()) {
       keepChoices(static_cast<int>(v), keep);
       changed = true;
@@ -312,43 +346,63 @@ bool Presolve::eliminate() {
   return changed;
 }
 
-// Replaces v by the cost of its best choice for every combination of its neighbours' (at most two).
-void Presolve::eliminateNode(int v) {
+// The best choice of v for every combination of its neighbours' (at most two), and its cost.
+Presolve::Minimum Presolve::minimise(int v, const std::vector<int> &neighbours) {
   const NetworkNode &node = network_.nodes[v];
-  Removal removal{v, -1, -1, {}, {}, {}};
-  int edgeFirst = -1, edgeSecond = -1;
-  for (auto [w, e] : node.edgeTo) {
-    (removal.first < 0 ? edgeFirst : edgeSecond) = e;
-    (removal.first < 0 ? removal.firstIds : removal.secondIds) = ids_[w];
-    (removal.first < 0 ? removal.first : removal.second) = w;
-  }
-  const size_t rows = removal.first < 0 ? 1 : network_.nodes[removal.first].size();
-  const size_t columns = removal.second < 0 ? 1 : network_.nodes[removal.second].size();
+  Words words;
+  addLinks(v, words);
+  auto [entry, isNew] = minima_.try_emplace(std::move(words));
+  if (!isNew)
+    return entry->second;
+  std::vector<CostTable> matrices; // with a row per choice of the neighbour
+  for (int w : neighbours)
+    matrices.push_back(seenFrom(w, node.edgeTo.at(w)));
+  const size_t choices = node.size();
+  const size_t rows = matrices.size() < 1 ? 1 : matrices[0].size() / choices;
+  const size_t columns = matrices.size() < 2 ? 1 : matrices[1].size() / choices;
   std::vector<double> cost(rows * columns, kForbidden);
-  removal.best.assign(rows * columns, ids_[v][0]);
+  std::vector<int> best(rows * columns, 0);
   for (size_t a = 0; a < rows; ++a)
     for (size_t b = 0; b < columns; ++b)
-      for (size_t i = 0; i < node.size(); ++i) {
+      for (size_t i = 0; i < choices; ++i) {
         double sum = node.cost[i];
-        if (edgeFirst >= 0)
-          sum += network_.edgeCost(edgeFirst, v, static_cast<int>(i), static_cast<int>(a));
-        if (edgeSecond >= 0)
-          sum += network_.edgeCost(edgeSecond, v, static_cast<int>(i), static_cast<int>(b));
+        if (matrices.size() > 0)
+          sum += matrices[0][a * choices + i];
+        if (matrices.size() > 1)
+          sum += matrices[1][b * choices + i];
         if (sum < cost[a * columns + b]) {
           cost[a * columns + b] = sum;
-          removal.best[a * columns + b] = ids_[v][i];
+          best[a * columns + b] = static_cast<int>(i);
         }
       }
-  int first = removal.first, second = removal.second;
+  entry->second = {std::move(cost), std::make_shared<const std::vector<int>>(std::move(best))};
+  return entry->second;
+}
+
+// Replaces v by the cost of its best choice.
+void Presolve::eliminateNode(int v) {
+  std::vector<int> neighbours;
+  for (auto [w, e] : network_.nodes[v].edgeTo)
+    neighbours.push_back(w);
+  const Minimum least = minimise(v, neighbours);
+  Removal removal{v, -1, -1, ids_[v], {}, {}, least.best};
+  if (neighbours.size() > 0) {
+    removal.first = neighbours[0];
+    removal.firstIds = ids_[neighbours[0]];
+  }
+  if (neighbours.size() > 1) {
+    removal.second = neighbours[1];
+    removal.secondIds = ids_[neighbours[1]];
+  }
   removals_.push_back(std::move(removal));
   removeNode(v);
-  if (first < 0)
-    network_.constant += cost[0];
-  else if (second < 0)
-    for (size_t a = 0; a < rows; ++a)
-      network_.nodes[first].cost[a] += cost[a];
+  if (neighbours.empty())
+    network_.constant += least.cost[0];
+  else if (neighbours.size() == 1)
+    for (size_t a = 0; a < least.cost.size(); ++a)
+      network_.nodes[neighbours[0]].cost[a] += least.cost[a];
   else
-    addMatrix(first, second, cost);
+    addMatrix(neighbours[0], neighbours[1], least.cost);
 }
 
 // Renumbers the remaining nodes and edges.
@@ -386,7 +440,7 @@ std::vector<int> Presolve::expand(const std::vector<int> &reduced) const {
     size_t columns = removal->second < 0 ? 1 : removal->secondIds.size();
     size_t a = position(removal->first, removal->firstIds);
     size_t b = position(removal->second, removal->secondIds);
-    choices[removal->node] = removal->best[a * columns + b];
+    choices[removal->node] = removal->ids[(*removal->best)[a * columns + b]];
   }
   return choices;
 }

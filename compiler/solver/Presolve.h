@@ -5,6 +5,9 @@
 //  * a node whose choice follows from a neighbour's is merged into that neighbour;
 //  * a choice that is dominated, in cost and memory, by another one of its node is removed;
 //  * a node without memory and with at most two neighbours is minimised over exactly.
+//
+// Nodes of repeated layers have equal costs and share their tables; each question about them is
+// answered once (Tables.h).
 #pragma once
 
 #include "compiler/solver/Network.h"
@@ -14,6 +17,7 @@ namespace cleave::solver {
 // The reduction of one network.
 class Presolve {
 public:
+  explicit Presolve(const Problem &problem);
   explicit Presolve(Network network);
 
   // The reduced network; its nodes have new numbers.
@@ -24,13 +28,20 @@ public:
   std::vector<int> expand(const std::vector<int> &reduced) const;
 
 private:
+  // Per choice, or pair of choices, of the others the choice of a removed node.
+  using Best = std::shared_ptr<const std::vector<int>>;
   // The choice of a removed node as a function of the choices of at most two others (original
   // indices).
   struct Removal {
     int node = 0;
     int first = -1, second = -1;
-    std::vector<int> firstIds, secondIds; // the others' choices that index best[]
-    std::vector<int> best;                // [first * |second| + second] -> the node's choice
+    std::vector<int> ids, firstIds, secondIds; // original indices of the choices of the three
+    Best best;                                 // [first * |second| + second] -> of `ids`
+  };
+  // The least cost of a node for every combination of its neighbours' choices.
+  struct Minimum {
+    CostTable cost;
+    Best best;
   };
 
   bool propagate(); // all return whether they changed anything
@@ -38,15 +49,21 @@ private:
   bool dominate();
   bool eliminate();
   bool isConsistent(int v, int i) const;
-  bool dominates(int v, int i, int j) const;
+  CostTable seenFrom(int v, int e);
+  void addLinks(int v, Words &words);
+  std::vector<bool> undominated(int v);
   void keepChoices(int v, const std::vector<bool> &keep);
+  const std::vector<int> &imageOf(int e, int u, int v);
   bool mergeInto(int u, int v);
+  Minimum minimise(int v, const std::vector<int> &neighbours);
   void eliminateNode(int v);
   void removeNode(int v);
   void removeEdge(int e);
-  void addMatrix(int u, int v, const std::vector<double> &cost);
+  void addMatrix(int u, int v, const CostTable &cost);
+  void reduce();
   void compact();
 
+  Tables tables_;
   Network network_;
   std::vector<bool> alive_;
   std::vector<std::vector<int>> ids_; // per node the original indices of its remaining choices
@@ -54,6 +71,11 @@ private:
   std::vector<int> originalNode_; // per node of the reduced network
   size_t originalCount_ = 0;
   int contradiction_ = -1;
+  // Answers by what they depend on.
+  Numbering<std::vector<int64_t>> loads_;
+  ByWords<std::vector<bool>> undominated_;
+  ByWords<std::vector<int>> images_;
+  ByWords<Minimum> minima_;
 };
 
 } // namespace cleave::solver

@@ -2,6 +2,7 @@
 #include "compiler/solver/Problem.h"
 
 #include <cmath>
+#include <set>
 
 namespace cleave::solver {
 
@@ -35,7 +36,8 @@ static Status validateNode(const Problem &problem, size_t v) {
   return Status::ok();
 }
 
-static Status validateEdge(const Problem &problem, size_t e) {
+// `valid`: the tables found to have valid entries so far.
+static Status validateEdge(const Problem &problem, size_t e, std::set<const void *> &valid) {
   const Edge &edge = problem.edges[e];
   const int count = static_cast<int>(problem.nodes.size());
   std::string where = concat("edge ", e);
@@ -49,6 +51,8 @@ static Status validateEdge(const Problem &problem, size_t e) {
   if (edge.cost.size() != expected)
     return Status::userError(where, " has ", edge.cost.size(), " costs, expected ", expected,
                              " (choices of one times choices of the other)");
+  if (!valid.insert(edge.cost.identity()).second)
+    return Status::ok();
   for (double cost : edge.cost)
     if (!isCost(cost))
       return Status::userError(where, " has a cost that is no number or -infinity");
@@ -61,8 +65,9 @@ Status validate(const Problem &problem) {
       return Status::userError("memory space '", problem.spaces[s].name, "' has a negative budget");
   for (size_t v = 0; v < problem.nodes.size(); ++v)
     CLEAVE_TRY(validateNode(problem, v));
+  std::set<const void *> valid;
   for (size_t e = 0; e < problem.edges.size(); ++e)
-    CLEAVE_TRY(validateEdge(problem, e));
+    CLEAVE_TRY(validateEdge(problem, e, valid));
   return Status::ok();
 }
 

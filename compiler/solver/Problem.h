@@ -5,6 +5,7 @@
 // Solver.h, Check.h (the conditions on a solution).
 #pragma once
 
+#include "compiler/solver/CostTable.h"
 #include "runtime/base/Status.h"
 
 #include <cstdint>
@@ -54,8 +55,8 @@ struct Edge {
   int from = 0;
   int to = 0;
   // Seconds, row-major: cost[i * (number of choices of `to`) + j]; kForbidden for pairs that
-  // exclude each other.
-  std::vector<double> cost;
+  // exclude each other. Edges with equal costs should share a table.
+  CostTable cost;
   bool operator==(const Edge &) const = default;
 };
 

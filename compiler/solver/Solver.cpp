@@ -20,8 +20,7 @@ class Solve {
 public:
   Solve(const Problem &problem, const SolveOptions &options)
       : problem_(problem), options_(options), start_(std::chrono::steady_clock::now()),
-        presolve_(buildNetwork(problem)), network_(presolve_.result()),
-        search_(network_, options.seed) {}
+        presolve_(problem), network_(presolve_.result()), search_(network_, options.seed) {}
 
   Solution run() {
     Solution solution;

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <set>
 
 using namespace cleave;
 using namespace cleave::planner;
@@ -62,8 +63,8 @@ TEST_CASE("readers in one part of the step share a change of layout") {
   CHECK(least == Approx(gather));
 }
 
-// The number of kinds in a step of `layers` layers exp(h w).
-static size_t kindsOf(int layers) {
+// The numbers of kinds and of tables of edges in a step of `layers` layers exp(h w).
+static std::pair<size_t, size_t> kindsOf(int layers) {
   const std::string type = "tensor<64x64xf32>";
   std::string body, last = "%x";
   for (int i = 0; i < layers; ++i) {
@@ -85,7 +86,12 @@ static size_t kindsOf(int layers) {
   Costs costs(*model, machine, mesh);
   PlanProblem problem = *buildProblem(costs, {}, int64_t(1) << 40);
   CHECK(problem.kinds.size() == static_cast<size_t>(2 * layers));
-  return problem.kindCount;
+  std::set<const void *> tables;
+  for (const solver::Edge &edge : problem.problem.edges)
+    tables.insert(edge.cost.identity());
+  return {problem.kindCount, tables.size()};
 }
 
-TEST_CASE("ops of layers that are alike are priced once") { CHECK(kindsOf(3) == kindsOf(30)); }
+TEST_CASE("ops and edges of layers that are alike are priced once") {
+  CHECK(kindsOf(3) == kindsOf(30));
+}

@@ -43,10 +43,12 @@ Problem randomProblem(const RandomShape &shape, std::mt19937 &random) {
     if (edge.from == edge.to)
       continue;
     size_t size = problem.nodes[edge.from].choices.size() * problem.nodes[edge.to].choices.size();
+    std::vector<double> cost;
     for (size_t k = 0; k < size; ++k)
-      edge.cost.push_back(static_cast<double>(random() % 1000) < 1000 * shape.forbiddenShare
-                              ? kForbidden
-                              : randomCost(shape, random));
+      cost.push_back(static_cast<double>(random() % 1000) < 1000 * shape.forbiddenShare
+                         ? kForbidden
+                         : randomCost(shape, random));
+    edge.cost = std::move(cost);
     problem.edges.push_back(std::move(edge));
   }
   for (int s = 0; s < shape.spaces; ++s) {

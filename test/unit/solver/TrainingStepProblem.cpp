@@ -25,13 +25,11 @@ public:
   }
 
   void addEdge(int from, int to, double seconds) {
-    Edge edge{from, to, {}};
+    std::vector<double> cost;
     for (int i = 0; i < choices_; ++i)
       for (int j = 0; j < choices_; ++j)
-        edge.cost.push_back(i == j              ? 0
-                            : (i + j) % 11 == 7 ? kForbidden
-                                                : seconds * (0.2 + uniform()));
-    problem_.edges.push_back(std::move(edge));
+        cost.push_back(i == j ? 0 : (i + j) % 11 == 7 ? kForbidden : seconds * (0.2 + uniform()));
+    problem_.edges.push_back({from, to, std::move(cost)});
   }
 
   Problem take() { return std::move(problem_); }
