@@ -212,17 +212,17 @@ private:
 
   // An op that runs again finds its operand.
   void addEdge(int reader, int source) {
-    solver::Edge edge{reader, source, {}};
+    std::vector<double> cost;
     bool isFree = true;
     for (const FateChoice &a : open_[reader].choices)
       for (const FateChoice &b : open_[source].choices) {
         bool isThere = b.from <= a.from && a.from < b.until;
         isThere |= a.from < open_[source].forwardEnd;
-        edge.cost.push_back(!a.isAgain || isThere ? 0 : solver::kForbidden);
-        isFree &= edge.cost.back() == 0;
+        cost.push_back(!a.isAgain || isThere ? 0 : solver::kForbidden);
+        isFree &= cost.back() == 0;
       }
     if (!isFree)
-      problem_.edges.push_back(std::move(edge));
+      problem_.edges.push_back({reader, source, std::move(cost)});
   }
 
   Costs &costs_;
