@@ -93,7 +93,8 @@ std::string str(const Mesh &mesh);
 // The inverse; empty if the text is malformed.
 std::optional<Mesh> parseMesh(const std::string &text);
 
-// All fields except solveSeconds, arenaBytes, modelledBytes and holdings; layouts as lists of axis names.
+// All fields except solveSeconds, arenaBytes, modelledBytes and holdings; layouts as lists of axis
+// names.
 std::string toJson(const Plan &plan, const StepModel &model);
 
 } // namespace cleave::planner

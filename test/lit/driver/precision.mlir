@@ -13,7 +13,7 @@
 
 // RUN: %{compile} bf16 2>&1 | FileCheck %s --check-prefix=MESH-BF16
 // RUN: %{dump} | FileCheck %s --check-prefix=BF16
-// MESH-BF16: dp=1: {{1\.[0-9]+}} ms
+// MESH-BF16: dp=1: {{2\.[0-9]+}} ms
 // BF16: matmul {{.*}} bf16{{.*}} -> {{.*}} bf16{{.*}} {{1\.[0-9]+}} ms
 module {
   func.func @step(%x: tensor<8192x8192xf32> {graph.name = "x", graph.role = "input"},
