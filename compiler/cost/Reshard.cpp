@@ -2,11 +2,12 @@
 #include "compiler/cost/Reshard.h"
 
 #include "compiler/cost/Packing.h"
+#include "compiler/cost/ReshardMoves.h"
 #include "compiler/cost/Roofline.h"
 
 #include <algorithm>
 #include <limits>
-#include <set>
+#include <queue>
 
 namespace cleave::cost {
 
@@ -18,33 +19,39 @@ const char *name(ReshardKind kind) {
   return names[static_cast<int>(kind)];
 }
 
+// The search from one layout of one tensor to others whose split axes are the same set.
 class Resharder::Search {
 public:
-  Search(const CollectiveCost &collectives, const Key &key)
-      : collectives_(collectives), mesh_(collectives.mesh()), shape_(key.shape),
-        elementBytes_(key.elementBytes), split_(key.split) {
-    const Sharding &from = key.from;
+  Search(const CollectiveCost &collectives, ReshardMoves &moves, const std::vector<int64_t> &shape,
+         double elementBytes, int from, int split)
+      : collectives_(collectives), moves_(moves), mesh_(collectives.mesh()), shape_(shape),
+        elementBytes_(elementBytes), split_(split) {
     reached_[from] = {};
-    open_.insert({{0.0, 0}, from});
+    open_.push({{}, from, this});
   }
 
   // Continues the search until `to` is settled. Returns whether it can be reached.
-  bool reach(const Sharding &to) {
-    while (!settled_.count(to) && !open_.empty()) {
-      auto [distance, state] = *open_.begin();
-      open_.erase(open_.begin());
-      settled_.insert(state);
-      expand(state);
+  bool reach(int to) {
+    while (!isSettled(to) && !open_.empty()) {
+      const Open next = open_.top();
+      open_.pop();
+      Reached &state = reached_.at(next.layout);
+      if (state.isSettled)
+        continue; // it was offered more than once
+      state.isSettled = true;
+      expand(next.layout, state.distance);
     }
-    return settled_.count(to) > 0;
+    return isSettled(to);
   }
 
-  double seconds(const Sharding &to) const { return reached_.at(to).distance.first; }
+  double seconds(int to) const { return reached_.at(to).distance.first; }
 
-  std::vector<ReshardStep> steps(Sharding to) const {
+  std::vector<ReshardStep> steps(int to) const {
     std::vector<ReshardStep> path;
-    for (const Reached *at = &reached_.at(to); at->distance.second > 0; at = &reached_.at(to)) {
-      path.push_back(at->step);
+    for (const Reached *at = &reached_.at(to); at->before >= 0; at = &reached_.at(to)) {
+      ReshardStep step = moves_.from(at->before, split_)[at->move].step;
+      price(step, moves_.layout(at->before));
+      path.push_back(std::move(step));
       to = at->before;
     }
     std::reverse(path.begin(), path.end());
@@ -55,9 +62,27 @@ private:
   using Distance = std::pair<double, int>; // seconds, then number of steps
   struct Reached {
     Distance distance{0, 0};
-    Sharding before;
-    ReshardStep step;
+    int before = -1; // the layout before the last step
+    int move = -1;   // the last step, as one of the moves from there
+    bool isSettled = false;
   };
+  // A layout to be settled, the nearest first; of equally near ones in the order of layouts.
+  struct Open {
+    Distance distance;
+    int layout = 0;
+    const Search *search = nullptr;
+    bool operator<(const Open &other) const { // std::priority_queue has the largest in front
+      if (distance != other.distance)
+        return distance > other.distance;
+      const ReshardMoves &moves = search->moves_;
+      return layout != other.layout && moves.layout(other.layout) < moves.layout(layout);
+    }
+  };
+
+  bool isSettled(int layout) const {
+    auto found = reached_.find(layout);
+    return found != reached_.end() && found->second.isSettled;
+  }
 
   static std::vector<int64_t> padded(std::vector<int64_t> local, int dim, int64_t blocks) {
     local[dim] = (local[dim] + blocks - 1) / blocks * blocks;
@@ -83,180 +108,76 @@ private:
     return (n + outer - 1) / outer == (n + ranks - 1) / ranks * inner;
   }
 
-  // All ordered selections of the axes; of more than four axes only those of one or two.
-  static std::vector<std::vector<int>> selections(const std::vector<int> &axes) {
-    const size_t longest = axes.size() <= 4 ? axes.size() : 2;
-    std::vector<std::vector<int>> all;
-    for (int axis : axes)
-      all.push_back({axis});
-    for (size_t k = 0; k < all.size(); ++k) {
-      if (all[k].size() == longest)
+  // Whether the blocks of the tensor permit the step.
+  bool nests(const ReshardStep &step, const Sharding &state) const {
+    switch (step.kind) {
+    case ReshardKind::Slice:
+    case ReshardKind::ReduceScatter:
+      return nests(step.dim, state.dims[step.dim], step.axes);
+    case ReshardKind::AllGather:
+      return nests(step.dim, step.result.dims[step.dim], step.axes);
+    case ReshardKind::AllToAll:
+      return nests(step.fromDim, step.result.dims[step.fromDim], step.axes) &&
+             nests(step.dim, state.dims[step.dim], step.axes);
+    case ReshardKind::AllReduce:
+    case ReshardKind::Permute:
+      return true;
+    }
+    return false;
+  }
+
+  void expand(int layout, Distance start) {
+    const Sharding &state = moves_.layout(layout);
+    std::vector<ReshardMove> &moves = moves_.from(layout, split_);
+    for (size_t k = 0; k < moves.size(); ++k) {
+      if (!nests(moves[k].step, state))
         continue;
-      for (int axis : axes)
-        if (std::find(all[k].begin(), all[k].end(), axis) == all[k].end()) {
-          std::vector<int> longer = all[k];
-          longer.push_back(axis);
-          all.push_back(std::move(longer));
-        }
+      price(moves[k].step, state);
+      const Distance distance{start.first + moves[k].step.seconds, start.second + 1};
+      auto [place, isNew] = reached_.try_emplace(moves[k].result);
+      if (!isNew && distance >= place->second.distance)
+        continue;
+      place->second = {distance, layout, static_cast<int>(k), false};
+      open_.push({distance, moves[k].result, this});
     }
-    return all;
   }
 
-  // The axes that may become split: split in the target, and unused in this layout.
-  std::vector<int> freeAxes(const Sharding &state) const {
-    std::vector<bool> used(mesh_.axes.size(), true);
-    for (int axis : split_)
-      used[axis] = false;
-    for (const std::vector<int> &axes : state.dims)
-      for (int axis : axes)
-        used[axis] = true;
-    for (int axis : state.partial)
-      used[axis] = true;
-    std::vector<int> free;
-    for (size_t axis = 0; axis < used.size(); ++axis)
-      if (!used[axis])
-        free.push_back(static_cast<int>(axis));
-    return free;
-  }
-
-  void expand(const Sharding &state) {
-    slice(state);
-    gather(state);
-    reduce(state);
-    exchange(state);
-  }
-
-  void slice(const Sharding &state) {
-    for (const std::vector<int> &axes : selections(freeAxes(state)))
-      for (size_t d = 0; d < state.dims.size(); ++d) {
-        if (!nests(static_cast<int>(d), state.dims[d], axes))
-          continue;
-        ReshardStep step{
-            .kind = ReshardKind::Slice, .axes = axes, .dim = static_cast<int>(d), .result = state};
-        append(step.result.dims[d], axes);
-        step.bytes = bytesOf(step.result);
-        step.seconds = copySeconds(collectives_.cluster(), step.bytes);
-        offer(state, std::move(step));
-      }
-  }
-
-  // All-gathers and all-to-alls, which both take axes from the minor end of a dim.
-  void gather(const Sharding &state) {
-    for (size_t from = 0; from < state.dims.size(); ++from)
-      for (size_t kept = 0; kept < state.dims[from].size(); ++kept) {
-        auto middle = state.dims[from].begin() + static_cast<std::ptrdiff_t>(kept);
-        std::vector<int> axes(middle, state.dims[from].end());
-        Sharding without = state;
-        without.dims[from].resize(kept);
-        if (!nests(static_cast<int>(from), without.dims[from], axes))
-          continue;
-        // Whole blocks are sent; trimming follows.
-        const std::vector<int64_t> local = localShape(shape_, state, mesh_);
-        const int64_t ranks = mesh_.ranksAlong(axes);
-        ReshardStep step{.kind = ReshardKind::AllGather,
-                         .axes = axes,
-                         .dim = static_cast<int>(from),
-                         .result = without};
-        step.bytes = bytesOf(local) * static_cast<double>(ranks);
-        communicate(step, CollectiveKind::AllGather);
-        unpack(step, localShape(shape_, without, mesh_), static_cast<int>(from), ranks,
-               local[from]);
-        offer(state, std::move(step));
-        for (size_t to = 0; to < state.dims.size(); ++to) {
-          if (to == from || !nests(static_cast<int>(to), state.dims[to], axes))
-            continue;
-          ReshardStep move{.kind = ReshardKind::AllToAll,
-                           .axes = axes,
-                           .dim = static_cast<int>(to),
-                           .fromDim = static_cast<int>(from),
-                           .result = without};
-          append(move.result.dims[to], axes);
-          const std::vector<int64_t> moved = localShape(shape_, move.result, mesh_);
-          move.bytes = bytesOf(padded(local, static_cast<int>(to), ranks));
-          communicate(move, CollectiveKind::AllToAll);
-          pack(move, local, static_cast<int>(to), ranks, moved[to]);
-          unpack(move, moved, static_cast<int>(from), ranks, local[from]);
-          offer(state, std::move(move));
-        }
-      }
-  }
-
-  void reduce(const Sharding &state) {
+  // Sets the bytes and seconds of a step from `state`.
+  void price(ReshardStep &step, const Sharding &state) const {
     const std::vector<int64_t> local = localShape(shape_, state, mesh_);
-    for (const std::vector<int> &axes : selections(state.partial)) {
-      Sharding without = state;
-      std::erase_if(without.partial, [&](int axis) {
-        return std::find(axes.begin(), axes.end(), axis) != axes.end();
-      });
-      if (without.partial.empty())
-        without.reduce = ReduceKind::Sum;
-      if (std::is_sorted(axes.begin(), axes.end())) {
-        ReshardStep step{.kind = ReshardKind::AllReduce,
-                         .axes = axes,
-                         .reduce = state.reduce,
-                         .result = without};
-        step.bytes = bytesOf(local);
-        communicate(step, CollectiveKind::AllReduce);
-        offer(state, std::move(step));
-      }
-      for (size_t d = 0; d < state.dims.size(); ++d) {
-        if (!nests(static_cast<int>(d), state.dims[d], axes))
-          continue;
-        ReshardStep step{.kind = ReshardKind::ReduceScatter,
-                         .axes = axes,
-                         .dim = static_cast<int>(d),
-                         .reduce = state.reduce,
-                         .result = without};
-        append(step.result.dims[d], axes);
-        const int64_t ranks = mesh_.ranksAlong(axes);
-        step.bytes = bytesOf(padded(local, static_cast<int>(d), ranks));
-        communicate(step, CollectiveKind::ReduceScatter);
-        pack(step, local, static_cast<int>(d), ranks, localShape(shape_, step.result, mesh_)[d]);
-        offer(state, std::move(step));
-      }
+    const std::vector<int64_t> after = localShape(shape_, step.result, mesh_);
+    const int64_t ranks = mesh_.ranksAlong(step.axes);
+    step.packedBytes = step.receivedBytes = 0;
+    switch (step.kind) {
+    case ReshardKind::Slice:
+      step.bytes = bytesOf(after);
+      step.seconds = copySeconds(collectives_.cluster(), step.bytes);
+      break;
+    case ReshardKind::AllGather: // whole blocks are sent; trimming follows
+      step.bytes = bytesOf(local) * static_cast<double>(ranks);
+      communicate(step, CollectiveKind::AllGather);
+      unpack(step, after, step.dim, ranks, local[step.dim]);
+      break;
+    case ReshardKind::AllToAll:
+      step.bytes = bytesOf(padded(local, step.dim, ranks));
+      communicate(step, CollectiveKind::AllToAll);
+      pack(step, local, step.dim, ranks, after[step.dim]);
+      unpack(step, after, step.fromDim, ranks, local[step.fromDim]);
+      break;
+    case ReshardKind::AllReduce:
+      step.bytes = bytesOf(local);
+      communicate(step, CollectiveKind::AllReduce);
+      break;
+    case ReshardKind::ReduceScatter:
+      step.bytes = bytesOf(padded(local, step.dim, ranks));
+      communicate(step, CollectiveKind::ReduceScatter);
+      pack(step, local, step.dim, ranks, after[step.dim]);
+      break;
+    case ReshardKind::Permute:
+      step.bytes = bytesOf(local);
+      communicate(step, CollectiveKind::SendRecv);
+      break;
     }
-  }
-
-  // Permutes: two axes of equal size change roles, or two neighbours within a dim change order.
-  void exchange(const Sharding &state) {
-    std::vector<int> movable = freeAxes(state);
-    const size_t freeCount = movable.size();
-    for (const std::vector<int> &axes : state.dims)
-      append(movable, axes);
-    for (size_t a = 0; a < movable.size(); ++a)
-      for (size_t b = std::max(a + 1, freeCount); b < movable.size(); ++b)
-        if (mesh_.axes[movable[a]].size == mesh_.axes[movable[b]].size)
-          offerPermute(state, swapped(state, movable[a], movable[b]), movable[a], movable[b]);
-    for (size_t d = 0; d < state.dims.size(); ++d)
-      for (size_t k = 1; k < state.dims[d].size(); ++k) {
-        const int a = state.dims[d][k - 1], b = state.dims[d][k];
-        if (mesh_.axes[a].size == mesh_.axes[b].size)
-          continue; // done above
-        Sharding result = state;
-        std::swap(result.dims[d][k - 1], result.dims[d][k]);
-        offerPermute(state, std::move(result), a, b);
-      }
-  }
-
-  static Sharding swapped(Sharding state, int a, int b) {
-    for (std::vector<int> &axes : state.dims)
-      for (int &axis : axes)
-        axis = axis == a ? b : axis == b ? a : axis;
-    return state;
-  }
-
-  void offerPermute(const Sharding &state, Sharding result, int a, int b) {
-    ReshardStep step{.kind = ReshardKind::Permute,
-                     .axes = {a, b},
-                     .toAxes = {b, a},
-                     .result = std::move(result)};
-    step.bytes = bytesOf(state);
-    communicate(step, CollectiveKind::SendRecv);
-    offer(state, std::move(step));
-  }
-
-  static void append(std::vector<int> &list, const std::vector<int> &more) {
-    list.insert(list.end(), more.begin(), more.end());
   }
 
   void communicate(ReshardStep &step, CollectiveKind kind) const {
@@ -277,31 +198,19 @@ private:
     step.seconds += unpackSeconds(collectives_.cluster(), blocks, elementBytes_);
   }
 
-  void offer(const Sharding &before, ReshardStep step) {
-    const Distance start = reached_.at(before).distance;
-    const Distance distance{start.first + step.seconds, start.second + 1};
-    auto [place, isNew] = reached_.insert({step.result, {}});
-    if (!isNew) {
-      if (distance >= place->second.distance)
-        return;
-      open_.erase({place->second.distance, step.result});
-    }
-    open_.insert({distance, step.result});
-    place->second = {distance, before, std::move(step)};
-  }
-
   const CollectiveCost &collectives_;
+  ReshardMoves &moves_;
   const Mesh &mesh_;
-  std::vector<int64_t> shape_;
+  const std::vector<int64_t> &shape_;
   double elementBytes_;
-  std::vector<int> split_;
-  std::map<Sharding, Reached> reached_;
-  std::set<std::pair<Distance, Sharding>> open_;
-  std::set<Sharding> settled_;
+  int split_;
+  std::unordered_map<int, Reached> reached_;
+  std::priority_queue<Open> open_;
 };
 
 Resharder::Resharder(cluster::Cluster cluster, Mesh mesh)
-    : collectives_(std::move(cluster), std::move(mesh)) {}
+    : collectives_(std::move(cluster), std::move(mesh)),
+      moves_(std::make_unique<ReshardMoves>(collectives_.mesh())) {}
 
 Resharder::~Resharder() = default;
 
@@ -319,13 +228,17 @@ static Sharding normalised(const Sharding &sharding, const Mesh &mesh) {
 
 Resharder::Search &Resharder::searchFrom(const Sharding &from, const Sharding &to,
                                          const std::vector<int64_t> &shape, double elementBytes) {
-  Key key{from, {}, shape, elementBytes};
+  std::vector<int> split;
   for (const std::vector<int> &axes : to.dims)
-    key.split.insert(key.split.end(), axes.begin(), axes.end());
-  std::sort(key.split.begin(), key.split.end());
+    split.insert(split.end(), axes.begin(), axes.end());
+  std::sort(split.begin(), split.end());
+  auto [tensor, isNew] =
+      tensors_.try_emplace({shape, elementBytes}, static_cast<int>(tensors_.size()));
+  const Key key{tensor->second, moves_->number(from), moves_->numberOfSet(split)};
   std::unique_ptr<Search> &search = searches_[key];
   if (!search)
-    search = std::make_unique<Search>(collectives_, key);
+    search = std::make_unique<Search>(collectives_, *moves_, tensor->first.first, elementBytes,
+                                      key[1], key[2]);
   return *search;
 }
 
@@ -346,9 +259,10 @@ std::optional<std::vector<ReshardStep>> Resharder::path(const Sharding &from, co
   if (!isReachable(start, goal))
     return std::nullopt;
   Search &search = searchFrom(start, goal, shape, elementBytes);
-  if (!search.reach(goal))
+  const int last = moves_->number(goal);
+  if (!search.reach(last))
     return std::nullopt;
-  return search.steps(goal);
+  return search.steps(last);
 }
 
 double Resharder::seconds(const Sharding &from, const Sharding &to,
@@ -360,7 +274,8 @@ double Resharder::seconds(const Sharding &from, const Sharding &to,
   if (!isReachable(start, goal))
     return std::numeric_limits<double>::infinity();
   Search &search = searchFrom(start, goal, shape, elementBytes);
-  return search.reach(goal) ? search.seconds(goal) : std::numeric_limits<double>::infinity();
+  const int last = moves_->number(goal);
+  return search.reach(last) ? search.seconds(last) : std::numeric_limits<double>::infinity();
 }
 
 } // namespace cleave::cost

@@ -7,12 +7,15 @@
 // together) or the dim is whole on the other side; the dim is padded before or trimmed after the
 // step, to the size of localShape(). Axes that the target does not split are never split on the
 // way. A step takes any selection of the axes that may join a dim or complete a sum; where these
-// are more than four, one or two of them. That limits the steps that are emitted, not only their
-// prices: the planner's bound holds for layout changes of these steps.
+// are more than four, one or two of them, or several that follow each other in the mesh. That
+// limits the steps that are emitted, not only their prices: the planner's bound holds for layout
+// changes of these steps. Axes that follow each other can do in one step what one axis in their
+// place can do.
 #pragma once
 
 #include "compiler/cost/Collective.h"
 
+#include <array>
 #include <memory>
 #include <optional>
 
@@ -44,6 +47,8 @@ struct ReshardStep {
   double seconds = 0;                    // of the collective and its copies, or of the slice
 };
 
+class ReshardMoves;
+
 // Finds layout changes on one cluster and mesh; results are memoised.
 class Resharder {
 public:
@@ -69,13 +74,9 @@ private:
                      double elementBytes);
 
   CollectiveCost collectives_;
-  struct Key {
-    Sharding from;
-    std::vector<int> split; // the axes that the targets split, sorted
-    std::vector<int64_t> shape;
-    double elementBytes;
-    auto operator<=>(const Key &) const = default;
-  };
+  std::unique_ptr<ReshardMoves> moves_;
+  std::map<std::pair<std::vector<int64_t>, double>, int> tensors_; // by shape, bytes of an element
+  using Key = std::array<int, 3>; // numbers of the tensor, of `from`, and of the axes `to` splits
   std::map<Key, std::unique_ptr<Search>> searches_;
 };
 

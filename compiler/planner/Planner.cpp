@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 namespace cleave::planner {
 
@@ -23,7 +24,10 @@ namespace {
 
 // A mesh that is tried.
 struct MeshCandidate {
+  explicit MeshCandidate(Mesh tried) : mesh(std::move(tried)) {}
+
   Mesh mesh;
+  std::unique_ptr<Costs> costs;       // on it; once prices are known, they are not computed again
   double bound = -solver::kForbidden; // lower bound on the seconds of any plan on it
   std::string outcome;                // `12.3 ms`, `at least 12.3 ms`, `does not fit`
 };
@@ -78,11 +82,11 @@ static Result<std::vector<MeshCandidate *>> orderOf(std::vector<MeshCandidate> &
   std::vector<MeshCandidate *> order;
   for (MeshCandidate &candidate : candidates) {
     order.push_back(&candidate);
+    candidate.costs = std::make_unique<Costs>(model, cluster, candidate.mesh);
     if (candidates.size() == 1)
       break;
-    Costs costs(model, cluster, candidate.mesh);
     Result<PlanProblem> problem =
-        buildProblem(costs, options.pins, budgetOf(options, cluster), {options.choices});
+        buildProblem(*candidate.costs, options.pins, budgetOf(options, cluster), {options.choices});
     candidate.bound = solver::kForbidden;
     if (!problem)
       continue; // another mesh may do
@@ -112,8 +116,8 @@ static void keepReason(const PlanProblem &problem, const solver::Solution &solut
 
 // Solves for one mesh until it is proven to be no better than the best so far, and keeps the result
 // if it is better. Of equally good meshes the first candidate wins.
-static Status tryMesh(const StepModel &model, const cluster::Cluster &cluster,
-                      const PlannerOptions &options, MeshCandidate &candidate, Best &best) {
+static Status tryMesh(const cluster::Cluster &cluster, const PlannerOptions &options,
+                      MeshCandidate &candidate, Best &best) {
   constexpr double kEqual = 1 + 1e-9;
   const bool winsTies = best.candidate && &candidate < best.candidate;
   const double cutoff = best.cost() * (winsTies ? kEqual * kEqual : 1);
@@ -124,7 +128,6 @@ static Status tryMesh(const StepModel &model, const cluster::Cluster &cluster,
     candidate.outcome = "at least " + secondsText(candidate.bound);
     return Status::ok();
   }
-  Costs costs(model, cluster, candidate.mesh);
   FitOptions fit{.budget = budgetOf(options, cluster),
                  .choices = options.choices,
                  .solve = options.solve,
@@ -134,7 +137,7 @@ static Status tryMesh(const StepModel &model, const cluster::Cluster &cluster,
                                             : Status::ok();
                  }};
   fit.solve.cutoff = cutoff;
-  Result<Fitted> fitted = solveToFit(costs, options.pins, fit);
+  Result<Fitted> fitted = solveToFit(*candidate.costs, options.pins, fit);
   if (fitted.status().kind() == StatusKind::Infeasible) {
     candidate.outcome = "leaves no way to place something";
     if (best.infeasible.empty()) {
@@ -168,10 +171,9 @@ static Status tryMesh(const StepModel &model, const cluster::Cluster &cluster,
   return Status::ok();
 }
 
-static Plan toPlan(const StepModel &model, const cluster::Cluster &cluster,
-                   const PlannerOptions &options, const Best &best,
+static Plan toPlan(const StepModel &model, const PlannerOptions &options, const Best &best,
                    const std::vector<MeshCandidate> &candidates) {
-  Costs costs(model, cluster, best.candidate->mesh);
+  Costs &costs = *best.candidate->costs;
   Plan plan{decide(costs, best.problem, best.solution.choices)};
   plan.seconds = secondsOf(costs, plan);
   plan.boundSeconds = plan.seconds;
@@ -208,15 +210,18 @@ Result<Plan> planStep(const StepModel &model, const cluster::Cluster &cluster,
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, options.ranks));
   std::vector<MeshCandidate> candidates;
   for (Mesh &mesh : meshesToTry(options))
-    candidates.push_back({std::move(mesh)});
+    candidates.emplace_back(std::move(mesh));
   CLEAVE_TRY_ASSIGN(std::vector<MeshCandidate *> order,
                     orderOf(candidates, model, shared, options));
   Best best;
-  for (MeshCandidate *candidate : order)
-    CLEAVE_TRY(tryMesh(model, shared, options, *candidate, best));
+  for (MeshCandidate *candidate : order) {
+    CLEAVE_TRY(tryMesh(shared, options, *candidate, best));
+    if (best.candidate != candidate)
+      candidate->costs.reset();
+  }
   if (!best.candidate)
     return Status::infeasible(best.infeasible);
-  return toPlan(model, shared, options, best, candidates);
+  return toPlan(model, options, best, candidates);
 }
 
 } // namespace cleave::planner
