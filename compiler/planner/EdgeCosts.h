@@ -20,6 +20,10 @@ public:
   // from a layout of the one to a layout of the other, `times` per step. Empty if all are 0.
   solver::CostTable between(int value, const LayoutSet &made, const LayoutSet &wanted,
                             double times);
+  // The table that forbids the choices of a reader that take the value where it lives (`isHome`),
+  // unless it lives in their layout. Empty if no choice does.
+  solver::CostTable homes(const LayoutSet &made, const LayoutSet &read,
+                          const std::vector<bool> &isHome);
 
 private:
   solver::CostTable price(int value, const LayoutSet &made, const LayoutSet &wanted, double times);
@@ -28,6 +32,7 @@ private:
   solver::Numbering<LayoutSet> sets_;
   using Key = std::tuple<std::vector<int64_t>, int64_t, int64_t, int64_t, double>;
   std::map<Key, solver::CostTable> tables_; // by shape, bytes of an element, sets, times
+  std::map<std::tuple<int64_t, int64_t, std::vector<bool>>, solver::CostTable> homes_; // by sets
 };
 
 } // namespace cleave::planner

@@ -10,9 +10,6 @@ namespace cleave::planner {
 
 namespace {
 
-// More than any step needs; sums of a few of it do not overflow.
-constexpr int64_t kUnlimited = int64_t(1) << 60;
-
 // How many networks are solved after the first one that has a budget.
 constexpr int kRounds = 6;
 
@@ -25,7 +22,7 @@ public:
       : costs_(costs), pins_(pins), options_(options) {}
 
   Result<Fitted> run() {
-    CLEAVE_TRY(attempt(kUnlimited));
+    CLEAVE_TRY(attempt(kUnlimitedBytes));
     if (!isFound() || fits())
       return finish();
     // A network that counts more than the program gets so much more.
@@ -56,7 +53,7 @@ private:
     CLEAVE_TRY_ASSIGN(tried_.refined, solveRefining(costs_, pins_, budget, options_.choices,
                                                     options_.solve, options_.onNetwork));
     seconds_ += tried_.refined.solution.seconds;
-    if (budget == kUnlimited)
+    if (budget == kUnlimitedBytes)
       bound_ = tried_.refined.solution.lowerBound;
     if (!isFound()) {
       const std::vector<int64_t> &proven = tried_.refined.solution.infeasibility.provenBudget;
@@ -85,7 +82,7 @@ private:
     if (infeasible_ < next && next < smallest_)
       return next;
     const int64_t gap = smallest_ - infeasible_;
-    return smallest_ < kUnlimited && gap > smallest_ / kShare ? infeasible_ + gap / 2 : 0;
+    return smallest_ < kUnlimitedBytes && gap > smallest_ / kShare ? infeasible_ + gap / 2 : 0;
   }
 
   Result<Fitted> finish() {
@@ -123,11 +120,11 @@ private:
   Costs &costs_;
   const Pins &pins_;
   const FitOptions &options_;
-  Fitted tried_;                  // the last attempt
-  int64_t infeasible_ = 0;        // the largest budget of a network without a solution
-  int64_t smallest_ = kUnlimited; // the least peak of a solution by its network
-  bool isProven_ = false;         // that no plan fits by the network
-  int64_t least_ = 0;             // bytes of the smallest program
+  Fitted tried_;                       // the last attempt
+  int64_t infeasible_ = 0;             // the largest budget of a network without a solution
+  int64_t smallest_ = kUnlimitedBytes; // the least peak of a solution by its network
+  bool isProven_ = false;              // that no plan fits by the network
+  int64_t least_ = 0;                  // bytes of the smallest program
   double bound_ = -solver::kForbidden, seconds_ = 0;
 };
 

@@ -30,7 +30,7 @@ std::vector<Need> needsOf(const StepModel &model, const OpContext &context, int 
   std::vector<Need> needs;
   std::vector<bool> isHoused(op.results.size(), false);
   for (int number : context.storesOfOp[index]) {
-    const Store &store = model.stores[number];
+    Store store = model.stores[number];
     if (store.value < 0) {
       needs.push_back({Kind::Scratch, 0, store.bytes, store.span});
     } else if (store.operand >= 0) {
@@ -38,6 +38,8 @@ std::vector<Need> needsOf(const StepModel &model, const OpContext &context, int 
     } else if (int result = model.values[store.value].result; store.op >= 0) {
       needs.push_back({Kind::Natural, result, 0, store.span}); // before it is copied to its place
     } else {
+      if (context.copies)
+        store.span.end = std::min(store.span.end, context.copies->homeEnd(store.value));
       addHome(op, result, store, !isHoused[result], needs);
       isHoused[result] = true;
     }

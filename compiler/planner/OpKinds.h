@@ -2,6 +2,7 @@
 // hundred equal layers has as many kinds as a model of three.
 #pragma once
 
+#include "compiler/planner/CopyMemory.h"
 #include "compiler/planner/Costs.h"
 #include "compiler/planner/Pins.h"
 #include "compiler/planner/Rest.h"
@@ -51,6 +52,8 @@ struct OpContext {
   // Per op the stores of its results and those that exist for it, and per argument its own ones, by
   // index of StepModel::stores.
   std::vector<std::vector<int>> storesOfOp, storesOfArgument;
+  // Copies whose memory the network counts, if it does.
+  std::optional<CopyMemory> copies;
 };
 
 // What an op needs memory for. Ops that are alike need the same, at different times.

@@ -15,6 +15,9 @@ namespace cleave::planner {
 
 namespace {
 
+// Copies of values that are smaller than the budget by this factor are not counted.
+constexpr int64_t kBudgetPerCopy = 256;
+
 class NetworkBuilder {
 public:
   NetworkBuilder(Costs &costs, const Pins &pins, int64_t memoryBytes, const Listing &listing)
@@ -25,12 +28,17 @@ public:
       if (output.argument < 0)
         context_.leaves[output.value] = true;
     findStores();
+    if (memoryBytes < kUnlimitedBytes)
+      context_.copies.emplace(model_, memoryBytes / kBudgetPerCopy);
     result_.problem.name = "step";
     result_.problem.spaces = {{"device", memoryBytes}};
   }
 
   PlanProblem build() {
     findFollowers();
+    for (size_t i = 0; i < model_.ops.size(); ++i)
+      result_.kinds.push_back(kinds_.of(static_cast<int>(i)));
+    keepHomes();
     for (size_t i = 0; i < model_.ops.size(); ++i)
       addOpNode(static_cast<int>(i));
     for (size_t i = 0; i < model_.arguments.size(); ++i)
@@ -99,15 +107,27 @@ private:
     result_.problem.nodes.push_back({"coordinates", {{0, model_.instants, 0}}, {{"", 0, {bytes}}}});
   }
 
+  // Copies take the place of a value only if some reader may want one.
+  void keepHomes() {
+    for (size_t v = 0; context_.copies && v < model_.values.size(); ++v) {
+      const Value &value = model_.values[v];
+      const int index = static_cast<int>(v);
+      if (value.producer >= 0 && value.uses.size() > 0 &&
+          copiedLayouts(index, result_.kinds[value.producer]->results[value.result].all(),
+                        value.uses, 1)
+              .empty())
+        context_.copies->keepHome(index);
+    }
+  }
+
   // -- ops ----------------------------------------------------------------------------------------
 
   void addOpNode(int index) {
-    std::shared_ptr<const OpKind> kind = kinds_.of(index);
-    result_.problem.nodes.push_back({model_.ops[index].name, opUsages(index, *kind), kind->priced});
+    const OpKind &kind = *result_.kinds[index];
+    result_.problem.nodes.push_back({model_.ops[index].name, opUsages(index, kind), kind.priced});
     result_.needs.push_back(needsOf(model_, context_, index));
-    if (kind->rest.choice >= 0)
-      result_.rests[index] = kind->rest;
-    result_.kinds.push_back(std::move(kind));
+    if (kind.rest.choice >= 0)
+      result_.rests[index] = kind.rest;
   }
 
   // When the op's choice takes memory: never where no choice takes any, which saves memory rows.
@@ -249,50 +269,79 @@ private:
   double repeats(const Use &use) const { return static_cast<double>(model_.ops[use.op].repeats); }
 
   // Readers in one part of the step share a layout change: where several may want the same layout,
-  // a node between them and the producer chooses the layout that they read.
+  // or copies are counted, a node between them and the producer chooses the layout that they read.
   void addReaders(int value, Part part, int node, const LayoutSet &made,
                   const std::vector<Use> &uses) {
-    LayoutSet copies;
-    std::vector<int> shared =
-        uses.size() > 1 ? sharedLayouts(value, made, uses) : std::vector<int>();
-    if (!shared.empty()) {
-      const std::vector<int> asMade = made.all();
-      std::set<int> layouts(asMade.begin(), asMade.end());
-      layouts.insert(shared.begin(), shared.end());
-      for (int layout : layouts)
-        copies.add(layout);
-      CopyNode &chosen = result_.copies.emplace_back(CopyNode{.value = value, .part = part});
-      for (int layout : layouts)
-        chosen.layouts.push_back(costs_.layout(layout));
-      solver::Node copy{result_.problem.nodes[node].name + ", as read", {}, {}};
-      copy.choices.resize(layouts.size());
-      const int producer = node;
-      node = chosen.node = static_cast<int>(result_.problem.nodes.size());
-      result_.problem.nodes.push_back(std::move(copy));
-      addEdge(value, producer, made, node, copies, repeats(uses[0]));
+    const std::optional<CopySpan> memory =
+        context_.copies ? context_.copies->of(value, part) : std::nullopt;
+    const std::vector<int> asMade = made.all();
+    std::set<int> layouts;
+    if (memory || uses.size() > 1)
+      layouts = copiedLayouts(value, asMade, uses, memory ? 1 : 2);
+    LayoutSet read = made;
+    if (!layouts.empty() || (memory && memory->replacesHome)) {
+      layouts.insert(asMade.begin(), asMade.end());
+      read = addCopyNode(value, part, node, made, layouts, memory, repeats(uses[0]));
+      node = result_.copies.back().node;
     }
     for (const Use &use : uses)
-      addEdge(value, node, shared.empty() ? made : copies, use.op, operandLayouts(use),
-              repeats(use));
+      addEdge(value, node, read, use.op, operandLayouts(use), repeats(use));
   }
 
-  // The layouts that at least two readers may want and that a layout change with costs produces.
-  std::vector<int> sharedLayouts(int value, const LayoutSet &made, const std::vector<Use> &uses) {
+  // Adds the node that chooses what the readers in a part read, and its edge to `producer`. Returns
+  // the layouts of its choices.
+  LayoutSet addCopyNode(int value, Part part, int producer, const LayoutSet &made,
+                        const std::set<int> &layouts, const std::optional<CopySpan> &memory,
+                        double times) {
+    LayoutSet read;
+    std::vector<bool> isHome; // per choice whether the value is read where it lives
+    CopyNode &chosen = result_.copies.emplace_back(CopyNode{.value = value, .part = part});
+    solver::Node node{result_.problem.nodes[producer].name + ", as read", {}, {}};
+    auto add = [&](int layout, bool readsHome, int64_t bytes) {
+      read.add(layout);
+      isHome.push_back(readsHome);
+      chosen.layouts.push_back(costs_.layout(layout));
+      node.choices.push_back({"", 0, {}});
+      if (memory)
+        node.choices.back().bytes = {bytes};
+    };
+    const std::vector<int> asMade = made.all();
+    for (int layout : layouts) {
+      const int64_t bytes = storedBytes(model_.values[value], costs_.layout(layout), mesh_);
+      const bool isMade = std::find(asMade.begin(), asMade.end(), layout) != asMade.end();
+      if (memory && !memory->replacesHome && isMade)
+        add(layout, true, 0);
+      if (!memory || memory->replacesHome || !isMade || asMade.size() > 1)
+        add(layout, false, bytes);
+    }
+    if (memory)
+      node.usages = {{memory->span.begin, memory->span.end, 0}};
+    chosen.node = static_cast<int>(result_.problem.nodes.size());
+    result_.problem.nodes.push_back(std::move(node));
+    addEdge(value, producer, made, chosen.node, read, times);
+    if (solver::CostTable homes = edgeCosts_.homes(made, read, isHome); !homes.empty())
+      result_.problem.edges.push_back({producer, chosen.node, std::move(homes)});
+    return read;
+  }
+
+  // The layouts that at least `least` readers may want and that a layout change with costs
+  // produces.
+  std::set<int> copiedLayouts(int value, const std::vector<int> &asMade,
+                              const std::vector<Use> &uses, int least) {
     std::map<int, int> wanted; // how many readers
     for (const Use &use : uses)
       for (int layout : operandLayouts(use).all())
         ++wanted[layout];
-    const std::vector<int> asMade = made.all();
-    std::vector<int> shared;
+    std::set<int> copied;
     for (auto [layout, readers] : wanted) {
       bool takesTime = std::any_of(asMade.begin(), asMade.end(), [&, to = layout](int from) {
         double seconds = costs_.reshard(value, from, to);
         return seconds > 0 && seconds < solver::kForbidden;
       });
-      if (readers > 1 && takesTime)
-        shared.push_back(layout);
+      if (readers >= least && takesTime)
+        copied.insert(layout);
     }
-    return shared;
+    return copied;
   }
 
   // The edge from the producer of an argument's new value to the argument.

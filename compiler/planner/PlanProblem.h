@@ -12,7 +12,8 @@
 // Ops of one part of the step that read a value in the same other layout share the layout change,
 // since the partitioner emits it once: where several readers can, a node between producer and
 // readers chooses the layout that is read. Changes to two different layouts are counted separately.
-// These copies take no memory in the network (Fit.h).
+// Where there is a budget, such nodes stand behind all values that matter, and count the memory of
+// copies (CopyMemory.h).
 #pragma once
 
 #include "compiler/planner/OpKinds.h"
@@ -43,6 +44,9 @@ struct PlanProblem {
   // The choices of the op's node.
   const std::vector<OpChoice> &choicesOf(int op) const { return kinds[op]->choices; }
 };
+
+// A budget that does not bind: more than any step needs; sums of a few of it do not overflow.
+inline constexpr int64_t kUnlimitedBytes = int64_t(1) << 60;
 
 // The network of the step of `costs` on its mesh. `memoryBytes`: budget of one rank. Infeasible if
 // the pins leave an op or argument without choices; the message names it.
