@@ -14,23 +14,35 @@ CopyMemory::CopyMemory(const StepModel &model, int64_t leastBytes)
   for (const Output &output : model.outputs)
     storeEnds_[output.value] = model.instants;
   for (size_t value = 0; value < model.values.size(); ++value)
-    if (model.values[value].producer < 0 || model.values[value].bytes() < leastBytes)
-      reads_[value] = {};
-    else
+    if (model.values[value].producer >= 0 && model.values[value].bytes() >= leastBytes)
       setHomeEnd(model, static_cast<int>(value));
+  isSmall_.resize(model.values.size());
+  for (size_t value = 0; value < model.values.size(); ++value)
+    isSmall_[value] = model.values[value].bytes() < leastBytes;
+}
+
+// A reader that makes a view reads as long as the view is read.
+int64_t CopyMemory::endOf(const StepModel &model, const Use &use) const {
+  const Op &op = model.ops[use.op];
+  int64_t end = op.runs.end;
+  if (op.isView && storeEnds_[op.results[0]] == 0)
+    for (const Span &viewed : reads_[op.results[0]])
+      end = std::max(end, viewed.end);
+  return end;
 }
 
 void CopyMemory::setReads(const StepModel &model, int value) {
   for (const Use &use : model.values[value].uses) {
     const Op &op = model.ops[use.op];
     Span &span = reads_[value][static_cast<size_t>(op.part)];
-    int64_t end = op.runs.end;
-    if (op.isView && storeEnds_[op.results[0]] == 0)
-      for (const Span &viewed : reads_[op.results[0]])
-        end = std::max(end, viewed.end);
+    const int64_t end = endOf(model, use);
     span = span.end == 0 ? Span{op.runs.begin, end}
                          : Span{std::min(span.begin, op.runs.begin), std::max(span.end, end)};
   }
+}
+
+Span CopyMemory::ofUse(const StepModel &model, const Use &use) const {
+  return {model.ops[use.op].runs.begin - 1, endOf(model, use)};
 }
 
 void CopyMemory::setHomeEnd(const StepModel &model, int value) {
@@ -51,7 +63,7 @@ void CopyMemory::setHomeEnd(const StepModel &model, int value) {
 
 std::optional<CopySpan> CopyMemory::of(int value, Part part) const {
   const Span &reads = reads_[value][static_cast<size_t>(part)];
-  if (reads.end == 0)
+  if (reads.end == 0 || isSmall_[value])
     return std::nullopt;
   if (reads.begin == homeEnds_[value])
     return CopySpan{{reads.begin, storeEnds_[value]}, true};

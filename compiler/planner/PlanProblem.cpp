@@ -278,50 +278,83 @@ private:
     std::set<int> layouts;
     if (memory || uses.size() > 1)
       layouts = copiedLayouts(value, asMade, uses, memory ? 1 : 2);
+    const bool isCounted = memory && (!layouts.empty() || memory->replacesHome);
     LayoutSet read = made;
-    if (!layouts.empty() || (memory && memory->replacesHome)) {
+    if (!layouts.empty() || isCounted) {
+      CopyNode &chosen = result_.copies.emplace_back(CopyNode{.value = value, .part = part});
       layouts.insert(asMade.begin(), asMade.end());
-      read = addCopyNode(value, part, node, made, layouts, memory, repeats(uses[0]));
-      node = result_.copies.back().node;
+      read = addCopyNode({value, node, repeats(uses[0])}, made, layouts, memory);
+      node = chosen.node = lastNode();
+      for (int layout : read.ofChoice)
+        chosen.layouts.push_back(costs_.layout(read.layouts[layout]));
     }
     for (const Use &use : uses)
-      addEdge(value, node, read, use.op, operandLayouts(use), repeats(use));
+      if (isCounted)
+        addCountedReader(value, node, read, use, uses.size() > 1);
+      else
+        addEdge(value, node, read, use.op, operandLayouts(use), repeats(use));
   }
 
-  // Adds the node that chooses what the readers in a part read, and its edge to `producer`. Returns
-  // the layouts of its choices.
-  LayoutSet addCopyNode(int value, Part part, int producer, const LayoutSet &made,
-                        const std::set<int> &layouts, const std::optional<CopySpan> &memory,
-                        double times) {
+  int lastNode() const { return static_cast<int>(result_.problem.nodes.size()) - 1; }
+
+  // A reader takes what the node before it chooses. One of several readers may take a copy of its
+  // own, which another node chooses.
+  void addCountedReader(int value, int node, const LayoutSet &read, const Use &use, bool mayCopy) {
+    LayoutSet found = read;
+    const std::vector<int> wanted = operandLayouts(use).all();
+    if (mayCopy && (wanted.size() > 1 || read.layouts.size() > 1)) {
+      const CopySpan span{context_.copies->ofUse(model_, use), false};
+      found = addCopyNode({value, node, repeats(use)}, read, {wanted.begin(), wanted.end()}, span);
+      node = lastNode();
+    }
+    const std::vector<bool> asFound(found.ofChoice.size(), true);
+    addHomes(use.op, operandLayouts(use), node, found, asFound);
+  }
+
+  // The way of a value from a node to a node that chooses a copy: `times` per step.
+  struct Way {
+    int value = 0, from = 0;
+    double times = 1;
+  };
+
+  // Adds a node whose choices are the layouts, and the edge to it. Where memory is counted, a
+  // choice is either to read the value as it is found, in the layout that it has, or to make a
+  // copy. Returns the layouts of the choices.
+  LayoutSet addCopyNode(const Way &way, const LayoutSet &made, const std::set<int> &layouts,
+                        const std::optional<CopySpan> &memory) {
     LayoutSet read;
-    std::vector<bool> isHome; // per choice whether the value is read where it lives
-    CopyNode &chosen = result_.copies.emplace_back(CopyNode{.value = value, .part = part});
-    solver::Node node{result_.problem.nodes[producer].name + ", as read", {}, {}};
-    auto add = [&](int layout, bool readsHome, int64_t bytes) {
+    std::vector<bool> asFound;
+    solver::Node node{result_.problem.nodes[way.from].name + ", as read", {}, {}};
+    auto add = [&](int layout, bool isFound, int64_t bytes) {
       read.add(layout);
-      isHome.push_back(readsHome);
-      chosen.layouts.push_back(costs_.layout(layout));
+      asFound.push_back(isFound);
       node.choices.push_back({"", 0, {}});
       if (memory)
         node.choices.back().bytes = {bytes};
     };
     const std::vector<int> asMade = made.all();
     for (int layout : layouts) {
-      const int64_t bytes = storedBytes(model_.values[value], costs_.layout(layout), mesh_);
+      const int64_t bytes = storedBytes(model_.values[way.value], costs_.layout(layout), mesh_);
       const bool isMade = std::find(asMade.begin(), asMade.end(), layout) != asMade.end();
-      if (memory && !memory->replacesHome && isMade)
+      const bool isCounted = memory && !memory->replacesHome;
+      if (isCounted && isMade)
         add(layout, true, 0);
-      if (!memory || memory->replacesHome || !isMade || asMade.size() > 1)
+      if (!isCounted || !isMade || asMade.size() > 1)
         add(layout, false, bytes);
     }
     if (memory)
       node.usages = {{memory->span.begin, memory->span.end, 0}};
-    chosen.node = static_cast<int>(result_.problem.nodes.size());
     result_.problem.nodes.push_back(std::move(node));
-    addEdge(value, producer, made, chosen.node, read, times);
-    if (solver::CostTable homes = edgeCosts_.homes(made, read, isHome); !homes.empty())
-      result_.problem.edges.push_back({producer, chosen.node, std::move(homes)});
+    addEdge(way.value, way.from, made, lastNode(), read, way.times);
+    addHomes(way.from, made, lastNode(), read, asFound);
     return read;
+  }
+
+  // Forbids choices that read a value as it is found in a layout that it does not have there.
+  void addHomes(int from, const LayoutSet &made, int to, const LayoutSet &read,
+                const std::vector<bool> &asFound) {
+    if (solver::CostTable homes = edgeCosts_.homes(made, read, asFound); !homes.empty())
+      result_.problem.edges.push_back({from, to, std::move(homes)});
   }
 
   // The layouts that at least `least` readers may want and that a layout change with costs
