@@ -1,7 +1,6 @@
 #include "compiler/planner/ChooseFates.h"
 
 #include "compiler/planner/LayoutChanges.h"
-#include "compiler/solver/Solver.h"
 
 namespace cleave::planner {
 
@@ -25,6 +24,7 @@ constexpr size_t kSlots = 10;
 // One choice of a node: from when to when the results are in memory behind the forward part.
 struct FateChoice {
   bool isAgain = false;
+  bool isFromKept = false;     // the sufficient results are kept, the others computed from them
   int64_t from = 0, until = 0; // empty: they are not
 };
 
@@ -32,12 +32,13 @@ struct FateChoice {
 struct OpenOp {
   static constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
   int op = 0;
-  int64_t forwardEnd = 0;          // of its last reader in the forward part
-  int64_t firstRead = kNone;       // before its first reader outside
-  int64_t lastRead = 0;            // until then the plan keeps its results
-  int64_t keptBytes = 0;           // of the results that the plan keeps
-  int64_t until = 0;               // behind the latest slot of any op that reads it
-  std::vector<int64_t> slots = {}; // descending
+  int64_t forwardEnd = 0;                          // of its last reader in the forward part
+  int64_t firstRead = kNone;                       // before its first reader outside
+  int64_t lastRead = 0;                            // until then the plan keeps its results
+  int64_t keptBytes = 0;                           // of the results that the plan keeps
+  int64_t until = 0;                               // behind the latest slot of any op that reads it
+  std::optional<std::vector<int>> sufficient = {}; // sufficientResults()
+  std::vector<int64_t> slots = {};                 // descending
   std::vector<FateChoice> choices = {};
 };
 
@@ -59,14 +60,18 @@ public:
     for (size_t i = 0; i < open_.size(); ++i)
       for (int input : reads_.inputs[open_[i].op])
         if (openOf_[input] >= 0)
-          addEdge(static_cast<int>(i), openOf_[input]);
+          addEdge(open_[i], open_[openOf_[input]]);
     return std::move(problem_);
   }
 
   Fates fatesOf(const std::vector<int> &choices) const {
     Fates fates = keepAll(model_);
-    for (size_t i = 0; i < open_.size(); ++i)
-      fates.again[open_[i].op] = open_[i].choices[choices[i]].isAgain;
+    for (size_t i = 0; i < open_.size(); ++i) {
+      const FateChoice &choice = open_[i].choices[choices[i]];
+      fates.again[open_[i].op] = choice.isAgain;
+      if (choice.isFromKept)
+        fates.kept[open_[i].op] = *open_[i].sufficient;
+    }
     normalise(model_, fates);
     return fates;
   }
@@ -132,7 +137,7 @@ private:
   // -- nodes --------------------------------------------------------------------------------------
 
   bool mayBe(const OpenOp &open, bool again) const {
-    const std::optional<bool> &fate = forced_[open.op];
+    const std::optional<bool> &fate = forced_.again[open.op];
     return !fate || *fate == again;
   }
 
@@ -145,17 +150,20 @@ private:
       open.choices.push_back({}); // gone
     for (int64_t end : ends)
       if (end > open.forwardEnd && mayBe(open, false))
-        open.choices.push_back({false, open.forwardEnd, end});
+        open.choices.push_back({false, false, open.forwardEnd, end});
     if (open.choices.empty() && mayBe(open, false))
       open.choices.push_back({}); // read only while it is there anyway
     if (!mayBe(open, true) || !isRecomputable(model_, open.op))
       return;
     for (int64_t slot : open.slots) {
       for (int64_t end : ends)
-        if (end > slot)
-          open.choices.push_back({true, slot, end});
-      if (!isRead)
-        open.choices.push_back({true, slot, slot + 1}); // for ops that run again at once
+        if (end > slot) {
+          open.choices.push_back({true, false, slot, end});
+          if (open.sufficient)
+            open.choices.push_back({true, true, slot, end});
+        }
+      if (!isRead) // for ops that run again at once
+        open.choices.push_back({true, false, slot, slot + 1});
     }
     if (open.choices.empty())
       open.choices.push_back({});
@@ -174,10 +182,21 @@ private:
     return isAsPlanned ? open.keptBytes : bytesOf(open.op);
   }
 
+  // Those that wait for the slot, from which the others are computed.
+  int64_t keptBytes(const OpenOp &open, const FateChoice &choice) const {
+    int64_t bytes = 0;
+    if (choice.isFromKept)
+      for (int result : *open.sufficient)
+        bytes += storedBytes(model_.values[model_.ops[open.op].results[result]],
+                             plan_.ops[open.op].results[result], plan_.mesh);
+    return std::min(bytes, bytesOf(open, choice));
+  }
+
   // The usages of a node: its intervals, cut at all instants at which a choice begins or ends.
   void addNode(OpenOp &open) {
+    open.sufficient = sufficientResults(model_, open.op);
     addChoices(open);
-    std::vector<int64_t> cuts;
+    std::vector<int64_t> cuts = {open.forwardEnd};
     for (const FateChoice &choice : open.choices)
       cuts.insert(cuts.end(), {choice.from, choice.until});
     std::sort(cuts.begin(), cuts.end());
@@ -187,10 +206,13 @@ private:
       node.usages.push_back({cuts[i], cuts[i + 1], 0});
     const double again = secondsAgain(costs_, plan_, open.op);
     for (const FateChoice &choice : open.choices) {
-      const int64_t bytes = bytesOf(open, choice);
+      const int64_t bytes = bytesOf(open, choice), kept = keptBytes(open, choice);
       std::vector<int64_t> held;
-      for (const solver::Usage &usage : node.usages)
-        held.push_back(choice.from <= usage.begin && usage.end <= choice.until ? bytes : 0);
+      for (const solver::Usage &usage : node.usages) {
+        const bool isBefore = usage.begin >= open.forwardEnd && usage.end <= choice.from;
+        const bool isThere = choice.from <= usage.begin && usage.end <= choice.until;
+        held.push_back(isThere ? bytes : isBefore ? kept : 0);
+      }
       node.choices.push_back({"", choice.isAgain ? again : 0, std::move(held)});
     }
     problem_.nodes.push_back(std::move(node));
@@ -210,19 +232,34 @@ private:
 
   // -- edges --------------------------------------------------------------------------------------
 
-  // An op that runs again finds its operand.
-  void addEdge(int reader, int source) {
+  // Whether the reader reads sufficient results of the source alone.
+  bool readsSufficient(const OpenOp &reader, const OpenOp &source) const {
+    if (!source.sufficient)
+      return false;
+    for (int operand : model_.ops[reader.op].operands) {
+      const Value &value = model_.values[sourceOf(model_, operand)];
+      if (value.producer == source.op &&
+          std::find(source.sufficient->begin(), source.sufficient->end(), value.result) ==
+              source.sufficient->end())
+        return false;
+    }
+    return true;
+  }
+
+  // An op that runs again finds its operand, or needs it not.
+  void addEdge(const OpenOp &reader, const OpenOp &source) {
     std::vector<double> cost;
+    const bool isSufficient = readsSufficient(reader, source);
     bool isFree = true;
-    for (const FateChoice &a : open_[reader].choices)
-      for (const FateChoice &b : open_[source].choices) {
-        bool isThere = b.from <= a.from && a.from < b.until;
-        isThere |= a.from < open_[source].forwardEnd;
-        cost.push_back(!a.isAgain || isThere ? 0 : solver::kForbidden);
+    for (const FateChoice &a : reader.choices)
+      for (const FateChoice &b : source.choices) {
+        const int64_t from = b.isFromKept && isSufficient ? source.forwardEnd : b.from;
+        bool isThere = (from <= a.from && a.from < b.until) || a.from < source.forwardEnd;
+        cost.push_back(!a.isAgain || a.isFromKept || isThere ? 0 : solver::kForbidden);
         isFree &= cost.back() == 0;
       }
     if (!isFree)
-      problem_.edges.push_back({reader, source, std::move(cost)});
+      problem_.edges.push_back({openOf_[reader.op], openOf_[source.op], std::move(cost)});
   }
 
   Costs &costs_;
@@ -238,15 +275,15 @@ private:
 } // namespace
 
 Result<ChosenFates> chooseFates(Costs &costs, const Plan &plan, const ForcedFates &forced,
-                                int64_t memoryBytes) {
+                                int64_t memoryBytes, const solver::SolveOptions &limits) {
   FateNetwork network(costs, plan, forced, memoryBytes);
   solver::Problem problem = network.build();
-  CLEAVE_TRY_ASSIGN(solver::Solution solution, solver::solve(problem));
+  CLEAVE_TRY_ASSIGN(solver::Solution solution, solver::solve(problem, limits));
   ChosenFates chosen;
   if (!solution.isFound() && !solution.infeasibility.smallestBudget.empty()) {
     chosen.isFitting = false;
     problem.spaces[0].budget = solution.infeasibility.smallestBudget[0];
-    CLEAVE_TRY_ASSIGN(solution, solver::solve(problem));
+    CLEAVE_TRY_ASSIGN(solution, solver::solve(problem, limits));
   }
   if (!solution.isFound())
     return Status::infeasible("no choice of what is computed again was found that fits into ",

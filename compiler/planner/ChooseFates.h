@@ -16,11 +16,17 @@
 
 #include "compiler/planner/Fates.h"
 #include "compiler/planner/Plan.h"
+#include "compiler/solver/Solver.h"
 
 namespace cleave::planner {
 
-// Fates that the user determines, per op; nothing: the planner chooses.
-using ForcedFates = std::vector<std::optional<bool>>;
+// Fates that the user determines.
+struct ForcedFates {
+  std::vector<std::optional<bool>> again; // per op; nothing: the planner chooses
+  std::map<int, std::vector<int>> kept;   // as Fates::kept
+
+  explicit ForcedFates(size_t ops) : again(ops) {}
+};
 
 // Fates, and what they are worth.
 struct ChosenFates {
@@ -31,9 +37,9 @@ struct ChosenFates {
 };
 
 // The fates with which `plan`, a plan of costs.model() that keeps everything, fits into
-// `memoryBytes` per rank.
+// `memoryBytes` per rank, found within the solver's limits.
 Result<ChosenFates> chooseFates(Costs &costs, const Plan &plan, const ForcedFates &forced,
-                                int64_t memoryBytes);
+                                int64_t memoryBytes, const solver::SolveOptions &limits);
 
 // Seconds per step that a repetition of the op would take under these decisions.
 double secondsAgain(Costs &costs, const Decisions &decisions, int op);

@@ -11,8 +11,9 @@ static ForcedFates fatesOfRecipe(const StepModel &model, Recompute recipe) {
   const Fates fates = recipe == Recompute::Full        ? fullRecompute(model)
                       : recipe == Recompute::Selective ? selectiveRecompute(model)
                                                        : keepAll(model);
-  for (size_t i = 0; i < forced.size(); ++i)
-    forced[i] = fates.again[i];
+  for (size_t i = 0; i < model.ops.size(); ++i)
+    forced.again[i] = fates.again[i];
+  forced.kept = fates.kept;
   return forced;
 }
 
@@ -27,7 +28,8 @@ Result<ForcedFates> forcedFates(const StepModel &model, const Pins &pins) {
       if (pin.again && !isRecomputable(model, static_cast<int>(i)))
         continue;
       isPossible = true;
-      forced[i] = pin.again;
+      forced.again[i] = pin.again;
+      forced.kept.erase(static_cast<int>(i));
     }
     if (!isPossible)
       return Status::userError("the pin of the fate of ", pin.op,
@@ -40,13 +42,15 @@ Result<ForcedFates> forcedFates(const StepModel &model, const Pins &pins) {
 }
 
 bool isDetermined(const ForcedFates &forced) {
-  return std::all_of(forced.begin(), forced.end(), [](const auto &fate) { return !!fate; });
+  return std::all_of(forced.again.begin(), forced.again.end(),
+                     [](const auto &fate) { return fate.has_value(); });
 }
 
 Fates fatesOf(const StepModel &model, const ForcedFates &forced) {
   Fates fates = keepAll(model);
-  for (size_t i = 0; i < forced.size(); ++i)
-    fates.again[i] = forced[i].value_or(false);
+  fates.kept = forced.kept;
+  for (size_t i = 0; i < model.ops.size(); ++i)
+    fates.again[i] = forced.again[i].value_or(false);
   normalise(model, fates);
   return fates;
 }

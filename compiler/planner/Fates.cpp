@@ -5,10 +5,17 @@
 
 namespace cleave::planner {
 
-Fates keepAll(const StepModel &model) { return {std::vector<bool>(model.ops.size(), false)}; }
+bool Fates::isAgain(int op, int result) const {
+  if (!again[op])
+    return false;
+  auto it = kept.find(op);
+  return it == kept.end() ||
+         std::find(it->second.begin(), it->second.end(), result) == it->second.end();
+}
 
-// The value that a view shows, or the value itself.
-static int sourceOf(const StepModel &model, int value) {
+Fates keepAll(const StepModel &model) { return {std::vector<bool>(model.ops.size(), false), {}}; }
+
+int sourceOf(const StepModel &model, int value) {
   while (model.values[value].producer >= 0 && model.ops[model.values[value].producer].isView)
     value = model.ops[model.values[value].producer].operands[0];
   return value;
@@ -56,13 +63,70 @@ bool isRecomputable(const StepModel &model, int index) {
   return true;
 }
 
+// Whether the results of a group that are not in `kept` can be computed from those that are, from
+// arguments of the step and from constants.
+static bool suffices(const StepModel &model, const Op &op, const std::vector<int> &kept) {
+  const Group &group = *op.group;
+  std::vector<bool> isGiven(group.dims.size(), false), isNeeded(group.dims.size(), false);
+  for (int result : kept)
+    isGiven[group.yielded[result]] = true;
+  for (int value : group.yielded)
+    isNeeded[value] = !isGiven[value];
+  for (size_t i = group.ops.size(); i-- > 0;) {
+    const std::vector<int> &results = group.ops[i].results;
+    if (std::any_of(results.begin(), results.end(), [&](int value) { return isNeeded[value]; }))
+      for (int value : group.ops[i].operands)
+        isNeeded[value] = isNeeded[value] || !isGiven[value];
+  }
+  for (size_t i = 0; i < group.arguments.size(); ++i) {
+    const int maker = model.values[sourceOf(model, op.operands[i])].producer;
+    if (isNeeded[group.arguments[i]] && maker >= 0 && !model.ops[maker].operands.empty())
+      return false;
+  }
+  return true;
+}
+
+std::optional<std::vector<int>> sufficientResults(const StepModel &model, int index) {
+  constexpr size_t kMostResults = 6;
+  constexpr int64_t kSmall = 16; // times fewer bytes than the largest result
+  const Op &op = model.ops[index];
+  const size_t count = op.results.size();
+  if (!op.group || count < 2 || count > kMostResults)
+    return std::nullopt;
+  std::vector<int64_t> bytes;
+  for (int value : op.results)
+    bytes.push_back(model.values[value].bytes());
+  const int64_t small = *std::max_element(bytes.begin(), bytes.end()) / kSmall;
+  std::optional<std::vector<int>> best;
+  int64_t least = std::accumulate(bytes.begin(), bytes.end(), int64_t(0));
+  for (unsigned set = 1; set + 1 < (1u << count); ++set) {
+    std::vector<int> kept;
+    int64_t sum = 0;
+    for (size_t i = 0; i < count; ++i)
+      if (set >> i & 1 || bytes[i] <= small) {
+        kept.push_back(static_cast<int>(i));
+        sum += bytes[i];
+      }
+    if (sum < least && suffices(model, op, kept)) {
+      least = sum;
+      best = std::move(kept);
+    }
+  }
+  return best;
+}
+
 void normalise(const StepModel &model, Fates &fates) {
   for (size_t i = 0; i < model.ops.size(); ++i) {
     const Op &op = model.ops[i];
-    const int source = op.isView ? model.values[sourceOf(model, op.operands[0])].producer : -1;
-    fates.again[i] = op.isView ? source >= 0 && fates.again[source] && op.part == Part::Forward
-                               : fates.again[i] && isRecomputable(model, static_cast<int>(i));
+    if (op.isView) {
+      const Value &shown = model.values[sourceOf(model, op.operands[0])];
+      fates.again[i] = shown.producer >= 0 && op.part == Part::Forward &&
+                       fates.isAgain(shown.producer, shown.result);
+    } else {
+      fates.again[i] = fates.again[i] && isRecomputable(model, static_cast<int>(i));
+    }
   }
+  std::erase_if(fates.kept, [&](const auto &entry) { return !fates.again[entry.first]; });
 }
 
 namespace {
@@ -92,10 +156,13 @@ public:
   }
 
 private:
-  int64_t bytesOf(int op) const {
+  // What is kept of an op whose results cross a place.
+  int64_t keptBytes(int op) const {
+    const std::optional<std::vector<int>> kept = sufficientResults(model_, op);
     int64_t bytes = 0;
-    for (int value : model_.ops[op].results)
-      bytes += model_.values[value].bytes();
+    for (int i = 0; i < static_cast<int>(model_.ops[op].results.size()); ++i)
+      if (!kept || std::find(kept->begin(), kept->end(), i) != kept->end())
+        bytes += model_.values[model_.ops[op].results[i]].bytes();
     return bytes;
   }
 
@@ -112,8 +179,9 @@ private:
     crossing_.assign(count + 1, 0);
     for (size_t k = 0; k < count; ++k) {
       saved_[k + 1] = saved_[k] + reads_.bytes[ops_[k]];
+      const int64_t bytes = keptBytes(ops_[k]);
       for (int place = static_cast<int>(k) + 1; place <= last_[k]; ++place)
-        crossing_[place] += bytesOf(ops_[k]);
+        crossing_[place] += bytes;
     }
   }
 
@@ -144,6 +212,10 @@ private:
     for (int k = 0; k < end; ++k) {
       auto next = std::upper_bound(places.begin(), places.end(), k);
       fates.again[ops_[k]] = last_[k] < *next;
+      if (auto kept = sufficientResults(model_, ops_[k]); kept && !fates.again[ops_[k]]) {
+        fates.again[ops_[k]] = true;
+        fates.kept[ops_[k]] = std::move(*kept);
+      }
     }
     normalise(model_, fates);
     return fates;

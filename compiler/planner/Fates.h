@@ -3,24 +3,32 @@
 //
 // An op that is run again reads its operands where they are: kept ones in memory, others from
 // their own repetition. Views have the fate of what they show. An op that no reader needs again is
-// not repeated, whatever its fate says.
+// not repeated, whatever its fate says. Some results of a kernel group that runs again may be kept:
+// its repetition computes the others from them, a norm from the sum that it normalises.
 #pragma once
 
 #include "compiler/planner/StepModel.h"
 
 #include <limits>
+#include <map>
 
 namespace cleave::planner {
 
 // The fate of every op's results.
 struct Fates {
-  std::vector<bool> again; // per op of the model: computed again; else kept
-  bool any() const { return std::find(again.begin(), again.end(), true) != again.end(); }
+  std::vector<bool> again;              // per op of the model: computed again; else kept
+  std::map<int, std::vector<int>> kept; // of ops that run again the results that are kept, if any
   bool operator==(const Fates &) const = default;
+
+  // Whether this result of the op is computed again.
+  bool isAgain(int op, int result) const;
 };
 
 // All values are kept.
 Fates keepAll(const StepModel &model);
+
+// The value that a view shows, or the value itself.
+int sourceOf(const StepModel &model, int value);
 
 // What the backward part reads of the forward part. Views count as their source.
 struct ForwardReads {
@@ -38,6 +46,11 @@ ForwardReads readsOf(const StepModel &model);
 // Whether the op may run again: one of the forward part that reads something, is no view, makes no
 // result of the step, and runs as often as all of its readers.
 bool isRecomputable(const StepModel &model, int op);
+
+// The results of a kernel group from which, with arguments of the step and constants, all others can
+// be computed: those with the fewest bytes, and results that are small beside others. Nothing if
+// there are none, or all are.
+std::optional<std::vector<int>> sufficientResults(const StepModel &model, int op);
 
 // Drops what cannot run again, and gives views the fate of what they show.
 void normalise(const StepModel &model, Fates &fates);

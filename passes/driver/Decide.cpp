@@ -11,6 +11,7 @@
 #include "runtime/base/Units.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace mlir;
 
@@ -41,9 +42,9 @@ public:
   Result<Decided> run() {
     CLEAVE_TRY_ASSIGN(model_, readModel(module_));
     CLEAVE_TRY_ASSIGN(forced_, planner::forcedFates(model_, options_.pins));
-    Result<Decided> first = planWith(planner::fatesOf(model_, forced_), options_.memoryBytes);
+    Result<Decided> first = planWith(planner::fatesOf(model_, *forced_), options_.memoryBytes);
     const bool isInfeasible = first.status().kind() == StatusKind::Infeasible;
-    if ((!first && !isInfeasible) || planner::isDetermined(forced_) ||
+    if ((!first && !isInfeasible) || planner::isDetermined(*forced_) ||
         (first && first->plan.secondsPerByte == 0))
       return first;
     return planInLessMemory(std::move(first));
@@ -84,7 +85,6 @@ private:
          {planner::selectiveRecompute(model_), planner::fullRecompute(model_)})
       CLEAVE_TRY(tryFates(recipe).status());
     if (best_) {
-      best_->plan.budgetBytes = budget_;
       best_->plan.boundSeconds = std::min(best_->plan.boundSeconds, whole.boundSeconds);
       const double seconds = best_->plan.seconds;
       best_->plan.gap = seconds > 0 ? (seconds - best_->plan.boundSeconds) / seconds : 0;
@@ -96,45 +96,61 @@ private:
   // Chooses fates for targets around the budget until the realised step just fits.
   Status searchFates(planner::Costs &costs, const planner::Plan &whole) {
     int64_t target = budget_, fitting = 0, tooLarge = whole.arenaBytes + 1;
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kRounds && tooLarge - fitting > budget_ / 200; ++round) {
       Result<planner::ChosenFates> chosen =
-          planner::chooseFates(costs, whole, forced_, std::max<int64_t>(target, 0));
+          planner::chooseFates(costs, whole, *forced_, target, options_.solve);
       if (chosen.status().kind() == StatusKind::Infeasible)
         return Status::ok();
       CLEAVE_TRY(chosen.status());
-      CLEAVE_TRY_ASSIGN(int64_t peak, tryFates(chosen->fates));
-      const int64_t slack = budget_ - peak;
+      CLEAVE_TRY_ASSIGN(int64_t slack, tryFates(chosen->fates));
       if (slack >= 0)
         fitting = std::max(fitting, target);
       else
         tooLarge = std::min(tooLarge, target);
-      if ((slack < 0 && !chosen->isFitting) || (slack >= 0 && slack < budget_ / 200))
+      if (slack >= 0 ? slack < budget_ / 200 : !chosen->isFitting)
         return Status::ok();
       target += slack;
       if (target <= fitting || target >= tooLarge)
         target = fitting + (tooLarge - fitting) / 2;
-      if (tooLarge - fitting < budget_ / 200)
-        return Status::ok();
     }
     return Status::ok();
   }
 
-  // Plans with these fates, and keeps the plan if it is the best so far. Returns the memory of the
-  // fastest plan with them, whether it fits or not.
+  // Plans with these fates, and keeps the plan if it is the best so far. Returns the bytes that are
+  // left of the budget; negative: that are missing.
   Result<int64_t> tryFates(planner::Fates fates) {
-    for (size_t i = 0; i < forced_.size(); ++i)
-      fates.again[i] = forced_[i].value_or(fates.again[i]);
+    for (size_t i = 0; i < model_.ops.size(); ++i)
+      if (const std::optional<bool> &fate = forced_->again[i]) {
+        fates.again[i] = *fate;
+        fates.kept.erase(static_cast<int>(i));
+      }
     planner::normalise(model_, fates);
-    CLEAVE_TRY_ASSIGN(Decided free, planWith(fates, kUnlimited));
-    const int64_t peak = free.plan.arenaBytes;
-    keepIfBetter(peak <= budget_ ? Result<Decided>(std::move(free)) : planWith(fates, budget_));
-    return peak;
+    for (const auto &[tried, slack] : tried_)
+      if (tried == fates)
+        return slack;
+    Result<Decided> candidate = planWith(fates, budget_);
+    int64_t slack = 0;
+    if (candidate) {
+      slack = budget_ - candidate->plan.arenaBytes;
+    } else if (candidate.status().kind() == StatusKind::Infeasible) {
+      CLEAVE_TRY_ASSIGN(Decided large, planWith(fates, kUnlimited));
+      slack = std::min<int64_t>(budget_ - large.plan.arenaBytes, -1);
+    } else {
+      return candidate.status();
+    }
+    tried_.push_back({std::move(fates), slack});
+    keepIfBetter(std::move(candidate), slack);
+    return slack;
   }
 
-  void keepIfBetter(Result<Decided> candidate) {
-    // Of two failures the later one is told: it needs less.
-    if (candidate ? !best_ || candidate->plan.seconds < best_->plan.seconds : !best_)
-      best_ = std::move(candidate);
+  // Of failures the one is kept that misses the fewest bytes.
+  void keepIfBetter(Result<Decided> candidate, int64_t slack) {
+    const bool isBetter = candidate ? !best_ || candidate->plan.seconds < best_->plan.seconds
+                                    : !best_ && slack > leastMissing_;
+    if (!isBetter)
+      return;
+    leastMissing_ = slack;
+    best_ = std::move(candidate);
   }
 
   std::string summary(planner::Costs &costs, const planner::Plan &whole) const {
@@ -151,8 +167,10 @@ private:
   const cluster::Cluster &cluster_;
   const planner::PlannerOptions &options_;
   planner::StepModel model_; // of the step as it is
-  planner::ForcedFates forced_;
-  int64_t budget_ = 0; // bytes of one rank
+  std::optional<planner::ForcedFates> forced_;
+  int64_t budget_ = 0;                                    // bytes of one rank
+  std::vector<std::pair<planner::Fates, int64_t>> tried_; // and the bytes that were left
+  int64_t leastMissing_ = std::numeric_limits<int64_t>::min();
   Result<Decided> best_ = Status::infeasible("nothing was planned");
 };
 

@@ -16,7 +16,7 @@ static void pruneBody(Block &body) {
   }
 }
 
-static void prune(graph::FusionOp fusion) {
+void pruneGroup(graph::FusionOp fusion) {
   Block &body = fusion.getBody().front();
   Operation *yield = body.getTerminator();
   SmallVector<Value> used;
@@ -49,7 +49,7 @@ static void prune(graph::FusionOp fusion) {
 void pruneGroups(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (auto fusion = dyn_cast<graph::FusionOp>(op))
-      prune(fusion);
+      pruneGroup(fusion);
 }
 
 } // namespace cleave::fuse

@@ -4,7 +4,8 @@ include "passes/PassBase.td"
 
 def RealisePass : Cleave_Pass<"cleave-remat-realise", "::mlir::ModuleOp"> {
   let summary = "Repeats ops of the forward part for the backward part";
-  let before = "An op of the forward part whose results are computed again has graph.fate = \"again\".";
+  let before = "An op of the forward part whose results are computed again has graph.fate = \"again\"; "
+      "\"from_kept\" if these are computed from other results of the group, which are kept.";
   let after =
       "Ops outside of the forward part read the results of a repetition of the op, which has graph.again "
       "and stands before its first reader. No op has graph.fate; the step computes what it computed.";

@@ -30,7 +30,7 @@ Value sourceOf(Value value) {
 class Repetition {
 public:
   Repetition(func::FuncOp step, const planner::StepModel &model, const planner::Fates &fates)
-      : body_(step.getBody().front()), ops_(graph::opsOf(step)), again_(fates.again) {
+      : body_(step.getBody().front()), ops_(graph::opsOf(step)), fates_(fates) {
     for (auto [op, plain] : llvm::zip_equal(ops_, model.ops))
       if (plain.part == planner::Part::Forward)
         forward_.insert(op);
@@ -44,7 +44,7 @@ public:
   size_t run() {
     size_t clones = 0;
     for (size_t i = ops_.size(); i-- > 0;)
-      if (again_[i] && repeat(ops_[i]))
+      if (fates_.again[i] && repeat(static_cast<int>(i)))
         ++clones;
     return clones;
   }
@@ -56,15 +56,17 @@ private:
     return !forward_.contains(op) && op != body_.getTerminator();
   }
 
-  bool repeat(Operation *op) {
-    Operation *place = nullptr;
+  bool repeat(int number) {
+    Operation *op = ops_[number], *place = nullptr;
     auto stayBefore = [&](Operation *other) {
       if (!place || other->isBeforeInBlock(place))
         place = other;
     };
-    for (Operation *user : op->getUsers())
-      if (readsRepetition(user))
-        stayBefore(user);
+    for (OpResult result : op->getResults())
+      if (fates_.isAgain(number, static_cast<int>(result.getResultNumber())))
+        for (Operation *user : result.getUsers())
+          if (readsRepetition(user))
+            stayBefore(user);
     if (!place)
       return false;
     for (Value operand : op->getOperands())
@@ -74,14 +76,28 @@ private:
     Operation *clone = b.clone(*op);
     graph::markAgain(clone);
     for (auto [value, again] : llvm::zip_equal(op->getResults(), clone->getResults()))
-      value.replaceUsesWithIf(again,
-                              [&](OpOperand &use) { return readsRepetition(use.getOwner()); });
+      if (fates_.isAgain(number, static_cast<int>(again.getResultNumber())))
+        value.replaceUsesWithIf(again,
+                                [&](OpOperand &use) { return readsRepetition(use.getOwner()); });
+      else
+        readKept(cast<graph::FusionOp>(clone), again.getResultNumber(), value);
+    // At once: an operand that only unused results need must not be repeated for this reader.
+    if (auto group = dyn_cast<graph::FusionOp>(clone))
+      fuse::pruneGroup(group);
     return true;
+  }
+
+  // Lets the ops inside a repeated group read a kept result instead of computing it.
+  static void readKept(graph::FusionOp clone, unsigned result, Value kept) {
+    Block &body = clone.getBody().front();
+    Value inside = body.getTerminator()->getOperand(result);
+    clone->insertOperands(clone->getNumOperands(), kept);
+    inside.replaceAllUsesWith(body.addArgument(inside.getType(), inside.getLoc()));
   }
 
   Block &body_;
   SmallVector<Operation *> ops_;
-  const std::vector<bool> &again_;
+  const planner::Fates &fates_;
   llvm::DenseSet<Operation *> forward_;
   llvm::DenseMap<Value, Operation *> replacedBy_; // per argument, outside of the forward part
 };
@@ -105,7 +121,8 @@ size_t realise(func::FuncOp step, const planner::StepModel &model, const planner
 
 namespace {
 
-// The ops with a fate in the IR: `graph.fate = "again"`.
+// The ops with a fate in the IR: graph.fate = "again", or "from_kept" for a group whose sufficient
+// results are kept.
 struct RealisePass : impl::RealisePassBase<RealisePass> {
   void runOnOperation() override {
     func::FuncOp step = graph::stepOf(getOperation());
@@ -117,7 +134,10 @@ struct RealisePass : impl::RealisePassBase<RealisePass> {
     planner::Fates fates = planner::keepAll(*model);
     for (auto [i, op] : llvm::enumerate(graph::opsOf(step)))
       if (auto fate = op->getAttrOfType<StringAttr>("graph.fate")) {
-        fates.again[i] = fate == "again";
+        fates.again[i] = true;
+        if (auto kept = planner::sufficientResults(*model, static_cast<int>(i));
+            kept && fate == "from_kept")
+          fates.kept[static_cast<int>(i)] = *kept;
         op->removeAttr("graph.fate");
       }
     planner::normalise(*model, fates);

@@ -47,3 +47,29 @@ func.func @step(%x: tensor<4xf32> {graph.role = "input"})
   %g = graph.neg %e : tensor<4xf32>
   return %e, %g : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// A group keeps its sum; the repetition computes the exponential from it, and not the sum again.
+// CHECK-LABEL: func @step
+// CHECK: %[[FIRST:.*]]:2 = graph.fusion
+// CHECK: graph.neg
+// CHECK: %[[AGAIN:.*]] = graph.fusion (%[[IN:.*]] = %[[FIRST]]#0 : tensor<4x4xf32>)
+// CHECK-NOT: graph.add
+// CHECK: graph.exp %[[IN]]
+// CHECK: } {graph.again}
+// CHECK-NEXT: graph.dot_general %{{.*}}, %[[AGAIN]]
+func.func @step(%x: tensor<4x4xf32> {graph.role = "input"}, %w: tensor<4x4xf32> {graph.role = "parameter"})
+    -> (tensor<f32> {graph.role = "loss"}, tensor<4x4xf32> {graph.role = "metric"}, tensor<4x4xf32> {graph.role = "metric"}) {
+  %h = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  %s, %e = graph.fusion (%a = %h : tensor<4x4xf32>, %b = %x : tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+    %1 = graph.add %a, %b : tensor<4x4xf32>
+    %2 = graph.exp %1 : tensor<4x4xf32>
+    graph.yield %1, %2 : tensor<4x4xf32>, tensor<4x4xf32>
+  } {graph.fate = "from_kept"}
+  %q = graph.dot_general %s, %e batch [] x [] contract [1] x [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  %l = graph.reduce sum %q over [0, 1] : tensor<4x4xf32> -> tensor<f32>
+  %n = graph.neg %s : tensor<4x4xf32>
+  %g = graph.dot_general %n, %e batch [] x [] contract [0] x [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  return %l, %n, %g : tensor<f32>, tensor<4x4xf32>, tensor<4x4xf32>
+}

@@ -91,7 +91,7 @@ TEST_CASE("a smaller budget computes more again, takes longer, and is kept") {
   const ForcedFates free(model.ops.size());
   double seconds = 0;
   for (int64_t budget = plan.peakBytes; budget > plan.peakBytes - 12 * kValue; budget -= kValue) {
-    Result<ChosenFates> chosen = chooseFates(costs, plan, free, budget);
+    Result<ChosenFates> chosen = chooseFates(costs, plan, free, budget, defaultLimits());
     REQUIRE(chosen.isOk());
     INFO("budget " << budget << " of " << plan.peakBytes);
     REQUIRE(chosen->isFitting);
@@ -111,7 +111,7 @@ TEST_CASE("rules on fates bind") {
   Result<ForcedFates> forced = forcedFates(model, pins);
   REQUIRE(forced.isOk());
   CHECK_FALSE(isDetermined(*forced));
-  Result<ChosenFates> chosen = chooseFates(costs, plan, *forced, plan.peakBytes - kValue);
+  Result<ChosenFates> chosen = chooseFates(costs, plan, *forced, plan.peakBytes - kValue, defaultLimits());
   REQUIRE(chosen.isOk());
   for (size_t i = 0; i < model.ops.size(); ++i)
     CHECK_FALSE((model.ops[i].kind == "graph.exp" && chosen->fates.again[i]));
