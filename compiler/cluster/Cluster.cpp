@@ -67,6 +67,7 @@ static Cluster shareCpu(const Cluster &cluster, int64_t ranksPerNode) {
       for (Link &link : links) {
         link.bytesPerSecond /= crowd;
         link.latencySeconds *= crowd;
+        link.hopSeconds *= crowd;
       }
   }
   return shared;

@@ -20,10 +20,18 @@ struct Curve {
   bool operator==(const Curve &) const = default;
 };
 
+// A size of the blocks of a result that the processors of a device compute, one at a time each.
+struct Tile {
+  int64_t rows = 0, columns = 0;
+  double share = 1; // of the peak, if the tiles fill all processors and the sums are long
+  bool operator==(const Tile &) const = default;
+};
+
 // The arithmetic of one device for one element type.
 struct Compute {
-  double peakFlops = 0; // FLOP/s of one device, 2 per multiply-add
-  Curve efficiency;     // over the FLOPs of one kernel
+  double peakFlops = 0;    // FLOP/s of one device, 2 per multiply-add
+  Curve efficiency;        // over the FLOPs of one kernel
+  std::vector<Tile> tiles; // of matrix products; empty: these follow `efficiency`, too
   bool operator==(const Compute &) const = default;
 };
 
@@ -36,6 +44,7 @@ const char *name(CollectiveKind kind); // `all_reduce`, …
 struct Link {
   int64_t ranks = 0;         // 0: any number
   double latencySeconds = 0; // of one call
+  double hopSeconds = 0;     // of each step from rank to rank, in addition
   double bytesPerSecond = 0; // through the connection of one device, in one direction
   bool operator==(const Link &) const = default;
 };
@@ -63,6 +72,8 @@ struct Cluster {
   int64_t reservedBytes = 0;  // of it, for driver, libraries and fragmentation
   int64_t hostBytes = 0;      // memory of one node's host
   std::map<std::string, Compute> compute; // by element type: `f32`, `bf16`, …
+  int64_t processors = 0;                 // of one device, which compute tiles; 0: unknown
+  double tileSeconds = 0;      // of a tile, whatever its size: its first reads and last writes
   double vectorFlops = 0;      // FLOP/s of kernels other than products; 0: as in `compute`
   double columnsPerSecond = 0; // of convolutions that are lowered (MeasureConvolution.h); 0: all
                                // have kernels of their own

@@ -138,11 +138,34 @@ Curve readCurve(ClusterReader &reader, const char *key) {
   return curve;
 }
 
+std::vector<Tile> readTiles(ClusterReader &reader) {
+  std::vector<Tile> tiles;
+  if (!reader.has("tiles"))
+    return tiles;
+  for (size_t k = 0; const json &value : reader.list("tiles")) {
+    std::string path = concat(reader.pathOf("tiles"), "/", k++);
+    bool isTile = value.is_array() && value.size() == 3 && value[0].is_number_integer() &&
+                  value[1].is_number_integer() && value[2].is_number();
+    if (!isTile) {
+      reader.fail(path, "found ", value.dump(), ", expected [rows, columns, share]");
+      return tiles;
+    }
+    Tile tile{value[0], value[1], value[2]};
+    if (tile.rows < 1 || tile.columns < 1 || !(tile.share > 0 && tile.share <= 1))
+      reader.fail(path, "found ", value.dump(),
+                  ", expected rows and columns of at least 1 and a share above 0 and at most 1");
+    tiles.push_back(tile);
+  }
+  return tiles;
+}
+
 Link readLink(ClusterReader reader) {
   Link link;
   if (reader.has("ranks"))
     link.ranks = reader.integer("ranks", 0);
   link.latencySeconds = reader.number("latency_seconds", 0, false);
+  if (reader.has("hop_seconds"))
+    link.hopSeconds = reader.number("hop_seconds", 0, false);
   link.bytesPerSecond = reader.number("bytes_per_second", 0, true);
   reader.refuseOthers();
   return link;
@@ -179,6 +202,10 @@ void readCompute(ClusterReader reader, Cluster &cluster) {
     Compute &compute = cluster.compute[type];
     compute.peakFlops = entry.number("peak_flops", 0, true);
     compute.efficiency = readCurve(entry, "efficiency");
+    compute.tiles = readTiles(entry);
+    if (!compute.tiles.empty() && !cluster.processors)
+      entry.fail(entry.pathOf("tiles"), "the field /processors is missing, of which there are as "
+                                        "many as tiles are computed at a time");
     entry.refuseOthers();
   }
   if (!cluster.compute.count("f32"))
@@ -208,6 +235,10 @@ Cluster readCluster(const json &root, Status &status) {
   cluster.nodes = reader.integer("nodes", 0);
   cluster.devicesPerNode = reader.integer("devices_per_node", 1);
   readMemory(reader.object("memory"), cluster);
+  if (reader.has("processors"))
+    cluster.processors = reader.integer("processors", 1);
+  if (reader.has("tile_seconds"))
+    cluster.tileSeconds = reader.number("tile_seconds", 0, false);
   readCompute(reader.object("compute"), cluster);
   if (reader.has("vector_flops"))
     cluster.vectorFlops = reader.number("vector_flops", 0, true);
@@ -245,6 +276,8 @@ OrderedJson linkToJson(const Link &link) {
   if (link.ranks)
     value["ranks"] = link.ranks;
   value["latency_seconds"] = link.latencySeconds;
+  if (link.hopSeconds > 0)
+    value["hop_seconds"] = link.hopSeconds;
   value["bytes_per_second"] = link.bytesPerSecond;
   return value;
 }
@@ -277,9 +310,12 @@ Result<Cluster> fromJson(const std::string &text) {
 
 std::string toJson(const Cluster &cluster) {
   OrderedJson compute = OrderedJson::object(), levels = OrderedJson::array();
-  for (auto &[type, entry] : cluster.compute)
+  for (auto &[type, entry] : cluster.compute) {
     compute[type] = {{"peak_flops", entry.peakFlops},
                      {"efficiency", curveToJson(entry.efficiency)}};
+    for (const Tile &tile : entry.tiles)
+      compute[type]["tiles"].push_back({tile.rows, tile.columns, tile.share});
+  }
   for (const Level &level : cluster.levels)
     levels.push_back(levelToJson(level));
   OrderedJson root = {{"name", cluster.name},
@@ -298,6 +334,10 @@ std::string toJson(const Cluster &cluster) {
                       {"launch_seconds", cluster.launchSeconds},
                       {"host_link", linkToJson(cluster.hostLink)},
                       {"levels", levels}};
+  if (cluster.processors > 0)
+    root["processors"] = cluster.processors;
+  if (cluster.tileSeconds > 0)
+    root["tile_seconds"] = cluster.tileSeconds;
   if (cluster.vectorFlops > 0)
     root["vector_flops"] = cluster.vectorFlops;
   if (cluster.columnsPerSecond > 0)

@@ -2,6 +2,7 @@
 #include "compiler/cost/Collective.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace cleave::cost {
 
@@ -50,6 +51,23 @@ const CollectiveCost::Place &CollectiveCost::place(const std::vector<int> &axes)
   return entry->second = worst;
 }
 
+// A group of p ranks, m in each unit of the level inside.
+namespace {
+struct Group {
+  CollectiveKind kind;
+  double ranks, members;
+  const Link &outer, &inner; // if m is 1, inner is not used
+
+  double units() const { return std::ceil(ranks / members); }
+  // Of the connections of all members of a unit together, per rank of a ring.
+  double bandwidth() const {
+    const double together = members * outer.bytesPerSecond;
+    return members > 1 ? std::max(outer.bytesPerSecond, std::min(together, inner.bytesPerSecond))
+                       : outer.bytesPerSecond;
+  }
+};
+} // namespace
+
 static double factor(CollectiveKind kind, double ranks) {
   switch (kind) {
   case CollectiveKind::AllReduce:
@@ -61,15 +79,40 @@ static double factor(CollectiveKind kind, double ranks) {
   }
 }
 
+static double ringSeconds(const Group &group, double bytes) {
+  const double laps = group.kind == CollectiveKind::AllReduce ? 2 : 1;
+  const double steps = group.ranks - 1;
+  const double outside = group.members > 1 ? std::min(steps, group.units()) : steps;
+  return group.outer.latencySeconds + laps * outside * group.outer.hopSeconds +
+         laps * (steps - outside) * group.inner.hopSeconds +
+         factor(group.kind, group.ranks) * bytes / group.bandwidth();
+}
+
+// Of an all_reduce.
+static double treeSeconds(const Group &group, double bytes) {
+  const double hops = std::ceil(std::log2(group.units())) * group.outer.hopSeconds +
+                      std::ceil(std::log2(group.members)) * group.inner.hopSeconds;
+  return group.outer.latencySeconds + 2 * hops + 4 * bytes / group.bandwidth();
+}
+
+static double twoLevelSeconds(const Group &group, double bytes) {
+  const Group inside{group.kind, group.members, 1, group.inner, group.inner};
+  const Group between{group.kind, group.units(), 1, group.outer, group.outer};
+  return ringSeconds(inside, bytes) + ringSeconds(between, bytes / group.members);
+}
+
+static double pairwiseSeconds(const Group &group, double bytes) {
+  auto exchange = [&](const Link &link, double partners) {
+    return partners * (link.hopSeconds + bytes / group.ranks / link.bytesPerSecond);
+  };
+  return group.outer.latencySeconds + exchange(group.outer, group.ranks - group.members) +
+         exchange(group.inner, group.members - 1);
+}
+
 double CollectiveCost::sentBytes(CollectiveKind kind, const std::vector<int> &axes,
                                  double bytes) const {
   const int64_t ranks = mesh_.ranksAlong(axes);
   return ranks == 1 ? 0 : factor(kind, static_cast<double>(ranks)) * bytes;
-}
-
-double CollectiveCost::latencySeconds(CollectiveKind kind, const std::vector<int> &axes) const {
-  const int64_t ranks = mesh_.ranksAlong(axes);
-  return ranks == 1 ? 0 : cluster_.levels[place(axes).level].link(kind, ranks).latencySeconds;
 }
 
 double CollectiveCost::seconds(CollectiveKind kind, const std::vector<int> &axes,
@@ -78,15 +121,20 @@ double CollectiveCost::seconds(CollectiveKind kind, const std::vector<int> &axes
   if (ranks == 1 || bytes <= 0)
     return 0;
   const Place &where = place(axes);
-  const Link &link = cluster_.levels[where.level].link(kind, ranks);
-  double bandwidth = link.bytesPerSecond;
-  bool isRing = kind != CollectiveKind::AllToAll && kind != CollectiveKind::SendRecv;
-  if (where.level > 0 && isRing) {
-    double inside = cluster_.levels[where.level - 1].link(kind, where.members).bytesPerSecond;
-    double together = bandwidth * static_cast<double>(where.members);
-    bandwidth = std::max(bandwidth, std::min(together, inside));
-  }
-  return link.latencySeconds + sentBytes(kind, axes, bytes) / bandwidth;
+  const Link &outer = cluster_.levels[where.level].link(kind, ranks);
+  const bool hasInside = where.level > 0 && where.members > 1;
+  const Link &inner = cluster_.levels[hasInside ? where.level - 1 : where.level].link(
+      kind, hasInside ? where.members : ranks);
+  const Group group{kind, static_cast<double>(ranks),
+                    hasInside ? static_cast<double>(where.members) : 1, outer, inner};
+  if (kind == CollectiveKind::SendRecv)
+    return outer.latencySeconds + outer.hopSeconds + bytes / outer.bytesPerSecond;
+  if (kind == CollectiveKind::AllToAll)
+    return pairwiseSeconds(group, bytes);
+  double least = ringSeconds(group, bytes);
+  if (kind == CollectiveKind::AllReduce)
+    least = std::min(least, treeSeconds(group, bytes));
+  return hasInside ? std::min(least, twoLevelSeconds(group, bytes)) : least;
 }
 
 } // namespace cleave::cost

@@ -1,18 +1,34 @@
 // Collective: the seconds of a collective among the ranks along some mesh axes.
 //
-// seconds = latency of a call + factor * n / B, where n is in bytes and p the number of ranks
-// (bandwidth-optimal algorithms; R. Thakur, R. Rabenseifner, W. Gropp, IJHPCA 19(1), 2005):
+// Let p be the number of ranks, n the bytes as below, α the latency of a call, h the seconds of a
+// hop from rank to rank, B the bandwidth of one rank's connection, and m the number of members
+// inside one unit (a node) of the topology; i and o mean the level inside a unit and the level
+// between units. A group inside one unit has m = 1, and takes o for that level.
 //
-//   all_reduce       2 (p-1)/p   n = the buffer that every rank holds before and after
-//   all_gather         (p-1)/p   n = the result
-//   reduce_scatter     (p-1)/p   n = the operand
-//   all_to_all         (p-1)/p   n = the buffer that every rank holds
-//   send_recv                1   n = the message
+//   n: all_reduce     the buffer that every rank holds before and after
+//      all_gather     the result
+//      reduce_scatter the operand
+//      all_to_all     the buffer that every rank holds
+//      send_recv      the message
 //
-// B is the bandwidth of the outermost topology level that the group crosses. If m members are
-// inside one unit of the level below, their m connections to the outside share the traffic of the
-// rings, up to the bandwidth of the inner level; an all-to-all and a send use each rank's own
-// connection.
+// A library is expected to take the fastest of:
+//
+//   ring       α + u (p/m ho + (p - 1 - p/m) hi) + u (p-1)/p n / min(m Bo, Bi)
+//              u = 2 for all_reduce, 1 for all_gather and reduce_scatter; without p/m if m = 1.
+//              The m connections of a unit to the outside share the traffic, up to the bandwidth
+//              inside.
+//   tree       α + 2 (⌈log2 p/m⌉ ho + ⌈log2 m⌉ hi) + 2 n / (min(m Bo, Bi) / 2)
+//              all_reduce only: the protocols with short hops send a flag with every word, which
+//              halves the bandwidth.
+//   two-level  the ring inside the units on n, and the one between units, all m at a time, on n / m
+//
+//   all_to_all α + (p - m) ho + (m - 1) hi + (p - m)/p n / Bo + (m - 1)/p n / Bi, pairwise
+//   send_recv  α + ho + n / Bo
+//
+// Sources: R. Thakur, R. Rabenseifner, W. Gropp, IJHPCA 19(1), 2005 (rings, trees, pairwise
+// exchange); P. Sanders, J. Speck, J. L. Träff, Parallel Computing 35(12), 2009 (trees that use
+// both directions); the latencies and protocols by which NCCL chooses (its tuning model). With
+// h = 0 the ring is the bandwidth-optimal algorithm with one latency per call.
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
@@ -29,13 +45,11 @@ public:
   CollectiveCost(cluster::Cluster cluster, Mesh mesh);
 
   // Seconds of a collective on `bytes` (n of the formulas) among the ranks along `axes`; 0 if the
-  // axes span one rank or `bytes` is 0.
+  // axes span one rank or `bytes` is 0. Concave in `bytes`: joined calls take no longer than the
+  // calls one by one.
   double seconds(cluster::CollectiveKind kind, const std::vector<int> &axes, double bytes) const;
 
-  // Of them, those of the call itself, whatever it transfers; 0 if the axes span one rank.
-  double latencySeconds(cluster::CollectiveKind kind, const std::vector<int> &axes) const;
-
-  // Bytes sent by every rank, by the factors above.
+  // Bytes sent by every rank, by the factors of rings.
   double sentBytes(cluster::CollectiveKind kind, const std::vector<int> &axes, double bytes) const;
 
   const Mesh &mesh() const { return mesh_; }

@@ -2,31 +2,73 @@
 #include "compiler/cost/Roofline.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace cleave::cost {
 
+static double movingSeconds(const cluster::Cluster &cluster, double bytes) {
+  return bytes / (cluster.memoryBytesPerSecond * cluster.memoryEfficiency.at(bytes));
+}
+
+// The fewest terms of a piece of a divided sum.
+static constexpr double kShortestSum = 128;
+
+// Seconds of a product in tiles of `rows` by `columns`, the sums divided in `pieces`.
+static double tiledSeconds(const cluster::Cluster &cluster, double rate, const MatrixSizes &sizes,
+                           double rows, double columns, double pieces) {
+  const double processors = static_cast<double>(cluster.processors);
+  const double tiles =
+      sizes.batch * std::ceil(sizes.m / rows) * std::ceil(sizes.n / columns) * pieces;
+  const double flops = 2 * rows * columns * std::ceil(sizes.k / pieces);
+  const double seconds =
+      std::ceil(tiles / processors) * (flops * processors / rate + cluster.tileSeconds);
+  const double partial = 4 * sizes.batch * sizes.m * sizes.n * pieces; // bytes
+  return pieces > 1 ? seconds + movingSeconds(cluster, 2 * partial) : seconds;
+}
+
+static double productSeconds(const cluster::Cluster &cluster, const cluster::Compute &compute,
+                             const MatrixSizes &sizes) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const cluster::Tile &tile : compute.tiles) {
+    const double rows = static_cast<double>(tile.rows), columns = static_cast<double>(tile.columns);
+    const double rate = compute.peakFlops * tile.share;
+    for (double pieces = 1; pieces == 1 || sizes.k / pieces >= kShortestSum; pieces *= 2)
+      least = std::min({least, tiledSeconds(cluster, rate, sizes, rows, columns, pieces),
+                        tiledSeconds(cluster, rate, sizes, columns, rows, pieces)});
+  }
+  return least;
+}
+
+// One launch.
+static double computingSeconds(const cluster::Cluster &cluster, const KernelWork &work,
+                               double flops) {
+  if (flops <= 0)
+    return 0;
+  if (!work.isProduct && cluster.vectorFlops > 0)
+    return flops / cluster.vectorFlops;
+  const cluster::Compute &compute = cluster.computeOf(work.isProduct ? work.elementType : "f32");
+  if (work.sizes.isKnown() && !compute.tiles.empty() && work.launches <= 1)
+    return productSeconds(cluster, compute, work.sizes);
+  return flops / (compute.peakFlops * compute.efficiency.at(flops));
+}
+
 double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work) {
   const double launches = static_cast<double>(std::max<int64_t>(1, work.launches));
-  const cluster::Compute &compute = cluster.computeOf(work.elementType);
-  double computing = 0, moving = 0;
-  if (work.flops > 0 && !work.isProduct && cluster.vectorFlops > 0)
-    computing = work.flops / cluster.vectorFlops;
-  else if (work.flops > 0)
-    computing = work.flops / (compute.peakFlops * compute.efficiency.at(work.flops / launches));
+  double computing = launches * computingSeconds(cluster, work, work.flops / launches);
   if (work.columns > 0 && cluster.columnsPerSecond > 0)
     computing = std::max(computing, work.columns / cluster.columnsPerSecond);
-  if (work.bytes > 0)
-    moving = work.bytes /
-             (cluster.memoryBytesPerSecond * cluster.memoryEfficiency.at(work.bytes / launches));
+  const double moving =
+      work.bytes > 0 ? launches * movingSeconds(cluster, work.bytes / launches) : 0;
   return std::max(computing, moving) + static_cast<double>(work.launches) * cluster.launchSeconds;
 }
 
 double fillSeconds(const cluster::Cluster &cluster, double bytes) {
-  return kernelSeconds(cluster, {0, bytes, "f32", 1, false});
+  return kernelSeconds(cluster, {.bytes = bytes, .isProduct = false});
 }
 
 double copySeconds(const cluster::Cluster &cluster, double bytes) {
-  return kernelSeconds(cluster, {0, 2 * bytes, "f32", 1, false});
+  return kernelSeconds(cluster, {.bytes = 2 * bytes, .isProduct = false});
 }
 
 } // namespace cleave::cost

@@ -1,10 +1,29 @@
 // Roofline: the seconds of a kernel on one device (S. Williams et al., CACM 52(4), 2009, with
 // efficiencies that depend on the kernel's size).
+//
+// A matrix product is computed in tiles: each processor computes one tile of the result at a time,
+// and all of them together one wave (NVIDIA, Matrix Multiplication Background User's Guide, on tile
+// and wave quantization). A result that the tiles do not fill, or a last wave that does not fill
+// the processors, takes as long as a full one. For tiles of r rows and c columns, with P
+// processors, and the sums of each tile divided among s of them:
+//
+//   waves   = ceil(batch * ceil(m / r) * ceil(n / c) * s / P)
+//   seconds = waves * (2 r c ceil(k / s) * P / (peak * share(r, c)) + tile seconds)
+//
+// plus, if s > 1, the seconds to write s partial results in f32 and to read them again. The library
+// is expected to choose the fastest of the cluster's tiles and of s = 1, 2, 4, … such that the
+// pieces of a sum have at least 128 terms.
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
 
 namespace cleave::cost {
+
+// The sizes of a matrix product: `batch` times m × k by k × n.
+struct MatrixSizes {
+  double batch = 1, m = 0, n = 0, k = 0;
+  bool isKnown() const { return m > 0 && n > 0 && k > 0; }
+};
 
 // The work of one kernel on one device.
 struct KernelWork {
@@ -12,13 +31,16 @@ struct KernelWork {
   double bytes = 0;                // read and written in device memory
   std::string elementType = "f32"; // the type it computes in
   int64_t launches = 1;            // that share the work equally
-  bool isProduct = true;           // a matrix product or convolution
+  bool isProduct = true;           // a matrix product, an attention, or a convolution
+  MatrixSizes sizes = {};          // of a matrix product
   double columns = 0;              // elements to which a convolution is lowered
 };
 
-// Seconds of the work: max(FLOPs / (peak * efficiency), bytes / (bandwidth * efficiency)) +
-// launches * launch overhead. Kernels other than products compute at Cluster::vectorFlops if that
-// is not 0; lowered convolutions take at least columns / Cluster::columnsPerSecond.
+// Seconds of the work: max(computing, bytes / (bandwidth * efficiency)) + launches * launch
+// overhead. Computing: of a product whose sizes are known on a cluster with tiles, by the formula
+// above; else FLOPs / (peak * efficiency). Kernels other than products compute at
+// Cluster::vectorFlops if that is not 0, else in f32; lowered convolutions take at least
+// columns / Cluster::columnsPerSecond.
 double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work);
 
 // Seconds to set `bytes` of one device's memory, by one kernel.

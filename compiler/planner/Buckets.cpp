@@ -86,20 +86,34 @@ private:
 void assignBuckets(Costs &costs, Decisions &decisions) { BucketAssignment(costs, decisions).run(); }
 
 double savedByBuckets(Costs &costs, const Decisions &decisions) {
+  struct Call {
+    std::vector<int> axes;
+    double bytes = 0, apart = 0; // of all members; their seconds one by one
+    int64_t times = 1;
+  };
   const StepModel &model = costs.model();
-  std::map<int, int> members;
-  double saved = 0;
+  std::map<int, Call> calls;
   for (size_t i = 0; i < model.ops.size(); ++i) {
     const Op &op = model.ops[i];
     const OpDecision &decision = decisions.ops[i];
     const OpChoice choice = choiceOf(op, decision);
     for (size_t k = 0; k < decision.buckets.size(); ++k) {
-      if (decision.buckets[k] < 0 || members[decision.buckets[k]]++ == 0)
+      if (decision.buckets[k] < 0)
         continue;
       auto step = costs.joinable(op.results[k], choice.natural[k], choice.results[k]);
-      saved += step ? static_cast<double>(op.completions()) * costs.latency(*step) : 0;
+      if (!step)
+        continue;
+      Call &call = calls[decision.buckets[k]];
+      call.axes = step->axes;
+      call.bytes += step->bytes;
+      call.apart += step->seconds;
+      call.times = op.completions();
     }
   }
+  double saved = 0;
+  for (const auto &[bucket, call] : calls)
+    saved +=
+        static_cast<double>(call.times) * (call.apart - costs.allReduce(call.axes, call.bytes));
   return saved;
 }
 

@@ -5,6 +5,7 @@
 #include "compiler/solver/Problem.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace cleave::planner {
@@ -13,18 +14,16 @@ Costs::Costs(const StepModel &model, const cluster::Cluster &cluster, const Mesh
     : model_(model), cluster_(cluster), mesh_(mesh), resharder_(cluster, mesh),
       kindOf_(model.values.size(), -1) {
   for (const Value &value : model.values)
-    if (isReadLate(model, value)) {
-      ++lateValues_;
+    if (isReadLate(model, value))
       lateBytes_ += static_cast<double>(value.bytes());
-    }
 }
 
-// The type that an op computes in, as cluster files name it: products in the type of their factors,
-// other ops in that of their first result. Integers are counted at the rate of f32.
+// The type that a product computes in, as cluster files name it: that of its factors. Integers are
+// counted at the rate of f32.
 static std::string computeType(const StepModel &model, const Op &op) {
-  if (op.results.empty())
+  if (!op.isProduct)
     return "f32";
-  ElementType type = model.values[op.isProduct ? op.operands[0] : op.results[0]].element;
+  ElementType type = model.values[op.operands[0]].element;
   return std::string(name(isFloat(type) ? type : ElementType::F32));
 }
 
@@ -76,6 +75,33 @@ double Costs::replacement(const Argument &argument, const Sharding &storage) con
   return copies ? static_cast<double>(copies) * cost::copySeconds(cluster_, bytes) : 0;
 }
 
+// The matrices that one rank multiplies if the op is the product of two: a factor of both operands
+// and the result counts products, one of the result and the first (second) operand rows (columns),
+// and a sum runs over the others. Of convolutions, in which factors overlap, the sizes are unknown.
+static cost::MatrixSizes matricesOf(const Op &op, const FactorAxes &axes, const Mesh &mesh) {
+  const FactorRule &rule = op.rule;
+  if (!op.isProduct || rule.operands.size() != 2 || rule.results.size() != 1)
+    return {};
+  auto has = [](const FactorRule::Dims &dims, int factor) {
+    return std::any_of(dims.begin(), dims.end(), [&](const std::vector<int> &dim) {
+      return std::find(dim.begin(), dim.end(), factor) != dim.end();
+    });
+  };
+  cost::MatrixSizes sizes{.batch = 1, .m = 1, .n = 1, .k = 1};
+  double flops = 2;
+  for (int f = 0; f < static_cast<int>(rule.factors.size()); ++f) {
+    const double size = static_cast<double>(rule.factors[f].size.constant().value_or(1));
+    const bool isRow = has(rule.operands[0], f), isColumn = has(rule.operands[1], f);
+    double &extent = !has(rule.results[0], f) ? sizes.k
+                     : isRow && isColumn      ? sizes.batch
+                     : isRow                  ? sizes.m
+                                              : sizes.n;
+    extent *= std::ceil(size / static_cast<double>(mesh.ranksAlong(axes[f])));
+    flops *= size;
+  }
+  return flops == op.flops ? sizes : cost::MatrixSizes();
+}
+
 double Costs::compute(const Op &op, const OpChoice &choice) const {
   cost::KernelWork work;
   work.flops = localFlops(op, choice.factors, mesh_);
@@ -93,6 +119,7 @@ double Costs::compute(const Op &op, const OpChoice &choice) const {
     work.bytes += op.readsSparsely(static_cast<int>(i)) ? std::min(bytes, written) : bytes;
   }
   work.elementType = computeType(model_, op);
+  work.sizes = matricesOf(op, choice.factors, mesh_);
   return cost::kernelSeconds(cluster_, work);
 }
 
@@ -121,23 +148,23 @@ std::optional<cost::ReshardStep> Costs::joinable(int value, const Sharding &from
   return std::move((*steps)[0]);
 }
 
-double Costs::latency(const cost::ReshardStep &reduction) const {
-  return resharder_.collectives().latencySeconds(cluster::CollectiveKind::AllReduce,
-                                                 reduction.axes);
+double Costs::allReduce(const std::vector<int> &axes, double bytes) const {
+  return resharder_.collectives().seconds(cluster::CollectiveKind::AllReduce, axes, bytes);
 }
 
-double Costs::shareOfCall(const cost::ReshardStep &reduction) const {
-  const double full = static_cast<double>(kBucketBytes);
-  return lateBytes_ <= full ? 1.0 / lateValues_ : std::min(1.0, reduction.bytes / full);
+double Costs::shareOfBucket(const cost::ReshardStep &reduction) const {
+  const double largest =
+      std::max(reduction.bytes, std::min(lateBytes_, static_cast<double>(kBucketBytes)));
+  return reduction.bytes > 0 ? allReduce(reduction.axes, largest) * reduction.bytes / largest : 0;
 }
 
 double Costs::resolve(const Op &op, const OpChoice &choice) {
   double seconds = 0;
-  for (size_t i = 0; i < op.results.size(); ++i) {
-    seconds += reshard(op.results[i], choice.natural[i], choice.results[i]);
+  for (size_t i = 0; i < op.results.size(); ++i)
     if (auto reduction = joinable(op.results[i], choice.natural[i], choice.results[i]))
-      seconds -= latency(*reduction) * (1 - shareOfCall(*reduction));
-  }
+      seconds += shareOfBucket(*reduction);
+    else
+      seconds += reshard(op.results[i], choice.natural[i], choice.results[i]);
   return seconds;
 }
 

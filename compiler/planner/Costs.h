@@ -34,9 +34,8 @@ public:
   // layout; 0 if it is written there at once.
   double replacement(const Argument &argument, const Sharding &storage) const;
   // Seconds of bringing its results once from OpChoice::natural to OpChoice::results. A reduction
-  // that can be joined with others is counted with a share of the call's latency such that no
-  // bucket has less: an equal one if one bucket holds all that can be joined, else that of its
-  // bytes in a full bucket.
+  // that can be joined with others is counted with its share, by bytes, of the largest bucket that
+  // is possible: the seconds of a call grow no faster than its bytes, so that no bucket has less.
   double resolve(const Op &op, const OpChoice &choice);
   // Seconds of bringing a value from one layout to another; `solver::kForbidden` if impossible.
   double reshard(int value, const Sharding &from, const Sharding &to);
@@ -47,10 +46,10 @@ public:
   // and blocks in other layouts on the way. The block in `to` is not counted, and neither is the
   // one in `from` if it `isKept`: both have memory of their own. 0 if the change is impossible.
   int64_t changeBytes(int value, const Sharding &from, const Sharding &to, bool isKept);
-  // The all_reduce of that change, if the change is nothing else and can wait for others; its part
-  // that does not depend on the bytes, in seconds.
+  // The all_reduce of that change, if the change is nothing else and can wait for others.
   std::optional<cost::ReshardStep> joinable(int value, const Sharding &from, const Sharding &to);
-  double latency(const cost::ReshardStep &reduction) const;
+  // Seconds of an all_reduce of `bytes` among the ranks along `axes`.
+  double allReduce(const std::vector<int> &axes, double bytes) const;
 
   // Layouts by number, and reshard() on them, for the many queries of edges.
   const Sharding &layout(int number) const { return layouts_[number]; }
@@ -64,17 +63,16 @@ private:
   double compute(const Op &op, const OpChoice &choice) const;
   double masking(const Op &op, const OpChoice &choice) const;
   double moving(const Op &op, const Move &move, const OpChoice &choice) const;
-  double shareOfCall(const cost::ReshardStep &reduction) const;
   int kindOf(int value);
   int64_t stepBytes(int64_t before, const cost::ReshardStep &step, int64_t after,
                     bool keepsSource) const;
+  double shareOfBucket(const cost::ReshardStep &reduction) const;
 
   const StepModel &model_;
   const cluster::Cluster &cluster_;
   const Mesh &mesh_;
   cost::Resharder resharder_;
-  int lateValues_ = 0;   // those with a reduction that can wait
-  double lateBytes_ = 0; // of these whole tensors
+  double lateBytes_ = 0; // of all values whose reduction can wait
   std::map<Sharding, int> numbers_;
   std::vector<Sharding> layouts_;                                 // by number
   std::map<std::pair<std::vector<int64_t>, int64_t>, int> kinds_; // shape, bytes of an element

@@ -30,7 +30,7 @@ public:
     }
     double flops = artifact::flopsOf(program_, instruction);
     if (instruction.has_matmul())
-      return product(flops, matmulBytes(instruction.matmul()), instruction.matmul().lhs().buffer());
+      return matmul(flops, instruction.matmul());
     if (instruction.has_convolution()) {
       const plan::Convolution &conv = instruction.convolution();
       return product(flops, bytesOf({conv.input(), conv.weight(), conv.output()}),
@@ -83,12 +83,35 @@ private:
 
   double kernel(const cost::KernelWork &work) const { return cost::kernelSeconds(cluster_, work); }
 
-  // A product of factors of the type of the buffer `factor`.
+  // The type of a product of factors of the type of the buffer `factor`.
+  std::string computeType(uint32_t factor) const {
+    return std::string(name(isFloat(dtypeOf(factor)) ? dtypeOf(factor) : DType::F32));
+  }
+
   double product(double flops, double bytes, uint32_t factor, double columns = 0) const {
-    DType dtype = isFloat(dtypeOf(factor)) ? dtypeOf(factor) : DType::F32;
-    cost::KernelWork work{.flops = flops, .bytes = bytes, .elementType = std::string(name(dtype))};
-    work.columns = columns;
-    return kernel(work);
+    return kernel(
+        {.flops = flops, .bytes = bytes, .elementType = computeType(factor), .columns = columns});
+  }
+
+  // Products with one right (left) factor are one product of more rows (columns).
+  static cost::MatrixSizes sizesOf(const plan::Matmul &matmul) {
+    cost::MatrixSizes sizes{.m = static_cast<double>(matmul.m()),
+                            .n = static_cast<double>(matmul.n()),
+                            .k = static_cast<double>(matmul.k())};
+    for (int d = 0; d < matmul.batch_size(); ++d) {
+      double &extent = matmul.rhs().strides(d) == 0   ? sizes.m
+                       : matmul.lhs().strides(d) == 0 ? sizes.n
+                                                      : sizes.batch;
+      extent *= static_cast<double>(matmul.batch(d));
+    }
+    return sizes;
+  }
+
+  double matmul(double flops, const plan::Matmul &matmul) const {
+    return kernel({.flops = flops,
+                   .bytes = matmulBytes(matmul),
+                   .elementType = computeType(matmul.lhs().buffer()),
+                   .sizes = sizesOf(matmul)});
   }
 
   double collective(const plan::Collective &op) const {

@@ -86,6 +86,26 @@ TEST_CASE("a bad cluster file is refused with the path of the bad field") {
   CHECK(fromJson("{").status().message().find("not JSON: ") == 0);
 }
 
+TEST_CASE("tiles and hops that cannot be are refused") {
+  json root = goodJson();
+  root["compute"]["f32"]["tiles"] = {{128, 0.5}};
+  CHECK(messageOf(root) ==
+        "/compute/f32/tiles/0: found [128,0.5], expected [rows, columns, share]");
+  root = goodJson();
+  root["compute"]["f32"]["tiles"] = {{128, 0, 0.5}};
+  CHECK(messageOf(root) == "/compute/f32/tiles/0: found [128,0,0.5], expected rows and columns of "
+                           "at least 1 and a share above 0 and at most 1");
+  root = goodJson();
+  root.erase("processors");
+  CHECK(messageOf(root).find("tiles: the field /processors is missing") != std::string::npos);
+  root = goodJson();
+  root["processors"] = 0;
+  CHECK(messageOf(root).find("/processors: found 0, expected a number of at least") == 0);
+  root = goodJson();
+  root["levels"][0]["links"]["all_reduce"][0]["hop_seconds"] = -1;
+  CHECK(messageOf(root).find("/levels/0/links/all_reduce/0/hop_seconds: found -1") == 0);
+}
+
 TEST_CASE("a curve is interpolated over the logarithm of the size and constant beyond its ends") {
   Curve curve{{{1e3, 0.2}, {1e5, 0.6}}};
   CHECK(curve.at(1) == Approx(0.2));

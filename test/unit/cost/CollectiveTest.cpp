@@ -73,10 +73,63 @@ TEST_CASE("a group costs what the outermost level that it crosses costs") {
   CollectiveCost cost(twoLevels(), {{{"node", 2}, {"inside", 4}}});
   CHECK(cost.seconds(CollectiveKind::AllGather, {1}, 400) == Approx(0.75 * 400 / 100));
   CHECK(cost.seconds(CollectiveKind::AllGather, {0}, 400) == Approx(0.5 * 400 / 10));
-  // All eight: the four connections of a node share the traffic.
-  CHECK(cost.seconds(CollectiveKind::AllGather, {0, 1}, 400) == Approx(0.875 * 400 / 40));
-  // An all-to-all uses each rank's own connection.
-  CHECK(cost.seconds(CollectiveKind::AllToAll, {0, 1}, 400) == Approx(0.875 * 400 / 10));
+  // All eight: inside the nodes, and between them over the four connections of a node at a time.
+  CHECK(cost.seconds(CollectiveKind::AllGather, {0, 1}, 400) ==
+        Approx(0.75 * 400 / 100 + 0.5 * 100 / 10));
+  // An all-to-all uses each rank's own connections, pair by pair.
+  CHECK(cost.seconds(CollectiveKind::AllToAll, {0, 1}, 400) ==
+        Approx(3.0 / 8 * 400 / 100 + 4.0 / 8 * 400 / 10));
+}
+
+// The same with 40 bytes/s inside, and latencies: 1 s per call, 0.1 s per hop inside, 1 s outside.
+static cluster::Cluster withHops() {
+  cluster::Cluster cluster = twoLevels();
+  cluster.levels[0].links[CollectiveKind::SendRecv][0].bytesPerSecond = 40;
+  for (size_t level : {0, 1}) {
+    cluster::Link &link = cluster.levels[level].links[CollectiveKind::SendRecv][0];
+    link.latencySeconds = 1;
+    link.hopSeconds = level ? 1 : 0.1;
+  }
+  return cluster;
+}
+
+TEST_CASE("a ring pays for each of its hops") {
+  CollectiveCost cost(withHops(), {{{"node", 2}, {"inside", 4}}});
+  const double large = 1e6;
+  CHECK(cost.seconds(CollectiveKind::AllGather, {1}, large) ==
+        Approx(1 + 3 * 0.1 + 0.75 * large / 40));
+  CHECK(cost.seconds(CollectiveKind::AllReduce, {1}, large) ==
+        Approx(1 + 6 * 0.1 + 1.5 * large / 40));
+  // Of seven hops of each lap, two are between the nodes, whose connections share the traffic.
+  CHECK(cost.seconds(CollectiveKind::AllReduce, {0, 1}, large) ==
+        Approx(1 + 2 * (2 * 1 + 5 * 0.1) + 1.75 * large / 40));
+  CHECK(cost.seconds(CollectiveKind::SendRecv, {0}, large) == Approx(1 + 1 + large / 10));
+}
+
+TEST_CASE("a small all_reduce goes along a tree, at half the bandwidth") {
+  CollectiveCost cost(withHops(), {{{"node", 2}, {"inside", 4}}});
+  CHECK(cost.seconds(CollectiveKind::AllReduce, {1}, 1) == Approx(1 + 2 * 2 * 0.1 + 4 * 1.0 / 40));
+  CHECK(cost.seconds(CollectiveKind::AllReduce, {0, 1}, 1) ==
+        Approx(1 + 2 * (1 * 1 + 2 * 0.1) + 4 * 1.0 / 40));
+}
+
+TEST_CASE("a collective over many nodes goes level by level where hops cost more than bytes") {
+  cluster::Cluster cluster = withHops();
+  cluster.levels[0].links[CollectiveKind::SendRecv][0].hopSeconds = 1;
+  cluster.levels[1].links[CollectiveKind::SendRecv][0].hopSeconds = 0;
+  CollectiveCost cost(cluster, {{{"node", 4}, {"inside", 4}}});
+  // A ring over all has 11 hops of 1 s, two levels have 3.
+  CHECK(cost.seconds(CollectiveKind::AllGather, {0, 1}, 8) ==
+        Approx((1 + 3 + 0.75 * 8 / 40) + (1 + 0.75 * 2 / 10)));
+}
+
+TEST_CASE("joined calls take no longer than the calls one by one") {
+  CollectiveCost cost(withHops(), {{{"node", 4}, {"inside", 4}}});
+  for (double bytes : {1.0, 100.0, 1e3, 1e4, 1e5})
+    for (CollectiveKind kind : {CollectiveKind::AllReduce, CollectiveKind::AllGather,
+                                CollectiveKind::ReduceScatter, CollectiveKind::AllToAll})
+      CHECK(cost.seconds(kind, {0, 1}, 3 * bytes) <=
+            cost.seconds(kind, {0, 1}, bytes) + cost.seconds(kind, {0, 1}, 2 * bytes));
 }
 
 TEST_CASE("axes that straddle nodes are priced by their worst group") {

@@ -43,6 +43,48 @@ TEST_CASE("a lowered convolution takes as long as its columns") {
   CHECK(kernelSeconds(device(), {.flops = 1e6, .columns = 1e6}) == Approx(1e-5 + 1e-6));
 }
 
+// Four processors that compute tiles of 2 by 2.
+static cluster::Cluster tiled() {
+  cluster::Cluster cluster = device();
+  cluster.processors = 4;
+  cluster.launchSeconds = 0;
+  cluster.compute["f32"] = {4000, {{{1, 0.5}}}, {{2, 2, 1}}};
+  return cluster;
+}
+
+static double product(const cluster::Cluster &cluster, const MatrixSizes &sizes) {
+  const double flops = 2 * sizes.batch * sizes.m * sizes.n * sizes.k;
+  return kernelSeconds(cluster, {.flops = flops, .sizes = sizes});
+}
+
+TEST_CASE("a product takes as many waves as its tiles fill, and the last one counts as full") {
+  CHECK(product(tiled(), {1, 4, 4, 10}) == Approx(0.08)); // the peak
+  CHECK(product(tiled(), {1, 4, 5, 10}) == Approx(0.16)); // six tiles, two waves
+  CHECK(product(tiled(), {1, 1, 1, 10}) == Approx(0.08)); // one of four processors
+  CHECK(product(tiled(), {4, 4, 4, 10}) == Approx(4 * 0.08));
+  cluster::Cluster slow = tiled();
+  slow.tileSeconds = 0.01;
+  CHECK(product(slow, {1, 4, 5, 10}) == Approx(0.16 + 2 * 0.01));
+}
+
+TEST_CASE("long sums of few tiles are divided among the processors") {
+  CHECK(product(tiled(), {1, 2, 2, 512}) == Approx(1.024 + 2 * 4 * 4 * 4 / 1e9));
+  CHECK(product(tiled(), {1, 2, 2, 200}) == Approx(1.6)); // pieces would be too short
+}
+
+TEST_CASE("the best tile is taken, either way round") {
+  cluster::Cluster cluster = tiled();
+  cluster.compute["f32"].tiles = {{4, 1, 0.5}};
+  CHECK(product(cluster, {1, 1, 16, 10}) == Approx(0.16));
+  cluster.compute["f32"].tiles.push_back({1, 1, 0.8});
+  CHECK(product(cluster, {1, 1, 4, 10}) == Approx(0.02 / 0.8));
+}
+
+TEST_CASE("without tiles, or without sizes, the FLOPs decide") {
+  CHECK(kernelSeconds(tiled(), {.flops = 4000}) == Approx(2));
+  CHECK(product(device(), {1, 1000, 1000, 500}) == Approx(2e-3 + 1e-6));
+}
+
 TEST_CASE("a copy reads and writes its bytes") {
   CHECK(copySeconds(device(), 1e6) == Approx(2e-3 + 1e-6));
 }
