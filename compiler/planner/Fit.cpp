@@ -13,6 +13,9 @@ namespace {
 // How many networks are solved after the first one that has a budget.
 constexpr int kRounds = 6;
 
+// Networks count at most this share more than programs.
+constexpr int64_t kHopelessShare = 4;
+
 // Budgets of networks closer than this share of them are not told apart.
 constexpr int64_t kShare = 100;
 
@@ -30,6 +33,8 @@ public:
     CLEAVE_TRY(attempt(std::max(budget, budget + modelled() - tried_.memory.arena)));
     bound_ = std::max(bound_, tried_.refined.solution.lowerBound);
     isProven_ = tried_.refined.solution.status == solver::SolveStatus::Infeasible;
+    if (isHopeless() && !options_.findsLeast)
+      return finish();
     for (int round = 0; round < kRounds && !(isFound() && fits()); ++round) {
       const int64_t next = nextBudget();
       if (next == 0)
@@ -67,8 +72,14 @@ private:
           decide(costs_, tried_.refined.problem, tried_.refined.solution.choices);
       CLEAVE_TRY_ASSIGN(tried_.memory, options_.memoryOf(decisions));
     }
-    least_ = least_ ? std::min(least_, tried_.memory.arena) : tried_.memory.arena;
+    if (budget < kUnlimitedBytes)
+      leastTight_ = leastTight_ ? std::min(leastTight_, tried_.memory.arena) : tried_.memory.arena;
     return Status::ok();
+  }
+
+  // Whether the network needs so much more than the budget that no program can fit.
+  bool isHopeless() const {
+    return isProven_ && infeasible_ > options_.budget + options_.budget / kHopelessShare;
   }
 
   // The network's budget after a plan that is too large: its excess less. After a network without
@@ -104,8 +115,8 @@ private:
       solution.choices.clear();
       solution.status = isProven_ ? solver::SolveStatus::Infeasible : solver::SolveStatus::NotFound;
     }
-    if (least_ > 0)
-      why.smallestBudget = {least_};
+    if (leastTight_ > 0)
+      why.smallestBudget = {leastTight_};
     solution.lowerBound = bound_;
   }
 
@@ -124,7 +135,7 @@ private:
   int64_t infeasible_ = 0;             // the largest budget of a network without a solution
   int64_t smallest_ = kUnlimitedBytes; // the least peak of a solution by its network
   bool isProven_ = false;              // that no plan fits by the network
-  int64_t least_ = 0;                  // bytes of the smallest program
+  int64_t leastTight_ = 0;             // bytes of the smallest program of a network with a budget
   double bound_ = -solver::kForbidden, seconds_ = 0;
 };
 

@@ -32,6 +32,8 @@ struct FitOptions {
   MemoryOf memoryOf;          // empty: the network's peak counts
   // See solveRefining.
   std::function<Status(const solver::Problem &)> onNetwork;
+  // Looks for the smallest program even if all are far too large, for a message that names it.
+  bool findsLeast = false;
 };
 
 // The result for one mesh.

@@ -37,11 +37,13 @@ struct Best {
   const MeshCandidate *candidate = nullptr;
   PlanProblem problem;
   solver::Solution solution;
-  ProgramMemory memory;   // of the solution's program
-  size_t others = 0;      // choices that are not listed in the problem
-  std::string infeasible; // the message of the mesh on which the fewest bytes are missing
-  int64_t missing = 0;    // bytes missing there; INT64_MAX: memory is not the reason
-  double seconds = 0;     // wall time of all solves
+  ProgramMemory memory;             // of the solution's program
+  size_t others = 0;                // choices that are not listed in the problem
+  std::string infeasible;           // the message of the mesh on which the fewest bytes are missing
+  int64_t missing = 0;              // bytes missing there; INT64_MAX: memory is not the reason
+  MeshCandidate *closest = nullptr; // that mesh
+  bool findsLeast = false;          // FitOptions::findsLeast
+  double seconds = 0;               // wall time of all solves
 
   double cost() const { return candidate ? solution.cost : solver::kForbidden; }
 };
@@ -86,7 +88,7 @@ static Result<std::vector<MeshCandidate *>> orderOf(std::vector<MeshCandidate> &
     if (candidates.size() == 1)
       break;
     Result<PlanProblem> problem =
-        buildProblem(*candidate.costs, options.pins, budgetOf(options, cluster), {options.choices});
+        buildProblem(*candidate.costs, options.pins, kUnlimitedBytes, {options.choices});
     candidate.bound = solver::kForbidden;
     if (!problem)
       continue; // another mesh may do
@@ -105,13 +107,14 @@ static Result<std::vector<MeshCandidate *>> orderOf(std::vector<MeshCandidate> &
 
 // Keeps the message of the mesh on which the fewest bytes are missing.
 static void keepReason(const PlanProblem &problem, const solver::Solution &solution,
-                       const PlannerOptions &options, Best &best) {
+                       const PlannerOptions &options, MeshCandidate &candidate, Best &best) {
   const std::vector<int64_t> &least = solution.infeasibility.smallestBudget;
   int64_t missing = least.empty() ? INT64_MAX : least[0] - problem.problem.spaces[0].budget;
   if (!best.infeasible.empty() && missing >= best.missing)
     return;
   best.infeasible = explainInfeasible(problem, solution, options.ranks, options.pins.name());
   best.missing = missing;
+  best.closest = &candidate;
 }
 
 // Solves for one mesh until it is proven to be no better than the best so far, and keeps the result
@@ -132,10 +135,12 @@ static Status tryMesh(const cluster::Cluster &cluster, const PlannerOptions &opt
                  .choices = options.choices,
                  .solve = options.solve,
                  .memoryOf = options.memoryOf,
-                 .onNetwork = [&](const solver::Problem &network) {
-                   return options.onNetwork ? options.onNetwork(candidate.mesh, network)
-                                            : Status::ok();
-                 }};
+                 .onNetwork =
+                     [&](const solver::Problem &network) {
+                       return options.onNetwork ? options.onNetwork(candidate.mesh, network)
+                                                : Status::ok();
+                     },
+                 .findsLeast = best.findsLeast};
   fit.solve.cutoff = cutoff;
   Result<Fitted> fitted = solveToFit(*candidate.costs, options.pins, fit);
   if (fitted.status().kind() == StatusKind::Infeasible) {
@@ -157,7 +162,7 @@ static Status tryMesh(const cluster::Cluster &cluster, const PlannerOptions &opt
     candidate.outcome = concat("at least ", secondsText(candidate.bound), ", no better one found");
   } else if (!solution.isFound()) {
     candidate.outcome = "does not fit";
-    keepReason(refined.problem, solution, options, best);
+    keepReason(refined.problem, solution, options, candidate, best);
   } else {
     candidate.outcome = secondsText(solution.cost);
     if (solution.cost < best.cost() || (winsTies && solution.cost <= best.cost() * kEqual)) {
@@ -202,6 +207,19 @@ static Plan toPlan(const StepModel &model, const PlannerOptions &options, const 
   return plan;
 }
 
+// Nothing fits: looks for the smallest program on the mesh that came closest.
+static Status findLeast(const StepModel &model, const cluster::Cluster &cluster,
+                        const PlannerOptions &options, Best &best) {
+  best.findsLeast = true;
+  best.infeasible.clear();
+  best.closest->bound = -solver::kForbidden;
+  best.closest->costs = std::make_unique<Costs>(model, cluster, best.closest->mesh);
+  CLEAVE_TRY(tryMesh(cluster, options, *best.closest, best));
+  if (!best.candidate && options.onTooLarge && best.missing < INT64_MAX)
+    options.onTooLarge(budgetOf(options, cluster) + best.missing);
+  return Status::ok();
+}
+
 Result<Plan> planStep(const StepModel &model, const cluster::Cluster &cluster,
                       const PlannerOptions &given) {
   CLEAVE_TRY(checkOptions(model, given));
@@ -219,6 +237,8 @@ Result<Plan> planStep(const StepModel &model, const cluster::Cluster &cluster,
     if (best.candidate != candidate)
       candidate->costs.reset();
   }
+  if (!best.candidate && best.closest)
+    CLEAVE_TRY(findLeast(model, shared, options, best));
   if (!best.candidate)
     return Status::infeasible(best.infeasible);
   return toPlan(model, options, best, candidates);

@@ -31,6 +31,8 @@ struct PlannerOptions {
   Pins pins;                // restrictions by the user
   solver::SolveOptions solve = defaultLimits(); // of each network
   ChoiceLimits choices;                         // that networks list one by one
+  // Called with the bytes of the smallest program found if none fits. May be empty.
+  std::function<void(int64_t)> onTooLarge;
   // The memory of a plan's program. Empty: the peak of the cost network stands for it.
   MemoryOf memoryOf;
   size_t maxReasons = 40; // ops in Plan::reasons, besides all parameters

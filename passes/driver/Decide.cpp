@@ -68,12 +68,14 @@ private:
                         cluster::forRanks(cluster_, decisions.mesh.ranks()));
       return memoryOf(*decided.module, decisions, shared);
     };
+    options.onTooLarge = [&](int64_t bytes) { tooLarge_ = bytes; };
     CLEAVE_TRY_ASSIGN(decided.plan, planner::planStep(decided.model, cluster_, options));
     return decided;
   }
 
   Result<Decided> planInLessMemory(Result<Decided> first) {
     best_ = std::move(first);
+    leastMissing_ = best_ ? leastMissing_ : -tooLarge_;
     planner::PlannerOptions free = options_;
     free.memoryBytes = kUnlimited;
     CLEAVE_TRY_ASSIGN(planner::Plan whole, planner::planStep(model_, cluster_, free));
@@ -139,7 +141,8 @@ private:
       return candidate.status();
     }
     tried_.push_back({std::move(fates), slack});
-    keepIfBetter(std::move(candidate), slack);
+    const int64_t missing = candidate ? 0 : -tooLarge_;
+    keepIfBetter(std::move(candidate), missing);
     return slack;
   }
 
@@ -171,6 +174,8 @@ private:
   int64_t budget_ = 0;                                    // bytes of one rank
   std::vector<std::pair<planner::Fates, int64_t>> tried_; // and the bytes that were left
   int64_t leastMissing_ = std::numeric_limits<int64_t>::min();
+  // Bytes of the smallest program of the last plan that did not fit.
+  int64_t tooLarge_ = std::numeric_limits<int64_t>::max();
   Result<Decided> best_ = Status::infeasible("nothing was planned");
 };
 
