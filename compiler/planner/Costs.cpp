@@ -2,10 +2,10 @@
 
 #include "compiler/cost/Roofline.h"
 #include "compiler/planner/Padding.h"
+#include "compiler/planner/Products.h"
 #include "compiler/solver/Problem.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace cleave::planner {
@@ -75,33 +75,6 @@ double Costs::replacement(const Argument &argument, const Sharding &storage) con
   return copies ? static_cast<double>(copies) * cost::copySeconds(cluster_, bytes) : 0;
 }
 
-// The matrices that one rank multiplies if the op is the product of two: a factor of both operands
-// and the result counts products, one of the result and the first (second) operand rows (columns),
-// and a sum runs over the others. Of convolutions, in which factors overlap, the sizes are unknown.
-static cost::MatrixSizes matricesOf(const Op &op, const FactorAxes &axes, const Mesh &mesh) {
-  const FactorRule &rule = op.rule;
-  if (!op.isProduct || rule.operands.size() != 2 || rule.results.size() != 1)
-    return {};
-  auto has = [](const FactorRule::Dims &dims, int factor) {
-    return std::any_of(dims.begin(), dims.end(), [&](const std::vector<int> &dim) {
-      return std::find(dim.begin(), dim.end(), factor) != dim.end();
-    });
-  };
-  cost::MatrixSizes sizes{.batch = 1, .m = 1, .n = 1, .k = 1};
-  double flops = 2;
-  for (int f = 0; f < static_cast<int>(rule.factors.size()); ++f) {
-    const double size = static_cast<double>(rule.factors[f].size.constant().value_or(1));
-    const bool isRow = has(rule.operands[0], f), isColumn = has(rule.operands[1], f);
-    double &extent = !has(rule.results[0], f) ? sizes.k
-                     : isRow && isColumn      ? sizes.batch
-                     : isRow                  ? sizes.m
-                                              : sizes.n;
-    extent *= std::ceil(size / static_cast<double>(mesh.ranksAlong(axes[f])));
-    flops *= size;
-  }
-  return flops == op.flops ? sizes : cost::MatrixSizes();
-}
-
 double Costs::compute(const Op &op, const OpChoice &choice) const {
   cost::KernelWork work;
   work.flops = localFlops(op, choice.factors, mesh_);
@@ -119,7 +92,7 @@ double Costs::compute(const Op &op, const OpChoice &choice) const {
     work.bytes += op.readsSparsely(static_cast<int>(i)) ? std::min(bytes, written) : bytes;
   }
   work.elementType = computeType(model_, op);
-  work.sizes = matricesOf(op, choice.factors, mesh_);
+  work.sizes = matrixSizes(op, choice.factors, mesh_);
   return cost::kernelSeconds(cluster_, work);
 }
 

@@ -25,7 +25,8 @@ std::string comparisonText(const Reason &reason);
 
 // One decision as a sentence with its reason and numbers (Remarks.h). Not part of the plan file.
 struct PlanRemark {
-  // `mesh`, `bound`, `memory`, `pin`, `op`, `collective`, `kept`, `again`, or an argument's role.
+  // `mesh`, `axis`, `bound`, `memory`, `pin`, `op`, `collective`, `kept`, `again`, or an argument's
+  // role.
   std::string kind;
   std::string text = {};
   int op = -1;       // the op that it is about, an index of StepModel::ops; -1: none

@@ -2,6 +2,7 @@
 
 #include "compiler/planner/Explain.h"
 #include "compiler/planner/LayoutChanges.h"
+#include "compiler/planner/Products.h"
 #include "runtime/base/Units.h"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ public:
 
   std::vector<PlanRemark> write() {
     addMesh();
+    addAxes();
     addBound();
     addMemory();
     addPins();
@@ -43,6 +45,36 @@ private:
     else
       remarks_.push_back({"mesh", concat(str(plan_.mesh), " chosen out of ",
                                          plan_.meshesTried.size(), ": ", tried)});
+  }
+
+  // What each axis splits in the products, whatever its name.
+  void addAxes() {
+    for (size_t axis = 0; axis < plan_.mesh.axes.size(); ++axis)
+      if (plan_.mesh.axes[axis].size > 1)
+        addAxis(static_cast<int>(axis));
+  }
+
+  void addAxis(int axis) {
+    double total = 0, split[4] = {}; // FLOPs, by FactorUse
+    for (size_t i = 0; i < model_.ops.size(); ++i) {
+      const Op &op = model_.ops[i];
+      const std::optional<std::vector<FactorUse>> uses = factorUses(op);
+      total += uses ? op.flops : 0;
+      for (size_t f = 0; uses && f < uses->size(); ++f)
+        if (const std::vector<int> &axes = plan_.ops[i].factors[f];
+            std::find(axes.begin(), axes.end(), axis) != axes.end())
+          split[static_cast<size_t>((*uses)[f])] += op.flops;
+    }
+    if (total == 0)
+      return;
+    std::string text;
+    for (FactorUse use : {FactorUse::Rows, FactorUse::Terms, FactorUse::Columns, FactorUse::Batch})
+      if (double flops = split[static_cast<size_t>(use)]; flops > 0)
+        text += concat(text.empty() ? "" : ", ", name(use), " in ", percentText(flops / total));
+    const MeshAxis &plain = plan_.mesh.axes[axis];
+    remarks_.push_back(
+        {"axis", concat(plain.name, " (", plain.size, " ranks) splits ",
+                        text.empty() ? "none" : text, " of the FLOPs of matrix products")});
   }
 
   void addBound() {

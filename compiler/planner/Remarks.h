@@ -8,9 +8,9 @@
 
 namespace cleave::planner {
 
-// In this order: mesh, bound, memory, pins; arguments and ops that are not replicated, and all
-// parameters, each with the next best choice; layout changes with their collectives and prices (of
-// single collectives, before reductions are joined into buckets).
+// In this order: mesh, what each of its axes splits, bound, memory, pins; arguments and ops that
+// are not replicated, and all parameters, each with the next best choice; layout changes with their
+// collectives and prices (of single collectives, before reductions are joined into buckets).
 // `plan` must be complete but for its remarks, `choices` are the solution of `problem`, and `costs`
 // those of the plan's mesh.
 std::vector<PlanRemark> remarksOn(const StepModel &model, const Plan &plan,

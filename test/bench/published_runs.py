@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Predicted beside published: training runs that others measured, priced with their own configuration as pins.
 
-    test/bench/published_runs.py RUNS.csv … [--bin build/bin] [--every N]
+    test/bench/published_runs.py RUNS.csv … [--bin build/bin] [--every N] [--cluster A100=FILE] [--cluster H100=FILE]
 
 A file has a header and a row per run, of one of two forms. Runs of any model: source, model, hidden, layers, heads, ffn, vocab, seq,
 gpu, n_gpus, tp, pp, dp, mbs (micro-batch per data rank), gbs (samples per step), recompute, dtype, iter_s. Runs of GPT on A100s,
@@ -62,7 +62,7 @@ def predict(run, options, folder):
     result = subprocess.run(
         [options.bin / "cleave-compile", path, "--train", "--loss", "softmax-cross-entropy:logits", "--optimizer", "adamw",
          "--set", f"batch={run['mbs'] * run['dp']},seq={run['seq']}", "--accumulate", str(run["gbs"] // run["mbs"] // run["dp"]),
-         "--dtype", DTYPES[run["dtype"]], "--cluster", "h100-node" if "H100" in run["gpu"] else "a100-80-node",
+         "--dtype", DTYPES[run["dtype"]], "--cluster", options.clusters[run["gpu"][:4]],
          "--ranks", str(run["n_gpus"]), *layout, "--memory", "100000GiB", "--stop-after", "planned", "-o", folder / "out.mlir"],
         capture_output=True, text=True)
     found = re.search(r"^plan: .*?, ([\d.]+) (us|ms|s) per step", result.stdout + result.stderr, re.M)
@@ -123,7 +123,9 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/bin")
     parser.add_argument("--every", type=int, default=1, help="price only every Nth run that can be priced")
     parser.add_argument("files", nargs="*", type=pathlib.Path)
+    parser.add_argument("--cluster", action="append", default=[], metavar="GPU=CLUSTER", help="of the runs on these GPUs")
     options = parser.parse_args()
+    options.clusters = {"A100": "a100-80-node", "H100": "h100-node", **dict(text.split("=", 1) for text in options.cluster)}
     found = [path for path in options.files if path.exists()]
     for path in options.files:
         if path not in found:
