@@ -47,9 +47,9 @@ ForwardReads readsOf(const StepModel &model);
 // result of the step, and runs as often as all of its readers.
 bool isRecomputable(const StepModel &model, int op);
 
-// The results of a kernel group from which, with arguments of the step and constants, all others can
-// be computed: those with the fewest bytes, and results that are small beside others. Nothing if
-// there are none, or all are.
+// The results of a kernel group from which, with arguments of the step and constants, all others
+// can be computed: those with the fewest bytes, and results that are small beside others. Nothing
+// if there are none, or all are.
 std::optional<std::vector<int>> sufficientResults(const StepModel &model, int op);
 
 // Drops what cannot run again, and gives views the fate of what they show.

@@ -11,7 +11,6 @@
 #include "runtime/base/Units.h"
 
 #include <algorithm>
-#include <limits>
 
 using namespace mlir;
 
@@ -63,6 +62,8 @@ private:
     }
     planner::PlannerOptions options = options_;
     options.memoryBytes = memoryBytes;
+    if (mesh_)
+      options.mesh = mesh_;
     options.memoryOf = [&](const planner::Decisions &decisions) -> Result<planner::ProgramMemory> {
       CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
                         cluster::forRanks(cluster_, decisions.mesh.ranks()));
@@ -73,26 +74,31 @@ private:
     return decided;
   }
 
+  // `first`: the plan within the budget that keeps everything, if there is one.
   Result<Decided> planInLessMemory(Result<Decided> first) {
-    best_ = std::move(first);
-    leastMissing_ = best_ ? leastMissing_ : -tooLarge_;
+    const int64_t needed = tooLarge_;
     planner::PlannerOptions free = options_;
     free.memoryBytes = kUnlimited;
     CLEAVE_TRY_ASSIGN(planner::Plan whole, planner::planStep(model_, cluster_, free));
     CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
     budget_ = options_.memoryBytes ? options_.memoryBytes : shared.usableBytes();
+    mesh_ = whole.mesh; // meshes are compared by the step that keeps everything
     planner::Costs costs(model_, shared, whole.mesh);
     CLEAVE_TRY(searchFates(costs, whole));
     for (const planner::Fates &recipe :
          {planner::selectiveRecompute(model_), planner::fullRecompute(model_)})
       CLEAVE_TRY(tryFates(recipe).status());
-    if (best_) {
-      best_->plan.boundSeconds = std::min(best_->plan.boundSeconds, whole.boundSeconds);
-      const double seconds = best_->plan.seconds;
-      best_->plan.gap = seconds > 0 ? (seconds - best_->plan.boundSeconds) / seconds : 0;
-      best_->recomputation = summary(costs, whole);
-    }
-    return std::move(best_);
+    const Tried &best = *std::min_element(tried_.begin(), tried_.end());
+    if (best.slack >= 0 && first && first->plan.seconds <= best.seconds)
+      return first;
+    Result<Decided> again = planWith(best.fates, budget_);
+    if (!again) // of two failures the one that needs less is told
+      return first || needed <= tooLarge_ ? std::move(first) : std::move(again);
+    again->plan.boundSeconds = std::min(again->plan.boundSeconds, whole.boundSeconds);
+    const double seconds = again->plan.seconds;
+    again->plan.gap = seconds > 0 ? (seconds - again->plan.boundSeconds) / seconds : 0;
+    again->recomputation = summary(*again, whole, planner::secondsOf(costs, whole));
+    return first && first->plan.seconds <= seconds ? std::move(first) : std::move(again);
   }
 
   // Chooses fates for targets around the budget until the realised step just fits.
@@ -118,8 +124,8 @@ private:
     return Status::ok();
   }
 
-  // Plans with these fates, and keeps the plan if it is the best so far. Returns the bytes that are
-  // left of the budget; negative: that are missing.
+  // Plans with these fates and without a limit. Returns the bytes that are left of the budget;
+  // negative: that are missing.
   Result<int64_t> tryFates(planner::Fates fates) {
     for (size_t i = 0; i < model_.ops.size(); ++i)
       if (const std::optional<bool> &fate = forced_->again[i]) {
@@ -127,56 +133,48 @@ private:
         fates.kept.erase(static_cast<int>(i));
       }
     planner::normalise(model_, fates);
-    for (const auto &[tried, slack] : tried_)
-      if (tried == fates)
-        return slack;
-    Result<Decided> candidate = planWith(fates, budget_);
-    int64_t slack = 0;
-    if (candidate) {
-      slack = budget_ - candidate->plan.arenaBytes;
-    } else if (candidate.status().kind() == StatusKind::Infeasible) {
-      CLEAVE_TRY_ASSIGN(Decided large, planWith(fates, kUnlimited));
-      slack = std::min<int64_t>(budget_ - large.plan.arenaBytes, -1);
-    } else {
-      return candidate.status();
-    }
-    tried_.push_back({std::move(fates), slack});
-    const int64_t missing = candidate ? 0 : -tooLarge_;
-    keepIfBetter(std::move(candidate), missing);
-    return slack;
+    for (const Tried &tried : tried_)
+      if (tried.fates == fates)
+        return tried.slack;
+    CLEAVE_TRY_ASSIGN(Decided plan, planWith(fates, kUnlimited));
+    tried_.push_back({std::move(fates), budget_ - plan.plan.arenaBytes, plan.plan.seconds});
+    return tried_.back().slack;
   }
 
-  // Of failures the one is kept that misses the fewest bytes.
-  void keepIfBetter(Result<Decided> candidate, int64_t slack) {
-    const bool isBetter = candidate ? !best_ || candidate->plan.seconds < best_->plan.seconds
-                                    : !best_ && slack > leastMissing_;
-    if (!isBetter)
-      return;
-    leastMissing_ = slack;
-    best_ = std::move(candidate);
-  }
-
-  std::string summary(planner::Costs &costs, const planner::Plan &whole) const {
-    const size_t again = best_->plan.repetitions.size();
+  static std::string summary(const Decided &decided, const planner::Plan &whole, double seconds) {
+    const size_t again = decided.plan.repetitions.size();
     if (again == 0)
       return "";
     return concat(again, " ops of the forward pass are computed again in the backward pass: ",
-                  bytesText(best_->plan.peakBytes), " at the peak instead of ",
-                  bytesText(whole.peakBytes), ", ", secondsText(best_->plan.seconds),
-                  " per step instead of ", secondsText(planner::secondsOf(costs, whole)));
+                  bytesText(decided.plan.peakBytes), " at the peak instead of ",
+                  bytesText(whole.peakBytes), ", ", secondsText(decided.plan.seconds),
+                  " per step instead of ", secondsText(seconds));
   }
+
+  // Fates that were realised and planned.
+  struct Tried {
+    planner::Fates fates;
+    int64_t slack = 0;  // bytes of the budget that are left
+    double seconds = 0; // per step
+
+    // The better ones come first: the fastest that fit, then those that miss the fewest bytes.
+    bool operator<(const Tried &other) const {
+      if (slack >= 0 && other.slack >= 0)
+        return seconds < other.seconds;
+      return slack > other.slack;
+    }
+  };
 
   ModuleOp module_;
   const cluster::Cluster &cluster_;
   const planner::PlannerOptions &options_;
   planner::StepModel model_; // of the step as it is
   std::optional<planner::ForcedFates> forced_;
-  int64_t budget_ = 0;                                    // bytes of one rank
-  std::vector<std::pair<planner::Fates, int64_t>> tried_; // and the bytes that were left
-  int64_t leastMissing_ = std::numeric_limits<int64_t>::min();
+  std::optional<Mesh> mesh_; // of plans with repetitions
+  int64_t budget_ = 0;       // bytes of one rank
+  std::vector<Tried> tried_;
   // Bytes of the smallest program of the last plan that did not fit.
   int64_t tooLarge_ = std::numeric_limits<int64_t>::max();
-  Result<Decided> best_ = Status::infeasible("nothing was planned");
 };
 
 } // namespace

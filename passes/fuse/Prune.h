@@ -5,8 +5,8 @@
 
 namespace cleave::fuse {
 
-// Removes the group's unused results, with the ops and operands that served them alone. The group is
-// replaced if there are any.
+// Removes the group's unused results, with the ops and operands that served them alone. The group
+// is replaced if there are any.
 void pruneGroup(graph::FusionOp group);
 
 // Removes unused results from every group of the block, with the ops and operands that served them

@@ -111,7 +111,8 @@ TEST_CASE("rules on fates bind") {
   Result<ForcedFates> forced = forcedFates(model, pins);
   REQUIRE(forced.isOk());
   CHECK_FALSE(isDetermined(*forced));
-  Result<ChosenFates> chosen = chooseFates(costs, plan, *forced, plan.peakBytes - kValue, defaultLimits());
+  Result<ChosenFates> chosen =
+      chooseFates(costs, plan, *forced, plan.peakBytes - kValue, defaultLimits());
   REQUIRE(chosen.isOk());
   for (size_t i = 0; i < model.ops.size(); ++i)
     CHECK_FALSE((model.ops[i].kind == "graph.exp" && chosen->fates.again[i]));
