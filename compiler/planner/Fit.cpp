@@ -24,8 +24,13 @@ public:
   Fitting(Costs &costs, const Pins &pins, const FitOptions &options)
       : costs_(costs), pins_(pins), options_(options) {}
 
-  Result<Fitted> run() {
-    CLEAVE_TRY(attempt(kUnlimitedBytes));
+  Result<Fitted> run(std::optional<Refined> unlimited) {
+    if (unlimited) {
+      tried_.refined = std::move(*unlimited);
+      CLEAVE_TRY(account(kUnlimitedBytes));
+    } else {
+      CLEAVE_TRY(attempt(kUnlimitedBytes));
+    }
     if (!isFound() || fits())
       return finish();
     // A network that counts more than the program gets so much more.
@@ -53,10 +58,15 @@ private:
     return peaks.empty() ? 0 : peaks[0].bytes;
   }
 
-  // Solves within a budget of the network and reads the program.
+  // Solves within a budget of the network.
   Status attempt(int64_t budget) {
     CLEAVE_TRY_ASSIGN(tried_.refined, solveRefining(costs_, pins_, budget, options_.choices,
                                                     options_.solve, options_.onNetwork));
+    return account(budget);
+  }
+
+  // Reads the program of the solution within a budget of the network.
+  Status account(int64_t budget) {
     seconds_ += tried_.refined.solution.seconds;
     if (budget == kUnlimitedBytes)
       bound_ = tried_.refined.solution.lowerBound;
@@ -141,8 +151,9 @@ private:
 
 } // namespace
 
-Result<Fitted> solveToFit(Costs &costs, const Pins &pins, const FitOptions &options) {
-  return Fitting(costs, pins, options).run();
+Result<Fitted> solveToFit(Costs &costs, const Pins &pins, const FitOptions &options,
+                          std::optional<Refined> unlimited) {
+  return Fitting(costs, pins, options).run(std::move(unlimited));
 }
 
 } // namespace cleave::planner

@@ -46,7 +46,9 @@ struct Fitted {
   bool isFound() const { return refined.solution.isFound(); }
 };
 
-// Fails as solveRefining and `memoryOf` do.
-Result<Fitted> solveToFit(Costs &costs, const Pins &pins, const FitOptions &options);
+// Fails as solveRefining and `memoryOf` do. `unlimited`: the result of solveRefining with a budget
+// of kUnlimitedBytes, if it is known.
+Result<Fitted> solveToFit(Costs &costs, const Pins &pins, const FitOptions &options,
+                          std::optional<Refined> unlimited = {});
 
 } // namespace cleave::planner

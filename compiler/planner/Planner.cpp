@@ -3,6 +3,7 @@
 #include "compiler/planner/Decide.h"
 #include "compiler/planner/Explain.h"
 #include "compiler/planner/FateRemarks.h"
+#include "compiler/planner/Meshes.h"
 #include "compiler/planner/Remarks.h"
 #include "runtime/base/Units.h"
 
@@ -12,24 +13,19 @@
 
 namespace cleave::planner {
 
-std::vector<Mesh> candidateMeshes(int64_t ranks) {
-  std::vector<Mesh> meshes = {Mesh{{{"dp", ranks}}}};
-  for (int64_t dp = ranks / 2; dp >= 2; --dp)
-    if (ranks % dp == 0)
-      meshes.push_back(Mesh{{{"dp", dp}, {"tp", ranks / dp}}});
-  return meshes;
-}
-
 namespace {
 
 // A mesh that is tried.
 struct MeshCandidate {
-  explicit MeshCandidate(Mesh tried) : mesh(std::move(tried)) {}
+  explicit MeshCandidate(CoarserMesh tried)
+      : mesh(std::move(tried.mesh)), parts(std::move(tried.parts)) {}
 
   Mesh mesh;
-  std::unique_ptr<Costs> costs;       // on it; once prices are known, they are not computed again
-  double bound = -solver::kForbidden; // lower bound on the seconds of any plan on it
-  std::string outcome;                // `12.3 ms`, `at least 12.3 ms`, `does not fit`
+  std::vector<std::vector<int>> parts; // of its axes in the mesh that was asked for; empty: none
+  std::unique_ptr<Costs> costs;        // on it; once prices are known, they are not computed again
+  double bound = -solver::kForbidden;  // lower bound on the seconds of any plan on it
+  size_t others = 0;                   // choices that its last network does not list
+  std::string outcome;                 // `12.3 ms`, `at least 12.3 ms`, `does not fit`
 };
 
 // The best solution so far, and the reason if there is none.
@@ -38,14 +34,19 @@ struct Best {
   PlanProblem problem;
   solver::Solution solution;
   ProgramMemory memory;             // of the solution's program
-  size_t others = 0;                // choices that are not listed in the problem
   std::string infeasible;           // the message of the mesh on which the fewest bytes are missing
   int64_t missing = 0;              // bytes missing there; INT64_MAX: memory is not the reason
   MeshCandidate *closest = nullptr; // that mesh
   bool findsLeast = false;          // FitOptions::findsLeast
-  double seconds = 0;               // wall time of all solves
+  double solveSeconds = 0;          // wall time of all solves
+  double seconds = solver::kForbidden; // of a step, with buckets as they are
+};
 
-  double cost() const { return candidate ? solution.cost : solver::kForbidden; }
+// A solution without a budget, on one of the meshes.
+struct Unlimited {
+  MeshCandidate *candidate = nullptr;
+  Refined refined;
+  double seconds = solver::kForbidden; // of a step, with buckets as they are
 };
 
 } // namespace
@@ -56,6 +57,20 @@ static std::vector<Mesh> meshesToTry(const PlannerOptions &options) {
   if (std::optional<Mesh> mesh = options.pins.defaultMesh(options.ranks))
     return {*mesh};
   return candidateMeshes(options.ranks);
+}
+
+// The meshes to try, and for a mesh that was asked for the coarser ones. Not under pins, which say
+// what single axes do.
+static std::vector<MeshCandidate> candidatesFor(const StepModel &model,
+                                                const PlannerOptions &options) {
+  std::vector<MeshCandidate> candidates;
+  for (Mesh &mesh : meshesToTry(options))
+    candidates.emplace_back(CoarserMesh{std::move(mesh), {}});
+  if (options.mesh && options.pins.name().empty())
+    for (CoarserMesh &coarser : coarserMeshes(*options.mesh))
+      if (options.pins.check(model, coarser.mesh))
+        candidates.emplace_back(std::move(coarser));
+  return candidates;
 }
 
 static Status checkOptions(const StepModel &model, const PlannerOptions &options) {
@@ -76,7 +91,9 @@ static int64_t budgetOf(const PlannerOptions &options, const cluster::Cluster &c
 }
 
 // The order in which meshes are tried: by rising bound. The first solution is then good enough that
-// the bounds of most other meshes rule them out without solving them.
+// the bounds of most other meshes rule them out without solving them. A mesh that was asked for
+// comes before its coarser ones if it has two axes, so that they change its plan only if they
+// improve it; else last, since its network is the largest.
 static Result<std::vector<MeshCandidate *>> orderOf(std::vector<MeshCandidate> &candidates,
                                                     const StepModel &model,
                                                     const cluster::Cluster &cluster,
@@ -85,8 +102,8 @@ static Result<std::vector<MeshCandidate *>> orderOf(std::vector<MeshCandidate> &
   for (MeshCandidate &candidate : candidates) {
     order.push_back(&candidate);
     candidate.costs = std::make_unique<Costs>(model, cluster, candidate.mesh);
-    if (candidates.size() == 1)
-      break;
+    if (candidates.size() == 1 || (options.mesh && candidate.parts.empty()))
+      continue;
     Result<PlanProblem> problem =
         buildProblem(*candidate.costs, options.pins, kUnlimitedBytes, {options.choices});
     candidate.bound = solver::kForbidden;
@@ -102,6 +119,8 @@ static Result<std::vector<MeshCandidate *>> orderOf(std::vector<MeshCandidate> &
   std::stable_sort(order.begin(), order.end(), [&](const MeshCandidate *a, const MeshCandidate *b) {
     return rounded(a) < rounded(b);
   });
+  if (options.mesh && options.mesh->axes.size() > 2) // it has no bound yet
+    std::rotate(order.begin(), order.begin() + 1, order.end());
   return order;
 }
 
@@ -117,84 +136,178 @@ static void keepReason(const PlanProblem &problem, const solver::Solution &solut
   best.closest = &candidate;
 }
 
-// Solves for one mesh until it is proven to be no better than the best so far, and keeps the result
-// if it is better. Of equally good meshes the first candidate wins.
-static Status tryMesh(const cluster::Cluster &cluster, const PlannerOptions &options,
-                      MeshCandidate &candidate, Best &best) {
+// The seconds that a plan on one mesh must beat. Of equally good meshes the first candidate wins.
+// Plans are compared by their own seconds: those of the network, which are a little less, do not
+// know which buckets are full.
+static double cutoffFor(const MeshCandidate &candidate, const MeshCandidate *best, double seconds) {
   constexpr double kEqual = 1 + 1e-9;
-  const bool winsTies = best.candidate && &candidate < best.candidate;
-  const double cutoff = best.cost() * (winsTies ? kEqual * kEqual : 1);
-  auto isNoBetter = [&] {
-    return candidate.bound < solver::kForbidden && candidate.bound >= cutoff;
-  };
-  if (isNoBetter()) {
+  return best && &candidate < best ? seconds * kEqual * kEqual : seconds;
+}
+
+// The seconds of a step by the solution's decisions.
+static double secondsOf(const Refined &refined, Costs &costs) {
+  return secondsOf(costs, decide(costs, refined.problem, refined.solution.choices));
+}
+
+static bool isNoBetter(const MeshCandidate &candidate, double cutoff) {
+  return candidate.bound < solver::kForbidden && candidate.bound >= cutoff;
+}
+
+// The solver's callback for networks; nothing is reported of coarser meshes.
+static std::function<Status(const solver::Problem &)> reporter(const PlannerOptions &options,
+                                                               const MeshCandidate &candidate) {
+  if (!options.onNetwork || !candidate.parts.empty())
+    return {};
+  return [&](const solver::Problem &network) { return options.onNetwork(candidate.mesh, network); };
+}
+
+static void keepImpossible(const Status &status, MeshCandidate &candidate, Best &best) {
+  candidate.outcome = "leaves no way to place something";
+  if (best.infeasible.empty()) {
+    best.infeasible = status.message();
+    best.missing = INT64_MAX;
+  }
+}
+
+// Records the outcome of a solve that must beat the cutoff. Returns the seconds of its solution, or
+// kForbidden.
+static double recordOutcome(const Refined &refined, double cutoff, MeshCandidate &candidate) {
+  candidate.bound = std::max(candidate.bound, refined.solution.lowerBound);
+  candidate.others = refined.others;
+  if (isNoBetter(candidate, cutoff)) {
     candidate.outcome = "at least " + secondsText(candidate.bound);
+  } else if (refined.isBeaten) {
+    candidate.outcome = concat("at least ", secondsText(candidate.bound), ", no better one found");
+  } else if (!refined.solution.isFound()) {
+    candidate.outcome = "does not fit";
+  } else {
+    const double seconds = secondsOf(refined, *candidate.costs);
+    candidate.outcome = secondsText(seconds);
+    return seconds;
+  }
+  return solver::kForbidden;
+}
+
+// Solves for one mesh without a budget, until it is proven to be no better than the best so far.
+static Status tryWithoutBudget(const PlannerOptions &options, MeshCandidate &candidate, Best &best,
+                               Unlimited &fastest) {
+  solver::SolveOptions limits = options.solve;
+  limits.cutoff = cutoffFor(candidate, fastest.candidate, fastest.seconds);
+  candidate.outcome = "at least " + secondsText(candidate.bound);
+  if (isNoBetter(candidate, limits.cutoff))
+    return Status::ok();
+  Result<Refined> refined = solveRefining(*candidate.costs, options.pins, kUnlimitedBytes,
+                                          options.choices, limits, reporter(options, candidate));
+  if (refined.status().kind() == StatusKind::Infeasible) {
+    keepImpossible(refined.status(), candidate, best);
     return Status::ok();
   }
+  CLEAVE_TRY(refined.status());
+  best.solveSeconds += refined->solution.seconds;
+  const double seconds = recordOutcome(*refined, limits.cutoff, candidate);
+  if (seconds < limits.cutoff)
+    fastest = {&candidate, std::move(*refined), seconds};
+  return Status::ok();
+}
+
+// Solves for one mesh within the budget until it is proven to be no better than the best so far,
+// and keeps the result if it is better. `unlimited`: its solution without a budget, if it is known.
+static Status tryMesh(const cluster::Cluster &cluster, const PlannerOptions &options,
+                      MeshCandidate &candidate, Best &best, std::optional<Refined> unlimited = {}) {
   FitOptions fit{.budget = budgetOf(options, cluster),
                  .choices = options.choices,
                  .solve = options.solve,
                  .memoryOf = options.memoryOf,
-                 .onNetwork =
-                     [&](const solver::Problem &network) {
-                       return options.onNetwork ? options.onNetwork(candidate.mesh, network)
-                                                : Status::ok();
-                     },
+                 .onNetwork = reporter(options, candidate),
                  .findsLeast = best.findsLeast};
-  fit.solve.cutoff = cutoff;
-  Result<Fitted> fitted = solveToFit(*candidate.costs, options.pins, fit);
+  fit.solve.cutoff = cutoffFor(candidate, best.candidate, best.seconds);
+  const double limit = fit.solve.cutoff;
+  if (isNoBetter(candidate, limit)) {
+    candidate.outcome = "at least " + secondsText(candidate.bound);
+    return Status::ok();
+  }
+  Result<Fitted> fitted = solveToFit(*candidate.costs, options.pins, fit, std::move(unlimited));
   if (fitted.status().kind() == StatusKind::Infeasible) {
-    candidate.outcome = "leaves no way to place something";
-    if (best.infeasible.empty()) {
-      best.infeasible = fitted.status().message();
-      best.missing = INT64_MAX;
-    }
+    keepImpossible(fitted.status(), candidate, best);
     return Status::ok();
   }
   CLEAVE_TRY(fitted.status());
   Refined &refined = fitted->refined;
-  solver::Solution &solution = refined.solution;
-  best.seconds += solution.seconds;
-  candidate.bound = std::max(candidate.bound, solution.lowerBound);
-  if (isNoBetter()) {
-    candidate.outcome = "at least " + secondsText(candidate.bound);
-  } else if (refined.isBeaten) {
-    candidate.outcome = concat("at least ", secondsText(candidate.bound), ", no better one found");
-  } else if (!solution.isFound()) {
-    candidate.outcome = "does not fit";
-    keepReason(refined.problem, solution, options, candidate, best);
-  } else {
-    candidate.outcome = secondsText(solution.cost);
-    if (solution.cost < best.cost() || (winsTies && solution.cost <= best.cost() * kEqual)) {
-      best.candidate = &candidate;
-      best.problem = std::move(refined.problem);
-      best.solution = std::move(solution);
-      best.memory = fitted->memory;
-      best.others = refined.others;
-    }
+  best.solveSeconds += refined.solution.seconds;
+  const double seconds = recordOutcome(refined, limit, candidate);
+  if (seconds < limit) {
+    best.candidate = &candidate;
+    best.problem = candidate.parts.empty() ? std::move(refined.problem)
+                                           : inParts(std::move(refined.problem), candidate.parts);
+    best.solution = std::move(refined.solution);
+    best.memory = fitted->memory;
+    best.seconds = seconds;
+  } else if (candidate.outcome == "does not fit") {
+    keepReason(refined.problem, refined.solution, options, candidate, best);
   }
   return Status::ok();
 }
 
+// Nothing fits: looks for the smallest program on the mesh that came closest.
+static Status findLeast(const cluster::Cluster &cluster, const PlannerOptions &options,
+                        Best &best) {
+  best.findsLeast = true;
+  best.infeasible.clear();
+  best.closest->bound = -solver::kForbidden;
+  CLEAVE_TRY(tryMesh(cluster, options, *best.closest, best));
+  if (!best.candidate && options.onTooLarge && best.missing < INT64_MAX)
+    options.onTooLarge(budgetOf(options, cluster) + best.missing);
+  return Status::ok();
+}
+
+// The best plan of all meshes. Memory rarely binds: the fastest plan without a budget is found
+// first, and only its program is read. If that does not fit, every mesh is solved within the
+// budget, beginning with the one of that plan.
+static Result<Best> search(const cluster::Cluster &cluster, const PlannerOptions &options,
+                           const std::vector<MeshCandidate *> &order) {
+  Best best;
+  Unlimited fastest;
+  for (MeshCandidate *candidate : order)
+    CLEAVE_TRY(tryWithoutBudget(options, *candidate, best, fastest));
+  if (fastest.candidate) {
+    CLEAVE_TRY(tryMesh(cluster, options, *fastest.candidate, best, std::move(fastest.refined)));
+    if (best.candidate && best.seconds == fastest.seconds)
+      return best;
+  }
+  for (MeshCandidate *candidate : order)
+    if (candidate != fastest.candidate)
+      CLEAVE_TRY(tryMesh(cluster, options, *candidate, best));
+  if (!best.candidate && best.closest)
+    CLEAVE_TRY(findLeast(cluster, options, best));
+  return best;
+}
+
 static Plan toPlan(const StepModel &model, const PlannerOptions &options, const Best &best,
                    const std::vector<MeshCandidate> &candidates) {
-  Costs &costs = *best.candidate->costs;
+  // A plan of a coarser mesh is one of the mesh that was asked for, the first candidate.
+  const MeshCandidate &target = best.candidate->parts.empty() ? *best.candidate : candidates[0];
+  Costs &costs = *target.costs;
   Plan plan{decide(costs, best.problem, best.solution.choices)};
   plan.seconds = secondsOf(costs, plan);
   plan.boundSeconds = plan.seconds;
   for (const MeshCandidate &candidate : candidates) {
+    if (!candidate.parts.empty())
+      continue;
     plan.boundSeconds = std::min(plan.boundSeconds, candidate.bound);
     plan.meshesTried.push_back(str(candidate.mesh) + ": " + candidate.outcome);
   }
+  if (best.candidate != &target)
+    plan.meshesTried[0] = concat(str(target.mesh), ": ", secondsText(best.seconds),
+                                 ", with axes together as in ", str(best.candidate->mesh));
   plan.gap = plan.seconds > 0 ? (plan.seconds - plan.boundSeconds) / plan.seconds : 0;
-  plan.unlistedChoices = best.others;
+  plan.unlistedChoices = target.others;
   plan.peakBytes = best.memory.peak;
   plan.arenaBytes = best.memory.arena;
   plan.modelledBytes = best.solution.peaks.empty() ? 0 : best.solution.peaks[0].bytes;
   plan.budgetBytes = best.problem.problem.spaces[0].budget;
   plan.secondsPerByte = best.solution.shadowPrice.empty() ? 0 : best.solution.shadowPrice[0];
   plan.pin = options.pins.name();
-  plan.solveSeconds = best.seconds;
+  plan.solveSeconds = best.solveSeconds;
   plan.atPeak = holdersAtPeak(best.problem, best.solution, 10);
   plan.holdings = holdingsOf(best.problem, best.solution.choices);
   const std::vector<int> &choices = best.solution.choices;
@@ -207,38 +320,16 @@ static Plan toPlan(const StepModel &model, const PlannerOptions &options, const 
   return plan;
 }
 
-// Nothing fits: looks for the smallest program on the mesh that came closest.
-static Status findLeast(const StepModel &model, const cluster::Cluster &cluster,
-                        const PlannerOptions &options, Best &best) {
-  best.findsLeast = true;
-  best.infeasible.clear();
-  best.closest->bound = -solver::kForbidden;
-  best.closest->costs = std::make_unique<Costs>(model, cluster, best.closest->mesh);
-  CLEAVE_TRY(tryMesh(cluster, options, *best.closest, best));
-  if (!best.candidate && options.onTooLarge && best.missing < INT64_MAX)
-    options.onTooLarge(budgetOf(options, cluster) + best.missing);
-  return Status::ok();
-}
-
 Result<Plan> planStep(const StepModel &model, const cluster::Cluster &cluster,
                       const PlannerOptions &given) {
   CLEAVE_TRY(checkOptions(model, given));
   PlannerOptions options = given;
   options.pins.prepare(model);
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, options.ranks));
-  std::vector<MeshCandidate> candidates;
-  for (Mesh &mesh : meshesToTry(options))
-    candidates.emplace_back(std::move(mesh));
+  std::vector<MeshCandidate> candidates = candidatesFor(model, options);
   CLEAVE_TRY_ASSIGN(std::vector<MeshCandidate *> order,
                     orderOf(candidates, model, shared, options));
-  Best best;
-  for (MeshCandidate *candidate : order) {
-    CLEAVE_TRY(tryMesh(shared, options, *candidate, best));
-    if (best.candidate != candidate)
-      candidate->costs.reset();
-  }
-  if (!best.candidate && best.closest)
-    CLEAVE_TRY(findLeast(model, shared, options, best));
+  CLEAVE_TRY_ASSIGN(Best best, search(shared, options, order));
   if (!best.candidate)
     return Status::infeasible(best.infeasible);
   return toPlan(model, options, best, candidates);

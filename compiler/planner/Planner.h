@@ -26,9 +26,11 @@ inline solver::SolveOptions defaultLimits() {
 // Options of planStep.
 struct PlannerOptions {
   int64_t ranks = 1;
-  std::optional<Mesh> mesh; // empty: the pins' default mesh, else chosen among candidateMeshes()
-  int64_t memoryBytes = 0;  // budget of one rank; 0: Cluster::usableBytes()
-  Pins pins;                // restrictions by the user
+  // Empty: the pins' default mesh, else chosen among candidateMeshes(). Without pins, the plan on a
+  // given mesh is at least as good as those on all coarserMeshes().
+  std::optional<Mesh> mesh;
+  int64_t memoryBytes = 0;                      // budget of one rank; 0: Cluster::usableBytes()
+  Pins pins;                                    // restrictions by the user
   solver::SolveOptions solve = defaultLimits(); // of each network
   ChoiceLimits choices;                         // that networks list one by one
   // Called with the bytes of the smallest program found if none fits. May be empty.
@@ -44,9 +46,5 @@ struct PlannerOptions {
 // the largest nodes, and ways out. A user error if options contradict each other or the step.
 Result<Plan> planStep(const StepModel &model, const cluster::Cluster &cluster,
                       const PlannerOptions &options);
-
-// The meshes that are tried for a number of ranks: one axis `dp`, and all products of two axes,
-// `dp` x `tp`.
-std::vector<Mesh> candidateMeshes(int64_t ranks);
 
 } // namespace cleave::planner

@@ -58,17 +58,17 @@ private:
     return isEnough(bound, search_.bestCost(), options_.cutoff, options_.acceptedGap);
   }
 
-  // Takes the largest tables with which elimination is exact and one evaluation is cheap.
+  // Takes large tables if elimination is then exact and one evaluation is cheap. Tables between the
+  // two sizes would change nothing: the order, and the work of exact elimination, are the same.
   std::unique_ptr<Elimination> makeElimination(const Network &network) const {
     constexpr int64_t kAffordable = 200'000'000; // additions of one evaluation
-    int64_t entries = std::max(options_.maxTableEntries, int64_t(1) << 24);
-    for (;; entries /= 4) {
-      bool isLast = entries <= options_.maxTableEntries;
-      auto elimination =
-          std::make_unique<Elimination>(network, isLast ? options_.maxTableEntries : entries);
-      if (isLast || (elimination->isExact() && elimination->work() <= kAffordable))
+    constexpr int64_t kLarge = int64_t(1) << 24; // entries
+    if (options_.maxTableEntries < kLarge) {
+      auto elimination = std::make_unique<Elimination>(network, kLarge);
+      if (elimination->isExact() && elimination->work() <= kAffordable)
         return elimination;
     }
+    return std::make_unique<Elimination>(network, options_.maxTableEntries);
   }
 
   // The number of iterations that maxWork affords. Additions are counted instead of seconds, so

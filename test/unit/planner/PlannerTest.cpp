@@ -1,6 +1,7 @@
 // The planner as a whole: plans, bounds, messages, remarks.
 #include "compiler/planner/Planner.h"
 #include "compiler/cluster/Presets.h"
+#include "compiler/planner/Meshes.h"
 #include "test/unit/planner/TrainingStep.h"
 
 #include <catch2/catch.hpp>

@@ -1,0 +1,101 @@
+#include "compiler/planner/Meshes.h"
+
+#include <algorithm>
+
+namespace cleave::planner {
+
+std::vector<Mesh> candidateMeshes(int64_t ranks) {
+  std::vector<Mesh> meshes = {Mesh{{{"dp", ranks}}}};
+  for (int64_t dp = ranks / 2; dp >= 2; --dp)
+    if (ranks % dp == 0)
+      meshes.push_back(Mesh{{{"dp", dp}, {"tp", ranks / dp}}});
+  return meshes;
+}
+
+// The mesh in which axis k + 1 is joined with axis k unless bit k of `cuts` is set.
+static CoarserMesh joined(const Mesh &mesh, unsigned cuts) {
+  CoarserMesh result;
+  for (int axis = 0; axis < static_cast<int>(mesh.axes.size()); ++axis) {
+    const MeshAxis &part = mesh.axes[axis];
+    if (axis == 0 || cuts >> (axis - 1) & 1) {
+      result.mesh.axes.push_back(part);
+      result.parts.push_back({axis});
+    } else {
+      result.mesh.axes.back().name += "+" + part.name;
+      result.mesh.axes.back().size *= part.size;
+      result.parts.back().push_back(axis);
+    }
+  }
+  return result;
+}
+
+std::vector<CoarserMesh> coarserMeshes(const Mesh &mesh) {
+  std::vector<CoarserMesh> meshes;
+  if (mesh.axes.empty())
+    return meshes;
+  for (unsigned cuts = 0; cuts + 1 < 1u << (mesh.axes.size() - 1); ++cuts)
+    meshes.push_back(joined(mesh, cuts));
+  std::stable_sort(meshes.begin(), meshes.end(), [](const CoarserMesh &a, const CoarserMesh &b) {
+    return a.mesh.axes.size() < b.mesh.axes.size();
+  });
+  return meshes;
+}
+
+namespace {
+
+// Replaces axes by their parts.
+class Parts {
+public:
+  explicit Parts(const std::vector<std::vector<int>> &parts) : parts_(parts) {}
+
+  void apply(std::vector<int> &axes) const {
+    std::vector<int> result;
+    for (int axis : axes)
+      result.insert(result.end(), parts_[axis].begin(), parts_[axis].end());
+    axes = std::move(result);
+  }
+  void apply(Sharding &layout) const {
+    apply(layout.dims);
+    apply(layout.partial);
+  }
+  void apply(OpChoice &choice) const {
+    apply(choice.factors);
+    apply(choice.partial);
+    apply(choice.operands);
+    apply(choice.natural);
+    apply(choice.results);
+  }
+  void apply(ArgumentChoice &choice) const {
+    apply(choice.storage);
+    apply(choice.compute);
+  }
+  template <typename T> void apply(std::vector<T> &list) const {
+    for (T &element : list)
+      apply(element);
+  }
+
+private:
+  const std::vector<std::vector<int>> &parts_;
+};
+
+} // namespace
+
+PlanProblem inParts(PlanProblem problem, const std::vector<std::vector<int>> &parts) {
+  const Parts finer(parts);
+  std::map<const OpKind *, std::shared_ptr<const OpKind>> kinds;
+  for (std::shared_ptr<const OpKind> &kind : problem.kinds) {
+    std::shared_ptr<const OpKind> &result = kinds[kind.get()];
+    if (!result) {
+      auto changed = std::make_shared<OpKind>(*kind);
+      finer.apply(changed->choices);
+      result = std::move(changed);
+    }
+    kind = result;
+  }
+  finer.apply(problem.argumentChoices);
+  for (CopyNode &copy : problem.copies)
+    finer.apply(copy.layouts);
+  return problem;
+}
+
+} // namespace cleave::planner

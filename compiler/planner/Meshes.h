@@ -1,0 +1,30 @@
+// Meshes: the meshes that the planner tries, and plans of a mesh in the terms of a finer one.
+//
+// An axis of a mesh can be cut into parts, which follow each other in its place: ranks keep their
+// numbers. Whatever a plan does with the axis, a plan on the finer mesh can do with all parts
+// together, at the same price: a finer mesh is never worse.
+#pragma once
+
+#include "compiler/planner/PlanProblem.h"
+
+namespace cleave::planner {
+
+// The meshes that are tried for a number of ranks: one axis `dp`, and all products of two axes,
+// `dp` x `tp`.
+std::vector<Mesh> candidateMeshes(int64_t ranks);
+
+// A mesh some of whose axes have parts in a finer mesh.
+struct CoarserMesh {
+  Mesh mesh;                           // named by the parts: `dp+tp`
+  std::vector<std::vector<int>> parts; // per axis the axes of the finer mesh, one or several
+};
+
+// All meshes in which axes of `mesh` that follow each other are joined, those with the fewest axes
+// first; without `mesh` itself.
+std::vector<CoarserMesh> coarserMeshes(const Mesh &mesh);
+
+// The choices of a network on a coarser mesh as choices on the finer one; prices and numbers of
+// layouts stay those of the coarser mesh.
+PlanProblem inParts(PlanProblem problem, const std::vector<std::vector<int>> &parts);
+
+} // namespace cleave::planner

@@ -1,0 +1,84 @@
+// Coarser meshes, and plans that are no worse on a finer one.
+#include "compiler/planner/Meshes.h"
+#include "compiler/cluster/Presets.h"
+#include "compiler/planner/Planner.h"
+#include "test/unit/planner/RandomStep.h"
+#include "test/unit/planner/TrainingStep.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::planner;
+using namespace cleave::test;
+
+TEST_CASE("axes that follow each other are joined") {
+  std::vector<std::string> names;
+  for (const CoarserMesh &coarser : coarserMeshes(*parseMesh("a=2,b=3,c=4")))
+    names.push_back(str(coarser.mesh));
+  CHECK(names == std::vector<std::string>{"a+b+c=24", "a=2,b+c=12", "a+b=6,c=4"});
+  CHECK(coarserMeshes(*parseMesh("a=2,b=3,c=4"))[2].parts ==
+        std::vector<std::vector<int>>{{0, 1}, {2}});
+  CHECK(coarserMeshes(*parseMesh("a=8")).empty());
+}
+
+TEST_CASE("a network on a coarser mesh has the prices of its choices in parts") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  cluster::Cluster machine = *cluster::findCluster("h100-node");
+  const Mesh fine = *parseMesh("a=2,b=2,c=2");
+  for (const CoarserMesh &coarser : coarserMeshes(fine)) {
+    Costs costs(model, machine, coarser.mesh), fineCosts(model, machine, fine);
+    PlanProblem problem = *buildProblem(costs, {}, int64_t(1) << 40);
+    PlanProblem parts = inParts(problem, coarser.parts);
+    for (size_t op = 0; op < model.ops.size(); ++op)
+      for (size_t i = 0; i < problem.choicesOf(op).size(); ++i) {
+        const OpChoice &whole = problem.choicesOf(op)[i], &inFine = parts.choicesOf(op)[i];
+        CHECK(fineCosts.kernels(model.ops[op], inFine) == costs.kernels(model.ops[op], whole));
+        CHECK(fineCosts.resolve(model.ops[op], inFine) ==
+              Approx(costs.resolve(model.ops[op], whole)));
+      }
+  }
+}
+
+// The seconds of the plan on a mesh; nothing if none fits.
+static std::optional<double> secondsOn(const StepModel &model, const char *mesh, int64_t memory,
+                                       int rounds) {
+  PlannerOptions options;
+  options.mesh = parseMesh(mesh);
+  options.ranks = options.mesh->ranks();
+  options.memoryBytes = memory;
+  options.choices.rounds = rounds;
+  Result<Plan> plan = planStep(model, *cluster::findCluster("h100-node"), options);
+  if (!plan)
+    return std::nullopt;
+  CHECK(str(plan->mesh) == mesh);
+  CHECK(plan->boundSeconds <= plan->seconds * (1 + 1e-9));
+  return plan->seconds;
+}
+
+// Of all pairs of these meshes in which the second is coarser.
+static void checkMonotone(const StepModel &model, int64_t memory, int rounds) {
+  std::map<std::string, std::optional<double>> seconds;
+  for (const char *mesh : {"a=8", "a=2,b=4", "a=4,b=2", "a=2,b=2,c=2"})
+    seconds[mesh] = secondsOn(model, mesh, memory, rounds);
+  auto isNoWorse = [&](const char *fine, const char *coarse) {
+    if (!seconds[coarse])
+      return true;
+    return seconds[fine] && *seconds[fine] <= *seconds[coarse] * (1 + 1e-6);
+  };
+  for (const char *two : {"a=2,b=4", "a=4,b=2"}) {
+    CHECK(isNoWorse(two, "a=8"));
+    CHECK(isNoWorse("a=2,b=2,c=2", two));
+  }
+}
+
+TEST_CASE("a finer mesh is never worse") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  for (int64_t memory : {int64_t(0), int64_t(40) << 20})
+    checkMonotone(model, memory, 12);
+}
+
+TEST_CASE("a finer mesh is never worse even if few choices are listed") {
+  std::mt19937 random(11);
+  for (int k = 0; k < 4; ++k)
+    checkMonotone(randomStep(2, 2, random), 0, 0);
+}
