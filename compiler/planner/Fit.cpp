@@ -82,8 +82,7 @@ private:
           decide(costs_, tried_.refined.problem, tried_.refined.solution.choices);
       CLEAVE_TRY_ASSIGN(tried_.memory, options_.memoryOf(decisions));
     }
-    if (budget < kUnlimitedBytes)
-      leastTight_ = leastTight_ ? std::min(leastTight_, tried_.memory.arena) : tried_.memory.arena;
+    least_ = std::min(least_, tried_.memory.arena);
     return Status::ok();
   }
 
@@ -125,8 +124,8 @@ private:
       solution.choices.clear();
       solution.status = isProven_ ? solver::SolveStatus::Infeasible : solver::SolveStatus::NotFound;
     }
-    if (leastTight_ > 0)
-      why.smallestBudget = {leastTight_};
+    if (least_ < kUnlimitedBytes && (!isHopeless() || options_.findsLeast))
+      why.smallestBudget = {least_};
     solution.lowerBound = bound_;
   }
 
@@ -145,7 +144,7 @@ private:
   int64_t infeasible_ = 0;             // the largest budget of a network without a solution
   int64_t smallest_ = kUnlimitedBytes; // the least peak of a solution by its network
   bool isProven_ = false;              // that no plan fits by the network
-  int64_t leastTight_ = 0;             // bytes of the smallest program of a network with a budget
+  int64_t least_ = kUnlimitedBytes;    // bytes of the smallest program
   double bound_ = -solver::kForbidden, seconds_ = 0;
 };
 

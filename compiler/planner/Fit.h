@@ -1,11 +1,10 @@
 // Fit: the best plan of one mesh whose program fits into the memory of a rank.
 //
-// The network counts the bytes that one choice decides on. It does not count those that two choices
-// decide on together, such as a copy for a reader in another layout, or gradients that wait for
-// their bucket. The program itself is the account: `MemoryOf` lowers a plan and reads its size, and
-// a plan fits if its program does. The first network has no budget; if its plan fits, memory has no
-// influence on the plan. Otherwise networks are solved within the budget, corrected by the
-// difference between program and network, until a program fits. All of this is deterministic.
+// The program is the account: `MemoryOf` lowers a plan and reads its size, and a plan fits if its
+// program does. The first network has no budget and does not count what two decisions determine
+// together; if its plan fits, memory has no influence on the plan. Otherwise networks that count
+// copies too (CopyMemory.h) are solved within the budget, corrected by the difference between
+// program and network, until a program fits. All of this is deterministic.
 //
 // The bound is that of networks with at least the budget.
 #pragma once
