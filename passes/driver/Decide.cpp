@@ -148,7 +148,8 @@ private:
     return concat(again, " ops of the forward pass are computed again in the backward pass: ",
                   bytesText(decided.plan.peakBytes), " at the peak instead of ",
                   bytesText(whole.peakBytes), ", ", secondsText(decided.plan.seconds),
-                  " per step instead of ", secondsText(seconds));
+                  " per step instead of ", secondsText(seconds),
+                  "; the bound is that of plans with the same repetitions or none");
   }
 
   // Fates that were realised and planned.

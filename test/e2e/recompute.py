@@ -80,6 +80,22 @@ class Recompute(unittest.TestCase):
                 self.assertEqual(again > 0, part < 1)
                 seconds = longer
 
+    def test_full_recomputation_saves_most_of_a_transformers_activations(self):
+        model, plan = self.folder / "gpt4.onnx", self.folder / "gpt4.plan"
+        sizes = {"layers": 4, "hidden": 256, "heads": 4, "ffn": 1024, "vocab": 256, "context": 256}
+        cleave.must("cleave-zoo", "gpt2", *(word for name, size in sizes.items() for word in (f"--{name}", size)), "-o", model)
+        parameters = 3_290_624 * 4 * 3  # f32, with the two states of adamw
+
+        def predicted(recipe):
+            cleave.compile_model(model, plan, "--set", "seq=256", "--pin", recipe)
+            found = json.loads(cleave.must("cleave-dump", plan, "--json").out)["predicted"]
+            return found["peak_bytes"] - parameters, found["step_seconds"]
+
+        kept, seconds = predicted("no-recompute")
+        left, longer = predicted("full-recompute")
+        self.assertLess(left, 0.3 * kept)
+        self.assertLess(longer, 1.25 * seconds)
+
     def test_a_rule_fixes_the_fate_of_an_op(self):
         keep, again = {"op": "*", "recompute": "keep"}, {"op": "*gelu*", "recompute": "again"}
         self.assertEqual(self.run_model("gpt", "--pin", self.rules(keep))[1], 0)
