@@ -82,3 +82,34 @@ TEST_CASE("a finer mesh is never worse even if few choices are listed") {
   for (int k = 0; k < 4; ++k)
     checkMonotone(randomStep(2, 2, random), 0, 0);
 }
+
+// All meshes of this many ranks with up to `axes` axes of at least two ranks.
+static std::vector<std::string> meshesOf(int64_t ranks, size_t axes, char name = 'a') {
+  std::vector<std::string> all = {std::string(1, name) + "=" + std::to_string(ranks)};
+  for (int64_t first = 2; axes > 1 && first <= ranks / 2; ++first)
+    if (ranks % first == 0)
+      for (const std::string &rest : meshesOf(ranks / first, axes - 1, static_cast<char>(name + 1)))
+        all.push_back(std::string(1, name) + "=" + std::to_string(first) + "," + rest);
+  return all;
+}
+
+TEST_CASE("no factorisation of 64 ranks is worse than a coarser one", "[.sweep]") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  std::map<std::vector<int64_t>, double> seconds; // by the sizes of the axes
+  auto sizesOf = [](const Mesh &mesh) {
+    std::vector<int64_t> sizes;
+    for (const MeshAxis &axis : mesh.axes)
+      sizes.push_back(axis.size);
+    return sizes;
+  };
+  const std::vector<std::string> meshes = meshesOf(64, 3);
+  REQUIRE(meshes.size() == 16);
+  for (const std::string &mesh : meshes) {
+    std::optional<double> found = secondsOn(model, mesh.c_str(), 0, 2);
+    REQUIRE(found);
+    seconds[sizesOf(*parseMesh(mesh))] = *found;
+  }
+  for (const std::string &mesh : meshes)
+    for (const CoarserMesh &coarser : coarserMeshes(*parseMesh(mesh)))
+      CHECK(seconds[sizesOf(*parseMesh(mesh))] <= seconds[sizesOf(coarser.mesh)] * (1 + 1e-6));
+}
