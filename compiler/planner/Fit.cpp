@@ -14,7 +14,7 @@ namespace {
 constexpr int kRounds = 6;
 
 // Networks count at most this share more than programs.
-constexpr int64_t kHopelessShare = 4;
+constexpr int64_t kHopelessShare = 16;
 
 // Budgets of networks closer than this share of them are not told apart.
 constexpr int64_t kShare = 100;
@@ -31,16 +31,16 @@ public:
     } else {
       CLEAVE_TRY(attempt(kUnlimitedBytes));
     }
-    if (!isFound() || fits())
+    if (!isFound() || fits() || options_.whenTooLarge == WhenTooLarge::Stop)
       return finish();
     // A network that counts more than the program gets so much more.
     const int64_t budget = options_.budget;
     CLEAVE_TRY(attempt(std::max(budget, budget + modelled() - tried_.memory.arena)));
     bound_ = std::max(bound_, tried_.refined.solution.lowerBound);
     isProven_ = tried_.refined.solution.status == solver::SolveStatus::Infeasible;
-    if (isHopeless() && !options_.findsLeast)
+    if (isHopeless() && !findsLeast())
       return finish();
-    for (int round = 0; round < kRounds && !(isFound() && fits()); ++round) {
+    for (int round = 0; round < kRounds && !(isFound() && fits()) && !isBeaten(); ++round) {
       const int64_t next = nextBudget();
       if (next == 0)
         break;
@@ -50,7 +50,13 @@ public:
   }
 
 private:
+  bool findsLeast() const { return options_.whenTooLarge == WhenTooLarge::Explain; }
   bool isFound() const { return tried_.refined.solution.isFound(); }
+  // Whether no plan within the last budget beats the cutoff.
+  bool isBeaten() const {
+    return !isFound() && tried_.refined.solution.status != solver::SolveStatus::Infeasible &&
+           tried_.refined.solution.lowerBound >= options_.solve.cutoff;
+  }
   bool fits() const { return tried_.memory.arena <= options_.budget; }
   // The peak by the network, in bytes.
   int64_t modelled() const {
@@ -87,9 +93,9 @@ private:
   }
 
   // Whether the network needs so much more than the budget that no program can fit.
-  bool isHopeless() const {
-    return isProven_ && infeasible_ > options_.budget + options_.budget / kHopelessShare;
-  }
+  bool isHopeless() const { return isProven_ && infeasible_ >= mostBudget(); }
+  // The largest budget of a network whose program may fit.
+  int64_t mostBudget() const { return options_.budget + options_.budget / kHopelessShare; }
 
   // The network's budget after a plan that is too large: its excess less. After a network without
   // a solution: what its smallest choices need. If these are known not to help: the middle of the
@@ -99,6 +105,8 @@ private:
     const int64_t next = isFound()        ? modelled() - (tried_.memory.arena - options_.budget)
                          : needed.empty() ? 0
                                           : needed[0];
+    if (!findsLeast() && infeasible_ < mostBudget() && next > mostBudget())
+      return mostBudget();
     if (infeasible_ < next && next < smallest_)
       return next;
     const int64_t gap = smallest_ - infeasible_;
@@ -124,7 +132,7 @@ private:
       solution.choices.clear();
       solution.status = isProven_ ? solver::SolveStatus::Infeasible : solver::SolveStatus::NotFound;
     }
-    if (least_ < kUnlimitedBytes && (!isHopeless() || options_.findsLeast))
+    if (least_ < kUnlimitedBytes && (!isHopeless() || findsLeast()))
       why.smallestBudget = {least_};
     solution.lowerBound = bound_;
   }

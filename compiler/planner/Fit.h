@@ -23,6 +23,13 @@ struct ProgramMemory {
 // The memory of the program that follows from decisions.
 using MemoryOf = std::function<Result<ProgramMemory>(const Decisions &)>;
 
+// What is done where the program of the fastest plan is too large.
+enum class WhenTooLarge {
+  Stop,    // no plan is the answer
+  Search,  // a plan within the budget is searched
+  Explain, // the same; if there is none, the smallest program is searched, for a message
+};
+
 // Options of solveToFit.
 struct FitOptions {
   int64_t budget = 0;         // bytes of one rank
@@ -31,8 +38,7 @@ struct FitOptions {
   MemoryOf memoryOf;          // empty: the network's peak counts
   // See solveRefining.
   std::function<Status(const solver::Problem &)> onNetwork;
-  // Looks for the smallest program even if all are far too large, for a message that names it.
-  bool findsLeast = false;
+  WhenTooLarge whenTooLarge = WhenTooLarge::Search;
 };
 
 // The result for one mesh.

@@ -37,8 +37,8 @@ struct Best {
   std::string infeasible;           // the message of the mesh on which the fewest bytes are missing
   int64_t missing = 0;              // bytes missing there; INT64_MAX: memory is not the reason
   MeshCandidate *closest = nullptr; // that mesh
-  bool findsLeast = false;          // FitOptions::findsLeast
-  double solveSeconds = 0;          // wall time of all solves
+  WhenTooLarge whenTooLarge = WhenTooLarge::Search;
+  double solveSeconds = 0;             // wall time of all solves
   double seconds = solver::kForbidden; // of a step, with buckets as they are
 };
 
@@ -51,7 +51,7 @@ struct Unlimited {
 
 } // namespace
 
-static std::vector<Mesh> meshesToTry(const PlannerOptions &options) {
+std::vector<Mesh> meshesToTry(const PlannerOptions &options) {
   if (options.mesh)
     return {*options.mesh};
   if (std::optional<Mesh> mesh = options.pins.defaultMesh(options.ranks))
@@ -219,7 +219,7 @@ static Status tryMesh(const cluster::Cluster &cluster, const PlannerOptions &opt
                  .solve = options.solve,
                  .memoryOf = options.memoryOf,
                  .onNetwork = reporter(options, candidate),
-                 .findsLeast = best.findsLeast};
+                 .whenTooLarge = best.whenTooLarge};
   fit.solve.cutoff = cutoffFor(candidate, best.candidate, best.seconds);
   const double limit = fit.solve.cutoff;
   if (isNoBetter(candidate, limit)) {
@@ -251,7 +251,7 @@ static Status tryMesh(const cluster::Cluster &cluster, const PlannerOptions &opt
 // Nothing fits: looks for the smallest program on the mesh that came closest.
 static Status findLeast(const cluster::Cluster &cluster, const PlannerOptions &options,
                         Best &best) {
-  best.findsLeast = true;
+  best.whenTooLarge = WhenTooLarge::Explain;
   best.infeasible.clear();
   best.closest->bound = -solver::kForbidden;
   CLEAVE_TRY(tryMesh(cluster, options, *best.closest, best));
@@ -266,6 +266,9 @@ static Status findLeast(const cluster::Cluster &cluster, const PlannerOptions &o
 static Result<Best> search(const cluster::Cluster &cluster, const PlannerOptions &options,
                            const std::vector<MeshCandidate *> &order) {
   Best best;
+  best.seconds = options.cutoffSeconds;
+  if (options.whenTooLarge == WhenTooLarge::Stop)
+    best.whenTooLarge = WhenTooLarge::Stop;
   Unlimited fastest;
   for (MeshCandidate *candidate : order)
     CLEAVE_TRY(tryWithoutBudget(options, *candidate, best, fastest));
@@ -274,10 +277,12 @@ static Result<Best> search(const cluster::Cluster &cluster, const PlannerOptions
     if (best.candidate && best.seconds == fastest.seconds)
       return best;
   }
+  if (options.whenTooLarge == WhenTooLarge::Stop)
+    return best;
   for (MeshCandidate *candidate : order)
     if (candidate != fastest.candidate)
       CLEAVE_TRY(tryMesh(cluster, options, *candidate, best));
-  if (!best.candidate && best.closest)
+  if (!best.candidate && best.closest && options.whenTooLarge == WhenTooLarge::Explain)
     CLEAVE_TRY(findLeast(cluster, options, best));
   return best;
 }

@@ -33,6 +33,9 @@ struct PlannerOptions {
   Pins pins;                                    // restrictions by the user
   solver::SolveOptions solve = defaultLimits(); // of each network
   ChoiceLimits choices;                         // that networks list one by one
+  WhenTooLarge whenTooLarge = WhenTooLarge::Explain;
+  // Plans within the budget that take at least as many seconds are not searched.
+  double cutoffSeconds = solver::kForbidden;
   // Called with the bytes of the smallest program found if none fits. May be empty.
   std::function<void(int64_t)> onTooLarge;
   // The memory of a plan's program. Empty: the peak of the cost network stands for it.
@@ -41,6 +44,10 @@ struct PlannerOptions {
   // Called with every network before it is solved; a failure ends the planning. May be empty.
   std::function<Status(const Mesh &, const solver::Problem &)> onNetwork;
 };
+
+// The meshes that plans are searched on, without coarser ones (Meshes.h): the one that was asked
+// for, or that of the pins, or candidateMeshes().
+std::vector<Mesh> meshesToTry(const PlannerOptions &options);
 
 // The best plan found. Infeasible if no plan fits: the message states how many bytes are missing,
 // the largest nodes, and ways out. A user error if options contradict each other or the step.

@@ -13,18 +13,33 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
 #include <ctime>
+#include <mutex>
+#include <new>
 #include <optional>
 
 using namespace mlir;
 
 namespace cleave::driver {
 
+// Allocations of LLVM that fail do what those of operator new do: LLVM by itself aborts.
+static void installNewHandler() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::install_bad_alloc_error_handler([](void *, const char *, bool) {
+      if (std::new_handler handler = std::get_new_handler())
+        handler();
+    });
+  });
+}
+
 Compilation::Compilation(CompileOptions options) : options(std::move(options)) {
+  installNewHandler();
   DialectRegistry registry;
   registerDialects(registry);
   context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);

@@ -11,6 +11,7 @@
 #include "runtime/base/Units.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace mlir;
 
@@ -32,6 +33,12 @@ namespace {
 constexpr int64_t kUnlimited = int64_t(1) << 60;
 // How often fates are chosen with a corrected target.
 constexpr int kRounds = 6;
+// Plans that are split more finely first need at most this share of the budget more, and give way
+// to repetitions in a few rounds, whose targets differ by a share of it.
+constexpr int64_t kLargerShare = 4, kShare = 20;
+constexpr int kSplitRounds = 3;
+// With a gap below this no plan that keeps everything is searched.
+constexpr double kGoodGap = 0.05;
 
 class Decider {
 public:
@@ -41,17 +48,35 @@ public:
   Result<Decided> run() {
     CLEAVE_TRY_ASSIGN(model_, readModel(module_));
     CLEAVE_TRY_ASSIGN(forced_, planner::forcedFates(model_, options_.pins));
-    Result<Decided> first = planWith(planner::fatesOf(model_, *forced_), options_.memoryBytes);
-    const bool isInfeasible = first.status().kind() == StatusKind::Infeasible;
-    if ((!first && !isInfeasible) || planner::isDetermined(*forced_) ||
-        (first && first->plan.secondsPerByte == 0))
-      return first;
-    return planInLessMemory(std::move(first));
+    CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
+    budget_ = options_.memoryBytes ? options_.memoryBytes : shared.usableBytes();
+    const planner::Fates kept = planner::fatesOf(model_, *forced_);
+    if (planner::isDetermined(*forced_))
+      return planWith(kept, within(WhenTooLarge::Explain));
+    Result<Decided> free = planWith(kept, within(WhenTooLarge::Stop));
+    if (free || free.status().kind() != StatusKind::Infeasible)
+      return free;
+    return planInLessMemory(kept, shared);
   }
 
 private:
-  // The plan of the step with these fates, within `memoryBytes` per rank; 0: those of the cluster.
-  Result<Decided> planWith(const planner::Fates &fates, int64_t memoryBytes) {
+  using WhenTooLarge = planner::WhenTooLarge;
+
+  planner::PlannerOptions within(WhenTooLarge whenTooLarge) const {
+    planner::PlannerOptions options = options_;
+    options.memoryBytes = budget_;
+    options.whenTooLarge = whenTooLarge;
+    return options;
+  }
+  planner::PlannerOptions withoutLimit(const Mesh &mesh) const {
+    planner::PlannerOptions options = options_;
+    options.memoryBytes = kUnlimited;
+    options.mesh = mesh;
+    return options;
+  }
+
+  // The plan of the step with these fates.
+  Result<Decided> planWith(const planner::Fates &fates, planner::PlannerOptions options) {
     Decided decided;
     decided.module = module_.clone();
     const size_t clones = remat::realise(graph::stepOf(*decided.module), model_, fates);
@@ -60,10 +85,6 @@ private:
     } else {
       decided.model = model_;
     }
-    planner::PlannerOptions options = options_;
-    options.memoryBytes = memoryBytes;
-    if (mesh_)
-      options.mesh = mesh_;
     options.memoryOf = [&](const planner::Decisions &decisions) -> Result<planner::ProgramMemory> {
       CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
                         cluster::forRanks(cluster_, decisions.mesh.ranks()));
@@ -74,31 +95,114 @@ private:
     return decided;
   }
 
-  // `first`: the plan within the budget that keeps everything, if there is one.
-  Result<Decided> planInLessMemory(Result<Decided> first) {
-    const int64_t needed = tooLarge_;
-    planner::PlannerOptions free = options_;
-    free.memoryBytes = kUnlimited;
-    CLEAVE_TRY_ASSIGN(planner::Plan whole, planner::planStep(model_, cluster_, free));
-    CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
-    budget_ = options_.memoryBytes ? options_.memoryBytes : shared.usableBytes();
-    mesh_ = whole.mesh; // meshes are compared by the step that keeps everything
-    planner::Costs costs(model_, shared, whole.mesh);
-    CLEAVE_TRY(searchFates(costs, whole));
+  // `kept`: the fates that keep everything. Plans that do so are searched last, since they must
+  // beat those with repetitions.
+  Result<Decided> planInLessMemory(const planner::Fates &kept, const cluster::Cluster &shared) {
+    CLEAVE_TRY_ASSIGN(Base base, chooseBase(shared));
+    mesh_ = base.whole.mesh;
+    planner::Costs costs(model_, shared, *mesh_);
+    CLEAVE_TRY(searchFates(costs, base.whole));
     for (const planner::Fates &recipe :
          {planner::selectiveRecompute(model_), planner::fullRecompute(model_)})
       CLEAVE_TRY(tryFates(recipe).status());
     const Tried &best = *std::min_element(tried_.begin(), tried_.end());
-    if (best.slack >= 0 && first && first->plan.seconds <= best.seconds)
+    planner::PlannerOptions options = within(WhenTooLarge::Search);
+    options.mesh = mesh_;
+    Result<Decided> again = planWith(best.fates, options);
+    CLEAVE_TRY_ASSIGN(std::optional<Decided> mixed, splitThenRepeat(kept, costs, again));
+    if (mixed)
+      again = std::move(*mixed);
+    if (again) {
+      again->plan.boundSeconds = std::min(again->plan.boundSeconds, base.boundSeconds);
+      const double seconds = again->plan.seconds;
+      again->plan.gap = seconds > 0 ? (seconds - again->plan.boundSeconds) / seconds : 0;
+      again->recomputation = summary(*again, base.whole, planner::secondsOf(costs, base.whole));
+    }
+    if (again && again->plan.gap < kGoodGap)
+      return again;
+    options = within(WhenTooLarge::Search);
+    options.cutoffSeconds = again ? again->plan.seconds : solver::kForbidden;
+    Result<Decided> first = planWith(kept, options);
+    if (first || again)
+      return first ? std::move(first) : std::move(again);
+    return explain(kept, best.fates);
+  }
+
+  // Repetitions for a plan that is split more finely already, such that it needs not much more than
+  // the budget. Nothing if this does not beat `other`.
+  Result<std::optional<Decided>> splitThenRepeat(const planner::Fates &kept, planner::Costs &costs,
+                                                 const Result<Decided> &other) {
+    planner::PlannerOptions options = within(WhenTooLarge::Search);
+    options.mesh = mesh_;
+    options.cutoffSeconds = other ? other->plan.seconds : solver::kForbidden;
+    planner::PlannerOptions larger = options;
+    larger.memoryBytes += budget_ / kLargerShare;
+    Result<Decided> base = planWith(kept, larger);
+    int64_t target = budget_;
+    for (int round = 0; base && round < kSplitRounds; ++round, target -= budget_ / kShare) {
+      Result<planner::ChosenFates> chosen =
+          planner::chooseFates(costs, base->plan, *forced_, target, options_.solve);
+      if (!chosen || !chosen->isFitting)
+        return std::optional<Decided>();
+      Result<Decided> plan = planWith(withForced(chosen->fates), options);
+      if (plan)
+        return std::optional<Decided>(std::move(*plan));
+      if (plan.status().kind() != StatusKind::Infeasible)
+        return plan.status();
+    }
+    return std::optional<Decided>();
+  }
+
+  // The message that nothing fits: of two failures the one that needs less is told.
+  Result<Decided> explain(const planner::Fates &kept, const planner::Fates &best) {
+    planner::PlannerOptions options = within(WhenTooLarge::Explain);
+    Result<Decided> first = planWith(kept, options);
+    const int64_t needed = tooLarge_;
+    if (first)
       return first;
-    Result<Decided> again = planWith(best.fates, budget_);
-    if (!again) // of two failures the one that needs less is told
-      return first || needed <= tooLarge_ ? std::move(first) : std::move(again);
-    again->plan.boundSeconds = std::min(again->plan.boundSeconds, whole.boundSeconds);
-    const double seconds = again->plan.seconds;
-    again->plan.gap = seconds > 0 ? (seconds - again->plan.boundSeconds) / seconds : 0;
-    again->recomputation = summary(*again, whole, planner::secondsOf(costs, whole));
-    return first && first->plan.seconds <= seconds ? std::move(first) : std::move(again);
+    options.mesh = mesh_;
+    Result<Decided> again = planWith(best, options);
+    return again || tooLarge_ < needed ? std::move(again) : std::move(first);
+  }
+
+  // The plan without a limit that fates are chosen for.
+  struct Base {
+    planner::Plan whole;
+    double seconds = solver::kForbidden;      // with the repetitions that make it fit
+    int64_t missing = 0;                      // bytes that repetitions do not save
+    double boundSeconds = solver::kForbidden; // of all meshes
+
+    bool operator<(const Base &other) const {
+      return std::pair(missing, seconds) < std::pair(other.missing, other.seconds);
+    }
+  };
+
+  // The fastest plans of meshes differ little in time, but much in memory: the mesh is taken whose
+  // plan is the fastest with the repetitions that it needs.
+  Result<Base> chooseBase(const cluster::Cluster &shared) {
+    std::optional<Base> best;
+    double bound = solver::kForbidden;
+    for (const Mesh &mesh : planner::meshesToTry(options_)) {
+      Result<planner::Plan> whole = planner::planStep(model_, cluster_, withoutLimit(mesh));
+      if (whole.status().kind() == StatusKind::Infeasible)
+        continue; // another mesh may do
+      CLEAVE_TRY(whole.status());
+      bound = std::min(bound, whole->boundSeconds);
+      planner::Costs costs(model_, shared, mesh);
+      Result<planner::ChosenFates> chosen =
+          planner::chooseFates(costs, *whole, *forced_, budget_, options_.solve);
+      Base base{std::move(*whole)};
+      base.seconds = base.whole.seconds + (chosen ? chosen->seconds : 0);
+      base.missing = !chosen             ? std::numeric_limits<int64_t>::max()
+                     : chosen->isFitting ? 0
+                                         : chosen->peakBytes - budget_;
+      if (!best || base < *best)
+        best = std::move(base);
+    }
+    if (!best)
+      return Status::infeasible("no mesh leaves a way to place everything");
+    best->boundSeconds = bound;
+    return std::move(*best);
   }
 
   // Chooses fates for targets around the budget until the realised step just fits.
@@ -126,19 +230,25 @@ private:
 
   // Plans with these fates and without a limit. Returns the bytes that are left of the budget;
   // negative: that are missing.
-  Result<int64_t> tryFates(planner::Fates fates) {
+  Result<int64_t> tryFates(const planner::Fates &chosen) {
+    planner::Fates fates = withForced(chosen);
+    for (const Tried &tried : tried_)
+      if (tried.fates == fates)
+        return tried.slack;
+    CLEAVE_TRY_ASSIGN(Decided plan, planWith(fates, withoutLimit(*mesh_)));
+    tried_.push_back({std::move(fates), budget_ - plan.plan.arenaBytes, plan.plan.seconds});
+    return tried_.back().slack;
+  }
+
+  // The same fates, but for those that the user determines.
+  planner::Fates withForced(planner::Fates fates) const {
     for (size_t i = 0; i < model_.ops.size(); ++i)
       if (const std::optional<bool> &fate = forced_->again[i]) {
         fates.again[i] = *fate;
         fates.kept.erase(static_cast<int>(i));
       }
     planner::normalise(model_, fates);
-    for (const Tried &tried : tried_)
-      if (tried.fates == fates)
-        return tried.slack;
-    CLEAVE_TRY_ASSIGN(Decided plan, planWith(fates, kUnlimited));
-    tried_.push_back({std::move(fates), budget_ - plan.plan.arenaBytes, plan.plan.seconds});
-    return tried_.back().slack;
+    return fates;
   }
 
   static std::string summary(const Decided &decided, const planner::Plan &whole, double seconds) {

@@ -1,11 +1,12 @@
 // Decide: the planner's decisions on a step: what is computed again, and how everything is split.
 //
-// If a plan that keeps everything fits without costing time, it is taken. Else fates are chosen for
-// the sharding that is best without a limit (compiler/planner/ChooseFates.h), realised in the step
+// If the fastest plan that keeps everything fits, it is taken. Else fates are chosen for the
+// sharding that is best without a limit (compiler/planner/ChooseFates.h), realised in the step
 // (passes/remat/Realise.h), and the sharding of that step is planned from its own program. The
 // bytes that the first choice counts differ from those of the realised step, so it is repeated with
-// a corrected target, a few times. The fastest plan that fits wins, be it one with these fates, a
-// recipe's, or one that keeps everything and is split more finely.
+// a corrected target, a few times. The same is done for a plan that is split a little more finely.
+// The fastest plan that fits wins, be it one with these fates, a recipe's, or one that keeps
+// everything.
 #pragma once
 
 #include "compiler/planner/Planner.h"
