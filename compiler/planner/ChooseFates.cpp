@@ -1,6 +1,7 @@
 #include "compiler/planner/ChooseFates.h"
 
 #include "compiler/planner/LayoutChanges.h"
+#include "runtime/base/Units.h"
 
 namespace cleave::planner {
 
@@ -246,7 +247,7 @@ private:
     return true;
   }
 
-  // An op that runs again finds its operand, or needs it not.
+  // An op that runs again must find its operand in memory, unless it computes without it.
   void addEdge(const OpenOp &reader, const OpenOp &source) {
     std::vector<double> cost;
     const bool isSufficient = readsSufficient(reader, source);
@@ -287,7 +288,7 @@ Result<ChosenFates> chooseFates(Costs &costs, const Plan &plan, const ForcedFate
   }
   if (!solution.isFound())
     return Status::infeasible("no choice of what is computed again was found that fits into ",
-                              memoryBytes, " bytes");
+                              bytesText(memoryBytes));
   chosen.fates = network.fatesOf(solution.choices);
   chosen.seconds = solution.cost;
   chosen.peakBytes = solution.peaks.empty() ? 0 : solution.peaks[0].bytes;

@@ -25,7 +25,7 @@ using MemoryOf = std::function<Result<ProgramMemory>(const Decisions &)>;
 
 // What is done where the program of the fastest plan is too large.
 enum class WhenTooLarge {
-  Stop,    // no plan is the answer
+  Stop,    // the answer is that none fits
   Search,  // a plan within the budget is searched
   Explain, // the same; if there is none, the smallest program is searched, for a message
 };

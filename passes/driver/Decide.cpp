@@ -1,4 +1,4 @@
-#include "passes/driver/Decide.h"
+#include "passes/driver/DecideStep.h"
 
 #include "compiler/planner/ChooseFates.h"
 #include "compiler/planner/FatePins.h"
@@ -29,8 +29,6 @@ static Result<planner::StepModel> readModel(ModuleOp module) {
 
 namespace {
 
-// More bytes than any step needs, few enough to be added up.
-constexpr int64_t kUnlimited = int64_t(1) << 60;
 // How often fates are chosen with a corrected target.
 constexpr int kRounds = 6;
 // Plans that are split more finely first need at most this share of the budget more, and give way
@@ -39,6 +37,11 @@ constexpr int64_t kLargerShare = 4, kShare = 20;
 constexpr int kSplitRounds = 3;
 // With a gap below this no plan that keeps everything is searched.
 constexpr double kGoodGap = 0.05;
+
+// A failure other than that nothing fits: no other attempt mends it.
+Status unlessInfeasible(const Status &status) {
+  return status.kind() == StatusKind::Infeasible ? Status::ok() : status;
+}
 
 class Decider {
 public:
@@ -54,13 +57,27 @@ public:
     if (planner::isDetermined(*forced_))
       return planWith(kept, within(WhenTooLarge::Explain));
     Result<Decided> free = planWith(kept, within(WhenTooLarge::Stop));
-    if (free || free.status().kind() != StatusKind::Infeasible)
+    CLEAVE_TRY(unlessInfeasible(free.status()));
+    if (free)
       return free;
-    return planInLessMemory(kept, shared);
+    CLEAVE_TRY_ASSIGN(std::optional<Base> base, chooseBase(shared));
+    return base ? planInLessMemory(kept, *base) : std::move(free); // memory is not the reason
   }
 
 private:
   using WhenTooLarge = planner::WhenTooLarge;
+
+  // The plan without a limit that fates are chosen for.
+  struct Base {
+    planner::Plan whole;
+    double seconds = solver::kForbidden;      // with the repetitions that make it fit
+    int64_t missing = 0;                      // bytes that repetitions do not save
+    double boundSeconds = solver::kForbidden; // of all meshes
+
+    bool operator<(const Base &other) const {
+      return std::pair(missing, seconds) < std::pair(other.missing, other.seconds);
+    }
+  };
 
   planner::PlannerOptions within(WhenTooLarge whenTooLarge) const {
     planner::PlannerOptions options = options_;
@@ -70,7 +87,7 @@ private:
   }
   planner::PlannerOptions withoutLimit(const Mesh &mesh) const {
     planner::PlannerOptions options = options_;
-    options.memoryBytes = kUnlimited;
+    options.memoryBytes = planner::kUnlimitedBytes;
     options.mesh = mesh;
     return options;
   }
@@ -97,9 +114,9 @@ private:
 
   // `kept`: the fates that keep everything. Plans that do so are searched last, since they must
   // beat those with repetitions.
-  Result<Decided> planInLessMemory(const planner::Fates &kept, const cluster::Cluster &shared) {
-    CLEAVE_TRY_ASSIGN(Base base, chooseBase(shared));
+  Result<Decided> planInLessMemory(const planner::Fates &kept, const Base &base) {
     mesh_ = base.whole.mesh;
+    CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
     planner::Costs costs(model_, shared, *mesh_);
     CLEAVE_TRY(searchFates(costs, base.whole));
     for (const planner::Fates &recipe :
@@ -109,6 +126,7 @@ private:
     planner::PlannerOptions options = within(WhenTooLarge::Search);
     options.mesh = mesh_;
     Result<Decided> again = planWith(best.fates, options);
+    CLEAVE_TRY(unlessInfeasible(again.status()));
     CLEAVE_TRY_ASSIGN(std::optional<Decided> mixed, splitThenRepeat(kept, costs, again));
     if (mixed)
       again = std::move(*mixed);
@@ -123,6 +141,7 @@ private:
     options = within(WhenTooLarge::Search);
     options.cutoffSeconds = again ? again->plan.seconds : solver::kForbidden;
     Result<Decided> first = planWith(kept, options);
+    CLEAVE_TRY(unlessInfeasible(first.status()));
     if (first || again)
       return first ? std::move(first) : std::move(again);
     return explain(kept, best.fates);
@@ -138,17 +157,18 @@ private:
     planner::PlannerOptions larger = options;
     larger.memoryBytes += budget_ / kLargerShare;
     Result<Decided> base = planWith(kept, larger);
+    CLEAVE_TRY(unlessInfeasible(base.status()));
     int64_t target = budget_;
     for (int round = 0; base && round < kSplitRounds; ++round, target -= budget_ / kShare) {
       Result<planner::ChosenFates> chosen =
           planner::chooseFates(costs, base->plan, *forced_, target, options_.solve);
+      CLEAVE_TRY(unlessInfeasible(chosen.status()));
       if (!chosen || !chosen->isFitting)
         return std::optional<Decided>();
       Result<Decided> plan = planWith(withForced(chosen->fates), options);
       if (plan)
         return std::optional<Decided>(std::move(*plan));
-      if (plan.status().kind() != StatusKind::Infeasible)
-        return plan.status();
+      CLEAVE_TRY(unlessInfeasible(plan.status()));
     }
     return std::optional<Decided>();
   }
@@ -158,6 +178,7 @@ private:
     planner::PlannerOptions options = within(WhenTooLarge::Explain);
     Result<Decided> first = planWith(kept, options);
     const int64_t needed = tooLarge_;
+    CLEAVE_TRY(unlessInfeasible(first.status()));
     if (first)
       return first;
     options.mesh = mesh_;
@@ -165,32 +186,21 @@ private:
     return again || tooLarge_ < needed ? std::move(again) : std::move(first);
   }
 
-  // The plan without a limit that fates are chosen for.
-  struct Base {
-    planner::Plan whole;
-    double seconds = solver::kForbidden;      // with the repetitions that make it fit
-    int64_t missing = 0;                      // bytes that repetitions do not save
-    double boundSeconds = solver::kForbidden; // of all meshes
-
-    bool operator<(const Base &other) const {
-      return std::pair(missing, seconds) < std::pair(other.missing, other.seconds);
-    }
-  };
-
   // The fastest plans of meshes differ little in time, but much in memory: the mesh is taken whose
-  // plan is the fastest with the repetitions that it needs.
-  Result<Base> chooseBase(const cluster::Cluster &shared) {
+  // plan is the fastest with the repetitions that it needs. Nothing if there is no plan at all.
+  Result<std::optional<Base>> chooseBase(const cluster::Cluster &shared) {
     std::optional<Base> best;
     double bound = solver::kForbidden;
     for (const Mesh &mesh : planner::meshesToTry(options_)) {
       Result<planner::Plan> whole = planner::planStep(model_, cluster_, withoutLimit(mesh));
-      if (whole.status().kind() == StatusKind::Infeasible)
+      CLEAVE_TRY(unlessInfeasible(whole.status()));
+      if (!whole)
         continue; // another mesh may do
-      CLEAVE_TRY(whole.status());
       bound = std::min(bound, whole->boundSeconds);
       planner::Costs costs(model_, shared, mesh);
       Result<planner::ChosenFates> chosen =
           planner::chooseFates(costs, *whole, *forced_, budget_, options_.solve);
+      CLEAVE_TRY(unlessInfeasible(chosen.status()));
       Base base{std::move(*whole)};
       base.seconds = base.whole.seconds + (chosen ? chosen->seconds : 0);
       base.missing = !chosen             ? std::numeric_limits<int64_t>::max()
@@ -199,10 +209,9 @@ private:
       if (!best || base < *best)
         best = std::move(base);
     }
-    if (!best)
-      return Status::infeasible("no mesh leaves a way to place everything");
-    best->boundSeconds = bound;
-    return std::move(*best);
+    if (best)
+      best->boundSeconds = bound;
+    return best;
   }
 
   // Chooses fates for targets around the budget until the realised step just fits.
@@ -211,9 +220,9 @@ private:
     for (int round = 0; round < kRounds && tooLarge - fitting > budget_ / 200; ++round) {
       Result<planner::ChosenFates> chosen =
           planner::chooseFates(costs, whole, *forced_, target, options_.solve);
-      if (chosen.status().kind() == StatusKind::Infeasible)
+      CLEAVE_TRY(unlessInfeasible(chosen.status()));
+      if (!chosen)
         return Status::ok();
-      CLEAVE_TRY(chosen.status());
       CLEAVE_TRY_ASSIGN(int64_t slack, tryFates(chosen->fates));
       if (slack >= 0)
         fitting = std::max(fitting, target);
@@ -290,8 +299,8 @@ private:
 
 } // namespace
 
-Result<Decided> decide(ModuleOp module, const cluster::Cluster &cluster,
-                       const planner::PlannerOptions &options) {
+Result<Decided> decideStep(ModuleOp module, const cluster::Cluster &cluster,
+                           const planner::PlannerOptions &options) {
   return Decider(module, cluster, options).run();
 }
 

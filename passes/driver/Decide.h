@@ -1,4 +1,4 @@
-// Decide: the planner's decisions on a step: what is computed again, and how everything is split.
+// DecideStep: the decisions on a step: what is computed again, and how everything is split.
 //
 // If the fastest plan that keeps everything fits, it is taken. Else fates are chosen for the
 // sharding that is best without a limit (compiler/planner/ChooseFates.h), realised in the step
@@ -26,7 +26,7 @@ struct Decided {
 
 // Decides on the step of a module of the phase `primitive`, which stays as it is. Errors as of
 // planStep and forcedFates; a user error if the step cannot be read or has no program.
-Result<Decided> decide(mlir::ModuleOp module, const cluster::Cluster &cluster,
-                       const planner::PlannerOptions &options);
+Result<Decided> decideStep(mlir::ModuleOp module, const cluster::Cluster &cluster,
+                           const planner::PlannerOptions &options);
 
 } // namespace cleave::driver

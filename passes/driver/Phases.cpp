@@ -18,7 +18,7 @@
 #include "passes/bufferize/Bufferize.h"
 #include "passes/codegen/cpu/CpuCodegen.h"
 #include "passes/decompose/Decompose.h"
-#include "passes/driver/Decide.h"
+#include "passes/driver/DecideStep.h"
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/PlanFile.h"
 #include "passes/driver/PlannedProgram.h"
@@ -209,7 +209,7 @@ static Status loadCluster(Compilation &c) {
 static Status plan(Compilation &c) {
   CLEAVE_TRY_ASSIGN(planner::PlannerOptions options, plannerOptions(c));
   CLEAVE_TRY(loadCluster(c));
-  CLEAVE_TRY_ASSIGN(Decided decided, decide(*c.module, *c.cluster, options));
+  CLEAVE_TRY_ASSIGN(Decided decided, decideStep(*c.module, *c.cluster, options));
   c.module = std::move(decided.module);
   c.decided = std::move(decided.plan);
   if (!decided.recomputation.empty())
