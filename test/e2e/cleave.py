@@ -115,18 +115,19 @@ def read_npz(path):
         return {name.removesuffix(".npy"): read_npy(archive.read(name)) for name in archive.namelist()}
 
 
-def write_npy(shape, integers):
-    """An int64 array in NumPy's format."""
-    header = f"{{'descr': '<i8', 'fortran_order': False, 'shape': {tuple(shape)!r}, }}"
+def write_npy(shape, numbers):
+    """An array in NumPy's format: float32 if the first number is a float, else int64."""
+    code = "f" if numbers and isinstance(numbers[0], float) else "q"
+    header = f"{{'descr': '{'<f4' if code == 'f' else '<i8'}', 'fortran_order': False, 'shape': {tuple(shape)!r}, }}"
     header += " " * (-(len(header) + 11) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + array("q", integers).tobytes()
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + array(code, numbers).tobytes()
 
 
 def write_npz(path, arrays):
-    """Writes int64 arrays: name -> (shape, flat list)."""
+    """Writes arrays as write_npy does: name -> (shape, flat list)."""
     with zipfile.ZipFile(path, "w") as archive:
-        for name, (shape, integers) in arrays.items():
-            archive.writestr(f"{name}.npy", write_npy(shape, integers))
+        for name, (shape, numbers) in arrays.items():
+            archive.writestr(f"{name}.npy", write_npy(shape, numbers))
 
 
 def children(pid):
