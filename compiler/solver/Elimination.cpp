@@ -1,8 +1,6 @@
 // Order, tables and the two sweeps (towards the last node, and back for the choices).
 #include "compiler/solver/Elimination.h"
 
-#include "compiler/solver/MinPlus.h"
-
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -197,35 +195,6 @@ void Elimination::setForm(Group &group) const {
     group.form.insert(group.form.end(), input.strides.begin(), input.strides.end());
 }
 
-// Calls visit(index, rows) for all combinations of the scope's choices; those of its last node
-// share one call. `index` numbers the combinations, the last node varying fastest; `rows` are the
-// inputs' entries.
-template <typename Visit> void Elimination::sweep(const Group &group, Visit visit) const {
-  const size_t dims = group.scope.size();
-  TableRows rows;
-  rows.choices = network_.nodes[group.node].size();
-  rows.rows = dims == 0 ? 1 : static_cast<int64_t>(network_.nodes[group.scope.back()].size());
-  for (const Input &input : group.inputs) {
-    rows.tables.push_back(tables_[input.table].values.data());
-    rows.strides.push_back(dims == 0 ? 0 : input.strides.back());
-  }
-  std::vector<int> at(dims, 0);
-  const int64_t total = tableSize(group.scope);
-  for (int64_t index = 0; index < total; index += rows.rows) {
-    visit(index, rows);
-    for (size_t d = dims - 1; dims > 1 && d-- > 0;) {
-      const int size = static_cast<int>(network_.nodes[group.scope[d]].size());
-      const bool carry = ++at[d] == size;
-      for (size_t k = 0; k < rows.tables.size(); ++k)
-        rows.tables[k] +=
-            carry ? -group.inputs[k].strides[d] * (size - 1) : group.inputs[k].strides[d];
-      if (!carry)
-        break;
-      at[d] = 0;
-    }
-  }
-}
-
 // The result of a group that follows from its inputs and, unless null, its own costs: that of an
 // equal group in this call of minimize() or the one before, or compute().
 template <typename Compute>
@@ -369,6 +338,17 @@ NodeCosts Elimination::support() const {
         1.0 / static_cast<double>(groupsOf_[group.node].size());
   }
   return fractions;
+}
+
+std::unique_ptr<Elimination> makeElimination(const Network &network, int64_t maxTableEntries) {
+  constexpr int64_t kAffordable = 200'000'000; // additions of one evaluation
+  constexpr int64_t kLarge = int64_t(1) << 24; // entries
+  if (maxTableEntries < kLarge) {
+    auto elimination = std::make_unique<Elimination>(network, kLarge);
+    if (elimination->isExact() && elimination->work() <= kAffordable)
+      return elimination;
+  }
+  return std::make_unique<Elimination>(network, maxTableEntries);
 }
 
 } // namespace cleave::solver

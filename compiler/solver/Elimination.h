@@ -11,7 +11,10 @@
 // results are remembered by the tables they are computed from, from one call to the next.
 #pragma once
 
+#include "compiler/solver/MinPlus.h"
 #include "compiler/solver/Network.h"
+
+#include <memory>
 
 namespace cleave::solver {
 
@@ -41,6 +44,12 @@ public:
   // After minimize(): per node the choices that the groups took, as fractions that sum to one. This
   // is the derivative of the bound in the node costs; with exact elimination it equals decode().
   NodeCosts support() const;
+
+  // After minimize(): per node and choice a lower bound on the cost of everything that takes it, its
+  // min-marginal if isExact() (a second sweep, from the last node to the first; Marginals.cpp).
+  NodeCosts marginals() const;
+  // Roughly the additions of one marginals(); equal layers are not shared.
+  int64_t marginalsWork() const;
 
 private:
   struct Table {
@@ -81,6 +90,8 @@ private:
   CostTable least(const Group &group, const std::vector<double> &own) const;
   void balance(int v, const NodeCosts &costs);
   std::vector<double> sumAt(const Group &group, const std::vector<int> &choices) const;
+  std::vector<double> marginalsOf(int g, const std::vector<int> &maker,
+                                  std::vector<std::vector<double>> &rest) const;
 
   const Network &network_;
   int64_t maxTableEntries_;
@@ -95,5 +106,39 @@ private:
   int64_t numbers_ = 0;                    // given to values so far
   ByWords<Numbered> results_, before_;     // of this call of minimize(), and of the one before
 };
+
+// An elimination with large tables (2^24 entries) if it is then exact and one minimize() is cheap,
+// else with tables of `maxTableEntries`. Tables between the two sizes would change nothing: the
+// order, and the work of exact elimination, are the same.
+std::unique_ptr<Elimination> makeElimination(const Network &network, int64_t maxTableEntries);
+
+// Calls visit(index, rows) for all combinations of the scope's choices; those of its last node
+// share one call. `index` numbers the combinations, the last node varying fastest; `rows` are the
+// inputs' entries.
+template <typename Visit> void Elimination::sweep(const Group &group, Visit visit) const {
+  const size_t dims = group.scope.size();
+  TableRows rows;
+  rows.choices = network_.nodes[group.node].size();
+  rows.rows = dims == 0 ? 1 : static_cast<int64_t>(network_.nodes[group.scope.back()].size());
+  for (const Input &input : group.inputs) {
+    rows.tables.push_back(tables_[input.table].values.data());
+    rows.strides.push_back(dims == 0 ? 0 : input.strides.back());
+  }
+  std::vector<int> at(dims, 0);
+  const int64_t total = tableSize(group.scope);
+  for (int64_t index = 0; index < total; index += rows.rows) {
+    visit(index, rows);
+    for (size_t d = dims - 1; dims > 1 && d-- > 0;) {
+      const int size = static_cast<int>(network_.nodes[group.scope[d]].size());
+      const bool carry = ++at[d] == size;
+      for (size_t k = 0; k < rows.tables.size(); ++k)
+        rows.tables[k] +=
+            carry ? -group.inputs[k].strides[d] * (size - 1) : group.inputs[k].strides[d];
+      if (!carry)
+        break;
+      at[d] = 0;
+    }
+  }
+}
 
 } // namespace cleave::solver

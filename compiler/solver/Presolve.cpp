@@ -18,6 +18,7 @@ void Presolve::reduce() {
   originalCount_ = network_.nodes.size();
   alive_.assign(originalCount_, true);
   ids_.resize(originalCount_);
+  dominator_.resize(originalCount_);
   for (size_t v = 0; v < originalCount_; ++v) {
     ids_[v].resize(network_.nodes[v].size());
     std::iota(ids_[v].begin(), ids_[v].end(), 0);
@@ -36,7 +37,7 @@ void Presolve::reduce() {
   compact();
   tables_ = {};
   loads_ = {};
-  undominated_.clear();
+  dominators_.clear();
   images_.clear();
   minima_.clear();
 }
@@ -265,19 +266,19 @@ static double worstExcess(const double *row, const double *instead, size_t colum
   return worst;
 }
 
-// Per choice of v, whether no other one can always take its place: without ever costing more or
-// needing more memory, for all choices of the other nodes.
-std::vector<bool> Presolve::undominated(int v) {
+// Per choice of v another one that can always take its place: without ever costing more or needing
+// more memory, for all choices of the other nodes. -1 if there is none.
+const std::vector<int> &Presolve::dominators(int v) {
   const NetworkNode &node = network_.nodes[v];
   Words words;
   for (const Load &load : node.loads)
     words.push_back(loads_.of(load.bytes));
   words.push_back(-1);
   addLinks(v, words);
-  auto [entry, isNew] = undominated_.try_emplace(std::move(words));
-  std::vector<bool> &keep = entry->second;
+  auto [entry, isNew] = dominators_.try_emplace(std::move(words));
+  std::vector<int> &by = entry->second;
   if (!isNew)
-    return keep;
+    return by;
   std::vector<CostTable> matrices;
   for (auto [w, e] : node.edgeTo)
     matrices.push_back(seenFrom(v, e));
@@ -293,12 +294,12 @@ std::vector<bool> Presolve::undominated(int v) {
     }
     return excess <= 0;
   };
-  keep.assign(count, true);
+  by.assign(count, -1);
   for (size_t j = 0; j < count; ++j)
-    for (size_t i = 0; i < count && keep[j]; ++i)
-      if (i != j && keep[i] && dominates(i, j))
-        keep[j] = false;
-  return keep;
+    for (size_t i = 0; i < count && by[j] < 0; ++i)
+      if (i != j && by[i] < 0 && dominates(i, j))
+        by[j] = static_cast<int>(i);
+  return by;
 }
 
 bool Presolve::dominate() {
@@ -306,7 +307,13 @@ bool Presolve::dominate() {
   for (size_t v = 0; v < originalCount_ && contradiction_ < 0; ++v) {
     if (!alive_[v])
       continue;
-    std::vector<bool> keep = undominated(static_cast<int>(v));
+    const std::vector<int> &by = dominators(static_cast<int>(v));
+    std::vector<bool> keep(by.size());
+    for (size_t j = 0; j < by.size(); ++j) {
+      keep[j] = by[j] < 0;
+      if (!keep[j])
+        dominator_[v][ids_[v][j]] = ids_[v][by[j]];
+    }
     if (std::find(keep.begin(), keep.end(), false) != keep.end()) {
       keepChoices(static_cast<int>(v), keep);
       changed = true;
@@ -443,6 +450,21 @@ std::vector<int> Presolve::expand(const std::vector<int> &reduced) const {
     choices[removal->node] = removal->ids[(*removal->best)[a * columns + b]];
   }
   return choices;
+}
+
+std::optional<std::vector<int>> Presolve::project(std::vector<int> choices) const {
+  for (size_t v = 0; v < originalCount_; ++v)
+    for (auto by = dominator_[v].find(choices[v]); by != dominator_[v].end();
+         by = dominator_[v].find(choices[v]))
+      choices[v] = by->second;
+  std::vector<int> reduced;
+  for (int v : originalNode_) {
+    auto place = std::find(ids_[v].begin(), ids_[v].end(), choices[v]);
+    if (place == ids_[v].end())
+      return std::nullopt;
+    reduced.push_back(static_cast<int>(place - ids_[v].begin()));
+  }
+  return reduced;
 }
 
 } // namespace cleave::solver

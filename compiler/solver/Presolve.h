@@ -12,6 +12,8 @@
 
 #include "compiler/solver/Network.h"
 
+#include <optional>
+
 namespace cleave::solver {
 
 // The reduction of one network.
@@ -26,6 +28,10 @@ public:
   int contradiction() const { return contradiction_; }
   // The choices of the original network's nodes, from those of the reduced one's.
   std::vector<int> expand(const std::vector<int> &reduced) const;
+  // The inverse: the reduced network's choices for permitted choices of the original's nodes.
+  // Removed choices are replaced by those that dominate them, which cost no more and fit where they
+  // fit. Nothing if a choice was removed for another reason.
+  std::optional<std::vector<int>> project(std::vector<int> choices) const;
 
 private:
   // Per choice, or pair of choices, of the others the choice of a removed node.
@@ -51,7 +57,7 @@ private:
   bool isConsistent(int v, int i) const;
   CostTable seenFrom(int v, int e);
   void addLinks(int v, Words &words);
-  std::vector<bool> undominated(int v);
+  const std::vector<int> &dominators(int v);
   void keepChoices(int v, const std::vector<bool> &keep);
   const std::vector<int> &imageOf(int e, int u, int v);
   bool mergeInto(int u, int v);
@@ -67,13 +73,14 @@ private:
   Network network_;
   std::vector<bool> alive_;
   std::vector<std::vector<int>> ids_; // per node the original indices of its remaining choices
+  std::vector<std::map<int, int>> dominator_; // per node, of a removed choice (original indices)
   std::vector<Removal> removals_;
   std::vector<int> originalNode_; // per node of the reduced network
   size_t originalCount_ = 0;
   int contradiction_ = -1;
   // Answers by what they depend on.
   Numbering<std::vector<int64_t>> loads_;
-  ByWords<std::vector<bool>> undominated_;
+  ByWords<std::vector<int>> dominators_;
   ByWords<std::vector<int>> images_;
   ByWords<Minimum> minima_;
 };

@@ -1,6 +1,7 @@
 // Repair, descent and re-solving of parts.
 #include "compiler/solver/Search.h"
 
+#include "compiler/solver/Fixing.h"
 #include "compiler/solver/Presolve.h"
 
 #include <algorithm>
@@ -293,14 +294,7 @@ bool Search::improve(const Prices &prices) {
     if (network_.totalCost(choices) < bestCost_)
       offer(choices);
   };
-  // Rows were dropped: match the remaining ones by space and time.
-  Prices start(small.rows.size(), 0.0);
-  for (size_t r = 0, s = 0; s < start.size(); ++s, ++r) {
-    while (network_.rows[r].space != small.rows[s].space ||
-           network_.rows[r].time != small.rows[s].time)
-      ++r;
-    start[s] = prices[r];
-  }
+  const Prices start = matchPrices(network_, prices, small);
   NodeCosts costs;
   for (const NetworkNode &node : small.nodes)
     costs.push_back(node.cost);

@@ -1,0 +1,251 @@
+// The steps, in order.
+#include "compiler/solver/NetworkSolve.h"
+
+#include "compiler/solver/Branch.h"
+#include "compiler/solver/Fixing.h"
+#include "compiler/solver/LeastPeak.h"
+#include "compiler/solver/Messages.h"
+#include "compiler/solver/Presolve.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cleave::solver {
+
+NetworkSolve::NetworkSolve(const Network &network, const std::vector<MemorySpace> &spaces,
+                           const SolveOptions &options, int round)
+    : network_(network), spaces_(spaces), options_(options), round_(round),
+      search_(network, options.seed), prices_(network.rows.size(), 0.0) {}
+
+void NetworkSolve::startFrom(Prices prices, const std::optional<std::vector<int>> &choices) {
+  prices_ = std::move(prices);
+  if (choices)
+    search_.offer(*choices);
+}
+
+double NetworkSolve::elapsed() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+bool NetworkSolve::isClosed(double bound) const {
+  return isEnough(bound, search_.bestCost(), options_.cutoff, options_.acceptedGap);
+}
+
+void NetworkSolve::setCosts(const Network &network) {
+  costs_.clear();
+  for (const NetworkNode &node : network.nodes)
+    costs_.push_back(node.cost);
+}
+
+// The number of iterations that maxWork affords. Additions are counted instead of seconds, so that
+// the limit is the same on every machine.
+int NetworkSolve::affordable(int wanted, int least) const {
+  const double work = static_cast<double>(elimination_->work() + 1);
+  double many = static_cast<double>(options_.maxWork) / work;
+  return std::min(wanted, std::max(least, static_cast<int>(std::min(many, 1e9))));
+}
+
+double NetworkSolve::firstBound() {
+  elimination_ = makeElimination(network_, options_.maxTableEntries);
+  setCosts(network_);
+  return elimination_->minimize(costs_) + network_.constant;
+}
+
+double NetworkSolve::run() {
+  double bound = -kForbidden;
+  elimination_ = makeElimination(network_, options_.maxTableEntries);
+  setCosts(network_);
+  if (elimination_->isExact()) { // sufficient if memory does not bind
+    bound = ascendFrom(prices_, 1).bound;
+    iterations_ = 1;
+    if (bound == kForbidden || isClosed(bound))
+      return bound;
+  }
+  // A few iterations with small tables often suffice to prove that nothing fits.
+  if (round_ == 0 && search_.bestCost() == kForbidden && provenInfeasible(20, int64_t(1) << 12))
+    return kForbidden;
+  prepare(bound);
+  if (isClosed(bound))
+    return bound;
+  Ascent root = ascendFully();
+  root.bound = std::max(root.bound, bound);
+  prices_ = root.prices;
+  if (root.bound == kForbidden || isClosed(root.bound))
+    return root.bound;
+  raisePrices(root.prices);
+  return closeGap(root);
+}
+
+// If elimination is inexact or slow, messages first tighten the network and find prices: one pass
+// to find a solution, a second one with steps that fit the distance between it and the bound.
+void NetworkSolve::prepare(double &bound) {
+  AscentOptions options = ascentOptions(options_.maxIterations);
+  if (elimination_->isExact() && affordable(options.iterations, 0) == options.iterations)
+    return;
+  const int passes = elimination_->isExact() || round_ > 0 ? 1 : 2;
+  for (int pass = 0; pass < passes && !isClosed(bound); ++pass) {
+    Tightened tightened = tighten(network_, prices_, options, candidate(prices_));
+    prices_ = std::move(tightened.prices);
+    bound = std::max(bound, tightened.bound);
+    iterations_ += tightened.iterations;
+    if (isClosed(bound))
+      return;
+    if (!elimination_->isExact()) {
+      tightNetwork_ = std::move(tightened.network);
+      elimination_ = makeElimination(tightNetwork_, options_.maxTableEntries);
+      setCosts(tightNetwork_);
+    }
+    if (search_.bestCost() == kForbidden)
+      raisePrices(prices_);
+    if (pass + 1 < passes)
+      searchParts(prices_, bound, options_.maxSearchRounds / 4, 0.3);
+  }
+}
+
+// A short ascent first: if it finds no solution, infeasibility is tested next.
+Ascent NetworkSolve::ascendFully() {
+  constexpr int kShortAscent = 25;
+  const int iterations = affordable(options_.maxIterations, 10);
+  Ascent root = ascendFrom(prices_, std::min(iterations, kShortAscent));
+  iterations_ += root.iterations;
+  if (round_ == 0 && root.bound < kForbidden && search_.bestCost() == kForbidden &&
+      !isClosed(root.bound)) {
+    raisePrices(root.prices);
+    if (search_.bestCost() == kForbidden && provenInfeasible(60, options_.maxTableEntries))
+      root.bound = kForbidden;
+  }
+  if (root.bound < kForbidden && !isClosed(root.bound) && iterations > kShortAscent) {
+    root = ascendFrom(root.prices, iterations - kShortAscent);
+    iterations_ += root.iterations;
+  }
+  return root;
+}
+
+AscentOptions NetworkSolve::ascentOptions(int iterations) const {
+  AscentOptions options;
+  options.iterations = iterations;
+  options.acceptedGap = options_.acceptedGap;
+  options.cutoff = options_.cutoff;
+  options.isLate = [this] { return isLate(0.5); };
+  return options;
+}
+
+Candidate NetworkSolve::candidate(const Prices &prices) {
+  return [this, &prices, calls = 0](const std::vector<int> &choices) mutable {
+    if (!search_.offer(choices) && calls++ % 10 == 0)
+      search_.repair(choices, prices);
+    return search_.bestCost();
+  };
+}
+
+Ascent NetworkSolve::ascendFrom(const Prices &start, int iterations) {
+  return ascend(tight(), *elimination_, costs_, start, ascentOptions(iterations), candidate(start));
+}
+
+// Tries rising multiples of the best prices until their choices fit.
+void NetworkSolve::raisePrices(const Prices &prices) {
+  double factor = 1;
+  for (int k = 0; k < 24 && !isLate(1); ++k) {
+    Prices raised = prices;
+    for (double &price : raised)
+      price *= factor;
+    elimination_->minimize(pricedCosts(tight(), costs_, raised));
+    std::vector<int> choices = elimination_->decode();
+    if (search_.offer(choices))
+      break;
+    search_.repair(choices, raised);
+    factor *= k < 8 ? 1.02 : 1.4;
+  }
+}
+
+// Computes the least peak of every space; returns whether one of them exceeds its budget.
+bool NetworkSolve::provenInfeasible(int iterations, int64_t maxTableEntries) {
+  provenBudget_.assign(spaces_.size(), 0);
+  bool proven = false;
+  for (size_t s = 0; s < spaces_.size() && !isLate(1); ++s) {
+    provenBudget_[s] =
+        leastPeak(network_, static_cast<int>(s), iterations, maxTableEntries, search_);
+    proven |= provenBudget_[s] > spaces_[s].budget;
+  }
+  return proven;
+}
+
+// Re-solves parts until the bound is met, nothing has improved for long, or a share of maxSeconds
+// has passed.
+void NetworkSolve::searchParts(const Prices &prices, double bound, int rounds, double timeShare) {
+  const int patience = 40 + rounds / 4;
+  for (int k = 0, idle = 0; k < rounds && idle < patience && !isClosed(bound); ++k) {
+    idle = search_.improve(prices) ? 0 : idle + 1;
+    if (isLate(timeShare))
+      break;
+  }
+}
+
+// Drops choices and solves the rest as long as that helps, else searches parts and branches, until
+// the bound or a limit is reached.
+double NetworkSolve::closeGap(const Ascent &root) {
+  const int rounds = options_.maxSearchRounds;
+  searchParts(root.prices, root.bound, rounds / 4, 0.6);
+  if (isClosed(root.bound))
+    return root.bound;
+  if (std::optional<double> bound = solveRest(root))
+    return *bound;
+  searchParts(root.prices, root.bound, rounds - rounds / 4, 0.9);
+  if (isClosed(root.bound))
+    return root.bound;
+  if (std::optional<double> bound = solveRest(root))
+    return *bound;
+  return branchFrom(root);
+}
+
+// Drops choices that no better solution takes and solves what is left. Nothing if too few could be
+// dropped.
+std::optional<double> NetworkSolve::solveRest(const Ascent &root) {
+  constexpr int kMaxRounds = 12;
+  constexpr double kWorthwhile = 0.05; // of the choices
+  const double upper = std::min(search_.bestCost(), options_.cutoff);
+  if (upper == kForbidden || round_ >= kMaxRounds || isLate(1) ||
+      elimination_->marginalsWork() > options_.maxWork / 4)
+    return std::nullopt;
+  elimination_->minimize(pricedCosts(tight(), costs_, root.prices));
+  NodeCosts least = elimination_->marginals();
+  double constant = tight().constant;
+  for (size_t r = 0; r < root.prices.size(); ++r)
+    constant -= root.prices[r] * static_cast<double>(network_.rows[r].budget);
+  for (std::vector<double> &bounds : least)
+    for (double &bound : bounds)
+      bound += constant;
+  Fixed fixed = fixByCost(tight(), least, upper);
+  if (static_cast<double>(fixed.dropped) < kWorthwhile * static_cast<double>(fixed.permitted))
+    return std::nullopt;
+  const Presolve presolve(std::move(fixed.network));
+  if (presolve.contradiction() >= 0)
+    return upper;
+  SolveOptions options = options_;
+  options.cutoff = upper;
+  options.maxSeconds = std::max(0.0, options_.maxSeconds - elapsed());
+  NetworkSolve rest(presolve.result(), spaces_, options, round_ + 1);
+  rest.startFrom(matchPrices(network_, root.prices, presolve.result()),
+                 search_.best().empty() ? std::nullopt : presolve.project(search_.best()));
+  const double bound = rest.run();
+  iterations_ += rest.iterations();
+  if (rest.search().bestCost() < search_.bestCost())
+    search_.offer(presolve.expand(rest.search().best()));
+  return std::max(root.bound, std::min(bound, upper));
+}
+
+double NetworkSolve::branchFrom(const Ascent &root) {
+  constexpr int kWorthwhile = 50; // fewer branches rarely close a gap
+  BranchOptions branchOptions;
+  branchOptions.maxBranches =
+      std::min(options_.maxBranches, affordable(INT32_MAX, 0) / branchOptions.iterationsPerBranch);
+  if (branchOptions.maxBranches < std::min(kWorthwhile, options_.maxBranches))
+    return root.bound;
+  branchOptions.acceptedGap = options_.acceptedGap;
+  branchOptions.cutoff = options_.cutoff;
+  branchOptions.isLate = [this] { return isLate(1); };
+  BranchResult result = branch(tight(), *elimination_, root, search_, branchOptions);
+  return std::max(root.bound, result.bound);
+}
+
+} // namespace cleave::solver

@@ -1,0 +1,78 @@
+// NetworkSolve: the steps of a solve on a presolved network.
+//
+// Prices on the memory rows (Bound.h) around elimination (Elimination.h), preceded by message
+// passing where that is inexact or slow (Messages.h) -> repair and search of parts (Search.h) ->
+// choices that no better solution takes are dropped (Fixing.h), and what is left is presolved and
+// solved in the same way, in smaller tables -> branch and bound (Branch.h) if nothing more can be
+// dropped.
+#pragma once
+
+#include "compiler/solver/Search.h"
+#include "compiler/solver/Solver.h"
+
+#include <chrono>
+#include <memory>
+
+namespace cleave::solver {
+
+// A solve of one network. Keeps references to its arguments.
+class NetworkSolve {
+public:
+  // `round`: how often choices have been dropped before.
+  NetworkSolve(const Network &network, const std::vector<MemorySpace> &spaces,
+               const SolveOptions &options, int round = 0);
+
+  // Begins with these prices, and with these choices, if any, as a solution.
+  void startFrom(Prices prices, const std::optional<std::vector<int>> &choices);
+  // A lower bound that ignores memory.
+  double firstBound();
+  // Returns a lower bound on all solutions below SolveOptions::cutoff; kForbidden proves that there
+  // are none and that nothing fits.
+  double run();
+
+  // The solutions found.
+  const Search &search() const { return search_; }
+  // Of the best bound on this network, per row.
+  const Prices &prices() const { return prices_; }
+  // Of the bounding loop.
+  int iterations() const { return iterations_; }
+  // Per space a proven lower bound on the bytes that any solution needs; empty if there was no
+  // question.
+  const std::vector<int64_t> &provenBudget() const { return provenBudget_; }
+  // Whether the bound is close enough to the best solution or the cutoff.
+  bool isClosed(double bound) const;
+
+private:
+  double elapsed() const;
+  bool isLate(double share) const { return elapsed() > share * options_.maxSeconds; }
+  int affordable(int wanted, int least) const;
+  void setCosts(const Network &network);
+  // The form of the network that elimination works on.
+  const Network &tight() const { return elimination_->isExact() ? network_ : tightNetwork_; }
+  AscentOptions ascentOptions(int iterations) const;
+  Candidate candidate(const Prices &prices);
+  Ascent ascendFrom(const Prices &start, int iterations);
+  void prepare(double &bound);
+  Ascent ascendFully();
+  void raisePrices(const Prices &prices);
+  bool provenInfeasible(int iterations, int64_t maxTableEntries);
+  void searchParts(const Prices &prices, double bound, int rounds, double timeShare);
+  double closeGap(const Ascent &root);
+  std::optional<double> solveRest(const Ascent &root);
+  double branchFrom(const Ascent &root);
+
+  const Network &network_;
+  const std::vector<MemorySpace> &spaces_;
+  const SolveOptions options_;
+  const int round_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Search search_;
+  Prices prices_;
+  int iterations_ = 0;
+  Network tightNetwork_;                     // an equivalent form, used if elimination is inexact
+  std::unique_ptr<Elimination> elimination_; // of tight()
+  NodeCosts costs_;                          // of tight()
+  std::vector<int64_t> provenBudget_;
+};
+
+} // namespace cleave::solver
