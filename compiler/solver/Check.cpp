@@ -65,22 +65,50 @@ std::vector<MemoryPeak> memoryPeaks(const Problem &problem, const std::vector<in
   return peaks;
 }
 
-Status checkChoices(const Problem &problem, const std::vector<int> &choices) {
+// Of nodes without such a choice; the other checks need a choice per node.
+static std::vector<std::string> missingChoices(const Problem &problem,
+                                               const std::vector<int> &choices) {
   if (choices.size() != problem.nodes.size())
-    return Status::defect("found ", choices.size(), " choices for ", problem.nodes.size(),
-                          " nodes");
+    return {concat("found ", choices.size(), " choices for ", problem.nodes.size(), " nodes")};
+  std::vector<std::string> found;
   for (size_t v = 0; v < choices.size(); ++v)
     if (choices[v] < 0 || choices[v] >= static_cast<int>(problem.nodes[v].choices.size()))
-      return Status::defect("node ", v, " has no choice ", choices[v]);
-  if (totalCost(problem, choices) == kForbidden)
-    return Status::defect("a forbidden choice or pair of choices is taken");
+      found.push_back(concat("node ", v, " has no choice ", choices[v]));
+  return found;
+}
+
+static std::string describe(const Problem &problem, int v, int choice) {
+  const Node &node = problem.nodes[v];
+  const std::string &label = node.choices[choice].label;
+  return concat("choice ", choice, label.empty() ? "" : concat(" (", label, ")"), " of node ", v,
+                node.name.empty() ? "" : concat(" '", node.name, "'"));
+}
+
+std::vector<std::string> violations(const Problem &problem, const std::vector<int> &choices) {
+  std::vector<std::string> found = missingChoices(problem, choices);
+  if (!found.empty())
+    return found;
+  for (size_t v = 0; v < choices.size(); ++v)
+    if (problem.nodes[v].choices[choices[v]].cost == kForbidden)
+      found.push_back(concat("forbidden: ", describe(problem, static_cast<int>(v), choices[v])));
+  for (const Edge &edge : problem.edges) {
+    const size_t columns = problem.nodes[edge.to].choices.size();
+    if (edge.cost[choices[edge.from] * columns + choices[edge.to]] == kForbidden)
+      found.push_back(concat("forbidden: ", describe(problem, edge.from, choices[edge.from]),
+                             " with ", describe(problem, edge.to, choices[edge.to])));
+  }
   std::vector<MemoryPeak> peaks = memoryPeaks(problem, choices);
   for (size_t s = 0; s < peaks.size(); ++s)
     if (peaks[s].bytes > problem.spaces[s].budget)
-      return Status::defect("memory space '", problem.spaces[s].name, "' holds ", peaks[s].bytes,
-                            " bytes at time ", peaks[s].time, ", its budget is ",
-                            problem.spaces[s].budget);
-  return Status::ok();
+      found.push_back(concat("memory space '", problem.spaces[s].name, "' holds ", peaks[s].bytes,
+                             " bytes at time ", peaks[s].time, ", its budget is ",
+                             problem.spaces[s].budget));
+  return found;
+}
+
+Status checkChoices(const Problem &problem, const std::vector<int> &choices) {
+  std::vector<std::string> found = violations(problem, choices);
+  return found.empty() ? Status::ok() : Status::defect(found[0]);
 }
 
 static bool isClose(double a, double b) {

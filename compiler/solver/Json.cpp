@@ -150,4 +150,14 @@ Result<Solution> solutionFromJson(const std::string &text) {
   }
 }
 
+Result<std::vector<int>> choicesFromJson(const std::string &text) {
+  try {
+    const Json root = Json::parse(text);
+    return (root.is_array() ? root : root.at("choices")).get<std::vector<int>>();
+  } catch (const Json::exception &error) {
+    return Status::userError("neither a solution in JSON nor a list of choices: ",
+                             jsonReason(error));
+  }
+}
+
 } // namespace cleave::solver

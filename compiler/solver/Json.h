@@ -21,4 +21,8 @@ std::string toJson(const Solution &solution);
 Result<Problem> problemFromJson(const std::string &text);
 Result<Solution> solutionFromJson(const std::string &text);
 
+// The choices of a solution: from the output of toJson, or from a list of numbers, one per node. A
+// user error if it is neither.
+Result<std::vector<int>> choicesFromJson(const std::string &text);
+
 } // namespace cleave::solver

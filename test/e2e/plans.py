@@ -28,8 +28,17 @@ class Plans(unittest.TestCase):
     def test_the_solver_alone_finds_what_the_planner_found(self):
         plan, dumps = self.folder / "gpt.plan", self.folder / "phases"
         cleave.compile_model(cleave.GPT["model"], plan, "--mesh", "dp=2,tp=2", "--dump-phases", dumps, ranks=4)
-        found = cleave.must("cleave-solve", dumps / "network-dp=2,tp=2.json", 20).out
+        network, solution = dumps / "network-dp=2,tp=2.json", self.folder / "solution.json"
+        found = cleave.must("cleave-solve", network, 20, "-o", solution).out
         cost = float(re.match(r"cost (\S+) ", found).group(1))
+        priced = cleave.must("cleave-solve", network, "--solution", solution).out
+        self.assertRegex(priced, r"cost \S+  feasible\ndevice: peak \d+ of \d+ bytes at time \d+")
+        self.assertAlmostEqual(float(priced.split()[1]), cost, delta=1e-9 * cost)
+        choices = json.loads(solution.read_text())["choices"]
+        solution.write_text(json.dumps(choices[:-1] + [10**6]))
+        refused = cleave.tool("cleave-solve", network, "--solution", solution)
+        self.assertEqual(refused.code, 2, refused)
+        self.assertIn(f"1 violation: node {len(choices) - 1} has no choice 1000000", refused.err)
         self.assertLessEqual(cost, self.json_of(plan)["predicted"]["planned_seconds"] * (1 + 1e-6), found)
         remarks = json.loads((dumps / "planner.json").read_text())["remarks"]
         self.assertLessEqual({"mesh", "bound", "memory", "parameter", "op"}, {remark["kind"] for remark in remarks})

@@ -71,6 +71,24 @@ TEST_CASE("several memory spaces are respected together") {
   CHECK(optimal + infeasible == 200);
 }
 
+TEST_CASE("2000 networks with up to four intervals per node in 1 to 3 spaces are solved exactly") {
+  int infeasible = 0, optimal = 0;
+  for (int spaces : {1, 2, 3})
+    for (double budget : {0.3, 0.5}) {
+      RandomShape shape;
+      shape.nodes = 5 + spaces;
+      shape.maxChoices = 3;
+      shape.spaces = spaces;
+      shape.maxUsages = 4;
+      shape.budgetShare = budget;
+      shape.isInteger = spaces != 2;
+      optimal += compareMany(shape, 334, 31 + static_cast<unsigned>(spaces), {}, infeasible);
+    }
+  CHECK(optimal + infeasible == 2004);
+  CHECK(optimal > 1000);
+  CHECK(infeasible > 50);
+}
+
 TEST_CASE("problems with many followers are solved to the optimum") {
   RandomShape shape;
   shape.nodes = 8;

@@ -2,6 +2,7 @@
 // enumerate.
 #include "compiler/solver/Check.h"
 #include "compiler/solver/Solver.h"
+#include "test/unit/solver/RandomProblem.h"
 #include "test/unit/solver/TrainingStepProblem.h"
 
 #include <catch2/catch.hpp>
@@ -80,6 +81,7 @@ Program linearise(const Problem &problem) {
   return program;
 }
 
+// kForbidden if nothing is permitted.
 double solveByCbc(const Program &program) {
   std::vector<CoinBigIndex> starts{0};
   std::vector<int> index;
@@ -103,8 +105,9 @@ double solveByCbc(const Program &program) {
   Cbc_setParameter(model, "ratioGap", "1e-9");
   Cbc_setParameter(model, "sec", "60");
   Cbc_solve(model);
-  REQUIRE(Cbc_isProvenOptimal(model));
-  double best = Cbc_getObjValue(model);
+  const bool isInfeasible = Cbc_isProvenInfeasible(model);
+  REQUIRE((isInfeasible || Cbc_isProvenOptimal(model)));
+  double best = isInfeasible ? kForbidden : Cbc_getObjValue(model);
   Cbc_deleteModel(model);
   return best;
 }
@@ -125,4 +128,31 @@ TEST_CASE("the solver agrees with an integer programming solver on middle-sized 
     if (solution->status == SolveStatus::Optimal)
       CHECK(solution->cost == Approx(best).epsilon(1e-7));
   }
+}
+
+TEST_CASE("the solver agrees with an integer programming solver on 50 networks of 14 nodes") {
+  std::mt19937 random(50);
+  int found = 0;
+  for (int k = 0; k < 50; ++k) {
+    RandomShape shape;
+    shape.nodes = 14;
+    shape.maxChoices = 5;
+    shape.spaces = 1 + k % 3;
+    shape.maxUsages = 3;
+    shape.budgetShare = 0.3;
+    Problem problem = randomProblem(shape, random);
+    Result<Solution> solution = solve(problem);
+    REQUIRE(solution);
+    const double best = solveByCbc(linearise(problem));
+    INFO("problem " << k);
+    if (best == kForbidden) {
+      CHECK(solution->status == SolveStatus::Infeasible);
+      continue;
+    }
+    ++found;
+    CHECK(checkSolution(problem, *solution));
+    CHECK(solution->status == SolveStatus::Optimal);
+    CHECK(solution->cost == Approx(best).epsilon(1e-7));
+  }
+  CHECK(found > 25);
 }

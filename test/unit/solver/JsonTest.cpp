@@ -37,6 +37,31 @@ TEST_CASE("a solution is the same after writing and reading") {
   CHECK(toJson(*read) == toJson(*solution));
 }
 
+TEST_CASE("choices are read from a solution or from a list of numbers") {
+  CHECK(*choicesFromJson(R"({"choices": [0, 2, 1], "cost": 3})") == std::vector<int>{0, 2, 1});
+  CHECK(*choicesFromJson("[0, 2]") == std::vector<int>{0, 2});
+  for (const char *text : {"{}", "[0.5]", "[0", "3"})
+    CHECK_FALSE(choicesFromJson(text));
+}
+
+TEST_CASE("every violation of given choices is named") {
+  Problem problem;
+  problem.spaces.push_back({"device", 5});
+  problem.nodes.push_back({"a", {{0, 2, 0}}, {{"", 1, {3}}, {"never", kForbidden, {0}}}});
+  problem.nodes.push_back({"b", {{1, 3, 0}}, {{"", 1, {3}}, {"", 2, {1}}}});
+  problem.edges.push_back({0, 1, {0, kForbidden, 0, 0}});
+  CHECK(violations(problem, {0, 0}) ==
+        std::vector<std::string>{"memory space 'device' holds 6 bytes at time 1, its budget is 5"});
+  CHECK(violations(problem, {0, 1}) ==
+        std::vector<std::string>{"forbidden: choice 0 of node 0 'a' with choice 1 of node 1 'b'"});
+  CHECK(violations(problem, {1, 0}) ==
+        std::vector<std::string>{"forbidden: choice 1 (never) of node 0 'a'"});
+  CHECK(violations(problem, {2, 0}) == std::vector<std::string>{"node 0 has no choice 2"});
+  CHECK(violations(problem, {0}).size() == 1);
+  problem.spaces[0].budget = 6;
+  CHECK(violations(problem, {0, 0}).empty());
+}
+
 TEST_CASE("a malformed problem is refused with the place of the error") {
   CHECK(problemFromJson("{").status().message().find("not a problem in JSON") == 0);
   Result<Problem> noCost = problemFromJson(

@@ -15,7 +15,7 @@ static double randomCost(const RandomShape &shape, std::mt19937 &random) {
 static Node randomNode(const RandomShape &shape, int v, std::mt19937 &random) {
   Node node;
   node.name = "n" + std::to_string(v);
-  const int usages = static_cast<int>(random() % 3);
+  const int usages = static_cast<int>(random() % (shape.maxUsages + 1));
   for (int u = 0; u < usages; ++u) {
     int64_t begin = static_cast<int64_t>(random() % shape.nodes);
     node.usages.push_back({begin, begin + static_cast<int64_t>(random() % shape.nodes),

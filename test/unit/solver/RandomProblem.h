@@ -13,11 +13,12 @@ struct RandomShape {
   double edgesPerNode = 1.5;
   double forbiddenShare = 0.1;
   int spaces = 1;
+  int maxUsages = 2; // of a node
   double budgetShare = 0.5; // of the sum of the largest choices
   bool isInteger = true;    // integer costs make ties likely
 };
 
-// Nodes in a chain with random further edges; one or two intervals per node.
+// Nodes in a chain with random further edges.
 Problem randomProblem(const RandomShape &shape, std::mt19937 &random);
 
 // The least cost of all combinations that fit; `kForbidden` if there is none.
