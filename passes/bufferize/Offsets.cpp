@@ -1,11 +1,12 @@
-// Greedy placement by size, by size times duration, and by duration.
+// Greedy placement by size, by size times duration, and by duration; then a search.
 #include "passes/bufferize/Offsets.h"
 
+#include "passes/bufferize/EjectionSearch.h"
+#include "passes/bufferize/FirstFit.h"
+
 #include <algorithm>
-#include <cstddef>
 #include <functional>
-#include <numeric>
-#include <tuple>
+#include <limits>
 
 namespace cleave::bufferize {
 
@@ -24,133 +25,31 @@ int64_t peakOf(const std::vector<Lifetime> &lifetimes) {
   return peak;
 }
 
-struct Placed {
-  int64_t offset, end, first, last;
-
-  bool isAliveIn(const Lifetime &life) const { return first <= life.last && last >= life.first; }
-  bool operator<(const Placed &other) const {
-    return std::tie(offset, first) < std::tie(other.offset, other.first);
-  }
-};
-
-// Buffers with neighbouring offsets. A search passes the block in one step if all of them are alive
-// and no gap between them is wide enough, or if none is alive.
-class Block {
-public:
-  explicit Block(std::vector<Placed> placed) : placed_(std::move(placed)) { summarise(); }
-
-  void add(const Placed &mine) {
-    placed_.insert(std::upper_bound(placed_.begin(), placed_.end(), mine), mine);
-    summarise();
-  }
-  // Keeps the first half of the buffers and returns the others.
-  Block split() {
-    auto middle = placed_.begin() + static_cast<std::ptrdiff_t>(placed_.size() / 2);
-    Block others(std::vector<Placed>(middle, placed_.end()));
-    placed_.erase(middle, placed_.end());
-    summarise();
-    return others;
-  }
-  const Placed &front() const { return placed_.front(); }
-  size_t size() const { return placed_.size(); }
-
-  // Moves `offset` behind the buffers that are in the way of `bytes` there. Returns true if such a
-  // gap ends in this block.
-  bool pass(const Lifetime &life, int64_t bytes, int64_t &offset) const {
-    if (!longest_.isAliveIn(life))
-      return false;
-    if (widestGap_ < bytes && shortest_.isAliveIn(life))
-      return passBuffer(longest_, bytes, offset);
-    for (const Placed &other : placed_)
-      if (other.isAliveIn(life) && passBuffer(other, bytes, offset))
-        return true;
-    return false;
-  }
-
-private:
-  static bool passBuffer(const Placed &other, int64_t bytes, int64_t &offset) {
-    if (other.offset >= offset + bytes)
-      return true;
-    offset = std::max(offset, other.end);
-    return false;
-  }
-  void summarise() {
-    longest_ = shortest_ = placed_.front();
-    widestGap_ = 0;
-    for (const Placed &one : placed_) {
-      widestGap_ = std::max(widestGap_, one.offset - longest_.end);
-      longest_ = {longest_.offset, std::max(longest_.end, one.end),
-                  std::min(longest_.first, one.first), std::max(longest_.last, one.last)};
-      shortest_.first = std::max(shortest_.first, one.first);
-      shortest_.last = std::min(shortest_.last, one.last);
-    }
-  }
-
-  std::vector<Placed> placed_; // by offset and first instruction
-  // `longest_` covers all: where it is not alive, no buffer is. `shortest_` lives from the latest
-  // first to the earliest last instruction: where it is alive, all are.
-  Placed longest_, shortest_;
-  int64_t widestGap_ = 0; // bytes between neighbours
-};
-
-// The bytes that are taken, in blocks by offset. Neighbours mostly live at about the same time:
-// parameters as long as the program, values for the backward part one inside the other, and buffers
-// of one offset one after the other.
-class TakenBytes {
-public:
-  // The lowest offset at which `bytes` are free for the lifetime.
-  int64_t find(const Lifetime &life, int64_t bytes) const {
-    int64_t offset = 0;
-    for (const Block &block : blocks_)
-      if (block.pass(life, bytes, offset))
-        break;
-    return offset;
-  }
-
-  void take(const Placed &placed) {
-    if (blocks_.empty())
-      return blocks_.push_back(Block({placed}));
-    auto behind = std::upper_bound(
-        blocks_.begin(), blocks_.end(), placed,
-        [](const Placed &mine, const Block &block) { return mine < block.front(); });
-    auto block = behind == blocks_.begin() ? behind : std::prev(behind);
-    block->add(placed);
-    if (block->size() > kLargestBlock)
-      blocks_.insert(std::next(block), block->split());
-  }
-
-private:
-  static constexpr size_t kLargestBlock = 256;
-  std::vector<Block> blocks_;
-};
-
-Placement placeInOrder(const std::vector<Lifetime> &lifetimes, const std::vector<size_t> &order) {
-  Placement placement;
-  placement.offsets.assign(lifetimes.size(), 0);
-  TakenBytes taken;
-  for (size_t i : order) {
-    int64_t bytes = aligned(lifetimes[i].bytes), offset = taken.find(lifetimes[i], bytes);
-    placement.offsets[i] = offset;
-    placement.bytes = std::max(placement.bytes, offset + bytes);
-    taken.take({offset, offset + bytes, lifetimes[i].first, lifetimes[i].last});
-  }
-  return placement;
+int64_t endOf(const std::vector<Lifetime> &lifetimes, const std::vector<int64_t> &offsets) {
+  int64_t end = 0;
+  for (size_t i = 0; i < lifetimes.size(); ++i)
+    end = std::max(end, offsets[i] + aligned(lifetimes[i].bytes));
+  return end;
 }
 
 } // namespace
 
-// Places the buffers that reach the end of the arena before all others, again and again.
-static void improve(const std::vector<Lifetime> &lifetimes, std::vector<size_t> order,
-                    Placement placement, int64_t least, Placement &best) {
-  constexpr size_t kMostPlacements = 100'000; // of single buffers
-  for (size_t placed = 0; best.bytes > least && placed < kMostPlacements; placed += order.size()) {
-    std::stable_partition(order.begin(), order.end(), [&](size_t i) {
-      return placement.offsets[i] + aligned(lifetimes[i].bytes) == placement.bytes;
-    });
-    placement = placeInOrder(lifetimes, order);
-    if (placement.bytes < best.bytes)
-      best = placement;
-  }
+// Looks for a placement in `least` bytes, and if there is none, in a little more.
+static void tighten(const std::vector<Lifetime> &lifetimes, int64_t least, Placement &best) {
+  constexpr int64_t kWork = 16'000'000, kFewer = 8; // as placeWithin counts it
+  auto fits = [&](int64_t bytes, int64_t work) {
+    std::optional<std::vector<int64_t>> offsets = placeWithin(bytes, lifetimes, work);
+    if (!offsets)
+      return false;
+    best.bytes = bytes;
+    best.offsets = std::move(*offsets);
+    return true;
+  };
+  if (fits(least, kWork))
+    return;
+  for (int64_t tooFew = least; best.bytes - tooFew > std::max(kAlignment, least >> 10);)
+    if (const int64_t middle = aligned((tooFew + best.bytes) / 2); !fits(middle, kWork / kFewer))
+      tooFew = middle;
 }
 
 Placement placeBuffers(const std::vector<Lifetime> &lifetimes) {
@@ -163,24 +62,18 @@ Placement placeBuffers(const std::vector<Lifetime> &lifetimes) {
       [&](const Lifetime &life) { return static_cast<double>(life.bytes) * duration(life); },
       [&](const Lifetime &life) { return duration(life); }};
   const int64_t least = peakOf(lifetimes); // no placement takes less
-  Placement best;
-  std::vector<size_t> bestOrder;
+  Placement best{.bytes = std::numeric_limits<int64_t>::max(), .peak = least};
   for (const Key &key : keys) {
-    if (!best.offsets.empty() && best.bytes == least)
-      break;
-    std::vector<size_t> order(lifetimes.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return key(lifetimes[a]) > key(lifetimes[b]); });
-    Placement placement = placeInOrder(lifetimes, order);
-    if (!best.offsets.empty() && placement.bytes >= best.bytes)
-      continue;
-    best = std::move(placement);
-    bestOrder = std::move(order);
+    std::vector<int64_t> offsets = placeInOrder(lifetimes, fallingOrder(lifetimes, key));
+    const int64_t bytes = endOf(lifetimes, offsets);
+    if (bytes < best.bytes) {
+      best.bytes = bytes;
+      best.offsets = std::move(offsets);
+    }
+    if (best.bytes == least)
+      return best;
   }
-  if (!lifetimes.empty())
-    improve(lifetimes, bestOrder, best, least, best);
-  best.peak = least;
+  tighten(lifetimes, least, best);
   return best;
 }
 

@@ -27,8 +27,8 @@ struct Placement {
 };
 
 // Places the largest buffers first, each at the lowest offset where it overlaps no other buffer
-// that is alive at the same time; ties by order. Tries several orders, moves buffers at the end of
-// the arena to the front, and keeps the best.
+// that is alive at the same time; ties by order. Tries several orders. If none needs only the peak,
+// searches for a placement that does (EjectionSearch.h), and keeps the best.
 Placement placeBuffers(const std::vector<Lifetime> &lifetimes);
 
 } // namespace cleave::bufferize

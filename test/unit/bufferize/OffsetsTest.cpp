@@ -1,5 +1,5 @@
 // Buffers that live at the same time never share bytes, and little is lost to placement.
-#include "passes/bufferize/Offsets.h"
+#include "passes/bufferize/FirstFit.h"
 
 #include <catch2/catch.hpp>
 
@@ -56,4 +56,54 @@ TEST_CASE("no two buffers overlap in space and time, whatever their lifetimes") 
       }
     }
   }
+}
+
+// Buffers that fill an arena of `bytes` at every instant: a rectangle that is cut again and again.
+static std::vector<Lifetime> cutToPieces(int count, int64_t instants, int64_t bytes,
+                                         std::mt19937 &random) {
+  struct Piece {
+    int64_t first, last, begin, end; // instants, last included; bytes, the end excluded
+  };
+  std::vector<Piece> pieces = {{0, instants - 1, 0, bytes / kAlignment}};
+  auto within = [&](int64_t first, int64_t last) { // both excluded
+    return first + 1 + static_cast<int64_t>(random()) % (last - first - 1);
+  };
+  while (static_cast<int>(pieces.size()) < count) {
+    Piece &piece = pieces[random() % pieces.size()];
+    Piece rest = piece;
+    if (random() % 2 && piece.last > piece.first) {
+      rest.first = within(piece.first, piece.last + 1);
+      piece.last = rest.first - 1;
+    } else if (piece.end > piece.begin + 1) {
+      piece.end = rest.begin = within(piece.begin, piece.end);
+    } else {
+      continue;
+    }
+    pieces.push_back(rest);
+  }
+  std::shuffle(pieces.begin(), pieces.end(), random);
+  std::vector<Lifetime> lives;
+  for (const Piece &piece : pieces)
+    lives.push_back({(piece.end - piece.begin) * kAlignment, piece.first, piece.last});
+  return lives;
+}
+
+TEST_CASE("buffers that fill the arena at every instant are placed without loss") {
+  std::mt19937 random(3);
+  int found = 0, firstFit = 0;
+  for (int i = 0; i < 20; ++i) {
+    std::vector<Lifetime> lives = cutToPieces(30, 20, 256 * kAlignment, random);
+    Placement placement = placeBuffers(lives);
+    CHECK(placement.peak == 256 * kAlignment);
+    found += placement.bytes == placement.peak;
+    std::vector<size_t> largestFirst =
+        fallingOrder(lives, [](const Lifetime &life) { return static_cast<double>(life.bytes); });
+    int64_t end = 0;
+    std::vector<int64_t> offsets = placeInOrder(lives, largestFirst);
+    for (size_t b = 0; b < lives.size(); ++b)
+      end = std::max(end, offsets[b] + lives[b].bytes);
+    firstFit += end == placement.peak;
+  }
+  CHECK(found == 20);
+  CHECK(firstFit < 15); // the cases are not all easy
 }

@@ -1,0 +1,267 @@
+// Buffers with a place are kept in two orders, so that one pass finds the best offset of a buffer.
+#include "passes/bufferize/EjectionSearch.h"
+
+#include "passes/bufferize/FirstFit.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+#include <random>
+
+namespace cleave::bufferize {
+
+namespace {
+
+// How hard buffers of these bytes are to place, the unit of their weights. Weights are integers, so
+// that equal ones are equal on all machines.
+int64_t effortOf(int64_t bytes) { return std::bit_width(static_cast<uint64_t>(bytes) / 8); }
+constexpr int64_t kUnit = 8;
+
+int64_t durationOf(const Lifetime &life) { return life.last - life.first + 1; }
+
+// One attempt.
+class EjectionSearch {
+public:
+  EjectionSearch(int64_t bytes, const std::vector<Lifetime> &lifetimes, unsigned seed)
+      : bytes_(bytes), random_(seed) {
+    int64_t durations = 0;
+    for (const Lifetime &life : lifetimes)
+      durations += durationOf(life);
+    const int64_t average =
+        std::max<int64_t>(1, durations / static_cast<int64_t>(lifetimes.size() + 1));
+    for (const Lifetime &life : lifetimes)
+      buffers_.push_back({life.bytes, life.first, life.last,
+                          effortOf(life.bytes) * (kUnit + kUnit * durationOf(life) / average)});
+    placeHardestFirst(lifetimes);
+  }
+
+  // Whether all buffers have a place after so many moves more than are needed at least.
+  bool run(int64_t moves) {
+    for (moves += static_cast<int64_t>(waiting_.size()); !waiting_.empty() && moves > 0; --moves)
+      place(takeWaiting());
+    return waiting_.empty();
+  }
+
+  const std::vector<int64_t> &offsets() const { return offsets_; }
+
+private:
+  struct Buffer {
+    int64_t bytes, first, last, weight;
+  };
+
+  // Until one does not fit.
+  void placeHardestFirst(const std::vector<Lifetime> &lifetimes) {
+    std::vector<size_t> order(buffers_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return hardness(static_cast<int>(a)) > hardness(static_cast<int>(b));
+    });
+    offsets_ = placeInOrder(lifetimes, order);
+    for (size_t i : order) {
+      const int buffer = static_cast<int>(i);
+      (waiting_.empty() && endOf(buffer) <= bytes_ ? byBegin_ : waiting_).push_back(buffer);
+    }
+    byEnd_ = byBegin_;
+    std::sort(byBegin_.begin(), byBegin_.end(), [&](int a, int b) { return beginsBefore(a, b); });
+    std::sort(byEnd_.begin(), byEnd_.end(), [&](int a, int b) { return endsBefore(a, b); });
+  }
+
+  int64_t endOf(int i) const { return offsets_[i] + buffers_[i].bytes; }
+  bool beginsBefore(int a, int b) const {
+    return std::pair(offsets_[a], a) < std::pair(offsets_[b], b);
+  }
+  bool endsBefore(int a, int b) const { return std::pair(endOf(a), a) < std::pair(endOf(b), b); }
+  bool meet(int a, int b) const {
+    return buffers_[a].first <= buffers_[b].last && buffers_[b].first <= buffers_[a].last;
+  }
+
+  double hardness(int i) const {
+    return static_cast<double>(buffers_[i].weight) * static_cast<double>(buffers_[i].bytes);
+  }
+
+  // The buffer without a place that is the hardest to place.
+  int takeWaiting() {
+    auto hardest = std::max_element(waiting_.begin(), waiting_.end(),
+                                    [&](int a, int b) { return hardness(a) < hardness(b); });
+    const int buffer = *hardest;
+    *hardest = waiting_.back();
+    waiting_.pop_back();
+    return buffer;
+  }
+
+  void place(int buffer) {
+    const int64_t offset = bestOffset(buffer), end = offset + buffers_[buffer].bytes;
+    const size_t before = waiting_.size();
+    for (int other : byBegin_)
+      if (meet(other, buffer) && offsets_[other] < end && endOf(other) > offset)
+        waiting_.push_back(other);
+    if (waiting_.size() > before)
+      buffers_[buffer].weight += effortOf(buffers_[buffer].bytes) * kUnit;
+    for (size_t i = before; i < waiting_.size(); ++i)
+      erase(waiting_[i]);
+    offsets_[buffer] = offset;
+    insert(buffer);
+  }
+
+  // Of the offsets next to another buffer or to an end of the arena, one where the least weight is
+  // in the way. Both lists are passed once, since the offsets are tried in rising order.
+  int64_t bestOffset(int buffer) {
+    const int64_t bytes = buffers_[buffer].bytes;
+    begins_.clear();
+    ends_.clear();
+    for (int other : byBegin_)
+      if (meet(other, buffer))
+        begins_.push_back({offsets_[other], buffers_[other].weight});
+    for (int other : byEnd_)
+      if (meet(other, buffer))
+        ends_.push_back({endOf(other), buffers_[other].weight});
+    candidates_.assign({0, bytes_ - bytes});
+    for (const auto &[begin, weight] : begins_)
+      if (begin >= bytes)
+        candidates_.push_back(begin - bytes);
+    for (const auto &[end, weight] : ends_)
+      if (end + bytes <= bytes_)
+        candidates_.push_back(end);
+    std::sort(candidates_.begin(), candidates_.end());
+    return lightest(bytes);
+  }
+
+  int64_t lightest(int64_t bytes) {
+    int64_t weight = 0, least = std::numeric_limits<int64_t>::max(), best = 0;
+    unsigned equal = 0;
+    auto begin = begins_.begin(), end = ends_.begin();
+    for (int64_t offset : candidates_) {
+      for (; begin != begins_.end() && begin->first < offset + bytes; ++begin)
+        weight += begin->second;
+      for (; end != ends_.end() && end->first <= offset; ++end)
+        weight -= end->second;
+      if (weight == 0)
+        return offset;
+      if (weight < least)
+        equal = 0;
+      if (weight <= least && random_() % ++equal == 0)
+        best = offset;
+      least = std::min(least, weight);
+    }
+    return best;
+  }
+
+  void insert(int buffer) {
+    auto begins = [&](int a, int b) { return beginsBefore(a, b); };
+    auto ends = [&](int a, int b) { return endsBefore(a, b); };
+    byBegin_.insert(std::upper_bound(byBegin_.begin(), byBegin_.end(), buffer, begins), buffer);
+    byEnd_.insert(std::upper_bound(byEnd_.begin(), byEnd_.end(), buffer, ends), buffer);
+  }
+  void erase(int buffer) {
+    auto begins = [&](int a, int b) { return beginsBefore(a, b); };
+    auto ends = [&](int a, int b) { return endsBefore(a, b); };
+    byBegin_.erase(std::lower_bound(byBegin_.begin(), byBegin_.end(), buffer, begins));
+    byEnd_.erase(std::lower_bound(byEnd_.begin(), byEnd_.end(), buffer, ends));
+  }
+
+  const int64_t bytes_;
+  std::minstd_rand random_;
+  std::vector<Buffer> buffers_;
+  std::vector<int64_t> offsets_;
+  std::vector<int> byBegin_, byEnd_; // the buffers that have a place
+  std::vector<int> waiting_;         // the others
+  // Of one step: ends of buffers that are alive at the same time, with weights; offsets to try.
+  std::vector<std::pair<int64_t, int64_t>> begins_, ends_;
+  std::vector<int64_t> candidates_;
+};
+
+// Lifetimes and the bytes at every instant. Buffers of no bytes need no place.
+class Timeline {
+public:
+  Timeline(const std::vector<Lifetime> &lifetimes, int64_t bytes)
+      : lifetimes_(lifetimes), bytes_(bytes) {
+    for (const Lifetime &life : lifetimes)
+      end_ = std::max(end_, life.last + 1);
+    used_.resize(static_cast<size_t>(end_), 0);
+    for (Lifetime &life : lifetimes_) {
+      life.bytes = aligned(life.bytes);
+      for (int64_t t = life.first; t <= life.last; ++t)
+        used_[t] += life.bytes;
+    }
+  }
+
+  // Lets buffers of at most `mostBytes` live all the time, the smallest first, as long as all
+  // buffers together need no more than the arena: small buffers that come and go between large
+  // ones break the memory up.
+  void prolong(int64_t mostBytes) {
+    std::vector<Lifetime *> order;
+    for (Lifetime &life : lifetimes_)
+      if (life.bytes <= mostBytes)
+        order.push_back(&life);
+    std::stable_sort(order.begin(), order.end(),
+                     [](const Lifetime *a, const Lifetime *b) { return a->bytes < b->bytes; });
+    for (Lifetime *life : order)
+      if (canLiveAlways(*life)) {
+        for (int64_t t = 0; t < end_; ++t)
+          used_[t] += life->first <= t && t <= life->last ? 0 : life->bytes;
+        *life = {life->bytes, 0, end_ - 1};
+      }
+  }
+
+  const std::vector<Lifetime> &lifetimes() const { return lifetimes_; }
+  bool isAlways(const Lifetime &life) const { return life.first == 0 && life.last + 1 == end_; }
+  int64_t instants() const { return end_; }
+
+private:
+  bool canLiveAlways(const Lifetime &life) const {
+    for (int64_t t = 0; t < end_; ++t)
+      if ((t < life.first || t > life.last) && used_[t] + life.bytes > bytes_)
+        return false;
+    return true;
+  }
+
+  std::vector<Lifetime> lifetimes_;
+  int64_t bytes_, end_ = 0;
+  std::vector<int64_t> used_; // per instant
+};
+
+// One attempt. Buffers that live all the time lie at the begin of the arena, and so do empty ones.
+std::optional<std::vector<int64_t>> attempt(const Timeline &timeline, int64_t bytes, int64_t moves,
+                                            unsigned seed) {
+  std::vector<int64_t> offsets;
+  std::vector<Lifetime> others;
+  int64_t taken = 0;
+  for (const Lifetime &life : timeline.lifetimes())
+    if (timeline.isAlways(life) || life.bytes == 0) {
+      offsets.push_back(taken);
+      taken += life.bytes;
+    } else {
+      offsets.push_back(-1);
+      others.push_back(life);
+    }
+  EjectionSearch search(bytes - taken, others, seed);
+  if (!search.run(moves))
+    return std::nullopt;
+  auto next = search.offsets().begin();
+  for (int64_t &offset : offsets)
+    if (offset < 0)
+      offset = taken + *next++;
+  return offsets;
+}
+
+} // namespace
+
+std::optional<std::vector<int64_t>>
+placeWithin(int64_t bytes, const std::vector<Lifetime> &lifetimes, int64_t work) {
+  constexpr int64_t kShares[] = {1, 1 << 8, 1 << 13, 1 << 4}; // of the arena, that are prolonged
+  constexpr int64_t kMoves = 2000;                            // of the first attempts
+  const int64_t buffers = static_cast<int64_t>(lifetimes.size());
+  for (unsigned seed = 1; work > 0; ++seed) {
+    Timeline timeline(lifetimes, bytes);
+    if (timeline.instants() * buffers < work)
+      timeline.prolong(bytes / kShares[seed % std::size(kShares)]);
+    const int64_t moves = std::min(kMoves * (1 + seed / 8), 1 + work / buffers);
+    if (auto offsets = attempt(timeline, bytes, moves, seed))
+      return offsets;
+    work -= moves * buffers;
+  }
+  return std::nullopt;
+}
+
+} // namespace cleave::bufferize
