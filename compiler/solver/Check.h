@@ -13,8 +13,8 @@ double totalCost(const Problem &problem, const std::vector<int> &choices);
 // Per space the largest use over all time points, and the nodes live there.
 std::vector<MemoryPeak> memoryPeaks(const Problem &problem, const std::vector<int> &choices);
 
-// One sentence per violation: of choices that do not exist or are forbidden, of pairs of choices that
-// are, of budgets. Empty if the choices are a solution.
+// One sentence per violation: of choices that do not exist or are forbidden, of pairs of choices
+// that are, of budgets. Empty if the choices are a solution.
 std::vector<std::string> violations(const Problem &problem, const std::vector<int> &choices);
 
 // Ok if the choices are complete, permitted and within every budget. Else a defect that names the

@@ -27,6 +27,7 @@ Elimination::Elimination(const Network &network, int64_t maxTableEntries)
   Tables tables;
   for (const NetworkEdge &edge : network.edges) {
     Table table;
+    table.isEdge = true;
     table.scope = {edge.from, edge.to};
     table.values = edge.cost;
     if (position_[edge.from] < position_[edge.to]) {

@@ -21,6 +21,13 @@ namespace cleave::solver {
 // Per node and choice a cost in seconds.
 using NodeCosts = std::vector<std::vector<double>>;
 
+// Lower bounds, in seconds, on the cost of everything that takes a choice or a pair of choices; the
+// least costs (min-marginals) if elimination is exact.
+struct Marginals {
+  NodeCosts choices;                      // per node and choice
+  std::vector<std::vector<double>> pairs; // per edge, in the order of NetworkEdge::cost; or empty
+};
+
 // The elimination of one network. Keeps a reference to it.
 class Elimination {
 public:
@@ -45,9 +52,9 @@ public:
   // is the derivative of the bound in the node costs; with exact elimination it equals decode().
   NodeCosts support() const;
 
-  // After minimize(): per node and choice a lower bound on the cost of everything that takes it, its
-  // min-marginal if isExact() (a second sweep, from the last node to the first; Marginals.cpp).
-  NodeCosts marginals() const;
+  // After minimize(): the bounds of choices and, with `withPairs`, of pairs, by a second sweep from
+  // the last node to the first (Marginals.cpp).
+  Marginals marginals(bool withPairs) const;
   // Roughly the additions of one marginals(); equal layers are not shared.
   int64_t marginalsWork() const;
 
@@ -57,6 +64,7 @@ private:
     CostTable values;
     int64_t number = -1; // of the values: equal for tables that share them
     int user = -1;       // the group that reads it
+    bool isEdge = false; // of the network; else the output of a group
   };
   struct Input {
     int table = 0;
@@ -90,8 +98,15 @@ private:
   CostTable least(const Group &group, const std::vector<double> &own) const;
   void balance(int v, const NodeCosts &costs);
   std::vector<double> sumAt(const Group &group, const std::vector<int> &choices) const;
-  std::vector<double> marginalsOf(int g, const std::vector<int> &maker,
-                                  std::vector<std::vector<double>> &rest) const;
+  std::vector<double> marginalsOf(int g, bool withPairs,
+                                  std::vector<std::vector<double>> &through) const;
+  NodeCosts choiceMarginals(const std::vector<std::vector<double>> &ofGroup,
+                            const std::vector<int> &root, const std::vector<double> &leastOf,
+                            double total) const;
+  std::vector<std::vector<double>> pairMarginals(std::vector<std::vector<double>> through,
+                                                 const std::vector<int> &root,
+                                                 const std::vector<double> &leastOf,
+                                                 double total) const;
 
   const Network &network_;
   int64_t maxTableEntries_;

@@ -6,7 +6,7 @@ namespace cleave::solver {
 
 namespace {
 
-// The least budget of any range of rows: a table of the least of 1, 2, 4, … rows from each one on.
+// The least budget of any range of rows: the least of 1, 2, 4, … rows from each one on.
 class LeastBudget {
 public:
   explicit LeastBudget(const std::vector<Row> &rows) {
@@ -34,11 +34,16 @@ private:
 
 } // namespace
 
-Fixed fixByCost(const Network &network, const NodeCosts &least, double upper) {
-  Fixed result{network, 0, 0};
+static double shareOf(int64_t part, int64_t all) {
+  return all ? static_cast<double>(part) / static_cast<double>(all) : 0;
+}
+
+static void dropChoices(const Network &network, const NodeCosts &least, double upper,
+                        Drops &drops) {
+  int64_t dropped = 0, all = 0;
   const LeastBudget budgets(network.rows);
   for (size_t v = 0; v < network.nodes.size(); ++v) {
-    NetworkNode &node = result.network.nodes[v];
+    const NetworkNode &node = network.nodes[v];
     std::vector<bool> drop(node.size());
     for (size_t i = 0; i < node.size(); ++i)
       drop[i] = least[v][i] >= upper;
@@ -47,11 +52,56 @@ Fixed fixByCost(const Network &network, const NodeCosts &least, double upper) {
       for (size_t i = 0; i < node.size(); ++i)
         drop[i] = drop[i] || load.bytes[i] > budget;
     }
-    for (size_t i = 0; i < node.size(); ++i)
-      if (drop[i])
-        node.cost[i] = kForbidden;
-    result.dropped += std::count(drop.begin(), drop.end(), true);
-    result.permitted += static_cast<int64_t>(node.size()) - 1;
+    dropped += std::count(drop.begin(), drop.end(), true);
+    all += static_cast<int64_t>(node.size()) - 1;
+    drops.choices.push_back(std::move(drop));
+  }
+  drops.choiceShare = shareOf(dropped, all);
+}
+
+static void dropPairs(const Network &network, const std::vector<std::vector<double>> &least,
+                      double upper, Drops &drops) {
+  int64_t dropped = 0, all = 0;
+  for (size_t e = 0; e < network.edges.size(); ++e) {
+    const NetworkEdge &edge = network.edges[e];
+    const size_t columns = network.nodes[edge.to].size();
+    std::vector<bool> drop(edge.cost.size());
+    for (size_t k = 0; k < drop.size(); ++k) {
+      if (edge.cost[k] == kForbidden || drops.choices[edge.from][k / columns] ||
+          drops.choices[edge.to][k % columns])
+        continue;
+      drop[k] = least[e][k] >= upper;
+      dropped += drop[k];
+      ++all;
+    }
+    drops.pairs.push_back(std::move(drop));
+  }
+  drops.pairShare = shareOf(dropped, all);
+}
+
+Drops dropsAbove(const Network &network, const Marginals &least, double upper) {
+  Drops drops;
+  dropChoices(network, least.choices, upper, drops);
+  if (!least.pairs.empty())
+    dropPairs(network, least.pairs, upper, drops);
+  return drops;
+}
+
+Network without(const Drops &drops, const Network &network) {
+  Network result = network;
+  for (size_t v = 0; v < result.nodes.size(); ++v)
+    for (size_t i = 0; i < drops.choices[v].size(); ++i)
+      if (drops.choices[v][i])
+        result.nodes[v].cost[i] = kForbidden;
+  for (size_t e = 0; e < drops.pairs.size(); ++e) {
+    const std::vector<bool> &drop = drops.pairs[e];
+    if (std::find(drop.begin(), drop.end(), true) == drop.end())
+      continue;
+    std::vector<double> cost = result.edges[e].cost.entries();
+    for (size_t k = 0; k < cost.size(); ++k)
+      if (drop[k])
+        cost[k] = kForbidden;
+    result.edges[e].cost = std::move(cost);
   }
   return result;
 }

@@ -1,25 +1,28 @@
-// Fixing: drops choices that no better solution takes.
+// Fixing: drops choices and pairs of choices that no better solution takes.
 //
-// Reduced-cost fixing as in integer programming, with min-marginals in place of reduced costs (for
-// elimination: R. Dechter, Constraint Processing, 2003, on bounding by mini-buckets): a lower bound on
-// everything that takes a choice is compared with the cost of a known solution.
+// Reduced-cost fixing as in integer programming (G. Dantzig, R. Fulkerson and S. Johnson, Operations
+// Research 2, 1954), with min-marginals in place of reduced costs: a lower bound on everything that
+// takes a choice is compared with the cost of a known solution.
 #pragma once
 
 #include "compiler/solver/Bound.h"
 
 namespace cleave::solver {
 
-// The result of fixByCost().
-struct Fixed {
-  Network network;       // with the dropped choices forbidden
-  int64_t dropped = 0;   // choices
-  int64_t permitted = 0; // choices beyond the first of each node, before
+// Choices and pairs to be dropped.
+struct Drops {
+  std::vector<std::vector<bool>> choices; // per node and choice
+  std::vector<std::vector<bool>> pairs;   // per edge and entry of its table; empty: none
+  double choiceShare = 0;                 // of all choices beyond the first of each node
+  double pairShare = 0; // of all pairs of the remaining choices that are permitted
 };
 
-// Forbids the choices whose lower bound `least` (seconds; per node and choice, with the network's
-// constant) is not below `upper`, and those that exceed a budget while all other nodes take their
-// least bytes.
-Fixed fixByCost(const Network &network, const NodeCosts &least, double upper);
+// What has a lower bound (with the network's constant) that is not below `upper`, and choices that
+// exceed a budget while all other nodes take their least bytes.
+Drops dropsAbove(const Network &network, const Marginals &least, double upper);
+
+// The network with these choices and pairs forbidden.
+Network without(const Drops &drops, const Network &network);
 
 // Prices of the rows of `to`, which are some of the rows of `from`.
 Prices matchPrices(const Network &from, const Prices &prices, const Network &to);

@@ -3,9 +3,9 @@
 // 166, 2005).
 //
 // The groups of an elimination form trees: a group's output is an input of its parent. minimize()
-// sends the least costs of the groups below up the trees. Here every group learns `rest`, the
-// least cost of everything that is not below it, as a table over its scope, and so the least cost
-// of everything for each choice of its own node.
+// sends the least costs of the groups below up the trees. Here every group learns the least cost of
+// everything else, as a table over its scope, and so the least cost of everything for each choice
+// of its own node, and for each pair of choices of an edge that it reads.
 #include "compiler/solver/Elimination.h"
 
 #include <algorithm>
@@ -29,74 +29,109 @@ int64_t Elimination::marginalsWork() const {
   return work;
 }
 
-// Per choice of the node of group g the least cost of its tree. Consumes rest[g] and sets `rest` of
-// the groups that made its inputs; `maker` is the group that made a table, or -1.
-std::vector<double> Elimination::marginalsOf(int g, const std::vector<int> &maker,
-                                             std::vector<std::vector<double>> &rest) const {
+// Per choice of the node of group g the least cost of its tree. `through`: per table and entry the
+// least cost of the tree with this entry. Reads that of the group's output, sets those of its
+// inputs.
+std::vector<double> Elimination::marginalsOf(int g, bool withPairs,
+                                             std::vector<std::vector<double>> &through) const {
   const Group &group = groups_[g];
-  const size_t choices = network_.nodes[group.node].size(), inputs = group.inputs.size();
+  const size_t choices = network_.nodes[group.node].size();
+  std::vector<double> rest; // the least cost of everything that is not below the group
+  if (group.output >= 0) {
+    const CostTable &below = tables_[group.output].values;
+    rest = std::move(through[group.output]);
+    through[group.output] = {};
+    for (size_t k = 0; k < rest.size(); ++k)
+      if (rest[k] < kForbidden)
+        rest[k] -= below[k];
+  }
+  std::vector<size_t> wanted; // inputs
+  for (size_t k = 0; k < group.inputs.size(); ++k)
+    if (const int table = group.inputs[k].table; withPairs || !tables_[table].isEdge) {
+      wanted.push_back(k);
+      through[table].assign(tables_[table].values.size(), kForbidden);
+    }
   std::vector<double> marginals(choices, kForbidden), sums(choices);
-  for (const Input &input : group.inputs)
-    if (maker[input.table] >= 0)
-      rest[maker[input.table]].assign(tables_[input.table].values.size(), kForbidden);
-  // A table is minimised over the combinations of `rows` at which one of its entries is used.
   sweep(group, [&](int64_t index, const TableRows &rows) {
     for (int64_t row = 0; row < rows.rows; ++row) {
-      const double outside = rest[g].empty() ? 0 : rest[g][index + row];
+      const double outside = rest.empty() ? 0 : rest[index + row];
       for (size_t i = 0; i < choices; ++i)
         sums[i] = own_[g][i] + outside;
-      for (size_t k = 0; k < inputs; ++k)
+      for (size_t k = 0; k < rows.tables.size(); ++k)
         addTo(sums, rows.tables[k] + row * rows.strides[k]);
       lower(marginals.data(), sums);
-      for (size_t k = 0; k < inputs; ++k)
-        if (const int table = group.inputs[k].table; maker[table] >= 0)
-          lower(rest[maker[table]].data() +
-                    (rows.tables[k] - tables_[table].values.data() + row * rows.strides[k]),
-                sums);
+      for (size_t k : wanted) {
+        const int table = group.inputs[k].table;
+        const std::ptrdiff_t entry =
+            rows.tables[k] - tables_[table].values.data() + row * rows.strides[k];
+        lower(through[table].data() + entry, sums);
+      }
     }
   });
-  rest[g] = {};
-  for (const Input &input : group.inputs)
-    if (const int from = maker[input.table]; from >= 0)
-      for (size_t k = 0; k < rest[from].size(); ++k)
-        if (rest[from][k] < kForbidden)
-          rest[from][k] -= tables_[input.table].values[k];
   return marginals;
 }
 
-NodeCosts Elimination::marginals() const {
-  std::vector<int> maker(tables_.size(), -1), root(groups_.size());
-  for (size_t g = 0; g < groups_.size(); ++g)
-    if (groups_[g].output >= 0)
-      maker[groups_[g].output] = static_cast<int>(g);
-  std::vector<double> leastOf(groups_.size()); // of the tree, per root
-  NodeCosts result(network_.nodes.size());
-  std::vector<std::vector<double>> rest(groups_.size());
-  std::vector<NodeCosts> ofGroup(network_.nodes.size());
-  double total = 0;
-  for (size_t g = groups_.size(); g-- > 0;) {
-    std::vector<double> least = marginalsOf(static_cast<int>(g), maker, rest);
-    root[g] = groups_[g].parent < 0 ? static_cast<int>(g) : root[groups_[g].parent];
-    if (groups_[g].parent < 0)
-      total += leastOf[g] = *std::min_element(least.begin(), least.end());
-    ofGroup[groups_[g].node].push_back(std::move(least));
-  }
-  // Groups of different trees are bounds on different parts of the cost: what a choice adds to them
-  // adds up. Those of one tree are bounds on the same part.
-  for (size_t v = 0; v < result.size(); ++v) {
+// Groups of different trees bound different parts of the cost: what a choice adds to them adds up.
+// Those of one tree bound the same part.
+NodeCosts Elimination::choiceMarginals(const std::vector<std::vector<double>> &ofGroup,
+                                       const std::vector<int> &root,
+                                       const std::vector<double> &leastOf, double total) const {
+  NodeCosts result;
+  for (size_t v = 0; v < network_.nodes.size(); ++v) {
+    const size_t choices = network_.nodes[v].size();
     std::map<int, std::vector<double>> more; // per root
-    for (size_t k = 0; k < ofGroup[v].size(); ++k) {
-      const int tree = root[groupsOf_[v][groupsOf_[v].size() - 1 - k]];
-      std::vector<double> &most = more[tree];
-      most.resize(network_.nodes[v].size(), 0.0);
-      for (size_t i = 0; i < most.size(); ++i)
-        most[i] = std::max(most[i], ofGroup[v][k][i] - leastOf[tree]);
+    for (int g : groupsOf_[v]) {
+      std::vector<double> &most = more[root[g]];
+      most.resize(choices, 0.0);
+      for (size_t i = 0; i < choices; ++i)
+        most[i] = std::max(most[i], ofGroup[g][i] - leastOf[root[g]]);
     }
-    result[v].assign(network_.nodes[v].size(), total);
+    result.emplace_back(choices, total);
     for (const auto &[tree, most] : more)
-      for (size_t i = 0; i < most.size(); ++i)
+      for (size_t i = 0; i < choices; ++i)
         result[v][i] += most[i];
   }
+  return result;
+}
+
+// From the costs through the tables of edges, which come first and in the order of the edges.
+std::vector<std::vector<double>>
+Elimination::pairMarginals(std::vector<std::vector<double>> through, const std::vector<int> &root,
+                           const std::vector<double> &leastOf, double total) const {
+  through.resize(network_.edges.size());
+  for (size_t e = 0; e < through.size(); ++e) {
+    const NetworkEdge &edge = network_.edges[e];
+    const double others = total - leastOf[root[tables_[e].user]];
+    std::vector<double> &pairs = through[e];
+    for (double &cost : pairs)
+      cost += others;
+    if (tables_[e].scope[0] == edge.from)
+      continue;
+    const size_t rows = network_.nodes[edge.from].size(), columns = network_.nodes[edge.to].size();
+    std::vector<double> turned(pairs.size());
+    for (size_t i = 0; i < rows; ++i)
+      for (size_t j = 0; j < columns; ++j)
+        turned[i * columns + j] = pairs[j * rows + i];
+    pairs = std::move(turned);
+  }
+  return through;
+}
+
+Marginals Elimination::marginals(bool withPairs) const {
+  std::vector<int> root(groups_.size());
+  std::vector<double> leastOf(groups_.size()); // of the tree, per root
+  std::vector<std::vector<double>> through(tables_.size()), ofGroup(groups_.size());
+  double total = 0;
+  for (size_t g = groups_.size(); g-- > 0;) {
+    ofGroup[g] = marginalsOf(static_cast<int>(g), withPairs, through);
+    root[g] = groups_[g].parent < 0 ? static_cast<int>(g) : root[groups_[g].parent];
+    if (groups_[g].parent < 0)
+      total += leastOf[g] = *std::min_element(ofGroup[g].begin(), ofGroup[g].end());
+  }
+  Marginals result;
+  result.choices = choiceMarginals(ofGroup, root, leastOf, total);
+  if (withPairs)
+    result.pairs = pairMarginals(std::move(through), root, leastOf, total);
   return result;
 }
 

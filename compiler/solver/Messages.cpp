@@ -12,36 +12,49 @@ namespace {
 
 class Sweeps {
 public:
-  explicit Sweeps(const Network &network) : network_(network) {
-    messages_.resize(2 * network.edges.size());
-    for (size_t e = 0; e < network.edges.size(); ++e) {
-      messages_[2 * e].assign(network.nodes[network.edges[e].from].size(), 0.0);
-      messages_[2 * e + 1].assign(network.nodes[network.edges[e].to].size(), 0.0);
+  explicit Sweeps(const Network &network) : network_(network), links_(network.nodes.size()) {
+    size_t most = 0;
+    for (const NetworkNode &node : network.nodes)
+      most = std::max(most, node.size());
+    size_t length = 0;
+    for (const NetworkEdge &edge : network.edges) {
+      first_.push_back(length);
+      length += network.nodes[edge.from].size() + network.nodes[edge.to].size();
     }
+    messages_.assign(length, 0.0);
+    for (size_t v = 0; v < links_.size(); ++v)
+      for (auto [w, e] : network.nodes[v].edgeTo)
+        links_[v].push_back({w, e});
     argmin_.assign(network.nodes.size(), 0);
     decoded_.assign(network.nodes.size(), 0);
+    negative_.resize(most);
+    total_.reserve(most);
+    conditioned_.reserve(most);
   }
 
-  // One pass over all nodes, in rising or falling order.
-  void run(const NodeCosts &costs, bool isUpwards) {
+  // One pass over all nodes, in rising or falling order. `decodes`: sets decoded().
+  void run(const NodeCosts &costs, bool isUpwards, bool decodes) {
+    decodes_ = decodes;
     const int count = static_cast<int>(network_.nodes.size());
     for (int k = 0; k < count; ++k)
       visit(isUpwards ? k : count - 1 - k, costs, isUpwards);
   }
 
   // The sum of the least entries of all nodes and edges.
-  double bound(const NodeCosts &costs) const {
+  double bound(const NodeCosts &costs) {
     double sum = 0;
     for (size_t v = 0; v < network_.nodes.size(); ++v) {
-      std::vector<double> total = costs[v];
-      for (auto [w, e] : network_.nodes[v].edgeTo)
-        add(total, message(e, static_cast<int>(v)), 1);
-      sum += *std::min_element(total.begin(), total.end());
+      total_ = costs[v];
+      for (auto [w, e] : links_[v])
+        add(total_.data(), message(e, static_cast<int>(v)), 1, total_.size());
+      sum += *std::min_element(total_.begin(), total_.end());
     }
     for (size_t e = 0; e < network_.edges.size(); ++e) {
-      std::vector<double> least = leastOver(static_cast<int>(e), network_.edges[e].from);
-      add(least, messages_[2 * e], -1);
-      sum += *std::min_element(least.begin(), least.end());
+      const int from = network_.edges[e].from;
+      total_.resize(network_.nodes[from].size());
+      leastOver(static_cast<int>(e), from, total_.data());
+      add(total_.data(), message(static_cast<int>(e), from), -1, total_.size());
+      sum += *std::min_element(total_.begin(), total_.end());
     }
     return sum;
   }
@@ -52,88 +65,101 @@ public:
   const std::vector<int> &decoded() const { return decoded_; }
 
   // The network with the messages added.
-  Network rewritten() const {
+  Network rewritten() {
     Network result = network_;
     for (size_t v = 0; v < result.nodes.size(); ++v)
-      for (auto [w, e] : network_.nodes[v].edgeTo)
-        add(result.nodes[v].cost, message(e, static_cast<int>(v)), 1);
+      for (auto [w, e] : links_[v])
+        add(result.nodes[v].cost.data(), message(e, static_cast<int>(v)), 1,
+            result.nodes[v].size());
     for (size_t e = 0; e < result.edges.size(); ++e) {
       NetworkEdge &edge = result.edges[e];
       const size_t columns = result.nodes[edge.to].size();
+      const double *toFrom = message(static_cast<int>(e), edge.from);
+      const double *toTo = message(static_cast<int>(e), edge.to);
       std::vector<double> cost = edge.cost.entries();
       for (size_t k = 0; k < cost.size(); ++k)
-        cost[k] -= messages_[2 * e][k / columns] + messages_[2 * e + 1][k % columns];
+        cost[k] -= toFrom[k / columns] + toTo[k % columns];
       edge.cost = std::move(cost);
     }
     return result;
   }
 
 private:
-  static void add(std::vector<double> &to, const std::vector<double> &what, double factor) {
-    for (size_t i = 0; i < to.size(); ++i)
+  // An edge of a node, and the node at its other end.
+  struct Link {
+    int node = 0;
+    int edge = 0;
+  };
+
+  static void add(double *to, const double *what, double factor, size_t count) {
+    for (size_t i = 0; i < count; ++i)
       to[i] += factor * what[i];
   }
 
-  // The message from edge e to its end v.
-  const std::vector<double> &message(int e, int v) const {
-    return messages_[2 * e + (network_.edges[e].from == v ? 0 : 1)];
-  }
-  std::vector<double> &message(int e, int v) {
-    return messages_[2 * e + (network_.edges[e].from == v ? 0 : 1)];
+  // The message from edge e to its end v, one entry per choice of v.
+  double *message(int e, int v) {
+    const NetworkEdge &edge = network_.edges[e];
+    return messages_.data() + first_[e] + (edge.from == v ? 0 : network_.nodes[edge.from].size());
   }
 
   // Per choice of v the least entry of edge e minus its message to the other end.
-  std::vector<double> leastOver(int e, int v) const {
+  void leastOver(int e, int v, double *least) {
     const NetworkEdge &edge = network_.edges[e];
     const size_t rows = network_.nodes[edge.from].size(), columns = network_.nodes[edge.to].size();
     if (edge.from == v) {
-      std::vector<double> own = messages_[2 * e + 1], least(rows);
-      for (double &given : own)
-        given = -given;
-      leastPerRow({{edge.cost.data()},
-                   {static_cast<int64_t>(columns)},
-                   columns,
-                   static_cast<int64_t>(rows)},
-                  own.data(), least.data());
-      return least;
+      const double *given = message(e, edge.to);
+      for (size_t j = 0; j < columns; ++j)
+        negative_[j] = -given[j];
+      row_.tables[0] = edge.cost.data();
+      row_.strides[0] = static_cast<int64_t>(columns);
+      row_.choices = columns;
+      row_.rows = static_cast<int64_t>(rows);
+      leastPerRow(row_, negative_.data(), least);
+    } else {
+      leastPerColumn(edge.cost.data(), message(e, edge.from), rows, columns, least);
     }
-    std::vector<double> least(columns);
-    leastPerColumn(edge.cost.data(), messages_[2 * e].data(), rows, columns, least.data());
-    return least;
   }
 
   // Collects the least entries of all edges of v and distributes them over the edges to later
   // nodes.
   void visit(int v, const NodeCosts &costs, bool isUpwards) {
-    const NetworkNode &node = network_.nodes[v];
-    std::vector<double> total = costs[v], conditioned = costs[v];
+    const size_t choices = costs[v].size();
+    total_ = costs[v];
+    if (decodes_)
+      conditioned_ = costs[v];
     int ahead = 0, behind = 0;
-    for (auto [w, e] : node.edgeTo) {
-      std::vector<double> &given = message(e, v);
-      given = leastOver(e, v);
-      add(total, given, 1);
+    for (auto [w, e] : links_[v]) {
+      double *given = message(e, v);
+      leastOver(e, v, given);
+      add(total_.data(), given, 1, choices);
       const bool isAhead = (w > v) == isUpwards;
       ++(isAhead ? ahead : behind);
-      for (size_t i = 0; i < conditioned.size(); ++i)
-        conditioned[i] +=
+      for (size_t i = 0; decodes_ && i < choices; ++i)
+        conditioned_[i] +=
             isAhead ? given[i] : network_.edgeCost(e, v, static_cast<int>(i), decoded_[w]);
     }
     auto least = [](const std::vector<double> &list) {
       return static_cast<int>(std::min_element(list.begin(), list.end()) - list.begin());
     };
-    argmin_[v] = least(total);
-    decoded_[v] = least(conditioned);
+    argmin_[v] = least(total_);
+    if (decodes_)
+      decoded_[v] = least(conditioned_);
     if (ahead == 0)
       return;
     const double share = 1.0 / std::max(ahead, behind);
-    for (auto [w, e] : node.edgeTo)
+    for (auto [w, e] : links_[v])
       if ((w > v) == isUpwards)
-        add(message(e, v), total, -share);
+        add(message(e, v), total_.data(), -share, choices);
   }
 
   const Network &network_;
-  std::vector<std::vector<double>> messages_; // per edge: to `from`, then to `to`
+  std::vector<std::vector<Link>> links_; // per node
+  std::vector<double> messages_;         // per edge: to `from`, then to `to`
+  std::vector<size_t> first_;            // per edge its place in messages_
   std::vector<int> argmin_, decoded_;
+  bool decodes_ = false;
+  std::vector<double> negative_, total_, conditioned_; // reused by every visit
+  TableRows row_{{nullptr}, {0}, 0, 0};
 };
 
 // The prices, and their steps along the excess over the budgets.
@@ -195,10 +221,11 @@ Tightened tighten(const Network &network, const Prices &start, const AscentOptio
   int idle = 0;
   for (; result.iterations < options.iterations && factor > 1e-4; ++result.iterations) {
     NodeCosts priced = pricedCosts(network, costs, steps.prices());
-    sweeps.run(priced, true);
-    if (result.iterations % 4 == 0)
+    const bool decodes = result.iterations % 4 == 0;
+    sweeps.run(priced, true, decodes);
+    if (decodes)
       upper = candidate(sweeps.decoded());
-    sweeps.run(priced, false);
+    sweeps.run(priced, false, false);
     double bound = sweeps.bound(priced) - steps.budgetValue() + network.constant;
     const bool rose = bound > result.bound + 1e-7 * std::abs(result.bound);
     if (bound > result.bound) {

@@ -22,7 +22,7 @@ Result<MinMarginals> minMarginals(const Problem &problem, const SolveOptions &op
     costs.push_back(node.cost);
   result.bound = elimination->minimize(costs);
   if (result.bound < kForbidden) {
-    result.least = elimination->marginals();
+    result.least = elimination->marginals(false).choices;
     return result;
   }
   for (const NetworkNode &node : network.nodes)

@@ -55,7 +55,9 @@ double NetworkSolve::run() {
   double bound = -kForbidden;
   elimination_ = makeElimination(network_, options_.maxTableEntries);
   setCosts(network_);
-  if (elimination_->isExact()) { // sufficient if memory does not bind
+  if (elimination_->isExact() || round_ == 0) { // sufficient if memory does not bind
+    if (!elimination_->isExact())
+      tightNetwork_ = network_;
     bound = ascendFrom(prices_, 1).bound;
     iterations_ = 1;
     if (bound == kForbidden || isClosed(bound))
@@ -98,7 +100,7 @@ void NetworkSolve::prepare(double &bound) {
     if (search_.bestCost() == kForbidden)
       raisePrices(prices_);
     if (pass + 1 < passes)
-      searchParts(prices_, bound, options_.maxSearchRounds / 4, 0.3);
+      searchParts(prices_, bound, options_.maxSearchRounds / 4, 0.2);
   }
 }
 
@@ -181,44 +183,52 @@ void NetworkSolve::searchParts(const Prices &prices, double bound, int rounds, d
   }
 }
 
-// Drops choices and solves the rest as long as that helps, else searches parts and branches, until
-// the bound or a limit is reached.
+// Searches parts; drops choices and solves the rest once enough of them can be dropped; branches if
+// that does not happen; until the bound or a limit is reached.
 double NetworkSolve::closeGap(const Ascent &root) {
-  const int rounds = options_.maxSearchRounds;
-  searchParts(root.prices, root.bound, rounds / 4, 0.6);
-  if (isClosed(root.bound))
-    return root.bound;
-  if (std::optional<double> bound = solveRest(root))
-    return *bound;
-  searchParts(root.prices, root.bound, rounds - rounds / 4, 0.9);
-  if (isClosed(root.bound))
-    return root.bound;
-  if (std::optional<double> bound = solveRest(root))
-    return *bound;
+  const Marginals least = lowerBounds(root);
+  search_.guide(least.choices);
+  constexpr int kSteps = 4;
+  const double passed = elapsed() / std::max(options_.maxSeconds, 1e-3);
+  for (int step = 1; step <= kSteps; ++step) {
+    const double share = passed + (0.9 - passed) * step / kSteps;
+    searchParts(root.prices, root.bound, options_.maxSearchRounds / kSteps, share);
+    if (isClosed(root.bound))
+      return root.bound;
+    if (std::optional<double> bound = solveRest(root, least))
+      return *bound;
+  }
   return branchFrom(root);
+}
+
+// Lower bounds on all solutions that take a choice or a pair; empty if that would take long.
+Marginals NetworkSolve::lowerBounds(const Ascent &root) {
+  if (elimination_->marginalsWork() > options_.maxWork / 4)
+    return {};
+  elimination_->minimize(pricedCosts(tight(), costs_, root.prices));
+  Marginals least = elimination_->marginals(true);
+  double constant = tight().constant;
+  for (size_t r = 0; r < root.prices.size(); ++r)
+    constant -= root.prices[r] * static_cast<double>(network_.rows[r].budget);
+  for (auto *list : {&least.choices, &least.pairs})
+    for (std::vector<double> &bounds : *list)
+      for (double &bound : bounds)
+        bound += constant;
+  return least;
 }
 
 // Drops choices that no better solution takes and solves what is left. Nothing if too few could be
 // dropped.
-std::optional<double> NetworkSolve::solveRest(const Ascent &root) {
+std::optional<double> NetworkSolve::solveRest(const Ascent &root, const Marginals &least) {
   constexpr int kMaxRounds = 12;
-  constexpr double kWorthwhile = 0.05; // of the choices
+  constexpr double kWorthwhile = 0.05; // of the choices, or of the pairs
   const double upper = std::min(search_.bestCost(), options_.cutoff);
-  if (upper == kForbidden || round_ >= kMaxRounds || isLate(1) ||
-      elimination_->marginalsWork() > options_.maxWork / 4)
+  if (upper == kForbidden || least.choices.empty() || round_ >= kMaxRounds || isLate(1))
     return std::nullopt;
-  elimination_->minimize(pricedCosts(tight(), costs_, root.prices));
-  NodeCosts least = elimination_->marginals();
-  double constant = tight().constant;
-  for (size_t r = 0; r < root.prices.size(); ++r)
-    constant -= root.prices[r] * static_cast<double>(network_.rows[r].budget);
-  for (std::vector<double> &bounds : least)
-    for (double &bound : bounds)
-      bound += constant;
-  Fixed fixed = fixByCost(tight(), least, upper);
-  if (static_cast<double>(fixed.dropped) < kWorthwhile * static_cast<double>(fixed.permitted))
+  const Drops drops = dropsAbove(tight(), least, upper);
+  if (std::max(drops.choiceShare, drops.pairShare) < kWorthwhile)
     return std::nullopt;
-  const Presolve presolve(std::move(fixed.network));
+  const Presolve presolve(without(drops, tight()));
   if (presolve.contradiction() >= 0)
     return upper;
   SolveOptions options = options_;

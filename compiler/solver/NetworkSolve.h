@@ -58,7 +58,8 @@ private:
   bool provenInfeasible(int iterations, int64_t maxTableEntries);
   void searchParts(const Prices &prices, double bound, int rounds, double timeShare);
   double closeGap(const Ascent &root);
-  std::optional<double> solveRest(const Ascent &root);
+  Marginals lowerBounds(const Ascent &root);
+  std::optional<double> solveRest(const Ascent &root, const Marginals &least);
   double branchFrom(const Ascent &root);
 
   const Network &network_;

@@ -207,7 +207,44 @@ bool Search::repair(std::vector<int> choices, const Prices &prices) {
   return false;
 }
 
-// A random node and the nodes a few edges away from it or from a second node that is live with it.
+// Of a few random nodes the one whose choice exceeds the lower bound of its best choice most.
+int Search::firstNode() {
+  int first = randomNode();
+  if (least_.empty())
+    return first;
+  constexpr int kTries = 4;
+  double most = -1;
+  for (int k = 0; k < kTries; ++k) {
+    const int v = k == 0 ? first : randomNode();
+    const std::vector<double> &least = least_[v];
+    const double excess = least[best_[v]] - *std::min_element(least.begin(), least.end());
+    if (excess > most) {
+      most = excess;
+      first = v;
+    }
+  }
+  return first;
+}
+
+// A random node that needs memory at a time when v does, so that they can exchange it; any random
+// node if there is none among a few.
+int Search::nodeLiveWith(int v) {
+  const std::vector<Load> &loads = network_.nodes[v].loads;
+  int found = randomNode();
+  if (loads.empty())
+    return found;
+  const Load &load = loads[random_() % loads.size()];
+  constexpr int kTries = 20;
+  for (int k = 0; k < kTries; ++k) {
+    for (const Load &other : network_.nodes[found].loads)
+      if (found != v && other.begin < load.end && load.begin < other.end)
+        return found;
+    found = randomNode();
+  }
+  return found;
+}
+
+// A node and the nodes a few edges away from it, or from one or two more that are live with it.
 std::vector<int> Search::choosePart() {
   // Small parts are as frequent as large ones.
   const double fraction = static_cast<double>(random_() % 1024) / 1024;
@@ -235,8 +272,9 @@ std::vector<int> Search::choosePart() {
     }
   };
   const int seeds = 1 + static_cast<int>(random_() % 3);
+  const int first = firstNode();
   for (int k = 1; k <= seeds; ++k)
-    grow(static_cast<int>(random_() % count), static_cast<size_t>(partSize) * k / seeds);
+    grow(k == 1 ? first : nodeLiveWith(first), static_cast<size_t>(partSize) * k / seeds);
   std::sort(part.begin(), part.end());
   return part;
 }

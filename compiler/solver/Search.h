@@ -26,9 +26,13 @@ public:
   // them. A change costs seconds plus the price of the bytes that it moves. Returns whether a
   // solution was found.
   bool repair(std::vector<int> choices, const Prices &prices);
-  // Re-solves the part around a random node, all other nodes fixed, and keeps the result if it is
-  // better. The size of parts adapts to what can be solved exactly. Returns whether it improved.
+  // Re-solves a part exactly or nearly so, all other nodes fixed, and keeps the result if it is
+  // better (large neighbourhood search: P. Shaw, CP 1998). The size of parts adapts to what can be
+  // solved exactly. Returns whether it improved.
   bool improve(const Prices &prices);
+  // From now on, parts are more often around nodes whose choice in the best solution has a high
+  // lower bound: `least`, in seconds, per node and choice (Elimination::marginals).
+  void guide(NodeCosts least) { least_ = std::move(least); }
 
   // Of all permitted choices offered or repaired, those that exceed the budgets least: the basis of
   // Infeasibility. Nothing if no permitted choices were offered.
@@ -58,6 +62,9 @@ private:
   void descend(State &state) const;
   void remember(const State &state);
   std::vector<int> choosePart();
+  int randomNode() { return static_cast<int>(random_() % network_.nodes.size()); }
+  int firstNode();
+  int nodeLiveWith(int v);
   Network extract(const std::vector<int> &part) const;
 
   const Network &network_;
@@ -67,6 +74,7 @@ private:
   std::optional<std::vector<int>> leastExceeding_;
   double leastExcess_ = kForbidden;
   double largestPart_ = 240; // nodes; adapted by improve()
+  NodeCosts least_;          // see guide(); empty: all nodes are alike
 };
 
 } // namespace cleave::solver

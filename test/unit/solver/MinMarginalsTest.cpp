@@ -1,9 +1,12 @@
 // Lower bounds per choice against exhaustive search, and what follows from them.
 #include "compiler/solver/MinMarginals.h"
 #include "compiler/solver/Check.h"
+#include "compiler/solver/Elimination.h"
 #include "test/unit/solver/RandomProblem.h"
 
 #include <catch2/catch.hpp>
+
+#include <set>
 
 using namespace cleave;
 using namespace cleave::solver;
@@ -45,6 +48,44 @@ TEST_CASE("min-marginals are the least costs with each choice, or bounds on them
       }
   }
   CHECK(inexact > 20);
+}
+
+TEST_CASE("bounds of pairs are the least costs with both choices, or bounds on them") {
+  RandomShape shape;
+  shape.nodes = 5;
+  shape.budgetShare = 1;
+  shape.edgesPerNode = 2;
+  std::mt19937 random(7);
+  std::set<bool> exact;
+  for (int k = 0; k < 40; ++k) {
+    Problem problem = randomProblem(shape, random);
+    Tables tables;
+    Network network = buildNetwork(problem, tables);
+    NodeCosts costs;
+    for (const NetworkNode &node : network.nodes)
+      costs.push_back(node.cost);
+    Elimination elimination(network, k % 2 ? 4 : 1 << 20);
+    exact.insert(elimination.isExact());
+    if (elimination.minimize(costs) == kForbidden)
+      continue;
+    const Marginals found = elimination.marginals(true);
+    for (size_t e = 0; e < network.edges.size(); ++e)
+      for (size_t entry = 0; entry < network.edges[e].cost.size(); ++entry) {
+        const NetworkEdge &edge = network.edges[e];
+        const size_t columns = network.nodes[edge.to].size();
+        Problem fixed = problem;
+        for (size_t i = 0; i < network.nodes[edge.from].size(); ++i)
+          if (i != entry / columns)
+            fixed.nodes[edge.from].choices[i].cost = kForbidden;
+        const double least = leastWith(fixed, edge.to, entry % columns);
+        INFO("problem " << k << ", edge " << e << ", entry " << entry);
+        if (elimination.isExact() && least < kForbidden)
+          CHECK(found.pairs[e][entry] == Approx(least).margin(1e-9));
+        else
+          CHECK(found.pairs[e][entry] <= least + 1e-9);
+      }
+  }
+  CHECK(exact.size() == 2);
 }
 
 TEST_CASE("within any budget the best solution takes only choices that are kept below its cost") {
