@@ -157,7 +157,7 @@ static std::string decisions(const plan::Plan &plan) {
   std::vector<std::string> kinds;
   std::string result;
   for (const plan::Decision &decision : plan.decisions())
-    if (decision.kind() != "remark" &&
+    if (decision.kind() != "remark" && decision.kind() != "kept" && // --memory lists what is kept
         std::find(kinds.begin(), kinds.end(), decision.kind()) == kinds.end())
       kinds.push_back(decision.kind());
   for (const std::string &kind : kinds)

@@ -28,6 +28,15 @@ Result<std::string> programView(const plan::Plan &plan, uint32_t rank);
 // buffers, instructions. A user error that lists similar names if the name is unknown.
 Result<std::string> explain(const plan::Plan &plan, const std::string &name);
 
+// What the backward pass reads of the forward pass: values that are kept and values that are
+// computed again, with the price of memory at which that would change.
+std::string fatesView(const plan::Plan &plan);
+
+// Two plans side by side: costs, kernels and collectives, layouts, fates and memory that differ,
+// those of repeated blocks together, the largest differences first. Paths are used in the title.
+std::string diffView(const plan::Plan &before, const std::string &pathBefore,
+                     const plan::Plan &after, const std::string &pathAfter);
+
 // The plan as JSON; docs/interface.md lists the stable fields.
 std::string json(const plan::Plan &plan);
 

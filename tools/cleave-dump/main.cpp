@@ -14,9 +14,9 @@ namespace {
 
 struct Options {
   std::string path;
-  bool sharding = false, memory = false, collectives = false, json = false;
+  bool sharding = false, memory = false, collectives = false, fates = false, json = false;
   std::optional<uint32_t> program;
-  std::optional<std::string> explain;
+  std::optional<std::string> explain, diff;
 };
 
 } // namespace
@@ -32,6 +32,8 @@ static Result<std::string> views(const plan::Plan &plan, const Options &options)
     parts.push_back(dump::memoryView(plan));
   if (options.collectives)
     parts.push_back(dump::collectivesView(plan));
+  if (options.fates)
+    parts.push_back(dump::fatesView(plan));
   if (options.program) {
     Result<std::string> view = dump::programView(plan, *options.program);
     CLEAVE_TRY(view.status());
@@ -41,6 +43,10 @@ static Result<std::string> views(const plan::Plan &plan, const Options &options)
     Result<std::string> view = dump::explain(plan, *options.explain);
     CLEAVE_TRY(view.status());
     parts.push_back(std::move(*view));
+  }
+  if (options.diff) {
+    CLEAVE_TRY_ASSIGN(plan::Plan before, artifact::readPlan(*options.diff).withContext("--diff"));
+    parts.push_back(dump::diffView(before, *options.diff, plan, options.path));
   }
   if (parts.empty())
     parts.push_back(dump::summary(plan, options.path));
@@ -61,6 +67,10 @@ int main(int argc, char **argv) {
   app.add_option("--program", options.program, "instructions of one rank")->type_name("RANK");
   app.add_option("--explain", options.explain, "everything about one parameter, op or value")
       ->type_name("NAME");
+  app.add_flag("--fates", options.fates,
+               "what is kept for the backward pass and what is computed again");
+  app.add_option("--diff", options.diff, "compare this plan, as before, with PLAN")
+      ->type_name("BEFORE");
   app.add_flag("--json", options.json, "everything as JSON");
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;

@@ -144,6 +144,65 @@ TEST_CASE("a rank that the plan has not is the user's mistake") {
         "found rank 4, but the plan is for 4 ranks: give one from 0 to 3");
 }
 
+TEST_CASE("a plan does not differ from itself") {
+  CHECK_THAT(dump::diffView(smallPlan(), "a", smallPlan(), "b"),
+             Contains("No instruction, layout, fate or buffer differs.\n"));
+}
+
+TEST_CASE("the difference of two plans folds blocks and sorts by the share of the difference") {
+  plan::Plan after = smallPlan();
+  plan::Program &program = *after.mutable_programs(0);
+  for (int i : {1, 2}) // both products
+    program.mutable_segments(0)->mutable_instructions(i)->set_seconds(3e-6);
+  program.mutable_segments(0)->mutable_instructions(3)->set_seconds(5e-6);
+  for (int i : {1, 2}) // h.0.w and h.1.w
+    after.mutable_tensors(i)->mutable_sharding(0)->add_axes(1);
+  program.mutable_buffers(3)->set_bytes(512);
+  after.mutable_predicted()->set_step_seconds(0.000028);
+  plan::Decision &again = *after.add_decisions();
+  again.set_name("h.0.y"), again.set_kind("recompute"), again.set_seconds(1e-6);
+  const std::string text = squeezed(dump::diffView(smallPlan(), "a.plan", after, "b.plan"));
+  INFO(text);
+  for (const char *line :
+       {"step 44.0 us 28.0 us -36.4 %\n", "mesh dp=2 x tp=2 dp=2 x tp=2\n",
+        // 2 micro-batches: 20 us less beside 4 us more
+        "sum (all-reduce over dp) 30.0 us 10.0 us -20.0 us 83.3 %\n",
+        "h.{0,1}.product (matmul) 8.00 us 12.0 us +4.00 us 16.7 %\n",
+        "all-reduce over dp (2 ranks) 2 2 512 B 512 B -20.0 us 100.0 %\n",
+        "h.{0,1}.w x2 [_, _] [tp=2, _] -1.00 KiB\n", "h.0.y not kept computed again +1.00 us\n",
+        "h.0.w.momentum (state) 1.00 KiB 512 B -512 B 100.0 %\n"})
+    CHECK_THAT(text, Contains(line));
+  CHECK(text.find("sum (all-reduce") < text.find("h.{0,1}.product (matmul)"));
+}
+
+TEST_CASE("equal names of axes of different sizes are a difference") {
+  plan::Plan after = smallPlan();
+  after.mutable_mesh(0)->set_size(4);
+  CHECK_THAT(squeezed(dump::diffView(smallPlan(), "a", after, "b")),
+             Contains("x [dp=2, _] [dp=4, _] -128 B\n"));
+}
+
+TEST_CASE("plans of different models are told") {
+  plan::Plan other = smallPlan();
+  other.mutable_source()->set_sha256("11");
+  CHECK_THAT(dump::diffView(smallPlan(), "a", other, "b"), Contains("different model files"));
+}
+
+TEST_CASE("fates of repeated blocks share a row") {
+  plan::Plan plan = smallPlan();
+  CHECK_THAT(dump::fatesView(plan), Contains("No fates"));
+  for (const char *name : {"h.0.gelu", "h.1.gelu"}) {
+    plan::Decision &decision = *plan.add_decisions();
+    decision.set_name(name), decision.set_kind("kept");
+    decision.set_choice("4.00 KiB kept during 40.0 % of the step");
+    decision.add_alternatives()->set_seconds(2e-6);
+  }
+  CHECK_THAT(squeezed(dump::fatesView(plan)),
+             Contains("h.{0,1}.gelu 2 4.00 KiB kept during 40.0 % of the step 4.00 us\n"));
+  CHECK_THAT(dump::summary(plan, "p"), !Contains("gelu"));
+  CHECK_THAT(*dump::explain(plan, "h.0.gelu"), Contains("kept during 40.0 % of the step"));
+}
+
 TEST_CASE("explain gathers decision, alternatives, state, place and uses of one name") {
   Result<std::string> text = dump::explain(smallPlan(), "h.0.w");
   REQUIRE(text);
