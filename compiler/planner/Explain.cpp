@@ -168,10 +168,11 @@ std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &s
     return concat(isProven ? "no plan exists" : "no plan was found", under,
                   ", however much memory there is: ", why.message);
   int64_t budget = plan.problem.spaces[0].budget, needed = why.smallestBudget[0];
-  std::string text = concat(isProven ? "no plan fits" : "no plan was found that fits", " into ",
-                            bytesText(budget), " per rank on ", ranks,
-                            ranks == 1 ? " rank" : " ranks", under, ": the smallest found needs ",
-                            bytesText(needed), ", ", bytesText(needed - budget), " more");
+  std::string text =
+      concat(isProven ? "no plan fits" : "no plan was found that fits", " into ", bytesText(budget),
+             " per rank on ", ranks, ranks == 1 ? " rank" : " ranks", under,
+             ": the smallest found needs ", bytesText(needed), " (--memory ",
+             (needed + 1023) / 1024, "KiB), ", bytesText(needed - budget), " more");
   if (!isProven && !why.provenBudget.empty())
     text += concat(" (and none needs less than ", bytesText(why.provenBudget[0]), ")");
   if (!why.bindingNodes.empty()) {
@@ -179,9 +180,7 @@ std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &s
     for (size_t i = 0; i < std::min<size_t>(why.bindingNodes.size(), 4); ++i)
       text += (i ? ", " : " ") + plan.problem.nodes[why.bindingNodes[i]].name;
   }
-  return concat(text, "; ways out: --memory ", (needed + 1023) / 1024, "KiB, ",
-                pins.empty() ? "" : "other pins or none, ",
-                "more ranks, a smaller batch, or the same batch in more micro-batches");
+  return text;
 }
 
 } // namespace cleave::planner

@@ -44,8 +44,8 @@ std::vector<Holder> holdersAtPeak(const PlanProblem &plan, const solver::Solutio
 // All memory that is taken by the choices of the nodes.
 std::vector<Holding> holdingsOf(const PlanProblem &plan, const std::vector<int> &choices);
 
-// The message for a step that does not fit: missing bytes, smallest budget, largest nodes, ways
-// out. `pins`: Pins::name() of the pins that restrict the plan; empty if there are none.
+// The message for a step that does not fit: missing bytes, smallest budget, largest nodes.
+// `pins`: Pins::name() of the pins that restrict the plan; empty if there are none.
 std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &solution,
                               int64_t ranks, const std::string &pins);
 

@@ -55,4 +55,14 @@ Fates fatesOf(const StepModel &model, const ForcedFates &forced) {
   return fates;
 }
 
+Fates withForced(const StepModel &model, Fates fates, const ForcedFates &forced) {
+  for (size_t i = 0; i < model.ops.size(); ++i)
+    if (const std::optional<bool> &fate = forced.again[i]) {
+      fates.again[i] = *fate;
+      fates.kept.erase(static_cast<int>(i));
+    }
+  normalise(model, fates);
+  return fates;
+}
+
 } // namespace cleave::planner

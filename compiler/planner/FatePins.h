@@ -17,4 +17,7 @@ bool isDetermined(const ForcedFates &forced);
 // The forced fates; all others are kept.
 Fates fatesOf(const StepModel &model, const ForcedFates &forced);
 
+// These fates, but for those that are forced.
+Fates withForced(const StepModel &model, Fates fates, const ForcedFates &forced);
+
 } // namespace cleave::planner

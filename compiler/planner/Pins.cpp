@@ -8,14 +8,17 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 
 namespace cleave::planner {
 
 // -- reading --------------------------------------------------------------------------------------
 
 static const std::pair<const char *, Recipe> kRecipes[] = {
-    {"", Recipe::None},       {"dp", Recipe::Dp},       {"zero1", Recipe::Zero1},
-    {"zero2", Recipe::Zero2}, {"zero3", Recipe::Zero3}, {"megatron", Recipe::Megatron}};
+    {"", Recipe::None},       {"dp", Recipe::Dp},
+    {"zero1", Recipe::Zero1}, {"zero2", Recipe::Zero2},
+    {"zero3", Recipe::Zero3}, {"fsdp", Recipe::Fsdp},
+    {"hsdp", Recipe::Hsdp},   {"megatron", Recipe::Megatron}};
 
 Pins Pins::ofRecipe(Recipe recipe) {
   Pins pins;
@@ -69,8 +72,8 @@ Result<Pins> Pins::parse(const std::string &text) {
     return recipes;
   if (std::error_code error; !std::filesystem::exists(text, error))
     return Status::userError("unknown pin ", text,
-                             ": expected dp, zero1, zero2, zero3, megatron, full-recompute, "
-                             "selective-recompute, no-recompute or a JSON file");
+                             ": expected dp, zero1, zero2, zero3, fsdp, hsdp, megatron, "
+                             "full-recompute, selective-recompute, no-recompute or a JSON file");
   CLEAVE_TRY_ASSIGN(std::string content, readRegularFile(text));
   CLEAVE_TRY_ASSIGN(Pins pins, fromJson(content).withContext(text));
   pins.name_ = text;
@@ -132,9 +135,13 @@ Result<Pins> Pins::fromJson(const std::string &json) {
   return pins;
 }
 
-std::optional<Mesh> Pins::defaultMesh(int64_t ranks) const {
+std::optional<Mesh> Pins::defaultMesh(int64_t ranks, int64_t nodeRanks) const {
   if (recipe_ == Recipe::None)
     return std::nullopt;
+  if (recipe_ == Recipe::Hsdp) {
+    const int64_t inside = std::gcd(ranks, nodeRanks);
+    return Mesh{{{"replicate", ranks / inside}, {"shard", inside}}};
+  }
   return Mesh{{{recipe_ == Recipe::Megatron ? "tp" : "dp", ranks}}};
 }
 
@@ -215,19 +222,38 @@ static bool isSplitBy(const Sharding &sharding, int axis) {
                      [&](const std::vector<int> &axes) { return contains(axes, axis); });
 }
 
+// Whether parameters are stored split and gathered for use.
+static bool splitsParameters(Recipe recipe) {
+  return recipe == Recipe::Zero3 || recipe == Recipe::Fsdp;
+}
+
+// What a recipe means along one axis: a recipe for a mesh of this axis alone.
+static Recipe recipeAlong(const Mesh &mesh, Recipe recipe, int axis) {
+  if (recipe != Recipe::Megatron && recipe != Recipe::Hsdp)
+    return recipe;
+  int special = mesh.axisIndex(recipe == Recipe::Megatron ? "tp" : "shard");
+  if (special < 0)
+    special = static_cast<int>(mesh.axes.size()) - 1;
+  if (axis != special)
+    return Recipe::Dp;
+  return recipe == Recipe::Megatron ? recipe : Recipe::Fsdp;
+}
+
 // The axes that split samples, and the one that splits weights (or -1).
 static std::pair<std::vector<int>, int> rolesOfAxes(const Mesh &mesh, Recipe recipe) {
   int weights = -1;
-  if (recipe == Recipe::Megatron) {
-    weights = mesh.axisIndex("tp");
-    if (weights < 0)
-      weights = static_cast<int>(mesh.axes.size()) - 1;
-  }
   std::vector<int> samples;
   for (int axis = 0; axis < static_cast<int>(mesh.axes.size()); ++axis)
-    if (axis != weights && mesh.axes[axis].size > 1)
+    if (recipeAlong(mesh, recipe, axis) == Recipe::Megatron)
+      weights = axis;
+    else if (mesh.axes[axis].size > 1)
       samples.push_back(axis);
   return {samples, weights};
+}
+
+// Whether each rank updates its part of a parameter only.
+static bool splitsUpdate(Recipe recipe) {
+  return recipe == Recipe::Zero1 || recipe == Recipe::Zero2 || splitsParameters(recipe);
 }
 
 // Whether the axis splits a factor over samples; without such a factor, whether it splits none.
@@ -252,6 +278,27 @@ static bool feedsUpdate(const StepModel &model, const Op &op) {
       if (op.part == Part::Backward && model.ops[use.op].part == Part::Update)
         return true;
   return false;
+}
+
+// Along an axis that splits samples: what runs over samples is split; updates and the gradients
+// that they read follow the recipe. Other work on gradients is free where updates are split.
+static void preferSplitSamples(const StepModel &model, const Op &op,
+                               const std::vector<bool> &isBatch, Recipe recipe, int axis,
+                               std::vector<OpChoice> &choices) {
+  const bool hasBatch = std::find(isBatch.begin(), isBatch.end(), true) != isBatch.end();
+  const bool splits = splitsUpdate(recipe);
+  if (splits && op.part == Part::Update)
+    prefer(choices, [&](const OpChoice &choice) {
+      return std::any_of(choice.factors.begin(), choice.factors.end(),
+                         [&](const std::vector<int> &axes) { return contains(axes, axis); });
+    });
+  else if (!splits || hasBatch || op.part != Part::Backward)
+    prefer(choices, [&](const OpChoice &c) { return followsBatch(c, isBatch, hasBatch, axis); });
+  if (splits && feedsUpdate(model, op))
+    prefer(choices, [&](const OpChoice &choice) {
+      return !contains(choice.results[0].partial, axis) &&
+             isSplitBy(choice.results[0], axis) != (recipe == Recipe::Zero1);
+    });
 }
 
 // The dim along which a weight is split, or -1 if the parameter is no weight: the rows of a lookup
@@ -318,25 +365,9 @@ void Pins::restrictOp(const StepModel &model, int index, const Mesh &mesh,
     return;
   auto [samples, weights] = rolesOfAxes(mesh, recipe_);
   const std::vector<bool> &isBatch = batch_.factors[index];
-  bool hasBatch = batch_.hasFactor(index);
-  bool splitsUpdate =
-      recipe_ == Recipe::Zero1 || recipe_ == Recipe::Zero2 || recipe_ == Recipe::Zero3;
-  bool isFree = splitsUpdate && !hasBatch && op.part == Part::Backward; // work on gradients
-  for (int axis : samples) {
-    if (splitsUpdate && op.part == Part::Update)
-      prefer(choices, [&](const OpChoice &choice) {
-        return std::any_of(choice.factors.begin(), choice.factors.end(),
-                           [&](const std::vector<int> &axes) { return contains(axes, axis); });
-      });
-    else if (!isFree)
-      prefer(choices, [&](const OpChoice &c) { return followsBatch(c, isBatch, hasBatch, axis); });
-    if (splitsUpdate && feedsUpdate(model, op))
-      prefer(choices, [&](const OpChoice &choice) {
-        bool reduces = recipe_ == Recipe::Zero1;
-        return !contains(choice.results[0].partial, axis) &&
-               isSplitBy(choice.results[0], axis) != reduces;
-      });
-  }
+  const bool hasBatch = batch_.hasFactor(index);
+  for (int axis : samples)
+    preferSplitSamples(model, op, isBatch, recipeAlong(mesh, recipe_, axis), axis, choices);
   if (weights >= 0 && hasBatch)
     preferSplitWeights(model, op, isBatch, weights, choices);
 }
@@ -366,9 +397,13 @@ void Pins::restrictArgument(const StepModel &model, int index, const Mesh &mesh,
   auto [samples, weights] = rolesOfAxes(mesh, recipe_);
   for (int axis : samples) {
     prefer(choices, [&](const ArgumentChoice &choice) { return !isSplitBy(choice.compute, axis); });
+    const Recipe recipe = recipeAlong(mesh, recipe_, axis);
     prefer(choices, [&](const ArgumentChoice &choice) {
-      return isSplitBy(choice.storage, axis) == (recipe_ == Recipe::Zero3);
+      return isSplitBy(choice.storage, axis) == splitsParameters(recipe);
     });
+    if (recipe == Recipe::Fsdp && !value.shape.empty())
+      prefer(choices,
+             [&](const ArgumentChoice &choice) { return contains(choice.storage.dims[0], axis); });
   }
   if (weights < 0)
     return;

@@ -7,6 +7,9 @@
 //             the optimizer state
 //   zero2     zero1, and each rank receives only its part of the reduced gradients
 //   zero3     zero2, and parameters are stored split and gathered for use
+//   fsdp      zero3, with every parameter split along its first dim, as PyTorch's fully_shard does
+//   hsdp      fsdp along the axis `shard` (else the last axis), dp along the others; without a mesh
+//             `shard` spans the ranks of a node, and `replicate` the nodes
 //   megatron  along the axis `tp` (else the last axis) weights are split by columns or rows and
 //             embeddings by words; along the other axes samples are split
 //
@@ -30,7 +33,7 @@
 namespace cleave::planner {
 
 // The named recipes; None: no recipe.
-enum class Recipe { None, Dp, Zero1, Zero2, Zero3, Megatron };
+enum class Recipe { None, Dp, Zero1, Zero2, Zero3, Fsdp, Hsdp, Megatron };
 
 // The recipes for recomputation; Free: the planner decides.
 enum class Recompute { Free, Full, Selective, None };
@@ -68,7 +71,8 @@ public:
   // The recipe's name or the file's path, for messages; empty without pins.
   const std::string &name() const { return name_; }
   // The recipe's mesh for a number of ranks, used if the user gives none; nothing without a recipe.
-  std::optional<Mesh> defaultMesh(int64_t ranks) const;
+  // `nodeRanks`: ranks of one node.
+  std::optional<Mesh> defaultMesh(int64_t ranks, int64_t nodeRanks) const;
 
   // A user error if a rule names an axis that the mesh does not have, or matches nothing.
   Status check(const StepModel &model, const Mesh &mesh) const;

@@ -45,6 +45,17 @@ struct Repetition {
   int op = 0;         // its index in StepModel::ops
   double seconds = 0; // per step, with its layout changes
   int64_t bytes = 0;  // of its results on one rank, which are not kept
+  double share = 0;   // of the step's clock, during which they are not
+};
+
+// Results of an op of the forward part that are kept for the backward part.
+struct KeptValue {
+  std::string name;        // of the op
+  int op = 0;              // its index in StepModel::ops
+  int64_t bytes = 0;       // of those that are read there, on one rank
+  double share = 0;        // of the step's clock, during which they only wait
+  double againSeconds = 0; // per step, if the op ran again instead
+  bool mayRunAgain = true; // isRecomputable()
 };
 
 // Memory that the plan takes, by the planner's model.
@@ -78,6 +89,7 @@ struct Plan : Decisions {
   std::vector<Reason> reasons;          // parameters first, then ops by cost
   std::vector<PlanRemark> remarks;      // every decision, see Remarks.h
   std::vector<Repetition> repetitions;  // in program order
+  std::vector<KeptValue> kept;          // in program order
   std::vector<Holding> holdings;        // all of them; not written
   double solveSeconds = 0;              // wall time; not compared, hashed or written
 };
@@ -94,7 +106,7 @@ std::string str(const Mesh &mesh);
 // The inverse; empty if the text is malformed.
 std::optional<Mesh> parseMesh(const std::string &text);
 
-// All fields except solveSeconds, arenaBytes, modelledBytes and holdings; layouts as lists of axis
+// All fields except solveSeconds, arenaBytes, modelledBytes, kept and holdings; layouts as lists of
 // names.
 std::string toJson(const Plan &plan, const StepModel &model);
 

@@ -54,7 +54,7 @@ struct Unlimited {
 std::vector<Mesh> meshesToTry(const PlannerOptions &options) {
   if (options.mesh)
     return {*options.mesh};
-  if (std::optional<Mesh> mesh = options.pins.defaultMesh(options.ranks))
+  if (std::optional<Mesh> mesh = options.pins.defaultMesh(options.ranks, options.nodeRanks))
     return {*mesh};
   return candidateMeshes(options.ranks);
 }
@@ -320,7 +320,8 @@ static Plan toPlan(const StepModel &model, const PlannerOptions &options, const 
   plan.reasons = explainChoices(model, explainer, best.problem, choices, options.maxReasons);
   plan.remarks = remarksOn(model, plan, best.problem, choices, costs);
   plan.repetitions = repetitionsOf(costs, plan);
-  for (PlanRemark &remark : remarksOnFates(costs, plan))
+  plan.kept = keptValuesOf(costs, plan);
+  for (PlanRemark &remark : remarksOnFates(plan))
     plan.remarks.push_back(std::move(remark));
   return plan;
 }

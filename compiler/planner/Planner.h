@@ -26,6 +26,7 @@ inline solver::SolveOptions defaultLimits() {
 // Options of planStep.
 struct PlannerOptions {
   int64_t ranks = 1;
+  int64_t nodeRanks = 1; // of one node, for the default mesh of pins
   // Empty: the pins' default mesh, else chosen among candidateMeshes(). Without pins, the plan on a
   // given mesh is at least as good as those on all coarserMeshes().
   std::optional<Mesh> mesh;
@@ -49,8 +50,8 @@ struct PlannerOptions {
 // for, or that of the pins, or candidateMeshes().
 std::vector<Mesh> meshesToTry(const PlannerOptions &options);
 
-// The best plan found. Infeasible if no plan fits: the message states how many bytes are missing,
-// the largest nodes, and ways out. A user error if options contradict each other or the step.
+// The best plan found. Infeasible if no plan fits: the message states how many bytes are missing
+// and the largest nodes. A user error if options contradict each other or the step.
 Result<Plan> planStep(const StepModel &model, const cluster::Cluster &cluster,
                       const PlannerOptions &options);
 

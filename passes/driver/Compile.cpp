@@ -4,6 +4,7 @@
 #include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/driver/Diagnostics.h"
+#include "passes/driver/MicroBatches.h"
 #include "passes/driver/Phases.h"
 #include "passes/driver/PlanFile.h"
 #include "runtime/artifact/Artifact.h"
@@ -47,6 +48,18 @@ Compilation::Compilation(CompileOptions options) : options(std::move(options)) {
   context->printOpOnDiagnostic(false); // messages name the place; a step has thousands of ops
 }
 Compilation::~Compilation() = default;
+
+void Compilation::take(Compilation &&other) {
+  module = nullptr; // before its context ends
+  options = std::move(other.options);
+  context = std::move(other.context);
+  module = std::move(other.module);
+  cluster = std::move(other.cluster);
+  decided = std::move(other.decided);
+  remarks.insert(remarks.end(), other.remarks.begin(), other.remarks.end());
+  times.insert(times.end(), other.times.begin(), other.times.end());
+  variants = std::move(other.variants);
+}
 
 static Status writeText(ModuleOp module, const std::string &path) {
   CLEAVE_TRY(recordHash(module));
@@ -160,6 +173,12 @@ Status compileTo(Compilation &c, const std::string &phase) {
   return runPhases(c, 0, last);
 }
 
+Status continueTo(Compilation &c, const std::string &done, const std::string &phase) {
+  CLEAVE_TRY_ASSIGN(size_t first, findPhase(done));
+  CLEAVE_TRY_ASSIGN(size_t last, findPhase(phase));
+  return runPhases(c, first + 1, last);
+}
+
 // The key of --sign, read before the first phase.
 static Status readKey(const CompileOptions &options, std::optional<artifact::SigningKey> &key) {
   if (options.signKey.empty())
@@ -167,6 +186,22 @@ static Status readKey(const CompileOptions &options, std::optional<artifact::Sig
   if (!options.stopAfter.empty())
     return Status::userError("--sign signs a plan, but --stop-after writes none; leave one out");
   CLEAVE_TRY_ASSIGN(key, artifact::SigningKey::read(options.signKey).withContext("--sign"));
+  return Status::ok();
+}
+
+// Options that the phase `planned` reads mean nothing if it does not run.
+static Status checkAnswers(const CompileOptions &options, size_t first, size_t last) {
+  CLEAVE_TRY_ASSIGN(size_t planned, findPhase("planned"));
+  if (first <= planned && planned <= last)
+    return Status::ok();
+  const std::pair<const char *, bool> given[] = {{"--what-if", options.whatIf},
+                                                 {"--pareto", !options.pareto.empty()},
+                                                 {"--ranks least", options.leastRanks},
+                                                 {"--micro-batch", !options.microBatch.empty()}};
+  for (auto [name, isGiven] : given)
+    if (isGiven)
+      return Status::userError(name, " has no effect: the phase planned, which reads it, does not ",
+                               "run; leave it out, or --start-from or --stop-after");
   return Status::ok();
 }
 
@@ -190,7 +225,12 @@ Status compile(Compilation &c) {
                              (c.options.stopAfter.empty()
                                   ? ", expected an earlier one"
                                   : ", expected a later one than it for --stop-after"));
+  CLEAVE_TRY(checkAnswers(c.options, first, last));
   CLEAVE_TRY(makeDumpFolder(c));
+  if (!c.options.microBatch.empty()) {
+    CLEAVE_TRY(cutBatch(c));
+    first = c.module ? *findPhase("planned") + 1 : first;
+  }
   CLEAVE_TRY(runPhases(c, first, last));
   if (!c.options.stopAfter.empty())
     return writeText(*c.module, c.options.output);

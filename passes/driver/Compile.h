@@ -26,6 +26,14 @@ struct PhaseTime {
   double cpuSeconds; // of all threads
 };
 
+// What the plan would be under other options (WhatIf.h).
+struct Variant {
+  std::string change;  // the options, as typed
+  std::string outcome; // `12 % less time`, `does not fit`
+  double seconds = 0;  // per step; 0: there is no plan
+  std::string detail;  // mesh, bytes of one rank
+};
+
 // The state of a compilation, which phases read and change.
 struct Compilation {
   explicit Compilation(CompileOptions options);
@@ -36,12 +44,16 @@ struct Compilation {
   mlir::OwningOpRef<mlir::ModuleOp> module; // what the last phase left; null before `import`
   // All ranks of the cluster; read by the first phase that needs it.
   std::optional<cluster::Cluster> cluster;
-  planner::Plan decided;        // the planner's decisions
-  uint64_t arenaBytes = 0;      // size of one rank's arena
-  uint64_t peakBytes = 0;       // most bytes of it in use at one time
-  plan::Plan plan;              // the plan file
-  std::vector<Remark> remarks;  // in the order in which they arose
-  std::vector<PhaseTime> times; // one entry per run of a phase
+  planner::Plan decided;         // the planner's decisions
+  uint64_t arenaBytes = 0;       // size of one rank's arena
+  uint64_t peakBytes = 0;        // most bytes of it in use at one time
+  plan::Plan plan;               // the plan file
+  std::vector<Remark> remarks;   // in the order in which they arose
+  std::vector<PhaseTime> times;  // one entry per run of a phase
+  std::vector<Variant> variants; // --what-if
+
+  // Becomes `other`, which was made for the same command line.
+  void take(Compilation &&other);
 };
 
 // Runs the phases that the options select and writes the output. The kind of a failure determines
@@ -50,5 +62,8 @@ Status compile(Compilation &compilation);
 
 // Runs the phases from the model file up to `phase` and writes nothing; the module is the result.
 Status compileTo(Compilation &compilation, const std::string &phase);
+
+// The same from behind the phase `done`, whose module the compilation has.
+Status continueTo(Compilation &compilation, const std::string &done, const std::string &phase);
 
 } // namespace cleave::driver

@@ -20,8 +20,11 @@ struct CompileOptions {
   std::string optimizer = "adamw";    // KIND[:OPTION=VALUE,…]
   std::vector<std::string> trainable; // globs of parameter names; empty: all
   std::vector<std::string> freeze;
-  double clipNorm = 0;             // 0: gradients are not clipped
-  int64_t accumulate = 1;          // micro-batches per step
+  double clipNorm = 0;    // 0: gradients are not clipped
+  int64_t accumulate = 1; // micro-batches per step
+  // --micro-batch: the symbols of --set give the whole batch, which is cut into so many
+  // micro-batches: a number, or `auto`; empty: not given.
+  std::string microBatch;
   std::string batchNorm = "train"; // or `frozen`
   std::string dtype = "f32";       // f32, tf32, bf16, f16 or a file (precision::parsePolicy)
 
@@ -37,6 +40,7 @@ struct CompileOptions {
   // The machines, and constraints on the plan.
   std::string cluster = "local-cpu";
   int64_t ranks = 1;
+  bool leastRanks = false;  // --ranks least: the planner chooses the fewest that suffice
   uint64_t memoryBytes = 0; // budget of one rank; 0: what the cluster file says
   std::string mesh;         // AXIS=N,…; empty: the planner chooses
   std::string pin;          // recipe or file; empty: none
@@ -45,6 +49,10 @@ struct CompileOptions {
 
   // Kernels compare every load and store with its buffer (CLEAVE_CHECK_KERNELS).
   bool checkKernels = false;
+
+  // Answers beside the plan.
+  bool whatIf = false; // plans under other options
+  std::string pareto;  // writes memory against time to PARETO.csv and PARETO.svg; empty: does not
 
   // Inspection.
   std::string stopAfter; // phase names of Phases.h

@@ -3,13 +3,10 @@
 
 #include "compiler/analysis/Vocabulary.h"
 #include "compiler/artifact/ExportPlan.h"
-#include "compiler/cluster/Presets.h"
 #include "compiler/frontend/onnx/Import.h"
 #include "compiler/frontend/pt2/Import.h"
 #include "compiler/frontend/step/Import.h"
 #include "compiler/frontend/torchscript/Import.h"
-#include "compiler/planner/Planner.h"
-#include "compiler/solver/Json.h"
 #include "dialects/graph/KnownStrings.h"
 #include "dialects/graph/Provenance.h"
 #include "dialects/graph/Step.h"
@@ -18,21 +15,19 @@
 #include "passes/bufferize/Bufferize.h"
 #include "passes/codegen/cpu/CpuCodegen.h"
 #include "passes/decompose/Decompose.h"
-#include "passes/driver/DecideStep.h"
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/PlanFile.h"
+#include "passes/driver/PlanPhase.h"
 #include "passes/driver/PlannedProgram.h"
+#include "passes/driver/Variants.h"
 #include "passes/fuse/Fuse.h"
 #include "passes/precision/Precision.h"
 #include "passes/promise/Promise.h"
 #include "passes/schedule/Order.h"
-#include "passes/shard/Annotate.h"
-#include "passes/shard/Plan.h"
 #include "passes/simplify/Recognised.h"
 #include "passes/simplify/Simplify.h"
 #include "passes/train/Train.h"
 #include "runtime/artifact/Verify.h"
-#include "runtime/base/FileWriter.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -165,61 +160,6 @@ static Status primitive(Compilation &c) {
   return Status::ok();
 }
 
-// --dump-phases: writes the planner's cost networks, which cleave-solve reads.
-static Status writeNetwork(const std::string &folder, const Mesh &mesh,
-                           const solver::Problem &problem) {
-  std::string path = folder + "/network-" + planner::str(mesh) + ".json";
-  return writeFile(path, solver::toJson(problem));
-}
-
-// --dump-phases: writes the planner's plan with every decision as a remark.
-static Status writeDecisions(const std::string &folder, const planner::Plan &plan,
-                             const planner::StepModel &model) {
-  std::string path = folder + "/planner.json";
-  return writeFile(path, planner::toJson(plan, model));
-}
-
-static Result<planner::PlannerOptions> plannerOptions(const Compilation &c) {
-  const CompileOptions &from = c.options;
-  CLEAVE_TRY_ASSIGN(planner::PlannerOptions options,
-                    shard::plannerOptions({.ranks = from.ranks,
-                                           .memoryBytes = static_cast<int64_t>(from.memoryBytes),
-                                           .mesh = from.mesh,
-                                           .pin = from.pin}));
-  if (!from.dumpPhases.empty())
-    options.onNetwork = [folder = from.dumpPhases](const Mesh &mesh,
-                                                   const solver::Problem &problem) {
-      return writeNetwork(folder, mesh, problem);
-    };
-  return options;
-}
-
-// Reads the cluster unless an earlier phase did. Products of f32 tensors have the rate of the type
-// in which they multiply, if the cluster has one.
-static Status loadCluster(Compilation &c) {
-  if (c.cluster)
-    return Status::ok();
-  CLEAVE_TRY_ASSIGN(c.cluster, cluster::findCluster(c.options.cluster).withContext("--cluster"));
-  auto rate = c.cluster->compute.find(graph::f32Products(*c.module).str());
-  if (rate != c.cluster->compute.end())
-    c.cluster->compute["f32"] = rate->second;
-  return Status::ok();
-}
-
-static Status plan(Compilation &c) {
-  CLEAVE_TRY_ASSIGN(planner::PlannerOptions options, plannerOptions(c));
-  CLEAVE_TRY(loadCluster(c));
-  CLEAVE_TRY_ASSIGN(Decided decided, decideStep(*c.module, *c.cluster, options));
-  c.module = std::move(decided.module);
-  c.decided = std::move(decided.plan);
-  if (!decided.recomputation.empty())
-    c.remarks.push_back({"recompute", decided.recomputation});
-  if (!c.options.dumpPhases.empty())
-    CLEAVE_TRY(writeDecisions(c.options.dumpPhases, c.decided, decided.model));
-  shard::annotate(step(c), c.decided);
-  return Status::ok();
-}
-
 static Status partition(Compilation &c) {
   CLEAVE_TRY(loadCluster(c));
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
@@ -294,7 +234,7 @@ static const Phase kPhases[] = {
     {"train", "loss, gradients and optimizer added: one whole training step", train, verifyTrain},
     {"primitive", "composites decomposed, ops that become one kernel grouped, in their final order",
      primitive, verifyPromise<promise::checkPrimitive>},
-    {"planned", "every op and argument annotated with its split over the mesh", plan,
+    {"planned", "every op and argument annotated with its split over the mesh", runPlanPhase,
      verifyPromise<promise::checkPlanned>},
     {"partitioned", "one rank's blocks of all tensors, joined by collectives", partition,
      verifyPromise<promise::checkPartitioned>},

@@ -1,11 +1,11 @@
 #include "passes/driver/PlanFile.h"
 
+#include "compiler/planner/FateRemarks.h"
 #include "dialects/graph/Provenance.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/driver/Predict.h"
 #include "runtime/artifact/Flops.h"
 #include "runtime/base/Sha256.h"
-#include "runtime/base/Units.h"
 
 using namespace mlir;
 
@@ -66,40 +66,69 @@ static void addPrediction(Compilation &c) {
   predicted.set_communication_seconds(communication);
 }
 
-static void addDecisions(Compilation &c) {
+static plan::Decision &addDecision(Compilation &c, const std::string &name, const char *kind,
+                                   const std::string &choice, const std::string &reason) {
+  plan::Decision &decision = *c.plan.add_decisions();
+  decision.set_name(name);
+  decision.set_kind(kind);
+  decision.set_choice(choice);
+  decision.set_reason(reason);
+  return decision;
+}
+
+static void addAlternative(plan::Decision &decision, const std::string &choice, double seconds) {
+  plan::Alternative &alternative = *decision.add_alternatives();
+  alternative.set_choice(choice);
+  alternative.set_seconds(seconds);
+}
+
+static void addLayouts(Compilation &c) {
   for (const planner::Reason &reason : c.decided.reasons) {
-    plan::Decision &decision = *c.plan.add_decisions();
-    decision.set_name(reason.name);
-    decision.set_kind(reason.kind);
-    decision.set_choice(reason.choice);
+    plan::Decision &decision = addDecision(c, reason.name, reason.kind.c_str(), reason.choice,
+                                           planner::comparisonText(reason));
     decision.set_seconds(reason.seconds);
-    decision.set_reason(planner::comparisonText(reason));
-    if (reason.alternative.empty())
-      continue;
-    plan::Alternative &alternative = *decision.add_alternatives();
-    alternative.set_choice(reason.alternative);
-    alternative.set_seconds(reason.alternativeSeconds);
+    if (!reason.alternative.empty())
+      addAlternative(decision, reason.alternative, reason.alternativeSeconds);
   }
+}
+
+static void addFates(Compilation &c) {
   for (const planner::Repetition &again : c.decided.repetitions) {
-    plan::Decision &decision = *c.plan.add_decisions();
-    decision.set_name(again.name);
-    decision.set_kind("recompute");
-    decision.set_choice(concat(bytesText(again.bytes), " not kept"));
+    plan::Decision &decision = addDecision(c, again.name, "recompute", planner::choiceText(again),
+                                           planner::reasonText(again, c.decided));
     decision.set_seconds(again.seconds);
-    decision.set_reason("computed again in the backward pass, so that less memory is needed");
+    addAlternative(decision, "kept", -again.seconds);
   }
+  for (const planner::KeptValue &value : c.decided.kept) {
+    plan::Decision &decision = addDecision(c, value.name, "kept", planner::choiceText(value),
+                                           planner::reasonText(value, c.decided));
+    if (value.mayRunAgain)
+      addAlternative(decision, "computed again", value.againSeconds);
+  }
+}
+
+static void addRemarks(Compilation &c) {
   auto remark = [&](const std::string &name, const std::string &text) {
-    plan::Decision &decision = *c.plan.add_decisions();
-    decision.set_name(name);
-    decision.set_kind("remark");
-    decision.set_reason(text);
+    addDecision(c, name, "remark", "", text);
   };
   for (const std::string &mesh : c.decided.meshesTried)
     remark("mesh", mesh);
   if (!c.decided.pin.empty())
     remark("pin", c.decided.pin);
+  for (const planner::PlanRemark &text : c.decided.remarks)
+    if (text.kind == "memory")
+      remark(text.kind, text.text);
   for (const Remark &text : c.remarks)
     remark(text.kind, text.text);
+}
+
+static void addDecisions(Compilation &c) {
+  addLayouts(c);
+  addFates(c);
+  for (const Variant &variant : c.variants)
+    addDecision(c, variant.change, "what-if", variant.outcome, variant.detail)
+        .set_seconds(variant.seconds);
+  addRemarks(c);
 }
 
 Status completePlan(Compilation &c) {

@@ -13,9 +13,11 @@ using namespace mlir;
 
 namespace cleave::shard {
 
-Result<planner::PlannerOptions> plannerOptions(const PlanRequest &request) {
+Result<planner::PlannerOptions> plannerOptions(const PlanRequest &request,
+                                               const cluster::Cluster &cluster) {
   planner::PlannerOptions options;
   options.ranks = request.ranks;
+  options.nodeRanks = cluster.isCpu ? request.ranks : cluster.devicesPerNode;
   options.memoryBytes = request.memoryBytes;
   if (!request.mesh.empty()) {
     options.mesh = planner::parseMesh(request.mesh);
@@ -56,7 +58,13 @@ private:
     CLEAVE_TRY_ASSIGN(cluster::Cluster machine, cluster::findCluster(cluster));
     CLEAVE_TRY_ASSIGN(
         planner::PlannerOptions options,
-        plannerOptions({.ranks = ranks, .memoryBytes = memory, .mesh = mesh, .pin = pin}));
+        plannerOptions({.ranks = ranks, .memoryBytes = memory, .mesh = mesh, .pin = pin}, machine));
+    const planner::Pins &pins = options.pins;
+    if (pins.recompute() == planner::Recompute::Full ||
+        pins.recompute() == planner::Recompute::Selective || !pins.fateRules().empty())
+      return Status::userError("the pin ", pins.name(), " says what is computed again, but ",
+                               "--cleave-shard-plan decides on layouts only: mark these ops with ",
+                               "graph.fate for --cleave-remat-realise, or use cleave-compile");
     if (options.mesh)
       options.ranks = options.mesh->ranks();
     CLEAVE_TRY_ASSIGN(planner::Plan decided, planner::planStep(model, machine, options));

@@ -1,6 +1,7 @@
 // Plan: the planner's options in the text forms that users write, and the pass that plans a step.
 #pragma once
 
+#include "compiler/cluster/Cluster.h"
 #include "compiler/planner/Planner.h"
 
 #include <cstdint>
@@ -16,8 +17,9 @@ struct PlanRequest {
   std::string pin;         // recipe or file; empty: none
 };
 
-// The planner's options; a user error names the option.
-Result<planner::PlannerOptions> plannerOptions(const PlanRequest &request);
+// The planner's options; a user error names the option. The ranks of a CPU are one node.
+Result<planner::PlannerOptions> plannerOptions(const PlanRequest &request,
+                                               const cluster::Cluster &cluster);
 
 // Registers --cleave-shard-plan.
 void registerPlanPass();

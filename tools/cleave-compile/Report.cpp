@@ -34,6 +34,13 @@ static void printDecision(const planner::Plan &plan) {
             << bytesText(plan.budgetBytes) << " per rank\n";
 }
 
+static void printVariants(const std::vector<driver::Variant> &variants) {
+  for (const driver::Variant &variant : variants)
+    std::cerr << "what-if: " << variant.change << ": " << variant.outcome
+              << (variant.seconds > 0 ? ", " + secondsText(variant.seconds) : "") << "; "
+              << variant.detail << "\n";
+}
+
 void compile::printReport(const driver::Compilation &compilation, bool succeeded) {
   bool wrotePlan = succeeded && compilation.options.stopAfter.empty();
   printRemarks(compilation.remarks, succeeded && !wrotePlan,
@@ -42,8 +49,10 @@ void compile::printReport(const driver::Compilation &compilation, bool succeeded
     for (const driver::PhaseTime &time : compilation.times)
       std::cerr << "phase " << time.phase << ": " << secondsText(time.seconds) << " (CPU "
                 << secondsText(time.cpuSeconds) << ")\n";
-  if (succeeded && !wrotePlan)
+  if (succeeded && !wrotePlan) {
     printDecision(compilation.decided);
+    printVariants(compilation.variants);
+  }
   if (wrotePlan)
     std::cout << dump::summary(compilation.plan, compilation.options.output);
 }

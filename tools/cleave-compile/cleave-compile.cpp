@@ -7,7 +7,7 @@
 #include "tools/commandline/CommandLine.h"
 #include "tools/model-options/ModelOptions.h"
 
-#include <iostream>
+#include <charconv>
 
 using namespace cleave;
 using driver::CompileOptions;
@@ -16,7 +16,7 @@ namespace {
 // Unparsed option values.
 struct Typed {
   tools::TypedModelOptions model;
-  std::string memory;
+  std::string memory, ranks = "1";
 };
 } // namespace
 
@@ -24,9 +24,10 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
   app.add_option("--cluster", options.cluster, "local-cpu, a preset's name or a cluster file")
       ->group("Plan")
       ->capture_default_str();
-  app.add_option("--ranks", options.ranks, "number of ranks of the plan")
+  app.add_option("--ranks", typed.ranks,
+                 "number of ranks of the plan, or least: the fewest on which it fits")
       ->group("Plan")
-      ->check(positive())
+      ->type_name("N|least")
       ->capture_default_str();
   app.add_option("--memory", typed.memory,
                  "memory budget of one rank, for example 2GiB; default: from the cluster file")
@@ -34,9 +35,25 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
   app.add_option("--mesh", options.mesh, "AXIS=N,...: the mesh; default: the planner chooses")
       ->group("Plan");
   app.add_option("--pin", options.pin,
-                 "recipes (dp, zero1, zero2, zero3, megatron; full-recompute, "
+                 "recipes (dp, zero1, zero2, zero3, fsdp, hsdp, megatron; full-recompute, "
                  "selective-recompute, no-recompute) or a file of rules")
       ->group("Plan");
+  app.add_option("--micro-batch", options.microBatch,
+                 "number of micro-batches into which the batch given by --set is cut; auto: the "
+                 "fastest number that fits")
+      ->group("Plan")
+      ->type_name("N|auto");
+}
+
+static void addAnswerOptions(CLI::App &app, CompileOptions &options) {
+  app.add_flag("--what-if", options.whatIf,
+               "also plan with more and less memory, other ranks, micro-batches, recomputation "
+               "and mesh, and compare")
+      ->group("Answers");
+  app.add_option("--pareto", options.pareto,
+                 "also write memory against time to NAME.csv and NAME.svg, each point a plan")
+      ->group("Answers")
+      ->type_name("NAME");
 }
 
 static void addInspectionOptions(CLI::App &app, CompileOptions &options) {
@@ -54,12 +71,21 @@ static void addInspectionOptions(CLI::App &app, CompileOptions &options) {
   app.add_flag("--timing", options.timing, "print the time of every phase")->group("Inspection");
 }
 
+static Status readRanks(const std::string &text, int64_t &ranks) {
+  const char *end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, ranks);
+  if (error != std::errc() || stop != end || ranks < 1)
+    return Status::userError("--ranks: found '", text, "', expected a number above 0, or least");
+  return Status::ok();
+}
+
 static Status check(const Typed &typed, CompileOptions &options) {
   CLEAVE_TRY(tools::checkModelOptions(typed.model, options));
   if (!typed.memory.empty()) {
     CLEAVE_TRY_ASSIGN(options.memoryBytes, parseBytes(typed.memory).withContext("--memory"));
   }
-  return Status::ok();
+  options.leastRanks = typed.ranks == "least";
+  return options.leastRanks ? Status::ok() : readRanks(typed.ranks, options.ranks);
 }
 
 int main(int argc, char **argv) {
@@ -76,6 +102,7 @@ int main(int argc, char **argv) {
       ->type_name("KEY");
   tools::addStepOptions(app, options);
   addPlanOptions(app, options, typed);
+  addAnswerOptions(app, options);
   addInspectionOptions(app, options);
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;

@@ -100,10 +100,10 @@ static uint64_t leastBytes(driver::CompileOptions options) {
   Compilation c(options);
   Status status = driver::compileTo(c, "planned");
   REQUIRE(status.kind() == StatusKind::Infeasible);
-  const std::string key = "ways out: --memory ";
+  const std::string key = " (--memory ";
   const size_t at = status.message().find(key);
   REQUIRE(at != std::string::npos);
-  const size_t begin = at + key.size(), end = status.message().find(',', begin);
+  const size_t begin = at + key.size(), end = status.message().find(')', begin);
   return *parseBytes(status.message().substr(begin, end - begin));
 }
 

@@ -1,9 +1,12 @@
 // Reading of pins, and plans under recipes and rules.
 #include "compiler/cluster/Presets.h"
+#include "compiler/planner/LayoutChanges.h"
 #include "compiler/planner/Planner.h"
 #include "test/unit/planner/TrainingStep.h"
 
 #include <catch2/catch.hpp>
+
+#include <set>
 
 using namespace cleave;
 using namespace cleave::planner;
@@ -58,6 +61,58 @@ TEST_CASE("zero1 splits the optimizer's state, zero3 the parameters as well") {
   CHECK(three.use(kUp) == "[_, _]");
   CHECK(three.storage(kUpM) == three.storage(kUp));
   CHECK(three.result(kHidden) == "[dp, _]");
+}
+
+TEST_CASE("fsdp splits every parameter along its first dim") {
+  Planned planned("fsdp");
+  for (size_t weight : {kUp, kDown}) {
+    CHECK(planned.storage(weight) == "[dp, _]");
+    CHECK(planned.use(weight) == "[_, _]");
+  }
+  CHECK(planned.storage(kUpM) == "[dp, _]");
+  CHECK(planned.result(kHidden) == "[dp, _]");
+}
+
+TEST_CASE("fsdp gathers a parameter for the forward pass and again for the backward pass") {
+  Planned planned("fsdp");
+  const int down = planned.model.arguments[kDown].value;
+  std::set<Part> gathered;
+  for (const LayoutChange &change : layoutChanges(planned.model, planned.plan))
+    if (change.value == down && change.to.isReplicated())
+      gathered.insert(change.part);
+  CHECK(gathered == std::set<Part>{Part::Forward, Part::Backward});
+}
+
+TEST_CASE("hsdp is fsdp along the axis shard and dp along the others") {
+  for (const Mesh &mesh :
+       {Mesh{{{"replicate", 2}, {"shard", 2}}}, Mesh{{{"a", 2}, {"shard", 2}}}}) {
+    Planned planned("hsdp", mesh);
+    CHECK(planned.storage(kUp) == "[shard, _]");
+    CHECK(planned.use(kUp) == "[_, _]");
+    CHECK(planned.storage(kUpM) == "[shard, _]");
+    CHECK(planned.storage(kX) == "[" + mesh.axes[0].name + "+shard, _]");
+  }
+  CHECK(Planned("hsdp", Mesh{{{"shard", 2}, {"b", 2}}}).storage(kUp) == "[shard, _]");
+  CHECK(Planned("hsdp", Mesh{{{"a", 2}, {"b", 2}}}).storage(kUp) == "[b, _]");
+}
+
+TEST_CASE("the mesh of hsdp has an axis inside of nodes") {
+  const Pins pins = *Pins::parse("hsdp");
+  CHECK(str(*pins.defaultMesh(64, 8)) == "replicate=8,shard=8");
+  CHECK(str(*pins.defaultMesh(4, 8)) == "replicate=1,shard=4");
+  CHECK(str(*pins.defaultMesh(12, 8)) == "replicate=3,shard=4");
+}
+
+TEST_CASE("the free plan is at least as fast as that of any recipe") {
+  StepModel model = trainingModel(64, 256, 1024);
+  PlannerOptions options;
+  options.ranks = 4;
+  const double best = planStep(model, *cluster::findCluster("h100-node"), options)->seconds;
+  for (const char *recipe : {"dp", "zero1", "zero2", "zero3", "fsdp", "hsdp", "megatron"}) {
+    INFO(recipe);
+    CHECK(best <= Planned(recipe).plan.seconds * (1 + 1e-9));
+  }
+  CHECK(best <= Planned("hsdp", Mesh{{{"a", 2}, {"b", 2}}}).plan.seconds * (1 + 1e-9));
 }
 
 TEST_CASE("megatron splits the first weight by columns and the second by rows") {
@@ -139,8 +194,8 @@ TEST_CASE("a mesh on which a rule cannot be kept leaves the others") {
 
 TEST_CASE("wrong pins are refused with the reason") {
   CHECK(Pins::parse("zero4").status().message() ==
-        "unknown pin zero4: expected dp, zero1, zero2, zero3, megatron, full-recompute, "
-        "selective-recompute, no-recompute or a JSON file");
+        "unknown pin zero4: expected dp, zero1, zero2, zero3, fsdp, hsdp, megatron, "
+        "full-recompute, selective-recompute, no-recompute or a JSON file");
   CHECK_THAT(Pins::fromJson("[]").status().message(), Catch::StartsWith("not a file of pins"));
   CHECK_THAT(Pins::fromJson(R"({"pins": [{"name": "w"}]})").status().message(),
              Catch::StartsWith("pin 1 is malformed"));

@@ -71,7 +71,7 @@ TEST_CASE("with less memory the plan splits long-lived values") {
   CHECK(tight->seconds >= free->boundSeconds);
 }
 
-TEST_CASE("a step that does not fit is refused with numbers and ways out") {
+TEST_CASE("a step that does not fit is refused with numbers") {
   StepModel model = trainingModel(512, 1024, 4096);
   PlannerOptions options;
   options.ranks = 2;
@@ -82,8 +82,8 @@ TEST_CASE("a step that does not fit is refused with numbers and ways out") {
   CHECK_THAT(plan.status().message(),
              Catch::StartsWith("no plan fits into 1.00 MiB per rank on 2 ranks: the "
                                "smallest found needs ") &&
-                 Catch::Contains(" more; largest at that point: ") &&
-                 Catch::Contains("ways out: --memory "));
+                 Catch::Contains(" (--memory ") &&
+                 Catch::Contains(" more; largest at that point: "));
 }
 
 TEST_CASE("mesh and ranks must agree") {

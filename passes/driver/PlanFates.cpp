@@ -1,0 +1,42 @@
+#include "passes/driver/PlanFates.h"
+
+#include "compiler/planner/ReadStep.h"
+#include "dialects/graph/Step.h"
+#include "passes/bufferize/Stores.h"
+#include "passes/driver/Diagnostics.h"
+#include "passes/driver/PlannedProgram.h"
+#include "passes/remat/Realise.h"
+
+using namespace mlir;
+
+namespace cleave::driver {
+
+Result<planner::StepModel> readModel(ModuleOp module) {
+  DiagnosticText diagnostics(*module.getContext());
+  func::FuncOp step = graph::stepOf(module);
+  FailureOr<planner::StepModel> model = planner::readStep(step);
+  if (failed(model) || failed(bufferize::readStores(step, *model)))
+    return Status::userError(diagnostics.text());
+  return std::move(*model);
+}
+
+Result<Decided> planWithFates(ModuleOp module, const planner::StepModel &model,
+                              const planner::Fates &fates, const cluster::Cluster &cluster,
+                              planner::PlannerOptions options) {
+  Decided decided;
+  decided.module = module.clone();
+  const size_t clones = remat::realise(graph::stepOf(*decided.module), model, fates);
+  if (clones > 0) {
+    CLEAVE_TRY_ASSIGN(decided.model, readModel(*decided.module));
+  } else {
+    decided.model = model;
+  }
+  options.memoryOf = [&](const planner::Decisions &decisions) -> Result<planner::ProgramMemory> {
+    CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, decisions.mesh.ranks()));
+    return memoryOf(*decided.module, decisions, shared);
+  };
+  CLEAVE_TRY_ASSIGN(decided.plan, planner::planStep(decided.model, cluster, options));
+  return decided;
+}
+
+} // namespace cleave::driver

@@ -1,0 +1,81 @@
+#include "passes/driver/PlanPhase.h"
+
+#include "compiler/solver/Json.h"
+#include "dialects/graph/Step.h"
+#include "passes/driver/LeastRanks.h"
+#include "passes/driver/Pareto.h"
+#include "passes/driver/WaysOut.h"
+#include "passes/driver/WhatIf.h"
+#include "passes/shard/Annotate.h"
+#include "runtime/base/FileWriter.h"
+
+using namespace mlir;
+
+namespace cleave::driver {
+
+// --dump-phases: writes the planner's cost networks, which cleave-solve reads.
+static Status writeNetwork(const std::string &folder, const Mesh &mesh,
+                           const solver::Problem &problem) {
+  std::string path = folder + "/network-" + planner::str(mesh) + ".json";
+  return writeFile(path, solver::toJson(problem));
+}
+
+// --dump-phases: writes the planner's plan with every decision as a remark.
+static Status writeDecisions(const std::string &folder, const planner::Plan &plan,
+                             const planner::StepModel &model) {
+  std::string path = folder + "/planner.json";
+  return writeFile(path, planner::toJson(plan, model));
+}
+
+// The plan for the options as they are.
+static Result<Decided> decide(Compilation &c) {
+  CLEAVE_TRY(loadCluster(c));
+  CLEAVE_TRY_ASSIGN(planner::PlannerOptions options, plannerOptions(c.options, *c.cluster));
+  if (!c.options.dumpPhases.empty())
+    options.onNetwork = [&](const Mesh &mesh, const solver::Problem &problem) {
+      return writeNetwork(c.options.dumpPhases, mesh, problem);
+    };
+  return decideStep(*c.module, *c.cluster, options);
+}
+
+static Status writePareto(Compilation &c, Variants &variants) {
+  CLEAVE_TRY_ASSIGN(std::vector<ParetoPoint> points,
+                    paretoPoints(variants, c.options).withContext("--pareto"));
+  CLEAVE_TRY_ASSIGN(int64_t budget, variants.budget(c.options));
+  CLEAVE_TRY(writeFile(c.options.pareto + ".csv", paretoCsv(points)));
+  const std::string title =
+      concat(c.options.model.substr(c.options.model.find_last_of('/') + 1), " on ", c.options.ranks,
+             c.options.ranks == 1 ? " rank" : " ranks", " of ", c.options.cluster);
+  return writeFile(c.options.pareto + ".svg", paretoSvg(points, budget, title));
+}
+
+Status runPlanPhase(Compilation &c) {
+  Variants variants(c);
+  Result<Decided> decided = Status::defect("nothing was planned");
+  if (c.options.leastRanks) {
+    CLEAVE_TRY_ASSIGN(LeastRanks least, leastRanks(variants, c.options));
+    c.options.ranks = least.ranks;
+    c.remarks.push_back({"ranks", least.remark});
+    decided = std::move(least.decided);
+  } else {
+    decided = decide(c);
+  }
+  if (decided.status().kind() == StatusKind::Infeasible)
+    return Status::infeasible(decided.status().message(), waysOut(variants, c.options));
+  CLEAVE_TRY(decided.status());
+  if (!c.options.pareto.empty())
+    CLEAVE_TRY(writePareto(c, variants));
+  if (c.options.whatIf) {
+    CLEAVE_TRY_ASSIGN(c.variants, whatIf(variants, c.options, decided->plan));
+  }
+  c.module = std::move(decided->module);
+  c.decided = std::move(decided->plan);
+  if (!decided->recomputation.empty())
+    c.remarks.push_back({"recompute", decided->recomputation});
+  if (!c.options.dumpPhases.empty())
+    CLEAVE_TRY(writeDecisions(c.options.dumpPhases, c.decided, decided->model));
+  shard::annotate(graph::stepOf(*c.module), c.decided);
+  return Status::ok();
+}
+
+} // namespace cleave::driver

@@ -1,0 +1,68 @@
+#include "passes/driver/QuickPlan.h"
+
+#include "compiler/planner/FatePins.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace cleave::driver {
+
+const QuickPoint *QuickPlan::within(int64_t bytes) const {
+  const QuickPoint *best = nullptr;
+  for (const QuickPoint &point : points)
+    if (point.bytes <= bytes && (!best || point.seconds < best->seconds))
+      best = &point;
+  return best;
+}
+
+const QuickPoint &QuickPlan::smallest() const {
+  return *std::min_element(
+      points.begin(), points.end(),
+      [](const QuickPoint &a, const QuickPoint &b) { return a.bytes < b.bytes; });
+}
+
+// The fates that are tried: nothing again, and the recipe, unless the user determines them.
+static Result<std::vector<planner::Fates>> fatesToTry(const planner::StepModel &model,
+                                                      const planner::Pins &pins) {
+  CLEAVE_TRY_ASSIGN(planner::ForcedFates forced, planner::forcedFates(model, pins));
+  std::vector<planner::Fates> fates = {planner::fatesOf(model, forced)};
+  if (!planner::isDetermined(forced))
+    fates.push_back(planner::withForced(model, planner::fullRecompute(model), forced));
+  return fates;
+}
+
+Result<QuickPlan> quickPlan(ModuleOp module, const cluster::Cluster &cluster,
+                            planner::PlannerOptions options, int64_t enough) {
+  CLEAVE_TRY_ASSIGN(planner::StepModel model, readModel(module));
+  CLEAVE_TRY_ASSIGN(std::vector<planner::Fates> fates, fatesToTry(model, options.pins));
+  options.memoryBytes = planner::kUnlimitedBytes;
+  options.maxReasons = 0;
+  std::vector<planner::Pins> layouts = {options.pins};
+  if (!options.pins.restrictsLayouts() && options.ranks > 1)
+    layouts.push_back(planner::Pins::ofRecipe(planner::Recipe::Zero3));
+  QuickPlan quick;
+  for (const planner::Pins &pins : layouts)
+    for (const planner::Fates &fate : fates) {
+      options.pins = pins;
+      Result<Decided> found = planWithFates(module, model, fate, cluster, options);
+      const bool isFirst = quick.points.empty();
+      if (!found && (isFirst || found.status().kind() != StatusKind::Infeasible))
+        return found.status();
+      if (!found)
+        continue;
+      const planner::Plan &plan = found->plan;
+      const std::string layout = &pins == &layouts[0] ? "" : pins.name();
+      const std::string recompute = &fate == &fates[0] ? "" : "full-recompute";
+      const std::string comma = layout.empty() || recompute.empty() ? "" : ",";
+      quick.points.push_back({plan.seconds, plan.arenaBytes, planner::str(plan.mesh),
+                              concat(layout, comma, recompute)});
+      if (isFirst)
+        quick.boundSeconds = plan.boundSeconds;
+      if (isFirst && plan.arenaBytes <= enough)
+        return quick;
+    }
+  return quick;
+}
+
+} // namespace cleave::driver

@@ -1,0 +1,36 @@
+// QuickPlan: what a step takes at least, and what a few plans of it take that are found without a
+// search for memory: the fastest ones that keep everything and that compute again what the recipe
+// full-recompute does, each free and, unless the user pins layouts, as zero3. A fraction of the
+// effort of decideStep, whose plans are as good or better.
+#pragma once
+
+#include "passes/driver/PlanFates.h"
+
+namespace cleave::driver {
+
+// One plan.
+struct QuickPoint {
+  double seconds = 0; // per step
+  int64_t bytes = 0;  // of one rank
+  std::string mesh;   // planner::str()
+  std::string pin;    // the recipes that it follows beside the user's pins; may be empty
+};
+
+// Results of quickPlan().
+struct QuickPlan {
+  // No plan that keeps everything takes less, however much memory there is.
+  double boundSeconds = 0;
+  std::vector<QuickPoint> points; // at least one; the first is the fastest that keeps everything
+
+  // The fastest one that takes at most so many bytes, or null.
+  const QuickPoint *within(int64_t bytes) const;
+  // The one with the fewest bytes.
+  const QuickPoint &smallest() const;
+};
+
+// `module` is that of the phase `primitive`; `options` without their budget. If the first plan fits
+// into `enough` bytes, no other one is made. Errors as of planStep and forcedFates.
+Result<QuickPlan> quickPlan(mlir::ModuleOp module, const cluster::Cluster &cluster,
+                            planner::PlannerOptions options, int64_t enough);
+
+} // namespace cleave::driver

@@ -1,0 +1,86 @@
+#include "passes/driver/Variants.h"
+
+#include "compiler/cluster/Presets.h"
+#include "dialects/graph/Step.h"
+#include "passes/shard/Plan.h"
+#include "runtime/base/Units.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace cleave::driver {
+
+Status loadCluster(Compilation &c) {
+  if (c.cluster)
+    return Status::ok();
+  CLEAVE_TRY_ASSIGN(c.cluster, cluster::findCluster(c.options.cluster).withContext("--cluster"));
+  auto rate = c.cluster->compute.find(graph::f32Products(*c.module).str());
+  if (rate != c.cluster->compute.end())
+    c.cluster->compute["f32"] = rate->second;
+  return Status::ok();
+}
+
+Result<planner::PlannerOptions> plannerOptions(const CompileOptions &options,
+                                               const cluster::Cluster &cluster) {
+  return shard::plannerOptions({.ranks = options.ranks,
+                                .memoryBytes = static_cast<int64_t>(options.memoryBytes),
+                                .mesh = options.mesh,
+                                .pin = options.pin},
+                               cluster);
+}
+
+Result<ModuleOp> Variants::moduleOf(const CompileOptions &options) {
+  CLEAVE_TRY(loadCluster(c_));
+  if (options.symbols == c_.options.symbols && options.accumulate == c_.options.accumulate)
+    return *c_.module;
+  std::unique_ptr<Compilation> &other = others_[options.accumulate];
+  if (!other) {
+    CompileOptions plain = options;
+    plain.dumpPhases.clear();
+    auto next = std::make_unique<Compilation>(std::move(plain));
+    CLEAVE_TRY(compileTo(*next, "primitive"));
+    other = std::move(next);
+  }
+  return *other->module;
+}
+
+Result<int64_t> Variants::budget(const CompileOptions &options) {
+  CLEAVE_TRY(loadCluster(c_));
+  CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(*c_.cluster, options.ranks));
+  return options.memoryBytes ? static_cast<int64_t>(options.memoryBytes) : shared.usableBytes();
+}
+
+Result<int64_t> Variants::nodeRanks() {
+  CLEAVE_TRY(loadCluster(c_));
+  return c_.cluster->isCpu ? 1 : c_.cluster->devicesPerNode;
+}
+
+Result<Decided> Variants::decide(const CompileOptions &options) {
+  CLEAVE_TRY_ASSIGN(ModuleOp module, moduleOf(options));
+  CLEAVE_TRY_ASSIGN(planner::PlannerOptions planner, plannerOptions(options, *c_.cluster));
+  return decideStep(module, *c_.cluster, planner);
+}
+
+Result<QuickPlan> Variants::quick(const CompileOptions &options) {
+  CLEAVE_TRY_ASSIGN(ModuleOp module, moduleOf(options));
+  CLEAVE_TRY_ASSIGN(planner::PlannerOptions planner, plannerOptions(options, *c_.cluster));
+  CLEAVE_TRY_ASSIGN(int64_t enough, budget(options));
+  return quickPlan(module, *c_.cluster, std::move(planner), enough);
+}
+
+std::string comparedTo(double seconds, double other) {
+  const double more = seconds / other - 1;
+  if (std::abs(more) < 5e-4)
+    return "the same time";
+  return percentText(std::abs(more)) + (more > 0 ? " more time" : " less time");
+}
+
+std::string memoryText(int64_t bytes) {
+  constexpr int64_t kKiB = 1 << 10, kMiB = 1 << 20;
+  const bool isSmall = bytes < 256 * kMiB;
+  const int64_t unit = isSmall ? kKiB : kMiB;
+  return std::to_string((bytes + unit - 1) / unit) + (isSmall ? "KiB" : "MiB");
+}
+
+} // namespace cleave::driver

@@ -1,0 +1,52 @@
+// Variants: plans of a compilation's model under other options, for questions such as "what if
+// there were twice the ranks?".
+//
+// Variants that differ in ranks, memory, mesh or pins share the module of the phase `primitive`.
+// Another number of micro-batches has other shapes: the model is imported again, once.
+#pragma once
+
+#include "passes/driver/Compile.h"
+#include "passes/driver/DecideStep.h"
+#include "passes/driver/QuickPlan.h"
+
+#include <map>
+
+namespace cleave::driver {
+
+// Reads the cluster unless an earlier phase did. Products of f32 tensors have the rate of the type
+// in which they multiply, if the cluster has one.
+Status loadCluster(Compilation &c);
+
+// The planner's options that follow from those of the command line; the cluster is loaded.
+Result<planner::PlannerOptions> plannerOptions(const CompileOptions &options,
+                                               const cluster::Cluster &cluster);
+
+class Variants {
+public:
+  // `c` is behind the phase `primitive`.
+  explicit Variants(Compilation &c) : c_(c) {}
+
+  // The bytes that one rank may use.
+  Result<int64_t> budget(const CompileOptions &options);
+  // The ranks that a node of the cluster has; 1 if it is a CPU.
+  Result<int64_t> nodeRanks();
+  // The plan that cleave-compile would make. Errors as of the phases.
+  Result<Decided> decide(const CompileOptions &options);
+  // Plans that are found within seconds; the cheapest answer to whether anything fits.
+  Result<QuickPlan> quick(const CompileOptions &options);
+
+private:
+  Result<mlir::ModuleOp> moduleOf(const CompileOptions &options);
+
+  Compilation &c_;
+  // Behind the phase `primitive`, by the number of micro-batches.
+  std::map<int64_t, std::unique_ptr<Compilation>> others_;
+};
+
+// `12.0 % less time`, `4.0 % more time`, `the same time`.
+std::string comparedTo(double seconds, double other);
+
+// An amount as --memory reads it, rounded up: `3250MiB`.
+std::string memoryText(int64_t bytes);
+
+} // namespace cleave::driver

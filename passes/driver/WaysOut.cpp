@@ -1,0 +1,144 @@
+#include "passes/driver/WaysOut.h"
+
+#include "passes/driver/MicroBatches.h"
+#include "runtime/base/Units.h"
+
+#include <filesystem>
+
+namespace cleave::driver {
+
+std::vector<OtherCount> otherCounts(const CompileOptions &options) {
+  std::vector<OtherCount> others;
+  if (!options.train)
+    return others;
+  Result<std::vector<std::string>> symbols = batchSymbols(options);
+  if (!symbols)
+    return others;
+  const Batches batches = batchesOf(options, std::move(*symbols));
+  for (int64_t count : batches.counts) {
+    OtherCount other{inMicroBatches(options, batches, count), ""};
+    if (options.accumulate == 1 || !options.microBatch.empty()) {
+      other.change = concat("--micro-batch ", count);
+    } else {
+      for (const std::string &symbol : batches.symbols)
+        other.change += concat("--set ", symbol, "=", other.options.symbols.at(symbol), " ");
+      other.change += concat("--accumulate ", count);
+    }
+    if (count != options.accumulate)
+      others.push_back(std::move(other));
+  }
+  return others;
+}
+
+namespace {
+
+// How often ranks are doubled, and larger numbers of micro-batches are tried.
+constexpr int kDoublings = 3, kCounts = 3;
+
+class WayOutSearch {
+public:
+  WayOutSearch(Variants &variants, const CompileOptions &options)
+      : variants_(variants), options_(options) {}
+
+  std::string run() {
+    Result<QuickPlan> here = variants_.quick(options_);
+    if (!here)
+      return "";
+    addMemory(*here);
+    addFreedom();
+    addRanks();
+    addMicroBatches();
+    std::string text;
+    for (const std::string &way : ways_)
+      text += (text.empty() ? "; ways out: " : "; ") + way;
+    if (ways_.empty())
+      text = "; no way out was found";
+    return tried_.empty() ? text : text + "; tried without success: " + tried_;
+  }
+
+private:
+  static std::string costText(const QuickPoint &point) {
+    return concat(": at most ", secondsText(point.seconds), " per step, ",
+                  bytesText(static_cast<uint64_t>(point.bytes)));
+  }
+
+  // Whether a plan is found; else the change is listed among those that were tried.
+  bool offer(const std::string &change, const CompileOptions &options) {
+    Result<int64_t> budget = variants_.budget(options);
+    Result<QuickPlan> quick = budget ? variants_.quick(options) : budget.status();
+    const QuickPoint *point = quick ? quick->within(*budget) : nullptr;
+    if (point)
+      ways_.push_back(change + costText(*point));
+    else
+      tried_ += (tried_.empty() ? "" : ", ") + change;
+    return point;
+  }
+
+  // ` --pin zero3,full-recompute`: what leads to a plan that follows recipes.
+  std::string pinText(const QuickPoint &point) const {
+    if (point.pin.empty())
+      return "";
+    return " --pin " + options_.pin + (options_.pin.empty() ? "" : ",") + point.pin;
+  }
+
+  // The plans under the given options: one that fits, the one with the fewest bytes, the fastest.
+  // Recipes cannot be joined with a file of pins.
+  void addMemory(QuickPlan here) {
+    Result<int64_t> budget = variants_.budget(options_);
+    if (!budget)
+      return;
+    if (std::filesystem::exists(options_.pin))
+      here.points.resize(1);
+    if (const QuickPoint *point = here.within(*budget); point && !point->pin.empty())
+      ways_.push_back(pinText(*point).substr(1) + costText(*point));
+    const QuickPoint &least = here.smallest(), &fastest = here.points[0];
+    if (least.bytes > *budget)
+      ways_.push_back(
+          concat("--memory ", memoryText(least.bytes), pinText(least), costText(least)));
+    if (fastest.bytes > least.bytes)
+      ways_.push_back(concat("--memory ", memoryText(fastest.bytes), costText(fastest)));
+  }
+
+  void addFreedom() {
+    CompileOptions options = options_;
+    options.pin.clear();
+    if (!options_.pin.empty())
+      offer("no --pin", options);
+    options.mesh.clear();
+    if (!options_.mesh.empty())
+      offer(options_.pin.empty() ? "no --mesh" : "no --mesh and no --pin", options);
+  }
+
+  void addRanks() {
+    CompileOptions options = options_;
+    options.mesh.clear();
+    for (int i = 0; i < kDoublings; ++i) {
+      options.ranks *= 2;
+      if (!variants_.budget(options)) // more than the cluster has
+        return;
+      if (offer(concat("--ranks ", options.ranks), options))
+        return;
+    }
+  }
+
+  void addMicroBatches() {
+    int tries = 0;
+    for (const OtherCount &other : otherCounts(options_))
+      if (other.options.accumulate > options_.accumulate && tries++ < kCounts)
+        if (offer(other.change, other.options))
+          return;
+  }
+
+  Variants &variants_;
+  const CompileOptions &options_;
+  std::vector<std::string> ways_;
+  std::string tried_; // what does not fit
+};
+
+} // namespace
+
+std::string waysOut(Variants &variants, const CompileOptions &options) {
+  return WayOutSearch(variants, options).run();
+}
+
+} // namespace cleave::driver
