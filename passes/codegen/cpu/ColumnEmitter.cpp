@@ -1,5 +1,5 @@
 // The nest of kind Columns: accumulates several rows at a time into a range of columns.
-#include "passes/codegen/cpu/GroupEmitter.h"
+#include "passes/codegen/cpu/CpuGroupEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -12,7 +12,7 @@ constexpr int64_t kBlockColumns = 4096; // accumulators in use at a time: 16 KiB
 constexpr int64_t kRowsAtOnce = 4;      // so that accumulators are read and written less often
 } // namespace
 
-void GroupEmitter::emitColumns() {
+void CpuGroupEmitter::emitColumns() {
   planPasses();
   int64_t columns = nest_.sizes[nest_.inner];
   auto blocks = [&](Value from, Value to) {
@@ -26,19 +26,20 @@ void GroupEmitter::emitColumns() {
   };
   if (!nest_.outer.empty())
     return outerLoop([&] { blocks(k_.constant(0), k_.constant(columns)); });
-  Value end = arith::MinSIOp::create(k_.builder(), k_.loc(), k_.mul(k_.end(), kColumnUnit),
-                                     k_.constant(columns));
-  blocks(k_.mul(k_.begin(), kColumnUnit), end);
+  k_.parts(nest_.extent(), [&](Value begin, Value end) {
+    Value last = k_.smaller(k_.mul(end, kColumnUnit), columns);
+    blocks(k_.mul(begin, kColumnUnit), last);
+  });
 }
 
-void GroupEmitter::emitColumnRange(Value from, Value to, int64_t width) {
+void CpuGroupEmitter::emitColumnRange(Value from, Value to, int64_t width) {
   Pass &pass = passes_.front();
   SmallVector<Value> scratch;
   auto column = [&](Value index) {
     return Value(arith::SubIOp::create(k_.builder(), k_.loc(), index, from));
   };
   for (graph::ReduceOp reduce : pass.reductions)
-    scratch.push_back(k_.scratch(width, k_.wideType(graph::elementTypeOf(reduce.getOperand()))));
+    scratch.push_back(cpu_.scratch(width, k_.wideType(graph::elementTypeOf(reduce.getOperand()))));
   k_.loop(from, to, 1, [&](Value index) {
     for (auto [reduce, accumulators] : llvm::zip(pass.reductions, scratch)) {
       graph::ReduceOp op = reduce;
@@ -47,10 +48,8 @@ void GroupEmitter::emitColumnRange(Value from, Value to, int64_t width) {
     }
   });
   accumulateColumns(from, to, scratch);
-  Roots results; // those of all rows are stored
-  for (Value value : body_.getTerminator()->getOperands())
-    if (!hasRows(value))
-      results.push_back(value);
+  auto isWhole = [&](Value value) { return !hasRows(value); };
+  Roots whole = resultsThat(isWhole); // those of all rows are stored
   k_.loop(from, to, 1, [&](Value index) {
     index_[nest_.inner] = index;
     inner_.clear();
@@ -60,22 +59,14 @@ void GroupEmitter::emitColumnRange(Value from, Value to, int64_t width) {
       Value sum = k_.loadFrom(accumulators, column(index), k_.wideType(element));
       inner_[op.getResult()] = asStored(op.getResult(), sum);
     }
-    emitInner(results);
-    storeResults([&](Value value) { return !hasRows(value); });
+    emitInner(whole);
+    storeResults(isWhole);
     inner_.clear();
   });
 }
 
-// Whether the value varies from row to row.
-bool GroupEmitter::hasRows(Value value) const {
-  uint64_t rows = 0;
-  for (int factor : nest_.reduced)
-    rows |= uint64_t(1) << factor;
-  return (nest_.factors.lookup(value) & rows) != 0;
-}
-
 // Loops over all reduced factors, over the innermost one in steps of several rows.
-void GroupEmitter::accumulateColumns(Value from, Value to, ArrayRef<Value> scratch) {
+void CpuGroupEmitter::accumulateColumns(Value from, Value to, ArrayRef<Value> scratch) {
   std::function<void(size_t)> nest = [&](size_t depth) {
     int factor = nest_.reduced[depth];
     int64_t size = nest_.sizes[factor], whole = size - size % kRowsAtOnce;
@@ -94,14 +85,14 @@ void GroupEmitter::accumulateColumns(Value from, Value to, ArrayRef<Value> scrat
   nest(0);
 }
 
-void GroupEmitter::accumulateRows(Value row, int64_t rows, Value from, Value to,
-                                  ArrayRef<Value> scratch) {
+void CpuGroupEmitter::accumulateRows(Value row, int64_t rows, Value from, Value to,
+                                     ArrayRef<Value> scratch) {
   Pass &pass = passes_.front();
   int factor = nest_.reduced.back();
   Roots roots;
   for (graph::ReduceOp reduce : pass.reductions)
     roots.push_back(reduce.getOperand());
-  for (Value value : body_.getTerminator()->getOperands())
+  for (Value value : results())
     if (hasRows(value))
       roots.push_back(value);
   k_.loop(from, to, 1, [&](Value index) {

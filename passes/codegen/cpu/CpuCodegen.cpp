@@ -2,24 +2,12 @@
 #include "passes/codegen/cpu/CpuCodegen.h"
 
 #include "compiler/artifact/ExportKernel.h"
-#include "dialects/mesh/MeshDialect.h"
-#include "passes/codegen/cpu/Crash.h"
-#include "passes/codegen/cpu/GroupEmitter.h"
-#include "passes/codegen/cpu/IndexingEmitter.h"
-#include "passes/codegen/cpu/LocalEmitter.h"
+#include "passes/codegen/cpu/CpuGroupEmitter.h"
 #include "passes/codegen/cpu/MachineCode.h"
-#include "passes/codegen/cpu/PoolEmitter.h"
-#include "passes/codegen/cpu/SequenceEmitter.h"
+#include "passes/codegen/nest/Crash.h"
+#include "passes/codegen/nest/SingleEmitter.h"
 
-#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/Pass.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
@@ -30,43 +18,16 @@ using namespace mlir;
 namespace cleave::codegen {
 
 static FailureOr<int64_t> emitKernel(program::KernelOp kernel, ModuleOp into, bool checked) {
-  Operation &op = kernel.getComputation();
-  if (auto fusion = dyn_cast<graph::FusionOp>(op)) {
-    FailureOr<GroupNest> nest = groupNestOf(kernel);
-    if (failed(nest))
-      return failure();
-    KernelBuilder builder(into, kernel, checked);
-    GroupEmitter(builder, fusion, *nest).emit();
-    return nest->extent();
-  }
-  KernelBuilder builder(into, kernel, checked);
-  if (isa<graph::GatherOp, graph::ScatterOp>(op))
-    return emitIndexing(builder, kernel);
-  if (isa<graph::PoolOp, graph::PoolGradOp>(op))
-    return emitPool(builder, kernel);
-  if (isa<graph::ScanOp, graph::SortOp>(op))
-    return emitSequence(builder, kernel);
-  if (isa<mesh::SliceOp, mesh::BlockOffsetOp>(op))
-    return emitLocal(builder, kernel);
-  auto diag = kernel.emitOpError()
-              << "computes " << op.getName() << ", for which there is no kernel";
-  diag.attachNote(op.getLoc()) << "the op is here";
-  return diag;
-}
-
-// The dialects that kernels are lowered through.
-static void insertDialects(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
-                  math::MathDialect, scf::SCFDialect>();
-}
-
-static void loadDialects(MLIRContext *context) {
-  DialectRegistry registry;
-  insertDialects(registry);
-  registerBuiltinDialectTranslation(registry);
-  registerLLVMDialectTranslation(registry);
-  context->appendDialectRegistry(registry);
-  context->loadAllAvailableDialects();
+  auto fusion = dyn_cast<graph::FusionOp>(kernel.getComputation());
+  FailureOr<GroupNest> nest = fusion ? groupNestOf(kernel) : GroupNest();
+  if (failed(nest))
+    return failure();
+  CpuKernel builder(into, kernel, checked);
+  if (fusion)
+    CpuGroupEmitter(builder, fusion, *nest).emit();
+  else if (failed(emitSingle(builder, kernel)))
+    return failure();
+  return builder.extent();
 }
 
 LogicalResult emitKernels(ArrayRef<program::KernelOp> kernels, ModuleOp into, bool checked) {
@@ -102,7 +63,9 @@ static Result<std::vector<LlvmModule>> translateParts(ArrayRef<program::KernelOp
     if (failed(emitKernels(mine, *module, options.checked)))
       return Status::defect("its loops could not be made");
     bindSignatures(mine, *module);
-    CLEAVE_TRY(lowerToLlvm(*module));
+    // LLVM vectorises casts from and to bfloat16 by integer ops better than its own, and crashes on
+    // some of the vectors that it makes of those.
+    CLEAVE_TRY(lowerToLlvm(*module, {.usesLibm = true, .expandsBfloat = true}));
     CLEAVE_TRY_ASSIGN(LlvmModule translated, translate(*module));
     modules.push_back(std::move(translated));
   }

@@ -1,5 +1,5 @@
 // Checked kernels: the extent of every pointer, and the check before each access.
-#include "passes/codegen/cpu/KernelBuilder.h"
+#include "passes/codegen/cpu/CpuKernel.h"
 
 #include "runtime/base/Concat.h"
 
@@ -12,7 +12,7 @@ using namespace mlir;
 namespace cleave::codegen {
 
 // Computes the range of elements that the kernel's views reach in each buffer.
-void KernelBuilder::describeBuffers() {
+void CpuKernel::describeBuffers() {
   if (!checked_)
     return;
   auto include = [&](program::ViewAttr view, Type type) {
@@ -37,7 +37,7 @@ void KernelBuilder::describeBuffers() {
     include(kernel_.getResultView(i), type);
 }
 
-void KernelBuilder::describe(int64_t argument, int64_t count) {
+void CpuKernel::describe(int64_t argument, int64_t count) {
   if (checked_)
     extents_[body_.getArgument(argument)] = {0, count, concat("buffer ", argument)};
 }
@@ -86,7 +86,7 @@ static func::FuncOp checkFunction(Location loc, ModuleOp module) {
   return check;
 }
 
-void KernelBuilder::check(Value pointer, Value index, const char *access) {
+void CpuKernel::check(Value pointer, Value index, const char *access) {
   if (!checked_)
     return;
   auto found = extents_.find(pointer);

@@ -1,29 +1,13 @@
-// MLIR's conversions, LLVM's optimiser and code generator, and the linker.
+// LLVM's code generator for this machine, and the linker.
 #include "passes/codegen/cpu/MachineCode.h"
 
-#include "passes/codegen/cpu/KernelBuilder.h"
+#include "passes/codegen/cpu/CpuKernel.h"
 #include "runtime/base/FileWriter.h"
 
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/MathToLibm/MathToLibm.h"
-#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -92,23 +76,6 @@ void annotate(llvm::Module &module) {
   }
 }
 
-void optimise(llvm::Module &module, llvm::TargetMachine &machine, Effort effort) {
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = true;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  auto level = effort == Effort::Fast ? llvm::OptimizationLevel::O1 : llvm::OptimizationLevel::O2;
-  builder.buildPerModuleDefaultPipeline(level).run(module, modules);
-}
-
 // bfloat @name(from): rounds to nearest, ties to even; NaN stays NaN. Every object has one; the
 // linker keeps one of them.
 void defineRounding(llvm::Module &module, StringRef name, llvm::Type *from) {
@@ -140,41 +107,6 @@ void defineRounding(llvm::Module &module, StringRef name, llvm::Type *from) {
 
 std::string hostTarget() { return llvm::sys::getHostCPUName().str() + " " + hostFeatures(); }
 
-Status lowerToLlvm(ModuleOp module) {
-  RewritePatternSet patterns(module.getContext());
-  populateMathPolynomialApproximationPatterns(patterns);
-  math::populateExpansionPatterns(patterns, {"powf"});
-  // Casts between bfloat16 and f32 by integer ops: LLVM vectorises these better than its own casts,
-  // and crashes on some of the vectors that it makes of those.
-  arith::populateExpandBFloat16Patterns(patterns);
-  if (failed(applyPatternsGreedily(module, std::move(patterns))))
-    return Status::defect("the mathematical functions of the kernels could not be approximated");
-  PassManager pm(module.getContext());
-  pm.enableVerifier(false);
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertMathToLLVMPass());
-  pm.addPass(createConvertMathToLibmPass());
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createConvertFuncToLLVMPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
-  pm.addPass(createReconcileUnrealizedCastsPass());
-  if (failed(pm.run(module)))
-    return Status::defect("the kernels could not be lowered to LLVM");
-  return Status::ok();
-}
-
-LlvmModule::LlvmModule() : context(std::make_unique<llvm::LLVMContext>()) {}
-LlvmModule::LlvmModule(LlvmModule &&) = default;
-LlvmModule::~LlvmModule() = default;
-
-Result<LlvmModule> translate(ModuleOp module) {
-  LlvmModule translated;
-  translated.module = translateModuleToLLVMIR(module, *translated.context);
-  if (!translated.module)
-    return Status::defect("the kernels could not be translated to LLVM");
-  return translated;
-}
-
 Result<std::string> compileObject(LlvmModule translated, Effort effort, const std::string &dumpTo) {
   llvm::Module *llvmModule = translated.module.get();
   Result<std::unique_ptr<llvm::TargetMachine>> machine = targetMachine(effort);
@@ -183,17 +115,14 @@ Result<std::string> compileObject(LlvmModule translated, Effort effort, const st
   llvmModule->setTargetTriple((*machine)->getTargetTriple());
   llvmModule->setDataLayout((*machine)->createDataLayout());
   annotate(*llvmModule);
-  optimise(*llvmModule, **machine, effort);
+  optimise(*llvmModule, **machine,
+           effort == Effort::Fast ? llvm::OptimizationLevel::O1 : llvm::OptimizationLevel::O2);
   // The functions that LLVM calls on processors that cannot round to bfloat16; libgcc has them from
   // GCC 13 on.
   defineRounding(*llvmModule, "__truncsfbf2", llvm::Type::getFloatTy(*translated.context));
   defineRounding(*llvmModule, "__truncdfbf2", llvm::Type::getDoubleTy(*translated.context));
-  if (!dumpTo.empty()) {
-    std::string text;
-    llvm::raw_string_ostream out(text);
-    llvmModule->print(out, nullptr);
-    CLEAVE_TRY(writeFile(dumpTo, text));
-  }
+  if (!dumpTo.empty())
+    CLEAVE_TRY(writeFile(dumpTo, textOf(*llvmModule)));
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream out(object);
   llvm::legacy::PassManager emitter;

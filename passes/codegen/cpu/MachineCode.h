@@ -1,38 +1,16 @@
 // MachineCode: compiles emitted kernels to machine code.
 #pragma once
 
+#include "passes/codegen/nest/LlvmModule.h"
 #include "runtime/base/Status.h"
 
-#include "mlir/IR/BuiltinOps.h"
-
-#include <memory>
 #include <string>
 #include <vector>
-
-namespace llvm {
-class LLVMContext;
-class Module;
-} // namespace llvm
 
 namespace cleave::codegen {
 
 // Name and features of this machine's CPU in LLVM's terms: "znver4 +avx512f,…".
 std::string hostTarget();
-
-// Lowers a module of emitKernels to the llvm dialect.
-Status lowerToLlvm(mlir::ModuleOp module);
-
-// A module of LLVM IR in a context of its own, so that several can be compiled concurrently.
-struct LlvmModule {
-  LlvmModule();
-  ~LlvmModule();
-  LlvmModule(LlvmModule &&);
-  std::unique_ptr<llvm::LLVMContext> context;
-  std::unique_ptr<llvm::Module> module;
-};
-
-// Translates a module of lowerToLlvm.
-Result<LlvmModule> translate(mlir::ModuleOp module);
 
 // Optimises for the kernels' speed (Full), or for the time of compilation (Fast), as for checked
 // kernels.

@@ -17,14 +17,14 @@ from clone import compile_tools, fresh_clone
 
 # name, tool, source, text, text with the fault
 FAULTS = [
-    ("a wrong stride", "fuzz-kernels", "passes/codegen/cpu/GroupNest.cpp",
+    ("a wrong stride", "fuzz-kernels", "passes/codegen/nest/GroupNest.cpp",
      "        access.strides[factor] = stride;",
      "        access.strides[factor] = stride + (dim == 0 && stride > 8);"),
     ("a missing last row", "fuzz-kernels", "passes/codegen/cpu/ColumnEmitter.cpp",
      "    if (whole < size)", "    if (whole + 1 < size)"),
-    ("a wrong fold of a reduction", "fuzz-kernels", "passes/codegen/cpu/KernelBuilder.cpp",
+    ("a wrong fold of a reduction", "fuzz-kernels", "passes/codegen/nest/KernelBuilder.cpp",
      "scalar(element, isMax ? -infinity : infinity)", "scalar(element, isMax ? 0 : infinity)"),
-    ("a swapped operand", "fuzz-kernels", "passes/codegen/cpu/GroupEmitter.cpp",
+    ("a swapped operand", "fuzz-kernels", "passes/codegen/nest/GroupEmitter.cpp",
      "  Value result;\n  if (auto pow",
      "  if (isa<graph::RemOp>(op))\n    std::swap(operands[0], operands[1]);\n  Value result;\n  if (auto pow"),
     ("a missing mask on padding", "fuzz-programs", "passes/shard/Masking.cpp",

@@ -1,5 +1,5 @@
 // Errors for kernels that cannot be compiled.
-#include "passes/codegen/cpu/Crash.h"
+#include "passes/codegen/nest/Crash.h"
 #include "dialects/graph/Graph.h"
 #include "passes/codegen/cpu/CpuCodegen.h"
 

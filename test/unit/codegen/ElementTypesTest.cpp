@@ -1,5 +1,5 @@
 // Pointwise ops and reductions on every element type.
-#include "KernelHarness.h"
+#include "test/unit/codegen/KernelHarness.h"
 
 #include <catch2/catch.hpp>
 
@@ -89,9 +89,13 @@ TEST_CASE("floats of every width are computed with at least single precision") {
     std::vector<Result> results;
     for (const char *op : {"add", "mul", "div", "max", "min", "pow"})
       results.push_back({std::string(op) + " %a, %b : " + type, type});
-    for (const char *op : {"neg", "abs", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "sin",
-                           "cos", "tanh", "atan", "erf", "floor", "ceil", "round"})
-      results.push_back({std::string(op) + " %a : " + type, type});
+    std::vector<std::string> functions = {"neg",   "abs",   "exp",  "log",  "sqrt",
+                                          "rsqrt", "floor", "ceil", "round"};
+    if (element != "f64" || cleave::test::kHasDoubleFunctions)
+      for (const char *op : {"expm1", "log1p", "sin", "cos", "tanh", "atan", "erf"})
+        functions.push_back(op);
+    for (const std::string &op : functions)
+      results.push_back({op + " %a : " + type, type});
     INFO(element);
     CHECK(worstDifference({.text = group(type, results),
                            .tolerance = toleranceOf(element),

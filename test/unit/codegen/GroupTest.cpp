@@ -1,5 +1,5 @@
 // Kernel groups: every shape of nest against the reference evaluation, at even and odd sizes.
-#include "KernelHarness.h"
+#include "test/unit/codegen/KernelHarness.h"
 
 #include "runtime/base/Float16.h"
 

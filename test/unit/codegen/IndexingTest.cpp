@@ -1,5 +1,5 @@
 // Kernels outside of groups: gather, scatter, scan, sort and pooling.
-#include "KernelHarness.h"
+#include "test/unit/codegen/KernelHarness.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,8 +1,6 @@
 // One module per case: its function's op is moved into a program.kernel.
 #include "KernelHarness.h"
 
-#include "compiler/artifact/ExportKernel.h"
-#include "passes/codegen/cpu/CpuCodegen.h"
 #include "test/unit/graph_text/Elements.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -10,11 +8,8 @@
 
 #include <cmath>
 #include <cstdio>
-#include <dlfcn.h>
 #include <limits>
 #include <random>
-#include <sys/mman.h>
-#include <unistd.h>
 
 using namespace mlir;
 
@@ -97,17 +92,6 @@ program::KernelOp buildKernel(func::FuncOp function, const KernelCase &testCase)
   return kernel;
 }
 
-void *load(const std::string &library) {
-  int file = memfd_create("kernels", 0);
-  if (::write(file, library.data(), library.size()) != static_cast<ssize_t>(library.size()))
-    return nullptr;
-  void *handle = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
-  close(file);
-  if (!handle)
-    std::fprintf(stderr, "%s\n", dlerror());
-  return handle;
-}
-
 double difference(const Tensor &expected, const char *found, double worst) {
   for (int64_t i = 0; i < expected.size(); ++i) {
     double a = expected.values[i],
@@ -144,7 +128,8 @@ double runAndCompare(const CompiledKernel &compiled, const KernelCase &testCase,
     pointers.push_back(m.bytes);
   int64_t extent = compiled.extent();
   for (int part = parts - 1; part >= 0; --part)
-    compiled.run(pointers.data(), extent * part / parts, extent * (part + 1) / parts);
+    if (!compiled.run(pointers.data(), extent * part / parts, extent * (part + 1) / parts))
+      return std::numeric_limits<double>::infinity();
   double worst = 0;
   for (auto [i, tensor] : llvm::enumerate(expected))
     worst = difference(tensor, memory[kernel.getResultView(i).getBuffer()].bytes, worst);
@@ -153,31 +138,29 @@ double runAndCompare(const CompiledKernel &compiled, const KernelCase &testCase,
 
 } // namespace
 
-std::unique_ptr<CompiledKernel> CompiledKernel::compile(const KernelCase &testCase) {
+std::unique_ptr<CompiledKernel> CompiledKernel::build(const KernelCase &testCase) {
   std::unique_ptr<CompiledKernel> made(new CompiledKernel());
   made->context_.loadDialect<graph::GraphDialect, program::ProgramDialect, func::FuncDialect>();
   made->module_ = parseSourceString<ModuleOp>(testCase.text, &made->context_);
   if (!made->module_)
     return nullptr;
   made->op_ = buildKernel(*made->module_->getOps<func::FuncOp>().begin(), testCase);
-  Result<codegen::CpuLibrary> library = codegen::compileKernels({made->op_});
-  if (!library) {
-    std::fprintf(stderr, "%s\n", library.status().message().c_str());
-    return nullptr;
-  }
-  made->library_ = load(library->bytes);
-  if (made->library_)
-    made->function_ = reinterpret_cast<decltype(made->function_)>(dlsym(
-        made->library_, artifact::exportKernel(program::KernelOp(made->op_)).symbol().c_str()));
-  return made->function_ ? std::move(made) : nullptr;
+  return made;
 }
 
-CompiledKernel::~CompiledKernel() {
-  if (library_)
-    dlclose(library_);
+std::unique_ptr<CompiledKernel> CompiledKernel::compile(const KernelCase &testCase) {
+  std::unique_ptr<CompiledKernel> made = build(testCase);
+  if (made)
+    made->code_ = compileCode(made->op_);
+  return made && made->code_ ? std::move(made) : nullptr;
 }
 
-int64_t CompiledKernel::extent() const { return *program::KernelOp(op_).getExtent(); }
+bool CompiledKernel::run(void *const *buffers, int64_t begin, int64_t end) const {
+  std::string fault = code_->run(buffers, begin, end);
+  if (!fault.empty())
+    std::fprintf(stderr, "%s\n", fault.c_str());
+  return fault.empty();
+}
 
 double worstDifference(const KernelCase &testCase) {
   std::unique_ptr<CompiledKernel> kernel = CompiledKernel::compile(testCase);

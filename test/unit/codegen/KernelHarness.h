@@ -32,17 +32,31 @@ std::string sized(const std::string &text, int64_t rows, int64_t columns);
 // A group whose rows are read again behind their own maximum and sum, N x M.
 extern const char *const kSoftmax;
 
-// A case's op as machine code of this process.
+// The code of a kernel for one target.
+class KernelCode {
+public:
+  virtual ~KernelCode() = default;
+  // Runs the part [begin, end) of the parallel range, of `extent()` in all. Returns the fault,
+  // or nothing.
+  virtual std::string run(void *const *buffers, int64_t begin, int64_t end) const = 0;
+  virtual int64_t extent() const = 0;
+};
+
+// Null (and a message on stderr) where the kernel could not be made. Every suite has its own.
+std::unique_ptr<KernelCode> compileCode(program::KernelOp kernel);
+// Whether it has all functions in double precision, or only exp, log, powers and roots.
+extern const bool kHasDoubleFunctions;
+
+// A case's op as a kernel, and its code.
 class CompiledKernel {
 public:
-  // Null (and a message on stderr) where the kernel could not be made.
+  // Null (and a message on stderr) where the text is wrong or the kernel could not be made.
   static std::unique_ptr<CompiledKernel> compile(const KernelCase &testCase);
-  ~CompiledKernel();
-  // Runs the part [begin, end) of the parallel range, of `extent()` in all.
-  void run(void *const *buffers, int64_t begin, int64_t end) const {
-    function_(buffers, begin, end);
-  }
-  int64_t extent() const;
+  // The same without code.
+  static std::unique_ptr<CompiledKernel> build(const KernelCase &testCase);
+  // False (and a message on stderr) where something went wrong.
+  bool run(void *const *buffers, int64_t begin, int64_t end) const;
+  int64_t extent() const { return code_->extent(); }
   program::KernelOp op() const { return op_; }
 
 private:
@@ -50,8 +64,7 @@ private:
   mlir::MLIRContext context_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   program::KernelOp op_;
-  void *library_ = nullptr;
-  void (*function_)(void *const *, int64_t, int64_t) = nullptr;
+  std::unique_ptr<KernelCode> code_;
 };
 
 // The largest difference over all results, or infinity (and a message on stderr) where the kernel

@@ -2,12 +2,12 @@
 // coordinates.
 #pragma once
 
-#include "passes/codegen/cpu/KernelBuilder.h"
+#include "passes/codegen/nest/KernelBuilder.h"
 
 namespace cleave::codegen {
 
-// Emits the kernel of a mesh.slice or mesh.block_offset on dense tensors and returns its extent.
+// Emits the kernel of a mesh.slice or mesh.block_offset on dense tensors.
 // The kernel's last buffer holds this rank's coordinate on every mesh axis, as i64.
-int64_t emitLocal(KernelBuilder &k, program::KernelOp kernel);
+void emitLocal(KernelBuilder &k, program::KernelOp kernel);
 
 } // namespace cleave::codegen

@@ -1,5 +1,5 @@
 // LLVM's crash recovery, and the text of a kernel.
-#include "passes/codegen/cpu/Crash.h"
+#include "passes/codegen/nest/Crash.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/CrashRecoveryContext.h"

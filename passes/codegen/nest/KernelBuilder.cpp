@@ -1,5 +1,5 @@
 // Scalars and loops as arith, scf and LLVM ops.
-#include "passes/codegen/cpu/KernelBuilder.h"
+#include "passes/codegen/nest/KernelBuilder.h"
 
 #include "dialects/graph/Pointwise.h"
 
@@ -13,37 +13,17 @@ using namespace mlir;
 
 namespace cleave::codegen {
 
-KernelBuilder::KernelBuilder(ModuleOp module, program::KernelOp kernel, bool checked)
-    : b_(module.getContext()), loc_(UnknownLoc::get(module.getContext())), kernel_(kernel),
-      buffers_(kernel.getBuffers()), checked_(checked) {
+KernelBuilder::KernelBuilder(MLIRContext *context) : b_(context), loc_(UnknownLoc::get(context)) {}
+
+void KernelBuilder::declare(ModuleOp module, const std::string &name, int64_t buffers,
+                            int64_t further) {
   b_.setInsertionPointToEnd(module.getBody());
-  SmallVector<Type> types(buffers_, LLVM::LLVMPointerType::get(b_.getContext()));
-  types.append(2, b_.getI64Type());
-  body_ = func::FuncOp::create(b_, loc_, (kernel.getSymName() + kBodySuffix).str(),
-                               b_.getFunctionType(types, {}));
-  buildEntry(module, kernel.getSymName());
+  SmallVector<Type> types(buffers, LLVM::LLVMPointerType::get(b_.getContext()));
+  types.append(further, b_.getI64Type());
+  body_ = func::FuncOp::create(b_, loc_, name, b_.getFunctionType(types, {}));
   Block *block = body_.addEntryBlock();
   b_.setInsertionPointToEnd(block);
   b_.setInsertionPoint(func::ReturnOp::create(b_, loc_));
-  describeBuffers();
-}
-
-void KernelBuilder::buildEntry(ModuleOp module, StringRef symbol) {
-  Type pointer = LLVM::LLVMPointerType::get(b_.getContext());
-  auto entry = func::FuncOp::create(
-      b_, loc_, symbol, b_.getFunctionType({pointer, b_.getI64Type(), b_.getI64Type()}, {}));
-  Block *block = entry.addEntryBlock();
-  OpBuilder inside = OpBuilder::atBlockEnd(block);
-  SmallVector<Value> arguments;
-  for (int64_t i = 0; i < buffers_; ++i) {
-    Value slot = LLVM::GEPOp::create(inside, loc_, pointer, pointer, block->getArgument(0),
-                                     ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
-    arguments.push_back(LLVM::LoadOp::create(inside, loc_, pointer, slot));
-  }
-  arguments.push_back(block->getArgument(1));
-  arguments.push_back(block->getArgument(2));
-  func::CallOp::create(inside, loc_, body_, arguments);
-  func::ReturnOp::create(inside, loc_);
 }
 
 Value KernelBuilder::constant(int64_t value) {
@@ -106,16 +86,6 @@ void KernelBuilder::store(Value value, int64_t argument, Value index) {
   storeTo(value, body_.getArgument(argument), index);
 }
 
-Value KernelBuilder::scratch(int64_t count, Type element) {
-  OpBuilder::InsertionGuard guard(b_);
-  b_.setInsertionPointToStart(&body_.front());
-  Value pointer = LLVM::AllocaOp::create(b_, loc_, LLVM::LLVMPointerType::get(b_.getContext()),
-                                         memoryType(element), constant(count), /*alignment=*/64);
-  if (checked_)
-    extents_[pointer] = {0, count, "its scratch memory"};
-  return pointer;
-}
-
 void KernelBuilder::loop(Value from, Value to, int64_t step, const Body &body) {
   auto loop = scf::ForOp::create(b_, loc_, from, to, constant(step));
   OpBuilder::InsertionGuard guard(b_);
@@ -131,6 +101,13 @@ SmallVector<Value> KernelBuilder::fold(Value from, Value to, ValueRange start, c
   if (!start.empty())
     scf::YieldOp::create(b_, loc_, next);
   return llvm::to_vector_of<Value>(loop.getResults());
+}
+
+void KernelBuilder::when(Value condition, llvm::function_ref<void()> body) {
+  auto branch = scf::IfOp::create(b_, loc_, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(branch.thenBlock());
+  body();
 }
 
 Value KernelBuilder::combine(graph::Reduction kind, Type element, Value a, Value b) {
@@ -217,6 +194,20 @@ SmallVector<Value> KernelBuilder::delinearize(Value linear, ArrayRef<int64_t> si
   if (!sizes.empty())
     indices[0] = linear;
   return indices;
+}
+
+void forEachRow(KernelBuilder &k, int64_t rows, int64_t length,
+                const std::function<void(Value, const ForEach &)> &body) {
+  if (k.grain() == Grain::Coarse)
+    return k.points(rows, [&](Value row) {
+      body(row, [&](const KernelBuilder::Body &element) {
+        k.loop(k.constant(0), k.constant(length), 1, element);
+      });
+    });
+  k.points(rows * length, [&](Value point) {
+    SmallVector<Value> at = k.delinearize(point, {rows, length});
+    body(at[0], [&](const KernelBuilder::Body &element) { element(at[1]); });
+  });
 }
 
 } // namespace cleave::codegen

@@ -1,5 +1,5 @@
 // Computes the rank's position in its group from its coordinates.
-#include "passes/codegen/cpu/LocalEmitter.h"
+#include "passes/codegen/nest/LocalEmitter.h"
 
 #include "dialects/mesh/MeshDialect.h"
 
@@ -24,7 +24,7 @@ static Value positionInGroup(KernelBuilder &k, program::KernelOp kernel, ArrayAt
 }
 
 // result[outer, i, inner] = operand[outer, position * block + i, inner], if that element exists.
-static int64_t emitSlice(KernelBuilder &k, program::KernelOp kernel, mesh::SliceOp slice) {
+static void emitSlice(KernelBuilder &k, program::KernelOp kernel, mesh::SliceOp slice) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(slice.getOperand().getType()).getShape();
   int64_t block = cast<RankedTensorType>(slice.getType()).getDimSize(slice.getDim());
   int64_t outer = 1, inner = 1, size = shape[slice.getDim()];
@@ -34,27 +34,24 @@ static int64_t emitSlice(KernelBuilder &k, program::KernelOp kernel, mesh::Slice
   Type element = graph::elementTypeOf(slice.getOperand());
   int64_t from = kernel.getOperandView(0).getBuffer(), to = kernel.getResultView(0).getBuffer();
   Value start = k.mul(positionInGroup(k, kernel, slice.getAxes()), block);
-  k.loop(k.begin(), k.end(), 1, [&](Value row) {
+  forEachRow(k, outer * block, inner, [&](Value row, const ForEach &elements) {
     SmallVector<Value> at = k.delinearize(row, {outer, block});
     // Beyond the end is padding: any element will do.
-    Value source =
-        arith::MinSIOp::create(k.builder(), k.loc(), k.add(start, at[1]), k.constant(size - 1));
+    Value source = k.smaller(k.add(start, at[1]), size - 1);
     Value first = k.mul(k.add(k.mul(at[0], size), source), inner), target = k.mul(row, inner);
-    k.loop(k.constant(0), k.constant(inner), 1,
-           [&](Value i) { k.store(k.load(from, k.add(first, i), element), to, k.add(target, i)); });
+    elements(
+        [&](Value i) { k.store(k.load(from, k.add(first, i), element), to, k.add(target, i)); });
   });
-  return outer * block;
 }
 
-int64_t emitLocal(KernelBuilder &k, program::KernelOp kernel) {
+void emitLocal(KernelBuilder &k, program::KernelOp kernel) {
   if (auto slice = dyn_cast<mesh::SliceOp>(kernel.getComputation()))
     return emitSlice(k, kernel, slice);
   auto offset = cast<mesh::BlockOffsetOp>(kernel.getComputation());
-  k.loop(k.begin(), k.end(), 1, [&](Value) {
+  k.points(1, [&](Value) {
     Value value = k.mul(positionInGroup(k, kernel, offset.getAxes()), offset.getBlock());
     k.store(value, kernel.getResultView(0).getBuffer(), k.constant(0));
   });
-  return 1;
 }
 
 } // namespace cleave::codegen

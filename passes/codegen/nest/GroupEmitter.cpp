@@ -1,8 +1,6 @@
-// The elements of a group, and the nests of the kinds Pointwise and Rows; Columns is in
-// ColumnEmitter.cpp.
-#include "passes/codegen/cpu/GroupEmitter.h"
+// Values in the order of the group's ops, the powers, and the passes of reductions.
+#include "passes/codegen/nest/GroupEmitter.h"
 
-#include "dialects/graph/Cost.h"
 #include "dialects/graph/Pointwise.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,9 +13,6 @@ using namespace mlir;
 namespace cleave::codegen {
 
 namespace {
-
-// Elements of scratch memory of one call. A longer row is recomputed in every pass.
-constexpr int64_t kScratchElements = 16384;
 
 // x to a constant power by multiplications and square roots, if that is exact enough; else null.
 Value buildConstantPower(OpBuilder &b, Location loc, Value x, double exponent) {
@@ -103,7 +98,7 @@ GroupEmitter::Roots GroupEmitter::needed(ArrayRef<Value> roots) {
     if (isAvailable(value) || graph::splatValue(value) || !found.insert(value))
       continue;
     Operation *op = value.getDefiningOp();
-    if (op && !scratch_.contains(value))
+    if (op && !isKept(value))
       llvm::append_range(stack, op->getOperands());
   }
   Roots ordered = found.takeVector();
@@ -140,18 +135,26 @@ Value GroupEmitter::addressOf(const Access &access) {
   return address;
 }
 
+Value GroupEmitter::loadElement(const Access &access) {
+  return k_.load(access.argument, addressOf(access), access.element);
+}
+
+void GroupEmitter::storeElement(Value scalar, const Access &access) {
+  k_.store(scalar, access.argument, addressOf(access));
+}
+
 Value GroupEmitter::emitValue(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     const Access &access = nest_.operands[argument.getArgNumber()];
-    return k_.widen(k_.load(access.argument, addressOf(access), access.element));
+    return k_.widen(loadElement(access));
   }
-  if (Value scratch = scratch_.lookup(value))
-    return k_.loadFrom(scratch, linearReduced(), k_.wideType(graph::elementTypeOf(value)));
+  if (isKept(value))
+    return loadKept(value);
   return asStored(value, emitOp(value.getDefiningOp()));
 }
 
 Value GroupEmitter::asStored(Value value, Value wide) {
-  bool isStored = llvm::is_contained(body_.getTerminator()->getOperands(), value);
+  bool isStored = llvm::is_contained(results(), value);
   return isStored ? k_.widen(k_.narrow(wide, graph::elementTypeOf(value))) : wide;
 }
 
@@ -202,71 +205,35 @@ void GroupEmitter::emitInner(ArrayRef<Value> roots) {
     inner_[value] = emitValue(value);
 }
 
+// Whether the value varies from row to row.
+bool GroupEmitter::hasRows(Value value) const {
+  uint64_t rows = 0;
+  for (int factor : nest_.reduced)
+    rows |= uint64_t(1) << factor;
+  return (nest_.factors.lookup(value) & rows) != 0;
+}
+
+GroupEmitter::Roots GroupEmitter::resultsThat(llvm::function_ref<bool(Value)> isChosen) const {
+  Roots chosen;
+  llvm::copy_if(results(), std::back_inserter(chosen), isChosen);
+  return chosen;
+}
+
 void GroupEmitter::storeResults(llvm::function_ref<bool(Value)> isChosen) {
-  for (auto [value, access] : llvm::zip(body_.getTerminator()->getOperands(), nest_.results))
+  for (auto [value, access] : llvm::zip(results(), nest_.results))
     if (isChosen(value))
-      k_.store(k_.narrow(valueOf(value), graph::elementTypeOf(value)), access.argument,
-               addressOf(access));
+      storeElement(k_.narrow(valueOf(value), graph::elementTypeOf(value)), access);
 }
 
 void GroupEmitter::storeInnerResults() {
-  storeResults([&](Value value) { return nest_.hasInner(value); });
+  storeResults([&](Value value) { return hasInner(value); });
 }
 
 void GroupEmitter::storeOuterResults() {
-  storeResults([&](Value value) { return !nest_.hasInner(value); });
+  storeResults([&](Value value) { return !hasInner(value); });
 }
 
-// -- nests ----------------------------------------------------------------------------------------
-
-// The loop over the parallel range, with the indices of its factors.
-void GroupEmitter::outerLoop(const std::function<void()> &body) {
-  k_.loop(k_.begin(), k_.end(), 1, [&](Value point) {
-    loops_ = k_.builder().getInsertionBlock()->getParentOp();
-    for (auto [factor, index] : llvm::zip(nest_.outer, k_.delinearize(point, nest_.outerSizes())))
-      index_[factor] = index;
-    body();
-  });
-}
-
-void GroupEmitter::emitPointwise() {
-  Roots results(body_.getTerminator()->getOperands());
-  auto element = [&](Value index) {
-    if (!loops_)
-      loops_ = k_.builder().getInsertionBlock()->getParentOp();
-    index_[nest_.inner] = index;
-    emitOuter(results);
-    emitInner(results);
-    storeInnerResults();
-    storeOuterResults();
-  };
-  if (nest_.inner >= 0 && nest_.outer.empty())
-    return k_.loop(k_.begin(), k_.end(), 1, element);
-  outerLoop([&] {
-    emitOuter(results);
-    if (nest_.across >= 0)
-      emitTiles(element);
-    else if (nest_.inner >= 0)
-      k_.loop(k_.constant(0), k_.constant(nest_.sizes[nest_.inner]), 1, element);
-    else
-      storeOuterResults();
-  });
-}
-
-// Loops over the tiles of a range of `across`, whose index counts tiles here, along `inner`.
-void GroupEmitter::emitTiles(const KernelBuilder::Body &element) {
-  auto endOf = [&](Value from, int factor) {
-    return k_.smaller(k_.add(from, k_.constant(kTile)), nest_.sizes[factor]);
-  };
-  Value row = k_.mul(index_[nest_.across], kTile), endRow = endOf(row, nest_.across);
-  k_.loop(k_.constant(0), k_.constant(nest_.sizes[nest_.inner]), kTile, [&](Value column) {
-    Value endColumn = endOf(column, nest_.inner);
-    k_.loop(row, endRow, 1, [&](Value index) {
-      index_[nest_.across] = index;
-      k_.loop(column, endColumn, 1, element);
-    });
-  });
-}
+// -- passes ---------------------------------------------------------------------------------------
 
 void GroupEmitter::planPasses() {
   auto passOf = [&](int64_t pass) -> Pass & {
@@ -281,46 +248,14 @@ void GroupEmitter::planPasses() {
       pass.roots.push_back(reduce.getOperand());
     }
   int last = 0;
-  for (Value value : body_.getTerminator()->getOperands())
+  for (Value value : results())
     if (nest_.hasInner(value))
       last = std::max(last, nest_.stage.lookup(value));
   // Stores all results in the last pass, since operands in the same memory are read until then.
   passOf(last);
-  for (Value value : body_.getTerminator()->getOperands())
+  for (Value value : results())
     if (nest_.hasInner(value))
       passes_.back().roots.push_back(value);
-}
-
-// A costly value of an earlier pass is kept rather than recomputed.
-void GroupEmitter::planScratch() {
-  if (nest_.size(nest_.reduced) > kScratchElements)
-    return;
-  llvm::DenseMap<Value, size_t> firstPass;
-  llvm::DenseMap<Value, bool> costly;
-  for (Operation &op : body_.without_terminator()) {
-    bool isCostlyValue = graph::isCostly(&op);
-    for (Value operand : op.getOperands())
-      isCostlyValue |= nest_.hasInner(operand) && costly.lookup(operand);
-    costly[op.getResult(0)] = isCostlyValue && nest_.hasInner(op.getResult(0));
-  }
-  llvm::DenseSet<Value> kept;
-  for (size_t pass = 0; pass < passes_.size(); ++pass) {
-    SmallVector<Value> stack(passes_[pass].roots);
-    llvm::DenseSet<Value> seen;
-    while (!stack.empty()) {
-      Value value = stack.pop_back_val();
-      Operation *op = value.getDefiningOp();
-      if (!op || !nest_.hasInner(value) || graph::splatValue(value) || !seen.insert(value).second)
-        continue;
-      size_t first = firstPass.try_emplace(value, pass).first->second;
-      if (first == pass || !costly.lookup(value))
-        llvm::append_range(stack, op->getOperands());
-      else if (kept.insert(value).second)
-        passes_[first].kept.push_back(
-            {value,
-             k_.scratch(nest_.size(nest_.reduced), k_.wideType(graph::elementTypeOf(value)))});
-    }
-  }
 }
 
 Value GroupEmitter::linearReduced() {
@@ -328,63 +263,6 @@ Value GroupEmitter::linearReduced() {
   for (int factor : nest_.reduced)
     linear = k_.add(k_.mul(linear, nest_.sizes[factor]), index_[factor]);
   return linear;
-}
-
-SmallVector<Value> GroupEmitter::emitPassBody(const Pass &pass, ValueRange carried) {
-  inner_.clear();
-  emitInner(pass.roots);
-  for (auto [value, scratch] : pass.kept)
-    k_.storeTo(valueOf(value), scratch, linearReduced());
-  SmallVector<Value> next;
-  for (auto [reduce, before] : llvm::zip(pass.reductions, carried)) {
-    graph::ReduceOp op = reduce;
-    next.push_back(k_.combine(op.getKind(), graph::elementTypeOf(op.getOperand()), before,
-                              valueOf(op.getOperand())));
-  }
-  if (&pass == &passes_.back())
-    storeInnerResults();
-  inner_.clear();
-  return next;
-}
-
-SmallVector<Value> GroupEmitter::emitPassLoops(const Pass &pass, size_t depth, ValueRange carried) {
-  if (depth == nest_.reduced.size())
-    return emitPassBody(pass, carried);
-  int factor = nest_.reduced[depth];
-  return k_.fold(k_.constant(0), k_.constant(nest_.sizes[factor]), carried,
-                 [&](Value index, ValueRange inside) {
-                   index_[factor] = index;
-                   return emitPassLoops(pass, depth + 1, inside);
-                 });
-}
-
-void GroupEmitter::emitPoint() {
-  for (const Pass &pass : passes_) {
-    emitOuter(pass.roots);
-    SmallVector<Value> start;
-    for (graph::ReduceOp reduce : pass.reductions)
-      start.push_back(
-          k_.neutral(reduce.getKind(), k_.wideType(graph::elementTypeOf(reduce.getOperand()))));
-    SmallVector<Value> sums = emitPassLoops(pass, 0, start);
-    for (auto [value, scratch] : pass.kept)
-      scratch_[value] = scratch;
-    for (auto [reduce, sum] : llvm::zip(pass.reductions, sums)) {
-      graph::ReduceOp op = reduce;
-      outer_[op.getResult()] = asStored(op.getResult(), sum);
-    }
-  }
-  Roots results;
-  for (Value value : body_.getTerminator()->getOperands())
-    if (!nest_.hasInner(value))
-      results.push_back(value);
-  emitOuter(results);
-  storeOuterResults();
-}
-
-void GroupEmitter::emitRows() {
-  planPasses();
-  planScratch();
-  outerLoop([&] { emitPoint(); });
 }
 
 } // namespace cleave::codegen

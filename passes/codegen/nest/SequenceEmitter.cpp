@@ -2,7 +2,7 @@
 //
 // Sorts (value, position) by heapsort in place in the results. No two entries are equal, so that
 // the order is stable without further memory.
-#include "passes/codegen/cpu/SequenceEmitter.h"
+#include "passes/codegen/nest/SequenceEmitter.h"
 
 #include "dialects/graph/Pointwise.h"
 
@@ -32,7 +32,7 @@ Lines linesOf(Value tensor, int64_t dim) {
 
 // Calls `body` with the position of the first element of every line.
 void forEachLine(KernelBuilder &k, const Lines &lines, const KernelBuilder::Body &body) {
-  k.loop(k.begin(), k.end(), 1, [&](Value line) {
+  k.points(lines.outer * lines.inner, [&](Value line) {
     SmallVector<Value> at = k.delinearize(line, {lines.outer, lines.inner});
     body(k.add(k.mul(at[0], lines.size * lines.inner), at[1]));
   });
@@ -159,18 +159,16 @@ private:
 
 } // namespace
 
-int64_t emitSequence(KernelBuilder &k, program::KernelOp kernel) {
+void emitSequence(KernelBuilder &k, program::KernelOp kernel) {
   Operation &op = kernel.getComputation();
   int64_t from = kernel.getOperandView(0).getBuffer(), to = kernel.getResultView(0).getBuffer();
   if (auto scan = dyn_cast<graph::ScanOp>(op)) {
     Lines lines = linesOf(scan.getOperand(), scan.getDim());
-    emitScan(k, lines, scan.getKind(), from, to);
-    return lines.outer * lines.inner;
+    return emitScan(k, lines, scan.getKind(), from, to);
   }
   auto sort = cast<graph::SortOp>(op);
   Lines lines = linesOf(sort.getOperand(), sort.getDim());
   SortEmitter(k, lines, sort.getDescending(), from, to, kernel.getResultView(1).getBuffer()).emit();
-  return lines.outer * lines.inner;
 }
 
 } // namespace cleave::codegen

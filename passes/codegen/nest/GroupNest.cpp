@@ -1,6 +1,6 @@
 // From the iteration space and the operands' layouts: orders the factors by their strides, merges
 // factors that all accesses have together, and chooses the kind of nest.
-#include "passes/codegen/cpu/GroupNest.h"
+#include "passes/codegen/nest/GroupNest.h"
 
 #include "compiler/analysis/IterationSpace.h"
 

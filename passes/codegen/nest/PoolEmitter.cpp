@@ -1,10 +1,9 @@
 // Loops over output positions and, inside, over the window, skipping elements in the padding.
-#include "passes/codegen/cpu/PoolEmitter.h"
+#include "passes/codegen/nest/PoolEmitter.h"
 
 #include "dialects/graph/Window.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
@@ -29,8 +28,10 @@ public:
   }
 
   void emitForward(int64_t input, int64_t result) {
-    planes([&](Value inputBase, Value outputBase) {
-      positions([&](ArrayRef<Value> at, Value output) {
+    forEachRow(k_, planes_, product(out_), [&](Value plane, const ForEach &elements) {
+      Value inputBase = k_.mul(plane, product(in_)), outputBase = k_.mul(plane, product(out_));
+      elements([&](Value output) {
+        SmallVector<Value> at = k_.delinearize(output, out_);
         Summary summary = summarise(at, inputBase, input);
         Value value = summary.value;
         if (!isMax_)
@@ -48,17 +49,16 @@ public:
         Summary summary = summarise(at, inputBase, input);
         Value value = k_.widen(k_.load(grad, k_.add(outputBase, output), element_));
         if (isMax_)
-          return whenNotNegative(summary.position, [&] { addTo(result, summary.position, value); });
+          return k_.when(isNotNegative(summary.position),
+                         [&] { addTo(result, summary.position, value); });
         Value share = arith::DivFOp::create(b_, k_.loc(), value, summary.divisor);
         visit(at, {}, [&](Value position, Value inside, ValueRange) -> SmallVector<Value> {
-          when(inside, [&] { addTo(result, k_.add(inputBase, position), share); });
+          k_.when(inside, [&] { addTo(result, k_.add(inputBase, position), share); });
           return {};
         });
       });
     });
   }
-
-  int64_t planes() const { return planes_; }
 
 private:
   // The results of a window: its maximum (0 if the window is empty) and the position of it (-1), or
@@ -76,8 +76,9 @@ private:
   }
 
   void planes(const std::function<void(Value, Value)> &body) {
-    k_.loop(k_.begin(), k_.end(), 1,
-            [&](Value plane) { body(k_.mul(plane, product(in_)), k_.mul(plane, product(out_))); });
+    k_.points(planes_, [&](Value plane) {
+      body(k_.mul(plane, product(in_)), k_.mul(plane, product(out_)));
+    });
   }
 
   void positions(const std::function<void(ArrayRef<Value>, Value)> &body) {
@@ -168,15 +169,8 @@ private:
     Value sum = k_.combine(graph::Reduction::Sum, element_, before, value);
     k_.store(k_.narrow(sum, element_), argument, position);
   }
-  void when(Value condition, const std::function<void()> &body) {
-    auto branch = scf::IfOp::create(b_, k_.loc(), condition, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(b_);
-    b_.setInsertionPointToStart(branch.thenBlock());
-    body();
-  }
-  void whenNotNegative(Value position, const std::function<void()> &body) {
-    when(arith::CmpIOp::create(b_, k_.loc(), arith::CmpIPredicate::sge, position, k_.constant(0)),
-         body);
+  Value isNotNegative(Value position) {
+    return arith::CmpIOp::create(b_, k_.loc(), arith::CmpIPredicate::sge, position, k_.constant(0));
   }
 
   KernelBuilder &k_;
@@ -190,19 +184,17 @@ private:
 
 } // namespace
 
-int64_t emitPool(KernelBuilder &k, program::KernelOp kernel) {
+void emitPool(KernelBuilder &k, program::KernelOp kernel) {
   Operation &op = kernel.getComputation();
   auto operand = [&](unsigned i) { return kernel.getOperandView(i).getBuffer(); };
   int64_t result = kernel.getResultView(0).getBuffer();
   if (auto pool = dyn_cast<graph::PoolOp>(op)) {
     PoolEmitter emitter(k, pool, pool.getResult());
-    emitter.emitForward(operand(0), result);
-    return emitter.planes();
+    return emitter.emitForward(operand(0), result);
   }
   auto grad = cast<graph::PoolGradOp>(op);
   PoolEmitter emitter(k, grad, grad.getGrad());
   emitter.emitGradient(operand(0), operand(1), result);
-  return emitter.planes();
 }
 
 } // namespace cleave::codegen
