@@ -106,10 +106,10 @@ Network without(const Drops &drops, const Network &network) {
   return result;
 }
 
-Prices matchPrices(const Network &from, const Prices &prices, const Network &to) {
-  Prices matched(to.rows.size(), 0.0);
+Prices matchPrices(const std::vector<Row> &from, const Prices &prices, const std::vector<Row> &to) {
+  Prices matched(to.size(), 0.0);
   for (size_t r = 0, s = 0; s < matched.size(); ++s, ++r) {
-    while (from.rows[r].space != to.rows[s].space || from.rows[r].time != to.rows[s].time)
+    while (from[r].space != to[s].space || from[r].time != to[s].time)
       ++r;
     matched[s] = prices[r];
   }

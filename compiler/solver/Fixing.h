@@ -24,7 +24,7 @@ Drops dropsAbove(const Network &network, const Marginals &least, double upper);
 // The network with these choices and pairs forbidden.
 Network without(const Drops &drops, const Network &network);
 
-// Prices of the rows of `to`, which are some of the rows of `from`.
-Prices matchPrices(const Network &from, const Prices &prices, const Network &to);
+// Prices of the rows `to`, which are some of the rows `from`, by the prices of those.
+Prices matchPrices(const std::vector<Row> &from, const Prices &prices, const std::vector<Row> &to);
 
 } // namespace cleave::solver

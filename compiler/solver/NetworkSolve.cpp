@@ -235,7 +235,7 @@ std::optional<double> NetworkSolve::solveRest(const Ascent &root, const Marginal
   options.cutoff = upper;
   options.maxSeconds = std::max(0.0, options_.maxSeconds - elapsed());
   NetworkSolve rest(presolve.result(), spaces_, options, round_ + 1);
-  rest.startFrom(matchPrices(network_, root.prices, presolve.result()),
+  rest.startFrom(matchPrices(network_.rows, root.prices, presolve.result().rows),
                  search_.best().empty() ? std::nullopt : presolve.project(search_.best()));
   const double bound = rest.run();
   iterations_ += rest.iterations();

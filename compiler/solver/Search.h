@@ -65,7 +65,13 @@ private:
   int randomNode() { return static_cast<int>(random_() % network_.nodes.size()); }
   int firstNode();
   int nodeLiveWith(int v);
-  Network extract(const std::vector<int> &part) const;
+  // A part as a network of its own, and the prices of its rows.
+  struct Part {
+    Network network;
+    Prices prices;
+  };
+  Network nodesOf(const std::vector<int> &part) const;
+  Part extract(const std::vector<int> &nodes, const Prices &prices) const;
 
   const Network &network_;
   std::mt19937_64 random_;
