@@ -1,8 +1,8 @@
 // Fixing: drops choices and pairs of choices that no better solution takes.
 //
-// Reduced-cost fixing as in integer programming (G. Dantzig, R. Fulkerson and S. Johnson, Operations
-// Research 2, 1954), with min-marginals in place of reduced costs: a lower bound on everything that
-// takes a choice is compared with the cost of a known solution.
+// Reduced-cost fixing as in integer programming (G. Dantzig, R. Fulkerson and S. Johnson,
+// Operations Research 2, 1954), with min-marginals in place of reduced costs: a lower bound on
+// everything that takes a choice is compared with the cost of a known solution.
 #pragma once
 
 #include "compiler/solver/Bound.h"

@@ -176,8 +176,9 @@ bool NetworkSolve::provenInfeasible(int iterations, int64_t maxTableEntries) {
 // has passed.
 void NetworkSolve::searchParts(const Prices &prices, double bound, int rounds, double timeShare) {
   const int patience = 40 + rounds / 4;
-  for (int k = 0, idle = 0; k < rounds && idle < patience && !isClosed(bound); ++k) {
-    idle = search_.improve(prices) ? 0 : idle + 1;
+  const int threads = options_.threads;
+  for (int k = 0, idle = 0; k < rounds && idle < patience && !isClosed(bound); k += threads) {
+    idle = search_.improve(prices, threads) ? 0 : idle + threads;
     if (isLate(timeShare))
       break;
   }

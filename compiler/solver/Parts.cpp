@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 
 namespace cleave::solver {
 
@@ -153,31 +154,18 @@ Search::Part Search::extract(const std::vector<int> &nodes, const Prices &prices
   return part;
 }
 
-bool Search::improve(const Prices &prices) {
-  if (best_.empty())
-    return false;
-  std::vector<int> part = choosePart();
-  Part extracted = extract(part, prices);
-  const std::vector<Row> rows = extracted.network.rows;
-  Presolve presolve(std::move(extracted.network));
+Search::Proposal Search::solvePart(std::vector<int> nodes, const Prices &prices,
+                                   uint64_t seed) const {
+  Part part = extract(nodes, prices);
+  const std::vector<Row> rows = part.network.rows;
+  Presolve presolve(std::move(part.network));
   const Network &small = presolve.result();
-  const double before = bestCost_;
-  auto take = [&](const std::vector<int> &reduced) {
-    std::vector<int> choices = best_;
-    std::vector<int> expanded = presolve.expand(reduced);
-    for (size_t k = 0; k < part.size(); ++k)
-      choices[part[k]] = expanded[k];
-    if (network_.totalCost(choices) < bestCost_)
-      offer(choices);
-  };
-  const Prices start = matchPrices(rows, extracted.prices, small.rows);
+  const Prices start = matchPrices(rows, part.prices, small.rows);
   NodeCosts costs;
   for (const NetworkNode &node : small.nodes)
     costs.push_back(node.cost);
   Elimination elimination(small, 1 << 14);
-  largestPart_ = elimination.isExact() ? std::min(400.0, largestPart_ * 1.02)
-                                       : std::max(16.0, largestPart_ * 0.95);
-  Search inner(small, random_());
+  Search inner(small, seed);
   AscentOptions options;
   options.iterations = 12;
   ascend(small, elimination, costs, start, options, [&](const std::vector<int> &choices) {
@@ -185,8 +173,45 @@ bool Search::improve(const Prices &prices) {
       inner.repair(choices, start);
     return inner.bestCost();
   });
+  Proposal proposal{std::move(nodes), {}, elimination.isExact()};
   if (inner.bestCost() < kForbidden)
-    take(inner.best());
+    proposal.choices = presolve.expand(inner.best());
+  return proposal;
+}
+
+// Accepts the proposal if it makes the best solution better.
+void Search::take(const Proposal &proposal) {
+  largestPart_ =
+      proposal.isExact ? std::min(400.0, largestPart_ * 1.02) : std::max(16.0, largestPart_ * 0.95);
+  if (proposal.choices.empty())
+    return;
+  std::vector<int> choices = best_;
+  for (size_t k = 0; k < proposal.nodes.size(); ++k)
+    choices[proposal.nodes[k]] = proposal.choices[k];
+  if (network_.totalCost(choices) < bestCost_)
+    offer(std::move(choices));
+}
+
+bool Search::improve(const Prices &prices, int threads) {
+  if (best_.empty())
+    return false;
+  const double before = bestCost_;
+  std::vector<std::future<Proposal>> proposals;
+  for (int k = 0; k < threads; ++k) {
+    std::vector<int> nodes = choosePart();
+    const uint64_t seed = random_();
+    // The last one is solved by this thread.
+    const auto policy = k + 1 < threads ? std::launch::async : std::launch::deferred;
+    proposals.push_back(std::async(policy, [this, &prices, seed, nodes = std::move(nodes)] {
+      return solvePart(nodes, prices, seed);
+    }));
+  }
+  proposals.back().wait();
+  std::vector<Proposal> solved;
+  for (std::future<Proposal> &proposal : proposals)
+    solved.push_back(proposal.get());
+  for (const Proposal &proposal : solved)
+    take(proposal);
   return bestCost_ < before;
 }
 

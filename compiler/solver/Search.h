@@ -26,10 +26,11 @@ public:
   // them. A change costs seconds plus the price of the bytes that it moves. Returns whether a
   // solution was found.
   bool repair(std::vector<int> choices, const Prices &prices);
-  // Re-solves a part exactly or nearly so, all other nodes fixed, and keeps the result if it is
-  // better (large neighbourhood search: P. Shaw, CP 1998). The size of parts adapts to what can be
-  // solved exactly. Returns whether it improved.
-  bool improve(const Prices &prices);
+  // Re-solves `threads` parts at once, each exactly or nearly so with all other nodes fixed, and
+  // keeps those results, in order, that make the solution better (large neighbourhood search:
+  // P. Shaw, CP 1998). The size of parts adapts to what can be solved exactly. Returns whether the
+  // solution improved. The same for every run, since parts are chosen before any is solved.
+  bool improve(const Prices &prices, int threads = 1);
   // From now on, parts are more often around nodes whose choice in the best solution has a high
   // lower bound: `least`, in seconds, per node and choice (Elimination::marginals).
   void guide(NodeCosts least) { least_ = std::move(least); }
@@ -72,6 +73,13 @@ private:
   };
   Network nodesOf(const std::vector<int> &part) const;
   Part extract(const std::vector<int> &nodes, const Prices &prices) const;
+  // The best choices found for the nodes of a part; empty if none fit.
+  struct Proposal {
+    std::vector<int> nodes, choices;
+    bool isExact = false; // elimination of the part was
+  };
+  Proposal solvePart(std::vector<int> nodes, const Prices &prices, uint64_t seed) const;
+  void take(const Proposal &proposal);
 
   const Network &network_;
   std::mt19937_64 random_;

@@ -27,6 +27,9 @@ struct SolveOptions {
   // none. The lower bound is then at least the cutoff, and the solution may be missing (NotFound).
   double cutoff = kForbidden;
   uint64_t seed = 1; // of the search
+  // Parts of the search that are solved at once, >= 1. The result depends on it, but not on which
+  // thread is faster.
+  int threads = 1;
 };
 
 // A lower bound on the cost of all solutions that ignores memory: the first step of solve(), at a

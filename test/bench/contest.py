@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Solves instances of the ASPLOS 2025 contest on intra-operator parallelism and prints cost, cost / best of the contest, gap and seconds.
 
-    test/bench/contest.py FOLDER [--only ABV] [--seeds 1,2,3] [--share 0.1 | --effort N] [--bin build/bin]
+    test/bench/contest.py FOLDER [--only ABV] [--seeds 1,2,3] [--threads 2] [--share 0.1 | --effort N] [--bin build/bin]
 
 FOLDER holds the instances (A.json.gz …), which are not part of the repository; without them it says so and ends. The limit of a
 run is `share` times that of the contest, in wall seconds, or, with --effort, a number of iterations (cleave-solve --effort), which
@@ -35,11 +35,11 @@ def cpu_seconds():
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
 
 
-def solve(tool, path, seconds, seed, effort):
+def solve(tool, path, seconds, seed, threads, effort):
     """(cost, bound, wall seconds, CPU seconds) of one run, priced again from its solution file."""
     with tempfile.TemporaryDirectory() as folder:
         solution = os.path.join(folder, "solution.json")
-        command = [tool, path, str(seconds), "--seed", str(seed), "-o", solution]
+        command = [tool, path, str(seconds), "--seed", str(seed), "--threads", str(threads), "-o", solution]
         if effort:
             command += ["--effort", str(effort)]
         begin, used = time.time(), cpu_seconds()
@@ -60,6 +60,7 @@ def main():
     parser.add_argument("--only", default="".join(CONTEST), help="letters of the instances")
     parser.add_argument("--seeds", default="1", help="of the random search, separated by commas")
     parser.add_argument("--share", type=float, default=1.0, help="of the contest's limit")
+    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--effort", type=int, default=0, help="limits in iterations instead")
     parser.add_argument("--bin", default="build/bin", help="folder of cleave-solve")
     options = parser.parse_args()
@@ -73,7 +74,7 @@ def main():
         limit, best = CONTEST[name]
         seconds = 86400 if options.effort else limit * options.share
         for seed in options.seeds.split(","):
-            cost, bound, wall, used = solve(tool, f"{options.folder}/{name}.json.gz", seconds, seed, options.effort)
+            cost, bound, wall, used = solve(tool, f"{options.folder}/{name}.json.gz", seconds, seed, options.threads, options.effort)
             print(f"| {name} | {seed} | {cost:.0f} | {cost / best:.5f} | {100 * (cost - bound) / cost:.2f} % | {wall:.0f} | {used:.0f} |",
                   flush=True)
 

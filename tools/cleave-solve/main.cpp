@@ -108,6 +108,9 @@ int main(int argc, char **argv) {
   app.add_option("FILE", path, "instance of the contest (.json, .json.gz) or problem")->required();
   app.add_option("SECONDS", seconds, "time limit")->capture_default_str();
   app.add_option("--seed", options.seed, "of the random search")->capture_default_str();
+  app.add_option("--threads", options.threads, "of the search")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
   app.add_option("--effort", effort,
                  "limits in iterations, N times those of a plan: the result is the same on every "
                  "machine that needs less than SECONDS")

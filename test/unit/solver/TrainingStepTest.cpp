@@ -37,6 +37,18 @@ TEST_CASE("the same problem gives the same solution") {
   CHECK(toJson(*first) == toJson(*second));
 }
 
+TEST_CASE("with two threads the same problem gives the same solution, too") {
+  Problem problem = trainingStepProblem(12, 8, 0.2, 5);
+  SolveOptions options;
+  options.threads = 2;
+  options.maxIterations = options.maxBranches = 20;
+  Result<Solution> first = solve(problem, options), second = solve(problem, options);
+  REQUIRE((first && second));
+  CHECK(checkSolution(problem, *first));
+  first->seconds = second->seconds = 0;
+  CHECK(toJson(*first) == toJson(*second));
+}
+
 TEST_CASE("beyond a cutoff it is enough to prove that nothing costs less") {
   Problem problem = trainingStepProblem(24, 8, 0.3, 2);
   Result<Solution> whole = solve(problem);
