@@ -2,7 +2,12 @@
 
 #include "compiler/planner/ChooseFates.h"
 #include "compiler/planner/FatePins.h"
-#include "passes/driver/PlanFates.h"
+#include "compiler/planner/ReadStep.h"
+#include "dialects/graph/Step.h"
+#include "passes/bufferize/Stores.h"
+#include "passes/driver/Diagnostics.h"
+#include "passes/driver/PlannedProgram.h"
+#include "passes/remat/Realise.h"
 #include "runtime/base/Units.h"
 
 #include <algorithm>
@@ -11,6 +16,16 @@
 using namespace mlir;
 
 namespace cleave::driver {
+
+// The step of a module with the buffers of its program.
+static Result<planner::StepModel> readModel(ModuleOp module) {
+  DiagnosticText diagnostics(*module.getContext());
+  func::FuncOp step = graph::stepOf(module);
+  FailureOr<planner::StepModel> model = planner::readStep(step);
+  if (failed(model) || failed(bufferize::readStores(step, *model)))
+    return Status::userError(diagnostics.text());
+  return std::move(*model);
+}
 
 namespace {
 
@@ -79,8 +94,22 @@ private:
 
   // The plan of the step with these fates.
   Result<Decided> planWith(const planner::Fates &fates, planner::PlannerOptions options) {
+    Decided decided;
+    decided.module = module_.clone();
+    const size_t clones = remat::realise(graph::stepOf(*decided.module), model_, fates);
+    if (clones > 0) {
+      CLEAVE_TRY_ASSIGN(decided.model, readModel(*decided.module));
+    } else {
+      decided.model = model_;
+    }
+    options.memoryOf = [&](const planner::Decisions &decisions) -> Result<planner::ProgramMemory> {
+      CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
+                        cluster::forRanks(cluster_, decisions.mesh.ranks()));
+      return memoryOf(*decided.module, decisions, shared);
+    };
     options.onTooLarge = [&](int64_t bytes) { tooLarge_ = bytes; };
-    return planWithFates(module_, model_, fates, cluster_, std::move(options));
+    CLEAVE_TRY_ASSIGN(decided.plan, planner::planStep(decided.model, cluster_, options));
+    return decided;
   }
 
   // `kept`: the fates that keep everything. Plans that do so are searched last, since they must
@@ -136,8 +165,7 @@ private:
       CLEAVE_TRY(unlessInfeasible(chosen.status()));
       if (!chosen || !chosen->isFitting)
         return std::optional<Decided>();
-      Result<Decided> plan =
-          planWith(planner::withForced(model_, chosen->fates, *forced_), options);
+      Result<Decided> plan = planWith(withForced(chosen->fates), options);
       if (plan)
         return std::optional<Decided>(std::move(*plan));
       CLEAVE_TRY(unlessInfeasible(plan.status()));
@@ -212,13 +240,24 @@ private:
   // Plans with these fates and without a limit. Returns the bytes that are left of the budget;
   // negative: that are missing.
   Result<int64_t> tryFates(const planner::Fates &chosen) {
-    planner::Fates fates = planner::withForced(model_, chosen, *forced_);
+    planner::Fates fates = withForced(chosen);
     for (const Tried &tried : tried_)
       if (tried.fates == fates)
         return tried.slack;
     CLEAVE_TRY_ASSIGN(Decided plan, planWith(fates, withoutLimit(*mesh_)));
     tried_.push_back({std::move(fates), budget_ - plan.plan.arenaBytes, plan.plan.seconds});
     return tried_.back().slack;
+  }
+
+  // The same fates, but for those that the user determines.
+  planner::Fates withForced(planner::Fates fates) const {
+    for (size_t i = 0; i < model_.ops.size(); ++i)
+      if (const std::optional<bool> &fate = forced_->again[i]) {
+        fates.again[i] = *fate;
+        fates.kept.erase(static_cast<int>(i));
+      }
+    planner::normalise(model_, fates);
+    return fates;
   }
 
   static std::string summary(const Decided &decided, const planner::Plan &whole, double seconds) {

@@ -9,9 +9,20 @@
 // everything.
 #pragma once
 
-#include "passes/driver/PlanFates.h"
+#include "compiler/planner/Planner.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 
 namespace cleave::driver {
+
+// The decisions, and the step that they are for.
+struct Decided {
+  mlir::OwningOpRef<mlir::ModuleOp> module; // with the repetitions
+  planner::StepModel model;                 // of its step
+  planner::Plan plan;
+  std::string recomputation; // one sentence; empty if nothing is computed again
+};
 
 // Decides on the step of a module of the phase `primitive`, which stays as it is. Errors as of
 // planStep and forcedFates; a user error if the step cannot be read or has no program.

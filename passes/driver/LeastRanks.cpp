@@ -42,15 +42,13 @@ private:
     return ranks < nodeRanks_ ? std::min(2 * ranks, nodeRanks_) : 2 * ranks;
   }
 
-  // Whether a plan fits. A quick plan that does not fit even without its repetitions into four
-  // times the memory is not searched further.
+  // Whether a plan fits. Where the smallest quick plan needs half as much again, none is searched.
   Result<bool> tryRanks(int64_t ranks) {
-    constexpr int64_t kHopeless = 4;
     options_.ranks = ranks;
     CLEAVE_TRY_ASSIGN(int64_t budget, variants_.budget(options_));
     CLEAVE_TRY_ASSIGN(QuickPlan quick, variants_.quick(options_));
     const int64_t least = quick.smallest().bytes;
-    if (least / kHopeless > budget) {
+    if (least > budget + budget / 2) {
       tell(ranks, "takes " + bytesText(static_cast<uint64_t>(least)));
       failure_ = Status::infeasible("no plan was found that fits into ",
                                     bytesText(static_cast<uint64_t>(budget)), " per rank on up to ",

@@ -2,20 +2,9 @@
 #pragma once
 
 #include "compiler/planner/Fates.h"
-#include "compiler/planner/Planner.h"
-
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/OwningOpRef.h"
+#include "passes/driver/DecideStep.h"
 
 namespace cleave::driver {
-
-// The decisions, and the step that they are for.
-struct Decided {
-  mlir::OwningOpRef<mlir::ModuleOp> module; // with the repetitions
-  planner::StepModel model;                 // of its step
-  planner::Plan plan;
-  std::string recomputation; // one sentence; empty if nothing is computed again
-};
 
 // The step of a module of the phase `primitive` with the buffers of its program. A user error if it
 // cannot be read or has no program.

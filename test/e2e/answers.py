@@ -39,7 +39,7 @@ class Answers(unittest.TestCase):
         plan = self.compile("gpt.plan", "--pareto", self.folder / "front")
         with open(self.folder / "front.csv", newline="") as file:
             rows = list(csv.DictReader(file))
-        self.assertGreaterEqual(len(rows), 4)
+        self.assertGreaterEqual(len(rows), 3)
         self.assertAlmostEqual(float(rows[-1]["planned_seconds"]), plan["predicted"]["planned_seconds"])
         sizes = [int(row["bytes"]) for row in rows]
         seconds = [float(row["planned_seconds"]) for row in rows]
@@ -70,7 +70,7 @@ class Answers(unittest.TestCase):
             text = cleave.must("cleave-dump", self.folder / name, "--explain", fate["name"]).out
             self.assertRegex(" ".join(text.split()), r"per GiB")
         fates = cleave.must("cleave-dump", self.folder / "again.plan", "--fates").out
-        self.assertRegex(fates, r"\{0,1\}")
+        self.assertRegex(fates, r"_\{\d[-,\d]*\}.* not kept during")
 
     def test_a_cut_batch_trains_as_accumulation_does(self):
         plan, log = self.folder / "gpt.plan", self.folder / "log.jsonl"
@@ -90,10 +90,10 @@ class Answers(unittest.TestCase):
 
     def test_the_fewest_ranks_are_found(self):
         peak = self.compile("gpt.plan")["predicted"]["peak_bytes"]
-        cleave.compile_model(cleave.GPT["model"], self.folder / "least.plan", "--memory", peak // 4, ranks="least")
+        cleave.compile_model(cleave.GPT["model"], self.folder / "least.plan", "--memory", peak // 2, ranks="least")
         plan = json.loads(cleave.must("cleave-dump", self.folder / "least.plan", "--json").out)
         self.assertGreater(plan["ranks"], 1)
-        fewer = cleave.tool("cleave-compile", *cleave.compile_options(cleave.GPT["model"], "--memory", peak // 4, ranks=plan["ranks"] // 2),
+        fewer = cleave.tool("cleave-compile", *cleave.compile_options(cleave.GPT["model"], "--memory", peak // 2, ranks=plan["ranks"] // 2),
                             "-o", self.folder / "fewer.plan")
         self.assertEqual(fewer.code, 2)
         self.assertTrue(re.search(rf"ways out: .*--ranks {plan['ranks'] // 2 * 2}", fewer.err), fewer.err)
