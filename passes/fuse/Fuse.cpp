@@ -4,9 +4,10 @@
 #include "passes/fuse/Groups.h"
 #include "passes/fuse/Prune.h"
 
-#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/Pass.h"
+
+#include <queue>
 
 using namespace mlir;
 
@@ -156,6 +157,43 @@ void eraseDead(Block &block) {
       op.erase();
 }
 
+// Moves ops behind those that they read. The order is that of repeated sweeps over the block, each
+// of which takes the ops whose operands have been taken, in block order: an op follows from the
+// last of its operands in the same sweep if it stands behind it, else in the next sweep.
+void sortBySweeps(Block &block) {
+  std::vector<Operation *> ops;
+  llvm::DenseMap<Operation *, int> position;
+  for (Operation &op : block.without_terminator()) {
+    position[&op] = static_cast<int>(ops.size());
+    ops.push_back(&op);
+  }
+  std::vector<SmallVector<int, 4>> readers(ops.size());
+  std::vector<int> waitsFor(ops.size()), sweep(ops.size());
+  for (auto [number, top] : llvm::enumerate(ops))
+    top->walk([&, reader = static_cast<int>(number)](Operation *op) {
+      for (Value operand : op->getOperands())
+        if (Operation *maker = operand.getDefiningOp(); maker && maker->getBlock() == &block) {
+          readers[position.lookup(maker)].push_back(reader);
+          ++waitsFor[reader];
+        }
+    });
+  using Turn = std::pair<int, int>; // sweep, position
+  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> ready;
+  for (auto [op, count] : llvm::enumerate(waitsFor))
+    if (count == 0)
+      ready.push({0, static_cast<int>(op)});
+  while (!ready.empty()) {
+    const auto [turn, number] = ready.top();
+    ready.pop();
+    ops[number]->moveBefore(block.getTerminator());
+    for (int reader : readers[number]) {
+      sweep[reader] = std::max(sweep[reader], reader > number ? turn : turn + 1);
+      if (--waitsFor[reader] == 0)
+        ready.push({sweep[reader], reader});
+    }
+  }
+}
+
 // Forms groups of the ops that are in no group.
 void groupLooseOps(func::FuncOp step, bool recompute) {
   Groups groups(step);
@@ -170,7 +208,7 @@ void groupLooseOps(func::FuncOp step, bool recompute) {
     for (Value value : op->getResults())
       if (Value given = replaced.lookup(value))
         value.replaceAllUsesWith(given);
-  sortTopologically(&step.getBody().front());
+  sortBySweeps(step.getBody().front());
 }
 
 // Dissolves groups that break a rule since ops were pruned. Returns whether there were any.

@@ -302,6 +302,47 @@ bool isOneKernel(ArrayRef<Operation *> computeOps, llvm::function_ref<bool(Opera
   return true;
 }
 
+const Groups::Touched &Groups::touchedBy(int group) {
+  touched_.resize(groups_.size());
+  std::optional<Touched> &touched = touched_[group];
+  if (touched)
+    return *touched;
+  SmallVector<Operation *> computeOps;
+  for (int member : groups_[group].members)
+    computeOps.push_back(ops_[member]);
+  work_ += computeOps.size();
+  const analysis::IterationSpace space = analysis::iterationSpaceOf(withClonables(computeOps));
+  touched.emplace();
+  for (const auto &[value, dims] : space.dims)
+    if (Factors factors = space.factorsOf(value); !factors.empty())
+      touched->factors[value] = std::move(factors);
+  for (Operation *op : computeOps)
+    if (auto reduce = dyn_cast<graph::ReduceOp>(op))
+      llvm::append_range(touched->reduced, space.factorsOf(reduce.getOperand()));
+  llvm::sort(touched->reduced);
+  touched->reduced.erase(llvm::unique(touched->reduced), touched->reduced.end());
+  return *touched;
+}
+
+// In one group, all that is reduced has the same factors (G2). A factor of one group becomes one of
+// the other only by a value that both touch, so that two layers which share a table along one dim
+// are told apart without building their common space.
+bool Groups::mayReduceTogether(int a, int b) {
+  touchedBy(a);
+  touchedBy(b);
+  auto covers = [&](const Touched &own, const Touched &other) {
+    SmallVector<int> shared;
+    const bool isSmaller = own.factors.size() < other.factors.size();
+    for (const auto &[value, factors] : isSmaller ? own.factors : other.factors)
+      if (own.factors.contains(value) && other.factors.contains(value))
+        llvm::append_range(shared, own.factors.at(value));
+    llvm::sort(shared);
+    shared.erase(llvm::unique(shared), shared.end());
+    return isSubset(own.reduced, shared);
+  };
+  return covers(*touched_[a], *touched_[b]) && covers(*touched_[b], *touched_[a]);
+}
+
 bool Groups::tryMerge(int a, int b) {
   const int into = std::min(a, b), from = std::max(a, b);
   const std::pair sizes(groups_[into].members.size(), groups_[from].members.size());
@@ -326,6 +367,8 @@ bool Groups::tryMerge(int a, int b) {
   rerank(first, second, merged.members.front(), between);
   merged.numbers = {into};
   groups_[into] = std::move(merged);
+  if (!touched_.empty())
+    touched_[into].reset();
   if (!isEven)
     even_[into].reset();
   groups_[from].members.clear();
@@ -366,7 +409,7 @@ bool Groups::mergeSiblings() {
     for (size_t i = 0; i < readers.size(); ++i)
       for (size_t j = i + 1; j < readers.size(); ++j) {
         int a = groupOf_[readers[i]], b = groupOf_[readers[j]];
-        if (a != b)
+        if (a != b && mayReduceTogether(a, b))
           changed |= tryMerge(a, b);
       }
   }

@@ -82,6 +82,13 @@ public:
 
 private:
   bool tryMerge(int a, int b);
+  // What a group's ops touch: enough to tell cheaply that two groups cannot reduce one space.
+  struct Touched {
+    llvm::DenseMap<mlir::Value, llvm::SmallVector<int>> factors; // of the group alone, per value
+    llvm::SmallVector<int> reduced; // factors of what is reduced, sorted
+  };
+  const Touched &touchedBy(int group);
+  bool mayReduceTogether(int a, int b);
   bool mergeProducers();
   bool mergeSiblings();
   void mergeNumbers();
@@ -116,6 +123,7 @@ private:
   // Per group the shape of all values, if all members are pointwise and read nothing that is
   // reduced or rearranged: two such groups of one shape obey the rules together.
   std::vector<std::optional<graph::Shape>> even_;
+  std::vector<std::optional<Touched>> touched_; // per group, if known
   // Per position the readers that are not clonable, directly or through clonable ops; ascending.
   std::vector<llvm::SmallVector<int>> readers_;
   // Every node ranks behind those that it reads, so that a search for a path is limited to the
