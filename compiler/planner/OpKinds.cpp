@@ -131,8 +131,7 @@ std::vector<int64_t> OpKinds::keyOf(int index) const {
     key.add(need.kind == Need::Kind::Follower ? 0 : need.index);
     key.add(need.bytes);
   }
-  if (pins_.restrictsLayouts()) // they may distinguish ops by name and position
-    key.add(index);
+  key.add(pins_.restrictionOf(model_, index));
   return std::move(key.words);
 }
 
@@ -238,6 +237,10 @@ OpKind OpKinds::build(int index) {
     kind.results.push_back(layoutsOf(list, layouts, op.operands.size() + i));
   for (size_t i : list.listed)
     kind.choices.push_back(std::move(all[i]));
+  kind.isTaken.resize(list.priced.empty() ? 0 : list.priced[0].bytes.size());
+  for (const solver::Choice &choice : list.priced)
+    for (size_t need = 0; need < kind.isTaken.size(); ++need)
+      kind.isTaken[need] = kind.isTaken[need] || choice.bytes[need] > 0;
   kind.priced = std::move(list.priced);
   kind.rest = std::move(list.rest);
   return kind;

@@ -36,7 +36,8 @@ struct Need {
 struct OpKind {
   std::vector<OpChoice> choices; // the listed ones
   // Per choice, the rest included, its seconds, and bytes per need.
-  std::vector<solver::Choice> priced;
+  solver::ChoiceList priced;
+  std::vector<bool> isTaken;                // per need, whether some choice takes bytes for it
   std::vector<LayoutSet> operands, results; // per operand and result its layouts
   Rest rest;
   PinEffect pinEffect;

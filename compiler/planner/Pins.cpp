@@ -372,6 +372,17 @@ void Pins::restrictOp(const StepModel &model, int index, const Mesh &mesh,
     preferSplitWeights(model, op, isBatch, weights, choices);
 }
 
+// Rules look at names; recipes look at the op's place in the step too.
+std::vector<int64_t> Pins::restrictionOf(const StepModel &model, int index) const {
+  if (recipe_ != Recipe::None)
+    return {index};
+  std::vector<int64_t> matching;
+  for (size_t i = 0; i < rules_.size(); ++i)
+    if (!rules_[i].op.empty() && matchesGlob(rules_[i].op, model.ops[index].name))
+      matching.push_back(static_cast<int64_t>(i));
+  return matching;
+}
+
 const NamePin *Pins::ruleFor(const StepModel &model, int argument) const {
   const Argument &what = model.arguments[argument];
   size_t dims = model.values[what.value].shape.size();

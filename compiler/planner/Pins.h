@@ -82,6 +82,8 @@ public:
   // Drops the choices of an op that contradict the pins; under a rule none may remain.
   void restrictOp(const StepModel &model, int op, const Mesh &mesh,
                   std::vector<OpChoice> &choices) const;
+  // Ops that are alike keep the same choices if these numbers are equal.
+  std::vector<int64_t> restrictionOf(const StepModel &model, int op) const;
   // The rule that binds the argument; null if there is none.
   const NamePin *ruleFor(const StepModel &model, int argument) const;
   // Drops the choices of an argument that contradict the recipe; a rule replaces them all by the

@@ -124,20 +124,19 @@ private:
 
   void addOpNode(int index) {
     const OpKind &kind = *result_.kinds[index];
-    result_.problem.nodes.push_back({model_.ops[index].name, opUsages(index, kind), kind.priced});
-    result_.needs.push_back(needsOf(model_, context_, index));
+    const std::vector<Need> &needs = result_.needs.emplace_back(needsOf(model_, context_, index));
+    result_.problem.nodes.push_back({model_.ops[index].name, opUsages(needs, kind), kind.priced});
     if (kind.rest.choice >= 0)
       result_.rests[index] = kind.rest;
   }
 
   // When the op's choice takes memory: never where no choice takes any, which saves memory rows.
-  std::vector<solver::Usage> opUsages(int index, const OpKind &kind) const {
+  static std::vector<solver::Usage> opUsages(const std::vector<Need> &needs, const OpKind &kind) {
     std::vector<solver::Usage> usages;
-    for (const Need &need : needsOf(model_, context_, index)) {
-      size_t number = usages.size();
-      bool isEmpty = std::all_of(kind.priced.begin(), kind.priced.end(),
-                                 [&](const auto &choice) { return choice.bytes[number] == 0; });
-      usages.push_back({need.span.begin, isEmpty ? need.span.begin : need.span.end, 0});
+    for (size_t i = 0; i < needs.size(); ++i) {
+      const Span &span = needs[i].span;
+      const bool isTaken = !kind.isTaken.empty() && kind.isTaken[i];
+      usages.push_back({span.begin, isTaken ? span.end : span.begin, 0});
     }
     return usages;
   }
@@ -328,9 +327,8 @@ private:
     auto add = [&](int layout, bool isFound, int64_t bytes) {
       read.add(layout);
       asFound.push_back(isFound);
-      node.choices.push_back({"", 0, {}});
-      if (memory)
-        node.choices.back().bytes = {bytes};
+      node.choices.push_back(
+          {"", 0, memory ? std::vector<int64_t>{bytes} : std::vector<int64_t>()});
     };
     const std::vector<int> asMade = made.all();
     for (int layout : layouts) {

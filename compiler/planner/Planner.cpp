@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 namespace cleave::planner {
 
@@ -23,6 +24,7 @@ struct MeshCandidate {
   Mesh mesh;
   std::vector<std::vector<int>> parts; // of its axes in the mesh that was asked for; empty: none
   std::unique_ptr<Costs> costs;        // on it; once prices are known, they are not computed again
+  std::optional<PlanProblem> network;  // its first one without a budget, from bound to solve
   double bound = -solver::kForbidden;  // lower bound on the seconds of any plan on it
   size_t others = 0;                   // choices that its last network does not list
   std::string outcome;                 // `12.3 ms`, `at least 12.3 ms`, `does not fit`
@@ -111,6 +113,7 @@ static Result<std::vector<MeshCandidate *>> orderOf(std::vector<MeshCandidate> &
       continue; // another mesh may do
     CLEAVE_TRY_ASSIGN(candidate.bound,
                       solver::lowerBound(problem->problem, options.solve).withContext("planner"));
+    candidate.network = std::move(*problem);
   }
   // Bounds that differ only by rounding count as equal; of equal bounds the first mesh comes first.
   auto rounded = [](const MeshCandidate *candidate) {
@@ -194,10 +197,12 @@ static Status tryWithoutBudget(const PlannerOptions &options, MeshCandidate &can
   solver::SolveOptions limits = options.solve;
   limits.cutoff = cutoffFor(candidate, fastest.candidate, fastest.seconds);
   candidate.outcome = "at least " + secondsText(candidate.bound);
+  std::optional<PlanProblem> network = std::exchange(candidate.network, std::nullopt);
   if (isNoBetter(candidate, limits.cutoff))
     return Status::ok();
-  Result<Refined> refined = solveRefining(*candidate.costs, options.pins, kUnlimitedBytes,
-                                          options.choices, limits, reporter(options, candidate));
+  Result<Refined> refined =
+      solveRefining(*candidate.costs, options.pins, kUnlimitedBytes, options.choices, limits,
+                    reporter(options, candidate), std::move(network));
   if (refined.status().kind() == StatusKind::Infeasible) {
     keepImpossible(refined.status(), candidate, best);
     return Status::ok();

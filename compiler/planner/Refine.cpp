@@ -16,9 +16,14 @@ public:
       : costs_(costs), pins_(pins), memoryBytes_(memoryBytes), listing_{limits}, options_(options),
         onNetwork_(onNetwork) {}
 
-  Result<Refined> run() {
+  Result<Refined> run(std::optional<PlanProblem> first) {
     do {
-      CLEAVE_TRY_ASSIGN(result_.problem, buildProblem(costs_, pins_, memoryBytes_, listing_));
+      if (first) {
+        result_.problem = std::move(*first);
+        first.reset();
+      } else {
+        CLEAVE_TRY_ASSIGN(result_.problem, buildProblem(costs_, pins_, memoryBytes_, listing_));
+      }
       CLEAVE_TRY(solve());
       bound_ = std::max(bound_, result_.solution.lowerBound);
     } while (bound_ < options_.cutoff && listMore());
@@ -85,7 +90,7 @@ private:
   // proof that nothing fits, remain those with rests.
   Status decideWithoutRests() {
     for (const auto &[node, rest] : rests())
-      result_.problem.problem.nodes[node].choices[rest.choice].cost = solver::kForbidden;
+      result_.problem.problem.nodes[node].choices.forbid(rest.choice);
     const solver::Solution relaxed = result_.solution;
     if (!relaxed.isFound() || !listsTaken().empty())
       CLEAVE_TRY(solve());
@@ -123,8 +128,9 @@ private:
 
 Result<Refined> solveRefining(Costs &costs, const Pins &pins, int64_t memoryBytes,
                               const ChoiceLimits &limits, const solver::SolveOptions &options,
-                              const std::function<Status(const solver::Problem &)> &onNetwork) {
-  return Refinement(costs, pins, memoryBytes, limits, options, onNetwork).run();
+                              const std::function<Status(const solver::Problem &)> &onNetwork,
+                              std::optional<PlanProblem> first) {
+  return Refinement(costs, pins, memoryBytes, limits, options, onNetwork).run(std::move(first));
 }
 
 } // namespace cleave::planner

@@ -26,10 +26,12 @@ struct Refined {
 };
 
 // `memoryBytes`: budget of one rank. `onNetwork` is called with every network before it is solved;
-// a failure ends the solve; may be empty. A user error if `options` are invalid; infeasible if a
-// node has no choices.
+// a failure ends the solve; may be empty. `first`: the network of these arguments with the first
+// lists, if it has been built. A user error if `options` are invalid; infeasible if a node has no
+// choices.
 Result<Refined> solveRefining(Costs &costs, const Pins &pins, int64_t memoryBytes,
                               const ChoiceLimits &limits, const solver::SolveOptions &options,
-                              const std::function<Status(const solver::Problem &)> &onNetwork = {});
+                              const std::function<Status(const solver::Problem &)> &onNetwork = {},
+                              std::optional<PlanProblem> first = {});
 
 } // namespace cleave::planner

@@ -54,8 +54,32 @@ std::vector<int64_t> maximalTimes(const Problem &problem, int space) {
   return times;
 }
 
+// The bytes of a choice in one space, as if all its usages were at one time.
+int64_t allBytes(const Node &node, const Choice &choice, int space) {
+  int64_t sum = 0;
+  for (size_t u = 0; u < node.usages.size(); ++u)
+    sum += node.usages[u].space == space ? choice.bytes[u] : 0;
+  return sum;
+}
+
+// Whether the largest choices of all nodes, all at one time, fit into a space.
+bool alwaysFits(const Problem &problem, int space) {
+  int64_t left = problem.spaces[space].budget;
+  for (const Node &node : problem.nodes) {
+    int64_t most = 0;
+    for (const Choice &choice : node.choices)
+      most = std::max(most, allBytes(node, choice, space));
+    if (most > left)
+      return false;
+    left -= most;
+  }
+  return true;
+}
+
 void addRows(const Problem &problem, Network &network) {
   for (size_t s = 0; s < problem.spaces.size(); ++s) {
+    if (alwaysFits(problem, static_cast<int>(s)))
+      continue; // reduceRows would drop all of its rows
     int first = static_cast<int>(network.rows.size());
     std::vector<int64_t> times = maximalTimes(problem, static_cast<int>(s));
     for (int64_t time : times)

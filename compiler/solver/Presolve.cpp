@@ -17,6 +17,8 @@ Presolve::Presolve(Network network) : network_(std::move(network)) { reduce(); }
 void Presolve::reduce() {
   originalCount_ = network_.nodes.size();
   alive_.assign(originalCount_, true);
+  isUnchecked_.assign(originalCount_, true);
+  isNew_.assign(originalCount_, true);
   ids_.resize(originalCount_);
   dominator_.resize(originalCount_);
   for (size_t v = 0; v < originalCount_; ++v) {
@@ -24,12 +26,12 @@ void Presolve::reduce() {
     std::iota(ids_[v].begin(), ids_[v].end(), 0);
   }
   propagate();
-  reduceRows(network_);
+  dropRows();
   for (int round = 0; round < 10 && contradiction_ < 0; ++round) {
     bool changed = follow();
     changed |= dominate();
     changed |= propagate();
-    reduceRows(network_);
+    dropRows();
     changed |= eliminate();
     if (!changed)
       break;
@@ -40,14 +42,33 @@ void Presolve::reduce() {
   dominators_.clear();
   images_.clear();
   minima_.clear();
+  forbids_.clear();
 }
 
-// Whether choice i of v is permitted together with some choice of every neighbour.
-bool Presolve::isConsistent(int v, int i) const {
-  const NetworkNode &node = network_.nodes[v];
-  if (node.cost[i] == kForbidden)
+// Drops rows that cannot bind, and with them loads, perhaps of all nodes.
+void Presolve::dropRows() {
+  if (network_.rows.empty())
+    return;
+  reduceRows(network_);
+  isNew_.assign(originalCount_, true);
+}
+
+// Whether edge e forbids any pair of choices.
+bool Presolve::forbids(int e) {
+  const CostTable &cost = network_.edges[e].cost;
+  auto [entry, isNew] = forbids_.try_emplace(tables_.number(cost), false);
+  if (isNew)
+    entry->second = std::find(cost.begin(), cost.end(), kForbidden) != cost.end();
+  return entry->second;
+}
+
+// Whether choice i of v is permitted together with some choice of every neighbour. `forbidding`:
+// neighbours and edges of v, but for those that permit all pairs.
+bool Presolve::isConsistent(int v, int i,
+                            const std::vector<std::pair<int, int>> &forbidding) const {
+  if (network_.nodes[v].cost[i] == kForbidden)
     return false;
-  for (auto [w, e] : node.edgeTo) {
+  for (auto [w, e] : forbidding) {
     bool any = false;
     for (size_t j = 0; j < network_.nodes[w].size() && !any; ++j)
       any = network_.nodes[w].cost[j] != kForbidden &&
@@ -58,12 +79,18 @@ bool Presolve::isConsistent(int v, int i) const {
   return true;
 }
 
+// Whether all choices of a node are forbidden.
+static bool isForbidden(const NetworkNode &node) {
+  return std::all_of(node.cost.begin(), node.cost.end(),
+                     [](double cost) { return cost == kForbidden; });
+}
+
 bool Presolve::propagate() {
   bool changed = false;
   std::deque<int> queue;
   std::vector<bool> queued(originalCount_, false);
   for (size_t v = 0; v < originalCount_; ++v)
-    if (alive_[v]) {
+    if (alive_[v] && isUnchecked_[v]) {
       queue.push_back(static_cast<int>(v));
       queued[v] = true;
     }
@@ -71,9 +98,14 @@ bool Presolve::propagate() {
     int v = queue.front();
     queue.pop_front();
     queued[v] = false;
+    isUnchecked_[v] = false;
+    std::vector<std::pair<int, int>> forbidding;
+    for (auto [w, e] : network_.nodes[v].edgeTo)
+      if (forbids(e) || isForbidden(network_.nodes[w]))
+        forbidding.push_back({w, e});
     std::vector<bool> keep(network_.nodes[v].size());
     for (size_t i = 0; i < keep.size(); ++i)
-      keep[i] = isConsistent(v, static_cast<int>(i));
+      keep[i] = isConsistent(v, static_cast<int>(i), forbidding);
     size_t left = std::count(keep.begin(), keep.end(), true);
     if (left == keep.size())
       continue;
@@ -104,11 +136,13 @@ CostTable Presolve::seenFrom(int v, int e) {
 void Presolve::keepChoices(int v, const std::vector<bool> &keep) {
   NetworkNode &node = network_.nodes[v];
   const size_t before = node.size();
+  touch(v);
   std::vector<int> kept;
   for (size_t i = 0; i < before; ++i)
     if (keep[i])
       kept.push_back(static_cast<int>(i));
   for (auto [w, e] : node.edgeTo) {
+    touch(w);
     NetworkEdge &edge = network_.edges[e];
     const size_t others = network_.nodes[w].size();
     const CostTable rows = tables_.rows(seenFrom(v, e), others, kept);
@@ -220,6 +254,8 @@ bool Presolve::mergeInto(int u, int v) {
 // Adds a matrix (rows = choices of u) to the edge between u and v; creates the edge if there is
 // none.
 void Presolve::addMatrix(int u, int v, const CostTable &cost) {
+  touch(u);
+  touch(v);
   const CostTable ordered =
       u < v ? cost : tables_.transposed(cost, network_.nodes[u].size(), network_.nodes[v].size());
   auto [place, isNew] =
@@ -235,6 +271,8 @@ void Presolve::addMatrix(int u, int v, const CostTable &cost) {
 
 void Presolve::removeEdge(int e) {
   NetworkEdge &edge = network_.edges[e];
+  touch(edge.from);
+  touch(edge.to);
   network_.nodes[edge.from].edgeTo.erase(edge.to);
   network_.nodes[edge.to].edgeTo.erase(edge.from);
   edge.cost = {};
@@ -305,8 +343,9 @@ const std::vector<int> &Presolve::dominators(int v) {
 bool Presolve::dominate() {
   bool changed = false;
   for (size_t v = 0; v < originalCount_ && contradiction_ < 0; ++v) {
-    if (!alive_[v])
+    if (!alive_[v] || !isNew_[v])
       continue;
+    isNew_[v] = false;
     const std::vector<int> &by = dominators(static_cast<int>(v));
     std::vector<bool> keep(by.size());
     for (size_t j = 0; j < by.size(); ++j) {

@@ -54,7 +54,10 @@ private:
   bool follow();
   bool dominate();
   bool eliminate();
-  bool isConsistent(int v, int i) const;
+  void dropRows();
+  void touch(int v) { isUnchecked_[v] = isNew_[v] = true; }
+  bool isConsistent(int v, int i, const std::vector<std::pair<int, int>> &forbidding) const;
+  bool forbids(int e);
   CostTable seenFrom(int v, int e);
   void addLinks(int v, Words &words);
   const std::vector<int> &dominators(int v);
@@ -72,6 +75,8 @@ private:
   Tables tables_;
   Network network_;
   std::vector<bool> alive_;
+  // Per node, whether it or a neighbour changed since propagate() and dominate() asked about it.
+  std::vector<bool> isUnchecked_, isNew_;
   std::vector<std::vector<int>> ids_; // per node the original indices of its remaining choices
   std::vector<std::map<int, int>> dominator_; // per node, of a removed choice (original indices)
   std::vector<Removal> removals_;
@@ -83,6 +88,7 @@ private:
   ByWords<std::vector<int>> dominators_;
   ByWords<std::vector<int>> images_;
   ByWords<Minimum> minima_;
+  std::unordered_map<int64_t, bool> forbids_; // per number of a table
 };
 
 } // namespace cleave::solver

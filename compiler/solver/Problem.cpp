@@ -23,15 +23,15 @@ static Status validateNode(const Problem &problem, size_t v) {
                                ", but there are ", problem.spaces.size());
   for (size_t i = 0; i < node.choices.size(); ++i) {
     const Choice &choice = node.choices[i];
-    std::string where = concat(nodeName(problem, v), ", choice ", i);
+    auto where = [&] { return concat(nodeName(problem, v), ", choice ", i); };
     if (!isCost(choice.cost))
-      return Status::userError(where, " has a cost that is no number or -infinity");
+      return Status::userError(where(), " has a cost that is no number or -infinity");
     if (choice.bytes.size() != node.usages.size())
-      return Status::userError(where, " states bytes for ", choice.bytes.size(),
+      return Status::userError(where(), " states bytes for ", choice.bytes.size(),
                                " intervals, expected ", node.usages.size());
     for (int64_t bytes : choice.bytes)
       if (bytes < 0)
-        return Status::userError(where, " takes ", bytes, " bytes, expected a number >= 0");
+        return Status::userError(where(), " takes ", bytes, " bytes, expected a number >= 0");
   }
   return Status::ok();
 }
@@ -40,22 +40,22 @@ static Status validateNode(const Problem &problem, size_t v) {
 static Status validateEdge(const Problem &problem, size_t e, std::set<const void *> &valid) {
   const Edge &edge = problem.edges[e];
   const int count = static_cast<int>(problem.nodes.size());
-  std::string where = concat("edge ", e);
+  auto where = [&] { return concat("edge ", e); };
   if (edge.from < 0 || edge.from >= count || edge.to < 0 || edge.to >= count)
-    return Status::userError(where, " joins nodes ", edge.from, " and ", edge.to,
+    return Status::userError(where(), " joins nodes ", edge.from, " and ", edge.to,
                              ", but there are ", count);
   if (edge.from == edge.to)
-    return Status::userError(where, " joins ", nodeName(problem, edge.from),
+    return Status::userError(where(), " joins ", nodeName(problem, edge.from),
                              " with itself; add its cost to the choices instead");
   size_t expected = problem.nodes[edge.from].choices.size() * problem.nodes[edge.to].choices.size();
   if (edge.cost.size() != expected)
-    return Status::userError(where, " has ", edge.cost.size(), " costs, expected ", expected,
+    return Status::userError(where(), " has ", edge.cost.size(), " costs, expected ", expected,
                              " (choices of one times choices of the other)");
   if (!valid.insert(edge.cost.identity()).second)
     return Status::ok();
   for (double cost : edge.cost)
     if (!isCost(cost))
-      return Status::userError(where, " has a cost that is no number or -infinity");
+      return Status::userError(where(), " has a cost that is no number or -infinity");
   return Status::ok();
 }
 

@@ -5,18 +5,15 @@
 // Solver.h, Check.h (the conditions on a solution).
 #pragma once
 
+#include "compiler/solver/ChoiceList.h"
 #include "compiler/solver/CostTable.h"
 #include "runtime/base/Status.h"
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
 namespace cleave::solver {
-
-// The cost of a choice, or a pair of choices, that must not be taken.
-inline constexpr double kForbidden = std::numeric_limits<double>::infinity();
 
 // A memory space, such as one device's memory, the host's, or a file system.
 struct MemorySpace {
@@ -34,19 +31,11 @@ struct Usage {
   bool operator==(const Usage &) const = default;
 };
 
-// One choice of a node.
-struct Choice {
-  std::string label;          // for messages; may be empty
-  double cost = 0;            // seconds; kForbidden if it must not be taken
-  std::vector<int64_t> bytes; // one per usage of the node, >= 0
-  bool operator==(const Choice &) const = default;
-};
-
 // A decision.
 struct Node {
-  std::string name;            // for messages
-  std::vector<Usage> usages;   // when its choices take memory
-  std::vector<Choice> choices; // at least one
+  std::string name;          // for messages
+  std::vector<Usage> usages; // when its choices take memory
+  ChoiceList choices;        // at least one; nodes with equal choices should share them
   bool operator==(const Node &) const = default;
 };
 

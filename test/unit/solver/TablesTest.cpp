@@ -48,6 +48,25 @@ static Problem layeredProblem(int layers, bool joined) {
   return problem;
 }
 
+TEST_CASE("copies of a list of choices share them until one changes") {
+  const ChoiceList choices = {{"a", 1, {}}, {"b", 2, {}}};
+  ChoiceList copy = choices;
+  CHECK(copy.identity() == choices.identity());
+  copy.forbid(1);
+  CHECK(copy[1].cost == kForbidden);
+  CHECK(choices[1].cost == 2);
+}
+
+TEST_CASE("a space that all choices fit into together has no rows") {
+  Problem problem = layeredProblem(2, true);
+  const int64_t most = int64_t(2) * kNodes * 6;
+  Tables tables;
+  problem.spaces[0].budget = most;
+  CHECK(buildNetwork(problem, tables).rows.empty());
+  problem.spaces[0].budget = most - 1;
+  CHECK(!buildNetwork(problem, tables).rows.empty());
+}
+
 TEST_CASE("shared tables give the solution that separate ones give") {
   for (int64_t budget : {int64_t(1000), int64_t(40)}) {
     Problem shared = layeredProblem(8, true);
