@@ -16,6 +16,8 @@ Costs::Costs(const StepModel &model, const cluster::Cluster &cluster, const Mesh
   for (const Value &value : model.values)
     if (isReadLate(model, value))
       lateBytes_ += static_cast<double>(value.bytes());
+  if (model.insertable > 0) // repetitions may fill a bucket
+    lateBytes_ = std::max(lateBytes_, static_cast<double>(kBucketBytes));
 }
 
 // The type that a product computes in, as cluster files name it: that of its factors. Integers are
@@ -107,8 +109,11 @@ int firstReader(const StepModel &model, const Value &value) {
 }
 
 bool isReadLate(const StepModel &model, const Value &value) {
-  return value.producer >= 0 && model.ops[value.producer].part != Part::Update &&
-         firstReader(model, value) - value.producer >= kFarAway;
+  if (value.producer < 0 || model.ops[value.producer].part == Part::Update)
+    return false;
+  const int reader = firstReader(model, value), between = reader - value.producer;
+  const bool mayGrow = between < kFarAway && model.ops[reader].part != Part::Forward;
+  return between + (mayGrow ? model.insertable : 0) >= kFarAway;
 }
 
 std::optional<cost::ReshardStep> Costs::joinable(int value, const Sharding &from,

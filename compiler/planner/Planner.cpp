@@ -1,5 +1,6 @@
 #include "compiler/planner/Planner.h"
 
+#include "compiler/planner/Around.h"
 #include "compiler/planner/Decide.h"
 #include "compiler/planner/Explain.h"
 #include "compiler/planner/FateRemarks.h"
@@ -306,6 +307,12 @@ static Plan toPlan(const StepModel &model, const PlannerOptions &options, const 
     plan.boundSeconds = std::min(plan.boundSeconds, candidate.bound);
     plan.meshesTried.push_back(str(candidate.mesh) + ": " + candidate.outcome);
   }
+  if (options.proven) {
+    plan.boundSeconds = std::min(plan.seconds, options.proven->seconds);
+    for (const auto &[mesh, seconds] : options.proven->meshes)
+      if (mesh != target.mesh && candidates.size() == 1)
+        plan.meshesTried.push_back(str(mesh) + ": at least " + secondsText(seconds));
+  }
   if (best.candidate != &target)
     plan.meshesTried[0] = concat(str(target.mesh), ": ", secondsText(best.seconds),
                                  ", with axes together as in ", str(best.candidate->mesh));
@@ -343,6 +350,35 @@ Result<Plan> planStep(const StepModel &model, const cluster::Cluster &cluster,
   CLEAVE_TRY_ASSIGN(Best best, search(shared, options, order));
   if (!best.candidate)
     return Status::infeasible(best.infeasible);
+  return toPlan(model, options, best, candidates);
+}
+
+Result<Plan> planAround(const StepModel &model, const cluster::Cluster &cluster,
+                        const PlannerOptions &given, const StepModel &before,
+                        const Decisions &around) {
+  PlannerOptions options = given;
+  options.pins.prepare(model);
+  CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, options.ranks));
+  std::vector<MeshCandidate> candidates;
+  MeshCandidate &candidate = candidates.emplace_back(CoarserMesh{around.mesh, {}});
+  candidate.costs = std::make_unique<Costs>(model, shared, candidate.mesh);
+  Best best;
+  CLEAVE_TRY_ASSIGN(best.problem, buildProblem(*candidate.costs, options.pins, kUnlimitedBytes,
+                                               {options.choices}));
+  for (const auto &[node, rest] : best.problem.rests)
+    best.problem.problem.nodes[node].choices[rest.choice].cost = solver::kForbidden;
+  keepAround(best.problem, model, before, around);
+  CLEAVE_TRY_ASSIGN(best.solution,
+                    solver::solve(best.problem.problem, options.solve).withContext("planner"));
+  if (!best.solution.isFound())
+    return Status::infeasible("these layouts do not go with the repetitions");
+  const Decisions decisions = decide(*candidate.costs, best.problem, best.solution.choices);
+  best.candidate = &candidate;
+  best.seconds = secondsOf(*candidate.costs, decisions);
+  CLEAVE_TRY_ASSIGN(best.memory, options.memoryOf(decisions));
+  best.problem.problem.spaces[0].budget = budgetOf(options, cluster);
+  candidate.bound = 0;
+  candidate.outcome = secondsText(best.seconds);
   return toPlan(model, options, best, candidates);
 }
 

@@ -23,6 +23,12 @@ inline solver::SolveOptions defaultLimits() {
   return options;
 }
 
+// A bound that is known of all plans of interest.
+struct Proven {
+  double seconds = 0;                          // no plan is faster
+  std::vector<std::pair<Mesh, double>> meshes; // and no plan on these
+};
+
 // Options of planStep.
 struct PlannerOptions {
   int64_t ranks = 1;
@@ -37,6 +43,9 @@ struct PlannerOptions {
   WhenTooLarge whenTooLarge = WhenTooLarge::Explain;
   // Plans within the budget that take at least as many seconds are not searched.
   double cutoffSeconds = solver::kForbidden;
+  // Takes the place of the bound on plans of this step: with other repetitions there may be faster
+  // ones.
+  std::optional<Proven> proven;
   // Called with the bytes of the smallest program found if none fits. May be empty.
   std::function<void(int64_t)> onTooLarge;
   // The memory of a plan's program. Empty: the peak of the cost network stands for it.
@@ -54,5 +63,13 @@ std::vector<Mesh> meshesToTry(const PlannerOptions &options);
 // and the largest nodes. A user error if options contradict each other or the step.
 Result<Plan> planStep(const StepModel &model, const cluster::Cluster &cluster,
                       const PlannerOptions &options);
+
+// The plan of a step with repetitions, on the mesh of `around` and without a budget, in which all
+// other ops keep these decisions on the step `before` without repetitions (Around.h). Its memory is
+// read from its program; its bound is that of nothing. Infeasible if these decisions do not go with
+// the repetitions.
+Result<Plan> planAround(const StepModel &model, const cluster::Cluster &cluster,
+                        const PlannerOptions &options, const StepModel &before,
+                        const Decisions &around);
 
 } // namespace cleave::planner

@@ -124,6 +124,7 @@ struct StepModel {
   std::vector<Output> outputs;
   std::vector<Store> stores; // all buffers; a value that lies in the home of another has none
   int64_t instants = 0;      // of the clock
+  int insertable = 0; // ops that repetitions may add between any two ops of the backward part
 };
 
 // The name of a value: that of the op that makes it, or of the argument that it is.

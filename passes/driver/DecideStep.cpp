@@ -2,6 +2,7 @@
 
 #include "compiler/planner/ChooseFates.h"
 #include "compiler/planner/FatePins.h"
+#include "compiler/planner/JointMeshes.h"
 #include "compiler/planner/ReadStep.h"
 #include "dialects/graph/Step.h"
 #include "passes/bufferize/Stores.h"
@@ -35,7 +36,13 @@ constexpr int kRounds = 6;
 // to repetitions in a few rounds, whose targets differ by a share of it.
 constexpr int64_t kLargerShare = 4, kShare = 20;
 constexpr int kSplitRounds = 3;
-// With a gap below this no plan that keeps everything is searched.
+// How many meshes fates are chosen on for layouts that were chosen together with them.
+constexpr int64_t kBases = 3;
+// Targets are told apart by a share of the budget; by the larger one with a gap below kCloseGap.
+constexpr int64_t kFine = 200, kCoarse = 50;
+constexpr double kCloseGap = 0.02;
+// With a gap below this neither layouts and fates that are chosen one after the other nor plans
+// that keep everything are searched.
 constexpr double kGoodGap = 0.05;
 
 // A failure other than that nothing fits: no other attempt mends it.
@@ -60,28 +67,23 @@ public:
     CLEAVE_TRY(unlessInfeasible(free.status()));
     if (free)
       return free;
-    CLEAVE_TRY_ASSIGN(std::optional<Base> base, chooseBase(shared));
-    return base ? planInLessMemory(kept, *base) : std::move(free); // memory is not the reason
+    CLEAVE_TRY_ASSIGN(std::vector<planner::JointMesh> meshes,
+                      planner::jointMeshes(model_, cluster_, options_, *forced_, budget_));
+    if (meshes.empty())
+      return free; // memory is not the reason
+    proven_ = planner::Proven{meshes[0].boundSeconds, {}};
+    for (const planner::JointMesh &mesh : meshes)
+      proven_->meshes.emplace_back(mesh.mesh, mesh.boundSeconds);
+    return planInLessMemory(kept, meshes);
   }
 
 private:
   using WhenTooLarge = planner::WhenTooLarge;
 
-  // The plan without a limit that fates are chosen for.
-  struct Base {
-    planner::Plan whole;
-    double seconds = solver::kForbidden;      // with the repetitions that make it fit
-    int64_t missing = 0;                      // bytes that repetitions do not save
-    double boundSeconds = solver::kForbidden; // of all meshes
-
-    bool operator<(const Base &other) const {
-      return std::pair(missing, seconds) < std::pair(other.missing, other.seconds);
-    }
-  };
-
   planner::PlannerOptions within(WhenTooLarge whenTooLarge) const {
     planner::PlannerOptions options = options_;
     options.memoryBytes = budget_;
+    options.proven = proven_;
     options.whenTooLarge = whenTooLarge;
     return options;
   }
@@ -94,6 +96,22 @@ private:
 
   // The plan of the step with these fates.
   Result<Decided> planWith(const planner::Fates &fates, planner::PlannerOptions options) {
+    return decideOn(fates, std::move(options),
+                    [&](const planner::StepModel &model, const planner::PlannerOptions &its) {
+                      return planner::planStep(model, cluster_, its);
+                    });
+  }
+  // The same, in which all ops but the repetitions are as in `around`.
+  Result<Decided> planAround(const planner::Fates &fates, const planner::Decisions &around) {
+    return decideOn(fates, within(WhenTooLarge::Search),
+                    [&](const planner::StepModel &model, const planner::PlannerOptions &its) {
+                      return planner::planAround(model, cluster_, its, model_, around);
+                    });
+  }
+
+  template <typename Decide>
+  Result<Decided> decideOn(const planner::Fates &fates, planner::PlannerOptions options,
+                           Decide decide) {
     Decided decided;
     decided.module = module_.clone();
     const size_t clones = remat::realise(graph::stepOf(*decided.module), model_, fates);
@@ -105,55 +123,77 @@ private:
     options.memoryOf = [&](const planner::Decisions &decisions) -> Result<planner::ProgramMemory> {
       CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
                         cluster::forRanks(cluster_, decisions.mesh.ranks()));
-      return memoryOf(*decided.module, decisions, shared);
+      CLEAVE_TRY_ASSIGN(planner::ProgramMemory memory,
+                        memoryOf(*decided.module, decisions, shared));
+      if (wholePeak_ == 0) { // the first one is that of the fastest plan that keeps everything
+        planner::Costs costs(decided.model, shared, decisions.mesh);
+        wholePeak_ = memory.peak;
+        wholeSeconds_ = planner::secondsOf(costs, decisions);
+      }
+      return memory;
     };
     options.onTooLarge = [&](int64_t bytes) { tooLarge_ = bytes; };
-    CLEAVE_TRY_ASSIGN(decided.plan, planner::planStep(decided.model, cluster_, options));
+    CLEAVE_TRY_ASSIGN(decided.plan, decide(decided.model, options));
     return decided;
   }
 
-  // `kept`: the fates that keep everything. Plans that do so are searched last, since they must
-  // beat those with repetitions.
-  Result<Decided> planInLessMemory(const planner::Fates &kept, const Base &base) {
-    mesh_ = base.whole.mesh;
+  // `kept`: the fates that keep everything. Layouts and fates that were chosen together come first;
+  // if these are not close to the bound, fates are chosen for the fastest layouts. Plans that keep
+  // everything are searched last, since they must beat those with repetitions.
+  Result<Decided> planInLessMemory(const planner::Fates &kept,
+                                   const std::vector<planner::JointMesh> &meshes) {
+    CLEAVE_TRY_ASSIGN(const planner::Plan *base, chooseBase(meshes));
+    mesh_ = base ? base->mesh : meshes[0].mesh;
     CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
     planner::Costs costs(model_, shared, *mesh_);
-    CLEAVE_TRY(searchFates(costs, base.whole));
+    if (base)
+      CLEAVE_TRY(searchFates(costs, *base, /*isAround=*/true));
+    if (!isGood())
+      CLEAVE_TRY(repeatThenSplit(kept, costs));
+    if (isGood())
+      return finish();
+    planner::PlannerOptions options = within(WhenTooLarge::Search);
+    options.cutoffSeconds = cutoff();
+    CLEAVE_TRY(keepBest(planWith(kept, options)));
+    return best_ ? finish() : explain(kept, std::min_element(tried_.begin(), tried_.end())->fates);
+  }
+
+  // Fates for the fastest layouts, and the recipes; then for layouts that are split more finely.
+  Status repeatThenSplit(const planner::Fates &kept, planner::Costs &costs) {
+    CLEAVE_TRY_ASSIGN(Decided whole, planWith(kept, withoutLimit(*mesh_)));
+    CLEAVE_TRY(searchFates(costs, whole.plan, /*isAround=*/false));
     for (const planner::Fates &recipe :
          {planner::selectiveRecompute(model_), planner::fullRecompute(model_)})
-      CLEAVE_TRY(tryFates(recipe).status());
+      CLEAVE_TRY(tryFates(recipe, nullptr).status());
     const Tried &best = *std::min_element(tried_.begin(), tried_.end());
     planner::PlannerOptions options = within(WhenTooLarge::Search);
     options.mesh = mesh_;
-    Result<Decided> again = planWith(best.fates, options);
-    CLEAVE_TRY(unlessInfeasible(again.status()));
-    CLEAVE_TRY_ASSIGN(std::optional<Decided> mixed, splitThenRepeat(kept, costs, again));
-    if (mixed)
-      again = std::move(*mixed);
-    if (again) {
-      again->plan.boundSeconds = std::min(again->plan.boundSeconds, base.boundSeconds);
-      const double seconds = again->plan.seconds;
-      again->plan.gap = seconds > 0 ? (seconds - again->plan.boundSeconds) / seconds : 0;
-      again->recomputation = summary(*again, base.whole, planner::secondsOf(costs, base.whole));
-    }
-    if (again && again->plan.gap < kGoodGap)
-      return again;
-    options = within(WhenTooLarge::Search);
-    options.cutoffSeconds = again ? again->plan.seconds : solver::kForbidden;
-    Result<Decided> first = planWith(kept, options);
-    CLEAVE_TRY(unlessInfeasible(first.status()));
-    if (first || again)
-      return first ? std::move(first) : std::move(again);
-    return explain(kept, best.fates);
+    options.cutoffSeconds = cutoff();
+    CLEAVE_TRY(keepBest(planWith(best.fates, options)));
+    return splitThenRepeat(kept, costs);
+  }
+
+  // Seconds that another plan must beat.
+  double cutoff() const { return best_ ? best_->plan.seconds : solver::kForbidden; }
+  bool isGood() const { return best_ && best_->plan.gap < kGoodGap; }
+  // Keeps a plan if it beats the best one. Fails as it failed, unless it only did not fit.
+  Status keepBest(Result<Decided> decided) {
+    if (decided && decided->plan.seconds < cutoff())
+      best_ = std::move(*decided);
+    return unlessInfeasible(decided.status());
+  }
+
+  Decided finish() {
+    best_->recomputation = summary(*best_);
+    return std::move(*best_);
   }
 
   // Repetitions for a plan that is split more finely already, such that it needs not much more than
-  // the budget. Nothing if this does not beat `other`.
-  Result<std::optional<Decided>> splitThenRepeat(const planner::Fates &kept, planner::Costs &costs,
-                                                 const Result<Decided> &other) {
+  // the budget.
+  Status splitThenRepeat(const planner::Fates &kept, planner::Costs &costs) {
     planner::PlannerOptions options = within(WhenTooLarge::Search);
     options.mesh = mesh_;
-    options.cutoffSeconds = other ? other->plan.seconds : solver::kForbidden;
+    options.cutoffSeconds = cutoff();
     planner::PlannerOptions larger = options;
     larger.memoryBytes += budget_ / kLargerShare;
     Result<Decided> base = planWith(kept, larger);
@@ -164,13 +204,13 @@ private:
           planner::chooseFates(costs, base->plan, *forced_, target, options_.solve);
       CLEAVE_TRY(unlessInfeasible(chosen.status()));
       if (!chosen || !chosen->isFitting)
-        return std::optional<Decided>();
+        break;
       Result<Decided> plan = planWith(withForced(chosen->fates), options);
       if (plan)
-        return std::optional<Decided>(std::move(*plan));
+        return keepBest(std::move(plan));
       CLEAVE_TRY(unlessInfeasible(plan.status()));
     }
-    return std::optional<Decided>();
+    return Status::ok();
   }
 
   // The message that nothing fits: of two failures the one that needs less is told.
@@ -186,49 +226,50 @@ private:
     return again || tooLarge_ < needed ? std::move(again) : std::move(first);
   }
 
-  // The fastest plans of meshes differ little in time, but much in memory: the mesh is taken whose
-  // plan is the fastest with the repetitions that it needs. Nothing if there is no plan at all.
-  Result<std::optional<Base>> chooseBase(const cluster::Cluster &shared) {
-    std::optional<Base> best;
-    double bound = solver::kForbidden;
-    for (const Mesh &mesh : planner::meshesToTry(options_)) {
-      Result<planner::Plan> whole = planner::planStep(model_, cluster_, withoutLimit(mesh));
-      CLEAVE_TRY(unlessInfeasible(whole.status()));
-      if (!whole)
-        continue; // another mesh may do
-      bound = std::min(bound, whole->boundSeconds);
-      planner::Costs costs(model_, shared, mesh);
+  // Of the layouts that the meshes suggest, those with the fastest plan by the fates that they
+  // need. Null: there are none. The first meshes have the lowest bounds; only these are compared.
+  Result<const planner::Plan *> chooseBase(const std::vector<planner::JointMesh> &meshes) {
+    CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
+    const planner::Plan *best = nullptr;
+    std::pair<int64_t, double> least = {std::numeric_limits<int64_t>::max(), solver::kForbidden};
+    for (const planner::JointMesh &mesh : meshes) {
+      if (&mesh - meshes.data() >= kBases && best)
+        break;
+      if (!mesh.base || (least.first == 0 && mesh.boundSeconds >= least.second))
+        continue;
+      planner::Costs costs(model_, shared, mesh.mesh);
       Result<planner::ChosenFates> chosen =
-          planner::chooseFates(costs, *whole, *forced_, budget_, options_.solve);
+          planner::chooseFates(costs, *mesh.base, *forced_, budget_, options_.solve);
       CLEAVE_TRY(unlessInfeasible(chosen.status()));
-      Base base{std::move(*whole)};
-      base.seconds = base.whole.seconds + (chosen ? chosen->seconds : 0);
-      base.missing = !chosen             ? std::numeric_limits<int64_t>::max()
-                     : chosen->isFitting ? 0
-                                         : chosen->peakBytes - budget_;
-      if (!best || base < *best)
-        best = std::move(base);
+      if (!chosen)
+        continue;
+      const int64_t missing = chosen->isFitting ? 0 : chosen->peakBytes - budget_;
+      const std::pair<int64_t, double> needed = {missing, mesh.base->seconds + chosen->seconds};
+      if (needed < least) {
+        least = needed;
+        best = &*mesh.base;
+      }
     }
-    if (best)
-      best->boundSeconds = bound;
     return best;
   }
 
-  // Chooses fates for targets around the budget until the realised step just fits.
-  Status searchFates(planner::Costs &costs, const planner::Plan &whole) {
-    int64_t target = budget_, fitting = 0, tooLarge = whole.arenaBytes + 1;
-    for (int round = 0; round < kRounds && tooLarge - fitting > budget_ / 200; ++round) {
+  // Chooses fates for targets around the budget until the realised step just fits. `isAround`: all
+  // ops but the repetitions stay as they are in the plan.
+  Status searchFates(planner::Costs &costs, const planner::Plan &plan, bool isAround) {
+    int64_t target = budget_, fitting = 0, tooLarge = std::numeric_limits<int64_t>::max();
+    for (int round = 0; round < kRounds && tooLarge - fitting > budget_ / kFine; ++round) {
       Result<planner::ChosenFates> chosen =
-          planner::chooseFates(costs, whole, *forced_, target, options_.solve);
+          planner::chooseFates(costs, plan, *forced_, target, options_.solve);
       CLEAVE_TRY(unlessInfeasible(chosen.status()));
       if (!chosen)
         return Status::ok();
-      CLEAVE_TRY_ASSIGN(int64_t slack, tryFates(chosen->fates));
+      CLEAVE_TRY_ASSIGN(int64_t slack, tryFates(chosen->fates, isAround ? &plan : nullptr));
       if (slack >= 0)
         fitting = std::max(fitting, target);
       else
         tooLarge = std::min(tooLarge, target);
-      if (slack >= 0 ? slack < budget_ / 200 : !chosen->isFitting)
+      const bool isClose = best_ && best_->plan.gap < kCloseGap;
+      if (slack >= 0 ? slack < budget_ / (isClose ? kCoarse : kFine) : !chosen->isFitting)
         return Status::ok();
       target += slack;
       if (target <= fitting || target >= tooLarge)
@@ -239,14 +280,21 @@ private:
 
   // Plans with these fates and without a limit. Returns the bytes that are left of the budget;
   // negative: that are missing.
-  Result<int64_t> tryFates(const planner::Fates &chosen) {
+  Result<int64_t> tryFates(const planner::Fates &chosen, const planner::Decisions *around) {
     planner::Fates fates = withForced(chosen);
     for (const Tried &tried : tried_)
-      if (tried.fates == fates)
+      if (tried.fates == fates && tried.isAround == (around != nullptr))
         return tried.slack;
-    CLEAVE_TRY_ASSIGN(Decided plan, planWith(fates, withoutLimit(*mesh_)));
-    tried_.push_back({std::move(fates), budget_ - plan.plan.arenaBytes, plan.plan.seconds});
-    return tried_.back().slack;
+    Result<Decided> decided =
+        around ? planAround(fates, *around) : planWith(fates, withoutLimit(*mesh_));
+    if (around && decided.status().kind() == StatusKind::Infeasible)
+      return -budget_; // other fates may go with these layouts
+    CLEAVE_TRY(decided.status());
+    const int64_t slack = budget_ - decided->plan.arenaBytes;
+    tried_.push_back({std::move(fates), slack, decided->plan.seconds, around != nullptr});
+    if (around && slack >= 0)
+      CLEAVE_TRY(keepBest(std::move(decided)));
+    return slack;
   }
 
   // The same fates, but for those that the user determines.
@@ -260,15 +308,16 @@ private:
     return fates;
   }
 
-  static std::string summary(const Decided &decided, const planner::Plan &whole, double seconds) {
+  std::string summary(const Decided &decided) const {
     const size_t again = decided.plan.repetitions.size();
     if (again == 0)
       return "";
     return concat(again, " ops of the forward pass are computed again in the backward pass: ",
                   bytesText(decided.plan.peakBytes), " at the peak instead of ",
-                  bytesText(whole.peakBytes), ", ", secondsText(decided.plan.seconds),
-                  " per step instead of ", secondsText(seconds),
-                  "; the bound is that of plans with the same repetitions or none");
+                  bytesText(wholePeak_), ", ", secondsText(decided.plan.seconds),
+                  " per step instead of ", secondsText(wholeSeconds_),
+                  "; the bound is that of all plans whose repetitions have the layouts of what "
+                  "they repeat");
   }
 
   // Fates that were realised and planned.
@@ -276,6 +325,7 @@ private:
     planner::Fates fates;
     int64_t slack = 0;  // bytes of the budget that are left
     double seconds = 0; // per step
+    bool isAround = false;
 
     // The better ones come first: the fastest that fit, then those that miss the fewest bytes.
     bool operator<(const Tried &other) const {
@@ -290,9 +340,13 @@ private:
   const planner::PlannerOptions &options_;
   planner::StepModel model_; // of the step as it is
   std::optional<planner::ForcedFates> forced_;
-  std::optional<Mesh> mesh_; // of plans with repetitions
-  int64_t budget_ = 0;       // bytes of one rank
+  std::optional<Mesh> mesh_;              // of plans with repetitions
+  int64_t budget_ = 0;                    // bytes of one rank
+  int64_t wholePeak_ = 0;                 // bytes of the fastest plan that keeps everything
+  double wholeSeconds_ = 0;               // of that plan, per step
+  std::optional<planner::Proven> proven_; // of all plans, once it is known
   std::vector<Tried> tried_;
+  std::optional<Decided> best_; // the fastest plan that fits
   // Bytes of the smallest program of the last plan that did not fit.
   int64_t tooLarge_ = std::numeric_limits<int64_t>::max();
 };

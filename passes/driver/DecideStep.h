@@ -1,12 +1,15 @@
 // DecideStep: the decisions on a step: what is computed again, and how everything is split.
 //
-// If the fastest plan that keeps everything fits, it is taken. Else fates are chosen for the
-// sharding that is best without a limit (compiler/planner/ChooseFates.h), realised in the step
-// (passes/remat/Realise.h), and the sharding of that step is planned from its own program. The
-// bytes that the first choice counts differ from those of the realised step, so it is repeated with
-// a corrected target, a few times. The same is done for a plan that is split a little more finely.
-// The fastest plan that fits wins, be it one with these fates, a recipe's, or one that keeps
-// everything.
+// If the fastest plan that keeps everything fits, it is taken. Else layouts and fates are bounded
+// and chosen together on every mesh (compiler/planner/JointMeshes.h). For these layouts fates are
+// chosen once more, now with the instants at which repetitions run (ChooseFates.h), and realised in
+// the step (passes/remat/Realise.h); the repetitions get layouts around the others, and memory is
+// that of the program. The bytes that the choice of fates counts differ from it, so it is repeated
+// with a corrected target, a few times.
+//
+// Only if the best such plan is not close to the bound are fates chosen for the layouts that are
+// best without a limit, and for some that are split a little more finely, and plans searched that
+// keep everything. The fastest plan that fits wins.
 #pragma once
 
 #include "compiler/planner/Planner.h"

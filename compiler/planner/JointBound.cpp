@@ -1,0 +1,517 @@
+// Fates as functions of strategies and prices, the lives of contents, and the search for a price.
+#include "compiler/planner/JointBound.h"
+
+#include "compiler/planner/PartOfGroup.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+namespace cleave::planner {
+
+StepModel withRoomForRepetitions(const StepModel &model) {
+  StepModel roomy = model;
+  for (int i = 0; i < static_cast<int>(model.ops.size()); ++i)
+    roomy.insertable += isRecomputable(model, i);
+  return roomy;
+}
+
+namespace {
+
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+enum class Fate { Kept, Gone, Again, FromKept };
+
+// Instants at which an op with one of its fates certainly holds bytes.
+struct Life {
+  Span span;
+  int fate = 0;      // its position among those of the op
+  int usage = -1;    // of the kept network's node: the bytes of its choices; -1: `bytes`
+  int64_t bytes = 0; // of every choice
+};
+
+// What an op takes with one of its fates, whichever bytes that holds.
+struct FatePrice {
+  Fate fate = Fate::Kept;
+  std::vector<double> seconds = {}; // per choice of its node
+};
+
+// A node of the kept network with the fates of its op.
+struct JointNode {
+  std::vector<FatePrice> fates = {};
+  std::vector<Life> lives = {};
+  std::vector<int> sources = {}; // ops that its repetition needs and that only repetitions read
+  int dependents = 0;            // ops of which it is such a source
+};
+
+// When a value is read, through views too: instants at which reading kernels begin.
+struct Reads {
+  int64_t firstForward = kNever, lastForward = -1;
+  int64_t firstOutside = kNever, lastOutside = -1;
+
+  bool isDirect() const { return firstOutside < kNever; } // the backward part reads it itself
+  bool isForward() const { return lastForward >= 0; }
+};
+
+bool any(const std::vector<bool> &flags) {
+  return std::find(flags.begin(), flags.end(), true) != flags.end();
+}
+
+class JointNetwork {
+public:
+  JointNetwork(Costs &costs, const PlanProblem &kept, const ForcedFates &forced)
+      : costs_(costs), model_(costs.model()), kept_(kept), forced_(forced),
+        reads_(model_.values.size()), firstBehind_(model_.ops.size(), kNever),
+        nodes_(kept_.problem.nodes.size()), priced_(kept_.problem) {
+    findReads();
+    for (size_t v = 0; v < nodes_.size(); ++v)
+      if (v < model_.ops.size())
+        addFates(static_cast<int>(v));
+      else
+        addOther(static_cast<int>(v));
+    for (solver::Node &node : priced_.nodes) {
+      node.usages.clear();
+      for (solver::Choice &choice : node.choices)
+        choice.bytes.clear();
+    }
+    for (solver::Edge &edge : priced_.edges)
+      if (isDroppable(edge))
+        edge.cost = solver::CostTable(std::vector<double>(edge.cost.size(), 0.0));
+  }
+
+  // The network at a price per byte at one instant. Prices of nodes of equal layers are equal.
+  const solver::Problem &priced(double price, int64_t instant) {
+    setShares(price, instant);
+    for (size_t v = 0; v < nodes_.size(); ++v) {
+      const std::vector<int64_t> bytes = bytesAt(v, instant);
+      for (size_t c = 0; c < priced_.nodes[v].choices.size(); ++c)
+        priced_.nodes[v].choices[c].cost = bestFate(v, c, price, bytes).first;
+    }
+    return priced_;
+  }
+
+  // The bytes at the instant of these choices, with their best fates.
+  int64_t bytesOf(const std::vector<int> &choices, double price, int64_t instant) {
+    int64_t sum = 0;
+    for (size_t v = 0; v < nodes_.size(); ++v) {
+      const std::vector<int64_t> bytes = bytesAt(v, instant);
+      const int fate = bestFate(v, choices[v], price, bytes).second;
+      sum += bytes[fate * priced_.nodes[v].choices.size() + choices[v]];
+    }
+    return sum;
+  }
+
+  // The instant at which these choices take the most bytes if all that is read is kept.
+  int64_t fullest(const std::vector<int> &choices) const {
+    std::map<int64_t, int64_t> changes;
+    for (size_t v = 0; v < nodes_.size(); ++v)
+      for (const Life &life : nodes_[v].lives)
+        if (life.fate == 0) {
+          changes[life.span.begin] += bytesOf(v, life, choices[v]);
+          changes[life.span.end] -= bytesOf(v, life, choices[v]);
+        }
+    int64_t bytes = 0, most = 0, instant = 0;
+    for (auto [at, change] : changes)
+      if ((bytes += change) > most) {
+        most = bytes;
+        instant = at;
+      }
+    return instant;
+  }
+
+private:
+  // -- reads --------------------------------------------------------------------------------------
+
+  void findReads() {
+    for (const Op &op : model_.ops) {
+      if (op.isView)
+        continue;
+      for (int operand : op.operands) {
+        Reads &reads = reads_[sourceOf(model_, operand)];
+        const int64_t at = op.runs.begin;
+        if (op.part == Part::Forward) {
+          reads.firstForward = std::min(reads.firstForward, at);
+          reads.lastForward = std::max(reads.lastForward, at);
+        } else {
+          reads.firstOutside = std::min(reads.firstOutside, at);
+          reads.lastOutside = std::max(reads.lastOutside, at);
+        }
+      }
+    }
+    for (size_t i = model_.ops.size(); i-- > 0;) {
+      const Op &op = model_.ops[i];
+      for (int result : op.results) {
+        firstBehind_[i] = std::min(firstBehind_[i], reads_[result].firstOutside);
+        for (const Use &use : model_.values[result].uses)
+          if (model_.ops[use.op].part == Part::Forward)
+            firstBehind_[i] = std::min(firstBehind_[i], firstBehind_[use.op]);
+      }
+    }
+  }
+
+  // -- fates --------------------------------------------------------------------------------------
+
+  void addFates(int index) {
+    const Op &op = model_.ops[index];
+    JointNode &node = nodes_[index];
+    std::vector<bool> direct, forward;
+    for (int result : op.results) {
+      direct.push_back(reads_[result].isDirect());
+      forward.push_back(reads_[result].isForward());
+    }
+    node.fates.push_back({any(direct) || op.part != Part::Forward ? Fate::Kept : Fate::Gone});
+    const bool mayRepeat = isRecomputable(model_, index) && firstBehind_[index] < kNever &&
+                           forced_.again[index].value_or(true);
+    std::vector<bool> given(op.results.size(), false);
+    if (mayRepeat && any(direct)) {
+      node.fates.push_back({Fate::Again});
+      if (const auto sufficient = sufficientResults(model_, index)) {
+        for (int result : *sufficient)
+          given[result] = true;
+        node.fates.push_back({Fate::FromKept});
+      }
+    }
+    for (size_t f = 0; f < node.fates.size(); ++f) {
+      addSeconds(index, node.fates[f], forward, direct, given, mayRepeat);
+      addLives(index, static_cast<int>(f), direct, given);
+    }
+    if (mayRepeat)
+      findSources(index, direct);
+  }
+
+  // The seconds of the op in the forward part and of its repetition.
+  void addSeconds(int index, FatePrice &price, std::vector<bool> needed,
+                  const std::vector<bool> &direct, const std::vector<bool> &given, bool mayRepeat) {
+    const Op &op = model_.ops[index];
+    const std::vector<bool> none(op.results.size(), false);
+    const bool isFromKept = price.fate == Fate::FromKept;
+    for (size_t r = 0; isFromKept && r < given.size(); ++r)
+      needed[r] = needed[r] || given[r];
+    const GroupPart once = partOf(op, needed, none),
+                    again = partOf(op, direct, isFromKept ? given : none);
+    const bool isCut = price.fate != Fate::Kept && mayRepeat;
+    auto known = seconds_.find({kept_.kinds[index].get(), price.fate, isCut, needed, direct});
+    if (known == seconds_.end()) {
+      std::vector<double> seconds;
+      for (size_t c = 0; c < kept_.problem.nodes[index].choices.size(); ++c) {
+        double sum = kept_.problem.nodes[index].choices[c].cost;
+        if (c >= kept_.kinds[index]->choices.size()) { // a rest
+          sum = isCut && !isWhole(once) ? 0 : sum;
+        } else {
+          const OpChoice &choice = kept_.kinds[index]->choices[c];
+          if (isCut && !isWhole(once))
+            sum = std::min(sum, secondsOfPart(costs_, op, choice, once));
+          if (isCut && price.fate != Fate::Gone)
+            sum += secondsOfPart(costs_, op, choice, again);
+        }
+        seconds.push_back(sum);
+      }
+      known = seconds_
+                  .insert({{kept_.kinds[index].get(), price.fate, isCut, needed, direct},
+                           std::move(seconds)})
+                  .first;
+    }
+    price.seconds = known->second;
+  }
+
+  // The ops whose results a repetition needs, however little of them it computes, and that nothing
+  // but repetitions reads outside of the forward part.
+  void findSources(int index, const std::vector<bool> &direct) {
+    const Op &op = model_.ops[index];
+    std::vector<bool> isRead(op.operands.size(), true);
+    const std::vector<bool> none(op.results.size(), false);
+    for (size_t r = 0; r < op.results.size(); ++r) {
+      std::vector<bool> one = none;
+      one[r] = true;
+      const GroupPart part = partOf(op, any(direct) ? direct : one, none);
+      for (size_t k = 0; k < isRead.size(); ++k)
+        isRead[k] = isRead[k] && part.operands[k];
+    }
+    std::vector<int> &sources = nodes_[index].sources;
+    for (size_t k = 0; k < op.operands.size(); ++k) {
+      const int source = model_.values[sourceOf(model_, op.operands[k])].producer;
+      if (isRead[k] && source >= 0 && isRecomputable(model_, source) && isOnlyRepeated(source) &&
+          std::find(sources.begin(), sources.end(), source) == sources.end())
+        sources.push_back(source);
+    }
+    for (int source : sources)
+      ++nodes_[source].dependents;
+  }
+  bool isOnlyRepeated(int index) const {
+    const std::vector<int> &results = model_.ops[index].results;
+    return results.size() == 1 && !reads_[results[0]].isDirect();
+  }
+
+  // -- lives --------------------------------------------------------------------------------------
+
+  // Arguments are there all the time; other nodes keep what they have.
+  void addOther(int v) {
+    const std::vector<int> &arguments = kept_.argumentNode;
+    const bool isArgument = std::find(arguments.begin(), arguments.end(), v) != arguments.end();
+    const solver::Node &node = kept_.problem.nodes[v];
+    constexpr size_t kCopies = 4; // usages of gathered arguments come first
+    for (size_t u = isArgument ? kCopies : 0; u < node.usages.size(); ++u)
+      nodes_[v].lives.push_back(
+          {{node.usages[u].begin, node.usages[u].end}, 0, static_cast<int>(u)});
+    FatePrice &only = nodes_[v].fates.emplace_back();
+    for (const solver::Choice &choice : node.choices)
+      only.seconds.push_back(choice.cost);
+  }
+
+  void addLives(int index, int fate, const std::vector<bool> &direct,
+                const std::vector<bool> &given) {
+    const Op &op = model_.ops[index];
+    const std::vector<Need> &needs = kept_.needs[index];
+    std::vector<bool> isHoused(op.results.size(), false);
+    const Fate its = nodes_[index].fates[fate].fate;
+    const std::vector<bool> reads = partOf(op, direct, given).reads;
+    for (size_t u = 0; u < needs.size(); ++u) {
+      const int result = needs[u].index;
+      if (needs[u].kind == Need::Kind::Follower)
+        nodes_[index].lives.push_back({needs[u].span, fate, static_cast<int>(u)});
+      if (needs[u].kind != Need::Kind::Home || isHoused[result])
+        continue;
+      isHoused[result] = true;
+      const bool isKept = its == Fate::Kept ? direct[result]
+                                            : its == Fate::FromKept && given[result] &&
+                                                  (direct[result] || reads[result]);
+      addLife(index, fate, static_cast<int>(u), isKept);
+    }
+  }
+
+  // The life of a result, from the end of its kernel.
+  void addLife(int index, int fate, int usage, bool isKept) {
+    const Op &op = model_.ops[index];
+    const Need &need = kept_.needs[index][usage];
+    const Reads &reads = reads_[op.results[need.index]];
+    const bool isHeld = op.isAccumulate && op.repeats > 1; // through all micro-batches
+    const bool isForward = op.part == Part::Forward;
+    auto add = [&](int64_t begin, int64_t end, int from, int64_t bytes) {
+      begin = std::max(begin, need.span.begin);
+      end = std::min(end, need.span.end);
+      if (begin < end)
+        nodes_[index].lives.push_back({{begin, end}, fate, from, bytes});
+    };
+    int64_t homeEnd = op.runs.end;
+    if (isForward && reads.isForward())
+      homeEnd = std::max(homeEnd, reads.firstForward);
+    if (isKept || !isForward)
+      homeEnd = std::max(homeEnd, reads.isDirect() ? reads.firstOutside : firstBehind_[index]);
+    if (!isForward && !reads.isDirect())
+      homeEnd = op.runs.end;
+    add(isHeld ? 0 : op.runs.end, homeEnd, usage, 0);
+    const int64_t share = model_.values[op.results[need.index]].bytes() / costs_.mesh().ranks();
+    add(homeEnd, reads.lastForward + 1, -1, share);
+    add(std::max({homeEnd, reads.firstOutside, reads.lastForward + 1}), reads.lastOutside + 1, -1,
+        share);
+  }
+
+  int64_t bytesOf(size_t v, const Life &life, size_t choice) const {
+    return life.usage < 0 ? life.bytes : kept_.problem.nodes[v].choices[choice].bytes[life.usage];
+  }
+
+  // Per fate and choice.
+  std::vector<int64_t> bytesAt(size_t v, int64_t instant) const {
+    const size_t choices = kept_.problem.nodes[v].choices.size();
+    std::vector<int64_t> bytes(nodes_[v].fates.size() * choices, 0);
+    for (const Life &life : nodes_[v].lives)
+      if (life.span.begin <= instant && instant < life.span.end)
+        for (size_t c = 0; c < choices; ++c)
+          bytes[life.fate * choices + c] += bytesOf(v, life, c);
+    return bytes;
+  }
+
+  // -- prices -------------------------------------------------------------------------------------
+
+  // What one of its dependents pays for an op that only repetitions read: the least of keeping it
+  // and computing it, with its own sources, over their number.
+  void setShares(double price, int64_t instant) {
+    shares_.assign(model_.ops.size(), 0);
+    for (size_t i = 0; i < model_.ops.size(); ++i) {
+      const JointNode &node = nodes_[i];
+      if (node.dependents == 0 || node.fates.size() != 1)
+        continue;
+      const Op &op = model_.ops[i];
+      const bool isThere = op.runs.end <= instant && instant < firstBehind_[i];
+      double least = solver::kForbidden;
+      for (const OpChoice &choice : kept_.kinds[i]->choices) {
+        const double bytes = static_cast<double>(
+            storedBytes(model_.values[op.results[0]], choice.results[0], costs_.mesh()));
+        least =
+            std::min({least, isThere ? price * bytes : 0, leastAgain(i, choice) + paidFor(node)});
+      }
+      if (kept_.kinds[i]->rest.choice >= 0)
+        least = 0;
+      shares_[i] = least / node.dependents;
+    }
+  }
+  double paidFor(const JointNode &node) const {
+    double sum = 0;
+    for (int source : node.sources)
+      sum += shares_[source];
+    return sum;
+  }
+  double leastAgain(size_t index, const OpChoice &choice) {
+    return secondsOfPart(costs_, model_.ops[index], choice,
+                         partOf(model_.ops[index], {true}, {false}));
+  }
+
+  // The least seconds of a choice with any fate, and the position of this fate.
+  std::pair<double, int> bestFate(size_t v, size_t choice, double price,
+                                  const std::vector<int64_t> &bytes) const {
+    const JointNode &node = nodes_[v];
+    const size_t choices = kept_.problem.nodes[v].choices.size();
+    std::pair<double, int> best = {solver::kForbidden, 0};
+    for (size_t f = 0; f < node.fates.size(); ++f) {
+      const double paid = node.fates[f].fate == Fate::Again ? paidFor(node) : 0;
+      const double seconds = node.fates[f].seconds[choice] + paid +
+                             price * static_cast<double>(bytes[f * choices + choice]);
+      if (seconds < best.first)
+        best = {seconds, static_cast<int>(f)};
+    }
+    return best;
+  }
+
+  // -- edges --------------------------------------------------------------------------------------
+
+  // Whether a group reads a value by this edge only for results that it may leave to repetitions.
+  bool isDroppable(const solver::Edge &edge) const {
+    if (edge.to >= static_cast<int>(model_.ops.size()))
+      return false;
+    const Op &op = model_.ops[edge.to];
+    if (!op.group || op.part != Part::Forward || !isRecomputable(model_, edge.to))
+      return false;
+    std::vector<bool> forward;
+    for (int result : op.results)
+      forward.push_back(reads_[result].isForward());
+    const GroupPart part = partOf(op, forward, std::vector<bool>(forward.size(), false));
+    for (size_t k = 0; k < part.operands.size(); ++k)
+      if (!part.operands[k] && comesFrom(op.operands[k], edge.from))
+        return true;
+    return false;
+  }
+  bool comesFrom(int value, int node) const {
+    const Value &plain = model_.values[value];
+    if ((plain.producer >= 0 ? plain.producer : kept_.argumentNode[plain.argument]) == node)
+      return true;
+    return std::any_of(kept_.copies.begin(), kept_.copies.end(), [&](const CopyNode &copy) {
+      return copy.value == value && copy.node == node;
+    });
+  }
+
+  Costs &costs_;
+  const StepModel &model_;
+  const PlanProblem &kept_; // the network of the step that keeps everything
+  const ForcedFates &forced_;
+  std::vector<Reads> reads_;         // per value that is no view
+  std::vector<int64_t> firstBehind_; // per op the first direct read of what depends on it
+  std::vector<JointNode> nodes_;     // as in the kept network
+  std::vector<double> shares_;       // per op, see setShares()
+  solver::Problem priced_;
+  using SecondsKey = std::tuple<const OpKind *, Fate, bool, std::vector<bool>, std::vector<bool>>;
+  std::map<SecondsKey, std::vector<double>> seconds_;
+};
+
+// A value of the bound as a function of the price, which is concave, and its slope.
+struct Point {
+  double price = 0, value = 0, slope = 0;
+};
+
+// The search for the price with the best bound.
+class PriceSearch {
+public:
+  PriceSearch(JointNetwork &network, int64_t memoryBytes, const solver::SolveOptions &limits,
+              Joint &joint)
+      : network_(network), budget_(memoryBytes), limits_(limits), joint_(joint) {}
+
+  Status run(const JointHint &hint) {
+    joint_.instant = hint.instant;
+    double price = hint.price;
+    if (price > 0) {
+      CLEAVE_TRY(evaluate(price));
+      if (isEnough(hint))
+        return Status::ok();
+    }
+    CLEAVE_TRY(evaluate(0));
+    if (joint_.lowerBound == solver::kForbidden || last_.slope <= 0)
+      return Status::ok();
+    // Up to a price at which the step fits.
+    price = price > 0 ? 2 * price : 0.02 * last_.value / last_.slope;
+    for (int k = 0; k < kSteps && !right_; ++k, price *= 4)
+      CLEAVE_TRY(evaluate(price));
+    for (int k = 0; right_ && k < kSteps; ++k) {
+      // Where the tangents of both sides meet no bound is larger than there.
+      const double meet = (right_->value - left_->value + left_->slope * left_->price -
+                           right_->slope * right_->price) /
+                          (left_->slope - right_->slope);
+      const double most = left_->value + left_->slope * (meet - left_->price);
+      if (most - joint_.lowerBound <= kCloseEnough * std::abs(joint_.lowerBound))
+        break;
+      CLEAVE_TRY(evaluate(meet));
+    }
+    return Status::ok();
+  }
+
+private:
+  // Networks solved to find a price at which the step fits, and again to improve it.
+  static constexpr int kSteps = 8;
+  static constexpr double kCloseEnough = 2e-3; // of the bound
+
+  // Whether the first price leaves little to improve.
+  bool isEnough(const JointHint &hint) const {
+    return joint_.lowerBound >= hint.enough ||
+           std::abs(last_.slope) * last_.price <= kCloseEnough * joint_.lowerBound;
+  }
+
+  Status evaluate(double price) {
+    CLEAVE_TRY_ASSIGN(solver::Solution solution,
+                      solver::solve(network_.priced(price, joint_.instant), limits_));
+    if (joint_.instant < 0 && solution.isFound()) // it had no influence, since the price is 0
+      joint_.instant = network_.fullest(solution.choices);
+    const int64_t bytes =
+        solution.isFound() ? network_.bytesOf(solution.choices, price, joint_.instant) : budget_;
+    const double budget = static_cast<double>(budget_);
+    last_ = {price, solution.lowerBound - price * budget, static_cast<double>(bytes) - budget};
+    if (last_.value > joint_.lowerBound) {
+      joint_.lowerBound = last_.value;
+      joint_.secondsPerByte = price;
+    }
+    if (solution.isFound())
+      keep(std::move(solution.choices));
+    return Status::ok();
+  }
+
+  void keep(std::vector<int> choices) {
+    const bool fits = last_.slope <= 0;
+    std::optional<Point> &side = fits ? right_ : left_;
+    if (!side || (fits ? last_.price < side->price : last_.price > side->price))
+      side = last_;
+    if (fits || !right_)
+      joint_.choices = std::move(choices);
+  }
+
+  JointNetwork &network_;
+  const int64_t budget_;
+  const solver::SolveOptions &limits_;
+  Joint &joint_;
+  Point last_;
+  std::optional<Point> left_, right_; // closest to the best price: too many bytes, or not
+};
+
+} // namespace
+
+Result<Joint> boundJointly(Costs &costs, const Pins &pins, const ForcedFates &forced,
+                           int64_t memoryBytes, const JointHint &hint, const ChoiceLimits &choices,
+                           const solver::SolveOptions &limits) {
+  Joint joint;
+  CLEAVE_TRY_ASSIGN(joint.kept, buildProblem(costs, pins, kUnlimitedBytes, {choices}));
+  JointNetwork network(costs, joint.kept, forced);
+  CLEAVE_TRY(PriceSearch(network, memoryBytes, limits, joint).run(hint));
+  for (const auto &[node, rest] : joint.kept.rests)
+    if (!joint.choices.empty() && joint.choices[node] == rest.choice)
+      joint.choices.clear(); // a rest is no choice
+  return joint;
+}
+
+} // namespace cleave::planner

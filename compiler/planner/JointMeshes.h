@@ -1,0 +1,25 @@
+// JointMeshes: the joint bounds of all meshes (JointBound.h), and the plans without repetitions
+// that they suggest to choose fates for.
+#pragma once
+
+#include "compiler/planner/JointBound.h"
+#include "compiler/planner/Planner.h"
+
+namespace cleave::planner {
+
+// A mesh, with the bound on all plans on it.
+struct JointMesh {
+  Mesh mesh;
+  double boundSeconds = 0; // of any plan on it within the budget
+  // The plan that keeps everything in the layouts of the best price. Has decisions, seconds and
+  // holdings only. Nothing: none is known.
+  std::optional<Plan> base;
+};
+
+// The meshes to try (meshesToTry), by rising bound; those on which pins leave an op without choices
+// are left out. `memoryBytes`: budget of one rank.
+Result<std::vector<JointMesh>> jointMeshes(const StepModel &model, const cluster::Cluster &cluster,
+                                           const PlannerOptions &options, const ForcedFates &forced,
+                                           int64_t memoryBytes);
+
+} // namespace cleave::planner

@@ -1,0 +1,177 @@
+// The bound on plans with repetitions against plans whose fates and layouts are enumerated: fates
+// are realised in the step, the layouts of the realised step are solved exactly, and the memory is
+// that of the program.
+#include "compiler/cluster/Presets.h"
+#include "compiler/planner/Decide.h"
+#include "compiler/planner/JointBound.h"
+#include "compiler/planner/Planner.h"
+#include "compiler/planner/ReadStep.h"
+#include "dialects/graph/Step.h"
+#include "passes/bufferize/Stores.h"
+#include "passes/driver/Compile.h"
+#include "passes/driver/PlannedProgram.h"
+#include "passes/remat/Realise.h"
+#include "test/unit/driver/Models.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <iostream>
+#include <random>
+#include <set>
+
+using namespace cleave;
+using namespace cleave::planner;
+
+namespace {
+
+StepModel modelOf(mlir::ModuleOp module) {
+  auto model = readStep(graph::stepOf(module));
+  REQUIRE(mlir::succeeded(model));
+  REQUIRE(mlir::succeeded(bufferize::readStores(graph::stepOf(module), *model)));
+  return std::move(*model);
+}
+
+// A plan of the enumeration.
+struct Found {
+  double seconds = 0;
+  int64_t bytes = 0;
+};
+
+class Enumeration {
+public:
+  Enumeration(const ModelCase &model, int64_t ranks, const std::string &mesh)
+      : file_(model), compilation_(optionsOf(file_.path(), model, {ranks})),
+        mesh_(*parseMesh(mesh)) {
+    REQUIRE(driver::compileTo(compilation_, "primitive").isOk());
+    shared_ = *cluster::forRanks(*cluster::findCluster("h100-node"), ranks);
+    model_ = modelOf(*compilation_.module);
+  }
+
+  // Adds the plans with these fates: the fastest one, and one in less memory.
+  void add(Fates fates) {
+    normalise(model_, fates);
+    mlir::OwningOpRef<mlir::ModuleOp> module = compilation_.module->clone();
+    remat::realise(graph::stepOf(*module), model_, fates);
+    const StepModel model = modelOf(*module);
+    Costs costs(model, shared_, mesh_);
+    Result<PlanProblem> problem = buildProblem(costs, {}, kUnlimitedBytes);
+    REQUIRE(problem);
+    if (mesh_.ranks() > 1 && !tie(model, *problem))
+      return;
+    for (int64_t quarters : {4, 3}) {
+      Result<solver::Solution> solution = solver::solve(problem->problem, defaultLimits());
+      REQUIRE(solution);
+      if (!solution->isFound())
+        return;
+      problem->problem.spaces[0].budget = solution->peaks[0].bytes * (quarters - 1) / 4;
+      const Decisions decisions = decide(costs, *problem, solution->choices);
+      Result<ProgramMemory> memory = driver::memoryOf(*module, decisions, shared_);
+      REQUIRE(memory);
+      found_.push_back({secondsOf(costs, decisions), memory->arena});
+    }
+  }
+
+  // Per plan: no plan in as many bytes is faster than the bound for them. Returns how often the
+  // bound was larger than that without a limit.
+  int check() {
+    const StepModel roomy = withRoomForRepetitions(model_);
+    Costs costs(roomy, shared_, mesh_);
+    auto boundIn = [&](int64_t bytes) {
+      Result<Joint> joint =
+          boundJointly(costs, {}, ForcedFates(roomy.ops.size()), bytes, {}, {}, defaultLimits());
+      REQUIRE(joint);
+      return joint->lowerBound;
+    };
+    const double unlimited = boundIn(kUnlimitedBytes);
+    int binding = 0;
+    std::set<int64_t> limits;
+    for (const Found &limit : found_) {
+      if (!limits.insert(limit.bytes).second)
+        continue;
+      const double bound = boundIn(limit.bytes);
+      if (std::getenv("CLEAVE_SHOW"))
+        std::cout << limit.bytes << " bytes: " << limit.seconds << " s, bound " << bound << "\n";
+      binding += bound > unlimited * (1 + 1e-6);
+      for (const Found &plan : found_)
+        if (plan.bytes <= limit.bytes)
+          CHECK(bound <= plan.seconds * (1 + 1e-8));
+    }
+    return binding;
+  }
+
+  size_t plans() const { return found_.size(); }
+  const StepModel &model() const { return model_; }
+
+private:
+  // Forbids that repetitions have other layouts than all ops with their name and kind, of which
+  // they repeat one. False if the space of an op changed, or not all of its choices are listed.
+  static bool tie(const StepModel &model, PlanProblem &problem) {
+    if (!problem.rests.empty())
+      return false;
+    for (int i = 0; i < static_cast<int>(model.ops.size()); ++i)
+      for (int k = 0; k < i && model.ops[i].isAgain; ++k) {
+        const Op &op = model.ops[k], &again = model.ops[i];
+        if (op.isAgain || op.name != again.name || op.kind != again.kind)
+          continue;
+        std::vector<double> costs;
+        for (const OpChoice &a : problem.choicesOf(k))
+          for (const OpChoice &b : problem.choicesOf(i))
+            costs.push_back(isTied(a, b) ? 0 : solver::kForbidden);
+        if (std::find(costs.begin(), costs.end(), 0) == costs.end())
+          return false;
+        problem.problem.edges.push_back({k, i, std::move(costs)});
+      }
+    return true;
+  }
+
+  static bool isTied(const OpChoice &first, const OpChoice &again) {
+    if (first.factors != again.factors || first.partial != again.partial)
+      return false;
+    return std::all_of(again.results.begin(), again.results.end(), [&](const Sharding &layout) {
+      return std::find(first.results.begin(), first.results.end(), layout) != first.results.end();
+    });
+  }
+
+  ModelFile file_;
+  driver::Compilation compilation_;
+  Mesh mesh_;
+  cluster::Cluster shared_;
+  StepModel model_;
+  std::vector<Found> found_;
+};
+
+// Random fates: all ops with one probability, some of them from kept results.
+Fates randomFates(const StepModel &model, std::mt19937 &random) {
+  Fates fates = keepAll(model);
+  const unsigned share = 1 + random() % 4;
+  for (size_t i = 0; i < fates.again.size(); ++i) {
+    fates.again[i] = random() % 4 < share;
+    if (auto kept = sufficientResults(model, static_cast<int>(i)); kept && random() % 2)
+      fates.kept[static_cast<int>(i)] = *kept;
+  }
+  return fates;
+}
+
+void checkMany(size_t bundled, int64_t batch, int64_t ranks, const std::string &mesh, int fates) {
+  ModelCase model = bundledCases()[bundled];
+  model.symbols["batch"] = batch;
+  INFO(model.name << " on " << mesh);
+  Enumeration all(model, ranks, mesh);
+  std::mt19937 random(static_cast<unsigned>(bundled + batch));
+  all.add(keepAll(all.model()));
+  all.add(fullRecompute(all.model()));
+  all.add(selectiveRecompute(all.model()));
+  for (int i = 0; i < fates; ++i)
+    all.add(randomFates(all.model(), random));
+  CHECK(all.plans() > 4);
+  CHECK(all.check() > 0); // memory raises the bound, so that it could be too high
+}
+
+} // namespace
+
+TEST_CASE("no plan with repetitions is faster than the bound on plans in its memory") {
+  checkMany(0, 4096, 1, "dp=1", 10); // of a perceptron
+  checkMany(0, 4096, 4, "dp=2,tp=2", 6);
+  checkMany(1, 64, 1, "dp=1", 2); // of a GPT
+}
