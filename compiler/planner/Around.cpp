@@ -14,7 +14,7 @@ template <typename IsKept> static void keepOnly(solver::Node &node, size_t liste
     return;
   for (size_t c = 0; c < kept.size(); ++c)
     if (!kept[c])
-      node.choices[c].cost = solver::kForbidden;
+      node.choices.forbid(c);
 }
 
 void keepAround(PlanProblem &problem, const StepModel &model, const StepModel &before,

@@ -70,11 +70,8 @@ public:
         addFates(static_cast<int>(v));
       else
         addOther(static_cast<int>(v));
-    for (solver::Node &node : priced_.nodes) {
+    for (solver::Node &node : priced_.nodes)
       node.usages.clear();
-      for (solver::Choice &choice : node.choices)
-        choice.bytes.clear();
-    }
     for (solver::Edge &edge : priced_.edges)
       if (isDroppable(edge))
         edge.cost = solver::CostTable(std::vector<double>(edge.cost.size(), 0.0));
@@ -85,8 +82,10 @@ public:
     setShares(price, instant);
     for (size_t v = 0; v < nodes_.size(); ++v) {
       const std::vector<int64_t> bytes = bytesAt(v, instant);
-      for (size_t c = 0; c < priced_.nodes[v].choices.size(); ++c)
-        priced_.nodes[v].choices[c].cost = bestFate(v, c, price, bytes).first;
+      std::vector<solver::Choice> choices(priced_.nodes[v].choices.size());
+      for (size_t c = 0; c < choices.size(); ++c)
+        choices[c].cost = bestFate(v, c, price, bytes).first;
+      priced_.nodes[v].choices = std::move(choices);
     }
     return priced_;
   }

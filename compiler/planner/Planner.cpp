@@ -366,7 +366,7 @@ Result<Plan> planAround(const StepModel &model, const cluster::Cluster &cluster,
   CLEAVE_TRY_ASSIGN(best.problem, buildProblem(*candidate.costs, options.pins, kUnlimitedBytes,
                                                {options.choices}));
   for (const auto &[node, rest] : best.problem.rests)
-    best.problem.problem.nodes[node].choices[rest.choice].cost = solver::kForbidden;
+    best.problem.problem.nodes[node].choices.forbid(rest.choice);
   keepAround(best.problem, model, before, around);
   CLEAVE_TRY_ASSIGN(best.solution,
                     solver::solve(best.problem.problem, options.solve).withContext("planner"));
