@@ -127,7 +127,7 @@ private:
     Status status = continueTo(*next, "primitive", "planned");
     if (status.kind() == StatusKind::Infeasible) {
       tell(count, "does not fit");
-      failure_ = status;
+      failure_ = status.withContext(concat("in ", count, " micro-batches"));
       return Status::ok();
     }
     CLEAVE_TRY(status);
