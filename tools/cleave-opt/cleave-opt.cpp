@@ -5,6 +5,7 @@
 #include "passes/autodiff/Autodiff.h"
 #include "passes/bufferize/Bufferize.h"
 #include "passes/codegen/cpu/CpuCodegen.h"
+#include "passes/codegen/gpu/GpuCodegen.h"
 #include "passes/decompose/Decompose.h"
 #include "passes/fuse/Fuse.h"
 #include "passes/precision/Precision.h"
@@ -33,6 +34,7 @@ int main(int argc, char **argv) {
   cleave::decompose::registerDecomposePasses();
   cleave::bufferize::registerBufferizePasses();
   cleave::codegen::registerCpuCodegenPasses();
+  cleave::codegen::registerGpuCodegenPasses();
   cleave::fuse::registerFusePasses();
   cleave::train::registerTrainPasses();
   cleave::precision::registerPrecisionPasses();

@@ -1,0 +1,132 @@
+// Emits each kernel, and compiles all of them as one module.
+#include "passes/codegen/gpu/GpuCodegen.h"
+
+#include "compiler/artifact/ExportKernel.h"
+#include "passes/codegen/gpu/Functions.h"
+#include "passes/codegen/gpu/GpuGroupEmitter.h"
+#include "passes/codegen/gpu/Ptx.h"
+#include "passes/codegen/nest/Crash.h"
+#include "passes/codegen/nest/SingleEmitter.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+#include <cctype>
+
+using namespace mlir;
+
+namespace cleave::codegen {
+
+// The kernel's symbol in the plan, with characters that PTX allows in names.
+static std::string symbolOf(program::KernelOp kernel) {
+  std::string symbol = artifact::exportKernel(kernel).symbol();
+  for (char &c : symbol)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '$')
+      c = '_';
+  return symbol;
+}
+
+static FailureOr<GpuFunction> emitKernel(program::KernelOp kernel, ModuleOp into) {
+  auto fusion = dyn_cast<graph::FusionOp>(kernel.getComputation());
+  FailureOr<GroupNest> nest = fusion ? groupNestOf(kernel) : GroupNest();
+  if (failed(nest))
+    return failure();
+  GpuKernel builder(into, kernel);
+  if (fusion)
+    GpuGroupEmitter(builder, fusion, *nest).emit();
+  else if (failed(emitSingle(builder, kernel)))
+    return failure();
+  return GpuFunction{kernel.getSymName().str(), builder.launch()};
+}
+
+FailureOr<std::vector<GpuFunction>> emitGpuKernels(ArrayRef<program::KernelOp> kernels,
+                                                   ModuleOp into) {
+  loadDialects(into.getContext());
+  std::vector<GpuFunction> functions;
+  for (program::KernelOp kernel : kernels) {
+    FailureOr<GpuFunction> function = emitKernel(kernel, into);
+    if (failed(function))
+      return failure();
+    functions.push_back(std::move(*function));
+  }
+  return functions;
+}
+
+static Result<GpuIr> lower(ArrayRef<program::KernelOp> kernels, const GpuTarget &target) {
+  MLIRContext *context = kernels.front()->getContext();
+  loadDialects(context);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
+  FailureOr<std::vector<GpuFunction>> functions = emitGpuKernels(kernels, *module);
+  if (failed(functions))
+    return Status::defect("the code of its threads could not be made");
+  CLEAVE_TRY(expandFunctions(*module));
+  for (auto [kernel, function] : llvm::zip(kernels, *functions)) {
+    program::KernelOp op = kernel;
+    function.symbol = symbolOf(op);
+    module->lookupSymbol<func::FuncOp>(op.getSymName()).setSymName(function.symbol);
+  }
+  CLEAVE_TRY(lowerToLlvm(*module, {}));
+  CLEAVE_TRY_ASSIGN(LlvmModule translated, translate(*module));
+  for (const GpuFunction &function : *functions)
+    markKernel(*translated.module, function.symbol, function.launch.threads);
+  CLEAVE_TRY(optimiseForGpu(*translated.module, target));
+  return GpuIr{std::move(translated), std::move(*functions)};
+}
+
+Result<GpuIr> lowerForGpu(ArrayRef<program::KernelOp> kernels, const std::string &name) {
+  CLEAVE_TRY_ASSIGN(GpuTarget target, gpuTargetOf(name));
+  std::optional<GpuIr> ir;
+  CLEAVE_TRY(runGuarded([&] {
+    Result<GpuIr> made = lower(kernels, target);
+    if (made)
+      ir.emplace(std::move(*made));
+    return made.status();
+  }));
+  return std::move(*ir);
+}
+
+Result<GpuModule> compileForGpu(ArrayRef<program::KernelOp> kernels, const std::string &name) {
+  GpuModule module{name, "", {}};
+  CLEAVE_TRY_ASSIGN(GpuTarget target, gpuTargetOf(name));
+  if (kernels.empty())
+    return module;
+  CLEAVE_TRY_ASSIGN(GpuIr ir, lowerForGpu(kernels, name));
+  CLEAVE_TRY(runGuarded([&] {
+    Result<std::string> ptx = emitPtx(*ir.llvm.module, target);
+    if (ptx)
+      module.ptx = std::move(*ptx);
+    return ptx.status();
+  }));
+  module.functions = std::move(ir.functions);
+  return module;
+}
+
+#define GEN_PASS_DEF_GPUCODEGENPASS
+#include "passes/codegen/gpu/Passes.h.inc"
+
+namespace {
+
+struct GpuCodegenPass : impl::GpuCodegenPassBase<GpuCodegenPass> {
+  void getDependentDialects(DialectRegistry &registry) const override { insertDialects(registry); }
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<program::KernelOp> kernels(module.getOps<program::KernelOp>());
+    OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+    ModuleOp into = ModuleOp::create(b, module.getLoc(), "gpu");
+    FailureOr<std::vector<GpuFunction>> functions = emitGpuKernels(kernels, into);
+    if (failed(functions))
+      return signalPassFailure();
+    for (const GpuFunction &function : *functions) {
+      const Launch &launch = function.launch;
+      into.lookupSymbol(function.symbol)
+          ->setAttr("launch",
+                    b.getDenseI64ArrayAttr({launch.blocks, launch.threads, launch.sharedBytes}));
+    }
+  }
+};
+
+} // namespace
+
+void registerGpuCodegenPasses() { PassRegistration<GpuCodegenPass>(); }
+
+} // namespace cleave::codegen

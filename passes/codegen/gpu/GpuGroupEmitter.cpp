@@ -1,0 +1,285 @@
+// Chunks and their lanes, and the kinds Pointwise and Rows; Columns is in GpuColumnEmitter.cpp.
+#include "passes/codegen/gpu/GpuGroupEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace cleave::codegen {
+
+static int64_t sumBytes(graph::FusionOp fusion) {
+  int64_t bytes = 0;
+  for (auto reduce : fusion.getBody().front().getOps<graph::ReduceOp>())
+    bytes += std::max(32u, graph::elementTypeOf(reduce.getResult()).getIntOrFloatBitWidth()) / 8;
+  return bytes;
+}
+
+GpuGroupEmitter::GpuGroupEmitter(GpuKernel &kernel, graph::FusionOp fusion, const GroupNest &nest)
+    : GroupEmitter(kernel, fusion, nest), gpu_(kernel),
+      threads_(gpuNestOf(nest, sumBytes(fusion))) {}
+
+// -- chunks ---------------------------------------------------------------------------------------
+
+void GpuGroupEmitter::forEachLane(Chunk &chunk, ArrayRef<int> factors,
+                                  llvm::function_ref<void()> body) {
+  chunk_ = &chunk;
+  chunk.lanes.resize(threads_.width);
+  for (lane_ = 0; lane_ < threads_.width; ++lane_) {
+    for (auto [factor, first] : llvm::zip(factors, chunk.first))
+      index_[factor] =
+          factor == threads_.inner && lane_ > 0 ? k_.add(first, k_.constant(lane_)) : first;
+    std::swap(inner_, chunk.lanes[lane_]);
+    body();
+    std::swap(inner_, chunk.lanes[lane_]);
+  }
+  lane_ = 0;
+  flush();
+  chunk_ = nullptr;
+}
+
+Value GpuGroupEmitter::guarded(llvm::function_ref<Value()> load) {
+  if (!valid_)
+    return load();
+  OpBuilder &b = k_.builder();
+  OpBuilder::InsertPoint here = b.saveInsertionPoint();
+  Block skipped; // holds the load until its type is known
+  b.setInsertionPointToEnd(&skipped);
+  Value loaded = load();
+  b.restoreInsertionPoint(here);
+  Type type = loaded.getType();
+  auto branch = scf::IfOp::create(b, k_.loc(), TypeRange{type}, valid_, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  Block *then = branch.thenBlock();
+  then->getOperations().splice(then->end(), skipped.getOperations());
+  b.setInsertionPointToEnd(then);
+  scf::YieldOp::create(b, k_.loc(), loaded);
+  b.setInsertionPointToEnd(branch.elseBlock());
+  Value zero = arith::ConstantOp::create(b, k_.loc(), b.getZeroAttr(type));
+  scf::YieldOp::create(b, k_.loc(), zero);
+  return branch.getResult(0);
+}
+
+Value GpuGroupEmitter::loadElement(const Access &access) {
+  if (Value array = tile_.arrays.lookup(&access)) {
+    Value at = k_.add(k_.mul(tile_.column, kGpuTile + 1), tile_.row);
+    return k_.loadFrom(array, at, access.element);
+  }
+  if (!chunk_ || !threads_.isVector(access))
+    return guarded([&] { return GroupEmitter::loadElement(access); });
+  Value &vector = chunk_->vectors[&access];
+  if (!vector) {
+    assert(lane_ == 0 && "the first lane loads for all");
+    vector = guarded([&] {
+      return gpu_.loadVector(access.argument, addressOf(access), access.element, threads_.width);
+    });
+  }
+  return gpu_.elementOf(vector, lane_, access.element);
+}
+
+Value GpuGroupEmitter::isOwner(const Access &access) {
+  Value owner;
+  auto first = [&](int factor) {
+    if (factor >= 0 && access.strides[factor] == 0 && nest_.sizes[factor] > 1)
+      owner = gpu_.both(owner, gpu_.isBelow(index_[factor], 1));
+  };
+  llvm::for_each(nest_.outer, first);
+  if (nest_.kind != GroupNest::Kind::Rows)
+    first(nest_.inner);
+  return owner;
+}
+
+void GpuGroupEmitter::storeElement(Value scalar, const Access &access) {
+  if (chunk_ && threads_.isVector(access) && lane_ > 0) {
+    auto mine = llvm::find_if(pending_, [&](Pending &p) { return p.access == &access; });
+    return mine->elements.push_back(scalar);
+  }
+  pending_.push_back({&access, addressOf(access), isOwner(access), {scalar}});
+}
+
+void GpuGroupEmitter::flush() {
+  Value valid = chunk_ ? chunk_->valid : valid_;
+  for (Pending &store : pending_) {
+    auto build = [&] {
+      if (store.elements.size() > 1)
+        gpu_.storeVector(store.elements, store.access->argument, store.address);
+      else
+        k_.store(store.elements.front(), store.access->argument, store.address);
+    };
+    if (Value condition = gpu_.both(valid, store.condition))
+      k_.when(condition, build);
+    else
+      build();
+  }
+  pending_.clear();
+}
+
+// -- Pointwise ------------------------------------------------------------------------------------
+
+void GpuGroupEmitter::emitPointwise() {
+  if (nest_.across >= 0)
+    return emitTiles();
+  Roots all(results());
+  SmallVector<int> factors(nest_.outer);
+  SmallVector<int64_t> sizes;
+  if (nest_.inner >= 0)
+    factors.push_back(nest_.inner);
+  for (int factor : factors)
+    sizes.push_back(nest_.sizes[factor] / (factor == nest_.inner ? threads_.width : 1));
+  k_.points(llvm::product_of(sizes), [&](Value point) {
+    loops_ = k_.builder().getInsertionBlock()->getParentOp();
+    Chunk chunk;
+    chunk.first = k_.delinearize(point, sizes);
+    for (auto [factor, first] : llvm::zip(factors, chunk.first)) {
+      first = factor == nest_.inner ? k_.mul(first, threads_.width) : first;
+      index_[factor] = first;
+    }
+    emitOuter(all);
+    forEachLane(chunk, factors, [&] {
+      emitInner(all);
+      storeInnerResults();
+      if (lane_ == 0)
+        storeOuterResults();
+    });
+  });
+}
+
+// -- Rows -----------------------------------------------------------------------------------------
+
+void GpuGroupEmitter::placeRow() {
+  gpu_.setLaunch(threads_.launch);
+  int64_t rows = nest_.size(nest_.outer);
+  Value thread = gpu_.thread(), row = gpu_.block();
+  inRow_ = thread;
+  if (threads_.rowsPerBlock > 1) {
+    SmallVector<Value> at =
+        gpu_.delinearize(thread, {threads_.rowsPerBlock, threads_.threadsPerRow});
+    inRow_ = at[1];
+    row = k_.add(k_.mul(row, threads_.rowsPerBlock), at[0]);
+  }
+  if (rows % threads_.rowsPerBlock != 0)
+    hasRow_ = gpu_.isBelow(row, rows);
+  SmallVector<int64_t> sizes = nest_.outerSizes();
+  for (auto [factor, index] : llvm::zip(nest_.outer, k_.delinearize(row, sizes)))
+    index_[factor] = index;
+}
+
+// The chunk with this number, all reduced factors counted together.
+GpuGroupEmitter::Chunk GpuGroupEmitter::chunkOf(Value number, bool isChecked) {
+  Chunk chunk;
+  SmallVector<int64_t> sizes;
+  for (int factor : nest_.reduced)
+    sizes.push_back(nest_.sizes[factor]);
+  if (!sizes.empty())
+    sizes.back() /= threads_.width;
+  chunk.first = k_.delinearize(number, sizes);
+  if (!sizes.empty())
+    chunk.first.back() = k_.mul(chunk.first.back(), threads_.width);
+  if (isChecked)
+    chunk.valid = gpu_.isBelow(number, threads_.chunks);
+  return chunk;
+}
+
+SmallVector<Value> GpuGroupEmitter::neutralSums(const Pass &pass) {
+  SmallVector<Value> sums;
+  for (graph::ReduceOp reduce : pass.reductions)
+    sums.push_back(
+        k_.neutral(reduce.getKind(), k_.wideType(graph::elementTypeOf(reduce.getOperand()))));
+  return sums;
+}
+
+void GpuGroupEmitter::accumulate(const Pass &pass, Chunk &chunk, SmallVector<Value> &sums) {
+  valid_ = chunk.valid;
+  forEachLane(chunk, nest_.reduced, [&] {
+    emitInner(pass.roots);
+    for (auto [sum, reduce, none] : llvm::zip(sums, pass.reductions, neutralSums(pass))) {
+      graph::ReduceOp op = reduce;
+      Value value = gpu_.choose(chunk.valid, valueOf(op.getOperand()), none);
+      sum = k_.combine(op.getKind(), graph::elementTypeOf(op.getOperand()), sum, value);
+    }
+    if (&pass == &passes_.back())
+      storeInnerResults();
+  });
+  valid_ = hasRow_;
+}
+
+SmallVector<Value> GpuGroupEmitter::emitPass(const Pass &pass) {
+  SmallVector<Value> sums = neutralSums(pass);
+  if (threads_.inRegisters) {
+    for (Chunk &chunk : registers_)
+      accumulate(pass, chunk, sums);
+    return sums;
+  }
+  Value end = k_.constant(threads_.chunks);
+  if (hasRow_)
+    end = gpu_.choose(hasRow_, end, k_.constant(0));
+  return gpu_.foldBy(threads_.threadsPerRow, inRow_, end, sums,
+                     [&](Value number, ValueRange carried) {
+                       SmallVector<Value> inside(carried);
+                       Chunk chunk = chunkOf(number, /*isChecked=*/false);
+                       accumulate(pass, chunk, inside);
+                       return inside;
+                     });
+}
+
+Value GpuGroupEmitter::butterfly(graph::ReduceOp reduce, Value value, int lanes) {
+  for (int mask = lanes / 2; mask > 0; mask /= 2)
+    value = k_.combine(reduce.getKind(), graph::elementTypeOf(reduce.getOperand()), value,
+                       gpu_.shuffle(value, mask));
+  return value;
+}
+
+void GpuGroupEmitter::exchange(const Pass &pass, SmallVector<Value> &sums) {
+  for (auto [reduce, sum] : llvm::zip(pass.reductions, sums))
+    sum = butterfly(reduce, sum, std::min(threads_.threadsPerRow, kWarp));
+  if (threads_.threadsPerRow > kWarp && !sums.empty())
+    exchangeWarps(pass, sums);
+}
+
+// Each pass has shared memory of its own, so that one barrier is enough.
+void GpuGroupEmitter::exchangeWarps(const Pass &pass, SmallVector<Value> &sums) {
+  int warps = threads_.threadsPerRow / kWarp;
+  SmallVector<Value> at =
+      gpu_.delinearize(gpu_.thread(), {static_cast<int64_t>(threads_.rowsPerBlock) * warps, kWarp});
+  SmallVector<Value> arrays;
+  for (Value sum : sums)
+    arrays.push_back(gpu_.shared(int64_t(threads_.rowsPerBlock) * warps, sum.getType()));
+  k_.when(gpu_.isBelow(at[1], 1), [&] {
+    for (auto [array, sum] : llvm::zip(arrays, sums))
+      k_.storeTo(sum, array, at[0]);
+  });
+  gpu_.barrier();
+  Value group = gpu_.delinearize(at[0], {threads_.rowsPerBlock, warps})[0];
+  Value lane = gpu_.delinearize(at[1], {kWarp / warps, warps})[1];
+  Value slot = k_.add(k_.mul(group, warps), lane);
+  for (auto [reduce, array, sum] : llvm::zip(pass.reductions, arrays, sums))
+    sum = butterfly(reduce, k_.loadFrom(array, slot, sum.getType()), warps);
+}
+
+void GpuGroupEmitter::emitRows() {
+  planPasses();
+  placeRow();
+  int64_t perThread = threads_.inRegisters ? threads_.chunksPerThread() : 0;
+  for (int64_t i = 0; i < perThread; ++i) {
+    int64_t before = i * threads_.threadsPerRow;
+    bool isChecked = before + threads_.threadsPerRow > threads_.chunks;
+    registers_.push_back(chunkOf(k_.add(inRow_, k_.constant(before)), isChecked));
+    registers_.back().valid = gpu_.both(hasRow_, registers_.back().valid);
+  }
+  valid_ = hasRow_;
+  for (const Pass &pass : passes_) {
+    emitOuter(pass.roots);
+    SmallVector<Value> sums = emitPass(pass);
+    exchange(pass, sums);
+    for (auto [reduce, sum] : llvm::zip(pass.reductions, sums)) {
+      graph::ReduceOp op = reduce;
+      outer_[op.getResult()] = asStored(op.getResult(), sum);
+    }
+  }
+  emitOuter(resultsThat([&](Value value) { return !hasInner(value); }));
+  valid_ = gpu_.both(hasRow_, gpu_.isBelow(inRow_, 1));
+  storeOuterResults();
+  flush();
+}
+
+} // namespace cleave::codegen

@@ -1,0 +1,88 @@
+// GpuGroupEmitter: the code of a kernel group on GPUs, as GpuNest divides it among threads.
+//
+// Elements are emitted one lane of a chunk after the other; a chunk is what one access reads. Loads
+// beyond the end of a row or after the last row are skipped, and give zeros.
+#pragma once
+
+#include "passes/codegen/gpu/GpuKernel.h"
+#include "passes/codegen/nest/GroupEmitter.h"
+
+namespace cleave::codegen {
+
+// Emits one kernel; `nest` is that of `fusion`, the kernel's computation.
+class GpuGroupEmitter : public GroupEmitter {
+public:
+  GpuGroupEmitter(GpuKernel &kernel, graph::FusionOp fusion, const GroupNest &nest);
+
+private:
+  // `width` neighbouring elements, and what has been emitted of them.
+  struct Chunk {
+    mlir::Value valid;                    // null: always
+    llvm::SmallVector<mlir::Value> first; // indices of the factors that it moves along
+    llvm::SmallVector<Values> lanes;      // the values of GroupEmitter::inner_, per lane
+    llvm::DenseMap<const Access *, mlir::Value> vectors;
+  };
+  // A store that waits until all elements of its chunk are loaded.
+  struct Pending {
+    const Access *access;
+    mlir::Value address, condition; // null: always
+    llvm::SmallVector<mlir::Value> elements;
+  };
+
+  void emitPointwise() override;
+  void emitRows() override;
+  void emitColumns() override;
+
+  // Calls `body` for each lane of the chunk, with the lane's indices and values; then writes what
+  // it stored.
+  void forEachLane(Chunk &chunk, llvm::ArrayRef<int> factors, llvm::function_ref<void()> body);
+  mlir::Value loadElement(const Access &access) override;
+  void storeElement(mlir::Value scalar, const Access &access) override;
+  // Builds a load where `valid_` holds, else zero.
+  mlir::Value guarded(llvm::function_ref<mlir::Value()> load);
+  // Of several threads that compute the same element, the one that stores it.
+  mlir::Value isOwner(const Access &access);
+  void flush();
+
+  // Pointwise in tiles: a block reads a tile of each transposed operand into shared memory.
+  struct Tile {
+    llvm::DenseMap<const Access *, mlir::Value> arrays;
+    mlir::Value column, row; // of the current element, in the tile
+  };
+  void emitTiles();
+  // Places the current element in the tile at its indices; sets `valid_`.
+  void placeInTile(int columnFactor, int rowFactor, mlir::Value column, mlir::Value row);
+  void readTiles();
+
+  // Rows.
+  void placeRow();
+  Chunk chunkOf(mlir::Value number, bool isChecked);
+  llvm::SmallVector<mlir::Value> neutralSums(const Pass &pass);
+  void accumulate(const Pass &pass, Chunk &chunk, llvm::SmallVector<mlir::Value> &sums);
+  llvm::SmallVector<mlir::Value> emitPass(const Pass &pass);
+  // Combines the sums of the threads of a row, in all of them.
+  void exchange(const Pass &pass, llvm::SmallVector<mlir::Value> &sums);
+  void exchangeWarps(const Pass &pass, llvm::SmallVector<mlir::Value> &sums);
+  mlir::Value butterfly(graph::ReduceOp reduce, mlir::Value value, int lanes);
+
+  // Columns: accumulators are per reduction and lane.
+  llvm::SmallVector<mlir::Value> sumColumns(Chunk &chunk, mlir::Value slice, mlir::Value valid);
+  void addRow(Chunk &chunk, mlir::Value row, llvm::SmallVector<mlir::Value> &sums);
+  llvm::SmallVector<mlir::Value> combineSlices(llvm::ArrayRef<mlir::Value> shared,
+                                               mlir::Value column);
+  void storeColumns(Chunk &chunk, llvm::ArrayRef<mlir::Value> sums);
+
+  GpuKernel &gpu_;
+  GpuNest threads_;
+  Chunk *chunk_ = nullptr; // the current one
+  int lane_ = 0;
+  mlir::Value valid_;                  // whether this thread may load; null: it may
+  mlir::Value inRow_;                  // Rows: the thread's position in its row
+  mlir::Value hasRow_;                 // Rows: whether the thread has a row; null: it has
+  llvm::SmallVector<Chunk> registers_; // Rows: the chunks that stay in registers
+  Tile tile_;
+  llvm::SmallVector<mlir::Value> tileStart_; // per factor: its index in the tile's first element
+  llvm::SmallVector<Pending> pending_;
+};
+
+} // namespace cleave::codegen

@@ -1,0 +1,185 @@
+// NVVM's intrinsics, shared memory and vectors as LLVM ops.
+#include "passes/codegen/gpu/GpuKernel.h"
+
+#include "dialects/graph/Pointwise.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace cleave::codegen {
+
+static constexpr unsigned kSharedSpace = 3; // NVVM's address space
+
+GpuKernel::GpuKernel(ModuleOp module, program::KernelOp kernel)
+    : KernelBuilder(module.getContext()), module_(module), name_(kernel.getSymName().str()) {
+  declare(module, name_, kernel.getBuffers(), 0);
+}
+
+// -- threads --------------------------------------------------------------------------------------
+
+Value GpuKernel::call(Type result, StringRef intrinsic, ValueRange arguments) {
+  auto op =
+      result
+          ? LLVM::CallIntrinsicOp::create(b_, loc_, result, b_.getStringAttr(intrinsic), arguments)
+          : LLVM::CallIntrinsicOp::create(b_, loc_, b_.getStringAttr(intrinsic), arguments);
+  return result ? op->getResult(0) : Value();
+}
+
+Value GpuKernel::special(StringRef name) {
+  Value number = call(b_.getI32Type(), ("llvm.nvvm.read.ptx.sreg." + name).str(), {});
+  return arith::ExtUIOp::create(b_, loc_, b_.getI64Type(), number);
+}
+
+Value GpuKernel::thread() { return special("tid.x"); }
+Value GpuKernel::block() { return special("ctaid.x"); }
+
+void GpuKernel::barrier() {
+  Value first = arith::ConstantOp::create(b_, loc_, b_.getI32IntegerAttr(0));
+  call({}, "llvm.nvvm.barrier.cta.sync.aligned.all", first);
+}
+
+void GpuKernel::points(int64_t extent, const Body &body) {
+  extent_ = extent;
+  launch_.threads = kThreads;
+  launch_.blocks = std::min<int64_t>(llvm::divideCeil(extent, kThreads), kMostBlocks);
+  Value first = add(mul(block(), kThreads), thread());
+  loop(first, constant(extent), std::max<int64_t>(1, launch_.blocks) * kThreads, body);
+}
+
+void GpuKernel::parts(int64_t extent, const Range &body) {
+  points(extent, [&](Value point) { body(point, add(point, constant(1))); });
+}
+
+Value GpuKernel::shuffleWord(Value word, int mask) {
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b_, loc_, b_.getIntegerAttr(b_.getI32Type(), value));
+  };
+  return call(b_.getI32Type(), "llvm.nvvm.shfl.sync.bfly.i32",
+              {number(-1), word, number(mask), number(kWarp - 1)});
+}
+
+Value GpuKernel::shuffle(Value value, int mask) {
+  Type type = value.getType(), word = b_.getI32Type();
+  unsigned bits = type.getIntOrFloatBitWidth();
+  Type integer = b_.getIntegerType(bits);
+  if (integer != type)
+    value = arith::BitcastOp::create(b_, loc_, integer, value);
+  Value moved;
+  if (bits == 64) {
+    Value half = constant(32);
+    Value high =
+        arith::TruncIOp::create(b_, loc_, word, arith::ShRUIOp::create(b_, loc_, value, half));
+    Value low = arith::TruncIOp::create(b_, loc_, word, value);
+    high = arith::ExtUIOp::create(b_, loc_, integer, shuffleWord(high, mask));
+    low = arith::ExtUIOp::create(b_, loc_, integer, shuffleWord(low, mask));
+    moved = arith::OrIOp::create(b_, loc_, arith::ShLIOp::create(b_, loc_, high, half), low);
+  } else if (bits == 32) {
+    moved = shuffleWord(value, mask);
+  } else {
+    moved = shuffleWord(arith::ExtUIOp::create(b_, loc_, word, value), mask);
+    moved = arith::TruncIOp::create(b_, loc_, integer, moved);
+  }
+  return integer == type ? moved : Value(arith::BitcastOp::create(b_, loc_, type, moved));
+}
+
+// -- memory ---------------------------------------------------------------------------------------
+
+Value GpuKernel::shared(int64_t count, Type element) {
+  Type memory = memoryType(element);
+  std::string name = name_ + "_shared" + std::to_string(arrays_++);
+  launch_.sharedBytes += count * (memory.getIntOrFloatBitWidth() / 8);
+  OpBuilder at = OpBuilder::atBlockBegin(module_.getBody());
+  LLVM::GlobalOp::create(at, loc_, LLVM::LLVMArrayType::get(memory, count), /*isConstant=*/false,
+                         LLVM::Linkage::Internal, name, Attribute(), /*alignment=*/16,
+                         kSharedSpace);
+  return LLVM::AddressOfOp::create(b_, loc_,
+                                   LLVM::LLVMPointerType::get(b_.getContext(), kSharedSpace), name);
+}
+
+static unsigned alignmentOf(Type memory, int width) {
+  return std::min(16u, memory.getIntOrFloatBitWidth() / 8 * width);
+}
+
+Value GpuKernel::loadVector(int64_t argument, Value index, Type element, int width) {
+  Type memory = memoryType(element);
+  Value pointer = body_.getArgument(argument);
+  Value address =
+      LLVM::GEPOp::create(b_, loc_, pointer.getType(), memory, pointer,
+                          ArrayRef<LLVM::GEPArg>{index}, LLVM::GEPNoWrapFlags::inbounds);
+  return LLVM::LoadOp::create(b_, loc_, VectorType::get({width}, memory), address,
+                              alignmentOf(memory, width));
+}
+
+Value GpuKernel::elementOf(Value vector, int lane, Type element) {
+  Value at = arith::ConstantOp::create(b_, loc_, b_.getI32IntegerAttr(lane));
+  Value value = LLVM::ExtractElementOp::create(b_, loc_, vector, at);
+  if (!element.isInteger(1))
+    return value;
+  return arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ne, value,
+                               scalar(value.getType(), 0));
+}
+
+void GpuKernel::storeVector(ArrayRef<Value> elements, int64_t argument, Value index) {
+  Type memory = memoryType(elements.front().getType());
+  int width = static_cast<int>(elements.size());
+  Value vector = LLVM::PoisonOp::create(b_, loc_, VectorType::get({width}, memory));
+  for (auto [lane, value] : llvm::enumerate(elements)) {
+    Value at = arith::ConstantOp::create(b_, loc_, b_.getI32IntegerAttr(static_cast<int>(lane)));
+    Value stored =
+        value.getType() == memory ? value : Value(arith::ExtUIOp::create(b_, loc_, memory, value));
+    vector = LLVM::InsertElementOp::create(b_, loc_, vector, stored, at);
+  }
+  Value pointer = body_.getArgument(argument);
+  Value address =
+      LLVM::GEPOp::create(b_, loc_, pointer.getType(), memory, pointer,
+                          ArrayRef<LLVM::GEPArg>{index}, LLVM::GEPNoWrapFlags::inbounds);
+  LLVM::StoreOp::create(b_, loc_, vector, address, alignmentOf(memory, width));
+}
+
+// -- arithmetic -----------------------------------------------------------------------------------
+
+SmallVector<Value> GpuKernel::foldBy(int64_t step, Value from, Value to, ValueRange start,
+                                     const Fold &body) {
+  auto loop = scf::ForOp::create(b_, loc_, from, to, constant(step), start);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());
+  if (!start.empty())
+    scf::YieldOp::create(b_, loc_, next);
+  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
+Value GpuKernel::choose(Value condition, Value a, Value b) {
+  return condition ? Value(arith::SelectOp::create(b_, loc_, condition, a, b)) : a;
+}
+
+Value GpuKernel::both(Value a, Value b) {
+  return !a ? b : !b ? a : Value(arith::AndIOp::create(b_, loc_, a, b));
+}
+
+Value GpuKernel::isBelow(Value index, int64_t limit) {
+  return arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ult, index, constant(limit));
+}
+
+SmallVector<Value> GpuKernel::delinearize(Value linear, ArrayRef<int64_t> sizes) {
+  if (sizes.size() < 2 || llvm::product_of(sizes) > std::numeric_limits<int32_t>::max())
+    return KernelBuilder::delinearize(linear, sizes);
+  SmallVector<Value> indices(sizes.size());
+  Value rest = arith::TruncIOp::create(b_, loc_, b_.getI32Type(), linear);
+  for (size_t i = sizes.size(); i-- > 0;) {
+    Value index = rest;
+    if (i > 0) {
+      Value size = arith::ConstantOp::create(
+          b_, loc_, b_.getI32IntegerAttr(static_cast<int32_t>(std::max<int64_t>(1, sizes[i]))));
+      index = arith::RemUIOp::create(b_, loc_, rest, size);
+      rest = arith::DivUIOp::create(b_, loc_, rest, size);
+    }
+    indices[i] = arith::ExtUIOp::create(b_, loc_, b_.getI64Type(), index);
+  }
+  return indices;
+}
+
+} // namespace cleave::codegen

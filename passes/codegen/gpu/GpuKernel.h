@@ -1,0 +1,66 @@
+// GpuKernel: the function of one kernel on GPUs, `symbol(void *buffer0, void *buffer1, …)`.
+//
+// Threads, barriers and shuffles are NVVM's intrinsics. Pointers are declared not to overlap, as
+// far as they are different buffers.
+#pragma once
+
+#include "passes/codegen/gpu/GpuNest.h"
+#include "passes/codegen/nest/KernelBuilder.h"
+
+namespace cleave::codegen {
+
+// Builds the function of one kernel.
+class GpuKernel : public KernelBuilder {
+public:
+  // Declares the function at the end of `module`; the insertion point is in it.
+  GpuKernel(mlir::ModuleOp module, program::KernelOp kernel);
+
+  // A thread takes every n-th point, n being the number of threads.
+  Grain grain() const override { return Grain::Fine; }
+  void points(int64_t extent, const Body &body) override;
+  void parts(int64_t extent, const Range &body) override;
+
+  // The launch of the kernel: that of `points`, or the one set here, and its shared memory.
+  const Launch &launch() const { return launch_; }
+  void setLaunch(const Launch &launch) { launch_ = launch; }
+
+  // Index of the thread in its block, and of the block, as i64.
+  mlir::Value thread();
+  mlir::Value block();
+  // Waits for all threads of the block; all of them must get here.
+  void barrier();
+  // The value of the lane whose number in the warp differs in the bits of `mask`. All lanes of a
+  // warp must get here.
+  mlir::Value shuffle(mlir::Value value, int mask);
+  // A pointer to `count` elements of shared memory.
+  mlir::Value shared(int64_t count, mlir::Type element);
+
+  // `width` neighbouring elements of a buffer, aligned to their size or 16 bytes. Booleans are
+  // bytes.
+  mlir::Value loadVector(int64_t argument, mlir::Value index, mlir::Type element, int width);
+  void storeVector(llvm::ArrayRef<mlir::Value> elements, int64_t argument, mlir::Value index);
+  // An element of a vector that loadVector returned.
+  mlir::Value elementOf(mlir::Value vector, int lane, mlir::Type element);
+
+  // KernelBuilder::fold with a step.
+  llvm::SmallVector<mlir::Value> foldBy(int64_t step, mlir::Value from, mlir::Value to,
+                                        mlir::ValueRange start, const Fold &body);
+  mlir::Value choose(mlir::Value condition, mlir::Value a, mlir::Value b);
+  mlir::Value both(mlir::Value a, mlir::Value b); // either may be null: true
+  mlir::Value isBelow(mlir::Value index, int64_t limit);
+  // In 32 bits where the array is small enough: a 64-bit division is several times as long.
+  llvm::SmallVector<mlir::Value> delinearize(mlir::Value linear,
+                                             llvm::ArrayRef<int64_t> sizes) override;
+
+private:
+  mlir::Value special(llvm::StringRef name);
+  mlir::Value call(mlir::Type result, llvm::StringRef intrinsic, mlir::ValueRange arguments);
+  mlir::Value shuffleWord(mlir::Value word, int mask);
+
+  mlir::ModuleOp module_;
+  std::string name_;
+  int arrays_ = 0;
+  Launch launch_;
+};
+
+} // namespace cleave::codegen

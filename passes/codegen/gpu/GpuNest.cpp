@@ -1,0 +1,135 @@
+// Chooses the width of accesses, the threads of a row, and the slices of columns.
+#include "passes/codegen/gpu/GpuNest.h"
+
+#include "llvm/ADT/bit.h"
+
+using namespace mlir;
+
+namespace cleave::codegen {
+
+namespace {
+
+constexpr int64_t kAccessBytes = 16;    // the widest access of a thread
+constexpr int64_t kColumnBytes = 4;     // with 32 threads a line of 128 bytes
+constexpr int64_t kMostWidth = 8;       // elements; more cost too many registers
+constexpr int64_t kRegisterValues = 32; // per thread, of all operands of a row
+constexpr int64_t kMostPerThread = 16;  // elements of a row
+constexpr int64_t kBlockThreads = 128;  // the smallest block of short rows
+constexpr int64_t kMostThreads = 1024;
+constexpr int64_t kMostSlices = 16;
+constexpr int64_t kSharedBytes = 32 << 10;
+
+int64_t bytesOf(const Access &access) {
+  return std::max<int64_t>(1, access.element.getIntOrFloatBitWidth() / 8);
+}
+
+class GpuNestBuilder {
+public:
+  GpuNestBuilder(const GroupNest &nest, int64_t sumBytes) : nest_(nest), sumBytes_(sumBytes) {}
+
+  GpuNest build() {
+    switch (nest_.kind) {
+    case GroupNest::Kind::Pointwise:
+      choosePointwise();
+      break;
+    case GroupNest::Kind::Rows:
+      chooseRows();
+      break;
+    case GroupNest::Kind::Columns:
+      chooseColumns();
+      break;
+    }
+    return gpu_;
+  }
+
+private:
+  void forEachAccess(llvm::function_ref<void(const Access &)> body) {
+    llvm::for_each(nest_.operands, body);
+    llvm::for_each(nest_.results, body);
+  }
+
+  // The most elements that divide the factor's size, of which an access takes at most `bytes`.
+  void chooseWidth(int factor, int64_t bytes) {
+    gpu_.inner = factor;
+    if (factor < 0 || nest_.sizes[factor] == 0)
+      return;
+    int64_t smallest = 0;
+    forEachAccess([&](const Access &access) {
+      if (access.strides[factor] == 1)
+        smallest = smallest ? std::min(smallest, bytesOf(access)) : bytesOf(access);
+    });
+    int64_t width = smallest ? std::clamp<int64_t>(bytes / smallest, 1, kMostWidth) : 1;
+    while (nest_.sizes[factor] % width != 0)
+      width /= 2;
+    gpu_.width = static_cast<int>(width);
+  }
+
+  void choosePointwise() {
+    if (nest_.across < 0)
+      return chooseWidth(nest_.inner, kAccessBytes);
+    gpu_.inner = nest_.inner;
+    gpu_.launch.threads = kThreads;
+    gpu_.launch.blocks = llvm::divideCeil(nest_.sizes[nest_.inner], kGpuTile);
+    for (int factor : nest_.outer)
+      gpu_.launch.blocks *= factor == nest_.across ? llvm::divideCeil(nest_.sizes[factor], kGpuTile)
+                                                   : nest_.sizes[factor];
+  }
+
+  // The operands that a row reads elementwise.
+  int64_t rowOperands() {
+    return std::max<int64_t>(1, llvm::count_if(nest_.operands, [&](const Access &access) {
+                               return llvm::any_of(nest_.reduced,
+                                                   [&](int f) { return access.strides[f] != 0; });
+                             }));
+  }
+
+  void chooseRows() {
+    chooseWidth(nest_.reduced.empty() ? -1 : nest_.reduced.back(), kAccessBytes);
+    int64_t length = nest_.size(nest_.reduced), rows = nest_.size(nest_.outer);
+    gpu_.chunks = length / gpu_.width;
+    int64_t perThread = std::clamp<int64_t>(kRegisterValues / rowOperands(), 1, kMostPerThread);
+    perThread = std::max<int64_t>(perThread, gpu_.width);
+    int64_t wanted = llvm::bit_ceil<uint64_t>(llvm::divideCeil(length, perThread));
+    // A warp reads neighbouring elements even if fewer threads could hold the row.
+    int64_t together = std::min<int64_t>(kWarp, llvm::bit_ceil<uint64_t>(gpu_.chunks));
+    int64_t threads = std::clamp(std::max(wanted, together), int64_t(1), kMostThreads);
+    gpu_.threadsPerRow = static_cast<int>(threads);
+    gpu_.rowsPerBlock = static_cast<int>(std::max<int64_t>(1, kBlockThreads / threads));
+    gpu_.inRegisters = gpu_.chunksPerThread() * gpu_.width <= perThread;
+    gpu_.launch.threads = gpu_.threadsPerRow * gpu_.rowsPerBlock;
+    gpu_.launch.blocks = llvm::divideCeil(rows, gpu_.rowsPerBlock);
+  }
+
+  void chooseColumns() {
+    chooseWidth(nest_.inner, kColumnBytes);
+    gpu_.chunks = nest_.sizes[nest_.inner] / gpu_.width;
+    int64_t rows = nest_.size(nest_.reduced), slices = kMostSlices;
+    while (slices > 1 &&
+           (slices / 2 >= rows || slices * kWarp * gpu_.width * sumBytes_ > kSharedBytes))
+      slices /= 2;
+    gpu_.slices = static_cast<int>(slices);
+    gpu_.launch.threads = kWarp * gpu_.slices;
+    gpu_.launch.blocks = nest_.size(nest_.outer) * llvm::divideCeil(gpu_.chunks, kWarp);
+  }
+
+  const GroupNest &nest_;
+  int64_t sumBytes_;
+  GpuNest gpu_;
+};
+
+} // namespace
+
+bool GpuNest::isVector(const Access &access) const {
+  if (width == 1 || access.strides[inner] != 1 || access.offset % width != 0)
+    return false;
+  for (auto [factor, stride] : llvm::enumerate(access.strides))
+    if (static_cast<int>(factor) != inner && stride % width != 0)
+      return false;
+  return true;
+}
+
+GpuNest gpuNestOf(const GroupNest &nest, int64_t sumBytes) {
+  return GpuNestBuilder(nest, sumBytes).build();
+}
+
+} // namespace cleave::codegen

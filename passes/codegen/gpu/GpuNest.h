@@ -1,0 +1,48 @@
+// GpuNest: how the threads of a GPU share a kernel group, as plain data, decided before any code is
+// emitted.
+//
+//   Pointwise  a thread computes `width` neighbouring elements at a time, in a loop with the stride
+//              of the grid. Operands that are contiguous across the rows (a transpose) are read in
+//              tiles, through shared memory
+//   Rows       `threadsPerRow` threads compute one row: short rows share a block, long rows have
+//              one of their own. A row stays in registers if its part of each thread is small
+//   Columns    a warp reads `width` neighbouring columns per thread; `slices` warps of a block take
+//              turns at the rows, and their sums are added in a fixed order
+#pragma once
+
+#include "passes/codegen/nest/GroupNest.h"
+
+namespace cleave::codegen {
+
+inline constexpr int kWarp = 32;
+inline constexpr int kThreads = 256;   // per block, where a thread computes single elements
+inline constexpr int kGpuTile = kWarp; // side of a tile in elements
+inline constexpr int64_t kMostBlocks = 1 << 12; // a longer parallel range is a loop
+
+// The shape of a launch. All grids and blocks are one-dimensional.
+struct Launch {
+  int64_t blocks = 0;
+  int threads = 0;         // per block
+  int64_t sharedBytes = 0; // of a block, allocated statically by the kernel
+};
+
+// The part of a nest that each thread computes.
+struct GpuNest {
+  int inner = -1;     // the factor along which accesses are vectors, -1: none
+  int width = 1;      // elements of an access
+  int64_t chunks = 1; // accesses along a row (Rows, over all reduced factors) or across the columns
+  int threadsPerRow = 1, rowsPerBlock = 1; // Rows; a power of two
+  bool inRegisters = true;                 // Rows
+  int slices = 1;                          // Columns; a power of two
+  Launch launch;                           // without shared memory
+
+  // Whether the access reads or writes `width` elements that are neighbours and aligned.
+  bool isVector(const Access &access) const;
+  // The accesses along a row of one thread.
+  int64_t chunksPerThread() const { return llvm::divideCeil(chunks, threadsPerRow); }
+};
+
+// The division of a nest among threads. `sumBytes` is the size of the accumulators of one column.
+GpuNest gpuNestOf(const GroupNest &nest, int64_t sumBytes);
+
+} // namespace cleave::codegen

@@ -1,0 +1,32 @@
+// Ptx: compiles LLVM IR with NVVM's intrinsics to PTX, the assembly language of NVIDIA's GPUs.
+#pragma once
+
+#include "passes/codegen/nest/LlvmModule.h"
+#include "runtime/base/Status.h"
+
+#include <string>
+#include <vector>
+
+namespace cleave::codegen {
+
+// A GPU as LLVM and ptxas name it.
+struct GpuTarget {
+  std::string name;    // "sm_90"
+  std::string version; // of PTX, as a feature of LLVM: "+ptx78"
+};
+
+// The targets that kernels are compiled for, the oldest first.
+const std::vector<GpuTarget> &gpuTargets();
+// The target of this name. An unknown one is an error of the user.
+Result<GpuTarget> gpuTargetOf(const std::string &name);
+
+// Marks the function as a kernel that is launched with blocks of this many threads and whose
+// pointers do not overlap.
+void markKernel(llvm::Module &module, const std::string &function, int threads);
+// Optimises the module for the target.
+Status optimiseForGpu(llvm::Module &module, const GpuTarget &target);
+// Compiles an optimised module. A function that is declared but not defined is an error: no library
+// of device functions is linked. Changes the module.
+Result<std::string> emitPtx(llvm::Module &module, const GpuTarget &target);
+
+} // namespace cleave::codegen

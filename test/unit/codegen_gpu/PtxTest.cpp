@@ -1,0 +1,298 @@
+// PTX of every pattern and type for all targets; where there is a ptxas (CLEAVE_PTXAS, CUDA_HOME or
+// PATH), it is assembled: registers, spills and shared memory stay within the recorded limits.
+#include "passes/codegen/gpu/Ptx.h"
+#include "passes/codegen/gpu/GpuCodegen.h"
+#include "test/unit/codegen/KernelHarness.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <unistd.h>
+
+using namespace cleave;
+using test::CompiledKernel;
+
+namespace {
+
+struct Pattern {
+  std::string name;
+  int registers; // per thread, the most that any type takes on any target
+  std::string text;
+  int rows, columns;
+  std::vector<std::string> types = {"f32", "bf16", "f16"};
+  std::map<int, int> inPlace = {};
+};
+
+// A function of one group of two matrices, a row and a number.
+std::string group(const std::string &body, const std::string &results, int count = 1) {
+  std::string values = count == 1 ? "%r" : "%r#0, %r#1";
+  return "func.func @f(%x: tensor<NxMxT>, %y: tensor<NxMxT>, %w: tensor<MxT>, %t: tensor<T>) -> (" +
+         results + ") {\n%r" + (count == 1 ? "" : ":2") +
+         " = graph.fusion (%a = %x : tensor<NxMxT>, %b = %y : tensor<NxMxT>, %c = %w : "
+         "tensor<MxT>, %s = %t : tensor<T>) -> (" +
+         results + ") {\n" + body + "\n}\nreturn " + values + " : " + results + "\n}";
+}
+
+std::string op(const std::string &arguments, const std::string &text, const std::string &results,
+               int count = 1) {
+  std::string values = count == 1 ? "%r" : "%r#0, %r#1";
+  return "func.func @f(" + arguments + ") -> (" + results + ") {\n%r" + (count == 1 ? "" : ":2") +
+         " = " + text + "\nreturn " + values + " : " + results + "\n}";
+}
+
+const std::string kMatrix = "tensor<NxMxT>";
+
+const std::string kGelu = group(R"(
+  %cb = graph.broadcast %c to [1] : tensor<MxT> -> tensor<NxMxT>
+  %z = graph.add %a, %cb : tensor<NxMxT>
+  %h = graph.constant dense<0.707> : tensor<NxMxT>
+  %u = graph.mul %z, %h : tensor<NxMxT>
+  %e = graph.erf %u : tensor<NxMxT>
+  %o = graph.mul %e, %z : tensor<NxMxT>
+  graph.yield %o : tensor<NxMxT>)",
+                                kMatrix);
+
+const std::string kNorm = group(R"(
+  %z = graph.add %a, %b : tensor<NxMxT>
+  %q = graph.mul %z, %z : tensor<NxMxT>
+  %v = graph.reduce sum %q over [1] : tensor<NxMxT> -> tensor<NxT>
+  %p = graph.constant dense<1.0> : tensor<NxT>
+  %ve = graph.add %v, %p : tensor<NxT>
+  %i = graph.rsqrt %ve : tensor<NxT>
+  %ib = graph.broadcast %i to [0] : tensor<NxT> -> tensor<NxMxT>
+  %n = graph.mul %z, %ib : tensor<NxMxT>
+  %cb = graph.broadcast %c to [1] : tensor<MxT> -> tensor<NxMxT>
+  %o = graph.mul %n, %cb : tensor<NxMxT>
+  graph.yield %o, %i : tensor<NxMxT>, tensor<NxT>)",
+                                "tensor<NxMxT>, tensor<NxT>", 2);
+
+const std::string kSoftmax = group(R"(
+  %m = graph.reduce max %a over [1] : tensor<NxMxT> -> tensor<NxT>
+  %mb = graph.broadcast %m to [0] : tensor<NxT> -> tensor<NxMxT>
+  %d = graph.sub %a, %mb : tensor<NxMxT>
+  %e = graph.exp %d : tensor<NxMxT>
+  %v = graph.reduce sum %e over [1] : tensor<NxMxT> -> tensor<NxT>
+  %vb = graph.broadcast %v to [0] : tensor<NxT> -> tensor<NxMxT>
+  %q = graph.div %e, %vb : tensor<NxMxT>
+  graph.yield %q : tensor<NxMxT>)",
+                                   kMatrix);
+
+const std::string kColumns = group(R"(
+  %p = graph.mul %a, %b : tensor<NxMxT>
+  %u = graph.reduce sum %p over [0] : tensor<NxMxT> -> tensor<MxT>
+  %v = graph.reduce max %a over [0] : tensor<NxMxT> -> tensor<MxT>
+  graph.yield %u, %v : tensor<MxT>, tensor<MxT>)",
+                                   "tensor<MxT>, tensor<MxT>", 2);
+
+const std::string kTotal = group(R"(
+  %p = graph.mul %a, %a : tensor<NxMxT>
+  %u = graph.reduce sum %p over [0, 1] : tensor<NxMxT> -> tensor<T>
+  graph.yield %u : tensor<T>)",
+                                 "tensor<T>");
+
+const std::string kTranspose = group(R"(
+  %u = graph.transpose %a by [1, 0] : tensor<NxMxT> -> tensor<MxNxT>
+  graph.yield %u : tensor<MxNxT>)",
+                                     "tensor<MxNxT>");
+
+// A step with momentum in place, whose correction is a power in double precision.
+const std::string kUpdate = group(R"(
+  %k = graph.constant dense<0.9> : tensor<T>
+  %kt = graph.pow %k, %s : tensor<T>
+  %kb = graph.broadcast %kt to [] : tensor<T> -> tensor<NxMxT>
+  %m = graph.mul %b, %kb : tensor<NxMxT>
+  %n = graph.add %m, %a : tensor<NxMxT>
+  %q = graph.sqrt %n : tensor<NxMxT>
+  %o = graph.div %a, %q : tensor<NxMxT>
+  graph.yield %o, %n : tensor<NxMxT>, tensor<NxMxT>)",
+                                  "tensor<NxMxT>, tensor<NxMxT>", 2);
+
+const std::string kWindow =
+    "{kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, "
+    "pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>}";
+
+std::vector<Pattern> patterns() {
+  const std::string image = "tensor<4x8xNxMxT>", half = "tensor<4x8x32x32xT>";
+  return {
+      {"gelu", 64, kGelu, 64, 4096},
+      {"gelu of odd rows", 64, kGelu, 64, 4095},
+      {"norm of short rows", 64, kNorm, 512, 64},
+      {"norm of rows in registers", 64, kNorm, 64, 4096},
+      {"softmax in registers", 64, kSoftmax, 64, 4096},
+      {"softmax of long rows", 64, kSoftmax, 64, 50257},
+      {"column sums", 64, kColumns, 4096, 768},
+      {"total", 64, kTotal, 64, 1024},
+      {"transpose", 64, kTranspose, 512, 512},
+      {"update in place", 64, kUpdate, 512, 512, {"f32", "bf16", "f16"}, {{0, 0}, {1, 1}}},
+      {"select",
+       64,
+       op("%x: tensor<NxMxi1>, %y: tensor<NxMxT>",
+          "graph.fusion (%a = %x : tensor<NxMxi1>, %b = %y : tensor<NxMxT>) -> (tensor<NxMxT>) {\n"
+          "%z = graph.constant dense<0> : tensor<NxMxT>\n"
+          "%q = graph.select %a, %b, %z : tensor<NxMxi1>, tensor<NxMxT>\n"
+          "graph.yield %q : tensor<NxMxT>\n}",
+          kMatrix),
+       64,
+       256,
+       {"i64", "i1", "ui8"}},
+      {"gather", 64,
+       op("%x: tensor<NxMxT>, %i: tensor<128xi64>",
+          "graph.gather %x at %i dim 0 : tensor<NxMxT>, tensor<128xi64> -> tensor<128xMxT>",
+          "tensor<128xMxT>"),
+       1000, 64},
+      {"scatter", 64,
+       op("%x: tensor<128xMxT>, %i: tensor<128xi64>",
+          "graph.scatter sum %x at %i dim 0 : tensor<128xMxT>, tensor<128xi64> -> tensor<NxMxT>",
+          kMatrix),
+       1000, 64},
+      {"scan", 64, op("%x: " + kMatrix, "graph.scan sum %x dim 1 : " + kMatrix, kMatrix), 64, 64},
+      {"sort", 64,
+       op("%x: " + kMatrix, "graph.sort %x dim 1 : " + kMatrix, kMatrix + ", tensor<NxMxi64>", 2),
+       64, 64},
+      {"pool", 64,
+       op("%x: " + image, "graph.pool max %x " + kWindow + " : " + image + " -> " + half, half), 64,
+       64},
+      {"pool gradient", 64,
+       op("%g: " + half + ", %x: " + image,
+          "graph.pool_grad max %g, %x " + kWindow + " : " + half + ", " + image + " -> " + image,
+          image),
+       64, 64},
+  };
+}
+
+// The text for the element type `type` instead of T.
+std::string replaced(const std::string &text, const std::string &type) {
+  return std::regex_replace(text, std::regex("([x<])T>"), "$01" + type + ">");
+}
+
+codegen::GpuModule compile(const Pattern &pattern, const std::string &type,
+                           const std::string &target) {
+  test::KernelCase testCase;
+  testCase.text = test::sized(replaced(pattern.text, type), pattern.rows, pattern.columns);
+  testCase.inPlace = pattern.inPlace;
+  std::unique_ptr<CompiledKernel> kernel = CompiledKernel::build(testCase);
+  REQUIRE(kernel);
+  Result<codegen::GpuModule> module = codegen::compileForGpu({kernel->op()}, target);
+  INFO(module.status().message());
+  REQUIRE(module.isOk());
+  return std::move(*module);
+}
+
+// The assembler, or an empty path.
+std::string findPtxas() {
+  if (const char *given = std::getenv("CLEAVE_PTXAS"))
+    return given;
+  if (const char *home = std::getenv("CUDA_HOME"))
+    if (std::string path = std::string(home) + "/bin/ptxas"; std::filesystem::exists(path))
+      return path;
+  std::stringstream folders(std::getenv("PATH") ? std::getenv("PATH") : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (std::filesystem::exists(folder + "/ptxas"))
+      return folder + "/ptxas";
+  return "";
+}
+
+// What ptxas says about a module of one kernel.
+struct Assembled {
+  std::string text;
+  int registers = -1, spills = -1, sharedBytes = 0;
+  bool isKnownTarget() const { return text.find("not defined for option") == std::string::npos; }
+};
+
+int numberBefore(const std::string &text, const std::string &pattern, int missing) {
+  std::smatch match;
+  return std::regex_search(text, match, std::regex(pattern)) ? std::stoi(match[1]) : missing;
+}
+
+Assembled assemble(const std::string &ptxas, const codegen::GpuModule &module) {
+  std::string path =
+      std::filesystem::temp_directory_path() / ("cleave-" + std::to_string(getpid()) + ".ptx");
+  std::ofstream(path) << module.ptx;
+  std::string command =
+      "'" + ptxas + "' -v -arch=" + module.target + " -o /dev/null '" + path + "' 2>&1";
+  Assembled result;
+  if (FILE *pipe = popen(command.c_str(), "r")) {
+    for (char line[512]; std::fgets(line, sizeof line, pipe);)
+      result.text += line;
+    pclose(pipe);
+  }
+  std::filesystem::remove(path);
+  result.registers = numberBefore(result.text, "Used (\\d+) registers", -1);
+  result.spills = numberBefore(result.text, "(\\d+) bytes spill stores", -1);
+  result.sharedBytes = numberBefore(result.text, "(\\d+) bytes smem", 0);
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("PTX of every pattern is made for all targets and assembles within its limits") {
+  std::string ptxas = findPtxas();
+  if (ptxas.empty())
+    WARN("no ptxas in CLEAVE_PTXAS, CUDA_HOME or PATH: PTX is made but not assembled");
+  for (const codegen::GpuTarget &target : codegen::gpuTargets())
+    for (const Pattern &pattern : patterns()) {
+      int most = 0;
+      for (const std::string &type : pattern.types) {
+        INFO(pattern.name << " of " << type << " for " << target.name);
+        codegen::GpuModule module = compile(pattern, type, target.name);
+        const codegen::Launch &launch = module.functions.front().launch;
+        CHECK(module.ptx.find(".target " + target.name) != std::string::npos);
+        CHECK(module.ptx.find(".entry " + module.functions.front().symbol) != std::string::npos);
+        CHECK(module.ptx.find("__nv_") == std::string::npos);
+        CHECK((launch.blocks > 0 && launch.threads > 0 && launch.threads <= 1024));
+        if (ptxas.empty())
+          continue;
+        Assembled assembled = assemble(ptxas, module);
+        if (!assembled.isKnownTarget()) {
+          WARN(ptxas << " does not know " << target.name);
+          ptxas.clear();
+          continue;
+        }
+        INFO(assembled.text);
+        CHECK(assembled.registers > 0);
+        CHECK(assembled.spills == 0);
+        CHECK(assembled.sharedBytes >= launch.sharedBytes);
+        CHECK(assembled.sharedBytes <= launch.sharedBytes + 1024); // sm_90 and later reserve some
+        most = std::max(most, assembled.registers);
+      }
+      if (std::getenv("CLEAVE_SHOW"))
+        std::printf("%-28s %-7s %3d registers\n", pattern.name.c_str(), target.name.c_str(), most);
+      CHECK(most <= pattern.registers);
+    }
+}
+
+TEST_CASE("long rows and whole lines are read 16 bytes at a time") {
+  for (const Pattern &pattern : patterns())
+    if (pattern.name == "gelu" || pattern.name == "softmax in registers")
+      for (const char *type : {"f32", "bf16"}) {
+        std::string ptx = compile(pattern, type, "sm_90").ptx;
+        INFO(pattern.name << " of " << type << "\n" << ptx);
+        CHECK(std::regex_search(ptx, std::regex("ld\\.global(\\.nc)?\\.v4\\.[bf]32")));
+        CHECK(std::regex_search(ptx, std::regex("st\\.global\\.v4\\.[bf]32")));
+      }
+}
+
+TEST_CASE("an unknown target is refused") {
+  Result<codegen::GpuModule> module = codegen::compileForGpu({}, "sm_12");
+  REQUIRE(!module.isOk());
+  CHECK(module.status().message() ==
+        "unknown GPU target 'sm_12', expected one of sm_80, sm_90, sm_100");
+}
+
+TEST_CASE("a function without code for GPUs is refused with a way out") {
+  std::string text = op("%x: " + kMatrix,
+                        "graph.fusion (%a = %x : tensor<NxMxT>) -> (tensor<NxMxT>) {\n"
+                        "%q = graph.tanh %a : tensor<NxMxT>\ngraph.yield %q : tensor<NxMxT>\n}",
+                        kMatrix);
+  auto kernel = CompiledKernel::build({test::sized(replaced(text, "f64"), 2, 2)});
+  REQUIRE(kernel);
+  Result<codegen::GpuModule> module = codegen::compileForGpu({kernel->op()}, "sm_80");
+  REQUIRE(!module.isOk());
+  CHECK(module.status().kind() == StatusKind::UserError);
+  CHECK(module.status().message().find("computes tanh of f64") != std::string::npos);
+}
