@@ -33,6 +33,10 @@ double Costs::kernels(const Op &op, const OpChoice &choice) const {
   double seconds = 0;
   if (op.hasKernel)
     seconds = static_cast<double>(op.repeats) * (compute(op, choice) + masking(op, choice));
+  if (op.product)
+    seconds += static_cast<double>(op.repeats) * copying(op, choice);
+  if (op.reshape && reshapesInPlace(op, choice))
+    return seconds;
   for (const Move &move : op.moves)
     seconds += static_cast<double>(move.times) * moving(op, move, choice);
   return seconds;
@@ -68,6 +72,34 @@ double Costs::moving(const Op &op, const Move &move, const OpChoice &choice) con
   const double bytes = move.share * static_cast<double>(localBytes(value, layout, mesh_));
   return move.kind == Move::Kind::Copy ? cost::copySeconds(cluster_, bytes)
                                        : cost::fillSeconds(cluster_, bytes);
+}
+
+double Costs::copying(const Op &op, const OpChoice &choice) const {
+  auto block = [&](int value, const Sharding &layout, const cost::MemoryOrder &order) {
+    return cost::inOrder(localShape(model_.values[value].shape, layout, mesh_), order);
+  };
+  auto seconds = [&](int value, const Sharding &layout) {
+    return cost::copySeconds(cluster_,
+                             static_cast<double>(localBytes(model_.values[value], layout, mesh_)));
+  };
+  const int lhs = op.operands[0], rhs = op.operands[1], out = op.results[0];
+  const Sharding &left = choice.operands[0], &right = choice.operands[1],
+                 &result = choice.natural[0];
+  const cost::ProductCopies copies =
+      cost::productCopies(op.product->dims, block(lhs, left, op.product->lhs),
+                          block(rhs, right, op.product->rhs), block(out, result, op.product->out));
+  return (copies.lhs + copies.grouped) * seconds(lhs, left) +
+         (copies.rhs + copies.grouped) * seconds(rhs, right) + copies.out * seconds(out, result);
+}
+
+bool Costs::reshapesInPlace(const Op &op, const OpChoice &choice) const {
+  std::vector<int64_t> from = localShape(model_.values[op.operands[0]].shape, choice.operands[0],
+                                         mesh_),
+                       to =
+                           localShape(model_.values[op.results[0]].shape, choice.natural[0], mesh_);
+  if (op.reshape->isOfResult)
+    std::swap(from, to);
+  return cost::reshapedStrides(cost::inOrder(from, op.reshape->order), to).has_value();
 }
 
 double Costs::replacement(const Argument &argument, const Sharding &storage) const {

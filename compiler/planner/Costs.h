@@ -63,6 +63,10 @@ private:
   double compute(const Op &op, const OpChoice &choice) const;
   double masking(const Op &op, const OpChoice &choice) const;
   double moving(const Op &op, const Move &move, const OpChoice &choice) const;
+  // Of the copies of a product.
+  double copying(const Op &op, const OpChoice &choice) const;
+  // Whether the block of one rank is reshaped without a copy.
+  bool reshapesInPlace(const Op &op, const OpChoice &choice) const;
   int kindOf(int value);
   int64_t stepBytes(int64_t before, const cost::ReshardStep &step, int64_t after,
                     bool keepsSource) const;

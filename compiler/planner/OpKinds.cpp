@@ -93,6 +93,20 @@ public:
     add(std::bit_cast<int64_t>(move.share));
     add(move.times);
   }
+  void add(const ProductOrders &product) { // its dims are in the rule
+    add(product.lhs);
+    add(product.rhs);
+    add(product.out);
+  }
+  void add(const ReshapeOrder &reshape) {
+    add(reshape.isOfResult);
+    add(reshape.order);
+  }
+  template <typename T> void add(const std::optional<T> &part) {
+    add(part.has_value());
+    if (part)
+      add(*part);
+  }
   void add(const Value &value) {
     add(value.shape);
     add(static_cast<int64_t>(value.element));
@@ -114,6 +128,8 @@ std::vector<int64_t> OpKinds::keyOf(int index) const {
   key.add(op.repeats);
   key.add(op.isProduct + 2 * op.hasKernel + 4 * op.isAccumulate);
   key.add(op.moves);
+  key.add(op.product);
+  key.add(op.reshape);
   for (int value : op.operands)
     key.add(model_.values[value]);
   for (int value : op.results) {

@@ -5,6 +5,7 @@
 // Values, ops, arguments and outputs refer to each other by index into the lists of StepModel.
 #pragma once
 
+#include "compiler/cost/Strides.h"
 #include "compiler/planner/Group.h"
 #include "dialects/interfaces/FactorRule.h"
 #include "dialects/interfaces/Tensor.h"
@@ -52,6 +53,20 @@ struct Move {
   int64_t times = 1; // per step
 };
 
+// The orders in memory of a product's operands and result. Its copies follow from them and from the
+// shapes of blocks (compiler/cost/Strides.h).
+struct ProductOrders {
+  cost::ProductDims dims;
+  cost::MemoryOrder lhs, rhs, out;
+};
+
+// The order in memory of the operand or result of a reshape that copies. A rank does not copy a
+// block that can be reshaped in this order.
+struct ReshapeOrder {
+  bool isOfResult = false;
+  cost::MemoryOrder order;
+};
+
 // A tensor of the step.
 struct Value {
   std::vector<int64_t> shape;             // of the whole tensor
@@ -87,7 +102,9 @@ struct Op {
   bool isAccumulate = false; // its result lives through all micro-batches
   bool hasKernel = true;     // its results are computed; otherwise they are views or moved
   std::vector<Move> moves;   // beside the kernel
-  bool isAgain = false;      // repeats an op of the forward part for the backward part (Fates.h)
+  std::optional<ProductOrders> product; // if known; its copies are then no moves
+  std::optional<ReshapeOrder> reshape;  // if known; of its moves
+  bool isAgain = false; // repeats an op of the forward part for the backward part (Fates.h)
 
   // How often per step its results are complete: a sum over the micro-batches is once.
   int64_t completions() const { return isAccumulate ? 1 : repeats; }

@@ -194,12 +194,16 @@ void StepLowering::lowerLayout(Operation *op) {
     view = from.sliced(reverse.getDim(), size - 1, -1, size);
   } else {
     view = from.reshaped(shape);
-    if (!view)
+    if (!view) {
+      strided_[op].push_back(from.strided());
       view = copyToDense(from).reshaped(shape);
+    }
   }
   auto destination = destinations_.find(result);
   if (destination == destinations_.end())
     return setView(result, *view);
+  if (isa<graph::ReshapeOp>(op) && !view->isSamePlace(destination->second))
+    strided_[op].push_back(destination->second.strided());
   program_.copy(*view, destination->second); // nothing where the operand was written there
   setView(result, destination->second);
 }
@@ -272,21 +276,19 @@ void StepLowering::lowerFusion(graph::FusionOp op) {
 
 void StepLowering::lowerDot(graph::DotGeneralOp op) {
   View lhs = viewOf(op.getLhs()), rhs = viewOf(op.getRhs()), out = resultView(op.getResult());
-  if (!isUsable(lhs, op.getLhsBatch(), op.getLhsContracting()))
+  const cost::ProductCopies copies =
+      cost::productCopies(productDims(op), lhs.strided(), rhs.strided(), out.strided());
+  strided_[op] = {lhs.strided(), rhs.strided(), out.strided()};
+  if (copies.lhs)
     lhs = copyToDense(lhs);
-  if (!isUsable(rhs, op.getRhsBatch(), op.getRhsContracting()))
+  if (copies.rhs)
     rhs = copyToDense(rhs);
-  View target = out;
-  std::optional<MatmulForm> form = matmulForm(op, lhs, rhs, target);
-  if (!form) {
-    target = newBuffer(op.getResult(), ".dense");
-    form = matmulForm(op, lhs, rhs, target);
-  }
-  if (!form) {
+  View target = copies.out ? newBuffer(op.getResult(), ".dense") : out;
+  if (copies.grouped) {
     lhs = copyGrouped(lhs, op.getLhsBatch(), op.getLhsContracting());
     rhs = copyGrouped(rhs, op.getRhsBatch(), op.getRhsContracting());
-    form = matmulForm(op, lhs, rhs, target);
   }
+  std::optional<MatmulForm> form = matmulForm(op, lhs, rhs, target);
   assert(form && "operands whose contracting dims come last, in one order, have a form");
   auto number = [&](int64_t value) { return program_.builder().getI64IntegerAttr(value); };
   program_.add<program::MatmulOp>(form->lhs.buffer, form->rhs.buffer, form->out.buffer,

@@ -52,6 +52,13 @@ public:
     return it == tenants_.end() ? llvm::ArrayRef<mlir::Value>() : it->second;
   }
 
+  // The tensors whose order in memory decides what a product (operands and result) or a reshape
+  // (what it copies from, or to) copies; empty for reshapes without copies and for other ops.
+  llvm::ArrayRef<cost::Strided> stridedOf(mlir::Operation *op) const {
+    auto it = strided_.find(op);
+    return it == strided_.end() ? llvm::ArrayRef<cost::Strided>() : it->second;
+  }
+
 private:
   // -- plan (Plan.cpp): before instructions are made --
   mlir::LogicalResult readOrder();
@@ -137,6 +144,7 @@ private:
   int64_t microBatches_ = 1;
   llvm::DenseSet<mlir::Operation *> repeated_; // runs once per micro-batch
   std::vector<mlir::Operation *> order_;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<cost::Strided, 3>> strided_;
   llvm::DenseMap<mlir::Operation *, int> position_;
   // Per value the position of the last op that reads it or a view of it.
   llvm::DenseMap<mlir::Value, int> lastUse_;

@@ -2,6 +2,7 @@
 #include "passes/bufferize/Stores.h"
 
 #include "dialects/graph/Step.h"
+#include "passes/bufferize/MatmulForm.h"
 #include "passes/bufferize/Offsets.h"
 #include "passes/bufferize/StepLowering.h"
 
@@ -35,6 +36,8 @@ public:
     for (planner::Output &output : model_.outputs)
       output.copies = 0;
     readInstructions();
+    for (Operation *op : lowering_.order().drop_back())
+      readOrders(op, model_.ops[opNumber_.lookup(op)]);
     setRuns();
     model_.stores.clear();
     for (auto buffer : program_.program().getBody().front().getOps<program::BufferOp>())
@@ -80,6 +83,26 @@ private:
       op.moves.push_back(moveOf(op, Kind::Fill, bytesOf(fill.getBuffer()), times));
     else
       op.hasKernel = true;
+  }
+
+  // Replaces copies that depend on the shapes of blocks by what decides on them.
+  void readOrders(Operation *op, planner::Op &plain) {
+    plain.product.reset();
+    plain.reshape.reset();
+    std::vector<cost::MemoryOrder> orders;
+    for (const cost::Strided &tensor : lowering_.stridedOf(op))
+      if (std::optional<cost::MemoryOrder> order = cost::memoryOrder(tensor))
+        orders.push_back(std::move(*order));
+    if (auto dot = dyn_cast<graph::DotGeneralOp>(op); dot && orders.size() == 3) {
+      plain.product = {productDims(dot), orders[0], orders[1], orders[2]};
+      llvm::erase_if(plain.moves, [](const planner::Move &move) {
+        return move.kind == planner::Move::Kind::Copy;
+      });
+    } else if (isa<graph::ReshapeOp>(op) && orders.size() == 1) {
+      const bool isOfResult =
+          lowering_.stridedOf(op)[0].shape == graph::staticShapeOf(op->getResult(0));
+      plain.reshape = {isOfResult, orders[0]};
+    }
   }
 
   static int64_t bytesOf(Value buffer) {

@@ -63,41 +63,17 @@ View View::split(int64_t dim, int64_t minor) const {
   return view;
 }
 
-// Merges the old dims to runs of one stride, then splits the runs into the new dims, last dims
-// first.
+cost::Strided View::strided() const {
+  return {{shape.begin(), shape.end()}, {strides.begin(), strides.end()}};
+}
+
 std::optional<View> View::reshaped(ArrayRef<int64_t> to) const {
   if (size() == 0)
     return View{buffer, offset, SmallVector<int64_t>(to), dense(buffer, to).strides};
-  SmallVector<int64_t> sizes, steps; // of the runs
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] == 1)
-      continue;
-    if (!sizes.empty() && steps.back() == strides[i] * shape[i]) {
-      sizes.back() *= shape[i];
-      steps.back() = strides[i];
-    } else {
-      sizes.push_back(shape[i]);
-      steps.push_back(strides[i]);
-    }
-  }
-  View view{buffer, offset, SmallVector<int64_t>(to), SmallVector<int64_t>(to.size(), 1)};
-  int64_t left = 1, step = 1; // of the run in hand: elements not yet used up, and their stride
-  for (size_t i = to.size(); i-- > 0;) {
-    if (to[i] == 1)
-      continue;
-    if (left == 1) {
-      if (sizes.empty())
-        return std::nullopt;
-      left = sizes.pop_back_val();
-      step = steps.pop_back_val();
-    }
-    if (left % to[i] != 0)
-      return std::nullopt;
-    view.strides[i] = step;
-    left /= to[i];
-    step *= to[i];
-  }
-  return view;
+  auto strides = cost::reshapedStrides(strided(), {to.data(), to.size()});
+  if (!strides)
+    return std::nullopt;
+  return View{buffer, offset, SmallVector<int64_t>(to), SmallVector<int64_t>(ArrayRef(*strides))};
 }
 
 program::ViewAttr View::attribute(int64_t position) const {

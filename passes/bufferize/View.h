@@ -2,6 +2,7 @@
 // change the view.
 #pragma once
 
+#include "compiler/cost/Strides.h"
 #include "dialects/program/Program.h"
 
 #include <optional>
@@ -17,6 +18,8 @@ struct View {
   // A dense row-major tensor that begins with the buffer.
   static View dense(mlir::Value buffer, llvm::ArrayRef<int64_t> shape);
 
+  // Shape and strides.
+  cost::Strided strided() const;
   // The number of elements.
   int64_t size() const;
   // Row-major without gaps (dims of size one may have any stride).
