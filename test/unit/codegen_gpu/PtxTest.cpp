@@ -26,6 +26,7 @@ struct Pattern {
   int rows, columns;
   std::vector<std::string> types = {"f32", "bf16", "f16"};
   std::map<int, int> inPlace = {};
+  int spillBytes = 0;
 };
 
 // A function of one group of two matrices, a row and a number.
@@ -119,18 +120,18 @@ const std::string kWindow =
 std::vector<Pattern> patterns() {
   const std::string image = "tensor<4x8xNxMxT>", half = "tensor<4x8x32x32xT>";
   return {
-      {"gelu", 64, kGelu, 64, 4096},
-      {"gelu of odd rows", 64, kGelu, 64, 4095},
-      {"norm of short rows", 64, kNorm, 512, 64},
-      {"norm of rows in registers", 64, kNorm, 64, 4096},
-      {"softmax in registers", 64, kSoftmax, 64, 4096},
-      {"softmax of long rows", 64, kSoftmax, 64, 50257},
-      {"column sums", 64, kColumns, 4096, 768},
-      {"total", 64, kTotal, 64, 1024},
-      {"transpose", 64, kTranspose, 512, 512},
-      {"update in place", 64, kUpdate, 512, 512, {"f32", "bf16", "f16"}, {{0, 0}, {1, 1}}},
+      {"gelu", 48, kGelu, 64, 4096},
+      {"gelu of odd rows", 32, kGelu, 64, 4095},
+      {"norm of short rows", 32, kNorm, 512, 64},
+      {"norm of rows in registers", 36, kNorm, 64, 4096},
+      {"softmax in registers", 40, kSoftmax, 64, 4096},
+      {"softmax of long rows", 36, kSoftmax, 64, 50257},
+      {"column sums", 36, kColumns, 4096, 768},
+      {"total", 32, kTotal, 64, 1024},
+      {"transpose", 24, kTranspose, 512, 512},
+      {"update in place", 40, kUpdate, 512, 512, {"f32", "bf16", "f16"}, {{0, 0}, {1, 1}}},
       {"select",
-       64,
+       32,
        op("%x: tensor<NxMxi1>, %y: tensor<NxMxT>",
           "graph.fusion (%a = %x : tensor<NxMxi1>, %b = %y : tensor<NxMxT>) -> (tensor<NxMxT>) {\n"
           "%z = graph.constant dense<0> : tensor<NxMxT>\n"
@@ -140,24 +141,29 @@ std::vector<Pattern> patterns() {
        64,
        256,
        {"i64", "i1", "ui8"}},
-      {"gather", 64,
+      {"gather", 16,
        op("%x: tensor<NxMxT>, %i: tensor<128xi64>",
           "graph.gather %x at %i dim 0 : tensor<NxMxT>, tensor<128xi64> -> tensor<128xMxT>",
           "tensor<128xMxT>"),
        1000, 64},
-      {"scatter", 64,
+      {"scatter", 24,
        op("%x: tensor<128xMxT>, %i: tensor<128xi64>",
           "graph.scatter sum %x at %i dim 0 : tensor<128xMxT>, tensor<128xi64> -> tensor<NxMxT>",
           kMatrix),
        1000, 64},
-      {"scan", 64, op("%x: " + kMatrix, "graph.scan sum %x dim 1 : " + kMatrix, kMatrix), 64, 64},
-      {"sort", 64,
+      {"scan", 36, op("%x: " + kMatrix, "graph.scan sum %x dim 1 : " + kMatrix, kMatrix), 64, 64},
+      {"sort",
+       40,
        op("%x: " + kMatrix, "graph.sort %x dim 1 : " + kMatrix, kMatrix + ", tensor<NxMxi64>", 2),
-       64, 64},
-      {"pool", 64,
+       64,
+       64,
+       {"f32", "bf16", "f16"},
+       {},
+       /*spillBytes=*/16},
+      {"pool", 32,
        op("%x: " + image, "graph.pool max %x " + kWindow + " : " + image + " -> " + half, half), 64,
        64},
-      {"pool gradient", 64,
+      {"pool gradient", 36,
        op("%g: " + half + ", %x: " + image,
           "graph.pool_grad max %g, %x " + kWindow + " : " + half + ", " + image + " -> " + image,
           image),
@@ -255,7 +261,7 @@ TEST_CASE("PTX of every pattern is made for all targets and assembles within its
         }
         INFO(assembled.text);
         CHECK(assembled.registers > 0);
-        CHECK(assembled.spills == 0);
+        CHECK((assembled.spills >= 0 && assembled.spills <= pattern.spillBytes));
         CHECK(assembled.sharedBytes >= launch.sharedBytes);
         CHECK(assembled.sharedBytes <= launch.sharedBytes + 1024); // sm_90 and later reserve some
         most = std::max(most, assembled.registers);
