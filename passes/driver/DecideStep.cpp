@@ -3,12 +3,7 @@
 #include "compiler/planner/ChooseFates.h"
 #include "compiler/planner/FatePins.h"
 #include "compiler/planner/JointMeshes.h"
-#include "compiler/planner/ReadStep.h"
-#include "dialects/graph/Step.h"
-#include "passes/bufferize/Stores.h"
-#include "passes/driver/Diagnostics.h"
-#include "passes/driver/PlannedProgram.h"
-#include "passes/remat/Realise.h"
+#include "passes/driver/PlanFates.h"
 #include "runtime/base/Units.h"
 
 #include <algorithm>
@@ -17,16 +12,6 @@
 using namespace mlir;
 
 namespace cleave::driver {
-
-// The step of a module with the buffers of its program.
-static Result<planner::StepModel> readModel(ModuleOp module) {
-  DiagnosticText diagnostics(*module.getContext());
-  func::FuncOp step = graph::stepOf(module);
-  FailureOr<planner::StepModel> model = planner::readStep(step);
-  if (failed(model) || failed(bufferize::readStores(step, *model)))
-    return Status::userError(diagnostics.text());
-  return std::move(*model);
-}
 
 namespace {
 
@@ -112,29 +97,27 @@ private:
   template <typename Decide>
   Result<Decided> decideOn(const planner::Fates &fates, planner::PlannerOptions options,
                            Decide decide) {
-    Decided decided;
-    decided.module = module_.clone();
-    const size_t clones = remat::realise(graph::stepOf(*decided.module), model_, fates);
-    if (clones > 0) {
-      CLEAVE_TRY_ASSIGN(decided.model, readModel(*decided.module));
-    } else {
-      decided.model = model_;
-    }
+    CLEAVE_TRY_ASSIGN(Decided decided, realiseFates(module_, model_, fates));
+    const planner::MemoryOf memoryOf = memoryOfPrograms(*decided.module, cluster_);
     options.memoryOf = [&](const planner::Decisions &decisions) -> Result<planner::ProgramMemory> {
-      CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
-                        cluster::forRanks(cluster_, decisions.mesh.ranks()));
-      CLEAVE_TRY_ASSIGN(planner::ProgramMemory memory,
-                        memoryOf(*decided.module, decisions, shared));
-      if (wholePeak_ == 0) { // the first one is that of the fastest plan that keeps everything
-        planner::Costs costs(decided.model, shared, decisions.mesh);
-        wholePeak_ = memory.peak;
-        wholeSeconds_ = planner::secondsOf(costs, decisions);
-      }
+      CLEAVE_TRY_ASSIGN(planner::ProgramMemory memory, memoryOf(decisions));
+      if (wholePeak_ == 0) // the first one is that of the fastest plan that keeps everything
+        CLEAVE_TRY(keepWhole(decided.model, decisions, memory));
       return memory;
     };
     options.onTooLarge = [&](int64_t bytes) { tooLarge_ = bytes; };
     CLEAVE_TRY_ASSIGN(decided.plan, decide(decided.model, options));
     return decided;
+  }
+
+  // Keeps the memory and the seconds of the plan that keeps everything.
+  Status keepWhole(const planner::StepModel &model, const planner::Decisions &decisions,
+                   const planner::ProgramMemory &memory) {
+    CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, decisions.mesh.ranks()));
+    planner::Costs costs(model, shared, decisions.mesh);
+    wholePeak_ = memory.peak;
+    wholeSeconds_ = planner::secondsOf(costs, decisions);
+    return Status::ok();
   }
 
   // `kept`: the fates that keep everything. Layouts and fates that were chosen together come first;
@@ -205,7 +188,8 @@ private:
       CLEAVE_TRY(unlessInfeasible(chosen.status()));
       if (!chosen || !chosen->isFitting)
         break;
-      Result<Decided> plan = planWith(withForced(chosen->fates), options);
+      Result<Decided> plan =
+          planWith(planner::withForced(model_, chosen->fates, *forced_), options);
       if (plan)
         return keepBest(std::move(plan));
       CLEAVE_TRY(unlessInfeasible(plan.status()));
@@ -281,7 +265,7 @@ private:
   // Plans with these fates and without a limit. Returns the bytes that are left of the budget;
   // negative: that are missing.
   Result<int64_t> tryFates(const planner::Fates &chosen, const planner::Decisions *around) {
-    planner::Fates fates = withForced(chosen);
+    planner::Fates fates = planner::withForced(model_, chosen, *forced_);
     for (const Tried &tried : tried_)
       if (tried.fates == fates && tried.isAround == (around != nullptr))
         return tried.slack;
@@ -295,17 +279,6 @@ private:
     if (around && slack >= 0)
       CLEAVE_TRY(keepBest(std::move(decided)));
     return slack;
-  }
-
-  // The same fates, but for those that the user determines.
-  planner::Fates withForced(planner::Fates fates) const {
-    for (size_t i = 0; i < model_.ops.size(); ++i)
-      if (const std::optional<bool> &fate = forced_->again[i]) {
-        fates.again[i] = *fate;
-        fates.kept.erase(static_cast<int>(i));
-      }
-    planner::normalise(model_, fates);
-    return fates;
   }
 
   std::string summary(const Decided &decided) const {

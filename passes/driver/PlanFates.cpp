@@ -20,9 +20,8 @@ Result<planner::StepModel> readModel(ModuleOp module) {
   return std::move(*model);
 }
 
-Result<Decided> planWithFates(ModuleOp module, const planner::StepModel &model,
-                              const planner::Fates &fates, const cluster::Cluster &cluster,
-                              planner::PlannerOptions options) {
+Result<Decided> realiseFates(ModuleOp module, const planner::StepModel &model,
+                             const planner::Fates &fates) {
   Decided decided;
   decided.module = module.clone();
   const size_t clones = remat::realise(graph::stepOf(*decided.module), model, fates);
@@ -31,10 +30,22 @@ Result<Decided> planWithFates(ModuleOp module, const planner::StepModel &model,
   } else {
     decided.model = model;
   }
-  options.memoryOf = [&](const planner::Decisions &decisions) -> Result<planner::ProgramMemory> {
+  return decided;
+}
+
+planner::MemoryOf memoryOfPrograms(ModuleOp module, const cluster::Cluster &cluster) {
+  return [=,
+          &cluster](const planner::Decisions &decisions) mutable -> Result<planner::ProgramMemory> {
     CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, decisions.mesh.ranks()));
-    return memoryOf(*decided.module, decisions, shared);
+    return memoryOf(module, decisions, shared);
   };
+}
+
+Result<Decided> planWithFates(ModuleOp module, const planner::StepModel &model,
+                              const planner::Fates &fates, const cluster::Cluster &cluster,
+                              planner::PlannerOptions options) {
+  CLEAVE_TRY_ASSIGN(Decided decided, realiseFates(module, model, fates));
+  options.memoryOf = memoryOfPrograms(*decided.module, cluster);
   CLEAVE_TRY_ASSIGN(decided.plan, planner::planStep(decided.model, cluster, options));
   return decided;
 }

@@ -10,8 +10,16 @@ namespace cleave::driver {
 // cannot be read or has no program.
 Result<planner::StepModel> readModel(mlir::ModuleOp module);
 
-// Realises the fates in a copy of the module, whose step `model` is, and plans its sharding. Memory
-// is that of the program (PlannedProgram.h). Errors as of planStep.
+// A copy of the module, whose step `model` is, in which the fates are realised, and its step. The
+// plan is open.
+Result<Decided> realiseFates(mlir::ModuleOp module, const planner::StepModel &model,
+                             const planner::Fates &fates);
+
+// The memory of programs of the module's step (PlannedProgram.h). The module and the cluster must
+// live as long as the function.
+planner::MemoryOf memoryOfPrograms(mlir::ModuleOp module, const cluster::Cluster &cluster);
+
+// Realises the fates and plans the sharding of the step. Errors as of planStep.
 Result<Decided> planWithFates(mlir::ModuleOp module, const planner::StepModel &model,
                               const planner::Fates &fates, const cluster::Cluster &cluster,
                               planner::PlannerOptions options);
