@@ -15,7 +15,7 @@ using namespace cleave::solver;
 static double leastWith(Problem problem, size_t v, size_t i) {
   for (size_t j = 0; j < problem.nodes[v].choices.size(); ++j)
     if (j != i)
-      problem.nodes[v].choices[j].cost = kForbidden;
+      problem.nodes[v].choices.forbid(j);
   return bruteForce(problem);
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("bounds of pairs are the least costs with both choices, or bounds on t
         Problem fixed = problem;
         for (size_t i = 0; i < network.nodes[edge.from].size(); ++i)
           if (i != entry / columns)
-            fixed.nodes[edge.from].choices[i].cost = kForbidden;
+            fixed.nodes[edge.from].choices.forbid(i);
         const double least = leastWith(fixed, edge.to, entry % columns);
         INFO("problem " << k << ", edge " << e << ", entry " << entry);
         if (elimination.isExact() && least < kForbidden)
@@ -103,7 +103,7 @@ TEST_CASE("within any budget the best solution takes only choices that are kept 
     for (size_t v = 0; v < problem.nodes.size(); ++v)
       for (size_t i = 0; i < problem.nodes[v].choices.size(); ++i)
         if (!kept[v][i]) {
-          problem.nodes[v].choices[i].cost = kForbidden;
+          problem.nodes[v].choices.forbid(i);
           ++dropped;
         }
     CHECK(bruteForce(problem) == Approx(best));
