@@ -13,7 +13,7 @@ struct RandomShape {
   double edgesPerNode = 1.5;
   double forbiddenShare = 0.1;
   int spaces = 1;
-  int maxUsages = 2; // of a node
+  int maxUsages = 2;        // of a node
   double budgetShare = 0.5; // of the sum of the largest choices
   bool isInteger = true;    // integer costs make ties likely
 };
