@@ -1,8 +1,9 @@
-// The price of a byte on one mesh is a good first one on the next.
+// The price of a byte on the first mesh is a good first one on the others.
 #include "compiler/planner/JointMeshes.h"
 
 #include "compiler/planner/Decide.h"
 #include "compiler/planner/Explain.h"
+#include "runtime/base/Parallel.h"
 
 #include <algorithm>
 
@@ -17,6 +18,32 @@ static Plan baseOf(const StepModel &model, const cluster::Cluster &shared, const
   return base;
 }
 
+// What is the same for all meshes.
+struct Question {
+  const StepModel &model, &roomy;
+  const cluster::Cluster &shared;
+  const PlannerOptions &options;
+  const Pins &pins; // of `roomy`
+  const ForcedFates &forced;
+  int64_t memoryBytes = 0;
+};
+
+// The answer for one mesh; infeasible: pins leave an op without choices. `hint`: what is known, to
+// which the mesh adds.
+static Result<JointMesh> jointMesh(const Question &question, const Mesh &mesh, JointHint &hint) {
+  Costs costs(question.roomy, question.shared, mesh);
+  CLEAVE_TRY_ASSIGN(Joint joint,
+                    boundJointly(costs, question.pins, question.forced, question.memoryBytes, hint,
+                                 question.options.choices, question.options.solve));
+  if (joint.secondsPerByte > 0)
+    hint = {joint.secondsPerByte, joint.instant, hint.enough};
+  hint.enough = std::min(hint.enough, joint.lowerBound);
+  JointMesh found{mesh, joint.lowerBound, {}};
+  if (!joint.choices.empty())
+    found.base = baseOf(question.model, question.shared, joint, mesh);
+  return found;
+}
+
 Result<std::vector<JointMesh>> jointMeshes(const StepModel &model, const cluster::Cluster &cluster,
                                            const PlannerOptions &options, const ForcedFates &forced,
                                            int64_t memoryBytes) {
@@ -24,21 +51,21 @@ Result<std::vector<JointMesh>> jointMeshes(const StepModel &model, const cluster
   const StepModel roomy = withRoomForRepetitions(model);
   Pins pins = options.pins;
   pins.prepare(roomy);
-  std::vector<JointMesh> meshes;
+  const Question question{model, roomy, shared, options, pins, forced, memoryBytes};
+  const std::vector<Mesh> all = meshesToTry(options);
   JointHint hint;
-  for (const Mesh &mesh : meshesToTry(options)) {
-    Costs costs(roomy, shared, mesh);
-    Result<Joint> joint =
-        boundJointly(costs, pins, forced, memoryBytes, hint, options.choices, options.solve);
-    if (joint.status().kind() == StatusKind::Infeasible)
+  std::vector<std::optional<Result<JointMesh>>> answers(all.size());
+  answers[0] = jointMesh(question, all[0], hint);
+  inParallel(all.size() - 1, [&](size_t i) {
+    JointHint known = hint;
+    answers[i + 1] = jointMesh(question, all[i + 1], known);
+  });
+  std::vector<JointMesh> meshes;
+  for (std::optional<Result<JointMesh>> &answer : answers) {
+    if (answer->status().kind() == StatusKind::Infeasible)
       continue; // another mesh may do
-    CLEAVE_TRY(joint.status());
-    if (joint->secondsPerByte > 0)
-      hint = {joint->secondsPerByte, joint->instant, hint.enough};
-    hint.enough = std::min(hint.enough, joint->lowerBound);
-    JointMesh &found = meshes.emplace_back(JointMesh{mesh, joint->lowerBound, {}});
-    if (!joint->choices.empty())
-      found.base = baseOf(model, shared, *joint, mesh);
+    CLEAVE_TRY(answer->status());
+    meshes.push_back(std::move(**answer));
   }
   std::stable_sort(meshes.begin(), meshes.end(), [](const JointMesh &a, const JointMesh &b) {
     return a.boundSeconds < b.boundSeconds;

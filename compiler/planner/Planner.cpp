@@ -6,6 +6,7 @@
 #include "compiler/planner/FateRemarks.h"
 #include "compiler/planner/Meshes.h"
 #include "compiler/planner/Remarks.h"
+#include "runtime/base/Parallel.h"
 #include "runtime/base/Units.h"
 
 #include <algorithm>
@@ -93,6 +94,24 @@ static int64_t budgetOf(const PlannerOptions &options, const cluster::Cluster &c
   return options.memoryBytes ? options.memoryBytes : cluster.usableBytes();
 }
 
+// Prepares the costs of a mesh, and, where several compete, its network and bound without a budget.
+static Status prepareMesh(MeshCandidate &candidate, const StepModel &model,
+                          const cluster::Cluster &cluster, const PlannerOptions &options,
+                          bool isAlone) {
+  candidate.costs = std::make_unique<Costs>(model, cluster, candidate.mesh);
+  if (isAlone || (options.mesh && candidate.parts.empty()))
+    return Status::ok();
+  Result<PlanProblem> problem =
+      buildProblem(*candidate.costs, options.pins, kUnlimitedBytes, {options.choices});
+  candidate.bound = solver::kForbidden;
+  if (!problem)
+    return Status::ok(); // another mesh may do
+  CLEAVE_TRY_ASSIGN(candidate.bound,
+                    solver::lowerBound(problem->problem, options.solve).withContext("planner"));
+  candidate.network = std::move(*problem);
+  return Status::ok();
+}
+
 // The order in which meshes are tried: by rising bound. The first solution is then good enough that
 // the bounds of most other meshes rule them out without solving them. A mesh that was asked for
 // comes before its coarser ones if it has two axes, so that they change its plan only if they
@@ -101,20 +120,14 @@ static Result<std::vector<MeshCandidate *>> orderOf(std::vector<MeshCandidate> &
                                                     const StepModel &model,
                                                     const cluster::Cluster &cluster,
                                                     const PlannerOptions &options) {
+  std::vector<Status> prepared(candidates.size(), Status::ok());
+  inParallel(candidates.size(), [&](size_t i) {
+    prepared[i] = prepareMesh(candidates[i], model, cluster, options, candidates.size() == 1);
+  });
   std::vector<MeshCandidate *> order;
-  for (MeshCandidate &candidate : candidates) {
-    order.push_back(&candidate);
-    candidate.costs = std::make_unique<Costs>(model, cluster, candidate.mesh);
-    if (candidates.size() == 1 || (options.mesh && candidate.parts.empty()))
-      continue;
-    Result<PlanProblem> problem =
-        buildProblem(*candidate.costs, options.pins, kUnlimitedBytes, {options.choices});
-    candidate.bound = solver::kForbidden;
-    if (!problem)
-      continue; // another mesh may do
-    CLEAVE_TRY_ASSIGN(candidate.bound,
-                      solver::lowerBound(problem->problem, options.solve).withContext("planner"));
-    candidate.network = std::move(*problem);
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    CLEAVE_TRY(prepared[i]);
+    order.push_back(&candidates[i]);
   }
   // Bounds that differ only by rounding count as equal; of equal bounds the first mesh comes first.
   auto rounded = [](const MeshCandidate *candidate) {
