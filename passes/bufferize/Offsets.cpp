@@ -41,7 +41,7 @@ static void tighten(const std::vector<Lifetime> &lifetimes, int64_t least, Place
     std::optional<std::vector<int64_t>> offsets = placeWithin(bytes, lifetimes, work);
     if (!offsets)
       return false;
-    best.bytes = bytes;
+    best.bytes = endOf(lifetimes, *offsets); // perhaps fewer
     best.offsets = std::move(*offsets);
     return true;
   };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -19,8 +20,11 @@ template <typename Run> void inParallel(size_t count, Run run) {
       run(i);
   };
   std::vector<std::thread> helpers;
-  for (size_t k = 1; k < std::min(cores, count); ++k)
-    helpers.emplace_back(work);
+  try {
+    for (size_t k = 1; k < std::min(cores, count); ++k)
+      helpers.emplace_back(work);
+  } catch (const std::system_error &) { // no more threads: those that there are do all
+  }
   work();
   for (std::thread &helper : helpers)
     helper.join();

@@ -45,7 +45,9 @@ TEST_CASE("no two buffers overlap in space and time, whatever their lifetimes") 
     }
     Placement placement = placeBuffers(lives);
     CHECK(placement.peak <= placement.bytes);
+    int64_t end = 0;
     for (size_t a = 0; a < lives.size(); ++a) {
+      end = std::max(end, placement.offsets[a] + aligned(lives[a].bytes));
       CHECK(placement.offsets[a] % kAlignment == 0);
       CHECK(placement.offsets[a] + lives[a].bytes <= placement.bytes);
       for (size_t b = 0; b < a; ++b) {
@@ -55,6 +57,7 @@ TEST_CASE("no two buffers overlap in space and time, whatever their lifetimes") 
         REQUIRE((!together || apart));
       }
     }
+    CHECK(placement.bytes == end);
   }
 }
 
