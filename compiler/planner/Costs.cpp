@@ -93,10 +93,9 @@ double Costs::copying(const Op &op, const OpChoice &choice) const {
 }
 
 bool Costs::reshapesInPlace(const Op &op, const OpChoice &choice) const {
-  std::vector<int64_t> from = localShape(model_.values[op.operands[0]].shape, choice.operands[0],
-                                         mesh_),
-                       to =
-                           localShape(model_.values[op.results[0]].shape, choice.natural[0], mesh_);
+  const Value &operand = model_.values[op.operands[0]], &result = model_.values[op.results[0]];
+  std::vector<int64_t> from = localShape(operand.shape, choice.operands[0], mesh_);
+  std::vector<int64_t> to = localShape(result.shape, choice.natural[0], mesh_);
   if (op.reshape->isOfResult)
     std::swap(from, to);
   return cost::reshapedStrides(cost::inOrder(from, op.reshape->order), to).has_value();
