@@ -89,14 +89,17 @@ struct Group {
 
 } // namespace
 
+// Decisions of one shape and choice share a row, with the sum of their seconds. Answers to what-if
+// are steps of their own, whose seconds do not add up: each has a row.
 static std::vector<Group> groups(const plan::Plan &plan, const std::string &kind) {
+  const bool addUp = kind != "what-if";
   std::vector<Group> result;
   std::map<std::pair<std::string, std::string>, size_t> index;
   for (const plan::Decision &decision : plan.decisions()) {
     if (decision.kind() != kind)
       continue;
-    auto [entry, isNew] =
-        index.try_emplace({nameShape(decision.name()), decision.choice()}, result.size());
+    auto [entry, isNew] = index.try_emplace(
+        {addUp ? nameShape(decision.name()) : decision.name(), decision.choice()}, result.size());
     if (isNew)
       result.push_back({&decision, {}});
     Group &group = result[entry->second];

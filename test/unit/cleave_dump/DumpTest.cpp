@@ -69,6 +69,20 @@ TEST_CASE("of many decisions the costliest are shown and the rest is counted") {
   CHECK_THAT(text, Contains("… and 6 cheaper rows: see --json\n"));
 }
 
+TEST_CASE("each answer to what-if has a row: seconds of whole steps do not add up") {
+  plan::Plan plan = smallPlan();
+  for (const char *change : {"--ranks 2", "--ranks 8"}) {
+    plan::Decision *decision = plan.add_decisions();
+    decision->set_name(change);
+    decision->set_kind("what-if");
+    decision->set_choice("the same time");
+    decision->set_seconds(1e-3);
+  }
+  std::string text = squeezed(dump::summary(plan, "two.plan"));
+  CHECK_THAT(text, Contains("--ranks 2 the same time 1.00 ms"));
+  CHECK_THAT(text, Contains("--ranks 8 the same time 1.00 ms"));
+}
+
 TEST_CASE("a long program is drawn on a line of fixed width that shows its peak") {
   plan::Plan plan = smallPlan();
   plan::Program &program = *plan.mutable_programs(0);
