@@ -3,6 +3,7 @@
 
 #include "runtime/base/Sha256.h"
 #include "runtime/executor/Executor.h"
+#include "tools/commandline/CommandLine.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -104,7 +105,7 @@ Result<std::string> fingerprint(const std::string &path) {
 Result<std::vector<Fact>> factsOf(const plan::Plan &plan, const Options &options, int64_t first,
                                   int64_t count, const checkpoint::Checkpoint *checkpoint) {
   std::vector<Fact> facts{
-      {"the version of Cleave", CLEAVE_VERSION},
+      {"the version of Cleave", version()},
       {"the plan", plan.content_hash().substr(0, kDigits)},
   };
   addOptions(facts, options);

@@ -63,8 +63,11 @@ int fail(const std::string &tool, const Status &status) {
   ::_exit(static_cast<int>(StatusKind::UserError));
 }
 
+std::string version() { return CLEAVE_VERSION; }
+
 std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv) {
   std::set_new_handler(endWithoutMemory);
+  app.set_version_flag("--version", concat(app.get_name(), " ", version()));
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &success) {

@@ -3,7 +3,6 @@
 #include "runtime/device/cpu/CpuDevice.h"
 
 #include "runtime/base/Float16.h"
-#include "runtime/device/cpu/Dnnl.h"
 #include "runtime/device/cpu/KernelLibrary.h"
 #include "runtime/device/cpu/Parts.h"
 
@@ -137,14 +136,14 @@ public:
       return PreparedAction(std::make_unique<NoAction>());
     bool regular = isRegular(shape.lhs, shape.m, shape.k) &&
                    isRegular(shape.rhs, shape.k, shape.n) && isRegular(shape.out, shape.m, shape.n);
-    if (dnnlType(operands.dtype) == dnnl::memory::data_type::undef || !regular || shape.k == 0)
+    if (!isDnnlType(operands.dtype) || !regular || shape.k == 0)
       return preparePlainMatmul(shape, matmul.accumulate(), at);
     return prepareDnnlMatmul(shape, matmul.accumulate(), at, scratch_);
   }
 
   PreparedAction convolution(const plan::Convolution &convolution,
                              const ConvolutionOperands &operands) override {
-    if (dnnlType(operands.dtype) == dnnl::memory::data_type::undef)
+    if (!isDnnlType(operands.dtype))
       return preparePlainConvolution(convolution, operands);
     return prepareDnnlConvolution(convolution, operands, scratch_);
   }

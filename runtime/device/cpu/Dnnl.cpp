@@ -1,6 +1,8 @@
 // See Dnnl.h.
 #include "runtime/device/cpu/Dnnl.h"
 
+#include "runtime/device/cpu/Parts.h"
+
 namespace cleave::device {
 
 dnnl::engine &cpuEngine() {
@@ -18,6 +20,8 @@ dnnl::memory::data_type dnnlType(DType dtype) {
     return dnnl::memory::data_type::undef;
   }
 }
+
+bool isDnnlType(DType dtype) { return dnnlType(dtype) != dnnl::memory::data_type::undef; }
 
 void DnnlAction::add(dnnl::primitive primitive, std::unordered_map<int, dnnl::memory> arguments) {
   steps_.emplace_back(std::move(primitive), std::move(arguments));

@@ -20,6 +20,9 @@ struct MatmulShape {
 // The simplified form of an instruction.
 MatmulShape simplified(const plan::Matmul &matmul);
 
+// Whether oneDNN multiplies elements of this type; false for all in a build without oneDNN.
+bool isDnnlType(DType dtype);
+
 // A matmul by oneDNN (f32, bf16), or as loops if oneDNN refuses it. The operands include their
 // offsets.
 PreparedAction prepareDnnlMatmul(const MatmulShape &shape, bool accumulate,
