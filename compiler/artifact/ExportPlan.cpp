@@ -283,12 +283,13 @@ static bool reportsMetric(const plan::Program &program) {
   });
 }
 
-Result<plan::Plan> exportPlan(ModuleOp module, const std::string &library,
-                              const std::string &target) {
+Result<plan::Plan> exportPlan(ModuleOp module, const std::string &device,
+                              std::vector<plan::Module> modules) {
   plan::Plan plan;
   CLEAVE_TRY(Exporter(module, plan).run());
-  plan.set_cpu_library(library);
-  plan.set_cpu_target(target);
+  plan.set_device(device);
+  for (plan::Module &code : modules)
+    *plan.add_modules() = std::move(code);
   plan.set_trains(reportsMetric(plan.programs(0)));
   return plan;
 }

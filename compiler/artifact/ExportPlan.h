@@ -6,13 +6,16 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <string>
+#include <vector>
+
 namespace cleave::artifact {
 
-// The tensors, program, kernels and mesh of a bufferized module. `library` holds the compiled
-// kernels for `target`; all ranks run the one program. `trains` is set if the step reports a loss.
-// The caller adds source model, prediction, decisions and command line. A defect if the module has
-// no program or a kernel was not compiled.
-Result<plan::Plan> exportPlan(mlir::ModuleOp module, const std::string &library,
-                              const std::string &target);
+// The tensors, program, kernels and mesh of a bufferized module, for devices of a kind (kCpu,
+// kCuda of Modules.h). `modules` hold the compiled kernels; all ranks run the one program. `trains`
+// is set if the step reports a loss. The caller adds source model, prediction, decisions and
+// command line. A defect if the module has no program or a kernel was not compiled.
+Result<plan::Plan> exportPlan(mlir::ModuleOp module, const std::string &device,
+                              std::vector<plan::Module> modules);
 
 } // namespace cleave::artifact

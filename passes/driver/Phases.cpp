@@ -27,6 +27,7 @@
 #include "passes/simplify/Recognised.h"
 #include "passes/simplify/Simplify.h"
 #include "passes/train/Train.h"
+#include "runtime/artifact/Modules.h"
 #include "runtime/artifact/Verify.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -188,7 +189,14 @@ static Status artifact(Compilation &c) {
     options.dumpTo = c.options.dumpPhases + "/kernels";
   CLEAVE_TRY_ASSIGN(codegen::CpuLibrary library, codegen::compileKernels(kernels, options));
   CLEAVE_TRY(loadCluster(c));
-  CLEAVE_TRY_ASSIGN(c.plan, artifact::exportPlan(*c.module, library.bytes, library.target));
+  std::vector<plan::Module> modules;
+  if (!library.bytes.empty()) {
+    plan::Module &code = modules.emplace_back();
+    code.set_target(artifact::kCpu);
+    code.set_code(std::move(library.bytes));
+    code.set_machine(library.target);
+  }
+  CLEAVE_TRY_ASSIGN(c.plan, artifact::exportPlan(*c.module, artifact::kCpu, std::move(modules)));
   return completePlan(c);
 }
 

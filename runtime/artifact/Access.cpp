@@ -20,6 +20,10 @@ public:
 
   void read(uint32_t buffer, uint64_t elements = 0) { add(buffer, true, false, elements); }
   void write(uint32_t buffer, uint64_t elements = 0) { add(buffer, false, true, elements); }
+  void write(const google::protobuf::RepeatedField<uint32_t> &buffers) {
+    for (uint32_t buffer : buffers)
+      write(buffer);
+  }
   void update(uint32_t buffer, uint64_t elements = 0) { add(buffer, true, true, elements); }
   std::vector<Access> take() { return std::move(accesses_); }
 
@@ -53,6 +57,7 @@ void collectMatmul(const plan::Matmul &matmul, Collector &to) {
   uint64_t out = reach(matmul.out(), matmul.m(), matmul.n());
   matmul.accumulate() ? to.update(matmul.out().buffer(), out)
                       : to.write(matmul.out().buffer(), out);
+  to.write(matmul.workspace());
 }
 
 void collectConvolution(const plan::Convolution &convolution, Collector &to) {
@@ -66,6 +71,7 @@ void collectConvolution(const plan::Convolution &convolution, Collector &to) {
   touch(convolution.weight(), convolution.weight_shape(),
         convolution.kind() == Kind::WEIGHT_GRADIENT);
   touch(convolution.output(), convolution.output_shape(), convolution.kind() == Kind::FORWARD);
+  to.write(convolution.workspace());
 }
 
 void collectAttention(const plan::Attention &attention, Collector &to) {
@@ -77,8 +83,8 @@ void collectAttention(const plan::Attention &attention, Collector &to) {
   for (const auto *scalars : {&attention.seed(), &attention.offsets()})
     for (uint32_t buffer : *scalars)
       to.read(buffer);
-  for (uint32_t buffer : attention.scratch())
-    to.write(buffer);
+  to.write(attention.scratch());
+  to.write(attention.workspace());
 }
 
 } // namespace
@@ -174,7 +180,6 @@ std::vector<Access> accessesOf(const plan::Program &program, const plan::Instruc
   case plan::Instruction::kMetric:
     to.read(instruction.metric().buffer());
     break;
-  case plan::Instruction::kWait:
   case plan::Instruction::KIND_NOT_SET:
     break;
   }
@@ -235,8 +240,6 @@ std::string kindName(const plan::Instruction &instruction) {
     return instruction.attention().has_grad() ? "attention gradient" : "attention";
   case plan::Instruction::kCollective:
     return kindName(instruction.collective().kind());
-  case plan::Instruction::kWait:
-    return "wait";
   case plan::Instruction::kCopy:
     return "copy";
   case plan::Instruction::kFill:

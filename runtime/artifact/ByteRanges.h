@@ -4,7 +4,6 @@
 
 #include "runtime/artifact/program.pb.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -20,23 +19,11 @@ public:
       onRemoved(at->second.number);
   }
 
-  // Adds the buffer's bytes, and those of the ranges that overlap them, as one range.
+  // Adds the buffer's bytes, which overlap no range.
   void add(const plan::Buffer &buffer, uint32_t number) {
-    uint64_t begin = buffer.offset(), end = begin + buffer.bytes();
-    if (begin == end)
-      return;
-    auto at = firstWithin(buffer);
-    for (; isWithin(at, buffer); at = ranges_.erase(at)) {
-      begin = std::min(begin, at->first.second);
-      end = std::max(end, at->second.end);
-    }
-    ranges_.emplace_hint(at, std::pair(buffer.arena(), begin), Range{end, number});
-  }
-
-  // The number of a range that overlaps the buffer's bytes; null if there is none.
-  const uint32_t *find(const plan::Buffer &buffer) {
-    auto at = firstWithin(buffer);
-    return isWithin(at, buffer) ? &at->second.number : nullptr;
+    uint64_t end = buffer.offset() + buffer.bytes();
+    if (buffer.bytes() > 0)
+      ranges_.emplace(std::pair(buffer.arena(), buffer.offset()), Range{end, number});
   }
 
 private:

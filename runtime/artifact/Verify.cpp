@@ -3,6 +3,7 @@
 
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
+#include "runtime/artifact/Modules.h"
 #include "runtime/artifact/VerifyRules.h"
 
 #include <cmath>
@@ -57,14 +58,27 @@ static Status verifyPrediction(const plan::Prediction &predicted) {
   return Status::ok();
 }
 
+static Status verifyModules(const plan::Plan &plan) {
+  const bool isCpu = plan.device() == kCpu;
+  if (!isCpu && plan.device() != kCuda)
+    return Status::defect("the plan is for devices of the kind '", plan.device(), "', expected ",
+                          kCpu, " or ", kCuda);
+  for (const plan::Module &module : plan.modules())
+    if (module.code().empty() ||
+        (isCpu ? module.target() != kCpu : computeCapabilityOf(module.target()) == 0))
+      return Status::defect("its module of ", module.code().size(), " bytes for '", module.target(),
+                            "' is none for ", plan.device());
+  for (const plan::Program &program : plan.programs())
+    if (program.kernels_size() && plan.modules().empty())
+      return Status::defect("the programs have kernels, but the plan holds no module of them");
+  return Status::ok();
+}
+
 Status verifyStructure(const plan::Plan &plan) {
   CLEAVE_TRY(verifyMesh(plan));
   CLEAVE_TRY(verifyTensors(plan));
   CLEAVE_TRY(verifyPrediction(plan.predicted()).withContext("its prediction"));
-  for (const plan::Program &program : plan.programs())
-    if (program.kernels_size() && plan.cpu_library().empty())
-      return Status::defect("the programs have kernels, but the plan holds no library of them");
-  return Status::ok();
+  return verifyModules(plan);
 }
 
 Status verifyPlan(const plan::Plan &plan) {
@@ -76,8 +90,8 @@ Status verifyPlan(const plan::Plan &plan) {
       continue;
     done[index] = true;
     ProgramView view{plan, plan.programs(index), uint32_t(rank)};
-    for (auto rule :
-         {verifyPlacement, verifyKernels, verifyInstructions, verifySchedule, verifyDataflow})
+    for (auto rule : {verifyPlacement, verifyKernels, verifyInstructions, verifySchedule,
+                      verifyQueues, verifyDataflow})
       CLEAVE_TRY(rule(view).withContext("the plan is inconsistent"));
   }
   return verifyCommunication(plan).withContext("the plan is inconsistent");

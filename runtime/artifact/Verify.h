@@ -2,18 +2,20 @@
 // that the plan states.
 //
 // The rules, in the order of the checks (each has a labelled negative test):
-//  structure      mesh, program table, tensors, their sources and shardings are well formed
+//  structure      mesh, program table, tensors, their sources and shardings are well formed; there
+//                 is a module of the plan's device if there are kernels
 //  placement      buffers lie inside their arenas, are aligned to 64 bytes and large enough for
 //                 their shape; no two overlap in space and time; persistent ones are always live;
 //                 the stated peak is the recomputed one
-//  kernels        symbols match the signatures that they carry
+//  kernels        symbols match the signatures that they carry; those of GPUs have a grid
 //  instructions   every index is in range, every operand fits into its buffer and is live; dtypes
 //                 and sizes agree; launches match the signatures of their kernels
 //  schedule       every segment runs at most once per micro-batch, and there are at most as many
 //                 micro-batches as entries
+//  queues         instructions of different queues that access common bytes, one of them to write,
+//                 are ordered by waits; all collectives are in one queue
 //  dataflow       along the whole schedule, nothing is read before it is written or after it was
-//                 overwritten; events are started before they are waited for, and no instruction
-//                 in between accesses the buffers of the started collective
+//                 overwritten
 //  communication  all members of a group issue the same collectives in one common order with equal
 //                 sizes, every send has its recv, and no rank waits forever
 //

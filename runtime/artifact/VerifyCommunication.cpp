@@ -1,10 +1,11 @@
 // The communication rule: simulates the schedules of all ranks at once. On each rank, the calls of
 // one group wait in a queue (sends and receives in one queue per peer and direction); the rank
-// itself waits for calls without an event, and at WaitEvent. A collective completes when it is at
-// the head of the queues of all members, a send when its recv is at the head of the peer's queue.
-// If no rank can continue, there is a deadlock. If all ranks run one program without sends and
-// receives, no simulation is needed: all ranks start the same calls in the same order. See
-// Verify.h.
+// waits for each call. A collective completes when it is at the head of the queues of all members,
+// a send when its recv is at the head of the peer's queue. If no rank can continue, there is a
+// deadlock. Runs in which other instructions overlap with calls are then free of it, too, since all
+// calls of a rank are in one queue of the device (the queue rule). If all ranks run one program
+// without sends and receives, no simulation is needed: all ranks start the same calls in the same
+// order. See Verify.h.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/VerifyRules.h"
@@ -27,10 +28,9 @@ struct Channel {
   bool operator<(const Channel &other) const { return key() < other.key(); }
 };
 
-// A collective in a rank's schedule, or a wait for its event.
+// A collective in a rank's schedule.
 struct ScheduledCall {
-  const plan::Collective *what; // null: a wait
-  uint32_t event;
+  const plan::Collective *what;
   int segment, instruction;
 };
 
@@ -68,7 +68,6 @@ private:
     std::vector<ScheduledCall> steps;
     size_t next = 0;                // index in steps
     PendingCall *blocked = nullptr; // the call for which the rank waits; null: none
-    std::map<uint32_t, PendingCall *> events;
   };
   using Queues = std::map<uint32_t, std::deque<PendingCall *>>; // by rank
 
@@ -78,12 +77,8 @@ private:
       const plan::Segment &segment = program.segments(step.segment());
       for (int i = 0; i < segment.instructions_size(); ++i) {
         const plan::Instruction &instruction = segment.instructions(i);
-        if (instruction.has_wait())
-          ranks_[rank].steps.push_back(
-              {nullptr, instruction.wait().event(), int(step.segment()), i});
-        else if (instruction.has_collective())
-          ranks_[rank].steps.push_back({&instruction.collective(), instruction.collective().event(),
-                                        int(step.segment()), i});
+        if (instruction.has_collective())
+          ranks_[rank].steps.push_back({&instruction.collective(), int(step.segment()), i});
       }
     }
   }
@@ -103,12 +98,7 @@ private:
   Status advance(uint32_t rank) {
     RankState &state = ranks_[rank];
     while (!(state.blocked && !state.blocked->done) && state.next < state.steps.size()) {
-      state.blocked = nullptr;
       const ScheduledCall &step = state.steps[state.next++];
-      if (!step.what) {
-        state.blocked = state.events[step.event];
-        continue;
-      }
       Channel channel = channelOf(*step.what, rank);
       if (channel.sender >= 0 && channel.sender == channel.receiver)
         return Status::defect(place(rank, step.segment, step.instruction),
@@ -116,7 +106,7 @@ private:
       calls_.push_back({step.what, rank, step.segment, step.instruction});
       channels_[channel][rank].push_back(&calls_.back());
       touched_.insert(channel);
-      (step.event ? state.events[step.event] : state.blocked) = &calls_.back();
+      state.blocked = &calls_.back();
     }
     if (state.blocked && state.blocked->done)
       state.blocked = nullptr;

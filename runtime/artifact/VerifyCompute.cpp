@@ -4,6 +4,7 @@
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/KernelSignature.h"
 #include "runtime/artifact/Mesh.h"
+#include "runtime/artifact/Modules.h"
 #include "runtime/artifact/VerifyRules.h"
 #include "runtime/base/ProductType.h"
 
@@ -29,12 +30,32 @@ bool shareBytes(const plan::Buffer &a, const plan::Buffer &b) {
          b.offset() < a.offset() + a.bytes();
 }
 
+// The limits are those of all GPUs from compute capability 8.0 on.
+static Status verifyGrid(const plan::Plan &plan, const plan::Kernel &kernel) {
+  constexpr uint32_t kMostBlocks = std::numeric_limits<int32_t>::max(), kMostThreads = 1024,
+                     kMostShared = 48 << 10;
+  const plan::Grid &grid = kernel.grid();
+  if (kernel.has_grid() != (plan.device() == kCuda))
+    return Status::defect("it has ", kernel.has_grid() ? "a" : "no", " grid and is for ",
+                          plan.device());
+  if (!kernel.has_grid())
+    return Status::ok();
+  if (grid.blocks() - 1 >= kMostBlocks || grid.threads() - 1 >= kMostThreads ||
+      grid.shared_bytes() > kMostShared || kernel.extent() != 0)
+    return Status::defect("its grid of ", grid.blocks(), " x ", grid.threads(), " threads with ",
+                          grid.shared_bytes(), " bytes and the extent ", kernel.extent(),
+                          " is none, expected up to ", kMostBlocks, " x ", kMostThreads, " with ",
+                          kMostShared, " bytes, and no extent");
+  return Status::ok();
+}
+
 static Status verifyKernel(const plan::Plan &plan, const plan::Kernel &kernel) {
   if (kernel.symbol() != symbolOf(nameOf(kernel), kernel, plan.mesh()))
     return Status::defect("its symbol does not belong to its signature: ",
                           signatureOf(kernel, plan.mesh()));
   if (kernel.extent() < 0)
     return Status::defect("it has the extent ", kernel.extent());
+  CLEAVE_TRY(verifyGrid(plan, kernel));
   if (!(kernel.flops() >= 0) || !(kernel.bytes() >= 0) || !std::isfinite(kernel.flops()) ||
       !std::isfinite(kernel.bytes()))
     return Status::defect("its cost is ", kernel.flops(), " FLOPs and ", kernel.bytes(), " bytes");

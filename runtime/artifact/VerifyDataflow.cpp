@@ -1,6 +1,7 @@
 // The dataflow rule: follows one step's schedule in order and tracks which buffers hold their
 // values. Unlike the check of lifetimes, this detects a value that must survive from one
-// micro-batch to the next but is overwritten in between. See Verify.h.
+// micro-batch to the next but is overwritten in between. The order of the list stands for all in
+// which the instructions may run, since the queue rule holds. See Verify.h.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/ByteRanges.h"
 #include "runtime/artifact/VerifyRules.h"
@@ -14,7 +15,7 @@ class DataflowCheck {
 public:
   explicit DataflowCheck(const ProgramView &view)
       : view_(view), holds_(view.program.buffers_size()),
-        clobberedBy_(view.program.buffers_size(), kNoBuffer), pending_(view.program.events() + 1) {
+        clobberedBy_(view.program.buffers_size(), kNoBuffer) {
     for (int i = 0; i < view.program.buffers_size(); ++i) {
       holds_[i] = isPersistent(view.program.buffers(i));
       if (holds_[i]) // disjoint, by the placement rule
@@ -33,10 +34,6 @@ public:
       for (int i = 0; i < view_.program.segments(segment).instructions_size(); ++i)
         CLEAVE_TRY(visit(segment, i).withContext(view_.instruction(segment, i)));
     }
-    for (size_t event = 1; event < pending_.size(); ++event)
-      if (pending_[event])
-        return Status::defect("rank ", view_.rank, " ends its step with event ", event,
-                              " started and not waited for");
     return Status::ok();
   }
 
@@ -46,20 +43,15 @@ private:
   }
 
   Status visit(int segment, int index) {
-    const plan::Instruction &instruction = view_.program.segments(segment).instructions(index);
-    if (instruction.has_wait())
-      return wait(instruction.wait().event());
     const std::vector<Access> &accesses = accesses_[segment][index];
-    for (const Access &access : accesses) {
-      CLEAVE_TRY(checkNotPending(access.buffer));
+    for (const Access &access : accesses)
       if (access.reads && !holds_[access.buffer] &&
           view_.program.buffers(int(access.buffer)).bytes() > 0)
         return unreadable(access.buffer);
-    }
     for (const Access &access : accesses)
       if (access.writes)
         write(access.buffer);
-    return instruction.has_collective() ? start(instruction.collective()) : Status::ok();
+    return Status::ok();
   }
 
   Status unreadable(uint32_t buffer) const {
@@ -78,43 +70,11 @@ private:
     holds_[buffer] = true;
   }
 
-  Status checkNotPending(uint32_t buffer) {
-    if (const uint32_t *event = inFlight_.find(view_.program.buffers(int(buffer))))
-      return Status::defect("it touches buffer '", name(buffer), "' while the collective of event ",
-                            *event, " uses its bytes");
-    return Status::ok();
-  }
-
-  Status start(const plan::Collective &collective) {
-    uint32_t event = collective.event();
-    if (event == 0)
-      return Status::ok();
-    if (pending_[event])
-      return Status::defect("it starts event ", event, ", which is started and not waited for");
-    pending_[event] = &collective;
-    for (const auto *buffers : {&collective.send(), &collective.recv()})
-      for (uint32_t buffer : *buffers)
-        inFlight_.add(view_.program.buffers(int(buffer)), event);
-    return Status::ok();
-  }
-
-  Status wait(uint32_t event) {
-    if (!pending_[event])
-      return Status::defect("it waits for event ", event, ", which nothing has started");
-    for (const auto *buffers : {&pending_[event]->send(), &pending_[event]->recv()})
-      for (uint32_t buffer : *buffers)
-        inFlight_.remove(view_.program.buffers(int(buffer)), [](uint32_t) {});
-    pending_[event] = nullptr;
-    return Status::ok();
-  }
-
   const ProgramView &view_;
   std::vector<std::vector<std::vector<Access>>> accesses_; // by segment and instruction
   std::vector<bool> holds_;                                // by buffer: its bytes are its value
   ByteRanges owners_;                // by range: the buffer whose value its bytes are
   std::vector<int64_t> clobberedBy_; // by buffer: the buffer that took its bytes, or kNoBuffer
-  ByteRanges inFlight_;              // by range: the event of the started collective that uses it
-  std::vector<const plan::Collective *> pending_; // by event: started and not waited for
 };
 
 } // namespace

@@ -97,9 +97,6 @@ Status verifyCollective(const ProgramView &view, const plan::Collective &collect
     used[axis] = true;
     ranks *= view.plan.mesh(axis).size();
   }
-  if (collective.event() > view.program.events())
-    return Status::defect("it signals event ", collective.event(), ", the program has ",
-                          view.program.events());
   CLEAVE_TRY(verifyToAxes(collective));
   bool sends = collective.kind() == plan::Collective::SEND;
   bool receives = collective.kind() == plan::Collective::RECV;
@@ -133,6 +130,24 @@ Status verifyMetric(const ProgramView &view, const plan::Metric &metric) {
   return Status::ok();
 }
 
+// A workspace is one buffer of that role, and no other operand of the instruction.
+Status verifyWorkspace(const ProgramView &view, const plan::Instruction &instruction) {
+  const auto &workspace = instruction.has_matmul()        ? instruction.matmul().workspace()
+                          : instruction.has_convolution() ? instruction.convolution().workspace()
+                                                          : instruction.attention().workspace();
+  if (workspace.empty())
+    return Status::ok();
+  if (workspace.size() > 1)
+    return Status::defect("it has ", workspace.size(), " workspaces, expected at most one");
+  CLEAVE_TRY(verifyRole(view, workspace[0], plan::WORKSPACE));
+  int uses = 0;
+  for (const Access &access : accessesOf(view.program, instruction))
+    uses += access.buffer == workspace[0];
+  return uses == 1 ? Status::ok()
+                   : Status::defect("its workspace ", quoted(view, workspace[0]),
+                                    " is another operand, too");
+}
+
 // The rules of the instruction's kind. Its buffers exist and are large enough.
 Status verifyKind(const ProgramView &view, const plan::Instruction &instruction) {
   switch (instruction.kind_case()) {
@@ -146,11 +161,6 @@ Status verifyKind(const ProgramView &view, const plan::Instruction &instruction)
     return verifyAttention(view, instruction.attention());
   case plan::Instruction::kCollective:
     return verifyCollective(view, instruction.collective());
-  case plan::Instruction::kWait:
-    return instruction.wait().event() >= 1 && instruction.wait().event() <= view.program.events()
-               ? Status::ok()
-               : Status::defect("it waits for event ", instruction.wait().event(),
-                                ", the program has ", view.program.events());
   case plan::Instruction::kCopy:
     return at(view, instruction.copy().from()).bytes() == at(view, instruction.copy().to()).bytes()
                ? Status::ok()
@@ -185,13 +195,11 @@ Status verifyInstructions(const ProgramView &view) {
       for (const Access &access : accessesOf(view.program, instruction))
         CLEAVE_TRY(verifyAccess(view, access, position).withContext(view.instruction(s, i)));
       CLEAVE_TRY(verifyKind(view, instruction).withContext(view.instruction(s, i)));
+      CLEAVE_TRY(verifyWorkspace(view, instruction).withContext(view.instruction(s, i)));
       if (!(instruction.seconds() >= 0) || !std::isfinite(instruction.seconds()))
         return Status::defect(view.instruction(s, i), " is predicted to take ",
                               instruction.seconds(), " seconds");
     }
-  if (view.program.events() > position)
-    return Status::defect("rank ", view.rank, " has ", view.program.events(),
-                          " events, more than instructions");
   return Status::ok();
 }
 

@@ -58,6 +58,9 @@ Status verifyAttention(const ProgramView &view, const plan::Attention &attention
 bool areDistinct(const plan::StridedOperand &operand, std::span<const int64_t> sizes);
 // The number of segments and instructions that a step runs.
 Status verifySchedule(const ProgramView &view);
+// The queues of one program, of which there are kQueues. Needs verifyInstructions.
+constexpr uint32_t kQueues = 3;
+Status verifyQueues(const ProgramView &view);
 // One step's schedule in order. Needs verifyInstructions and verifySchedule.
 Status verifyDataflow(const ProgramView &view);
 // All ranks together. Needs verifyInstructions on all programs.

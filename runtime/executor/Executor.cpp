@@ -190,7 +190,6 @@ private:
   }
 
   Status prepareSegments() {
-    startedCalls_.resize(program_.events() + 1);
     ExecutionContext context{.plan = plan_,
                              .program = program_,
                              .rank = rank_,
@@ -199,8 +198,7 @@ private:
                              .groups = groups_,
                              .data = data_,
                              .keepOutputs = options_.keepOutputs,
-                             .state = state_,
-                             .startedCalls = startedCalls_};
+                             .state = state_};
     for (const plan::Segment &segment : program_.segments()) {
       segments_.emplace_back();
       for (const plan::Instruction &instruction : segment.instructions()) {
@@ -266,7 +264,6 @@ private:
   StepState state_;
   std::atomic<uint64_t> ownPosition_{0}; // unless options.position
   std::atomic<uint64_t> *position_ = options_.position ? options_.position : &ownPosition_;
-  std::vector<StartedCall> startedCalls_; // by event
   std::vector<Actions> segments_;
   std::vector<MetricValue> metrics_;
   std::unique_ptr<ExecutionProfile> profile_;

@@ -31,31 +31,6 @@ private:
   comm::Call call_;
 };
 
-// Starts a call; the WaitAction of its event waits for it.
-class StartAction : public Action {
-public:
-  StartAction(comm::Communicator &group, comm::Call call, StartedCall &started)
-      : group_(group), call_(std::move(call)), started_(started) {}
-  Status run() override {
-    started_ = {&group_, group_.start(call_)};
-    return Status::ok();
-  }
-
-private:
-  comm::Communicator &group_;
-  comm::Call call_;
-  StartedCall &started_;
-};
-
-class WaitAction : public Action {
-public:
-  explicit WaitAction(const StartedCall &started) : started_(started) {}
-  Status run() override { return started_.group->wait(started_.ticket); }
-
-private:
-  const StartedCall &started_;
-};
-
 class LoadInputAction : public Action {
 public:
   LoadInputAction(const ExecutionContext &context, size_t input, artifact::RankBlock block,
@@ -159,9 +134,6 @@ PreparedAction prepareCollective(const ExecutionContext &context,
   comm::Call call = callOf(context, collective, group.size());
   if (call.kind == comm::Kind::Permute)
     call.sources = sourcesOf(context, collective);
-  if (collective.event())
-    return PreparedAction(std::make_unique<StartAction>(group, std::move(call),
-                                                        context.startedCalls[collective.event()]));
   return PreparedAction(std::make_unique<CollectiveAction>(group, std::move(call)));
 }
 
@@ -266,9 +238,6 @@ PreparedAction prepare(const ExecutionContext &context, const plan::Instruction 
     return prepareAttention(context, instruction.attention());
   case plan::Instruction::kCollective:
     return prepareCollective(context, instruction.collective());
-  case plan::Instruction::kWait:
-    return PreparedAction(
-        std::make_unique<WaitAction>(context.startedCalls[instruction.wait().event()]));
   case plan::Instruction::kCopy:
     return context.device.copy(addressOf(context, instruction.copy().from()),
                                addressOf(context, instruction.copy().to()),

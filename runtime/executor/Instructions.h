@@ -28,12 +28,6 @@ struct StepState {
   std::vector<StoredOutput> outputs;
 };
 
-// A collective that was started and not yet waited for.
-struct StartedCall {
-  comm::Communicator *group = nullptr;
-  comm::Ticket ticket = 0;
-};
-
 // Everything that an instruction can refer to. All of it outlives the actions.
 struct ExecutionContext {
   const plan::Plan &plan;
@@ -45,7 +39,6 @@ struct ExecutionContext {
   const data::DataSource *data; // null if the plan has no inputs
   bool keepOutputs;             // ExecutorOptions::keepOutputs
   StepState &state;
-  std::vector<StartedCall> &startedCalls; // by event
 };
 
 // The action of one instruction. A user error if it needs data and there are none; otherwise the

@@ -16,7 +16,7 @@ class LifetimeWalk {
 public:
   explicit LifetimeWalk(const plan::Program &program)
       : program_(program), first_(size_t(program.buffers_size())),
-        last_(size_t(program.buffers_size())), pending_(program.events() + 1) {
+        last_(size_t(program.buffers_size())) {
     for (const plan::ScheduleStep &step : program.schedule())
       lifetimes_.emplace_back(segmentOf(step).instructions_size());
   }
@@ -39,15 +39,8 @@ private:
   void visit(int scheduled, int index) {
     int segment = int(program_.schedule(scheduled).segment());
     const plan::Instruction &instruction = program_.segments(segment).instructions(index);
-    if (instruction.has_wait())
-      for (uint32_t buffer : std::exchange(pending_[instruction.wait().event()], {}))
-        touch(buffer, {segment, index}, {scheduled, index});
-    bool starts = instruction.has_collective() && instruction.collective().event();
-    for (const artifact::Access &access : artifact::accessesOf(program_, instruction)) {
+    for (const artifact::Access &access : artifact::accessesOf(program_, instruction))
       touch(access.buffer, {segment, index}, {scheduled, index});
-      if (starts)
-        pending_[instruction.collective().event()].push_back(access.buffer);
-    }
   }
 
   void touch(uint32_t buffer, Place instruction, Place now) {
@@ -71,9 +64,8 @@ private:
   Lifetimes &at(Place place) { return lifetimes_[size_t(place.first)][size_t(place.second)]; }
 
   const plan::Program &program_;
-  std::vector<std::optional<Place>> first_;    // by buffer: segment and instruction
-  std::vector<std::optional<Place>> last_;     // by buffer: schedule step and instruction
-  std::vector<std::vector<uint32_t>> pending_; // by event: buffers of the started collective
+  std::vector<std::optional<Place>> first_; // by buffer: segment and instruction
+  std::vector<std::optional<Place>> last_;  // by buffer: schedule step and instruction
   std::vector<std::vector<Lifetimes>> lifetimes_;
 };
 

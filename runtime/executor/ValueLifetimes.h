@@ -17,8 +17,7 @@ struct Lifetimes {
 // without bytes are left out. The first access in the step begins a buffer's value, every time that
 // its segment is run: instructions have no conditions, so no run can depend on the content that the
 // first one found. The last access before the next begin, or before the end of the step, ends the
-// value. A started collective uses its buffers until it has been waited for. The program must be
-// verified (artifact/Verify.h).
+// value. The program must be verified (artifact/Verify.h) and runs in the order of its lists.
 std::vector<std::vector<Lifetimes>> lifetimesOf(const plan::Program &program);
 
 } // namespace cleave::executor

@@ -7,7 +7,6 @@
 #include "tools/cleave-dump/Views.h"
 
 #include <algorithm>
-#include <map>
 
 namespace cleave::dump {
 
@@ -32,51 +31,43 @@ static std::string groupsText(const plan::Plan &plan, const plan::Collective &co
   return clipped(result, 32);
 }
 
-// Positions of the waits for asynchronous collectives, by event.
-static std::multimap<uint32_t, size_t> waits(const plan::Program &program) {
-  std::multimap<uint32_t, size_t> result;
-  size_t position = 0;
-  for (const plan::Segment &segment : program.segments())
-    for (const plan::Instruction &instruction : segment.instructions()) {
-      if (instruction.has_wait())
-        result.emplace(instruction.wait().event(), position);
-      ++position;
-    }
-  return result;
+// The first instruction of the segment that waits for this one; -1: none does.
+static int firstWaitFor(const plan::Segment &segment, int index) {
+  for (int i = index + 1; i < segment.instructions_size(); ++i)
+    if (std::ranges::count(segment.instructions(i).waits(), static_cast<uint32_t>(index)) > 0)
+      return i;
+  return -1;
 }
 
 std::string collectivesView(const plan::Plan &plan) {
   const plan::Program &program = programOf(plan, 0);
-  std::multimap<uint32_t, size_t> waitsOf = waits(program);
   Table table({">at", "segment", "for", "collective", "over", "groups", ">tensors", ">bytes",
                ">predicted", "until"});
-  size_t position = 0;
+  int begin = 0; // position of the segment's first instruction
   for (int s = 0; s < program.segments_size(); ++s) {
-    for (const plan::Instruction &instruction : program.segments(s).instructions()) {
-      size_t at = position++;
+    const plan::Segment &segment = program.segments(s);
+    for (int i = 0; i < segment.instructions_size(); ++i) {
+      const plan::Instruction &instruction = segment.instructions(i);
       if (!instruction.has_collective())
         continue;
       const plan::Collective &collective = instruction.collective();
-      auto wait = waitsOf.lower_bound(collective.event());
-      while (wait != waitsOf.end() && wait->first == collective.event() && wait->second < at)
-        ++wait;
-      bool waited =
-          collective.event() && wait != waitsOf.end() && wait->first == collective.event();
+      const int wait = firstWaitFor(segment, i);
       std::string kind = artifact::kindName(collective.kind());
       if (collective.reduce() != plan::SUM)
         kind += " " + text(collective.reduce());
-      table.add({std::to_string(at), program.segments(s).name(), clipped(instruction.name(), 36),
-                 kind, axesText(plan, collective.axes()), groupsText(plan, collective),
+      table.add({std::to_string(begin + i), segment.name(), clipped(instruction.name(), 36), kind,
+                 axesText(plan, collective.axes()), groupsText(plan, collective),
                  std::to_string(std::max(collective.send_size(), collective.recv_size())),
                  bytesText(collectiveBytes(program, collective)),
-                 secondsText(instruction.seconds()), waited ? concat(wait->second) : ""});
+                 secondsText(instruction.seconds()), wait < 0 ? "" : std::to_string(begin + wait)});
     }
+    begin += segment.instructions_size();
   }
   if (table.isEmpty())
     return "No collectives: ranks are independent.\n";
   std::string result =
-      "Collectives of one step on rank 0; `until`: position of the wait for an asynchronous "
-      "collective\n" +
+      "Collectives of one step on rank 0; `until`: position of the first instruction of another "
+      "queue that waits\n" +
       table.str(2, lineWidth());
   for (int s = 0; s < program.segments_size(); ++s)
     if (uint64_t runs = runsPerStep(program, s); runs > 1)

@@ -39,10 +39,8 @@ static std::string particulars(const plan::Plan &plan, const plan::Program &prog
     return std::string(collective.reduce() == plan::SUM ? "" : text(collective.reduce()) + " ") +
            "over " + axesText(plan, collective.axes()) +
            (collective.to_axes().empty() ? "" : " to " + axesText(plan, collective.to_axes())) +
-           (collective.event() ? concat(", event ", collective.event()) : "") + ": ";
+           ": ";
   }
-  case plan::Instruction::kWait:
-    return concat("event ", instruction.wait().event());
   case plan::Instruction::kFill:
     return "with " + std::to_string(instruction.fill().value()) + ": ";
   case plan::Instruction::kMetric:

@@ -25,25 +25,34 @@ static std::string scheduleText(const plan::Program &program) {
   return result;
 }
 
+// The positions that the instruction waits for; `begin` is that of its segment.
+static std::string waitsText(const plan::Instruction &instruction, uint32_t begin) {
+  std::string result;
+  for (uint32_t wait : instruction.waits())
+    result += concat(result.empty() ? "" : ", ", begin + wait);
+  return result;
+}
+
 Result<std::string> programView(const plan::Plan &plan, uint32_t rank) {
   uint32_t ranks = plan.program_of_rank_size();
   if (rank >= ranks)
     return Status::userError("found rank ", rank, ", but the plan is for ", ranks,
                              " ranks: give one from 0 to ", ranks ? ranks - 1 : 0);
   const plan::Program &program = programOf(plan, rank);
-  std::string result = concat(
-      "Program of rank ", rank, " (the same on ranks ", ranksOf(plan, plan.program_of_rank(rank)),
-      "): ", program.buffers_size(), " buffers, ", program.kernels_size(), " kernels, ",
-      program.events(), " events; a step runs ", scheduleText(program), "\n");
-  size_t position = 0;
+  std::string result =
+      concat("Program of rank ", rank, " (the same on ranks ",
+             ranksOf(plan, plan.program_of_rank(rank)), "): ", program.buffers_size(), " buffers, ",
+             program.kernels_size(), " kernels; ", "a step runs ", scheduleText(program), "\n");
+  uint32_t position = 0;
   for (const plan::Segment &segment : program.segments()) {
-    Table table({">at", "instruction", "for", "what", ">predicted"});
+    Table table({">at", ">queue", "instruction", "for", "what", ">predicted", "waits for"});
+    const uint32_t begin = position;
     double seconds = 0;
     for (const plan::Instruction &instruction : segment.instructions()) {
-      table.add({std::to_string(position++), artifact::kindName(instruction),
-                 clipped(instruction.name(), 36),
+      table.add({std::to_string(position++), std::to_string(instruction.queue()),
+                 artifact::kindName(instruction), clipped(instruction.name(), 36),
                  clipped(instructionText(plan, program, instruction), 120),
-                 secondsText(instruction.seconds())});
+                 secondsText(instruction.seconds()), waitsText(instruction, begin)});
       seconds += instruction.seconds();
     }
     result +=

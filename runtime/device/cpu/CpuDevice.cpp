@@ -2,6 +2,7 @@
 // actions share. See CpuDevice.h.
 #include "runtime/device/cpu/CpuDevice.h"
 
+#include "runtime/artifact/Modules.h"
 #include "runtime/base/Float16.h"
 #include "runtime/device/cpu/KernelLibrary.h"
 #include "runtime/device/cpu/Parts.h"
@@ -113,8 +114,13 @@ public:
   std::string name() const override { return "cpu"; }
 
   Status loadKernels(const plan::Plan &plan) override {
-    return plan.cpu_library().empty() ? Status::ok()
-                                      : kernels_.load(plan.cpu_library(), plan.cpu_target());
+    if (plan.device() != artifact::kCpu)
+      return Status::userError(
+          "the plan is for ", plan.device(), " (", artifact::targetsText(plan),
+          "), this device is a CPU; run it where there is a GPU, or compile the model "
+          "with --device cpu");
+    const plan::Module *module = artifact::cpuModuleOf(plan);
+    return module ? kernels_.load(module->code(), module->machine()) : Status::ok();
   }
 
   PreparedAction launch(const plan::Kernel &kernel, std::vector<void *> buffers) override {

@@ -19,7 +19,7 @@ public:
   KernelLibrary(const KernelLibrary &) = delete;
   KernelLibrary &operator=(const KernelLibrary &) = delete;
 
-  // Loads the object. `target` is Plan.cpu_target. A user error if this CPU lacks features of the
+  // Loads the object. `target` is Module.machine. A user error if this CPU lacks features of the
   // target or the object cannot be loaded.
   Status load(const std::string &object, const std::string &target);
   // The function of that symbol; a user error if there is none, as when a plan's table of kernels

@@ -32,7 +32,7 @@ void collect(Message &message, Sites &sites) {
   const Reflection &fields = *message.GetReflection();
   for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
     const FieldDescriptor *field = message.GetDescriptor()->field(i);
-    if (field->name() == "cpu_library" || field->name() == "content_hash")
+    if (field->name() == "code" || field->name() == "content_hash")
       continue;
     bool isMessage = field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
     if (!field->is_repeated()) {

@@ -141,11 +141,11 @@ TEST_CASE("a rank's program is listed instruction by instruction") {
   Result<std::string> text = dump::programView(smallPlan(), 2);
   REQUIRE(text);
   for (const char *line :
-       {"rank 2 (the same on ranks 0-3): 8 buffers, 3 kernels, 1 events; a step runs micro x2, "
+       {"rank 2 (the same on ranks 0-3): 8 buffers, 3 kernels; a step runs micro x2, "
         "update\n",
         "load input x -> x f32[4x16]",
         "matmul h.1.product 4x16x16: h.0.y f32[4x16], h.1.w f32[16x16] -> h.1.y f32[4x16]",
-        "all-reduce sum over dp, event 1: h.1.y f32[4x16] -> z f32[4x16]",
+        "1 all-reduce sum over dp: h.1.y f32[4x16] -> z f32[4x16] 15.0 us 2\n",
         "launch h.1.w cleave_sgd: -> h.1.w f32[16x16]"})
     CHECK_THAT(squeezed(*text), Contains(line));
 }

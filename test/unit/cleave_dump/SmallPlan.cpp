@@ -10,7 +10,8 @@
 using namespace cleave;
 
 static const char *const kPlan = R"(
-  format_version: 3 producer: "cleave 0.1.0" trains: true cpu_library: "elf" cpu_target: "znver5"
+  format_version: 4 producer: "cleave 0.1.0" trains: true
+  device: "cpu" modules { target: "cpu" code: "elf" machine: "znver5" }
   command_line: "cleave-compile two.onnx --train --ranks 4"
   source { path: "/models/two.onnx" sha256: "00" bytes: 4096 }
   mesh { name: "dp" size: 2 } mesh { name: "tp" size: 2 }
@@ -49,8 +50,8 @@ static const char *const kPlan = R"(
         lhs { buffer: 4 strides: [16, 1] } rhs { buffer: 2 strides: [16, 1] }
         out { buffer: 5 strides: [16, 1] } } }
       instructions { name: "sum" seconds: 0.000015
-                     collective { kind: ALL_REDUCE axes: 0 send: 5 recv: 6 event: 1 } }
-      instructions { name: "sum" wait { event: 1 } }
+                     collective { kind: ALL_REDUCE axes: 0 send: 5 recv: 6 } queue: 1 waits: 2 }
+      instructions { name: "x" fill { buffer: 5 value: 0 } waits: 3 }
       instructions { name: "loss" seconds: 1e-6 launch { kernel: 0 buffers: [6, 7] written: 1 } }
       instructions { name: "loss" metric { name: "loss" buffer: 7 } }
     }
@@ -68,7 +69,6 @@ static const char *const kPlan = R"(
               parameters { dtype: F32 bytes: 1024 written: true } }
     kernels { symbol: "cleave_sgd" extent: 16
               parameters { dtype: F32 bytes: 1024 written: true } }
-    events: 1
   }
   predicted { step_seconds: 0.000044 planned_seconds: 0.0000442 bound_seconds: 0.00004 gap: 0.0909 peak_bytes: 3584
               compute_seconds: 0.000014 communication_seconds: 0.00003 flops: 8192

@@ -25,7 +25,7 @@ double secondsOfProgram(driver::Compilation &c) {
   c.module->walk([&](program::KernelOp kernel) {
     kernel.setExtentAttr(mlir::IntegerAttr::get(mlir::IntegerType::get(c.context.get(), 64), 1));
   });
-  auto plan = artifact::exportPlan(*c.module, "", "");
+  auto plan = artifact::exportPlan(*c.module, "cpu", {});
   INFO((plan ? "" : plan.status().message()));
   REQUIRE(plan.isOk());
   driver::predictInstructions(*plan, *cluster::forRanks(*c.cluster, c.options.ranks),

@@ -16,7 +16,7 @@ static plan::Plan smallPlan() {
   plan.add_mesh()->set_size(1);
   plan.add_program_of_rank(0);
   plan.add_programs()->add_arenas()->set_bytes(64);
-  plan.set_cpu_library(std::string(1000, '\x7f'));
+  plan.add_modules()->set_code(std::string(1000, '\x7f'));
   return plan;
 }
 

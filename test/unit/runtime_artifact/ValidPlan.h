@@ -1,7 +1,8 @@
 // A valid plan for two ranks, in which each test of the verifier breaks one rule.
 //
 // Each rank multiplies its rows of `x` by `w`, and both sum their products: load x, y = x * w, z =
-// all-reduce of y (started, then waited for), loss = kernel(z), report loss.
+// all-reduce of y, barrier (an all-reduce of nothing; both in the queue that communicates), loss =
+// kernel(z), report loss.
 #pragma once
 
 #include "runtime/artifact/KernelSignature.h"
@@ -12,7 +13,7 @@
 namespace cleave {
 
 enum Buffers : uint32_t { X, W, Y, Z, Loss, Where };
-enum Instructions { Load, Multiply, Start, Wait, Reduce, Report };
+enum Instructions { Load, Multiply, Sum, Barrier, Reduce, Report };
 
 inline plan::Buffer *addBuffer(plan::Program &program, const char *name, plan::Role role,
                                uint64_t offset, std::vector<int64_t> shape, uint32_t first,
@@ -65,10 +66,15 @@ inline void addInstructions(plan::Program &program) {
   setStrides(matmul->mutable_lhs(), X, 16, 1);
   setStrides(matmul->mutable_rhs(), W, 16, 1);
   setStrides(matmul->mutable_out(), Y, 16, 1);
-  plan::Collective *sum = addInstruction(program, "sum")->mutable_collective();
-  sum->add_axes(0), sum->add_send(Y), sum->add_recv(Z), sum->set_event(1);
-  addInstruction(program, "sum")->mutable_wait()->set_event(1);
-  plan::Launch *launch = addInstruction(program, "loss")->mutable_launch();
+  plan::Instruction *sum = addInstruction(program, "sum");
+  sum->set_queue(1), sum->add_waits(Multiply);
+  sum->mutable_collective()->add_axes(0);
+  sum->mutable_collective()->add_send(Y), sum->mutable_collective()->add_recv(Z);
+  plan::Instruction *barrier = addInstruction(program, "barrier");
+  barrier->set_queue(1), barrier->mutable_collective()->add_axes(0);
+  plan::Instruction *loss = addInstruction(program, "loss");
+  loss->add_waits(Barrier);
+  plan::Launch *launch = loss->mutable_launch();
   launch->add_buffers(Z), launch->add_buffers(Loss), launch->add_written(1);
   plan::Metric *metric = addInstruction(program, "loss")->mutable_metric();
   metric->set_buffer(Loss), metric->set_name("loss");
@@ -87,10 +93,10 @@ inline plan::Plan validPlan() {
   plan::MeshAxis *dp = plan.add_mesh();
   dp->set_name("dp"), dp->set_size(2);
   plan.add_program_of_rank(0), plan.add_program_of_rank(0);
-  plan.set_cpu_library("elf");
+  plan.set_device("cpu");
+  plan.add_modules()->set_target("cpu"), plan.mutable_modules(0)->set_code("elf");
   addTensors(plan);
   plan::Program &program = *plan.add_programs();
-  program.set_events(1);
   plan::Arena *arena = program.add_arenas();
   arena->set_bytes(1856), arena->set_peak_bytes(1024 + 64 + 256 + 256);
   plan::Kernel *kernel = program.add_kernels();
@@ -101,8 +107,8 @@ inline plan::Plan validPlan() {
   rename(plan);
   addBuffer(program, "x", plan::INPUT, 0, {4, 16}, Load, Multiply, 0);
   addBuffer(program, "w", plan::PARAMETER, 256, {16, 16}, 0, Report, 1);
-  addBuffer(program, "y", plan::ACTIVATION, 1280, {4, 16}, Multiply, Wait, -1);
-  addBuffer(program, "z", plan::ACTIVATION, 1536, {4, 16}, Start, Reduce, -1);
+  addBuffer(program, "y", plan::ACTIVATION, 1280, {4, 16}, Multiply, Barrier, -1);
+  addBuffer(program, "z", plan::ACTIVATION, 1536, {4, 16}, Sum, Reduce, -1);
   addBuffer(program, "loss", plan::METRIC, 1280, {}, Reduce, Report, -1);
   addBuffer(program, "where", plan::COORDINATES, 1792, {1}, 0, Report, -1);
   addInstructions(program);
@@ -127,7 +133,7 @@ inline plan::Plan twoPrograms() {
 }
 
 // Both ranks first send y and then receive into z; if `reversed`, rank 1 first receives.
-inline plan::Plan exchange(bool reversed, bool started) {
+inline plan::Plan exchange(bool reversed) {
   plan::Plan plan = twoPrograms();
   for (int rank = 0; rank < 2; ++rank) {
     bool receivesFirst = reversed && rank == 1;
@@ -135,17 +141,8 @@ inline plan::Plan exchange(bool reversed, bool started) {
     send.set_kind(plan::Collective::SEND), send.add_axes(0), send.add_send(Y);
     recv.set_kind(plan::Collective::RECV), recv.add_axes(0), recv.add_recv(Z);
     send.set_peer(uint32_t(1 - rank)), recv.set_peer(uint32_t(1 - rank));
-    *instruction(plan, Start, rank).mutable_collective() = receivesFirst ? recv : send;
-    *instruction(plan, Wait, rank).mutable_collective() = receivesFirst ? send : recv;
-    if (started) {
-      instruction(plan, Start, rank).mutable_collective()->set_event(1);
-      plan::Segment &segment = *plan.mutable_programs(rank)->mutable_segments(0);
-      *segment.mutable_instructions(Report) = segment.instructions(Reduce);
-      segment.mutable_instructions(Reduce)->mutable_wait()->set_event(1);
-      plan.mutable_programs(rank)->mutable_buffers(Y)->set_last(Reduce);
-      plan.mutable_programs(rank)->mutable_buffers(Z)->set_last(Report);
-      plan.mutable_programs(rank)->mutable_buffers(Loss)->set_first(Report);
-    }
+    *instruction(plan, Sum, rank).mutable_collective() = receivesFirst ? recv : send;
+    *instruction(plan, Barrier, rank).mutable_collective() = receivesFirst ? send : recv;
   }
   return plan;
 }

@@ -64,6 +64,7 @@ plan::Attention forwardAttention() {
 // A plan of one rank: inputs, an attention of them, and its gradient.
 plan::Plan validAttention() {
   plan::Plan plan;
+  plan.set_device("cpu");
   plan.add_program_of_rank(0);
   plan::Program &program = *plan.add_programs();
   program.add_arenas();

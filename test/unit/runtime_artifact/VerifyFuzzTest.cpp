@@ -47,7 +47,7 @@ TEST_CASE("the verifier terminates without a crash on arbitrarily changed plans"
   std::mt19937 draw(1);
   int accepted = 0;
   for (int i = 0; i < 3000; ++i) {
-    plan::Plan plan = i % 2 ? twoPrograms() : exchange(true, false);
+    plan::Plan plan = i % 2 ? twoPrograms() : exchange(true);
     for (uint32_t changes = 1 + draw() % 3; changes > 0; --changes)
       changeAnything(plan, draw);
     accepted += artifact::verifyPlan(plan).isOk();

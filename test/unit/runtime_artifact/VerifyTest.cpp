@@ -39,9 +39,72 @@ TEST_CASE("structure: the mesh and the program table must agree") {
     plan.set_program_of_rank(1, 3);
     CHECK_THAT(brokenRule(plan), Contains("rank 1 runs program 3"));
   }
-  SECTION("kernels without a library") {
-    plan.clear_cpu_library();
-    CHECK_THAT(brokenRule(plan), Contains("no library"));
+  SECTION("kernels without a module") {
+    plan.clear_modules();
+    CHECK_THAT(brokenRule(plan), Contains("the plan holds no module of them"));
+  }
+  SECTION("a device that does not exist") {
+    plan.set_device("tpu");
+    CHECK_THAT(brokenRule(plan), Contains("devices of the kind 'tpu', expected cpu or cuda"));
+  }
+  SECTION("a module for another device") {
+    plan.mutable_modules(0)->set_target("sm_90");
+    CHECK_THAT(brokenRule(plan), Contains("its module of 3 bytes for 'sm_90' is none for cpu"));
+  }
+}
+
+// The valid plan for GPUs.
+static plan::Plan gpuPlan() {
+  plan::Plan plan = validPlan();
+  plan.set_device("cuda"), plan.mutable_modules(0)->set_target("sm_90");
+  plan::Kernel &kernel = *plan.mutable_programs(0)->mutable_kernels(0);
+  kernel.set_extent(0);
+  kernel.mutable_grid()->set_blocks(1), kernel.mutable_grid()->set_threads(64);
+  rename(plan);
+  return plan;
+}
+
+TEST_CASE("kernels: those of GPUs have a grid, and no others") {
+  plan::Plan plan = gpuPlan();
+  plan::Kernel &kernel = *plan.mutable_programs(0)->mutable_kernels(0);
+  SECTION("nothing broken") { CHECK(brokenRule(plan) == ""); }
+  SECTION("no grid") {
+    kernel.clear_grid(), rename(plan);
+    CHECK_THAT(brokenRule(plan), Contains("it has no grid and is for cuda"));
+  }
+  SECTION("a grid on a CPU") {
+    plan.set_device("cpu"), plan.mutable_modules(0)->set_target("cpu");
+    CHECK_THAT(brokenRule(plan), Contains("it has a grid and is for cpu"));
+  }
+  SECTION("too many threads") {
+    kernel.mutable_grid()->set_threads(1025), rename(plan);
+    CHECK_THAT(brokenRule(plan), Contains("its grid of 1 x 1025 threads with 0 bytes"));
+  }
+  SECTION("another grid than the symbol's") {
+    kernel.mutable_grid()->set_blocks(2);
+    CHECK_THAT(brokenRule(plan), Contains("its symbol does not belong to its signature: grid 2 x"));
+  }
+}
+
+TEST_CASE("instructions: a workspace is one buffer of its own") {
+  plan::Plan plan = gpuPlan();
+  plan::Matmul &matmul = *instruction(plan, Multiply).mutable_matmul();
+  plan::Program &program = *plan.mutable_programs(0);
+  addBuffer(program, "space", plan::WORKSPACE, 1856, {16}, Multiply, Multiply, -1);
+  program.mutable_arenas(0)->set_bytes(1920), program.mutable_arenas(0)->set_peak_bytes(1664);
+  matmul.add_workspace(uint32_t(program.buffers_size() - 1));
+  SECTION("nothing broken") { CHECK(brokenRule(plan) == ""); }
+  SECTION("two of them") {
+    matmul.add_workspace(matmul.workspace(0));
+    CHECK_THAT(brokenRule(plan), Contains("it has 2 workspaces, expected at most one"));
+  }
+  SECTION("of another role") {
+    matmul.set_workspace(0, Y);
+    CHECK_THAT(brokenRule(plan), Contains("'y' has role ACTIVATION, not WORKSPACE"));
+  }
+  SECTION("an operand") {
+    program.mutable_buffers(Y)->set_role(plan::WORKSPACE), matmul.set_workspace(0, Y);
+    CHECK_THAT(brokenRule(plan), Contains("its workspace 'y' is another operand, too"));
   }
 }
 
@@ -122,7 +185,7 @@ TEST_CASE("placement: no two buffers share bytes at one time") {
   plan::Plan plan = validPlan();
   SECTION("the same beginning") { buffer(plan, Z).set_offset(1280); }
   SECTION("the end of one in the other") { buffer(plan, Z).set_offset(1472); }
-  SECTION("lifetimes that meet at one instruction") { buffer(plan, Loss).set_first(Wait); }
+  SECTION("lifetimes that meet at one instruction") { buffer(plan, Loss).set_first(Barrier); }
   CHECK_THAT(brokenRule(plan), Contains("overlaps buffer"));
 }
 
@@ -135,7 +198,7 @@ TEST_CASE("placement: the stated peak must be the recomputed one") {
 TEST_CASE("placement: persistent buffers are always live, others within the program") {
   plan::Plan plan = validPlan();
   SECTION("a parameter that is not live to the end") {
-    buffer(plan, W).set_last(Wait);
+    buffer(plan, W).set_last(Barrier);
     CHECK_THAT(brokenRule(plan), Contains("must be live from 0 to 5"));
   }
   SECTION("coordinates that are not live from the begin") {
@@ -192,28 +255,16 @@ TEST_CASE("instructions: indices must be in range") {
     instruction(plan, Reduce).mutable_launch()->add_written(2);
     CHECK_THAT(brokenRule(plan), Contains("writes operand 2"));
   }
-  SECTION("of an event") {
-    instruction(plan, Wait).mutable_wait()->set_event(2);
-    CHECK_THAT(brokenRule(plan), Contains("waits for event 2"));
-  }
-  SECTION("of a started event") {
-    instruction(plan, Start).mutable_collective()->set_event(2);
-    CHECK_THAT(brokenRule(plan), Contains("signals event 2"));
-  }
-  SECTION("of more events than instructions") {
-    plan.mutable_programs(0)->set_events(UINT32_MAX);
-    CHECK_THAT(brokenRule(plan), Contains("4294967295 events, more than instructions"));
-  }
   SECTION("of a segment") {
     plan.mutable_programs(0)->mutable_schedule(0)->set_segment(1);
     CHECK_THAT(brokenRule(plan), Contains("schedules segment 1"));
   }
   SECTION("of a collective's axis") {
-    instruction(plan, Start).mutable_collective()->set_axes(0, 1);
+    instruction(plan, Sum).mutable_collective()->set_axes(0, 1);
     CHECK_THAT(brokenRule(plan), Contains("mesh axis 1"));
   }
   SECTION("of an instruction's kind") {
-    instruction(plan, Wait).clear_kind();
+    instruction(plan, Barrier).clear_kind();
     CHECK_THAT(brokenRule(plan), Contains("its kind is unknown"));
   }
 }
@@ -225,7 +276,7 @@ TEST_CASE("instructions: operands must be live and writable") {
     CHECK_THAT(brokenRule(plan), Contains("position 1, but buffer 'x' is live from 0 to 0"));
   }
   SECTION("a write to coordinates") {
-    instruction(plan, Wait).mutable_fill()->set_buffer(Where);
+    instruction(plan, Barrier).mutable_fill()->set_buffer(Where);
     CHECK_THAT(brokenRule(plan), Contains("writes buffer 'where' of role COORDINATES"));
   }
 }
@@ -292,7 +343,7 @@ TEST_CASE("instructions: a convolution's shapes must agree") {
 
 TEST_CASE("instructions: a collective's buffers must fit its group") {
   plan::Plan plan = validPlan();
-  plan::Collective &sum = *instruction(plan, Start).mutable_collective();
+  plan::Collective &sum = *instruction(plan, Sum).mutable_collective();
   SECTION("a gather into the size of one part") {
     sum.set_kind(plan::Collective::ALL_GATHER);
     CHECK_THAT(brokenRule(plan), Contains("64 elements of 'y' and receives 64 in 'z'"));
@@ -347,7 +398,7 @@ TEST_CASE("instructions: copies, inputs, outputs and metrics name fitting buffer
     CHECK_THAT(brokenRule(plan), Contains("'y' has role ACTIVATION, not INPUT"));
   }
   SECTION("storing a buffer that is not an output") {
-    instruction(plan, Wait).mutable_store_output()->set_buffer(Y);
+    instruction(plan, Barrier).mutable_store_output()->set_buffer(Y);
     CHECK_THAT(brokenRule(plan), Contains("'y' has role ACTIVATION, not OUTPUT"));
   }
   SECTION("a metric that is not a scalar") {
@@ -382,35 +433,58 @@ TEST_CASE("dataflow: values that are read must have been written and not overwri
   }
 }
 
-TEST_CASE("dataflow: events are started and waited for, and no access comes in between") {
+TEST_CASE("queues: instructions that access common bytes are ordered by waits") {
   plan::Plan plan = validPlan();
-  SECTION("waited for twice") {
-    instruction(plan, Report).mutable_wait()->set_event(1);
-    CHECK_THAT(brokenRule(plan), Contains("waits for event 1, which nothing has started"));
-  }
-  SECTION("never waited for") {
-    instruction(plan, Wait).mutable_fill()->set_buffer(Loss);
-    instruction(plan, Reduce).mutable_fill()->set_buffer(Loss);
-    buffer(plan, Loss).set_offset(0), buffer(plan, Loss).set_first(Wait);
-    plan.mutable_programs(0)->mutable_arenas(0)->set_peak_bytes(1664);
-    CHECK_THAT(brokenRule(plan), Contains("ends its step with event 1 started and not waited for"));
-  }
-  SECTION("touched in between") {
-    instruction(plan, Wait).mutable_fill()->set_buffer(Y);
+  SECTION("a collective that does not wait for what it sends") {
+    instruction(plan, Sum).clear_waits();
     CHECK_THAT(brokenRule(plan),
-               Contains("touches buffer 'y' while the collective of event 1 uses its bytes"));
+               Contains("instruction 2 (all-reduce 'sum'): it accesses 'y' without a wait for rank "
+                        "0, segment 'micro', instruction 1 (matmul 'product'), which writes the "
+                        "same bytes"));
   }
-  SECTION("started twice") {
-    instruction(plan, Wait) = instruction(plan, Start);
-    plan::Collective &again = *instruction(plan, Wait).mutable_collective();
-    again.clear_send(), again.clear_recv();
-    CHECK_THAT(brokenRule(plan), Contains("starts event 1, which is started"));
+  SECTION("a kernel that does not wait for what it reads") {
+    instruction(plan, Reduce).clear_waits();
+    CHECK_THAT(brokenRule(plan),
+               Contains("instruction 4 (launch 'loss'): it accesses 'z' without"));
+  }
+  SECTION("a buffer that takes the bytes of what is still being sent") {
+    instruction(plan, Reduce).clear_waits();
+    instruction(plan, Reduce).mutable_fill()->set_buffer(Loss);
+    CHECK_THAT(brokenRule(plan), Contains("it accesses 'loss' without a wait for") &&
+                                     Contains("all-reduce 'sum'), which reads the same bytes"));
+  }
+  SECTION("another queue than that of the predecessor") {
+    instruction(plan, Multiply).set_queue(2);
+    CHECK_THAT(brokenRule(plan), Contains("it accesses 'x' without a wait for") &&
+                                     Contains("load input 'x'), which writes the same bytes"));
+  }
+  SECTION("a wait that others imply may be left out") {
+    instruction(plan, Report).set_queue(2);
+    instruction(plan, Report).add_waits(Reduce);
+    CHECK(brokenRule(plan) == "");
+  }
+  SECTION("a wait for a later instruction") {
+    instruction(plan, Sum).set_waits(0, Reduce);
+    CHECK_THAT(brokenRule(plan), Contains("it waits for instruction 4, expected an earlier one"));
+  }
+  SECTION("a wait for an instruction of its own queue") {
+    instruction(plan, Barrier).add_waits(Sum);
+    CHECK_THAT(brokenRule(plan), Contains("it waits for instruction 2 of its own queue"));
+  }
+  SECTION("a queue that does not exist") {
+    instruction(plan, Report).set_queue(3);
+    CHECK_THAT(brokenRule(plan), Contains("it is in queue 3, expected one below 3"));
+  }
+  SECTION("collectives in two queues") {
+    instruction(plan, Barrier).set_queue(0);
+    CHECK_THAT(brokenRule(plan),
+               Contains("it communicates in queue 0, other collectives in queue"));
   }
 }
 
 TEST_CASE("communication: members issue equal collectives in one order") {
   plan::Plan plan = twoPrograms();
-  plan::Collective &other = *instruction(plan, Start, 1).mutable_collective();
+  plan::Collective &other = *instruction(plan, Sum, 1).mutable_collective();
   SECTION("another kind") {
     other.set_kind(plan::Collective::ALL_TO_ALL);
     CHECK_THAT(brokenRule(plan),
@@ -445,28 +519,27 @@ TEST_CASE("communication: a hundred thousand ranks with one program are not simu
 
 TEST_CASE("communication: a rank that does not come is a deadlock") {
   plan::Plan plan = twoPrograms();
-  instruction(plan, Start, 1).mutable_fill()->set_buffer(Z);
-  instruction(plan, Wait, 1).mutable_fill()->set_buffer(Z);
+  instruction(plan, Sum, 1).mutable_fill()->set_buffer(Z);
+  instruction(plan, Barrier, 1).mutable_fill()->set_buffer(Z);
   CHECK_THAT(brokenRule(plan),
              Contains("deadlock: rank 0, segment 'micro', instruction 2 (all-reduce 'sum') waits "
                       "forever for rank 1, which has ended its step"));
 }
 
 TEST_CASE("communication: sends meet their receives") {
-  SECTION("in opposite order") { CHECK(brokenRule(exchange(true, false)) == ""); }
-  SECTION("or started without waiting") { CHECK(brokenRule(exchange(false, true)) == ""); }
+  SECTION("in opposite order") { CHECK(brokenRule(exchange(true)) == ""); }
   SECTION("but two ranks that both wait in a send are a deadlock") {
-    CHECK_THAT(brokenRule(exchange(false, false)),
+    CHECK_THAT(brokenRule(exchange(false)),
                Contains("deadlock: rank 0") && Contains("rank 1") && Contains("(send 'sum')"));
   }
   SECTION("to itself") {
-    plan::Plan plan = exchange(true, false);
-    instruction(plan, Start, 0).mutable_collective()->set_peer(0);
+    plan::Plan plan = exchange(true);
+    instruction(plan, Sum, 0).mutable_collective()->set_peer(0);
     CHECK_THAT(brokenRule(plan), Contains("has its own rank as its peer"));
   }
   SECTION("with a buffer of the other direction") {
-    plan::Plan plan = exchange(true, false);
-    instruction(plan, Start, 0).mutable_collective()->add_recv(Z);
+    plan::Plan plan = exchange(true);
+    instruction(plan, Sum, 0).mutable_collective()->add_recv(Z);
     CHECK_THAT(brokenRule(plan), Contains("buffers of the other direction"));
   }
 }

@@ -126,7 +126,7 @@ TEST_CASE("numbers of enumerations must exist") {
     CHECK_THAT(brokenRule(plan), Contains("role 99 does not exist"));
   }
   SECTION("a reduction") {
-    instruction(plan, Start).mutable_collective()->set_reduce(plan::Reduce(99));
+    instruction(plan, Sum).mutable_collective()->set_reduce(plan::Reduce(99));
     CHECK_THAT(brokenRule(plan), Contains("reduction 99 does not exist"));
   }
   SECTION("a distribution") {

@@ -1,5 +1,6 @@
 // Launches, copies, fills and the loading of kernels.
 #include "runtime/device/cpu/CpuDevice.h"
+#include "runtime/artifact/Modules.h"
 #include "runtime/device/cpu/KernelLibrary.h"
 
 #include <catch2/catch.hpp>
@@ -10,11 +11,17 @@ using namespace cleave;
 using namespace cleave::device;
 using Catch::Matchers::Contains;
 
+static plan::Plan planWith(const std::string &code) {
+  plan::Plan plan;
+  plan.set_device(artifact::kCpu);
+  plan.add_modules()->set_target(artifact::kCpu);
+  plan.mutable_modules(0)->set_code(code);
+  return plan;
+}
+
 static plan::Plan planWithKernels() {
   std::ifstream file(CLEAVE_TEST_KERNELS, std::ios::binary);
-  plan::Plan plan;
-  plan.set_cpu_library(std::string(std::istreambuf_iterator<char>(file), {}));
-  return plan;
+  return planWith(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
 TEST_CASE("a kernel covers its extent once, in one thread and in several") {
@@ -46,17 +53,27 @@ TEST_CASE("a kernel that the library does not have is bad input, and the message
 }
 
 TEST_CASE("a library that is not a shared object is bad input") {
-  plan::Plan plan;
-  plan.set_cpu_library("not an object");
-  CHECK(makeCpuDevice(1)->loadKernels(plan).exitCode() == 1);
+  CHECK(makeCpuDevice(1)->loadKernels(planWith("not an object")).exitCode() == 1);
 }
 
 TEST_CASE("kernels for another CPU are rejected with the missing features") {
   plan::Plan plan = planWithKernels();
-  plan.set_cpu_target("supercpu +avx9000,-sse4a,+cx16");
+  plan.mutable_modules(0)->set_machine("supercpu +avx9000,-sse4a,+cx16");
   Status status = makeCpuDevice(1)->loadKernels(plan);
   CHECK(status.exitCode() == 1);
   CHECK_THAT(status.message(), Contains("'supercpu'") && Contains("lacks avx9000;"));
+}
+
+TEST_CASE("a plan for GPUs is rejected with its targets and two ways out") {
+  plan::Plan plan;
+  plan.set_device(artifact::kCuda);
+  for (const char *target : {"sm_80", "sm_90"})
+    plan.add_modules()->set_target(target);
+  Status status = makeCpuDevice(1)->loadKernels(plan);
+  CHECK(status.exitCode() == 1);
+  CHECK(status.message() ==
+        "the plan is for cuda (sm_80, sm_90), this device is a CPU; run it where "
+        "there is a GPU, or compile the model with --device cpu");
 }
 
 TEST_CASE("copies and fills reach every element") {

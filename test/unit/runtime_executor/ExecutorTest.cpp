@@ -19,7 +19,7 @@ using Catch::Matchers::Contains;
 namespace {
 
 // y = x * w with the contracted dim on the mesh axis, y summed over the ranks and stored.
-PlanBuilder shardedMatmul(uint32_t ranks, bool started) {
+PlanBuilder shardedMatmul(uint32_t ranks, bool inQueues) {
   PlanBuilder builder({ranks});
   int x = builder.tensor("x", plan::INPUT, {4, 6}, {{}, {0}});
   int w = builder.tensor("w", plan::PARAMETER, {6, 3}, {{0}, {}});
@@ -35,14 +35,15 @@ PlanBuilder shardedMatmul(uint32_t ranks, bool started) {
   uint32_t by = builder.buffer("y", plan::OUTPUT, {4, 3}, y);
   builder.load(bx);
   builder.matmul(bx, bw, partial, 4, 3, part);
-  plan::Collective *sum = builder.add("sum")->mutable_collective();
-  sum->add_axes(0), sum->add_send(partial), sum->add_recv(by);
-  if (started) {
-    sum->set_event(1);
-    builder.program().set_events(1);
-    builder.add("sum")->mutable_wait()->set_event(1);
-  }
+  plan::Instruction *instruction = builder.add("sum");
+  instruction->mutable_collective()->add_axes(0);
+  instruction->mutable_collective()->add_send(partial);
+  instruction->mutable_collective()->add_recv(by);
   builder.store(by);
+  if (inQueues) {
+    instruction->set_queue(1), instruction->add_waits(1);
+    builder.program().mutable_segments(0)->mutable_instructions(3)->add_waits(2);
+  }
   return builder;
 }
 
@@ -61,9 +62,9 @@ std::vector<float> expectedProduct(int64_t step) {
 
 TEST_CASE("a contraction split over ranks gives the whole product, evenly and unevenly") {
   for (uint32_t ranks : {1, 2, 3, 4})
-    for (auto [started, checked] : {std::pair{false, false}, {true, false}, {true, true}}) {
-      INFO(ranks << " ranks, " << (started ? "started" : "waiting"));
-      PlanBuilder builder = shardedMatmul(ranks, started);
+    for (auto [inQueues, checked] : {std::pair{false, false}, {true, false}, {true, true}}) {
+      INFO(ranks << " ranks, " << (inQueues ? "in queues" : "in one queue"));
+      PlanBuilder builder = shardedMatmul(ranks, inQueues);
       const plan::Plan &plan = builder.finish();
       REQUIRE(artifact::verifyPlan(plan).message() == "");
       FormulaData data(plan, valueOf);
@@ -150,7 +151,9 @@ TEST_CASE("a job with another number of ranks than the plan is rejected with bot
 static PlanBuilder kernelsInSlots() {
   PlanBuilder builder({1});
   std::ifstream file(CLEAVE_TEST_KERNELS, std::ios::binary);
-  builder.plan().set_cpu_library(std::string(std::istreambuf_iterator<char>(file), {}));
+  plan::Module *module = builder.plan().add_modules();
+  module->set_target("cpu");
+  module->set_code(std::string(std::istreambuf_iterator<char>(file), {}));
   for (auto [name, extent] : {std::pair{"add_one", 64}, {"sum_64", 1}}) {
     plan::Kernel *kernel = builder.program().add_kernels();
     kernel->set_extent(extent);

@@ -24,7 +24,9 @@ enum Kernel { kAddOne, kSum64 };
 // Adds kernels, of which `add_one` computes `extent` elements.
 void addKernels(PlanBuilder &builder, int64_t extent = 64) {
   std::ifstream file(CLEAVE_TEST_KERNELS, std::ios::binary);
-  builder.plan().set_cpu_library(std::string(std::istreambuf_iterator<char>(file), {}));
+  plan::Module *module = builder.plan().add_modules();
+  module->set_target("cpu");
+  module->set_code(std::string(std::istreambuf_iterator<char>(file), {}));
   plan::Kernel *addOne = builder.program().add_kernels(), *sum = builder.program().add_kernels();
   addOne->set_symbol("add_one"), addOne->set_extent(extent);
   sum->set_symbol("sum_64"), sum->set_extent(1);

@@ -11,6 +11,7 @@ namespace cleave {
 class PlanBuilder {
 public:
   explicit PlanBuilder(std::vector<uint32_t> mesh) {
+    plan_.set_device("cpu");
     uint32_t ranks = 1;
     for (uint32_t size : mesh) {
       plan_.add_mesh()->set_size(size);
