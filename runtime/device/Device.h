@@ -1,9 +1,10 @@
-// The interface of a device that runs one rank's instructions.
+// The interface of a device: its memory, and the execution of one rank's instructions.
 //
 // All addresses, shapes and strides of a plan are known before the first step. Every instruction is
 // therefore prepared once into an Action, and a step only runs actions, without allocations,
-// look-ups or decisions (on a GPU, a step's actions can be recorded into one graph). Communication
-// is not part of the device.
+// look-ups or decisions. Actions run in queues. Those of one queue run in the order in which they
+// were run(); events order the queues. A GPU enqueues them and can record a step's actions into one
+// action; a CPU executes them at once. Communication is not part of the device.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -17,12 +18,19 @@
 
 namespace cleave::device {
 
+// The queues, with the numbers of Instruction.queue in program.proto.
+constexpr uint32_t kComputeQueue = 0, kCommunicationQueue = 1, kTransferQueue = 2, kQueues = 3;
+
+// A mark in a queue, created by Device::createEvent().
+using Event = uint32_t;
+
 // A prepared instruction. Valid as long as its device and the memory for which it was prepared.
 class Action {
 public:
   virtual ~Action() = default;
-  // Executes the instruction, or enqueues it after the previous actions. Failures: Status::lost (of
-  // the device) or a defect.
+  // Executes the instruction, or enqueues it after the previous actions of its queue. Failures:
+  // Status::lost (of the device) or a defect. A failure of an action that was enqueued may be
+  // returned by a later action or by synchronize().
   virtual Status run() = 0;
 };
 
@@ -64,17 +72,38 @@ struct AttentionOperands {
   void *scratch;
 };
 
-// Prepares and runs one rank's instructions on one kind of hardware.
+// One rank's device. Used by one thread.
 class Device {
 public:
   virtual ~Device() = default;
 
   // `cpu`, `cuda:0`: for messages.
   virtual std::string name() const = 0;
+  // Equal on two ranks if and only if they share the hardware.
+  virtual std::string identity() const = 0;
+  // Whether this process addresses the device's memory and an action is complete when run()
+  // returns. Otherwise only write(), read() and actions access memory in Space DEVICE.
+  virtual bool isHost() const = 0;
+
+  // -- memory ------------------------------------------------------------------------------------
+
+  // Allocates memory in Space DEVICE, or in Space HOST, which this process addresses and the device
+  // can access. Aligned to 256 bytes on GPUs, to 64 bytes elsewhere. The memory must not outlive
+  // the device. A user error if there is not enough.
+  virtual Result<std::shared_ptr<void>> allocate(plan::Space space, uint64_t bytes) = 0;
+  // Copies `bytes` from memory of this process to memory of the device, or back. All actions that
+  // were run are complete before; the copy is complete on return.
+  virtual Status write(void *to, const void *from, uint64_t bytes) = 0;
+  virtual Status read(const void *from, void *to, uint64_t bytes) = 0;
+
+  // -- actions -----------------------------------------------------------------------------------
 
   // Loads the plan's generated kernels. A user error if they were generated for another kind of
   // device.
   virtual Status loadKernels(const plan::Plan &plan) = 0;
+
+  // The actions prepared from now on run in `queue` (initially 0); messages call them `name`.
+  virtual void prepareFor(uint32_t queue, const std::string &name) = 0;
 
   // Each prepares one instruction. `buffers` are the addresses of the launch's operands in order;
   // `bytes` and `count` (elements) are sizes; `value` is converted to the dtype.
@@ -86,6 +115,9 @@ public:
                                    const AttentionOperands &operands) = 0;
   virtual PreparedAction copy(const void *from, void *to, uint64_t bytes) = 0;
   virtual PreparedAction fill(void *to, DType dtype, int64_t count, double value) = 0;
+  // Copies from memory in Space HOST to memory in Space DEVICE, or back.
+  virtual PreparedAction upload(const void *from, void *to, uint64_t bytes) = 0;
+  virtual PreparedAction download(const void *from, void *to, uint64_t bytes) = 0;
 
   // To be called once after the last instruction is prepared: allocates the scratch memory that the
   // device's libraries share.
@@ -93,8 +125,33 @@ public:
   // Bytes of the scratch memory; not part of any arena.
   virtual uint64_t libraryBytes() const = 0;
 
-  // Returns when all actions that were run are complete.
+  // -- queues and events -------------------------------------------------------------------------
+
+  // Creates an event; `isTimed` ones have a time for secondsBetween().
+  virtual Result<Event> createEvent(bool isTimed) = 0;
+  // Sets the event at the current end of the queue.
+  virtual PreparedAction record(Event event) = 0;
+  // Later actions of the queue begin after all that the queue of the event's last record() held at
+  // that time. No effect if there was none.
+  virtual PreparedAction wait(Event event) = 0;
+  // Seconds between the last records of two timed events; all actions are complete.
+  virtual Result<double> secondsBetween(Event begin, Event end) = 0;
+  // The queue's handle in the device's own interface (a CUstream); null on CPUs.
+  virtual void *handleOf(uint32_t queue) = 0;
+
+  // Returns when all actions that were run are complete; those of one queue.
   virtual Status synchronize() = 0;
+  virtual Status synchronize(uint32_t queue) = 0;
+
+  // -- recording ---------------------------------------------------------------------------------
+
+  // Whether actions can be recorded.
+  virtual bool canRecord() const = 0;
+  // From now on, actions that are run are recorded instead of executed, until endRecording()
+  // returns them as one action of queue 0. In between, other queues are first used after a wait()
+  // for an event of queue 0, and queue 0 waits for them at the end.
+  virtual Status beginRecording() = 0;
+  virtual PreparedAction endRecording() = 0;
 };
 
 } // namespace cleave::device

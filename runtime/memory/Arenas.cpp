@@ -44,6 +44,7 @@ Result<std::shared_ptr<void>> allocatePages(uint64_t bytes) {
       ::munmap(begin + before + mapped, slack - before);
     begin += before;
   }
+  touch(begin, bytes);
   return std::shared_ptr<void>(begin, [mapped](void *p) { ::munmap(p, mapped); });
 }
 
@@ -60,6 +61,7 @@ Result<std::shared_ptr<void>> allocateGuardedPages(uint64_t bytes) {
   char *begin = first + inner - (bytes + 63) / 64 * 64;
   std::memset(first, 0xff, size_t(begin - first));
   std::memset(begin + bytes, 0xff, size_t(first + inner - begin - bytes));
+  touch(begin, bytes);
   return std::shared_ptr<void>(std::move(whole), begin);
 }
 
@@ -70,15 +72,14 @@ Result<Arenas> Arenas::allocate(const plan::Program &program, const Allocator &d
     if (arena.space() == plan::FILE)
       return Status::userError("the plan has an arena in a file, expected device or host memory");
     if (arena.bytes() == 0) {
-      arenas.arenas_.push_back({nullptr, 0});
+      arenas.arenas_.push_back({arena.space(), nullptr, 0});
       continue;
     }
     const Allocator &allocator = arena.space() == plan::DEVICE ? deviceAllocator : hostAllocator;
     Result<std::shared_ptr<void>> memory = allocator(arena.bytes());
     if (!memory)
       return memory.status().withContext("cannot allocate an arena of " + bytesText(arena.bytes()));
-    touch(memory->get(), arena.bytes());
-    arenas.arenas_.push_back({std::move(*memory), arena.bytes()});
+    arenas.arenas_.push_back({arena.space(), std::move(*memory), arena.bytes()});
     arenas.bytes_ += arena.bytes();
   }
   return arenas;
@@ -91,7 +92,7 @@ void *Arenas::address(const plan::Buffer &buffer) const {
 std::vector<Arenas::Range> Arenas::ranges() const {
   std::vector<Range> ranges;
   for (const Arena &arena : arenas_)
-    ranges.push_back({arena.memory.get(), arena.bytes});
+    ranges.push_back({arena.space, arena.memory.get(), arena.bytes});
   return ranges;
 }
 

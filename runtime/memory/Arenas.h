@@ -11,7 +11,8 @@
 
 namespace cleave::memory {
 
-// Allocates zeroed memory, which is freed with its last owner. A user error if memory does not
+// Allocates zeroed memory that is resident, so that the first step is as fast as the others and a
+// lack of memory is detected here; it is freed with its last owner. A user error if memory does not
 // suffice.
 using Allocator = std::function<Result<std::shared_ptr<void>>(uint64_t bytes)>;
 
@@ -25,10 +26,9 @@ Result<std::shared_ptr<void>> allocateGuardedPages(uint64_t bytes);
 
 class Arenas {
 public:
-  // Allocates every arena of the program and accesses all its pages, so that the first step is as
-  // fast as the others and a lack of memory is detected here. `deviceAllocator` allocates arenas in
-  // space DEVICE, `hostAllocator` those in space HOST. A user error names the arena that does not
-  // fit; space FILE is not supported yet.
+  // Allocates every arena of the program. `deviceAllocator` allocates arenas in space DEVICE,
+  // `hostAllocator` those in space HOST. A user error names the arena that does not fit; space FILE
+  // is not supported yet.
   static Result<Arenas> allocate(const plan::Program &program,
                                  const Allocator &deviceAllocator = allocatePages,
                                  const Allocator &hostAllocator = allocatePages);
@@ -39,6 +39,7 @@ public:
   uint64_t bytes() const { return bytes_; }
   // The address and size of an arena.
   struct Range {
+    plan::Space space;
     void *begin;
     uint64_t bytes;
   };
@@ -47,6 +48,7 @@ public:
 
 private:
   struct Arena {
+    plan::Space space;
     std::shared_ptr<void> memory;
     uint64_t bytes;
   };

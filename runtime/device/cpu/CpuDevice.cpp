@@ -6,6 +6,7 @@
 #include "runtime/base/Float16.h"
 #include "runtime/device/cpu/KernelLibrary.h"
 #include "runtime/device/cpu/Parts.h"
+#include "runtime/memory/Arenas.h"
 
 #include <algorithm>
 #include <cstring>
@@ -112,6 +113,22 @@ public:
   explicit CpuDevice(int threads) : threads_(threads) { omp_set_num_threads(threads_); }
 
   std::string name() const override { return "cpu"; }
+  std::string identity() const override { return "host"; }
+  bool isHost() const override { return true; }
+
+  Result<std::shared_ptr<void>> allocate(plan::Space, uint64_t bytes) override {
+    return memory::allocatePages(bytes);
+  }
+  Status write(void *to, const void *from, uint64_t bytes) override {
+    std::memcpy(to, from, bytes);
+    return Status::ok();
+  }
+  Status read(const void *from, void *to, uint64_t bytes) override {
+    return write(to, from, bytes);
+  }
+
+  // All queues are the thread that runs the actions.
+  void prepareFor(uint32_t, const std::string &) override {}
 
   Status loadKernels(const plan::Plan &plan) override {
     if (plan.device() != artifact::kCpu)
@@ -194,9 +211,34 @@ public:
     return Status::userError("the CPU cannot fill ", cleave::name(dtype), " with ", value);
   }
 
+  PreparedAction upload(const void *from, void *to, uint64_t bytes) override {
+    return copy(from, to, bytes);
+  }
+  PreparedAction download(const void *from, void *to, uint64_t bytes) override {
+    return copy(from, to, bytes);
+  }
+
   Status finishPreparing() override { return scratch_.allocate(); }
   uint64_t libraryBytes() const override { return scratch_.bytes(); }
+
+  // An action is complete when it returns: events order nothing.
+  Result<Event> createEvent(bool isTimed) override {
+    if (isTimed)
+      return Status::defect("a CPU's actions are timed by the caller's clock");
+    return Event(0);
+  }
+  PreparedAction record(Event) override { return PreparedAction(std::make_unique<NoAction>()); }
+  PreparedAction wait(Event) override { return PreparedAction(std::make_unique<NoAction>()); }
+  Result<double> secondsBetween(Event, Event) override {
+    return Status::defect("a CPU has no timed events");
+  }
+  void *handleOf(uint32_t) override { return nullptr; }
   Status synchronize() override { return Status::ok(); }
+  Status synchronize(uint32_t) override { return Status::ok(); }
+
+  bool canRecord() const override { return false; }
+  Status beginRecording() override { return Status::defect("a CPU records no actions"); }
+  PreparedAction endRecording() override { return Status::defect("a CPU records no actions"); }
 
 private:
   int threads_;
