@@ -27,6 +27,8 @@ struct Slice {
   std::vector<int64_t> offset;     // of the block in the tensor, in elements
   std::vector<int64_t> blockShape; // of the buffer; may extend beyond the tensor (padding)
   const void *data = nullptr;      // dense, row-major, of blockShape
+  // Copies the block into memory of this process; empty if `data` lies there.
+  std::function<Status(void *to)> read = {};
   // Of equal slices on several ranks, the one that is written.
   bool owned = true;
 };

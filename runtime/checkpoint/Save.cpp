@@ -24,7 +24,8 @@ bool ownsSlice(const std::vector<int64_t> &meshSizes, const std::vector<int> &ax
   return true;
 }
 
-// The part of a slice inside the tensor, dense; copied into `storage` if the slice is padded.
+// The part of a slice inside the tensor, dense; in `storage` if the slice is padded or lies outside
+// this process's memory.
 static Result<data::ArrayView> unpadded(const Slice &slice, data::Block &block,
                                         std::vector<char> &storage) {
   data::Block whole{std::vector<int64_t>(slice.globalShape.size(), 0), slice.globalShape};
@@ -34,12 +35,22 @@ static Result<data::ArrayView> unpadded(const Slice &slice, data::Block &block,
     return Status::defect("a slice of `", slice.name, "` has another rank than the tensor");
   block = data::intersection(padded, whole);
   data::ArrayView view{slice.name, slice.dtype, block.shape, slice.data};
-  if (block.shape == padded.shape || data::elements(block.shape) == 0)
+  if (data::elements(block.shape) == 0)
     return view;
+  std::vector<char> copy;
+  if (slice.read) {
+    copy.resize(size_t(data::elements(padded.shape) * byteSize(slice.dtype)));
+    CLEAVE_TRY(slice.read(copy.data()));
+    view.data = copy.data();
+  }
+  if (block.shape == padded.shape) {
+    storage = std::move(copy);
+    return view;
+  }
   storage.resize(view.bytes());
-  view.data = storage.data();
   CLEAVE_TRY(
-      data::copyPart(block, padded, slice.dtype, slice.data, block, slice.dtype, storage.data()));
+      data::copyPart(block, padded, slice.dtype, view.data, block, slice.dtype, storage.data()));
+  view.data = storage.data();
   return view;
 }
 

@@ -43,6 +43,12 @@ public:
 // An action, or the reason why its instruction cannot be prepared.
 using PreparedAction = Result<std::unique_ptr<Action>>;
 
+// Scratch memory that the plan gives to an instruction's library; null and 0: none.
+struct Workspace {
+  void *address = nullptr;
+  uint64_t bytes = 0;
+};
+
 // The addresses of the buffers of a Matmul's operands, without StridedOperand.offset.
 struct MatmulOperands {
   DType dtype;    // of lhs and rhs
@@ -50,6 +56,7 @@ struct MatmulOperands {
   const void *lhs;
   const void *rhs;
   void *out;
+  Workspace workspace = {};
 };
 
 // The addresses of a Convolution's tensors. Its kind determines which one is written.
@@ -59,6 +66,7 @@ struct ConvolutionOperands {
   void *input;
   void *weight;
   void *output;
+  Workspace workspace = {};
 };
 
 // The addresses of the buffers of an Attention's operands, without StridedOperand.offset; null for
@@ -70,6 +78,7 @@ struct AttentionOperands {
   const void *seed;
   std::vector<const void *> offsets;
   void *scratch;
+  Workspace workspace = {};
 };
 
 // One rank's device. Used by one thread.
@@ -102,8 +111,8 @@ public:
   // device.
   virtual Status loadKernels(const plan::Plan &plan) = 0;
 
-  // The actions prepared from now on run in `queue` (initially 0); messages call them `name`.
-  virtual void prepareFor(uint32_t queue, const std::string &name) = 0;
+  // The actions prepared from now on run in `queue`; initially 0.
+  virtual void prepareFor(uint32_t queue) = 0;
 
   // Each prepares one instruction. `buffers` are the addresses of the launch's operands in order;
   // `bytes` and `count` (elements) are sizes; `value` is converted to the dtype.

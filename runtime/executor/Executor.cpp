@@ -6,6 +6,8 @@
 #include "runtime/comm/Groups.h"
 #include "runtime/executor/Instructions.h"
 #include "runtime/executor/MemoryCheck.h"
+#include "runtime/executor/Staging.h"
+#include "runtime/executor/StepActions.h"
 #include "runtime/executor/StepBackup.h"
 #include "runtime/executor/TensorLoader.h"
 #include "runtime/memory/Arenas.h"
@@ -27,26 +29,6 @@ std::vector<int64_t> shapeOf(const plan::Tensor &tensor) {
   return {tensor.shape().begin(), tensor.shape().end()};
 }
 
-// Wraps an instruction's action in the memory check.
-class CheckedAction : public device::Action {
-public:
-  CheckedAction(std::unique_ptr<device::Action> action, MemoryCheck &check, const StepState &state,
-                size_t index)
-      : action_(std::move(action)), check_(check), state_(state), index_(index) {}
-  Status run() override {
-    CLEAVE_TRY(check_.before(state_.scheduled, index_));
-    CLEAVE_TRY(action_->run());
-    check_.after(state_.scheduled, index_);
-    return Status::ok();
-  }
-
-private:
-  std::unique_ptr<device::Action> action_;
-  MemoryCheck &check_;
-  const StepState &state_;
-  size_t index_; // in its segment
-};
-
 class ProgramExecutor : public Executor {
 public:
   ProgramExecutor(const plan::Plan &plan, comm::World &world,
@@ -61,7 +43,7 @@ public:
     CLEAVE_TRY(fillPersistent());
     CLEAVE_TRY(connectGroups());
     CLEAVE_TRY(device_->loadKernels(plan_));
-    CLEAVE_TRY(prepareSegments());
+    CLEAVE_TRY(prepareActions());
     return device_->finishPreparing();
   }
 
@@ -71,28 +53,19 @@ public:
     for (StepState::Report &report : state_.reports)
       report.sum = 0, report.count = 0;
     if (backup_)
-      backup_->save();
+      CLEAVE_TRY(backup_->save());
     if (profile_)
       profile_->beginStep(step);
-    for (int i = 0; i < program_.schedule_size(); ++i) {
-      const plan::ScheduleStep &scheduled = program_.schedule(i);
-      state_.scheduled = size_t(i), state_.slot = scheduled.slot();
-      CLEAVE_TRY(profile_ ? runProfiled(scheduled.segment()) : run(scheduled.segment()));
-    }
+    if (staging_)
+      CLEAVE_TRY(staging_->fill(step));
+    CLEAVE_TRY(actions_->run());
+    if (staging_)
+      staging_->prefetch(step + 1);
     CLEAVE_TRY(device_->synchronize());
-    if (check_)
-      CLEAVE_TRY(check_->endStep());
-    for (size_t i = 0; i < metrics_.size(); ++i) {
-      const StepState::Report &report = state_.reports[i];
-      metrics_[i].value = report.count ? report.sum / double(report.count) : 0;
-    }
-    return Status::ok();
+    return endStep();
   }
 
-  void undoStep() override {
-    if (backup_)
-      backup_->restore();
-  }
+  Status undoStep() override { return backup_ ? backup_->restore() : Status::ok(); }
 
   const std::vector<MetricValue> &metrics() const override { return metrics_; }
   const std::vector<StoredOutput> &storedOutputs() const override { return state_.outputs; }
@@ -108,7 +81,11 @@ public:
   std::vector<memory::KnownRange> memoryRanges() const override {
     std::vector<memory::KnownRange> ranges;
     for (const memory::Arenas::Range &range : arenas_.ranges())
-      ranges.push_back({"arenas", range.begin, range.bytes});
+      if (isInProcess(range.space))
+        ranges.push_back({"arenas", range.begin, range.bytes});
+    if (staging_)
+      for (memory::KnownRange &range : staging_->ranges())
+        ranges.push_back(std::move(range));
     if (backup_)
       ranges.push_back({"copy of parameters and states", backup_->memory(), backup_->bytes()});
     return ranges;
@@ -130,40 +107,87 @@ public:
                         .offset = block.begin,
                         .blockShape = block.shape,
                         .data = arenas_.address(buffer),
+                        .read = readerOf(buffer),
                         .owned = checkpoint::ownsSlice(meshSizes(plan_), axes, int(rank_))});
     }
     return slices;
   }
 
 private:
-  using Actions = std::vector<std::unique_ptr<device::Action>>;
+  // Whether this process addresses the memory of the space.
+  bool isInProcess(plan::Space space) const { return device_->isHost() || space != plan::DEVICE; }
+  bool isInProcess(const plan::Buffer &buffer) const {
+    return isInProcess(program_.arenas(int(buffer.arena())).space());
+  }
 
   Status allocate() {
-    memory::Allocator pages =
-        options_.checked ? memory::allocateGuardedPages : memory::allocatePages;
-    CLEAVE_TRY_ASSIGN(arenas_, memory::Arenas::allocate(program_, pages, pages));
-    if (options_.checked)
-      check_ = std::make_unique<MemoryCheck>(program_, arenas_);
-    if (options_.canUndo) {
-      CLEAVE_TRY_ASSIGN(backup_, StepBackup::create(program_, arenas_));
+    auto allocator = [this](plan::Space space) -> memory::Allocator {
+      if (options_.checked && isInProcess(space))
+        return memory::allocateGuardedPages;
+      return [this, space](uint64_t bytes) { return device_->allocate(space, bytes); };
+    };
+    CLEAVE_TRY_ASSIGN(arenas_, memory::Arenas::allocate(program_, allocator(plan::DEVICE),
+                                                        allocator(plan::HOST)));
+    if (options_.checked) {
+      check_ = std::make_unique<MemoryCheck>(program_, arenas_, *device_);
+      CLEAVE_TRY(check_->begin());
     }
+    if (options_.canUndo) {
+      CLEAVE_TRY_ASSIGN(backup_, StepBackup::create(program_, arenas_, *device_));
+    }
+    if (!device_->isHost())
+      staging_ = std::make_unique<Staging>(program_, *device_, state_);
     return Status::ok();
   }
 
   Status fillPersistent() {
-    for (const plan::Buffer &buffer : program_.buffers()) {
-      void *address = arenas_.address(buffer);
-      if (buffer.role() == plan::COORDINATES) {
-        std::vector<uint32_t> coordinates = artifact::coordinatesOf(plan_, rank_);
-        std::copy(coordinates.begin(), coordinates.end(), static_cast<int64_t *>(address));
-      } else if (buffer.role() == plan::PARAMETER || buffer.role() == plan::STATE) {
-        const plan::Tensor &tensor = plan_.tensors(buffer.tensor());
-        bool isFresh = options_.restartOptimizer && artifact::isOptimizerState(tensor);
-        CLEAVE_TRY(options_.resume && !isFresh ? readCheckpoint(buffer, address)
-                                               : loader_.load(tensor, rank_, address));
-      } else if (buffer.role() == plan::CONSTANT) {
-        CLEAVE_TRY(loader_.load(plan_.tensors(buffer.tensor()), rank_, address));
-      }
+    for (const plan::Buffer &buffer : program_.buffers())
+      if (artifact::isPersistent(buffer) && buffer.bytes())
+        CLEAVE_TRY(fill(buffer));
+    return Status::ok();
+  }
+
+  // Writes the first value of a persistent buffer: in place, or by way of this process's memory.
+  Status fill(const plan::Buffer &buffer) {
+    if (isInProcess(buffer))
+      return writeFirstValue(buffer, arenas_.address(buffer));
+    CLEAVE_TRY_ASSIGN(std::shared_ptr<void> copy, memory::allocatePages(buffer.bytes()));
+    CLEAVE_TRY(writeFirstValue(buffer, copy.get()));
+    return device_->write(arenas_.address(buffer), copy.get(), buffer.bytes());
+  }
+
+  Status writeFirstValue(const plan::Buffer &buffer, void *to) {
+    if (buffer.role() == plan::COORDINATES) {
+      std::vector<uint32_t> coordinates = artifact::coordinatesOf(plan_, rank_);
+      std::copy(coordinates.begin(), coordinates.end(), static_cast<int64_t *>(to));
+      return Status::ok();
+    }
+    const plan::Tensor &tensor = plan_.tensors(buffer.tensor());
+    bool isFresh = buffer.role() == plan::CONSTANT ||
+                   (options_.restartOptimizer && artifact::isOptimizerState(tensor));
+    return options_.resume && !isFresh ? readCheckpoint(buffer, to)
+                                       : loader_.load(tensor, rank_, to);
+  }
+
+  // Of a buffer outside this process's memory: copies its values into it. Else empty.
+  std::function<Status(void *)> readerOf(const plan::Buffer &buffer) const {
+    if (isInProcess(buffer))
+      return {};
+    return [this, &buffer](void *to) {
+      return device_->read(arenas_.address(buffer), to, buffer.bytes());
+    };
+  }
+
+  Status endStep() {
+    if (staging_)
+      staging_->collect();
+    if (profile_)
+      CLEAVE_TRY(actions_->noteTimes());
+    if (check_)
+      CLEAVE_TRY(check_->endStep());
+    for (size_t i = 0; i < metrics_.size(); ++i) {
+      const StepState::Report &report = state_.reports[i];
+      metrics_[i].value = report.count ? report.sum / double(report.count) : 0;
     }
     return Status::ok();
   }
@@ -189,7 +213,9 @@ private:
     return Status::ok();
   }
 
-  Status prepareSegments() {
+  Status prepareActions() {
+    if (options_.profiledSteps)
+      profile_ = std::make_unique<ExecutionProfile>(program_, rank_, options_.profiledSteps);
     ExecutionContext context{.plan = plan_,
                              .program = program_,
                              .rank = rank_,
@@ -198,55 +224,12 @@ private:
                              .groups = groups_,
                              .data = data_,
                              .keepOutputs = options_.keepOutputs,
-                             .state = state_};
-    for (const plan::Segment &segment : program_.segments()) {
-      segments_.emplace_back();
-      for (const plan::Instruction &instruction : segment.instructions()) {
-        device::PreparedAction action = prepare(context, instruction);
-        if (!action)
-          return action.status().withContext(artifact::kindName(instruction) + " '" +
-                                             instruction.name() + "'");
-        if (check_)
-          *action = std::make_unique<CheckedAction>(std::move(*action), *check_, state_,
-                                                    segments_.back().size());
-        segments_.back().push_back(std::move(*action));
-      }
-    }
+                             .state = state_,
+                             .staging = staging_.get()};
+    actions_ = std::make_unique<StepActions>(context, check_.get(), profile_.get(), *position_);
+    CLEAVE_TRY(actions_->prepare());
     for (const StepState::Report &report : state_.reports)
       metrics_.push_back({report.name, 0});
-    if (options_.profiledSteps)
-      profile_ = std::make_unique<ExecutionProfile>(program_, rank_, options_.profiledSteps);
-    return Status::ok();
-  }
-
-  Status failed(const Status &status, uint32_t segment, size_t index) const {
-    const plan::Instruction &instruction = program_.segments(int(segment)).instructions(int(index));
-    return status.withContext(artifact::kindName(instruction) + " '" + instruction.name() + "'");
-  }
-
-  void notePosition(size_t instruction) {
-    position_->store(positionOf(state_.scheduled, instruction), std::memory_order_relaxed);
-  }
-
-  Status run(uint32_t segment) {
-    const Actions &actions = segments_[segment];
-    for (size_t i = 0; i < actions.size(); ++i) {
-      notePosition(i);
-      if (Status status = actions[i]->run(); !status)
-        return failed(status, segment, i);
-    }
-    return Status::ok();
-  }
-
-  Status runProfiled(uint32_t segment) {
-    const Actions &actions = segments_[segment];
-    for (size_t i = 0; i < actions.size(); ++i) {
-      notePosition(i);
-      double begin = ExecutionProfile::now();
-      if (Status status = actions[i]->run(); !status)
-        return failed(status, segment, i);
-      profile_->record(segment, uint32_t(i), state_.slot, begin, ExecutionProfile::now());
-    }
     return Status::ok();
   }
 
@@ -257,16 +240,17 @@ private:
   uint32_t rank_;
   const plan::Program &program_;
   TensorLoader loader_;
+  std::unique_ptr<device::Device> device_; // outlives its memory
   memory::Arenas arenas_;
   std::unique_ptr<MemoryCheck> check_; // null unless options.checked
   std::unique_ptr<StepBackup> backup_; // null unless options.canUndo
-  std::unique_ptr<device::Device> device_;
   StepState state_;
+  std::unique_ptr<Staging> staging_;     // null if this process addresses the device's memory
   std::atomic<uint64_t> ownPosition_{0}; // unless options.position
   std::atomic<uint64_t> *position_ = options_.position ? options_.position : &ownPosition_;
-  std::vector<Actions> segments_;
   std::vector<MetricValue> metrics_;
   std::unique_ptr<ExecutionProfile> profile_;
+  std::unique_ptr<StepActions> actions_;
   comm::Groups groups_; // destroyed first: its threads may still access the arenas
 };
 

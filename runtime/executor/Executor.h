@@ -95,7 +95,7 @@ public:
   virtual Status step(int64_t step) = 0;
   // Gives parameters and states the values that they had before the last step. Requires
   // options.canUndo.
-  virtual void undoStep() = 0;
+  virtual Status undoStep() = 0;
   // The metrics of the last step, in the order of their first report.
   virtual const std::vector<MetricValue> &metrics() const = 0;
   // The outputs of the last step; empty unless options.keepOutputs.

@@ -66,20 +66,21 @@ private:
   uint64_t bytes_;
 };
 
-template <typename T> class MetricAction : public Action {
+class MetricAction : public Action {
 public:
-  MetricAction(const ExecutionContext &context, size_t report, const void *from)
-      : state_(context.state), report_(report), from_(static_cast<const T *>(from)) {}
+  MetricAction(const ExecutionContext &context, size_t report, const plan::Buffer &buffer)
+      : state_(context.state), report_(report), dtype_(dtypeOf(buffer)),
+        from_(context.arenas.address(buffer)) {}
   Status run() override {
-    state_.reports[report_].sum += double(*from_);
-    ++state_.reports[report_].count;
+    state_.report(report_, dtype_, from_);
     return Status::ok();
   }
 
 private:
   StepState &state_;
   size_t report_;
-  const T *from_;
+  DType dtype_;
+  const void *from_;
 };
 
 // The elements of a pair as BufferPair::count has them, except that an AllToAll is not yet divided
@@ -137,12 +138,21 @@ PreparedAction prepareCollective(const ExecutionContext &context,
   return PreparedAction(std::make_unique<CollectiveAction>(group, std::move(call)));
 }
 
+// `list` has at most one buffer.
+template <typename List>
+device::Workspace workspaceOf(const ExecutionContext &context, const List &list) {
+  if (list.empty())
+    return {};
+  return {addressOf(context, list[0]), bufferAt(context, list[0]).bytes()};
+}
+
 PreparedAction prepareMatmul(const ExecutionContext &context, const plan::Matmul &matmul) {
   device::MatmulOperands operands{.dtype = dtypeOf(bufferAt(context, matmul.lhs().buffer())),
                                   .outDtype = dtypeOf(bufferAt(context, matmul.out().buffer())),
                                   .lhs = addressOf(context, matmul.lhs().buffer()),
                                   .rhs = addressOf(context, matmul.rhs().buffer()),
-                                  .out = addressOf(context, matmul.out().buffer())};
+                                  .out = addressOf(context, matmul.out().buffer()),
+                                  .workspace = workspaceOf(context, matmul.workspace())};
   return context.device.matmul(matmul, operands);
 }
 
@@ -164,7 +174,8 @@ PreparedAction prepareAttention(const ExecutionContext &context, const plan::Att
       .keyGrad = address(a.has_grad(), a.key_grad()),
       .valueGrad = address(a.has_grad(), a.value_grad()),
       .seed = a.seed_size() ? addressOf(context, a.seed(0)) : nullptr,
-      .scratch = a.scratch_size() ? addressOf(context, a.scratch(0)) : nullptr};
+      .scratch = a.scratch_size() ? addressOf(context, a.scratch(0)) : nullptr,
+      .workspace = workspaceOf(context, a.workspace())};
   for (uint32_t offset : a.offsets())
     operands.offsets.push_back(addressOf(context, offset));
   return context.device.attention(a, operands);
@@ -177,7 +188,11 @@ PreparedAction prepareLaunch(const ExecutionContext &context, const plan::Launch
   return context.device.launch(context.program.kernels(int(launch.kernel())), std::move(buffers));
 }
 
-PreparedAction prepareLoadInput(const ExecutionContext &context, uint32_t index) {
+uint64_t bytesOf(const plan::Buffer &buffer) {
+  return uint64_t(artifact::elementCount(buffer.shape()) * byteSize(dtypeOf(buffer)));
+}
+
+PreparedAction prepareLoadInput(const ExecutionContext &context, uint32_t segment, uint32_t index) {
   const plan::Buffer &buffer = bufferAt(context, index);
   const plan::Tensor &tensor = context.plan.tensors(buffer.tensor());
   if (!context.data)
@@ -186,31 +201,39 @@ PreparedAction prepareLoadInput(const ExecutionContext &context, uint32_t index)
   size_t input = 0; // index in inputsOf()
   for (int i = 0; i < buffer.tensor(); ++i)
     input += context.plan.tensors(i).role() == plan::INPUT;
-  return PreparedAction(std::make_unique<LoadInputAction>(
-      context, input, artifact::blockOf(context.plan, tensor, context.rank),
-      addressOf(context, index)));
+  artifact::RankBlock block = artifact::blockOf(context.plan, tensor, context.rank);
+  if (context.staging)
+    return context.staging->loadInput(segment, *context.data, input, std::move(block),
+                                      addressOf(context, index), bytesOf(buffer));
+  return PreparedAction(std::make_unique<LoadInputAction>(context, input, std::move(block),
+                                                          addressOf(context, index)));
 }
 
-PreparedAction prepareStoreOutput(const ExecutionContext &context, uint32_t index) {
+PreparedAction prepareStoreOutput(const ExecutionContext &context, uint32_t segment,
+                                  uint32_t index) {
   if (!context.keepOutputs)
     return PreparedAction(std::make_unique<device::NoAction>());
   const plan::Buffer &buffer = bufferAt(context, index);
-  uint64_t bytes = uint64_t(artifact::elementCount(buffer.shape()) * byteSize(dtypeOf(buffer)));
-  return PreparedAction(std::make_unique<StoreOutputAction>(context, buffer.tensor(),
-                                                            addressOf(context, index), bytes));
+  if (context.staging)
+    return context.staging->storeOutput(segment, buffer.tensor(), addressOf(context, index),
+                                        bytesOf(buffer));
+  return PreparedAction(std::make_unique<StoreOutputAction>(
+      context, buffer.tensor(), addressOf(context, index), bytesOf(buffer)));
 }
 
-PreparedAction prepareMetric(const ExecutionContext &context, const plan::Metric &metric) {
+PreparedAction prepareMetric(const ExecutionContext &context, uint32_t segment,
+                             const plan::Metric &metric) {
   std::vector<StepState::Report> &reports = context.state.reports;
   auto at = std::find_if(reports.begin(), reports.end(),
                          [&](const auto &report) { return report.name == metric.name(); });
   size_t report = size_t(at - reports.begin());
   if (at == reports.end())
     reports.push_back({metric.name(), 0, 0});
-  const void *from = addressOf(context, metric.buffer());
-  if (dtypeOf(bufferAt(context, metric.buffer())) == DType::F64)
-    return PreparedAction(std::make_unique<MetricAction<double>>(context, report, from));
-  return PreparedAction(std::make_unique<MetricAction<float>>(context, report, from));
+  const plan::Buffer &buffer = bufferAt(context, metric.buffer());
+  if (context.staging)
+    return context.staging->metric(segment, report, context.arenas.address(buffer),
+                                   dtypeOf(buffer));
+  return PreparedAction(std::make_unique<MetricAction>(context, report, buffer));
 }
 
 } // namespace
@@ -219,7 +242,8 @@ void *addressOf(const ExecutionContext &context, uint32_t buffer) {
   return context.arenas.address(bufferAt(context, buffer));
 }
 
-PreparedAction prepare(const ExecutionContext &context, const plan::Instruction &instruction) {
+PreparedAction prepare(const ExecutionContext &context, uint32_t segment,
+                       const plan::Instruction &instruction) {
   switch (instruction.kind_case()) {
   case plan::Instruction::kLaunch:
     return prepareLaunch(context, instruction.launch());
@@ -232,7 +256,8 @@ PreparedAction prepare(const ExecutionContext &context, const plan::Instruction 
                                           .resultDtype = dtypeOf(bufferAt(context, roles.written)),
                                           .input = addressOf(context, c.input()),
                                           .weight = addressOf(context, c.weight()),
-                                          .output = addressOf(context, c.output())});
+                                          .output = addressOf(context, c.output()),
+                                          .workspace = workspaceOf(context, c.workspace())});
   }
   case plan::Instruction::kAttention:
     return prepareAttention(context, instruction.attention());
@@ -248,11 +273,11 @@ PreparedAction prepare(const ExecutionContext &context, const plan::Instruction 
                                artifact::elementCount(buffer.shape()), instruction.fill().value());
   }
   case plan::Instruction::kLoadInput:
-    return prepareLoadInput(context, instruction.load_input().buffer());
+    return prepareLoadInput(context, segment, instruction.load_input().buffer());
   case plan::Instruction::kStoreOutput:
-    return prepareStoreOutput(context, instruction.store_output().buffer());
+    return prepareStoreOutput(context, segment, instruction.store_output().buffer());
   case plan::Instruction::kMetric:
-    return prepareMetric(context, instruction.metric());
+    return prepareMetric(context, segment, instruction.metric());
   case plan::Instruction::KIND_NOT_SET:
     break;
   }

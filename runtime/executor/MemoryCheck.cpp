@@ -29,18 +29,22 @@ uint64_t poisonOf(plan::DType dtype) {
 
 } // namespace
 
-MemoryCheck::MemoryCheck(const plan::Program &program, const memory::Arenas &arenas)
-    : program_(program), arenas_(arenas.ranges()), lifetimes_(lifetimesOf(program)) {
-  for (const memory::Arenas::Range &arena : arenas_) {
-    expected_.emplace_back(arena.bytes, kUnused);
-    if (arena.bytes)
-      std::memset(arena.begin, kUnused, arena.bytes);
+MemoryCheck::MemoryCheck(const plan::Program &program, const memory::Arenas &arenas,
+                         device::Device &device)
+    : program_(program), device_(device), arenas_(arenas.ranges()),
+      lifetimes_(lifetimesOf(program)) {}
+
+Status MemoryCheck::begin() {
+  for (uint32_t arena = 0; arena < arenas_.size(); ++arena) {
+    expected_.emplace_back(arenas_[arena].bytes, kUnused);
+    CLEAVE_TRY(write({arena, 0, arenas_[arena].bytes}, expected_.back()));
   }
   std::vector<Range> persistent;
-  for (int i = 0; i < program.buffers_size(); ++i)
-    if (artifact::isPersistent(program.buffers(i)) && program.buffers(i).bytes()) {
+  for (int i = 0; i < program_.buffers_size(); ++i)
+    if (artifact::isPersistent(program_.buffers(i)) && program_.buffers(i).bytes()) {
       persistent.push_back(rangeOf(uint32_t(i)));
-      std::memset(memoryOf(persistent.back()), 0, program.buffers(i).bytes());
+      CLEAVE_TRY(write(persistent.back(),
+                       std::vector<unsigned char>(size_t(program_.buffers(i).bytes()), 0)));
     }
   for (uint32_t arena = 0; arena < expected_.size(); ++arena)
     persistent.push_back({arena, expected_[arena].size(), expected_[arena].size()});
@@ -54,23 +58,26 @@ MemoryCheck::MemoryCheck(const plan::Program &program, const memory::Arenas &are
       transient_.push_back({next.arena, begin, next.begin});
     gap = next;
   }
+  return Status::ok();
 }
 
 Status MemoryCheck::before(size_t scheduled, size_t index) {
   for (uint32_t buffer : lifetimes_[scheduled][index].begin) {
     CLEAVE_TRY(checkPoison(rangeOf(buffer)));
-    poison(buffer);
+    CLEAVE_TRY(write(rangeOf(buffer), poisonFor(buffer)));
   }
   return Status::ok();
 }
 
-void MemoryCheck::after(size_t scheduled, size_t index) {
+Status MemoryCheck::after(size_t scheduled, size_t index) {
+  CLEAVE_TRY(device_.synchronize());
   for (uint32_t buffer : lifetimes_[scheduled][index].end) {
-    poison(buffer);
+    std::vector<unsigned char> poison = poisonFor(buffer);
     Range range = rangeOf(buffer);
-    std::memcpy(expected_[range.arena].data() + range.begin, memoryOf(range),
-                range.end - range.begin);
+    CLEAVE_TRY(write(range, poison));
+    std::copy(poison.begin(), poison.end(), expected_[range.arena].begin() + long(range.begin));
   }
+  return Status::ok();
 }
 
 Status MemoryCheck::endStep() const {
@@ -88,19 +95,29 @@ unsigned char *MemoryCheck::memoryOf(const Range &range) const {
   return static_cast<unsigned char *>(arenas_[range.arena].begin) + range.begin;
 }
 
-void MemoryCheck::poison(uint32_t buffer) const {
-  Range range = rangeOf(buffer);
-  unsigned char *to = memoryOf(range);
-  uint64_t bytes = range.end - range.begin;
+std::vector<unsigned char> MemoryCheck::poisonFor(uint32_t buffer) const {
+  uint64_t bytes = program_.buffers(int(buffer)).bytes();
   uint64_t pattern = poisonOf(program_.buffers(int(buffer)).dtype());
+  std::vector<unsigned char> poison(bytes);
   for (uint64_t at = 0; at < bytes; at += sizeof pattern)
-    std::memcpy(to + at, &pattern, std::min<uint64_t>(sizeof pattern, bytes - at));
+    std::memcpy(poison.data() + at, &pattern, std::min<uint64_t>(sizeof pattern, bytes - at));
+  return poison;
+}
+
+Status MemoryCheck::write(const Range &range, const std::vector<unsigned char> &bytes) const {
+  return bytes.empty() ? Status::ok() : device_.write(memoryOf(range), bytes.data(), bytes.size());
 }
 
 Status MemoryCheck::checkPoison(const Range &range) const {
   const unsigned char *found = memoryOf(range);
   const unsigned char *expected = expected_[range.arena].data() + range.begin;
   uint64_t bytes = range.end - range.begin;
+  std::vector<unsigned char> copy;
+  if (!device_.isHost() && arenas_[range.arena].space == plan::DEVICE) {
+    copy.resize(bytes);
+    CLEAVE_TRY(device_.read(found, copy.data(), bytes));
+    found = copy.data();
+  }
   if (std::memcmp(found, expected, bytes) == 0)
     return Status::ok();
   uint64_t at = uint64_t(std::mismatch(found, found + bytes, expected).first - found);

@@ -3,6 +3,7 @@
 
 #include "runtime/artifact/program.pb.h"
 #include "runtime/base/Status.h"
+#include "runtime/device/Device.h"
 #include "runtime/memory/Arenas.h"
 
 #include <memory>
@@ -12,29 +13,27 @@ namespace cleave::executor {
 
 class StepBackup {
 public:
-  // Allocates memory for the copy. A user error if memory does not suffice. The arenas outlive the
-  // backup; this process addresses their memory.
-  static Result<std::unique_ptr<StepBackup>> create(const plan::Program &program,
-                                                    const memory::Arenas &arenas);
+  // Allocates host memory for the copy. A user error if memory does not suffice. Arenas and device
+  // outlive the backup.
+  static Result<std::unique_ptr<StepBackup>>
+  create(const plan::Program &program, const memory::Arenas &arenas, device::Device &device);
 
-  // Copies all values; to be called before a step.
-  void save();
+  // Copies all values; to be called before a step. The copy is complete on return.
+  Status save();
   // Gives all buffers the values of the last save().
-  void restore();
+  Status restore();
 
-  // The memory of the copy, and its size in bytes.
+  // The memory of the copy in this process, and its size in bytes.
   const void *memory() const { return memory_.get(); }
   uint64_t bytes() const { return bytes_; }
 
 private:
-  // One buffer; `offset` is that of its copy, in bytes.
-  struct Part {
-    void *buffer;
-    uint64_t offset, bytes;
-  };
-  void *copyOf(const Part &part) const;
+  using Actions = std::vector<std::unique_ptr<device::Action>>;
+  explicit StepBackup(device::Device &device) : device_(device) {}
+  Status run(const Actions &actions);
 
-  std::vector<Part> parts_;
+  device::Device &device_;
+  Actions saving_, restoring_;
   std::shared_ptr<void> memory_;
   uint64_t bytes_ = 0;
 };

@@ -8,7 +8,7 @@ namespace cleave::run {
 // A metric of programs that scale the loss of float16 values. They leave out steps that overflow.
 static constexpr const char *kLossScale = "loss_scale";
 
-void NotFinite::examine(int64_t step, executor::Executor &executor) {
+Status NotFinite::examine(int64_t step, executor::Executor &executor) {
   found_.clear();
   for (const executor::MetricValue &metric : executor.metrics()) {
     scalesLoss_ |= metric.name == kLossScale;
@@ -20,10 +20,9 @@ void NotFinite::examine(int64_t step, executor::Executor &executor) {
                       " in step ", step);
   }
   if (found_.empty())
-    return;
+    return Status::ok();
   ++count_;
-  if (isSkipped())
-    executor.undoStep();
+  return isSkipped() ? executor.undoStep() : Status::ok();
 }
 
 Status NotFinite::verdict(const std::string &lastGood) const {

@@ -16,8 +16,8 @@ public:
   explicit NotFinite(OnNan reaction) : reaction_(reaction) {}
 
   // Examines the metrics of this step, which the executor has just run; undoes it if it is to be
-  // skipped.
-  void examine(int64_t step, executor::Executor &executor);
+  // skipped. Status::lost (of the device) if that fails.
+  Status examine(int64_t step, executor::Executor &executor);
 
   // A user error if the run ends after this step; `lastGood` is the checkpoint to resume from,
   // empty if there is none.

@@ -221,7 +221,7 @@ private:
       auto begin = std::chrono::steady_clock::now();
       CLEAVE_TRY(executor_->step(step));
       std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-      notFinite_.examine(step, *executor_);
+      CLEAVE_TRY(notFinite_.examine(step, *executor_));
       if (isFirst()) {
         CLEAVE_TRY(log_.step(step, executor_->metrics(), seconds.count(), notFinite_.isSkipped()));
         progress.step(step, executor_->metrics());

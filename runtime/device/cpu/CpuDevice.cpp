@@ -128,7 +128,7 @@ public:
   }
 
   // All queues are the thread that runs the actions.
-  void prepareFor(uint32_t, const std::string &) override {}
+  void prepareFor(uint32_t) override {}
 
   Status loadKernels(const plan::Plan &plan) override {
     if (plan.device() != artifact::kCpu)

@@ -204,7 +204,7 @@ TEST_CASE("a step that is undone leaves no trace in states and parameters") {
           CLEAVE_TRY(executor.step(step));
           std::vector<std::vector<float>> after = valuesOf(executor);
           if (step == 1)
-            executor.undoStep();
+            CLEAVE_TRY(executor.undoStep());
           std::lock_guard lock(mutex);
           float factor = step == 0 ? 2 : 4; // step 1 is undone
           CHECK(after == std::vector<std::vector<float>>(2, {factor, 2 * factor, 3 * factor}));

@@ -1,0 +1,255 @@
+// See StepActions.h.
+#include "runtime/executor/StepActions.h"
+
+#include "runtime/artifact/Access.h"
+
+#include <set>
+
+namespace cleave::executor {
+namespace {
+
+// Wraps an instruction's action in the memory check.
+class CheckedAction : public device::Action {
+public:
+  CheckedAction(std::unique_ptr<device::Action> action, MemoryCheck &check, const StepState &state,
+                size_t index)
+      : action_(std::move(action)), check_(check), state_(state), index_(index) {}
+  Status run() override {
+    CLEAVE_TRY(check_.before(state_.scheduled, index_));
+    CLEAVE_TRY(action_->run());
+    return check_.after(state_.scheduled, index_);
+  }
+
+private:
+  std::unique_ptr<device::Action> action_;
+  MemoryCheck &check_;
+  const StepState &state_;
+  size_t index_; // in its segment
+};
+
+std::string titleOf(const plan::Instruction &instruction) {
+  return artifact::kindName(instruction) + " '" + instruction.name() + "'";
+}
+
+} // namespace
+
+// Records one of the events of each run of an instruction.
+class StepActions::TimedRecord : public device::Action {
+public:
+  TimedRecord(const StepState &state, std::vector<std::unique_ptr<device::Action>> records)
+      : state_(state), records_(std::move(records)) {}
+  Status run() override { return records_[state_.scheduled]->run(); }
+
+private:
+  const StepState &state_;
+  std::vector<std::unique_ptr<device::Action>> records_; // by schedule step
+};
+
+const plan::Segment &StepActions::segmentAt(uint32_t segment) const {
+  return context_.program.segments(int(segment));
+}
+
+std::vector<uint32_t> StepActions::otherQueues(uint32_t segment) const {
+  std::set<uint32_t> queues;
+  for (const plan::Instruction &instruction : segmentAt(segment).instructions())
+    queues.insert(instruction.queue());
+  queues.erase(device::kComputeQueue);
+  return {queues.begin(), queues.end()};
+}
+
+// -- preparing ------------------------------------------------------------------------------------
+
+Status StepActions::prepare() {
+  CLEAVE_TRY(createTimes());
+  for (uint32_t segment = 0; segment < uint32_t(context_.program.segments_size()); ++segment)
+    CLEAVE_TRY(prepareSegment(segment));
+  return Status::ok();
+}
+
+Status StepActions::createTimes() {
+  if (!timesEvents())
+    return Status::ok();
+  device::Device &device = context_.device;
+  auto create = [&](std::vector<device::Event> &events) -> Status {
+    CLEAVE_TRY_ASSIGN(device::Event event, device.createEvent(/*isTimed=*/true));
+    events.push_back(event);
+    return Status::ok();
+  };
+  for (const plan::ScheduleStep &step : context_.program.schedule()) {
+    Times &times = times_.emplace_back();
+    for (int i = 0; i < segmentAt(step.segment()).instructions_size(); ++i) {
+      CLEAVE_TRY(create(times.begin));
+      CLEAVE_TRY(create(times.end));
+    }
+  }
+  CLEAVE_TRY_ASSIGN(stepBegin_, device.createEvent(/*isTimed=*/true));
+  device.prepareFor(device::kComputeQueue);
+  CLEAVE_TRY_ASSIGN(markBegin_, device.record(stepBegin_));
+  return Status::ok();
+}
+
+Status StepActions::prepareSegment(uint32_t segment) {
+  const plan::Segment &list = segmentAt(segment);
+  segments_.emplace_back();
+  std::set<uint32_t> isWaitedFor;
+  for (const plan::Instruction &instruction : list.instructions())
+    isWaitedFor.insert(instruction.waits().begin(), instruction.waits().end());
+  std::vector<device::Event> events(size_t(list.instructions_size()));
+  for (uint32_t index : isWaitedFor) {
+    CLEAVE_TRY_ASSIGN(events[index], context_.device.createEvent(/*isTimed=*/false));
+  }
+  CLEAVE_TRY(fork(segment));
+  for (uint32_t index = 0; index < events.size(); ++index) {
+    CLEAVE_TRY(prepareInstruction(segment, index, events));
+    if (isWaitedFor.contains(index))
+      CLEAVE_TRY(addRecord(segment, index, list.instructions(int(index)).queue(), events[index]));
+  }
+  return join(segment);
+}
+
+Status StepActions::prepareInstruction(uint32_t segment, uint32_t index,
+                                       const std::vector<device::Event> &events) {
+  const plan::Instruction &instruction = segmentAt(segment).instructions(int(index));
+  for (uint32_t waited : instruction.waits())
+    CLEAVE_TRY(addWait(segment, index, instruction.queue(), events[waited]));
+  CLEAVE_TRY(addTimedRecord(segment, index, &Times::begin));
+  context_.device.prepareFor(instruction.queue());
+  device::PreparedAction action = executor::prepare(context_, segment, instruction);
+  if (!action)
+    return action.status().withContext(titleOf(instruction));
+  if (check_)
+    *action = std::make_unique<CheckedAction>(std::move(*action), *check_, context_.state, index);
+  segments_[segment].push_back({std::move(*action), index});
+  return addTimedRecord(segment, index, &Times::end);
+}
+
+Status StepActions::fork(uint32_t segment) {
+  std::vector<uint32_t> others = otherQueues(segment);
+  if (others.empty())
+    return Status::ok();
+  CLEAVE_TRY_ASSIGN(device::Event event, context_.device.createEvent(/*isTimed=*/false));
+  CLEAVE_TRY(addRecord(segment, 0, device::kComputeQueue, event));
+  for (uint32_t queue : others)
+    CLEAVE_TRY(addWait(segment, 0, queue, event));
+  return Status::ok();
+}
+
+Status StepActions::join(uint32_t segment) {
+  uint32_t last = uint32_t(std::max(1, segmentAt(segment).instructions_size())) - 1;
+  for (uint32_t queue : otherQueues(segment)) {
+    CLEAVE_TRY_ASSIGN(device::Event event, context_.device.createEvent(/*isTimed=*/false));
+    CLEAVE_TRY(addRecord(segment, last, queue, event));
+    CLEAVE_TRY(addWait(segment, last, device::kComputeQueue, event));
+  }
+  return Status::ok();
+}
+
+Status StepActions::addRecord(uint32_t segment, uint32_t index, uint32_t queue,
+                              device::Event event) {
+  context_.device.prepareFor(queue);
+  CLEAVE_TRY_ASSIGN(auto action, context_.device.record(event));
+  segments_[segment].push_back({std::move(action), index});
+  return Status::ok();
+}
+
+Status StepActions::addWait(uint32_t segment, uint32_t index, uint32_t queue, device::Event event) {
+  context_.device.prepareFor(queue);
+  CLEAVE_TRY_ASSIGN(auto action, context_.device.wait(event));
+  segments_[segment].push_back({std::move(action), index});
+  return Status::ok();
+}
+
+Status StepActions::addTimedRecord(uint32_t segment, uint32_t index,
+                                   std::vector<device::Event> Times::*which) {
+  if (!timesEvents())
+    return Status::ok();
+  context_.device.prepareFor(segmentAt(segment).instructions(int(index)).queue());
+  std::vector<std::unique_ptr<device::Action>> records;
+  for (size_t scheduled = 0; scheduled < times_.size(); ++scheduled) {
+    records.push_back(nullptr);
+    if (context_.program.schedule(int(scheduled)).segment() == segment) {
+      CLEAVE_TRY_ASSIGN(records.back(), context_.device.record((times_[scheduled].*which)[index]));
+    }
+  }
+  segments_[segment].push_back(
+      {std::make_unique<TimedRecord>(context_.state, std::move(records)), index});
+  return Status::ok();
+}
+
+// -- running --------------------------------------------------------------------------------------
+
+bool StepActions::canRecord() const { return context_.device.canRecord() && !profile_ && !check_; }
+
+Status StepActions::run() {
+  if (!canRecord())
+    return runSchedule();
+  std::unique_ptr<device::Action> &recording =
+      recordings_[size_t(context_.state.step) % Staging::kSets];
+  if (!recording) {
+    CLEAVE_TRY(context_.device.beginRecording());
+    Status status = runSchedule();
+    device::PreparedAction recorded = context_.device.endRecording();
+    CLEAVE_TRY(status);
+    CLEAVE_TRY(recorded.status());
+    recording = std::move(*recorded);
+  }
+  return recording->run();
+}
+
+Status StepActions::runSchedule() {
+  if (markBegin_) {
+    hostBegin_ = ExecutionProfile::now();
+    CLEAVE_TRY(markBegin_->run());
+  }
+  for (int i = 0; i < context_.program.schedule_size(); ++i) {
+    const plan::ScheduleStep &scheduled = context_.program.schedule(i);
+    context_.state.scheduled = size_t(i), context_.state.slot = scheduled.slot();
+    CLEAVE_TRY(profile_ && !timesEvents() ? runProfiled(scheduled.segment())
+                                          : runSegment(scheduled.segment()));
+  }
+  return Status::ok();
+}
+
+Status StepActions::runSegment(uint32_t segment) {
+  for (const Entry &entry : segments_[segment]) {
+    notePosition(entry.instruction);
+    if (Status status = entry.action->run(); !status)
+      return failed(status, segment, entry.instruction);
+  }
+  return Status::ok();
+}
+
+Status StepActions::runProfiled(uint32_t segment) {
+  for (const Entry &entry : segments_[segment]) {
+    notePosition(entry.instruction);
+    double begin = ExecutionProfile::now();
+    if (Status status = entry.action->run(); !status)
+      return failed(status, segment, entry.instruction);
+    profile_->record(segment, entry.instruction, context_.state.slot, begin,
+                     ExecutionProfile::now());
+  }
+  return Status::ok();
+}
+
+Status StepActions::noteTimes() {
+  for (size_t scheduled = 0; scheduled < times_.size(); ++scheduled) {
+    const plan::ScheduleStep &step = context_.program.schedule(int(scheduled));
+    const Times &times = times_[scheduled];
+    for (uint32_t i = 0; i < times.begin.size(); ++i) {
+      CLEAVE_TRY_ASSIGN(double begin, context_.device.secondsBetween(stepBegin_, times.begin[i]));
+      CLEAVE_TRY_ASSIGN(double end, context_.device.secondsBetween(stepBegin_, times.end[i]));
+      profile_->record(step.segment(), i, step.slot(), hostBegin_ + begin, hostBegin_ + end);
+    }
+  }
+  return Status::ok();
+}
+
+void StepActions::notePosition(uint32_t instruction) {
+  position_.store(positionOf(context_.state.scheduled, instruction), std::memory_order_relaxed);
+}
+
+Status StepActions::failed(const Status &status, uint32_t segment, uint32_t index) const {
+  return status.withContext(titleOf(segmentAt(segment).instructions(int(index))));
+}
+
+} // namespace cleave::executor

@@ -1,0 +1,35 @@
+// The position within the current step, read by the actions, and the values that they report.
+// Private to this folder.
+#pragma once
+
+#include "runtime/base/DType.h"
+#include "runtime/executor/Executor.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cleave::executor {
+
+struct StepState {
+  int64_t step = 0;     // number of the step, which selects the data
+  size_t scheduled = 0; // index of the current schedule step
+  uint32_t slot = 0;    // index of the current micro-batch
+  // The sum of a metric over the micro-batches of the step.
+  struct Report {
+    std::string name;
+    double sum;
+    int64_t count;
+  };
+  std::vector<Report> reports; // one per metric
+  std::vector<StoredOutput> outputs;
+
+  // Adds a value, F32 or F64 in memory of this process, to a metric (index into `reports`).
+  void report(size_t metric, DType dtype, const void *value) {
+    reports[metric].sum += dtype == DType::F64 ? *static_cast<const double *>(value)
+                                               : double(*static_cast<const float *>(value));
+    ++reports[metric].count;
+  }
+};
+
+} // namespace cleave::executor
