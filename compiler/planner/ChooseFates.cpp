@@ -25,7 +25,7 @@ constexpr size_t kSlots = 10;
 // One choice of a node: from when to when the results are in memory behind the forward part.
 struct FateChoice {
   bool isAgain = false;
-  bool isFromKept = false;     // the sufficient results are kept, the others computed from them
+  bool isPartial = false;      // OpenOp::partial is kept until the op runs again
   int64_t from = 0, until = 0; // empty: they are not
 };
 
@@ -33,13 +33,15 @@ struct FateChoice {
 struct OpenOp {
   static constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
   int op = 0;
-  int64_t forwardEnd = 0;                          // of its last reader in the forward part
-  int64_t firstRead = kNone;                       // before its first reader outside
-  int64_t lastRead = 0;                            // until then the plan keeps its results
-  int64_t keptBytes = 0;                           // of the results that the plan keeps
-  int64_t until = 0;                               // behind the latest slot of any op that reads it
-  std::optional<std::vector<int>> sufficient = {}; // sufficientResults()
-  std::vector<int64_t> slots = {};                 // descending
+  int64_t forwardEnd = 0;                       // of its last reader in the forward part
+  int64_t firstRead = kNone;                    // before its first reader outside
+  int64_t lastRead = 0;                         // until then the plan keeps its results
+  int64_t keptBytes = 0;                        // of the results that the plan keeps
+  int64_t until = 0;                            // behind the latest slot of any op that reads it
+  std::optional<std::vector<int>> partial = {}; // results that may be kept without the others
+  bool needsOperands = true;                    // if these are kept; else they suffice
+  int64_t firstOther = kNone;                   // as firstRead, of the results but these
+  std::vector<int64_t> slots = {};              // descending
   std::vector<FateChoice> choices = {};
 };
 
@@ -70,8 +72,8 @@ public:
     for (size_t i = 0; i < open_.size(); ++i) {
       const FateChoice &choice = open_[i].choices[choices[i]];
       fates.again[open_[i].op] = choice.isAgain;
-      if (choice.isFromKept)
-        fates.kept[open_[i].op] = *open_[i].sufficient;
+      if (choice.isPartial)
+        fates.kept[open_[i].op] = *open_[i].partial;
     }
     normalise(model_, fates);
     return fates;
@@ -100,8 +102,36 @@ private:
         open.firstRead = std::min(open.firstRead, reader.runs.begin - 1);
         open.lastRead = std::max(open.lastRead, reader.runs.end);
       }
-    for (OpenOp &open : open_)
+    for (OpenOp &open : open_) {
       findKept(open);
+      findPartial(open);
+    }
+    findOtherReads();
+  }
+
+  void findPartial(OpenOp &open) const {
+    open.partial = sufficientResults(model_, open.op);
+    open.needsOperands = !open.partial;
+    if (!open.partial)
+      open.partial = passedOnResults(model_, open.op);
+    open.firstOther = open.partial ? OpenOp::kNone : open.firstRead;
+  }
+
+  bool isPartial(const OpenOp &open, int result) const {
+    return open.partial &&
+           std::find(open.partial->begin(), open.partial->end(), result) != open.partial->end();
+  }
+
+  // When the results that may not be kept alone are read first.
+  void findOtherReads() {
+    for (const Op &reader : model_.ops)
+      if (reader.part != Part::Forward && !reader.isView)
+        for (int operand : reader.operands) {
+          const Value &value = model_.values[sourceOf(model_, operand)];
+          const int open = value.producer < 0 ? -1 : openOf_[value.producer];
+          if (open >= 0 && !isPartial(open_[open], value.result))
+            open_[open].firstOther = std::min(open_[open].firstOther, reader.runs.begin - 1);
+        }
   }
 
   void findKept(OpenOp &open) {
@@ -119,10 +149,12 @@ private:
   void findSlots() {
     for (size_t i = open_.size(); i-- > 0;) {
       OpenOp &open = open_[i];
-      if (open.firstRead != OpenOp::kNone)
-        open.slots.push_back(open.firstRead);
-      std::erase_if(open.slots,
-                    [&](int64_t slot) { return slot > open.firstRead || slot <= open.forwardEnd; });
+      for (int64_t slot : {open.firstRead, open.firstOther})
+        if (slot != OpenOp::kNone)
+          open.slots.push_back(slot);
+      std::erase_if(open.slots, [&](int64_t slot) {
+        return slot > open.firstOther || slot <= open.forwardEnd;
+      });
       std::sort(open.slots.begin(), open.slots.end(), std::greater<>());
       open.slots.erase(std::unique(open.slots.begin(), open.slots.end()), open.slots.end());
       open.slots.resize(std::min(open.slots.size(), kSlots));
@@ -159,8 +191,9 @@ private:
     for (int64_t slot : open.slots) {
       for (int64_t end : ends)
         if (end > slot) {
-          open.choices.push_back({true, false, slot, end});
-          if (open.sufficient)
+          if (slot <= open.firstRead)
+            open.choices.push_back({true, false, slot, end});
+          if (open.partial)
             open.choices.push_back({true, true, slot, end});
         }
       if (!isRead) // for ops that run again at once
@@ -186,8 +219,8 @@ private:
   // Those that wait for the slot, from which the others are computed.
   int64_t keptBytes(const OpenOp &open, const FateChoice &choice) const {
     int64_t bytes = 0;
-    if (choice.isFromKept)
-      for (int result : *open.sufficient)
+    if (choice.isPartial)
+      for (int result : *open.partial)
         bytes += storedBytes(model_.values[model_.ops[open.op].results[result]],
                              plan_.ops[open.op].results[result], plan_.mesh);
     return std::min(bytes, bytesOf(open, choice));
@@ -195,7 +228,6 @@ private:
 
   // The usages of a node: its intervals, cut at all instants at which a choice begins or ends.
   void addNode(OpenOp &open) {
-    open.sufficient = sufficientResults(model_, open.op);
     addChoices(open);
     std::vector<int64_t> cuts = {open.forwardEnd};
     for (const FateChoice &choice : open.choices)
@@ -233,15 +265,13 @@ private:
 
   // -- edges --------------------------------------------------------------------------------------
 
-  // Whether the reader reads sufficient results of the source alone.
-  bool readsSufficient(const OpenOp &reader, const OpenOp &source) const {
-    if (!source.sufficient)
+  // Whether the reader reads no results of the source but those that may be kept alone.
+  bool readsPartial(const OpenOp &reader, const OpenOp &source) const {
+    if (!source.partial)
       return false;
     for (int operand : model_.ops[reader.op].operands) {
       const Value &value = model_.values[sourceOf(model_, operand)];
-      if (value.producer == source.op &&
-          std::find(source.sufficient->begin(), source.sufficient->end(), value.result) ==
-              source.sufficient->end())
+      if (value.producer == source.op && !isPartial(source, value.result))
         return false;
     }
     return true;
@@ -250,16 +280,17 @@ private:
   // An op that runs again must find its operand in memory, unless it computes without it.
   void addEdge(const OpenOp &reader, const OpenOp &source) {
     std::vector<double> cost;
-    const bool isSufficient = readsSufficient(reader, source);
-    bool isFree = true;
+    const bool isPartial = readsPartial(reader, source);
+    bool isAlwaysFree = true;
     for (const FateChoice &a : reader.choices)
       for (const FateChoice &b : source.choices) {
-        const int64_t from = b.isFromKept && isSufficient ? source.forwardEnd : b.from;
+        const int64_t from = b.isPartial && isPartial ? source.forwardEnd : b.from;
         bool isThere = (from <= a.from && a.from < b.until) || a.from < source.forwardEnd;
-        cost.push_back(!a.isAgain || a.isFromKept || isThere ? 0 : solver::kForbidden);
-        isFree &= cost.back() == 0;
+        const bool isFree = !a.isAgain || (a.isPartial && !reader.needsOperands);
+        cost.push_back(isFree || isThere ? 0 : solver::kForbidden);
+        isAlwaysFree &= cost.back() == 0;
       }
-    if (!isFree)
+    if (!isAlwaysFree)
       problem_.edges.push_back({openOf_[reader.op], openOf_[source.op], std::move(cost)});
   }
 

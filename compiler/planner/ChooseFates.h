@@ -7,6 +7,8 @@
 // of the clock, its slots: just before an op of the backward part that reads results of the op, or
 // of ops that depend on it. An op that runs again at an instant finds its operands there only if
 // they are kept until then, or are computed again no later: other pairs of choices are forbidden.
+// Some results may be kept until the op runs again for the others (sufficientResults,
+// passedOnResults): what reads only those finds them all the time.
 // Bytes: those of the plan. What is kept occupies them all the time, what runs again until its last
 // reader of the forward part, and from its slot on. The realised program needs no more: a
 // repetition stands no earlier than at its slot, and buffers that are not kept may be reused.

@@ -115,6 +115,22 @@ std::optional<std::vector<int>> sufficientResults(const StepModel &model, int in
   return best;
 }
 
+std::optional<std::vector<int>> passedOnResults(const StepModel &model, int index) {
+  const Op &op = model.ops[index];
+  if (op.group || op.results.size() < 2)
+    return std::nullopt;
+  std::vector<int> passedOn;
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    const std::vector<Use> &uses = model.values[op.results[i]].uses;
+    if (std::any_of(uses.begin(), uses.end(),
+                    [&](const Use &use) { return model.ops[use.op].part == Part::Forward; }))
+      passedOn.push_back(static_cast<int>(i));
+  }
+  if (passedOn.empty() || passedOn.size() == op.results.size())
+    return std::nullopt;
+  return passedOn;
+}
+
 void normalise(const StepModel &model, Fates &fates) {
   for (size_t i = 0; i < model.ops.size(); ++i) {
     const Op &op = model.ops[i];

@@ -4,7 +4,8 @@
 // An op that is run again reads its operands where they are: kept ones in memory, others from
 // their own repetition. Views have the fate of what they show. An op that no reader needs again is
 // not repeated, whatever its fate says. Some results of a kernel group that runs again may be kept:
-// its repetition computes the others from them, a norm from the sum that it normalises.
+// its repetition computes the others from them, a norm from the sum that it normalises. Of another
+// op with several results those may be kept that other repetitions need.
 #pragma once
 
 #include "compiler/planner/StepModel.h"
@@ -51,6 +52,11 @@ bool isRecomputable(const StepModel &model, int op);
 // can be computed: those with the fewest bytes, and results that are small beside others. Nothing
 // if there are none, or all are.
 std::optional<std::vector<int>> sufficientResults(const StepModel &model, int op);
+
+// Results of an op with several ones that are read by the forward part, if these are not all and
+// the op is no kernel group. They can be kept for repetitions of other ops, while the op runs again
+// for the backward part later.
+std::optional<std::vector<int>> passedOnResults(const StepModel &model, int op);
 
 // Drops what cannot run again, and gives views the fate of what they show.
 void normalise(const StepModel &model, Fates &fates);

@@ -79,8 +79,12 @@ private:
       if (fates_.isAgain(number, static_cast<int>(again.getResultNumber())))
         value.replaceUsesWithIf(again,
                                 [&](OpOperand &use) { return readsRepetition(use.getOwner()); });
-      else
-        readKept(cast<graph::FusionOp>(clone), again.getResultNumber(), value);
+      else if (auto group = dyn_cast<graph::FusionOp>(clone))
+        readKept(group, again.getResultNumber(), value);
+      else // kept until here
+        value.replaceUsesWithIf(again, [&](OpOperand &use) {
+          return readsRepetition(use.getOwner()) && clone->isBeforeInBlock(use.getOwner());
+        });
     // At once: an operand that only unused results need must not be repeated for this reader.
     if (auto group = dyn_cast<graph::FusionOp>(clone))
       fuse::pruneGroup(group);
@@ -122,7 +126,7 @@ size_t realise(func::FuncOp step, const planner::StepModel &model, const planner
 namespace {
 
 // The ops with a fate in the IR: graph.fate = "again", or "from_kept" for a group whose sufficient
-// results are kept.
+// results are kept, or another op whose passed on results are.
 struct RealisePass : impl::RealisePassBase<RealisePass> {
   void runOnOperation() override {
     func::FuncOp step = graph::stepOf(getOperation());
@@ -135,9 +139,12 @@ struct RealisePass : impl::RealisePassBase<RealisePass> {
     for (auto [i, op] : llvm::enumerate(graph::opsOf(step)))
       if (auto fate = op->getAttrOfType<StringAttr>("graph.fate")) {
         fates.again[i] = true;
-        if (auto kept = planner::sufficientResults(*model, static_cast<int>(i));
-            kept && fate == "from_kept")
-          fates.kept[static_cast<int>(i)] = *kept;
+        const int number = static_cast<int>(i);
+        std::optional<std::vector<int>> kept = planner::sufficientResults(*model, number);
+        if (!kept)
+          kept = planner::passedOnResults(*model, number);
+        if (kept && fate == "from_kept")
+          fates.kept[number] = *kept;
         op->removeAttr("graph.fate");
       }
     planner::normalise(*model, fates);

@@ -73,3 +73,30 @@ func.func @step(%x: tensor<4x4xf32> {graph.role = "input"}, %w: tensor<4x4xf32> 
   %g = graph.dot_general %n, %e batch [] x [] contract [0] x [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
   return %l, %n, %g : tensor<f32>, tensor<4x4xf32>, tensor<4x4xf32>
 }
+
+// -----
+
+// Sorted values are kept for an op that runs again first; the sort runs again for its indices only
+// where these are read, and its values are read from there on.
+// CHECK-LABEL: func @step
+// CHECK: %[[FIRST:.*]], %{{.*}} = graph.sort
+// CHECK: graph.exp %[[FIRST]]
+// CHECK: graph.reduce
+// CHECK: %[[EXP:.*]] = graph.exp %[[FIRST]] {graph.again}
+// CHECK-NEXT: graph.neg %[[EXP]]
+// CHECK-NEXT: graph.abs %[[FIRST]]
+// CHECK-NEXT: %[[AGAIN:.*]], %[[INDICES:.*]] = graph.sort %{{.*}} {graph.again}
+// CHECK-NEXT: graph.cast %[[INDICES]]
+// CHECK-NEXT: graph.mul %{{.*}}, %[[AGAIN]]
+func.func @step(%x: tensor<4xf32> {graph.role = "input"})
+    -> (tensor<f32> {graph.role = "loss"}, tensor<4xf32> {graph.role = "metric"}, tensor<4xf32> {graph.role = "metric"},
+        tensor<4xf32> {graph.role = "metric"}) {
+  %v, %i = graph.sort %x dim 0 {graph.fate = "from_kept"} : tensor<4xf32>
+  %e = graph.exp %v {graph.fate = "again"} : tensor<4xf32>
+  %l = graph.reduce sum %e over [0] : tensor<4xf32> -> tensor<f32>
+  %n = graph.neg %e : tensor<4xf32>
+  %a = graph.abs %v : tensor<4xf32>
+  %c = graph.cast %i : tensor<4xi64> -> tensor<4xf32>
+  %m = graph.mul %c, %v : tensor<4xf32>
+  return %l, %n, %a, %m : tensor<f32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
