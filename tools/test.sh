@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Builds everything and runs the tests. `tools/test.sh fast` runs only those that take under a minute together.
+# Builds everything and runs the tests, as many at a time as there are cores. `tools/test.sh fast` runs only those that take
+# under a minute together.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools/build.sh all
-if [ "${1:-all}" = fast ]; then
-  ctest --test-dir build --output-on-failure -j "$(nproc)" -L fast
-else
-  ctest --test-dir build --output-on-failure -LE slow
-fi
+case ${1:-all} in
+  fast) tests="-L fast" ;;
+  *) tests="-LE slow" ;;
+esac
+# shellcheck disable=SC2086
+ctest --test-dir build --output-on-failure -j "$(nproc)" $tests
