@@ -159,20 +159,33 @@ std::vector<Holding> holdingsOf(const PlanProblem &plan, const std::vector<int> 
   return holdings;
 }
 
+std::string memoryOption(int64_t bytes) {
+  return concat("(--memory ", (bytes + 1023) / 1024, "KiB");
+}
+
+std::string refusalText(const Refusal &refusal) {
+  return concat(refusal.isProven ? "no plan fits" : "no plan was found that fits", " into ",
+                bytesText(refusal.budget), " per rank on ", refusal.ranks,
+                refusal.ranks == 1 ? " rank" : " ranks",
+                refusal.pins.empty() ? "" : " under the pins of " + refusal.pins,
+                ": the smallest found needs ", bytesText(refusal.needed), " ",
+                memoryOption(refusal.needed), "), ", bytesText(refusal.needed - refusal.budget),
+                " more");
+}
+
 std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &solution,
                               int64_t ranks, const std::string &pins) {
   const solver::Infeasibility &why = solution.infeasibility;
-  const std::string under = pins.empty() ? "" : " under the pins of " + pins;
   const bool isProven = solution.status == solver::SolveStatus::Infeasible;
   if (why.smallestBudget.empty())
-    return concat(isProven ? "no plan exists" : "no plan was found", under,
+    return concat(isProven ? "no plan exists" : "no plan was found",
+                  pins.empty() ? "" : " under the pins of " + pins,
                   ", however much memory there is: ", why.message);
-  int64_t budget = plan.problem.spaces[0].budget, needed = why.smallestBudget[0];
-  std::string text =
-      concat(isProven ? "no plan fits" : "no plan was found that fits", " into ", bytesText(budget),
-             " per rank on ", ranks, ranks == 1 ? " rank" : " ranks", under,
-             ": the smallest found needs ", bytesText(needed), " (--memory ",
-             (needed + 1023) / 1024, "KiB), ", bytesText(needed - budget), " more");
+  std::string text = refusalText({.isProven = isProven,
+                                  .budget = plan.problem.spaces[0].budget,
+                                  .needed = why.smallestBudget[0],
+                                  .ranks = ranks,
+                                  .pins = pins});
   if (!isProven && !why.provenBudget.empty())
     text += concat(" (and none needs less than ", bytesText(why.provenBudget[0]), ")");
   if (!why.bindingNodes.empty()) {

@@ -44,6 +44,18 @@ std::vector<Holder> holdersAtPeak(const PlanProblem &plan, const solver::Solutio
 // All memory that is taken by the choices of the nodes.
 std::vector<Holding> holdingsOf(const PlanProblem &plan, const std::vector<int> &choices);
 
+// A budget within which there is no plan, or none was found.
+struct Refusal {
+  bool isProven = false;
+  int64_t budget = 0, needed = 0; // bytes of one rank: given, and of the smallest program found
+  int64_t ranks = 1;
+  std::string pins; // Pins::name() of the pins that restrict the plan; empty if there are none
+};
+std::string refusalText(const Refusal &refusal);
+
+// `(--memory 512KiB`: how a message names an amount that is needed.
+std::string memoryOption(int64_t bytes);
+
 // The message for a step that does not fit: missing bytes, smallest budget, largest nodes.
 // `pins`: Pins::name() of the pins that restrict the plan; empty if there are none.
 std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &solution,

@@ -41,13 +41,22 @@ public:
       : module_(module), cluster_(cluster), options_(options) {}
 
   Result<Decided> run() {
+    Result<Decided> decided = decide();
+    const bool isTooLarge = decided.status().kind() == StatusKind::Infeasible;
+    if (isTooLarge && options_.onTooLarge && least_ < std::numeric_limits<int64_t>::max())
+      options_.onTooLarge(least_);
+    return decided;
+  }
+
+private:
+  Result<Decided> decide() {
     CLEAVE_TRY_ASSIGN(model_, readModel(module_));
     CLEAVE_TRY_ASSIGN(forced_, planner::forcedFates(model_, options_.pins));
     CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
     budget_ = options_.memoryBytes ? options_.memoryBytes : shared.usableBytes();
     const planner::Fates kept = planner::fatesOf(model_, *forced_);
     if (planner::isDetermined(*forced_))
-      return planWith(kept, within(WhenTooLarge::Explain));
+      return planWith(kept, within(options_.whenTooLarge));
     Result<Decided> free = planWith(kept, within(WhenTooLarge::Stop));
     CLEAVE_TRY(unlessInfeasible(free.status()));
     if (free)
@@ -62,7 +71,6 @@ public:
     return planInLessMemory(kept, meshes);
   }
 
-private:
   using WhenTooLarge = planner::WhenTooLarge;
 
   planner::PlannerOptions within(WhenTooLarge whenTooLarge) const {
@@ -101,6 +109,7 @@ private:
     const planner::MemoryOf memoryOf = memoryOfPrograms(*decided.module, cluster_);
     options.memoryOf = [&](const planner::Decisions &decisions) -> Result<planner::ProgramMemory> {
       CLEAVE_TRY_ASSIGN(planner::ProgramMemory memory, memoryOf(decisions));
+      least_ = std::min(least_, memory.arena);
       if (wholePeak_ == 0) // the first one is that of the fastest plan that keeps everything
         CLEAVE_TRY(keepWhole(decided.model, decisions, memory));
       return memory;
@@ -138,7 +147,11 @@ private:
     planner::PlannerOptions options = within(WhenTooLarge::Search);
     options.cutoffSeconds = cutoff();
     CLEAVE_TRY(keepBest(planWith(kept, options)));
-    return best_ ? finish() : explain(kept, std::min_element(tried_.begin(), tried_.end())->fates);
+    if (best_)
+      return finish();
+    if (options_.whenTooLarge != WhenTooLarge::Explain)
+      return Status::infeasible("no plan was found that fits");
+    return explain(kept, std::min_element(tried_.begin(), tried_.end())->fates);
   }
 
   // Fates for the fastest layouts, and the recipes; then for layouts that are split more finely.
@@ -158,7 +171,7 @@ private:
 
   // Seconds that another plan must beat.
   double cutoff() const { return best_ ? best_->plan.seconds : solver::kForbidden; }
-  bool isGood() const { return best_ && best_->plan.gap < kGoodGap; }
+  bool isGood() const { return best_ && (options_.isAnyEnough || best_->plan.gap < kGoodGap); }
   // Keeps a plan if it beats the best one. Fails as it failed, unless it only did not fit.
   Status keepBest(Result<Decided> decided) {
     if (decided && decided->plan.seconds < cutoff())
@@ -248,6 +261,8 @@ private:
       if (!chosen)
         return Status::ok();
       CLEAVE_TRY_ASSIGN(int64_t slack, tryFates(chosen->fates, isAround ? &plan : nullptr));
+      if (best_ && options_.isAnyEnough)
+        return Status::ok();
       if (slack >= 0)
         fitting = std::max(fitting, target);
       else
@@ -322,6 +337,7 @@ private:
   std::optional<Decided> best_; // the fastest plan that fits
   // Bytes of the smallest program of the last plan that did not fit.
   int64_t tooLarge_ = std::numeric_limits<int64_t>::max();
+  int64_t least_ = std::numeric_limits<int64_t>::max(); // bytes of the smallest program
 };
 
 } // namespace

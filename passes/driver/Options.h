@@ -42,6 +42,7 @@ struct CompileOptions {
   int64_t ranks = 1;
   bool leastRanks = false;  // --ranks least: the planner chooses the fewest that suffice
   uint64_t memoryBytes = 0; // budget of one rank; 0: what the cluster file says
+  bool leastMemory = false; // --memory least: the smallest budget in which a plan is found
   std::string mesh;         // AXIS=N,…; empty: the planner chooses
   std::string pin;          // recipe or file; empty: none
 

@@ -2,6 +2,7 @@
 
 #include "compiler/solver/Json.h"
 #include "dialects/graph/Step.h"
+#include "passes/driver/LeastMemory.h"
 #include "passes/driver/LeastRanks.h"
 #include "passes/driver/Pareto.h"
 #include "passes/driver/WaysOut.h"
@@ -35,7 +36,12 @@ static Result<Decided> decide(Compilation &c) {
     options.onNetwork = [&](const Mesh &mesh, const solver::Problem &problem) {
       return writeNetwork(c.options.dumpPhases, mesh, problem);
     };
-  return decideStep(*c.module, *c.cluster, options);
+  if (!c.options.leastMemory)
+    return decideOrRefuse(*c.module, *c.cluster, std::move(options));
+  CLEAVE_TRY_ASSIGN(LeastMemory least, leastMemory(*c.module, *c.cluster, std::move(options)));
+  c.options.memoryBytes = static_cast<uint64_t>(least.bytes);
+  c.remarks.push_back({"memory", least.remark});
+  return std::move(least.decided);
 }
 
 static Status writePareto(Compilation &c, Variants &variants) {

@@ -30,8 +30,10 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
       ->type_name("N|least")
       ->capture_default_str();
   app.add_option("--memory", typed.memory,
-                 "memory budget of one rank, for example 2GiB; default: from the cluster file")
-      ->group("Plan");
+                 "memory budget of one rank, for example 2GiB, or least: the smallest in which a "
+                 "plan is found; default: from the cluster file")
+      ->group("Plan")
+      ->type_name("BYTES|least");
   app.add_option("--mesh", options.mesh, "AXIS=N,...: the mesh; default: the planner chooses")
       ->group("Plan");
   app.add_option("--pin", options.pin,
@@ -81,10 +83,15 @@ static Status readRanks(const std::string &text, int64_t &ranks) {
 
 static Status check(const Typed &typed, CompileOptions &options) {
   CLEAVE_TRY(tools::checkModelOptions(typed.model, options));
-  if (!typed.memory.empty()) {
+  options.leastMemory = typed.memory == "least";
+  if (!typed.memory.empty() && !options.leastMemory) {
     CLEAVE_TRY_ASSIGN(options.memoryBytes, parseBytes(typed.memory).withContext("--memory"));
   }
   options.leastRanks = typed.ranks == "least";
+  if (options.leastMemory && (options.leastRanks || options.microBatch == "auto"))
+    return Status::userError(
+        "--memory least: ", options.leastRanks ? "--ranks least" : "--micro-batch auto",
+        " needs an amount of memory; leave one of both out");
   return options.leastRanks ? Status::ok() : readRanks(typed.ranks, options.ranks);
 }
 

@@ -1,6 +1,7 @@
 // The planner's memory is that of the program: for whole models on several numbers of ranks, the
 // planned peak is compared with the arena's.
 #include "passes/driver/Compile.h"
+#include "passes/driver/LeastMemory.h"
 #include "runtime/base/FileWriter.h"
 #include "runtime/base/Units.h"
 #include "test/unit/driver/Models.h"
@@ -94,8 +95,13 @@ TEST_CASE("a plan's own memory given back as the limit gives the same plan") {
   }
 }
 
+static void requireOk(const Status &status) {
+  INFO((status ? "" : status.message()));
+  REQUIRE(status.isOk());
+}
+
 // The bytes that the message of a refused budget asks for.
-static uint64_t leastBytes(driver::CompileOptions options) {
+static uint64_t namedBytes(driver::CompileOptions options) {
   options.memoryBytes = 1 << 10;
   Compilation c(options);
   Status status = driver::compileTo(c, "planned");
@@ -107,34 +113,67 @@ static uint64_t leastBytes(driver::CompileOptions options) {
   return *parseBytes(status.message().substr(begin, end - begin));
 }
 
-// Compiles with the least memory; one per cent less is refused.
-static void checkLeast(const ModelCase &model, int64_t ranks) {
+// Compiles with the memory that a refusal names.
+static void checkNamed(const ModelCase &model, const Split &split) {
   ModelFile file(model);
-  driver::CompileOptions options = optionsOf(file.path(), model, {ranks, "", 1});
-  options.pin = "full-recompute";
-  const uint64_t least = leastBytes(options);
-  INFO(model.name << " on " << ranks << " ranks in " << least << " bytes");
-  options.memoryBytes = least;
-  Compilation enough(options);
-  Status fits = driver::compileTo(enough, "program");
-  INFO((fits ? "" : fits.message()));
-  REQUIRE(fits.isOk());
-  CHECK(enough.arenaBytes <= least);
-  options.memoryBytes = least * 99 / 100;
+  driver::CompileOptions options = optionsOf(file.path(), model, split);
+  options.memoryBytes = namedBytes(options);
+  INFO(model.name << " on " << split.ranks << " ranks in " << options.memoryBytes << " bytes");
+  Compilation c(options);
+  requireOk(driver::compileTo(c, "program"));
+  CHECK(c.arenaBytes <= options.memoryBytes);
+}
+
+// Compiles with the least memory; one per cent less is refused.
+static void checkLeast(const ModelCase &model, const Split &split) {
+  ModelFile file(model);
+  driver::CompileOptions options = optionsOf(file.path(), model, split);
+  options.leastMemory = true;
+  Compilation least(options);
+  requireOk(driver::compileTo(least, "program"));
+  options.leastMemory = false;
+  options.memoryBytes = least.options.memoryBytes;
+  INFO(model.name << " on " << split.ranks << " ranks in " << options.memoryBytes << " bytes");
+  if (std::getenv("CLEAVE_SHOW"))
+    std::cout << model.name << " on " << split.ranks << " ranks: " << options.memoryBytes << "\n"
+              << std::flush;
+  CHECK(least.arenaBytes <= options.memoryBytes);
+  Compilation again(options);
+  requireOk(driver::compileTo(again, "program"));
+  CHECK(again.decided.seconds == least.decided.seconds);
+  options.memoryBytes = options.memoryBytes * 99 / 100;
   Compilation less(options);
   CHECK(driver::compileTo(less, "planned").kind() == StatusKind::Infeasible);
 }
 
-// Recomputation is pinned: the planner chooses fates by a search, which may find smaller programs
-// from one budget than from another.
-TEST_CASE("the smallest budget compiles, and one per cent less is refused") {
-  for (const ModelCase &model : {bundledCases()[1], bundledCases()[4], zooCases()[1]})
-    checkLeast(model, 1);
-  checkLeast(zooCases()[1], 4);
+TEST_CASE("the memory that a refusal names suffices") {
+  checkNamed(bundledCases()[0], {4});
+  checkNamed(bundledCases()[1], {1});
 }
 
-TEST_CASE("the smallest budget of several ranks compiles", "[.sweep]") {
-  checkLeast(bundledCases()[4], 4);
+TEST_CASE("the least memory compiles, and one per cent less is refused") {
+  checkLeast(bundledCases()[0], {1});
+  checkLeast(bundledCases()[0], {4, "dp=4"});
+  checkLeast(bundledCases()[1], {1});
+}
+
+TEST_CASE("a refusal tells whether buffers found no places in the budget") {
+  planner::Plan plan;
+  plan.mesh = *planner::parseMesh("dp=2");
+  plan.atPeak = {{"a", 600}, {"b", 300}};
+  plan.peakBytes = 1000;
+  const std::string text = driver::refusalText(plan, 1024, 1000);
+  CHECK(text == "no plan was found that fits into 1000 B per rank on 2 ranks: the smallest found "
+                "needs 1.00 KiB (--memory 1KiB), 24 B more; largest at its peak: a, b; no more "
+                "than 1000 B of it are in use at a time, but its buffers found no places in less");
+  CHECK_THAT(driver::refusalText(plan, 1024, 999), Catch::EndsWith("peak: a, b"));
+}
+
+TEST_CASE("refused and least memory of several ranks", "[.sweep]") {
+  for (size_t model : {1, 3, 4}) {
+    checkNamed(bundledCases()[model], {4});
+    checkLeast(bundledCases()[model], {4});
+  }
 }
 
 // Takes an hour; run by hand or by the label slow: unit-driver "[sweep]".

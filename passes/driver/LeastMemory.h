@@ -1,0 +1,31 @@
+// LeastMemory: the least memory of a rank in which a plan is found (--memory least), and the memory
+// that a refusal names.
+//
+// Plans in tight memory are found by a search, which may succeed in less memory than where it
+// failed. An amount is therefore named only after a plan was found in it.
+#pragma once
+
+#include "passes/driver/DecideStep.h"
+
+namespace cleave::driver {
+
+// The plan in the least memory.
+struct LeastMemory {
+  int64_t bytes = 0; // decideStep finds a plan in so many bytes of one rank, and none in 99 % of it
+  Decided decided;
+  std::string remark;
+};
+
+// Looks for the least memory by halves, in a limited number of plans; `options` without a budget.
+// Errors as of decideStep. `module` is that of the phase `primitive`.
+Result<LeastMemory> leastMemory(mlir::ModuleOp module, const cluster::Cluster &cluster,
+                                planner::PlannerOptions options);
+
+// decideStep, where what a refusal says is needed suffices: decideStep finds a plan in it.
+Result<Decided> decideOrRefuse(mlir::ModuleOp module, const cluster::Cluster &cluster,
+                               planner::PlannerOptions options);
+
+// The message that no plan was found in `budget` bytes of one rank, while `plan` was in `needed`.
+std::string refusalText(const planner::Plan &plan, int64_t needed, int64_t budget);
+
+} // namespace cleave::driver
