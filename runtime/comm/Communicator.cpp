@@ -53,13 +53,13 @@ static bool isPermutation(std::vector<int> list, int size) {
   return list == all;
 }
 
-Status Communicator::check(const Call &call) const {
+Status checkCall(const Call &call, int size, int index) {
   bool pointToPoint = call.kind == Kind::Send || call.kind == Kind::Recv;
-  if (pointToPoint && (call.peer < 0 || call.peer >= size() || call.peer == index_))
-    return Status::defect("peer ", call.peer, " of a send or receive is not another of ", size(),
+  if (pointToPoint && (call.peer < 0 || call.peer >= size || call.peer == index))
+    return Status::defect("peer ", call.peer, " of a send or receive is not another of ", size,
                           " members");
-  if (call.kind == Kind::Permute && !isPermutation(call.sources, size()))
-    return Status::defect("the sources of a permute are not each of ", size(), " members once");
+  if (call.kind == Kind::Permute && !isPermutation(call.sources, size))
+    return Status::defect("the sources of a permute are not each of ", size, " members once");
   for (const BufferPair &pair : call.pairs) {
     bool needsSend = call.kind != Kind::Recv, needsRecv = call.kind != Kind::Send;
     if (pair.count < 0 || byteSize(pair.dtype) == 0 ||
@@ -86,7 +86,7 @@ static AsyncQueues::Key queueOf(const Call &call) {
 }
 
 Status Communicator::run(const Call &call) {
-  CLEAVE_TRY(check(call));
+  CLEAVE_TRY(checkCall(call, size(), index_));
   if (size() == 1) {
     runAlone(call);
     return Status::ok();
@@ -99,7 +99,7 @@ Status Communicator::run(const Call &call) {
 
 Ticket Communicator::start(const Call &call) {
   return queues_->start(queueOf(call), [this, call] {
-    CLEAVE_TRY(check(call));
+    CLEAVE_TRY(checkCall(call, size(), index_));
     if (size() > 1)
       return execute(call);
     runAlone(call);

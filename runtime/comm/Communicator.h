@@ -1,7 +1,7 @@
 // Communication between the ranks of a job: a World is one rank's connection to all others, a
 // Communicator its endpoint in one group of ranks. The message Collective in
 // runtime/artifact/program.proto defines the collectives; all implementations (local, shm, gloo,
-// mixed) pass one conformance suite.
+// mixed) pass one conformance suite. DeviceWorld.h: the same for buffers in the memory of devices.
 //
 // Reductions combine the members in the order of their index in the group, in every implementation
 // and for every division of the data into pieces. Results are therefore bitwise equal on every
@@ -62,6 +62,10 @@ struct Call {
                                  // from; every index occurs once
 };
 
+// A defect if the call does not fit a group of `size` members, of which this rank is number
+// `index`.
+Status checkCall(const Call &call, int size, int index);
+
 // Identifies a started call until it is waited for. 0: none.
 using Ticket = uint64_t;
 
@@ -111,7 +115,6 @@ protected:
   std::string describe(int memberIndex) const;
 
 private:
-  Status check(const Call &call) const;
   std::vector<int> members_;
   int index_;
   std::unique_ptr<AsyncQueues> queues_;

@@ -13,9 +13,9 @@ namespace cleave {
 // The version of Cleave, and in parentheses how this build differs from the usual one.
 std::string version();
 
-// Reads the command line. Returns an exit code if the tool must end: 0 after printing help or
-// the version, 1 after printing an error. The name of `app` is the tool's name. From then on, memory that cannot be
-// allocated ends the tool with a message and exit code 1.
+// Reads the command line. Returns an exit code if the tool must end: 0 after printing help or the
+// version, 1 after printing an error. The name of `app` is the tool's name. From then on, memory
+// that cannot be allocated ends the tool with a message and exit code 1.
 std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv);
 
 // Checks of option values: a number above 0, and one of at least 0.

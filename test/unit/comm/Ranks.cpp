@@ -19,6 +19,8 @@ const std::vector<std::string> &implementations() {
   return names;
 }
 
+std::vector<std::string> implementationsThat(Promise) { return implementations(); }
+
 static Result<std::unique_ptr<World>> connectOver(const std::string &implementation,
                                                   const Rendezvous &rendezvous,
                                                   const Options &options) {

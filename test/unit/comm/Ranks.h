@@ -32,8 +32,14 @@ private:
 
 using RankMain = std::function<void(World &, Findings &)>;
 
-// The names of all implementations: `local`, `shm`, `gloo`, `mixed`.
+// The names of all implementations: `local`, `shm`, `gloo`, `mixed`; in test/unit/comm_devices
+// `staged`, `nccl`.
 const std::vector<std::string> &implementations();
+// What not all implementations promise: started calls of different groups and directions run at the
+// same time; reductions are in rank order.
+enum class Promise { RunsConcurrently, ReducesInRankOrder };
+// The implementations that promise it.
+std::vector<std::string> implementationsThat(Promise promise);
 
 // Runs `main` on all ranks. Returns the errors of all ranks; empty if there are none.
 std::string runRanks(const std::string &implementation, int size, const RankMain &main,

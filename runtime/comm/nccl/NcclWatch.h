@@ -1,0 +1,59 @@
+// Notices lost ranks while calls of NCCL are under way, and ends the calls. NCCL's kernels wait for
+// other ranks on the GPU, without limit: a second thread looks at the communicators and at the
+// ranks, and aborts all communicators of this rank when one cannot continue.
+#pragma once
+
+#include "runtime/base/Status.h"
+#include "runtime/comm/Communicator.h"
+#include "runtime/comm/nccl/Nccl.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace cleave::comm::nccl {
+
+class NcclWatch {
+public:
+  // `table` and `world` outlive this object.
+  NcclWatch(const Table &table, const World &world, std::chrono::milliseconds timeout);
+  ~NcclWatch();
+  NcclWatch(const NcclWatch &) = delete;
+
+  // Watches a communicator, until release(), which ends it: in agreement with the other ranks, or
+  // by an abort if a call has failed.
+  void add(Comm comm);
+  void release(Comm comm);
+
+  // Runs `wait` with the communicators watched. Status::lost if they were aborted: a rank of this
+  // machine has ended, NCCL reports an error, or `wait` takes longer than the timeout.
+  Status await(const std::function<Status()> &wait);
+  // Waits until NCCL has accepted a call that returned `code`. `doing` is for messages.
+  Status settle(Comm comm, Code code, const std::string &doing);
+  // Aborts all communicators, once, for a failure outside await().
+  void abort(const Status &reason);
+  // The failure that aborted the communicators.
+  Status failure() const;
+
+private:
+  void watch();
+  Status look(std::chrono::steady_clock::time_point begun) const;
+  Status error(Comm comm, Code code, const std::string &doing) const;
+  void abortLocked(const Status &reason);
+
+  const Table &table_;
+  const World &world_;
+  std::chrono::milliseconds timeout_;
+  mutable std::mutex mutex_;
+  std::condition_variable change_;
+  std::vector<Comm> comms_;
+  Status failure_;
+  std::chrono::steady_clock::time_point begun_;
+  bool isAwaiting_ = false, isOver_ = false;
+  std::thread thread_; // the last member: it uses the others
+};
+
+} // namespace cleave::comm::nccl
