@@ -422,7 +422,10 @@ class PriceSearch {
 public:
   PriceSearch(JointNetwork &network, int64_t memoryBytes, const solver::SolveOptions &limits,
               Joint &joint)
-      : network_(network), budget_(memoryBytes), limits_(limits), joint_(joint) {}
+      : network_(network), budget_(memoryBytes), limits_(limits), joint_(joint) {
+    limits_.goodGap = std::max(limits_.goodGap, kGoodGap);
+    limits_.maxSearchRounds = 0;
+  }
 
   Status run(const JointHint &hint) {
     joint_.instant = hint.instant;
@@ -456,6 +459,7 @@ private:
   // Networks solved to find a price at which the step fits, and again to improve it.
   static constexpr int kSteps = 8;
   static constexpr double kCloseEnough = 2e-3; // of the bound
+  static constexpr double kGoodGap = 1e-3;     // of the solution of one network
 
   // Whether the first price leaves little to improve.
   bool isEnough(const JointHint &hint) const {
@@ -492,7 +496,7 @@ private:
 
   JointNetwork &network_;
   const int64_t budget_;
-  const solver::SolveOptions &limits_;
+  solver::SolveOptions limits_;
   Joint &joint_;
   Point last_;
   std::optional<Point> left_, right_; // closest to the best price: too many bytes, or not

@@ -26,7 +26,7 @@ struct MeshCandidate {
   Mesh mesh;
   std::vector<std::vector<int>> parts; // of its axes in the mesh that was asked for; empty: none
   std::unique_ptr<Costs> costs;        // on it; once prices are known, they are not computed again
-  std::optional<PlanProblem> network;  // its first one without a budget, from bound to solve
+  std::optional<BegunNetwork> network; // its first one without a budget, from bound to solve
   double bound = -solver::kForbidden;  // lower bound on the seconds of any plan on it
   size_t others = 0;                   // choices that its last network does not list
   std::string outcome;                 // `12.3 ms`, `at least 12.3 ms`, `does not fit`
@@ -106,9 +106,10 @@ static Status prepareMesh(MeshCandidate &candidate, const StepModel &model,
   candidate.bound = solver::kForbidden;
   if (!problem)
     return Status::ok(); // another mesh may do
-  CLEAVE_TRY_ASSIGN(candidate.bound,
+  CLEAVE_TRY_ASSIGN(solver::Bounded bounded,
                     solver::lowerBound(problem->problem, options.solve).withContext("planner"));
-  candidate.network = std::move(*problem);
+  candidate.bound = bounded.seconds;
+  candidate.network = {std::move(*problem), std::move(bounded.begun)};
   return Status::ok();
 }
 
@@ -211,7 +212,7 @@ static Status tryWithoutBudget(const PlannerOptions &options, MeshCandidate &can
   solver::SolveOptions limits = options.solve;
   limits.cutoff = cutoffFor(candidate, fastest.candidate, fastest.seconds);
   candidate.outcome = "at least " + secondsText(candidate.bound);
-  std::optional<PlanProblem> network = std::exchange(candidate.network, std::nullopt);
+  std::optional<BegunNetwork> network = std::exchange(candidate.network, std::nullopt);
   if (isNoBetter(candidate, limits.cutoff))
     return Status::ok();
   Result<Refined> refined =

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace cleave::planner {
 
@@ -16,10 +17,11 @@ public:
       : costs_(costs), pins_(pins), memoryBytes_(memoryBytes), listing_{limits}, options_(options),
         onNetwork_(onNetwork) {}
 
-  Result<Refined> run(std::optional<PlanProblem> first) {
+  Result<Refined> run(std::optional<BegunNetwork> first) {
     do {
       if (first) {
-        result_.problem = std::move(*first);
+        result_.problem = std::move(first->problem);
+        begun_ = std::move(first->solve);
         first.reset();
       } else {
         CLEAVE_TRY_ASSIGN(result_.problem, buildProblem(costs_, pins_, memoryBytes_, listing_));
@@ -42,7 +44,8 @@ private:
     if (onNetwork_)
       CLEAVE_TRY(onNetwork_(result_.problem.problem));
     CLEAVE_TRY_ASSIGN(result_.solution,
-                      solver::solve(result_.problem.problem, options_).withContext("planner"));
+                      solver::solve(result_.problem.problem, options_, std::exchange(begun_, {}))
+                          .withContext("planner"));
     seconds_ += result_.solution.seconds;
     return Status::ok();
   }
@@ -120,6 +123,7 @@ private:
   const solver::SolveOptions &options_;
   const std::function<Status(const solver::Problem &)> &onNetwork_;
   Refined result_;
+  std::shared_ptr<solver::Solve> begun_; // of the first network
   double bound_ = -solver::kForbidden, seconds_ = 0;
   size_t mostEntries_ = 0; // of a network
 };
@@ -129,7 +133,7 @@ private:
 Result<Refined> solveRefining(Costs &costs, const Pins &pins, int64_t memoryBytes,
                               const ChoiceLimits &limits, const solver::SolveOptions &options,
                               const std::function<Status(const solver::Problem &)> &onNetwork,
-                              std::optional<PlanProblem> first) {
+                              std::optional<BegunNetwork> first) {
   return Refinement(costs, pins, memoryBytes, limits, options, onNetwork).run(std::move(first));
 }
 

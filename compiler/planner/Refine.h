@@ -14,6 +14,12 @@
 
 namespace cleave::planner {
 
+// A network with the first lists, and its solve as far as lowerBound() did it.
+struct BegunNetwork {
+  PlanProblem problem;
+  std::shared_ptr<solver::Solve> solve;
+};
+
 // The result for one mesh.
 struct Refined {
   PlanProblem problem; // the last network; its rests are forbidden
@@ -26,12 +32,11 @@ struct Refined {
 };
 
 // `memoryBytes`: budget of one rank. `onNetwork` is called with every network before it is solved;
-// a failure ends the solve; may be empty. `first`: the network of these arguments with the first
-// lists, if it has been built. A user error if `options` are invalid; infeasible if a node has no
-// choices.
+// a failure ends the solve; may be empty. `first`: of these arguments but for the cutoff, if it has
+// been bounded. A user error if `options` are invalid; infeasible if a node has no choices.
 Result<Refined> solveRefining(Costs &costs, const Pins &pins, int64_t memoryBytes,
                               const ChoiceLimits &limits, const solver::SolveOptions &options,
                               const std::function<Status(const solver::Problem &)> &onNetwork = {},
-                              std::optional<PlanProblem> first = {});
+                              std::optional<BegunNetwork> first = {});
 
 } // namespace cleave::planner

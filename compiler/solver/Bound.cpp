@@ -158,7 +158,7 @@ Ascent ascend(const Network &network, Elimination &elimination, const NodeCosts 
     if (method.bound() == kForbidden)
       break;
     double upper = candidate(choices);
-    if (isEnough(method.bound(), upper, options.cutoff, options.acceptedGap) ||
+    if (isEnough(method.bound(), upper, options.cutoff, options.acceptedGap, options.goodGap) ||
         method.isStationary() || (options.isLate && options.isLate()))
       break;
     idle = rose ? 0 : idle + 1;

@@ -9,6 +9,7 @@
 
 #include "compiler/solver/Elimination.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -23,15 +24,21 @@ NodeCosts pricedCosts(const Network &network, const NodeCosts &costs, const Pric
 // When an ascent ends.
 struct AscentOptions {
   int iterations = 100;         // at most
-  double acceptedGap = 1e-9;    // ends when the upper bound is this close (relative)
-  double cutoff = kForbidden;   // or the bound is this close to it; steps do not depend on it
+  double acceptedGap = 1e-9;    // ends when the upper bound or the cutoff is this close (relative)
+  double goodGap = 0;           // or the upper bound, if it is below the cutoff, this close
+  double cutoff = kForbidden;   // steps do not depend on it
+  double leastRise = 1e-7;      // of the bound (relative); a pass with less is idle (Messages.h)
+  bool keepsPrices = false;     // the prices stay as they are (Messages.h)
   std::function<bool()> isLate; // ends when it returns true; may be empty
 };
 
-// Whether the bound is within the accepted gap of the upper bound or the cutoff.
-inline bool isEnough(double bound, double upper, double cutoff, double acceptedGap) {
+// Whether the bound is within the accepted gap of the upper bound or the cutoff, or within the good
+// gap of an upper bound below the cutoff.
+inline bool isEnough(double bound, double upper, double cutoff, double acceptedGap,
+                     double goodGap) {
   const double least = std::min(upper, cutoff);
-  return least < kForbidden && least - bound <= acceptedGap * std::abs(least);
+  const double gap = upper < cutoff ? std::max(acceptedGap, goodGap) : acceptedGap;
+  return least < kForbidden && least - bound <= gap * std::abs(least);
 }
 
 // The result of an ascent.

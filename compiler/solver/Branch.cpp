@@ -56,7 +56,8 @@ public:
 private:
   bool isHopeless(double bound) const {
     return bound == kForbidden ||
-           isEnough(bound, search_.bestCost(), options_.cutoff, options_.acceptedGap);
+           isEnough(bound, search_.bestCost(), options_.cutoff, options_.acceptedGap,
+                    /*goodGap=*/0);
   }
 
   void push(double bound, std::shared_ptr<const Decision> decision,

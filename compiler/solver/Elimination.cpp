@@ -16,12 +16,14 @@ int64_t Elimination::tableSize(const std::vector<int> &scope) const {
   return size > 1e15 ? int64_t(1e15) : static_cast<int64_t>(size);
 }
 
-Elimination::Elimination(const Network &network, int64_t maxTableEntries)
+Elimination::Elimination(const Network &network, int64_t maxTableEntries, bool onlyIfExact)
     : network_(network), maxTableEntries_(maxTableEntries) {
   const size_t count = network.nodes.size();
   position_.assign(count, -1);
   groupsOf_.resize(count);
-  makeOrder();
+  makeOrder(onlyIfExact);
+  if (onlyIfExact && !exact_)
+    return;
   // Edges become tables, the earlier node contiguous; then follow the order.
   std::vector<std::vector<int>> tablesOf(count);
   Tables tables;
@@ -81,7 +83,7 @@ void Elimination::countWork() {
 }
 
 // Greedy order: the node whose elimination makes the smallest table comes next.
-void Elimination::makeOrder() {
+void Elimination::makeOrder(bool onlyIfExact) {
   const int count = static_cast<int>(network_.nodes.size());
   std::vector<std::set<int>> neighbours(count);
   for (const NetworkEdge &edge : network_.edges) {
@@ -112,6 +114,10 @@ void Elimination::makeOrder() {
     std::vector<int> scope(neighbours[v].begin(), neighbours[v].end());
     // A table that will be split adds no neighbours: the scopes of its groups are not yet known.
     bool isSplit = size > static_cast<double>(maxTableEntries_) && scope.size() > 1;
+    if (isSplit && onlyIfExact) {
+      exact_ = false;
+      return;
+    }
     for (int a : scope) {
       neighbours[a].erase(v);
       if (!isSplit)
@@ -341,15 +347,17 @@ NodeCosts Elimination::support() const {
   return fractions;
 }
 
-std::unique_ptr<Elimination> makeElimination(const Network &network, int64_t maxTableEntries) {
+std::unique_ptr<Elimination> makeExact(const Network &network) {
   constexpr int64_t kAffordable = 200'000'000; // additions of one evaluation
   constexpr int64_t kLarge = int64_t(1) << 24; // entries
-  if (maxTableEntries < kLarge) {
-    auto elimination = std::make_unique<Elimination>(network, kLarge);
-    if (elimination->isExact() && elimination->work() <= kAffordable)
-      return elimination;
-  }
-  return std::make_unique<Elimination>(network, maxTableEntries);
+  auto elimination = std::make_unique<Elimination>(network, kLarge, /*onlyIfExact=*/true);
+  return elimination->isExact() && elimination->work() <= kAffordable ? std::move(elimination)
+                                                                      : nullptr;
+}
+
+std::unique_ptr<Elimination> makeElimination(const Network &network, int64_t maxTableEntries) {
+  std::unique_ptr<Elimination> exact = makeExact(network);
+  return exact ? std::move(exact) : std::make_unique<Elimination>(network, maxTableEntries);
 }
 
 } // namespace cleave::solver

@@ -31,8 +31,10 @@ struct Marginals {
 // The elimination of one network. Keeps a reference to it.
 class Elimination {
 public:
-  // `maxTableEntries` limits every table except those of single nodes and edges.
-  Elimination(const Network &network, int64_t maxTableEntries);
+  // `maxTableEntries` limits every table except those of single nodes and edges. `onlyIfExact`: as
+  // soon as a table would have to be split, the construction ends; isExact() is then false, and
+  // nothing else may be asked.
+  Elimination(const Network &network, int64_t maxTableEntries, bool onlyIfExact = false);
 
   // Whether no table had to be split, so that minimize() is exact.
   bool isExact() const { return exact_; }
@@ -80,7 +82,7 @@ private:
     int parent = -1; // the group that reads the output; -1 if the output is a number
   };
 
-  void makeOrder();
+  void makeOrder(bool onlyIfExact);
   void makeGroups(int v, const std::vector<int> &tables);
   int addGroup(int v, const std::vector<int> &tables, const std::vector<int> &scope);
   int64_t tableSize(const std::vector<int> &scope) const;
@@ -122,9 +124,12 @@ private:
   ByWords<Numbered> results_, before_;     // of this call of minimize(), and of the one before
 };
 
-// An elimination with large tables (2^24 entries) if it is then exact and one minimize() is cheap,
-// else with tables of `maxTableEntries`. Tables between the two sizes would change nothing: the
-// order, and the work of exact elimination, are the same.
+// An elimination that is exact and whose minimize() is cheap, with tables of at most 2^24 entries;
+// null if there is none.
+std::unique_ptr<Elimination> makeExact(const Network &network);
+
+// makeExact(), else an elimination with tables of `maxTableEntries`. Tables between the two sizes
+// would change nothing: the order, and the work of exact elimination, are the same.
 std::unique_ptr<Elimination> makeElimination(const Network &network, int64_t maxTableEntries);
 
 // Calls visit(index, rows) for all combinations of the scope's choices; those of its last node

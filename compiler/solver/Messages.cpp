@@ -8,8 +8,7 @@
 
 namespace cleave::solver {
 
-namespace {
-
+// The messages, and passes over the nodes that change them.
 class Sweeps {
 public:
   explicit Sweeps(const Network &network) : network_(network), links_(network.nodes.size()) {
@@ -65,7 +64,7 @@ public:
   const std::vector<int> &decoded() const { return decoded_; }
 
   // The network with the messages added.
-  Network rewritten() {
+  Network rewritten() const {
     Network result = network_;
     for (size_t v = 0; v < result.nodes.size(); ++v)
       for (auto [w, e] : links_[v])
@@ -97,9 +96,11 @@ private:
   }
 
   // The message from edge e to its end v, one entry per choice of v.
-  double *message(int e, int v) {
+  double *message(int e, int v) { return messages_.data() + place(e, v); }
+  const double *message(int e, int v) const { return messages_.data() + place(e, v); }
+  size_t place(int e, int v) const {
     const NetworkEdge &edge = network_.edges[e];
-    return messages_.data() + first_[e] + (edge.from == v ? 0 : network_.nodes[edge.from].size());
+    return first_[e] + (edge.from == v ? 0 : network_.nodes[edge.from].size());
   }
 
   // Per choice of v the least entry of edge e minus its message to the other end.
@@ -162,6 +163,8 @@ private:
   TableRows row_{{nullptr}, {0}, 0, 0};
 };
 
+namespace {
+
 // The prices, and their steps along the excess over the budgets.
 class PriceSteps {
 public:
@@ -207,46 +210,56 @@ private:
 
 } // namespace
 
-Tightened tighten(const Network &network, const Prices &start, const AscentOptions &options,
-                  const Candidate &candidate) {
+Messages::Messages(const Network &network)
+    : network_(network), sweeps_(std::make_unique<Sweeps>(network)) {}
+
+Messages::~Messages() = default;
+
+Network Messages::rewritten() const { return sweeps_->rewritten(); }
+
+Tightened Messages::tighten(const Prices &start, const AscentOptions &options,
+                            const Candidate &candidate) {
   constexpr int kPatience = 8;
-  Sweeps sweeps(network);
-  PriceSteps steps(network, start);
+  Sweeps &sweeps = *sweeps_;
+  PriceSteps steps(network_, start);
   NodeCosts costs;
-  for (const NetworkNode &node : network.nodes)
+  for (const NetworkNode &node : network_.nodes)
     costs.push_back(node.cost);
   Tightened result;
   result.prices = start;
   double factor = 0.5, upper = kForbidden;
   int idle = 0;
   for (; result.iterations < options.iterations && factor > 1e-4; ++result.iterations) {
-    NodeCosts priced = pricedCosts(network, costs, steps.prices());
-    const bool decodes = result.iterations % 4 == 0;
+    NodeCosts priced = pricedCosts(network_, costs, steps.prices());
+    const bool decodes = candidate && result.iterations % 4 == 0;
     sweeps.run(priced, true, decodes);
     if (decodes)
       upper = candidate(sweeps.decoded());
     sweeps.run(priced, false, false);
-    double bound = sweeps.bound(priced) - steps.budgetValue() + network.constant;
-    const bool rose = bound > result.bound + 1e-7 * std::abs(result.bound);
+    double bound = sweeps.bound(priced) - steps.budgetValue() + network_.constant;
+    const bool rose =
+        result.iterations == 0 || bound > result.bound + options.leastRise * std::abs(result.bound);
     if (bound > result.bound) {
       result.bound = bound;
       result.prices = steps.prices();
     }
     idle = rose ? 0 : idle + 1;
-    if (isEnough(result.bound, upper, options.cutoff, options.acceptedGap) ||
-        (options.isLate && options.isLate()))
+    if (isEnough(result.bound, upper, options.cutoff, options.acceptedGap, options.goodGap) ||
+        (options.isLate && options.isLate()) ||
+        (idle > 0 && (network_.rows.empty() || options.keepsPrices)))
       break;
     if (idle >= kPatience) {
       factor *= 0.7;
       idle = 0;
       steps.set(result.prices);
     }
+    if (options.keepsPrices)
+      continue;
     // Without a solution the distance is a guess from the best bound, since the last one may be far
     // off.
     double distance = upper < kForbidden ? upper - result.bound : 0.1 * std::abs(result.bound);
     steps.step(sweeps.argmin(), factor * std::max(distance, 1e-6 * std::abs(result.bound)));
   }
-  result.network = sweeps.rewritten();
   return result;
 }
 

@@ -4,13 +4,17 @@
 #include "compiler/solver/Branch.h"
 #include "compiler/solver/Fixing.h"
 #include "compiler/solver/LeastPeak.h"
-#include "compiler/solver/Messages.h"
 #include "compiler/solver/Presolve.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace cleave::solver {
+
+// Passes of messages for a first bound, and the least rise of the bound for another one, as a share
+// of it, where elimination may follow.
+static constexpr int kFirstSweeps = 30;
+static constexpr double kWorthwhileRise = 1e-4;
 
 NetworkSolve::NetworkSolve(const Network &network, const std::vector<MemorySpace> &spaces,
                            const SolveOptions &options, int round)
@@ -28,7 +32,12 @@ double NetworkSolve::elapsed() const {
 }
 
 bool NetworkSolve::isClosed(double bound) const {
-  return isEnough(bound, search_.bestCost(), options_.cutoff, options_.acceptedGap);
+  return isEnough(bound, search_.bestCost(), options_.cutoff, options_.acceptedGap,
+                  options_.goodGap);
+}
+
+bool NetworkSolve::isProven(double bound) const {
+  return isEnough(bound, search_.bestCost(), options_.cutoff, options_.acceptedGap, /*goodGap=*/0);
 }
 
 void NetworkSolve::setCosts(const Network &network) {
@@ -45,20 +54,36 @@ int NetworkSolve::affordable(int wanted, int least) const {
   return std::min(wanted, std::max(least, static_cast<int>(std::min(many, 1e9))));
 }
 
+// Exact elimination if that is cheap, else messages.
+void NetworkSolve::begin() {
+  if (elimination_ || messages_)
+    return;
+  elimination_ = makeExact(network_);
+  if (elimination_)
+    setCosts(network_);
+  else
+    messages_ = std::make_unique<Messages>(network_);
+}
+
 double NetworkSolve::firstBound() {
-  elimination_ = makeElimination(network_, options_.maxTableEntries);
-  setCosts(network_);
-  return elimination_->minimize(costs_) + network_.constant;
+  begin();
+  if (elimination_)
+    return elimination_->minimize(costs_) + network_.constant;
+  AscentOptions options = ascentOptions(kFirstSweeps);
+  options.keepsPrices = true;
+  options.leastRise = kWorthwhileRise;
+  bound_ = messages_->tighten(prices_, options, {}).bound;
+  return bound_;
 }
 
 double NetworkSolve::run() {
-  double bound = -kForbidden;
-  elimination_ = makeElimination(network_, options_.maxTableEntries);
-  setCosts(network_);
-  if (elimination_->isExact() || round_ == 0) { // sufficient if memory does not bind
-    if (!elimination_->isExact())
-      tightNetwork_ = network_;
-    bound = ascendFrom(prices_, 1).bound;
+  begin_ = std::chrono::steady_clock::now();
+  begin();
+  double bound = bound_;
+  if (!elimination_ && round_ == 0 && !network_.rows.empty())
+    setTightNetwork(network_);
+  if (elimination_) { // sufficient if memory does not bind
+    bound = std::max(bound, ascendFrom(prices_, 1).bound);
     iterations_ = 1;
     if (bound == kForbidden || isClosed(bound))
       return bound;
@@ -72,7 +97,7 @@ double NetworkSolve::run() {
   Ascent root = ascendFully();
   root.bound = std::max(root.bound, bound);
   prices_ = root.prices;
-  if (root.bound == kForbidden || isClosed(root.bound))
+  if (root.bound == kForbidden || isClosed(root.bound) || options_.maxSearchRounds == 0)
     return root.bound;
   raisePrices(root.prices);
   return closeGap(root);
@@ -82,26 +107,35 @@ double NetworkSolve::run() {
 // to find a solution, a second one with steps that fit the distance between it and the bound.
 void NetworkSolve::prepare(double &bound) {
   AscentOptions options = ascentOptions(options_.maxIterations);
-  if (elimination_->isExact() && affordable(options.iterations, 0) == options.iterations)
+  if (isExact() && affordable(options.iterations, 0) == options.iterations)
     return;
-  const int passes = elimination_->isExact() || round_ > 0 ? 1 : 2;
+  if (network_.rows.empty())
+    options.leastRise = kWorthwhileRise;
+  if (!messages_)
+    messages_ = std::make_unique<Messages>(network_);
+  const int passes = isExact() || round_ > 0 ? 1 : 2;
   for (int pass = 0; pass < passes && !isClosed(bound); ++pass) {
-    Tightened tightened = tighten(network_, prices_, options, candidate(prices_));
+    Tightened tightened = messages_->tighten(prices_, options, candidate(prices_));
     prices_ = std::move(tightened.prices);
     bound = std::max(bound, tightened.bound);
     iterations_ += tightened.iterations;
     if (isClosed(bound))
       return;
-    if (!elimination_->isExact()) {
-      tightNetwork_ = std::move(tightened.network);
-      elimination_ = makeElimination(tightNetwork_, options_.maxTableEntries);
-      setCosts(tightNetwork_);
-    }
-    if (search_.bestCost() == kForbidden)
+    const bool isFound = search_.bestCost() < kForbidden;
+    if (!isExact() && (!isFound || pass + 1 == passes))
+      setTightNetwork(messages_->rewritten());
+    if (!isFound)
       raisePrices(prices_);
     if (pass + 1 < passes)
       searchParts(prices_, bound, options_.maxSearchRounds / 4, 0.2);
   }
+}
+
+// Goes on with split tables of an equivalent network.
+void NetworkSolve::setTightNetwork(Network network) {
+  tightNetwork_ = std::move(network);
+  elimination_ = std::make_unique<Elimination>(tightNetwork_, options_.maxTableEntries);
+  setCosts(tightNetwork_);
 }
 
 // A short ascent first: if it finds no solution, infeasibility is tested next.
@@ -127,6 +161,7 @@ AscentOptions NetworkSolve::ascentOptions(int iterations) const {
   AscentOptions options;
   options.iterations = iterations;
   options.acceptedGap = options_.acceptedGap;
+  options.goodGap = options_.goodGap;
   options.cutoff = options_.cutoff;
   options.isLate = [this] { return isLate(0.5); };
   return options;

@@ -7,6 +7,7 @@
 // dropped.
 #pragma once
 
+#include "compiler/solver/Messages.h"
 #include "compiler/solver/Search.h"
 #include "compiler/solver/Solver.h"
 
@@ -22,9 +23,11 @@ public:
   NetworkSolve(const Network &network, const std::vector<MemorySpace> &spaces,
                const SolveOptions &options, int round = 0);
 
+  // Only solutions below are of interest from now on.
+  void setCutoff(double seconds) { options_.cutoff = seconds; }
   // Begins with these prices, and with these choices, if any, as a solution.
   void startFrom(Prices prices, const std::optional<std::vector<int>> &choices);
-  // A lower bound that ignores memory.
+  // A lower bound that ignores memory; run() continues from what it found.
   double firstBound();
   // Returns a lower bound on all solutions below SolveOptions::cutoff; kForbidden proves that there
   // are none and that nothing fits.
@@ -39,16 +42,21 @@ public:
   // Per space a proven lower bound on the bytes that any solution needs; empty if there was no
   // question.
   const std::vector<int64_t> &provenBudget() const { return provenBudget_; }
-  // Whether the bound is close enough to the best solution or the cutoff.
+  // Whether the bound is close enough to the best solution or the cutoff to end the solve.
   bool isClosed(double bound) const;
+  // Whether it differs from them by rounding only.
+  bool isProven(double bound) const;
 
 private:
   double elapsed() const;
   bool isLate(double share) const { return elapsed() > share * options_.maxSeconds; }
+  bool isExact() const { return elimination_ && elimination_->isExact(); }
   int affordable(int wanted, int least) const;
+  void begin();
   void setCosts(const Network &network);
+  void setTightNetwork(Network network);
   // The form of the network that elimination works on.
-  const Network &tight() const { return elimination_->isExact() ? network_ : tightNetwork_; }
+  const Network &tight() const { return isExact() ? network_ : tightNetwork_; }
   AscentOptions ascentOptions(int iterations) const;
   Candidate candidate(const Prices &prices);
   Ascent ascendFrom(const Prices &start, int iterations);
@@ -63,14 +71,16 @@ private:
   double branchFrom(const Ascent &root);
 
   const Network &network_;
-  const std::vector<MemorySpace> &spaces_;
-  const SolveOptions options_;
+  const std::vector<MemorySpace> spaces_;
+  SolveOptions options_;
   const int round_;
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(); // of run()
   Search search_;
   Prices prices_;
   int iterations_ = 0;
-  Network tightNetwork_;                     // an equivalent form, used if elimination is inexact
+  double bound_ = -kForbidden;               // that messages found
+  std::unique_ptr<Messages> messages_;       // if elimination is inexact or slow
+  Network tightNetwork_;                     // with messages, used if elimination is inexact
   std::unique_ptr<Elimination> elimination_; // of tight()
   NodeCosts costs_;                          // of tight()
   std::vector<int64_t> provenBudget_;

@@ -11,29 +11,31 @@
 
 namespace cleave::solver {
 
-namespace {
-
+// Presolve, and the steps on the presolved network.
 class Solve {
 public:
   Solve(const Problem &problem, const SolveOptions &options)
-      : problem_(problem), options_(options), presolve_(problem),
+      : options_(options), presolve_(problem),
         steps_(presolve_.result(), problem.spaces, remaining()) {}
 
-  Solution run() {
+  // Solves the problem of the constructor.
+  Solution run(const Problem &problem, double cutoff) {
+    options_.cutoff = cutoff;
+    steps_.setCutoff(cutoff);
     Solution solution;
-    solution.shadowPrice.assign(problem_.spaces.size(), 0.0);
+    solution.shadowPrice.assign(problem.spaces.size(), 0.0);
     if (presolve_.contradiction() >= 0) {
-      explainContradiction(solution, presolve_.contradiction());
+      explainContradiction(problem, solution, presolve_.contradiction());
     } else {
       double bound = steps_.run();
       solution.iterations = steps_.iterations();
       setShadowPrices(solution);
-      if (steps_.isClosed(bound))
+      if (steps_.isProven(bound))
         bound = std::max(bound, std::min(search().bestCost(), options_.cutoff));
       if (search().bestCost() < kForbidden)
-        report(solution, bound);
+        report(problem, solution, bound);
       else
-        explainMemory(solution, bound);
+        explainMemory(problem, solution, bound);
     }
     solution.seconds = elapsed();
     return solution;
@@ -60,10 +62,10 @@ private:
       solution.shadowPrice[presolve_.result().rows[r].space] += steps_.prices()[r];
   }
 
-  void report(Solution &solution, double bound) const {
+  void report(const Problem &problem, Solution &solution, double bound) const {
     solution.choices = presolve_.expand(search().best());
-    solution.cost = totalCost(problem_, solution.choices);
-    solution.peaks = memoryPeaks(problem_, solution.choices);
+    solution.cost = totalCost(problem, solution.choices);
+    solution.peaks = memoryPeaks(problem, solution.choices);
     // Sums in a different order differ by rounding.
     bool closed = solution.cost - bound <= options_.acceptedGap * std::abs(solution.cost);
     solution.lowerBound = closed ? solution.cost : bound;
@@ -71,16 +73,16 @@ private:
     solution.status = closed ? SolveStatus::Optimal : SolveStatus::Feasible;
   }
 
-  void explainContradiction(Solution &solution, int node) const {
+  void explainContradiction(const Problem &problem, Solution &solution, int node) const {
     solution.status = SolveStatus::Infeasible;
     solution.lowerBound = kForbidden;
     solution.infeasibility.bindingNodes = {node};
     solution.infeasibility.message =
-        concat("no choice of node '", problem_.nodes[node].name,
+        concat("no choice of node '", problem.nodes[node].name,
                "' is permitted together with the choices of its neighbours");
   }
 
-  void explainMemory(Solution &solution, double bound) {
+  void explainMemory(const Problem &problem, Solution &solution, double bound) {
     const bool proven = bound == kForbidden;
     solution.status = proven ? SolveStatus::Infeasible : SolveStatus::NotFound;
     solution.lowerBound = bound;
@@ -92,13 +94,13 @@ private:
       return;
     }
     std::vector<MemoryPeak> peaks =
-        memoryPeaks(problem_, presolve_.expand(*search().leastExceeding()));
+        memoryPeaks(problem, presolve_.expand(*search().leastExceeding()));
     double most = 0;
     for (size_t s = 0; s < peaks.size(); ++s) {
       why.smallestBudget.push_back(std::max<int64_t>(peaks[s].bytes, 0));
-      double budget = std::max<double>(1, static_cast<double>(problem_.spaces[s].budget));
+      double budget = std::max<double>(1, static_cast<double>(problem.spaces[s].budget));
       double excess = static_cast<double>(peaks[s].bytes) / budget;
-      if (peaks[s].bytes > problem_.spaces[s].budget && excess > most) {
+      if (peaks[s].bytes > problem.spaces[s].budget && excess > most) {
         most = excess;
         why.space = static_cast<int>(s);
         why.time = peaks[s].time;
@@ -107,29 +109,32 @@ private:
     }
     if (why.space < 0)
       return;
-    const MemorySpace &space = problem_.spaces[why.space];
+    const MemorySpace &space = problem.spaces[why.space];
     why.message = concat("memory space '", space.name, "' has ", space.budget, " bytes, but ",
                          why.smallestBudget[why.space], " bytes are needed at time ", why.time,
                          proven ? "" : " by the least demanding choices that were found");
   }
 
-  const Problem &problem_;
-  const SolveOptions &options_;
+  SolveOptions options_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   Presolve presolve_;
   NetworkSolve steps_;
 };
 
-} // namespace
-
-Result<double> lowerBound(const Problem &problem, const SolveOptions &options) {
+Result<Bounded> lowerBound(const Problem &problem, const SolveOptions &options) {
   CLEAVE_TRY(validate(problem));
-  return Solve(problem, options).firstBound();
+  Bounded bounded{.begun = std::make_shared<Solve>(problem, options)};
+  bounded.seconds = bounded.begun->firstBound();
+  return bounded;
 }
 
-Result<Solution> solve(const Problem &problem, const SolveOptions &options) {
-  CLEAVE_TRY(validate(problem));
-  return Solve(problem, options).run();
+Result<Solution> solve(const Problem &problem, const SolveOptions &options,
+                       std::shared_ptr<Solve> begun) {
+  if (!begun) {
+    CLEAVE_TRY(validate(problem));
+    begun = std::make_shared<Solve>(problem, options);
+  }
+  return begun->run(problem, options.cutoff);
 }
 
 } // namespace cleave::solver

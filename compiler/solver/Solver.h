@@ -8,13 +8,15 @@
 #include "compiler/solver/Problem.h"
 #include "compiler/solver/Solution.h"
 
+#include <memory>
+
 namespace cleave::solver {
 
 // Limits and tolerances of a solve.
 struct SolveOptions {
   // Deterministic limits: the same input gives the same result on every machine.
   int maxIterations = 300;   // of the bounding loop
-  int maxSearchRounds = 250; // of re-solving parts of the solution
+  int maxSearchRounds = 250; // of re-solving parts; 0: the solve ends with the bounding loop
   int maxBranches = 2000;    // nodes of branch and bound
   // Entries of one elimination table; more make inexact elimination tighter and slower.
   int64_t maxTableEntries = int64_t(1) << 16;
@@ -23,6 +25,7 @@ struct SolveOptions {
   // Safety limit: beyond it the best solution so far is returned, which depends on the machine.
   double maxSeconds = 300;
   double acceptedGap = 1e-9; // relative; a smaller gap counts as optimal
+  double goodGap = 0;        // relative; with a smaller gap the solve ends, and reports it
   // Seconds. Only solutions below are of interest: the solve ends when it is proven that there are
   // none. The lower bound is then at least the cutoff, and the solution may be missing (NotFound).
   double cutoff = kForbidden;
@@ -32,13 +35,23 @@ struct SolveOptions {
   int threads = 1;
 };
 
-// A lower bound on the cost of all solutions that ignores memory: the first step of solve(), at a
-// fraction of its time. kForbidden if no combination of choices is permitted. A user error if the
-// problem is invalid.
-Result<double> lowerBound(const Problem &problem, const SolveOptions &options = {});
+// A solve that has begun.
+class Solve;
+
+// A lower bound on the cost of all solutions.
+struct Bounded {
+  double seconds = -kForbidden; // kForbidden if no combination of choices is permitted
+  std::shared_ptr<Solve> begun; // what solve() of the same problem continues from
+};
+
+// A bound that ignores memory: the first step of solve(), at a fraction of its time. A user error
+// if the problem is invalid.
+Result<Bounded> lowerBound(const Problem &problem, const SolveOptions &options = {});
 
 // Solves the problem; infeasibility is a status of the Solution. A user error if the problem is
-// invalid.
-Result<Solution> solve(const Problem &problem, const SolveOptions &options = {});
+// invalid. `begun`: of lowerBound() of this problem, or of a copy, with these options but for the
+// cutoff; null: there is none. It can be continued once.
+Result<Solution> solve(const Problem &problem, const SolveOptions &options = {},
+                       std::shared_ptr<Solve> begun = {});
 
 } // namespace cleave::solver
