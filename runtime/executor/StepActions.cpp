@@ -4,6 +4,7 @@
 #include "runtime/artifact/Access.h"
 
 #include <set>
+#include <utility>
 
 namespace cleave::executor {
 namespace {
@@ -181,7 +182,9 @@ Status StepActions::addTimedRecord(uint32_t segment, uint32_t index,
 bool StepActions::canRecord() const { return context_.device.canRecord() && !profile_ && !check_; }
 
 Status StepActions::run() {
-  if (!canRecord())
+  // The first step is not recorded: libraries may load code when it first runs, which a recording
+  // cannot hold.
+  if (!canRecord() || !std::exchange(hasRun_, true))
     return runSchedule();
   std::unique_ptr<device::Action> &recording =
       recordings_[size_t(context_.state.step) % Staging::kSets];

@@ -24,8 +24,8 @@ public:
   Status prepare();
 
   // Runs the whole schedule, or enqueues it on devices other than the host. Where the device and
-  // the communicators can, the first run with each set of staging blocks is recorded, and later
-  // ones replay the recording.
+  // the communicators can, the first run after the very first one with each set of staging blocks
+  // is recorded, and later ones replay the recording.
   Status run();
   // To be called after each step, when the device has completed it: adds the times to the profile.
   Status noteTimes();
@@ -74,6 +74,7 @@ private:
   device::Event stepBegin_ = 0;
   std::unique_ptr<device::Action> markBegin_; // of the step, for the profile
   double hostBegin_ = 0;
+  bool hasRun_ = false;
   std::unique_ptr<device::Action> recordings_[Staging::kSets];
 };
 

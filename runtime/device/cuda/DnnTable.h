@@ -21,7 +21,7 @@ constexpr int kF32 = 0, kF64 = 1, kF16 = 2, kI32 = 4, kBF16 = 9, kI64 = 10, kBoo
 // cudnnConvolutionMode_t
 constexpr int kCrossCorrelation = 1;
 // cudnnPointwiseMode_t
-constexpr int kAdd = 0, kMul = 1, kDiv = 6, kSub = 9, kExp = 13, kLog = 14, kCompareGe = 302,
+constexpr int kAdd = 0, kMul = 1, kDiv = 6, kSub = 9, kExp = 13, kLog = 15, kCompareGe = 303,
               kGenIndex = 501, kBinarySelect = 601;
 // cudnnReduceTensorOp_t
 constexpr int kReduceAdd = 0, kReduceMax = 3;

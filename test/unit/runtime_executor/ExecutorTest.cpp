@@ -1,6 +1,6 @@
 // Whole steps of hand-built plans, with several ranks as threads.
-#include "test/unit/runtime_executor/PlanBuilder.h"
-#include "test/unit/runtime_executor/RunRanks.h"
+#include "test/unit/small_plans/PlanBuilder.h"
+#include "test/unit/small_plans/RunRanks.h"
 
 #include "runtime/artifact/KernelSignature.h"
 #include "runtime/artifact/Verify.h"

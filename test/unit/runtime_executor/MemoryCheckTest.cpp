@@ -1,8 +1,8 @@
 // The checked mode: it detects kernels that read or write outside their buffers' values, and does
 // not change the results of correct plans. The plans here state too little about their kernels, so
 // the verifier is not asked.
-#include "test/unit/runtime_executor/PlanBuilder.h"
-#include "test/unit/runtime_executor/RunRanks.h"
+#include "test/unit/small_plans/PlanBuilder.h"
+#include "test/unit/small_plans/RunRanks.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

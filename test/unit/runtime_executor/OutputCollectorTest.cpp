@@ -1,6 +1,6 @@
 // Rank 0 collects the sharded outputs of several ranks.
-#include "test/unit/runtime_executor/PlanBuilder.h"
-#include "test/unit/runtime_executor/RunRanks.h"
+#include "test/unit/small_plans/PlanBuilder.h"
+#include "test/unit/small_plans/RunRanks.h"
 
 #include "runtime/data/ArrayFile.h"
 #include "runtime/executor/OutputCollector.h"

@@ -1,0 +1,186 @@
+// Products, convolutions and attention over the recorder: which bytes they access, and what is
+// refused.
+#include "test/unit/runtime_device_cuda/Recorder.h"
+#include "test/unit/runtime_device_cuda/RecordingDriver.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using cleave::test::Recorder;
+
+namespace {
+
+// A device, and memory that its operands lie in.
+class Setting {
+public:
+  Setting() : recorder_(plan_) {
+    Recorder::current() = &recorder_;
+    device_ = std::move(*device::makeCudaDevice(0, test::recordingLibraries()));
+  }
+  ~Setting() {
+    memory_.clear();
+    device_.reset();
+    Recorder::current() = nullptr;
+  }
+  void *memory(uint64_t bytes) {
+    memory_.push_back(*device_->allocate(plan::DEVICE, bytes));
+    return memory_.back().get();
+  }
+  device::Device &device() { return *device_; }
+  // Runs the action, if there is one; the first fault or the reason for which there is none.
+  std::string run(device::PreparedAction action) {
+    if (!action)
+      return action.status().message();
+    Status status = (*action)->run();
+    (*action).reset();
+    return !recorder_.faults().empty() ? recorder_.faults()[0] : status.message();
+  }
+
+private:
+  plan::Plan plan_;
+  Recorder recorder_;
+  std::unique_ptr<device::Device> device_;
+  std::vector<std::shared_ptr<void>> memory_;
+};
+
+using Strides = std::vector<int64_t>;
+
+void setOperand(plan::StridedOperand *operand, const Strides &strides) {
+  operand->mutable_strides()->Add(strides.begin(), strides.end());
+}
+
+plan::Matmul matmul(const Strides &batch, int64_t m, int64_t n, int64_t k, const Strides &lhs,
+                    const Strides &rhs, const Strides &out) {
+  plan::Matmul matmul;
+  matmul.mutable_batch()->Add(batch.begin(), batch.end());
+  matmul.set_m(m), matmul.set_n(n), matmul.set_k(k);
+  setOperand(matmul.mutable_lhs(), lhs), setOperand(matmul.mutable_rhs(), rhs);
+  setOperand(matmul.mutable_out(), out);
+  return matmul;
+}
+
+// Runs the product in memory that is exactly as large as the operands (elements).
+std::string run(const plan::Matmul &matmul, uint64_t lhs, uint64_t rhs, uint64_t out,
+                DType dtype = DType::F32, DType outDtype = DType::F32) {
+  Setting setting;
+  uint64_t size = uint64_t(byteSize(dtype)), outSize = uint64_t(byteSize(outDtype));
+  device::MatmulOperands operands{dtype,
+                                  outDtype,
+                                  setting.memory(lhs * size),
+                                  setting.memory(rhs * size),
+                                  setting.memory(out * outSize),
+                                  {setting.memory(64), 64}};
+  return setting.run(setting.device().matmul(matmul, operands));
+}
+
+} // namespace
+
+TEST_CASE("cuda: products of all orders access their operands and no more") {
+  CHECK(run(matmul({}, 3, 5, 7, {7, 1}, {5, 1}, {5, 1}), 21, 35, 15) == ""); // all by rows
+  CHECK(run(matmul({}, 3, 5, 7, {1, 3}, {1, 7}, {5, 1}), 21, 35, 15) == ""); // lhs, rhs transposed
+  CHECK(run(matmul({}, 3, 5, 7, {7, 1}, {1, 7}, {1, 3}), 21, 35, 15) == ""); // out transposed
+  CHECK(run(matmul({}, 1, 5, 7, {7, 1}, {5, 1}, {5, 1}), 7, 35, 5) == "");   // one row
+  CHECK(run(matmul({}, 3, 1, 7, {7, 1}, {1, 1}, {1, 1}), 21, 7, 3) == "");   // one column
+  CHECK(run(matmul({}, 3, 5, 1, {1, 1}, {5, 1}, {5, 1}), 3, 5, 15) == "");   // an outer product
+  CHECK(run(matmul({}, 3, 5, 7, {9, 1}, {6, 1}, {8, 1}), 25, 41, 21) == ""); // rows with gaps
+  CHECK(run(matmul({}, 3, 5, 7, {7, 1}, {5, 1}, {5, 1}), 21, 35, 15, DType::BF16) == "");
+}
+
+TEST_CASE("cuda: batches are strided, merged into rows, or several calls") {
+  CHECK(run(matmul({4}, 3, 5, 7, {21, 7, 1}, {35, 5, 1}, {15, 5, 1}), 84, 140, 60) == "");
+  CHECK(run(matmul({4}, 3, 5, 7, {21, 7, 1}, {0, 5, 1}, {15, 5, 1}), 84, 35, 60) == "");
+  // Heads in the middle: neither pair of dims is one dim of all operands.
+  CHECK(run(matmul({2, 4}, 3, 5, 7, {84, 7, 28, 1}, {140, 35, 5, 1}, {60, 5, 20, 1}), 168, 280,
+            120) == "");
+}
+
+TEST_CASE("cuda: products that cuBLASLt cannot do are refused with the reason") {
+  CHECK_THAT(run(matmul({}, 3, 5, 7, {14, 2}, {5, 1}, {5, 1}), 42, 35, 15),
+             Catch::Matchers::Contains("contiguous rows or columns"));
+  CHECK_THAT(run(matmul({}, 3, 5, 7, {7, 1}, {5, 1}, {5, 1}), 21, 35, 15, DType::I32, DType::I32),
+             Catch::Matchers::Contains("expected f32, f64, bf16 or f16"));
+  CHECK(run(matmul({}, 3, 0, 7, {7, 1}, {0, 1}, {0, 1}), 21, 1, 1) == "");
+}
+
+TEST_CASE("recorder: a product that reads behind its operand is found") {
+  CHECK_THAT(run(matmul({}, 3, 5, 7, {7, 1}, {5, 1}, {5, 1}), 20, 35, 15),
+             Catch::Matchers::Contains("4 bytes behind the end"));
+}
+
+TEST_CASE("cuda: convolutions of one to three dims, and their gradients") {
+  for (int dims : {1, 2, 3})
+    for (auto kind : {plan::Convolution::FORWARD, plan::Convolution::INPUT_GRADIENT,
+                      plan::Convolution::WEIGHT_GRADIENT}) {
+      INFO(dims << " dims, " << plan::Convolution::Kind_Name(kind));
+      plan::Convolution c;
+      c.set_kind(kind), c.set_groups(2);
+      uint64_t input = 2 * 4, weight = 6 * 2, output = 2 * 6;
+      for (int64_t size : {2, 4})
+        c.add_input_shape(size);
+      for (int64_t size : {6, 2})
+        c.add_weight_shape(size);
+      for (int64_t size : {2, 6})
+        c.add_output_shape(size);
+      for (int d = 0; d < dims; ++d) {
+        c.add_input_shape(8), c.add_weight_shape(3), c.add_output_shape(4);
+        c.add_strides(2), c.add_dilations(1), c.add_pads_low(1), c.add_pads_high(1);
+        input *= 8, weight *= 3, output *= 4;
+      }
+      Setting setting;
+      device::ConvolutionOperands operands{DType::F32, DType::F32, setting.memory(4 * input),
+                                           setting.memory(4 * weight), setting.memory(4 * output)};
+      CHECK(setting.run(setting.device().convolution(c, operands)) == "");
+    }
+}
+
+namespace {
+
+plan::Attention attention() {
+  plan::Attention a;
+  a.add_batch(2);
+  a.set_heads(4), a.set_groups(2), a.set_queries(8), a.set_keys(16);
+  a.set_width(32), a.set_depth(32), a.set_scale(0.125);
+  setOperand(a.mutable_query(), {4 * 8 * 32, 32, 4 * 32, 1}); // queries before heads
+  setOperand(a.mutable_key(), {2 * 16 * 32, 16 * 32, 32, 1});
+  setOperand(a.mutable_value(), {2 * 16 * 32, 16 * 32, 32, 1});
+  setOperand(a.mutable_result(), {4 * 8 * 32, 8 * 32, 32, 1});
+  setOperand(a.mutable_lse(), {4 * 8, 8, 1});
+  return a;
+}
+
+std::string run(const plan::Attention &a, DType dtype) {
+  Setting setting;
+  device::AttentionOperands operands{};
+  operands.dtype = dtype;
+  operands.query = setting.memory(2 * 2 * 4 * 8 * 32);
+  operands.key = setting.memory(2 * 2 * 2 * 16 * 32);
+  operands.value = setting.memory(2 * 2 * 2 * 16 * 32);
+  operands.result = setting.memory(2 * 2 * 4 * 8 * 32);
+  operands.lse = setting.memory(4 * 2 * 4 * 8);
+  operands.bias = setting.memory(2 * 8 * 16);
+  return setting.run(setting.device().attention(a, operands));
+}
+
+} // namespace
+
+TEST_CASE("cuda: attention with grouped heads, causal and with a bias") {
+  plan::Attention a = attention();
+  CHECK(run(a, DType::BF16) == "");
+  a.set_causal(true), a.set_fill(-1e30);
+  CHECK(run(a, DType::BF16) == "");
+  setOperand(a.mutable_bias(), {0, 0, 16, 1});
+  CHECK(run(a, DType::F16) == "");
+}
+
+TEST_CASE("cuda: attention that cuDNN cannot do is refused with the reason") {
+  plan::Attention a = attention();
+  CHECK_THAT(run(a, DType::F32), Catch::Matchers::Contains("only for bf16 and f16"));
+  a.set_drop_rate(0.5);
+  CHECK_THAT(run(a, DType::BF16), Catch::Matchers::Contains("dropout"));
+  a = attention();
+  a.mutable_grad();
+  CHECK_THAT(run(a, DType::BF16), Catch::Matchers::Contains("gradient"));
+  a = attention();
+  a.set_causal(true), a.set_fill(-1);
+  CHECK_THAT(run(a, DType::BF16), Catch::Matchers::Contains("large negative number"));
+}

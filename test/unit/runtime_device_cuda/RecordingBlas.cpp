@@ -1,0 +1,137 @@
+// cuBLASLt's functions. See RecordingDriver.h.
+#include "runtime/base/Concat.h"
+#include "test/unit/runtime_device_cuda/Recorder.h"
+#include "test/unit/runtime_device_cuda/RecordingDriver.h"
+
+#include <cstring>
+
+namespace cleave::test {
+namespace {
+
+using namespace device::blas;
+
+Recorder &the() { return *Recorder::current(); }
+
+// What the opaque handles point to.
+struct LayoutFacts {
+  int type;
+  uint64_t rows, columns;
+  int64_t ld;
+  int32_t batch = 1;
+  int64_t batchStride = 0;
+};
+struct DescFacts {
+  int32_t transA = kOpN, transB = kOpN;
+};
+struct PreferenceFacts {
+  uint64_t workspace = 0;
+};
+
+const LayoutFacts &factsOf(Layout layout) { return *reinterpret_cast<LayoutFacts *>(layout); }
+
+int64_t sizeOf(int type) { return type == kF64 ? 8 : type == kF32 ? 4 : 2; }
+
+// The bytes from the first to the last element of all matrices of a layout.
+DeviceAccess accessOf(const void *data, const LayoutFacts &m, bool writes) {
+  int64_t elements =
+      (m.batch - 1) * m.batchStride + int64_t(m.columns - 1) * m.ld + int64_t(m.rows);
+  return {data, uint64_t(elements * sizeOf(m.type)), writes};
+}
+
+template <typename Facts, typename Handle> int make(Handle *handle, Facts facts) {
+  *handle = reinterpret_cast<Handle>(new Facts(facts));
+  return kSuccess;
+}
+
+int setLayout(Layout layout, int attribute, const void *value, size_t bytes) {
+  auto &facts = *reinterpret_cast<LayoutFacts *>(layout);
+  if (attribute == kLayoutBatchCount && bytes == 4)
+    std::memcpy(&facts.batch, value, bytes);
+  else if (attribute == kLayoutBatchStride && bytes == 8)
+    std::memcpy(&facts.batchStride, value, bytes);
+  else
+    the().fault(concat("sets attribute ", attribute, " of a layout to ", bytes, " bytes"));
+  return kSuccess;
+}
+
+int setDesc(Desc desc, int attribute, const void *value, size_t bytes) {
+  auto &facts = *reinterpret_cast<DescFacts *>(desc);
+  if ((attribute != kDescTransA && attribute != kDescTransB) || bytes != 4)
+    the().fault(concat("sets attribute ", attribute, " of a product to ", bytes, " bytes"));
+  std::memcpy(attribute == kDescTransA ? &facts.transA : &facts.transB, value, 4);
+  return kSuccess;
+}
+
+// Sizes must agree, and a leading dimension must hold a column.
+void checkProduct(const DescFacts &desc, const LayoutFacts &a, const LayoutFacts &b,
+                  const LayoutFacts &d) {
+  uint64_t m = desc.transA ? a.columns : a.rows, k = desc.transA ? a.rows : a.columns;
+  uint64_t kOfB = desc.transB ? b.columns : b.rows, n = desc.transB ? b.rows : b.columns;
+  if (k != kOfB || m != d.rows || n != d.columns)
+    the().fault(concat("a product of ", m, 'x', k, " by ", kOfB, 'x', n, " gives ", d.rows, 'x',
+                       d.columns));
+  for (const LayoutFacts *layout : {&a, &b, &d})
+    if (layout->ld < int64_t(layout->rows) || layout->batch != d.batch)
+      the().fault("a matrix has overlapping columns, or another batch than the result");
+}
+
+int heuristic(Handle, Desc desc, Layout a, Layout b, Layout c, Layout d, Preference preference, int,
+              HeuristicResult *results, int *found) {
+  checkProduct(*reinterpret_cast<DescFacts *>(desc), factsOf(a), factsOf(b), factsOf(d));
+  if (c != d)
+    the().fault("a product adds to another matrix than its result");
+  *results = {};
+  // All of the workspace, so that its use is checked.
+  results->workspaceBytes = reinterpret_cast<PreferenceFacts *>(preference)->workspace;
+  *found = 1;
+  return kSuccess;
+}
+
+int matmul(Handle, Desc desc, const void *, const void *a, Layout aLayout, const void *b,
+           Layout bLayout, const void *beta, const void *, Layout, void *d, Layout dLayout,
+           const Algorithm *, void *workspace, size_t bytes, device::driver::Stream stream) {
+  the().count("matmul");
+  checkProduct(*reinterpret_cast<DescFacts *>(desc), factsOf(aLayout), factsOf(bLayout),
+               factsOf(dLayout));
+  if (!beta)
+    the().fault("a product without a scale of its result");
+  the().enqueue(stream, {"a product",
+                         {accessOf(a, factsOf(aLayout), false),
+                          accessOf(b, factsOf(bLayout), false),
+                          {workspace, bytes, true},
+                          accessOf(d, factsOf(dLayout), true)},
+                         {}});
+  return kSuccess;
+}
+
+} // namespace
+
+const BlasTable &recordingBlas() {
+  static const BlasTable table{
+      .create = [](Handle *h) { return *h = static_cast<Handle>(the().create("cuBLASLt")), 0; },
+      .destroy = [](Handle h) { return the().destroy("cuBLASLt", h), 0; },
+      .getVersion = [] { return size_t(130000); },
+      .matrixLayoutCreate =
+          [](Layout *layout, int type, uint64_t rows, uint64_t columns, int64_t ld) {
+            return make(layout, LayoutFacts{type, rows, columns, ld});
+          },
+      .matrixLayoutSetAttribute = setLayout,
+      .matrixLayoutDestroy = [](Layout l) { return delete reinterpret_cast<LayoutFacts *>(l), 0; },
+      .matmulDescCreate = [](Desc *desc, int, int) { return make(desc, DescFacts{}); },
+      .matmulDescSetAttribute = setDesc,
+      .matmulDescDestroy = [](Desc d) { return delete reinterpret_cast<DescFacts *>(d), 0; },
+      .matmulPreferenceCreate = [](Preference *p) { return make(p, PreferenceFacts{}); },
+      .matmulPreferenceSetAttribute =
+          [](Preference p, int attribute, const void *value, size_t bytes) {
+            if (attribute == kPreferenceWorkspace)
+              std::memcpy(&reinterpret_cast<PreferenceFacts *>(p)->workspace, value, bytes);
+            return 0;
+          },
+      .matmulPreferenceDestroy =
+          [](Preference p) { return delete reinterpret_cast<PreferenceFacts *>(p), 0; },
+      .matmulAlgoGetHeuristic = heuristic,
+      .matmul = matmul};
+  return table;
+}
+
+} // namespace cleave::test
