@@ -76,6 +76,10 @@ class Mistakes(unittest.TestCase):
     def test_another_number_of_processes_than_the_plan_has_ranks(self):
         self.refuses(self.run_plan(self.plan, "--nproc", 3), "3", "2", "rank")
 
+    def test_a_device_that_is_none_or_not_the_plans(self):
+        self.refuses(self.run_plan(self.plan, "--device", "gpu"), "found 'gpu'", "cuda:N")
+        self.refuses(self.run_plan(self.plan, "--device", "cuda"), "the plan is for cpu", "--device cuda")
+
     def test_another_number_of_ranks_in_the_launchers_environment(self):
         outer = {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29555"}
         self.refuses(self.run_plan(self.plan, env=outer), "1", "2", "rank")  # more processes: disagreement.py

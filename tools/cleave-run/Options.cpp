@@ -28,6 +28,12 @@ void addRunOptions(CLI::App &app, Options &options) {
   app.add_option("--nproc", options.ranks, "processes on this machine (default: the plan's ranks)")
       ->check(positive())
       ->type_name("N");
+  app.add_option(
+         "--device", options.device,
+         "device of each rank: cpu, cuda (one GPU per rank of this machine), or cuda:N (GPU "
+         "N for all of them); auto: the kind that the plan is for")
+      ->capture_default_str()
+      ->type_name("auto|cpu|cuda[:N]");
   app.add_option("--threads", options.threads,
                  "threads per rank (default: cores of this machine divided by its ranks)")
       ->check(positive())

@@ -23,6 +23,7 @@ struct Options {
   std::vector<std::string> data;  // values of --data
   std::optional<int64_t> steps;   // total, with those before --resume; none: one pass over data
   std::optional<int> ranks;       // processes to start; none: ranks of the plan
+  std::string device = "auto";    // auto, cpu, cuda, cuda:N
   int threads = 0;                // per rank; 0: cores of this machine divided by its ranks
   uint64_t seed = 0;              // of random numbers
   bool shuffles = false;

@@ -1,17 +1,18 @@
 // See RunRank.h.
 #include "tools/cleave-run/RunRank.h"
 
+#include "runtime/artifact/Modules.h"
 #include "runtime/base/Units.h"
 #include "runtime/checkpoint/Checkpoint.h"
 #include "runtime/checkpoint/Resume.h"
 #include "runtime/comm/PatientBarrier.h"
 #include "runtime/data/DataSource.h"
-#include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/executor/Executor.h"
 #include "runtime/executor/OutputCollector.h"
 #include "runtime/executor/TensorLoader.h"
 #include "runtime/memory/MemoryReport.h"
 #include "tools/cleave-run/Agreement.h"
+#include "tools/cleave-run/ChooseDevice.h"
 #include "tools/cleave-run/Gather.h"
 #include "tools/cleave-run/NotFinite.h"
 #include "tools/cleave-run/Progress.h"
@@ -112,6 +113,7 @@ private:
   Status openInputs() {
     CLEAVE_TRY(checkRanks(plan_, environment_.size, environment_.launcher));
     CLEAVE_TRY(checkModel(/*compareHash=*/false));
+    CLEAVE_TRY_ASSIGN(device_, chooseDevice(options_.device, plan_, environment_, threads()));
     if (!options_.resume.empty()) {
       CLEAVE_TRY_ASSIGN(checkpoint_, checkpoint::Checkpoint::open(options_.resume));
       first_ = checkpoint_->progress().step;
@@ -173,8 +175,6 @@ private:
 
   Status load() {
     executor::ExecutorOptions options;
-    int cores = std::max(1, int(std::thread::hardware_concurrency()));
-    int threads = options_.threads ? options_.threads : std::max(1, cores / environment_.localSize);
     options.modelPath = options_.model;
     options.seed = options_.seed;
     options.keepOutputs = !options_.out.empty();
@@ -184,18 +184,23 @@ private:
     options.canUndo = plan_.trains() && options_.onNan == OnNan::Skip;
     options.checked = options_.checked;
     options.position = &reporter_.position();
-    CLEAVE_TRY_ASSIGN(executor_,
-                      executor::Executor::create(plan_, *world_, device::makeCpuDevice(threads),
-                                                 data_.get(), options));
-    describe(threads);
+    CLEAVE_TRY_ASSIGN(executor_, executor::Executor::create(plan_, *world_, std::move(device_),
+                                                            data_.get(), options));
+    describe();
     if (!options_.out.empty())
       outputs_ = std::make_unique<executor::OutputCollector>(plan_, *everyone_);
     // A rank that fails to load is reported with its own error instead of as unresponsive.
     return barrier_->wait("loading");
   }
 
-  // `4 ranks (dp 2, tp 2) over shm, 1 thread each; 33.1 MiB of arenas on rank 0`
-  void describe(int threads) const {
+  int threads() const {
+    int cores = std::max(1, int(std::thread::hardware_concurrency()));
+    return options_.threads ? options_.threads : std::max(1, cores / environment_.localSize);
+  }
+
+  // `4 ranks (dp 2, tp 2) over shm, 1 thread each; 33.1 MiB of arenas on rank 0`; on GPUs `on GPUs`
+  // in place of the threads.
+  void describe() const {
     if (!isFirst() || options_.quiet)
       return;
     std::string mesh;
@@ -205,8 +210,11 @@ private:
         concat(environment_.size, " ranks (", mesh, ") over ", world_->implementation());
     if (environment_.size == 1)
       ranks = "1 rank";
-    std::printf("%s, %d thread%s each; %s of arenas on rank 0\n", ranks.c_str(), threads,
-                threads == 1 ? "" : "s", bytesText(executor_->memory().allocated).c_str());
+    std::string where = concat(", ", threads(), threads() == 1 ? " thread each" : " threads each");
+    if (plan_.device() != artifact::kCpu)
+      where = environment_.size == 1 ? " on a GPU" : " on GPUs";
+    std::printf("%s%s; %s of arenas on rank 0\n", ranks.c_str(), where.c_str(),
+                bytesText(executor_->memory().allocated).c_str());
     std::fflush(stdout);
   }
 
@@ -316,6 +324,7 @@ private:
   std::unique_ptr<comm::PatientBarrier> barrier_; // of everyone_, after slow parts of the run
   std::unique_ptr<checkpoint::Checkpoint> checkpoint_;
   std::unique_ptr<data::DataSource> data_;
+  std::unique_ptr<device::Device> device_; // until the executor has it
   std::unique_ptr<executor::Executor> executor_;
   std::unique_ptr<executor::OutputCollector> outputs_;
   Saver saver_;

@@ -3,6 +3,7 @@
 #include "runtime/base/Status.h"
 #include "runtime/executor/Executor.h"
 #include "runtime/launch/Launch.h"
+#include "tools/cleave-run/ChooseDevice.h"
 #include "tools/cleave-run/Failure.h"
 #include "tools/cleave-run/Options.h"
 #include "tools/cleave-run/Plans.h"
@@ -26,6 +27,7 @@ int fail(const Status &status) { return cleave::fail("cleave-run", status); }
 
 // Checks that need no execution; the result is the same on all ranks.
 Status checkOptions(const plan::Plan &plan, const run::Options &options) {
+  CLEAVE_TRY(run::checkDeviceChoice(options.device));
   if (!options.out.empty() && plan.trains())
     return Status::userError(
         "--out writes the outputs of inference, but the plan trains; compile the "

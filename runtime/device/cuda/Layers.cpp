@@ -91,6 +91,9 @@ template <typename List> bool hasElements(const List &shape) {
 
 // -- attention ------------------------------------------------------------------------------------
 
+constexpr const char *kWayOut =
+    "; compile the model with --decompose-attention, which needs no cuDNN for attention";
+
 // Why cuDNN's attention cannot compute this instruction; empty if it can.
 std::string refusalOf(const plan::Attention &a, DType dtype) {
   if (a.has_grad())
@@ -260,13 +263,14 @@ PreparedAction DnnLayers::convolution(const plan::Convolution &convolution,
 PreparedAction DnnLayers::attention(const plan::Attention &attention,
                                     const AttentionOperands &operands) {
   if (std::string why = refusalOf(attention, operands.dtype); !why.empty())
-    return Status::userError("cuDNN cannot run it: ", why);
+    return Status::userError("cuDNN cannot run it: ", why, kWayOut);
   CLEAVE_TRY(open());
   CLEAVE_TRY_ASSIGN(int type, dnnType(operands.dtype));
   auto action = std::make_unique<GraphOfOperations>(*table_, handles_[context_.queue]);
   CLEAVE_TRY(AttentionGraph(action->graph, attention, operands, type).build());
-  CLEAVE_TRY(action->graph.finish(operands.workspace, /*keepsBits=*/false));
-  return PreparedAction(std::move(action));
+  Status status = action->graph.finish(operands.workspace, /*keepsBits=*/false);
+  return status ? PreparedAction(std::move(action))
+                : Status::userError(status.message(), kWayOut);
 }
 
 } // namespace cleave::device
