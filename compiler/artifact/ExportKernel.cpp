@@ -50,6 +50,11 @@ plan::Kernel exportKernel(program::KernelOp op) {
     mesh = mesh::toMesh(attr);
   plan::Kernel kernel;
   kernel.set_extent(op.getExtent().value_or(0));
+  if (std::optional<ArrayRef<int64_t>> grid = op.getGrid()) {
+    kernel.mutable_grid()->set_blocks(static_cast<uint32_t>((*grid)[0]));
+    kernel.mutable_grid()->set_threads(static_cast<uint32_t>((*grid)[1]));
+    kernel.mutable_grid()->set_shared_bytes(static_cast<uint32_t>((*grid)[2]));
+  }
   if (op.getFlops())
     kernel.set_flops(op.getFlops()->convertToDouble());
   if (op.getBytes())

@@ -132,6 +132,10 @@ private:
       out.set_name(source.str());
     if (auto seconds = op->getAttrOfType<FloatAttr>("seconds"))
       out.set_seconds(seconds.getValueAsDouble());
+    if (auto queue = op->getAttrOfType<IntegerAttr>("queue"))
+      out.set_queue(static_cast<uint32_t>(queue.getInt()));
+    if (auto waits = op->getAttrOfType<DenseI64ArrayAttr>("waits"))
+      out.mutable_waits()->Add(waits.asArrayRef().begin(), waits.asArrayRef().end());
     llvm::TypeSwitch<Operation *>(op)
         .Case([&](program::LaunchOp launch) { setLaunch(launch, *out.mutable_launch()); })
         .Case([&](program::MatmulOp matmul) { setMatmul(matmul, *out.mutable_matmul()); })
@@ -182,6 +186,8 @@ private:
     setOperand(*out.mutable_rhs(), matmul.getRhs(), matmul.getRhsView());
     setOperand(*out.mutable_out(), matmul.getOut(), matmul.getOutView());
     out.set_accumulate(matmul.getAccumulate());
+    if (Value workspace = matmul.getWorkspace())
+      out.add_workspace(number(workspace));
   }
 
   void setOperand(plan::StridedOperand &to, Value buffer, program::ViewAttr view) const {
@@ -204,6 +210,8 @@ private:
     assign(out.mutable_pads_low(), conv.getPadsLow());
     assign(out.mutable_pads_high(), conv.getPadsHigh());
     out.set_groups(conv.getGroups());
+    if (Value workspace = conv.getWorkspace())
+      out.add_workspace(number(workspace));
   }
 
   void setAttention(program::AttentionOp attention, plan::Attention &out) {
@@ -228,6 +236,8 @@ private:
       out.add_whole(size);
     if (Value scratch = attention.getScratch())
       out.add_scratch(number(scratch));
+    if (Value workspace = attention.getWorkspace())
+      out.add_workspace(number(workspace));
   }
 
   void setAttentionTensors(program::AttentionOp attention, plan::Attention &out) {

@@ -65,6 +65,7 @@ struct Level {
 struct Cluster {
   std::string name;           // for messages and plan files
   std::string source;         // where the numbers come from
+  std::string target;         // of a GPU, its compute capability `sm_90`; empty: not known
   bool isCpu = false;         // ranks share the memory, and the cores if there are fewer
   int64_t nodes = 0;          // 0: as many as needed
   int64_t devicesPerNode = 1; // for a CPU: cores

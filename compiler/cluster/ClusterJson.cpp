@@ -232,6 +232,8 @@ Cluster readCluster(const json &root, Status &status) {
   if (status && kind != "cpu" && kind != "gpu")
     reader.fail("/kind", "found '", kind, "', expected 'cpu' or 'gpu'");
   cluster.isCpu = kind == "cpu";
+  if (reader.has("target"))
+    cluster.target = reader.text("target");
   cluster.nodes = reader.integer("nodes", 0);
   cluster.devicesPerNode = reader.integer("devices_per_node", 1);
   readMemory(reader.object("memory"), cluster);
@@ -334,6 +336,8 @@ std::string toJson(const Cluster &cluster) {
                       {"launch_seconds", cluster.launchSeconds},
                       {"host_link", linkToJson(cluster.hostLink)},
                       {"levels", levels}};
+  if (!cluster.target.empty())
+    root["target"] = cluster.target;
   if (cluster.processors > 0)
     root["processors"] = cluster.processors;
   if (cluster.tileSeconds > 0)

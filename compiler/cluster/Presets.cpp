@@ -14,8 +14,6 @@ namespace cleave::cluster {
 // In the generated PresetTexts.cpp: (name, JSON), sorted by name.
 std::vector<std::pair<std::string, std::string>> presetTexts();
 
-static const char kLocalCpu[] = "local-cpu";
-
 std::vector<std::string> presetNames() {
   std::vector<std::string> names;
   for (auto &[name, text] : presetTexts())

@@ -5,6 +5,9 @@
 
 namespace cleave::cluster {
 
+// The name of this machine.
+inline constexpr char kLocalCpu[] = "local-cpu";
+
 // The names that findCluster accepts besides files, sorted, with `local-cpu`.
 std::vector<std::string> presetNames();
 

@@ -4,6 +4,7 @@
 #include "runtime/base/AttentionScratch.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -36,6 +37,43 @@ void ProgramDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/program/ProgramOps.cpp.inc"
       >();
+}
+
+bool isForGpus(Operation *op) {
+  auto module = isa<ModuleOp>(op) ? cast<ModuleOp>(op) : op->getParentOfType<ModuleOp>();
+  auto device = module ? module->getAttrOfType<StringAttr>(kDevice) : StringAttr();
+  return device && device.getValue() == "cuda";
+}
+
+using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+static void addEffect(OpOperand &buffer, bool isWritten, Effects &effects) {
+  isWritten ? effects.emplace_back(MemoryEffects::Write::get(), &buffer)
+            : effects.emplace_back(MemoryEffects::Read::get(), &buffer);
+}
+
+void LaunchOp::getEffects(Effects &effects) {
+  for (auto [i, buffer] : llvm::enumerate(getBuffersMutable()))
+    addEffect(buffer, llvm::is_contained(getWritten(), static_cast<int64_t>(i)), effects);
+}
+
+void ConvolutionOp::getEffects(Effects &effects) {
+  Value result = getKind() == ConvolutionKind::Forward         ? getOutput()
+                 : getKind() == ConvolutionKind::InputGradient ? getInput()
+                                                               : getWeight();
+  for (OpOperand &buffer : getOperation()->getOpOperands())
+    addEffect(buffer, buffer.get() == result || buffer.get() == getWorkspace(), effects);
+}
+
+void AttentionOp::getEffects(Effects &effects) {
+  const bool isGradient = static_cast<bool>(getGrad());
+  SmallVector<Value> written = {getScratch(), getWorkspace()};
+  if (isGradient)
+    written.append({getQueryGrad(), getKeyGrad(), getValueGrad()});
+  else
+    written.append({getResult(), getLse()});
+  for (OpOperand &buffer : getOperation()->getOpOperands())
+    addEffect(buffer, llvm::is_contained(written, buffer.get()), effects);
 }
 
 SmallVector<int64_t> denseStrides(ArrayRef<int64_t> shape) {

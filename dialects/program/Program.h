@@ -15,6 +15,15 @@
 #include "dialects/program/ProgramDialect.h.inc"
 #include "dialects/program/ProgramEnums.h.inc"
 
+namespace cleave::program {
+
+// The instruction exchanges buffers with other ranks.
+template <typename Op> class Communicates : public mlir::OpTrait::TraitBase<Op, Communicates> {};
+// The instruction copies between the memories of host and device.
+template <typename Op> class HostTransfer : public mlir::OpTrait::TraitBase<Op, HostTransfer> {};
+
+} // namespace cleave::program
+
 #define GET_TYPEDEF_CLASSES
 #include "dialects/program/ProgramTypes.h.inc"
 
@@ -25,6 +34,11 @@
 #include "dialects/program/ProgramOps.h.inc"
 
 namespace cleave::program {
+
+// The attribute of a module with the kind of device that its program is for: `cpu` or `cuda`.
+inline constexpr llvm::StringLiteral kDevice = "program.device";
+// Whether the program of the module that holds `op` is for GPUs.
+bool isForGpus(mlir::Operation *op);
 
 // Elements between neighbours along each dim of a dense row-major tensor.
 llvm::SmallVector<int64_t> denseStrides(llvm::ArrayRef<int64_t> shape);

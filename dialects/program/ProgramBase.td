@@ -18,8 +18,10 @@ def Program_Dialect : Dialect {
     The last level before the plan file (runtime/artifact/program.proto), with the same terms. The
     module holds the logical tensors, the kernels and one `program.program`. Sizes and offsets of
     buffers are in bytes; strides and offsets within a buffer are in elements. An instruction may
-    have the attributes `source`, the name of the op of the model that it implements, and `seconds`,
-    its predicted time.
+    have the attributes `source`, the name of the op of the model that it implements, `seconds`, its
+    predicted time, and on GPUs `queue` and `waits`, as in program.proto. The memory effects of an
+    instruction say which buffers it reads and writes. The module's attribute `program.device` is
+    the kind of device that the program is for; without it, that is a CPU.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
@@ -34,6 +36,15 @@ def Program_BufferType : TypeDef<Program_Dialect, "Buffer"> {
   let description = "The result of program.buffer.";
   let summary = "range of bytes in the arena";
 }
+
+// An operand that the instruction reads, or writes and may read.
+class Program_Reads<TypeConstraint type = Program_BufferType> : Arg<type, "", [MemRead]>;
+class Program_Writes<TypeConstraint type = Program_BufferType> : Arg<type, "", [MemWrite]>;
+
+// Facts without a method, documented in Program.h.
+class Program_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::cleave::program"; }
+def Program_Communicates : Program_Trait<"Communicates">;
+def Program_HostTransfer : Program_Trait<"HostTransfer">;
 
 def Program_ViewAttr : Program_Attr<"View", "view"> {
   let summary = "strided view of a buffer";

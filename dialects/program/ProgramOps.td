@@ -33,7 +33,8 @@ def Program_KernelOp : Program_Op<"kernel", [
     The kernel has `buffers` buffers as arguments. Block argument i is the tensor with the view
     `operands[i]`, result i of the op has the view `results[i]`. A result with the view of an
     operand is computed in place. Kernels with the same text share one function. `extent` is the
-    size of the parallel range and is set by code generation; `flops` and `bytes` (read and written)
+    size of the parallel range, `grid` of a GPU kernel its blocks, threads and bytes of shared
+    memory; both are set by code generation. `flops` and `bytes` (read and written)
     are the cost of the kernel.
 
     (C1) The body contains exactly one op.
@@ -54,12 +55,13 @@ def Program_KernelOp : Program_Op<"kernel", [
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$buffers,
                        TypedArrayAttrBase<Program_ViewAttr, "views">:$operands,
                        TypedArrayAttrBase<Program_ViewAttr, "views">:$results,
-                       OptionalAttr<I64Attr>:$extent, OptionalAttr<F64Attr>:$flops,
+                       OptionalAttr<I64Attr>:$extent,
+                       OptionalAttr<DenseI64ArrayAttr>:$grid, OptionalAttr<F64Attr>:$flops,
                        OptionalAttr<F64Attr>:$bytes);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `on` $buffers `operands` $operands `results` $results (`extent` $extent^)?
-    attr-dict-with-keyword $body
+    (`grid` $grid^)?     attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
     // The op that the kernel computes.
@@ -161,7 +163,8 @@ class Program_Instruction<string mnemonic, string text, string statement, string
 def Program_LaunchOp : Program_Instruction<"launch",
     "Runs `kernel` on `buffers`. `written` are the indices of the buffers that it writes. The "
     "check of the phase `program` requires that the kernel exists and fits the buffers.",
-    "program.launch @exp(%a, %b) writes [1]"> {
+    "program.launch @exp(%a, %b) writes [1]", "",
+    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Run of a kernel";
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Program_BufferType>:$buffers,
                        DenseI64ArrayAttr:$written);
@@ -171,19 +174,21 @@ def Program_LaunchOp : Program_Instruction<"launch",
 def Program_MatmulOp : Program_Instruction<"matmul",
     "`out[batch…, m, n] = sum over k of lhs[batch…, m, k] * rhs[batch…, k, n]`; with `accumulate`, "
     "the sum is added to `out`. `batch` are the sizes of the batch dims. The views have one stride "
-    "per batch dim and two for the matrix; their `buffer` is 0 for lhs, 1 for rhs, 2 for out.",
+    "per batch dim and two for the matrix; their `buffer` is 0 for lhs, 1 for rhs, 2 for out. "
+    "`workspace` is memory for the library's algorithm.",
     "program.matmul %a <0 at 0 by [4, 1]>, %b <1 at 0 by [1, 4]> to %c <2 at 0 by [4, 1]>\n"
     "          batch [] m 4 n 4 k 4",
     "    (C2) Each view has one stride per batch dim and two for the matrix.\n"
     "    (C3) The views have the buffers 0, 1 and 2.\n"> {
   let summary = "Batched matrix product of strided views";
-  let arguments = (ins Program_BufferType:$lhs, Program_BufferType:$rhs, Program_BufferType:$out,
+  let arguments = (ins Program_Reads<>:$lhs, Program_Reads<>:$rhs, Program_Writes<>:$out,
+                       Program_Writes<Optional<Program_BufferType>>:$workspace,
                        DenseI64ArrayAttr:$batch, I64Attr:$m, I64Attr:$n, I64Attr:$k,
                        Program_ViewAttr:$lhs_view, Program_ViewAttr:$rhs_view,
                        Program_ViewAttr:$out_view, UnitAttr:$accumulate);
   let assemblyFormat = [{
-    $lhs $lhs_view `,` $rhs $rhs_view `to` $out $out_view `batch` $batch `m` $m `n` $n `k` $k
-    attr-dict
+    $lhs $lhs_view `,` $rhs $rhs_view `to` $out $out_view (`workspace` $workspace^)?
+    `batch` $batch `m` $m `n` $n `k` $k attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -191,20 +196,24 @@ def Program_MatmulOp : Program_Instruction<"matmul",
 def Program_ConvolutionOp : Program_Instruction<"convolution",
     "A graph.conv: `output` from `input` and `weight`. `input_gradient` computes the gradient in "
     "`input` from the gradient in `output` and `weight`, `weight_gradient` the gradient in "
-    "`weight` from the gradient in `output` and `input`. All three tensors are dense.",
+    "`weight` from the gradient in `output` and `input`. All three tensors are dense. `workspace` is "
+    "memory for the library's algorithm.",
     "program.convolution forward %a [1, 1, 16], %b [1, 1, 3], %c [1, 1, 14]\n"
     "          strides [1] dilations [1] pads [0], [0] groups 1",
     "    (C2) The three tensors have the same rank, at least 3.\n"
-    "    (C3) `strides`, `dilations`, `pads_low` and `pads_high` have one entry per spatial dim.\n"> {
+    "    (C3) `strides`, `dilations`, `pads_low` and `pads_high` have one entry per spatial dim.\n",
+    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Convolution or one of its gradients";
   let arguments = (ins Program_ConvolutionKindAttr:$kind, Program_BufferType:$input,
                        Program_BufferType:$weight, Program_BufferType:$output,
+                       Optional<Program_BufferType>:$workspace,
                        DenseI64ArrayAttr:$input_shape, DenseI64ArrayAttr:$weight_shape,
                        DenseI64ArrayAttr:$output_shape, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads_low,
                        DenseI64ArrayAttr:$pads_high, I64Attr:$groups);
   let assemblyFormat = [{
     $kind $input $input_shape `,` $weight $weight_shape `,` $output $output_shape
+    (`workspace` $workspace^)?
     `strides` $strides `dilations` $dilations `pads` $pads_low `,` $pads_high `groups` $groups
     attr-dict
   }];
@@ -217,7 +226,8 @@ def Program_AttentionOp : Program_Instruction<"attention",
     "order; they have one stride per batch dim, one of the heads (of the groups for key, value and "
     "their gradients), and one per row and column; `lse` has no columns, and a stride of 0 repeats "
     "elements of `bias` and `mask`. `queries`, `keys`, `width` and `depth` are the sizes of the "
-    "matrices. `seed` and `offsets` are i64 scalars; `scratch` has attentionScratchBytes(…) bytes.",
+    "matrices. `seed` and `offsets` are i64 scalars; `scratch` has attentionScratchBytes(…) bytes; "
+    "`workspace` is memory for the library's algorithm.",
     "program.attention %a, %a, %a, %b, %c views [#program.view<0 at 0 by [16, 4, 1]>,\n"
     "          #program.view<1 at 0 by [16, 4, 1]>, #program.view<2 at 0 by [16, 4, 1]>,\n"
     "          #program.view<3 at 0 by [16, 4, 1]>, #program.view<4 at 0 by [4, 1]>]\n"
@@ -225,7 +235,8 @@ def Program_AttentionOp : Program_Instruction<"attention",
     "    (C2) There is one view per tensor, of the buffer with its number, with one stride per dim.\n"
     "    (C3) `heads` is a multiple of `groups`, and `width` and `depth` are at most 256.\n"
     "    (C4) `grad` and the three gradients are all present or all absent.\n"
-    "    (C5) There are `offset_dims` for all `offsets`.\n", [AttrSizedOperandSegments]> {
+    "    (C5) There are `offset_dims` for all `offsets`.\n",
+    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Attention or its gradient";
   let arguments = (ins Program_BufferType:$query, Program_BufferType:$key,
                        Program_BufferType:$value, Program_BufferType:$result,
@@ -236,6 +247,7 @@ def Program_AttentionOp : Program_Instruction<"attention",
                        Optional<Program_BufferType>:$value_grad,
                        Optional<Program_BufferType>:$seed, Variadic<Program_BufferType>:$offsets,
                        Optional<Program_BufferType>:$scratch,
+                       Optional<Program_BufferType>:$workspace,
                        TypedArrayAttrBase<Program_ViewAttr, "views">:$views,
                        DenseI64ArrayAttr:$batch, I64Attr:$heads, I64Attr:$groups, I64Attr:$queries,
                        I64Attr:$keys, I64Attr:$width, I64Attr:$depth, F64Attr:$scale,
@@ -246,7 +258,7 @@ def Program_AttentionOp : Program_Instruction<"attention",
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $result `,` $lse (`bias` $bias^)? (`mask` $mask^)?
     (`grad` $grad^)? (`to` $query_grad^ `,` $key_grad `,` $value_grad)? (`seed` $seed^)?
-    (`at` $offsets^)? (`scratch` $scratch^)? `views` $views `batch` $batch `heads` $heads
+    (`at` $offsets^)? (`scratch` $scratch^)? (`workspace` $workspace^)? `views` $views `batch` $batch `heads` $heads
     `groups` $groups `queries` $queries `keys` $keys `width` $width `depth` $depth attr-dict
   }];
   let hasVerifier = 1;
@@ -271,11 +283,12 @@ def Program_CollectiveOp : Program_Instruction<"collective",
     "program.collective all_reduce over [0] reduce 0 (%a, %b) to (%a, %b)",
     "    (C2) `send` and `recv` have the same number of buffers.\n"
     "    (C3) A permute has `toAxes`, the axes of `axes` in any order; others have none.\n",
-    [AttrSizedOperandSegments]> {
+    [AttrSizedOperandSegments, Program_Communicates]> {
   let summary = "Collective on buffers";
   let arguments = (ins Program_CollectiveKindAttr:$kind, DenseI64ArrayAttr:$axes,
                        OptionalAttr<DenseI64ArrayAttr>:$toAxes, I64Attr:$reduce,
-                       Variadic<Program_BufferType>:$send, Variadic<Program_BufferType>:$recv);
+                       Program_Reads<Variadic<Program_BufferType>>:$send,
+                       Program_Writes<Variadic<Program_BufferType>>:$recv);
   let assemblyFormat = [{
     $kind `over` $axes (`to` $toAxes^)? `reduce` $reduce `(` $send `)` `to` `(` $recv `)` attr-dict
   }];
@@ -285,37 +298,38 @@ def Program_CollectiveOp : Program_Instruction<"collective",
 def Program_CopyOp : Program_Instruction<"copy",
     "Copies all bytes of `from` to `to`.", "program.copy %a to %b"> {
   let summary = "Copy of a buffer";
-  let arguments = (ins Program_BufferType:$from, Program_BufferType:$to);
+  let arguments = (ins Program_Reads<>:$from, Program_Writes<>:$to);
   let assemblyFormat = "$from `to` $to attr-dict";
 }
 
 def Program_FillOp : Program_Instruction<"fill",
     "Sets all elements of `buffer` to `value`.", "program.fill %a with 0.0"> {
   let summary = "Fill of a buffer with a value";
-  let arguments = (ins Program_BufferType:$buffer, F64Attr:$value);
+  let arguments = (ins Program_Writes<>:$buffer, F64Attr:$value);
   let assemblyFormat = "$buffer `with` $value attr-dict";
 }
 
 def Program_LoadInputOp : Program_Instruction<"load_input",
     "Copies this rank's block of the slot's micro-batch of an input to `buffer`.",
-    "program.load_input %a"> {
+    "program.load_input %a", "", [Program_HostTransfer]> {
   let summary = "Load of an input";
-  let arguments = (ins Program_BufferType:$buffer);
+  let arguments = (ins Program_Writes<>:$buffer);
   let assemblyFormat = "$buffer attr-dict";
 }
 
 def Program_StoreOutputOp : Program_Instruction<"store_output",
     "Returns `buffer`, this rank's block of an inference result, to the caller of the step.",
-    "program.store_output %a"> {
+    "program.store_output %a", "", [Program_HostTransfer, MemoryEffects<[MemWrite]>]> {
   let summary = "Store of an output";
-  let arguments = (ins Program_BufferType:$buffer);
+  let arguments = (ins Program_Reads<>:$buffer);
   let assemblyFormat = "$buffer attr-dict";
 }
 
 def Program_MetricOp : Program_Instruction<"metric",
-    "Reports the scalar in `buffer` as the metric `name`.", "program.metric \"loss\" %a"> {
+    "Reports the scalar in `buffer` as the metric `name`.", "program.metric \"loss\" %a", "",
+    [Program_HostTransfer, MemoryEffects<[MemWrite]>]> {
   let summary = "Report of a metric";
-  let arguments = (ins StrAttr:$name, Program_BufferType:$buffer);
+  let arguments = (ins StrAttr:$name, Program_Reads<>:$buffer);
   let assemblyFormat = "$name $buffer attr-dict";
 }
 

@@ -1,6 +1,7 @@
 // Attention and its gradient as one instruction on strided views.
 #include "dialects/graph/Attention.h"
 #include "passes/bufferize/StepLowering.h"
+#include "passes/bufferize/Workspace.h"
 #include "runtime/base/AttentionScratch.h"
 
 using namespace mlir;
@@ -30,11 +31,20 @@ struct Sizes {
     return shape;
   }
 
-  int64_t scratchBytes(int64_t elementBytes) const {
+  int64_t batchCount() const {
     int64_t count = 1;
     for (int64_t dim : batch)
       count *= dim;
-    return attentionScratchBytes({count, heads, groups, queries, keys, width, depth}, elementBytes);
+    return count;
+  }
+
+  int64_t scratchBytes(int64_t elementBytes) const {
+    return attentionScratchBytes({batchCount(), heads, groups, queries, keys, width, depth},
+                                 elementBytes);
+  }
+
+  AttentionShape shape(int64_t elementBytes) const {
+    return {batchCount(), heads, groups, queries, keys, width, depth, elementBytes};
   }
 };
 
@@ -48,9 +58,13 @@ View repeated(View view, ArrayRef<int64_t> scores) {
 
 bool hasDenseRows(const View &view) { return view.shape.back() <= 1 || view.strides.back() == 1; }
 
-// Adds the instruction. `scratch` may be null.
+int64_t elementBytesOf(Value value) {
+  return graph::elementTypeOf(value).getIntOrFloatBitWidth() / 8;
+}
+
+// Adds the instruction. `scratch` and `workspace` may be null.
 void add(ProgramBuilder &program, const graph::AttentionScores &scores, const AttentionViews &at,
-         bool isSafe, Value seed, ArrayRef<Value> offsets, Value scratch) {
+         bool isSafe, Value seed, ArrayRef<Value> offsets, Value scratch, Value workspace) {
   OpBuilder &b = program.builder();
   Sizes sizes(scores);
   SmallVector<Attribute> views;
@@ -66,7 +80,7 @@ void add(ProgramBuilder &program, const graph::AttentionScores &scores, const At
   program.add<program::AttentionOp>(
       buffer(kQuery), buffer(kKey), buffer(kValue), buffer(kResult), buffer(kLse), buffer(kBias),
       buffer(kMask), buffer(kGrad), buffer(kQueryGrad), buffer(kKeyGrad), buffer(kValueGrad), seed,
-      offsets, scratch, b.getArrayAttr(views), b.getDenseI64ArrayAttr(sizes.batch),
+      offsets, scratch, workspace, b.getArrayAttr(views), b.getDenseI64ArrayAttr(sizes.batch),
       number(sizes.heads), number(sizes.groups), number(sizes.queries), number(sizes.keys),
       number(sizes.width), number(sizes.depth), b.getF64FloatAttr(scores.scale),
       b.getF64FloatAttr(scores.fillValue()), flag(scores.causal), flag(isSafe),
@@ -96,12 +110,12 @@ AttentionViews StepLowering::attentionOperands(const graph::AttentionScores &sco
 }
 
 void StepLowering::addAttention(const graph::AttentionScores &scores, const AttentionViews &at,
-                                bool isSafe, Value scratch) {
+                                bool isSafe, Value scratch, Value workspace) {
   Value seed = scores.drops() ? wholeViewOf(scores.seed).buffer : Value();
   SmallVector<Value> offsets;
   for (Value offset : scores.offsets)
     offsets.push_back(wholeViewOf(offset).buffer);
-  add(program_, scores, at, isSafe, seed, offsets, scratch);
+  add(program_, scores, at, isSafe, seed, offsets, scratch, workspace);
 }
 
 // The result in the memory order of the query if its readers accept any: heads are often transposed
@@ -119,7 +133,9 @@ void StepLowering::lowerAttention(graph::AttentionOp op) {
   at[kResult] = destinations_.contains(op.getResult()) ? destinations_[op.getResult()]
                                                        : newAttentionResult(op, *at[kQuery]);
   at[kLse] = resultView(op.getLse());
-  addAttention(scores, at, op.getSafe(), Value());
+  Value workspace =
+      newWorkspace(attentionWorkspace(Sizes(scores).shape(elementBytesOf(scores.query))));
+  addAttention(scores, at, op.getSafe(), Value(), workspace);
   setView(op.getResult(), *at[kResult]);
   setView(op.getLse(), *at[kLse]);
 }
@@ -136,14 +152,15 @@ void StepLowering::lowerAttentionGrad(graph::AttentionGradOp op) {
     bool fits = i == 0 || hasDenseRows(places[i]); // the query's gradient may lie anyhow
     at[kQueryGrad + i] = fits ? places[i] : newBuffer(result, ".dense");
   }
-  int64_t bytes =
-      Sizes(scores).scratchBytes(graph::elementTypeOf(scores.query).getIntOrFloatBitWidth() / 8);
+  const int64_t elementBytes = elementBytesOf(scores.query);
+  const int64_t bytes = isForGpus_ ? 0 : Sizes(scores).scratchBytes(elementBytes);
   Value scratch;
   if (bytes > 0)
     scratch = program_.addBuffer("attention.scratch", program::Role::Workspace,
                                  program_.builder().getF32Type(),
                                  {bytes / static_cast<int64_t>(sizeof(float))});
-  addAttention(scores, at, /*isSafe=*/false, scratch);
+  Value workspace = newWorkspace(attentionGradientWorkspace(Sizes(scores).shape(elementBytes)));
+  addAttention(scores, at, /*isSafe=*/false, scratch, workspace);
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
     if (!(*at[kQueryGrad + i] == places[i]))
       program_.copy(*at[kQueryGrad + i], places[i]);

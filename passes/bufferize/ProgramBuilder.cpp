@@ -110,9 +110,9 @@ std::string ProgramBuilder::nameOf(Operation *op) {
 
 program::KernelOp ProgramBuilder::kernelFor(Operation *op, int64_t buffers, ArrayAttr operands,
                                             ArrayAttr results) {
-  auto kernel =
-      program::KernelOp::create(b_, loc_, b_.getStringAttr("kernel"), b_.getI64IntegerAttr(buffers),
-                                operands, results, IntegerAttr(), FloatAttr(), FloatAttr());
+  auto kernel = program::KernelOp::create(
+      b_, loc_, b_.getStringAttr("kernel"), b_.getI64IntegerAttr(buffers), operands, results,
+      IntegerAttr(), DenseI64ArrayAttr(), FloatAttr(), FloatAttr());
   Block &body = kernel.getBody().emplaceBlock();
   IRMapping mapping;
   // Every operand gets an argument of its own, so that equal computations have equal text.

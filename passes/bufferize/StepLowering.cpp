@@ -5,6 +5,7 @@
 #include "dialects/graph/Step.h"
 #include "passes/bufferize/InPlace.h"
 #include "passes/bufferize/MatmulForm.h"
+#include "passes/bufferize/Workspace.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -14,7 +15,7 @@ using namespace mlir;
 namespace cleave::bufferize {
 
 StepLowering::StepLowering(func::FuncOp step, ProgramBuilder &program)
-    : step_(step), program_(program) {
+    : step_(step), program_(program), isForGpus_(program::isForGpus(step)) {
   if (mesh::MeshAttr mesh = mesh::meshOf(step))
     mesh_ = mesh::toMesh(mesh);
 }
@@ -291,7 +292,8 @@ void StepLowering::lowerDot(graph::DotGeneralOp op) {
   std::optional<MatmulForm> form = matmulForm(op, lhs, rhs, target);
   assert(form && "operands whose contracting dims come last, in one order, have a form");
   auto number = [&](int64_t value) { return program_.builder().getI64IntegerAttr(value); };
-  program_.add<program::MatmulOp>(form->lhs.buffer, form->rhs.buffer, form->out.buffer,
+  Value workspace = newWorkspace(productWorkspace(target.size()));
+  program_.add<program::MatmulOp>(form->lhs.buffer, form->rhs.buffer, form->out.buffer, workspace,
                                   program_.builder().getDenseI64ArrayAttr(form->batch),
                                   number(form->m), number(form->n), number(form->k),
                                   form->lhs.attribute(0), form->rhs.attribute(1),
@@ -303,29 +305,41 @@ void StepLowering::lowerDot(graph::DotGeneralOp op) {
 
 template <typename Op>
 static void addConvolution(ProgramBuilder &program, Op op, program::ConvolutionKind kind,
-                           const View &input, const View &weight, const View &output) {
+                           const View &input, const View &weight, const View &output,
+                           Value workspace) {
   OpBuilder &b = program.builder();
   auto list = [&](ArrayRef<int64_t> values) { return b.getDenseI64ArrayAttr(values); };
-  program.add<program::ConvolutionOp>(program::ConvolutionKindAttr::get(b.getContext(), kind),
-                                      input.buffer, weight.buffer, output.buffer, list(input.shape),
-                                      list(weight.shape), list(output.shape), list(op.getStrides()),
-                                      list(op.getDilations()), list(op.getPadsLow()),
-                                      list(op.getPadsHigh()), op.getGroupsAttr());
+  program.add<program::ConvolutionOp>(
+      program::ConvolutionKindAttr::get(b.getContext(), kind), input.buffer, weight.buffer,
+      output.buffer, workspace, list(input.shape), list(weight.shape), list(output.shape),
+      list(op.getStrides()), list(op.getDilations()), list(op.getPadsLow()), list(op.getPadsHigh()),
+      op.getGroupsAttr());
 }
 
 LogicalResult StepLowering::lowerConvolution(Operation *op) {
   View first = wholeViewOf(op->getOperand(0)), second = wholeViewOf(op->getOperand(1));
   View result = wholeResult(op->getResult(0));
+  int64_t tensorBytes = 0;
+  for (const View &view : {first, second, result})
+    tensorBytes += static_cast<int64_t>(view.buffer.getDefiningOp<program::BufferOp>().getBytes());
+  Value workspace = newWorkspace(convolutionWorkspace(tensorBytes));
   using Kind = program::ConvolutionKind;
   if (auto conv = dyn_cast<graph::ConvOp>(op))
-    addConvolution(program_, conv, Kind::Forward, first, second, result);
+    addConvolution(program_, conv, Kind::Forward, first, second, result, workspace);
   else if (auto grad = dyn_cast<graph::ConvInputGradOp>(op))
-    addConvolution(program_, grad, Kind::InputGradient, result, second, first);
+    addConvolution(program_, grad, Kind::InputGradient, result, second, first, workspace);
   else
     addConvolution(program_, cast<graph::ConvWeightGradOp>(op), Kind::WeightGradient, second,
-                   result, first);
+                   result, first, workspace);
   finishWhole(op->getResult(0), result);
   return success();
+}
+
+Value StepLowering::newWorkspace(int64_t bytes) {
+  if (!isForGpus_ || bytes == 0)
+    return {};
+  return program_.addBuffer("workspace", program::Role::Workspace, program_.builder().getI8Type(),
+                            {bytes});
 }
 
 // Launches a kernel of its own on dense tensors.

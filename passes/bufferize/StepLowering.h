@@ -84,11 +84,13 @@ private:
   mlir::LogicalResult lowerConvolution(mlir::Operation *op);
   void lowerAttention(graph::AttentionOp op);
   void lowerAttentionGrad(graph::AttentionGradOp op);
+  // On GPUs a buffer of so many bytes for the library; null on CPUs and for 0 bytes.
+  mlir::Value newWorkspace(int64_t bytes);
   // The views of query, key, value, bias and mask.
   AttentionViews attentionOperands(const graph::AttentionScores &scores);
   View newAttentionResult(graph::AttentionOp op, const View &query);
   void addAttention(const graph::AttentionScores &scores, const AttentionViews &at, bool isSafe,
-                    mlir::Value scratch);
+                    mlir::Value scratch, mlir::Value workspace);
   void lowerDenseKernel(mlir::Operation *op);
   void lowerAllReduce(mesh::AllReduceOp op);
   void lowerAllGather(mesh::AllGatherOp op);
@@ -140,6 +142,7 @@ private:
 
   mlir::func::FuncOp step_;
   ProgramBuilder &program_;
+  bool isForGpus_;
   Mesh mesh_;
   int64_t microBatches_ = 1;
   llvm::DenseSet<mlir::Operation *> repeated_; // runs once per micro-batch

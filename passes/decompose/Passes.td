@@ -12,3 +12,10 @@ def CompositesPass : Cleave_Pass<"cleave-decompose-composites", "::mlir::func::F
            "Keep the ops for which programs have one kernel.">
   ];
 }
+
+def LongReductionsPass : Cleave_Pass<"cleave-decompose-long-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Reduces in two steps where one kernel would have few blocks of threads";
+  let before = "None.";
+  let after = "No reduction of at least 65536 elements to each of at most 1024 results has major "
+              "dims with 64 indices besides others that it reduces.";
+}

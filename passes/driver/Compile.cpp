@@ -3,6 +3,7 @@
 
 #include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
+#include "passes/driver/Device.h"
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/MicroBatches.h"
 #include "passes/driver/Phases.h"
@@ -208,6 +209,8 @@ static Status checkAnswers(const CompileOptions &options, size_t first, size_t l
 Status compile(Compilation &c) {
   std::optional<artifact::SigningKey> key;
   CLEAVE_TRY(readKey(c.options, key));
+  if (!c.options.device.empty())
+    CLEAVE_TRY(parseDevice(c.options.device).status().withContext("--device"));
   size_t first = 0, last = phases().size() - 1;
   if (!c.options.startFrom.empty()) {
     CLEAVE_TRY_ASSIGN(size_t phase, findPhase(c.options.startFrom).withContext("--start-from"));

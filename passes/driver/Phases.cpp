@@ -11,10 +11,12 @@
 #include "dialects/graph/Provenance.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StopGradient.h"
+#include "dialects/program/Program.h"
 #include "passes/autodiff/Autodiff.h"
 #include "passes/bufferize/Bufferize.h"
-#include "passes/codegen/cpu/CpuCodegen.h"
 #include "passes/decompose/Decompose.h"
+#include "passes/decompose/LongReductions.h"
+#include "passes/driver/Device.h"
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/PlanFile.h"
 #include "passes/driver/PlanPhase.h"
@@ -24,6 +26,7 @@
 #include "passes/precision/Precision.h"
 #include "passes/promise/Promise.h"
 #include "passes/schedule/Order.h"
+#include "passes/schedule/Queues.h"
 #include "passes/simplify/Recognised.h"
 #include "passes/simplify/Simplify.h"
 #include "passes/train/Train.h"
@@ -150,11 +153,21 @@ static Status train(Compilation &c) {
   });
 }
 
+// The libraries of GPUs have attention of 16-bit floats only.
+static bool keepsGpuKernels(graph::DecompositionInterface op) {
+  return op.hasKernel() && graph::elementTypeOf(op->getResult(0)).getIntOrFloatBitWidth() == 16;
+}
+
 static Status primitive(Compilation &c) {
   analysis::recordVocabularies(step(c));
-  decompose::decomposeComposites(step(c), decompose::keepsKernels);
+  CLEAVE_TRY_ASSIGN(const bool isForGpus, wantsGpus(c));
+  decompose::decomposeComposites(step(c), c.options.decomposeAttention ? decompose::keepsNothing
+                                          : isForGpus                  ? keepsGpuKernels
+                                                                       : decompose::keepsKernels);
   // Moves the transposes of decomposed attention into the products that read them.
   CLEAVE_TRY(reported(c, [&] { return simplify::simplify(step(c), simplify::Composites::Leave); }));
+  if (isForGpus)
+    decompose::splitLongReductions(step(c));
   tidy(*c.module);
   fuse::formGroups(step(c));
   schedule::orderForMemory(step(c));
@@ -174,29 +187,17 @@ static Status program(Compilation &c) {
   memory = bufferize::bufferize(*c.module);
   if (failed(memory))
     return Status::defect(diagnostics.text());
+  schedule::assignQueues(*c.module);
   c.arenaBytes = memory->arena;
   c.peakBytes = memory->peak;
   return Status::ok();
 }
 
 static Status artifact(Compilation &c) {
-  SmallVector<program::KernelOp> kernels(c.module->getOps<program::KernelOp>());
-  codegen::CpuOptions options;
-  options.checked = c.options.checkKernels;
-  if (c.options.output != "-")
-    options.reproducer = c.options.output;
-  if (!c.options.dumpPhases.empty())
-    options.dumpTo = c.options.dumpPhases + "/kernels";
-  CLEAVE_TRY_ASSIGN(codegen::CpuLibrary library, codegen::compileKernels(kernels, options));
   CLEAVE_TRY(loadCluster(c));
-  std::vector<plan::Module> modules;
-  if (!library.bytes.empty()) {
-    plan::Module &code = modules.emplace_back();
-    code.set_target(artifact::kCpu);
-    code.set_code(std::move(library.bytes));
-    code.set_machine(library.target);
-  }
-  CLEAVE_TRY_ASSIGN(c.plan, artifact::exportPlan(*c.module, artifact::kCpu, std::move(modules)));
+  CLEAVE_TRY_ASSIGN(std::vector<plan::Module> modules, compileModules(c));
+  const char *device = program::isForGpus(*c.module) ? artifact::kCuda : artifact::kCpu;
+  CLEAVE_TRY_ASSIGN(c.plan, artifact::exportPlan(*c.module, device, std::move(modules)));
   return completePlan(c);
 }
 

@@ -2,6 +2,7 @@
 
 #include "compiler/cluster/Presets.h"
 #include "dialects/graph/Step.h"
+#include "passes/driver/Device.h"
 #include "passes/shard/Plan.h"
 #include "runtime/base/Units.h"
 
@@ -18,7 +19,7 @@ Status loadCluster(Compilation &c) {
   auto rate = c.cluster->compute.find(graph::f32Products(*c.module).str());
   if (rate != c.cluster->compute.end())
     c.cluster->compute["f32"] = rate->second;
-  return Status::ok();
+  return setDevice(c);
 }
 
 Result<planner::PlannerOptions> plannerOptions(const CompileOptions &options,

@@ -17,3 +17,12 @@ def OrderPass : Cleave_Pass<"cleave-schedule-order", "::mlir::ModuleOp"> {
       "Ops that run once per step stand behind those that run once per micro-batch. No op stands "
       "before the ops that it reads, or overtakes a reader of an argument that it replaces.";
 }
+
+def QueuesPass : Cleave_Pass<"cleave-schedule-queues", "::mlir::ModuleOp"> {
+  let summary = "Puts the instructions of a program for GPUs into queues, with waits between them";
+  let before = "The buffers of the program are placed.";
+  let after =
+      "Of any two instructions of a segment that access common bytes, one of them to write, the "
+      "earlier one is complete before the later one starts. Without `program.device`, nothing "
+      "changes.";
+}

@@ -40,7 +40,7 @@ static Status verifyGrid(const plan::Plan &plan, const plan::Kernel &kernel) {
                           plan.device());
   if (!kernel.has_grid())
     return Status::ok();
-  if (grid.blocks() - 1 >= kMostBlocks || grid.threads() - 1 >= kMostThreads ||
+  if (grid.blocks() > kMostBlocks || grid.threads() - 1 >= kMostThreads ||
       grid.shared_bytes() > kMostShared || kernel.extent() != 0)
     return Status::defect("its grid of ", grid.blocks(), " x ", grid.threads(), " threads with ",
                           grid.shared_bytes(), " bytes and the extent ", kernel.extent(),

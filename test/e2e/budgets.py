@@ -26,7 +26,7 @@ class Budgets(unittest.TestCase):
     def plan(self, name, model, ranks, *options):
         """What cleave-dump says of the plan; nothing if none fits."""
         path = self.folder / "model.plan"
-        answer = cleave.tool("cleave-compile", model, *zoo.options(name), "--cluster", "h100-node", "--ranks", ranks, *options,
+        answer = cleave.tool("cleave-compile", model, *zoo.options(name), "--cluster", "h100-node", "--device", "cpu", "--ranks", ranks, *options,
                              "-o", path)
         if answer.code:
             self.assertIn("fit", answer.errors()[-1], str(answer))

@@ -126,6 +126,8 @@ def train(tools, record, model, ranks, plan, folder):
             *options_of(record, model.name),
             "--cluster",
             cluster_of(record),
+            "--device",
+            "cpu",
             "--ranks",
             str(ranks),
             *PLANS[plan][0],

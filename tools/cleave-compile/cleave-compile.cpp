@@ -24,6 +24,14 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
   app.add_option("--cluster", options.cluster, "local-cpu, a preset's name or a cluster file")
       ->group("Plan")
       ->capture_default_str();
+  app.add_option("--device", options.device,
+                 "cpu, cuda or cuda:sm_90: the devices that run the plan; default: those of the "
+                 "cluster")
+      ->group("Plan");
+  app.add_flag("--decompose-attention", options.decomposeAttention,
+               "compute attention by products and softmax, for devices whose library has no kernel "
+               "for it")
+      ->group("Plan");
   app.add_option("--ranks", typed.ranks,
                  "number of ranks of the plan, or least: the fewest on which it fits")
       ->group("Plan")

@@ -99,9 +99,11 @@ static Json knownTextsJson(const plan::Plan &plan) {
 
 std::string json(const plan::Plan &plan) {
   Json mesh = Json::object(), decisions = Json::array(), tensors = Json::array(),
-       programs = Json::array();
+       programs = Json::array(), targets = Json::array();
   for (const plan::MeshAxis &axis : plan.mesh())
     mesh[axis.name()] = axis.size();
+  for (const plan::Module &module : plan.modules())
+    targets.push_back(module.target());
   for (const plan::Decision &decision : plan.decisions())
     decisions.push_back(decisionJson(decision));
   for (const plan::Tensor &tensor : plan.tensors())
@@ -111,6 +113,8 @@ std::string json(const plan::Plan &plan) {
   Json result = {{"mesh", mesh},
                  {"ranks", plan.program_of_rank_size()},
                  {"trains", plan.trains()},
+                 {"device", plan.device()},
+                 {"targets", targets},
                  {"predicted", predictedJson(plan.predicted())},
                  {"decisions", decisions},
                  {"tensors", tensors},

@@ -1,5 +1,6 @@
 // The default view: decisions and reasons on one screen.
 #include "runtime/artifact/Access.h"
+#include "runtime/artifact/Modules.h"
 #include "runtime/artifact/Verify.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
@@ -40,6 +41,7 @@ static std::string prediction(const plan::Plan &plan) {
   table.add({"bound", "no plan takes less than " + secondsText(p.bound_seconds()) +
                           "; this one takes " + secondsText(p.planned_seconds()) +
                           " in the planner's model: gap " + percentText(p.gap())});
+  table.add({"device", plan.device() + ": " + artifact::targetsText(plan)});
   table.add({"work", countText(p.flops(), "FLOP") + " and " + bytesText(p.communication_bytes()) +
                          " sent, per rank and step"});
   table.add({"memory", bytesText(p.peak_bytes()) + " at the peak of the fullest rank"});

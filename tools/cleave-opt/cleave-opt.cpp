@@ -7,12 +7,14 @@
 #include "passes/codegen/cpu/CpuCodegen.h"
 #include "passes/codegen/gpu/GpuCodegen.h"
 #include "passes/decompose/Decompose.h"
+#include "passes/decompose/LongReductions.h"
 #include "passes/fuse/Fuse.h"
 #include "passes/precision/Precision.h"
 #include "passes/promise/Promise.h"
 #include "passes/remat/Realise.h"
 #include "passes/schedule/Bucket.h"
 #include "passes/schedule/Order.h"
+#include "passes/schedule/Queues.h"
 #include "passes/shard/Partition.h"
 #include "passes/shard/Plan.h"
 #include "passes/simplify/Simplify.h"
@@ -32,6 +34,7 @@ int main(int argc, char **argv) {
   mlir::registerTransformsPasses();
   cleave::autodiff::registerAutodiffPasses();
   cleave::decompose::registerDecomposePasses();
+  cleave::decompose::registerLongReductionsPass();
   cleave::bufferize::registerBufferizePasses();
   cleave::codegen::registerCpuCodegenPasses();
   cleave::codegen::registerGpuCodegenPasses();
@@ -41,6 +44,7 @@ int main(int argc, char **argv) {
   cleave::promise::registerPromisePasses();
   cleave::remat::registerRematPasses();
   cleave::schedule::registerBucketPass();
+  cleave::schedule::registerQueuesPass();
   cleave::schedule::registerOrderPass();
   cleave::shard::registerPartitionPass();
   cleave::shard::registerPlanPass();

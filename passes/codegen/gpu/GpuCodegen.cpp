@@ -7,24 +7,14 @@
 #include "passes/codegen/gpu/Ptx.h"
 #include "passes/codegen/nest/Crash.h"
 #include "passes/codegen/nest/SingleEmitter.h"
+#include "runtime/artifact/KernelSignature.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
-#include <cctype>
-
 using namespace mlir;
 
 namespace cleave::codegen {
-
-// The kernel's symbol in the plan, with characters that PTX allows in names.
-static std::string symbolOf(program::KernelOp kernel) {
-  std::string symbol = artifact::exportKernel(kernel).symbol();
-  for (char &c : symbol)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '$')
-      c = '_';
-  return symbol;
-}
 
 static FailureOr<GpuFunction> emitKernel(program::KernelOp kernel, ModuleOp into) {
   auto fusion = dyn_cast<graph::FusionOp>(kernel.getComputation());
@@ -36,7 +26,10 @@ static FailureOr<GpuFunction> emitKernel(program::KernelOp kernel, ModuleOp into
     GpuGroupEmitter(builder, fusion, *nest).emit();
   else if (failed(emitSingle(builder, kernel)))
     return failure();
-  return GpuFunction{kernel.getSymName().str(), builder.launch()};
+  const Launch &launch = builder.launch();
+  kernel.setExtent(0);
+  kernel.setGrid(ArrayRef<int64_t>{launch.blocks, launch.threads, launch.sharedBytes});
+  return GpuFunction{kernel.getSymName().str(), launch};
 }
 
 FailureOr<std::vector<GpuFunction>> emitGpuKernels(ArrayRef<program::KernelOp> kernels,
@@ -62,7 +55,7 @@ static Result<GpuIr> lower(ArrayRef<program::KernelOp> kernels, const GpuTarget 
   CLEAVE_TRY(expandFunctions(*module));
   for (auto [kernel, function] : llvm::zip(kernels, *functions)) {
     program::KernelOp op = kernel;
-    function.symbol = symbolOf(op);
+    function.symbol = artifact::entryOf(artifact::exportKernel(op));
     module->lookupSymbol<func::FuncOp>(op.getSymName()).setSymName(function.symbol);
   }
   CLEAVE_TRY(lowerToLlvm(*module, {}));

@@ -19,7 +19,7 @@ namespace cleave::codegen {
 
 // A kernel of a module.
 struct GpuFunction {
-  std::string symbol; // that of artifact::exportKernel, with _ for what PTX has not in names
+  std::string symbol; // artifact::entryOf
   Launch launch;
 };
 
@@ -36,9 +36,9 @@ struct GpuIr {
   std::vector<GpuFunction> functions;
 };
 
-// Emits the kernels as functions of `into` (builtin, func, arith, math, scf and llvm ops). Returns
-// one entry per kernel, with its name in the program dialect. An op that has no emitter is an error
-// at the kernel.
+// Emits the kernels as functions of `into` (builtin, func, arith, math, scf and llvm ops) and sets
+// their `grid`. Returns one entry per kernel, with its name in the program dialect. An op that has
+// no emitter is an error at the kernel.
 mlir::FailureOr<std::vector<GpuFunction>> emitGpuKernels(llvm::ArrayRef<program::KernelOp> kernels,
                                                          mlir::ModuleOp into);
 

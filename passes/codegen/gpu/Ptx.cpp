@@ -1,6 +1,8 @@
 // LLVM's NVPTX target.
 #include "passes/codegen/gpu/Ptx.h"
 
+#include "runtime/artifact/Modules.h"
+
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -57,6 +59,17 @@ Result<GpuTarget> gpuTargetOf(const std::string &name) {
     known += (known.empty() ? "" : ", ") + target.name;
   }
   return Status::userError("unknown GPU target '", name, "', expected one of ", known);
+}
+
+Result<GpuTarget> gpuTargetFor(const std::string &capability) {
+  const int number = artifact::computeCapabilityOf(capability);
+  const GpuTarget *newest = nullptr;
+  for (const GpuTarget &target : gpuTargets())
+    if (artifact::computeCapabilityOf(target.name) <= number)
+      newest = &target;
+  if (newest)
+    return *newest;
+  return Status::userError("found the GPU '", capability, "', expected sm_80 or a later one");
 }
 
 void markKernel(llvm::Module &module, const std::string &name, int threads) {

@@ -19,6 +19,9 @@ struct GpuTarget {
 const std::vector<GpuTarget> &gpuTargets();
 // The target of this name. An unknown one is an error of the user.
 Result<GpuTarget> gpuTargetOf(const std::string &name);
+// The newest target whose code runs on GPUs of a compute capability, `sm_86`. An error of the user
+// if there is none.
+Result<GpuTarget> gpuTargetFor(const std::string &capability);
 
 // Marks the function as a kernel that is launched with blocks of this many threads and whose
 // pointers do not overlap.

@@ -11,7 +11,7 @@
 // ALL-NEXT: {{^}}5-partitioned.mlir
 // ALL-NEXT: {{^}}6-program.mlir
 // ALL-NEXT: {{^}}7-artifact.mlir
-// ALL-NEXT: {{^}}kernels.0.ll
+// ALL-NEXT: {{^}}kernels.ptx
 // ALL: {{^}}network-{{.*}}dp{{.*}}.json
 // ALL: {{^}}planner.json
 

@@ -1,0 +1,43 @@
+// On GPUs, reductions to few results take two kernels.
+// RUN: cleave-opt --cleave-decompose-long-reductions %s | FileCheck %s
+
+// CHECK-LABEL: @a_sum_over_all_elements_goes_over_rows_first
+func.func @a_sum_over_all_elements_goes_over_rows_first(%x: tensor<4096x1024xf32>) -> tensor<f32> {
+  // CHECK: %[[R:.*]] = graph.reduce sum %arg0 over [1] : tensor<4096x1024xf32> -> tensor<4096xf32>
+  // CHECK: %[[S:.*]] = graph.reduce sum %[[R]] over [0] : tensor<4096xf32> -> tensor<f32>
+  // CHECK: return %[[S]]
+  %y = graph.reduce sum %x over [0, 1] : tensor<4096x1024xf32> -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+// The major dims are those that make enough blocks.
+// CHECK-LABEL: @few_columns_are_summed_per_row_of_the_batch
+func.func @few_columns_are_summed_per_row_of_the_batch(%x: tensor<4x32x1024x64xf32>) -> tensor<64xf32> {
+  // CHECK: graph.reduce sum %arg0 over [2] : tensor<4x32x1024x64xf32> -> tensor<4x32x64xf32>
+  // CHECK: graph.reduce sum %{{.*}} over [0, 1] : tensor<4x32x64xf32> -> tensor<64xf32>
+  %y = graph.reduce sum %x over [0, 1, 2] : tensor<4x32x1024x64xf32> -> tensor<64xf32>
+  return %y : tensor<64xf32>
+}
+
+// CHECK-LABEL: @sixteen_bit_floats_are_rounded_once
+func.func @sixteen_bit_floats_are_rounded_once(%x: tensor<4096x1024xbf16>) -> tensor<bf16> {
+  // CHECK: %[[W:.*]] = graph.cast %arg0 : tensor<4096x1024xbf16> -> tensor<4096x1024xf32>
+  // CHECK: %[[R:.*]] = graph.reduce sum %[[W]] over [1]
+  // CHECK: %[[S:.*]] = graph.reduce sum %[[R]] over [0]
+  // CHECK: graph.cast %[[S]] : tensor<f32> -> tensor<bf16>
+  %y = graph.reduce sum %x over [0, 1] : tensor<4096x1024xbf16> -> tensor<bf16>
+  return %y : tensor<bf16>
+}
+
+// Small operands, many results and single dims take one kernel.
+// CHECK-LABEL: @one_kernel
+func.func @one_kernel(%x: tensor<64x16xf32>, %y: tensor<64x4096x2048xf32>, %z: tensor<262144xf32>) -> (tensor<f32>, tensor<2048xf32>, tensor<f32>) {
+  // CHECK: graph.reduce sum %arg0 over [0, 1]
+  // CHECK-NEXT: graph.reduce sum %arg1 over [0, 1]
+  // CHECK-NEXT: graph.reduce sum %arg2 over [0]
+  // CHECK-NEXT: return
+  %a = graph.reduce sum %x over [0, 1] : tensor<64x16xf32> -> tensor<f32>
+  %b = graph.reduce sum %y over [0, 1] : tensor<64x4096x2048xf32> -> tensor<2048xf32>
+  %c = graph.reduce sum %z over [0] : tensor<262144xf32> -> tensor<f32>
+  return %a, %b, %c : tensor<f32>, tensor<2048xf32>, tensor<f32>
+}

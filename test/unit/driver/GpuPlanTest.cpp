@@ -1,0 +1,99 @@
+// Plans for GPUs, made where there is none: modules, grids, workspaces, queues, and the mistakes of
+// users about devices.
+#include "passes/driver/Compile.h"
+#include "runtime/artifact/Verify.h"
+#include "test/unit/driver/Models.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using Catch::Matchers::Contains;
+
+namespace {
+
+enum Model { kMlp, kGpt };
+
+driver::CompileOptions optionsFor(const std::string &device, const Split &split,
+                                  Model which = kMlp) {
+  const ModelCase &model = bundledCases()[which];
+  ModelFile file(model);
+  driver::CompileOptions options = optionsOf(file.path(), model, split);
+  options.device = device;
+  return options;
+}
+
+plan::Plan planFor(const std::string &device, const Split &split, Model which = kMlp) {
+  driver::Compilation c(optionsFor(device, split, which));
+  Status status = driver::compileTo(c, "artifact");
+  INFO((status ? "" : status.message()));
+  REQUIRE(status.isOk());
+  return c.plan;
+}
+
+Status failureOf(driver::CompileOptions options) {
+  driver::Compilation c(std::move(options));
+  return driver::compileTo(c, "artifact");
+}
+
+} // namespace
+
+TEST_CASE("a plan for a cluster of GPUs holds PTX, grids and workspaces") {
+  plan::Plan plan = planFor("", {1});
+  CHECK(plan.device() == "cuda");
+  REQUIRE(plan.modules_size() == 1);
+  CHECK(plan.modules(0).target() == "sm_90");
+  CHECK_THAT(plan.modules(0).code(), Contains(".target sm_90") && Contains(".entry"));
+  const plan::Program &program = plan.programs(0);
+  for (const plan::Kernel &kernel : program.kernels())
+    CHECK(kernel.has_grid());
+  int products = 0, workspaces = 0;
+  for (const plan::Segment &segment : program.segments())
+    for (const plan::Instruction &instruction : segment.instructions()) {
+      products += instruction.has_matmul();
+      workspaces += instruction.matmul().workspace_size();
+    }
+  CHECK(products > 0);
+  CHECK(workspaces == products);
+}
+
+TEST_CASE("the option overrides the cluster's device") {
+  CHECK(planFor("cpu", {1}).modules(0).target() == "cpu");
+  CHECK(planFor("cuda:sm_86", {1}).modules(0).target() == "sm_80");
+}
+
+TEST_CASE("mistakes about devices have a message with a way out") {
+  driver::CompileOptions old = optionsFor("", {1});
+  old.cluster = "v100-node";
+  CHECK_THAT(failureOf(old).message(), Contains("found the GPU 'sm_70', expected sm_80 or a later "
+                                                "one; --device cpu makes a plan"));
+  CHECK_THAT(failureOf(optionsFor("tpu", {1})).message(),
+             Contains("--device: found 'tpu', expected cpu, cuda or cuda:sm_90"));
+  CHECK_THAT(failureOf(optionsFor("cuda:sm_75", {1})).message(),
+             Contains("found the GPU 'sm_75', expected sm_80 or a later one"));
+  driver::CompileOptions checked = optionsFor("cuda", {1});
+  checked.checkKernels = true;
+  CHECK_THAT(failureOf(checked).message(), Contains("exist for CPUs only"));
+}
+
+TEST_CASE("the verifier finds every dropped wait and every instruction in a wrong queue") {
+  plan::Plan plan = planFor("", {4, "dp=2,tp=2", 1, "megatron"}, kGpt);
+  int dropped = 0, moved = 0;
+  for (plan::Segment &segment : *plan.mutable_programs(0)->mutable_segments())
+    for (plan::Instruction &instruction : *segment.mutable_instructions()) {
+      const plan::Instruction before = instruction;
+      for (int i = 0; i < before.waits_size(); ++i, ++dropped) {
+        instruction.mutable_waits()->erase(instruction.waits().begin() + i);
+        CHECK_THAT(artifact::verifyPlan(plan).message(), Contains("without a wait for"));
+        instruction = before;
+      }
+      if (before.has_collective()) {
+        instruction.set_queue(2);
+        CHECK_FALSE(artifact::verifyPlan(plan).isOk());
+        instruction = before;
+        ++moved;
+      }
+    }
+  CHECK(artifact::verifyPlan(plan).message() == "");
+  CHECK(dropped > 10);
+  CHECK(moved > 3);
+}
