@@ -22,7 +22,7 @@ Result<DeviceGroups> makeDeviceGroups(DeviceWorld &world, int rank,
 
 device::PreparedAction prepareAlone(device::Device &device, const Call &call, uint32_t queue) {
   auto list = std::make_unique<ActionList>();
-  device.prepareFor(queue, std::string(name(call.kind)));
+  device.prepareFor(queue);
   for (const BufferPair &pair : call.pairs) {
     if (pair.send == pair.recv || pair.count == 0)
       continue;

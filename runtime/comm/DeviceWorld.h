@@ -43,10 +43,12 @@ public:
   virtual std::string implementation() const = 0;
 };
 
-// This rank's groups, by their list of mesh axes.
+// This rank's groups of the ranks that mesh axes define (base/MeshCoordinates.h), by the list of
+// axes.
 using DeviceGroups = std::map<std::vector<int>, std::unique_ptr<DeviceGroup>>;
 
-// Connects the groups of mesh axes as makeCommunicators() of Groups.h; `rank` is this rank.
+// Connects the group of each list of axes (repeated lists once); `rank` is this rank. Ranks may
+// pass different lists, as long as all members of a group pass its list.
 Result<DeviceGroups> makeDeviceGroups(DeviceWorld &world, int rank,
                                       const std::vector<int64_t> &meshSizes,
                                       const std::vector<std::vector<int>> &axesLists);

@@ -3,7 +3,7 @@
 
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
-#include "runtime/comm/Groups.h"
+#include "runtime/comm/devices/ConnectDevices.h"
 #include "runtime/executor/Instructions.h"
 #include "runtime/executor/MemoryCheck.h"
 #include "runtime/executor/Staging.h"
@@ -61,7 +61,7 @@ public:
     CLEAVE_TRY(actions_->run());
     if (staging_)
       staging_->prefetch(step + 1);
-    CLEAVE_TRY(device_->synchronize());
+    CLEAVE_TRY(devices_->await([this] { return device_->synchronize(); }));
     return endStep();
   }
 
@@ -69,6 +69,7 @@ public:
 
   const std::vector<MetricValue> &metrics() const override { return metrics_; }
   const std::vector<StoredOutput> &storedOutputs() const override { return state_.outputs; }
+  std::string communication() const override { return devices_->implementation(); }
   const ExecutionProfile *profile() const override { return profile_.get(); }
 
   MemoryNumbers memory() const override {
@@ -208,8 +209,9 @@ private:
         if (instruction.has_collective())
           lists.emplace(instruction.collective().axes().begin(),
                         instruction.collective().axes().end());
-    CLEAVE_TRY_ASSIGN(
-        groups_, comm::makeCommunicators(world_, meshSizes(plan_), {lists.begin(), lists.end()}));
+    CLEAVE_TRY_ASSIGN(devices_, comm::connectDevices(world_, *device_, options_.communication));
+    CLEAVE_TRY_ASSIGN(groups_, comm::makeDeviceGroups(*devices_, world_.rank(), meshSizes(plan_),
+                                                      {lists.begin(), lists.end()}));
     return Status::ok();
   }
 
@@ -222,6 +224,7 @@ private:
                              .arenas = arenas_,
                              .device = *device_,
                              .groups = groups_,
+                             .canRecordCalls = devices_->canRecord(),
                              .data = data_,
                              .keepOutputs = options_.keepOutputs,
                              .state = state_,
@@ -251,7 +254,8 @@ private:
   std::vector<MetricValue> metrics_;
   std::unique_ptr<ExecutionProfile> profile_;
   std::unique_ptr<StepActions> actions_;
-  comm::Groups groups_; // destroyed first: its threads may still access the arenas
+  std::unique_ptr<comm::DeviceWorld> devices_;
+  comm::DeviceGroups groups_; // destroyed first: its threads may still access the arenas
 };
 
 } // namespace

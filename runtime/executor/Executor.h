@@ -43,6 +43,8 @@ struct ExecutorOptions {
   // Keeps a copy of parameters and states for undoStep(), which takes as much memory as they do,
   // and the time to copy them in every step.
   bool canUndo = false;
+  // Of the communication between the devices.
+  comm::Options communication = {};
   // The executor notes here where it is: the value of positionOf(). Null: nowhere.
   std::atomic<uint64_t> *position = nullptr;
 };
@@ -107,6 +109,8 @@ public:
   virtual MemoryNumbers memory() const = 0;
   // The address ranges that the executor owns, by purpose.
   virtual std::vector<memory::KnownRange> memoryRanges() const = 0;
+  // How the devices communicate: `shm`, `NCCL 2.28.3`, ….
+  virtual std::string communication() const = 0;
   // Times of the last steps; null unless options.profiledSteps.
   virtual const ExecutionProfile *profile() const = 0;
 };

@@ -20,17 +20,6 @@ const plan::Buffer &bufferAt(const ExecutionContext &context, uint32_t buffer) {
 DType dtypeOf(const plan::Buffer &buffer) { return static_cast<DType>(buffer.dtype()); }
 
 // Runs a call to its completion.
-class CollectiveAction : public Action {
-public:
-  CollectiveAction(comm::Communicator &group, comm::Call call)
-      : group_(group), call_(std::move(call)) {}
-  Status run() override { return group_.run(call_); }
-
-private:
-  comm::Communicator &group_;
-  comm::Call call_;
-};
-
 class LoadInputAction : public Action {
 public:
   LoadInputAction(const ExecutionContext &context, size_t input, artifact::RankBlock block,
@@ -129,13 +118,14 @@ std::vector<int> sourcesOf(const ExecutionContext &context, const plan::Collecti
 }
 
 PreparedAction prepareCollective(const ExecutionContext &context,
-                                 const plan::Collective &collective) {
+                                 const plan::Collective &collective, uint32_t queue) {
   std::vector<int> axes(collective.axes().begin(), collective.axes().end());
-  comm::Communicator &group = *context.groups.at(axes);
-  comm::Call call = callOf(context, collective, group.size());
+  const std::vector<uint32_t> along(axes.begin(), axes.end());
+  size_t ranks = artifact::groupOf(context.plan, context.rank, along).size();
+  comm::Call call = callOf(context, collective, int(ranks));
   if (call.kind == comm::Kind::Permute)
     call.sources = sourcesOf(context, collective);
-  return PreparedAction(std::make_unique<CollectiveAction>(group, std::move(call)));
+  return context.groups.at(axes)->prepare(call, queue);
 }
 
 // `list` has at most one buffer.
@@ -262,7 +252,7 @@ PreparedAction prepare(const ExecutionContext &context, uint32_t segment,
   case plan::Instruction::kAttention:
     return prepareAttention(context, instruction.attention());
   case plan::Instruction::kCollective:
-    return prepareCollective(context, instruction.collective());
+    return prepareCollective(context, instruction.collective(), instruction.queue());
   case plan::Instruction::kCopy:
     return context.device.copy(addressOf(context, instruction.copy().from()),
                                addressOf(context, instruction.copy().to()),

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
-#include "runtime/comm/Groups.h"
+#include "runtime/comm/DeviceWorld.h"
 #include "runtime/data/DataSource.h"
 #include "runtime/device/Device.h"
 #include "runtime/executor/Staging.h"
@@ -21,7 +21,8 @@ struct ExecutionContext {
   uint32_t rank;
   const memory::Arenas &arenas;
   device::Device &device;
-  const comm::Groups &groups;
+  const comm::DeviceGroups &groups;
+  bool canRecordCalls;          // DeviceWorld::canRecord()
   const data::DataSource *data; // null if the plan has no inputs
   bool keepOutputs;             // ExecutorOptions::keepOutputs
   StepState &state;

@@ -179,7 +179,9 @@ Status StepActions::addTimedRecord(uint32_t segment, uint32_t index,
 
 // -- running --------------------------------------------------------------------------------------
 
-bool StepActions::canRecord() const { return context_.device.canRecord() && !profile_ && !check_; }
+bool StepActions::canRecord() const {
+  return context_.device.canRecord() && context_.canRecordCalls && !profile_ && !check_;
+}
 
 Status StepActions::run() {
   // The first step is not recorded: libraries may load code when it first runs, which a recording

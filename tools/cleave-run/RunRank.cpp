@@ -73,14 +73,13 @@ private:
   bool isFirst() const { return environment_.rank == 0; }
 
   Status join() {
-    comm::Options communication;
-    communication.timeout = std::chrono::seconds(options_.timeoutSeconds);
-    CLEAVE_TRY_ASSIGN(world_, launch::joinWorld(environment_, communication));
+    communication_.timeout = std::chrono::seconds(options_.timeoutSeconds);
+    CLEAVE_TRY_ASSIGN(world_, launch::joinWorld(environment_, communication_));
     std::vector<int> ranks(static_cast<size_t>(environment_.size));
     std::iota(ranks.begin(), ranks.end(), 0);
     CLEAVE_TRY_ASSIGN(everyone_, world_->connect(ranks));
     barrier_ = std::make_unique<comm::PatientBarrier>(
-        *world_, *everyone_, communication.timeout,
+        *world_, *everyone_, communication_.timeout,
         [this](uint64_t cpuTime) { reporter_.cpuTime(cpuTime); });
     reporter_.place(launch::Place::Loading);
     return Status::ok();
@@ -184,6 +183,7 @@ private:
     options.canUndo = plan_.trains() && options_.onNan == OnNan::Skip;
     options.checked = options_.checked;
     options.position = &reporter_.position();
+    options.communication = communication_;
     CLEAVE_TRY_ASSIGN(executor_, executor::Executor::create(plan_, *world_, std::move(device_),
                                                             data_.get(), options));
     describe();
@@ -207,7 +207,7 @@ private:
     for (const plan::MeshAxis &axis : plan_.mesh())
       mesh += concat(mesh.empty() ? "" : ", ", axis.name(), ' ', axis.size());
     std::string ranks =
-        concat(environment_.size, " ranks (", mesh, ") over ", world_->implementation());
+        concat(environment_.size, " ranks (", mesh, ") over ", executor_->communication());
     if (environment_.size == 1)
       ranks = "1 rank";
     std::string where = concat(", ", threads(), threads() == 1 ? " thread each" : " threads each");
@@ -319,6 +319,7 @@ private:
   const launch::RankEnvironment &environment_;
   launch::StepReporter &reporter_;
   // Each depends on those before it; destroyed in reverse order.
+  comm::Options communication_;
   std::unique_ptr<comm::World> world_;
   std::unique_ptr<comm::Communicator> everyone_;
   std::unique_ptr<comm::PatientBarrier> barrier_; // of everyone_, after slow parts of the run

@@ -8,7 +8,9 @@ namespace cleave::comm::nccl {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPeriod{20}; // between two looks
-constexpr std::chrono::microseconds kPoll{50};   // between two questions whether a call is accepted
+// A rank may end after its part of the last calls, which this rank completes within this time.
+constexpr std::chrono::milliseconds kGrace{1000};
+constexpr std::chrono::microseconds kPoll{50}; // between two questions whether a call is accepted
 
 NcclWatch::NcclWatch(const Table &table, const World &world, std::chrono::milliseconds timeout)
     : table_(table), world_(world), timeout_(timeout), thread_([this] { watch(); }) {}
@@ -82,9 +84,10 @@ Status NcclWatch::error(Comm comm, Code code, const std::string &doing) const {
 }
 
 // Whether the calls can still complete.
-Status NcclWatch::look(Clock::time_point begun) const {
+Status NcclWatch::look(Clock::time_point begun) {
   for (int rank = 0; rank < world_.size(); ++rank)
-    if (rank != world_.rank() && world_.hasEnded(rank))
+    if (rank != world_.rank() && world_.hasEnded(rank) &&
+        Clock::now() - ends_.try_emplace(rank, Clock::now()).first->second > kGrace)
       return Status::lost("rank ", rank, " ended while rank ", world_.rank(),
                           " waited for its GPU");
   for (Comm comm : comms_) {

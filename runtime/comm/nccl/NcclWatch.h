@@ -10,6 +10,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -40,7 +41,7 @@ public:
 
 private:
   void watch();
-  Status look(std::chrono::steady_clock::time_point begun) const;
+  Status look(std::chrono::steady_clock::time_point begun);
   Status error(Comm comm, Code code, const std::string &doing) const;
   void abortLocked(const Status &reason);
 
@@ -52,6 +53,7 @@ private:
   std::vector<Comm> comms_;
   Status failure_;
   std::chrono::steady_clock::time_point begun_;
+  std::map<int, std::chrono::steady_clock::time_point> ends_; // of ranks, when first noticed
   bool isAwaiting_ = false, isOver_ = false;
   std::thread thread_; // the last member: it uses the others
 };

@@ -59,7 +59,7 @@ public:
     CLEAVE_TRY(checkCall(call, group_->size(), group_->rank()));
     if (group_->size() == 1)
       return prepareAlone(device_, call, queue);
-    device_.prepareFor(queue, std::string(name(call.kind)));
+    device_.prepareFor(queue);
     // A piece's received chunks must fit, too.
     int sent = chunksSent(call, group_->size()), received = chunksReceived(call, group_->size());
     PieceCutter cutter(call, group_->size(),

@@ -3,7 +3,6 @@
 #include "Ranks.h"
 
 #include "runtime/base/Float16.h"
-#include "runtime/comm/Groups.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -210,7 +209,7 @@ TEST_CASE("the groups of a mesh's axes do not disturb each other") {
   for (const std::string &implementation : implementations())
     DYNAMIC_SECTION(implementation) {
       CHECK(runRanks(implementation, 6, [&](World &world, Findings &findings) {
-              auto groups = makeCommunicators(world, mesh, {{0}, {1}, {0, 1}, {1, 0}, {1}, {}});
+              auto groups = connectMesh(world, mesh, {{0}, {1}, {0, 1}, {1, 0}, {1}, {}});
               findings.expectOk(groups.status(), "groups");
               findings.expect(groups->size() == 5, "a repeated list is one group");
               for (int round = 0; round < 10; ++round)
@@ -226,7 +225,7 @@ TEST_CASE("started collectives of several groups finish in any order of waiting"
   for (const std::string &implementation : implementationsThat(Promise::RunsConcurrently))
     DYNAMIC_SECTION(implementation) {
       CHECK(runRanks(implementation, 4, [](World &world, Findings &findings) {
-              auto groups = makeCommunicators(world, {2, 2}, {{0}, {1}});
+              auto groups = connectMesh(world, {2, 2}, {{0}, {1}});
               std::vector<std::vector<float>> data(20, std::vector<float>(3000, 1.0f));
               std::vector<std::pair<Communicator *, Ticket>> tickets;
               for (size_t i = 0; i < data.size(); ++i) {

@@ -1,10 +1,13 @@
 // Runs a function on several ranks, which are threads with one World each, in any implementation.
 #pragma once
 
+#include "runtime/base/MeshCoordinates.h"
 #include "runtime/comm/Communicator.h"
 #include "runtime/comm/Reduction.h"
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <numeric>
 #include <sstream>
 #include <string>
@@ -44,6 +47,21 @@ std::vector<std::string> implementationsThat(Promise promise);
 // Runs `main` on all ranks. Returns the errors of all ranks; empty if there are none.
 std::string runRanks(const std::string &implementation, int size, const RankMain &main,
                      const Options &options = {});
+
+// A rank's groups in a mesh, by their list of axes; a repeated list is one group.
+using Groups = std::map<std::vector<int>, std::unique_ptr<Communicator>>;
+inline Result<Groups> connectMesh(World &world, const std::vector<int64_t> &sizes,
+                                  const std::vector<std::vector<int>> &axesLists) {
+  Groups groups;
+  for (const std::vector<int> &axes : axesLists) {
+    const std::vector<int64_t> along(axes.begin(), axes.end());
+    std::vector<int64_t> members = meshGroup(sizes, along, world.rank());
+    if (!groups.count(axes)) {
+      CLEAVE_TRY_ASSIGN(groups[axes], world.connect({members.begin(), members.end()}));
+    }
+  }
+  return groups;
+}
 
 inline std::vector<int> firstRanks(int size) {
   std::vector<int> ranks(size);

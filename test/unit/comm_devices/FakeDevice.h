@@ -36,7 +36,7 @@ public:
   Status write(void *to, const void *from, uint64_t bytes) override;
   Status read(const void *from, void *to, uint64_t bytes) override;
 
-  void prepareFor(uint32_t queue, const std::string &) override { queue_ = queue; }
+  void prepareFor(uint32_t queue) override { queue_ = queue; }
   device::PreparedAction copy(const void *from, void *to, uint64_t bytes) override;
   device::PreparedAction upload(const void *from, void *to, uint64_t bytes) override;
   device::PreparedAction download(const void *from, void *to, uint64_t bytes) override;
