@@ -2,6 +2,7 @@
 #include "compiler/cluster/Measure.h"
 
 #include "compiler/cluster/MeasureConvolution.h"
+#include "compiler/cluster/MeasureDevice.h"
 #include "compiler/cluster/MeasureLinks.h"
 
 #include <oneapi/dnnl/dnnl.h>
@@ -41,16 +42,6 @@ double leastSeconds(double budget, const std::function<void()> &call) {
 
 namespace {
 
-// The best of the rates, each given as (size, rate); `curve` gets the shares of it.
-double toCurve(const std::vector<std::pair<double, double>> &rates, Curve &curve) {
-  double best = 0;
-  for (auto [size, rate] : rates)
-    best = std::max(best, rate);
-  for (auto [size, rate] : rates)
-    curve.points.push_back({size, rate / best});
-  return best;
-}
-
 void multiply(int64_t n, const std::vector<float> &a, const std::vector<float> &b,
               std::vector<float> &c) {
   dnnl_sgemm('N', 'N', n, n, n, 1.0f, a.data(), n, b.data(), n, 0.0f, c.data(), n);
@@ -72,7 +63,7 @@ Compute measureGemm(double seconds, double &launchSeconds) {
   launchSeconds = leastSeconds(seconds / 20, [&] { multiply(1, a, b, c); });
   omp_set_num_threads(threads);
   Compute compute;
-  compute.peakFlops = toCurve(rates, compute.efficiency);
+  compute.peakFlops = bestRate(rates, compute.efficiency);
   return compute;
 }
 
@@ -108,7 +99,7 @@ double measureMemory(double seconds, Curve &curve) {
     double bytes = 12.0 * static_cast<double>(count);
     rates.push_back({bytes, bytes * repeats / time});
   }
-  return toCurve(rates, curve);
+  return bestRate(rates, curve);
 }
 
 // Sixteen multiplications and additions per element, as in the polynomials of exp and similar

@@ -1,6 +1,7 @@
 // Measures the runtime's collectives (runtime/comm/local) between threads.
 #include "compiler/cluster/MeasureLinks.h"
 
+#include "compiler/cluster/MeasureDevice.h"
 #include "runtime/comm/local/LocalWorld.h"
 
 #include <algorithm>
@@ -108,14 +109,10 @@ Result<Link> measureLink(CollectiveKind kind, int ranks, double crowd, double se
                     leastSeconds(kind, comm::makeLocalWorlds(ranks), tiny, seconds * 0.3));
   CLEAVE_TRY_ASSIGN(double time,
                     leastSeconds(kind, comm::makeLocalWorlds(ranks), large, seconds * 0.7));
-  double share = static_cast<double>(ranks - 1) / ranks;
-  double factor = kind == CollectiveKind::AllReduce  ? 2 * share
-                  : kind == CollectiveKind::SendRecv ? 1
-                                                     : share;
-  double bytes = factor * static_cast<double>(large * sizeof(float));
-  return Link{.ranks = ranks,
-              .latencySeconds = latency / crowd,
-              .bytesPerSecond = crowd * bytes / std::max(time - latency, 0.1 * time)};
+  Link link = linkOf(kind, ranks, latency, large * int64_t(sizeof(float)), time);
+  link.latencySeconds /= crowd;
+  link.bytesPerSecond *= crowd;
+  return link;
 }
 
 } // namespace

@@ -35,7 +35,7 @@ class RuntimeOnly(unittest.TestCase):
         self.assertEqual((self.place / "unpacked/note").read_text(), "carried")
 
     def test_the_version_names_what_is_missing(self):
-        for tool in ("cleave-run", "cleave-dump"):
+        for tool in ("cleave-run", "cleave-dump", "cleave-calibrate"):
             answer = self.run_tool(tool, "--version")
             self.assertEqual(answer.returncode, 0, answer.stderr)
             self.assertRegex(answer.stdout, rf"^{tool} [0-9.]+ \(runtime only: .*\)\n$")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packs what runs plans on a machine that has glibc and nothing else of Cleave's: cleave-run and cleave-dump of a
-# runtime-only build (CLEAVE_RUNTIME_ONLY), stripped, and the given files beside them.
+# Packs what runs plans on a machine that has glibc and nothing else of Cleave's: cleave-run, cleave-dump and
+# cleave-calibrate of a runtime-only build (CLEAVE_RUNTIME_ONLY), stripped, and the given files beside them.
 #
 #     tools/dev/runtime-bundle.sh [--build FOLDER] OUTPUT.tar.gz [FILE…]
 #
@@ -14,7 +14,7 @@ if [ "${1:-}" = --build ]; then
 fi
 output=${1:?usage: tools/dev/runtime-bundle.sh [--build FOLDER] OUTPUT.tar.gz [FILE…]}
 shift
-tools="cleave-run cleave-dump"
+tools="cleave-run cleave-dump cleave-calibrate"
 
 log=$(mktemp)
 staging=$(mktemp -d)

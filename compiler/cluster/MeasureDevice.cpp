@@ -1,0 +1,108 @@
+// See MeasureDevice.h.
+#include "compiler/cluster/MeasureDevice.h"
+
+#include <algorithm>
+
+namespace cleave::cluster {
+
+namespace {
+
+// The time of a kernel's work without its launch, which the cost model adds. Times of tiny kernels
+// differ from that of an empty one by less than the clock's noise.
+double withoutLaunch(double seconds, const Cluster &cluster) {
+  return std::max(seconds - cluster.launchSeconds, 0.1 * seconds);
+}
+
+Status measureProducts(Cluster &cluster, DeviceTimes &times) {
+  for (const char *type : {"f32", "f16", "bf16"}) {
+    std::vector<std::pair<double, double>> rates;
+    for (int64_t size = 256; size <= 8192; size *= 2) {
+      CLEAVE_TRY_ASSIGN(double seconds, times.product(type, size));
+      double flops = 2.0 * static_cast<double>(size) * static_cast<double>(size * size);
+      rates.push_back({flops, flops / withoutLaunch(seconds, cluster)});
+    }
+    Compute compute; // without tiles: these follow the measured efficiency
+    compute.peakFlops = bestRate(rates, compute.efficiency);
+    cluster.compute[type] = compute;
+  }
+  return Status::ok();
+}
+
+Status measureMemory(Cluster &cluster, DeviceTimes &times) {
+  std::vector<std::pair<double, double>> rates;
+  for (int64_t bytes = 3 << 14; bytes <= int64_t(3) << 28; bytes *= 8) {
+    CLEAVE_TRY_ASSIGN(double seconds, times.addition(bytes));
+    rates.push_back({bytes, static_cast<double>(bytes) / withoutLaunch(seconds, cluster)});
+  }
+  cluster.memoryEfficiency = {};
+  cluster.memoryBytesPerSecond = bestRate(rates, cluster.memoryEfficiency);
+  return Status::ok();
+}
+
+Status measureHostLink(Cluster &cluster, DeviceTimes &times) {
+  constexpr int64_t kLarge = 256 << 20;
+  CLEAVE_TRY_ASSIGN(double tiny, times.upload(64));
+  CLEAVE_TRY_ASSIGN(double large, times.upload(kLarge));
+  cluster.hostLink.latencySeconds = tiny;
+  cluster.hostLink.bytesPerSecond = kLarge / std::max(large - tiny, 0.1 * large);
+  return Status::ok();
+}
+
+Status measureLevel(Level &level, DeviceTimes &times) {
+  constexpr int64_t kTiny = 4096, kLarge = 128 << 20;
+  if (times.ranks() < 2)
+    return Status::ok();
+  level.links.clear();
+  std::vector<int> sizes;
+  for (int ranks = 2; ranks < times.ranks(); ranks *= 2)
+    sizes.push_back(ranks);
+  sizes.push_back(times.ranks());
+  for (int k = 0; k < kCollectiveKinds; ++k)
+    for (int ranks : sizes) {
+      auto kind = static_cast<CollectiveKind>(k);
+      CLEAVE_TRY_ASSIGN(double tiny, times.collective(kind, ranks, kTiny));
+      CLEAVE_TRY_ASSIGN(double large, times.collective(kind, ranks, kLarge));
+      level.links[kind].push_back(linkOf(kind, ranks, tiny, kLarge, large));
+    }
+  return Status::ok();
+}
+
+} // namespace
+
+double bestRate(const std::vector<std::pair<double, double>> &rates, Curve &curve) {
+  double best = 0;
+  for (auto [size, rate] : rates)
+    best = std::max(best, rate);
+  for (auto [size, rate] : rates)
+    curve.points.push_back({size, rate / best});
+  return best;
+}
+
+Link linkOf(CollectiveKind kind, int ranks, double tinySeconds, int64_t bytes, double seconds) {
+  double share = static_cast<double>(ranks - 1) / ranks;
+  double factor = kind == CollectiveKind::AllReduce  ? 2 * share
+                  : kind == CollectiveKind::SendRecv ? 1
+                                                     : share;
+  return {.ranks = ranks,
+          .latencySeconds = tinySeconds,
+          .bytesPerSecond =
+              factor * static_cast<double>(bytes) / std::max(seconds - tinySeconds, 0.1 * seconds)};
+}
+
+Result<Cluster> measureDevice(const Cluster &like, DeviceTimes &times) {
+  constexpr double kArithmetic = 1e11; // FLOPs
+  Cluster cluster = like;
+  cluster.name = like.name + "-measured";
+  cluster.source =
+      "measured by cleave-calibrate; sizes of memories and what else is not measured: " + like.name;
+  CLEAVE_TRY_ASSIGN(cluster.launchSeconds, times.emptyKernel());
+  CLEAVE_TRY(measureProducts(cluster, times));
+  CLEAVE_TRY_ASSIGN(double vector, times.arithmetic(kArithmetic));
+  cluster.vectorFlops = kArithmetic / withoutLaunch(vector, cluster);
+  CLEAVE_TRY(measureMemory(cluster, times));
+  CLEAVE_TRY(measureHostLink(cluster, times));
+  CLEAVE_TRY(measureLevel(cluster.levels[0], times));
+  return cluster;
+}
+
+} // namespace cleave::cluster
