@@ -29,8 +29,8 @@ Result<std::unique_ptr<device::Device>> chooseGpu(std::optional<int> number,
   const char *wayOut = "; compile the model with --device cpu to run it on CPUs";
   Result<int> count = device::cudaDeviceCount();
   if (!count)
-    return Status::userError(
-        "the plan is for GPUs, and there is no CUDA driver: ", count.status().message(), wayOut);
+    return Status::userError("the plan is for GPUs, and this machine does not offer them: ",
+                             count.status().message(), wayOut);
   if (*count == 0)
     return Status::userError("the plan is for GPUs, and this machine has none", wayOut);
   const char *gpus = *count == 1 ? " GPU" : " GPUs";

@@ -279,7 +279,8 @@ Result<int> cudaDeviceCount(const CudaLibraries &libraries) {
   int error = driver->init(0);
   if (error == driver::kErrorNoDevice)
     return 0;
-  CLEAVE_TRY(driver::statusOf(*driver, error, "the CUDA driver does not start"));
+  if (error != driver::kSuccess)
+    return Status::userError("the CUDA driver does not start: ", driver::errorText(*driver, error));
   int count = 0;
   CLEAVE_TRY(driver::statusOf(*driver, driver->deviceGetCount(&count), "counting the GPUs"));
   return count;

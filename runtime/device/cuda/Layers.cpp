@@ -269,8 +269,7 @@ PreparedAction DnnLayers::attention(const plan::Attention &attention,
   auto action = std::make_unique<GraphOfOperations>(*table_, handles_[context_.queue]);
   CLEAVE_TRY(AttentionGraph(action->graph, attention, operands, type).build());
   Status status = action->graph.finish(operands.workspace, /*keepsBits=*/false);
-  return status ? PreparedAction(std::move(action))
-                : Status::userError(status.message(), kWayOut);
+  return status ? PreparedAction(std::move(action)) : Status::userError(status.message(), kWayOut);
 }
 
 } // namespace cleave::device

@@ -248,3 +248,15 @@ TEST_CASE("cuda: a driver that is missing is one line") {
   CHECK(device::makeCudaDevice(0, libraries).status().message() == "no libcuda.so.1");
   CHECK(device::cudaDeviceCount(libraries).status().exitCode() == 1);
 }
+
+TEST_CASE("cuda: a driver that does not start is the user's to mend, and one without GPUs has 0") {
+  static int answer;
+  static device::driver::DriverTable table = test::recordingDriver();
+  table.init = [](unsigned) { return answer; };
+  device::CudaLibraries libraries;
+  libraries.driver = [] { return Result<const device::driver::DriverTable *>(&table); };
+  answer = 803; // a driver of another version than the kernel's
+  CHECK(device::cudaDeviceCount(libraries).status().exitCode() == 1);
+  answer = device::driver::kErrorNoDevice;
+  CHECK(*device::cudaDeviceCount(libraries) == 0);
+}

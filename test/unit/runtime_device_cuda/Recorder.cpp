@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace cleave::test {
 namespace {
@@ -62,14 +65,31 @@ void Recorder::destroy(const std::string &kind, void *object) {
   objects_.erase(at);
 }
 
+// Kept after free(), so that an access of freed memory is known.
 void *Recorder::allocate(uint64_t bytes, bool isDevice) {
   forbidInCapture("an allocation");
-  // Not reused, so that an access of freed memory is known.
-  std::shared_ptr<char[]> memory(new (std::align_val_t(256)) char[bytes],
-                                 [](char *p) { ::operator delete[](p, std::align_val_t(256)); });
+  int file = ::memfd_create("device memory", MFD_CLOEXEC);
+  bool isSized = file >= 0 && ::ftruncate(file, off_t(bytes)) == 0;
+  auto map = [&](int protection) {
+    void *memory = isSized ? ::mmap(nullptr, bytes, protection, MAP_SHARED, file, 0) : MAP_FAILED;
+    if (memory == MAP_FAILED)
+      throw std::runtime_error("no memory for the recorder");
+    return std::shared_ptr<void>(memory, [bytes](void *p) { ::munmap(p, bytes); });
+  };
+  std::shared_ptr<void> view = map(PROT_READ | PROT_WRITE);
+  std::shared_ptr<void> memory = isDevice ? map(PROT_NONE) : view;
+  ::close(file);
   void *address = memory.get();
-  allocations_[numberOf(address)] = {std::move(memory), bytes, isDevice, true};
+  allocations_[numberOf(address)] = {std::move(memory), std::move(view), bytes, isDevice, true};
   return address;
+}
+
+char *Recorder::viewOf(uint64_t address) const {
+  auto at = allocations_.upper_bound(address);
+  if (at == allocations_.begin() || address >= std::prev(at)->first + std::prev(at)->second.bytes)
+    return reinterpret_cast<char *>(address);
+  --at;
+  return static_cast<char *>(at->second.view.get()) + (address - at->first);
 }
 
 void Recorder::free(void *address, bool isDevice) {

@@ -1,5 +1,5 @@
 // Recorder: a GPU that executes nothing but copies, and checks what the runtime asks of it. Memory
-// is memory of this process; every access of a call is checked against live allocations, and
+// of the device is memory of this process that it cannot access; every access of a call is checked against live allocations, and
 // against the accesses of other streams, whose order follows from streams, events and waits of the
 // host (vector clocks). It also checks the rules of capture, and that all that was created is
 // destroyed. RecordingDriver.h and RecordingLibraries.h make tables of functions of it.
@@ -54,7 +54,10 @@ public:
 
   // -- what the tables call ----------------------------------------------------------------------
 
+  // Memory of the device cannot be accessed at its addresses, as on a GPU.
   void *allocate(uint64_t bytes, bool isDevice);
+  // Where this process accesses the bytes at an address of the device, or of its own.
+  char *viewOf(uint64_t address) const;
   void free(void *address, bool isDevice);
   // A new object of a kind (`event`), destroyed by destroy().
   void *create(const std::string &kind);
@@ -76,7 +79,7 @@ public:
 private:
   using Clock = std::vector<uint64_t>; // by stream; the host is stream 0
   struct Allocation {
-    std::shared_ptr<char[]> memory;
+    std::shared_ptr<void> memory, view; // of the device: the same pages, which are accessible
     uint64_t bytes;
     bool isDevice, isLive;
   };

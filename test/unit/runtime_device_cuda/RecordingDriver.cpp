@@ -53,7 +53,7 @@ int memcpyAsync(Address to, Address from, size_t bytes, Stream stream) {
   the().count("memcpyAsync");
   the().enqueue(stream, {"a copy",
                          {{pointer(from), bytes, false}, {pointer(to), bytes, true}},
-                         [=] { std::memmove(pointer(to), pointer(from), bytes); }});
+                         [=] { std::memmove(the().viewOf(to), the().viewOf(from), bytes); }});
   return kSuccess;
 }
 
@@ -108,7 +108,7 @@ void addMemory(DriverTable &t) {
   t.memset8 = [](Address to, unsigned char value, size_t count, Stream stream) {
     the().count("memset");
     the().enqueue(stream, {"a fill", {{pointer(to), count, true}}, [=] {
-                             std::memset(pointer(to), value, count);
+                             std::memset(the().viewOf(to), value, count);
                            }});
     return kSuccess;
   };
