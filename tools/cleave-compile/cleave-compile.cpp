@@ -8,6 +8,10 @@
 #include "tools/model-options/ModelOptions.h"
 
 #include <charconv>
+#include <cstdlib>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 using namespace cleave;
 using driver::CompileOptions;
@@ -103,7 +107,17 @@ static Status check(const Typed &typed, CompileOptions &options) {
   return options.leastRanks ? Status::ok() : readRanks(typed.ranks, options.ranks);
 }
 
+// Planning makes and frees many small tables: what is freed stays with the process.
+static void keepFreedMemory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_TOP_PAD, 64 << 20);
+#endif
+}
+
 int main(int argc, char **argv) {
+  keepFreedMemory();
   CLI::App app{"Compiles a model file to a plan: one program per rank for training or inference "
                "on a cluster.",
                "cleave-compile"};

@@ -6,6 +6,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <random>
+
 using namespace cleave;
 using namespace cleave::solver;
 
@@ -66,4 +68,57 @@ TEST_CASE("beyond a cutoff it is enough to prove that nothing costs less") {
   REQUIRE(more);
   CHECK(checkSolution(problem, *more));
   CHECK(more->cost < options.cutoff);
+}
+
+// A square of nodes, each with an edge to its right and to its lower neighbour: too wide for exact
+// elimination. Costs are random.
+static Problem gridProblem(int side, int choices, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> cost(0.0, 1.0);
+  Problem problem;
+  auto addEdge = [&](int from, int to) {
+    std::vector<double> costs(static_cast<size_t>(choices) * choices);
+    for (double &entry : costs)
+      entry = cost(random);
+    problem.edges.push_back({from, to, std::move(costs)});
+  };
+  for (int v = 0; v < side * side; ++v) {
+    std::vector<Choice> list;
+    for (int i = 0; i < choices; ++i)
+      list.push_back({"", 1 + cost(random), {}});
+    problem.nodes.push_back({"node", {}, std::move(list)});
+    if (v % side > 0)
+      addEdge(v - 1, v);
+    if (v >= side)
+      addEdge(v - side, v);
+  }
+  return problem;
+}
+
+TEST_CASE("a solve that goes on from its bound finds a solution above it") {
+  const Problem problem = gridProblem(12, 6, 1);
+  SolveOptions options;
+  options.maxIterations = options.maxSearchRounds = options.maxBranches = 20;
+  Result<Bounded> bounded = lowerBound(problem, options);
+  REQUIRE(bounded);
+  Result<Solution> solution = solve(problem, options, bounded->begun);
+  REQUIRE(solution);
+  CHECK(checkSolution(problem, *solution));
+  CHECK(solution->lowerBound >= bounded->seconds);
+  CHECK(solution->cost < 1.02 * bounded->seconds); // messages: split tables are further off
+}
+
+TEST_CASE("a good gap ends the solve and is reported as it is") {
+  const Problem problem = gridProblem(12, 6, 1);
+  SolveOptions options;
+  options.maxIterations = options.maxSearchRounds = options.maxBranches = 20;
+  Result<Solution> whole = solve(problem, options);
+  options.goodGap = 0.1;
+  Result<Solution> good = solve(problem, options);
+  REQUIRE((whole && good));
+  CHECK(checkSolution(problem, *good));
+  CHECK(good->iterations < whole->iterations);
+  CHECK(good->status == SolveStatus::Feasible);
+  CHECK((good->gap > 0 && good->gap <= 0.1));
+  CHECK(good->lowerBound <= whole->cost);
 }
