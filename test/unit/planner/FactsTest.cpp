@@ -343,3 +343,115 @@ func.func @step(%x: tensor<4x16x8xf32> {graph.role = "input", graph.name = "x"},
   }
   CHECK((facts.is_null() || compared == 14));
 }
+
+namespace {
+
+using Layouts = std::vector<std::vector<std::vector<int>>>; // per operand and dim the axes
+
+// The layouts of the operands in all choices of the only op of a step, on two axes of two ranks.
+std::set<Layouts> operandLayouts(const std::string &text) {
+  StepModel model = modelOf(text);
+  std::set<Layouts> all;
+  for (const OpChoice &choice : enumerateOp(model.ops[0], model, *parseMesh("a=2,b=2"))) {
+    Layouts layouts;
+    for (const Sharding &operand : choice.operands)
+      layouts.push_back(operand.dims);
+    all.insert(layouts);
+  }
+  return all;
+}
+
+// Calls `layoutsOf` with every strategy of the tests whose name contains `test`; ours must have the
+// layouts that it returns. Returns how many were compared; -1 without the file.
+template <typename LayoutsOf>
+int compareStrategies(const std::string &test, const std::set<Layouts> &ours, LayoutsOf layoutsOf) {
+  const Json facts = readFacts("colossalauto_strategies.json");
+  int compared = facts.is_null() ? -1 : 0;
+  for (const auto &[name, fact] : facts.items()) {
+    if (name.find(test) == std::string::npos)
+      continue;
+    for (const std::string strategy : fact.at("present")) {
+      INFO(name << ": " << strategy);
+      CHECK(ours.count(layoutsOf(strategy)) == 1);
+      ++compared;
+    }
+  }
+  return compared;
+}
+
+} // namespace
+
+TEST_CASE("convolutions have every strategy of Colossal-Auto") {
+  const std::set<Layouts> ours = operandLayouts(R"(
+func.func @step(%x: tensor<4x4x64x64xf32> {graph.role = "input", graph.name = "x"},
+    %w: tensor<16x4x3x3xf32> {graph.role = "parameter", graph.name = "w"})
+    -> (tensor<4x16x62x62xf32> {graph.role = "output", graph.name = "y"}) {
+  %y = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>,
+    pads_high = array<i64: 0, 0>, groups = 1 : i64}
+    : tensor<4x4x64x64xf32>, tensor<16x4x3x3xf32> -> tensor<4x16x62x62xf32>
+  return %y : tensor<4x16x62x62xf32>
+})");
+  const int compared = compareStrategies("conv_handler", ours, [](const std::string &strategy) {
+    const std::vector<std::string> operands = operandsOf(strategy);
+    Layouts layouts = {parseLayout(operands[0]), parseLayout(operands[1])};
+    std::swap(layouts[1][0], layouts[1][1]); // theirs names the input's channels first
+    for (std::vector<std::vector<int>> &dims : layouts)
+      dims.resize(4);
+    return layouts;
+  });
+  CHECK((compared < 0 || compared == 32));
+}
+
+TEST_CASE("embeddings have every strategy of Colossal-Auto") {
+  const std::set<Layouts> ours = operandLayouts(R"(
+func.func @step(%ids: tensor<64xi64> {graph.role = "input", graph.name = "x"},
+    %table: tensor<32x16xf32> {graph.role = "parameter", graph.name = "w"})
+    -> (tensor<64x16xf32> {graph.role = "output", graph.name = "y"}) {
+  %y = graph.gather %table at %ids dim 0 : tensor<32x16xf32>, tensor<64xi64> -> tensor<64x16xf32>
+  return %y : tensor<64x16xf32>
+})");
+  const int compared = compareStrategies("embedding", ours, [](const std::string &strategy) {
+    const std::vector<std::string> operands = operandsOf(strategy);
+    return Layouts{parseLayout(operands[1]), parseLayout(operands[0])};
+  });
+  CHECK((compared < 0 || compared == 38));
+}
+
+TEST_CASE("elementwise ops have every strategy of Colossal-Auto") {
+  const std::set<Layouts> ours = operandLayouts(R"(
+func.func @step(%x: tensor<4x4xf32> {graph.role = "input", graph.name = "x"},
+    %y: tensor<4x4xf32> {graph.role = "input", graph.name = "y"})
+    -> (tensor<4x4xf32> {graph.role = "output", graph.name = "z"}) {
+  %z = graph.add %x, %y : tensor<4x4xf32>
+  return %z : tensor<4x4xf32>
+})");
+  const int compared = compareStrategies("binary_elementwise", ours, [](const std::string &s) {
+    const Layouts::value_type layout = parseLayout(s.substr(0, s.find('=')));
+    return Layouts{layout, layout};
+  });
+  CHECK((compared < 0 || compared == 18));
+}
+
+TEST_CASE("softmax has every strategy of Colossal-Auto") {
+  std::vector<std::set<Layouts>> ours;
+  for (const char *dim : {"0", "1"})
+    ours.push_back(operandLayouts(std::string(R"(
+func.func @step(%x: tensor<8x16x64x32xf32> {graph.role = "input", graph.name = "x"})
+    -> (tensor<8x16x64x32xf32> {graph.role = "output", graph.name = "y"}) {
+  %y = graph.softmax %x dim )") + dim +
+                                  R"( : tensor<8x16x64x32xf32>
+  return %y : tensor<8x16x64x32xf32>
+})"));
+  for (const bool isSecond : {false, true}) {
+    const std::string mine = isSecond ? "softmax_dim == 1" : "softmax_dim == 0";
+    int counted = 0;
+    const int compared =
+        compareStrategies("softmax", ours[isSecond], [&](const std::string &strategy) -> Layouts {
+          if (strategy.find(mine) == std::string::npos)
+            return {std::vector<std::vector<int>>(4)}; // of the other dim: replicated is there
+          ++counted;
+          return {parseLayout(strategy.substr(0, strategy.find("->")))};
+        });
+    CHECK((compared < 0 || counted == 23));
+  }
+}
