@@ -42,7 +42,8 @@ void keepAround(PlanProblem &problem, const StepModel &model, const StepModel &b
     const std::vector<ArgumentChoice> &choices = problem.argumentChoices[i];
     const ArgumentDecision &decision = around.arguments[i];
     keepOnly(problem.problem.nodes[problem.argumentNode[i]], choices.size(), [&](size_t c) {
-      return choices[c].storage == decision.storage && choices[c].compute == decision.compute;
+      return choices[c].storage == decision.storage && choices[c].compute == decision.compute &&
+             choices[c].staysGathered == decision.staysGathered;
     });
   }
 }

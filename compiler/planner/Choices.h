@@ -17,10 +17,13 @@ struct OpChoice {
 };
 
 // One layout of an argument between steps, and the layout that it is brought to before use. They
-// differ for a parameter that is gathered (ZeRO-3).
+// differ for a parameter that is gathered (ZeRO-3), in both passes or once for both.
 struct ArgumentChoice {
   Sharding storage;
   Sharding compute;
+  bool staysGathered = false; // from the forward to the backward pass
+
+  bool isGathered() const { return storage != compute; }
 };
 
 // How many choices the cost network lists one by one (Rest.h).

@@ -9,11 +9,11 @@ static ArgumentDecision argumentDecision(const StepModel &model, const PlanProbl
                                          const std::vector<int> &choices, int argument) {
   if (int node = problem.argumentNode[argument]; node >= 0) {
     const ArgumentChoice &choice = problem.argumentChoices[argument][choices[node]];
-    return {choice.storage, choice.compute};
+    return {choice.storage, choice.compute, choice.staysGathered};
   }
   int reader = model.values[model.arguments[argument].value].uses[0].op;
   Sharding layout = followedLayout(model, argument, problem.choicesOf(reader)[choices[reader]]);
-  return {layout, layout};
+  return {layout, layout, false};
 }
 
 Decisions decide(Costs &costs, const PlanProblem &problem, const std::vector<int> &choices) {

@@ -20,6 +20,9 @@ struct OpDecision {
 struct ArgumentDecision {
   Sharding storage; // between steps
   Sharding compute; // for its readers in the forward and backward pass; the update reads `storage`
+  // The copy in `compute` is made once and kept from the forward to the backward pass; otherwise
+  // each makes its own.
+  bool staysGathered = false;
   bool operator==(const ArgumentDecision &) const = default;
 };
 

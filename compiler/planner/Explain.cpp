@@ -25,7 +25,8 @@ static std::string opText(const Op &op, const OpChoice &choice, const Mesh &mesh
 static std::string argumentText(const ArgumentChoice &choice, const Mesh &mesh) {
   std::string text = "lives as " + choice.storage.str(mesh);
   if (choice.compute != choice.storage)
-    text += ", gathered to " + choice.compute.str(mesh) + " for use";
+    text += ", gathered to " + choice.compute.str(mesh) +
+            (choice.staysGathered ? " once for the forward and backward pass" : " for use");
   return text;
 }
 

@@ -6,7 +6,7 @@ namespace cleave::planner {
 
 static ForcedFates fatesOfRecipe(const StepModel &model, Recompute recipe) {
   ForcedFates forced(model.ops.size());
-  if (recipe == Recompute::Free)
+  if (recipe == Recompute::Free || recipe == Recompute::ShardingFirst)
     return forced;
   const Fates fates = recipe == Recompute::Full        ? fullRecompute(model)
                       : recipe == Recompute::Selective ? selectiveRecompute(model)

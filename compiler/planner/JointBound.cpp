@@ -244,12 +244,13 @@ private:
 
   // -- lives --------------------------------------------------------------------------------------
 
-  // Arguments are there all the time; other nodes keep what they have.
+  // Arguments are there all the time, and so is the copy of one that stays gathered, between the
+  // forward and the backward part; other nodes keep what they have.
   void addOther(int v) {
     const std::vector<int> &arguments = kept_.argumentNode;
     const bool isArgument = std::find(arguments.begin(), arguments.end(), v) != arguments.end();
     const solver::Node &node = kept_.problem.nodes[v];
-    constexpr size_t kCopies = 4; // usages of gathered arguments come first
+    constexpr size_t kCopies = 4; // the other usages of gathered arguments come first
     for (size_t u = isArgument ? kCopies : 0; u < node.usages.size(); ++u)
       nodes_[v].lives.push_back(
           {{node.usages[u].begin, node.usages[u].end}, 0, static_cast<int>(u)});

@@ -32,6 +32,15 @@ std::vector<Sharding> stopsOf(const StepModel &model, const Decisions &decisions
   return stops;
 }
 
+Part partOfStop(const StepModel &model, const Decisions &decisions, int value, Part part,
+                const Sharding &stop) {
+  const int argument = model.values[value].argument;
+  const bool isKept = argument >= 0 && part == Part::Backward &&
+                      decisions.arguments[argument].staysGathered &&
+                      decisions.arguments[argument].compute == stop;
+  return isKept ? Part::Forward : part;
+}
+
 Sharding outputLayout(const StepModel &model, const Decisions &decisions, const Output &output) {
   if (output.argument >= 0)
     return decisions.arguments[output.argument].storage;
@@ -104,7 +113,8 @@ private:
         continue;
       if (!isMade(value, reader.part, wanted))
         for (const Sharding &stop : stopsOf(model_, decisions_, value, reader.part)) {
-          add({ChangePurpose::Copy, value, from, stop, reader.part, -1, reader.repeats});
+          const Part part = partOfStop(model_, decisions_, value, reader.part, stop);
+          add({ChangePurpose::Copy, value, from, stop, part, -1, reader.repeats});
           from = stop;
         }
       add({ChangePurpose::Reader, value, from, wanted, reader.part, index, reader.repeats});

@@ -37,6 +37,11 @@ const Sharding &homeOf(const StepModel &model, const Decisions &decisions, int v
 std::vector<Sharding> stopsOf(const StepModel &model, const Decisions &decisions, int value,
                               Part part);
 
+// The part of the step whose copies a stop is one of, for readers in `part`: the forward part, if
+// it is the layout for use of an argument that stays gathered.
+Part partOfStop(const StepModel &model, const Decisions &decisions, int value, Part part,
+                const Sharding &stop);
+
 // The layout in which an output leaves the step: that of the argument that it replaces, or that in
 // which its value lives, sums completed.
 Sharding outputLayout(const StepModel &model, const Decisions &decisions, const Output &output);

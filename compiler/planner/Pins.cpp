@@ -32,7 +32,8 @@ Pins Pins::ofRecipe(Recipe recipe) {
 static const std::pair<const char *, Recompute> kRecomputations[] = {
     {"full-recompute", Recompute::Full},
     {"selective-recompute", Recompute::Selective},
-    {"no-recompute", Recompute::None}};
+    {"no-recompute", Recompute::None},
+    {"sharding-first", Recompute::ShardingFirst}};
 
 // The entry of a table with this name, or null.
 template <typename Table> static auto find(const Table &table, std::string_view name) {
@@ -73,7 +74,8 @@ Result<Pins> Pins::parse(const std::string &text) {
   if (std::error_code error; !std::filesystem::exists(text, error))
     return Status::userError("unknown pin ", text,
                              ": expected dp, zero1, zero2, zero3, fsdp, hsdp, megatron, "
-                             "full-recompute, selective-recompute, no-recompute or a JSON file");
+                             "full-recompute, selective-recompute, no-recompute, sharding-first "
+                             "or a JSON file");
   CLEAVE_TRY_ASSIGN(std::string content, readRegularFile(text));
   CLEAVE_TRY_ASSIGN(Pins pins, fromJson(content).withContext(text));
   pins.name_ = text;
@@ -87,6 +89,15 @@ static Result<FatePin> readFate(const nlohmann::json &entry) {
     return Status::userError("a pin on recomputation is malformed: expected {\"op\": \"glob\", ",
                              "\"recompute\": \"again\" or \"keep\"}, found ", entry.dump());
   return FatePin{entry["op"].get<std::string>(), fate == "again"};
+}
+
+static Result<GatherPin> readGather(const nlohmann::json &entry) {
+  const nlohmann::json &kept = entry["gathered"];
+  if (entry.size() != 2 || !entry.contains("name") || !entry["name"].is_string() ||
+      (kept != "keep" && kept != "again"))
+    return Status::userError("a pin on gathering is malformed: expected {\"name\": \"glob\", ",
+                             "\"gathered\": \"keep\" or \"again\"}, found ", entry.dump());
+  return GatherPin{entry["name"].get<std::string>(), kept == "keep"};
 }
 
 Result<Pins> Pins::fromJson(const std::string &json) {
@@ -108,6 +119,11 @@ Result<Pins> Pins::fromJson(const std::string &json) {
     return true;
   };
   for (const nlohmann::json &entry : root["pins"]) {
+    if (entry.is_object() && entry.contains("gathered")) {
+      CLEAVE_TRY_ASSIGN(GatherPin pin, readGather(entry));
+      pins.gatherRules_.push_back(std::move(pin));
+      continue;
+    }
     if (entry.is_object() && entry.contains("recompute")) {
       CLEAVE_TRY_ASSIGN(FatePin pin, readFate(entry));
       pins.fateRules_.push_back(std::move(pin));
@@ -201,6 +217,11 @@ Status Pins::check(const StepModel &model, const Mesh &mesh) const {
       return Status::userError("the pin for ", globOf(pin), " matches nothing with ",
                                pin.layout.size(), " dims");
   }
+  for (const GatherPin &pin : gatherRules_)
+    if (std::none_of(model.arguments.begin(), model.arguments.end(), [&](const Argument &argument) {
+          return argument.role == "parameter" && matchesGlob(pin.name, argument.name);
+        }))
+      return Status::userError("the pin on gathering ", pin.name, " matches no parameter");
   return Status::ok();
 }
 
@@ -394,13 +415,32 @@ const NamePin *Pins::ruleFor(const StepModel &model, int argument) const {
 
 void Pins::restrictArgument(const StepModel &model, int index, const Mesh &mesh,
                             std::vector<ArgumentChoice> &choices) const {
+  restrictLayouts(model, index, mesh, choices);
+  std::optional<bool> keep;
+  for (const GatherPin &pin : gatherRules_)
+    if (matchesGlob(pin.name, model.arguments[index].name))
+      keep = pin.keep;
+  const bool mayStay = std::any_of(choices.begin(), choices.end(),
+                                   [](const ArgumentChoice &c) { return c.staysGathered; });
+  if (keep && mayStay)
+    std::erase_if(choices, [&](const ArgumentChoice &choice) {
+      return choice.isGathered() && choice.staysGathered != *keep;
+    });
+}
+
+void Pins::restrictLayouts(const StepModel &model, int index, const Mesh &mesh,
+                           std::vector<ArgumentChoice> &choices) const {
   const Argument &argument = model.arguments[index];
   const Value &value = model.values[argument.value];
   if (const NamePin *pin = ruleFor(model, index)) {
     ArgumentChoice pinned;
     pinned.storage = toSharding(pin->layout, mesh);
     pinned.compute = toSharding(pin->use.value_or(pin->layout), mesh);
+    const bool mayStay = std::any_of(choices.begin(), choices.end(),
+                                     [](const ArgumentChoice &c) { return c.staysGathered; });
     choices = {pinned};
+    if (mayStay && pinned.isGathered())
+      choices.push_back({pinned.storage, pinned.compute, true});
     return;
   }
   if (recipe_ == Recipe::None || argument.role != "parameter")
@@ -412,6 +452,8 @@ void Pins::restrictArgument(const StepModel &model, int index, const Mesh &mesh,
     prefer(choices, [&](const ArgumentChoice &choice) {
       return isSplitBy(choice.storage, axis) == splitsParameters(recipe);
     });
+    if (recipe == Recipe::Fsdp)
+      prefer(choices, [](const ArgumentChoice &choice) { return !choice.staysGathered; });
     if (recipe == Recipe::Fsdp && !value.shape.empty())
       prefer(choices,
              [&](const ArgumentChoice &choice) { return contains(choice.storage.dims[0], axis); });

@@ -7,7 +7,8 @@
 //             the optimizer state
 //   zero2     zero1, and each rank receives only its part of the reduced gradients
 //   zero3     zero2, and parameters are stored split and gathered for use
-//   fsdp      zero3, with every parameter split along its first dim, as PyTorch's fully_shard does
+//   fsdp      zero3, with every parameter split along its first dim and gathered again for the
+//             backward pass, as PyTorch's fully_shard does
 //   hsdp      fsdp along the axis `shard` (else the last axis), dp along the others; without a mesh
 //             `shard` spans the ranks of a node, and `replicate` the nodes
 //   megatron  along the axis `tp` (else the last axis) weights are split by columns or rows and
@@ -17,6 +18,8 @@
 //                        between is computed again (Fates.h)
 //   selective-recompute  what is cheap per byte and reads kept values is computed again
 //   no-recompute         everything is kept
+//   sharding-first       layouts are those that are best without a limit of memory; only what is
+//                        computed again is chosen for the budget
 //
 // A recipe for layouts and one for recomputation can be joined by a comma: `zero3,full-recompute`.
 //
@@ -24,6 +27,8 @@
 // the layout between steps of arguments whose name matches the glob, and (for parameters; default:
 // the same) the layout for use. With "op" instead of "name": the layout of the op's first result.
 // {"op": "blocks.*.fc", "recompute": "again"} or "keep": the fate of the op's results.
+// {"name": "blocks.*", "gathered": "keep"} or "again": whether parameters that are gathered for use
+// stay gathered from the forward to the backward pass.
 #pragma once
 
 #include "compiler/planner/Batch.h"
@@ -36,12 +41,18 @@ namespace cleave::planner {
 enum class Recipe { None, Dp, Zero1, Zero2, Zero3, Fsdp, Hsdp, Megatron };
 
 // The recipes for recomputation; Free: the planner decides.
-enum class Recompute { Free, Full, Selective, None };
+enum class Recompute { Free, Full, Selective, None, ShardingFirst };
 
 // One rule of a file on recomputation.
 struct FatePin {
   std::string op; // glob on names of ops
   bool again = false;
+};
+
+// One rule of a file on parameters that are gathered.
+struct GatherPin {
+  std::string name; // glob on names of arguments
+  bool keep = false;
 };
 
 // One rule of a file; layouts as axis names per dim.
@@ -67,7 +78,9 @@ public:
   Recompute recompute() const { return recompute_; }
   const std::vector<FatePin> &fateRules() const { return fateRules_; }
   // Whether any pin restricts layouts.
-  bool restrictsLayouts() const { return recipe_ != Recipe::None || !rules_.empty(); }
+  bool restrictsLayouts() const {
+    return recipe_ != Recipe::None || !rules_.empty() || !gatherRules_.empty();
+  }
   // The recipe's name or the file's path, for messages; empty without pins.
   const std::string &name() const { return name_; }
   // The recipe's mesh for a number of ranks, used if the user gives none; nothing without a recipe.
@@ -86,17 +99,20 @@ public:
   std::vector<int64_t> restrictionOf(const StepModel &model, int op) const;
   // The rule that binds the argument; null if there is none.
   const NamePin *ruleFor(const StepModel &model, int argument) const;
-  // Drops the choices of an argument that contradict the recipe; a rule replaces them all by the
-  // pinned layout.
+  // Drops the choices of an argument that contradict the recipe; a rule on its layout replaces them
+  // all by the pinned one. Of several rules on gathering the last one holds.
   void restrictArgument(const StepModel &model, int argument, const Mesh &mesh,
                         std::vector<ArgumentChoice> &choices) const;
 
 private:
   Result<bool> readRecipes(const std::string &text);
+  void restrictLayouts(const StepModel &model, int argument, const Mesh &mesh,
+                       std::vector<ArgumentChoice> &choices) const;
 
   Recipe recipe_ = Recipe::None;
   Recompute recompute_ = Recompute::Free;
   std::vector<FatePin> fateRules_;
+  std::vector<GatherPin> gatherRules_;
   std::string name_;
   std::vector<NamePin> rules_;
   Batch batch_;

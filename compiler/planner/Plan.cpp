@@ -133,7 +133,8 @@ std::string toJson(const Plan &plan, const StepModel &model) {
   for (size_t i = 0; i < plan.arguments.size(); ++i)
     arguments.push_back({{"name", model.arguments[i].name},
                          {"storage", layoutJson(plan.arguments[i].storage, plan.mesh)},
-                         {"use", layoutJson(plan.arguments[i].compute, plan.mesh)}});
+                         {"use", layoutJson(plan.arguments[i].compute, plan.mesh)},
+                         {"stays_gathered", plan.arguments[i].staysGathered}});
   root["arguments"] = arguments;
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     Json factors = Json::array(), results = Json::array();

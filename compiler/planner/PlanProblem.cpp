@@ -154,23 +154,37 @@ private:
       if (!isParameter || model_.ops[use.op].part != Part::Update)
         for (int layout : operandLayouts(use).all())
           wanted.push_back(costs_.layout(layout));
+    std::array<solver::Usage, 2> gathered = {partInterval(value, Part::Forward),
+                                             partInterval(value, Part::Backward)};
+    const solver::Usage between{gathered[0].end, gathered[1].begin, 0};
     std::vector<ArgumentChoice> choices =
         enumerateArgument(value.shape, mesh_, wanted, isParameter);
+    if (!isEmpty(gathered[0]) && !isEmpty(gathered[1]))
+      addKept(choices);
     PinEffect &effect = result_.argumentPinEffects[index];
     effect.before = choices.size();
     pins_.restrictArgument(model_, index, mesh_, choices);
     effect.after = choices.size();
-    std::array<solver::Usage, 2> gathered = {partInterval(value, Part::Forward),
-                                             partInterval(value, Part::Backward)};
     solver::Node node;
     node.name = argument.name;
-    node.usages = {gathered[0], gathered[1], beginOf(gathered[0]), beginOf(gathered[1])};
+    node.usages = {gathered[0], gathered[1], beginOf(gathered[0]), beginOf(gathered[1]), between};
     for (int store : context_.storesOfArgument[index])
       node.usages.push_back({model_.stores[store].span.begin, model_.stores[store].span.end, 0});
     listArgument(index, gathered, std::move(choices), node);
     result_.argumentNode[index] = static_cast<int>(result_.problem.nodes.size());
     result_.problem.nodes.push_back(std::move(node));
   }
+
+  // Every gathered copy may be kept from the forward to the backward part.
+  static void addKept(std::vector<ArgumentChoice> &choices) {
+    const size_t count = choices.size();
+    for (size_t i = 0; i < count; ++i)
+      if (choices[i].isGathered()) {
+        choices.push_back(choices[i]);
+        choices.back().staysGathered = true;
+      }
+  }
+  static bool isEmpty(const solver::Usage &usage) { return usage.begin >= usage.end; }
 
   // Prices the choices of an argument and lists them in its node. Arguments of one shape list
   // equally many.
@@ -212,23 +226,25 @@ private:
     return {usage.begin, std::min(usage.begin + 1, usage.end), usage.space};
   }
 
-  // Bytes: of the copy in both parts, of making it in both parts, and of the argument's stores.
+  // Bytes: of the copy in both parts, of making it in both parts, of the copy that is kept between
+  // them, and of the argument's stores.
   solver::Choice argumentChoice(int index, const ArgumentChoice &choice,
                                 const std::array<solver::Usage, 2> &gathered) {
     int v = model_.arguments[index].value;
     const Value &value = model_.values[v];
-    bool isGathered = choice.storage != choice.compute;
-    int64_t copy = isGathered ? storedBytes(value, choice.compute, mesh_) : 0;
+    int64_t copy = choice.isGathered() ? storedBytes(value, choice.compute, mesh_) : 0;
     double seconds = costs_.replacement(model_.arguments[index], choice.storage);
     int64_t repeats = 1; // of its readers but the updates
     for (const Use &use : value.uses)
       repeats = std::max(repeats, model_.ops[use.op].repeats);
     for (const solver::Usage &usage : gathered)
-      if (isGathered && usage.begin < usage.end)
+      if (choice.isGathered() && !isEmpty(usage) &&
+          !(choice.staysGathered && &usage == &gathered[1]))
         seconds += static_cast<double>(repeats) * costs_.reshard(v, choice.storage, choice.compute);
     int64_t change = costs_.changeBytes(v, choice.storage, choice.compute, /*isKept=*/true);
-    std::vector<int64_t> bytes = {copy, copy, change, change};
-    bytes.resize(4 + context_.storesOfArgument[index].size(),
+    const bool isKept = choice.staysGathered;
+    std::vector<int64_t> bytes = {copy, copy, change, isKept ? 0 : change, isKept ? copy : 0};
+    bytes.resize(5 + context_.storesOfArgument[index].size(),
                  storedBytes(value, choice.storage, mesh_));
     return {"", seconds, std::move(bytes)};
   }

@@ -34,6 +34,8 @@ inline constexpr llvm::StringLiteral kStrategy = "mesh.strategy";
 inline constexpr llvm::StringLiteral kSharding = "mesh.sharding";
 // ShardingAttr, on a parameter: the layout that it is gathered to before it is used.
 inline constexpr llvm::StringLiteral kCompute = "mesh.compute";
+// UnitAttr, on a parameter that is gathered: the gathered copy is kept for the backward pass.
+inline constexpr llvm::StringLiteral kStaysGathered = "mesh.stays_gathered";
 // DictionaryAttr of ShardingAttr by part of the step (`forward`, …), on an argument of the step; an
 // ArrayAttr of them, one per result, on an op: the layout in which the readers in this part find
 // the value.

@@ -68,7 +68,9 @@ private:
     proven_ = planner::Proven{meshes[0].boundSeconds, {}};
     for (const planner::JointMesh &mesh : meshes)
       proven_->meshes.emplace_back(mesh.mesh, mesh.boundSeconds);
-    return planInLessMemory(kept, meshes);
+    return options_.pins.recompute() == planner::Recompute::ShardingFirst
+               ? shardThenRepeat(kept)
+               : planInLessMemory(kept, meshes);
   }
 
   using WhenTooLarge = planner::WhenTooLarge;
@@ -152,6 +154,22 @@ private:
     if (options_.whenTooLarge != WhenTooLarge::Explain)
       return Status::infeasible("no plan was found that fits");
     return explain(kept, std::min_element(tried_.begin(), tried_.end())->fates);
+  }
+
+  // Fates for the layouts that are best without a limit, and no others.
+  Result<Decided> shardThenRepeat(const planner::Fates &kept) {
+    planner::PlannerOptions options = options_;
+    options.memoryBytes = planner::kUnlimitedBytes;
+    CLEAVE_TRY_ASSIGN(Decided whole, planWith(kept, options));
+    mesh_ = whole.plan.mesh;
+    CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
+    planner::Costs costs(model_, shared, *mesh_);
+    CLEAVE_TRY(searchFates(costs, whole.plan, /*isAround=*/true));
+    if (best_)
+      return finish();
+    return Status::infeasible("with the layouts that are best without a limit, no choice of what ",
+                              "is computed again was found that fits into ", bytesText(budget_),
+                              "; without the pin sharding-first layouts may be split more finely");
   }
 
   // Fates for the fastest layouts, and the recipes; then for layouts that are split more finely.

@@ -81,6 +81,8 @@ void annotate(func::FuncOp step, const planner::Decisions &plan) {
     if (decision.compute != decision.storage)
       signature.setArgAttr(i, mesh::kCompute,
                            mesh::toAttribute(decision.compute, plan.mesh, context));
+    if (decision.staysGathered)
+      signature.setArgAttr(i, mesh::kStaysGathered, UnitAttr::get(context));
     if (copies[i])
       signature.setArgAttr(i, mesh::kCopies, copies[i]);
   }
@@ -136,7 +138,8 @@ private:
     FailureOr<Sharding> compute = layoutOf(i, mesh::kCompute, *storage);
     if (failed(compute))
       return failure();
-    result_.arguments.push_back({*storage, *compute});
+    const bool staysGathered = bool(step_.getArgAttr(i, mesh::kStaysGathered));
+    result_.arguments.push_back({*storage, *compute, staysGathered});
     return readCopies(step_.getArgAttr(i, mesh::kCopies), step_.getArgument(i),
                       [&] { return step_.emitError("argument ") << i; });
   }

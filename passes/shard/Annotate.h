@@ -1,5 +1,5 @@
 // Annotate: a Plan as attributes of the step (mesh.mesh, mesh.strategy, mesh.buckets, mesh.copies,
-// mesh.sharding, mesh.compute), and back.
+// mesh.sharding, mesh.compute, mesh.stays_gathered), and back.
 #pragma once
 
 #include "compiler/planner/Plan.h"

@@ -67,7 +67,7 @@ private:
     if (const Copy *made = findCopy(value, part, wanted))
       return made->value;
     for (const Sharding &stop : planner::stopsOf(model_, plan_, value, part))
-      from = change(value, part, from, stop);
+      from = change(value, planner::partOfStop(model_, plan_, value, part, stop), from, stop);
     return change(value, part, from, wanted).value;
   }
 
@@ -156,6 +156,7 @@ private:
     attrs.set(mesh::kSharding, mesh::toAttribute(layout, mesh_, b_.getContext()));
     attrs.set(mesh::kGlobal, TypeAttr::get(global));
     attrs.erase(mesh::kCompute);
+    attrs.erase(mesh::kStaysGathered);
     attrs.erase(mesh::kCopies);
     return attrs.getDictionary(b_.getContext());
   }

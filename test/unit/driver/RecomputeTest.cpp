@@ -96,6 +96,34 @@ TEST_CASE("a plan that the user's recipe allows is no faster than the planner's 
     }
 }
 
+TEST_CASE("sharding first and recomputation after is no faster than both together") {
+  int slower = 0;
+  for (auto [model, ranks] : {std::pair(kGpt, 4), std::pair(kGpt, 8), std::pair(kResnet, 4)}) {
+    ModelFile file(model);
+    driver::CompileOptions options = optionsOf(file.path(), model, {ranks});
+    const Point free = compile(options);
+    for (uint64_t share : {95, 90, 85}) {
+      options.memoryBytes = free.arena * share / 100;
+      options.pin = "";
+      Compilation together(options);
+      if (!driver::compileTo(together, "program"))
+        break;
+      options.pin = "sharding-first";
+      Compilation first(options);
+      const Status status = driver::compileTo(first, "program");
+      INFO(model.name << " on " << ranks << " ranks in " << options.memoryBytes << " bytes");
+      if (!status) {
+        CHECK(status.kind() == StatusKind::Infeasible);
+        continue;
+      }
+      CHECK(first.arenaBytes <= options.memoryBytes);
+      CHECK(together.decided.seconds <= first.decided.seconds * (1 + 1e-9));
+      slower += together.decided.seconds < first.decided.seconds;
+    }
+  }
+  CHECK(slower > 0);
+}
+
 TEST_CASE("pins that leave an op no layout are told, and not a lack of memory") {
   const std::string pins =
       std::filesystem::temp_directory_path() / ("cleave-pins" + std::to_string(getpid()) + ".json");

@@ -42,6 +42,65 @@ constexpr size_t kHidden = 0, kOut = 2;
 
 } // namespace
 
+TEST_CASE(
+    "sums over micro-batches are kept in full and reduced once, or split if memory is short") {
+  StepModel model = trainingModel(8, 512, 2048, 4);
+  auto planned = [&](int64_t memoryBytes) {
+    PlannerOptions options{.ranks = 4, .mesh = parseMesh("dp=4"), .memoryBytes = memoryBytes};
+    options.pins = *Pins::parse("zero3");
+    Result<Plan> plan = planStep(model, *cluster::findCluster("h100-node"), options);
+    INFO(plan.status().message());
+    REQUIRE(plan.isOk());
+    return *plan;
+  };
+  auto sumsInFull = [&](const Plan &plan) {
+    int count = 0;
+    for (size_t i = 0; i < model.ops.size(); ++i)
+      count += model.ops[i].isAccumulate && !plan.ops[i].partial.empty();
+    return count;
+  };
+  const Plan large = planned(int64_t(1) << 40);
+  const Plan small = planned(large.peakBytes - 1);
+  CHECK(sumsInFull(large) == 2);
+  CHECK(sumsInFull(small) < 2);
+  CHECK(small.seconds > large.seconds);
+}
+
+TEST_CASE(
+    "a gathered weight stays gathered for the backward pass unless that takes too much memory") {
+  StepModel model = trainingModel(8, 512, 2048);
+  const std::string stored =
+      R"({"name": "*.weight", "layout": [["dp"], []], "use": [[], []]}, {"op": "dot_general*", "layout": [["dp"], []]})";
+  auto planned = [&](const std::string &rule, int64_t memoryBytes) {
+    PlannerOptions options{.ranks = 4, .mesh = parseMesh("dp=4"), .memoryBytes = memoryBytes};
+    options.pins = *Pins::fromJson(R"({"pins": [)" + stored + rule + "]}");
+    Result<Plan> plan = planStep(model, *cluster::findCluster("h100-node"), options);
+    INFO(plan.status().message());
+    REQUIRE(plan.isOk());
+    return *plan;
+  };
+  constexpr int64_t kEnough = int64_t(1) << 40;
+  const Plan keep = planned(R"(, {"name": "*.weight", "gathered": "keep"})", kEnough);
+  const Plan again = planned(R"(, {"name": "*.weight", "gathered": "again"})", kEnough);
+  CHECK(keep.arguments[kDown].staysGathered); // both passes read it
+  CHECK_FALSE(again.arguments[kDown].staysGathered);
+  CHECK_FALSE(keep.arguments[kUp].staysGathered);
+  CHECK(keep.seconds < again.seconds);
+  CHECK(keep.peakBytes > again.peakBytes);
+  CHECK(planned("", kEnough).seconds == keep.seconds);
+  const Plan tight = planned("", again.peakBytes);
+  CHECK_FALSE(tight.arguments[kDown].staysGathered);
+  CHECK(tight.peakBytes <= again.peakBytes);
+  CHECK(tight.seconds > keep.seconds);
+  auto gathers = [](const Plan &plan) {
+    return std::count_if(plan.remarks.begin(), plan.remarks.end(), [](const PlanRemark &remark) {
+      return remark.kind == "collective" && remark.argument == static_cast<int>(kDown);
+    });
+  };
+  CHECK(gathers(keep) == 1);
+  CHECK(gathers(again) == 2);
+}
+
 TEST_CASE("dp splits samples and nothing else") {
   Planned planned("dp");
   CHECK(planned.storage(kX) == "[dp, _]");
@@ -195,7 +254,7 @@ TEST_CASE("a mesh on which a rule cannot be kept leaves the others") {
 TEST_CASE("wrong pins are refused with the reason") {
   CHECK(Pins::parse("zero4").status().message() ==
         "unknown pin zero4: expected dp, zero1, zero2, zero3, fsdp, hsdp, megatron, "
-        "full-recompute, selective-recompute, no-recompute or a JSON file");
+        "full-recompute, selective-recompute, no-recompute, sharding-first or a JSON file");
   CHECK_THAT(Pins::fromJson("[]").status().message(), Catch::StartsWith("not a file of pins"));
   CHECK_THAT(Pins::fromJson(R"({"pins": [{"name": "w"}]})").status().message(),
              Catch::StartsWith("pin 1 is malformed"));

@@ -23,7 +23,8 @@ Plan randomPlan(const StepModel &model, const cluster::Cluster &cluster, const M
     ArgumentChoice choice = pick(enumerateArgument(shape, mesh, {}, true), random);
     if (argument.role != "parameter")
       choice.compute = choice.storage;
-    plan.arguments.push_back({choice.storage, choice.compute});
+    const bool staysGathered = choice.isGathered() && random() % 2;
+    plan.arguments.push_back({choice.storage, choice.compute, staysGathered});
     layouts[argument.value] = choice.storage;
   }
   for (const Op &op : model.ops) {
