@@ -6,6 +6,7 @@
 #include "compiler/planner/FateRemarks.h"
 #include "compiler/planner/Meshes.h"
 #include "compiler/planner/Remarks.h"
+#include "compiler/solver/Check.h"
 #include "runtime/base/Parallel.h"
 #include "runtime/base/Units.h"
 
@@ -364,6 +365,77 @@ Result<Plan> planStep(const StepModel &model, const cluster::Cluster &cluster,
   CLEAVE_TRY_ASSIGN(Best best, search(shared, options, order));
   if (!best.candidate)
     return Status::infeasible(best.infeasible);
+  return toPlan(model, options, best, candidates);
+}
+
+// Adds the mesh that was asked for, with its bound and its network within the budget without rests.
+static Status addAsked(const StepModel &model, const cluster::Cluster &shared,
+                       const PlannerOptions &options, std::vector<MeshCandidate> &candidates) {
+  CLEAVE_TRY(checkOptions(model, options));
+  if (!options.mesh)
+    return Status::userError("a network and its solution are of one mesh: give --mesh");
+  MeshCandidate &candidate = candidates.emplace_back(CoarserMesh{*options.mesh, {}});
+  candidate.costs = std::make_unique<Costs>(model, shared, candidate.mesh);
+  CLEAVE_TRY_ASSIGN(candidate.network, buildProblem(*candidate.costs, options.pins,
+                                                    budgetOf(options, shared), {options.choices}));
+  solver::Problem &problem = candidate.network->problem;
+  CLEAVE_TRY_ASSIGN(candidate.bound, solver::lowerBound(problem, options.solve));
+  for (const auto &[node, rest] : candidate.network->rests)
+    problem.nodes[node].choices.forbid(rest.choice);
+  return Status::ok();
+}
+
+Result<solver::Problem> networkOf(const StepModel &model, const cluster::Cluster &cluster,
+                                  const PlannerOptions &given) {
+  PlannerOptions options = given;
+  options.pins.prepare(model);
+  CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, options.ranks));
+  std::vector<MeshCandidate> candidates;
+  CLEAVE_TRY(addAsked(model, shared, options, candidates));
+  return std::move(candidates[0].network->problem);
+}
+
+// Refuses choices that are no solution.
+static Status checkGiven(const solver::Problem &problem, const std::vector<int> &choices) {
+  if (choices.size() != problem.nodes.size())
+    return Status::userError("the solution has ", choices.size(), " choices, but the network ",
+                             problem.nodes.size(), " nodes: expected a solution of what ",
+                             "--problem writes for the same options");
+  const std::vector<std::string> found = solver::violations(problem, choices);
+  return found.empty()
+             ? Status::ok()
+             : Status::infeasible("the solution does not hold, ", found.size(),
+                                  found.size() == 1 ? " violation: " : " violations: ", found[0],
+                                  found.size() > 1 ? "; …" : "");
+}
+
+Result<Plan> planOf(const StepModel &model, const cluster::Cluster &cluster,
+                    const PlannerOptions &given, const std::vector<int> &choices) {
+  PlannerOptions options = given;
+  options.pins.prepare(model);
+  CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, options.ranks));
+  std::vector<MeshCandidate> candidates;
+  CLEAVE_TRY(addAsked(model, shared, options, candidates));
+  MeshCandidate &candidate = candidates[0];
+  Best best;
+  best.problem = std::move(*candidate.network);
+  const solver::Problem &problem = best.problem.problem;
+  CLEAVE_TRY(checkGiven(problem, choices));
+  best.solution.choices = choices;
+  best.solution.cost = solver::totalCost(problem, choices);
+  best.solution.peaks = solver::memoryPeaks(problem, choices);
+  const Decisions decisions = decide(*candidate.costs, best.problem, choices);
+  best.candidate = &candidate;
+  best.seconds = secondsOf(*candidate.costs, decisions);
+  best.memory.peak = best.memory.arena = best.solution.peaks[0].bytes;
+  if (options.memoryOf) {
+    CLEAVE_TRY_ASSIGN(best.memory, options.memoryOf(decisions));
+  }
+  if (const int64_t budget = budgetOf(options, shared); best.memory.arena > budget)
+    return Status::infeasible("the program of the solution takes ", bytesText(best.memory.arena),
+                              ", more than the budget of ", bytesText(budget),
+                              ": the network counts less; solve it with a smaller --memory");
+  candidate.outcome = secondsText(best.seconds) + ", as given";
   return toPlan(model, options, best, candidates);
 }
 

@@ -68,6 +68,17 @@ std::vector<Mesh> meshesToTry(const PlannerOptions &options);
 Result<Plan> planStep(const StepModel &model, const cluster::Cluster &cluster,
                       const PlannerOptions &options);
 
+// The network of the step within the budget, on the mesh that is given, as --solution reads it:
+// with the listed choices only. A user error without a mesh.
+Result<solver::Problem> networkOf(const StepModel &model, const cluster::Cluster &cluster,
+                                  const PlannerOptions &options);
+
+// The plan that a solution of networkOf() stands for, a choice per node. A user error if it is one
+// of another network; infeasible if choices are forbidden, or if they or their program exceed the
+// budget, with the first violations. Its bound is that of the mesh without a limit of memory.
+Result<Plan> planOf(const StepModel &model, const cluster::Cluster &cluster,
+                    const PlannerOptions &options, const std::vector<int> &choices);
+
 // The plan of a step with repetitions, on the mesh of `around` and without a budget, in which all
 // other ops keep these decisions on the step `before` without repetitions (Around.h). Its memory is
 // read from its program; its bound is that of nothing. Infeasible if these decisions do not go with

@@ -61,6 +61,8 @@ struct CompileOptions {
   std::string stopAfter; // phase names of Phases.h
   std::string startFrom;
   std::string dumpPhases; // folder
+  std::string problem;    // file to write the planner's network to
+  std::string solution;   // file with the choices of a solution of it, which are the plan
   bool timing = false;
   std::string commandLine; // as typed, recorded in the plan
 };

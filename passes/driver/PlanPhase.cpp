@@ -2,6 +2,7 @@
 
 #include "compiler/solver/Json.h"
 #include "dialects/graph/Step.h"
+#include "passes/driver/GivenSolution.h"
 #include "passes/driver/LeastMemory.h"
 #include "passes/driver/LeastRanks.h"
 #include "passes/driver/Pareto.h"
@@ -36,6 +37,15 @@ static Result<Decided> decide(Compilation &c) {
     options.onNetwork = [&](const Mesh &mesh, const solver::Problem &problem) {
       return writeNetwork(c.options.dumpPhases, mesh, problem);
     };
+  if (!c.options.problem.empty())
+    CLEAVE_TRY(
+        writeProblem(c.options.problem, *c.module, *c.cluster, options).withContext("--problem"));
+  if (!c.options.solution.empty() && c.options.leastMemory)
+    return Status::userError("--solution: its memory is known, so --memory least has nothing to "
+                             "search; leave one of them out");
+  if (!c.options.solution.empty())
+    return decideAsGiven(c.options.solution, *c.module, *c.cluster, std::move(options))
+        .withContext("--solution");
   if (!c.options.leastMemory)
     return decideOrRefuse(*c.module, *c.cluster, std::move(options));
   CLEAVE_TRY_ASSIGN(LeastMemory least, leastMemory(*c.module, *c.cluster, std::move(options)));
@@ -66,7 +76,7 @@ Status runPlanPhase(Compilation &c) {
   } else {
     decided = decide(c);
   }
-  if (decided.status().kind() == StatusKind::Infeasible)
+  if (decided.status().kind() == StatusKind::Infeasible && c.options.solution.empty())
     return Status::infeasible(decided.status().message(), waysOut(variants, c.options));
   CLEAVE_TRY(decided.status());
   if (!c.options.pareto.empty())

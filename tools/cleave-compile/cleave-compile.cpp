@@ -50,7 +50,7 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
       ->group("Plan");
   app.add_option("--pin", options.pin,
                  "recipes (dp, zero1, zero2, zero3, fsdp, hsdp, megatron; full-recompute, "
-                 "selective-recompute, no-recompute) or a file of rules")
+                 "selective-recompute, no-recompute, sharding-first) or a file of rules")
       ->group("Plan");
   app.add_option("--micro-batch", options.microBatch,
                  "number of micro-batches into which the batch given by --set is cut; auto: the "
@@ -81,6 +81,13 @@ static void addInspectionOptions(CLI::App &app, CompileOptions &options) {
       ->group("Inspection");
   app.add_option("--dump-phases", options.dumpPhases,
                  "write the IR after every phase to this folder")
+      ->group("Inspection");
+  app.add_option("--problem", options.problem,
+                 "also write the planner's cost network of --mesh to this file, for cleave-solve")
+      ->group("Inspection");
+  app.add_option("--solution", options.solution,
+                 "take the plan from this file, which cleave-solve wrote for the network of "
+                 "--problem, instead of searching one")
       ->group("Inspection");
   app.add_flag("--timing", options.timing, "print the time of every phase")->group("Inspection");
 }

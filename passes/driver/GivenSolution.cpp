@@ -1,0 +1,30 @@
+#include "passes/driver/GivenSolution.h"
+
+#include "compiler/solver/Json.h"
+#include "passes/driver/PlanFates.h"
+#include "runtime/base/FileWriter.h"
+#include "runtime/base/RegularFile.h"
+
+using namespace mlir;
+
+namespace cleave::driver {
+
+Status writeProblem(const std::string &path, ModuleOp module, const cluster::Cluster &cluster,
+                    const planner::PlannerOptions &options) {
+  CLEAVE_TRY_ASSIGN(planner::StepModel model, readModel(module));
+  CLEAVE_TRY_ASSIGN(solver::Problem problem, planner::networkOf(model, cluster, options));
+  return writeFile(path, solver::toJson(problem) + "\n");
+}
+
+Result<Decided> decideAsGiven(const std::string &path, ModuleOp module,
+                              const cluster::Cluster &cluster, planner::PlannerOptions options) {
+  CLEAVE_TRY_ASSIGN(std::string text, readRegularFile(path));
+  CLEAVE_TRY_ASSIGN(std::vector<int> choices, solver::choicesFromJson(text).withContext(path));
+  CLEAVE_TRY_ASSIGN(planner::StepModel model, readModel(module));
+  CLEAVE_TRY_ASSIGN(Decided decided, realiseFates(module, model, planner::keepAll(model)));
+  options.memoryOf = memoryOfPrograms(*decided.module, cluster);
+  CLEAVE_TRY_ASSIGN(decided.plan, planner::planOf(decided.model, cluster, options, choices));
+  return decided;
+}
+
+} // namespace cleave::driver
