@@ -184,7 +184,7 @@ private:
     return graph_.pointwise(dnn::kAdd, scores, bias);
   }
 
-  // Scores of keys behind the query become minus infinity.
+  // Scores of keys behind the query become the lowest number, whose weight is 0.
   Result<Tensor> hidden(Tensor scores) {
     if (!a_.causal())
       return scores;
@@ -192,7 +192,7 @@ private:
     CLEAVE_TRY_ASSIGN(Tensor column, graph_.genIndex(3, scores));
     CLEAVE_TRY_ASSIGN(Tensor isVisible, graph_.inside(scores_, dnn::kBool));
     CLEAVE_TRY(graph_.pointwiseTo(dnn::kCompareGe, {row, column}, isVisible));
-    CLEAVE_TRY_ASSIGN(Tensor fill, graph_.scalar(-std::numeric_limits<float>::infinity()));
+    CLEAVE_TRY_ASSIGN(Tensor fill, graph_.scalar(std::numeric_limits<float>::lowest()));
     CLEAVE_TRY_ASSIGN(Tensor result, graph_.inside(scores_, dnn::kF32));
     CLEAVE_TRY(graph_.pointwiseTo(dnn::kBinarySelect, {scores, fill, isVisible}, result));
     return result;

@@ -1,8 +1,9 @@
 // Recorder: a GPU that executes nothing but copies, and checks what the runtime asks of it. Memory
-// of the device is memory of this process that it cannot access; every access of a call is checked against live allocations, and
-// against the accesses of other streams, whose order follows from streams, events and waits of the
-// host (vector clocks). It also checks the rules of capture, and that all that was created is
-// destroyed. RecordingDriver.h and RecordingLibraries.h make tables of functions of it.
+// of the device is memory of this process that it cannot access. Every access of a call is checked
+// against live allocations, and against the accesses of other streams, whose order follows from
+// streams, events and waits of the host (vector clocks). The recorder also checks the rules of
+// capture, and that all that was created is destroyed. RecordingDriver.h makes tables of functions
+// of it.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
