@@ -148,6 +148,15 @@ TEST_CASE("cuda: steps of whole models on one rank") {
   check("mixtral-8x7b", "--set batch=8,seq=16");
 }
 
+TEST_CASE("cuda: steps of whole models on four ranks, through the host") {
+  ::setenv("CLEAVE_DEVICE_COMM", "staged", 1);
+  check("gpt.dynamo.onnx", "--set batch=8 --ranks 4");
+  check("gpt.dynamo.onnx", "--set batch=8 --ranks 4 --dtype bf16 --pin zero3,full-recompute");
+  check("resnet.dynamo.onnx", "--set batch=8 --ranks 4 --dtype bf16 --pin dp,full-recompute");
+  check("vit.dynamo.onnx", "--set batch=8 --ranks 4 --mesh dp=2,tp=2");
+  check("mixtral-8x7b", "--set batch=8,seq=16 --ranks 4 --dtype bf16");
+}
+
 TEST_CASE("recorder: a wait that is dropped from the step of a model is found") {
   plan::Plan plan = compile("gpt.dynamo.onnx", "--set batch=8");
   int found = 0, dropped = 0;
