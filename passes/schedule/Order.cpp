@@ -2,6 +2,7 @@
 #include "passes/schedule/Order.h"
 
 #include "dialects/graph/Step.h"
+#include "dialects/mesh/MeshDialect.h"
 
 #include "mlir/Pass/Pass.h"
 
@@ -164,9 +165,25 @@ private:
 
 } // namespace
 
+// Moves all-gathers directly before their first readers, which the planner takes for granted.
+static void delayGathers(Block &body) {
+  for (Operation &gather : llvm::make_early_inc_range(llvm::reverse(body))) {
+    if (!isa<mesh::AllGatherOp>(gather))
+      continue;
+    Operation *first = nullptr;
+    for (Operation *user : gather.getUsers())
+      if (Operation *reader = body.findAncestorOpInBlock(*user);
+          !first || reader->isBeforeInBlock(first))
+        first = reader;
+    if (first)
+      gather.moveBefore(first);
+  }
+}
+
 void orderParts(func::FuncOp step) {
   llvm::DenseSet<Operation *> repeated = graph::perMicroBatch(step);
   Block &body = step.getBody().front();
+  delayGathers(body);
   SmallVector<Operation *> once;
   for (Operation &op : body.without_terminator())
     if (!repeated.contains(&op))

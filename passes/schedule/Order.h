@@ -7,7 +7,8 @@
 
 namespace cleave::schedule {
 
-// Moves the ops that run once per step behind those that run once per micro-batch.
+// Moves the ops that run once per step behind those that run once per micro-batch, and all-gathers
+// directly before their first readers: what they make is larger than what they read.
 void orderParts(mlir::func::FuncOp step);
 
 // Calls orderParts(). Within each part, keeps the order of the step's ops, except that an op runs
