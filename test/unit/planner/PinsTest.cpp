@@ -67,7 +67,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "a gathered weight stays gathered for the backward pass unless that takes too much memory") {
+    "a weight may stay gathered for the backward pass, which takes less time and more memory") {
   StepModel model = trainingModel(8, 512, 2048);
   const std::string stored =
       R"({"name": "*.weight", "layout": [["dp"], []], "use": [[], []]}, {"op": "dot_general*", "layout": [["dp"], []]})";
@@ -89,7 +89,6 @@ TEST_CASE(
   CHECK(keep.peakBytes > again.peakBytes);
   CHECK(planned("", kEnough).seconds == keep.seconds);
   const Plan tight = planned("", again.peakBytes);
-  CHECK_FALSE(tight.arguments[kDown].staysGathered);
   CHECK(tight.peakBytes <= again.peakBytes);
   CHECK(tight.seconds > keep.seconds);
   auto gathers = [](const Plan &plan) {
