@@ -376,12 +376,13 @@ static Status addAsked(const StepModel &model, const cluster::Cluster &shared,
     return Status::userError("a network and its solution are of one mesh: give --mesh");
   MeshCandidate &candidate = candidates.emplace_back(CoarserMesh{*options.mesh, {}});
   candidate.costs = std::make_unique<Costs>(model, shared, candidate.mesh);
-  CLEAVE_TRY_ASSIGN(candidate.network, buildProblem(*candidate.costs, options.pins,
+  CLEAVE_TRY_ASSIGN(PlanProblem built, buildProblem(*candidate.costs, options.pins,
                                                     budgetOf(options, shared), {options.choices}));
-  solver::Problem &problem = candidate.network->problem;
-  CLEAVE_TRY_ASSIGN(candidate.bound, solver::lowerBound(problem, options.solve));
-  for (const auto &[node, rest] : candidate.network->rests)
-    problem.nodes[node].choices.forbid(rest.choice);
+  CLEAVE_TRY_ASSIGN(solver::Bounded bounded, solver::lowerBound(built.problem, options.solve));
+  candidate.bound = bounded.seconds;
+  for (const auto &[node, rest] : built.rests)
+    built.problem.nodes[node].choices.forbid(rest.choice);
+  candidate.network = {std::move(built), nullptr};
   return Status::ok();
 }
 
@@ -392,7 +393,7 @@ Result<solver::Problem> networkOf(const StepModel &model, const cluster::Cluster
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, options.ranks));
   std::vector<MeshCandidate> candidates;
   CLEAVE_TRY(addAsked(model, shared, options, candidates));
-  return std::move(candidates[0].network->problem);
+  return std::move(candidates[0].network->problem.problem);
 }
 
 // Refuses choices that are no solution.
@@ -418,7 +419,7 @@ Result<Plan> planOf(const StepModel &model, const cluster::Cluster &cluster,
   CLEAVE_TRY(addAsked(model, shared, options, candidates));
   MeshCandidate &candidate = candidates[0];
   Best best;
-  best.problem = std::move(*candidate.network);
+  best.problem = std::move(candidate.network->problem);
   const solver::Problem &problem = best.problem.problem;
   CLEAVE_TRY(checkGiven(problem, choices));
   best.solution.choices = choices;
