@@ -91,6 +91,7 @@ driver::CompileOptions optionsOf(const std::string &path, const ModelCase &model
   options.losses = {model.loss};
   options.symbols = model.symbols;
   options.cluster = "h100-node";
+  options.device = "cpu";
   options.ranks = split.ranks;
   options.mesh = split.mesh;
   options.accumulate = split.accumulate;

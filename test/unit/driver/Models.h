@@ -47,7 +47,7 @@ private:
   bool isTemporary_;
 };
 
-// The options of a training step on the preset h100-node.
+// The options of a training step with the numbers of the preset h100-node, as a plan for CPUs.
 driver::CompileOptions optionsOf(const std::string &path, const ModelCase &model,
                                  const Split &split);
 
