@@ -1,0 +1,172 @@
+// Whole training steps of a plan for GPUs, without one: its kernels run in the interpreter of GPU
+// threads, its products in plain loops, in the order of the instructions. The losses are those of
+// the plan for CPUs of the same model.
+#include "dialects/program/Program.h"
+#include "passes/codegen/gpu/GpuCodegen.h"
+#include "passes/driver/Compile.h"
+#include "runtime/artifact/Access.h"
+#include "runtime/artifact/KernelSignature.h"
+#include "runtime/artifact/Modules.h"
+#include "runtime/device/cpu/KernelLibrary.h"
+#include "runtime/executor/TensorLoader.h"
+#include "test/unit/driver/Models.h"
+#include "test/unit/simt/Simt.h"
+
+#include <catch2/catch.hpp>
+
+#include "llvm/IR/Module.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <memory>
+
+using namespace cleave;
+
+namespace {
+
+// Runs a kernel on buffers; returns a fault, or nothing.
+using RunKernel = std::function<std::string(const plan::Kernel &, const std::vector<void *> &)>;
+
+// Runs the steps of a plan for one rank. Products are f32.
+class StepRunner {
+public:
+  StepRunner(const plan::Plan &plan, RunKernel runKernel)
+      : plan_(plan), program_(plan.programs(0)), runKernel_(std::move(runKernel)),
+        arena_(program_.arenas(0).bytes() / sizeof(Line) + 1) {
+    executor::TensorLoader loader(plan, "");
+    for (const plan::Buffer &buffer : program_.buffers())
+      if (artifact::isPersistent(buffer) && buffer.tensor() >= 0)
+        REQUIRE(loader.load(plan.tensors(buffer.tensor()), 0, at(buffer)).isOk());
+  }
+
+  double step() {
+    for (const plan::ScheduleStep &scheduled : program_.schedule())
+      for (const plan::Instruction &each :
+           program_.segments(static_cast<int>(scheduled.segment())).instructions())
+        run(each);
+    return loss_;
+  }
+
+private:
+  struct alignas(64) Line {
+    char bytes[64];
+  };
+
+  char *at(const plan::Buffer &buffer) { return arena_.front().bytes + buffer.offset(); }
+  char *at(uint32_t buffer) { return at(program_.buffers(static_cast<int>(buffer))); }
+
+  void run(const plan::Instruction &instruction) {
+    INFO(artifact::kindName(instruction) << " of " << instruction.name());
+    if (instruction.has_launch())
+      launch(instruction.launch());
+    else if (instruction.has_matmul())
+      multiply(instruction.matmul());
+    else if (instruction.has_copy())
+      std::memcpy(at(instruction.copy().to()), at(instruction.copy().from()),
+                  program_.buffers(static_cast<int>(instruction.copy().from())).bytes());
+    else if (instruction.has_load_input())
+      load(program_.buffers(static_cast<int>(instruction.load_input().buffer())));
+    else if (instruction.has_metric())
+      loss_ = *reinterpret_cast<const float *>(at(instruction.metric().buffer()));
+    else
+      FAIL("an instruction that this model does not have");
+  }
+
+  void launch(const plan::Launch &launch) {
+    std::vector<void *> buffers;
+    for (uint32_t buffer : launch.buffers())
+      buffers.push_back(at(buffer));
+    std::string fault = runKernel_(program_.kernels(static_cast<int>(launch.kernel())), buffers);
+    INFO(fault);
+    REQUIRE(fault.empty());
+  }
+
+  void multiply(const plan::Matmul &p) {
+    REQUIRE(p.batch_size() == 0);
+    auto element = [&](const plan::StridedOperand &operand, int64_t row, int64_t column) {
+      return reinterpret_cast<float *>(at(operand.buffer())) + operand.offset() +
+             row * operand.strides(0) + column * operand.strides(1);
+    };
+    for (int64_t m = 0; m < p.m(); ++m)
+      for (int64_t n = 0; n < p.n(); ++n) {
+        float sum = 0;
+        for (int64_t k = 0; k < p.k(); ++k)
+          sum += *element(p.lhs(), m, k) * *element(p.rhs(), k, n);
+        *element(p.out(), m, n) = sum;
+      }
+  }
+
+  // Class labels, or numbers between -1 and 1.
+  void load(const plan::Buffer &buffer) {
+    const int64_t count = artifact::elementCount(buffer.shape());
+    const int64_t classes = std::max<int64_t>(1, plan_.tensors(buffer.tensor()).vocabulary());
+    for (int64_t i = 0; i < count; ++i)
+      if (buffer.dtype() == plan::I64)
+        reinterpret_cast<int64_t *>(at(buffer))[i] = i * 7 % classes;
+      else
+        reinterpret_cast<float *>(at(buffer))[i] = static_cast<float>(std::sin(double(i)));
+  }
+
+  const plan::Plan &plan_;
+  const plan::Program &program_;
+  RunKernel runKernel_;
+  std::vector<Line> arena_;
+  double loss_ = NAN;
+};
+
+std::unique_ptr<driver::Compilation> compiled(const std::string &device) {
+  const ModelCase &model = bundledCases().front();
+  ModelFile file(model);
+  driver::CompileOptions options = optionsOf(file.path(), model, {1});
+  options.device = device;
+  auto c = std::make_unique<driver::Compilation>(std::move(options));
+  Status status = driver::compileTo(*c, "artifact");
+  INFO((status ? "" : status.message()));
+  REQUIRE(status.isOk());
+  return c;
+}
+
+std::string runThreads(const codegen::GpuIr &ir, const plan::Kernel &kernel,
+                       const std::vector<void *> &buffers) {
+  std::vector<test::CheckedMemory> memory;
+  for (int i = 0; i < kernel.parameters_size(); ++i) {
+    const char *first = static_cast<const char *>(buffers[i]);
+    memory.emplace_back("buffer " + std::to_string(i),
+                        std::vector<char>(first, first + kernel.parameters(i).bytes()), true);
+  }
+  llvm::Function *code = ir.llvm.module->getFunction(artifact::entryOf(kernel));
+  REQUIRE(code);
+  std::string fault = test::runSimt(*code, kernel.grid().blocks(),
+                                    static_cast<int>(kernel.grid().threads()), memory);
+  for (int i = 0; i < kernel.parameters_size(); ++i)
+    std::memcpy(buffers[i], memory[i].bytes().data(), memory[i].bytes().size());
+  return fault;
+}
+
+} // namespace
+
+TEST_CASE("steps of a plan for GPUs, interpreted, have the losses of the plan for CPUs") {
+  auto gpu = compiled("cuda:sm_90"), cpu = compiled("cpu");
+  mlir::SmallVector<program::KernelOp> kernels(gpu->module->getOps<program::KernelOp>());
+  Result<codegen::GpuIr> ir = codegen::lowerForGpu(kernels, "sm_90");
+  REQUIRE(ir.isOk());
+  StepRunner threads(gpu->plan,
+                     [&](const plan::Kernel &kernel, const std::vector<void *> &buffers) {
+                       return runThreads(*ir, kernel, buffers);
+                     });
+  const plan::Module *module = artifact::cpuModuleOf(cpu->plan);
+  REQUIRE(module);
+  device::KernelLibrary library;
+  REQUIRE(library.load(module->code(), module->machine()).isOk());
+  StepRunner plain(cpu->plan, [&](const plan::Kernel &kernel, const std::vector<void *> &buffers) {
+    (*library.find(kernel.symbol()))(buffers.data(), 0, kernel.extent());
+    return std::string();
+  });
+  const double first = plain.step();
+  CHECK(threads.step() == Approx(first).epsilon(1e-5));
+  for (int step = 1; step < 4; ++step)
+    CHECK(threads.step() == Approx(plain.step()).epsilon(1e-4));
+  CHECK(plain.step() < first);
+}
