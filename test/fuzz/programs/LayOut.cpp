@@ -82,7 +82,8 @@ public:
     auto kernel = program::KernelOp::create(b, b.getUnknownLoc(), b.getStringAttr(name),
                                             b.getI64IntegerAttr(buffers_),
                                             b.getArrayAttr(operands_), b.getArrayAttr(results_),
-                                            IntegerAttr(), FloatAttr(), FloatAttr());
+                                            IntegerAttr(), DenseI64ArrayAttr(), FloatAttr(),
+                                            FloatAttr());
     Block &body = kernel.getBody().emplaceBlock();
     OpBuilder inside = OpBuilder::atBlockEnd(&body);
     SmallVector<Value> arguments;

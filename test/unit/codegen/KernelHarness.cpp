@@ -83,7 +83,8 @@ program::KernelOp buildKernel(func::FuncOp function, const KernelCase &testCase)
   }
   auto kernel = program::KernelOp::create(
       b, function.getLoc(), b.getStringAttr("kernel"), b.getI64IntegerAttr(buffers),
-      b.getArrayAttr(operands), b.getArrayAttr(results), IntegerAttr(), FloatAttr(), FloatAttr());
+      b.getArrayAttr(operands), b.getArrayAttr(results), IntegerAttr(), DenseI64ArrayAttr(),
+      FloatAttr(), FloatAttr());
   Block &body = kernel.getBody().emplaceBlock();
   IRMapping mapping;
   for (BlockArgument argument : function.getArguments())
