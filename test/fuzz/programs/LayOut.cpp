@@ -79,11 +79,10 @@ public:
   }
 
   program::KernelOp build(OpBuilder &b, const std::string &name) {
-    auto kernel = program::KernelOp::create(b, b.getUnknownLoc(), b.getStringAttr(name),
-                                            b.getI64IntegerAttr(buffers_),
-                                            b.getArrayAttr(operands_), b.getArrayAttr(results_),
-                                            IntegerAttr(), DenseI64ArrayAttr(), FloatAttr(),
-                                            FloatAttr());
+    auto kernel = program::KernelOp::create(
+        b, b.getUnknownLoc(), b.getStringAttr(name), b.getI64IntegerAttr(buffers_),
+        b.getArrayAttr(operands_), b.getArrayAttr(results_), IntegerAttr(), DenseI64ArrayAttr(),
+        FloatAttr(), FloatAttr());
     Block &body = kernel.getBody().emplaceBlock();
     OpBuilder inside = OpBuilder::atBlockEnd(&body);
     SmallVector<Value> arguments;

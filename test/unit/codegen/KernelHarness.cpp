@@ -81,10 +81,10 @@ program::KernelOp buildKernel(func::FuncOp function, const KernelCase &testCase)
     results.push_back(
         program::denseView(b.getContext(), buffer, cast<RankedTensorType>(type).getShape()));
   }
-  auto kernel = program::KernelOp::create(
-      b, function.getLoc(), b.getStringAttr("kernel"), b.getI64IntegerAttr(buffers),
-      b.getArrayAttr(operands), b.getArrayAttr(results), IntegerAttr(), DenseI64ArrayAttr(),
-      FloatAttr(), FloatAttr());
+  auto kernel = program::KernelOp::create(b, function.getLoc(), b.getStringAttr("kernel"),
+                                          b.getI64IntegerAttr(buffers), b.getArrayAttr(operands),
+                                          b.getArrayAttr(results), IntegerAttr(),
+                                          DenseI64ArrayAttr(), FloatAttr(), FloatAttr());
   Block &body = kernel.getBody().emplaceBlock();
   IRMapping mapping;
   for (BlockArgument argument : function.getArguments())

@@ -117,6 +117,30 @@ const std::string kWindow =
     "{kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, "
     "pads_low = array<i64: 1, 1>, pads_high = array<i64: 1, 1>}";
 
+// Doubles and integers.
+std::vector<Pattern> widePatterns() {
+  return {
+      {"norm of doubles", 48, kNorm, 64, 1024, {"f64"}},
+      {"wide column sums", 36, kColumns, 4096, 768, {"f64", "i32", "i64"}},
+      {"wide total", 32, kTotal, 64, 1024, {"f64", "i32", "i64"}},
+      {"wide transpose", 24, kTranspose, 512, 512, {"f64", "i64", "ui8"}},
+      {"wide gather",
+       16,
+       op("%x: tensor<NxMxT>, %i: tensor<128xi64>",
+          "graph.gather %x at %i dim 0 : tensor<NxMxT>, tensor<128xi64> -> tensor<128xMxT>",
+          "tensor<128xMxT>"),
+       1000,
+       64,
+       {"f64", "i64"}},
+      {"wide scan",
+       36,
+       op("%x: " + kMatrix, "graph.scan sum %x dim 1 : " + kMatrix, kMatrix),
+       64,
+       64,
+       {"f64", "i32", "i64"}},
+  };
+}
+
 std::vector<Pattern> patterns() {
   const std::string image = "tensor<4x8xNxMxT>", half = "tensor<4x8x32x32xT>";
   return {
@@ -240,8 +264,11 @@ TEST_CASE("PTX of every pattern is made for all targets and assembles within its
   std::string ptxas = findPtxas();
   if (ptxas.empty())
     WARN("no ptxas in CLEAVE_PTXAS, CUDA_HOME or PATH: PTX is made but not assembled");
+  std::vector<Pattern> all = patterns();
+  for (Pattern &pattern : widePatterns())
+    all.push_back(std::move(pattern));
   for (const codegen::GpuTarget &target : codegen::gpuTargets())
-    for (const Pattern &pattern : patterns()) {
+    for (const Pattern &pattern : all) {
       int most = 0;
       for (const std::string &type : pattern.types) {
         INFO(pattern.name << " of " << type << " for " << target.name);
