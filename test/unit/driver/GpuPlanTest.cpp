@@ -97,3 +97,21 @@ TEST_CASE("the verifier finds every dropped wait and every instruction in a wron
   CHECK(dropped > 10);
   CHECK(moved > 3);
 }
+
+TEST_CASE("a plan with gradients of attention that GPUs cannot run says so") {
+  auto remarkOf = [](bool decompose) {
+    driver::CompileOptions options = optionsFor("cuda:sm_90", {1}, kGpt);
+    options.dtype = "bf16";
+    options.decomposeAttention = decompose;
+    driver::Compilation c(options);
+    REQUIRE(driver::compileTo(c, "primitive").isOk());
+    std::string found;
+    for (const auto &remark : c.remarks)
+      if (remark.kind == "warning")
+        found += remark.text;
+    return found;
+  };
+  CHECK_THAT(remarkOf(false),
+             Contains("gradients of attention") && Contains("--decompose-attention"));
+  CHECK(remarkOf(true).empty());
+}
