@@ -47,6 +47,7 @@ TEST_CASE("a permute has every member as a source once") {
     DYNAMIC_SECTION(implementation) {
       CHECK(runRanks(implementation, 2, [](World &world, Findings &findings) {
               auto group = world.connect(firstRanks(2));
+              findings.expect((*group)->barrier().isOk(), "both ranks are there");
               float from = 1, to = 0;
               for (const std::vector<int> &sources : {std::vector<int>{0, 0}, {1}, {1, 2}}) {
                 Status status = (*group)->run({.kind = Kind::Permute,
