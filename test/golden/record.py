@@ -160,20 +160,20 @@ def norm(tensors):
     return float(torch.sqrt(sum((t.detach().double() ** 2).sum() for t in tensors)))
 
 
-def disturb(model, seed):
-    """Changes every weight by a millionth of it or so: of no importance but for the roundings that follow."""
+def disturb(model, seed, share=DISTURBANCE):
+    """Changes every weight by this share of it or so: a millionth is of no importance but for the roundings that follow."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter.mul_(1 + DISTURBANCE * torch.randn(parameter.shape, generator=generator))
+            parameter.mul_(1 + share * torch.randn(parameter.shape, generator=generator))
 
 
-def train(spec, data, dtype, autocast=None, seed=None):
-    """Runs the steps in `dtype`, forward passes under autocast to a low type if one is given, from disturbed weights if a seed
-    is; returns the numbers of the record."""
+def train(spec, data, dtype, autocast=None, seed=None, share=DISTURBANCE):
+    """Runs the steps in `dtype`, forward passes under autocast to a low type if one is given, from weights disturbed by `share`
+    if a seed is; returns the numbers of the record."""
     model = load_model(spec["model"]).to(dtype).train(spec.get("batch_norm") != "frozen")
     if seed is not None:
-        disturb(model, seed)
+        disturb(model, seed, share)
     named = dict(model.named_parameters())
     for name, parameter in named.items():
         parameter.requires_grad_(not (spec.get("freeze") and name.startswith(spec["freeze"])))
