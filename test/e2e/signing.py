@@ -84,7 +84,7 @@ class Signing(unittest.TestCase):
         source.write_text('#include <fcntl.h>\n__attribute__((constructor)) static void run(void) { creat("%s", 0600); }\n' % mark)
         library = self.folder / "hostile.so"
         subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
-        hostile.write_bytes(edited(self.plan.read_bytes(), 10, library.read_bytes()))
+        hostile.write_bytes(edited(self.plan.read_bytes(), 18, module(library.read_bytes())))
         self.refuses(self.run_plan(hostile, "public.pem"), "signature")
         self.assertFalse(mark.exists())
         self.refuses(self.run_plan(hostile), "no kernel")  # the table of kernels is not this library's
@@ -95,7 +95,7 @@ class Signing(unittest.TestCase):
         mesh = onnx_edit.join([field(1, b"dp"), (2, onnx_edit.VARINT, 2)])  # an axis of size 2
         changed.write_bytes(edited(self.plan.read_bytes(), 6, mesh))
         self.refuses(self.run_plan(changed), "cannot be run", "its mesh has 2")
-        changed.write_bytes(edited(self.plan.read_bytes(), 10, b"no library"))
+        changed.write_bytes(edited(self.plan.read_bytes(), 18, module(b"no library")))
         self.refuses(self.run_plan(changed), "cannot load the plan's kernels")
 
     def test_a_private_key_that_others_can_read_is_refused(self):
@@ -124,6 +124,11 @@ class Signing(unittest.TestCase):
 
 def field(number, data):
     return (number, onnx_edit.BYTES, data)
+
+
+def module(code):
+    """A message Module for CPUs."""
+    return onnx_edit.join([field(1, b"cpu"), field(2, code)])
 
 
 def edited(plan, number, replacement):

@@ -6,6 +6,8 @@
 #include "tools/cleave-dump/PlanText.h"
 #include "tools/cleave-dump/Views.h"
 
+#include <algorithm>
+
 namespace cleave::dump {
 
 // `update, micro x4`: the schedule with repetitions counted.
@@ -25,12 +27,21 @@ static std::string scheduleText(const plan::Program &program) {
   return result;
 }
 
-// The positions that the instruction waits for; `begin` is that of its segment.
-static std::string waitsText(const plan::Instruction &instruction, uint32_t begin) {
-  std::string result;
-  for (uint32_t wait : instruction.waits())
-    result += concat(result.empty() ? "" : ", ", begin + wait);
+// `1, waits for 3, 4`: the queue, and positions of instructions; `begin` is that of the segment.
+// Empty in queue 0 without waits.
+static std::string queueText(const plan::Instruction &instruction, uint32_t begin) {
+  if (instruction.queue() == 0 && instruction.waits().empty())
+    return "";
+  std::string result = std::to_string(instruction.queue());
+  for (int i = 0; i < instruction.waits_size(); ++i)
+    result += concat(i ? ", " : ", waits for ", begin + instruction.waits(i));
   return result;
+}
+
+// Plans for CPUs have one queue, which needs no column.
+static bool hasQueues(const plan::Segment &segment) {
+  return std::ranges::any_of(segment.instructions(),
+                             [](const plan::Instruction &i) { return i.queue() != 0; });
 }
 
 Result<std::string> programView(const plan::Plan &plan, uint32_t rank) {
@@ -45,14 +56,15 @@ Result<std::string> programView(const plan::Plan &plan, uint32_t rank) {
              program.kernels_size(), " kernels; ", "a step runs ", scheduleText(program), "\n");
   uint32_t position = 0;
   for (const plan::Segment &segment : program.segments()) {
-    Table table({">at", ">queue", "instruction", "for", "what", ">predicted", "waits for"});
+    Table table(
+        {">at", "instruction", "for", "what", ">predicted", hasQueues(segment) ? "queue" : ""});
     const uint32_t begin = position;
     double seconds = 0;
     for (const plan::Instruction &instruction : segment.instructions()) {
-      table.add({std::to_string(position++), std::to_string(instruction.queue()),
-                 artifact::kindName(instruction), clipped(instruction.name(), 36),
+      table.add({std::to_string(position++), artifact::kindName(instruction),
+                 clipped(instruction.name(), 36),
                  clipped(instructionText(plan, program, instruction), 120),
-                 secondsText(instruction.seconds()), waitsText(instruction, begin)});
+                 secondsText(instruction.seconds()), queueText(instruction, begin)});
       seconds += instruction.seconds();
     }
     result +=

@@ -145,9 +145,11 @@ TEST_CASE("a rank's program is listed instruction by instruction") {
         "update\n",
         "load input x -> x f32[4x16]",
         "matmul h.1.product 4x16x16: h.0.y f32[4x16], h.1.w f32[16x16] -> h.1.y f32[4x16]",
-        "1 all-reduce sum over dp: h.1.y f32[4x16] -> z f32[4x16] 15.0 us 2\n",
+        "3 all-reduce sum over dp: h.1.y f32[4x16] -> z f32[4x16] 15.0 us 1, waits for 2\n",
         "launch h.1.w cleave_sgd: -> h.1.w f32[16x16]"})
     CHECK_THAT(squeezed(*text), Contains(line));
+  CHECK_THAT(squeezed(*text), Contains("at instruction for what predicted queue\n"));
+  CHECK_THAT(squeezed(*text), Contains("at instruction for what predicted\n")); // one queue
 }
 
 TEST_CASE("a rank that the plan has not is the user's mistake") {
