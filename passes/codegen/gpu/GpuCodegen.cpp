@@ -3,6 +3,7 @@
 
 #include "compiler/artifact/ExportKernel.h"
 #include "passes/codegen/gpu/Functions.h"
+#include "passes/codegen/gpu/GpuAttention.h"
 #include "passes/codegen/gpu/GpuGroupEmitter.h"
 #include "passes/codegen/gpu/Ptx.h"
 #include "passes/codegen/nest/Crash.h"
@@ -24,6 +25,8 @@ static FailureOr<GpuFunction> emitKernel(program::KernelOp kernel, ModuleOp into
   GpuKernel builder(into, kernel);
   if (fusion)
     GpuGroupEmitter(builder, fusion, *nest).emit();
+  else if (isa<graph::AttentionOp, graph::AttentionGradOp>(kernel.getComputation()))
+    emitAttention(builder, kernel);
   else if (failed(emitSingle(builder, kernel)))
     return failure();
   const Launch &launch = builder.launch();

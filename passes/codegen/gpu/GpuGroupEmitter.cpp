@@ -39,25 +39,7 @@ void GpuGroupEmitter::forEachLane(Chunk &chunk, ArrayRef<int> factors,
 }
 
 Value GpuGroupEmitter::guarded(llvm::function_ref<Value()> load) {
-  if (!valid_)
-    return load();
-  OpBuilder &b = k_.builder();
-  OpBuilder::InsertPoint here = b.saveInsertionPoint();
-  Block skipped; // holds the load until its type is known
-  b.setInsertionPointToEnd(&skipped);
-  Value loaded = load();
-  b.restoreInsertionPoint(here);
-  Type type = loaded.getType();
-  auto branch = scf::IfOp::create(b, k_.loc(), TypeRange{type}, valid_, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  Block *then = branch.thenBlock();
-  then->getOperations().splice(then->end(), skipped.getOperations());
-  b.setInsertionPointToEnd(then);
-  scf::YieldOp::create(b, k_.loc(), loaded);
-  b.setInsertionPointToEnd(branch.elseBlock());
-  Value zero = arith::ConstantOp::create(b, k_.loc(), b.getZeroAttr(type));
-  scf::YieldOp::create(b, k_.loc(), zero);
-  return branch.getResult(0);
+  return gpu_.guarded(valid_, load);
 }
 
 Value GpuGroupEmitter::loadElement(const Access &access) {

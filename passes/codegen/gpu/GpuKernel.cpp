@@ -156,6 +156,43 @@ Value GpuKernel::choose(Value condition, Value a, Value b) {
   return condition ? Value(arith::SelectOp::create(b_, loc_, condition, a, b)) : a;
 }
 
+Value GpuKernel::guarded(Value condition, llvm::function_ref<Value()> body) {
+  if (!condition)
+    return body();
+  OpBuilder::InsertPoint here = b_.saveInsertionPoint();
+  Block skipped; // holds the body until its type is known
+  b_.setInsertionPointToEnd(&skipped);
+  Value made = body();
+  b_.restoreInsertionPoint(here);
+  Type type = made.getType();
+  auto branch = scf::IfOp::create(b_, loc_, TypeRange{type}, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b_);
+  Block *then = branch.thenBlock();
+  then->getOperations().splice(then->end(), skipped.getOperations());
+  b_.setInsertionPointToEnd(then);
+  scf::YieldOp::create(b_, loc_, made);
+  b_.setInsertionPointToEnd(branch.elseBlock());
+  Value zero = arith::ConstantOp::create(b_, loc_, b_.getZeroAttr(type));
+  scf::YieldOp::create(b_, loc_, zero);
+  return branch.getResult(0);
+}
+
+SmallVector<Value> GpuKernel::either(Value condition, TypeRange types, Branch yes, Branch no) {
+  auto branch = scf::IfOp::create(b_, loc_, types, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b_);
+  for (auto [block, body] :
+       {std::pair(branch.thenBlock(), yes), std::pair(branch.elseBlock(), no)}) {
+    if (types.empty()) {
+      b_.setInsertionPointToStart(block);
+      body();
+    } else {
+      b_.setInsertionPointToEnd(block);
+      scf::YieldOp::create(b_, loc_, body());
+    }
+  }
+  return llvm::to_vector_of<Value>(branch.getResults());
+}
+
 Value GpuKernel::both(Value a, Value b) {
   return !a ? b : !b ? a : Value(arith::AndIOp::create(b_, loc_, a, b));
 }

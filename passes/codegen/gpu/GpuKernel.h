@@ -46,6 +46,12 @@ public:
   llvm::SmallVector<mlir::Value> foldBy(int64_t step, mlir::Value from, mlir::Value to,
                                         mlir::ValueRange start, const Fold &body);
   mlir::Value choose(mlir::Value condition, mlir::Value a, mlir::Value b);
+  // Builds a value where the condition holds (null: always), else zero.
+  mlir::Value guarded(mlir::Value condition, llvm::function_ref<mlir::Value()> body);
+  // The values of one of two branches.
+  using Branch = llvm::function_ref<llvm::SmallVector<mlir::Value>()>;
+  llvm::SmallVector<mlir::Value> either(mlir::Value condition, mlir::TypeRange types, Branch yes,
+                                        Branch no);
   mlir::Value both(mlir::Value a, mlir::Value b); // either may be null: true
   mlir::Value isBelow(mlir::Value index, int64_t limit);
   // In 32 bits where the array is small enough: a 64-bit division is several times as long.

@@ -29,21 +29,28 @@ struct Pattern {
   int spillBytes = 0;
 };
 
+// The results of the op %r.
+std::string valuesOf(int count) {
+  std::string values = count == 1 ? "%r" : "%r#0";
+  for (int i = 1; i < count; ++i)
+    values += ", %r#" + std::to_string(i);
+  return values;
+}
+std::string countOf(int count) { return count == 1 ? "" : ":" + std::to_string(count); }
+
 // A function of one group of two matrices, a row and a number.
 std::string group(const std::string &body, const std::string &results, int count = 1) {
-  std::string values = count == 1 ? "%r" : "%r#0, %r#1";
   return "func.func @f(%x: tensor<NxMxT>, %y: tensor<NxMxT>, %w: tensor<MxT>, %t: tensor<T>) -> (" +
-         results + ") {\n%r" + (count == 1 ? "" : ":2") +
+         results + ") {\n%r" + countOf(count) +
          " = graph.fusion (%a = %x : tensor<NxMxT>, %b = %y : tensor<NxMxT>, %c = %w : "
          "tensor<MxT>, %s = %t : tensor<T>) -> (" +
-         results + ") {\n" + body + "\n}\nreturn " + values + " : " + results + "\n}";
+         results + ") {\n" + body + "\n}\nreturn " + valuesOf(count) + " : " + results + "\n}";
 }
 
 std::string op(const std::string &arguments, const std::string &text, const std::string &results,
                int count = 1) {
-  std::string values = count == 1 ? "%r" : "%r#0, %r#1";
-  return "func.func @f(" + arguments + ") -> (" + results + ") {\n%r" + (count == 1 ? "" : ":2") +
-         " = " + text + "\nreturn " + values + " : " + results + "\n}";
+  return "func.func @f(" + arguments + ") -> (" + results + ") {\n%r" + countOf(count) + " = " +
+         text + "\nreturn " + valuesOf(count) + " : " + results + "\n}";
 }
 
 const std::string kMatrix = "tensor<NxMxT>";
@@ -138,6 +145,27 @@ std::vector<Pattern> widePatterns() {
        64,
        64,
        {"f64", "i32", "i64"}},
+  };
+}
+
+// Attention in grouped heads.
+std::vector<Pattern> attentionPatterns() {
+  const std::string heads = "tensor<1x8xNxMxT>", groups = "tensor<1x2xNxMxT>",
+                    rows = "tensor<1x8xNxf32>", all = heads + ", " + groups + ", " + groups;
+  return {
+      {"attention", 128,
+       op("%q: " + heads + ", %k: " + groups + ", %v: " + groups,
+          "graph.attention %q, %k, %v {causal, scale = 0.1 : f64} : (" + all + ") -> (" + heads +
+              ", " + rows + ")",
+          heads + ", " + rows, 2),
+       4096, 128},
+      {"attention gradient", 232,
+       op("%q: " + heads + ", %k: " + groups + ", %v: " + groups + ", %y: " + heads +
+              ", %l: " + rows + ", %g: " + heads,
+          "graph.attention_grad %q, %k, %v, %y, %l, %g {causal, scale = 0.1 : f64} : (" + all +
+              ", " + heads + ", " + rows + ", " + heads + ") -> (" + all + ")",
+          all, 3),
+       4096, 128},
   };
 }
 
@@ -265,8 +293,8 @@ TEST_CASE("PTX of every pattern is made for all targets and assembles within its
   if (ptxas.empty())
     WARN("no ptxas in CLEAVE_PTXAS, CUDA_HOME or PATH: PTX is made but not assembled");
   std::vector<Pattern> all = patterns();
-  for (Pattern &pattern : widePatterns())
-    all.push_back(std::move(pattern));
+  for (const std::vector<Pattern> &more : {widePatterns(), attentionPatterns()})
+    all.insert(all.end(), more.begin(), more.end());
   for (const codegen::GpuTarget &target : codegen::gpuTargets())
     for (const Pattern &pattern : all) {
       int most = 0;
