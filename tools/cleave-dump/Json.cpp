@@ -2,12 +2,9 @@
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/Verify.h"
+#include "tools/cleave-dump/PlanJson.h"
 #include "tools/cleave-dump/PlanText.h"
 #include "tools/cleave-dump/Views.h"
-
-#include <nlohmann/json.hpp>
-
-using Json = nlohmann::ordered_json;
 
 namespace cleave::dump {
 
@@ -97,7 +94,7 @@ static Json knownTextsJson(const plan::Plan &plan) {
   return all;
 }
 
-std::string json(const plan::Plan &plan) {
+Json planJson(const plan::Plan &plan) {
   Json mesh = Json::object(), decisions = Json::array(), tensors = Json::array(),
        programs = Json::array(), targets = Json::array();
   for (const plan::MeshAxis &axis : plan.mesh())
@@ -110,24 +107,27 @@ std::string json(const plan::Plan &plan) {
     tensors.push_back(tensorJson(plan, tensor));
   for (int p = 0; p < plan.programs_size(); ++p)
     programs.push_back(programJson(plan, p));
-  Json result = {{"mesh", mesh},
-                 {"ranks", plan.program_of_rank_size()},
-                 {"trains", plan.trains()},
-                 {"device", plan.device()},
-                 {"targets", targets},
-                 {"predicted", predictedJson(plan.predicted())},
-                 {"decisions", decisions},
-                 {"tensors", tensors},
-                 {"programs", programs},
-                 {"objection", artifact::verifyPlan(plan).message()},
-                 {"source", {{"path", plan.source().path()}, {"sha256", plan.source().sha256()}}},
-                 {"producer", plan.producer()},
-                 {"known_texts", knownTextsJson(plan)},
-                 {"command_line", plan.command_line()},
-                 {"format_version", plan.format_version()},
-                 {"content_hash", plan.content_hash()}};
-  // Names come from the user's file; invalid UTF-8 is replaced.
-  return result.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return {{"mesh", mesh},
+          {"ranks", plan.program_of_rank_size()},
+          {"trains", plan.trains()},
+          {"device", plan.device()},
+          {"targets", targets},
+          {"predicted", predictedJson(plan.predicted())},
+          {"decisions", decisions},
+          {"tensors", tensors},
+          {"programs", programs},
+          {"objection", artifact::verifyPlan(plan).message()},
+          {"source", {{"path", plan.source().path()}, {"sha256", plan.source().sha256()}}},
+          {"producer", plan.producer()},
+          {"known_texts", knownTextsJson(plan)},
+          {"command_line", plan.command_line()},
+          {"format_version", plan.format_version()},
+          {"content_hash", plan.content_hash()}};
+}
+
+// Names come from the user's file; invalid UTF-8 is replaced.
+std::string json(const plan::Plan &plan) {
+  return planJson(plan).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 } // namespace cleave::dump

@@ -160,4 +160,17 @@ uint64_t collectiveBytes(const plan::Program &program, const plan::Collective &c
   return std::max(sent, received);
 }
 
+static std::string fileName(const std::string &path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
+
+std::string titleOf(const plan::Plan &plan, const std::string &path) {
+  std::string ranks =
+      plan.program_of_rank_size() == 1 ? "1 rank" : concat(plan.program_of_rank_size(), " ranks");
+  return fileName(path) + ": " + (plan.trains() ? "training" : "inference") + " of " +
+         (plan.source().path().empty() ? "a step without a model file"
+                                       : fileName(plan.source().path())) +
+         " on " + ranks + (plan.mesh_size() ? ", mesh " + meshText(plan) : "");
+}
+
 } // namespace cleave::dump

@@ -18,6 +18,9 @@ size_t lineWidth();
 // The string, truncated to `width` columns on a terminal.
 std::string shortened(const std::string &text, size_t width);
 
+// `gpt.plan: training of gpt.onnx on 4 ranks, mesh dp=2 x tp=2`.
+std::string titleOf(const plan::Plan &plan, const std::string &path);
+
 // `parameter`, `device`, `sum`, …
 std::string text(plan::Role role);
 std::string text(plan::Space space);

@@ -18,19 +18,6 @@ namespace cleave::dump {
 // Rows printed per kind of decision; the rest is counted.
 static constexpr size_t kRows = 20;
 
-static std::string fileName(const std::string &path) {
-  return path.substr(path.find_last_of('/') + 1);
-}
-
-static std::string title(const plan::Plan &plan, const std::string &path) {
-  std::string ranks =
-      plan.program_of_rank_size() == 1 ? "1 rank" : concat(plan.program_of_rank_size(), " ranks");
-  return fileName(path) + ": " + (plan.trains() ? "training" : "inference") + " of " +
-         (plan.source().path().empty() ? "a step without a model file"
-                                       : fileName(plan.source().path())) +
-         " on " + ranks + (plan.mesh_size() ? ", mesh " + meshText(plan) : "") + "\n";
-}
-
 static std::string prediction(const plan::Plan &plan) {
   const plan::Prediction &p = plan.predicted();
   Table table({"", ""});
@@ -203,7 +190,8 @@ static std::string collectives(const plan::Plan &plan) {
 }
 
 std::string summary(const plan::Plan &plan, const std::string &path) {
-  return title(plan, path) + prediction(plan) + memory(plan) + decisions(plan) + collectives(plan);
+  return titleOf(plan, path) + "\n" + prediction(plan) + memory(plan) + decisions(plan) +
+         collectives(plan);
 }
 
 } // namespace cleave::dump

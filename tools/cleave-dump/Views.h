@@ -37,6 +37,10 @@ std::string fatesView(const plan::Plan &plan);
 std::string diffView(const plan::Plan &before, const std::string &pathBefore,
                      const plan::Plan &after, const std::string &pathAfter);
 
+// A page for browsers, in one file that loads nothing: mesh, memory, timeline, decisions, rates,
+// collectives, remarks. `path` of the plan file is used in the title.
+std::string htmlView(const plan::Plan &plan, const std::string &path);
+
 // The plan as JSON; docs/interface.md lists the stable fields.
 std::string json(const plan::Plan &plan);
 

@@ -16,7 +16,7 @@ struct Options {
   std::string path;
   bool sharding = false, memory = false, collectives = false, fates = false, json = false;
   std::optional<uint32_t> program;
-  std::optional<std::string> explain, diff;
+  std::optional<std::string> explain, diff, html;
 };
 
 } // namespace
@@ -72,12 +72,19 @@ int main(int argc, char **argv) {
   app.add_option("--diff", options.diff, "compare this plan, as before, with PLAN")
       ->type_name("BEFORE");
   app.add_flag("--json", options.json, "everything as JSON");
+  app.add_option("--html", options.html,
+                 "write a page for browsers: mesh, memory, timeline, decisions")
+      ->type_name("FILE");
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;
 
   Result<plan::Plan> plan = artifact::readPlan(options.path);
   if (!plan)
     return fail(app.get_name(), plan.status());
+  if (options.html) {
+    Status written = writeFile(*options.html, dump::htmlView(*plan, options.path));
+    return written ? 0 : fail(app.get_name(), written);
+  }
   Result<std::string> text = views(*plan, options);
   if (!text)
     return fail(app.get_name(), text.status());

@@ -253,6 +253,45 @@ TEST_CASE("the JSON has the fields that scripts rely on") {
   CHECK(json["objection"] == "");
 }
 
+// The JSON in a page.
+static nlohmann::json dataOf(const std::string &page) {
+  const std::string mark = "type=\"application/json\">";
+  const size_t begin = page.find(mark) + mark.size();
+  return nlohmann::json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+}
+
+TEST_CASE("the page has the plan with every instruction and buffer, and names cannot break it") {
+  plan::Plan plan = smallPlan();
+  const std::string name = "a</script><b>@TITLE@";
+  plan.mutable_tensors(0)->set_name(name);
+  const std::string page = dump::htmlView(plan, "<i>.plan");
+  CHECK_THAT(page, Contains("<title>&lt;i>.plan: training of two.onnx on 4 ranks") &&
+                       !Contains("@STYLE@") && !Contains("src="));
+  const nlohmann::json json = dataOf(page), program = json["programs"][0];
+  CHECK(json["tensors"][0]["name"] == name);
+  CHECK(program["blocks"].size() == size_t(plan.programs(0).buffers_size()));
+  REQUIRE(program["segments"].size() == size_t(plan.programs(0).segments_size()));
+  for (int s = 0; s < plan.programs(0).segments_size(); ++s)
+    CHECK(program["segments"][s]["instructions"].size() ==
+          size_t(plan.programs(0).segments(s).instructions_size()));
+  CHECK(program["segments"][0]["runs"] == 2);
+}
+
+TEST_CASE("instructions begin when their queue and what they wait for permit") {
+  plan::Segment segment;
+  auto add = [&](double seconds, uint32_t queue, std::vector<uint32_t> waits) {
+    plan::Instruction &instruction = *segment.add_instructions();
+    instruction.set_seconds(seconds);
+    instruction.set_queue(queue);
+    instruction.mutable_waits()->Add(waits.begin(), waits.end());
+  };
+  add(1, 0, {});
+  add(4, 1, {0});
+  add(2, 0, {});
+  add(1, 0, {1, 2});
+  CHECK(dump::beginsOf(segment) == std::vector<double>{0, 1, 1, 5});
+}
+
 TEST_CASE("indices into nothing print as question marks") {
   plan::Plan plan = smallPlan();
   plan::Program &program = *plan.mutable_programs(0);
@@ -283,7 +322,9 @@ TEST_CASE("indices into nothing print as question marks") {
   CHECK_FALSE(dump::collectivesView(plan).empty());
   CHECK_FALSE(dump::summary(plan, "p").empty());
   CHECK_FALSE(dump::json(plan).empty());
+  CHECK_FALSE(dump::htmlView(plan, "p").empty());
   plan::Plan empty;
+  CHECK_FALSE(dump::htmlView(empty, "p").empty());
   CHECK_FALSE(dump::summary(empty, "p").empty());
   CHECK_FALSE(dump::json(empty).empty());
   CHECK_FALSE(dump::programView(empty, 0));

@@ -1,0 +1,116 @@
+// What all parts of the page share: elements, units, colours, tables, and figures on a canvas.
+
+const plan = JSON.parse(document.getElementById("plan").textContent);
+
+// An element with attributes; functions are listeners; children are elements or text.
+function el(name, attributes = {}, ...children) {
+  const isDrawing = ["svg", "g", "rect", "line", "circle", "text", "title", "path"].includes(name);
+  const made = isDrawing ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (typeof value === "function") made.addEventListener(key, value);
+    else if (value !== undefined && value !== false) made.setAttribute(key, value);
+  }
+  made.append(...children.filter((child) => child !== undefined && child !== null));
+  return made;
+}
+
+function scaled(value, units, step) {
+  let k = 0;
+  while (Math.abs(value) >= step && k + 1 < units.length) { value /= step; ++k; }
+  const digits = k === 0 && Number.isInteger(value) ? 0 : Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return `${value.toFixed(digits)} ${units[k]}`;
+}
+const bytesText = (bytes) => scaled(bytes, ["B", "KiB", "MiB", "GiB", "TiB"], 1024);
+const countText = (count, unit) => scaled(count, ["", "k", "M", "G", "T", "P", "E"].map((p) => p + unit), 1000);
+function secondsText(seconds) {
+  if (seconds === 0) return "0 s";
+  return Math.abs(seconds) < 1 ? scaled(seconds * 1e9, ["ns", "us", "ms"], 1000) : scaled(seconds, ["s"], Infinity);
+}
+const percentText = (share) => `${(100 * share).toFixed(1)} %`;
+
+const palette = ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c7"];
+const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+// The colour of one of a list of names: a custom property of the style sheet.
+const colorOf = (list, name) => palette[Math.max(0, list.indexOf(name)) % palette.length];
+
+// What the colours of the names mean that `isShown` accepts.
+function legend(list, isShown = () => true) {
+  return el("div", {class: "legend"}, ...list.filter(isShown).map((name) =>
+    el("span", {}, el("i", {style: `background:var(${colorOf(list, name)})`}), name)));
+}
+
+const sections = [];
+// A part of the page, with a heading that the navigation links to. Parts without content are left out.
+function section(id, title, note, ...content) {
+  if (content.length === 0) return;
+  document.querySelector("main").append(
+    el("section", {id, "aria-labelledby": `${id}-title`}, el("h2", {id: `${id}-title`}, title), el("p", {}, note), ...content));
+  document.querySelector("nav").append(el("a", {href: `#${id}`}, title));
+}
+
+// A table of rows (arrays) that the reader filters and sorts. columns: {title, number, show(value), mono}; the value of a cell is
+// text or a number, what is shown an element or text. `kinds` gives the column whose values make a menu.
+function searchable(id, columns, rows, kinds) {
+  const shownAtFirst = 100;
+  let sort = {column: -1, down: false}, limit = shownAtFirst;
+  const text = (value) => String(value).toLowerCase();
+  const search = el("input", {type: "search", id: `${id}-search`, placeholder: "search", "aria-label": "search in this table",
+                              input: () => draw()});
+  const menu = kinds === undefined ? null : el("select", {"aria-label": columns[kinds].title, change: () => draw()},
+    el("option", {value: ""}, `every ${columns[kinds].title}`),
+    ...[...new Set(rows.map((row) => row[kinds]))].map((kind) => el("option", {value: kind}, kind)));
+  const count = el("span", {class: "note", role: "status"}), body = el("tbody");
+  const more = el("button", {click: () => { limit *= 4; draw(); }}, "more rows");
+  const heads = columns.map((column, c) => el("th", {scope: "col", class: column.number ? "number" : undefined},
+    el("button", {click: () => { sort = {column: c, down: sort.column === c ? !sort.down : !!column.number}; draw(); }},
+       column.title)));
+  function draw() {
+    const wanted = text(search.value);
+    let found = rows.filter((row) => (!menu || !menu.value || row[kinds] === menu.value) &&
+      (!wanted || row.some((value) => text(value).includes(wanted))));
+    if (sort.column >= 0) {
+      const c = sort.column, sign = sort.down ? -1 : 1;
+      found = found.slice().sort((a, b) => sign * (columns[c].number ? a[c] - b[c] : String(a[c]).localeCompare(String(b[c]))));
+      heads.forEach((head, h) => head.setAttribute("aria-sort", h !== c ? "none" : sort.down ? "descending" : "ascending"));
+    }
+    body.replaceChildren(...found.slice(0, limit).map((row) => el("tr", {}, ...columns.map((column, c) =>
+      el("td", {class: column.number ? "number" : column.mono ? "mono" : undefined},
+         column.show ? column.show(row[c]) : String(row[c]))))));
+    more.hidden = found.length <= limit;
+    count.textContent = `${found.length} of ${rows.length}`;
+    body.dataset.drawn = Math.min(limit, found.length);
+  }
+  draw();
+  return el("div", {id}, el("div", {class: "controls"}, search, menu, count),
+            el("div", {class: "scroll"}, el("table", {}, el("thead", {}, el("tr", {}, ...heads)), body)), more);
+}
+
+const figures = [];
+// A canvas of a height in CSS pixels. draw(context, width, height) returns how many elements it has drawn; it is called again when
+// the width or the colours change.
+function figure(id, label, height, draw, listeners) {
+  const canvas = el("canvas", {id, tabindex: 0, role: "img", "aria-label": label, style: `height:${height}px`, ...listeners});
+  const redraw = () => {
+    const width = canvas.clientWidth, ratio = window.devicePixelRatio || 1;
+    if (width === 0) return;
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    const context = canvas.getContext("2d");
+    context.scale(ratio, ratio);
+    context.font = "11px system-ui, sans-serif";
+    canvas.dataset.drawn = draw(context, width, height);
+  };
+  figures.push(redraw);
+  return {canvas, redraw, box: el("div", {class: "figure"}, canvas)};
+}
+
+// Draws the axis below a chart: marks at round values of [begin, end].
+function axis(context, begin, end, toX, y, show) {
+  const rough = (end - begin) / 6, power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((f) => f * power).find((s) => s >= rough) || power;
+  context.fillStyle = color("--faint");
+  for (let at = Math.ceil(begin / step) * step; at <= end; at += step) {
+    context.fillRect(toX(at), y, 1, 4);
+    context.fillText(show(at), toX(at) + 3, y + 13);
+  }
+}

@@ -1,0 +1,68 @@
+// Decisions, collectives, rates of kernels, and remarks.
+
+function decisionsSection() {
+  const decisions = plan.decisions.filter((decision) => decision.kind !== "remark");
+  if (decisions.length === 0) return;
+  const others = (decision) => decision.alternatives.length === 0 ? decision.reason : el("span", {}, decision.reason, el("details", {},
+    el("summary", {}, `${decision.alternatives.length} other${decision.alternatives.length > 1 ? "s" : ""}`),
+    ...decision.alternatives.map((other) => el("div", {}, `${other.seconds >= 0 ? "+" : ""}${secondsText(other.seconds)}: ${other.choice}`))));
+  // A cell's value is searched: the text of the decision; the element is made when it is shown.
+  const texts = new Map(decisions.map((decision) => [decision.reason + decision.alternatives.map((a) => a.choice).join(" "), decision]));
+  section("decisions", "Decisions", "What the planner chose, what it costs in a step, and what the next best choices would cost in addition.",
+    searchable("decision-table", [{title: "cost", number: true, show: (seconds) => seconds ? secondsText(seconds) : ""},
+                                  {title: "kind"}, {title: "name", mono: true}, {title: "choice", mono: true},
+                                  {title: "why", show: (text) => others(texts.get(text))}],
+      decisions.map((decision) => [decision.seconds, decision.kind, decision.name, decision.choice,
+                                   decision.reason + decision.alternatives.map((a) => a.choice).join(" ")]), 1));
+}
+
+function collectivesSection() {
+  const rows = plan.programs[0].collectives.map((call) => [call.seconds, call.kind, call.axes, call.group_size, call.bytes, call.runs, call.name]);
+  if (rows.length === 0) return;
+  section("collectives", "Collectives", `Those of rank 0 in one step, ${bytesText(plan.predicted.communication_bytes)} sent per rank.`,
+    searchable("collective-table", [{title: "predicted", number: true, show: secondsText}, {title: "kind"}, {title: "over"},
+                                    {title: "ranks", number: true}, {title: "bytes", number: true, show: bytesText},
+                                    {title: "runs", number: true}, {title: "for", mono: true}], rows, 1));
+}
+
+// Rates of instructions against their arithmetic intensity, on logarithmic scales.
+function rooflineSection() {
+  const points = plan.programs[0].segments.flatMap((segment) => segment.instructions)
+    .filter(([, , , , seconds, flops, bytes]) => seconds > 0 && flops > 0 && bytes > 0)
+    .map((bar) => ({bar, x: Math.log10(bar[5] / bar[6]), y: Math.log10(bar[5] / bar[4]), seconds: bar[4]}));
+  if (points.length === 0) return;
+  const width = 900, height = 360, left = 70, bottom = 30;
+  const range = (values) => [Math.floor(Math.min(...values)), Math.ceil(Math.max(...values) + 0.05)];
+  const [x0, x1] = range(points.map((p) => p.x)), [y0, y1] = range(points.map((p) => p.y));
+  const x = (v) => left + (v - x0) / Math.max(1, x1 - x0) * (width - left - 10);
+  const y = (v) => 10 + (y1 - v) / Math.max(1, y1 - y0) * (height - bottom - 10);
+  const most = Math.max(...points.map((p) => p.y)), bandwidth = Math.max(...points.map((p) => p.y - p.x));
+  const total = Math.max(...points.map((p) => p.seconds));
+  const lines = [];
+  for (let v = x0; v <= x1; ++v)
+    lines.push(el("line", {x1: x(v), x2: x(v), y1: 10, y2: height - bottom, stroke: "var(--line)"}),
+               el("text", {x: x(v) + 3, y: height - bottom + 14}, String(10 ** v)));
+  for (let v = y0; v <= y1; ++v)
+    lines.push(el("line", {x1: left, x2: width - 10, y1: y(v), y2: y(v), stroke: "var(--line)"}),
+               el("text", {x: 4, y: y(v) + 4}, countText(10 ** v, "FLOP/s")));
+  const bend = Math.min(x1, most - bandwidth);
+  lines.push(el("path", {d: `M ${x(x0)} ${y(Math.max(y0, x0 + bandwidth))} L ${x(bend)} ${y(bend + bandwidth)} L ${x(x1)} ${y(most)}`,
+                         fill: "none", stroke: "var(--ink)", "stroke-dasharray": "4 4"}));
+  const circles = points.map(({bar, x: px, y: py, seconds}) => el("circle", {
+    cx: x(px), cy: y(py), r: (3 + 9 * Math.sqrt(seconds / total)).toFixed(1), fill: `var(${colorOf(kinds, kindOf(bar))})`, "fill-opacity": 0.7},
+    el("title", {}, `${bar[1]} ${bar[0]}: ${secondsText(seconds)}, ${countText(bar[5] / bar[4], "FLOP/s")}, ` +
+                    `${countText(bar[6] / bar[4], "B/s")}`)));
+  section("rates", "Rates", "Predicted FLOP/s of every instruction of rank 0 against its FLOPs per byte; larger dots take longer. The dashed " +
+          `lines are the highest rates of this plan: ${countText(10 ** most, "FLOP/s")} and ${countText(10 ** bandwidth, "B/s")}.`,
+          legend(kinds, (kind) => points.some(({bar}) => kindOf(bar) === kind)),
+          el("div", {class: "figure scroll"}, el("svg", {id: "roofline", viewBox: `0 0 ${width} ${height}`, "data-drawn": points.length,
+             style: "display:block;width:100%;min-width:480px", role: "img", "aria-label": "rates of instructions"}, ...lines, ...circles)));
+}
+
+function remarksSection() {
+  const rows = plan.decisions.filter((decision) => decision.kind === "remark")
+    .map((decision) => [decision.name, `${decision.choice} ${decision.reason}`.trim()]);
+  if (rows.length === 0) return;
+  section("remarks", "Remarks", "What the compiler noticed, and the meshes that it tried.",
+          searchable("remark-table", [{title: "about"}, {title: "remark"}], rows, 0));
+}

@@ -1,0 +1,37 @@
+// The summary, and the page from its parts.
+
+function summary() {
+  const p = plan.predicted, mesh = Object.entries(plan.mesh).map(([name, size]) => `${name} ${size}`).join(" x ");
+  const tile = (value, text) => el("div", {class: "tile"}, el("b", {}, value), el("span", {}, text));
+  document.getElementById("summary").append(
+    el("h1", {}, document.title),
+    el("p", {}, plan.objection ? el("span", {class: "bad"}, plan.objection) : "Checked by the verifier: valid."),
+    el("div", {class: "tiles"},
+      tile(secondsText(p.step_seconds), "a step, predicted"),
+      tile(percentText(p.gap), `gap: no plan takes less than ${secondsText(p.bound_seconds)} of the planner's ${secondsText(p.planned_seconds)}`),
+      tile(bytesText(p.peak_bytes), "memory of the fullest rank"),
+      tile(`${plan.ranks}`, `rank${plan.ranks > 1 ? "s" : ""}${mesh ? `, ${mesh}` : ""}, ${plan.device}`),
+      tile(countText(p.flops / Math.max(p.step_seconds, 1e-30), "FLOP/s"), `per rank: ${countText(p.flops, "FLOP")} in a step`),
+      tile(secondsText(p.communication_seconds), `of communication: ${bytesText(p.communication_bytes)} sent per rank`)),
+    plan.command_line ? el("details", {}, el("summary", {}, `made by ${plan.producer}${p.cluster ? ` for ${p.cluster}` : ""}`),
+                           el("code", {}, plan.command_line)) : "");
+}
+
+summary();
+meshSection();
+memorySection();
+timelineSection();
+decisionsSection();
+rooflineSection();
+collectivesSection();
+remarksSection();
+
+const redrawAll = () => figures.forEach((redraw) => redraw());
+window.addEventListener("resize", redrawAll);
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || ["INPUT", "SELECT"].includes(document.activeElement.tagName)) return;
+  event.preventDefault();
+  document.getElementById("decision-table-search")?.focus();
+});
+redrawAll();
