@@ -1,7 +1,6 @@
-// Attention and its gradient as one instruction on strided views.
+// Attention and its gradient on strided views: one instruction, or on GPUs one kernel.
 #include "dialects/graph/Attention.h"
 #include "passes/bufferize/StepLowering.h"
-#include "passes/bufferize/Workspace.h"
 #include "runtime/base/AttentionScratch.h"
 
 using namespace mlir;
@@ -42,10 +41,6 @@ struct Sizes {
     return attentionScratchBytes({batchCount(), heads, groups, queries, keys, width, depth},
                                  elementBytes);
   }
-
-  AttentionShape shape(int64_t elementBytes) const {
-    return {batchCount(), heads, groups, queries, keys, width, depth, elementBytes};
-  }
 };
 
 // A bias or a mask, of which dims of size 1 are repeated.
@@ -62,9 +57,9 @@ int64_t elementBytesOf(Value value) {
   return graph::elementTypeOf(value).getIntOrFloatBitWidth() / 8;
 }
 
-// Adds the instruction. `scratch` and `workspace` may be null.
+// Adds the instruction. `scratch` may be null.
 void add(ProgramBuilder &program, const graph::AttentionScores &scores, const AttentionViews &at,
-         bool isSafe, Value seed, ArrayRef<Value> offsets, Value scratch, Value workspace) {
+         bool isSafe, Value seed, ArrayRef<Value> offsets, Value scratch) {
   OpBuilder &b = program.builder();
   Sizes sizes(scores);
   SmallVector<Attribute> views;
@@ -80,12 +75,12 @@ void add(ProgramBuilder &program, const graph::AttentionScores &scores, const At
   program.add<program::AttentionOp>(
       buffer(kQuery), buffer(kKey), buffer(kValue), buffer(kResult), buffer(kLse), buffer(kBias),
       buffer(kMask), buffer(kGrad), buffer(kQueryGrad), buffer(kKeyGrad), buffer(kValueGrad), seed,
-      offsets, scratch, workspace, b.getArrayAttr(views), b.getDenseI64ArrayAttr(sizes.batch),
-      number(sizes.heads), number(sizes.groups), number(sizes.queries), number(sizes.keys),
-      number(sizes.width), number(sizes.depth), b.getF64FloatAttr(scores.scale),
-      b.getF64FloatAttr(scores.fillValue()), flag(scores.causal), flag(isSafe),
-      seed ? b.getF64FloatAttr(scores.dropRate()) : FloatAttr(), list(scores.offsetDims),
-      list(scores.whole));
+      offsets, scratch, /*workspace=*/Value(), b.getArrayAttr(views),
+      b.getDenseI64ArrayAttr(sizes.batch), number(sizes.heads), number(sizes.groups),
+      number(sizes.queries), number(sizes.keys), number(sizes.width), number(sizes.depth),
+      b.getF64FloatAttr(scores.scale), b.getF64FloatAttr(scores.fillValue()), flag(scores.causal),
+      flag(isSafe), seed ? b.getF64FloatAttr(scores.dropRate()) : FloatAttr(),
+      list(scores.offsetDims), list(scores.whole));
 }
 
 } // namespace
@@ -110,12 +105,12 @@ AttentionViews StepLowering::attentionOperands(const graph::AttentionScores &sco
 }
 
 void StepLowering::addAttention(const graph::AttentionScores &scores, const AttentionViews &at,
-                                bool isSafe, Value scratch, Value workspace) {
+                                bool isSafe, Value scratch) {
   Value seed = scores.drops() ? wholeViewOf(scores.seed).buffer : Value();
   SmallVector<Value> offsets;
   for (Value offset : scores.offsets)
     offsets.push_back(wholeViewOf(offset).buffer);
-  add(program_, scores, at, isSafe, seed, offsets, scratch, workspace);
+  add(program_, scores, at, isSafe, seed, offsets, scratch);
 }
 
 // The result in the memory order of the query if its readers accept any: heads are often transposed
@@ -127,40 +122,53 @@ View StepLowering::newAttentionResult(graph::AttentionOp op, const View &query) 
   return isFree ? newBufferLike(op.getResult(), query.strides) : newBuffer(op.getResult());
 }
 
+// The kernel of GPUs reads and writes any views.
+void StepLowering::launchAttention(Operation *op, ArrayRef<View> results) {
+  SmallVector<View> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(viewOf(operand));
+  program_.launch(op, operands, results);
+  for (auto [result, view] : llvm::zip(op->getResults(), results))
+    setView(result, view);
+}
+
 void StepLowering::lowerAttention(graph::AttentionOp op) {
+  View result = destinations_.contains(op.getResult())
+                    ? destinations_[op.getResult()]
+                    : newAttentionResult(op, viewOf(op.getQuery()));
+  View lse = resultView(op.getLse());
+  if (isForGpus_)
+    return launchAttention(op, {result, lse});
   graph::AttentionScores scores(op);
   AttentionViews at = attentionOperands(scores);
-  at[kResult] = destinations_.contains(op.getResult()) ? destinations_[op.getResult()]
-                                                       : newAttentionResult(op, *at[kQuery]);
-  at[kLse] = resultView(op.getLse());
-  Value workspace =
-      newWorkspace(attentionWorkspace(Sizes(scores).shape(elementBytesOf(scores.query))));
-  addAttention(scores, at, op.getSafe(), Value(), workspace);
-  setView(op.getResult(), *at[kResult]);
-  setView(op.getLse(), *at[kLse]);
+  at[kResult] = result, at[kLse] = lse;
+  addAttention(scores, at, op.getSafe(), Value());
+  setView(op.getResult(), result);
+  setView(op.getLse(), lse);
 }
 
 void StepLowering::lowerAttentionGrad(graph::AttentionGradOp op) {
+  SmallVector<View, 3> places;
+  for (Value result : op->getResults())
+    places.push_back(resultView(result));
+  if (isForGpus_)
+    return launchAttention(op, places);
   graph::AttentionScores scores(op);
   AttentionViews at = attentionOperands(scores);
   at[kResult] = forwardView(op.getResult());
   at[kLse] = forwardView(op.getLse());
   at[kGrad] = forwardView(op.getGrad());
-  View places[3];
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
-    places[i] = resultView(result);
     bool fits = i == 0 || hasDenseRows(places[i]); // the query's gradient may lie anyhow
     at[kQueryGrad + i] = fits ? places[i] : newBuffer(result, ".dense");
   }
-  const int64_t elementBytes = elementBytesOf(scores.query);
-  const int64_t bytes = isForGpus_ ? 0 : Sizes(scores).scratchBytes(elementBytes);
+  const int64_t bytes = Sizes(scores).scratchBytes(elementBytesOf(scores.query));
   Value scratch;
   if (bytes > 0)
     scratch = program_.addBuffer("attention.scratch", program::Role::Workspace,
                                  program_.builder().getF32Type(),
                                  {bytes / static_cast<int64_t>(sizeof(float))});
-  Value workspace = newWorkspace(attentionGradientWorkspace(Sizes(scores).shape(elementBytes)));
-  addAttention(scores, at, /*isSafe=*/false, scratch, workspace);
+  addAttention(scores, at, /*isSafe=*/false, scratch);
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
     if (!(*at[kQueryGrad + i] == places[i]))
       program_.copy(*at[kQueryGrad + i], places[i]);

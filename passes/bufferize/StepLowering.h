@@ -90,7 +90,8 @@ private:
   AttentionViews attentionOperands(const graph::AttentionScores &scores);
   View newAttentionResult(graph::AttentionOp op, const View &query);
   void addAttention(const graph::AttentionScores &scores, const AttentionViews &at, bool isSafe,
-                    mlir::Value scratch, mlir::Value workspace);
+                    mlir::Value scratch);
+  void launchAttention(mlir::Operation *op, llvm::ArrayRef<View> results);
   void lowerDenseKernel(mlir::Operation *op);
   void lowerAllReduce(mesh::AllReduceOp op);
   void lowerAllGather(mesh::AllGatherOp op);

@@ -14,14 +14,4 @@ int64_t productWorkspace(int64_t results) {
 
 int64_t convolutionWorkspace(int64_t tensorBytes) { return std::min(tensorBytes, 256 * kMiB); }
 
-int64_t attentionWorkspace(const AttentionShape &s) {
-  return s.batch * s.heads * s.queries * 4 * kF32;
-}
-
-int64_t attentionGradientWorkspace(const AttentionShape &s) {
-  int64_t perHead =
-      s.heads == s.groups ? 0 : s.batch * s.heads * s.keys * (s.width + s.depth) * s.elementBytes;
-  return attentionWorkspace(s) + s.batch * s.heads * s.queries * s.width * kF32 + perHead;
-}
-
 } // namespace cleave::bufferize

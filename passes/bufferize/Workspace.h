@@ -17,14 +17,4 @@ int64_t productWorkspace(int64_t results);
 // at most 256 MiB.
 int64_t convolutionWorkspace(int64_t tensorBytes);
 
-// The sizes of an attention; `batch` is the product of the batch dims.
-struct AttentionShape {
-  int64_t batch, heads, groups, queries, keys, width, depth, elementBytes;
-};
-// Of an attention: four f32 numbers per row of the query.
-int64_t attentionWorkspace(const AttentionShape &shape);
-// Of its gradient: also the query's gradient in f32 and, if heads share keys and values, the
-// gradients of these for each head.
-int64_t attentionGradientWorkspace(const AttentionShape &shape);
-
 } // namespace cleave::bufferize

@@ -153,34 +153,15 @@ static Status train(Compilation &c) {
   });
 }
 
-// The libraries of GPUs have attention of 16-bit floats only.
-static bool keepsGpuKernels(graph::DecompositionInterface op) {
-  return op.hasKernel() && graph::elementTypeOf(op->getResult(0)).getIntOrFloatBitWidth() == 16;
-}
-
-// A plan that the runtime would refuse on GPUs says so where it is made.
-static void remarkOnAttention(Compilation &c) {
-  int64_t count = 0;
-  step(c).walk([&](graph::AttentionGradOp) { ++count; });
-  if (count)
-    c.remarks.push_back({"warning", concat(count, count == 1 ? " gradient" : " gradients",
-                                           " of attention in one kernel each, which cleave-run "
-                                           "cannot run on GPUs yet; --decompose-attention makes "
-                                           "a plan that runs and takes memory for all scores")});
-}
-
 static Status primitive(Compilation &c) {
   analysis::recordVocabularies(step(c));
   CLEAVE_TRY_ASSIGN(const bool isForGpus, wantsGpus(c));
   decompose::decomposeComposites(step(c), c.options.decomposeAttention ? decompose::keepsNothing
-                                          : isForGpus                  ? keepsGpuKernels
                                                                        : decompose::keepsKernels);
   // Moves the transposes of decomposed attention into the products that read them.
   CLEAVE_TRY(reported(c, [&] { return simplify::simplify(step(c), simplify::Composites::Leave); }));
-  if (isForGpus) {
+  if (isForGpus)
     decompose::splitLongReductions(step(c));
-    remarkOnAttention(c);
-  }
   tidy(*c.module);
   fuse::formGroups(step(c));
   schedule::orderForMemory(step(c));

@@ -33,8 +33,8 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
                  "cluster")
       ->group("Plan");
   app.add_flag("--decompose-attention", options.decomposeAttention,
-               "compute attention by products and softmax, for devices whose library has no kernel "
-               "for it")
+               "compute attention by products and softmax instead of one kernel, with memory for "
+               "all scores")
       ->group("Plan");
   app.add_option("--ranks", typed.ranks,
                  "number of ranks of the plan, or least: the fewest on which it fits")

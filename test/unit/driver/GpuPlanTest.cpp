@@ -1,5 +1,7 @@
 // Plans for GPUs, made where there is none: modules, grids, workspaces, queues, and the mistakes of
 // users about devices.
+#include "dialects/graph/Graph.h"
+#include "dialects/program/Program.h"
 #include "passes/driver/Compile.h"
 #include "runtime/artifact/Verify.h"
 #include "test/unit/driver/Models.h"
@@ -98,20 +100,19 @@ TEST_CASE("the verifier finds every dropped wait and every instruction in a wron
   CHECK(moved > 3);
 }
 
-TEST_CASE("a plan with gradients of attention that GPUs cannot run says so") {
-  auto remarkOf = [](bool decompose) {
+TEST_CASE("attention and its gradient are kernels on GPUs, in all types") {
+  for (const char *dtype : {"f32", "bf16"}) {
     driver::CompileOptions options = optionsFor("cuda:sm_90", {1}, kGpt);
-    options.dtype = "bf16";
-    options.decomposeAttention = decompose;
+    options.dtype = dtype;
     driver::Compilation c(options);
-    REQUIRE(driver::compileTo(c, "primitive").isOk());
-    std::string found;
-    for (const auto &remark : c.remarks)
-      if (remark.kind == "warning")
-        found += remark.text;
-    return found;
-  };
-  CHECK_THAT(remarkOf(false),
-             Contains("gradients of attention") && Contains("--decompose-attention"));
-  CHECK(remarkOf(true).empty());
+    REQUIRE(driver::compileTo(c, "program").isOk());
+    int forward = 0, gradients = 0;
+    c.module->walk([&](graph::AttentionOp) { ++forward; });
+    c.module->walk([&](graph::AttentionGradOp op) {
+      CHECK(mlir::isa<program::KernelOp>(op->getParentOp()));
+      ++gradients;
+    });
+    c.module->walk([&](program::AttentionOp) { FAIL("attention is an instruction"); });
+    CHECK((forward > 0 && forward == gradients));
+  }
 }

@@ -47,7 +47,7 @@ plan::Plan compile(const std::string &model, const std::string &options) {
             " --layers 2 --hidden 64 --heads 4 --kv-heads 2 --ffn 128 --vocab 128 -o " + path);
   }
   runTool("cleave-compile " + path + " --train --loss softmax-cross-entropy:logits " +
-          "--decompose-attention --cluster h100-node " + options + " -o " + plan);
+          "--cluster h100-node " + options + " -o " + plan);
   Result<plan::Plan> read = artifact::readPlan(plan);
   REQUIRE(read.status().message() == "");
   return *read;

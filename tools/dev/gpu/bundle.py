@@ -64,9 +64,7 @@ class Bundle:
         self.manifest = {"cluster": cluster, "losses": [], "speed": []}
 
     def compile(self, model, options, cluster, plan):
-        # GPUs cannot run attention's gradient as one instruction yet: decision 0034.
-        whole = [] if cluster == "local-cpu" else ["--decompose-attention"]
-        run(self.tools / "cleave-compile", model, *options, *whole, "--cluster", cluster, "-o", plan)
+        run(self.tools / "cleave-compile", model, *options, "--cluster", cluster, "-o", plan)
         return str(plan.relative_to(self.folder))
 
     def add_losses(self, name):
