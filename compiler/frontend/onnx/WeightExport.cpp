@@ -80,10 +80,10 @@ private:
   }
 
   // Finds initializers with a reader that keeps its value: they were merged with a trained
-  // parameter.
+  // parameter. A reader of the dims alone finds these in the new value, too.
   void findKept() {
     for (const InitializerUse &use : uses_) {
-      if (use.isInSubgraph())
+      if (use.isInSubgraph() || readsOnlyDims(*use.reader))
         continue;
       auto ref = plan_.uses.find({use.node, use.input});
       if (ref == plan_.uses.end() || !isNew(ref->second.parameter))

@@ -129,6 +129,8 @@ bool isLinearWeight(const Graph &graph, const InitializerUse &use) {
   return true;
 }
 
+bool readsOnlyDims(const Node &node) { return node.op == "Shape" || node.op == "Size"; }
+
 bool isRunningStatistic(const Node &node, size_t input) {
   return node.op == "BatchNormalization" && (input == 3 || input == 4);
 }

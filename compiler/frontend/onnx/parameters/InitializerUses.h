@@ -45,6 +45,8 @@ bool isFloatTensor(const StoredTensor &tensor);
 // Whether the use is the second operand of a matrix product, which holds the transposed weight of a
 // linear layer.
 bool isLinearWeight(const Graph &graph, const InitializerUse &use);
+// Whether the node's result depends on the dims of its operand and not on the elements.
+bool readsOnlyDims(const Node &node);
 // Whether the node's input is a running statistic of a batch norm.
 bool isRunningStatistic(const Node &node, size_t input);
 
