@@ -30,6 +30,17 @@ bool isNumber(Value value) {
   return rankOf(root) == 0 || splatValue(root);
 }
 
+// Whether elements of the type represent the number; false for one that is computed.
+bool isExactIn(Type type, Value number) {
+  std::optional<double> known = splatValue(rootOf(number));
+  if (!known)
+    return false;
+  bool isRounded = false;
+  llvm::APFloat(*known).convert(cast<FloatType>(type).getFloatSemantics(),
+                                llvm::RoundingMode::NearestTiesToEven, &isRounded);
+  return !isRounded;
+}
+
 StringRef nameOf(Operation *op) {
   auto name = dyn_cast<NameLoc>(op->getLoc());
   return name ? name.getName().getValue() : StringRef();
@@ -69,6 +80,8 @@ private:
     if (operands.empty())
       return;
     Type type = typeFor(op, operands);
+    if (isRoundedBehind(op, operands, type))
+      return computeWide(op, operands, type);
     bool hasChanged = false;
     for (OpOperand *operand : operands) {
       hasChanged |= !elementTypeOf(operand->get()).isF32() || !type.isF32();
@@ -89,6 +102,26 @@ private:
       return fromElementType(policy_.low, op->getContext());
     Type wide = Float32Type::get(op->getContext());
     return op->hasTrait<WidePrecision>() ? wide : commonType(op, operands, wide);
+  }
+
+  // Whether the op computes in f32 and its result is rounded to `type`, since a number that meets
+  // values of this type is none of it. A result that is no float is not rounded, and the number is.
+  bool isRoundedBehind(Operation *op, ArrayRef<OpOperand *> operands, Type type) const {
+    if (type.isF32() || !isa<PointwiseInterface>(op) || !isOurs(op->getResult(0)))
+      return false;
+    return llvm::any_of(operands, [&](OpOperand *operand) {
+      return isNumber(operand->get()) && !isExactIn(type, operand->get());
+    });
+  }
+
+  void computeWide(Operation *op, ArrayRef<OpOperand *> operands, Type type) {
+    for (OpOperand *operand : operands)
+      castTo(*operand, Float32Type::get(op->getContext()));
+    OpBuilder b(op->getContext());
+    b.setInsertionPointAfter(op);
+    Value rounded = buildCast(b, op->getResult(0), type);
+    op->getResult(0).replaceAllUsesExcept(rounded, rounded.getDefiningOp());
+    lowered_.insert(rounded);
   }
 
   // The type of the operands that count; `wide` if they differ or if there are none.

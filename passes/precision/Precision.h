@@ -6,6 +6,8 @@
 //   neither         follows: the low type if all its operands that count have it, else f32
 // Numbers (tensors without dims, and splat constants) do not count, and neither does the bias of a
 // product: the vector of parameters in a linear pointwise op whose other operand is a product.
+// A number that the low type does not represent is not rounded: the op computes in f32, and its
+// result is rounded, as PyTorch's kernels of low types do with Python's numbers.
 //
 // Arguments and results of the step keep their types: parameters are f32, and every use casts them.
 // The pass runs before differentiation. Each use has a cast of its own, so that gradients of

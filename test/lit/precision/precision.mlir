@@ -62,6 +62,43 @@ func.func @a_number_has_no_say(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>) -> tens
 
 // -----
 
+// CHECK-LABEL: func @a_number_that_bf16_does_not_have_is_not_rounded
+// CHECK: %[[Y:.*]] = graph.dot_general {{.*}} -> tensor<4x3xbf16>
+// CHECK: %[[WIDE:.*]] = graph.cast %[[Y]] : tensor<4x3xbf16> -> tensor<4x3xf32>
+// CHECK: %[[Z:.*]] = graph.mul %[[WIDE]], %{{.*}} : tensor<4x3xf32>
+// CHECK: graph.cast %[[Z]] : tensor<4x3xf32> -> tensor<4x3xbf16>
+func.func @a_number_that_bf16_does_not_have_is_not_rounded(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>) -> tensor<4x3xf32> {
+  %part = graph.constant dense<0.3> : tensor<4x3xf32>
+  %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<4x8xf32>, tensor<8x3xf32> -> tensor<4x3xf32>
+  %1 = graph.mul %0, %part : tensor<4x3xf32>
+  return %1 : tensor<4x3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @a_number_that_is_computed_is_not_rounded
+// CHECK: graph.mul %{{.*}}, %{{.*}} : tensor<4x3xf32>
+// CHECK: graph.cast %{{.*}} : tensor<4x3xf32> -> tensor<4x3xbf16>
+func.func @a_number_that_is_computed_is_not_rounded(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>, %n: tensor<f32>) -> tensor<4x3xf32> {
+  %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<4x8xf32>, tensor<8x3xf32> -> tensor<4x3xf32>
+  %1 = graph.broadcast %n to [] : tensor<f32> -> tensor<4x3xf32>
+  %2 = graph.mul %0, %1 : tensor<4x3xf32>
+  return %2 : tensor<4x3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @a_number_that_values_are_compared_with_is_rounded
+// CHECK: graph.compare {{.*}} : tensor<4x3xbf16>
+func.func @a_number_that_values_are_compared_with_is_rounded(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>) -> tensor<4x3xi1> {
+  %part = graph.constant dense<0.3> : tensor<4x3xf32>
+  %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<4x8xf32>, tensor<8x3xf32> -> tensor<4x3xf32>
+  %1 = graph.compare gt %0, %part : tensor<4x3xf32>
+  return %1 : tensor<4x3xi1>
+}
+
+// -----
+
 // CHECK-LABEL: func @the_bias_of_a_product_has_no_say
 // CHECK: graph.add %{{.*}}, %{{.*}} : tensor<4x3xbf16>
 func.func @the_bias_of_a_product_has_no_say(
