@@ -1,5 +1,5 @@
-"""The page of `cleave-dump --html` in a browser: what it draws, at two widths. Chromium runs without a window; without it the tests are
-skipped."""
+"""The pages of `cleave-dump --html` and `cleave-run --report` in a browser: what they draw, at two widths. Chromium runs without a window;
+without it the tests are skipped."""
 
 import html.parser
 import json
@@ -13,29 +13,38 @@ import cleave
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
-# Goes behind the page's own script: what a test asks of the page when it is drawn.
-QUESTIONS = """<script>
-const canvas = document.getElementById("memory-chart");
+# What a test asks of a page when it is drawn, by a script behind the page's own.
+ASK = """<script>
 const press = (target, key) => target.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
-const alive = () => document.querySelector("#alive p").textContent;
-press(canvas, "Home");
-const first = alive();
-press(canvas, "ArrowRight");
-const second = alive();
-const chart = document.getElementById("timeline-chart");
-press(chart, "ArrowRight");
-const instruction = document.getElementById("instruction").textContent;
-const bars = Number(chart.dataset.drawn);
-for (let k = 0; k < 9; ++k) press(chart, "+");
-const fewer = Number(chart.dataset.drawn);
-press(chart, "Home");
+const textOf = (query) => document.querySelector(query).textContent;
+const answers = {wider: document.documentElement.scrollWidth - window.innerWidth};
+%s
+document.body.append(Object.assign(document.createElement("output"), {id: "answers", textContent: JSON.stringify(answers)}));
+</script></body>"""
+
+OF_PLANS = """
+const memory = document.getElementById("memory-chart"), time = document.getElementById("timeline-chart");
+press(memory, "Home");
+answers.first = textOf("#alive p");
+press(memory, "ArrowRight");
+answers.second = textOf("#alive p");
+press(time, "ArrowRight");
+answers.instruction = textOf("#instruction");
+answers.bars = Number(time.dataset.drawn);
+for (let k = 0; k < 9; ++k) press(time, "+");
+answers.fewer = Number(time.dataset.drawn);
+press(time, "Home");
 const search = document.getElementById("decision-table-search");
 search.value = "attn.qkv";
 search.dispatchEvent(new Event("input"));
-const found = document.querySelector("#decision-table tbody").dataset.drawn;
-document.body.append(Object.assign(document.createElement("output"), {id: "answers", textContent: JSON.stringify({
-  wider: document.documentElement.scrollWidth - window.innerWidth, first, second, instruction, bars, fewer, found: Number(found)})}));
-</script></body>"""
+answers.found = Number(document.querySelector("#decision-table tbody").dataset.drawn);
+"""
+
+OF_RUNS = """
+const loss = document.getElementById("loss-chart");
+press(loss, "Home");
+answers.first = textOf("#loss-value");
+"""
 
 
 class Elements(html.parser.HTMLParser):
@@ -74,10 +83,10 @@ class Pages(unittest.TestCase):
         cls.json = json.loads(cleave.must("cleave-dump", cls.plan, "--json").out)
         cleave.must("cleave-dump", cls.plan, "--html", cls.folder / "gpt.html")
 
-    def look(self, width):
-        """The page as the browser has drawn it, and what it said."""
-        page = (self.folder / "gpt.html").read_text()
-        (self.folder / "asked.html").write_text(page.replace("</body>", QUESTIONS))
+    def look(self, name, questions, width=1280):
+        """A page as the browser has drawn it, with the answers to the questions."""
+        page = (self.folder / name).read_text()
+        (self.folder / "asked.html").write_text(page.replace("</body>", ASK % questions))
         done = subprocess.run([BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", f"--window-size={width},900",
                                f"--user-data-dir={self.folder / 'browser'}", "--virtual-time-budget=2000", "--dump-dom",
                                f"file://{self.folder / 'asked.html'}"], capture_output=True, text=True, timeout=300, check=False)
@@ -86,7 +95,7 @@ class Pages(unittest.TestCase):
         return Elements(done.stdout)
 
     def test_everything_is_drawn(self):
-        page = self.look(1280)
+        page = self.look("gpt.html", OF_PLANS)
         program = self.json["programs"][0]
         self.assertEqual(page.titles, ["Mesh", "Memory", "Timeline", "Decisions", "Rates", "Collectives", "Remarks"])
         self.assertEqual(page.drawn["ranks"], 4)
@@ -100,14 +109,41 @@ class Pages(unittest.TestCase):
         self.assertEqual(answers["found"], len(wanted))
 
     def test_the_keyboard_moves_through_memory_and_time(self):
-        answers = json.loads(self.look(1280).answers)
+        answers = json.loads(self.look("gpt.html", OF_PLANS).answers)
         self.assertIn("At 0, ", answers["first"])
         self.assertIn("At 1, ", answers["second"])
         self.assertIn(" from 0 s", answers["instruction"])
 
     def test_a_narrow_window_does_not_scroll_sideways(self):
         for width in (500, 1280):
-            self.assertLessEqual(json.loads(self.look(width).answers)["wider"], 0, f"at {width} pixels")
+            self.assertLessEqual(json.loads(self.look("gpt.html", OF_PLANS, width).answers)["wider"], 0, f"at {width} pixels")
+
+    def test_a_run_is_drawn_from_its_first_step_on(self):
+        run = lambda steps, *options: cleave.must("cleave-run", self.plan, "--data", cleave.GPT["data"], "--steps", steps, "-q", "--save",
+                                                  self.folder / "saved", "--log", self.folder / "log.jsonl", *options)
+        run(3)
+        run(7, "--resume", self.folder / "saved", "--report", self.folder / "run.html")
+        page = self.look("run.html", OF_RUNS)
+        self.assertEqual(page.titles, ["Loss", "Grad norm", "Seconds of a step", "Memory"])
+        self.assertEqual(page.drawn["loss-chart"], 7)
+        self.assertEqual(page.drawn["seconds-chart"], 7)
+        with open(self.folder / "log.jsonl") as file:
+            first = json.loads(file.readline())
+        answers = json.loads(page.answers)
+        self.assertRegex(answers["first"], r"^step 0: ")
+        self.assertAlmostEqual(float(answers["first"].split()[2].rstrip(",")), first["loss"], delta=1e-3 * first["loss"])
+        self.assertLessEqual(answers["wider"], 0)
+
+    def test_a_run_that_fails_is_drawn_with_its_error(self):
+        plan = self.folder / "wild.plan"
+        options = cleave.compile_options(cleave.GPT["model"])
+        options[options.index(cleave.ADAMW)] = "sgd:lr=1e30"
+        cleave.must("cleave-compile", *options, "-o", plan)
+        answer = cleave.tool("cleave-run", plan, "--data", cleave.GPT["data"], "--steps", 9, "-q", "--report", self.folder / "failed.html")
+        self.assertEqual(answer.code, 1)
+        page = self.look("failed.html", "answers.bad = textOf('.bad');")
+        self.assertIn("loss is nan in step", json.loads(page.answers)["bad"])
+        self.assertLess(page.drawn["seconds-chart"], 9)
 
 
 if __name__ == "__main__":

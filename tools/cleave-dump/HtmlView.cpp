@@ -1,13 +1,13 @@
-// --html: a page that shows the plan in a browser, without a network. The page of the folder `page`
-// draws the JSON of the plan, to which every instruction and every buffer is added here.
+// --html: a page that shows the plan in a browser, without a network. It draws the
+// JSON of the plan, to which every instruction and every buffer is added here.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Flops.h"
 #include "tools/cleave-dump/InstructionText.h"
-#include "tools/cleave-dump/Page.h"
 #include "tools/cleave-dump/PlanJson.h"
 #include "tools/cleave-dump/PlanText.h"
 #include "tools/cleave-dump/Timeline.h"
 #include "tools/cleave-dump/Views.h"
+#include "tools/page/Page.h"
 
 namespace cleave::dump {
 
@@ -72,35 +72,9 @@ static Json pageJson(const plan::Plan &plan) {
   return result;
 }
 
-// The text with every `<` as its escape in strings of JSON, so that no name of a model ends the
-// element that holds it.
-static std::string embedded(const std::string &json) {
-  std::string result;
-  for (char c : json)
-    result += c == '<' ? "\\u003c" : std::string(1, c);
-  return result;
-}
-
-static std::string escaped(const std::string &text) {
-  std::string result;
-  for (char c : text)
-    result += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
-  return result;
-}
-
-// Replaces @NAME@, which the template has.
-static std::string filled(std::string text, const std::string &name, const std::string &value) {
-  const std::string mark = "@" + name + "@";
-  return text.replace(text.find(mark), mark.size(), value);
-}
-
 std::string htmlView(const plan::Plan &plan, const std::string &path) {
-  // The plan comes last: names in it may look like marks.
-  const std::string data = pageJson(plan).dump(-1, ' ', false, Json::error_handler_t::replace);
-  const std::string title = titleOf(plan, path);
-  std::string page = filled(pageTemplate(), "STYLE", pageStyle());
-  page = filled(filled(std::move(page), "SCRIPT", pageScript()), "TITLE", escaped(title));
-  return filled(std::move(page), "PLAN", embedded(data));
+  return page::page(page::Kind::Plan, titleOf(plan, path),
+                    pageJson(plan).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 } // namespace cleave::dump

@@ -77,6 +77,10 @@ void addFileOptions(CLI::App &app, Options &options) {
   app.add_option("--log", options.log,
                  "one JSON line per step, and one per rank at the end; with --resume appended")
       ->type_name("FILE.jsonl");
+  app.add_option("--report", options.report,
+                 "page for browsers with curves of the run, written at its end; with --resume and "
+                 "--log from the first step on")
+      ->type_name("FILE.html");
   app.add_option("--out", options.out, "file for the outputs of inference (.npz, .safetensors)")
       ->type_name("FILE");
   app.add_option("--profile", options.profile,

@@ -47,14 +47,20 @@ static Status cut(const std::string &path, int64_t first) {
 Status RunLog::open(const std::string &path, std::optional<int64_t> resumed) {
   path_ = path;
   std::error_code ignored;
-  if (resumed && std::filesystem::is_regular_file(path, ignored))
+  if (resumed && std::filesystem::is_regular_file(path, ignored)) {
     CLEAVE_TRY(cut(path, *resumed));
+    std::ifstream before(path);
+    for (std::string line; keepsLines_ && std::getline(before, line);)
+      lines_.push_back(line);
+  }
   file_ = std::fopen(path.c_str(), resumed ? "a" : "w");
   return file_ ? Status::ok()
                : Status::userError("cannot write log '", path, "': ", std::strerror(errno));
 }
 
 Status RunLog::line(const std::string &text) {
+  if (keepsLines_)
+    lines_.push_back(text);
   if (!file_)
     return Status::ok();
   bool written = std::fputs((text + "\n").c_str(), file_) >= 0 && std::fflush(file_) == 0;

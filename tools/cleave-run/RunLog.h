@@ -34,9 +34,15 @@ public:
   // Writes one line unchanged.
   Status line(const std::string &text);
 
+  // Keeps the lines of this run, and those in a file that it continues, for lines().
+  void keepLines() { keepsLines_ = true; }
+  const std::vector<std::string> &lines() const { return lines_; }
+
 private:
   std::string path_;
   FILE *file_ = nullptr;
+  bool keepsLines_ = false;
+  std::vector<std::string> lines_;
 };
 
 // The final line of one rank: planned, allocated and resident bytes.

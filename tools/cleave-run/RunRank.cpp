@@ -20,6 +20,7 @@
 #include "tools/cleave-run/Resume.h"
 #include "tools/cleave-run/RunFacts.h"
 #include "tools/cleave-run/RunLog.h"
+#include "tools/cleave-run/RunReport.h"
 #include "tools/cleave-run/Saver.h"
 
 #include <algorithm>
@@ -50,6 +51,8 @@ public:
   // delay that.
   Status run() {
     Status status = runAll();
+    if (Status written = report(status); status && !written)
+      status = written;
     reporter_.fail(status);
     if (environment_.launcher == "cleave-run" || isJoint_) // its launcher adds rank and place
       return status;
@@ -71,6 +74,19 @@ private:
   }
 
   bool isFirst() const { return environment_.rank == 0; }
+
+  // Rank 0 writes the page of the run, however it ended.
+  Status report(const Status &ended) const {
+    if (options_.report.empty() || !isFirst())
+      return Status::ok();
+    const int64_t samples = data_ ? samplesPerStep() : 0;
+    return writeReport(options_.report, plan_, options_.plan, log_.lines(), samples,
+                       ended.message());
+  }
+
+  int64_t samplesPerStep() const {
+    return data_->samplesPerMicroBatch() * executor::slotsOf(plan_);
+  }
 
   Status join() {
     communication_.timeout = std::chrono::seconds(options_.timeoutSeconds);
@@ -145,6 +161,8 @@ private:
 
   // After a restart, the log goes on.
   Status openLog() {
+    if (!options_.report.empty())
+      log_.keepLines();
     if (options_.log.empty() || !isFirst())
       return Status::ok();
     bool goesOn = checkpoint_ || options_.restart > 0;
@@ -168,7 +186,7 @@ private:
   int64_t stepsOfOnePass() const {
     if (!data_ || data_->samplesPerMicroBatch() == 0)
       return 1;
-    int64_t samples = data_->samplesPerMicroBatch() * executor::slotsOf(plan_);
+    const int64_t samples = samplesPerStep();
     return (data_->samples() + samples - 1) / samples;
   }
 

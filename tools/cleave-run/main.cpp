@@ -37,7 +37,7 @@ Status checkOptions(const plan::Plan &plan, const run::Options &options) {
     return Status::userError("--out: found '", options.out,
                              "', expected a name that ends in .npz or .safetensors");
   for (const std::string &file :
-       {options.out, options.profile, options.log, options.flightRecord}) {
+       {options.out, options.profile, options.log, options.report, options.flightRecord}) {
     fs::path folder = fs::path(file).parent_path();
     if (std::error_code error; !folder.empty() && !fs::is_directory(folder, error))
       return Status::userError("cannot write '", file, "': folder '", folder.string(),

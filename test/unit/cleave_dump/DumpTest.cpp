@@ -262,10 +262,10 @@ static nlohmann::json dataOf(const std::string &page) {
 
 TEST_CASE("the page has the plan with every instruction and buffer, and names cannot break it") {
   plan::Plan plan = smallPlan();
-  const std::string name = "a</script><b>@TITLE@";
+  const std::string name = "a</script><b>@DATA@";
   plan.mutable_tensors(0)->set_name(name);
-  const std::string page = dump::htmlView(plan, "<i>.plan");
-  CHECK_THAT(page, Contains("<title>&lt;i>.plan: training of two.onnx on 4 ranks") &&
+  const std::string page = dump::htmlView(plan, "<@DATA@>.plan");
+  CHECK_THAT(page, Contains("<title>&lt;&#64;DATA&#64;>.plan: training of two.onnx on 4 ranks") &&
                        !Contains("@STYLE@") && !Contains("src="));
   const nlohmann::json json = dataOf(page), program = json["programs"][0];
   CHECK(json["tensors"][0]["name"] == name);

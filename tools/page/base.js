@@ -1,6 +1,6 @@
-// What all parts of the page share: elements, units, colours, tables, and figures on a canvas.
+// What all pages share: elements, units, colours, tables, and figures on a canvas.
 
-const plan = JSON.parse(document.getElementById("plan").textContent);
+const data = JSON.parse(document.getElementById("data").textContent);
 
 // An element with attributes; functions are listeners; children are elements or text.
 function el(name, attributes = {}, ...children) {
@@ -113,4 +113,14 @@ function axis(context, begin, end, toX, y, show) {
     context.fillRect(toX(at), y, 1, 4);
     context.fillText(show(at), toX(at) + 3, y + 13);
   }
+}
+
+const tile = (value, text) => el("div", {class: "tile"}, el("b", {}, value), el("span", {}, text));
+
+// Draws all figures, and again when the window or the colours change.
+function drawFigures() {
+  const redrawAll = () => figures.forEach((redraw) => redraw());
+  window.addEventListener("resize", redrawAll);
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
+  redrawAll();
 }

@@ -2,7 +2,6 @@
 
 function summary() {
   const p = plan.predicted, mesh = Object.entries(plan.mesh).map(([name, size]) => `${name} ${size}`).join(" x ");
-  const tile = (value, text) => el("div", {class: "tile"}, el("b", {}, value), el("span", {}, text));
   document.getElementById("summary").append(
     el("h1", {}, document.title),
     el("p", {}, plan.objection ? el("span", {class: "bad"}, plan.objection) : "Checked by the verifier: valid."),
@@ -26,12 +25,9 @@ rooflineSection();
 collectivesSection();
 remarksSection();
 
-const redrawAll = () => figures.forEach((redraw) => redraw());
-window.addEventListener("resize", redrawAll);
-window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || ["INPUT", "SELECT"].includes(document.activeElement.tagName)) return;
   event.preventDefault();
   document.getElementById("decision-table-search")?.focus();
 });
-redrawAll();
+drawFigures();

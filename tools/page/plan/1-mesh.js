@@ -1,4 +1,6 @@
-// The mesh: which part of a tensor each rank holds.
+// The plan, and its mesh: which part of a tensor each rank holds.
+
+const plan = data;
 
 // The coordinates of a rank, first axis major.
 function coordinates(rank) {

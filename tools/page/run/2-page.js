@@ -1,0 +1,53 @@
+// The summary of a run, its curves, and the memory of its ranks.
+
+const median = (values) => values.slice().sort((a, b) => a - b)[Math.floor(values.length / 2)];
+const numberText = (value) => Number(value.toPrecision(4)).toString();
+
+function summary() {
+  const seconds = steps.map((line) => line.seconds), p = data.predicted;
+  const total = seconds.reduce((sum, value) => sum + value, 0), usual = median(seconds);
+  const losses = steps.map((line) => line.loss).filter((value) => Number.isFinite(value));
+  const tiles = [tile(`${steps.length}`, `steps, ${steps[0].step} to ${steps[steps.length - 1].step}, in ${secondsText(total)}`),
+                 tile(secondsText(usual), `a step (median); predicted ${secondsText(p.step_seconds)}`)];
+  if (losses.length) tiles.unshift(tile(numberText(losses[losses.length - 1]), `loss at the end; ${numberText(losses[0])} at the begin`));
+  if (data.samples_per_step) tiles.push(tile(countText(data.samples_per_step / usual, ""), "samples per second"));
+  tiles.push(tile(countText(p.flops / usual, "FLOP/s"), `per rank, on ${data.ranks} rank${data.ranks > 1 ? "s" : ""}`),
+             tile(bytesText(p.peak_bytes), "planned memory of the fullest rank"));
+  const skipped = steps.filter((line) => line.skipped).length;
+  document.getElementById("summary").append(el("h1", {}, document.title),
+    data.error ? el("p", {class: "bad"}, data.error) : "",
+    skipped || restarts.length ? el("p", {}, `${skipped} steps skipped, ${restarts.length} restarts`) : "",
+    el("div", {class: "tiles"}, ...tiles));
+}
+
+// Every number that the steps report, but the seconds.
+function metricSections() {
+  const names = [...new Set(steps.flatMap(Object.keys))].filter((name) => !["step", "seconds", "skipped"].includes(name));
+  for (const name of names)
+    curveSection(name, name[0].toUpperCase() + name.slice(1).replaceAll("_", " "), "Each step as a dot; the line is the mean of the steps around.",
+                 steps.map((line) => line[name]), numberText);
+}
+
+function memorySection() {
+  const ranks = data.lines.filter((line) => "planned_bytes" in line);
+  if (ranks.length === 0) return;
+  section("memory", "Memory", "Planned is what the plan's memory takes, allocated what the run took for it; resident is the whole process.",
+    searchable("rank-table", [{title: "rank", number: true}, {title: "planned", number: true, show: bytesText},
+                              {title: "allocated", number: true, show: bytesText}, {title: "resident at most", number: true, show: bytesText}],
+      ranks.map((line) => [line.rank, line.planned_bytes, line.allocated_bytes, line.peak_rss_bytes])));
+}
+
+function restartSection() {
+  if (restarts.length === 0) return;
+  section("restarts", "Restarts", "What ended the attempts before.",
+    searchable("restart-table", [{title: "restart", number: true}, {title: "from step", number: true}, {title: "ranks", number: true}, {title: "reason"}],
+      restarts.map((line) => [line.restart, line.from_step, line.ranks, line.reason])));
+}
+
+summary();
+metricSections();
+curveSection("seconds", "Seconds of a step", "Measured on rank 0, beside the prediction.", steps.map((line) => line.seconds), secondsText,
+             {at: data.predicted.step_seconds, text: "predicted"});
+memorySection();
+restartSection();
+drawFigures();
