@@ -53,6 +53,10 @@ public:
   void cpuTime(uint64_t nanoseconds);
   // The executor notes its position in the step here (Executor.h).
   std::atomic<uint64_t> &position();
+  // Asks the rank to end behind its current step because of a signal. Async-signal-safe.
+  void askToEnd(int signal);
+  // The signal because of which the rank is to end; 0: none.
+  int endingSignal() const;
   // The reason for which this rank is about to exit. The launcher prints one reason for all ranks.
   void fail(const Status &status);
   // What has been reported so far.
@@ -71,6 +75,9 @@ struct LaunchOptions {
   // Longest time in which no rank begins a step before the job counts as hung; 0: no limit (the
   // ranks that wait in a collective then detect a hung rank).
   std::chrono::milliseconds stallTimeout{0};
+  // The first SIGINT or SIGTERM, once a step has begun, asks the ranks to end by themselves
+  // (StepReporter::endingSignal()); a second one ends them.
+  bool endsGently = false;
   // A rank without progress for this time is lost; 0: no limit. Without progress is a rank that is
   // in the same step for so long while another rank is in a later one; and one whose step, position
   // and CPU time stand still for twice as long (a single rank: as long), since ranks that wait for
@@ -85,14 +92,15 @@ struct LaunchOutcome {
   // Whether ranks were lost, so that the same run could succeed at a second try; false for user
   // errors, defects and signals to the launcher.
   bool isRestartable = false;
+  bool wasGentle = false;        // a signal, because of which the ranks have ended by themselves
   int lostRanks = 0;             // number of these ranks, at least 1 if isRestartable
   bool hasCompletedStep = false; // some rank has completed a step
   std::vector<RankReport> ranks; // the state of every rank at the failure; empty on success
 };
 
 // Runs `main` in `ranks` processes of this machine and waits for them. A failed rank ends all
-// ranks; so do SIGINT and SIGTERM to this process (exit code 128 + signal) and its death. Must be
-// called before this process starts threads. A single rank is a separate process, too.
+// ranks; so do SIGINT and SIGTERM to this process (exit code 128 + signal) and its death; the
+// option endsGently changes what the first of these signals does. Must be called before this process starts threads. A single rank is a separate process, too.
 Result<LaunchOutcome>
 launchLocal(int ranks, const LaunchOptions &options,
             const std::function<int(const RankEnvironment &, StepReporter &)> &main);

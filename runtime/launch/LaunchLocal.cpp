@@ -34,14 +34,11 @@ public:
 
 private:
   void look() {
-    int arrived = processes_.waitForSignal(std::chrono::milliseconds(50));
-    if (arrived && !causes_.signal) {
-      causes_.signal = arrived;
-      processes_.signalAll(SIGTERM);
-    }
+    if (int arrived = processes_.waitForSignal(std::chrono::milliseconds(50)))
+      obey(arrived);
     if (!failed_) {
       causes_.verdict = watch_.look();
-      if (causes_.signal || causes_.verdict || hasFailed()) {
+      if ((causes_.signal && !causes_.wasGentle) || causes_.verdict || hasFailed()) {
         failed_ = Clock::now();
         reports_ = reports();
       }
@@ -50,6 +47,18 @@ private:
       processes_.signalAll(SIGKILL);
     if (failed_ && Clock::now() >= *failed_ + options_.grace + kKillTime)
       processes_.abandonAll();
+  }
+
+  // The first signal may leave the ranks the time to end by themselves.
+  void obey(int signal) {
+    const bool isGentle = options_.endsGently && !causes_.signal && !failed_ && signal != SIGHUP &&
+                          processes_.slot(0).firstStep >= 0;
+    if (causes_.signal && !causes_.wasGentle)
+      return;
+    causes_ = {.signal = causes_.signal ? causes_.signal : signal, .wasGentle = isGentle};
+    if (!isGentle)
+      return processes_.signalAll(SIGTERM);
+    processes_.askToEnd(signal);
   }
 
   bool hasFailed() const {

@@ -83,10 +83,11 @@ LaunchOutcome silentExit(const RankProcesses &processes) {
 }
 
 LaunchOutcome causeOf(const RankProcesses &processes, const Causes &causes) {
-  if (causes.signal)
+  const std::string ended =
+      concat("ended by signal ", causes.signal, " (", strsignal(causes.signal), ")");
+  if (causes.signal && !causes.wasGentle)
     return {.exitCode = 128 + causes.signal,
-            .message = concat("ended by signal ", causes.signal, " (", strsignal(causes.signal),
-                              "), rank 0 was ", placeOf(processes, 0))};
+            .message = concat(ended, ", rank 0 was ", placeOf(processes, 0))};
   if (causes.verdict)
     return {.exitCode = kLost, .message = causes.verdict->message, .isRestartable = true};
   for (int i = 0; i < processes.size(); ++i)
@@ -95,7 +96,12 @@ LaunchOutcome causeOf(const RankProcesses &processes, const Causes &causes) {
   for (bool hasLostAnother : {false, true})
     if (int rank = firstFailure(processes, hasLostAnother); rank >= 0)
       return reportedFailure(processes, rank);
-  return silentExit(processes);
+  LaunchOutcome outcome = silentExit(processes);
+  if (outcome.exitCode != 0 || !causes.signal)
+    return outcome;
+  return {.exitCode = 128 + causes.signal,
+          .message = concat(ended, " after step ", processes.slot(0).step.load()),
+          .wasGentle = true};
 }
 
 } // namespace
@@ -131,6 +137,7 @@ bool isLost(const RankProcesses &processes, const Causes &causes, int rank) {
 
 LaunchOutcome outcomeOf(const RankProcesses &processes, const Causes &causes) {
   LaunchOutcome outcome = causeOf(processes, causes);
+  outcome.isRestartable = outcome.isRestartable && !causes.signal;
   for (int i = 0; i < processes.size(); ++i) {
     const RankSlot &slot = processes.slot(i);
     outcome.hasCompletedStep |= slot.firstStep >= 0 && slot.step > slot.firstStep;

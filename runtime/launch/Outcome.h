@@ -9,11 +9,12 @@ namespace cleave::launch {
 // What the launcher itself knows.
 struct Causes {
   int signal = 0;                 // received by the launcher, which ended the job; 0: none
+  bool wasGentle = false;         // the ranks were asked to end, and were not ended
   std::optional<Verdict> verdict; // of the watch
 };
 
-// The outcome after all ranks have ended. The first cause that applies: a signal to the launcher, a
-// verdict of the watch, a rank ended by a signal, a rank that failed by itself, a rank that lost
+// The outcome after all ranks have ended. The first cause that applies: a signal to the launcher
+// (a gentle one: if nothing below went wrong), a verdict of the watch, a rank ended by a signal, a rank that failed by itself, a rank that lost
 // another one, and a rank that ended without a report. `ranks` of the outcome are not set.
 LaunchOutcome outcomeOf(const RankProcesses &processes, const Causes &causes);
 

@@ -105,6 +105,11 @@ void RankProcesses::signalAll(int number) {
   }
 }
 
+void RankProcesses::askToEnd(int signal) {
+  for (int i = 0; i < size(); ++i)
+    slots_[i].endingSignal = signal;
+}
+
 void RankProcesses::reap() {
   for (Rank &rank : ranks_)
     if (rank.isRunning && waitpid(rank.process, &rank.waitStatus, WNOHANG) == rank.process)

@@ -39,6 +39,8 @@ public:
   int waitForSignal(std::chrono::milliseconds time);
   // Sends a signal to all running ranks.
   void signalAll(int number);
+  // Notes in all slots that the ranks are to end by themselves because of a signal.
+  void askToEnd(int signal);
   // Does not wait for the running ranks any longer.
   void abandonAll();
 

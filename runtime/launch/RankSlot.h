@@ -8,7 +8,7 @@
 
 namespace cleave::launch {
 
-// Written by the rank, read by the launcher.
+// Written by the rank, read by the launcher; but for endingSignal, which the launcher writes.
 struct RankSlot {
   static constexpr size_t kMessageBytes = 2000;
   std::atomic<Place> place;
@@ -17,6 +17,7 @@ struct RankSlot {
   std::atomic<int64_t> stepBegan; // begin of that step: nanoseconds of the steady clock; 0: none
   std::atomic<uint64_t> position; // within the step (Executor.h)
   std::atomic<uint64_t> cpuTime;  // of the thread that runs the steps, in nanoseconds
+  std::atomic<int> endingSignal;  // because of which the launcher asks the rank to end; 0: none
   std::atomic<int64_t> failedAt;  // time of the failure, as stepBegan; 0: none
   int32_t kind;                   // StatusKind of the failure
   char message[kMessageBytes];

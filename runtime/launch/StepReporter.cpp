@@ -27,6 +27,9 @@ void StepReporter::cpuTime(uint64_t nanoseconds) { slot_->cpuTime = nanoseconds;
 
 std::atomic<uint64_t> &StepReporter::position() { return slot_->position; }
 
+void StepReporter::askToEnd(int signal) { slot_->endingSignal = signal; }
+int StepReporter::endingSignal() const { return slot_->endingSignal; }
+
 void StepReporter::fail(const Status &status) {
   if (status.isOk() || slot_->failedAt != 0)
     return;

@@ -1,7 +1,10 @@
 """Training that is saved and resumed gives the losses of training that is not interrupted, also under another plan."""
 
 import pathlib
+import signal
+import subprocess
 import tempfile
+import time
 import unittest
 
 import cleave
@@ -56,6 +59,28 @@ class Checkpoints(unittest.TestCase):
     def test_running_statistics_of_batch_norm_are_kept(self):
         resnet = {"model": cleave.MODELS / "resnet.ts-train.onnx", "data": cleave.GOLDEN / "image.npz"}
         self.check(resnet, ONE, (2, ["--pin", "dp"]), 1e-5)
+
+    def test_an_interrupted_training_saves_and_goes_on_to_the_last_bit(self):
+        plan, saved = self.plan(cleave.GPT, ZERO3), self.folder / "saved"
+        log = self.folder / "log.jsonl"
+        command = [cleave.BIN / "cleave-run", plan, "--data", cleave.GPT["data"], "--steps", 10_000_000, "--threads", 1, "--log", log,
+                   "--save", saved, "--report", self.folder / "run.html"]
+        process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (process.kill(), process.wait(), process.stderr.close()))
+        end = time.monotonic() + 600
+        while time.monotonic() < end and not (log.exists() and log.read_text().count("\n") >= 3):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=600)
+        self.assertEqual(process.returncode, 128 + signal.SIGINT, err)
+        self.assertRegex(err, r"ended by signal 2 \(Interrupt\) after step \d+\n$")
+        steps, ranks = cleave.read_log(log)
+        self.assertEqual(len(ranks), 2, "the log is complete")
+        self.assertEqual([path.name for path in saved.iterdir() if path.name.startswith("step")], [f"step-{len(steps):08}"])
+        self.assertTrue((self.folder / "run.html").exists())
+        more, _ = cleave.train(plan, cleave.GPT["data"], len(steps) + 2, self.folder / "more.jsonl", "--resume", saved)
+        through, _ = cleave.train(plan, cleave.GPT["data"], len(steps) + 2, self.folder / "through.jsonl")
+        self.assertEqual(cleave.losses(steps) | cleave.losses(more), cleave.losses(through))
 
     def test_a_run_that_does_not_resume_a_checkpoint_leaves_it(self):
         plan, saved, log = self.plan(cleave.MLP, ONE), self.folder / "saved", self.folder / "log.jsonl"

@@ -2,9 +2,11 @@
 
 import os
 import pathlib
+import signal
 import socket
 import subprocess
 import tempfile
+import time
 import unittest
 
 import cleave
@@ -46,15 +48,21 @@ class Launchers(unittest.TestCase):
     def tearDownClass(cls):
         cls.temporary.cleanup()
 
-    def check(self, launcher, **more):
-        log, port, ranks = self.folder / "joined.jsonl", free_port(), []
+    def start(self, launcher, log, steps, **more):
+        """The processes of two ranks."""
+        port, ranks = free_port(), []
         log.unlink(missing_ok=True)
-        command = [cleave.BIN / "cleave-run", self.plan, "--data", cleave.MLP["data"], "--steps", STEPS]
+        command = [cleave.BIN / "cleave-run", self.plan, "--data", cleave.MLP["data"], "--steps", steps]
         command = [str(word) for word in [*command, "--threads", 1, "--log", log]]
         for rank in range(2):
             variables = {name: str(value) for name, value in launcher(rank, 2, port).items()}
             ranks.append(subprocess.Popen(command, env={**os.environ, **variables, **more},
                                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+        return ranks
+
+    def check(self, launcher, **more):
+        log = self.folder / "joined.jsonl"
+        ranks = self.start(launcher, log, STEPS, **more)
         try:
             said = [process.communicate(timeout=600)[1] for process in ranks]
         finally:
@@ -66,6 +74,19 @@ class Launchers(unittest.TestCase):
         steps, lines = cleave.read_log(log)
         self.assertEqual(cleave.losses(steps), cleave.losses(self.wanted))
         self.assertEqual([line["rank"] for line in lines], [0, 1])
+
+    def test_a_signal_to_one_rank_ends_all_behind_the_same_step(self):
+        log = self.folder / "ended.jsonl"
+        ranks = self.start(torchrun, log, 10_000_000)
+        for process in ranks:
+            self.addCleanup(lambda process=process: (process.kill(), process.wait(), process.stderr.close()))
+        end = time.monotonic() + 600
+        while time.monotonic() < end and not (log.exists() and log.read_text().count("\n") >= 3):
+            time.sleep(0.05)
+        ranks[1].send_signal(signal.SIGTERM)
+        said = [process.communicate(timeout=600)[1] for process in ranks]
+        self.assertEqual([process.returncode for process in ranks], [128 + signal.SIGTERM] * 2, said)
+        self.assertEqual([line["rank"] for line in cleave.read_log(log)[1]], [0, 1])
 
     def test_torchrun(self):
         self.check(torchrun)

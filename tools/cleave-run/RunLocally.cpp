@@ -31,8 +31,9 @@ public:
         return fail("cleave-run", outcome.status());
       if (outcome->exitCode == 0)
         return succeed();
-      recordFailure(*plan_, options_,
-                    {outcome->message, outcome->exitCode, restarts_.made(), outcome->ranks});
+      if (!outcome->wasGentle)
+        recordFailure(*plan_, options_,
+                      {outcome->message, outcome->exitCode, restarts_.made(), outcome->ranks});
       if (!restarts_.startAgain(*outcome))
         return fail("cleave-run", outcome->message + restarts_.text(), outcome->exitCode);
       prepareRestart(*outcome);
@@ -49,6 +50,7 @@ private:
   Result<launch::LaunchOutcome> attempt() const {
     launch::LaunchOptions launching;
     launching.stallTimeout = std::chrono::seconds(options_.stallSeconds);
+    launching.endsGently = plan_->trains();
     launching.timeout = std::chrono::seconds(options_.timeoutSeconds);
     return launch::launchLocal(
         int(artifact::rankCount(*plan_)), launching,

@@ -13,6 +13,7 @@
 #include "runtime/memory/MemoryReport.h"
 #include "tools/cleave-run/Agreement.h"
 #include "tools/cleave-run/ChooseDevice.h"
+#include "tools/cleave-run/EndVote.h"
 #include "tools/cleave-run/Gather.h"
 #include "tools/cleave-run/NotFinite.h"
 #include "tools/cleave-run/Progress.h"
@@ -258,9 +259,24 @@ private:
         CLEAVE_TRY(outputs_->add(executor_->storedOutputs()));
       if (options_.saveEvery && (step + 1 - origin_) % options_.saveEvery == 0)
         CLEAVE_TRY(saveNow(step + 1, progress));
+      CLEAVE_TRY_ASSIGN(bool ends, endsBehind(step, seconds.count()));
+      if (ends)
+        break;
     }
     warn(notFinite_.summary(count_), progress);
     return Status::ok();
+  }
+
+  // Whether a signal ends the training behind this step, as if it had been the last.
+  Result<bool> endsBehind(int64_t step, double seconds) {
+    if (!plan_.trains())
+      return false;
+    CLEAVE_TRY_ASSIGN(int signal, endVote_.after(*everyone_, reporter_.endingSignal(), seconds));
+    if (signal == 0)
+      return false;
+    reporter_.askToEnd(signal);
+    count_ = step + 1 - first_;
+    return true;
   }
 
   // Prints a warning on rank 0, unless it is empty.
@@ -348,6 +364,7 @@ private:
   std::unique_ptr<executor::OutputCollector> outputs_;
   Saver saver_;
   NotFinite notFinite_;
+  EndVote endVote_;
   RunLog log_;
   int64_t first_ = 0, count_ = 0; // steps of this run
   int64_t origin_ = 0;            // first step of the run, before any restart

@@ -73,15 +73,31 @@ run::Options optionsOf(const run::Options &given, const launch::RankEnvironment 
   return options;
 }
 
+// The first SIGINT or SIGTERM lets a training end behind its step; a second one ends the process.
+launch::StepReporter *askedReporter = nullptr;
+void askToEnd(int signal) { askedReporter->askToEnd(signal); }
+
+void endGently(launch::StepReporter &reporter) {
+  askedReporter = &reporter;
+  for (int ending : {SIGINT, SIGTERM}) {
+    struct sigaction action = {};
+    action.sa_handler = askToEnd;
+    action.sa_flags = SA_RESETHAND | SA_RESTART;
+    sigaction(ending, &action, nullptr);
+  }
+}
+
 int runAsOneRank(const run::Plans &plans, const run::Options &given,
                  const launch::RankEnvironment &environment) {
   const plan::Plan *chosen = plans.forRanks(environment.size);
   const plan::Plan &plan = chosen ? *chosen : plans.first();
   run::Options options = optionsOf(given, environment);
   launch::StepReporter reporter;
+  if (plan.trains())
+    endGently(reporter);
   Status status = run::runRank(plan, options, environment, reporter);
   if (status)
-    return 0;
+    return reporter.endingSignal() ? 128 + reporter.endingSignal() : 0;
   run::recordFailure(
       plan, options,
       {status.message(), status.exitCode(), options.restart, {reporter.report(environment.rank)}},

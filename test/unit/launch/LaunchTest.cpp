@@ -195,6 +195,41 @@ template <typename Body> static pid_t inChild(Body body) {
   return child;
 }
 
+// A rank whose steps go on until it is asked to end; if it does not listen, for a minute.
+static int stepsUntilAsked(StepReporter &reporter, bool listens) {
+  for (int step = 0; step < 600 && !(listens && reporter.endingSignal()); ++step) {
+    reporter.step(step);
+    std::this_thread::sleep_for(100ms);
+  }
+  return 0;
+}
+
+TEST_CASE("the first Ctrl-C asks the ranks to end, the second one ends them") {
+  const bool listens = GENERATE(true, false);
+  pid_t child = inChild([&] {
+    auto outcome = launchLocal(2, {.endsGently = true}, [&](const auto &, StepReporter &reporter) {
+      return stepsUntilAsked(reporter, listens);
+    });
+    const bool isGentle = outcome->message.find("after step") != std::string::npos;
+    return outcome->exitCode == 128 + SIGINT && !outcome->isRestartable && isGentle == listens &&
+                   outcome->wasGentle == listens
+               ? 0
+               : 1;
+  });
+  std::this_thread::sleep_for(1s);
+  auto begun = std::chrono::steady_clock::now();
+  kill(-child, SIGINT);
+  if (!listens) {
+    std::this_thread::sleep_for(500ms);
+    CHECK(waitpid(child, nullptr, WNOHANG) == 0);
+    kill(-child, SIGINT);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(secondsSince(begun) < 30);
+}
+
 TEST_CASE("Ctrl-C ends all ranks cleanly") {
   pid_t child = inChild([] {
     auto outcome = launchLocal(2, {}, [](const RankEnvironment &, StepReporter &) {
