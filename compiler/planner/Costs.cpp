@@ -35,8 +35,21 @@ double Costs::kernels(const Op &op, const OpChoice &choice) const {
     seconds = static_cast<double>(op.repeats) * (compute(op, choice) + masking(op, choice));
   if (op.product)
     seconds += static_cast<double>(op.repeats) * copying(op, choice);
-  if (op.reshape && reshapesInPlace(op, choice))
-    return seconds;
+  if (!op.copiesBehindProducer)
+    seconds += allMoves(op, choice);
+  return seconds;
+}
+
+double Costs::copyBehind(const OpChoice &made, const Op &op, const OpChoice &choice) const {
+  const int result = model_.values[op.operands[0]].result;
+  const bool isAsWritten = made.natural[result] == made.results[result] &&
+                           made.results[result] == choice.operands[0] &&
+                           choice.natural[0] == choice.results[0];
+  return isAsWritten ? allMoves(op, choice) : 0;
+}
+
+double Costs::allMoves(const Op &op, const OpChoice &choice) const {
+  double seconds = 0;
   for (const Move &move : op.moves)
     seconds += static_cast<double>(move.times) * moving(op, move, choice);
   return seconds;
@@ -90,15 +103,6 @@ double Costs::copying(const Op &op, const OpChoice &choice) const {
                           block(rhs, right, op.product->rhs), block(out, result, op.product->out));
   return (copies.lhs + copies.grouped) * seconds(lhs, left) +
          (copies.rhs + copies.grouped) * seconds(rhs, right) + copies.out * seconds(out, result);
-}
-
-bool Costs::reshapesInPlace(const Op &op, const OpChoice &choice) const {
-  const Value &operand = model_.values[op.operands[0]], &result = model_.values[op.results[0]];
-  std::vector<int64_t> from = localShape(operand.shape, choice.operands[0], mesh_);
-  std::vector<int64_t> to = localShape(result.shape, choice.natural[0], mesh_);
-  if (op.reshape->isOfResult)
-    std::swap(from, to);
-  return cost::reshapedStrides(cost::inOrder(from, op.reshape->order), to).has_value();
 }
 
 double Costs::replacement(const Argument &argument, const Sharding &storage) const {

@@ -28,8 +28,12 @@ public:
   const Mesh &mesh() const { return mesh_; }
 
   // Seconds per step of an op: of its kernel in every micro-batch, of its moves, and of masking the
-  // padding of its operands. A group masks inside its kernel.
+  // padding of its operands. A group masks inside its kernel. Without the moves of an op that
+  // `copiesBehindProducer`.
   double kernels(const Op &op, const OpChoice &choice) const;
+  // Seconds per step of those moves; 0 if a layout change follows the kernel of the producer, which
+  // takes the choice `made`, or the op.
+  double copyBehind(const OpChoice &made, const Op &op, const OpChoice &choice) const;
   // Seconds per step of copying an argument's new value to its place, where it lives in this
   // layout; 0 if it is written there at once.
   double replacement(const Argument &argument, const Sharding &storage) const;
@@ -63,10 +67,9 @@ private:
   double compute(const Op &op, const OpChoice &choice) const;
   double masking(const Op &op, const OpChoice &choice) const;
   double moving(const Op &op, const Move &move, const OpChoice &choice) const;
+  double allMoves(const Op &op, const OpChoice &choice) const;
   // Of the copies of a product.
   double copying(const Op &op, const OpChoice &choice) const;
-  // Whether the block of one rank is reshaped without a copy.
-  bool reshapesInPlace(const Op &op, const OpChoice &choice) const;
   int kindOf(int value);
   int64_t stepBytes(int64_t before, const cost::ReshardStep &step, int64_t after,
                     bool keepsSource) const;

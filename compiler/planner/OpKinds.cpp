@@ -98,10 +98,6 @@ public:
     add(product.rhs);
     add(product.out);
   }
-  void add(const ReshapeOrder &reshape) {
-    add(reshape.isOfResult);
-    add(reshape.order);
-  }
   template <typename T> void add(const std::optional<T> &part) {
     add(part.has_value());
     if (part)
@@ -114,6 +110,13 @@ public:
 };
 
 } // namespace
+
+// Whether the copy of a reader depends on how its producer writes the value.
+static bool isCopiedBehind(const StepModel &model, int value) {
+  const std::vector<Use> &uses = model.values[value].uses;
+  return std::any_of(uses.begin(), uses.end(),
+                     [&](const Use &use) { return model.ops[use.op].copiesBehindProducer; });
+}
 
 std::vector<int64_t> OpKinds::keyOf(int index) const {
   const Op &op = model_.ops[index];
@@ -129,12 +132,13 @@ std::vector<int64_t> OpKinds::keyOf(int index) const {
   key.add(op.isProduct + 2 * op.hasKernel + 4 * op.isAccumulate);
   key.add(op.moves);
   key.add(op.product);
-  key.add(op.reshape);
+  key.add(op.copiesBehindProducer);
   for (int value : op.operands)
     key.add(model_.values[value]);
   for (int value : op.results) {
     key.add(model_.values[value]);
-    key.add(context_.leaves[value] + 2 * isReadLate(model_, model_.values[value]));
+    key.add(context_.leaves[value] + 2 * isReadLate(model_, model_.values[value]) +
+            4 * isCopiedBehind(model_, value));
   }
   key.add(static_cast<int64_t>(context_.followers[index].size()));
   for (int argument : context_.followers[index]) {
@@ -221,13 +225,17 @@ std::vector<int64_t> OpKinds::bytesOf(int index, const OpChoice &choice) const {
   return bytes;
 }
 
-// The numbers of a choice's layouts.
-static std::vector<int> numbersOf(const OpChoice &choice, Costs &costs) {
+// The numbers of a choice's layouts: of operands, of results, and of those results as the kernel
+// writes them on which a copy depends.
+static std::vector<int> numbersOf(const Op &op, const OpChoice &choice, Costs &costs) {
   std::vector<int> numbers;
   for (const Sharding &layout : choice.operands)
     numbers.push_back(costs.number(layout));
   for (const Sharding &layout : choice.results)
     numbers.push_back(costs.number(layout));
+  for (size_t i = 0; i < op.results.size(); ++i)
+    if (op.copiesBehindProducer || isCopiedBehind(costs.model(), op.results[i]))
+      numbers.push_back(costs.number(choice.natural[i]));
   return numbers;
 }
 
@@ -243,7 +251,7 @@ OpKind OpKinds::build(int index) {
   LayoutNumbers layouts;
   for (const OpChoice &choice : all) {
     priced.push_back({"", secondsOf(op, choice), bytesOf(index, choice)});
-    layouts.push_back(numbersOf(choice, costs_));
+    layouts.push_back(numbersOf(op, choice, costs_));
   }
   const ListKey key = {static_cast<int64_t>(count_)};
   Listed list = listChoices(priced, layouts, key, listing_.sizeOf(key, listing_.limits.perOp));

@@ -18,11 +18,23 @@ std::string comparisonText(const Reason &reason) {
                 secondsText(reason.alternativeSeconds), " longer");
 }
 
+// Of the op's kernels, and of the copy behind its producer.
+static double secondsOf(const Costs &costs, const Decisions &decisions, const Op &op,
+                        const OpChoice &choice) {
+  double seconds = costs.kernels(op, choice);
+  if (op.copiesBehindProducer) {
+    const int maker = costs.model().values[op.operands[0]].producer;
+    const OpChoice made = choiceOf(costs.model().ops[maker], decisions.ops[maker]);
+    seconds += costs.copyBehind(made, op, choice);
+  }
+  return seconds;
+}
+
 double secondsOf(Costs &costs, const Decisions &decisions) {
   const StepModel &model = costs.model();
   double seconds = 0;
   for (size_t i = 0; i < model.ops.size(); ++i)
-    seconds += costs.kernels(model.ops[i], choiceOf(model.ops[i], decisions.ops[i]));
+    seconds += secondsOf(costs, decisions, model.ops[i], choiceOf(model.ops[i], decisions.ops[i]));
   for (size_t i = 0; i < model.arguments.size(); ++i)
     seconds += costs.replacement(model.arguments[i], decisions.arguments[i].storage);
   for (const LayoutChange &change : layoutChanges(model, decisions))

@@ -46,6 +46,9 @@ public:
     addCoordinates();
     for (size_t v = 0; v < model_.values.size(); ++v)
       addEdges(static_cast<int>(v));
+    for (const Op &op : model_.ops)
+      if (op.copiesBehindProducer)
+        addCopyEdge(op);
     for (const Output &output : model_.outputs)
       addReturnEdge(output);
     result_.kindCount = kinds_.count();
@@ -391,6 +394,24 @@ private:
     return copied;
   }
 
+  // The edge for the copy behind a producer: between that and the op that copies. A rest copies
+  // nothing.
+  void addCopyEdge(const Op &reader) {
+    const Value &operand = model_.values[reader.operands[0]];
+    const int to = model_.values[reader.results[0]].producer;
+    const OpKind &made = *result_.kinds[operand.producer], &read = *result_.kinds[to];
+    auto [entry, isNew] = copyTables_.try_emplace({&made, operand.result, &read});
+    if (isNew) {
+      std::vector<double> seconds(made.priced.size() * read.priced.size(), 0);
+      for (size_t m = 0; m < made.choices.size(); ++m)
+        for (size_t r = 0; r < read.choices.size(); ++r)
+          seconds[m * read.priced.size() + r] =
+              costs_.copyBehind(made.choices[m], reader, read.choices[r]);
+      entry->second = std::move(seconds);
+    }
+    result_.problem.edges.push_back({operand.producer, to, entry->second});
+  }
+
   // The edge from the producer of an argument's new value to the argument.
   void addReturnEdge(const Output &output) {
     int producer = model_.values[output.value].producer;
@@ -411,6 +432,8 @@ private:
   OpContext context_;
   OpKinds kinds_;
   EdgeCosts edgeCosts_;
+  // Of copies behind producers, by the kind and the result of the producer and the kind of the op.
+  std::map<std::tuple<const OpKind *, int, const OpKind *>, solver::CostTable> copyTables_;
 };
 
 } // namespace

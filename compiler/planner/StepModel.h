@@ -60,13 +60,6 @@ struct ProductOrders {
   cost::MemoryOrder lhs, rhs, out;
 };
 
-// The order in memory of the operand or result of a reshape that copies. A rank does not copy a
-// block that can be reshaped in this order.
-struct ReshapeOrder {
-  bool isOfResult = false;
-  cost::MemoryOrder order;
-};
-
 // A tensor of the step.
 struct Value {
   std::vector<int64_t> shape;             // of the whole tensor
@@ -103,7 +96,10 @@ struct Op {
   bool hasKernel = true;     // its results are computed; otherwise they are views or moved
   std::vector<Move> moves;   // beside the kernel
   std::optional<ProductOrders> product; // if known; its copies are then no moves
-  std::optional<ReshapeOrder> reshape;  // if known; of its moves
+  // A reshape whose moves bring the block that the operand's producer writes to the order in memory
+  // in which the result is wanted. They depend on that producer: if a layout change comes between
+  // its kernel and the readers of the result, these read the block as it is.
+  bool copiesBehindProducer = false;
   bool isAgain = false; // repeats an op of the forward part for the backward part (Fates.h)
 
   // How often per step its results are complete: a sum over the micro-batches is once.

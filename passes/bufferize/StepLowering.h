@@ -52,8 +52,8 @@ public:
     return it == tenants_.end() ? llvm::ArrayRef<mlir::Value>() : it->second;
   }
 
-  // The tensors whose order in memory decides what a product (operands and result) or a reshape
-  // (what it copies from, or to) copies; empty for reshapes without copies and for other ops.
+  // The tensors whose order in memory decides what a product (operands and result) copies, or that
+  // a reshape copies from or to; empty for reshapes without copies and for other ops.
   llvm::ArrayRef<cost::Strided> stridedOf(mlir::Operation *op) const {
     auto it = strided_.find(op);
     return it == strided_.end() ? llvm::ArrayRef<cost::Strided>() : it->second;

@@ -88,7 +88,7 @@ private:
   // Replaces copies that depend on the shapes of blocks by what decides on them.
   void readOrders(Operation *op, planner::Op &plain) {
     plain.product.reset();
-    plain.reshape.reset();
+    plain.copiesBehindProducer = false;
     std::vector<cost::MemoryOrder> orders;
     for (const cost::Strided &tensor : lowering_.stridedOf(op))
       if (std::optional<cost::MemoryOrder> order = cost::memoryOrder(tensor))
@@ -99,9 +99,8 @@ private:
         return move.kind == planner::Move::Kind::Copy;
       });
     } else if (isa<graph::ReshapeOp>(op) && orders.size() == 1) {
-      const bool isOfResult =
+      plain.copiesBehindProducer =
           lowering_.stridedOf(op)[0].shape == graph::staticShapeOf(op->getResult(0));
-      plain.reshape = {isOfResult, orders[0]};
     }
   }
 
