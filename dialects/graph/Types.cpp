@@ -170,23 +170,30 @@ Type fromElementType(ElementType type, MLIRContext *context) {
   }
 }
 
+static double toDouble(const APFloat &value) {
+  APFloat wide = value;
+  bool lossy;
+  wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lossy);
+  return wide.convertToDouble();
+}
+
+static double toDouble(const APInt &value, Type type) {
+  const bool isSigned = !type.isInteger(1) && !type.isUnsignedInteger();
+  return isSigned ? static_cast<double>(value.getSExtValue())
+                  : static_cast<double>(value.getZExtValue());
+}
+
 Tensor toTensor(ElementsAttr attr) {
   auto type = cast<RankedTensorType>(attr.getShapedType());
   Tensor tensor(toElementType(type.getElementType()), type.getShape().vec());
   int64_t i = 0;
   if (isa<FloatType>(type.getElementType())) {
-    for (const APFloat &value : attr.getValues<APFloat>()) {
-      APFloat wide = value;
-      bool lossy;
-      wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lossy);
-      tensor.values[i++] = wide.convertToDouble();
-    }
+    for (const APFloat &value : attr.getValues<APFloat>())
+      tensor.values[i++] = toDouble(value);
     return tensor;
   }
-  bool isSigned = !type.getElementType().isInteger(1) && !type.getElementType().isUnsignedInteger();
   for (const APInt &value : attr.getValues<APInt>())
-    tensor.values[i++] = isSigned ? static_cast<double>(value.getSExtValue())
-                                  : static_cast<double>(value.getZExtValue());
+    tensor.values[i++] = toDouble(value, type.getElementType());
   return tensor;
 }
 
@@ -220,14 +227,17 @@ DenseElementsAttr toAttribute(const Tensor &tensor, MLIRContext *context) {
   return DenseElementsAttr::getFromRawBuffer(type, raw);
 }
 
+// Whether the integer of 64 bits is that of its double.
+static bool isExact(const APInt &value, Type element) {
+  const double number = value.roundToDouble(/*isSigned=*/!element.isUnsignedInteger());
+  return integerBits(element, number) == value.getZExtValue();
+}
+
 bool isExact(ElementsAttr attr) {
-  Type element = attr.getElementType();
-  if (!element.isInteger(64))
-    return true;
-  return llvm::all_of(attr.getValues<APInt>(), [&](const APInt &value) {
-    double number = value.roundToDouble(/*isSigned=*/!element.isUnsignedInteger());
-    return integerBits(element, number) == value.getZExtValue();
-  });
+  const Type element = attr.getElementType();
+  return !element.isInteger(64) ||
+         llvm::all_of(attr.getValues<APInt>(),
+                      [&](const APInt &value) { return isExact(value, element); });
 }
 
 std::optional<double> splatValue(Value value) {
@@ -239,8 +249,13 @@ std::optional<double> splatValue(Value value) {
   auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
   if (!elements || !elements.isSplat())
     return std::nullopt;
-  auto scalar = elements.resizeSplat(RankedTensorType::get({}, elements.getElementType()));
-  return isExact(scalar) ? std::optional(toTensor(scalar).values[0]) : std::nullopt;
+  const Type element = elements.getElementType();
+  if (isa<FloatType>(element))
+    return toDouble(elements.getSplatValue<APFloat>());
+  const APInt number = elements.getSplatValue<APInt>();
+  return element.isInteger(64) && !isExact(number, element)
+             ? std::nullopt
+             : std::optional(toDouble(number, element));
 }
 
 } // namespace cleave::graph

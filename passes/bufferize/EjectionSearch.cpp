@@ -116,14 +116,19 @@ private:
     for (int other : byEnd_)
       if (meet(other, buffer))
         ends_.push_back({endOf(other), buffers_[other].weight});
-    candidates_.assign({0, bytes_ - bytes});
-    for (const auto &[begin, weight] : begins_)
-      if (begin >= bytes)
-        candidates_.push_back(begin - bytes);
-    for (const auto &[end, weight] : ends_)
-      if (end + bytes <= bytes_)
-        candidates_.push_back(end);
-    std::sort(candidates_.begin(), candidates_.end());
+    // In rising order, as both lists are.
+    candidates_.assign({0});
+    auto begin = begins_.begin();
+    auto end = ends_.begin();
+    for (; begin != begins_.end() && begin->first < bytes; ++begin) {
+    }
+    while (begin != begins_.end() || (end != ends_.end() && end->first + bytes <= bytes_)) {
+      const int64_t before = begin != begins_.end() ? begin->first - bytes : bytes_;
+      const int64_t behind = end != ends_.end() ? end->first : bytes_;
+      candidates_.push_back(std::min(before, behind));
+      ++(before <= behind ? begin : end);
+    }
+    candidates_.push_back(bytes_ - bytes);
     return lightest(bytes);
   }
 

@@ -328,6 +328,7 @@ const Groups::Touched &Groups::touchedBy(int group) {
 // the other only by a value that both touch, so that two layers which share a table along one dim
 // are told apart without building their common space.
 bool Groups::mayReduceTogether(int a, int b) {
+  ++work_;
   touchedBy(a);
   touchedBy(b);
   auto covers = [&](const Touched &own, const Touched &other) {
@@ -343,13 +344,21 @@ bool Groups::mayReduceTogether(int a, int b) {
   return covers(*touched_[a], *touched_[b]) && covers(*touched_[b], *touched_[a]);
 }
 
-bool Groups::tryMerge(int a, int b) {
+std::pair<size_t, size_t> Groups::sizesOf(int into, int from) const {
+  return {groups_[into].members.size(), groups_[from].members.size()};
+}
+
+bool Groups::isRefused(int a, int b) const {
   const int into = std::min(a, b), from = std::max(a, b);
-  const std::pair sizes(groups_[into].members.size(), groups_[from].members.size());
-  auto [refused, isNew] = refused_.try_emplace({into, from}, sizes);
-  if (!isNew && refused->second == sizes)
+  auto refused = refused_.find({into, from});
+  return refused != refused_.end() && refused->second == sizesOf(into, from);
+}
+
+bool Groups::tryMerge(int a, int b) {
+  if (isRefused(a, b))
     return false;
-  refused->second = sizes;
+  const int into = std::min(a, b), from = std::max(a, b);
+  refused_[{into, from}] = sizesOf(into, from);
   int first = groups_[a].members.front(), second = groups_[b].members.front();
   if (perMicroBatch_.contains(ops_[first]) != perMicroBatch_.contains(ops_[second]))
     return false;
@@ -393,12 +402,65 @@ bool Groups::mergeProducers() {
   return changed;
 }
 
+bool Groups::reduces(int group) const {
+  return llvm::any_of(groups_[group].members,
+                      [&](int member) { return isa<graph::ReduceOp>(ops_[member]); });
+}
+
+void Groups::addTouched(ArrayRef<int> readers, int index, Touching &touching) {
+  for (const auto &[value, factors] : touchedBy(groupOf_[readers[index]]).factors)
+    touching[value].push_back(index);
+}
+
+// The later readers whose groups share values along a factor that the reader's group reduces over,
+// ascending: no other group may reduce together with it. Of the factors the one with the fewest
+// readers is taken, so that a table that all layers read along one dim makes no pairs of layers.
+SmallVector<int> Groups::mayReduceWith(ArrayRef<int> readers, int index, const Touching &touching) {
+  const Touched &own = touchedBy(groupOf_[readers[index]]);
+  llvm::DenseMap<int, size_t> counts; // per factor
+  for (const auto &[value, factors] : own.factors)
+    if (auto with = touching.find(value); with != touching.end())
+      for (int factor : factors)
+        counts[factor] += with->second.size();
+  const int fewest =
+      *llvm::min_element(own.reduced, [&](int x, int y) { return counts[x] < counts[y]; });
+  SmallVector<int> found;
+  for (const auto &[value, factors] : own.factors)
+    if (llvm::is_contained(factors, fewest))
+      if (auto with = touching.find(value); with != touching.end())
+        llvm::copy_if(with->second, std::back_inserter(found), [&](int j) { return j > index; });
+  llvm::sort(found);
+  found.erase(llvm::unique(found), found.end());
+  return found;
+}
+
+// Merges groups with reductions that read one value.
+bool Groups::mergeReaders(ArrayRef<int> readers) {
+  const int count = static_cast<int>(readers.size());
+  Touching touching;
+  for (int i = 0; i < count; ++i)
+    addTouched(readers, i, touching);
+  bool changed = false;
+  for (int i = 0; i < count; ++i) {
+    SmallVector<int> others = mayReduceWith(readers, i, touching);
+    for (size_t k = 0; k < others.size(); ++k) {
+      const int a = groupOf_[readers[i]], b = groupOf_[readers[others[k]]];
+      if (a == b || isRefused(a, b) || !mayReduceTogether(a, b) || !tryMerge(a, b))
+        continue;
+      changed = true;
+      const int last = others[k], into = groupOf_[readers[i]];
+      for (int j = i; j < count; ++j)
+        if (groupOf_[readers[j]] == into)
+          addTouched(readers, j, touching);
+      others = mayReduceWith(readers, i, touching);
+      k = llvm::upper_bound(others, last) - others.begin() - 1;
+    }
+  }
+  return changed;
+}
+
 // Merges reductions of one value over the same dims, so that the value is read once.
 bool Groups::mergeSiblings() {
-  auto reduces = [&](int group) {
-    return llvm::any_of(groups_[group].members,
-                        [&](int m) { return isa<graph::ReduceOp>(ops_[m]); });
-  };
   SmallVector<Value> values(ops_.front()->getBlock()->getArguments());
   for (Operation *op : ops_)
     llvm::append_range(values, op->getResults());
@@ -406,12 +468,8 @@ bool Groups::mergeSiblings() {
   for (Value value : values) {
     SmallVector<int> readers = readersOf(value);
     llvm::erase_if(readers, [&](int reader) { return !reduces(groupOf_[reader]); });
-    for (size_t i = 0; i < readers.size(); ++i)
-      for (size_t j = i + 1; j < readers.size(); ++j) {
-        int a = groupOf_[readers[i]], b = groupOf_[readers[j]];
-        if (a != b && mayReduceTogether(a, b))
-          changed |= tryMerge(a, b);
-      }
+    if (readers.size() > 1)
+      changed |= mergeReaders(readers);
   }
   return changed;
 }

@@ -74,14 +74,18 @@ public:
   // Whether an op that is not a compute op of the group reads the value, directly or through
   // clonable ops.
   bool isRead(mlir::Value value, const Group &group) const;
-  // A measure of the time spent: compute ops checked against the rules plus nodes visited in
-  // searches for cycles.
+  // A measure of the time spent: compute ops checked against the rules, pairs of groups compared,
+  // and nodes visited in searches for cycles.
   size_t work() const { return work_; }
   // All compute ops of a group, its own and the recomputed ones: positions, ascending.
   llvm::SmallVector<int> computeOpsOf(const Group &group) const;
 
 private:
   bool tryMerge(int a, int b);
+  // Numbers of members of two groups.
+  std::pair<size_t, size_t> sizesOf(int into, int from) const;
+  // Whether the pair could not be merged before and has not changed since.
+  bool isRefused(int a, int b) const;
   // What a group's ops touch: enough to tell cheaply that two groups cannot reduce one space.
   struct Touched {
     llvm::DenseMap<mlir::Value, llvm::SmallVector<int>> factors; // of the group alone, per value
@@ -89,6 +93,14 @@ private:
   };
   const Touched &touchedBy(int group);
   bool mayReduceTogether(int a, int b);
+  bool reduces(int group) const;
+  // Which of some readers touch a value: indices into the list of readers, in no order.
+  using Touching = llvm::DenseMap<mlir::Value, llvm::SmallVector<int>>;
+  // Adds what the group of a reader touches.
+  void addTouched(llvm::ArrayRef<int> readers, int index, Touching &touching);
+  llvm::SmallVector<int> mayReduceWith(llvm::ArrayRef<int> readers, int index,
+                                       const Touching &touching);
+  bool mergeReaders(llvm::ArrayRef<int> readers);
   bool mergeProducers();
   bool mergeSiblings();
   void mergeNumbers();
