@@ -99,8 +99,9 @@ struct LaunchOutcome {
 };
 
 // Runs `main` in `ranks` processes of this machine and waits for them. A failed rank ends all
-// ranks; so do SIGINT and SIGTERM to this process (exit code 128 + signal) and its death; the
-// option endsGently changes what the first of these signals does. Must be called before this process starts threads. A single rank is a separate process, too.
+// ranks; so do SIGINT and SIGTERM to this process (exit code 128 + signal), unless endsGently lets
+// them end by themselves, and its death. Must be called before this process starts threads. A
+// single rank is a separate process, too.
 Result<LaunchOutcome>
 launchLocal(int ranks, const LaunchOptions &options,
             const std::function<int(const RankEnvironment &, StepReporter &)> &main);

@@ -13,9 +13,10 @@ struct Causes {
   std::optional<Verdict> verdict; // of the watch
 };
 
-// The outcome after all ranks have ended. The first cause that applies: a signal to the launcher
-// (a gentle one: if nothing below went wrong), a verdict of the watch, a rank ended by a signal, a rank that failed by itself, a rank that lost
-// another one, and a rank that ended without a report. `ranks` of the outcome are not set.
+// The outcome after all ranks have ended. The first cause that applies: a signal to the launcher, a
+// verdict of the watch, a rank ended by a signal, a rank that failed by itself, a rank that lost
+// another one, a rank that ended without a report, and a signal because of which the ranks have
+// ended by themselves. `ranks` of the outcome are not set.
 LaunchOutcome outcomeOf(const RankProcesses &processes, const Causes &causes);
 
 // How the process of a rank ended or failed: `ended by signal 9 (Killed)`, `failed: …`, ….
