@@ -235,9 +235,9 @@ static bool isExact(const APInt &value, Type element) {
 
 bool isExact(ElementsAttr attr) {
   const Type element = attr.getElementType();
-  return !element.isInteger(64) ||
-         llvm::all_of(attr.getValues<APInt>(),
-                      [&](const APInt &value) { return isExact(value, element); });
+  return !element.isInteger(64) || llvm::all_of(attr.getValues<APInt>(), [&](const APInt &value) {
+    return isExact(value, element);
+  });
 }
 
 std::optional<double> splatValue(Value value) {

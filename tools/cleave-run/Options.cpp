@@ -81,6 +81,9 @@ void addFileOptions(CLI::App &app, Options &options) {
                  "page for browsers with curves of the run, written at its end; with --resume and "
                  "--log from the first step on")
       ->type_name("FILE.html");
+  app.add_option("--tensorboard", options.tensorBoard,
+                 "folder for the metrics of every step in TensorBoard's format")
+      ->type_name("DIR");
   app.add_option("--out", options.out, "file for the outputs of inference (.npz, .safetensors)")
       ->type_name("FILE");
   app.add_option("--profile", options.profile,

@@ -23,6 +23,7 @@
 #include "tools/cleave-run/RunLog.h"
 #include "tools/cleave-run/RunReport.h"
 #include "tools/cleave-run/Saver.h"
+#include "tools/cleave-run/TensorBoard.h"
 
 #include <algorithm>
 #include <chrono>
@@ -164,6 +165,8 @@ private:
   Status openLog() {
     if (!options_.report.empty())
       log_.keepLines();
+    if (isFirst() && !options_.tensorBoard.empty())
+      CLEAVE_TRY(tensorBoard_.open(options_.tensorBoard));
     if (options_.log.empty() || !isFirst())
       return Status::ok();
     bool goesOn = checkpoint_ || options_.restart > 0;
@@ -251,6 +254,7 @@ private:
       CLEAVE_TRY(notFinite_.examine(step, *executor_));
       if (isFirst()) {
         CLEAVE_TRY(log_.step(step, executor_->metrics(), seconds.count(), notFinite_.isSkipped()));
+        CLEAVE_TRY(tensorBoard_.step(step, numbersOf(seconds.count())));
         progress.step(step, executor_->metrics());
       }
       warn(notFinite_.warning(), progress);
@@ -277,6 +281,17 @@ private:
     reporter_.askToEnd(signal);
     count_ = step + 1 - first_;
     return true;
+  }
+
+  // The metrics of the last step, and its speed.
+  std::vector<std::pair<std::string, double>> numbersOf(double seconds) const {
+    std::vector<std::pair<std::string, double>> numbers;
+    for (const executor::MetricValue &metric : executor_->metrics())
+      numbers.emplace_back(metric.name, metric.value);
+    numbers.emplace_back("seconds", seconds);
+    if (data_)
+      numbers.emplace_back("samples_per_second", double(samplesPerStep()) / seconds);
+    return numbers;
   }
 
   // Prints a warning on rank 0, unless it is empty.
@@ -366,6 +381,7 @@ private:
   NotFinite notFinite_;
   EndVote endVote_;
   RunLog log_;
+  TensorBoard tensorBoard_;
   int64_t first_ = 0, count_ = 0; // steps of this run
   int64_t origin_ = 0;            // first step of the run, before any restart
   int64_t step_ = 0;              // current
