@@ -8,7 +8,7 @@ gpu, n_gpus, tp, pp, dp, mbs (micro-batch per data rank), gbs (samples per step)
 as the simulator vTrain publishes them: "# GPUs", "global batch", "micro batch", "hidden size", "attention heads", "# layers",
 "sequence length", "tensor parallelism", "data parallelism", "pipeline parallelism", "iteration time (ms)".
 
-Prints the ratio predicted/published per run, and per file the geometric mean, the spread around it, and the rank correlation.
+Prints the ratio predicted/published per run, and per file its median, range and geometric mean, the spread around that, and the rank correlation.
 Memory is unlimited. A run that computed the forward pass again in the backward pass is compared with 4/3 of the predicted time.
 """
 import argparse
@@ -16,6 +16,7 @@ import csv
 import math
 import pathlib
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -92,8 +93,8 @@ def summarize(pairs):
     mean = sum(logs) / len(logs)
     spread = math.sqrt(sum((x - mean)**2 for x in logs) / len(logs))
     rho = correlation(ranks_of([p for p, _ in pairs]), ranks_of([q for _, q in pairs]))
-    print(f"  {len(pairs)} runs: geometric mean of predicted/published {math.exp(mean):.2f}, spread x{math.exp(spread):.2f}, "
-          f"rank correlation {rho:.3f}")
+    print(f"  {len(pairs)} runs: predicted/published: median {math.exp(statistics.median(logs)):.2f}, range {math.exp(min(logs)):.2f} to "
+          f"{math.exp(max(logs)):.2f}, geometric mean {math.exp(mean):.2f}, spread x{math.exp(spread):.2f}, rank correlation {rho:.3f}")
 
 
 def report(path, options, folder):
