@@ -186,6 +186,7 @@ private:
     setOperand(*out.mutable_rhs(), matmul.getRhs(), matmul.getRhsView());
     setOperand(*out.mutable_out(), matmul.getOut(), matmul.getOutView());
     out.set_accumulate(matmul.getAccumulate());
+    out.set_tf32(matmul.getTf32());
     if (Value workspace = matmul.getWorkspace())
       out.add_workspace(number(workspace));
   }
@@ -210,6 +211,7 @@ private:
     assign(out.mutable_pads_low(), conv.getPadsLow());
     assign(out.mutable_pads_high(), conv.getPadsHigh());
     out.set_groups(conv.getGroups());
+    out.set_tf32(conv.getTf32());
     if (Value workspace = conv.getWorkspace())
       out.add_workspace(number(workspace));
   }

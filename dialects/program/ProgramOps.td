@@ -175,7 +175,8 @@ def Program_MatmulOp : Program_Instruction<"matmul",
     "`out[batch…, m, n] = sum over k of lhs[batch…, m, k] * rhs[batch…, k, n]`; with `accumulate`, "
     "the sum is added to `out`. `batch` are the sizes of the batch dims. The views have one stride "
     "per batch dim and two for the matrix; their `buffer` is 0 for lhs, 1 for rhs, 2 for out. "
-    "`workspace` is memory for the library's algorithm.",
+    "`workspace` is memory for the library's algorithm. With `tf32`, factors of type f32 may be rounded "
+    "to 10 bits of mantissa.",
     "program.matmul %a <0 at 0 by [4, 1]>, %b <1 at 0 by [1, 4]> to %c <2 at 0 by [4, 1]>\n"
     "          batch [] m 4 n 4 k 4",
     "    (C2) Each view has one stride per batch dim and two for the matrix.\n"
@@ -185,7 +186,7 @@ def Program_MatmulOp : Program_Instruction<"matmul",
                        Program_Writes<Optional<Program_BufferType>>:$workspace,
                        DenseI64ArrayAttr:$batch, I64Attr:$m, I64Attr:$n, I64Attr:$k,
                        Program_ViewAttr:$lhs_view, Program_ViewAttr:$rhs_view,
-                       Program_ViewAttr:$out_view, UnitAttr:$accumulate);
+                       Program_ViewAttr:$out_view, UnitAttr:$accumulate, UnitAttr:$tf32);
   let assemblyFormat = [{
     $lhs $lhs_view `,` $rhs $rhs_view `to` $out $out_view (`workspace` $workspace^)?
     `batch` $batch `m` $m `n` $n `k` $k attr-dict
@@ -196,8 +197,8 @@ def Program_MatmulOp : Program_Instruction<"matmul",
 def Program_ConvolutionOp : Program_Instruction<"convolution",
     "A graph.conv: `output` from `input` and `weight`. `input_gradient` computes the gradient in "
     "`input` from the gradient in `output` and `weight`, `weight_gradient` the gradient in "
-    "`weight` from the gradient in `output` and `input`. All three tensors are dense. `workspace` is "
-    "memory for the library's algorithm.",
+    "`weight` from the gradient in `output` and `input`. All three tensors are dense. `workspace` and "
+    "`tf32` are those of program.matmul.",
     "program.convolution forward %a [1, 1, 16], %b [1, 1, 3], %c [1, 1, 14]\n"
     "          strides [1] dilations [1] pads [0], [0] groups 1",
     "    (C2) The three tensors have the same rank, at least 3.\n"
@@ -210,7 +211,7 @@ def Program_ConvolutionOp : Program_Instruction<"convolution",
                        DenseI64ArrayAttr:$input_shape, DenseI64ArrayAttr:$weight_shape,
                        DenseI64ArrayAttr:$output_shape, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads_low,
-                       DenseI64ArrayAttr:$pads_high, I64Attr:$groups);
+                       DenseI64ArrayAttr:$pads_high, I64Attr:$groups, UnitAttr:$tf32);
   let assemblyFormat = [{
     $kind $input $input_shape `,` $weight $weight_shape `,` $output $output_shape
     (`workspace` $workspace^)?

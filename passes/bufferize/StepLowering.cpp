@@ -297,7 +297,7 @@ void StepLowering::lowerDot(graph::DotGeneralOp op) {
                                   program_.builder().getDenseI64ArrayAttr(form->batch),
                                   number(form->m), number(form->n), number(form->k),
                                   form->lhs.attribute(0), form->rhs.attribute(1),
-                                  form->out.attribute(2), UnitAttr());
+                                  form->out.attribute(2), UnitAttr(), tf32For(lhs));
   if (!(target == out))
     program_.copy(target, out);
   setView(op.getResult(), out);
@@ -306,14 +306,14 @@ void StepLowering::lowerDot(graph::DotGeneralOp op) {
 template <typename Op>
 static void addConvolution(ProgramBuilder &program, Op op, program::ConvolutionKind kind,
                            const View &input, const View &weight, const View &output,
-                           Value workspace) {
+                           Value workspace, UnitAttr tf32) {
   OpBuilder &b = program.builder();
   auto list = [&](ArrayRef<int64_t> values) { return b.getDenseI64ArrayAttr(values); };
   program.add<program::ConvolutionOp>(
       program::ConvolutionKindAttr::get(b.getContext(), kind), input.buffer, weight.buffer,
       output.buffer, workspace, list(input.shape), list(weight.shape), list(output.shape),
       list(op.getStrides()), list(op.getDilations()), list(op.getPadsLow()), list(op.getPadsHigh()),
-      op.getGroupsAttr());
+      op.getGroupsAttr(), tf32);
 }
 
 LogicalResult StepLowering::lowerConvolution(Operation *op) {
@@ -323,16 +323,24 @@ LogicalResult StepLowering::lowerConvolution(Operation *op) {
   for (const View &view : {first, second, result})
     tensorBytes += static_cast<int64_t>(view.buffer.getDefiningOp<program::BufferOp>().getBytes());
   Value workspace = newWorkspace(convolutionWorkspace(tensorBytes));
+  UnitAttr tf32 = tf32For(first);
   using Kind = program::ConvolutionKind;
   if (auto conv = dyn_cast<graph::ConvOp>(op))
-    addConvolution(program_, conv, Kind::Forward, first, second, result, workspace);
+    addConvolution(program_, conv, Kind::Forward, first, second, result, workspace, tf32);
   else if (auto grad = dyn_cast<graph::ConvInputGradOp>(op))
-    addConvolution(program_, grad, Kind::InputGradient, result, second, first, workspace);
+    addConvolution(program_, grad, Kind::InputGradient, result, second, first, workspace, tf32);
   else
     addConvolution(program_, cast<graph::ConvWeightGradOp>(op), Kind::WeightGradient, second,
-                   result, first, workspace);
+                   result, first, workspace, tf32);
   finishWhole(op->getResult(0), result);
   return success();
+}
+
+UnitAttr StepLowering::tf32For(const View &factor) {
+  const bool isF32 = ProgramBuilder::elementOf(factor.buffer).isF32();
+  return isForGpus_ && isF32 && graph::f32Products(step_) == "tf32"
+             ? program_.builder().getUnitAttr()
+             : UnitAttr();
 }
 
 Value StepLowering::newWorkspace(int64_t bytes) {

@@ -86,6 +86,8 @@ private:
   void lowerAttentionGrad(graph::AttentionGradOp op);
   // On GPUs a buffer of so many bytes for the library; null on CPUs and for 0 bytes.
   mlir::Value newWorkspace(int64_t bytes);
+  // On GPUs set if a product of factors like this one may multiply in tf32.
+  mlir::UnitAttr tf32For(const View &factor);
   // The views of query, key, value, bias and mask.
   AttentionViews attentionOperands(const graph::AttentionScores &scores);
   View newAttentionResult(graph::AttentionOp op, const View &query);

@@ -2,10 +2,14 @@
 
 #include "compiler/planner/FateRemarks.h"
 #include "dialects/graph/Provenance.h"
+#include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/driver/Predict.h"
 #include "runtime/artifact/Flops.h"
+#include "runtime/artifact/Modules.h"
+#include "runtime/base/Concat.h"
 #include "runtime/base/Sha256.h"
+#include "runtime/base/Units.h"
 
 using namespace mlir;
 
@@ -107,7 +111,23 @@ static void addFates(Compilation &c) {
   }
 }
 
+// What --dtype tf32 means for this plan.
+static void addTf32Remark(Compilation &c) {
+  if (graph::f32Products(*c.module) != "tf32")
+    return;
+  int64_t count = 0;
+  for (const plan::Segment &segment : c.plan.programs(0).segments())
+    for (const plan::Instruction &instruction : segment.instructions())
+      count += instruction.matmul().tf32() || instruction.convolution().tf32();
+  const bool isForGpus = c.plan.device() == artifact::kCuda;
+  addDecision(c, "tf32", "remark", "",
+              isForGpus ? concat(count, " instructions round factors of f32 to tf32; priced at ",
+                                 countText(c.cluster->computeOf("f32").peakFlops, "FLOP"), "/s")
+                        : "CPUs multiply factors of f32 in f32");
+}
+
 static void addRemarks(Compilation &c) {
+  addTf32Remark(c);
   auto remark = [&](const std::string &name, const std::string &text) {
     addDecision(c, name, "remark", "", text);
   };

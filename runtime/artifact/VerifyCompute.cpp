@@ -166,6 +166,14 @@ static Status verifyProduct(const ProgramView &view, uint32_t first, uint32_t se
                         "; expected one dtype, or f32 for the product of 16-bit floats");
 }
 
+static Status verifyTf32(const ProgramView &view, bool tf32, uint32_t factor) {
+  const plan::Buffer &buffer = at(view, factor);
+  return !tf32 || buffer.dtype() == plan::F32
+             ? Status::ok()
+             : Status::defect("it multiplies in tf32, but ", quoted(view, factor), " is ",
+                              dtypeName(buffer.dtype()), ", expected f32");
+}
+
 Status verifyMatmul(const ProgramView &view, const plan::Matmul &matmul) {
   std::vector<int64_t> sizes(matmul.batch().begin(), matmul.batch().end());
   sizes.resize(sizes.size() + 2);
@@ -184,6 +192,7 @@ Status verifyMatmul(const ProgramView &view, const plan::Matmul &matmul) {
   }
   CLEAVE_TRY(
       verifyProduct(view, matmul.lhs().buffer(), matmul.rhs().buffer(), matmul.out().buffer()));
+  CLEAVE_TRY(verifyTf32(view, matmul.tf32(), matmul.lhs().buffer()));
   CLEAVE_TRY(verifyWork(view, matmul));
   for (const plan::StridedOperand *operand : {&matmul.lhs(), &matmul.rhs()})
     if (shareBytes(at(view, operand->buffer()), at(view, matmul.out().buffer())))
@@ -235,6 +244,7 @@ Status verifyConvolution(const ProgramView &view, const plan::Convolution &c) {
     if (shareBytes(at(view, buffer), at(view, roles.written)))
       return Status::defect("its result ", quoted(view, roles.written), " overlaps its operand ",
                             quoted(view, buffer));
+  CLEAVE_TRY(verifyTf32(view, c.tf32(), roles.reads[0]));
   return verifyProduct(view, roles.reads[0], roles.reads[1], roles.written);
 }
 

@@ -27,8 +27,11 @@ static std::string particulars(const plan::Plan &plan, const plan::Program &prog
     for (int64_t size : matmul.batch())
       batch *= size;
     return concat(batch > 1 ? concat(batch, " x ") : "", matmul.m(), 'x', matmul.n(), 'x',
-                  matmul.k(), matmul.accumulate() ? " added" : "", ": ");
+                  matmul.k(), matmul.accumulate() ? " added" : "", matmul.tf32() ? " tf32" : "",
+                  ": ");
   }
+  case plan::Instruction::kConvolution:
+    return instruction.convolution().tf32() ? "tf32: " : "";
   case plan::Instruction::kAttention: {
     const plan::Attention &attention = instruction.attention();
     return concat(attention.heads(), " heads of ", attention.queries(), 'x', attention.keys(), 'x',

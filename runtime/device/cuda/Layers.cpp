@@ -254,10 +254,14 @@ PreparedAction DnnLayers::convolution(const plan::Convolution &convolution,
     return PreparedAction(std::make_unique<NoAction>());
   CLEAVE_TRY(open());
   auto action = std::make_unique<GraphOfOperations>(*table_, handles_[context_.queue]);
-  CLEAVE_TRY(addConvolution(action->graph, convolution, operands));
-  CLEAVE_TRY(action->graph.finish(operands.workspace,
-                                  /*keepsBits=*/operands.dtype == DType::F32));
-  return PreparedAction(std::move(action));
+  const bool keepsBits = operands.dtype == DType::F32 && !convolution.tf32();
+  Status status = addConvolution(action->graph, convolution, operands);
+  if (status)
+    status = action->graph.finish(operands.workspace, keepsBits);
+  return status ? PreparedAction(std::move(action))
+                : Status::userError(status.message(),
+                                    "; compile the model with --direct-convolution, which needs no "
+                                    "cuDNN for convolutions");
 }
 
 PreparedAction DnnLayers::attention(const plan::Attention &attention,

@@ -17,9 +17,9 @@ public:
   BlasProducts(const BlasProducts &) = delete;
   BlasProducts &operator=(const BlasProducts &) = delete;
 
-  // A product of floats, summed in f32 (f64 for f64), by the best algorithm of the library's
-  // heuristic that does with the workspace. A user error if the library is missing, or does not
-  // support the type or the strides.
+  // A product of floats, summed in f32 (f64 for f64) and multiplied in tf32 if it says so, by the
+  // best algorithm of the library's heuristic that does with the workspace. A user error if the
+  // library is missing, or does not support the type or the strides.
   PreparedAction prepare(const plan::Matmul &matmul, const MatmulOperands &operands);
 
 private:

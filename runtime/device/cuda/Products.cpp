@@ -78,10 +78,13 @@ uint32_t alignmentOf(const Matrix &m) {
 class ProductAction : public Action {
 public:
   ProductAction(const CudaContext &context, const blas::BlasTable &table, blas::Handle handle,
-                const Product &product, bool accumulate, Workspace workspace)
+                const Product &product, const plan::Matmul &matmul, Workspace workspace)
       : context_(context), table_(table), handle_(handle), stream_(context.stream()),
         product_(product), workspace_(workspace), isDouble_(product.a.dtype == DType::F64),
-        betaDouble_(accumulate ? 1 : 0), betaFloat_(accumulate ? 1 : 0) {}
+        compute_(isDouble_       ? blas::kCompute64F
+                 : matmul.tf32() ? blas::kComputeTF32
+                                 : blas::kCompute32F),
+        betaDouble_(matmul.accumulate() ? 1 : 0), betaFloat_(matmul.accumulate() ? 1 : 0) {}
   ~ProductAction() override {
     for (blas::Layout layout : {a_, b_, out_})
       if (layout)
@@ -96,9 +99,8 @@ public:
       return Status::userError("cuBLASLt needs contiguous rows or columns; found ",
                                stridesText(product_.a), " by ", stridesText(product_.b),
                                ", result ", stridesText(product_.out));
-    int compute = isDouble_ ? blas::kCompute64F : blas::kCompute32F;
     CLEAVE_TRY(
-        check(table_.matmulDescCreate(&desc_, compute, isDouble_ ? blas::kF64 : blas::kF32)));
+        check(table_.matmulDescCreate(&desc_, compute_, isDouble_ ? blas::kF64 : blas::kF32)));
     CLEAVE_TRY(check(table_.matmulDescSetAttribute(desc_, blas::kDescTransA, &a->operation,
                                                    sizeof a->operation)));
     CLEAVE_TRY(check(table_.matmulDescSetAttribute(desc_, blas::kDescTransB, &b->operation,
@@ -180,6 +182,7 @@ private:
   Product product_;
   Workspace workspace_;
   bool isDouble_;
+  int compute_; // the type in which factors are multiplied and added up
   double alphaDouble_ = 1, betaDouble_;
   float alphaFloat_ = 1, betaFloat_;
   blas::Desc desc_ = nullptr;
@@ -283,7 +286,7 @@ PreparedAction BlasProducts::prepare(const plan::Matmul &matmul, const MatmulOpe
   std::vector<std::unique_ptr<Action>> actions;
   for (const Product &product : productsOf(matmul, operands)) {
     auto action = std::make_unique<ProductAction>(context_, *table_, handle_, byColumns(product),
-                                                  matmul.accumulate(), operands.workspace);
+                                                  matmul, operands.workspace);
     CLEAVE_TRY(action->prepare());
     actions.push_back(std::move(action));
   }

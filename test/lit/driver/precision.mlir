@@ -9,7 +9,16 @@
 // RUN: %{compile} tf32 2>&1 | FileCheck %s --check-prefix=MESH-TF32
 // RUN: %{dump} | FileCheck %s --check-prefix=TF32
 // MESH-TF32: dp=1: {{[23]\.[0-9]+}} ms
-// TF32: matmul {{.*}} f32{{.*}} -> {{.*}} f32{{.*}} {{[23]\.[0-9]+}} ms
+// TF32: matmul {{.*}} tf32: {{.*}} f32{{.*}} -> {{.*}} f32{{.*}} {{[23]\.[0-9]+}} ms
+// RUN: cleave-dump %t.plan --explain tf32 | FileCheck %s --check-prefix=SAYS-TF32
+// SAYS-TF32: 1 instructions round factors of f32 to tf32; priced at 495 TFLOP/s
+
+// On CPUs, --dtype tf32 is f32.
+// RUN: %{compile} tf32 --device cpu 2>&1
+// RUN: cleave-dump %t.plan --program 0 | FileCheck %s --check-prefix=CPU --implicit-check-not=tf32:
+// RUN: cleave-dump %t.plan --explain tf32 | FileCheck %s --check-prefix=SAYS-CPU
+// CPU: matmul
+// SAYS-CPU: CPUs multiply factors of f32 in f32
 
 // RUN: %{compile} bf16 2>&1 | FileCheck %s --check-prefix=MESH-BF16
 // RUN: %{dump} | FileCheck %s --check-prefix=BF16

@@ -281,6 +281,20 @@ TEST_CASE("instructions: operands must be live and writable") {
   }
 }
 
+TEST_CASE("instructions: only products of f32 multiply in tf32") {
+  plan::Plan plan = validPlan();
+  plan::Matmul &matmul = *instruction(plan, Multiply).mutable_matmul();
+  matmul.set_tf32(true);
+  CHECK(brokenRule(plan) == "");
+  for (uint32_t operand : {matmul.lhs().buffer(), matmul.rhs().buffer(), matmul.out().buffer()}) {
+    plan::Buffer &buffer = *plan.mutable_programs(0)->mutable_buffers(int(operand));
+    buffer.set_dtype(plan::BF16);
+    if (buffer.tensor() >= 0)
+      plan.mutable_tensors(buffer.tensor())->set_dtype(plan::BF16);
+  }
+  CHECK_THAT(brokenRule(plan), Contains("multiplies in tf32") && Contains("is bf16, expected f32"));
+}
+
 TEST_CASE("instructions: matmul operands must fit their buffers") {
   plan::Plan plan = validPlan();
   plan::Matmul &matmul = *instruction(plan, Multiply).mutable_matmul();

@@ -27,6 +27,8 @@ public:
     return memory_.back().get();
   }
   device::Device &device() { return *device_; }
+  // How often libraries and driver were called like this since the last question.
+  int calls(const std::string &name) { return recorder_.takeCalls()[name]; }
   // Runs the action, if there is one; the first fault or the reason for which there is none.
   std::string run(device::PreparedAction action) {
     if (!action)
@@ -60,9 +62,8 @@ plan::Matmul matmul(const Strides &batch, int64_t m, int64_t n, int64_t k, const
 }
 
 // Runs the product in memory that is exactly as large as the operands (elements).
-std::string run(const plan::Matmul &matmul, uint64_t lhs, uint64_t rhs, uint64_t out,
-                DType dtype = DType::F32, DType outDtype = DType::F32) {
-  Setting setting;
+std::string run(Setting &setting, const plan::Matmul &matmul, uint64_t lhs, uint64_t rhs,
+                uint64_t out, DType dtype = DType::F32, DType outDtype = DType::F32) {
   uint64_t size = uint64_t(byteSize(dtype)), outSize = uint64_t(byteSize(outDtype));
   device::MatmulOperands operands{dtype,
                                   outDtype,
@@ -71,6 +72,12 @@ std::string run(const plan::Matmul &matmul, uint64_t lhs, uint64_t rhs, uint64_t
                                   setting.memory(out * outSize),
                                   {setting.memory(64), 64}};
   return setting.run(setting.device().matmul(matmul, operands));
+}
+
+std::string run(const plan::Matmul &matmul, uint64_t lhs, uint64_t rhs, uint64_t out,
+                DType dtype = DType::F32, DType outDtype = DType::F32) {
+  Setting setting;
+  return run(setting, matmul, lhs, rhs, out, dtype, outDtype);
 }
 
 } // namespace
@@ -102,35 +109,80 @@ TEST_CASE("cuda: products that cuBLASLt cannot do are refused with the reason") 
   CHECK(run(matmul({}, 3, 0, 7, {7, 1}, {0, 1}, {0, 1}), 21, 1, 1) == "");
 }
 
+TEST_CASE("cuda: a product multiplies in tf32 if the plan says so") {
+  plan::Matmul product = matmul({}, 3, 5, 7, {7, 1}, {5, 1}, {5, 1});
+  for (bool tf32 : {false, true}) {
+    Setting setting;
+    product.set_tf32(tf32);
+    CHECK(run(setting, product, 21, 35, 15) == "");
+    CHECK(setting.calls("matmul in tf32") == (tf32 ? 1 : 0));
+  }
+  CHECK_THAT(run(product, 21, 35, 15, DType::BF16), Catch::Matchers::Contains("in compute type"));
+}
+
 TEST_CASE("recorder: a product that reads behind its operand is found") {
   CHECK_THAT(run(matmul({}, 3, 5, 7, {7, 1}, {5, 1}, {5, 1}), 20, 35, 15),
              Catch::Matchers::Contains("4 bytes behind the end"));
 }
+
+namespace {
+
+// Of 2 samples, in two groups, with this many spatial dims.
+plan::Convolution convolution(plan::Convolution::Kind kind, int dims) {
+  plan::Convolution c;
+  c.set_kind(kind), c.set_groups(2);
+  for (int64_t size : {2, 4})
+    c.add_input_shape(size);
+  for (int64_t size : {6, 2})
+    c.add_weight_shape(size);
+  for (int64_t size : {2, 6})
+    c.add_output_shape(size);
+  for (int d = 0; d < dims; ++d) {
+    c.add_input_shape(8), c.add_weight_shape(3), c.add_output_shape(4);
+    c.add_strides(2), c.add_dilations(1), c.add_pads_low(1), c.add_pads_high(1);
+  }
+  return c;
+}
+
+std::string run(Setting &setting, const plan::Convolution &c, DType dtype = DType::F32) {
+  auto memory = [&](const auto &shape) {
+    int64_t bytes = byteSize(dtype);
+    for (int64_t size : shape)
+      bytes *= size;
+    return setting.memory(uint64_t(bytes));
+  };
+  device::ConvolutionOperands operands{dtype, dtype, memory(c.input_shape()),
+                                       memory(c.weight_shape()), memory(c.output_shape())};
+  return setting.run(setting.device().convolution(c, operands));
+}
+
+} // namespace
 
 TEST_CASE("cuda: convolutions of one to three dims, and their gradients") {
   for (int dims : {1, 2, 3})
     for (auto kind : {plan::Convolution::FORWARD, plan::Convolution::INPUT_GRADIENT,
                       plan::Convolution::WEIGHT_GRADIENT}) {
       INFO(dims << " dims, " << plan::Convolution::Kind_Name(kind));
-      plan::Convolution c;
-      c.set_kind(kind), c.set_groups(2);
-      uint64_t input = 2 * 4, weight = 6 * 2, output = 2 * 6;
-      for (int64_t size : {2, 4})
-        c.add_input_shape(size);
-      for (int64_t size : {6, 2})
-        c.add_weight_shape(size);
-      for (int64_t size : {2, 6})
-        c.add_output_shape(size);
-      for (int d = 0; d < dims; ++d) {
-        c.add_input_shape(8), c.add_weight_shape(3), c.add_output_shape(4);
-        c.add_strides(2), c.add_dilations(1), c.add_pads_low(1), c.add_pads_high(1);
-        input *= 8, weight *= 3, output *= 4;
-      }
       Setting setting;
-      device::ConvolutionOperands operands{DType::F32, DType::F32, setting.memory(4 * input),
-                                           setting.memory(4 * weight), setting.memory(4 * output)};
-      CHECK(setting.run(setting.device().convolution(c, operands)) == "");
+      CHECK(run(setting, convolution(kind, dims)) == "");
     }
+}
+
+TEST_CASE("cuda: convolutions of f32 use tensor cores if the plan allows tf32") {
+  plan::Convolution c = convolution(plan::Convolution::FORWARD, 2);
+  for (bool tf32 : {false, true}) {
+    Setting setting;
+    c.set_tf32(tf32);
+    CHECK(run(setting, c) == "");
+    CHECK(setting.calls("on tensor cores") == (tf32 ? 1 : 0));
+  }
+}
+
+TEST_CASE("cuda: a convolution that cuDNN has not is refused with the way out") {
+  Setting setting;
+  CHECK_THAT(run(setting, convolution(plan::Convolution::FORWARD, 2), DType::I32),
+             Catch::Matchers::Contains("no engines for i32") &&
+                 Catch::Matchers::Contains("--direct-convolution"));
 }
 
 namespace {

@@ -21,6 +21,7 @@ struct LayoutFacts {
   int64_t batchStride = 0;
 };
 struct DescFacts {
+  int compute;
   int32_t transA = kOpN, transB = kOpN;
 };
 struct PreferenceFacts {
@@ -70,6 +71,9 @@ void checkProduct(const DescFacts &desc, const LayoutFacts &a, const LayoutFacts
   if (k != kOfB || m != d.rows || n != d.columns)
     the().fault(concat("a product of ", m, 'x', k, " by ", kOfB, 'x', n, " gives ", d.rows, 'x',
                        d.columns));
+  const int expected = a.type == kF64 ? kCompute64F : kCompute32F;
+  if (desc.compute != expected && (desc.compute != kComputeTF32 || a.type != kF32))
+    the().fault(concat("multiplies type ", a.type, " in compute type ", desc.compute));
   for (const LayoutFacts *layout : {&a, &b, &d})
     if (layout->ld < int64_t(layout->rows) || layout->batch != d.batch)
       the().fault("a matrix has overlapping columns, or another batch than the result");
@@ -90,9 +94,9 @@ int heuristic(Handle, Desc desc, Layout a, Layout b, Layout c, Layout d, Prefere
 int matmul(Handle, Desc desc, const void *, const void *a, Layout aLayout, const void *b,
            Layout bLayout, const void *beta, const void *, Layout, void *d, Layout dLayout,
            const Algorithm *, void *workspace, size_t bytes, device::driver::Stream stream) {
-  the().count("matmul");
-  checkProduct(*reinterpret_cast<DescFacts *>(desc), factsOf(aLayout), factsOf(bLayout),
-               factsOf(dLayout));
+  const auto &facts = *reinterpret_cast<DescFacts *>(desc);
+  the().count(facts.compute == kComputeTF32 ? "matmul in tf32" : "matmul");
+  checkProduct(facts, factsOf(aLayout), factsOf(bLayout), factsOf(dLayout));
   if (!beta)
     the().fault("a product without a scale of its result");
   the().enqueue(stream, {"a product",
@@ -117,7 +121,8 @@ const BlasTable &recordingBlas() {
           },
       .matrixLayoutSetAttribute = setLayout,
       .matrixLayoutDestroy = [](Layout l) { return delete reinterpret_cast<LayoutFacts *>(l), 0; },
-      .matmulDescCreate = [](Desc *desc, int, int) { return make(desc, DescFacts{}); },
+      .matmulDescCreate = [](Desc *desc, int compute,
+                             int) { return make(desc, DescFacts{compute}); },
       .matmulDescSetAttribute = setDesc,
       .matmulDescDestroy = [](Desc d) { return delete reinterpret_cast<DescFacts *>(d), 0; },
       .matmulPreferenceCreate = [](Preference *p) { return make(p, PreferenceFacts{}); },

@@ -120,22 +120,36 @@ int finalize(DescriptorRef d) {
   return kSuccess;
 }
 
+void setNote(Descriptor &engine, int note) {
+  const char *bytes = reinterpret_cast<const char *>(&note);
+  engine.attributes[kEngineNumericalNote] = {kTypeNumericalNote, 1, {bytes, bytes + sizeof note}};
+}
+
 int getAttribute(DescriptorRef d, int attribute, int, int64_t wanted, int64_t *count,
                  void *values) {
   *count = 0;
-  if (attribute == kHeuristicsResults) { // one engine, which remembers the graph
-    *count = 1;
-    if (wanted) {
-      Descriptor &config = at(*static_cast<DescriptorRef *>(values));
+  if (attribute == kHeuristicsResults) { // two engines, which remember the graph
+    *count = 2;
+    for (int64_t i = 0; i < wanted; ++i) {
+      Descriptor &config = at(static_cast<DescriptorRef *>(values)[i]);
       config.attributes[kHeuristicsGraph] = at(d).attributes[kHeuristicsGraph];
+      if (i == 0) // the faster one
+        setNote(config, kNoteTensorCore);
       config.isFinal = true;
     }
   } else if (attribute == kConfigEngine) {
     *count = 1;
+    Descriptor &engine = at(*static_cast<DescriptorRef *>(values));
+    if (at(d).attributes.contains(kEngineNumericalNote))
+      engine.attributes[kEngineNumericalNote] = at(d).attributes[kEngineNumericalNote];
+  } else if (attribute == kEngineNumericalNote) {
+    const std::vector<int> notes = at(d).all<int>(attribute);
+    *count = int64_t(notes.size());
+    std::memcpy(values, notes.data(), notes.size() * sizeof(int));
   } else if (attribute == kPlanWorkspaceBytes) {
     *count = 1;
     *static_cast<int64_t *>(values) = kWorkspaceBytes;
-  } else if (attribute != kEngineNumericalNote) {
+  } else {
     the().fault(concat("reads attribute ", attribute));
   }
   return kSuccess;
@@ -176,6 +190,8 @@ int execute(Handle handle, DescriptorRef plan, DescriptorRef pack) {
   for (size_t i = 0; i < ids.size(); ++i)
     addresses[ids[i]] = pointers[i];
   const Descriptor &config = at(at(plan).one<DescriptorRef>(kPlanConfig));
+  if (config.attributes.contains(kEngineNumericalNote))
+    the().count("on tensor cores");
   const Descriptor &graph = at(config.one<DescriptorRef>(kHeuristicsGraph));
   DeviceOperation operation{"a graph of cuDNN", {}, {}};
   for (DescriptorRef one : graph.all<DescriptorRef>(kGraphOperations))
