@@ -40,11 +40,20 @@ static double productSeconds(const cluster::Cluster &cluster, const cluster::Com
   return least;
 }
 
+// The share of the device's rate that a direct convolution reaches: each of its threads reads two
+// elements per multiply-add, and computes one result.
+static double directShare(const cluster::Cluster &cluster, double results) {
+  const double busy = results / (kDirectResults * static_cast<double>(cluster.processors));
+  return kDirectShare * (cluster.processors > 0 ? std::min(1.0, busy) : 1.0);
+}
+
 // One launch.
 static double computingSeconds(const cluster::Cluster &cluster, const KernelWork &work,
                                double flops) {
   if (flops <= 0)
     return 0;
+  if (work.directResults > 0)
+    flops /= directShare(cluster, work.directResults);
   if (!work.isProduct && cluster.vectorFlops > 0)
     return flops / cluster.vectorFlops;
   const cluster::Compute &compute = cluster.computeOf(work.isProduct ? work.elementType : "f32");

@@ -34,13 +34,16 @@ struct KernelWork {
   bool isProduct = true;           // a matrix product, an attention, or a convolution
   MatrixSizes sizes = {};          // of a matrix product
   double columns = 0;              // elements to which a convolution is lowered
+  double directResults = 0; // of a convolution that is computed directly: elements of its result
 };
 
 // Seconds of the work: max(computing, bytes / (bandwidth * efficiency)) + launches * launch
 // overhead. Computing: of a product whose sizes are known on a cluster with tiles, by the formula
 // above; else FLOPs / (peak * efficiency). Kernels other than products compute at
 // Cluster::vectorFlops if that is not 0, else in f32; lowered convolutions take at least
-// columns / Cluster::columnsPerSecond.
+// columns / Cluster::columnsPerSecond, and direct ones compute at kDirectShare of the rate, less
+// where they have fewer than kDirectResults results per processor.
+inline constexpr double kDirectShare = 1.0 / 16, kDirectResults = 1024; // estimated
 double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work);
 
 // Seconds to set `bytes` of one device's memory, by one kernel.

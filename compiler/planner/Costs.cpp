@@ -122,6 +122,9 @@ double Costs::compute(const Op &op, const OpChoice &choice) const {
   for (size_t i = 0; i < op.results.size(); ++i)
     written +=
         static_cast<double>(localBytes(model_.values[op.results[i]], choice.natural[i], mesh_));
+  if (op.isDirect)
+    work.directResults =
+        written / static_cast<double>(byteSize(model_.values[op.results[0]].element));
   work.bytes = op.isAccumulate ? 2 * written : written; // a sum is read and written
   for (size_t i = 0; i < op.operands.size(); ++i) {
     double bytes =

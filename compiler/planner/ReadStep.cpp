@@ -3,6 +3,7 @@
 
 #include "dialects/graph/Again.h"
 #include "dialects/graph/Cost.h"
+#include "dialects/graph/Direct.h"
 #include "dialects/graph/Step.h"
 #include "runtime/base/Concat.h"
 
@@ -121,8 +122,9 @@ private:
     if (auto fusion = dyn_cast<graph::FusionOp>(op))
       plain.group = readGroup(fusion);
     plain.flops = static_cast<double>(cost.getFlops().constant().value_or(0));
-    plain.columns = graph::loweredColumns(op);
-    plain.isProduct = op->hasTrait<graph::MatrixProduct>();
+    plain.isDirect = graph::isDirect(op);
+    plain.columns = plain.isDirect ? 0 : graph::loweredColumns(op);
+    plain.isProduct = op->hasTrait<graph::MatrixProduct>() && !plain.isDirect;
     plain.isView = op->hasTrait<graph::LayoutOnly>();
     plain.isAccumulate = isa<graph::AccumulateOp>(op);
     model_.ops.push_back(std::move(plain));

@@ -2,6 +2,7 @@
 // attention.
 #include "passes/bufferize/StepLowering.h"
 
+#include "dialects/graph/Direct.h"
 #include "dialects/graph/Step.h"
 #include "passes/bufferize/InPlace.h"
 #include "passes/bufferize/MatmulForm.h"
@@ -395,7 +396,7 @@ LogicalResult StepLowering::lower(Operation *op) {
     return success();
   if (op->hasTrait<graph::LayoutOnly>())
     return lowerLayout(op), success();
-  if (op->hasTrait<graph::OwnKernel>())
+  if (op->hasTrait<graph::OwnKernel>() || graph::isDirect(op))
     return lowerDenseKernel(op), success();
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](graph::ConcatOp o) { return lowerConcat(o), success(); })

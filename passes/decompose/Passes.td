@@ -19,3 +19,12 @@ def LongReductionsPass : Cleave_Pass<"cleave-decompose-long-reductions", "::mlir
   let after = "No reduction of at least 65536 elements to each of at most 1024 results has major "
               "dims with 64 indices besides others that it reduces.";
 }
+
+def DirectConvolutionsPass : Cleave_Pass<"cleave-decompose-direct-convolutions",
+                                         "::mlir::func::FuncOp"> {
+  let summary = "Marks the convolutions that a generated kernel computes";
+  let before = "None.";
+  let after = "Every convolution or gradient of one that cuDNN may have no engines for, with `all` "
+              "every one, has the attribute graph.direct.";
+  let options = [Option<"all", "all", "bool", "false", "Mark those that cuDNN takes, too.">];
+}

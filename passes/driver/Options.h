@@ -41,6 +41,7 @@ struct CompileOptions {
   std::string cluster = "local-cpu";
   std::string device;              // cpu, cuda or cuda:sm_90; empty: that of the cluster
   bool decomposeAttention = false; // into products and softmax, instead of a library's kernel
+  bool directConvolution = false;  // by generated kernels, instead of a library's
   int64_t ranks = 1;
   bool leastRanks = false;  // --ranks least: the planner chooses the fewest that suffice
   uint64_t memoryBytes = 0; // budget of one rank; 0: what the cluster file says

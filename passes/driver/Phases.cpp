@@ -15,6 +15,7 @@
 #include "passes/autodiff/Autodiff.h"
 #include "passes/bufferize/Bufferize.h"
 #include "passes/decompose/Decompose.h"
+#include "passes/decompose/DirectConvolutions.h"
 #include "passes/decompose/LongReductions.h"
 #include "passes/driver/Device.h"
 #include "passes/driver/Diagnostics.h"
@@ -124,6 +125,23 @@ static void remarkFrozen(Compilation &c) {
                                        "(requires_grad=False); --trainable NAME trains them"});
 }
 
+// Gives convolutions kernels of their own where the device's library has none, or is not wanted.
+static void chooseConvolutions(Compilation &c, bool isForGpus) {
+  using decompose::Direct;
+  if (!isForGpus && !c.options.directConvolution)
+    return;
+  const bool all = c.options.directConvolution;
+  const int64_t count =
+      decompose::markDirectConvolutions(step(c), all ? Direct::All : Direct::Necessary);
+  if (count > 0)
+    c.remarks.push_back(
+        {"convolution",
+         concat(count, count == 1 ? " convolution or gradient" : " convolutions and gradients",
+                " by generated kernels, which are slow, ",
+                all ? "as --direct-convolution says"
+                    : "since cuDNN may have no engines for their padding or number of dims")});
+}
+
 static Status train(Compilation &c) {
   train::TrainOptions options;
   CLEAVE_TRY_ASSIGN(options.precision,
@@ -163,6 +181,7 @@ static Status primitive(Compilation &c) {
   if (isForGpus)
     decompose::splitLongReductions(step(c));
   tidy(*c.module);
+  chooseConvolutions(c, isForGpus);
   fuse::formGroups(step(c));
   schedule::orderForMemory(step(c));
   return Status::ok();

@@ -26,7 +26,10 @@ public:
       return cost::fillSeconds(cluster_, bytesOf({instruction.fill().buffer()}));
     if (instruction.has_launch()) {
       const plan::Kernel &code = program_.kernels(static_cast<int>(instruction.launch().kernel()));
-      return kernel({.flops = code.flops(), .bytes = code.bytes(), .isProduct = false});
+      return kernel({.flops = code.flops(),
+                     .bytes = code.bytes(),
+                     .isProduct = false,
+                     .directResults = static_cast<double>(code.direct_results())});
     }
     double flops = artifact::flopsOf(program_, instruction);
     if (instruction.has_matmul())

@@ -7,6 +7,7 @@
 #include "passes/codegen/cpu/CpuCodegen.h"
 #include "passes/codegen/gpu/GpuCodegen.h"
 #include "passes/decompose/Decompose.h"
+#include "passes/decompose/DirectConvolutions.h"
 #include "passes/decompose/LongReductions.h"
 #include "passes/fuse/Fuse.h"
 #include "passes/precision/Precision.h"
@@ -34,6 +35,7 @@ int main(int argc, char **argv) {
   mlir::registerTransformsPasses();
   cleave::autodiff::registerAutodiffPasses();
   cleave::decompose::registerDecomposePasses();
+  cleave::decompose::registerDirectConvolutionsPass();
   cleave::decompose::registerLongReductionsPass();
   cleave::bufferize::registerBufferizePasses();
   cleave::codegen::registerCpuCodegenPasses();

@@ -2,6 +2,7 @@
 #include "passes/codegen/nest/SingleEmitter.h"
 
 #include "dialects/mesh/MeshDialect.h"
+#include "passes/codegen/nest/ConvolutionEmitter.h"
 #include "passes/codegen/nest/IndexingEmitter.h"
 #include "passes/codegen/nest/LocalEmitter.h"
 #include "passes/codegen/nest/PoolEmitter.h"
@@ -17,6 +18,8 @@ LogicalResult emitSingle(KernelBuilder &k, program::KernelOp kernel) {
     return emitIndexing(k, kernel), success();
   if (isa<graph::PoolOp, graph::PoolGradOp>(op))
     return emitPool(k, kernel), success();
+  if (isa<graph::ConvOp, graph::ConvInputGradOp, graph::ConvWeightGradOp>(op))
+    return emitConvolution(k, kernel), success();
   if (isa<graph::ScanOp, graph::SortOp>(op))
     return emitSequence(k, kernel), success();
   if (isa<mesh::SliceOp, mesh::BlockOffsetOp>(op))

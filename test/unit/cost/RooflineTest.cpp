@@ -36,6 +36,17 @@ TEST_CASE("kernels other than products compute at the vector rate, if it is know
   CHECK(kernelSeconds(device(), {.flops = 1e9, .isProduct = false}) == Approx(2e-3 + 1e-6));
 }
 
+TEST_CASE("a direct convolution computes at a part of the rate, less where few threads have work") {
+  cluster::Cluster known = device();
+  known.processors = 10;
+  auto seconds = [&](double results) {
+    return kernelSeconds(known, {.flops = 1e9, .isProduct = false, .directResults = results});
+  };
+  const double full = 2e-3 / kDirectShare;
+  CHECK(seconds(1e6) == Approx(full + 1e-6));
+  CHECK(seconds(kDirectResults) == Approx(10 * full + 1e-6));
+}
+
 TEST_CASE("a lowered convolution takes as long as its columns") {
   cluster::Cluster lowers = device();
   lowers.columnsPerSecond = 1e8;

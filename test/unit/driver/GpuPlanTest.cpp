@@ -13,7 +13,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-enum Model { kMlp, kGpt };
+enum Model { kMlp, kGpt, kResnet = 4 };
 
 driver::CompileOptions optionsFor(const std::string &device, const Split &split,
                                   Model which = kMlp) {
@@ -98,6 +98,31 @@ TEST_CASE("the verifier finds every dropped wait and every instruction in a wron
   CHECK(artifact::verifyPlan(plan).message() == "");
   CHECK(dropped > 10);
   CHECK(moved > 3);
+}
+
+TEST_CASE(
+    "convolutions by generated kernels need no workspace, and are priced as they are planned") {
+  driver::CompileOptions library = optionsFor("", {1}, kResnet), direct = library;
+  direct.directConvolution = true;
+  driver::Compilation byLibrary(library), byKernels(direct);
+  REQUIRE(driver::compileTo(byLibrary, "artifact").isOk());
+  REQUIRE(driver::compileTo(byKernels, "artifact").isOk());
+  auto countOf = [](const plan::Plan &plan) {
+    int convolutions = 0, kernels = 0;
+    for (const plan::Segment &segment : plan.programs(0).segments())
+      for (const plan::Instruction &instruction : segment.instructions())
+        convolutions += instruction.has_convolution();
+    for (const plan::Kernel &kernel : plan.programs(0).kernels())
+      kernels += kernel.direct_results() > 0;
+    return std::pair(convolutions, kernels);
+  };
+  auto [convolutions, none] = countOf(byLibrary.plan);
+  CHECK((convolutions > 0 && none == 0));
+  auto [left, kernels] = countOf(byKernels.plan);
+  CHECK((left == 0 && kernels > 0));
+  const plan::Prediction &predicted = byKernels.plan.predicted();
+  CHECK(predicted.step_seconds() > byLibrary.plan.predicted().step_seconds());
+  CHECK(predicted.planned_seconds() == Approx(predicted.step_seconds()).epsilon(0.01));
 }
 
 TEST_CASE("attention and its gradient are kernels on GPUs, in all types") {

@@ -1,12 +1,13 @@
 // Whole training steps of a plan for GPUs, without one: its kernels run in the interpreter of GPU
 // threads, its products in plain loops, in the order of the instructions. The losses are those of
-// the plan for CPUs of the same model.
+// the plan for CPUs of the same model, whose convolutions run on the CPU device.
 #include "dialects/program/Program.h"
 #include "passes/codegen/gpu/GpuCodegen.h"
 #include "passes/driver/Compile.h"
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/KernelSignature.h"
 #include "runtime/artifact/Modules.h"
+#include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/device/cpu/KernelLibrary.h"
 #include "runtime/executor/TensorLoader.h"
 #include "test/unit/driver/Models.h"
@@ -63,6 +64,11 @@ private:
       launch(instruction.launch());
     else if (instruction.has_matmul())
       multiply(instruction.matmul());
+    else if (instruction.has_convolution())
+      convolve(instruction.convolution());
+    else if (instruction.has_fill())
+      fill(program_.buffers(static_cast<int>(instruction.fill().buffer())),
+           instruction.fill().value());
     else if (instruction.has_copy())
       std::memcpy(at(instruction.copy().to()), at(instruction.copy().from()),
                   program_.buffers(static_cast<int>(instruction.copy().from())).bytes());
@@ -81,6 +87,21 @@ private:
     std::string fault = runKernel_(program_.kernels(static_cast<int>(launch.kernel())), buffers);
     INFO(fault);
     REQUIRE(fault.empty());
+  }
+
+  void convolve(const plan::Convolution &c) {
+    REQUIRE(plan_.device() == artifact::kCpu); // on GPUs they are kernels here
+    auto action = device_->convolution(
+        c, {DType::F32, DType::F32, at(c.input()), at(c.weight()), at(c.output())});
+    REQUIRE(action.isOk());
+    REQUIRE(device_->finishPreparing().isOk());
+    REQUIRE((*action)->run().isOk());
+  }
+
+  void fill(const plan::Buffer &buffer, double value) {
+    REQUIRE(buffer.dtype() == plan::F32);
+    std::fill_n(reinterpret_cast<float *>(at(buffer)), artifact::elementCount(buffer.shape()),
+                static_cast<float>(value));
   }
 
   void multiply(const plan::Matmul &p) {
@@ -120,16 +141,19 @@ private:
   const plan::Plan &plan_;
   const plan::Program &program_;
   RunKernel runKernel_;
+  std::unique_ptr<device::Device> device_ = device::makeCpuDevice(1);
   std::vector<Line> arena_;
   double loss_ = NAN;
 };
 
-std::unique_ptr<driver::Compilation> compiled(const ModelCase &model, const std::string &device) {
+std::unique_ptr<driver::Compilation> compiled(const ModelCase &model, const std::string &device,
+                                              bool direct = false) {
   ModelFile file(model);
   driver::CompileOptions options = optionsOf(file.path(), model, {1});
   options.device = device;
   options.symbols = {{"batch", 2}};
   options.decomposeAttention = true;
+  options.directConvolution = direct;
   auto c = std::make_unique<driver::Compilation>(std::move(options));
   Status status = driver::compileTo(*c, "artifact");
   INFO((status ? "" : status.message()));
@@ -157,7 +181,7 @@ std::string runThreads(const codegen::GpuIr &ir, const plan::Kernel &kernel,
 } // namespace
 
 static void checkSteps(const ModelCase &model, int steps) {
-  auto gpu = compiled(model, "cuda:sm_90"), cpu = compiled(model, "cpu");
+  auto gpu = compiled(model, "cuda:sm_90", /*direct=*/true), cpu = compiled(model, "cpu");
   mlir::SmallVector<program::KernelOp> kernels(gpu->module->getOps<program::KernelOp>());
   Result<codegen::GpuIr> ir = codegen::lowerForGpu(kernels, "sm_90");
   REQUIRE(ir.isOk());
@@ -183,4 +207,5 @@ static void checkSteps(const ModelCase &model, int steps) {
 TEST_CASE("steps of a plan for GPUs, interpreted, have the losses of the plan for CPUs") {
   SECTION("of an MLP") { checkSteps(bundledCases()[0], 4); }
   SECTION("of a GPT with attention and embeddings") { checkSteps(bundledCases()[1], 2); }
+  SECTION("of a ResNet with direct convolutions") { checkSteps(bundledCases()[4], 2); }
 }
