@@ -14,7 +14,7 @@ double withoutLaunch(double seconds, const Cluster &cluster) {
 }
 
 Status measureProducts(Cluster &cluster, DeviceTimes &times) {
-  for (const char *type : {"f32", "f16", "bf16"}) {
+  for (const char *type : {"f32", "tf32", "f16", "bf16"}) {
     std::vector<std::pair<double, double>> rates;
     for (int64_t size = 256; size <= 8192; size *= 2) {
       CLEAVE_TRY_ASSIGN(double seconds, times.product(type, size));
@@ -68,6 +68,33 @@ Status measureLevel(Level &level, DeviceTimes &times) {
 }
 
 } // namespace
+
+comm::Call measuredCall(CollectiveKind kind, int rank, int ranks, int64_t floats, void *send,
+                        void *recv) {
+  comm::Call call{.pairs = {{send, recv, floats / ranks, DType::F32}}};
+  switch (kind) {
+  case CollectiveKind::AllReduce:
+    call.kind = comm::Kind::AllReduce;
+    call.pairs[0].count = floats;
+    break;
+  case CollectiveKind::AllGather:
+    call.kind = comm::Kind::AllGather;
+    break;
+  case CollectiveKind::ReduceScatter:
+    call.kind = comm::Kind::ReduceScatter;
+    break;
+  case CollectiveKind::AllToAll:
+    call.kind = comm::Kind::AllToAll;
+    break;
+  case CollectiveKind::SendRecv:
+    call.kind = rank == 0 ? comm::Kind::Send : comm::Kind::Recv;
+    call.peer = 1 - rank;
+    call.pairs[0] = {rank == 0 ? send : nullptr, rank == 0 ? nullptr : recv, floats, DType::F32};
+    if (rank > 1)
+      call.pairs.clear();
+  }
+  return call;
+}
 
 double bestRate(const std::vector<std::pair<double, double>> &rates, Curve &curve) {
   double best = 0;

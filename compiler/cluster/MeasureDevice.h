@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
+#include "runtime/comm/Communicator.h"
 
 namespace cleave::cluster {
 
@@ -34,6 +35,12 @@ Result<Cluster> measureDevice(const Cluster &like, DeviceTimes &times);
 // The link that gives a tiny collective's time and a large one's by the formulas of
 // compiler/cost/Collective.h, without hops; `bytes` as in DeviceTimes::collective().
 Link linkOf(CollectiveKind kind, int ranks, double tinySeconds, int64_t bytes, double seconds);
+
+// The call by which a rank takes part in a measured collective of all `ranks` ranks of a group,
+// whose larger buffer has `floats` f32. All ranks move the same bytes; with SendRecv, rank 0 sends
+// to rank 1 and the others have a call without buffers.
+comm::Call measuredCall(CollectiveKind kind, int rank, int ranks, int64_t floats, void *send,
+                        void *recv);
 
 // The best of the rates, each given as (size, rate); `curve` gets the shares of it.
 double bestRate(const std::vector<std::pair<double, double>> &rates, Curve &curve);

@@ -45,7 +45,8 @@ private:
     std::iota(members.begin(), members.end(), 0);
     CLEAVE_TRY_ASSIGN(auto group, worlds_[rank]->connect(members));
     std::vector<float> send(floats_, 1.0f), recv(floats_, 0.0f);
-    comm::Call call = callOf(rank, send, recv);
+    comm::Call call =
+        measuredCall(kind_, rank, int(worlds_.size()), floats_, send.data(), recv.data());
     const double end = now() + budget;
     for (int k = 0;; ++k) {
       double begin = now();
@@ -61,36 +62,6 @@ private:
         least_ = std::min(least_, now() - begin);
       CLEAVE_TRY(group->barrier()); // a send may return before it is received
     }
-  }
-
-  // The call of one rank. All ranks move the same bytes; with SendRecv rank 0 sends to rank 1 and
-  // the others do nothing.
-  comm::Call callOf(int rank, std::vector<float> &send, std::vector<float> &recv) const {
-    const int64_t share = floats_ / static_cast<int64_t>(worlds_.size());
-    comm::Call call;
-    call.pairs = {{send.data(), recv.data(), share, DType::F32}};
-    switch (kind_) {
-    case CollectiveKind::AllReduce:
-      call.kind = comm::Kind::AllReduce;
-      call.pairs[0].count = floats_;
-      break;
-    case CollectiveKind::AllGather:
-      call.kind = comm::Kind::AllGather;
-      break;
-    case CollectiveKind::ReduceScatter:
-      call.kind = comm::Kind::ReduceScatter;
-      break;
-    case CollectiveKind::AllToAll:
-      call.kind = comm::Kind::AllToAll;
-      break;
-    case CollectiveKind::SendRecv:
-      call.kind = rank == 0 ? comm::Kind::Send : comm::Kind::Recv;
-      call.peer = 1 - rank;
-      call.pairs[0].count = floats_;
-      if (rank > 1)
-        call.pairs.clear();
-    }
-    return call;
   }
 
   CollectiveKind kind_;

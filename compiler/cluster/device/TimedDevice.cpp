@@ -106,6 +106,7 @@ Result<double> TimedDevice::product(const std::string &elementType, int64_t size
   }
   CLEAVE_TRY_ASSIGN(void *workspace, memory(plan::DEVICE, 3, kWorkspace));
   plan::Matmul matmul;
+  matmul.set_tf32(elementType == "tf32");
   matmul.set_m(size), matmul.set_n(size), matmul.set_k(size);
   for (plan::StridedOperand *operand :
        {matmul.mutable_lhs(), matmul.mutable_rhs(), matmul.mutable_out()}) {
@@ -128,37 +129,6 @@ Result<double> TimedDevice::upload(int64_t bytes) {
   return own(device_.upload(from, to, uint64_t(bytes)), device::kTransferQueue);
 }
 
-// The first rank sends to the second one in SendRecv; all members move the same bytes in the other
-// kinds.
-comm::Call TimedDevice::callOf(CollectiveKind kind, int ranks, int64_t bytes, void *send,
-                               void *recv) const {
-  int64_t floats = bytes / 4;
-  comm::Call call{.pairs = {{send, recv, floats / ranks, DType::F32}}};
-  switch (kind) {
-  case CollectiveKind::AllReduce:
-    call.kind = comm::Kind::AllReduce;
-    call.pairs[0].count = floats;
-    break;
-  case CollectiveKind::AllGather:
-    call.kind = comm::Kind::AllGather;
-    break;
-  case CollectiveKind::ReduceScatter:
-    call.kind = comm::Kind::ReduceScatter;
-    break;
-  case CollectiveKind::AllToAll:
-    call.kind = comm::Kind::AllToAll;
-    break;
-  case CollectiveKind::SendRecv:
-    call.kind = world_.rank() == 0 ? comm::Kind::Send : comm::Kind::Recv;
-    call.peer = world_.rank() == 0 ? 1 : 0;
-    call.pairs[0] = {world_.rank() == 0 ? send : nullptr, world_.rank() == 0 ? nullptr : recv,
-                     floats, DType::F32};
-    if (world_.rank() > 1)
-      call.pairs.clear();
-  }
-  return call;
-}
-
 Result<double> TimedDevice::collective(CollectiveKind kind, int ranks, int64_t bytes) {
   double taken = 0; // of ranks outside the group
   if (world_.rank() < ranks) {
@@ -170,7 +140,7 @@ Result<double> TimedDevice::collective(CollectiveKind kind, int ranks, int64_t b
     }
     CLEAVE_TRY_ASSIGN(void *send, memory(plan::DEVICE, 0, bytes));
     CLEAVE_TRY_ASSIGN(void *recv, memory(plan::DEVICE, 1, bytes));
-    comm::Call call = callOf(kind, ranks, bytes, send, recv);
+    comm::Call call = measuredCall(kind, world_.rank(), ranks, bytes / 4, send, recv);
     if (!call.pairs.empty()) {
       CLEAVE_TRY_ASSIGN(auto action, group->prepare(call, device::kCommunicationQueue));
       CLEAVE_TRY_ASSIGN(taken, seconds(*action, device::kCommunicationQueue, kCollectives));

@@ -32,7 +32,6 @@ private:
   Result<double> own(device::PreparedAction action, uint32_t queue);
   Result<double> seconds(device::Action &action, uint32_t queue, int repeats);
   Result<double> agreed(double own);
-  comm::Call callOf(CollectiveKind kind, int ranks, int64_t bytes, void *send, void *recv) const;
 
   device::Device &device_;
   comm::World &world_;

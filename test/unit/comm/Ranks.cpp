@@ -7,7 +7,6 @@
 #include "runtime/comm/shm/ShmWorld.h"
 
 #include <csignal>
-#include <thread>
 
 namespace cleave::comm {
 
@@ -44,30 +43,19 @@ std::string runRanks(const std::string &implementation, int size, const RankMain
     local = makeLocalWorlds(size, options);
   else
     socket = *bindLoopback();
-  std::vector<Findings> findings;
-  for (int rank = 0; rank < size; ++rank)
-    findings.emplace_back(rank);
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < size; ++rank)
-    threads.emplace_back([&, rank] {
-      Rendezvous rendezvous{.rank = rank,
-                            .size = size,
-                            .port = socket.port,
-                            .listenSocket = rank == 0 ? socket.descriptor : -1,
-                            .secret = JobSecret::of("the ranks of a test")};
-      Result<std::unique_ptr<World>> world =
-          implementation == "local" ? Result<std::unique_ptr<World>>(std::move(local[rank]))
-                                    : connectOver(implementation, rendezvous, options);
-      findings[rank].expectOk(world.status(), "connecting");
-      if (world)
-        main(**world, findings[rank]);
-    });
-  for (std::thread &thread : threads)
-    thread.join();
-  std::string all;
-  for (const Findings &finding : findings)
-    all += finding.text;
-  return all;
+  return runThreads(size, [&](int rank, Findings &findings) {
+    Rendezvous rendezvous{.rank = rank,
+                          .size = size,
+                          .port = socket.port,
+                          .listenSocket = rank == 0 ? socket.descriptor : -1,
+                          .secret = JobSecret::of("the ranks of a test")};
+    Result<std::unique_ptr<World>> world =
+        implementation == "local" ? Result<std::unique_ptr<World>>(std::move(local[rank]))
+                                  : connectOver(implementation, rendezvous, options);
+    findings.expectOk(world.status(), "connecting");
+    if (world)
+      main(**world, findings);
+  });
 }
 
 } // namespace cleave::comm

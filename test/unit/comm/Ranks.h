@@ -11,6 +11,7 @@
 #include <numeric>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace cleave::comm {
@@ -43,6 +44,23 @@ const std::vector<std::string> &implementations();
 enum class Promise { RunsConcurrently, ReducesInRankOrder };
 // The implementations that promise it.
 std::vector<std::string> implementationsThat(Promise promise);
+
+// Runs `rankMain` on threads, one for each rank. Returns the errors of all; empty if there are
+// none.
+inline std::string runThreads(int size, const std::function<void(int rank, Findings &)> &rankMain) {
+  std::vector<Findings> findings;
+  for (int rank = 0; rank < size; ++rank)
+    findings.emplace_back(rank);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < size; ++rank)
+    threads.emplace_back([&, rank] { rankMain(rank, findings[size_t(rank)]); });
+  for (std::thread &thread : threads)
+    thread.join();
+  std::string all;
+  for (const Findings &finding : findings)
+    all += finding.text;
+  return all;
+}
 
 // Runs `main` on all ranks. Returns the errors of all ranks; empty if there are none.
 std::string runRanks(const std::string &implementation, int size, const RankMain &main,

@@ -2,14 +2,12 @@
 // every call to device memory, run it there, and copy the results back.
 #include "DeviceRanks.h"
 
-#include "../comm/Ranks.h"
 #include "FakeNccl.h"
 #include "runtime/comm/local/LocalWorld.h"
 #include "runtime/comm/nccl/NcclWorld.h"
 #include "runtime/comm/staged/StagedWorld.h"
 
 #include <algorithm>
-#include <thread>
 
 namespace cleave::comm {
 
@@ -108,30 +106,29 @@ private:
 
 } // namespace
 
+std::string runDevices(const std::string &implementation, int size, const DeviceMain &main,
+                       const Options &options) {
+  std::vector<std::unique_ptr<World>> hosts = makeLocalWorlds(size, options);
+  std::string errors = runThreads(size, [&](int rank, Findings &findings) {
+    std::unique_ptr<World> host = std::move(hosts[size_t(rank)]); // ends with its rank
+    FakeDevice device;
+    auto devices = makeDeviceWorld(implementation, *host, device, options);
+    findings.expectOk(devices.status(), "devices");
+    if (devices)
+      main(*host, **devices, device, findings);
+  });
+  return takeNcclFaults() + errors;
+}
+
 std::string runRanks(const std::string &implementation, int size, const RankMain &main,
                      const Options &options) {
-  std::vector<std::unique_ptr<World>> hosts = makeLocalWorlds(size, options);
-  std::vector<Findings> findings;
-  for (int rank = 0; rank < size; ++rank)
-    findings.emplace_back(rank);
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < size; ++rank)
-    threads.emplace_back([&, rank] {
-      std::unique_ptr<World> host = std::move(hosts[size_t(rank)]); // ends with its rank
-      FakeDevice device;
-      auto devices = makeDeviceWorld(implementation, *host, device, options);
-      findings[size_t(rank)].expectOk(devices.status(), "devices");
-      if (!devices)
-        return;
-      WorldOfDevices world(*host, **devices, device);
-      main(world, findings[size_t(rank)]);
-    });
-  for (std::thread &thread : threads)
-    thread.join();
-  std::string all = takeNcclFaults();
-  for (const Findings &finding : findings)
-    all += finding.text;
-  return all;
+  return runDevices(
+      implementation, size,
+      [&](World &host, DeviceWorld &devices, FakeDevice &device, Findings &findings) {
+        WorldOfDevices world(host, devices, device);
+        main(world, findings);
+      },
+      options);
 }
 
 } // namespace cleave::comm

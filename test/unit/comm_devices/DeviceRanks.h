@@ -1,6 +1,7 @@
 // Device worlds of ranks that are threads, each with a FakeDevice.
 #pragma once
 
+#include "../comm/Ranks.h"
 #include "FakeDevice.h"
 #include "runtime/comm/DeviceWorld.h"
 
@@ -10,6 +11,12 @@ namespace cleave::comm {
 Result<std::unique_ptr<DeviceWorld>> makeDeviceWorld(const std::string &implementation,
                                                      World &world, FakeDevice &device,
                                                      const Options &options = {});
+
+// What a rank does with its host's world, its device world and its device.
+using DeviceMain = std::function<void(World &, DeviceWorld &, FakeDevice &, Findings &)>;
+// Runs `main` on all ranks. Returns their errors and faults; empty if there are none.
+std::string runDevices(const std::string &implementation, int size, const DeviceMain &main,
+                       const Options &options = {});
 
 // Device memory that holds a copy of `values`.
 template <typename T>

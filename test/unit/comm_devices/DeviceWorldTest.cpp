@@ -1,6 +1,5 @@
 // Promises of device worlds beyond the conformance suite: order within queues, lost ranks, refused
 // calls, the choice between the implementations.
-#include "../comm/Ranks.h"
 #include "DeviceRanks.h"
 #include "FakeNccl.h"
 #include "runtime/comm/devices/ConnectDevices.h"
@@ -16,33 +15,6 @@ using namespace cleave::comm;
 using namespace std::chrono_literals;
 
 namespace {
-
-using DeviceMain = std::function<void(World &, DeviceWorld &, FakeDevice &, Findings &)>;
-
-// As runRanks(), with the device world itself.
-std::string runDevices(const std::string &implementation, int size, const DeviceMain &main,
-                       const Options &options = {}) {
-  std::vector<std::unique_ptr<World>> hosts = makeLocalWorlds(size, options);
-  std::vector<Findings> findings;
-  for (int rank = 0; rank < size; ++rank)
-    findings.emplace_back(rank);
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < size; ++rank)
-    threads.emplace_back([&, rank] {
-      std::unique_ptr<World> host = std::move(hosts[size_t(rank)]);
-      FakeDevice device;
-      auto devices = makeDeviceWorld(implementation, *host, device, options);
-      findings[size_t(rank)].expectOk(devices.status(), "devices");
-      if (devices)
-        main(*host, **devices, device, findings[size_t(rank)]);
-    });
-  for (std::thread &thread : threads)
-    thread.join();
-  std::string all = takeNcclFaults();
-  for (const Findings &finding : findings)
-    all += finding.text;
-  return all;
-}
 
 Call sumOf(void *data, int64_t count) {
   return {.kind = Kind::AllReduce, .pairs = {{data, data, count, DType::F32}}};

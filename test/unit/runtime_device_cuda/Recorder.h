@@ -69,6 +69,9 @@ public:
   void synchronize(void *stream);
   void record(void *event, void *stream);
   void wait(void *event, void *stream);
+  // Of two events outside captures. Every operation takes a millisecond, and all run one after the
+  // other.
+  float millisecondsBetween(void *begin, void *end) const;
   bool isCapturing() const { return capture_ != nullptr; }
   void beginCapture(void *stream);
   void *endCapture(void *stream);
@@ -107,6 +110,7 @@ private:
   struct EventFacts {
     Clock clock;
     const Capture *capture = nullptr; // in which it was recorded
+    uint64_t executed = 0;            // operations before it, of all streams
   };
 
   size_t indexOf(void *stream);
@@ -126,6 +130,7 @@ private:
   std::vector<void *> streams_ = {nullptr};    // by index; the host first
   std::vector<Clock> clocks_ = {Clock{0}};
   std::map<void *, EventFacts> events_;
+  uint64_t executed_ = 0;          // operations
   std::map<uint64_t, Mark> marks_; // by first byte
   // Host memory that copies in a stream read: its sum when they were enqueued.
   struct Pending {

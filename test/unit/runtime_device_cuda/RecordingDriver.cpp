@@ -157,8 +157,8 @@ void addGraphs(DriverTable &t) {
     the().count("eventRecord");
     return the().record(event, stream), kSuccess;
   };
-  t.eventElapsedTime = [](float *milliseconds, EventRef, EventRef) {
-    return *milliseconds = 1, kSuccess;
+  t.eventElapsedTime = [](float *milliseconds, EventRef begin, EventRef end) {
+    return *milliseconds = the().millisecondsBetween(begin, end), kSuccess;
   };
   t.graphInstantiate = [](GraphExec *executable, Graph graph, unsigned long long) {
     the().count("graphInstantiate");
