@@ -15,6 +15,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace cleave::executor {
 namespace {
@@ -44,6 +45,21 @@ std::string kindOf(const plan::Program &program, const plan::Instruction &instru
                   a.keys(), 'x', a.width());
   }
   return artifact::kindName(instruction);
+}
+
+// The tracks of a rank by number. Queues overlap, and events of one track must not.
+constexpr const char *kTracks[] = {"measured", "predicted", "measured, communicates",
+                                   "measured, copies"};
+constexpr int kPredicted = 1;
+int measuredTrack(uint32_t queue) { return queue == 0 ? 0 : int(queue) + kPredicted; }
+
+// The tracks that the program's instructions are on.
+std::set<int> tracksOf(const plan::Program &program) {
+  std::set<int> tracks = {0, kPredicted};
+  for (const plan::Segment &segment : program.segments())
+    for (const plan::Instruction &instruction : segment.instructions())
+      tracks.insert(measuredTrack(instruction.queue()));
+  return tracks;
 }
 
 // Bytes that a kernel reads and writes; 0 for other instructions.
@@ -81,12 +97,12 @@ std::string ExecutionProfile::events() const {
        {"name", "process_name"},
        {"pid", rank_},
        {"args", {{"name", concat("rank ", rank_)}}}});
-  for (int track = 0; track < 2; ++track)
+  for (int track : tracksOf(program_))
     add({{"ph", "M"},
          {"name", "thread_name"},
          {"pid", rank_},
          {"tid", track},
-         {"args", {{"name", track ? "predicted" : "measured"}}}});
+         {"args", {{"name", kTracks[track]}}}});
   size_t kept = std::min(count_, ring_.size());
   double predictedEnd = 0;
   for (size_t i = count_ - kept; i < count_; ++i) {
@@ -95,7 +111,7 @@ std::string ExecutionProfile::events() const {
         program_.segments(int(event.segment)).instructions(int(event.index));
     nlohmann::json entry = {{"ph", "X"},
                             {"pid", rank_},
-                            {"tid", 0},
+                            {"tid", measuredTrack(what.queue())},
                             {"name", what.name().empty() ? artifact::kindName(what) : what.name()},
                             {"cat", artifact::kindName(what)},
                             {"ts", event.begin * 1e6},
@@ -112,7 +128,7 @@ std::string ExecutionProfile::events() const {
     bool firstOfStep = i == count_ - kept || ring_[(i - 1) % ring_.size()].step != event.step;
     double begin = firstOfStep ? event.begin : predictedEnd;
     predictedEnd = begin + what.seconds();
-    entry["tid"] = 1;
+    entry["tid"] = kPredicted;
     entry["ts"] = begin * 1e6;
     entry["dur"] = what.seconds() * 1e6;
     if (what.seconds() > 0)

@@ -13,6 +13,8 @@
 #include "runtime/memory/Arenas.h"
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <set>
 
 namespace cleave::executor {
@@ -48,6 +50,8 @@ public:
   }
 
   Status step(int64_t step) override {
+    if (!completed_)
+      completed_ = Clock::now();
     state_.step = step;
     state_.outputs.clear();
     for (StepState::Report &report : state_.reports)
@@ -59,14 +63,18 @@ public:
     if (staging_)
       CLEAVE_TRY(staging_->fill(step));
     CLEAVE_TRY(actions_->run());
+    if (!device_->isHost())
+      hostSeconds_ = std::chrono::duration<double>(Clock::now() - *completed_).count();
     if (staging_)
       staging_->prefetch(step + 1);
     CLEAVE_TRY(devices_->await([this] { return device_->synchronize(); }));
+    completed_ = Clock::now();
     return endStep();
   }
 
   Status undoStep() override { return backup_ ? backup_->restore() : Status::ok(); }
 
+  double hostSeconds() const override { return hostSeconds_; }
   const std::vector<MetricValue> &metrics() const override { return metrics_; }
   const std::vector<StoredOutput> &storedOutputs() const override { return state_.outputs; }
   std::string communication() const override { return devices_->implementation(); }
@@ -115,6 +123,8 @@ public:
   }
 
 private:
+  using Clock = std::chrono::steady_clock;
+
   // Whether this process addresses the memory of the space.
   bool isInProcess(plan::Space space) const { return device_->isHost() || space != plan::DEVICE; }
   bool isInProcess(const plan::Buffer &buffer) const {
@@ -252,6 +262,8 @@ private:
   std::atomic<uint64_t> ownPosition_{0}; // unless options.position
   std::atomic<uint64_t> *position_ = options_.position ? options_.position : &ownPosition_;
   std::vector<MetricValue> metrics_;
+  std::optional<Clock::time_point> completed_; // when the device completed the last step
+  double hostSeconds_ = 0;
   std::unique_ptr<ExecutionProfile> profile_;
   std::unique_ptr<StepActions> actions_;
   std::unique_ptr<comm::DeviceWorld> devices_;

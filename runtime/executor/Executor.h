@@ -98,6 +98,10 @@ public:
   // Gives parameters and states the values that they had before the last step. Requires
   // options.canUndo.
   virtual Status undoStep() = 0;
+  // Seconds in which the device of the last step waited for the host: from the end of the step
+  // before (the first time from the begin of the step) until all work of the step was enqueued. 0
+  // where the host is the device.
+  virtual double hostSeconds() const = 0;
   // The metrics of the last step, in the order of their first report.
   virtual const std::vector<MetricValue> &metrics() const = 0;
   // The outputs of the last step; empty unless options.keepOutputs.

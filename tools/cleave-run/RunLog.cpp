@@ -69,11 +69,13 @@ Status RunLog::line(const std::string &text) {
 }
 
 Status RunLog::step(int64_t step, const std::vector<executor::MetricValue> &metrics, double seconds,
-                    bool isSkipped) {
+                    double hostSeconds, bool isSkipped) {
   Json entry{{"step", step}};
   for (const executor::MetricValue &metric : metrics)
     entry[metric.name] = metric.value; // non-finite numbers are dumped as null
   entry["seconds"] = seconds;
+  if (hostSeconds > 0)
+    entry["host_seconds"] = hostSeconds;
   if (isSkipped)
     entry["skipped"] = true;
   return line(entry.dump());

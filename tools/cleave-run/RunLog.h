@@ -24,10 +24,10 @@ public:
   // cutting the lines of this and later steps, those of the ranks, and an incomplete last line. A
   // log that is not open drops its lines.
   Status open(const std::string &path, std::optional<int64_t> resumed);
-  // Writes {"step", metrics by name, "seconds"}, and "skipped" if the update was undone. Non-finite
-  // numbers become null.
+  // Writes {"step", metrics by name, "seconds"}, "host_seconds" unless they are 0, and "skipped" if
+  // the update was undone. Non-finite numbers become null.
   Status step(int64_t step, const std::vector<executor::MetricValue> &metrics, double seconds,
-              bool isSkipped);
+              double hostSeconds, bool isSkipped);
   // Writes {"event": "restart", …}: the number of the restart, the ranks and the step with which it
   // begins, and its reason.
   Status restart(int number, int ranks, int64_t step, const std::string &reason);

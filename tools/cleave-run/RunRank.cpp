@@ -253,7 +253,8 @@ private:
       std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
       CLEAVE_TRY(notFinite_.examine(step, *executor_));
       if (isFirst()) {
-        CLEAVE_TRY(log_.step(step, executor_->metrics(), seconds.count(), notFinite_.isSkipped()));
+        CLEAVE_TRY(log_.step(step, executor_->metrics(), seconds.count(), executor_->hostSeconds(),
+                             notFinite_.isSkipped()));
         CLEAVE_TRY(tensorBoard_.step(step, numbersOf(seconds.count())));
         progress.step(step, executor_->metrics());
       }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 using namespace cleave;
@@ -103,6 +104,29 @@ TEST_CASE("cuda: a step has no fault, recorded, profiled, checked and with undo"
   CHECK(faultsOf(builder.finish()) == "");
   CHECK(faultsOf(builder.finish(), {.profiledSteps = 2}) == "");
   CHECK(faultsOf(builder.finish(), {.canUndo = true}) == "");
+}
+
+TEST_CASE("cuda: a profile has the times between events beside the predicted ones") {
+  PlanBuilder builder = step();
+  builder.program().mutable_segments(0)->mutable_instructions(2)->set_seconds(0.004);
+  const plan::Plan &plan = builder.finish();
+  Recording recording(plan);
+  std::string events, summary;
+  REQUIRE(run(plan, 3, {.profiledSteps = 1}, [&](executor::Executor &executor) {
+    events = executor.profile()->events(), summary = executor.profile()->summary();
+  }));
+  CHECK_THAT(summary, Catch::Matchers::Contains("kernel scale"));
+  double measured = 0, predicted = 0; // microseconds of the kernel
+  for (const auto &event : nlohmann::json::parse("[" + events + "]")) {
+    if (event["ph"] != "X")
+      continue;
+    if (event["name"] == "scale")
+      (event["tid"] == 0 ? measured : predicted) = event["dur"];
+    if (event["cat"] == "load input") // overlaps with kernels: a track of its own
+      CHECK(event["tid"] == 3);
+  }
+  CHECK(measured == Approx(1000).epsilon(1e-3));
+  CHECK(predicted == Approx(4000));
 }
 
 TEST_CASE(

@@ -90,6 +90,8 @@ std::string runRank(const plan::Plan &plan, comm::World &world, std::map<std::st
       calls = recorder.takeCalls();
     }
     text = status ? "" : status.message() + "\n";
+    if (status && (*executor)->hostSeconds() <= 0)
+      text += "no time of the host\n";
   }
   recorder.checkLeaks();
   for (const std::string &fault : recorder.faults())

@@ -32,15 +32,16 @@ def losses(entry):
 
 
 def steps(entry):
-    lines = [f"{'model':14} {'step':>10} {'predicted':>10} {'memory':>10} {'TFLOP/s':>8} {'of peak':>8}"]
+    lines = [f"{'model':14} {'step':>10} {'predicted':>10} {'memory':>10} {'TFLOP/s':>8} {'of peak':>8} {'host':>8}"]
     for name, case in items(entry):
         if "failure" in case:
             lines.append(f"{name:14} {case['failure']}")
             continue
         predicted = f"{1e3 * case['predicted_seconds']:7.1f} ms" if "predicted_seconds" in case else ""
         speed = case["flops_per_second"]
+        host = f"{1e6 * case['host_seconds']:5.0f} us" if "host_seconds" in case else ""
         lines.append(f"{name:14} {1e3 * case['seconds']:7.1f} ms {predicted:>10} {case['memory_bytes'] / 2**30:6.1f} GiB"
-                     f" {speed * 1e-12:8.1f} {100 * speed / PEAK:7.1f}%")
+                     f" {speed * 1e-12:8.1f} {100 * speed / PEAK:7.1f}% {host:>8}")
     return lines
 
 

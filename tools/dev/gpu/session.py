@@ -169,7 +169,8 @@ class Session:
                     "flops": case["flops"], "flops_per_second": case["flops"] / seconds,
                     "memory_bytes": lines[0]["allocated_bytes"] + lines[0]["library_scratch_bytes"],
                     "losses": [steps[0]["loss"], steps[-1]["loss"]],
-                    **({"host_seconds": steps[-1]["host_seconds"]} if "host_seconds" in steps[-1] else {})}
+                    **({"host_seconds": statistics.median(step["host_seconds"] for step in steps[len(steps) // 2:])}
+                       if "host_seconds" in steps[-1] else {})}
 
         self.each(entry, self.manifest["speed"], measure)
 
