@@ -2,6 +2,7 @@
 #include "runtime/comm/nccl/NcclWatch.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace cleave::comm::nccl {
 
@@ -22,6 +23,11 @@ NcclWatch::~NcclWatch() {
   }
   change_.notify_all();
   thread_.join();
+}
+
+void NcclWatch::watchProgress(const uint32_t *word) {
+  std::lock_guard lock(mutex_);
+  word_ = word;
 }
 
 void NcclWatch::add(Comm comm) {
@@ -51,7 +57,7 @@ Status NcclWatch::failure() const {
 Status NcclWatch::await(const std::function<Status()> &wait) {
   {
     std::lock_guard lock(mutex_);
-    begun_ = Clock::now();
+    moved_ = Clock::now();
     isAwaiting_ = true;
   }
   change_.notify_all();
@@ -83,8 +89,16 @@ Status NcclWatch::error(Comm comm, Code code, const std::string &doing) const {
   return isOurs ? Status::defect(text) : Status::lost(text);
 }
 
+void NcclWatch::noteProgress() {
+  if (!word_)
+    return;
+  uint32_t value = std::atomic_ref(*const_cast<uint32_t *>(word_)).load(std::memory_order_relaxed);
+  if (value != seen_)
+    seen_ = value, moved_ = Clock::now();
+}
+
 // Whether the calls can still complete.
-Status NcclWatch::look(Clock::time_point begun) {
+Status NcclWatch::look() {
   for (int rank = 0; rank < world_.size(); ++rank)
     if (rank != world_.rank() && world_.hasEnded(rank) &&
         Clock::now() - ends_.try_emplace(rank, Clock::now()).first->second > kGrace)
@@ -97,11 +111,13 @@ Status NcclWatch::look(Clock::time_point begun) {
     if (code != Code::Success && code != Code::InProgress)
       return error(comm, code, "a collective");
   }
-  if (Clock::now() - begun > timeout_)
-    return Status::lost(
-        "the GPU of rank ", world_.rank(), " did not complete its step within ",
-        std::chrono::duration<double>(timeout_).count(),
-        " s: another rank does not answer (if a step takes longer, raise --timeout)");
+  noteProgress();
+  if (Clock::now() - moved_ > timeout_)
+    return Status::lost("the GPU of rank ", world_.rank(),
+                        " did not complete its next collective within ",
+                        std::chrono::duration<double>(timeout_).count(),
+                        " s: another rank does not answer (if it computes longer between two "
+                        "collectives, raise --timeout)");
   return Status::ok();
 }
 
@@ -126,11 +142,10 @@ void NcclWatch::watch() {
       change_.wait(lock, [this] { return isAwaiting_ || isOver_; });
       continue;
     }
-    Clock::time_point begun = begun_;
     change_.wait_for(lock, kPeriod, [this] { return isOver_; });
-    if (isOver_ || !isAwaiting_ || begun != begun_ || !failure_)
+    if (isOver_ || !isAwaiting_ || !failure_)
       continue;
-    if (Status status = look(begun); !status)
+    if (Status status = look(); !status)
       abortLocked(status);
   }
 }

@@ -1,6 +1,7 @@
 // Notices lost ranks while calls of NCCL are under way, and ends the calls. NCCL's kernels wait for
-// other ranks on the GPU, without limit: a second thread looks at the communicators and at the
-// ranks, and aborts all communicators of this rank when one cannot continue.
+// other ranks on the GPU, without limit: a second thread looks at the communicators, at the ranks
+// and at a word of memory that the GPU changes behind each call, and aborts all communicators of
+// this rank when one cannot continue.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -9,6 +10,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -24,13 +26,16 @@ public:
   ~NcclWatch();
   NcclWatch(const NcclWatch &) = delete;
 
+  // The GPU changes this word, which this process reads, when it has completed a call. It must not
+  // go while await() runs.
+  void watchProgress(const uint32_t *word);
   // Watches a communicator, until release(), which ends it: in agreement with the other ranks, or
   // by an abort if a call has failed.
   void add(Comm comm);
   void release(Comm comm);
 
   // Runs `wait` with the communicators watched. Status::lost if they were aborted: a rank of this
-  // machine has ended, NCCL reports an error, or `wait` takes longer than the timeout.
+  // machine has ended, NCCL reports an error, or the GPU makes no progress for the timeout.
   Status await(const std::function<Status()> &wait);
   // Waits until NCCL has accepted a call that returned `code`. `doing` is for messages.
   Status settle(Comm comm, Code code, const std::string &doing);
@@ -41,7 +46,8 @@ public:
 
 private:
   void watch();
-  Status look(std::chrono::steady_clock::time_point begun);
+  void noteProgress();
+  Status look();
   Status error(Comm comm, Code code, const std::string &doing) const;
   void abortLocked(const Status &reason);
 
@@ -52,7 +58,9 @@ private:
   std::condition_variable change_;
   std::vector<Comm> comms_;
   Status failure_;
-  std::chrono::steady_clock::time_point begun_;
+  const uint32_t *word_ = nullptr;
+  uint32_t seen_ = 0;                           // the value of the word
+  std::chrono::steady_clock::time_point moved_; // when await() began, or the word changed last
   std::map<int, std::chrono::steady_clock::time_point> ends_; // of ranks, when first noticed
   bool isAwaiting_ = false, isOver_ = false;
   std::thread thread_; // the last member: it uses the others

@@ -4,6 +4,7 @@
 #include "runtime/comm/nccl/NcclWatch.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -75,11 +76,45 @@ Tensor tensorOf(const BufferPair &pair, Reduce reduce) {
           bytes};
 }
 
+// Tells the watch how far the GPU is: each call is followed by a copy of another number to a word
+// of host memory.
+class Progress {
+public:
+  explicit Progress(device::Device &device) : device_(device) {}
+
+  Status begin(NcclWatch &watch) {
+    if (word_)
+      return Status::ok();
+    std::vector<uint32_t> numbers(kNumbers);
+    std::iota(numbers.begin(), numbers.end(), 1);
+    CLEAVE_TRY_ASSIGN(numbers_, device_.allocate(plan::DEVICE, kNumbers * sizeof(uint32_t)));
+    CLEAVE_TRY(device_.write(numbers_.get(), numbers.data(), kNumbers * sizeof(uint32_t)));
+    CLEAVE_TRY_ASSIGN(word_, device_.allocate(plan::HOST, sizeof(uint32_t)));
+    *static_cast<uint32_t *>(word_.get()) = 0;
+    watch.watchProgress(static_cast<const uint32_t *>(word_.get()));
+    return Status::ok();
+  }
+
+  // The next number, in `queue`.
+  device::PreparedAction prepare(uint32_t queue) {
+    device_.prepareFor(queue);
+    const auto *number = static_cast<const uint32_t *>(numbers_.get()) + next_++ % kNumbers;
+    return device_.download(number, word_.get(), sizeof *number);
+  }
+
+private:
+  static constexpr size_t kNumbers = 1024; // neighbouring calls have different ones
+  device::Device &device_;
+  std::shared_ptr<void> numbers_, word_;
+  size_t next_ = 0;
+};
+
 class NcclGroup final : public DeviceGroup {
 public:
   NcclGroup(const Table &table, NcclWatch &watch, std::unique_ptr<Communicator> host, Comm comm,
-            device::Device &device)
-      : table_(table), watch_(watch), host_(std::move(host)), comm_(comm), device_(device) {
+            device::Device &device, Progress &progress)
+      : table_(table), watch_(watch), host_(std::move(host)), comm_(comm), device_(device),
+        progress_(progress) {
     watch_.add(comm_);
   }
   ~NcclGroup() override { watch_.release(comm_); }
@@ -148,18 +183,23 @@ private:
   std::unique_ptr<Communicator> host_;
   Comm comm_;
   device::Device &device_;
+  Progress &progress_;
 };
 
 class NcclAction final : public device::Action {
 public:
-  NcclAction(NcclGroup &group, Call call, Stream stream)
-      : group_(group), call_(std::move(call)), stream_(stream) {}
-  Status run() override { return group_.enqueue(call_, stream_); }
+  NcclAction(NcclGroup &group, Call call, Stream stream, std::unique_ptr<device::Action> report)
+      : group_(group), call_(std::move(call)), stream_(stream), report_(std::move(report)) {}
+  Status run() override {
+    CLEAVE_TRY(group_.enqueue(call_, stream_));
+    return report_->run();
+  }
 
 private:
   NcclGroup &group_;
   Call call_;
   Stream stream_;
+  std::unique_ptr<device::Action> report_; // of progress
 };
 
 device::PreparedAction NcclGroup::prepare(const Call &call, uint32_t queue) {
@@ -168,16 +208,20 @@ device::PreparedAction NcclGroup::prepare(const Call &call, uint32_t queue) {
     if (reduces(call) && !typeOf(pair.dtype))
       return Status::userError("NCCL has no reduction of ", cleave::name(pair.dtype),
                                "; CLEAVE_DEVICE_COMM=staged has");
-  return device::PreparedAction(std::make_unique<NcclAction>(*this, call, device_.handleOf(queue)));
+  CLEAVE_TRY_ASSIGN(auto report, progress_.prepare(queue));
+  return device::PreparedAction(
+      std::make_unique<NcclAction>(*this, call, device_.handleOf(queue), std::move(report)));
 }
 
 class NcclWorld final : public DeviceWorld {
 public:
   NcclWorld(const Table &table, World &world, device::Device &device, const Options &options)
-      : table_(table), world_(world), device_(device), watch_(table, world, options.timeout) {}
+      : table_(table), world_(world), device_(device), progress_(device),
+        watch_(table, world, options.timeout) {}
 
   // The first member makes the identifier, the hosts distribute it, and all members connect.
   Result<std::unique_ptr<DeviceGroup>> connect(const std::vector<int> &members) override {
+    CLEAVE_TRY(progress_.begin(watch_));
     CLEAVE_TRY_ASSIGN(auto host, world_.connect(members));
     UniqueId own{};
     Code code = host->rank() == 0 ? table_.getUniqueId(&own) : Code::Success;
@@ -195,7 +239,7 @@ public:
       return status;
     }
     return std::unique_ptr<DeviceGroup>(
-        std::make_unique<NcclGroup>(table_, watch_, std::move(host), comm, device_));
+        std::make_unique<NcclGroup>(table_, watch_, std::move(host), comm, device_, progress_));
   }
 
   bool canRecord() const override { return true; }
@@ -210,6 +254,7 @@ private:
   const Table &table_;
   World &world_;
   device::Device &device_;
+  Progress progress_; // the watch reads its memory
   NcclWatch watch_;
 };
 

@@ -183,6 +183,28 @@ TEST_CASE("a rank that hangs is noticed after the timeout") {
     }
 }
 
+TEST_CASE("the timeout begins again with every call that the GPU completes") {
+  Options options;
+  options.timeout = 600ms;
+  CHECK(runDevices(
+            "nccl", 2,
+            [](World &, DeviceWorld &devices, FakeDevice &device, Findings &findings) {
+              auto group = devices.connect(firstRanks(2));
+              auto buffer = onDevice(device, std::vector<float>(100));
+              auto first = (*group)->prepare(sumOf(buffer->get(), 100), 1),
+                   second = (*group)->prepare(sumOf(buffer->get(), 100), 1);
+              for (auto *action : {&first, &second, &first, &second}) {
+                static_cast<FakeQueue *>(device.handleOf(1))->work.push_back([] {
+                  std::this_thread::sleep_for(250ms); // what the GPU computes in between
+                  return Status::ok();
+                });
+                findings.expectOk((**action)->run(), "run");
+              }
+              findings.expectOk(devices.await([&] { return device.synchronize(); }), "await");
+            },
+            options) == "");
+}
+
 TEST_CASE("an error that NCCL reports later ends the calls") {
   CHECK(runDevices("nccl", 2,
                    [](World &world, DeviceWorld &devices, FakeDevice &device, Findings &findings) {

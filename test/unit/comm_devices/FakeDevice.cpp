@@ -1,5 +1,6 @@
 #include "FakeDevice.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -71,7 +72,15 @@ device::PreparedAction FakeDevice::transfer(const void *from, bool fromDevice, v
       !at(to, bytes))
     return Status::defect("a transfer outside allocations, or in the wrong direction");
   return device::PreparedAction(std::make_unique<Enqueue>(queues_[queue_], [=, this] {
-    std::memcpy(at(to, bytes), at(from, bytes), bytes);
+    char *target = at(to, bytes);
+    const char *source = at(from, bytes);
+    if (bytes == sizeof(uint32_t)) { // a word at once, which other threads may read
+      uint32_t word;
+      std::memcpy(&word, source, sizeof word);
+      std::atomic_ref(*reinterpret_cast<uint32_t *>(target)).store(word, std::memory_order_relaxed);
+    } else {
+      std::memcpy(target, source, bytes);
+    }
     return Status::ok();
   }));
 }
