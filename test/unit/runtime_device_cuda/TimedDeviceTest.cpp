@@ -48,8 +48,8 @@ std::string run(int ranks, const Measure &measure) {
       Recorder recorder(plan);
       Recorder::current() = &recorder;
       {
-        auto device = *device::makeCudaDevice(0, test::recordingLibraries());
-        auto devices = *comm::makeStagedWorld(*worlds[size_t(rank)], *device, 1 << 20);
+        auto device = std::move(*device::makeCudaDevice(0, test::recordingLibraries()));
+        auto devices = std::move(*comm::makeStagedWorld(*worlds[size_t(rank)], *device, 1 << 20));
         TimedDevice timed(*device, *worlds[size_t(rank)], *devices);
         if (Status begun = timed.begin(); !begun)
           recorder.fault(begun.message());
