@@ -22,7 +22,10 @@ public:
   AttentionEmitter(GpuKernel &k, program::KernelOp kernel, graph::AttentionOp op)
       : k_(k), b_(k.builder()), f32_(b_.getF32Type()), op_(op),
         scores_(k, kernel, graph::AttentionScores(op)),
-        tiles_(k, llvm::product_of(scores_.heads()) * GpuTiles::tilesOf(scores_.queries())),
+        made_(GpuTiles::create(
+            k, llvm::product_of(scores_.heads()) * GpuTiles::tilesOf(scores_.queries()),
+            graph::elementTypeOf(op.getQuery()), scores_.columns(), kTileRows)),
+        tiles_(*made_), rows_(tiles_.rowCount()), columns_(tiles_.columnCount(tiles_.side())),
         needed_(visitsHidden() ? tiles_.newLine() : Value()) {}
 
   void emit() {
@@ -31,11 +34,11 @@ public:
     SmallVector<Value> at = k_.delinearize(k_.block(), sizes);
     // The last queries of a causal attention have the most work, so they come first.
     Value tile = arith::SubIOp::create(b_, k_.loc(), k_.constant(sizes.back() - 1), at.back());
-    first_ = k_.mul(tile, kTileSide);
+    first_ = k_.mul(tile, kTileRows);
     scores_.select(ArrayRef(at).drop_back());
     const graph::AttentionScores &form = scores_.form();
     SmallVector<Value> head = llvm::to_vector(llvm::drop_end(at)), group = scores_.group();
-    query_ = scores_.operand(form.query, head);
+    query_ = tiles_.keepInRegisters({scores_.operand(form.query, head), first_});
     key_ = scores_.operand(form.key, group);
     value_ = scores_.operand(form.value, group);
     finish(visitKeys(), head);
@@ -75,16 +78,16 @@ private:
   bool notesSeen() { return scores_.hides() && !scores_.isFillInfinite(); }
 
   Running start() {
-    SmallVector<Value> seen(notesSeen() ? kPerThread : 0, number(0));
-    return {SmallVector<Value>(kPerThread, number(-kInfinity)),
-            SmallVector<Value>(kPerThread, number(0)), seen, tiles_.zeros(value_.columns)};
+    SmallVector<Value> seen(notesSeen() ? rows_ : 0, number(0));
+    return {SmallVector<Value>(rows_, number(-kInfinity)), SmallVector<Value>(rows_, number(0)),
+            seen, tiles_.zeros(value_.columns)};
   }
 
   Running unpack(ValueRange all) {
-    size_t seen = notesSeen() ? kPerThread : 0;
+    size_t seen = notesSeen() ? rows_ : 0;
     auto part = [&](size_t from, size_t count) { return llvm::to_vector(all.slice(from, count)); };
-    size_t before = 2 * kPerThread + seen;
-    return {part(0, kPerThread), part(kPerThread, kPerThread), part(2 * kPerThread, seen),
+    size_t before = 2 * rows_ + seen;
+    return {part(0, rows_), part(rows_, rows_), part(2 * rows_, seen),
             part(before, all.size() - before)};
   }
 
@@ -92,10 +95,10 @@ private:
     Value sight = k_.constant(scores_.keys());
     if (scores_.form().causal) // the keys that the last query of the tile sees
       sight =
-          k_.smaller(scores_.causalIndex(k_.add(first_, k_.constant(kTileSide))), scores_.keys());
+          k_.smaller(scores_.causalIndex(k_.add(first_, k_.constant(kTileRows))), scores_.keys());
     Value end = visitsHidden() ? k_.constant(scores_.keys()) : sight;
     SmallVector<Value> last = k_.foldBy(
-        kTileSide, k_.constant(0), end, start().all(), [&](Value key, ValueRange carried) {
+        tiles_.side(), k_.constant(0), end, start().all(), [&](Value key, ValueRange carried) {
           if (!visitsHidden())
             return addKeys(unpack(carried), key).all();
           Value isSeen = arith::CmpIOp::create(b_, k_.loc(), arith::CmpIPredicate::slt, key, sight);
@@ -115,7 +118,7 @@ private:
   Value fillCounts(const Running &running) {
     constexpr double kNothing = -87;
     k_.barrier();
-    for (int i = 0; i < kPerThread; ++i) {
+    for (int i = 0; i < rows_; ++i) {
       Value below = arith::SubFOp::create(b_, k_.loc(), number(scores_.form().fillValue()),
                                           running.largest[i]);
       Value counts =
@@ -128,30 +131,30 @@ private:
     return tiles_.anyOf(needed_, [&](Value x) { return compare(arith::CmpFPredicate::UNE, x, 0); });
   }
 
-  // Adds the 64 keys from `key` on.
+  // Adds the keys of a tile, from `key` on.
   Running addKeys(Running running, Value key) {
-    GpuTiles::Numbers weights = tiles_.multiply(query_, first_, key_, key);
-    const int columns = GpuTiles::columnsPerThread(value_.columns);
-    for (int i = 0; i < kPerThread; ++i) {
-      MutableArrayRef<Value> row = MutableArrayRef(weights).slice(i * kPerThread, kPerThread);
+    tiles_.bring({key_, key}, {value_, key});
+    GpuTiles::Numbers weights = tiles_.multiply(query_, 0);
+    const int columns = tiles_.columnCount(value_.columns);
+    for (int i = 0; i < rows_; ++i) {
+      MutableArrayRef<Value> row = MutableArrayRef(weights).slice(i * columns_, columns_);
       toScores(row, running, i, key);
       Value shrunk = toWeights(row, running, i);
       for (int j = 0; j < columns; ++j)
         running.result[i * columns + j] = product(running.result[i * columns + j], shrunk);
       if (scores_.form().drops())
-        for (int j = 0; j < kPerThread; ++j)
+        for (int j = 0; j < columns_; ++j)
           row[j] = product(row[j], scores_.dropFactor(k_.add(first_, tiles_.row(i)),
                                                       k_.add(key, tiles_.column(j))));
     }
-    tiles_.place(weights);
-    running.result = tiles_.addProduct(running.result, value_, key);
+    running.result = tiles_.addProduct(running.result, weights, 1);
     return running;
   }
 
   // Keys that do not exist have a score of minus infinity.
   void toScores(MutableArrayRef<Value> row, Running &running, int i, Value key) {
     Value query = k_.add(first_, tiles_.row(i));
-    for (int j = 0; j < kPerThread; ++j) {
+    for (int j = 0; j < columns_; ++j) {
       Value at = k_.add(key, tiles_.column(j));
       GpuScores::Score score = scores_.score(tiles_, row[j], query, at);
       Value exists = tiles_.exists(at, scores_.keys());
@@ -184,9 +187,9 @@ private:
 
   void finish(Running running, ArrayRef<Value> head) {
     Matrix lse = scores_.result(1, head);
-    const int columns = GpuTiles::columnsPerThread(value_.columns);
+    const int columns = tiles_.columnCount(value_.columns);
     const double nan = std::numeric_limits<double>::quiet_NaN();
-    for (int i = 0; i < kPerThread; ++i) {
+    for (int i = 0; i < rows_; ++i) {
       Value total = tiles_.acrossRow(running.sum[i], [&](Value x, Value y) { return sum(x, y); });
       Value hasNone =
           arith::OrIOp::create(b_, k_.loc(), compare(arith::CmpFPredicate::OEQ, total, 0),
@@ -222,10 +225,13 @@ private:
   Type f32_;
   graph::AttentionOp op_;
   GpuScores scores_;
-  GpuTiles tiles_;
-  Value needed_; // a line
-  Value first_;  // query of the block
-  Matrix query_, key_, value_;
+  std::unique_ptr<GpuTiles> made_;
+  GpuTiles &tiles_;
+  const int rows_, columns_; // of a thread in a tile of scores
+  Value needed_;             // a line
+  Value first_;              // query of the block
+  GpuTiles::Left query_;
+  Matrix key_, value_;
 };
 
 } // namespace

@@ -42,6 +42,26 @@ public:
   // An element of a vector that loadVector returned.
   mlir::Value elementOf(mlir::Value vector, int lane, mlir::Type element);
 
+  // A vector of scalars, and a store of 16 bytes to shared memory, aligned to them.
+  mlir::Value vectorOf(llvm::ArrayRef<mlir::Value> elements);
+  void storeVectorTo(mlir::Value vector, mlir::Value pointer, mlir::Value index,
+                     mlir::Type element);
+
+  // Matrix instructions on 16-bit floats; all lanes of a warp must get here. A word has two
+  // neighbouring elements, the first one in its low half.
+  //
+  // The two numbers, rounded, as a word.
+  mlir::Value pack(mlir::Value low, mlir::Value high, mlir::Type element);
+  // Four matrices of 8 x 8, one word of each per lane: lane l gets the elements (l/4, 2 (l%4)) and
+  // the next, of the transposed matrix if so. Lane l's index is that of row l%8 of matrix l/8, a
+  // multiple of 16 bytes.
+  llvm::SmallVector<mlir::Value> loadMatrices(mlir::Value pointer, mlir::Value index,
+                                              mlir::Type element, bool isTransposed);
+  // sums + a b, for a of 16 x 16 in four words, b of 16 x 8 in two and sums of 16 x 8 in four
+  // numbers per lane.
+  llvm::SmallVector<mlir::Value> multiplyMatrices(mlir::ValueRange a, mlir::ValueRange b,
+                                                  mlir::ValueRange sums, mlir::Type element);
+
   // KernelBuilder::fold with a step.
   llvm::SmallVector<mlir::Value> foldBy(int64_t step, mlir::Value from, mlir::Value to,
                                         mlir::ValueRange start, const Fold &body);
@@ -61,6 +81,7 @@ public:
 private:
   mlir::Value special(llvm::StringRef name);
   mlir::Value call(mlir::Type result, llvm::StringRef intrinsic, mlir::ValueRange arguments);
+  mlir::Value sharedAddress(mlir::Value pointer, mlir::Value index, mlir::Type element);
   mlir::Value shuffleWord(mlir::Value word, int mask);
 
   mlir::ModuleOp module_;

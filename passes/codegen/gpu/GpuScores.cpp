@@ -29,6 +29,11 @@ SmallVector<int64_t> GpuScores::groups() const {
   return groups;
 }
 
+int64_t GpuScores::columns() const {
+  return std::max(graph::staticShapeOf(scores_.query).back(),
+                  graph::staticShapeOf(scores_.value).back());
+}
+
 bool GpuScores::isFillInfinite() const {
   return scores_.fillValue() == -std::numeric_limits<double>::infinity();
 }
@@ -39,6 +44,15 @@ Value GpuScores::loadScalar(Value tensor) {
 }
 
 // -- tensors --------------------------------------------------------------------------------------
+
+// The elements of a row that can be read at once: 16 bytes if all rows begin at a multiple of them.
+static int vectorOf(int64_t offset, ArrayRef<int64_t> strides, int64_t columns, Type element) {
+  const int vector = 128 / static_cast<int>(element.getIntOrFloatBitWidth());
+  auto isWhole = [&](int64_t count) { return count % vector == 0; };
+  bool isAligned = strides.back() == 1 && isWhole(columns) && isWhole(offset) &&
+                   llvm::all_of(strides.drop_back(), isWhole);
+  return isAligned ? vector : 1;
+}
 
 Matrix GpuScores::matrixOf(program::ViewAttr view, Value tensor, ArrayRef<Value> at) {
   std::vector<int64_t> shape = graph::staticShapeOf(tensor);
@@ -52,13 +66,15 @@ Matrix GpuScores::matrixOf(program::ViewAttr view, Value tensor, ArrayRef<Value>
       origin = k_.add(origin, k_.mul(index, stride));
   const size_t rows = at.size();
   const bool hasColumns = rows + 1 < shape.size();
+  Type element = graph::elementTypeOf(tensor);
   return {static_cast<int64_t>(view.getBuffer()),
           origin,
           strides[rows],
           hasColumns ? strides[rows + 1] : 0,
           shape[rows],
           hasColumns ? shape[rows + 1] : 1,
-          graph::elementTypeOf(tensor)};
+          element,
+          hasColumns ? vectorOf(view.getOffset(), strides, shape.back(), element) : 1};
 }
 
 Matrix GpuScores::operand(Value tensor, ArrayRef<Value> at) {

@@ -14,6 +14,8 @@ public:
   const graph::AttentionScores &form() const { return scores_; }
   int64_t queries() const { return sizes_[sizes_.size() - 2]; }
   int64_t keys() const { return sizes_.back(); }
+  // The most columns of a matrix: the larger one of width and depth.
+  int64_t columns() const;
   int64_t perGroup() const { return scores_.headsPerGroup(); }
   // The sizes [batch…, heads] and [batch…, groups].
   llvm::ArrayRef<int64_t> heads() const { return llvm::ArrayRef(sizes_).drop_back(2); }

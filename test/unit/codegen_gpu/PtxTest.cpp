@@ -148,24 +148,27 @@ std::vector<Pattern> widePatterns() {
   };
 }
 
-// Attention in grouped heads.
+// Attention in grouped heads. In 16-bit floats it has matrix instructions.
 std::vector<Pattern> attentionPatterns() {
   const std::string heads = "tensor<1x8xNxMxT>", groups = "tensor<1x2xNxMxT>",
                     rows = "tensor<1x8xNxf32>", all = heads + ", " + groups + ", " + groups;
+  const std::string forward = op("%q: " + heads + ", %k: " + groups + ", %v: " + groups,
+                                 "graph.attention %q, %k, %v {causal, scale = 0.1 : f64} : (" +
+                                     all + ") -> (" + heads + ", " + rows + ")",
+                                 heads + ", " + rows, 2);
+  const std::string gradient =
+      op("%q: " + heads + ", %k: " + groups + ", %v: " + groups + ", %y: " + heads +
+             ", %l: " + rows + ", %g: " + heads,
+         "graph.attention_grad %q, %k, %v, %y, %l, %g {causal, scale = 0.1 : f64} : (" + all +
+             ", " + heads + ", " + rows + ", " + heads + ") -> (" + all + ")",
+         all, 3);
   return {
-      {"attention", 128,
-       op("%q: " + heads + ", %k: " + groups + ", %v: " + groups,
-          "graph.attention %q, %k, %v {causal, scale = 0.1 : f64} : (" + all + ") -> (" + heads +
-              ", " + rows + ")",
-          heads + ", " + rows, 2),
-       4096, 128},
-      {"attention gradient", 232,
-       op("%q: " + heads + ", %k: " + groups + ", %v: " + groups + ", %y: " + heads +
-              ", %l: " + rows + ", %g: " + heads,
-          "graph.attention_grad %q, %k, %v, %y, %l, %g {causal, scale = 0.1 : f64} : (" + all +
-              ", " + heads + ", " + rows + ", " + heads + ") -> (" + all + ")",
-          all, 3),
-       4096, 128},
+      {"attention of narrow heads", 128, forward, 4096, 64, {"bf16"}},
+      {"attention", 184, forward, 4096, 128},
+      {"attention of wide heads", 255, forward, 4096, 256, {"bf16"}},
+      {"gradient of narrow heads", 168, gradient, 4096, 64, {"bf16"}, {}, /*spillBytes=*/40},
+      {"gradient", 255, gradient, 4096, 128, {"f32", "bf16", "f16"}, {}, /*spillBytes=*/100},
+      {"gradient of wide heads", 255, gradient, 4096, 256, {"bf16"}, {}, /*spillBytes=*/1204},
   };
 }
 
@@ -308,19 +311,14 @@ Assembled assemble(const std::string &ptxas, const codegen::GpuModule &module) {
   return result;
 }
 
-} // namespace
-
-TEST_CASE("PTX of every pattern is made for all targets and assembles within its limits") {
+// Makes the PTX of the patterns for all targets, and assembles it.
+void checkPtx(const std::vector<Pattern> &all) {
   std::string ptxas = findPtxas();
   if (ptxas.empty())
     WARN("no ptxas in CLEAVE_PTXAS, CUDA_HOME or PATH: PTX is made but not assembled");
-  std::vector<Pattern> all = patterns();
-  for (const std::vector<Pattern> &more :
-       {widePatterns(), attentionPatterns(), convolutionPatterns()})
-    all.insert(all.end(), more.begin(), more.end());
   for (const codegen::GpuTarget &target : codegen::gpuTargets())
     for (const Pattern &pattern : all) {
-      int most = 0;
+      int most = 0, spilled = 0;
       for (const std::string &type : pattern.types) {
         INFO(pattern.name << " of " << type << " for " << target.name);
         codegen::GpuModule module = compile(pattern, type, target.name);
@@ -345,11 +343,25 @@ TEST_CASE("PTX of every pattern is made for all targets and assembles within its
         CHECK(assembled.sharedBytes >= launch.sharedBytes);
         CHECK(assembled.sharedBytes <= launch.sharedBytes + 1024); // sm_90 and later reserve some
         most = std::max(most, assembled.registers);
+        spilled = std::max(spilled, assembled.spills);
       }
       if (std::getenv("CLEAVE_SHOW"))
-        std::printf("%-28s %-7s %3d registers\n", pattern.name.c_str(), target.name.c_str(), most);
+        std::printf("%-28s %-7s %3d registers, %d bytes spilled\n", pattern.name.c_str(),
+                    target.name.c_str(), most, spilled);
       CHECK(most <= pattern.registers);
     }
+}
+
+} // namespace
+
+TEST_CASE("PTX of every pattern is made for all targets and assembles within its limits") {
+  checkPtx(patterns());
+  checkPtx(widePatterns());
+  checkPtx(convolutionPatterns());
+}
+
+TEST_CASE("PTX of attention is made for all targets and assembles within its limits") {
+  checkPtx(attentionPatterns());
 }
 
 TEST_CASE("long rows and whole lines are read 16 bytes at a time") {
@@ -361,6 +373,24 @@ TEST_CASE("long rows and whole lines are read 16 bytes at a time") {
         CHECK(std::regex_search(ptx, std::regex("ld\\.global(\\.nc)?\\.v4\\.[bf]32")));
         CHECK(std::regex_search(ptx, std::regex("st\\.global\\.v4\\.[bf]32")));
       }
+}
+
+TEST_CASE("attention of 16-bit floats has matrix instructions and reads 16 bytes at a time") {
+  for (const Pattern &pattern : attentionPatterns()) {
+    if (pattern.columns != 128)
+      continue;
+    for (const char *type : {"f32", "bf16", "f16"}) {
+      std::string ptx = compile(pattern, type, "sm_80").ptx;
+      INFO(pattern.name << " of " << type);
+      const bool isNarrow = type != std::string("f32");
+      const std::string product = isNarrow ? "mma.sync.aligned.m16n8k16.row.col.f32." +
+                                                 (type + ("." + std::string(type))) + ".f32"
+                                           : "mma.sync";
+      CHECK((ptx.find(product) != std::string::npos) == isNarrow);
+      CHECK((ptx.find("ldmatrix.sync") != std::string::npos) == isNarrow);
+      CHECK((!isNarrow || std::regex_search(ptx, std::regex("ld\\.global(\\.nc)?\\.v4"))));
+    }
+  }
 }
 
 TEST_CASE("an unknown target is refused") {

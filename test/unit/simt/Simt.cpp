@@ -2,6 +2,7 @@
 #include "Simt.h"
 
 #include "Scalars.h"
+#include "Warp.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/Constants.h"
@@ -19,7 +20,6 @@ namespace cleave::test {
 
 namespace {
 
-constexpr int kWarp = 32;
 constexpr int64_t kMostSteps = 200'000'000; // of all threads; more is an endless loop
 
 // A pointer has the number of its array in the upper bits and the offset, from the middle, below.
@@ -28,7 +28,7 @@ constexpr uint64_t kMiddle = uint64_t(1) << (kOffsetBits - 1);
 
 uint64_t pointerTo(size_t array) { return (uint64_t(array) << kOffsetBits) + kMiddle; }
 
-enum class State { Running, Shuffle, Barrier, Done };
+enum class State { Running, Warp, Barrier, Done }; // Warp: waits for the threads of its warp
 
 struct Thread {
   Access who;
@@ -100,29 +100,58 @@ private:
       for (Thread &thread : warp)
         while (thread.state == State::Running)
           step(thread);
-      if (llvm::none_of(warp, [](const Thread &t) { return t.state == State::Shuffle; }))
+      const Thread *waiting =
+          llvm::find_if(warp, [](const Thread &t) { return t.state == State::Warp; });
+      if (waiting == warp.end())
         return;
-      std::vector<uint64_t> words;
-      for (Thread &thread : warp)
-        if (thread.state == State::Shuffle)
-          words.push_back(valueOf(thread, thread.at->getOperand(1))[0]);
-      release(warp, "a shuffle", [&](Thread &thread) {
-        uint64_t mask = valueOf(thread, thread.at->getOperand(2))[0];
-        uint64_t lane = (thread.who.thread % kWarp) ^ mask;
-        if (lane >= words.size())
-          throw Fault("a shuffle reads a lane that the warp does not have");
-        set(thread, *thread.at, {words[lane]});
+      const llvm::Instruction &op = *waiting->at;
+      checkTogether(warp, togetherWith(op));
+      Lanes results = executeTogether(warp, llvm::cast<llvm::CallInst>(op));
+      release(warp, togetherWith(op), [&](Thread &thread) {
+        set(thread, op, std::move(results[thread.who.thread % kWarp]));
       });
     }
+  }
+
+  Lanes executeTogether(llvm::MutableArrayRef<Thread> warp, const llvm::CallInst &call) {
+    std::vector<Lanes> arguments;
+    for (Thread &thread : warp) {
+      arguments.emplace_back();
+      for (const llvm::Use &argument : call.args())
+        arguments.back().push_back(valueOf(thread, argument));
+    }
+    if (call.getIntrinsicID() == llvm::Intrinsic::nvvm_shfl_sync_bfly_i32) {
+      std::vector<uint64_t> words, masks;
+      for (const Lanes &lane : arguments)
+        words.push_back(lane[1][0]), masks.push_back(lane[2][0]);
+      return shuffle(words, masks);
+    }
+    if (warp.size() != kWarp)
+      throw Fault("a warp with lanes missing computes on matrices");
+    if (call.arg_size() > 1)
+      return multiplyMatrices(call, arguments);
+    std::vector<std::array<uint16_t, 8>> rows(kWarp);
+    for (auto [lane, thread] : llvm::enumerate(warp)) {
+      const uint64_t pointer = arguments[lane][0][0];
+      arrayOf(pointer).load(thread.who, offsetOf(pointer), sizeof rows[lane], sizeof rows[lane],
+                            reinterpret_cast<char *>(rows[lane].data()));
+    }
+    return loadMatrices(rows, call.getIntrinsicID() ==
+                                  llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16);
+  }
+
+  // Threads that do something together all wait at one instruction.
+  template <typename Threads> void checkTogether(Threads &&threads, const std::string &what) {
+    for (Thread &thread : threads)
+      if (thread.state != threads.front().state || thread.at != threads.front().at)
+        throw Fault("thread " + std::to_string(thread.who.thread) + " of block " +
+                    std::to_string(thread.who.block) + " does not take part in " + what);
   }
 
   // Lets threads go on that all wait at one instruction, after `body` for each of them.
   template <typename Threads, typename Body>
   void release(Threads &&threads, const std::string &what, Body body) {
-    for (Thread &thread : threads)
-      if (thread.state != threads.front().state || thread.at != threads.front().at)
-        throw Fault("thread " + std::to_string(thread.who.thread) + " of block " +
-                    std::to_string(thread.who.block) + " does not take part in " + what);
+    checkTogether(threads, what);
     for (Thread &thread : threads) {
       body(thread);
       thread.state = State::Running;
@@ -155,10 +184,11 @@ private:
 
   void callIntrinsic(Thread &thread, const llvm::CallInst &call) {
     Scalars result;
-    switch (call.getIntrinsicID()) {
-    case llvm::Intrinsic::nvvm_shfl_sync_bfly_i32:
-      thread.state = State::Shuffle;
+    if (togetherWith(call)) {
+      thread.state = State::Warp;
       return;
+    }
+    switch (call.getIntrinsicID()) {
     case llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_all:
       thread.state = State::Barrier;
       return;
@@ -236,6 +266,8 @@ private:
       return elementwise(thread, op, 2, [&](llvm::ArrayRef<uint64_t> x) -> uint64_t {
         return evaluateCompare(*compare, x[0], x[1]);
       });
+    if (auto *cast = llvm::dyn_cast<llvm::BitCastInst>(&op))
+      return regrouped(valueOf(thread, op.getOperand(0)), *cast);
     if (auto *cast = llvm::dyn_cast<llvm::CastInst>(&op))
       return elementwise(thread, op, 1,
                          [&](llvm::ArrayRef<uint64_t> x) { return evaluateCast(*cast, x[0]); });
@@ -250,6 +282,18 @@ private:
     if (llvm::isa<llvm::GetElementPtrInst>(op))
       return {addressOf(thread, llvm::cast<llvm::GEPOperator>(op))};
     return moveElements(thread, op);
+  }
+
+  // The same bits as elements of another size.
+  static Scalars regrouped(const Scalars &from, const llvm::BitCastInst &cast) {
+    const unsigned before = cast.getSrcTy()->getScalarSizeInBits(),
+                   after = cast.getDestTy()->getScalarSizeInBits();
+    if (before == after)
+      return from;
+    Scalars to(from.size() * before / after);
+    for (size_t bit = 0; bit < from.size() * before; ++bit)
+      to[bit / after] |= (from[bit / before] >> (bit % before) & 1) << (bit % after);
+    return to;
   }
 
   Scalars select(Thread &thread, const llvm::Instruction &op) {
@@ -271,6 +315,8 @@ private:
       return result;
     }
     Scalars vector = valueOf(thread, op.getOperand(0));
+    if (auto *extract = llvm::dyn_cast<llvm::ExtractValueInst>(&op)) // of a flat record
+      return {vector[extract->getIndices().front()]};
     if (llvm::isa<llvm::ExtractElementInst>(op))
       return {vector[valueOf(thread, op.getOperand(1))[0]]};
     if (!llvm::isa<llvm::InsertElementInst>(op))

@@ -1,8 +1,8 @@
 // Simt: interprets a kernel for GPUs, given as LLVM IR with NVVM's intrinsics, thread by thread.
 //
 // It is an oracle: simple, slow, and independent of the code generator. A thread runs until it
-// reaches a shuffle, a barrier or its end; a shuffle needs all threads of the warp at the same
-// instruction, a barrier all threads of the block.
+// reaches a barrier, its end, or an instruction of its warp (a shuffle, or one on matrices); this
+// needs all threads of the warp at the same instruction, a barrier all threads of the block.
 #pragma once
 
 #include "CheckedMemory.h"
