@@ -47,6 +47,11 @@ static double directShare(const cluster::Cluster &cluster, double results) {
   return kDirectShare * (cluster.processors > 0 ? std::min(1.0, busy) : 1.0);
 }
 
+// Whether our kernels of attention use matrix instructions on this type.
+static bool hasMatrixInstructions(const std::string &elementType) {
+  return elementType == "bf16" || elementType == "f16";
+}
+
 // One launch.
 static double computingSeconds(const cluster::Cluster &cluster, const KernelWork &work,
                                double flops) {
@@ -54,12 +59,15 @@ static double computingSeconds(const cluster::Cluster &cluster, const KernelWork
     return 0;
   if (work.directResults > 0)
     flops /= directShare(cluster, work.directResults);
-  if (!work.isProduct && cluster.vectorFlops > 0)
+  const bool isOurs = work.isAttention && !cluster.isCpu;
+  const bool isProduct = isOurs ? hasMatrixInstructions(work.elementType) : work.isProduct;
+  if (!isProduct && cluster.vectorFlops > 0)
     return flops / cluster.vectorFlops;
-  const cluster::Compute &compute = cluster.computeOf(work.isProduct ? work.elementType : "f32");
+  const cluster::Compute &compute = cluster.computeOf(isProduct ? work.elementType : "f32");
   if (work.sizes.isKnown() && !compute.tiles.empty() && work.launches <= 1)
     return productSeconds(cluster, compute, work.sizes);
-  return flops / (compute.peakFlops * compute.efficiency.at(flops));
+  const double share = isOurs && isProduct ? kAttentionShare : 1;
+  return flops / (compute.peakFlops * compute.efficiency.at(flops) * share);
 }
 
 double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work) {

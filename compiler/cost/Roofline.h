@@ -32,18 +32,31 @@ struct KernelWork {
   std::string elementType = "f32"; // the type it computes in
   int64_t launches = 1;            // that share the work equally
   bool isProduct = true;           // a matrix product, an attention, or a convolution
+  bool isAttention = false;        // or its gradient
   MatrixSizes sizes = {};          // of a matrix product
   double columns = 0;              // elements to which a convolution is lowered
   double directResults = 0; // of a convolution that is computed directly: elements of its result
 };
+
+// The speed of our kernels of attention, relative to `efficiency`, which is that of a library's. An
+// estimate until it is measured: on H100, kernels with mma.sync reach 0.35 of the peak forward
+// (FlashAttention-2 as measured for FlashAttention-3, arXiv 2407.08608) where `efficiency` is 0.55,
+// and our gradient executes 7 products for the 5 that count, so that both together reach
+// 3.5 / (1 / 0.35 + 2.5 * 7/5 / 0.35) = 0.27 of the peak.
+inline constexpr double kAttentionShare = 0.5;
+
+// The share of the rate that a direct convolution reaches, and the results per processor from which
+// on it does: estimates until they are measured.
+inline constexpr double kDirectShare = 1.0 / 16, kDirectResults = 1024;
 
 // Seconds of the work: max(computing, bytes / (bandwidth * efficiency)) + launches * launch
 // overhead. Computing: of a product whose sizes are known on a cluster with tiles, by the formula
 // above; else FLOPs / (peak * efficiency). Kernels other than products compute at
 // Cluster::vectorFlops if that is not 0, else in f32; lowered convolutions take at least
 // columns / Cluster::columnsPerSecond, and direct ones compute at kDirectShare of the rate, less
-// where they have fewer than kDirectResults results per processor.
-inline constexpr double kDirectShare = 1.0 / 16, kDirectResults = 1024; // estimated
+// where they have fewer than kDirectResults results per processor. Attention on GPUs is a kernel of
+// ours: it computes at kAttentionShare of peak * efficiency in 16-bit floats, and in others like
+// what is no product.
 double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work);
 
 // Seconds to set `bytes` of one device's memory, by one kernel.

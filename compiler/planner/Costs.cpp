@@ -116,6 +116,7 @@ double Costs::compute(const Op &op, const OpChoice &choice) const {
   cost::KernelWork work;
   work.flops = localFlops(op, choice.factors, mesh_);
   work.isProduct = op.isProduct;
+  work.isAttention = op.isAttention;
   if (op.columns > 0)
     work.columns = op.columns * work.flops / op.flops;
   double written = 0;

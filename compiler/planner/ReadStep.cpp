@@ -125,6 +125,7 @@ private:
     plain.isDirect = graph::isDirect(op);
     plain.columns = plain.isDirect ? 0 : graph::loweredColumns(op);
     plain.isProduct = op->hasTrait<graph::MatrixProduct>() && !plain.isDirect;
+    plain.isAttention = isa<graph::AttentionOp, graph::AttentionGradOp>(op);
     plain.isView = op->hasTrait<graph::LayoutOnly>();
     plain.isAccumulate = isa<graph::AccumulateOp>(op);
     model_.ops.push_back(std::move(plain));

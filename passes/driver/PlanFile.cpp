@@ -159,7 +159,8 @@ Status completePlan(Compilation &c) {
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
                     cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
   mesh::MeshAttr mesh = mesh::meshOf(*c.module);
-  predictInstructions(c.plan, shared, mesh ? mesh::toMesh(mesh) : Mesh());
+  predictInstructions(c.plan, shared, mesh ? mesh::toMesh(mesh) : Mesh(),
+                      attentionKernels(*c.module));
   addPrediction(c);
   addDecisions(c);
   return Status::ok();

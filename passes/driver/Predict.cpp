@@ -1,7 +1,10 @@
 #include "passes/driver/Predict.h"
 
+#include "compiler/artifact/ExportKernel.h"
 #include "compiler/cost/Collective.h"
 #include "compiler/cost/Roofline.h"
+#include "dialects/graph/Graph.h"
+#include "dialects/program/Program.h"
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Flops.h"
 #include "runtime/base/DType.h"
@@ -14,8 +17,10 @@ namespace {
 
 class Predictor {
 public:
-  Predictor(const plan::Program &program, const cost::CollectiveCost &collectives)
-      : program_(program), collectives_(collectives), cluster_(collectives.cluster()) {}
+  Predictor(const plan::Program &program, const cost::CollectiveCost &collectives,
+            const AttentionKernels &attention)
+      : program_(program), collectives_(collectives), cluster_(collectives.cluster()),
+        attention_(attention) {}
 
   double seconds(const plan::Instruction &instruction) const {
     if (instruction.has_collective())
@@ -24,13 +29,8 @@ public:
       return cost::copySeconds(cluster_, bytesOf({instruction.copy().from()}));
     if (instruction.has_fill())
       return cost::fillSeconds(cluster_, bytesOf({instruction.fill().buffer()}));
-    if (instruction.has_launch()) {
-      const plan::Kernel &code = program_.kernels(static_cast<int>(instruction.launch().kernel()));
-      return kernel({.flops = code.flops(),
-                     .bytes = code.bytes(),
-                     .isProduct = false,
-                     .directResults = static_cast<double>(code.direct_results())});
-    }
+    if (instruction.has_launch())
+      return launch(program_.kernels(static_cast<int>(instruction.launch().kernel())));
     double flops = artifact::flopsOf(program_, instruction);
     if (instruction.has_matmul())
       return matmul(flops, instruction.matmul());
@@ -40,8 +40,10 @@ public:
                      artifact::rolesOf(conv).reads[0], artifact::columnsOf(conv));
     }
     if (instruction.has_attention())
-      return product(flops, attentionBytes(instruction.attention()),
-                     instruction.attention().query().buffer());
+      return kernel({.flops = flops,
+                     .bytes = attentionBytes(instruction.attention()),
+                     .elementType = computeType(instruction.attention().query().buffer()),
+                     .isAttention = true});
     return 0;
   }
 
@@ -82,6 +84,19 @@ private:
 
   DType dtypeOf(uint32_t buffer) const {
     return static_cast<DType>(program_.buffers(static_cast<int>(buffer)).dtype());
+  }
+
+  double launch(const plan::Kernel &code) const {
+    auto attention = attention_.find(code.symbol());
+    if (attention == attention_.end())
+      return kernel({.flops = code.flops(),
+                     .bytes = code.bytes(),
+                     .isProduct = false,
+                     .directResults = static_cast<double>(code.direct_results())});
+    return kernel({.flops = code.flops(),
+                   .bytes = code.bytes(),
+                   .elementType = std::string(cleave::name(attention->second)),
+                   .isAttention = true});
   }
 
   double kernel(const cost::KernelWork &work) const { return cost::kernelSeconds(cluster_, work); }
@@ -142,14 +157,27 @@ private:
   const plan::Program &program_;
   const cost::CollectiveCost &collectives_;
   const cluster::Cluster &cluster_;
+  const AttentionKernels &attention_;
 };
 
 } // namespace
 
-void predictInstructions(plan::Plan &plan, const cluster::Cluster &cluster, const Mesh &mesh) {
+AttentionKernels attentionKernels(mlir::ModuleOp module) {
+  AttentionKernels found;
+  module.walk([&](program::KernelOp kernel) {
+    mlir::Operation &op = kernel.getComputation();
+    if (mlir::isa<graph::AttentionOp, graph::AttentionGradOp>(op))
+      found[artifact::exportKernel(kernel).symbol()] =
+          graph::toElementType(graph::elementTypeOf(op.getOperand(0)));
+  });
+  return found;
+}
+
+void predictInstructions(plan::Plan &plan, const cluster::Cluster &cluster, const Mesh &mesh,
+                         const AttentionKernels &attention) {
   cost::CollectiveCost collectives(cluster, mesh);
   for (plan::Program &program : *plan.mutable_programs()) {
-    Predictor predictor(program, collectives);
+    Predictor predictor(program, collectives, attention);
     for (plan::Segment &segment : *program.mutable_segments())
       for (plan::Instruction &instruction : *segment.mutable_instructions())
         instruction.set_seconds(predictor.seconds(instruction));

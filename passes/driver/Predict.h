@@ -3,15 +3,25 @@
 
 #include "compiler/cluster/Cluster.h"
 #include "dialects/interfaces/Sharding.h"
+#include "dialects/interfaces/Tensor.h"
 #include "runtime/artifact/program.pb.h"
 
+#include "mlir/IR/BuiltinOps.h"
+
+#include <map>
+#include <string>
 #include <vector>
 
 namespace cleave::driver {
 
+// The kernels of attention and its gradient on GPUs, by symbol, and the types of their factors.
+using AttentionKernels = std::map<std::string, ElementType>;
+AttentionKernels attentionKernels(mlir::ModuleOp module);
+
 // Sets Instruction::seconds in all programs. `cluster`: as the mesh's ranks see it
 // (cluster::forRanks).
-void predictInstructions(plan::Plan &plan, const cluster::Cluster &cluster, const Mesh &mesh);
+void predictInstructions(plan::Plan &plan, const cluster::Cluster &cluster, const Mesh &mesh,
+                         const AttentionKernels &attention);
 
 // How often a step runs each segment of a program.
 std::vector<int64_t> runsOf(const plan::Program &program);

@@ -58,7 +58,8 @@ public:
     bool isShared = false;
   };
   // All threads of the block must get to the functions below. A left factor is kept from here on,
-  // where there is room: any number in registers, one in shared memory.
+  // where there is room: any number in registers, before right factors are brought; one in shared
+  // memory, if tiles have 32 columns.
   virtual Left keepInRegisters(const Rows &rows) = 0;
   virtual Left keepInMemory(const Rows &rows) = 0;
   // Two right factors of `side` rows each, numbers 0 and 1 below, which replace those before.

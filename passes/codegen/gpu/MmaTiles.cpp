@@ -24,8 +24,8 @@ MmaTiles::MmaTiles(GpuKernel &kernel, int64_t blocks, Type element, int64_t colu
   rowsRight_ = k_.mul(at[2], 8);
   rowsDown_ = k_.add(laneRight_, at[3]);
   row_ = k_.add(firstOfWarp_, k_.delinearize(down_, {kWarps, 8})[1]);
-  stage_ = k_.shared(kTileRows * (chunk_ + kPiece) + 2 * side_ * (paddedWidth(columns) + kPiece),
-                     element);
+  room_ = side_ < kTileRows ? kTileRows * (chunk_ + kPiece) : 0;
+  stage_ = k_.shared(room_ + 2 * side_ * (paddedWidth(columns) + kPiece), element);
 }
 
 // -- shared memory --------------------------------------------------------------------------------
@@ -81,11 +81,10 @@ MmaTiles::Staged MmaTiles::stageLeft(const Rows &from, int64_t column, int64_t w
 }
 
 void MmaTiles::bring(const Rows &first, const Rows &second) {
-  const int64_t offset = kTileRows * (chunk_ + kPiece), width = paddedWidth(first.matrix.columns),
-                more = side_ * (width + kPiece);
+  const int64_t width = paddedWidth(first.matrix.columns), more = side_ * (width + kPiece);
   k_.barrier(); // those before may still be read
-  right_[0] = stage(first, side_, 0, width, offset);
-  right_[1] = stage(second, side_, 0, paddedWidth(second.matrix.columns), offset + more);
+  right_[0] = stage(first, side_, 0, width, room_);
+  right_[1] = stage(second, side_, 0, paddedWidth(second.matrix.columns), room_ + more);
   k_.barrier();
 }
 
@@ -146,6 +145,7 @@ GpuTiles::Left MmaTiles::keepInMemory(const Rows &rows) {
   const int64_t width = paddedWidth(rows.matrix.columns);
   if (width > chunk_)
     return {rows};
+  assert(room_ > 0 && "tiles of 64 columns take all of shared memory");
   stageLeft(rows, 0, width);
   return {rows, {}, /*isShared=*/true};
 }

@@ -62,8 +62,9 @@ private:
   mlir::Value laneDown_, laneRight_; // lane%16, 8 (lane/16)
   mlir::Value rowsDown_, rowsRight_; // lane%8 + 8 (lane/16), 8 (lane/8%2)
   mlir::Value firstOfWarp_;          // the warp's first row
-  int64_t chunk_;                    // columns of a left factor in shared memory
-  mlir::Value stage_;                // array: a left factor and two right ones
+  int64_t room_ = 0;  // elements of shared memory for a left factor, before the right ones
+  int64_t chunk_;     // columns of a left factor in shared memory
+  mlir::Value stage_; // array: a left factor and two right ones
   Staged right_[2];
 };
 

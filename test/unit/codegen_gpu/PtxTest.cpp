@@ -328,6 +328,7 @@ void checkPtx(const std::vector<Pattern> &all) {
         CHECK(module.ptx.find("__nv_") == std::string::npos);
         CHECK(module.ptx.find("\tatom.") == std::string::npos); // results that depend on timing
         CHECK(module.ptx.find("\tred.") == std::string::npos);
+        CHECK(launch.sharedBytes <= 48 << 10); // more is not given to a kernel unasked
         CHECK((launch.blocks > 0 && launch.threads > 0 && launch.threads <= 1024));
         if (ptxas.empty())
           continue;

@@ -47,6 +47,19 @@ TEST_CASE("a direct convolution computes at a part of the rate, less where few t
   CHECK(seconds(kDirectResults) == Approx(10 * full + 1e-6));
 }
 
+TEST_CASE("attention on GPUs has a kernel of ours, with matrix instructions in 16 bits only") {
+  cluster::Cluster gpu = device();
+  gpu.vectorFlops = 1e10;
+  auto seconds = [&](const char *type) {
+    return kernelSeconds(gpu, {.flops = 1e9, .elementType = type, .isAttention = true});
+  };
+  CHECK(seconds("bf16") == Approx(1e9 / (4e12 * kAttentionShare) + 1e-6));
+  CHECK(seconds("f32") == Approx(0.1 + 1e-6));
+  gpu.isCpu = true;
+  CHECK(seconds("bf16") == Approx(1e9 / 4e12 + 1e-6));
+  CHECK(seconds("f32") == Approx(2e-3 + 1e-6));
+}
+
 TEST_CASE("a lowered convolution takes as long as its columns") {
   cluster::Cluster lowers = device();
   lowers.columnsPerSecond = 1e8;

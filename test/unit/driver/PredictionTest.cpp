@@ -28,7 +28,7 @@ double secondsOfProgram(driver::Compilation &c) {
   INFO((plan ? "" : plan.status().message()));
   REQUIRE(plan.isOk());
   driver::predictInstructions(*plan, *cluster::forRanks(*c.cluster, c.options.ranks),
-                              c.decided.mesh);
+                              c.decided.mesh, driver::attentionKernels(*c.module));
   return driver::secondsOfStep(plan->programs(0));
 }
 
