@@ -157,6 +157,12 @@ TEST_CASE("the least memory compiles, and one per cent less is refused") {
   checkLeast(bundledCases()[1], {1});
 }
 
+// Pins leave fewer plans to search.
+TEST_CASE("the same for larger models under pins") {
+  for (size_t model : {1, 4})
+    checkLeast(bundledCases()[model], {4, "dp=4", 1, "zero3"});
+}
+
 TEST_CASE("a refusal tells whether buffers found no places in the budget") {
   planner::Plan plan;
   plan.mesh = *planner::parseMesh("dp=2");
@@ -169,6 +175,7 @@ TEST_CASE("a refusal tells whether buffers found no places in the budget") {
   CHECK_THAT(driver::refusalText(plan, 1024, 999), Catch::EndsWith("peak: a, b"));
 }
 
+// Takes 13 minutes of CPU; run by hand or by the label slow: unit-driver "[sweep]".
 TEST_CASE("refused and least memory of several ranks", "[.sweep]") {
   for (size_t model : {1, 3, 4}) {
     checkNamed(bundledCases()[model], {4});
