@@ -61,17 +61,17 @@ def compare(model, name, ranks, options, folder):
         row = {"model": name, "ranks": ranks, "share": share, "budget": budget}
         for kind, pins in (("joint", ()), ("first", ("--pin", "sharding-first"))):
             found = plan(model, name, ranks, options, folder, "--memory", budget, *pins)
-            for key in ("step_seconds", "peak_bytes", "gap"):
+            for key in ("planned_seconds", "peak_bytes", "gap"):
                 row[f"{kind}_{key}"] = found and found["predicted"][key]
         yield row
 
 
 def show(row):
     def times(kind):
-        seconds, peak = row[f"{kind}_step_seconds"], row[f"{kind}_peak_bytes"]
+        seconds, peak = row[f"{kind}_planned_seconds"], row[f"{kind}_peak_bytes"]
         return f"{seconds * 1e3:.3f} | {peak / MIB:.0f}" if seconds else "none | "
 
-    joint, first = row["joint_step_seconds"], row["first_step_seconds"]
+    joint, first = row["joint_planned_seconds"], row["first_planned_seconds"]
     gain = f"{100 * (first / joint - 1):.1f} %" if joint and first else "fits" if joint else ""
     gap = f"{100 * row['joint_gap']:.1f} %" if joint else ""
     print(f"| {row['model']} | {row['ranks']} | {row['budget'] / MIB:.0f} ({row['share']}) | {times('joint')} | {times('first')} | {gain} | {gap} |",
@@ -103,8 +103,8 @@ def main():
             writer = csv.DictWriter(file, list(rows[0]))
             writer.writeheader()
             writer.writerows(rows)
-    worse = [row for row in rows if row["first_step_seconds"] and
-             (not row["joint_step_seconds"] or row["joint_step_seconds"] > row["first_step_seconds"] * (1 + 1e-9))]
+    worse = [row for row in rows if row["first_planned_seconds"] and
+             (not row["joint_planned_seconds"] or row["joint_planned_seconds"] > row["first_planned_seconds"] * (1 + 1e-9))]
     if worse:
         sys.exit(f"{len(worse)} joint plans are slower")
 
