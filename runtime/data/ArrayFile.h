@@ -60,6 +60,9 @@ public:
   // The `__metadata__` of a safetensors file, as pairs of key and value.
   const std::vector<std::pair<std::string, std::string>> &metadata() const { return metadata_; }
 
+  // The memory of arrays that were inflated.
+  uint64_t inflatedBytes() const { return inflatedBytes_; }
+
 private:
   friend class ArrayFileBuilder;
   std::string path_;
@@ -68,6 +71,7 @@ private:
   std::vector<std::pair<std::string, std::string>> unreadable_;
   std::vector<std::pair<std::string, std::string>> metadata_;
   std::vector<std::shared_ptr<const void>> storage_; // mappings and inflated arrays
+  uint64_t inflatedBytes_ = 0;
 };
 
 // Each writes a temporary file and renames it, so that a file at `path` is always complete. .npz is

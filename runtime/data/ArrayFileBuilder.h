@@ -25,6 +25,8 @@ public:
   }
   // Keeps memory alive as long as the file that is built.
   void keep(std::shared_ptr<const void> memory) { file_->storage_.push_back(std::move(memory)); }
+  // Counts memory of inflated arrays.
+  void addInflated(uint64_t bytes) { file_->inflatedBytes_ += bytes; }
   std::shared_ptr<const ArrayFile> finish() { return file_; }
 
 private:

@@ -1,34 +1,73 @@
-// Data source whose samples lie along the first dim of one array per input. See DataSource.h.
+// Data source whose samples lie along the first dim of arrays: one per input, or several (shards)
+// whose samples follow each other. See DataSource.h.
 #include "runtime/data/Block.h"
 #include "runtime/data/SampleOrder.h"
 #include "runtime/data/Sources.h"
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
+#include <set>
 
 namespace cleave::data {
 namespace {
 
-// One input and its array. Scalar inputs and scalar arrays are treated as shape [1].
-struct Column {
-  InputDescription input;
+// The rows of one array.
+struct Shard {
   std::shared_ptr<const ArrayFile> file;
   DType dtype;
-  std::vector<int64_t> shape; // of the array
   const unsigned char *data;
-  SampleOrder order;
-  bool isConstant; // the same values for every micro-batch (a mask, a table)
+  int64_t first; // number of its first row among those of all shards
+  int64_t rows;
+};
+
+// One input and its arrays. Scalar inputs and scalar arrays are treated as shape [1].
+struct Column {
+  InputDescription input;
+  std::vector<Shard> shards;
+  bool isConstant = false;      // the same values for every micro-batch (a mask, a table)
+  int64_t rowsOfSample = 1;     // more if another input has fewer rows per micro-batch
+  std::vector<int64_t> ignored; // of a label: a row of kIgnoredLabel
 
   int64_t batch() const { return input.shape[0]; }
-  int64_t samples() const { return shape[0]; }
+  int64_t rows() const { return shards.back().first + shards.back().rows; }
+  int64_t rowElements() const { return elements(input.shape) / batch(); }
+  const Shard &shardOf(int64_t row) const {
+    return *std::prev(
+        std::upper_bound(shards.begin(), shards.end(), row,
+                         [](int64_t wanted, const Shard &shard) { return wanted < shard.first; }));
+  }
 };
 
 class ArraySource final : public DataSource {
 public:
-  ArraySource(std::vector<Column> columns, int64_t slots)
-      : columns_(std::move(columns)), slots_(slots) {}
+  // `counted`: the column whose rows are the samples for the user.
+  ArraySource(std::vector<Column> columns, size_t counted, int64_t samplesPerSlot,
+              const DataOptions &options)
+      : columns_(std::move(columns)), counted_(counted), perSlot_(samplesPerSlot),
+        epochs_(std::max<int64_t>(1, columns_[counted].rows() / columns_[counted].rowsOfSample),
+                samplesPerSlot * options.slots, options.lastBatch),
+        order_(epochs_.samples(), options.shuffleSeed) {}
 
-  int64_t samples() const override { return counted() ? counted()->samples() : 0; }
-  int64_t samplesPerMicroBatch() const override { return counted() ? counted()->batch() : 0; }
+  int64_t samples() const override { return columns_[counted_].rows(); }
+  int64_t samplesPerMicroBatch() const override { return columns_[counted_].batch(); }
+  Epochs *epochs() override { return &epochs_; }
+
+  int64_t tokensPerSample() const override {
+    for (const Column &column : columns_)
+      if (!isLabel(column.input) && column.input.vocabulary && column.input.shape.size() > 1)
+        return elements(column.input.shape) / samplesPerMicroBatch();
+    return 0;
+  }
+
+  std::string description() const override {
+    std::set<std::string> files;
+    for (const Column &column : columns_)
+      for (const Shard &shard : column.shards)
+        files.insert(shard.file->path());
+    return files.size() == 1 ? concat(samples(), " samples")
+                             : concat(samples(), " samples in ", files.size(), " files");
+  }
 
   Status fill(size_t input, int64_t step, int64_t slot, const std::vector<int64_t> &offset,
               const std::vector<int64_t> &shape, void *destination) const override {
@@ -36,36 +75,57 @@ public:
     Block block{offset, shape};
     if (shape.empty())
       block = {{0}, {1}};
-    DType dtype = column.input.dtype;
-    std::memset(destination, 0, elements(block.shape) * byteSize(dtype));
+    std::memset(destination, 0, elements(block.shape) * byteSize(column.input.dtype));
     Block whole{std::vector<int64_t>(column.input.shape.size(), 0), column.input.shape};
     Block part = intersection(block, whole);
     if (elements(part.shape) == 0)
       return Status::ok();
-    int64_t first = (step * slots_ + slot) * column.batch();
-    int64_t rowBytes = elements(column.shape) / column.samples() * byteSize(column.dtype);
     for (int64_t row = part.offset[0]; row < part.offset[0] + part.shape[0]; ++row) {
-      Block one = part, stored = whole;
-      one.offset[0] = stored.offset[0] = row; // position of the sample in the micro-batch
-      one.shape[0] = stored.shape[0] = 1;
-      const unsigned char *sample = column.data + column.order.at(first + row) * rowBytes;
-      CLEAVE_TRY(copyPart(one, stored, column.dtype, sample, block, dtype, destination)
-                     .withContext(column.file->path() + ", input `" + column.input.name + "`"));
+      Block one = part;
+      one.offset[0] = row; // place of the row in the micro-batch
+      one.shape[0] = 1;
+      CLEAVE_TRY(fillRow(column, step, slot, one, block, destination));
     }
-    return checkVocabulary(column.input, destination, elements(block.shape), column.file->path());
+    return Status::ok();
   }
 
 private:
-  // The column that determines the number of samples: the first that varies, otherwise the first.
-  const Column *counted() const {
-    for (const Column &column : columns_)
-      if (!column.isConstant)
-        return &column;
-    return columns_.empty() ? nullptr : &columns_[0];
+  // Copies `part`, one row of the micro-batch, to its place in `block`.
+  Status fillRow(const Column &column, int64_t step, int64_t slot, const Block &part,
+                 const Block &block, void *destination) const {
+    const InputDescription &input = column.input;
+    int64_t row = part.offset[0];
+    Block stored{std::vector<int64_t>(input.shape.size(), 0), input.shape};
+    stored.offset[0] = row;
+    stored.shape[0] = 1;
+    if (!column.isConstant) {
+      int64_t number = slot * perSlot_ + row / column.rowsOfSample;
+      TakenSample taken = epochs_.sampleAt(step, number);
+      if (taken.isPadding && !column.ignored.empty())
+        return copyPart(part, stored, DType::I64, column.ignored.data(), block, input.dtype,
+                        destination);
+      int64_t sample = order_.at(taken.epoch * epochs_.samples() + taken.index);
+      row = sample * column.rowsOfSample + row % column.rowsOfSample;
+    }
+    const Shard &shard = column.shardOf(row);
+    const unsigned char *from =
+        shard.data + (row - shard.first) * column.rowElements() * byteSize(shard.dtype);
+    CLEAVE_TRY(copyPart(part, stored, shard.dtype, from, block, input.dtype, destination)
+                   .withContext(shard.file->path() + ", input `" + input.name + "`"));
+    int64_t wide = elements(block.shape) / block.shape[0]; // elements of a row of the block
+    const char *copied = static_cast<const char *>(destination) +
+                         (part.offset[0] - block.offset[0]) * wide * byteSize(input.dtype);
+    if (auto bad = findBadValue(input, copied, wide))
+      return refuse(input, bad->value,
+                    concat("sample ", row - shard.first, " of ", shard.file->path()));
+    return Status::ok();
   }
 
   std::vector<Column> columns_;
-  int64_t slots_;
+  size_t counted_;
+  int64_t perSlot_;
+  Epochs epochs_;
+  SampleOrder order_;
 };
 
 bool canConvert(DType from, DType to) {
@@ -73,68 +133,133 @@ bool canConvert(DType from, DType to) {
   return whole(from) || !whole(to);
 }
 
-Status checkColumn(const Column &column) {
-  const std::vector<int64_t> &wanted = column.input.shape;
-  bool fits = column.shape.size() == wanted.size() && column.samples() > 0;
+std::vector<int64_t> atLeastOneDim(std::vector<int64_t> shape) {
+  if (shape.empty())
+    shape = {1};
+  return shape;
+}
+
+Status checkArray(const InputDescription &input, const FoundArray &found) {
+  std::vector<int64_t> shape = atLeastOneDim(found.array->shape);
+  const std::vector<int64_t> &wanted = input.shape;
+  bool fits = shape.size() == wanted.size() && shape[0] > 0;
   for (size_t dim = 1; fits && dim < wanted.size(); ++dim)
-    fits = column.shape[dim] == wanted[dim];
+    fits = shape[dim] == wanted[dim];
   std::vector<int64_t> sample(wanted.begin() + 1, wanted.end());
-  std::string where = "array `" + column.input.name + "` in " + column.file->path();
+  std::string where = "array `" + input.name + "` in " + found.file->path();
   if (!fits)
-    return Status::userError("found ", where, " of shape ", toString(column.shape),
+    return Status::userError("found ", where, " of shape ", toString(shape),
                              ", expected samples of shape ", toString(sample),
                              " along its first dim");
-  if (!canConvert(column.dtype, column.input.dtype))
-    return Status::userError("found ", where, " of type ", name(column.dtype), ", expected ",
-                             name(column.input.dtype));
+  if (!canConvert(found.array->dtype, input.dtype))
+    return Status::userError("found ", where, " of type ", name(found.array->dtype), ", expected ",
+                             name(input.dtype));
   return Status::ok();
 }
 
-// Checks that all inputs end after the same number of micro-batches: otherwise later passes would
-// combine samples that do not belong together.
-Status checkAgreement(const std::vector<Column> &columns) {
-  for (const Column &column : columns) {
-    const Column &first = columns[0];
-    if (column.samples() * first.batch() != first.samples() * column.batch())
-      return Status::userError("found ", first.samples(), " samples of `", first.input.name,
-                               "` but ", column.samples(), " of `", column.input.name,
-                               "`, expected equal numbers");
+Result<Column> makeColumn(InputDescription input, const std::vector<FoundArray> &arrays) {
+  input.shape = atLeastOneDim(input.shape);
+  Column column{.input = input, .shards = {}, .ignored = {}};
+  int64_t rows = 0;
+  for (const FoundArray &found : arrays) {
+    CLEAVE_TRY(checkArray(input, found));
+    column.shards.push_back({found.file, found.array->dtype,
+                             static_cast<const unsigned char *>(found.array->data), rows,
+                             atLeastOneDim(found.array->shape)[0]});
+    rows += column.shards.back().rows;
   }
-  return Status::ok();
+  if (isLabel(input) && isInteger(input.dtype))
+    column.ignored.assign(size_t(column.rowElements()), kIgnoredLabel);
+  return column;
+}
+
+// Whether every array of the column has the input's own shape and the same values.
+bool repeatsOneBatch(const Column &column) {
+  const Shard &first = column.shards[0];
+  size_t bytes = size_t(elements(column.input.shape) * byteSize(first.dtype));
+  return std::all_of(column.shards.begin(), column.shards.end(), [&](const Shard &shard) {
+    return shard.rows == column.batch() && shard.dtype == first.dtype &&
+           (shard.data == first.data || std::memcmp(shard.data, first.data, bytes) == 0);
+  });
+}
+
+// Finds the inputs that are the same in every micro-batch. One that each of several files repeats
+// is constant only if it cannot be samples, since another input has another number of them.
+void markConstants(std::vector<Column> &columns) {
+  for (Column &column : columns) {
+    if (!repeatsOneBatch(column))
+      continue;
+    column.isConstant = column.shards.size() == 1 ||
+                        std::any_of(columns.begin(), columns.end(), [&](const Column &other) {
+                          return !repeatsOneBatch(other) &&
+                                 other.rows() != other.batch() * int64_t(column.shards.size());
+                        });
+  }
+  for (Column &column : columns)
+    if (column.isConstant)
+      column.shards.resize(1);
+}
+
+// Of two inputs with different numbers of samples, a file in which they differ, for the message.
+std::string fileOfDifference(const Column &a, const Column &b) {
+  auto rowsIn = [](const Column &column, const std::string &path) {
+    int64_t rows = 0;
+    for (const Shard &shard : column.shards)
+      rows += shard.file->path() == path ? shard.rows : 0;
+    return rows;
+  };
+  std::string difference;
+  bool haveCommon = false; // otherwise each input has files of its own
+  for (const Column *column : {&a, &b})
+    for (const Shard &shard : column->shards) {
+      const std::string &path = shard.file->path();
+      int64_t inA = rowsIn(a, path), inB = rowsIn(b, path);
+      haveCommon |= inA > 0 && inB > 0;
+      if (inA * b.batch() != inB * a.batch() && difference.empty())
+        difference = concat("; ", path, " has ", inA, " and ", inB);
+    }
+  return haveCommon && (a.shards.size() > 1 || b.shards.size() > 1) ? difference : "";
+}
+
+// Checks that all inputs end after the same number of micro-batches: otherwise later epochs would
+// combine samples that do not belong together.
+Status checkAgreement(const Column &first, const Column &column) {
+  if (column.rows() * first.batch() == first.rows() * column.batch())
+    return Status::ok();
+  return Status::userError("found ", first.rows(), " samples of `", first.input.name, "` but ",
+                           column.rows(), " of `", column.input.name, "`, expected equal numbers",
+                           fileOfDifference(first, column));
 }
 
 } // namespace
 
 Result<std::unique_ptr<DataSource>> openArrays(const DataOptions &options,
                                                const std::vector<InputDescription> &inputs,
-                                               const std::vector<FoundArray> &arrays) {
-  std::vector<Column> columns, varying;
+                                               const std::vector<std::vector<FoundArray>> &arrays) {
+  std::vector<Column> columns;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const ArrayView &array = *arrays[i].array;
-    std::vector<int64_t> shape = array.shape;
-    InputDescription input = inputs[i];
-    if (input.shape.empty())
-      input.shape = {1};
-    if (shape.empty())
-      shape = {1};
-    std::optional<uint64_t> seed = options.shuffleSeed;
-    bool constant = shape == input.shape;
-    if (constant)
-      seed.reset();
-    columns.push_back({.input = input,
-                       .file = arrays[i].file,
-                       .dtype = array.dtype,
-                       .shape = shape,
-                       .data = static_cast<const unsigned char *>(array.data),
-                       .order = SampleOrder(std::max<int64_t>(1, shape[0]), seed),
-                       .isConstant = constant});
-    CLEAVE_TRY(checkColumn(columns.back()));
-    if (!constant)
-      varying.push_back(columns.back());
+    CLEAVE_TRY_ASSIGN(Column column, makeColumn(inputs[i], arrays[i]));
+    columns.push_back(std::move(column));
   }
-  CLEAVE_TRY(checkAgreement(varying));
+  markConstants(columns);
+  // The samples are those of the first input that varies, or of the first.
+  size_t counted = 0;
+  while (counted < columns.size() && columns[counted].isConstant)
+    ++counted;
+  counted = counted == columns.size() ? 0 : counted;
+  int64_t perSlot = columns[counted].batch();
+  for (const Column &column : columns)
+    if (!column.isConstant) {
+      CLEAVE_TRY(checkAgreement(columns[counted], column));
+      perSlot = std::gcd(perSlot, column.batch());
+    }
+  for (Column &column : columns)
+    column.rowsOfSample = column.isConstant ? 1 : column.batch() / perSlot;
+  columns[counted].rowsOfSample = columns[counted].batch() / perSlot;
+  CLEAVE_TRY(checkLastBatch(options, inputs, columns[counted].rows(),
+                            columns[counted].batch() * options.slots));
   return std::unique_ptr<DataSource>(
-      std::make_unique<ArraySource>(std::move(columns), options.slots));
+      std::make_unique<ArraySource>(std::move(columns), counted, perSlot, options));
 }
 
 } // namespace cleave::data

@@ -3,10 +3,10 @@
 #include "runtime/data/DataSource.h"
 
 #include "runtime/data/Block.h"
+#include "runtime/data/DataSpec.h"
 #include "runtime/data/Sources.h"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 
 namespace cleave::data {
@@ -15,20 +15,56 @@ bool isLabel(const InputDescription &input) {
   return input.label || input.name.ends_with(".label");
 }
 
-Status checkVocabulary(const InputDescription &input, const void *values, int64_t count,
-                       const std::string &where) {
+std::optional<BadValue> findBadValue(const InputDescription &input, const void *values,
+                                     int64_t count) {
   if (!input.vocabulary || !isInteger(input.dtype))
-    return Status::ok();
+    return std::nullopt;
   for (int64_t i = 0; i < count; ++i) {
-    int64_t value = 0;
-    CLEAVE_TRY(convert(static_cast<const char *>(values) + i * byteSize(input.dtype), input.dtype,
-                       &value, DType::I64, 1));
-    bool ignored = value == -100 && isLabel(input);
-    if (!ignored && (value < 0 || value >= *input.vocabulary))
-      return Status::userError("found token ", value, " for input `", input.name, "` in ", where,
-                               ", expected 0 to ", *input.vocabulary - 1);
+    int64_t value = 0; // of any integer type
+    (void)convert(static_cast<const char *>(values) + i * byteSize(input.dtype), input.dtype,
+                  &value, DType::I64, 1);
+    bool isIgnored = value == kIgnoredLabel && isLabel(input);
+    if (!isIgnored && (value < 0 || value >= *input.vocabulary))
+      return BadValue{i, value};
   }
-  return Status::ok();
+  return std::nullopt;
+}
+
+Status refuse(const InputDescription &input, int64_t value, const std::string &place) {
+  bool label = isLabel(input);
+  return Status::userError("found ", label ? "label " : "token ", value, " for input `", input.name,
+                           "` in ", place, ", expected 0 to ", *input.vocabulary - 1,
+                           label ? ", or -100 to ignore it" : "");
+}
+
+Status checkLastBatch(const DataOptions &options, const std::vector<InputDescription> &inputs,
+                      int64_t samples, int64_t perStep) {
+  if (options.lastBatch == LastBatch::Drop && samples < perStep)
+    return Status::userError("found ", samples, " samples, but a step takes ", perStep,
+                             ", and --last-batch drop leaves out what does not fill a step; give "
+                             "more data, compile with a smaller batch, or use pad or wrap");
+  if (options.lastBatch != LastBatch::Pad)
+    return Status::ok();
+  const char *wayOut = "; use --last-batch drop or wrap";
+  if (options.slots > 1)
+    return Status::userError("found --last-batch pad and ", options.slots,
+                             " micro-batches per step, which count equally, also if one has fewer "
+                             "samples than the others",
+                             wayOut);
+  bool hasLabels = false;
+  for (const InputDescription &input : inputs) {
+    if (!isLabel(input))
+      continue;
+    hasLabels = true;
+    if (!isInteger(input.dtype) || !input.vocabulary)
+      return Status::userError("--last-batch pad: the loss cannot ignore values of the label `",
+                               input.name, "`, which is ", name(input.dtype), toString(input.shape),
+                               ", expected classes of softmax-cross-entropy", wayOut);
+  }
+  return hasLabels
+             ? Status::ok()
+             : Status::userError(
+                   "--last-batch pad: the plan has no labels that a loss could ignore", wayOut);
 }
 
 namespace {
@@ -38,35 +74,31 @@ std::string endingOf(const std::string &path) { return std::filesystem::path(pat
 // The arrays and token files of the options processed so far.
 struct Gathered {
   const std::vector<InputDescription> &inputs;
-  std::vector<FoundArray> arrays; // per input; `file` is null if none was found
+  std::vector<std::vector<FoundArray>> arrays; // per input, in the order of the files
   std::vector<std::shared_ptr<const ArrayFile>> files;
   std::vector<std::string> tokenFiles;
+  uint64_t inflated = 0; // bytes of compressed arrays in memory
 
-  const InputDescription *inputNamed(const std::string &name) const {
-    for (const InputDescription &input : inputs)
-      if (input.name == name)
-        return &input;
-    return nullptr;
-  }
-
-  Status take(size_t input, std::shared_ptr<const ArrayFile> file, const ArrayView *array) {
-    if (arrays[input].file)
-      return Status::userError("input `", inputs[input].name, "` is given twice: in ",
-                               arrays[input].file->path(), " and in ", file->path());
-    arrays[input] = {std::move(file), array};
-    return Status::ok();
+  bool isInput(const std::string &name) const {
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [&](const InputDescription &input) { return input.name == name; });
   }
 
   // Inflates the compressed arrays that are needed only.
-  static Result<std::shared_ptr<const ArrayFile>>
+  Result<std::shared_ptr<const ArrayFile>>
   openFor(const std::string &path, const std::function<bool(const std::string &)> &isWanted) {
     ReadOptions options;
     options.isWanted = isWanted;
-    return ArrayFile::open(path, options);
+    options.mostInflated -= std::min(options.mostInflated, inflated);
+    CLEAVE_TRY_ASSIGN(auto file, ArrayFile::open(path, options));
+    inflated += file->inflatedBytes();
+    files.push_back(file);
+    return file;
   }
 
   // NAME=FILE.npy (or another format with one array, or one of that name).
-  Status addNamed(const std::string &name, const std::string &path) {
+  Status addNamed(const InputDescription &input, const std::string &path) {
+    const std::string &name = input.name;
     CLEAVE_TRY_ASSIGN(auto file, openFor(path, [&](const std::string &n) { return n == name; }));
     const ArrayView *array = file->find(name);
     if (!array && file->arrays().size() == 1 && file->skipped().empty())
@@ -77,39 +109,34 @@ struct Gathered {
     if (!array)
       return Status::userError(path, " has no array `", name, "`; it has ",
                                listNames(file->names(), [](auto &name) { return name; }));
-    files.push_back(file);
-    return take(inputNamed(name) - inputs.data(), file, array);
-  }
-
-  Status addArchive(const std::string &path) {
-    CLEAVE_TRY_ASSIGN(auto file,
-                      openFor(path, [&](const std::string &n) { return inputNamed(n); }));
-    files.push_back(file);
-    for (size_t i = 0; i < inputs.size(); ++i)
-      if (const ArrayView *array = file->find(inputs[i].name))
-        CLEAVE_TRY(take(i, file, array));
+    arrays[size_t(&input - inputs.data())].push_back({file, array});
     return Status::ok();
   }
 
-  Status add(const std::string &spec) {
-    size_t equals = spec.find('=');
-    if (equals != std::string::npos && inputNamed(spec.substr(0, equals)))
-      return addNamed(spec.substr(0, equals), spec.substr(equals + 1));
-    std::string ending = endingOf(spec);
-    std::error_code ignored;
-    if (equals != std::string::npos && !std::filesystem::exists(spec, ignored))
-      return Status::userError("found --data ", spec, ", but the model has no input `",
-                               spec.substr(0, equals), "`; its inputs are ",
-                               listNames(inputs, [](auto &input) { return input.name; }));
-    if (ending == ".npz" || ending == ".safetensors")
-      return addArchive(spec);
-    tokenFiles.push_back(spec);
+  Status addArchive(const std::string &path) {
+    CLEAVE_TRY_ASSIGN(auto file, openFor(path, [&](const std::string &n) { return isInput(n); }));
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (const ArrayView *array = file->find(inputs[i].name))
+        arrays[i].push_back({file, array});
+    return Status::ok();
+  }
+
+  Status add(const DataSpec &spec) {
+    for (const std::string &path : spec.files) {
+      std::string ending = endingOf(path);
+      if (spec.input)
+        CLEAVE_TRY(addNamed(*spec.input, path));
+      else if (ending == ".npz" || ending == ".safetensors")
+        CLEAVE_TRY(addArchive(path));
+      else
+        tokenFiles.push_back(path);
+    }
     return Status::ok();
   }
 
   Status checkComplete() const {
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (arrays[i].file)
+      if (!arrays[i].empty())
         continue;
       std::string present, reason;
       for (const auto &file : files) {
@@ -138,18 +165,25 @@ Result<std::unique_ptr<DataSource>> DataSource::open(const DataOptions &options,
     return Status::userError(
         "the model reads ", listNames(inputs, [](auto &input) { return input.name; }),
         ": give --data FILE.npz, FILE.safetensors, NAME=FILE.npy or, for tokens, a text file");
-  Gathered gathered{inputs, std::vector<FoundArray>(inputs.size())};
-  for (const std::string &spec : options.specs)
+  Gathered gathered{inputs, std::vector<std::vector<FoundArray>>(inputs.size())};
+  for (const std::string &text : options.specs) {
+    CLEAVE_TRY_ASSIGN(DataSpec spec, readSpec(text, inputs));
     CLEAVE_TRY(gathered.add(spec));
+  }
   if (gathered.tokenFiles.empty()) {
     CLEAVE_TRY(gathered.checkComplete());
     return openArrays(options, inputs, gathered.arrays);
   }
-  if (options.specs.size() > 1)
+  if (!gathered.files.empty())
     return Status::userError("found the token file ", gathered.tokenFiles[0],
-                             " beside other --data, expected it alone");
-  CLEAVE_TRY_ASSIGN(auto tokens, openTokens(gathered.tokenFiles[0]));
-  return openWindows(options, inputs, std::move(tokens));
+                             " beside the arrays in ", gathered.files[0]->path(),
+                             ", expected either tokens or arrays");
+  std::vector<TokenFile> files;
+  for (const std::string &path : gathered.tokenFiles) {
+    CLEAVE_TRY_ASSIGN(TokenFile file, openTokens(path));
+    files.push_back(std::move(file));
+  }
+  return openWindows(options, inputs, std::move(files));
 }
 
 } // namespace cleave::data

@@ -1,11 +1,11 @@
 // The source of a model's inputs and labels: the files of the --data options, as samples along the
-// first dim. Sample i of slot s of step t has the number (t * slots + s) * batch + i, modulo the
-// number of samples. With a shuffle seed, each pass over the samples uses another permutation,
-// which is equal on all ranks. Each rank reads only its block.
+// first dim. Epochs.h says which samples a step takes. With a shuffle seed, each epoch takes them
+// in another order, over all files, which is equal on all ranks. Each rank reads only its block.
 #pragma once
 
 #include "runtime/base/DType.h"
 #include "runtime/base/Status.h"
+#include "runtime/data/Epochs.h"
 
 #include <cstdint>
 #include <memory>
@@ -30,16 +30,18 @@ struct InputDescription {
 // Options of DataSource::open().
 struct DataOptions {
   // Either one or more of FILE.npz and FILE.safetensors (one array per input, by name) and
-  // NAME=FILE.npy; or, for a model with one integer input and at most one integer label, one token
-  // file: a one-dimensional integer .npy, a .u16 or .u32 file (raw little-endian numbers), or any
-  // other file, whose bytes are the tokens. A token file is divided into windows of the length of
-  // one sample; the label is the next token.
+  // NAME=FILE.npy; or, for a model with one integer input and at most one integer label, token
+  // files: a one-dimensional integer .npy, a .u16 or .u32 file (raw little-endian numbers), a .bin
+  // file of llm.c, or any other file, whose bytes are the tokens. A token file is divided into
+  // windows of the length of one sample; the label is the next token. FILE may be a pattern
+  // (DataSpec.h). The samples of several files for one input follow each other.
   std::vector<std::string> specs;
   std::optional<uint64_t> shuffleSeed;
   int64_t slots = 1; // micro-batches per step
   // If neither of two token inputs is marked as a label, the second is one. True for plans that
   // train.
   bool mayHaveLabels = true;
+  LastBatch lastBatch = LastBatch::Wrap;
 };
 
 class DataSource {
@@ -55,6 +57,13 @@ public:
   // consist of samples.
   virtual int64_t samples() const = 0;
   virtual int64_t samplesPerMicroBatch() const = 0;
+  // The tokens of one sample; 0 if it is unknown whether samples consist of tokens.
+  virtual int64_t tokensPerSample() const { return 0; }
+  // Which samples each step takes, to be moved to where a run resumes; null if the data do not
+  // consist of samples.
+  virtual Epochs *epochs() { return nullptr; }
+  // What was found, for people: `40 samples in 2 files`.
+  virtual std::string description() const { return ""; }
 
   // Writes one block of an input (index into `inputs`), dense and row-major, to `destination`: the
   // part of the micro-batch at `offset` with `shape`, both in elements per dim. Elements outside

@@ -197,11 +197,13 @@ Status readNpz(ArrayFileBuilder &builder, const MappedFile &mapped, const ReadOp
     }
     inflated += entry.method == 8 ? entry.bytes : 0; // below the file's size times kMostExpansion
     if (inflated > options.mostInflated)
-      return Status::userError("its compressed arrays take more than ", options.mostInflated,
-                               " bytes in memory; store them without compression (numpy.savez), "
-                               "so that they are mapped");
+      return Status::userError(
+          "its compressed arrays take more than the ", options.mostInflated,
+          " bytes of memory that are left for them; store them without compression (numpy.savez), "
+          "so that they are mapped");
     CLEAVE_TRY(addEntry(builder, file, entry));
   }
+  builder.addInflated(inflated);
   return Status::ok();
 }
 

@@ -4,45 +4,58 @@
 #include "runtime/data/ArrayFile.h"
 #include "runtime/data/DataSource.h"
 
-#include <map>
+#include <optional>
 
 namespace cleave::data {
 
-// The array of an input and its file.
+// One array of an input and its file.
 struct FoundArray {
   std::shared_ptr<const ArrayFile> file;
   const ArrayView *array;
 };
 
-// A source with one array per input. A user error if shapes, types or numbers of samples do not
-// fit.
+// A source with one array per input, or several whose samples follow each other. A user error if
+// shapes, types or numbers of samples do not fit.
 Result<std::unique_ptr<DataSource>> openArrays(const DataOptions &options,
                                                const std::vector<InputDescription> &inputs,
-                                               const std::vector<FoundArray> &arrays);
+                                               const std::vector<std::vector<FoundArray>> &arrays);
 
-// A sequence of tokens in memory.
+// A sequence of tokens in memory or mapped.
 struct TokenFile {
   std::string path;
   std::shared_ptr<const void> storage; // owns the tokens
   const unsigned char *tokens = nullptr;
   int64_t count = 0;
-  int64_t bytesPerToken = 1; // 1: unsigned; 4 and 8: signed
+  DType dtype = DType::U8; // of a token, an integer
 };
 // Opens a token file (DataOptions::specs).
 Result<TokenFile> openTokens(const std::string &path);
 
-// A source of windows of one sequence of tokens.
+// A source of windows of sequences of tokens; no window has tokens of two files.
 Result<std::unique_ptr<DataSource>> openWindows(const DataOptions &options,
                                                 const std::vector<InputDescription> &inputs,
-                                                TokenFile file);
+                                                std::vector<TokenFile> files);
 
 // Whether the input is a label, by its mark or its name.
 bool isLabel(const InputDescription &input);
 
-// A user error if one of `count` values of the input's dtype lies outside its vocabulary; labels
-// may be -100. `where` is the file, for the message.
-Status checkVocabulary(const InputDescription &input, const void *values, int64_t count,
-                       const std::string &where);
+// The class that softmax-cross-entropy ignores.
+constexpr int64_t kIgnoredLabel = -100;
+
+// The first of `count` values of the input's dtype that lies outside its vocabulary; labels may be
+// kIgnoredLabel.
+struct BadValue {
+  int64_t index, value;
+};
+std::optional<BadValue> findBadValue(const InputDescription &input, const void *values,
+                                     int64_t count);
+// The user error for such a value; `place` says where it is: `sample 7 of a.npz`.
+Status refuse(const InputDescription &input, int64_t value, const std::string &place);
+
+// A user error if the last batch cannot be treated as the options say; `perStep` of the `samples`
+// are taken in one step.
+Status checkLastBatch(const DataOptions &options, const std::vector<InputDescription> &inputs,
+                      int64_t samples, int64_t perStep);
 
 // The items' names for messages, at most 20: `a`, `b`, `c`.
 template <typename Items, typename NameOf>

@@ -1,5 +1,6 @@
-// Data source of windows of one sequence of tokens: window w is the tokens [w * length, (w + 1) *
-// length); its label is the same range, shifted by one token. See DataSource.h.
+// Data source of windows of token files: window w of a file is its tokens [w * length, (w + 1) *
+// length); the label is the same range, shifted by one token. The windows of several files follow
+// each other. See DataSource.h.
 #include "runtime/base/MappedFile.h"
 #include "runtime/data/Block.h"
 #include "runtime/data/SampleOrder.h"
@@ -12,26 +13,33 @@
 namespace cleave::data {
 namespace {
 
-DType typeOf(const TokenFile &file) {
-  switch (file.bytesPerToken) {
-  case 1:
-    return DType::U8;
-  case 4:
-    return DType::I32;
-  default:
-    return DType::I64;
-  }
-}
-
 class TokenSource final : public DataSource {
 public:
-  TokenSource(std::vector<InputDescription> inputs, TokenFile file, int64_t length, int64_t windows,
-              const DataOptions &options)
-      : inputs_(std::move(inputs)), file_(std::move(file)), length_(length), windows_(windows),
-        slots_(options.slots), order_(windows, options.shuffleSeed) {}
+  // `firsts`: the number of the first window of each file, and then that of all windows.
+  TokenSource(std::vector<InputDescription> inputs, std::vector<TokenFile> files,
+              std::vector<int64_t> firsts, int64_t length, const DataOptions &options)
+      : inputs_(std::move(inputs)), files_(std::move(files)), firsts_(std::move(firsts)),
+        length_(length),
+        epochs_(samples(), samplesPerMicroBatch() * options.slots, options.lastBatch),
+        order_(samples(), options.shuffleSeed) {}
 
-  int64_t samples() const override { return windows_; }
+  int64_t samples() const override { return firsts_.back(); }
   int64_t samplesPerMicroBatch() const override { return elements(inputs_[0].shape) / length_; }
+  int64_t tokensPerSample() const override { return length_; }
+  Epochs *epochs() override { return &epochs_; }
+
+  std::string description() const override {
+    std::string text = concat(samples(), " windows of ", length_, " tokens");
+    if (files_.size() == 1)
+      return text;
+    int64_t empty = 0;
+    for (size_t i = 0; i < files_.size(); ++i)
+      empty += firsts_[i] == firsts_[i + 1];
+    text += concat(" in ", files_.size(), " files");
+    return empty ? concat(text, ", ", empty, " of which ", empty == 1 ? "is" : "are",
+                          " too short for a window")
+                 : text;
+  }
 
   Status fill(size_t index, int64_t step, int64_t slot, const std::vector<int64_t> &offset,
               const std::vector<int64_t> &shape, void *destination) const override {
@@ -42,17 +50,14 @@ public:
     Block part = intersection(block, whole);
     if (elements(part.shape) == 0)
       return Status::ok();
-    int64_t first = (step * slots_ + slot) * (elements(input.shape) / length_);
     std::vector<int64_t> element = part.offset;
     do {
       int64_t at = position(element, whole), target = position(element, block);
       for (int64_t done = 0; done < part.shape.back();) {
         int64_t window = (at + done) / length_, within = (at + done) % length_;
         int64_t run = std::min(length_ - within, part.shape.back() - done);
-        int64_t token = order_.at(first + window) * length_ + within + (isLabel(input) ? 1 : 0);
-        CLEAVE_TRY(
-            copy(input, token, run,
-                 static_cast<char *>(destination) + (target + done) * byteSize(input.dtype)));
+        char *to = static_cast<char *>(destination) + (target + done) * byteSize(input.dtype);
+        CLEAVE_TRY(copy(input, step, slot * samplesPerMicroBatch() + window, within, run, to));
         done += run;
       }
     } while (next(element, part));
@@ -77,16 +82,32 @@ private:
     return false;
   }
 
-  Status copy(const InputDescription &input, int64_t token, int64_t count, char *to) const {
+  // Copies the tokens [within, within + count) of the window at place `number` of a step.
+  Status copy(const InputDescription &input, int64_t step, int64_t number, int64_t within,
+              int64_t count, char *to) const {
+    TakenSample taken = epochs_.sampleAt(step, number);
+    if (taken.isPadding && isLabel(input)) {
+      std::vector<int64_t> ignored(size_t(count), kIgnoredLabel);
+      return convert(ignored.data(), DType::I64, to, input.dtype, count);
+    }
+    int64_t window = order_.at(taken.epoch * samples() + taken.index);
+    size_t index = size_t(std::prev(std::upper_bound(firsts_.begin(), firsts_.end(), window)) -
+                          firsts_.begin());
+    const TokenFile &file = files_[index];
+    int64_t token = (window - firsts_[index]) * length_ + within + (isLabel(input) ? 1 : 0);
     CLEAVE_TRY(
-        convert(file_.tokens + token * file_.bytesPerToken, typeOf(file_), to, input.dtype, count)
-            .withContext(file_.path));
-    return checkVocabulary(input, to, count, file_.path);
+        convert(file.tokens + token * byteSize(file.dtype), file.dtype, to, input.dtype, count)
+            .withContext(file.path));
+    if (auto bad = findBadValue(input, to, count))
+      return refuse(input, bad->value, concat(file.path, ", token ", token + bad->index));
+    return Status::ok();
   }
 
   std::vector<InputDescription> inputs_;
-  TokenFile file_;
-  int64_t length_, windows_, slots_;
+  std::vector<TokenFile> files_;
+  std::vector<int64_t> firsts_;
+  int64_t length_;
+  Epochs epochs_;
   SampleOrder order_;
 };
 
@@ -123,6 +144,23 @@ Status chooseInputs(std::vector<InputDescription> &inputs, const std::string &pa
   return Status::ok();
 }
 
+// The token files of llm.c begin with 256 numbers of 32 bits: one for the vocabulary, a version,
+// and the number of tokens. Other files are left as they are.
+void readHeader(const MappedFile &file, TokenFile &tokens) {
+  constexpr size_t kHeaderBytes = 1024;
+  constexpr int32_t kGpt2[] = {20240520, 1}, kLlama3[] = {20240801, 7};
+  if (file.size() < kHeaderBytes)
+    return;
+  int32_t header[3];
+  std::memcpy(header, file.data(), sizeof header);
+  bool isGpt2 = header[0] == kGpt2[0] && header[1] == kGpt2[1];
+  if (!isGpt2 && (header[0] != kLlama3[0] || header[1] != kLlama3[1]))
+    return;
+  tokens.dtype = isGpt2 ? DType::U16 : DType::U32;
+  tokens.tokens = file.data() + kHeaderBytes;
+  tokens.count = int64_t(file.size() - kHeaderBytes) / byteSize(tokens.dtype);
+}
+
 } // namespace
 
 Result<TokenFile> openTokens(const std::string &path) {
@@ -137,50 +175,43 @@ Result<TokenFile> openTokens(const std::string &path) {
           "found ", path,
           (array ? " with " + std::string(name(array->dtype)) + toString(array->shape) : ""),
           ", expected a one-dimensional integer array of tokens, or NAME=", path);
-    if (array->dtype != DType::U8 && array->dtype != DType::I32 && array->dtype != DType::I64) {
-      auto wide = std::make_shared<std::vector<int64_t>>(array->elements());
-      CLEAVE_TRY(convert(array->data, array->dtype, wide->data(), DType::I64, array->elements()));
-      tokens.storage = wide;
-      tokens.tokens = reinterpret_cast<const unsigned char *>(wide->data());
-      tokens.bytesPerToken = 8;
-    } else {
-      tokens.storage = file;
-      tokens.tokens = static_cast<const unsigned char *>(array->data);
-      tokens.bytesPerToken = byteSize(array->dtype);
-    }
+    tokens.storage = file;
+    tokens.tokens = static_cast<const unsigned char *>(array->data);
+    tokens.dtype = array->dtype;
     tokens.count = array->elements();
     return tokens;
   }
   CLEAVE_TRY_ASSIGN(auto file, MappedFile::open(path));
   tokens.storage = file;
   tokens.tokens = file->data();
-  tokens.count = file->size();
-  if (ending == ".u16" || ending == ".u32") { // converted to i32 once
-    int64_t bytes = ending == ".u16" ? 2 : 4;
-    auto wide = std::make_shared<std::vector<int32_t>>(file->size() / bytes);
-    for (size_t i = 0; i < wide->size(); ++i)
-      std::memcpy(&(*wide)[i], file->data() + i * bytes, bytes);
-    tokens.storage = wide;
-    tokens.tokens = reinterpret_cast<const unsigned char *>(wide->data());
-    tokens.count = wide->size();
-    tokens.bytesPerToken = 4;
-  }
+  tokens.dtype = ending == ".u16" ? DType::U16 : ending == ".u32" ? DType::U32 : DType::U8;
+  tokens.count = int64_t(file->size()) / byteSize(tokens.dtype);
+  if (ending == ".bin")
+    readHeader(*file, tokens);
   return tokens;
 }
 
 Result<std::unique_ptr<DataSource>> openWindows(const DataOptions &options,
                                                 const std::vector<InputDescription> &inputs,
-                                                TokenFile file) {
+                                                std::vector<TokenFile> files) {
   std::vector<InputDescription> chosen = inputs;
   int64_t length = 0;
-  CLEAVE_TRY(chooseInputs(chosen, file.path, options.mayHaveLabels, length));
+  CLEAVE_TRY(chooseInputs(chosen, files[0].path, options.mayHaveLabels, length));
   int64_t label = chosen.size() == 2 ? 1 : 0; // the last window's label needs one token more
-  int64_t windows = length > 0 ? (file.count - label) / length : 0;
-  if (windows < 1)
-    return Status::userError("found ", file.count, " tokens in ", file.path, ", expected at least ",
-                             length + label, " for one window of ", length, " tokens");
-  return std::unique_ptr<DataSource>(
-      std::make_unique<TokenSource>(std::move(chosen), std::move(file), length, windows, options));
+  std::vector<int64_t> firsts{0};
+  for (const TokenFile &file : files) {
+    int64_t windows = length > 0 ? std::max<int64_t>(0, (file.count - label) / length) : 0;
+    firsts.push_back(firsts.back() + windows);
+  }
+  if (firsts.back() < 1)
+    return Status::userError("found ", files[0].count, " tokens in ", files[0].path,
+                             files.size() > 1 ? " and too few in the other files" : "",
+                             ", expected at least ", length + label, " for one window of ", length,
+                             " tokens");
+  CLEAVE_TRY(checkLastBatch(options, chosen, firsts.back(),
+                            elements(chosen[0].shape) / length * options.slots));
+  return std::unique_ptr<DataSource>(std::make_unique<TokenSource>(
+      std::move(chosen), std::move(files), std::move(firsts), length, options));
 }
 
 } // namespace cleave::data

@@ -16,15 +16,32 @@ void addRunOptions(CLI::App &app, Options &options) {
       ->type_name("KEY");
   app.add_option(
          "--data", options.data,
-         "arrays by input name (.npz, .safetensors), NAME=FILE.npy, or a text or token file; "
-         "may be given several times")
+         "arrays by input name (.npz, .safetensors), NAME=FILE.npy, or a text or token file; or a "
+         "quoted pattern of such files; may be given several times")
       ->allow_extra_args(false)
       ->type_name("FILE");
-  app.add_option(
-         "--steps", options.steps,
-         "total number of steps, including those before --resume (default: one pass over the data)")
-      ->check(nonNegative())
+  CLI::Option *steps =
+      app.add_option("--steps", options.steps,
+                     "total number of steps, including those before --resume (default: one epoch)")
+          ->check(nonNegative())
+          ->type_name("N");
+  app.add_option("--epochs", options.epochs,
+                 "instead of --steps: total number of passes over the data, including those before "
+                 "--resume")
+      ->check(positive())
+      ->excludes(steps)
       ->type_name("N");
+  app.add_option_function<std::string>(
+         "--last-batch",
+         [&options](const std::string &text) {
+           options.lastBatch = text == "drop"  ? data::LastBatch::Drop
+                               : text == "pad" ? data::LastBatch::Pad
+                                               : data::LastBatch::Wrap;
+         },
+         "samples at the end of an epoch that do not fill a step: leave them out (drop), add "
+         "samples with ignored labels (pad), or go on with the next epoch (wrap); default: wrap")
+      ->check(CLI::IsMember({"drop", "pad", "wrap"}))
+      ->type_name("drop|pad|wrap");
   app.add_option("--nproc", options.ranks, "processes on this machine (default: the plan's ranks)")
       ->check(positive())
       ->type_name("N");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/base/Status.h"
+#include "runtime/data/Epochs.h"
 
 #include <cstdint>
 #include <optional>
@@ -21,11 +22,13 @@ struct Options {
   std::string plan;               // path of the plan file
   std::vector<std::string> trust; // files of public keys; empty: plans need no signature
   std::vector<std::string> data;  // values of --data
-  std::optional<int64_t> steps;   // total, with those before --resume; none: one pass over data
-  std::optional<int> ranks;       // processes to start; none: ranks of the plan
-  std::string device = "auto";    // auto, cpu, cuda, cuda:N
-  int threads = 0;                // per rank; 0: cores of this machine divided by its ranks
-  uint64_t seed = 0;              // of random numbers
+  std::optional<int64_t> steps;   // total, with those before --resume
+  std::optional<int64_t> epochs;  // total, with those before --resume; neither: one epoch
+  data::LastBatch lastBatch = data::LastBatch::Wrap;
+  std::optional<int> ranks;    // processes to start; none: ranks of the plan
+  std::string device = "auto"; // auto, cpu, cuda, cuda:N
+  int threads = 0;             // per rank; 0: cores of this machine divided by its ranks
+  uint64_t seed = 0;           // of random numbers
   bool shuffles = false;
   std::optional<uint64_t> shuffleSeed; // none: `seed`
   std::string save, resume, log, report, tensorBoard, out, profile,

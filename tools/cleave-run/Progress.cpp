@@ -19,9 +19,9 @@ int terminalWidth() {
 
 } // namespace
 
-Progress::Progress(int64_t first, int64_t count, bool quiet)
-    : first_(first), count_(count), quiet_(quiet), terminal_(::isatty(STDOUT_FILENO)),
-      begin_(Clock::now()), shown_(begin_) {}
+Progress::Progress(int64_t first, int64_t count, const RunData &data, int64_t epochs, bool quiet)
+    : first_(first), count_(count), data_(data), epochs_(epochs), quiet_(quiet),
+      terminal_(::isatty(STDOUT_FILENO)), begin_(Clock::now()), shown_(begin_) {}
 
 Progress::~Progress() { finish(); }
 
@@ -36,6 +36,10 @@ std::string Progress::numbers(int64_t done,
                               const std::vector<executor::MetricValue> &metrics) const {
   std::string text;
   char number[64];
+  if (data_.samplesPerStep() > 0) {
+    std::snprintf(number, sizeof number, "epoch %.3g", data_.epochsAt(first_ + done));
+    text += number + (epochs_ ? concat('/', epochs_, "  ") : std::string("  "));
+  }
   for (const executor::MetricValue &metric : metrics) {
     std::snprintf(number, sizeof number, " %.5g  ", metric.value);
     text += metric.name + number;
@@ -48,7 +52,9 @@ std::string Progress::numbers(int64_t done,
   else
     std::snprintf(number, sizeof number, "%s/step", secondsText(perStep).c_str());
   text += number;
-  if (int64_t left = count_ - done; terminal_ && left > 0)
+  if (auto [unit, count] = data_.amount(); count > 0)
+    text += "  " + countText(double(count) / perStep, unit + "/s");
+  if (int64_t left = count_ - done; left > 0)
     text += "  " + secondsText(double(left) * perStep) + " left";
   return text;
 }

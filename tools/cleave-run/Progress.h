@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/executor/Executor.h"
+#include "tools/cleave-run/RunData.h"
 
 #include <chrono>
 #include <cstdint>
@@ -12,8 +13,9 @@ namespace cleave::run {
 
 class Progress {
 public:
-  // Reports steps [first, first + count); prints nothing if `quiet`.
-  Progress(int64_t first, int64_t count, bool quiet);
+  // Reports steps [first, first + count) of `data`, which outlive this object, and their place in
+  // all `epochs` (0: not known); prints nothing if `quiet`.
+  Progress(int64_t first, int64_t count, const RunData &data, int64_t epochs, bool quiet);
   ~Progress();
 
   // Call after every step, with its index and metrics.
@@ -23,11 +25,13 @@ public:
 
 private:
   void showBar(int64_t done, const std::string &numbers);
-  // `loss 1.2345  12.3 steps/s`
+  // `epoch 1.3/3  loss 1.2345  12.3 steps/s  98.4 samples/s  20 s left`
   std::string numbers(int64_t done, const std::vector<executor::MetricValue> &metrics) const;
 
   using Clock = std::chrono::steady_clock;
   int64_t first_, count_;
+  const RunData &data_;
+  int64_t epochs_;
   bool quiet_, terminal_;
   bool barShown_ = false;
   Clock::time_point begin_, shown_;

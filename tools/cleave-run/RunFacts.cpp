@@ -2,6 +2,7 @@
 #include "tools/cleave-run/RunFacts.h"
 
 #include "runtime/base/Sha256.h"
+#include "runtime/data/DataSpec.h"
 #include "runtime/executor/Executor.h"
 #include "tools/commandline/CommandLine.h"
 
@@ -38,6 +39,8 @@ void addOptions(std::vector<Fact> &facts, const Options &options) {
   const char *onNan[] = {"stop", "skip", "continue"};
   auto add = [&](const char *name, const std::string &value) { facts.push_back({name, value}); };
   add("--steps", options.steps ? concat(*options.steps) : "none");
+  add("--epochs", options.epochs ? concat(*options.epochs) : "none");
+  add("--last-batch", data::name(options.lastBatch));
   add("--seed", concat(options.seed));
   add("--shuffle",
       options.shuffles ? concat(options.shuffleSeed.value_or(options.seed)) : "no shuffling");
@@ -52,18 +55,27 @@ void addOptions(std::vector<Fact> &facts, const Options &options) {
   add("CLEAVE_CHECK_KERNELS", yesOrNo(options.checked));
 }
 
-Status addData(std::vector<Fact> &facts, const Options &options) {
-  facts.push_back({"the number of data files", concat(options.data.size())});
-  for (size_t i = 0; i < options.data.size(); ++i) {
-    std::string input, path = options.data[i];
-    std::error_code ignored;
-    if (size_t equals = path.find('='); equals != std::string::npos && !fs::exists(path, ignored)) {
-      input = path.substr(0, equals + 1);
-      path = path.substr(equals + 1);
+// The first files one by one, the others together.
+Status addData(std::vector<Fact> &facts, const Options &options,
+               const std::vector<data::InputDescription> &inputs) {
+  constexpr size_t kListed = 32;
+  std::vector<std::string> prints;
+  for (const std::string &text : options.data) {
+    CLEAVE_TRY_ASSIGN(data::DataSpec spec, data::readSpec(text, inputs));
+    for (const std::string &path : spec.files) {
+      CLEAVE_TRY_ASSIGN(auto print, fingerprint(path));
+      prints.push_back(spec.input ? spec.input->name + "=" + print : print);
     }
-    CLEAVE_TRY_ASSIGN(auto print, fingerprint(path));
-    facts.push_back({concat("data file ", i + 1), input + print});
   }
+  facts.push_back({"the number of data files", concat(prints.size())});
+  std::string others;
+  for (size_t i = 0; i < prints.size(); ++i)
+    if (i < kListed)
+      facts.push_back({concat("data file ", i + 1), prints[i]});
+    else
+      others += prints[i] + "\n";
+  if (!others.empty())
+    facts.push_back({"the other data files", sha256(others).substr(0, kDigits)});
   return Status::ok();
 }
 
@@ -110,8 +122,8 @@ Result<std::vector<Fact>> factsOf(const plan::Plan &plan, const Options &options
   };
   addOptions(facts, options);
   CLEAVE_TRY(addModel(facts, plan, options));
-  if (!executor::inputsOf(plan).empty()) // otherwise the files are not read
-    CLEAVE_TRY(addData(facts, options));
+  if (auto inputs = executor::inputsOf(plan); !inputs.empty()) // otherwise the files are not read
+    CLEAVE_TRY(addData(facts, options, inputs));
   facts.push_back({"the first step", concat(first)});
   facts.push_back({"the number of steps", concat(count)});
   if (!checkpoint) {

@@ -19,7 +19,7 @@ RunLog::~RunLog() {
 }
 
 // Whether a line of an earlier log stays when a run goes on at step `first`: not that of a step
-// which the run repeats, and not that of a rank at the end.
+// which the run repeats, and not those at its end.
 static bool stays(const std::string &line, int64_t first) {
   Json entry = Json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!entry.is_object())
@@ -27,7 +27,7 @@ static bool stays(const std::string &line, int64_t first) {
   auto step = entry.find("step");
   bool isRepeated =
       step != entry.end() && step->is_number_integer() && step->get<int64_t>() >= first;
-  return !isRepeated && !entry.contains("planned_bytes");
+  return !isRepeated && !entry.contains("planned_bytes") && !entry.contains("summary");
 }
 
 // Cuts the lines of an earlier log that do not stay, and an incomplete last line.
@@ -69,13 +69,16 @@ Status RunLog::line(const std::string &text) {
 }
 
 Status RunLog::step(int64_t step, const std::vector<executor::MetricValue> &metrics, double seconds,
-                    double hostSeconds, bool isSkipped) {
+                    double hostSeconds, const std::vector<std::pair<std::string, double>> &more,
+                    bool isSkipped) {
   Json entry{{"step", step}};
   for (const executor::MetricValue &metric : metrics)
     entry[metric.name] = metric.value; // non-finite numbers are dumped as null
   entry["seconds"] = seconds;
   if (hostSeconds > 0)
     entry["host_seconds"] = hostSeconds;
+  for (const auto &[name, value] : more)
+    entry[name] = value;
   if (isSkipped)
     entry["skipped"] = true;
   return line(entry.dump());

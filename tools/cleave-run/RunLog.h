@@ -1,4 +1,4 @@
-// The log of a run in JSON lines: one per step, then one per rank.
+// The log of a run in JSON lines: one per step, then a summary and one per rank.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cleave::run {
@@ -21,13 +22,15 @@ public:
   RunLog &operator=(const RunLog &) = delete;
 
   // Creates or truncates the file. A run that resumes at step `resumed` appends to it, after
-  // cutting the lines of this and later steps, those of the ranks, and an incomplete last line. A
+  // cutting the lines of this and later steps, the summary, those of the ranks, and an incomplete
+  // last line. A
   // log that is not open drops its lines.
   Status open(const std::string &path, std::optional<int64_t> resumed);
-  // Writes {"step", metrics by name, "seconds"}, "host_seconds" unless they are 0, and "skipped" if
-  // the update was undone. Non-finite numbers become null.
+  // Writes {"step", metrics by name, "seconds"}, "host_seconds" unless they are 0, `more` by name,
+  // and "skipped" if the update was undone. Non-finite numbers become null.
   Status step(int64_t step, const std::vector<executor::MetricValue> &metrics, double seconds,
-              double hostSeconds, bool isSkipped);
+              double hostSeconds, const std::vector<std::pair<std::string, double>> &more,
+              bool isSkipped);
   // Writes {"event": "restart", …}: the number of the restart, the ranks and the step with which it
   // begins, and its reason.
   Status restart(int number, int ranks, int64_t step, const std::string &reason);

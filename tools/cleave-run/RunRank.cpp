@@ -6,7 +6,6 @@
 #include "runtime/checkpoint/Checkpoint.h"
 #include "runtime/checkpoint/Resume.h"
 #include "runtime/comm/PatientBarrier.h"
-#include "runtime/data/DataSource.h"
 #include "runtime/executor/Executor.h"
 #include "runtime/executor/OutputCollector.h"
 #include "runtime/executor/TensorLoader.h"
@@ -19,9 +18,11 @@
 #include "tools/cleave-run/Progress.h"
 #include "tools/cleave-run/Restart.h"
 #include "tools/cleave-run/Resume.h"
+#include "tools/cleave-run/RunData.h"
 #include "tools/cleave-run/RunFacts.h"
 #include "tools/cleave-run/RunLog.h"
 #include "tools/cleave-run/RunReport.h"
+#include "tools/cleave-run/RunSummary.h"
 #include "tools/cleave-run/Saver.h"
 #include "tools/cleave-run/TensorBoard.h"
 
@@ -30,6 +31,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 namespace cleave::run {
@@ -71,7 +73,7 @@ private:
     CLEAVE_TRY(load());
     CLEAVE_TRY(runSteps());
     CLEAVE_TRY(save(first_ + count_));
-    reportSaved();
+    reportEnd();
     return finish();
   }
 
@@ -81,13 +83,8 @@ private:
   Status report(const Status &ended) const {
     if (options_.report.empty() || !isFirst())
       return Status::ok();
-    const int64_t samples = data_ ? samplesPerStep() : 0;
-    return writeReport(options_.report, plan_, options_.plan, log_.lines(), samples,
+    return writeReport(options_.report, plan_, options_.plan, log_.lines(), data_.samplesPerStep(),
                        ended.message());
-  }
-
-  int64_t samplesPerStep() const {
-    return data_->samplesPerMicroBatch() * executor::slotsOf(plan_);
   }
 
   Status join() {
@@ -135,21 +132,20 @@ private:
       CLEAVE_TRY_ASSIGN(checkpoint_, checkpoint::Checkpoint::open(options_.resume));
       first_ = checkpoint_->progress().step;
       CLEAVE_TRY_ASSIGN(auto notes, checkResume(plan_, *checkpoint_, options_.restartOptimizer));
-      for (const std::string &note : notes)
-        if (isFirst() && !options_.quiet)
-          std::fprintf(stderr, "cleave-run: note: %s\n", note.c_str());
+      note(notes);
     }
-    std::vector<data::InputDescription> inputs = executor::inputsOf(plan_);
-    if (!inputs.empty() && !options_.data.empty()) {
-      data::DataOptions data{options_.data, {}, executor::slotsOf(plan_), plan_.trains()};
-      if (options_.shuffles)
-        data.shuffleSeed = options_.shuffleSeed.value_or(options_.seed);
-      CLEAVE_TRY_ASSIGN(data_, data::DataSource::open(data, inputs));
-    }
+    CLEAVE_TRY(data_.open(plan_, options_, checkpoint_.get(), first_));
+    note(data_.notes());
     origin_ = originOfRun();
-    int64_t end = options_.steps.value_or(origin_ + stepsOfOnePass());
-    count_ = std::max<int64_t>(0, end - first_);
+    count_ = std::max<int64_t>(0, data_.endOf(options_, origin_) - first_);
     return Status::ok();
+  }
+
+  // Prints notes on rank 0.
+  void note(const std::vector<std::string> &notes) const {
+    for (const std::string &note : notes)
+      if (isFirst() && !options_.quiet)
+        std::fprintf(stderr, "cleave-run: note: %s\n", note.c_str());
   }
 
   // After all ranks have agreed: this may change files.
@@ -187,13 +183,6 @@ private:
     return found == extra.end() ? first_ : std::strtoll(found->second.c_str(), nullptr, 10);
   }
 
-  int64_t stepsOfOnePass() const {
-    if (!data_ || data_->samplesPerMicroBatch() == 0)
-      return 1;
-    const int64_t samples = samplesPerStep();
-    return (data_->samples() + samples - 1) / samples;
-  }
-
   Status load() {
     executor::ExecutorOptions options;
     options.modelPath = options_.model;
@@ -207,7 +196,7 @@ private:
     options.position = &reporter_.position();
     options.communication = communication_;
     CLEAVE_TRY_ASSIGN(executor_, executor::Executor::create(plan_, *world_, std::move(device_),
-                                                            data_.get(), options));
+                                                            data_.source(), options));
     describe();
     if (!options_.out.empty())
       outputs_ = std::make_unique<executor::OutputCollector>(plan_, *everyone_);
@@ -237,11 +226,17 @@ private:
       where = environment_.size == 1 ? " on a GPU" : " on GPUs";
     std::printf("%s%s; %s of arenas on rank 0\n", ranks.c_str(), where.c_str(),
                 bytesText(executor_->memory().allocated).c_str());
+    if (std::string summary = data_.summary(); !summary.empty())
+      std::printf("%s\n", summary.c_str());
     std::fflush(stdout);
+    for (const std::string &warning : data_.warnings())
+      std::fprintf(stderr, "cleave-run: warning: %s\n", warning.c_str());
   }
 
   Status runSteps() {
-    Progress progress(first_, count_, options_.quiet || !isFirst());
+    Progress progress(first_, count_, data_, options_.epochs.value_or(0),
+                      options_.quiet || !isFirst());
+    summary_.emplace(first_, plan_.predicted().flops(), data_);
     if (count_ == 0 && first_ > 0 && isFirst() && !options_.quiet)
       std::printf("nothing to do: '%s' is at step %lld already\n", options_.resume.c_str(),
                   static_cast<long long>(first_));
@@ -252,10 +247,11 @@ private:
       CLEAVE_TRY(executor_->step(step));
       std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
       CLEAVE_TRY(notFinite_.examine(step, *executor_));
+      summary_->step(step, seconds.count(), executor_->metrics());
       if (isFirst()) {
         CLEAVE_TRY(log_.step(step, executor_->metrics(), seconds.count(), executor_->hostSeconds(),
-                             notFinite_.isSkipped()));
-        CLEAVE_TRY(tensorBoard_.step(step, numbersOf(seconds.count())));
+                             data_.numbersOf(step, seconds.count()), notFinite_.isSkipped()));
+        CLEAVE_TRY(tensorBoard_.step(step, numbersOf(step, seconds.count())));
         progress.step(step, executor_->metrics());
       }
       warn(notFinite_.warning(), progress);
@@ -285,13 +281,13 @@ private:
   }
 
   // The metrics of the last step, and its speed.
-  std::vector<std::pair<std::string, double>> numbersOf(double seconds) const {
+  std::vector<std::pair<std::string, double>> numbersOf(int64_t step, double seconds) const {
     std::vector<std::pair<std::string, double>> numbers;
     for (const executor::MetricValue &metric : executor_->metrics())
       numbers.emplace_back(metric.name, metric.value);
     numbers.emplace_back("seconds", seconds);
-    if (data_)
-      numbers.emplace_back("samples_per_second", double(samplesPerStep()) / seconds);
+    for (const auto &number : data_.numbersOf(step, seconds))
+      numbers.push_back(number);
     return numbers;
   }
 
@@ -306,6 +302,8 @@ private:
   // Writes a checkpoint whose next step is `next`.
   Status save(int64_t next) {
     reporter_.place(launch::Place::Saving);
+    if (std::string state = data_.stateAt(next); !state.empty())
+      saver_.add(kDataKey, state);
     return saver_.save(next, notFinite_.isFinite(), executor_->slices(), *everyone_, *barrier_);
   }
 
@@ -320,8 +318,12 @@ private:
     return Status::ok();
   }
 
-  void reportSaved() const {
-    if (isFirst() && !options_.quiet && saver_.hasSaved())
+  void reportEnd() const {
+    if (!isFirst() || options_.quiet)
+      return;
+    if (std::string text = summary_->text(); !text.empty() && plan_.trains())
+      std::printf("%s\n", text.c_str());
+    if (saver_.hasSaved())
       std::printf("saved in '%s', next step %lld\n", options_.save.c_str(),
                   static_cast<long long>(first_ + count_));
   }
@@ -329,14 +331,18 @@ private:
   Status finish() {
     reporter_.place(launch::Place::Finishing);
     if (outputs_ && isFirst()) {
-      bool isOnePass = data_ && !options_.steps;
-      CLEAVE_TRY(outputs_->write(options_.out, isOnePass ? data_->samples() : -1,
-                                 isOnePass ? data_->samplesPerMicroBatch() : 0));
+      bool areWhole = data_.source() && !options_.steps; // epochs
+      CLEAVE_TRY(outputs_->write(
+          options_.out, areWhole ? data_.source()->samples() * options_.epochs.value_or(1) : -1,
+          areWhole ? data_.source()->samplesPerMicroBatch() : 0));
     }
     CLEAVE_TRY(barrier_->wait("writing the outputs"));
     CLEAVE_TRY_ASSIGN(auto report, memory::memoryReport(executor_->memoryRanges()));
     CLEAVE_TRY_ASSIGN(auto lines, gatherStrings(*everyone_, rankLine(environment_.rank,
                                                                      executor_->memory(), report)));
+    if (std::string line = summary_->line(saver_.hasSaved() ? saver_.lastSaved() : "");
+        !line.empty())
+      CLEAVE_TRY(log_.line(line));
     for (const std::string &line : lines)
       CLEAVE_TRY(log_.line(line));
     if (options_.memoryReport)
@@ -374,7 +380,7 @@ private:
   std::unique_ptr<comm::Communicator> everyone_;
   std::unique_ptr<comm::PatientBarrier> barrier_; // of everyone_, after slow parts of the run
   std::unique_ptr<checkpoint::Checkpoint> checkpoint_;
-  std::unique_ptr<data::DataSource> data_;
+  RunData data_;
   std::unique_ptr<device::Device> device_; // until the executor has it
   std::unique_ptr<executor::Executor> executor_;
   std::unique_ptr<executor::OutputCollector> outputs_;
@@ -383,10 +389,11 @@ private:
   EndVote endVote_;
   RunLog log_;
   TensorBoard tensorBoard_;
-  int64_t first_ = 0, count_ = 0; // steps of this run
-  int64_t origin_ = 0;            // first step of the run, before any restart
-  int64_t step_ = 0;              // current
-  bool isJoint_ = false;          // a failure now is that of all ranks, with one message
+  std::optional<RunSummary> summary_; // from the first step on
+  int64_t first_ = 0, count_ = 0;     // steps of this run
+  int64_t origin_ = 0;                // first step of the run, before any restart
+  int64_t step_ = 0;                  // current
+  bool isJoint_ = false;              // a failure now is that of all ranks, with one message
 };
 
 } // namespace

@@ -38,6 +38,8 @@ public:
 
   // Whether this run has saved a checkpoint.
   bool hasSaved() const { return hasSaved_; }
+  // The folder of the newest checkpoint that it has saved.
+  std::string lastSaved() const { return checkpoint::pathOf(options_.save, saved_); }
 
   // The folder of the newest finite checkpoint that this run has saved or continues; empty if
   // there is none.

@@ -55,7 +55,7 @@ Status checkOptions(const plan::Plan &plan, const run::Options &options) {
   if (options.data.empty() && !executor::inputsOf(plan).empty())
     return Status::userError("the plan has inputs, for example '", executor::inputsOf(plan)[0].name,
                              "', but no data are given; use --data FILE");
-  if (options.data.empty() && !options.steps)
+  if (options.data.empty() && !options.steps && !options.epochs)
     return Status::userError("without --data, --steps N is required");
   return Status::ok();
 }

@@ -158,8 +158,6 @@ TEST_CASE("messages state what was found and what was expected") {
         "found array `x` in " + path + " of type f32, expected i32");
   CHECK(problem({{folder / "none.npz"}}, kInputs) ==
         "cannot read '" + (folder / "none.npz") + "': No such file or directory");
-  CHECK(problem({{path, path}}, kInputs) ==
-        "input `x` is given twice: in " + path + " and in " + path);
   CHECK(problem({{"q=" + path}}, kInputs) ==
         "found --data q=" + path + ", but the model has no input `q`; its inputs are `x`, `y`");
   std::vector<float> y(9);
@@ -183,8 +181,155 @@ TEST_CASE("values that do not fit the input or its vocabulary are named") {
     return first ? (*source)->fill(0, 1, 0, {0, 0}, {1, 2}, block.data()) : first;
   };
   CHECK(fill({"t", DType::I32, {1, 2}, 256}).message() ==
-        "found token 300 for input `t` in " + (folder / "t.npz") + ", expected 0 to 255");
+        "found token 300 for input `t` in sample 1 of " + (folder / "t.npz") +
+            ", expected 0 to 255");
+  CHECK(fill({"t", DType::I32, {1, 2}, 256, true}).message() ==
+        "found label 300 for input `t` in sample 1 of " + (folder / "t.npz") +
+            ", expected 0 to 255, or -100 to ignore it");
   CHECK(fill({"h", DType::I32, {1, 2}}).message() ==
         (folder / "t.npz") + ", input `h`: i32 cannot hold 5000000000");
   CHECK(fill({"t.label", DType::I32, {1, 2}, 256}));
+}
+
+// Files s0.npz and s1.npz with three and seven of the samples of writeTen(), and a mask.
+static void writeShards(const Folder &folder) {
+  std::vector<float> x, mask{0, 1, 2, 3};
+  std::vector<int64_t> y;
+  for (int n = 0; n < 10; ++n) {
+    x.insert(x.end(), 6, float(n * 100));
+    y.push_back(n);
+  }
+  REQUIRE(writeNpz(folder / "s0.npz", {{"x", DType::F32, {3, 2, 3}, x.data()},
+                                       {"y", DType::I64, {3}, y.data()},
+                                       {"mask", DType::F32, {2, 2}, mask.data()}}));
+  REQUIRE(writeNpz(folder / "s1.npz", {{"x", DType::F32, {7, 2, 3}, x.data() + 18},
+                                       {"y", DType::I64, {7}, y.data() + 3},
+                                       {"mask", DType::F32, {2, 2}, mask.data()}}));
+}
+
+TEST_CASE("the samples of several files are those of one, also shuffled") {
+  Folder folder;
+  writeShards(folder);
+  auto inputs = kInputs;
+  inputs.push_back({"mask", DType::F32, {2, 2}});
+  for (std::optional<uint64_t> seed : {std::optional<uint64_t>(), std::optional<uint64_t>(7)}) {
+    auto one = DataSource::open({{writeTen(folder)}, seed}, kInputs);
+    auto parts = DataSource::open({{folder / "s*.npz"}, seed}, inputs);
+    INFO(parts.status().message());
+    REQUIRE(one);
+    REQUIRE(parts);
+    CHECK((*parts)->description() == "10 samples in 2 files");
+    for (int step = 0; step < 5; ++step) {
+      std::vector<int32_t> labels = labelsOf(**parts, step, 0);
+      CHECK(labels == labelsOf(**one, step, 0));
+      std::vector<float> x(24), mask(4);
+      REQUIRE((*parts)->fill(0, step, 0, {0, 0, 0}, {4, 2, 3}, x.data()));
+      for (int i = 0; i < 4; ++i)
+        CHECK(x[i * 6] == labels[i] * 100);
+      REQUIRE((*parts)->fill(2, step, 0, {0, 0}, {2, 2}, mask.data()));
+      CHECK(mask == std::vector<float>{0, 1, 2, 3});
+    }
+  }
+}
+
+TEST_CASE("files of one batch with equal labels are samples, not constants") {
+  Folder folder;
+  std::vector<float> x(48);
+  std::iota(x.begin(), x.end(), 0.0f);
+  std::vector<int64_t> y{0, 1, 2, 3};
+  for (int i = 0; i < 2; ++i)
+    REQUIRE(writeNpz(
+        folder / ("s" + std::to_string(i) + ".npz"),
+        {{"x", DType::F32, {4, 2, 3}, x.data() + 24 * i}, {"y", DType::I64, {4}, y.data()}}));
+  auto source = DataSource::open({{folder / "s?.npz"}, 3}, kInputs);
+  REQUIRE(source);
+  CHECK((*source)->samples() == 8);
+  for (int step = 0; step < 4; ++step) {
+    std::vector<float> found(24);
+    REQUIRE((*source)->fill(0, step, 0, {0, 0, 0}, {4, 2, 3}, found.data()));
+    std::vector<int32_t> labels = labelsOf(**source, step, 0);
+    for (int i = 0; i < 4; ++i)
+      CHECK(int(found[i * 6]) / 6 % 4 == labels[i]);
+  }
+}
+
+TEST_CASE("an input with several rows per sample keeps them together when samples are shuffled") {
+  Folder folder;
+  std::vector<float> x(60);
+  std::vector<int64_t> y(20);
+  for (int n = 0; n < 10; ++n) {
+    std::fill_n(x.begin() + n * 6, 6, float(n));
+    y[n * 2] = n, y[n * 2 + 1] = n + 100;
+  }
+  REQUIRE(writeNpz(folder / "d.npz",
+                   {{"x", DType::F32, {10, 6}, x.data()}, {"y", DType::I64, {20}, y.data()}}));
+  auto source = DataSource::open({{folder / "d.npz"}, 5},
+                                 {{"x", DType::F32, {4, 6}}, {"y", DType::I64, {8}}});
+  INFO(source.status().message());
+  REQUIRE(source);
+  std::vector<float> found(24);
+  std::vector<int64_t> labels(8);
+  REQUIRE((*source)->fill(0, 1, 0, {0, 0}, {4, 6}, found.data()));
+  REQUIRE((*source)->fill(1, 1, 0, {0}, {8}, labels.data()));
+  for (int i = 0; i < 4; ++i) {
+    CHECK(labels[i * 2] == int64_t(found[i * 6]));
+    CHECK(labels[i * 2 + 1] == int64_t(found[i * 6]) + 100);
+  }
+}
+
+TEST_CASE("what is wrong with several files is said with the file") {
+  Folder folder;
+  writeShards(folder);
+  std::vector<float> x(12);
+  REQUIRE(writeNpz(folder / "s2.npz", {{"x", DType::F32, {2, 2, 3}, x.data()}}));
+  CHECK(problem({{folder / "s*.npz"}}, kInputs) ==
+        "found 12 samples of `x` but 10 of `y`, expected equal numbers; " + (folder / "s2.npz") +
+            " has 2 and 0");
+  CHECK(problem({{folder / "t*.npz"}}, kInputs) ==
+        "--data: no file matches '" + (folder / "t*.npz") + "'");
+  CHECK_THAT(problem({{folder / ""}}, kInputs), Catch::Contains("is a folder, expected files"));
+  CHECK_THAT(problem({{folder / "s0.npz", folder.write("t.txt", "text")}}, kInputs),
+             Catch::Contains("expected either tokens or arrays"));
+}
+
+TEST_CASE("the last batch is padded, dropped, or goes on with the next epoch") {
+  Folder folder;
+  auto inputs = kInputs;
+  inputs[1].vocabulary = 10;
+  inputs[1].label = true;
+  auto open = [&](LastBatch lastBatch) {
+    DataOptions options{{writeTen(folder)}};
+    options.lastBatch = lastBatch;
+    auto source = DataSource::open(options, inputs);
+    INFO(source.status().message());
+    REQUIRE(source);
+    return std::move(*source);
+  };
+  CHECK(labelsOf(*open(LastBatch::Wrap), 2, 0) == std::vector<int32_t>{8, 9, 0, 1});
+  CHECK(labelsOf(*open(LastBatch::Drop), 2, 0) == std::vector<int32_t>{0, 1, 2, 3});
+  auto padded = open(LastBatch::Pad);
+  CHECK(labelsOf(*padded, 2, 0) == std::vector<int32_t>{8, 9, -100, -100});
+  CHECK(labelsOf(*padded, 3, 0) == std::vector<int32_t>{0, 1, 2, 3});
+  std::vector<float> x(24);
+  REQUIRE(padded->fill(0, 2, 0, {0, 0, 0}, {4, 2, 3}, x.data()));
+  CHECK(x[12] == 0); // some sample
+}
+
+TEST_CASE("a last batch that cannot be padded or dropped is refused") {
+  Folder folder;
+  std::string path = writeTen(folder);
+  auto refused = [&](LastBatch lastBatch, std::vector<InputDescription> inputs, int64_t slots) {
+    DataOptions options{{path}, {}, slots};
+    options.lastBatch = lastBatch;
+    return problem(options, inputs);
+  };
+  CHECK(
+      refused(LastBatch::Drop, {{"x", DType::F32, {16, 2, 3}}}, 1) ==
+      "found 10 samples, but a step takes 16, and --last-batch drop leaves out what does not fill "
+      "a step; give more data, compile with a smaller batch, or use pad or wrap");
+  CHECK_THAT(refused(LastBatch::Pad, kInputs, 1),
+             Catch::Contains("no labels that a loss could ignore"));
+  CHECK_THAT(refused(LastBatch::Pad, kInputs, 2), Catch::Contains("2 micro-batches per step"));
+  CHECK_THAT(refused(LastBatch::Pad, {{"x", DType::F32, {4, 2, 3}, {}, true}}, 1),
+             Catch::Contains("cannot ignore values of the label `x`, which is f32[4, 2, 3]"));
 }

@@ -22,7 +22,7 @@ function summary() {
 
 // Every number that the steps report, but the seconds.
 function metricSections() {
-  const names = [...new Set(steps.flatMap(Object.keys))].filter((name) => !["step", "seconds", "skipped"].includes(name));
+  const names = [...new Set(steps.flatMap(Object.keys))].filter((name) => !["step", "seconds", "skipped", "epoch"].includes(name));
   for (const name of names)
     curveSection(name, name[0].toUpperCase() + name.slice(1).replaceAll("_", " "), "Each step as a dot; the line is the mean of the steps around.",
                  steps.map((line) => line[name]), numberText);

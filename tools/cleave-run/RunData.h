@@ -1,0 +1,70 @@
+// The data of a run: where it begins in them, the step behind its last one, and what the user is
+// told about epochs.
+#pragma once
+
+#include "runtime/artifact/program.pb.h"
+#include "runtime/base/Status.h"
+#include "runtime/checkpoint/Checkpoint.h"
+#include "runtime/data/DataSource.h"
+#include "tools/cleave-run/Options.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cleave::run {
+
+// The key of the place in the data in the Progress.extra of checkpoints.
+constexpr const char *kDataKey = "data";
+
+class RunData {
+public:
+  // Opens the data of the plan, unless it has no inputs, and moves to where `checkpoint` (null:
+  // none) was, whose next step is `first`. User errors: data and plan do not fit, or --epochs
+  // without samples. A plan for another batch goes on with the sample that would have been next.
+  Status open(const plan::Plan &plan, const Options &options,
+              const checkpoint::Checkpoint *checkpoint, int64_t first);
+
+  // The inputs of the steps; null if the plan has none.
+  const data::DataSource *source() const { return source_.get(); }
+
+  // The step behind the last one of a run that began with step `origin`: as --steps or --epochs
+  // say, else after one epoch; after one step without samples.
+  int64_t endOf(const Options &options, int64_t origin) const;
+
+  // The samples of a step; 0 without samples.
+  int64_t samplesPerStep() const { return epochs_ ? epochs_->perStep() * unit_ : 0; }
+  // The epochs before a step, as a fraction; 0 without samples.
+  double epochsAt(int64_t step) const { return epochs_ ? epochs_->epochsAt(step) : 0; }
+  // `samples` or `tokens`, and how many of them a step takes; 0 without samples.
+  std::pair<std::string, int64_t> amount() const;
+
+  // What the log has of a step that took these seconds: `epoch`, `samples_per_second`, of tokens
+  // also `tokens_per_second`.
+  std::vector<std::pair<std::string, double>> numbersOf(int64_t step, double seconds) const;
+
+  // `data: 37 samples, 4.6 steps of 8 an epoch; …`; empty without samples.
+  std::string summary() const;
+  // What the user should know about the data; empty if there is nothing.
+  const std::vector<std::string> &warnings() const { return warnings_; }
+  const std::vector<std::string> &notes() const { return notes_; }
+
+  // The value of kDataKey for a checkpoint whose next step is `step`; empty without samples.
+  std::string stateAt(int64_t step) const;
+
+private:
+  void resume(const std::string &state, int64_t first);
+  std::string order() const;
+
+  std::unique_ptr<data::DataSource> source_;
+  data::Epochs *epochs_ = nullptr; // of source_; null without samples
+  int64_t unit_ = 1;               // samples for the user per sample of epochs_
+  bool trains_ = true;
+  std::optional<uint64_t> shuffleSeed_;
+  std::vector<std::string> warnings_, notes_;
+};
+
+} // namespace cleave::run

@@ -1,0 +1,84 @@
+// See RunSummary.h.
+#include "tools/cleave-run/RunSummary.h"
+
+#include "runtime/base/Units.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace cleave::run {
+
+using Json = nlohmann::ordered_json;
+
+void RunSummary::step(int64_t step, double seconds,
+                      const std::vector<executor::MetricValue> &metrics) {
+  if (++steps_ == 1)
+    firstSeconds_ = seconds;
+  seconds_ += seconds;
+  end_ = std::chrono::steady_clock::now();
+  for (const executor::MetricValue &metric : metrics) {
+    if (metric.name != "loss")
+      continue;
+    hasLoss_ = true;
+    loss_ = metric.value;
+    if (loss_ < least_)
+      least_ = loss_, leastStep_ = step;
+  }
+}
+
+double RunSummary::rate() const {
+  double seconds = steps_ > 1 ? (seconds_ - firstSeconds_) / double(steps_ - 1) : seconds_;
+  return 1 / std::max(seconds, 1e-9);
+}
+
+static std::string short_(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.5g", value);
+  return text;
+}
+
+std::string RunSummary::text() const {
+  if (steps_ == 0)
+    return "";
+  double wall = std::chrono::duration<double>(end_ - begin_).count();
+  std::string text = concat(steps_, steps_ == 1 ? " step in " : " steps in ", secondsText(wall));
+  if (int64_t samples = data_.samplesPerStep()) {
+    auto [unit, count] = data_.amount();
+    text += concat(", epochs ", short_(data_.epochsAt(first_)), " to ",
+                   short_(data_.epochsAt(first_ + steps_)), ", ", samples * steps_, " samples, ",
+                   countText(double(count) * rate(), unit + "/s"));
+  }
+  if (flops_ > 0)
+    text += ", " + countText(flops_ * rate(), "FLOP/s") + " per rank";
+  if (hasLoss_)
+    text +=
+        concat("; loss ", short_(loss_), ", least ", short_(least_), " in step ", leastStep_ + 1);
+  return text;
+}
+
+std::string RunSummary::line(const std::string &savedIn) const {
+  if (steps_ == 0)
+    return "";
+  Json summary{{"steps", steps_},
+               {"seconds", std::chrono::duration<double>(end_ - begin_).count()}};
+  if (int64_t samples = data_.samplesPerStep()) {
+    summary["epochs"] = data_.epochsAt(first_ + steps_);
+    summary["samples"] = samples * steps_;
+    summary["samples_per_second"] = double(samples) * rate();
+    if (auto [unit, count] = data_.amount(); unit == "tokens")
+      summary["tokens_per_second"] = double(count) * rate();
+  }
+  if (flops_ > 0)
+    summary["flops_per_second"] = flops_ * rate();
+  if (hasLoss_) {
+    summary["loss"] = loss_; // null if it is not finite
+    summary["least_loss"] = least_;
+    summary["least_loss_step"] = leastStep_;
+  }
+  if (!savedIn.empty())
+    summary["checkpoint"] = savedIn;
+  return Json{{"summary", summary}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+} // namespace cleave::run
