@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass, field
 
 TOP_FOLDERS = ["dialects", "compiler", "passes", "runtime", "tools", "test", "third_party"]
-TOP_LEVEL = {*TOP_FOLDERS, "docs", "CMakeLists.txt", "README.md", "LICENSE"}
+TOP_LEVEL = {*TOP_FOLDERS, "docs", "CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE"}
 CODE = (".h", ".cpp", ".c", ".cu", ".cuh", ".td", ".proto")
 SCRIPTS = (".py", ".sh", ".cmake")
 

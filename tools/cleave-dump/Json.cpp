@@ -6,6 +6,8 @@
 #include "tools/cleave-dump/PlanText.h"
 #include "tools/cleave-dump/Views.h"
 
+#include <algorithm>
+
 namespace cleave::dump {
 
 static Json decisionJson(const plan::Decision &decision) {
@@ -29,6 +31,7 @@ static Json tensorJson(const plan::Plan &plan, const plan::Tensor &tensor) {
   }
   return {{"name", tensor.name()},
           {"role", text(tensor.role())},
+          {"is_label", tensor.is_label()},
           {"dtype", artifact::dtypeName(tensor.dtype())},
           {"shape", shape},
           {"sharding", sharding},
@@ -94,6 +97,15 @@ static Json knownTextsJson(const plan::Plan &plan) {
   return all;
 }
 
+// The number of micro-batches of a step.
+static uint32_t microBatches(const plan::Plan &plan) {
+  uint32_t count = 1;
+  for (const plan::Program &program : plan.programs())
+    for (const plan::ScheduleStep &step : program.schedule())
+      count = std::max(count, step.slot() + 1);
+  return count;
+}
+
 Json planJson(const plan::Plan &plan) {
   Json mesh = Json::object(), decisions = Json::array(), tensors = Json::array(),
        programs = Json::array(), targets = Json::array();
@@ -110,6 +122,7 @@ Json planJson(const plan::Plan &plan) {
   return {{"mesh", mesh},
           {"ranks", plan.program_of_rank_size()},
           {"trains", plan.trains()},
+          {"micro_batches", microBatches(plan)},
           {"device", plan.device()},
           {"targets", targets},
           {"predicted", predictedJson(plan.predicted())},

@@ -1,0 +1,163 @@
+"""The package `cleave` with PyTorch: modules, datasets, and trained weights back in the module."""
+
+import copy
+import pathlib
+import sys
+import tempfile
+import unittest
+import warnings
+
+try:
+    import torch
+except ImportError:
+    print("skipped: found no PyTorch in this Python, which modules need; -DCLEAVE_PYTHON=… gives another")
+    sys.exit(77)
+
+import cleave
+from torch import nn
+from torch.nn import functional as F
+from torch.utils.data import DataLoader, IterableDataset, TensorDataset
+
+QUIET = {"threads": 1, "progress": False}
+TRAIN = {"loss": "softmax-cross-entropy", "optimizer": "sgd:lr=0.1"}
+
+
+class Mlp(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.norm, self.second = nn.Linear(6, 16), nn.BatchNorm1d(16), nn.Linear(16, 3)
+        self.third = nn.Linear(3, 3)
+        self.third.weight = nn.Parameter(torch.eye(3))
+
+    def forward(self, x):
+        return self.third(self.second(torch.relu(self.norm(self.first(x)))))
+
+
+class Tied(nn.Module):
+    """Tokens to logits with one table, and a mask; the result is a dictionary."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.mixed = nn.Embedding(11, 8), nn.Linear(8, 8)
+        self.head = nn.Linear(8, 11, bias=False)
+        self.head.weight = self.table.weight
+
+    def forward(self, tokens, mask):
+        return {"logits": self.head(torch.tanh(self.mixed(self.table(tokens))) * mask.unsqueeze(-1))}
+
+
+class FixedBatch(nn.Module):
+    """Takes its batch apart, so that torch.export fixes its size."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 3)
+
+    def forward(self, x):
+        return self.linear(torch.cat(list(x.split(1))))
+
+
+def trained_by_pytorch(module, x, y, batch, steps, lr=0.1):
+    optimizer = torch.optim.SGD(module.parameters(), lr=lr)
+    losses = []
+    for step in range(steps):
+        rows = [(step * batch + i) % len(x) for i in range(batch)]
+        optimizer.zero_grad()
+        loss = F.cross_entropy(module(x[rows]), y[rows])
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+class Modules(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(0)
+        self.module = Mlp()
+        self.x, self.y = torch.randn(40, 6), torch.randint(3, (40,))
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def close(self, found, wanted, tolerance=1e-5):
+        torch.testing.assert_close(torch.tensor(found), torch.tensor(wanted), rtol=tolerance, atol=tolerance)
+
+    def test_training_gives_the_losses_of_pytorch_and_the_weights_return_into_the_module(self):
+        plan = cleave.compile(self.module, self.x[:8], ranks=2, pin="dp", **TRAIN)
+        run = plan.run(TensorDataset(self.x, self.y), steps=8, **QUIET)
+        reference = copy.deepcopy(self.module)
+        self.close(run.losses, trained_by_pytorch(reference, self.x, self.y, 8, 8))
+        names = run.load(self.module)
+        self.assertIn("norm.running_mean", names)
+        for name, value in reference.state_dict().items():
+            torch.testing.assert_close(self.module.state_dict()[name], value, rtol=1e-4, atol=1e-5, msg=name)
+
+    def test_the_batch_of_a_plan_may_be_another_than_that_of_the_example(self):
+        plan = cleave.compile(self.module, (self.x[:4],), set={"x.0": 20}, **TRAIN)
+        self.assertEqual([i.shape for i in plan.inputs], [(20, 6), (20,)])
+        run = plan.run({"x": self.x, plan.inputs[1].name: self.y}, steps=2, **QUIET)
+        self.close(run.losses, trained_by_pytorch(self.module, self.x, self.y, 20, 2))
+
+    def test_a_loader_an_iterable_and_tensors_give_the_same_losses(self):
+        class Stream(IterableDataset):
+            def __iter__(stream):
+                return iter(zip(self.x, self.y))
+
+        plan = cleave.compile(self.module, self.x[:8], **TRAIN)
+        wanted = plan.run(TensorDataset(self.x, self.y), steps=5, **QUIET).losses
+        for data in (DataLoader(TensorDataset(self.x, self.y), batch_size=4), DataLoader(Stream(), batch_size=7), Stream(), list(zip(self.x, self.y))):
+            self.assertEqual(plan.run(data, steps=5, **QUIET).losses, wanted)
+
+    def test_a_dictionary_of_inputs_and_outputs_and_a_tied_table(self):
+        module = Tied()
+        tokens, mask = torch.randint(11, (8, 5)), torch.ones(8, 5)
+        plan = cleave.compile(module, {"tokens": tokens, "mask": mask}, loss="softmax-cross-entropy", ranks=2)
+        self.assertEqual([i.name for i in plan.inputs], ["tokens", "mask", "logits.label"])
+        data = {"tokens": tokens, "mask": mask, "logits.label": torch.randint(11, (8, 5))}
+        run = plan.run(data, steps=10, **QUIET)
+        self.assertLess(run.losses[-1], run.losses[0])
+        before = module.table.weight.clone()
+        run.load(module)
+        self.assertFalse(torch.equal(before, module.table.weight))
+        self.assertIs(module.head.weight, module.table.weight)
+
+    def test_a_module_that_needs_one_batch_size_gets_that_of_the_example(self):
+        plan = cleave.compile(FixedBatch(), torch.randn(4, 4), **TRAIN)
+        self.assertEqual(plan.inputs[0].shape, (4, 4))
+
+    def test_a_saved_plan_takes_the_module_with_it(self):
+        data = TensorDataset(self.x, self.y)
+        plan = cleave.compile(self.module, self.x[:8], **TRAIN)
+        wanted = plan.run(data, steps=2, **QUIET).losses
+        path = plan.save(self.folder / "mlp.plan")
+        del plan
+        loaded = cleave.Plan.load(path)
+        run = loaded.run(data, steps=2, **QUIET)
+        self.assertEqual(run.losses, wanted)
+        self.assertIn("first.weight", run.load(self.module))
+
+    def test_inference_gives_the_outputs_of_the_module(self):
+        self.module.eval()
+        plan = cleave.compile(self.module, self.x[:8], ranks=2)
+        (found,) = plan.run({"x": self.x[:8]}, steps=1, **QUIET).outputs.values()
+        self.close(found.tolist(), self.module(self.x[:8]).tolist())
+
+    def test_an_archive_and_a_profile_of_a_module(self):
+        path = cleave.export(self.module, self.x[:8], self.folder / "mlp.pt2")
+        self.assertEqual(cleave.compile(path, set={"x.0": 8}).inputs[0].shape, (8, 6))
+        wanted = sum(p.numel() for p in self.module.parameters())
+        self.assertEqual(cleave.profile(self.module, self.x[:8]).total["parameters"], wanted)
+
+    def test_mistakes_are_named(self):
+        with self.assertRaisesRegex(cleave.CompileError, "expected example_inputs"):
+            cleave.compile(self.module)
+        with self.assertRaisesRegex(cleave.CompileError, "torch.export cannot export Mlp"):
+            cleave.compile(self.module, torch.randn(8, 5))
+        run = cleave.compile(self.module, self.x[:8], **TRAIN).run(TensorDataset(self.x, self.y), steps=1, **QUIET)
+        with self.assertRaisesRegex(ValueError, "which Tied has not"):
+            run.load(Tied())
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore", FutureWarning)
+    unittest.main(verbosity=2)
