@@ -51,7 +51,7 @@ Result<std::shared_ptr<const ArrayFile>> ArrayFile::open(const std::string &path
   else if (ending == ".npy")
     status = readNpy(builder, *file, name.stem());
   else if (ending == ".safetensors")
-    status = readSafetensors(builder, *file);
+    status = readSafetensors(builder, file->data(), file->size());
   else
     return Status::userError("found ", path,
                              ", expected a file that ends in .npz, .npy or .safetensors");

@@ -4,6 +4,8 @@
 #include "runtime/base/MappedFile.h"
 #include "runtime/data/ArrayFile.h"
 
+#include <string_view>
+
 namespace cleave::data {
 
 // Builds an ArrayFile array by array.
@@ -37,12 +39,23 @@ private:
 // file has one array, which gets the name `name`.
 Status readNpy(ArrayFileBuilder &builder, const MappedFile &file, const std::string &name);
 Status readNpz(ArrayFileBuilder &builder, const MappedFile &file, const ReadOptions &options);
-Status readSafetensors(ArrayFileBuilder &builder, const MappedFile &file);
+Status readSafetensors(ArrayFileBuilder &builder, const unsigned char *data, size_t bytes);
+
+// The most bytes of a safetensors header, as in the reference implementation.
+constexpr uint64_t kMostSafetensorsHeader = 100'000'000;
+// The bytes of a whole safetensors file, from its beginning with the header. A user error if the
+// header is damaged.
+Result<uint64_t> safetensorsBytes(std::string_view begin);
 
 // Adds the array in the bytes of an .npy file. Arrays of unsupported types become unreadable. A
 // user error if the bytes are damaged.
 Status addNpy(ArrayFileBuilder &builder, const std::string &name, const unsigned char *bytes,
               size_t size);
+
+// Of an .npy file of which the first `size` bytes are there, at least 12: its bytes in total, or
+// those up to the end of its header if that is not there yet. A user error if they are no .npy
+// file.
+Result<uint64_t> npyBytes(const unsigned char *bytes, size_t size);
 
 // The header of an .npy file for an array of this type and shape (BF16: as f32).
 std::string npyHeader(DType dtype, const std::vector<int64_t> &shape);

@@ -128,11 +128,6 @@ private:
   SampleOrder order_;
 };
 
-bool canConvert(DType from, DType to) {
-  auto whole = [](DType type) { return isInteger(type) || type == DType::Bool; };
-  return whole(from) || !whole(to);
-}
-
 std::vector<int64_t> atLeastOneDim(std::vector<int64_t> shape) {
   if (shape.empty())
     shape = {1};

@@ -15,6 +15,11 @@ bool isLabel(const InputDescription &input) {
   return input.label || input.name.ends_with(".label");
 }
 
+bool canConvert(DType from, DType to) {
+  auto whole = [](DType type) { return isInteger(type) || type == DType::Bool; };
+  return whole(from) || !whole(to);
+}
+
 std::optional<BadValue> findBadValue(const InputDescription &input, const void *values,
                                      int64_t count) {
   if (!input.vocabulary || !isInteger(input.dtype))

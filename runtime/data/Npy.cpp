@@ -106,6 +106,30 @@ Status addNpy(ArrayFileBuilder &builder, const std::string &name, const unsigned
   return Status::ok();
 }
 
+Result<uint64_t> npyBytes(const unsigned char *bytes, size_t size) {
+  uint64_t length = bytes[8] | bytes[9] << 8, start = 10;
+  if (bytes[6] >= 2) {
+    uint32_t wide = 0;
+    std::memcpy(&wide, bytes + 8, sizeof wide);
+    length = wide, start = 12;
+  }
+  constexpr uint64_t kMostHeader = 1 << 20;
+  if (length > kMostHeader)
+    return Status::userError("wrote an .npy header of ", length, " bytes, expected at most ",
+                             kMostHeader);
+  if (start + length > size)
+    return start + length;
+  NpyHeader header;
+  if (!parseHeader(bytes, size, header))
+    return Status::userError("wrote a damaged .npy header");
+  int64_t count = countOf(header.shape);
+  for (const TypeName &type : kTypes)
+    if (header.type == type.name && count >= 0)
+      return start + length + uint64_t(count) * uint64_t(byteSize(type.dtype));
+  return Status::userError("wrote an array of elements of type ", header.type,
+                           ", expected numbers in little-endian order");
+}
+
 Status readNpy(ArrayFileBuilder &builder, const MappedFile &file, const std::string &name) {
   return addNpy(builder, name, file.data(), file.size());
 }

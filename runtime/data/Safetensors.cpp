@@ -13,8 +13,6 @@ namespace {
 
 using Json = nlohmann::json; // the order of keys has no meaning
 
-constexpr uint64_t kMostHeaderBytes = 100'000'000; // as in the reference implementation
-
 struct TypeName {
   const char *name;
   DType dtype;
@@ -143,22 +141,23 @@ Status addTensor(ArrayFileBuilder &builder, const std::string &name, const Json 
 
 } // namespace
 
-Status readSafetensors(ArrayFileBuilder &builder, const MappedFile &file) {
+Status readSafetensors(ArrayFileBuilder &builder, const unsigned char *data, size_t size) {
   uint64_t headerBytes = 0;
-  if (file.size() >= sizeof headerBytes)
-    std::memcpy(&headerBytes, file.data(), sizeof headerBytes);
-  if (headerBytes < 2 || file.size() < 8 || headerBytes > file.size() - 8)
-    return Status::userError("is truncated or not a safetensors file (", file.size(), " bytes)");
-  if (headerBytes > kMostHeaderBytes)
+  if (size >= sizeof headerBytes)
+    std::memcpy(&headerBytes, data, sizeof headerBytes);
+  if (headerBytes < 2 || size < 8 || headerBytes > size - 8)
+    return Status::userError("is truncated or not a safetensors file (", size, " bytes)");
+  if (headerBytes > kMostSafetensorsHeader)
     return Status::userError("its header has ", headerBytes, " bytes, expected at most ",
-                             kMostHeaderBytes);
-  CLEAVE_TRY_ASSIGN(const Json header, parseHeader(file.text().substr(8, headerBytes)));
-  uint64_t dataBytes = file.size() - 8 - headerBytes;
+                             kMostSafetensorsHeader);
+  std::string_view text(reinterpret_cast<const char *>(data) + 8, headerBytes);
+  CLEAVE_TRY_ASSIGN(const Json header, parseHeader(text));
+  uint64_t dataBytes = size - 8 - headerBytes;
   std::vector<Range> ranges;
   for (const auto &[name, entry] : header.get_ref<const Json::object_t &>()) {
     if (name != "__metadata__") {
       Range range{0, 0, &name};
-      CLEAVE_TRY(addTensor(builder, name, entry, file.data() + 8 + headerBytes, dataBytes, range));
+      CLEAVE_TRY(addTensor(builder, name, entry, data + 8 + headerBytes, dataBytes, range));
       ranges.push_back(range);
       continue;
     }
@@ -167,6 +166,17 @@ Status readSafetensors(ArrayFileBuilder &builder, const MappedFile &file) {
         builder.addMetadata(key, value);
   }
   return checkRanges(std::move(ranges), dataBytes);
+}
+
+Result<uint64_t> safetensorsBytes(std::string_view begin) {
+  CLEAVE_TRY_ASSIGN(const Json header, parseHeader(begin.substr(8)));
+  uint64_t end = 0;
+  for (const auto &[name, entry] : header.get_ref<const Json::object_t &>()) {
+    auto offsets = name == "__metadata__" ? std::nullopt : integers(entry, "data_offsets");
+    if (offsets && offsets->size() == 2)
+      end = std::max(end, uint64_t((*offsets)[1]));
+  }
+  return begin.size() + end;
 }
 
 Status writeSafetensors(const std::string &path, const std::vector<ArrayView> &arrays,

@@ -39,6 +39,9 @@ Result<std::unique_ptr<DataSource>> openWindows(const DataOptions &options,
 // Whether the input is a label, by its mark or its name.
 bool isLabel(const InputDescription &input);
 
+// Whether values of a type are taken for an input of another.
+bool canConvert(DType from, DType to);
+
 // The class that softmax-cross-entropy ignores.
 constexpr int64_t kIgnoredLabel = -100;
 

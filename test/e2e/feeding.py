@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import sys
 import tempfile
 import unittest
 
@@ -118,9 +119,54 @@ class Feeding(unittest.TestCase):
         self.train("summed", "--epochs", 3, "--resume", saved)
         self.assertEqual((self.folder / "summed.jsonl").read_text().count('"summary"'), 1, "that of the run before is cut")
 
+    def command(self, source, ranks=2, steps=4, more=(), code=0):
+        """Runs a Python program as data command; `arrays` and `npy` are there as in this file."""
+        program = self.folder / "feed.py"
+        head = f"""
+import os, sys
+sys.path.insert(0, {str(cleave.ROOT / "test/e2e")!r})
+import cleave
+arrays = cleave.read_npz({str(cleave.MLP["data"])!r})
+first = int(os.environ["CLEAVE_FIRST_STEP"])
+def put(step):
+    for shape, values in arrays.values():
+        row = len(values) // shape[0]
+        rows = [values[(step * 16 + i) % 40 * row : ((step * 16 + i) % 40 + 1) * row] for i in range(16)]
+        sys.stdout.buffer.write(cleave.write_npy((16, *shape[1:]), [value for part in rows for value in part]))
+"""
+        program.write_text(head + source)
+        log = self.folder / "command.jsonl"
+        answer = cleave.tool("cleave-run", self.plans[16, ranks], "--data-command", f"exec '{sys.executable}' -B '{program}'", "--steps",
+                             steps, "--threads", 1, "--log", log, *more)
+        self.assertEqual(answer.code, code, answer)
+        return cleave.losses(cleave.read_log(log)[0]), answer
+
+    def test_a_command_feeds_all_ranks_as_a_file_does_and_begins_where_a_run_is_resumed(self):
+        wanted, _ = self.train("fed", "--steps", 6, ranks=2)
+        feed = "for step in range(first, first + 99): put(step)"
+        first, _ = self.command(feed, more=["--save", self.folder / "fed"])
+        second, _ = self.command(feed, steps=6, more=["--resume", self.folder / "fed"])
+        self.assertEqual({**first, **second}, wanted)
+
+    def test_a_command_that_ends_early_ends_the_run_and_one_that_fails_is_an_error(self):
+        saved = self.folder / "early"
+        losses, answer = self.command("put(0); put(1)", more=["--save", saved])
+        self.assertEqual(list(losses), [0, 1])
+        self.assertIn("warning: the data command ended after step 2 of 4", answer.err)
+        self.assertTrue((saved / "step-00000002").exists())
+        for source, words in [("put(0); sys.exit(5)", "ended with exit code 5 after 1 batch"),
+                              ("pass", "has written 0 batches, expected 1 for each step"),
+                              ("put(0); sys.stdout.buffer.write(b'x' * 7)", "where a batch should begin"),
+                              ("arrays['x'] = ((40, 10), arrays['x'][1][:400]); put(0)", "wrote `x` as f32[16, 10], expected f32[16, 20], in the batch of step 0")]:
+            with self.subTest(source=source):
+                _, answer = self.command(source, code=1)
+                self.assertEqual(len(answer.errors()), 1, answer)
+                self.assertIn(words, answer.err)
+
     def test_options_that_contradict_each_other_or_the_plan(self):
         for options, words in [(["--epochs", 1, "--steps", 1], "--steps excludes --epochs"),
                                (["--last-batch", "keep"], "--last-batch"),
+                               (["--data-command", "true"], "--data excludes --data-command"),
                                (["--epochs", 0], "expected a number above 0")]:
             answer = cleave.tool("cleave-run", self.plans[16, 1], "--data", cleave.MLP["data"], *options)
             self.assertEqual(answer.code, 1, answer)

@@ -21,6 +21,23 @@ Result<std::vector<std::string>> gatherOnAll(comm::Communicator &world, const st
   return texts;
 }
 
+Result<std::string> fromFirst(comm::Communicator &world, std::string text) {
+  if (world.size() == 1)
+    return text;
+  if (world.rank() != 0)
+    text.clear();
+  int64_t bytes = int64_t(text.size());
+  CLEAVE_TRY(world.allReduce(&bytes, &bytes, 1, DType::I64, comm::Reduce::Sum));
+  // As a sum of numbers to which the other ranks add 0.
+  constexpr int64_t kBytes = sizeof(int64_t);
+  int64_t numbers = (bytes + kBytes - 1) / kBytes;
+  text.resize(size_t(numbers * kBytes));
+  if (numbers > 0)
+    CLEAVE_TRY(world.allReduce(text.data(), text.data(), numbers, DType::I64, comm::Reduce::Sum));
+  text.resize(size_t(bytes));
+  return text;
+}
+
 Result<std::vector<std::string>> gatherStrings(comm::Communicator &world, const std::string &text) {
   CLEAVE_TRY_ASSIGN(auto texts, gatherOnAll(world, text));
   return world.rank() == 0 ? texts : std::vector<std::string>();

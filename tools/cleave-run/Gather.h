@@ -12,6 +12,9 @@ namespace cleave::run {
 // Collective over all ranks of `world`. Returns the strings by rank on every rank.
 Result<std::vector<std::string>> gatherOnAll(comm::Communicator &world, const std::string &text);
 
+// Collective over all ranks of `world`. Returns the string of rank 0, of any size, on every rank.
+Result<std::string> fromFirst(comm::Communicator &world, std::string text);
+
 // Collective over all ranks of `world`. Returns the strings by rank on rank 0, an empty vector on
 // other ranks.
 Result<std::vector<std::string>> gatherStrings(comm::Communicator &world, const std::string &text);

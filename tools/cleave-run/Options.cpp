@@ -6,7 +6,7 @@
 namespace cleave::run {
 namespace {
 
-// What to run, and how long.
+// What to run, and where.
 void addRunOptions(CLI::App &app, Options &options) {
   app.add_option("plan", options.plan, "plan file, written by cleave-compile")->required();
   app.add_option("--trust", options.trust,
@@ -14,34 +14,6 @@ void addRunOptions(CLI::App &app, Options &options) {
                  "one of them; may be given several times")
       ->allow_extra_args(false)
       ->type_name("KEY");
-  app.add_option(
-         "--data", options.data,
-         "arrays by input name (.npz, .safetensors), NAME=FILE.npy, or a text or token file; or a "
-         "quoted pattern of such files; may be given several times")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
-  CLI::Option *steps =
-      app.add_option("--steps", options.steps,
-                     "total number of steps, including those before --resume (default: one epoch)")
-          ->check(nonNegative())
-          ->type_name("N");
-  app.add_option("--epochs", options.epochs,
-                 "instead of --steps: total number of passes over the data, including those before "
-                 "--resume")
-      ->check(positive())
-      ->excludes(steps)
-      ->type_name("N");
-  app.add_option_function<std::string>(
-         "--last-batch",
-         [&options](const std::string &text) {
-           options.lastBatch = text == "drop"  ? data::LastBatch::Drop
-                               : text == "pad" ? data::LastBatch::Pad
-                                               : data::LastBatch::Wrap;
-         },
-         "samples at the end of an epoch that do not fill a step: leave them out (drop), add "
-         "samples with ignored labels (pad), or go on with the next epoch (wrap); default: wrap")
-      ->check(CLI::IsMember({"drop", "pad", "wrap"}))
-      ->type_name("drop|pad|wrap");
   app.add_option("--nproc", options.ranks, "processes on this machine (default: the plan's ranks)")
       ->check(positive())
       ->type_name("N");
@@ -59,10 +31,53 @@ void addRunOptions(CLI::App &app, Options &options) {
                  "seed of random initial values, and default seed of --shuffle")
       ->capture_default_str()
       ->type_name("N");
-  app.add_option("--shuffle", options.shuffleSeed,
-                 "shuffle the samples with SEED (default: --seed)")
-      ->expected(0, 1)
-      ->type_name("SEED");
+}
+
+// The data, and how long to run over them.
+void addDataOptions(CLI::App &app, Options &options) {
+  CLI::Option *files = app.add_option("--data", options.data,
+                                      "arrays by input name (.npz, .safetensors), NAME=FILE.npy, "
+                                      "or a text or token file; or a "
+                                      "quoted pattern of such files; may be given several times")
+                           ->allow_extra_args(false)
+                           ->type_name("FILE");
+  CLI::Option *steps =
+      app.add_option("--steps", options.steps,
+                     "total number of steps, including those before --resume (default: one epoch)")
+          ->check(nonNegative())
+          ->type_name("N");
+  CLI::Option *epochs =
+      app.add_option(
+             "--epochs", options.epochs,
+             "instead of --steps: total number of passes over the data, including those before "
+             "--resume")
+          ->check(positive())
+          ->excludes(steps)
+          ->type_name("N");
+  CLI::Option *lastBatch =
+      app.add_option_function<std::string>(
+             "--last-batch",
+             [&options](const std::string &text) {
+               options.lastBatch = text == "drop"  ? data::LastBatch::Drop
+                                   : text == "pad" ? data::LastBatch::Pad
+                                                   : data::LastBatch::Wrap;
+             },
+             "samples at the end of an epoch that do not fill a step: leave them out (drop), add "
+             "samples with ignored labels (pad), or go on with the next epoch (wrap); default: "
+             "wrap")
+          ->check(CLI::IsMember({"drop", "pad", "wrap"}))
+          ->type_name("drop|pad|wrap");
+  CLI::Option *shuffle = app.add_option("--shuffle", options.shuffleSeed,
+                                        "shuffle the samples with SEED (default: --seed)")
+                             ->expected(0, 1)
+                             ->type_name("SEED");
+  app.add_option("--data-command", options.dataCommand,
+                 "instead of --data: a command that writes batches to its standard output")
+      ->excludes(files)
+      ->excludes(epochs)
+      ->excludes(lastBatch)
+      ->excludes(shuffle)
+      ->type_name("COMMAND");
 }
 
 // Checkpoints, logs and other files of the run.
@@ -152,6 +167,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &options) {
       "3 lost rank; 4 defect of Cleave.",
       "cleave-run"};
   addRunOptions(app, options);
+  addDataOptions(app, options);
   addFileOptions(app, options);
   addSupervisionOptions(app, options);
   if (std::optional<int> code = readCommandLine(app, argc, argv))

@@ -22,6 +22,7 @@ struct Options {
   std::string plan;               // path of the plan file
   std::vector<std::string> trust; // files of public keys; empty: plans need no signature
   std::vector<std::string> data;  // values of --data
+  std::string dataCommand;        // instead of data; empty: none
   std::optional<int64_t> steps;   // total, with those before --resume
   std::optional<int64_t> epochs;  // total, with those before --resume; neither: one epoch
   data::LastBatch lastBatch = data::LastBatch::Wrap;

@@ -36,7 +36,7 @@ std::string Progress::numbers(int64_t done,
                               const std::vector<executor::MetricValue> &metrics) const {
   std::string text;
   char number[64];
-  if (data_.samplesPerStep() > 0) {
+  if (data_.hasEpochs()) {
     std::snprintf(number, sizeof number, "epoch %.3g", data_.epochsAt(first_ + done));
     text += number + (epochs_ ? concat('/', epochs_, "  ") : std::string("  "));
   }

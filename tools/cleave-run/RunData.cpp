@@ -14,13 +14,16 @@ using Json = nlohmann::json;
 Status RunData::open(const plan::Plan &plan, const Options &options,
                      const checkpoint::Checkpoint *checkpoint, int64_t first) {
   trains_ = plan.trains();
+  slots_ = executor::slotsOf(plan);
+  if (!options.dataCommand.empty())
+    feed_ = std::make_unique<DataFeed>(plan, options);
   std::vector<data::InputDescription> inputs = executor::inputsOf(plan);
   if (!inputs.empty() && !options.data.empty()) {
     if (options.shuffles)
       shuffleSeed_ = options.shuffleSeed.value_or(options.seed);
     data::DataOptions data{.specs = options.data,
                            .shuffleSeed = shuffleSeed_,
-                           .slots = executor::slotsOf(plan),
+                           .slots = slots_,
                            .mayHaveLabels = plan.trains(),
                            .lastBatch = options.lastBatch};
     CLEAVE_TRY_ASSIGN(source_, data::DataSource::open(data, inputs));
@@ -92,17 +95,25 @@ int64_t RunData::endOf(const Options &options, int64_t origin) const {
   return options.steps.value_or(origin + (epochs_ ? epochs_->stepsPerEpoch() : 1));
 }
 
+int64_t RunData::samplesIn(int64_t first, int64_t steps) const {
+  if (!epochs_ || epochs_->lastBatch() != data::LastBatch::Pad)
+    return samplesPerStep() * steps;
+  data::DataPosition begin = epochs_->positionAt(first), end = epochs_->positionAt(first + steps);
+  return ((end.epoch - begin.epoch) * epochs_->samples() + end.sample - begin.sample) * unit_;
+}
+
 std::pair<std::string, int64_t> RunData::amount() const {
-  int64_t tokens = source_ ? source_->tokensPerSample() : 0;
+  int64_t tokens = source() ? source()->tokensPerSample() : 0;
   return tokens > 0 ? std::pair<std::string, int64_t>{"tokens", tokens * samplesPerStep()}
                     : std::pair<std::string, int64_t>{"samples", samplesPerStep()};
 }
 
 std::vector<std::pair<std::string, double>> RunData::numbersOf(int64_t step, double seconds) const {
   std::vector<std::pair<std::string, double>> numbers;
-  if (!epochs_)
+  if (samplesPerStep() == 0)
     return numbers;
-  numbers.emplace_back("epoch", epochsAt(step + 1));
+  if (epochs_)
+    numbers.emplace_back("epoch", epochsAt(step + 1));
   numbers.emplace_back("samples_per_second", double(samplesPerStep()) / seconds);
   if (auto [unit, count] = amount(); unit == "tokens")
     numbers.emplace_back("tokens_per_second", double(count) / seconds);

@@ -5,7 +5,9 @@
 #include "runtime/artifact/program.pb.h"
 #include "runtime/base/Status.h"
 #include "runtime/checkpoint/Checkpoint.h"
+#include "runtime/comm/Communicator.h"
 #include "runtime/data/DataSource.h"
+#include "tools/cleave-run/DataFeed.h"
 #include "tools/cleave-run/Options.h"
 
 #include <cstdint>
@@ -29,20 +31,37 @@ public:
               const checkpoint::Checkpoint *checkpoint, int64_t first);
 
   // The inputs of the steps; null if the plan has none.
-  const data::DataSource *source() const { return source_.get(); }
+  const data::DataSource *source() const {
+    return feed_ ? static_cast<const data::DataSource *>(&feed_->source()) : source_.get();
+  }
+
+  // On rank 0: starts the data command, if there is one, which begins with step `first`.
+  Status start(int64_t first) { return feed_ ? feed_->start(first) : Status::ok(); }
+  // Collective: sees to it that source() has the step. False if a data command has ended before it
+  // (DataFeed.h).
+  Result<bool> prepare(int64_t step, comm::Communicator &everyone) {
+    return feed_ ? feed_->receive(step, everyone) : Result<bool>(true);
+  }
 
   // The step behind the last one of a run that began with step `origin`: as --steps or --epochs
   // say, else after one epoch; after one step without samples.
   int64_t endOf(const Options &options, int64_t origin) const;
 
   // The samples of a step; 0 without samples.
-  int64_t samplesPerStep() const { return epochs_ ? epochs_->perStep() * unit_ : 0; }
-  // The epochs before a step, as a fraction; 0 without samples.
+  int64_t samplesPerStep() const {
+    return source() ? source()->samplesPerMicroBatch() * slots_ : 0;
+  }
+  // Whether the number of samples is known.
+  bool hasEpochs() const { return epochs_ != nullptr; }
+  // The epochs before a step, as a fraction; 0 if they are not known.
   double epochsAt(int64_t step) const { return epochs_ ? epochs_->epochsAt(step) : 0; }
+  // The samples of `steps` steps from step `first` on, without padding.
+  int64_t samplesIn(int64_t first, int64_t steps) const;
   // `samples` or `tokens`, and how many of them a step takes; 0 without samples.
   std::pair<std::string, int64_t> amount() const;
 
-  // What the log has of a step that took these seconds: `epoch`, `samples_per_second`, of tokens
+  // What the log has of a step that took these seconds, as far as it is known: `epoch`,
+  // `samples_per_second`, of tokens
   // also `tokens_per_second`.
   std::vector<std::pair<std::string, double>> numbersOf(int64_t step, double seconds) const;
 
@@ -59,9 +78,11 @@ private:
   void resume(const std::string &state, int64_t first);
   std::string order() const;
 
-  std::unique_ptr<data::DataSource> source_;
-  data::Epochs *epochs_ = nullptr; // of source_; null without samples
-  int64_t unit_ = 1;               // samples for the user per sample of epochs_
+  std::unique_ptr<data::DataSource> source_; // of files
+  std::unique_ptr<DataFeed> feed_;           // of a command
+  int64_t slots_ = 1;                        // micro-batches per step
+  data::Epochs *epochs_ = nullptr;           // of source_; null without samples
+  int64_t unit_ = 1;                         // samples for the user per sample of epochs_
   bool trains_ = true;
   std::optional<uint64_t> shuffleSeed_;
   std::vector<std::string> warnings_, notes_;

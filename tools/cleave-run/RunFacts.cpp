@@ -39,6 +39,7 @@ void addOptions(std::vector<Fact> &facts, const Options &options) {
   const char *onNan[] = {"stop", "skip", "continue"};
   auto add = [&](const char *name, const std::string &value) { facts.push_back({name, value}); };
   add("--steps", options.steps ? concat(*options.steps) : "none");
+  add("--data-command", options.dataCommand.empty() ? "none" : options.dataCommand);
   add("--epochs", options.epochs ? concat(*options.epochs) : "none");
   add("--last-batch", data::name(options.lastBatch));
   add("--seed", concat(options.seed));

@@ -184,6 +184,8 @@ private:
   }
 
   Status load() {
+    if (isFirst() && count_ > 0)
+      CLEAVE_TRY(data_.start(first_));
     executor::ExecutorOptions options;
     options.modelPath = options_.model;
     options.seed = options_.seed;
@@ -244,6 +246,12 @@ private:
       step_ = step;
       reporter_.step(step);
       auto begin = std::chrono::steady_clock::now();
+      CLEAVE_TRY_ASSIGN(bool hasData, prepareData(step));
+      if (!hasData) {
+        warn(concat("the data command ended after step ", step, " of ", first_ + count_), progress);
+        count_ = step - first_;
+        break;
+      }
       CLEAVE_TRY(executor_->step(step));
       std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
       CLEAVE_TRY(notFinite_.examine(step, *executor_));
@@ -266,6 +274,13 @@ private:
     }
     warn(notFinite_.summary(count_), progress);
     return Status::ok();
+  }
+
+  // Whether there are data for the step.
+  Result<bool> prepareData(int64_t step) {
+    Result<bool> hasData = data_.prepare(step, *everyone_);
+    isJoint_ = hasData.status().kind() == StatusKind::UserError; // the same message on all ranks
+    return hasData;
   }
 
   // Whether a signal ends the training behind this step, as if it had been the last.

@@ -32,7 +32,7 @@ double RunSummary::rate() const {
   return 1 / std::max(seconds, 1e-9);
 }
 
-static std::string short_(double value) {
+static std::string digits(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.5g", value);
   return text;
@@ -43,17 +43,19 @@ std::string RunSummary::text() const {
     return "";
   double wall = std::chrono::duration<double>(end_ - begin_).count();
   std::string text = concat(steps_, steps_ == 1 ? " step in " : " steps in ", secondsText(wall));
-  if (int64_t samples = data_.samplesPerStep()) {
+  if (data_.samplesPerStep() > 0) {
     auto [unit, count] = data_.amount();
-    text += concat(", epochs ", short_(data_.epochsAt(first_)), " to ",
-                   short_(data_.epochsAt(first_ + steps_)), ", ", samples * steps_, " samples, ",
+    if (data_.hasEpochs())
+      text += concat(", epochs ", digits(data_.epochsAt(first_)), " to ",
+                     digits(data_.epochsAt(first_ + steps_)));
+    text += concat(", ", data_.samplesIn(first_, steps_), " samples, ",
                    countText(double(count) * rate(), unit + "/s"));
   }
   if (flops_ > 0)
     text += ", " + countText(flops_ * rate(), "FLOP/s") + " per rank";
   if (hasLoss_)
     text +=
-        concat("; loss ", short_(loss_), ", least ", short_(least_), " in step ", leastStep_ + 1);
+        concat("; loss ", digits(loss_), ", least ", digits(least_), " in step ", leastStep_ + 1);
   return text;
 }
 
@@ -63,8 +65,9 @@ std::string RunSummary::line(const std::string &savedIn) const {
   Json summary{{"steps", steps_},
                {"seconds", std::chrono::duration<double>(end_ - begin_).count()}};
   if (int64_t samples = data_.samplesPerStep()) {
-    summary["epochs"] = data_.epochsAt(first_ + steps_);
-    summary["samples"] = samples * steps_;
+    if (data_.hasEpochs())
+      summary["epochs"] = data_.epochsAt(first_ + steps_);
+    summary["samples"] = data_.samplesIn(first_, steps_);
     summary["samples_per_second"] = double(samples) * rate();
     if (auto [unit, count] = data_.amount(); unit == "tokens")
       summary["tokens_per_second"] = double(count) * rate();

@@ -52,9 +52,14 @@ Status checkOptions(const plan::Plan &plan, const run::Options &options) {
     return Status::userError("--save-every needs --save DIR");
   if (options.restartOptimizer && options.resume.empty())
     return Status::userError("--restart-optimizer needs --resume DIR");
-  if (options.data.empty() && !executor::inputsOf(plan).empty())
+  bool hasInputs = !executor::inputsOf(plan).empty();
+  if (!options.dataCommand.empty() && !hasInputs)
+    return Status::userError("--data-command: the plan reads no inputs; leave it out");
+  if (!options.dataCommand.empty() && !options.steps)
+    return Status::userError("--data-command needs --steps N, the total number of steps");
+  if (options.data.empty() && options.dataCommand.empty() && hasInputs)
     return Status::userError("the plan has inputs, for example '", executor::inputsOf(plan)[0].name,
-                             "', but no data are given; use --data FILE");
+                             "', but no data are given; use --data FILE or --data-command COMMAND");
   if (options.data.empty() && !options.steps && !options.epochs)
     return Status::userError("without --data, --steps N is required");
   return Status::ok();
