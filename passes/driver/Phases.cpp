@@ -54,9 +54,9 @@ static Result<frontend::ImportOptions> importOptions(const CompileOptions &from)
     options.inputs.push_back(std::move(input));
   }
   using BatchNorm = frontend::ImportOptions::BatchNorm;
-  options.batchNorm = !from.train                  ? BatchNorm::AsExported
-                      : from.batchNorm == "frozen" ? BatchNorm::Frozen
-                                                   : BatchNorm::Train;
+  options.batchNorm = from.batchNorm == "frozen"                ? BatchNorm::Frozen
+                      : from.train || from.batchNorm == "train" ? BatchNorm::Train
+                                                                : BatchNorm::AsExported;
   return options;
 }
 
@@ -102,9 +102,22 @@ static Status reported(Compilation &c, llvm::function_ref<LogicalResult()> work)
   return succeeded(work()) ? Status::ok() : Status::userError(diagnostics.text());
 }
 
+// Warns of an inference that depends on how samples are divided into batches.
+static void remarkBatchStatistics(Compilation &c) {
+  size_t count = 0;
+  step(c).walk([&](graph::BatchNormOp) { ++count; });
+  if (count > 0 && c.options.batchNorm.empty())
+    c.remarks.push_back(
+        {"warning", concat(count, count == 1 ? " batch norm uses" : " batch norms use",
+                           " the statistics of each batch and changes the running ones, as the "
+                           "file says; --batch-norm frozen uses the running ones")});
+}
+
 static Status forward(Compilation &c) {
-  if (!c.options.train)
+  if (!c.options.train) {
     graph::dropGradientStops(step(c));
+    remarkBatchStatistics(c);
+  }
   CLEAVE_TRY(reported(c, [&] { return simplify::simplify(step(c)); }));
   if (std::string found = simplify::recognisedText(step(c)); !found.empty())
     c.remarks.push_back({"recognised", found});

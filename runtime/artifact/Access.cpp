@@ -191,6 +191,11 @@ bool isOptimizerState(const plan::Tensor &tensor) {
          (!tensor.parameter().empty() || tensor.name() == kUpdateCounter);
 }
 
+bool isModelState(const plan::Tensor &tensor) {
+  return tensor.role() == plan::STATE && tensor.parameter().empty() &&
+         (tensor.shape_size() > 0 || tensor.source().has_file());
+}
+
 bool isPersistent(const plan::Buffer &buffer) {
   return buffer.role() == plan::PARAMETER || buffer.role() == plan::STATE ||
          buffer.role() == plan::CONSTANT || buffer.role() == plan::COORDINATES;

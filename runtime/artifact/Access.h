@@ -55,6 +55,9 @@ bool isPersistent(const plan::Buffer &buffer);
 
 // Whether the tensor is a state of the optimizer: one of a parameter, or the counter of updates.
 bool isOptimizerState(const plan::Tensor &tensor);
+// Whether the tensor is a state of the model: a running statistic or a counter of batches. Other
+// states are those of the optimizer, and counters that Cleave has added, which come from no file.
+bool isModelState(const plan::Tensor &tensor);
 // The name of the counter of updates among the states of every optimizer.
 constexpr const char *kUpdateCounter = "step";
 

@@ -3,6 +3,7 @@
 
 #include "runtime/base/MappedFile.h"
 #include "runtime/checkpoint/Index.h"
+#include "runtime/checkpoint/Weights.h"
 #include "runtime/data/ArrayFile.h"
 
 #include <algorithm>
@@ -170,8 +171,12 @@ SavedCheckpoint::exportSafetensors(const std::string &path,
     CLEAVE_TRY(read(name, tensor.dtype, tensor.shape, std::vector<int64_t>(tensor.shape.size(), 0),
                     tensor.shape, memory.data()));
   }
-  return data::writeSafetensors(path, whole,
-                                {{"format", "pt"}, {"step", std::to_string(index_.progress.step)}});
+  std::vector<std::pair<std::string, std::string>> metadata{
+      {"format", "pt"}, {"step", std::to_string(index_.progress.step)}};
+  const auto &extra = index_.progress.extra;
+  if (auto untrained = extra.find(kUntrainedKey); untrained != extra.end())
+    metadata.push_back(*untrained);
+  return data::writeSafetensors(path, whole, metadata);
 }
 
 // A folder that has the name of a step holds the checkpoint of that step.

@@ -82,8 +82,8 @@ bool isIn(const Checkpoint &checkpoint, const std::string &directory);
 // again.
 Status save(const SaveOptions &options, const std::vector<Slice> &slices, const Progress &progress);
 
-// A complete checkpoint that is open for reading. Thread-safe.
-class Checkpoint {
+// Named tensors in files, of which any block can be read. Thread-safe.
+class TensorStore {
 public:
   // Type and shape of a stored tensor.
   struct TensorInfo {
@@ -91,17 +91,10 @@ public:
     std::vector<int64_t> shape;
   };
 
-  virtual ~Checkpoint() = default;
+  virtual ~TensorStore() = default;
 
-  // `path` is the folder of one step, or a folder of several, of which the newest complete and
-  // finite checkpoint is opened. Checks that every file exists and is complete, and that the slices
-  // cover every tensor.
-  static Result<std::unique_ptr<Checkpoint>> open(const std::string &path);
-
-  // The folder of the checkpoint's step.
+  // Where the tensors are: the folder of a checkpoint's step, or a file.
   virtual const std::string &path() const = 0;
-  // The progress with which it was saved.
-  virtual const Progress &progress() const = 0;
   // All stored tensors by name.
   virtual const std::map<std::string, TensorInfo> &tensors() const = 0;
 
@@ -111,6 +104,18 @@ public:
   virtual Status read(const std::string &name, DType dtype, const std::vector<int64_t> &globalShape,
                       const std::vector<int64_t> &offset, const std::vector<int64_t> &blockShape,
                       void *destination) const = 0;
+};
+
+// A complete checkpoint that is open for reading.
+class Checkpoint : public TensorStore {
+public:
+  // `path` is the folder of one step, or a folder of several, of which the newest complete and
+  // finite checkpoint is opened. Checks that every file exists and is complete, and that the slices
+  // cover every tensor.
+  static Result<std::unique_ptr<Checkpoint>> open(const std::string &path);
+
+  // The progress with which it was saved.
+  virtual const Progress &progress() const = 0;
 
   // Writes whole tensors to one safetensors file: all, or those for which `wanted` returns true.
   virtual Status

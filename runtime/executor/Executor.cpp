@@ -176,8 +176,16 @@ private:
     const plan::Tensor &tensor = plan_.tensors(buffer.tensor());
     bool isFresh = buffer.role() == plan::CONSTANT ||
                    (options_.restartOptimizer && artifact::isOptimizerState(tensor));
-    return options_.resume && !isFresh ? readCheckpoint(buffer, to)
-                                       : loader_.load(tensor, rank_, to);
+    if (options_.resume && !isFresh)
+      return readFrom(*options_.resume, tensor, to);
+    if (options_.weights && isGivenByWeights(tensor))
+      return readFrom(*options_.weights, tensor, to);
+    return loader_.load(tensor, rank_, to);
+  }
+
+  bool isGivenByWeights(const plan::Tensor &tensor) const {
+    return (tensor.role() != plan::STATE || artifact::isModelState(tensor)) &&
+           options_.weights->tensors().contains(tensor.name());
   }
 
   // Of a buffer outside this process's memory: copies its values into it. Else empty.
@@ -203,11 +211,10 @@ private:
     return Status::ok();
   }
 
-  Status readCheckpoint(const plan::Buffer &buffer, void *address) {
-    const plan::Tensor &tensor = plan_.tensors(buffer.tensor());
+  Status readFrom(const checkpoint::TensorStore &store, const plan::Tensor &tensor, void *to) {
     artifact::RankBlock block = artifact::blockOf(plan_, tensor, rank_);
-    return options_.resume->read(tensor.name(), static_cast<DType>(tensor.dtype()), shapeOf(tensor),
-                                 block.begin, block.shape, address);
+    return store.read(tensor.name(), static_cast<DType>(tensor.dtype()), shapeOf(tensor),
+                      block.begin, block.shape, to);
   }
 
   // Connects one communicator per list of axes in the program's collectives, in the order of the

@@ -38,6 +38,9 @@ struct ExecutorOptions {
   bool checked = false;
   // The source of parameters and states, instead of the plan's sources; may be null.
   const checkpoint::Checkpoint *resume = nullptr;
+  // The source of those parameters, model states and constants that it has, instead of the plan's
+  // sources; may be null.
+  const checkpoint::TensorStore *weights = nullptr;
   // The optimizer's states begin as the plan says, also with `resume`.
   bool restartOptimizer = false;
   // Keeps a copy of parameters and states for undoStep(), which takes as much memory as they do,

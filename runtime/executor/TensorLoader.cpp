@@ -162,6 +162,10 @@ Status TensorLoader::checkModel(bool compareHash) const {
                                 [](const plan::Tensor &t) { return t.source().has_file(); });
   if (!readsFiles)
     return Status::ok();
+  if (modelPath_.ends_with(".safetensors"))
+    return Status::userError("--model: found '", modelPath_,
+                             "', which holds weights, expected the ",
+                             "model file from which the plan was made; --weights takes weights");
   struct stat status;
   if (::stat(modelPath_.c_str(), &status) != 0)
     return Status::userError(

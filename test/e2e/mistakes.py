@@ -129,7 +129,7 @@ class Mistakes(unittest.TestCase):
         forward = self.folder / "forward.plan"
         cleave.must("cleave-compile", cleave.MLP["model"], "--set", "batch=8", "-o", forward)
         self.refuses(self.run_plan(forward, "--out", self.folder / "x.npy"), "x.npy", ".safetensors")
-        self.refuses(self.run_plan(forward, "--resume", self.folder), "for inference", "cleave-export")
+        self.refuses(self.run_plan(forward, "--resume", self.folder), "for inference", "--weights")
 
     def test_a_checkpoint_with_values_that_the_plan_takes_from_the_model(self):
         saved, frozen = self.folder / "trained", self.folder / "frozen.plan"

@@ -2,6 +2,7 @@
 #include "compiler/frontend/onnx/WeightExport.h"
 #include "compiler/frontend/pt2/Import.h"
 #include "compiler/frontend/torchscript/Import.h"
+#include "runtime/artifact/Access.h"
 #include "runtime/artifact/Artifact.h"
 #include "runtime/checkpoint/Checkpoint.h"
 #include "tools/commandline/CommandLine.h"
@@ -52,17 +53,11 @@ static DType dtypeOf(ElementType type) {
   return DType::F32;
 }
 
-// Whether a state belongs to the model: a running statistic or a count of batches. Optimizer states
-// belong to a parameter; counters added by Cleave are scalars without a source file.
-static bool isOfModel(const plan::Tensor &state) {
-  return state.parameter().empty() && (state.shape_size() > 0 || state.source().has_file());
-}
-
 // Names of trained parameters and model states.
 static std::set<std::string> namesOfModel(const plan::Plan &plan) {
   std::set<std::string> names;
   for (const plan::Tensor &tensor : plan.tensors())
-    if (tensor.role() == plan::PARAMETER || (tensor.role() == plan::STATE && isOfModel(tensor)))
+    if (tensor.role() == plan::PARAMETER || artifact::isModelState(tensor))
       names.insert(tensor.name());
   return names;
 }
@@ -94,7 +89,8 @@ static Status writeOnnx(const Options &options, const std::string &model,
   if (pt2::recognises(model) || torchscript::recognises(model))
     return Status::userError("'", model,
                              "' is an archive of PyTorch, expected an ONNX file; write ",
-                             "a .safetensors file, which PyTorch loads into the model");
+                             "a .safetensors file, which PyTorch loads into the model and "
+                             "cleave-run --weights into a plan of it");
   CLEAVE_TRY_ASSIGN(frontend::ImportOptions import, importOptions(options));
   onnx::NewValues values;
   values.names = names;

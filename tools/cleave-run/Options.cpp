@@ -93,6 +93,10 @@ void addFileOptions(CLI::App &app, Options &options) {
       ->type_name("N");
   app.add_option("--resume", options.resume, "continue from this folder's newest checkpoint")
       ->type_name("DIR");
+  app.add_option("--weights", options.weights,
+                 "checkpoint folder or .safetensors file with the values of parameters and running "
+                 "statistics, by name, instead of those in the model file")
+      ->type_name("DIR|FILE");
   app.add_flag("--restart-optimizer", options.restartOptimizer,
                "with --resume: begin the states of the optimizer anew");
   app.add_option_function<std::string>(

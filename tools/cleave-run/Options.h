@@ -32,7 +32,7 @@ struct Options {
   uint64_t seed = 0;           // of random numbers
   bool shuffles = false;
   std::optional<uint64_t> shuffleSeed; // none: `seed`
-  std::string save, resume, log, report, tensorBoard, out, profile,
+  std::string save, resume, weights, log, report, tensorBoard, out, profile,
       model;             // paths; empty: option not given
   int64_t saveEvery = 0; // steps between checkpoints; 0: at the end only
   int keep = 2;          // checkpoints that stay in the folder

@@ -23,6 +23,7 @@ Options optionsOfRestart(const Options &given, int number, const std::string &re
     return options;
   if (auto newest = checkpoint::Checkpoint::open(given.save)) {
     options.resume = (*newest)->path();
+    options.weights.clear();
     options.restartOptimizer = false; // its states are this run's own
   }
   return options;

@@ -116,7 +116,7 @@ Result<std::string> fingerprint(const std::string &path) {
 }
 
 Result<std::vector<Fact>> factsOf(const plan::Plan &plan, const Options &options, int64_t first,
-                                  int64_t count, const checkpoint::Checkpoint *checkpoint) {
+                                  int64_t count, const checkpoint::TensorStore *checkpoint) {
   std::vector<Fact> facts{
       {"the version of Cleave", version()},
       {"the plan", plan.content_hash().substr(0, kDigits)},
@@ -131,10 +131,15 @@ Result<std::vector<Fact>> factsOf(const plan::Plan &plan, const Options &options
     facts.push_back({"the checkpoint", "none"});
     return facts;
   }
-  fs::path folder = checkpoint->path();
-  CLEAVE_TRY_ASSIGN(auto digest, sha256OfFile((folder / "index.json").string()));
+  fs::path path = checkpoint->path();
+  if (!fs::is_directory(path)) {
+    CLEAVE_TRY_ASSIGN(auto print, fingerprint(path.string()));
+    facts.push_back({"the weights", print});
+    return facts;
+  }
+  CLEAVE_TRY_ASSIGN(auto digest, sha256OfFile((path / "index.json").string()));
   facts.push_back(
-      {"the checkpoint", concat(folder.filename().string(), ", ", digest.substr(0, kDigits))});
+      {"the checkpoint", concat(path.filename().string(), ", ", digest.substr(0, kDigits))});
   return facts;
 }
 

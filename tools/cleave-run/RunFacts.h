@@ -14,9 +14,9 @@
 namespace cleave::run {
 
 // The facts of a run of `count` steps from step `first`: version, plan, options, data, model file
-// and checkpoint (null: none). A user error if a file cannot be read.
+// and the checkpoint or the weights (null: none). A user error if a file cannot be read.
 Result<std::vector<Fact>> factsOf(const plan::Plan &plan, const Options &options, int64_t first,
-                                  int64_t count, const checkpoint::Checkpoint *checkpoint);
+                                  int64_t count, const checkpoint::TensorStore *checkpoint);
 
 // `text.bin, 1115394 bytes, 3fa2c19b04de`: name and size of a file, and a digest of its first and
 // last 64 KiB, which is cheap for files of any size. A user error if it cannot be read.

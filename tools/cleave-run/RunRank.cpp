@@ -25,6 +25,7 @@
 #include "tools/cleave-run/RunSummary.h"
 #include "tools/cleave-run/Saver.h"
 #include "tools/cleave-run/TensorBoard.h"
+#include "tools/cleave-run/Weights.h"
 
 #include <algorithm>
 #include <chrono>
@@ -48,7 +49,8 @@ public:
       : plan_(plan), options_(options), environment_(environment), reporter_(reporter),
         saver_(options, {{"plan", plan.content_hash()},
                          {"model", plan.source().path()},
-                         {checkpoint::kOptimizerKey, plan.optimizer()}}),
+                         {checkpoint::kOptimizerKey, plan.optimizer()},
+                         {checkpoint::kUntrainedKey, untrainedOf(plan)}}),
         notFinite_(options.onNan) {}
 
   // The failure is reported before this object is destroyed: threads that wait for other ranks may
@@ -103,7 +105,9 @@ private:
   Intent intentAfter(const Status &opened) const {
     if (!opened)
       return {opened, {}};
-    auto facts = factsOf(plan_, options_, first_, count_, checkpoint_.get());
+    const checkpoint::TensorStore *values =
+        checkpoint_ ? checkpoint_.get() : weights_.tensors.get();
+    auto facts = factsOf(plan_, options_, first_, count_, values);
     return facts ? Intent{Status::ok(), *facts} : Intent{facts.status(), {}};
   }
 
@@ -133,6 +137,9 @@ private:
       first_ = checkpoint_->progress().step;
       CLEAVE_TRY_ASSIGN(auto notes, checkResume(plan_, *checkpoint_, options_.restartOptimizer));
       note(notes);
+    }
+    if (!options_.weights.empty()) {
+      CLEAVE_TRY_ASSIGN(weights_, weightsFor(plan_, options_.weights).withContext("--weights"));
     }
     CLEAVE_TRY(data_.open(plan_, options_, checkpoint_.get(), first_));
     note(data_.notes());
@@ -192,6 +199,7 @@ private:
     options.keepOutputs = !options_.out.empty();
     options.profiledSteps = options_.profile.empty() ? 0 : options_.profiledSteps;
     options.resume = checkpoint_.get();
+    options.weights = weights_.tensors.get();
     options.restartOptimizer = options_.restartOptimizer;
     options.canUndo = plan_.trains() && options_.onNan == OnNan::Skip;
     options.checked = options_.checked;
@@ -395,6 +403,7 @@ private:
   std::unique_ptr<comm::Communicator> everyone_;
   std::unique_ptr<comm::PatientBarrier> barrier_; // of everyone_, after slow parts of the run
   std::unique_ptr<checkpoint::Checkpoint> checkpoint_;
+  checkpoint::Weights weights_; // empty without --weights
   RunData data_;
   std::unique_ptr<device::Device> device_; // until the executor has it
   std::unique_ptr<executor::Executor> executor_;

@@ -45,7 +45,11 @@ Status checkOptions(const plan::Plan &plan, const run::Options &options) {
   }
   if (!options.resume.empty() && !plan.trains())
     return Status::userError("--resume continues training, but the plan is for inference; "
-                             "cleave-export writes the trained weights as a model to compile");
+                             "--weights '",
+                             options.resume, "' takes the trained weights");
+  if (!options.resume.empty() && !options.weights.empty())
+    return Status::userError("--weights begins with new weights, --resume goes on with those of "
+                             "its checkpoint; leave one of them out");
   if (!options.save.empty() && !plan.trains())
     return Status::userError("--save writes training state, but the plan is for inference");
   if (options.saveEvery && options.save.empty())

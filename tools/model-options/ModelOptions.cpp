@@ -39,10 +39,10 @@ void addStepOptions(CLI::App &app, CompileOptions &options) {
       ->group("Training")
       ->capture_default_str();
   app.add_option("--batch-norm", options.batchNorm,
-                 "batch statistics (train) or running statistics (frozen)")
+                 "batch statistics (train) or running statistics (frozen); default: train, without "
+                 "--train as in the file")
       ->group("Training")
-      ->check(CLI::IsMember({"train", "frozen"}))
-      ->capture_default_str();
+      ->check(CLI::IsMember({"train", "frozen"}));
 }
 
 void addModelOptions(CLI::App &app, CompileOptions &options, TypedModelOptions &typed) {

@@ -1,0 +1,42 @@
+// Weights: the values of a model's parameters and running statistics, from a checkpoint of any
+// training of the model or from a safetensors file, for a run that did not train them.
+#pragma once
+
+#include "runtime/base/Status.h"
+#include "runtime/checkpoint/Checkpoint.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace cleave::checkpoint {
+
+// The key, in Progress.extra and in the metadata of a safetensors file, of the names of the
+// parameters that the training left as the model file has them, one per line.
+constexpr const char *kUntrainedKey = "untrained";
+
+// Tensors, and the names of parameters that are not among them because they were not trained.
+struct Weights {
+  std::unique_ptr<TensorStore> tensors;
+  std::set<std::string> untrained;
+};
+
+// `path` is a folder as of Checkpoint::open, or a safetensors file. A user error if it is neither,
+// or damaged.
+Result<Weights> openWeights(const std::string &path);
+
+// The tensors of a plan that weights may give.
+struct ModelTensors {
+  std::map<std::string, std::vector<int64_t>> needed; // parameters, running statistics: the shape
+  std::set<std::string> known;                        // constants, and counters of batches
+};
+
+// A user error unless the weights are those of the model. One message names the needed tensors that
+// are missing or have another shape, and float tensors that the model does not have. Counters
+// (tensors without dims), tensors of integers and the optimizer's states are never surplus.
+Status checkWeights(const Weights &weights, const ModelTensors &model);
+
+} // namespace cleave::checkpoint

@@ -1,0 +1,146 @@
+"""Trained weights under plans that did not train them (`cleave-run --weights`): for every file format, on any number of ranks, from a
+checkpoint or a safetensors file; weights that are damaged or not the model's are told."""
+
+import json
+import pathlib
+import shutil
+import struct
+import tempfile
+import unittest
+
+import cleave
+
+STEPS = 3
+ARCHIVE, ONNX = cleave.MODELS / "resnet.pt2", cleave.MODELS / "resnet.ts-train.onnx"
+IMAGES, FORWARD = cleave.GOLDEN / "image.npz", cleave.GOLDEN / "resnet.forward.npz"
+SGD = ["--train", "--loss", "softmax-cross-entropy:logits", "--optimizer", "sgd:lr=0.05"]
+
+
+def write_safetensors(path, tensors):
+    """Writes tensors of f32: name -> (shape, flat list)."""
+    header, data = {}, b""
+    for name, (shape, numbers) in tensors.items():
+        part = struct.pack(f"<{len(numbers)}f", *numbers)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(part)]}
+        data += part
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+class Weights(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.training = cls.compile("training", ARCHIVE, *SGD, "--set", "image.0=8", ranks=2)
+        cls.saved = cls.folder / "saved"
+        cleave.train(cls.training, IMAGES, STEPS, cls.folder / "log.jsonl", "--save", cls.saved)
+        cls.file = cls.folder / "trained.safetensors"
+        cleave.must("cleave-export", cls.training, "--checkpoint", cls.saved, "-o", cls.file)
+        cls.inference = {n: cls.compile(f"inference{n}", ARCHIVE, "--batch-norm", "frozen", "--set", "image.0=8", ranks=n)
+                         for n in (1, 2)}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    @classmethod
+    def compile(cls, name, model, *options, ranks=1):
+        plan = cls.folder / f"{name}.plan"
+        cleave.must("cleave-compile", model, *options, "--cluster", "local-cpu", "--ranks", ranks, "-o", plan)
+        return plan
+
+    def run_with(self, plan, *options):
+        return cleave.tool("cleave-run", plan, "--data", FORWARD, "--steps", 1, "--threads", 1, *options)
+
+    def logits(self, plan, *options):
+        out = self.folder / "out.npz"
+        answer = self.run_with(plan, "--out", out, *options)
+        self.assertEqual(answer.code, 0, answer)
+        return cleave.read_npz(out)["logits"][1]
+
+    def refuses(self, answer, *words):
+        self.assertEqual(answer.code, 1, answer)
+        self.assertEqual(len(answer.errors()), 1, answer)
+        for word in words:
+            self.assertIn(word, answer.err, answer)
+
+    def test_an_archive_infers_with_what_was_trained(self):
+        """The same training from the ONNX twin, exported and compiled again."""
+        plan = self.compile("onnx", ONNX, *SGD, "--set", "batch=8")
+        cleave.train(plan, IMAGES, STEPS, self.folder / "log.jsonl", "--save", self.folder / "onnx")
+        exported = self.folder / "exported.onnx"
+        cleave.must("cleave-export", plan, "--checkpoint", self.folder / "onnx", "-o", exported)
+        again = self.compile("again", exported, "--batch-norm", "frozen", "--set", "batch=8")
+        wanted, saved = self.logits(again), self.folder / "onnx"
+        original = self.compile("original", ONNX, "--batch-norm", "frozen", "--set", "batch=8")
+        self.assertEqual(self.logits(original, "--weights", saved), wanted)
+        file = self.folder / "onnx.safetensors"
+        cleave.must("cleave-export", plan, "--checkpoint", saved, "-o", file)
+        for ranks, archive in self.inference.items():
+            found = self.logits(archive, "--weights", saved)
+            self.assertLess(cleave.apart(found, wanted), 1e-4)
+            for same in (saved / f"step-{STEPS:08}", file):
+                self.assertEqual(self.logits(archive, "--weights", same), found, (ranks, same))
+            self.assertGreater(cleave.apart(self.logits(archive), wanted), 1e-3)
+
+    def test_batch_norms_of_inference_are_as_in_the_file_or_as_asked_for(self):
+        record = cleave.read_npz(FORWARD)
+        self.assertLess(cleave.apart(self.logits(self.inference[1]), record["logits.eval"][1]), 1e-4)
+        answer = cleave.must("cleave-compile", ARCHIVE, "--set", "image.0=8", "-o", self.folder / "exported.plan")
+        self.assertIn("--batch-norm frozen uses the running ones", answer.err)
+        self.assertLess(cleave.apart(self.logits(self.folder / "exported.plan"), record["logits"][1]), 1e-4)
+
+    def test_parameters_that_were_not_trained_are_those_of_the_model(self):
+        plan, saved = self.compile("frozen", ARCHIVE, *SGD, "--set", "image.0=8", "--freeze", "*.weight"), self.folder / "half"
+        cleave.train(plan, IMAGES, STEPS, self.folder / "log.jsonl", "--save", saved)
+        file = self.folder / "half.safetensors"
+        cleave.must("cleave-export", plan, "--checkpoint", saved, "-o", file)
+        found = self.logits(self.inference[1], "--weights", saved)
+        self.assertEqual(self.logits(self.inference[1], "--weights", file), found)
+        self.assertNotEqual(self.logits(self.inference[1]), found)
+
+    def test_a_training_begins_with_weights(self):
+        log = self.folder / "begun.jsonl"
+        wanted = cleave.losses(cleave.train(self.training, IMAGES, STEPS + 1, log, "--resume", self.saved)[0])[STEPS]
+        same = self.folder / "same.npz"  # the samples of step STEPS
+        images = cleave.read_npz(IMAGES)
+        cleave.write_npz(same, {name: ((8, *shape[1:]), values[len(values) // 5 * STEPS : len(values) // 5 * (STEPS + 1)])
+                                for name, (shape, values) in images.items()})
+        for weights in (self.saved, self.file):
+            found = cleave.losses(cleave.train(self.training, same, 1, log, "--weights", weights)[0])[0]
+            self.assertEqual(found, wanted)
+
+    def test_weights_of_another_model_are_told_in_one_message(self):
+        mlp = self.compile("mlp", cleave.MODELS / "mlp.pt2", "--set", "x.0=8")
+        self.refuses(self.run_with(mlp, "--weights", self.file), "it lacks", "and", "more", "which the plan does not have",
+                     "expected weights of the plan's model")
+        other = self.folder / "other.safetensors"
+        write_safetensors(other, {"fc1.weight": ((2, 2), [0.0] * 4)})
+        self.refuses(self.run_with(mlp, "--weights", other), "'fc1.weight' has the shape [2, 2], expected [")
+
+    def test_weights_that_are_none_or_damaged(self):
+        plan = self.inference[1]
+        self.refuses(self.run_with(plan, "--weights", self.folder / "none"), "which does not exist", "cleave-run --save")
+        self.refuses(self.run_with(plan, "--weights", FORWARD), "found '", ".safetensors")
+        self.refuses(self.run_with(plan, "--weights", self.folder), "no complete checkpoint")
+        cut = self.folder / "cut.safetensors"
+        cut.write_bytes(self.file.read_bytes()[:-100])
+        self.refuses(self.run_with(plan, "--weights", cut), "cut.safetensors")
+        damaged = self.folder / "damaged"
+        shutil.copytree(self.saved, damaged)
+        part = next(damaged.glob("*/rank-00000.safetensors"))
+        data = bytearray(part.read_bytes())
+        data[len(data) // 2] ^= 1
+        part.write_bytes(data)
+        self.refuses(self.run_with(plan, "--weights", damaged), "damaged", "have changed since they were written")
+
+    def test_options_that_contradict_each_other_name_the_way(self):
+        self.refuses(self.run_with(self.inference[1], "--resume", self.saved), "for inference", "--weights")
+        self.refuses(self.run_with(self.inference[1], "--model", self.file), "holds weights", "--weights takes weights")
+        both = ["--data", IMAGES, "--resume", self.saved, "--weights", self.saved]
+        self.refuses(cleave.tool("cleave-run", self.training, *both), "leave one of them out")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

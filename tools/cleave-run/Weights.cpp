@@ -1,0 +1,30 @@
+// See Weights.h.
+#include "tools/cleave-run/Weights.h"
+
+#include "runtime/artifact/Access.h"
+
+namespace cleave::run {
+
+Result<checkpoint::Weights> weightsFor(const plan::Plan &plan, const std::string &path) {
+  CLEAVE_TRY_ASSIGN(checkpoint::Weights weights, checkpoint::openWeights(path));
+  checkpoint::ModelTensors model;
+  for (const plan::Tensor &tensor : plan.tensors())
+    if (tensor.role() == plan::PARAMETER ||
+        (artifact::isModelState(tensor) && tensor.shape_size() > 0))
+      model.needed[tensor.name()] = {tensor.shape().begin(), tensor.shape().end()};
+    else if (tensor.role() == plan::CONSTANT || artifact::isModelState(tensor))
+      model.known.insert(tensor.name());
+  CLEAVE_TRY(checkpoint::checkWeights(weights, model));
+  return weights;
+}
+
+std::string untrainedOf(const plan::Plan &plan) {
+  std::string lines;
+  for (const plan::Tensor &tensor : plan.tensors())
+    if (tensor.role() == plan::CONSTANT &&
+        (tensor.source().has_file() || tensor.source().has_random()))
+      lines += tensor.name() + "\n";
+  return lines;
+}
+
+} // namespace cleave::run
