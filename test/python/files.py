@@ -3,12 +3,14 @@
 import array
 import json
 import math
+import os
 import pathlib
 import struct
+import subprocess
 import tempfile
 import unittest
 
-from cleave import arrays, log, samples, tools
+from cleave import arrays, log, samples, stream, tools
 from cleave.samples import Input
 
 try:
@@ -126,6 +128,65 @@ class Samples(InFolder):
             self.write([])
         with self.assertRaisesRegex(TypeError, "type int, expected a path"):
             self.write(3)
+
+
+class Streams(InFolder):
+    """What a feed writes, read as the shell command of the tool does."""
+
+    def fed(self, data, batches, first=0):
+        with stream.Feed(data, PAIR, 4, self.folder) as feed:
+            whole = 2 * arrays.HEADER_BYTES + 4 * 2 * 4 + 4 * 8  # bytes of a batch of PAIR
+            command = f"({feed.command}) | head -c {batches * whole}"
+            done = subprocess.run(["/bin/sh", "-c", command], env={**os.environ, "CLEAVE_FIRST_STEP": str(first)}, capture_output=True, timeout=60)
+        labels = []
+        for begin in range(0, len(done.stdout), whole):
+            labels.append(list(struct.unpack("<4q", done.stdout[begin + whole - 32 : begin + whole])))
+            self.assertEqual(done.stdout[begin : begin + 6], b"\x93NUMPY")
+        return labels
+
+    class Passes:
+        """Five samples in batches of three, drawn anew in each pass; their labels count on."""
+
+        def __init__(self):
+            self.passes = 0
+
+        def __iter__(self):
+            self.passes += 1
+            rows = range(self.passes * 10, self.passes * 10 + 5)
+            return iter([([[float(r), 0.0] for r in part], list(part)) for part in (rows[:3], rows[3:])])
+
+    def test_batches_of_any_size_become_those_of_the_plan_pass_after_pass(self):
+        self.assertEqual(self.fed(self.Passes(), 4), [[10, 11, 12, 13], [14, 20, 21, 22], [23, 24, 30, 31], [32, 33, 34, 40]])
+
+    def test_a_run_that_resumes_gets_the_samples_behind_its_step(self):
+        self.assertEqual(self.fed(self.Passes(), 1, first=2), [[23, 24, 30, 31]])
+
+    def test_an_iterator_goes_on_where_it_is(self):
+        self.assertEqual(self.fed(self.samples(), 1, first=2), [[0, 1, 2, 3]])
+
+    def samples(self):
+        for i in range(100):
+            yield [float(i), 0.0], i
+
+    def test_an_iterator_ends_with_its_last_whole_batch(self):
+        self.assertEqual(len(self.fed((item for item, _ in zip(self.samples(), range(10))), 9)), 2)
+
+    def test_an_error_of_the_data_reaches_the_user(self):
+        def broken():
+            yield [1.0, 2.0], 3
+            raise ZeroDivisionError
+
+        with self.assertRaises(ZeroDivisionError):
+            self.fed(broken(), 1)
+        self.folder = self.folder / "empty"
+        self.folder.mkdir()
+        with self.assertRaisesRegex(ValueError, "no sample"):
+            self.fed({1: 2}.keys() - {1}, 1)
+
+    def test_what_is_held_in_memory_is_not_streamed(self):
+        self.assertTrue(stream.can_stream(self.samples(), PAIR))
+        for data in ("file.npz", {"x": []}, [1], (1,), range(3)):
+            self.assertFalse(stream.can_stream(data, PAIR), data)
 
 
 class Logs(InFolder):

@@ -105,6 +105,8 @@ class Modules(unittest.TestCase):
 
         plan = cleave.compile(self.module, self.x[:8], **TRAIN)
         wanted = plan.run(TensorDataset(self.x, self.y), steps=5, **QUIET).losses
+        workers = DataLoader(TensorDataset(self.x, self.y), batch_size=4, num_workers=1)
+        self.assertEqual(plan.run(workers, epochs=1, **QUIET).losses, wanted)
         for data in (DataLoader(TensorDataset(self.x, self.y), batch_size=4), DataLoader(Stream(), batch_size=7), Stream(), list(zip(self.x, self.y))):
             self.assertEqual(plan.run(data, steps=5, **QUIET).losses, wanted)
 

@@ -1,5 +1,6 @@
 """The package `cleave` with a bundled model file: plans, runs, errors. Standard library alone."""
 
+import itertools
 import json
 import math
 import os
@@ -26,6 +27,20 @@ def samples(plan, count):
     x, label = plan.inputs
     rows = [[numbers.gauss(0, 1) for _ in range(math.prod(x.shape[1:]))] for _ in range(count)]
     return {x.name: rows, label.name: [int(row[0] > 0) for row in rows]}
+
+
+class Batches:
+    """An iterable of batches of three samples, as a loader is."""
+
+    def __init__(self, data):
+        self.columns = list(data.values())
+
+    def __iter__(self):
+        return (tuple(column[i : i + 3] for column in self.columns) for i in range(0, len(self.columns[0]), 3))
+
+    def samples(self):
+        """Samples without an end."""
+        return itertools.cycle(zip(*self.columns))
 
 
 class Runs(unittest.TestCase):
@@ -73,14 +88,44 @@ class Runs(unittest.TestCase):
         self.assertIsNone(run.stopped)
         self.assertIn("<svg", run._repr_html_())
 
-    def test_without_steps_a_run_is_one_pass(self):
+    def test_without_steps_a_run_is_one_pass_and_epochs_are_passes(self):
         self.assertEqual(len(self.train().steps), 5)
+        run = self.train(epochs=2)
+        self.assertEqual(len(run.steps), 10)
+        self.assertEqual(run.summary["samples"], 80)
 
     def test_samples_one_by_one_give_the_losses_of_the_arrays(self):
         items = list(zip(*self.data.values()))
         self.assertEqual(self.plan.run(items, steps=4, threads=1, progress=False).losses, self.train(steps=4).losses)
         path = ROOT / "test/golden/mlp.npz"
         self.assertEqual(len(self.plan.run(path, steps=3, threads=1, progress=False).losses), 3)
+
+    def test_an_iterable_feeds_a_run_as_it_goes_and_again_after_a_resume(self):
+        batches = Batches(self.data)
+        wanted = self.train(steps=12).losses
+        first = self.plan.run(batches, steps=6, threads=1, progress=False)
+        second = self.plan.run(batches, steps=12, resume=first, threads=1, progress=False)
+        self.assertEqual(first.losses + second.losses, wanted)
+        taken = []
+        run = self.plan.run((taken.append(item) or item for item in batches.samples()), steps=3, threads=1, progress=False)
+        self.assertEqual(run.losses, wanted[:3])
+        self.assertLess(len(taken), 10000)
+
+    def test_an_iterator_that_ends_early_ends_the_run_with_a_warning(self):
+        items = itertools.islice(Batches(self.data).samples(), 20)
+        with self.assertWarnsRegex(cleave.Warning, "2 of 5"):
+            run = self.plan.run(items, steps=5, threads=1, progress=False)
+        self.assertEqual(len(run.steps), 2)
+
+    def test_an_error_of_the_data_ends_the_run_and_reaches_the_user(self):
+        def broken():
+            yield from itertools.islice(Batches(self.data).samples(), 16)
+            raise ZeroDivisionError
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with self.assertRaises(ZeroDivisionError):
+                self.plan.run(broken(), steps=5, threads=1, progress=False)
 
     def test_a_callback_stops_the_run_and_it_is_saved(self):
         def stop(step):
@@ -163,16 +208,21 @@ class Mistakes(unittest.TestCase):
     def test_a_lost_rank_is_an_exception_with_the_steps_before(self):
         plan = cleave.compile(MLP, **TRAIN)
 
-        def kill(step):
-            for child in children(os.getpid()):
-                ranks = children(child)
-                if step.number == 2 and ranks:
-                    os.kill(ranks[-1], signal.SIGKILL)
-
         with self.assertRaises(cleave.RankLost) as found:
-            plan.run(samples(plan, 40), steps=10**6, threads=1, progress=False, callbacks=kill)
+            plan.run(samples(plan, 40), steps=10**6, threads=1, progress=False, callbacks=killer(2))
         self.assertEqual(found.exception.code, 3)
         self.assertGreaterEqual(len(found.exception.run.steps), 3)
+
+    def test_a_restart_gets_the_batches_behind_its_checkpoint(self):
+        plan = cleave.compile(MLP, **TRAIN)
+        data = samples(plan, 40)
+        steps = 600
+        wanted = plan.run(data, steps=steps, threads=1, progress=False).losses
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            run = plan.run(Batches(data), steps=steps, threads=1, progress=False, save_every=50, max_restarts=1, callbacks=killer(20))
+        self.assertEqual([event["event"] for event in run.events], ["restart"])
+        self.assertEqual(run.losses, wanted)
 
     def test_warnings_of_a_tool_are_warnings(self):
         with warnings.catch_warnings(record=True) as found:
@@ -232,6 +282,19 @@ except cleave.Interrupted as stopped:
                 break
         out, _ = process.communicate(timeout=300)
         return out, saved
+
+
+def killer(number):
+    """A callback that kills the last rank at a step."""
+
+    def kill(step):
+        for child in children(os.getpid()) if step.number == number and not killed else ():
+            for rank in children(child)[-1:]:
+                os.kill(rank, signal.SIGKILL)
+                killed.append(rank)
+
+    killed = []
+    return kill
 
 
 def children(pid):

@@ -22,7 +22,7 @@ TORCH_TYPES = {"bool": "|b1", "int8": "|i1", "uint8": "|u1", "int16": "<i2", "ui
 # Type in a .safetensors header -> code of the buffer protocol.
 SAFETENSORS_TYPES = {"BOOL": "?", "I8": "b", "U8": "B", "I16": "h", "U16": "H", "I32": "i", "U32": "I", "I64": "q", "U64": "Q", "F16": "e",
                      "BF16": "H", "F32": "f", "F64": "d"}
-HEADER_BYTES = 192  # of a .npy file; the shape is written when it is known
+HEADER_BYTES = 192  # of a .npy file, whatever its shape
 
 
 class Raw:
@@ -98,6 +98,19 @@ def _raw_numbers(value: Any) -> Raw:
     return Raw("<f4" if floats else "<i8", shape, array.array("f" if floats else "q", flat).tobytes())
 
 
+def npy_header(dtype: str, shape: Tuple[int, ...]) -> bytes:
+    """What comes before the elements in the .npy format."""
+    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape!r}, }}"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", HEADER_BYTES - 10) + header.encode().ljust(HEADER_BYTES - 11) + b"\n"
+
+
+def check_alike(first: Raw, part: Raw, name: str) -> None:
+    """Raises a TypeError if the samples of two arrays differ in type or shape."""
+    if (part.dtype, part.shape[1:]) != (first.dtype, first.shape[1:]):
+        raise TypeError(f"found samples of `{name}` of shape {list(part.shape[1:])} and type {part.dtype} after samples of shape "
+                        f"{list(first.shape[1:])} and type {first.dtype}, expected one shape and one type")
+
+
 class NpyWriter:
     """Writes arrays one after the other along the first dim of a .npy file. All have the type and the sample shape of the first."""
 
@@ -116,21 +129,16 @@ class NpyWriter:
 
     def append(self, part: Raw, name: str) -> None:
         """Adds samples along the first dim of `part`."""
-        first = self._first = self._first or part
-        if (part.dtype, part.shape[1:]) != (first.dtype, first.shape[1:]):
-            raise TypeError(f"found samples of `{name}` of shape {list(part.shape[1:])} and type {part.dtype} after samples of shape "
-                            f"{list(first.shape[1:])} and type {first.dtype}, expected one shape and one type")
+        self._first = self._first or part
+        check_alike(self._first, part, name)
         self._file.write(part.data)
         self.samples += part.shape[0]
 
     def close(self) -> None:
         """Completes the file."""
         if self._first and not self._file.closed:
-            whole = (self.samples, *self._first.shape[1:])
-            header = f"{{'descr': '{self._first.dtype}', 'fortran_order': False, 'shape': {whole!r}, }}"
             self._file.seek(0)
-            self._file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", HEADER_BYTES - 10))
-            self._file.write(header.encode().ljust(HEADER_BYTES - 11) + b"\n")
+            self._file.write(npy_header(self._first.dtype, (self.samples, *self._first.shape[1:])))
         self._file.close()
 
 

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
 
-from . import modules, run as running, tools
+from . import modules, run as running, stream, tools
 from .arrays import load_arrays
 from .folder import Folder
 from .pages import plan_html
@@ -151,7 +151,7 @@ class Plan:
         sizes = [i.shape[0] for i in self.inputs if i.shape]
         return sizes[0] * self.json.get("micro_batches", 1) if sizes else 0
 
-    def run(self, data: Any = None, *, steps: Optional[int] = None, epochs: Optional[float] = None,
+    def run(self, data: Any = None, *, steps: Optional[int] = None, epochs: Optional[int] = None,
             callbacks: Union[running.Callback, Iterable[running.Callback]] = (), save: Union[Path, bool, None] = None,
             resume: Union[running.Run, Path, None] = None, log: Optional[Path] = None, progress: Optional[bool] = None, verbose: bool = False,
             **options: Any) -> running.Run:
@@ -160,27 +160,34 @@ class Plan:
         data: a file or files of `cleave-run --data`; a dictionary of arrays by input name; or a Dataset, a DataLoader or another iterable
             of samples or batches, as dictionaries or as tuples in the order of `inputs`. Arrays hold samples along their first dim.
         steps: the total number of steps, with those before `resume`; the data begin again where they end. Default: one pass.
-        epochs: the number of passes over the data instead.
+        epochs: instead of steps, the total number of passes over the data.
         callbacks: called with every `Step`, as it comes; `raise cleave.Stop` ends the run behind the current step.
         save: the folder for checkpoints. Default: a temporary one, for `Run.load` and `resume`; False: none.
         resume: a run, or a folder of checkpoints, to continue from.
         log: a file for the log of the run, in JSON lines.
         progress: a bar of tqdm. Default: if it is installed.
         verbose: prints what cleave-run prints.
-        options: every other option of cleave-run, for example `save_every=100`, `shuffle=True`, `report="run.html"`, `threads=1`.
+        options: every other option of cleave-run, for example `save_every=100`, `shuffle=True`, `report="run.html"`, `threads=1`; `weights` may
+            be a run, too.
         """
         with tempfile.TemporaryDirectory(prefix="cleave-data-") as name:
             folder = pathlib.Path(name)
             per_step = self.samples_per_step
+            go: Dict[str, Any] = dict(save=save, resume=resume, log=log, callbacks=[callbacks] if callable(callbacks) else list(callbacks),
+                                      progress=progress, verbose=verbose, scratch=folder)
+
+            def steps_for(count: Optional[int]) -> Optional[int]:
+                if steps is not None or not count or not per_step:
+                    return steps
+                return -(-count * epochs // per_step) if epochs else running.first_step(resume) + -(-count // per_step)
+
+            total = steps_for(stream.samples_in(data))
+            if self.trains and total and stream.can_stream(data, self.inputs):
+                with stream.Feed(data, self.inputs, per_step, folder) as feed:
+                    return running.execute(self, {**options, "data_command": feed.command}, data=[], steps=total, total=total, **go)
             samples = write_samples(data, self.inputs, folder, steps * per_step if steps else None)
-            total = steps
-            if steps is None and samples.total and per_step:
-                total = -(-int(samples.total * (epochs or 1)) // per_step)
-            if epochs is not None:
-                options["epochs"] = epochs
-            return running.execute(self, options, data=samples.data, steps=steps, total=total, save=save, resume=resume, log=log,
-                                   callbacks=[callbacks] if callable(callbacks) else list(callbacks), progress=progress, verbose=verbose,
-                                   scratch=folder)
+            options["epochs"] = epochs
+            return running.execute(self, options, data=samples.data, steps=steps, total=steps_for(samples.total), **go)
 
     def export(self, path: Path, checkpoint: Path, **options: Any) -> pathlib.Path:
         """Writes the weights of a checkpoint into a .safetensors file, or into a copy of the model's ONNX file (`cleave-export`)."""

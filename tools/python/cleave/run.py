@@ -41,6 +41,8 @@ class Run:
         """Other entries of the log: restarts, evaluations, …"""
         self.ranks: List[Dict[str, Any]] = []
         """Memory of every rank at the end, in bytes: `planned_bytes`, `allocated_bytes`, `peak_rss_bytes`."""
+        self.summary: Dict[str, Any] = {}
+        """Steps, seconds, epochs, samples and FLOPs per second, least loss of the whole run, as at the end of the log."""
         self.checkpoint: Optional[pathlib.Path] = None
         """The folder of checkpoints, None if nothing was saved. Without `save=` it lives as long as this object."""
         self.outputs: Dict[str, Any] = {}
@@ -80,6 +82,8 @@ class Run:
     def _add(self, entry: Dict[str, Any]) -> Optional[Step]:
         if "planned_bytes" in entry:
             self.ranks.append(entry)
+        elif "summary" in entry:
+            self.summary = entry["summary"]
         elif "step" in entry and "event" not in entry and "seconds" in entry:
             self.steps.append(step_of(entry))
             return self.steps[-1]
@@ -182,6 +186,15 @@ class Watch:
             raise
 
 
+def first_step(resume: Union[Run, Path, None]) -> int:
+    """The step with which a run that resumes begins; 0 if that cannot be seen."""
+    folder = resume.checkpoint if isinstance(resume, Run) else resume
+    if not folder:
+        return 0
+    names = [pathlib.Path(folder).name, *(path.name for path in pathlib.Path(folder).glob("step-*"))]
+    return max([int(name[5:]) for name in names if name.startswith("step-") and name[5:].isdigit()], default=0)
+
+
 def _command(plan: Plan, options: Dict[str, Any]) -> List[str]:
     words = [str(tools.find("cleave-run")), str(plan.path), *tools.option_words(options)]
     return [sys.executable, "-I", "-S", "-c", STARTER, *words] if sys.executable else words
@@ -200,6 +213,8 @@ def execute(plan: Plan, options: Dict[str, Any], *, data: List[str], steps: Opti
         run.checkpoint = pathlib.Path(save)  # type: ignore[arg-type]
     if isinstance(resume, Run):
         resume = resume._saved()
+    if isinstance(options.get("weights"), Run):
+        options["weights"] = options["weights"]._saved()
     if not plan.trains:
         options.setdefault("out", scratch / "outputs.safetensors")
     log = log or scratch / "log.jsonl"

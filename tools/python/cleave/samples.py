@@ -1,4 +1,4 @@
-"""Samples for a run: whatever a user has becomes files for `cleave-run --data`.
+"""Samples for a run as files for `cleave-run --data`. `stream.py` feeds a run without files.
 
 A path stays one. A dictionary of arrays is written as one .npy file per input. Everything else is a Dataset, a DataLoader or another
 iterable of samples or batches: dictionaries by input name, or tuples in the order of the plan's inputs. An item is a batch if its arrays
@@ -14,7 +14,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Opt
 
 from .arrays import NpyWriter, Raw, rank_of, raw, stacked, write_npy
 
-BLOCK = 256  # samples that are written together
+BLOCK = 256  # samples that are written together, if they come one by one
 
 
 class Input(NamedTuple):
@@ -35,6 +35,12 @@ class Samples(NamedTuple):
 
 def is_path(data: Any) -> bool:
     return isinstance(data, (str, os.PathLike))
+
+
+def is_held(data: Any) -> bool:
+    """Whether the data are arrays, lists, or a Dataset that is read by index: one pass over them is written into files."""
+    by_index = hasattr(data, "__getitem__") and hasattr(data, "__len__")
+    return is_path(data) or isinstance(data, (Mapping, list, tuple)) or hasattr(data, "tensors") or by_index
 
 
 def write_samples(data: Any, inputs: Sequence[Input], folder: pathlib.Path, limit: Optional[int] = None) -> Samples:
@@ -109,7 +115,7 @@ def _values(item: Any, inputs: Sequence[Input]) -> List[Any]:
 def _write_items(items: Iterator[Any], inputs: Sequence[Input], folder: pathlib.Path, limit: Optional[int]) -> Samples:
     with contextlib.ExitStack() as stack:
         writers = [stack.enter_context(NpyWriter(_file(folder, index))) for index in range(len(inputs))]
-        for parts in _batches(items, inputs):
+        for parts in batches(items, inputs):
             for writer, described, part in zip(writers, inputs, parts):
                 writer.append(part, described.name)
             if limit and writers[0].samples >= limit:
@@ -119,8 +125,8 @@ def _write_items(items: Iterator[Any], inputs: Sequence[Input], folder: pathlib.
     return Samples([f"{described.name}={writer.path}" for described, writer in zip(inputs, writers)], writers[0].samples)
 
 
-def _batches(items: Iterator[Any], inputs: Sequence[Input]) -> Iterator[List[Raw]]:
-    """The items as batches; samples are collected."""
+def batches(items: Iterator[Any], inputs: Sequence[Input], block: int = BLOCK) -> Iterator[List[Raw]]:
+    """The items as batches; samples are collected, `block` at a time."""
     waiting: List[List[Raw]] = []
     for item in items:
         values = _values(item, inputs)
@@ -129,7 +135,7 @@ def _batches(items: Iterator[Any], inputs: Sequence[Input]) -> Iterator[List[Raw
             yield parts
             continue
         waiting.append(parts)
-        if len(waiting) == BLOCK:
+        if len(waiting) == block:
             yield [stacked(column) for column in zip(*waiting)]
             waiting = []
     if waiting:
