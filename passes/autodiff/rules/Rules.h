@@ -2,13 +2,15 @@
 // gradient of its first result. One function per family; each is in the file of the family's name.
 #pragma once
 
-#include "passes/autodiff/rules/Formula.h"
+#include "dialects/graph/Formula.h"
 
 #include "llvm/ADT/StringMap.h"
 
 #include <functional>
 
 namespace cleave::autodiff {
+
+using graph::Term;
 
 // One gradient per operand, of the operand's type; null where there is none (integers, step
 // functions). Rules build all gradients; unused ones are erased.
