@@ -4,11 +4,12 @@
 // The module holds one func.func @step. Its arguments are the tensors that exist before the step,
 // each with
 //   graph.name = "blocks.0.fc.weight"     the user's name
-//   graph.role = "input" | "label" | "parameter" | "state" | "constant"
+//   graph.role = "input" | "label" | "parameter" | "state" | "constant" | "hyperparameter"
 //   graph.source = …                      where its value comes from (see TensorOrigin)
 //   graph.parameter = "…"                 on optimizer state: whose
 //   graph.trainable                       unit: on a parameter that gets a gradient
-// Its results are the tensors that exist after it, each with
+// The runtime may set a hyperparameter, a scalar such as the learning rate, before each step, in
+// place of its graph.source. Results are the tensors that exist after the step, each with
 //   graph.name, graph.role = "output" | "loss" | "metric" | "parameter" | "state"
 //   graph.alias = 3 : i64                 the argument that it replaces (parameter and state)
 // The module may have

@@ -71,7 +71,8 @@ def Program_Role : I32EnumAttr<"Role", "use of a buffer or tensor (numbers of pr
      I32EnumAttrCase<"Output", 5, "output">, I32EnumAttrCase<"Metric", 6, "metric">,
      I32EnumAttrCase<"Activation", 7, "activation">, I32EnumAttrCase<"Gradient", 8, "gradient">,
      I32EnumAttrCase<"Workspace", 9, "workspace">,
-     I32EnumAttrCase<"Coordinates", 10, "coordinates">]> {
+     I32EnumAttrCase<"Coordinates", 10, "coordinates">,
+     I32EnumAttrCase<"Hyperparameter", 11, "hyperparameter">]> {
   let cppNamespace = "::cleave::program";
   let genSpecializedAttr = 0;
 }

@@ -17,6 +17,7 @@ program::Role roleOf(StringRef role) {
       .Cases({"input", "label"}, program::Role::Input)
       .Case("parameter", program::Role::Parameter)
       .Case("state", program::Role::State)
+      .Case("hyperparameter", program::Role::Hyperparameter)
       .Default(program::Role::Constant);
 }
 

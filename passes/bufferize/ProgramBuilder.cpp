@@ -200,7 +200,8 @@ void ProgramBuilder::fill(Value buffer, double value) {
 
 bool isPersistent(program::Role role) {
   return role == program::Role::Parameter || role == program::Role::State ||
-         role == program::Role::Constant || role == program::Role::Coordinates;
+         role == program::Role::Constant || role == program::Role::Coordinates ||
+         role == program::Role::Hyperparameter;
 }
 
 void ProgramBuilder::setLifetimes() {

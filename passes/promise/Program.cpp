@@ -37,7 +37,8 @@ namespace {
 
 bool isPersistent(program::Role role) {
   return role == program::Role::Parameter || role == program::Role::State ||
-         role == program::Role::Constant || role == program::Role::Coordinates;
+         role == program::Role::Constant || role == program::Role::Coordinates ||
+         role == program::Role::Hyperparameter;
 }
 
 int64_t elementBytes(Type element) { return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8); }

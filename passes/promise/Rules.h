@@ -13,7 +13,7 @@ mlir::InFlightDiagnostic broken(mlir::Operation *op, llvm::StringRef phase, llvm
 // Whether the step's arguments and results are whole tensors or have layouts.
 enum class Tensors { Whole, Sharded };
 
-// The rules S1 to S8 of Signature.cpp.
+// The rules S1 to S9 of Signature.cpp.
 mlir::LogicalResult checkSignature(mlir::ModuleOp module, llvm::StringRef phase,
                                    Tensors tensors = Tensors::Whole);
 

@@ -1,11 +1,12 @@
 // The signature of @step (dialects/graph/Step.h), from import to partitioned.
 //
 //  S1  The module holds one function, @step, with a body of one block.
-//  S2  Every argument has a graph.name and the graph.role input, label, parameter, state or
-//      constant.
-//  S3  All inputs and labels have different names, and so have all parameters and states.
-//  S4  Every parameter, state and constant has a graph.source. The module of one in a file has a
-//      graph.model (dialects/graph/Provenance.h).
+//  S2  Every argument has a graph.name and the graph.role input, label, parameter, state, constant
+//      or hyperparameter.
+//  S3  All inputs and labels have different names, and so have all parameters and states, and all
+//      hyperparameters.
+//  S4  Every parameter, state, constant and hyperparameter has a graph.source. The module of one in
+//      a file has a graph.model (dialects/graph/Provenance.h).
 //  S5  Every result has a graph.name and the graph.role output, loss, metric, parameter or state.
 //  S6  A result of the role parameter or state, and no other, has a graph.alias: an argument of its
 //      role and type, which no other result replaces.
@@ -13,6 +14,7 @@
 //      dims are numbers or symbols.
 //  S8  Before `planned`, tensors are whole: no argument or result has a mesh.global or a
 //      mesh.sharding.
+//  S9  A hyperparameter is a scalar in double precision, and its graph.source is one number.
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/promise/Rules.h"
 
@@ -68,20 +70,37 @@ private:
     StringRef name = graph::argName(step_, i), role = graph::argRole(step_, i);
     if (!step_.getArgAttrOfType<StringAttr>(i, "graph.name"))
       return broken("S2") << "argument " << i << " has no graph.name";
-    if (!llvm::is_contained({"input", "label", "parameter", "state", "constant"}, role))
-      return broken("S2") << "argument '" << name << "' has the graph.role '" << role
-                          << "', expected input, label, parameter, state or constant";
+    if (!llvm::is_contained({"input", "label", "parameter", "state", "constant", "hyperparameter"},
+                            role))
+      return broken("S2")
+             << "argument '" << name << "' has the graph.role '" << role
+             << "', expected input, label, parameter, state, constant or hyperparameter";
     if (!isTensor(step_.getArgumentTypes()[i]))
       return failOnType("argument", name, step_.getArgumentTypes()[i]);
     if (tensors_ == Tensors::Whole && hasLayout(step_.getArgAttrDict(i)))
       return broken("S8") << "argument '" << name << "' has a layout";
     bool isFed = role == "input" || role == "label";
-    if (isFed || isReplaced(role))
-      if (!(isFed ? fed_ : stored_).insert(name).second)
+    const bool isHyperparameter = role == "hyperparameter";
+    if (isFed || isReplaced(role) || isHyperparameter)
+      if (!(isFed ? fed_ : isHyperparameter ? set_ : stored_).insert(name).second)
         return broken("S3") << "two arguments have the name '" << name << "'";
+    if (isHyperparameter && failed(checkHyperparameter(i)))
+      return failure();
     return isFed ? success()
                  : checkSource(step_, phase_, "S4", role + " '" + name + "'",
                                step_.getArgAttr(i, "graph.source"));
+  }
+
+  // S9
+  LogicalResult checkHyperparameter(unsigned i) {
+    Type type = step_.getArgumentTypes()[i];
+    auto source = step_.getArgAttrOfType<DictionaryAttr>(i, "graph.source");
+    bool isNumber = source && source.getAs<FloatAttr>("fill");
+    if (isNumber && type == RankedTensorType::get({}, Float64Type::get(step_.getContext())))
+      return success();
+    return broken("S9") << "hyperparameter '" << graph::argName(step_, i) << "' is " << type
+                        << (isNumber ? " with" : " without")
+                        << " a number as graph.source, expected tensor<f64> with one";
   }
 
   LogicalResult checkResult(unsigned i) {
@@ -121,7 +140,8 @@ private:
   func::FuncOp step_;
   StringRef phase_;
   Tensors tensors_;
-  llvm::StringSet<> fed_, stored_; // names of inputs and labels; of parameters and states
+  // Names of inputs and labels; of parameters and states; of hyperparameters.
+  llvm::StringSet<> fed_, stored_, set_;
   llvm::DenseSet<unsigned> replaced_;
 };
 

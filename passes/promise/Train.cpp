@@ -1,6 +1,6 @@
 // The phase `train`, of a training step.
 //
-//  S1–S8  The signature is complete (Signature.cpp).
+//  S1–S9  The signature is complete (Signature.cpp).
 //  P1     Every parameter is graph.trainable, nothing else is, and every parameter has a result
 //         that replaces it.
 //  P2     Every state has a result that replaces it; its graph.parameter, if any, names a

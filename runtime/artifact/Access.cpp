@@ -198,7 +198,8 @@ bool isModelState(const plan::Tensor &tensor) {
 
 bool isPersistent(const plan::Buffer &buffer) {
   return buffer.role() == plan::PARAMETER || buffer.role() == plan::STATE ||
-         buffer.role() == plan::CONSTANT || buffer.role() == plan::COORDINATES;
+         buffer.role() == plan::CONSTANT || buffer.role() == plan::COORDINATES ||
+         buffer.role() == plan::HYPERPARAMETER;
 }
 
 const char *kindName(plan::Collective::Kind kind) {

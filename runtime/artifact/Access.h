@@ -49,8 +49,8 @@ ConvolutionRoles rolesOf(const plan::Convolution &convolution);
 // The number of elements of a dense shape; 2^56 on overflow.
 int64_t elementCount(const google::protobuf::RepeatedField<int64_t> &shape);
 
-// Whether the buffer's content survives the step: it holds a parameter, a state, a constant or the
-// coordinates.
+// Whether the buffer's content survives the step: it holds a parameter, a state, a constant, a
+// hyperparameter or the coordinates.
 bool isPersistent(const plan::Buffer &buffer);
 
 // Whether the tensor is a state of the optimizer: one of a parameter, or the counter of updates.

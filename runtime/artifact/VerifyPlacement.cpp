@@ -21,7 +21,7 @@ Status verifyTensorOf(const ProgramView &view, const plan::Buffer &buffer) {
                           view.plan.tensors_size());
   bool needed = buffer.role() == plan::PARAMETER || buffer.role() == plan::STATE ||
                 buffer.role() == plan::CONSTANT || buffer.role() == plan::INPUT ||
-                buffer.role() == plan::OUTPUT;
+                buffer.role() == plan::OUTPUT || buffer.role() == plan::HYPERPARAMETER;
   if (buffer.tensor() == -1)
     return needed ? Status::defect("its role ", roleName(buffer.role()), " needs a tensor")
                   : Status::ok();

@@ -99,6 +99,16 @@ static Status verifySource(const plan::Plan &plan, const plan::Tensor &tensor) {
   return Status::ok();
 }
 
+// The runtime writes it as one number.
+static Status verifyHyperparameter(const plan::Tensor &tensor) {
+  return tensor.dtype() == plan::F64 && tensor.shape_size() == 0 &&
+                 tensor.source().kind_case() == plan::TensorSource::kFill
+             ? Status::ok()
+             : Status::defect("it is a hyperparameter of dtype ", dtypeName(tensor.dtype()),
+                              " with ", tensor.shape_size(),
+                              " dims, expected an F64 scalar whose source is one number");
+}
+
 static Status verifyTensor(const plan::Plan &plan, const plan::Tensor &tensor) {
   if (byteSize(tensor.dtype()) == 0)
     return Status::defect("it has no dtype");
@@ -111,6 +121,8 @@ static Status verifyTensor(const plan::Plan &plan, const plan::Tensor &tensor) {
   case plan::STATE:
   case plan::CONSTANT:
     return verifySource(plan, tensor);
+  case plan::HYPERPARAMETER:
+    return verifyHyperparameter(tensor);
   case plan::INPUT:
   case plan::OUTPUT:
     return Status::ok();

@@ -72,6 +72,13 @@ public:
     return endStep();
   }
 
+  Status setHyperparameter(const std::string &name, double value) override {
+    for (const plan::Buffer &buffer : program_.buffers())
+      if (buffer.role() == plan::HYPERPARAMETER && plan_.tensors(buffer.tensor()).name() == name)
+        return device_->write(arenas_.address(buffer), &value, sizeof value); // an F64 scalar
+    return Status::defect("the program has no hyperparameter '", name, "'");
+  }
+
   Status undoStep() override { return backup_ ? backup_->restore() : Status::ok(); }
 
   double hostSeconds() const override { return hostSeconds_; }
@@ -174,7 +181,7 @@ private:
       return Status::ok();
     }
     const plan::Tensor &tensor = plan_.tensors(buffer.tensor());
-    bool isFresh = buffer.role() == plan::CONSTANT ||
+    bool isFresh = buffer.role() == plan::CONSTANT || buffer.role() == plan::HYPERPARAMETER ||
                    (options_.restartOptimizer && artifact::isOptimizerState(tensor));
     if (options_.resume && !isFresh)
       return readFrom(*options_.resume, tensor, to);
@@ -278,6 +285,14 @@ private:
 };
 
 } // namespace
+
+std::vector<Hyperparameter> hyperparametersOf(const plan::Plan &plan) {
+  std::vector<Hyperparameter> found;
+  for (const plan::Tensor &tensor : plan.tensors())
+    if (tensor.role() == plan::HYPERPARAMETER)
+      found.push_back({tensor.name(), tensor.source().fill()});
+  return found;
+}
 
 std::vector<data::InputDescription> inputsOf(const plan::Plan &plan) {
   std::vector<data::InputDescription> inputs;

@@ -78,6 +78,14 @@ struct MemoryNumbers {
   uint64_t library;   // scratch memory of the device's libraries, not part of the arenas
 };
 
+// A number that a run may set before each step (role HYPERPARAMETER).
+struct Hyperparameter {
+  std::string name; // `lr`
+  double value;     // unless it is set
+};
+
+// Those of the plan.
+std::vector<Hyperparameter> hyperparametersOf(const plan::Plan &plan);
 // The plan's INPUT tensors, for a DataSource.
 std::vector<data::InputDescription> inputsOf(const plan::Plan &plan);
 // The number of micro-batches of a step.
@@ -96,6 +104,9 @@ public:
                                                   const data::DataSource *data,
                                                   const ExecutorOptions &options);
 
+  // Sets a hyperparameter, one of hyperparametersOf(), for the steps that follow. To be called
+  // between steps. Status::lost (of the device) if that fails.
+  virtual Status setHyperparameter(const std::string &name, double value) = 0;
   // Runs one step; `step` selects the data. A failure leaves the executor unusable.
   virtual Status step(int64_t step) = 0;
   // Gives parameters and states the values that they had before the last step. Requires

@@ -15,7 +15,7 @@ func.func @step(%x: tensor<4xf32> {graph.role = "input"}) { return }
 
 // -----
 // S2: an unknown role
-// expected-error @+1 {{import S2: argument 'x' has the graph.role 'weight', expected input, label, parameter, state or constant}}
+// expected-error @+1 {{import S2: argument 'x' has the graph.role 'weight', expected input, label, parameter, state, constant or hyperparameter}}
 func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "weight"}) { return }
 
 // -----
@@ -163,3 +163,19 @@ func.func @step() -> (tensor<index> {graph.name = "y", graph.role = "output"}) {
   %0 = builtin.unrealized_conversion_cast to tensor<index>
   return %0 : tensor<index>
 }
+
+// -----
+// S9: a hyperparameter that is no number in double precision
+// expected-error @+1 {{import S9: hyperparameter 'lr' is 'tensor<f32>' with a number as graph.source, expected tensor<f64> with one}}
+func.func @step(%lr: tensor<f32> {graph.name = "lr", graph.role = "hyperparameter", graph.source = {fill = 1.0 : f64}}) { return }
+
+// -----
+// S9: a hyperparameter without a value
+// expected-error @+1 {{import S9: hyperparameter 'lr' is 'tensor<f64>' without a number as graph.source, expected tensor<f64> with one}}
+func.func @step(%lr: tensor<f64> {graph.name = "lr", graph.role = "hyperparameter"}) { return }
+
+// -----
+// S3: two hyperparameters of one name
+// expected-error @+1 {{import S3: two arguments have the name 'lr'}}
+func.func @step(%a: tensor<f64> {graph.name = "lr", graph.role = "hyperparameter", graph.source = {fill = 1.0 : f64}},
+                %b: tensor<f64> {graph.name = "lr", graph.role = "hyperparameter", graph.source = {fill = 1.0 : f64}}) { return }

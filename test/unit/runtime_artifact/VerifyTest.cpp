@@ -150,6 +150,11 @@ TEST_CASE("structure: tensors must be well formed") {
     w.mutable_source()->add_permutation(1), w.mutable_source()->add_permutation(1);
     CHECK_THAT(brokenRule(plan), Contains("permutation"));
   }
+  SECTION("a hyperparameter that is no number") {
+    w.set_role(plan::HYPERPARAMETER);
+    CHECK_THAT(brokenRule(plan), Contains("tensor 'w': it is a hyperparameter of dtype f32 with 2 "
+                                          "dims, expected an F64 scalar"));
+  }
   SECTION("a role that has no tensor") {
     w.set_role(plan::ACTIVATION);
     CHECK_THAT(brokenRule(plan), Contains("role ACTIVATION"));
@@ -221,6 +226,10 @@ TEST_CASE("placement: a buffer is its tensor's block") {
     buffer(plan, X).set_tensor(-1);
     CHECK_THAT(brokenRule(plan), Contains("role INPUT needs a tensor"));
   }
+  SECTION("a hyperparameter without tensor") {
+    buffer(plan, Where).set_role(plan::HYPERPARAMETER);
+    CHECK_THAT(brokenRule(plan), Contains("role HYPERPARAMETER needs a tensor"));
+  }
   SECTION("another shape") {
     buffer(plan, X).set_shape(0, 3);
     CHECK_THAT(brokenRule(plan), Contains("not that of its block of tensor 'x'"));
@@ -278,6 +287,17 @@ TEST_CASE("instructions: operands must be live and writable") {
   SECTION("a write to coordinates") {
     instruction(plan, Barrier).mutable_fill()->set_buffer(Where);
     CHECK_THAT(brokenRule(plan), Contains("writes buffer 'where' of role COORDINATES"));
+  }
+  SECTION("a write to a hyperparameter") {
+    plan::Tensor *rate = plan.add_tensors();
+    rate->set_name("lr"), rate->set_dtype(plan::F64), rate->set_role(plan::HYPERPARAMETER);
+    rate->mutable_source()->set_fill(0.5);
+    plan::Buffer &where = buffer(plan, Where);
+    where.set_dtype(plan::F64), where.set_role(plan::HYPERPARAMETER);
+    where.clear_shape(), where.set_tensor(plan.tensors_size() - 1);
+    CHECK(brokenRule(plan) == "");
+    instruction(plan, Barrier).mutable_fill()->set_buffer(Where);
+    CHECK_THAT(brokenRule(plan), Contains("writes buffer 'where' of role HYPERPARAMETER"));
   }
 }
 

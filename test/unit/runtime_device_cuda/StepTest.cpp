@@ -85,6 +85,8 @@ std::string runRank(const plan::Plan &plan, comm::World &world, std::map<std::st
     auto executor = executor::Executor::create(plan, world, std::move(*device), &data, {.seed = 1});
     Status status = executor.status();
     for (int64_t step = 0; step < kSteps && status; ++step) {
+      status = (*executor)->setHyperparameter("lr", 1e-3 / double(step + 1));
+      REQUIRE(status);
       recorder.takeCalls();
       status = (*executor)->step(step);
       calls = recorder.takeCalls();

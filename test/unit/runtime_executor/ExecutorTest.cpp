@@ -177,6 +177,37 @@ static PlanBuilder kernelsInSlots() {
   return builder;
 }
 
+TEST_CASE("a hyperparameter has the plan's value until it is set, and then that until the next") {
+  PlanBuilder builder({2});
+  int rate = builder.tensor("lr", plan::HYPERPARAMETER, {}, {}, plan::F64);
+  builder.plan().mutable_tensors(rate)->mutable_source()->set_fill(0.5);
+  builder.metric("rate", builder.buffer("lr", plan::HYPERPARAMETER, {}, rate, plan::F64));
+  const plan::Plan &plan = builder.finish();
+  REQUIRE(artifact::verifyPlan(plan).message() == "");
+  REQUIRE(hyperparametersOf(plan).size() == 1);
+  CHECK(hyperparametersOf(plan)[0].name == "lr");
+  CHECK(hyperparametersOf(plan)[0].value == 0.5);
+  std::mutex mutex;
+  for (bool checked : {false, true}) {
+    ExecutorOptions options;
+    options.checked = checked;
+    Status status = runRanks(plan, nullptr, options, [&](Executor &executor, comm::World &) {
+      std::vector<double> rates;
+      for (int64_t step = 0; step < 4; ++step) {
+        if (step == 1 || step == 3)
+          CLEAVE_TRY(executor.setHyperparameter("lr", double(step)));
+        CLEAVE_TRY(executor.step(step));
+        rates.push_back(executor.metrics().at(0).value);
+      }
+      std::lock_guard lock(mutex);
+      CHECK(rates == std::vector<double>{0.5, 1, 1, 3});
+      CHECK(executor.setHyperparameter("beta", 1).kind() == StatusKind::Defect);
+      return Status::ok();
+    });
+    CHECK(status.message() == "");
+  }
+}
+
 TEST_CASE("a step that is undone leaves no trace in states and parameters") {
   PlanBuilder builder({2});
   const std::vector<float> first{1, 2, 3};

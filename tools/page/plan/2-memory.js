@@ -1,6 +1,6 @@
 // Memory over one step: where every buffer lies and when it lives, and what lives at the cursor.
 
-const roles = ["parameter", "gradient", "state", "activation", "input", "workspace", "constant", "metric"];
+const roles = ["parameter", "gradient", "state", "activation", "input", "workspace", "constant", "metric", "hyperparameter"];
 
 function memorySection() {
   const programs = plan.programs.flatMap((program, p) => program.arenas.map((arena, a) => ({program, arena, a, p})))
