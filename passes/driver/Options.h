@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct CompileOptions {
   bool train = false;
   std::vector<std::string> losses;    // KIND:OUTPUT[,LABEL]
   std::string optimizer = "adamw";    // KIND[:OPTION=VALUE,…]
+  std::vector<std::string> groups;    // GLOB:OPTION=VALUE,… or no-decay
+  std::optional<double> ema;          // decay of moving averages of the parameters
   std::vector<std::string> trainable; // globs of parameter names; empty: all
   std::vector<std::string> freeze;
   double clipNorm = 0;    // 0: gradients are not clipped

@@ -169,7 +169,13 @@ static Status train(Compilation &c) {
   }
   CLEAVE_TRY_ASSIGN(options.optimizer,
                     train::parseOptimizer(c.options.optimizer).withContext("--optimizer"));
-  graph::setOptimizer(*c.module, train::optimizerText(options.optimizer));
+  for (const std::string &text : c.options.groups) {
+    CLEAVE_TRY_ASSIGN(train::GroupOption group,
+                      train::parseGroup(text, options.optimizer).withContext("--optimizer-group"));
+    options.groups.push_back(std::move(group));
+  }
+  options.ema = c.options.ema;
+  graph::setOptimizer(*c.module, train::optimizerText(options));
   options.trainable = c.options.trainable;
   options.freeze = c.options.freeze;
   if (c.options.clipNorm > 0)

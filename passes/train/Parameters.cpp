@@ -32,9 +32,24 @@ static LogicalResult checkPatterns(func::FuncOp step, const std::vector<std::str
   return success();
 }
 
+bool isInGroup(func::FuncOp step, unsigned argument, const GroupOption &group) {
+  return group.pattern == kNoDecay ? rankOf(step.getArgument(argument)) <= 1
+                                   : matchesGlob(group.pattern, argName(step, argument).str());
+}
+
+// The patterns of groups that match parameters by name.
+static std::vector<std::string> patternsOf(const std::vector<GroupOption> &groups) {
+  std::vector<std::string> patterns;
+  for (const GroupOption &group : groups)
+    if (group.pattern != kNoDecay)
+      patterns.push_back(group.pattern);
+  return patterns;
+}
+
 FailureOr<SmallVector<unsigned>> chooseParameters(func::FuncOp step, const TrainOptions &options) {
   if (failed(checkPatterns(step, options.trainable, "--trainable")) ||
-      failed(checkPatterns(step, options.freeze, "--freeze")))
+      failed(checkPatterns(step, options.freeze, "--freeze")) ||
+      failed(checkPatterns(step, patternsOf(options.groups), "--optimizer-group")))
     return failure();
   SmallVector<unsigned> chosen;
   for (unsigned i = 0; i < step.getNumArguments(); ++i)

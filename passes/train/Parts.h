@@ -23,9 +23,12 @@ mlir::Value buildLoss(mlir::OpBuilder &b, mlir::func::FuncOp step,
 
 // The arguments that are trained: float parameters that the options name, or if they name none,
 // those that the model file does not freeze. Reports an error at a pattern that matches no
-// parameter.
+// parameter, of the options or of a group.
 mlir::FailureOr<llvm::SmallVector<unsigned>> chooseParameters(mlir::func::FuncOp step,
                                                               const TrainOptions &options);
+
+// Whether the group chooses the parameter.
+bool isInGroup(mlir::func::FuncOp step, unsigned argument, const GroupOption &group);
 
 // Casts 16-bit floats to f32, since sums over a batch or over all parameters exceed their range.
 mlir::Value widened(mlir::OpBuilder &b, mlir::Value value);
@@ -62,9 +65,9 @@ private:
   mlir::Value isFinite_;
 };
 
-// Adds the optimizer's states as arguments, and new parameters and states as results. `scale` is
-// null if the loss is not scaled.
-void buildUpdates(mlir::OpBuilder &b, mlir::func::FuncOp step, const OptimizerOption &optimizer,
+// Adds the optimizer's states and hyperparameters as arguments, and new parameters and states as
+// results. `scale` is null if the loss is not scaled.
+void buildUpdates(mlir::OpBuilder &b, mlir::func::FuncOp step, const TrainOptions &options,
                   llvm::ArrayRef<Trained> trained, const LossScale *scale);
 
 } // namespace cleave::train

@@ -31,16 +31,27 @@ struct StepPass : impl::StepPassBase<StepPass> {
   }
 
 private:
+  // The parts between `+`; none of an empty text.
+  static SmallVector<StringRef> parts(StringRef text) {
+    SmallVector<StringRef> parts;
+    if (!text.empty())
+      text.split(parts, '+');
+    return parts;
+  }
+
   Result<TrainOptions> read() {
     TrainOptions options;
-    SmallVector<StringRef> losses;
-    if (!loss.empty())
-      StringRef(loss).split(losses, '+');
-    for (StringRef text : losses) {
+    for (StringRef text : parts(loss)) {
       CLEAVE_TRY_ASSIGN(LossOption one, parseLoss(text.str()));
       options.losses.push_back(one);
     }
     CLEAVE_TRY_ASSIGN(options.optimizer, parseOptimizer(optimizer));
+    for (StringRef text : parts(groups)) {
+      CLEAVE_TRY_ASSIGN(GroupOption group, parseGroup(text.str(), options.optimizer));
+      options.groups.push_back(group);
+    }
+    if (ema >= 0)
+      options.ema = ema;
     options.trainable.assign(trainable.begin(), trainable.end());
     options.freeze.assign(freeze.begin(), freeze.end());
     if (clipNorm > 0)

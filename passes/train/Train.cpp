@@ -114,7 +114,7 @@ LogicalResult buildTrainingStep(func::FuncOp step, const TrainOptions &options) 
   addResult(step, norm, "grad_norm", "metric");
   if (options.clipNorm)
     clip(b, norm, *options.clipNorm, *trained);
-  buildUpdates(b, step, options.optimizer, *trained, scale ? &*scale : nullptr);
+  buildUpdates(b, step, options, *trained, scale ? &*scale : nullptr);
   if (scale)
     scale->update(b);
   return success();

@@ -10,8 +10,9 @@ namespace cleave::train {
 
 // Turns `step` (conventions: dialects/graph/Step.h), which computes outputs from inputs and
 // parameters, into a training step:
-//  * arguments: labels (role "label"), the counter "step" (a state, double, from 0) and the
-//    optimizer's states (`PARAM/adam.m`, …, all from 0) are added; parameters that are trained are
+//  * arguments: labels (role "label"), the counter "step" (a state, double, from 0), the learning
+//    rates "lr" and `lr/GROUP` (role "hyperparameter", double), the optimizer's states
+//    (`PARAM/adam.m`, …) and averages (`PARAM/ema`) are added; parameters that are trained are
 //    marked graph.trainable, the others get the role "constant";
 //  * with f16 values the states "loss_scale" and "loss_scale.good_steps" are added, too, and the
 //    metric "loss_scale"; a step whose gradients overflow leaves parameters and other states as

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "passes/precision/Policy.h"
+#include "passes/train/optimizers/Optimizers.h"
 #include "runtime/base/Status.h"
 
 #include <cstdint>
@@ -25,21 +26,27 @@ struct LossOption {
   std::string label;  // name of the new input; empty for Kind::Output
 };
 
-// Hyperparameters with PyTorch's names and meaning.
+// An optimizer with all its hyperparameters.
 struct OptimizerOption {
-  enum class Kind { Sgd, Adam, AdamW };
-  Kind kind = Kind::AdamW;
-  double lr = 1e-3;
-  double weightDecay = 0;
-  double momentum = 0, dampening = 0;            // Sgd
-  bool nesterov = false;                         // Sgd
-  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8; // Adam, AdamW
+  std::string name; // of the table of optimizers
+  Hyperparameters values;
 };
+
+// Parameters that are updated with other hyperparameters than the rest.
+struct GroupOption {
+  // Chooses parameters by name; kNoDecay chooses those with at most one dim: biases and norms.
+  std::string pattern;
+  Hyperparameters values; // those that differ
+};
+inline constexpr const char *kNoDecay = "no-decay";
 
 // The whole training step.
 struct TrainOptions {
   std::vector<LossOption> losses; // summed; at least one
   OptimizerOption optimizer;
+  std::vector<GroupOption> groups; // a parameter is in the first that chooses it, if any
+  // Decay of the moving average of every trained parameter, in [0, 1); none: no averages.
+  std::optional<double> ema;
   // Parameters by name: those that match one of `trainable` (all if empty) and none of `freeze`.
   std::vector<std::string> trainable, freeze;
   std::optional<double> clipNorm; // gradients are scaled down to this norm
@@ -52,12 +59,19 @@ struct TrainOptions {
 // is `OUTPUT.label`.
 Result<LossOption> parseLoss(const std::string &text);
 
-// Parses `NAME[:KEY=VALUE,…]`; names are sgd, momentum (sgd with momentum 0.9), adam and adamw. A
-// flag needs no value (`nesterov`).
+// Parses `NAME[:KEY=VALUE,…]`; names are those of optimizers/Optimizers.h, and momentum (sgd with
+// momentum 0.9). A flag needs no value (`nesterov`).
 Result<OptimizerOption> parseOptimizer(const std::string &text);
 
-// The optimizer in this form with all its options, also those that have their defaults:
-// `sgd:lr=0.1,momentum=0,dampening=0,nesterov=false,weight-decay=0`.
-std::string optimizerText(const OptimizerOption &optimizer);
+// Parses `PATTERN:KEY=VALUE,…`, or `no-decay[:KEY=VALUE,…]`, which sets weight-decay=0 unless told
+// otherwise.
+Result<GroupOption> parseGroup(const std::string &text, const OptimizerOption &optimizer);
+
+// The hyperparameters of the parameters in the group.
+Hyperparameters hyperparametersOf(const OptimizerOption &optimizer, const GroupOption &group);
+
+// The optimizer with all its options, also those that have their defaults, and behind `;` its
+// groups and averages: `sgd:lr=0.1,momentum=0,…,weight-decay=0.1;group no-decay:weight-decay=0`.
+std::string optimizerText(const TrainOptions &options);
 
 } // namespace cleave::train

@@ -1,55 +1,33 @@
-// Gradient norm, clipping and optimizers.
-#include "passes/train/Parts.h"
-
+// The updates: the states of the optimizer, its hyperparameters, and new parameters by its formula
+// (optimizers/).
+#include "passes/train/optimizers/Update.h"
 #include "dialects/graph/Build.h"
 #include "dialects/graph/SignatureEdit.h"
+#include "passes/train/Parts.h"
+#include "runtime/base/Glob.h"
 
 using namespace mlir;
 using namespace cleave::graph;
 
 namespace cleave::train {
 
-Value buildNorm(OpBuilder &b, ArrayRef<Trained> trained) {
-  Value sum;
-  for (const Trained &parameter : trained) {
-    Value g = widened(b, parameter.gradient);
-    Value square = MulOp::create(b, g.getLoc(), g, g);
-    Value one =
-        buildReduce(b, Reduction::Sum, square, llvm::to_vector(llvm::seq<int64_t>(0, rankOf(g))));
-    if (sum)
-      one = buildCast(b, one, elementTypeOf(sum));
-    sum = sum ? AddOp::create(b, sum.getLoc(), sum, one).getResult() : one;
-  }
-  return SqrtOp::create(b, sum.getLoc(), sum);
-}
-
-void clip(OpBuilder &b, Value norm, double maximum, MutableArrayRef<Trained> trained) {
-  Location loc = norm.getLoc();
-  Value shifted = AddOp::create(b, loc, norm, buildSplatLike(b, norm, 1e-6));
-  Value ratio = DivOp::create(b, loc, buildSplatLike(b, norm, maximum), shifted);
-  Value factor = MinOp::create(b, loc, ratio, buildSplatLike(b, norm, 1));
-  for (Trained &parameter : trained) {
-    Value g = parameter.gradient;
-    Value spread = buildBroadcast(b, loc, buildCast(b, factor, elementTypeOf(g)), shapeOf(g));
-    parameter.gradient = MulOp::create(b, g.getLoc(), g, spread);
-  }
-}
-
 namespace {
 
-// Adds states as arguments and their new values as results; commit() adds them to the signature.
-// With a loss scale, values are as before the step if its gradients overflowed.
-class StateAdder {
+// Adds arguments to the step, and new values of them as results; commit() adds them to the
+// signature. With a loss scale, values are as before the step if its gradients overflowed.
+class StepEdit {
 public:
   // `scale` may be null.
-  StateAdder(OpBuilder &b, func::FuncOp step, const LossScale *scale)
-      : b_(b), context_(step.getContext()), edit_(step), step_(step), scale_(scale),
-        zeros_(toAttribute(TensorOrigin(), context_)) {}
+  StepEdit(OpBuilder &b, func::FuncOp step, const LossScale *scale)
+      : b_(b), context_(step.getContext()), edit_(step), step_(step), scale_(scale) {}
 
-  // A tensor that begins with zeros. `parameter`: the parameter whose state it is; empty for the
-  // step counter.
-  Value argument(Type type, const std::string &name, StringRef parameter) {
-    BlockArgument argument = edit_.addArgument(type, name, "state", zeros_);
+  // A tensor that begins with `fill` in all elements. `parameter`: the parameter whose state it is;
+  // empty for other arguments.
+  Value argument(Type type, const std::string &name, StringRef role, double fill = 0,
+                 StringRef parameter = "") {
+    TensorOrigin origin;
+    origin.fill = fill;
+    BlockArgument argument = edit_.addArgument(type, name, role, toAttribute(origin, context_));
     if (!parameter.empty())
       edit_.setArgAttr(argument.getArgNumber(), "graph.parameter",
                        StringAttr::get(context_, parameter));
@@ -77,87 +55,103 @@ private:
   SignatureEdit edit_;
   func::FuncOp step_;
   const LossScale *scale_;
-  Attribute zeros_;
+};
+
+// The states of one parameter, `PARAMETER/STATE`. Their results come behind that of the parameter.
+class ParameterStates : public StateStore {
+public:
+  ParameterStates(StepEdit &edit, StringRef parameter) : edit_(edit), parameter_(parameter) {}
+
+  Value add(const std::string &name, Type type, double fill) override {
+    return edit_.argument(type, parameter_ + "/" + name, "state", fill, parameter_);
+  }
+  void set(Value state, Value value) override { updated_.emplace_back(value, state); }
+
+  void addResults() {
+    for (auto [value, state] : updated_)
+      edit_.result(value, state);
+  }
+
+private:
+  StepEdit &edit_;
+  std::string parameter_;
+  SmallVector<std::pair<Value, Value>> updated_;
 };
 
 // Builds the updates of one parameter after the other.
 class Updater {
 public:
-  Updater(OpBuilder &b, func::FuncOp step, const OptimizerOption &option, const LossScale *scale)
-      : b_(b), step_(step), option_(option), states_(b, step, scale) {}
+  Updater(OpBuilder &b, func::FuncOp step, const TrainOptions &options, const LossScale *scale)
+      : b_(step.getLoc(), b), step_(step), options_(options),
+        optimizer_(*findOptimizer(options.optimizer.name)), edit_(b_, step, scale),
+        scalar_(RankedTensorType::get({}, b.getF64Type())) {}
 
   void run(ArrayRef<Trained> trained) {
-    Type counterType = RankedTensorType::get({}, b_.getF64Type());
-    Value before = states_.argument(counterType, "step", "");
-    counter_ =
-        AddOp::create(b_, step_.getLoc(), before, buildSplat(b_, step_.getLoc(), counterType, 1));
+    Value before = edit_.argument(scalar_, "step", "state");
+    counter_ = Term{&b_, before} + 1;
     for (const Trained &parameter : trained)
-      if (option_.kind != OptimizerOption::Kind::Sgd)
-        adam(parameter);
-      else if (option_.momentum != 0)
-        momentum(parameter);
-      else
-        descend(parameter);
-    states_.result(counter_, before);
-    states_.commit();
+      update(parameter);
+    edit_.result(counter_, before);
+    edit_.commit();
   }
 
 private:
-  std::string stateName(const Trained &parameter, const char *state) {
-    return argName(step_, parameter.argument).str() + "/" + state;
+  // The group that chooses the parameter, or null.
+  const GroupOption *groupOf(unsigned argument) const {
+    for (const GroupOption &group : options_.groups)
+      if (isInGroup(step_, argument, group))
+        return &group;
+    return nullptr;
   }
 
-  // Gradient descent without a state: p - lr (g + weight_decay p).
-  void descend(const Trained &parameter) {
-    Value p = step_.getArgument(parameter.argument), g = parameter.gradient;
-    Location loc = p.getLoc();
-    auto scaled = [&](Value x, double factor) {
-      return MulOp::create(b_, loc, x, buildSplatLike(b_, x, factor));
-    };
-    if (option_.weightDecay != 0)
-      g = AddOp::create(b_, loc, g, scaled(p, option_.weightDecay));
-    states_.result(SubOp::create(b_, loc, p, scaled(g, option_.lr)), parameter.argument);
+  // The learning rate as an argument: one for the optimizer, and one for each group with its own.
+  Term rateOf(const GroupOption *group, double value) {
+    bool isOwn = group && group->values.contains(kLearningRate);
+    std::string name = isOwn ? concat(kLearningRate, '/', group->pattern) : kLearningRate;
+    auto [rate, isNew] = rates_.try_emplace(name);
+    if (isNew)
+      rate->second = edit_.argument(scalar_, name, "hyperparameter", value);
+    return {&b_, rate->second};
   }
 
-  void momentum(const Trained &parameter) {
+  void update(const Trained &parameter) {
     Value p = step_.getArgument(parameter.argument);
-    Value velocity = states_.argument(p.getType(), stateName(parameter, "sgd.velocity"),
-                                      argName(step_, parameter.argument));
-    auto update =
-        SgdOp::create(b_, p.getLoc(), p, parameter.gradient, velocity, counter_,
-                      APFloat(option_.lr), APFloat(option_.momentum), APFloat(option_.dampening),
-                      APFloat(option_.weightDecay), option_.nesterov);
-    states_.result(update.getNewParameter(), parameter.argument);
-    states_.result(update.getNewVelocity(), velocity);
+    b_.setLoc(p.getLoc());
+    const GroupOption *group = groupOf(parameter.argument);
+    Hyperparameters values = hyperparametersOf(options_.optimizer, group ? *group : GroupOption());
+    ParameterStates states(edit_, argName(step_, parameter.argument));
+    Update update({&b_, p}, {&b_, parameter.gradient}, counter_,
+                  rateOf(group, values.at(kLearningRate)), values, states);
+    optimizer_.build(update);
+    if (options_.ema)
+      average(update, *options_.ema);
+    edit_.result(update.updated(), parameter.argument);
+    states.addResults();
   }
 
-  void adam(const Trained &parameter) {
-    Value p = step_.getArgument(parameter.argument);
-    StringRef name = argName(step_, parameter.argument);
-    Value m = states_.argument(p.getType(), stateName(parameter, "adam.m"), name);
-    Value v = states_.argument(p.getType(), stateName(parameter, "adam.v"), name);
-    bool decoupled = option_.kind == OptimizerOption::Kind::AdamW;
-    auto update =
-        AdamOp::create(b_, p.getLoc(), p, parameter.gradient, m, v, counter_, APFloat(option_.lr),
-                       APFloat(option_.beta1), APFloat(option_.beta2), APFloat(option_.eps),
-                       APFloat(option_.weightDecay), decoupled);
-    states_.result(update.getNewParameter(), parameter.argument);
-    states_.result(update.getNewFirstMoment(), m);
-    states_.result(update.getNewSecondMoment(), v);
+  // The moving average as torch.optim.swa_utils.AveragedModel computes it with get_ema_avg_fn: the
+  // first one is the parameter.
+  void average(Update &update, double decay) {
+    Term before = update.state("ema"), p = update.updated();
+    Term isFirst = everywhere(counter_ <= 1, p);
+    update.setState(before, select(isFirst, p, before * decay + p * (1 - decay)));
   }
 
-  OpBuilder &b_;
+  ImplicitLocOpBuilder b_;
   func::FuncOp step_;
-  const OptimizerOption &option_;
-  StateAdder states_;
-  Value counter_; // number of this step, from 1
+  const TrainOptions &options_;
+  const Optimizer &optimizer_;
+  StepEdit edit_;
+  Type scalar_;
+  Term counter_;                       // number of this step, from 1
+  std::map<std::string, Value> rates_; // arguments by name
 };
 
 } // namespace
 
-void buildUpdates(OpBuilder &b, func::FuncOp step, const OptimizerOption &optimizer,
+void buildUpdates(OpBuilder &b, func::FuncOp step, const TrainOptions &options,
                   ArrayRef<Trained> trained, const LossScale *scale) {
-  Updater(b, step, optimizer, scale).run(trained);
+  Updater(b, step, options, scale).run(trained);
 }
 
 } // namespace cleave::train

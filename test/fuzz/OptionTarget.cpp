@@ -20,6 +20,7 @@ static void polynomial(const std::string &text) {
 static void oneOption(const std::string &text) {
   mustBeTheirs(train::parseLoss(text).status());
   mustBeTheirs(train::parseOptimizer(text).status());
+  mustBeTheirs(train::parseGroup(text, *train::parseOptimizer("adamw")).status());
   mustBeTheirs(parseBytes(text).status());
   Result<frontend::InputType> input = frontend::parseInput(text);
   mustBeTheirs(input.status());

@@ -15,10 +15,22 @@ void addStepOptions(CLI::App &app, CompileOptions &options) {
          "KIND:OUTPUT[,LABEL]: softmax-cross-entropy, mse or output; several losses are summed")
       ->allow_extra_args(false)
       ->group("Training");
-  app.add_option("--optimizer", options.optimizer,
-                 "KIND[:OPTION=VALUE,...]: sgd, momentum, adam or adamw, with PyTorch's meaning")
+  app.add_option(
+         "--optimizer", options.optimizer,
+         "KIND[:OPTION=VALUE,...]: sgd, momentum, adam, adamw, lamb, lion, rmsprop, adagrad "
+         "or adafactor, with PyTorch's meaning")
       ->group("Training")
       ->capture_default_str();
+  app.add_option("--optimizer-group", options.groups,
+                 "GLOB:OPTION=VALUE,...: other options for these parameters; no-decay: no weight "
+                 "decay of biases and norms; may be given several times")
+      ->allow_extra_args(false)
+      ->group("Training");
+  app.add_option("--ema", options.ema,
+                 "also keeps a moving average of every parameter, with this decay, for example "
+                 "0.999")
+      ->group("Training")
+      ->check(CLI::Range(0.0, 1.0));
   app.add_option("--trainable", options.trainable,
                  "globs of trained parameters (default: all that are not frozen in the file)")
       ->allow_extra_args(false)

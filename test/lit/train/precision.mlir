@@ -10,7 +10,7 @@
 // CHECK: %[[LOGITS:.*]] = graph.cast %[[Y]]
 // CHECK: graph.softmax_cross_entropy %[[LOGITS]], %arg2 : tensor<8x3xf32>
 // CHECK: %[[G:.*]] = graph.dot_general {{.*}} : tensor<8x4xbf16>, tensor<8x3xbf16> -> tensor<4x3xf32>
-// CHECK: graph.sgd %arg1, %[[G]],
+// CHECK: graph.select %{{.*}}, %[[G]], %{{.*}} : tensor<4x3xi1>, tensor<4x3xf32>
 
 // F16-LABEL: func.func @step(
 // F16-SAME: %[[SCALE:arg[0-9]+]]: tensor<f32> {graph.name = "loss_scale", graph.role = "state", graph.source = {fill = 6.553600e+04 : f64}}
@@ -22,7 +22,6 @@
 // F16: graph.div %{{.*}}, %[[SCALE]] : tensor<f32>
 // F16: %[[NORM:.*]] = graph.sqrt
 // F16: %[[FINITE:.*]] = graph.compare lt %[[NORM]],
-// F16: graph.sgd
 // F16: graph.select %{{.*}}, %{{.*}}, %arg1
 // F16: graph.compare ge
 func.func @step(%x: tensor<8x4xf32> {graph.name = "x", graph.role = "input"},

@@ -2,6 +2,7 @@
 #include "passes/train/TrainOptions.h"
 
 #include <catch2/catch.hpp>
+#include <sstream>
 
 using namespace cleave;
 
@@ -28,47 +29,93 @@ TEST_CASE("a loss that cannot be read says what was expected") {
         "found the loss `output:a,b`, expected `output:OUTPUT`");
 }
 
+static double value(const std::string &optimizer, const char *hyperparameter) {
+  return train::parseOptimizer(optimizer)->values.at(hyperparameter);
+}
+
 TEST_CASE("optimizers have PyTorch's defaults") {
-  auto adamw = train::parseOptimizer("adamw");
-  REQUIRE(adamw.isOk());
-  CHECK(adamw->lr == 1e-3);
-  CHECK(adamw->beta1 == 0.9);
-  CHECK(adamw->beta2 == 0.999);
-  CHECK(adamw->eps == 1e-8);
-  CHECK(adamw->weightDecay == 0.01);
-  CHECK(train::parseOptimizer("adam")->weightDecay == 0);
-  CHECK(train::parseOptimizer("sgd")->momentum == 0);
-  CHECK(train::parseOptimizer("momentum")->momentum == 0.9);
+  CHECK(value("adamw", "lr") == 1e-3);
+  CHECK(value("adamw", "beta1") == 0.9);
+  CHECK(value("adamw", "beta2") == 0.999);
+  CHECK(value("adamw", "eps") == 1e-8);
+  CHECK(value("adamw", "weight-decay") == 0.01);
+  CHECK(value("adam", "weight-decay") == 0);
+  CHECK(value("sgd", "momentum") == 0);
+  CHECK(value("momentum", "momentum") == 0.9);
+  CHECK(value("rmsprop", "alpha") == 0.99);
+  CHECK(value("adagrad", "lr") == 0.01);
+  CHECK(value("adafactor", "beta2-decay") == -0.8);
 }
 
 TEST_CASE("hyperparameters are set by name") {
-  auto sgd = train::parseOptimizer("sgd:lr=0.05,momentum=0.9,nesterov,weight-decay=1e-4");
-  REQUIRE(sgd.isOk());
-  CHECK(sgd->lr == 0.05);
-  CHECK(sgd->momentum == 0.9);
-  CHECK(sgd->nesterov);
-  CHECK(sgd->weightDecay == 1e-4);
-  CHECK(train::parseOptimizer("adamw:beta1=0.8,beta2=0.95,eps=1e-6")->beta2 == 0.95);
-  CHECK_FALSE(train::parseOptimizer("sgd:momentum=0.9,nesterov=false")->nesterov);
+  const char *sgd = "sgd:lr=0.05,momentum=0.9,nesterov,weight-decay=1e-4";
+  CHECK(value(sgd, "lr") == 0.05);
+  CHECK(value(sgd, "momentum") == 0.9);
+  CHECK(value(sgd, "nesterov") == 1);
+  CHECK(value(sgd, "weight-decay") == 1e-4);
+  CHECK(value("adamw:beta1=0.8,beta2=0.95,eps=1e-6", "beta2") == 0.95);
+  CHECK(value("sgd:momentum=0.9,nesterov=false", "nesterov") == 0);
+  CHECK(value("adafactor:beta2-decay=-0.5", "beta2-decay") == -0.5);
+}
+
+// With groups, joined by spaces.
+static std::string text(const std::string &optimizer, const std::string &groups = "",
+                        std::optional<double> ema = std::nullopt) {
+  train::TrainOptions options;
+  options.optimizer = *train::parseOptimizer(optimizer);
+  std::istringstream words(groups);
+  for (std::string group; words >> group;)
+    options.groups.push_back(*train::parseGroup(group, options.optimizer));
+  options.ema = ema;
+  return train::optimizerText(options);
 }
 
 TEST_CASE("an optimizer is written with all its options, and read back as it was") {
-  auto text = [](const std::string &option) {
-    return train::optimizerText(*train::parseOptimizer(option));
-  };
   CHECK(text("momentum") == "sgd:lr=0.001,momentum=0.9,dampening=0,nesterov=false,weight-decay=0");
   CHECK(text("adamw:lr=3e-4") ==
-        "adamw:lr=3e-04,beta1=0.9,beta2=0.999,eps=1e-08,weight-decay=0.01");
-  for (const char *option :
-       {"sgd:lr=0.1,momentum=0.9,nesterov", "adam:beta1=0.1234567890123", "adamw"})
+        "adamw:lr=3e-04,beta1=0.9,beta2=0.999,eps=1e-08,weight-decay=0.01,amsgrad=false");
+  for (const char *option : {"sgd:lr=0.1,momentum=0.9,nesterov", "adam:beta1=0.1234567890123",
+                             "adamw", "lamb", "lion", "rmsprop:centered", "adagrad", "adafactor"})
     CHECK(text(text(option)) == text(option));
 }
 
+TEST_CASE("groups and averages are written behind the optimizer") {
+  CHECK(text("sgd", "no-decay head.*:lr=0.1,momentum=0.5", 0.99) ==
+        text("sgd") + ";group no-decay:weight-decay=0;group head.*:lr=0.1,momentum=0.5;"
+                      "ema:decay=0.99");
+  CHECK(text("adamw", "no-decay:lr=0.1") ==
+        text("adamw") + ";group no-decay:lr=0.1,weight-decay=0");
+}
+
+TEST_CASE("a group changes some hyperparameters of the optimizer") {
+  auto optimizer = train::parseOptimizer("adamw:lr=0.5,beta1=0.8");
+  auto group = train::parseGroup("a:b*:lr=0.25", *optimizer);
+  REQUIRE(group.isOk());
+  CHECK(group->pattern == "a:b*");
+  train::Hyperparameters values = train::hyperparametersOf(*optimizer, *group);
+  CHECK(values.at("lr") == 0.25);
+  CHECK(values.at("beta1") == 0.8);
+}
+
+TEST_CASE("a group that cannot be read says what was expected") {
+  auto refusal = [](const std::string &optimizer, const std::string &group) {
+    return train::parseGroup(group, *train::parseOptimizer(optimizer)).status().message();
+  };
+  CHECK(refusal("adamw", "bias") ==
+        "found the group `bias`, expected `GLOB:OPTION=VALUE,…` or `no-decay`");
+  CHECK(refusal("adam", "*:momentum=1") == "the optimizer adam has no `momentum`: expected lr, "
+                                           "beta1, beta2, eps, weight-decay or amsgrad");
+  CHECK(refusal("momentum:nesterov", "*:dampening=0.5") ==
+        "nesterov needs a momentum and no dampening");
+}
+
 TEST_CASE("an optimizer that cannot be read says what was expected") {
-  CHECK(train::parseOptimizer("lion").status().message() ==
-        "unknown optimizer `lion`: expected sgd, momentum, adam or adamw");
+  CHECK(train::parseOptimizer("muon").status().message() ==
+        "unknown optimizer `muon`: expected momentum, sgd, adam, adamw, lamb, lion, rmsprop, "
+        "adagrad or adafactor");
   CHECK(train::parseOptimizer("adam:momentum=0.9").status().message() ==
-        "the optimizer adam has no `momentum`: expected lr, beta1, beta2, eps or weight-decay");
+        "the optimizer adam has no `momentum`: expected lr, beta1, beta2, eps, weight-decay or "
+        "amsgrad");
   CHECK(train::parseOptimizer("adam:lr=fast").status().message() ==
         "`lr` of the optimizer adam must be a number of at least 0, found `fast`");
   CHECK(train::parseOptimizer("adam:beta1=1").status().message() ==

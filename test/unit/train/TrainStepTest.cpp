@@ -67,7 +67,7 @@ TEST_CASE("the step gets labels, a counter and states, and gives loss, norm and 
       train::buildTrainingStep(text.function(), options("softmax-cross-entropy:logits", "adamw"))));
   CHECK(argumentNames(text.function()) ==
         Names{"x:input", "fc.weight:parameter", "fc.bias:parameter", "mask:constant",
-              "logits.label:label", "step:state", "fc.weight/adam.m:state",
+              "logits.label:label", "step:state", "lr:hyperparameter", "fc.weight/adam.m:state",
               "fc.weight/adam.v:state", "fc.bias/adam.m:state", "fc.bias/adam.v:state"});
   CHECK(resultNames(text.function()) ==
         Names{"loss:loss", "grad_norm:metric", "fc.weight:parameter=fc.weight",
@@ -76,10 +76,11 @@ TEST_CASE("the step gets labels, a counter and states, and gives loss, norm and 
               "fc.bias/adam.v:state=fc.bias/adam.v", "step:state=step"});
   CHECK(graph::isTrainable(text.function(), 1));
   CHECK_FALSE(graph::isTrainable(text.function(), 3));
-  auto owner = text.function().getArgAttrOfType<StringAttr>(6, "graph.parameter");
+  auto owner = text.function().getArgAttrOfType<StringAttr>(7, "graph.parameter");
   REQUIRE(owner);
   CHECK(owner.getValue() == "fc.weight");
-  CHECK(graph::originOf(text.function(), 6)->fill == 0);
+  CHECK(graph::originOf(text.function(), 7)->fill == 0);
+  CHECK(graph::originOf(text.function(), 6)->fill == 1e-3);
 }
 
 TEST_CASE("gradient descent without momentum needs no states") {
@@ -140,10 +141,11 @@ static std::map<std::string, Tensor> run(GraphText &text,
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
     if (!graph::isPerMicroBatch(step, i)) {
       Type type = step.getArgument(i).getType();
-      bool isState = graph::argRole(step, i) == "state";
-      persistent.push_back(isState ? Tensor(graph::toElementType(graph::elementTypeOf(type)),
-                                            graph::staticShapeOf(type))
-                                   : randomTensor(type, random));
+      bool isParameter = graph::argRole(step, i) == "parameter";
+      persistent.push_back(isParameter ? randomTensor(type, random)
+                                       : Tensor(graph::toElementType(graph::elementTypeOf(type)),
+                                                graph::staticShapeOf(type),
+                                                graph::originOf(step, i)->fill));
     }
   auto results = interpret::runStep(step, persistent, inputs);
   INFO(results.status().message());
@@ -216,6 +218,43 @@ TEST_CASE("momentum starts with the plain gradient") {
         1e-14);
 }
 
+// The value of a hyperparameter's argument in a run that does not set it.
+static double valueOf(func::FuncOp step, const std::string &name) {
+  std::optional<unsigned> argument = graph::argNamed(step, name);
+  REQUIRE(argument);
+  return graph::originOf(step, *argument)->fill;
+}
+
+TEST_CASE("a parameter is updated as the first group says that chooses it") {
+  GraphText text(linear(2));
+  train::TrainOptions chosen = options("mse:logits", "sgd:lr=0.5,weight-decay=0.25");
+  for (const char *group : {"no-decay", "*.bias:lr=0", "*:lr=0.125"})
+    chosen.groups.push_back(*train::parseGroup(group, chosen.optimizer));
+  REQUIRE(succeeded(train::buildTrainingStep(text.function(), chosen)));
+  CHECK(valueOf(text.function(), "lr") == 0.5); // of fc.bias
+  CHECK(valueOf(text.function(), "lr/*") == 0.125);
+  CHECK_FALSE(graph::argNamed(text.function(), "lr/*.bias"));
+  // Each parameter as an optimizer of its own would update it.
+  GraphText weight(linear(2)), bias(linear(2));
+  REQUIRE(succeeded(train::buildTrainingStep(
+      weight.function(), options("mse:logits", "sgd:lr=0.125,weight-decay=0.25"))));
+  REQUIRE(
+      succeeded(train::buildTrainingStep(bias.function(), options("mse:logits", "sgd:lr=0.5"))));
+  Tensor x = matrix(2, 4, 1), y = matrix(2, 3, 2);
+  auto found = run(text, {{x, y}});
+  CHECK(difference(found["fc.weight"], run(weight, {{x, y}})["fc.weight"]) == 0);
+  CHECK(difference(found["fc.bias"], run(bias, {{x, y}})["fc.bias"]) == 0);
+}
+
+TEST_CASE("the first moving average of a parameter is its first new value") {
+  GraphText text(linear(2));
+  train::TrainOptions chosen = options();
+  chosen.ema = 0.75;
+  REQUIRE(succeeded(train::buildTrainingStep(text.function(), chosen)));
+  auto found = run(text, {{matrix(2, 4, 1), matrix(2, 3, 2)}});
+  CHECK(difference(found["fc.weight"], found["fc.weight/ema"]) == 0);
+}
+
 static const char *kBatchNorm =
     R"(func.func @step(%x: tensor<4x2xf64> {graph.name = "x", graph.role = "input"},
       %s: tensor<2xf64> {graph.name = "s", graph.role = "parameter"},
@@ -275,6 +314,11 @@ TEST_CASE("mistakes are told with what there is") {
   train::TrainOptions chosen = options();
   chosen.freeze = {"conv*"};
   CHECK(refusal(linear(2), chosen) == "--freeze `conv*` matches no parameter of the model\n");
+  chosen.freeze.clear();
+  chosen.groups = {{"conv*", {}}};
+  CHECK(refusal(linear(2), chosen) ==
+        "--optimizer-group `conv*` matches no parameter of the model\n");
+  chosen.groups.clear();
   chosen.freeze = {"*"};
   CHECK(refusal(linear(2), chosen) ==
         "there is nothing to train: the loss depends on no trainable parameter\n");
@@ -310,13 +354,13 @@ TEST_CASE("dropout drops another random part in every step and scales the rest")
   REQUIRE(succeeded(train::buildTrainingStep(text.function(), chosen)));
   CHECK(argumentNames(text.function()) == Names{"x:input", "w:parameter",
                                                 "dropout.micro_batch:state", "y.label:label",
-                                                "step:state"});
+                                                "step:state", "lr:hyperparameter"});
   Tensor ones(ElementType::F32, {40, 25}, 1), zeros(ElementType::F32, {40, 25}, 0);
   std::vector<std::vector<double>> parameters;
   for (double number : {0.0, 1.0}) {
-    Tensor count(ElementType::F64, {}, number);
-    auto results =
-        interpret::run(text.function(), {ones, ones, count, zeros, Tensor(ElementType::F64, {})});
+    Tensor count(ElementType::F64, {}, number), rate(ElementType::F64, {}, 0.5);
+    auto results = interpret::run(text.function(),
+                                  {ones, ones, count, zeros, Tensor(ElementType::F64, {}), rate});
     REQUIRE(results.isOk());
     Names names = resultNames(text.function());
     auto resultOf = [&](const std::string &name) -> const Tensor & {
