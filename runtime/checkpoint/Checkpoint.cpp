@@ -52,8 +52,9 @@ public:
   Status read(const std::string &name, DType dtype, const std::vector<int64_t> &globalShape,
               const std::vector<int64_t> &offset, const std::vector<int64_t> &blockShape,
               void *destination) const override;
-  Status exportSafetensors(const std::string &path,
-                           const std::function<bool(const std::string &)> &wanted) const override;
+  Status exportSafetensors(
+      const std::string &path,
+      const std::function<std::string(const std::string &)> &nameInFile) const override;
 
 private:
   using SliceKey = std::pair<std::string, std::string>; // file, tensor
@@ -150,17 +151,18 @@ Status SavedCheckpoint::read(const std::string &name, DType dtype,
   return Status::ok();
 }
 
-Status
-SavedCheckpoint::exportSafetensors(const std::string &path,
-                                   const std::function<bool(const std::string &)> &wanted) const {
+Status SavedCheckpoint::exportSafetensors(
+    const std::string &path,
+    const std::function<std::string(const std::string &)> &nameInFile) const {
   std::vector<data::ArrayView> whole;
   std::vector<std::vector<char>> assembled(index_.tensors.size());
   size_t number = 0;
   for (const auto &[name, tensor] : index_.tensors) {
     std::vector<char> &memory = assembled[number++];
-    if (wanted && !wanted(name))
+    std::string named = nameInFile(name);
+    if (named.empty())
       continue;
-    data::ArrayView &view = whole.emplace_back(data::ArrayView{name, tensor.dtype, tensor.shape});
+    data::ArrayView &view = whole.emplace_back(data::ArrayView{named, tensor.dtype, tensor.shape});
     if (tensor.slices.size() == 1) { // is whole already
       CLEAVE_TRY_ASSIGN(auto stored, verified(name, tensor.slices[0]));
       view.data = stored->data;

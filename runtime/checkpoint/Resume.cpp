@@ -9,30 +9,47 @@ namespace {
 // An optimizer's text in parts.
 struct Optimizer {
   std::string kind;
-  std::map<std::string, std::string> options;
+  // By section, empty for the optimizer itself, else `group head.*` or `ema`.
+  std::map<std::string, std::map<std::string, std::string>> options;
 };
 
 Optimizer parse(const std::string &text) {
-  size_t colon = text.find(':');
-  Optimizer optimizer{text.substr(0, colon), {}};
-  std::istringstream options(colon == std::string::npos ? "" : text.substr(colon + 1));
-  for (std::string option; std::getline(options, option, ',');) {
-    size_t equals = option.find('=');
-    optimizer.options[option.substr(0, equals)] =
-        equals == std::string::npos ? "" : option.substr(equals + 1);
+  Optimizer optimizer;
+  std::istringstream sections(text);
+  for (std::string section; std::getline(sections, section, ';');) {
+    size_t colon = section.rfind(':');
+    std::string name = section.substr(0, colon);
+    if (optimizer.options.empty())
+      std::swap(optimizer.kind, name);
+    std::map<std::string, std::string> &values = optimizer.options[name];
+    std::istringstream options(colon == std::string::npos ? "" : section.substr(colon + 1));
+    for (std::string option; std::getline(options, option, ',');) {
+      size_t equals = option.find('=');
+      values[option.substr(0, equals)] =
+          equals == std::string::npos ? "" : option.substr(equals + 1);
+    }
   }
   return optimizer;
 }
 
-// `optimizer option lr is 0.01, it was 0.001 before`
+// `the optimizer's lr is 0.01 from now on, it was 0.001 in the checkpoint`
 std::vector<std::string> changedOptions(const Optimizer &before, const Optimizer &now) {
   std::vector<std::string> changes;
-  for (const auto &[name, value] : now.options) {
-    auto old = before.options.find(name);
-    if (old != before.options.end() && old->second != value)
-      changes.push_back(concat("the optimizer's ", name, " is ", value, " from now on, it was ",
-                               old->second, " in the checkpoint"));
+  for (const auto &[section, options] : now.options) {
+    auto old = before.options.find(section);
+    if (old == before.options.end()) {
+      changes.push_back(concat("the optimizer's ", section, " is new, the checkpoint has none"));
+      continue;
+    }
+    std::string of = section.empty() ? "" : concat(" of ", section);
+    for (const auto &[name, value] : options)
+      if (auto was = old->second.find(name); was != old->second.end() && was->second != value)
+        changes.push_back(concat("the optimizer's ", name, of, " is ", value,
+                                 " from now on, it was ", was->second, " in the checkpoint"));
   }
+  for (const auto &[section, options] : before.options)
+    if (!now.options.contains(section))
+      changes.push_back(concat("the optimizer's ", section, " of the checkpoint ends here"));
   return changes;
 }
 
@@ -90,9 +107,16 @@ compareForResume(const Checkpoint &checkpoint, const Training &training, bool re
     return Status::userError("'", checkpoint.path(), "' was trained with the optimizer ",
                              saved->second, ", the plan trains with ", training.optimizer, kWayOut);
   CLEAVE_TRY(compareTensors(checkpoint, training, restartsOptimizer));
+  std::vector<std::string> notes;
   if (restartsOptimizer)
-    return std::vector<std::string>{"the states of the optimizer begin anew"};
-  return isKnown ? changedOptions(before, now) : std::vector<std::string>();
+    notes.push_back("the states of the optimizer begin anew");
+  else if (isKnown)
+    notes = changedOptions(before, now);
+  auto schedule = extra.find(kScheduleKey);
+  if (schedule != extra.end() && schedule->second != training.schedule)
+    notes.push_back(concat("the learning-rate schedule is ", training.schedule,
+                           " from now on, it was ", schedule->second, " in the checkpoint"));
+  return notes;
 }
 
 } // namespace cleave::checkpoint

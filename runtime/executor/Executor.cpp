@@ -181,7 +181,9 @@ private:
       return Status::ok();
     }
     const plan::Tensor &tensor = plan_.tensors(buffer.tensor());
-    bool isFresh = buffer.role() == plan::CONSTANT || buffer.role() == plan::HYPERPARAMETER ||
+    if (buffer.role() == plan::HYPERPARAMETER)
+      return loader_.load(tensor, rank_, to);
+    bool isFresh = buffer.role() == plan::CONSTANT ||
                    (options_.restartOptimizer && artifact::isOptimizerState(tensor));
     if (options_.resume && !isFresh)
       return readFrom(*options_.resume, tensor, to);

@@ -191,7 +191,7 @@ class Mistakes(unittest.TestCase):
             (["--train", *batch], ["--loss"]),
             (["--train", "--loss", "mse:logit", *batch], ["logit", "logits"]),
             (["--train", "--loss", "huber:logits", *batch], ["huber", "mse"]),
-            ([*train, *batch, "--optimizer", "lamb"], ["lamb", "adamw"]),
+            ([*train, *batch, "--optimizer", "muon"], ["muon", "adamw"]),
             ([*train, *batch, "--optimizer", "sgd:speed=1"], ["speed", "lr"]),
             ([*train, *batch, "--cluster", "tpu-pod"], ["tpu-pod", "local-cpu"]),
             ([*train, *batch, "--ranks", 4, "--mesh", "dp=3"], ["3", "4"]),

@@ -65,6 +65,10 @@ def options_of(record, stem):
         options += ["--dtype", record["dtype"]]
     if "freeze" in record:
         options += ["--freeze", record["freeze"] + "*"]
+    for group in record.get("groups", ()):
+        options += ["--optimizer-group", group]
+    if "ema" in record:
+        options += ["--ema", str(record["ema"])]
     return options
 
 
@@ -147,6 +151,7 @@ def train(tools, record, model, ranks, plan, folder):
             "1",
             "--log",
             log,
+            *(["--lr-schedule", record["lr_schedule"]] if "lr_schedule" in record else []),
         ]
     )
     if wrong:

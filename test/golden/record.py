@@ -19,11 +19,13 @@ import onnx
 import torch
 from onnx import numpy_helper
 from torch.nn import functional as F
+from torch.optim import swa_utils
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "models"))
 import models  # noqa: E402
 from check import root_mean_square  # noqa: E402
+from optimizers import SCHEDULERS, make_optimizer  # noqa: E402
 
 ROOT = HERE.parent.parent
 STEPS = 20
@@ -36,6 +38,19 @@ SGD = "sgd:lr=0.05,momentum=0.9,weight-decay=0.001"
 NESTEROV = "sgd:lr=0.05,momentum=0.9,nesterov=1"
 DAMPENING = "sgd:lr=0.05,momentum=0.9,dampening=0.5"
 CROSS_ENTROPY = "softmax-cross-entropy:logits"
+# Every optimizer with another schedule, for more steps.
+SCHEDULED_STEPS = 200
+SCHEDULED = {
+    "sgd:lr=0.02,momentum=0.9,weight-decay=0.001": dict(lr_schedule="step:every=50,gamma=0.5"),
+    "adam:lr=2e-3,beta1=0.9,beta2=0.99,eps=1e-6,amsgrad": dict(lr_schedule="one-cycle"),
+    "adamw:lr=1e-3,beta1=0.9,beta2=0.99,eps=1e-6,weight-decay=0.1": dict(
+        lr_schedule="cosine:warmup=20,min-ratio=0.1", groups=["no-decay", "fc2.*:lr=3e-3,weight-decay=0.05"], ema=0.95),
+    "lamb:lr=5e-3,beta1=0.9,beta2=0.99,eps=1e-6,weight-decay=0.01": dict(lr_schedule="wsd:warmup=10,decay=60"),
+    "lion:lr=1e-4,beta1=0.9,beta2=0.99,weight-decay=0.1": dict(lr_schedule="linear:warmup=10"),
+    "rmsprop:lr=1e-3,alpha=0.95,eps=1e-4,weight-decay=0.001,momentum=0.5,centered": dict(lr_schedule="polynomial:power=2"),
+    "adagrad:lr=0.02,lr-decay=0.01,weight-decay=0.001,eps=1e-6": dict(lr_schedule="constant:warmup=20,warmup-start=0.1"),
+    "adafactor:lr=0.02,beta2-decay=-0.8,weight-decay=0.01": dict(lr_schedule="cosine:warmup=20,min-ratio=0.1"),
+}
 
 # Exports that hold the same model, by model: stems of ONNX files, and torch.export archives. BatchNormalization is folded in the other two of resnet.
 SAME = {
@@ -51,7 +66,7 @@ SPECS = {**models.MODELS, "example": models.EXAMPLE_GPT}
 
 def run(model, data, batch=8, optimizer=ADAMW, loss=CROSS_ENTROPY, **options):
     """One row of RUNS; options: clip_norm, accumulate, batch_norm ("frozen"), freeze (name prefix), dtype ("bf16": under
-    torch.autocast), steps, files (where not all of SAME)."""
+    torch.autocast), steps, files (where not all of SAME); groups (texts of --optimizer-group), lr_schedule, ema (decay)."""
     return dict(model=model, data=data, batch=batch, optimizer=optimizer, loss=loss, **options)
 
 
@@ -78,6 +93,8 @@ RUNS = {
     "vit.b8": run("vit", "image.npz"),
     "vit.b7": run("vit", "image.npz", batch=7),
     "example.b8": run("example", "license.npz"),
+    **{f"mlp.{optimizer.partition(':')[0]}.scheduled": run("mlp", "mlp.npz", optimizer=optimizer, steps=SCHEDULED_STEPS, **options)
+       for optimizer, options in SCHEDULED.items()},
     **{f"{model}.bf16": run(model, data, dtype="bf16", steps=LOW_STEPS)
        for model, data in (("gpt", "gpt.npz"), ("mlp", "mlp.npz"), ("resnet", "image.npz"), ("vit", "image.npz"))},
 }
@@ -132,22 +149,6 @@ def load_model(name):
     return model
 
 
-def make_optimizer(text, parameters):
-    """The torch optimizer that a `--optimizer` text names."""
-    kind, _, rest = text.partition(":")
-    o = {key: float(value) for key, value in (item.split("=") for item in rest.split(","))}
-    decay = o.get("weight-decay", 0.0)
-    if kind == "sgd":
-        return torch.optim.SGD(
-            parameters, lr=o["lr"], momentum=o["momentum"], weight_decay=decay,
-            dampening=o.get("dampening", 0.0), nesterov=bool(o.get("nesterov", 0)),
-        )
-    make = torch.optim.AdamW if kind == "adamw" else torch.optim.Adam
-    return make(
-        parameters, lr=o["lr"], betas=(o["beta1"], o["beta2"]), eps=o["eps"], weight_decay=decay, foreach=False
-    )
-
-
 def loss_of(kind, logits, label):
     """Mean loss as `--loss` defines it."""
     if kind.startswith("mse"):
@@ -178,7 +179,9 @@ def train(spec, data, dtype, autocast=None, seed=None, share=DISTURBANCE):
     for name, parameter in named.items():
         parameter.requires_grad_(not (spec.get("freeze") and name.startswith(spec["freeze"])))
     trained = {n: p for n, p in named.items() if p.requires_grad}
-    optimizer = make_optimizer(spec["optimizer"], trained.values())
+    optimizer = make_optimizer(spec["optimizer"], trained, spec.get("groups", ()))
+    scheduler = SCHEDULERS[spec["lr_schedule"]](optimizer, spec["steps"]) if "lr_schedule" in spec else None
+    average = swa_utils.AveragedModel(model, avg_fn=swa_utils.get_ema_avg_fn(spec["ema"])) if "ema" in spec else None
     input_name = SPECS[spec["model"]][1]
     x, label = torch.from_numpy(data[input_name]), torch.from_numpy(data["logits.label"])
     x = x.to(dtype) if x.is_floating_point() else x
@@ -199,8 +202,16 @@ def train(spec, data, dtype, autocast=None, seed=None, share=DISTURBANCE):
             out["first_grad_norms"] = {n: norm([p.grad]) for n, p in trained.items()}
         if "clip_norm" in spec:
             torch.nn.utils.clip_grad_norm_(trained.values(), spec["clip_norm"], foreach=False)
+        if scheduler:
+            out.setdefault("lr", []).append(optimizer.param_groups[0]["lr"])
         optimizer.step()
+        if average:
+            average.update_parameters(model)
+        if scheduler and step + 1 < spec["steps"]:
+            scheduler.step()
     out["final_norms"] = {n: norm([p]) for n, p in named.items()}
+    if average:
+        out["ema_norms"] = {n: norm([p]) for n, p in average.module.named_parameters()}
     out["final_buffer_norms"] = {n: norm([b]) for n, b in model.named_buffers() if b.is_floating_point()}
     return out
 

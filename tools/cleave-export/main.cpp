@@ -10,7 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include <iostream>
-#include <set>
+#include <map>
 
 using namespace cleave;
 
@@ -18,6 +18,7 @@ namespace {
 struct Options {
   std::string plan, checkpoint, output, model;
   std::vector<std::string> ties, unties;
+  bool averages = false; // --ema
 };
 } // namespace
 
@@ -53,21 +54,27 @@ static DType dtypeOf(ElementType type) {
   return DType::F32;
 }
 
-// Names of trained parameters and model states.
-static std::set<std::string> namesOfModel(const plan::Plan &plan) {
-  std::set<std::string> names;
+// The names of trained parameters and model states, and the tensors of the checkpoint that are
+// written as their values: the same, or, of a parameter, its moving average.
+static std::map<std::string, std::string> sourcesOf(const plan::Plan &plan, bool averages) {
+  std::map<std::string, std::string> sources;
   for (const plan::Tensor &tensor : plan.tensors())
-    if (tensor.role() == plan::PARAMETER || artifact::isModelState(tensor))
-      names.insert(tensor.name());
-  return names;
+    if (tensor.role() == plan::PARAMETER)
+      sources[tensor.name()] = tensor.name() + (averages ? "/ema" : "");
+    else if (artifact::isModelState(tensor))
+      sources[tensor.name()] = tensor.name();
+  return sources;
 }
 
-static Status checkComplete(const std::set<std::string> &names,
-                            const checkpoint::Checkpoint &checkpoint) {
-  for (const std::string &name : names)
-    if (!checkpoint.tensors().contains(name))
-      return Status::userError("checkpoint ", checkpoint.path(), " has no tensor '", name,
-                               "' of the plan; give the checkpoint of a run of this plan");
+static Status checkComplete(const std::map<std::string, std::string> &sources,
+                            const checkpoint::Checkpoint &checkpoint, bool averages) {
+  for (const auto &[name, source] : sources)
+    if (!checkpoint.tensors().contains(source))
+      return Status::userError("checkpoint ", checkpoint.path(), " has no tensor '", source,
+                               averages ? "'; --ema needs the checkpoint of a plan that was "
+                                          "compiled with --ema"
+                                        : "' of the plan; give the checkpoint of a run of this "
+                                          "plan");
   return Status::ok();
 }
 
@@ -84,7 +91,7 @@ static Result<frontend::ImportOptions> importOptions(const Options &options) {
 }
 
 static Status writeOnnx(const Options &options, const std::string &model,
-                        const std::set<std::string> &names,
+                        const std::map<std::string, std::string> &sources,
                         const checkpoint::Checkpoint &checkpoint) {
   if (pt2::recognises(model) || torchscript::recognises(model))
     return Status::userError("'", model,
@@ -93,11 +100,12 @@ static Status writeOnnx(const Options &options, const std::string &model,
                              "cleave-run --weights into a plan of it");
   CLEAVE_TRY_ASSIGN(frontend::ImportOptions import, importOptions(options));
   onnx::NewValues values;
-  values.names = names;
+  for (const auto &[name, source] : sources)
+    values.names.insert(name);
   values.read = [&](const std::string &name, ElementType element, const std::vector<int64_t> &shape,
                     void *destination) {
-    return checkpoint.read(name, dtypeOf(element), shape, std::vector<int64_t>(shape.size(), 0),
-                           shape, destination);
+    return checkpoint.read(sources.at(name), dtypeOf(element), shape,
+                           std::vector<int64_t>(shape.size(), 0), shape, destination);
   };
   return onnx::exportWeights(model, import, values, options.output);
 }
@@ -109,16 +117,22 @@ static Status run(const Options &options) {
                              "', expected a name that ends in .onnx or .safetensors");
   CLEAVE_TRY_ASSIGN(plan::Plan plan, artifact::readPlan(options.plan));
   CLEAVE_TRY_ASSIGN(auto checkpoint, checkpoint::Checkpoint::open(options.checkpoint));
-  std::set<std::string> names = namesOfModel(plan);
-  CLEAVE_TRY(checkComplete(names, *checkpoint));
+  std::map<std::string, std::string> sources = sourcesOf(plan, options.averages);
+  CLEAVE_TRY(checkComplete(sources, *checkpoint, options.averages));
   std::string model = options.model.empty() ? plan.source().path() : options.model;
   if (isOnnx && model.empty())
     return Status::userError("'", options.plan,
                              "' was made from IR that names no model file; give one with --model, "
                              "or write a .safetensors file");
-  auto isNeeded = [&](const std::string &name) { return names.contains(name); };
-  CLEAVE_TRY(isOnnx ? writeOnnx(options, model, names, *checkpoint)
-                    : checkpoint->exportSafetensors(options.output, isNeeded));
+  std::map<std::string, std::string> names; // in the file, by that in the checkpoint
+  for (const auto &[name, source] : sources)
+    names[source] = name;
+  auto nameInFile = [&](const std::string &stored) {
+    auto name = names.find(stored);
+    return name == names.end() ? "" : name->second;
+  };
+  CLEAVE_TRY(isOnnx ? writeOnnx(options, model, sources, *checkpoint)
+                    : checkpoint->exportSafetensors(options.output, nameInFile));
   std::cout << options.output << ": " << names.size() << " tensors of step "
             << checkpoint->progress().step << "\n";
   return Status::ok();
@@ -138,6 +152,9 @@ int main(int argc, char **argv) {
   app.add_option("--model", options.model,
                  "path of the model file, if it has moved since compilation")
       ->type_name("FILE");
+  app.add_flag(
+      "--ema", options.averages,
+      "moving averages of the parameters instead of the parameters (cleave-compile --ema)");
   app.add_option("--tie", options.ties, "as given to cleave-compile")->delimiter(',');
   app.add_option("--untie", options.unties, "as given to cleave-compile")->delimiter(',');
   if (std::optional<int> code = readCommandLine(app, argc, argv))

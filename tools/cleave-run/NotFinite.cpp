@@ -28,8 +28,9 @@ Status NotFinite::examine(int64_t step, executor::Executor &executor) {
 Status NotFinite::verdict(const std::string &lastGood) const {
   if (found_.empty() || reaction_ != OnNan::Stop || scalesLoss_)
     return Status::ok();
-  const char *wayOut = ", for example with a smaller learning rate; --on-nan skip or continue does "
-                       "not end the run";
+  const char *wayOut =
+      ", for example with a smaller learning rate (--lr); --on-nan skip or continue does "
+      "not end the run";
   return lastGood.empty()
              ? Status::userError(
                    found_, "; no checkpoint was saved (see --save-every); start again", wayOut)

@@ -80,6 +80,19 @@ void addDataOptions(CLI::App &app, Options &options) {
       ->type_name("COMMAND");
 }
 
+// How it trains.
+void addTrainingOptions(CLI::App &app, Options &options) {
+  app.add_option("--lr", options.lr,
+                 "learning rate, or GROUP=RATE of a group with its own (default: the plan's); may "
+                 "be given several times")
+      ->allow_extra_args(false)
+      ->type_name("RATE");
+  app.add_option("--lr-schedule", options.lrSchedule,
+                 "KIND[:OPTION=VALUE,...]: constant, linear, cosine, polynomial, step, one-cycle "
+                 "or wsd; or a file with a learning rate per line, or a step and a learning rate")
+      ->type_name("SCHEDULE");
+}
+
 // Checkpoints, logs and other files of the run.
 void addFileOptions(CLI::App &app, Options &options) {
   app.add_option("--save", options.save, "write a checkpoint into this folder at the end")
@@ -172,6 +185,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &options) {
       "cleave-run"};
   addRunOptions(app, options);
   addDataOptions(app, options);
+  addTrainingOptions(app, options);
   addFileOptions(app, options);
   addSupervisionOptions(app, options);
   if (std::optional<int> code = readCommandLine(app, argc, argv))

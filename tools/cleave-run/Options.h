@@ -37,6 +37,8 @@ struct Options {
   int64_t saveEvery = 0; // steps between checkpoints; 0: at the end only
   int keep = 2;          // checkpoints that stay in the folder
   OnNan onNan = OnNan::Stop;
+  std::vector<std::string> lr;   // values of --lr: RATE or GROUP=RATE
+  std::string lrSchedule;        // KIND[:OPTION=VALUE,…] or a file; empty: constant
   bool restartOptimizer = false; // on resume, the optimizer's states begin anew
   int profiledSteps = 3;
   bool memoryReport = false;

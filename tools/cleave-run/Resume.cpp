@@ -19,9 +19,9 @@ static Status checkConstants(const plan::Plan &plan, const checkpoint::Checkpoin
 
 Result<std::vector<std::string>> checkResume(const plan::Plan &plan,
                                              const checkpoint::Checkpoint &checkpoint,
-                                             bool restartsOptimizer) {
+                                             const LearningRates &rates, bool restartsOptimizer) {
   CLEAVE_TRY(checkConstants(plan, checkpoint));
-  checkpoint::Training training{plan.optimizer(), {}};
+  checkpoint::Training training{rates.optimizer(), {}, rates.schedule()};
   for (const plan::Tensor &tensor : plan.tensors())
     if (tensor.role() == plan::PARAMETER || tensor.role() == plan::STATE)
       training.tensors[tensor.name()] = artifact::isOptimizerState(tensor);

@@ -42,6 +42,10 @@ void addOptions(std::vector<Fact> &facts, const Options &options) {
   add("--data-command", options.dataCommand.empty() ? "none" : options.dataCommand);
   add("--epochs", options.epochs ? concat(*options.epochs) : "none");
   add("--last-batch", data::name(options.lastBatch));
+  std::string rates;
+  for (const std::string &rate : options.lr)
+    rates += concat(rates.empty() ? "" : ", ", rate);
+  add("--lr", rates.empty() ? "none" : rates);
   add("--seed", concat(options.seed));
   add("--shuffle",
       options.shuffles ? concat(options.shuffleSeed.value_or(options.seed)) : "no shuffling");

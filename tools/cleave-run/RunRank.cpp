@@ -14,6 +14,7 @@
 #include "tools/cleave-run/ChooseDevice.h"
 #include "tools/cleave-run/EndVote.h"
 #include "tools/cleave-run/Gather.h"
+#include "tools/cleave-run/LearningRates.h"
 #include "tools/cleave-run/NotFinite.h"
 #include "tools/cleave-run/Progress.h"
 #include "tools/cleave-run/Restart.h"
@@ -49,7 +50,6 @@ public:
       : plan_(plan), options_(options), environment_(environment), reporter_(reporter),
         saver_(options, {{"plan", plan.content_hash()},
                          {"model", plan.source().path()},
-                         {checkpoint::kOptimizerKey, plan.optimizer()},
                          {checkpoint::kUntrainedKey, untrainedOf(plan)}}),
         notFinite_(options.onNan) {}
 
@@ -108,6 +108,8 @@ private:
     const checkpoint::TensorStore *values =
         checkpoint_ ? checkpoint_.get() : weights_.tensors.get();
     auto facts = factsOf(plan_, options_, first_, count_, values);
+    if (facts)
+      facts->push_back({"--lr-schedule", rates_.schedule()});
     return facts ? Intent{Status::ok(), *facts} : Intent{facts.status(), {}};
   }
 
@@ -135,8 +137,6 @@ private:
     if (!options_.resume.empty()) {
       CLEAVE_TRY_ASSIGN(checkpoint_, checkpoint::Checkpoint::open(options_.resume));
       first_ = checkpoint_->progress().step;
-      CLEAVE_TRY_ASSIGN(auto notes, checkResume(plan_, *checkpoint_, options_.restartOptimizer));
-      note(notes);
     }
     if (!options_.weights.empty()) {
       CLEAVE_TRY_ASSIGN(weights_, weightsFor(plan_, options_.weights).withContext("--weights"));
@@ -144,7 +144,15 @@ private:
     CLEAVE_TRY(data_.open(plan_, options_, checkpoint_.get(), first_));
     note(data_.notes());
     origin_ = originOfRun();
-    count_ = std::max<int64_t>(0, data_.endOf(options_, origin_) - first_);
+    const int64_t end = data_.endOf(options_, origin_);
+    count_ = std::max<int64_t>(0, end - first_);
+    CLEAVE_TRY_ASSIGN(rates_, LearningRates::read(plan_, options_));
+    rates_.setSteps(end);
+    if (checkpoint_) {
+      CLEAVE_TRY_ASSIGN(auto notes,
+                        checkResume(plan_, *checkpoint_, rates_, options_.restartOptimizer));
+      note(notes);
+    }
     return Status::ok();
   }
 
@@ -161,6 +169,8 @@ private:
       CLEAVE_TRY(checkModel(/*compareHash=*/true));
     CLEAVE_TRY(saver_.open(environment_.rank, checkpoint_.get()));
     saver_.add(kOriginKey, concat(origin_));
+    saver_.add(checkpoint::kOptimizerKey, rates_.optimizer());
+    saver_.add(checkpoint::kScheduleKey, rates_.schedule());
     return openLog();
   }
 
@@ -260,15 +270,16 @@ private:
         count_ = step - first_;
         break;
       }
+      CLEAVE_TRY(rates_.apply(step, *executor_));
       CLEAVE_TRY(executor_->step(step));
       std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
       CLEAVE_TRY(notFinite_.examine(step, *executor_));
       summary_->step(step, seconds.count(), executor_->metrics());
       if (isFirst()) {
-        CLEAVE_TRY(log_.step(step, executor_->metrics(), seconds.count(), executor_->hostSeconds(),
+        CLEAVE_TRY(log_.step(step, metrics(), seconds.count(), executor_->hostSeconds(),
                              data_.numbersOf(step, seconds.count()), notFinite_.isSkipped()));
         CLEAVE_TRY(tensorBoard_.step(step, numbersOf(step, seconds.count())));
-        progress.step(step, executor_->metrics());
+        progress.step(step, rates_.hasSchedule() ? metrics() : executor_->metrics());
       }
       warn(notFinite_.warning(), progress);
       CLEAVE_TRY(notFinite_.verdict(saver_.lastGood()));
@@ -303,10 +314,17 @@ private:
     return true;
   }
 
-  // The metrics of the last step, and its speed.
+  // The metrics of the last step, and its learning rates.
+  std::vector<executor::MetricValue> metrics() const {
+    std::vector<executor::MetricValue> all = executor_->metrics();
+    all.insert(all.end(), rates_.current().begin(), rates_.current().end());
+    return all;
+  }
+
+  // The same, and the step's speed.
   std::vector<std::pair<std::string, double>> numbersOf(int64_t step, double seconds) const {
     std::vector<std::pair<std::string, double>> numbers;
-    for (const executor::MetricValue &metric : executor_->metrics())
+    for (const executor::MetricValue &metric : metrics())
       numbers.emplace_back(metric.name, metric.value);
     numbers.emplace_back("seconds", seconds);
     for (const auto &number : data_.numbersOf(step, seconds))
@@ -411,6 +429,7 @@ private:
   Saver saver_;
   NotFinite notFinite_;
   EndVote endVote_;
+  LearningRates rates_;
   RunLog log_;
   TensorBoard tensorBoard_;
   std::optional<RunSummary> summary_; // from the first step on

@@ -5,6 +5,7 @@
 #include "runtime/launch/Launch.h"
 #include "tools/cleave-run/ChooseDevice.h"
 #include "tools/cleave-run/Failure.h"
+#include "tools/cleave-run/LearningRates.h"
 #include "tools/cleave-run/Options.h"
 #include "tools/cleave-run/Plans.h"
 #include "tools/cleave-run/Restart.h"
@@ -56,6 +57,7 @@ Status checkOptions(const plan::Plan &plan, const run::Options &options) {
     return Status::userError("--save-every needs --save DIR");
   if (options.restartOptimizer && options.resume.empty())
     return Status::userError("--restart-optimizer needs --resume DIR");
+  CLEAVE_TRY(run::LearningRates::read(plan, options).status());
   bool hasInputs = !executor::inputsOf(plan).empty();
   if (!options.dataCommand.empty() && !hasInputs)
     return Status::userError("--data-command: the plan reads no inputs; leave it out");

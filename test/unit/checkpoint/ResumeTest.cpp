@@ -11,8 +11,10 @@ using namespace cleave::checkpoint;
 static const std::string kAdamW = "adamw:lr=0.001,beta1=0.9,weight-decay=0.01";
 
 // A checkpoint of the tensors, trained with the optimizer.
-static std::unique_ptr<Checkpoint>
-saved(const Folder &folder, const std::vector<std::string> &names, const std::string &optimizer) {
+static std::unique_ptr<Checkpoint> saved(const Folder &folder,
+                                         const std::vector<std::string> &names,
+                                         const std::string &optimizer,
+                                         const std::string &schedule = "") {
   std::vector<float> value{1};
   std::vector<Slice> slices;
   for (const std::string &name : names)
@@ -20,6 +22,8 @@ saved(const Folder &folder, const std::vector<std::string> &names, const std::st
   Progress progress{.step = 3, .extra = {}};
   if (!optimizer.empty())
     progress.extra[kOptimizerKey] = optimizer;
+  if (!schedule.empty())
+    progress.extra[kScheduleKey] = schedule;
   REQUIRE(save({.directory = folder / "run"}, slices, progress));
   auto checkpoint = Checkpoint::open(folder / "run");
   REQUIRE(checkpoint);
@@ -44,6 +48,23 @@ TEST_CASE("other options of the same optimizer are noted") {
       *compareForResume(*checkpoint, {"adamw:lr=0.01,beta1=0.9,weight-decay=0.01", kAdam}, false) ==
       std::vector<std::string>{
           "the optimizer's lr is 0.01 from now on, it was 0.001 in the checkpoint"});
+}
+
+TEST_CASE("groups of parameters, averages and schedules that differ are noted") {
+  Folder folder;
+  auto checkpoint =
+      saved(folder, kAdamNames, kAdamW + ";group head.*:lr=0.1,weight-decay=0;group a:b:lr=1",
+            "linear:steps=9");
+  Training now{kAdamW + ";group head.*:lr=0.1,weight-decay=0.5;ema:decay=0.9", kAdam,
+               "cosine:steps=9"};
+  CHECK(*compareForResume(*checkpoint, now, false) ==
+        std::vector<std::string>{
+            "the optimizer's ema is new, the checkpoint has none",
+            "the optimizer's weight-decay of group head.* is 0.5 from now on, it was 0 in the "
+            "checkpoint",
+            "the optimizer's group a:b of the checkpoint ends here",
+            "the learning-rate schedule is cosine:steps=9 from now on, it was linear:steps=9 in "
+            "the checkpoint"});
 }
 
 TEST_CASE("another kind of optimizer is refused, unless its states begin anew") {

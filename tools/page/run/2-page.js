@@ -20,11 +20,17 @@ function summary() {
     el("div", {class: "tiles"}, ...tiles));
 }
 
+// `grad_norm` as `Grad norm`; the learning rate of a group of parameters, `lr/GROUP`, as that.
+function titleOf(name) {
+  const text = name.replace(/^lr\//, "learning rate of ").replace(/^lr$/, "learning rate").replaceAll("_", " ");
+  return text[0].toUpperCase() + text.slice(1);
+}
+
 // Every number that the steps report, but the seconds.
 function metricSections() {
   const names = [...new Set(steps.flatMap(Object.keys))].filter((name) => !["step", "seconds", "skipped", "epoch"].includes(name));
   for (const name of names)
-    curveSection(name, name[0].toUpperCase() + name.slice(1).replaceAll("_", " "), "Each step as a dot; the line is the mean of the steps around.",
+    curveSection(name, titleOf(name), "Each step as a dot; the line is the mean of the steps around.",
                  steps.map((line) => line[name]), numberText);
 }
 

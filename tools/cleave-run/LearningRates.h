@@ -1,0 +1,47 @@
+// The learning rates of a run: those of the plan or of --lr, as --lr-schedule changes them.
+#pragma once
+
+#include "runtime/artifact/program.pb.h"
+#include "runtime/base/Status.h"
+#include "runtime/executor/Executor.h"
+#include "runtime/hyperparameters/LrSchedule.h"
+#include "tools/cleave-run/Options.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cleave::run {
+
+class LearningRates {
+public:
+  // User errors: a rate or a schedule that cannot be read, or that the plan has no use for.
+  static Result<LearningRates> read(const plan::Plan &plan, const Options &options);
+
+  // To be called before the first step: the number of all steps, those before --resume included.
+  void setSteps(int64_t steps) { steps_ = steps; }
+  // Sets the rates of this step.
+  Status apply(int64_t step, executor::Executor &executor);
+
+  // The rates of the last apply(): `lr`, and `lr/GROUP` of each group with its own.
+  const std::vector<executor::MetricValue> &current() const { return current_; }
+  // Whether the rates change during the run.
+  bool hasSchedule() const { return hasSchedule_; }
+
+  // The plan's optimizer with the rates of --lr, and the schedule with all its options, for the
+  // comparison with those of a checkpoint.
+  const std::string &optimizer() const { return optimizer_; }
+  std::string schedule() const { return schedule_.text(steps_); }
+
+private:
+  Status setBase(const std::string &option);
+
+  std::vector<executor::Hyperparameter> bases_; // of the optimizer and of groups
+  std::string optimizer_;
+  hyperparameters::LrSchedule schedule_;
+  bool hasSchedule_ = false;
+  int64_t steps_ = 0;
+  std::vector<executor::MetricValue> current_;
+};
+
+} // namespace cleave::run
