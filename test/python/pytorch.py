@@ -14,6 +14,7 @@ except ImportError:
     sys.exit(77)
 
 import cleave
+from cleave import optimizers
 from torch import nn
 from torch.nn import functional as F
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset
@@ -57,8 +58,11 @@ class FixedBatch(nn.Module):
         return self.linear(torch.cat(list(x.split(1))))
 
 
-def trained_by_pytorch(module, x, y, batch, steps, lr=0.1):
-    optimizer = torch.optim.SGD(module.parameters(), lr=lr)
+def trained_by_pytorch(module, x, y, batch, steps):
+    return trained(module, torch.optim.SGD(module.parameters(), lr=0.1), x, y, batch, steps)
+
+
+def trained(module, optimizer, x, y, batch, steps):
     losses = []
     for step in range(steps):
         rows = [(step * batch + i) % len(x) for i in range(batch)]
@@ -149,6 +153,33 @@ class Modules(unittest.TestCase):
         self.assertEqual(cleave.compile(path, set={"x.0": 8}).inputs[0].shape, (8, 6))
         wanted = sum(p.numel() for p in self.module.parameters())
         self.assertEqual(cleave.profile(self.module, self.x[:8]).total["parameters"], wanted)
+
+    def test_an_optimizer_of_pytorch_gives_its_hyperparameters_and_parameters(self):
+        reference = copy.deepcopy(self.module)
+        chosen = [p for name, p in self.module.named_parameters() if not name.startswith("second")]
+        ours = torch.optim.AdamW(chosen, lr=0.02, betas=(0.8, 0.9), weight_decay=0.3)
+        plan = cleave.compile(self.module, self.x[:8], loss="softmax-cross-entropy", optimizer=ours)
+        theirs = torch.optim.AdamW([p for name, p in reference.named_parameters() if not name.startswith("second")], lr=0.02, betas=(0.8, 0.9),
+                                   weight_decay=0.3)
+        self.close(plan.run(TensorDataset(self.x, self.y), steps=5, **QUIET).losses, trained(reference, theirs, self.x, self.y, 8, 5))
+
+    def test_an_optimizer_that_does_not_fit_is_refused(self):
+        for optimizer, words in [(torch.optim.Rprop(self.module.parameters()), "found an optimizer Rprop, expected one of torch.optim's SGD"),
+                                 (torch.optim.SGD(self.module.parameters(), maximize=True), "maximize=True, which Cleave does not have"),
+                                 (torch.optim.SGD(Tied().parameters()), "3 parameters in the optimizer that Mlp does not have")]:
+            with self.assertRaisesRegex(cleave.CompileError, words):
+                cleave.compile(self.module, self.x[:8], loss="softmax-cross-entropy", optimizer=optimizer)
+        with self.assertRaisesRegex(TypeError, "optimizer of PyTorch for a model file"):
+            cleave.compile("model.onnx", optimizer=torch.optim.SGD(self.module.parameters()))
+
+    def test_groups_of_an_optimizer_are_named_by_parameter(self):
+        weights = [p for p in self.module.parameters() if p.dim() > 1]
+        rest = [p for p in self.module.parameters() if p.dim() == 1]
+        groups = [{"params": weights}, {"params": rest, "weight_decay": 0.0}]
+        found = optimizers.optimizer_options(torch.optim.AdamW(groups, lr=0.5), self.module)
+        self.assertEqual(found.optimizer, "adamw:lr=0.5,beta1=0.9,beta2=0.999,eps=1e-08,weight-decay=0.01")
+        self.assertIn("first.bias:weight-decay=0.0", found.groups)
+        self.assertEqual((len(found.groups), found.freeze), (len(rest), []))
 
     def test_mistakes_are_named(self):
         with self.assertRaisesRegex(cleave.CompileError, "expected example_inputs"):

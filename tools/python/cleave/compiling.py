@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import modules, tools
 from .folder import Folder
+from .optimizers import is_optimizer, optimizer_options
 from .plan import Plan
 
 Path = Union[str, os.PathLike]
@@ -19,7 +20,7 @@ RULES = ("pin", "cluster", "dtype")
 NO_PLAN = ("stop_after",)
 
 
-def compile(model: Any, example_inputs: Any = None, *, loss: Union[str, Sequence[str], None] = None, optimizer: Optional[str] = None,
+def compile(model: Any, example_inputs: Any = None, *, loss: Union[str, Sequence[str], None] = None, optimizer: Any = None,
             set: Optional[Mapping[str, int]] = None, cluster: Union[str, Mapping[str, Any], None] = None, ranks: Union[int, str, None] = None,
             mesh: Union[str, Mapping[str, int], None] = None, pin: Union[str, Mapping[str, Any], None] = None,
             dtype: Union[str, Mapping[str, Any], None] = None, memory: Union[str, int, None] = None, train: Optional[bool] = None,
@@ -31,7 +32,8 @@ def compile(model: Any, example_inputs: Any = None, *, loss: Union[str, Sequence
         of the plan unless `set` gives another.
     loss: `KIND:OUTPUT[,LABEL]`, or several; for a module with one output, `KIND` is enough, for example `softmax-cross-entropy`.
         Without a loss the plan is for inference.
-    optimizer: `KIND:OPTION=VALUE,…`, for example `adamw:lr=3e-4,weight-decay=0.1`. Default: `adamw`.
+    optimizer: `KIND:OPTION=VALUE,…`, for example `adamw:lr=3e-4,weight-decay=0.1`; or an optimizer of PyTorch over the parameters of the module,
+        of which hyperparameters and groups are taken, and not the state. Default: `adamw`.
     set: sizes of symbolic dims by name, for example `{"batch": 8}`; those of a module are called `INPUT.DIM`.
     cluster, ranks, mesh, pin, dtype, memory: what to plan for; see cleave-compile. Rules may be given as a dictionary instead of a file.
     output: where to write the plan, and an exported module beside it as `OUTPUT.pt2`. Default: a temporary folder that lives as long as
@@ -65,16 +67,27 @@ def _model_file(model: Any, example_inputs: Any, dynamic_shapes: Any, archive: p
     if isinstance(model, (str, os.PathLike)):
         if example_inputs is not None:
             raise TypeError("found example_inputs for a model file, expected them for an nn.Module alone; leave them away")
+        if is_optimizer(options.get("optimizer")):
+            raise TypeError("found an optimizer of PyTorch for a model file, expected a text such as 'adamw:lr=3e-4'")
         return model, False
     if not modules.is_module(model):
         raise TypeError(f"found a model of type {type(model).__name__}, expected an nn.Module, a program of torch.export or a path")
     is_program = hasattr(model, "graph_signature")
+    _take_optimizer(model, options)
     program = model if is_program else modules.export_program(model, example_inputs, dynamic_shapes)
     exported = modules.save_program(program, archive)
     options["set"] = modules.sizes_for(exported, options.get("set"))
     losses = options.get("loss")
     options["loss"] = [modules.complete_loss(loss, exported) for loss in ([losses] if isinstance(losses, str) else losses or [])]
     return exported.path, True
+
+
+def _take_optimizer(module: Any, options: Dict[str, Any]) -> None:
+    if is_optimizer(options.get("optimizer")):
+        found = optimizer_options(options["optimizer"], module)
+        given = options.get("freeze") or []
+        options.update(optimizer=found.optimizer, freeze=[*([given] if isinstance(given, str) else given), *found.freeze])
+        options.setdefault("optimizer_group", found.groups)
 
 
 def _write_rules(options: Dict[str, Any], folder: pathlib.Path) -> None:

@@ -195,15 +195,15 @@ class Plan:
         tools.call("cleave-export", self.path, checkpoint=checkpoint, output=path, **options)
         return pathlib.Path(path)
 
-    def weights(self, checkpoint: Path) -> Dict[str, Any]:
-        """The weights of a checkpoint by name, as arrays of NumPy, or without it as memoryviews."""
+    def weights(self, checkpoint: Path, **options: Any) -> Dict[str, Any]:
+        """The weights of a checkpoint by name, as arrays of NumPy, or without it as memoryviews. Options are those of `export`."""
         with tempfile.TemporaryDirectory(prefix="cleave-") as folder:
-            return load_arrays(self.export(pathlib.Path(folder) / "weights.safetensors", checkpoint))
+            return load_arrays(self.export(pathlib.Path(folder) / "weights.safetensors", checkpoint, **options))
 
-    def load_into(self, module: Any, checkpoint: Path) -> List[str]:
-        """Copies the weights of a checkpoint into the nn.Module that was compiled, and returns their names."""
+    def load_into(self, module: Any, checkpoint: Path, **options: Any) -> List[str]:
+        """Copies the weights of a checkpoint into the nn.Module that was compiled, and returns their names. Options are those of `export`."""
         with tempfile.TemporaryDirectory(prefix="cleave-") as folder:
-            return modules.load_weights(module, self.export(pathlib.Path(folder) / "weights.safetensors", checkpoint))
+            return modules.load_weights(module, self.export(pathlib.Path(folder) / "weights.safetensors", checkpoint, **options))
 
     def moved_model(self) -> Optional[pathlib.Path]:
         """The value of --model: the model file, if it is not where the plan was compiled."""

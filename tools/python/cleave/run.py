@@ -66,13 +66,14 @@ class Run:
         """Writes the trained weights into a .safetensors file, or into a copy of the model's ONNX file (`cleave-export`)."""
         return self.plan.export(path, self._saved(), **options)
 
-    def weights(self) -> Dict[str, Any]:
-        """The trained weights by name, as arrays of NumPy, or without it as memoryviews."""
-        return self.plan.weights(self._saved())
+    def weights(self, **options: Any) -> Dict[str, Any]:
+        """The trained weights by name, as arrays of NumPy, or without it as memoryviews. Options are those of cleave-export."""
+        return self.plan.weights(self._saved(), **options)
 
-    def load(self, module: Any) -> List[str]:
-        """Copies the trained weights into the nn.Module that was compiled, and returns their names."""
-        return self.plan.load_into(module, self._saved())
+    def load(self, module: Any, **options: Any) -> List[str]:
+        """Copies the trained weights into the nn.Module that was compiled, and returns their names. Options are those of cleave-export,
+        for example `best=True`."""
+        return self.plan.load_into(module, self._saved(), **options)
 
     def _saved(self) -> pathlib.Path:
         if self.checkpoint is None or not self.checkpoint.is_dir():
