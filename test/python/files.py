@@ -5,11 +5,13 @@ import json
 import math
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import tempfile
 import unittest
 
+import cleave
 from cleave import arrays, log, samples, stream, tools
 from cleave.samples import Input
 
@@ -226,6 +228,14 @@ class Logs(InFolder):
         step = log.step_of({"step": 3, "loss": 0.5, "grad_norm": None, "seconds": 0.1})
         self.assertEqual((step.number, step.loss, step.seconds, step.skipped), (3, 0.5, 0.1, False))
         self.assertTrue(math.isnan(step.metrics["grad_norm"]))
+
+
+class Versions(unittest.TestCase):
+    def test_the_package_has_the_version_of_the_tools(self):
+        root = pathlib.Path(__file__).resolve().parents[2]
+        (tools_version,) = re.findall(r"project\(cleave VERSION (\S+)", (root / "CMakeLists.txt").read_text())
+        (wheel_version,) = re.findall(r'^version = "(.*)"', (root / "pyproject.toml").read_text(), re.M)
+        self.assertEqual({cleave.__version__, wheel_version}, {tools_version})
 
 
 class Options(unittest.TestCase):

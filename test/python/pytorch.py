@@ -180,6 +180,11 @@ class Modules(unittest.TestCase):
         self.assertEqual(found.optimizer, "adamw:lr=0.5,beta1=0.9,beta2=0.999,eps=1e-08,weight-decay=0.01")
         self.assertIn("first.bias:weight-decay=0.0", found.groups)
         self.assertEqual((len(found.groups), found.freeze), (len(rest), []))
+        reference = copy.deepcopy(self.module)
+        ours, theirs = (torch.optim.SGD([{"params": [p for p in m.parameters() if p.dim() > 1]},
+                                         {"params": [p for p in m.parameters() if p.dim() == 1], "lr": 0.3}], lr=0.1) for m in (self.module, reference))
+        run = cleave.compile(self.module, self.x[:8], loss="softmax-cross-entropy", optimizer=ours).run(TensorDataset(self.x, self.y), steps=5, **QUIET)
+        self.close(run.losses, trained(reference, theirs, self.x, self.y, 8, 5))
 
     def test_mistakes_are_named(self):
         with self.assertRaisesRegex(cleave.CompileError, "expected example_inputs"):

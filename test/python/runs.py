@@ -127,6 +127,12 @@ class Runs(unittest.TestCase):
             with self.assertRaises(ZeroDivisionError):
                 self.plan.run(broken(), steps=5, threads=1, progress=False)
 
+    def test_a_function_is_a_schedule_of_learning_rates(self):
+        run = self.train(steps=4, lr_schedule=lambda step: 0.1 / (step + 1))
+        self.assertEqual([round(rate * (i + 1), 6) for i, rate in enumerate(run.metric("lr"))], [0.1] * 4)
+        with self.assertRaisesRegex(ValueError, "give steps"):
+            self.plan.run(ROOT / "test/golden/mlp.npz", lr_schedule=lambda step: 0.1, progress=False)
+
     def test_a_callback_stops_the_run_and_it_is_saved(self):
         def stop(step):
             if step.number == 3:

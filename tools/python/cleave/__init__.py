@@ -13,7 +13,7 @@
 
 from .compiling import Profile, compile, export, profile, zoo
 from .errors import CompileError, Defect, Error, Interrupted, NoPlan, NotInstalled, RankLost, RunError, Stop, Warning
-from .log import Step
+from .log import Evaluation, Step
 from .modules import load_weights
 from .plan import Alternative, Decision, Plan, Prediction
 from .run import Run
@@ -22,5 +22,5 @@ from .tools import call
 
 __version__ = "0.1.0"
 
-__all__ = ["Alternative", "CompileError", "Decision", "Defect", "Error", "Input", "Interrupted", "NoPlan", "NotInstalled", "Plan", "Prediction",
+__all__ = ["Alternative", "CompileError", "Decision", "Defect", "Error", "Evaluation", "Input", "Interrupted", "NoPlan", "NotInstalled", "Plan", "Prediction",
            "Profile", "RankLost", "Run", "RunError", "Step", "Stop", "Warning", "call", "compile", "export", "load_weights", "profile", "zoo"]

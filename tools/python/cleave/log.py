@@ -26,9 +26,31 @@ class Step(NamedTuple):
 
 def step_of(entry: Dict[str, Any]) -> Step:
     """The step of an entry."""
-    metrics = {name: math.nan if value is None else value for name, value in entry.items()
-               if name not in ("step", "seconds", "skipped") and (value is None or isinstance(value, (int, float)))}
-    return Step(entry["step"], metrics, entry.get("seconds", math.nan), entry.get("skipped", False))
+    return Step(entry["step"], _numbers(entry), entry.get("seconds", math.nan), entry.get("skipped", False))
+
+
+class Evaluation(NamedTuple):
+    """An evaluation of a training: the step before it, its metrics by name (`eval_loss`, …), and its seconds."""
+
+    step: int
+    metrics: Dict[str, float]
+    seconds: float
+
+    @property
+    def loss(self) -> float:
+        """The loss on the data of the evaluation."""
+        return self.metrics.get("eval_loss", math.nan)
+
+
+def _numbers(entry: Dict[str, Any]) -> Dict[str, float]:
+    """The metrics of an entry."""
+    return {name: math.nan if value is None else value for name, value in entry.items()
+            if name not in ("step", "seconds", "skipped") and (value is None or isinstance(value, (int, float)))}
+
+
+def evaluation_of(entry: Dict[str, Any]) -> Evaluation:
+    """The evaluation of an entry."""
+    return Evaluation(entry["step"], _numbers(entry), entry.get("seconds", math.nan))
 
 
 class GrowingFile:

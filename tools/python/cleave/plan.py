@@ -152,7 +152,8 @@ class Plan:
         return sizes[0] * self.json.get("micro_batches", 1) if sizes else 0
 
     def run(self, data: Any = None, *, steps: Optional[int] = None, epochs: Optional[int] = None,
-            callbacks: Union[running.Callback, Iterable[running.Callback]] = (), save: Union[Path, bool, None] = None,
+            callbacks: Union[running.Callback, Iterable[running.Callback]] = (), eval: Any = None,
+            on_evaluation: Union[running.EvaluationCallback, Iterable[running.EvaluationCallback]] = (), save: Union[Path, bool, None] = None,
             resume: Union[running.Run, Path, None] = None, log: Optional[Path] = None, progress: Optional[bool] = None, verbose: bool = False,
             **options: Any) -> running.Run:
         """Runs the plan on the ranks of this machine, one process each, and returns what it gave.
@@ -162,19 +163,24 @@ class Plan:
         steps: the total number of steps, with those before `resume`; the data begin again where they end. Default: one pass.
         epochs: instead of steps, the total number of passes over the data.
         callbacks: called with every `Step`, as it comes; `raise cleave.Stop` ends the run behind the current step.
+        eval: data for evaluations, as `data`, of a plan that was compiled with `eval=True`; see also the options `eval_every`, `keep_best`.
+        on_evaluation: called with every `Evaluation`, as `callbacks` are with steps.
         save: the folder for checkpoints. Default: a temporary one, for `Run.load` and `resume`; False: none.
         resume: a run, or a folder of checkpoints, to continue from.
         log: a file for the log of the run, in JSON lines.
         progress: a bar of tqdm. Default: if it is installed.
         verbose: prints what cleave-run prints.
         options: every other option of cleave-run, for example `save_every=100`, `shuffle=True`, `report="run.html"`, `threads=1`; `weights` may
-            be a run, too.
+            be a run, too, and `lr_schedule` a function from the number of a step to its learning rate.
         """
         with tempfile.TemporaryDirectory(prefix="cleave-data-") as name:
             folder = pathlib.Path(name)
             per_step = self.samples_per_step
-            go: Dict[str, Any] = dict(save=save, resume=resume, log=log, callbacks=[callbacks] if callable(callbacks) else list(callbacks),
-                                      progress=progress, verbose=verbose, scratch=folder)
+            called = running.Callbacks(_several(callbacks), _several(on_evaluation))
+            go: Dict[str, Any] = dict(save=save, resume=resume, log=log, callbacks=called, progress=progress, verbose=verbose, scratch=folder)
+            if eval is not None:
+                (folder / "eval").mkdir()
+                options["eval"] = write_samples(eval, self.inputs, folder / "eval").data
 
             def steps_for(count: Optional[int]) -> Optional[int]:
                 if steps is not None or not count or not per_step:
@@ -183,11 +189,13 @@ class Plan:
 
             total = steps_for(stream.samples_in(data))
             if self.trains and total and stream.can_stream(data, self.inputs):
+                _write_rates(options, total, folder)
                 with stream.Feed(data, self.inputs, per_step, folder) as feed:
                     return running.execute(self, {**options, "data_command": feed.command}, data=[], steps=total, total=total, **go)
             samples = write_samples(data, self.inputs, folder, steps * per_step if steps else None)
-            options["epochs"] = epochs
-            return running.execute(self, options, data=samples.data, steps=steps, total=steps_for(samples.total), **go)
+            total = steps_for(samples.total)
+            _write_rates(options, total, folder)
+            return running.execute(self, {**options, "epochs": epochs}, data=samples.data, steps=steps, total=total, **go)
 
     def export(self, path: Path, checkpoint: Path, **options: Any) -> pathlib.Path:
         """Writes the weights of a checkpoint into a .safetensors file, or into a copy of the model's ONNX file (`cleave-export`)."""
@@ -215,6 +223,21 @@ class Plan:
 
     def _repr_html_(self) -> str:
         return plan_html(self)
+
+
+def _several(callbacks: Any) -> List[Any]:
+    return [callbacks] if callable(callbacks) else list(callbacks)
+
+
+def _write_rates(options: Dict[str, Any], total: Optional[int], folder: pathlib.Path) -> None:
+    """A function as `lr_schedule`, from the number of a step to its learning rate, becomes a file of rates."""
+    schedule = options.get("lr_schedule")
+    if not callable(schedule):
+        return
+    if not total:
+        raise ValueError("found a function as lr_schedule, but the number of steps is not known before the run; give steps")
+    options["lr_schedule"] = folder / "rates.txt"
+    options["lr_schedule"].write_text("".join(f"{float(schedule(step))!r}\n" for step in range(total)))
 
 
 def _model_beside(path: Path) -> pathlib.Path:

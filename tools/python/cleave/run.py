@@ -9,13 +9,13 @@ import pathlib
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Deque, Dict, List, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Deque, Dict, List, NamedTuple, Optional, Sequence, Union
 
 from . import tools
 from .arrays import load_arrays
 from .errors import Error, Interrupted, NotInstalled, Stop
 from .folder import Folder
-from .log import GrowingFile, Step, entries, step_of
+from .log import Evaluation, GrowingFile, Step, entries, evaluation_of, step_of
 from .pages import run_html
 from .progress import Progress
 
@@ -24,10 +24,18 @@ if TYPE_CHECKING:
 
 Path = Union[str, os.PathLike]
 Callback = Callable[[Step], Any]
+EvaluationCallback = Callable[[Evaluation], Any]
 
 POLL_SECONDS = 0.02
 # Starts a command that gets SIGTERM, and so ends behind its step, if this process dies.
 STARTER = ("import ctypes, os, signal, sys; ctypes.CDLL(None).prctl(1, int(signal.SIGTERM)); os.execv(sys.argv[1], sys.argv[1:])")
+
+
+class Callbacks(NamedTuple):
+    """What is called with every step and with every evaluation."""
+
+    steps: Sequence[Callback]
+    evaluations: Sequence[EvaluationCallback]
 
 
 class Run:
@@ -38,7 +46,9 @@ class Run:
         self.steps: List[Step] = []
         """All steps, as they came."""
         self.events: List[Dict[str, Any]] = []
-        """Other entries of the log: restarts, evaluations, …"""
+        """Other entries of the log: restarts, …"""
+        self.evaluations: List[Evaluation] = []
+        """All evaluations (`eval=`), as they came."""
         self.ranks: List[Dict[str, Any]] = []
         """Memory of every rank at the end, in bytes: `planned_bytes`, `allocated_bytes`, `peak_rss_bytes`."""
         self.summary: Dict[str, Any] = {}
@@ -80,7 +90,7 @@ class Run:
             raise Error("the run has no checkpoint; run it with save=FOLDER")
         return self.checkpoint
 
-    def _add(self, entry: Dict[str, Any]) -> Optional[Step]:
+    def _add(self, entry: Dict[str, Any]) -> Union[Step, Evaluation, None]:
         if "planned_bytes" in entry:
             self.ranks.append(entry)
         elif "summary" in entry:
@@ -88,9 +98,13 @@ class Run:
         elif "step" in entry and "event" not in entry and "seconds" in entry:
             self.steps.append(step_of(entry))
             return self.steps[-1]
+        elif entry.get("event") == "eval" and "step" in entry:
+            self.evaluations.append(evaluation_of(entry))
+            return self.evaluations[-1]
         else:
             if entry.get("event") == "restart":
                 self.steps = [step for step in self.steps if step.number < entry["from_step"]]
+                self.evaluations = [done for done in self.evaluations if done.step < entry["from_step"]]
             self.events.append(entry)
         return None
 
@@ -105,7 +119,7 @@ class Run:
 class Watch:
     """Follows a running cleave-run to its end."""
 
-    def __init__(self, run: Run, callbacks: Sequence[Callback], progress: Progress, verbose: bool):
+    def __init__(self, run: Run, callbacks: Callbacks, progress: Progress, verbose: bool):
         self._run, self._callbacks, self._progress, self._verbose = run, callbacks, progress, verbose
         self._process: Any = None
         self._entries: Deque[Dict[str, Any]] = collections.deque()  # of the log, not yet given to callbacks
@@ -142,21 +156,23 @@ class Watch:
     def _read(self, log: GrowingFile, out: GrowingFile, err: GrowingFile) -> None:
         self._entries.extend(entries(log.new_lines()))
         while self._entries:
-            step = self._run._add(self._entries.popleft())
-            if step:
-                self._progress.step(step)
-                self._call(step)
+            found = self._run._add(self._entries.popleft())
+            if isinstance(found, Step):
+                self._progress.step(found)
+                self._call(self._callbacks.steps, found)
+            elif found:
+                self._call(self._callbacks.evaluations, found)
         said = out.new_lines()
         if self._verbose and said:
             self._progress.write("\n".join(said))
         tools.warn(tools.read_lines("\n".join(err.new_lines()))["warning"], level=6)
 
-    def _call(self, step: Step) -> None:
-        for callback in self._callbacks:
+    def _call(self, callbacks: Sequence[Callable[[Any], Any]], found: Any) -> None:
+        for callback in callbacks:
             if self._failure:
                 return
             try:
-                callback(step)
+                callback(found)
             except Stop as stop:
                 self._stop(str(stop) or "callback")
             except Exception as error:  # the run ends behind its step, then the user gets it
@@ -201,7 +217,7 @@ def _command(plan: Plan, options: Dict[str, Any]) -> List[str]:
     return [sys.executable, "-I", "-S", "-c", STARTER, *words] if sys.executable else words
 
 
-def execute(plan: Plan, options: Dict[str, Any], *, data: List[str], steps: Optional[int], total: Optional[int], callbacks: Sequence[Callback],
+def execute(plan: Plan, options: Dict[str, Any], *, data: List[str], steps: Optional[int], total: Optional[int], callbacks: Callbacks,
             save: Union[Path, bool, None], resume: Union[Run, Path, None], log: Optional[Path], progress: Optional[bool], verbose: bool,
             scratch: pathlib.Path) -> Run:
     """Runs a plan; see Plan.run. `total` is the number of steps if it is known, `scratch` a folder for files that may go after the run."""
