@@ -25,7 +25,7 @@ struct Point {
 
 enum class Type {
   Number,
-  Steps, // a count, or a share of all steps: `100` or `5%`
+  Steps, // a count, or a share of all steps, or epochs: `100`, `5%`, `3epochs`
   Flag,
   Word,
 };
@@ -145,7 +145,22 @@ template <typename List, typename Name> std::string oneOf(const List &list, Name
   return text;
 }
 
-std::optional<double> readValue(const Option &option, const std::string &text) {
+// The unit behind a number of steps is `%`, `epoch` or `epochs`.
+bool isShare(const std::string &unit) { return unit == "%"; }
+bool isEpochs(const std::string &unit) { return unit == "epoch" || unit == "epochs"; }
+
+// Removes the unit behind a number of steps and returns it; empty if there is none.
+std::string takeUnit(const Option &option, std::string &text) {
+  size_t end = text.find_last_of("0123456789.") + 1; // 0 without digits
+  std::string unit = option.type == Type::Steps ? text.substr(end) : "";
+  if (!isShare(unit) && !isEpochs(unit))
+    return "";
+  text.resize(end);
+  return unit;
+}
+
+// `hasUnit`: of a number of steps, which may then be a fraction.
+std::optional<double> readValue(const Option &option, const std::string &text, bool hasUnit) {
   if (option.type == Type::Word) {
     auto at = std::find(option.words.begin(), option.words.end(), text);
     return at == option.words.end() ? std::nullopt
@@ -155,13 +170,11 @@ std::optional<double> readValue(const Option &option, const std::string &text) {
     return text == "false" ? 0 : 1;
   char *end = nullptr;
   double value = std::strtod(text.c_str(), &end);
-  bool isPercent = option.type == Type::Steps && std::string(end) == "%";
-  bool isNumber = !text.empty() && end != text.c_str() && (*end == '\0' || isPercent);
-  if (!isNumber || !std::isfinite(value) || value < 0 || (isPercent && value > 100) ||
-      (option.type == Type::Steps && !isPercent && value != std::floor(value)) ||
+  if (text.empty() || *end || !std::isfinite(value) || value < 0 ||
+      (option.type == Type::Steps && !hasUnit && value != std::floor(value)) ||
       (option.type == Type::Flag && value != 0 && value != 1))
     return std::nullopt;
-  return isPercent ? value / 100 : value;
+  return value;
 }
 
 std::string expected(const Option &option) {
@@ -169,7 +182,7 @@ std::string expected(const Option &option) {
   case Type::Number:
     return "a number of at least 0";
   case Type::Steps:
-    return "a number of steps, or a share of all steps such as 5%";
+    return "a number of steps, or of epochs such as 3epochs, or a share of all steps such as 5%";
   case Type::Flag:
     return "true or false";
   case Type::Word:
@@ -188,11 +201,15 @@ Status LrSchedule::set(const std::string &setting) {
   for (const Option &option : options) {
     if (option.name != key)
       continue;
-    std::optional<double> value = readValue(option, text);
-    if (!value)
+    std::string number = text, unit = takeUnit(option, number);
+    std::optional<double> value = readValue(option, number, !unit.empty());
+    if (!value || (isShare(unit) && *value > 100))
       return Status::userError("`", key, "` of the schedule ", kind_, " must be ", expected(option),
                                ", found `", text, "`");
-    settings_[key] = {*value, text.ends_with('%')};
+    if (isShare(unit))
+      settings_[key] = {*value / 100, Unit::Share};
+    else
+      settings_[key] = {*value, isEpochs(unit) ? Unit::Epochs : Unit::None};
     return Status::ok();
   }
   return Status::userError("the schedule ", kind_, " has no `", key, "`: expected ",
@@ -216,7 +233,7 @@ Result<LrSchedule> LrSchedule::parse(const std::string &text) {
   }
   LrSchedule schedule(kind->name, {}, std::move(file));
   for (const Option &option : kind->options)
-    schedule.settings_[option.name] = {option.value, option.isShare};
+    schedule.settings_[option.name] = {option.value, option.isShare ? Unit::Share : Unit::None};
   while (colon != std::string::npos) {
     size_t comma = text.find(',', colon + 1);
     CLEAVE_TRY(schedule.set(text.substr(colon + 1, comma - colon - 1)));
@@ -227,23 +244,31 @@ Result<LrSchedule> LrSchedule::parse(const std::string &text) {
   return schedule;
 }
 
-double LrSchedule::count(const std::string &option, int64_t steps) const {
-  auto found = settings_.find(option);
-  if (found == settings_.end())
-    return option == "steps" ? double(steps) : 0;
-  const Setting &setting = found->second;
-  const double rounding = 1e-9; // 7% of 100 is 7
-  return setting.isShare ? std::ceil(setting.value * double(steps) - rounding) : setting.value;
+bool LrSchedule::countsEpochs() const {
+  return std::any_of(settings_.begin(), settings_.end(),
+                     [](const auto &setting) { return setting.second.unit == Unit::Epochs; });
 }
 
-double LrSchedule::at(int64_t step, int64_t steps, double base, double reference) const {
+double LrSchedule::count(const std::string &option, const RunLength &run) const {
+  auto found = settings_.find(option);
+  if (found == settings_.end())
+    return option == "steps" ? double(run.steps) : 0;
+  auto [value, unit] = found->second;
+  if (unit == Unit::None)
+    return value;
+  const double rounding = 1e-9; // 7% of 100 is 7
+  return std::ceil(value * (unit == Unit::Share ? double(run.steps) : run.stepsPerEpoch) -
+                   rounding);
+}
+
+double LrSchedule::at(int64_t step, const RunLength &run, double base, double reference) const {
   if (file_) {
     double rate = file_->at(step);
     if (settings_.at("factors").value != 0)
       return rate * base;
     return base == reference || reference == 0 ? rate : rate * (base / reference);
   }
-  double warmup = count("warmup", steps), t = double(step);
+  double warmup = count("warmup", run), t = double(step);
   if (t < warmup) {
     double from = settings_.at("warmup-start").value;
     return base * (from + (1 - from) * t / warmup);
@@ -254,20 +279,20 @@ double LrSchedule::at(int64_t step, int64_t steps, double base, double reference
                               [&](const Option &one) { return std::string(one.name) == name; });
     if (typed == kind.options.end())
       return 0.0;
-    return typed->type == Type::Steps ? count(name, steps) : settings_.at(name).value;
+    return typed->type == Type::Steps ? count(name, run) : settings_.at(name).value;
   };
   double low = option("min") != 0 ? option("min") : option("min-ratio") * base;
-  return kind.rate({t - warmup, count("steps", steps) - warmup, base, low, option});
+  return kind.rate({t - warmup, count("steps", run) - warmup, base, low, option});
 }
 
-std::string LrSchedule::text(int64_t steps) const {
+std::string LrSchedule::text(const RunLength &run) const {
   std::string text = file_ ? concat("file ", file_->digest()) : kind_;
   char separator = ':';
   for (const Option &option : findKind(kind_)->options) {
     double value = settings_.at(option.name).value;
     text += concat(separator, option.name, '=');
     text += option.type == Type::Word    ? option.words[size_t(value)]
-            : option.type == Type::Steps ? concat(count(option.name, steps))
+            : option.type == Type::Steps ? concat(count(option.name, run))
                                          : concat(value);
     separator = ',';
   }

@@ -12,6 +12,12 @@
 
 namespace cleave::hyperparameters {
 
+// How long a run is.
+struct RunLength {
+  int64_t steps = 0;        // all of them, those before a resume included
+  double stepsPerEpoch = 0; // in the mean; 0: there are no epochs
+};
+
 class LrSchedule {
 public:
   // The same rate in all steps.
@@ -21,27 +27,30 @@ public:
   // was expected.
   static Result<LrSchedule> parse(const std::string &text);
 
-  // The learning rate in `step`, counted from 0, of a run of `steps` steps in all. `base` is the
-  // rate of the optimizer, or that of one of its groups; `reference` is that of the optimizer,
-  // which the rates of a file replace.
-  double at(int64_t step, int64_t steps, double base, double reference) const;
+  // Whether an option counts epochs, so that RunLength.stepsPerEpoch must be known.
+  bool countsEpochs() const;
 
-  // With all options, `cosine:warmup=10,…,steps=100`. Equal texts are equal functions.
-  std::string text(int64_t steps) const;
+  // The learning rate in `step`, counted from 0. `base` is the rate of the optimizer, or that of
+  // one of its groups; `reference` is that of the optimizer, which the rates of a file replace.
+  double at(int64_t step, const RunLength &run, double base, double reference) const;
+
+  // With all options, in steps: `cosine:warmup=10,…,steps=100`. Equal texts are equal functions.
+  std::string text(const RunLength &run) const;
 
 private:
-  // The value of an option; of a word its index. A share is one of all steps.
+  enum class Unit { None, Share, Epochs }; // Share: of all steps
+  // The value of an option; of a word its index.
   struct Setting {
     double value;
-    bool isShare;
+    Unit unit = Unit::None;
   };
   LrSchedule(std::string kind, std::map<std::string, Setting> settings,
              std::optional<RateFile> file = std::nullopt)
       : kind_(std::move(kind)), settings_(std::move(settings)), file_(std::move(file)) {}
 
   Status set(const std::string &setting);
-  // An option that counts steps, for a run of `steps`.
-  double count(const std::string &option, int64_t steps) const;
+  // The steps of an option that counts them.
+  double count(const std::string &option, const RunLength &run) const;
 
   std::string kind_;                        // `file` with a file
   std::map<std::string, Setting> settings_; // every option of the kind

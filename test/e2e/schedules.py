@@ -112,7 +112,9 @@ class LearningRates(unittest.TestCase):
 
     def rates(self, *options, steps=4):
         log = self.folder / "log.jsonl"
-        lines, _ = cleave.train(self.plan, cleave.MLP["data"], steps, log, *options)
+        length = [] if steps is None else ["--steps", steps]
+        cleave.must("cleave-run", self.plan, "--data", cleave.MLP["data"], "--threads", 1, "--log", log, *length, *options)
+        lines, _ = cleave.read_log(log)
         return [(line["lr"], line["lr/fc2.*"]) for line in lines]
 
     def refused(self, *options):
@@ -146,6 +148,10 @@ class LearningRates(unittest.TestCase):
         self.assertEqual(self.rates("--lr-schedule", rates), [(1, 0.5), (0.75, 0.375), (0.125, 0.0625), (0.125, 0.0625)])
         self.assertEqual(self.rates("--lr-schedule", f"{rates}:factors", steps=2), [(0.5, 0.25), (0.375, 0.1875)])
 
+    def test_epochs_are_counted_in_steps(self):
+        rates = self.rates("--lr-schedule", "step:every=1epoch,gamma=0.5", "--epochs", 2, steps=None)
+        self.assertEqual(rates, 5 * [(0.5, 0.25)] + 5 * [(0.25, 0.125)])
+
     def test_differences_from_a_checkpoint_are_noted(self):
         saved = self.folder / "noted"
         self.rates("--save", saved, "--lr-schedule", "linear:steps=8", steps=2)
@@ -162,6 +168,9 @@ class LearningRates(unittest.TestCase):
         self.assertIn("--lr: no parameter has the learning rate of a group 'fc9'; the plan's learning rates are: the optimizer's, fc2.*",
                       self.refused("--lr", "fc9=1"))
         self.assertIn("--lr-schedule: unknown schedule `cosin`: expected constant, linear,", self.refused("--lr-schedule", "cosin"))
+        answer = cleave.tool("cleave-run", self.plan, "--data-command", "true", "--steps", 1, "--lr-schedule", "step:every=1epoch")
+        self.assertEqual(answer.code, 1)
+        self.assertIn("--lr-schedule counts epochs, but the number of samples is not known; count steps", answer.err)
         plan, path = self.folder / "inference.plan", self.folder / "w.safetensors"
         cleave.compile_model(cleave.MLP["model"], plan, train=False)
         answer = cleave.tool("cleave-run", plan, "--data", cleave.MLP["data"], "--lr", 1)

@@ -73,9 +73,17 @@ Result<LearningRates> LearningRates::read(const plan::Plan &plan, const Options 
   return rates;
 }
 
+Status LearningRates::setLength(const hyperparameters::RunLength &length) {
+  length_ = length;
+  if (schedule_.countsEpochs() && length.stepsPerEpoch == 0)
+    return Status::userError("--lr-schedule counts epochs, but the number of samples is not known; "
+                             "count steps");
+  return Status::ok();
+}
+
 Status LearningRates::apply(int64_t step, executor::Executor &executor) {
   for (size_t i = 0; i < bases_.size(); ++i) {
-    double rate = schedule_.at(step, steps_, bases_[i].value, bases_[0].value);
+    double rate = schedule_.at(step, length_, bases_[i].value, bases_[0].value);
     if (rate == current_[i].value)
       continue;
     current_[i].value = rate;

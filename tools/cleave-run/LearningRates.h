@@ -18,8 +18,9 @@ public:
   // User errors: a rate or a schedule that cannot be read, or that the plan has no use for.
   static Result<LearningRates> read(const plan::Plan &plan, const Options &options);
 
-  // To be called before the first step: the number of all steps, those before --resume included.
-  void setSteps(int64_t steps) { steps_ = steps; }
+  // To be called before the first step. A user error if the schedule counts epochs and there are
+  // none.
+  Status setLength(const hyperparameters::RunLength &length);
   // Sets the rates of this step.
   Status apply(int64_t step, executor::Executor &executor);
 
@@ -31,7 +32,7 @@ public:
   // The plan's optimizer with the rates of --lr, and the schedule with all its options, for the
   // comparison with those of a checkpoint.
   const std::string &optimizer() const { return optimizer_; }
-  std::string schedule() const { return schedule_.text(steps_); }
+  std::string schedule() const { return schedule_.text(length_); }
 
 private:
   Status setBase(const std::string &option);
@@ -40,7 +41,7 @@ private:
   std::string optimizer_;
   hyperparameters::LrSchedule schedule_;
   bool hasSchedule_ = false;
-  int64_t steps_ = 0;
+  hyperparameters::RunLength length_;
   std::vector<executor::MetricValue> current_;
 };
 

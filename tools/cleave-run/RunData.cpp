@@ -89,6 +89,14 @@ void RunData::resume(const std::string &state, int64_t first) {
   epochs_->begin(first, position);
 }
 
+double RunData::stepsPerEpoch() const {
+  if (!epochs_)
+    return 0;
+  return epochs_->lastBatch() == data::LastBatch::Wrap
+             ? double(epochs_->samples()) / double(epochs_->perStep())
+             : double(epochs_->stepsPerEpoch());
+}
+
 int64_t RunData::endOf(const Options &options, int64_t origin) const {
   if (options.epochs)
     return epochs_->endOf(*options.epochs);

@@ -53,6 +53,8 @@ public:
   }
   // Whether the number of samples is known.
   bool hasEpochs() const { return epochs_ != nullptr; }
+  // The steps of an epoch, in the mean; 0 if the number of samples is not known.
+  double stepsPerEpoch() const;
   // The epochs before a step, as a fraction; 0 if they are not known.
   double epochsAt(int64_t step) const { return epochs_ ? epochs_->epochsAt(step) : 0; }
   // The samples of `steps` steps from step `first` on, without padding.

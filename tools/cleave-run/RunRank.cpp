@@ -147,7 +147,7 @@ private:
     const int64_t end = data_.endOf(options_, origin_);
     count_ = std::max<int64_t>(0, end - first_);
     CLEAVE_TRY_ASSIGN(rates_, LearningRates::read(plan_, options_));
-    rates_.setSteps(end);
+    CLEAVE_TRY(rates_.setLength({.steps = end, .stepsPerEpoch = data_.stepsPerEpoch()}));
     if (checkpoint_) {
       CLEAVE_TRY_ASSIGN(auto notes,
                         checkResume(plan_, *checkpoint_, rates_, options_.restartOptimizer));

@@ -67,13 +67,13 @@ TEST_CASE("the rates of a file are those of the optimizer, and groups keep their
   auto rates = LrSchedule::parse(file.path()),
        factors = LrSchedule::parse(file.path() + ":factors");
   REQUIRE((rates.isOk() && factors.isOk()));
-  CHECK(rates->at(0, 2, 0.5, 0.5) == 0.2);
-  CHECK(rates->at(1, 2, 0.25, 0.5) == 0.05);
-  CHECK(factors->at(0, 2, 0.5, 0.5) == 0.1);
-  CHECK(factors->at(1, 2, 0.25, 0.5) == 0.025);
-  CHECK(rates->text(2) != factors->text(2));
+  CHECK(rates->at(0, {2}, 0.5, 0.5) == 0.2);
+  CHECK(rates->at(1, {2}, 0.25, 0.5) == 0.05);
+  CHECK(factors->at(0, {2}, 0.5, 0.5) == 0.1);
+  CHECK(factors->at(1, {2}, 0.25, 0.5) == 0.025);
+  CHECK(rates->text({2}) != factors->text({2}));
   TemporaryFile other("0.2\n0.3\n");
-  CHECK(rates->text(2) != LrSchedule::parse(other.path())->text(2));
+  CHECK(rates->text({2}) != LrSchedule::parse(other.path())->text({2}));
 }
 
 TEST_CASE("a file that cannot be read names the line") {
