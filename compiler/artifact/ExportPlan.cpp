@@ -98,10 +98,17 @@ private:
         addBuffer(buffer);
       else if (auto segment = dyn_cast<program::SegmentOp>(op))
         addSegment(segment);
-    for (size_t i = 0; i < program.getSchedule().size(); i += 2) {
-      plan::ScheduleStep *step = out_->add_schedule();
-      step->set_segment(static_cast<uint32_t>(program.getSchedule()[i]));
-      step->set_slot(static_cast<uint32_t>(program.getSchedule()[i + 1]));
+    setSchedule(*out_->mutable_schedule(), program.getSchedule());
+    if (auto evaluation = program->getAttrOfType<DenseI64ArrayAttr>("evaluation"))
+      setSchedule(*out_->mutable_evaluation(), evaluation);
+  }
+
+  static void setSchedule(google::protobuf::RepeatedPtrField<plan::ScheduleStep> &to,
+                          ArrayRef<int64_t> schedule) {
+    for (size_t i = 0; i < schedule.size(); i += 2) {
+      plan::ScheduleStep *step = to.Add();
+      step->set_segment(static_cast<uint32_t>(schedule[i]));
+      step->set_slot(static_cast<uint32_t>(schedule[i + 1]));
     }
   }
 

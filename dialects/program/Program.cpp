@@ -136,11 +136,16 @@ LogicalResult ProgramOp::verify() {
   int64_t segments = 0;
   for (Operation &op : getBody().front())
     segments += isa<SegmentOp>(op);
-  if (getSchedule().size() % 2 != 0)
-    return emitOpError("has a schedule that is not a list of pairs (segment, slot)");
-  for (size_t i = 0; i < getSchedule().size(); i += 2)
-    if (getSchedule()[i] < 0 || getSchedule()[i] >= segments)
-      return emitOpError() << "schedules segment " << getSchedule()[i] << " of " << segments;
+  // `evaluation` is the schedule of an evaluation (passes/bufferize).
+  auto evaluation = (*this)->getAttrOfType<DenseI64ArrayAttr>("evaluation");
+  for (ArrayRef<int64_t> schedule :
+       {getSchedule(), evaluation ? evaluation.asArrayRef() : ArrayRef<int64_t>()}) {
+    if (schedule.size() % 2 != 0)
+      return emitOpError("has a schedule that is not a list of pairs (segment, slot)");
+    for (size_t i = 0; i < schedule.size(); i += 2)
+      if (schedule[i] < 0 || schedule[i] >= segments)
+        return emitOpError() << "schedules segment " << schedule[i] << " of " << segments;
+  }
   for (auto buffer : getBody().front().getOps<BufferOp>())
     if (static_cast<int64_t>(buffer.getOffset() + buffer.getBytes()) > getArena().getBytes()) {
       auto diag = buffer.emitOpError()

@@ -43,22 +43,49 @@ Type globalType(Attribute global, Type local) {
 
 } // namespace
 
-void StepLowering::addArguments() {
+// The buffer of an argument that the program has a tensor of already: of a persistent one the same,
+// of an input one of its own. Null if it has none.
+FailureOr<Value> StepLowering::sharedArgument(unsigned i, Type global, ArrayAttr split) {
+  StringRef name = graph::argName(step_, i);
+  std::optional<SharedTensor> shared =
+      program_.findTensor(name, global, step_.getArgAttr(i, "graph.source"));
+  if (!shared)
+    return Value();
+  if (shared->op.getDims() != split)
+    return emitError(step_.getLoc()) << "the evaluation splits '" << name << "' as " << split
+                                     << ", the step as " << shared->op.getDims();
+  program::Role role = shared->op.getRole();
+  if (isPersistent(role))
+    return program_.findBuffer(role, shared->index);
+  BlockArgument argument = step_.getArgument(i);
+  return program_.addBuffer(name, role, graph::elementTypeOf(argument),
+                            graph::staticShapeOf(argument), shared->index);
+}
+
+LogicalResult StepLowering::addArguments() {
   for (auto [i, argument] : llvm::enumerate(step_.getArguments())) {
     program::Role role = roleOf(graph::argRole(step_, i));
     Type global = globalType(step_.getArgAttr(i, mesh::kGlobal), argument.getType());
+    ArrayAttr split = splitOf(step_.getArgAttr(i, mesh::kSharding), mesh_, global);
     StringRef name = graph::argName(step_, i);
-    int64_t tensor = program_.addTensor(
-        name, role, global, splitOf(step_.getArgAttr(i, mesh::kSharding), mesh_, global),
-        step_.getArgAttrOfType<StringAttr>(i, "graph.parameter"),
-        step_.getArgAttr(i, "graph.source"),
-        step_.getArgAttrOfType<IntegerAttr>(i, analysis::kVocabulary),
-        graph::argRole(step_, i) == "label");
     std::vector<int64_t> shape = graph::staticShapeOf(argument);
-    Value buffer = program_.addBuffer(name, role, graph::elementTypeOf(argument), shape, tensor);
-    persistent_.insert(buffer);
-    setView(argument, View::dense(buffer, shape));
+    FailureOr<Value> buffer = Value();
+    if (kind_ == Kind::Evaluation)
+      buffer = sharedArgument(i, global, split);
+    if (failed(buffer))
+      return failure();
+    if (!*buffer) {
+      int64_t tensor = program_.addTensor(
+          name, role, global, split, step_.getArgAttrOfType<StringAttr>(i, "graph.parameter"),
+          step_.getArgAttr(i, "graph.source"),
+          step_.getArgAttrOfType<IntegerAttr>(i, analysis::kVocabulary),
+          graph::argRole(step_, i) == "label");
+      buffer = program_.addBuffer(name, role, graph::elementTypeOf(argument), shape, tensor);
+    }
+    persistent_.insert(*buffer);
+    setView(argument, View::dense(*buffer, shape));
   }
+  return success();
 }
 
 // Loads inputs at the begin of a micro-batch.

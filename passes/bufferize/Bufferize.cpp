@@ -13,14 +13,23 @@ namespace cleave::bufferize {
 
 namespace {
 
-ArenaSizes place(program::ProgramOp program) {
-  SmallVector<program::BufferOp> buffers(program.getBody().front().getOps<program::BufferOp>());
+using Buffers = SmallVector<program::BufferOp>;
+
+Buffers buffersOf(program::ProgramOp program) {
+  return Buffers(program.getBody().front().getOps<program::BufferOp>());
+}
+
+std::vector<Lifetime> lifetimesOf(ArrayRef<program::BufferOp> buffers) {
   std::vector<Lifetime> lifetimes;
   for (program::BufferOp buffer : buffers)
     lifetimes.push_back({static_cast<int64_t>(buffer.getBytes()),
                          static_cast<int64_t>(buffer.getFirst()),
                          static_cast<int64_t>(buffer.getLast())});
-  Placement placement = placeBuffers(lifetimes);
+  return lifetimes;
+}
+
+ArenaSizes setOffsets(program::ProgramOp program, ArrayRef<program::BufferOp> buffers,
+                      const Placement &placement) {
   for (auto [buffer, offset] : llvm::zip(buffers, placement.offsets)) {
     program::BufferOp op = buffer;
     op.setOffset(offset);
@@ -30,9 +39,26 @@ ArenaSizes place(program::ProgramOp program) {
   return {placement.bytes, placement.peak};
 }
 
+// Adds the evaluation to a program whose buffers have been placed.
+LogicalResult addEvaluation(func::FuncOp evaluation, ProgramBuilder &builder) {
+  const Buffers placed = buffersOf(builder.program());
+  if (failed(StepLowering(evaluation, builder, StepLowering::Kind::Evaluation).run()))
+    return failure();
+  evaluation.erase();
+  builder.setLifetimes();
+  std::vector<int64_t> offsets;
+  for (program::BufferOp buffer : placed)
+    offsets.push_back(static_cast<int64_t>(buffer.getOffset()));
+  const Buffers all = buffersOf(builder.program());
+  const ArrayRef<program::BufferOp> added = ArrayRef(all).drop_front(placed.size());
+  setOffsets(builder.program(), added,
+             placeAround(lifetimesOf(placed), offsets, lifetimesOf(added)));
+  return success();
+}
+
 } // namespace
 
-FailureOr<ArenaSizes> bufferize(ModuleOp module) {
+FailureOr<ArenaSizes> bufferize(ModuleOp module, func::FuncOp evaluation) {
   module.getContext()->loadDialect<program::ProgramDialect>();
   func::FuncOp step = graph::stepOf(module);
   if (!step)
@@ -42,7 +68,12 @@ FailureOr<ArenaSizes> bufferize(ModuleOp module) {
     return failure();
   step.erase();
   builder.setLifetimes();
-  return place(builder.program());
+  const Buffers buffers = buffersOf(builder.program());
+  const ArenaSizes sizes =
+      setOffsets(builder.program(), buffers, placeBuffers(lifetimesOf(buffers)));
+  if (evaluation && failed(addEvaluation(evaluation, builder)))
+    return failure();
+  return sizes;
 }
 
 #define GEN_PASS_DEF_BUFFERIZEPASS

@@ -1,6 +1,7 @@
 // Bufferize: turns one rank's step on tensors into its program on buffers.
 #pragma once
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LLVM.h"
 
@@ -17,7 +18,12 @@ struct ArenaSizes {
 // they stand. Emits an error at an op that runs once per micro-batch behind one that runs once per
 // step (order the step before, passes/schedule), and at an op outside of kernel groups that has
 // neither an instruction nor a kernel of its own (form groups before, passes/fuse).
-mlir::FailureOr<ArenaSizes> bufferize(mlir::ModuleOp module);
+//
+// `evaluation`, a step of another module with the same mesh whose arguments are some of the step's
+// in the layouts that they have there, becomes the evaluation of the program (its attribute
+// `evaluation`, a schedule): it uses their buffers, and its own are placed around those that are
+// always allocated. The sizes are those of the step alone; the program states those of both.
+mlir::FailureOr<ArenaSizes> bufferize(mlir::ModuleOp module, mlir::func::FuncOp evaluation = {});
 
 // Registers --cleave-bufferize.
 void registerBufferizePasses();

@@ -162,12 +162,14 @@ void StepLowering::lowerPermute(mesh::PermuteOp op) {
 }
 
 Value StepLowering::coordinates() {
+  if (!coordinates_)
+    coordinates_ = program_.findBuffer(program::Role::Coordinates, /*tensor=*/-1);
   if (!coordinates_) {
     int64_t axes = mesh_.axes.size();
     coordinates_ = program_.addBuffer("coordinates", program::Role::Coordinates,
                                       program_.builder().getI64Type(), axes);
-    persistent_.insert(coordinates_);
   }
+  persistent_.insert(coordinates_);
   return coordinates_;
 }
 

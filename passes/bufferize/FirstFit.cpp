@@ -122,9 +122,14 @@ std::vector<size_t> fallingOrder(const std::vector<Lifetime> &lifetimes,
 }
 
 std::vector<int64_t> placeInOrder(const std::vector<Lifetime> &lifetimes,
-                                  const std::vector<size_t> &order) {
+                                  const std::vector<size_t> &order,
+                                  const std::vector<Lifetime> &placed,
+                                  const std::vector<int64_t> &placedAt) {
   std::vector<int64_t> offsets(lifetimes.size(), 0);
   TakenBytes taken;
+  for (size_t i = 0; i < placed.size(); ++i)
+    taken.take(
+        {placedAt[i], placedAt[i] + aligned(placed[i].bytes), placed[i].first, placed[i].last});
   for (size_t i : order) {
     const int64_t bytes = aligned(lifetimes[i].bytes);
     offsets[i] = taken.find(lifetimes[i], bytes);

@@ -52,18 +52,17 @@ static void tighten(const std::vector<Lifetime> &lifetimes, int64_t least, Place
       tooFew = middle;
 }
 
+static double duration(const Lifetime &life) {
+  return static_cast<double>(life.last - life.first + 1);
+}
+static double size(const Lifetime &life) { return static_cast<double>(life.bytes); }
+static double area(const Lifetime &life) { return size(life) * duration(life); }
+static constexpr double (*kKeys[])(const Lifetime &) = {size, area, duration};
+
 Placement placeBuffers(const std::vector<Lifetime> &lifetimes) {
-  using Key = std::function<double(const Lifetime &)>;
-  auto duration = [](const Lifetime &life) {
-    return static_cast<double>(life.last - life.first + 1);
-  };
-  const Key keys[] = {
-      [](const Lifetime &life) { return static_cast<double>(life.bytes); },
-      [&](const Lifetime &life) { return static_cast<double>(life.bytes) * duration(life); },
-      [&](const Lifetime &life) { return duration(life); }};
   const int64_t least = peakOf(lifetimes); // no placement takes less
   Placement best{.bytes = std::numeric_limits<int64_t>::max(), .peak = least};
-  for (const Key &key : keys) {
+  for (const auto &key : kKeys) {
     std::vector<int64_t> offsets = placeInOrder(lifetimes, fallingOrder(lifetimes, key));
     const int64_t bytes = endOf(lifetimes, offsets);
     if (bytes < best.bytes) {
@@ -74,6 +73,23 @@ Placement placeBuffers(const std::vector<Lifetime> &lifetimes) {
       return best;
   }
   tighten(lifetimes, least, best);
+  return best;
+}
+
+Placement placeAround(const std::vector<Lifetime> &placed, const std::vector<int64_t> &offsets,
+                      const std::vector<Lifetime> &added) {
+  std::vector<Lifetime> all = placed;
+  all.insert(all.end(), added.begin(), added.end());
+  const int64_t end = endOf(placed, offsets);
+  Placement best{.bytes = std::numeric_limits<int64_t>::max(), .peak = peakOf(all)};
+  for (const auto &key : kKeys) {
+    std::vector<int64_t> tried = placeInOrder(added, fallingOrder(added, key), placed, offsets);
+    const int64_t bytes = std::max(end, endOf(added, tried));
+    if (bytes < best.bytes) {
+      best.bytes = bytes;
+      best.offsets = std::move(tried);
+    }
+  }
   return best;
 }
 

@@ -31,4 +31,9 @@ struct Placement {
 // searches for a placement that does (EjectionSearch.h), and keeps the best.
 Placement placeBuffers(const std::vector<Lifetime> &lifetimes);
 
+// Places further buffers around `placed`, which keep their offsets, in the best of these orders.
+// The size and the peak are those of all buffers together.
+Placement placeAround(const std::vector<Lifetime> &placed, const std::vector<int64_t> &offsets,
+                      const std::vector<Lifetime> &added);
+
 } // namespace cleave::bufferize

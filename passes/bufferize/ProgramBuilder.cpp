@@ -77,6 +77,22 @@ Value ProgramBuilder::addBuffer(StringRef name, program::Role role, Type element
   return buffer.getResult();
 }
 
+std::optional<SharedTensor> ProgramBuilder::findTensor(StringRef name, Type type,
+                                                       Attribute origin) {
+  for (auto [i, op] : llvm::enumerate(module_.getOps<program::TensorOp>()))
+    if (op.getName() == name && op.getType() == type &&
+        op.getOrigin().value_or(Attribute()) == origin)
+      return SharedTensor{op, static_cast<int64_t>(i)};
+  return std::nullopt;
+}
+
+Value ProgramBuilder::findBuffer(program::Role role, int64_t tensor) {
+  for (auto buffer : program_.getBody().front().getOps<program::BufferOp>())
+    if (buffer.getRole() == role && static_cast<int64_t>(buffer.getTensor()) == tensor)
+      return buffer.getResult();
+  return {};
+}
+
 Type ProgramBuilder::elementOf(Value buffer) {
   return cast<RankedTensorType>(buffer.getDefiningOp<program::BufferOp>().getType())
       .getElementType();
@@ -213,14 +229,18 @@ void ProgramBuilder::setLifetimes() {
         lives.try_emplace(buffer, position, position).first->second.second = position;
       ++position;
     }
+  lastBuffer_ = nullptr;
   for (auto buffer :
        llvm::make_early_inc_range(program_.getBody().front().getOps<program::BufferOp>())) {
     auto life = lives.find(buffer.getResult());
+    if (!isPersistent(buffer.getRole()) && life == lives.end()) {
+      buffer.erase();
+      continue;
+    }
+    lastBuffer_ = buffer;
     if (isPersistent(buffer.getRole())) {
       buffer.setFirst(0);
       buffer.setLast(std::max<int64_t>(position - 1, 0));
-    } else if (life == lives.end()) {
-      buffer.erase();
     } else {
       buffer.setFirst(life->second.first);
       buffer.setLast(life->second.second);

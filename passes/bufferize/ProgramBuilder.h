@@ -14,6 +14,12 @@ namespace cleave::bufferize {
 // Whether buffers of this role are allocated at all times.
 bool isPersistent(program::Role role);
 
+// A tensor of the program, and its index.
+struct SharedTensor {
+  program::TensorOp op;
+  int64_t index;
+};
+
 class ProgramBuilder {
 public:
   // Creates the program at the end of the module; tensors and kernels are added before it.
@@ -41,6 +47,12 @@ public:
   // or -1.
   mlir::Value addBuffer(llvm::StringRef name, program::Role role, mlir::Type element,
                         llvm::ArrayRef<int64_t> shape, int64_t tensor = -1);
+
+  // The tensor with this name, type and origin (null: none); nothing if the program has none.
+  std::optional<SharedTensor> findTensor(llvm::StringRef name, mlir::Type type,
+                                         mlir::Attribute origin);
+  // The first buffer of this role and tensor; null if there is none.
+  mlir::Value findBuffer(program::Role role, int64_t tensor);
 
   // Launches `op`, which is cloned into a kernel, on operands and results in these views. `extra`,
   // if given, is the kernel's last buffer.

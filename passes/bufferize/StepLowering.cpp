@@ -15,8 +15,8 @@ using namespace mlir;
 
 namespace cleave::bufferize {
 
-StepLowering::StepLowering(func::FuncOp step, ProgramBuilder &program)
-    : step_(step), program_(program), isForGpus_(program::isForGpus(step)) {
+StepLowering::StepLowering(func::FuncOp step, ProgramBuilder &program, Kind kind)
+    : step_(step), program_(program), kind_(kind), isForGpus_(program::isForGpus(step)) {
   if (mesh::MeshAttr mesh = mesh::meshOf(step))
     mesh_ = mesh::toMesh(mesh);
 }
@@ -25,12 +25,9 @@ LogicalResult StepLowering::run() {
   if (failed(readOrder()))
     return failure();
   planUses();
-  begin_ = microBatches_ > 1 ? program_.addSegment("begin") : program::SegmentOp();
-  micro_ = program_.addSegment("micro");
-  bool anyUpdate =
-      llvm::any_of(order_, [&](Operation *op) { return isUpdate(op) && op != order_.back(); });
-  update_ = anyUpdate ? program_.addSegment("update") : micro_;
-  addArguments();
+  addSegments();
+  if (failed(addArguments()))
+    return failure();
   if (mesh_.ranks() > 1)
     coordinates();
   planDestinations();
@@ -45,16 +42,36 @@ LogicalResult StepLowering::run() {
   }
   program_.setSource(nullptr);
   addResults();
+  setSchedule();
+  return success();
+}
+
+void StepLowering::addSegments() {
+  if (kind_ == Kind::Evaluation) {
+    micro_ = update_ = program_.addSegment("evaluate");
+    return;
+  }
+  begin_ = microBatches_ > 1 ? program_.addSegment("begin") : program::SegmentOp();
+  micro_ = program_.addSegment("micro");
+  bool anyUpdate =
+      llvm::any_of(order_, [&](Operation *op) { return isUpdate(op) && op != order_.back(); });
+  update_ = anyUpdate ? program_.addSegment("update") : micro_;
+}
+
+void StepLowering::setSchedule() {
+  if (kind_ == Kind::Evaluation) {
+    auto only = program_.builder().getDenseI64ArrayAttr({program_.segments() - 1, 0});
+    return program_.program()->setAttr("evaluation", only);
+  }
   SmallVector<int64_t> schedule;
   int64_t micro = begin_ ? 1 : 0;
   if (begin_)
     schedule.append({0, 0});
   for (int64_t slot = 0; slot < microBatches_; ++slot)
     schedule.append({micro, slot});
-  if (anyUpdate)
+  if (update_ != micro_)
     schedule.append({micro + 1, 0});
   program_.program().setSchedule(schedule);
-  return success();
 }
 
 // -- views ----------------------------------------------------------------------------------------

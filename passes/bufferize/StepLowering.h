@@ -36,7 +36,11 @@ using AttentionViews = std::array<std::optional<View>, kAttentionPlaces>;
 
 class StepLowering {
 public:
-  StepLowering(mlir::func::FuncOp step, ProgramBuilder &program);
+  // A step becomes the schedule of the program; an evaluation becomes a segment of its own, beside
+  // that of the step, whose tensors and persistent buffers it uses.
+  enum class Kind { Step, Evaluation };
+
+  StepLowering(mlir::func::FuncOp step, ProgramBuilder &program, Kind kind = Kind::Step);
   // Adds all instructions; fails with a diagnostic at an op that has none.
   mlir::LogicalResult run();
 
@@ -71,7 +75,10 @@ private:
   bool isAliasing(mlir::Operation *op) const;
 
   // -- lowering --
-  void addArguments();
+  void addSegments();
+  void setSchedule();
+  mlir::LogicalResult addArguments();
+  mlir::FailureOr<mlir::Value> sharedArgument(unsigned i, mlir::Type global, mlir::ArrayAttr split);
   void addLoads();
   mlir::LogicalResult lower(mlir::Operation *op);
   void lowerLayout(mlir::Operation *op);
@@ -145,6 +152,7 @@ private:
 
   mlir::func::FuncOp step_;
   ProgramBuilder &program_;
+  Kind kind_;
   bool isForGpus_;
   Mesh mesh_;
   int64_t microBatches_ = 1;

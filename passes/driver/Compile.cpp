@@ -5,6 +5,7 @@
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/driver/Device.h"
 #include "passes/driver/Diagnostics.h"
+#include "passes/driver/Evaluation.h"
 #include "passes/driver/MicroBatches.h"
 #include "passes/driver/Phases.h"
 #include "passes/driver/PlanFile.h"
@@ -52,9 +53,11 @@ Compilation::~Compilation() = default;
 
 void Compilation::take(Compilation &&other) {
   module = nullptr; // before its context ends
+  evaluation = nullptr;
   options = std::move(other.options);
   context = std::move(other.context);
   module = std::move(other.module);
+  evaluation = std::move(other.evaluation);
   cluster = std::move(other.cluster);
   decided = std::move(other.decided);
   remarks.insert(remarks.end(), other.remarks.begin(), other.remarks.end());
@@ -62,8 +65,10 @@ void Compilation::take(Compilation &&other) {
   variants = std::move(other.variants);
 }
 
-static Status writeText(ModuleOp module, const std::string &path) {
-  CLEAVE_TRY(recordHash(module));
+static Status writeText(Compilation &c, const std::string &path) {
+  CLEAVE_TRY(recordHash(*c.module));
+  OwningOpRef<ModuleOp> whole = c.evaluation ? withEvaluation(c) : OwningOpRef<ModuleOp>();
+  ModuleOp module = whole ? *whole : *c.module;
   std::string text;
   llvm::raw_string_ostream out(text);
   module.print(out, OpPrintingFlags().enableDebugInfo(/*enable=*/true, /*prettyForm=*/false));
@@ -79,6 +84,7 @@ static Status readText(Compilation &c) {
   c.module = parseSourceFile<ModuleOp>(c.options.model, c.context.get());
   if (!c.module)
     return Status::userError(diagnostics.text());
+  takeEvaluation(c);
   bool hasStep = c.options.startFrom == "program" || graph::stepOf(*c.module);
   return hasStep ? Status::ok()
                  : Status::userError("'", c.options.model,
@@ -97,14 +103,16 @@ static Status makeDumpFolder(const Compilation &c) {
 static Status dumpPhase(Compilation &c, size_t number, const Phase &phase) {
   if (c.options.dumpPhases.empty() || !c.module)
     return Status::ok();
-  return writeText(*c.module, concat(c.options.dumpPhases, "/", number, "-", phase.name, ".mlir"));
+  return writeText(c, concat(c.options.dumpPhases, "/", number, "-", phase.name, ".mlir"));
 }
 
 // Checks the ops' own rules, then the promise of the phase.
 static Status verifyPhase(Compilation &c, const Phase &phase) {
   DiagnosticText diagnostics(*c.context);
-  if (c.module && failed(mlir::verify(*c.module)))
-    return Status::defect(diagnostics.text());
+  for (ModuleOp module :
+       {c.module ? *c.module : ModuleOp(), c.evaluation ? *c.evaluation : ModuleOp()})
+    if (module && failed(mlir::verify(module)))
+      return Status::defect(diagnostics.text());
   return phase.verify(c);
 }
 
@@ -120,6 +128,20 @@ static Status checkModelOptions(const CompileOptions &options) {
       return Status::userError(name,
                                " has no effect with --start-from: only the phase import, which "
                                "is not run, reads it; leave it out or start from the model");
+  return Status::ok();
+}
+
+// --eval: refuses what has no effect. The phase `train` makes the evaluation.
+static Status checkEvaluation(const Compilation &c, size_t first) {
+  if (!c.options.evaluate)
+    return Status::ok();
+  if (!c.options.train)
+    return Status::userError("--eval is given without --train: without it every plan evaluates");
+  CLEAVE_TRY_ASSIGN(size_t train, findPhase("train"));
+  if (first > train && c.options.startFrom != "program" && !c.evaluation)
+    return Status::userError("--eval has no effect: '", c.options.model,
+                             "' was written without it, and the phase train, which reads it, does "
+                             "not run; start from an earlier phase");
   return Status::ok();
 }
 
@@ -229,6 +251,7 @@ Status compile(Compilation &c) {
                                   ? ", expected an earlier one"
                                   : ", expected a later one than it for --stop-after"));
   CLEAVE_TRY(checkAnswers(c.options, first, last));
+  CLEAVE_TRY(checkEvaluation(c, first));
   CLEAVE_TRY(makeDumpFolder(c));
   if (!c.options.microBatch.empty()) {
     CLEAVE_TRY(cutBatch(c));
@@ -236,7 +259,7 @@ Status compile(Compilation &c) {
   }
   CLEAVE_TRY(runPhases(c, first, last));
   if (!c.options.stopAfter.empty())
-    return writeText(*c.module, c.options.output);
+    return writeText(c, c.options.output);
   return artifact::writePlan(c.plan, c.options.output, key ? &*key : nullptr);
 }
 

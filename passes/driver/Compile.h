@@ -42,6 +42,8 @@ struct Compilation {
   CompileOptions options;
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module; // what the last phase left; null before `import`
+  // --eval: the evaluation step (Evaluation.h), from `train` to `partitioned`; else null.
+  mlir::OwningOpRef<mlir::ModuleOp> evaluation;
   // All ranks of the cluster; read by the first phase that needs it.
   std::optional<cluster::Cluster> cluster;
   planner::Plan decided;         // the planner's decisions

@@ -19,6 +19,7 @@
 #include "passes/decompose/LongReductions.h"
 #include "passes/driver/Device.h"
 #include "passes/driver/Diagnostics.h"
+#include "passes/driver/Evaluation.h"
 #include "passes/driver/PlanFile.h"
 #include "passes/driver/PlanPhase.h"
 #include "passes/driver/PlannedProgram.h"
@@ -33,6 +34,7 @@
 #include "passes/train/Train.h"
 #include "runtime/artifact/Modules.h"
 #include "runtime/artifact/Verify.h"
+#include "runtime/base/Units.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -182,6 +184,8 @@ static Status train(Compilation &c) {
     options.clipNorm = c.options.clipNorm;
   options.accumulate = c.options.accumulate;
   options.freezeBatchNorm = c.options.batchNorm == "frozen";
+  if (c.options.evaluate)
+    CLEAVE_TRY(makeEvaluation(c, options));
   return reported(c, [&] {
     if (failed(train::buildTrainingStep(step(c), options)))
       return failure();
@@ -190,7 +194,7 @@ static Status train(Compilation &c) {
   });
 }
 
-static Status primitive(Compilation &c) {
+static Status makePrimitive(Compilation &c) {
   analysis::recordVocabularies(step(c));
   CLEAVE_TRY_ASSIGN(const bool isForGpus, wantsGpus(c));
   decompose::decomposeComposites(step(c), c.options.decomposeAttention ? decompose::keepsNothing
@@ -206,22 +210,40 @@ static Status primitive(Compilation &c) {
   return Status::ok();
 }
 
-static Status partition(Compilation &c) {
+static Status primitive(Compilation &c) {
+  CLEAVE_TRY(makePrimitive(c));
+  return onEvaluation(c, makePrimitive);
+}
+
+static Status partitionPlanned(Compilation &c) {
   CLEAVE_TRY(loadCluster(c));
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
                     cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
   return reported(c, [&] { return partitionStep(*c.module, shared); });
 }
 
+static Status partition(Compilation &c) {
+  CLEAVE_TRY(partitionPlanned(c));
+  return onEvaluation(c, partitionPlanned);
+}
+
 static Status program(Compilation &c) {
   FailureOr<bufferize::ArenaSizes> memory = failure();
   DiagnosticText diagnostics(*c.context);
-  memory = bufferize::bufferize(*c.module);
+  memory =
+      bufferize::bufferize(*c.module, c.evaluation ? graph::stepOf(*c.evaluation) : func::FuncOp());
   if (failed(memory))
     return Status::defect(diagnostics.text());
+  c.evaluation = nullptr;
   schedule::assignQueues(*c.module);
-  c.arenaBytes = memory->arena;
+  program::ProgramOp program = *c.module->getOps<program::ProgramOp>().begin();
+  c.arenaBytes = static_cast<uint64_t>(program.getArena().getBytes());
   c.peakBytes = memory->peak;
+  const auto budget = static_cast<uint64_t>(c.decided.budgetBytes);
+  if (budget && c.arenaBytes > budget && static_cast<uint64_t>(memory->arena) <= budget)
+    return Status::infeasible("the evaluation of --eval takes ", bytesText(c.arenaBytes),
+                              " with what the training keeps, of a budget of ", bytesText(budget),
+                              "; leave --eval out, or give more --memory");
   return Status::ok();
 }
 
@@ -243,12 +265,22 @@ template <LogicalResult (*check)(ModuleOp)> static Status verifyPromise(Compilat
   return promised(c, [&] { return check(*c.module); });
 }
 
+// The same of the step and its evaluation.
+template <LogicalResult (*check)(ModuleOp)> static Status verifyBoth(Compilation &c) {
+  CLEAVE_TRY(verifyPromise<check>(c));
+  return onEvaluation(c, verifyPromise<check>);
+}
+
 static Status verifyForward(Compilation &c) {
   return promised(c, [&] { return promise::checkForward(*c.module, c.options.train); });
 }
 
 static Status verifyTrain(Compilation &c) {
-  return c.options.train ? verifyPromise<promise::checkTrain>(c) : verifyForward(c);
+  CLEAVE_TRY(c.options.train ? verifyPromise<promise::checkTrain>(c) : verifyForward(c));
+  return onEvaluation(c, [](Compilation &evaluation) {
+    return promised(evaluation,
+                    [&] { return promise::checkForward(*evaluation.module, /*trains=*/false); });
+  });
 }
 
 // The planner's memory is exact, and fits.
@@ -274,11 +306,11 @@ static const Phase kPhases[] = {
     {"forward", "the same in canonical form", forward, verifyForward},
     {"train", "loss, gradients and optimizer added: one whole training step", train, verifyTrain},
     {"primitive", "composites decomposed, ops that become one kernel grouped, in their final order",
-     primitive, verifyPromise<promise::checkPrimitive>},
+     primitive, verifyBoth<promise::checkPrimitive>},
     {"planned", "every op and argument annotated with its split over the mesh", runPlanPhase,
-     verifyPromise<promise::checkPlanned>},
+     verifyBoth<promise::checkPlanned>},
     {"partitioned", "one rank's blocks of all tensors, joined by collectives", partition,
-     verifyPromise<promise::checkPartitioned>},
+     verifyBoth<promise::checkPartitioned>},
     {"program", "one rank's instructions on buffers at fixed offsets", program, verifyProgram},
     {"artifact", "kernels compiled, everything in one plan", artifact, verifyArtifact},
 };

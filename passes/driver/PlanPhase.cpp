@@ -2,6 +2,7 @@
 
 #include "compiler/solver/Json.h"
 #include "dialects/graph/Step.h"
+#include "passes/driver/Evaluation.h"
 #include "passes/driver/GivenSolution.h"
 #include "passes/driver/LeastMemory.h"
 #include "passes/driver/LeastRanks.h"
@@ -91,7 +92,7 @@ Status runPlanPhase(Compilation &c) {
   if (!c.options.dumpPhases.empty())
     CLEAVE_TRY(writeDecisions(c.options.dumpPhases, c.decided, decided->model));
   shard::annotate(graph::stepOf(*c.module), c.decided);
-  return Status::ok();
+  return planEvaluation(c, decided->model);
 }
 
 } // namespace cleave::driver

@@ -1,4 +1,4 @@
-// Losses over the outputs of the model, with labels as new arguments.
+// Losses over the outputs of the model, with labels as new arguments, and their metrics.
 #include "passes/train/Parts.h"
 
 #include "dialects/graph/Build.h"
@@ -117,6 +117,86 @@ Value buildLoss(OpBuilder &b, func::FuncOp step, const std::vector<LossOption> &
   if (!sum)
     emitError(step.getLoc()) << "training needs at least one loss, given as KIND:OUTPUT[,LABEL]";
   return sum;
+}
+
+// -- metrics --------------------------------------------------------------------------------------
+
+// With the role of a loss, so that all ops of an evaluation are those of a forward pass.
+static void addMetric(func::FuncOp step, Value value, const std::string &name) {
+  addResult(step, value, name, "loss");
+}
+
+// The sum of all elements.
+static Value total(OpBuilder &b, Value value) {
+  return buildReduce(b, Reduction::Sum, value,
+                     llvm::to_vector(llvm::seq<int64_t>(0, rankOf(value))));
+}
+
+// `value` where `isCounted`, else 0.
+static Value countedOnly(OpBuilder &b, Value isCounted, Value value) {
+  return SelectOp::create(b, value.getLoc(), value.getType(), isCounted, value,
+                          buildSplatLike(b, value, 0));
+}
+
+// The number of the first class with the largest logit.
+static Value predicted(OpBuilder &b, Value logits) {
+  const int64_t dim = rankOf(logits) - 1;
+  Location loc = logits.getLoc();
+  Value best = buildReduce(b, Reduction::Max, logits, dim);
+  Value isBest =
+      CompareOp::create(b, loc, Predicate::EQ, logits, buildBroadcastOver(b, best, logits, dim));
+  Value number = IotaOp::create(b, loc, tensorOf(shapeOf(logits), b.getI64Type()), dim);
+  Value nowhere = buildSizeLike(b, number, shapeOf(logits)[dim]);
+  Value candidate = SelectOp::create(b, loc, number.getType(), isBest, number, nowhere);
+  return buildReduce(b, Reduction::Min, candidate, dim);
+}
+
+// Loss and accuracy over the labels that are not ignored. The mean over none is NaN.
+static void crossEntropyMetrics(OpBuilder &b, func::FuncOp step, SoftmaxCrossEntropyOp op,
+                                Value output, const std::string &suffix) {
+  Location loc = op.getLoc();
+  Value labels = op.getLabels(), mean = op.getResult();
+  Value ignored =
+      buildSplatLike(b, labels, static_cast<double>(static_cast<int64_t>(op.getIgnoreIndex())));
+  Value isCounted = CompareOp::create(b, loc, Predicate::NE, labels, ignored);
+  Value count = total(b, buildCast(b, isCounted, elementTypeOf(mean)));
+  Value isAny = CompareOp::create(b, loc, Predicate::GT, count, buildSplatLike(b, count, 0));
+  Value sum = MulOp::create(b, loc, countedOnly(b, isAny, mean), count);
+  Value isRight = CompareOp::create(b, loc, Predicate::EQ, predicted(b, output), labels);
+  Value right = total(b, buildCast(b, isRight, elementTypeOf(mean)));
+  addMetric(step, sum, "loss" + suffix + ".sum");
+  addMetric(step, count, "loss" + suffix + ".count");
+  addMetric(step, right, "accuracy" + suffix + ".sum");
+  addMetric(step, count, "accuracy" + suffix + ".count");
+}
+
+// The mean square over the elements whose label is a number.
+static void meanSquareMetrics(OpBuilder &b, func::FuncOp step, Value output, Value label,
+                              const std::string &suffix) {
+  Location loc = output.getLoc();
+  Value isCounted = CompareOp::create(b, loc, Predicate::EQ, label, label);
+  Value difference = SubOp::create(b, loc, widened(b, output), widened(b, label));
+  Value square = MulOp::create(b, loc, difference, difference);
+  addMetric(step, total(b, countedOnly(b, isCounted, square)), "loss" + suffix + ".sum");
+  addMetric(step, total(b, buildCast(b, isCounted, elementTypeOf(square))),
+            "loss" + suffix + ".count");
+}
+
+LogicalResult buildMetrics(OpBuilder &b, func::FuncOp step, const std::vector<LossOption> &losses) {
+  for (const LossOption &loss : losses) {
+    const std::string suffix = losses.size() > 1 ? "." + loss.output : "";
+    Value output = findOutput(step, loss.output), value = buildOne(b, step, loss);
+    if (!output || !value)
+      return failure();
+    if (auto entropy = value.getDefiningOp<SoftmaxCrossEntropyOp>();
+        entropy && loss.kind == LossOption::Kind::SoftmaxCrossEntropy)
+      crossEntropyMetrics(b, step, entropy, output, suffix);
+    else if (loss.kind == LossOption::Kind::Mse)
+      meanSquareMetrics(b, step, output, step.getArgument(*argNamed(step, loss.label)), suffix);
+    else
+      addMetric(step, widened(b, value), "loss" + suffix + ".mean");
+  }
+  return success();
 }
 
 } // namespace cleave::train

@@ -21,6 +21,11 @@ void buildDropout(mlir::func::FuncOp step);
 mlir::Value buildLoss(mlir::OpBuilder &b, mlir::func::FuncOp step,
                       const std::vector<LossOption> &losses);
 
+// The same losses one by one: results of the step that say how good it is (buildEvaluation). Fails
+// after an error was reported.
+mlir::LogicalResult buildMetrics(mlir::OpBuilder &b, mlir::func::FuncOp step,
+                                 const std::vector<LossOption> &losses);
+
 // The arguments that are trained: float parameters that the options name, or if they name none,
 // those that the model file does not freeze. Reports an error at a pattern that matches no
 // parameter, of the options or of a group.

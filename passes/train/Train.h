@@ -23,6 +23,13 @@ namespace cleave::train {
 // Errors are the user's mistakes and are reported at the function.
 mlir::LogicalResult buildTrainingStep(mlir::func::FuncOp step, const TrainOptions &options);
 
+// Turns such a step into the evaluation of a micro-batch: no updates, dropout off, batch norms by
+// running statistics. Its results, of the role "loss", are the metrics of every loss, under the
+// names of runtime/artifact/program.proto (Program.evaluation): `loss` and, of a cross entropy,
+// `accuracy`; of several losses `loss.OUTPUT` and `accuracy.OUTPUT`. Labels are added to its
+// arguments, and those that it does not use are removed. Errors as of buildTrainingStep.
+mlir::LogicalResult buildEvaluation(mlir::func::FuncOp step, const TrainOptions &options);
+
 // Replaces every batch norm by its inference form, which normalises by the running statistics;
 // these become constants.
 void freezeBatchNorm(mlir::func::FuncOp step);

@@ -15,7 +15,7 @@
 //  queues         instructions of different queues that access common bytes, one of them to write,
 //                 are ordered by waits; all collectives are in one queue
 //  dataflow       along the whole schedule, nothing is read before it is written or after it was
-//                 overwritten
+//                 overwritten; the same along the evaluation, which writes no persistent buffer
 //  communication  all members of a group issue the same collectives in one common order with equal
 //                 sizes, every send has its recv, and no rank waits forever
 //

@@ -44,9 +44,11 @@ struct PendingCall {
 
 class CommunicationCheck {
 public:
-  explicit CommunicationCheck(const plan::Plan &plan) : plan_(plan), ranks_(rankCount(plan)) {
+  // `scheduleOf` chooses the step or the evaluation of a program.
+  CommunicationCheck(const plan::Plan &plan, const Schedule &(*scheduleOf)(const plan::Program &))
+      : plan_(plan), ranks_(rankCount(plan)) {
     for (uint32_t rank = 0; rank < ranks_.size(); ++rank)
-      collect(rank);
+      collect(rank, scheduleOf(plan.programs(int(plan.program_of_rank(int(rank))))));
   }
 
   Status run() {
@@ -71,9 +73,9 @@ private:
   };
   using Queues = std::map<uint32_t, std::deque<PendingCall *>>; // by rank
 
-  void collect(uint32_t rank) {
+  void collect(uint32_t rank, const Schedule &schedule) {
     const plan::Program &program = plan_.programs(plan_.program_of_rank(rank));
-    for (const plan::ScheduleStep &step : program.schedule()) {
+    for (const plan::ScheduleStep &step : schedule) {
       const plan::Segment &segment = program.segments(step.segment());
       for (int i = 0; i < segment.instructions_size(); ++i) {
         const plan::Instruction &instruction = segment.instructions(i);
@@ -217,7 +219,14 @@ static bool isUniform(const plan::Plan &plan) {
 }
 
 Status verifyCommunication(const plan::Plan &plan) {
-  return isUniform(plan) ? Status::ok() : CommunicationCheck(plan).run();
+  if (isUniform(plan))
+    return Status::ok();
+  auto step = [](const plan::Program &program) -> const Schedule & { return program.schedule(); };
+  auto evaluation = [](const plan::Program &program) -> const Schedule & {
+    return program.evaluation();
+  };
+  CLEAVE_TRY(CommunicationCheck(plan, step).run());
+  return CommunicationCheck(plan, evaluation).run().withContext("evaluation");
 }
 
 } // namespace cleave::artifact

@@ -13,9 +13,9 @@ constexpr int64_t kNoBuffer = -1;
 
 class DataflowCheck {
 public:
-  explicit DataflowCheck(const ProgramView &view)
-      : view_(view), holds_(view.program.buffers_size()),
-        clobberedBy_(view.program.buffers_size(), kNoBuffer) {
+  DataflowCheck(const ProgramView &view, const Schedule &schedule, bool isEvaluation)
+      : view_(view), schedule_(schedule), isEvaluation_(isEvaluation),
+        holds_(view.program.buffers_size()), clobberedBy_(view.program.buffers_size(), kNoBuffer) {
     for (int i = 0; i < view.program.buffers_size(); ++i) {
       holds_[i] = isPersistent(view.program.buffers(i));
       if (holds_[i]) // disjoint, by the placement rule
@@ -29,7 +29,7 @@ public:
   }
 
   Status run() {
-    for (const plan::ScheduleStep &step : view_.program.schedule()) {
+    for (const plan::ScheduleStep &step : schedule_) {
       int segment = int(step.segment());
       for (int i = 0; i < view_.program.segments(segment).instructions_size(); ++i)
         CLEAVE_TRY(visit(segment, i).withContext(view_.instruction(segment, i)));
@@ -48,9 +48,13 @@ private:
       if (access.reads && !holds_[access.buffer] &&
           view_.program.buffers(int(access.buffer)).bytes() > 0)
         return unreadable(access.buffer);
-    for (const Access &access : accesses)
+    for (const Access &access : accesses) {
+      if (access.writes && isEvaluation_ && isPersistent(view_.program.buffers(int(access.buffer))))
+        return Status::defect("it writes buffer '", name(access.buffer),
+                              "', which an evaluation may only read");
       if (access.writes)
         write(access.buffer);
+    }
     return Status::ok();
   }
 
@@ -71,6 +75,8 @@ private:
   }
 
   const ProgramView &view_;
+  const Schedule &schedule_;
+  bool isEvaluation_;
   std::vector<std::vector<std::vector<Access>>> accesses_; // by segment and instruction
   std::vector<bool> holds_;                                // by buffer: its bytes are its value
   ByteRanges owners_;                // by range: the buffer whose value its bytes are
@@ -79,6 +85,9 @@ private:
 
 } // namespace
 
-Status verifyDataflow(const ProgramView &view) { return DataflowCheck(view).run(); }
+Status verifyDataflow(const ProgramView &view) {
+  CLEAVE_TRY(DataflowCheck(view, view.program.schedule(), /*isEvaluation=*/false).run());
+  return DataflowCheck(view, view.program.evaluation(), /*isEvaluation=*/true).run();
+}
 
 } // namespace cleave::artifact

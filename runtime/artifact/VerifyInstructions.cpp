@@ -204,11 +204,11 @@ Status verifyInstructions(const ProgramView &view) {
   return Status::ok();
 }
 
-Status verifySchedule(const ProgramView &view) {
-  int size = view.program.schedule_size();
+static Status verifySteps(const ProgramView &view, const Schedule &schedule) {
+  int size = schedule.size();
   uint64_t runs = 0;
   std::set<std::pair<uint32_t, uint32_t>> seen;
-  for (const plan::ScheduleStep &step : view.program.schedule()) {
+  for (const plan::ScheduleStep &step : schedule) {
     if (step.segment() >= uint32_t(view.program.segments_size()))
       return Status::defect("rank ", view.rank, " schedules segment ", step.segment(), ", it has ",
                             view.program.segments_size());
@@ -224,6 +224,11 @@ Status verifySchedule(const ProgramView &view) {
              ? Status::ok()
              : Status::defect("rank ", view.rank, " runs ", runs,
                               " instructions in a step, expected at most ", kMostRuns);
+}
+
+Status verifySchedule(const ProgramView &view) {
+  CLEAVE_TRY(verifySteps(view, view.program.schedule()));
+  return verifySteps(view, view.program.evaluation()).withContext("evaluation");
 }
 
 } // namespace cleave::artifact

@@ -21,6 +21,9 @@ struct ProgramView {
   std::string instruction(int segment, int index) const;
 };
 
+// The order of a step or of an evaluation.
+using Schedule = google::protobuf::RepeatedPtrField<plan::ScheduleStep>;
+
 // A limit for counts of elements and bytes: above every machine's memory, and small enough to be
 // multiplied by the size of an element or a few sizes of a mesh.
 constexpr int64_t kMostElements = int64_t(1) << 48;
@@ -56,12 +59,13 @@ Status verifyAttention(const ProgramView &view, const plan::Attention &attention
 
 // Whether no two indices of a strided tensor have the same place; sizes as in reachOf.
 bool areDistinct(const plan::StridedOperand &operand, std::span<const int64_t> sizes);
-// The number of segments and instructions that a step runs.
+// The number of segments and instructions that a step and an evaluation run.
 Status verifySchedule(const ProgramView &view);
 // The queues of one program, of which there are kQueues. Needs verifyInstructions.
 constexpr uint32_t kQueues = 3;
 Status verifyQueues(const ProgramView &view);
-// One step's schedule in order. Needs verifyInstructions and verifySchedule.
+// One step's schedule in order, and that of the evaluation. Needs verifyInstructions and
+// verifySchedule.
 Status verifyDataflow(const ProgramView &view);
 // All ranks together. Needs verifyInstructions on all programs.
 Status verifyCommunication(const plan::Plan &plan);

@@ -3,6 +3,7 @@
 #include "runtime/checkpoint/SaveFolder.h"
 
 #include "runtime/base/FileWriter.h"
+#include "runtime/checkpoint/Best.h"
 #include "runtime/checkpoint/Index.h"
 
 #include <algorithm>
@@ -77,8 +78,9 @@ void removeOld(const fs::path &directory, const fs::path &current, int keep) {
     steps.pop_back();
   }
   const fs::path *usable = newestUsable(steps);
+  const std::optional<Best> best = bestIn(directory);
   for (size_t i = 0; i + static_cast<size_t>(std::max(1, keep)) < steps.size(); ++i)
-    if (&steps[i] != usable)
+    if (&steps[i] != usable && !(best && steps[i].filename() == folderOfStep(best->step)))
       removeStep(steps[i]);
 }
 

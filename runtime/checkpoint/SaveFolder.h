@@ -21,7 +21,7 @@ void sweepTemporaries(const std::filesystem::path &directory);
 Status publish(const std::filesystem::path &temporary, const std::filesystem::path &final);
 
 // After saving `current`: removes the checkpoints of later steps, and of the others all but the
-// newest `keep` and the newest finite one.
+// newest `keep`, the newest finite one and the best one (Best.h).
 void removeOld(const std::filesystem::path &directory, const std::filesystem::path &current,
                int keep);
 

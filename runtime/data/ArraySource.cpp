@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -25,9 +26,9 @@ struct Shard {
 struct Column {
   InputDescription input;
   std::vector<Shard> shards;
-  bool isConstant = false;      // the same values for every micro-batch (a mask, a table)
-  int64_t rowsOfSample = 1;     // more if another input has fewer rows per micro-batch
-  std::vector<int64_t> ignored; // of a label: a row of kIgnoredLabel
+  bool isConstant = false;   // the same values for every micro-batch (a mask, a table)
+  int64_t rowsOfSample = 1;  // more if another input has fewer rows per micro-batch
+  std::vector<char> ignored; // of a label: a row that the loss ignores, in the input's dtype
 
   int64_t batch() const { return input.shape[0]; }
   int64_t rows() const { return shards.back().first + shards.back().rows; }
@@ -102,7 +103,7 @@ private:
       int64_t number = slot * perSlot_ + row / column.rowsOfSample;
       TakenSample taken = epochs_.sampleAt(step, number);
       if (taken.isPadding && !column.ignored.empty())
-        return copyPart(part, stored, DType::I64, column.ignored.data(), block, input.dtype,
+        return copyPart(part, stored, input.dtype, column.ignored.data(), block, input.dtype,
                         destination);
       int64_t sample = order_.at(taken.epoch * epochs_.samples() + taken.index);
       row = sample * column.rowsOfSample + row % column.rowsOfSample;
@@ -152,7 +153,22 @@ Status checkArray(const InputDescription &input, const FoundArray &found) {
   return Status::ok();
 }
 
-Result<Column> makeColumn(InputDescription input, const std::vector<FoundArray> &arrays) {
+// kIgnoredLabel, or NaN.
+Status setIgnored(Column &column) {
+  const DType dtype = column.input.dtype;
+  const auto count = size_t(column.rowElements());
+  column.ignored.resize(count * byteSize(dtype));
+  if (isInteger(dtype)) {
+    const std::vector<int64_t> row(count, kIgnoredLabel);
+    return convert(row.data(), DType::I64, column.ignored.data(), dtype, column.rowElements());
+  }
+  const std::vector<double> row(count, std::numeric_limits<double>::quiet_NaN());
+  return convert(row.data(), DType::F64, column.ignored.data(), dtype, column.rowElements());
+}
+
+// `pads`: batches may be completed by samples with ignored labels.
+Result<Column> makeColumn(InputDescription input, const std::vector<FoundArray> &arrays,
+                          bool pads) {
   input.shape = atLeastOneDim(input.shape);
   Column column{.input = input, .shards = {}, .ignored = {}};
   int64_t rows = 0;
@@ -163,8 +179,8 @@ Result<Column> makeColumn(InputDescription input, const std::vector<FoundArray> 
                              atLeastOneDim(found.array->shape)[0]});
     rows += column.shards.back().rows;
   }
-  if (isLabel(input) && isInteger(input.dtype))
-    column.ignored.assign(size_t(column.rowElements()), kIgnoredLabel);
+  if (pads && isLabel(input))
+    CLEAVE_TRY(setIgnored(column));
   return column;
 }
 
@@ -233,7 +249,8 @@ Result<std::unique_ptr<DataSource>> openArrays(const DataOptions &options,
                                                const std::vector<std::vector<FoundArray>> &arrays) {
   std::vector<Column> columns;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    CLEAVE_TRY_ASSIGN(Column column, makeColumn(inputs[i], arrays[i]));
+    CLEAVE_TRY_ASSIGN(Column column,
+                      makeColumn(inputs[i], arrays[i], options.lastBatch == LastBatch::Pad));
     columns.push_back(std::move(column));
   }
   markConstants(columns);

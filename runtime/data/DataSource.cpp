@@ -61,7 +61,9 @@ Status checkLastBatch(const DataOptions &options, const std::vector<InputDescrip
     if (!isLabel(input))
       continue;
     hasLabels = true;
-    if (!isInteger(input.dtype) || !input.vocabulary)
+    const bool isIgnored = isInteger(input.dtype) ? input.vocabulary.has_value()
+                                                  : isFloat(input.dtype) && options.ignoresNaN;
+    if (!isIgnored)
       return Status::userError("--last-batch pad: the loss cannot ignore values of the label `",
                                input.name, "`, which is ", name(input.dtype), toString(input.shape),
                                ", expected classes of softmax-cross-entropy", wayOut);

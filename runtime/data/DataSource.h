@@ -42,6 +42,8 @@ struct DataOptions {
   // train.
   bool mayHaveLabels = true;
   LastBatch lastBatch = LastBatch::Wrap;
+  // The loss also ignores labels of floats that are NaN, as an evaluation does.
+  bool ignoresNaN = false;
 };
 
 class DataSource {

@@ -52,10 +52,7 @@ public:
   Status step(int64_t step) override {
     if (!completed_)
       completed_ = Clock::now();
-    state_.step = step;
-    state_.outputs.clear();
-    for (StepState::Report &report : state_.reports)
-      report.sum = 0, report.count = 0;
+    state_.begin(step);
     if (backup_)
       CLEAVE_TRY(backup_->save());
     if (profile_)
@@ -79,6 +76,23 @@ public:
     return Status::defect("the program has no hyperparameter '", name, "'");
   }
 
+  Status evaluate(int64_t batch) override {
+    evaluation_->state.begin(batch);
+    if (evaluation_->staging)
+      CLEAVE_TRY(evaluation_->staging->fill(batch));
+    CLEAVE_TRY(evaluation_->actions->run());
+    CLEAVE_TRY(devices_->await([this] { return device_->synchronize(); }));
+    completed_ = Clock::now();
+    if (evaluation_->staging)
+      evaluation_->staging->collect();
+    if (check_)
+      CLEAVE_TRY(check_->forget());
+    setMetrics(evaluation_->state, evaluation_->metrics);
+    return Status::ok();
+  }
+
+  const std::vector<MetricValue> &evaluation() const override { return evaluation_->metrics; }
+
   Status undoStep() override { return backup_ ? backup_->restore() : Status::ok(); }
 
   double hostSeconds() const override { return hostSeconds_; }
@@ -99,9 +113,11 @@ public:
     for (const memory::Arenas::Range &range : arenas_.ranges())
       if (isInProcess(range.space))
         ranges.push_back({"arenas", range.begin, range.bytes});
-    if (staging_)
-      for (memory::KnownRange &range : staging_->ranges())
-        ranges.push_back(std::move(range));
+    for (const Staging *staging :
+         {staging_.get(), evaluation_ ? evaluation_->staging.get() : nullptr})
+      if (staging)
+        for (memory::KnownRange &range : staging->ranges())
+          ranges.push_back(std::move(range));
     if (backup_)
       ranges.push_back({"copy of parameters and states", backup_->memory(), backup_->bytes()});
     return ranges;
@@ -131,6 +147,16 @@ public:
 
 private:
   using Clock = std::chrono::steady_clock;
+
+  // The evaluation: a schedule of its own on the buffers of the program.
+  struct Evaluation {
+    plan::Program program; // with the evaluation as its schedule
+    StepState state;
+    std::unique_ptr<Staging> staging; // as staging_
+    std::vector<MetricValue> metrics;
+    std::unique_ptr<StepActions> actions;
+    std::atomic<uint64_t> position{0}; // not reported
+  };
 
   // Whether this process addresses the memory of the space.
   bool isInProcess(plan::Space space) const { return device_->isHost() || space != plan::DEVICE; }
@@ -213,11 +239,15 @@ private:
       CLEAVE_TRY(actions_->noteTimes());
     if (check_)
       CLEAVE_TRY(check_->endStep());
-    for (size_t i = 0; i < metrics_.size(); ++i) {
-      const StepState::Report &report = state_.reports[i];
-      metrics_[i].value = report.count ? report.sum / double(report.count) : 0;
-    }
+    setMetrics(state_, metrics_);
     return Status::ok();
+  }
+
+  static void setMetrics(const StepState &state, std::vector<MetricValue> &metrics) {
+    for (size_t i = 0; i < metrics.size(); ++i) {
+      const StepState::Report &report = state.reports[i];
+      metrics[i].value = report.count ? report.sum / double(report.count) : 0;
+    }
   }
 
   Status readFrom(const checkpoint::TensorStore &store, const plan::Tensor &tensor, void *to) {
@@ -244,22 +274,43 @@ private:
   Status prepareActions() {
     if (options_.profiledSteps)
       profile_ = std::make_unique<ExecutionProfile>(program_, rank_, options_.profiledSteps);
-    ExecutionContext context{.plan = plan_,
-                             .program = program_,
-                             .rank = rank_,
-                             .arenas = arenas_,
-                             .device = *device_,
-                             .groups = groups_,
-                             .canRecordCalls = devices_->canRecord(),
-                             .data = data_,
-                             .keepOutputs = options_.keepOutputs,
-                             .state = state_,
-                             .staging = staging_.get()};
+    const ExecutionContext context = contextOf(program_, data_, state_, staging_.get());
     actions_ = std::make_unique<StepActions>(context, check_.get(), profile_.get(), *position_);
     CLEAVE_TRY(actions_->prepare());
     for (const StepState::Report &report : state_.reports)
       metrics_.push_back({report.name, 0});
+    return options_.evaluation ? prepareEvaluation() : Status::ok();
+  }
+
+  Status prepareEvaluation() {
+    evaluation_ = std::make_unique<Evaluation>();
+    Evaluation &e = *evaluation_;
+    e.program = program_;
+    *e.program.mutable_schedule() = program_.evaluation();
+    if (!device_->isHost())
+      e.staging = std::make_unique<Staging>(e.program, *device_, e.state);
+    const ExecutionContext context =
+        contextOf(e.program, options_.evaluation, e.state, e.staging.get());
+    e.actions = std::make_unique<StepActions>(context, nullptr, nullptr, e.position);
+    CLEAVE_TRY(e.actions->prepare());
+    for (const StepState::Report &report : e.state.reports)
+      e.metrics.push_back({report.name, 0});
     return Status::ok();
+  }
+
+  ExecutionContext contextOf(const plan::Program &program, const data::DataSource *data,
+                             StepState &state, Staging *staging) {
+    return {.plan = plan_,
+            .program = program,
+            .rank = rank_,
+            .arenas = arenas_,
+            .device = *device_,
+            .groups = groups_,
+            .canRecordCalls = devices_->canRecord(),
+            .data = data,
+            .keepOutputs = options_.keepOutputs,
+            .state = state,
+            .staging = staging};
   }
 
   const plan::Plan &plan_;
@@ -282,6 +333,7 @@ private:
   double hostSeconds_ = 0;
   std::unique_ptr<ExecutionProfile> profile_;
   std::unique_ptr<StepActions> actions_;
+  std::unique_ptr<Evaluation> evaluation_; // null unless options.evaluation
   std::unique_ptr<comm::DeviceWorld> devices_;
   comm::DeviceGroups groups_; // destroyed first: its threads may still access the arenas
 };
@@ -308,6 +360,11 @@ std::vector<data::InputDescription> inputsOf(const plan::Plan &plan) {
         inputs.back().vocabulary = tensor.vocabulary();
     }
   return inputs;
+}
+
+bool hasEvaluation(const plan::Plan &plan) {
+  return std::ranges::all_of(
+      plan.programs(), [](const plan::Program &program) { return program.evaluation_size() > 0; });
 }
 
 int64_t slotsOf(const plan::Plan &plan) {

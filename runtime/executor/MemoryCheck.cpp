@@ -80,6 +80,15 @@ Status MemoryCheck::after(size_t scheduled, size_t index) {
   return Status::ok();
 }
 
+Status MemoryCheck::forget() const {
+  for (const Range &range : transient_) {
+    const auto &expected = expected_[range.arena];
+    CLEAVE_TRY(
+        write(range, {expected.begin() + long(range.begin), expected.begin() + long(range.end)}));
+  }
+  return Status::ok();
+}
+
 Status MemoryCheck::endStep() const {
   for (const Range &range : transient_)
     CLEAVE_TRY(checkPoison(range));

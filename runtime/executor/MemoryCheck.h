@@ -30,6 +30,9 @@ public:
   // To be called after that instruction: poisons the buffers whose values end with it. Failures of
   // the instruction that the device reports late are returned here.
   Status after(size_t scheduled, size_t index);
+  // To be called after other instructions than those of a step have used the memory: poisons what
+  // holds no value again.
+  Status forget() const;
   // To be called at the end of a step: a defect if any poison was overwritten.
   Status endStep() const;
 

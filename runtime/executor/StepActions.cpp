@@ -3,6 +3,7 @@
 
 #include "runtime/artifact/Access.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -62,9 +63,18 @@ std::vector<uint32_t> StepActions::otherQueues(uint32_t segment) const {
 
 Status StepActions::prepare() {
   CLEAVE_TRY(createTimes());
-  for (uint32_t segment = 0; segment < uint32_t(context_.program.segments_size()); ++segment)
-    CLEAVE_TRY(prepareSegment(segment));
+  for (uint32_t segment = 0; segment < uint32_t(context_.program.segments_size()); ++segment) {
+    segments_.emplace_back();
+    if (isScheduled(segment))
+      CLEAVE_TRY(prepareSegment(segment));
+  }
   return Status::ok();
+}
+
+bool StepActions::isScheduled(uint32_t segment) const {
+  return std::ranges::any_of(context_.program.schedule(), [&](const plan::ScheduleStep &step) {
+    return step.segment() == segment;
+  });
 }
 
 Status StepActions::createTimes() {
@@ -91,7 +101,6 @@ Status StepActions::createTimes() {
 
 Status StepActions::prepareSegment(uint32_t segment) {
   const plan::Segment &list = segmentAt(segment);
-  segments_.emplace_back();
   std::set<uint32_t> isWaitedFor;
   for (const plan::Instruction &instruction : list.instructions())
     isWaitedFor.insert(instruction.waits().begin(), instruction.waits().end());

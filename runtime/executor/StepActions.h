@@ -20,7 +20,8 @@ public:
               std::atomic<uint64_t> &position)
       : context_(context), check_(check), profile_(profile), position_(position) {}
 
-  // Prepares all instructions; the errors of prepare(), with the instruction's name.
+  // Prepares the instructions that the schedule runs; the errors of prepare(), with the
+  // instruction's name.
   Status prepare();
 
   // Runs the whole schedule, or enqueues it on devices other than the host. Where the device and
@@ -53,6 +54,7 @@ private:
   Status addWait(uint32_t segment, uint32_t index, uint32_t queue, device::Event event);
   Status addTimedRecord(uint32_t segment, uint32_t index, std::vector<device::Event> Times::*which);
   Status createTimes();
+  bool isScheduled(uint32_t segment) const;
   bool timesEvents() const { return profile_ && !context_.device.isHost(); }
 
   bool canRecord() const;

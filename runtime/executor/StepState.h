@@ -24,6 +24,14 @@ struct StepState {
   std::vector<Report> reports; // one per metric
   std::vector<StoredOutput> outputs;
 
+  // To be called before a step.
+  void begin(int64_t number) {
+    step = number;
+    outputs.clear();
+    for (Report &report : reports)
+      report.sum = 0, report.count = 0;
+  }
+
   // Adds a value, F32 or F64 in memory of this process, to a metric (index into `reports`).
   void report(size_t metric, DType dtype, const void *value) {
     reports[metric].sum += dtype == DType::F64 ? *static_cast<const double *>(value)

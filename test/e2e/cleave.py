@@ -77,7 +77,13 @@ def train(plan, data, steps, log, *options, **how):
 def read_log(path):
     """The lines of a log: (steps, ranks)."""
     lines = [json.loads(line) for line in pathlib.Path(path).read_text().splitlines() if line.strip()]
-    return [line for line in lines if "step" in line], [line for line in lines if "planned_bytes" in line]
+    return [line for line in lines if "step" in line and "event" not in line], [line for line in lines if "planned_bytes" in line]
+
+
+def evaluations(path):
+    """The lines of a log that tell of evaluations, without their seconds."""
+    lines = [json.loads(line) for line in pathlib.Path(path).read_text().splitlines() if line.strip()]
+    return [{key: line[key] for key in line if key not in ("event", "seconds")} for line in lines if line.get("event") == "eval"]
 
 
 def losses(steps):

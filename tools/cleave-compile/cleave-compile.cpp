@@ -55,6 +55,9 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
                  "recipes (dp, zero1, zero2, zero3, fsdp, hsdp, megatron; full-recompute, "
                  "selective-recompute, no-recompute, sharding-first) or a file of rules")
       ->group("Plan");
+  app.add_flag("--eval", options.evaluate,
+               "with --train: also plan the evaluation of a micro-batch, for cleave-run --eval")
+      ->group("Plan");
   app.add_option("--micro-batch", options.microBatch,
                  "number of micro-batches into which the batch given by --set is cut; auto: the "
                  "fastest number that fits")

@@ -4,6 +4,7 @@
 #include "compiler/frontend/torchscript/Import.h"
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Artifact.h"
+#include "runtime/checkpoint/Best.h"
 #include "runtime/checkpoint/Checkpoint.h"
 #include "tools/commandline/CommandLine.h"
 
@@ -19,6 +20,7 @@ struct Options {
   std::string plan, checkpoint, output, model;
   std::vector<std::string> ties, unties;
   bool averages = false; // --ema
+  bool best = false;
 };
 } // namespace
 
@@ -116,7 +118,11 @@ static Status run(const Options &options) {
     return Status::userError("found the output '", options.output,
                              "', expected a name that ends in .onnx or .safetensors");
   CLEAVE_TRY_ASSIGN(plan::Plan plan, artifact::readPlan(options.plan));
-  CLEAVE_TRY_ASSIGN(auto checkpoint, checkpoint::Checkpoint::open(options.checkpoint));
+  std::string folder = options.checkpoint;
+  if (options.best) {
+    CLEAVE_TRY_ASSIGN(folder, checkpoint::bestCheckpoint(options.checkpoint));
+  }
+  CLEAVE_TRY_ASSIGN(auto checkpoint, checkpoint::Checkpoint::open(folder));
   std::map<std::string, std::string> sources = sourcesOf(plan, options.averages);
   CLEAVE_TRY(checkComplete(sources, *checkpoint, options.averages));
   std::string model = options.model.empty() ? plan.source().path() : options.model;
@@ -146,6 +152,7 @@ int main(int argc, char **argv) {
   app.add_option("--checkpoint", options.checkpoint, "folder written by cleave-run --save")
       ->required()
       ->type_name("DIR");
+  app.add_flag("--best", options.best, "the best checkpoint of the folder (--keep-best)");
   app.add_option("-o,--output", options.output, "output file: .onnx or .safetensors")
       ->required()
       ->type_name("FILE");

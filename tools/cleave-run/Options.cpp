@@ -110,6 +110,8 @@ void addFileOptions(CLI::App &app, Options &options) {
                  "checkpoint folder or .safetensors file with the values of parameters and running "
                  "statistics, by name, instead of those in the model file")
       ->type_name("DIR|FILE");
+  app.add_flag("--best", options.best,
+               "with --weights DIR: the best checkpoint of the folder (--keep-best)");
   app.add_flag("--restart-optimizer", options.restartOptimizer,
                "with --resume: begin the states of the optimizer anew");
   app.add_option_function<std::string>(
@@ -145,6 +147,25 @@ void addFileOptions(CLI::App &app, Options &options) {
   app.add_option("--model", options.model,
                  "path of the model file, if it has moved since compilation")
       ->type_name("FILE");
+}
+
+// The evaluation during a training.
+void addEvaluationOptions(CLI::App &app, Options &options) {
+  app.add_option("--eval", options.eval,
+                 "evaluate the training on these data at its end; values as of --data")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  app.add_option("--eval-every", options.evalEvery, "also evaluate after every N steps")
+      ->check(positive())
+      ->type_name("N");
+  app.add_option("--eval-steps", options.evalSteps,
+                 "micro-batches of an evaluation at most (default: one pass over the data)")
+      ->check(positive())
+      ->type_name("N");
+  app.add_option("--keep-best", options.keepBest,
+                 "also save where this number of the evaluation is the best so far, and keep that "
+                 "checkpoint: eval_loss, eval_accuracy, ...")
+      ->type_name("METRIC");
 }
 
 void addSupervisionOptions(CLI::App &app, Options &options) {
@@ -187,6 +208,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &options) {
   addDataOptions(app, options);
   addTrainingOptions(app, options);
   addFileOptions(app, options);
+  addEvaluationOptions(app, options);
   addSupervisionOptions(app, options);
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return code;

@@ -23,6 +23,10 @@ struct Options {
   std::vector<std::string> trust; // files of public keys; empty: plans need no signature
   std::vector<std::string> data;  // values of --data
   std::string dataCommand;        // instead of data; empty: none
+  std::vector<std::string> eval;  // values of --eval; empty: no evaluation
+  int64_t evalEvery = 0;          // steps between evaluations; 0: at the end only
+  int64_t evalSteps = 0;          // micro-batches of an evaluation at most; 0: one pass
+  std::string keepBest;           // metric whose best checkpoint stays; empty: none
   std::optional<int64_t> steps;   // total, with those before --resume
   std::optional<int64_t> epochs;  // total, with those before --resume; neither: one epoch
   data::LastBatch lastBatch = data::LastBatch::Wrap;
@@ -36,6 +40,7 @@ struct Options {
       model;             // paths; empty: option not given
   int64_t saveEvery = 0; // steps between checkpoints; 0: at the end only
   int keep = 2;          // checkpoints that stay in the folder
+  bool best = false;     // --weights takes the best checkpoint of a folder
   OnNan onNan = OnNan::Stop;
   std::vector<std::string> lr;   // values of --lr: RATE or GROUP=RATE
   std::string lrSchedule;        // KIND[:OPTION=VALUE,…] or a file; empty: constant

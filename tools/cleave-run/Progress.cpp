@@ -82,6 +82,23 @@ void Progress::step(int64_t step, const std::vector<executor::MetricValue> &metr
   }
 }
 
+void Progress::evaluation(int64_t step, const std::vector<std::pair<std::string, double>> &numbers,
+                          double seconds) {
+  begin_ += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  if (quiet_)
+    return;
+  finish();
+  std::string text;
+  char number[64];
+  for (const auto &[name, value] : numbers) {
+    std::snprintf(number, sizeof number, " %.5g  ", value);
+    text += name + number;
+  }
+  std::printf("step %lld/%lld  %sin %s\n", static_cast<long long>(step + 1),
+              static_cast<long long>(first_ + count_), text.c_str(), secondsText(seconds).c_str());
+  std::fflush(stdout);
+}
+
 void Progress::showBar(int64_t done, const std::string &numbers) {
   std::string ends = concat(first_ + done, '/', first_ + count_);
   int room = terminalWidth() - int(ends.size() + numbers.size()) - 6;

@@ -20,6 +20,9 @@ public:
 
   // Call after every step, with its index and metrics.
   void step(int64_t step, const std::vector<executor::MetricValue> &metrics);
+  // Call after an evaluation, which took these seconds: they do not count for the speed of steps.
+  void evaluation(int64_t step, const std::vector<std::pair<std::string, double>> &numbers,
+                  double seconds);
   // Ends the line of the progress bar.
   void finish();
 

@@ -52,6 +52,9 @@ void addOptions(std::vector<Fact> &facts, const Options &options) {
   add("--save", pathOrNone(options.save));
   add("--save-every", options.saveEvery ? concat(options.saveEvery) : "none");
   add("--keep", concat(options.keep));
+  add("--eval-every", options.evalEvery ? concat(options.evalEvery) : "none");
+  add("--eval-steps", options.evalSteps ? concat(options.evalSteps) : "none");
+  add("--keep-best", options.keepBest.empty() ? "none" : options.keepBest);
   add("--on-nan", onNan[size_t(options.onNan)]);
   add("--restart-optimizer", yesOrNo(options.restartOptimizer));
   add("the use of --out", yesOrNo(!options.out.empty()));
@@ -60,27 +63,28 @@ void addOptions(std::vector<Fact> &facts, const Options &options) {
   add("CLEAVE_CHECK_KERNELS", yesOrNo(options.checked));
 }
 
-// The first files one by one, the others together.
-Status addData(std::vector<Fact> &facts, const Options &options,
+// The first files one by one, the others together. `kind`: of the files, `data` or `evaluation`.
+Status addData(std::vector<Fact> &facts, const std::string &kind,
+               const std::vector<std::string> &specs,
                const std::vector<data::InputDescription> &inputs) {
   constexpr size_t kListed = 32;
   std::vector<std::string> prints;
-  for (const std::string &text : options.data) {
+  for (const std::string &text : specs) {
     CLEAVE_TRY_ASSIGN(data::DataSpec spec, data::readSpec(text, inputs));
     for (const std::string &path : spec.files) {
       CLEAVE_TRY_ASSIGN(auto print, fingerprint(path));
       prints.push_back(spec.input ? spec.input->name + "=" + print : print);
     }
   }
-  facts.push_back({"the number of data files", concat(prints.size())});
+  facts.push_back({concat("the number of ", kind, " files"), concat(prints.size())});
   std::string others;
   for (size_t i = 0; i < prints.size(); ++i)
     if (i < kListed)
-      facts.push_back({concat("data file ", i + 1), prints[i]});
+      facts.push_back({concat(kind, " file ", i + 1), prints[i]});
     else
       others += prints[i] + "\n";
   if (!others.empty())
-    facts.push_back({"the other data files", sha256(others).substr(0, kDigits)});
+    facts.push_back({concat("the other ", kind, " files"), sha256(others).substr(0, kDigits)});
   return Status::ok();
 }
 
@@ -127,8 +131,10 @@ Result<std::vector<Fact>> factsOf(const plan::Plan &plan, const Options &options
   };
   addOptions(facts, options);
   CLEAVE_TRY(addModel(facts, plan, options));
-  if (auto inputs = executor::inputsOf(plan); !inputs.empty()) // otherwise the files are not read
-    CLEAVE_TRY(addData(facts, options, inputs));
+  if (auto inputs = executor::inputsOf(plan); !inputs.empty()) { // otherwise no files are read
+    CLEAVE_TRY(addData(facts, "data", options.data, inputs));
+    CLEAVE_TRY(addData(facts, "evaluation", options.eval, inputs));
+  }
   facts.push_back({"the first step", concat(first)});
   facts.push_back({"the number of steps", concat(count)});
   if (!checkpoint) {

@@ -84,6 +84,15 @@ Status RunLog::step(int64_t step, const std::vector<executor::MetricValue> &metr
   return line(entry.dump());
 }
 
+Status RunLog::evaluation(int64_t step, const std::vector<std::pair<std::string, double>> &numbers,
+                          double seconds) {
+  Json entry{{"event", "eval"}, {"step", step}};
+  for (const auto &[name, number] : numbers)
+    entry[name] = number;
+  entry["seconds"] = seconds;
+  return line(entry.dump());
+}
+
 Status RunLog::restart(int number, int ranks, int64_t step, const std::string &reason) {
   return line(Json{
       {"event", "restart"},

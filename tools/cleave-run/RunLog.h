@@ -31,6 +31,9 @@ public:
   Status step(int64_t step, const std::vector<executor::MetricValue> &metrics, double seconds,
               double hostSeconds, const std::vector<std::pair<std::string, double>> &more,
               bool isSkipped);
+  // Writes {"event": "eval", "step", numbers by name, "seconds"} behind a step.
+  Status evaluation(int64_t step, const std::vector<std::pair<std::string, double>> &numbers,
+                    double seconds);
   // Writes {"event": "restart", …}: the number of the restart, the ranks and the step with which it
   // begins, and its reason.
   Status restart(int number, int ranks, int64_t step, const std::string &reason);

@@ -13,6 +13,7 @@
 #include "tools/cleave-run/Agreement.h"
 #include "tools/cleave-run/ChooseDevice.h"
 #include "tools/cleave-run/EndVote.h"
+#include "tools/cleave-run/Evaluator.h"
 #include "tools/cleave-run/Gather.h"
 #include "tools/cleave-run/LearningRates.h"
 #include "tools/cleave-run/NotFinite.h"
@@ -139,10 +140,13 @@ private:
       first_ = checkpoint_->progress().step;
     }
     if (!options_.weights.empty()) {
-      CLEAVE_TRY_ASSIGN(weights_, weightsFor(plan_, options_.weights).withContext("--weights"));
+      CLEAVE_TRY_ASSIGN(
+          weights_, weightsFor(plan_, options_.weights, options_.best).withContext("--weights"));
     }
     CLEAVE_TRY(data_.open(plan_, options_, checkpoint_.get(), first_));
     note(data_.notes());
+    CLEAVE_TRY(evaluator_.open(plan_, options_).withContext("--eval"));
+    note(evaluator_.notes());
     origin_ = originOfRun();
     const int64_t end = data_.endOf(options_, origin_);
     count_ = std::max<int64_t>(0, end - first_);
@@ -211,6 +215,7 @@ private:
     options.resume = checkpoint_.get();
     options.weights = weights_.tensors.get();
     options.restartOptimizer = options_.restartOptimizer;
+    options.evaluation = evaluator_.data();
     options.canUndo = plan_.trains() && options_.onNan == OnNan::Skip;
     options.checked = options_.checked;
     options.position = &reporter_.position();
@@ -285,12 +290,18 @@ private:
       CLEAVE_TRY(notFinite_.verdict(saver_.lastGood()));
       if (outputs_)
         CLEAVE_TRY(outputs_->add(executor_->storedOutputs()));
+      if (evaluator_.isDue(step))
+        CLEAVE_TRY(evaluate(step, progress));
       if (options_.saveEvery && (step + 1 - origin_) % options_.saveEvery == 0)
         CLEAVE_TRY(saveNow(step + 1, progress));
       CLEAVE_TRY_ASSIGN(bool ends, endsBehind(step, seconds.count()));
       if (ends)
         break;
     }
+    // A run that a signal ends saves at once.
+    const int64_t last = first_ + count_ - 1;
+    if (evaluator_.data() && evaluated_ != last && !isEnded_)
+      CLEAVE_TRY(evaluate(last, progress));
     warn(notFinite_.summary(count_), progress);
     return Status::ok();
   }
@@ -302,6 +313,27 @@ private:
     return hasData;
   }
 
+  // Evaluates behind a step; saves a checkpoint if it is the best one by --keep-best.
+  Status evaluate(int64_t step, Progress &progress) {
+    const auto begin = std::chrono::steady_clock::now();
+    CLEAVE_TRY_ASSIGN(Numbers numbers, evaluator_.run(*executor_));
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    evaluated_ = step;
+    if (isFirst()) {
+      CLEAVE_TRY(log_.evaluation(step, numbers, seconds.count()));
+      CLEAVE_TRY(tensorBoard_.step(step, numbers));
+      progress.evaluation(step, numbers, seconds.count());
+    }
+    const double value = numberOf(numbers, options_.keepBest);
+    if (!saver_.isBest(value) || !notFinite_.isFinite())
+      return Status::ok();
+    CLEAVE_TRY(saveNow(step + 1, progress));
+    if (saver_.hasSaved(step + 1))
+      if (Status noted = saver_.setBest(step + 1, value, environment_.rank); !noted)
+        warn(noted.message(), progress);
+    return Status::ok();
+  }
+
   // Whether a signal ends the training behind this step, as if it had been the last.
   Result<bool> endsBehind(int64_t step, double seconds) {
     if (!plan_.trains())
@@ -310,6 +342,7 @@ private:
     if (signal == 0)
       return false;
     reporter_.askToEnd(signal);
+    isEnded_ = true;
     count_ = step + 1 - first_;
     return true;
   }
@@ -353,9 +386,9 @@ private:
     Status status = save(next);
     if (status.kind() != StatusKind::UserError || next == first_ + count_)
       return status;
-    warn(concat("saved nothing: ", status.message(), "; the next attempt is after ",
-                options_.saveEvery, " more steps"),
-         progress);
+    const std::string attempt =
+        options_.saveEvery ? concat("after ", options_.saveEvery, " more steps") : "at the end";
+    warn(concat("saved nothing: ", status.message(), "; the next attempt is ", attempt), progress);
     return Status::ok();
   }
 
@@ -430,12 +463,15 @@ private:
   NotFinite notFinite_;
   EndVote endVote_;
   LearningRates rates_;
+  Evaluator evaluator_;
+  int64_t evaluated_ = -2; // the last step behind which was evaluated; -1: before step 0
   RunLog log_;
   TensorBoard tensorBoard_;
   std::optional<RunSummary> summary_; // from the first step on
   int64_t first_ = 0, count_ = 0;     // steps of this run
   int64_t origin_ = 0;                // first step of the run, before any restart
   int64_t step_ = 0;                  // current
+  bool isEnded_ = false;              // by a signal, on all ranks behind the same step
   bool isJoint_ = false;              // a failure now is that of all ranks, with one message
 };
 

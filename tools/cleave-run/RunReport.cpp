@@ -21,7 +21,7 @@ Status writeReport(const std::string &path, const plan::Plan &plan, const std::s
     Json entry = Json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (!entry.is_object())
       continue;
-    hasSteps |= entry.contains("step");
+    hasSteps |= entry.contains("step") && !entry.contains("event");
     entries.push_back(std::move(entry));
   }
   if (!hasSteps)

@@ -1,9 +1,12 @@
 // See Saver.h.
 #include "tools/cleave-run/Saver.h"
 
+#include "runtime/checkpoint/Best.h"
+#include "tools/cleave-run/Evaluator.h"
 #include "tools/cleave-run/Gather.h"
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 
 namespace cleave::run {
@@ -25,8 +28,12 @@ Status Saver::open(int rank, const checkpoint::Checkpoint *resumed) {
                    options_.save.c_str());
   }
   CLEAVE_TRY(checkpoint::checkSaveFolder(options_.save, lastGood_));
-  if (resumed && checkpoint::isIn(*resumed, options_.save))
+  if (resumed && checkpoint::isIn(*resumed, options_.save)) {
     saved_ = resumed->progress().step;
+    std::optional<checkpoint::Best> best = checkpoint::bestIn(options_.save);
+    if (best && best->metric == options_.keepBest && best->step <= saved_)
+      best_ = best->value;
+  }
   return Status::ok();
 }
 
@@ -50,6 +57,18 @@ Status Saver::save(int64_t next, bool isFinite, const std::vector<checkpoint::Sl
   if (isFinite)
     lastGood_ = checkpoint::pathOf(options_.save, next);
   return Status::ok();
+}
+
+bool Saver::isBest(double value) const {
+  if (options_.keepBest.empty() || !std::isfinite(value))
+    return false;
+  return !best_ || (isBetterBelow(options_.keepBest) ? value < *best_ : value > *best_);
+}
+
+Status Saver::setBest(int64_t next, double value, int rank) {
+  best_ = value;
+  return rank == 0 ? checkpoint::writeBest(options_.save, {next, options_.keepBest, value})
+                   : Status::ok();
 }
 
 } // namespace cleave::run

@@ -10,6 +10,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,15 @@ public:
   Status save(int64_t next, bool isFinite, const std::vector<checkpoint::Slice> &slices,
               comm::Communicator &world, comm::PatientBarrier &barrier);
 
+  // Whether this number of --keep-best is better than that of every checkpoint before.
+  bool isBest(double value) const;
+  // Notes on rank 0 that the checkpoint whose next step is `next`, which is saved, is the best one.
+  Status setBest(int64_t next, double value, int rank);
+
   // Whether this run has saved a checkpoint.
   bool hasSaved() const { return hasSaved_; }
+  // Whether the last checkpoint is the one whose next step is `next`.
+  bool hasSaved(int64_t next) const { return saved_ == next; }
   // The folder of the newest checkpoint that it has saved.
   std::string lastSaved() const { return checkpoint::pathOf(options_.save, saved_); }
 
@@ -52,6 +60,7 @@ private:
   int64_t saved_ = -1; // next step of the last checkpoint, or of the resumed one
   bool hasSaved_ = false;
   std::string lastGood_;
+  std::optional<double> best_; // of --keep-best
 };
 
 } // namespace cleave::run

@@ -2,11 +2,16 @@
 #include "tools/cleave-run/Weights.h"
 
 #include "runtime/artifact/Access.h"
+#include "runtime/checkpoint/Best.h"
 
 namespace cleave::run {
 
-Result<checkpoint::Weights> weightsFor(const plan::Plan &plan, const std::string &path) {
-  CLEAVE_TRY_ASSIGN(checkpoint::Weights weights, checkpoint::openWeights(path));
+Result<checkpoint::Weights> weightsFor(const plan::Plan &plan, const std::string &path, bool best) {
+  std::string chosen = path;
+  if (best) {
+    CLEAVE_TRY_ASSIGN(chosen, checkpoint::bestCheckpoint(path));
+  }
+  CLEAVE_TRY_ASSIGN(checkpoint::Weights weights, checkpoint::openWeights(chosen));
   checkpoint::ModelTensors model;
   for (const plan::Tensor &tensor : plan.tensors())
     if (tensor.role() == plan::PARAMETER ||

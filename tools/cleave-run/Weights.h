@@ -9,9 +9,9 @@
 
 namespace cleave::run {
 
-// Opens the weights at `path` (checkpoint::openWeights) and checks that they are those of the
-// plan's model.
-Result<checkpoint::Weights> weightsFor(const plan::Plan &plan, const std::string &path);
+// Opens the weights at `path` (checkpoint::openWeights), with `best` those of the best checkpoint
+// in that folder. Checks that they are those of the plan's model.
+Result<checkpoint::Weights> weightsFor(const plan::Plan &plan, const std::string &path, bool best);
 
 // The names of the plan's constants, one per line: of a training, the parameters that it leaves as
 // they are (checkpoint::kUntrainedKey).

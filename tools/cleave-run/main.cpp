@@ -26,6 +26,23 @@ namespace fs = std::filesystem;
 
 int fail(const Status &status) { return cleave::fail("cleave-run", status); }
 
+// Checks the options on evaluation.
+Status checkEvaluation(const plan::Plan &plan, const run::Options &options) {
+  if (!options.eval.empty() && !plan.trains())
+    return Status::userError("--eval evaluates a training, but the plan is for inference; give the "
+                             "data with --data and trained weights with --weights");
+  for (auto [name, isGiven] : {std::pair{"--eval-every", options.evalEvery > 0},
+                               {"--eval-steps", options.evalSteps > 0},
+                               {"--keep-best", !options.keepBest.empty()}})
+    if (isGiven && options.eval.empty())
+      return Status::userError(name, " needs --eval DATA");
+  if (!options.keepBest.empty() && options.save.empty())
+    return Status::userError("--keep-best needs --save DIR");
+  if (options.best && options.weights.empty())
+    return Status::userError("--best needs --weights DIR");
+  return Status::ok();
+}
+
 // Checks that need no execution; the result is the same on all ranks.
 Status checkOptions(const plan::Plan &plan, const run::Options &options) {
   CLEAVE_TRY(run::checkDeviceChoice(options.device));
@@ -51,6 +68,7 @@ Status checkOptions(const plan::Plan &plan, const run::Options &options) {
   if (!options.resume.empty() && !options.weights.empty())
     return Status::userError("--weights begins with new weights, --resume goes on with those of "
                              "its checkpoint; leave one of them out");
+  CLEAVE_TRY(checkEvaluation(plan, options));
   if (!options.save.empty() && !plan.trains())
     return Status::userError("--save writes training state, but the plan is for inference");
   if (options.saveEvery && options.save.empty())

@@ -34,6 +34,15 @@ TEST_CASE("values for the backward part live one inside the other, gradients bet
     REQUIRE(last[i - 1].second <= last[i].first);
 }
 
+TEST_CASE("buffers that are added lie around those in place, also in the gaps between them") {
+  const std::vector<Lifetime> placed{{64, 0, 9}, {128, 0, 4}, {64, 0, 9}};
+  const Placement added = placeAround(placed, {0, 64, 192}, {{128, 5, 9}, {64, 5, 9}});
+  CHECK(added.offsets == std::vector<int64_t>{64, 256});
+  CHECK(added.bytes == 320);
+  CHECK(added.peak == 320);
+  CHECK(placeAround(placed, {0, 64, 192}, {}).bytes == 256);
+}
+
 TEST_CASE("no two buffers overlap in space and time, whatever their lifetimes") {
   std::mt19937 random(7);
   for (int count : {60, 60, 60, 60, 60, 60, 60, 60, 1000}) {

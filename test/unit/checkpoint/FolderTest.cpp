@@ -1,6 +1,7 @@
 // Save folders: one job at a time, failed saves, and which checkpoints stay.
 #include "Job.h"
 
+#include "runtime/checkpoint/Best.h"
 #include "runtime/checkpoint/FolderLock.h"
 
 #include <catch2/catch.hpp>
@@ -159,4 +160,30 @@ TEST_CASE("without a finite checkpoint, the newest one is opened") {
   for (int64_t step : {1, 2})
     REQUIRE(saveStep(folder / "run", step, 2, false));
   CHECK((*Checkpoint::open(folder / "run"))->progress().step == 2);
+}
+
+TEST_CASE("the best checkpoint stays until there is a better one") {
+  Folder folder;
+  const std::string run = folder / "run";
+  CHECK_FALSE(bestIn(run));
+  CHECK_THAT(bestCheckpoint(run).status().message(), Catch::Contains("no best checkpoint"));
+  REQUIRE(saveStep(run, 1, 1));
+  REQUIRE(writeBest(run, {1, "eval_loss", 0.5}));
+  REQUIRE(saveStep(run, 2, 1));
+  REQUIRE(saveStep(run, 3, 1));
+  CHECK(namesIn(run) == std::vector<std::string>{"best.json", "step-00000001", "step-00000003"});
+  REQUIRE(bestIn(run));
+  CHECK(bestIn(run)->value == 0.5);
+  CHECK(*bestCheckpoint(run) == run + "/step-00000001");
+  REQUIRE(writeBest(run, {3, "eval_loss", 0.25}));
+  REQUIRE(saveStep(run, 4, 1));
+  CHECK(namesIn(run) == std::vector<std::string>{"best.json", "step-00000003", "step-00000004"});
+  SECTION("a run that begins again before it has no best one") {
+    REQUIRE(saveStep(run, 2, 1));
+    CHECK_FALSE(bestIn(run));
+  }
+  SECTION("a damaged note is none") {
+    std::ofstream(run + "/best.json") << "{";
+    CHECK_FALSE(bestIn(run));
+  }
 }

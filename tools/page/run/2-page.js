@@ -34,6 +34,14 @@ function metricSections() {
                  steps.map((line) => line[name]), numberText);
 }
 
+// Every number of the evaluations.
+function evaluationSections() {
+  const names = [...new Set(evaluations.flatMap(Object.keys))].filter((name) => !["event", "step", "seconds"].includes(name));
+  for (const name of names)
+    curveSection(name, name.replace("eval_", "Evaluation: ").replaceAll("_", " "), "Each evaluation as a dot, behind its step.",
+                 evaluations.map((line) => line[name]), numberText, undefined, evaluations);
+}
+
 function memorySection() {
   const ranks = data.lines.filter((line) => "planned_bytes" in line);
   if (ranks.length === 0) return;
@@ -52,6 +60,7 @@ function restartSection() {
 
 summary();
 metricSections();
+evaluationSections();
 curveSection("seconds", "Seconds of a step", "Measured on rank 0, beside the prediction.", steps.map((line) => line.seconds), secondsText,
              {at: data.predicted.step_seconds, text: "predicted"});
 memorySection();

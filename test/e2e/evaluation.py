@@ -1,0 +1,167 @@
+"""`cleave-run --eval`: the evaluation during a training gives what PyTorch's model.eval() gives and what inference with the trained
+weights gives, over all samples once, on any number of ranks; the best checkpoint stays."""
+
+import json
+import math
+import pathlib
+import tempfile
+import unittest
+
+import cleave
+
+MODEL, DATA = cleave.GOLDEN / "evaluation.pt2", cleave.GOLDEN / "evaluation.npz"
+WEIGHTS = cleave.GOLDEN / "evaluation.safetensors"
+RECORD = json.loads((cleave.GOLDEN / "evaluation.json").read_text())
+SGD = ["--train", "--eval", "--loss", "softmax-cross-entropy:logits", "--optimizer", "sgd:lr=0.2", "--set", "x.0=8"]
+
+
+def cross_entropy(logits, labels):
+    """Loss and accuracy of rows of logits."""
+    classes, total, right, count = len(logits) // len(labels), 0.0, 0, 0
+    for i, label in enumerate(labels):
+        row = logits[i * classes : (i + 1) * classes]
+        if label == -100:
+            continue
+        total += math.log(sum(math.exp(x) for x in row)) - row[label]
+        right += row.index(max(row)) == label
+        count += 1
+    return total / count, right / count
+
+
+class Evaluation(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.log = cls.folder / "log.jsonl"
+        cls.plans = {ranks: cls.compile(f"train{ranks}", MODEL, *SGD, ranks=ranks) for ranks in (1, 2)}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    @classmethod
+    def compile(cls, name, model, *options, ranks=1):
+        plan = cls.folder / f"{name}.plan"
+        cleave.must("cleave-compile", model, *options, "--cluster", "local-cpu", "--ranks", ranks, "-o", plan)
+        return plan
+
+    def evaluate(self, plan, steps, *options, data=DATA):
+        """The evaluations of a run."""
+        _, ranks = cleave.train(plan, data, steps, self.log, "--eval", data, *options)
+        for rank in ranks:
+            self.assertEqual(rank["planned_bytes"], rank["allocated_bytes"])
+        return cleave.evaluations(self.log)
+
+    def refuses(self, answer, *words, code=1):
+        self.assertEqual(answer.code, code, answer)
+        self.assertEqual(len(answer.errors()), 1, answer)
+        for word in words:
+            self.assertIn(word, answer.err, answer)
+
+    def test_it_gives_what_pytorchs_eval_gives_over_all_samples_once(self):
+        plans = {**self.plans, "zero3": self.compile("zero3", MODEL, *SGD, "--pin", "zero3", ranks=2),
+                 "adamw, two micro-batches": self.compile("adamw", MODEL, *SGD[:4], "--optimizer", "adamw", "--accumulate", 2,
+                                                          "--set", "x.0=5", ranks=2)}
+        for name, plan in plans.items():
+            with self.subTest(plan=name):
+                (found,) = self.evaluate(plan, 0, "--weights", WEIGHTS)
+                self.assertLess(abs(found["eval_loss"] - RECORD["loss"]), 1e-5)
+                self.assertLess(abs(found["eval_accuracy"] - RECORD["accuracy"]), 1e-6)
+                self.assertNotIn("eval_perplexity", found)
+
+    def test_a_mean_of_squares_counts_every_element_once(self):
+        mse = self.compile("mse", MODEL, *SGD[:3], "mse:logits,target", *SGD[4:], ranks=2)
+        (found,) = self.evaluate(mse, 0, "--weights", WEIGHTS)
+        self.assertLess(abs(found["eval_loss"] - RECORD["mse"]), 1e-5)
+        self.assertEqual(set(found), {"step", "eval_loss"})
+
+    def test_it_gives_what_inference_with_the_checkpoint_gives(self):
+        labels = cleave.read_npz(DATA)["logits.label"][1]
+        for ranks, plan in self.plans.items():
+            with self.subTest(ranks=ranks):
+                saved, out = self.folder / f"saved{ranks}", self.folder / "out.npz"
+                found = self.evaluate(plan, 5, "--eval-every", 2, "--save", saved)
+                self.assertEqual([line["step"] for line in found], [1, 3, 4])
+                infer = self.compile(f"infer{ranks}", MODEL, "--batch-norm", "frozen", "--set", "x.0=8", ranks=ranks)
+                cleave.must("cleave-run", infer, "--data", DATA, "--weights", saved, "--out", out, "--threads", 1)
+                loss, accuracy = cross_entropy(cleave.read_npz(out)["logits"][1], labels)
+                self.assertLess(abs(found[-1]["eval_loss"] - loss), 1e-5)
+                self.assertLess(abs(found[-1]["eval_accuracy"] - accuracy), 1e-6)
+
+    def test_evaluations_do_not_change_the_training_and_a_resumed_run_repeats_them(self):
+        plan, saved = self.plans[2], self.folder / "whole"
+        wanted = self.evaluate(plan, 6, "--eval-every", 2, "--save", saved, "--save-every", 2, "--keep", 9)
+        losses = cleave.losses(cleave.read_log(self.log)[0])
+        plain = cleave.losses(cleave.train(plan, DATA, 6, self.log)[0])
+        self.assertEqual(losses, plain)
+        found = self.evaluate(plan, 6, "--eval-every", 2, "--resume", saved / "step-00000002")
+        self.assertEqual(found, wanted[1:])
+        again = self.evaluate(plan, 6, "--resume", saved)  # nothing is left to train
+        self.assertEqual(again[-1], wanted[-1])
+
+    def test_checked_memory_finds_nothing(self):
+        checked = {"CLEAVE_CHECK_KERNELS": "1"}
+        plan = self.folder / "checked.plan"
+        cleave.must("cleave-compile", MODEL, *SGD, "--ranks", 2, "-o", plan, env=checked)
+        found = cleave.train(plan, DATA, 3, self.log, "--eval", DATA, "--eval-every", 1, env=checked)
+        self.assertEqual(len(cleave.evaluations(self.log)), 3)
+        wanted = cleave.losses(cleave.train(self.plans[2], DATA, 3, self.log)[0])
+        self.assertLess(cleave.apart(list(cleave.losses(found[0]).values()), list(wanted.values())), 1e-6)
+
+    def test_tokens_have_a_perplexity_and_the_loss_of_a_model_without_dropout_is_that_of_the_step(self):
+        data = cleave.GPT["data"]
+        options = ["--train", "--eval", "--loss", "softmax-cross-entropy:logits", "--set", "batch=8", "--mesh", "dp=2,tp=2"]
+        plan = self.compile("gpt", cleave.GPT["model"], *options, ranks=4)
+        steps, _ = cleave.train(plan, data, 1, self.log)
+        (found,) = self.evaluate(plan, 0, "--eval-steps", 1, data=data)
+        self.assertLess(abs(found["eval_loss"] - steps[0]["loss"]), 1e-5)
+        self.assertLess(abs(found["eval_perplexity"] - math.exp(found["eval_loss"])), 1e-6)
+
+    def test_the_best_checkpoint_stays(self):
+        saved, out = self.folder / "best", self.folder / "best.safetensors"
+        options = ["--eval-every", 1, "--save", saved, "--keep", 1, "--keep-best", "eval_loss"]
+        found = self.evaluate(self.compile("fast", MODEL, *SGD[:5], "sgd:lr=1", *SGD[6:]), 8, *options)
+        best = min(found, key=lambda line: line["eval_loss"])
+        self.assertLess(best["step"], 7, "a training whose last evaluation is the best shows nothing")
+        noted = json.loads((saved / "best.json").read_text())
+        self.assertEqual(noted, {"step": best["step"] + 1, "metric": "eval_loss", "value": best["eval_loss"]})
+        kept = {path.name for path in saved.glob("step-*")}
+        self.assertEqual(kept, {f"step-{best['step'] + 1:08}", "step-00000008"})
+        (again,) = self.evaluate(self.plans[2], 0, "--weights", saved, "--best")
+        self.assertLess(abs(again["eval_loss"] - best["eval_loss"]), 1e-5)
+        cleave.must("cleave-export", self.plans[1], "--checkpoint", saved, "--best", "-o", out)
+        (exported,) = self.evaluate(self.plans[2], 0, "--weights", out)
+        self.assertEqual(exported, again)
+        # A continued run goes on from the value in the folder.
+        self.evaluate(self.plans[1], 8, *options, "--resume", saved)
+        self.assertEqual(json.loads((saved / "best.json").read_text()), noted)
+
+    def test_phases_hand_the_evaluation_on(self):
+        whole, text = self.folder / "whole.plan", self.folder / "planned.mlir"
+        cleave.must("cleave-compile", MODEL, *SGD, "--ranks", 2, "--stop-after", "planned", "-o", text)
+        cleave.must("cleave-compile", text, "--start-from", "planned", "-o", whole)
+        (found,) = self.evaluate(whole, 0, "--weights", WEIGHTS)
+        self.assertLess(abs(found["eval_loss"] - RECORD["loss"]), 1e-5)
+
+    def test_what_cannot_be_is_told(self):
+        def run(plan, *options):
+            return cleave.tool("cleave-run", plan, "--data", DATA, "--steps", 1, *options)
+
+        plain = self.compile("plain", MODEL, "--train", *SGD[2:])
+        infer = self.compile("infer", MODEL, "--set", "x.0=8")
+        self.refuses(run(plain, "--eval", DATA), "the plan has no evaluation", "compile it with --eval")
+        self.refuses(run(infer, "--eval", DATA), "the plan is for inference", "--weights")
+        self.refuses(run(self.plans[1], "--eval-every", 2), "--eval-every needs --eval DATA")
+        self.refuses(run(self.plans[1], "--eval", DATA, "--keep-best", "eval_loss"), "--keep-best needs --save DIR")
+        self.refuses(run(self.plans[1], "--eval", DATA, "--save", self.folder / "x", "--keep-best", "loss"),
+                     "found 'loss'", "eval_loss, eval_accuracy")
+        self.refuses(run(self.plans[1], "--eval", cleave.MLP["data"]), "--eval")
+        self.refuses(run(self.plans[1], "--best"), "--best needs --weights DIR")
+        self.refuses(run(self.plans[1], "--weights", self.folder, "--best"), "no best checkpoint", "--keep-best")
+        self.refuses(cleave.tool("cleave-compile", MODEL, "--eval", "--set", "x.0=8", "-o", self.folder / "x.plan"),
+                     "--eval is given without --train")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,136 @@
+// See Evaluator.h.
+#include "tools/cleave-run/Evaluator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+namespace cleave::run {
+namespace {
+
+// `loss` and `sum` of `loss.sum`.
+std::pair<std::string, std::string> partsOf(const std::string &name) {
+  const size_t dot = name.rfind('.');
+  return {name.substr(0, dot), dot == std::string::npos ? "" : name.substr(dot + 1)};
+}
+
+// The names of the evaluation's metrics, in their order.
+std::vector<std::string> metricsOf(const plan::Program &program) {
+  std::vector<std::string> names;
+  for (const plan::ScheduleStep &step : program.evaluation())
+    for (const plan::Instruction &instruction :
+         program.segments(int(step.segment())).instructions())
+      if (instruction.has_metric())
+        names.push_back(instruction.metric().name());
+  return names;
+}
+
+// Whether the model reads tokens, and each has a label.
+bool isOfTokens(const plan::Plan &plan) {
+  bool readsTokens = false, hasSequences = false;
+  for (const plan::Tensor &tensor : plan.tensors())
+    if (tensor.role() == plan::INPUT) {
+      readsTokens |= !tensor.is_label() && tensor.vocabulary() > 0;
+      hasSequences |= tensor.is_label() && tensor.vocabulary() > 0 && tensor.shape_size() > 1;
+    }
+  return readsTokens && hasSequences;
+}
+
+bool isLoss(const std::string &metric) { return metric == "loss" || metric.starts_with("loss."); }
+
+} // namespace
+
+double numberOf(const Numbers &numbers, const std::string &name) {
+  for (const auto &[known, number] : numbers)
+    if (known == name)
+      return number;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+bool isBetterBelow(const std::string &metric) { return !metric.starts_with("eval_accuracy"); }
+
+Status Evaluator::open(const plan::Plan &plan, const Options &options) {
+  if (options.eval.empty())
+    return Status::ok();
+  if (!executor::hasEvaluation(plan))
+    return Status::userError("the plan has no evaluation; compile it with --eval, too");
+  every_ = options.evalEvery;
+  isOfTokens_ = isOfTokens(plan);
+  std::set<std::string> seen;
+  for (const std::string &name : metricsOf(plan.programs(0))) {
+    const auto [metric, part] = partsOf(name);
+    needsWholeBatches_ |= part == "mean";
+    if (seen.insert(metric).second)
+      metrics_.push_back({metric});
+  }
+  CLEAVE_TRY(checkBest(options.keepBest));
+  data::DataOptions data{options.eval, {}, /*slots=*/1, /*mayHaveLabels=*/true};
+  data.ignoresNaN = true;
+  data.lastBatch = needsWholeBatches_ ? data::LastBatch::Wrap : data::LastBatch::Pad;
+  CLEAVE_TRY_ASSIGN(data_, data::DataSource::open(data, executor::inputsOf(plan)));
+  return countBatches(options);
+}
+
+Status Evaluator::checkBest(const std::string &metric) const {
+  if (metric.empty())
+    return Status::ok();
+  std::string known;
+  for (const auto &[name, number] : numbersOf(metrics_)) {
+    if (name == metric)
+      return Status::ok();
+    known += (known.empty() ? "" : ", ") + name;
+  }
+  return Status::userError("--keep-best: found '", metric, "', expected one of ", known);
+}
+
+Status Evaluator::countBatches(const Options &options) {
+  const int64_t samples = data_->samples(), batch = data_->samplesPerMicroBatch();
+  batches_ = batch ? (samples + batch - 1) / batch : 1;
+  if (batch && needsWholeBatches_ && samples % batch) {
+    batches_ = samples / batch;
+    if (batches_ == 0)
+      return Status::userError("found ", samples, " samples, expected a whole batch of ", batch,
+                               ": the loss is an output of the model, which is known of whole "
+                               "batches only");
+    notes_.push_back(
+        concat("--eval leaves out the last ", samples % batch, " of ", samples,
+               " samples: the loss is an output of the model, which is known of whole batches "
+               "only"));
+  }
+  if (options.evalSteps)
+    batches_ = std::min(batches_, options.evalSteps);
+  return Status::ok();
+}
+
+Result<Numbers> Evaluator::run(executor::Executor &executor) const {
+  std::vector<Metric> metrics = metrics_;
+  for (int64_t batch = 0; batch < batches_; ++batch) {
+    CLEAVE_TRY(executor.evaluate(batch));
+    for (const executor::MetricValue &found : executor.evaluation()) {
+      const auto [name, part] = partsOf(found.name);
+      Metric &metric = *std::ranges::find(metrics, name, &Metric::name);
+      (part == "count" ? metric.count : metric.sum) += found.value;
+      metric.count += part == "mean";
+    }
+  }
+  return numbersOf(metrics);
+}
+
+Numbers Evaluator::numbersOf(const std::vector<Metric> &metrics) const {
+  Numbers numbers{{"eval_loss", 0}};
+  bool hasAccuracy = false;
+  for (const Metric &metric : metrics) {
+    const double mean = metric.sum / metric.count;
+    if (isLoss(metric.name))
+      numbers[0].second += mean;
+    if (metric.name != "loss")
+      numbers.emplace_back("eval_" + metric.name, mean);
+    hasAccuracy |= metric.name == "accuracy"; // of the only loss, a cross entropy
+  }
+  if (hasAccuracy && isOfTokens_)
+    numbers.emplace_back("eval_perplexity", std::exp(numbers[0].second));
+  return numbers;
+}
+
+} // namespace cleave::run
