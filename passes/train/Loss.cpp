@@ -183,8 +183,8 @@ static void meanSquareMetrics(OpBuilder &b, func::FuncOp step, Value output, Val
 }
 
 LogicalResult buildMetrics(OpBuilder &b, func::FuncOp step, const std::vector<LossOption> &losses) {
-  for (const LossOption &loss : losses) {
-    const std::string suffix = losses.size() > 1 ? "." + loss.output : "";
+  for (auto [i, loss] : llvm::enumerate(losses)) {
+    const std::string suffix = losses.size() > 1 ? "." + std::to_string(i) : "";
     Value output = findOutput(step, loss.output), value = buildOne(b, step, loss);
     if (!output || !value)
       return failure();

@@ -26,7 +26,7 @@ mlir::LogicalResult buildTrainingStep(mlir::func::FuncOp step, const TrainOption
 // Turns such a step into the evaluation of a micro-batch: no updates, dropout off, batch norms by
 // running statistics. Its results, of the role "loss", are the metrics of every loss, under the
 // names of runtime/artifact/program.proto (Program.evaluation): `loss` and, of a cross entropy,
-// `accuracy`; of several losses `loss.OUTPUT` and `accuracy.OUTPUT`. Labels are added to its
+// `accuracy`; of several losses `loss.0`, `loss.1` and so on. Labels are added to its
 // arguments, and those that it does not use are removed. Errors as of buildTrainingStep.
 mlir::LogicalResult buildEvaluation(mlir::func::FuncOp step, const TrainOptions &options);
 

@@ -76,6 +76,30 @@ class Evaluation(unittest.TestCase):
         self.assertLess(abs(found["eval_loss"] - RECORD["mse"]), 1e-5)
         self.assertEqual(set(found), {"step", "eval_loss"})
 
+    def test_several_losses_are_summed_and_told_one_by_one(self):
+        both = self.compile("both", MODEL, *SGD, "--loss", "mse:logits,target")
+        (found,) = self.evaluate(both, 0, "--weights", WEIGHTS)
+        wanted = {"eval_loss": RECORD["loss"] + RECORD["mse"], "eval_loss.0": RECORD["loss"], "eval_loss.1": RECORD["mse"],
+                  "eval_accuracy.0": RECORD["accuracy"]}
+        self.assertEqual(set(found), {"step", *wanted})
+        for name, number in wanted.items():
+            self.assertLess(abs(found[name] - number), 1e-5, name)
+
+    def test_a_loss_of_the_model_itself_is_evaluated_on_whole_batches(self):
+        step = """func.func @step(%x: tensor<8x5xf32> {graph.name = "target", graph.role = "input"},
+            %w: tensor<f32> {graph.name = "w", graph.role = "parameter", graph.source = {fill = 2.0 : f64}})
+            -> (tensor<f32> {graph.name = "y", graph.role = "output"}) {
+          %s = graph.reduce sum %x over [0, 1] : tensor<8x5xf32> -> tensor<f32>
+          %y = graph.mul %s, %w : tensor<f32>
+          return %y : tensor<f32>
+        }"""
+        (self.folder / "step.mlir").write_text(step)
+        plan = self.compile("own", self.folder / "step.mlir", "--start-from", "import", "--train", "--eval", "--loss", "output:y")
+        answer = cleave.must("cleave-run", plan, "--data", DATA, "--steps", 0, "--eval", DATA, "--log", self.log)
+        self.assertIn("leaves out the last 5 of 21 samples", answer.err)
+        (found,) = cleave.evaluations(self.log)
+        self.assertAlmostEqual(found["eval_loss"], sum(cleave.read_npz(DATA)["target"][1][: 16 * 5]), places=4)
+
     def test_it_gives_what_inference_with_the_checkpoint_gives(self):
         labels = cleave.read_npz(DATA)["logits.label"][1]
         for ranks, plan in self.plans.items():
