@@ -133,6 +133,27 @@ class Runs(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "give steps"):
             self.plan.run(ROOT / "test/golden/mlp.npz", lr_schedule=lambda step: 0.1, progress=False)
 
+    def test_evaluations_come_with_their_metrics_and_may_stop_a_run(self):
+        plan = cleave.compile(MLP, **TRAIN, eval=True)
+
+        def twice(evaluation):
+            if evaluation.step == 3:
+                raise cleave.Stop("evaluated twice")
+
+        run = plan.run(self.data, steps=10**6, eval={name: rows[:16] for name, rows in self.data.items()}, eval_every=2, on_evaluation=twice,
+                       threads=1, progress=False)
+        self.assertEqual([done.step for done in run.evaluations][:2], [1, 3])
+        self.assertGreater(run.evaluations[0].loss, 0)
+        self.assertEqual(run.stopped, "evaluated twice")
+
+    def test_the_best_checkpoint_gives_its_weights(self):
+        plan = cleave.compile(MLP, **TRAIN, eval=True)
+        evaluated = {"eval": self.data, "eval_every": 1, "save": self.folder / "saved", "keep_best": "eval_loss"}
+        run = plan.run(self.data, steps=6, lr_schedule=lambda step: 0.1 if step < 3 else 10.0, threads=1, progress=False, **evaluated)
+        best = min(range(6), key=lambda step: run.evaluations[step].loss)
+        self.assertLess(best, 5)
+        self.assertNotEqual(run.weights()["fc1.bias"].tolist(), run.weights(best=True)["fc1.bias"].tolist())
+
     def test_a_callback_stops_the_run_and_it_is_saved(self):
         def stop(step):
             if step.number == 3:
@@ -177,6 +198,8 @@ class Runs(unittest.TestCase):
         run = plan.run({x.name: self.data[x.name][:8]}, steps=1, threads=1, progress=False)
         self.assertEqual(list(run.outputs), ["logits"])
         self.assertEqual(run.outputs["logits"].shape[0], 8)
+        trained = plan.run({x.name: self.data[x.name][:8]}, steps=1, threads=1, progress=False, weights=self.train(steps=5))
+        self.assertNotEqual(trained.outputs["logits"].tolist(), run.outputs["logits"].tolist())
 
     def test_every_option_of_a_tool_is_an_argument(self):
         run = self.train(steps=2, memory_report=True, report=self.folder / "run.html")
