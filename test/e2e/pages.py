@@ -124,7 +124,8 @@ class Pages(unittest.TestCase):
         run(3)
         run(7, "--resume", self.folder / "saved", "--report", self.folder / "run.html")
         page = self.look("run.html", OF_RUNS)
-        self.assertEqual(page.titles, ["Loss", "Grad norm", "Seconds of a step", "Memory"])
+        self.assertEqual(page.titles, ["Loss", "Grad norm", "Learning rate", "Samples per second", "Tokens per second", "Seconds of a step",
+                                       "Memory"])
         self.assertEqual(page.drawn["loss-chart"], 7)
         self.assertEqual(page.drawn["seconds-chart"], 7)
         with open(self.folder / "log.jsonl") as file:
