@@ -3,7 +3,6 @@
 
 #include "runtime/base/MappedFile.h"
 #include "runtime/checkpoint/Index.h"
-#include "runtime/checkpoint/Weights.h"
 #include "runtime/data/ArrayFile.h"
 
 #include <algorithm>
@@ -52,9 +51,6 @@ public:
   Status read(const std::string &name, DType dtype, const std::vector<int64_t> &globalShape,
               const std::vector<int64_t> &offset, const std::vector<int64_t> &blockShape,
               void *destination) const override;
-  Status exportSafetensors(
-      const std::string &path,
-      const std::function<std::string(const std::string &)> &nameInFile) const override;
 
 private:
   using SliceKey = std::pair<std::string, std::string>; // file, tensor
@@ -149,36 +145,6 @@ Status SavedCheckpoint::read(const std::string &name, DType dtype,
     }
   }
   return Status::ok();
-}
-
-Status SavedCheckpoint::exportSafetensors(
-    const std::string &path,
-    const std::function<std::string(const std::string &)> &nameInFile) const {
-  std::vector<data::ArrayView> whole;
-  std::vector<std::vector<char>> assembled(index_.tensors.size());
-  size_t number = 0;
-  for (const auto &[name, tensor] : index_.tensors) {
-    std::vector<char> &memory = assembled[number++];
-    std::string named = nameInFile(name);
-    if (named.empty())
-      continue;
-    data::ArrayView &view = whole.emplace_back(data::ArrayView{named, tensor.dtype, tensor.shape});
-    if (tensor.slices.size() == 1) { // is whole already
-      CLEAVE_TRY_ASSIGN(auto stored, verified(name, tensor.slices[0]));
-      view.data = stored->data;
-      continue;
-    }
-    memory.resize(view.bytes());
-    view.data = memory.data();
-    CLEAVE_TRY(read(name, tensor.dtype, tensor.shape, std::vector<int64_t>(tensor.shape.size(), 0),
-                    tensor.shape, memory.data()));
-  }
-  std::vector<std::pair<std::string, std::string>> metadata{
-      {"format", "pt"}, {"step", std::to_string(index_.progress.step)}};
-  const auto &extra = index_.progress.extra;
-  if (auto untrained = extra.find(kUntrainedKey); untrained != extra.end())
-    metadata.push_back(*untrained);
-  return data::writeSafetensors(path, whole, metadata);
 }
 
 // A folder that has the name of a step holds the checkpoint of that step.

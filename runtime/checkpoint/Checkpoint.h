@@ -116,12 +116,6 @@ public:
 
   // The progress with which it was saved.
   virtual const Progress &progress() const = 0;
-
-  // Writes whole tensors to one safetensors file, each under the name that `nameInFile` returns for
-  // its name; those for which that is empty are left out.
-  virtual Status
-  exportSafetensors(const std::string &path,
-                    const std::function<std::string(const std::string &)> &nameInFile) const = 0;
 };
 
 } // namespace cleave::checkpoint

@@ -1,54 +1,14 @@
 // See Weights.h.
 #include "runtime/checkpoint/Weights.h"
 
-#include "runtime/base/MappedFile.h"
-#include "runtime/data/ArrayFile.h"
+#include "runtime/checkpoint/TensorFiles.h"
 #include "runtime/data/Block.h"
 
-#include <cstring>
 #include <filesystem>
 #include <sstream>
 
 namespace cleave::checkpoint {
 namespace {
-
-// The tensors of a safetensors file.
-class FileStore final : public TensorStore {
-public:
-  explicit FileStore(std::shared_ptr<const data::ArrayFile> file) : file_(std::move(file)) {
-    for (const data::ArrayView &array : file_->arrays())
-      infos_[array.name] = {array.dtype, array.shape};
-  }
-
-  const std::string &path() const override { return file_->path(); }
-  const std::map<std::string, TensorInfo> &tensors() const override { return infos_; }
-
-  Status read(const std::string &name, DType dtype, const std::vector<int64_t> &globalShape,
-              const std::vector<int64_t> &offset, const std::vector<int64_t> &blockShape,
-              void *destination) const override {
-    const data::ArrayView *array = file_->find(name);
-    if (!array)
-      return Status::userError("'", path(), "' has no tensor `", name, "`");
-    if (array->shape != globalShape)
-      return Status::userError("found tensor `", name, "` of shape ", data::toString(array->shape),
-                               " in '", path(), "', expected ", data::toString(globalShape));
-    const data::Block block{offset, blockShape},
-        whole{std::vector<int64_t>(globalShape.size(), 0), globalShape};
-    std::memset(destination, 0, size_t(data::elements(blockShape) * byteSize(dtype)));
-    const data::Block part = data::intersection(block, whole);
-    if (data::elements(part.shape) == 0)
-      return Status::ok();
-    Status status =
-        data::copyPart(part, whole, array->dtype, array->data, block, dtype, destination)
-            .withContext(concat("'", path(), "', tensor `", name, "`"));
-    releasePages(array->data, size_t(array->bytes()));
-    return status;
-  }
-
-private:
-  std::shared_ptr<const data::ArrayFile> file_;
-  std::map<std::string, TensorInfo> infos_;
-};
 
 std::set<std::string> linesOf(const std::string &text) {
   std::set<std::string> lines;
@@ -81,6 +41,8 @@ Result<Weights> openWeights(const std::string &path) {
   namespace fs = std::filesystem;
   std::error_code ignored;
   Weights weights;
+  if (std::string file = tensorFileIn(path); !file.empty())
+    return openWeights(file);
   if (fs::is_directory(path, ignored)) {
     CLEAVE_TRY_ASSIGN(auto checkpoint, Checkpoint::open(path));
     const auto &extra = checkpoint->progress().extra;
@@ -89,16 +51,62 @@ Result<Weights> openWeights(const std::string &path) {
     weights.tensors = std::move(checkpoint);
     return weights;
   }
-  if (!path.ends_with(".safetensors"))
+  if (!isTensorFile(path))
     return Status::userError(
         "found '", path, fs::exists(path, ignored) ? "'" : "', which does not exist",
         ", expected a folder that cleave-run --save wrote, or a .safetensors file");
-  CLEAVE_TRY_ASSIGN(auto file, data::ArrayFile::open(path));
-  for (const auto &[key, value] : file->metadata())
+  std::vector<std::pair<std::string, std::string>> metadata;
+  CLEAVE_TRY_ASSIGN(weights.tensors, openTensorFiles(path, metadata));
+  for (const auto &[key, value] : metadata)
     if (key == kUntrainedKey)
-      weights.untrained = linesOf(value);
-  weights.tensors = std::make_unique<FileStore>(std::move(file));
+      weights.untrained.merge(linesOf(value));
   return weights;
+}
+
+// The beginning of `longer` before `.shorter`, with the point; empty if it does not end so.
+static std::string prefixBefore(const std::string &longer, const std::string &shorter) {
+  return longer.ends_with("." + shorter) ? longer.substr(0, longer.size() - shorter.size()) : "";
+}
+
+std::string fitPrefix(Weights &weights, const ModelTensors &model) {
+  const auto &found = weights.tensors->tensors();
+  std::vector<std::string> names;
+  for (const auto &[name, shape] : model.needed)
+    if (found.contains(name))
+      return "";
+    else if (!weights.untrained.contains(name))
+      names.push_back(name);
+  if (names.empty())
+    return "";
+  for (const auto &[first, info] : found) {
+    std::string lacked = prefixBefore(names[0], first), added = prefixBefore(first, names[0]);
+    if (lacked.empty() && added.empty())
+      continue;
+    std::map<std::string, std::string> renamed; // by the name in the model
+    for (const std::string &name : names) {
+      std::string old = lacked.empty()             ? added + name
+                        : name.starts_with(lacked) ? name.substr(lacked.size())
+                                                   : "";
+      if (!found.contains(old))
+        break;
+      renamed[name] = old;
+    }
+    if (renamed.size() < names.size())
+      continue;
+    for (const auto &[name, ignored] : found) { // running counts and others
+      std::string to = lacked.empty() ? (name.starts_with(added) ? name.substr(added.size()) : "")
+                                      : lacked + name;
+      if (model.known.contains(to))
+        renamed.emplace(to, name);
+    }
+    std::string note = concat("all names in '", weights.tensors->path(),
+                              lacked.empty() ? "' have the prefix '" : "' lack the prefix '",
+                              lacked.empty() ? added : lacked,
+                              lacked.empty() ? "', which is taken away" : "', which is added");
+    weights.tensors = withNames(std::move(weights.tensors), std::move(renamed));
+    return note;
+  }
+  return "";
 }
 
 Status checkWeights(const Weights &weights, const ModelTensors &model) {

@@ -24,8 +24,8 @@ struct Weights {
   std::set<std::string> untrained;
 };
 
-// `path` is a folder as of Checkpoint::open, or a safetensors file. A user error if it is neither,
-// or damaged.
+// `path` is a folder as of Checkpoint::open; a safetensors file, or the index of several; or a
+// folder with one of them (TensorFiles.h). A user error if it is none of this, or damaged.
 Result<Weights> openWeights(const std::string &path);
 
 // The tensors of a plan that weights may give.
@@ -33,6 +33,11 @@ struct ModelTensors {
   std::map<std::string, std::vector<int64_t>> needed; // parameters, running statistics: the shape
   std::set<std::string> known;                        // constants, and counters of batches
 };
+
+// If no needed tensor is found under its name, but all are without, or with, one prefix that ends
+// with a point (`model.`, as a wrapper adds), gives them the names of the model and returns a note
+// for the user; else returns nothing.
+std::string fitPrefix(Weights &weights, const ModelTensors &model);
 
 // A user error unless the weights are those of the model. One message names the needed tensors that
 // are missing or have another shape, and float tensors that the model does not have. Counters

@@ -82,6 +82,17 @@ Status writeNpy(const std::string &path, const ArrayView &array);
 Status writeSafetensors(const std::string &path, const std::vector<ArrayView> &arrays,
                         const std::vector<std::pair<std::string, std::string>> &metadata = {});
 
+// An array whose elements are written by `read` to memory of its size when they are needed.
+struct ArrayOnDemand {
+  std::string name;
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape;
+  std::function<Status(void *to)> read;
+};
+// Writes the arrays one after the other, with memory for one of them.
+Status writeSafetensors(const std::string &path, const std::vector<ArrayOnDemand> &arrays,
+                        const std::vector<std::pair<std::string, std::string>> &metadata);
+
 // Copies and converts `count` elements. A user error if an integer does not fit the target (`i32
 // cannot hold 5000000000`) or floats are to become integers.
 Status convert(const void *from, DType fromType, void *to, DType toType, int64_t count);

@@ -1,6 +1,8 @@
 // The safetensors format: the length of a JSON header, the header (name → type, shape, range of
 // bytes), the bytes.
+#include "runtime/base/FileWriter.h"
 #include "runtime/data/ArrayFileBuilder.h"
+#include "runtime/data/Block.h"
 
 #include <algorithm>
 #include <cstring>
@@ -179,26 +181,46 @@ Result<uint64_t> safetensorsBytes(std::string_view begin) {
   return begin.size() + end;
 }
 
-Status writeSafetensors(const std::string &path, const std::vector<ArrayView> &arrays,
-                        const std::vector<std::pair<std::string, std::string>> &metadata) {
+// The length of the header and the header of a file with these arrays.
+template <typename Array>
+static std::string headerOf(const std::vector<Array> &arrays,
+                            const std::vector<std::pair<std::string, std::string>> &metadata) {
   Json header = Json::object();
   for (const auto &[key, value] : metadata)
     header["__metadata__"][key] = value;
   uint64_t at = 0;
-  std::vector<std::pair<const void *, size_t>> parts(1);
-  for (const ArrayView &array : arrays) {
-    uint64_t end = at + array.bytes();
+  for (const Array &array : arrays) {
+    uint64_t end = at + uint64_t(elements(array.shape) * byteSize(array.dtype));
     header[array.name] = {
         {"dtype", nameOf(array.dtype)}, {"shape", array.shape}, {"data_offsets", {at, end}}};
-    parts.push_back({array.data, array.bytes()});
     at = end;
   }
   std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.append((8 - text.size() % 8) % 8, ' ');
   uint64_t length = text.size();
   text.insert(0, reinterpret_cast<const char *>(&length), sizeof length);
-  parts[0] = {text.data(), text.size()};
+  return text;
+}
+
+Status writeSafetensors(const std::string &path, const std::vector<ArrayView> &arrays,
+                        const std::vector<std::pair<std::string, std::string>> &metadata) {
+  std::string header = headerOf(arrays, metadata);
+  std::vector<std::pair<const void *, size_t>> parts{{header.data(), header.size()}};
+  for (const ArrayView &array : arrays)
+    parts.push_back({array.data, array.bytes()});
   return writeParts(path, parts);
+}
+
+Status writeSafetensors(const std::string &path, const std::vector<ArrayOnDemand> &arrays,
+                        const std::vector<std::pair<std::string, std::string>> &metadata) {
+  FileWriter file(path);
+  CLEAVE_TRY(file.write(headerOf(arrays, metadata)));
+  for (const ArrayOnDemand &array : arrays) {
+    std::vector<char> memory(size_t(elements(array.shape) * byteSize(array.dtype)));
+    CLEAVE_TRY(array.read(memory.data()));
+    CLEAVE_TRY(file.write(memory.data(), memory.size()));
+  }
+  return file.publish();
 }
 
 } // namespace cleave::data

@@ -111,6 +111,37 @@ class Weights(unittest.TestCase):
             found = cleave.losses(cleave.train(self.training, same, 1, log, "--weights", weights)[0])[0]
             self.assertEqual(found, wanted)
 
+    def test_several_files_with_an_index_and_names_with_a_prefix(self):
+        wanted, plan = self.logits(self.inference[2], "--weights", self.file), self.training
+        folder = self.folder / "several"
+        folder.mkdir()
+        answer = cleave.must("cleave-export", plan, "--checkpoint", self.saved, "--max-shard-size", "20KiB", "--rename", "=net.",
+                             "-o", folder / "model.safetensors")
+        files = sorted(path.name for path in folder.glob("*.safetensors"))
+        self.assertGreater(len(files), 1)
+        self.assertIn(f"in {len(files)} files", answer.out)
+        index = json.loads((folder / "model.safetensors.index.json").read_text())
+        self.assertEqual(sorted(set(index["weight_map"].values())), files)
+        self.assertTrue(all(name.startswith("net.") for name in index["weight_map"]))
+        for path in (folder, folder / "model.safetensors.index.json"):
+            out = self.folder / "prefixed.npz"
+            answer = self.run_with(self.inference[2], "--out", out, "--weights", path)
+            self.assertEqual(answer.code, 0, answer)
+            self.assertRegex(answer.err, "note: all names in '.*' have the prefix 'net.', which is taken away")
+            self.assertEqual(cleave.read_npz(out)["logits"][1], wanted)
+        (folder / files[0]).unlink()
+        self.refuses(self.run_with(self.inference[2], "--weights", folder), files[0])
+        (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "../b.safetensors"}}')
+        self.refuses(self.run_with(self.inference[2], "--weights", folder), "names no .safetensors file beside it for `a`")
+
+    def test_names_of_an_export_that_cannot_be(self):
+        export = ["cleave-export", self.training, "--checkpoint", self.saved, "-o", self.folder / "x.safetensors"]
+        self.refuses(cleave.tool(*export, "--rename", "nothing"), "expected FROM=TO")
+        self.refuses(cleave.tool(*export, "--rename", "nothing.=x."), "no tensor has a name that begins so")
+        self.refuses(cleave.tool(*export, "--max-shard-size", "much"), "--max-shard-size")
+        export[-1] = self.folder / "x.onnx"
+        self.refuses(cleave.tool(*export, "--rename", "a=b"), "--rename is for .safetensors files")
+
     def test_weights_of_another_model_are_told_in_one_message(self):
         mlp = self.compile("mlp", cleave.MODELS / "mlp.pt2", "--set", "x.0=8")
         self.refuses(self.run_with(mlp, "--weights", self.file), "it lacks", "and", "more", "which the plan does not have",

@@ -4,8 +4,10 @@
 #include "compiler/frontend/torchscript/Import.h"
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Artifact.h"
+#include "runtime/base/Units.h"
 #include "runtime/checkpoint/Best.h"
 #include "runtime/checkpoint/Checkpoint.h"
+#include "runtime/checkpoint/Export.h"
 #include "tools/commandline/CommandLine.h"
 
 #include <CLI/CLI.hpp>
@@ -18,7 +20,8 @@ using namespace cleave;
 namespace {
 struct Options {
   std::string plan, checkpoint, output, model;
-  std::vector<std::string> ties, unties;
+  std::vector<std::string> ties, unties, renames;
+  std::string mostBytes; // of a file; empty: no limit
   bool averages = false; // --ema
   bool best = false;
 };
@@ -112,6 +115,53 @@ static Status writeOnnx(const Options &options, const std::string &model,
   return onnx::exportWeights(model, import, values, options.output);
 }
 
+// The name in the file of every tensor of the checkpoint, with --rename: the first FROM that a name
+// begins with is replaced by its TO.
+static Result<std::map<std::string, std::string>>
+namesInFile(const Options &options, const std::map<std::string, std::string> &sources) {
+  std::map<std::string, std::string> renamed, origin;
+  std::vector<bool> isUsed(options.renames.size());
+  for (const auto &[name, source] : sources) {
+    std::string &to = renamed[source] = name;
+    for (size_t i = 0; i < options.renames.size() && to == name; ++i) {
+      const std::string &rule = options.renames[i];
+      size_t equals = rule.find('=');
+      if (equals == std::string::npos)
+        return Status::userError("--rename: found '", rule, "', expected FROM=TO");
+      if (!name.starts_with(rule.substr(0, equals)))
+        continue;
+      isUsed[i] = true;
+      to = rule.substr(equals + 1) + name.substr(equals);
+    }
+    if (auto [at, isNew] = origin.emplace(to, name); !isNew)
+      return Status::userError("--rename gives '", at->second, "' and '", name, "' the same name '",
+                               to, "'");
+  }
+  for (size_t i = 0; i < isUsed.size(); ++i)
+    if (!isUsed[i])
+      return Status::userError("--rename '", options.renames[i],
+                               "': no tensor has a name that begins so, for example '",
+                               sources.empty() ? "" : sources.begin()->first, "'");
+  return renamed;
+}
+
+static Status writeSafetensors(const Options &options,
+                               const std::map<std::string, std::string> &sources,
+                               const checkpoint::Checkpoint &checkpoint) {
+  checkpoint::ExportOptions to{.path = options.output, .names = {}, .mostBytes = 0};
+  CLEAVE_TRY_ASSIGN(to.names, namesInFile(options, sources));
+  if (!options.mostBytes.empty()) {
+    CLEAVE_TRY_ASSIGN(to.mostBytes, parseBytes(options.mostBytes).withContext("--max-shard-size"));
+  }
+  CLEAVE_TRY_ASSIGN(auto written, checkpoint::exportSafetensors(checkpoint, to));
+  std::cout << written.back() << ": " << sources.size() << " tensors of step "
+            << checkpoint.progress().step;
+  if (written.size() > 1)
+    std::cout << " in " << written.size() - 1 << " files";
+  std::cout << "\n";
+  return Status::ok();
+}
+
 static Status run(const Options &options) {
   bool isOnnx = options.output.ends_with(".onnx");
   if (!isOnnx && !options.output.ends_with(".safetensors"))
@@ -130,16 +180,14 @@ static Status run(const Options &options) {
     return Status::userError("'", options.plan,
                              "' was made from IR that names no model file; give one with --model, "
                              "or write a .safetensors file");
-  std::map<std::string, std::string> names; // in the file, by that in the checkpoint
-  for (const auto &[name, source] : sources)
-    names[source] = name;
-  auto nameInFile = [&](const std::string &stored) {
-    auto name = names.find(stored);
-    return name == names.end() ? "" : name->second;
-  };
-  CLEAVE_TRY(isOnnx ? writeOnnx(options, model, sources, *checkpoint)
-                    : checkpoint->exportSafetensors(options.output, nameInFile));
-  std::cout << options.output << ": " << names.size() << " tensors of step "
+  if (!isOnnx)
+    return writeSafetensors(options, sources, *checkpoint);
+  if (!options.renames.empty() || !options.mostBytes.empty())
+    return Status::userError(
+        options.renames.empty() ? "--max-shard-size" : "--rename",
+        " is for .safetensors files; an ONNX file keeps the names and files of the model");
+  CLEAVE_TRY(writeOnnx(options, model, sources, *checkpoint));
+  std::cout << options.output << ": " << sources.size() << " tensors of step "
             << checkpoint->progress().step << "\n";
   return Status::ok();
 }
@@ -162,6 +210,14 @@ int main(int argc, char **argv) {
   app.add_flag(
       "--ema", options.averages,
       "moving averages of the parameters instead of the parameters (cleave-compile --ema)");
+  app.add_option("--max-shard-size", options.mostBytes,
+                 "of .safetensors: files of at most this size, for example 5GB, and an index")
+      ->type_name("BYTES");
+  app.add_option("--rename", options.renames,
+                 "of .safetensors: names that begin with FROM begin with TO instead, for example "
+                 "model.= ; may be given several times")
+      ->allow_extra_args(false)
+      ->type_name("FROM=TO");
   app.add_option("--tie", options.ties, "as given to cleave-compile")->delimiter(',');
   app.add_option("--untie", options.unties, "as given to cleave-compile")->delimiter(',');
   if (std::optional<int> code = readCommandLine(app, argc, argv))

@@ -135,10 +135,11 @@ std::string RunData::summary() const {
   std::string text = concat("data: ", source_->description());
   if (shuffleSeed_)
     text += ", " + order();
-  char steps[64];
-  std::snprintf(steps, sizeof steps, "%.4g", double(samples) / double(perStep));
   bool wraps = epochs_->lastBatch() == data::LastBatch::Wrap;
-  text += concat("; ", wraps ? steps : concat(epochs_->stepsPerEpoch()), " steps of ",
+  char steps[64];
+  std::snprintf(steps, sizeof steps, "%.4g",
+                wraps ? double(samples) / double(perStep) : double(epochs_->stepsPerEpoch()));
+  text += concat("; ", steps, std::string(steps) == "1" ? " step of " : " steps of ",
                  samplesPerStep(), " an epoch");
   if (rest == 0 || !trains_)
     return text;

@@ -140,8 +140,12 @@ private:
       first_ = checkpoint_->progress().step;
     }
     if (!options_.weights.empty()) {
+      std::string prefix;
       CLEAVE_TRY_ASSIGN(
-          weights_, weightsFor(plan_, options_.weights, options_.best).withContext("--weights"));
+          weights_,
+          weightsFor(plan_, options_.weights, options_.best, prefix).withContext("--weights"));
+      if (!prefix.empty())
+        note({prefix});
     }
     CLEAVE_TRY(data_.open(plan_, options_, checkpoint_.get(), first_));
     note(data_.notes());

@@ -6,7 +6,8 @@
 
 namespace cleave::run {
 
-Result<checkpoint::Weights> weightsFor(const plan::Plan &plan, const std::string &path, bool best) {
+Result<checkpoint::Weights> weightsFor(const plan::Plan &plan, const std::string &path, bool best,
+                                       std::string &note) {
   std::string chosen = path;
   if (best) {
     CLEAVE_TRY_ASSIGN(chosen, checkpoint::bestCheckpoint(path));
@@ -19,6 +20,7 @@ Result<checkpoint::Weights> weightsFor(const plan::Plan &plan, const std::string
       model.needed[tensor.name()] = {tensor.shape().begin(), tensor.shape().end()};
     else if (tensor.role() == plan::CONSTANT || artifact::isModelState(tensor))
       model.known.insert(tensor.name());
+  note = checkpoint::fitPrefix(weights, model);
   CLEAVE_TRY(checkpoint::checkWeights(weights, model));
   return weights;
 }

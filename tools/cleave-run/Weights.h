@@ -10,8 +10,10 @@
 namespace cleave::run {
 
 // Opens the weights at `path` (checkpoint::openWeights), with `best` those of the best checkpoint
-// in that folder. Checks that they are those of the plan's model.
-Result<checkpoint::Weights> weightsFor(const plan::Plan &plan, const std::string &path, bool best);
+// in that folder. Checks that they are those of the plan's model. `note` tells the user that names
+// differ in a prefix, or is empty.
+Result<checkpoint::Weights> weightsFor(const plan::Plan &plan, const std::string &path, bool best,
+                                       std::string &note);
 
 // The names of the plan's constants, one per line: of a training, the parameters that it leaves as
 // they are (checkpoint::kUntrainedKey).

@@ -1,6 +1,7 @@
 // Checkpoints that are saved under one plan and loaded under another.
 #include "Job.h"
 
+#include "runtime/checkpoint/Export.h"
 #include "runtime/data/ArrayFile.h"
 
 #include <catch2/catch.hpp>
@@ -90,21 +91,52 @@ TEST_CASE(
   REQUIRE(saveAll(folder / "run", {2, 2}, all, 3));
   auto checkpoint = Checkpoint::open(folder / "run");
   REQUIRE(checkpoint);
-  REQUIRE(
-      (*checkpoint)->exportSafetensors(folder / "model.safetensors", [](const std::string &name) {
-        return name == "steps" ? "" : "model." + name;
-      }));
+  ExportOptions options{.path = folder / "model.safetensors",
+                        .names = {{all[0].name, "first"}, {all[1].name, all[1].name}},
+                        .mostBytes = 0};
+  auto written = exportSafetensors(**checkpoint, options);
+  REQUIRE(written);
+  CHECK(*written == std::vector<std::string>{options.path});
   auto file = data::ArrayFile::open(folder / "model.safetensors");
   REQUIRE(file);
   CHECK((*file)->arrays().size() == 2);
   for (size_t i : {0, 1}) {
-    const data::ArrayView *array = (*file)->find("model." + all[i].name);
+    const data::ArrayView *array = (*file)->find(options.names[all[i].name]);
     REQUIRE(array);
     CHECK(array->shape == all[i].shape);
     std::vector<float> right =
         valuesOf(all[i], {std::vector<int64_t>(array->shape.size(), 0), array->shape}, 3);
     CHECK(std::equal(right.begin(), right.end(), static_cast<const float *>(array->data)));
   }
+}
+
+TEST_CASE("tensors are exported to several files of bounded size, and an index of them") {
+  Folder folder;
+  std::vector<Sharded> all{
+      {"a", {10}, {{0}}}, {"b", {10}, {{0}}}, {"c", {30}, {{0}}}, {"d", {5}, {{0}}}};
+  REQUIRE(saveAll(folder / "run", {2}, all, 3));
+  auto checkpoint = Checkpoint::open(folder / "run");
+  REQUIRE(checkpoint);
+  ExportOptions options{.path = folder / "model.safetensors",
+                        .names = {{"a", "a"}, {"b", "b"}, {"c", "c"}, {"d", "d"}},
+                        .mostBytes = 80};
+  auto written = exportSafetensors(**checkpoint, options);
+  REQUIRE(written);
+  REQUIRE(written->size() == 4);
+  CHECK((*written)[0] == folder / "model-00001-of-00003.safetensors");
+  CHECK((*written)[3] == folder / "model.safetensors.index.json");
+  std::vector<std::vector<std::string>> names;
+  for (int i : {0, 1, 2}) {
+    auto file = data::ArrayFile::open((*written)[size_t(i)]);
+    REQUIRE(file);
+    names.push_back((*file)->names());
+  }
+  CHECK(names == std::vector<std::vector<std::string>>{{"a", "b"}, {"c"}, {"d"}}); // c is larger
+  std::ifstream stream(written->back());
+  std::string index((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  CHECK(index.find("\"total_size\": 220") != std::string::npos);
+  CHECK(index.find("\"c\": \"model-00002-of-00003.safetensors\"") != std::string::npos);
+  CHECK(!std::filesystem::exists(options.path));
 }
 
 TEST_CASE("a tensor is converted to the plan's dtype") {
