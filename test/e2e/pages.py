@@ -119,14 +119,17 @@ class Pages(unittest.TestCase):
             self.assertLessEqual(json.loads(self.look("gpt.html", OF_PLANS, width).answers)["wider"], 0, f"at {width} pixels")
 
     def test_a_run_is_drawn_from_its_first_step_on(self):
-        run = lambda steps, *options: cleave.must("cleave-run", self.plan, "--data", cleave.GPT["data"], "--steps", steps, "-q", "--save",
-                                                  self.folder / "saved", "--log", self.folder / "log.jsonl", *options)
+        plan, data = self.folder / "evaluated.plan", cleave.GPT["data"]
+        cleave.compile_model(cleave.GPT["model"], plan, "--eval")
+        run = lambda steps, *options: cleave.must("cleave-run", plan, "--data", data, "--eval", data, "--eval-every", 2, "--steps", steps, "-q",
+                                                  "--save", self.folder / "saved", "--log", self.folder / "log.jsonl", *options)
         run(3)
         run(7, "--resume", self.folder / "saved", "--report", self.folder / "run.html")
         page = self.look("run.html", OF_RUNS)
-        self.assertEqual(page.titles, ["Loss", "Grad norm", "Learning rate", "Samples per second", "Tokens per second", "Seconds of a step",
-                                       "Memory"])
+        self.assertEqual(page.titles, ["Loss", "Grad norm", "Learning rate", "Samples per second", "Tokens per second", "Evaluation: loss",
+                                       "Evaluation: accuracy", "Evaluation: perplexity", "Seconds of a step", "Memory"])
         self.assertEqual(page.drawn["loss-chart"], 7)
+        self.assertEqual(page.drawn["eval_loss-chart"], 5, "behind steps 1, 2, 3, 5 and 6")
         self.assertEqual(page.drawn["seconds-chart"], 7)
         with open(self.folder / "log.jsonl") as file:
             first = json.loads(file.readline())
