@@ -17,7 +17,7 @@ struct CompileOptions {
 
   // The training step.
   bool train = false;
-  std::vector<std::string> losses;    // KIND:OUTPUT[,LABEL]
+  std::vector<std::string> losses;    // KIND[:OUTPUT[,LABEL]][,OPTION=VALUE…]
   std::string optimizer = "adamw";    // KIND[:OPTION=VALUE,…]
   std::vector<std::string> groups;    // GLOB:OPTION=VALUE,… or no-decay
   std::optional<double> ema;          // decay of moving averages of the parameters

@@ -1,26 +1,44 @@
 // Losses over the outputs of the model, with labels as new arguments, and their metrics.
 #include "passes/train/Parts.h"
 
+#include "compiler/frontend/emit/Loss.h"
 #include "dialects/graph/Build.h"
 #include "dialects/graph/Step.h"
+
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace cleave::graph;
 
 namespace cleave::train {
 
-// The value of the output with this name; null after an error.
-static Value findOutput(func::FuncOp step, const std::string &name) {
+// The output that a loss names: by its name, by its number among the outputs, or the only one. Sets
+// `name` to its name. Null after an error.
+static Value findOutput(func::FuncOp step, std::string &name) {
+  std::vector<unsigned> outputs;
   std::string known;
   for (unsigned i = 0; i < step.getNumResults(); ++i) {
     if (resultRole(step, i) != "output")
       continue;
-    if (resultName(step, i) == name)
-      return step.getBody().front().getTerminator()->getOperand(i);
+    outputs.push_back(i);
     known += (known.empty() ? "" : ", ") + resultName(step, i).str();
   }
-  emitError(step.getLoc()) << "the loss names the output `" << name
-                           << "`, but the model's outputs are: " << known;
+  auto named = llvm::find_if(outputs, [&](unsigned i) { return resultName(step, i) == name; });
+  auto position = static_cast<size_t>(named - outputs.begin());
+  if (name.empty() && outputs.size() == 1)
+    position = 0;
+  else if (size_t number; named == outputs.end() && llvm::to_integer(name, number, 10))
+    position = number;
+  if (position < outputs.size()) {
+    name = resultName(step, outputs[position]).str();
+    return step.getBody().front().getTerminator()->getOperand(outputs[position]);
+  }
+  if (name.empty())
+    emitError(step.getLoc()) << "the loss names no output, but the model has several: " << known
+                             << "; choose one: KIND:OUTPUT";
+  else
+    emitError(step.getLoc()) << "the loss names the output `" << name
+                             << "`, but the model's outputs are: " << known;
   return {};
 }
 
@@ -46,31 +64,91 @@ Value widened(OpBuilder &b, Value value) {
   return isShort ? buildCast(b, value, b.getF32Type()) : value;
 }
 
-static Value crossEntropy(OpBuilder &b, func::FuncOp step, const LossOption &loss, Value output) {
-  Shape shape = shapeOf(output);
-  if (shape.size() < 2) {
-    auto diag =
-        emitError(step.getLoc())
-        << "softmax-cross-entropy needs an output with a batch and classes as its last dim, but `"
-        << loss.output << "` is " << output.getType();
-    diag.attachNote(output.getLoc()) << "the output is computed here";
+// A weight for each class, or for each element of the last dim, as a constant of one dim.
+static Value weightsOf(const emit::Emitter &e, const std::vector<double> &weights, Value like) {
+  if (weights.empty())
     return {};
-  }
-  shape.pop_back();
-  Value labels = addLabel(step, loss.label, tensorOf(shape, b.getI64Type()));
-  if (!labels)
-    return {};
-  return SoftmaxCrossEntropyOp::create(b, output.getLoc(), widened(b, output), labels);
+  Tensor tensor(toElementType(elementTypeOf(like)), {static_cast<int64_t>(weights.size())});
+  for (auto [i, weight] : llvm::enumerate(weights))
+    tensor.set(static_cast<int64_t>(i), weight);
+  return e.constant(tensor);
 }
 
-static Value meanSquare(OpBuilder &b, func::FuncOp step, const LossOption &loss, Value output) {
+static emit::LossReduction reductionOf(const LossOption &loss) {
+  return loss.isSum ? emit::LossReduction::Sum : emit::LossReduction::Mean;
+}
+
+// The dim of the classes; none after an error was reported.
+static std::optional<int64_t> classDimOf(func::FuncOp step, const LossOption &loss, Value output) {
+  int64_t rank = rankOf(output), dim = loss.classDim.value_or(rank - 1);
+  dim = dim < 0 ? dim + rank : dim;
+  if (rank >= 2 && dim >= 0 && dim < rank)
+    return dim;
+  auto diag = emitError(step.getLoc())
+              << nameOf(loss.kind) << " needs an output with a batch and classes as its "
+              << (loss.classDim ? "dim " + std::to_string(*loss.classDim) : "last dim") << ", but `"
+              << loss.output << "` is " << output.getType();
+  diag.attachNote(output.getLoc()) << "the output is computed here";
+  return std::nullopt;
+}
+
+// The loss of integer labels.
+static Value ofClasses(const emit::Emitter &e, func::FuncOp step, const LossOption &loss,
+                       Value output) {
+  std::optional<int64_t> classDim = classDimOf(step, loss, output);
+  if (!classDim)
+    return {};
+  Shape shape = shapeOf(output);
+  shape.erase(shape.begin() + *classDim);
+  Value labels = addLabel(step, loss.label, tensorOf(shape, e.b.getI64Type()));
+  if (!labels)
+    return {};
+  Value scores = widened(e.b, output);
+  emit::ClassLossOptions options{*classDim, weightsOf(e, loss.classWeights, scores), loss.ignored,
+                                 reductionOf(loss), loss.smoothing};
+  return loss.kind == LossOption::Kind::Nll
+             ? emit::negativeLogLikelihood(e, scores, labels, options)
+             : emit::crossEntropy(e, scores, labels, options);
+}
+
+// The losses of elements beside labels with the type of the output.
+static Value elementLosses(const emit::Emitter &e, func::FuncOp step, const LossOption &loss,
+                           Value output) {
   Value label = addLabel(step, loss.label, output.getType());
   if (!label)
     return {};
-  Value difference =
-      SubOp::create(b, output.getLoc(), widened(b, output), widened(b, label)).getResult();
-  Value square = MulOp::create(b, output.getLoc(), difference, difference);
-  return buildMean(b, square, llvm::to_vector(llvm::seq<int64_t>(0, rankOf(output))));
+  Value x = widened(e.b, output), target = widened(e.b, label), losses;
+  size_t weights = loss.posWeights.size();
+  if (weights > 1 && (rankOf(x) == 0 || shapeOf(x).back() != Polynomial(int64_t(weights))))
+    emit::fail("has ", weights,
+               " numbers as pos-weight, expected 1 or one for each element of its "
+               "last dim, ",
+               rankOf(x) == 0 ? "1" : shapeOf(x).back().str());
+  switch (loss.kind) {
+  case LossOption::Kind::Bce:
+    losses = emit::binaryCrossEntropyOfLogits(e, x, target, weightsOf(e, loss.posWeights, x));
+    break;
+  case LossOption::Kind::L1:
+    losses = e.abs(e.sub(x, target));
+    break;
+  case LossOption::Kind::SmoothL1:
+    losses = emit::smoothAbsolute(e, x, target, loss.bound);
+    break;
+  case LossOption::Kind::Huber:
+    losses = emit::huber(e, x, target, loss.bound);
+    break;
+  default: {
+    Value difference = e.sub(x, target);
+    losses = e.mul(difference, difference);
+  }
+  }
+  return losses;
+}
+
+static Value ofElements(const emit::Emitter &e, func::FuncOp step, const LossOption &loss,
+                        Value output) {
+  Value losses = elementLosses(e, step, loss, output);
+  return losses ? emit::reduced(e, losses, reductionOf(loss)) : Value();
 }
 
 static Value outputAsLoss(OpBuilder &b, func::FuncOp step, const LossOption &loss, Value output) {
@@ -83,25 +161,33 @@ static Value outputAsLoss(OpBuilder &b, func::FuncOp step, const LossOption &los
   return {};
 }
 
-static Value buildOne(OpBuilder &b, func::FuncOp step, const LossOption &loss) {
+static Value buildOne(OpBuilder &b, func::FuncOp step, LossOption loss) {
   Value output = findOutput(step, loss.output);
   if (!output)
     return {};
+  emit::Evaluator evaluator;
+  emit::Emitter e(b, output.getLoc(), evaluator);
   if (!isa<FloatType>(elementTypeOf(output))) {
     auto diag = emitError(step.getLoc()) << "a loss needs an output of floats, but `" << loss.output
                                          << "` is " << output.getType();
     diag.attachNote(output.getLoc()) << "the output is computed here";
     return {};
   }
-  switch (loss.kind) {
-  case LossOption::Kind::SoftmaxCrossEntropy:
-    return crossEntropy(b, step, loss, output);
-  case LossOption::Kind::Mse:
-    return meanSquare(b, step, loss, output);
-  case LossOption::Kind::Output:
-    return outputAsLoss(b, step, loss, output);
+  try {
+    switch (loss.kind) {
+    case LossOption::Kind::SoftmaxCrossEntropy:
+    case LossOption::Kind::Nll:
+      return ofClasses(e, step, loss, output);
+    case LossOption::Kind::Output:
+      return outputAsLoss(e.b, step, loss, output);
+    default:
+      return ofElements(e, step, loss, output);
+    }
+  } catch (const emit::Failure &failure) {
+    emitError(step.getLoc()) << "the loss " << nameOf(loss.kind) << " of `" << loss.output << "` "
+                             << failure.status.message();
+    return {};
   }
-  return {};
 }
 
 Value buildLoss(OpBuilder &b, func::FuncOp step, const std::vector<LossOption> &losses) {
@@ -110,12 +196,14 @@ Value buildLoss(OpBuilder &b, func::FuncOp step, const std::vector<LossOption> &
     Value one = buildOne(b, step, loss);
     if (!one)
       return {};
+    if (loss.factor != 1)
+      one = MulOp::create(b, one.getLoc(), one, buildSplatLike(b, one, loss.factor));
     if (sum && sum.getType() != one.getType())
       one = buildCast(b, one, elementTypeOf(sum));
     sum = sum ? AddOp::create(b, step.getLoc(), sum, one).getResult() : one;
   }
   if (!sum)
-    emitError(step.getLoc()) << "training needs at least one loss, given as KIND:OUTPUT[,LABEL]";
+    emitError(step.getLoc()) << "training needs at least one loss, given as KIND[:OUTPUT[,LABEL]]";
   return sum;
 }
 
@@ -153,7 +241,7 @@ static Value predicted(OpBuilder &b, Value logits) {
 
 // Loss and accuracy over the labels that are not ignored. The mean over none is NaN.
 static void crossEntropyMetrics(OpBuilder &b, func::FuncOp step, SoftmaxCrossEntropyOp op,
-                                Value output, const std::string &suffix) {
+                                const std::string &suffix) {
   Location loc = op.getLoc();
   Value labels = op.getLabels(), mean = op.getResult();
   Value ignored =
@@ -162,7 +250,7 @@ static void crossEntropyMetrics(OpBuilder &b, func::FuncOp step, SoftmaxCrossEnt
   Value count = total(b, buildCast(b, isCounted, elementTypeOf(mean)));
   Value isAny = CompareOp::create(b, loc, Predicate::GT, count, buildSplatLike(b, count, 0));
   Value sum = MulOp::create(b, loc, countedOnly(b, isAny, mean), count);
-  Value isRight = CompareOp::create(b, loc, Predicate::EQ, predicted(b, output), labels);
+  Value isRight = CompareOp::create(b, loc, Predicate::EQ, predicted(b, op.getLogits()), labels);
   Value right = total(b, buildCast(b, isRight, elementTypeOf(mean)));
   addMetric(step, sum, "loss" + suffix + ".sum");
   addMetric(step, count, "loss" + suffix + ".count");
@@ -170,31 +258,43 @@ static void crossEntropyMetrics(OpBuilder &b, func::FuncOp step, SoftmaxCrossEnt
   addMetric(step, count, "accuracy" + suffix + ".count");
 }
 
-// The mean square over the elements whose label is a number.
-static void meanSquareMetrics(OpBuilder &b, func::FuncOp step, Value output, Value label,
-                              const std::string &suffix) {
+static bool isOfClasses(const LossOption &loss) {
+  return loss.kind == LossOption::Kind::SoftmaxCrossEntropy || loss.kind == LossOption::Kind::Nll;
+}
+
+// The mean loss of the elements whose label is a number.
+static LogicalResult elementMetrics(OpBuilder &b, func::FuncOp step, const LossOption &loss,
+                                    Value output, const std::string &suffix) {
   Location loc = output.getLoc();
+  emit::Evaluator evaluator;
+  Value losses = elementLosses(emit::Emitter(b, loc, evaluator), step, loss, output);
+  if (!losses)
+    return failure();
+  Value label = step.getArgument(*argNamed(step, loss.label));
   Value isCounted = CompareOp::create(b, loc, Predicate::EQ, label, label);
-  Value difference = SubOp::create(b, loc, widened(b, output), widened(b, label));
-  Value square = MulOp::create(b, loc, difference, difference);
-  addMetric(step, total(b, countedOnly(b, isCounted, square)), "loss" + suffix + ".sum");
-  addMetric(step, total(b, buildCast(b, isCounted, elementTypeOf(square))),
+  addMetric(step, total(b, countedOnly(b, isCounted, losses)), "loss" + suffix + ".sum");
+  addMetric(step, total(b, buildCast(b, isCounted, elementTypeOf(losses))),
             "loss" + suffix + ".count");
+  return success();
 }
 
 LogicalResult buildMetrics(OpBuilder &b, func::FuncOp step, const std::vector<LossOption> &losses) {
-  for (auto [i, loss] : llvm::enumerate(losses)) {
-    const std::string suffix = losses.size() > 1 ? "." + std::to_string(i) : "";
-    Value output = findOutput(step, loss.output), value = buildOne(b, step, loss);
-    if (!output || !value)
+  for (auto [i, given] : llvm::enumerate(losses)) {
+    LossOption loss = given;
+    Value output = findOutput(step, loss.output), value = output ? buildOne(b, step, loss) : output;
+    if (!value)
       return failure();
-    if (auto entropy = value.getDefiningOp<SoftmaxCrossEntropyOp>();
-        entropy && loss.kind == LossOption::Kind::SoftmaxCrossEntropy)
-      crossEntropyMetrics(b, step, entropy, output, suffix);
-    else if (loss.kind == LossOption::Kind::Mse)
-      meanSquareMetrics(b, step, output, step.getArgument(*argNamed(step, loss.label)), suffix);
-    else
+    const std::string suffix = losses.size() > 1 ? "." + std::to_string(i) : "";
+    auto entropy = value.getDefiningOp<SoftmaxCrossEntropyOp>();
+    bool isMean = isOfClasses(loss) || loss.kind == LossOption::Kind::Output;
+    // The labels that fill the last micro-batch are -100.
+    bool isByLabels = entropy && loss.kind == LossOption::Kind::SoftmaxCrossEntropy;
+    if (isByLabels && loss.ignored == -100)
+      crossEntropyMetrics(b, step, entropy, suffix);
+    else if (isMean)
       addMetric(step, widened(b, value), "loss" + suffix + ".mean");
+    else if (failed(elementMetrics(b, step, loss, output, suffix)))
+      return failure();
   }
   return success();
 }

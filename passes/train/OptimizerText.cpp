@@ -1,27 +1,11 @@
 // The text forms of optimizers and of groups of parameters.
+#include "passes/train/OptionText.h"
 #include "passes/train/TrainOptions.h"
 
 #include <cmath>
-#include <cstdlib>
 
 namespace cleave::train {
 namespace {
-
-// `a, b or c`
-std::string oneOf(const std::vector<std::string> &names) {
-  std::string text;
-  for (size_t i = 0; i < names.size(); ++i)
-    text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + names[i];
-  return text;
-}
-
-std::optional<double> readNumber(const std::string &text) {
-  char *end = nullptr;
-  double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0')
-    return std::nullopt;
-  return value;
-}
 
 std::optional<double> readFlag(const std::string &text) {
   if (text.empty() || text == "true" || text == "1")

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "passes/precision/Policy.h"
+#include "passes/train/LossOption.h"
 #include "passes/train/optimizers/Optimizers.h"
 #include "runtime/base/Status.h"
 
@@ -12,19 +13,6 @@
 #include <vector>
 
 namespace cleave::train {
-
-// One loss on an output of the model.
-struct LossOption {
-  enum class Kind {
-    SoftmaxCrossEntropy, // integer labels, the classes are the output's last dim, mean over labels
-                         // that are not -100
-    Mse,                 // mean of the squared differences
-    Output,              // the output is the loss
-  };
-  Kind kind = Kind::SoftmaxCrossEntropy;
-  std::string output; // name of the model's output
-  std::string label;  // name of the new input; empty for Kind::Output
-};
 
 // An optimizer with all its hyperparameters.
 struct OptimizerOption {
@@ -54,10 +42,6 @@ struct TrainOptions {
   precision::Policy precision;    // the types in which ops compute
   bool freezeBatchNorm = false;   // normalise by the running statistics and leave them as they are
 };
-
-// Parses `KIND:OUTPUT[,LABEL]`; kinds are softmax-cross-entropy, mse and output. The default label
-// is `OUTPUT.label`.
-Result<LossOption> parseLoss(const std::string &text);
 
 // Parses `NAME[:KEY=VALUE,…]`; names are those of optimizers/Optimizers.h, and momentum (sgd with
 // momentum 0.9). A flag needs no value (`nesterov`).

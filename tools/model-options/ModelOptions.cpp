@@ -12,7 +12,8 @@ void addStepOptions(CLI::App &app, CompileOptions &options) {
       ->group("Training");
   app.add_option(
          "--loss", options.losses,
-         "KIND:OUTPUT[,LABEL]: softmax-cross-entropy, mse or output; several losses are summed")
+         "KIND[:OUTPUT[,LABEL]][,OPTION=VALUE...]: softmax-cross-entropy, nll, bce, mse, l1, "
+         "smooth-l1, huber or output; several losses are summed")
       ->allow_extra_args(false)
       ->group("Training");
   app.add_option(
@@ -60,7 +61,8 @@ void addStepOptions(CLI::App &app, CompileOptions &options) {
 void addModelOptions(CLI::App &app, CompileOptions &options, TypedModelOptions &typed) {
   app.add_option("MODEL", options.model, "torch.export archive, ONNX or TorchScript file")
       ->required();
-  app.add_option("--set", typed.symbols, "SYMBOL=N: size of a symbolic dim")
+  app.add_option("--set", typed.symbols,
+                 "SYMBOL=N: size of a symbolic dim; batch=N: the first dims of inputs")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group("Model");
@@ -144,7 +146,9 @@ Status checkModelOptions(const TypedModelOptions &typed, CompileOptions &options
   }
   if (options.train && options.losses.empty())
     return Status::userError(
-        "--train needs a loss, for example --loss softmax-cross-entropy:logits,labels");
+        "--train needs a loss, for example --loss softmax-cross-entropy:logits,labels; the name of "
+        "the only output may be left "
+        "out");
   if (!options.train && !options.losses.empty())
     return Status::userError("--loss is given without --train; add --train to plan training steps");
   return Status::ok();

@@ -23,14 +23,7 @@ LossReduction reductionOf(OpCall &c) {
   return static_cast<LossReduction>(number);
 }
 
-Array reduced(OpCall &c, Array losses) {
-  LossReduction over = reductionOf(c);
-  Ints all = emit::dimsFrom(0, rankOf(losses));
-  if (over == LossReduction::None)
-    return losses;
-  return over == LossReduction::Mean ? c.e.mean(losses, all)
-                                     : c.e.reduce(Reduction::Sum, losses, all);
-}
+Array reduced(OpCall &c, Array losses) { return emit::reduced(c.e, losses, reductionOf(c)); }
 
 // -- classes --------------------------------------------------------------------------------------
 emit::ClassLossOptions optionsOf(OpCall &c, double smoothing = 0) {
@@ -95,20 +88,13 @@ Results meanAbsolute(OpCall &c) {
   return reduced(c, c.e.abs(c.e.sub(x, target)));
 }
 
-// Huber loss of a difference d: d^2 / 2 for |d| < bound, else bound (|d| - bound / 2).
-Array huberOf(OpCall &c, double bound) {
+Results huber(OpCall &c) {
   auto [x, target] = operands(c);
-  Array way = c.e.sub(x, target), size = c.e.abs(way);
-  if (bound == 0)
-    return size;
-  Array near = c.e.mul(c.e.mul(way, way), 0.5), far = c.e.mul(c.e.sub(size, bound / 2), bound);
-  return c.e.select(c.e.compare(Predicate::LT, size, bound), near, far);
+  return reduced(c, emit::huber(c.e, x, target, c.number("delta")));
 }
-Results huber(OpCall &c) { return reduced(c, huberOf(c, c.number("delta"))); }
 Results smoothAbsolute(OpCall &c) {
-  double beta = c.number("beta");
-  Array losses = huberOf(c, beta);
-  return reduced(c, beta == 0 ? losses : c.e.div(losses, beta));
+  auto [x, target] = operands(c);
+  return reduced(c, emit::smoothAbsolute(c.e, x, target, c.number("beta")));
 }
 
 // -- probabilities --------------------------------------------------------------------------------
@@ -132,16 +118,10 @@ Results binaryCrossEntropy(OpCall &c) {
   return reduced(c, weighted(c, c.e.neg(c.e.add(yes, no))));
 }
 
-// (1 - t) x - (1 + (w - 1) t) log(sigmoid(x)).
 Results binaryCrossEntropyOfLogits(OpCall &c) {
   auto [x, target] = operands(c);
-  Array logarithm = emit::logSigmoid(c.e, x);
-  if (c.has("pos_weight")) {
-    Array weight = c.e.broadcast(c.cast(c.tensor("pos_weight"), typeOf(x)), shapeOf(x));
-    logarithm = c.e.mul(logarithm, c.e.add(c.e.mul(c.e.sub(weight, 1.0), target), 1.0));
-  }
-  Array losses = c.e.sub(c.e.mul(c.e.sub(1.0, target), x), logarithm);
-  return reduced(c, weighted(c, losses));
+  Array posWeight = c.has("pos_weight") ? c.cast(c.tensor("pos_weight"), typeOf(x)) : Array();
+  return reduced(c, weighted(c, emit::binaryCrossEntropyOfLogits(c.e, x, target, posWeight)));
 }
 
 Results divergence(OpCall &c) {

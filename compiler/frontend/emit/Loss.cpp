@@ -1,19 +1,24 @@
 // See Loss.h.
 #include "compiler/frontend/emit/Loss.h"
 
+#include "compiler/frontend/emit/Activation.h"
+
 namespace cleave::emit {
 
 using namespace graph;
 
 namespace {
 
-int64_t classDim(Value scores) { return rankOf(scores) > 1 ? 1 : 0; }
+int64_t classDimOf(Value scores, const ClassLossOptions &options) {
+  return options.classDim.value_or(rankOf(scores) > 1 ? 1 : 0);
+}
 
 void check(const Emitter &e, Value scores, Value labels, const ClassLossOptions &options) {
   e.checkFloat(scores);
   e.checkInteger(labels, "labels");
   e.checkRank(scores, 1);
-  int64_t dim = classDim(scores);
+  int64_t dim = classDimOf(scores, options);
+  e.checkDim(dim, rankOf(scores));
   Sizes expected = shapeOf(scores);
   Polynomial classes = expected[dim];
   expected.erase(expected.begin() + dim);
@@ -46,21 +51,18 @@ Value weightsOf(const Emitter &e, Value labels, mlir::Type element,
   return weights ? e.mul(weights, counts) : counts;
 }
 
-Value reduced(const Emitter &e, Value loss, Value weights, LossReduction reduction) {
+// The same as reduced(); a mean is weighted.
+Value weighted(const Emitter &e, Value loss, Value weights, LossReduction reduction) {
+  if (!weights || reduction != LossReduction::Mean)
+    return reduced(e, loss, reduction);
   Ints all = dimsFrom(0, rankOf(loss));
-  if (reduction == LossReduction::None)
-    return loss;
-  if (reduction == LossReduction::Sum)
-    return e.reduce(Reduction::Sum, loss, all);
-  if (!weights)
-    return e.mean(loss, all);
   return e.div(e.reduce(Reduction::Sum, loss, all), e.reduce(Reduction::Sum, weights, all));
 }
 
 // The mean of -log p over classes, weighted by the class weights if given.
 Value smoothLoss(const Emitter &e, Value logProbabilities, Value labels,
                  const ClassLossOptions &options) {
-  int64_t dim = classDim(logProbabilities);
+  int64_t dim = classDimOf(logProbabilities, options);
   Value terms = logProbabilities;
   if (options.weights) {
     Sizes column(rankOf(terms), Polynomial(1));
@@ -76,38 +78,70 @@ Value smoothLoss(const Emitter &e, Value logProbabilities, Value labels,
 
 } // namespace
 
+Value reduced(const Emitter &e, Value losses, LossReduction reduction) {
+  Ints all = dimsFrom(0, rankOf(losses));
+  if (reduction == LossReduction::None)
+    return losses;
+  return reduction == LossReduction::Mean ? e.mean(losses, all)
+                                          : e.reduce(Reduction::Sum, losses, all);
+}
+
 Value negativeLogLikelihood(const Emitter &e, Value logProbabilities, Value labels,
                             const ClassLossOptions &options) {
   check(e, logProbabilities, labels, options);
-  int64_t dim = classDim(logProbabilities);
+  int64_t dim = classDimOf(logProbabilities, options);
   Value classes = classesOf(e, labels, options);
   Value chosen = buildGatherAlong(e.b, logProbabilities, e.insertDim(classes, dim), dim);
   Value loss = e.neg(e.dropDim(chosen, dim));
   Value weights = weightsOf(e, labels, elementOf(loss), options);
   if (weights)
     loss = e.mul(loss, weights);
-  Value result = reduced(e, loss, weights, options.reduction);
+  Value result = weighted(e, loss, weights, options.reduction);
   if (options.smoothing == 0)
     return result;
   Value smooth =
-      reduced(e, smoothLoss(e, logProbabilities, labels, options), weights, options.reduction);
+      weighted(e, smoothLoss(e, logProbabilities, labels, options), weights, options.reduction);
   return e.add(e.mul(result, 1 - options.smoothing), e.mul(smooth, options.smoothing));
 }
 
 Value crossEntropy(const Emitter &e, Value logits, Value labels, const ClassLossOptions &options) {
   check(e, logits, labels, options);
-  int64_t dim = classDim(logits), rank = rankOf(logits);
+  int64_t dim = classDimOf(logits, options), rank = rankOf(logits);
   bool isPlain = rank > 1 && !options.weights && options.reduction == LossReduction::Mean &&
                  options.smoothing == 0;
   if (!isPlain)
     return negativeLogLikelihood(e, LogSoftmaxOp::create(e.b, e.loc, logits.getType(), logits, dim),
                                  labels, options);
-  Ints classesLast = {0};
-  for (int64_t d = 2; d < rank; ++d)
-    classesLast.push_back(d);
-  classesLast.push_back(1);
+  Ints classesLast;
+  for (int64_t d = 0; d < rank; ++d)
+    if (d != dim)
+      classesLast.push_back(d);
+  classesLast.push_back(dim);
   return SoftmaxCrossEntropyOp::create(e.b, e.loc, e.transpose(logits, classesLast), labels,
                                        options.ignored.value_or(-100));
+}
+
+// (1 - t) x - (1 + (w - 1) t) log(sigmoid(x)).
+Value binaryCrossEntropyOfLogits(const Emitter &e, Value x, Value target, Value posWeight) {
+  Value logarithm = logSigmoid(e, x);
+  if (posWeight) {
+    Value weight = e.broadcast(posWeight, shapeOf(x));
+    logarithm = e.mul(logarithm, e.add(e.mul(e.sub(weight, 1.0), target), 1.0));
+  }
+  return e.sub(e.mul(e.sub(1.0, target), x), logarithm);
+}
+
+Value huber(const Emitter &e, Value x, Value target, double bound) {
+  Value way = e.sub(x, target), size = e.abs(way);
+  if (bound == 0)
+    return size;
+  Value near = e.mul(e.mul(way, way), 0.5), far = e.mul(e.sub(size, bound / 2), bound);
+  return e.select(e.compare(Predicate::LT, size, bound), near, far);
+}
+
+Value smoothAbsolute(const Emitter &e, Value x, Value target, double bound) {
+  Value losses = huber(e, x, target, bound);
+  return bound == 0 ? losses : e.div(losses, bound);
 }
 
 } // namespace cleave::emit

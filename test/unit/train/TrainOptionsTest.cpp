@@ -1,5 +1,6 @@
 // The text forms of losses and optimizers.
 #include "passes/train/TrainOptions.h"
+#include "test/unit/data/Files.h"
 
 #include <catch2/catch.hpp>
 #include <sstream>
@@ -17,16 +18,72 @@ TEST_CASE("a loss names an output and, if need be, a label") {
   CHECK(train::parseLoss("output:0")->label.empty());
 }
 
+TEST_CASE("a loss without an output is on the only one, and its label is called so") {
+  CHECK(train::parseLoss("softmax-cross-entropy")->output.empty());
+  CHECK(train::parseLoss("softmax-cross-entropy")->label == "label");
+  CHECK(train::parseLoss("bce:pos-weight=2")->label == "label");
+  CHECK(train::parseLoss("output")->label.empty());
+}
+
+TEST_CASE("options of losses are set by name, behind the names of output and label") {
+  auto loss = train::parseLoss(
+      "softmax-cross-entropy:a,b,label-smoothing=0.1,class-weights=1:2:.5,class-dim=1,"
+      "ignore-index=0,reduction=sum,factor=0.4");
+  REQUIRE(loss.isOk());
+  CHECK(loss->output == "a");
+  CHECK(loss->label == "b");
+  CHECK(loss->smoothing == 0.1);
+  CHECK(loss->classWeights == std::vector<double>{1, 2, 0.5});
+  CHECK(loss->classDim == 1);
+  CHECK(loss->ignored == 0);
+  CHECK(loss->isSum);
+  CHECK(loss->factor == 0.4);
+  CHECK(train::parseLoss("huber:delta=2")->bound == 2);
+  CHECK(train::parseLoss("smooth-l1:out,beta=0")->bound == 0);
+}
+
+TEST_CASE("weights may be in a text file") {
+  data::Folder folder;
+  const std::string path = folder / "weights.txt";
+  auto weightsOf = [&](const std::string &text) {
+    folder.write("weights.txt", text);
+    return train::parseLoss("bce:out,pos-weight=" + path);
+  };
+  CHECK(weightsOf("1, 2\n0.5\n")->posWeights == std::vector<double>{1, 2, 0.5});
+  CHECK(weightsOf("1 two").status().message() ==
+        "`pos-weight` of the loss bce: the file " + path +
+            " holds something else than numbers, expected numbers separated by blanks or commas");
+  CHECK(weightsOf("").status().message() ==
+        "`pos-weight` of the loss bce must be one or more numbers of at least 0, found `" + path +
+            "`");
+}
+
 TEST_CASE("a loss that cannot be read says what was expected") {
   CHECK(train::parseLoss("hinge:x").status().message() ==
-        "unknown loss `hinge`: expected softmax-cross-entropy, mse or output");
-  CHECK(train::parseLoss("mse").status().message() ==
-        "found the loss `mse`, expected `mse:OUTPUT` or `mse:OUTPUT,LABEL`");
+        "unknown loss `hinge`: expected softmax-cross-entropy, nll, bce, mse, l1, smooth-l1, huber "
+        "or output");
   CHECK(train::parseLoss("mse:a,b,c").status().message() ==
-        "found the loss `mse:a,b,c`, expected `mse:OUTPUT` or `mse:OUTPUT,LABEL`");
+        "found the loss `mse:a,b,c`, expected `mse`, `mse:OUTPUT` or `mse:OUTPUT,LABEL`, and "
+        "options such as `,reduction=VALUE`");
   CHECK(train::parseLoss("mse:a,").status().kind() == StatusKind::UserError);
   CHECK(train::parseLoss("output:a,b").status().message() ==
-        "found the loss `output:a,b`, expected `output:OUTPUT`");
+        "found the loss `output:a,b`, expected `output`, `output:OUTPUT`, and options such as "
+        "`,factor=VALUE`");
+  CHECK(train::parseLoss("mse:a,delta=1").status().message() ==
+        "the loss mse has no option `delta`: expected reduction or factor");
+  CHECK(train::parseLoss("mse:a,reduction=none").status().message() ==
+        "`reduction` of the loss mse must be mean or sum, found `none`");
+  CHECK(train::parseLoss("huber:a,delta=0").status().message() ==
+        "`delta` of the loss huber must be above 0, found `0`");
+  CHECK(train::parseLoss("nll:class-dim=0.5").status().message() ==
+        "`class-dim` of the loss nll must be an integer of at least -32 and at most 31, found "
+        "`0.5`");
+  CHECK(train::parseLoss("softmax-cross-entropy:label-smoothing=2").status().message() ==
+        "`label-smoothing` of the loss softmax-cross-entropy must be a number of at least 0 and at "
+        "most 1, found `2`");
+  CHECK(train::parseLoss("bce:pos-weight=1:-2").status().message() ==
+        "`pos-weight` of the loss bce must be one or more numbers of at least 0, found `1:-2`");
+  CHECK(train::parseLoss("bce:pos-weight=/missing").status().kind() == StatusKind::UserError);
 }
 
 static double value(const std::string &optimizer, const char *hyperparameter) {

@@ -123,6 +123,14 @@ TEST_CASE("a parameter that the model file freezes is trained only if it is name
   CHECK(graph::isTrainable(named.function(), 1));
 }
 
+TEST_CASE("a loss names an output by its number, or leaves out the only one") {
+  for (const char *loss : {"mse:0,label", "mse"}) {
+    GraphText text(linear(2));
+    REQUIRE(succeeded(train::buildTrainingStep(text.function(), options(loss))));
+    CHECK(argumentNames(text.function())[4] == "label:label");
+  }
+}
+
 TEST_CASE("losses are summed and may share a label") {
   GraphText text(linear(2));
   train::TrainOptions both = options("mse:logits,y");
@@ -311,6 +319,25 @@ TEST_CASE("mistakes are told with what there is") {
   CHECK(refusal(linear(2), options("output:logits")) ==
         "the loss output:logits needs a single number, but that output is 'tensor<2x3xf64>'\n"
         "the output is computed here\n");
+  CHECK(refusal(linear(2), options("mse:1")) ==
+        "the loss names the output `1`, but the model's outputs are: logits\n");
+  CHECK(refusal(linear(2), options("nll:logits,class-dim=2")) ==
+        "nll needs an output with a batch and classes as its dim 2, but `logits` is "
+        "'tensor<2x3xf64>'\nthe output is computed here\n");
+  CHECK(refusal(linear(2), options("nll:logits,class-weights=1:2")) ==
+        "the loss nll of `logits` has weights [2], expected one per class, 3\n");
+  CHECK(
+      refusal(linear(2), options("bce:logits,pos-weight=1:2")) ==
+      "the loss bce of `logits` has 2 numbers as pos-weight, expected 1 or one for each element of "
+      "its last dim, 3\n");
+  CHECK(refusal(R"(func.func @step(%x: tensor<2x3xf64> {graph.name = "x", graph.role = "parameter"})
+    -> (tensor<2x3xf64> {graph.name = "logits", graph.role = "output"},
+        tensor<2x3xf64> {graph.name = "aux", graph.role = "output"}) {
+  return %x, %x : tensor<2x3xf64>, tensor<2x3xf64>
+})",
+                options("mse")) ==
+        "the loss names no output, but the model has several: logits, aux; choose one: "
+        "KIND:OUTPUT\n");
   train::TrainOptions chosen = options();
   chosen.freeze = {"conv*"};
   CHECK(refusal(linear(2), chosen) == "--freeze `conv*` matches no parameter of the model\n");
@@ -335,7 +362,7 @@ TEST_CASE("mistakes are told with what there is") {
   chosen = options();
   chosen.losses.clear();
   CHECK(refusal(linear(2), chosen) ==
-        "training needs at least one loss, given as KIND:OUTPUT[,LABEL]\n");
+        "training needs at least one loss, given as KIND[:OUTPUT[,LABEL]]\n");
 }
 // A step with dropout: the masks of several steps, as the zero elements of the first gradient.
 static std::string dropout() {
