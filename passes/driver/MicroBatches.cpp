@@ -1,5 +1,6 @@
 #include "passes/driver/MicroBatches.h"
 
+#include "compiler/frontend/step/Import.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/Types.h"
 #include "passes/driver/Variants.h"
@@ -33,6 +34,29 @@ static bool isFirstDimOnly(func::FuncOp step, const std::string &symbol) {
   return isFirst;
 }
 
+// The symbols that a name in --set stands for: itself, or those of the first dims of inputs that
+// `batch` stands for where no input has a dim of that name.
+static std::vector<std::string> meantBy(func::FuncOp step, const std::string &name) {
+  std::vector<std::string> first;
+  for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+    const graph::Shape shape = graph::shapeOf(step.getArgument(i));
+    for (const Polynomial &size : shape)
+      if (llvm::is_contained(size.symbols(), name))
+        return {name};
+    if (graph::isPerMicroBatch(step, i) && !shape.empty() && shape[0].symbols().size() == 1)
+      first.push_back(*shape[0].symbols().begin());
+  }
+  return name == frontend::kBatch ? first : std::vector{name};
+}
+
+// Whether the name stands for sizes of first dims of inputs, on which no other dim depends.
+static bool isBatch(func::FuncOp step, const std::string &name) {
+  const std::vector<std::string> symbols = meantBy(step, name);
+  return !symbols.empty() && llvm::all_of(symbols, [&](const std::string &symbol) {
+    return isFirstDimOnly(step, symbol);
+  });
+}
+
 Result<std::vector<std::string>> batchSymbols(const CompileOptions &options) {
   std::vector<std::string> symbols;
   for (const auto &[symbol, size] : options.symbols) {
@@ -41,7 +65,7 @@ Result<std::vector<std::string>> batchSymbols(const CompileOptions &options) {
     open.keepSymbols = true;
     open.dumpPhases.clear();
     Compilation c(std::move(open));
-    if (compileTo(c, "import") && isFirstDimOnly(graph::stepOf(*c.module), symbol))
+    if (compileTo(c, "import") && isBatch(graph::stepOf(*c.module), symbol))
       symbols.push_back(symbol);
   }
   if (symbols.empty())

@@ -52,6 +52,7 @@ public:
 
   std::map<std::string, Binding> run(UnsupportedOperators &unsupported) {
     std::map<std::string, Binding> bindings;
+    findBatch();
     for (const ValueInfo &input : model_.graph.inputs) {
       try {
         bindings[input.name] = bind(input);
@@ -247,6 +248,19 @@ private:
     return Polynomial::parse(name);
   }
 
+  // Finds the symbols that `--set batch=N` means where none has that name: first dims of inputs.
+  void findBatch() {
+    for (const ValueInfo &input : model_.graph.inputs) {
+      const frontend::InputType *given = typed(input.name);
+      for (size_t i = 0; i < input.dims.size(); ++i)
+        if (input.dims[i].symbol == frontend::kBatch ||
+            (given && llvm::is_contained(given->dims, frontend::kBatch)))
+          return batches_.clear();
+      if (!given && !input.dims.empty() && !input.dims[0].size)
+        batches_.insert(symbolOf(input, 0));
+    }
+  }
+
   // The size of dim i of `input`, named `name` in the file: a symbol or an expression of symbols,
   // with the user's sizes inserted.
   Polynomial symbolicSize(const std::string &name, size_t i, const std::string &input) {
@@ -262,6 +276,8 @@ private:
       auto found = options_.symbols.find(given);
       if (found == options_.symbols.end())
         found = options_.symbols.find(symbol);
+      if (found == options_.symbols.end() && batches_.contains(given))
+        found = options_.symbols.find(frontend::kBatch);
       if (found != options_.symbols.end())
         values[symbol] = found->second;
       else
@@ -276,7 +292,7 @@ private:
       auto isMeant = [&](const std::string &name) {
         return name == symbol || symbolName(name) == symbol;
       };
-      if (llvm::any_of(symbols_, isMeant))
+      if (llvm::any_of(symbols_, isMeant) || (symbol == frontend::kBatch && !batches_.empty()))
         continue;
       std::string known;
       for (const std::string &name : symbols_)
@@ -300,8 +316,9 @@ private:
   const ImportOptions &options_;
   frontend::StepBuilder &step_;
   StringPool &strings_;
-  std::set<std::string> names_;                   // of inputs and of elements of sequences
-  std::set<std::string> symbols_;                 // by the model's names
+  std::set<std::string> names_;   // of inputs and of elements of sequences
+  std::set<std::string> symbols_; // by the model's names
+  std::set<std::string> batches_; // what --set batch=N means, unless the model has such a symbol
   std::map<std::string, std::string> givenNames_; // the model's names by their symbolName
   std::map<std::string, std::string> missing_;    // symbols without a size -> where they occur
 };

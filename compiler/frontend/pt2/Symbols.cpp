@@ -28,6 +28,29 @@ std::map<std::string, std::string> userNames(const Program &program) {
   return out;
 }
 
+// Gives the user's batch to the first dims of inputs, if the program has no symbol of that name.
+void giveBatch(const Program &program, std::map<std::string, int64_t> &sizes) {
+  auto batch = sizes.find(frontend::kBatch);
+  std::map<std::string, std::string> names = userNames(program);
+  if (batch == sizes.end() || names.contains(frontend::kBatch))
+    return;
+  std::set<std::string> first;
+  for (const InputSpec &input : program.inputs) {
+    auto tensor = program.graph.tensors.find(input.name);
+    if (input.kind != InputSpec::Kind::User || tensor == program.graph.tensors.end() ||
+        tensor->second.sizes.empty() || !tensor->second.sizes[0].value)
+      continue;
+    for (const auto &[symbol, name] : names)
+      if (*tensor->second.sizes[0].value == Polynomial::symbol(symbol))
+        first.insert(sizes.contains(symbol) ? symbol : name);
+  }
+  int64_t size = batch->second;
+  if (!first.empty())
+    sizes.erase(batch);
+  for (const std::string &name : first)
+    sizes.try_emplace(name, size);
+}
+
 void checkRange(const Program &program, const std::string &symbol, const std::string &name,
                 int64_t size) {
   auto range = program.ranges.find(symbol);
@@ -88,6 +111,7 @@ Polynomial renamed(const Polynomial &size, const std::map<std::string, std::stri
 std::map<std::string, int64_t> sizesGiven(const Program &program,
                                           const frontend::ImportOptions &options) {
   std::map<std::string, int64_t> out = options.symbols;
+  giveBatch(program, out);
   for (const auto &[name, values] : options.values) {
     auto tensor = program.graph.tensors.find(name);
     if (tensor == program.graph.tensors.end())

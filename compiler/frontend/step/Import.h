@@ -15,9 +15,14 @@
 
 namespace cleave::frontend {
 
+// The name in --set for the first dims of inputs, in models that have no symbol of this name; sizes
+// of such dims that are given by their own names come first.
+inline constexpr const char *kBatch = "batch";
+
 // The user's options. Options that a format does not need are ignored or refused by its importer.
 struct ImportOptions {
-  // Sizes of symbolic dims by name (--set). A nameless dim i of input x is called `x.i`.
+  // Sizes of symbolic dims by name (--set). A nameless dim i of input x is called `x.i`. The name
+  // `batch` stands for the first dims of all inputs where no symbol has it (kBatch).
   std::map<std::string, int64_t> symbols;
   // Inputs that become constants (--value): their elements, row-major. One unknown dim of such an
   // input follows from the number of elements.
