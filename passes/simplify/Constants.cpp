@@ -7,6 +7,8 @@
 #include "dialects/graph/ByPositions.h"
 #include "dialects/graph/Cost.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
 using namespace mlir;
 
 namespace cleave::simplify {
@@ -52,7 +54,9 @@ private:
     if (std::optional<double> splat = splatValue(value))
       return std::make_unique<Tensor>(toElementType(elementTypeOf(value)), staticShapeOf(value),
                                       *splat);
-    if (!reference || op->getNumResults() != 1 || op->hasTrait<StepDependent>())
+    // A dropout without a seed, which has an effect, is drawn by the training step.
+    if (!reference || op->getNumResults() != 1 || op->hasTrait<StepDependent>() ||
+        !isMemoryEffectFree(op))
       return nullptr;
     SmallVector<Tensor> operands;
     for (Value operand : op->getOperands()) {

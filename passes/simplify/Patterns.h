@@ -12,6 +12,7 @@ void addCountingPatterns(mlir::RewritePatternSet &patterns);   // comparisons an
 void addMergedPatterns(mlir::RewritePatternSet &patterns); // work on merged dims, before the merge
 void addContractionPatterns(mlir::RewritePatternSet &patterns);  // transposes into dot_general
 void addActivationPatterns(mlir::RewritePatternSet &patterns);   // gelu, silu, relu
+void addDrawPatterns(mlir::RewritePatternSet &patterns);         // dropout, of ones
 void addSoftmaxPatterns(mlir::RewritePatternSet &patterns);      // softmax
 void addNormPatterns(mlir::RewritePatternSet &patterns);         // layer_norm, rms_norm
 void addRotaryPatterns(mlir::RewritePatternSet &patterns);       // rotary

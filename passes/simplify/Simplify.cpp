@@ -48,8 +48,8 @@ LogicalResult simplify(func::FuncOp function, Composites composites) {
   if (composites == Composites::Form) {
     themes.push_back(addMergedPatterns); // not on gradients and decompositions
     SmallVector<AddPatterns> first = themes;
-    first.append({addActivationPatterns, addSoftmaxPatterns, addNormPatterns, addRotaryPatterns,
-                  addCrossEntropyPatterns});
+    first.append({addActivationPatterns, addDrawPatterns, addSoftmaxPatterns, addNormPatterns,
+                  addRotaryPatterns, addCrossEntropyPatterns});
     if (failed(applyUntilStable(function, first)))
       return failure();
     themes.push_back(addAttentionPatterns);

@@ -1,7 +1,6 @@
-// Activation functions, and dropout.
+// Activation functions.
 #include "compiler/frontend/emit/Activation.h"
 #include "compiler/frontend/aten/OpCall.h"
-#include "compiler/frontend/emit/Random.h"
 
 namespace cleave::aten {
 namespace {
@@ -92,40 +91,15 @@ Results softmin(OpCall &c) {
   return alongDim<graph::SoftmaxOp>(c, c.e.neg(c.castIf(c.floats("self"), c.dtype())));
 }
 
-Results dropout(OpCall &c) {
-  Array x = c.tensor("input");
-  return c.boolean("train") ? emit::dropout(c.e, x, c.number("p")) : x;
-}
-Results nativeDropout(OpCall &c) {
-  Array x = c.tensor("input");
-  bool trains = !c.has("train") || c.boolean("train");
-  Array out = trains ? emit::dropout(c.e, x, c.number("p")) : x;
-  if (trains && c.number("p") > 0) // the mask is not known before the step runs
-    return IValueList{TensorState::create(out), IValue()};
-  return {out, c.filled(shapeOf(x), ElementType::Bool, 1)};
-}
-// Feature and alpha dropouts, which are supported without training only.
-Results otherDropout(OpCall &c) {
-  if (!c.boolean("train") || c.number("p") == 0)
-    return c.tensor("input");
-  fail("drops elements in a way that Cleave does not do; use plain dropout, set its probability "
-       "to 0, or export the model in eval mode");
-}
-
 constexpr const char *kSelf = "T self";
 constexpr const char *kAlong = "T self, i dim, i? dtype=None";
-constexpr const char *kDropout = "T input, f p, b train";
 
 constexpr OpEntry kOps[] = {
     {"_log_softmax", "T self, i dim, b half_to_float", alongHalf<graph::LogSoftmaxOp>},
     {"_prelu_kernel", "T self, T weight", prelu},
     {"_softmax", "T self, i dim, b half_to_float", alongHalf<graph::SoftmaxOp>},
-    {"alpha_dropout", kDropout, otherDropout},
     {"celu", "T self, s alpha=1.0", celu},
-    {"dropout", kDropout, dropout},
     {"elu", "T self, s alpha=1, s scale=1, s input_scale=1", elu},
-    {"feature_dropout", kDropout, otherDropout},
-    {"feature_alpha_dropout", kDropout, otherDropout},
     {"gelu", "T self, *, str approximate='none'", gelu},
     {"glu", "T self, i dim=-1", glu},
     {"hardshrink", "T self, s lambd=0.5", hardshrink},
@@ -136,7 +110,6 @@ constexpr OpEntry kOps[] = {
     {"log_sigmoid", kSelf, formula<emit::logSigmoid>},
     {"log_softmax", kAlong, along<graph::LogSoftmaxOp>},
     {"mish", kSelf, formula<emit::mish>},
-    {"native_dropout", "T input, f p, b? train", nativeDropout},
     {"prelu", "T self, T weight", prelu},
     {"relu", kSelf, relu},
     {"relu6", "T self, s min_val=0, s max_val=6", hardtanh},

@@ -23,8 +23,8 @@ const llvm::StringMap<std::vector<Form>> &table() {
     for (llvm::ArrayRef<OpEntry> family :
          {scalarOps(), activationOps(), attentionOps(), contractionOps(), creationOps(),
           diagonalOps(), elementwiseOps(), indexingOps(), lossOps(), movementOps(),
-          normalizationOps(), partOps(), poolingOps(), recurrentOps(), reductionOps(), resizeOps(),
-          viewOps()})
+          normalizationOps(), partOps(), poolingOps(), randomOps(), recurrentOps(), reductionOps(),
+          resizeOps(), viewOps()})
       for (const OpEntry &entry : family)
         out[entry.name].push_back({parseSchema(entry.schema), entry.function});
     return out;

@@ -8,6 +8,10 @@
 
 #include <map>
 
+namespace cleave::frontend {
+class RandomKeys;
+}
+
 namespace cleave::aten {
 
 // State of an import that operators read.
@@ -19,6 +23,8 @@ struct Context {
   bool gradients = true;
   // PyTorch's default type, of new tensors and numbers without a type of their own.
   ElementType defaultFloat = ElementType::F32;
+  // Keys of random numbers; null: operators that need one are refused.
+  frontend::RandomKeys *random = nullptr;
 };
 
 // Whether call() supports the operator. `name` is qualified (`aten::add`, `prim::NumToTensor`),

@@ -8,6 +8,13 @@ namespace {
 
 Array given(OpCall &c, std::string_view name) { return c.has(name) ? c.tensor(name) : Array(); }
 
+// x in the type of `parameter`, if that is wider: norms of 16-bit floats may have f32 parameters;
+// they compute in f32 and round the result to the type of x.
+Array widenedFor(OpCall &c, Array x, Array parameter) {
+  bool isWider = parameter && byteSize(typeOf(parameter)) > byteSize(typeOf(x));
+  return isWider ? c.cast(x, typeOf(parameter)) : x;
+}
+
 // -- batch norm -----------------------------------------------------------------------------------
 struct BatchNorm {
   Array value, newMean, newVariance; // the last two are null if the statistics do not change
@@ -41,10 +48,7 @@ Array normByBatch(OpCall &c, Array x, Array scale, Array bias, double epsilon) {
   return bias ? c.e.add(out, whole(bias)) : out;
 }
 
-BatchNorm batchNormOf(OpCall &c, bool asExported, bool hasStatistics) {
-  Array x = c.tensor("input");
-  c.e.checkFloat(x);
-  c.e.checkRank(x, 2);
+BatchNorm wideBatchNorm(OpCall &c, Array x, bool asExported, bool hasStatistics) {
   Array scale = given(c, "weight"), bias = given(c, "bias");
   double epsilon = c.number("eps");
   if (!hasStatistics)
@@ -55,6 +59,16 @@ BatchNorm batchNormOf(OpCall &c, bool asExported, bool hasStatistics) {
   emit::TrainedBatchNorm out =
       emit::trainedBatchNorm(c.e, x, scale, bias, mean, variance, epsilon, c.number("momentum"));
   return {out.value, out.newMean, out.newVariance};
+}
+
+BatchNorm batchNormOf(OpCall &c, bool asExported, bool hasStatistics) {
+  Array x = c.tensor("input");
+  c.e.checkFloat(x);
+  c.e.checkRank(x, 2);
+  Array parameter = hasStatistics ? c.tensor("running_mean") : given(c, "weight");
+  BatchNorm norm = wideBatchNorm(c, widenedFor(c, x, parameter), asExported, hasStatistics);
+  norm.value = c.cast(norm.value, typeOf(x));
+  return norm;
 }
 
 // Writes the new running statistics.
@@ -106,8 +120,10 @@ int64_t firstNormalised(OpCall &c, Array x) {
 }
 
 Array layerNormOf(OpCall &c, Array x) {
-  return emit::layerNorm(c.e, x, firstNormalised(c, x), given(c, "weight"), given(c, "bias"),
-                         c.number("eps"));
+  Array weight = given(c, "weight"), wide = widenedFor(c, x, weight);
+  Array out =
+      emit::layerNorm(c.e, wide, firstNormalised(c, x), weight, given(c, "bias"), c.number("eps"));
+  return c.cast(out, typeOf(x));
 }
 
 Results layerNorm(OpCall &c) { return layerNormOf(c, c.floats("input")); }
@@ -131,12 +147,15 @@ double epsilonOf(OpCall &c, Array x) {
 
 Results rmsNorm(OpCall &c) {
   Array x = c.floats("input");
-  return emit::rmsNorm(c.e, x, firstNormalised(c, x), given(c, "weight"), epsilonOf(c, x));
+  Array weight = given(c, "weight"), wide = widenedFor(c, x, weight);
+  return c.cast(emit::rmsNorm(c.e, wide, firstNormalised(c, x), weight, epsilonOf(c, x)),
+                typeOf(x));
 }
 
 Array groupNormOf(OpCall &c, int64_t groups) {
-  return emit::groupNorm(c.e, c.floats("input"), groups, given(c, "weight"), given(c, "bias"),
-                         c.number("eps"));
+  Array x = c.floats("input"), weight = given(c, "weight"), wide = widenedFor(c, x, weight);
+  Array out = emit::groupNorm(c.e, wide, groups, weight, given(c, "bias"), c.number("eps"));
+  return c.cast(out, typeOf(x));
 }
 Results groupNorm(OpCall &c) { return groupNormOf(c, c.plainInteger("num_groups")); }
 Results nativeGroupNorm(OpCall &c) { return groupNormOf(c, c.plainInteger("group")); }

@@ -136,6 +136,7 @@ llvm::ArrayRef<OpEntry> movementOps();
 llvm::ArrayRef<OpEntry> normalizationOps();
 llvm::ArrayRef<OpEntry> partOps();
 llvm::ArrayRef<OpEntry> poolingOps();
+llvm::ArrayRef<OpEntry> randomOps();
 llvm::ArrayRef<OpEntry> recurrentOps();
 llvm::ArrayRef<OpEntry> reductionOps();
 llvm::ArrayRef<OpEntry> resizeOps();

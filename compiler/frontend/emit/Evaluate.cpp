@@ -5,6 +5,8 @@
 #include "dialects/graph/Step.h"
 #include "dialects/graph/Symbols.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -223,7 +225,7 @@ MaybeSizes Evaluator::evaluateSizes(mlir::Operation *op, llvm::ArrayRef<SizeTens
 }
 
 bool Evaluator::compute(mlir::Operation *op) {
-  if (!isAffordable(op))
+  if (!mlir::isMemoryEffectFree(op) || !isAffordable(op)) // a dropout without a seed has an effect
     return false;
   if (auto constant = mlir::dyn_cast<ConstantOp>(op)) {
     known_[op] = llvm::SmallVector<Known>{constantOf(constant)};

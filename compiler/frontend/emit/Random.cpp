@@ -53,6 +53,13 @@ Value multinomial(const Emitter &e, Value logits, int64_t samples, Value key) {
                e.splatSize(place, dims[1] - 1)); // the cumulative weight may end just below 1
 }
 
+Value drawOnes(const Emitter &e, const Sizes &dims, mlir::Type element, double p) {
+  if (!(p >= 0 && p <= 1))
+    fail("draws with the probability ", p, ", expected 0 to 1");
+  Value ones = e.splat(dims, element, 1);
+  return e.mul(dropout(e, ones, 1 - p), p);
+}
+
 Value dropout(const Emitter &e, Value x, double rate) {
   if (!(rate >= 0 && rate <= 1))
     fail("drops elements with probability ", rate, ", expected 0 to 1");

@@ -19,6 +19,10 @@ Value bernoulli(const Emitter &e, Value p, Value key);
 // proportional to the probabilities: int64 [rows, samples].
 Value multinomial(const Emitter &e, Value logits, int64_t samples, Value key);
 
+// Elements that are 1 with the probability p, else 0, as p times a dropout of ones: a training step
+// draws them; without training all of them are p, which `drawOnes(…) / p` makes 1.
+Value drawOnes(const Emitter &e, const Sizes &dims, mlir::Type element, double p);
+
 // Marks a dropout of the part `rate` of x, which the training step fills in; x itself for rate 0.
 Value dropout(const Emitter &e, Value x, double rate);
 

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "compiler/frontend/onnx/ActiveCondition.h"
-#include "compiler/frontend/onnx/RandomKeys.h"
 #include "compiler/frontend/onnx/Scopes.h"
 #include "compiler/frontend/onnx/StepParameters.h"
 #include "compiler/frontend/onnx/UnsupportedOperators.h"
 #include "compiler/frontend/onnx/node/ImportServices.h"
+#include "compiler/frontend/step/RandomKeys.h"
 
 namespace cleave::onnx {
 
@@ -66,7 +66,7 @@ private:
   void countNodes(int64_t more);
 
   ImportParts parts_;
-  RandomKeys keys_;
+  frontend::RandomKeys keys_;
   Scopes scopes_;
   ActiveCondition active_;
   std::map<const Graph *, std::vector<size_t>> orders_; // of subgraphs, looked up only

@@ -1,6 +1,7 @@
 // See Import.h. This file: runs the program until it is known which buffers it writes.
 #include "compiler/frontend/torchscript/Import.h"
 
+#include "compiler/frontend/step/RandomKeys.h"
 #include "compiler/frontend/torch/Quantized.h"
 #include "compiler/frontend/torchscript/ForwardInputs.h"
 #include "compiler/frontend/torchscript/Limits.h"
@@ -64,7 +65,8 @@ private:
   std::set<std::string> buildStep(frontend::StepBuilder &step, const std::set<std::string> &written,
                                   std::vector<frontend::Remark> &remarks) {
     emit::Emitter emitter(step.builder(), step.location(), step.evaluator());
-    aten::Context context{emitter, options_.batchNorm};
+    frontend::RandomKeys keys(step);
+    aten::Context context{.emitter = emitter, .batchNorm = options_.batchNorm, .random = &keys};
     ModelValues values(archive_, model_, written, step, emitter);
     auto constant = [&](const std::string &name) { return values.constant(name); };
     auto locate = [&](const std::string &path, const std::string &op) {
@@ -82,6 +84,7 @@ private:
     } catch (const UnknownOperator &unknown) {
       failOn(unknown.name);
     }
+    keys.addStateResult();
     return values.addStateResults(*model);
   }
 

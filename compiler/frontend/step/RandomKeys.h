@@ -3,11 +3,11 @@
 
 #include "compiler/frontend/step/StepBuilder.h"
 
-namespace cleave::onnx {
+namespace cleave::frontend {
 
 class RandomKeys {
 public:
-  explicit RandomKeys(frontend::StepBuilder &step) : step_(step) {}
+  explicit RandomKeys(StepBuilder &step) : step_(step) {}
 
   // An int64 scalar: 65536 times the number of the step, plus twice the number of the draw within
   // it. The next number is unused. Adds the state that counts steps at the first call.
@@ -16,9 +16,9 @@ public:
   void addStateResult();
 
 private:
-  frontend::StepBuilder &step_;
+  StepBuilder &step_;
   mlir::BlockArgument counter_; // float64 scalar; null: nothing has been drawn
   int draws_ = 0;
 };
 
-} // namespace cleave::onnx
+} // namespace cleave::frontend

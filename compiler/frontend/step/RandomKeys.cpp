@@ -1,9 +1,9 @@
 // See RandomKeys.h.
-#include "compiler/frontend/onnx/RandomKeys.h"
+#include "compiler/frontend/step/RandomKeys.h"
 
 #include "dialects/graph/Build.h"
 
-namespace cleave::onnx {
+namespace cleave::frontend {
 
 using mlir::Value;
 
@@ -14,7 +14,7 @@ Value RandomKeys::next() {
   constexpr double kKeysPerStep = 65536, kKeysPerDraw = 2;
   mlir::OpBuilder &b = step_.builder();
   if (!counter_)
-    counter_ = step_.addArgument(frontend::ArgumentRole::State,
+    counter_ = step_.addArgument(ArgumentRole::State,
                                  graph::tensorOf(graph::Shape(), b.getF64Type()), kCounterName,
                                  graph::TensorOrigin()); // begins with 0
   Value first = graph::MulOp::create(b, step_.location(), counter_,
@@ -33,4 +33,4 @@ void RandomKeys::addStateResult() {
   step_.addStateResult(counter_, next);
 }
 
-} // namespace cleave::onnx
+} // namespace cleave::frontend

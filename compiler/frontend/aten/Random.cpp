@@ -1,0 +1,157 @@
+// Random numbers, and dropout. Draws of a given probability are dropouts of ones: a training step
+// draws them, and elsewhere they are their mean (emit::drawOnes). Others are drawn in every run.
+#include "compiler/frontend/emit/Random.h"
+#include "compiler/frontend/aten/OpCall.h"
+#include "compiler/frontend/step/RandomKeys.h"
+
+namespace cleave::aten {
+namespace {
+
+Array nextKey(OpCall &c) {
+  if (!c.context.random)
+    fail("draws random numbers, which this program cannot");
+  return c.context.random->next();
+}
+
+// Writes new elements to the argument `self`, converted to its type.
+Results written(OpCall &c, Array elements) {
+  Array converted = c.cast(elements, typeOf(c.tensor("self")));
+  c.handle("self")->write(c.e, converted, c.context.gradients);
+  return c["self"];
+}
+
+// -- of a probability -----------------------------------------------------------------------------
+Array bernoulliLike(OpCall &c, Array like) {
+  return emit::drawOnes(c.e, shapeOf(like), elementTypeOf(like), c.number("p"));
+}
+Results bernoulli(OpCall &c) { return bernoulliLike(c, c.floats("self")); }
+Results bernoulliInPlace(OpCall &c) { return written(c, bernoulliLike(c, c.floats("self"))); }
+// Each element with its own probability.
+Array bernoulliOf(OpCall &c, Array p) { return emit::bernoulli(c.e, p, nextKey(c)); }
+Results bernoulliOfSelf(OpCall &c) {
+  Array p = c.floats("self");
+  return c.cast(bernoulliOf(c, p), typeOf(p));
+}
+Results bernoulliOfEach(OpCall &c) {
+  Array p = c.e.broadcast(c.floats("p"), shapeOf(c.tensor("self")));
+  return written(c, bernoulliOf(c, p));
+}
+
+// -- of a distribution ----------------------------------------------------------------------------
+using Draw = Array (*)(const emit::Emitter &, const Sizes &, Array key, double, double);
+
+template <Draw draw>
+Array drawn(OpCall &c, const Sizes &shape, ElementType type, double a, double b) {
+  return c.cast(draw(c.e, shape, nextKey(c), a, b), type);
+}
+template <Draw draw> Results drawnNew(OpCall &c) {
+  return drawn<draw>(c, c.integers("size"), c.dtype().value_or(c.defaultFloat()), 0, 1);
+}
+template <Draw draw> Results drawnLike(OpCall &c) {
+  Array like = c.tensor("self");
+  return drawn<draw>(c, shapeOf(like), c.dtype().value_or(typeOf(like)), 0, 1);
+}
+Results uniformInPlace(OpCall &c) {
+  Array x = c.floats("self");
+  return written(c,
+                 drawn<emit::uniform>(c, shapeOf(x), typeOf(x), c.number("from"), c.number("to")));
+}
+Results normalInPlace(OpCall &c) {
+  Array x = c.floats("self");
+  return written(c,
+                 drawn<emit::normal>(c, shapeOf(x), typeOf(x), c.number("mean"), c.number("std")));
+}
+// -log(1 - u) / lambd.
+Results exponentialInPlace(OpCall &c) {
+  Array u = emit::uniform(c.e, shapeOf(c.floats("self")), nextKey(c));
+  Array numbers = c.e.neg(c.e.unary<graph::LogOp>(c.e.sub(1.0, u)));
+  return written(c, c.e.div(numbers, c.number("lambd")));
+}
+// Integers in [low, high).
+Array integersIn(OpCall &c, const Sizes &shape, ElementType type, int64_t low) {
+  int64_t high = c.plainInteger("high");
+  if (high <= low)
+    fail("draws integers from ", low, " to below ", high, ", expected at least one");
+  Array numbers = emit::uniform(c.e, shape, nextKey(c), 0, static_cast<double>(high - low));
+  Array whole = c.cast(c.e.unary<graph::FloorOp>(numbers), ElementType::I64);
+  whole = c.e.min(whole, static_cast<double>(high - low - 1)); // products are rounded
+  return c.cast(c.e.add(whole, static_cast<double>(low)), type);
+}
+Results randomIntegers(OpCall &c) {
+  return integersIn(c, c.integers("size"), c.dtype().value_or(ElementType::I64), 0);
+}
+Results randomIntegersFrom(OpCall &c) {
+  return integersIn(c, c.integers("size"), c.dtype().value_or(ElementType::I64),
+                    c.plainInteger("low"));
+}
+
+// -- dropout --------------------------------------------------------------------------------------
+Results dropout(OpCall &c) {
+  Array x = c.tensor("input");
+  return c.boolean("train") ? emit::dropout(c.e, x, c.number("p")) : x;
+}
+Results nativeDropout(OpCall &c) {
+  Array x = c.tensor("input");
+  bool trains = !c.has("train") || c.boolean("train");
+  Array out = trains ? emit::dropout(c.e, x, c.number("p")) : x;
+  if (trains && c.number("p") > 0) // the mask is not known before the step runs
+    return IValueList{TensorState::create(out), IValue()};
+  return {out, c.filled(shapeOf(x), ElementType::Bool, 1)};
+}
+// Drops whole channels: elements that agree in the first two dims.
+Results featureDropout(OpCall &c) {
+  Array x = c.floats("input");
+  if (!c.boolean("train") || c.number("p") == 0)
+    return x;
+  c.e.checkRank(x, 2);
+  Sizes channels(rankOf(x), 1);
+  channels[0] = shapeOf(x)[0];
+  channels[1] = shapeOf(x)[1];
+  Array ones = c.e.splat(channels, elementTypeOf(x), 1);
+  return c.e.mul(x, c.e.broadcast(emit::dropout(c.e, ones, c.number("p")), shapeOf(x)));
+}
+// Dropouts that keep mean and variance, which are supported without training only.
+Results alphaDropout(OpCall &c) {
+  if (!c.boolean("train") || c.number("p") == 0)
+    return c.tensor("input");
+  fail("drops elements in a way that Cleave does not do; use plain dropout, set its probability "
+       "to 0, or export the model in eval mode");
+}
+
+#define CLEAVE_PLACE "any layout=None, any device=None, any pin_memory=None"
+
+constexpr const char *kDropout = "T input, f p, b train";
+constexpr const char *kSize =
+    "i[] size, *, any generator=None, any names=None, i? dtype=None, " CLEAVE_PLACE;
+constexpr const char *kLike = "T self, *, i? dtype=None, " CLEAVE_PLACE ", any memory_format=None";
+constexpr const char *kIntegers =
+    "i high, i[] size, *, any generator=None, i? dtype=None, " CLEAVE_PLACE;
+constexpr const char *kIntegersFrom =
+    "i low, i high, i[] size, *, any generator=None, i? dtype=None, " CLEAVE_PLACE;
+
+constexpr OpEntry kOps[] = {
+    {"alpha_dropout", kDropout, alphaDropout},
+    {"bernoulli", "T self, *, any generator=None", bernoulliOfSelf},
+    {"bernoulli", "T self, f p, *, any generator=None", bernoulli},
+    {"bernoulli_", "T self, f p=0.5, *, any generator=None", bernoulliInPlace},
+    {"bernoulli_", "T self, T p, *, any generator=None", bernoulliOfEach},
+    {"dropout", kDropout, dropout},
+    {"exponential_", "T self, f lambd=1.0, *, any generator=None", exponentialInPlace},
+    {"feature_alpha_dropout", kDropout, alphaDropout},
+    {"feature_dropout", kDropout, featureDropout},
+    {"native_dropout", "T input, f p, b? train", nativeDropout},
+    {"normal_", "T self, f mean=0.0, f std=1.0, *, any generator=None", normalInPlace},
+    {"rand", kSize, drawnNew<emit::uniform>},
+    {"rand_like", kLike, drawnLike<emit::uniform>},
+    {"randint", kIntegers, randomIntegers},
+    {"randint", kIntegersFrom, randomIntegersFrom},
+    {"randn", kSize, drawnNew<emit::normal>},
+    {"randn_like", kLike, drawnLike<emit::normal>},
+    {"uniform_", "T self, f from=0.0, f to=1.0, *, any generator=None", uniformInPlace},
+};
+
+} // namespace
+
+llvm::ArrayRef<OpEntry> randomOps() { return kOps; }
+
+} // namespace cleave::aten
