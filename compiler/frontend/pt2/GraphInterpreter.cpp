@@ -1,6 +1,8 @@
 // See GraphInterpreter.h.
 #include "compiler/frontend/pt2/GraphInterpreter.h"
 
+#include "compiler/frontend/pt2/Autocast.h"
+
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -12,7 +14,7 @@ struct Wrapper {
   const char *target;
   size_t graph;   // index of the argument that is the graph; the graph's arguments follow
   size_t enabled; // index of the argument that enables the mode
-  bool isGrad;    // the mode is gradient computation; false: mixed precision
+  bool isGrad;    // the mode is gradient computation; false: mixed precision (Autocast.h)
 };
 
 namespace {
@@ -179,9 +181,6 @@ IValueList GraphInterpreter::callWrapped(const Wrapper &wrapper, const IValueLis
     fail("lacks its graph");
   const IValue &enabled = arguments.at(wrapper.enabled);
   bool isEnabled = enabled.isBool() && enabled.boolean();
-  if (isEnabled && !wrapper.isGrad)
-    fail("runs in mixed precision (torch.autocast), which the program does not spell out; export "
-         "the model without it");
   bool before = context_.gradients;
   if (wrapper.isGrad)
     context_.gradients = isEnabled;
@@ -192,7 +191,17 @@ IValueList GraphInterpreter::callWrapped(const Wrapper &wrapper, const IValueLis
 }
 
 // -- nodes ----------------------------------------------------------------------------------------
-IValueList GraphInterpreter::results(const Node &node, const Scope &scope) {
+// The type of the node's first floating-point result at export.
+static std::optional<ElementType> recordedFloat(const Graph &graph, const Node &node) {
+  for (const Argument &output : node.outputs)
+    if (auto found = graph.tensors.find(output.text);
+        output.kind == Argument::Kind::Name && found != graph.tensors.end())
+      if (std::optional<ElementType> element = found->second.element; element && isFloat(*element))
+        return element;
+  return std::nullopt;
+}
+
+IValueList GraphInterpreter::results(const Graph &graph, const Node &node, const Scope &scope) {
   IValueList positional;
   std::map<std::string, IValue> keyword;
   const Wrapper *wrapper = findWrapper(node.target);
@@ -209,7 +218,9 @@ IValueList GraphInterpreter::results(const Node &node, const Scope &scope) {
     return callConditional(positional, node);
   if (wrapper)
     return callWrapped(*wrapper, positional, node);
-  return aten::call(context_, *operatorOf(node.target), positional, keyword);
+  std::string name = *operatorOf(node.target);
+  castArguments(context_, name, recordedFloat(graph, node), positional, keyword);
+  return aten::call(context_, name, positional, keyword);
 }
 
 void GraphInterpreter::bind(const Node &node, const Argument &output, const IValue &value,
@@ -230,17 +241,6 @@ void GraphInterpreter::bind(const Node &node, const Argument &output, const IVal
     bind(node, output.items[i], value.items()[i], scope);
 }
 
-// PyTorch's default type at export, which nodes do not contain: the floating-point type of the
-// node's result.
-static ElementType defaultFloat(const Graph &graph, const Node &node) {
-  for (const Argument &output : node.outputs)
-    if (auto found = graph.tensors.find(output.text);
-        output.kind == Argument::Kind::Name && found != graph.tensors.end())
-      if (std::optional<ElementType> element = found->second.element; element && isFloat(*element))
-        return *element;
-  return ElementType::F32;
-}
-
 void GraphInterpreter::runNode(const Graph &graph, const Node &node, Scope &scope) {
   emit::Emitter &e = context_.emitter;
   std::string name = node.module.empty() ? node.name : node.module + "/" + node.name;
@@ -248,8 +248,9 @@ void GraphInterpreter::runNode(const Graph &graph, const Node &node, Scope &scop
   if (!node.module.empty())
     module = mlir::NameLoc::get(e.b.getStringAttr(node.module));
   e.loc = mlir::NameLoc::get(e.b.getStringAttr(name), module);
-  context_.defaultFloat = defaultFloat(graph, node);
-  IValueList values = results(node, scope);
+  // PyTorch's default type at export, which nodes do not contain.
+  context_.defaultFloat = recordedFloat(graph, node).value_or(ElementType::F32);
+  IValueList values = results(graph, node, scope);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (i < values.size() && !(values[i].isNone() && node.outputs.size() > 1))
       bind(node, node.outputs[i], values[i], scope);

@@ -36,7 +36,7 @@ private:
   };
 
   void runNode(const Graph &graph, const Node &node, Scope &scope);
-  aten::IValueList results(const Node &node, const Scope &scope);
+  aten::IValueList results(const Graph &graph, const Node &node, const Scope &scope);
   aten::IValue valueOf(const Node &node, const Argument &argument, const Scope &scope);
   aten::IValueList callGraph(const Graph &graph, const aten::IValueList &arguments);
   aten::IValueList callWrapped(const Wrapper &wrapper, const aten::IValueList &arguments,

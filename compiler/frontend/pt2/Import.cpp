@@ -6,6 +6,7 @@
 #include "compiler/frontend/pt2/TensorTypes.h"
 #include "compiler/frontend/step/KnownInput.h"
 #include "compiler/frontend/step/OptionNames.h"
+#include "compiler/frontend/step/RandomKeys.h"
 #include "dialects/graph/Graph.h"
 #include "runtime/base/MappedFile.h"
 
@@ -26,8 +27,9 @@ public:
                 const Weights &weights, const frontend::ImportOptions &options)
       : program_(program), weights_(weights), options_(options),
         symbols_(program, sizesGiven(program, options), options.keepSymbols), step_(context, path),
-        emitter_(step_.builder(), step_.location(), step_.evaluator()),
-        atenContext_{emitter_, options.batchNorm}, interpreter_(atenContext_) {}
+        emitter_(step_.builder(), step_.location(), step_.evaluator()), keys_(step_),
+        atenContext_{.emitter = emitter_, .batchNorm = options.batchNorm, .random = &keys_},
+        interpreter_(atenContext_) {}
 
   frontend::Imported run() {
     if (!options_.inputs.empty())
@@ -45,6 +47,7 @@ public:
     interpreter_.run(program_.graph, scope);
     addResults(scope);
     tensors_->addStateResults();
+    keys_.addStateResult();
     return step_.finish(tensors_->remarks(), program_.producer);
   }
 
@@ -138,6 +141,7 @@ private:
   Symbols symbols_;
   frontend::StepBuilder step_;
   emit::Emitter emitter_;
+  frontend::RandomKeys keys_;
   aten::Context atenContext_;
   GraphInterpreter interpreter_;
   std::optional<ModelTensors> tensors_; // once the options are checked

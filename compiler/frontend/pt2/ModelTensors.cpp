@@ -1,6 +1,7 @@
 // See ModelTensors.h.
 #include "compiler/frontend/pt2/ModelTensors.h"
 
+#include "compiler/frontend/pt2/InitialValues.h"
 #include "compiler/frontend/pt2/TensorTypes.h"
 #include "compiler/frontend/pt2/WrittenBuffers.h"
 #include "compiler/frontend/step/OptionNames.h"
@@ -12,6 +13,12 @@ using aten::TensorRef;
 using emit::fail;
 using frontend::ArgumentRole;
 using frontend::Remark;
+
+[[noreturn]] static void failOnAbsent(const std::string &name) {
+  fail("the archive has no elements of the buffer '", name,
+       "', since the model was exported on PyTorch's meta device; create it on another one: only "
+       "parameters and statistics of norms can do without");
+}
 
 static std::set<std::string> parameterNames(const Program &program) {
   std::set<std::string> names;
@@ -52,13 +59,26 @@ TensorRef ModelTensors::add(const InputSpec &input) {
   }
 }
 
+// Where the first values are: in the archive, or those of PyTorch's layers.
+mlir::Attribute ModelTensors::sourceOf(const InputSpec &input, const torch::StridedTensor &data,
+                                       const std::string &name) {
+  mlir::MLIRContext *context = emitter_.b.getContext();
+  if (!data.isAbsent)
+    return graph::toAttribute(torch::originOf(weights_.archive(), data, name), context);
+  mlir::Attribute source = initialValue(program_, input, context);
+  if (!source)
+    failOnAbsent(name);
+  if (absent_++ == 0)
+    absentName_ = name;
+  return source;
+}
+
 mlir::BlockArgument ModelTensors::addArgument(const InputSpec &input, const std::string &name,
                                               ArgumentRole role) {
   const TensorMeta &meta = metaOf(program_, input);
   torch::StridedTensor data = weights_.find(input.target, meta);
-  graph::TensorOrigin origin = torch::originOf(weights_.archive(), data, name);
-  mlir::BlockArgument argument =
-      step_.addArgument(role, typeOf(meta, name, symbols_, emitter_), name, origin);
+  mlir::BlockArgument argument = step_.addArgument(role, typeOf(meta, name, symbols_, emitter_),
+                                                   name, sourceOf(input, data, name));
   if (role == ArgumentRole::Parameter && !data.requiresGrad)
     step_.freeze(argument);
   return argument;
@@ -70,6 +90,16 @@ TensorRef ModelTensors::handleOf(mlir::Value value, const InputSpec &input,
   tensor->storage()->name = name;
   tensor->storage()->isParameter = input.kind == InputSpec::Kind::Parameter;
   return tensor;
+}
+
+std::vector<Remark> ModelTensors::remarks() const {
+  std::vector<Remark> all = remarks_;
+  if (absent_ > 0)
+    all.push_back({Remark::Kind::Warning, absentName_,
+                   concat(absent_ > 1 ? concat("and ", absent_ - 1, " others have") : "has",
+                          " no elements in the file (PyTorch's meta device): they begin as those "
+                          "of PyTorch's layers, by cleave-run --seed")});
+  return all;
 }
 
 // -- parameters -----------------------------------------------------------------------------------
@@ -103,7 +133,7 @@ TensorRef ModelTensors::parameter(const InputSpec &input) {
       source = &other;
   torch::StridedTensor data = weights_.find(source->target, metaOf(program_, *source));
   for (const auto &[first, other] : data_)
-    if (other.entry == data.entry && other.isSameAs(data))
+    if (!data.isAbsent && other.entry == data.entry && other.isSameAs(data))
       return parameters_[name] = parameters_.at(first);
   data_.emplace_back(name, data);
   return parameters_[name] = parameterNamed(*source, name);
@@ -138,6 +168,8 @@ TensorRef ModelTensors::constant(const InputSpec &input) {
   const std::string &name = input.target;
   const TensorMeta &meta = metaOf(program_, input);
   torch::StridedTensor stored = weights_.find(name, meta); // fails on symbolic sizes
+  if (stored.isAbsent)
+    failOnAbsent(name);
   mlir::RankedTensorType type = typeOf(meta, name, symbols_, emitter_);
   int64_t bytes = type.getNumElements() * byteSize(*meta.element);
   if (bytes > frontend::kMaxConstantBytes)

@@ -27,8 +27,8 @@ public:
   // Adds the last value of each written buffer as a result of the step.
   void addStateResults();
 
-  // Parameters that were split, for the user.
-  const std::vector<frontend::Remark> &remarks() const { return remarks_; }
+  // Parameters that were split, and tensors without elements, for the user.
+  std::vector<frontend::Remark> remarks() const;
 
 private:
   struct State {
@@ -36,6 +36,8 @@ private:
     aten::TensorRef tensor;
   };
 
+  mlir::Attribute sourceOf(const InputSpec &input, const torch::StridedTensor &data,
+                           const std::string &name);
   mlir::BlockArgument addArgument(const InputSpec &input, const std::string &name,
                                   frontend::ArgumentRole role);
   aten::TensorRef handleOf(mlir::Value value, const InputSpec &input, const std::string &name);
@@ -59,6 +61,8 @@ private:
   std::vector<std::pair<std::string, torch::StridedTensor>> data_; // of parameters, by first name
   std::vector<std::pair<std::string, State>> states_; // written buffers, in input order
   std::vector<frontend::Remark> remarks_;
+  int absent_ = 0;         // tensors without elements
+  std::string absentName_; // of the first
 };
 
 } // namespace cleave::pt2

@@ -12,7 +12,7 @@ public:
   explicit Weights(const torch::Archive &archive);
 
   // The tensor `name`; fails if it is missing, pickled, or does not have the element type and shape
-  // of `meta`.
+  // of `meta`. A tensor of PyTorch's meta device is absent.
   torch::StridedTensor find(const std::string &name, const TensorMeta &meta) const;
   const torch::Archive &archive() const { return archive_; }
 

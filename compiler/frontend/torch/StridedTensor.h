@@ -18,6 +18,7 @@ struct StridedTensor {
   std::vector<int64_t> dims;          // sizes
   std::vector<int64_t> strides;       // elements between neighbours along each dim
   bool requiresGrad = false;          // PyTorch's flag
+  bool isAbsent = false;              // the archive has no elements
 
   // The product of the dims.
   int64_t elementCount() const;

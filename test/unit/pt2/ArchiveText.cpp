@@ -4,6 +4,7 @@
 #include "test/unit/torch/ZipWriter.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <cstdlib>
 #include <fstream>
@@ -62,21 +63,40 @@ std::string ArchiveText::bytes() const {
   return zip.finish();
 }
 
-std::string ArchiveText::problem(const std::map<std::string, int64_t> &symbols,
-                                 const std::map<std::string, std::vector<double>> &values) const {
+std::string ArchiveText::written() const {
   char path[] = "/tmp/cleave-pt2-XXXXXX";
   int file = mkstemp(path);
   close(file);
   std::string content = bytes();
   std::ofstream(path, std::ios::binary)
       .write(content.data(), static_cast<std::streamsize>(content.size()));
+  return path;
+}
+
+std::string ArchiveText::imported() const {
+  std::string path = written(), text;
+  mlir::MLIRContext context;
+  frontend::ImportOptions options;
+  options.symbols = {{"x.0", 4}};
+  auto result = pt2::importExported(context, path, options);
+  unlink(path.c_str());
+  if (!result)
+    return "";
+  llvm::raw_string_ostream stream(text);
+  result->module->print(stream);
+  return text;
+}
+
+std::string ArchiveText::problem(const std::map<std::string, int64_t> &symbols,
+                                 const std::map<std::string, std::vector<double>> &values) const {
+  std::string path = written();
   mlir::MLIRContext context;
   frontend::ImportOptions options;
   options.symbols = symbols;
   options.values = values;
   std::string message = pt2::importExported(context, path, options).status().message();
-  unlink(path);
-  size_t skip = std::string(path).size() + 2;
+  unlink(path.c_str());
+  size_t skip = path.size() + 2;
   return message.size() < skip ? message : message.substr(skip);
 }
 

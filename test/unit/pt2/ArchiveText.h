@@ -25,6 +25,12 @@ public:
   // The error that importing the file gives, without its path; empty if there is none.
   std::string problem(const std::map<std::string, int64_t> &symbols = {{"x.0", 4}},
                       const std::map<std::string, std::vector<double>> &values = {}) const;
+  // The imported module as text, with x.0 = 4; empty where the import fails.
+  std::string imported() const;
+
+private:
+  // A temporary file with the archive.
+  std::string written() const;
 };
 
 } // namespace cleave::test

@@ -1,4 +1,4 @@
-// Imports of archives: mistakes of the user and of the exporter.
+// Imports of archives: mistakes of the user and of the exporter, and what archives leave out.
 #include "test/unit/pt2/ArchiveText.h"
 
 #include <catch2/catch.hpp>
@@ -22,9 +22,17 @@ TEST_CASE("symbols are set by the input's name or the file's, within their range
   CHECK(archive.problem({{"x.0", 65}}) ==
         "--set x.0=65: the model was exported for sizes from 2 to 64; give one of these, or export "
         "it with other dynamic_shapes");
-  CHECK(archive.problem({{"batch", 4}}) ==
-        "--set batch=4: the model has no symbol 'batch'; it has x.0");
+  CHECK(archive.problem({{"seq", 4}}) == "--set seq=4: the model has no symbol 'seq'; it has x.0");
   CHECK(archive.problem({{"x.0", 0}}) == "--set x.0=0: expected a size of at least 1");
+}
+
+TEST_CASE("batch is the first dim of inputs") {
+  ArchiveText archive;
+  CHECK(archive.problem({{"batch", 4}}) == "");
+  CHECK(archive.problem({{"batch", 65}}) ==
+        "--set x.0=65: the model was exported for sizes from 2 to 64; give one of these, or export "
+        "it with other dynamic_shapes");
+  CHECK(archive.problem({{"batch", 4}, {"x.0", 8}}) == ""); // the own name counts
 }
 
 TEST_CASE("an input with a value is a constant, whose open dim follows from it") {
@@ -122,4 +130,52 @@ TEST_CASE("programs with unsupported features are refused") {
           R"({"user_output": {"arg": {"as_tensor": {"name": "add"}}}})",
           R"({"gradient_to_parameter": {"arg": {"name": "add"}, "parameter_name": "fc.w"}})"),
       Catch::Contains("gradient_to_parameter"));
+}
+
+// The archive as PyTorch writes it of a model on the meta device.
+static ArchiveText onMetaDevice(const std::string &from, const std::string &to) {
+  ArchiveText archive;
+  std::string &list = archive.entries["data/weights/model_weights_config.json"];
+  list =
+      replaced(list, R"("dtype": 7,)", R"("dtype": 7, "device": {"type": "meta", "index": null},)");
+  archive.entries["data/weights/weight_0"] = "";
+  std::string &model = archive.entries["models/model.json"];
+  model = replaced(model, from, to);
+  return archive;
+}
+
+TEST_CASE("parameters of the meta device begin as those of PyTorch's layers") {
+  ArchiveText added = onMetaDevice("aten.add.Tensor", "aten.add.Tensor");
+  CHECK(added.problem() == "");
+  CHECK_THAT(added.imported(), Catch::Contains("graph.source = {fill = 0.000000e+00"));
+  CHECK_THAT(onMetaDevice("aten.add.Tensor", "aten.mul.Tensor").imported(),
+             Catch::Contains("graph.source = {fill = 1.000000e+00"));
+}
+
+TEST_CASE("buffers of the meta device have no value") {
+  CHECK(onMetaDevice(
+            R"({"parameter": {"arg": {"name": "p_w"}, "parameter_name": "fc.w"}})",
+            R"({"buffer": {"arg": {"name": "p_w"}, "buffer_name": "fc.w", "persistent": true}})")
+            .problem() ==
+        "the archive has no elements of the buffer 'fc.w', since the model was exported on "
+        "PyTorch's meta device; create it on another one: only parameters and statistics of norms "
+        "can do without");
+}
+
+// x·w, whose result the program states to be of this element type (PyTorch's number).
+static std::string productOf(const std::string &dtype) {
+  ArchiveText archive;
+  std::string &model = archive.entries["models/model.json"];
+  model = replaced(model, "aten.add.Tensor", "aten.mv.default");
+  model = replaced(model, "\"name\": \"other\"", "\"name\": \"vec\"");
+  model = replaced(model, R"("tensor_values": {)",
+                   R"("tensor_values": {"add": {"dtype": )" + dtype +
+                       R"(, "sizes": [{"as_expr": {"expr_str": "s0"}}], "strides": [{"as_int": 1}],
+                          "storage_offset": {"as_int": 0}},)");
+  return archive.imported();
+}
+
+TEST_CASE("products are in the type that torch.autocast gave them") {
+  CHECK_THAT(productOf("7"), Catch::Contains("tensor<2xf32> -> tensor<4xf32>"));
+  CHECK_THAT(productOf("13"), Catch::Contains("tensor<2xbf16> -> tensor<4xbf16>"));
 }
