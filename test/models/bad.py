@@ -159,6 +159,15 @@ def several():
 
 
 # name -> (model, words of the message, in any order)
+def input_chooses():
+    """A product that does not fit, in a model with the rate as an input, on which sizes may depend."""
+    scale = helper.make_node("Cast", ["rate"], ["scale"], "/Cast", to=FLOAT)
+    product = helper.make_node("MatMul", ["x", "fc.weight"], ["product"], "/fc/MatMul")
+    proto = model([scale, product, helper.make_node("Mul", ["product", "scale"], ["logits"], "/Mul")], [weight("fc.weight", 5, 6)])
+    proto.graph.input.append(helper.make_tensor_value_info("rate", INT64, []))
+    return proto
+
+
 CASES = {
     "unknown-op": (node("Frobnicate", ["x", "fc.weight"]), ["Frobnicate", "/fc/Frobnicate"]),
     "unknown-domain": (
@@ -192,6 +201,7 @@ CASES = {
     "axis-out-of-range": (node("Softmax", ["x"], axis=7), ["Softmax", "axis", "7"]),
     "attribute-missing": (node("Cast", ["x"]), ["Cast", "attribute"]),
     "several": (several(), ["Frobnicate", "/mix/blend", "speed", "/mix/relu", "temperature", "Warp", "/warp"]),
+    "input-chooses": (input_chooses(), ["MatMul", "'rate'", "--value rate=N"]),
     "attribute-type": (node("Softmax", ["x"], axis="last"), ["Softmax", "axis"]),
 }
 

@@ -7,6 +7,7 @@
 #include "compiler/frontend/onnx/file/Functions.h"
 #include "compiler/frontend/onnx/file/Topology.h"
 #include "compiler/frontend/onnx/ops/OpTable.h"
+#include "dialects/graph/Step.h"
 
 namespace cleave::onnx {
 
@@ -35,6 +36,27 @@ static void addOutputs(const ImportParts &parts, const GraphImporter &importer,
   }
 }
 
+// Names the inputs that may choose branches and sizes: single integers whose value is not given.
+static std::string openChoices(mlir::func::FuncOp step) {
+  std::string names, option;
+  for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+    mlir::Type type = step.getArgument(i).getType();
+    bool isChoice = graph::argRole(step, i) == "input" &&
+                    mlir::isa<mlir::IntegerType>(graph::elementTypeOf(type)) &&
+                    graph::elementCount(type) == Polynomial(1);
+    if (!isChoice)
+      continue;
+    std::string name = graph::argName(step, i).str();
+    names += concat(names.empty() ? "'" : ", '", name, "'");
+    option = option.empty() ? concat("--value ", name, "=N") : option;
+  }
+  return names.empty() ? ""
+                       : concat("; branches and sizes may depend on ", names,
+                                ", whose value is not "
+                                "known: if so, give ",
+                                option);
+}
+
 static Imported importModel(mlir::MLIRContext &context, const Model &model, WeightFiles &files,
                             const ImportOptions &options) {
   if (model.graph.outputs.empty())
@@ -59,7 +81,7 @@ static Imported importModel(mlir::MLIRContext &context, const Model &model, Weig
   importer.importMain(order);
   addOutputs(parts, importer, plan.remarks);
   importer.addStateResults();
-  unsupported.check(model);
+  unsupported.check(model, openChoices(graph::stepOf(step.module())));
   return step.finish(plan.remarks, model.producer);
 }
 

@@ -57,7 +57,7 @@ void UnsupportedOperators::add(const Failure &failure, const std::string &place)
     places.push_back(place);
 }
 
-void UnsupportedOperators::check(const Model &model) const {
+void UnsupportedOperators::check(const Model &model, const std::string &hint) const {
   if (messages_.empty() && !unknown_)
     return;
   std::string text = showUnknown(model);
@@ -68,7 +68,8 @@ void UnsupportedOperators::check(const Model &model) const {
             (places.empty() ? message : concat(showPlaces(places), ": ", message));
   if (messages_.size() > kMaxMessages)
     text += concat("; and ", messages_.size() - kMaxMessages, " more");
-  fail(text);
+  bool isAnswered = messages_.empty() || text.find("--value ") != std::string::npos;
+  fail(isAnswered ? text : text + hint);
 }
 
 } // namespace cleave::onnx

@@ -22,8 +22,9 @@ public:
   int64_t added() const { return added_; }
 
   // Throws one Failure that lists everything, if there is anything. Operators without a handler are
-  // listed with all their nodes in the model.
-  void check(const Model &model) const;
+  // listed with all their nodes in the model. `hint` ends a message about
+  // anything else that does not ask for a value.
+  void check(const Model &model, const std::string &hint = "") const;
 
 private:
   // Messages with their places, in the order of their first occurrence.

@@ -17,6 +17,15 @@ public:
       : graph_(graph), uses_(uses), signature_(signatureOf(graph)), folded_(foldedFrom(graph)) {
     for (const auto &[fxName, entry] : signature_)
       targets_[entry.target] = entry.isParameter;
+    for (const Node &node : graph.nodes) {
+      values_.insert(node.outputs.begin(), node.outputs.end());
+      if (std::optional<FxNode> fx = fxNodeOf(node))
+        values_.insert(fx->name);
+    }
+    for (const ValueInfo &input : graph.inputs)
+      values_.insert(input.name);
+    for (const StoredTensor &tensor : graph.initializers)
+      values_.insert(tensor.name);
   }
 
   bool isEmpty() const { return signature_.empty(); }
@@ -106,6 +115,10 @@ private:
     bool complete = members.size() == arguments.size();
     std::set<const SignatureEntry *> taken;
     for (size_t member : members) {
+      // An argument that the exporter computed is none of the parameters.
+      const std::string &own = tensorOf(member).name;
+      if (!targets_.contains(own) && std::ranges::find(fx.arguments, own) != fx.arguments.end())
+        continue;
       auto named =
           std::find_if(arguments.begin(), arguments.end(), [&](const SignatureEntry *entry) {
             return entry->target == tensorOf(member).name;
@@ -153,7 +166,12 @@ private:
     Provenance out;
     out.name = tensor.name;
     std::vector<std::string> sources = sourcesOf(tensor.name);
-    if (auto target = targets_.find(tensor.name); target != targets_.end()) {
+    auto target = targets_.find(tensor.name);
+    bool isParameter = target != targets_.end() ? target->second : !sources.empty();
+    std::string folded = isParameter ? foldedValueOf(use) : tensor.name;
+    if (folded != tensor.name) {
+      warnOfComputed(out, folded, "a parameter and merged it with the equal '" + tensor.name + "'");
+    } else if (target != targets_.end()) {
       out.kind = target->second ? ParameterKind::Parameter : ParameterKind::Constant;
     } else if (sources.empty()) {
       out.kind = ParameterKind::Constant;
@@ -167,11 +185,32 @@ private:
       out.repair = Remark::Kind::Transposed;
       out.remark = "'" + tensor.name + "' holds its transpose: given back its name and orientation";
     } else {
-      out.repair = Remark::Kind::TrainingWarning;
-      out.remark = "the exporter computed it from '" + sources[0] +
-                   "': it is trained instead of that; export with optimize=False to avoid this";
+      warnOfComputed(out, tensor.name, "'" + sources[0] + "'");
     }
     return out;
+  }
+
+  static void warnOfComputed(Provenance &out, const std::string &name, const std::string &from) {
+    out.name = name;
+    out.repair = Remark::Kind::TrainingWarning;
+    out.remark = "the exporter computed it from " + from +
+                 ": it is trained instead of that; export with optimize=False to avoid this";
+  }
+
+  // The value that the use reads in PyTorch's program, if the exporter computed it and merged it
+  // with the equal initializer: the only argument of an FX node without parameters that nothing in
+  // the file computes. Otherwise the initializer's name.
+  std::string foldedValueOf(const InitializerUse &use) const {
+    const std::string &own = graph_.initializers[use.initializer].name;
+    std::optional<FxNode> fx = use.isInSubgraph() ? std::nullopt : fxNodeOf(*use.reader);
+    std::set<std::string> folded;
+    for (const std::string &argument : fx ? fx->arguments : std::vector<std::string>()) {
+      if (signature_.contains(argument))
+        return own;
+      if (argument == own || !values_.contains(argument))
+        folded.insert(argument);
+    }
+    return folded.size() == 1 ? *folded.begin() : own;
   }
 
   // Whether the tensor holds rows of a table that the exporter looked up. Only the name, which is
@@ -186,6 +225,7 @@ private:
   const InitializerUses &uses_;
   std::map<std::string, SignatureEntry> signature_;
   std::map<std::string, std::vector<std::string>> folded_;
+  std::set<std::string> values_;        // of inputs, initializers and nodes
   std::map<std::string, bool> targets_; // PyTorch's name -> whether it is a parameter
 };
 

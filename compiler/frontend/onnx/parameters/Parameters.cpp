@@ -186,6 +186,7 @@ ParameterPlan planParameters(const Graph &graph, const std::vector<size_t> &orde
       planner.addUnread(i);
   tieParameters(graph, files, options, uses, plan);
   warnOfFoldedBatchNorms(graph, plan.remarks);
+  warnOfMergedNodes(graph, plan);
   return plan;
 }
 

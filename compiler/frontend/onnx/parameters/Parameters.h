@@ -60,4 +60,7 @@ void tieParameters(const Graph &graph, WeightFiles &files, const TieOptions &opt
 // Adds a remark if the exporter folded batch norms into convolutions.
 void warnOfFoldedBatchNorms(const Graph &graph, std::vector<Remark> &remarks);
 
+// Adds a remark if the exporter lost parameters when it merged equal nodes.
+void warnOfMergedNodes(const Graph &graph, ParameterPlan &plan);
+
 } // namespace cleave::onnx
