@@ -67,9 +67,7 @@ void StepParameters::addStateResults() {
     if (state == states_.end())
       continue;
     auto argument = mlir::cast<mlir::BlockArgument>(parameter);
-    if (state->second == parameter) // only read
-      step_.makeConstant(argument);
-    else
+    if (state->second != parameter) // else only read
       step_.addStateResult(argument, state->second);
   }
 }

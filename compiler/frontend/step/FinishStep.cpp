@@ -119,6 +119,20 @@ void computeConstants(mlir::func::FuncOp step, const std::string &path) {
   }
 }
 
+// Makes constants of states that the step only reads, such as frozen running statistics. They stay
+// arguments, whatever their values in the file are: trained weights may replace them.
+void findUnwrittenStates(mlir::func::FuncOp step) {
+  llvm::SmallDenseSet<unsigned> written;
+  for (unsigned i = 0; i < step.getNumResults(); ++i)
+    if (std::optional<unsigned> argument = aliasOf(step, i))
+      written.insert(*argument);
+  SignatureEdit edit(step);
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    if (argRole(step, i) == "state" && !written.contains(i))
+      edit.setArgAttr(i, "graph.role", mlir::StringAttr::get(step.getContext(), "constant"));
+  edit.commit();
+}
+
 void eraseUnusedConstants(mlir::func::FuncOp step) {
   llvm::BitVector unused(step.getNumArguments());
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
@@ -134,6 +148,7 @@ void finishStep(mlir::ModuleOp module, const std::string &path,
   findConstants(step);
   dropNeedlessStops(step);
   computeConstants(step, path);
+  findUnwrittenStates(step);
   for (mlir::Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
     if (mlir::isOpTriviallyDead(&op))
       op.erase();

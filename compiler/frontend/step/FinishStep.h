@@ -15,6 +15,7 @@ namespace cleave::frontend {
 //   (masks that are only compared, say);
 // * constants of up to 16 Mi elements, read from the file at `path` and files beside it, become ops
 //   if their elements are a function of their positions;
+// * states that the step only reads become constants;
 // * gradient stops without an effect, unused ops and unused constants are removed;
 // * `assumptions` about symbols are written into the module, and the file as its source
 //   (dialects/graph/Provenance.h), without a hash.

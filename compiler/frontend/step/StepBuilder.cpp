@@ -64,11 +64,6 @@ void StepBuilder::freeze(mlir::BlockArgument parameter) {
   setFrozen(signature_, parameter.getArgNumber());
 }
 
-void StepBuilder::makeConstant(mlir::BlockArgument state) {
-  signature_.setArgAttr(state.getArgNumber(), "graph.role",
-                        b_.getStringAttr(attributeOf(ArgumentRole::Constant)));
-}
-
 llvm::StringRef StepBuilder::nameOf(mlir::BlockArgument argument) const {
   mlir::Attribute name = signature_.argAttr(argument.getArgNumber(), "graph.name");
   return mlir::cast<mlir::StringAttr>(name).getValue();

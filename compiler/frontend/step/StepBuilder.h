@@ -44,8 +44,6 @@ public:
                                   const graph::TensorOrigin &source);
   // Marks a parameter as not trained (graph.frozen).
   void freeze(mlir::BlockArgument parameter);
-  // Turns a state that the step does not write into a constant argument.
-  void makeConstant(mlir::BlockArgument state);
   // The user's name of an argument.
   llvm::StringRef nameOf(mlir::BlockArgument argument) const;
 

@@ -75,9 +75,6 @@ std::set<std::string> ModelValues::addStateResults(const Instance &model) {
   std::set<const Instance *> visited;
   std::set<std::string> missing;
   visitBuffers(model, visited, missing);
-  for (const auto &[name, buffer] : buffers_)
-    if (buffer.state && !buffer.isReplaced)
-      step_.makeConstant(*buffer.state);
   return missing;
 }
 
