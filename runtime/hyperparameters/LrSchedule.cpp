@@ -257,8 +257,10 @@ double LrSchedule::count(const std::string &option, const RunLength &run) const 
   if (unit == Unit::None)
     return value;
   const double rounding = 1e-9; // 7% of 100 is 7
-  return std::ceil(value * (unit == Unit::Share ? double(run.steps) : run.stepsPerEpoch) -
-                   rounding);
+  const double whole = unit == Unit::Epochs ? run.stepsPerEpoch
+                       : option == "steps"  ? double(run.steps)
+                                            : count("steps", run);
+  return std::ceil(value * whole - rounding);
 }
 
 double LrSchedule::at(int64_t step, const RunLength &run, double base, double reference) const {

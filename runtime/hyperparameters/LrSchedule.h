@@ -38,7 +38,7 @@ public:
   std::string text(const RunLength &run) const;
 
 private:
-  enum class Unit { None, Share, Epochs }; // Share: of all steps
+  enum class Unit { None, Share, Epochs }; // Share: of the schedule's steps; of these: of the run's
   // The value of an option; of a word its index.
   struct Setting {
     double value;

@@ -57,6 +57,13 @@ TEST_CASE("a share of the steps is rounded up, but not by rounding errors") {
   CHECK(schedule("constant:warmup=7%").text({101}) == "constant:warmup=8,warmup-start=0");
 }
 
+TEST_CASE("a share is that of the schedule's steps, so that a run in parts has one warm-up") {
+  CHECK(schedule("cosine:warmup=10%,steps=240").text({120}) ==
+        schedule("cosine:warmup=24,steps=240").text({240}));
+  CHECK(schedule("linear:warmup=10%,steps=50%").text({100}) ==
+        schedule("linear:warmup=5,steps=50").text({100}));
+}
+
 TEST_CASE("epochs are counted in steps, which are whole") {
   LrSchedule found = schedule("step:every=30epochs,warmup=1epoch");
   CHECK(found.countsEpochs());
