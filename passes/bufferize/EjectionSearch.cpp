@@ -49,6 +49,22 @@ private:
   struct Buffer {
     int64_t bytes, first, last, weight;
   };
+  // A buffer without a place.
+  struct Waiting {
+    double hardness;
+    int buffer;
+  };
+  // The begin or the end of a buffer that has a place. With its life, so that passing all of them
+  // reads memory in order.
+  struct Edge {
+    int64_t at, first, last;
+    int buffer;
+
+    bool operator<(const Edge &other) const {
+      return std::pair(at, buffer) < std::pair(other.at, other.buffer);
+    }
+  };
+  Edge edgeOf(int i, int64_t at) const { return {at, buffers_[i].first, buffers_[i].last, i}; }
 
   // Until one does not fit.
   void placeHardestFirst(const std::vector<Lifetime> &lifetimes) {
@@ -60,31 +76,33 @@ private:
     offsets_ = placeInOrder(lifetimes, order);
     for (size_t i : order) {
       const int buffer = static_cast<int>(i);
-      (waiting_.empty() && endOf(buffer) <= bytes_ ? byBegin_ : waiting_).push_back(buffer);
+      if (!waiting_.empty() || endOf(buffer) > bytes_) {
+        wait(buffer);
+        continue;
+      }
+      byBegin_.push_back(edgeOf(buffer, offsets_[buffer]));
+      byEnd_.push_back(edgeOf(buffer, endOf(buffer)));
     }
-    byEnd_ = byBegin_;
-    std::sort(byBegin_.begin(), byBegin_.end(), [&](int a, int b) { return beginsBefore(a, b); });
-    std::sort(byEnd_.begin(), byEnd_.end(), [&](int a, int b) { return endsBefore(a, b); });
+    std::sort(byBegin_.begin(), byBegin_.end());
+    std::sort(byEnd_.begin(), byEnd_.end());
   }
 
   int64_t endOf(int i) const { return offsets_[i] + buffers_[i].bytes; }
-  bool beginsBefore(int a, int b) const {
-    return std::pair(offsets_[a], a) < std::pair(offsets_[b], b);
-  }
-  bool endsBefore(int a, int b) const { return std::pair(endOf(a), a) < std::pair(endOf(b), b); }
-  bool meet(int a, int b) const {
-    return buffers_[a].first <= buffers_[b].last && buffers_[b].first <= buffers_[a].last;
-  }
 
   double hardness(int i) const {
     return static_cast<double>(buffers_[i].weight) * static_cast<double>(buffers_[i].bytes);
   }
 
+  // The hardness of a buffer does not change while it waits.
+  void wait(int buffer) { waiting_.push_back({hardness(buffer), buffer}); }
+
   // The buffer without a place that is the hardest to place.
   int takeWaiting() {
-    auto hardest = std::max_element(waiting_.begin(), waiting_.end(),
-                                    [&](int a, int b) { return hardness(a) < hardness(b); });
-    const int buffer = *hardest;
+    auto hardest =
+        std::max_element(waiting_.begin(), waiting_.end(), [](const Waiting &a, const Waiting &b) {
+          return a.hardness < b.hardness;
+        });
+    const int buffer = hardest->buffer;
     *hardest = waiting_.back();
     waiting_.pop_back();
     return buffer;
@@ -93,13 +111,16 @@ private:
   void place(int buffer) {
     const int64_t offset = bestOffset(buffer), end = offset + buffers_[buffer].bytes;
     const size_t before = waiting_.size();
-    for (int other : byBegin_)
-      if (meet(other, buffer) && offsets_[other] < end && endOf(other) > offset)
-        waiting_.push_back(other);
+    for (const Edge &other : byBegin_) {
+      if (other.at >= end)
+        break;
+      if (meets(other, buffers_[buffer]) && endOf(other.buffer) > offset)
+        wait(other.buffer);
+    }
     if (waiting_.size() > before)
       buffers_[buffer].weight += effortOf(buffers_[buffer].bytes) * kUnit;
     for (size_t i = before; i < waiting_.size(); ++i)
-      erase(waiting_[i]);
+      erase(waiting_[i].buffer);
     offsets_[buffer] = offset;
     insert(buffer);
   }
@@ -108,14 +129,8 @@ private:
   // in the way. Both lists are passed once, since the offsets are tried in rising order.
   int64_t bestOffset(int buffer) {
     const int64_t bytes = buffers_[buffer].bytes;
-    begins_.clear();
-    ends_.clear();
-    for (int other : byBegin_)
-      if (meet(other, buffer))
-        begins_.push_back({offsets_[other], buffers_[other].weight});
-    for (int other : byEnd_)
-      if (meet(other, buffer))
-        ends_.push_back({endOf(other), buffers_[other].weight});
+    findMet(byBegin_, buffers_[buffer], begins_);
+    findMet(byEnd_, buffers_[buffer], ends_);
     // In rising order, as both lists are.
     candidates_.assign({0});
     auto begin = begins_.begin();
@@ -130,6 +145,18 @@ private:
     }
     candidates_.push_back(bytes_ - bytes);
     return lightest(bytes);
+  }
+
+  // The edges of buffers that are alive at the same time, with weights.
+  void findMet(const std::vector<Edge> &edges, const Buffer &buffer,
+               std::vector<std::pair<int64_t, int64_t>> &met) const {
+    met.clear();
+    for (const Edge &edge : edges)
+      if (meets(edge, buffer))
+        met.push_back({edge.at, buffers_[edge.buffer].weight});
+  }
+  static bool meets(const Edge &edge, const Buffer &buffer) {
+    return edge.first <= buffer.last && buffer.first <= edge.last;
   }
 
   int64_t lightest(int64_t bytes) {
@@ -153,24 +180,26 @@ private:
   }
 
   void insert(int buffer) {
-    auto begins = [&](int a, int b) { return beginsBefore(a, b); };
-    auto ends = [&](int a, int b) { return endsBefore(a, b); };
-    byBegin_.insert(std::upper_bound(byBegin_.begin(), byBegin_.end(), buffer, begins), buffer);
-    byEnd_.insert(std::upper_bound(byEnd_.begin(), byEnd_.end(), buffer, ends), buffer);
+    insert(edgeOf(buffer, offsets_[buffer]), byBegin_);
+    insert(edgeOf(buffer, endOf(buffer)), byEnd_);
   }
   void erase(int buffer) {
-    auto begins = [&](int a, int b) { return beginsBefore(a, b); };
-    auto ends = [&](int a, int b) { return endsBefore(a, b); };
-    byBegin_.erase(std::lower_bound(byBegin_.begin(), byBegin_.end(), buffer, begins));
-    byEnd_.erase(std::lower_bound(byEnd_.begin(), byEnd_.end(), buffer, ends));
+    erase(edgeOf(buffer, offsets_[buffer]), byBegin_);
+    erase(edgeOf(buffer, endOf(buffer)), byEnd_);
+  }
+  static void insert(const Edge &edge, std::vector<Edge> &edges) {
+    edges.insert(std::upper_bound(edges.begin(), edges.end(), edge), edge);
+  }
+  static void erase(const Edge &edge, std::vector<Edge> &edges) {
+    edges.erase(std::lower_bound(edges.begin(), edges.end(), edge));
   }
 
   const int64_t bytes_;
   std::minstd_rand random_;
   std::vector<Buffer> buffers_;
   std::vector<int64_t> offsets_;
-  std::vector<int> byBegin_, byEnd_; // the buffers that have a place
-  std::vector<int> waiting_;         // the others
+  std::vector<Edge> byBegin_, byEnd_; // of the buffers that have a place
+  std::vector<Waiting> waiting_;      // the others
   // Of one step: ends of buffers that are alive at the same time, with weights; offsets to try.
   std::vector<std::pair<int64_t, int64_t>> begins_, ends_;
   std::vector<int64_t> candidates_;
