@@ -1,7 +1,9 @@
-// Adds buffers, kernels and instructions; kernels of equal text are one kernel.
+// Adds buffers, kernels and instructions; kernels that compute the same are one kernel.
 #include "passes/bufferize/ProgramBuilder.h"
 
+#include "compiler/analysis/Identity.h"
 #include "dialects/graph/Cost.h"
+#include "runtime/base/Concat.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringExtras.h"
@@ -126,12 +128,17 @@ std::string ProgramBuilder::nameOf(Operation *op) {
 
 program::KernelOp ProgramBuilder::kernelFor(Operation *op, int64_t buffers, ArrayAttr operands,
                                             ArrayAttr results) {
+  std::string identity = analysis::identityOf(op);
+  for (const void *part : {operands.getAsOpaquePointer(), results.getAsOpaquePointer()})
+    identity.append(reinterpret_cast<const char *>(&part), sizeof(part));
+  auto [known, isNew] = kernels_.try_emplace(concat(buffers, '/', identity));
+  if (!isNew)
+    return known->second;
   auto kernel = program::KernelOp::create(
       b_, loc_, b_.getStringAttr("kernel"), b_.getI64IntegerAttr(buffers), operands, results,
       IntegerAttr(), DenseI64ArrayAttr(), FloatAttr(), FloatAttr());
   Block &body = kernel.getBody().emplaceBlock();
   IRMapping mapping;
-  // Every operand gets an argument of its own, so that equal computations have equal text.
   SmallVector<Value> arguments;
   for (Value operand : op->getOperands())
     arguments.push_back(body.addArgument(operand.getType(), loc_));
@@ -140,14 +147,7 @@ program::KernelOp ProgramBuilder::kernelFor(Operation *op, int64_t buffers, Arra
   copy->setOperands(arguments);
   inside.insert(copy);
   copy->walk([&](Operation *inner) { inner->setLoc(loc_); });
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  kernel->print(stream, OpPrintingFlags().useLocalScope());
-  auto [it, isNew] = kernels_.try_emplace(text, kernel);
-  if (!isNew) {
-    kernel.erase();
-    return it->second;
-  }
+  known->second = kernel;
   kernel.setSymName(nameOf(op));
   auto cost = dyn_cast<graph::CostInterface>(op);
   double flops = cost ? static_cast<double>(cost.getFlops().constant().value_or(0)) : 0;

@@ -111,7 +111,7 @@ private:
   program::SegmentOp segment_;
   int64_t segments_ = 0, tensors_ = 0;
   mlir::Operation *lastBuffer_ = nullptr;
-  std::map<std::string, program::KernelOp> kernels_; // by their text
+  std::map<std::string, program::KernelOp> kernels_; // by what they compute, on which views
 };
 
 } // namespace cleave::bufferize

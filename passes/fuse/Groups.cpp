@@ -2,6 +2,7 @@
 // Groups.h.
 #include "passes/fuse/Groups.h"
 
+#include "compiler/analysis/Identity.h"
 #include "compiler/analysis/IterationSpace.h"
 #include "dialects/graph/Cost.h"
 #include "dialects/graph/Step.h"
@@ -249,10 +250,21 @@ bool Groups::obeysRules(const Group &group) const {
   for (int position : computeOpsOf(group))
     computeOps.push_back(ops_[position]);
   work_ += computeOps.size();
-  return isOneKernel(computeOps, [&](Operation *op) {
-    return llvm::is_contained(group.members, position_.lookup(op)) &&
-           isRead(op->getResult(0), group);
-  });
+  if (computeOps.size() > kMostMembers)
+    return false;
+  llvm::DenseSet<Operation *> given;
+  std::string identity = analysis::identityOf(withClonables(computeOps));
+  for (Operation *op : computeOps) {
+    const bool isGiven =
+        llvm::is_contained(group.members, position_.lookup(op)) && isRead(op->getResult(0), group);
+    if (isGiven)
+      given.insert(op);
+    identity += isGiven ? 'g' : 'i';
+  }
+  auto [answer, isNew] = obeys_.try_emplace(std::move(identity), false);
+  if (isNew)
+    answer->second = isOneKernel(computeOps, [&](Operation *op) { return given.contains(op); });
+  return answer->second;
 }
 
 bool isOneKernel(ArrayRef<Operation *> computeOps, llvm::function_ref<bool(Operation *)> isGiven) {

@@ -26,6 +26,8 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
+#include <unordered_map>
+
 namespace cleave::fuse {
 
 // The most elements of a row that a group may reduce and read again (G3): 64 KiB of f32.
@@ -146,6 +148,8 @@ private:
   // the same, the pair is not tried again.
   llvm::DenseMap<std::pair<int, int>, std::pair<size_t, size_t>> refused_;
   mutable size_t work_ = 0;
+  // Whether groups obey the rules, by the identity of their ops and which of them are read outside.
+  mutable std::unordered_map<std::string, bool> obeys_;
   llvm::DenseMap<int, llvm::SmallVector<int>> recomputedIn_; // per compute op, groups repeating it
   llvm::DenseSet<mlir::Operation *> perMicroBatch_;
 };
