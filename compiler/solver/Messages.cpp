@@ -45,15 +45,17 @@ public:
     for (size_t v = 0; v < network_.nodes.size(); ++v) {
       total_ = costs[v];
       for (auto [w, e] : links_[v])
-        add(total_.data(), message(e, static_cast<int>(v)), 1, total_.size());
-      sum += *std::min_element(total_.begin(), total_.end());
+        addTo(total_.data(), message(e, static_cast<int>(v)), total_.size());
+      sum += leastOf(total_.data(), total_.size());
     }
     for (size_t e = 0; e < network_.edges.size(); ++e) {
       const int from = network_.edges[e].from;
       total_.resize(network_.nodes[from].size());
       leastOver(static_cast<int>(e), from, total_.data());
-      add(total_.data(), message(static_cast<int>(e), from), -1, total_.size());
-      sum += *std::min_element(total_.begin(), total_.end());
+      const double *given = message(static_cast<int>(e), from);
+      for (size_t i = 0; i < total_.size(); ++i)
+        total_[i] -= given[i];
+      sum += leastOf(total_.data(), total_.size());
     }
     return sum;
   }
@@ -68,8 +70,7 @@ public:
     Network result = network_;
     for (size_t v = 0; v < result.nodes.size(); ++v)
       for (auto [w, e] : links_[v])
-        add(result.nodes[v].cost.data(), message(e, static_cast<int>(v)), 1,
-            result.nodes[v].size());
+        addTo(result.nodes[v].cost.data(), message(e, static_cast<int>(v)), result.nodes[v].size());
     for (size_t e = 0; e < result.edges.size(); ++e) {
       NetworkEdge &edge = result.edges[e];
       const size_t columns = result.nodes[edge.to].size();
@@ -89,11 +90,6 @@ private:
     int node = 0;
     int edge = 0;
   };
-
-  static void add(double *to, const double *what, double factor, size_t count) {
-    for (size_t i = 0; i < count; ++i)
-      to[i] += factor * what[i];
-  }
 
   // The message from edge e to its end v, one entry per choice of v.
   double *message(int e, int v) { return messages_.data() + place(e, v); }
@@ -132,7 +128,7 @@ private:
     for (auto [w, e] : links_[v]) {
       double *given = message(e, v);
       leastOver(e, v, given);
-      add(total_.data(), given, 1, choices);
+      addTo(total_.data(), given, choices);
       const bool isAhead = (w > v) == isUpwards;
       ++(isAhead ? ahead : behind);
       for (size_t i = 0; decodes_ && i < choices; ++i)
@@ -140,7 +136,8 @@ private:
             isAhead ? given[i] : network_.edgeCost(e, v, static_cast<int>(i), decoded_[w]);
     }
     auto least = [](const std::vector<double> &list) {
-      return static_cast<int>(std::min_element(list.begin(), list.end()) - list.begin());
+      const double value = leastOf(list.data(), list.size());
+      return static_cast<int>(std::find(list.begin(), list.end(), value) - list.begin());
     };
     argmin_[v] = least(total_);
     if (decodes_)
@@ -148,9 +145,11 @@ private:
     if (ahead == 0)
       return;
     const double share = 1.0 / std::max(ahead, behind);
+    for (double &seconds : total_)
+      seconds *= -share;
     for (auto [w, e] : links_[v])
       if ((w > v) == isUpwards)
-        add(message(e, v), total_.data(), -share, choices);
+        addTo(message(e, v), total_.data(), choices);
   }
 
   const Network &network_;

@@ -26,4 +26,10 @@ void leastPerChoice(const TableRows &rows, double *least);
 void leastPerColumn(const double *table, const double *less, size_t rows, size_t columns,
                     double *least);
 
+// to[i] += what[i].
+void addTo(double *to, const double *what, size_t count);
+
+// The least of some values; infinity if there are none.
+double leastOf(const double *values, size_t count);
+
 } // namespace cleave::solver

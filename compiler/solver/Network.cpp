@@ -2,6 +2,7 @@
 #include "compiler/solver/Network.h"
 
 #include <algorithm>
+#include <map>
 
 namespace cleave::solver {
 
@@ -113,13 +114,13 @@ static void addEdge(const Problem &problem, const Edge &edge, Network &network, 
   const size_t columns = problem.nodes[edge.to].choices.size();
   const CostTable cost =
       edge.from == from ? edge.cost : tables.transposed(edge.cost, rows, columns);
-  auto [place, isNew] =
+  const auto [e, isNew] =
       network.nodes[from].edgeTo.insert({to, static_cast<int>(network.edges.size())});
   if (isNew) {
-    network.nodes[to].edgeTo[from] = place->second;
+    network.nodes[to].edgeTo.insert({from, e});
     network.edges.push_back({from, to, cost});
   } else {
-    CostTable &sum = network.edges[place->second].cost;
+    CostTable &sum = network.edges[e].cost;
     sum = tables.sum(sum, cost);
   }
 }

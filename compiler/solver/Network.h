@@ -3,10 +3,9 @@
 // of live nodes is maximal there and the budget can be exceeded.
 #pragma once
 
+#include "compiler/solver/Links.h"
 #include "compiler/solver/Problem.h"
 #include "compiler/solver/Tables.h"
-
-#include <map>
 
 namespace cleave::solver {
 
@@ -27,9 +26,9 @@ struct Load {
 
 // A decision.
 struct NetworkNode {
-  std::vector<double> cost;  // per choice
-  std::vector<Load> loads;   // disjoint after reduceRows
-  std::map<int, int> edgeTo; // neighbour -> edge
+  std::vector<double> cost; // per choice
+  std::vector<Load> loads;  // disjoint after reduceRows
+  Links edgeTo;             // neighbour -> edge
   // The number of choices.
   size_t size() const { return cost.size(); }
 };

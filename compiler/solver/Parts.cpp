@@ -101,7 +101,9 @@ Network Search::nodesOf(const std::vector<int> &part) const {
     for (auto [w, e] : network_.nodes[v].edgeTo)
       if (v < w && newIndex[w] >= 0) {
         int a = newIndex[v], b = newIndex[w];
-        small.nodes[a].edgeTo[b] = small.nodes[b].edgeTo[a] = static_cast<int>(small.edges.size());
+        const int edge = static_cast<int>(small.edges.size());
+        small.nodes[a].edgeTo.insert({b, edge});
+        small.nodes[b].edgeTo.insert({a, edge});
         small.edges.push_back({a, b, network_.edges[e].cost});
       }
   return small;

@@ -243,7 +243,7 @@ bool Presolve::mergeInto(int u, int v) {
       moved.bytes.push_back(load.bytes[image[j]]);
     into.loads.push_back(std::move(moved));
   }
-  std::map<int, int> edges = from.edgeTo;
+  const Links edges = from.edgeTo;
   for (auto [w, f] : edges)
     if (w != v)
       addMatrix(v, w, tables_.rows(seenFrom(u, f), network_.nodes[w].size(), image));
@@ -258,13 +258,13 @@ void Presolve::addMatrix(int u, int v, const CostTable &cost) {
   touch(v);
   const CostTable ordered =
       u < v ? cost : tables_.transposed(cost, network_.nodes[u].size(), network_.nodes[v].size());
-  auto [place, isNew] =
+  const auto [e, isNew] =
       network_.nodes[u].edgeTo.insert({v, static_cast<int>(network_.edges.size())});
   if (isNew) {
-    network_.nodes[v].edgeTo[u] = place->second;
+    network_.nodes[v].edgeTo.insert({u, e});
     network_.edges.push_back({std::min(u, v), std::max(u, v), ordered});
   } else {
-    CostTable &sum = network_.edges[place->second].cost;
+    CostTable &sum = network_.edges[e].cost;
     sum = tables_.sum(sum, ordered);
   }
 }
@@ -279,7 +279,7 @@ void Presolve::removeEdge(int e) {
 }
 
 void Presolve::removeNode(int v) {
-  std::map<int, int> edges = network_.nodes[v].edgeTo;
+  const Links edges = network_.nodes[v].edgeTo;
   for (auto [w, e] : edges)
     removeEdge(e);
   network_.nodes[v] = {};
@@ -381,7 +381,7 @@ bool Presolve::eliminate() {
       after *= network_.nodes[w].size();
     }
     bool isEdge =
-        neighbours.size() == 2 && network_.nodes[neighbours[0]].edgeTo.count(neighbours[1]);
+        neighbours.size() == 2 && network_.nodes[neighbours[0]].edgeTo.contains(neighbours[1]);
     if (neighbours.size() == 2 && !isEdge && after > before + kMaxGrowth)
       continue;
     eliminateNode(v);
@@ -469,8 +469,8 @@ void Presolve::compact() {
       continue;
     int e = static_cast<int>(compacted.edges.size());
     compacted.edges.push_back({newIndex[edge.from], newIndex[edge.to], std::move(edge.cost)});
-    compacted.nodes[newIndex[edge.from]].edgeTo[newIndex[edge.to]] = e;
-    compacted.nodes[newIndex[edge.to]].edgeTo[newIndex[edge.from]] = e;
+    compacted.nodes[newIndex[edge.from]].edgeTo.insert({newIndex[edge.to], e});
+    compacted.nodes[newIndex[edge.to]].edgeTo.insert({newIndex[edge.from], e});
   }
   network_ = std::move(compacted);
 }

@@ -12,6 +12,7 @@
 
 #include "compiler/solver/Network.h"
 
+#include <map>
 #include <optional>
 
 namespace cleave::solver {
