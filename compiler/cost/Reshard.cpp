@@ -23,9 +23,9 @@ const char *name(ReshardKind kind) {
 class Resharder::Search {
 public:
   Search(const CollectiveCost &collectives, ReshardMoves &moves, const std::vector<int64_t> &shape,
-         double elementBytes, int from, int split)
+         double elementBytes, int from, int split, MoveSeconds &seconds)
       : collectives_(collectives), moves_(moves), mesh_(collectives.mesh()), shape_(shape),
-        elementBytes_(elementBytes), split_(split) {
+        elementBytes_(elementBytes), split_(split), seconds_(seconds) {
     reached_[from] = {};
     open_.push({{}, from, this});
   }
@@ -127,19 +127,32 @@ private:
   }
 
   void expand(int layout, Distance start) {
-    const Sharding &state = moves_.layout(layout);
     std::vector<ReshardMove> &moves = moves_.from(layout, split_);
+    const std::vector<double> &seconds = secondsFrom(layout, moves);
     for (size_t k = 0; k < moves.size(); ++k) {
-      if (!nests(moves[k].step, state))
+      if (seconds[k] < 0)
         continue;
-      price(moves[k].step, state);
-      const Distance distance{start.first + moves[k].step.seconds, start.second + 1};
+      const Distance distance{start.first + seconds[k], start.second + 1};
       auto [place, isNew] = reached_.try_emplace(moves[k].result);
       if (!isNew && distance >= place->second.distance)
         continue;
       place->second = {distance, layout, static_cast<int>(k), false};
       open_.push({distance, moves[k].result, this});
     }
+  }
+
+  // The seconds of all moves from a layout, negative where blocks do not permit the step. Searches
+  // from other layouts ask the same.
+  const std::vector<double> &secondsFrom(int layout, std::vector<ReshardMove> &moves) {
+    auto [known, isNew] = seconds_.try_emplace(layout);
+    const Sharding &state = moves_.layout(layout);
+    for (size_t k = 0; isNew && k < moves.size(); ++k) {
+      const bool isPossible = nests(moves[k].step, state);
+      if (isPossible)
+        price(moves[k].step, state);
+      known->second.push_back(isPossible ? moves[k].step.seconds : -1);
+    }
+    return known->second;
   }
 
   // Sets the bytes and seconds of a step from `state`.
@@ -204,6 +217,7 @@ private:
   const std::vector<int64_t> &shape_;
   double elementBytes_;
   int split_;
+  MoveSeconds &seconds_; // of this tensor and these split axes
   std::unordered_map<int, Reached> reached_;
   std::priority_queue<Open> open_;
 };
@@ -238,7 +252,7 @@ Resharder::Search &Resharder::searchFrom(const Sharding &from, const Sharding &t
   std::unique_ptr<Search> &search = searches_[key];
   if (!search)
     search = std::make_unique<Search>(collectives_, *moves_, tensor->first.first, elementBytes,
-                                      key[1], key[2]);
+                                      key[1], key[2], moves_->secondsOf(key[0], key[2]));
   return *search;
 }
 

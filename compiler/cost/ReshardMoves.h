@@ -15,6 +15,10 @@ struct ReshardMove {
   int result = 0; // the number of step.result
 };
 
+// Per layout, by number, the seconds of all moves from it for one tensor; negative where its blocks
+// do not permit the move.
+using MoveSeconds = std::unordered_map<int, std::vector<double>>;
+
 // The moves on one mesh; keeps a reference to it.
 class ReshardMoves {
 public:
@@ -29,6 +33,8 @@ public:
   // The moves from a layout; only axes of the set `split` may become split. The caller checks that
   // the blocks of the tensor nest. The list stays at its place.
   std::vector<ReshardMove> &from(int layout, int split);
+  // The place where all searches for one tensor keep the seconds of these moves.
+  MoveSeconds &secondsOf(int tensor, int split) { return seconds_[{tensor, split}]; }
 
 private:
   const Mesh &mesh_;
@@ -37,6 +43,7 @@ private:
   std::map<std::vector<int>, int> setNumbers_;
   std::vector<std::vector<int>> sets_;
   std::unordered_map<int64_t, std::vector<ReshardMove>> moves_; // by layout and set
+  std::map<std::pair<int, int>, MoveSeconds> seconds_;          // by tensor and set
 };
 
 } // namespace cleave::cost
