@@ -103,10 +103,50 @@ public:
 
   // The instant at which these choices take the most bytes if all that is read is kept.
   int64_t fullest(const std::vector<int> &choices) const {
+    return fullest(choices, std::vector<int>(nodes_.size(), 0));
+  }
+  // The same with the fates that are best at a price per byte at one instant.
+  int64_t fullest(const std::vector<int> &choices, double price, int64_t instant) {
+    std::vector<int> fates;
+    for (size_t v = 0; v < nodes_.size(); ++v)
+      fates.push_back(bestFate(v, choices[v], price, bytesAt(v, instant)).second);
+    return fullest(choices, fates);
+  }
+
+  // The most seconds that the network of any price counts beside the price of memory.
+  double worstSeconds() {
+    double sum = 0;
+    auto keepFinite = [](double &most, double seconds) {
+      if (seconds < solver::kForbidden)
+        most = std::max(most, seconds);
+    };
+    for (size_t v = 0; v < nodes_.size(); ++v) {
+      double most = 0;
+      for (const FatePrice &fate : nodes_[v].fates)
+        for (double seconds : fate.seconds)
+          keepFinite(most, seconds);
+      double again = 0; // what all dependents of a source pay together, if not for memory
+      if (nodes_[v].dependents > 0)
+        for (const OpChoice &choice : kept_.kinds[v]->choices)
+          keepFinite(again, leastAgain(v, choice));
+      sum += most + again;
+    }
+    std::map<const void *, double> ofTables;
+    for (const solver::Edge &edge : priced_.edges) {
+      auto [entry, isNew] = ofTables.try_emplace(edge.cost.identity(), 0);
+      for (size_t k = 0; isNew && k < edge.cost.size(); ++k)
+        keepFinite(entry->second, edge.cost[k]);
+      sum += entry->second;
+    }
+    return sum;
+  }
+
+private:
+  int64_t fullest(const std::vector<int> &choices, const std::vector<int> &fates) const {
     std::map<int64_t, int64_t> changes;
     for (size_t v = 0; v < nodes_.size(); ++v)
       for (const Life &life : nodes_[v].lives)
-        if (life.fate == 0) {
+        if (life.fate == fates[v]) {
           changes[life.span.begin] += bytesOf(v, life, choices[v]);
           changes[life.span.end] -= bytesOf(v, life, choices[v]);
         }
@@ -119,7 +159,6 @@ public:
     return instant;
   }
 
-private:
   // -- reads --------------------------------------------------------------------------------------
 
   void findReads() {
@@ -441,8 +480,16 @@ public:
       return Status::ok();
     // Up to a price at which the step fits.
     price = price > 0 ? 2 * price : 0.02 * last_.value / last_.slope;
-    for (int k = 0; k < kSteps && !right_; ++k, price *= 4)
+    for (int k = 0; k < kSteps && !right_; ++k, price *= 4) {
+      if (k == kDoubtful) {
+        CLEAVE_TRY_ASSIGN(const bool isTooLarge, neverFits());
+        if (isTooLarge) {
+          joint_.lowerBound = solver::kForbidden;
+          return Status::ok();
+        }
+      }
       CLEAVE_TRY(evaluate(price));
+    }
     for (int k = 0; right_ && k < kSteps; ++k) {
       // Where the tangents of both sides meet no bound is larger than there.
       const double meet = (right_->value - left_->value + left_->slope * left_->price -
@@ -459,8 +506,37 @@ public:
 private:
   // Networks solved to find a price at which the step fits, and again to improve it.
   static constexpr int kSteps = 8;
+  static constexpr int kDoubtful = 3;          // after so many, whether any price does is asked
+  static constexpr int kInstants = 4;          // that are looked at for an answer
   static constexpr double kCloseEnough = 2e-3; // of the bound
   static constexpr double kGoodGap = 1e-3;     // of the solution of one network
+
+  // Whether every plan takes more than the budget at some instant, whatever it computes again. At a
+  // price at which a thousandth of the budget is worth more than any plan, plans that fit cost less
+  // than the worst seconds and the price of the budget: a larger bound proves that there are none.
+  // Of several instants each one is the fullest of the smallest solution for the one before.
+  Result<bool> neverFits() {
+    const double worst = network_.worstSeconds(), budget = static_cast<double>(budget_);
+    const double price = 1e3 * worst / budget;
+    std::vector<int> choices;
+    for (int64_t instant = joint_.instant, k = 0; k < kInstants; ++k) {
+      CLEAVE_TRY_ASSIGN(solver::Solution solution,
+                        solver::solve(network_.priced(price, instant), limits_));
+      if (k == 0)
+        choices = solution.choices;
+      if (solution.lowerBound > worst + price * budget) {
+        if (!choices.empty())
+          joint_.choices = std::move(choices);
+        return true;
+      }
+      const int64_t next =
+          solution.isFound() ? network_.fullest(solution.choices, price, instant) : instant;
+      if (next == instant)
+        return false;
+      instant = next;
+    }
+    return false;
+  }
 
   // Whether the first price leaves little to improve.
   bool isEnough(const JointHint &hint) const {

@@ -7,7 +7,8 @@
 // byte at one instant of the step, the best fate of an op follows from its strategy, so that the
 // network is that of the step which keeps everything, with other costs of nodes: it is solved
 // exactly, and equal layers are solved once. Its least cost, less the price of the budget, is a
-// bound for every price; the best price is searched.
+// bound for every price; the best price is searched. If no price does, a very high one may prove
+// that no plan fits, at this instant or at another one.
 //
 // Nothing is counted that a plan could do without, whatever it computes again:
 //  * memory counts arguments, and each value as long as its content certainly exists: in the layout
@@ -38,12 +39,12 @@ struct JointHint {
 
 // The result for one mesh.
 struct Joint {
-  double lowerBound = -solver::kForbidden; // seconds of any plan; kForbidden: nothing is permitted
+  double lowerBound = -solver::kForbidden; // seconds of any plan; kForbidden: no plan fits
   double secondsPerByte = 0;               // the price of a byte with which it holds
   int64_t instant = 0;                     // at which memory has this price
   PlanProblem kept;                        // the network of the step that keeps everything
-  // Of its nodes, at the least price tried with which they fit there, or the highest one. Empty:
-  // none are known.
+  // Of its nodes, at the least price tried with which they fit there, or the highest one; if no
+  // plan fits, those with the least bytes. Empty: none are known.
   std::vector<int> choices;
 };
 

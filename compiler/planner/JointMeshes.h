@@ -10,7 +10,7 @@ namespace cleave::planner {
 // A mesh, with the bound on all plans on it.
 struct JointMesh {
   Mesh mesh;
-  double boundSeconds = 0; // of any plan on it within the budget
+  double boundSeconds = 0; // of any plan on it within the budget; kForbidden: none fits
   // The plan that keeps everything in the layouts of the best price. Has decisions, seconds and
   // holdings only. Nothing: none is known.
   std::optional<Plan> base;

@@ -3,6 +3,7 @@
 #include "compiler/planner/ChooseFates.h"
 #include "compiler/planner/FatePins.h"
 #include "compiler/planner/JointMeshes.h"
+#include "passes/driver/LeastMemory.h"
 #include "passes/driver/PlanFates.h"
 #include "runtime/base/Units.h"
 
@@ -26,6 +27,9 @@ constexpr int64_t kBases = 3;
 // Targets are told apart by a share of the budget; by the larger one with a gap below kCloseGap.
 constexpr int64_t kFine = 200, kCoarse = 50;
 constexpr double kCloseGap = 0.02;
+// Plans within a budget are not searched if the smallest program that was seen takes so many times
+// as much: layouts that are split more finely save less.
+constexpr int64_t kHopeless = 2;
 // With a gap below this neither layouts and fates that are chosen one after the other nor plans
 // that keep everything are searched.
 constexpr double kGoodGap = 0.05;
@@ -64,7 +68,9 @@ private:
     CLEAVE_TRY_ASSIGN(std::vector<planner::JointMesh> meshes,
                       planner::jointMeshes(model_, cluster_, options_, *forced_, budget_));
     if (meshes.empty())
-      return free; // memory is not the reason
+      return free;                                    // memory is not the reason
+    if (meshes[0].boundSeconds == solver::kForbidden) // they are in rising order
+      return refuse(meshes);
     proven_ = planner::Proven{meshes[0].boundSeconds, {}};
     for (const planner::JointMesh &mesh : meshes)
       proven_->meshes.emplace_back(mesh.mesh, mesh.boundSeconds);
@@ -118,6 +124,8 @@ private:
     };
     options.onTooLarge = [&](int64_t bytes) { tooLarge_ = bytes; };
     CLEAVE_TRY_ASSIGN(decided.plan, decide(decided.model, options));
+    if (!smallest_ || decided.plan.arenaBytes < smallest_->arenaBytes)
+      smallest_ = decided.plan;
     return decided;
   }
 
@@ -146,6 +154,8 @@ private:
       CLEAVE_TRY(repeatThenSplit(kept, costs));
     if (isGood())
       return finish();
+    if (isHopeless())
+      return refusal(/*isProven=*/false);
     planner::PlannerOptions options = within(WhenTooLarge::Search);
     options.cutoffSeconds = cutoff();
     CLEAVE_TRY(keepBest(planWith(kept, options)));
@@ -172,6 +182,32 @@ private:
                               "; without the pin sharding-first layouts may be split more finely");
   }
 
+  // Whether even the smallest program takes so much more than the budget that none within it is
+  // worth a search.
+  bool isHopeless() const {
+    return !best_ && smallest_ && smallest_->arenaBytes > kHopeless * budget_;
+  }
+
+  // No plan fits. Looks for a small program, so that the message can name it: fates for the layouts
+  // that take the least bytes, and the recipe that keeps little.
+  Result<Decided> refuse(const std::vector<planner::JointMesh> &meshes) {
+    CLEAVE_TRY_ASSIGN(const planner::Plan *base, chooseBase(meshes));
+    mesh_ = base ? base->mesh : meshes[0].mesh;
+    CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
+    planner::Costs costs(model_, shared, *mesh_);
+    if (base)
+      CLEAVE_TRY(searchFates(costs, *base, /*isAround=*/true));
+    planner::PlannerOptions options = options_;
+    options.memoryBytes = planner::kUnlimitedBytes;
+    const planner::Fates full = planner::fullRecompute(model_);
+    CLEAVE_TRY(
+        unlessInfeasible(planWith(planner::withForced(model_, full, *forced_), options).status()));
+    return refusal(/*isProven=*/true);
+  }
+  Result<Decided> refusal(bool isProven) const {
+    return Status::infeasible(refusalText(*smallest_, smallest_->arenaBytes, budget_, isProven));
+  }
+
   // Fates for the fastest layouts, and the recipes; then for layouts that are split more finely.
   Status repeatThenSplit(const planner::Fates &kept, planner::Costs &costs) {
     CLEAVE_TRY_ASSIGN(Decided whole, planWith(kept, withoutLimit(*mesh_)));
@@ -179,6 +215,8 @@ private:
     for (const planner::Fates &recipe :
          {planner::selectiveRecompute(model_), planner::fullRecompute(model_)})
       CLEAVE_TRY(tryFates(recipe, nullptr).status());
+    if (isHopeless())
+      return Status::ok();
     const Tried &best = *std::min_element(tried_.begin(), tried_.end());
     planner::PlannerOptions options = within(WhenTooLarge::Search);
     options.mesh = mesh_;
@@ -352,7 +390,8 @@ private:
   double wholeSeconds_ = 0;               // of that plan, per step
   std::optional<planner::Proven> proven_; // of all plans, once it is known
   std::vector<Tried> tried_;
-  std::optional<Decided> best_; // the fastest plan that fits
+  std::optional<Decided> best_;           // the fastest plan that fits
+  std::optional<planner::Plan> smallest_; // the plan with the smallest program
   // Bytes of the smallest program of the last plan that did not fit.
   int64_t tooLarge_ = std::numeric_limits<int64_t>::max();
   int64_t least_ = std::numeric_limits<int64_t>::max(); // bytes of the smallest program

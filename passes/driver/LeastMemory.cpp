@@ -89,9 +89,12 @@ Result<LeastMemory> leastMemory(ModuleOp module, const cluster::Cluster &cluster
                             isLeast() ? "1 % less was refused" : "less was not tried")};
 }
 
-std::string refusalText(const planner::Plan &plan, int64_t needed, int64_t budget) {
-  std::string text = planner::refusalText(
-      {.budget = budget, .needed = needed, .ranks = plan.mesh.ranks(), .pins = plan.pin});
+std::string refusalText(const planner::Plan &plan, int64_t needed, int64_t budget, bool isProven) {
+  std::string text = planner::refusalText({.isProven = isProven,
+                                           .budget = budget,
+                                           .needed = needed,
+                                           .ranks = plan.mesh.ranks(),
+                                           .pins = plan.pin});
   for (size_t i = 0; i < std::min<size_t>(plan.atPeak.size(), 4); ++i)
     text += (i ? ", " : "; largest at its peak: ") + plan.atPeak[i].name;
   if (plan.peakBytes <= budget)

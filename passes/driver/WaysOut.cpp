@@ -33,7 +33,7 @@ std::vector<OtherCount> otherCounts(const CompileOptions &options) {
 namespace {
 
 // How often ranks are doubled, and larger numbers of micro-batches are tried.
-constexpr int kDoublings = 3, kCounts = 3;
+constexpr size_t kDoublings = 3, kCounts = 3;
 
 class WayOutSearch {
 public:
@@ -62,16 +62,40 @@ private:
                   bytesText(static_cast<uint64_t>(point.bytes)));
   }
 
-  // Whether a plan is found; else the change is listed among those that were tried.
-  bool offer(const std::string &change, const CompileOptions &options) {
+  // The fastest plan that is found within the budget.
+  std::optional<QuickPoint> pointUnder(const CompileOptions &options) {
     Result<int64_t> budget = variants_.budget(options);
     Result<QuickPlan> quick = budget ? variants_.quick(options) : budget.status();
     const QuickPoint *point = quick ? quick->within(*budget) : nullptr;
+    return point ? std::optional(*point) : std::nullopt;
+  }
+
+  // Whether a plan is found; else the change is listed among those that were tried.
+  bool offer(const std::string &change, const CompileOptions &options) {
+    const std::optional<QuickPoint> point = pointUnder(options);
     if (point)
       ways_.push_back(change + costText(*point));
     else
       tried_ += (tried_.empty() ? "" : ", ") + change;
-    return point;
+    return point.has_value();
+  }
+
+  // Offers the first change that helps. Each takes less memory than the one before: if the last one
+  // does not help, the others are not tried.
+  void offerFirst(std::vector<OtherCount> changes) {
+    if (changes.empty())
+      return;
+    const OtherCount last = std::move(changes.back());
+    changes.pop_back();
+    const std::optional<QuickPoint> point = pointUnder(last.options);
+    if (!point) {
+      tried_ += (tried_.empty() ? "" : ", ") + last.change;
+      return;
+    }
+    for (const OtherCount &other : changes)
+      if (offer(other.change, other.options))
+        return;
+    ways_.push_back(last.change + costText(*point));
   }
 
   // ` --pin zero3,full-recompute`: what leads to a plan that follows recipes.
@@ -110,23 +134,24 @@ private:
   }
 
   void addRanks() {
+    std::vector<OtherCount> changes;
     CompileOptions options = options_;
     options.mesh.clear();
-    for (int i = 0; i < kDoublings; ++i) {
+    for (size_t i = 0; i < kDoublings; ++i) {
       options.ranks *= 2;
       if (!variants_.budget(options)) // more than the cluster has
-        return;
-      if (offer(concat("--ranks ", options.ranks), options))
-        return;
+        break;
+      changes.push_back({options, concat("--ranks ", options.ranks)});
     }
+    offerFirst(std::move(changes));
   }
 
   void addMicroBatches() {
-    int tries = 0;
-    for (const OtherCount &other : otherCounts(options_))
-      if (other.options.accumulate > options_.accumulate && tries++ < kCounts)
-        if (offer(other.change, other.options))
-          return;
+    std::vector<OtherCount> changes;
+    for (OtherCount &other : otherCounts(options_))
+      if (other.options.accumulate > options_.accumulate && changes.size() < kCounts)
+        changes.push_back(std::move(other));
+    offerFirst(std::move(changes));
   }
 
   Variants &variants_;
