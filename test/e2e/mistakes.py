@@ -190,7 +190,7 @@ class Mistakes(unittest.TestCase):
             ([*train, *batch, "--set", "bach=8"], ["bach", "batch"]),
             (["--train", *batch], ["--loss"]),
             (["--train", "--loss", "mse:logit", *batch], ["logit", "logits"]),
-            (["--train", "--loss", "huber:logits", *batch], ["huber", "mse"]),
+            (["--train", "--loss", "hinge:logits", *batch], ["hinge", "mse"]),
             ([*train, *batch, "--optimizer", "muon"], ["muon", "adamw"]),
             ([*train, *batch, "--optimizer", "sgd:speed=1"], ["speed", "lr"]),
             ([*train, *batch, "--cluster", "tpu-pod"], ["tpu-pod", "local-cpu"]),
