@@ -26,13 +26,12 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
 
-int main(int argc, char **argv) {
-  mlir::DialectRegistry registry;
-  registry.insert<cleave::graph::GraphDialect, cleave::mesh::MeshDialect,
-                  cleave::program::ProgramDialect, mlir::func::FuncDialect,
-                  mlir::arith::ArithDialect, mlir::math::MathDialect>();
-  mlir::registerTransformsPasses();
+#include <algorithm>
+
+static void registerCleavesPasses() {
   cleave::autodiff::registerAutodiffPasses();
   cleave::decompose::registerDecomposePasses();
   cleave::decompose::registerDirectConvolutionsPass();
@@ -51,6 +50,33 @@ int main(int argc, char **argv) {
   cleave::shard::registerPartitionPass();
   cleave::shard::registerPlanPass();
   cleave::simplify::registerSimplifyPasses();
+}
+
+// --help: Cleave's passes come first; the options of LLVM's libraries are left to --help-hidden.
+static void prepareHelp(int argc, char **argv) {
+  if (std::none_of(argv + 1, argv + argc, [](llvm::StringRef arg) {
+        return arg == "--help" || arg == "-help" || arg == "-h";
+      }))
+    return;
+  llvm::outs()
+      << "OVERVIEW: Cleave's passes, one by one, on MLIR in text form.\n\nCLEAVE'S PASSES:\n";
+  mlir::printRegisteredPasses();
+  llvm::outs() << "\n";
+  for (auto &[name, option] : llvm::cl::getRegisteredOptions())
+    if (name != "help" && name != "version")
+      option->setHiddenFlag(llvm::cl::Hidden);
+}
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  registry.insert<cleave::graph::GraphDialect, cleave::mesh::MeshDialect,
+                  cleave::program::ProgramDialect, mlir::func::FuncDialect,
+                  mlir::arith::ArithDialect, mlir::math::MathDialect>();
+  registerCleavesPasses();
+  prepareHelp(argc, argv);
+  mlir::registerTransformsPasses();
+  llvm::cl::AddExtraVersionPrinter(
+      [](llvm::raw_ostream &out) { out << "cleave-opt " << CLEAVE_VERSION << "\n"; });
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Cleave's passes, one by one\n", registry));
 }
