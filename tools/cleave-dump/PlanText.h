@@ -6,7 +6,6 @@
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
-#include "runtime/base/Table.h"
 
 #include <cstdint>
 #include <string>
@@ -14,14 +13,10 @@
 
 namespace cleave::dump {
 
-// Columns of a line (terminalWidth()).
+// Width of tables in columns: that of the terminal; unlimited if the output is not a terminal.
 size_t lineWidth();
-// The table in that width, with its headings in colour on a terminal.
-std::string tableText(const Table &table);
-// A text that heads a part of the output, in lines of that width; none behind the last one.
-std::string titled(const std::string &text);
-// The text in lines of that width, each behind `indent` blanks.
-std::string paragraph(const std::string &text, size_t indent);
+// The string, truncated to `width` columns on a terminal.
+std::string shortened(const std::string &text, size_t width);
 
 // `gpt.plan: training of gpt.onnx on 4 ranks, mesh dp=2 x tp=2`.
 std::string titleOf(const plan::Plan &plan, const std::string &path);
