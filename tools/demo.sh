@@ -20,6 +20,8 @@ compile() { # RANKS PLAN
 
 echo; echo "== compiling docs/examples/gpt/gpt.onnx for 4 ranks of this machine"
 compile 4 "$out/gpt-4.plan"
+echo; echo "== its decisions and their reasons"
+"$bin/cleave-dump" "$out/gpt-4.plan"
 echo; echo "== training it: 4 processes, $steps steps on $(wc -c <"$out/text.bin") bytes of text"
 "$bin/cleave-run" "$out/gpt-4.plan" --data "$out/text.bin" --steps "$steps" --threads 1 --log "$out/gpt-4.jsonl"
 echo; echo "== the same on one rank"

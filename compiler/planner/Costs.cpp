@@ -20,15 +20,6 @@ Costs::Costs(const StepModel &model, const cluster::Cluster &cluster, const Mesh
     lateBytes_ = std::max(lateBytes_, static_cast<double>(kBucketBytes));
 }
 
-// The type that a product computes in, as cluster files name it: that of its factors. Integers are
-// counted at the rate of f32.
-static std::string computeType(const StepModel &model, const Op &op) {
-  if (!op.isProduct)
-    return "f32";
-  ElementType type = model.values[op.operands[0]].element;
-  return std::string(name(isFloat(type) ? type : ElementType::F32));
-}
-
 double Costs::kernels(const Op &op, const OpChoice &choice) const {
   double seconds = 0;
   if (op.hasKernel)

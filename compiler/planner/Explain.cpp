@@ -1,5 +1,6 @@
 #include "compiler/planner/Explain.h"
 
+#include "compiler/planner/Products.h"
 #include "runtime/base/Units.h"
 
 #include <algorithm>
@@ -7,16 +8,21 @@
 
 namespace cleave::planner {
 
-// `a b, b c -> a c: a by dp, b by tp; result [dp, _]`
+// `rows (a) over dp, columns (c) over tp in a b, b c -> a c; gives [dp, tp]`: of products, what a
+// factor counts; of other ops, its letter in the rule.
 static std::string opText(const Op &op, const OpChoice &choice, const Mesh &mesh) {
+  const std::optional<std::vector<FactorUse>> uses = factorUses(op);
   std::string splits;
   for (size_t f = 0; f < choice.factors.size(); ++f)
-    if (!choice.factors[f].empty())
-      splits += (splits.empty() ? "" : ", ") + std::string(1, static_cast<char>('a' + f % 26)) +
-                " by " + axesText(choice.factors[f], mesh);
+    if (!choice.factors[f].empty()) {
+      const std::string letter(1, static_cast<char>('a' + f % 26));
+      splits += concat(splits.empty() ? "" : ", ",
+                       uses ? concat(name((*uses)[f]), " (", letter, ")") : letter, " over ",
+                       axesText(choice.factors[f], mesh));
+    }
   if (!choice.partial.empty())
-    splits += (splits.empty() ? "" : ", ") + ("sums by " + axesText(choice.partial, mesh));
-  std::string text = op.rule.str() + ": " + (splits.empty() ? "not split" : splits);
+    splits += (splits.empty() ? "" : ", ") + ("sums over " + axesText(choice.partial, mesh));
+  std::string text = (splits.empty() ? "not split" : splits) + " in " + op.rule.str();
   if (!choice.results.empty())
     text += "; gives " + choice.results[0].str(mesh);
   return text;

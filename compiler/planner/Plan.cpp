@@ -14,8 +14,17 @@ namespace cleave::planner {
 std::string comparisonText(const Reason &reason) {
   if (reason.alternative.empty())
     return "the only choice";
-  return concat("the next best, ", reason.alternative, ", makes a step ",
-                secondsText(reason.alternativeSeconds), " longer");
+  return concat(reason.alternativeSeconds >= 0 ? "+" : "", secondsText(reason.alternativeSeconds),
+                ": ", reason.alternative);
+}
+
+std::string text(const TriedMesh &tried) {
+  std::string text = str(tried.mesh) + ":";
+  if (tried.seconds > 0)
+    text += (tried.isPlanned ? " " : " at least ") + secondsText(tried.seconds);
+  if (!tried.note.empty())
+    text += (tried.seconds > 0 ? ", " : " ") + tried.note;
+  return text;
 }
 
 // Of the op's kernels, and of the copy behind its producer.
@@ -137,7 +146,9 @@ std::string toJson(const Plan &plan, const StepModel &model) {
                        {"peak_bytes", plan.peakBytes},
                        {"budget_bytes", plan.budgetBytes},
                        {"seconds_per_byte", plan.secondsPerByte}};
-  root["meshes"] = plan.meshesTried;
+  root["meshes"] = Json::array();
+  for (const TriedMesh &tried : plan.meshesTried)
+    root["meshes"].push_back(text(tried));
   Json holders = Json::array(), arguments = Json::array(), ops = Json::array();
   for (const Holder &holder : plan.atPeak)
     holders.push_back({{"name", holder.name}, {"bytes", holder.bytes}});

@@ -19,9 +19,20 @@ struct Reason {
   double alternativeSeconds = 0; // by how much it would lengthen the step
 };
 
-// The comparison with the next best choice as a phrase: `the only choice`, or `the next best, …,
-// makes a step 12.3 us longer`.
+// The comparison with the next best choice: `the only choice`, or what that would add to a step,
+// `+12.3 us: lives as [dp, _]`.
 std::string comparisonText(const Reason &reason);
+
+// A mesh that the planner tried.
+struct TriedMesh {
+  Mesh mesh;
+  bool isPlanned = false; // there is a plan on it; otherwise `seconds` bound all plans on it
+  double seconds = 0;     // 0: not known
+  int64_t bytes = 0; // of that plan's program on one rank, or by the cost network; 0: not known
+  std::string note;  // `chosen`, `does not fit`, …; may be empty
+};
+// `dp=2,tp=2: 12.3 ms`, or `…: at least 12.3 ms`, and the note.
+std::string text(const TriedMesh &tried);
 
 // One decision as a sentence with its reason and numbers (Remarks.h). Not part of the plan file.
 struct PlanRemark {
@@ -78,20 +89,20 @@ struct Plan : Decisions {
   // Choices of all ops and arguments that the planner did not look at one by one: the bound counts
   // each group of them as if it had the least seconds and bytes of any (Rest.h). 0: none.
   size_t unlistedChoices = 0;
-  int64_t peakBytes = 0;                // of the program (PlannerOptions::memoryOf)
-  int64_t arenaBytes = 0;               // the memory that holds its buffers, at least the peak
-  int64_t modelledBytes = 0;            // the peak by the cost network, see Fit.h
-  int64_t budgetBytes = 0;              // what one rank may use
-  double secondsPerByte = 0;            // saved by one more byte of budget, to first order
-  std::vector<Holder> atPeak;           // live at the peak, largest first
-  std::string pin;                      // Pins::name(); empty without pins
-  std::vector<std::string> meshesTried; // `dp=2,tp=2: 12.3 ms`, or `…: at least 12.3 ms`
-  std::vector<Reason> reasons;          // parameters first, then ops by cost
-  std::vector<PlanRemark> remarks;      // every decision, see Remarks.h
-  std::vector<Repetition> repetitions;  // in program order
-  std::vector<KeptValue> kept;          // in program order
-  std::vector<Holding> holdings;        // all of them; not written
-  double solveSeconds = 0;              // wall time; not compared, hashed or written
+  int64_t peakBytes = 0;      // of the program (PlannerOptions::memoryOf)
+  int64_t arenaBytes = 0;     // the memory that holds its buffers, at least the peak
+  int64_t modelledBytes = 0;  // the peak by the cost network, see Fit.h
+  int64_t budgetBytes = 0;    // what one rank may use
+  double secondsPerByte = 0;  // saved by one more byte of budget, to first order
+  std::vector<Holder> atPeak; // live at the peak, largest first
+  std::string pin;            // Pins::name(); empty without pins
+  std::vector<TriedMesh> meshesTried;
+  std::vector<Reason> reasons;         // parameters first, then ops by cost
+  std::vector<PlanRemark> remarks;     // every decision, see Remarks.h
+  std::vector<Repetition> repetitions; // in program order
+  std::vector<KeptValue> kept;         // in program order
+  std::vector<Holding> holdings;       // all of them; not written
+  double solveSeconds = 0;             // wall time; not compared, hashed or written
 };
 
 // The seconds of a step under these decisions: of all kernels, of the layout changes that

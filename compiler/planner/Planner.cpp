@@ -19,6 +19,9 @@ namespace cleave::planner {
 
 namespace {
 
+// The note of a mesh on which no plan fits.
+constexpr const char *kDoesNotFit = "does not fit";
+
 // A mesh that is tried.
 struct MeshCandidate {
   explicit MeshCandidate(CoarserMesh tried)
@@ -30,7 +33,7 @@ struct MeshCandidate {
   std::optional<BegunNetwork> network; // its first one without a budget, from bound to solve
   double bound = -solver::kForbidden;  // lower bound on the seconds of any plan on it
   size_t others = 0;                   // choices that its last network does not list
-  std::string outcome;                 // `12.3 ms`, `at least 12.3 ms`, `does not fit`
+  TriedMesh outcome;                   // all but its mesh
 };
 
 // The best solution so far, and the reason if there is none.
@@ -181,7 +184,7 @@ static std::function<Status(const solver::Problem &)> reporter(const PlannerOpti
 }
 
 static void keepImpossible(const Status &status, MeshCandidate &candidate, Best &best) {
-  candidate.outcome = "leaves no way to place something";
+  candidate.outcome = {.note = "leaves no way to place something"};
   if (best.infeasible.empty()) {
     best.infeasible = status.message();
     best.missing = INT64_MAX;
@@ -194,14 +197,16 @@ static double recordOutcome(const Refined &refined, double cutoff, MeshCandidate
   candidate.bound = std::max(candidate.bound, refined.solution.lowerBound);
   candidate.others = refined.others;
   if (isNoBetter(candidate, cutoff)) {
-    candidate.outcome = "at least " + secondsText(candidate.bound);
+    candidate.outcome = {.seconds = candidate.bound};
   } else if (refined.isBeaten) {
-    candidate.outcome = concat("at least ", secondsText(candidate.bound), ", no better one found");
+    candidate.outcome = {.seconds = candidate.bound, .note = "no better one found"};
   } else if (!refined.solution.isFound()) {
-    candidate.outcome = "does not fit";
+    candidate.outcome = {.note = kDoesNotFit};
   } else {
     const double seconds = secondsOf(refined, *candidate.costs);
-    candidate.outcome = secondsText(seconds);
+    const std::vector<solver::MemoryPeak> &peaks = refined.solution.peaks;
+    candidate.outcome = {
+        .isPlanned = true, .seconds = seconds, .bytes = peaks.empty() ? 0 : peaks[0].bytes};
     return seconds;
   }
   return solver::kForbidden;
@@ -212,7 +217,7 @@ static Status tryWithoutBudget(const PlannerOptions &options, MeshCandidate &can
                                Unlimited &fastest) {
   solver::SolveOptions limits = options.solve;
   limits.cutoff = cutoffFor(candidate, fastest.candidate, fastest.seconds);
-  candidate.outcome = "at least " + secondsText(candidate.bound);
+  candidate.outcome = {.seconds = candidate.bound};
   std::optional<BegunNetwork> network = std::exchange(candidate.network, std::nullopt);
   if (isNoBetter(candidate, limits.cutoff))
     return Status::ok();
@@ -244,7 +249,7 @@ static Status tryMesh(const cluster::Cluster &cluster, const PlannerOptions &opt
   fit.solve.cutoff = cutoffFor(candidate, best.candidate, best.seconds);
   const double limit = fit.solve.cutoff;
   if (isNoBetter(candidate, limit)) {
-    candidate.outcome = "at least " + secondsText(candidate.bound);
+    candidate.outcome = {.seconds = candidate.bound};
     return Status::ok();
   }
   Result<Fitted> fitted = solveToFit(*candidate.costs, options.pins, fit, std::move(unlimited));
@@ -263,7 +268,7 @@ static Status tryMesh(const cluster::Cluster &cluster, const PlannerOptions &opt
     best.solution = std::move(refined.solution);
     best.memory = fitted->memory;
     best.seconds = seconds;
-  } else if (candidate.outcome == "does not fit") {
+  } else if (candidate.outcome.note == kDoesNotFit) {
     keepReason(refined.problem, refined.solution, options, candidate, best);
   }
   return Status::ok();
@@ -308,6 +313,17 @@ static Result<Best> search(const cluster::Cluster &cluster, const PlannerOptions
   return best;
 }
 
+// What became of a candidate, for the user.
+static TriedMesh triedMesh(const MeshCandidate &candidate, const Best &best) {
+  TriedMesh tried = candidate.outcome;
+  tried.mesh = candidate.mesh;
+  if (&candidate == best.candidate) {
+    tried.bytes = best.memory.arena;
+    tried.note = tried.note.empty() ? "chosen" : "chosen, " + tried.note;
+  }
+  return tried;
+}
+
 static Plan toPlan(const StepModel &model, const PlannerOptions &options, const Best &best,
                    const std::vector<MeshCandidate> &candidates) {
   // A plan of a coarser mesh is one of the mesh that was asked for, the first candidate.
@@ -320,17 +336,20 @@ static Plan toPlan(const StepModel &model, const PlannerOptions &options, const 
     if (!candidate.parts.empty())
       continue;
     plan.boundSeconds = std::min(plan.boundSeconds, candidate.bound);
-    plan.meshesTried.push_back(str(candidate.mesh) + ": " + candidate.outcome);
+    plan.meshesTried.push_back(triedMesh(candidate, best));
   }
   if (options.proven) {
     plan.boundSeconds = std::min(plan.seconds, options.proven->seconds);
     for (const auto &[mesh, seconds] : options.proven->meshes)
       if (mesh != target.mesh && candidates.size() == 1)
-        plan.meshesTried.push_back(str(mesh) + ": at least " + secondsText(seconds));
+        plan.meshesTried.push_back({.mesh = mesh, .seconds = seconds});
   }
   if (best.candidate != &target)
-    plan.meshesTried[0] = concat(str(target.mesh), ": ", secondsText(best.seconds),
-                                 ", with axes together as in ", str(best.candidate->mesh));
+    plan.meshesTried[0] = {.mesh = target.mesh,
+                           .isPlanned = true,
+                           .seconds = best.seconds,
+                           .bytes = best.memory.arena,
+                           .note = "chosen, with axes together as in " + str(best.candidate->mesh)};
   plan.gap = plan.seconds > 0 ? (plan.seconds - plan.boundSeconds) / plan.seconds : 0;
   plan.unlistedChoices = target.others;
   plan.peakBytes = best.memory.peak;
@@ -436,7 +455,7 @@ Result<Plan> planOf(const StepModel &model, const cluster::Cluster &cluster,
     return Status::infeasible("the program of the solution takes ", bytesText(best.memory.arena),
                               ", more than the budget of ", bytesText(budget),
                               ": the network counts less; solve it with a smaller --memory");
-  candidate.outcome = secondsText(best.seconds) + ", as given";
+  candidate.outcome = {.isPlanned = true, .seconds = best.seconds, .note = "as given"};
   return toPlan(model, options, best, candidates);
 }
 
@@ -465,7 +484,7 @@ Result<Plan> planAround(const StepModel &model, const cluster::Cluster &cluster,
   CLEAVE_TRY_ASSIGN(best.memory, options.memoryOf(decisions));
   best.problem.problem.spaces[0].budget = budgetOf(options, cluster);
   candidate.bound = 0;
-  candidate.outcome = secondsText(best.seconds);
+  candidate.outcome = {.isPlanned = true, .seconds = best.seconds};
   return toPlan(model, options, best, candidates);
 }
 

@@ -43,6 +43,13 @@ std::optional<std::vector<FactorUse>> factorUses(const Op &op) {
   return uses;
 }
 
+std::string computeType(const StepModel &model, const Op &op) {
+  if (!op.isProduct)
+    return "f32";
+  ElementType type = model.values[op.operands[0]].element;
+  return std::string(name(isFloat(type) ? type : ElementType::F32));
+}
+
 cost::MatrixSizes matrixSizes(const Op &op, const FactorAxes &axes, const Mesh &mesh) {
   const std::optional<std::vector<FactorUse>> uses = factorUses(op);
   if (!uses)

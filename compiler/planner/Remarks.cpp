@@ -1,8 +1,8 @@
 #include "compiler/planner/Remarks.h"
 
+#include "compiler/planner/AxisUse.h"
 #include "compiler/planner/Explain.h"
 #include "compiler/planner/LayoutChanges.h"
-#include "compiler/planner/Products.h"
 #include "runtime/base/Units.h"
 
 #include <algorithm>
@@ -38,8 +38,8 @@ private:
 
   void addMesh() {
     std::string tried;
-    for (const std::string &mesh : plan_.meshesTried)
-      tried += (tried.empty() ? "" : "; ") + mesh;
+    for (const TriedMesh &mesh : plan_.meshesTried)
+      tried += (tried.empty() ? "" : "; ") + planner::text(mesh);
     if (plan_.meshesTried.size() == 1)
       remarks_.push_back({"mesh", concat("the only mesh tried: ", tried)});
     else
@@ -47,34 +47,13 @@ private:
                                          plan_.meshesTried.size(), ": ", tried)});
   }
 
-  // What each axis splits in the products, whatever its name.
+  // What each axis splits, whatever its name.
   void addAxes() {
-    for (size_t axis = 0; axis < plan_.mesh.axes.size(); ++axis)
-      if (plan_.mesh.axes[axis].size > 1)
-        addAxis(static_cast<int>(axis));
-  }
-
-  void addAxis(int axis) {
-    double total = 0, split[4] = {}; // FLOPs, by FactorUse
-    for (size_t i = 0; i < model_.ops.size(); ++i) {
-      const Op &op = model_.ops[i];
-      const std::optional<std::vector<FactorUse>> uses = factorUses(op);
-      total += uses ? op.flops : 0;
-      for (size_t f = 0; uses && f < uses->size(); ++f)
-        if (const std::vector<int> &axes = plan_.ops[i].factors[f];
-            std::find(axes.begin(), axes.end(), axis) != axes.end())
-          split[static_cast<size_t>((*uses)[f])] += op.flops;
-    }
-    if (total == 0)
-      return;
-    std::string text;
-    for (FactorUse use : {FactorUse::Rows, FactorUse::Terms, FactorUse::Columns, FactorUse::Batch})
-      if (double flops = split[static_cast<size_t>(use)]; flops > 0)
-        text += concat(text.empty() ? "" : ", ", name(use), " in ", percentText(flops / total));
-    const MeshAxis &plain = plan_.mesh.axes[axis];
-    remarks_.push_back(
-        {"axis", concat(plain.name, " (", plain.size, " ranks) splits ",
-                        text.empty() ? "none" : text, " of the FLOPs of matrix products")});
+    const std::vector<AxisUse> uses = axisUses(model_, plan_, {});
+    for (size_t axis = 0; axis < uses.size(); ++axis)
+      if (const MeshAxis &plain = plan_.mesh.axes[axis]; plain.size > 1)
+        remarks_.push_back(
+            {"axis", concat(plain.name, " (", plain.size, " ranks) ", text(uses[axis]))});
   }
 
   void addBound() {
@@ -125,6 +104,10 @@ private:
 
   // -- layouts ------------------------------------------------------------------------------------
 
+  static std::string nextBest(const Reason &reason) {
+    return (reason.alternative.empty() ? "" : "next best ") + comparisonText(reason);
+  }
+
   std::string pinText(const PinEffect &effect) const {
     if (effect.after == effect.before)
       return "";
@@ -138,7 +121,7 @@ private:
       return;
     std::string text;
     if (std::optional<Reason> reason = explainer_.ofArgument(index)) {
-      text = concat(reason->choice, "; ", comparisonText(*reason),
+      text = concat(reason->choice, "; ", nextBest(*reason),
                     pinText(problem_.argumentPinEffects[index]));
     } else {
       const Op &reader = model_.ops[model_.values[argument.value].uses[0].op];
@@ -162,7 +145,7 @@ private:
     remarks_.push_back(
         {.kind = "op",
          .text = concat(reason.name, ": ", reason.choice, "; takes ", secondsText(reason.seconds),
-                        "; ", comparisonText(reason), pinText(problem_.kinds[index]->pinEffect)),
+                        "; ", nextBest(reason), pinText(problem_.kinds[index]->pinEffect)),
          .op = index});
   }
 

@@ -9,7 +9,8 @@ using namespace mlir;
 
 namespace cleave::graph {
 
-static constexpr StringLiteral kModel = "graph.model", kOptimizer = "graph.optimizer";
+static constexpr StringLiteral kModel = "graph.model", kOptimizer = "graph.optimizer",
+                               kOtherNames = "graph.other_names";
 
 void setSourceModel(ModuleOp module, const SourceModel &model) {
   Builder b(module.getContext());
@@ -60,6 +61,21 @@ void setOptimizer(ModuleOp module, const std::string &optimizer) {
 std::string optimizerOf(ModuleOp module) {
   auto text = module->getAttrOfType<StringAttr>(kOptimizer);
   return text ? text.str() : "";
+}
+
+void addOtherName(ModuleOp module, StringRef other, StringRef parameter) {
+  NamedAttrList names(module->getAttrOfType<DictionaryAttr>(kOtherNames));
+  names.set(other, StringAttr::get(module.getContext(), parameter));
+  module->setAttr(kOtherNames, names.getDictionary(module.getContext()));
+}
+
+std::vector<std::string> otherNamesOf(ModuleOp module, StringRef parameter) {
+  std::vector<std::string> found;
+  if (auto names = module->getAttrOfType<DictionaryAttr>(kOtherNames))
+    for (NamedAttribute entry : names)
+      if (auto of = dyn_cast<StringAttr>(entry.getValue()); of && of.getValue() == parameter)
+        found.push_back(entry.getName().str());
+  return found;
 }
 
 } // namespace cleave::graph

@@ -2,12 +2,14 @@
 // that a plan made from the text of a phase reads the weights of the model.
 //   graph.model = {path = "/models/gpt.onnx", bytes = 52428 : i64, sha256 = "9f86d0…"}
 //   graph.optimizer = "adamw:lr=0.001,beta1=0.9,…"
+//   graph.other_names = {"head.weight" = "tok.weight"}
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cleave::graph {
 
@@ -31,5 +33,10 @@ bool isInFile(mlir::Attribute origin);
 // graph.optimizer: that of a training step with all its options; empty if unknown.
 void setOptimizer(mlir::ModuleOp module, const std::string &optimizer);
 std::string optimizerOf(mlir::ModuleOp module);
+
+// graph.other_names: a further name of a parameter in the user's model, which is tied.
+void addOtherName(mlir::ModuleOp module, llvm::StringRef other, llvm::StringRef parameter);
+// Of one parameter.
+std::vector<std::string> otherNamesOf(mlir::ModuleOp module, llvm::StringRef parameter);
 
 } // namespace cleave::graph

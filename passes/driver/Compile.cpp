@@ -6,19 +6,15 @@
 #include "passes/driver/Device.h"
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/Evaluation.h"
+#include "passes/driver/IrFile.h"
 #include "passes/driver/MicroBatches.h"
 #include "passes/driver/Phases.h"
-#include "passes/driver/PlanFile.h"
+#include "passes/driver/Record.h"
 #include "runtime/artifact/Artifact.h"
-#include "runtime/base/FileWriter.h"
-#include "runtime/base/RegularFile.h"
 
-#include "mlir/IR/AsmState.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
 #include <ctime>
@@ -65,27 +61,17 @@ void Compilation::take(Compilation &&other) {
   variants = std::move(other.variants);
 }
 
-static Status writeText(Compilation &c, const std::string &path) {
-  CLEAVE_TRY(recordHash(*c.module));
-  OwningOpRef<ModuleOp> whole = c.evaluation ? withEvaluation(c) : OwningOpRef<ModuleOp>();
-  ModuleOp module = whole ? *whole : *c.module;
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  module.print(out, OpPrintingFlags().enableDebugInfo(/*enable=*/true, /*prettyForm=*/false));
-  out << "\n";
-  return writeFile(path, text);
-}
-
-static Status readText(Compilation &c) {
-  if (c.options.model != "-") { // standard input
-    CLEAVE_TRY_ASSIGN(RegularFile file, RegularFile::open(c.options.model));
-  }
-  DiagnosticText diagnostics(*c.context);
-  c.module = parseSourceFile<ModuleOp>(c.options.model, c.context.get());
-  if (!c.module)
-    return Status::userError(diagnostics.text());
-  takeEvaluation(c);
-  bool hasStep = c.options.startFrom == "program" || graph::stepOf(*c.module);
+// Reads the IR to start from. Without --start-from, a file of IR says itself which phase left it.
+static Status readStart(Compilation &c) {
+  CLEAVE_TRY(readIr(c));
+  const std::string recorded = recordedPhase(*c.module);
+  if (c.options.startFrom.empty() && recorded.empty())
+    return Status::userError("'", c.options.model, "' is IR, but does not say which phase left it ",
+                             "(graph.phase); give --start-from PHASE");
+  if (c.options.startFrom.empty())
+    c.options.startFrom = recorded;
+  bool hasStep = c.options.startFrom == "program" || c.options.startFrom == "artifact" ||
+                 graph::stepOf(*c.module);
   return hasStep ? Status::ok()
                  : Status::userError("'", c.options.model,
                                      "' has no function @step, expected what --stop-after ",
@@ -103,7 +89,7 @@ static Status makeDumpFolder(const Compilation &c) {
 static Status dumpPhase(Compilation &c, size_t number, const Phase &phase) {
   if (c.options.dumpPhases.empty() || !c.module)
     return Status::ok();
-  return writeText(c, concat(c.options.dumpPhases, "/", number, "-", phase.name, ".mlir"));
+  return writeIr(c, concat(c.options.dumpPhases, "/", number, "-", phase.name, ".mlir"));
 }
 
 // Checks the ops' own rules, then the promise of the phase.
@@ -180,6 +166,7 @@ static Status runPhase(Compilation &c, size_t number) {
   CLEAVE_TRY(phase.run(c));
   CLEAVE_TRY(verifyPhase(c, phase).withContext(std::string("after phase ") + phase.name));
   std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+  recordProgress(c, phase.name);
   c.times.push_back(
       {phase.name, spent.count(), static_cast<double>(std::clock() - beginCpu) / CLOCKS_PER_SEC});
   return dumpPhase(c, number, phase);
@@ -234,10 +221,12 @@ Status compile(Compilation &c) {
   if (!c.options.device.empty())
     CLEAVE_TRY(parseDevice(c.options.device).status().withContext("--device"));
   size_t first = 0, last = phases().size() - 1;
-  if (!c.options.startFrom.empty()) {
-    CLEAVE_TRY_ASSIGN(size_t phase, findPhase(c.options.startFrom).withContext("--start-from"));
+  if (!c.options.startFrom.empty() || isIrFile(c.options.model)) {
+    if (!c.options.startFrom.empty())
+      CLEAVE_TRY(findPhase(c.options.startFrom).status().withContext("--start-from"));
     CLEAVE_TRY(checkModelOptions(c.options));
-    CLEAVE_TRY(readText(c));
+    CLEAVE_TRY(readStart(c));
+    CLEAVE_TRY_ASSIGN(size_t phase, findPhase(c.options.startFrom).withContext("graph.phase"));
     CLEAVE_TRY(checkStart(c, phases()[phase]));
     CLEAVE_TRY(takeMesh(c));
     first = phase + 1;
@@ -259,7 +248,7 @@ Status compile(Compilation &c) {
   }
   CLEAVE_TRY(runPhases(c, first, last));
   if (!c.options.stopAfter.empty())
-    return writeText(c, c.options.output);
+    return writeIr(c, c.options.output);
   return artifact::writePlan(c.plan, c.options.output, key ? &*key : nullptr);
 }
 

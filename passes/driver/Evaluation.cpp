@@ -5,6 +5,7 @@
 #include "dialects/program/Program.h"
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/PlanFates.h"
+#include "passes/driver/Record.h"
 #include "passes/driver/Variants.h"
 #include "passes/shard/Annotate.h"
 #include "passes/simplify/Simplify.h"
@@ -21,6 +22,7 @@ static constexpr StringLiteral kName = "evaluation";
 
 Status makeEvaluation(Compilation &c, const train::TrainOptions &options) {
   c.evaluation = c.module->clone();
+  dropProgress(*c.evaluation);
   func::FuncOp step = graph::stepOf(*c.evaluation);
   DiagnosticText diagnostics(*c.context);
   if (failed(train::buildEvaluation(step, options)) ||

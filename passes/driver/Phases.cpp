@@ -66,13 +66,8 @@ static Result<frontend::ImportOptions> importOptions(const CompileOptions &from)
 static Result<frontend::Imported> importModel(Compilation &c,
                                               const frontend::ImportOptions &options) {
   const std::string &path = c.options.model;
-  if (!pt2::recognises(path) && !torchscript::recognises(path)) {
-    Result<frontend::Imported> imported = onnx::importOnnx(*c.context, path, options);
-    if (!imported && path.ends_with(".mlir"))
-      return Status::userError(imported.status().message(),
-                               "; the IR of a phase needs --start-from PHASE");
-    return imported;
-  }
+  if (!pt2::recognises(path) && !torchscript::recognises(path))
+    return onnx::importOnnx(*c.context, path, options);
   for (const auto &[name, strings] : options.strings)
     if (!options.values.contains(name))
       return Status::userError("--value ", name, "=…: found strings, expected numbers");

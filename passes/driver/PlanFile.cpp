@@ -1,10 +1,11 @@
 #include "passes/driver/PlanFile.h"
 
-#include "compiler/planner/FateRemarks.h"
 #include "dialects/graph/Provenance.h"
 #include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
+#include "passes/driver/DescribePlan.h"
 #include "passes/driver/Predict.h"
+#include "passes/driver/Record.h"
 #include "runtime/artifact/Flops.h"
 #include "runtime/artifact/Modules.h"
 #include "runtime/base/Concat.h"
@@ -26,6 +27,13 @@ Status recordHash(ModuleOp module) {
   return Status::ok();
 }
 
+// The further names of tied parameters.
+static void addOtherNames(Compilation &c) {
+  for (plan::Tensor &tensor : *c.plan.mutable_tensors())
+    for (std::string &other : graph::otherNamesOf(*c.module, tensor.name()))
+      tensor.add_other_names(std::move(other));
+}
+
 static Status addSource(Compilation &c) {
   CLEAVE_TRY(recordHash(*c.module));
   if (std::optional<graph::SourceModel> model = graph::sourceModelOf(*c.module)) {
@@ -44,15 +52,13 @@ static uint64_t sentBytes(const plan::Program &program, const plan::Instruction 
   return bytes;
 }
 
+// What the program takes; the planner's part is there (Record.h).
 static void addPrediction(Compilation &c) {
   plan::Prediction &predicted = *c.plan.mutable_predicted();
-  const planner::Plan &decided = c.decided;
   const plan::Program &program = c.plan.programs(0);
   const double seconds = secondsOfStep(program);
   predicted.set_step_seconds(seconds);
-  predicted.set_planned_seconds(decided.seconds);
-  predicted.set_bound_seconds(std::min(decided.boundSeconds, seconds));
-  predicted.set_gap(decided.gap);
+  predicted.set_bound_seconds(std::min(predicted.bound_seconds(), seconds));
   predicted.set_peak_bytes(c.plan.programs(0).arenas(0).bytes());
   predicted.set_cluster(c.options.cluster);
   double flops = 0, compute = 0, communication = 0;
@@ -70,47 +76,6 @@ static void addPrediction(Compilation &c) {
   predicted.set_communication_seconds(communication);
 }
 
-static plan::Decision &addDecision(Compilation &c, const std::string &name, const char *kind,
-                                   const std::string &choice, const std::string &reason) {
-  plan::Decision &decision = *c.plan.add_decisions();
-  decision.set_name(name);
-  decision.set_kind(kind);
-  decision.set_choice(choice);
-  decision.set_reason(reason);
-  return decision;
-}
-
-static void addAlternative(plan::Decision &decision, const std::string &choice, double seconds) {
-  plan::Alternative &alternative = *decision.add_alternatives();
-  alternative.set_choice(choice);
-  alternative.set_seconds(seconds);
-}
-
-static void addLayouts(Compilation &c) {
-  for (const planner::Reason &reason : c.decided.reasons) {
-    plan::Decision &decision = addDecision(c, reason.name, reason.kind.c_str(), reason.choice,
-                                           planner::comparisonText(reason));
-    decision.set_seconds(reason.seconds);
-    if (!reason.alternative.empty())
-      addAlternative(decision, reason.alternative, reason.alternativeSeconds);
-  }
-}
-
-static void addFates(Compilation &c) {
-  for (const planner::Repetition &again : c.decided.repetitions) {
-    plan::Decision &decision = addDecision(c, again.name, "recompute", planner::choiceText(again),
-                                           planner::reasonText(again, c.decided));
-    decision.set_seconds(again.seconds);
-    addAlternative(decision, "kept", -again.seconds);
-  }
-  for (const planner::KeptValue &value : c.decided.kept) {
-    plan::Decision &decision = addDecision(c, value.name, "kept", planner::choiceText(value),
-                                           planner::reasonText(value, c.decided));
-    if (value.mayRunAgain)
-      addAlternative(decision, "computed again", value.againSeconds);
-  }
-}
-
 // What --dtype tf32 means for this plan.
 static void addTf32Remark(Compilation &c) {
   if (graph::f32Products(*c.module) != "tf32")
@@ -120,7 +85,7 @@ static void addTf32Remark(Compilation &c) {
     for (const plan::Instruction &instruction : segment.instructions())
       count += instruction.matmul().tf32() || instruction.convolution().tf32();
   const bool isForGpus = c.plan.device() == artifact::kCuda;
-  addDecision(c, "tf32", "remark", "",
+  addDecision(c.plan, "tf32", "remark", "",
               isForGpus ? concat(count, " instructions round factors of f32 to tf32; priced at ",
                                  countText(c.cluster->computeOf("f32").peakFlops, "FLOP"), "/s")
                         : "CPUs multiply factors of f32 in f32");
@@ -128,27 +93,8 @@ static void addTf32Remark(Compilation &c) {
 
 static void addRemarks(Compilation &c) {
   addTf32Remark(c);
-  auto remark = [&](const std::string &name, const std::string &text) {
-    addDecision(c, name, "remark", "", text);
-  };
-  for (const std::string &mesh : c.decided.meshesTried)
-    remark("mesh", mesh);
-  if (!c.decided.pin.empty())
-    remark("pin", c.decided.pin);
-  for (const planner::PlanRemark &text : c.decided.remarks)
-    if (text.kind == "memory")
-      remark(text.kind, text.text);
-  for (const Remark &text : c.remarks)
-    remark(text.kind, text.text);
-}
-
-static void addDecisions(Compilation &c) {
-  addLayouts(c);
-  addFates(c);
-  for (const Variant &variant : c.variants)
-    addDecision(c, variant.change, "what-if", variant.outcome, variant.detail)
-        .set_seconds(variant.seconds);
-  addRemarks(c);
+  for (const Remark &remark : c.remarks)
+    addDecision(c.plan, remark.kind, "remark", "", remark.text);
 }
 
 Status completePlan(Compilation &c) {
@@ -156,13 +102,15 @@ Status completePlan(Compilation &c) {
   c.plan.set_command_line(c.options.commandLine);
   c.plan.set_optimizer(graph::optimizerOf(*c.module));
   CLEAVE_TRY(addSource(c));
+  addOtherNames(c);
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
                     cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
   mesh::MeshAttr mesh = mesh::meshOf(*c.module);
   predictInstructions(c.plan, shared, mesh ? mesh::toMesh(mesh) : Mesh(),
                       attentionKernels(*c.module));
+  addRecordedDecisions(*c.module, c.plan);
   addPrediction(c);
-  addDecisions(c);
+  addRemarks(c);
   return Status::ok();
 }
 

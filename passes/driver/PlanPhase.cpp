@@ -2,11 +2,13 @@
 
 #include "compiler/solver/Json.h"
 #include "dialects/graph/Step.h"
+#include "passes/driver/DescribePlan.h"
 #include "passes/driver/Evaluation.h"
 #include "passes/driver/GivenSolution.h"
 #include "passes/driver/LeastMemory.h"
 #include "passes/driver/LeastRanks.h"
 #include "passes/driver/Pareto.h"
+#include "passes/driver/Record.h"
 #include "passes/driver/WaysOut.h"
 #include "passes/driver/WhatIf.h"
 #include "passes/shard/Annotate.h"
@@ -92,6 +94,9 @@ Status runPlanPhase(Compilation &c) {
   if (!c.options.dumpPhases.empty())
     CLEAVE_TRY(writeDecisions(c.options.dumpPhases, c.decided, decided->model));
   shard::annotate(graph::stepOf(*c.module), c.decided);
+  plan::Plan described;
+  CLEAVE_TRY(describePlan(c, decided->model, described));
+  recordDecisions(*c.module, described);
   return planEvaluation(c, decided->model);
 }
 

@@ -1,9 +1,7 @@
-// The times at which instructions ran, and a trace of them in the Chrome trace format (for
-// Perfetto), with measured and predicted times.
+// The times at which instructions ran (Trace.h draws them), and a table of them.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
-#include "runtime/base/Status.h"
 
 #include <cstdint>
 #include <string>
@@ -13,9 +11,16 @@ namespace cleave::executor {
 
 class ExecutionProfile {
 public:
+  // One run of an instruction.
+  struct Record {
+    int64_t step;
+    uint32_t segment, index, slot;
+    double begin, end; // seconds of now()
+  };
+
   // Records the last `steps` steps of a program, in memory that is allocated here. The program
   // outlives the profile.
-  ExecutionProfile(const plan::Program &program, uint32_t rank, int steps);
+  ExecutionProfile(const plan::Program &program, int steps);
 
   // Seconds of a clock that is common to all processes of this machine.
   static double now();
@@ -26,28 +31,22 @@ public:
   // (seconds of now()).
   void record(uint32_t segment, uint32_t index, uint32_t slot, double begin, double end);
 
-  // The rank's events as JSON objects, one per line, separated by commas: a part of a trace.
-  std::string events() const;
+  // Those that were kept, in the order in which they were recorded.
+  std::vector<Record> records() const;
+
   // A table of the kinds of instructions with measured and predicted seconds per step, in
-  // decreasing order of measured seconds.
-  std::string summary() const;
+  // decreasing order of measured seconds: the first `rows` kinds, and the sum of the others.
+  std::string summary(size_t rows = 12) const;
+
+  // The kind by which instructions are grouped: the kernel, or the shape of a library call.
+  static std::string kindOf(const plan::Program &program, const plan::Instruction &instruction);
 
 private:
-  // One run of an instruction.
-  struct Record {
-    int64_t step;
-    uint32_t segment, index, slot;
-    double begin, end;
-  };
   const plan::Program &program_;
-  uint32_t rank_;
   size_t perStep_;           // records of a step
   std::vector<Record> ring_; // the last ones
   size_t count_ = 0;         // number recorded so far
   int64_t step_ = 0;
 };
-
-// Writes a trace of the events of several ranks. A user error if the file cannot be written.
-Status writeTrace(const std::string &path, const std::vector<std::string> &eventsOfRanks);
 
 } // namespace cleave::executor

@@ -273,7 +273,7 @@ private:
 
   Status prepareActions() {
     if (options_.profiledSteps)
-      profile_ = std::make_unique<ExecutionProfile>(program_, rank_, options_.profiledSteps);
+      profile_ = std::make_unique<ExecutionProfile>(program_, options_.profiledSteps);
     const ExecutionContext context = contextOf(program_, data_, state_, staging_.get());
     actions_ = std::make_unique<StepActions>(context, check_.get(), profile_.get(), *position_);
     CLEAVE_TRY(actions_->prepare());

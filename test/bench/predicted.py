@@ -36,7 +36,7 @@ def family(kind):
 
 def fastest(trace):
     """(kind, predicted, measured) of every instruction of a step: the least seconds over steps and ranks."""
-    events = [e for e in trace["traceEvents"] if e.get("ph") == "X" and e["tid"] == 0]
+    events = [e for e in trace["traceEvents"] if e.get("ph") == "X" and e["tid"] != 1]  # 1: the prediction
     steps = collections.defaultdict(list)  # (rank, step) -> events in order
     for event in events:
         steps[event["pid"], event["args"]["step"]].append(event)

@@ -47,7 +47,7 @@ class AttentionDropout(Dropout):
     model = cleave.MODELS / "attention-dropout.onnx"
 
     def test_the_attention_is_recognised(self):
-        said = cleave.compile_model(self.model, self.folder / "dropout.plan").err
+        said = cleave.compile_model(self.model, self.folder / "dropout.plan", "-v").err
         self.assertIn("1 attention dropout", said)
 
 

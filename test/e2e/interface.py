@@ -19,7 +19,7 @@ def offered(tool):
     """The long options that `--help` shows, at the beginning of its lines."""
     lines = cleave.must(tool, "--help").out.splitlines()
     found = [re.match(r" +(?:-\w, *)?(--[a-z][a-z-]+)", line) for line in lines]
-    return {match[1] for match in found if match} - {"--help", "--output", "--quiet", "--version"}
+    return {match[1] for match in found if match} - {"--help", "--output", "--quiet", "--verbose", "--version"}
 
 
 class Interface(unittest.TestCase):

@@ -97,7 +97,7 @@ class Pages(unittest.TestCase):
     def test_everything_is_drawn(self):
         page = self.look("gpt.html", OF_PLANS)
         program = self.json["programs"][0]
-        self.assertEqual(page.titles, ["Mesh", "Memory", "Timeline", "Decisions", "Rates", "Collectives", "Remarks"])
+        self.assertEqual(page.titles, ["Mesh", "Memory", "Timeline", "Meshes tried", "Decisions", "Rates", "Collectives", "Remarks"])
         self.assertEqual(page.drawn["ranks"], 4)
         self.assertEqual(page.drawn["memory-chart"], program["buffers"])
         text = cleave.must("cleave-dump", self.plan, "--program", 0).out

@@ -19,13 +19,16 @@ struct Options {
   int gpus = 1;
 };
 
+bool isQuiet() { return verbosity() == Verbosity::Quiet; }
+
 int fail(const Status &status) { return cleave::fail("cleave-calibrate", status); }
 
 Status write(const std::string &path, const Cluster &cluster) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::absolute(path).parent_path(), error);
   CLEAVE_TRY(writeFile(path, toJson(cluster) + "\n"));
-  std::printf("written to %s\n", path.c_str());
+  if (!isQuiet())
+    std::printf("written to %s\n", path.c_str());
   return Status::ok();
 }
 
@@ -35,10 +38,11 @@ Status calibrateCpu(const Options &options) {
     return Status::userError("neither XDG_CACHE_HOME nor HOME is set; pass -o FILE");
   CLEAVE_TRY_ASSIGN(Cluster cluster, measureLocalCpu(options.seconds));
   const Link &link = cluster.levels[0].link(CollectiveKind::AllReduce, 2);
-  std::printf(
-      "%lld cores, %.1f GFLOP/s f32 each, memory %.1f GB/s, all-reduce %.2f GB/s and %.1f us\n",
-      static_cast<long long>(cluster.devicesPerNode), cluster.compute["f32"].peakFlops * 1e-9,
-      cluster.memoryBytesPerSecond * 1e-9, link.bytesPerSecond * 1e-9, link.latencySeconds * 1e6);
+  if (!isQuiet())
+    std::printf(
+        "%lld cores, %.1f GFLOP/s f32 each, memory %.1f GB/s, all-reduce %.2f GB/s and %.1f us\n",
+        static_cast<long long>(cluster.devicesPerNode), cluster.compute["f32"].peakFlops * 1e-9,
+        cluster.memoryBytesPerSecond * 1e-9, link.bytesPerSecond * 1e-9, link.latencySeconds * 1e6);
   return write(path, cluster);
 }
 
@@ -54,11 +58,13 @@ Status calibrateGpus(const Options &options) {
     CLEAVE_TRY_ASSIGN(Cluster cluster, measureDevice(like, times));
     if (!isFirst)
       return Status::ok();
-    std::printf("%d GPU%s: products of %.1f TFLOP/s in bf16 and %.1f in f32, memory %.0f GB/s, "
-                "host link %.1f GB/s\n",
-                times.ranks(), times.ranks() == 1 ? "" : "s",
-                cluster.compute["bf16"].peakFlops * 1e-12, cluster.compute["f32"].peakFlops * 1e-12,
-                cluster.memoryBytesPerSecond * 1e-9, cluster.hostLink.bytesPerSecond * 1e-9);
+    if (!isQuiet())
+      std::printf("%d GPU%s: products of %.1f TFLOP/s in bf16 and %.1f in f32, memory %.0f GB/s, "
+                  "host link %.1f GB/s\n",
+                  times.ranks(), times.ranks() == 1 ? "" : "s",
+                  cluster.compute["bf16"].peakFlops * 1e-12,
+                  cluster.compute["f32"].peakFlops * 1e-12, cluster.memoryBytesPerSecond * 1e-9,
+                  cluster.hostLink.bytesPerSecond * 1e-9);
     return write(options.path, cluster);
   });
 }

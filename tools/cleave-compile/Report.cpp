@@ -1,33 +1,54 @@
 #include "Report.h"
 
+#include "runtime/base/Terminal.h"
 #include "runtime/base/Units.h"
 #include "tools/cleave-dump/Views.h"
+#include "tools/commandline/CommandLine.h"
 
 #include <iostream>
 #include <map>
 
 using namespace cleave;
 
-// Deep models give dozens of remarks of one kind: prints a few of each if the plan holds all of
-// them or compilation failed. Warnings are always printed.
-static constexpr int kShownPerKind = 3;
+// Which remarks are printed.
+enum class Shown {
+  Answers,    // warnings and answers to options; the others are counted
+  FewPerKind, // and the first of every kind
+  All,
+};
 
-static void printRemarks(const std::vector<driver::Remark> &remarks, bool all, const char *where) {
+// Kinds that the user asked for: what `least` and `auto` came to.
+static bool isAnswer(const std::string &kind) {
+  return kind == "memory" || kind == "ranks" || kind == "micro-batch";
+}
+
+static void printRemark(const driver::Remark &remark) {
+  const std::string head = remark.kind + ":";
+  std::cerr << (remark.kind == "warning" ? styled(head, Style::Warning, Stream::Error) : head)
+            << " " << remark.text << "\n";
+}
+
+static void printRemarks(const std::vector<driver::Remark> &remarks, Shown shown) {
+  constexpr int kPerKind = 3;
   std::map<std::string, int> count;
+  size_t hidden = 0;
   for (const driver::Remark &remark : remarks)
-    if (all || ++count[remark.kind] <= kShownPerKind || remark.kind == "warning")
-      std::cerr << remark.kind << ": " << remark.text << "\n";
-  for (const auto &[kind, number] : count)
-    if (number > kShownPerKind && kind != "warning")
-      std::cerr << kind << ": " << number - kShownPerKind << " more" << where << "\n";
+    if (shown == Shown::All || remark.kind == "warning" || isAnswer(remark.kind) ||
+        (++count[remark.kind] <= kPerKind && shown == Shown::FewPerKind))
+      printRemark(remark);
+    else
+      ++hidden;
+  if (hidden > 0)
+    std::cerr << "note: " << hidden << " more remark" << (hidden == 1 ? "" : "s")
+              << "; -v prints all\n";
 }
 
 // Prints the planner's result if no plan file is written.
 static void printDecision(const planner::Plan &plan) {
   if (plan.ops.empty())
     return;
-  for (const std::string &mesh : plan.meshesTried)
-    std::cerr << "mesh: " << mesh << "\n";
+  for (const planner::TriedMesh &mesh : plan.meshesTried)
+    std::cerr << "mesh: " << planner::text(mesh) << "\n";
   std::cerr << "plan: mesh " << planner::str(plan.mesh) << ", " << secondsText(plan.seconds)
             << " per step, at least " << secondsText(plan.boundSeconds) << " on any plan: gap "
             << percentText(plan.gap) << "; " << bytesText(plan.peakBytes) << " of "
@@ -41,11 +62,18 @@ static void printVariants(const std::vector<driver::Variant> &variants) {
               << variant.detail << "\n";
 }
 
+static Shown shownRemarks(bool succeeded, bool wrotePlan) {
+  if (verbosity() == Verbosity::Verbose || (succeeded && !wrotePlan))
+    return Shown::All;
+  return wrotePlan ? Shown::Answers : Shown::FewPerKind;
+}
+
 void compile::printReport(const driver::Compilation &compilation, bool succeeded) {
-  bool wrotePlan = succeeded && compilation.options.stopAfter.empty();
-  printRemarks(compilation.remarks, succeeded && !wrotePlan,
-               wrotePlan ? "; cleave-dump --json lists all" : "");
-  if (compilation.options.timing)
+  if (verbosity() == Verbosity::Quiet)
+    return;
+  const bool wrotePlan = succeeded && compilation.options.stopAfter.empty();
+  printRemarks(compilation.remarks, shownRemarks(succeeded, wrotePlan));
+  if (compilation.options.timing || verbosity() == Verbosity::Verbose)
     for (const driver::PhaseTime &time : compilation.times)
       std::cerr << "phase " << time.phase << ": " << secondsText(time.seconds) << " (CPU "
                 << secondsText(time.cpuSeconds) << ")\n";
@@ -53,6 +81,9 @@ void compile::printReport(const driver::Compilation &compilation, bool succeeded
     printDecision(compilation.decided);
     printVariants(compilation.variants);
   }
-  if (wrotePlan)
-    std::cout << dump::summary(compilation.plan, compilation.options.output);
+  if (!wrotePlan)
+    return;
+  const std::string &path = compilation.options.output;
+  std::cout << (verbosity() == Verbosity::Verbose ? dump::summary(compilation.plan, path)
+                                                  : dump::brief(compilation.plan, path));
 }

@@ -5,8 +5,8 @@
 
 namespace cleave::compile {
 
-// Prints remarks and times to standard error, and after success the summary of the plan to
-// standard output.
+// Prints warnings and answers to standard error and, after success, about ten lines on the plan to
+// standard output; with -v all remarks, times and the summary of the plan.
 void printReport(const driver::Compilation &compilation, bool succeeded);
 
 } // namespace cleave::compile

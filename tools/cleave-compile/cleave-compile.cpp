@@ -146,6 +146,8 @@ int main(int argc, char **argv) {
   addPlanOptions(app, options, typed);
   addAnswerOptions(app, options);
   addInspectionOptions(app, options);
+  describeVerbosity("print errors only",
+                    "print all remarks, the time of every phase and the summary of the plan");
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;
   options.checkKernels = wantsChecks();

@@ -66,9 +66,9 @@ std::string collectivesView(const plan::Plan &plan) {
   if (table.isEmpty())
     return "No collectives: ranks are independent.\n";
   std::string result =
-      "Collectives of one step on rank 0; `until`: position of the first instruction of another "
-      "queue that waits\n" +
-      table.str(2, lineWidth());
+      titled("Collectives of one step on rank 0") + "\n" +
+      paragraph("`until`: position of the first instruction of another queue that waits", 0) +
+      tableText(table);
   for (int s = 0; s < program.segments_size(); ++s)
     if (uint64_t runs = runsPerStep(program, s); runs > 1)
       result += concat("  segment ", program.segments(s).name(), " runs ", runs, " times a step\n");

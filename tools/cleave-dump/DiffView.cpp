@@ -81,7 +81,7 @@ std::string tableOf(const std::string &title, const Ranked &found, Table table,
     const Sides &sides = *found.rows[i].second;
     add(table, sides, percentText(std::abs(sides.difference()) / found.total));
   }
-  std::string text = "\n" + title + "\n" + table.str(2, lineWidth());
+  std::string text = "\n" + titled(title) + "\n" + tableText(table);
   if (found.rows.size() > kRows)
     text += concat("  … and ", found.rows.size() - kRows, " rows with smaller differences\n");
   return text;
@@ -89,9 +89,15 @@ std::string tableOf(const std::string &title, const Ranked &found, Table table,
 
 // -- the whole plans ------------------------------------------------------------------------------
 
+// The path, or the end of a long one.
+std::string shortPath(const std::string &path) {
+  constexpr size_t kLongest = 30;
+  return path.size() <= kLongest ? path : "…" + path.substr(path.size() - kLongest + 1);
+}
+
 std::string costs(const plan::Plan &before, const plan::Plan &after, const std::string &pathBefore,
                   const std::string &pathAfter) {
-  Table table({"", ">" + pathBefore, ">" + pathAfter, ">change"});
+  Table table({"", ">" + shortPath(pathBefore), ">" + shortPath(pathAfter), ">change"});
   const plan::Prediction &a = before.predicted(), &b = after.predicted();
   auto seconds = [&](const char *name, double x, double y) {
     table.add({name, secondsText(x), secondsText(y), changeText(x, y)});
@@ -110,7 +116,7 @@ std::string costs(const plan::Plan &before, const plan::Plan &after, const std::
   table.add(
       {"ranks", concat(before.program_of_rank_size()), concat(after.program_of_rank_size()), ""});
   table.add({"predicted for", a.cluster(), b.cluster(), ""});
-  return table.str(2, lineWidth());
+  return tableText(table);
 }
 
 // -- time -----------------------------------------------------------------------------------------
@@ -165,7 +171,7 @@ std::string times(const plan::Plan &before, const plan::Plan &after) {
   return tableOf("Instructions whose seconds differ", ranked(rows),
                  Table({"for", ">before", ">after", ">change", ">share"}),
                  [](Table &table, const Sides &sides, const std::string &share) {
-                   table.add({shortened(sides.name(), 64), secondsText(sides.amount[0]),
+                   table.add({sides.name(), secondsText(sides.amount[0]),
                               secondsText(sides.amount[1]), signedSeconds(sides.difference()),
                               share});
                  });
@@ -204,8 +210,7 @@ std::string peak(const plan::Plan &before, const plan::Plan &after) {
   return tableOf("Buffers at the peak that differ", ranked(rows),
                  Table({"buffers", ">before", ">after", ">change", ">share"}),
                  [](Table &table, const Sides &sides, const std::string &share) {
-                   table.add({shortened(sides.name(), 56),
-                              bytesText(static_cast<uint64_t>(sides.amount[0])),
+                   table.add({sides.name(), bytesText(static_cast<uint64_t>(sides.amount[0])),
                               bytesText(static_cast<uint64_t>(sides.amount[1])),
                               signedBytes(sides.difference()), share});
                  });
@@ -245,12 +250,12 @@ std::string changesText(const std::string &title, const char *what, const char *
   for (size_t i = 0; i < std::min(kRows, order.size()); ++i) {
     const Change &change = *order[i];
     const std::string count = change.names.size() > 1 ? concat(" x", change.names.size()) : "";
-    table.add({shortened(foldedName(change.names), 48) + count, change.before, change.after,
-               weightText(change.weight)});
+    table.add(
+        {foldedName(change.names) + count, change.before, change.after, weightText(change.weight)});
   }
   if (table.isEmpty())
     return "";
-  std::string text = "\n" + title + "\n" + table.str(2, lineWidth());
+  std::string text = "\n" + titled(title) + "\n" + tableText(table);
   return order.size() > kRows ? text + concat("  … and ", order.size() - kRows, " more rows\n")
                               : text;
 }

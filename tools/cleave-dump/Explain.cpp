@@ -1,7 +1,6 @@
 // --explain NAME: everything about one name.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
-#include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
 #include "tools/cleave-dump/InstructionText.h"
 #include "tools/cleave-dump/PlanText.h"
@@ -13,47 +12,41 @@
 
 namespace cleave::dump {
 
-// The text in lines of at most `width` characters, broken at spaces, each after `indent`.
-static std::string wrapped(const std::string &text, const std::string &indent, size_t width) {
-  std::string result, line;
-  for (size_t at = 0; at < text.size();) {
-    size_t end = std::min(text.find(' ', at), text.size());
-    std::string word = text.substr(at, end - at);
-    if (!line.empty() && displayWidth(line) + 1 + displayWidth(word) > width) {
-      result += indent + line + "\n";
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-    at = end + 1;
-  }
-  return line.empty() ? result : result + indent + line + "\n";
-}
-
 // `+1.2 ms`, `-3 us`: relative to the chosen one.
 static std::string more(double seconds) { return (seconds >= 0 ? "+" : "") + secondsText(seconds); }
 
 static std::string decisionText(const plan::Decision &decision) {
-  std::string result = decision.kind() + ": " + decision.choice();
+  std::string what = decision.kind() + ": " + decision.choice();
   if (decision.seconds() != 0)
-    result += ", " + secondsText(decision.seconds());
-  result += "\n" + wrapped(decision.reason(), "  ", 96);
-  Table table({"instead", ">cost"});
-  for (const plan::Alternative &alternative : decision.alternatives())
-    table.add({alternative.choice(), more(alternative.seconds())});
-  return table.isEmpty() ? result : result + table.str(2, lineWidth());
+    what += ", " + secondsText(decision.seconds());
+  std::string result = paragraph(what, 0);
+  bool isListed = false; // the reason is one of the alternatives
+  Table table({">more time", "instead"});
+  for (const plan::Alternative &alternative : decision.alternatives()) {
+    table.add({more(alternative.seconds()), alternative.choice()});
+    isListed |= decision.reason() == more(alternative.seconds()) + ": " + alternative.choice();
+  }
+  if (!isListed)
+    result += paragraph(decision.reason(), 2);
+  return table.isEmpty() ? result : result + tableText(table);
 }
 
 static std::string tensorText(const plan::Plan &plan, const plan::Tensor &tensor) {
-  std::string result = text(tensor.role()) + ": " + artifact::dtypeName(tensor.dtype()) + "[" +
-                       shapeText(tensor.shape()) + "], layout " + layoutText(plan, tensor) + ", " +
-                       bytesText(tensorBytes(tensor)) + " in all, " +
-                       bytesText(blockBytes(plan, tensor)) + " on one rank\n";
+  std::string result =
+      paragraph(text(tensor.role()) + ": " + artifact::dtypeName(tensor.dtype()) + "[" +
+                    shapeText(tensor.shape()) + "], layout " + layoutText(plan, tensor) + ", " +
+                    bytesText(tensorBytes(tensor)) + " in all, " +
+                    bytesText(blockBytes(plan, tensor)) + " on one rank",
+                0);
+  for (const std::string &name : tensor.other_names())
+    result += paragraph("is also named " + name + ": the two are tied", 2);
   if (!tensor.parameter().empty())
-    result += "  belongs to parameter " + tensor.parameter() + "\n";
+    result += paragraph("belongs to parameter " + tensor.parameter(), 2);
   for (const plan::Tensor &other : plan.tensors())
     if (other.parameter() == tensor.name())
-      result += "  its optimizer state: " + other.name() + " " + layoutText(plan, other) + ", " +
-                bytesText(blockBytes(plan, other)) + " on one rank\n";
+      result += paragraph("its optimizer state: " + other.name() + " " + layoutText(plan, other) +
+                              ", " + bytesText(blockBytes(plan, other)) + " on one rank",
+                          2);
   return result;
 }
 
@@ -92,8 +85,8 @@ static std::string programText(const plan::Plan &plan, uint32_t index, const std
   if (places.isEmpty() && uses.isEmpty())
     return "";
   std::string result = "on ranks " + ranksOf(plan, index) + ":\n";
-  result += places.isEmpty() ? "" : places.str(2, 150);
-  return result + (uses.isEmpty() ? "" : uses.str(2, 220));
+  result += places.isEmpty() ? "" : tableText(places);
+  return result + (uses.isEmpty() ? "" : tableText(uses));
 }
 
 // Every name that explain() accepts.
@@ -101,8 +94,10 @@ static std::set<std::string> allNames(const plan::Plan &plan) {
   std::set<std::string> names;
   for (const plan::Decision &decision : plan.decisions())
     names.insert(decision.name());
-  for (const plan::Tensor &tensor : plan.tensors())
+  for (const plan::Tensor &tensor : plan.tensors()) {
     names.insert(tensor.name());
+    names.insert(tensor.other_names().begin(), tensor.other_names().end());
+  }
   for (const plan::Program &program : plan.programs()) {
     for (const plan::Buffer &buffer : program.buffers())
       names.insert(buffer.name());
@@ -144,7 +139,16 @@ static Status unknownName(const plan::Plan &plan, const std::string &name) {
                            nearest.empty() ? "" : "; similar names are ", nearest);
 }
 
-Result<std::string> explain(const plan::Plan &plan, const std::string &name) {
+// The name that the plan uses for a parameter, which may have several in the user's model.
+static std::string nameInPlan(const plan::Plan &plan, const std::string &name) {
+  for (const plan::Tensor &tensor : plan.tensors())
+    if (std::ranges::find(tensor.other_names(), name) != tensor.other_names().end())
+      return tensor.name();
+  return name;
+}
+
+Result<std::string> explain(const plan::Plan &plan, const std::string &asked) {
+  const std::string name = nameInPlan(plan, asked);
   std::string result;
   for (const plan::Tensor &tensor : plan.tensors())
     if (tensor.name() == name)
@@ -157,7 +161,7 @@ Result<std::string> explain(const plan::Plan &plan, const std::string &name) {
       result += (result.empty() ? "" : "\n") + found;
   if (result.empty())
     return unknownName(plan, name);
-  return name + "\n" + result;
+  return titled(name) + "\n" + result;
 }
 
 } // namespace cleave::dump

@@ -35,9 +35,9 @@ static std::string fateTable(const plan::Plan &plan, const std::string &kind,
   }
   Table table({heading, ">values", "each", ">again takes", "why"});
   for (const Row &row : rows)
-    table.add({shortened(foldedName(row.names), 48), concat(row.names.size()), row.first->choice(),
+    table.add({foldedName(row.names), concat(row.names.size()), row.first->choice(),
                row.seconds > 0 ? secondsText(row.seconds) : "", row.first->reason()});
-  return table.isEmpty() ? "" : table.str(2, lineWidth());
+  return table.isEmpty() ? "" : tableText(table);
 }
 
 std::string fatesView(const plan::Plan &plan) {
@@ -45,7 +45,7 @@ std::string fatesView(const plan::Plan &plan) {
                     kept = fateTable(plan, "kept", "kept");
   if (again.empty() && kept.empty())
     return "No fates: nothing of the forward pass is read in a backward pass.\n";
-  return "What the backward pass reads of the forward pass (rank 0)\n" + again +
+  return titled("What the backward pass reads of the forward pass (rank 0)") + "\n" + again +
          (again.empty() || kept.empty() ? "" : "\n") + kept;
 }
 

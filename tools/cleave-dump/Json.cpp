@@ -4,6 +4,7 @@
 #include "runtime/artifact/Verify.h"
 #include "tools/cleave-dump/PlanJson.h"
 #include "tools/cleave-dump/PlanText.h"
+#include "tools/cleave-dump/Speed.h"
 #include "tools/cleave-dump/Views.h"
 
 #include <algorithm>
@@ -16,7 +17,8 @@ static Json decisionJson(const plan::Decision &decision) {
     alternatives.push_back({{"choice", alternative.choice()}, {"seconds", alternative.seconds()}});
   return {{"name", decision.name()},       {"kind", decision.kind()},
           {"choice", decision.choice()},   {"reason", decision.reason()},
-          {"seconds", decision.seconds()}, {"alternatives", alternatives}};
+          {"seconds", decision.seconds()}, {"bytes", decision.bytes()},
+          {"alternatives", alternatives}};
 }
 
 static Json tensorJson(const plan::Plan &plan, const plan::Tensor &tensor) {
@@ -30,6 +32,7 @@ static Json tensorJson(const plan::Plan &plan, const plan::Tensor &tensor) {
     sharding.push_back(axes);
   }
   return {{"name", tensor.name()},
+          {"other_names", tensor.other_names()},
           {"role", text(tensor.role())},
           {"is_label", tensor.is_label()},
           {"dtype", artifact::dtypeName(tensor.dtype())},
@@ -77,8 +80,13 @@ static Json programJson(const plan::Plan &plan, int index) {
           {"collectives", collectivesJson(plan, program)}};
 }
 
-static Json predictedJson(const plan::Prediction &predicted) {
-  return {{"step_seconds", predicted.step_seconds()},
+static Json predictedJson(const plan::Plan &plan) {
+  const plan::Prediction &predicted = plan.predicted();
+  const Speed speed = speedOf(plan);
+  return {{"samples_per_second", speed.samples},
+          {"tokens_per_second", speed.tokens},
+          {"utilization", speed.utilization},
+          {"step_seconds", predicted.step_seconds()},
           {"peak_bytes", predicted.peak_bytes()},
           {"planned_seconds", predicted.planned_seconds()},
           {"bound_seconds", predicted.bound_seconds()},
@@ -86,6 +94,8 @@ static Json predictedJson(const plan::Prediction &predicted) {
           {"compute_seconds", predicted.compute_seconds()},
           {"communication_seconds", predicted.communication_seconds()},
           {"flops", predicted.flops()},
+          {"model_flops", predicted.model_flops()},
+          {"peak_seconds", predicted.peak_seconds()},
           {"communication_bytes", predicted.communication_bytes()},
           {"cluster", predicted.cluster()}};
 }
@@ -125,7 +135,7 @@ Json planJson(const plan::Plan &plan) {
           {"micro_batches", microBatches(plan)},
           {"device", plan.device()},
           {"targets", targets},
-          {"predicted", predictedJson(plan.predicted())},
+          {"predicted", predictedJson(plan)},
           {"decisions", decisions},
           {"tensors", tensors},
           {"programs", programs},

@@ -13,7 +13,7 @@
 
 namespace cleave::dump {
 
-static constexpr size_t kColumns = 72, kLines = 10; // of the picture
+static constexpr size_t kLines = 10;                // of the picture
 static constexpr size_t kGroups = 12, kLargest = 8; // rows of the tables
 
 // One character of the chart for the filled share [0, 1] of its cell.
@@ -26,7 +26,8 @@ static const char *cell(double filled, bool always) {
 
 // Maximum of live bytes over the positions of each column.
 static std::vector<uint64_t> columns(const std::vector<uint64_t> &live) {
-  std::vector<uint64_t> result(std::min(kColumns, live.size()));
+  constexpr size_t kLabels = 14, kMost = 72; // columns beside the picture, and of it
+  std::vector<uint64_t> result(std::min({kMost, lineWidth() - kLabels, live.size()}));
   for (size_t c = 0; c < result.size(); ++c) {
     size_t begin = c * live.size() / result.size(), end = (c + 1) * live.size() / result.size();
     result[c] = *std::max_element(live.begin() + begin, live.begin() + std::max(end, begin + 1));
@@ -104,7 +105,7 @@ static std::string peakTable(const plan::Program &program, const Timeline &timel
   if (rest)
     table.add({concat("… ", rows.size() - kGroups, " more"), "", "", bytesText(rest),
                percentText(double(rest) / double(timeline.peakBytes()))});
-  return table.isEmpty() ? "" : "\n" + table.str(2, lineWidth());
+  return table.isEmpty() ? "" : "\n" + tableText(table);
 }
 
 // The largest buffers that are not live at every position.
@@ -123,7 +124,7 @@ static std::string largestTable(const plan::Program &program, uint32_t arena) {
                shapeText(buffers[i]->shape()), text(buffers[i]->role()),
                bytesText(buffers[i]->bytes()), std::to_string(buffers[i]->offset()),
                lifetime(*buffers[i], positions)});
-  return table.isEmpty() ? "" : "\n" + table.str(2, lineWidth());
+  return table.isEmpty() ? "" : "\n" + tableText(table);
 }
 
 // The name of the instruction at a position.
@@ -141,13 +142,16 @@ static std::string arenaView(const plan::Plan &plan, uint32_t programIndex, uint
   const plan::Arena &arena = program.arenas(arenaIndex);
   Timeline timeline = timelineOf(program, arenaIndex);
   uint64_t lost = arena.bytes() - std::min(arena.bytes(), arena.peak_bytes());
-  std::string head = text(arena.space()) + " memory of ranks " + ranksOf(plan, programIndex) +
-                     ": " + bytesText(arena.bytes()) + " allocated, " +
-                     bytesText(arena.peak_bytes()) + " at the peak, " + bytesText(lost) +
-                     " lost to placement\n";
-  head += concat("  the peak is at instruction ", timeline.peakPosition, " (",
-                 instructionAt(program, timeline.peakPosition), "); ", bytesText(timeline.always),
-                 " live always (▒)\n\n");
+  const std::string head =
+      titled(text(arena.space()) + " memory of ranks " + ranksOf(plan, programIndex) + ": " +
+             bytesText(arena.bytes()) + " allocated, " + bytesText(arena.peak_bytes()) +
+             " at the peak, " + bytesText(lost) + " lost to placement") +
+      "\n" +
+      paragraph(concat("the peak is at instruction ", timeline.peakPosition, " (",
+                       instructionAt(program, timeline.peakPosition), "); ",
+                       bytesText(timeline.always), " live always (▒)"),
+                2) +
+      "\n";
   return head + picture(program, timeline, std::max(arena.bytes(), timeline.peakBytes())) +
          peakTable(program, timeline) + largestTable(program, arenaIndex);
 }

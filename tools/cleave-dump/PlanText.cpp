@@ -4,27 +4,34 @@
 #include "runtime/artifact/Mesh.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/Table.h"
+#include "runtime/base/Terminal.h"
 
 #include <algorithm>
 #include <cctype>
-#include <limits>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 using google::protobuf::RepeatedField;
 
 namespace cleave::dump {
 
-size_t lineWidth() {
-  winsize size = {};
-  if (!::isatty(STDOUT_FILENO))
-    return std::numeric_limits<size_t>::max();
-  bool isKnown = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return isKnown ? std::max<size_t>(80, size.ws_col) : 120;
+size_t lineWidth() { return terminalWidth(); }
+
+std::string tableText(const Table &table) {
+  return table.str(2, lineWidth(),
+                   [](const std::string &line) { return styled(line, Style::Heading); });
 }
 
-std::string shortened(const std::string &text, size_t width) {
-  return ::isatty(STDOUT_FILENO) ? clipped(text, width) : text;
+std::string titled(const std::string &text) {
+  std::string result;
+  for (const std::string &line : wrapped(text, lineWidth()))
+    result += (result.empty() ? "" : "\n") + styled(line, Style::Title);
+  return result;
+}
+
+std::string paragraph(const std::string &text, size_t indent) {
+  std::string result;
+  for (const std::string &line : wrapped(text, lineWidth() - std::min(lineWidth(), indent)))
+    result += std::string(indent, ' ') + line + "\n";
+  return result;
 }
 
 // `ALL_REDUCE` -> `all-reduce`.

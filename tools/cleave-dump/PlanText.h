@@ -6,6 +6,7 @@
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
+#include "runtime/base/Table.h"
 
 #include <cstdint>
 #include <string>
@@ -13,10 +14,14 @@
 
 namespace cleave::dump {
 
-// Width of tables in columns: that of the terminal; unlimited if the output is not a terminal.
+// Columns of a line (terminalWidth()).
 size_t lineWidth();
-// The string, truncated to `width` columns on a terminal.
-std::string shortened(const std::string &text, size_t width);
+// The table in that width, with its headings in colour on a terminal.
+std::string tableText(const Table &table);
+// A text that heads a part of the output, in lines of that width; none behind the last one.
+std::string titled(const std::string &text);
+// The text in lines of that width, each behind `indent` blanks.
+std::string paragraph(const std::string &text, size_t indent);
 
 // `gpt.plan: training of gpt.onnx on 4 ranks, mesh dp=2 x tp=2`.
 std::string titleOf(const plan::Plan &plan, const std::string &path);

@@ -51,9 +51,11 @@ Result<std::string> programView(const plan::Plan &plan, uint32_t rank) {
                              " ranks: give one from 0 to ", ranks ? ranks - 1 : 0);
   const plan::Program &program = programOf(plan, rank);
   std::string result =
-      concat("Program of rank ", rank, " (the same on ranks ",
-             ranksOf(plan, plan.program_of_rank(rank)), "): ", program.buffers_size(), " buffers, ",
-             program.kernels_size(), " kernels; ", "a step runs ", scheduleText(program), "\n");
+      titled(concat("Program of rank ", rank, " (the same on ranks ",
+                    ranksOf(plan, plan.program_of_rank(rank)), "): ", program.buffers_size(),
+                    " buffers, ", program.kernels_size(), " kernels; ", "a step runs ",
+                    scheduleText(program))) +
+      "\n";
   uint32_t position = 0;
   for (const plan::Segment &segment : program.segments()) {
     Table table(
@@ -67,9 +69,8 @@ Result<std::string> programView(const plan::Plan &plan, uint32_t rank) {
                  secondsText(instruction.seconds()), queueText(instruction, begin)});
       seconds += instruction.seconds();
     }
-    result +=
-        concat("\nsegment ", segment.name(), ": ", segment.instructions_size(), " instructions, ",
-               secondsText(seconds), " predicted\n", table.str(2, lineWidth()));
+    result += concat("\nsegment ", segment.name(), ": ", segment.instructions_size(),
+                     " instructions, ", secondsText(seconds), " predicted\n", tableText(table));
   }
   return result;
 }

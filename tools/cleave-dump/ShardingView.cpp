@@ -58,9 +58,10 @@ std::string shardingView(const plan::Plan &plan) {
                blockText(blockShape(plan, tensor)), bytesText(blockBytes(plan, tensor)),
                sourceText(tensor)});
   }
-  return "Layouts on mesh " + meshText(plan) + "\n" + table.str(2, lineWidth()) + "\n  " +
-         concat(plan.tensors_size(), " tensors of ", bytesText(whole), "; one rank holds ",
-                bytesText(block), "\n");
+  return titled("Layouts on mesh " + meshText(plan)) + "\n" + tableText(table) + "\n" +
+         paragraph(concat(plan.tensors_size(), " tensors of ", bytesText(whole),
+                          "; one rank holds ", bytesText(block)),
+                   2);
 }
 
 } // namespace cleave::dump

@@ -1,11 +1,11 @@
-// The default view: decisions and reasons on one screen.
+// The default view: decisions and reasons, and their short form.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Modules.h"
 #include "runtime/artifact/Verify.h"
-#include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
-#include "tools/cleave-dump/Fold.h"
+#include "tools/cleave-dump/DecisionTables.h"
 #include "tools/cleave-dump/PlanText.h"
+#include "tools/cleave-dump/Speed.h"
 #include "tools/cleave-dump/Timeline.h"
 #include "tools/cleave-dump/Views.h"
 
@@ -15,28 +15,47 @@
 
 namespace cleave::dump {
 
-// Rows printed per kind of decision; the rest is counted.
-static constexpr size_t kRows = 20;
+// What a step takes, and how far that is from the least.
+static void addTime(Table &table, const plan::Plan &plan) {
+  const plan::Prediction &p = plan.predicted();
+  const std::string where = p.cluster().empty() ? "" : " (predicted for " + p.cluster() + ")";
+  if (p.step_seconds() > 0)
+    table.add({"step", secondsText(p.step_seconds()) + ": compute " +
+                           secondsText(p.compute_seconds()) + ", communication " +
+                           secondsText(p.communication_seconds()) + where});
+  if (const std::string speed = speedText(plan); !speed.empty())
+    table.add({"speed", speed});
+  if (p.planned_seconds() > 0)
+    table.add({"bound", "no plan takes less than " + secondsText(p.bound_seconds()) +
+                            "; this one takes " + secondsText(p.planned_seconds()) +
+                            " in the planner's model: gap " + percentText(p.gap())});
+}
 
-static std::string prediction(const plan::Plan &plan) {
+// What every axis of the mesh splits, whatever its name.
+static void addAxes(Table &table, const plan::Plan &plan) {
+  for (const plan::Decision &decision : plan.decisions())
+    if (decision.kind() == "axis" && !decision.name().ends_with("=1"))
+      table.add({decision.name(), decision.reason()});
+}
+
+static std::string facts(const plan::Plan &plan) {
   const plan::Prediction &p = plan.predicted();
   Table table({"", ""});
-  table.add({"step", secondsText(p.step_seconds()) + ": compute " +
-                         secondsText(p.compute_seconds()) + ", communication " +
-                         secondsText(p.communication_seconds()) +
-                         (p.cluster().empty() ? "" : " (predicted for " + p.cluster() + ")")});
-  table.add({"bound", "no plan takes less than " + secondsText(p.bound_seconds()) +
-                          "; this one takes " + secondsText(p.planned_seconds()) +
-                          " in the planner's model: gap " + percentText(p.gap())});
-  table.add({"device", plan.device() + ": " + artifact::targetsText(plan)});
-  table.add({"work", countText(p.flops(), "FLOP") + " and " + bytesText(p.communication_bytes()) +
-                         " sent, per rank and step"});
+  addTime(table, plan);
+  addAxes(table, plan);
+  if (plan.programs_size() > 0) {
+    table.add({"device", plan.device() + ": " + artifact::targetsText(plan)});
+    table.add({"work", countText(p.flops(), "FLOP") + " and " + bytesText(p.communication_bytes()) +
+                           " sent, per rank and step"});
+  }
   table.add({"memory", bytesText(p.peak_bytes()) + " at the peak of the fullest rank"});
-  Status verified = artifact::verifyPlan(plan);
-  table.add({"checked", verified ? "valid (verifier)" : verified.message()});
+  if (plan.programs_size() > 0) {
+    Status verified = artifact::verifyPlan(plan);
+    table.add({"checked", verified ? "valid (verifier)" : verified.message()});
+  }
   if (!plan.command_line().empty())
     table.add({"made by", plan.producer() + ": " + plan.command_line()});
-  return table.str(2, lineWidth());
+  return tableText(table);
 }
 
 // `parameter 1.2 MiB, activation 300 KiB, …`: the three largest roles.
@@ -64,99 +83,7 @@ static std::string memory(const plan::Plan &plan) {
                  rolesText(timelineOf(program, a))});
     }
   }
-  return table.isEmpty() ? "" : "\nMemory of one rank\n" + table.str(2, lineWidth());
-}
-
-namespace {
-
-// Decisions whose names differ only in numbers.
-struct Group {
-  const plan::Decision *first;
-  std::vector<std::string> names;
-  double seconds = 0;
-};
-
-} // namespace
-
-// Decisions of one shape and choice share a row, with the sum of their seconds. Answers to what-if
-// are steps of their own, whose seconds do not add up: each has a row.
-static std::vector<Group> groups(const plan::Plan &plan, const std::string &kind) {
-  const bool addUp = kind != "what-if";
-  std::vector<Group> result;
-  std::map<std::pair<std::string, std::string>, size_t> index;
-  for (const plan::Decision &decision : plan.decisions()) {
-    if (decision.kind() != kind)
-      continue;
-    auto [entry, isNew] = index.try_emplace(
-        {addUp ? nameShape(decision.name()) : decision.name(), decision.choice()}, result.size());
-    if (isNew)
-      result.push_back({&decision, {}});
-    Group &group = result[entry->second];
-    group.names.push_back(decision.name());
-    group.seconds += decision.seconds();
-  }
-  return result;
-}
-
-// Drops the cheapest groups and keeps the order of the rest.
-static std::vector<Group> costliest(std::vector<Group> all) {
-  if (all.size() <= kRows)
-    return all;
-  std::vector<size_t> order(all.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    order[i] = i;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return all[a].seconds > all[b].seconds; });
-  order.resize(kRows);
-  std::sort(order.begin(), order.end());
-  std::vector<Group> kept;
-  for (size_t i : order)
-    kept.push_back(std::move(all[i]));
-  return kept;
-}
-
-static std::string decisionTable(const plan::Plan &plan, const std::string &kind) {
-  std::vector<Group> all = groups(plan, kind);
-  std::vector<Group> shown = costliest(all);
-  Table table({kind, "choice", ">cost", "why"});
-  for (const Group &group : shown) {
-    std::string count = group.names.size() > 1 ? concat(" x", group.names.size()) : "";
-    table.add({shortened(foldedName(group.names), 40) + count, shortened(group.first->choice(), 28),
-               group.seconds != 0 ? secondsText(group.seconds) : "", group.first->reason()});
-  }
-  std::string rest;
-  if (shown.size() < all.size())
-    rest = concat("  … and ", all.size() - shown.size(), " cheaper rows: see --json\n");
-  return "\n" + table.str(2, lineWidth()) + rest;
-}
-
-// One line per remark; of each kind, only the first few.
-static std::string remarks(const plan::Plan &plan) {
-  constexpr int shownPerKind = 4;
-  std::map<std::string, int> count;
-  std::string out;
-  for (const plan::Decision &decision : plan.decisions())
-    if (decision.kind() == "remark" && ++count[decision.name()] <= shownPerKind)
-      out += "  * " + (decision.name().empty() ? "" : decision.name() + ": ") +
-             (decision.choice().empty() ? "" : decision.choice() + " ") + decision.reason() + "\n";
-  for (const auto &[kind, number] : count)
-    if (number > shownPerKind)
-      out += concat("  * ", kind, ": ", number - shownPerKind, " more: see --json\n");
-  return (out.empty() ? "" : "\nRemarks\n") + out;
-}
-
-static std::string decisions(const plan::Plan &plan) {
-  std::vector<std::string> kinds;
-  std::string result;
-  for (const plan::Decision &decision : plan.decisions())
-    if (decision.kind() != "remark" && decision.kind() != "kept" && // --memory lists what is kept
-        std::find(kinds.begin(), kinds.end(), decision.kind()) == kinds.end())
-      kinds.push_back(decision.kind());
-  for (const std::string &kind : kinds)
-    result += decisionTable(plan, kind);
-  if (!kinds.empty())
-    result = "\nDecisions" + result + "  (--explain NAME lists the alternatives)\n";
-  return result + remarks(plan);
+  return table.isEmpty() ? "" : "\n" + titled("Memory of one rank") + "\n" + tableText(table);
 }
 
 // The collectives of rank 0; those of one kind and group share a row.
@@ -186,12 +113,60 @@ static std::string collectives(const plan::Plan &plan) {
     table.add({program.segments(std::get<0>(key)).name(), std::get<1>(key), std::get<2>(key),
                std::to_string(row.count), std::to_string(row.tensors), bytesText(row.bytes),
                secondsText(row.seconds)});
-  return table.isEmpty() ? "" : "\nCollectives of one step (rank 0)\n" + table.str(2, lineWidth());
+  return table.isEmpty()
+             ? ""
+             : "\n" + titled("Collectives of one step (rank 0)") + "\n" + tableText(table);
 }
 
-std::string summary(const plan::Plan &plan, const std::string &path) {
-  return titleOf(plan, path) + "\n" + prediction(plan) + memory(plan) + decisions(plan) +
-         collectives(plan);
+// `4 tried; next dp=4 at 13.1 ms`
+static std::string meshesText(const plan::Plan &plan) {
+  const plan::Decision *next = nullptr;
+  size_t count = 0;
+  for (const plan::Decision &decision : plan.decisions())
+    if (decision.kind() == "mesh") {
+      ++count;
+      if (decision.choice() != "chosen" && decision.seconds() > 0 &&
+          (!next || decision.seconds() < next->seconds()))
+        next = &decision;
+    }
+  if (count < 2)
+    return "";
+  return concat(count, " tried") + (next ? concat("; the next best, ", next->name(), ", takes ",
+                                                  next->choice() == "at least" ? "at least " : "",
+                                                  secondsText(next->seconds()))
+                                         : "");
+}
+
+static size_t countOf(const plan::Plan &plan, const std::string &kind) {
+  return std::ranges::count_if(
+      plan.decisions(), [&](const plan::Decision &decision) { return decision.kind() == kind; });
+}
+
+std::string brief(const plan::Plan &plan, const std::string &path) {
+  Table table({"", ""});
+  addTime(table, plan);
+  const Timeline timeline = timelineOf(programOf(plan, 0), 0);
+  table.add({"memory",
+             bytesText(plan.predicted().peak_bytes()) + " of one rank: " + rolesText(timeline)});
+  addAxes(table, plan);
+  if (const std::string meshes = meshesText(plan); !meshes.empty())
+    table.add({"meshes", meshes});
+  if (const size_t count = countOf(plan, "recompute"))
+    table.add({"again", concat(count, " ops are computed again in the backward pass")});
+  if (const size_t count = countOf(plan, "what-if"))
+    table.add({"what if", concat(count, " answers")});
+  table.add({"device", plan.device() + ": " + artifact::targetsText(plan)});
+  return titled(titleOf(plan, path)) + "\n" + tableText(table) +
+         paragraph("cleave-dump " + path +
+                       " shows decisions, reasons and memory; --html FILE makes "
+                       "a page of them.",
+                   2);
+}
+
+std::string summary(const plan::Plan &plan, const std::string &path, bool all) {
+  const Rows rows = all ? Rows::All : Rows::Costliest;
+  return titled(titleOf(plan, path)) + "\n" + facts(plan) + memory(plan) + meshTable(plan) +
+         decisionTables(plan, rows) + remarkList(plan, rows) + collectives(plan);
 }
 
 } // namespace cleave::dump

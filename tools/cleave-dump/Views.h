@@ -10,7 +10,11 @@
 namespace cleave::dump {
 
 // Default view: decisions, reasons, costs. `path` of the plan file is used in the title.
-std::string summary(const plan::Plan &plan, const std::string &path);
+// `all`: every row of its tables.
+std::string summary(const plan::Plan &plan, const std::string &path, bool all = false);
+
+// The same in about ten lines, as cleave-compile prints it.
+std::string brief(const plan::Plan &plan, const std::string &path);
 
 // Every logical tensor: its layout, and the part held by one rank.
 std::string shardingView(const plan::Plan &plan);

@@ -2,6 +2,7 @@
 // docs/interface.md.
 #include "runtime/artifact/Artifact.h"
 #include "runtime/base/FileWriter.h"
+#include "tools/cleave-dump/ReadInput.h"
 #include "tools/cleave-dump/Views.h"
 #include "tools/commandline/CommandLine.h"
 
@@ -49,18 +50,40 @@ static Result<std::string> views(const plan::Plan &plan, const Options &options)
     parts.push_back(dump::diffView(before, *options.diff, plan, options.path));
   }
   if (parts.empty())
-    parts.push_back(dump::summary(plan, options.path));
+    parts.push_back(verbosity() == Verbosity::Quiet
+                        ? dump::brief(plan, options.path)
+                        : dump::summary(plan, options.path, verbosity() == Verbosity::Verbose));
   std::string text;
   for (const std::string &part : parts)
     text += (text.empty() ? "" : "\n") + part;
   return text;
 }
 
+// IR behind the planner has decisions and layouts, but no program yet.
+static Status checkViews(const plan::Plan &plan, const Options &options) {
+  if (plan.programs_size() > 0)
+    return Status::ok();
+  const std::pair<const char *, bool> asked[] = {{"--memory", options.memory},
+                                                 {"--collectives", options.collectives},
+                                                 {"--program", options.program.has_value()},
+                                                 {"--diff", options.diff.has_value()},
+                                                 {"--html", options.html.has_value()}};
+  for (auto [name, isAsked] : asked)
+    if (isAsked)
+      return Status::userError(name, ": '", options.path, "' is IR without a program; make a plan ",
+                               "of it with cleave-compile ", options.path, " -o PLAN");
+  return Status::ok();
+}
+
 int main(int argc, char **argv) {
   Options options;
   CLI::App app("Prints the decisions of a plan, their reasons and costs; by default a summary.",
                "cleave-dump");
-  app.add_option("PLAN", options.path, "plan file, written by cleave-compile")->required();
+  describeVerbosity("print about ten lines instead of the summary",
+                    "print every row of the tables of the summary");
+  app.add_option("PLAN", options.path,
+                 "plan file, written by cleave-compile, or IR that --stop-after planned wrote")
+      ->required();
   app.add_flag("--sharding", options.sharding, "layout of every parameter, state and input");
   app.add_flag("--memory", options.memory, "memory over one step, and live buffers at the peak");
   app.add_flag("--collectives", options.collectives, "every collective of one step");
@@ -78,9 +101,11 @@ int main(int argc, char **argv) {
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;
 
-  Result<plan::Plan> plan = artifact::readPlan(options.path);
+  Result<plan::Plan> plan = dump::readInput(options.path);
   if (!plan)
     return fail(app.get_name(), plan.status());
+  if (Status status = checkViews(*plan, options); !status)
+    return fail(app.get_name(), status);
   if (options.html) {
     Status written = writeFile(*options.html, dump::htmlView(*plan, options.path));
     return written ? 0 : fail(app.get_name(), written);

@@ -154,6 +154,8 @@ static Status writeSafetensors(const Options &options,
     CLEAVE_TRY_ASSIGN(to.mostBytes, parseBytes(options.mostBytes).withContext("--max-shard-size"));
   }
   CLEAVE_TRY_ASSIGN(auto written, checkpoint::exportSafetensors(checkpoint, to));
+  if (verbosity() == Verbosity::Quiet)
+    return Status::ok();
   std::cout << written.back() << ": " << sources.size() << " tensors of step "
             << checkpoint.progress().step;
   if (written.size() > 1)
@@ -187,8 +189,9 @@ static Status run(const Options &options) {
         options.renames.empty() ? "--max-shard-size" : "--rename",
         " is for .safetensors files; an ONNX file keeps the names and files of the model");
   CLEAVE_TRY(writeOnnx(options, model, sources, *checkpoint));
-  std::cout << options.output << ": " << sources.size() << " tensors of step "
-            << checkpoint->progress().step << "\n";
+  if (verbosity() != Verbosity::Quiet)
+    std::cout << options.output << ": " << sources.size() << " tensors of step "
+              << checkpoint->progress().step << "\n";
   return Status::ok();
 }
 

@@ -9,6 +9,7 @@
 #include "runtime/executor/Executor.h"
 #include "runtime/executor/OutputCollector.h"
 #include "runtime/executor/TensorLoader.h"
+#include "runtime/executor/Trace.h"
 #include "runtime/memory/MemoryReport.h"
 #include "tools/cleave-run/Agreement.h"
 #include "tools/cleave-run/ChooseDevice.h"
@@ -439,7 +440,9 @@ private:
   }
 
   Status writeProfile() {
-    CLEAVE_TRY_ASSIGN(auto events, gatherStrings(*everyone_, executor_->profile()->events()));
+    CLEAVE_TRY_ASSIGN(auto events,
+                      gatherStrings(*everyone_, executor::traceEvents(plan_, environment_.rank,
+                                                                      *executor_->profile())));
     if (!isFirst())
       return Status::ok();
     if (!options_.quiet)

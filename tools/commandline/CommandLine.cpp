@@ -1,5 +1,7 @@
 #include "tools/commandline/CommandLine.h"
 
+#include "runtime/base/Terminal.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -40,7 +42,8 @@ bool wantsChecks() {
 
 int fail(const std::string &tool, const std::string &message, int exitCode) {
   std::fflush(stdout);
-  std::fprintf(stderr, "%s: error: %s\n", tool.c_str(), message.c_str());
+  const std::string head = styled(tool + ": error:", Style::Error, Stream::Error);
+  std::fprintf(stderr, "%s %s\n", head.c_str(), message.c_str());
   return exitCode;
 }
 
@@ -65,8 +68,30 @@ int fail(const std::string &tool, const Status &status) {
 
 std::string version() { return CLEAVE_VERSION; }
 
+static Verbosity chosenVerbosity = Verbosity::Normal;
+static std::string quietHelp = "print errors only", verboseHelp = "print more";
+
+Verbosity verbosity() { return chosenVerbosity; }
+
+void describeVerbosity(const std::string &quiet, const std::string &verbose) {
+  quietHelp = quiet;
+  verboseHelp = verbose;
+}
+
+// Adds -q and -v. A tool may have a -q of its own.
+static void addVerbosity(CLI::App &app) {
+  auto choose = [](Verbosity chosen) { return [chosen](int64_t) { chosenVerbosity = chosen; }; };
+  CLI::Option *verbose =
+      app.add_flag_function("-v,--verbose", choose(Verbosity::Verbose), verboseHelp);
+  if (CLI::Option *quiet = app.get_option_no_throw("--quiet"))
+    verbose->excludes(quiet);
+  else
+    app.add_flag_function("-q,--quiet", choose(Verbosity::Quiet), quietHelp)->excludes(verbose);
+}
+
 std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv) {
   std::set_new_handler(endWithoutMemory);
+  addVerbosity(app);
   app.set_version_flag("--version", concat(app.get_name(), " ", version()));
   try {
     app.parse(argc, argv);

@@ -13,9 +13,21 @@ namespace cleave {
 // The version of Cleave, and in parentheses how this build differs from the usual one.
 std::string version();
 
-// Reads the command line. Returns an exit code if the tool must end: 0 after printing help or the
-// version, 1 after printing an error. The name of `app` is the tool's name. From then on, memory
-// that cannot be allocated ends the tool with a message and exit code 1.
+// How much a tool prints.
+enum class Verbosity {
+  Quiet, // -q: errors only
+  Normal,
+  Verbose, // -v: all that it knows
+};
+// As the command line says; Normal before it is read.
+Verbosity verbosity();
+// Replaces the help of -q and -v where a tool means something particular; before readCommandLine.
+void describeVerbosity(const std::string &quiet, const std::string &verbose);
+
+// Reads the command line, with the options -q, -v and --version, which all tools have. Returns an
+// exit code if the tool must end: 0 after printing help or the version, 1 after printing an error.
+// The name of `app` is the tool's name. From then on, memory that cannot be allocated ends the tool
+// with a message and exit code 1.
 std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv);
 
 // Checks of option values: a number above 0, and one of at least 0.

@@ -81,6 +81,8 @@ static Imported importModel(mlir::MLIRContext &context, const Model &model, Weig
   importer.importMain(order);
   addOutputs(parts, importer, plan.remarks);
   importer.addStateResults();
+  for (const auto &[other, parameter] : plan.otherNames)
+    step.nameAlso(other, parameter);
   unsupported.check(model, openChoices(graph::stepOf(step.module())));
   return step.finish(plan.remarks, model.producer);
 }

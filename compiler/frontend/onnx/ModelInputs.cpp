@@ -298,7 +298,7 @@ private:
       for (const std::string &name : symbols_)
         known += (known.empty() ? "" : ", ") + name;
       fail("--set ", symbol, "=", size, ": the model has no symbol '", symbol, "'; it has ",
-           known.empty() ? "none" : known);
+           known.empty() ? frontend::kNoSymbols : known);
     }
     if (missing_.empty() || options_.keepSymbols)
       return;

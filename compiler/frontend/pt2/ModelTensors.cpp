@@ -125,6 +125,8 @@ TensorRef ModelTensors::parameter(const InputSpec &input) {
     });
     return nullptr;
   }
+  if (name != input.target)
+    step_.nameAlso(input.target, name);
   if (auto found = parameters_.find(name); found != parameters_.end())
     return found->second;
   const InputSpec *source = &input;
@@ -136,6 +138,9 @@ TensorRef ModelTensors::parameter(const InputSpec &input) {
     if (!data.isAbsent && other.entry == data.entry && other.isSameAs(data))
       return parameters_[name] = parameters_.at(first);
   data_.emplace_back(name, data);
+  for (const std::string &other : weights_.otherNamesOf(source->target))
+    if (other != name && !llvm::is_contained(options_.untie, other))
+      step_.nameAlso(other, name);
   return parameters_[name] = parameterNamed(*source, name);
 }
 

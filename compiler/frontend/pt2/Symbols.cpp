@@ -2,6 +2,7 @@
 #include "compiler/frontend/pt2/Symbols.h"
 
 #include "compiler/frontend/emit/Failure.h"
+#include "compiler/frontend/step/OptionNames.h"
 
 #include <algorithm>
 #include <cctype>
@@ -78,7 +79,7 @@ std::string listed(const std::map<std::string, std::string> &names) {
   std::string out;
   for (const std::string &name : sorted(names))
     out += (out.empty() ? "" : ", ") + name;
-  return out.empty() ? "none" : out;
+  return out.empty() ? frontend::kNoSymbols : out;
 }
 
 [[noreturn]] void failOnMissing(const std::map<std::string, std::string> &names) {

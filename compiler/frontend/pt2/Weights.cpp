@@ -63,4 +63,26 @@ torch::StridedTensor Weights::find(const std::string &name, const TensorMeta &me
   return out;
 }
 
+// Whether two payloads are the same elements of one entry, in the same order.
+static bool areSame(const Payload &a, const Payload &b) {
+  auto texts = [](const std::vector<Size> &sizes) {
+    std::vector<std::string> texts;
+    for (const Size &size : sizes)
+      texts.push_back(size.text);
+    return texts;
+  };
+  return a.entry == b.entry && a.meta && b.meta && texts(a.meta->sizes) == texts(b.meta->sizes) &&
+         texts(a.meta->strides) == texts(b.meta->strides) &&
+         a.meta->offset.text == b.meta->offset.text;
+}
+
+std::vector<std::string> Weights::otherNamesOf(const std::string &name) const {
+  std::vector<std::string> names;
+  if (auto payload = payloads_.find(name); payload != payloads_.end())
+    for (const auto &[other, same] : payloads_)
+      if (other != name && areSame(same, payload->second))
+        names.push_back(other);
+  return names;
+}
+
 } // namespace cleave::pt2

@@ -14,6 +14,8 @@ public:
   // The tensor `name`; fails if it is missing, pickled, or does not have the element type and shape
   // of `meta`. A tensor of PyTorch's meta device is absent.
   torch::StridedTensor find(const std::string &name, const TensorMeta &meta) const;
+  // The other names under which the archive has the same elements.
+  std::vector<std::string> otherNamesOf(const std::string &name) const;
   const torch::Archive &archive() const { return archive_; }
 
 private:

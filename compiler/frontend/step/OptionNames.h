@@ -7,6 +7,10 @@
 
 namespace cleave::frontend {
 
+// What messages about --set say of a model without symbols.
+inline constexpr const char *kNoSymbols =
+    "none, since the export fixed all sizes: leave --set out, or export with dynamic_shapes";
+
 // Fails where --input or --value names none of `inputs` (the model's, in its order) and, if
 // `haveElements`, no element `x.0`, `x.1`, … of an input `x` either.
 void checkInputNames(const ImportOptions &options, const std::vector<std::string> &inputs,

@@ -3,6 +3,7 @@
 
 #include "compiler/frontend/emit/Emitter.h"
 #include "compiler/frontend/step/FinishStep.h"
+#include "dialects/graph/Provenance.h"
 #include "dialects/graph/StopGradient.h"
 
 namespace cleave::frontend {
@@ -58,6 +59,10 @@ mlir::BlockArgument StepBuilder::addArgument(ArgumentRole role, mlir::Type type,
 mlir::BlockArgument StepBuilder::addArgument(ArgumentRole role, mlir::Type type,
                                              llvm::StringRef name, const TensorOrigin &source) {
   return addArgument(role, type, name, toAttribute(source, b_.getContext()));
+}
+
+void StepBuilder::nameAlso(const std::string &other, const std::string &parameter) {
+  graph::addOtherName(module(), other, parameter);
 }
 
 void StepBuilder::freeze(mlir::BlockArgument parameter) {

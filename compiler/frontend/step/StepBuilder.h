@@ -42,6 +42,8 @@ public:
                                   mlir::Attribute source = {});
   mlir::BlockArgument addArgument(ArgumentRole role, mlir::Type type, llvm::StringRef name,
                                   const graph::TensorOrigin &source);
+  // Notes a further name that a parameter has in the user's model (graph.other_names).
+  void nameAlso(const std::string &other, const std::string &parameter);
   // Marks a parameter as not trained (graph.frozen).
   void freeze(mlir::BlockArgument parameter);
   // The user's name of an argument.

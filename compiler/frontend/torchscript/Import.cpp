@@ -53,9 +53,12 @@ public:
       frontend::StepBuilder step(context_, path_);
       std::vector<frontend::Remark> remarks = model_.remarks();
       std::set<std::string> missing = buildStep(step, written, remarks);
-      if (missing.empty())
+      if (missing.empty()) {
+        for (const auto &[other, parameter] : model_.otherNames())
+          step.nameAlso(other, parameter);
         return step.finish(std::move(remarks),
                            "torch.jit, archive version " + versionString(archive_));
+      }
       written.insert(missing.begin(), missing.end());
     }
   }

@@ -19,6 +19,10 @@ public:
   // The class of the model itself.
   const std::string &className() const { return data_[data_.root].text; }
   const std::vector<Stored> &tensors() const { return table_.tensors(); }
+  // Further names of parameters (TensorTable.h).
+  std::vector<std::pair<std::string, std::string>> otherNames() const {
+    return table_.otherNames();
+  }
   const std::vector<frontend::Remark> &remarks() const { return remarks_; }
 
   // The model as objects; tensors are made by `make`. Every call returns new objects.

@@ -57,6 +57,14 @@ void TensorTable::tie(const frontend::ImportOptions &options) {
   }
 }
 
+std::vector<std::pair<std::string, std::string>> TensorTable::otherNames() const {
+  std::vector<std::pair<std::string, std::string>> names;
+  for (const auto &[name, index] : byName_)
+    if (tensors_[index].kind == Stored::Kind::Parameter && tensors_[index].name != name)
+      names.emplace_back(name, tensors_[index].name);
+  return names;
+}
+
 void TensorTable::makeParameter(size_t index) {
   tensors_[index].kind = Stored::Kind::Parameter;
   tensors_[index].tensor.requiresGrad = true;

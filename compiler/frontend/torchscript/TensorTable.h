@@ -38,6 +38,8 @@ public:
   // elements in the same order. None: there is none.
   std::optional<size_t> named(const std::string &name) const;
   std::optional<size_t> sameAs(const torch::StridedTensor &tensor) const;
+  // Further names of parameters, and their first names.
+  std::vector<std::pair<std::string, std::string>> otherNames() const;
   // Tied parameters, for the user.
   const std::vector<frontend::Remark> &remarks() const { return remarks_; }
 

@@ -10,18 +10,20 @@
 
 // `forward` folds and simplifies; the role of the step's results is still that of the model.
 // FORWARD: func.func @step
-// FORWARD-SAME: graph.role = "output"
+// FORWARD: graph.role = "output"
 // FORWARD-NOT: graph.transpose
 // FORWARD: graph.relu
 // FORWARD-NOT: graph.exp
 
 // `train` adds a label and the update of the parameter, and the loss replaces the output.
-// TRAIN: module attributes {graph.optimizer = "sgd:lr=0.5,
+// TRAIN: graph.optimizer = "sgd:lr=0.5,
 // TRAIN: func.func @step
-// TRAIN-SAME: graph.role = "parameter"{{.*}}graph.trainable
-// TRAIN-SAME: graph.role = "label"
-// TRAIN-SAME: graph.role = "loss"
-// TRAIN-SAME: graph.alias = 1 : i64{{.*}}graph.role = "parameter"
+// TRAIN: graph.role = "parameter"
+// TRAIN: graph.trainable
+// TRAIN: graph.role = "label"
+// TRAIN: graph.role = "loss"
+// TRAIN: graph.alias = 1 : i64
+// TRAIN: graph.role = "parameter"
 // TRAIN-NOT: graph.role = "output"
 // TRAIN: graph.relu
 // TRAIN-NOT: graph.fusion
@@ -32,19 +34,22 @@
 // PRIMITIVE-NOT: mesh.mesh
 
 // `planned` splits the batch of 8 over two ranks, in attributes only.
-// PLANNED: module attributes {{{.*}}mesh.mesh = #mesh.mesh<[dp = 2]>
-// PLANNED: %arg0: tensor<8x4xf32> {{{.*}}mesh.sharding = #mesh.sharding<[{dp}, {}]>
-// PLANNED: graph.dot_general {{.*}}mesh.strategy = #mesh.strategy<
+// PLANNED: mesh.mesh = #mesh.mesh<[dp = 2]>
+// PLANNED: %arg0: tensor<8x4xf32> {
+// PLANNED: mesh.sharding = #mesh.sharding<[{dp}, {}]>
+// PLANNED: graph.dot_general
+// PLANNED: mesh.strategy = #mesh.strategy<
 // PLANNED-NOT: mesh.all_reduce
 
 // `partitioned` has blocks of 4 rows; the gradient of the parameter is summed over the ranks.
-// PARTITIONED: %arg0: tensor<4x4xf32> {{{.*}}mesh.global = tensor<8x4xf32>
+// PARTITIONED: %arg0: tensor<4x4xf32> {
+// PARTITIONED: mesh.global = tensor<8x4xf32>
 // PARTITIONED-NOT: mesh.strategy
 // PARTITIONED: mesh.all_reduce sum {{.*}} over {dp}
 
 // `program` has buffers and instructions, and no function.
 // PROGRAM-NOT: func.func
-// PROGRAM: module attributes {graph.optimizer = "sgd:lr=0.5,
+// PROGRAM: graph.optimizer = "sgd:lr=0.5,
 // PROGRAM-NOT: func.func
 // PROGRAM: program.tensor input "x" tensor<8x4xf32> split {{\[}}[0], []]
 // PROGRAM: program.kernel

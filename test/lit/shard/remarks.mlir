@@ -6,7 +6,7 @@
 // CHECK-DAG: remark: {{.*}}memory{{.*}}at the peak, budget {{.*}}; not binding; largest at the peak: dot_general.0 (
 // CHECK-DAG: remark: {{.*}}pin{{.*}}dp leaves {{[0-9]+}} of {{[0-9]+}} choices
 // CHECK-DAG: remark: {{.*}}parameter{{.*}}w lives as [_, _]; the only choice; dp leaves 1 of {{[0-9]+}} choices
-// CHECK-DAG: remark: {{.*}}op{{.*}}: a c, c b -> a b: a by dp; gives [dp, _]; takes {{.*}}; the only choice
+// CHECK-DAG: remark: {{.*}}op{{.*}}: rows (a) over dp in a c, c b -> a b; gives [dp, _]; takes {{.*}}; the only choice
 // CHECK-DAG: remark: {{.*}}collective{{.*}}from [_] partial(dp) to [dp] by reduce_scatter over dp of 16 B (
 module {
   func.func @step(%x: tensor<64x8xf32> {graph.role = "input", graph.name = "x"},

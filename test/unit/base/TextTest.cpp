@@ -50,6 +50,28 @@ TEST_CASE("long lines are clipped between characters") {
   CHECK(table.str(0, 8) == "ab  äöüß\n");
 }
 
+TEST_CASE("a table that is too wide goes on below, and a cell keeps every word") {
+  Table table({"name", ">bytes", "why"});
+  table.add({"blocks.0.attention", "12 B", "it is read by the next layer and by the one behind"});
+  CHECK(table.str(0, 40) == "name              bytes  why\n"
+                            "blocks.0.attenti   12 B  it is read by\n"
+                            "on                       the next layer\n"
+                            "                         and by the one\n"
+                            "                         behind\n");
+  CHECK(wrapped("one two", 3) == std::vector<std::string>{"one", "two"});
+  CHECK(wrapped("abcdef", 4) == std::vector<std::string>{"abcd", "ef"});
+  CHECK(wrapped("", 4) == std::vector<std::string>{""});
+}
+
+TEST_CASE("styles take no columns") {
+  const std::string bold = "\x1b[1mdp\x1b[0m";
+  CHECK(displayWidth(bold) == 2);
+  CHECK(clipped(bold, 2) == bold);
+  Table table({"mesh", "time"});
+  table.add({bold, "1 s"});
+  CHECK(table.str(0, 80) == "mesh  time\n" + bold + "    1 s\n");
+}
+
 TEST_CASE("amounts of bytes are read with binary and decimal units, and other text is rejected") {
   CHECK(*parseBytes("2GiB") == uint64_t(2) << 30);
   CHECK(*parseBytes("1.5 MiB") == 3 << 19);

@@ -2,12 +2,15 @@
 #include "SmallPlan.h"
 
 #include "runtime/artifact/Verify.h"
+#include "runtime/base/Table.h"
 #include "tools/cleave-dump/Fold.h"
 #include "tools/cleave-dump/Timeline.h"
 #include "tools/cleave-dump/Views.h"
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 using namespace cleave;
 using Catch::Matchers::Contains;
@@ -42,6 +45,59 @@ TEST_CASE("the summary says what was decided, why, and what it costs") {
     CHECK_THAT(text, Contains(line));
 }
 
+TEST_CASE("the short form has about ten lines, none wider than the terminal") {
+  plan::Plan plan = smallPlan();
+  plan::Prediction &predicted = *plan.mutable_predicted();
+  predicted.set_peak_seconds(0.0000176);
+  plan::Decision &axis = *plan.add_decisions();
+  axis.set_kind("axis"), axis.set_name("dp=2");
+  axis.set_reason("splits batch 100.0 % of the FLOPs of products");
+  for (const char *name : {"dp=2,tp=2", "dp=4"}) {
+    plan::Decision &mesh = *plan.add_decisions();
+    mesh.set_kind("mesh"), mesh.set_name(name), mesh.set_seconds(5e-5);
+    mesh.set_choice(mesh.name() == "dp=4" ? "at least" : "chosen");
+  }
+  const std::string wide = dump::brief(plan, "out/two.plan"), text = squeezed(wide);
+  for (const char *line : {"two.plan: training of two.onnx on 4 ranks, mesh dp=2 x tp=2\n",
+                           "speed 364 Ksamples/s, MFU 10.0 %\n",
+                           "dp=2 splits batch 100.0 % of the FLOPs of products\n",
+                           "meshes 2 tried; the next best, dp=4, takes at least 50.0 us\n",
+                           "cleave-dump out/two.plan shows decisions"})
+    CHECK_THAT(text, Contains(line));
+  CHECK(std::count(wide.begin(), wide.end(), '\n') <= 12);
+  ::setenv("COLUMNS", "60", 1);
+  std::istringstream narrow(dump::summary(plan, "out/two.plan"));
+  for (std::string line; std::getline(narrow, line);)
+    CHECK(displayWidth(line) <= 60);
+  ::unsetenv("COLUMNS");
+}
+
+TEST_CASE("the meshes that were tried are a table with time and memory, the chosen one first") {
+  plan::Plan plan = smallPlan();
+  auto add = [&](const char *name, const char *choice, double seconds, uint64_t bytes) {
+    plan::Decision &mesh = *plan.add_decisions();
+    mesh.set_kind("mesh"), mesh.set_name(name), mesh.set_choice(choice);
+    mesh.set_seconds(seconds), mesh.set_bytes(bytes);
+  };
+  add("dp=4", "at least", 5e-5, 0);
+  add("dp=2,tp=2", "chosen", 4.4e-5, 4096);
+  const std::string text = squeezed(dump::summary(plan, "p"));
+  const size_t chosen = text.find("dp=2,tp=2 44.0 us 4.00 KiB chosen\n"),
+               other = text.find("dp=4 >= 50.0 us ruled out by its bound\n");
+  CHECK(chosen < other);
+  CHECK(other != std::string::npos);
+}
+
+TEST_CASE("a tied parameter is explained by each of its names") {
+  plan::Plan plan = smallPlan();
+  plan.mutable_tensors(1)->add_other_names("head.w");
+  Result<std::string> text = dump::explain(plan, "head.w");
+  REQUIRE(text);
+  CHECK_THAT(*text, Contains("h.0.w\n") && Contains("is also named head.w: the two are tied\n"));
+  CHECK_THAT(dump::explain(plan, "head.z").status().message(),
+             Contains("similar names are head.w"));
+}
+
 TEST_CASE("the summary of a plan without a model file says so") {
   plan::Plan plan = smallPlan();
   plan.clear_source();
@@ -66,7 +122,7 @@ TEST_CASE("of many decisions the costliest are shown and the rest is counted") {
   std::string text = squeezed(dump::summary(plan, "p"));
   CHECK_THAT(text, Contains("layerA") && Contains("layerS") && Contains("layerQ 1.00 s"));
   CHECK_THAT(text, !Contains("layerU") && !Contains("layerZ"));
-  CHECK_THAT(text, Contains("… and 6 cheaper rows: see --json\n"));
+  CHECK_THAT(text, Contains("… and 6 cheaper rows: see -v\n"));
 }
 
 TEST_CASE("each answer to what-if has a row: seconds of whole steps do not add up") {
@@ -224,7 +280,7 @@ TEST_CASE("explain gathers decision, alternatives, state, place and uses of one 
   REQUIRE(text);
   for (const char *line :
        {"parameter: f32[16x16], layout [_, _], 1.00 KiB in all, 1.00 KiB on one rank\n",
-        "its optimizer state: h.0.w.momentum [_, _], 1.00 KiB on one rank\n", "[dp, _] +10.0 us\n",
+        "its optimizer state: h.0.w.momentum [_, _], 1.00 KiB on one rank\n", "+10.0 us [dp, _]\n",
         "h.0.w f32[16x16] parameter 1.00 KiB 256 0 8\n", "matmul h.0.product", "launch h.0.w"})
     CHECK_THAT(squeezed(*text), Contains(line));
 }

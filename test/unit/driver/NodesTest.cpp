@@ -48,7 +48,7 @@ static std::vector<std::string> axesOf(const ModelCase &model) {
   return axes;
 }
 
-// Every tensor parallelism splits the columns of some products. With two samples per GPU, gathers
+// Every tensor parallelism splits the features of some products. With two samples per GPU, gathers
 // of weights cost less than sums of activations across nodes.
 TEST_CASE("no plan of a large model for several nodes is tensor parallel across them") {
   for (const auto &[name, length] : {std::pair("gpt3", 2048), std::pair("llama2-70b", 4096)}) {
@@ -56,8 +56,8 @@ TEST_CASE("no plan of a large model for several nodes is tensor parallel across 
         {name, "softmax-cross-entropy:logits", {{"batch", 128}, {"seq", length}}, {{"layers", 2}}});
     REQUIRE(!axes.empty());
     INFO(name << ": " << axes[0]);
-    CHECK(axes[0].find(" splits rows in ") != std::string::npos); // the first axis crosses nodes
+    CHECK(axes[0].find(" splits batch ") != std::string::npos); // the first axis crosses nodes
     for (const std::string &axis : axes)
-      CHECK(axis.find("columns") == std::string::npos);
+      CHECK(axis.find("features") == std::string::npos);
   }
 }

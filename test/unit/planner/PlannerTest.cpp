@@ -135,8 +135,8 @@ TEST_CASE("every decision is a remark with its reason and numbers") {
   CHECK_THAT(remarksOf(*plan, "mesh")[0], Catch::StartsWith("the only mesh tried: tp=4: "));
   REQUIRE(remarksOf(*plan, "axis").size() == 1);
   CHECK_THAT(remarksOf(*plan, "axis")[0], Catch::StartsWith("tp (4 ranks) splits ") &&
-                                              Catch::Contains("columns in ") &&
-                                              Catch::EndsWith(" of the FLOPs of matrix products"));
+                                              Catch::Contains("features ") &&
+                                              Catch::EndsWith(" of the FLOPs of products"));
   CHECK_THAT(remarksOf(*plan, "bound").at(0),
              Catch::Contains(" per step; no plan on the meshes tried takes less than "));
   CHECK_THAT(remarksOf(*plan, "memory").at(0), Catch::Contains("; not binding; largest at the"));

@@ -1,6 +1,7 @@
 // The CUDA device and the executor over the recorder: hand-made steps, and seeded faults.
 #include "runtime/comm/local/LocalWorld.h"
 #include "runtime/executor/Executor.h"
+#include "runtime/executor/Trace.h"
 #include "test/unit/runtime_device_cuda/Recorder.h"
 #include "test/unit/runtime_device_cuda/RecordingDriver.h"
 #include "test/unit/small_plans/PlanBuilder.h"
@@ -113,7 +114,8 @@ TEST_CASE("cuda: a profile has the times between events beside the predicted one
   Recording recording(plan);
   std::string events, summary;
   REQUIRE(run(plan, 3, {.profiledSteps = 1}, [&](executor::Executor &executor) {
-    events = executor.profile()->events(), summary = executor.profile()->summary();
+    events = executor::traceEvents(plan, 0, *executor.profile());
+    summary = executor.profile()->summary();
   }));
   CHECK_THAT(summary, Catch::Matchers::Contains("kernel scale"));
   double measured = 0, predicted = 0; // microseconds of the kernel

@@ -4,6 +4,7 @@
 
 #include "runtime/artifact/KernelSignature.h"
 #include "runtime/artifact/Verify.h"
+#include "runtime/executor/Trace.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -276,7 +277,7 @@ TEST_CASE("a profile keeps the last steps with measured and predicted times") {
   REQUIRE(runRanks(builder.plan(), &data, options, [&](Executor &executor, comm::World &) {
     for (int64_t step = 0; step < 5; ++step)
       CLEAVE_TRY(executor.step(step));
-    events = executor.profile()->events();
+    events = traceEvents(builder.plan(), 0, *executor.profile());
     CHECK_THAT(executor.profile()->summary(), Contains("kernel add_one"));
     return Status::ok();
   }));

@@ -9,25 +9,30 @@ function kindOf([, kind, lane]) {
   return kinds.includes(named) ? named : "other";
 }
 
-// Seconds in which a lane of communication runs and nothing is computed.
-function exposedSeconds(segment) {
-  const edges = [];
+// The spans [begin, end] in which communication runs and nothing is computed.
+function exposedSpans(segment) {
+  const edges = [], spans = [];
   for (const [, , lane, begin, seconds] of segment.instructions)
     edges.push([begin, lane, 1], [begin + seconds, lane, -1]);
   edges.sort((a, b) => a[0] - b[0]);
   const running = [0, 0, 0];
-  let exposed = 0, before = 0;
+  let before = 0;
   for (const [at, lane, change] of edges) {
-    if (running[1] > 0 && running[0] === 0) exposed += at - before;
+    if (running[1] > 0 && running[0] === 0 && at > before) {
+      if (spans.length && spans.at(-1)[1] >= before) spans.at(-1)[1] = at;
+      else spans.push([before, at]);
+    }
     running[lane] += change;
     before = at;
   }
-  return exposed;
+  return spans;
 }
+
+const exposedSeconds = (segment) => exposedSpans(segment).reduce((sum, [begin, end]) => sum + end - begin, 0);
 
 function timelineSection() {
   // One row per program and lane that is used; segments one behind the other, each once.
-  const rows = [], bars = [], marks = [];
+  const rows = [], bars = [], marks = [], exposedBars = [];
   let end = 0;
   for (const program of plan.programs) {
     let begin = 0;
@@ -40,6 +45,8 @@ function timelineSection() {
         bars.push({bar, row: rowOf[bar[2]], begin: begin + bar[3], segment});
         length = Math.max(length, bar[3] + bar[4]);
       }
+      for (const [first, last] of exposedSpans(segment))
+        exposedBars.push({row: rowOf[1], begin: begin + first, end: begin + last});
       if (program === plan.programs[0]) marks.push({at: begin, text: segment.name + (segment.runs > 1 ? ` x ${segment.runs}` : "")});
       begin += length;
     }
@@ -64,6 +71,9 @@ function timelineSection() {
       context.fillRect(x, top + row * (tall + 16) + 15, w > 3 ? w - 0.5 : w, tall);
       ++drawn;
     });
+    context.fillStyle = color("--c4");
+    for (const {row, begin, end: last} of exposedBars)
+      context.fillRect(toX(begin, width), top + row * (tall + 16) + 15 + tall + 1, Math.max(0.7, toX(last, width) - toX(begin, width)), 4);
     context.fillStyle = color("--ink");
     for (const {at, text} of marks) {
       context.fillRect(toX(at, width), 0, 1, height - 20);
@@ -136,9 +146,12 @@ function timelineSection() {
       if (chosen >= 0 && (bars[chosen].begin < from || bars[chosen].begin > to)) pan((bars[chosen].begin - (from + to) / 2) / (to - from));
     }});
   const button = (text, action) => el("button", {click: action}, text);
+  const total = plan.programs[0].segments.reduce((sum, segment) => sum + segment.runs * segment.instructions
+    .reduce((all, bar) => all + (bar[2] === 1 ? bar[4] : 0), 0), 0);
   const exposed = plan.programs[0].segments.reduce((sum, segment) => sum + segment.runs * exposedSeconds(segment), 0);
   section("timeline", "Timeline", "The step as predicted, each segment once. Drag to move, + and - (or the wheel with Shift) to zoom. " +
-          `Communication that nothing hides takes ${secondsText(exposed)} of a step.`,
+          (total === 0 ? "" : `Communication takes ${secondsText(total)} of a step; ${secondsText(exposed)} of it are exposed, ` +
+          "that is, nothing is computed meanwhile: underlined in the chart."),
           el("div", {class: "controls"}, button("+", () => zoom(0.6, (from + to) / 2)), button("-", () => zoom(1 / 0.6, (from + to) / 2)),
              button("whole step", () => { from = 0; to = end; chart.redraw(); })),
           legend(kinds, (kind) => bars.some(({bar}) => kindOf(bar) === kind)), chart.box, detail);

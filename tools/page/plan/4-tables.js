@@ -1,9 +1,31 @@
 // Decisions, collectives, rates of kernels, and remarks.
 
+// Decisions that other parts of the page show.
+const shownElsewhere = ["remark", "mesh", "axis"];
+
+// The meshes that the planner tried, as bars of the seconds of a step.
+function meshesSection() {
+  const tried = plan.decisions.filter((decision) => decision.kind === "mesh");
+  if (tried.length < 2) return;
+  const order = (mesh) => mesh.choice === "chosen" ? 0 : mesh.seconds || Infinity;
+  const meshes = tried.slice().sort((a, b) => order(a) - order(b)), longest = Math.max(...meshes.map((mesh) => mesh.seconds));
+  const bar = (mesh) => el("div", {class: "bar", style: `width:${(100 * mesh.seconds / longest).toFixed(1)}%;background:var(${
+    mesh.choice === "chosen" ? "--c0" : mesh.choice === "slower" ? "--c5" : "--line"})`});
+  section("meshes", "Meshes tried", "The best step that was found on each mesh, and what one rank holds. Where a bound was enough to rule a mesh " +
+          "out, no plan was made on it: its steps take at least the time in the table.",
+    el("div", {class: "scroll"}, el("table", {id: "mesh-table"}, el("thead", {}, el("tr", {},
+      ...["mesh", "step", "one rank", "", ""].map((title, c) => el("th", {scope: "col", class: c === 1 || c === 2 ? "number" : undefined}, title)))),
+      el("tbody", {}, ...meshes.map((mesh) => el("tr", {}, el("td", {class: "mono"}, mesh.name),
+        el("td", {class: "number"}, mesh.seconds ? (mesh.choice === "at least" ? "≥ " : "") + secondsText(mesh.seconds) : ""),
+        el("td", {class: "number"}, mesh.bytes ? bytesText(mesh.bytes) : ""),
+        el("td", {}, mesh.reason || (mesh.choice === "at least" ? "ruled out" : mesh.choice)),
+        el("td", {class: "wide"}, mesh.seconds ? bar(mesh) : "")))))));
+}
+
 function decisionsSection() {
-  const decisions = plan.decisions.filter((decision) => decision.kind !== "remark");
+  const decisions = plan.decisions.filter((decision) => !shownElsewhere.includes(decision.kind));
   if (decisions.length === 0) return;
-  const others = (decision) => decision.alternatives.length === 0 ? decision.reason : el("span", {}, decision.reason, el("details", {},
+  const others = (decision) => decision.alternatives.length === 0 || decision.reason.startsWith("+") ? decision.reason : el("span", {}, decision.reason, el("details", {},
     el("summary", {}, `${decision.alternatives.length} other${decision.alternatives.length > 1 ? "s" : ""}`),
     ...decision.alternatives.map((other) => el("div", {}, `${other.seconds >= 0 ? "+" : ""}${secondsText(other.seconds)}: ${other.choice}`))));
   // A cell's value is searched: the text of the decision; the element is made when it is shown.
@@ -63,6 +85,6 @@ function remarksSection() {
   const rows = plan.decisions.filter((decision) => decision.kind === "remark")
     .map((decision) => [decision.name, `${decision.choice} ${decision.reason}`.trim()]);
   if (rows.length === 0) return;
-  section("remarks", "Remarks", "What the compiler noticed, and the meshes that it tried.",
+  section("remarks", "Remarks", "What the compiler noticed.",
           searchable("remark-table", [{title: "about"}, {title: "remark"}], rows, 0));
 }

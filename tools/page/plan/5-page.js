@@ -8,10 +8,15 @@ function summary() {
     el("div", {class: "tiles"},
       tile(secondsText(p.step_seconds), "a step, predicted"),
       tile(percentText(p.gap), `gap: no plan takes less than ${secondsText(p.bound_seconds)} of the planner's ${secondsText(p.planned_seconds)}`),
+      p.samples_per_second ? tile(countText(p.tokens_per_second || p.samples_per_second, p.tokens_per_second ? "tokens/s" : "samples/s"),
+                                  `of all ranks${p.tokens_per_second ? `: ${countText(p.samples_per_second, "samples/s")}` : ""}`) : null,
+      p.utilization ? tile(percentText(p.utilization), "MFU: model FLOPs by the devices' peak rate") : null,
       tile(bytesText(p.peak_bytes), "memory of the fullest rank"),
       tile(`${plan.ranks}`, `rank${plan.ranks > 1 ? "s" : ""}${mesh ? `, ${mesh}` : ""}, ${plan.device}`),
       tile(countText(p.flops / Math.max(p.step_seconds, 1e-30), "FLOP/s"), `per rank: ${countText(p.flops, "FLOP")} in a step`),
       tile(secondsText(p.communication_seconds), `of communication: ${bytesText(p.communication_bytes)} sent per rank`)),
+    ...plan.decisions.filter(({kind, name}) => kind === "axis" && !name.endsWith("=1")).map(({name, reason}) =>
+      el("p", {class: "axis"}, el("b", {}, name), ` ${reason}`)),
     plan.command_line ? el("details", {}, el("summary", {}, `made by ${plan.producer}${p.cluster ? ` for ${p.cluster}` : ""}`),
                            el("code", {}, plan.command_line)) : "");
 }
@@ -20,6 +25,7 @@ summary();
 meshSection();
 memorySection();
 timelineSection();
+meshesSection();
 decisionsSection();
 rooflineSection();
 collectivesSection();

@@ -37,6 +37,7 @@ struct ParameterPlan {
   std::map<size_t, ParameterRef> byInitializer;           // for outputs and subgraphs
   std::set<const StoredTensor *> subgraphWeights; // initializers of subgraphs that are parameters
   std::vector<Remark> remarks;
+  std::map<std::string, std::string> otherNames; // of tied parameters, by these names
 };
 
 // The ties that the user asks for (--tie, --untie).

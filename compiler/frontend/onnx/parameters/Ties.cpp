@@ -51,6 +51,7 @@ public:
     if (shapeOf(graph_, plan_.parameters[a]) != shapeOf(graph_, plan_.parameters[b]))
       fail("--tie ", from, "=", to, ": the two have different shapes");
     redirect(a, b);
+    plan_.otherNames[from] = to;
     plan_.remarks.push_back({Remark::Kind::Tied, from, "tied to '" + to + "' as asked for"});
   }
 
@@ -131,6 +132,21 @@ public:
     }
   }
 
+  // A parameter that several modules read has the name `MODULE.weight` in each of them.
+  void nameShared() {
+    const std::vector<Readers> all = readers();
+    for (size_t i = 0; i < plan_.parameters.size(); ++i) {
+      const std::string &name = plan_.parameters[i].name;
+      const size_t dot = name.rfind('.');
+      if (plan_.parameters[i].kind != ParameterKind::Parameter || dot == std::string::npos ||
+          all[i].size() < 2)
+        continue;
+      for (const auto &[module, uses] : all[i])
+        if (const std::string other = module + name.substr(dot); !module.empty() && !isTaken(other))
+          plan_.otherNames.emplace(other, name);
+    }
+  }
+
   // Warns of parameters that more than one module reads.
   void warnOfSharing() {
     std::vector<Readers> all = readers();
@@ -171,15 +187,16 @@ public:
 private:
   // `wanted` if it is a usable name that no parameter has; else `base`.2, `base`.3, ….
   std::string freshName(const std::string &wanted, const std::string &base) const {
-    auto taken = [&](const std::string &name) {
-      return std::any_of(plan_.parameters.begin(), plan_.parameters.end(),
-                         [&](const Parameter &parameter) { return parameter.name == name; });
-    };
-    if (wanted[0] != '.' && !taken(wanted))
+    if (wanted[0] != '.' && !isTaken(wanted))
       return wanted;
     for (int i = 2;; ++i)
-      if (std::string name = concat(base, ".", i); !taken(name))
+      if (std::string name = concat(base, ".", i); !isTaken(name))
         return name;
+  }
+
+  bool isTaken(const std::string &name) const {
+    return std::any_of(plan_.parameters.begin(), plan_.parameters.end(),
+                       [&](const Parameter &parameter) { return parameter.name == name; });
   }
 
   size_t parameterOf(const InitializerUse &use) const {
@@ -233,6 +250,7 @@ void tieParameters(const Graph &graph, WeightFiles &files, const TieOptions &opt
     ties.warnOfSharing();
     ties.warnOfBuffers();
   }
+  ties.nameShared();
   ties.dropUnread();
 }
 

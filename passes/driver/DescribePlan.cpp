@@ -1,0 +1,125 @@
+#include "passes/driver/DescribePlan.h"
+
+#include "compiler/analysis/Vocabulary.h"
+#include "compiler/planner/AxisUse.h"
+#include "compiler/planner/FateRemarks.h"
+#include "compiler/planner/ModelWork.h"
+#include "dialects/graph/Step.h"
+#include "runtime/base/Concat.h"
+
+namespace cleave::driver {
+
+plan::Decision &addDecision(plan::Plan &plan, const std::string &name, const std::string &kind,
+                            const std::string &choice, const std::string &reason) {
+  plan::Decision &decision = *plan.add_decisions();
+  decision.set_name(name);
+  decision.set_kind(kind);
+  decision.set_choice(choice);
+  decision.set_reason(reason);
+  return decision;
+}
+
+static void addAlternative(plan::Decision &decision, const std::string &choice, double seconds) {
+  plan::Alternative &alternative = *decision.add_alternatives();
+  alternative.set_choice(choice);
+  alternative.set_seconds(seconds);
+}
+
+static void addLayouts(const planner::Plan &decided, plan::Plan &out) {
+  for (const planner::Reason &reason : decided.reasons) {
+    plan::Decision &decision =
+        addDecision(out, reason.name, reason.kind, reason.choice, planner::comparisonText(reason));
+    decision.set_seconds(reason.seconds);
+    if (!reason.alternative.empty())
+      addAlternative(decision, reason.alternative, reason.alternativeSeconds);
+  }
+}
+
+static void addFates(const planner::Plan &decided, plan::Plan &out) {
+  for (const planner::Repetition &again : decided.repetitions) {
+    plan::Decision &decision = addDecision(out, again.name, "recompute", planner::choiceText(again),
+                                           planner::reasonText(again, decided));
+    decision.set_seconds(again.seconds);
+    addAlternative(decision, "kept", -again.seconds);
+  }
+  for (const planner::KeptValue &value : decided.kept) {
+    plan::Decision &decision = addDecision(out, value.name, "kept", planner::choiceText(value),
+                                           planner::reasonText(value, decided));
+    if (value.mayRunAgain)
+      addAlternative(decision, "computed again", value.againSeconds);
+  }
+}
+
+static void addVariants(const std::vector<Variant> &variants, plan::Plan &out) {
+  for (const Variant &variant : variants)
+    addDecision(out, variant.change, "what-if", variant.outcome, variant.detail)
+        .set_seconds(variant.seconds);
+}
+
+// What became of a mesh: `chosen`, `slower`, `at least` where only a bound is known, or its note.
+static std::string outcomeOf(const planner::TriedMesh &tried) {
+  if (tried.note.starts_with("chosen"))
+    return "chosen";
+  if (tried.isPlanned)
+    return "slower";
+  return tried.seconds > 0 ? "at least" : "none";
+}
+
+static void addMeshes(const planner::Plan &decided, plan::Plan &out) {
+  for (const planner::TriedMesh &tried : decided.meshesTried) {
+    plan::Decision &decision =
+        addDecision(out, planner::str(tried.mesh), "mesh", outcomeOf(tried), tried.note);
+    decision.set_seconds(tried.seconds);
+    decision.set_bytes(static_cast<uint64_t>(tried.bytes));
+  }
+}
+
+// The numbers of tokens and classes that the step's inputs index.
+static std::set<int64_t> vocabulariesOf(mlir::func::FuncOp step) {
+  std::set<int64_t> found;
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    if (auto size = step.getArgAttrOfType<mlir::IntegerAttr>(i, analysis::kVocabulary))
+      found.insert(size.getInt());
+  return found;
+}
+
+static void addAxes(const Compilation &c, const planner::StepModel &model, plan::Plan &out) {
+  const planner::Plan &decided = c.decided;
+  const std::vector<planner::AxisUse> uses =
+      planner::axisUses(model, decided, vocabulariesOf(graph::stepOf(*c.module)));
+  for (size_t axis = 0; axis < uses.size(); ++axis) {
+    const MeshAxis &plain = decided.mesh.axes[axis];
+    addDecision(out, concat(plain.name, "=", plain.size), "axis", planner::splitText(uses[axis]),
+                planner::text(uses[axis]));
+  }
+}
+
+static void addRemarks(const planner::Plan &decided, plan::Plan &out) {
+  if (!decided.pin.empty())
+    addDecision(out, "pin", "remark", "", decided.pin);
+  for (const planner::PlanRemark &remark : decided.remarks)
+    if (remark.kind == "memory")
+      addDecision(out, remark.kind, "remark", "", remark.text);
+}
+
+Status describePlan(const Compilation &c, const planner::StepModel &model, plan::Plan &out) {
+  const planner::Plan &decided = c.decided;
+  CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(*c.cluster, c.options.ranks));
+  const planner::ModelWork work = planner::modelWork(model, shared);
+  plan::Prediction &predicted = *out.mutable_predicted();
+  predicted.set_planned_seconds(decided.seconds);
+  predicted.set_bound_seconds(decided.boundSeconds);
+  predicted.set_gap(decided.gap);
+  predicted.set_peak_bytes(static_cast<uint64_t>(decided.arenaBytes));
+  predicted.set_model_flops(work.flops);
+  predicted.set_peak_seconds(work.peakSeconds);
+  addLayouts(decided, out);
+  addFates(decided, out);
+  addVariants(c.variants, out);
+  addMeshes(decided, out);
+  addAxes(c, model, out);
+  addRemarks(decided, out);
+  return Status::ok();
+}
+
+} // namespace cleave::driver

@@ -1,0 +1,17 @@
+// DescribePlan: the planner's decisions in the terms of the plan file.
+#pragma once
+
+#include "passes/driver/Compile.h"
+
+namespace cleave::driver {
+
+// Adds the decisions about layouts, fates, meshes and axes, the answers of --what-if, and those
+// fields of the prediction that Record.h lists, to `out`. The plan is c.decided, on `model`, which
+// was read from c.module.
+Status describePlan(const Compilation &c, const planner::StepModel &model, plan::Plan &out);
+
+// Adds a decision; its other fields stay empty.
+plan::Decision &addDecision(plan::Plan &plan, const std::string &name, const std::string &kind,
+                            const std::string &choice, const std::string &reason);
+
+} // namespace cleave::driver

@@ -1,0 +1,139 @@
+// Groups decisions of one shape, and keeps the costliest of many.
+#include "tools/cleave-dump/DecisionTables.h"
+
+#include "runtime/base/Units.h"
+#include "tools/cleave-dump/Fold.h"
+#include "tools/cleave-dump/PlanText.h"
+
+#include <algorithm>
+#include <map>
+
+namespace cleave::dump {
+
+namespace {
+
+// Decisions whose names differ only in numbers.
+struct Group {
+  const plan::Decision *first;
+  std::vector<std::string> names;
+  double seconds = 0;
+};
+
+} // namespace
+
+// Decisions of one shape and choice share a row, with the sum of their seconds. Answers to what-if
+// are steps of their own, whose seconds do not add up: each has a row.
+static std::vector<Group> groups(const plan::Plan &plan, const std::string &kind) {
+  const bool addUp = kind != "what-if";
+  std::vector<Group> result;
+  std::map<std::pair<std::string, std::string>, size_t> index;
+  for (const plan::Decision &decision : plan.decisions()) {
+    if (decision.kind() != kind)
+      continue;
+    auto [entry, isNew] = index.try_emplace(
+        {addUp ? nameShape(decision.name()) : decision.name(), decision.choice()}, result.size());
+    if (isNew)
+      result.push_back({&decision, {}});
+    Group &group = result[entry->second];
+    group.names.push_back(decision.name());
+    group.seconds += decision.seconds();
+  }
+  return result;
+}
+
+// Drops the cheapest groups of more than a screen and keeps the order of the rest.
+static std::vector<Group> costliest(std::vector<Group> all) {
+  constexpr size_t kRows = 20;
+  if (all.size() <= kRows)
+    return all;
+  std::vector<size_t> order(all.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return all[a].seconds > all[b].seconds; });
+  order.resize(kRows);
+  std::sort(order.begin(), order.end());
+  std::vector<Group> kept;
+  for (size_t i : order)
+    kept.push_back(std::move(all[i]));
+  return kept;
+}
+
+// Layouts give what the next best one would add (`+12.3 us: …`), other kinds a reason.
+static std::string decisionTable(const plan::Plan &plan, const std::string &kind, Rows rows) {
+  std::vector<Group> all = groups(plan, kind);
+  std::vector<Group> shown = rows == Rows::All ? all : costliest(all);
+  const bool compares = std::ranges::any_of(
+      shown, [](const Group &group) { return group.first->reason().starts_with('+'); });
+  Table table({kind, "choice", ">cost", compares ? "next best" : "why"});
+  for (const Group &group : shown) {
+    std::string count = group.names.size() > 1 ? concat(" x", group.names.size()) : "";
+    table.add({foldedName(group.names) + count, group.first->choice(),
+               group.seconds != 0 ? secondsText(group.seconds) : "", group.first->reason()});
+  }
+  std::string rest;
+  if (shown.size() < all.size())
+    rest = concat("  … and ", all.size() - shown.size(), " cheaper rows: see -v\n");
+  return "\n" + tableText(table) + rest;
+}
+
+std::string decisionTables(const plan::Plan &plan, Rows rows) {
+  // Shown elsewhere: meshes and axes as a table of their own, what is kept by --fates.
+  std::vector<std::string> done = {"remark", "kept", "mesh", "axis"};
+  std::string result;
+  for (const plan::Decision &decision : plan.decisions())
+    if (std::ranges::find(done, decision.kind()) == done.end()) {
+      done.push_back(decision.kind());
+      result += decisionTable(plan, decision.kind(), rows);
+    }
+  if (result.empty())
+    return "";
+  return "\n" + titled("Decisions") + "\n" + result.substr(1) +
+         "  (--explain NAME lists the alternatives)\n";
+}
+
+std::string meshTable(const plan::Plan &plan) {
+  std::vector<const plan::Decision *> tried;
+  for (const plan::Decision &decision : plan.decisions())
+    if (decision.kind() == "mesh")
+      tried.push_back(&decision);
+  if (tried.size() < 2)
+    return "";
+  auto key = [](const plan::Decision *mesh) {
+    return std::pair(mesh->choice() != "chosen", mesh->seconds() > 0 ? mesh->seconds() : 1e300);
+  };
+  std::ranges::stable_sort(tried, {}, key);
+  Table table({"mesh", ">step", ">one rank", ""});
+  for (const plan::Decision *mesh : tried)
+    table.add({mesh->name(),
+               mesh->seconds() > 0
+                   ? (mesh->choice() == "at least" ? ">= " : "") + secondsText(mesh->seconds())
+                   : "",
+               mesh->bytes() ? bytesText(mesh->bytes()) : "",
+               mesh->reason().empty()
+                   ? mesh->choice() == "at least" ? "ruled out by its bound" : mesh->choice()
+                   : mesh->reason()});
+  return "\n" + titled("Meshes tried") + "\n" + tableText(table);
+}
+
+std::string remarkList(const plan::Plan &plan, Rows rows) {
+  constexpr int shownPerKind = 4;
+  std::map<std::string, int> count;
+  std::string out;
+  for (const plan::Decision &decision : plan.decisions()) {
+    if (decision.kind() != "remark" ||
+        (++count[decision.name()] > shownPerKind && rows == Rows::Costliest))
+      continue;
+    const std::string text = paragraph(
+        (decision.name().empty() ? "" : decision.name() + ": ") +
+            (decision.choice().empty() ? "" : decision.choice() + " ") + decision.reason(),
+        4);
+    out += "  * " + text.substr(4);
+  }
+  for (const auto &[kind, number] : count)
+    if (number > shownPerKind && rows == Rows::Costliest)
+      out += concat("  * ", kind, ": ", number - shownPerKind, " more: see -v\n");
+  return out.empty() ? "" : "\n" + titled("Remarks") + "\n" + out;
+}
+
+} // namespace cleave::dump

@@ -1,0 +1,66 @@
+#include "tools/cleave-dump/Speed.h"
+
+#include "runtime/base/Units.h"
+#include "tools/cleave-dump/PlanText.h"
+
+#include <algorithm>
+
+namespace cleave::dump {
+
+// The micro-batches of a step.
+static uint64_t microBatches(const plan::Plan &plan) {
+  uint64_t slots = 1;
+  for (const plan::ScheduleStep &step : programOf(plan, 0).schedule())
+    slots = std::max<uint64_t>(slots, step.slot() + uint64_t(1));
+  return slots;
+}
+
+// The first dim that all inputs have in common; 0 if there is none.
+static int64_t samplesOf(const plan::Plan &plan) {
+  int64_t samples = 0;
+  for (const plan::Tensor &tensor : plan.tensors()) {
+    if (tensor.role() != plan::INPUT || tensor.shape().empty())
+      continue;
+    if (samples && samples != tensor.shape(0))
+      return 0;
+    samples = tensor.shape(0);
+  }
+  return samples;
+}
+
+// The elements of the first input of token numbers, samples by positions; 0 if there is none.
+static int64_t tokensOf(const plan::Plan &plan) {
+  for (const plan::Tensor &tensor : plan.tensors())
+    if (tensor.role() == plan::INPUT && !tensor.is_label() && tensor.vocabulary() > 0 &&
+        tensor.shape_size() == 2)
+      return tensor.shape(0) * tensor.shape(1);
+  return 0;
+}
+
+Speed speedOf(const plan::Plan &plan) {
+  const plan::Prediction &predicted = plan.predicted();
+  const double seconds =
+      predicted.step_seconds() > 0 ? predicted.step_seconds() : predicted.planned_seconds();
+  if (!(seconds > 0))
+    return {};
+  const double perSecond = static_cast<double>(microBatches(plan)) / seconds;
+  return {.samples = static_cast<double>(samplesOf(plan)) * perSecond,
+          .tokens = static_cast<double>(tokensOf(plan)) * perSecond,
+          .utilization =
+              predicted.peak_seconds() / (seconds * std::max(1, plan.program_of_rank_size()))};
+}
+
+std::string speedText(const plan::Plan &plan) {
+  const Speed speed = speedOf(plan);
+  std::string text;
+  auto add = [&](const std::string &part) { text += (text.empty() ? "" : ", ") + part; };
+  if (speed.samples > 0)
+    add(countText(speed.samples, "samples/s"));
+  if (speed.tokens > 0)
+    add(countText(speed.tokens, "tokens/s"));
+  if (speed.utilization > 0)
+    add("MFU " + percentText(speed.utilization));
+  return text;
+}
+
+} // namespace cleave::dump

@@ -1,0 +1,22 @@
+// Speed: what the predicted seconds of a step mean for the user: samples, tokens, utilization.
+#pragma once
+
+#include "runtime/artifact/program.pb.h"
+
+#include <string>
+
+namespace cleave::dump {
+
+struct Speed {
+  double samples = 0; // per second; 0: inputs have no common number of samples
+  double tokens = 0;  // per second; 0: the model has no input of tokens
+  // Model FLOPs utilization: the share of the devices' peak rate that the products of the model
+  // take, without what the plan repeats. 0: unknown.
+  double utilization = 0;
+};
+Speed speedOf(const plan::Plan &plan);
+
+// `3.20 K samples/s, 1.64 M tokens/s, MFU 41.2 %`; empty if nothing is known.
+std::string speedText(const plan::Plan &plan);
+
+} // namespace cleave::dump
