@@ -230,6 +230,8 @@ private:
     std::string name = symbolOf(input, i);
     bool isSymbol = !dim.size || *dim.size == 0;
     Polynomial size = isSymbol ? symbolicSize(name, i, input.name) : Polynomial(*dim.size);
+    if (!isSymbol)
+      fixed_.emplace(name, *dim.size);
     if (size.constant().value_or(0) < 0)
       fail("dim ", i, " of input '", input.name, "' has the size ", size.str(),
            ", expected at least 0");
@@ -294,6 +296,8 @@ private:
       };
       if (llvm::any_of(symbols_, isMeant) || (symbol == frontend::kBatch && !batches_.empty()))
         continue;
+      if (frontend::isFixedAt(fixed_, symbol, size))
+        continue;
       std::string known;
       for (const std::string &name : symbols_)
         known += (known.empty() ? "" : ", ") + name;
@@ -318,6 +322,7 @@ private:
   StringPool &strings_;
   std::set<std::string> names_;   // of inputs and of elements of sequences
   std::set<std::string> symbols_; // by the model's names
+  frontend::FixedDims fixed_;
   std::set<std::string> batches_; // what --set batch=N means, unless the model has such a symbol
   std::map<std::string, std::string> givenNames_; // the model's names by their symbolName
   std::map<std::string, std::string> missing_;    // symbols without a size -> where they occur

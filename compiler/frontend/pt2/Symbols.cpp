@@ -29,6 +29,21 @@ std::map<std::string, std::string> userNames(const Program &program) {
   return out;
 }
 
+frontend::FixedDims fixedDims(const Program &program) {
+  frontend::FixedDims fixed;
+  for (const InputSpec &input : program.inputs) {
+    auto tensor = program.graph.tensors.find(input.name);
+    if (input.kind != InputSpec::Kind::User || tensor == program.graph.tensors.end())
+      continue;
+    const std::vector<Size> &sizes = tensor->second.sizes;
+    for (size_t i = 0; i < sizes.size(); ++i)
+      if (const auto size = sizes[i].value.value_or(Polynomial()).constant();
+          size && sizes[i].value)
+        fixed.emplace(concat(input.name, ".", i), *size);
+  }
+  return fixed;
+}
+
 // Gives the user's batch to the first dims of inputs, if the program has no symbol of that name.
 void giveBatch(const Program &program, std::map<std::string, int64_t> &sizes) {
   auto batch = sizes.find(frontend::kBatch);
@@ -149,6 +164,8 @@ Symbols::Symbols(const Program &program, const std::map<std::string, int64_t> &g
     auto found = std::find_if(names.begin(), names.end(), [&](const auto &known) {
       return known.first == name || known.second == name;
     });
+    if (found == names.end() && frontend::isFixedAt(fixedDims(program), name, size))
+      continue;
     if (found == names.end())
       fail("--set ", name, "=", size, ": the model has no symbol '", name, "'; it has ",
            listed(names));

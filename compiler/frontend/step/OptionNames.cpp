@@ -24,6 +24,21 @@ void checkInputNames(const ImportOptions &options, const std::vector<std::string
     check("--value " + name + "=…", name);
 }
 
+bool isFixedAt(const FixedDims &fixed, const std::string &name, int64_t size) {
+  std::string found; // other sizes of the dims that are meant
+  for (const auto &[dim, fixedSize] : fixed) {
+    if (name != dim && !(name == kBatch && llvm::StringRef(dim).ends_with(".0")))
+      continue;
+    if (fixedSize == size)
+      return true;
+    found += concat(found.empty() ? "" : ", ", dim, "=", fixedSize);
+  }
+  if (!found.empty())
+    emit::fail("--set ", name, "=", size, ": the export fixed ", found,
+               ": leave --set out, or export with dynamic_shapes");
+  return false;
+}
+
 void checkTieNames(const ImportOptions &options, const std::set<std::string> &parameters) {
   auto check = [&](const std::string &option, const std::string &name) {
     if (!parameters.contains(name))

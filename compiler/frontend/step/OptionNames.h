@@ -1,8 +1,10 @@
-// Checks that the names in the user's import options exist in the model.
+// Checks that the names in the user's import options exist in the model, and that sizes that the
+// user gives again are those of the model.
 #pragma once
 
 #include "compiler/frontend/step/Import.h"
 
+#include <map>
 #include <set>
 
 namespace cleave::frontend {
@@ -15,6 +17,13 @@ inline constexpr const char *kNoSymbols =
 // `haveElements`, no element `x.0`, `x.1`, … of an input `x` either.
 void checkInputNames(const ImportOptions &options, const std::vector<std::string> &inputs,
                      bool haveElements);
+
+// The dims of inputs whose sizes the export fixed, named `INPUT.DIM`, and their sizes.
+using FixedDims = std::map<std::string, int64_t>;
+
+// Whether --set NAME=SIZE says what is so: `batch` the first dim of an input, another name the dim
+// of that name. Fails where the export fixed them at other sizes.
+bool isFixedAt(const FixedDims &fixed, const std::string &name, int64_t size);
 
 // Fails where --tie or --untie names none of `parameters`.
 void checkTieNames(const ImportOptions &options, const std::set<std::string> &parameters);
