@@ -86,8 +86,9 @@ class Events(unittest.TestCase):
                 found[event.get(2, 0)] = {value[1].decode(): value[2] for value in values}
         self.assertEqual(sorted(found), [line["step"] for line in self.steps])
         for line in self.steps:
-            self.assertEqual(set(found[line["step"]]), {"loss", "grad_norm", "lr", "seconds", "samples_per_second", "epoch"})
-            for name in ("loss", "grad_norm", "lr", "seconds"):
+            self.assertEqual(set(found[line["step"]]), {"loss", "grad_norm", "lr", "seconds", "samples_per_second", "utilization",
+                                                              "epoch"})
+            for name in ("loss", "grad_norm", "lr", "seconds", "utilization"):
                 self.assertAlmostEqual(found[line["step"]][name], line[name], delta=1e-6 * abs(line[name]))
 
     @unittest.skipUnless(importlib.util.find_spec("tensorboard"), "TensorBoard is not installed")

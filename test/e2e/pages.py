@@ -126,7 +126,8 @@ class Pages(unittest.TestCase):
         run(3)
         run(7, "--resume", self.folder / "saved", "--report", self.folder / "run.html")
         page = self.look("run.html", OF_RUNS)
-        self.assertEqual(page.titles, ["Loss", "Grad norm", "Learning rate", "Samples per second", "Tokens per second", "Evaluation: loss",
+        self.assertEqual(page.titles, ["Loss", "Grad norm", "Learning rate", "Samples per second", "Tokens per second",
+                                       "Model FLOPs utilization", "Evaluation: loss",
                                        "Evaluation: accuracy", "Evaluation: perplexity", "Seconds of a step", "Memory"])
         self.assertEqual(page.drawn["loss-chart"], 7)
         self.assertEqual(page.drawn["eval_loss-chart"], 5, "behind steps 1, 2, 3, 5 and 6")

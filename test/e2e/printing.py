@@ -1,6 +1,7 @@
 """What the tools print: on a terminal, in a pipe, more and less of it."""
 
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -59,6 +60,47 @@ class Printing(unittest.TestCase):
         self.assertGreater(len((more.out + more.err).splitlines()), 40)
         less = cleave.compile_model(cleave.GPT["model"], self.plan, "-q", ranks=4)
         self.assertEqual(less.out + less.err, "")
+
+    def go(self, *options):
+        return cleave.tool("cleave-run", self.plan, "--data", cleave.GPT["data"], "--threads", 1, *options)
+
+    def test_a_run_tells_what_it_is_asked_for(self):
+        dump = json.loads(cleave.must("cleave-dump", self.plan, "--json").out)
+        saved = self.folder / "told"
+        usual, more = self.go("--steps", 4), self.go("--steps", 4, "--save", saved, "--save-every", 2, "-v")
+        self.assertEqual((usual.code, more.code), (0, 0))
+        self.assertLess(len(usual.out.splitlines()), 8)
+        for rank in range(4):
+            self.assertRegex(more.out, rf"\nrank {rank}: process \d+ on .*; 1 thread; arenas \d")
+        collectives = dump["programs"][0]["collectives"]
+        said = re.findall(r"communicator (.*) of rank 0: with ranks 0, .*; (\d+) collectives? a step", more.out)
+        self.assertEqual(sum(int(count) for _, count in said), len(collectives))
+        self.assertEqual({axes for axes, _ in said}, {one["axes"] for one in collectives})
+        self.assertRegex(more.out, r"\nmemory of rank 0: parameters [\d.]+ \w+, states ")
+        for file in (cleave.GPT["model"], cleave.GPT["data"]):
+            self.assertIn(f"'{file}', ", more.out)
+        for step in (2, 4):
+            self.assertRegex(more.out, rf"\nsaved '{saved}/step-0000000{step}' in [\d.]+ ")
+        told = [line for line in more.out.splitlines() if "MFU" in line]
+        self.assertEqual(len(told), 5, "every step and the summary: " + more.out)
+
+    def test_a_quiet_run_prints_errors_only(self):
+        data = self.folder / "few.npz"
+        cleave.write_npz(data, {name: ((3, *shape[1:]), values[: 3 * shape[1]]) for name, (shape, values) in cleave.read_npz(cleave.GPT["data"]).items()})
+        few = ["--data", data, "--steps", 2]
+        self.assertIn("warning: found 3 samples", cleave.must("cleave-run", self.plan, *few).err)
+        quiet = cleave.must("cleave-run", self.plan, *few, "-q")
+        self.assertEqual(quiet.out + quiet.err, "")
+        bad = self.go("--steps", 1, "--lr", "x", "-q")
+        self.assertEqual((bad.code, bad.out, len(bad.errors())), (1, "", 1))
+
+    def test_utilization_is_that_of_the_plan_at_the_measured_speed(self):
+        predicted = json.loads(cleave.must("cleave-dump", self.plan, "--json").out)["predicted"]
+        steps, _ = cleave.train(self.plan, cleave.GPT["data"], 3, self.folder / "log.jsonl")
+        for step in steps:
+            wanted = predicted["utilization"] * predicted["step_seconds"] / step["seconds"]
+            self.assertAlmostEqual(step["utilization"], wanted, delta=1e-9)
+            self.assertGreater(step["utilization"], 0)
 
     def test_no_line_is_wider_than_the_terminal(self):
         for columns in (60, 100):

@@ -1,5 +1,6 @@
 #include "tools/cleave-dump/Speed.h"
 
+#include "runtime/artifact/Utilization.h"
 #include "runtime/base/Units.h"
 #include "tools/cleave-dump/PlanText.h"
 
@@ -46,20 +47,21 @@ Speed speedOf(const plan::Plan &plan) {
   const double perSecond = static_cast<double>(microBatches(plan)) / seconds;
   return {.samples = static_cast<double>(samplesOf(plan)) * perSecond,
           .tokens = static_cast<double>(tokensOf(plan)) * perSecond,
-          .utilization =
-              predicted.peak_seconds() / (seconds * std::max(1, plan.program_of_rank_size()))};
+          .utilization = artifact::utilizationOf(plan, seconds)};
 }
 
 std::string speedText(const plan::Plan &plan) {
   const Speed speed = speedOf(plan);
   std::string text;
-  auto add = [&](const std::string &part) { text += (text.empty() ? "" : ", ") + part; };
+  auto add = [&](const std::string &part) {
+    if (!part.empty())
+      text += (text.empty() ? "" : ", ") + part;
+  };
   if (speed.samples > 0)
     add(countText(speed.samples, "samples/s"));
   if (speed.tokens > 0)
     add(countText(speed.tokens, "tokens/s"));
-  if (speed.utilization > 0)
-    add("MFU " + percentText(speed.utilization));
+  add(artifact::utilizationText(speed.utilization));
   return text;
 }
 

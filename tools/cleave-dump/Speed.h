@@ -8,11 +8,9 @@
 namespace cleave::dump {
 
 struct Speed {
-  double samples = 0; // per second; 0: inputs have no common number of samples
-  double tokens = 0;  // per second; 0: the model has no input of tokens
-  // Model FLOPs utilization: the share of the devices' peak rate that the products of the model
-  // take, without what the plan repeats. 0: unknown.
-  double utilization = 0;
+  double samples = 0;     // per second; 0: inputs have no common number of samples
+  double tokens = 0;      // per second; 0: the model has no input of tokens
+  double utilization = 0; // runtime/artifact/Utilization.h; 0: unknown
 };
 Speed speedOf(const plan::Plan &plan);
 

@@ -194,7 +194,6 @@ void addSupervisionOptions(CLI::App &app, Options &options) {
       ->type_name("FILE.json");
   app.add_flag("--memory-report", options.memoryReport,
                "print the composition of each rank's resident memory");
-  app.add_flag("-q,--quiet", options.quiet, "print errors only");
 }
 
 } // namespace
@@ -210,8 +209,13 @@ std::optional<int> parseOptions(int argc, char **argv, Options &options) {
   addFileOptions(app, options);
   addEvaluationOptions(app, options);
   addSupervisionOptions(app, options);
+  describeVerbosity("print errors only",
+                    "also print the plan, every rank, communicators, files, memory by kind and "
+                    "every save");
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return code;
+  options.quiet = verbosity() == Verbosity::Quiet;
+  options.verbose = verbosity() == Verbosity::Verbose;
   options.shuffles = app.count("--shuffle") > 0;
   options.checked = wantsChecks();
   return std::nullopt;

@@ -47,7 +47,8 @@ struct Options {
   bool restartOptimizer = false; // on resume, the optimizer's states begin anew
   int profiledSteps = 3;
   bool memoryReport = false;
-  bool quiet = false;
+  bool quiet = false;             // prints errors only
+  bool verbose = false;           // also prints plan, ranks, communicators, files and saves
   bool checked = false;           // CLEAVE_CHECK_KERNELS of the environment
   int timeoutSeconds = 60;        // without an answer before a rank is considered lost
   int stallSeconds = 0;           // without progress before the job is ended; 0: no limit

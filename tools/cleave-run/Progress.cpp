@@ -19,8 +19,9 @@ int terminalWidth() {
 
 } // namespace
 
-Progress::Progress(int64_t first, int64_t count, const RunData &data, int64_t epochs, bool quiet)
-    : first_(first), count_(count), data_(data), epochs_(epochs), quiet_(quiet),
+Progress::Progress(int64_t first, int64_t count, const plan::Plan &plan, const RunData &data,
+                   int64_t epochs, bool quiet)
+    : first_(first), count_(count), data_(data), speed_(plan, data), epochs_(epochs), quiet_(quiet),
       terminal_(::isatty(STDOUT_FILENO)), begin_(Clock::now()), shown_(begin_) {}
 
 Progress::~Progress() { finish(); }
@@ -52,8 +53,8 @@ std::string Progress::numbers(int64_t done,
   else
     std::snprintf(number, sizeof number, "%s/step", secondsText(perStep).c_str());
   text += number;
-  if (auto [unit, count] = data_.amount(); count > 0)
-    text += "  " + countText(double(count) / perStep, unit + "/s");
+  for (const std::string &speed : speed_.texts(perStep))
+    text += "  " + speed;
   if (int64_t left = count_ - done; left > 0)
     text += "  " + secondsText(double(left) * perStep) + " left";
   return text;

@@ -3,6 +3,7 @@
 
 #include "runtime/executor/Executor.h"
 #include "tools/cleave-run/RunData.h"
+#include "tools/cleave-run/Speed.h"
 
 #include <chrono>
 #include <cstdint>
@@ -13,9 +14,10 @@ namespace cleave::run {
 
 class Progress {
 public:
-  // Reports steps [first, first + count) of `data`, which outlive this object, and their place in
-  // all `epochs` (0: not known); prints nothing if `quiet`.
-  Progress(int64_t first, int64_t count, const RunData &data, int64_t epochs, bool quiet);
+  // Reports steps [first, first + count) of `plan` on `data`, which outlive this object, and their
+  // place in all `epochs` (0: not known); prints nothing if `quiet`.
+  Progress(int64_t first, int64_t count, const plan::Plan &plan, const RunData &data,
+           int64_t epochs, bool quiet);
   ~Progress();
 
   // Call after every step, with its index and metrics.
@@ -28,12 +30,13 @@ public:
 
 private:
   void showBar(int64_t done, const std::string &numbers);
-  // `epoch 1.3/3  loss 1.2345  12.3 steps/s  98.4 samples/s  20 s left`
+  // `epoch 1.3/3  loss 1.2345  12.3 steps/s  98.4 samples/s  MFU 3.1 %  20 s left`
   std::string numbers(int64_t done, const std::vector<executor::MetricValue> &metrics) const;
 
   using Clock = std::chrono::steady_clock;
   int64_t first_, count_;
   const RunData &data_;
+  Speed speed_;
   int64_t epochs_;
   bool quiet_, terminal_;
   bool barShown_ = false;

@@ -116,18 +116,6 @@ std::pair<std::string, int64_t> RunData::amount() const {
                     : std::pair<std::string, int64_t>{"samples", samplesPerStep()};
 }
 
-std::vector<std::pair<std::string, double>> RunData::numbersOf(int64_t step, double seconds) const {
-  std::vector<std::pair<std::string, double>> numbers;
-  if (samplesPerStep() == 0)
-    return numbers;
-  if (epochs_)
-    numbers.emplace_back("epoch", epochsAt(step + 1));
-  numbers.emplace_back("samples_per_second", double(samplesPerStep()) / seconds);
-  if (auto [unit, count] = amount(); unit == "tokens")
-    numbers.emplace_back("tokens_per_second", double(count) / seconds);
-  return numbers;
-}
-
 std::string RunData::summary() const {
   if (!epochs_)
     return "";

@@ -62,11 +62,6 @@ public:
   // `samples` or `tokens`, and how many of them a step takes; 0 without samples.
   std::pair<std::string, int64_t> amount() const;
 
-  // What the log has of a step that took these seconds, as far as it is known: `epoch`,
-  // `samples_per_second`, of tokens
-  // also `tokens_per_second`.
-  std::vector<std::pair<std::string, double>> numbersOf(int64_t step, double seconds) const;
-
   // `data: 37 samples, 4.6 steps of 8 an epoch; …`; empty without samples.
   std::string summary() const;
   // What the user should know about the data; empty if there is nothing.

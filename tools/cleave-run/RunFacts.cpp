@@ -59,6 +59,7 @@ void addOptions(std::vector<Fact> &facts, const Options &options) {
   add("--restart-optimizer", yesOrNo(options.restartOptimizer));
   add("the use of --out", yesOrNo(!options.out.empty()));
   add("the steps of --profile", options.profile.empty() ? "none" : concat(options.profiledSteps));
+  add("--verbose", yesOrNo(options.verbose));
   add("--memory-report", yesOrNo(options.memoryReport));
   add("CLEAVE_CHECK_KERNELS", yesOrNo(options.checked));
 }

@@ -66,6 +66,8 @@ private:
       plan_ = smaller;
     options_ = optionsOfRestart(given_, restarts_.made(), outcome.message);
     ranks = int(artifact::rankCount(*plan_));
+    if (given_.quiet)
+      return;
     std::fprintf(stderr, "cleave-run: warning: %s; restart %d of %d with %d rank%s from %s\n",
                  outcome.message.c_str(), restarts_.made(), restarts_.allowed(), ranks,
                  ranks == 1 ? "" : "s", originText(options_).c_str());

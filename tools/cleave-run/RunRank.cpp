@@ -1,7 +1,6 @@
 // See RunRank.h.
 #include "tools/cleave-run/RunRank.h"
 
-#include "runtime/artifact/Modules.h"
 #include "runtime/base/Units.h"
 #include "runtime/checkpoint/Checkpoint.h"
 #include "runtime/checkpoint/Resume.h"
@@ -13,6 +12,7 @@
 #include "runtime/memory/MemoryReport.h"
 #include "tools/cleave-run/Agreement.h"
 #include "tools/cleave-run/ChooseDevice.h"
+#include "tools/cleave-run/Describe.h"
 #include "tools/cleave-run/EndVote.h"
 #include "tools/cleave-run/Evaluator.h"
 #include "tools/cleave-run/Gather.h"
@@ -27,6 +27,7 @@
 #include "tools/cleave-run/RunReport.h"
 #include "tools/cleave-run/RunSummary.h"
 #include "tools/cleave-run/Saver.h"
+#include "tools/cleave-run/Speed.h"
 #include "tools/cleave-run/TensorBoard.h"
 #include "tools/cleave-run/Weights.h"
 
@@ -136,6 +137,7 @@ private:
     CLEAVE_TRY(checkRanks(plan_, environment_.size, environment_.launcher));
     CLEAVE_TRY(checkModel(/*compareHash=*/false));
     CLEAVE_TRY_ASSIGN(device_, chooseDevice(options_.device, plan_, environment_, threads()));
+    deviceName_ = device_->name();
     if (!options_.resume.empty()) {
       CLEAVE_TRY_ASSIGN(checkpoint_, checkpoint::Checkpoint::open(options_.resume));
       first_ = checkpoint_->progress().step;
@@ -231,7 +233,8 @@ private:
     if (!options_.out.empty())
       outputs_ = std::make_unique<executor::OutputCollector>(plan_, *everyone_);
     // A rank that fails to load is reported with its own error instead of as unresponsive.
-    return barrier_->wait("loading");
+    CLEAVE_TRY(barrier_->wait("loading"));
+    return options_.verbose ? describeAll() : Status::ok();
   }
 
   int threads() const {
@@ -239,34 +242,45 @@ private:
     return options_.threads ? options_.threads : std::max(1, cores / environment_.localSize);
   }
 
-  // `4 ranks (dp 2, tp 2) over shm, 1 thread each; 33.1 MiB of arenas on rank 0`; on GPUs `on GPUs`
-  // in place of the threads.
+  // Prints on rank 0 what begins.
   void describe() const {
-    if (!isFirst() || options_.quiet)
-      return;
-    std::string mesh;
-    for (const plan::MeshAxis &axis : plan_.mesh())
-      mesh += concat(mesh.empty() ? "" : ", ", axis.name(), ' ', axis.size());
-    std::string ranks =
-        concat(environment_.size, " ranks (", mesh, ") over ", executor_->communication());
-    if (environment_.size == 1)
-      ranks = "1 rank";
-    std::string where = concat(", ", threads(), threads() == 1 ? " thread each" : " threads each");
-    if (plan_.device() != artifact::kCpu)
-      where = environment_.size == 1 ? " on a GPU" : " on GPUs";
-    std::printf("%s%s; %s of arenas on rank 0\n", ranks.c_str(), where.c_str(),
-                bytesText(executor_->memory().allocated).c_str());
-    if (std::string summary = data_.summary(); !summary.empty())
-      std::printf("%s\n", summary.c_str());
-    std::fflush(stdout);
+    if (isFirst() && !options_.quiet) {
+      std::printf("%s\n", runLine(plan_, environment_.size, threads(), *executor_).c_str());
+      if (std::string summary = data_.summary(); !summary.empty())
+        std::printf("%s\n", summary.c_str());
+      std::fflush(stdout);
+    }
     for (const std::string &warning : data_.warnings())
-      std::fprintf(stderr, "cleave-run: warning: %s\n", warning.c_str());
+      warn(warning);
+  }
+
+  // The same in full, once all ranks have loaded. Collective.
+  Status describeAll() const {
+    CLEAVE_TRY_ASSIGN(auto places,
+                      gatherStrings(*everyone_, placeOfRank(plan_, environment_, deviceName_,
+                                                            threads(), executor_->memory())));
+    if (!isFirst())
+      return Status::ok();
+    std::string text = planLine(plan_, options_.plan) + "\n";
+    for (size_t rank = 0; rank < places.size(); ++rank)
+      text += concat("rank ", rank, ": ", places[rank], "\n");
+    for (const std::string &line : communicatorLines(plan_, environment_.rank))
+      text += line + "\n";
+    text += memoryLine(plan_, environment_.rank) + "\n";
+    const checkpoint::TensorStore *values =
+        checkpoint_ ? checkpoint_.get() : weights_.tensors.get();
+    CLEAVE_TRY_ASSIGN(auto files, fileLines(plan_, options_, values ? values->path() : ""));
+    for (const std::string &line : files)
+      text += line + "\n";
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+    return Status::ok();
   }
 
   Status runSteps() {
-    Progress progress(first_, count_, data_, options_.epochs.value_or(0),
+    Progress progress(first_, count_, plan_, data_, options_.epochs.value_or(0),
                       options_.quiet || !isFirst());
-    summary_.emplace(first_, plan_.predicted().flops(), data_);
+    summary_.emplace(first_, plan_, data_);
     if (count_ == 0 && first_ > 0 && isFirst() && !options_.quiet)
       std::printf("nothing to do: '%s' is at step %lld already\n", options_.resume.c_str(),
                   static_cast<long long>(first_));
@@ -287,7 +301,7 @@ private:
       summary_->step(step, seconds.count(), executor_->metrics());
       if (isFirst()) {
         CLEAVE_TRY(log_.step(step, metrics(), seconds.count(), executor_->hostSeconds(),
-                             data_.numbersOf(step, seconds.count()), notFinite_.isSkipped()));
+                             speedOf(step, seconds.count()), notFinite_.isSkipped()));
         CLEAVE_TRY(tensorBoard_.step(step, numbersOf(step, seconds.count())));
         progress.step(step, rates_.hasSchedule() ? metrics() : executor_->metrics());
       }
@@ -359,23 +373,36 @@ private:
     return all;
   }
 
-  // The same, and the step's speed.
-  std::vector<std::pair<std::string, double>> numbersOf(int64_t step, double seconds) const {
-    std::vector<std::pair<std::string, double>> numbers;
+  // The epochs behind a step, if they are known, and what its seconds mean.
+  Numbers speedOf(int64_t step, double seconds) const {
+    Numbers numbers = Speed(plan_, data_).numbers(seconds);
+    if (data_.hasEpochs())
+      numbers.emplace(numbers.begin(), "epoch", data_.epochsAt(step + 1));
+    return numbers;
+  }
+
+  // The same, and the metrics.
+  Numbers numbersOf(int64_t step, double seconds) const {
+    Numbers numbers;
     for (const executor::MetricValue &metric : metrics())
       numbers.emplace_back(metric.name, metric.value);
     numbers.emplace_back("seconds", seconds);
-    for (const auto &number : data_.numbersOf(step, seconds))
+    for (const auto &number : speedOf(step, seconds))
       numbers.push_back(number);
     return numbers;
   }
 
   // Prints a warning on rank 0, unless it is empty.
+  void warn(const std::string &text) const {
+    if (isFirst() && !text.empty() && !options_.quiet)
+      std::fprintf(stderr, "cleave-run: warning: %s\n", text.c_str());
+  }
+
+  // The same below the line of progress.
   void warn(const std::string &text, Progress &progress) const {
-    if (!isFirst() || text.empty())
-      return;
-    progress.finish();
-    std::fprintf(stderr, "cleave-run: warning: %s\n", text.c_str());
+    if (!text.empty())
+      progress.finish();
+    warn(text);
   }
 
   // Writes a checkpoint whose next step is `next`.
@@ -383,11 +410,20 @@ private:
     reporter_.place(launch::Place::Saving);
     if (std::string state = data_.stateAt(next); !state.empty())
       saver_.add(kDataKey, state);
-    return saver_.save(next, notFinite_.isFinite(), executor_->slices(), *everyone_, *barrier_);
+    const auto begin = std::chrono::steady_clock::now();
+    CLEAVE_TRY_ASSIGN(bool isSaved, saver_.save(next, notFinite_.isFinite(), executor_->slices(),
+                                                *everyone_, *barrier_));
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    if (isSaved && isFirst() && options_.verbose)
+      std::printf("saved '%s' in %s\n", saver_.lastSaved().c_str(),
+                  secondsText(seconds.count()).c_str());
+    return Status::ok();
   }
 
   // The same between two steps, where a failure to write does not end the run.
   Status saveNow(int64_t next, Progress &progress) {
+    if (options_.verbose)
+      progress.finish(); // save() prints a line
     Status status = save(next);
     if (status.kind() != StatusKind::UserError || next == first_ + count_)
       return status;
@@ -464,6 +500,7 @@ private:
   checkpoint::Weights weights_; // empty without --weights
   RunData data_;
   std::unique_ptr<device::Device> device_; // until the executor has it
+  std::string deviceName_;                 // of device_
   std::unique_ptr<executor::Executor> executor_;
   std::unique_ptr<executor::OutputCollector> outputs_;
   Saver saver_;

@@ -34,7 +34,8 @@ Status writeReport(const std::string &path, const plan::Plan &plan, const std::s
                      {"predicted",
                       {{"step_seconds", predicted.step_seconds()},
                        {"peak_bytes", predicted.peak_bytes()},
-                       {"flops", predicted.flops()}}}};
+                       {"flops", predicted.flops()},
+                       {"peak_seconds", predicted.peak_seconds()}}}};
   const std::string title =
       concat("run of ", std::filesystem::path(planPath).filename().string(), " on ",
              plan.program_of_rank_size(), plan.program_of_rank_size() == 1 ? " rank" : " ranks");

@@ -27,9 +27,9 @@ void RunSummary::step(int64_t step, double seconds,
   }
 }
 
-double RunSummary::rate() const {
+double RunSummary::secondsPerStep() const {
   double seconds = steps_ > 1 ? (seconds_ - firstSeconds_) / double(steps_ - 1) : seconds_;
-  return 1 / std::max(seconds, 1e-9);
+  return std::max(seconds, 1e-9);
 }
 
 static std::string digits(double value) {
@@ -44,15 +44,15 @@ std::string RunSummary::text() const {
   double wall = std::chrono::duration<double>(end_ - begin_).count();
   std::string text = concat(steps_, steps_ == 1 ? " step in " : " steps in ", secondsText(wall));
   if (data_.samplesPerStep() > 0) {
-    auto [unit, count] = data_.amount();
     if (data_.hasEpochs())
       text += concat(", epochs ", digits(data_.epochsAt(first_)), " to ",
                      digits(data_.epochsAt(first_ + steps_)));
-    text += concat(", ", data_.samplesIn(first_, steps_), " samples, ",
-                   countText(double(count) * rate(), unit + "/s"));
+    text += concat(", ", data_.samplesIn(first_, steps_), " samples");
   }
+  for (const std::string &speed : speed_.texts(secondsPerStep()))
+    text += ", " + speed;
   if (flops_ > 0)
-    text += ", " + countText(flops_ * rate(), "FLOP/s") + " per rank";
+    text += ", " + countText(flops_ / secondsPerStep(), "FLOP/s") + " per rank";
   if (hasLoss_)
     text +=
         concat("; loss ", digits(loss_), ", least ", digits(least_), " in step ", leastStep_ + 1);
@@ -64,16 +64,15 @@ std::string RunSummary::line(const std::string &savedIn) const {
     return "";
   Json summary{{"steps", steps_},
                {"seconds", std::chrono::duration<double>(end_ - begin_).count()}};
-  if (int64_t samples = data_.samplesPerStep()) {
+  if (data_.samplesPerStep() > 0) {
     if (data_.hasEpochs())
       summary["epochs"] = data_.epochsAt(first_ + steps_);
     summary["samples"] = data_.samplesIn(first_, steps_);
-    summary["samples_per_second"] = double(samples) * rate();
-    if (auto [unit, count] = data_.amount(); unit == "tokens")
-      summary["tokens_per_second"] = double(count) * rate();
   }
+  for (const auto &[name, number] : speed_.numbers(secondsPerStep()))
+    summary[name] = number;
   if (flops_ > 0)
-    summary["flops_per_second"] = flops_ * rate();
+    summary["flops_per_second"] = flops_ / secondsPerStep();
   if (hasLoss_) {
     summary["loss"] = loss_; // null if it is not finite
     summary["least_loss"] = least_;

@@ -4,6 +4,7 @@
 
 #include "runtime/executor/Executor.h"
 #include "tools/cleave-run/RunData.h"
+#include "tools/cleave-run/Speed.h"
 
 #include <chrono>
 #include <cstdint>
@@ -15,30 +16,31 @@ namespace cleave::run {
 
 class RunSummary {
 public:
-  // Begins with step `first`. `flops`: those of one step on one rank, as the plan has them. `data`
-  // outlives the summary.
-  RunSummary(int64_t first, double flops, const RunData &data)
-      : first_(first), flops_(flops), data_(data) {}
+  // Begins with step `first`. Plan and data outlive the summary.
+  RunSummary(int64_t first, const plan::Plan &plan, const RunData &data)
+      : first_(first), flops_(plan.predicted().flops()), data_(data), speed_(plan, data) {}
 
   // Call after every step. The speed leaves out the first step, which includes page faults and
   // cold caches, unless it is the only one.
   void step(int64_t step, double seconds, const std::vector<executor::MetricValue> &metrics);
 
-  // `12 steps in 3.40 s, epochs 0 to 2.4, 96 samples, 28.2 samples/s, 1.20 GFLOP/s per rank; loss
-  // 1.23, least 1.21 in step 9`; empty without steps. Steps are counted from 1, as the progress
-  // does.
+  // `12 steps in 3.40 s, epochs 0 to 2.4, 96 samples, 28.2 samples/s, MFU 3.1 %, 1.20 GFLOP/s
+  // per rank; loss 1.23, least 1.21 in step 9`; empty without steps. Steps are counted from 1, as
+  // the progress does.
   std::string text() const;
-  // {"summary": {"steps", "seconds", "epochs", "samples", "samples_per_second", "loss", …}}; empty
-  // without steps. `savedIn`: the folder of the last checkpoint, empty if there is none.
+  // {"summary": {"steps", "seconds", "epochs", "samples", "samples_per_second", "utilization",
+  // "loss", …}}; empty without steps. `savedIn`: the folder of the last checkpoint, empty if there
+  // is none.
   std::string line(const std::string &savedIn) const;
 
 private:
-  // The steps per second.
-  double rate() const;
+  // The seconds of a step, in the mean.
+  double secondsPerStep() const;
 
   int64_t first_;
-  double flops_;
+  double flops_; // of one step on one rank, as the plan has them
   const RunData &data_;
+  Speed speed_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), end_ = begin_;
   int64_t steps_ = 0;
   double firstSeconds_ = 0, seconds_ = 0; // of the first step, and of all steps

@@ -21,7 +21,7 @@ Status Saver::open(int rank, const checkpoint::Checkpoint *resumed) {
     return Status::ok();
   if (rank == 0) {
     CLEAVE_TRY_ASSIGN(lock_, checkpoint::FolderLock::acquire(options_.save, kLockPatience));
-    if (!lock_->isHeld())
+    if (!lock_->isHeld() && !options_.quiet)
       std::fprintf(stderr,
                    "cleave-run: warning: the file system of '%s' has no locks; make sure that no "
                    "other job saves there\n",
@@ -37,10 +37,10 @@ Status Saver::open(int rank, const checkpoint::Checkpoint *resumed) {
   return Status::ok();
 }
 
-Status Saver::save(int64_t next, bool isFinite, const std::vector<checkpoint::Slice> &slices,
-                   comm::Communicator &world, comm::PatientBarrier &barrier) {
+Result<bool> Saver::save(int64_t next, bool isFinite, const std::vector<checkpoint::Slice> &slices,
+                         comm::Communicator &world, comm::PatientBarrier &barrier) {
   if (options_.save.empty() || saved_ == next)
-    return Status::ok();
+    return false;
   checkpoint::SaveOptions where;
   where.directory = options_.save;
   where.rank = world.rank(), where.size = world.size();
@@ -56,7 +56,7 @@ Status Saver::save(int64_t next, bool isFinite, const std::vector<checkpoint::Sl
   hasSaved_ = true;
   if (isFinite)
     lastGood_ = checkpoint::pathOf(options_.save, next);
-  return Status::ok();
+  return true;
 }
 
 bool Saver::isBest(double value) const {

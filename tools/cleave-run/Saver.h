@@ -32,10 +32,11 @@ public:
   Status open(int rank, const checkpoint::Checkpoint *resumed);
 
   // Writes a checkpoint whose next step is `next`, unless it is saved already. `isFinite`: the
-  // metrics of the step before are finite. Collective; a rank that makes no progress is lost
-  // (PatientBarrier.h). User errors, the same on all ranks, leave the folder as it was.
-  Status save(int64_t next, bool isFinite, const std::vector<checkpoint::Slice> &slices,
-              comm::Communicator &world, comm::PatientBarrier &barrier);
+  // metrics of the step before are finite. Returns whether it has written one.
+  // Collective; a rank that makes no progress is lost (PatientBarrier.h). User errors, the same on
+  // all ranks, leave the folder as it was.
+  Result<bool> save(int64_t next, bool isFinite, const std::vector<checkpoint::Slice> &slices,
+                    comm::Communicator &world, comm::PatientBarrier &barrier);
 
   // Whether this number of --keep-best is better than that of every checkpoint before.
   bool isBest(double value) const;

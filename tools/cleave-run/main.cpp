@@ -95,7 +95,7 @@ run::Options optionsOf(const run::Options &given, const launch::RankEnvironment 
     return given;
   run::Options options =
       run::optionsOfRestart(given, environment.restarts, "torchrun started the ranks again");
-  if (environment.rank == 0)
+  if (environment.rank == 0 && !given.quiet)
     std::fprintf(stderr, "cleave-run: warning: restart %d with %d rank%s from %s\n",
                  environment.restarts, environment.size, environment.size == 1 ? "" : "s",
                  run::originText(options).c_str());

@@ -27,6 +27,8 @@ function secondsText(seconds) {
   return Math.abs(seconds) < 1 ? scaled(seconds * 1e9, ["ns", "us", "ms"], 1000) : scaled(seconds, ["s"], Infinity);
 }
 const percentText = (share) => `${(100 * share).toFixed(1)} %`;
+// Model FLOPs utilization, with the digits that mean something.
+const utilizationText = (share) => `${Number((100 * share).toPrecision(3))} %`;
 
 const palette = ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c7"];
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -10,7 +10,7 @@ function summary() {
       tile(percentText(p.gap), `gap: no plan takes less than ${secondsText(p.bound_seconds)} of the planner's ${secondsText(p.planned_seconds)}`),
       p.samples_per_second ? tile(countText(p.tokens_per_second || p.samples_per_second, p.tokens_per_second ? "tokens/s" : "samples/s"),
                                   `of all ranks${p.tokens_per_second ? `: ${countText(p.samples_per_second, "samples/s")}` : ""}`) : null,
-      p.utilization ? tile(percentText(p.utilization), "MFU: model FLOPs by the devices' peak rate") : null,
+      p.utilization >= 0.001 ? tile(utilizationText(p.utilization), "MFU: model FLOPs by the devices' peak rate") : null,
       tile(bytesText(p.peak_bytes), "memory of the fullest rank"),
       tile(`${plan.ranks}`, `rank${plan.ranks > 1 ? "s" : ""}${mesh ? `, ${mesh}` : ""}, ${plan.device}`),
       tile(countText(p.flops / Math.max(p.step_seconds, 1e-30), "FLOP/s"), `per rank: ${countText(p.flops, "FLOP")} in a step`),

@@ -11,6 +11,8 @@ function summary() {
                  tile(secondsText(usual), `a step (median); predicted ${secondsText(p.step_seconds)}`)];
   if (losses.length) tiles.unshift(tile(numberText(losses[losses.length - 1]), `loss at the end; ${numberText(losses[0])} at the begin`));
   if (data.samples_per_step) tiles.push(tile(countText(data.samples_per_step / usual, ""), "samples per second"));
+  const utilization = p.peak_seconds / (usual * data.ranks);
+  if (utilization >= 0.001) tiles.push(tile(utilizationText(utilization), "MFU: model FLOPs by the devices' peak rate"));
   tiles.push(tile(countText(p.flops / usual, "FLOP/s"), `per rank, on ${data.ranks} rank${data.ranks > 1 ? "s" : ""}`),
              tile(bytesText(p.peak_bytes), "planned memory of the fullest rank"));
   const skipped = steps.filter((line) => line.skipped).length;
@@ -22,6 +24,7 @@ function summary() {
 
 // `grad_norm` as `Grad norm`; the learning rate of a group of parameters, `lr/GROUP`, as that.
 function titleOf(name) {
+  if (name === "utilization") return "Model FLOPs utilization";
   const text = name.replace(/^lr\//, "learning rate of ").replace(/^lr$/, "learning rate").replaceAll("_", " ");
   return text[0].toUpperCase() + text.slice(1);
 }
@@ -31,7 +34,7 @@ function metricSections() {
   const names = [...new Set(steps.flatMap(Object.keys))].filter((name) => !["step", "seconds", "skipped", "epoch"].includes(name));
   for (const name of names)
     curveSection(name, titleOf(name), "Each step as a dot; the line is the mean of the steps around.",
-                 steps.map((line) => line[name]), numberText);
+                 steps.map((line) => line[name]), name === "utilization" ? utilizationText : numberText);
 }
 
 // Every number of the evaluations.
