@@ -36,7 +36,7 @@ int64_t endOf(const std::vector<Lifetime> &lifetimes, const std::vector<int64_t>
 
 // Looks for a placement in `least` bytes, and if there is none, in a little more.
 static void tighten(const std::vector<Lifetime> &lifetimes, int64_t least, Placement &best) {
-  constexpr int64_t kWork = 16'000'000, kFewer = 8; // as placeWithin counts it
+  constexpr int64_t kWork = 64'000'000, kFewer = 32; // as placeWithin counts it
   auto fits = [&](int64_t bytes, int64_t work) {
     std::optional<std::vector<int64_t>> offsets = placeWithin(bytes, lifetimes, work);
     if (!offsets)

@@ -26,20 +26,22 @@ class Alternative(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A decision of the planner: about what (`kind`: parameter, an op's kind, kept, recompute, what-if, remark), the choice, why, its
-    seconds per step, and the alternatives."""
+    """A decision of the planner: about what (`kind`: parameter, an op's kind, kept, recompute, what-if, mesh, axis, remark), the choice,
+    why, its seconds per step, bytes of one rank, and the alternatives."""
 
     name: str
     kind: str
     choice: str
     reason: str
     seconds: float
+    bytes: int
     alternatives: Tuple[Alternative, ...]
 
 
 class Prediction(NamedTuple):
     """What the planner predicts for one step: seconds and bytes of the fullest rank. No plan takes less than `bound_seconds`; `gap` is
-    how far this one may be from the best, as a fraction."""
+    how far this one may be from the best, as a fraction. `utilization` is the share of the devices' peak rate that the model's products
+    take (MFU); it and the samples and tokens per second are 0 where they are not known."""
 
     step_seconds: float
     peak_bytes: int
@@ -51,6 +53,9 @@ class Prediction(NamedTuple):
     flops: int
     communication_bytes: int
     cluster: str
+    samples_per_second: float
+    tokens_per_second: float
+    utilization: float
 
 
 class Plan:
