@@ -4,6 +4,7 @@ without it the tests are skipped."""
 import html.parser
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -114,8 +115,21 @@ class Pages(unittest.TestCase):
         self.assertIn("At 1, ", answers["second"])
         self.assertIn(" from 0 s", answers["instruction"])
 
+    def test_an_evaluation_is_no_part_of_the_timeline_of_a_step(self):
+        plan = self.folder / "evaluated.plan"
+        cleave.compile_model(cleave.GPT["model"], plan, "--accumulate", 2, "--eval", "--mesh", "dp=4", ranks=4)
+        cleave.must("cleave-dump", plan, "--html", self.folder / "evaluated.html")
+        text = cleave.must("cleave-dump", plan, "--program", 0).out
+        segments = {line.split()[1].rstrip(":,"): int(re.search(r"(\d+) instructions", line)[1]) for line in text.splitlines() if line.startswith("segment ")}
+        self.assertIn("evaluate", segments)
+        page = self.look("evaluated.html", OF_PLANS + "answers.timeline = textOf('#timeline p');")
+        answers = json.loads(page.answers)
+        self.assertEqual(answers["bars"], sum(segments.values()) - segments["evaluate"])
+        self.assertIn("All 4 ranks run the same program", answers["timeline"])
+        self.assertRegex(answers["timeline"], r"of a step; .* of it are exposed")
+
     def test_a_narrow_window_does_not_scroll_sideways(self):
-        for width in (500, 1280):
+        for width in (400, 500, 1280):
             self.assertLessEqual(json.loads(self.look("gpt.html", OF_PLANS, width).answers)["wider"], 0, f"at {width} pixels")
 
     def test_a_run_is_drawn_from_its_first_step_on(self):

@@ -26,7 +26,13 @@ function secondsText(seconds) {
   if (seconds === 0) return "0 s";
   return Math.abs(seconds) < 1 ? scaled(seconds * 1e9, ["ns", "us", "ms"], 1000) : scaled(seconds, ["s"], Infinity);
 }
-const percentText = (share) => `${(100 * share).toFixed(1)} %`;
+// A share as a percentage; one that is not 0 does not become 0.
+const percentText = (share) => share === 0 ? "0 %" : share > 0 && share < 0.0005 ? "< 0.1 %" : share < 0 && share > -0.0005 ? "> -0.1 %" :
+  `${(100 * share).toFixed(1)} %`;
+// `323k tokens/s`
+const amountText = (count, of) => `${scaled(count, ["", "k", "M", "G", "T"], 1000).replace(" ", "")} ${of}`;
+// A name that lines may break behind points, slashes and underscores.
+const breakable = (name) => el("span", {}, ...String(name).split(/(?<=[./_])(?=[^./_])/).flatMap((part, i) => i ? [el("wbr"), part] : [part]));
 // Model FLOPs utilization, with the digits that mean something.
 const utilizationText = (share) => `${Number((100 * share).toPrecision(3))} %`;
 
@@ -50,8 +56,8 @@ function section(id, title, note, ...content) {
   document.querySelector("nav").append(el("a", {href: `#${id}`}, title));
 }
 
-// A table of rows (arrays) that the reader filters and sorts. columns: {title, number, show(value), mono}; the value of a cell is
-// text or a number, what is shown an element or text. `kinds` gives the column whose values make a menu.
+// A table of rows (arrays) that the reader filters and sorts. columns: {title, number, show(value), mono, prose}; the value of a cell is
+// text or a number, what is shown an element or text; `mono` are names, `prose` are sentences. `kinds` gives the column whose values make a menu.
 function searchable(id, columns, rows, kinds) {
   const shownAtFirst = 100;
   let sort = {column: -1, down: false}, limit = shownAtFirst;
@@ -76,8 +82,8 @@ function searchable(id, columns, rows, kinds) {
       heads.forEach((head, h) => head.setAttribute("aria-sort", h !== c ? "none" : sort.down ? "descending" : "ascending"));
     }
     body.replaceChildren(...found.slice(0, limit).map((row) => el("tr", {}, ...columns.map((column, c) =>
-      el("td", {class: column.number ? "number" : column.mono ? "mono" : undefined},
-         column.show ? column.show(row[c]) : String(row[c]))))));
+      el("td", {class: column.number ? "number" : column.mono ? "mono" : column.prose ? "prose" : undefined},
+         column.show ? column.show(row[c]) : column.mono ? breakable(row[c]) : String(row[c]))))));
     more.hidden = found.length <= limit;
     count.textContent = `${found.length} of ${rows.length}`;
     body.dataset.drawn = Math.min(limit, found.length);
@@ -112,9 +118,12 @@ function axis(context, begin, end, toX, y, show) {
   const step = [1, 2, 5, 10].map((f) => f * power).find((s) => s >= rough) || power;
   context.fillStyle = color("--faint");
   for (let at = Math.ceil(begin / step) * step; at <= end; at += step) {
-    context.fillRect(toX(at), y, 1, 4);
-    context.fillText(show(at), toX(at) + 3, y + 13);
+    const x = toX(at), text = show(at), isLast = x + 3 + context.measureText(text).width > context.canvas.clientWidth;
+    context.textAlign = isLast ? "right" : "left";
+    context.fillRect(x, y, 1, 4);
+    context.fillText(text, isLast ? x - 1 : x + 3, y + 13);
   }
+  context.textAlign = "left";
 }
 
 const tile = (value, text) => el("div", {class: "tile"}, el("b", {}, value), el("span", {}, text));

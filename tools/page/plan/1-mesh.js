@@ -50,20 +50,27 @@ function blockText(tensor, rank) {
     end - begin === size ? ":" : begin === end ? "none" : `${begin}:${end}`).join(", ");
 }
 
+// `dp 1, tp 3`
+const placeText = (rank) => Object.entries(coordinates(rank)).reverse().map(([axis, at]) => `${axis} ${at}`).join(", ");
+
 function meshSection() {
   const tensors = plan.tensors.filter((tensor) => tensor.shape.length > 0);
   if (plan.ranks < 2 || tensors.length === 0) return;
-  const shown = Math.min(plan.ranks, 64), axes = Object.entries(plan.mesh);
-  const columns = axes.length ? Math.min(axes[axes.length - 1][1], 16) : 1;
-  const grid = el("div", {class: "ranks", id: "ranks", style: `grid-template-columns:repeat(${columns},minmax(70px,1fr))`});
-  const say = el("p", {role: "status"});
+  // Of many ranks, a frame has no room for text: it is below all frames.
+  const shown = Math.min(plan.ranks, 256), axes = Object.entries(plan.mesh), isMany = shown > 16;
+  const columns = axes.length ? Math.min(axes[axes.length - 1][1], isMany ? 32 : 8) : 1;
+  const grid = el("div", {class: isMany ? "ranks many" : "ranks", id: "ranks", style: `--columns:${columns}`});
+  const say = el("p", {role: "status"}), detail = el("p", {class: "mono", role: "status"});
   const layout = (tensor) => `[${tensor.sharding.map((dim) => dim.join("+") || "_").join(", ")}]`;
   function show(index) {
     const tensor = tensors[index];
-    grid.replaceChildren(...Array.from({length: shown}, (_, rank) => el("div", {class: "rank"},
-      `rank ${rank} `, el("span", {class: "note"}, axes.map(([name]) => `${name} ${coordinates(rank)[name]}`).join(", ")),
-      blockPicture(tensor, rank), el("span", {class: "mono"}, blockText(tensor, rank)))));
+    const text = (rank) => `rank ${rank}, ${placeText(rank)}: ${blockText(tensor, rank)}`;
+    const tell = (rank) => { if (isMany) detail.textContent = text(rank); };
+    grid.replaceChildren(...Array.from({length: shown}, (_, rank) => el("div", {class: "rank", title: text(rank), pointerenter: () => tell(rank)},
+      isMany ? String(rank) : `rank ${rank}`, isMany ? null : el("span", {class: "note"}, placeText(rank)), blockPicture(tensor, rank),
+      isMany ? null : el("span", {class: "mono"}, blockText(tensor, rank)))));
     grid.dataset.drawn = shown;
+    tell(0);
     say.textContent = `${tensor.name}: ${tensor.dtype} ${tensor.shape.join(" x ")}, ${bytesText(tensor.bytes)}, lives as ` +
       `${layout(tensor)}: ${bytesText(tensor.rank_bytes)} on each rank` + (shown < plan.ranks ? `; ${shown} of ${plan.ranks} ranks shown` : "");
   }
@@ -73,6 +80,7 @@ function meshSection() {
     ...tensors.map((tensor, i) => el("option", {value: i, selected: i === first ? "" : undefined},
                                       `${tensor.name}  ${layout(tensor)}  (${tensor.role})`)));
   show(first);
-  section("mesh", "Mesh", "Each frame is the whole tensor (of more than two dims, the two that are split most), and in it the block that a rank holds.",
-          el("div", {class: "controls"}, menu), say, el("div", {class: "scroll"}, grid));
+  section("mesh", "Mesh", "Each frame is the whole tensor (of more than two dims, the two that are split most), and in it the block that a rank holds" +
+          (isMany ? "; point at one to see its numbers." : "."),
+          el("div", {class: "controls"}, menu), say, el("div", {class: "scroll"}, grid), isMany ? detail : "");
 }

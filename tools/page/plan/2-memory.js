@@ -68,10 +68,11 @@ function memorySection() {
     }
     for (let i = 1; i <= positions; ++i) live[i] += live[i - 1];
     top = Math.max(arena.bytes, 1);
+    makers = chosen.program.segments.flatMap((segment) => segment.instructions.map((row) => row[0]));
     names = chosen.program.segments.flatMap((segment) => segment.instructions.map((row) => `${segment.name}: ${row[1]} ${row[0]}`));
     moveTo(live.slice(0, positions).indexOf(Math.max(...live.slice(0, positions))));
   }
-  let names = [];
+  let names = [], makers = [];
   function moveTo(position) {
     at = Math.max(0, Math.min(positions - 1, position));
     const alive = buffers.filter(([, , , first, last]) => first <= at && at <= last).sort((a, b) => b[2] - a[2]);
@@ -80,7 +81,8 @@ function memorySection() {
       el("p", {role: "status"}, `At ${at}, ${names[at] || "?"}: ${bytesText(live[at])} in ${alive.length} buffers, of ` +
         `${bytesText(arena.bytes)} allocated; the peak is ${bytesText(arena.peak_bytes)}.`),
       el("div", {class: "scroll"}, el("table", {}, el("tbody", {}, ...alive.slice(0, many).map(([name, role, bytes, first, last, , offset, shape]) =>
-        el("tr", {}, el("td", {class: "number"}, bytesText(bytes)), el("td", {}, role), el("td", {class: "mono"}, name),
+        el("tr", {}, el("td", {class: "number"}, bytesText(bytes)), el("td", {}, role), el("td", {class: "mono"}, breakable(name)),
+           el("td", {class: "mono"}, breakable(first > 0 && makers[first] ? `from ${makers[first]}` : "")),
            el("td", {class: "mono"}, shape), el("td", {class: "number"}, `at ${offset}`),
            el("td", {class: "number"}, first === 0 && last === positions - 1 ? "always" : `${first} to ${last}`)))))),
       rest ? el("p", {}, `and ${alive.length - many} smaller ones: ${bytesText(rest)}`) : "");
@@ -96,7 +98,7 @@ function memorySection() {
     }});
   section("memory", "Memory", "Every buffer, from its first to its last instruction (across), at its place in memory (up). Point at a moment, or use " +
           "the arrow keys, to see what lives then.", el("div", {class: "controls"}, programs.length > 1 ? where : null, mode),
-          legend(roles), chart.box, list);
+          legend(roles, (role) => plan.programs.some(({blocks}) => blocks.some((block) => block[1] === role))), chart.box, list);
   select(0);
 }
 

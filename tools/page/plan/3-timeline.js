@@ -1,4 +1,4 @@
-// The predicted timeline of a step: what each kind of ranks computes and communicates when.
+// The predicted timeline of a step: what the ranks of each program compute and communicate when. Ranks of one program share rows.
 
 const kinds = ["matmul", "attention", "convolution", "kernel", "communication", "copy or fill", "other"];
 const lanes = ["compute", "communication", "transfers"];
@@ -30,54 +30,74 @@ function exposedSpans(segment) {
 
 const exposedSeconds = (segment) => exposedSpans(segment).reduce((sum, [begin, end]) => sum + end - begin, 0);
 
-function timelineSection() {
-  // One row per program and lane that is used; segments one behind the other, each once.
-  const rows = [], bars = [], marks = [], exposedBars = [];
+// The segments of a program that a step runs; an evaluation has others.
+const segmentsOf = (program) => program.segments.filter((segment) => segment.runs > 0);
+
+// `4 ranks (0-3)`
+const ranksText = (ranks) => ranks.length === 1 ? `rank ${ranks[0]}` : `${ranks.length} ranks (${rangesText(ranks)})`;
+
+// Rows {title, isExposed}, one per program and lane that is used and one of exposed communication; bars, spans of exposed communication and the
+// begins of segments, with their rows and times. Segments lie one behind the other, each once.
+function layOutTimeline() {
+  const rows = [], bars = [], marks = [], exposed = [];
   let end = 0;
   for (const program of plan.programs) {
+    const segments = segmentsOf(program), rowOf = {};
+    lanes.forEach((lane, l) => {
+      if (!segments.some((segment) => segment.instructions.some((bar) => bar[2] === l))) return;
+      rowOf[l] = rows.push({title: `${ranksText(program.ranks)}: ${lane}`}) - 1;
+      if (l === 1) rowOf.exposed = rows.push({title: "exposed: nothing is computed meanwhile", isExposed: true}) - 1;
+    });
     let begin = 0;
-    const rowOf = {};
-    for (const segment of program.segments) {
-      let length = 0;
-      for (const bar of segment.instructions) {
-        if (rowOf[bar[2]] === undefined)
-          rowOf[bar[2]] = rows.push(`ranks ${rangesText(program.ranks)}: ${lanes[bar[2]]}`) - 1;
+    for (const segment of segments) {
+      for (const bar of segment.instructions)
         bars.push({bar, row: rowOf[bar[2]], begin: begin + bar[3], segment});
-        length = Math.max(length, bar[3] + bar[4]);
-      }
       for (const [first, last] of exposedSpans(segment))
-        exposedBars.push({row: rowOf[1], begin: begin + first, end: begin + last});
+        exposed.push({row: rowOf.exposed, begin: begin + first, end: begin + last});
       if (program === plan.programs[0]) marks.push({at: begin, text: segment.name + (segment.runs > 1 ? ` x ${segment.runs}` : "")});
-      begin += length;
+      begin += segment.instructions.reduce((length, bar) => Math.max(length, bar[3] + bar[4]), 0);
     }
     end = Math.max(end, begin);
   }
+  return {rows, bars, marks, exposed, end};
+}
+
+function timelineSection() {
+  const {rows, bars, marks, exposed, end} = layOutTimeline();
   if (bars.length === 0 || end === 0) return;
   let from = 0, to = end, chosen = -1, drag = null;
-  const tall = 26, top = 18, height = top + rows.length * (tall + 16) + 20;
+  const tall = 26, low = 10, gap = 16; // of rows, of those of exposed communication, and between them
+  let height = 18;
+  for (const row of rows) {
+    row.top = height + gap;
+    row.tall = row.isExposed ? low : tall;
+    height = row.top + row.tall;
+  }
+  height += 24;
   const detail = el("div", {class: "below mono", id: "instruction", role: "status"}, "Point at a bar to see its instruction.");
   const toX = (seconds, width) => (seconds - from) / (to - from) * width;
   function draw(context, width) {
     let drawn = 0;
     const colors = Object.fromEntries(kinds.map((kind) => [kind, color(colorOf(kinds, kind))]));
-    rows.forEach((name, r) => {
-      context.fillStyle = color("--faint");
-      context.fillText(name, 4, top + r * (tall + 16) + 11);
-    });
+    context.fillStyle = color("--faint");
+    for (const row of rows) context.fillText(row.title, 4, row.top - 4);
     bars.forEach(({bar, row, begin}, b) => {
-      const x = toX(begin, width), w = Math.max(0.7, bar[4] / (to - from) * width);
+      const x = toX(begin, width), w = Math.max(0.15, bar[4] / (to - from) * width); // narrow ones are faint
       if (x + w < 0 || x > width) return;
       context.fillStyle = b === chosen ? color("--ink") : colors[kindOf(bar)];
-      context.fillRect(x, top + row * (tall + 16) + 15, w > 3 ? w - 0.5 : w, tall);
+      context.fillRect(x, rows[row].top, w > 3 ? w - 0.5 : w, rows[row].tall);
       ++drawn;
     });
-    context.fillStyle = color("--c4");
-    for (const {row, begin, end: last} of exposedBars)
-      context.fillRect(toX(begin, width), top + row * (tall + 16) + 15 + tall + 1, Math.max(0.7, toX(last, width) - toX(begin, width)), 4);
+    context.fillStyle = color("--exposed");
+    for (const {row, begin, end: last} of exposed)
+      context.fillRect(toX(begin, width), rows[row].top, Math.max(0.15, toX(last, width) - toX(begin, width)), rows[row].tall);
     context.fillStyle = color("--ink");
-    for (const {at, text} of marks) {
-      context.fillRect(toX(at, width), 0, 1, height - 20);
-      context.fillText(text, toX(at, width) + 3, 11);
+    let next = Infinity; // where the mark behind stands: names that do not fit before it are left out
+    for (const {at, text} of marks.toReversed()) {
+      const x = toX(at, width);
+      context.fillRect(x, 0, 1, height - 20);
+      if (x + 6 + context.measureText(text).width < next) context.fillText(text, x + 3, 11);
+      next = x;
     }
     axis(context, from, to, (at) => toX(at, width), height - 18, secondsText);
     return drawn;
@@ -109,7 +129,7 @@ function timelineSection() {
   }
   // The shortest bar under the pointer, within two pixels.
   function barAt(event) {
-    const width = chart.canvas.clientWidth, row = Math.floor((event.offsetY - top) / (tall + 16));
+    const width = chart.canvas.clientWidth, row = rows.findIndex((r) => r.top - gap <= event.offsetY && event.offsetY < r.top + r.tall);
     const at = from + event.offsetX / width * (to - from), slack = 2 / width * (to - from);
     let best = -1;
     bars.forEach(({bar, row: r, begin}, b) => {
@@ -146,12 +166,13 @@ function timelineSection() {
       if (chosen >= 0 && (bars[chosen].begin < from || bars[chosen].begin > to)) pan((bars[chosen].begin - (from + to) / 2) / (to - from));
     }});
   const button = (text, action) => el("button", {click: action}, text);
-  const total = plan.programs[0].segments.reduce((sum, segment) => sum + segment.runs * segment.instructions
-    .reduce((all, bar) => all + (bar[2] === 1 ? bar[4] : 0), 0), 0);
-  const exposed = plan.programs[0].segments.reduce((sum, segment) => sum + segment.runs * exposedSeconds(segment), 0);
-  section("timeline", "Timeline", "The step as predicted, each segment once. Drag to move, + and - (or the wheel with Shift) to zoom. " +
-          (total === 0 ? "" : `Communication takes ${secondsText(total)} of a step; ${secondsText(exposed)} of it are exposed, ` +
-          "that is, nothing is computed meanwhile: underlined in the chart."),
+  const ofStep = (secondsOf) => segmentsOf(plan.programs[0]).reduce((sum, segment) => sum + segment.runs * secondsOf(segment), 0);
+  const total = ofStep((segment) => segment.instructions.reduce((all, bar) => all + (bar[2] === 1 ? bar[4] : 0), 0));
+  const alike = plan.programs.length === 1 && plan.ranks > 1 ? `All ${plan.ranks} ranks run the same program, each on its part of the tensors: a row is ` +
+    "that of every rank. " : "";
+  section("timeline", "Timeline", `The step as predicted, each segment once. ${alike}` +
+          (total === 0 ? "" : `Communication takes ${secondsText(total)} of a step; ${secondsText(ofStep(exposedSeconds))} of it are exposed: ` +
+          "nothing is computed meanwhile. ") + "Drag to move, + and - (or the wheel with Shift) to zoom.",
           el("div", {class: "controls"}, button("+", () => zoom(0.6, (from + to) / 2)), button("-", () => zoom(1 / 0.6, (from + to) / 2)),
              button("whole step", () => { from = 0; to = end; chart.redraw(); })),
           legend(kinds, (kind) => bars.some(({bar}) => kindOf(bar) === kind)), chart.box, detail);

@@ -14,9 +14,11 @@ function meshesSection() {
   section("meshes", "Meshes tried", "The best step that was found on each mesh, and what one rank holds. Where a bound was enough to rule a mesh " +
           "out, no plan was made on it: its steps take at least the time in the table.",
     el("div", {class: "scroll"}, el("table", {id: "mesh-table"}, el("thead", {}, el("tr", {},
-      ...["mesh", "step", "one rank", "", ""].map((title, c) => el("th", {scope: "col", class: c === 1 || c === 2 ? "number" : undefined}, title)))),
+      ...["mesh", "step", "longer by", "one rank", "", ""].map((title, c) => el("th", {scope: "col", class: 1 <= c && c <= 3 ? "number" : undefined}, title)))),
       el("tbody", {}, ...meshes.map((mesh) => el("tr", {}, el("td", {class: "mono"}, mesh.name),
         el("td", {class: "number"}, mesh.seconds ? (mesh.choice === "at least" ? "≥ " : "") + secondsText(mesh.seconds) : ""),
+        el("td", {class: "number"}, mesh.seconds && mesh !== meshes[0] ? (mesh.choice === "at least" ? "≥ " : "") +
+           percentText(mesh.seconds / meshes[0].seconds - 1) : ""),
         el("td", {class: "number"}, mesh.bytes ? bytesText(mesh.bytes) : ""),
         el("td", {}, mesh.reason || (mesh.choice === "at least" ? "ruled out" : mesh.choice)),
         el("td", {class: "wide"}, mesh.seconds ? bar(mesh) : "")))))));
@@ -33,7 +35,7 @@ function decisionsSection() {
   section("decisions", "Decisions", "What the planner chose, what it costs in a step, and what the next best choices would cost in addition.",
     searchable("decision-table", [{title: "cost", number: true, show: (seconds) => seconds ? secondsText(seconds) : ""},
                                   {title: "kind"}, {title: "name", mono: true}, {title: "choice", mono: true},
-                                  {title: "why", show: (text) => others(texts.get(text))}],
+                                  {title: "why", prose: true, show: (text) => others(texts.get(text))}],
       decisions.map((decision) => [decision.seconds, decision.kind, decision.name, decision.choice,
                                    decision.reason + decision.alternatives.map((a) => a.choice).join(" ")]), 1));
 }
@@ -53,20 +55,21 @@ function rooflineSection() {
     .filter(([, , , , seconds, flops, bytes]) => seconds > 0 && flops > 0 && bytes > 0)
     .map((bar) => ({bar, x: Math.log10(bar[5] / bar[6]), y: Math.log10(bar[5] / bar[4]), seconds: bar[4]}));
   if (points.length === 0) return;
-  const width = 900, height = 360, left = 70, bottom = 30;
+  const width = 900, height = 340, left = 84, bottom = 36, right = 44;
   const range = (values) => [Math.floor(Math.min(...values)), Math.ceil(Math.max(...values) + 0.05)];
   const [x0, x1] = range(points.map((p) => p.x)), [y0, y1] = range(points.map((p) => p.y));
-  const x = (v) => left + (v - x0) / Math.max(1, x1 - x0) * (width - left - 10);
+  const x = (v) => left + (v - x0) / Math.max(1, x1 - x0) * (width - left - right);
   const y = (v) => 10 + (y1 - v) / Math.max(1, y1 - y0) * (height - bottom - 10);
   const most = Math.max(...points.map((p) => p.y)), bandwidth = Math.max(...points.map((p) => p.y - p.x));
   const total = Math.max(...points.map((p) => p.seconds));
   const lines = [];
   for (let v = x0; v <= x1; ++v)
     lines.push(el("line", {x1: x(v), x2: x(v), y1: 10, y2: height - bottom, stroke: "var(--line)"}),
-               el("text", {x: x(v) + 3, y: height - bottom + 14}, String(10 ** v)));
+               el("text", {x: x(v), y: height - bottom + 14, "text-anchor": "middle"}, String(Number((10 ** v).toPrecision(1)))));
   for (let v = y0; v <= y1; ++v)
-    lines.push(el("line", {x1: left, x2: width - 10, y1: y(v), y2: y(v), stroke: "var(--line)"}),
-               el("text", {x: 4, y: y(v) + 4}, countText(10 ** v, "FLOP/s")));
+    lines.push(el("line", {x1: left, x2: width - right, y1: y(v), y2: y(v), stroke: "var(--line)"}),
+               el("text", {x: left - 6, y: y(v) + 4, "text-anchor": "end"}, countText(10 ** v, "FLOP/s").replace(".00", "").replace(".0", "")));
+  lines.push(el("text", {x: (left + width - right) / 2, y: height - 4, "text-anchor": "middle"}, "FLOPs per byte"));
   const bend = Math.min(x1, most - bandwidth);
   lines.push(el("path", {d: `M ${x(x0)} ${y(Math.max(y0, x0 + bandwidth))} L ${x(bend)} ${y(bend + bandwidth)} L ${x(x1)} ${y(most)}`,
                          fill: "none", stroke: "var(--ink)", "stroke-dasharray": "4 4"}));
@@ -78,7 +81,7 @@ function rooflineSection() {
           `lines are the highest rates of this plan: ${countText(10 ** most, "FLOP/s")} and ${countText(10 ** bandwidth, "B/s")}.`,
           legend(kinds, (kind) => points.some(({bar}) => kindOf(bar) === kind)),
           el("div", {class: "figure scroll"}, el("svg", {id: "roofline", viewBox: `0 0 ${width} ${height}`, "data-drawn": points.length,
-             style: "display:block;width:100%;min-width:480px", role: "img", "aria-label": "rates of instructions"}, ...lines, ...circles)));
+             style: "display:block;width:100%;min-width:520px;font-size:11px;fill:var(--faint)", role: "img", "aria-label": "rates of instructions"}, ...lines, ...circles)));
 }
 
 function remarksSection() {
@@ -86,5 +89,5 @@ function remarksSection() {
     .map((decision) => [decision.name, `${decision.choice} ${decision.reason}`.trim()]);
   if (rows.length === 0) return;
   section("remarks", "Remarks", "What the compiler noticed.",
-          searchable("remark-table", [{title: "about"}, {title: "remark"}], rows, 0));
+          searchable("remark-table", [{title: "about", mono: true}, {title: "remark", prose: true}], rows, 0));
 }

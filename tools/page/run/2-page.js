@@ -1,7 +1,7 @@
 // The summary of a run, its curves, and the memory of its ranks.
 
 const median = (values) => values.slice().sort((a, b) => a - b)[Math.floor(values.length / 2)];
-const numberText = (value) => Number(value.toPrecision(4)).toString();
+const numberText = (value) => Math.abs(value) >= 1e5 ? scaled(value, ["", "k", "M", "G", "T"], 1000).replace(" ", "") : Number(value.toPrecision(4)).toString();
 
 function summary() {
   const seconds = steps.map((line) => line.seconds), p = data.predicted;
@@ -9,8 +9,8 @@ function summary() {
   const losses = steps.map((line) => line.loss).filter((value) => Number.isFinite(value));
   const tiles = [tile(`${steps.length}`, `steps, ${steps[0].step} to ${steps[steps.length - 1].step}, in ${secondsText(total)}`),
                  tile(secondsText(usual), `a step (median); predicted ${secondsText(p.step_seconds)}`)];
-  if (losses.length) tiles.unshift(tile(numberText(losses[losses.length - 1]), `loss at the end; ${numberText(losses[0])} at the begin`));
-  if (data.samples_per_step) tiles.push(tile(countText(data.samples_per_step / usual, ""), "samples per second"));
+  if (losses.length) tiles.unshift(tile(numberText(losses[losses.length - 1]), `loss at the end; ${numberText(losses[0])} at the beginning`));
+  if (data.samples_per_step) tiles.push(tile(amountText(data.samples_per_step / usual, "samples/s"), "of all ranks"));
   const utilization = p.peak_seconds / (usual * data.ranks);
   if (utilization >= 0.001) tiles.push(tile(utilizationText(utilization), "MFU: model FLOPs by the devices' peak rate"));
   tiles.push(tile(countText(p.flops / usual, "FLOP/s"), `per rank, on ${data.ranks} rank${data.ranks > 1 ? "s" : ""}`),
@@ -57,10 +57,11 @@ function memorySection() {
 function restartSection() {
   if (restarts.length === 0) return;
   section("restarts", "Restarts", "What ended the attempts before.",
-    searchable("restart-table", [{title: "restart", number: true}, {title: "from step", number: true}, {title: "ranks", number: true}, {title: "reason"}],
+    searchable("restart-table", [{title: "restart", number: true}, {title: "from step", number: true}, {title: "ranks", number: true}, {title: "reason", prose: true}],
       restarts.map((line) => [line.restart, line.from_step, line.ranks, line.reason])));
 }
 
+document.querySelector("main").classList.add("curves");
 summary();
 metricSections();
 evaluationSections();
