@@ -13,34 +13,39 @@ namespace {
 
 using emit::fail;
 
-// Symbols -> names for the user: the first dim of an input with that symbol.
-std::map<std::string, std::string> userNames(const Program &program) {
-  std::map<std::string, std::string> out;
+// The dims of the user's inputs, by name: the input and the number of the dim.
+struct InputDim {
+  std::string name;
+  bool isFirst = false;
+  std::optional<Polynomial> size;
+};
+std::vector<InputDim> inputDims(const Program &program) {
+  std::vector<InputDim> dims;
   for (const InputSpec &input : program.inputs) {
     auto tensor = program.graph.tensors.find(input.name);
     if (input.kind != InputSpec::Kind::User || tensor == program.graph.tensors.end())
       continue;
-    const std::vector<Size> &sizes = tensor->second.sizes;
-    for (size_t i = 0; i < sizes.size(); ++i)
-      for (const std::string &symbol : sizes[i].value.value_or(Polynomial()).symbols())
-        if (*sizes[i].value == Polynomial::symbol(symbol))
-          out.try_emplace(symbol, input.name + "." + std::to_string(i));
+    for (size_t i = 0; i < tensor->second.sizes.size(); ++i)
+      dims.push_back({concat(input.name, ".", i), i == 0, tensor->second.sizes[i].value});
   }
+  return dims;
+}
+
+// Symbols -> names for the user: the first dim of an input with that symbol.
+std::map<std::string, std::string> userNames(const Program &program) {
+  std::map<std::string, std::string> out;
+  for (const InputDim &dim : inputDims(program))
+    for (const std::string &symbol : dim.size.value_or(Polynomial()).symbols())
+      if (*dim.size == Polynomial::symbol(symbol))
+        out.try_emplace(symbol, dim.name);
   return out;
 }
 
 frontend::FixedDims fixedDims(const Program &program) {
   frontend::FixedDims fixed;
-  for (const InputSpec &input : program.inputs) {
-    auto tensor = program.graph.tensors.find(input.name);
-    if (input.kind != InputSpec::Kind::User || tensor == program.graph.tensors.end())
-      continue;
-    const std::vector<Size> &sizes = tensor->second.sizes;
-    for (size_t i = 0; i < sizes.size(); ++i)
-      if (const auto size = sizes[i].value.value_or(Polynomial()).constant();
-          size && sizes[i].value)
-        fixed.emplace(concat(input.name, ".", i), *size);
-  }
+  for (const InputDim &dim : inputDims(program))
+    if (dim.size && dim.size->isConstant())
+      fixed.emplace(dim.name, *dim.size->constant());
   return fixed;
 }
 
@@ -51,15 +56,10 @@ void giveBatch(const Program &program, std::map<std::string, int64_t> &sizes) {
   if (batch == sizes.end() || names.contains(frontend::kBatch))
     return;
   std::set<std::string> first;
-  for (const InputSpec &input : program.inputs) {
-    auto tensor = program.graph.tensors.find(input.name);
-    if (input.kind != InputSpec::Kind::User || tensor == program.graph.tensors.end() ||
-        tensor->second.sizes.empty() || !tensor->second.sizes[0].value)
-      continue;
+  for (const InputDim &dim : inputDims(program))
     for (const auto &[symbol, name] : names)
-      if (*tensor->second.sizes[0].value == Polynomial::symbol(symbol))
+      if (dim.isFirst && dim.size && *dim.size == Polynomial::symbol(symbol))
         first.insert(sizes.contains(symbol) ? symbol : name);
-  }
   int64_t size = batch->second;
   if (!first.empty())
     sizes.erase(batch);
