@@ -20,6 +20,11 @@ set(ZLIB_USE_STATIC_LIBS ON)
 find_package(ZLIB REQUIRED)
 add_library(zlib ALIAS ZLIB::ZLIB)
 
+find_package(JPEG REQUIRED)
+add_library(jpeg ALIAS JPEG::JPEG)
+find_package(PNG REQUIRED)
+add_library(png ALIAS PNG::PNG)
+
 find_library(CLEAVE_SODIUM sodium REQUIRED)
 add_library(sodium INTERFACE)
 target_link_libraries(sodium INTERFACE ${CLEAVE_SODIUM})

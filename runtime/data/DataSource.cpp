@@ -78,13 +78,18 @@ namespace {
 
 std::string endingOf(const std::string &path) { return std::filesystem::path(path).extension(); }
 
+bool isFolder(const std::string &path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
 // The arrays and token files of the options processed so far.
 struct Gathered {
   const std::vector<InputDescription> &inputs;
   std::vector<std::vector<FoundArray>> arrays; // per input, in the order of the files
   std::vector<std::shared_ptr<const ArrayFile>> files;
-  std::vector<std::string> tokenFiles;
-  uint64_t inflated = 0; // bytes of compressed arrays in memory
+  std::vector<std::string> tokenFiles, folders, archives; // of images: folders and archives
+  uint64_t inflated = 0;                                  // bytes of compressed arrays in memory
 
   bool isInput(const std::string &name) const {
     return std::any_of(inputs.begin(), inputs.end(),
@@ -135,6 +140,10 @@ struct Gathered {
         CLEAVE_TRY(addNamed(*spec.input, path));
       else if (ending == ".npz" || ending == ".safetensors")
         CLEAVE_TRY(addArchive(path));
+      else if (isFolder(path))
+        folders.push_back(path);
+      else if (ending == ".tar" || ending == ".tgz" || path.ends_with(".tar.gz"))
+        archives.push_back(path);
       else
         tokenFiles.push_back(path);
     }
@@ -159,6 +168,18 @@ struct Gathered {
     return Status::ok();
   }
 
+  // The kinds of data that were found, each with one file: `tokens in text.bin`.
+  std::vector<std::string> kinds() const {
+    std::vector<std::string> found;
+    if (!files.empty())
+      found.push_back("arrays in " + files[0]->path());
+    if (!tokenFiles.empty())
+      found.push_back("tokens in " + tokenFiles[0]);
+    if (!folders.empty() || !archives.empty())
+      found.push_back("images in " + (folders.empty() ? archives[0] : folders[0]));
+    return found;
+  }
+
   static std::string toString(const InputDescription &input) {
     return concat(name(input.dtype), data::toString(input.shape));
   }
@@ -169,22 +190,28 @@ struct Gathered {
 Result<std::unique_ptr<DataSource>> DataSource::open(const DataOptions &options,
                                                      const std::vector<InputDescription> &inputs) {
   if (options.specs.empty())
-    return Status::userError(
-        "the model reads ", listNames(inputs, [](auto &input) { return input.name; }),
-        ": give --data FILE.npz, FILE.safetensors, NAME=FILE.npy or, for tokens, a text file");
+    return Status::userError("the model reads ",
+                             listNames(inputs, [](auto &input) { return input.name; }),
+                             ": give --data FILE.npz, FILE.safetensors, NAME=FILE.npy; for tokens "
+                             "a text file; for images a folder or FILE.tar");
   Gathered gathered{inputs, std::vector<std::vector<FoundArray>>(inputs.size())};
   for (const std::string &text : options.specs) {
     CLEAVE_TRY_ASSIGN(DataSpec spec, readSpec(text, inputs));
     CLEAVE_TRY(gathered.add(spec));
   }
+  if (const std::vector<std::string> kinds = gathered.kinds(); kinds.size() > 1)
+    return Status::userError("found ", kinds[0], " beside ", kinds[1],
+                             ", expected one kind of data");
+  if (!gathered.folders.empty() || !gathered.archives.empty())
+    return openImages(options, inputs, gathered.folders, gathered.archives);
+  if (options.images != image::TransformOptions())
+    return Status::userError("found options for images, but --data with ",
+                             gathered.kinds().empty() ? "other files" : gathered.kinds()[0],
+                             "; expected a folder of images or .tar files");
   if (gathered.tokenFiles.empty()) {
     CLEAVE_TRY(gathered.checkComplete());
     return openArrays(options, inputs, gathered.arrays);
   }
-  if (!gathered.files.empty())
-    return Status::userError("found the token file ", gathered.tokenFiles[0],
-                             " beside the arrays in ", gathered.files[0]->path(),
-                             ", expected either tokens or arrays");
   std::vector<TokenFile> files;
   for (const std::string &path : gathered.tokenFiles) {
     CLEAVE_TRY_ASSIGN(TokenFile file, openTokens(path));

@@ -6,6 +6,7 @@
 #include "runtime/base/DType.h"
 #include "runtime/base/Status.h"
 #include "runtime/data/Epochs.h"
+#include "runtime/image/Transform.h"
 
 #include <cstdint>
 #include <memory>
@@ -34,7 +35,9 @@ struct DataOptions {
   // files: a one-dimensional integer .npy, a .u16 or .u32 file (raw little-endian numbers), a .bin
   // file of llm.c, or any other file, whose bytes are the tokens. A token file is divided into
   // windows of the length of one sample; the label is the next token. FILE may be a pattern
-  // (DataSpec.h). The samples of several files for one input follow each other.
+  // (DataSpec.h). The samples of several files for one input follow each other. Or, for a model
+  // with one input of images and at most one of labels, a folder with a subfolder of images per
+  // class, or .tar files with images and their labels (ImageFiles.h).
   std::vector<std::string> specs;
   std::optional<uint64_t> shuffleSeed;
   int64_t slots = 1; // micro-batches per step
@@ -44,6 +47,10 @@ struct DataOptions {
   LastBatch lastBatch = LastBatch::Wrap;
   // The loss also ignores labels of floats that are NaN, as an evaluation does.
   bool ignoresNaN = false;
+  // Of images: the transform, the seed of its random choices, and the threads that decode.
+  image::TransformOptions images;
+  uint64_t seed = 0;
+  int threads = 1;
 };
 
 class DataSource {
@@ -66,6 +73,10 @@ public:
   virtual Epochs *epochs() { return nullptr; }
   // What was found, for people: `40 samples in 2 files`.
   virtual std::string description() const { return ""; }
+  // A digest of the names of all samples, if they are files of their own; else empty.
+  virtual std::string contents() const { return ""; }
+  // The names of the classes, in the order of labels, if they have names.
+  virtual std::vector<std::string> classes() const { return {}; }
 
   // Writes one block of an input (index into `inputs`), dense and row-major, to `destination`: the
   // part of the micro-batch at `offset` with `shape`, both in elements per dim. Elements outside

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <glob.h>
+#include <regex>
 
 namespace cleave::data {
 namespace {
@@ -16,11 +17,35 @@ bool exists(const std::string &path) {
   return fs::exists(path, ignored);
 }
 
-Result<std::vector<std::string>> filesOf(const std::string &path) {
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored))
-    return Status::userError("--data: '", path, "' is a folder, expected files, for example '",
-                             (fs::path(path) / "*.npz").string(), "' in quotes");
+// The paths that `{A..B}` in a pattern stands for; the pattern itself without it.
+Result<std::vector<std::string>> rangesOf(const std::string &pattern) {
+  constexpr size_t kMostPaths = 1'000'000;
+  std::vector<std::string> paths{""};
+  std::regex range("\\{([0-9]{1,9})\\.\\.([0-9]{1,9})\\}");
+  auto rest = pattern.cbegin();
+  for (std::sregex_iterator found(pattern.begin(), pattern.end(), range), end; found != end;
+       ++found) {
+    const std::string first = (*found)[1], between(rest, (*found)[0].first);
+    const int64_t begin = std::stoll(first), last = std::stoll((*found)[2]);
+    if (last < begin || uint64_t(last - begin + 1) > kMostPaths / paths.size())
+      return Status::userError("--data: found '", (*found)[0].str(), "' in '", pattern,
+                               "', expected a range of at most ", kMostPaths, " files");
+    std::vector<std::string> longer;
+    for (const std::string &path : paths)
+      for (int64_t number = begin; number <= last; ++number) {
+        const std::string digits = std::to_string(number);
+        const size_t zeros = first.size() - std::min(first.size(), digits.size());
+        longer.push_back(concat(path, between, std::string(zeros, '0'), digits));
+      }
+    paths = std::move(longer);
+    rest = (*found)[0].second;
+  }
+  for (std::string &path : paths)
+    path.append(rest, pattern.cend());
+  return paths;
+}
+
+Result<std::vector<std::string>> matches(const std::string &path) {
   if (exists(path) || path.find_first_of("*?[") == std::string::npos)
     return std::vector<std::string>{path};
   glob_t found{};
@@ -29,6 +54,18 @@ Result<std::vector<std::string>> filesOf(const std::string &path) {
   ::globfree(&found);
   if (code != 0 || files.empty())
     return Status::userError("--data: no file matches '", path, "'");
+  return files;
+}
+
+Result<std::vector<std::string>> filesOf(const std::string &path) {
+  if (exists(path))
+    return std::vector<std::string>{path};
+  CLEAVE_TRY_ASSIGN(std::vector<std::string> ranges, rangesOf(path));
+  std::vector<std::string> files;
+  for (const std::string &range : ranges) {
+    CLEAVE_TRY_ASSIGN(std::vector<std::string> found, matches(range));
+    files.insert(files.end(), found.begin(), found.end());
+  }
   return files;
 }
 

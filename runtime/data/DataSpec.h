@@ -17,7 +17,8 @@ struct DataSpec {
 };
 
 // Reads FILE, NAME=FILE, PATTERN or NAME=PATTERN; in a pattern, `*`, `?` and `[…]` are as in a
-// shell. User errors: no file matches, or there is no such input.
+// shell, and `{007..123}` stands for every number of this range, with the digits of the first. A
+// folder is one file here. User errors: no file matches, or there is no such input.
 Result<DataSpec> readSpec(const std::string &text, const std::vector<InputDescription> &inputs);
 
 } // namespace cleave::data

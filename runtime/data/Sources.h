@@ -1,4 +1,4 @@
-// The two kinds of data source, and their common parts. Private to this folder.
+// The kinds of data source, and their common parts. Private to this folder.
 #pragma once
 
 #include "runtime/data/ArrayFile.h"
@@ -35,6 +35,13 @@ Result<TokenFile> openTokens(const std::string &path);
 Result<std::unique_ptr<DataSource>> openWindows(const DataOptions &options,
                                                 const std::vector<InputDescription> &inputs,
                                                 std::vector<TokenFile> files);
+
+// A source of images: of one folder (with one path), or of archives. A user error if the model
+// reads something else, also.
+Result<std::unique_ptr<DataSource>> openImages(const DataOptions &options,
+                                               const std::vector<InputDescription> &inputs,
+                                               const std::vector<std::string> &folders,
+                                               const std::vector<std::string> &archives);
 
 // Whether the input is a label, by its mark or its name.
 bool isLabel(const InputDescription &input);

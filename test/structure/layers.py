@@ -28,6 +28,7 @@ OUTSIDE_WALLS = [
     (r"(cuda|cublas|cudnn|nvrtc|nvToolsExt|cupti)", ("runtime/device/cuda/", "runtime/kernels/cuda/")),
     (r"nccl", ("runtime/comm/nccl/",)),
     (r"coin/", ("compiler/solver/",)),
+    (r"(jpeglib|jerror|png)\.h", ("runtime/image/",)),
     (r"sodium\.h", ("runtime/base/", "runtime/artifact/", "runtime/comm/")),
 ]
 
@@ -40,6 +41,8 @@ OUTSIDE_TARGETS = [
     (r"(oneapi/)?dnnl", "dnnl_lib"),
     (r"omp\.h", "openmp"),
     (r"zlib\.h", "zlib"),
+    (r"(jpeglib|jerror)\.h", "jpeg"),
+    (r"png\.h", "png"),
     (r"gloo/", "gloo_lib"),
     (r"sodium\.h", "sodium"),
     (r"coin/", "cbc"),

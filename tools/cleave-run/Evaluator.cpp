@@ -37,6 +37,22 @@ bool isOfTokens(const plan::Plan &plan) {
   return readsTokens && hasSequences;
 }
 
+// A user error if the labels of two folders would mean different classes.
+Status compareClasses(const std::vector<std::string> &training,
+                      const std::vector<std::string> &evaluation) {
+  if (training.empty() || evaluation.empty())
+    return Status::ok();
+  for (size_t i = 0; i < std::max(training.size(), evaluation.size()); ++i) {
+    const std::string ours = i < evaluation.size() ? "'" + evaluation[i] + "'" : "nothing";
+    const std::string expected = i < training.size() ? "'" + training[i] + "'" : "nothing";
+    if (ours != expected)
+      return Status::userError("found ", ours, " as class ", i, ", expected ", expected,
+                               ", which it is in --data; give both the same folders, empty ones "
+                               "of classes without samples left out of both");
+  }
+  return Status::ok();
+}
+
 bool isLoss(const std::string &metric) { return metric == "loss" || metric.starts_with("loss."); }
 
 } // namespace
@@ -50,7 +66,8 @@ double numberOf(const Numbers &numbers, const std::string &name) {
 
 bool isBetterBelow(const std::string &metric) { return !metric.starts_with("eval_accuracy"); }
 
-Status Evaluator::open(const plan::Plan &plan, const Options &options) {
+Status Evaluator::open(const plan::Plan &plan, const Options &options,
+                       const data::DataSource *training, int threads) {
   if (options.eval.empty())
     return Status::ok();
   if (!executor::hasEvaluation(plan))
@@ -67,8 +84,12 @@ Status Evaluator::open(const plan::Plan &plan, const Options &options) {
   CLEAVE_TRY(checkBest(options.keepBest));
   data::DataOptions data{options.eval, {}, /*slots=*/1, /*mayHaveLabels=*/true};
   data.ignoresNaN = true;
+  data.images = options.images.withoutChance();
+  data.threads = threads;
   data.lastBatch = needsWholeBatches_ ? data::LastBatch::Wrap : data::LastBatch::Pad;
   CLEAVE_TRY_ASSIGN(data_, data::DataSource::open(data, executor::inputsOf(plan)));
+  if (training)
+    CLEAVE_TRY(compareClasses(training->classes(), data_->classes()));
   return countBatches(options);
 }
 

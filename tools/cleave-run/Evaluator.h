@@ -27,8 +27,10 @@ class Evaluator {
 public:
   // Opens the data of --eval; without that option, nothing is evaluated. User errors: the plan has
   // no evaluation, the data do not fit, or --keep-best names another number than the evaluation
-  // gives.
-  Status open(const plan::Plan &plan, const Options &options);
+  // gives, or their classes have other names than those of `training` (null: no data). `threads`
+  // decode images.
+  Status open(const plan::Plan &plan, const Options &options, const data::DataSource *training,
+              int threads);
 
   // The data of the evaluation; null without --eval.
   const data::DataSource *data() const { return data_.get(); }

@@ -37,8 +37,9 @@ void addRunOptions(CLI::App &app, Options &options) {
 void addDataOptions(CLI::App &app, Options &options) {
   CLI::Option *files = app.add_option("--data", options.data,
                                       "arrays by input name (.npz, .safetensors), NAME=FILE.npy, "
-                                      "or a text or token file; or a "
-                                      "quoted pattern of such files; may be given several times")
+                                      "a text or token file, a folder of images by class, or a "
+                                      ".tar file of images; or a quoted pattern of such files; may "
+                                      "be given several times")
                            ->allow_extra_args(false)
                            ->type_name("FILE");
   CLI::Option *steps =
@@ -78,6 +79,36 @@ void addDataOptions(CLI::App &app, Options &options) {
       ->excludes(lastBatch)
       ->excludes(shuffle)
       ->type_name("COMMAND");
+}
+
+// The transform of images.
+void addImageOptions(CLI::App &app, Options &options) {
+  app.add_option("--image-resize", options.images.resize,
+                 "of images: length in pixels to which the shorter side is resized before the crop "
+                 "(default: as short as the model allows)")
+      ->check(CLI::Range(1, 1 << 16))
+      ->type_name("N");
+  app.add_option_function<std::string>(
+         "--image-crop",
+         [&options](const std::string &text) {
+           if (Status status = image::readCrop(text, options.images); !status)
+             throw CLI::ValidationError("--image-crop", status.message());
+         },
+         "of images in training: center (default), random[:padding=N] or random-resized[:area=A]")
+      ->type_name("CROP");
+  app.add_flag("--image-flip", options.images.flips,
+               "of images in training: mirrors left and right in half of the cases");
+  app.add_option("--image-mean", options.images.mean,
+                 "of images: mean that is subtracted, of values from 0 to 1, per channel or one")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("R,G,B");
+  app.add_option("--image-std", options.images.deviation,
+                 "of images: standard deviation by which values are divided, per channel or one")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::PositiveNumber)
+      ->type_name("R,G,B");
 }
 
 // How it trains.
@@ -205,6 +236,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &options) {
       "cleave-run"};
   addRunOptions(app, options);
   addDataOptions(app, options);
+  addImageOptions(app, options);
   addTrainingOptions(app, options);
   addFileOptions(app, options);
   addEvaluationOptions(app, options);

@@ -3,6 +3,7 @@
 
 #include "runtime/base/Status.h"
 #include "runtime/data/Epochs.h"
+#include "runtime/image/Transform.h"
 
 #include <cstdint>
 #include <optional>
@@ -30,10 +31,11 @@ struct Options {
   std::optional<int64_t> steps;   // total, with those before --resume
   std::optional<int64_t> epochs;  // total, with those before --resume; neither: one epoch
   data::LastBatch lastBatch = data::LastBatch::Wrap;
-  std::optional<int> ranks;    // processes to start; none: ranks of the plan
-  std::string device = "auto"; // auto, cpu, cuda, cuda:N
-  int threads = 0;             // per rank; 0: cores of this machine divided by its ranks
-  uint64_t seed = 0;           // of random numbers
+  image::TransformOptions images; // --image options
+  std::optional<int> ranks;       // processes to start; none: ranks of the plan
+  std::string device = "auto";    // auto, cpu, cuda, cuda:N
+  int threads = 0;                // per rank; 0: cores of this machine divided by its ranks
+  uint64_t seed = 0;              // of random numbers
   bool shuffles = false;
   std::optional<uint64_t> shuffleSeed; // none: `seed`
   std::string save, resume, weights, log, report, tensorBoard, out, profile,

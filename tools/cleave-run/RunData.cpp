@@ -12,7 +12,7 @@ namespace cleave::run {
 using Json = nlohmann::json;
 
 Status RunData::open(const plan::Plan &plan, const Options &options,
-                     const checkpoint::Checkpoint *checkpoint, int64_t first) {
+                     const checkpoint::Checkpoint *checkpoint, int64_t first, int threads) {
   trains_ = plan.trains();
   slots_ = executor::slotsOf(plan);
   if (!options.dataCommand.empty())
@@ -25,7 +25,10 @@ Status RunData::open(const plan::Plan &plan, const Options &options,
                            .shuffleSeed = shuffleSeed_,
                            .slots = slots_,
                            .mayHaveLabels = plan.trains(),
-                           .lastBatch = options.lastBatch};
+                           .lastBatch = options.lastBatch,
+                           .images = trains_ ? options.images : options.images.withoutChance(),
+                           .seed = options.seed,
+                           .threads = threads};
     CLEAVE_TRY_ASSIGN(source_, data::DataSource::open(data, inputs));
     if (source_->samplesPerMicroBatch() > 0)
       epochs_ = source_->epochs();

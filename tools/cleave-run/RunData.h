@@ -27,8 +27,9 @@ public:
   // Opens the data of the plan, unless it has no inputs, and moves to where `checkpoint` (null:
   // none) was, whose next step is `first`. User errors: data and plan do not fit, or --epochs
   // without samples. A plan for another batch goes on with the sample that would have been next.
+  // `threads` decode images.
   Status open(const plan::Plan &plan, const Options &options,
-              const checkpoint::Checkpoint *checkpoint, int64_t first);
+              const checkpoint::Checkpoint *checkpoint, int64_t first, int threads);
 
   // The inputs of the steps; null if the plan has none.
   const data::DataSource *source() const {

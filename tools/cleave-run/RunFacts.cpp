@@ -35,6 +35,15 @@ void append(std::string &bytes, int descriptor, int64_t begin, int64_t end) {
   bytes.append(piece, 0, size_t(std::max<ssize_t>(0, read)));
 }
 
+std::string textOf(const image::TransformOptions &images) {
+  std::string text = concat(images.resize.value_or(0), " ", int(images.crop), " ", images.padding,
+                            " ", images.leastArea, " ", int(images.flips));
+  for (const auto *values : {&images.mean, &images.deviation})
+    for (double value : *values)
+      text += concat(" ", value);
+  return text;
+}
+
 void addOptions(std::vector<Fact> &facts, const Options &options) {
   const char *onNan[] = {"stop", "skip", "continue"};
   auto add = [&](const char *name, const std::string &value) { facts.push_back({name, value}); };
@@ -45,6 +54,7 @@ void addOptions(std::vector<Fact> &facts, const Options &options) {
   std::string rates;
   for (const std::string &rate : options.lr)
     rates += concat(rates.empty() ? "" : ", ", rate);
+  add("the --image options", textOf(options.images));
   add("--lr", rates.empty() ? "none" : rates);
   add("--seed", concat(options.seed));
   add("--shuffle",
@@ -73,6 +83,8 @@ Status addData(std::vector<Fact> &facts, const std::string &kind,
   for (const std::string &text : specs) {
     CLEAVE_TRY_ASSIGN(data::DataSpec spec, data::readSpec(text, inputs));
     for (const std::string &path : spec.files) {
+      if (fs::is_directory(path))
+        continue; // addContents
       CLEAVE_TRY_ASSIGN(auto print, fingerprint(path));
       prints.push_back(spec.input ? spec.input->name + "=" + print : print);
     }
@@ -104,6 +116,14 @@ Status addModel(std::vector<Fact> &facts, const plan::Plan &plan, const Options 
 }
 
 } // namespace
+
+void addContents(std::vector<Fact> &facts, const std::string &kind,
+                 const data::DataSource *source) {
+  if (source && !source->contents().empty())
+    facts.push_back(
+        {concat("the names of the ", kind, "'s images"),
+         concat(source->samples(), " images, ", source->contents().substr(0, kDigits))});
+}
 
 Result<std::string> fingerprint(const std::string &path) {
   struct stat info{};

@@ -4,6 +4,7 @@
 #include "runtime/artifact/program.pb.h"
 #include "runtime/base/Status.h"
 #include "runtime/checkpoint/Checkpoint.h"
+#include "runtime/data/DataSource.h"
 #include "tools/cleave-run/Agreement.h"
 #include "tools/cleave-run/Options.h"
 
@@ -21,5 +22,9 @@ Result<std::vector<Fact>> factsOf(const plan::Plan &plan, const Options &options
 // `text.bin, 1115394 bytes, 3fa2c19b04de`: name and size of a file, and a digest of its first and
 // last 64 KiB, which is cheap for files of any size. A user error if it cannot be read.
 Result<std::string> fingerprint(const std::string &path);
+
+// Adds what the names of the samples are in a folder (null: no data). `kind` as in the other facts:
+// `data` or `evaluation`.
+void addContents(std::vector<Fact> &facts, const std::string &kind, const data::DataSource *source);
 
 } // namespace cleave::run

@@ -111,9 +111,12 @@ private:
     const checkpoint::TensorStore *values =
         checkpoint_ ? checkpoint_.get() : weights_.tensors.get();
     auto facts = factsOf(plan_, options_, first_, count_, values);
-    if (facts)
-      facts->push_back({"--lr-schedule", rates_.schedule()});
-    return facts ? Intent{Status::ok(), *facts} : Intent{facts.status(), {}};
+    if (!facts)
+      return {facts.status(), {}};
+    facts->push_back({"--lr-schedule", rates_.schedule()});
+    addContents(*facts, "data", data_.source());
+    addContents(*facts, "evaluation", evaluator_.data());
+    return {Status::ok(), *facts};
   }
 
   // Continues if all ranks come here without a failure and intend the same; otherwise all end with
@@ -150,9 +153,9 @@ private:
       if (!prefix.empty())
         note({prefix});
     }
-    CLEAVE_TRY(data_.open(plan_, options_, checkpoint_.get(), first_));
+    CLEAVE_TRY(data_.open(plan_, options_, checkpoint_.get(), first_, threads()));
     note(data_.notes());
-    CLEAVE_TRY(evaluator_.open(plan_, options_).withContext("--eval"));
+    CLEAVE_TRY(evaluator_.open(plan_, options_, data_.source(), threads()).withContext("--eval"));
     note(evaluator_.notes());
     origin_ = originOfRun();
     const int64_t end = data_.endOf(options_, origin_);

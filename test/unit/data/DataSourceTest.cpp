@@ -147,8 +147,9 @@ static std::string problem(const DataOptions &options,
 TEST_CASE("messages state what was found and what was expected") {
   Folder folder;
   std::string path = writeTen(folder);
-  CHECK(problem({}, kInputs) == "the model reads `x`, `y`: give --data FILE.npz, FILE.safetensors, "
-                                "NAME=FILE.npy or, for tokens, a text file");
+  CHECK(problem({}, kInputs) ==
+        "the model reads `x`, `y`: give --data FILE.npz, FILE.safetensors, "
+        "NAME=FILE.npy; for tokens a text file; for images a folder or FILE.tar");
   CHECK(problem({{path}}, {{"z", DType::F32, {4, 2}}}) ==
         "no data for input `z` f32[4, 2]; " + path + " has `x`, `y`");
   CHECK(problem({{path}}, {{"x", DType::F32, {4, 3, 3}}}) ==
@@ -287,9 +288,10 @@ TEST_CASE("what is wrong with several files is said with the file") {
             " has 2 and 0");
   CHECK(problem({{folder / "t*.npz"}}, kInputs) ==
         "--data: no file matches '" + (folder / "t*.npz") + "'");
-  CHECK_THAT(problem({{folder / ""}}, kInputs), Catch::Contains("is a folder, expected files"));
+  CHECK_THAT(problem({{folder / ""}}, kInputs),
+             Catch::Contains("expected one input of floats of the shape [N, C, H, W]"));
   CHECK_THAT(problem({{folder / "s0.npz", folder.write("t.txt", "text")}}, kInputs),
-             Catch::Contains("expected either tokens or arrays"));
+             Catch::Contains("expected one kind of data"));
 }
 
 TEST_CASE("the last batch is padded, dropped, or goes on with the next epoch") {
