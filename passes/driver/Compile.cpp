@@ -119,6 +119,9 @@ static Status checkModelOptions(const CompileOptions &options) {
 
 // --eval: refuses what has no effect. The phase `train` makes the evaluation.
 static Status checkEvaluation(const Compilation &c, size_t first) {
+  if (c.options.evaluateAverages && !(c.options.evaluate && c.options.ema))
+    return Status::userError("--eval-ema evaluates the averages of --ema, too; it needs --eval and "
+                             "--ema DECAY");
   if (!c.options.evaluate)
     return Status::ok();
   if (!c.options.train)

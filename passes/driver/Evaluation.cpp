@@ -31,6 +31,15 @@ Status makeEvaluation(Compilation &c, const train::TrainOptions &options) {
   return Status::ok();
 }
 
+Status addAverages(Compilation &c) {
+  DiagnosticText diagnostics(*c.context);
+  func::FuncOp evaluation = graph::stepOf(*c.evaluation);
+  train::evaluateAverages(evaluation, graph::stepOf(*c.module));
+  return succeeded(simplify::simplify(evaluation, simplify::Composites::Leave))
+             ? Status::ok()
+             : Status::userError(diagnostics.text());
+}
+
 Status onEvaluation(Compilation &c, llvm::function_ref<Status(Compilation &)> work) {
   if (!c.evaluation)
     return Status::ok();

@@ -13,6 +13,9 @@ namespace cleave::driver {
 // Makes the evaluation of a forward step that `options` are about to make a training step.
 Status makeEvaluation(Compilation &c, const train::TrainOptions &options);
 
+// Adds the moving averages of the training step, which is made, to the evaluation.
+Status addAverages(Compilation &c);
+
 // Runs `work` with the evaluation in the place of the step; does nothing without one. Remarks of
 // `work` are dropped: those on the step say the same.
 Status onEvaluation(Compilation &c, llvm::function_ref<Status(Compilation &)> work);

@@ -23,9 +23,10 @@ struct CompileOptions {
   std::optional<double> ema;          // decay of moving averages of the parameters
   std::vector<std::string> trainable; // globs of parameter names; empty: all
   std::vector<std::string> freeze;
-  bool evaluate = false;  // also compile the evaluation of a micro-batch
-  double clipNorm = 0;    // 0: gradients are not clipped
-  int64_t accumulate = 1; // micro-batches per step
+  bool evaluate = false;         // also compile the evaluation of a micro-batch
+  bool evaluateAverages = false; // the evaluation is also that of the moving averages
+  double clipNorm = 0;           // 0: gradients are not clipped
+  int64_t accumulate = 1;        // micro-batches per step
   // --micro-batch: the symbols of --set give the whole batch, which is cut into so many
   // micro-batches: a number, or `auto`; empty: not given.
   std::string microBatch;

@@ -181,12 +181,13 @@ static Status train(Compilation &c) {
   options.freezeBatchNorm = c.options.batchNorm == "frozen";
   if (c.options.evaluate)
     CLEAVE_TRY(makeEvaluation(c, options));
-  return reported(c, [&] {
+  CLEAVE_TRY(reported(c, [&] {
     if (failed(train::buildTrainingStep(step(c), options)))
       return failure();
     remarkFrozen(c);
     return simplify::simplify(step(c), simplify::Composites::Leave);
-  });
+  }));
+  return c.options.evaluateAverages ? addAverages(c) : Status::ok();
 }
 
 static Status makePrimitive(Compilation &c) {

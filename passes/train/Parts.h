@@ -7,6 +7,12 @@
 
 namespace cleave::train {
 
+// The name of a parameter's state that is its moving average.
+inline constexpr llvm::StringLiteral kAverage = "ema";
+
+// The state that counts the steps, from 0.
+inline constexpr const char *kStepCounter = "step";
+
 // A parameter that is trained.
 struct Trained {
   unsigned argument; // index among the step's arguments

@@ -30,6 +30,11 @@ mlir::LogicalResult buildTrainingStep(mlir::func::FuncOp step, const TrainOption
 // arguments, and those that it does not use are removed. Errors as of buildTrainingStep.
 mlir::LogicalResult buildEvaluation(mlir::func::FuncOp step, const TrainOptions &options);
 
+// Adds the same metrics of the moving averages of the parameters to such an evaluation:
+// `ema_loss`, `ema_accuracy`, …. `trained` is the training step, made with TrainOptions.ema, whose
+// averages they are. Before its first step the averages are the parameters.
+void evaluateAverages(mlir::func::FuncOp evaluation, mlir::func::FuncOp trained);
+
 // Replaces every batch norm by its inference form, which normalises by the running statistics;
 // these become constants.
 void freezeBatchNorm(mlir::func::FuncOp step);

@@ -87,7 +87,7 @@ public:
         scalar_(RankedTensorType::get({}, b.getF64Type())) {}
 
   void run(ArrayRef<Trained> trained) {
-    Value before = edit_.argument(scalar_, "step", "state");
+    Value before = edit_.argument(scalar_, kStepCounter, "state");
     counter_ = Term{&b_, before} + 1;
     for (const Trained &parameter : trained)
       update(parameter);
@@ -132,7 +132,7 @@ private:
   // The moving average as torch.optim.swa_utils.AveragedModel computes it with get_ema_avg_fn: the
   // first one is the parameter.
   void average(Update &update, double decay) {
-    Term before = update.state("ema"), p = update.updated();
+    Term before = update.state(kAverage.str()), p = update.updated();
     Term isFirst = everywhere(counter_ <= 1, p);
     update.setState(before, select(isFirst, p, before * decay + p * (1 - decay)));
   }

@@ -1,6 +1,7 @@
 // See Weights.h.
 #include "runtime/checkpoint/Weights.h"
 
+#include "runtime/base/Nearest.h"
 #include "runtime/checkpoint/TensorFiles.h"
 #include "runtime/data/Block.h"
 
@@ -18,12 +19,18 @@ std::set<std::string> linesOf(const std::string &text) {
   return lines;
 }
 
+constexpr size_t kListed = 3; // names in a message
+
 // `'a', 'b', 'c' and 4 more`
-std::string listOf(const std::vector<std::string> &names) {
+std::string listOf(const std::vector<std::string> &names, const char *quote = "'") {
   std::string text;
-  for (size_t i = 0; i < names.size() && i < 3; ++i)
-    text += concat(i ? ", '" : "'", names[i], '\'');
-  return names.size() > 3 ? concat(text, " and ", names.size() - 3, " more") : text;
+  for (size_t i = 0; i < names.size() && i < kListed; ++i)
+    text += concat(i ? ", " : "", quote, names[i], quote);
+  return names.size() > kListed ? concat(text, " and ", names.size() - kListed, " more") : text;
+}
+
+std::string counted(size_t tensors) {
+  return concat(tensors, tensors == 1 ? " tensor" : " tensors");
 }
 
 // Whether the weights have this tensor beside those of the model: an optimizer's state is called
@@ -109,12 +116,30 @@ std::string fitPrefix(Weights &weights, const ModelTensors &model) {
   return "";
 }
 
-Status checkWeights(const Weights &weights, const ModelTensors &model) {
+// `'h.0.w' (like 'h.0.weight'), 'h.1.w' (…) and 4 more`: missing names with the most similar of
+// those that are surplus.
+static std::string missingText(const std::vector<std::string> &missing,
+                               const std::vector<std::string> &surplus) {
+  std::vector<std::string> described;
+  for (size_t i = 0; i < missing.size(); ++i) {
+    const std::vector<std::string> nearest =
+        i < kListed ? nearestNames(missing[i], surplus, 1) : std::vector<std::string>();
+    const bool isLike =
+        !nearest.empty() && editDistance(missing[i], nearest[0]) <= missing[i].size() / 2;
+    described.push_back(concat('\'', missing[i], '\'',
+                               isLike ? concat(" (similar: '", nearest[0], "')") : std::string()));
+  }
+  return listOf(described, "");
+}
+
+Result<std::string> checkWeights(const Weights &weights, const ModelTensors &model) {
   const auto &found = weights.tensors->tensors();
   std::vector<std::string> missing, surplus;
   std::string misshapen;
+  bool isAnyFound = false;
   for (const auto &[name, shape] : model.needed) {
     auto at = found.find(name);
+    isAnyFound |= at != found.end();
     if (at == found.end() && !weights.untrained.contains(name))
       missing.push_back(name);
     if (at != found.end() && at->second.shape != shape && misshapen.empty())
@@ -125,18 +150,41 @@ Status checkWeights(const Weights &weights, const ModelTensors &model) {
     if (!model.needed.contains(name) && !model.known.contains(name) &&
         !isOfTraining(name, info, *weights.tensors))
       surplus.push_back(name);
+  const std::string more =
+      surplus.empty() ? "" : concat("it has ", listOf(surplus), ", which the plan does not have");
+  if (missing.empty() && misshapen.empty() && (isAnyFound || surplus.empty()))
+    return surplus.empty()
+               ? std::string()
+               : concat("'", weights.tensors->path(), "' has ", counted(surplus.size()),
+                        " which the plan does not have and does not read: ", listOf(surplus));
   std::string text;
-  auto add = [&](const std::string &part) { text += concat(text.empty() ? "" : "; ", part); };
+  auto add = [&](const std::string &part) {
+    if (!part.empty())
+      text += concat(text.empty() ? "" : "; ", part);
+  };
   if (!missing.empty())
-    add(concat("it lacks ", listOf(missing)));
-  if (!surplus.empty())
-    add(concat("it has ", listOf(surplus), ", which the plan does not have"));
-  if (!misshapen.empty())
-    add(misshapen);
-  return text.empty()
-             ? Status::ok()
-             : Status::userError("'", weights.tensors->path(), "' does not fit the plan: ", text,
-                                 "; expected weights of the plan's model, under ", "its names");
+    add(concat("it lacks ", missingText(missing, surplus)));
+  add(more);
+  add(misshapen);
+  return Status::userError("'", weights.tensors->path(), "' does not fit the plan: ", text,
+                           "; expected weights of the plan's model, under ", "its names");
+}
+
+Status takeAverages(Weights &weights) {
+  constexpr std::string_view kAverage = "/ema";
+  std::map<std::string, std::string> renamed; // by the name of the parameter
+  for (const auto &[name, info] : weights.tensors->tensors()) {
+    const std::string parameter =
+        name.substr(0, name.size() - std::min(name.size(), kAverage.size()));
+    if (name.ends_with(kAverage) && weights.tensors->tensors().contains(parameter))
+      renamed[parameter] = name;
+  }
+  if (renamed.empty())
+    return Status::userError("'", weights.tensors->path(),
+                             "' has no moving averages; --ema needs the checkpoint of a plan that "
+                             "was compiled with --ema");
+  weights.tensors = withNames(std::move(weights.tensors), std::move(renamed));
+  return Status::ok();
 }
 
 } // namespace cleave::checkpoint

@@ -39,9 +39,15 @@ struct ModelTensors {
 // for the user; else returns nothing.
 std::string fitPrefix(Weights &weights, const ModelTensors &model);
 
-// A user error unless the weights are those of the model. One message names the needed tensors that
-// are missing or have another shape, and float tensors that the model does not have. Counters
-// (tensors without dims), tensors of integers and the optimizer's states are never surplus.
-Status checkWeights(const Weights &weights, const ModelTensors &model);
+// A user error unless the weights are those of the model: one message names the needed tensors that
+// are missing, with names like theirs in the weights, or have another shape. Float tensors that the
+// model does not have are a warning, which is returned, or part of that error; without any needed
+// tensor they are an error, too. Empty: no warning. Counters (tensors without dims), tensors of
+// integers and the optimizer's states are never surplus.
+Result<std::string> checkWeights(const Weights &weights, const ModelTensors &model);
+
+// Gives moving averages, the states PARAMETER/ema, the names of their parameters. A user error if
+// there are none.
+Status takeAverages(Weights &weights);
 
 } // namespace cleave::checkpoint

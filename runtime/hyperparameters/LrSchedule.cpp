@@ -1,9 +1,12 @@
 // See LrSchedule.h. Each kind is a row of the table: its options, and the rate behind the warm-up.
 #include "runtime/hyperparameters/LrSchedule.h"
 
+#include "runtime/base/Nearest.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <numbers>
 #include <vector>
@@ -191,6 +194,20 @@ std::string expected(const Option &option) {
   return {};
 }
 
+// Of a name that is no file either. A name with a small mistake is told the right one.
+Status unknownKind(const std::string &name) {
+  std::vector<std::string> names;
+  for (const Kind &kind : kinds())
+    if (kind.rate)
+      names.push_back(kind.name);
+  const std::string nearest = nearestNames(name, names, 1).front();
+  if (!name.empty() && (editDistance(name, nearest) <= 2 || nearest.starts_with(name)))
+    return Status::userError("unknown schedule `", name, "`; did you mean `", nearest, "`?");
+  return Status::userError("unknown schedule `", name, "`, and no file has this name: expected ",
+                           oneOf(names, [](const std::string &kind) { return kind; }),
+                           ", or a file with learning rates");
+}
+
 } // namespace
 
 Status LrSchedule::set(const std::string &setting) {
@@ -223,11 +240,12 @@ Result<LrSchedule> LrSchedule::parse(const std::string &text) {
   const Kind *kind = findKind(name);
   if (!kind || name == "file") {
     colon = text.ends_with(":factors") ? text.rfind(':') : std::string::npos;
-    auto read = RateFile::read(text.substr(0, colon));
+    const std::string path = text.substr(0, colon);
+    if (std::error_code ignored; !std::filesystem::exists(path, ignored))
+      return unknownKind(name);
+    auto read = RateFile::read(path);
     if (!read)
-      return Status::userError("unknown schedule `", name, "`: expected ",
-                               oneOf(kinds(), [](const Kind &kind) { return kind.name; }),
-                               " with learning rates: ", read.status().message());
+      return read.status();
     kind = findKind("file");
     file = std::move(*read);
   }

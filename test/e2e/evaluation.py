@@ -4,10 +4,12 @@ weights gives, over all samples once, on any number of ranks; the best checkpoin
 import json
 import math
 import pathlib
+import struct
 import tempfile
 import unittest
 
 import cleave
+from weights import write_safetensors
 
 MODEL, DATA = cleave.GOLDEN / "evaluation.pt2", cleave.GOLDEN / "evaluation.npz"
 WEIGHTS = cleave.GOLDEN / "evaluation.safetensors"
@@ -26,6 +28,18 @@ def cross_entropy(logits, labels):
         right += row.index(max(row)) == label
         count += 1
     return total / count, right / count
+
+
+def read_safetensors(path):
+    """Tensors of f32: name -> (shape, flat list); others are left out."""
+    data = path.read_bytes()
+    begin = 8 + struct.unpack("<Q", data[:8])[0]
+    found = {}
+    for name, info in json.loads(data[8:begin]).items():
+        if info.get("dtype") == "F32":
+            first, end = info["data_offsets"]
+            found[name] = info["shape"], list(struct.unpack(f"<{(end - first) // 4}f", data[begin + first : begin + end]))
+    return found
 
 
 class Evaluation(unittest.TestCase):
@@ -161,6 +175,33 @@ class Evaluation(unittest.TestCase):
         self.evaluate(self.plans[1], 8, *options, "--resume", saved)
         self.assertEqual(json.loads((saved / "best.json").read_text()), noted)
 
+    def test_moving_averages_are_evaluated_beside_the_parameters(self):
+        decay, steps = 0.5, 4
+        options = [*SGD, "--ema", decay, "--eval-ema"]
+        plans = {"1": self.compile("ema1", MODEL, *options), "zero1": self.compile("ema2", MODEL, *options, "--pin", "zero1", ranks=2)}
+        for name, plan in plans.items():
+            with self.subTest(plan=name):
+                saved, file = self.folder / f"ema{name}", self.folder / "averages.safetensors"
+                found = self.evaluate(plan, steps, "--eval-every", 1, "--save", saved, "--save-every", 1, "--keep", 9,
+                                      "--keep-best", "eval_ema_loss")
+                average = {}
+                for step, line in enumerate(found):
+                    cleave.must("cleave-export", plan, "--checkpoint", saved / f"step-{step + 1:08}", "-o", self.folder / "now.safetensors")
+                    for tensor, (shape, values) in read_safetensors(self.folder / "now.safetensors").items():
+                        before = average.get(tensor, (shape, values))[1]
+                        isTrained = "running" not in tensor and "num_batches" not in tensor
+                        average[tensor] = shape, [decay * a + (1 - decay) * b if isTrained else b for a, b in zip(before, values)]
+                    write_safetensors(file, average)
+                    (wanted,) = self.evaluate(plan, 0, "--weights", file)
+                    self.assertLess(abs(line["eval_ema_loss"] - wanted["eval_loss"]), 2e-5)
+                    self.assertLess(abs(line["eval_ema_accuracy"] - wanted["eval_accuracy"]), 1e-6)
+                    self.assertLess(abs(wanted["eval_ema_loss"] - wanted["eval_loss"]), 1e-6, "before the first step averages are the parameters")
+                self.assertGreater(abs(found[-1]["eval_ema_loss"] - found[-1]["eval_loss"]), 1e-3, "a training without averages shows nothing")
+                (again,) = self.evaluate(self.plans[2], 0, "--weights", saved, "--ema")
+                self.assertLess(abs(again["eval_loss"] - found[-1]["eval_ema_loss"]), 1e-5)
+                best = min(found, key=lambda line: line["eval_ema_loss"])
+                self.assertEqual(json.loads((saved / "best.json").read_text())["value"], best["eval_ema_loss"])
+
     def test_phases_hand_the_evaluation_on(self):
         whole, text = self.folder / "whole.plan", self.folder / "planned.mlir"
         cleave.must("cleave-compile", MODEL, *SGD, "--ranks", 2, "--stop-after", "planned", "-o", text)
@@ -181,6 +222,9 @@ class Evaluation(unittest.TestCase):
         self.refuses(run(self.plans[1], "--eval", DATA, "--save", self.folder / "x", "--keep-best", "loss"),
                      "found 'loss'", "eval_loss, eval_accuracy")
         self.refuses(run(self.plans[1], "--eval", cleave.MLP["data"]), "--eval")
+        self.refuses(cleave.tool("cleave-compile", MODEL, *SGD, "--eval-ema", "-o", self.folder / "x.plan"), "--eval-ema", "needs --eval and --ema")
+        self.refuses(run(self.plans[1], "--ema"), "--ema needs --weights DIR")
+        self.refuses(run(self.plans[1], "--weights", WEIGHTS, "--ema"), "has no moving averages", "compiled with --ema")
         self.refuses(run(self.plans[1], "--best"), "--best needs --weights DIR")
         self.refuses(run(self.plans[1], "--weights", self.folder, "--best"), "no best checkpoint", "--keep-best")
         self.refuses(cleave.tool("cleave-compile", MODEL, "--eval", "--set", "x.0=8", "-o", self.folder / "x.plan"),

@@ -146,9 +146,32 @@ class Weights(unittest.TestCase):
         mlp = self.compile("mlp", cleave.MODELS / "mlp.pt2", "--set", "x.0=8")
         self.refuses(self.run_with(mlp, "--weights", self.file), "it lacks", "and", "more", "which the plan does not have",
                      "expected weights of the plan's model")
+        typo, none = self.folder / "typo.safetensors", self.folder / "nothing.safetensors"
+        tensors = {"fc1.weight": ((64, 32), [0.0] * 2048), "fc2.wieght": ((2, 2), [0.0] * 4)}
+        write_safetensors(typo, tensors)
+        self.refuses(self.run_with(mlp, "--weights", typo), "'fc2.weight' (similar: 'fc2.wieght')", "it has 'fc2.wieght', which the plan does not have")
+        write_safetensors(none, {"x": ((2, 2), [0.0] * 4)})
+        self.refuses(self.run_with(mlp, "--weights", none), "it lacks", "it has 'x'")
         other = self.folder / "other.safetensors"
         write_safetensors(other, {"fc1.weight": ((2, 2), [0.0] * 4)})
         self.refuses(self.run_with(mlp, "--weights", other), "'fc1.weight' has the shape [2, 2], expected [")
+
+    def test_tensors_that_the_plan_does_not_read_are_a_warning(self):
+        more = self.folder / "more.safetensors"
+        data = self.file.read_bytes()
+        begin = 8 + struct.unpack("<Q", data[:8])[0]
+        header, end = json.loads(data[8:begin]), len(data) - begin
+        for name in ("decoder.a", "decoder.b", "decoder.c", "decoder.d"):
+            header[name] = {"dtype": "F32", "shape": [2], "data_offsets": [end, end + 8]}
+            end += 8
+        text = json.dumps(header).encode()
+        more.write_bytes(struct.pack("<Q", len(text)) + text + data[begin:] + bytes(32))
+        out = self.folder / "more.npz"
+        answer = self.run_with(self.inference[2], "--out", out, "--weights", more)
+        self.assertEqual(answer.code, 0, answer)
+        self.assertRegex(answer.err, "^cleave-run: warning: '.*more.safetensors' has 4 tensors which the plan does not have and does not read: "
+                                     "'decoder.a', 'decoder.b', 'decoder.c' and 1 more\n$")
+        self.assertEqual(cleave.read_npz(out)["logits"][1], self.logits(self.inference[2], "--weights", self.file))
 
     def test_weights_that_are_none_or_damaged(self):
         plan = self.inference[1]

@@ -58,6 +58,9 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
   app.add_flag("--eval", options.evaluate,
                "with --train: also plan the evaluation of a micro-batch, for cleave-run --eval")
       ->group("Plan");
+  app.add_flag("--eval-ema", options.evaluateAverages,
+               "with --eval and --ema: evaluations also give the numbers of the averages")
+      ->group("Plan");
   app.add_option("--micro-batch", options.microBatch,
                  "number of micro-batches into which the batch given by --set is cut; auto: the "
                  "fastest number that fits")

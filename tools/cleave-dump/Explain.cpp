@@ -1,13 +1,13 @@
 // --explain NAME: everything about one name.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
+#include "runtime/base/Nearest.h"
 #include "runtime/base/Units.h"
 #include "tools/cleave-dump/InstructionText.h"
 #include "tools/cleave-dump/PlanText.h"
 #include "tools/cleave-dump/Views.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 namespace cleave::dump {
@@ -109,32 +109,11 @@ static std::set<std::string> allNames(const plan::Plan &plan) {
   return names;
 }
 
-// Edit distance: insertions, deletions and replacements of characters.
-static size_t editDistance(const std::string &a, const std::string &b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0]++;
-    for (size_t j = 0; j < b.size(); ++j) {
-      size_t replaced = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 static Status unknownName(const plan::Plan &plan, const std::string &name) {
-  std::vector<std::pair<size_t, std::string>> ranked;
-  for (const std::string &other : allNames(plan)) {
-    bool contains = other.find(name) != std::string::npos;
-    ranked.emplace_back(contains ? other.size() - name.size() : 1000 + editDistance(name, other),
-                        other);
-  }
-  std::sort(ranked.begin(), ranked.end());
+  const std::set<std::string> names = allNames(plan);
   std::string nearest;
-  for (size_t i = 0; i < std::min<size_t>(5, ranked.size()); ++i)
-    nearest += (i ? ", " : "") + ranked[i].second;
+  for (const std::string &other : nearestNames(name, {names.begin(), names.end()}, 5))
+    nearest += (nearest.empty() ? "" : ", ") + other;
   return Status::userError("the plan has no parameter, op or value named ", name,
                            nearest.empty() ? "" : "; similar names are ", nearest);
 }

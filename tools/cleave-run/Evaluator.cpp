@@ -53,6 +53,9 @@ Status compareClasses(const std::vector<std::string> &training,
   return Status::ok();
 }
 
+// Metrics of the moving averages begin so.
+constexpr const char *kAverages = "ema_";
+
 bool isLoss(const std::string &metric) { return metric == "loss" || metric.starts_with("loss."); }
 
 } // namespace
@@ -64,7 +67,9 @@ double numberOf(const Numbers &numbers, const std::string &name) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-bool isBetterBelow(const std::string &metric) { return !metric.starts_with("eval_accuracy"); }
+bool isBetterBelow(const std::string &metric) {
+  return metric.find("accuracy") == std::string::npos;
+}
 
 Status Evaluator::open(const plan::Plan &plan, const Options &options,
                        const data::DataSource *training, int threads) {
@@ -139,19 +144,33 @@ Result<Numbers> Evaluator::run(executor::Executor &executor) const {
 }
 
 Numbers Evaluator::numbersOf(const std::vector<Metric> &metrics) const {
-  Numbers numbers{{"eval_loss", 0}};
-  bool hasAccuracy = false;
+  Numbers numbers;
+  for (const std::string prefix : {"", kAverages}) {
+    Numbers some = numbersOf(metrics, prefix);
+    numbers.insert(numbers.end(), some.begin(), some.end());
+  }
+  return numbers;
+}
+
+Numbers Evaluator::numbersOf(const std::vector<Metric> &metrics, const std::string &prefix) const {
+  const std::string head = "eval_" + prefix;
+  Numbers numbers{{head + "loss", 0}};
+  bool isAny = false, hasAccuracy = false;
   for (const Metric &metric : metrics) {
+    if (metric.name.starts_with(kAverages) == prefix.empty())
+      continue;
+    const std::string name = metric.name.substr(prefix.size());
     const double mean = metric.sum / metric.count;
-    if (isLoss(metric.name))
+    isAny = true;
+    if (isLoss(name))
       numbers[0].second += mean;
-    if (metric.name != "loss")
-      numbers.emplace_back("eval_" + metric.name, mean);
-    hasAccuracy |= metric.name == "accuracy"; // of the only loss, a cross entropy
+    if (name != "loss")
+      numbers.emplace_back(head + name, mean);
+    hasAccuracy |= name == "accuracy"; // of the only loss, a cross entropy
   }
   if (hasAccuracy && isOfTokens_)
-    numbers.emplace_back("eval_perplexity", std::exp(numbers[0].second));
-  return numbers;
+    numbers.emplace_back(head + "perplexity", std::exp(numbers[0].second));
+  return isAny ? numbers : Numbers();
 }
 
 } // namespace cleave::run

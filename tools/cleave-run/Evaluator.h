@@ -15,7 +15,8 @@
 
 namespace cleave::run {
 
-// Numbers by name: `eval_loss`, `eval_accuracy`, `eval_perplexity`.
+// Numbers by name: `eval_loss`, `eval_accuracy`, `eval_perplexity`, and of moving averages
+// `eval_ema_loss` and so on.
 using Numbers = std::vector<std::pair<std::string, double>>;
 
 // The number with this name; not a number if there is none.
@@ -52,6 +53,8 @@ private:
 
   Status checkBest(const std::string &metric) const;
   Numbers numbersOf(const std::vector<Metric> &metrics) const;
+  // Those of the parameters, or with the prefix of the moving averages those of these.
+  Numbers numbersOf(const std::vector<Metric> &metrics, const std::string &prefix) const;
   Status countBatches(const Options &options);
 
   std::unique_ptr<data::DataSource> data_;

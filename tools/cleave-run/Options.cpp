@@ -143,6 +143,9 @@ void addFileOptions(CLI::App &app, Options &options) {
       ->type_name("DIR|FILE");
   app.add_flag("--best", options.best,
                "with --weights DIR: the best checkpoint of the folder (--keep-best)");
+  app.add_flag("--ema", options.averages,
+               "with --weights DIR: the moving averages of the parameters instead of the "
+               "parameters (cleave-compile --ema)");
   app.add_flag("--restart-optimizer", options.restartOptimizer,
                "with --resume: begin the states of the optimizer anew");
   app.add_option_function<std::string>(

@@ -43,6 +43,7 @@ struct Options {
   int64_t saveEvery = 0; // steps between checkpoints; 0: at the end only
   int keep = 2;          // checkpoints that stay in the folder
   bool best = false;     // --weights takes the best checkpoint of a folder
+  bool averages = false; // --weights takes the moving averages in a checkpoint
   OnNan onNan = OnNan::Stop;
   std::vector<std::string> lr;   // values of --lr: RATE or GROUP=RATE
   std::string lrSchedule;        // KIND[:OPTION=VALUE,…] or a file; empty: constant

@@ -65,6 +65,7 @@ void addOptions(std::vector<Fact> &facts, const Options &options) {
   add("--eval-every", options.evalEvery ? concat(options.evalEvery) : "none");
   add("--eval-steps", options.evalSteps ? concat(options.evalSteps) : "none");
   add("--keep-best", options.keepBest.empty() ? "none" : options.keepBest);
+  add("--ema", yesOrNo(options.averages));
   add("--on-nan", onNan[size_t(options.onNan)]);
   add("--restart-optimizer", yesOrNo(options.restartOptimizer));
   add("the use of --out", yesOrNo(!options.out.empty()));

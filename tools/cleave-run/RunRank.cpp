@@ -146,12 +146,11 @@ private:
       first_ = checkpoint_->progress().step;
     }
     if (!options_.weights.empty()) {
-      std::string prefix;
-      CLEAVE_TRY_ASSIGN(
-          weights_,
-          weightsFor(plan_, options_.weights, options_.best, prefix).withContext("--weights"));
-      if (!prefix.empty())
-        note({prefix});
+      WeightRemarks remarks;
+      CLEAVE_TRY_ASSIGN(weights_, weightsFor(plan_, options_, remarks).withContext("--weights"));
+      if (!remarks.note.empty())
+        note({remarks.note});
+      warn(remarks.warning);
     }
     CLEAVE_TRY(data_.open(plan_, options_, checkpoint_.get(), first_, threads()));
     note(data_.notes());

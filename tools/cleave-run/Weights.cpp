@@ -6,13 +6,15 @@
 
 namespace cleave::run {
 
-Result<checkpoint::Weights> weightsFor(const plan::Plan &plan, const std::string &path, bool best,
-                                       std::string &note) {
-  std::string chosen = path;
-  if (best) {
-    CLEAVE_TRY_ASSIGN(chosen, checkpoint::bestCheckpoint(path));
+Result<checkpoint::Weights> weightsFor(const plan::Plan &plan, const Options &options,
+                                       WeightRemarks &remarks) {
+  std::string chosen = options.weights;
+  if (options.best) {
+    CLEAVE_TRY_ASSIGN(chosen, checkpoint::bestCheckpoint(options.weights));
   }
   CLEAVE_TRY_ASSIGN(checkpoint::Weights weights, checkpoint::openWeights(chosen));
+  if (options.averages)
+    CLEAVE_TRY(checkpoint::takeAverages(weights));
   checkpoint::ModelTensors model;
   for (const plan::Tensor &tensor : plan.tensors())
     if (tensor.role() == plan::PARAMETER ||
@@ -20,8 +22,8 @@ Result<checkpoint::Weights> weightsFor(const plan::Plan &plan, const std::string
       model.needed[tensor.name()] = {tensor.shape().begin(), tensor.shape().end()};
     else if (tensor.role() == plan::CONSTANT || artifact::isModelState(tensor))
       model.known.insert(tensor.name());
-  note = checkpoint::fitPrefix(weights, model);
-  CLEAVE_TRY(checkpoint::checkWeights(weights, model));
+  remarks.note = checkpoint::fitPrefix(weights, model);
+  CLEAVE_TRY_ASSIGN(remarks.warning, checkpoint::checkWeights(weights, model));
   return weights;
 }
 

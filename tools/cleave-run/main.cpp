@@ -40,6 +40,8 @@ Status checkEvaluation(const plan::Plan &plan, const run::Options &options) {
     return Status::userError("--keep-best needs --save DIR");
   if (options.best && options.weights.empty())
     return Status::userError("--best needs --weights DIR");
+  if (options.averages && options.weights.empty())
+    return Status::userError("--ema needs --weights DIR");
   return Status::ok();
 }
 
