@@ -30,7 +30,8 @@ private:
 };
 
 std::string titleOf(const plan::Instruction &instruction) {
-  return artifact::kindName(instruction) + " '" + instruction.name() + "'";
+  const std::string kind(artifact::kindName(instruction));
+  return instruction.name().empty() ? kind : kind + " '" + instruction.name() + "'";
 }
 
 } // namespace

@@ -15,6 +15,8 @@ namespace {
 
 // A progressive file may repeat the whole image in every scan: more than this is an attack.
 constexpr int kMostScans = 500;
+// A block of 8 x 8 pixels takes a bit at least, without arithmetic coding.
+constexpr int64_t kMostPixelsPerByte = 1024;
 
 struct JpegReader {
   jpeg_decompress_struct info{};
@@ -72,6 +74,11 @@ bool readHeader(JpegReader &reader, std::string_view file, Image &image) {
   image.channels = isGrey ? 1 : 3;
   reader.info.out_color_space = isGrey ? JCS_GRAYSCALE : isCmyk ? JCS_CMYK : JCS_RGB;
   reader.status = checkSize(image.size);
+  if (reader.status &&
+      image.size.height * image.size.width / kMostPixelsPerByte > int64_t(file.size()))
+    reader.status =
+        Status::userError("found a damaged JPEG image (", file.size(), " bytes cannot hold ",
+                          image.size.width, " x ", image.size.height, " pixels)");
   return reader.status.isOk();
 }
 

@@ -20,22 +20,15 @@ struct Target {
   void (*run)(std::string_view);
 };
 const Target kTargets[] = {
-    {"archive", fuzz::archive},
-    {"checkpoint", fuzz::checkpoint},
-    {"cluster", fuzz::cluster},
-    {"npy", fuzz::npy},
-    {"npz", fuzz::npz},
-    {"onnx", fuzz::onnx},
-    {"options", fuzz::options},
-    {"pickle", fuzz::pickle},
-    {"pins", fuzz::pins},
-    {"plan", fuzz::plan},
-    {"program", fuzz::program},
-    {"pt2", fuzz::pt2},
-    {"safetensors", fuzz::safetensors},
-    {"solver", fuzz::solver},
-    {"source", fuzz::source},
-    {"torchscript", fuzz::torchscript},
+    {"archive", fuzz::archive}, {"checkpoint", fuzz::checkpoint},
+    {"cluster", fuzz::cluster}, {"image", fuzz::image},
+    {"npy", fuzz::npy},         {"npz", fuzz::npz},
+    {"onnx", fuzz::onnx},       {"options", fuzz::options},
+    {"pickle", fuzz::pickle},   {"pins", fuzz::pins},
+    {"plan", fuzz::plan},       {"program", fuzz::program},
+    {"pt2", fuzz::pt2},         {"safetensors", fuzz::safetensors},
+    {"solver", fuzz::solver},   {"source", fuzz::source},
+    {"tar", fuzz::tar},         {"torchscript", fuzz::torchscript},
     {"weights", fuzz::weights},
 };
 

@@ -24,6 +24,8 @@ void pickle(std::string_view bytes);
 void npz(std::string_view bytes); // array files: three formats
 void npy(std::string_view bytes);
 void safetensors(std::string_view bytes);
+void image(std::string_view bytes);      // a JPEG or PNG file, decoded and resized
+void tar(std::string_view bytes);        // an archive of images and classes
 void plan(std::string_view bytes);       // a plan file, and the verifier of its plan
 void checkpoint(std::string_view bytes); // the index of a checkpoint
 void cluster(std::string_view bytes);    // JSON files

@@ -5,7 +5,7 @@ set -uo pipefail
 build=$(cd "$1" && pwd) seconds=$2
 shift 2
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# -gt 0 ] || set -- onnx weights source program torchscript pt2 pickle archive options pins plan checkpoint safetensors npz npy cluster \
+[ $# -gt 0 ] || set -- onnx weights source program torchscript pt2 pickle archive options pins plan checkpoint safetensors npz npy image tar cluster \
   solver
 
 failed=0

@@ -7,6 +7,7 @@ BUILD is a build with cleave-compile, which writes the plans. ARCHIVE: more Torc
 apart, such as test/models/torch/sweep.py --keep keeps.
 """
 
+import base64
 import io
 import json
 import pathlib
@@ -14,6 +15,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 import zlib
@@ -22,6 +24,46 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MODELS = ROOT / "test/models"
 MOST = 4000  # bytes of one input
 HEADER = 20  # bytes of a plan file before its message
+
+
+# JPEG files of 10 x 9 pixels, written by PIL: colours, progressive; and grey.
+COLOURED = base64.b64decode(
+    "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDACgcHiMeGSgjISMtKygwPGRBPDc3PHtYXUlkkYCZlo+AjIqgtObDoKrarYqMyP/L2u71////m8H////6/+b9//j/"
+    "2wBDASstLTw1PHZBQXb4pYyl+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj/wgARCAAJAAoDASIAAhEBAxEB/8QA"
+    "FwAAAwEAAAAAAAAAAAAAAAAAAAEDBP/EABQBAQAAAAAAAAAAAAAAAAAAAAL/2gAMAwEAAhADEAAAAczmNf/EABYQAQEBAAAAAAAAAAAAAAAAABEAEP/aAAgB"
+    "AQABBQJnf//EABYRAAMAAAAAAAAAAAAAAAAAAAABEv/aAAgBAwEBPwG2f//EABYRAQEBAAAAAAAAAAAAAAAAAAEAIf/aAAgBAgEBPwEMv//EABQQAQAAAAAA"
+    "AAAAAAAAAAAAACD/2gAIAQEABj8CH//EABcQAQEBAQAAAAAAAAAAAAAAAAEAEBH/2gAIAQEAAT8hDcxn/9oADAMBAAIAAwAAABDT/8QAFREBAQAAAAAAAAAA"
+    "AAAAAAAAAAH/2gAIAQMBAT8Qr//EABURAQEAAAAAAAAAAAAAAAAAAAAB/9oACAECAQE/EJH/xAAYEAACAwAAAAAAAAAAAAAAAAAAARBRYf/aAAgBAQABPxCk"
+    "zJy//9k=")
+GREY = base64.b64decode(
+    "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDACgcHiMeGSgjISMtKygwPGRBPDc3PHtYXUlkkYCZlo+AjIqgtObDoKrarYqMyP/L2u71////m8H////6/+b9//j/"
+    "wAALCAAJAAoBAREA/8QAFgABAQEAAAAAAAAAAAAAAAAAAAEF/8QAGhAAAgIDAAAAAAAAAAAAAAAAAAMBFVKR0f/aAAgBAQAAPwCWyMGajotkYM1HTGB//9k=")
+
+
+def png(width, height, kind, bits, rows, interlaced=0):
+    """A PNG file; `rows` are its scan lines with their filters."""
+    def chunk(name, data):
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    header = struct.pack(">IIBBBBB", width, height, bits, kind, 0, 0, interlaced)
+    palette = chunk(b"PLTE", bytes(range(12))) if kind == 3 else b""
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + palette + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+def images(out):
+    made = {"jpeg-progressive": COLOURED, "jpeg-grey": GREY, "png-rgba": png(2, 2, 6, 8, bytes(2 * 9)), "png-16": png(2, 2, 2, 16, bytes(2 * 13)),
+            "png-palette": png(4, 2, 3, 2, b"\0\x1b\1\xe4"), "png-interlaced": png(2, 2, 0, 8, bytes(2 + 2 + 3), 1)}
+    (out / "image").mkdir()
+    (out / "tar").mkdir()
+    for name, content in made.items():
+        (out / "image" / name).write_bytes(content)
+    for name, form in (("ustar", tarfile.USTAR_FORMAT), ("gnu", tarfile.GNU_FORMAT), ("pax", tarfile.PAX_FORMAT)):
+        folder = "d" * (40 if name == "ustar" else 120)
+        with tarfile.open(out / "tar" / name, "w", format=form) as archive:
+            for member, content in (("0.png", made["png-16"]), ("0.cls", b"1"), (f"{folder}/1.jpg", GREY), (f"{folder}/1.cls", b"9\n")):
+                info = tarfile.TarInfo(member)
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
 
 
 def npy(dtype, shape, data, fortran=False):
@@ -266,6 +308,7 @@ def main():
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     arrays(out)
+    images(out)
     models(out)
     torch(out)
     for path in archives:
