@@ -194,7 +194,7 @@ std::string splitText(const AxisUse &use) {
                    [&](size_t a, size_t b) { return use.flops[a] > use.flops[b]; });
   std::string text;
   for (size_t i : order)
-    text += concat(text.empty() ? "" : ", ", name(static_cast<DimUse>(i)), " ",
+    text += concat(text.empty() ? "" : ", ", name(static_cast<DimUse>(i)), " in ",
                    percentText(use.flops[i]));
   return text;
 }

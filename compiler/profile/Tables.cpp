@@ -8,17 +8,17 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <limits>
+#include <functional>
 #include <map>
 #include <set>
+#include <sstream>
 
 namespace cleave::profile {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kUnlimited = std::numeric_limits<size_t>::max(); // no limit on the width of lines
-constexpr size_t kPeaks = 6;                                      // candidates shown as text
+constexpr size_t kPeaks = 6; // candidates shown as text
 
 // A column of all formats.
 struct Column {
@@ -186,7 +186,8 @@ static bool isFree(const Amounts &costs) {
                      [&](const Column &column) { return costs.*column.amount == Polynomial(0); });
 }
 
-std::string asText(const Profile &profile, const std::string &title) {
+// The lines of the rows, without the columns of these keys (`kind` is one).
+static std::string rowsText(const Profile &profile, const std::set<std::string> &leftOut) {
   bool hasModules = false, hasNames = false;
   for (const Row &row : profile.rows) {
     hasModules |= !row.module.empty();
@@ -200,19 +201,24 @@ std::string asText(const Profile &profile, const std::string &title) {
   size_t names = titles.size();
   std::vector<const Column *> columns;
   for (const Column &column : kColumns)
-    if (column.title && (profile.trains || !isOfTraining(column))) {
+    if (column.title && !leftOut.contains(column.key) &&
+        (profile.trains || !isOfTraining(column))) {
       columns.push_back(&column);
       titles.push_back(column.title);
     }
   titles.push_back(">of all");
   titles.push_back("kind");
   Table table(titles);
+  const bool hasKinds = names == 0 || !leftOut.contains("kind");
   auto add = [&](std::vector<std::string> cells, const Amounts &costs, const std::string &kind) {
     cells.resize(names);
     for (const Column *column : columns)
       cells.push_back(shown(costs.*column->amount, column->unit));
+    if (std::all_of(cells.begin() + std::ptrdiff_t(names), cells.end(),
+                    std::mem_fn(&std::string::empty)))
+      return;
     cells.push_back(shareText(costs, profile.total));
-    cells.push_back(clipped(kind, 60));
+    cells.push_back(hasKinds ? clipped(kind, 60) : "");
     table.add(cells);
   };
   for (const Row &row : profile.rows) {
@@ -227,7 +233,39 @@ std::string asText(const Profile &profile, const std::string &title) {
   add({"total"}, profile.total, names ? "" : "total");
   if (profile.rowsLeftOut)
     table.add({concat("(", profile.rowsLeftOut, " rows are not shown)")});
-  return title + "\n\n" + table.str(0, kUnlimited) + "\n" + totalsText(profile);
+  return table.str(0, kUnlimited);
+}
+
+static bool fits(const std::string &lines, size_t width) {
+  std::istringstream in(lines);
+  for (std::string line; std::getline(in, line);)
+    if (displayWidth(line) > width)
+      return false;
+  return true;
+}
+
+std::string asText(const Profile &profile, const std::string &title, size_t width) {
+  // What is left out where lines are short, in this order.
+  std::vector<std::string> needless = {"kind", "backward_macs", "forward_macs", "output_bytes",
+                                       "backward_flops"};
+  std::set<std::string> leftOut;
+  std::string rows = rowsText(profile, leftOut);
+  for (const std::string &key : needless)
+    if (!fits(rows, width)) {
+      leftOut.insert(key);
+      rows = rowsText(profile, leftOut);
+    }
+  std::string text;
+  for (const std::string &line : wrapped(title, width))
+    text += line + "\n";
+  if (!leftOut.empty())
+    for (const std::string &line :
+         wrapped(concat("(", leftOut.size(),
+                        " columns are left out, for want of room; --format csv "
+                        "has all)"),
+                 width))
+      text += line + "\n";
+  return text + "\n" + rows + "\n" + totalsText(profile);
 }
 
 std::string asJson(const Profile &profile) {

@@ -4,6 +4,8 @@
 #include "compiler/profile/Profile.h"
 #include "runtime/base/Status.h"
 
+#include <limits>
+
 namespace cleave::profile {
 
 // The meaning of a row: a node of the file, a PyTorch module, or a kind of operator.
@@ -24,8 +26,10 @@ Result<Profile> sorted(const Profile &profile, const std::string &key);
 Profile firstRows(const Profile &profile, size_t count);
 
 // `title`, then a line per row with any cost and its share of all FLOPs (if those are numbers),
-// then the totals.
-std::string asText(const Profile &profile, const std::string &title);
+// then the totals. Where a line would have more than `width` columns, some columns of the table are
+// left out, and the text says so.
+constexpr size_t kUnlimited = std::numeric_limits<size_t>::max();
+std::string asText(const Profile &profile, const std::string &title, size_t width = kUnlimited);
 // {"symbols", "holds_for": ["seq <= 1024"], "trains", "total": {…}, "peak_bytes", …,
 //  "rows": [{"module", "name", "kind", …}]}. An amount is a number, or a string if it has symbols.
 std::string asJson(const Profile &profile);

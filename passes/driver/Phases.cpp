@@ -105,9 +105,11 @@ static void remarkBatchStatistics(Compilation &c) {
   step(c).walk([&](graph::BatchNormOp) { ++count; });
   if (count > 0 && c.options.batchNorm.empty())
     c.remarks.push_back(
-        {"warning", concat(count, count == 1 ? " batch norm uses" : " batch norms use",
-                           " the statistics of each batch and changes the running ones, as the "
-                           "file says; --batch-norm frozen uses the running ones")});
+        {"warning", concat(count,
+                           count == 1 ? " batch norm uses the statistics of each batch and changes"
+                                      : " batch norms use the statistics of each batch and change",
+                           " the running ones, as the file says; --batch-norm frozen uses the "
+                           "running ones")});
 }
 
 static Status forward(Compilation &c) {

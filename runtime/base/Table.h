@@ -13,7 +13,8 @@ size_t displayWidth(const std::string &text);
 // The text in at most `width` columns: unchanged, or its beginning and `…`.
 std::string clipped(const std::string &text, size_t width);
 
-// The text in lines of at most `width` columns, broken at spaces; longer words are broken anywhere.
+// The text in lines of at most `width` columns, broken at spaces; longer words are broken behind
+// one of `./,_-`, or anywhere.
 // At least one line.
 std::vector<std::string> wrapped(const std::string &text, size_t width);
 
@@ -29,14 +30,17 @@ public:
   bool isEmpty() const { return rows_.size() == (hasHeadings_ ? 1 : 0); }
 
   // The lines, each indented by `indent` spaces and at most `width` columns wide, without trailing
-  // blanks. No heading line if all headings are empty. Where a row is wider, the widest columns
-  // that are aligned left are narrowed, and their cells continue on further lines; what is still
-  // too wide is clipped. `decorate` changes the heading line, for a style.
+  // blanks. No heading line if all headings are empty; a column without content is left out. Where
+  // a row is wider, the widest columns that are aligned left are narrowed, those of names last, and
+  // their cells continue on further lines; what is still too wide is clipped. `decorate` changes
+  // the heading line, for a style.
   std::string str(size_t indent = 2, size_t width = 110,
                   std::string (*decorate)(const std::string &line) = nullptr) const;
 
 private:
   std::vector<size_t> columnWidths(size_t available) const;
+  void narrow(std::vector<size_t> &widths, const std::vector<size_t> &least,
+              size_t available) const;
   std::string line(const std::vector<std::string> &cells, const std::vector<size_t> &widths,
                    size_t indent) const;
 

@@ -1,6 +1,7 @@
 // Three digits and a unit.
 #include "runtime/base/Units.h"
 
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -59,10 +60,16 @@ std::string countText(double count, const std::string &unit) {
   std::string number = prefix == 0 && count == std::floor(count)
                            ? std::to_string(static_cast<int64_t>(count))
                            : threeDigits(count);
+  if (!unit.empty() && std::islower(static_cast<unsigned char>(unit[0])))
+    return number + (prefix == 1 ? "k" : prefixes[prefix]) + " " + unit;
   return number + " " + prefixes[prefix] + unit;
 }
 
 std::string percentText(double fraction) {
+  if (fraction == 0)
+    return "0 %";
+  if (std::fabs(fraction) < 0.0005) // would be 0.0
+    return fraction > 0 ? "<0.1 %" : ">-0.1 %";
   char text[32];
   std::snprintf(text, sizeof text, "%.1f %%", fraction * 100);
   return text;

@@ -21,10 +21,10 @@ Result<uint64_t> parseBytes(const std::string &text);
 std::string secondsText(double seconds);
 
 // A count in powers of 1000, with a prefix and the unit's name: countText(4.7e10, "FLOP") is
-// `47.0 GFLOP`.
+// `47.0 GFLOP`; before a word in lower case, `12.5k samples/s`.
 std::string countText(double count, const std::string &unit);
 
-// The fraction 0.031 as `3.1 %`.
+// The fraction 0.031 as `3.1 %`; what is less than 0.05 % as `<0.1 %`, and 0 as `0 %`.
 std::string percentText(double fraction);
 
 } // namespace cleave

@@ -110,6 +110,19 @@ class Printing(unittest.TestCase):
                     self.assertGreater(len(lines), 2)
                     self.assertLessEqual(max(map(len, lines)), columns)
 
+    def test_a_profile_leaves_out_columns_where_there_is_no_room(self):
+        command = [cleave.BIN / "cleave-profile", cleave.GPT["model"], "--train", "--loss", "softmax-cross-entropy:logits"]
+        narrow, wide = ([STYLE.sub("", line) for line in on_terminal(columns, *command).splitlines()] for columns in (80, 400))
+        self.assertLessEqual(max(map(len, narrow)), 80)
+        self.assertTrue(any("columns are left out" in line for line in narrow))
+        self.assertFalse(any("left out" in line for line in wide))
+
+    def test_an_evaluation_is_no_part_of_a_step(self):
+        plan = self.folder / "evaluated.plan"
+        cleave.compile_model(cleave.GPT["model"], plan, "--eval", "--mesh", "dp=2", ranks=2)
+        self.assertNotRegex(cleave.must("cleave-dump", plan).out, r"\n *evaluate ")
+        self.assertRegex(cleave.must("cleave-dump", plan, "--collectives").out, "segment evaluate, runs in evaluations only")
+
     def test_colours_are_for_terminals_and_for_those_who_want_them(self):
         command = [cleave.BIN / "cleave-dump", self.plan]
         self.assertRegex(on_terminal(100, *command), STYLE)

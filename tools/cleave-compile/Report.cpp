@@ -1,5 +1,6 @@
 #include "Report.h"
 
+#include "runtime/base/Table.h"
 #include "runtime/base/Terminal.h"
 #include "runtime/base/Units.h"
 #include "tools/cleave-dump/Views.h"
@@ -7,6 +8,7 @@
 
 #include <iostream>
 #include <map>
+#include <unistd.h>
 
 using namespace cleave;
 
@@ -24,8 +26,15 @@ static bool isAnswer(const std::string &kind) {
 
 static void printRemark(const driver::Remark &remark) {
   const std::string head = remark.kind + ":";
-  std::cerr << (remark.kind == "warning" ? styled(head, Style::Warning, Stream::Error) : head)
-            << " " << remark.text << "\n";
+  const std::string line =
+      (remark.kind == "warning" ? styled(head, Style::Warning, Stream::Error) : head) + " " +
+      remark.text;
+  if (!::isatty(STDERR_FILENO)) {
+    std::cerr << line << "\n";
+    return;
+  }
+  for (const std::string &part : wrapped(line, terminalWidth()))
+    std::cerr << part << "\n";
 }
 
 static void printRemarks(const std::vector<driver::Remark> &remarks, Shown shown) {
@@ -86,4 +95,10 @@ void compile::printReport(const driver::Compilation &compilation, bool succeeded
   const std::string &path = compilation.options.output;
   std::cout << (verbosity() == Verbosity::Verbose ? dump::summary(compilation.plan, path)
                                                   : dump::brief(compilation.plan, path));
+  if (verbosity() != Verbosity::Verbose)
+    for (const std::string &line : wrapped("  cleave-dump " + path +
+                                               " shows decisions, reasons and memory; --html FILE "
+                                               "makes a page of them.",
+                                           terminalWidth()))
+      std::cout << line << "\n";
 }

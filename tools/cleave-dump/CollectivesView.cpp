@@ -10,7 +10,20 @@
 
 namespace cleave::dump {
 
-// The groups along the axes, as `{0,1} {2,3}`; long lists are truncated.
+// Ranks in order as `0-3,8`.
+static std::string rangesText(const std::vector<uint32_t> &ranks) {
+  std::string result;
+  for (size_t i = 0, last = 0; i < ranks.size(); i = last + 1) {
+    for (last = i; last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1;)
+      ++last;
+    result += concat(result.empty() ? "" : ",", ranks[i]);
+    if (last > i)
+      result += concat(last == i + 1 ? ',' : '-', ranks[last]);
+  }
+  return result;
+}
+
+// The groups along the axes, as `{0,2} {1,3}` or `{0-31} {32-63}`; long lists are truncated.
 static std::string groupsText(const plan::Plan &plan, const plan::Collective &collective) {
   for (uint32_t axis : collective.axes())
     if (axis >= static_cast<uint32_t>(plan.mesh_size()))
@@ -21,12 +34,10 @@ static std::string groupsText(const plan::Plan &plan, const plan::Collective &co
   for (uint32_t rank = 0; rank < seen.size() && result.size() < 40; ++rank) {
     if (seen[rank])
       continue;
-    std::string members;
-    for (uint32_t member : artifact::groupOf(plan, rank, axes)) {
+    const std::vector<uint32_t> members = artifact::groupOf(plan, rank, axes);
+    for (uint32_t member : members)
       seen[member] = true;
-      members += concat(members.empty() ? "" : ",", member);
-    }
-    result += (result.empty() ? "{" : " {") + members + "}";
+    result += (result.empty() ? "{" : " {") + rangesText(members) + "}";
   }
   return clipped(result, 32);
 }
@@ -39,40 +50,50 @@ static int firstWaitFor(const plan::Segment &segment, int index) {
   return -1;
 }
 
+// The collectives of a segment; `begin` is the position of its first instruction.
+static Table tableOf(const plan::Plan &plan, const plan::Program &program,
+                     const plan::Segment &segment, int begin) {
+  Table table(
+      {">at", "for", "kind", "over", "groups", ">tensors", ">bytes", ">predicted", ">until"});
+  for (int i = 0; i < segment.instructions_size(); ++i) {
+    const plan::Instruction &instruction = segment.instructions(i);
+    if (!instruction.has_collective())
+      continue;
+    const plan::Collective &collective = instruction.collective();
+    const int wait = firstWaitFor(segment, i);
+    std::string kind = artifact::kindName(collective.kind());
+    if (collective.reduce() != plan::SUM)
+      kind += " " + text(collective.reduce());
+    table.add({std::to_string(begin + i), instruction.name(), kind,
+               axesText(plan, collective.axes()), groupsText(plan, collective),
+               std::to_string(std::max(collective.send_size(), collective.recv_size())),
+               bytesText(collectiveBytes(program, collective)), secondsText(instruction.seconds()),
+               wait < 0 ? "" : std::to_string(begin + wait)});
+  }
+  return table;
+}
+
 std::string collectivesView(const plan::Plan &plan) {
   const plan::Program &program = programOf(plan, 0);
-  Table table({">at", "segment", "for", "collective", "over", "groups", ">tensors", ">bytes",
-               ">predicted", "until"});
-  int begin = 0; // position of the segment's first instruction
+  std::string result;
+  bool waits = false;
+  int begin = 0;
   for (int s = 0; s < program.segments_size(); ++s) {
     const plan::Segment &segment = program.segments(s);
-    for (int i = 0; i < segment.instructions_size(); ++i) {
-      const plan::Instruction &instruction = segment.instructions(i);
-      if (!instruction.has_collective())
-        continue;
-      const plan::Collective &collective = instruction.collective();
-      const int wait = firstWaitFor(segment, i);
-      std::string kind = artifact::kindName(collective.kind());
-      if (collective.reduce() != plan::SUM)
-        kind += " " + text(collective.reduce());
-      table.add({std::to_string(begin + i), segment.name(), clipped(instruction.name(), 36), kind,
-                 axesText(plan, collective.axes()), groupsText(plan, collective),
-                 std::to_string(std::max(collective.send_size(), collective.recv_size())),
-                 bytesText(collectiveBytes(program, collective)),
-                 secondsText(instruction.seconds()), wait < 0 ? "" : std::to_string(begin + wait)});
-    }
+    if (Table table = tableOf(plan, program, segment, begin); !table.isEmpty())
+      result +=
+          concat("\nsegment ", segment.name(), ", ", runsText(program, s), "\n", tableText(table));
+    for (int i = 0; i < segment.instructions_size(); ++i)
+      waits |= segment.instructions(i).has_collective() && firstWaitFor(segment, i) >= 0;
     begin += segment.instructions_size();
   }
-  if (table.isEmpty())
+  if (result.empty())
     return "No collectives: ranks are independent.\n";
-  std::string result =
-      titled("Collectives of one step on rank 0") + "\n" +
-      paragraph("`until`: position of the first instruction of another queue that waits", 0) +
-      tableText(table);
-  for (int s = 0; s < program.segments_size(); ++s)
-    if (uint64_t runs = runsPerStep(program, s); runs > 1)
-      result += concat("  segment ", program.segments(s).name(), " runs ", runs, " times a step\n");
-  return result;
+  return titled("Collectives of rank 0") + "\n" +
+         (waits
+              ? paragraph("until: position of the first instruction of another queue that waits", 0)
+              : "") +
+         result;
 }
 
 } // namespace cleave::dump

@@ -139,13 +139,14 @@ template <typename Visit> void forEachInstruction(const plan::Plan &plan, Visit 
 
 // By the names of instructions, those of repeated blocks together.
 void addTimes(Rows &rows, const plan::Plan &plan, int side) {
-  forEachInstruction(
-      plan, [&](const plan::Program &, const plan::Instruction &instruction, uint64_t runs) {
-        Sides &sides = rows[nameShape(instruction.name()) + " " + kindText(plan, instruction)];
-        const std::string name = instruction.name() + " (" + kindText(plan, instruction) + ")";
-        sides.names[side].push_back(name);
-        sides.amount[side] += double(runs) * instruction.seconds();
-      });
+  forEachInstruction(plan, [&](const plan::Program &, const plan::Instruction &instruction,
+                               uint64_t runs) {
+    Sides &sides = rows[nameShape(instruction.name()) + " " + kindText(plan, instruction)];
+    const std::string kind = "(" + kindText(plan, instruction) + ")",
+                      name = instruction.name().empty() ? kind : instruction.name() + " " + kind;
+    sides.names[side].push_back(name);
+    sides.amount[side] += double(runs) * instruction.seconds();
+  });
 }
 
 void addCollectives(Rows &rows, const plan::Plan &plan, int side) {

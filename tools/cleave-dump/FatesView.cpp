@@ -11,6 +11,14 @@
 
 namespace cleave::dump {
 
+// A reason without what the table says in another column: `again, it would take 3.32 us; …`.
+static std::string reasonText(const std::string &reason) {
+  if (!reason.starts_with("again, it would take") && !reason.starts_with("again takes"))
+    return reason;
+  const size_t end = reason.find("; ");
+  return end == std::string::npos ? "" : reason.substr(end + 2);
+}
+
 // Values of one fate, in program order; those of repeated blocks share a row, with the numbers of
 // the first one.
 static std::string fateTable(const plan::Plan &plan, const std::string &kind,
@@ -36,7 +44,7 @@ static std::string fateTable(const plan::Plan &plan, const std::string &kind,
   Table table({heading, ">values", "each", ">again takes", "why"});
   for (const Row &row : rows)
     table.add({foldedName(row.names), concat(row.names.size()), row.first->choice(),
-               row.seconds > 0 ? secondsText(row.seconds) : "", row.first->reason()});
+               row.seconds > 0 ? secondsText(row.seconds) : "", reasonText(row.first->reason())});
   return table.isEmpty() ? "" : tableText(table);
 }
 

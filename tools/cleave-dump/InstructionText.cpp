@@ -45,7 +45,7 @@ static std::string particulars(const plan::Plan &plan, const plan::Program &prog
            ": ";
   }
   case plan::Instruction::kFill:
-    return "with " + std::to_string(instruction.fill().value()) + ": ";
+    return concat("with ", instruction.fill().value(), ": ");
   case plan::Instruction::kMetric:
     return instruction.metric().name() + ": ";
   default:

@@ -98,7 +98,7 @@ static std::string peakTable(const plan::Program &program, const Timeline &timel
       rest += group.bytes;
       continue;
     }
-    table.add({clipped(foldedName(group.names), 56), std::to_string(group.names.size()),
+    table.add({foldedName(group.names), std::to_string(group.names.size()),
                text(static_cast<plan::Role>(std::get<0>(rows[i].first))), bytesText(group.bytes),
                percentText(double(group.bytes) / double(timeline.peakBytes()))});
   }
@@ -106,6 +106,21 @@ static std::string peakTable(const plan::Program &program, const Timeline &timel
     table.add({concat("… ", rows.size() - kGroups, " more"), "", "", bytesText(rest),
                percentText(double(rest) / double(timeline.peakBytes()))});
   return table.isEmpty() ? "" : "\n" + tableText(table);
+}
+
+// The instruction at a position; null if there is none.
+static const plan::Instruction *instructionAt(const plan::Program &program, size_t position) {
+  for (const plan::Segment &segment : program.segments()) {
+    if (position < static_cast<size_t>(segment.instructions_size()))
+      return &segment.instructions(static_cast<int>(position));
+    position -= segment.instructions_size();
+  }
+  return nullptr;
+}
+
+static std::string nameAt(const plan::Program &program, size_t position) {
+  const plan::Instruction *instruction = instructionAt(program, position);
+  return instruction ? instruction->name() : "?";
 }
 
 // The largest buffers that are not live at every position.
@@ -118,23 +133,23 @@ static std::string largestTable(const plan::Program &program, uint32_t arena) {
   std::stable_sort(
       buffers.begin(), buffers.end(),
       [](const plan::Buffer *a, const plan::Buffer *b) { return a->bytes() > b->bytes(); });
-  Table table({"largest temporary buffers", "type", "shape", "role", ">bytes", ">offset", "live"});
+  Table table({"largest temporary", "from", "type", "shape", "role", ">bytes", ">offset", "live"});
   for (size_t i = 0; i < std::min(kLargest, buffers.size()); ++i)
-    table.add({clipped(buffers[i]->name(), 48), artifact::dtypeName(buffers[i]->dtype()),
-               shapeText(buffers[i]->shape()), text(buffers[i]->role()),
-               bytesText(buffers[i]->bytes()), std::to_string(buffers[i]->offset()),
-               lifetime(*buffers[i], positions)});
+    table.add({buffers[i]->name(), nameAt(program, buffers[i]->first()),
+               artifact::dtypeName(buffers[i]->dtype()), shapeText(buffers[i]->shape()),
+               text(buffers[i]->role()), bytesText(buffers[i]->bytes()),
+               std::to_string(buffers[i]->offset()), lifetime(*buffers[i], positions)});
   return table.isEmpty() ? "" : "\n" + tableText(table);
 }
 
-// The name of the instruction at a position.
-static std::string instructionAt(const plan::Program &program, size_t position) {
-  for (const plan::Segment &segment : program.segments()) {
-    if (position < static_cast<size_t>(segment.instructions_size()))
-      return segment.name() + ", " + segment.instructions(static_cast<int>(position)).name();
-    position -= segment.instructions_size();
-  }
-  return "?";
+// `micro, node_linear`: the segment and name of the instruction at a position.
+static std::string placeOf(const plan::Program &program, size_t position) {
+  const std::vector<size_t> begins = segmentBegins(program);
+  const auto behind = std::upper_bound(begins.begin(), begins.end(), position);
+  if (behind == begins.begin() || position >= positionCount(program))
+    return "?";
+  const auto segment = static_cast<int>(behind - begins.begin() - 1);
+  return program.segments(segment).name() + ", " + nameAt(program, position);
 }
 
 static std::string arenaView(const plan::Plan &plan, uint32_t programIndex, uint32_t arenaIndex) {
@@ -148,8 +163,8 @@ static std::string arenaView(const plan::Plan &plan, uint32_t programIndex, uint
              " at the peak, " + bytesText(lost) + " lost to placement") +
       "\n" +
       paragraph(concat("the peak is at instruction ", timeline.peakPosition, " (",
-                       instructionAt(program, timeline.peakPosition), "); ",
-                       bytesText(timeline.always), " live always (▒)"),
+                       placeOf(program, timeline.peakPosition), "); ", bytesText(timeline.always),
+                       " live always (▒)"),
                 2) +
       "\n";
   return head + picture(program, timeline, std::max(arena.bytes(), timeline.peakBytes())) +

@@ -158,6 +158,16 @@ uint64_t runsPerStep(const plan::Program &program, uint32_t segment) {
                        [&](const plan::ScheduleStep &step) { return step.segment() == segment; });
 }
 
+std::string runsText(const plan::Program &program, uint32_t segment) {
+  const uint64_t runs = runsPerStep(program, segment);
+  if (runs > 0)
+    return runs == 1 ? "runs once a step" : concat("runs ", runs, " times a step");
+  for (const plan::ScheduleStep &step : program.evaluation())
+    if (step.segment() == segment)
+      return "runs in evaluations only";
+  return "never runs";
+}
+
 uint64_t collectiveBytes(const plan::Program &program, const plan::Collective &collective) {
   uint64_t sent = 0, received = 0;
   for (uint32_t buffer : collective.send())

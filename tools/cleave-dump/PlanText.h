@@ -65,6 +65,9 @@ uint64_t ranksAlong(const plan::Plan &plan, const google::protobuf::RepeatedFiel
 // Number of executions of a segment in one step.
 uint64_t runsPerStep(const plan::Program &program, uint32_t segment);
 
+// `runs 2 times a step`; of a segment that a step does not run, `runs in evaluations only`.
+std::string runsText(const plan::Program &program, uint32_t segment);
+
 // Bytes moved or reduced by a collective on one rank: the larger of operands and results.
 uint64_t collectiveBytes(const plan::Program &program, const plan::Collective &collective);
 

@@ -56,7 +56,7 @@ Result<std::string> programView(const plan::Plan &plan, uint32_t rank) {
                     " buffers, ", program.kernels_size(), " kernels; ", "a step runs ",
                     scheduleText(program))) +
       "\n";
-  uint32_t position = 0;
+  uint32_t position = 0, index = 0;
   for (const plan::Segment &segment : program.segments()) {
     Table table(
         {">at", "instruction", "for", "what", ">predicted", hasQueues(segment) ? "queue" : ""});
@@ -69,8 +69,12 @@ Result<std::string> programView(const plan::Plan &plan, uint32_t rank) {
                  secondsText(instruction.seconds()), queueText(instruction, begin)});
       seconds += instruction.seconds();
     }
-    result += concat("\nsegment ", segment.name(), ": ", segment.instructions_size(),
-                     " instructions, ", secondsText(seconds), " predicted\n", tableText(table));
+    result += "\n" +
+              paragraph(concat("segment ", segment.name(), ": ", segment.instructions_size(),
+                               " instructions, ", secondsText(seconds), " predicted, ",
+                               runsText(program, index++)),
+                        0) +
+              tableText(table);
   }
   return result;
 }

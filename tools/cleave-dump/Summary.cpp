@@ -38,13 +38,19 @@ static void addAxes(Table &table, const plan::Plan &plan) {
       table.add({decision.name(), decision.reason()});
 }
 
+// `cpu`, `cuda: sm_90`
+static std::string deviceText(const plan::Plan &plan) {
+  const std::string targets = artifact::targetsText(plan);
+  return targets == plan.device() ? targets : plan.device() + ": " + targets;
+}
+
 static std::string facts(const plan::Plan &plan) {
   const plan::Prediction &p = plan.predicted();
   Table table({"", ""});
   addTime(table, plan);
   addAxes(table, plan);
   if (plan.programs_size() > 0) {
-    table.add({"device", plan.device() + ": " + artifact::targetsText(plan)});
+    table.add({"device", deviceText(plan)});
     table.add({"work", countText(p.flops(), "FLOP") + " and " + bytesText(p.communication_bytes()) +
                            " sent, per rank and step"});
   }
@@ -95,7 +101,9 @@ static std::string collectives(const plan::Plan &plan) {
   const plan::Program &program = programOf(plan, 0);
   std::map<std::tuple<int, std::string, std::string>, Row> rows;
   for (int s = 0; s < program.segments_size(); ++s) {
-    uint64_t runs = runsPerStep(program, s);
+    const uint64_t runs = runsPerStep(program, s);
+    if (runs == 0) // of an evaluation
+      continue;
     for (const plan::Instruction &instruction : program.segments(s).instructions()) {
       if (!instruction.has_collective())
         continue;
@@ -155,12 +163,8 @@ std::string brief(const plan::Plan &plan, const std::string &path) {
     table.add({"again", concat(count, " ops are computed again in the backward pass")});
   if (const size_t count = countOf(plan, "what-if"))
     table.add({"what if", concat(count, " answers")});
-  table.add({"device", plan.device() + ": " + artifact::targetsText(plan)});
-  return titled(titleOf(plan, path)) + "\n" + tableText(table) +
-         paragraph("cleave-dump " + path +
-                       " shows decisions, reasons and memory; --html FILE makes "
-                       "a page of them.",
-                   2);
+  table.add({"device", deviceText(plan)});
+  return titled(titleOf(plan, path)) + "\n" + tableText(table);
 }
 
 std::string summary(const plan::Plan &plan, const std::string &path, bool all) {

@@ -5,6 +5,7 @@
 #include "dialects/graph/Symbols.h"
 #include "passes/driver/Compile.h"
 #include "runtime/base/FileWriter.h"
+#include "runtime/base/Terminal.h"
 #include "tools/commandline/CommandLine.h"
 #include "tools/model-options/ModelOptions.h"
 
@@ -77,9 +78,12 @@ static Status print(profile::Profile found, const ViewOptions &view, const std::
   }
   if (view.top)
     found = profile::firstRows(found, view.top);
-  std::string text = view.format == "json"  ? profile::asJson(found)
-                     : view.format == "csv" ? profile::asCsv(found)
-                                            : profile::asText(found, title);
+  std::string text =
+      view.format == "json" ? profile::asJson(found)
+      : view.format == "csv"
+          ? profile::asCsv(found)
+          : profile::asText(found, title,
+                            view.output.empty() ? terminalWidth() : profile::kUnlimited);
   return writeFile(view.output.empty() ? "-" : view.output, text);
 }
 

@@ -19,7 +19,7 @@ public:
   // tokens also `tokens_per_second`, and `utilization` (runtime/artifact/Utilization.h).
   std::vector<std::pair<std::string, double>> numbers(double seconds) const;
 
-  // The same for people: `1.20 Ktokens/s` or `98.4 samples/s`, and `MFU 41.2 %`.
+  // The same for people: `1.20k tokens/s` or `98.4 samples/s`, and `MFU 41.2 %`.
   std::vector<std::string> texts(double seconds) const;
 
 private:

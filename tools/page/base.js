@@ -27,7 +27,7 @@ function secondsText(seconds) {
   return Math.abs(seconds) < 1 ? scaled(seconds * 1e9, ["ns", "us", "ms"], 1000) : scaled(seconds, ["s"], Infinity);
 }
 // A share as a percentage; one that is not 0 does not become 0.
-const percentText = (share) => share === 0 ? "0 %" : share > 0 && share < 0.0005 ? "< 0.1 %" : share < 0 && share > -0.0005 ? "> -0.1 %" :
+const percentText = (share) => share === 0 ? "0 %" : share > 0 && share < 0.0005 ? "<0.1 %" : share < 0 && share > -0.0005 ? ">-0.1 %" :
   `${(100 * share).toFixed(1)} %`;
 // `323k tokens/s`
 const amountText = (count, of) => `${scaled(count, ["", "k", "M", "G", "T"], 1000).replace(" ", "")} ${of}`;

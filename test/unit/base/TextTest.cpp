@@ -30,7 +30,12 @@ TEST_CASE("seconds are printed in a suitable unit") {
 TEST_CASE("counts and fractions are readable") {
   CHECK(countText(4.7e10, "FLOP") == "47.0 GFLOP");
   CHECK(countText(12, "FLOP") == "12 FLOP");
+  CHECK(countText(12500, "samples/s") == "12.5k samples/s");
+  CHECK(countText(12, "tokens/s") == "12 tokens/s");
   CHECK(percentText(0.0312) == "3.1 %");
+  CHECK(percentText(0) == "0 %");
+  CHECK(percentText(0.0001) == "<0.1 %");
+  CHECK(percentText(-0.0001) == ">-0.1 %");
 }
 
 TEST_CASE("a table aligns its columns and leaves no blanks at line ends") {
@@ -54,13 +59,23 @@ TEST_CASE("a table that is too wide goes on below, and a cell keeps every word")
   Table table({"name", ">bytes", "why"});
   table.add({"blocks.0.attention", "12 B", "it is read by the next layer and by the one behind"});
   CHECK(table.str(0, 40) == "name              bytes  why\n"
-                            "blocks.0.attenti   12 B  it is read by\n"
-                            "on                       the next layer\n"
+                            "blocks.0.          12 B  it is read by\n"
+                            "attention                the next layer\n"
                             "                         and by the one\n"
                             "                         behind\n");
   CHECK(wrapped("one two", 3) == std::vector<std::string>{"one", "two"});
   CHECK(wrapped("abcdef", 4) == std::vector<std::string>{"abcd", "ef"});
   CHECK(wrapped("", 4) == std::vector<std::string>{""});
+}
+
+TEST_CASE("names are not broken as long as sentences can give way, and then between their parts") {
+  Table table({"name", "empty", "why"});
+  table.add({"blocks.0.attn.qkv.weight", "", "it is read by the next layer and by the one behind"});
+  CHECK(table.str(0, 60) == "name                      why\n"
+                            "blocks.0.attn.qkv.weight  it is read by the next layer and\n"
+                            "                          by the one behind\n");
+  CHECK(wrapped("blocks.0.attn.qkv.weight", 16) ==
+        std::vector<std::string>{"blocks.0.attn.", "qkv.weight"});
 }
 
 TEST_CASE("styles take no columns") {

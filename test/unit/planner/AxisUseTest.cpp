@@ -37,8 +37,8 @@ static StepModel read(const std::string &text) {
 
 TEST_CASE("rows of inputs are the batch, columns of a weight are features") {
   const StepModel model = trainingModel(64, 32, 128);
-  CHECK(splitOf(model, 0) == "batch 20.0 %"); // one of five products of equal size
-  CHECK(splitOf(model, 2) == "features 20.0 %");
+  CHECK(splitOf(model, 0) == "batch in 20.0 %"); // one of five products of equal size
+  CHECK(splitOf(model, 2) == "features in 20.0 %");
 }
 
 TEST_CASE("positions of tokens are a sequence, what is as long as a vocabulary is one") {
@@ -57,10 +57,10 @@ func.func @step(%x: tensor<4x6xi64> {graph.role = "input", graph.name = "x"},
   std::map<std::string, int> found;
   for (size_t factor = 0; factor < 4; ++factor)
     ++found[splitOf(model, factor, {50})];
-  CHECK(found == std::map<std::string, int>{{"batch 100.0 %", 1},
-                                            {"sequence 100.0 %", 1},
-                                            {"vocabulary 100.0 %", 1},
-                                            {"features 100.0 %", 1}});
+  CHECK(found == std::map<std::string, int>{{"batch in 100.0 %", 1},
+                                            {"sequence in 100.0 %", 1},
+                                            {"vocabulary in 100.0 %", 1},
+                                            {"features in 100.0 %", 1}});
 }
 
 TEST_CASE("a weight per expert, and places that share a weight") {
@@ -75,8 +75,9 @@ func.func @step(%x: tensor<3x6x8xf32> {graph.role = "state", graph.name = "x"},
   std::map<std::string, int> found;
   for (size_t factor = 0; factor < 4; ++factor)
     ++found[splitOf(model, factor)];
-  CHECK(found == std::map<std::string, int>{
-                     {"experts 100.0 %", 1}, {"positions 100.0 %", 1}, {"features 100.0 %", 2}});
+  CHECK(found == std::map<std::string, int>{{"experts in 100.0 %", 1},
+                                            {"positions in 100.0 %", 1},
+                                            {"features in 100.0 %", 2}});
 }
 
 TEST_CASE("parameters that are stored in parts and computed with as a whole are counted as ZeRO") {
