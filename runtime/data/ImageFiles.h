@@ -15,8 +15,9 @@ namespace cleave::data {
 
 // The content of one image file.
 struct FileBytes {
-  std::string owned; // empty if the bytes are mapped
-  std::string_view mapped;
+  std::string owned;         // empty if the bytes are mapped
+  std::string_view mapped;   // these
+  std::string_view resident; // what of the mapping may be in memory after they were read
 
   std::string_view view() const { return owned.empty() ? mapped : owned; }
 };

@@ -57,7 +57,7 @@ public:
   }
   Result<FileBytes> bytes(int64_t sample) const override {
     CLEAVE_TRY_ASSIGN(std::string content, readRegularFile(place(sample)));
-    return FileBytes{std::move(content), {}};
+    return FileBytes{std::move(content), {}, {}};
   }
   std::string place(int64_t sample) const override {
     const size_t begin = sample ? ends_[size_t(sample - 1)] : 0;

@@ -107,10 +107,19 @@ Status index(Shard &shard, const InputDescription *label) {
                              "expected .tar: unpack it with gunzip");
   CLEAVE_TRY_ASSIGN(shard.file, MappedFile::open(shard.path));
   Grouping grouping(shard, label);
-  Status status =
-      readTar(shard.file->text(), [&](const TarMember &member) { return grouping.add(member); });
+  const std::string_view text = shard.file->text();
+  constexpr uint64_t kMostResident = 64 << 20;
+  uint64_t released = 0; // bytes
+  Status status = readTar(text, [&](const TarMember &member) {
+    if (member.at - released > kMostResident) {
+      releasePages(&text[released], member.at - released);
+      released = member.at;
+    }
+    return grouping.add(member);
+  });
   if (status)
     status = grouping.finish();
+  releasePages(text.data(), text.size());
   return status.withContext(shard.path);
 }
 
@@ -126,7 +135,12 @@ public:
   int64_t label(int64_t sample) const override { return find(sample).second.label; }
   Result<FileBytes> bytes(int64_t sample) const override {
     auto [shard, found] = find(sample);
-    return FileBytes{"", shard.file->text().substr(found.at, found.bytes)};
+    // With a page, Linux maps those around it that it has in its cache.
+    constexpr uint64_t kAround = 64 << 10;
+    const std::string_view text = shard.file->text();
+    const uint64_t begin = found.at - std::min(found.at, kAround);
+    return FileBytes{"", text.substr(found.at, found.bytes),
+                     text.substr(begin, found.at - begin + found.bytes + kAround)};
   }
   std::string place(int64_t sample) const override {
     auto [shard, found] = find(sample);

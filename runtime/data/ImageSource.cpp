@@ -1,6 +1,7 @@
 // Data source of image files: decodes each image, and transforms it for the model. See
 // DataSource.h.
 #include "runtime/base/CounterRandom.h"
+#include "runtime/base/MappedFile.h"
 #include "runtime/data/Block.h"
 #include "runtime/data/ImageFiles.h"
 #include "runtime/data/ReadAhead.h"
@@ -23,6 +24,12 @@ struct ImageLayout {
 };
 
 bool isChannels(int64_t size) { return size == 1 || size == 3; }
+
+// Mapped bytes that were read count as memory of this process no longer.
+void release(const FileBytes &bytes) {
+  if (!bytes.resident.empty())
+    releasePages(bytes.resident.data(), bytes.resident.size());
+}
 
 // Nothing if the shape is not that of images, or may be both.
 std::optional<ImageLayout> layoutOf(const std::vector<int64_t> &shape) {
@@ -63,6 +70,7 @@ public:
       CLEAVE_TRY_ASSIGN(FileBytes bytes, files_->bytes(sample));
       CLEAVE_TRY_ASSIGN(image::Size size,
                         image::sizeOf(bytes.view()).withContext(files_->place(sample)));
+      release(bytes);
       least = {std::min(least.height, size.height), std::min(least.width, size.width)};
       most = {std::max(most.height, size.height), std::max(most.width, size.width)};
     }
@@ -104,6 +112,7 @@ private:
     CLEAVE_TRY_ASSIGN(
         image::Image decoded,
         image::decode(bytes.view(), layout_.channels).withContext(files_->place(taken.sample)));
+    release(bytes);
     const uint64_t epochKey = hashedKey(hashedKey(seed_) ^ uint64_t(taken.epoch));
     return transform_.apply(decoded, hashedKey(epochKey ^ uint64_t(taken.sample)));
   }

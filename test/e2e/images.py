@@ -157,6 +157,22 @@ class Images(unittest.TestCase):
         self.assertIn("resized to 18, centre crop of 16 x 16", answer.out)
         self.assertEqual(len(set(fixed.values())), 1)
 
+    def test_inference_takes_images_without_labels_in_their_order_and_without_chance(self):
+        plan, outs = self.folder / "infer.plan", []
+        cleave.must("cleave-compile", cleave.MODELS / "resnet.dynamo-noopt.onnx", "--batch-norm", "frozen", "--set", "batch=8", "-o", plan)
+        unlabelled = self.folder / "unlabelled.tar"
+        with tarfile.open(unlabelled, "w") as archive:
+            for index, (_, path, *_) in enumerate(self.images):
+                archive.add(path, f"{index}.png")
+        for data in (self.as_arrays("i", self.images), self.folder / "train", unlabelled):
+            outs.append(self.folder / f"out{len(outs)}.npz")
+            more = ["--image-flip", "--image-crop", "random-resized"] if len(outs) > 1 else []
+            cleave.must("cleave-run", plan, "--data", data, "--threads", 1, "--out", outs[-1], *more)
+        wanted, *found = [cleave.read_npz(out)["logits"] for out in outs]
+        for shape, values in found:
+            self.assertEqual(shape, wanted[0])
+            self.assertLess(cleave.apart(values, wanted[1]), 1e-6)
+
     def test_what_is_wrong_with_an_archive_is_said_with_its_place(self):
         archive = pathlib.Path(str(self.shards("x", self.images[:8], 1)).replace("{000..000}", "000"))
         whole = archive.read_bytes()
