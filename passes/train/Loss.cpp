@@ -92,23 +92,33 @@ static std::optional<int64_t> classDimOf(func::FuncOp step, const LossOption &lo
   return std::nullopt;
 }
 
-// The loss of integer labels.
-static Value ofClasses(const emit::Emitter &e, func::FuncOp step, const LossOption &loss,
-                       Value output) {
+// What a loss of integer labels is computed from.
+struct ClassLoss {
+  LossOption::Kind kind;
+  Value scores, labels;
+  emit::ClassLossOptions options;
+
+  Value build(const emit::Emitter &e) const {
+    return kind == LossOption::Kind::Nll ? emit::negativeLogLikelihood(e, scores, labels, options)
+                                         : emit::crossEntropy(e, scores, labels, options);
+  }
+};
+
+// None after an error was reported.
+static std::optional<ClassLoss> classLossOf(const emit::Emitter &e, func::FuncOp step,
+                                            const LossOption &loss, Value output) {
   std::optional<int64_t> classDim = classDimOf(step, loss, output);
   if (!classDim)
-    return {};
+    return std::nullopt;
   Shape shape = shapeOf(output);
   shape.erase(shape.begin() + *classDim);
   Value labels = addLabel(step, loss.label, tensorOf(shape, e.b.getI64Type()));
   if (!labels)
-    return {};
+    return std::nullopt;
   Value scores = widened(e.b, output);
   emit::ClassLossOptions options{*classDim, weightsOf(e, loss.classWeights, scores), loss.ignored,
                                  reductionOf(loss), loss.smoothing};
-  return loss.kind == LossOption::Kind::Nll
-             ? emit::negativeLogLikelihood(e, scores, labels, options)
-             : emit::crossEntropy(e, scores, labels, options);
+  return ClassLoss{loss.kind, scores, labels, options};
 }
 
 // The losses of elements beside labels with the type of the output.
@@ -176,8 +186,10 @@ static Value buildOne(OpBuilder &b, func::FuncOp step, LossOption loss) {
   try {
     switch (loss.kind) {
     case LossOption::Kind::SoftmaxCrossEntropy:
-    case LossOption::Kind::Nll:
-      return ofClasses(e, step, loss, output);
+    case LossOption::Kind::Nll: {
+      std::optional<ClassLoss> found = classLossOf(e, step, loss, output);
+      return found ? found->build(e) : Value();
+    }
     case LossOption::Kind::Output:
       return outputAsLoss(e.b, step, loss, output);
     default:
@@ -226,36 +238,47 @@ static Value countedOnly(OpBuilder &b, Value isCounted, Value value) {
                           buildSplatLike(b, value, 0));
 }
 
-// The number of the first class with the largest logit.
-static Value predicted(OpBuilder &b, Value logits) {
-  const int64_t dim = rankOf(logits) - 1;
-  Location loc = logits.getLoc();
-  Value best = buildReduce(b, Reduction::Max, logits, dim);
+// The number of the first class with the largest score.
+static Value predicted(OpBuilder &b, Value scores, int64_t dim) {
+  Location loc = scores.getLoc();
+  Value best = buildReduce(b, Reduction::Max, scores, dim);
   Value isBest =
-      CompareOp::create(b, loc, Predicate::EQ, logits, buildBroadcastOver(b, best, logits, dim));
-  Value number = IotaOp::create(b, loc, tensorOf(shapeOf(logits), b.getI64Type()), dim);
-  Value nowhere = buildSizeLike(b, number, shapeOf(logits)[dim]);
+      CompareOp::create(b, loc, Predicate::EQ, scores, buildBroadcastOver(b, best, scores, dim));
+  Value number = IotaOp::create(b, loc, tensorOf(shapeOf(scores), b.getI64Type()), dim);
+  Value nowhere = buildSizeLike(b, number, shapeOf(scores)[dim]);
   Value candidate = SelectOp::create(b, loc, number.getType(), isBest, number, nowhere);
   return buildReduce(b, Reduction::Min, candidate, dim);
 }
 
-// Loss and accuracy over the labels that are not ignored. The mean over none is NaN.
-static void crossEntropyMetrics(OpBuilder &b, func::FuncOp step, SoftmaxCrossEntropyOp op,
-                                const std::string &suffix) {
-  Location loc = op.getLoc();
-  Value labels = op.getLabels(), mean = op.getResult();
-  Value ignored =
-      buildSplatLike(b, labels, static_cast<double>(static_cast<int64_t>(op.getIgnoreIndex())));
-  Value isCounted = CompareOp::create(b, loc, Predicate::NE, labels, ignored);
-  Value count = total(b, buildCast(b, isCounted, elementTypeOf(mean)));
-  Value isAny = CompareOp::create(b, loc, Predicate::GT, count, buildSplatLike(b, count, 0));
-  Value sum = MulOp::create(b, loc, countedOnly(b, isAny, mean), count);
-  Value isRight = CompareOp::create(b, loc, Predicate::EQ, predicted(b, op.getLogits()), labels);
-  Value right = total(b, buildCast(b, isRight, elementTypeOf(mean)));
+// The labels that fill the last micro-batch are these, which the loss then ignores.
+constexpr double kFiller = -100;
+
+// Loss and accuracy over the labels that are not ignored, with the weights of a mean. The mean over
+// none is NaN.
+static LogicalResult classMetrics(OpBuilder &b, func::FuncOp step, LossOption loss, Value output,
+                                  const std::string &suffix) {
+  emit::Evaluator evaluator;
+  emit::Emitter e(b, output.getLoc(), evaluator);
+  loss.isSum = false;
+  std::optional<ClassLoss> found = classLossOf(e, step, loss, output);
+  if (!found)
+    return failure();
+  const auto ignored = static_cast<double>(loss.ignored);
+  if (ignored != kFiller)
+    found->labels = e.select(e.compare(Predicate::EQ, found->labels, kFiller),
+                             e.splat(found->labels, ignored), found->labels);
+  Value mean = found->build(e);
+  Type element = elementTypeOf(mean);
+  Value weight = total(b, emit::positionWeights(e, found->labels, element, found->options));
+  Value sum = e.mul(countedOnly(b, e.compare(Predicate::GT, weight, 0.0), mean), weight);
+  Value counted = e.cast(e.compare(Predicate::NE, found->labels, ignored), element);
+  Value best = predicted(b, found->scores, *found->options.classDim);
+  Value right = e.mul(e.cast(e.compare(Predicate::EQ, best, found->labels), element), counted);
   addMetric(step, sum, "loss" + suffix + ".sum");
-  addMetric(step, count, "loss" + suffix + ".count");
-  addMetric(step, right, "accuracy" + suffix + ".sum");
-  addMetric(step, count, "accuracy" + suffix + ".count");
+  addMetric(step, weight, "loss" + suffix + ".count");
+  addMetric(step, total(b, right), "accuracy" + suffix + ".sum");
+  addMetric(step, total(b, counted), "accuracy" + suffix + ".count");
+  return success();
 }
 
 static bool isOfClasses(const LossOption &loss) {
@@ -283,17 +306,15 @@ LogicalResult buildMetrics(OpBuilder &b, func::FuncOp step, const std::vector<Lo
     LossOption loss = given;
     Value output = findOutput(step, loss.output), value = output ? buildOne(b, step, loss) : output;
     if (!value)
-      return failure();
+      return failure(); // with the errors of a training
     const std::string suffix = losses.size() > 1 ? "." + std::to_string(i) : "";
-    auto entropy = value.getDefiningOp<SoftmaxCrossEntropyOp>();
-    bool isMean = isOfClasses(loss) || loss.kind == LossOption::Kind::Output;
-    // The labels that fill the last micro-batch are -100.
-    bool isByLabels = entropy && loss.kind == LossOption::Kind::SoftmaxCrossEntropy;
-    if (isByLabels && loss.ignored == -100)
-      crossEntropyMetrics(b, step, entropy, suffix);
-    else if (isMean)
+    LogicalResult built = success();
+    if (loss.kind == LossOption::Kind::Output)
       addMetric(step, widened(b, value), "loss" + suffix + ".mean");
-    else if (failed(elementMetrics(b, step, loss, output, suffix)))
+    else
+      built = isOfClasses(loss) ? classMetrics(b, step, loss, output, suffix)
+                                : elementMetrics(b, step, loss, output, suffix);
+    if (failed(built))
       return failure();
   }
   return success();

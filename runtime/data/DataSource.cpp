@@ -61,8 +61,8 @@ Status checkLastBatch(const DataOptions &options, const std::vector<InputDescrip
     if (!isLabel(input))
       continue;
     hasLabels = true;
-    const bool isIgnored = isInteger(input.dtype) ? input.vocabulary.has_value()
-                                                  : isFloat(input.dtype) && options.ignoresNaN;
+    const bool isIgnored =
+        options.isEvaluation || (isInteger(input.dtype) && input.vocabulary.has_value());
     if (!isIgnored)
       return Status::userError("--last-batch pad: the loss cannot ignore values of the label `",
                                input.name, "`, which is ", name(input.dtype), toString(input.shape),

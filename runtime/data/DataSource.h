@@ -45,8 +45,9 @@ struct DataOptions {
   // train.
   bool mayHaveLabels = true;
   LastBatch lastBatch = LastBatch::Wrap;
-  // The loss also ignores labels of floats that are NaN, as an evaluation does.
-  bool ignoresNaN = false;
+  // The data of an evaluation: whatever the loss, it ignores labels that are -100, or NaN if they
+  // are floats.
+  bool isEvaluation = false;
   // Of images: the transform, the seed of its random choices, and the threads that decode.
   image::TransformOptions images;
   uint64_t seed = 0;

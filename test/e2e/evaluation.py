@@ -30,6 +30,20 @@ def cross_entropy(logits, labels):
     return total / count, right / count
 
 
+def class_loss(scores, labels, isLogarithm, weights=None, smoothing=0.0, ignored=-100):
+    """Loss and accuracy as torch.nn.functional.cross_entropy (or nll_loss) defines them, sample by sample."""
+    classes, total, weight, right, count = len(scores) // len(labels), 0.0, 0.0, 0, 0
+    for i, label in enumerate(labels):
+        if label in (-100, ignored):
+            continue
+        row, factors = scores[i * classes : (i + 1) * classes], weights or [1.0] * classes
+        norm = 0.0 if isLogarithm else math.log(sum(math.exp(x) for x in row))
+        terms = [w * (norm - x) for x, w in zip(row, factors)]
+        total += (1 - smoothing) * terms[label] + smoothing * sum(terms) / classes
+        weight, right, count = weight + factors[label], right + (row.index(max(row)) == label), count + 1
+    return total / weight, right / count
+
+
 def read_safetensors(path):
     """Tensors of f32: name -> (shape, flat list); others are left out."""
     data = path.read_bytes()
@@ -113,6 +127,28 @@ class Evaluation(unittest.TestCase):
         self.assertIn("leaves out the last 5 of 21 samples", answer.err)
         (found,) = cleave.evaluations(self.log)
         self.assertAlmostEqual(found["eval_loss"], sum(cleave.read_npz(DATA)["target"][1][: 16 * 5]), places=4)
+
+    def test_every_loss_of_classes_counts_every_sample_once_with_its_weight(self):
+        infer, out = self.compile("scores", MODEL, "--batch-norm", "frozen", "--set", "x.0=8"), self.folder / "scores.npz"
+        cleave.must("cleave-run", infer, "--data", DATA, "--weights", WEIGHTS, "--out", out, "--threads", 1)
+        labels, scores = cleave.read_npz(DATA)["logits.label"][1], cleave.read_npz(out)["logits"][1]
+        classes = len(scores) // len(labels)
+        weights = [0.5 + 0.25 * c for c in range(classes)]
+        text = ":".join(map(str, weights))
+        self.assertGreater(len(labels) % 8, 0, "data that fill their micro-batches show nothing")
+        used = max(set(labels), key=labels.count)
+        for kind, given in {"softmax-cross-entropy": {}, "nll": {}, "softmax-cross-entropy,label-smoothing=0.2": {"smoothing": 0.2},
+                            f"softmax-cross-entropy,class-weights={text}": {"weights": weights},
+                            f"nll,class-weights={text},reduction=sum": {"weights": weights},
+                            f"softmax-cross-entropy,class-weights={text},label-smoothing=0.1": {"weights": weights, "smoothing": 0.1},
+                            f"softmax-cross-entropy,ignore-index={used}": {"ignored": used}}.items():
+            with self.subTest(loss=kind):
+                name, *options = kind.split(",")
+                plan = self.compile("weighted", MODEL, *SGD[:3], ",".join([f"{name}:logits", *options]), *SGD[4:], ranks=2)
+                (found,) = self.evaluate(plan, 0, "--weights", WEIGHTS)
+                loss, accuracy = class_loss(scores, labels, name == "nll", **given)
+                self.assertLess(abs(found["eval_loss"] - loss), 2e-5 * max(1, abs(loss)))
+                self.assertLess(abs(found["eval_accuracy"] - accuracy), 1e-6)
 
     def test_it_gives_what_inference_with_the_checkpoint_gives(self):
         labels = cleave.read_npz(DATA)["logits.label"][1]

@@ -88,7 +88,7 @@ Status Evaluator::open(const plan::Plan &plan, const Options &options,
   }
   CLEAVE_TRY(checkBest(options.keepBest));
   data::DataOptions data{options.eval, {}, /*slots=*/1, /*mayHaveLabels=*/true};
-  data.ignoresNaN = true;
+  data.isEvaluation = true;
   data.images = options.images.withoutChance();
   data.threads = threads;
   data.lastBatch = needsWholeBatches_ ? data::LastBatch::Wrap : data::LastBatch::Pad;

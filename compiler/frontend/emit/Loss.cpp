@@ -39,9 +39,10 @@ Value classesOf(const Emitter &e, Value labels, const ClassLossOptions &options)
                          : labels;
 }
 
-// The weight of each position: that of its class, 0 for ignored labels. Null: all 1.
-Value weightsOf(const Emitter &e, Value labels, mlir::Type element,
-                const ClassLossOptions &options) {
+} // namespace
+
+Value positionWeights(const Emitter &e, Value labels, mlir::Type element,
+                      const ClassLossOptions &options) {
   Value weights;
   if (options.weights)
     weights = e.gather(options.weights, classesOf(e, labels, options), 0);
@@ -50,6 +51,8 @@ Value weightsOf(const Emitter &e, Value labels, mlir::Type element,
   Value counts = e.cast(isCounted(e, labels, options), element);
   return weights ? e.mul(weights, counts) : counts;
 }
+
+namespace {
 
 // The same as reduced(); a mean is weighted.
 Value weighted(const Emitter &e, Value loss, Value weights, LossReduction reduction) {
@@ -72,7 +75,7 @@ Value smoothLoss(const Emitter &e, Value logProbabilities, Value labels,
   Value loss = e.neg(e.mean(terms, {dim}));
   ClassLossOptions counting;
   counting.ignored = options.ignored;
-  Value counts = weightsOf(e, labels, elementOf(loss), counting);
+  Value counts = positionWeights(e, labels, elementOf(loss), counting);
   return counts ? e.mul(loss, counts) : loss;
 }
 
@@ -93,7 +96,7 @@ Value negativeLogLikelihood(const Emitter &e, Value logProbabilities, Value labe
   Value classes = classesOf(e, labels, options);
   Value chosen = buildGatherAlong(e.b, logProbabilities, e.insertDim(classes, dim), dim);
   Value loss = e.neg(e.dropDim(chosen, dim));
-  Value weights = weightsOf(e, labels, elementOf(loss), options);
+  Value weights = positionWeights(e, labels, elementOf(loss), options);
   if (weights)
     loss = e.mul(loss, weights);
   Value result = weighted(e, loss, weights, options.reduction);

@@ -21,6 +21,11 @@ struct ClassLossOptions {
   double smoothing = 0; // part of each label that is spread over all classes
 };
 
+// The weights by which a mean is weighted, for each label: that of its class, 0 if it is ignored.
+// `element`: their type. Null: all 1.
+Value positionWeights(const Emitter &e, Value labels, mlir::Type element,
+                      const ClassLossOptions &options);
+
 // -logProbabilities at the label. `logProbabilities` is [batch, classes, positions…] or [classes],
 // `labels` are integers [batch, positions…] or []: without the dim of the classes.
 Value negativeLogLikelihood(const Emitter &e, Value logProbabilities, Value labels,
