@@ -12,6 +12,7 @@ PHASES = ["import", "forward", "train", "primitive", "planned", "partitioned", "
 FILES = {
     "mlp.pt2": (["--set", "x.0=8"], "logits", cleave.MLP["data"]),
     "mlp.dynamo.onnx": (["--set", "batch=8"], "logits", cleave.MLP["data"]),
+    "gpt.pt2": (["--set", "tokens.0=8"], "logits", cleave.GPT["data"]),
     "torch/mlp.trace.pt": (["--input", "x=float32[8,20]"], "0", cleave.MLP["data"]),
     "gpt-external.onnx": (["--set", "batch=8"], "logits", cleave.GPT["data"]),
 }
@@ -57,7 +58,7 @@ class Phases(unittest.TestCase):
 
     def test_every_phase_leads_to_the_same_plan(self):
         for file, (sizes, output, data) in FILES.items():
-            for ranks in (1, 2):
+            for ranks in (1, 4):
                 dumps = self.folder / f"{pathlib.Path(file).name}-{ranks}"
                 direct = self.compile(cleave.MODELS / file, self.folder / "direct.plan", sizes, output, ranks, "--dump-phases", dumps)
                 for number, phase in enumerate(PHASES):

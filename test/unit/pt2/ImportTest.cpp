@@ -152,6 +152,59 @@ TEST_CASE("parameters of the meta device begin as those of PyTorch's layers") {
              Catch::Contains("graph.source = {fill = 1.000000e+00"));
 }
 
+// The archive whose parameter is a buffer instead, with these nodes.
+static ArchiveText withBuffer(const std::string &name, const std::string &nodes) {
+  ArchiveText archive;
+  std::string &model = archive.entries["models/model.json"],
+              &list = archive.entries["data/weights/model_weights_config.json"];
+  list = replaced(list, "fc.w", name);
+  model = replaced(model, R"({"parameter": {"arg": {"name": "p_w"}, "parameter_name": "fc.w"}})",
+                   R"({"buffer": {"arg": {"name": "p_w"}, "persistent": true, "buffer_name": ")" +
+                       name + "\"}}");
+  const size_t begin = model.find(R"({"target")"), end = model.find(R"("tensor_values")");
+  model = model.substr(0, begin) + nodes + "],\n" + model.substr(end);
+  return archive;
+}
+
+TEST_CASE("statistics that a norm in eval mode reads stay arguments, other small buffers do not") {
+  const std::string name = "norm.running_mean";
+  auto node = [](const std::string &target, const std::string &result, const std::string &inputs) {
+    return R"({"target": "torch.ops.aten.)" + target + R"(", "name": ")" + result +
+           R"(", "inputs": [)" + inputs + R"(], "outputs": [{"as_tensor": {"name": ")" + result +
+           R"("}}], "metadata": {}})";
+  };
+  auto input = [](const std::string &name, const std::string &value) {
+    return R"({"name": ")" + name + R"(", "arg": )" + value + R"(, "kind": 1})";
+  };
+  auto tensor = [](const std::string &name) {
+    return R"({"as_tensor": {"name": ")" + name + R"("}})";
+  };
+  auto norm = [&](const std::string &statistics) {
+    return node("batch_norm.default", "add",
+                input("input", tensor("x")) + "," + input("weight", R"({"as_none": true})") + "," +
+                    input("bias", R"({"as_none": true})") + "," +
+                    input("running_mean", tensor(statistics)) + "," +
+                    input("running_var", tensor(statistics)) + "," +
+                    input("training", R"({"as_bool": false})") + "," +
+                    input("momentum", R"({"as_float": 0.1})") + "," +
+                    input("eps", R"({"as_float": 1e-5})") + "," +
+                    input("cudnn_enabled", R"({"as_bool": false})"));
+  };
+  const std::string repeat =
+      node("repeat.default", "again",
+           input("self", tensor("p_w")) + "," + input("repeats", R"({"as_ints": [1]})"));
+  for (const std::string &nodes : {norm("p_w"), repeat + "," + norm("again")}) {
+    ArchiveText archive = withBuffer(name, nodes);
+    CHECK(archive.problem() == "");
+    CHECK_THAT(archive.imported(), Catch::Contains("graph.name = \"" + name + "\""));
+  }
+  ArchiveText added =
+      withBuffer(name, node("add.Tensor", "add",
+                            input("self", tensor("x")) + "," + input("other", tensor("p_w"))));
+  CHECK(added.problem() == "");
+  CHECK_THAT(added.imported(), !Catch::Contains("graph.name = \"" + name + "\""));
+}
+
 TEST_CASE("buffers of the meta device have no value") {
   CHECK(onMetaDevice(
             R"({"parameter": {"arg": {"name": "p_w"}, "parameter_name": "fc.w"}})",
