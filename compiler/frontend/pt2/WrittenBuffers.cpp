@@ -12,7 +12,7 @@ static bool isInPlace(const Node &node) {
   return parts.size() >= 4 && aten::isInPlace((parts[2] + "::" + parts[3]).str());
 }
 
-// Whether the node's result has the elements of its first argument, in another form or several times.
+// Whether the node's result has the elements of its first argument, in another form or repeated.
 static bool isCopy(const Node &node) {
   static const std::set<std::string> copies = {
       "_to_copy",    "_unsafe_view",    "alias",  "clone",   "contiguous", "detach", "expand",
