@@ -3,12 +3,11 @@ weights gives, over all samples once, on any number of ranks; the best checkpoin
 
 import json
 import math
-import pathlib
 import struct
-import tempfile
 import unittest
 
 import cleave
+import fixture
 from weights import write_safetensors
 
 MODEL, DATA = cleave.GOLDEN / "evaluation.pt2", cleave.GOLDEN / "evaluation.npz"
@@ -56,23 +55,12 @@ def read_safetensors(path):
     return found
 
 
-class Evaluation(unittest.TestCase):
+class Evaluation(fixture.Plans):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name)
+        super().setUpClass()
         cls.log = cls.folder / "log.jsonl"
         cls.plans = {ranks: cls.compile(f"train{ranks}", MODEL, *SGD, ranks=ranks) for ranks in (1, 2)}
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
-
-    @classmethod
-    def compile(cls, name, model, *options, ranks=1):
-        plan = cls.folder / f"{name}.plan"
-        cleave.must("cleave-compile", model, *options, "--cluster", "local-cpu", "--ranks", ranks, "-o", plan)
-        return plan
 
     def evaluate(self, plan, steps, *options, data=DATA):
         """The evaluations of a run."""
@@ -80,12 +68,6 @@ class Evaluation(unittest.TestCase):
         for rank in ranks:
             self.assertEqual(rank["planned_bytes"], rank["allocated_bytes"])
         return cleave.evaluations(self.log)
-
-    def refuses(self, answer, *words, code=1):
-        self.assertEqual(answer.code, code, answer)
-        self.assertEqual(len(answer.errors()), 1, answer)
-        for word in words:
-            self.assertIn(word, answer.err, answer)
 
     def test_it_gives_what_pytorchs_eval_gives_over_all_samples_once(self):
         plans = {**self.plans, "zero3": self.compile("zero3", MODEL, *SGD, "--pin", "zero3", ranks=2),

@@ -2,13 +2,12 @@
 checkpoint or a safetensors file; weights that are damaged or not the model's are told."""
 
 import json
-import pathlib
 import shutil
 import struct
-import tempfile
 import unittest
 
 import cleave
+import fixture
 
 STEPS = 3
 ARCHIVE, ONNX = cleave.MODELS / "resnet.pt2", cleave.MODELS / "resnet.ts-train.onnx"
@@ -27,11 +26,10 @@ def write_safetensors(path, tensors):
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
-class Weights(unittest.TestCase):
+class Weights(fixture.Plans):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name)
+        super().setUpClass()
         cls.training = cls.compile("training", ARCHIVE, *SGD, "--set", "image.0=8", ranks=2)
         cls.saved = cls.folder / "saved"
         cleave.train(cls.training, IMAGES, STEPS, cls.folder / "log.jsonl", "--save", cls.saved)
@@ -39,16 +37,6 @@ class Weights(unittest.TestCase):
         cleave.must("cleave-export", cls.training, "--checkpoint", cls.saved, "-o", cls.file)
         cls.inference = {n: cls.compile(f"inference{n}", ARCHIVE, "--batch-norm", "frozen", "--set", "image.0=8", ranks=n)
                          for n in (1, 2)}
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
-
-    @classmethod
-    def compile(cls, name, model, *options, ranks=1):
-        plan = cls.folder / f"{name}.plan"
-        cleave.must("cleave-compile", model, *options, "--cluster", "local-cpu", "--ranks", ranks, "-o", plan)
-        return plan
 
     def run_with(self, plan, *options):
         return cleave.tool("cleave-run", plan, "--data", FORWARD, "--steps", 1, "--threads", 1, *options)
@@ -58,12 +46,6 @@ class Weights(unittest.TestCase):
         answer = self.run_with(plan, "--out", out, *options)
         self.assertEqual(answer.code, 0, answer)
         return cleave.read_npz(out)["logits"][1]
-
-    def refuses(self, answer, *words):
-        self.assertEqual(answer.code, 1, answer)
-        self.assertEqual(len(answer.errors()), 1, answer)
-        for word in words:
-            self.assertIn(word, answer.err, answer)
 
     def test_an_archive_infers_with_what_was_trained(self):
         """The same training from the ONNX twin, exported and compiled again."""

@@ -1,0 +1,31 @@
+"""What tests share that compile several models into one folder and expect refusals."""
+
+import pathlib
+import tempfile
+import unittest
+
+import cleave
+
+
+class Plans(unittest.TestCase):
+    """A class of tests with a folder of its own, `folder`, which is removed behind them."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+
+    @classmethod
+    def compile(cls, name, model, *options, ranks=1):
+        """The plan NAME.plan in the folder, which the compiler has to manage."""
+        plan = cls.folder / f"{name}.plan"
+        cleave.must("cleave-compile", model, *options, "--cluster", "local-cpu", "--ranks", ranks, "-o", plan)
+        return plan
+
+    def refuses(self, answer, *words, code=1):
+        """The tool ended with this code and one message, which has all the words."""
+        self.assertEqual(answer.code, code, answer)
+        self.assertEqual(len(answer.errors()), 1, answer)
+        for word in words:
+            self.assertIn(word, answer.err, answer)
