@@ -183,9 +183,10 @@ private:
   }
 
   // Each instruction begins at the predicted end of the previous one, and a step at its measured
-  // begin.
+  // begin, or later if the prediction of the step before has not ended.
   void addPrediction(Json event, double seconds, const ExecutionProfile::Record &record) {
-    const double begin = step_ == record.step ? predictedEnd_ : record.begin;
+    const double begin =
+        step_ == record.step ? predictedEnd_ : std::max(record.begin, predictedEnd_);
     step_ = record.step;
     predictedEnd_ = begin + seconds;
     if (!(seconds > 0))

@@ -128,3 +128,18 @@ TEST_CASE("the table of a profile shows the longest kinds and sums up the others
   CHECK_THAT(table, Catch::Contains("matmul 1x1x20") && Catch::Contains("… 15 other kinds") &&
                         !Catch::Contains("matmul 1x1x15 "));
 }
+
+TEST_CASE("the prediction of a step that is slower than measured does not overlap the next one") {
+  plan::Plan plan = twoRanks();
+  plan.mutable_programs(0)->mutable_segments(0)->mutable_instructions(0)->set_seconds(5);
+  ExecutionProfile profile(plan.programs(0), 2);
+  for (int64_t step : {0, 1}) {
+    profile.beginStep(step);
+    profile.record(0, 0, 0, 10 + double(step), 10.5 + double(step));
+  }
+  std::vector<double> begins;
+  for (const json &event : ofPhase(json::parse("[" + traceEvents(plan, 0, profile) + "]"), "X"))
+    if (event["tid"] == 1)
+      begins.push_back(event["ts"]);
+  CHECK(begins == std::vector<double>{10e6, 15e6});
+}
