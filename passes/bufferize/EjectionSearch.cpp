@@ -212,12 +212,13 @@ public:
       : lifetimes_(lifetimes), bytes_(bytes) {
     for (const Lifetime &life : lifetimes)
       end_ = std::max(end_, life.last + 1);
-    used_.resize(static_cast<size_t>(end_), 0);
+    used_.resize(static_cast<size_t>(end_) + 1, 0); // first the changes
     for (Lifetime &life : lifetimes_) {
       life.bytes = aligned(life.bytes);
-      for (int64_t t = life.first; t <= life.last; ++t)
-        used_[t] += life.bytes;
+      used_[life.first] += life.bytes;
+      used_[life.last + 1] -= life.bytes;
     }
+    std::partial_sum(used_.begin(), used_.end(), used_.begin());
   }
 
   // Lets buffers of at most `mostBytes` live all the time, the smallest first, as long as all
@@ -252,7 +253,7 @@ private:
 
   std::vector<Lifetime> lifetimes_;
   int64_t bytes_, end_ = 0;
-  std::vector<int64_t> used_; // per instant
+  std::vector<int64_t> used_; // per instant, and none behind the last one
 };
 
 // One attempt. Buffers that live all the time lie at the begin of the arena, and so do empty ones.

@@ -29,7 +29,7 @@ def training_runs():
     for path in sorted(glob.glob(f"{ROOT}/test/golden/*.json")):
         with open(path, encoding="utf-8") as file:
             record = json.load(file)
-        for model in record["files"]:
+        for model in record.get("files", []):  # results of losses and metrics have none
             file = os.path.normpath(f"{ROOT}/test/models/{model}")
             for layout in LAYOUTS if model == record["files"][0] else LAYOUTS[1:2]:
                 yield (f"{os.path.basename(path)} {os.path.basename(model)} {' '.join(layout)}",
