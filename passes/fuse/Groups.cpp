@@ -7,6 +7,8 @@
 #include "dialects/graph/Cost.h"
 #include "dialects/graph/Step.h"
 
+#include "llvm/ADT/BitVector.h"
+
 #include <numeric>
 #include <queue>
 
@@ -421,7 +423,8 @@ bool Groups::reduces(int group) const {
 
 void Groups::addTouched(ArrayRef<int> readers, int index, Touching &touching) {
   for (const auto &[value, factors] : touchedBy(groupOf_[readers[index]]).factors)
-    touching[value].push_back(index);
+    if (touching.seen.insert({value, index}).second)
+      touching.readers[value].push_back(index);
 }
 
 // The later readers whose groups share values along a factor that the reader's group reduces over,
@@ -431,19 +434,19 @@ SmallVector<int> Groups::mayReduceWith(ArrayRef<int> readers, int index, const T
   const Touched &own = touchedBy(groupOf_[readers[index]]);
   llvm::DenseMap<int, size_t> counts; // per factor
   for (const auto &[value, factors] : own.factors)
-    if (auto with = touching.find(value); with != touching.end())
+    if (auto with = touching.readers.find(value); with != touching.readers.end())
       for (int factor : factors)
         counts[factor] += with->second.size();
   const int fewest =
       *llvm::min_element(own.reduced, [&](int x, int y) { return counts[x] < counts[y]; });
-  SmallVector<int> found;
+  llvm::BitVector found(static_cast<unsigned>(readers.size()));
   for (const auto &[value, factors] : own.factors)
     if (llvm::is_contained(factors, fewest))
-      if (auto with = touching.find(value); with != touching.end())
-        llvm::copy_if(with->second, std::back_inserter(found), [&](int j) { return j > index; });
-  llvm::sort(found);
-  found.erase(llvm::unique(found), found.end());
-  return found;
+      if (auto with = touching.readers.find(value); with != touching.readers.end())
+        for (int j : with->second)
+          found.set(j);
+  found.reset(0, index + 1);
+  return SmallVector<int>(found.set_bits_begin(), found.set_bits_end());
 }
 
 // Merges groups with reductions that read one value.

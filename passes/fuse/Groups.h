@@ -97,7 +97,10 @@ private:
   bool mayReduceTogether(int a, int b);
   bool reduces(int group) const;
   // Which of some readers touch a value: indices into the list of readers, in no order.
-  using Touching = llvm::DenseMap<mlir::Value, llvm::SmallVector<int>>;
+  struct Touching {
+    llvm::DenseMap<mlir::Value, llvm::SmallVector<int>> readers;
+    llvm::DenseSet<std::pair<mlir::Value, int>> seen; // all of them
+  };
   // Adds what the group of a reader touches.
   void addTouched(llvm::ArrayRef<int> readers, int index, Touching &touching);
   llvm::SmallVector<int> mayReduceWith(llvm::ArrayRef<int> readers, int index,
