@@ -29,6 +29,9 @@ void leastPerColumn(const double *table, const double *less, size_t rows, size_t
 // to[i] += what[i].
 void addTo(double *to, const double *what, size_t count);
 
+// The largest of more[i] - less[i] that is a number; -infinity if there are none.
+double largestExcess(const double *more, const double *less, size_t count);
+
 // The least of some values; infinity if there are none.
 double leastOf(const double *values, size_t count);
 

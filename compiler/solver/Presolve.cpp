@@ -1,7 +1,10 @@
 // The reductions, applied until none applies.
 #include "compiler/solver/Presolve.h"
 
+#include "compiler/solver/MinPlus.h"
+
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <numeric>
 
@@ -294,15 +297,57 @@ void Presolve::addLinks(int v, Words &words) {
     words.push_back(tables_.number(seenFrom(v, e)));
 }
 
-// The largest difference between two rows, at the entries that are permitted in the second one.
-static double worstExcess(const double *row, const double *instead, size_t columns) {
-  double worst = -kForbidden;
-  for (size_t x = 0; x < columns; ++x) {
-    const double excess = row[x] - instead[x]; // infinity - infinity is not a number
-    worst = excess > worst ? excess : worst;
+namespace {
+
+// The choices of one node with their seconds: alone, and with each choice of its neighbours.
+class ChoicePairs {
+public:
+  // `matrices`: per neighbour, with a row per choice of the node.
+  ChoicePairs(const std::vector<double> &own, std::vector<CostTable> matrices)
+      : own_(own), matrices_(std::move(matrices)) {
+    for (const CostTable &matrix : matrices_)
+      for (size_t j = 0, columns = matrix.size() / own_.size(); j < own_.size(); ++j) {
+        const double *row = matrix.data() + j * columns;
+        cheapest_.push_back(static_cast<size_t>(std::min_element(row, row + columns) - row));
+      }
   }
-  return worst;
-}
+
+  // Whether i never costs more than j, for all choices of the neighbours.
+  bool isNeverDearer(size_t i, size_t j) const {
+    if (costsMoreWhereCheap(i, j))
+      return false;
+    double excess = own_[i] - own_[j];
+    for (const CostTable &matrix : matrices_) {
+      const size_t columns = matrix.size() / own_.size();
+      excess += largestExcess(matrix.data() + i * columns, matrix.data() + j * columns, columns);
+    }
+    return excess <= 0;
+  }
+
+private:
+  // Whether i costs more, by more than rounding, with those choices of the neighbours that are the
+  // cheapest with j. Most pairs are told apart by it.
+  bool costsMoreWhereCheap(size_t i, size_t j) const {
+    constexpr double kRounding = 1e-9; // of the sum of all terms
+    const size_t count = own_.size();
+    double of = own_[i], instead = own_[j], terms = std::abs(of) + std::abs(instead);
+    for (size_t m = 0; m < matrices_.size(); ++m) {
+      const size_t columns = matrices_[m].size() / count, column = cheapest_[m * count + j];
+      const double more = matrices_[m][i * columns + column];
+      const double less = matrices_[m][j * columns + column];
+      of += more;
+      instead += less;
+      terms += std::abs(more) + std::abs(less);
+    }
+    return of == kForbidden ? instead < kForbidden : of - instead > kRounding * terms;
+  }
+
+  const std::vector<double> &own_;
+  const std::vector<CostTable> matrices_;
+  std::vector<size_t> cheapest_; // per neighbour and choice, the column with the least seconds
+};
+
+} // namespace
 
 // Per choice of v another one that can always take its place: without ever costing more or needing
 // more memory, for all choices of the other nodes. -1 if there is none.
@@ -321,16 +366,12 @@ const std::vector<int> &Presolve::dominators(int v) {
   for (auto [w, e] : node.edgeTo)
     matrices.push_back(seenFrom(v, e));
   const size_t count = node.size();
+  const ChoicePairs pairs(node.cost, std::move(matrices));
   auto dominates = [&](size_t i, size_t j) {
     for (const Load &load : node.loads)
       if (load.bytes[i] > load.bytes[j])
         return false;
-    double excess = node.cost[i] - node.cost[j];
-    for (const CostTable &matrix : matrices) {
-      const size_t columns = matrix.size() / count;
-      excess += worstExcess(matrix.data() + i * columns, matrix.data() + j * columns, columns);
-    }
-    return excess <= 0;
+    return pairs.isNeverDearer(i, j);
   };
   by.assign(count, -1);
   for (size_t j = 0; j < count; ++j)
