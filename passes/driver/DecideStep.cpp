@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 
 using namespace mlir;
 
@@ -144,14 +145,10 @@ private:
   // everything are searched last, since they must beat those with repetitions.
   Result<Decided> planInLessMemory(const planner::Fates &kept,
                                    const std::vector<planner::JointMesh> &meshes) {
-    CLEAVE_TRY_ASSIGN(const planner::Plan *base, chooseBase(meshes));
-    mesh_ = base ? base->mesh : meshes[0].mesh;
     CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
-    planner::Costs costs(model_, shared, *mesh_);
-    if (base)
-      CLEAVE_TRY(searchFates(costs, *base, /*isAround=*/true));
+    CLEAVE_TRY_ASSIGN(std::unique_ptr<planner::Costs> costs, repeatAround(meshes, shared));
     if (!isGood())
-      CLEAVE_TRY(repeatThenSplit(kept, costs));
+      CLEAVE_TRY(repeatThenSplit(kept, *costs));
     if (isGood())
       return finish();
     if (isHopeless())
@@ -164,6 +161,18 @@ private:
     if (options_.whenTooLarge != WhenTooLarge::Explain)
       return Status::infeasible("no plan was found that fits");
     return explain(kept, std::min_element(tried_.begin(), tried_.end())->fates);
+  }
+
+  // Sets the mesh of plans with repetitions, and searches fates for layouts that were chosen
+  // together with fates, if there are any. Returns the costs on that mesh, which refer to `shared`.
+  Result<std::unique_ptr<planner::Costs>>
+  repeatAround(const std::vector<planner::JointMesh> &meshes, const cluster::Cluster &shared) {
+    CLEAVE_TRY_ASSIGN(const planner::Plan *base, chooseBase(meshes));
+    mesh_ = base ? base->mesh : meshes[0].mesh;
+    auto costs = std::make_unique<planner::Costs>(model_, shared, *mesh_);
+    if (base)
+      CLEAVE_TRY(searchFates(*costs, *base, /*isAround=*/true));
+    return costs;
   }
 
   // Fates for the layouts that are best without a limit, and no others.
@@ -191,12 +200,8 @@ private:
   // No plan fits. Looks for a small program, so that the message can name it: fates for the layouts
   // that take the least bytes, and the recipe that keeps little.
   Result<Decided> refuse(const std::vector<planner::JointMesh> &meshes) {
-    CLEAVE_TRY_ASSIGN(const planner::Plan *base, chooseBase(meshes));
-    mesh_ = base ? base->mesh : meshes[0].mesh;
     CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
-    planner::Costs costs(model_, shared, *mesh_);
-    if (base)
-      CLEAVE_TRY(searchFates(costs, *base, /*isAround=*/true));
+    CLEAVE_TRY(repeatAround(meshes, shared).status());
     planner::PlannerOptions options = options_;
     options.memoryBytes = planner::kUnlimitedBytes;
     const planner::Fates full = planner::fullRecompute(model_);
