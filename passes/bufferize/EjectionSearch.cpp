@@ -20,11 +20,63 @@ constexpr int64_t kUnit = 8;
 
 int64_t durationOf(const Lifetime &life) { return life.last - life.first + 1; }
 
+// Buffers without a place, in a list. A tree over the places in the list finds the first of those
+// that are the hardest to place.
+class WaitingBuffers {
+public:
+  // `most`: how many there can be.
+  explicit WaitingBuffers(size_t most)
+      : leaves_(std::bit_ceil(std::max<size_t>(most, 1))), hardest_(2 * leaves_, -1) {}
+
+  bool empty() const { return list_.empty(); }
+  size_t size() const { return list_.size(); }
+  int buffer(size_t i) const { return list_[i].buffer; }
+
+  // The hardness of a buffer does not change while it waits.
+  void add(int buffer, double hardness) {
+    list_.push_back({hardness, buffer});
+    update(list_.size() - 1);
+  }
+
+  // Removes the hardest one; the last of the list takes its place there.
+  int take() {
+    const size_t place = static_cast<size_t>(hardest_[1]);
+    const int buffer = list_[place].buffer;
+    list_[place] = list_.back();
+    list_.pop_back();
+    update(list_.size());
+    update(place);
+    return buffer;
+  }
+
+private:
+  struct Waiting {
+    double hardness;
+    int buffer;
+  };
+
+  void update(size_t place) {
+    size_t node = leaves_ + place;
+    hardest_[node] = place < list_.size() ? static_cast<int>(place) : -1;
+    for (node /= 2; node > 0; node /= 2)
+      hardest_[node] = harder(hardest_[2 * node], hardest_[2 * node + 1]);
+  }
+  int harder(int a, int b) const {
+    if (a < 0 || b < 0)
+      return std::max(a, b);
+    return list_[a].hardness < list_[b].hardness ? b : a;
+  }
+
+  std::vector<Waiting> list_;
+  size_t leaves_;
+  std::vector<int> hardest_; // per node of the tree a place in the list; -1: it is empty there
+};
+
 // One attempt.
 class EjectionSearch {
 public:
   EjectionSearch(int64_t bytes, const std::vector<Lifetime> &lifetimes, unsigned seed)
-      : bytes_(bytes), random_(seed) {
+      : bytes_(bytes), random_(seed), waiting_(lifetimes.size()) {
     int64_t durations = 0;
     for (const Lifetime &life : lifetimes)
       durations += durationOf(life);
@@ -39,7 +91,7 @@ public:
   // Whether all buffers have a place after so many moves more than are needed at least.
   bool run(int64_t moves) {
     for (moves += static_cast<int64_t>(waiting_.size()); !waiting_.empty() && moves > 0; --moves)
-      place(takeWaiting());
+      place(waiting_.take());
     return waiting_.empty();
   }
 
@@ -48,11 +100,6 @@ public:
 private:
   struct Buffer {
     int64_t bytes, first, last, weight;
-  };
-  // A buffer without a place.
-  struct Waiting {
-    double hardness;
-    int buffer;
   };
   // The begin or the end of a buffer that has a place. With its life, so that passing all of them
   // reads memory in order.
@@ -93,20 +140,7 @@ private:
     return static_cast<double>(buffers_[i].weight) * static_cast<double>(buffers_[i].bytes);
   }
 
-  // The hardness of a buffer does not change while it waits.
-  void wait(int buffer) { waiting_.push_back({hardness(buffer), buffer}); }
-
-  // The buffer without a place that is the hardest to place.
-  int takeWaiting() {
-    auto hardest =
-        std::max_element(waiting_.begin(), waiting_.end(), [](const Waiting &a, const Waiting &b) {
-          return a.hardness < b.hardness;
-        });
-    const int buffer = hardest->buffer;
-    *hardest = waiting_.back();
-    waiting_.pop_back();
-    return buffer;
-  }
+  void wait(int buffer) { waiting_.add(buffer, hardness(buffer)); }
 
   void place(int buffer) {
     const int64_t offset = bestOffset(buffer), end = offset + buffers_[buffer].bytes;
@@ -120,7 +154,7 @@ private:
     if (waiting_.size() > before)
       buffers_[buffer].weight += effortOf(buffers_[buffer].bytes) * kUnit;
     for (size_t i = before; i < waiting_.size(); ++i)
-      erase(waiting_[i].buffer);
+      erase(waiting_.buffer(i));
     offsets_[buffer] = offset;
     insert(buffer);
   }
@@ -199,7 +233,7 @@ private:
   std::vector<Buffer> buffers_;
   std::vector<int64_t> offsets_;
   std::vector<Edge> byBegin_, byEnd_; // of the buffers that have a place
-  std::vector<Waiting> waiting_;      // the others
+  WaitingBuffers waiting_;            // the others
   // Of one step: ends of buffers that are alive at the same time, with weights; offsets to try.
   std::vector<std::pair<int64_t, int64_t>> begins_, ends_;
   std::vector<int64_t> candidates_;
