@@ -40,8 +40,8 @@ CLEAVE_INLINE inline void inSteps(size_t &i, size_t count, const Step &step) {
   }
 }
 
-// Calls step(i, lanes) for all entries. `lanes` has a zero for each of the entries from i on that the
-// step is for.
+// Calls step(i, lanes) for all entries. `lanes` has a zero for each of the entries from i on that
+// the step is for.
 template <typename Step> CLEAVE_INLINE inline void inLanes(size_t count, const Step &step) {
   size_t i = 0;
   inSteps<Eight>(i, count, step);
