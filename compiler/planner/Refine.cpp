@@ -31,7 +31,9 @@ public:
     } while (bound_ < options_.cutoff && listMore());
     for (const auto &[node, rest] : result_.problem.rests)
       result_.others += rest.others;
-    if (result_.others > 0 && bound_ < options_.cutoff)
+    if (bound_ >= options_.cutoff)
+      dropWithRests();
+    else if (result_.others > 0)
       CLEAVE_TRY(decideWithoutRests());
     result_.solution.seconds = seconds_;
     return std::move(result_);
@@ -87,6 +89,16 @@ private:
     listing_ = std::move(grown);
     ++result_.rounds;
     return true;
+  }
+
+  // All plans reach the cutoff: a solution that takes a rest, and so is none, is not replaced.
+  void dropWithRests() {
+    if (listsTaken().empty())
+      return;
+    result_.solution.choices.clear();
+    result_.solution.status = solver::SolveStatus::NotFound;
+    result_.solution.lowerBound = bound_;
+    result_.isBeaten = true;
   }
 
   // Forbids all rests, and solves again if the solution takes one or is missing. The bound, and the

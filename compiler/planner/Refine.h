@@ -22,10 +22,11 @@ struct BegunNetwork {
 
 // The result for one mesh.
 struct Refined {
-  PlanProblem problem; // the last network; its rests are forbidden
+  PlanProblem
+      problem; // the last network; its rests are forbidden unless its bound reaches the cutoff
   // Takes no rest. Its lower bound, gap and status hold for all choices, listed or not.
   solver::Solution solution;
-  // Whether no solution was found because all that consist of listed choices reach the cutoff.
+  // Whether there is no solution because all that consist of listed choices reach the cutoff.
   bool isBeaten = false;
   int rounds = 0;    // how often more choices were listed
   size_t others = 0; // choices of all nodes that are not listed: rests stand for them in the bound

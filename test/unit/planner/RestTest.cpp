@@ -2,6 +2,7 @@
 #include "compiler/planner/Rest.h"
 #include "compiler/cluster/Presets.h"
 #include "compiler/planner/Planner.h"
+#include "compiler/planner/Refine.h"
 #include "test/unit/planner/TrainingStep.h"
 
 #include <catch2/catch.hpp>
@@ -70,4 +71,34 @@ TEST_CASE("lists grow until the plan is the one of the full enumeration") {
   REQUIRE(limited.isOk());
   CHECK(limited->unlistedChoices == few->unlistedChoices);
   CHECK(limited->boundSeconds == few->boundSeconds);
+}
+
+// Wherever the cutoff lies: below the bound, between it and the best plan, or above.
+TEST_CASE("a solution takes no rest, whatever the cutoff") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  const cluster::Cluster cluster = *cluster::findCluster("h100-node");
+  const Mesh mesh = *parseMesh("a=2,b=2,c=2");
+  Costs costs(model, cluster, mesh);
+  const ChoiceLimits limits = {.perOp = 4, .perArgument = 4, .rounds = 2};
+  auto solve = [&](double cutoff) {
+    solver::SolveOptions options;
+    options.cutoff = cutoff;
+    Result<Refined> refined = solveRefining(costs, {}, kUnlimitedBytes, limits, options);
+    REQUIRE(refined.isOk());
+    return std::move(*refined);
+  };
+  const Refined best = solve(solver::kForbidden);
+  REQUIRE(best.others > 0);
+  int beaten = 0;
+  for (double share : {0.5, 0.9, 0.99, 1.0, 1.01, 1.1, 2.0, 4.0}) {
+    const double cutoff = best.solution.lowerBound * share;
+    const Refined refined = solve(cutoff);
+    beaten += refined.isBeaten;
+    if (!refined.solution.isFound())
+      CHECK(refined.solution.lowerBound >= cutoff);
+    else
+      for (const auto &[node, rest] : refined.problem.rests)
+        CHECK(refined.solution.choices[node] != rest.choice);
+  }
+  CHECK(beaten > 0);
 }
