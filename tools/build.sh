@@ -6,7 +6,8 @@ cd "$(dirname "$0")/.."
 
 packages="g++ cmake ninja-build ccache libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools lld-22
   libprotobuf-dev protobuf-compiler nlohmann-json3-dev libcli11-dev catch2 libdnnl-dev libgloo-dev
-  libsodium-dev coinor-libcbc-dev zlib1g-dev libjpeg-dev libpng-dev python3"
+  libsodium-dev coinor-libcbc-dev zlib1g-dev libjpeg-dev libpng-dev
+  libmimalloc-dev python3"
 missing=$(for p in $packages; do
   dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || echo "$p"; done)
 if [ -n "$missing" ]; then

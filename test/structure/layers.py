@@ -29,6 +29,7 @@ OUTSIDE_WALLS = [
     (r"nccl", ("runtime/comm/nccl/",)),
     (r"coin/", ("compiler/solver/",)),
     (r"(jpeglib|jerror|png)\.h", ("runtime/image/",)),
+    (r"mimalloc\.h", ("tools/cleave-compile/",)),
     (r"sodium\.h", ("runtime/base/", "runtime/artifact/", "runtime/comm/")),
 ]
 
@@ -45,6 +46,7 @@ OUTSIDE_TARGETS = [
     (r"png\.h", "png"),
     (r"gloo/", "gloo_lib"),
     (r"sodium\.h", "sodium"),
+    (r"mimalloc\.h", "mimalloc_lib"),
     (r"coin/", "cbc"),
 ]
 
