@@ -208,7 +208,7 @@ std::string text(const AxisUse &use) {
     stored = percentText(use.parameters) + " of the parameters";
   if (use.states > 0)
     stored += (stored.empty() ? "" : " and ") + percentText(use.states) + " of the states";
-  return stored.empty() ? text : text + "; a rank stores its part only of " + stored + " (ZeRO)";
+  return stored.empty() ? text : text + "; a rank stores only its part of " + stored + " (ZeRO)";
 }
 
 } // namespace cleave::planner

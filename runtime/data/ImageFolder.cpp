@@ -106,9 +106,10 @@ private:
       }
     }
     if (count() == firsts_.back())
-      return Status::userError("found no image in '", (fs::path(root_) / name).string(),
-                               "', which is a class, since it is a folder; expected .jpg, .jpeg or "
-                               ".png files, or no such folder");
+      return Status::userError("the folder '", (fs::path(root_) / name).string(),
+                               "' is a class, but has no .jpg, .jpeg or .png file: add images, or "
+                               "move it out of '",
+                               root_, "'");
     return Status::ok();
   }
 

@@ -98,7 +98,7 @@ struct Reader {
   Status readMember() {
     const std::string_view header = archive.substr(at, kBlock);
     if (header.size() < kBlock)
-      return Status::userError("it ends inside of a header");
+      return Status::userError("the archive ends in a header; it was cut, so copy it again");
     const std::optional<uint64_t> size = numberAt(header, 124, 12);
     if (!size || !hasChecksum(header))
       return Status::userError("found no header of a tar archive");
@@ -108,9 +108,9 @@ struct Reader {
     const uint64_t bytes = isLink ? 0 : describesNext ? *size : extension.bytes.value_or(*size);
     const uint64_t begin = at + kBlock;
     if (bytes > archive.size() - begin)
-      return Status::userError("it ends inside of `", extension.name.value_or(nameIn(header)),
+      return Status::userError("the archive ends in `", extension.name.value_or(nameIn(header)),
                                "`, of which ", archive.size() - begin, " of ", bytes,
-                               " bytes are there");
+                               " bytes are there; it was cut, so copy it again");
     at = begin + std::min((bytes + kBlock - 1) / kBlock * kBlock, archive.size() - begin);
     if (describesNext)
       return readDescription(type, archive.substr(begin, bytes));

@@ -12,7 +12,7 @@ Result<Image> decodeAny(std::string_view file, bool pixels) {
   if (file.starts_with("\x89PNG\r\n\x1a\n"))
     return decodePng(file, pixels);
   return Status::userError("found ", file.empty() ? "an empty file" : "other content",
-                           ", expected a JPEG or PNG image");
+                           ", expected a JPEG or PNG image: replace it or take it out");
 }
 
 // The luma of ITU-R 601 in the fixed point of PIL.

@@ -94,7 +94,7 @@ class Images(unittest.TestCase):
         bad = self.folder / "bad"
         shutil.copytree(self.folder / "train", bad)
         (bad / "empty").mkdir()
-        self.refuse(f"found no image in '{bad}/empty', which is a class, since it is a folder", bad)
+        self.refuse(f"the folder '{bad}/empty' is a class, but has no .jpg, .jpeg or .png file", bad)
         (bad / "empty").rmdir()
         self.refuse(f"--eval: found 'class1' as class 0, expected 'class0', which it is in --data", self.folder / "train", "--eval",
                     self.part("part", "class1"))
@@ -195,9 +195,9 @@ class Images(unittest.TestCase):
             self.refuse(words, write("wrong.tar", members), "--steps", 1)
         cut = self.folder / "cut.tar"
         cut.write_bytes(whole[:2100])
-        self.refuse(f"{cut}: byte 1024: it ends inside of `deep/00000.png`, of which 564 of ", cut)
+        self.refuse(f"{cut}: byte 1024: the archive ends in `deep/00000.png`, of which 564 of ", cut)
         cut.write_bytes(whole[:1300])
-        self.refuse(f"{cut}: byte 1024: it ends inside of a header", cut)
+        self.refuse(f"{cut}: byte 1024: the archive ends in a header; it was cut, so copy it again", cut)
         cut.write_bytes(b"no archive" * 100)
         self.refuse(f"{cut}: byte 0: found no header of a tar archive", cut)
         zipped = self.folder / "x.tar.gz"

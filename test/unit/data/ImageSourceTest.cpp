@@ -4,6 +4,7 @@
 #include "runtime/data/DataSource.h"
 #include "runtime/data/DataSpec.h"
 #include "runtime/data/Tar.h"
+#include "test/unit/image/PngFile.h"
 
 #include <catch2/catch.hpp>
 #include <map>
@@ -12,27 +13,9 @@
 using namespace cleave;
 using namespace cleave::data;
 
-// A grey PNG of one brightness.
+// A grey PNG of 4 x 4 pixels of one brightness.
 static std::string png(uint8_t brightness) {
-  std::string file;
-  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
-  png_infop info = png_create_info_struct(png);
-  png_set_write_fn(
-      png, &file,
-      [](png_structp png, png_bytep data, size_t size) {
-        static_cast<std::string *>(png_get_io_ptr(png))
-            ->append(reinterpret_cast<char *>(data), size);
-      },
-      nullptr);
-  png_set_IHDR(png, info, 4, 4, 8, PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
-               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-  png_write_info(png, info);
-  std::vector<png_byte> row(4, brightness);
-  for (int y = 0; y < 4; ++y)
-    png_write_row(png, row.data());
-  png_write_end(png, info);
-  png_destroy_write_struct(&png, &info);
-  return file;
+  return test::png(4, 4, PNG_COLOR_TYPE_GRAY, 8, false, std::vector<uint8_t>(16, brightness));
 }
 
 // One member of an archive: header, content and padding.

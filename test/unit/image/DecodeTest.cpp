@@ -1,46 +1,15 @@
 // Decoding of the kinds of PNG and JPEG files, and of damaged ones. The files are written here.
 #include "runtime/image/Decode.h"
+#include "test/unit/image/PngFile.h"
 
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <jpeglib.h>
-#include <png.h>
 
 using namespace cleave;
 using namespace cleave::image;
-
-// A PNG file of rows of samples in libpng's order; 16 bits are big-endian.
-static std::string png(int64_t width, int64_t height, int type, int bits, bool interlaced,
-                       std::vector<uint8_t> bytes) {
-  std::string file;
-  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
-  png_infop info = png_create_info_struct(png);
-  png_set_write_fn(
-      png, &file,
-      [](png_structp png, png_bytep data, size_t size) {
-        static_cast<std::string *>(png_get_io_ptr(png))
-            ->append(reinterpret_cast<char *>(data), size);
-      },
-      nullptr);
-  png_set_IHDR(png, info, png_uint_32(width), png_uint_32(height), bits, type,
-               interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-               PNG_FILTER_TYPE_DEFAULT);
-  const png_color palette[] = {{10, 20, 30}, {40, 50, 60}};
-  const png_byte transparency[] = {0, 128};
-  if (type == PNG_COLOR_TYPE_PALETTE) {
-    png_set_PLTE(png, info, palette, 2);
-    png_set_tRNS(png, info, transparency, 2, nullptr);
-  }
-  png_write_info(png, info);
-  std::vector<png_bytep> rows;
-  for (int64_t y = 0; y < height; ++y)
-    rows.push_back(&bytes[bytes.size() / size_t(height) * size_t(y)]);
-  png_write_image(png, rows.data());
-  png_write_end(png, info);
-  png_destroy_write_struct(&png, &info);
-  return file;
-}
+using cleave::test::png;
 
 // A JPEG file of best quality without subsampling.
 static std::string jpeg(int64_t width, int64_t height, int components, J_COLOR_SPACE colours,
@@ -159,8 +128,10 @@ TEST_CASE("what is wrong with a file is said") {
     REQUIRE(!image);
     return image.status().message();
   };
-  CHECK(problem("") == "found an empty file, expected a JPEG or PNG image");
-  CHECK(problem("GIF89a") == "found other content, expected a JPEG or PNG image");
+  CHECK(problem("") ==
+        "found an empty file, expected a JPEG or PNG image: replace it or take it out");
+  CHECK(problem("GIF89a") ==
+        "found other content, expected a JPEG or PNG image: replace it or take it out");
   std::string file = png(2, 1, PNG_COLOR_TYPE_GRAY, 8, false, {1, 2});
   CHECK(problem(file.substr(0, 50)) == "found a damaged PNG image (it ends too early)");
   CHECK_THAT(problem(jpeg(8, 8, 1, JCS_GRAYSCALE, std::vector<uint8_t>(64, 3)).substr(0, 300)),

@@ -91,6 +91,6 @@ TEST_CASE("parameters that are stored in parts and computed with as a whole are 
   CHECK(use.parameters == 1);
   CHECK(use.states == 1);
   CHECK_THAT(text(use),
-             Catch::EndsWith("; a rank stores its part only of 100.0 % of the parameters "
+             Catch::EndsWith("; a rank stores only its part of 100.0 % of the parameters "
                              "and 100.0 % of the states (ZeRO)"));
 }
