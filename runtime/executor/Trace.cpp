@@ -5,12 +5,10 @@
 #include "runtime/artifact/Flops.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/base/Concat.h"
+#include "runtime/base/FileWriter.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -263,14 +261,12 @@ std::string traceEvents(const plan::Plan &plan, uint32_t rank, const ExecutionPr
 }
 
 Status writeTrace(const std::string &path, const std::vector<std::string> &eventsOfRanks) {
-  std::ofstream file(path);
-  file << "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n";
+  FileWriter file(path);
+  CLEAVE_TRY(file.write("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n"));
   for (size_t rank = 0; rank < eventsOfRanks.size(); ++rank)
-    file << (rank ? ",\n" : "") << eventsOfRanks[rank];
-  file << arrows(eventsOfRanks) << "\n]}\n";
-  file.close();
-  return file ? Status::ok()
-              : Status::userError("cannot write '", path, "': ", std::strerror(errno));
+    CLEAVE_TRY(file.write((rank ? ",\n" : "") + eventsOfRanks[rank]));
+  CLEAVE_TRY(file.write(arrows(eventsOfRanks) + "\n]}\n"));
+  return file.publish();
 }
 
 } // namespace cleave::executor
