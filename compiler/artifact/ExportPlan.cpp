@@ -99,8 +99,7 @@ private:
       else if (auto segment = dyn_cast<program::SegmentOp>(op))
         addSegment(segment);
     setSchedule(*out_->mutable_schedule(), program.getSchedule());
-    if (auto evaluation = program->getAttrOfType<DenseI64ArrayAttr>("evaluation"))
-      setSchedule(*out_->mutable_evaluation(), evaluation);
+    setSchedule(*out_->mutable_evaluation(), program.getEvaluation());
   }
 
   static void setSchedule(google::protobuf::RepeatedPtrField<plan::ScheduleStep> &to,

@@ -43,7 +43,6 @@ def Graph_Dialect : Dialect {
     void addLossOps();
     void addMovementOps();
     void addNormalizationOps();
-    void addOptimizerOps();
     void addReductionOps();
     void addSequenceOps();
     void addStructureOps();
@@ -86,7 +85,6 @@ def Graph_Tensor : Graph_TensorOf<[Cleave_Float, Cleave_Integer]>;
 def Graph_FloatTensor : Graph_TensorOf<[Cleave_Float]>;
 def Graph_IntTensor : Graph_TensorOf<[Cleave_Integer]>;
 def Graph_BoolTensor : Graph_TensorOf<[I1]>;
-def Graph_FloatScalar : 0DTensorOf<[Cleave_Float]>;
 
 // The operands and results have the same dims, symbolic ones included. Element types may differ.
 def Graph_SameDims : NativeOpTrait<"SameDims"> {

@@ -26,7 +26,6 @@ void GraphDialect::initialize() {
   addLossOps();
   addMovementOps();
   addNormalizationOps();
-  addOptimizerOps();
   addReductionOps();
   addSequenceOps();
   addStructureOps();

@@ -136,10 +136,7 @@ LogicalResult ProgramOp::verify() {
   int64_t segments = 0;
   for (Operation &op : getBody().front())
     segments += isa<SegmentOp>(op);
-  // `evaluation` is the schedule of an evaluation (passes/bufferize).
-  auto evaluation = (*this)->getAttrOfType<DenseI64ArrayAttr>("evaluation");
-  for (ArrayRef<int64_t> schedule :
-       {getSchedule(), evaluation ? evaluation.asArrayRef() : ArrayRef<int64_t>()}) {
+  for (ArrayRef<int64_t> schedule : {getSchedule(), getEvaluation()}) {
     if (schedule.size() % 2 != 0)
       return emitOpError("has a schedule that is not a list of pairs (segment, slot)");
     for (size_t i = 0; i < schedule.size(); i += 2)

@@ -76,10 +76,11 @@ def Program_ProgramOp : Program_Op<"program", [NoTerminator, SingleBlock]> {
   let summary = "Program of one rank: arena, buffers, segments and their schedule";
   let description = [{
     `schedule` is the order of execution in one step, a flat list of pairs: the index of a
-    program.segment, and the slot, the index of the micro-batch.
+    program.segment, and the slot, the index of the micro-batch. `evaluation` is that of an evaluation,
+    empty if there is none.
 
-    (C1) `schedule` has an even number of entries.
-    (C2) Each segment of `schedule` is the index of a program.segment in the body.
+    (C1) `schedule` and `evaluation` have an even number of entries.
+    (C2) Each segment of both is the index of a program.segment in the body.
     (C3) Each program.buffer of the body ends within the arena.
 
     ```mlir
@@ -91,9 +92,10 @@ def Program_ProgramOp : Program_Op<"program", [NoTerminator, SingleBlock]> {
     }
     ```
   }];
-  let arguments = (ins Program_ArenaAttr:$arena, DenseI64ArrayAttr:$schedule);
+  let arguments = (ins Program_ArenaAttr:$arena, DenseI64ArrayAttr:$schedule,
+                       DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$evaluation);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$arena `schedule` $schedule attr-dict-with-keyword $body";
+  let assemblyFormat = "$arena `schedule` $schedule (`evaluation` $evaluation^)? attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
 

@@ -59,10 +59,8 @@ void StepLowering::addSegments() {
 }
 
 void StepLowering::setSchedule() {
-  if (kind_ == Kind::Evaluation) {
-    auto only = program_.builder().getDenseI64ArrayAttr({program_.segments() - 1, 0});
-    return program_.program()->setAttr("evaluation", only);
-  }
+  if (kind_ == Kind::Evaluation)
+    return program_.program().setEvaluation(ArrayRef<int64_t>{program_.segments() - 1, 0});
   SmallVector<int64_t> schedule;
   int64_t micro = begin_ ? 1 : 0;
   if (begin_)

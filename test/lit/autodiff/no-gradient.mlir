@@ -13,16 +13,6 @@ func.func @the_gradient_of_a_pool_is_not_differentiated(
 
 // -----
 
-func.func @adam_is_not_differentiated(
-    // expected-note @below {{this operand depends on trainable parameters}}
-    %p: tensor<f32>, %m: tensor<f32>, %v: tensor<f32>, %t: tensor<f64>) -> tensor<f32> {
-  // expected-error @below {{'graph.adam' has no gradient}}
-  %y:3 = graph.adam %p, %p moments %m, %v step %t {lr = 0.1 : f64, beta1 = 0.9 : f64, beta2 = 0.99 : f64, eps = 1.0e-8 : f64, weight_decay = 0.0 : f64} : tensor<f32>, tensor<f64>
-  return %y#0 : tensor<f32>
-}
-
-// -----
-
 func.func @a_group_is_formed_after_differentiation(
     // expected-note @below {{this operand depends on trainable parameters}}
     %x: tensor<f32>) -> tensor<f32> {
@@ -49,18 +39,21 @@ func.func @the_note_is_at_the_first_operand_that_depends_on_parameters(%dy: tens
 
 // -----
 
-func.func @an_op_that_the_loss_does_not_depend_on_may_lack_a_gradient(%p: tensor<f32>, %v: tensor<f32>, %t: tensor<f64>) -> tensor<f32> {
-  %y, %nv = graph.sgd %p, %p, %v step %t {lr = 0.1 : f64, momentum = 0.9 : f64, dampening = 0.0 : f64, weight_decay = 0.0 : f64} : tensor<f32>, tensor<f64>
-  %loss = graph.exp %p : tensor<f32>
+func.func @an_op_that_the_loss_does_not_depend_on_may_lack_a_gradient(%p: tensor<1x1x4xf32>, %x: tensor<1x1x8xf32>) -> tensor<f32> {
+  %y = graph.pool_grad average %p, %x {kernel = array<i64: 2>, strides = array<i64: 2>, dilations = array<i64: 1>,
+    pads_low = array<i64: 0>, pads_high = array<i64: 0>} : tensor<1x1x4xf32>, tensor<1x1x8xf32> -> tensor<1x1x8xf32>
+  %loss = graph.reduce sum %p over [0, 1, 2] : tensor<1x1x4xf32> -> tensor<f32>
   return %loss : tensor<f32>
 }
 
 // -----
 
-func.func @a_stop_before_an_op_without_gradient_makes_it_harmless(%p: tensor<f32>, %t: tensor<i64>) -> tensor<f32> {
-  %s = graph.stop_gradient %p : tensor<f32>
-  %d = graph.cast %t : tensor<i64> -> tensor<f64>
-  %y, %nv = graph.sgd %s, %s, %s step %d {lr = 0.1 : f64, momentum = 0.9 : f64, dampening = 0.0 : f64, weight_decay = 0.0 : f64} : tensor<f32>, tensor<f64>
-  %loss = graph.mul %y, %p : tensor<f32>
+func.func @a_stop_before_an_op_without_gradient_makes_it_harmless(%p: tensor<1x1x8xf32>, %dy: tensor<1x1x4xf32>) -> tensor<f32> {
+  %x = graph.stop_gradient %p : tensor<1x1x8xf32>
+  %s = graph.stop_gradient %dy : tensor<1x1x4xf32>
+  %y = graph.pool_grad average %s, %x {kernel = array<i64: 2>, strides = array<i64: 2>, dilations = array<i64: 1>,
+    pads_low = array<i64: 0>, pads_high = array<i64: 0>} : tensor<1x1x4xf32>, tensor<1x1x8xf32> -> tensor<1x1x8xf32>
+  %z = graph.mul %y, %p : tensor<1x1x8xf32>
+  %loss = graph.reduce sum %z over [0, 1, 2] : tensor<1x1x8xf32> -> tensor<f32>
   return %loss : tensor<f32>
 }

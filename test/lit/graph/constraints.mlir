@@ -243,26 +243,6 @@ func.func @batches_of_a_scatter_are_leading_dims_of_both(%u: tensor<2x5x3xf32>, 
 
 // -----
 
-// graph.sgd (C1)
-func.func @a_momentum_step_has_one_type(%p: tensor<4xf32>, %v: tensor<5xf32>, %s: tensor<f32>) {
-  // expected-error @below {{failed to verify that all of {parameter, gradient, velocity, new_parameter, new_velocity} have same type}}
-  %0, %1 = "graph.sgd"(%p, %p, %v, %s) <{lr = 0.1 : f64, momentum = 0.9 : f64, dampening = 0.0 : f64, weight_decay = 0.0 : f64}>
-    : (tensor<4xf32>, tensor<4xf32>, tensor<5xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<5xf32>)
-  return
-}
-
-// -----
-
-// graph.adam (C1)
-func.func @an_adam_step_has_one_type(%p: tensor<4xf32>, %v: tensor<5xf32>, %s: tensor<f32>) {
-  // expected-error @below {{failed to verify that all of {parameter, gradient, first_moment, second_moment, new_parameter, new_first_moment, new_second_moment} have same type}}
-  %0:3 = "graph.adam"(%p, %p, %v, %v, %s) <{lr = 0.1 : f64, beta1 = 0.9 : f64, beta2 = 0.9 : f64, eps = 1.0e-08 : f64, weight_decay = 0.0 : f64}>
-    : (tensor<4xf32>, tensor<4xf32>, tensor<5xf32>, tensor<5xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<5xf32>, tensor<5xf32>)
-  return
-}
-
-// -----
-
 // graph.reduce (C2)
 func.func @reduced_dims_exist(%x: tensor<4x3xf32>) {
   // expected-error @below {{reduces dim 2 of a tensor of rank 2}}
@@ -1084,24 +1064,6 @@ func.func @an_rms_norm_has_one_element_type(%x: tensor<4x8xf32>, %s: tensor<8xf6
 func.func @a_batch_norm_has_one_element_type(%x: tensor<2x3xf32>, %s: tensor<3xf64>) {
   // expected-error @below {{has a parameter of 'f64' elements, expected 'f32', the element type of the operand}}
   %0:3 = graph.batch_norm %x, %s, %s running %s, %s {epsilon = 1.0e-05 : f64, momentum = 0.1 : f64} : tensor<2x3xf32>, tensor<3xf64>
-  return
-}
-
-// -----
-
-// graph.sgd (C2)
-func.func @the_number_of_a_momentum_step_is_a_scalar(%p: tensor<4xf32>, %s: tensor<1xf32>) {
-  // expected-error @below {{operand #3 must be 0D tensor of f64, f32, f16 or bf16 values, but got 'tensor<1xf32>'}}
-  %0, %1 = graph.sgd %p, %p, %p step %s {lr = 0.1 : f64, momentum = 0.9 : f64, dampening = 0.0 : f64, weight_decay = 0.0 : f64} : tensor<4xf32>, tensor<1xf32>
-  return
-}
-
-// -----
-
-// graph.adam (C2)
-func.func @the_number_of_an_adam_step_is_a_scalar(%p: tensor<4xf32>, %s: tensor<1xf32>) {
-  // expected-error @below {{operand #4 must be 0D tensor of f64, f32, f16 or bf16 values, but got 'tensor<1xf32>'}}
-  %0:3 = graph.adam %p, %p moments %p, %p step %s {lr = 0.1 : f64, beta1 = 0.9 : f64, beta2 = 0.9 : f64, eps = 1.0e-08 : f64, weight_decay = 0.0 : f64} : tensor<4xf32>, tensor<1xf32>
   return
 }
 

@@ -359,19 +359,6 @@ module @a_loss_is_not_split_before_it_is_decomposed attributes {mesh.mesh = #mes
 // -----
 
 #none = #mesh.strategy<[], results = []>
-module @an_adam_step_splits_all_its_tensors_alike attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
-  func.func @step(%p: tensor<4x8xf32> {graph.name = "p", graph.role = "input", mesh.sharding = #mesh.sharding<[{}, {}]>},
-                  %t: tensor<f32> {graph.name = "t", graph.role = "input", mesh.sharding = #mesh.sharding<[]>}) {
-    // expected-error-re @+1 {{does not fit its factor rule a b, a b, a b, a b,  -> a b, a b, a b{{$}}}}
-    %0:3 = graph.adam %p, %p moments %p, %p step %t {lr = 0.1 : f64, beta1 = 0.9 : f64, beta2 = 0.9 : f64, eps = 1.0e-08 : f64, weight_decay = 0.0 : f64, mesh.strategy = #none}
-      : tensor<4x8xf32>, tensor<f32>
-    return
-  }
-}
-
-// -----
-
-#none = #mesh.strategy<[], results = []>
 module @indices_may_be_split_along_every_dim attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
   func.func @step() {
     // expected-error-re @+1 {{does not fit its factor rule  -> a b{{$}}}}

@@ -466,28 +466,6 @@ std::vector<OpCase> poolGradients() {
   return cases;
 }
 
-std::vector<OpCase> optimizers() {
-  const std::string p = "tensor<4x3xf64>";
-  const std::string three = "%p: " + p + ", %g: " + p + ", %v: " + p + ", %t: tensor<f64>";
-  std::vector<OpCase> cases;
-  for (const char *attributes :
-       {"momentum = 0.9 : f64, dampening = 0.5 : f64, weight_decay = 0.1 : f64",
-        "momentum = 0.9 : f64, dampening = 0.0 : f64, weight_decay = 0.0 : f64, nesterov"})
-    cases.push_back({three,
-                     std::string("%y, %nv = graph.sgd %p, %g, %v step %t {lr = 0.1 : f64, ") +
-                         attributes + "} : " + p + ", tensor<f64>",
-                     p, 1, 3});
-  for (const char *flag : {"", ", decoupled"})
-    cases.push_back(
-        {three + ", %m: " + p,
-         std::string(
-             "%y, %nm, %nv = graph.adam %p, %g moments %m, %v step %t {lr = 0.1 : f64, beta1 = 0.9 "
-             ": f64, beta2 = 0.99 : f64, eps = 1.0e-8 : f64, weight_decay = 0.1 : f64") +
-             flag + "} : " + p + ", tensor<f64>",
-         p, 1, 3});
-  return cases;
-}
-
 std::vector<OpCase> fusions() {
   return {
       {"%x: tensor<6x4xf64>, %b: tensor<4xf64>",
@@ -518,8 +496,8 @@ std::vector<OpCase> differentiableCases() {
 
 std::vector<OpCase> allCases() {
   std::vector<OpCase> cases = differentiableCases();
-  for (auto family : {truthValuesAndIntegers, sources, poolGradients, attentionGradients,
-                      optimizers, fusions, stops})
+  for (auto family :
+       {truthValuesAndIntegers, sources, poolGradients, attentionGradients, fusions, stops})
     for (OpCase &c : family())
       cases.push_back(std::move(c));
   return cases;

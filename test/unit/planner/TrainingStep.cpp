@@ -40,13 +40,30 @@ func.func @step(%x: tensor<BxIxf32> {graph.role = "input", graph.name = "x"},
   %sw = graph.accumulate %gw count N : tensor<IxHxf32>
   %one = graph.constant dense<1.0> : tensor<f32>
   %t1 = graph.add %t, %one : tensor<f32>
-  %nw:3 = graph.adam %w, %sw moments %wm, %wv step %t1 {lr = 1.0e-3 : f64, beta1 = 0.9 : f64, beta2 = 0.999 : f64,
-       eps = 1.0e-8 : f64, weight_decay = 0.01 : f64, decoupled} : tensor<IxHxf32>, tensor<f32>
-  %nv:3 = graph.adam %v, %sv moments %vm, %vv step %t1 {lr = 1.0e-3 : f64, beta1 = 0.9 : f64, beta2 = 0.999 : f64,
-       eps = 1.0e-8 : f64, weight_decay = 0.01 : f64, decoupled} : tensor<HxIxf32>, tensor<f32>
+  %nw:3 = graph.fusion (%p = %w : tensor<IxHxf32>, %g = %sw : tensor<IxHxf32>, %m = %wm : tensor<IxHxf32>,
+                        %s = %wv : tensor<IxHxf32>, %n = %t1 : tensor<f32>)
+      -> (tensor<IxHxf32>, tensor<IxHxf32>, tensor<IxHxf32>) {
+    UPDATE IxH
+  }
+  %nv:3 = graph.fusion (%p = %v : tensor<HxIxf32>, %g = %sv : tensor<HxIxf32>, %m = %vm : tensor<HxIxf32>,
+                        %s = %vv : tensor<HxIxf32>, %n = %t1 : tensor<f32>)
+      -> (tensor<HxIxf32>, tensor<HxIxf32>, tensor<HxIxf32>) {
+    UPDATE HxI
+  }
   return %l, %nw#0, %nv#0, %nw#1, %nw#2, %nv#1, %nv#2, %t1 : tensor<f32>, tensor<IxHxf32>, tensor<HxIxf32>,
     tensor<IxHxf32>, tensor<IxHxf32>, tensor<HxIxf32>, tensor<HxIxf32>, tensor<f32>
 })";
+
+// The update of a parameter `p` of type T by its gradient `g`, with two states like Adam's.
+static const char *const kUpdate = R"(%m1 = graph.add %m, %g : tensor<Txf32>
+    %square = graph.mul %g, %g : tensor<Txf32>
+    %s1 = graph.add %s, %square : tensor<Txf32>
+    %root = graph.sqrt %s1 : tensor<Txf32>
+    %ratio = graph.div %m1, %root : tensor<Txf32>
+    %count = graph.broadcast %n to [] : tensor<f32> -> tensor<Txf32>
+    %move = graph.div %ratio, %count : tensor<Txf32>
+    %p1 = graph.sub %p, %move : tensor<Txf32>
+    graph.yield %p1, %m1, %s1 : tensor<Txf32>, tensor<Txf32>, tensor<Txf32>)";
 
 static void replaceAll(std::string &text, const std::string &from, const std::string &to) {
   for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
@@ -56,6 +73,11 @@ static void replaceAll(std::string &text, const std::string &from, const std::st
 std::string trainingStep(int64_t batch, int64_t in, int64_t hidden, int64_t microBatches) {
   std::string text = kStep;
   const std::string b = std::to_string(batch), i = std::to_string(in), h = std::to_string(hidden);
+  for (const char *type : {"IxH", "HxI"}) {
+    std::string update = kUpdate;
+    replaceAll(update, "<T", std::string("<") + type);
+    replaceAll(text, std::string("UPDATE ") + type, update);
+  }
   replaceAll(text, "<BxI", "<" + b + "x" + i);
   replaceAll(text, "<BxH", "<" + b + "x" + h);
   replaceAll(text, "<IxH", "<" + i + "x" + h);
