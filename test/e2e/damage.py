@@ -5,10 +5,10 @@ import pathlib
 import re
 import shutil
 import struct
-import tempfile
 import unittest
 
 import cleave
+import fixture
 
 PT, PT2 = cleave.MODELS / "torch/mlp.trace.pt", cleave.MODELS / "mlp.pt2"
 # Of a file's bytes: where it is cut off. One byte before the end is a format's hardest case.
@@ -18,11 +18,10 @@ REASONS = r"damaged|truncated|cut off|incomplete|not a complete|is empty|an empt
           r"bytes|no JSON|not a"
 
 
-class Damage(unittest.TestCase):
+class Damage(fixture.InFolder):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name)
+        super().setUpClass()
         cls.plan, cls.output = cls.folder / "mlp.plan", cls.folder / "output.onnx"
         cleave.compile_model(cleave.MLP["model"], cls.plan)
         cls.saved = cls.folder / "saved"
@@ -31,10 +30,6 @@ class Damage(unittest.TestCase):
         shape, pixels = cleave.read_npz(cleave.MLP["data"])["x"]
         labels = cleave.read_npz(cleave.MLP["data"])["logits.label"]
         cls.arrays.write_bytes(safetensors({"x": ("F32", shape, "f", pixels), "logits.label": ("I64", labels[0], "q", labels[1])}))
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
 
     def commands(self, file, kind):
         """What reads a file of this kind, and would write `output`."""

@@ -3,32 +3,26 @@ message that names the ranks and the values; a rank of another job is turned awa
 
 import contextlib
 import os
-import pathlib
 import shutil
 import subprocess
-import tempfile
 import time
 import unittest
 import zipfile
 
 import cleave
+import fixture
 from launchers import free_port, torchrun
 
 STEPS = 3
 
 
-class Disagreement(unittest.TestCase):
+class Disagreement(fixture.InFolder):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name)
+        super().setUpClass()
         cls.plan = cls.compile("two", "--pin", "dp", ranks=2)
         cls.data = cls.folder / "mlp.npz"
         shutil.copy(cleave.MLP["data"], cls.data)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
 
     @classmethod
     def compile(cls, name, *options, **how):

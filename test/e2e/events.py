@@ -1,12 +1,11 @@
 """Event files for TensorBoard: a dumb reader finds every metric of every step, and so does TensorBoard's own where it is installed."""
 
 import importlib.util
-import pathlib
 import struct
-import tempfile
 import unittest
 
 import cleave
+import fixture
 
 
 def crc32c(data):
@@ -57,12 +56,10 @@ def fields(data):
         yield key >> 3, part if kind == 2 else struct.unpack({1: "<d", 5: "<f"}[kind], part)[0]
 
 
-class Events(unittest.TestCase):
+class Events(fixture.InFolder):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
+        super().setUpClass()
         plan, saved = cls.folder / "mlp.plan", cls.folder / "saved"
         cleave.compile_model(cleave.MLP["model"], plan, "--pin", "dp", ranks=2)
         cls.board = cls.folder / "runs" / "mlp"

@@ -1,23 +1,20 @@
 """Data of a run: epochs, the last batch of an epoch, several files, and the place in them when a run is resumed."""
 
 import json
-import pathlib
 import sys
-import tempfile
 import unittest
 
 import cleave
+import fixture
 
 # 40 samples: five steps of 8, or two and a half of 16.
 SAMPLES = 40
 
 
-class Feeding(unittest.TestCase):
+class Feeding(fixture.InFolder):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
+        super().setUpClass()
         cls.plans = {}
         for batch, ranks in ((16, 1), (16, 2), (8, 1), (64, 1)):
             cls.plans[batch, ranks] = cls.folder / f"{batch}.{ranks}.plan"

@@ -1,4 +1,4 @@
-"""What tests share that compile several models into one folder and expect refusals."""
+"""What tests share that need a folder, compile several models into it and expect refusals."""
 
 import pathlib
 import tempfile
@@ -7,7 +7,7 @@ import unittest
 import cleave
 
 
-class Plans(unittest.TestCase):
+class InFolder(unittest.TestCase):
     """A class of tests with a folder of its own, `folder`, which is removed behind them."""
 
     @classmethod
@@ -15,6 +15,10 @@ class Plans(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
+
+
+class Plans(InFolder):
+    """Tests that compile models into their folder, and expect refusals."""
 
     @classmethod
     def compile(cls, name, model, *options, ranks=1):

@@ -6,11 +6,11 @@ import random
 import shutil
 import struct
 import tarfile
-import tempfile
 import unittest
 import zlib
 
 import cleave
+import fixture
 
 CLASSES, SIDE = 4, 16
 
@@ -39,12 +39,10 @@ def write_folder(folder, count, seed=0, sizes=((SIDE, SIDE),)):
     return sorted(written, key=lambda one: (one[0], str(one[1].parent), one[1].name))
 
 
-class Images(unittest.TestCase):
+class Images(fixture.InFolder):
     @classmethod
     def setUpClass(cls):
-        place = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(place.cleanup)
-        cls.folder = pathlib.Path(place.name)
+        super().setUpClass()
         cls.images = write_folder(cls.folder / "train", 40)
         cls.held_out = write_folder(cls.folder / "held-out", 20, seed=1)
         cls.plans = {}

@@ -1,15 +1,14 @@
 """Ranks that another launcher has started: they join by its environment, and give the losses of a local launch."""
 
 import os
-import pathlib
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 import unittest
 
 import cleave
+import fixture
 
 STEPS = 4
 
@@ -35,18 +34,13 @@ def slurm(rank, size, port):
             "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
 
 
-class Launchers(unittest.TestCase):
+class Launchers(fixture.InFolder):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name)
+        super().setUpClass()
         cls.plan = cls.folder / "mlp.plan"
         cleave.compile_model(cleave.MLP["model"], cls.plan, "--pin", "dp", ranks=2)
         cls.wanted, _ = cleave.train(cls.plan, cleave.MLP["data"], STEPS, cls.folder / "local.jsonl")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
 
     def start(self, launcher, log, steps, **more):
         """The processes of two ranks."""

@@ -1,25 +1,19 @@
 """The user's mistakes at run time and impossible plans: one message that says what was found and the way out."""
 
-import pathlib
 import struct
 import subprocess
-import tempfile
 import unittest
 
 import cleave
+import fixture
 
 
-class Mistakes(unittest.TestCase):
+class Mistakes(fixture.InFolder):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name)
+        super().setUpClass()
         cls.plan = cls.folder / "mlp.plan"
         cleave.compile_model(cleave.MLP["model"], cls.plan, "--pin", "dp", ranks=2)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
 
     def refuses(self, answer, *words, code=1):
         """One message on stderr with all the words."""

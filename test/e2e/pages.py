@@ -3,14 +3,13 @@ without it the tests are skipped."""
 
 import html.parser
 import json
-import pathlib
 import re
 import shutil
 import subprocess
-import tempfile
 import unittest
 
 import cleave
+import fixture
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -73,12 +72,10 @@ class Elements(html.parser.HTMLParser):
 
 
 @unittest.skipUnless(BROWSER, "no Chromium is installed")
-class Pages(unittest.TestCase):
+class Pages(fixture.InFolder):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
+        super().setUpClass()
         cls.plan = cls.folder / "gpt.plan"
         cleave.compile_model(cleave.GPT["model"], cls.plan, "--accumulate", 2, ranks=4)
         cls.json = json.loads(cleave.must("cleave-dump", cls.plan, "--json").out)

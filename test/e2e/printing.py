@@ -3,16 +3,15 @@
 import fcntl
 import json
 import os
-import pathlib
 import pty
 import re
 import struct
 import subprocess
-import tempfile
 import termios
 import unittest
 
 import cleave
+import fixture
 
 TOOLS = ["cleave-compile", "cleave-dump", "cleave-run", "cleave-export", "cleave-profile", "cleave-zoo", "cleave-solve", "cleave-calibrate"]
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
@@ -40,12 +39,10 @@ def on_terminal(columns, *command, **variables):
     return text.decode().replace("\r\n", "\n")
 
 
-class Printing(unittest.TestCase):
+class Printing(fixture.InFolder):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
+        super().setUpClass()
         cls.plan = cls.folder / "gpt.plan"
         cls.said = cleave.compile_model(cleave.GPT["model"], cls.plan, ranks=4)
 

@@ -9,6 +9,7 @@ import unittest
 from array import array
 
 import cleave
+import fixture
 from exporting import read_safetensors
 
 # Losses of float32 in PyTorch differ from those in float64 by 2e-6 at most.
@@ -95,20 +96,15 @@ class Schedules(unittest.TestCase):
         self.check("adafactor", "--ranks", 2, "--pin", "zero3")
 
 
-class LearningRates(unittest.TestCase):
+class LearningRates(fixture.InFolder):
     """One plan under several learning rates."""
 
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name)
+        super().setUpClass()
         cls.plan = cls.folder / "model.plan"
         cleave.must("cleave-compile", cleave.MLP["model"], "--train", "--loss", "softmax-cross-entropy:logits", "--set", "batch=8",
                     "--optimizer", "sgd:lr=0.5", "--optimizer-group", "fc2.*:lr=0.25", "-o", cls.plan)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
 
     def rates(self, *options, steps=4):
         log = self.folder / "log.jsonl"

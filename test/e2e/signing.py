@@ -2,13 +2,12 @@
 
 import hashlib
 import os
-import pathlib
 import shutil
 import subprocess
-import tempfile
 import unittest
 
 import cleave
+import fixture
 import onnx_edit
 
 PRIVATE = """-----BEGIN PRIVATE KEY-----
@@ -25,30 +24,19 @@ MCowBQYDK2VwAyEASwBAtdHNXAl/Z0B7OVqH+J1KuApITkb9BiuYbdCNL6A=
 """
 
 
-class Signing(unittest.TestCase):
+class Signing(fixture.Plans):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name)
+        super().setUpClass()
         for name, text in (("key.pem", PRIVATE), ("public.pem", PUBLIC), ("other.pem", OTHER)):
             (cls.folder / name).write_text(text)
         (cls.folder / "key.pem").chmod(0o600)
         cls.plan = cls.folder / "mlp.plan"
         cleave.compile_model(cleave.MLP["model"], cls.plan, "--sign", cls.folder / "key.pem")
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
-
     def run_plan(self, plan, *trusted):
         options = [part for name in trusted for part in ("--trust", self.folder / name)]
         return cleave.tool("cleave-run", plan, "--data", cleave.MLP["data"], "--steps", 1, *options)
-
-    def refuses(self, answer, *words):
-        self.assertEqual(answer.code, 1, answer)
-        self.assertEqual(len(answer.errors()), 1, answer)
-        for word in words:
-            self.assertIn(word, answer.err, answer)
 
     def copy(self, name):
         plan = self.folder / name

@@ -5,10 +5,10 @@ import json
 import math
 import pathlib
 import random
-import tempfile
 import unittest
 
 import cleave
+import fixture
 
 CLASSES = 10
 
@@ -32,13 +32,7 @@ def stripes(numbers, count):
     return {"image": ((count, 3, 16, 16), pixels), "logits.label": ((count,), labels)}
 
 
-class Tasks(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
-
+class Tasks(fixture.InFolder):
     def task(self, name, plan, data, held_out, steps, metric, *options):
         """Trains in one go, and with a stop half way, which has to give the same; returns the log of the first."""
         half, whole, two = steps // 2, self.folder / f"{name}.jsonl", self.folder / f"{name}-2.jsonl"

@@ -2,11 +2,10 @@
 
 import collections
 import json
-import pathlib
-import tempfile
 import unittest
 
 import cleave
+import fixture
 
 RANKS, STEPS, TRACED = 4, 6, 3
 # Fields that each kind of event has beside its name, process and arguments.
@@ -61,12 +60,10 @@ def complaints(events):
     return said
 
 
-class Trace(unittest.TestCase):
+class Trace(fixture.InFolder):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
+        super().setUpClass()
         cls.plan, cls.file = cls.folder / "gpt.plan", cls.folder / "trace.json"
         cleave.compile_model(cleave.GPT["model"], cls.plan, "--mesh", "dp=2,tp=2", ranks=RANKS)
         cleave.must("cleave-run", cls.plan, "--data", cleave.GPT["data"], "--steps", STEPS, "--threads", 1, "-q", "--profile", cls.file,

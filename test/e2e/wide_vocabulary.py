@@ -4,14 +4,13 @@ those of one rank. The model is test/models/gpt.ts-train.onnx with a larger embe
 
 """
 
-import pathlib
 import random
 import sys
-import tempfile
 import unittest
 from array import array
 
 import cleave
+import fixture
 import onnx_edit
 
 VOCABULARY, WIDTH, SEQUENCE, STEPS = 50257, 32, 16, 3
@@ -41,12 +40,10 @@ def write_data(path, samples):
     cleave.write_npz(path, {name: ((samples, SEQUENCE), words()) for name in ("tokens", "logits.label")})
 
 
-class WideVocabulary(unittest.TestCase):
+class WideVocabulary(fixture.InFolder):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.temporary.cleanup)
-        cls.folder = pathlib.Path(cls.temporary.name)
+        super().setUpClass()
         cls.model, cls.data = cls.folder / "gpt.onnx", cls.folder / "data.npz"
         write_model(cls.model)
         write_data(cls.data, 8 * STEPS)
