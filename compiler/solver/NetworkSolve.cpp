@@ -15,6 +15,8 @@ namespace cleave::solver {
 // of it, where elimination may follow.
 static constexpr int kFirstSweeps = 30;
 static constexpr double kWorthwhileRise = 1e-4;
+// How many choices of the bounding loop are kept for the best solution to take over from.
+static constexpr size_t kMostSeen = 40;
 
 NetworkSolve::NetworkSolve(const Network &network, const std::vector<MemorySpace> &spaces,
                            const SolveOptions &options, int round)
@@ -100,7 +102,8 @@ double NetworkSolve::run() {
   if (root.bound == kForbidden || isClosed(root.bound) || options_.maxSearchRounds == 0)
     return root.bound;
   raisePrices(root.prices);
-  return closeGap(root);
+  adoptSeen(root.prices);
+  return isClosed(root.bound) ? root.bound : closeGap(root);
 }
 
 // If elimination is inexact or slow, messages first tighten the network and find prices: one pass
@@ -171,6 +174,9 @@ Candidate NetworkSolve::candidate(const Prices &prices) {
   return [this, &prices, calls = 0](const std::vector<int> &choices) mutable {
     if (!search_.offer(choices) && calls++ % 10 == 0)
       search_.repair(choices, prices);
+    seen_.push_back(choices);
+    if (seen_.size() > kMostSeen)
+      seen_.pop_front();
     return search_.bestCost();
   };
 }
@@ -193,6 +199,14 @@ void NetworkSolve::raisePrices(const Prices &prices) {
     search_.repair(choices, raised);
     factor *= k < 8 ? 1.02 : 1.4;
   }
+}
+
+// Lets the best solution take over what improves it from choices that other prices led to, those of
+// the last prices first.
+void NetworkSolve::adoptSeen(const Prices &prices) {
+  for (auto choices = seen_.rbegin(); choices != seen_.rend() && !isLate(0.5); ++choices)
+    search_.adopt(*choices, prices);
+  seen_.clear();
 }
 
 // Computes the least peak of every space; returns whether one of them exceeds its budget.

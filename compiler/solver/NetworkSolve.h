@@ -12,6 +12,7 @@
 #include "compiler/solver/Solver.h"
 
 #include <chrono>
+#include <deque>
 #include <memory>
 
 namespace cleave::solver {
@@ -63,6 +64,7 @@ private:
   void prepare(double &bound);
   Ascent ascendFully();
   void raisePrices(const Prices &prices);
+  void adoptSeen(const Prices &prices);
   bool provenInfeasible(int iterations, int64_t maxTableEntries);
   void searchParts(const Prices &prices, double bound, int rounds, double timeShare);
   double closeGap(const Ascent &root);
@@ -77,6 +79,7 @@ private:
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(); // of run()
   Search search_;
   Prices prices_;
+  std::deque<std::vector<int>> seen_; // the last choices of the bounding loop
   int iterations_ = 0;
   double bound_ = -kForbidden;               // that messages found
   std::unique_ptr<Messages> messages_;       // if elimination is inexact or slow

@@ -1,4 +1,4 @@
-// Repair and descent; Parts.cpp re-solves parts.
+// Repair and descent; Adopt.cpp takes over regions of other choices, Parts.cpp re-solves parts.
 #include "compiler/solver/Search.h"
 
 #include <algorithm>

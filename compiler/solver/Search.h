@@ -1,5 +1,6 @@
 // Search: keeps the best solution of a network; turns choices that exceed the budgets into
-// solutions (repair), and improves solutions (descent, exact re-solving of small parts).
+// solutions (repair), and improves solutions (descent, regions of other choices, exact re-solving
+// of small parts).
 #pragma once
 
 #include "compiler/solver/Bound.h"
@@ -26,6 +27,10 @@ public:
   // them. A change costs seconds plus the price of the bytes that it moves. Returns whether a
   // solution was found.
   bool repair(std::vector<int> choices, const Prices &prices);
+  // Takes over choices from `other`, permitted ones that may exceed the budgets: of the regions of
+  // nodes in which they differ from the best solution those that lower its cost and still fit, the
+  // most seconds per price of their bytes first. Returns whether the solution improved.
+  bool adopt(const std::vector<int> &other, const Prices &prices);
   // Re-solves `threads` parts at once, each exactly or nearly so with all other nodes fixed, and
   // keeps those results, in order, that make the solution better (large neighbourhood search:
   // P. Shaw, CP 1998). The size of parts adapts to what can be solved exactly. Returns whether the
@@ -61,6 +66,7 @@ private:
   bool reduceRow(State &state, int row, const std::vector<double> &priceBefore,
                  std::vector<Reduction> &known) const;
   void descend(State &state) const;
+  bool exceeds(const State &state, const std::vector<int> &nodes) const;
   void remember(const State &state);
   std::vector<int> choosePart();
   int randomNode() { return static_cast<int>(random_() % network_.nodes.size()); }

@@ -161,6 +161,26 @@ TEST_CASE("of five models less memory is no faster, nor is sharding before recom
   CHECK(compared > 3);
 }
 
+// The peak of the fastest plan is made of few large parameters, so that the solver has to find out
+// which of them to split.
+TEST_CASE("a residual network that keeps everything is no slower in more memory") {
+  const ModelCase model{
+      "resnet50", "softmax-cross-entropy:logits", {{"batch", 8}}, {{"image", 32}, {"classes", 10}}};
+  const ModelFile file(model);
+  driver::CompileOptions options = optionsOf(file.path(), model, {4, "dp=4"});
+  options.pin = "no-recompute";
+  options.memoryBytes = kEnough;
+  const uint64_t peak = planWith(options)->arena;
+  double seconds = 0;
+  for (uint64_t percent : {75, 70, 65}) {
+    options.memoryBytes = peak * percent / 100;
+    const std::optional<Found> found = planWith(options);
+    REQUIRE(found);
+    CHECK(found->seconds * kEqual >= seconds);
+    seconds = found->seconds;
+  }
+}
+
 TEST_CASE("of five models no budget is faster than a larger one", "[.sweep]") {
   for (const ModelCase &model : models())
     for (int64_t ranks : {1, 4})

@@ -70,6 +70,40 @@ TEST_CASE("beyond a cutoff it is enough to prove that nothing costs less") {
   CHECK(more->cost < options.cutoff);
 }
 
+// Layers of a parameter and the ops that use it, which agree to keep it whole or split: what a
+// change of one of them alone would cost is more than it saves. Bytes and seconds of a layer are in
+// proportion, so that at any price all layers are whole or all are split.
+static Problem layersProblem(int layers, int ops, double budgetShare) {
+  Problem problem;
+  int64_t whole = 0;
+  for (int layer = 0; layer < layers; ++layer) {
+    const int64_t bytes = 1000 + 37 * (layer % 7);
+    const double seconds = 1e-3 * static_cast<double>(bytes);
+    const int first = static_cast<int>(problem.nodes.size());
+    problem.nodes.push_back({"parameter", {{0, 10, 0}}, {{"", 0, {bytes}}, {"", seconds, {0}}}});
+    for (int op = 1; op <= ops; ++op) {
+      problem.nodes.push_back({"op", {}, {{"", 0, {}}, {"", 0, {}}}});
+      for (int other = first; other < first + op; ++other)
+        problem.edges.push_back({other, first + op, {0, seconds, seconds, 0}});
+    }
+    whole += bytes;
+  }
+  problem.spaces = {{"device", static_cast<int64_t>(budgetShare * static_cast<double>(whole))}};
+  return problem;
+}
+
+TEST_CASE("of layers that cannot all be whole, as many are as fit") {
+  SolveOptions options;
+  options.maxIterations = options.maxSearchRounds = options.maxBranches = 20;
+  for (double share : {0.3, 0.6, 0.9}) {
+    const Problem problem = layersProblem(40, 4, share);
+    Result<Solution> solution = solve(problem, options);
+    REQUIRE(solution);
+    CHECK(checkSolution(problem, *solution));
+    CHECK(solution->gap < 0.01);
+  }
+}
+
 // A square of nodes, each with an edge to its right and to its lower neighbour: too wide for exact
 // elimination. Costs are random.
 static Problem gridProblem(int side, int choices, unsigned seed) {
