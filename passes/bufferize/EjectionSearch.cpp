@@ -88,9 +88,11 @@ public:
     placeHardestFirst(lifetimes);
   }
 
-  // Whether all buffers have a place after so many moves more than are needed at least.
+  // Whether all buffers have a place after so many moves more than are needed at least. Ends as
+  // soon as more buffers wait than moves are left: a move gives a place to one.
   bool run(int64_t moves) {
-    for (moves += static_cast<int64_t>(waiting_.size()); !waiting_.empty() && moves > 0; --moves)
+    const size_t most = waiting_.size() + static_cast<size_t>(moves);
+    for (size_t made = 0; !waiting_.empty() && made + waiting_.size() <= most; ++made)
       place(waiting_.take());
     return waiting_.empty();
   }
