@@ -1,6 +1,7 @@
 // Builds the graph.fusion ops of the groups that Groups decides.
 #include "passes/fuse/Fuse.h"
 
+#include "compiler/analysis/Identity.h"
 #include "passes/fuse/Groups.h"
 #include "passes/fuse/Prune.h"
 
@@ -8,6 +9,7 @@
 #include "mlir/Pass/Pass.h"
 
 #include <queue>
+#include <unordered_map>
 
 using namespace mlir;
 
@@ -214,8 +216,12 @@ void groupLooseOps(func::FuncOp step, bool recompute) {
 // Dissolves groups that break a rule since ops were pruned. Returns whether there were any.
 bool dissolveBroken(Block &block) {
   bool any = false;
+  std::unordered_map<std::string, bool> isOneKernelOf; // by identity
   for (auto fusion : llvm::make_early_inc_range(block.getOps<graph::FusionOp>())) {
-    if (isOneKernel(fusion))
+    auto [obeys, isNew] = isOneKernelOf.try_emplace(analysis::identityOf(fusion));
+    if (isNew)
+      obeys->second = isOneKernel(fusion);
+    if (obeys->second)
       continue;
     any = true;
     OpBuilder b(fusion);

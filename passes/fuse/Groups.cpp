@@ -7,11 +7,6 @@
 #include "dialects/graph/Cost.h"
 #include "dialects/graph/Step.h"
 
-#include "llvm/ADT/BitVector.h"
-
-#include <numeric>
-#include <queue>
-
 using namespace mlir;
 
 namespace cleave::fuse {
@@ -23,7 +18,7 @@ namespace {
 constexpr size_t kMostMembers = 64;
 
 // The ops of a group: its compute ops and the clonable ops that they read.
-SmallVector<Operation *> withClonables(ArrayRef<Operation *> computeOps) {
+SmallVector<Operation *> opsOf(ArrayRef<Operation *> computeOps) {
   SmallVector<Operation *> ops, stack;
   llvm::DenseSet<Operation *> seen;
   for (Operation *computeOp : computeOps) {
@@ -103,7 +98,7 @@ bool isClonable(Operation *op) {
 bool isComputeOp(Operation *op) { return op->hasTrait<graph::ComputeOp>(); }
 
 bool isProperAlone(Operation *computeOp) {
-  return analysis::iterationSpaceOf(withClonables(computeOp)).isProper();
+  return analysis::iterationSpaceOf(opsOf(computeOp)).isProper();
 }
 
 Value sourceOf(Value value) {
@@ -131,16 +126,27 @@ Groups::Groups(func::FuncOp step) {
     groups_.push_back({{static_cast<int>(ops_.size()) - 1}, {}, {groupOf_.back()}});
     even_.push_back(evenShapeOf(&op));
   }
-  rank_.resize(ops_.size());
-  std::iota(rank_.begin(), rank_.end(), 0);
-  order_ = rank_;
-  for (Operation *op : ops_) {
-    SmallVector<int> &readers = readers_.emplace_back();
+  std::vector<SmallVector<int>> readers(ops_.size());
+  for (auto [position, op] : llvm::enumerate(ops_))
     for (Value result : op->getResults())
-      for (Operation *user : usersOf(result))
-        if (!isClonable(user))
-          readers.push_back(position_.lookup(user));
+      llvm::append_range(readers[position], readersOf(result));
+  graph_ = AcyclicGraph(std::move(readers));
+  clonables_.resize(ops_.size());
+  for (const Group &group : groups_)
+    for (int position : group.members) // one as yet
+      llvm::append_range(clonables_[position], llvm::drop_begin(opsOf(ops_[position])));
+}
+
+SmallVector<Operation *> Groups::withClonables(ArrayRef<int> computeOps) const {
+  SmallVector<Operation *> ops;
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  for (int position : computeOps) {
+    ops.push_back(ops_[position]);
+    for (Operation *clonable : clonables_[position])
+      if (seen.insert(clonable).second)
+        ops.push_back(clonable);
   }
+  return ops;
 }
 
 SmallVector<int> Groups::computeOpsOf(const Group &group) const {
@@ -156,19 +162,18 @@ bool Groups::isIn(Operation *op, const Group &group) const {
          llvm::is_contained(group.recomputed, position);
 }
 
-SmallVector<Operation *> Groups::usersOf(Value value) const {
-  SmallVector<Operation *> users;
+SmallVector<int> Groups::readersOf(Value value) const {
+  SmallVector<int> readers;
   SmallVector<Value> stack = {value};
   while (!stack.empty())
-    for (Operation *user : stack.pop_back_val().getUsers()) {
-      users.push_back(user);
+    for (Operation *user : stack.pop_back_val().getUsers())
       if (isClonable(user))
         stack.push_back(user->getResult(0));
-    }
-  llvm::sort(users,
-             [&](Operation *x, Operation *y) { return position_.lookup(x) < position_.lookup(y); });
-  users.erase(llvm::unique(users), users.end());
-  return users;
+      else
+        readers.push_back(position_.lookup(user));
+  llvm::sort(readers);
+  readers.erase(llvm::unique(readers), readers.end());
+  return readers;
 }
 
 SmallVector<int> Groups::groupsWith(int computeOp) const {
@@ -179,7 +184,7 @@ SmallVector<int> Groups::groupsWith(int computeOp) const {
 }
 
 bool Groups::isRead(Value value, const Group &group) const {
-  for (int position : readers_[position_.at(value.getDefiningOp())]) {
+  for (int position : graph_.readersOf(position_.at(value.getDefiningOp()))) {
     if (groupOf_[position] < 0)
       return true;
     for (int reader : groupsWith(position))
@@ -190,75 +195,19 @@ bool Groups::isRead(Value value, const Group &group) const {
   return false;
 }
 
-int Groups::nodeOf(int position) const {
-  return groupOf_[position] < 0 ? position : groups_[groupOf_[position]].members.front();
-}
-
-ArrayRef<int> Groups::membersOf(const int &node) const {
-  return groupOf_[node] < 0 ? ArrayRef(node) : ArrayRef(groups_[groupOf_[node]].members);
-}
-
-// Clonable ops are cloned into groups, so that a path over clonable ops alone makes no cycle. Nodes
-// of the highest rank are visited first, which finds paths through the whole step in a few visits.
-bool Groups::reachesOutside(int first, int second, SmallVectorImpl<int> &between) const {
-  std::priority_queue<std::pair<int, int>> open; // rank, node
-  llvm::DenseSet<int> seen;
-  auto expand = [&](int node) {
-    bool arrives = false;
-    ++work_;
-    for (int member : membersOf(node))
-      for (int reader : readers_[member]) {
-        int next = nodeOf(reader);
-        arrives |= next == second;
-        if (rank_[next] < rank_[second] && next != node && seen.insert(next).second)
-          open.push({rank_[next], next});
-      }
-    return arrives;
-  };
-  expand(first);
-  while (!open.empty()) {
-    int node = open.top().second;
-    open.pop();
-    if (expand(node))
-      return true;
-    between.push_back(node);
-  }
-  return false;
-}
-
-// The new order between the two: nodes that `first` does not reach, the merged node, nodes that it
-// reaches.
-void Groups::rerank(int first, int second, int into, SmallVectorImpl<int> &between) {
-  const int begin = rank_[first], end = rank_[second];
-  llvm::sort(between, [&](int a, int b) { return rank_[a] < rank_[b]; });
-  SmallVector<int> nodes;
-  for (int rank = begin + 1, k = 0; rank < end; ++rank)
-    if (k < static_cast<int>(between.size()) && order_[rank] == between[k])
-      ++k;
-    else if (order_[rank] >= 0)
-      nodes.push_back(order_[rank]);
-  nodes.push_back(into);
-  llvm::append_range(nodes, between);
-  nodes.resize(end - begin + 1, -1);
-  for (auto [i, node] : llvm::enumerate(nodes)) {
-    order_[begin + i] = node;
-    if (node >= 0)
-      rank_[node] = begin + static_cast<int>(i);
-  }
-}
-
 bool Groups::obeysRules(const Group &group) const {
-  SmallVector<Operation *> computeOps;
-  for (int position : computeOpsOf(group))
-    computeOps.push_back(ops_[position]);
-  work_ += computeOps.size();
-  if (computeOps.size() > kMostMembers)
+  const SmallVector<int> positions = computeOpsOf(group);
+  work_ += positions.size();
+  if (positions.size() > kMostMembers)
     return false;
+  SmallVector<Operation *> computeOps;
   llvm::DenseSet<Operation *> given;
-  std::string identity = analysis::identityOf(withClonables(computeOps));
-  for (Operation *op : computeOps) {
+  std::string identity = analysis::identityOf(withClonables(positions));
+  for (int position : positions) {
+    Operation *op = ops_[position];
+    computeOps.push_back(op);
     const bool isGiven =
-        llvm::is_contained(group.members, position_.lookup(op)) && isRead(op->getResult(0), group);
+        llvm::is_contained(group.members, position) && isRead(op->getResult(0), group);
     if (isGiven)
       given.insert(op);
     identity += isGiven ? 'g' : 'i';
@@ -272,7 +221,7 @@ bool Groups::obeysRules(const Group &group) const {
 bool isOneKernel(ArrayRef<Operation *> computeOps, llvm::function_ref<bool(Operation *)> isGiven) {
   if (computeOps.size() > kMostMembers)
     return false;
-  SmallVector<Operation *> ops = withClonables(computeOps);
+  SmallVector<Operation *> ops = opsOf(computeOps);
   analysis::IterationSpace space = analysis::iterationSpaceOf(ops);
   if (!space.isProper())
     return false;
@@ -321,17 +270,15 @@ const Groups::Touched &Groups::touchedBy(int group) {
   std::optional<Touched> &touched = touched_[group];
   if (touched)
     return *touched;
-  SmallVector<Operation *> computeOps;
-  for (int member : groups_[group].members)
-    computeOps.push_back(ops_[member]);
-  work_ += computeOps.size();
-  const analysis::IterationSpace space = analysis::iterationSpaceOf(withClonables(computeOps));
+  const ArrayRef<int> members = groups_[group].members;
+  work_ += members.size();
+  const analysis::IterationSpace space = analysis::iterationSpaceOf(withClonables(members));
   touched.emplace();
   for (const auto &[value, dims] : space.dims)
     if (Factors factors = space.factorsOf(value); !factors.empty())
       touched->factors[value] = std::move(factors);
-  for (Operation *op : computeOps)
-    if (auto reduce = dyn_cast<graph::ReduceOp>(op))
+  for (int member : members)
+    if (auto reduce = dyn_cast<graph::ReduceOp>(ops_[member]))
       llvm::append_range(touched->reduced, space.factorsOf(reduce.getOperand()));
   llvm::sort(touched->reduced);
   touched->reduced.erase(llvm::unique(touched->reduced), touched->reduced.end());
@@ -368,26 +315,26 @@ bool Groups::isRefused(int a, int b) const {
   return refused != refused_.end() && refused->second == sizesOf(into, from);
 }
 
+bool Groups::mayHoldBoth(int a, int b) const {
+  return groups_[a].members.size() + groups_[b].members.size() <= kMostMembers;
+}
+
 bool Groups::tryMerge(int a, int b) {
-  if (isRefused(a, b))
+  if (!mayHoldBoth(a, b) || isRefused(a, b))
     return false;
   const int into = std::min(a, b), from = std::max(a, b);
   refused_[{into, from}] = sizesOf(into, from);
-  int first = groups_[a].members.front(), second = groups_[b].members.front();
+  const int first = groups_[a].members.front(), second = groups_[b].members.front();
   if (perMicroBatch_.contains(ops_[first]) != perMicroBatch_.contains(ops_[second]))
     return false;
-  if (rank_[first] > rank_[second])
-    std::swap(first, second);
   Group merged;
   llvm::append_range(merged.members, groups_[into].members);
   llvm::append_range(merged.members, groups_[from].members);
   llvm::sort(merged.members);
   merged.numbers = {a, b};
-  SmallVector<int> between;
-  bool isEven = merged.members.size() <= kMostMembers && even_[into] && even_[into] == even_[from];
-  if (!(isEven || obeysRules(merged)) || reachesOutside(first, second, between))
+  const bool isEven = even_[into] && even_[into] == even_[from];
+  if (!(isEven || obeysRules(merged)) || !graph_.merge(first, second))
     return false;
-  rerank(first, second, merged.members.front(), between);
   merged.numbers = {into};
   groups_[into] = std::move(merged);
   if (!touched_.empty())
@@ -421,53 +368,60 @@ bool Groups::reduces(int group) const {
                       [&](int member) { return isa<graph::ReduceOp>(ops_[member]); });
 }
 
-void Groups::addTouched(ArrayRef<int> readers, int index, Touching &touching) {
-  for (const auto &[value, factors] : touchedBy(groupOf_[readers[index]]).factors)
-    if (touching.seen.insert({value, index}).second)
-      touching.readers[value].push_back(index);
+Groups::Sharing Groups::sharingOf(ArrayRef<int> readers) {
+  Sharing sharing;
+  for (auto [index, reader] : llvm::enumerate(readers)) {
+    SmallVector<int> &inGroup = sharing.inGroup[groupOf_[reader]];
+    if (inGroup.empty())
+      for (const auto &[value, factors] : touchedBy(groupOf_[reader]).factors)
+        sharing.touching[value].push_back(static_cast<int>(index));
+    inGroup.push_back(static_cast<int>(index));
+  }
+  return sharing;
 }
 
 // The later readers whose groups share values along a factor that the reader's group reduces over,
 // ascending: no other group may reduce together with it. Of the factors the one with the fewest
 // readers is taken, so that a table that all layers read along one dim makes no pairs of layers.
-SmallVector<int> Groups::mayReduceWith(ArrayRef<int> readers, int index, const Touching &touching) {
+SmallVector<int> Groups::mayReduceWith(ArrayRef<int> readers, int index, const Sharing &sharing) {
   const Touched &own = touchedBy(groupOf_[readers[index]]);
   llvm::DenseMap<int, size_t> counts; // per factor
   for (const auto &[value, factors] : own.factors)
-    if (auto with = touching.readers.find(value); with != touching.readers.end())
+    if (auto with = sharing.touching.find(value); with != sharing.touching.end())
       for (int factor : factors)
         counts[factor] += with->second.size();
   const int fewest =
       *llvm::min_element(own.reduced, [&](int x, int y) { return counts[x] < counts[y]; });
-  llvm::BitVector found(static_cast<unsigned>(readers.size()));
+  llvm::SmallDenseSet<int> groups = {groupOf_[readers[index]]};
+  SmallVector<int> found;
   for (const auto &[value, factors] : own.factors)
     if (llvm::is_contained(factors, fewest))
-      if (auto with = touching.readers.find(value); with != touching.readers.end())
-        for (int j : with->second)
-          found.set(j);
-  found.reset(0, index + 1);
-  return SmallVector<int>(found.set_bits_begin(), found.set_bits_end());
+      if (auto with = sharing.touching.find(value); with != sharing.touching.end())
+        for (int other : with->second)
+          if (const int group = groupOf_[readers[other]]; groups.insert(group).second)
+            llvm::append_range(found, sharing.inGroup.at(group));
+  llvm::erase_if(found, [&](int other) { return other <= index; });
+  llvm::sort(found);
+  return found;
 }
 
 // Merges groups with reductions that read one value.
 bool Groups::mergeReaders(ArrayRef<int> readers) {
-  const int count = static_cast<int>(readers.size());
-  Touching touching;
-  for (int i = 0; i < count; ++i)
-    addTouched(readers, i, touching);
+  Sharing sharing = sharingOf(readers);
   bool changed = false;
-  for (int i = 0; i < count; ++i) {
-    SmallVector<int> others = mayReduceWith(readers, i, touching);
+  for (int i = 0, count = static_cast<int>(readers.size()); i < count; ++i) {
+    SmallVector<int> others = mayReduceWith(readers, i, sharing);
     for (size_t k = 0; k < others.size(); ++k) {
       const int a = groupOf_[readers[i]], b = groupOf_[readers[others[k]]];
-      if (a == b || isRefused(a, b) || !mayReduceTogether(a, b) || !tryMerge(a, b))
+      if (a == b || !mayHoldBoth(a, b) || isRefused(a, b) || !mayReduceTogether(a, b) ||
+          !tryMerge(a, b))
         continue;
       changed = true;
-      const int last = others[k], into = groupOf_[readers[i]];
-      for (int j = i; j < count; ++j)
-        if (groupOf_[readers[j]] == into)
-          addTouched(readers, j, touching);
-      others = mayReduceWith(readers, i, touching);
+      SmallVector<int> both = sharing.inGroup[a];
+      llvm::append_range(both, sharing.inGroup[b]);
+      sharing.inGroup[groupOf_[readers[i]]] = std::move(both);
+      const int last = others[k];
+      others = mayReduceWith(readers, i, sharing);
       k = llvm::upper_bound(others, last) - others.begin() - 1;
     }
   }
@@ -482,9 +436,16 @@ bool Groups::mergeSiblings() {
   bool changed = false;
   for (Value value : values) {
     SmallVector<int> readers = readersOf(value);
-    llvm::erase_if(readers, [&](int reader) { return !reduces(groupOf_[reader]); });
-    if (readers.size() > 1)
-      changed |= mergeReaders(readers);
+    llvm::erase_if(readers,
+                   [&](int reader) { return groupOf_[reader] < 0 || !reduces(groupOf_[reader]); });
+    if (readers.size() < 2 || compared_.contains(readers))
+      continue;
+    if (mergeReaders(readers)) {
+      compared_.clear();
+      changed = true;
+    } else {
+      compared_.insert(std::move(readers));
+    }
   }
   return changed;
 }
@@ -515,15 +476,6 @@ void Groups::form() {
   while (mergeSiblings()) {
   }
   mergeNumbers();
-}
-
-// The compute ops that read a value, directly or through clonable ops, ascending.
-SmallVector<int> Groups::readersOf(Value value) const {
-  SmallVector<int> readers;
-  for (Operation *user : usersOf(value))
-    if (int position = position_.lookup(user); groupOf_[position] >= 0)
-      readers.push_back(position);
-  return readers;
 }
 
 } // namespace cleave::fuse

@@ -21,11 +21,13 @@
 #pragma once
 
 #include "dialects/graph/Graph.h"
+#include "passes/fuse/AcyclicGraph.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
+#include <set>
 #include <unordered_map>
 
 namespace cleave::fuse {
@@ -78,12 +80,14 @@ public:
   bool isRead(mlir::Value value, const Group &group) const;
   // A measure of the time spent: compute ops checked against the rules, pairs of groups compared,
   // and nodes visited in searches for cycles.
-  size_t work() const { return work_; }
+  size_t work() const { return work_ + graph_.visits(); }
   // All compute ops of a group, its own and the recomputed ones: positions, ascending.
   llvm::SmallVector<int> computeOpsOf(const Group &group) const;
 
 private:
   bool tryMerge(int a, int b);
+  // Whether two groups have at most as many members as one may have.
+  bool mayHoldBoth(int a, int b) const;
   // Numbers of members of two groups.
   std::pair<size_t, size_t> sizesOf(int into, int from) const;
   // Whether the pair could not be merged before and has not changed since.
@@ -96,39 +100,31 @@ private:
   const Touched &touchedBy(int group);
   bool mayReduceTogether(int a, int b);
   bool reduces(int group) const;
-  // Which of some readers touch a value: indices into the list of readers, in no order.
-  struct Touching {
-    llvm::DenseMap<mlir::Value, llvm::SmallVector<int>> readers;
-    llvm::DenseSet<std::pair<mlir::Value, int>> seen; // all of them
+  // What the groups of some readers of one value have in common; indices into their list.
+  struct Sharing {
+    llvm::DenseMap<int, llvm::SmallVector<int>> inGroup; // per group, its readers
+    // Per value, the first reader of each group that touched it before any were merged.
+    llvm::DenseMap<mlir::Value, llvm::SmallVector<int>> touching;
   };
-  // Adds what the group of a reader touches.
-  void addTouched(llvm::ArrayRef<int> readers, int index, Touching &touching);
+  Sharing sharingOf(llvm::ArrayRef<int> readers);
   llvm::SmallVector<int> mayReduceWith(llvm::ArrayRef<int> readers, int index,
-                                       const Touching &touching);
+                                       const Sharing &sharing);
   bool mergeReaders(llvm::ArrayRef<int> readers);
   bool mergeProducers();
   bool mergeSiblings();
   void mergeNumbers();
   bool obeysRules(const Group &group) const;
+  // Compute ops, by position, and the clonable ops that they read.
+  llvm::SmallVector<mlir::Operation *> withClonables(llvm::ArrayRef<int> computeOps) const;
   bool isIn(mlir::Operation *op, const Group &group) const;
   // The groups that compute an op: its own one, and those that repeat it.
   llvm::SmallVector<int> groupsWith(int computeOp) const;
-  // The readers of a value, directly or through clonable ops, by position.
-  llvm::SmallVector<mlir::Operation *> usersOf(mlir::Value value) const;
-
-  // Nodes are the groups, named by the position of their first member, and the ops in no group.
-  int nodeOf(int position) const;
-  llvm::ArrayRef<int> membersOf(const int &node) const;
-  // Whether a path leads from `first` to `second` through other nodes. If not, `between` gets the
-  // nodes before `second` that `first` reaches.
-  bool reachesOutside(int first, int second, llvm::SmallVectorImpl<int> &between) const;
-  // Gives the node `into`, which `first` and `second` have become, a rank between the nodes that
-  // they read and the nodes that read them.
-  void rerank(int first, int second, int into, llvm::SmallVectorImpl<int> &between);
+  // The ops that are not clonable and read a value, directly or through clonable ops: positions,
+  // ascending.
+  llvm::SmallVector<int> readersOf(mlir::Value value) const;
 
   struct Cone;
   std::optional<Cone> coneOf(mlir::Value value) const;
-  llvm::SmallVector<int> readersOf(mlir::Value value) const;
   bool isMaterialised(mlir::Value value) const;
   llvm::DenseSet<mlir::Value> inputsOf(const Group &group) const;
   bool tryRecompute(mlir::Value value);
@@ -136,20 +132,22 @@ private:
   std::vector<mlir::Operation *> ops_;
   llvm::DenseMap<mlir::Operation *, int> position_;
   std::vector<int> groupOf_; // per position, -1: no compute op
+  std::vector<llvm::SmallVector<mlir::Operation *, 2>> clonables_; // per position, read by the op
   std::vector<Group> groups_;
   // Per group the shape of all values, if all members are pointwise and read nothing that is
   // reduced or rearranged: two such groups of one shape obey the rules together.
   std::vector<std::optional<graph::Shape>> even_;
   std::vector<std::optional<Touched>> touched_; // per group, if known
-  // Per position the readers that are not clonable, directly or through clonable ops; ascending.
-  std::vector<llvm::SmallVector<int>> readers_;
-  // Every node ranks behind those that it reads, so that a search for a path is limited to the
-  // ranks between its ends.
-  std::vector<int> rank_;  // per node
-  std::vector<int> order_; // nodes by rank; -1: merged away
+  // The groups and the ops in no group. Op i, by position, is read by all ops that are not clonable
+  // and read it directly or through clonable ops: these are cloned into groups, so that a path over
+  // them alone makes no cycle.
+  AcyclicGraph graph_;
   // Pairs of groups that could not be merged, with their numbers of members then. While these are
   // the same, the pair is not tried again.
   llvm::DenseMap<std::pair<int, int>, std::pair<size_t, size_t>> refused_;
+  // Readers of one value that could not be merged, since the last ones that could. Many values
+  // have the same readers, such as the rates that all updates of parameters read.
+  std::set<llvm::SmallVector<int>> compared_;
   mutable size_t work_ = 0;
   // Whether groups obey the rules, by the identity of their ops and which of them are read outside.
   mutable std::unordered_map<std::string, bool> obeys_;

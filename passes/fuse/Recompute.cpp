@@ -70,14 +70,12 @@ std::optional<Groups::Cone> Groups::coneOf(Value value) const {
 // it. Returns whether it did.
 bool Groups::tryRecompute(Value value) {
   SmallVector<int> readers;
-  for (Operation *user : usersOf(value)) {
-    int position = position_.lookup(user);
-    if (groupOf_[position] < 0 && !isClonable(user))
+  for (int position : readersOf(value)) {
+    if (groupOf_[position] < 0)
       return false; // an op outside of groups needs it in memory
-    if (groupOf_[position] >= 0)
-      for (int group : groupsWith(position))
-        if (!isIn(value.getDefiningOp(), groups_[group]))
-          readers.push_back(group);
+    for (int group : groupsWith(position))
+      if (!isIn(value.getDefiningOp(), groups_[group]))
+        readers.push_back(group);
   }
   llvm::sort(readers);
   readers.erase(llvm::unique(readers), readers.end());

@@ -256,6 +256,31 @@ static size_t workOfTable(int layers) {
                     body + "return " + at("h", layers) + " : tensor<8x6xf32>");
 }
 
+// The work of grouping updates of equal parameters that read the same rates, and the sums of what
+// they update.
+static size_t workOfUpdates(int parameters) {
+  const std::string type = "tensor<8x8xf32>";
+  std::string signature = "(%r: tensor<f32>, %s: tensor<f32>", results, body, sums;
+  for (const char *rate : {"r", "s"})
+    body += "%" + std::string(rate) + "s = graph.broadcast %" + rate + " to [] : tensor<f32> -> " +
+            type + "\n";
+  for (int i = 0; i < parameters; ++i) {
+    const std::string n = std::to_string(i);
+    signature += ", %p" + n + ": " + type;
+    results += (i ? ", " : "") + std::string("tensor<8xf32>");
+    sums += (i ? ", %t" : "%t") + n;
+    body += "%a" + n + " = graph.mul %p" + n + ", %rs : " + type + "\n%b" + n + " = graph.add %a" +
+            n + ", %ss : " + type + "\n%t" + n + " = graph.reduce sum %b" + n +
+            " over [1] : " + type + " -> tensor<8xf32>\n";
+  }
+  return workOnStep(signature + ") -> (" + results + ")",
+                    body + "return " + sums + " : " + results);
+}
+
+TEST_CASE("updates that read the same rates are not tried in pairs") {
+  CHECK(workOfUpdates(320) < workOfUpdates(160) * 2.2);
+}
+
 TEST_CASE("layers that share a table are not tried in pairs") {
   CHECK(workOfTable(80) < workOfTable(40) * 2.2);
 }
