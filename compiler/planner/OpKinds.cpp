@@ -122,7 +122,7 @@ std::vector<int64_t> OpKinds::keyOf(int index) const {
   const Op &op = model_.ops[index];
   KindKey key;
   key.add(op.rule);
-  key.add(op.group.has_value());
+  key.add(op.group != nullptr);
   if (op.group)
     key.add(*op.group);
   key.add(std::bit_cast<int64_t>(op.flops));

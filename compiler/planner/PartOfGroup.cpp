@@ -39,7 +39,7 @@ static std::pair<Op, OpChoice> restricted(const Op &op, const OpChoice &choice,
   Op small;
   OpChoice its{.factors = choice.factors, .partial = choice.partial};
   small.rule = op.rule;
-  small.group = Group(); // which masks inside its kernel
+  small.group = std::make_shared<Group>(); // which masks inside its kernel
   small.repeats = op.repeats;
   small.hasKernel = op.hasKernel;
   small.isAccumulate = op.isAccumulate;

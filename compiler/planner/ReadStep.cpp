@@ -1,6 +1,7 @@
 // Reading values, ops, arguments and results of the step function.
 #include "compiler/planner/ReadStep.h"
 
+#include "compiler/analysis/Identity.h"
 #include "dialects/graph/Again.h"
 #include "dialects/graph/Cost.h"
 #include "dialects/graph/Direct.h"
@@ -9,11 +10,13 @@
 
 #include "llvm/ADT/DenseMap.h"
 
+#include <unordered_map>
+
 using namespace mlir;
 
 namespace cleave::planner {
 
-Group readGroup(graph::FusionOp fusion) {
+static Group readGroup(graph::FusionOp fusion) {
   Group group;
   llvm::DenseMap<mlir::Value, int> index;
   auto add = [&](mlir::Value value) {
@@ -95,21 +98,15 @@ private:
   }
 
   LogicalResult readOp(Operation *op) {
-    auto rule = dyn_cast<graph::FactorRuleInterface>(op);
-    auto cost = dyn_cast<graph::CostInterface>(op);
-    if (!rule || !cost)
+    if (!isa<graph::FactorRuleInterface>(op) || !isa<graph::CostInterface>(op))
       return op->emitOpError("cannot be planned: it has no factor rule");
     int number = static_cast<int>(model_.ops.size());
-    Op plain;
+    Op plain = alike(op);
     plain.name = nameOf(op, number);
-    plain.isAgain = graph::isAgain(op);
     if (plain.isAgain)
       plain.name += ", again";
-    plain.kind = op->getName().getStringRef().str();
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
       int value = index_.at(operand);
-      if (graph::isReadSparsely(op, i))
-        plain.sparseOperands.push_back(static_cast<int>(i));
       plain.operands.push_back(value);
       model_.values[value].uses.push_back({number, static_cast<int>(i)});
     }
@@ -118,18 +115,33 @@ private:
         return failure();
       plain.results.push_back(index_.at(result));
     }
-    plain.rule = rule.getFactorRule();
+    model_.ops.push_back(std::move(plain));
+    return success();
+  }
+
+  // What the op has in common with all that are alike.
+  const Op &alike(Operation *op) {
+    auto [entry, isNew] = alike_.try_emplace(analysis::identityOf(op));
+    Op &plain = entry->second;
+    if (!isNew)
+      return plain;
+    plain.isAgain = graph::isAgain(op);
+    plain.kind = op->getName().getStringRef().str();
+    for (unsigned i = 0; i < op->getNumOperands(); ++i)
+      if (graph::isReadSparsely(op, i))
+        plain.sparseOperands.push_back(static_cast<int>(i));
+    plain.rule = cast<graph::FactorRuleInterface>(op).getFactorRule();
     if (auto fusion = dyn_cast<graph::FusionOp>(op))
-      plain.group = readGroup(fusion);
-    plain.flops = static_cast<double>(cost.getFlops().constant().value_or(0));
+      plain.group = std::make_shared<Group>(readGroup(fusion));
+    plain.flops =
+        static_cast<double>(cast<graph::CostInterface>(op).getFlops().constant().value_or(0));
     plain.isDirect = graph::isDirect(op);
     plain.columns = plain.isDirect ? 0 : graph::loweredColumns(op);
     plain.isProduct = op->hasTrait<graph::MatrixProduct>() && !plain.isDirect;
     plain.isAttention = isa<graph::AttentionOp, graph::AttentionGradOp>(op);
     plain.isView = op->hasTrait<graph::LayoutOnly>();
     plain.isAccumulate = isa<graph::AccumulateOp>(op);
-    model_.ops.push_back(std::move(plain));
-    return success();
+    return plain;
   }
 
   void readOutput(unsigned i, mlir::Value value) {
@@ -157,6 +169,7 @@ private:
   func::FuncOp step_;
   StepModel model_;
   llvm::DenseMap<mlir::Value, int> index_;
+  std::unordered_map<std::string, Op> alike_; // by identity
 };
 
 } // namespace

@@ -14,7 +14,4 @@ namespace cleave::planner {
 // or an op has no factor rule.
 mlir::FailureOr<StepModel> readStep(mlir::func::FuncOp step);
 
-// The ops inside a kernel group, in program order.
-Group readGroup(graph::FusionOp fusion);
-
 } // namespace cleave::planner

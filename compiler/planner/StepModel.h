@@ -11,6 +11,7 @@
 #include "dialects/interfaces/Tensor.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -82,7 +83,7 @@ struct Op {
   std::string name; // of the source location, else KIND.INDEX; not necessarily unique
   std::string kind; // `graph.dot_general`
   FactorRule rule;
-  std::optional<Group> group;         // the ops inside, if this is a kernel group
+  std::shared_ptr<const Group> group; // the ops inside, if this is a kernel group; else null
   double flops = 0;                   // of the whole op
   double columns = 0;                 // of a convolution that is lowered (graph::loweredColumns)
   std::vector<int> operands, results; // values

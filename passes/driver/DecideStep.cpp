@@ -115,7 +115,7 @@ private:
   Result<Decided> decideOn(const planner::Fates &fates, planner::PlannerOptions options,
                            Decide decide) {
     CLEAVE_TRY_ASSIGN(Decided decided, realiseFates(module_, model_, fates));
-    const planner::MemoryOf memoryOf = memoryOfPrograms(*decided.module, cluster_);
+    const planner::MemoryOf memoryOf = memoryOfPrograms(*decided.module, decided.model, cluster_);
     options.memoryOf = [&](const planner::Decisions &decisions) -> Result<planner::ProgramMemory> {
       CLEAVE_TRY_ASSIGN(planner::ProgramMemory memory, memoryOf(decisions));
       least_ = std::min(least_, memory.arena);

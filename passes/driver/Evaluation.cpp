@@ -74,7 +74,7 @@ Status planEvaluation(Compilation &c, const planner::StepModel &model) {
     CLEAVE_TRY_ASSIGN(planner::PlannerOptions options, plannerOptions(c.options, *c.cluster));
     options.mesh = c.decided.mesh;
     options.memoryBytes = c.decided.budgetBytes;
-    options.memoryOf = memoryOfPrograms(*c.module, *c.cluster);
+    options.memoryOf = memoryOfPrograms(*c.module, evaluation, *c.cluster);
     nlohmann::json pins = nlohmann::json::array();
     for (size_t i = 0; i < model.arguments.size(); ++i) {
       const planner::Argument &argument = model.arguments[i];

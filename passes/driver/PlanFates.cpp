@@ -33,11 +33,12 @@ Result<Decided> realiseFates(ModuleOp module, const planner::StepModel &model,
   return decided;
 }
 
-planner::MemoryOf memoryOfPrograms(ModuleOp module, const cluster::Cluster &cluster) {
-  return [=,
+planner::MemoryOf memoryOfPrograms(ModuleOp module, const planner::StepModel &model,
+                                   const cluster::Cluster &cluster) {
+  return [=, &model,
           &cluster](const planner::Decisions &decisions) mutable -> Result<planner::ProgramMemory> {
     CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, decisions.mesh.ranks()));
-    return memoryOf(module, decisions, shared);
+    return memoryOf(module, model, decisions, shared);
   };
 }
 
@@ -45,7 +46,7 @@ Result<Decided> planWithFates(ModuleOp module, const planner::StepModel &model,
                               const planner::Fates &fates, const cluster::Cluster &cluster,
                               planner::PlannerOptions options) {
   CLEAVE_TRY_ASSIGN(Decided decided, realiseFates(module, model, fates));
-  options.memoryOf = memoryOfPrograms(*decided.module, cluster);
+  options.memoryOf = memoryOfPrograms(*decided.module, decided.model, cluster);
   CLEAVE_TRY_ASSIGN(decided.plan, planner::planStep(decided.model, cluster, options));
   return decided;
 }

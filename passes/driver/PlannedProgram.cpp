@@ -7,7 +7,6 @@
 #include "passes/fuse/Fuse.h"
 #include "passes/schedule/Bucket.h"
 #include "passes/schedule/Order.h"
-#include "passes/shard/Annotate.h"
 #include "passes/shard/Partition.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -19,16 +18,18 @@ namespace cleave::driver {
 
 void tidy(ModuleOp module) {
   PassManager passes(module.getContext());
-  passes.addNestedPass<func::FuncOp>(createCanonicalizerPass());
+  passes.enableVerifier(false); // phases are verified as a whole
+  GreedyRewriteConfig config;   // no region has several blocks
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  passes.addNestedPass<func::FuncOp>(createCanonicalizerPass(config));
   passes.addNestedPass<func::FuncOp>(createCSEPass());
   LogicalResult result = passes.run(module);
   assert(succeeded(result) && "canonicalization and CSE do not fail");
   (void)result;
 }
 
-LogicalResult partitionStep(ModuleOp module, const cluster::Cluster &cluster) {
-  if (failed(shard::partition(graph::stepOf(module), cluster)))
-    return failure();
+// Brings the ops of a partitioned step into the form and the order in which they run.
+static void prepare(ModuleOp module) {
   tidy(module);
   func::FuncOp step = graph::stepOf(module);
   fuse::separateIotasInGroups(step);
@@ -37,17 +38,23 @@ LogicalResult partitionStep(ModuleOp module, const cluster::Cluster &cluster) {
   // one reduction and feeds another does not keep these two out of one bucket.
   fuse::formGroups(step);
   schedule::orderParts(step);
+}
+
+LogicalResult partitionStep(ModuleOp module, const cluster::Cluster &cluster) {
+  if (failed(shard::partition(graph::stepOf(module), cluster)))
+    return failure();
+  prepare(module);
   return success();
 }
 
-Result<planner::ProgramMemory> memoryOf(ModuleOp module, const planner::Decisions &decisions,
+Result<planner::ProgramMemory> memoryOf(ModuleOp module, const planner::StepModel &model,
+                                        const planner::Decisions &decisions,
                                         const cluster::Cluster &cluster) {
   OwningOpRef<ModuleOp> copy = module.clone();
   DiagnosticText diagnostics(*module.getContext());
-  shard::annotate(graph::stepOf(*copy), decisions);
-  FailureOr<bufferize::ArenaSizes> sizes = failure();
-  if (succeeded(partitionStep(*copy, cluster)))
-    sizes = bufferize::bufferize(*copy);
+  shard::partition(graph::stepOf(*copy), model, decisions, cluster);
+  prepare(*copy);
+  FailureOr<bufferize::ArenaSizes> sizes = bufferize::bufferize(*copy);
   if (failed(sizes))
     return Status::defect(diagnostics.text()).withContext("memory of a plan");
   return planner::ProgramMemory{.peak = sizes->peak, .arena = sizes->arena};

@@ -17,9 +17,11 @@ void tidy(mlir::ModuleOp module);
 // diagnostic where shard::partition() does.
 mlir::LogicalResult partitionStep(mlir::ModuleOp module, const cluster::Cluster &cluster);
 
-// The memory of the program that these decisions on the module's step lead to. It is read from that
-// program, which is lowered in a copy of the module. A defect if it cannot be lowered.
-Result<planner::ProgramMemory> memoryOf(mlir::ModuleOp module, const planner::Decisions &decisions,
+// The memory of the program that these decisions on the module's step, which is `model`, lead to.
+// It is read from that program, which is lowered in a copy of the module. A defect if it cannot be
+// lowered.
+Result<planner::ProgramMemory> memoryOf(mlir::ModuleOp module, const planner::StepModel &model,
+                                        const planner::Decisions &decisions,
                                         const cluster::Cluster &cluster);
 
 } // namespace cleave::driver

@@ -10,8 +10,11 @@
 //         axes along which the op leaves it partial, and combines by the op's reduction.
 #include "passes/promise/Promise.h"
 
+#include "compiler/analysis/Identity.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/promise/Rules.h"
+
+#include <unordered_map>
 
 using namespace mlir;
 
@@ -56,12 +59,19 @@ private:
     return success();
   }
 
+  const FactorRule &ruleOf(Operation *op) {
+    auto [rule, isNew] = rules_.try_emplace(analysis::identityOf(op));
+    if (isNew)
+      rule->second = cast<graph::FactorRuleInterface>(op).getFactorRule();
+    return rule->second;
+  }
+
   LogicalResult checkOp(Operation *op) {
     auto attr = op->getAttrOfType<mesh::StrategyAttr>(mesh::kStrategy);
     std::optional<mesh::Strategy> strategy = attr ? mesh::toStrategy(attr, mesh_) : std::nullopt;
     if (!strategy)
       return broken(op, kPhase, "P3") << "has no mesh.strategy on the mesh";
-    FactorRule rule = cast<graph::FactorRuleInterface>(op).getFactorRule();
+    const FactorRule &rule = ruleOf(op);
     if (strategy->factors.size() != rule.factors.size() ||
         !isValidSplit(rule, strategy->factors, mesh_))
       return broken(op, kPhase, "P3")
@@ -101,6 +111,7 @@ private:
 
   func::FuncOp step_;
   const Mesh &mesh_;
+  std::unordered_map<std::string, FactorRule> rules_; // of ops, by identity
 };
 
 } // namespace

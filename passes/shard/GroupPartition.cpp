@@ -1,6 +1,5 @@
 #include "passes/shard/GroupPartition.h"
 
-#include "compiler/planner/ReadStep.h"
 #include "passes/shard/LayoutChange.h"
 #include "passes/shard/Masking.h"
 
@@ -17,10 +16,9 @@ public:
       : fusion_(fusion), operands_(operands.begin(), operands.end()), mesh_(mesh),
         offsets_(offsets), inner_(fusion.getContext()) {}
 
-  SmallVector<Value> run(OpBuilder &b, const FactorAxes &axes) {
-    planner::Group group = planner::readGroup(fusion_);
-    FactorRule rule = fusion_.getFactorRule();
-    auto splits = planner::projectSplit(group, rule, axes, mesh_);
+  SmallVector<Value> run(OpBuilder &b, const planner::Op &plain, const FactorAxes &axes) {
+    const planner::Group &group = *plain.group;
+    auto splits = planner::projectSplit(group, plain.rule, axes, mesh_);
     assert(splits && "the group cannot be split like this");
     OperationState state(fusion_.getLoc(), fusion_->getName());
     Region *region = state.addRegion();
@@ -87,9 +85,10 @@ private:
 
 } // namespace
 
-SmallVector<Value> partitionGroup(OpBuilder &b, graph::FusionOp fusion, ValueRange operands,
-                                  const FactorAxes &axes, const Mesh &mesh, BlockOffsets &offsets) {
-  return GroupPartitioner(fusion, operands, mesh, offsets).run(b, axes);
+SmallVector<Value> partitionGroup(OpBuilder &b, graph::FusionOp fusion, const planner::Op &plain,
+                                  ValueRange operands, const FactorAxes &axes, const Mesh &mesh,
+                                  BlockOffsets &offsets) {
+  return GroupPartitioner(fusion, operands, mesh, offsets).run(b, plain, axes);
 }
 
 } // namespace cleave::shard

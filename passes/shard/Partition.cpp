@@ -22,11 +22,11 @@ namespace {
 
 class Partitioner {
 public:
-  Partitioner(func::FuncOp step, planner::Decisions decisions, planner::StepModel model,
-              const cluster::Cluster &cluster)
-      : step_(step), plan_(std::move(decisions)), model_(std::move(model)), mesh_(plan_.mesh),
-        layouts_(cluster, mesh_), b_(step.getContext()), copies_(model_.values.size()),
-        outputsOf_(model_.values.size()), returned_(model_.outputs.size()) {
+  Partitioner(func::FuncOp step, const planner::StepModel &model,
+              const planner::Decisions &decisions, const cluster::Cluster &cluster)
+      : step_(step), plan_(decisions), model_(model), mesh_(plan_.mesh), layouts_(cluster, mesh_),
+        b_(step.getContext()), copies_(model_.values.size()), outputsOf_(model_.values.size()),
+        returned_(model_.outputs.size()) {
     for (auto [i, output] : llvm::enumerate(model_.outputs))
       outputsOf_[output.value].push_back(static_cast<int>(i));
   }
@@ -99,7 +99,7 @@ private:
     for (size_t i = 0; i < plain.operands.size(); ++i)
       operands.push_back(read(plain.operands[i], choice.operands[i], plain.part));
     Operation *before = block_->empty() ? nullptr : &block_->back();
-    SmallVector<Value> results = buildLocal(op, plain.rule, decision.factors, operands);
+    SmallVector<Value> results = buildLocal(op, plain, decision.factors, operands);
     if (plain.isAgain)
       markAgainBehind(before);
     for (auto [i, result] : llvm::enumerate(results)) {
@@ -134,10 +134,11 @@ private:
         change(output.value, planner::Part::Update, homes_[output.value], layout).value;
   }
 
-  SmallVector<Value> buildLocal(Operation *op, const FactorRule &rule, const FactorAxes &axes,
+  SmallVector<Value> buildLocal(Operation *op, const planner::Op &plain, const FactorAxes &axes,
                                 SmallVector<Value> operands) {
+    const FactorRule &rule = plain.rule;
     if (auto fusion = dyn_cast<graph::FusionOp>(op))
-      return partitionGroup(b_, fusion, operands, axes, mesh_, *offsets_);
+      return partitionGroup(b_, fusion, plain, operands, axes, mesh_, *offsets_);
     auto blockOffset = [&](unsigned factor) {
       return offsets_->get(axes[factor], *rule.factors[factor].size.constant(), op->getLoc());
     };
@@ -186,8 +187,8 @@ private:
   }
 
   func::FuncOp step_;
-  planner::Decisions plan_;
-  planner::StepModel model_;
+  const planner::Decisions &plan_;
+  const planner::StepModel &model_;
   const Mesh &mesh_;
   LayoutChanger layouts_;
   OpBuilder b_;
@@ -209,8 +210,15 @@ LogicalResult partition(func::FuncOp step, const cluster::Cluster &cluster) {
   FailureOr<planner::StepModel> model = planner::readStep(step);
   if (failed(model))
     return failure();
-  Partitioner(step, std::move(*decisions), std::move(*model), cluster).run();
+  partition(step, *model, *decisions, cluster);
   return success();
+}
+
+void partition(func::FuncOp step, const planner::StepModel &model,
+               const planner::Decisions &decisions, const cluster::Cluster &cluster) {
+  step->getParentOfType<ModuleOp>()->setAttr(mesh::kMesh,
+                                             mesh::toAttribute(decisions.mesh, step.getContext()));
+  Partitioner(step, model, decisions, cluster).run();
 }
 
 #define GEN_PASS_DECL_PARTITIONPASS

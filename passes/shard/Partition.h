@@ -4,6 +4,8 @@
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
+#include "compiler/planner/Decisions.h"
+#include "compiler/planner/StepModel.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Support/LLVM.h"
@@ -15,6 +17,11 @@ namespace cleave::shard {
 // diagnostic at an annotation that contradicts the mesh or the op's rule. `cluster`, as the mesh's
 // ranks see it (cluster::forRanks), decides between ways to change a layout.
 mlir::LogicalResult partition(mlir::func::FuncOp step, const cluster::Cluster &cluster);
+
+// The same for a step that is known already: `model` is the step, without annotations, and
+// `decisions` are what these would state.
+void partition(mlir::func::FuncOp step, const planner::StepModel &model,
+               const planner::Decisions &decisions, const cluster::Cluster &cluster);
 
 // Registers --cleave-shard-partition.
 void registerPartitionPass();

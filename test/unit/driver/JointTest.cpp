@@ -66,7 +66,7 @@ public:
         return;
       problem->problem.spaces[0].budget = solution->peaks[0].bytes * (quarters - 1) / 4;
       const Decisions decisions = decide(costs, *problem, solution->choices);
-      Result<ProgramMemory> memory = driver::memoryOf(*module, decisions, shared_);
+      Result<ProgramMemory> memory = driver::memoryOf(*module, model, decisions, shared_);
       REQUIRE(memory);
       found_.push_back({secondsOf(costs, decisions), memory->arena});
     }
