@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 namespace cleave::solver {
 
@@ -128,9 +129,18 @@ static void addEdge(const Problem &problem, const Edge &edge, Network &network, 
 Network buildNetwork(const Problem &problem, Tables &tables) {
   Network network;
   network.nodes.resize(problem.nodes.size());
-  for (size_t v = 0; v < problem.nodes.size(); ++v)
-    for (const Choice &choice : problem.nodes[v].choices)
-      network.nodes[v].cost.push_back(choice.cost);
+  std::unordered_map<const void *, size_t> known; // a node with these choices
+  for (size_t v = 0; v < problem.nodes.size(); ++v) {
+    const ChoiceList &choices = problem.nodes[v].choices;
+    std::vector<double> &cost = network.nodes[v].cost;
+    const auto [same, isNew] = known.try_emplace(choices.identity(), v);
+    if (!isNew) {
+      cost = network.nodes[same->second].cost;
+      continue;
+    }
+    for (const Choice &choice : choices)
+      cost.push_back(choice.cost);
+  }
   addRows(problem, network);
   for (const Edge &edge : problem.edges)
     addEdge(problem, edge, network, tables);

@@ -22,10 +22,12 @@ void Presolve::reduce() {
   alive_.assign(originalCount_, true);
   isUnchecked_.assign(originalCount_, true);
   isNew_.assign(originalCount_, true);
+  isUnfollowed_.assign(originalCount_, true);
   ids_.resize(originalCount_);
   dominator_.resize(originalCount_);
   for (size_t v = 0; v < originalCount_; ++v) {
-    ids_[v].resize(network_.nodes[v].size());
+    originalSize_.push_back(network_.nodes[v].size());
+    ids_[v].resize(originalSize_[v]);
     std::iota(ids_[v].begin(), ids_[v].end(), 0);
   }
   propagate();
@@ -45,7 +47,7 @@ void Presolve::reduce() {
   dominators_.clear();
   images_.clear();
   minima_.clear();
-  forbids_.clear();
+  permitted_.clear();
 }
 
 // Drops rows that cannot bind, and with them loads, perhaps of all nodes.
@@ -56,42 +58,51 @@ void Presolve::dropRows() {
   isNew_.assign(originalCount_, true);
 }
 
-// Whether edge e forbids any pair of choices.
-bool Presolve::forbids(int e) {
+// What the matrix of edge e permits.
+const Presolve::Permitted &Presolve::permittedBy(int e) {
   const CostTable &cost = network_.edges[e].cost;
-  auto [entry, isNew] = forbids_.try_emplace(tables_.number(cost), false);
-  if (isNew)
-    entry->second = std::find(cost.begin(), cost.end(), kForbidden) != cost.end();
-  return entry->second;
+  const size_t columns = network_.nodes[network_.edges[e].to].size();
+  auto [entry, isNew] = permitted_.try_emplace(tables_.number(cost));
+  Permitted &permitted = entry->second;
+  if (!isNew && permitted.columns == columns)
+    return permitted;
+  permitted = {.columns = columns};
+  permitted.isAll = std::find(cost.begin(), cost.end(), kForbidden) == cost.end();
+  if (permitted.isAll)
+    return permitted;
+  permitted.inRow.assign(cost.size() / columns, false);
+  permitted.inColumn.assign(columns, false);
+  for (size_t k = 0; k < cost.size(); ++k)
+    if (cost[k] != kForbidden)
+      permitted.inRow[k / columns] = permitted.inColumn[k % columns] = true;
+  return permitted;
 }
 
-// Whether choice i of v is permitted together with some choice of every neighbour. `forbidding`:
-// neighbours and edges of v, but for those that permit all pairs.
-bool Presolve::isConsistent(int v, int i,
-                            const std::vector<std::pair<int, int>> &forbidding) const {
-  if (network_.nodes[v].cost[i] == kForbidden)
-    return false;
-  for (auto [w, e] : forbidding) {
-    bool any = false;
-    for (size_t j = 0; j < network_.nodes[w].size() && !any; ++j)
-      any = network_.nodes[w].cost[j] != kForbidden &&
-            network_.edgeCost(e, v, i, static_cast<int>(j)) != kForbidden;
-    if (!any)
-      return false;
+static bool isForbidden(double cost) { return cost == kForbidden; }
+
+// Clears the flags of the choices of v for which edge e permits no choice of its other end w.
+void Presolve::dropForbidden(int v, int w, int e, std::vector<bool> &keep) {
+  const std::vector<double> &costs = network_.nodes[w].cost;
+  if (std::none_of(costs.begin(), costs.end(), isForbidden)) {
+    const Permitted &permitted = permittedBy(e);
+    const bool isRow = network_.edges[e].from == v;
+    for (size_t i = 0; !permitted.isAll && i < keep.size(); ++i)
+      keep[i] = keep[i] && (isRow ? permitted.inRow : permitted.inColumn)[i];
+    return;
   }
-  return true;
-}
-
-// Whether all choices of a node are forbidden.
-static bool isForbidden(const NetworkNode &node) {
-  return std::all_of(node.cost.begin(), node.cost.end(),
-                     [](double cost) { return cost == kForbidden; });
+  for (size_t i = 0; i < keep.size(); ++i) {
+    bool any = false;
+    for (size_t j = 0; j < costs.size() && !any; ++j)
+      any = !isForbidden(costs[j]) &&
+            !isForbidden(network_.edgeCost(e, v, static_cast<int>(i), static_cast<int>(j)));
+    keep[i] = keep[i] && any;
+  }
 }
 
 bool Presolve::propagate() {
   bool changed = false;
   std::deque<int> queue;
-  std::vector<bool> queued(originalCount_, false);
+  std::vector<bool> queued(originalCount_, false), keep;
   for (size_t v = 0; v < originalCount_; ++v)
     if (alive_[v] && isUnchecked_[v]) {
       queue.push_back(static_cast<int>(v));
@@ -102,13 +113,12 @@ bool Presolve::propagate() {
     queue.pop_front();
     queued[v] = false;
     isUnchecked_[v] = false;
-    std::vector<std::pair<int, int>> forbidding;
-    for (auto [w, e] : network_.nodes[v].edgeTo)
-      if (forbids(e) || isForbidden(network_.nodes[w]))
-        forbidding.push_back({w, e});
-    std::vector<bool> keep(network_.nodes[v].size());
+    const NetworkNode &node = network_.nodes[v];
+    keep.resize(node.size());
     for (size_t i = 0; i < keep.size(); ++i)
-      keep[i] = isConsistent(v, static_cast<int>(i), forbidding);
+      keep[i] = !isForbidden(node.cost[i]);
+    for (auto [w, e] : node.edgeTo)
+      dropForbidden(v, w, e, keep);
     size_t left = std::count(keep.begin(), keep.end(), true);
     if (left == keep.size())
       continue;
@@ -166,13 +176,14 @@ bool Presolve::follow() {
   bool changed = false;
   std::deque<int> queue;
   for (size_t v = 0; v < originalCount_; ++v)
-    if (alive_[v])
+    if (alive_[v] && isUnfollowed_[v])
       queue.push_back(static_cast<int>(v));
   while (!queue.empty()) {
     int u = queue.front();
     queue.pop_front();
     if (!alive_[u])
       continue;
+    isUnfollowed_[u] = false;
     std::vector<int> neighbours;
     for (auto [v, e] : network_.nodes[u].edgeTo)
       neighbours.push_back(v);
@@ -391,8 +402,10 @@ bool Presolve::dominate() {
     std::vector<bool> keep(by.size());
     for (size_t j = 0; j < by.size(); ++j) {
       keep[j] = by[j] < 0;
-      if (!keep[j])
-        dominator_[v][ids_[v][j]] = ids_[v][by[j]];
+      if (keep[j])
+        continue;
+      dominator_[v].resize(originalSize_[v], -1);
+      dominator_[v][ids_[v][j]] = ids_[v][by[j]];
     }
     if (std::find(keep.begin(), keep.end(), false) != keep.end()) {
       keepChoices(static_cast<int>(v), keep);
@@ -534,9 +547,8 @@ std::vector<int> Presolve::expand(const std::vector<int> &reduced) const {
 
 std::optional<std::vector<int>> Presolve::project(std::vector<int> choices) const {
   for (size_t v = 0; v < originalCount_; ++v)
-    for (auto by = dominator_[v].find(choices[v]); by != dominator_[v].end();
-         by = dominator_[v].find(choices[v]))
-      choices[v] = by->second;
+    while (!dominator_[v].empty() && dominator_[v][choices[v]] >= 0)
+      choices[v] = dominator_[v][choices[v]];
   std::vector<int> reduced;
   for (int v : originalNode_) {
     auto place = std::find(ids_[v].begin(), ids_[v].end(), choices[v]);

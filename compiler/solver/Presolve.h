@@ -12,7 +12,6 @@
 
 #include "compiler/solver/Network.h"
 
-#include <map>
 #include <optional>
 
 namespace cleave::solver {
@@ -51,14 +50,21 @@ private:
     Best best;
   };
 
+  // Per row and column of a matrix whether it permits any pair.
+  struct Permitted {
+    size_t columns = 0; // of the matrix
+    bool isAll = true;  // every pair; the lists are then empty
+    std::vector<bool> inRow, inColumn;
+  };
+
   bool propagate(); // all return whether they changed anything
   bool follow();
   bool dominate();
   bool eliminate();
   void dropRows();
-  void touch(int v) { isUnchecked_[v] = isNew_[v] = true; }
-  bool isConsistent(int v, int i, const std::vector<std::pair<int, int>> &forbidding) const;
-  bool forbids(int e);
+  void touch(int v) { isUnchecked_[v] = isNew_[v] = isUnfollowed_[v] = true; }
+  const Permitted &permittedBy(int e);
+  void dropForbidden(int v, int w, int e, std::vector<bool> &keep);
   CostTable seenFrom(int v, int e);
   void addLinks(int v, Words &words);
   const std::vector<int> &dominators(int v);
@@ -76,10 +82,13 @@ private:
   Tables tables_;
   Network network_;
   std::vector<bool> alive_;
-  // Per node, whether it or a neighbour changed since propagate() and dominate() asked about it.
-  std::vector<bool> isUnchecked_, isNew_;
+  // Per node, whether it or a neighbour changed since propagate(), dominate() and follow() asked
+  // about it.
+  std::vector<bool> isUnchecked_, isNew_, isUnfollowed_;
   std::vector<std::vector<int>> ids_; // per node the original indices of its remaining choices
-  std::vector<std::map<int, int>> dominator_; // per node, of a removed choice (original indices)
+  // Per node and choice the one that it was removed for, or -1 (original indices); empty: none was.
+  std::vector<std::vector<int>> dominator_;
+  std::vector<size_t> originalSize_; // per node, of its choices
   std::vector<Removal> removals_;
   std::vector<int> originalNode_; // per node of the reduced network
   size_t originalCount_ = 0;
@@ -89,7 +98,7 @@ private:
   ByWords<std::vector<int>> dominators_;
   ByWords<std::vector<int>> images_;
   ByWords<Minimum> minima_;
-  std::unordered_map<int64_t, bool> forbids_; // per number of a table
+  std::unordered_map<int64_t, Permitted> permitted_; // per number of a table
 };
 
 } // namespace cleave::solver
