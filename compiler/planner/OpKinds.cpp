@@ -156,13 +156,22 @@ std::vector<int64_t> OpKinds::keyOf(int index) const {
   return std::move(key.words);
 }
 
-std::shared_ptr<const OpKind> OpKinds::of(int op) {
-  std::shared_ptr<const OpKind> &kind = kinds_[keyOf(op)];
-  if (!kind) {
-    kind = std::make_shared<OpKind>(build(op));
-    ++count_;
+std::shared_ptr<const OpKind> OpKinds::of(int op, const Listing &listing) {
+  int &number = numberOf_[op];
+  if (number < 0) {
+    const auto [entry, isNew] = numbers_.try_emplace(keyOf(op), static_cast<int>(all_.size()));
+    number = entry->second;
+    if (isNew)
+      all_.push_back(enumerate(op));
   }
-  return kind;
+  Enumerated &all = all_[number];
+  const ListKey key = {number};
+  const size_t most = listing.sizeOf(key, listing.limits.perOp);
+  if (!all.kind || all.listed != most) {
+    all.kind = std::make_shared<OpKind>(list(model_.ops[op], all, key, most));
+    all.listed = most;
+  }
+  return all.kind;
 }
 
 // Whether the new values of the op's followers have the layouts that the followers live in.
@@ -240,28 +249,32 @@ static std::vector<int> numbersOf(const Op &op, const OpChoice &choice, Costs &c
   return numbers;
 }
 
-OpKind OpKinds::build(int index) {
+OpKinds::Enumerated OpKinds::enumerate(int index) {
   const Op &op = model_.ops[index];
-  std::vector<OpChoice> all = enumerateOp(op, model_, costs_.mesh());
-  std::erase_if(all, [&](const OpChoice &choice) { return !keepsFollowers(index, choice); });
-  OpKind kind;
-  kind.pinEffect.before = all.size();
-  pins_.restrictOp(model_, index, costs_.mesh(), all);
-  kind.pinEffect.after = all.size();
-  std::vector<solver::Choice> priced;
-  LayoutNumbers layouts;
-  for (const OpChoice &choice : all) {
-    priced.push_back({"", secondsOf(op, choice), bytesOf(index, choice)});
-    layouts.push_back(numbersOf(op, choice, costs_));
+  Enumerated all;
+  all.choices = enumerateOp(op, model_, costs_.mesh());
+  std::erase_if(all.choices,
+                [&](const OpChoice &choice) { return !keepsFollowers(index, choice); });
+  all.pinEffect.before = all.choices.size();
+  pins_.restrictOp(model_, index, costs_.mesh(), all.choices);
+  all.pinEffect.after = all.choices.size();
+  for (const OpChoice &choice : all.choices) {
+    all.priced.push_back({"", secondsOf(op, choice), bytesOf(index, choice)});
+    all.layouts.push_back(numbersOf(op, choice, costs_));
   }
-  const ListKey key = {static_cast<int64_t>(count_)};
-  Listed list = listChoices(priced, layouts, key, listing_.sizeOf(key, listing_.limits.perOp));
+  return all;
+}
+
+OpKind OpKinds::list(const Op &op, const Enumerated &all, const ListKey &key, size_t most) {
+  OpKind kind;
+  kind.pinEffect = all.pinEffect;
+  Listed list = listChoices(all.priced, all.layouts, key, most);
   for (size_t i = 0; i < op.operands.size(); ++i)
-    kind.operands.push_back(layoutsOf(list, layouts, i));
+    kind.operands.push_back(layoutsOf(list, all.layouts, i));
   for (size_t i = 0; i < op.results.size(); ++i)
-    kind.results.push_back(layoutsOf(list, layouts, op.operands.size() + i));
+    kind.results.push_back(layoutsOf(list, all.layouts, op.operands.size() + i));
   for (size_t i : list.listed)
-    kind.choices.push_back(std::move(all[i]));
+    kind.choices.push_back(all.choices[i]);
   kind.isTaken.resize(list.priced.empty() ? 0 : list.priced[0].bytes.size());
   for (const solver::Choice &choice : list.priced)
     for (size_t need = 0; need < kind.isTaken.size(); ++need)

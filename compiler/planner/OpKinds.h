@@ -66,17 +66,29 @@ Sharding followedLayout(const StepModel &model, int argument, const OpChoice &re
 // The kinds of a step's ops, built on demand. Keeps references to the constructor's arguments.
 class OpKinds {
 public:
-  OpKinds(Costs &costs, const Pins &pins, const OpContext &context, const Listing &listing)
-      : costs_(costs), model_(costs.model()), pins_(pins), context_(context), listing_(listing) {}
+  OpKinds(Costs &costs, const Pins &pins, const OpContext &context)
+      : costs_(costs), model_(costs.model()), pins_(pins), context_(context),
+        numberOf_(costs.model().ops.size(), -1) {}
 
-  // The kind of an op; ops that are alike share it.
-  std::shared_ptr<const OpKind> of(int op);
-  // Number of kinds built so far.
-  size_t count() const { return count_; }
+  // The kind of an op; ops that are alike share it, as long as their list does not grow.
+  std::shared_ptr<const OpKind> of(int op, const Listing &listing);
+  // Number of different ops so far.
+  size_t count() const { return all_.size(); }
 
 private:
+  // All choices of ops that are alike, and the kind with the last list of them.
+  struct Enumerated {
+    std::vector<OpChoice> choices;
+    std::vector<solver::Choice> priced; // per choice
+    LayoutNumbers layouts;              // per choice
+    PinEffect pinEffect;
+    std::shared_ptr<const OpKind> kind;
+    size_t listed = 0; // at most, in this kind
+  };
+
   std::vector<int64_t> keyOf(int op) const;
-  OpKind build(int op);
+  Enumerated enumerate(int op);
+  static OpKind list(const Op &op, const Enumerated &all, const ListKey &key, size_t most);
   bool keepsFollowers(int op, const OpChoice &choice) const;
   double secondsOf(const Op &op, const OpChoice &choice);
   std::vector<int64_t> bytesOf(int op, const OpChoice &choice) const;
@@ -86,9 +98,9 @@ private:
   const StepModel &model_;
   const Pins &pins_;
   const OpContext &context_;
-  const Listing &listing_;
-  std::map<std::vector<int64_t>, std::shared_ptr<const OpKind>> kinds_;
-  size_t count_ = 0;
+  std::vector<int> numberOf_; // per op that of its choices, of all_; -1: not yet asked for
+  std::map<std::vector<int64_t>, int> numbers_; // by key
+  std::vector<Enumerated> all_;
 };
 
 } // namespace cleave::planner

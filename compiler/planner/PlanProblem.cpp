@@ -13,36 +13,32 @@
 
 namespace cleave::planner {
 
-namespace {
-
 // Copies of values that are smaller than the budget by this factor are not counted.
-constexpr int64_t kBudgetPerCopy = 256;
+static constexpr int64_t kBudgetPerCopy = 256;
 
+// Builds one network after the other; what does not depend on the lists is computed once.
 class NetworkBuilder {
 public:
-  NetworkBuilder(Costs &costs, const Pins &pins, int64_t memoryBytes, const Listing &listing)
-      : costs_(costs), model_(costs.model()), mesh_(costs.mesh()), pins_(pins), listing_(listing),
-        kinds_(costs, pins, context_, listing), edgeCosts_(costs) {
+  NetworkBuilder(Costs &costs, const Pins &pins, int64_t memoryBytes)
+      : costs_(costs), model_(costs.model()), mesh_(costs.mesh()), pins_(pins),
+        memoryBytes_(memoryBytes), kinds_(costs, pins, context_), edgeCosts_(costs) {
     context_.leaves.resize(model_.values.size(), false);
     for (const Output &output : model_.outputs)
       if (output.argument < 0)
         context_.leaves[output.value] = true;
     findStores();
-    if (memoryBytes < kUnlimitedBytes)
-      context_.copies.emplace(model_, memoryBytes / kBudgetPerCopy);
-    result_.problem.name = "step";
-    result_.problem.spaces = {{"device", memoryBytes}};
+    findFollowers();
   }
 
-  PlanProblem build() {
-    findFollowers();
+  PlanProblem build(const Listing &listing) {
+    clear();
     for (size_t i = 0; i < model_.ops.size(); ++i)
-      result_.kinds.push_back(kinds_.of(static_cast<int>(i)));
+      result_.kinds.push_back(kinds_.of(static_cast<int>(i), listing));
     keepHomes();
     for (size_t i = 0; i < model_.ops.size(); ++i)
       addOpNode(static_cast<int>(i));
     for (size_t i = 0; i < model_.arguments.size(); ++i)
-      addArgumentNode(static_cast<int>(i));
+      addArgumentNode(static_cast<int>(i), listing);
     addCoordinates();
     for (size_t v = 0; v < model_.values.size(); ++v)
       addEdges(static_cast<int>(v));
@@ -56,14 +52,25 @@ public:
   }
 
 private:
+  // Forgets the network before.
+  void clear() {
+    const size_t arguments = model_.arguments.size();
+    result_ = {};
+    result_.problem.name = "step";
+    result_.problem.spaces = {{"device", memoryBytes_}};
+    result_.argumentNode.assign(arguments, -1);
+    result_.argumentChoices.resize(arguments);
+    result_.argumentPinEffects.resize(arguments);
+    stored_.assign(arguments, {});
+    used_.assign(arguments, {});
+    copyTables_.clear();
+    if (memoryBytes_ < kUnlimitedBytes)
+      context_.copies.emplace(model_, memoryBytes_ / kBudgetPerCopy);
+  }
+
   // -- followers: arguments that live in the layout that their only reader wants -----------------
 
   void findFollowers() {
-    result_.argumentNode.assign(model_.arguments.size(), -1);
-    result_.argumentChoices.resize(model_.arguments.size());
-    stored_.resize(model_.arguments.size());
-    used_.resize(model_.arguments.size());
-    result_.argumentPinEffects.resize(model_.arguments.size());
     context_.followers.resize(model_.ops.size());
     for (size_t i = 0; i < model_.arguments.size(); ++i) {
       const Argument &argument = model_.arguments[i];
@@ -146,7 +153,7 @@ private:
 
   // -- arguments ----------------------------------------------------------------------------------
 
-  void addArgumentNode(int index) {
+  void addArgumentNode(int index, const Listing &listing) {
     const Argument &argument = model_.arguments[index];
     if (isFollower(index))
       return;
@@ -173,7 +180,7 @@ private:
     node.usages = {gathered[0], gathered[1], beginOf(gathered[0]), beginOf(gathered[1]), between};
     for (int store : context_.storesOfArgument[index])
       node.usages.push_back({model_.stores[store].span.begin, model_.stores[store].span.end, 0});
-    listArgument(index, gathered, std::move(choices), node);
+    listArgument(index, gathered, std::move(choices), listing, node);
     result_.argumentNode[index] = static_cast<int>(result_.problem.nodes.size());
     result_.problem.nodes.push_back(std::move(node));
   }
@@ -192,7 +199,7 @@ private:
   // Prices the choices of an argument and lists them in its node. Arguments of one shape list
   // equally many.
   void listArgument(int index, const std::array<solver::Usage, 2> &gathered,
-                    std::vector<ArgumentChoice> all, solver::Node &node) {
+                    std::vector<ArgumentChoice> all, const Listing &listing, solver::Node &node) {
     const std::vector<int64_t> &shape = model_.values[model_.arguments[index].value].shape;
     std::vector<solver::Choice> priced;
     LayoutNumbers layouts;
@@ -203,7 +210,7 @@ private:
     ListKey key = {-1};
     key.insert(key.end(), shape.begin(), shape.end());
     Listed list =
-        listChoices(priced, layouts, key, listing_.sizeOf(key, listing_.limits.perArgument));
+        listChoices(priced, layouts, key, listing.sizeOf(key, listing.limits.perArgument));
     if (list.rest.choice >= 0)
       result_.rests[static_cast<int>(result_.problem.nodes.size())] = list.rest;
     node.choices = std::move(list.priced);
@@ -426,7 +433,7 @@ private:
   const StepModel &model_;
   const Mesh &mesh_;
   const Pins &pins_;
-  const Listing &listing_;
+  const int64_t memoryBytes_;
   PlanProblem result_;
   std::vector<LayoutSet> stored_, used_; // per argument with a node, of its choices
   OpContext context_;
@@ -436,17 +443,25 @@ private:
   std::map<std::tuple<const OpKind *, int, const OpKind *>, solver::CostTable> copyTables_;
 };
 
-} // namespace
+ProblemBuilder::ProblemBuilder(Costs &costs, const Pins &pins, int64_t memoryBytes)
+    : costs_(costs), pins_(pins),
+      builder_(std::make_unique<NetworkBuilder>(costs, pins, memoryBytes)) {}
 
-Result<PlanProblem> buildProblem(Costs &costs, const Pins &pins, int64_t memoryBytes,
-                                 const Listing &listing) {
-  PlanProblem problem = NetworkBuilder(costs, pins, memoryBytes, listing).build();
+ProblemBuilder::~ProblemBuilder() = default;
+
+Result<PlanProblem> ProblemBuilder::build(const Listing &listing) {
+  PlanProblem problem = builder_->build(listing);
   for (const solver::Node &node : problem.problem.nodes)
     if (node.choices.empty())
       return Status::infeasible("no way is left to place ", node.name, " on the mesh ",
-                                str(costs.mesh()), pins.name().empty() ? "" : " under the pins of ",
-                                pins.name());
+                                str(costs_.mesh()),
+                                pins_.name().empty() ? "" : " under the pins of ", pins_.name());
   return problem;
+}
+
+Result<PlanProblem> buildProblem(Costs &costs, const Pins &pins, int64_t memoryBytes,
+                                 const Listing &listing) {
+  return ProblemBuilder(costs, pins, memoryBytes).build(listing);
 }
 
 } // namespace cleave::planner

@@ -48,8 +48,25 @@ struct PlanProblem {
 // A budget that does not bind: more than any step needs; sums of a few of it do not overflow.
 inline constexpr int64_t kUnlimitedBytes = int64_t(1) << 60;
 
-// The network of the step of `costs` on its mesh. `memoryBytes`: budget of one rank. Infeasible if
-// the pins leave an op or argument without choices; the message names it.
+class NetworkBuilder;
+
+// Builds the networks of the step of `costs` on its mesh, with lists that grow. `memoryBytes`:
+// budget of one rank. Keeps references to the constructor's arguments.
+class ProblemBuilder {
+public:
+  ProblemBuilder(Costs &costs, const Pins &pins, int64_t memoryBytes);
+  ~ProblemBuilder();
+
+  // Infeasible if the pins leave an op or argument without choices; the message names it.
+  Result<PlanProblem> build(const Listing &listing);
+
+private:
+  const Costs &costs_;
+  const Pins &pins_;
+  std::unique_ptr<NetworkBuilder> builder_;
+};
+
+// A single network of a ProblemBuilder.
 Result<PlanProblem> buildProblem(Costs &costs, const Pins &pins, int64_t memoryBytes,
                                  const Listing &listing = {});
 

@@ -30,8 +30,10 @@ struct MeshCandidate {
   Mesh mesh;
   std::vector<std::vector<int>> parts; // of its axes in the mesh that was asked for; empty: none
   std::unique_ptr<Costs> costs;        // on it; once prices are known, they are not computed again
-  std::optional<BegunNetwork> network; // its first one without a budget, from bound to solve
+  std::optional<PlanProblem> network;  // its first one without a budget, until it is solved
+  solver::Bounded bounded;             // of this network
   double bound = -solver::kForbidden;  // lower bound on the seconds of any plan on it
+  double rise = 0;                     // of the bound by its last step
   size_t others = 0;                   // choices that its last network does not list
   TriedMesh outcome;                   // all but its mesh
 };
@@ -98,7 +100,21 @@ static int64_t budgetOf(const PlannerOptions &options, const cluster::Cluster &c
   return options.memoryBytes ? options.memoryBytes : cluster.usableBytes();
 }
 
-// Prepares the costs of a mesh, and, where several compete, its network and bound without a budget.
+// Raises the bound of the mesh's network by one step.
+static void raiseBound(MeshCandidate &candidate) {
+  const double before = candidate.bound;
+  solver::raise(candidate.bounded);
+  candidate.bound = std::max(before, candidate.bounded.seconds);
+  candidate.rise = candidate.bound - before;
+}
+
+// Whether that would do nothing.
+static bool isBoundFinal(const MeshCandidate &candidate) {
+  return !candidate.network || candidate.bounded.isFinal;
+}
+
+// Prepares the costs of a mesh, and, where several compete, its network without a budget and the
+// first step of its bound. A mesh that was asked for gets none.
 static Status prepareMesh(MeshCandidate &candidate, const StepModel &model,
                           const cluster::Cluster &cluster, const PlannerOptions &options,
                           bool isAlone) {
@@ -107,43 +123,36 @@ static Status prepareMesh(MeshCandidate &candidate, const StepModel &model,
     return Status::ok();
   Result<PlanProblem> problem =
       buildProblem(*candidate.costs, options.pins, kUnlimitedBytes, {options.choices});
-  candidate.bound = solver::kForbidden;
-  if (!problem)
+  if (!problem) {
+    candidate.bound = solver::kForbidden;
     return Status::ok(); // another mesh may do
-  CLEAVE_TRY_ASSIGN(solver::Bounded bounded,
-                    solver::lowerBound(problem->problem, options.solve).withContext("planner"));
-  candidate.bound = bounded.seconds;
-  candidate.network = {std::move(*problem), std::move(bounded.begun)};
+  }
+  CLEAVE_TRY_ASSIGN(candidate.bounded,
+                    solver::beginBound(problem->problem, options.solve).withContext("planner"));
+  candidate.network = std::move(*problem);
+  raiseBound(candidate);
   return Status::ok();
 }
 
-// The order in which meshes are tried: by rising bound. The first solution is then good enough that
-// the bounds of most other meshes rule them out without solving them. A mesh that was asked for
-// comes before its coarser ones if it has two axes, so that they change its plan only if they
-// improve it; else last, since its network is the largest.
-static Result<std::vector<MeshCandidate *>> orderOf(std::vector<MeshCandidate> &candidates,
-                                                    const StepModel &model,
-                                                    const cluster::Cluster &cluster,
-                                                    const PlannerOptions &options) {
+static Status prepareMeshes(std::vector<MeshCandidate> &candidates, const StepModel &model,
+                            const cluster::Cluster &cluster, const PlannerOptions &options) {
   std::vector<Status> prepared(candidates.size(), Status::ok());
   inParallel(candidates.size(), [&](size_t i) {
     prepared[i] = prepareMesh(candidates[i], model, cluster, options, candidates.size() == 1);
   });
-  std::vector<MeshCandidate *> order;
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    CLEAVE_TRY(prepared[i]);
-    order.push_back(&candidates[i]);
-  }
-  // Bounds that differ only by rounding count as equal; of equal bounds the first mesh comes first.
+  for (const Status &status : prepared)
+    CLEAVE_TRY(status);
+  return Status::ok();
+}
+
+// The order in which meshes are tried: by rising bound. The first solution is then good enough that
+// the bounds of most other meshes rule them out without solving them. Bounds that differ only by
+// rounding count as equal; of equal bounds the first mesh comes first.
+static bool comesBefore(const MeshCandidate *a, const MeshCandidate *b) {
   auto rounded = [](const MeshCandidate *candidate) {
     return std::floor(std::log(std::max(candidate->bound, 0.0)) * 1e6);
   };
-  std::stable_sort(order.begin(), order.end(), [&](const MeshCandidate *a, const MeshCandidate *b) {
-    return rounded(a) < rounded(b);
-  });
-  if (options.mesh && options.mesh->axes.size() > 2) // it has no bound yet
-    std::rotate(order.begin(), order.begin() + 1, order.end());
-  return order;
+  return std::pair(rounded(a), a) < std::pair(rounded(b), b);
 }
 
 // Keeps the message of the mesh on which the fewest bytes are missing.
@@ -218,7 +227,10 @@ static Status tryWithoutBudget(const PlannerOptions &options, MeshCandidate &can
   solver::SolveOptions limits = options.solve;
   limits.cutoff = cutoffFor(candidate, fastest.candidate, fastest.seconds);
   candidate.outcome = {.seconds = candidate.bound};
-  std::optional<BegunNetwork> network = std::exchange(candidate.network, std::nullopt);
+  std::optional<BegunNetwork> network;
+  if (candidate.network)
+    network = {std::move(*candidate.network), std::move(candidate.bounded.begun)};
+  candidate.network.reset();
   if (isNoBetter(candidate, limits.cutoff))
     return Status::ok();
   Result<Refined> refined =
@@ -286,18 +298,60 @@ static Status findLeast(const cluster::Cluster &cluster, const PlannerOptions &o
   return Status::ok();
 }
 
+// Takes the mesh that is tried next from those that are left. Bounds are raised no further than
+// this needs: always the lowest one, until it is final or proves its mesh to be no better than the
+// best so far. The next lowest one is raised beside it if it will be the lowest one if the other
+// rises as it did before.
+static MeshCandidate *takeNext(std::vector<MeshCandidate *> &left, const Unlimited &fastest) {
+  for (;;) {
+    std::sort(left.begin(), left.end(), comesBefore);
+    MeshCandidate *next = left.front();
+    if (isBoundFinal(*next) ||
+        isNoBetter(*next, cutoffFor(*next, fastest.candidate, fastest.seconds))) {
+      left.erase(left.begin());
+      return next;
+    }
+    const bool raisesTwo =
+        left.size() > 1 && !isBoundFinal(*left[1]) && left[1]->bound <= next->bound + next->rise;
+    inParallel(raisesTwo ? 2 : 1, [&](size_t i) { raiseBound(*left[i]); });
+  }
+}
+
+// The order in which meshes are solved without a budget, and the fastest solution. A mesh that was
+// asked for comes before its coarser ones if it has two axes, so that they change its plan only if
+// they improve it; else last, since its network is the largest.
+static Result<std::vector<MeshCandidate *>>
+tryAllWithoutBudget(const PlannerOptions &options, std::vector<MeshCandidate> &candidates,
+                    Best &best, Unlimited &fastest) {
+  const bool isFirstLast = options.mesh && options.mesh->axes.size() > 2;
+  std::vector<MeshCandidate *> left, order;
+  for (MeshCandidate &candidate : candidates)
+    left.push_back(&candidate);
+  if (isFirstLast)
+    left.erase(left.begin());
+  while (!left.empty()) {
+    order.push_back(takeNext(left, fastest));
+    CLEAVE_TRY(tryWithoutBudget(options, *order.back(), best, fastest));
+  }
+  if (isFirstLast) {
+    order.push_back(&candidates[0]);
+    CLEAVE_TRY(tryWithoutBudget(options, candidates[0], best, fastest));
+  }
+  return order;
+}
+
 // The best plan of all meshes. Memory rarely binds: the fastest plan without a budget is found
 // first, and only its program is read. If that does not fit, every mesh is solved within the
 // budget, beginning with the one of that plan.
 static Result<Best> search(const cluster::Cluster &cluster, const PlannerOptions &options,
-                           const std::vector<MeshCandidate *> &order) {
+                           std::vector<MeshCandidate> &candidates) {
   Best best;
   best.seconds = options.cutoffSeconds;
   if (options.whenTooLarge == WhenTooLarge::Stop)
     best.whenTooLarge = WhenTooLarge::Stop;
   Unlimited fastest;
-  for (MeshCandidate *candidate : order)
-    CLEAVE_TRY(tryWithoutBudget(options, *candidate, best, fastest));
+  CLEAVE_TRY_ASSIGN(const std::vector<MeshCandidate *> order,
+                    tryAllWithoutBudget(options, candidates, best, fastest));
   if (fastest.candidate) {
     CLEAVE_TRY(tryMesh(cluster, options, *fastest.candidate, best, std::move(fastest.refined)));
     if (best.candidate && best.seconds == fastest.seconds)
@@ -379,9 +433,8 @@ Result<Plan> planStep(const StepModel &model, const cluster::Cluster &cluster,
   options.pins.prepare(model);
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, options.ranks));
   std::vector<MeshCandidate> candidates = candidatesFor(model, options);
-  CLEAVE_TRY_ASSIGN(std::vector<MeshCandidate *> order,
-                    orderOf(candidates, model, shared, options));
-  CLEAVE_TRY_ASSIGN(Best best, search(shared, options, order));
+  CLEAVE_TRY(prepareMeshes(candidates, model, shared, options));
+  CLEAVE_TRY_ASSIGN(Best best, search(shared, options, candidates));
   if (!best.candidate)
     return Status::infeasible(best.infeasible);
   return toPlan(model, options, best, candidates);
@@ -401,7 +454,7 @@ static Status addAsked(const StepModel &model, const cluster::Cluster &shared,
   candidate.bound = bounded.seconds;
   for (const auto &[node, rest] : built.rests)
     built.problem.nodes[node].choices.forbid(rest.choice);
-  candidate.network = {std::move(built), nullptr};
+  candidate.network = std::move(built);
   return Status::ok();
 }
 
@@ -412,7 +465,7 @@ Result<solver::Problem> networkOf(const StepModel &model, const cluster::Cluster
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, options.ranks));
   std::vector<MeshCandidate> candidates;
   CLEAVE_TRY(addAsked(model, shared, options, candidates));
-  return std::move(candidates[0].network->problem.problem);
+  return std::move(candidates[0].network->problem);
 }
 
 // Refuses choices that are no solution.
@@ -438,7 +491,7 @@ Result<Plan> planOf(const StepModel &model, const cluster::Cluster &cluster,
   CLEAVE_TRY(addAsked(model, shared, options, candidates));
   MeshCandidate &candidate = candidates[0];
   Best best;
-  best.problem = std::move(candidate.network->problem);
+  best.problem = std::move(*candidate.network);
   const solver::Problem &problem = best.problem.problem;
   CLEAVE_TRY(checkGiven(problem, choices));
   best.solution.choices = choices;

@@ -14,21 +14,20 @@ public:
   Refinement(Costs &costs, const Pins &pins, int64_t memoryBytes, const ChoiceLimits &limits,
              const solver::SolveOptions &options,
              const std::function<Status(const solver::Problem &)> &onNetwork)
-      : costs_(costs), pins_(pins), memoryBytes_(memoryBytes), listing_{limits}, options_(options),
+      : builder_(costs, pins, memoryBytes), listing_{limits}, options_(options),
         onNetwork_(onNetwork) {}
 
   Result<Refined> run(std::optional<BegunNetwork> first) {
-    do {
+    for (bool listsMore = true; listsMore;) {
       if (first) {
         result_.problem = std::move(first->problem);
         begun_ = std::move(first->solve);
         first.reset();
       } else {
-        CLEAVE_TRY_ASSIGN(result_.problem, buildProblem(costs_, pins_, memoryBytes_, listing_));
+        CLEAVE_TRY_ASSIGN(result_.problem, builder_.build(listing_));
       }
-      CLEAVE_TRY(solve());
-      bound_ = std::max(bound_, result_.solution.lowerBound);
-    } while (bound_ < options_.cutoff && listMore());
+      CLEAVE_TRY_ASSIGN(listsMore, solveAndListMore());
+    }
     for (const auto &[node, rest] : result_.problem.rests)
       result_.others += rest.others;
     if (bound_ >= options_.cutoff)
@@ -42,12 +41,41 @@ public:
 private:
   const std::map<int, Rest> &rests() const { return result_.problem.rests; }
 
-  Status solve() {
+  // Solves the network and lists more if its solution takes rests. The gap of a network that
+  // another one replaces need not be closed.
+  Result<bool> solveAndListMore() {
+    constexpr double kCloseEnough = 1e-2; // of the solution
+    const solver::Solution &solution = result_.solution;
     if (onNetwork_)
       CLEAVE_TRY(onNetwork_(result_.problem.problem));
-    CLEAVE_TRY_ASSIGN(result_.solution,
-                      solver::solve(result_.problem.problem, options_, std::exchange(begun_, {}))
-                          .withContext("planner"));
+    CLEAVE_TRY(solve(/*closesGap=*/rests().empty()));
+    bound_ = std::max(bound_, solution.lowerBound);
+    if (bound_ >= options_.cutoff)
+      return false;
+    if (solution.isFound() && solution.gap <= kCloseEnough && listMore())
+      return true;
+    if (!rests().empty() && !(solution.isFound() && solution.gap <= options_.goodGap)) {
+      const double before = solution.seconds;
+      CLEAVE_TRY(solve(/*closesGap=*/true));
+      seconds_ -= before; // it is part of what the solve took
+      bound_ = std::max(bound_, solution.lowerBound);
+    }
+    return bound_ < options_.cutoff && listMore();
+  }
+
+  // Goes on with the solve that has begun, if any; ends it if it `closesGap`.
+  Status solve(bool closesGap) {
+    if (!begun_) {
+      CLEAVE_TRY_ASSIGN(
+          solver::Bounded bounded,
+          solver::beginBound(result_.problem.problem, options_).withContext("planner"));
+      begun_ = std::move(bounded.begun);
+    }
+    solver::SolveOptions options = options_;
+    options.closesGap = closesGap;
+    CLEAVE_TRY_ASSIGN(
+        result_.solution,
+        solver::solve(result_.problem.problem, options, begun_).withContext("planner"));
     seconds_ += result_.solution.seconds;
     return Status::ok();
   }
@@ -87,6 +115,7 @@ private:
     if (grownEntries > mostEntries_)
       return false;
     listing_ = std::move(grown);
+    begun_.reset();
     ++result_.rounds;
     return true;
   }
@@ -107,8 +136,12 @@ private:
     for (const auto &[node, rest] : rests())
       result_.problem.problem.nodes[node].choices.forbid(rest.choice);
     const solver::Solution relaxed = result_.solution;
-    if (!relaxed.isFound() || !listsTaken().empty())
-      CLEAVE_TRY(solve());
+    if (!relaxed.isFound() || !listsTaken().empty()) {
+      begun_.reset();
+      if (onNetwork_)
+        CLEAVE_TRY(onNetwork_(result_.problem.problem));
+      CLEAVE_TRY(solve(/*closesGap=*/true));
+    }
     solver::Solution &solution = result_.solution;
     if (!solution.isFound()) {
       const bool isProven = relaxed.status == solver::SolveStatus::Infeasible;
@@ -128,14 +161,12 @@ private:
     return Status::ok();
   }
 
-  Costs &costs_;
-  const Pins &pins_;
-  const int64_t memoryBytes_;
+  ProblemBuilder builder_;
   Listing listing_;
   const solver::SolveOptions &options_;
   const std::function<Status(const solver::Problem &)> &onNetwork_;
   Refined result_;
-  std::shared_ptr<solver::Solve> begun_; // of the first network
+  std::shared_ptr<solver::Solve> begun_; // of the network; null: not yet
   double bound_ = -solver::kForbidden, seconds_ = 0;
   size_t mostEntries_ = 0; // of a network
 };

@@ -31,32 +31,15 @@ public:
     conditioned_.reserve(most);
   }
 
-  // One pass over all nodes, in rising or falling order. `decodes`: sets decoded().
-  void run(const NodeCosts &costs, bool isUpwards, bool decodes) {
+  // One pass over all nodes, in rising or falling order. `decodes`: sets decoded(). Returns the sum
+  // of the least entries of all nodes and edges after it. Those of an edge are 0 then: its end that
+  // is visited last has taken them, and keeps them.
+  double run(const NodeCosts &costs, bool isUpwards, bool decodes) {
     decodes_ = decodes;
     const int count = static_cast<int>(network_.nodes.size());
-    for (int k = 0; k < count; ++k)
-      visit(isUpwards ? k : count - 1 - k, costs, isUpwards);
-  }
-
-  // The sum of the least entries of all nodes and edges.
-  double bound(const NodeCosts &costs) {
     double sum = 0;
-    for (size_t v = 0; v < network_.nodes.size(); ++v) {
-      total_ = costs[v];
-      for (auto [w, e] : links_[v])
-        addTo(total_.data(), message(e, static_cast<int>(v)), total_.size());
-      sum += leastOf(total_.data(), total_.size());
-    }
-    for (size_t e = 0; e < network_.edges.size(); ++e) {
-      const int from = network_.edges[e].from;
-      total_.resize(network_.nodes[from].size());
-      leastOver(static_cast<int>(e), from, total_.data());
-      const double *given = message(static_cast<int>(e), from);
-      for (size_t i = 0; i < total_.size(); ++i)
-        total_[i] -= given[i];
-      sum += leastOf(total_.data(), total_.size());
-    }
+    for (int k = 0; k < count; ++k)
+      sum += visit(isUpwards ? k : count - 1 - k, costs, isUpwards);
     return sum;
   }
 
@@ -118,8 +101,8 @@ private:
   }
 
   // Collects the least entries of all edges of v and distributes them over the edges to later
-  // nodes.
-  void visit(int v, const NodeCosts &costs, bool isUpwards) {
+  // nodes. Returns the least entry of what is left to v.
+  double visit(int v, const NodeCosts &costs, bool isUpwards) {
     const size_t choices = costs[v].size();
     total_ = costs[v];
     if (decodes_)
@@ -135,21 +118,22 @@ private:
         conditioned_[i] +=
             isAhead ? given[i] : network_.edgeCost(e, v, static_cast<int>(i), decoded_[w]);
     }
-    auto least = [](const std::vector<double> &list) {
-      const double value = leastOf(list.data(), list.size());
+    auto place = [](const std::vector<double> &list, double value) {
       return static_cast<int>(std::find(list.begin(), list.end(), value) - list.begin());
     };
-    argmin_[v] = least(total_);
+    const double least = leastOf(total_.data(), choices);
+    argmin_[v] = place(total_, least);
     if (decodes_)
-      decoded_[v] = least(conditioned_);
+      decoded_[v] = place(conditioned_, leastOf(conditioned_.data(), choices));
     if (ahead == 0)
-      return;
+      return least;
     const double share = 1.0 / std::max(ahead, behind);
     for (double &seconds : total_)
       seconds *= -share;
     for (auto [w, e] : links_[v])
       if ((w > v) == isUpwards)
         addTo(message(e, v), total_.data(), choices);
+    return ahead < behind ? (1 - share * ahead) * least : 0;
   }
 
   const Network &network_;
@@ -210,7 +194,10 @@ private:
 } // namespace
 
 Messages::Messages(const Network &network)
-    : network_(network), sweeps_(std::make_unique<Sweeps>(network)) {}
+    : network_(network), sweeps_(std::make_unique<Sweeps>(network)) {
+  for (const NetworkNode &node : network.nodes)
+    costs_.push_back(node.cost);
+}
 
 Messages::~Messages() = default;
 
@@ -221,21 +208,20 @@ Tightened Messages::tighten(const Prices &start, const AscentOptions &options,
   constexpr int kPatience = 8;
   Sweeps &sweeps = *sweeps_;
   PriceSteps steps(network_, start);
-  NodeCosts costs;
-  for (const NetworkNode &node : network_.nodes)
-    costs.push_back(node.cost);
+  NodeCosts priced;
   Tightened result;
   result.prices = start;
   double factor = 0.5, upper = kForbidden;
   int idle = 0;
   for (; result.iterations < options.iterations && factor > 1e-4; ++result.iterations) {
-    NodeCosts priced = pricedCosts(network_, costs, steps.prices());
+    if (!network_.rows.empty())
+      priced = pricedCosts(network_, costs_, steps.prices());
+    const NodeCosts &now = network_.rows.empty() ? costs_ : priced;
     const bool decodes = candidate && result.iterations % 4 == 0;
-    sweeps.run(priced, true, decodes);
+    sweeps.run(now, true, decodes);
     if (decodes)
       upper = candidate(sweeps.decoded());
-    sweeps.run(priced, false, false);
-    double bound = sweeps.bound(priced) - steps.budgetValue() + network_.constant;
+    const double bound = sweeps.run(now, false, false) - steps.budgetValue() + network_.constant;
     const bool rose =
         result.iterations == 0 || bound > result.bound + options.leastRise * std::abs(result.bound);
     if (bound > result.bound) {

@@ -39,6 +39,7 @@ public:
 
 private:
   const Network &network_;
+  NodeCosts costs_; // of the network
   std::unique_ptr<Sweeps> sweeps_;
 };
 

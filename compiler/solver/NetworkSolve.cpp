@@ -13,7 +13,7 @@ namespace cleave::solver {
 
 // Passes of messages for a first bound, and the least rise of the bound for another one, as a share
 // of it, where elimination may follow.
-static constexpr int kFirstSweeps = 30;
+static constexpr int kFirstSteps = 30;
 static constexpr double kWorthwhileRise = 1e-4;
 // How many choices of the bounding loop are kept for the best solution to take over from.
 static constexpr size_t kMostSeen = 40;
@@ -67,19 +67,39 @@ void NetworkSolve::begin() {
     messages_ = std::make_unique<Messages>(network_);
 }
 
-double NetworkSolve::firstBound() {
+double NetworkSolve::raiseFirstBound() {
   begin();
-  if (elimination_)
-    return elimination_->minimize(costs_) + network_.constant;
-  AscentOptions options = ascentOptions(kFirstSweeps);
+  if (isFirstBoundFinal_)
+    return bound_;
+  if (elimination_) {
+    bound_ = elimination_->minimize(costs_) + network_.constant;
+    isFirstBoundFinal_ = true;
+    return bound_;
+  }
+  AscentOptions options = ascentOptions(1);
   options.keepsPrices = true;
-  options.leastRise = kWorthwhileRise;
-  bound_ = messages_->tighten(prices_, options, {}).bound;
+  const double before = bound_;
+  bound_ = std::max(before, messages_->tighten(prices_, options, {}).bound);
+  isFirstBoundFinal_ = ++firstSteps_ == kFirstSteps ||
+                       (firstSteps_ > 1 && bound_ <= before + kWorthwhileRise * std::abs(before));
   return bound_;
 }
 
 double NetworkSolve::run() {
   begin_ = std::chrono::steady_clock::now();
+  if (!root_)
+    if (const double closed = bound(); !root_)
+      return closed;
+  if (root_->bound == kForbidden || isClosed(root_->bound) || !options_.closesGap ||
+      options_.maxSearchRounds == 0)
+    return root_->bound;
+  raisePrices(root_->prices);
+  adoptSeen(root_->prices);
+  return isClosed(root_->bound) ? root_->bound : closeGap(*root_);
+}
+
+// The bounding loop: sets the root, unless its bound is closed before.
+double NetworkSolve::bound() {
   begin();
   double bound = bound_;
   if (!elimination_ && round_ == 0 && !network_.rows.empty())
@@ -96,14 +116,10 @@ double NetworkSolve::run() {
   prepare(bound);
   if (isClosed(bound))
     return bound;
-  Ascent root = ascendFully();
-  root.bound = std::max(root.bound, bound);
-  prices_ = root.prices;
-  if (root.bound == kForbidden || isClosed(root.bound) || options_.maxSearchRounds == 0)
-    return root.bound;
-  raisePrices(root.prices);
-  adoptSeen(root.prices);
-  return isClosed(root.bound) ? root.bound : closeGap(root);
+  root_ = ascendFully();
+  root_->bound = std::max(root_->bound, bound);
+  prices_ = root_->prices;
+  return root_->bound;
 }
 
 // If elimination is inexact or slow, messages first tighten the network and find prices: one pass

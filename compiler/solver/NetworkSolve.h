@@ -14,6 +14,7 @@
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <optional>
 
 namespace cleave::solver {
 
@@ -24,14 +25,20 @@ public:
   NetworkSolve(const Network &network, const std::vector<MemorySpace> &spaces,
                const SolveOptions &options, int round = 0);
 
-  // Only solutions below are of interest from now on.
-  void setCutoff(double seconds) { options_.cutoff = seconds; }
+  // Only solutions below are of interest from now on; whether run() closes the gap.
+  void setLimits(double cutoff, bool closesGap) {
+    options_.cutoff = cutoff;
+    options_.closesGap = closesGap;
+  }
   // Begins with these prices, and with these choices, if any, as a solution.
   void startFrom(Prices prices, const std::optional<std::vector<int>> &choices);
-  // A lower bound that ignores memory; run() continues from what it found.
-  double firstBound();
+  // Raises a lower bound that ignores memory by one step, and returns it; run() continues from what
+  // was found.
+  double raiseFirstBound();
+  // Whether further steps would raise it little.
+  bool isFirstBoundFinal() const { return isFirstBoundFinal_; }
   // Returns a lower bound on all solutions below SolveOptions::cutoff; kForbidden proves that there
-  // are none and that nothing fits.
+  // are none and that nothing fits. May be called again to close a gap.
   double run();
 
   // The solutions found.
@@ -62,6 +69,7 @@ private:
   Candidate candidate(const Prices &prices);
   Ascent ascendFrom(const Prices &start, int iterations);
   void prepare(double &bound);
+  double bound();
   Ascent ascendFully();
   void raisePrices(const Prices &prices);
   void adoptSeen(const Prices &prices);
@@ -81,7 +89,10 @@ private:
   Prices prices_;
   std::deque<std::vector<int>> seen_; // the last choices of the bounding loop
   int iterations_ = 0;
-  double bound_ = -kForbidden;               // that messages found
+  double bound_ = -kForbidden; // that raiseFirstBound() found
+  int firstSteps_ = 0;         // of it
+  bool isFirstBoundFinal_ = false;
+  std::optional<Ascent> root_;               // where the bounding loop ended
   std::unique_ptr<Messages> messages_;       // if elimination is inexact or slow
   Network tightNetwork_;                     // with messages, used if elimination is inexact
   std::unique_ptr<Elimination> elimination_; // of tight()

@@ -19,9 +19,9 @@ public:
         steps_(presolve_.result(), problem.spaces, remaining()) {}
 
   // Solves the problem of the constructor.
-  Solution run(const Problem &problem, double cutoff) {
+  Solution run(const Problem &problem, double cutoff, bool closesGap) {
     options_.cutoff = cutoff;
-    steps_.setCutoff(cutoff);
+    steps_.setLimits(cutoff, closesGap);
     Solution solution;
     solution.shadowPrice.assign(problem.spaces.size(), 0.0);
     if (presolve_.contradiction() >= 0) {
@@ -41,7 +41,12 @@ public:
     return solution;
   }
 
-  double firstBound() { return presolve_.contradiction() >= 0 ? kForbidden : steps_.firstBound(); }
+  // Raises the bound that ignores memory by one step.
+  void raise(Bounded &bounded) {
+    const bool isPermitted = presolve_.contradiction() < 0;
+    bounded.seconds = isPermitted ? steps_.raiseFirstBound() : kForbidden;
+    bounded.isFinal = !isPermitted || steps_.isFirstBoundFinal();
+  }
 
 private:
   double elapsed() const {
@@ -121,10 +126,20 @@ private:
   NetworkSolve steps_;
 };
 
-Result<Bounded> lowerBound(const Problem &problem, const SolveOptions &options) {
+Result<Bounded> beginBound(const Problem &problem, const SolveOptions &options) {
   CLEAVE_TRY(validate(problem));
-  Bounded bounded{.begun = std::make_shared<Solve>(problem, options)};
-  bounded.seconds = bounded.begun->firstBound();
+  return Bounded{.begun = std::make_shared<Solve>(problem, options)};
+}
+
+void raise(Bounded &bounded) {
+  if (!bounded.isFinal)
+    bounded.begun->raise(bounded);
+}
+
+Result<Bounded> lowerBound(const Problem &problem, const SolveOptions &options) {
+  CLEAVE_TRY_ASSIGN(Bounded bounded, beginBound(problem, options));
+  while (!bounded.isFinal)
+    raise(bounded);
   return bounded;
 }
 
@@ -134,7 +149,7 @@ Result<Solution> solve(const Problem &problem, const SolveOptions &options,
     CLEAVE_TRY(validate(problem));
     begun = std::make_shared<Solve>(problem, options);
   }
-  return begun->run(problem, options.cutoff);
+  return begun->run(problem, options.cutoff, options.closesGap);
 }
 
 } // namespace cleave::solver

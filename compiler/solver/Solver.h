@@ -29,6 +29,8 @@ struct SolveOptions {
   // Seconds. Only solutions below are of interest: the solve ends when it is proven that there are
   // none. The lower bound is then at least the cutoff, and the solution may be missing (NotFound).
   double cutoff = kForbidden;
+  // Whether what the bounding loop leaves of the gap is closed by search and branches.
+  bool closesGap = true;
   uint64_t seed = 1; // of the search
   // Parts of the search that are solved at once, >= 1. The result depends on it, but not on which
   // thread is faster.
@@ -41,16 +43,24 @@ class Solve;
 // A lower bound on the cost of all solutions.
 struct Bounded {
   double seconds = -kForbidden; // kForbidden if no combination of choices is permitted
+  bool isFinal = false;         // raise() would do nothing
   std::shared_ptr<Solve> begun; // what solve() of the same problem continues from
 };
 
-// A bound that ignores memory: the first step of solve(), at a fraction of its time. A user error
-// if the problem is invalid.
+// The beginning of a bound that ignores memory, to be raised step by step. A user error if the
+// problem is invalid.
+Result<Bounded> beginBound(const Problem &problem, const SolveOptions &options = {});
+// A step of a few milliseconds per thousand nodes, unless the bound is final.
+void raise(Bounded &bounded);
+
+// The final bound that ignores memory: the first step of solve(), at a fraction of its time. A user
+// error if the problem is invalid.
 Result<Bounded> lowerBound(const Problem &problem, const SolveOptions &options = {});
 
 // Solves the problem; infeasibility is a status of the Solution. A user error if the problem is
-// invalid. `begun`: of lowerBound() of this problem, or of a copy, with these options but for the
-// cutoff; null: there is none. It can be continued once.
+// invalid. `begun`: of beginBound() of this problem, or of a copy, with these options but for the
+// cutoff and `closesGap`; null: there is none. After a solve that does not close the gap it can be
+// continued by one that does.
 Result<Solution> solve(const Problem &problem, const SolveOptions &options = {},
                        std::shared_ptr<Solve> begun = {});
 

@@ -192,5 +192,7 @@ TEST_CASE("of several meshes the best is taken, and no bound is above any of the
       CHECK(best->boundSeconds <= alone->seconds * (1 + 1e-9));
     }
     CHECK(best->seconds == Approx(least).epsilon(1e-6));
+    for (const TriedMesh &tried : best->meshesTried) // the others are proven to be no better
+      CHECK((tried.isPlanned || !tried.note.empty() || tried.seconds >= least * (1 - 1e-6)));
   }
 }

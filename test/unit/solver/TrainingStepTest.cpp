@@ -142,6 +142,53 @@ TEST_CASE("a solve that goes on from its bound finds a solution above it") {
   CHECK(solution->cost < 1.02 * bounded->seconds); // messages: split tables are further off
 }
 
+TEST_CASE("a bound rises step by step to the final one") {
+  const Problem problem = gridProblem(12, 6, 2);
+  Result<Bounded> bounded = beginBound(problem);
+  REQUIRE(bounded);
+  CHECK(bounded->seconds == -kForbidden);
+  int steps = 0;
+  for (double before = -kForbidden; !bounded->isFinal; before = bounded->seconds, ++steps) {
+    raise(*bounded);
+    CHECK(bounded->seconds >= before);
+  }
+  CHECK(steps > 2);
+  CHECK(bounded->seconds == lowerBound(problem)->seconds);
+  SolveOptions options;
+  options.maxIterations = options.maxSearchRounds = options.maxBranches = 20;
+  Result<Solution> solution = solve(problem, options);
+  REQUIRE(solution);
+  CHECK(bounded->seconds <= solution->cost);
+}
+
+TEST_CASE("a bound of a network without permitted choices is final at once") {
+  Problem problem = gridProblem(2, 2, 1);
+  problem.edges[0].cost = std::vector<double>(4, kForbidden);
+  Result<Bounded> bounded = beginBound(problem);
+  REQUIRE(bounded);
+  raise(*bounded);
+  CHECK(bounded->isFinal);
+  CHECK(bounded->seconds == kForbidden);
+}
+
+TEST_CASE("a gap that one solve leaves is closed by another one that goes on") {
+  const Problem problem = gridProblem(12, 6, 1);
+  SolveOptions options;
+  options.maxIterations = options.maxSearchRounds = options.maxBranches = 20;
+  Result<Solution> whole = solve(problem, options);
+  Result<Bounded> begun = beginBound(problem, options);
+  REQUIRE((whole && begun));
+  options.closesGap = false;
+  Result<Solution> first = solve(problem, options, begun->begun);
+  options.closesGap = true;
+  Result<Solution> second = solve(problem, options, begun->begun);
+  REQUIRE((first && second));
+  CHECK(checkSolution(problem, *first));
+  CHECK(first->gap > second->gap);
+  whole->seconds = second->seconds = 0;
+  CHECK(toJson(*whole) == toJson(*second));
+}
+
 TEST_CASE("a good gap ends the solve and is reported as it is") {
   const Problem problem = gridProblem(12, 6, 1);
   SolveOptions options;
