@@ -115,6 +115,40 @@ private:
   };
   Edge edgeOf(int i, int64_t at) const { return {at, buffers_[i].first, buffers_[i].last, i}; }
 
+  // Where buffers begin or end, in rising order, and their weights.
+  using Weights = std::vector<std::pair<int64_t, int64_t>>;
+  // Of offsets that are tried in rising order, one where the least weight is in the way of `bytes`.
+  class Lightest {
+  public:
+    Lightest(const Weights &begins, const Weights &ends, int64_t bytes, std::minstd_rand &random)
+        : begin_(begins.begin()), lastBegin_(begins.end()), end_(ends.begin()),
+          lastEnd_(ends.end()), bytes_(bytes), random_(random) {}
+
+    // Whether nothing is in the way there.
+    bool isFree(int64_t offset) {
+      for (; begin_ != lastBegin_ && begin_->first < offset + bytes_; ++begin_)
+        weight_ += begin_->second;
+      for (; end_ != lastEnd_ && end_->first <= offset; ++end_)
+        weight_ -= end_->second;
+      if (weight_ == 0)
+        return true;
+      if (weight_ < least_)
+        equal_ = 0;
+      if (weight_ <= least_ && random_() % ++equal_ == 0)
+        best_ = offset;
+      least_ = std::min(least_, weight_);
+      return false;
+    }
+    int64_t best() const { return best_; }
+
+  private:
+    Weights::const_iterator begin_, lastBegin_, end_, lastEnd_;
+    const int64_t bytes_;
+    std::minstd_rand &random_;
+    int64_t weight_ = 0, least_ = std::numeric_limits<int64_t>::max(), best_ = 0;
+    unsigned equal_ = 0; // how many of the least weight there were
+  };
+
   // Until one does not fit.
   void placeHardestFirst(const std::vector<Lifetime> &lifetimes) {
     std::vector<size_t> order(buffers_.size());
@@ -167,8 +201,10 @@ private:
     const int64_t bytes = buffers_[buffer].bytes;
     findMet(byBegin_, buffers_[buffer], begins_);
     findMet(byEnd_, buffers_[buffer], ends_);
+    Lightest lightest(begins_, ends_, bytes, random_);
+    if (lightest.isFree(0))
+      return 0;
     // In rising order, as both lists are.
-    candidates_.assign({0});
     auto begin = begins_.begin();
     auto end = ends_.begin();
     for (; begin != begins_.end() && begin->first < bytes; ++begin) {
@@ -176,16 +212,16 @@ private:
     while (begin != begins_.end() || (end != ends_.end() && end->first + bytes <= bytes_)) {
       const int64_t before = begin != begins_.end() ? begin->first - bytes : bytes_;
       const int64_t behind = end != ends_.end() ? end->first : bytes_;
-      candidates_.push_back(std::min(before, behind));
+      const int64_t offset = std::min(before, behind);
+      if (lightest.isFree(offset))
+        return offset;
       ++(before <= behind ? begin : end);
     }
-    candidates_.push_back(bytes_ - bytes);
-    return lightest(bytes);
+    return lightest.isFree(bytes_ - bytes) ? bytes_ - bytes : lightest.best();
   }
 
   // The edges of buffers that are alive at the same time, with weights.
-  void findMet(const std::vector<Edge> &edges, const Buffer &buffer,
-               std::vector<std::pair<int64_t, int64_t>> &met) const {
+  void findMet(const std::vector<Edge> &edges, const Buffer &buffer, Weights &met) const {
     met.clear();
     for (const Edge &edge : edges)
       if (meets(edge, buffer))
@@ -193,26 +229,6 @@ private:
   }
   static bool meets(const Edge &edge, const Buffer &buffer) {
     return edge.first <= buffer.last && buffer.first <= edge.last;
-  }
-
-  int64_t lightest(int64_t bytes) {
-    int64_t weight = 0, least = std::numeric_limits<int64_t>::max(), best = 0;
-    unsigned equal = 0;
-    auto begin = begins_.begin(), end = ends_.begin();
-    for (int64_t offset : candidates_) {
-      for (; begin != begins_.end() && begin->first < offset + bytes; ++begin)
-        weight += begin->second;
-      for (; end != ends_.end() && end->first <= offset; ++end)
-        weight -= end->second;
-      if (weight == 0)
-        return offset;
-      if (weight < least)
-        equal = 0;
-      if (weight <= least && random_() % ++equal == 0)
-        best = offset;
-      least = std::min(least, weight);
-    }
-    return best;
   }
 
   void insert(int buffer) {
@@ -236,9 +252,8 @@ private:
   std::vector<int64_t> offsets_;
   std::vector<Edge> byBegin_, byEnd_; // of the buffers that have a place
   WaitingBuffers waiting_;            // the others
-  // Of one step: ends of buffers that are alive at the same time, with weights; offsets to try.
-  std::vector<std::pair<int64_t, int64_t>> begins_, ends_;
-  std::vector<int64_t> candidates_;
+  // Of one step: ends of buffers that are alive at the same time.
+  Weights begins_, ends_;
 };
 
 // Lifetimes and the bytes at every instant. Buffers of no bytes need no place.
